@@ -1,0 +1,69 @@
+// Errors: what the user must know, and what stops the work.
+//
+// Three things can go wrong and they are never mixed. An *Error* stops the work and is told in one sentence
+// (object, cause, remedy); it travels as std::expected. A *Loss* (loss.h) is imperfect input: the work goes on,
+// it is counted, and every command says its losses at the end. A *CHECK* (check.h) is our own bug.
+//
+//   Result<Header> read_header(const Path& p) {
+//     MappedFile file = TRY(MappedFile::open(p));
+//     if (file.size() < 8) return fail(ErrorCode::kCorrupt, "{}: too short for a perf.data header", p);
+//     ...
+//   }
+#pragma once
+
+#include <fmt/format.h>
+
+#include <expected>
+#include <string>
+#include <utility>
+
+namespace sonde {
+
+/// What the caller can do about an error; it also decides the exit status (see `exit_status`).
+enum class ErrorCode {
+  kUsage,        // the command line is wrong: usage is shown, exit 129
+  kBadEvent,     // an event that cannot be parsed or does not exist, exit 129
+  kNotFound,     // a file, process or object is not there
+  kPermission,   // the privilege is missing; the message names the sysctl or capability
+  kUnsupported,  // the kernel, the hardware or the input's version cannot do it
+  kCorrupt,      // the bytes are not what they claim to be
+  kIo,           // a system call failed for a reason outside our hands (disk full, broken pipe …)
+  kFailed,       // anything else that stops the work
+};
+
+struct Error {
+  ErrorCode code = ErrorCode::kFailed;
+  std::string message;  // no trailing newline; may have several lines where perf's has
+};
+
+template <typename T = void>
+using Result = std::expected<T, Error>;
+
+template <typename... Args>
+[[nodiscard]] std::unexpected<Error> fail(ErrorCode code, fmt::format_string<Args...> format,
+                                          Args&&... args) {
+  return std::unexpected(Error{code, fmt::format(format, std::forward<Args>(args)...)});
+}
+
+/// perf's conventions: 129 for usage and bad events, 255 for every other failure.
+[[nodiscard]] constexpr int exit_status(ErrorCode code) {
+  return code == ErrorCode::kUsage || code == ErrorCode::kBadEvent ? 129 : 255;
+}
+
+namespace detail {
+template <typename T>
+T take(std::expected<T, Error>& result) {
+  if constexpr (!std::is_void_v<T>) return std::move(*result);
+}
+}  // namespace detail
+
+}  // namespace sonde
+
+/// Evaluates a Result; yields its value, or returns its error from the enclosing function.
+#define TRY(expression)                                                  \
+  ({                                                                     \
+    auto try_result_ = (expression);                                     \
+    if (!try_result_) [[unlikely]]                                       \
+      return std::unexpected(std::move(try_result_).error());            \
+    ::sonde::detail::take(try_result_);                                  \
+  })

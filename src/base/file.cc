@@ -1,0 +1,119 @@
+#include "base/file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace sonde {
+namespace {
+
+ErrorCode code_of(int error) {
+  switch (error) {
+    case ENOENT:
+    case ENOTDIR:
+    case ESRCH:
+      return ErrorCode::kNotFound;
+    case EACCES:
+    case EPERM:
+      return ErrorCode::kPermission;
+    default:
+      return ErrorCode::kIo;
+  }
+}
+
+std::unexpected<Error> failed_to(std::string_view verb, const std::string& name, int error) {
+  return fail(code_of(error), "failed to {} {}: {}", verb, name, std::strerror(error));
+}
+
+}  // namespace
+
+Fd& Fd::operator=(Fd&& other) noexcept {
+  if (this != &other) {
+    reset();
+    fd_ = std::exchange(other.fd_, -1);
+  }
+  return *this;
+}
+
+void Fd::reset() {
+  if (fd_ >= 0) ::close(fd_);
+  fd_ = -1;
+}
+
+Result<MappedFile> MappedFile::open(const std::string& path) {
+  Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd.valid()) return failed_to("open", path, errno);
+  return map(fd.get(), path);
+}
+
+Result<MappedFile> MappedFile::map(int fd, const std::string& name) {
+  struct stat status{};
+  if (::fstat(fd, &status) != 0) return failed_to("open", name, errno);
+  if (S_ISDIR(status.st_mode)) return failed_to("read", name, EISDIR);
+  MappedFile file;
+  file.size_ = static_cast<size_t>(status.st_size);
+  if (file.size_ == 0) return file;
+  void* mapped = ::mmap(nullptr, file.size_, PROT_READ, MAP_PRIVATE, fd, 0);
+  if (mapped == MAP_FAILED) {
+    file.size_ = 0;
+    return failed_to("map", name, errno);
+  }
+  file.data_ = static_cast<const std::byte*>(mapped);
+  return file;
+}
+
+MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
+  if (this != &other) {
+    unmap();
+    data_ = std::exchange(other.data_, nullptr);
+    size_ = std::exchange(other.size_, 0);
+  }
+  return *this;
+}
+
+void MappedFile::unmap() {
+  if (data_ != nullptr) ::munmap(const_cast<std::byte*>(data_), size_);
+}
+
+Result<std::string> read_file(const std::string& path, size_t limit) {
+  Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd.valid()) return failed_to("open", path, errno);
+  return read_all(fd.get(), path, limit);
+}
+
+Result<std::string> read_all(int fd, const std::string& name, size_t limit) {
+  std::string text;
+  size_t chunk = 16 * 1024;
+  while (true) {
+    size_t have = text.size();
+    text.resize(have + chunk);
+    ssize_t got = ::read(fd, text.data() + have, chunk);
+    if (got < 0 && errno == EINTR) {
+      text.resize(have);
+      continue;
+    }
+    if (got < 0) return failed_to("read", name, errno);
+    text.resize(have + static_cast<size_t>(got));
+    if (got == 0) return text;
+    if (text.size() > limit) return fail(ErrorCode::kCorrupt, "{} is larger than {} bytes", name, limit);
+    chunk = std::min<size_t>(chunk * 2, 1 << 20);
+  }
+}
+
+Result<> write_all(int fd, const std::string& name, Bytes bytes) {
+  while (!bytes.empty()) {
+    ssize_t written = ::write(fd, bytes.data(), bytes.size());
+    if (written < 0) {
+      if (errno == EINTR) continue;
+      return failed_to("write", name, errno);
+    }
+    bytes = bytes.subspan(static_cast<size_t>(written));
+  }
+  return {};
+}
+
+}  // namespace sonde

@@ -1,0 +1,29 @@
+// Small text tools that the standard library lacks.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sonde {
+
+/// Splits at every `separator`; an empty text gives one empty field.
+std::vector<std::string_view> split(std::string_view text, char separator);
+std::string_view trim(std::string_view text);
+/// The whole text as a number: decimal, or hexadecimal behind "0x". Nothing else may stand in it.
+std::optional<uint64_t> parse_number(std::string_view text);
+/// The whole text as hexadecimal digits, with or without "0x".
+std::optional<uint64_t> parse_hex(std::string_view text);
+/// Shell glob as perf and the kernel use it: * ? [a-z] [!a] and backslash.
+bool glob_match(std::string_view pattern, std::string_view text);
+bool has_glob(std::string_view pattern);
+/// How many edits lie between two names; for "did you mean".
+size_t edit_distance(std::string_view a, std::string_view b);
+/// "a, b" from {"a", "b"}.
+std::string join(const std::vector<std::string>& parts, std::string_view separator);
+/// Hex digits of bytes, for build ids.
+std::string to_hex(std::string_view bytes);
+
+}  // namespace sonde
