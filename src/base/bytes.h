@@ -1,7 +1,8 @@
 // Bytes of untrusted input: a byte order, and a cursor that never reads past its end.
 //
-// The cursor does not return errors per field. It remembers that it ran out; the reader of a structure checks
-// `ok()` once at the end, and until then gets zeros. So a decoder reads as the list of fields that it decodes.
+// The cursor does not return errors per field. It remembers that it ran out; the reader of a
+// structure checks `ok()` once at the end, and until then gets zeros. So a decoder reads as the
+// list of fields that it decodes.
 #pragma once
 
 #include <bit>
@@ -74,8 +75,11 @@ class ByteCursor {
   [[nodiscard]] size_t position() const { return static_cast<size_t>(at_ - begin_); }
   [[nodiscard]] bool ok() const { return ok_; }
   [[nodiscard]] ByteOrder order() const { return order_; }
-  /// Whether `count` items of `item_size` bytes can still follow: ask before reserving for an untrusted count.
-  [[nodiscard]] bool fits(uint64_t count, size_t item_size) const { return count <= left() / item_size; }
+  /// Whether `count` items of `item_size` bytes can still follow: ask before reserving for an
+  /// untrusted count.
+  [[nodiscard]] bool fits(uint64_t count, size_t item_size) const {
+    return count <= left() / item_size;
+  }
 
  private:
   template <typename T>

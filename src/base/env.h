@@ -1,5 +1,5 @@
-// Env: the whole outside world of a command. Commands take it as a parameter and touch nothing else, so a test can
-// run any of them in-process with its own streams, variables and system calls.
+// Env: the whole outside world of a command. Commands take it as a parameter and touch nothing
+// else, so a test can run any of them in-process with its own streams, variables and system calls.
 #pragma once
 
 #include <map>
@@ -17,10 +17,10 @@ class Sys;
 struct Env {
   Sink& out;
   Sink& err;
-  int in_fd = 0;        // standard input, for `-i -` and pipes
-  int out_fd = 1;       // standard output, for `-o -`; -1 where it is not a descriptor (tests)
-  Sys& sys;             // system calls that tests fake
-  LossLedger& losses;   // said at the end of every command
+  int in_fd = 0;       // standard input, for `-i -` and pipes
+  int out_fd = 1;      // standard output, for `-o -`; -1 where it is not a descriptor (tests)
+  Sys& sys;            // system calls that tests fake
+  LossLedger& losses;  // said at the end of every command
   std::map<std::string, std::string, std::less<>> variables;  // environment variables
   std::string tool = "sonde";  // "perf" when started under that name; usage and messages say it
 

@@ -1,12 +1,14 @@
 // Errors: what the user must know, and what stops the work.
 //
-// Three things can go wrong and they are never mixed. An *Error* stops the work and is told in one sentence
-// (object, cause, remedy); it travels as std::expected. A *Loss* (loss.h) is imperfect input: the work goes on,
-// it is counted, and every command says its losses at the end. A *CHECK* (check.h) is our own bug.
+// Three things can go wrong and they are never mixed. An *Error* stops the work and is told in one
+// sentence (object, cause, remedy); it travels as std::expected. A *Loss* (loss.h) is imperfect
+// input: the work goes on, it is counted, and every command says its losses at the end. A *CHECK*
+// (check.h) is our own bug.
 //
 //   Result<Header> read_header(const Path& p) {
 //     MappedFile file = TRY(MappedFile::open(p));
-//     if (file.size() < 8) return fail(ErrorCode::kCorrupt, "{}: too short for a perf.data header", p);
+//     if (file.size() < 8) return fail(ErrorCode::kCorrupt, "{}: too short for a perf.data header",
+//     p);
 //     ...
 //   }
 #pragma once
@@ -60,10 +62,10 @@ T take(std::expected<T, Error>& result) {
 }  // namespace sonde
 
 /// Evaluates a Result; yields its value, or returns its error from the enclosing function.
-#define TRY(expression)                                                  \
-  ({                                                                     \
-    auto try_result_ = (expression);                                     \
-    if (!try_result_) [[unlikely]]                                       \
-      return std::unexpected(std::move(try_result_).error());            \
-    ::sonde::detail::take(try_result_);                                  \
+#define TRY(expression)                                       \
+  ({                                                          \
+    auto try_result_ = (expression);                          \
+    if (!try_result_) [[unlikely]]                            \
+      return std::unexpected(std::move(try_result_).error()); \
+    ::sonde::detail::take(try_result_);                       \
   })

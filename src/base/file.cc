@@ -99,7 +99,8 @@ Result<std::string> read_all(int fd, const std::string& name, size_t limit) {
     if (got < 0) return failed_to("read", name, errno);
     text.resize(have + static_cast<size_t>(got));
     if (got == 0) return text;
-    if (text.size() > limit) return fail(ErrorCode::kCorrupt, "{} is larger than {} bytes", name, limit);
+    if (text.size() > limit)
+      return fail(ErrorCode::kCorrupt, "{} is larger than {} bytes", name, limit);
     chunk = std::min<size_t>(chunk * 2, 1 << 20);
   }
 }

@@ -1,5 +1,6 @@
-// Typed 32-bit ids and typed addresses: tables own things, everything else holds an id; and the three address
-// spaces of a profiler (run time, file, ELF virtual) don't convert into each other by themselves.
+// Typed 32-bit ids and typed addresses: tables own things, everything else holds an id; and the
+// three address spaces of a profiler (run time, file, ELF virtual) don't convert into each other by
+// themselves.
 #pragma once
 
 #include <compare>
@@ -37,7 +38,8 @@ struct Address {
 
 using RuntimeAddr = Address<struct RuntimeAddrTag>;  // as the running program or kernel saw it
 using FileOffset = Address<struct FileOffsetTag>;    // bytes from the start of an object's file
-using ElfAddr = Address<struct ElfAddrTag>;          // st_value, p_vaddr: the object's own virtual addresses
+using ElfAddr =
+    Address<struct ElfAddrTag>;  // st_value, p_vaddr: the object's own virtual addresses
 
 }  // namespace sonde
 

@@ -49,7 +49,11 @@ void LossLedger::merge(const LossLedger& other) {
   for (const Entry& entry : other.entries()) add(entry.kind, entry.count, entry.example);
 }
 
-std::string_view LossLedger::what(LossKind kind) { return kSentences[static_cast<size_t>(kind)].what; }
-std::string_view LossLedger::remedy(LossKind kind) { return kSentences[static_cast<size_t>(kind)].remedy; }
+std::string_view LossLedger::what(LossKind kind) {
+  return kSentences[static_cast<size_t>(kind)].what;
+}
+std::string_view LossLedger::remedy(LossKind kind) {
+  return kSentences[static_cast<size_t>(kind)].remedy;
+}
 
 }  // namespace sonde

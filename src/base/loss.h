@@ -1,5 +1,6 @@
-// Losses: imperfect input, counted. Law 2: records read = records applied + records counted as losses, and every
-// command ends by saying its losses. A stage that meets a bad record counts it here and goes on.
+// Losses: imperfect input, counted. Law 2: records read = records applied + records counted as
+// losses, and every command ends by saying its losses. A stage that meets a bad record counts it
+// here and goes on.
 #pragma once
 
 #include <array>
@@ -34,7 +35,8 @@ class LossLedger {
   [[nodiscard]] std::vector<Entry> entries() const;
   void merge(const LossLedger& other);
 
-  /// "12 records of an unknown type were skipped" and what would help; the sentences are in losses.def.
+  /// "12 records of an unknown type were skipped" and what would help; the sentences are in
+  /// losses.def.
   static std::string_view what(LossKind kind);
   static std::string_view remedy(LossKind kind);
 

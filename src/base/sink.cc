@@ -6,7 +6,9 @@
 
 namespace sonde {
 
-bool FdSink::is_terminal() const { return ::isatty(fd_) == 1; }
+bool FdSink::is_terminal() const {
+  return ::isatty(fd_) == 1;
+}
 
 void FdSink::emit(std::string_view text) {
   while (!text.empty() && errno_ == 0) {

@@ -1,11 +1,13 @@
-// Where output goes: a buffered stream of bytes that a command is handed. Nothing below `cmd` opens one itself.
+// Where output goes: a buffered stream of bytes that a command is handed. Nothing below `cmd` opens
+// one itself.
 //
 //   Sink& out = env.out;
 //   out.write("plain");
 //   out.print("{:6.2f}%  {}\n", percent, name);
 //
-// A reader that went away (closed pipe) or a full disk does not throw: the sink remembers the errno, drops what
-// follows, and the command asks `failed()` when it is done, or earlier to stop useless work.
+// A reader that went away (closed pipe) or a full disk does not throw: the sink remembers the
+// errno, drops what follows, and the command asks `failed()` when it is done, or earlier to stop
+// useless work.
 #pragma once
 
 #include <fmt/format.h>

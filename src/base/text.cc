@@ -14,8 +14,8 @@ std::optional<uint64_t> parse_in_base(std::string_view text, int base) {
   return value;
 }
 
-/// Matches one character against a bracket expression that starts behind '['. Sets `next` behind its ']', or to
-/// npos where it is not closed (then '[' stands for itself).
+/// Matches one character against a bracket expression that starts behind '['. Sets `next` behind
+/// its ']', or to npos where it is not closed (then '[' stands for itself).
 bool bracket_match(std::string_view pattern, char c, size_t& next) {
   size_t at = 0;
   bool negated = !pattern.empty() && (pattern[0] == '!' || pattern[0] == '^');
@@ -69,7 +69,8 @@ std::optional<uint64_t> parse_hex(std::string_view text) {
 }
 
 bool glob_match(std::string_view pattern, std::string_view text) {
-  // Iterative matching with one point of return (the last '*'): linear for real patterns, never exponential.
+  // Iterative matching with one point of return (the last '*'): linear for real patterns, never
+  // exponential.
   size_t p = 0;
   size_t t = 0;
   size_t star = std::string_view::npos;
@@ -110,7 +111,9 @@ bool glob_match(std::string_view pattern, std::string_view text) {
   return pattern.find_first_not_of('*', p) == std::string_view::npos;
 }
 
-bool has_glob(std::string_view pattern) { return pattern.find_first_of("*?[") != std::string_view::npos; }
+bool has_glob(std::string_view pattern) {
+  return pattern.find_first_of("*?[") != std::string_view::npos;
+}
 
 size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);

@@ -1,0 +1,23 @@
+// Names of record types and header features, as perf spells them.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace sonde::abi {
+
+/// Bits of the feature bitmap in the file header.
+enum Feature : uint32_t {
+#define FEATURE(bit, name, text) kFeature##name = bit,
+#include "abi/features.def"
+#undef FEATURE
+  kFeatureSimpleperfStart = 128,
+  kFeatureBits = 256,
+};
+
+/// "SAMPLE", "FINISHED_ROUND"; empty for a type that is not known.
+std::string_view record_type_name(uint32_t type);
+/// "HOSTNAME"; empty for a bit that is not known.
+std::string_view feature_name(uint32_t bit);
+
+}  // namespace sonde::abi
