@@ -1,0 +1,107 @@
+// The header's optional sections, decoded. A section that is absent is nullopt or empty; one that
+// is damaged is left out and counted (loss: bad_feature). In a pipe the same content arrives as
+// FEATURE, BUILD_ID and TRACING_DATA records; it ends up here all the same.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "abi/record_names.h"
+#include "base/bytes.h"
+
+namespace sonde {
+
+struct BuildIdEntry {
+  uint16_t misc = 0;  // kernel, user, guest …
+  int32_t pid = -1;
+  std::string build_id;  // raw bytes, usually 20
+  std::string path;
+};
+struct CpuTopology {
+  struct Cpu {
+    uint32_t core = UINT32_MAX, socket = UINT32_MAX, die = UINT32_MAX;
+  };
+  std::vector<std::string> core_siblings;  // "0-3": sibling sockets
+  std::vector<std::string> die_siblings;
+  std::vector<std::string> thread_siblings;
+  std::vector<Cpu> cpus;
+};
+struct NumaNode {
+  uint32_t node;
+  uint64_t total_kb, free_kb;
+  std::string cpus;
+};
+struct PmuMapping {
+  uint32_t type;
+  std::string name;
+};
+struct GroupDesc {
+  std::string name;
+  uint32_t leader_index, member_count;
+};
+struct CacheLevel {
+  uint32_t level, line_size, sets, ways;
+  std::string type, size, cpus;
+};
+struct SampleTimeRange {
+  uint64_t first_ns, last_ns;
+};
+struct MemTopology {
+  uint64_t version, block_size;
+  struct Node {
+    uint64_t node;
+    uint64_t block_bits;
+    std::vector<uint64_t> bitmap;
+  };
+  std::vector<Node> nodes;
+};
+struct ClockData {
+  uint32_t version, clockid;
+  uint64_t wall_clock_ns, clockid_ns;
+};
+struct CompressionInfo {
+  uint32_t version, type, level, ratio, mmap_length;
+};
+struct HybridPmu {
+  std::string name, cpus;
+};
+struct PmuCaps {
+  std::string pmu;
+  std::vector<std::pair<std::string, std::string>> caps;
+};
+struct BpfProgram {
+  Bytes info;
+};  // bpf_prog_info with its arrays, as stored
+
+struct Features {
+  std::vector<uint32_t> present;  // feature bits, ascending, as the file's bitmap says
+  std::optional<std::string> hostname, os_release, version, arch, cpu_desc, cpu_id;
+  std::optional<uint32_t> cpus_available, cpus_online;
+  std::optional<uint64_t> total_mem_kb;
+  std::vector<std::string> command_line;
+  std::vector<BuildIdEntry> build_ids;
+  std::optional<CpuTopology> cpu_topology;
+  std::vector<NumaNode> numa;
+  bool branch_stack = false;
+  std::vector<PmuMapping> pmu_mappings;
+  std::vector<GroupDesc> groups;
+  std::vector<CacheLevel> caches;
+  std::optional<SampleTimeRange> sample_time;
+  std::optional<MemTopology> mem_topology;
+  std::optional<uint64_t> clock_resolution_ns;  // CLOCKID
+  std::optional<ClockData> clock_data;
+  std::optional<uint64_t> dir_format_version;
+  std::vector<BpfProgram> bpf_programs;
+  std::vector<std::pair<uint32_t, Bytes>> bpf_btf;  // id, raw BTF
+  std::optional<CompressionInfo> compressed;
+  std::vector<HybridPmu> hybrid_pmus;
+  std::vector<PmuCaps> pmu_caps;  // "cpu" first where CPU_PMU_CAPS is there
+  Bytes tracing_data;             // parsed by perfdata/tracing_data.h
+  std::vector<std::pair<std::string, std::string>> simpleperf_meta;
+
+  [[nodiscard]] bool has(uint32_t feature) const;
+};
+
+}  // namespace sonde

@@ -1,0 +1,65 @@
+// A record as it lies in the file or ring: header decoded, payload untouched; and blocks of whole
+// records.
+//
+//   for (RecordView record : RecordRange(block, order)) { ... }
+//
+// Records are views into memory that a Recording (or a ring) owns. A range stops at the first
+// header that cannot be a record (size < 8, or past the end) and tells where, so that the caller
+// can count the loss.
+#pragma once
+
+#include "abi/perf_event.h"
+#include "base/bytes.h"
+
+namespace sonde {
+
+struct RecordView {
+  uint32_t type = 0;
+  uint16_t misc = 0;
+  Bytes payload;             // what follows the eight bytes of the header
+  uint64_t file_offset = 0;  // of the header; of the containing compressed record for expanded ones
+  ByteOrder order = kHostOrder;
+
+  [[nodiscard]] uint16_t cpu_mode() const { return misc & abi::kMiscCpuModeMask; }
+  [[nodiscard]] size_t size() const { return payload.size() + sizeof(abi::RecordHeader); }
+  /// Header and payload as they are stored.
+  [[nodiscard]] Bytes raw() const { return {payload.data() - sizeof(abi::RecordHeader), size()}; }
+};
+
+/// Whole records, contiguous in memory, in the order of the file.
+struct RecordBlock {
+  Bytes bytes;
+  uint64_t file_offset = 0;
+  bool expanded = false;  // came out of a COMPRESSED record
+};
+
+/// Iterates the records of a block. After the loop `stopped_at()` is the block's size, or where the
+/// bytes ceased to be records.
+class RecordRange {
+ public:
+  RecordRange(const RecordBlock& block, ByteOrder order) : block_(block), order_(order) {}
+
+  /// False at the end or where no further record can be read.
+  bool next(RecordView& record) {
+    size_t left = block_.bytes.size() - position_;
+    if (left < sizeof(abi::RecordHeader)) return false;
+    const std::byte* at = block_.bytes.data() + position_;
+    uint16_t size = load<uint16_t>(at + 6, order_);
+    if (size < sizeof(abi::RecordHeader) || size > left) return false;
+    record.type = load<uint32_t>(at, order_);
+    record.misc = load<uint16_t>(at + 4, order_);
+    record.payload = {at + sizeof(abi::RecordHeader), size - sizeof(abi::RecordHeader)};
+    record.file_offset = block_.expanded ? block_.file_offset : block_.file_offset + position_;
+    record.order = order_;
+    position_ += size;
+    return true;
+  }
+  [[nodiscard]] size_t stopped_at() const { return position_; }
+
+ private:
+  RecordBlock block_;
+  ByteOrder order_;
+  size_t position_ = 0;
+};
+
+}  // namespace sonde

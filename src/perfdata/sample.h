@@ -1,0 +1,144 @@
+// Samples and the id block behind other records, decoded by a layout that is made once per event.
+//
+// What a sample holds, and where, is fixed by its event's attr. `SampleLayout` works that out once;
+// `decode_sample` then reads a record in one pass without allocation: variable parts (call chain,
+// raw data, branches, registers, stack) stay views into the record.
+#pragma once
+
+#include <optional>
+
+#include "abi/perf_event.h"
+#include "base/bytes.h"
+#include "base/ids.h"
+#include "perfdata/record.h"
+
+namespace sonde {
+
+using EventId = Id<struct EventTag>;  // index into EventTable
+
+/// Who, when, where: the fields that sample_id_all puts behind every record, and that samples carry
+/// in front. Fields that the event did not ask for keep their defaults.
+struct SampleId {
+  uint32_t pid = UINT32_MAX;   // process
+  uint32_t tid = UINT32_MAX;   // thread
+  uint64_t time = UINT64_MAX;  // ns of the recording's clock; UINT64_MAX where not recorded
+  uint64_t id = 0;
+  uint64_t stream_id = 0;
+  uint32_t cpu = UINT32_MAX;
+
+  [[nodiscard]] bool has_time() const { return time != UINT64_MAX; }
+  [[nodiscard]] bool has_cpu() const { return cpu != UINT32_MAX; }
+};
+
+/// 64-bit words of a record, in the record's byte order.
+class WordView {
+ public:
+  WordView() = default;
+  WordView(Bytes bytes, ByteOrder order) : bytes_(bytes), order_(order) {}
+  [[nodiscard]] size_t size() const { return bytes_.size() / 8; }
+  [[nodiscard]] bool empty() const { return bytes_.size() < 8; }
+  uint64_t operator[](size_t i) const { return load<uint64_t>(bytes_.data() + i * 8, order_); }
+  [[nodiscard]] Bytes bytes() const { return bytes_; }
+
+ private:
+  Bytes bytes_;
+  ByteOrder order_ = kHostOrder;
+};
+
+/// A value of PERF_SAMPLE_READ or of a READ record.
+struct ReadValue {
+  uint64_t value = 0;
+  uint64_t id = 0;
+  uint64_t lost = 0;
+};
+/// The read_format block: values stay in the record and are taken out by index.
+struct ReadBlock {
+  bool present = false;
+  uint64_t read_format = 0;
+  uint64_t time_enabled = 0;
+  uint64_t time_running = 0;
+  uint64_t count = 0;  // number of values: 1 without PERF_FORMAT_GROUP
+  WordView values;     // value[, id][, lost] per item
+  [[nodiscard]] ReadValue at(size_t i) const;
+};
+
+/// Registers of PERF_SAMPLE_REGS_*: one word per set bit of the attr's mask, lowest bit first.
+struct SampleRegs {
+  uint64_t abi = abi::kRegsAbiNone;
+  uint64_t mask = 0;
+  WordView words;
+  /// The value of register number `reg` (perf_regs numbering of the architecture), if it was
+  /// sampled.
+  [[nodiscard]] std::optional<uint64_t> get(uint32_t reg) const;
+};
+
+struct Sample {
+  SampleId id;
+  uint16_t cpu_mode = 0;  // of the record's misc
+  uint16_t misc = 0;
+  uint64_t ip = 0;
+  uint64_t addr = 0;
+  uint64_t period = 1;          // the attr's fixed period where samples do not carry one
+  uint64_t weight = 0;          // weight, or the low 32 bits (var1) of weight_struct
+  uint16_t ins_latency = 0;     // var2
+  uint16_t p_stage_cycles = 0;  // var3
+  uint64_t data_src = 0;
+  uint64_t transaction = 0;
+  uint64_t phys_addr = 0;
+  uint64_t cgroup = 0;
+  uint64_t data_page_size = 0;
+  uint64_t code_page_size = 0;
+  ReadBlock read;
+  WordView callchain;  // as the kernel wrote it: ips and context markers, leaf first
+  Bytes raw;           // tracepoint fields, bpf-output …
+  bool has_branches = false;
+  uint64_t branch_hw_index = 0;
+  WordView branches;  // from, to, flags per entry
+  WordView branch_counters;
+  SampleRegs regs_user;
+  SampleRegs regs_intr;
+  Bytes stack_user;  // cut to the dynamic size
+  Bytes aux;
+  ByteOrder order = kHostOrder;
+
+  [[nodiscard]] size_t branch_count() const { return branches.size() / 3; }
+  [[nodiscard]] abi::BranchEntry branch(size_t i) const {
+    return {branches[i * 3], branches[i * 3 + 1], branches[i * 3 + 2]};
+  }
+};
+
+/// Where an event's records keep their fields; made once per attr.
+class SampleLayout {
+ public:
+  SampleLayout() = default;
+  explicit SampleLayout(const abi::EventAttr& attr);
+
+  /// Byte offset of the id (IDENTIFIER or ID) in a sample's payload, if it has a fixed place.
+  [[nodiscard]] std::optional<uint32_t> id_in_sample() const { return id_in_sample_; }
+  /// Distance of the id from the end of a non-sample record's payload.
+  [[nodiscard]] std::optional<uint32_t> id_from_end() const { return id_from_end_; }
+  [[nodiscard]] uint32_t sample_id_size() const {
+    return sample_id_size_;
+  }  // behind non-sample records
+  [[nodiscard]] const abi::EventAttr& attr() const { return attr_; }
+
+ private:
+  abi::EventAttr attr_;
+  std::optional<uint32_t> id_in_sample_;
+  std::optional<uint32_t> id_from_end_;
+  uint32_t sample_id_size_ = 0;
+};
+
+/// False where the record is shorter than its layout demands; then `sample` is not to be used
+/// (loss: bad_record).
+bool decode_sample(const RecordView& record, const SampleLayout& layout, Sample& sample);
+
+/// Only the who-when-where part of a sample: what ordering and filtering need. Cheaper than
+/// decode_sample.
+bool decode_sample_id(const RecordView& record, const SampleLayout& layout, SampleId& id);
+
+/// The id block behind a non-sample record of an event with sample_id_all; an empty SampleId
+/// otherwise.
+SampleId decode_trailing_id(const RecordView& record, const SampleLayout& layout);
+
+}  // namespace sonde
