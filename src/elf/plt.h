@@ -1,0 +1,26 @@
+// PLT entries: the small trampolines through which an object calls functions of others. They have
+// no symbols of their own; the relocation of the slot that an entry jumps through tells whose it is
+// ("malloc@plt").
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/ids.h"
+#include "elf/elf_file.h"
+
+namespace sonde {
+
+struct PltEntry {
+  ElfAddr start;
+  uint64_t size = 0;
+  const char* name = "";  // the function's name without "@plt"; lives as long as the ElfFile
+};
+
+/// Entries of .plt, .plt.sec and .plt.got, in address order. On x86-64 and arm64 an entry's jump is
+/// decoded and its slot looked up among the relocations; elsewhere entries are taken to stand in
+/// the order of .rel[a].plt.
+std::vector<PltEntry> plt_entries(const ElfFile& file);
+
+}  // namespace sonde

@@ -1,0 +1,38 @@
+// Perf maps: /tmp/perf-PID.map, in which JIT compilers write "START SIZE NAME" lines (hexadecimal)
+// for perf.
+//
+// Compilers append to the file while they run and use freed memory again, so where ranges overlap
+// the last line wins.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "symbol/symbol_table.h"
+
+namespace sonde {
+
+struct PerfMap {
+  SymbolTable table;       // at addresses of the process
+  uint64_t bad_lines = 0;  // lines that are not "START SIZE NAME"
+
+  static PerfMap parse(std::string text);
+  static Result<PerfMap> read(const std::string& path);
+};
+
+/// Where the map of a process may be, best first: inside the process's mount namespace under its
+/// own pid there
+/// (/proc/PID/root/tmp/perf-NSPID.map), then /tmp/perf-PID.map of ours. `proc` is where procfs is
+/// mounted.
+std::vector<std::string> perf_map_paths(pid_t pid, const std::string& proc = "/proc",
+                                        const std::string& tmp = "/tmp");
+
+/// The pid that a process has in its innermost namespace, from the NSpid line of /proc/PID/status.
+std::optional<pid_t> innermost_pid(pid_t pid, const std::string& proc = "/proc");
+
+}  // namespace sonde

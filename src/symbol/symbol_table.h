@@ -1,0 +1,123 @@
+// SymbolTable: the functions of one object (or of the kernel, or of a JIT) by address. Built once,
+// then immutable: any number of threads may look things up.
+//
+//   SymbolTableBuilder builder;
+//   builder.add({.start = 0x1000, .end = 0x1010, .name_chars = "main", .type = STT_FUNC, .binding =
+//   STB_GLOBAL}); SymbolTable table = std::move(builder).build(); const Symbol* symbol =
+//   table.find(0x1004);   // main
+//
+// The addresses are those of the source: ELF addresses for an object's table, kernel addresses for
+// kallsyms, addresses of the process for a perf map. Symbol pointers and names are valid as long as
+// the table, also after it was moved.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/ids.h"
+
+namespace sonde {
+
+struct Symbol {
+  uint64_t start = 0;
+  uint64_t end = 0;             // the first address after it
+  const char* name_chars = "";  // as in the source (mangled), ends in NUL
+  uint16_t module = 0;          // kallsyms: index into Kallsyms::modules(); 0 everywhere else
+  uint8_t type = 0;             // STT_*
+  uint8_t binding = 0;          // STB_*
+
+  [[nodiscard]] std::string_view name() const { return name_chars; }
+  [[nodiscard]] uint64_t size() const { return end - start; }
+};
+
+/// What holds the characters of the names: anything movable to the heap, destroyed with the table.
+class NameStorage {
+ public:
+  virtual ~NameStorage() = default;
+};
+template <typename T>
+class NameStorageOf : public NameStorage {
+ public:
+  explicit NameStorageOf(T value) : value_(std::move(value)) {}
+  T& value() { return value_; }
+
+ private:
+  T value_;
+};
+
+class SymbolTable {
+ public:
+  SymbolTable() = default;
+  SymbolTable(SymbolTable&&) = default;
+  SymbolTable& operator=(SymbolTable&&) = default;
+
+  /// The symbol whose range contains `address`; of nested ones the innermost. Null where there is
+  /// none.
+  [[nodiscard]] const Symbol* find(uint64_t address) const;
+  [[nodiscard]] const Symbol* find(ElfAddr address) const { return find(address.value); }
+  /// The symbols with exactly this (mangled) name, in address order. A scan: for command lines, not
+  /// for samples.
+  [[nodiscard]] std::vector<const Symbol*> find_by_name(std::string_view name) const;
+  /// In address order.
+  [[nodiscard]] std::span<const Symbol> symbols() const { return symbols_; }
+  [[nodiscard]] size_t size() const { return symbols_.size(); }
+  [[nodiscard]] bool empty() const { return symbols_.empty(); }
+  /// A symbol's place in symbols(): a small id, stable for the table's life.
+  [[nodiscard]] uint32_t index_of(const Symbol& symbol) const {
+    return static_cast<uint32_t>(&symbol - symbols_.data());
+  }
+
+ private:
+  friend class SymbolTableBuilder;
+  std::vector<uint64_t> starts_;  // symbols_[i].start, dense, for the search
+  std::vector<Symbol> symbols_;
+  std::vector<uint32_t>
+      enclosing_;  // empty where no symbols overlap; else the next wider symbol before i, or i
+  std::vector<std::unique_ptr<NameStorage>> storage_;
+};
+
+/// The extent that a symbol without a size gets.
+enum class FixupEnd : uint8_t {
+  kElf,       // up to the next symbol
+  kKallsyms,  // the same, but at the end of the kernel and of each module only to the end of the
+              // page
+};
+
+/// Collects symbols in any order and settles what sources leave open: aliases at one address and
+/// missing sizes.
+class SymbolTableBuilder {
+ public:
+  void reserve(size_t count) { pending_.reserve(count); }
+  void add(const Symbol& symbol) { pending_.push_back(symbol); }
+  /// Takes over what holds the names; returns where it now stands.
+  template <typename T>
+  T& keep(T value) {
+    auto holder = std::make_unique<NameStorageOf<T>>(std::move(value));
+    T& kept = holder->value();
+    storage_.push_back(std::move(holder));
+    return kept;
+  }
+  /// Gives all symbols added so far their end, then keeps the best one of each address. More may be
+  /// added after it and settled again (.dynsym after .symtab), or left as they are (PLT entries).
+  void settle(FixupEnd rule);
+  /// Later symbols replace the overlapping parts of earlier ones (JIT compilers use memory again).
+  void settle_last_wins();
+  SymbolTable build() &&;
+
+ private:
+  void sort_pending();
+  void fix_ends(FixupEnd rule);
+  void drop_duplicates();
+
+  std::vector<Symbol> pending_;
+  std::vector<std::unique_ptr<NameStorage>> storage_;
+};
+
+/// Which of two symbols at one address perf shows: true for `a`, the one that came first.
+bool prefer_first(const Symbol& a, const Symbol& b);
+
+}  // namespace sonde
