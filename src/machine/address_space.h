@@ -1,0 +1,79 @@
+// One address space over time: what was mapped where, and when.
+//
+// Mappings are added in time order; a later one replaces what it overlaps. The replaced pieces are
+// kept with the time at which they ended, so that `find(address, time)` answers for any moment:
+//
+//   address →   |----libA----|---libB---|          t=10
+//   t=20 maps        |--libC--|                    find(x in the middle, 15) = libA or libB; (…,
+//   25) = libC
+//
+// Adding is amortised O(log n); finding is a binary search. After `freeze()` reading is safe from
+// many threads.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "base/ids.h"
+#include "machine/dso.h"
+
+namespace sonde {
+
+/// A range of addresses backed by a DSO.
+struct Mapping {
+  RuntimeAddr start;
+  RuntimeAddr end;    // exclusive
+  FileOffset offset;  // of `start` in the DSO
+  DsoId dso;
+  bool identity =
+      false;  // addresses mean the same in the DSO (JIT, kernel): no file offset to speak of
+  uint32_t protection = 0;
+
+  /// The address inside the DSO by which symbols are looked up and that is shown where there is no
+  /// symbol: a file offset for files, the run time address for `identity` mappings.
+  [[nodiscard]] uint64_t to_object(RuntimeAddr address) const {
+    return identity ? address.value : (address - start) + offset.value;
+  }
+};
+using MappingId = Id<struct MappingTag>;
+
+class AddressSpace {
+ public:
+  void map(uint64_t time, RuntimeAddr start, RuntimeAddr end, MappingId mapping);
+  void unmap(uint64_t time, RuntimeAddr start, RuntimeAddr end);
+  /// What is mapped at the end of all that was added so far, as it stands: for fork.
+  [[nodiscard]] AddressSpace current(uint64_t time) const;
+  void freeze();
+
+  /// Invalid where nothing was mapped. Also gives how long the answer holds: [valid_from,
+  /// valid_to).
+  struct Found {
+    MappingId mapping;
+    uint64_t valid_from = 0;
+    uint64_t valid_to = UINT64_MAX;
+  };
+  [[nodiscard]] Found find(RuntimeAddr address, uint64_t time) const;
+
+  /// Every piece with its time span, in order of start; for dumps and tests.
+  struct Piece {
+    RuntimeAddr start, end;
+    uint64_t from, to;  // ns
+    MappingId mapping;
+  };
+  [[nodiscard]] std::vector<Piece> pieces() const;
+
+ private:
+  struct Current {
+    RuntimeAddr end;
+    uint64_t since;
+    MappingId mapping;
+  };
+  void cut(uint64_t time, RuntimeAddr start, RuntimeAddr end);
+
+  std::map<RuntimeAddr, Current> current_;
+  std::vector<Piece> history_;
+  std::vector<Piece> frozen_;       // current and history, by start
+  std::vector<RuntimeAddr> reach_;  // frozen_: largest end up to here
+};
+
+}  // namespace sonde

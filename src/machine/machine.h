@@ -1,0 +1,127 @@
+// The recorded machine: its tasks, address spaces and objects, with their history.
+//
+// State-changing records (mmap, comm, fork, exit, ksymbol, …) are applied in time order. After
+// `freeze()` the machine answers for any moment (what was the comm of this thread, what was mapped
+// in this process), from any thread, and does not change. To follow a live stream, apply more and
+// freeze again.
+//
+// An address space lives from a fork or exec to the next exec or the exit: after an exec the old
+// mappings are gone, so a sample is never resolved with its parent's libraries (perf keeps them
+// where they don't overlap).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <tsl/robin_map.h>
+
+#include "base/loss.h"
+#include "base/string_pool.h"
+#include "machine/address_space.h"
+#include "machine/dso.h"
+#include "perfdata/recording.h"
+#include "perfdata/sideband.h"
+
+namespace sonde {
+
+using SpaceId = Id<struct SpaceTag>;
+
+/// A thread's name from `time` on.
+struct CommChange {
+  uint64_t time;
+  StringId comm;
+  bool exec;
+};
+
+class Machine {
+ public:
+  explicit Machine(StringPool& strings);
+
+  /// Applies one record; records that do not change state are ignored. `id` is the record's id
+  /// block (its time).
+  void apply(const RecordView& record, const SampleLayout& layout, LossLedger& losses);
+  /// BUILD_ID sections and records name the build ids of paths.
+  void set_build_id(std::string_view path, std::string_view build_id, uint16_t misc);
+  void freeze();
+
+  /// The comm of a thread at a time; ":tid" where none is known (":-1" for no thread), "swapper"
+  /// for tid 0.
+  [[nodiscard]] StringId comm_at(uint32_t pid, uint32_t tid, uint64_t time) const;
+  /// Whether the name came from an exec (perf marks such threads).
+  [[nodiscard]] bool exec_at(uint32_t tid, uint64_t time) const;
+
+  /// The address space of a process at a time. Invalid where the process is not known.
+  struct SpaceAt {
+    SpaceId space;
+    uint64_t valid_from = 0;
+    uint64_t valid_to = UINT64_MAX;
+  };
+  [[nodiscard]] SpaceAt space_at(uint32_t pid, uint64_t time) const;
+  [[nodiscard]] SpaceId kernel_space() const { return SpaceId(size_t{0}); }
+  [[nodiscard]] const AddressSpace& space(SpaceId id) const { return spaces_[id.index()].memory; }
+
+  [[nodiscard]] const Mapping& mapping(MappingId id) const { return mappings_[id.index()]; }
+  [[nodiscard]] const DsoTable& dsos() const { return dsos_; }
+  DsoTable& edit_dsos() { return dsos_; }
+  [[nodiscard]] StringPool& strings() const { return strings_; }
+
+  struct Thread {
+    uint32_t pid = 0;               // process
+    uint32_t ppid = 0;              // parent process, 0 where not known
+    std::vector<CommChange> comms;  // by time
+    bool exited = false;
+    uint64_t start_ns = 0;
+  };
+  /// All threads that any record named, by tid ascending.
+  [[nodiscard]] std::vector<std::pair<uint32_t, const Thread*>> threads() const;
+  [[nodiscard]] const Thread* thread(uint32_t tid) const;
+
+  /// Path of a cgroup id (CGROUP records); empty where not known.
+  [[nodiscard]] std::string_view cgroup_path(uint64_t id) const;
+  /// Device and inode of a namespace of a process (NAMESPACES records); type is the index in perf's
+  /// order.
+  struct Namespace {
+    uint64_t device = 0, inode = 0;
+  };
+  [[nodiscard]] Namespace namespace_of(uint32_t pid, uint32_t type, uint64_t time) const;
+  [[nodiscard]] size_t task_count() const { return threads_.size(); }
+
+ private:
+  struct Space {
+    AddressSpace memory;
+    uint32_t pid = 0;
+  };
+  struct SpaceChange {
+    uint64_t time;
+    SpaceId space;
+  };
+  struct NamespaceSet {
+    uint64_t time;
+    std::vector<Namespace> links;
+  };
+
+  void apply_mmap(const MmapRecord& record, uint16_t misc, uint64_t time);
+  void apply_kernel_mmap(const MmapRecord& record, uint16_t misc, uint64_t time);
+  void apply_comm(const CommRecord& record, uint64_t time);
+  void apply_fork(const TaskRecord& record, uint16_t misc, uint64_t time);
+  void apply_ksymbol(const KsymbolRecord& record, uint64_t time);
+  void apply_namespaces(const NamespacesRecord& record, uint64_t time);
+  Thread& thread_of(uint32_t pid, uint32_t tid);
+  SpaceId current_space(uint32_t pid, uint64_t time);
+  SpaceId new_space(uint32_t pid, uint64_t time);
+  MappingId add_mapping(const Mapping& mapping);
+
+  StringPool& strings_;
+  DsoTable dsos_;
+  std::vector<Mapping> mappings_;
+  std::vector<Space> spaces_;  // 0: the kernel
+  tsl::robin_map<uint32_t, std::vector<SpaceChange>> process_spaces_;
+  tsl::robin_map<uint32_t, Thread> threads_;
+  tsl::robin_map<uint64_t, std::string> cgroups_;
+  tsl::robin_map<uint32_t, std::vector<NamespaceSet>> namespaces_;
+  StringId swapper_;
+};
+
+}  // namespace sonde
