@@ -1,0 +1,62 @@
+// The inverse of sample.h and sideband.h: decoded records back to bytes, in either byte order.
+//
+//   ByteBuilder out;
+//   encode(CommRecord{pid, tid, "bash", false}, RecordFrame{.attr = &attr}, out);
+//
+// Law 4: decode(encode(x)) == x for every type here. A record that would be longer than its 16-bit
+// size allows (65,535 bytes) is not written: `encode` then returns false and leaves `out` as it
+// was. Every record ends on a multiple of eight bytes, as the kernel's do, where its layout allows.
+#pragma once
+
+#include "abi/perf_event.h"
+#include "base/bytes.h"
+#include "perfdata/sample.h"
+#include "perfdata/sideband.h"
+
+namespace sonde {
+
+/// What surrounds a record's own fields.
+struct RecordFrame {
+  /// Only for structs that serve several types (TaskRecord, ThrottleRecord); 0 is the struct's
+  /// first type (FORK, THROTTLE).
+  uint32_t type = 0;
+  /// Joined with the bits that the record's fields imply (exec, switch out, build id …).
+  uint16_t misc = 0;
+  /// With an attr that has sample_id_all, `id` is written behind the record as that attr's
+  /// sample_type demands; without, nothing is. Synthesised records carry zeros: `SynthesisedId`.
+  const abi::EventAttr* attr = nullptr;
+  SampleId id;
+};
+/// The id block of records that the recorder makes up: all zero, as perf writes it.
+inline constexpr SampleId kSynthesisedId{
+    .pid = 0, .tid = 0, .time = 0, .id = 0, .stream_id = 0, .cpu = 0};
+
+bool encode(const MmapRecord& record, const RecordFrame& frame, ByteBuilder& out);
+bool encode(const CommRecord& record, const RecordFrame& frame, ByteBuilder& out);
+bool encode(const TaskRecord& record, const RecordFrame& frame, ByteBuilder& out);
+bool encode(const LostRecord& record, const RecordFrame& frame, ByteBuilder& out);
+bool encode(const LostSamplesRecord& record, const RecordFrame& frame, ByteBuilder& out);
+bool encode(const ThrottleRecord& record, const RecordFrame& frame, ByteBuilder& out);
+bool encode(const SwitchRecord& record, const RecordFrame& frame, ByteBuilder& out);
+bool encode(const NamespacesRecord& record, const RecordFrame& frame, ByteBuilder& out);
+bool encode(const KsymbolRecord& record, const RecordFrame& frame, ByteBuilder& out);
+bool encode(const BpfEventRecord& record, const RecordFrame& frame, ByteBuilder& out);
+bool encode(const CgroupRecord& record, const RecordFrame& frame, ByteBuilder& out);
+bool encode(const TextPokeRecord& record, const RecordFrame& frame, ByteBuilder& out);
+bool encode(const AuxRecord& record, const RecordFrame& frame, ByteBuilder& out);
+bool encode(const ItraceStartRecord& record, const RecordFrame& frame, ByteBuilder& out);
+bool encode(const AuxOutputHwIdRecord& record, const RecordFrame& frame, ByteBuilder& out);
+bool encode(const CallchainDeferredRecord& record, const RecordFrame& frame, ByteBuilder& out);
+bool encode(const ReadRecord& record, const RecordFrame& frame, ByteBuilder& out);
+
+/// A sample as `attr.sample_type` lays it out. Fields that the attr does not ask for are not
+/// written. `sample.misc` is the header's misc.
+bool encode_sample(const Sample& sample, const abi::EventAttr& attr, ByteBuilder& out);
+
+/// The id block alone, as it stands behind non-sample records; nothing without sample_id_all.
+void encode_trailing_id(const SampleId& id, const abi::EventAttr& attr, ByteBuilder& out);
+
+/// Header and payload as given; false where the payload is too long.
+bool encode_raw(uint32_t type, uint16_t misc, Bytes payload, ByteBuilder& out);
+
+}  // namespace sonde
