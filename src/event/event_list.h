@@ -1,0 +1,103 @@
+// The events of a command line, parsed: what `-e`, `--filter`, `--exclude-perf` leave behind.
+//
+// A ParsedEvent says *what* to count or sample: type and config, who is excluded, groups, and the
+// terms that were written for this event alone. *How* to sample (frequency, sample bits, buffers)
+// is the command's business; it starts from `attr` and lets `terms` override its own options.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "abi/perf_event.h"
+#include "base/error.h"
+#include "event/tracefs.h"
+
+namespace sonde {
+
+enum class CallGraphTerm : uint8_t { kNone, kFramePointer, kDwarf, kLbr };
+
+/// Terms that hold for one event; what is not set leaves the command's option in force.
+struct EventTerms {
+  std::optional<uint64_t> period;  // period=N: like -c N
+  std::optional<uint64_t> freq;    // freq=N: like -F N
+  std::optional<bool> time;        // time=0|1: timestamps
+  std::optional<CallGraphTerm> call_graph;
+  std::optional<uint64_t> stack_size;  // bytes of user stack, for call-graph=dwarf
+  std::optional<uint32_t> max_stack;   // frames
+  std::optional<uint32_t> max_events;  // nr=N, for trace
+  std::optional<bool> inherit;
+  std::optional<bool> overwrite;
+  std::optional<uint64_t> branch_type;  // branch_sample_type bits
+  std::optional<uint64_t> aux_sample_size;
+  std::optional<std::string> driver_config;  // @name: text for the PMU's driver
+  bool percore = false;
+  bool aux_output = false;
+  uint32_t aux_action = 0;  // abi::EventAttr::aux_action bits
+  std::vector<int> cpus;    // cpu=0-3; empty: all
+  bool operator==(const EventTerms&) const = default;
+};
+
+/// Events that are no kernel event: `stat` measures them itself.
+enum class ToolEvent : uint8_t { kNone, kDurationTime, kUserTime, kSystemTime };
+
+struct ParsedEvent {
+  std::string name;     // as perf names it: the user's words, or made from the attr
+  abi::EventAttr attr;  // type, config*, bp_*, exclude_*, precise_ip, pinned, exclusive
+  EventTerms terms;
+  TracepointName tracepoint;  // set for type kTypeTracepoint
+  std::string filter;         // for the kernel (tracepoints) or the PMU (addresses)
+  ToolEvent tool = ToolEvent::kNone;
+
+  uint32_t leader = 0;     // index of the group's leader; its own where it stands alone
+  std::string group_name;  // on the leader, where the user named the group: name{a,b}
+  uint32_t option = 0;     // which -e it came from, counted from 0
+
+  bool name_is_users = false;     // given by name=, or the event's text with terms: never remade
+  bool sample_read = false;       // S: read the whole group with each sample of the leader
+  bool weak_group = false;        // W: break the group up where it cannot be scheduled
+  bool precise_max = false;       // P: the highest precise_ip that the kernel grants, attr has 3
+  bool bpf_counter = false;       // b
+  bool keep_group = false;        // X: never regroup
+  bool exclude_given = false;     // u, k or h was written: no fallback may widen or narrow it
+  bool host_guest_given = false;  // G or H was written
+
+  std::string pmu;        // of pmu/…/ events: its name
+  std::vector<int> cpus;  // where the PMU wants to be opened; empty: anywhere
+  std::string unit;       // of the alias
+  double scale = 1.0;
+  bool per_package = false;
+  bool snapshot = false;
+};
+
+class EventList {
+ public:
+  [[nodiscard]] bool empty() const { return events_.empty(); }
+  [[nodiscard]] size_t size() const { return events_.size(); }
+  [[nodiscard]] const std::vector<ParsedEvent>& events() const { return events_; }
+  [[nodiscard]] std::vector<ParsedEvent>& edit() { return events_; }
+  [[nodiscard]] const ParsedEvent& operator[](size_t i) const { return events_[i]; }
+
+  /// Members of the group that event `leader` leads, itself included.
+  [[nodiscard]] size_t group_size(size_t leader) const;
+
+  /// The events of one -e; `leader` in them counts from their first. Each call is one option.
+  void append(std::vector<ParsedEvent> events);
+
+  /// `--filter TEXT`: binds to all events of the last -e, and joins a filter that is already there:
+  /// "(old) && (new)". Error kUsage where there is no -e before it or where it cannot take filters.
+  Result<> add_filter(std::string_view text);
+  /// `--exclude-perf`: the tracepoints of the last -e leave out what process `self` does.
+  Result<> exclude_process(int self);
+
+ private:
+  std::vector<ParsedEvent> events_;
+  uint32_t options_ = 0;
+};
+
+/// Joins a filter to the one that an event has.
+void join_filter(ParsedEvent& event, std::string_view text);
+
+}  // namespace sonde

@@ -1,0 +1,43 @@
+// Names of events: from an attr to the name that perf gives it, and the tables of names of the
+// kernel's generic events. The reader of a recording uses the former where the file does not say
+// the names (no EVENT_DESC), `-e` and `list` the latter.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "abi/perf_event.h"
+
+namespace sonde {
+
+/// "cpu-clock:uhpppH", "L1-dcache-load-misses:u", "raw 0x3c", "mem:0x1000:rw". A tracepoint's name
+/// cannot be made from its attr: "unknown tracepoint"; nor can that of a PMU from sysfs: "unknown
+/// attr type: 10".
+[[nodiscard]] std::string event_name(const abi::EventAttr& attr);
+
+/// What follows the colon: "u", "uhpppH"; empty where nothing is excluded that isn't by default.
+[[nodiscard]] std::string modifier_text(const abi::EventAttr& attr);
+
+/// One generic event of the kernel; `alias` may be empty.
+struct GenericEvent {
+  uint32_t type;
+  uint64_t config;
+  std::string_view name;
+  std::string_view alias;
+};
+/// In the order of config.
+[[nodiscard]] std::span<const GenericEvent> hardware_events();
+[[nodiscard]] std::span<const GenericEvent> software_events();
+/// Either table, by name or alias (software names also without regard to case).
+[[nodiscard]] std::optional<GenericEvent> find_generic_event(std::string_view name);
+
+/// Hardware cache events: config is cache | operation << 8 | result << 16.
+[[nodiscard]] std::optional<uint64_t> parse_cache_event(std::string_view name);
+/// "LLC-load-misses"; empty where the kernel has no such combination.
+[[nodiscard]] std::string cache_event_name(uint64_t config);
+/// Whether the operation makes sense for the cache (no stores of instructions …).
+[[nodiscard]] bool cache_event_is_valid(unsigned cache, unsigned operation);
+
+}  // namespace sonde

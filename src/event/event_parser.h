@@ -1,0 +1,36 @@
+// The event language of `-e`: hardware, software, cache, raw, breakpoint and PMU events,
+// tracepoints with globs, terms, modifiers and groups.
+//
+//   cycles:u,{instructions,branches}:S,sched:sched_switch,'syscalls:sys_enter_*'
+//   cpu/event=0x3c,umask=1,name=busy/pp      mem:0x1000/8:rw      cs/max-stack=5,call-graph=fp/
+//
+// Two steps: event_syntax.h turns text into a tree without looking at the machine; this turns the
+// tree into attrs, asking sysfs and tracefs for what the tree names and nothing else. Errors are
+// perf's: the text with a caret under the place, then, for unknown names, the nearest ones and the
+// command that lists them.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "event/event_list.h"
+#include "event/pmu.h"
+#include "event/tracefs.h"
+
+namespace sonde {
+
+/// Where names are looked up, and the tool's own name for messages.
+struct EventSources {
+  PmuCatalog& pmus;
+  Tracefs& tracefs;
+  std::string_view tool = "sonde";
+};
+
+/// Parses the argument of one -e. Error: kBadEvent; the message is everything that perf prints
+/// before the usage text.
+Result<std::vector<ParsedEvent>> parse_events(std::string_view text, const EventSources& sources);
+
+/// The same, appended to a list as one more -e.
+Result<> parse_events(std::string_view text, const EventSources& sources, EventList& list);
+
+}  // namespace sonde

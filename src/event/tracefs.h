@@ -1,0 +1,66 @@
+// Tracefs: where the kernel's tracepoints are described, /sys/kernel/tracing on most machines.
+//
+// Finds the mount, lists systems and events in the kernel's own order (tracepoint globs expand in
+// that order, as perf's do), and reads the texts of one tracepoint. Directories are read once and
+// kept. What cannot be read is told with the sentences that perf's users know: which file, why, and
+// the command that helps.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+
+namespace sonde {
+
+struct TracepointName {
+  std::string system;
+  std::string name;
+  bool operator==(const TracepointName&) const = default;
+};
+
+class Tracefs {
+ public:
+  /// The machine's mount: `debugfs` (--debugfs-dir or $PERF_DEBUGFS_DIR; may be empty) tells where
+  /// to look first, then the usual places, then /proc/mounts. Looks when it is first asked.
+  explicit Tracefs(std::string debugfs = "") : debugfs_(std::move(debugfs)) {}
+  /// A directory that is laid out like tracefs, for tests.
+  static Tracefs at(std::string directory);
+
+  /// The directory with events/ in it; empty where tracefs is not mounted.
+  [[nodiscard]] const std::string& path();
+
+  /// Names of the systems, of the events of one system, in the kernel's order.
+  [[nodiscard]] Result<std::vector<std::string>> systems();
+  [[nodiscard]] Result<std::vector<std::string>> events(const std::string& system);
+  /// All tracepoints that match; either part may be a glob. Systems that cannot be read are left
+  /// out where the system is a glob. Empty: nothing matches.
+  [[nodiscard]] Result<std::vector<TracepointName>> match(const std::string& system,
+                                                          const std::string& event);
+
+  /// perf_event_attr.config of the tracepoint. Errors: kBadEvent, the text of `explain`.
+  [[nodiscard]] Result<uint64_t> id(const TracepointName& tracepoint);
+  /// The text of its `format` file. Errors: kBadEvent, the text of `explain`.
+  [[nodiscard]] Result<std::string> format(const TracepointName& tracepoint);
+  /// Any other file below the mount ("events/header_page", "printk_formats", "saved_cmdlines").
+  [[nodiscard]] Result<std::string> file(std::string_view relative);
+
+  /// What to tell a user whose tracepoint could not be read for the reason `error_number`: perf's
+  /// "Error:\t…\nHint:\t…" lines, without a newline at the end.
+  [[nodiscard]] std::string explain(int error_number, std::string_view system,
+                                    std::string_view event);
+
+ private:
+  Result<std::string> event_file(const TracepointName& tracepoint, std::string_view file);
+
+  std::string debugfs_;
+  std::optional<std::string> path_;
+  std::optional<std::vector<std::string>> systems_;
+  std::map<std::string, std::vector<std::string>, std::less<>> events_;
+};
+
+}  // namespace sonde
