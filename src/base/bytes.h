@@ -136,6 +136,8 @@ class ByteBuilder {
   [[nodiscard]] Bytes view() const { return data_; }
   [[nodiscard]] ByteOrder order() const { return order_; }
   void clear() { data_.clear(); }
+  /// Drops what was put after `size` bytes.
+  void truncate(size_t size) { data_.resize(size); }
 
  private:
   void append(const void* from, size_t size);
