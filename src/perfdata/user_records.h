@@ -1,0 +1,135 @@
+// The records that recorders write themselves (types from 64 on), decoded and encoded: events and
+// features in a pipe, maps of threads and CPUs, counts of `stat record`, AUX trace descriptions.
+//
+// Decoding follows sideband.h: `decode_user<IdIndexRecord>(view)` checks lengths and counts;
+// nullopt means damaged. Strings and arrays are views into the record. Law 4 holds for `encode`.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "abi/perf_event.h"
+#include "base/bytes.h"
+#include "perfdata/features.h"
+#include "perfdata/record.h"
+#include "perfdata/sample.h"
+
+namespace sonde {
+
+struct HeaderAttrRecord {  // one event of a pipe
+  abi::EventAttr attr;
+  WordView ids;
+};
+struct EventTypeRecord {  // before Linux 3.3: the name of a tracepoint
+  uint64_t id;
+  std::string_view name;
+};
+struct TracingDataRecord {  // followed by `size` bytes that the record's own size doesn't count
+  uint32_t size;
+};
+struct IdIndexRecord {
+  struct Entry {
+    uint64_t id, index, cpu, tid;
+  };
+  struct Guest {
+    uint64_t machine_pid, vcpu;
+  };
+  WordView entries;  // id, index, cpu, tid each
+  WordView guests;   // machine_pid, vcpu each; one per entry or none at all
+  [[nodiscard]] size_t size() const { return entries.size() / 4; }
+  [[nodiscard]] Entry entry(size_t i) const {
+    return {entries[i * 4], entries[i * 4 + 1], entries[i * 4 + 2], entries[i * 4 + 3]};
+  }
+  [[nodiscard]] std::optional<Guest> guest(size_t i) const {
+    if (guests.size() < (i + 1) * 2) return std::nullopt;
+    return Guest{guests[i * 2], guests[i * 2 + 1]};
+  }
+};
+struct AuxtraceInfoRecord {
+  uint32_t type;
+  WordView priv;
+};
+struct AuxtraceRecord {  // followed by `size` bytes that the record's own size doesn't count
+  uint64_t size, offset, reference;
+  uint32_t index, tid, cpu;
+};
+struct AuxtraceErrorRecord {
+  uint32_t type, code, cpu, pid, tid, format;
+  uint64_t ip, time;
+  std::string_view message;
+  uint32_t machine_pid = 0, vcpu = 0;
+};
+struct ThreadMapRecord {
+  struct Entry {
+    uint64_t tid;
+    std::string_view comm;
+  };
+  std::vector<Entry> threads;
+};
+struct CpuMapRecord {
+  std::vector<int> cpus;  // -1: any CPU
+};
+struct StatConfigRecord {
+  WordView terms;  // tag, value each
+};
+struct StatRecord {
+  uint64_t id;
+  uint32_t cpu, thread;
+  uint64_t value, enabled, running;
+};
+struct StatRoundRecord {
+  uint64_t type, time;
+};
+enum class EventUpdateKind : uint64_t { kUnit = 0, kScale = 1, kName = 2, kCpus = 3 };
+struct EventUpdateRecord {
+  EventUpdateKind kind;
+  uint64_t id;
+  std::string_view text;  // unit, name
+  double scale = 0;
+  CpuMapRecord cpus;
+};
+struct TimeConvRecord {
+  uint64_t shift, multiplier, zero;
+  bool has_cycles = false;  // the fields below: from Linux 5.9 on
+  uint64_t cycles = 0, mask = 0;
+  uint8_t cap_user_time_zero = 0, cap_user_time_short = 0;
+};
+struct HeaderFeatureRecord {
+  uint64_t feature;  // 32 (or what the recorder's last is) and no content: end of the features
+  Bytes content;
+};
+struct BpfMetadataRecord {
+  std::string_view program;
+  std::vector<std::pair<std::string_view, std::string_view>> entries;
+};
+
+template <typename Record>
+std::optional<Record> decode_user(const RecordView& record);
+
+bool encode(const HeaderAttrRecord& record, ByteBuilder& out);
+bool encode(const EventTypeRecord& record, ByteBuilder& out);
+/// Only the record; what follows it is the caller's, padded to eight bytes.
+bool encode(const TracingDataRecord& record, ByteBuilder& out);
+bool encode(const IdIndexRecord& record, ByteBuilder& out);
+bool encode(const AuxtraceInfoRecord& record, ByteBuilder& out);
+bool encode(const AuxtraceRecord& record, ByteBuilder& out);
+bool encode(const AuxtraceErrorRecord& record, ByteBuilder& out);
+bool encode(const ThreadMapRecord& record, ByteBuilder& out);
+bool encode(const CpuMapRecord& record, ByteBuilder& out);
+bool encode(const StatConfigRecord& record, ByteBuilder& out);
+bool encode(const StatRecord& record, ByteBuilder& out);
+bool encode(const StatRoundRecord& record, ByteBuilder& out);
+bool encode(const EventUpdateRecord& record, ByteBuilder& out);
+bool encode(const TimeConvRecord& record, ByteBuilder& out);
+bool encode(const HeaderFeatureRecord& record, ByteBuilder& out);
+bool encode(const BpfMetadataRecord& record, ByteBuilder& out);
+
+/// BUILD_ID as a record of a pipe (`type` kRecordHeaderBuildId) or of the header section (0).
+bool encode(const BuildIdEntry& entry, uint32_t type, ByteBuilder& out);
+/// The entry in a BUILD_ID record; its misc without the bit that says that the size is stored.
+std::optional<BuildIdEntry> decode_build_id(const RecordView& record);
+
+/// FINISHED_ROUND, FINISHED_INIT: records without content.
+void encode_empty(uint32_t type, ByteBuilder& out);
+
+}  // namespace sonde
