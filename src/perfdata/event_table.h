@@ -38,11 +38,19 @@ class EventTable {
   /// The event of a sample or of a non-sample record with an id block; the first event where ids
   /// are not recorded (single-event files, VER0 files); invalid where the id is not known (loss:
   /// unknown_event_id).
-  [[nodiscard]] EventId of(const RecordView& record) const;
+  [[nodiscard]] EventId of(const RecordView& record) const {
+    return events_.size() == 1 ? EventId(size_t{0}) : of_many(record);
+  }
 
  private:
+  static constexpr uint32_t kNoPlace = UINT32_MAX;
+  void note_id_places(const SampleLayout& layout);
+  [[nodiscard]] EventId of_many(const RecordView& record) const;
+
   std::vector<EventDesc> events_;
   tsl::robin_map<uint64_t, uint32_t> by_id_;
+  uint32_t id_in_sample_ = kNoPlace;  // the place that all events share
+  uint32_t id_from_end_ = kNoPlace;
 };
 
 }  // namespace sonde

@@ -9,13 +9,14 @@
 //   ring 0:  1 4 | 6 9 |            arrival: 1 4 2 3 |R| 6 9 5 7 |R| …
 //   ring 1:  2 3 | 5 7 |            at 2nd R: out 1 2 3 4 (newest at the 1st R), keep 5 6 7 9
 //
-// Records with equal time keep the order of the file. Records without a time take that of their
-// predecessor. A record that breaks the contract is given out at once and counted (loss:
-// out_of_order).
+// Records with equal time keep the order of the file. Records without a time (UINT64_MAX, or 0 as
+// in records that the recorder made) take that of their predecessor. A record that breaks the
+// contract is given out at once and counted (loss: out_of_order).
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "base/loss.h"
@@ -25,13 +26,14 @@
 namespace sonde {
 
 struct TimedRecord {
-  uint64_t time;  // ns; UINT64_MAX is never stored
+  uint64_t time;  // ns; what is given out never has UINT64_MAX
   EventId event;  // of samples; of the id block for others; may be invalid
   RecordView record;
 };
 
-/// Push records in file order; sorted ones come out through `deliver`. Pure: holds no files, keeps
-/// no bytes.
+/// Push records in file order; sorted ones come out through `deliver`, many at a time. Pure: holds
+/// no files, keeps no bytes: the records' memory must live until they were given out, at the latest
+/// at the end of the round after the next.
 class RoundSorter {
  public:
   using Deliver = std::function<void(std::span<const TimedRecord>)>;
@@ -42,9 +44,26 @@ class RoundSorter {
   void flush();
 
  private:
+  struct Key {
+    uint64_t time;
+    uint32_t arrival;  // index into pending_
+  };
+  static constexpr size_t kBatch = 1024;
+
+  void give_out_up_to(uint64_t limit);
+  bool find_runs();
+  void sort_keys();
+  void give_out_sorted(uint64_t limit);
+  void give_out_batch();
+  void keep_from(size_t first);
+
   Deliver deliver_;
   LossLedger& losses_;
   std::vector<TimedRecord> pending_;
+  std::vector<TimedRecord> batch_;
+  std::vector<Key> keys_, merged_;
+  std::vector<size_t> run_ends_;
+  uint64_t last_pushed_ = 0;
   uint64_t newest_ = 0;     // seen in this round or before
   uint64_t limit_ = 0;      // newest at the end of the previous round
   uint64_t delivered_ = 0;  // newest given out

@@ -30,8 +30,25 @@ struct RecordView {
 struct RecordBlock {
   Bytes bytes;
   uint64_t file_offset = 0;
-  bool expanded = false;  // came out of a COMPRESSED record
+  bool expanded = false;          // came out of a COMPRESSED record
+  uint64_t types = ~uint64_t{0};  // bit min(type, 63) is set if such a record may be in it
+  uint32_t stream = 0;            // 0: the main file; n + 1: data.n of a directory
+  /// Data that belongs to the block's last record but lies behind it (AUXTRACE: the AUX data).
+  Bytes trailing;
+
+  /// Whether a record of that type may be in the block: lets a pass over sideband skip the rest.
+  [[nodiscard]] bool may_hold(uint32_t type) const {
+    return ((types >> (type < 63 ? type : 63)) & 1) != 0;
+  }
 };
+
+/// The size that a header states. simpleperf's private records may exceed 64 KiB: their upper half
+/// lies where others have `misc`.
+[[nodiscard]] inline uint32_t stated_record_size(uint32_t type, uint16_t misc, uint16_t size) {
+  if (type < abi::kRecordSimpleperfStart) [[likely]]
+    return size;
+  return (uint32_t{misc} << 16) | size;
+}
 
 /// Iterates the records of a block. After the loop `stopped_at()` is the block's size, or where the
 /// bytes ceased to be records.
@@ -44,10 +61,10 @@ class RecordRange {
     size_t left = block_.bytes.size() - position_;
     if (left < sizeof(abi::RecordHeader)) return false;
     const std::byte* at = block_.bytes.data() + position_;
-    uint16_t size = load<uint16_t>(at + 6, order_);
-    if (size < sizeof(abi::RecordHeader) || size > left) return false;
     record.type = load<uint32_t>(at, order_);
     record.misc = load<uint16_t>(at + 4, order_);
+    uint32_t size = stated_record_size(record.type, record.misc, load<uint16_t>(at + 6, order_));
+    if (size < sizeof(abi::RecordHeader) || size > left) return false;
     record.payload = {at + sizeof(abi::RecordHeader), size - sizeof(abi::RecordHeader)};
     record.file_offset = block_.expanded ? block_.file_offset : block_.file_offset + position_;
     record.order = order_;

@@ -102,9 +102,8 @@ struct Sample {
   ByteOrder order = kHostOrder;
 
   [[nodiscard]] size_t branch_count() const { return branches.size() / 3; }
-  [[nodiscard]] abi::BranchEntry branch(size_t i) const {
-    return {branches[i * 3], branches[i * 3 + 1], branches[i * 3 + 2]};
-  }
+  /// The flags of big-endian recordings are mirrored to the layout that BranchEntry documents.
+  [[nodiscard]] abi::BranchEntry branch(size_t i) const;
 };
 
 /// Where an event's records keep their fields; made once per attr.
@@ -123,10 +122,30 @@ class SampleLayout {
   [[nodiscard]] const abi::EventAttr& attr() const { return attr_; }
 
  private:
+  friend bool decode_sample_id(const RecordView&, const SampleLayout&, SampleId&);
+  friend SampleId decode_trailing_id(const RecordView&, const SampleLayout&);
+  template <bool kSwap>
+  friend struct SampleDecoder;
+
+  /// Where the fields of a SampleId lie, in bytes from the start of the sample's payload or of the
+  /// id block.
+  struct IdPlaces {
+    static constexpr uint8_t kNowhere = UINT8_MAX;
+    uint8_t tid = kNowhere, time = kNowhere, id = kNowhere, stream_id = kNowhere, cpu = kNowhere;
+    uint8_t size = 0;  // of the whole run of fixed fields
+  };
+  template <bool kSwap>
+  static void read_id(const std::byte* base, const IdPlaces& places, SampleId& id);
+
   abi::EventAttr attr_;
   std::optional<uint32_t> id_in_sample_;
   std::optional<uint32_t> id_from_end_;
   uint32_t sample_id_size_ = 0;
+  IdPlaces head_;                          // in samples; size covers IDENTIFIER … PERIOD
+  IdPlaces tail_;                          // behind non-sample records
+  uint8_t user_regs_ = 0, intr_regs_ = 0;  // words per set of registers
+  uint32_t fixed_tail_size_ = 0;  // of the fields behind the branch stack, if their size is fixed
+  bool has_fixed_tail_ = false;
 };
 
 /// False where the record is shorter than its layout demands; then `sample` is not to be used
@@ -136,6 +155,9 @@ bool decode_sample(const RecordView& record, const SampleLayout& layout, Sample&
 /// Only the who-when-where part of a sample: what ordering and filtering need. Cheaper than
 /// decode_sample.
 bool decode_sample_id(const RecordView& record, const SampleLayout& layout, SampleId& id);
+
+/// A read_format block that stands by itself (READ records); false where it is cut off.
+bool decode_read_block(Bytes bytes, ByteOrder order, const SampleLayout& layout, ReadBlock& block);
 
 /// The id block behind a non-sample record of an event with sample_id_all; an empty SampleId
 /// otherwise.

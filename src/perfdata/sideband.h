@@ -95,4 +95,40 @@ struct ReadRecord {
 template <typename Record>
 std::optional<Record> decode_as(const RecordView& record, const SampleLayout& layout);
 
+template <>
+std::optional<MmapRecord> decode_as(const RecordView& record, const SampleLayout& layout);
+template <>
+std::optional<CommRecord> decode_as(const RecordView& record, const SampleLayout& layout);
+template <>
+std::optional<TaskRecord> decode_as(const RecordView& record, const SampleLayout& layout);
+template <>
+std::optional<LostRecord> decode_as(const RecordView& record, const SampleLayout& layout);
+template <>
+std::optional<LostSamplesRecord> decode_as(const RecordView& record, const SampleLayout& layout);
+template <>
+std::optional<ThrottleRecord> decode_as(const RecordView& record, const SampleLayout& layout);
+template <>
+std::optional<SwitchRecord> decode_as(const RecordView& record, const SampleLayout& layout);
+template <>
+std::optional<NamespacesRecord> decode_as(const RecordView& record, const SampleLayout& layout);
+template <>
+std::optional<KsymbolRecord> decode_as(const RecordView& record, const SampleLayout& layout);
+template <>
+std::optional<BpfEventRecord> decode_as(const RecordView& record, const SampleLayout& layout);
+template <>
+std::optional<CgroupRecord> decode_as(const RecordView& record, const SampleLayout& layout);
+template <>
+std::optional<TextPokeRecord> decode_as(const RecordView& record, const SampleLayout& layout);
+template <>
+std::optional<AuxRecord> decode_as(const RecordView& record, const SampleLayout& layout);
+template <>
+std::optional<ItraceStartRecord> decode_as(const RecordView& record, const SampleLayout& layout);
+template <>
+std::optional<AuxOutputHwIdRecord> decode_as(const RecordView& record, const SampleLayout& layout);
+template <>
+std::optional<CallchainDeferredRecord> decode_as(const RecordView& record,
+                                                 const SampleLayout& layout);
+template <>
+std::optional<ReadRecord> decode_as(const RecordView& record, const SampleLayout& layout);
+
 }  // namespace sonde
