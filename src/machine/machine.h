@@ -39,16 +39,25 @@ class Machine {
  public:
   explicit Machine(StringPool& strings);
 
-  /// Applies one record; records that do not change state are ignored. `id` is the record's id
-  /// block (its time).
-  void apply(const RecordView& record, const SampleLayout& layout, LossLedger& losses);
+  /// Applies one record, in time order; records that do not change state are ignored.
+  void apply(const RecordView& record, const SampleLayout& layout, uint64_t time,
+             LossLedger& losses);
   /// BUILD_ID sections and records name the build ids of paths.
   void set_build_id(std::string_view path, std::string_view build_id, uint16_t misc);
   void freeze();
 
   /// The comm of a thread at a time; ":tid" where none is known (":-1" for no thread), "swapper"
   /// for tid 0.
-  [[nodiscard]] StringId comm_at(uint32_t pid, uint32_t tid, uint64_t time) const;
+  [[nodiscard]] StringId comm_at(uint32_t tid, uint64_t time) const {
+    return comm_span_at(tid, time).comm;
+  }
+  /// The same with the time for which the answer holds: [valid_from, valid_to).
+  struct CommAt {
+    StringId comm;
+    uint64_t valid_from = 0;
+    uint64_t valid_to = UINT64_MAX;
+  };
+  [[nodiscard]] CommAt comm_span_at(uint32_t tid, uint64_t time) const;
   /// Whether the name came from an exec (perf marks such threads).
   [[nodiscard]] bool exec_at(uint32_t tid, uint64_t time) const;
 
@@ -102,8 +111,9 @@ class Machine {
     std::vector<Namespace> links;
   };
 
-  void apply_mmap(const MmapRecord& record, uint16_t misc, uint64_t time);
-  void apply_kernel_mmap(const MmapRecord& record, uint16_t misc, uint64_t time);
+  void apply_mmap(const MmapRecord& record, uint64_t time);
+  void apply_kernel_mmap(const MmapRecord& record, uint64_t time);
+  void set_comm(Thread& thread, std::string_view comm, uint64_t time, bool exec);
   void apply_comm(const CommRecord& record, uint64_t time);
   void apply_fork(const TaskRecord& record, uint16_t misc, uint64_t time);
   void apply_ksymbol(const KsymbolRecord& record, uint64_t time);
@@ -121,7 +131,6 @@ class Machine {
   tsl::robin_map<uint32_t, Thread> threads_;
   tsl::robin_map<uint64_t, std::string> cgroups_;
   tsl::robin_map<uint32_t, std::vector<NamespaceSet>> namespaces_;
-  StringId swapper_;
 };
 
 }  // namespace sonde

@@ -24,106 +24,20 @@
 #include "base/env.h"
 #include "machine/machine.h"
 #include "perfdata/recording.h"
+#include "replay/frame_table.h"
+#include "replay/sample_columns.h"
+#include "replay/sideband_pass.h"
 #include "symbol/symbolizer.h"
 
 namespace sonde {
-
-using FrameId = Id<struct FrameTag>;
-using ChainId = Id<struct ChainTag>;
-
-/// perf's level letter of an address.
-enum class FrameLevel : char {
-  kUser = '.',
-  kKernel = 'k',
-  kGuestKernel = 'g',
-  kGuestUser = 'u',
-  kHypervisor = 'H',
-  kUnknown = '?',
-};
-
-/// A distinct place in code: one entry per (DSO, address inside it). Processes that map a library
-/// at different addresses share its frames.
-struct Frame {
-  DsoId dso;        // invalid: nothing was mapped there
-  SymbolId symbol;  // invalid: no symbol
-  uint64_t
-      address;  // inside the DSO (Mapping::to_object); the run time address where there is no DSO
-  uint64_t symbol_start;  // 0 without symbol; `address - symbol_start` is the offset that is shown
-  FrameLevel level;
-};
-
-/// Chains of frames, leaf first, stored end to end. Context markers are not in it. A chain's frames
-/// stand for the recorded addresses one by one, except those that perf ignores too (context
-/// markers).
-class ChainTable {
- public:
-  [[nodiscard]] std::span<const FrameId> operator[](ChainId id) const {
-    return {frames_.data() + offsets_[id.index()], offsets_[id.index() + 1] - offsets_[id.index()]};
-  }
-  [[nodiscard]] size_t size() const { return offsets_.size() - 1; }
-  /// Finds or adds a chain.
-  ChainId intern(std::span<const FrameId> chain);
-
- private:
-  friend class SampleReader;
-  std::vector<FrameId> frames_;
-  std::vector<uint64_t> offsets_{0};
-  struct Index;
-  std::vector<uint32_t> slots_;  // open addressing over hashes_
-  std::vector<uint64_t> hashes_;
-};
-
-/// Where a record lies, to decode again what the columns don't keep.
-struct RecordRef {
-  uint32_t block;   // index into Recording::blocks()
-  uint32_t offset;  // of the header inside the block
-};
-
-/// One entry per sample in every column.
-struct SampleColumns {
-  std::vector<uint32_t> event;  // EventId
-  std::vector<uint64_t> time;   // ns; where samples carry no time, their rank in the file
-  std::vector<uint32_t> pid;
-  std::vector<uint32_t> tid;
-  std::vector<uint32_t> cpu;  // UINT32_MAX where not recorded
-  std::vector<uint64_t> period;
-  std::vector<uint64_t> weight;
-  std::vector<StringId> comm;
-  std::vector<FrameId> leaf;      // the sampled ip itself
-  std::vector<ChainId> chain;     // invalid without a call chain
-  std::vector<uint8_t> cpu_mode;  // of the record
-  std::vector<RecordRef> record;
-
-  [[nodiscard]] size_t size() const { return event.size(); }
-};
-
-/// What to leave out before anything is resolved. Empty lists mean no restriction.
-struct SampleFilter {
-  std::vector<uint32_t> pids, tids, cpus;
-  struct TimeRange {
-    uint64_t from_ns, to_ns;
-  };  // inclusive
-  std::vector<TimeRange> times;
-};
 
 struct SessionOptions {
   OpenOptions open;
   SymbolOptions symbols;
   SampleFilter filter;
-  bool want_chains = true;   // false: call chains are not looked at
-  uint32_t max_stack = 127;  // frames kept per chain, leaf side
-};
-
-/// Totals of the input, for headers, --stats and the conservation law.
-struct ReplayCounts {
-  std::vector<uint64_t> records_by_type;  // kernel types 0 … 127, perf's own included
-  uint64_t unknown_records = 0;
-  uint64_t samples = 0;
-  uint64_t filtered = 0;
-  uint64_t lost_events = 0;                               // sum of LOST records
-  uint64_t lost_samples = 0;                              // sum of LOST_SAMPLES records
-  std::vector<uint64_t> lost_by_event;                    // by EventId
-  uint64_t first_time_ns = UINT64_MAX, last_time_ns = 0;  // of samples
+  bool want_chains = true;          // false: call chains are not looked at
+  bool want_symbols = true;         // false: frames get no symbols
+  uint32_t max_stack = UINT32_MAX;  // frames kept per chain, leaf side
 };
 
 class Session {
@@ -148,19 +62,18 @@ class Session {
   [[nodiscard]] RecordView record(size_t sample) const;
   bool decode(size_t sample, Sample& out) const;
   /// Resolves any other address of a sample (branch ends, data addresses): a frame that may not be
-  /// in frames().
+  /// in frames(). Only objects whose symbols are loaded give a symbol: call load_all_symbols
+  /// before.
   [[nodiscard]] Frame resolve(uint32_t pid, uint64_t time, RuntimeAddr address,
                               uint16_t cpu_mode) const;
+  /// Reads the symbols of objects that no sampled address lies in, too. Not while other threads use
+  /// this session.
+  void load_all_symbols();
 
   /// Indices of samples by (time, file order).
   [[nodiscard]] std::vector<uint32_t> time_order() const;
   /// Every other record in file order with its time: for --show-*-events, --tasks, --mmaps, dumps.
-  struct OtherRecord {
-    uint64_t time;
-    EventId event;
-    RecordView view;
-  };
-  [[nodiscard]] std::vector<OtherRecord> other_records() const;
+  [[nodiscard]] const std::vector<OtherRecord>& other_records() const;
 
  private:
   struct State;

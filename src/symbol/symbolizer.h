@@ -10,26 +10,14 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/env.h"
 #include "machine/machine.h"
+#include "symbol/dso_symbols.h"
 
 namespace sonde {
 
 using SymbolId = Id<struct SymbolTag>;
-
-struct SymbolOptions {
-  std::string symfs;        // --symfs: prefix of every path
-  std::string vmlinux;      // -k
-  std::string kallsyms;     // --kallsyms
-  std::string modules_dir;  // -m
-  std::string buildid_dir;  // --buildid-dir, PERF_BUILDID_DIR; default ~/.debug
-  bool demangle = true;
-  bool demangle_kernel = false;
-  bool ignore_vmlinux = false;
-  bool use_kernel = true;  // -K hides kernel symbols elsewhere; false: don't load any
-};
 
 /// What is known of a symbol. `start` and `end` are in the same space as Mapping::to_object.
 struct SymbolInfo {
@@ -37,20 +25,25 @@ struct SymbolInfo {
   uint64_t start = 0;
   uint64_t end = 0;
   std::string_view name;  // demangled as the options say; valid for the Symbolizer's life
-  char binding = 'g';     // g global, l local, w weak, u unique, for -v and script
+  uint8_t binding = 0;    // STB_*: global, local, weak
 };
 
 class Symbolizer {
  public:
-  Symbolizer(const Machine& machine, SymbolOptions options, const Env& env, LossLedger& losses);
+  /// `kernel_release` is the recorded kernel's (OSRELEASE), to find its vmlinux.
+  Symbolizer(const Machine& machine, SymbolOptions options, const Env& env,
+             std::string_view kernel_release);
   ~Symbolizer();
 
   /// Reads the symbol tables of these DSOs, in parallel; those that are loaded already cost
   /// nothing.
   void load(std::span<const DsoId> dsos);
-  /// The symbol at an address inside a DSO; invalid where there is none. The DSO must be loaded.
+  /// The symbol at an address inside a DSO; invalid where there is none, or where the DSO was not
+  /// loaded.
   [[nodiscard]] SymbolId find(DsoId dso, uint64_t address) const;
   [[nodiscard]] SymbolInfo info(SymbolId symbol) const;
+  /// info().start alone, without making a name.
+  [[nodiscard]] uint64_t start_of(SymbolId symbol) const;
   /// Demangles on first use; cheap afterwards.
   [[nodiscard]] std::string_view name(SymbolId symbol) const;
   [[nodiscard]] DsoId dso_of(SymbolId symbol) const;
@@ -65,6 +58,7 @@ class Symbolizer {
   /// "file.c:12" of an address, as perf's srcline prints it; the object's line index is built on
   /// first use.
   [[nodiscard]] std::string srcline(DsoId dso, uint64_t address) const;
+  /// The file alone; empty where it is not known.
   [[nodiscard]] std::string srcfile(DsoId dso, uint64_t address) const;
 
  private:

@@ -1,0 +1,75 @@
+#include "machine/address_space.h"
+
+#include <algorithm>
+
+namespace sonde {
+
+void AddressSpace::map(uint64_t time, RuntimeAddr start, RuntimeAddr end, MappingId mapping) {
+  if (start >= end) return;
+  cut(time, start, end);
+  current_[start] = {end, time, mapping};
+}
+
+void AddressSpace::unmap(uint64_t time, RuntimeAddr start, RuntimeAddr end) {
+  if (start < end) cut(time, start, end);
+}
+
+/// Removes [start, end) from the current pieces; what is removed becomes history, what sticks out
+/// stays.
+void AddressSpace::cut(uint64_t time, RuntimeAddr start, RuntimeAddr end) {
+  auto at = current_.upper_bound(start);
+  if (at != current_.begin() && std::prev(at)->second.end > start) --at;
+  while (at != current_.end() && at->first < end) {
+    RuntimeAddr piece_start = at->first;
+    Current piece = at->second;
+    at = current_.erase(at);
+    if (piece.since < time)
+      history_.push_back({std::max(piece_start, start), std::min(piece.end, end), piece.since, time,
+                          piece.mapping});
+    if (piece_start < start) current_[piece_start] = {start, piece.since, piece.mapping};
+    if (piece.end > end) current_[end] = {piece.end, piece.since, piece.mapping};
+  }
+}
+
+AddressSpace AddressSpace::current(uint64_t time) const {
+  AddressSpace copy;
+  copy.current_ = current_;
+  for (auto& [start, piece] : copy.current_) piece.since = time;
+  return copy;
+}
+
+void AddressSpace::freeze() {
+  frozen_ = history_;
+  for (const auto& [start, piece] : current_)
+    frozen_.push_back({start, piece.end, piece.since, UINT64_MAX, piece.mapping});
+  std::stable_sort(frozen_.begin(), frozen_.end(),
+                   [](const Piece& a, const Piece& b) { return a.start < b.start; });
+  reach_.clear();
+  reach_.reserve(frozen_.size());
+  RuntimeAddr reach;
+  for (const Piece& piece : frozen_) {
+    reach = std::max(reach, piece.end);
+    reach_.push_back(reach);
+  }
+}
+
+AddressSpace::Found AddressSpace::find(RuntimeAddr address, uint64_t time) const {
+  auto above = std::upper_bound(frozen_.begin(), frozen_.end(), address,
+                                [](RuntimeAddr a, const Piece& piece) { return a < piece.start; });
+  Found found;
+  for (auto i = static_cast<size_t>(above - frozen_.begin()); i-- > 0 && reach_[i] > address;) {
+    const Piece& piece = frozen_[i];
+    if (piece.end <= address) continue;
+    if (piece.from <= time && time < piece.to) return {piece.mapping, piece.from, piece.to};
+    // Pieces of one address don't overlap in time: the nearest ones bound how long "nothing" holds.
+    if (piece.to <= time) found.valid_from = std::max(found.valid_from, piece.to);
+    if (piece.from > time) found.valid_to = std::min(found.valid_to, piece.from);
+  }
+  return found;
+}
+
+std::vector<AddressSpace::Piece> AddressSpace::pieces() const {
+  return frozen_;
+}
+
+}  // namespace sonde

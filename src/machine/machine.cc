@@ -1,0 +1,276 @@
+#include "machine/machine.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace sonde {
+namespace {
+
+constexpr uint16_t kKsymbolTypeBpf = 1;
+constexpr uint16_t kKsymbolUnregister = 1;
+
+/// The last element whose time is not after `time`, or end().
+template <typename Vector>
+auto last_at(const Vector& changes, uint64_t time) {
+  auto after = std::upper_bound(changes.begin(), changes.end(), time,
+                                [](uint64_t t, const auto& change) { return t < change.time; });
+  return after == changes.begin() ? changes.end() : std::prev(after);
+}
+
+/// Until when the element before `next` holds.
+template <typename Vector, typename Iterator>
+uint64_t time_of(const Vector& changes, Iterator next) {
+  return next == changes.end() ? UINT64_MAX : next->time;
+}
+
+}  // namespace
+
+Machine::Machine(StringPool& strings) : strings_(strings) {
+  spaces_.emplace_back();  // the kernel's
+  Thread& idle = threads_[0];
+  set_comm(idle, "swapper", 0, false);
+}
+
+void Machine::apply(const RecordView& record, const SampleLayout& layout, uint64_t time,
+                    LossLedger& losses) {
+  auto with = [&]<typename Record>(auto&& action) {
+    if (auto decoded = decode_as<Record>(record, layout))
+      action(*decoded);
+    else
+      losses.add(LossKind::k_bad_record, 1,
+                 fmt::format("at file offset {:#x}", record.file_offset));
+  };
+  switch (record.type) {
+    case abi::kRecordMmap:
+    case abi::kRecordMmap2:
+      return with.operator()<MmapRecord>([&](const MmapRecord& mmap) { apply_mmap(mmap, time); });
+    case abi::kRecordComm:
+      return with.operator()<CommRecord>([&](const CommRecord& comm) { apply_comm(comm, time); });
+    case abi::kRecordFork:
+      return with.operator()<TaskRecord>(
+          [&](const TaskRecord& task) { apply_fork(task, record.misc, time); });
+    case abi::kRecordExit:
+      return with.operator()<TaskRecord>([&](const TaskRecord& task) {
+        if (auto found = threads_.find(task.tid); found != threads_.end())
+          found.value().exited = true;
+      });
+    case abi::kRecordKsymbol:
+      return with.operator()<KsymbolRecord>(
+          [&](const KsymbolRecord& k) { apply_ksymbol(k, time); });
+    case abi::kRecordCgroup:
+      return with.operator()<CgroupRecord>(
+          [&](const CgroupRecord& cgroup) { cgroups_[cgroup.id] = std::string(cgroup.path); });
+    case abi::kRecordNamespaces:
+      return with.operator()<NamespacesRecord>(
+          [&](const NamespacesRecord& set) { apply_namespaces(set, time); });
+    default:
+      return;
+  }
+}
+
+void Machine::apply_mmap(const MmapRecord& record, uint64_t time) {
+  if ((record.misc & abi::kMiscCpuModeMask) != abi::kMiscUser &&
+      (record.misc & abi::kMiscCpuModeMask) != abi::kMiscGuestUser)
+    return apply_kernel_mmap(record, time);
+  DsoKind kind = user_mapping_kind(record.path, record.executable());
+  Mapping mapping;
+  mapping.start = record.start;
+  mapping.end = record.start + record.length;
+  if (mapping.end < mapping.start) mapping.end = RuntimeAddr(UINT64_MAX);
+  mapping.offset = record.offset;
+  mapping.identity = kind == DsoKind::kJit || kind == DsoKind::kNoSymbols;
+  mapping.protection = record.protection;
+  if (kind == DsoKind::kJit) {
+    mapping.dso = dsos_.find_or_add(fmt::format("/tmp/perf-{}.map", record.pid), kind, false);
+  } else {
+    mapping.dso = dsos_.find_or_add(record.path, kind, false);
+  }
+  Dso& dso = dsos_.edit(mapping.dso);
+  if (dso.pid == 0) dso.pid = record.pid;
+  if (dso.build_id.empty() && !record.build_id.empty()) dso.build_id = as_text(record.build_id);
+  thread_of(record.pid, record.tid);
+  spaces_[current_space(record.pid, time).index()].memory.map(time, mapping.start, mapping.end,
+                                                              add_mapping(mapping));
+}
+
+/// Kernel and modules: "[kernel.kallsyms]_text" carries in its offset where _text was.
+void Machine::apply_kernel_mmap(const MmapRecord& record, uint64_t time) {
+  bool guest = (record.misc & abi::kMiscCpuModeMask) == abi::kMiscGuestKernel;
+  std::string_view kernel = guest ? "[guest.kernel.kallsyms]" : "[kernel.kallsyms]";
+  bool is_kernel = record.path.starts_with(kernel.substr(0, kernel.size() - 1));
+  std::string_view path =
+      is_kernel ? record.path.substr(0, record.path.find(']') + 1) : record.path;
+  DsoKind kind = is_kernel ? DsoKind::kKernel : DsoKind::kModule;
+  if (guest) return;  // guest addresses need their own space; their samples stay unresolved
+
+  Mapping mapping;
+  mapping.start = record.start;
+  mapping.end = record.length == 0 ? RuntimeAddr(UINT64_MAX) : record.start + record.length;
+  if (mapping.end < mapping.start) mapping.end = RuntimeAddr(UINT64_MAX);
+  mapping.offset = FileOffset(record.start.value);
+  mapping.identity = true;
+  mapping.dso = dsos_.find_or_add(path, kind, true, guest);
+  Dso& dso = dsos_.edit(mapping.dso);
+  if (!record.build_id.empty()) dso.build_id = as_text(record.build_id);
+  if (is_kernel) {
+    dso.reference_symbol = record.path.substr(path.size());
+    dso.reference_address = RuntimeAddr(record.offset.value);
+  }
+  spaces_[0].memory.map(time, mapping.start, mapping.end, add_mapping(mapping));
+}
+
+void Machine::apply_comm(const CommRecord& record, uint64_t time) {
+  set_comm(thread_of(record.pid, record.tid), record.comm, time, record.exec);
+  if (record.exec) new_space(record.pid, time);
+}
+
+void Machine::apply_fork(const TaskRecord& record, uint16_t misc, uint64_t time) {
+  const Thread* parent = thread(record.ptid);
+  StringId inherited =
+      parent != nullptr && !parent->comms.empty() ? parent->comms.back().comm : StringId();
+  Thread& child = thread_of(record.pid, record.tid);
+  child.pid = record.pid;
+  child.ppid = record.pid == record.ppid ? child.ppid : record.ppid;
+  child.exited = false;
+  child.start_ns = time;
+  if (inherited.valid())
+    set_comm(child, strings_.view(inherited), time, false);
+  else if (!child.comms.empty())
+    set_comm(child, fmt::format(":{}", record.tid), time, false);  // the number was used before
+
+  if (record.pid == record.ppid) return;                // a thread: same memory
+  bool maps_follow = (misc & abi::kMiscForkExec) != 0;  // synthesised: its mappings come as records
+  SpaceId parent_space = maps_follow ? SpaceId() : current_space(record.ppid, time);
+  SpaceId space = new_space(record.pid, time);
+  if (parent_space.valid())
+    spaces_[space.index()].memory = spaces_[parent_space.index()].memory.current(time);
+}
+
+void Machine::apply_ksymbol(const KsymbolRecord& record, uint64_t time) {
+  AddressSpace& kernel = spaces_[0].memory;
+  RuntimeAddr end = record.address + record.length;
+  if ((record.flags & kKsymbolUnregister) != 0) return kernel.unmap(time, record.address, end);
+  Mapping mapping;
+  mapping.start = record.address;
+  mapping.end = end;
+  mapping.offset = FileOffset(record.address.value);
+  mapping.identity = true;
+  DsoKind kind = record.ksym_type == kKsymbolTypeBpf ? DsoKind::kBpf : DsoKind::kModule;
+  mapping.dso = dsos_.find_or_add(record.name, kind, true);
+  kernel.map(time, mapping.start, mapping.end, add_mapping(mapping));
+}
+
+void Machine::apply_namespaces(const NamespacesRecord& record, uint64_t time) {
+  NamespaceSet set{time, {}};
+  for (size_t i = 0; i + 1 < record.links.size(); i += 2)
+    set.links.push_back({record.links[i], record.links[i + 1]});
+  thread_of(record.pid, record.tid);
+  namespaces_[record.pid].push_back(std::move(set));
+}
+
+void Machine::set_comm(Thread& thread, std::string_view comm, uint64_t time, bool exec) {
+  // Records come in time order; a late one must not break the order that searching relies on.
+  if (!thread.comms.empty()) time = std::max(time, thread.comms.back().time);
+  thread.comms.push_back({time, strings_.intern(comm), exec});
+}
+
+Machine::Thread& Machine::thread_of(uint32_t pid, uint32_t tid) {
+  auto [entry, added] = threads_.try_emplace(tid);
+  Thread& thread = entry.value();
+  if (added) thread.pid = pid;
+  return thread;
+}
+
+SpaceId Machine::current_space(uint32_t pid, uint64_t time) {
+  auto found = process_spaces_.find(pid);
+  if (found != process_spaces_.end() && !found->second.empty()) return found->second.back().space;
+  return new_space(pid, time);
+}
+
+SpaceId Machine::new_space(uint32_t pid, uint64_t time) {
+  SpaceId id(spaces_.size());
+  spaces_.emplace_back().pid = pid;
+  std::vector<SpaceChange>& changes = process_spaces_[pid];
+  if (!changes.empty()) time = std::max(time, changes.back().time);
+  changes.push_back({time, id});
+  return id;
+}
+
+MappingId Machine::add_mapping(const Mapping& mapping) {
+  mappings_.push_back(mapping);
+  return MappingId(mappings_.size() - 1);
+}
+
+void Machine::set_build_id(std::string_view path, std::string_view build_id, uint16_t misc) {
+  uint16_t mode = misc & abi::kMiscCpuModeMask;
+  bool kernel_side = mode == abi::kMiscKernel || mode == abi::kMiscGuestKernel;
+  DsoKind kind = DsoKind::kFile;
+  if (kernel_side)
+    kind = path.starts_with("[kernel") ? DsoKind::kKernel : DsoKind::kModule;
+  else
+    kind = user_mapping_kind(path, false);
+  dsos_.edit(dsos_.find_or_add(path, kind, kernel_side)).build_id = build_id;
+}
+
+void Machine::freeze() {
+  for (Space& space : spaces_) space.memory.freeze();
+}
+
+Machine::CommAt Machine::comm_span_at(uint32_t tid, uint64_t time) const {
+  CommAt answer;
+  auto found = threads_.find(tid);
+  if (found != threads_.end() && !found->second.comms.empty()) {
+    const std::vector<CommChange>& comms = found->second.comms;
+    auto at = last_at(comms, time);
+    if (at != comms.end()) return {at->comm, at->time, time_of(comms, std::next(at))};
+    answer.valid_to = comms.front().time;
+  }
+  answer.comm = strings_.intern(fmt::format(":{}", static_cast<int32_t>(tid)));
+  return answer;
+}
+
+bool Machine::exec_at(uint32_t tid, uint64_t time) const {
+  auto found = threads_.find(tid);
+  if (found == threads_.end()) return false;
+  auto at = last_at(found->second.comms, time);
+  return at != found->second.comms.end() && at->exec;
+}
+
+Machine::SpaceAt Machine::space_at(uint32_t pid, uint64_t time) const {
+  auto found = process_spaces_.find(pid);
+  if (found == process_spaces_.end()) return {};
+  const std::vector<SpaceChange>& changes = found->second;
+  auto at = last_at(changes, time);
+  if (at == changes.end())
+    return {SpaceId(), 0, changes.empty() ? UINT64_MAX : changes.front().time};
+  return {at->space, at->time, time_of(changes, std::next(at))};
+}
+
+std::vector<std::pair<uint32_t, const Machine::Thread*>> Machine::threads() const {
+  std::vector<std::pair<uint32_t, const Thread*>> all;
+  all.reserve(threads_.size());
+  for (const auto& [tid, thread] : threads_) all.emplace_back(tid, &thread);
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+const Machine::Thread* Machine::thread(uint32_t tid) const {
+  auto found = threads_.find(tid);
+  return found == threads_.end() ? nullptr : &found->second;
+}
+
+std::string_view Machine::cgroup_path(uint64_t id) const {
+  auto found = cgroups_.find(id);
+  return found == cgroups_.end() ? std::string_view() : std::string_view(found->second);
+}
+
+Machine::Namespace Machine::namespace_of(uint32_t pid, uint32_t type, uint64_t time) const {
+  auto found = namespaces_.find(pid);
+  if (found == namespaces_.end()) return {};
+  auto at = last_at(found->second, time);
+  if (at == found->second.end() || type >= at->links.size()) return {};
+  return at->links[type];
+}
+
+}  // namespace sonde

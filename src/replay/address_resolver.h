@@ -1,0 +1,65 @@
+// From an address that a sample carries to a frame: which mapping it was in, in which address
+// space, at that time.
+//
+// One resolver per thread of work: it keeps small direct-mapped caches (address → frame, process →
+// address space, thread → comm), each entry with the span of time for which it holds, and interns
+// into the frame table it was given.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "machine/machine.h"
+#include "replay/frame_table.h"
+
+namespace sonde {
+
+/// Where an address lies, before it is interned.
+struct Place {
+  DsoId dso;
+  uint64_t address = 0;
+  FrameLevel level = FrameLevel::kUnknown;
+};
+
+/// The place of an address, without any cache. `space` is the process's; `cpu_mode` decides whose
+/// address it is.
+Place locate(const Machine& machine, SpaceId space, uint64_t time, uint64_t address,
+             uint16_t cpu_mode, AddressSpace::Found* span = nullptr);
+
+class AddressResolver {
+ public:
+  AddressResolver(const Machine& machine, FrameTable& frames);
+
+  /// Sets whose sample is being resolved.
+  void enter(uint32_t pid, uint64_t time);
+  FrameId resolve(uint64_t address, uint16_t cpu_mode);
+  StringId comm(uint32_t tid, uint64_t time);
+  /// Whether the process that was entered is described by the recording.
+  [[nodiscard]] bool process_known() const { return process_.space.valid(); }
+
+ private:
+  struct CachedAddress {
+    uint64_t address = 0;
+    uint64_t from = 1, to = 0;  // empty span: free entry
+    uint32_t space = 0;
+    uint16_t mode = 0;
+    FrameId frame;
+  };
+  struct CachedComm {
+    uint32_t tid = 0;
+    uint64_t from = 1, to = 0;
+    StringId comm;
+  };
+  static constexpr size_t kAddressSlots = 16384;  // 640 KiB: stays in the second-level cache
+  static constexpr size_t kCommSlots = 256;
+
+  const Machine& machine_;
+  FrameTable& frames_;
+  std::vector<CachedAddress> addresses_;
+  std::vector<CachedComm> comms_;
+  uint32_t pid_ = UINT32_MAX;
+  uint64_t time_ = 0;
+  Machine::SpaceAt process_{SpaceId(), 1, 0};
+};
+
+}  // namespace sonde

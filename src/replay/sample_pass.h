@@ -1,0 +1,28 @@
+// The second pass: every sample decoded, its thread, space, frames and chain interned, in parallel
+// slices of the file.
+#pragma once
+
+#include "replay/sideband_pass.h"
+
+namespace sonde {
+
+struct SamplePassOptions {
+  SampleFilter filter;
+  bool want_chains = true;
+  uint32_t max_stack = UINT32_MAX;
+};
+
+struct SamplePassResult {
+  SampleColumns samples;
+  FrameTable frames;  // symbols not yet resolved
+  ChainTable chains;
+  uint64_t filtered = 0;
+  uint64_t first_time_ns = UINT64_MAX, last_time_ns = 0;
+};
+
+/// `slices` is how many parts may run at once; the result does not depend on it.
+SamplePassResult read_samples(const Recording& recording, const Machine& machine,
+                              const SidebandResult& sideband, const SamplePassOptions& options,
+                              size_t slices, LossLedger& losses);
+
+}  // namespace sonde

@@ -1,0 +1,34 @@
+// The first pass over a recording: it walks all headers once, applies the state-changing records to
+// the machine in time order, counts everything, and says how the samples must be read.
+#pragma once
+
+#include <vector>
+
+#include "base/loss.h"
+#include "machine/machine.h"
+#include "perfdata/recording.h"
+#include "replay/sample_columns.h"
+
+namespace sonde {
+
+/// A record that is not a sample, with its place in time.
+struct OtherRecord {
+  uint64_t time;
+  EventId event;  // by its id block; invalid without one
+  RecordView view;
+};
+
+struct SidebandResult {
+  ReplayCounts counts;
+  std::vector<OtherRecord> others;  // in file order
+  std::vector<uint64_t>
+      samples_before;  // per block: samples in the blocks before it; one more at the end
+  std::vector<uint64_t> records_before;  // per block: the same for all records
+  /// Samples or their mappings carry no time, so that file order stands for time: decided once per
+  /// recording.
+  bool rank_is_time = false;
+};
+
+SidebandResult read_sideband(const Recording& recording, Machine& machine, LossLedger& losses);
+
+}  // namespace sonde

@@ -1,0 +1,71 @@
+// The symbols of one DSO: which source they came from, and how an address inside the DSO becomes an
+// address of the table (file offset to ELF address, or the distance that a kernel was moved by
+// KASLR).
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "elf/segment_map.h"
+#include "machine/dso.h"
+#include "symbol/kallsyms.h"
+#include "symbol/object_finder.h"
+#include "symbol/symbol_table.h"
+
+namespace sonde {
+
+struct SymbolOptions {
+  std::string symfs;        // --symfs: prefix of every path
+  std::string vmlinux;      // -k
+  std::string kallsyms;     // --kallsyms
+  std::string buildid_dir;  // --buildid-dir, PERF_BUILDID_DIR; default ~/.debug
+  bool demangle = true;
+  bool demangle_kernel = false;
+  bool ignore_vmlinux = false;
+  bool full_source_path = false;  // srcline with whole paths
+};
+
+struct DsoSymbols {
+  SymbolTable own;                     // empty where `table` is shared
+  const SymbolTable* table = nullptr;  // what is searched; null: no symbols
+  std::optional<SegmentMap> segments;  // of an ELF file; else addresses are shifted by `slide`
+  uint64_t slide = 0;                  // table address = address inside the DSO - slide
+  std::string source;                  // the file, or the sentence why there is none
+  char origin = '!';                   // perf's letter
+
+  /// The address under which `table` and DWARF know this place.
+  [[nodiscard]] std::optional<uint64_t> to_table(uint64_t address) const;
+  /// The inverse.
+  [[nodiscard]] uint64_t from_table(uint64_t table_address) const;
+};
+
+/// Reads symbol tables. `load` may run for many DSOs at once; the kernel's list of symbols is read
+/// once.
+class DsoSymbolLoader {
+ public:
+  DsoSymbolLoader(FinderOptions finder, SymbolOptions options, std::string kernel_release);
+  [[nodiscard]] DsoSymbols load(const Dso& dso) const;
+  /// Before the first parallel `load`: the kernel's symbols for a kernel with this build id.
+  void prepare_kernel(const Dso& kernel);
+  [[nodiscard]] const ObjectFinder& finder() const { return finder_; }
+
+ private:
+  [[nodiscard]] DsoSymbols load_file(const Dso& dso) const;
+  [[nodiscard]] DsoSymbols load_jit(const Dso& dso) const;
+  [[nodiscard]] DsoSymbols load_from_kernel(const Dso& dso) const;
+  [[nodiscard]] DsoSymbols load_bpf(const Dso& dso) const;
+  void read_kallsyms(const std::string& path, const Dso& kernel);
+
+  ObjectFinder finder_;
+  SymbolOptions options_;
+  std::string kernel_release_;
+  std::optional<Kallsyms> kallsyms_;
+  SymbolTable vmlinux_;
+  const SymbolTable* kernel_table_ = nullptr;
+  uint64_t kernel_slide_ = 0;
+  std::string kernel_source_ = "no kernel symbols were asked for";
+  char kernel_origin_ = '!';
+};
+
+}  // namespace sonde
