@@ -320,11 +320,11 @@ bool encode_sample(const Sample& sample, const abi::EventAttr& attr, ByteBuilder
   if (has(abi::kSampleRegsUser)) put_regs(sample.regs_user, attr.sample_regs_user, out);
   if (has(abi::kSampleStackUser)) put_user_stack(sample.stack_user, out);
   // The struct's parts lie so that the 64-bit value is the same in both byte orders.
-  if (has(abi::kSampleWeightStruct))
+  if (has(abi::kSampleWeight))
+    out.u64(sample.weight);
+  else if (has(abi::kSampleWeightStruct))
     out.u64((sample.weight & UINT32_MAX) | uint64_t{sample.ins_latency} << 32 |
             uint64_t{sample.p_stage_cycles} << 48);
-  else if (has(abi::kSampleWeight))
-    out.u64(sample.weight);
   if (has(abi::kSampleDataSrc)) out.u64(sample.data_src);
   if (has(abi::kSampleTransaction)) out.u64(sample.transaction);
   if (has(abi::kSampleRegsIntr)) put_regs(sample.regs_intr, attr.sample_regs_intr, out);

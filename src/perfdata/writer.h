@@ -17,7 +17,9 @@
 #pragma once
 
 #include <atomic>
+#include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,7 +45,7 @@ class RecordStream {
   Result<> flush();
   /// Accepted so far, as stored (after compression, without file header and features).
   [[nodiscard]] uint64_t bytes_written() const { return bytes_.load(std::memory_order_relaxed); }
-  [[nodiscard]] bool failed() const { return failed_; }
+  [[nodiscard]] bool failed() const { return error_.has_value(); }
   [[nodiscard]] const RecordCompressor* compressor() const {
     return compressor_ ? &*compressor_ : nullptr;
   }
@@ -54,19 +56,21 @@ class RecordStream {
   friend class PerfDataWriter;
   Result<> store(Bytes records, Bytes rest);
   Result<> put(Bytes whole_records);
-  Result<> give_up(int error, Bytes interrupted, size_t written);
+  Result<> put_prologue(Bytes prologue);
+  std::unexpected<Error> give_up(int error, Bytes interrupted, size_t written);
 
   Sys& sys_;
   Fd fd_;
   std::string name_;
   bool seekable_;
-  bool failed_ = false;
+  std::optional<Error> error_;  // of the first write that failed
   std::vector<std::byte> gathered_;
   ByteBuilder packed_;  // output of the compressor
   std::optional<RecordCompressor> compressor_;
-  size_t compress_limit_ = 0;
-  uint64_t on_disk_ = 0;                 // bytes of data that arrived
-  std::vector<uint64_t> record_starts_;  // sizes at which the data ends on a record: recent ones
+  size_t compress_limit_ = 0;     // bytes that one COMPRESSED record may expand to
+  uint64_t prologue_size_ = 0;    // header, ids, attrs
+  uint64_t on_disk_ = 0;          // bytes of data behind them that arrived
+  std::deque<uint64_t> borders_;  // sizes at which the data ended on a record: the latest ones
   std::atomic<uint64_t> bytes_ = 0;
 };
 
