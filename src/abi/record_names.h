@@ -12,6 +12,9 @@ enum Feature : uint32_t {
 #include "abi/features.def"
 #undef FEATURE
   kFeatureSimpleperfStart = 128,
+  kFeatureSimpleperfFile = 128,
+  kFeatureSimpleperfMetaInfo = 129,
+  kFeatureSimpleperfFile2 = 132,
   kFeatureBits = 256,
 };
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "abi/perf_event.h"
 #include "abi/record_names.h"
 #include "base/bytes.h"
 
@@ -75,6 +76,32 @@ struct BpfProgram {
   Bytes info;
 };  // bpf_prog_info with its arrays, as stored
 
+/// An event as EVENT_DESC describes it.
+struct EventDescription {
+  abi::EventAttr attr;
+  std::string name;
+  std::vector<uint64_t> ids;
+};
+/// Where AUXTRACE records lie in the file.
+struct AuxtraceIndexEntry {
+  uint64_t file_offset, size;
+};
+/// An object with its symbols, as simpleperf stores them in the recording (FILE, FILE2).
+struct SimpleperfFile {
+  enum class Kind : uint32_t { kKernel, kKernelModule, kElf, kDex, kSymbolMap, kUnknown };
+  struct Symbol {
+    uint64_t address;  // in the object's own virtual addresses
+    uint32_t size;
+    std::string name;
+  };
+  std::string path;
+  Kind kind = Kind::kUnknown;
+  uint64_t min_address = 0;         // of the first executable segment
+  uint64_t min_address_offset = 0;  // where that segment lies in the file (in memory: modules)
+  std::vector<Symbol> symbols;
+  std::vector<uint64_t> dex_offsets;
+};
+
 struct Features {
   std::vector<uint32_t> present;  // feature bits, ascending, as the file's bitmap says
   std::optional<std::string> hostname, os_release, version, arch, cpu_desc, cpu_id;
@@ -97,9 +124,12 @@ struct Features {
   std::vector<std::pair<uint32_t, Bytes>> bpf_btf;  // id, raw BTF
   std::optional<CompressionInfo> compressed;
   std::vector<HybridPmu> hybrid_pmus;
-  std::vector<PmuCaps> pmu_caps;  // "cpu" first where CPU_PMU_CAPS is there
-  Bytes tracing_data;             // parsed by perfdata/tracing_data.h
+  std::vector<PmuCaps> pmu_caps;                     // "cpu" first where CPU_PMU_CAPS is there
+  Bytes tracing_data;                                // parsed by perfdata/tracing_data.h
+  std::vector<EventDescription> event_descriptions;  // EVENT_DESC as stored; see EventTable
+  std::vector<AuxtraceIndexEntry> auxtrace_index;
   std::vector<std::pair<std::string, std::string>> simpleperf_meta;
+  std::vector<SimpleperfFile> simpleperf_files;
 
   [[nodiscard]] bool has(uint32_t feature) const;
 };

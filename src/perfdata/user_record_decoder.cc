@@ -15,9 +15,9 @@ ByteCursor payload(const RecordView& record) {
 }
 
 template <typename Record>
-std::optional<Record> checked(const ByteCursor& in, Record&& record) {
+std::optional<Record> checked(const ByteCursor& in, Record record) {
   if (!in.ok()) return std::nullopt;
-  return std::forward<Record>(record);
+  return record;
 }
 
 /// All whole words that are left.
