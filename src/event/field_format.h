@@ -1,0 +1,36 @@
+// Values of tracepoint fields out of the raw data of a sample, and their plain text: what `perf
+// report -s event.field` and the dump of events without a usable print format show.
+//
+// Raw data is untrusted: a field that does not lie inside it reads as absent, a dynamic array is
+// cut at its end.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/bytes.h"
+#include "event/tracepoint_format.h"
+
+namespace sonde {
+
+/// An integer of 1, 2, 4 or 8 bytes, sign-extended where the field is signed (take it as int64_t
+/// then) and zero-extended else. Absent for arrays, other sizes, and data that is too short.
+std::optional<uint64_t> field_number(const TracepointField& field, Bytes raw, ByteOrder order);
+
+/// The bytes of a field: of the array that a dynamic field points to, or the field's own.
+Bytes field_bytes(const TracepointField& field, Bytes raw, ByteOrder order);
+
+/// The text in a character array, fixed or dynamic, up to its NUL. Absent for other fields.
+std::optional<std::string_view> field_string(const TracepointField& field, Bytes raw,
+                                             ByteOrder order);
+
+/// Appends a value as `perf report -s event.field` prints it: numbers by their sign, pointers and
+/// unsigned longs in hex, printable character arrays as text, every other array as "ARRAY[0a, 1b]".
+void append_field(const TracepointField& field, Bytes raw, ByteOrder order, std::string& out);
+
+/// Appends " name=value" for each own field of the event.
+void append_all_fields(const TracepointFormat& format, Bytes raw, ByteOrder order,
+                       std::string& out);
+
+}  // namespace sonde

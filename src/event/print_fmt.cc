@@ -1,0 +1,35 @@
+#include "event/print_fmt.h"
+
+#include <utility>
+
+#include "event/field_format.h"
+#include "event/print_fmt_parser.h"
+#include "event/print_fmt_run.h"
+
+namespace sonde {
+
+PrintProgram PrintProgram::compile(const TracepointFormat& format, const PrintTarget& target) {
+  PrintProgram program;
+  program.order_ = target.order;
+  program.word_size_ = target.word_size;
+  auto parsed = print_fmt::parse_print_fmt(format, target);
+  if (!parsed) {
+    program.problem_ = std::move(parsed.error().message);
+    program.listed_ = format;
+    return program;
+  }
+  program.code_ = std::move(parsed->code);
+  program.unresolved_ = std::move(parsed->unresolved);
+  return program;
+}
+
+void PrintProgram::print(Bytes raw, const PrintContext& context, std::string& out) const {
+  if (listed_) {
+    out += "[FAILED TO PARSE]";
+    return append_all_fields(*listed_, raw, order_, out);
+  }
+  auto main = static_cast<uint32_t>(code_.formats.size() - 1);
+  print_fmt::Run(code_, raw, order_, word_size_, context, out).format(main);
+}
+
+}  // namespace sonde
