@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/config.h"
 #include "base/loss.h"
 #include "base/sink.h"
 
@@ -21,8 +22,11 @@ struct Env {
   int out_fd = 1;      // standard output, for `-o -`; -1 where it is not a descriptor (tests)
   Sys& sys;            // system calls that tests fake
   LossLedger& losses;  // said at the end of every command
-  std::map<std::string, std::string, std::less<>> variables;  // environment variables
+  std::map<std::string, std::string, std::less<>> variables = {};  // environment variables
   std::string tool = "sonde";  // "perf" when started under that name; usage and messages say it
+  Config config = {};          // perfconfig, read before the command line
+  std::map<std::string, int, std::less<>> debug = {};  // --debug name=level
+  std::string command_line = {};                       // argv as it was given, joined by blanks
 
   /// The value of an environment variable, if it is set and not empty.
   [[nodiscard]] std::optional<std::string> variable(std::string_view name) const {

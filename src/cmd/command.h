@@ -1,0 +1,66 @@
+// A subcommand: one file src/cmd/cmd_NAME.cc and one line in commands.def.
+//
+// The one token NAME gives the file, the factory `make_NAME()` and the name on the command line
+// (where an underscore reads as a dash). The dispatcher (dispatch.h) calls, in this order:
+//
+//   configure   the user's perfconfig sets defaults in the command's options struct,
+//   declare     the flags, each bound to a field of that struct; help, man page and completion come
+//   from them, [flags are parsed: the fields are written, callbacks run in the order of the command
+//   line] run         the work.
+//
+//   class Evlist final : public Command {
+//     void declare(FlagTable& flags) override {
+//       flags.usage("[<options>]");
+//       flags.text('i', "input", options_.input, "file", "Input file name");
+//       flags.boolean('F', "freq", options_.freq, "Show the sample frequency");
+//     }
+//     Result<int> run(Env& env, const Arguments& arguments) override { ... }
+//     struct { std::string input = "perf.data"; bool freq = false; } options_;
+//   };
+//   std::unique_ptr<Command> make_evlist() { return std::make_unique<Evlist>(); }
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/config.h"
+#include "base/env.h"
+#include "base/error.h"
+#include "cmd/flags.h"
+
+namespace sonde {
+
+class Command {
+ public:
+  virtual ~Command() = default;
+
+  /// Takes defaults from the user's perfconfig. A value that makes no sense is an error.
+  virtual Result<> configure(const Config& /*config*/) { return {}; }
+  /// Declares usage lines, description and flags. Called once, before parsing.
+  virtual void declare(FlagTable& flags) = 0;
+  /// Whether long output goes through the user's pager when stdout is a terminal. Asked after
+  /// parsing.
+  [[nodiscard]] virtual bool paged() const { return false; }
+  /// Does the work and gives the exit status. An Error is printed by the dispatcher, which also
+  /// knows its exit status: kUsage shows the usage behind the message, kIo after a closed pipe is
+  /// silent.
+  virtual Result<int> run(Env& env, const Arguments& arguments) = 0;
+};
+
+/// What commands.def says of one command.
+struct CommandInfo {
+  std::string name;
+  std::string_view summary;
+  std::unique_ptr<Command> (*make)();
+  bool hidden = false;  // a tool for our own tests: not in lists and help
+};
+
+/// All commands, in the order of commands.def.
+[[nodiscard]] const std::vector<CommandInfo>& all_commands();
+/// nullptr where there is none.
+[[nodiscard]] const CommandInfo* find_command(std::string_view name);
+
+}  // namespace sonde

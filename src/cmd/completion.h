@@ -1,0 +1,16 @@
+// Completion of shells. The script asks `--list-cmds` and `--list-opts`, so it knows every command
+// and flag of the binary that it completes, as perf's own script does, which works with Sonde
+// unchanged.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+
+namespace sonde {
+
+/// The script for `shell` ("bash"), for a program that is called `tool`.
+[[nodiscard]] Result<std::string> completion_script(std::string_view shell, std::string_view tool);
+
+}  // namespace sonde

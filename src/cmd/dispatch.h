@@ -1,0 +1,21 @@
+// From a command line to a command that runs: global options, the choice of the command, its flags,
+// its outcome.
+//
+// What every command can rely on: its perfconfig is read, errors are printed and turned into exit
+// statuses, losses are said on stderr when it has ended, and output that could not be written is
+// noticed.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "base/env.h"
+
+namespace sonde {
+
+/// Runs a command line (`words[0]` is the program's name) to its end and returns the exit status:
+/// the command's own, 255 for failure, 129 for usage and bad events, 1 for an unknown command, 141
+/// after a closed pipe. All output is flushed.
+int run_command_line(Env& env, std::span<const std::string> words);
+
+}  // namespace sonde

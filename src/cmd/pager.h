@@ -1,0 +1,28 @@
+// The user's pager behind standard output: $PERF_PAGER, perfconfig's core.pager, $PAGER, less,
+// more.
+#pragma once
+
+#include <sys/types.h>
+
+#include "base/env.h"
+
+namespace sonde {
+
+/// While it lives, what is written to standard output goes through the pager; the destructor
+/// flushes and waits for the user to leave it.
+class Pager {
+ public:
+  explicit Pager(Env& env) : env_(env) {}
+  Pager(const Pager&) = delete;
+  Pager& operator=(const Pager&) = delete;
+  ~Pager();
+
+  /// Starts it. Where there is none to start, output goes to the terminal as before.
+  void start();
+
+ private:
+  Env& env_;
+  pid_t child_ = -1;
+};
+
+}  // namespace sonde
