@@ -44,7 +44,7 @@ struct EventTerms {
 enum class ToolEvent : uint8_t { kNone, kDurationTime, kUserTime, kSystemTime };
 
 struct ParsedEvent {
-  std::string name;     // as perf names it: the user's words, or made from the attr
+  std::string name;     // the user's words; for tracepoints system:name; name=X is X
   abi::EventAttr attr;  // type, config*, bp_*, exclude_*, precise_ip, pinned, exclusive
   EventTerms terms;
   TracepointName tracepoint;  // set for type kTypeTracepoint
@@ -55,10 +55,10 @@ struct ParsedEvent {
   std::string group_name;  // on the leader, where the user named the group: name{a,b}
   uint32_t option = 0;     // which -e it came from, counted from 0
 
-  bool name_is_users = false;     // given by name=, or the event's text with terms: never remade
+  bool name_given = false;        // by name=: a fallback to another event keeps it
   bool sample_read = false;       // S: read the whole group with each sample of the leader
   bool weak_group = false;        // W: break the group up where it cannot be scheduled
-  bool precise_max = false;       // P: the highest precise_ip that the kernel grants, attr has 3
+  bool precise_max = false;       // P: precise_ip 3 and less, until the kernel takes it; attr has 0
   bool bpf_counter = false;       // b
   bool keep_group = false;        // X: never regroup
   bool exclude_given = false;     // u, k or h was written: no fallback may widen or narrow it

@@ -24,6 +24,10 @@ struct EventSources {
   PmuCatalog& pmus;
   Tracefs& tracefs;
   std::string_view tool = "sonde";
+  /// Where terms that only make sense for sampling are refused, as `stat` does.
+  bool counting = false;
+  /// Messages cut the event's text so that their first line fits.
+  unsigned columns = 80;
 };
 
 /// Parses the argument of one -e. Error: kBadEvent; the message is everything that perf prints

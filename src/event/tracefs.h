@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <expected>
 #include <map>
 #include <optional>
 #include <string>
@@ -35,6 +36,7 @@ class Tracefs {
   [[nodiscard]] const std::string& path();
 
   /// Names of the systems, of the events of one system, in the kernel's order.
+  /// Errors here and below: the text of `explain`; kPermission, or kBadEvent where it is not there.
   [[nodiscard]] Result<std::vector<std::string>> systems();
   [[nodiscard]] Result<std::vector<std::string>> events(const std::string& system);
   /// All tracepoints that match; either part may be a glob. Systems that cannot be read are left
@@ -42,9 +44,9 @@ class Tracefs {
   [[nodiscard]] Result<std::vector<TracepointName>> match(const std::string& system,
                                                           const std::string& event);
 
-  /// perf_event_attr.config of the tracepoint. Errors: kBadEvent, the text of `explain`.
+  /// perf_event_attr.config of the tracepoint.
   [[nodiscard]] Result<uint64_t> id(const TracepointName& tracepoint);
-  /// The text of its `format` file. Errors: kBadEvent, the text of `explain`.
+  /// The text of its `format` file.
   [[nodiscard]] Result<std::string> format(const TracepointName& tracepoint);
   /// Any other file below the mount ("events/header_page", "printk_formats", "saved_cmdlines").
   [[nodiscard]] Result<std::string> file(std::string_view relative);
@@ -55,6 +57,8 @@ class Tracefs {
                                     std::string_view event);
 
  private:
+  std::unexpected<Error> unreadable(int error_number, std::string_view system,
+                                    std::string_view event);
   Result<std::string> event_file(const TracepointName& tracepoint, std::string_view file);
 
   std::string debugfs_;

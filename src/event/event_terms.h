@@ -1,0 +1,22 @@
+// Terms that every kind of event takes: config words, name, and the settings of one event that
+// otherwise come from the command line (period=, call-graph=, cpu= …).
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "event/event_error.h"
+#include "event/event_list.h"
+#include "event/event_syntax.h"
+
+namespace sonde {
+
+/// Whether `term` is one of them and was applied to `event`. `place` is where the user wrote it (a
+/// term may come from an alias in sysfs). `counting` refuses those that only sampling knows.
+Result<bool> apply_common_term(const TermSyntax& term, std::string_view place, bool counting,
+                               const EventErrors& errors, ParsedEvent& event);
+
+/// "config,config1,…": what `apply_common_term` knows.
+[[nodiscard]] std::string common_term_names(bool counting);
+
+}  // namespace sonde
