@@ -1,0 +1,142 @@
+#include "abi/data_source.h"
+
+#include <fmt/format.h>
+
+#include <span>
+#include <string_view>
+
+namespace sonde::abi {
+namespace {
+
+constexpr uint64_t bits(uint64_t data_src, unsigned shift, unsigned width) {
+  return (data_src >> shift) & ((uint64_t{1} << width) - 1);
+}
+
+constexpr std::string_view kOps[] = {"N/A", "LOAD", "STORE", "PFETCH", "EXEC"};
+constexpr std::string_view kLevels[] = {"N/A",
+                                        "HIT",
+                                        "MISS",
+                                        "L1",
+                                        "LFB/MAB",
+                                        "L2",
+                                        "L3",
+                                        "Local RAM",
+                                        "Remote RAM (1 hop)",
+                                        "Remote RAM (2 hops)",
+                                        "Remote Cache (1 hop)",
+                                        "Remote Cache (2 hops)",
+                                        "I/O",
+                                        "Uncached"};
+constexpr std::string_view kSnoops[] = {"N/A", "None", "Hit", "Miss", "HitM"};
+constexpr std::string_view kTlbs[] = {"N/A", "HIT", "MISS", "L1", "L2", "Walker", "Fault"};
+constexpr std::string_view kHops[] = {"N/A", "core, same node", "node, same socket",
+                                      "socket, same board", "board"};
+
+/// Names of the set bits among `names`, from bit `from` on.
+std::string joined(uint64_t value, std::span<const std::string_view> names, size_t from,
+                   std::string_view separator) {
+  std::string text;
+  for (size_t i = from; i < names.size(); ++i) {
+    if ((value >> i & 1) == 0) continue;
+    if (!text.empty()) text += separator;
+    text += names[i];
+  }
+  return text;
+}
+
+std::string_view level_number(uint64_t number) {
+  switch (number) {
+    case 1:
+      return "L1";
+    case 2:
+      return "L2";
+    case 3:
+      return "L3";
+    case 4:
+      return "L4";
+    case 0x9:
+      return "CXL";
+    case 0xa:
+      return "I/O";
+    case 0xb:
+      return "Any cache";
+    case 0xc:
+      return "LFB/MAB";
+    case 0xd:
+      return "RAM";
+    case 0xe:
+      return "PMEM";
+    default:
+      return "N/A";
+  }
+}
+
+}  // namespace
+
+std::string memory_op_text(uint64_t data_src) {
+  std::string text = joined(bits(data_src, 0, 5), kOps, 1, "");
+  return text.empty() ? "N/A" : text;
+}
+
+std::string memory_level_text(uint64_t data_src) {
+  constexpr uint64_t kHit = 2;
+  constexpr uint64_t kMiss = 4;
+  uint64_t level = bits(data_src, 5, 14);
+  std::string outcome = (level & kHit) != 0 ? "hit" : (level & kMiss) != 0 ? "miss" : "";
+  std::string text;
+  uint64_t number = bits(data_src, 33, 4);
+  uint64_t hops = bits(data_src, 43, 3);
+  if (number != 0 && number != 0xf) {
+    if (bits(data_src, 37, 1) != 0) text = "Remote ";
+    if (hops != 0 && hops < std::size(kHops)) text += fmt::format("{} ", kHops[hops]);
+    text += level_number(number);
+  } else {
+    text = joined(level, kLevels, 3, " or ");
+  }
+  if (text.empty()) text = "N/A";
+  if (!outcome.empty()) text += " " + outcome;
+  return text;
+}
+
+std::string memory_snoop_text(uint64_t data_src) {
+  constexpr uint64_t kForward = 1;
+  constexpr uint64_t kPeer = 2;
+  std::string text = joined(bits(data_src, 19, 5), kSnoops, 1, " or ");
+  uint64_t extended = bits(data_src, 38, 2);
+  for (auto [bit, name] : {std::pair(kForward, "Fwd"), std::pair(kPeer, "Peer")})
+    if ((extended & bit) != 0) text += (text.empty() ? "" : " or ") + std::string(name);
+  return text.empty() ? "N/A" : text;
+}
+
+std::string memory_tlb_text(uint64_t data_src) {
+  constexpr uint64_t kHit = 2;
+  constexpr uint64_t kMiss = 4;
+  uint64_t tlb = bits(data_src, 26, 7);
+  std::string text = joined(tlb, kTlbs, 3, " or ");
+  if (text.empty()) text = "N/A";
+  if ((tlb & kHit) != 0) text += " hit";
+  if ((tlb & kMiss) != 0) text += " miss";
+  return text;
+}
+
+std::string memory_lock_text(uint64_t data_src) {
+  uint64_t lock = bits(data_src, 24, 2);
+  return (lock & 1) != 0 ? "N/A" : (lock & 2) != 0 ? "Yes" : "No";
+}
+
+std::string memory_block_text(uint64_t data_src) {
+  uint64_t block = bits(data_src, 40, 3);
+  std::string text;
+  if ((block & 2) != 0) text += " Data";
+  if ((block & 4) != 0) text += " Addr";
+  return text.empty() ? " N/A" : text;
+}
+
+std::string data_source_text(uint64_t data_src) {
+  return fmt::format("|OP {}|LVL {}|SNP {}|TLB {}|LCK {}|BLK {}", memory_op_text(data_src),
+                     memory_level_text(data_src), memory_snoop_text(data_src),
+                     memory_tlb_text(data_src), memory_lock_text(data_src),
+                     memory_block_text(data_src));
+}
+
+}  // namespace sonde::abi

@@ -1,0 +1,41 @@
+// The text of tracepoint samples: the print formats of a recording's tracepoints, compiled once per
+// event.
+//
+// Formats come from the recording's tracing data. An event whose format is not in it prints
+// nothing.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "event/print_fmt.h"
+#include "event/tracepoint_format.h"
+#include "perfdata/tracing_data.h"
+#include "replay/session.h"
+
+namespace sonde {
+
+class TraceTexts {
+ public:
+  explicit TraceTexts(const Session& session);
+
+  /// Appends what the print format makes of a sample's raw data. Safe from many threads.
+  void print(EventId event, Bytes raw, std::string& out) const;
+  /// The event's fields; null where its format is not known.
+  [[nodiscard]] const TracepointFormat* format(EventId event) const {
+    const Compiled& compiled = events_[event.index()];
+    return compiled.format ? &*compiled.format : nullptr;
+  }
+
+ private:
+  struct Compiled {
+    std::optional<TracepointFormat> format;
+    std::optional<PrintProgram> program;
+  };
+  std::vector<Compiled> events_;
+  std::optional<TracingData> data_;
+  PrintContext context_;
+};
+
+}  // namespace sonde

@@ -1,0 +1,78 @@
+// One sample as `script` prints it: perf's line, and its call chain below where it has one.
+//
+//   spin 14088  1951.702760:    1001001 cpu-clock:ppp:
+//   \t            1159 leaf+0x30 (/usr/bin/spin)
+//
+// Everything that does not differ from sample to sample (field choice, padded event names, frame
+// texts, compiled print formats) is made in the constructor; `print` may then run in many threads.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "abi/regs.h"
+#include "replay/session.h"
+#include "replay/trace_texts.h"
+#include "script/fields.h"
+#include "script/frame_texts.h"
+
+namespace sonde {
+
+struct PrinterOptions {
+  FieldChoice fields;
+  bool nanoseconds = false;
+  bool call_chains = true;  // -G hides them
+  bool show_kernel_path = false;
+  uint32_t max_stack = 127;
+  std::vector<std::string> stop_backtrace_at;  // --stop-bt: symbols below which nothing is printed
+};
+
+class SamplePrinter {
+ public:
+  /// Errors: a field that was asked for and that an event's samples lack.
+  static Result<SamplePrinter> make(const Session& session, const PrinterOptions& options);
+
+  /// Appends the text of a sample. `time` is what the time field shows: ns, maybe relative.
+  void print(size_t sample, uint64_t time, std::string& out) const;
+  /// The beginning of a line (comm, tid, cpu, time), for records that are not samples too.
+  void print_start(EventId event, StringId comm, const SampleId& who, uint64_t time, uint16_t misc,
+                   std::string& out) const;
+  /// Whether any event prints anything.
+  [[nodiscard]] bool prints(EventId event) const { return !events_[event.index()].fields.empty(); }
+  /// Whether samples show symbols of addresses that are not in call chains (branches, data).
+  [[nodiscard]] bool needs_all_symbols() const;
+
+ private:
+  struct EventStyle {
+    FieldSet fields;
+    std::string padded_name;  // "  cs: "
+    bool has_chain = false;
+    bool needs_decode = false;    // fields that the columns don't hold
+    bool addr_is_memory = false;  // its addr is shown with symbol: page faults
+    uint32_t frame_style = 0;
+  };
+
+  explicit SamplePrinter(const Session& session, PrinterOptions options);
+  Result<> prepare();
+  void print_time(uint64_t time, std::string& out) const;
+  void print_chain(const EventStyle& style, ChainId chain, std::string& out) const;
+  void print_address(const EventStyle& style, const Sample& sample, std::string& out) const;
+  void print_branches(const EventStyle& style, const Sample& sample, uint64_t time,
+                      std::string& out) const;
+  void print_decoded_before_ip(const EventStyle& style, const Sample& sample,
+                               std::string& out) const;
+  void print_decoded_after_ip(const EventStyle& style, const Sample& sample, uint64_t time,
+                              std::string& out) const;
+
+  const Session* session_;
+  PrinterOptions options_;
+  std::vector<EventStyle> events_;
+  std::vector<FrameStyle> frame_styles_;
+  std::vector<FrameTexts> frame_texts_;  // by frame style
+  std::vector<std::string_view> comms_;  // by StringId
+  std::vector<char> stops_;              // by FrameId; empty without --stop-bt
+  TraceTexts traces_;
+  abi::Arch arch_ = abi::Arch::kUnknown;
+};
+
+}  // namespace sonde
