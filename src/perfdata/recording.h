@@ -5,13 +5,16 @@
 //   for (const RecordBlock& block : recording.blocks())
 //     for (RecordRange r(block, recording.byte_order()); r.next(record);) ...
 //
-// Guarantees: blocks together hold every record of the input once, COMPRESSED ones expanded; blocks
-// of one stream are in file order; all views stay valid for the Recording's life. What could not be
-// read is counted in the ledger. A pipe is read to its end first (memory, then an unlinked
+// Guarantees: blocks together hold every record of the input once. A COMPRESSED record ends its
+// block, and the next blocks (`expanded`) hold what was in it. Blocks of one stream are in file
+// order, streams one after the other; all views stay valid for the Recording's life. What could not
+// be read is counted in the ledger, as are records of unknown and private types (so consumers need
+// not). A pipe is read to its end first (memory, then an unlinked
 // temporary file beyond `spool_limit_bytes`); to follow a pipe while it is written, use
 // StreamReader (stream_reader.h).
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
 #include <vector>
@@ -37,15 +40,24 @@ struct FileFacts {
   bool is_directory = false;
   bool recorder_crashed = false;  // data size 0: read to the end of the file
   ByteOrder order = kHostOrder;
-  uint32_t header_version = 1;
+  uint32_t header_version = 2;
   uint64_t data_offset = 0, data_size = 0, feature_offset = 0;
   int64_t modified_ns = 0;  // "captured on": mtime, since the epoch; 0 for a pipe
+};
+
+/// Records by type. Types from 64 on are the recorder's own.
+struct RecordCounts {
+  std::array<uint64_t, 128> by_type{};
+  uint64_t beyond = 0;              // types from 128 on that are not simpleperf's
+  uint64_t simpleperf_private = 0;  // types from 32768 on
 };
 
 class Recording {
  public:
   static Result<Recording> open(const std::string& path, const OpenOptions& options,
                                 LossLedger& losses);
+  /// The same from memory, which must outlive the Recording.
+  static Result<Recording> open_bytes(Bytes bytes, const std::string& name, LossLedger& losses);
   Recording(Recording&&) noexcept;
   Recording& operator=(Recording&&) noexcept;
   ~Recording();
@@ -60,6 +72,8 @@ class Recording {
   [[nodiscard]] uint32_t word_size() const;
   /// Blocks of at most about 1 MiB, so that they can be shared out to threads.
   [[nodiscard]] const std::vector<RecordBlock>& blocks() const;
+  /// How many records of each type the blocks hold.
+  [[nodiscard]] const RecordCounts& record_counts() const;
 
  private:
   struct State;

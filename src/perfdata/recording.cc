@@ -1,0 +1,269 @@
+#include "perfdata/recording.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "perfdata/block_cutter.h"
+#include "perfdata/file_header.h"
+#include "perfdata/sideband.h"
+#include "perfdata/spool.h"
+
+namespace sonde {
+
+struct Recording::State {
+  explicit State(LossLedger& ledger) : losses(ledger), setup(events, features, ledger) {}
+
+  Result<> open_path(const std::string& path, const OpenOptions& options);
+  Result<> open_directory(const std::string& path, const OpenOptions& options);
+  Result<> map_file(const std::string& path, const OpenOptions& options);
+  Result<> read_descriptor(int fd, const std::string& name, const OpenOptions& options);
+  Result<> read_main(Bytes file, const std::string& name);
+  void read_file(const FileHeader& header, Bytes file);
+  void read_stream(Bytes data, uint64_t file_offset, uint32_t stream, uint64_t missing);
+  void read_features(const FeatureTable& table, Bytes file);
+  void finish();
+  uint32_t guess_word_size() const;
+
+  LossLedger& losses;
+  FileFacts facts;
+  EventTable events;
+  Features features;
+  SetupCollector setup;
+  std::vector<RecordBlock> blocks;
+  RecordCounts counts;
+  uint32_t word_size = 8;
+  uint64_t spool_limit_bytes = OpenOptions{}.spool_limit_bytes;
+  // What the views point into.
+  std::vector<MappedFile> files;
+  std::vector<SpoolMemory> spools;
+  std::vector<StreamExpander> expanders;
+};
+
+namespace {
+
+/// Numbers N of the files data.N, ascending.
+std::vector<uint32_t> stream_numbers(const std::string& directory) {
+  constexpr std::string_view kPrefix = "data.";
+  std::vector<uint32_t> numbers;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
+    std::string name = entry.path().filename();
+    if (!name.starts_with(kPrefix)) continue;
+    auto number = parse_number(std::string_view(name).substr(kPrefix.size()));
+    if (number && *number < UINT32_MAX) numbers.push_back(static_cast<uint32_t>(*number));
+  }
+  std::ranges::sort(numbers);
+  return numbers;
+}
+
+/// The word size of a machine name as `uname -m` says it; nothing for an empty name.
+std::optional<uint32_t> word_size_of(std::string_view arch) {
+  if (arch.empty()) return std::nullopt;
+  bool wide = arch.find("64") != arch.npos || arch == "s390x" || arch == "alpha";
+  return wide ? 8 : 4;
+}
+
+Result<> check_owner(const struct stat& status, const std::string& path) {
+  if (status.st_uid == 0 || status.st_uid == ::geteuid()) return {};
+  return fail(ErrorCode::kPermission,
+              "File {} not owned by current user or root (use -f to override)", path);
+}
+
+}  // namespace
+
+Result<> Recording::State::open_path(const std::string& path, const OpenOptions& options) {
+  facts.path = path;
+  spool_limit_bytes = options.spool_limit_bytes;
+  if (path == "-") return read_descriptor(options.stdin_fd, path, options);
+  struct stat status{};
+  if (::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode))
+    return open_directory(path, options);
+  return map_file(path, options);
+}
+
+Result<> Recording::State::open_directory(const std::string& path, const OpenOptions& options) {
+  facts.is_directory = true;
+  TRY(map_file(path + "/data", options));
+  for (uint32_t number : stream_numbers(path)) {
+    files.push_back(TRY(MappedFile::open(fmt::format("{}/data.{}", path, number))));
+    read_stream(files.back().bytes(), 0, number + 1, 0);
+  }
+  return {};
+}
+
+Result<> Recording::State::map_file(const std::string& path, const OpenOptions& options) {
+  Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd.valid()) {
+    int error = errno;
+    bool absent = error == ENOENT;
+    return fail(absent ? ErrorCode::kNotFound : ErrorCode::kPermission, "failed to open {}: {}{}",
+                path, std::strerror(error), absent ? "  (try 'perf record' first)" : "");
+  }
+  struct stat status{};
+  if (::fstat(fd.get(), &status) != 0)
+    return fail(ErrorCode::kIo, "failed to open {}: {}", path, std::strerror(errno));
+  facts.modified_ns = status.st_mtim.tv_sec * int64_t{1'000'000'000} + status.st_mtim.tv_nsec;
+  if (!S_ISREG(status.st_mode)) return read_descriptor(fd.get(), path, options);
+  if (!options.force) TRY(check_owner(status, path));
+  files.push_back(TRY(MappedFile::map(fd.get(), path)));
+  return read_main(files.back().bytes(), path);
+}
+
+Result<> Recording::State::read_descriptor(int fd, const std::string& name,
+                                           const OpenOptions& options) {
+  spools.push_back(TRY(SpoolMemory::read_to_end(fd, name, options.spool_limit_bytes)));
+  return read_main(spools.back().bytes(), name);
+}
+
+/// The content decides what it is: a pipe's output may lie in a file, and a file may be piped.
+Result<> Recording::State::read_main(Bytes file, const std::string& name) {
+  if (file.empty()) return fail(ErrorCode::kCorrupt, "zero-sized data ({}), nothing to do!", name);
+  FileHeader header = TRY(parse_file_header(file, name));
+  facts.order = header.order;
+  facts.header_version = header.version;
+  facts.is_pipe = header.is_pipe;
+  setup.set_pipe(header.is_pipe);
+  if (header.is_pipe) {
+    facts.data_offset = header.size;
+    facts.data_size = file.size() - header.size;
+    read_stream(file.subspan(header.size), header.size, 0, 0);
+  } else {
+    read_file(header, file);
+  }
+  if (events.size() == 0)
+    return fail(ErrorCode::kCorrupt, "{}: the recording does not say which events it holds", name);
+  return {};
+}
+
+void Recording::State::read_file(const FileHeader& header, Bytes file) {
+  read_attrs(header, file, events, losses);
+  read_event_types(header, file, setup);
+
+  uint64_t begin = std::min<uint64_t>(header.data.offset, file.size());
+  uint64_t in_file = file.size() - begin;
+  uint64_t size = std::min<uint64_t>(header.data.size, in_file);
+  uint64_t missing = header.data.size - size;
+  FeatureTable table = read_feature_table(header, file, begin + size);
+  // The recorder writes the size at its end. Without it the features are not there either.
+  facts.recorder_crashed = header.data.size == 0 && !table.plausible;
+  if (facts.recorder_crashed) size = in_file;
+  bool has_features = missing == 0 && !facts.recorder_crashed;
+
+  facts.data_offset = begin;
+  facts.data_size = size;
+  facts.feature_offset = begin + size;
+  if (has_features) read_features(table, file);
+  read_stream(file.subspan(begin, size), begin, 0, missing);
+}
+
+void Recording::State::read_features(const FeatureTable& table, Bytes file) {
+  for (const FeatureTable::Entry& entry : table.entries) {
+    auto [offset, size] = entry.section;
+    bool inside = offset <= file.size() && size <= file.size() - offset;
+    if (inside)
+      setup.add_feature(entry.bit, file.subspan(offset, size), facts.order);
+    else
+      losses.add(LossKind::k_bad_feature, 1, abi::feature_name(entry.bit));
+  }
+}
+
+void Recording::State::read_stream(Bytes data, uint64_t file_offset, uint32_t stream,
+                                   uint64_t missing) {
+  expanders.emplace_back(spool_limit_bytes);
+  BlockCutter cutter(facts.order, setup, losses);
+  BlockCutter::Outcome outcome = cutter.cut(data, file_offset, stream, expanders.back(), blocks);
+  for (size_t type = 0; type < counts.by_type.size(); ++type)
+    counts.by_type[type] += cutter.counts().by_type[type];
+  counts.beyond += cutter.counts().beyond;
+  counts.simpleperf_private += cutter.counts().simpleperf_private;
+
+  uint64_t left = data.size() - outcome.consumed;
+  std::string place = fmt::format("at file offset {:#x}", file_offset + outcome.consumed);
+  if (outcome.stop == BlockCutter::Stop::kNotARecord)
+    losses.add(LossKind::k_trailing_garbage, left, place);
+  else
+    losses.add(LossKind::k_truncated_file, left, place);
+  losses.add(LossKind::k_truncated_file, missing, place);
+  losses.add(LossKind::k_bad_compressed, expanders.back().left() > 0 ? 1 : 0,
+             "the last record is cut off");
+}
+
+void Recording::State::finish() {
+  setup.settle();
+  add_unknown_records(counts, losses);
+  word_size = guess_word_size();
+}
+
+/// A 64-bit machine has its kernel, and most of its programs, above 4 GiB.
+uint32_t Recording::State::guess_word_size() const {
+  if (auto size = word_size_of(features.arch.value_or(""))) return *size;
+  constexpr uint64_t kBeyondNarrow = uint64_t{1} << 32;
+  bool any = false;
+  for (const RecordBlock& block : blocks) {
+    if (!block.may_hold(abi::kRecordMmap) && !block.may_hold(abi::kRecordMmap2)) continue;
+    RecordView record;
+    for (RecordRange range(block, facts.order); range.next(record);) {
+      if (record.type != abi::kRecordMmap && record.type != abi::kRecordMmap2) continue;
+      auto mmap = decode_as<MmapRecord>(record, events.all().front().layout);
+      if (!mmap) continue;
+      any = true;
+      if (mmap->start.value >= kBeyondNarrow) return 8;
+    }
+  }
+  return any ? 4 : 8;
+}
+
+Result<Recording> Recording::open(const std::string& path, const OpenOptions& options,
+                                  LossLedger& losses) {
+  auto state = std::make_unique<State>(losses);
+  TRY(state->open_path(path, options));
+  state->finish();
+  return Recording(std::move(state));
+}
+
+Result<Recording> Recording::open_bytes(Bytes bytes, const std::string& name, LossLedger& losses) {
+  auto state = std::make_unique<State>(losses);
+  state->facts.path = name;
+  TRY(state->read_main(bytes, name));
+  state->finish();
+  return Recording(std::move(state));
+}
+
+Recording::Recording(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Recording::Recording(Recording&&) noexcept = default;
+Recording& Recording::operator=(Recording&&) noexcept = default;
+Recording::~Recording() = default;
+
+const FileFacts& Recording::facts() const {
+  return state_->facts;
+}
+const EventTable& Recording::events() const {
+  return state_->events;
+}
+EventTable& Recording::edit_events() {
+  return state_->events;
+}
+const Features& Recording::features() const {
+  return state_->features;
+}
+uint32_t Recording::word_size() const {
+  return state_->word_size;
+}
+const std::vector<RecordBlock>& Recording::blocks() const {
+  return state_->blocks;
+}
+const RecordCounts& Recording::record_counts() const {
+  return state_->counts;
+}
+
+}  // namespace sonde

@@ -1,0 +1,50 @@
+// What a recording says about itself on the way: records that describe events and features (all of
+// them in a pipe, some in a file), gathered into the event table and the features.
+#pragma once
+
+#include <string>
+
+#include <tsl/robin_map.h>
+
+#include "base/loss.h"
+#include "perfdata/event_table.h"
+#include "perfdata/features.h"
+#include "perfdata/record.h"
+
+namespace sonde {
+
+class SetupCollector {
+ public:
+  SetupCollector(EventTable& events, Features& features, LossLedger& losses)
+      : events_(&events), features_(&features), losses_(&losses) {}
+
+  /// Attrs and tracing data come as records only in a pipe.
+  void set_pipe(bool is_pipe) { is_pipe_ = is_pipe; }
+  /// How many bytes behind a record belong to it (AUXTRACE; TRACING_DATA of a pipe); 0 for others.
+  [[nodiscard]] uint64_t trailing_size(const RecordView& record) const;
+  /// Applies a record of a type from 64 on; those that describe nothing are ignored.
+  void apply(const RecordView& record, Bytes trailing);
+  /// A section of the header, or of a FEATURE record.
+  void add_feature(uint32_t bit, Bytes content, ByteOrder order);
+  void add_tracepoint_name(uint64_t config, std::string_view name);
+  /// Gives names and groups to the events, from all that was said so far. May be called again.
+  void settle();
+
+ private:
+  void apply_attr(const RecordView& record);
+  void apply_update(const RecordView& record);
+  void name_event(EventDesc& event, size_t index);
+  void set_groups();
+  [[nodiscard]] std::string tracepoint_name(uint64_t config);
+
+  EventTable* events_;
+  Features* features_;
+  LossLedger* losses_;
+  bool is_pipe_ = false;
+  bool dirty_ = true;
+  std::vector<bool> named_;  // by the recording itself, not made from the attr
+  tsl::robin_map<uint64_t, std::string> tracepoint_names_;
+  bool tracing_data_read_ = false;
+};
+
+}  // namespace sonde
