@@ -22,15 +22,26 @@ void put_strings(const std::vector<std::string>& texts, ByteBuilder& out) {
   for (const std::string& text : texts) put_string(text, out);
 }
 
-void put_event_desc(std::span<const EventDesc> events, uint32_t attr_size, ByteBuilder& out) {
-  put_count(events.size(), out);
+void put_event(const abi::EventAttr& attr, std::string_view name, const std::vector<uint64_t>& ids,
+               uint32_t attr_size, ByteBuilder& out) {
+  encode_attr(attr, attr_size, out);
+  put_count(ids.size(), out);
+  put_string(name, out);
+  for (uint64_t id : ids) out.u64(id);
+}
+
+void put_event_desc(const Features& features, std::span<const EventDesc> events, uint32_t attr_size,
+                    ByteBuilder& out) {
+  bool as_read = !features.event_descriptions.empty();
+  put_count(as_read ? features.event_descriptions.size() : events.size(), out);
   out.u32(attr_size);
-  for (const EventDesc& event : events) {
-    encode_attr(event.attr, attr_size, out);
-    put_count(event.ids.size(), out);
-    put_string(event.name, out);
-    for (uint64_t id : event.ids) out.u64(id);
+  if (as_read) {
+    for (const EventDescription& event : features.event_descriptions)
+      put_event(event.attr, event.name, event.ids, attr_size, out);
+    return;
   }
+  for (const EventDesc& event : events)
+    put_event(event.attr, event.name, event.ids, attr_size, out);
 }
 
 void put_cpu_topology(const CpuTopology& topology, ByteBuilder& out) {
@@ -128,11 +139,11 @@ void put_hybrid(const std::vector<HybridPmu>& pmus, ByteBuilder& out) {
 
 void put_caps(const PmuCaps& pmu, bool with_name, ByteBuilder& out) {
   put_count(pmu.caps.size(), out);
-  if (with_name) put_string(pmu.pmu, out);
   for (const auto& [name, value] : pmu.caps) {
     put_string(name, out);
     put_string(value, out);
   }
+  if (with_name) put_string(pmu.pmu, out);
 }
 
 /// Features keeps what CPU_PMU_CAPS says as the first entry; the rest is PMU_CAPS.
@@ -166,6 +177,53 @@ void put_clock_data(const ClockData& clock, ByteBuilder& out) {
   out.u32(clock.clockid);
   out.u64(clock.wall_clock_ns);
   out.u64(clock.clockid_ns);
+}
+
+void put_auxtrace(const std::vector<AuxtraceIndexEntry>& entries, ByteBuilder& out) {
+  out.u64(entries.size());
+  for (const AuxtraceIndexEntry& entry : entries) {
+    out.u64(entry.file_offset);
+    out.u64(entry.size);
+  }
+}
+
+void put_terminated(std::string_view text, ByteBuilder& out) {
+  out.text(text);
+  out.u8(0);
+}
+
+void put_simpleperf_meta(const Features& features, ByteBuilder& out) {
+  for (const auto& [key, value] : features.simpleperf_meta) {
+    put_terminated(key, out);
+    put_terminated(value, out);
+  }
+}
+
+void put_simpleperf_file(const SimpleperfFile& file, ByteBuilder& out) {
+  using Kind = SimpleperfFile::Kind;
+  put_terminated(file.path, out);
+  out.u32(static_cast<uint32_t>(file.kind));
+  out.u64(file.min_address);
+  put_count(file.symbols.size(), out);
+  for (const SimpleperfFile::Symbol& symbol : file.symbols) {
+    out.u64(symbol.address);
+    out.u32(symbol.size);
+    put_terminated(symbol.name, out);
+  }
+  if (file.kind == Kind::kDex) {
+    put_count(file.dex_offsets.size(), out);
+    for (uint64_t offset : file.dex_offsets) out.u64(offset);
+  }
+  if (file.kind == Kind::kElf || file.kind == Kind::kKernelModule) out.u64(file.min_address_offset);
+}
+
+void put_simpleperf_files(const Features& features, ByteBuilder& out) {
+  for (const SimpleperfFile& file : features.simpleperf_files) {
+    ByteBuilder entry(out.order());
+    put_simpleperf_file(file, entry);
+    put_count(entry.size(), out);
+    out.bytes(entry.view());
+  }
 }
 
 }  // namespace
@@ -207,7 +265,7 @@ bool encode_feature(uint32_t bit, const Features& features, std::span<const Even
       put_strings(features.command_line, out);
       return true;
     case abi::kFeatureEventDesc:
-      put_event_desc(events, attr_size, out);
+      put_event_desc(features, events, attr_size, out);
       return true;
     case abi::kFeatureCpuTopology:
       put_cpu_topology(features.cpu_topology.value_or(CpuTopology{}), out);
@@ -223,6 +281,9 @@ bool encode_feature(uint32_t bit, const Features& features, std::span<const Even
       return true;
     case abi::kFeatureGroupDesc:
       put_groups(features.groups, out);
+      return true;
+    case abi::kFeatureAuxtrace:
+      put_auxtrace(features.auxtrace_index, out);
       return true;
     case abi::kFeatureCache:
       put_caches(features.caches, out);
@@ -258,6 +319,12 @@ bool encode_feature(uint32_t bit, const Features& features, std::span<const Even
       return true;
     case abi::kFeatureHybridTopology:
       put_hybrid(features.hybrid_pmus, out);
+      return true;
+    case abi::kFeatureSimpleperfFile:
+      put_simpleperf_files(features, out);
+      return true;
+    case abi::kFeatureSimpleperfMetaInfo:
+      put_simpleperf_meta(features, out);
       return true;
     default:
       return false;

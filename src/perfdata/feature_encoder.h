@@ -11,9 +11,10 @@
 
 namespace sonde {
 
-/// Appends the content of section `bit`. False for a bit whose section is not known to Features
-/// (AUXTRACE, simpleperf's own); then nothing is appended. EVENT_DESC is made from `events`, whose
-/// attrs are stored with `attr_size` bytes.
+/// Appends the content of section `bit`. False for a bit that is not known, and for simpleperf's
+/// protobuf form of symbols (FILE2); then nothing is appended. EVENT_DESC is
+/// `features.event_descriptions`, or made from `events` where that is empty; its attrs are stored
+/// with `attr_size` bytes.
 bool encode_feature(uint32_t bit, const Features& features, std::span<const EventDesc> events,
                     uint32_t attr_size, ByteBuilder& out);
 
