@@ -120,6 +120,17 @@ void append_field(const TracepointField& field, Bytes raw, ByteOrder order, std:
   }
 }
 
+std::optional<std::string_view> field_in_text(std::string_view name, std::string_view text) {
+  for (;;) {
+    size_t end = text.find(' ');
+    std::string_view word = text.substr(0, end);
+    if (word.size() > name.size() && word[name.size()] == '=' && word.starts_with(name))
+      return word.substr(name.size() + 1);
+    if (end == std::string_view::npos) return std::nullopt;
+    text.remove_prefix(end + 1);
+  }
+}
+
 void append_all_fields(const TracepointFormat& format, Bytes raw, ByteOrder order,
                        std::string& out) {
   for (const TracepointField& field : format.fields()) {

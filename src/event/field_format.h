@@ -25,9 +25,14 @@ Bytes field_bytes(const TracepointField& field, Bytes raw, ByteOrder order);
 std::optional<std::string_view> field_string(const TracepointField& field, Bytes raw,
                                              ByteOrder order);
 
-/// Appends a value as `perf report -s event.field` prints it: numbers by their sign, pointers and
-/// unsigned longs in hex, printable character arrays as text, every other array as "ARRAY[0a, 1b]".
+/// Appends a value as `perf report -s event.field/raw` prints it: numbers by their sign, pointers
+/// and unsigned longs in hex, printable character arrays as text, every other array as "ARRAY[0a,
+/// 1b]".
 void append_field(const TracepointField& field, Bytes raw, ByteOrder order, std::string& out);
+
+/// The word behind "name=" in the text of an event: what `perf report -s event.field` prefers to
+/// the raw value.
+std::optional<std::string_view> field_in_text(std::string_view name, std::string_view text);
 
 /// Appends " name=value" for each own field of the event.
 void append_all_fields(const TracepointFormat& format, Bytes raw, ByteOrder order,

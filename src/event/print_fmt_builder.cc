@@ -33,7 +33,7 @@ bool is_shift(Op op) {
 uint64_t apply(Op op, uint64_t left, uint64_t right, IntType type) {
   auto signed_left = static_cast<int64_t>(left);
   auto signed_right = static_cast<int64_t>(right);
-  uint64_t count = right & 63;
+  uint64_t count = right & (type.bytes == 8 ? 63 : 31);
   switch (op) {
     case Op::kAdd:
       return left + right;

@@ -175,9 +175,8 @@ enum class Kind : uint8_t { kNumber, kMemory, kText, kNull };
                         : value >> shift;
 }
 
-/// Arithmetic of C on operands of type `type`; comparisons give 0 or 1. Division by zero gives 0,
-/// shifts by more than the width give what 64-bit shifts of the masked count give: data of a sample
-/// never traps.
+/// Arithmetic of C on operands of type `type`; comparisons give 0 or 1. What C leaves open never traps: division by
+/// zero gives 0, and shifts use the low bits of their count, as the machines do.
 [[nodiscard]] uint64_t apply(Op op, uint64_t left, uint64_t right, IntType type);
 
 }  // namespace sonde::print_fmt

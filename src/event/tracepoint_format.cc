@@ -88,10 +88,8 @@ void classify(TracepointField& field, bool is_signed) {
   field.is_pointer = element.find('*') != std::string_view::npos;
   field.is_long = element.find("long") != std::string_view::npos;
   field.is_signed = is_signed;
-  field.is_string = field.is_array && !field.is_pointer &&
-                    (element.find("char") != std::string_view::npos ||
-                     element.find("u8") != std::string_view::npos ||
-                     element.find("s8") != std::string_view::npos);
+  // Arrays of u8 and unsigned char are bytes: addresses, UUIDs.
+  field.is_string = field.is_array && (element == "char" || element == "const char");
   field.element_size = field.size;
   if (!field.is_array) return;
   field.element_size = field.is_pointer ? 8 : size_of_element_type(element);

@@ -37,7 +37,7 @@ struct TracepointField {
       0;  // bytes of one element of an array or dynamic array; `size` where it is neither
   bool is_signed = false;       // of the elements, for arrays of integers
   bool is_array = false;        // declared with brackets, fixed, flexible or dynamic
-  bool is_string = false;       // an array whose elements are characters or bytes
+  bool is_string = false;       // an array of char
   bool is_dynamic = false;      // __data_loc or __rel_loc: the field holds (length << 16 | offset)
   bool is_rel_dynamic = false;  // __rel_loc: that offset counts from the end of the field
   bool is_pointer = false;
