@@ -192,7 +192,7 @@ bool encode(const HeaderFeatureRecord& record, ByteBuilder& out) {
 }
 
 bool encode(const BpfMetadataRecord& record, ByteBuilder& out) {
-  constexpr size_t kProgramSize = 16, kKeySize = 64, kValueSize = 256;
+  constexpr size_t kProgramSize = 512, kKeySize = 64, kValueSize = 256;
   return framed(abi::kRecordBpfMetadata, 0, out, [&](ByteBuilder& payload) {
     put_fixed_string(record.program, kProgramSize, payload);
     payload.u64(record.entries.size());

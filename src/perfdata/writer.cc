@@ -98,15 +98,20 @@ void PerfDataWriter::State::write_epilogue(const Features& features) {
     header.features.clear();
     encode_epilogue(features, events, header.attr_size, end_of_data(), header.features, epilogue);
     Bytes left = epilogue.view();
-    bool full = ::lseek(fd, static_cast<off_t>(end_of_data()), SEEK_SET) < 0;
-    while (!left.empty() && !full) {
+    int failure = ::lseek(fd, static_cast<off_t>(end_of_data()), SEEK_SET) < 0 ? errno : 0;
+    while (!left.empty() && failure == 0) {
       auto written = options.sys->write(fd, left.data(), left.size());
       if (written)
         left = left.subspan(*written);
       else if (written.error() != EINTR)
-        full = true;
+        failure = written.error();
     }
-    if (!full) return;
+    if (failure == 0) return;
+    if (!stream.error_)
+      stream.error_ = Error{ErrorCode::kIo,
+                            fmt::format("failed to write {}: {}; its last records were given up so "
+                                        "that it can be read",
+                                        path, std::strerror(failure))};
     // Room for the sections, and for what file systems keep back.
     uint64_t needed = 2 * epilogue.size() + 4096;
     auto& borders = stream.borders_;
