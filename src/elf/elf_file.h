@@ -108,8 +108,8 @@ class ElfFile {
     return symbols_section(which) != nullptr;
   }
   [[nodiscard]] size_t symbol_count(SymbolSection which) const;
-  /// The symbol at `index`; nothing where the index or its name lies outside.
-  [[nodiscard]] std::optional<ElfSymbol> symbol(SymbolSection which, uint64_t index) const;
+  /// All symbols by their index, the null symbol included; one without a valid name is empty.
+  [[nodiscard]] std::vector<ElfSymbol> symbols(SymbolSection which) const;
   /// Calls `visit(const ElfSymbol&)` for every symbol but the null one.
   template <typename Visit>
   void for_each_symbol(SymbolSection which, const Visit& visit) const {
@@ -127,6 +127,12 @@ class ElfFile {
     uint64_t count = 0;
     std::string_view strings;  // up to and with its last NUL
     Bytes wide_sections;       // SHT_SYMTAB_SHNDX
+  };
+
+  struct Notes {
+    uint64_t offset;
+    uint64_t size;
+    uint64_t alignment;
   };
 
   Result<> parse();
@@ -150,7 +156,7 @@ class ElfFile {
   uint64_t entry_ = 0;
   std::vector<ElfSection> sections_;
   SegmentMap segments_;
-  std::vector<std::pair<uint64_t, uint64_t>> note_ranges_;  // file offset and size of every PT_NOTE
+  std::vector<Notes> notes_;  // every PT_NOTE
   std::string_view build_id_;
 };
 

@@ -17,7 +17,10 @@ struct DemangleOptions {
   bool parameters = false;  // with the parameter types of C++ functions
 };
 
-/// Empty where the name is not mangled.
+/// Whether a name looks like one that `demangle` knows: a cheap look at its first letters.
+bool is_mangled(std::string_view name);
+
+/// Empty where the name is not mangled, or unfolds to more than 64 KB.
 std::string demangle(std::string_view name, bool parameters);
 
 /// A symbol's name as it is shown: demangled where the options and the name say so; "NAME@plt"

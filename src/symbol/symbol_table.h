@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -103,7 +104,12 @@ class SymbolTableBuilder {
   }
   /// Gives all symbols added so far their end, then keeps the best one of each address. More may be
   /// added after it and settled again (.dynsym after .symtab), or left as they are (PLT entries).
-  void settle(FixupEnd rule);
+  /// `dropped` is told the aliases that lost.
+  using Dropped = std::function<void(const Symbol&)>;
+  void settle(FixupEnd rule, const Dropped& dropped = {});
+  /// Whether the last settle left a symbol of this name at this address. Requires that settle was
+  /// called and nothing added since.
+  [[nodiscard]] bool has_settled(uint64_t start, std::string_view name) const;
   /// Later symbols replace the overlapping parts of earlier ones (JIT compilers use memory again).
   void settle_last_wins();
   SymbolTable build() &&;
@@ -111,7 +117,7 @@ class SymbolTableBuilder {
  private:
   void sort_pending();
   void fix_ends(FixupEnd rule);
-  void drop_duplicates();
+  void drop_duplicates(const Dropped& dropped);
 
   std::vector<Symbol> pending_;
   std::vector<std::unique_ptr<NameStorage>> storage_;

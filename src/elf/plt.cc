@@ -1,0 +1,144 @@
+#include "elf/plt.h"
+
+#include <elf.h>
+
+#include <algorithm>
+#include <optional>
+
+namespace sonde {
+namespace {
+
+/// Which function's address each slot of the global offset table gets.
+class Slots {
+ public:
+  explicit Slots(const ElfFile& file) : symbols_(file.symbols(SymbolSection::kDynsym)) {
+    for (const ElfSection& section : file.sections()) {
+      bool of_plt = section.name == ".rela.plt" || section.name == ".rel.plt";
+      if (!of_plt && section.name != ".rela.dyn" && section.name != ".rel.dyn") continue;
+      std::vector<ElfRelocation> relocations = file.relocations(section);
+      if (of_plt && in_plt_order_.empty()) in_plt_order_ = relocations;
+      by_slot_.insert(by_slot_.end(), relocations.begin(), relocations.end());
+    }
+    std::ranges::stable_sort(by_slot_, {}, &ElfRelocation::offset);
+  }
+
+  [[nodiscard]] const char* name_of_slot(uint64_t slot) const {
+    auto found = std::ranges::lower_bound(by_slot_, slot, {}, &ElfRelocation::offset);
+    return found == by_slot_.end() || found->offset != slot ? nullptr : name(*found);
+  }
+  [[nodiscard]] const char* name_of_index(uint64_t index) const {
+    return index < in_plt_order_.size() ? name(in_plt_order_[static_cast<size_t>(index)]) : nullptr;
+  }
+  [[nodiscard]] size_t count() const { return in_plt_order_.size(); }
+
+ private:
+  [[nodiscard]] const char* name(const ElfRelocation& relocation) const {
+    if (relocation.symbol == 0 || relocation.symbol >= symbols_.size()) return nullptr;
+    const char* text = symbols_[relocation.symbol].name;
+    return *text == '\0' ? nullptr : text;
+  }
+
+  std::vector<ElfSymbol> symbols_;
+  std::vector<ElfRelocation> in_plt_order_;
+  std::vector<ElfRelocation> by_slot_;
+};
+
+/// x86-64: an entry jumps through its slot (jmp *disp(%rip)); with branch tracking the lazy half of
+/// an entry only pushes its number for the resolver.
+const char* name_of_x86_entry(Bytes entry, uint64_t addr, const Slots& slots) {
+  auto byte = [&](size_t i) { return static_cast<uint8_t>(entry[i]); };
+  for (size_t i = 0; i + 6 <= entry.size() && i <= 5; ++i) {
+    if (byte(i) != 0xff || byte(i + 1) != 0x25) continue;
+    auto distance =
+        static_cast<uint64_t>(int64_t{load<int32_t>(&entry[i + 2], ByteOrder::kLittle)});
+    return slots.name_of_slot(addr + i + 6 + distance);
+  }
+  size_t push_at = entry.size() >= 9 && byte(0) == 0xf3 && byte(1) == 0x0f ? 4 : 0;  // endbr64
+  if (push_at + 5 <= entry.size() && byte(push_at) == 0x68)
+    return slots.name_of_index(load<uint32_t>(&entry[push_at + 1], ByteOrder::kLittle));
+  return nullptr;
+}
+
+void add_x86_64(const ElfFile& file, const Slots& slots, std::vector<PltEntry>& out) {
+  for (const char* section_name : {".plt", ".plt.sec", ".plt.bnd", ".plt.got"}) {
+    const ElfSection* section = file.section(section_name);
+    if (section == nullptr) continue;
+    Bytes code = file.content(*section);
+    size_t size = section->entry_size == 8 ? 8 : 16;
+    for (size_t at = 0; at + size <= code.size(); at += size) {
+      uint64_t addr = section->addr + at;
+      if (const char* name = name_of_x86_entry(code.subspan(at, size), addr, slots))
+        out.push_back({ElfAddr(addr), size, name});
+    }
+  }
+}
+
+/// arm64: adrp x16, PAGE; ldr x17, [x16, #OFFSET] name the slot. A bti instruction before them
+/// belongs to the entry.
+void add_arm64(const ElfFile& file, const Slots& slots, std::vector<PltEntry>& out) {
+  const ElfSection* section = file.section(".plt");
+  if (section == nullptr) return;
+  Bytes code = file.content(*section);
+  auto instruction = [&](size_t at) { return load<uint32_t>(&code[at], ByteOrder::kLittle); };
+  uint64_t entry_size = section->entry_size == 24 ? 24 : 16;
+  for (size_t at = 0; at + 8 <= code.size(); at += 4) {
+    uint32_t adrp = instruction(at);
+    uint32_t ldr = instruction(at + 4);
+    if ((adrp & 0x9f00001f) != 0x90000010 || (ldr & 0xffc003ff) != 0xf9400211) continue;
+    uint64_t pages = ((adrp >> 5) & 0x7ffff) << 2 | ((adrp >> 29) & 3);
+    if ((pages & (1U << 20)) != 0) pages |= ~uint64_t{(1U << 21) - 1};
+    uint64_t page = ((section->addr + at) & ~uint64_t{4095}) + (pages << 12);
+    const char* name = slots.name_of_slot(page + ((ldr >> 10) & 0xfff) * 8);
+    if (name == nullptr) continue;
+    constexpr uint32_t kBtiC = 0xd503245f;
+    size_t start = at >= 4 && instruction(at - 4) == kBtiC ? at - 4 : at;
+    out.push_back({ElfAddr(section->addr + start), entry_size, name});
+  }
+}
+
+/// Elsewhere: a header, then entries of one size in the order of the relocations.
+void add_in_order(const ElfFile& file, const Slots& slots, std::vector<PltEntry>& out) {
+  const ElfSection* section = file.section(".plt");
+  if (section == nullptr) return;
+  uint64_t entry_size = section->entry_size;
+  uint64_t header_size = entry_size;
+  switch (file.machine()) {
+    case EM_ARM:
+      header_size = 20;
+      entry_size = 12;
+      break;
+    case EM_SPARC:
+      header_size = 48;
+      entry_size = 12;
+      break;
+    case EM_SPARCV9:
+      header_size = 128;
+      entry_size = 32;
+      break;
+    default:
+      break;
+  }
+  if (entry_size == 0 || header_size > section->size) return;
+  uint64_t count = std::min<uint64_t>(slots.count(), (section->size - header_size) / entry_size);
+  for (uint64_t i = 0; i < count; ++i)
+    if (const char* name = slots.name_of_index(i))
+      out.push_back({ElfAddr(section->addr + header_size + i * entry_size), entry_size, name});
+}
+
+}  // namespace
+
+std::vector<PltEntry> plt_entries(const ElfFile& file) {
+  std::vector<PltEntry> entries;
+  if (!file.has_symbols(SymbolSection::kDynsym)) return entries;
+  Slots slots(file);
+  if (file.machine() == EM_X86_64)
+    add_x86_64(file, slots, entries);
+  else if (file.machine() == EM_AARCH64)
+    add_arm64(file, slots, entries);
+  else
+    add_in_order(file, slots, entries);
+  std::ranges::stable_sort(entries, {}, &PltEntry::start);
+  return entries;
+}
+
+}  // namespace sonde

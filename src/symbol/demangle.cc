@@ -1,0 +1,110 @@
+#include "symbol/demangle.h"
+
+#include <libiberty/demangle.h>
+
+#include <csetjmp>
+#include <cstdlib>
+#include <optional>
+
+namespace sonde {
+namespace {
+
+/// A few hundred bytes of hostile name can unfold to gigabytes; nobody reads a name of this size.
+constexpr size_t kMaxShown = size_t{64} << 10;
+
+struct Unfolding {
+  std::string text;
+  std::jmp_buf too_long;
+};
+
+void collect(const char* piece, size_t size, void* opaque) {
+  auto* unfolding = static_cast<Unfolding*>(opaque);
+  // libiberty's printer has no other way out. It is C without cleanups, so leaving it this way is
+  // safe.
+  if (unfolding->text.size() + size > kMaxShown) std::longjmp(unfolding->too_long, 1);
+  unfolding->text.append(piece, size);
+}
+
+using Demangler = int (*)(const char*, int, demangle_callbackref, void*);
+
+/// Kept free of objects with destructors, which longjmp would skip.
+bool run_bounded(Demangler demangler, const char* name, int options, Unfolding* into) {
+  if (setjmp(into->too_long) != 0) return false;
+  return demangler(name, options, collect, into) != 0;
+}
+
+std::string run(Demangler demangler, const std::string& name, int options) {
+  Unfolding unfolding;
+  if (!run_bounded(demangler, name.c_str(), options, &unfolding)) return {};
+  return std::move(unfolding.text);
+}
+
+std::string demangle_d(const std::string& name) {
+  char* text = dlang_demangle(name.c_str(), DMGL_PARAMS);
+  std::string shown = text == nullptr ? "" : text;
+  std::free(text);
+  return shown;
+}
+
+bool is_upper(char c) {
+  return c >= 'A' && c <= 'Z';
+}
+
+bool is_ocaml(std::string_view name) {
+  return name.starts_with("caml") && name.size() > 4 && is_upper(name[4]);
+}
+
+int hex_digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/// OCaml: "caml", then module and function names with "__" between them and "$xx" for other
+/// characters.
+std::string demangle_ocaml(std::string_view name) {
+  name.remove_prefix(4);
+  std::string shown;
+  for (size_t i = 0; i < name.size(); ++i) {
+    if (name.substr(i, 2) == "__") {
+      shown += '.';
+      ++i;
+    } else if (name[i] == '$' && i + 2 < name.size() && hex_digit(name[i + 1]) >= 0 &&
+               hex_digit(name[i + 2]) >= 0) {
+      shown += static_cast<char>(hex_digit(name[i + 1]) * 16 + hex_digit(name[i + 2]));
+      i += 2;
+    } else {
+      shown += name[i];
+    }
+  }
+  return shown;
+}
+
+}  // namespace
+
+bool is_mangled(std::string_view name) {
+  return name.starts_with("_Z") || name.starts_with("_R") || name.starts_with("__Z") ||
+         name.starts_with("_D") || name.starts_with("_GLOBAL_") || is_ocaml(name);
+}
+
+std::string demangle(std::string_view name, bool parameters) {
+  if (!is_mangled(name)) return {};
+  if (is_ocaml(name)) return demangle_ocaml(name);
+  std::string mangled(name);
+  int options = parameters ? DMGL_PARAMS | DMGL_ANSI : DMGL_NO_OPTS;
+  // Legacy Rust names are C++ names too; asked first, Rust takes only those with its hash.
+  std::string shown = run(rust_demangle_callback, mangled, options);
+  if (shown.empty()) shown = run(cplus_demangle_v3_callback, mangled, options);
+  if (shown.empty() && name.starts_with("_D")) shown = demangle_d(mangled);
+  return shown;
+}
+
+std::string shown_name(std::string_view name, bool is_kernel, const DemangleOptions& options) {
+  bool wanted = is_kernel ? options.kernel : options.enabled;
+  if (!wanted || !is_mangled(name)) return std::string(name);
+  std::string_view suffix = name.ends_with("@plt") ? "@plt" : "";
+  std::string shown = demangle(name.substr(0, name.size() - suffix.size()), options.parameters);
+  if (shown.empty()) return std::string(name);
+  return shown.append(suffix);
+}
+
+}  // namespace sonde
