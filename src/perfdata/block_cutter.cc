@@ -8,6 +8,10 @@ namespace {
 constexpr size_t kBlockSize = size_t{1} << 20;
 constexpr size_t kHeaderSize = sizeof(abi::RecordHeader);
 
+bool is_known(uint32_t type) {
+  return is_simpleperf_private(type) || !abi::record_type_name(type).empty();
+}
+
 bool is_compressed(uint32_t type) {
   return type == abi::kRecordCompressed || type == abi::kRecordCompressed2;
 }
@@ -25,7 +29,7 @@ void add_unknown_records(const RecordCounts& counts, LossLedger& losses) {
 inline void BlockCutter::count(uint32_t type) {
   if (type < counts_.by_type.size()) [[likely]]
     ++counts_.by_type[type];
-  else if (type >= abi::kRecordSimpleperfStart)
+  else if (is_simpleperf_private(type))
     ++counts_.simpleperf_private;
   else
     ++counts_.beyond;
@@ -79,7 +83,10 @@ BlockCutter::Outcome BlockCutter::cut(Bytes bytes, uint64_t file_offset, uint32_
       stop = Stop::kNotARecord;
       break;
     }
-    if (size > left) break;
+    if (size > left) {
+      if (!is_known(type)) stop = Stop::kNotARecord;
+      break;
+    }
     Bytes trailing;
     if (type >= abi::kRecordUserStart) [[unlikely]] {
       RecordView record = view_at(at, type, misc, size, file_offset + position, order_);

@@ -24,7 +24,8 @@ class BlockCutter {
   enum class Stop {
     kEnd,         // every byte was part of a record
     kIncomplete,  // the last record, or the data behind it, goes on beyond the bytes
-    kNotARecord,  // a header whose size is less than that of a header
+    kNotARecord,  // a header whose size is less than that of a header, or that goes on beyond
+                  // the bytes and has no known type
   };
   struct Outcome {
     size_t consumed = 0;  // bytes in whole records, with the data behind them

@@ -42,10 +42,16 @@ struct RecordBlock {
   }
 };
 
+/// Types that simpleperf keeps for itself.
+[[nodiscard]] inline bool is_simpleperf_private(uint32_t type) {
+  constexpr uint32_t kRoom = 1024;
+  return type - abi::kRecordSimpleperfStart < kRoom;
+}
+
 /// The size that a header states. simpleperf's private records may exceed 64 KiB: their upper half
 /// lies where others have `misc`.
 [[nodiscard]] inline uint32_t stated_record_size(uint32_t type, uint16_t misc, uint16_t size) {
-  if (type < abi::kRecordSimpleperfStart) [[likely]]
+  if (!is_simpleperf_private(type)) [[likely]]
     return size;
   return (uint32_t{misc} << 16) | size;
 }

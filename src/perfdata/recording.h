@@ -49,7 +49,7 @@ struct FileFacts {
 struct RecordCounts {
   std::array<uint64_t, 128> by_type{};
   uint64_t beyond = 0;              // types from 128 on that are not simpleperf's
-  uint64_t simpleperf_private = 0;  // types from 32768 on
+  uint64_t simpleperf_private = 0;  // see is_simpleperf_private
 };
 
 class Recording {
