@@ -1,0 +1,39 @@
+# Tests beyond the unit tests, which layer() adds. All are run by ctest, named KIND.NAME:
+#
+#   golden             tests/golden/**.test through tools/golden.py
+#   laws.NAME          tests/laws/NAME_test.py        the laws of ARCHITECTURE.md on every golden file and recording
+#   recordings.NAME    tests/recordings/NAME_test.py  files of ours and of the world
+#   oracle.NAME        tests/oracle/NAME_test.py      the installed perf's answers against ours
+#   live.NAME          tests/live/NAME_test.py        this machine's kernel
+#   tools.NAME         tests/tools/NAME_test.py       our own scripts
+#
+# Each script finds the binary in $SONDE and a directory of its own as the current one. Exit status 77 says "the input
+# isn't here" and shows as skipped. Tests of the kernel run alone: they count events of the whole machine.
+
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+
+function(script_tests kind)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "SERIAL" "" "")
+  file(GLOB scripts CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/tests/${kind}/*_test.py")
+  foreach(script IN LISTS scripts)
+    get_filename_component(name "${script}" NAME_WE)
+    string(REGEX REPLACE "_test$" "" name "${name}")
+    set(directory "${CMAKE_BINARY_DIR}/tmp/${kind}.${name}")
+    file(MAKE_DIRECTORY "${directory}")
+    add_test(NAME ${kind}.${name} COMMAND Python3::Interpreter "${script}" WORKING_DIRECTORY "${directory}")
+    set_tests_properties(${kind}.${name} PROPERTIES
+      ENVIRONMENT "SONDE=$<TARGET_FILE:sonde>;SONDE_SOURCE=${CMAKE_SOURCE_DIR};PYTHONPATH=${CMAKE_SOURCE_DIR}/tests;PYTHONDONTWRITEBYTECODE=1"
+      SKIP_RETURN_CODE 77 TIMEOUT 900)
+    if(arg_SERIAL)
+      set_tests_properties(${kind}.${name} PROPERTIES RUN_SERIAL TRUE)
+    endif()
+  endforeach()
+endfunction()
+
+add_test(NAME golden
+  COMMAND Python3::Interpreter "${CMAKE_SOURCE_DIR}/tools/golden.py" --sonde $<TARGET_FILE:sonde> "${CMAKE_SOURCE_DIR}/tests/golden")
+script_tests(tools)
+script_tests(laws)
+script_tests(recordings)
+script_tests(oracle SERIAL)
+script_tests(live SERIAL)
