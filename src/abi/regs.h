@@ -55,8 +55,8 @@ enum class Arch : uint8_t {
 [[nodiscard]] uint64_t default_register_mask(Arch arch);
 
 /// A list as the options take it ("ax,bx"); `allowed` is what may be in it. An empty list means all
-/// allowed ones. Error: kUsage with perf's sentence; `option` is the option's name in it
-/// ("--intr-regs=").
+/// allowed ones. Error: kUsage with perf's sentence; `option` is what lists the names when a '?'
+/// follows it ("perf record --user-regs=").
 [[nodiscard]] Result<uint64_t> parse_registers(Arch arch, std::string_view list, uint64_t allowed,
                                                std::string_view option);
 

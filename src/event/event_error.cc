@@ -56,14 +56,15 @@ std::vector<std::string> nearest_names(std::string_view name,
   };
   std::string wanted = lower(name);
   std::vector<Ranked> ranked;
+  const size_t tolerated =
+      wanted.size() < 4 ? wanted.size() / 3 : std::max<size_t>(2, wanted.size() / 4);
   for (const std::string& candidate : candidates) {
     std::string offered = lower(candidate);
     size_t distance = edit_distance(wanted, offered);
     // A part of the right name is a better hint than its distance says.
     if (wanted.size() >= 3 && offered.find(wanted) != std::string::npos)
-      distance = std::min<size_t>(distance, 2);
-    if (distance <= std::max<size_t>(2, wanted.size() / 4))
-      ranked.push_back({distance, &candidate});
+      distance = std::min(distance, tolerated);
+    if (distance <= tolerated) ranked.push_back({distance, &candidate});
   }
   std::ranges::stable_sort(ranked, {}, &Ranked::distance);
   std::vector<std::string> names;

@@ -32,6 +32,7 @@ struct KnownWord {
 /// "r1a8"
 std::optional<uint64_t> parse_raw_event(std::string_view word) {
   if (word.size() < 2 || word.size() > 17 || word.front() != 'r') return std::nullopt;
+  if (word == "read") return std::nullopt;  // surely not meant as a number
   word.remove_prefix(1);
   if (word.find_first_not_of("0123456789abcdefABCDEF") != std::string_view::npos)
     return std::nullopt;

@@ -65,7 +65,8 @@ std::string suggest_tracepoint(std::string_view system, std::string_view event,
     for (const TracepointName& tracepoint : *same)
       if (names.size() < 3) names.push_back(tracepoint.system + ':' + tracepoint.name);
   if (names.empty())
-    for (const std::string& name : nearest_names(system, *systems)) names.push_back(name + ":*");
+    for (const std::string& name : nearest_names(system, *systems))
+      if (name != system) names.push_back(name + ":*");
   return did_you_mean(names);
 }
 
