@@ -163,13 +163,14 @@ void SetupCollector::set_groups() {
   }
 }
 
-void SetupCollector::settle() {
-  if (!dirty_) return;
+bool SetupCollector::settle() {
+  if (!dirty_) return false;
   dirty_ = false;
   named_.resize(events_->size());
   for (size_t i = 0; i < events_->size(); ++i)
     if (!named_[i]) name_event(events_->edit(EventId(i)), i);
   set_groups();
+  return true;
 }
 
 }  // namespace sonde

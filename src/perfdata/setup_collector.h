@@ -27,8 +27,9 @@ class SetupCollector {
   /// A section of the header, or of a FEATURE record.
   void add_feature(uint32_t bit, Bytes content, ByteOrder order);
   void add_tracepoint_name(uint64_t config, std::string_view name);
-  /// Gives names and groups to the events, from all that was said so far. May be called again.
-  void settle();
+  /// Gives names and groups to the events, from all that was said so far. May be called again;
+  /// false where nothing new was said since the last time.
+  bool settle();
 
  private:
   void apply_attr(const RecordView& record);

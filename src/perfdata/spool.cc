@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -103,9 +104,11 @@ Result<> SpoolMemory::move_to_disk(int file, const std::string& name, int input)
   return {};
 }
 
-Result<SpoolMemory> SpoolMemory::read_to_end(int fd, const std::string& name,
-                                             uint64_t limit_bytes) {
-  SpoolMemory memory = TRY(allocate(kFirstSize, false));
+Result<SpoolMemory> SpoolMemory::read_to_end(int fd, const std::string& name, uint64_t limit_bytes,
+                                             Bytes before) {
+  SpoolMemory memory = TRY(allocate(std::max(kFirstSize, 2 * before.size()), false));
+  if (!before.empty()) std::memcpy(memory.data_, before.data(), before.size());
+  memory.used_ = before.size();
   while (true) {
     if (memory.used_ == memory.mapped_) {
       if (memory.mapped_ >= limit_bytes) {

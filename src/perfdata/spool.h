@@ -17,8 +17,9 @@ namespace sonde {
 class SpoolMemory {
  public:
   static Result<SpoolMemory> allocate(size_t size, bool on_disk);
-  /// Reads `fd` to its end into one contiguous piece.
-  static Result<SpoolMemory> read_to_end(int fd, const std::string& name, uint64_t limit_bytes);
+  /// Reads `fd` to its end into one contiguous piece, behind what was read before.
+  static Result<SpoolMemory> read_to_end(int fd, const std::string& name, uint64_t limit_bytes,
+                                         Bytes before = {});
 
   SpoolMemory() = default;
   SpoolMemory(SpoolMemory&& other) noexcept
