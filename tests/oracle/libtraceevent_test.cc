@@ -77,7 +77,7 @@ class SampleMaker {
   }
 
   void fill(const TracepointField& field, std::string& raw) {
-    bool is_text = field.type.find("char") != std::string::npos;
+    bool is_text = field.is_string;
     if (field.is_dynamic) {
       size_t element = field.type.find("cpumask") != std::string::npos ? 8 : field.element_size;
       size_t size = is_text ? 1 + pick(20) : (1 + pick(4)) * std::max<size_t>(element, 4);
