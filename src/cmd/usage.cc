@@ -47,7 +47,7 @@ void print_flag(Sink& out, const Flag& flag) {
 
 std::string value_syntax(const Flag& flag) {
   if (flag.takes == Flag::Takes::kNothing) return {};
-  bool bracketed = flag.argument.find_first_of("<>[]") != std::string::npos;
+  bool bracketed = flag.argument.starts_with('<') || flag.argument.starts_with('[');
   std::string shown =
       bracketed || flag.argument.empty() ? flag.argument : "<" + flag.argument + ">";
   if (flag.takes != Flag::Takes::kAttached) return " " + shown;
