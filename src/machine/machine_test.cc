@@ -1,0 +1,143 @@
+#include "machine/machine.h"
+
+#include <gtest/gtest.h>
+
+#include "perfdata/record_encoder.h"
+
+namespace sonde {
+namespace {
+
+class MachineTest : public testing::Test {
+ protected:
+  MachineTest() : machine(strings) {}
+
+  template <typename Record>
+  void apply(const Record& record, uint64_t time, uint32_t type = 0,
+             uint16_t misc = abi::kMiscUser) {
+    ByteBuilder bytes;
+    RecordFrame frame;
+    frame.type = type;
+    frame.misc = misc;
+    ASSERT_TRUE(encode(record, frame, bytes));
+    RecordView view;
+    RecordBlock block;
+    block.bytes = bytes.view();
+    ASSERT_TRUE(RecordRange(block, kHostOrder).next(view));
+    machine.apply(view, SampleLayout(), time, losses);
+  }
+  void map(uint32_t pid, uint64_t time, uint64_t start, std::string_view path,
+           uint32_t protection = 5) {
+    MmapRecord record{};
+    record.pid = record.tid = pid;
+    record.start = RuntimeAddr(start);
+    record.length = 0x1000;
+    record.path = path;
+    record.protection = protection;
+    record.is_v2 = true;
+    apply(record, time);
+  }
+  std::string dso_at(uint32_t pid, uint64_t time, uint64_t address) {
+    machine.freeze();
+    SpaceId space = machine.space_at(pid, time).space;
+    if (!space.valid()) return "no process";
+    MappingId mapping = machine.space(space).find(RuntimeAddr(address), time).mapping;
+    return mapping.valid() ? machine.dsos()[machine.mapping(mapping).dso].path : "nothing";
+  }
+  std::string comm(uint32_t tid, uint64_t time) {
+    return std::string(strings.view(machine.comm_at(tid, time)));
+  }
+
+  StringPool strings;
+  Machine machine;
+  LossLedger losses;
+};
+
+TEST_F(MachineTest, KnowsTheIdleTaskAndNamesUnknownThreadsByNumber) {
+  EXPECT_EQ(comm(0, 5), "swapper");
+  EXPECT_EQ(comm(77, 5), ":77");
+  EXPECT_EQ(comm(UINT32_MAX, 5), ":-1");
+}
+
+TEST_F(MachineTest, CommsChangeOverTime) {
+  apply(CommRecord{7, 7, "bash", false}, 10);
+  apply(CommRecord{7, 7, "ls", true}, 20);
+  EXPECT_EQ(comm(7, 9), ":7");
+  EXPECT_EQ(comm(7, 10), "bash");
+  EXPECT_EQ(comm(7, 19), "bash");
+  EXPECT_EQ(comm(7, 20), "ls");
+  EXPECT_FALSE(machine.exec_at(7, 15));
+  EXPECT_TRUE(machine.exec_at(7, 25));
+}
+
+TEST_F(MachineTest, AChildHasItsParentsNameAndMemoryUntilItExecs) {
+  apply(CommRecord{7, 7, "bash", false}, 1);
+  map(7, 2, 0x1000, "/bin/bash");
+  apply(TaskRecord{8, 7, 8, 7, 10}, 10, abi::kRecordFork);
+  apply(CommRecord{8, 8, "ls", true}, 20);
+  map(8, 21, 0x5000, "/bin/ls");
+  EXPECT_EQ(comm(8, 15), "bash");
+  EXPECT_EQ(comm(8, 21), "ls");
+  EXPECT_EQ(dso_at(8, 15, 0x1000), "/bin/bash");
+  EXPECT_EQ(dso_at(8, 22, 0x1000), "nothing");
+  EXPECT_EQ(dso_at(8, 22, 0x5000), "/bin/ls");
+  EXPECT_EQ(dso_at(8, 9, 0x1000), "no process");
+  EXPECT_EQ(dso_at(7, 22, 0x1000), "/bin/bash");
+}
+
+TEST_F(MachineTest, ThreadsShareTheirProcess) {
+  map(7, 1, 0x1000, "/bin/x");
+  apply(TaskRecord{7, 7, 9, 7, 5}, 5, abi::kRecordFork);
+  EXPECT_EQ(dso_at(7, 6, 0x1000), "/bin/x");
+  ASSERT_NE(machine.thread(9), nullptr);
+  EXPECT_EQ(machine.thread(9)->pid, 7u);
+}
+
+TEST_F(MachineTest, GeneratedCodeBelongsToThePerfMapOfTheProcess) {
+  map(42, 1, 0x7000, "//anon");
+  EXPECT_EQ(dso_at(42, 2, 0x7100), "/tmp/perf-42.map");
+  DsoId dso = machine.dsos().find("/tmp/perf-42.map");
+  EXPECT_EQ(machine.dsos()[dso].short_name, "[JIT] tid 42");
+  EXPECT_EQ(machine.dsos()[dso].kind, DsoKind::kJit);
+}
+
+TEST_F(MachineTest, TheKernelIsOneSpaceForAll) {
+  MmapRecord record{};
+  record.pid = UINT32_MAX;
+  record.start = RuntimeAddr(0xffffffff81000000);
+  record.length = 0x1000000;
+  record.offset = FileOffset(0xffffffff81000000);
+  record.path = "[kernel.kallsyms]_text";
+  apply(record, 0, 0, abi::kMiscKernel);
+  machine.freeze();
+  auto found = machine.space(machine.kernel_space()).find(RuntimeAddr(0xffffffff81000100), 50);
+  ASSERT_TRUE(found.mapping.valid());
+  const Dso& dso = machine.dsos()[machine.mapping(found.mapping).dso];
+  EXPECT_EQ(dso.path, "[kernel.kallsyms]");
+  EXPECT_EQ(dso.reference_symbol, "_text");
+  EXPECT_EQ(dso.reference_address, RuntimeAddr(0xffffffff81000000));
+}
+
+TEST_F(MachineTest, BpfProgramsComeAndGo) {
+  KsymbolRecord program{RuntimeAddr(0xffffffffc0000000), 0x100, 1, 0, "bpf_prog_1234_probe"};
+  apply(program, 10, 0, abi::kMiscKernel);
+  program.flags = 1;
+  apply(program, 30, 0, abi::kMiscKernel);
+  machine.freeze();
+  const AddressSpace& kernel = machine.space(machine.kernel_space());
+  EXPECT_TRUE(kernel.find(RuntimeAddr(0xffffffffc0000010), 20).mapping.valid());
+  EXPECT_FALSE(kernel.find(RuntimeAddr(0xffffffffc0000010), 30).mapping.valid());
+}
+
+TEST(Dso, ModulesAreNamedAsTheKernelNamesThem) {
+  DsoTable table;
+  EXPECT_EQ(
+      table[table.find_or_add("/lib/modules/6.1/kernel/fs/nf-conn.ko.xz", DsoKind::kModule, true)]
+          .short_name,
+      "[nf_conn]");
+  EXPECT_EQ(table[table.find_or_add("[ext4]", DsoKind::kModule, true)].short_name, "[ext4]");
+  EXPECT_EQ(table[table.find_or_add("/usr/lib/libc.so.6", DsoKind::kFile, false)].short_name,
+            "libc.so.6");
+}
+
+}  // namespace
+}  // namespace sonde
