@@ -7,10 +7,36 @@
 #   live.NAME          tests/live/NAME_test.py        this machine's kernel
 #   tools.NAME         tests/tools/NAME_test.py       our own scripts
 #
-# Each script finds the binary in $SONDE and a directory of its own as the current one. Exit status 77 says "the input
-# isn't here" and shows as skipped. Tests of the kernel run alone: they count events of the whole machine.
+# Each script finds the binary in $SONDE, the sources in $SONDE_SOURCE, and a directory of its own as the current one. Exit
+# status 77 says "the input isn't here" and shows as skipped. Tests of the kernel run alone: they count events of the whole
+# machine. In the same directories, NAME_test.cc and its helpers are GoogleTest, one program KIND.programs for all of them;
+# NAME_dump.cc is a program of its own, in $SONDE_TOOLS, that a script asks for our side of a comparison.
 
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
+pkg_check_modules(TRACEEVENT REQUIRED IMPORTED_TARGET libtraceevent)
+
+function(program_tests kind)
+  file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/tests/${kind}/*.cc")
+  set(dumps ${sources})
+  list(FILTER dumps INCLUDE REGEX "_dump\\.cc$")
+  list(FILTER sources EXCLUDE REGEX "_dump\\.cc$")
+  foreach(source IN LISTS dumps)
+    get_filename_component(name "${source}" NAME_WE)
+    add_executable(${name} "${source}")
+    target_link_libraries(${name} PRIVATE sonde_cmd sonde_warnings)
+    target_precompile_headers(${name} REUSE_FROM ${SONDE_PCH_OWNER})
+    set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
+  endforeach()
+  if(sources)
+    add_executable(${kind}_programs ${sources})
+    target_include_directories(${kind}_programs PRIVATE "${CMAKE_SOURCE_DIR}")
+    target_link_libraries(${kind}_programs PRIVATE sonde_cmd sonde_warnings PkgConfig::TRACEEVENT GTest::gmock GTest::gtest_main)
+    target_precompile_headers(${kind}_programs REUSE_FROM ${SONDE_PCH_OWNER})
+    set_target_properties(${kind}_programs PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
+    add_test(NAME ${kind}.programs COMMAND ${kind}_programs WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}")
+    set_tests_properties(${kind}.programs PROPERTIES RUN_SERIAL TRUE TIMEOUT 900)
+  endif()
+endfunction()
 
 function(script_tests kind)
   cmake_parse_arguments(PARSE_ARGV 1 arg "SERIAL" "" "")
@@ -22,7 +48,7 @@ function(script_tests kind)
     file(MAKE_DIRECTORY "${directory}")
     add_test(NAME ${kind}.${name} COMMAND Python3::Interpreter "${script}" WORKING_DIRECTORY "${directory}")
     set_tests_properties(${kind}.${name} PROPERTIES
-      ENVIRONMENT "SONDE=$<TARGET_FILE:sonde>;SONDE_SOURCE=${CMAKE_SOURCE_DIR};PYTHONPATH=${CMAKE_SOURCE_DIR}/tests;PYTHONDONTWRITEBYTECODE=1"
+      ENVIRONMENT "SONDE=$<TARGET_FILE:sonde>;SONDE_SOURCE=${CMAKE_SOURCE_DIR};SONDE_TOOLS=${CMAKE_BINARY_DIR}/tests;PYTHONPATH=${CMAKE_SOURCE_DIR}/tests;PYTHONDONTWRITEBYTECODE=1"
       SKIP_RETURN_CODE 77 TIMEOUT 900)
     if(arg_SERIAL)
       set_tests_properties(${kind}.${name} PROPERTIES RUN_SERIAL TRUE)
@@ -37,3 +63,13 @@ script_tests(laws)
 script_tests(recordings)
 script_tests(oracle SERIAL)
 script_tests(live SERIAL)
+
+# Tracepoint text against libtraceevent, on every event of this kernel: linked, not scripted.
+pkg_check_modules(TRACEEVENT REQUIRED IMPORTED_TARGET libtraceevent)
+add_executable(libtraceevent_test tests/oracle/libtraceevent_test.cc tests/oracle/libtraceevent_oracle.cc)
+target_link_libraries(libtraceevent_test PRIVATE sonde_event sonde_warnings PkgConfig::TRACEEVENT GTest::gtest_main)
+target_precompile_headers(libtraceevent_test REUSE_FROM ${SONDE_PCH_OWNER})
+add_test(NAME oracle.libtraceevent COMMAND libtraceevent_test)
+set_tests_properties(oracle.libtraceevent PROPERTIES SKIP_REGULAR_EXPRESSION "SKIPPED" TIMEOUT 300)
+program_tests(oracle)
+program_tests(live)
