@@ -1,5 +1,7 @@
 #include "symbol/demangle.h"
 
+// libiberty.h would declare basename() again, in a way that clashes with <cstring>.
+#define HAVE_DECL_BASENAME 1
 #include <libiberty/demangle.h>
 
 #include <csetjmp>
