@@ -1,0 +1,19 @@
+// Untrusted perf maps (any process may write /tmp/perf-PID.map): whatever they say, the ranges come
+// out disjoint.
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "symbol/perf_map.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace sonde;
+  PerfMap map = PerfMap::parse(std::string(reinterpret_cast<const char*>(data), size));
+  uint64_t reached = 0;
+  for (const Symbol& symbol : map.table.symbols()) {
+    if (symbol.start < reached || symbol.end < symbol.start) __builtin_trap();
+    reached = symbol.end;
+    if (map.table.find(symbol.start) == nullptr) __builtin_trap();
+  }
+  return 0;
+}
