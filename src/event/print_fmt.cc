@@ -10,9 +10,11 @@ namespace sonde {
 
 PrintProgram PrintProgram::compile(const TracepointFormat& format, const PrintTarget& target) {
   PrintProgram program;
-  program.order_ = target.order;
-  program.word_size_ = target.word_size;
-  auto parsed = print_fmt::parse_print_fmt(format, target);
+  PrintTarget known = target;
+  known.word_size = target.word_size == 4 ? 4 : 8;  // it comes out of recordings
+  program.order_ = known.order;
+  program.word_size_ = known.word_size;
+  auto parsed = print_fmt::parse_print_fmt(format, known);
   if (!parsed) {
     program.problem_ = std::move(parsed.error().message);
     program.listed_ = format;
