@@ -63,13 +63,5 @@ script_tests(laws)
 script_tests(recordings)
 script_tests(oracle SERIAL)
 script_tests(live SERIAL)
-
-# Tracepoint text against libtraceevent, on every event of this kernel: linked, not scripted.
-pkg_check_modules(TRACEEVENT REQUIRED IMPORTED_TARGET libtraceevent)
-add_executable(libtraceevent_test tests/oracle/libtraceevent_test.cc tests/oracle/libtraceevent_oracle.cc)
-target_link_libraries(libtraceevent_test PRIVATE sonde_event sonde_warnings PkgConfig::TRACEEVENT GTest::gtest_main)
-target_precompile_headers(libtraceevent_test REUSE_FROM ${SONDE_PCH_OWNER})
-add_test(NAME oracle.libtraceevent COMMAND libtraceevent_test)
-set_tests_properties(oracle.libtraceevent PROPERTIES SKIP_REGULAR_EXPRESSION "SKIPPED" TIMEOUT 300)
 program_tests(oracle)
 program_tests(live)
