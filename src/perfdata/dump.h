@@ -1,0 +1,80 @@
+// The text of `report -D` and `script -D`: every record as hex, with its decoded line.
+//
+//   0x6f78@perf.data [0x40]: event: 9
+//   .
+//   . ... raw event: size 64 bytes
+//   .  0000:  09 00 00 00 02 00 40 00 0e c7 65 47 e9 55 00 00  ......@...eG.U..
+//   ...
+//
+//   1125838136407 0x6f78 [0x40]: PERF_RECORD_SAMPLE(IP, 0x2): 9348/9348: 0x55e94765c70e period: …
+//
+// The format is perf 6.1's to the character, and in perf's order: the recorder's own records where
+// they stand, the kernel's sorted by time. Since the hex holds every byte and the offsets the
+// file's order, text_format.h can assemble the records again from this text.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "abi/regs.h"
+#include "base/loss.h"
+#include "base/sink.h"
+#include "perfdata/ordering.h"
+#include "perfdata/recording.h"
+
+namespace sonde {
+
+/// Which command dumps: perf's say ": unhandled!" behind records that they have no use for, and
+/// the two have use for different ones.
+enum class DumpFor : uint8_t { kReport, kScript };
+
+/// Writes what only the stages above know: behind a sample its thread and object (and script's
+/// line), and whatever a command prints for another record.
+using DumpTail = std::function<void(const TimedRecord&, const Sample* sample, Sink&)>;
+
+class RecordDumper {
+ public:
+  RecordDumper(const Recording& recording, DumpFor command, Sink& out);
+
+  /// One record; `record.event` may be invalid. `stream` as in RecordBlock.
+  void dump(const TimedRecord& record, uint32_t stream = 0);
+  /// The same, and the decoded sample handed to `tail` where the record is one.
+  void dump(const TimedRecord& record, uint32_t stream, const DumpTail& tail);
+
+ private:
+  void put_headline(const RecordView& record, uint32_t stream);
+  void put_hex(Bytes record);
+  void put_stamp(const TimedRecord& record);
+  [[nodiscard]] const EventDesc* event_of(const TimedRecord& record) const;
+  [[nodiscard]] uint64_t shown_offset(const RecordView& record) const;
+
+  const Recording& recording_;
+  DumpFor command_;
+  Sink& out_;
+  abi::Arch arch_;
+  size_t events_known_;  // a pipe tells its events one by one
+};
+
+/// Where script and report differ from their defaults.
+struct DumpOptions {
+  DumpFor command = DumpFor::kReport;
+};
+
+/// Every record of the recording, in perf's order, each followed by what `tail` (may be empty)
+/// adds.
+void dump_recording(const Recording& recording, const DumpOptions& options, const DumpTail& tail,
+                    LossLedger& losses, Sink& out);
+
+namespace dump {
+// The decoded parts of single records, behind "PERF_RECORD_NAME"; shared by RecordDumper only.
+
+/// The registers' names follow `arch`.
+void put_sample(const Sample& sample, const EventDesc& event, abi::Arch arch, Bytes record,
+                Sink& out);
+/// False for types that perf has no text for.
+bool put_kernel_record(const RecordView& record, const EventDesc& event, Sink& out);
+/// The recorder's own types.
+void put_user_record(const RecordView& record, DumpFor command, Sink& out);
+}  // namespace dump
+
+}  // namespace sonde
