@@ -3,11 +3,12 @@
 #   golden             tests/golden/**.test through tools/golden.py
 #   laws.NAME          tests/laws/NAME_test.py        the laws of ARCHITECTURE.md on every golden file and recording
 #   recordings.NAME    tests/recordings/NAME_test.py  files of ours and of the world
-#   oracle.NAME        tests/oracle/NAME_test.py      the installed perf's answers against ours
+#   oracle.NAME        tests/oracle/NAME_oracle.py    the installed perf's (and readelf's, nm's ...) answers against ours
 #   live.NAME          tests/live/NAME_test.py        this machine's kernel
 #   tools.NAME         tests/tools/NAME_test.py       our own scripts
 #
-# Each script finds the binary in $SONDE, the sources in $SONDE_SOURCE, and a directory of its own as the current one. Exit
+# Each script finds the binary in $SONDE, the sources in $SONDE_SOURCE, the build directory as its argument, and a directory
+# of its own as the current one. Exit
 # status 77 says "the input isn't here" and shows as skipped. Tests of the kernel run alone: they count events of the whole
 # machine. In the same directories, NAME_test.cc and its helpers are GoogleTest, one program KIND.programs for all of them;
 # NAME_dump.cc is a program of its own, in $SONDE_TOOLS, that a script asks for our side of a comparison.
@@ -40,13 +41,13 @@ endfunction()
 
 function(script_tests kind)
   cmake_parse_arguments(PARSE_ARGV 1 arg "SERIAL" "" "")
-  file(GLOB scripts CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/tests/${kind}/*_test.py")
+  file(GLOB scripts CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/tests/${kind}/*_test.py" "${CMAKE_SOURCE_DIR}/tests/${kind}/*_oracle.py")
   foreach(script IN LISTS scripts)
     get_filename_component(name "${script}" NAME_WE)
-    string(REGEX REPLACE "_test$" "" name "${name}")
+    string(REGEX REPLACE "_(test|oracle)$" "" name "${name}")
     set(directory "${CMAKE_BINARY_DIR}/tmp/${kind}.${name}")
     file(MAKE_DIRECTORY "${directory}")
-    add_test(NAME ${kind}.${name} COMMAND Python3::Interpreter "${script}" WORKING_DIRECTORY "${directory}")
+    add_test(NAME ${kind}.${name} COMMAND Python3::Interpreter "${script}" "${CMAKE_BINARY_DIR}" WORKING_DIRECTORY "${directory}")
     set_tests_properties(${kind}.${name} PROPERTIES
       ENVIRONMENT "SONDE=$<TARGET_FILE:sonde>;SONDE_SOURCE=${CMAKE_SOURCE_DIR};SONDE_TOOLS=${CMAKE_BINARY_DIR}/tests;PYTHONPATH=${CMAKE_SOURCE_DIR}/tests;PYTHONDONTWRITEBYTECODE=1"
       SKIP_RETURN_CODE 77 TIMEOUT 900)
