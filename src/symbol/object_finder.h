@@ -59,11 +59,11 @@ std::string default_buildid_dir(std::string_view flag, std::string_view environm
                                 std::string_view home);
 
 struct ObjectQuery {
-  std::string path;      // as recorded, maybe with " (deleted)"; or "[vdso]"
-  std::string build_id;  // raw bytes; empty where the recording has none
-  pid_t pid = 0;         // a process that maps it, for /proc/PID/root; 0 for none
-  std::optional<std::pair<uint64_t, uint64_t>>
-      mapped_at;  // runtime range in that process, for deleted files
+  std::string path = {};      // as recorded, maybe with " (deleted)"; or "[vdso]"
+  std::string build_id = {};  // raw bytes; empty where the recording has none
+  pid_t pid = 0;              // a process that maps it, for /proc/PID/root; 0 for none
+  std::optional<std::pair<uint64_t, uint64_t>> mapped_at =
+      std::nullopt;  // runtime range in that process, for deleted files
 };
 
 struct Candidate {

@@ -1,0 +1,83 @@
+#include "symbol/kallsyms.h"
+
+#include <elf.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "symbol/perf_map.h"
+
+namespace sonde {
+namespace {
+
+using testing::ElementsAre;
+
+TEST(Kallsyms, ReadsKernelModulesAndPrograms) {
+  Kallsyms kallsyms = Kallsyms::parse(
+      "ffffffff81000000 T _stext\n"
+      "ffffffff81000000 T _text\n"
+      "ffffffff81000100 t helper\n"
+      "ffffffff81000180 W weak_one\n"
+      "ffffffff81200000 R __param\n"
+      "ffffffff81300010 T last_of_kernel\n"
+      "ffffffffc0a01000 t nfsd_init\t[nfsd]\n"
+      "ffffffffc0a01040 T $x\t[nfsd]\n"
+      "ffffffffc0a01080 T nfsd_exit\t[nfsd]\n"
+      "ffffffffc0b00000 t bpf_prog_6deef7357e7b4530_x\t[bpf]\n");
+  EXPECT_FALSE(kallsyms.restricted());
+  EXPECT_EQ(kallsyms.bad_lines(), 0U);
+  EXPECT_THAT(kallsyms.modules(), ElementsAre("[kernel.kallsyms]", "[nfsd]", "[bpf]"));
+  const SymbolTable& table = kallsyms.table();
+  EXPECT_EQ(table.find(0xffffffff81000000)->name(),
+            "_text");  // fewer letters lose, but so do more underscores
+  EXPECT_EQ(table.find(0xffffffff81000100)->end, 0xffffffff81000180);
+  EXPECT_EQ(table.find(0xffffffff81000190)->binding, STB_WEAK);
+  EXPECT_EQ(table.find(0xffffffff81300010)->end, 0xffffffff81302000);  // not up to the first module
+  const Symbol* init = table.find(0xffffffffc0a01050);
+  ASSERT_NE(init, nullptr);
+  EXPECT_EQ(init->name(), "nfsd_init");
+  EXPECT_EQ(kallsyms.module_of(*init), "[nfsd]");
+  EXPECT_EQ(kallsyms.module_of(*table.find(0xffffffffc0b00000)), "[bpf]");
+  EXPECT_EQ(kallsyms.address_of("_stext"), 0xffffffff81000000);
+  EXPECT_EQ(kallsyms.address_of("__param"), 0xffffffff81200000);
+  EXPECT_EQ(kallsyms.address_of("missing"), std::nullopt);
+}
+
+TEST(Kallsyms, TellsRestriction) {
+  Kallsyms kallsyms = Kallsyms::parse("0000000000000000 T _text\n0000000000000000 t helper\n");
+  EXPECT_TRUE(kallsyms.restricted());
+  EXPECT_TRUE(kallsyms.table().empty());
+  EXPECT_FALSE(Kallsyms::parse("").restricted());
+}
+
+TEST(Kallsyms, CountsBadLines) {
+  Kallsyms kallsyms = Kallsyms::parse(
+      "\nxyz\n12 T\nffff T good\n11112222333344445 T long\n12  name\nffff0000 T last");
+  EXPECT_EQ(kallsyms.bad_lines(), 5U);
+  EXPECT_EQ(kallsyms.table().size(), 2U);
+  EXPECT_EQ(kallsyms.table().find(0xffff0000)->name(), "last");
+}
+
+TEST(PerfMap, ReadsLines) {
+  PerfMap map = PerfMap::parse(
+      "7f0000001000 20 LazyCompile:~run /srv/app.js:12\n"
+      "0x7f0000002000 0x10 with prefix\r\n"
+      "nonsense\n"
+      "7f0000003000 8\n"
+      "\n"
+      "7f0000001010 20 newer");
+  EXPECT_EQ(map.bad_lines, 2U);
+  EXPECT_EQ(map.table.find(0x7f000000100f)->name(), "LazyCompile:~run /srv/app.js:12");
+  EXPECT_EQ(map.table.find(0x7f0000001010)->name(), "newer");
+  EXPECT_EQ(map.table.find(0x7f000000102f)->name(), "newer");
+  EXPECT_EQ(map.table.find(0x7f0000002008)->name(), "with prefix");
+  EXPECT_EQ(map.table.find(0x7f0000003000), nullptr);
+}
+
+TEST(PerfMap, RangesDoNotWrap) {
+  PerfMap map = PerfMap::parse("fffffffffffffff0 ffffffffffffffff huge\n");
+  EXPECT_EQ(map.table.find(0xfffffffffffffff8)->name(), "huge");
+  EXPECT_EQ(map.table.find(0x10), nullptr);
+}
+
+}  // namespace
+}  // namespace sonde
