@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/file.h"
+
 namespace sonde {
 namespace {
 
@@ -114,6 +116,23 @@ Result<Constants> btf_constants(Bytes btf, std::span<const std::string> names) {
       types.skip(size_of_rest(kind, count));
   }
   return found;
+}
+
+PrintProgram compile_with_btf(const TracepointFormat& format, const PrintTarget& target,
+                              const std::string& btf_path) {
+  PrintProgram program = PrintProgram::compile(format, target);
+  if (program.unresolved().empty()) return program;
+  auto btf = read_file(btf_path);
+  if (!btf) return program;
+  auto constants = btf_constants(as_bytes(*btf), program.unresolved());
+  if (!constants || constants->empty()) return program;
+  PrintTarget informed = target;
+  informed.constant = [&](std::string_view name) -> std::optional<int64_t> {
+    auto known = constants->find(name);
+    if (known != constants->end()) return known->second;
+    return target.constant ? target.constant(name) : std::nullopt;
+  };
+  return PrintProgram::compile(format, informed);
 }
 
 }  // namespace sonde

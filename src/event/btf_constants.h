@@ -15,6 +15,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "event/print_fmt.h"
 
 namespace sonde {
 
@@ -24,5 +25,13 @@ using Constants = std::map<std::string, int64_t, std::less<>>;
 /// several. One pass over the types, some milliseconds for a kernel. kCorrupt if it is no BTF;
 /// damage behind the header ends the pass. The format: Documentation/bpf/btf.rst.
 Result<Constants> btf_constants(Bytes btf, std::span<const std::string> names);
+
+inline constexpr const char* kKernelBtf = "/sys/kernel/btf/vmlinux";
+
+/// Like PrintProgram::compile; names that stay unknown are looked for in a BTF file. A file that is
+/// not there or is damaged resolves nothing. The file is read only for a format that has such
+/// names.
+PrintProgram compile_with_btf(const TracepointFormat& format, const PrintTarget& target,
+                              const std::string& btf_path);
 
 }  // namespace sonde

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdio>
+#include <fstream>
+
 namespace sonde {
 namespace {
 
@@ -56,6 +59,25 @@ TEST(BtfConstants, SurvivesTruncation) {
   EXPECT_FALSE(btf_constants(as_bytes("no"), names).has_value());
   for (size_t size = 0; size < btf.size(); ++size)
     EXPECT_FALSE(btf_constants(as_bytes(btf.substr(0, size)), names).has_value()) << size;
+}
+
+TEST(BtfConstants, CompilesWithThem) {
+  auto format = TracepointFormat::parse(
+      "name: e\nID: 1\nformat:\n\tfield:int a;\toffset:8;\tsize:4;\tsigned:1;\n\n"
+      "print fmt: \"%s\", __print_symbolic(REC->a, { RED, \"red\" }, { UNKNOWN, \"?\" })\n",
+      "sys");
+  ASSERT_TRUE(format.has_value());
+  std::string path = testing::TempDir() + "btf_constants_test";
+  std::ofstream(path, std::ios::binary) << sample_btf(kHostOrder);
+  const std::string raw("\0\0\0\0\0\0\0\0\1\0\0\0", 12);
+  auto print = [&](const PrintProgram& program) {
+    std::string out;
+    program.print(as_bytes(raw), {}, out);
+    return out;
+  };
+  EXPECT_EQ(print(compile_with_btf(*format, {}, path)), "red");
+  EXPECT_EQ(print(compile_with_btf(*format, {}, path + ".missing")), "0x1");
+  std::remove(path.c_str());
 }
 
 }  // namespace

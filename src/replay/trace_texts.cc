@@ -1,6 +1,9 @@
 #include "replay/trace_texts.h"
 
+#include <sys/utsname.h>
+
 #include "base/text.h"
+#include "event/btf_constants.h"
 
 namespace sonde {
 namespace {
@@ -19,6 +22,13 @@ tsl::robin_map<uint64_t, std::string> parse_printk(std::string_view text) {
   return strings;
 }
 
+/// Whether this machine runs the kernel of the recording: then its BTF tells what names in print formats mean.
+bool is_this_kernel(const Session& session) {
+  const auto& recorded = session.recording().features().os_release;
+  utsname here{};
+  return recorded && uname(&here) == 0 && *recorded == here.release;
+}
+
 }  // namespace
 
 TraceTexts::TraceTexts(const Session& session) {
@@ -29,6 +39,7 @@ TraceTexts::TraceTexts(const Session& session) {
   PrintTarget target;
   target.order = session.recording().byte_order();
   target.word_size = data_->long_size();
+  bool is_here = is_this_kernel(session);
   for (size_t i = 0; i < events_.size(); ++i) {
     const EventDesc& event = session.events()[EventId(i)];
     if (event.attr.type != abi::kTypeTracepoint) continue;
@@ -36,7 +47,8 @@ TraceTexts::TraceTexts(const Session& session) {
     if (source == nullptr) continue;
     auto format = TracepointFormat::parse(source->text, source->system);
     if (!format) continue;
-    events_[i].program = PrintProgram::compile(*format, target);
+    events_[i].program = is_here ? compile_with_btf(*format, target, kKernelBtf)
+                                 : PrintProgram::compile(*format, target);
     events_[i].format = std::move(*format);
   }
 
