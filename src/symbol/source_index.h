@@ -18,6 +18,9 @@ struct SrclineStyle {
 
 /// "spin.c:7".
 std::string format_srcline(const SourceLine& line, const SrclineStyle& style);
+/// What perf prints where the object's file is there but tells no line (srcfile is then empty).
+/// Where there is no file at all, as for the kernel, the functions below make up for it.
+inline constexpr std::string_view kNoSrcline = "??:0";
 /// "main+53", or "libfoo.so[1139]" where there is no symbol either: what stands for an unknown
 /// line.
 std::string format_unknown_srcline(std::string_view symbol_name, uint64_t offset_in_symbol);
