@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The text of tracepoints against the kernel's own. The same events go to a tracefs instance, whose clock is perf's, and
-into a recording; a sample and a line of the instance with the same CPU, time and event must have the same text.
+into a recording; a sample and a line of the instance of the same CPU, event and time must have the same text.
 
 What the kernel hides or says in its own way is made equal first: addresses behind %p (it prints a hash) and the size
 and module behind a symbol. The instance is removed at the end. Needs root and tracefs."""
@@ -20,6 +20,7 @@ ipi:ipi_send_cpumask ipi:ipi_send_cpu jbd2:jbd2_run_stats jbd2:jbd2_checkpoint_s
 WORK = ("for i in 1 2 3; do /bin/ls /etc >/dev/null; dd if=/dev/zero of=scratch bs=4k count=64 conv=fsync 2>/dev/null; "
         "sleep 0.01 & kill -USR1 $!; wait; done; sync; rm -f scratch")
 SONDE = os.environ.get("SONDE", "perf")
+WINDOW_NS = 5000
 MINIMUM = 12  # events that must be seen with equal text
 
 KERNEL_LINE = re.compile(r"^ *(.+)-(\d+) +\[(\d+)\] +\S+ +(\d+\.\d+): (\w+): ?(.*)$")
@@ -49,24 +50,31 @@ def comparable(event, text):
     return re.sub(r"\b0x0\b", "0", text)
 
 
+def nanoseconds(time):
+    seconds, fraction = time.split(".")
+    return int(seconds) * 10**9 + int(fraction.ljust(9, "0"))
+
+
 def kernel_lines(instance):
     lines = collections.defaultdict(list)
     for line in (instance / "trace").read_text(errors="replace").splitlines():
         match = KERNEL_LINE.match(line)
         if match and match[5] in NAMES:
             event = NAMES[match[5]]
-            lines[int(match[3]), match[4], event].append(comparable(event, match[6]))
+            lines[int(match[3]), event].append((nanoseconds(match[4]), comparable(event, match[6])))
     return lines
 
 
 def our_lines(recording):
-    out = subprocess.run([SONDE, "script", "-i", recording, "-F", "cpu,time,event,trace"], capture_output=True, text=True,
+    out = subprocess.run([SONDE, "script", "--ns", "-i", recording, "-F", "cpu,time,event,trace"], capture_output=True, text=True,
                          errors="replace", check=True, timeout=120).stdout
+    lines = collections.defaultdict(list)
     for line in out.splitlines():
         match = OUR_LINE.match(line)
         if match:
             event = f"{match[3]}:{match[4]}"
-            yield (int(match[1]), match[2], event), comparable(event, match[5])
+            lines[int(match[1]), event].append((nanoseconds(match[2]), comparable(event, match[5])))
+    return lines
 
 
 def record(instance):
@@ -79,17 +87,34 @@ def record(instance):
     write(instance / "tracing_on", "0")
 
 
-def compare(kernel):
-    """Texts of one CPU, microsecond and event belong together. What only one side has was lost by the other, or came
-    while the events were turned on; a difference is what both have and neither finds."""
+def pair(ours, theirs, are_equal):
+    """Pairs what lies within WINDOW_NS; gives the pairs and what is left of both. Each side read the clock for itself."""
+    pairs, left, start = [], [], 0
+    used = [False] * len(theirs)
+    for time, text in ours:
+        while start < len(theirs) and theirs[start][0] < time - WINDOW_NS:
+            start += 1
+        at = start
+        while at < len(theirs) and theirs[at][0] <= time + WINDOW_NS:
+            if not used[at] and (not are_equal or theirs[at][1] == text):
+                break
+            at += 1
+        if at < len(theirs) and theirs[at][0] <= time + WINDOW_NS:
+            used[at] = True
+            pairs.append((text, theirs[at][1]))
+        else:
+            left.append((time, text))
+    return pairs, left, [line for line, is_used in zip(theirs, used) if not is_used]
+
+
+def compare(ours, kernel):
+    """What only one side has was lost by the other, or came while the events were turned on; a difference is what both
+    have and neither finds."""
     equal, different = collections.Counter(), collections.defaultdict(list)
-    ours = collections.defaultdict(list)
-    for key, text in our_lines("text.data"):
-        ours[key].append(text)
-    for key, texts in ours.items():
-        left, right = collections.Counter(texts), collections.Counter(kernel.get(key, []))
-        equal[key[2]] += (left & right).total()
-        different[key[2]] += zip((left - right).elements(), (right - left).elements())
+    for key, lines in ours.items():
+        pairs, left, right = pair(sorted(lines), sorted(kernel.get(key, [])), True)
+        equal[key[1]] += len(pairs)
+        different[key[1]] += pair(left, right, False)[0]
     return equal, different
 
 
@@ -101,7 +126,7 @@ def main():
         kernel = kernel_lines(instance)
     finally:
         instance.rmdir()  # also turns the events off
-    equal, different = compare(kernel)
+    equal, different = compare(our_lines("text.data"), kernel)
     for event in EVENTS:
         print(f"{event:40} {equal[event]:7} equal {len(different[event]):5} different")
         for ours, theirs in different[event][:2]:
