@@ -7,32 +7,37 @@
 namespace sonde {
 namespace {
 
-constexpr std::string_view kSampleWords[] = {
-    "IP",
-    "TID",
-    "TIME",
-    "ADDR",
-    "READ",
-    "CALLCHAIN",
-    "ID",
-    "CPU",
-    "PERIOD",
-    "STREAM_ID",
-    "RAW",
-    "BRANCH_STACK",
-    "REGS_USER",
-    "STACK_USER",
-    "WEIGHT",
-    "DATA_SRC",
-    "IDENTIFIER",
-    "TRANSACTION",
-    "REGS_INTR",
-    "PHYS_ADDR",
-    "AUX",
-    "CGROUP",
-    "DATA_PAGE_SIZE",
-    "CODE_PAGE_SIZE",
-    "WEIGHT_STRUCT",
+struct SampleWord {
+  uint64_t bit;
+  std::string_view word;
+};
+// In perf's order, which is not that of the bits. TRANSACTION, which perf leaves out, comes last.
+constexpr SampleWord kSampleWords[] = {
+    {abi::kSampleIp, "IP"},
+    {abi::kSampleTid, "TID"},
+    {abi::kSampleTime, "TIME"},
+    {abi::kSampleAddr, "ADDR"},
+    {abi::kSampleRead, "READ"},
+    {abi::kSampleCallchain, "CALLCHAIN"},
+    {abi::kSampleId, "ID"},
+    {abi::kSampleCpu, "CPU"},
+    {abi::kSamplePeriod, "PERIOD"},
+    {abi::kSampleStreamId, "STREAM_ID"},
+    {abi::kSampleRaw, "RAW"},
+    {abi::kSampleBranchStack, "BRANCH_STACK"},
+    {abi::kSampleRegsUser, "REGS_USER"},
+    {abi::kSampleStackUser, "STACK_USER"},
+    {abi::kSampleIdentifier, "IDENTIFIER"},
+    {abi::kSampleRegsIntr, "REGS_INTR"},
+    {abi::kSampleDataSrc, "DATA_SRC"},
+    {abi::kSampleWeight, "WEIGHT"},
+    {abi::kSamplePhysAddr, "PHYS_ADDR"},
+    {abi::kSampleAux, "AUX"},
+    {abi::kSampleCgroup, "CGROUP"},
+    {abi::kSampleDataPageSize, "DATA_PAGE_SIZE"},
+    {abi::kSampleCodePageSize, "CODE_PAGE_SIZE"},
+    {abi::kSampleWeightStruct, "WEIGHT_STRUCT"},
+    {abi::kSampleTransaction, "TRANSACTION"},
 };
 constexpr std::string_view kReadWords[] = {"TOTAL_TIME_ENABLED", "TOTAL_TIME_RUNNING", "ID",
                                            "GROUP", "LOST"};
@@ -107,7 +112,13 @@ constexpr std::string_view kDashes =
 }  // namespace
 
 std::string sample_type_text(uint64_t sample_type) {
-  return bit_words(sample_type, kSampleWords);
+  std::string text;
+  for (const SampleWord& entry : kSampleWords) {
+    if ((sample_type & entry.bit) == 0) continue;
+    if (!text.empty()) text += '|';
+    text += entry.word;
+  }
+  return text;
 }
 
 std::string read_format_text(uint64_t read_format) {

@@ -62,6 +62,15 @@ TEST(AttrText, LineHasEveryFieldThatIsSet) {
             "aux_sample_size: 4096, aux_action: pause|resume, sig_data: 9, config3: 0x33");
 }
 
+// perf 6.1 on a recording whose attr was patched to have all bits.
+TEST(AttrText, SampleTypeInPerfsOrder) {
+  EXPECT_EQ(sample_type_text(0x1ffffff),
+            "IP|TID|TIME|ADDR|READ|CALLCHAIN|ID|CPU|PERIOD|STREAM_ID|RAW|BRANCH_STACK|REGS_USER|"
+            "STACK_USER|IDENTIFIER|REGS_INTR|DATA_SRC|WEIGHT|PHYS_ADDR|AUX|CGROUP|DATA_PAGE_SIZE|"
+            "CODE_PAGE_SIZE|WEIGHT_STRUCT|TRANSACTION");
+  EXPECT_EQ(read_format_text(31), "TOTAL_TIME_ENABLED|TOTAL_TIME_RUNNING|ID|GROUP|LOST");
+}
+
 TEST(AttrText, NewBitsAreShownByTheirNumber) {
   abi::EventAttr attr;
   attr.size = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <functional>
+#include <utility>
 
 #include "base/text.h"
 
@@ -52,6 +53,7 @@ std::vector<std::string> nearest_names(std::string_view name,
   if (name.empty() || name.size() > 100) return {};
   struct Ranked {
     size_t distance;
+    size_t index;  // earlier candidates win
     const std::string* name;
   };
   std::string wanted = lower(name);
@@ -64,9 +66,10 @@ std::vector<std::string> nearest_names(std::string_view name,
     // A part of the right name is a better hint than its distance says.
     if (wanted.size() >= 3 && offered.find(wanted) != std::string::npos)
       distance = std::min(distance, tolerated);
-    if (distance <= tolerated) ranked.push_back({distance, &candidate});
+    if (distance <= tolerated) ranked.push_back({distance, ranked.size(), &candidate});
   }
-  std::ranges::stable_sort(ranked, {}, &Ranked::distance);
+  std::ranges::sort(ranked, {},
+                    [](const Ranked& entry) { return std::pair(entry.distance, entry.index); });
   std::vector<std::string> names;
   for (const Ranked& entry : ranked) {
     if (names.size() == limit) break;

@@ -124,6 +124,16 @@ std::string breakpoint_name(const abi::EventAttr& attr) {
   return name;
 }
 
+/// A cache event's name, or perf's word for what is wrong with the config.
+std::string cache_name(uint64_t config) {
+  std::string name = cache_event_name(config);
+  if (!name.empty()) return name;
+  if ((config & 0xff) >= kCaches.size()) return "unknown-ext-hardware-cache-type";
+  if ((config >> 8 & 0xff) >= kOperations.size()) return "unknown-ext-hardware-cache-op";
+  if ((config >> 16 & 0xff) >= kResults.size()) return "unknown-ext-hardware-cache-result";
+  return "invalid-cache";
+}
+
 std::string base_name(const abi::EventAttr& attr) {
   switch (attr.type) {
     case abi::kTypeHardware: {
@@ -135,10 +145,8 @@ std::string base_name(const abi::EventAttr& attr) {
     case abi::kTypeSoftware:
       return std::string(attr.config < std::size(kSoftware) ? kSoftware[attr.config].name
                                                             : "unknown-software");
-    case abi::kTypeHwCache: {
-      std::string name = cache_event_name(attr.config & 0xffffffff);
-      return name.empty() ? "unknown-hardware-cache" : name;
-    }
+    case abi::kTypeHwCache:
+      return cache_name(attr.config & 0xffffffff);
     case abi::kTypeRaw:
       return fmt::format("raw {:#x}", attr.config);
     case abi::kTypeBreakpoint:

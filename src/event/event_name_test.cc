@@ -27,7 +27,8 @@ TEST(EventName, OfEveryType) {
   EXPECT_EQ(event_name(attr_of(3, 0x10002)), "LLC-load-misses");
   EXPECT_EQ(event_name(attr_of(3, 0x2)), "LLC-loads");
   EXPECT_EQ(event_name(attr_of(3, 0x206)), "node-prefetches");
-  EXPECT_EQ(event_name(attr_of(3, 0x101)), "unknown-hardware-cache");
+  EXPECT_EQ(event_name(attr_of(3, 0x101)), "invalid-cache");
+  EXPECT_EQ(event_name(attr_of(3, 0x300)), "unknown-ext-hardware-cache-op");
   EXPECT_EQ(event_name(attr_of(4, 0x3c)), "raw 0x3c");
   EXPECT_EQ(event_name(attr_of(10, 1)), "unknown attr type: 10");
   abi::EventAttr breakpoint = attr_of(5, 0);
