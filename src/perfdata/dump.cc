@@ -30,6 +30,27 @@ std::string stream_path(const FileFacts& facts, uint32_t stream) {
 
 }  // namespace
 
+void dump::put_hex_lines(Bytes bytes, Sink& out) {
+  for (size_t start = 0; start < bytes.size(); start += kBytesPerLine) {
+    Bytes line = bytes.subspan(start, std::min(kBytesPerLine, bytes.size() - start));
+    char hex[kBytesPerLine * 3 + 1];
+    char text[kBytesPerLine];
+    size_t at = 0;
+    for (size_t i = 0; i < kBytesPerLine; ++i) {
+      constexpr char kDigits[] = "0123456789abcdef";
+      bool there = i < line.size();
+      auto byte = there ? std::to_integer<unsigned char>(line[i]) : uint8_t{0};
+      hex[at++] = ' ';
+      hex[at++] = there ? kDigits[byte >> 4] : ' ';
+      hex[at++] = there ? kDigits[byte & 15] : ' ';
+      bool printable = byte >= 0x20 && byte < 0x7f;
+      text[i] = !there ? ' ' : printable ? static_cast<char>(byte) : '.';
+    }
+    out.print(".  {:04x}: {}  {}\n", start, std::string_view(hex, at),
+              std::string_view(text, kBytesPerLine));
+  }
+}
+
 RecordDumper::RecordDumper(const Recording& recording, DumpFor command, Sink& out)
     : recording_(recording),
       command_(command),
@@ -54,29 +75,6 @@ const EventDesc* RecordDumper::event_of(const TimedRecord& record) const {
 void RecordDumper::put_headline(const RecordView& record, uint32_t stream) {
   out_.print("\n{}@{} [{:#x}]: event: {}\n", prefixed_hex(shown_offset(record)),
              stream_path(recording_.facts(), stream), record.size(), record.type);
-}
-
-void RecordDumper::put_hex(Bytes record) {
-  out_.print(".\n. ... raw event: size {} bytes\n", record.size());
-  for (size_t start = 0; start < record.size(); start += kBytesPerLine) {
-    Bytes line = record.subspan(start, std::min(kBytesPerLine, record.size() - start));
-    char hex[kBytesPerLine * 3 + 1];
-    char text[kBytesPerLine];
-    size_t at = 0;
-    for (size_t i = 0; i < kBytesPerLine; ++i) {
-      constexpr char kDigits[] = "0123456789abcdef";
-      bool there = i < line.size();
-      auto byte = there ? std::to_integer<unsigned char>(line[i]) : uint8_t{0};
-      hex[at++] = ' ';
-      hex[at++] = there ? kDigits[byte >> 4] : ' ';
-      hex[at++] = there ? kDigits[byte & 15] : ' ';
-      bool printable = byte >= 0x20 && byte < 0x7f;
-      text[i] = !there ? ' ' : printable ? static_cast<char>(byte) : '.';
-    }
-    out_.print(".  {:04x}: {}  {}\n", start, std::string_view(hex, at),
-               std::string_view(text, kBytesPerLine));
-  }
-  out_.put('\n');
 }
 
 /// CPU and time as far as any event of the file records them, even where this one does not.
@@ -111,7 +109,9 @@ void RecordDumper::dump(const TimedRecord& record, uint32_t stream) {
 void RecordDumper::dump(const TimedRecord& timed, uint32_t stream, const DumpTail& tail) {
   const RecordView& record = timed.record;
   put_headline(record, stream);
-  put_hex(record.raw());
+  out_.print(".\n. ... raw event: size {} bytes\n", record.size());
+  dump::put_hex_lines(record.raw(), out_);
+  out_.put('\n');
   put_stamp(timed);
   std::string_view name = abi::record_type_name(record.type);
   out_.print("{} [{:#x}]: PERF_RECORD_{}", prefixed_hex(shown_offset(record)), record.size(),

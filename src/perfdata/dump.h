@@ -43,7 +43,6 @@ class RecordDumper {
 
  private:
   void put_headline(const RecordView& record, uint32_t stream);
-  void put_hex(Bytes record);
   void put_stamp(const TimedRecord& record);
   [[nodiscard]] const EventDesc* event_of(const TimedRecord& record) const;
   [[nodiscard]] uint64_t shown_offset(const RecordView& record) const;
@@ -66,6 +65,9 @@ void dump_recording(const Recording& recording, const DumpOptions& options, cons
                     LossLedger& losses, Sink& out);
 
 namespace dump {
+/// ".  0000:  09 00 …  ........", sixteen bytes a line.
+void put_hex_lines(Bytes bytes, Sink& out);
+
 // The decoded parts of single records, behind "PERF_RECORD_NAME"; shared by RecordDumper only.
 
 /// The registers' names follow `arch`.

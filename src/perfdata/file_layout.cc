@@ -87,24 +87,26 @@ FileHeader encode_prologue(std::span<const EventDesc> events, uint32_t attr_size
   return header;
 }
 
-void encode_epilogue(const Features& features, std::span<const EventDesc> events,
-                     uint32_t attr_size, uint64_t offset, std::vector<uint32_t>& written,
-                     ByteBuilder& out) {
-  ByteBuilder sections(out.order());
-  std::vector<uint64_t> starts;
+std::vector<EncodedSection> encode_sections(const Features& features,
+                                            std::span<const EventDesc> events, uint32_t attr_size,
+                                            ByteOrder order) {
+  std::vector<EncodedSection> sections;
   for (uint32_t bit : features.present) {
-    size_t start = sections.size();
-    if (!encode_feature(bit, features, events, attr_size, sections)) continue;
-    written.push_back(bit);
-    starts.push_back(start);
+    EncodedSection section{bit, ByteBuilder(order)};
+    if (encode_feature(bit, features, events, attr_size, section.content))
+      sections.push_back(std::move(section));
   }
-  starts.push_back(sections.size());
-  uint64_t sections_offset = offset + written.size() * kSectionSize;
-  for (size_t i = 0; i < written.size(); ++i) {
-    out.u64(sections_offset + starts[i]);
-    out.u64(starts[i + 1] - starts[i]);
+  return sections;
+}
+
+void encode_epilogue(std::span<const EncodedSection> sections, uint64_t offset, ByteBuilder& out) {
+  uint64_t at = offset + sections.size() * kSectionSize;
+  for (const EncodedSection& section : sections) {
+    out.u64(at);
+    out.u64(section.content.size());
+    at += section.content.size();
   }
-  out.bytes(sections.view());
+  for (const EncodedSection& section : sections) out.bytes(section.content.view());
 }
 
 bool encode_pipe_prologue(const Features& features, std::span<const EventDesc> events,

@@ -33,12 +33,17 @@ uint32_t stored_attr_size(std::span<const EventDesc> events);
 /// record. The header that was written is returned, to be completed.
 FileHeader encode_prologue(std::span<const EventDesc> events, uint32_t attr_size, ByteBuilder& out);
 
-/// What stands behind the last record: the table of sections and the sections, for those of
-/// `features.present` that can be encoded; `written` tells them. `offset` is where it will lie in
-/// the file.
-void encode_epilogue(const Features& features, std::span<const EventDesc> events,
-                     uint32_t attr_size, uint64_t offset, std::vector<uint32_t>& written,
-                     ByteBuilder& out);
+struct EncodedSection {
+  uint32_t bit;
+  ByteBuilder content;
+};
+/// The sections that `features.present` lists, as far as they can be encoded.
+std::vector<EncodedSection> encode_sections(const Features& features,
+                                            std::span<const EventDesc> events, uint32_t attr_size,
+                                            ByteOrder order);
+/// What stands behind the last record: the table of sections and the sections, which must be sorted
+/// by bit. `offset` is where it will lie in the file.
+void encode_epilogue(std::span<const EncodedSection> sections, uint64_t offset, ByteBuilder& out);
 
 /// The records that open a pipe: ATTR per event, FEATURE per section that goes into a pipe and the
 /// end mark, TRACING_DATA where there is some. False where an event has too many ids for a record.

@@ -93,10 +93,13 @@ void PerfDataWriter::State::write_epilogue(const Features& features) {
   RecordStream& stream = *main;
   int fd = stream.fd_.get();
   auto end_of_data = [&] { return stream.prologue_size_ + stream.on_disk_; };
+  std::vector<EncodedSection> sections =
+      encode_sections(features, events, header.attr_size, kHostOrder);
+  header.features.clear();
+  for (const EncodedSection& section : sections) header.features.push_back(section.bit);
   while (true) {
     ByteBuilder epilogue;
-    header.features.clear();
-    encode_epilogue(features, events, header.attr_size, end_of_data(), header.features, epilogue);
+    encode_epilogue(sections, end_of_data(), epilogue);
     Bytes left = epilogue.view();
     int failure = ::lseek(fd, static_cast<off_t>(end_of_data()), SEEK_SET) < 0 ? errno : 0;
     while (!left.empty() && failure == 0) {
