@@ -47,7 +47,7 @@ class Invocation {
 
   int run(std::span<const std::string> words) {
     if (Result<> configured = command_->configure(env_.config); !configured)
-      return report(std::move(configured).error());
+      return report(configured.error());
     command_->declare(flags_);
     int status = std::visit(Overloaded{
                                 [&](const Arguments& arguments) { return execute(arguments); },
@@ -56,7 +56,7 @@ class Invocation {
                                 [&](ListFlagsWanted) { return list_flags(); },
                                 [&](ListCommandsWanted) { return list_subcommands(); },
                                 [&](const BadFlags& bad) { return refuse(bad); },
-                                [&](Error& error) { return report(std::move(error)); },
+                                [&](const Error& error) { return report(error); },
                             },
                             outcome_ = parse_flags(flags_, words));
     return status;
@@ -66,7 +66,7 @@ class Invocation {
   int execute(const Arguments& arguments) {
     if (wants_pager()) pager_.start();
     Result<int> status = command_->run(env_, arguments);
-    return status ? *status : report(std::move(status).error());
+    return status ? *status : report(status.error());
   }
 
   bool wants_pager() const {
