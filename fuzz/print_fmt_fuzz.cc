@@ -1,4 +1,5 @@
-// Tracepoint formats and their print programs. The input is a format file, a NUL, and the raw data of a sample.
+// Tracepoint formats and their print programs. The input is a format file, a NUL, and the raw data
+// of a sample.
 #include <cstddef>
 #include <cstdint>
 #include <string>

@@ -73,7 +73,7 @@ enum class Op : uint8_t {
 
 struct Node {
   Op op = Op::kConstant;
-  IntType type{};               // of a number
+  IntType type{};             // of a number
   IntType pointee{0, false};  // of memory, and of numbers that are addresses: what [] and * read
   bool is_pointer = false;
   bool is_unresolved = false;  // a constant whose name nobody knows; its value is then 0
@@ -175,8 +175,8 @@ enum class Kind : uint8_t { kNumber, kMemory, kText, kNull };
                         : value >> shift;
 }
 
-/// Arithmetic of C on operands of type `type`; comparisons give 0 or 1. What C leaves open never traps: division by
-/// zero gives 0, and shifts use the low bits of their count, as the machines do.
+/// Arithmetic of C on operands of type `type`; comparisons give 0 or 1. What C leaves open never
+/// traps: division by zero gives 0, and shifts use the low bits of their count, as the machines do.
 [[nodiscard]] uint64_t apply(Op op, uint64_t left, uint64_t right, IntType type);
 
 }  // namespace sonde::print_fmt

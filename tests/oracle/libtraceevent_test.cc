@@ -169,7 +169,8 @@ bool is_explained(const TracepointFormat& format, const std::string& ours,
 }
 
 TEST(Libtraceevent, PrintsTheSame) {
-  ASSERT_FALSE(format_files().empty()) << "no format files: tracefs is not mounted, or not readable";
+  ASSERT_FALSE(format_files().empty())
+      << "no format files: tracefs is not mounted, or not readable";
   size_t compared = 0;
   size_t equal = 0;
   for (const fs::path& path : format_files()) {
