@@ -33,8 +33,7 @@ Result<> EventList::add_filter(std::string_view text) {
   uint32_t last = events_.back().option;
   for (ParsedEvent& event : events_) {
     if (event.option != last) continue;
-    // PMUs from sysfs may trace addresses; whether this one does, capture finds out.
-    if (event.attr.type != abi::kTypeTracepoint && event.pmu.empty())
+    if (event.attr.type != abi::kTypeTracepoint && !event.filters_addresses)
       return fail(ErrorCode::kUsage, "This CPU does not support address filtering");
     join_filter(event, text);
   }

@@ -70,6 +70,7 @@ struct ParsedEvent {
   double scale = 1.0;
   bool per_package = false;
   bool snapshot = false;
+  bool filters_addresses = false;  // a PMU that takes --filter
 };
 
 class EventList {

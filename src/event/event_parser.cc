@@ -83,8 +83,8 @@ class Resolver {
           colon == std::string_view::npos ? syntax.modifiers : head.substr(colon + 1);
       return known_word(syntax, *known, modifiers);
     }
-    if (colon != std::string_view::npos && is_pmu_event_name(word) &&
-        modifiers_are_valid(head.substr(colon + 1)))
+    if (colon != std::string_view::npos && modifiers_are_valid(head.substr(colon + 1)) &&
+        is_pmu_event_name(word))
       return bare_pmu_event(syntax, word, head.substr(colon + 1));
     if (colon != std::string_view::npos) return tracepoint(syntax);
     if (syntax.has_slashes) return pmu_event(syntax);

@@ -437,6 +437,14 @@ TEST(EventList, FiltersBindToTheLastOption) {
   EXPECT_EQ(list.group_size(1), 3u);
   ASSERT_TRUE(parse_events("cs", sources, list));
   EXPECT_EQ(list.add_filter("a").error().message, "This CPU does not support address filtering");
+  machine.add_cpu();
+  ASSERT_TRUE(parse_events("cpu/event=1/", sources, list));
+  EXPECT_FALSE(list.add_filter("filter main"));
+  machine.write("devices/intel_pt/type", "9");
+  machine.write("devices/intel_pt/nr_addr_filters", "2");
+  ASSERT_TRUE(parse_events("intel_pt//u", sources, list));
+  ASSERT_TRUE(list.add_filter("filter main"));
+  EXPECT_EQ(list.events().back().filter, "filter main");
 }
 
 }  // namespace

@@ -19,6 +19,7 @@ class PmuTerms {
     event_.attr.type = pmu_.type();
     event_.pmu = pmu_.name();
     event_.cpus = pmu_.cpus();
+    event_.filters_addresses = pmu_.filters_addresses();
     // What the user says outweighs what the ready-made event says, in whatever order they stand.
     for (const TermSyntax& term : syntax_.terms)
       if (const PmuAlias* alias = alias_of(term)) TRY(apply_alias(*alias, term.name));

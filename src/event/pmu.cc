@@ -118,6 +118,11 @@ bool Pmu::is_uncore() const {
   return uncore_;
 }
 
+bool Pmu::filters_addresses() const {
+  std::optional<std::string> slots = read_line(directory_ + "/nr_addr_filters");
+  return slots && parse_number(*slots).value_or(0) > 0;
+}
+
 const std::vector<PmuFormat>& Pmu::formats() const {
   if (formats_) return *formats_;
   formats_.emplace();

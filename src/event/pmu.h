@@ -58,6 +58,8 @@ class Pmu {
   [[nodiscard]] const std::vector<int>& cpus() const;
   /// Whether the CPUs come from `cpumask`, so that the PMU counts for a whole package.
   [[nodiscard]] bool is_uncore() const;
+  /// Whether `--filter` can give it addresses to trace.
+  [[nodiscard]] bool filters_addresses() const;
   /// Both sorted by name.
   [[nodiscard]] const std::vector<PmuFormat>& formats() const;
   [[nodiscard]] const std::vector<PmuAlias>& aliases() const;

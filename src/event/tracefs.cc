@@ -139,7 +139,10 @@ Result<std::vector<TracepointName>> Tracefs::match(const std::string& system,
   std::vector<std::string> wanted{system};
   bool any_system = has_glob(system);
   if (any_system) {
-    wanted = TRY(systems());
+    Result<std::vector<std::string>> all = systems();
+    if (!all && all.error().code == ErrorCode::kPermission)
+      return unreadable(EACCES, system, event);
+    wanted = TRY(std::move(all));
     std::erase_if(wanted, [&](const std::string& name) { return !glob_match(system, name); });
   }
   std::vector<TracepointName> found;
