@@ -10,7 +10,7 @@ namespace sonde {
 namespace {
 
 void put_event(const EventDesc& event, Sink& out) {
-  out.print("event : name = {}, id = {{", quoted(event.name));
+  out.print("event : name = {}, id = {{", in_quotes(event.name));
   for (size_t i = 0; i < event.ids.size(); ++i) out.print("{} {}", i > 0 ? "," : "", event.ids[i]);
   out.print(" }}, {}\n", attr_line(event.attr));
 }

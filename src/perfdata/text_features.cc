@@ -156,17 +156,18 @@ bool is_numbers(uint32_t bit) {
 
 void put_list(uint32_t bit, const Features& f, Sink& out) {
   if (bit == abi::kFeatureCmdline)
-    for (const std::string& word : f.command_line) out.print(" {}", quoted(word));
+    for (const std::string& word : f.command_line) out.print(" {}", in_quotes(word));
   if (bit == abi::kFeatureNumaTopology)
     for (const NumaNode& n : f.numa)
-      out.print(" {} {} {} {}", n.node, n.total_kb, n.free_kb, quoted(n.cpus));
+      out.print(" {} {} {} {}", n.node, n.total_kb, n.free_kb, in_quotes(n.cpus));
   if (bit == abi::kFeaturePmuMappings)
-    for (const PmuMapping& m : f.pmu_mappings) out.print(" {} {}", m.type, quoted(m.name));
+    for (const PmuMapping& m : f.pmu_mappings) out.print(" {} {}", m.type, in_quotes(m.name));
   if (bit == abi::kFeatureGroupDesc)
     for (const GroupDesc& g : f.groups)
-      out.print(" {} {} {}", quoted(g.name), g.leader_index, g.member_count);
+      out.print(" {} {} {}", in_quotes(g.name), g.leader_index, g.member_count);
   if (bit == abi::kFeatureHybridTopology)
-    for (const HybridPmu& p : f.hybrid_pmus) out.print(" {} {}", quoted(p.name), quoted(p.cpus));
+    for (const HybridPmu& p : f.hybrid_pmus)
+      out.print(" {} {}", in_quotes(p.name), in_quotes(p.cpus));
 }
 
 bool put_numbers(uint32_t bit, const Features& f, Sink& out) {
@@ -215,7 +216,7 @@ Result<bool> set_feature(uint32_t bit, std::string_view text, Features& features
 bool put_feature(uint32_t bit, const Features& features, Sink& out) {
   if (const std::optional<std::string>* single = single_text(bit, features)) {
     if (!*single) return false;
-    out.print(" {}", quoted(**single));
+    out.print(" {}", in_quotes(**single));
     return true;
   }
   if (is_list(bit)) {

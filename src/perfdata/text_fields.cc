@@ -62,7 +62,7 @@ Result<std::string> take_quoted(std::string_view& text) {
   return fail(ErrorCode::kCorrupt, "a string has no closing quote");
 }
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string out = "\"";
   for (char c : text) {
     if (c == '"' || c == '\\')

@@ -61,7 +61,7 @@ class Fields {
 /// A quoted string with its escapes undone, taken off the front of `text`.
 Result<std::string> take_quoted(std::string_view& text);
 /// The same the other way: quotes around it, escapes where needed.
-std::string quoted(std::string_view text);
+std::string in_quotes(std::string_view text);
 /// "00 11ff" as bytes; blanks between bytes don't matter.
 std::optional<std::vector<std::byte>> parse_hex_bytes(std::string_view text);
 /// Decimal, 0x…, and negative numbers as their 64-bit complement.

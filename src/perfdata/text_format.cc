@@ -21,7 +21,8 @@ namespace {
 constexpr uint32_t kMaxAttrSize = 4096;
 constexpr uint32_t kCompressedRoom = 512 * 1024;
 
-/// Lines of a text; those that end with a backslash go on.
+/// Lines of a text; those that end with a backslash go on. Hex lines show bytes as characters at
+/// their end, so there a backslash means nothing.
 class Lines {
  public:
   explicit Lines(std::string_view text) : text_(text) {}
@@ -30,7 +31,7 @@ class Lines {
     if (text_.empty()) return false;
     ++number_;
     line = take();
-    if (!line.ends_with('\\')) return true;
+    if (!line.ends_with('\\') || line.starts_with('.')) return true;
     joined_ = line.substr(0, line.size() - 1);
     while (!text_.empty()) {
       ++number_;
@@ -270,10 +271,10 @@ Result<ByteBuilder> Assembler::lay_out_file() {
   FileHeader header = encode_prologue(events_, attr_size_, file);
   file.bytes(data_.view());
   header.data_size = stated_data_size_.value_or(data_.size());
-  // A recorder that crashed has written nothing behind its records.
+  std::vector<EncodedSection> all = sections();
+  for (const EncodedSection& section : all) header.features.push_back(section.bit);
+  // A recorder that crashed has promised the sections, but written nothing behind its records.
   if (stated_data_size_ != uint64_t{0}) {
-    std::vector<EncodedSection> all = sections();
-    for (const EncodedSection& section : all) header.features.push_back(section.bit);
     ByteBuilder epilogue(order_);
     encode_epilogue(all, file.size(), epilogue);
     file.bytes(epilogue.view());

@@ -1,0 +1,23 @@
+// Text of any kind either assembles or says why not; what was assembled can be read, and described
+// again.
+#include <cstdint>
+#include <string_view>
+
+#include "base/check.h"
+#include "perfdata/text_format.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace sonde;
+  std::string_view text(reinterpret_cast<const char*>(data), size);
+  auto bytes = assemble(text);
+  if (!bytes) {
+    CHECK(!bytes.error().message.empty());
+    return 0;
+  }
+  LossLedger losses;
+  auto recording = Recording::open_bytes(*bytes, "fuzz.data", losses);
+  if (!recording) return 0;
+  StringSink out;
+  disassemble(*recording, losses, out);
+  return 0;
+}
