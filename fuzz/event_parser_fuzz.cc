@@ -1,5 +1,5 @@
-// Any text as the argument of -e, on a machine with the PMUs of fake directories that don't exist
-// and no tracefs: the grammar, the terms, the modifiers and the messages. What parses must print.
+// Any text as the argument of -e, on the made-up machine of the unit tests: the grammar, the terms,
+// the modifiers, globs and the messages. What parses must print.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -8,16 +8,33 @@
 #include "event/attr_text.h"
 #include "event/event_name.h"
 #include "event/event_parser.h"
+#include "event/event_test_machine.h"
 #include "event/pmu.h"
 
 using namespace sonde;
 
+namespace {
+
+/// Made once: what is read of it stays in the catalogs.
+struct Machine {
+  Machine() {
+    files.add_cpu();
+    files.add_uncore();
+    files.add_software();
+    files.add_tracepoints();
+  }
+  TestMachine files;
+  PmuCatalog pmus{files.pmu_directory()};
+  Tracefs tracefs = Tracefs::at(files.tracing_directory());
+};
+
+}  // namespace
+
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  static Machine machine;
   std::string_view text(reinterpret_cast<const char*>(data), size);
-  PmuCatalog pmus("/nonexistent");
-  Tracefs tracefs = Tracefs::at("/nonexistent");
   Result<std::vector<ParsedEvent>> events =
-      parse_events(text, {.pmus = pmus, .tracefs = tracefs, .columns = 80});
+      parse_events(text, {.pmus = machine.pmus, .tracefs = machine.tracefs});
   if (!events) {
     CHECK(events.error().code == ErrorCode::kBadEvent);
     CHECK(events.error().message.find("\\___ ") != std::string::npos);
