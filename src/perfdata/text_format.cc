@@ -90,6 +90,7 @@ class Assembler {
   ByteBuilder pending_;  // records not yet compressed
   ByteBuilder data_;
   int level_ = 0;
+  uint32_t first_level_ = 0;  // what the COMPRESSED section tells
   std::optional<RecordCompressor> compressor_;
   bool has_records_ = false;
 };
@@ -115,7 +116,10 @@ Result<> Assembler::set_compression(std::string_view value) {
   uint64_t level = TRY(number(value));
   if (level > 22) return fail(ErrorCode::kCorrupt, "compression: 0 to 22");
   level_ = static_cast<int>(level);
-  if (level_ > 0 && !compressor_) compressor_ = TRY(RecordCompressor::create(level_));
+  if (level_ > 0 && !compressor_) {
+    compressor_ = TRY(RecordCompressor::create(level_));
+    first_level_ = static_cast<uint32_t>(level_);
+  }
   return {};
 }
 
@@ -249,7 +253,7 @@ std::vector<EncodedSection> Assembler::sections() {
   if (compressor_) {
     constexpr uint32_t kVersion = 1, kZstd = 1;
     uint64_t ratio = compressor_->bytes_in() / std::max<uint64_t>(compressor_->bytes_out(), 1);
-    features_.compressed = CompressionInfo{kVersion, kZstd, static_cast<uint32_t>(level_),
+    features_.compressed = CompressionInfo{kVersion, kZstd, first_level_,
                                            static_cast<uint32_t>(ratio), kCompressedRoom};
   }
   mark_present(features_);
