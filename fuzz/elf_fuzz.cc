@@ -12,15 +12,15 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   Bytes bytes(reinterpret_cast<const std::byte*>(data), size);
   auto file = ElfFile::view(bytes, "fuzz");
   if (!file) return 0;
-  file->debug_link();
-  for (const ElfSection& section : file->sections()) file->relocations(section);
+  (void)file->debug_link();
+  for (const ElfSection& section : file->sections()) (void)file->relocations(section);
   for (uint64_t at : {uint64_t{0}, uint64_t{size}, file->entry(), UINT64_MAX}) {
-    file->segments().addr_of(FileOffset(at));
-    file->segments().offset_of(ElfAddr(at));
+    (void)file->segments().addr_of(FileOffset(at));
+    (void)file->segments().offset_of(ElfAddr(at));
   }
   uint64_t entry = file->entry();
   SymbolTable table = load_elf_symbols(std::move(*file), std::nullopt);
-  table.find(entry);
+  (void)table.find(entry);
   for (const Symbol& symbol : table.symbols().first(std::min<size_t>(table.size(), 64))) {
     if (table.find(symbol.start) == nullptr) __builtin_trap();
     shown_name(symbol, false, {});

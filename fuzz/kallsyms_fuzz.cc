@@ -14,6 +14,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     reached = symbol.start;
     if (kallsyms.module_of(symbol).empty() || symbol.name().empty()) __builtin_trap();
   }
-  kallsyms.address_of("_text");
+  (void)kallsyms.address_of("_text");
   return 0;
 }

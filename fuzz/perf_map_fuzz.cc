@@ -11,8 +11,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   PerfMap map = PerfMap::parse(std::string(reinterpret_cast<const char*>(data), size));
   uint64_t reached = 0;
   for (const Symbol& symbol : map.table.symbols()) {
-    if (symbol.start < reached || symbol.end < symbol.start) __builtin_trap();
-    reached = symbol.end;
+    if (symbol.end < symbol.start || symbol.name().empty()) __builtin_trap();
+    if (symbol.size() != 0 && symbol.start < reached) __builtin_trap();
+    if (symbol.size() != 0) reached = symbol.end;
     if (map.table.find(symbol.start) == nullptr) __builtin_trap();
   }
   return 0;

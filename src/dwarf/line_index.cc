@@ -57,7 +57,7 @@ void LineIndex::State::read_units() {
     units.push_back({die, std::nullopt, std::nullopt});
     add_ranges(static_cast<uint32_t>(units.size() - 1));
   }
-  std::ranges::stable_sort(ranges, {}, &UnitRange::low);
+  std::ranges::sort(ranges, {}, &UnitRange::low);
 }
 
 void LineIndex::State::add_ranges(uint32_t unit) {

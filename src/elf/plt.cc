@@ -19,7 +19,7 @@ class Slots {
       if (of_plt && in_plt_order_.empty()) in_plt_order_ = relocations;
       by_slot_.insert(by_slot_.end(), relocations.begin(), relocations.end());
     }
-    std::ranges::stable_sort(by_slot_, {}, &ElfRelocation::offset);
+    std::ranges::sort(by_slot_, {}, &ElfRelocation::offset);
   }
 
   [[nodiscard]] const char* name_of_slot(uint64_t slot) const {
@@ -137,7 +137,7 @@ std::vector<PltEntry> plt_entries(const ElfFile& file) {
     add_arm64(file, slots, entries);
   else
     add_in_order(file, slots, entries);
-  std::ranges::stable_sort(entries, {}, &PltEntry::start);
+  std::ranges::sort(entries, {}, &PltEntry::start);
   return entries;
 }
 

@@ -63,7 +63,7 @@ bool parse_line(char* at, char* end, Line& line) {
   line.type = at[1];
   line.name = at + 3;
   line.name_end = std::find_if(line.name, end, [](char c) { return c == '\t' || c == ' '; });
-  if (line.name_end == line.name) return false;
+  if (line.name_end == line.name || *line.name == '\0') return false;
   line.module = {};
   std::string_view rest(line.name_end, static_cast<size_t>(end - line.name_end));
   size_t open = rest.find('[');

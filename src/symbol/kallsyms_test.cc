@@ -73,6 +73,20 @@ TEST(PerfMap, ReadsLines) {
   EXPECT_EQ(map.table.find(0x7f0000003000), nullptr);
 }
 
+TEST(PerfMap, PointsLieInsideRanges) {
+  PerfMap map = PerfMap::parse("1000 100 range\n1010 0 point\n1000 0 start\n");
+  EXPECT_EQ(map.table.find(0x1010)->name(), "point");
+  EXPECT_EQ(map.table.find(0x1011)->name(), "range");
+  EXPECT_EQ(map.table.find(0x1000)->name(), "start");
+  EXPECT_EQ(map.table.find(0x1001)->name(), "range");
+}
+
+TEST(Names, MayNotBeEmpty) {
+  using namespace std::literals;
+  EXPECT_EQ(PerfMap::parse(std::string("1000 10 \0x\n"sv)).bad_lines, 1U);
+  EXPECT_EQ(Kallsyms::parse(std::string("ffff T \0x\n"sv)).bad_lines(), 1U);
+}
+
 TEST(PerfMap, RangesDoNotWrap) {
   PerfMap map = PerfMap::parse("fffffffffffffff0 ffffffffffffffff huge\n");
   EXPECT_EQ(map.table.find(0xfffffffffffffff8)->name(), "huge");

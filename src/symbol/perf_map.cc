@@ -39,7 +39,7 @@ PerfMap PerfMap::parse(std::string given) {
     if (line.empty()) continue;
     std::optional<uint64_t> start = take_hex(line);
     std::optional<uint64_t> size = take_hex(line);
-    if (!start || !size || line.empty()) {
+    if (!start || !size || line.empty() || line.front() == '\0') {
       ++map.bad_lines;
       continue;
     }

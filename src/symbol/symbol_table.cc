@@ -182,6 +182,8 @@ void SymbolTableBuilder::settle_last_wins() {
   pieces.reserve(pending_.size());
   for (auto newest = pending_.rbegin(); newest != pending_.rend(); ++newest)
     taken.take(*newest, pieces);
+  // Oldest first again: of a range and a point at its start, the later one is found.
+  std::ranges::reverse(pieces);
   pending_ = std::move(pieces);
   sort_pending();
 }
