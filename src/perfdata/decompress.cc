@@ -10,9 +10,8 @@ namespace sonde {
 namespace {
 
 constexpr size_t kChunkSize = size_t{4} << 20;
-// A record of 64 KiB holds what fits into one ring, at most some hundred MiB; and recordings don't
-// shrink a thousandfold as a whole.
-constexpr uint64_t kMostPerRecord = uint64_t{256} << 20;
+// Records are at most 64 KiB long, and recordings don't shrink a thousandfold.
+constexpr uint64_t kMostPerRecord = uint64_t{64} << 20;
 constexpr uint64_t kAlwaysAllowed = uint64_t{256} << 20;
 constexpr uint64_t kMostRatio = 1000;
 

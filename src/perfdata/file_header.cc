@@ -55,6 +55,12 @@ std::vector<uint32_t> set_bits(Bytes bitmap, ByteOrder order, size_t word_size) 
   return bits;
 }
 
+ptrdiff_t unknown_bits(const std::vector<uint32_t>& bits) {
+  return std::ranges::count_if(bits, [](uint32_t bit) {
+    return bit < abi::kFeatureSimpleperfStart && abi::feature_name(bit).empty();
+  });
+}
+
 FeatureTable table_for(const std::vector<uint32_t>& bits, const FileHeader& header, Bytes file,
                        uint64_t table_offset) {
   FeatureTable table;
@@ -141,12 +147,12 @@ void read_event_types(const FileHeader& header, Bytes file, SetupCollector& setu
 
 FeatureTable read_feature_table(const FileHeader& header, Bytes file, uint64_t table_offset) {
   if (header.feature_bitmap.empty()) return {{}, true, table_offset};
-  FeatureTable table =
-      table_for(set_bits(header.feature_bitmap, header.order, 8), header, file, table_offset);
-  if (header.order == ByteOrder::kLittle || table.plausible) return table;
-  FeatureTable narrow =
-      table_for(set_bits(header.feature_bitmap, header.order, 4), header, file, table_offset);
-  return narrow.plausible ? narrow : table;
+  auto bits = [&](size_t word_size) {
+    return set_bits(header.feature_bitmap, header.order, word_size);
+  };
+  // In little-endian files the size of the words makes no difference.
+  bool narrow = header.order == ByteOrder::kBig && unknown_bits(bits(4)) < unknown_bits(bits(8));
+  return table_for(bits(narrow ? 4 : 8), header, file, table_offset);
 }
 
 }  // namespace sonde

@@ -51,7 +51,7 @@ struct FeatureTable {
   uint64_t end = 0;        // of the table and of all sections
 };
 /// The bitmap's words are those of the recorder's machine: in big-endian files they may be of four
-/// or eight bytes, and only one of both makes sense.
+/// or eight bytes; the reading that gives fewer unknown bits is taken.
 FeatureTable read_feature_table(const FileHeader& header, Bytes file, uint64_t table_offset);
 
 }  // namespace sonde

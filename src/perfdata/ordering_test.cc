@@ -1,0 +1,106 @@
+#include "perfdata/ordering.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace sonde {
+namespace {
+
+using testing::ElementsAre;
+
+struct Sorted {
+  std::vector<std::pair<uint64_t, uint64_t>> out;  // time, file offset
+  LossLedger losses;
+  RoundSorter sorter{[this](std::span<const TimedRecord> records) {
+                       for (const TimedRecord& r : records)
+                         out.emplace_back(r.time, r.record.file_offset);
+                     },
+                     losses};
+  uint64_t offset = 0;
+
+  void push(uint64_t time) {
+    TimedRecord record{time, {}, {}};
+    record.record.file_offset = offset++;
+    sorter.push(record);
+  }
+  [[nodiscard]] std::vector<uint64_t> times() const {
+    std::vector<uint64_t> all;
+    for (const auto& [time, place] : out) all.push_back(time);
+    return all;
+  }
+};
+
+TEST(RoundSorter, TheHeadersExample) {
+  Sorted s;
+  for (uint64_t time : {1, 4, 2, 3}) s.push(time);
+  s.sorter.finish_round();
+  EXPECT_THAT(s.times(), ElementsAre());
+  for (uint64_t time : {6, 9, 5, 7}) s.push(time);
+  s.sorter.finish_round();
+  EXPECT_THAT(s.times(), ElementsAre(1, 2, 3, 4));
+  s.sorter.flush();
+  EXPECT_THAT(s.times(), ElementsAre(1, 2, 3, 4, 5, 6, 7, 9));
+  EXPECT_EQ(s.losses.total(), 0u);
+}
+
+TEST(RoundSorter, EqualTimesKeepTheOrderOfTheFile) {
+  Sorted s;
+  for (uint64_t time : {5, 7, 5, 3, 7, 5}) s.push(time);
+  s.sorter.flush();
+  EXPECT_THAT(s.out, ElementsAre(std::pair(3, 3), std::pair(5, 0), std::pair(5, 2), std::pair(5, 5),
+                                 std::pair(7, 1), std::pair(7, 4)));
+}
+
+TEST(RoundSorter, RecordsWithoutTimeFollowTheirPredecessor) {
+  Sorted s;
+  s.push(UINT64_MAX);
+  s.push(10);
+  s.push(0);
+  s.push(5);
+  s.push(UINT64_MAX);
+  s.sorter.flush();
+  EXPECT_THAT(s.out, ElementsAre(std::pair(0, 0), std::pair(5, 3), std::pair(5, 4),
+                                 std::pair(10, 1), std::pair(10, 2)));
+}
+
+TEST(RoundSorter, LateRecordsAreGivenOutAndCounted) {
+  Sorted s;
+  s.push(10);
+  s.sorter.finish_round();
+  s.push(20);
+  s.sorter.finish_round();  // gives out 10
+  s.push(9);
+  EXPECT_THAT(s.times(), ElementsAre(10, 9));
+  EXPECT_EQ(s.losses.count(LossKind::k_out_of_order), 1u);
+  s.push(10);  // not before what was given out: in time
+  s.sorter.flush();
+  EXPECT_THAT(s.times(), ElementsAre(10, 9, 10, 20));
+  EXPECT_EQ(s.losses.count(LossKind::k_out_of_order), 1u);
+}
+
+/// Many rings, many rounds: the same as a stable sort of everything.
+TEST(RoundSorter, IsAStableSortWhereTheContractHolds) {
+  std::mt19937_64 random(7);
+  Sorted s;
+  std::vector<std::pair<uint64_t, uint64_t>> expected;
+  for (uint64_t round = 0; round < 20; ++round) {
+    for (int ring = 0; ring < 7; ++ring) {
+      uint64_t time = 1000 * (round + 1);
+      for (uint64_t i = random() % 300; i > 0; --i) {
+        time += random() % 4;
+        expected.emplace_back(time, s.offset);
+        s.push(time);
+      }
+    }
+    s.sorter.finish_round();
+  }
+  s.sorter.flush();
+  std::ranges::stable_sort(expected, {}, [](const auto& entry) { return entry.first; });
+  EXPECT_EQ(s.out, expected);
+  EXPECT_EQ(s.losses.total(), 0u);
+}
+
+}  // namespace
+}  // namespace sonde
