@@ -122,7 +122,7 @@ void Machine::apply_kernel_mmap(const MmapRecord& record, uint64_t time) {
 
 void Machine::apply_comm(const CommRecord& record, uint64_t time) {
   set_comm(thread_of(record.pid, record.tid), record.comm, time, record.exec);
-  if (record.exec) new_space(record.pid, time);
+  if (record.exec) new_space(record.pid, time, true);
 }
 
 void Machine::apply_fork(const TaskRecord& record, uint16_t misc, uint64_t time) {
@@ -188,12 +188,12 @@ SpaceId Machine::current_space(uint32_t pid, uint64_t time) {
   return new_space(pid, time);
 }
 
-SpaceId Machine::new_space(uint32_t pid, uint64_t time) {
+SpaceId Machine::new_space(uint32_t pid, uint64_t time, bool exec) {
   SpaceId id(spaces_.size());
   spaces_.emplace_back().pid = pid;
   std::vector<SpaceChange>& changes = process_spaces_[pid];
   if (!changes.empty()) time = std::max(time, changes.back().time);
-  changes.push_back({time, id});
+  changes.push_back({time, id, exec});
   return id;
 }
 
@@ -242,9 +242,16 @@ Machine::SpaceAt Machine::space_at(uint32_t pid, uint64_t time) const {
   if (found == process_spaces_.end()) return {};
   const std::vector<SpaceChange>& changes = found->second;
   auto at = last_at(changes, time);
-  if (at == changes.end())
-    return {SpaceId(), 0, changes.empty() ? UINT64_MAX : changes.front().time};
-  return {at->space, at->time, time_of(changes, std::next(at))};
+  SpaceAt answer;
+  if (at == changes.end()) {
+    if (!changes.empty()) answer.valid_to = changes.front().time;
+    return answer;
+  }
+  answer.space = at->space;
+  if (at->exec && at != changes.begin()) answer.before_exec = std::prev(at)->space;
+  answer.valid_from = at->time;
+  answer.valid_to = time_of(changes, std::next(at));
+  return answer;
 }
 
 std::vector<std::pair<uint32_t, const Machine::Thread*>> Machine::threads() const {

@@ -64,6 +64,8 @@ class Machine {
   /// The address space of a process at a time. Invalid where the process is not known.
   struct SpaceAt {
     SpaceId space;
+    SpaceId
+        before_exec;  // the image that an exec replaced: its frames end the chains of execve itself
     uint64_t valid_from = 0;
     uint64_t valid_to = UINT64_MAX;
   };
@@ -105,6 +107,7 @@ class Machine {
   struct SpaceChange {
     uint64_t time;
     SpaceId space;
+    bool exec = false;
   };
   struct NamespaceSet {
     uint64_t time;
@@ -120,7 +123,7 @@ class Machine {
   void apply_namespaces(const NamespacesRecord& record, uint64_t time);
   Thread& thread_of(uint32_t pid, uint32_t tid);
   SpaceId current_space(uint32_t pid, uint64_t time);
-  SpaceId new_space(uint32_t pid, uint64_t time);
+  SpaceId new_space(uint32_t pid, uint64_t time, bool exec = false);
   MappingId add_mapping(const Mapping& mapping);
 
   StringPool& strings_;

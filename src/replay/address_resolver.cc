@@ -42,25 +42,32 @@ Place locate(const Machine& machine, SpaceId space, uint64_t time, uint64_t addr
 AddressResolver::AddressResolver(const Machine& machine, FrameTable& frames)
     : machine_(machine), frames_(frames), addresses_(kAddressSlots), comms_(kCommSlots) {}
 
-void AddressResolver::enter(uint32_t pid, uint64_t time) {
+void AddressResolver::enter(uint32_t pid, uint64_t time, uint16_t cpu_mode) {
   time_ = time;
-  if (pid == pid_ && process_.valid_from <= time && time < process_.valid_to) return;
-  pid_ = pid;
-  process_ = machine_.space_at(pid, time);
+  if (pid != pid_ || time < process_.valid_from || process_.valid_to <= time) {
+    pid_ = pid;
+    process_ = machine_.space_at(pid, time);
+  }
+  may_be_execve_ = cpu_mode == abi::kMiscKernel && process_.before_exec.valid();
 }
 
 FrameId AddressResolver::resolve(uint64_t address, uint16_t cpu_mode) {
-  uint32_t space = cpu_mode == abi::kMiscUser ? process_.space.value : 0;
-  uint64_t hash = (address ^ (uint64_t{space} << 40) ^ cpu_mode) * 0x9e3779b97f4a7c15u;
+  constexpr uint16_t kExecve = 0x100;  // such answers hold for chains of execve only
+  bool user = cpu_mode == abi::kMiscUser;
+  uint32_t space = user ? process_.space.value : 0;
+  uint16_t mode = user && may_be_execve_ ? cpu_mode | kExecve : cpu_mode;
+  uint64_t hash = (address ^ (uint64_t{space} << 40) ^ mode) * 0x9e3779b97f4a7c15u;
   CachedAddress& cached = addresses_[hash >> 50];
   static_assert(kAddressSlots == size_t{1} << (64 - 50));
-  if (cached.address == address && cached.space == space && cached.mode == cpu_mode &&
+  if (cached.address == address && cached.space == space && cached.mode == mode &&
       cached.from <= time_ && time_ < cached.to)
     return cached.frame;
   AddressSpace::Found span;
   Place place = locate(machine_, process_.space, time_, address, cpu_mode, &span);
+  if (!place.dso.valid() && user && may_be_execve_ && process_.valid_from > 0)
+    place = locate(machine_, process_.before_exec, process_.valid_from - 1, address, cpu_mode);
   FrameId frame = frames_.intern(place.dso, place.address, place.level);
-  cached = {address, span.valid_from, span.valid_to, space, cpu_mode, frame};
+  cached = {address, span.valid_from, span.valid_to, space, mode, frame};
   return frame;
 }
 

@@ -30,8 +30,9 @@ class AddressResolver {
  public:
   AddressResolver(const Machine& machine, FrameTable& frames);
 
-  /// Sets whose sample is being resolved.
-  void enter(uint32_t pid, uint64_t time);
+  /// Sets whose sample is being resolved. A sample taken in the kernel may be one of execve itself:
+  /// the user part of its chain still shows the image that is being replaced.
+  void enter(uint32_t pid, uint64_t time, uint16_t cpu_mode);
   FrameId resolve(uint64_t address, uint16_t cpu_mode);
   StringId comm(uint32_t tid, uint64_t time);
   /// Whether the process that was entered is described by the recording.
@@ -59,7 +60,8 @@ class AddressResolver {
   std::vector<CachedComm> comms_;
   uint32_t pid_ = UINT32_MAX;
   uint64_t time_ = 0;
-  Machine::SpaceAt process_{SpaceId(), 1, 0};
+  Machine::SpaceAt process_{SpaceId(), SpaceId(), 1, 0};
+  bool may_be_execve_ = false;
 };
 
 }  // namespace sonde

@@ -121,7 +121,7 @@ class Slice {
 
   void store(const Sample& sample, EventId event, uint64_t time, RecordRef where) {
     size_t i = row_++;
-    resolver_.enter(sample.id.pid, time);
+    resolver_.enter(sample.id.pid, time, sample.cpu_mode);
     columns_.event[i] = event.value;
     columns_.time[i] = time;
     columns_.pid[i] = sample.id.pid;

@@ -166,7 +166,6 @@ char Symbolizer::origin_of(DsoId dso) const {
 }
 
 std::optional<SourceLine> Symbolizer::State::line_at(LoadedDso& dso, uint64_t address) {
-  if (!dso.symbols.segments) return std::nullopt;
   std::scoped_lock lock(dso.lines.mutex);
   if (!dso.lines.opened) {
     dso.lines.opened = true;
@@ -182,19 +181,22 @@ std::optional<SourceLine> Symbolizer::State::line_at(LoadedDso& dso, uint64_t ad
 }
 
 std::string Symbolizer::srcline(DsoId dso, uint64_t address) const {
+  if (!dso.valid()) return std::string(kNoSrcline);
   LoadedDso* loaded = state_->of(dso);
-  if (loaded != nullptr)
-    if (auto line = state_->line_at(*loaded, address))
-      return format_srcline(*line, {state_->options.full_source_path});
+  if (loaded != nullptr && loaded->symbols.segments) {
+    auto line = state_->line_at(*loaded, address);
+    return line ? format_srcline(*line, {state_->options.full_source_path})
+                : std::string(kNoSrcline);
+  }
+  // No file: the symbol stands for the line.
   if (SymbolId symbol = find(dso, address); symbol.valid())
-    return format_unknown_srcline(name(symbol), address - info(symbol).start);
-  if (!dso.valid()) return fmt::format("{:#x}", address);
+    return format_unknown_srcline(name(symbol), address - start_of(symbol));
   return format_unknown_srcline_of_object(state_->machine.dsos()[dso].short_name, address);
 }
 
 std::string Symbolizer::srcfile(DsoId dso, uint64_t address) const {
   LoadedDso* loaded = state_->of(dso);
-  if (loaded == nullptr) return {};
+  if (loaded == nullptr || !loaded->symbols.segments) return {};
   auto line = state_->line_at(*loaded, address);
   if (!line) return {};
   std::string text = format_srcline(*line, {state_->options.full_source_path});
