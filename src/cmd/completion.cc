@@ -5,7 +5,8 @@
 namespace sonde {
 namespace {
 
-constexpr std::string_view kBash = R"bash(# bash completion for @tool@
+// clang-format off
+constexpr std::string_view kBash = R"SCRIPT(# bash completion for @tool@
 _@tool@()
 {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} tool=${COMP_WORDS[0]}
@@ -24,17 +25,19 @@ _@tool@()
         else
             COMPREPLY=($(compgen -W "$("$tool" --list-cmds 2>/dev/null)" -- "$cur"))
         fi
-    elif [[ $command == help ]];
-then COMPREPLY =
-    ($(compgen - W "$(" $tool " --list-cmds 2>/dev/null)" --"$cur")) elif [[$cur == -*]];
-then COMPREPLY = ($(compgen - W "$(" $tool " " $command " --list-opts 2>/dev/null)" --"$cur")) elif
-    [[$prev == -e || $prev == --event]];
-then COMPREPLY = ($(compgen - W "$(" $tool " list --raw-dump 2>/dev/null)" --"$cur"))
-    elif ((i == COMP_CWORD - 1));
-then COMPREPLY = ($(compgen - W "$(" $tool " " $command " --list-cmds 2>/dev/null)" --"$cur")) fi
+    elif [[ $command == help ]]; then
+        COMPREPLY=($(compgen -W "$("$tool" --list-cmds 2>/dev/null)" -- "$cur"))
+    elif [[ $cur == -* ]]; then
+        COMPREPLY=($(compgen -W "$("$tool" "$command" --list-opts 2>/dev/null)" -- "$cur"))
+    elif [[ $prev == -e || $prev == --event ]]; then
+        COMPREPLY=($(compgen -W "$("$tool" list --raw-dump 2>/dev/null)" -- "$cur"))
+    elif ((i == COMP_CWORD - 1)); then
+        COMPREPLY=($(compgen -W "$("$tool" "$command" --list-cmds 2>/dev/null)" -- "$cur"))
+    fi
 }
 complete -o bashdefault -o default -F _@tool@ @tool@
-)bash";
+)SCRIPT";
+// clang-format on
 
 }  // namespace
 

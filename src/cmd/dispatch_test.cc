@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdio>
+
 #include "base/sys.h"
 #include "base/version.h"
 
@@ -95,6 +97,17 @@ TEST(Dispatch, ManualAndListsComeFromTheFlagTable) {
               StartsWith(".TH \"SONDE-VERSION\" 1"));
   EXPECT_THAT(Ran({"sonde", "version", "--list-opts"}).out.text(), StartsWith("--build-options "));
   EXPECT_EQ(Ran({"sonde", "help", "nothing"}).status, 255);
+  EXPECT_THAT(Ran({"sonde", "help", "config"}).out.text(),
+              HasSubstr("EXAMPLES\n         sonde config report"));
+}
+
+TEST(Dispatch, BashAcceptsTheCompletionScript) {
+  std::string script = Ran({"perf", "help", "--completion", "bash"}).out.text();
+  EXPECT_THAT(script, HasSubstr("complete -o bashdefault -o default -F _perf perf\n"));
+  FILE* bash = ::popen("bash -n", "w");
+  ASSERT_NE(bash, nullptr);
+  std::fputs(script.c_str(), bash);
+  EXPECT_EQ(::pclose(bash), 0);
 }
 
 }  // namespace

@@ -81,6 +81,13 @@ std::string troff_escaped(std::string_view line) {
   return result;
 }
 
+/// Without the empty lines at both ends; blanks that indent the first line stay.
+std::string_view without_empty_ends(std::string_view text) {
+  size_t first = text.find_first_not_of('\n');
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of("\n ") + 1 - first);
+}
+
 bool stays_as_it_is(std::string_view line) {
   return line.starts_with(' ') || line.starts_with('\t');
 }
@@ -89,7 +96,7 @@ bool stays_as_it_is(std::string_view line) {
 std::string troff_paragraphs(std::string_view text, std::string_view paragraph_request) {
   std::string result;
   bool verbatim = false;
-  for (std::string_view line : split(trim(text), '\n')) {
+  for (std::string_view line : split(without_empty_ends(text), '\n')) {
     if (stays_as_it_is(line) != verbatim) {
       verbatim = !verbatim;
       result += verbatim ? ".nf\n" : ".fi\n";
@@ -111,7 +118,7 @@ void fill_text(std::string& out, std::string_view text, size_t indent) {
     if (column != 0) out += '\n';
     column = 0;
   };
-  for (std::string_view line : split(trim(text), '\n')) {
+  for (std::string_view line : split(without_empty_ends(text), '\n')) {
     if (line.empty() || stays_as_it_is(line)) {
       end_line();
       out += line.empty() ? "\n" : fmt::format("{:{}}{}\n", "", indent, line);
