@@ -1,6 +1,7 @@
 #include "perfdata/text_dump_reader.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "abi/perf_event.h"
 #include "base/text.h"
@@ -50,7 +51,8 @@ bool DumpReader::take_headline(std::string_view line) {
   records_.push_back({std::string(line.substr(at + 1, bracket - at - 1)),
                       *offset,
                       static_cast<uint32_t>(*type),
-                      *size,
+                      static_cast<uint64_t>(*size),
+                      records_.size(),
                       {}});
   return true;
 }
@@ -86,8 +88,8 @@ void DumpReader::put_gap(const Record& record, uint64_t size, Bytes tracing_data
 
 void DumpReader::put_records(Bytes tracing_data, ByteBuilder& out) {
   // Records that came out of compressed ones share an offset and keep the order of the dump.
-  std::ranges::stable_sort(records_, [](const Record& a, const Record& b) {
-    return a.path != b.path ? a.path < b.path : a.offset < b.offset;
+  std::ranges::sort(records_, [](const Record& a, const Record& b) {
+    return std::tie(a.path, a.offset, a.arrival) < std::tie(b.path, b.offset, b.arrival);
   });
   bool expanded = std::ranges::adjacent_find(records_, [](const Record& a, const Record& b) {
                     return a.path == b.path && a.offset == b.offset;

@@ -37,6 +37,7 @@ class DumpReader {
     uint64_t offset = 0;
     uint32_t type = 0;
     uint64_t size = 0;
+    size_t arrival = 0;
     std::vector<std::byte> bytes;
   };
   void put_gap(const Record& record, uint64_t size, Bytes tracing_data, ByteBuilder& out) const;
