@@ -1,0 +1,40 @@
+// CaptureEvent: one event on its way from the command line into the kernel. It starts as a parsed
+// event, `configure_events` completes its attr, `EventOpener` fills in the descriptors.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "event/event_list.h"
+
+namespace sonde {
+
+/// An event opened on one CPU for one thread.
+struct OpenedEvent {
+  int fd = -1;
+  int cpu = -1;    // -1: any
+  pid_t tid = -1;  // -1: any
+  uint64_t id = 0;
+  uint32_t ring = 0;  // index of the ring that it writes to
+};
+
+struct CaptureEvent {
+  ParsedEvent parsed;         // name, attr, terms, filter …
+  std::string cgroup;         // record only tasks of this cgroup; empty: all
+  int cgroup_fd = -1;         // its directory, where there is one
+  bool is_tracking = false;   // carries the sideband: mmap, comm, task …
+  bool is_immediate = false;  // counts from the moment it is opened
+  bool is_added = false;      // the dummy that the recorder put in to carry the sideband
+  std::vector<OpenedEvent> opened;
+
+  [[nodiscard]] abi::EventAttr& attr() { return parsed.attr; }
+  [[nodiscard]] const abi::EventAttr& attr() const { return parsed.attr; }
+  [[nodiscard]] bool is_dummy() const {
+    return parsed.attr.type == abi::kTypeSoftware && parsed.attr.config == abi::kSwDummy;
+  }
+};
+
+}  // namespace sonde

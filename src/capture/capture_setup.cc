@@ -1,0 +1,148 @@
+#include "capture/capture_setup.h"
+
+#include <linux/perf_event.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "abi/regs.h"
+#include "base/text.h"
+#include "capture/event_config.h"
+#include "capture/event_opener.h"
+#include "capture/synthesis_cgroup.h"
+
+namespace sonde {
+namespace {
+
+constexpr uint64_t kDefaultFreq = 4000;
+
+uint64_t kernel_max_freq() {
+  Result<std::string> text = read_file("/proc/sys/kernel/perf_event_max_sample_rate");
+  return text ? parse_number(trim(*text)).value_or(0) : 0;
+}
+
+/// Samples of the CPU's cycles, as precise as the kernel grants: what is recorded without -e.
+ParsedEvent default_event(Sys& sys) {
+  ParsedEvent event;
+  // Where kernel mode is forbidden it isn't even asked for.
+  event.attr.exclude_kernel = sys.geteuid() != 0 && perf_event_paranoid() > 1;
+  event.name = "cycles:P";
+  event.attr.type = abi::kTypeHardware;
+  event.attr.config = abi::kHwCpuCycles;
+  event.precise_max = true;
+  return event;
+}
+
+/// Cgroups go to the events in order; a single one goes to all of them.
+Result<> assign_cgroups(const std::vector<std::string>& names, Capture& capture) {
+  for (size_t i = 0; i < names.size() && i < capture.events.size(); ++i) {
+    if (names[i].empty()) continue;
+    if (!capture.target.has_cpu())
+      return fail(ErrorCode::kUsage, "cgroup monitoring only available in system-wide mode");
+    Fd fd = TRY(open_cgroup(names[i]));
+    capture.events[i].cgroup = names[i];
+    capture.events[i].cgroup_fd = fd.get();
+    capture.cgroups.push_back(std::move(fd));
+  }
+  return {};
+}
+
+Result<> apply_filters(Sys& sys, const std::vector<CaptureEvent>& events) {
+  for (const CaptureEvent& event : events) {
+    if (event.parsed.filter.empty()) continue;
+    for (const OpenedEvent& opened : event.opened) {
+      auto text = reinterpret_cast<uint64_t>(event.parsed.filter.c_str());
+      SysResult<int> set = sys.ioctl(opened.fd, PERF_EVENT_IOC_SET_FILTER, text);
+      if (!set)
+        return fail(ErrorCode::kFailed, "failed to set filter \"{}\" on event {} with {} ({})",
+                    event.parsed.filter, event.parsed.name, set.error(),
+                    std::strerror(set.error()));
+    }
+  }
+  return {};
+}
+
+void warn_of_hidden_addresses(const RecordOptions& options, Env& env, const Capture& capture) {
+  bool all_user = std::ranges::all_of(capture.events, [](const CaptureEvent& event) {
+    return event.attr().exclude_kernel || event.is_dummy();
+  });
+  if (all_user) return;
+  Result<std::string> restricted = read_file("/proc/sys/kernel/kptr_restrict");
+  uint64_t level = restricted ? parse_number(trim(*restricted)).value_or(0) : 0;
+  if (level == 0 || (level == 1 && env.sys.geteuid() == 0)) return;
+  say(options, env,
+      fmt::format(
+          "WARNING: Kernel address maps (/proc/kallsyms, /proc/modules) are restricted:\n"
+          "/proc/sys/kernel/kptr_restrict is {}, /proc/sys/kernel/perf_event_paranoid is {}.\n"
+          "Samples in kernel functions may not be resolved if a suitable vmlinux\n"
+          "file is not found in the buildid cache or in the vmlinux path.",
+          level, perf_event_paranoid()));
+}
+
+EventOpener::Listener listener_for(const RecordOptions& options, Env& env) {
+  EventOpener::Listener listener;
+  listener.note = [&](std::string_view text) {
+    say(options, env, fmt::format("Warning:\n{}", text));
+  };
+  if (options.verbose > 1)
+    listener.trace = [&env](std::string_view text) { env.err.print("{}\n", text); };
+  listener.thread_vanished = [&](pid_t tid) {
+    env.losses.add(LossKind::k_task_vanished, 1, fmt::format("thread {}", tid));
+    say(options, env, fmt::format("WARNING: Ignored open failure for pid {}", tid));
+  };
+  return listener;
+}
+
+}  // namespace
+
+std::vector<abi::EventAttr> Capture::attrs() const {
+  std::vector<abi::EventAttr> all;
+  for (const CaptureEvent& event : events) all.push_back(event.attr());
+  return all;
+}
+
+void say(const RecordOptions& options, Env& env, std::string_view text) {
+  if (options.quiet) return;
+  env.err.print("{}\n", text);
+  env.err.flush();
+}
+
+Result<Capture> set_up_capture(const RecordOptions& options, bool pipe_output, Env& env) {
+  Capture capture;
+  std::vector<std::string> messages;
+  capture.target = TRY(resolve_target(options.target, messages));
+  for (std::string& message : messages) message.insert(0, "Warning:\n");
+  SamplingRate rate = TRY(settle_rate(options.sampling, kernel_max_freq(), kDefaultFreq, messages));
+  for (const std::string& message : messages) say(options, env, message);
+
+  EventList list = options.events;
+  if (list.empty()) list.append({default_event(env.sys)});
+  SamplingOptions sampling = options.sampling;
+  // A thread is recorded for itself: what it starts is not, unless that is asked for.
+  if (!options.target.tids.empty() && options.target.pids.empty() && !sampling.no_inherit_given)
+    sampling.no_inherit = true;
+  capture.events =
+      configure_events(list, sampling,
+                       {.target = capture.target,
+                        .delayed = options.delay.any(),
+                        .rate = rate,
+                        .dwarf_registers = abi::default_register_mask(abi::host_arch())});
+  TRY(assign_cgroups(options.cgroups, capture));
+
+  if (!options.target.command.empty()) {
+    capture.workload.emplace(TRY(Workload::fork(options.target.command, pipe_output)));
+    if (capture.target.is_command()) capture.target.threads = {{capture.workload->pid(), {}}};
+  }
+  EventOpener opener(env.sys, capture.target, listener_for(options, env));
+  TRY(opener.open(capture.events));
+  warn_of_hidden_addresses(options, env, capture);
+  TRY(apply_filters(env.sys, capture.events));
+  capture.ring_pages = options.ring_pages != 0 ? options.ring_pages : default_ring_pages();
+  capture.rings =
+      TRY(RingSet::create(env.sys, capture.events, capture.ring_pages, capture.target.per_thread));
+  return capture;
+}
+
+}  // namespace sonde

@@ -1,0 +1,38 @@
+// Everything that a recording holds in the kernel: the target, the command that waits to run, the
+// opened events and their rings.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/env.h"
+#include "base/error.h"
+#include "capture/capture_event.h"
+#include "capture/record_options.h"
+#include "capture/ring_set.h"
+#include "capture/target.h"
+#include "capture/workload.h"
+
+namespace sonde {
+
+struct Capture {
+  Target target;
+  std::optional<Workload> workload;
+  std::vector<CaptureEvent> events;
+  std::vector<Fd> cgroups;
+  std::optional<RingSet> rings;
+  size_t ring_pages = 0;
+
+  [[nodiscard]] std::vector<abi::EventAttr> attrs() const;
+};
+
+/// Opens everything; nothing counts yet but what is immediate, and the command does not run yet.
+/// `pipe_output`: the recording goes to stdout, which the command must leave alone.
+Result<Capture> set_up_capture(const RecordOptions& options, bool pipe_output, Env& env);
+
+/// "Warning:\n…" and notes on stderr, unless --quiet.
+void say(const RecordOptions& options, Env& env, std::string_view text);
+
+}  // namespace sonde

@@ -1,0 +1,45 @@
+// From parsed events and options to attrs: what is sampled, when, and which event carries the
+// sideband. Pure: it asks nothing of the machine, so that every rule can be tested.
+//
+// The rules are perf's, because readers depend on some of them:
+//   - one event tracks (mmap, comm, task …): the first; or a dummy put behind the others where the
+//     sideband must flow while the events are off (-D) or where events belong to CPUs (-a, -C);
+//   - with several events a sample must tell which one it belongs to: ID where all have the same
+//     sample_type, else IDENTIFIER, whose place does not depend on the sample_type;
+//   - members of a group follow their leader's enable bits; with :S only the leader samples.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "capture/capture_event.h"
+#include "capture/record_options.h"
+#include "capture/target.h"
+
+namespace sonde {
+
+/// How often to sample, settled.
+struct SamplingRate {
+  uint64_t freq = 4000;  // 0: by period
+  uint64_t period = 0;
+  bool given = false;  // by -F or -c: overrides what events have by default
+};
+
+/// -F and -c against the kernel's limit (kernel.perf_event_max_sample_rate; 0: not known). Lines
+/// for the user go to `messages`. Error: --strict-freq and too high, both given, both zero.
+Result<SamplingRate> settle_rate(const SamplingOptions& options, uint64_t kernel_max_freq,
+                                 uint64_t default_freq, std::vector<std::string>& messages);
+
+/// The kernel's limits that shape attrs.
+struct ConfigContext {
+  const Target& target;
+  bool delayed = false;  // -D in any form
+  SamplingRate rate;
+  uint64_t dwarf_registers = 0;  // registers that unwinding needs: all general ones
+};
+
+std::vector<CaptureEvent> configure_events(const EventList& events, const SamplingOptions& options,
+                                           const ConfigContext& context);
+
+}  // namespace sonde

@@ -1,0 +1,20 @@
+// Lines of /proc/PID/maps: address ranges, what they may do and which file they show.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace sonde {
+
+struct ProcMapping {
+  uint64_t start = 0, end = 0, offset = 0, inode = 0;
+  uint32_t major = 0, minor = 0;
+  bool readable = false, writable = false, executable = false, shared = false;
+  std::string_view path;  // empty for anonymous memory
+};
+
+/// One line without its newline; nothing where it is not one (proc(5), "maps").
+std::optional<ProcMapping> parse_proc_mapping(std::string_view line);
+
+}  // namespace sonde

@@ -1,0 +1,466 @@
+#include "capture/recorder.h"
+
+#include <linux/perf_event.h>
+#include <sched.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+#include "capture/build_id_cache.h"
+#include "capture/capture_setup.h"
+#include "capture/control_channel.h"
+#include "capture/delay_schedule.h"
+#include "capture/event_closer.h"
+#include "capture/event_switch.h"
+#include "capture/lost_counts.h"
+#include "capture/poller.h"
+#include "capture/preamble.h"
+#include "capture/record_output.h"
+#include "capture/record_scan.h"
+#include "capture/recording_features.h"
+#include "capture/ring_drain.h"
+#include "capture/signal_queue.h"
+#include "capture/stream_threads.h"
+#include "event/attr_text.h"
+#include "perfdata/user_records.h"
+
+namespace sonde {
+namespace {
+
+class Recorder {
+ public:
+  Recorder(const RecordOptions& options, Env& env, SignalQueue& signals, Poller& poller,
+           Capture& capture)
+      : options_(options),
+        env_(env),
+        signals_(signals),
+        poller_(poller),
+        capture_(capture),
+        events_(env.sys, capture.events),
+        scan_(capture.attrs(),
+              {.objects = options.build_ids.collect, .all_objects = options.build_ids.all}),
+        drain_(scan_, options) {}
+
+  Result<int> run() {
+    TRY(begin_output());
+    TRY(watch());
+    keep(begin_file());
+    start();
+    while (!done_) {
+      if (poller_.wait(-1)) ++wakeups_;
+      keep(read_rings(false));
+      if (!done_) keep(check_limits());
+    }
+    return finish();
+  }
+
+ private:
+  // --- the parts of a recording, in their order ---
+
+  Result<> begin_output() {
+    std::vector<StreamThreads::Layout> layouts;
+    if (options_.output.threads)
+      layouts = TRY(StreamThreads::plan(*options_.output.threads, capture_));
+    auto page = static_cast<uint32_t>(::sysconf(_SC_PAGESIZE));
+    output_.emplace(
+        TRY(RecordOutput::create({.output = options_.output,
+                                  .switching = options_.switch_output,
+                                  .stdout_fd = env_.out_fd,
+                                  .mmap_length = static_cast<uint32_t>(capture_.ring_pages) * page,
+                                  .directory_streams = static_cast<uint32_t>(layouts.size()),
+                                  .sys = &env_.sys})));
+    features_ = TRY(initial_features(capture_, options_, env_.tool));
+    mark_present(features_.features);
+    if (!layouts.empty())
+      threads_.emplace(std::move(layouts), *capture_.rings, output_->writer(), drain_);
+    return {};
+  }
+
+  /// Whatever may wake us.
+  Result<> watch() {
+    poller_.add(signals_.fd(), [this](auto) { on_signals(); });
+    watch_rings();
+    if (capture_.workload) poller_.add(capture_.workload->exec_fd(), [this](auto) { on_exec(); });
+    if (options_.delay.any()) {
+      delay_.emplace(TRY(DelaySchedule::create(options_.delay)));
+      poller_.add(delay_->fd(), [this](auto) { on_delay(); });
+    }
+    if (options_.control.any()) {
+      control_.emplace(TRY(ControlChannel::open(options_.control)));
+      poller_.add(control_->fd(), [this](auto) { on_control(); });
+    }
+    if (options_.switch_output.time_ms > 0) {
+      switch_timer_ = Fd(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
+      poller_.add(switch_timer_.get(), [this](auto) { on_switch_timer(); });
+    }
+    return {};
+  }
+
+  /// Rings wake us through one event each. Where tasks are recorded, every event of the first kind
+  /// is watched: it hangs up when its task ends, and when all have, so does the recording.
+  void watch_rings() {
+    bool watch_tasks = capture_.target.kind == Target::Kind::kTasks;
+    if (watch_tasks) {
+      live_tasks_ = capture_.events.front().opened.size();
+      for (const OpenedEvent& opened : capture_.events.front().opened)
+        poller_.add(opened.fd, [this, fd = opened.fd](Poller::Ready ready) {
+          if (!ready.hung_up) return;
+          poller_.remove(fd);
+          if (--live_tasks_ == 0) done_ = true;
+        });
+      return;
+    }
+    if (threads_) return;
+    for (const CaptureRing& ring : capture_.rings->rings())
+      if (!ring.buffer.is_backward())
+        poller_.add(ring.buffer.fd(), [this, fd = ring.buffer.fd()](Poller::Ready ready) {
+          if (ready.hung_up) poller_.remove(fd);
+        });
+  }
+
+  /// The file's head and what is known before the first event.
+  Result<> begin_file() {
+    TRY(output_->writer().begin(event_descriptions(capture_), features_.features));
+    ByteBuilder records;
+    write_event_records(capture_, records);
+    if (!options_.synthesis.at_end) synthesise(records);
+    encode_empty(abi::kRecordFinishedInit, records);
+    return write_own(records);
+  }
+
+  void synthesise(ByteBuilder& records) {
+    synthesise_state(capture_, options_, env_.losses, records);
+  }
+
+  void start() {
+    if (done_) return;
+    if (options_.realtime_priority > 0) raise_priority();
+    if (threads_) threads_->start();
+    // Events of a command are switched on by its exec; others now. With -D they wait.
+    if (options_.delay.any())
+      say_state("Events disabled");
+    else if (!capture_.target.is_command())
+      events_.enable();
+    if (capture_.workload) capture_.workload->start();
+    if (delay_) delay_->start();
+    if (switch_timer_.valid()) arm_switch_timer();
+  }
+
+  Result<int> finish() {
+    if (capture_.workload && !child_ended_) capture_.workload->signal(SIGTERM);
+    events_.disable();
+    if (threads_) keep(threads_->stop());
+    keep(read_rings(true));
+    keep(read_backward_rings());
+    if (capture_.workload) (void)capture_.workload->reap(true);
+    if (!options_.quiet)
+      env_.err.print("[ {} record: Woken up {} times to write data ]\n", env_.tool, wakeups_);
+    keep(end_file());
+    report_losses();
+    if (!failure_) say_captured();
+    close_events(capture_, env_.sys);
+    return outcome();
+  }
+
+  /// What stands behind the last event, and the file's features.
+  Result<> end_file() {
+    ByteBuilder records;
+    lost_ =
+        std::max(read_lost_counts(env_.sys, capture_.events, records), scan_.counts().lost_events);
+    if (options_.synthesis.at_end) {
+      synthesise(records);
+      encode_empty(abi::kRecordFinishedInit, records);
+    }
+    keep(write_own(records));
+    scan_.end_round();
+    Features features = features_.features;
+    if (scan_.counts().has_time())
+      features.sample_time = SampleTimeRange{scan_.counts().first_ns, scan_.counts().last_ns};
+    if (options_.build_ids.collect) features.build_ids = build_ids_of(scan_.hits());
+    features.present.clear();
+    mark_present(features);
+    bytes_written_ = output_->writer().bytes_written();
+    keep(output_->writer().finish(features));
+    if (options_.build_ids.collect && options_.build_ids.update_cache)
+      update_build_id_cache(options_.build_ids.cache_directory, scan_.hits(), features.build_ids);
+    if (options_.switch_output.enabled || options_.output.timestamp_name)
+      TRY(output_->rename_finished());
+    return {};
+  }
+
+  // --- reading ---
+
+  Result<> read_rings(bool all) {
+    if (threads_ && !all) return {};
+    bool any = false;
+    for (CaptureRing& ring : capture_.rings->rings())
+      any |= TRY(drain_.forward(ring, output_->writer().main(), all));
+    if (!any) return {};
+    ByteBuilder round;
+    encode_empty(abi::kRecordFinishedRound, round);
+    TRY(output_->writer().main().write(round.view()));
+    scan_.end_round();
+    return {};
+  }
+
+  Result<> read_backward_rings() {
+    if (!capture_.rings->any_backward()) return {};
+    capture_.rings->pause_backward(true);
+    for (CaptureRing& ring : capture_.rings->rings())
+      TRY(drain_.backward(ring, output_->writer().main()));
+    capture_.rings->pause_backward(false);
+    return {};
+  }
+
+  /// Records of our own making; the scan learns mappings from them too.
+  Result<> write_own(const ByteBuilder& records) {
+    if (records.size() == 0) return {};
+    scan_.piece(records.view());
+    return output_->writer().main().write(records.view());
+  }
+
+  Result<> check_limits() {
+    uint64_t bytes = output_->writer().bytes_written();
+    uint64_t most = options_.output.max_size_bytes;
+    if (most != 0 && bytes >= most) {
+      say(options_, env_,
+          fmt::format("[ {} record: perf size limit reached ({} KB), stopping session ]", env_.tool,
+                      bytes >> 10));
+      done_ = true;
+      return {};
+    }
+    uint64_t per_file = options_.switch_output.size_bytes;
+    if (switch_wanted_ || (per_file != 0 && bytes >= per_file)) return switch_file();
+    return {};
+  }
+
+  Result<> switch_file() {
+    switch_wanted_ = false;
+    TRY(read_backward_rings());
+    TRY(end_file_for_switch());
+    TRY(output_->next());
+    scan_.restart();
+    return begin_file();
+  }
+
+  Result<> end_file_for_switch() {
+    ByteBuilder records;
+    if (options_.synthesis.at_end) synthesise(records);
+    TRY(write_own(records));
+    Features features = features_.features;
+    if (scan_.counts().has_time())
+      features.sample_time = SampleTimeRange{scan_.counts().first_ns, scan_.counts().last_ns};
+    if (options_.build_ids.collect) features.build_ids = build_ids_of(scan_.hits());
+    mark_present(features);
+    samples_before_ += scan_.counts().samples;
+    TRY(output_->writer().finish(features));
+    std::string name = TRY(output_->rename_finished());
+    say(options_, env_, fmt::format("[ {} record: Dump {} ]", env_.tool, name));
+    return {};
+  }
+
+  // --- what happens meanwhile ---
+
+  void on_signals() {
+    while (std::optional<int> number = signals_.next()) {
+      if (*number == SIGUSR2) {
+        switch_wanted_ |= options_.switch_output.enabled && options_.switch_output.on_signal;
+      } else if (*number == SIGCHLD) {
+        if (!capture_.workload || !capture_.workload->reap(false)) continue;
+        child_ended_ = done_ = true;
+      } else {
+        ended_by_ = *number;
+        done_ = true;
+      }
+    }
+  }
+
+  void on_exec() {
+    poller_.remove(capture_.workload->exec_fd());
+    exec_error_ = capture_.workload->exec_error();
+    if (exec_error_) done_ = true;
+  }
+
+  void on_delay() {
+    std::optional<DelaySchedule::Step> step = delay_->take();
+    if (step) set_enabled(step->on);
+  }
+
+  void set_enabled(bool on) {
+    if (on)
+      events_.enable();
+    else
+      events_.disable();
+
+    say_state(on ? "Events enabled" : "Events disabled");
+  }
+
+  void say_state(std::string_view text) { say(options_, env_, text); }
+
+  void on_control() {
+    while (std::optional<ControlChannel::Command> command = control_->next()) obey(*command);
+    if (control_->ended()) poller_.remove(control_->fd());
+  }
+
+  void obey(const ControlChannel::Command& command) {
+    using Kind = ControlChannel::Command::Kind;
+    switch (command.kind) {
+      case Kind::kEnable:
+      case Kind::kDisable: {
+        bool on = command.kind == Kind::kEnable;
+        if (command.argument.empty())
+          set_enabled(on);
+        else if (events_.set_one(command.argument, on))
+          say_state(fmt::format("Event {} {}", command.argument, on ? "enabled" : "disabled"));
+        else
+          say_state(fmt::format("failed: can't find '{}' event", command.argument));
+        break;
+      }
+      case Kind::kEventList:
+        list_events(command.argument);
+        break;
+      case Kind::kStop:
+        done_ = true;
+        break;
+      case Kind::kPing:
+        break;
+      case Kind::kSnapshot:
+        say_state("snapshot: there is no AUX area event to take one of");
+        break;
+      case Kind::kUnknown:
+        say_state(fmt::format("Message from control fd unsupported: '{}'", command.text));
+        return;
+    }
+    control_->acknowledge();
+  }
+
+  void list_events(std::string_view how) {
+    for (const CaptureEvent& event : capture_.events) {
+      const abi::EventAttr& attr = event.attr();
+      if (how == "-v")
+        env_.err.print("{}: {}\n", event.parsed.name, attr_line(attr));
+      else if (how == "-F")
+        env_.err.print("{}: {}={}\n", event.parsed.name,
+                       attr.freq ? "sample_freq" : "sample_period", uint64_t{attr.sample_period});
+      else
+        env_.err.print("{}\n", event.parsed.name);
+    }
+    env_.err.flush();
+  }
+
+  void arm_switch_timer() {
+    uint64_t ms = options_.switch_output.time_ms;
+    timespec period{static_cast<time_t>(ms / 1000), static_cast<long>(ms % 1000 * 1'000'000)};
+    itimerspec when{period, period};
+    ::timerfd_settime(switch_timer_.get(), 0, &when, nullptr);
+  }
+
+  void on_switch_timer() {
+    uint64_t expirations = 0;
+    if (::read(switch_timer_.get(), &expirations, sizeof expirations) > 0) switch_wanted_ = true;
+  }
+
+  void raise_priority() {
+    sched_param parameter{};
+    parameter.sched_priority = options_.realtime_priority;
+    if (::sched_setscheduler(0, SCHED_FIFO, &parameter) != 0)
+      keep(fail(ErrorCode::kPermission, "Could not set realtime priority {}: {}",
+                options_.realtime_priority, std::strerror(errno)));
+  }
+
+  // --- the end ---
+
+  /// The first failure ends the recording; the file is finished all the same.
+  void keep(Result<> result) {
+    if (result) return;
+    if (!failure_) failure_ = std::move(result).error();
+    done_ = true;
+  }
+
+  void report_losses() {
+    if (lost_ > 0) env_.losses.add(LossKind::k_lost_by_kernel, lost_);
+    if (scan_.counts().lost_samples > 0)
+      env_.losses.add(LossKind::k_lost_samples, scan_.counts().lost_samples);
+  }
+
+  void say_captured() {
+    if (options_.quiet) return;
+    uint64_t samples = samples_before_ + scan_.counts().samples;
+    std::string count = samples == 0 ? "" : fmt::format(" ({} samples)", samples);
+    std::string compressed;
+    auto [in, out] = output_->writer().compression_in_out();
+    constexpr double kMegabyte = 1024.0 * 1024.0;
+    if (out > 0)
+      compressed = fmt::format(", compressed (original {:.3f} MB, ratio is {:.3f})",
+                               static_cast<double>(in) / kMegabyte,
+                               static_cast<double>(in) / static_cast<double>(out));
+    env_.err.print("[ {} record: Captured and wrote {:.3f} MB {}{}{} ]\n", env_.tool,
+                   static_cast<double>(bytes_written_) / kMegabyte, output_->shown_name(),
+                   compressed, count);
+  }
+
+  Result<int> outcome() {
+    if (exec_error_)
+      return fail(ErrorCode::kFailed, "Failed to collect '{}' for the '{}' workload: {}",
+                  event_names(), options_.target.command.front(), std::strerror(*exec_error_));
+    if (failure_) return std::unexpected(*failure_);
+    if (ended_by_ != 0) return 128 + ended_by_;
+    if (!capture_.workload) return 0;
+    std::optional<int> status = capture_.workload->reap(true);
+    return child_ended_ && status ? shell_status(*status) : 0;
+  }
+
+  [[nodiscard]] std::string event_names() const {
+    std::string names;
+    for (const CaptureEvent& event : capture_.events) {
+      if (event.is_added) continue;
+      if (!names.empty()) names += ",";
+      names += event.parsed.name;
+    }
+    return names;
+  }
+
+  const RecordOptions& options_;
+  Env& env_;
+  SignalQueue& signals_;
+  Poller& poller_;
+  Capture& capture_;
+  EventSwitch events_;
+  RecordScan scan_;
+  RingDrain drain_;
+  RecordingFeatures features_;
+  std::optional<RecordOutput> output_;
+  std::optional<StreamThreads> threads_;
+  std::optional<DelaySchedule> delay_;
+  std::optional<ControlChannel> control_;
+  Fd switch_timer_;
+
+  bool done_ = false;
+  bool child_ended_ = false;
+  bool switch_wanted_ = false;
+  int ended_by_ = 0;  // signal
+  std::optional<int> exec_error_;
+  std::optional<Error> failure_;
+  size_t live_tasks_ = 0;
+  uint64_t wakeups_ = 0;
+  uint64_t lost_ = 0;
+  uint64_t samples_before_ = 0;  // in files that are finished
+  uint64_t bytes_written_ = 0;
+};
+
+}  // namespace
+
+Result<int> run_recording(const RecordOptions& options, Env& env) {
+  // Before any thread is started, so that signals come to the queue and nowhere else.
+  SignalQueue signals = TRY(SignalQueue::create());
+  Poller poller = TRY(Poller::create());
+  bool pipe_output = RecordOutput::is_pipe(options.output, env.out_fd);
+  Capture capture = TRY(set_up_capture(options, pipe_output, env));
+  return Recorder(options, env, signals, poller, capture).run();
+}
+
+}  // namespace sonde

@@ -1,0 +1,114 @@
+#include "capture/recording_features.h"
+
+#include <algorithm>
+
+#include "base/version.h"
+#include "capture/object_build_id.h"
+#include "capture/session_features.h"
+#include "capture/synthesis_bpf.h"
+#include "capture/tracing_data_writer.h"
+#include "event/tracefs.h"
+
+namespace sonde {
+namespace {
+
+size_t group_size(const Capture& capture, size_t leader) {
+  return static_cast<size_t>(std::ranges::count_if(
+      capture.events, [&](const CaptureEvent& event) { return event.parsed.leader == leader; }));
+}
+
+void add_groups(const Capture& capture, Features& features) {
+  for (size_t i = 0; i < capture.events.size(); ++i) {
+    size_t members = group_size(capture, i);
+    if (capture.events[i].parsed.leader != i || members < 2) continue;
+    const std::string& name = capture.events[i].parsed.group_name;
+    features.groups.push_back({name.empty() ? "{anon_group}" : name, static_cast<uint32_t>(i),
+                               static_cast<uint32_t>(members)});
+  }
+}
+
+void add_bpf_programs(RecordingFeatures& all) {
+  std::vector<uint32_t> btf_ids;
+  std::vector<LoadedBpfProgram> programs = loaded_bpf_programs();
+  for (LoadedBpfProgram& program : programs) {
+    all.bpf_storage.push_back(std::move(program.stored));
+    all.features.bpf_programs.push_back({all.bpf_storage.back()});
+    if (program.btf_id == 0 || std::ranges::find(btf_ids, program.btf_id) != btf_ids.end())
+      continue;
+    std::optional<std::vector<std::byte>> btf = bpf_type_info(program.btf_id);
+    if (!btf) continue;
+    btf_ids.push_back(program.btf_id);
+    all.bpf_storage.push_back(std::move(*btf));
+    all.features.bpf_btf.emplace_back(program.btf_id, all.bpf_storage.back());
+  }
+}
+
+std::optional<std::string> build_id_of(const HitObject& hit) {
+  if (hit.kind == HitObject::Kind::kUser) return object_build_id(hit.path, hit.pid);
+  if (hit.path == "[kernel.kallsyms]") return kernel_build_id();
+  // A module: "[name]" or its file.
+  std::string name = hit.path.substr(hit.path.rfind('/') + 1);
+  name = name.substr(0, name.find(".ko"));
+  if (name.starts_with('[')) name = name.substr(1, name.size() - 2);
+  std::ranges::replace(name, '-', '_');
+  return module_build_id(name);
+}
+
+}  // namespace
+
+std::vector<EventDesc> event_descriptions(const Capture& capture) {
+  std::vector<EventDesc> descriptions;
+  for (size_t i = 0; i < capture.events.size(); ++i) {
+    const CaptureEvent& event = capture.events[i];
+    EventDesc& desc = descriptions.emplace_back();
+    desc.attr = event.attr();
+    desc.name = event.parsed.name;
+    for (const OpenedEvent& opened : event.opened) desc.ids.push_back(opened.id);
+    desc.leader = EventId(event.parsed.leader);
+    desc.group_name = event.parsed.group_name;
+    if (event.parsed.leader == i) desc.group_size = static_cast<uint32_t>(group_size(capture, i));
+    desc.unit = event.parsed.unit;
+    desc.scale = event.parsed.scale;
+    desc.own_cpus = event.parsed.cpus;
+  }
+  return descriptions;
+}
+
+Result<RecordingFeatures> initial_features(const Capture& capture, const RecordOptions& options,
+                                           std::string_view tool) {
+  RecordingFeatures all;
+  Features& features = all.features;
+  collect_machine_features(features);
+  features.version = version_under_name(std::string(tool));
+  features.command_line = options.command_line;
+  add_groups(capture, features);
+  std::vector<TracepointName> tracepoints;
+  for (const CaptureEvent& event : capture.events) {
+    features.branch_stack |= event.attr().samples(abi::kSampleBranchStack);
+    if (event.attr().type == abi::kTypeTracepoint) tracepoints.push_back(event.parsed.tracepoint);
+  }
+  if (!tracepoints.empty()) {
+    Tracefs tracefs;
+    all.tracing_data = TRY(tracing_data(tracepoints, tracefs));
+    features.tracing_data = all.tracing_data;
+  }
+  if (options.sampling.clockid) collect_clock(*options.sampling.clockid, features);
+  if (options.sampling.bpf_events) add_bpf_programs(all);
+  return all;
+}
+
+std::vector<BuildIdEntry> build_ids_of(const std::vector<HitObject>& hits) {
+  std::vector<BuildIdEntry> entries;
+  for (const HitObject& hit : hits) {
+    std::optional<std::string> id = build_id_of(hit);
+    if (!id) continue;
+    bool kernel = hit.kind == HitObject::Kind::kKernel;
+    entries.push_back({.misc = kernel ? abi::kMiscKernel : abi::kMiscUser,
+                       .pid = -1,
+                       .build_id = std::move(*id),
+                       .path = hit.path});
+  }
+  return entries;
+}
+
+}  // namespace sonde

@@ -1,0 +1,33 @@
+// The features of one recording: what its events are, on which machine and by which command line,
+// and which objects its samples hit.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "capture/capture_setup.h"
+#include "capture/record_scan.h"
+#include "perfdata/event_table.h"
+#include "perfdata/features.h"
+
+namespace sonde {
+
+/// Features with the bytes that they only refer to.
+struct RecordingFeatures {
+  Features features;
+  std::vector<std::byte> tracing_data;
+  std::vector<std::vector<std::byte>> bpf_storage;
+};
+
+/// The events as the file describes them.
+std::vector<EventDesc> event_descriptions(const Capture& capture);
+
+/// What is known when a recording starts: everything but build ids and times.
+Result<RecordingFeatures> initial_features(const Capture& capture, const RecordOptions& options,
+                                           std::string_view tool);
+
+/// Build ids of the objects that were hit; objects without one are left out.
+std::vector<BuildIdEntry> build_ids_of(const std::vector<HitObject>& hits);
+
+}  // namespace sonde

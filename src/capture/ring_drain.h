@@ -1,0 +1,33 @@
+// Draining: from rings to a stream, past the scan. Used by the recorder itself and by the threads
+// of
+// --threads.
+#pragma once
+
+#include <cstdint>
+
+#include "base/error.h"
+#include "capture/record_options.h"
+#include "capture/record_scan.h"
+#include "capture/ring_set.h"
+#include "perfdata/writer.h"
+
+namespace sonde {
+
+class RingDrain {
+ public:
+  RingDrain(RecordScan& scan, const RecordOptions& options) : scan_(scan), options_(options) {}
+
+  /// Writes what has come to a forward ring; true if that was anything. With `all` even less than
+  /// --mmap-flush is written.
+  Result<bool> forward(CaptureRing& ring, RecordStream& stream, bool all);
+  /// Writes what a ring in overwrite mode holds. Output must be paused.
+  Result<bool> backward(CaptureRing& ring, RecordStream& stream);
+
+ private:
+  void move_near(const CaptureRing& ring) const;
+
+  RecordScan& scan_;
+  const RecordOptions& options_;
+};
+
+}  // namespace sonde

@@ -1,0 +1,52 @@
+// RingSet: the rings of a recording. All events of a CPU (or, with --per-thread, of a thread) write
+// to one ring, so that their records come in order; events in overwrite mode have a second ring of
+// their own there.
+#pragma once
+
+#include <functional>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "base/sys.h"
+#include "capture/capture_event.h"
+#include "capture/ring_buffer.h"
+
+namespace sonde {
+
+struct CaptureRing {
+  RingBuffer buffer;
+  int cpu;    // -1 where the ring belongs to a thread
+  pid_t tid;  // -1 where it belongs to a CPU
+};
+
+class RingSet {
+ public:
+  /// Maps rings of `pages` pages and sends the output of every opened event to its ring; fills in
+  /// each event's `ring` and `id`. Errors: explain_map_failure.
+  static Result<RingSet> create(Sys& sys, std::vector<CaptureEvent>& events, size_t pages,
+                                bool per_thread);
+
+  [[nodiscard]] std::vector<CaptureRing>& rings() { return rings_; }
+  [[nodiscard]] const std::vector<CaptureRing>& rings() const { return rings_; }
+  [[nodiscard]] bool any_backward() const;
+
+  /// Stops and restarts what the kernel writes to the rings in overwrite mode.
+  void pause_backward(bool pause);
+
+ private:
+  Result<uint32_t> ring_of(const OpenedEvent& opened, bool backward, size_t pages, bool per_thread);
+
+  explicit RingSet(Sys& sys) : sys_(&sys) {}
+  Sys* sys_;
+  std::vector<CaptureRing> rings_;
+};
+
+/// The ring size without -m: what a user may lock (kernel.perf_event_mlock_kb), a power of two.
+size_t default_ring_pages();
+
+/// -m's value: a power of two of pages, from a number of pages or a size with unit B, K, M, G.
+/// `rounded` tells whether it had to be rounded up. Error: kUsage.
+Result<size_t> parse_ring_pages(std::string_view text, bool& rounded);
+
+}  // namespace sonde

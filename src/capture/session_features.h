@@ -1,0 +1,29 @@
+// What a recording tells about the machine: the header's sections from hostname to memory topology,
+// read from uname, /proc and /sys as perf reads them. Missing files leave their section out.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "perfdata/features.h"
+
+namespace sonde {
+
+/// Fills in HOSTNAME, OSRELEASE, ARCH, NRCPUS, CPUDESC, CPUID, TOTAL_MEM, CPU_TOPOLOGY,
+/// NUMA_TOPOLOGY, PMU_MAPPINGS, CACHE, MEM_TOPOLOGY, CPU_PMU_CAPS, HYBRID_TOPOLOGY.
+void collect_machine_features(Features& features);
+
+/// CLOCKID and CLOCK_DATA: how the recording's clock stands to the wall clock, now.
+void collect_clock(int32_t clockid, Features& features);
+
+/// The parts, for tests with another machine's /sys.
+CpuTopology read_cpu_topology(const std::string& sys, uint32_t cpu_count);
+std::vector<CacheLevel> read_caches(const std::string& sys, uint32_t cpu_count);
+std::vector<NumaNode> read_numa(const std::string& sys);
+std::optional<MemTopology> read_mem_topology(const std::string& sys);
+/// "GenuineIntel,6,85,7" of a /proc/cpuinfo text of x86.
+std::optional<std::string> cpu_id_of(std::string_view cpuinfo);
+/// The "model name" of a /proc/cpuinfo text, runs of blanks made one.
+std::optional<std::string> cpu_description_of(std::string_view cpuinfo);
+
+}  // namespace sonde

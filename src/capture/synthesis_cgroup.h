@@ -1,0 +1,24 @@
+// The cgroups that exist when a recording starts, as CGROUP records: id and path of every directory
+// of the unified hierarchy (the one that perf events are attached to).
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "abi/perf_event.h"
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/file.h"
+
+namespace sonde {
+
+/// Where the hierarchy with the perf_event controller is mounted; nothing where it isn't.
+std::optional<std::string> cgroup_mount();
+
+void synthesise_cgroups(const abi::EventAttr& attr, ByteBuilder& out);
+
+/// A cgroup's directory, opened, for perf_event_open with PERF_FLAG_PID_CGROUP. Error: kUsage, in
+/// perf's words.
+Result<Fd> open_cgroup(const std::string& name);
+
+}  // namespace sonde

@@ -1,0 +1,33 @@
+// The kernel's own mappings: its text, named "[kernel.kallsyms]_text" so that readers can tell how
+// far the running kernel was moved from where it was linked, and its modules.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "abi/perf_event.h"
+#include "base/bytes.h"
+
+namespace sonde {
+
+struct KernelText {
+  uint64_t start = 0, end = 0;
+};
+
+/// From the first lines of kallsyms and the size that /proc/iomem tells; without the latter
+/// kallsyms is read on to _etext. Nothing where addresses are hidden (kptr_restrict).
+std::optional<KernelText> kernel_text(const std::string& proc = "/proc");
+
+struct KernelModule {
+  std::string name;  // as /proc/modules has it
+  std::string path;  // its file, or "[name]" where that is not known
+  uint64_t start = 0, size = 0;
+};
+std::vector<KernelModule> kernel_modules(const std::string& proc = "/proc");
+
+/// MMAP records for both, with the id block of `attr`.
+void synthesise_kernel(const abi::EventAttr& attr, ByteBuilder& out);
+
+}  // namespace sonde

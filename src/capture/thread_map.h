@@ -1,0 +1,33 @@
+// Threads to record: from process ids, thread ids or a user, as /proc shows them at this moment.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+
+namespace sonde {
+
+struct ThreadEntry {
+  pid_t tid = -1;    // -1: any thread
+  std::string comm;  // as /proc has it; empty where it cannot be read
+  bool operator==(const ThreadEntry&) const = default;
+};
+
+/// All threads of the processes in "1,2,3". Errors: kUsage for what is no list, kNotFound where
+/// none of the processes exists; some that are gone are left out.
+Result<std::vector<ThreadEntry>> threads_of_processes(std::string_view pids);
+/// The threads in "1,2,3" themselves.
+Result<std::vector<ThreadEntry>> threads_by_id(std::string_view tids);
+/// All threads that `user` (a name or a number) owns. kNotFound: no such user, or no thread.
+Result<std::vector<ThreadEntry>> threads_of_user(const std::string& user);
+
+/// Numeric entries of a directory in ascending order: processes of /proc, tasks of /proc/N/task.
+std::vector<pid_t> numeric_entries(const std::string& directory);
+/// The numbers of entries PREFIXnumber ("memory12"), ascending.
+std::vector<uint64_t> numbered_entries(const std::string& directory, std::string_view prefix);
+
+}  // namespace sonde

@@ -1,0 +1,70 @@
+// The flags of `record`: from the command line to RecordOptions.
+//
+// Values that mean something by themselves are parsed where they stand. What refers to events (-e,
+// --filter, --exclude-perf, -G) is kept in order and applied by `settle`, when the world that
+// events are looked up in is known.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/config.h"
+#include "base/env.h"
+#include "base/error.h"
+#include "capture/record_options.h"
+#include "cmd/flags.h"
+
+namespace sonde {
+
+class RecordFlags {
+ public:
+  void declare(FlagTable& flags);
+  Result<> configure(const Config& config);
+
+  /// The options, complete. Errors: kUsage and kBadEvent in perf's words, kUnsupported for what
+  /// this machine or this tool cannot do.
+  Result<RecordOptions> settle(Env& env, const Arguments& arguments);
+
+  [[nodiscard]] bool dry_run() const { return dry_run_; }
+  /// --num-thread-synthesize; 0: as many as there are CPUs.
+  [[nodiscard]] unsigned synthesis_threads() const { return synthesis_threads_; }
+
+ private:
+  struct EventAction {
+    enum class Kind : uint8_t { kEvent, kFilter, kExcludeSelf, kCgroup, kSwitchEvent };
+    Kind kind;
+    std::string text;
+  };
+
+  void declare_events(FlagTable& flags);
+  void declare_targets(FlagTable& flags);
+  void declare_sampling(FlagTable& flags);
+  void declare_call_graphs(FlagTable& flags);
+  void declare_registers(FlagTable& flags);
+  void declare_sideband(FlagTable& flags);
+  void declare_buffers(FlagTable& flags);
+  void declare_output(FlagTable& flags);
+  void declare_run(FlagTable& flags);
+  void declare_refused(FlagTable& flags);
+
+  Result<> set_call_graph(std::string_view text);
+  Result<> set_synthesis(std::string_view list);
+  Result<> set_switch_output(std::string_view text);
+  Result<> settle_events(Env& env);
+  Result<> apply(const EventAction& action, Env& env);
+  Result<> add_cgroups(std::string_view list);
+  Result<> refuse_conflicts() const;
+  void settle_build_ids(const Env& env);
+
+  RecordOptions options_;
+  std::vector<EventAction> event_actions_;
+  std::optional<bool> no_inherit_, no_buildid_, no_buildid_cache_, timestamps_;
+  std::optional<std::string> refused_;  // why a flag cannot be served
+  std::string rounding_;                // what to say of -m
+  unsigned synthesis_threads_ = 0;
+  bool dry_run_ = false;
+};
+
+}  // namespace sonde
