@@ -1,19 +1,21 @@
 #!/usr/bin/env python3
 """The work that people wait for, by Sonde and by the installed perf in turn. Prints a table, writes bench.json.
 
-The recording to measure on is given (--recording FILE), or made once and kept under build/bench: perf's, of a C++
-compilation with frame-pointer chains, as long as --samples says. The goals in the table are those of the project.
+The recording to measure on is given (--recording FILE), or made once and kept under build/bench: perf's, of
+bench/workload, a compiler in miniature with frame-pointer chains, as long as --samples says. The goals in the table are
+those of the project (docs/performance.md).
 """
 import argparse
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 from harness import Bench
+from recorders import compare_recorders
 
 ROOT = Path(__file__).resolve().parent.parent
 KEPT = ROOT / "build/bench"
+WORKLOAD = ROOT / "bench/workload/miniature_compiler.cc"
 
 # name, arguments, times faster that we want to be, part of perf's memory
 ON_A_RECORDING = [
@@ -24,24 +26,26 @@ ON_A_RECORDING = [
 ]
 
 
-def make_recording(path, samples):
-    """Compiles our own sources, again and again until there are enough samples."""
-    sources = [str(p) for p in sorted((ROOT / "src").rglob("*.cc"))]
-    compile_all = 'for f in "$@"; do g++ -std=c++23 -O2 -I"$ROOT/src" -c "$f" -o /dev/null; done'
-    # About 20,000 samples a second can be had of two cores; a second of compiling gives `frequency` of them.
-    frequency = max(100, min(20000, samples // 30))
-    subprocess.run(["perf", "record", "-q", "-e", "cpu-clock", "-g", "-F", str(frequency), "-o", str(path), "--",
-                    "sh", "-c", compile_all, "sh", *sources], env={**os.environ, "ROOT": str(ROOT)}, check=True)
+def workload():
+    """The program to record, built once, with frame pointers in all of its functions."""
+    program = KEPT / WORKLOAD.stem
+    if not program.exists() or program.stat().st_mtime < WORKLOAD.stat().st_mtime:
+        print(f"bench: building {program.relative_to(ROOT)}", file=sys.stderr)
+        subprocess.run(["g++", "-std=c++20", "-O2", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", "-pthread",
+                        str(WORKLOAD), "-o", str(program)], check=True)
+    return program
 
 
 def recording(options):
     if options.recording:
         return options.recording.resolve()
-    KEPT.mkdir(parents=True, exist_ok=True)
-    path = KEPT / f"compile-{options.samples}.data"
+    path = KEPT / f"build-{options.samples}.data"
     if not path.exists():
+        program = workload()
         print(f"bench: recording {path.relative_to(ROOT)}", file=sys.stderr)
-        make_recording(path, options.samples)
+        frequency = 25000  # samples per second of processor time; of all processes together
+        subprocess.run(["perf", "record", "-q", "-e", "cpu-clock", "-g", "-F", str(frequency), "-o", str(path), "--",
+                        str(program), f"{options.samples / frequency:.2f}", "8"], check=True)
     return path
 
 
@@ -50,7 +54,7 @@ def main():
     parser.add_argument("--sonde", required=True, type=Path, help="the binary")
     parser.add_argument("--perf", default="perf", help="the other one")
     parser.add_argument("--recording", type=Path, help="measure on this perf.data")
-    parser.add_argument("--samples", type=int, default=100000, help="about how many a new recording should have")
+    parser.add_argument("--samples", type=int, default=500000, help="about how many a new recording should have")
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--only", default="", help="only what has this in its name")
     parser.add_argument("--json", type=Path, default=KEPT / "bench.json")
@@ -64,18 +68,23 @@ def main():
         if options.only in name:
             bench.compare(name, [sonde, *arguments], [perf, *arguments], goal, memory_goal, runs)
 
-    data = str(recording(options))
-    for name, arguments, goal, memory_goal in ON_A_RECORDING:
-        compare(name, [*arguments, "-i", data], goal, memory_goal)
+    if any(options.only in name for name, *_ in ON_A_RECORDING):
+        data = str(recording(options))
+        for name, arguments, goal, memory_goal in ON_A_RECORDING:
+            compare(name, [*arguments, "-i", data], goal, memory_goal)
     tiny = KEPT / "tiny.data"
     subprocess.run([perf, "record", "-q", "-o", str(tiny), "--", "true"], check=True, capture_output=True)
     compare("report of a tiny file", ["report", "--stdio", "-i", str(tiny)], 10, runs=2 * options.runs)
     compare("record true", ["record", "-q", "-o", str(KEPT / "true.data"), "--", "true"], 20, runs=2 * options.runs)
+    name = "record -F max -a -g"
+    recorders = compare_recorders(name, sonde, perf, workload(), KEPT, options.runs) if options.only in name else None
 
     print(bench.table())
-    bench.write_json(options.json)
+    if recorders:
+        print(recorders.table())
+    bench.write_json(options.json, recorders)
     print(f"bench: {len(bench.comparisons)} comparisons, {len(bench.failed())} failed; {options.json}")
-    return 1 if bench.failed() or not bench.comparisons else 0
+    return 1 if bench.failed() or not (bench.comparisons or recorders) else 0
 
 
 if __name__ == "__main__":

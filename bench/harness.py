@@ -84,7 +84,7 @@ class Bench:
     def table(self):
         return "\n".join([HEADING] + [row(c) for c in self.comparisons])
 
-    def write_json(self, path):
+    def write_json(self, path, recorders=None):
         document = {
             "machine": {"cpus": os.cpu_count(), "kernel": platform.release(), "machine": platform.machine()},
             "comparisons": [{
@@ -93,6 +93,8 @@ class Bench:
                 "sonde": [asdict(m) for m in c.sonde], "perf": [asdict(m) for m in c.perf],
             } for c in self.comparisons],
         }
+        if recorders:
+            document["recorders"] = recorders.document()
         with open(path, "w", encoding="utf-8") as file:
             json.dump(document, file, indent=1)
             file.write("\n")
