@@ -1,0 +1,113 @@
+#include "cmd/cmd_report_counts.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <map>
+
+#include "abi/record_names.h"
+
+namespace sonde::report {
+namespace {
+
+void write_count(Sink& out, std::string_view name, uint64_t count) {
+  out.print("{:>16} events: {:10}", name, count);
+}
+
+/// perf keeps threads in 256 buckets by tid and lists bucket after bucket.
+constexpr uint32_t kBuckets = 256;
+
+class TaskWriter {
+ public:
+  TaskWriter(Sink& out, const Session& session, bool mmaps)
+      : out_(out), machine_(session.machine()), strings_(session.strings()), mmaps_(mmaps) {}
+
+  void write() {
+    auto threads = machine_.threads();
+    std::ranges::stable_sort(threads, {},
+                             [](const auto& t) { return std::pair(t.first % kBuckets, t.first); });
+    std::vector<uint32_t> roots;
+    for (const auto& [tid, thread] : threads) {
+      if (auto parent = parent_of(tid, *thread))
+        children_[*parent].push_back(tid);
+      else
+        roots.push_back(tid);
+    }
+    out_.print("# {:>8} {:>8} {:>8}  {}\n", "pid", "tid", "ppid", "comm");
+    for (uint32_t tid : roots) write_task(tid, 0);
+  }
+
+ private:
+  [[nodiscard]] std::optional<uint32_t> parent_of(uint32_t tid,
+                                                  const Machine::Thread& thread) const {
+    uint32_t parent = thread.pid != tid ? thread.pid : thread.ppid;
+    if (tid == 0 || parent == UINT32_MAX || parent == tid) return std::nullopt;
+    return machine_.thread(parent) == nullptr ? std::nullopt : std::optional(parent);
+  }
+
+  void write_task(uint32_t tid, size_t level) {
+    const Machine::Thread& thread = *machine_.thread(tid);
+    int32_t ppid = tid == 0 ? -1 : static_cast<int32_t>(thread.ppid);
+    std::string line = fmt::format("  {:8} {:8} {:8} |{:{}}", static_cast<int32_t>(thread.pid),
+                                   static_cast<int32_t>(tid), ppid, "", level);
+    out_.print("{}{}\n", line, strings_.view(machine_.comm_at(tid, UINT64_MAX)));
+    if (mmaps_ && thread.pid == tid) write_maps(thread.pid, line.size());
+    for (uint32_t child : children_[tid]) write_task(child, level + 1);
+  }
+
+  void write_maps(uint32_t pid, size_t indent) {
+    SpaceId space = machine_.space_at(pid, UINT64_MAX).space;
+    if (!space.valid()) return;
+    for (const AddressSpace::Piece& piece : machine_.space(space).pieces()) {
+      if (piece.to != UINT64_MAX) continue;
+      const Mapping& mapping = machine_.mapping(piece.mapping);
+      auto flag = [&](uint32_t bit, char letter) {
+        return (mapping.protection & bit) != 0 ? letter : '-';
+      };
+      uint64_t offset = mapping.identity ? 0 : mapping.to_object(piece.start);
+      out_.print("{:{}}  {:x}-{:x} {}{}{}p {:08x} {}\n", "", indent, piece.start.value,
+                 piece.end.value, flag(PROT_READ, 'r'), flag(PROT_WRITE, 'w'), flag(PROT_EXEC, 'x'),
+                 offset, machine_.dsos()[mapping.dso].path);
+    }
+  }
+
+  Sink& out_;
+  const Machine& machine_;
+  const StringPool& strings_;
+  bool mmaps_;
+  std::map<uint32_t, std::vector<uint32_t>> children_;
+};
+
+}  // namespace
+
+void write_stats(Sink& out, const Session& session, bool skip_empty) {
+  const ReplayCounts& counts = session.counts();
+  uint64_t total = 0;
+  for (uint64_t count : counts.records_by_type) total += count;
+  out.write("\nAggregated stats:\n");
+  write_count(out, "TOTAL", total);
+  out.put('\n');
+  for (uint32_t type = 1; type < counts.records_by_type.size(); ++type) {
+    std::string_view name = abi::record_type_name(type);
+    uint64_t count = counts.records_by_type[type];
+    if (name.empty() || (skip_empty && count == 0)) continue;
+    write_count(out, name, count);
+    if (total != 0)
+      out.print("  ({:4.1f}%)", 100.0 * static_cast<double>(count) / static_cast<double>(total));
+    out.put('\n');
+  }
+  std::vector<uint64_t> samples(session.events().size(), 0);
+  for (uint32_t event : session.samples().event) ++samples[event];
+  for (size_t i = 0; i < samples.size(); ++i) {
+    if (skip_empty && samples[i] == 0) continue;
+    out.print("{} stats:\n", session.events()[EventId(i)].name);
+    write_count(out, "SAMPLE", samples[i]);
+    out.put('\n');
+  }
+}
+
+void write_tasks(Sink& out, const Session& session, bool mmaps) {
+  TaskWriter(out, session, mmaps).write();
+}
+
+}  // namespace sonde::report

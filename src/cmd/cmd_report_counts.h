@@ -1,0 +1,13 @@
+// The modes of `report` that look at records instead of samples: --stats, --tasks, --mmaps.
+#pragma once
+
+#include "base/sink.h"
+#include "replay/session.h"
+
+namespace sonde::report {
+
+void write_stats(Sink& out, const Session& session, bool skip_empty);
+/// The tree of tasks; with `mmaps`, what was mapped in each process at the end.
+void write_tasks(Sink& out, const Session& session, bool mmaps);
+
+}  // namespace sonde::report

@@ -1,0 +1,40 @@
+// What stands behind a table of a report: keys, profiles and sorted rows; and the filling of tables
+// from them.
+#pragma once
+
+#include "cmd/cmd_report_tables.h"
+#include "profile/call_tree.h"
+
+namespace sonde::report {
+
+struct EventReport::Data {
+  explicit Data(const ProfileInput& profile_input) : input(profile_input), keys(input) {}
+  ProfileInput input;
+  KeySet keys;
+  std::vector<size_t>
+      key_of_choice;  // Plan::keys → KeySet; SIZE_MAX where the event lacks the field
+  std::vector<std::unique_ptr<Profile>> profiles;
+  std::unique_ptr<TableRows> rows;
+};
+
+/// Columns, rows and trees of a flat table.
+void fill_table(EventReport& report, const ReportOptions& options, const Plan& plan);
+/// The same for --hierarchy: a level of rows per sort key.
+void fill_hierarchy(EventReport& report, const ReportOptions& options, const Plan& plan);
+
+// Shared by both.
+
+[[nodiscard]] bool is_percent(Weight weight);
+/// The column of a weight.
+[[nodiscard]] view::Column weight_column(Weight weight, bool self_title, size_t members);
+/// The column of a key, as wide as any row demands, also one that is not shown for its weight.
+[[nodiscard]] view::Column key_column(const EventReport::Data& data, size_t key);
+/// Of one event, by --percentage.
+[[nodiscard]] uint64_t total_period(const EventReport::Data& data, const ReportOptions& options,
+                                    size_t member);
+[[nodiscard]] double percent_of(uint64_t weight, uint64_t total);
+/// Lets rows of the table have call trees: `rows` are those of the profile.
+void add_trees(EventReport& report, const ReportOptions& options, const Plan& plan,
+               std::vector<uint32_t> rows);
+
+}  // namespace sonde::report

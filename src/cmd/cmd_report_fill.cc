@@ -1,0 +1,208 @@
+#include "cmd/cmd_report_data.h"
+
+#include "base/text.h"
+
+namespace sonde::report {
+namespace {
+
+size_t weight_width(Weight weight) {
+  switch (weight) {
+    case Weight::kSamples:
+    case Weight::kPeriod:
+      return 12;
+    case Weight::kGuestSystem:
+    case Weight::kGuestUser:
+      return 9;
+    default:
+      return 8;
+  }
+}
+
+std::string_view weight_name(Weight weight) {
+  switch (weight) {
+    case Weight::kOverhead:
+      return "overhead";
+    case Weight::kSystem:
+      return "overhead_sys";
+    case Weight::kUser:
+      return "overhead_us";
+    case Weight::kGuestSystem:
+      return "overhead_guest_sys";
+    case Weight::kGuestUser:
+      return "overhead_guest_us";
+    case Weight::kChildren:
+      return "overhead_children";
+    case Weight::kSamples:
+      return "sample";
+    case Weight::kPeriod:
+      return "period";
+  }
+  return {};
+}
+
+std::string_view weight_title(Weight weight, bool self_title) {
+  switch (weight) {
+    case Weight::kOverhead:
+      return self_title ? "Self" : "Overhead";
+    case Weight::kSystem:
+      return "sys";
+    case Weight::kUser:
+      return "usr";
+    case Weight::kGuestSystem:
+      return "guest sys";
+    case Weight::kGuestUser:
+      return "guest usr";
+    case Weight::kChildren:
+      return "Children";
+    case Weight::kSamples:
+      return "Samples";
+    case Weight::kPeriod:
+      return "Period";
+  }
+  return {};
+}
+
+/// Fills a flat table from sorted rows.
+class TableFiller {
+ public:
+  TableFiller(EventReport& report, const ReportOptions& options, const Plan& plan)
+      : report_(report), data_(*report.data), options_(options), plan_(plan) {}
+
+  void fill() {
+    make_columns();
+    for (size_t member = 0; member < data_.rows->members(); ++member)
+      totals_.push_back(total_period(data_, options_, member));
+    std::vector<uint32_t> rows = shown_rows();
+    for (uint32_t row : rows) add_row(row);
+    set_user_widths();
+    if (!plan_.call_graph) return;
+    if (plan_.tree_margin && first_key_ != SIZE_MAX) add_margins(rows);
+    add_trees(report_, options_, plan_, std::move(rows));
+  }
+
+ private:
+  [[nodiscard]] std::vector<uint32_t> shown_rows() const {
+    auto limit = static_cast<float>(options_.percent_limit);
+    Weight main = plan_.children ? Weight::kChildren : Weight::kOverhead;
+    std::vector<uint32_t> rows;
+    for (uint32_t row : data_.rows->order()) {
+      if (data_.rows->hidden(row)) continue;
+      double percent = percent_of(data_.rows->weight(row, 0, main), totals_[0]);
+      if (static_cast<float>(percent) >= limit) rows.push_back(row);
+    }
+    return rows;
+  }
+
+  void make_columns() {
+    view::Table& table = report_.table;
+    for (const OrderTerm& term : plan_.columns) {
+      if (!term.is_key) {
+        table.columns.push_back(
+            weight_column(term.weight, plan_.self_title, data_.rows->members()));
+        terms_.push_back(term);
+        continue;
+      }
+      size_t key = data_.key_of_choice[term.key];
+      if (key == SIZE_MAX) continue;
+      if (first_key_ == SIZE_MAX) first_key_ = table.columns.size();
+      table.columns.push_back(key_column(data_, key));
+      terms_.push_back(OrderTerm::of_key(key));
+    }
+  }
+
+  void add_row(uint32_t row) {
+    view::Table& table = report_.table;
+    for (const OrderTerm& term : terms_) {
+      if (term.is_key) {
+        data_.keys.key(term.key).text(data_.rows->value(row, term.key), table.text_buffer());
+        table.add_text();
+        continue;
+      }
+      for (size_t member = 0; member < data_.rows->members(); ++member) {
+        uint64_t weight = data_.rows->weight(row, member, term.weight);
+        if (is_percent(term.weight))
+          table.add_percent(percent_of(weight, totals_[member]));
+        else
+          table.add_number(weight);
+      }
+    }
+    table.end_row();
+  }
+
+  void set_user_widths() {
+    if (options_.widths.empty()) return;
+    size_t column = 0;
+    for (std::string_view word : split(options_.widths, ',')) {
+      if (column >= report_.table.columns.size()) return;
+      report_.table.columns[column++].user_width = parse_number(word).value_or(0);
+    }
+  }
+
+  /// Trees hang below the end of the row's comm.
+  void add_margins(const std::vector<uint32_t>& rows) {
+    const view::Column& first = report_.table.columns[first_key_];
+    size_t width = first.user_width != 0 ? first.user_width : first.width;
+    const SampleColumns& samples = data_.input.samples;
+    for (uint32_t row : rows) {
+      uint32_t sample = data_.rows->any(row).first_sample;
+      size_t comm = data_.input.details.last_comm(samples.pid[sample], samples.tid[sample]).size();
+      report_.table.tree_margin.push_back(static_cast<uint32_t>(width > comm ? width - comm : 0));
+    }
+  }
+
+  EventReport& report_;
+  EventReport::Data& data_;
+  const ReportOptions& options_;
+  const Plan& plan_;
+  std::vector<OrderTerm> terms_;  // of the table's columns; keys count data_.keys
+  std::vector<uint64_t> totals_;  // by member
+  size_t first_key_ = SIZE_MAX;   // column
+};
+
+}  // namespace
+
+bool is_percent(Weight weight) {
+  return weight != Weight::kSamples && weight != Weight::kPeriod;
+}
+
+uint64_t total_period(const EventReport::Data& data, const ReportOptions& options, size_t member) {
+  const ProfileTotals& totals = data.rows->profile(member).totals();
+  return options.relative ? totals.shown_period : totals.period;
+}
+
+double percent_of(uint64_t weight, uint64_t total) {
+  return total == 0 ? 0.0 : 100.0 * static_cast<double>(weight) / static_cast<double>(total);
+}
+
+view::Column weight_column(Weight weight, bool self_title, size_t members) {
+  view::Column column;
+  column.name = weight_name(weight);
+  column.title = weight_title(weight, self_title);
+  column.kind = is_percent(weight) ? view::Column::Kind::kPercent : view::Column::Kind::kNumber;
+  column.value_width = weight_width(weight);
+  column.values = members;
+  column.width = std::max(column.title.size(), column.values * column.value_width);
+  return column;
+}
+
+view::Column key_column(const EventReport::Data& data, size_t key) {
+  const SortKey& by = data.keys.key(key);
+  view::Column column;
+  column.name = by.name;
+  column.title = by.title;
+  column.width = std::max(by.title.size(), data.rows->order().empty() ? 0 : by.min_width);
+  column.cuts = by.cuts;
+  column.right_aligned = by.right_aligned;
+  for (uint32_t row : data.rows->order()) {
+    if (data.rows->hidden(row)) continue;
+    size_t width = by.width(data.rows->value(row, key), data.rows->any(row).first_sample);
+    column.width = std::max(column.width, width);
+  }
+  return column;
+}
+
+void fill_table(EventReport& report, const ReportOptions& options, const Plan& plan) {
+  TableFiller(report, options, plan).fill();
+}
+
+}  // namespace sonde::report

@@ -1,0 +1,86 @@
+// What the command line of `report` says.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "profile/path_frames.h"
+#include "symbol/symbolizer.h"
+#include "view/call_tree.h"
+
+namespace sonde::report {
+
+/// -g: what call graphs show.
+struct CallGraphChoice {
+  bool given = false;
+  view::GraphStyle style = view::GraphStyle::kAbsolute;
+  double min_percent = 0.5;
+  uint64_t print_limit = 0;
+  bool caller_order = false;
+  bool order_given = false;
+  CallKey key = CallKey::kFunction;
+  bool branch_history = false;
+  view::GraphValue value = view::GraphValue::kPercent;
+};
+
+/// Reads "graph,0.5,caller,function,percent" in any order and any beginning of the words.
+Result<> parse_call_graph(std::string_view text, CallGraphChoice& choice);
+
+struct ReportOptions {
+  std::string input = "perf.data";
+  bool force = false;
+  bool quiet = false;
+  int verbose = 0;
+
+  std::optional<std::string> sort;    // -s
+  std::optional<std::string> fields;  // -F
+  bool children = true;
+  CallGraphChoice call_graph;
+  bool inverted = false;
+  uint32_t max_stack = 127;
+  std::optional<std::string> parent;          // -p
+  bool exclude_other = false;                 // -x
+  std::optional<std::string> ignore_callees;  // regular expression
+  bool hierarchy = false;
+  bool group = true;
+  bool group_forced = false;
+  int group_sort_index = -1;
+  std::optional<bool> branch_stack;  // -b, --no-branch-stack
+  bool memory_mode = false;
+  bool show_samples = false;
+  bool show_period = false;
+  bool show_modes = false;  // --showcpuutilization
+  bool raw_trace = false;
+  bool nanoseconds = false;
+  std::string time_quantum = "100ms";
+  double percent_limit = 0;
+  bool relative = false;  // --percentage
+  bool skip_empty = true;
+
+  // Filters.
+  std::vector<std::string> comms, dsos, symbols;
+  std::vector<uint32_t> pids, tids, cpus;
+  std::string time;
+  bool hide_unresolved = false;
+  std::optional<std::string> symbol_filter;  // part of the symbols' names
+  int socket = -1;
+
+  // What is printed.
+  std::string widths;     // -w
+  std::string separator;  // -t
+  bool header = false;
+  bool header_only = false;
+  bool full_header = false;  // -I
+  bool stats = false;
+  bool tasks = false;
+  bool mmaps = false;
+  bool dump = false;  // -D
+
+  SymbolOptions symbol_sources;
+};
+
+}  // namespace sonde::report

@@ -1,0 +1,49 @@
+// The plan of a report: which sort keys there are, which columns are shown, and in which order rows
+// stand. Made from -s, -F, -n and their relatives by perf's rules:
+//
+//   columns:  Children/Overhead (and -n, --show-total-period) + -F +fields + sort keys;  or -F
+//   alone order:    overhead + sort keys + columns that are not among them yet
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cmd/cmd_report_options.h"
+#include "profile/table_rows.h"
+#include "replay/session.h"
+#include "replay/trace_texts.h"
+
+namespace sonde::report {
+
+/// A sort key that the command line asks for.
+struct KeyChoice {
+  const SortKeyInfo* info = nullptr;  // null: a tracepoint's field
+  EventId event;                      // of the field
+  const TracepointField* field = nullptr;
+  bool raw = false;
+  bool operator==(const KeyChoice&) const = default;
+};
+
+enum class RowsOf : uint8_t { kSamples, kBranches, kMemory };
+
+struct Plan {
+  RowsOf rows = RowsOf::kSamples;
+  bool children = false;    // callers get rows
+  bool call_graph = false;  // call trees are shown
+  bool caller_order = false;
+  bool self_title = false;  // the overhead column is called "Self"
+  std::vector<KeyChoice> keys;
+  std::vector<OrderTerm> columns;  // OrderTerm::key counts `keys`
+  std::vector<OrderTerm> order;
+  bool needs_modes = false;
+  bool has_parent = false;
+  bool tree_margin = false;  // trees are indented to the row's comm
+  bool skip_first_call = false;
+};
+
+/// Errors are perf's messages about keys, with the nearest name where one is near.
+Result<Plan> make_plan(const ReportOptions& options, const Session& session,
+                       const TraceTexts& traces);
+
+}  // namespace sonde::report

@@ -1,0 +1,260 @@
+#include "cmd/cmd_report_tables.h"
+
+#include <fmt/format.h>
+#include <regex.h>
+
+#include <cmath>
+#include <cstdlib>
+
+#include "base/text.h"
+#include "cmd/cmd_report_data.h"
+#include "cmd/cmd_report_time.h"
+
+namespace sonde::report {
+namespace {
+
+/// A POSIX extended regular expression.
+class Pattern {
+ public:
+  static Result<std::unique_ptr<Pattern>> compile(const std::string& text) {
+    auto pattern = std::make_unique<Pattern>();
+    int status = regcomp(&pattern->compiled_, text.c_str(), REG_EXTENDED);
+    if (status != 0) {
+      char reason[256];
+      regerror(status, &pattern->compiled_, reason, sizeof reason);
+      return fail(ErrorCode::kFailed, "Invalid regex: {}\n{}", text, reason);
+    }
+    pattern->is_compiled_ = true;
+    return pattern;
+  }
+  Pattern() = default;
+  Pattern(const Pattern&) = delete;
+  Pattern& operator=(const Pattern&) = delete;
+  ~Pattern() {
+    if (is_compiled_) regfree(&compiled_);
+  }
+  [[nodiscard]] bool matches(std::string_view name) const {
+    return regexec(&compiled_, std::string(name).c_str(), 0, nullptr, 0) == 0;
+  }
+
+ private:
+  regex_t compiled_{};
+  bool is_compiled_ = false;
+};
+
+/// "100ms" in nanoseconds; units s, ms, us, ns.
+uint64_t quantum_ns(const std::string& text) {
+  char* end = nullptr;
+  uint64_t number = std::strtoull(text.c_str(), &end, 0);
+  std::string_view unit = end;
+  if (unit == "s") return number * 1'000'000'000;
+  if (unit == "us") return number * 1000;
+  if (unit == "ns") return number;
+  return number * 1'000'000;
+}
+
+bool listed(const std::vector<std::string>& list, std::string_view name) {
+  return std::ranges::find(list, name) != list.end();
+}
+
+}  // namespace
+
+ReportBuilder::ReportBuilder(const Session& session, const TraceTexts& traces,
+                             const ReportOptions& options, const Plan& plan)
+    : session_(session),
+      traces_(traces),
+      options_(options),
+      plan_(plan),
+      adapter_(session),
+      input_(adapter_.input()) {
+  settings_.nanoseconds = options.nanoseconds;
+  settings_.time_quantum_ns = quantum_ns(options.time_quantum);
+  settings_.raw_trace = options.raw_trace;
+  settings_.verbose = options.verbose > 0;
+  settings_.separator = options.separator.empty() ? '\0' : options.separator[0];
+  settings_.dso_filter = !options.dsos.empty();
+  settings_.parent_pattern = options.parent.value_or("^sys_|^do_page_fault");
+  settings_.caller_order = plan.caller_order;
+  settings_.traces = &traces;
+}
+
+Result<std::vector<std::unique_ptr<EventReport>>> ReportBuilder::build() {
+  const ReplayCounts& counts = session_.counts();
+  const auto& range = session_.recording().features().sample_time;
+  times_ = TRY(parse_time_ranges(options_.time, range ? range->first_ns : counts.first_time_ns,
+                                 range ? range->last_ns : counts.last_time_ns));
+  hidden_ = TRY(hidden_samples());
+  root_frames_ = TRY(root_frames());
+  std::vector<std::unique_ptr<EventReport>> reports;
+  for (const std::vector<EventId>& members : tables()) {
+    std::unique_ptr<EventReport> report = TRY(build_one(members));
+    const ProfileTotals& leader = report->data->profiles[0]->totals();
+    if (options_.skip_empty && leader.samples == 0) continue;
+    reports.push_back(std::move(report));
+  }
+  return reports;
+}
+
+std::vector<std::vector<EventId>> ReportBuilder::tables() const {
+  const EventTable& events = session_.events();
+  std::vector<std::vector<EventId>> found;
+  std::vector<size_t> table_of(events.size(), SIZE_MAX);
+  for (size_t i = 0; i < events.size(); ++i) {
+    EventId leader = events[EventId(i)].leader;
+    bool joins = options_.group && leader.valid() && leader.index() < i &&
+                 table_of[leader.index()] != SIZE_MAX;
+    if (options_.group_forced && i > 0) {
+      joins = true;
+      leader = EventId(size_t{0});
+    }
+    if (joins) {
+      found[table_of[leader.index()]].push_back(EventId(i));
+      continue;
+    }
+    table_of[i] = found.size();
+    found.push_back({EventId(i)});
+  }
+  return found;
+}
+
+std::vector<uint32_t> ReportBuilder::samples_of(EventId event) const {
+  const SampleColumns& samples = session_.samples();
+  std::vector<uint32_t> found;
+  for (uint32_t i = 0; i < samples.size(); ++i)
+    if (samples.event[i] == event.value) found.push_back(i);
+  if (!times_.empty())
+    std::erase_if(found, [&](uint32_t i) {
+      return std::ranges::none_of(times_, [&](const SampleFilter::TimeRange& range) {
+        return samples.time[i] >= range.from_ns && samples.time[i] <= range.to_ns;
+      });
+    });
+  if (options_.hide_unresolved)
+    std::erase_if(found, [&](uint32_t i) { return !input_.frame(samples.leaf[i]).symbol.valid(); });
+  if (options_.socket >= 0)
+    std::erase_if(
+        found, [&](uint32_t i) { return adapter_.socket_of(samples.cpu[i]) != options_.socket; });
+  return found;
+}
+
+std::string ReportBuilder::name_of(const std::vector<EventId>& members) const {
+  const EventTable& events = session_.events();
+  if (members.size() == 1) return events[members[0]].name;
+  std::vector<std::string> names;
+  for (EventId member : members) names.push_back(events[member].name);
+  std::string list = join(names, ", ");
+  bool recorded = events[members.back()].leader == members[0];
+  if (!recorded) return list;
+  const std::string& group = events[members[0]].group_name;
+  return fmt::format("{} {{ {} }}", group.empty() ? "anon group" : group, list);
+}
+
+Result<std::vector<uint8_t>> ReportBuilder::root_frames() const {
+  if (!options_.ignore_callees) return std::vector<uint8_t>();
+  std::unique_ptr<Pattern> pattern = TRY(Pattern::compile(*options_.ignore_callees));
+  std::vector<uint8_t> is_root;
+  for (const Frame& frame : session_.frames())
+    is_root.push_back(frame.symbol.valid() && pattern->matches(adapter_.name(frame.symbol)) ? 1
+                                                                                            : 0);
+  return is_root;
+}
+
+/// The filters of the command line hide samples, but leave them in the totals.
+Result<std::vector<uint8_t>> ReportBuilder::hidden_samples() const {
+  const SampleColumns& samples = session_.samples();
+  std::unique_ptr<SortKey> parent;
+  if (plan_.has_parent && options_.parent && !options_.exclude_other)
+    parent = TRY(find_sort_key("parent")->make(input_, settings_));
+  bool any = !options_.comms.empty() || !options_.dsos.empty() || !options_.symbols.empty() ||
+             !options_.pids.empty() || !options_.tids.empty() || options_.symbol_filter ||
+             parent != nullptr;
+  std::vector<uint8_t> hidden;
+  if (!any) return hidden;
+  RowReader reader(input_);
+  auto has = [](const std::vector<uint32_t>& list, uint32_t id) {
+    return list.empty() || std::ranges::find(list, id) != list.end();
+  };
+  auto keeps_place = [&](const Frame& frame) {
+    if (!options_.dsos.empty()) {
+      if (!frame.dso.valid()) return false;
+      const Dso& dso = input_.dsos[frame.dso];
+      if (!listed(options_.dsos, dso.short_name) && !listed(options_.dsos, dso.path)) return false;
+    }
+    std::string_view name = frame.symbol.valid() ? adapter_.name(frame.symbol) : "";
+    if (options_.symbol_filter && name.find(*options_.symbol_filter) == std::string_view::npos)
+      return false;
+    return options_.symbols.empty() || (!name.empty() && listed(options_.symbols, name));
+  };
+  std::vector<uint8_t> place_hidden;
+  for (const Frame& frame : session_.frames()) place_hidden.push_back(keeps_place(frame) ? 0 : 1);
+  for (uint32_t i = 0; i < samples.size(); ++i) {
+    bool keep =
+        has(options_.pids, samples.pid[i]) && has(options_.tids, samples.tid[i]) &&
+        place_hidden[samples.leaf[i].index()] == 0 &&
+        (options_.comms.empty() || listed(options_.comms, input_.strings.view(samples.comm[i])));
+    if (keep && parent != nullptr) {
+      reader.move_to(i);
+      keep = parent->of_row(reader) != UINT64_MAX;
+    }
+    hidden.push_back(keep ? 0 : 1);
+  }
+  return hidden;
+}
+
+Result<std::unique_ptr<EventReport>> ReportBuilder::build_one(const std::vector<EventId>& members) {
+  auto report = std::make_unique<EventReport>();
+  report->members = members;
+  report->name = name_of(members);
+  report->data = std::make_shared<EventReport::Data>(input_);
+  EventReport::Data& data = *report->data;
+  for (const KeyChoice& choice : plan_.keys) {
+    if (choice.info != nullptr) {
+      data.key_of_choice.push_back(data.keys.size());
+      data.keys.add(TRY(choice.info->make(input_, settings_)));
+    } else if (choice.event == members[0]) {
+      data.key_of_choice.push_back(data.keys.size());
+      data.keys.add(make_field_key(input_, settings_, choice.event, *choice.field, choice.raw));
+    } else {
+      data.key_of_choice.push_back(SIZE_MAX);
+    }
+  }
+  data.keys.seal();
+  ProfileOptions options{.children = plan_.children,
+                         .call_graph = plan_.call_graph,
+                         .caller_order = plan_.caller_order,
+                         .call_key = options_.call_graph.key,
+                         .by_mode = plan_.needs_modes,
+                         .by_branch = plan_.rows == RowsOf::kBranches,
+                         .hidden = hidden_,
+                         .is_root_frame = root_frames_};
+  std::vector<const Profile*> profiles;
+  for (EventId member : members) {
+    data.profiles.push_back(std::make_unique<Profile>(
+        build_profile(data.input, data.keys, samples_of(member), options)));
+    profiles.push_back(data.profiles.back().get());
+    const ProfileTotals& totals = profiles.back()->totals();
+    report->samples += options_.relative ? totals.shown_samples : totals.samples;
+    report->period += options_.relative ? totals.shown_period : totals.period;
+  }
+  data.rows = std::make_unique<TableRows>(std::move(profiles), data.keys);
+  TableRows::SortOptions sorting;
+  for (const OrderTerm& term : plan_.order) {
+    if (!term.is_key)
+      sorting.terms.push_back(term);
+    else if (data.key_of_choice[term.key] != SIZE_MAX)
+      sorting.terms.push_back(OrderTerm::of_key(data.key_of_choice[term.key]));
+  }
+  if (plan_.children && plan_.call_graph)
+    sorting.depth = plan_.caller_order ? TableRows::DepthRule::kDeepestFirst
+                                       : TableRows::DepthRule::kDeepestLast;
+  if (options_.group_sort_index > 0 &&
+      static_cast<size_t>(options_.group_sort_index) < members.size())
+    sorting.first_member = static_cast<size_t>(options_.group_sort_index);
+  data.rows->sort(sorting);
+  if (options_.hierarchy)
+    fill_hierarchy(*report, options_, plan_);
+  else
+    fill_table(*report, options_, plan_);
+  return report;
+}
+
+}  // namespace sonde::report

@@ -1,0 +1,55 @@
+// From a replayed session to the tables of a report: one per event, or per group of events.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cmd/cmd_report_plan.h"
+#include "profile/session_input.h"
+#include "view/table.h"
+
+namespace sonde::report {
+
+/// One table with what its heading says. Everything that the table's call trees need lives here
+/// too.
+struct EventReport {
+  std::vector<EventId> members;  // leader first
+  std::string name;              // of the event, or "anon group { a, b }"
+  uint64_t samples = 0;
+  uint64_t period = 0;
+  view::Table table;
+
+  struct Data;
+  std::shared_ptr<Data> data;
+};
+
+class ReportBuilder {
+ public:
+  ReportBuilder(const Session& session, const TraceTexts& traces, const ReportOptions& options,
+                const Plan& plan);
+
+  /// Tables in the order of events; those without samples are left out where the options say so.
+  [[nodiscard]] Result<std::vector<std::unique_ptr<EventReport>>> build();
+
+ private:
+  [[nodiscard]] std::vector<std::vector<EventId>> tables() const;
+  Result<std::unique_ptr<EventReport>> build_one(const std::vector<EventId>& members);
+  [[nodiscard]] Result<std::vector<uint8_t>> hidden_samples() const;
+  [[nodiscard]] Result<std::vector<uint8_t>> root_frames() const;
+  [[nodiscard]] std::vector<uint32_t> samples_of(EventId event) const;
+  [[nodiscard]] std::string name_of(const std::vector<EventId>& members) const;
+
+  const Session& session_;
+  const TraceTexts& traces_;
+  const ReportOptions& options_;
+  const Plan& plan_;
+  SessionInput adapter_;
+  ProfileInput input_;
+  KeySettings settings_;
+  std::vector<uint8_t> hidden_;
+  std::vector<uint8_t> root_frames_;
+  std::vector<SampleFilter::TimeRange> times_;
+};
+
+}  // namespace sonde::report

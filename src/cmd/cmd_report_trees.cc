@@ -1,0 +1,106 @@
+#include <oneapi/tbb/enumerable_thread_specific.h>
+
+#include "base/parallel.h"
+#include "cmd/cmd_report_data.h"
+
+namespace sonde::report {
+namespace {
+
+/// Makes the call trees of a table's rows, some rows ahead and in parallel; trees that were handed
+/// out are forgotten.
+class TreeSource {
+ public:
+  TreeSource(const EventReport::Data& data, const ReportOptions& options, bool relative_threshold,
+             std::vector<uint32_t> rows)
+      : data_(data),
+        options_(options),
+        rows_(std::move(rows)),
+        profile_(data.rows->profile(0)),
+        builders_([this] { return CallTreeBuilder(profile_); }) {
+    double share = options.call_graph.min_percent / 100;
+    if (relative_threshold)
+      wanted_.min_share_of_parent = share;
+    else
+      wanted_.min_weight =
+          static_cast<uint64_t>(static_cast<double>(total_period(data, options, 0)) * share);
+    view::GraphStyle style = options.call_graph.style;
+    wanted_.heaviest_first =
+        style == view::GraphStyle::kRelative || style == view::GraphStyle::kAbsolute;
+  }
+
+  view::CallTree tree(size_t row) {
+    if (row < ready_from_ || row >= ready_from_ + ready_.size()) prepare(row);
+    return std::move(ready_[row - ready_from_]);
+  }
+
+ private:
+  static constexpr size_t kAhead = 64;
+
+  void prepare(size_t row) {
+    ready_from_ = row;
+    ready_.clear();
+    ready_.resize(std::min(kAhead, rows_.size() - row));
+    parallel_for(ready_.size(), [&](size_t i) { ready_[i] = make(rows_[row + i]); });
+  }
+
+  view::CallTree make(uint32_t row) {
+    view::CallTree shown;
+    uint32_t id = row == TableRows::kAbsent ? row : data_.rows->row_in(row, 0);
+    if (id == TableRows::kAbsent) return shown;
+    const Row& found = profile_.rows()[id];
+    shown.row_weight = profile_.options().children ? found.children : found.self;
+    shown.total_weight = profile_.totals().period;
+    if (shown.row_weight >= wanted_.min_weight) copy(builders_.local().build(id, wanted_), shown);
+    return shown;
+  }
+
+  void copy(const CallTree& tree, view::CallTree& shown) const {
+    const PathFrames& frames = profile_.frames();
+    for (uint32_t i = 0; i < tree.size(); ++i) {
+      const CallTree::Node& node = tree.node(i);
+      view::CallTree::Node& made = shown.nodes.emplace_back();
+      made.cumulative = node.cumulative;
+      made.self = node.self;
+      made.count = node.count;
+      made.self_count = node.self_count;
+      made.children = node.children;
+      for (uint32_t call : node.calls) made.labels.push_back(label(frames.call(call), shown));
+    }
+    shown.top = tree.top();
+  }
+
+  std::string_view label(const Call& call, view::CallTree& shown) const {
+    const Frame& frame = data_.input.frame(call.frame);
+    if (!frame.symbol.valid())
+      return shown.texts.emplace_back(call.ip == 0 ? "0" : fmt::format("{:#x}", call.ip));
+    std::string_view name = data_.input.symbols.name(frame.symbol);
+    if (!call.srcline.valid()) return name;
+    return shown.texts.emplace_back(
+        fmt::format("{} {}", name, data_.input.strings.view(call.srcline)));
+  }
+
+  const EventReport::Data& data_;
+  const ReportOptions& options_;
+  std::vector<uint32_t> rows_;
+  const Profile& profile_;
+  CallTreeOptions wanted_;
+  oneapi::tbb::enumerable_thread_specific<CallTreeBuilder> builders_;
+  size_t ready_from_ = 0;
+  std::vector<view::CallTree> ready_;
+};
+
+}  // namespace
+
+void add_trees(EventReport& report, const ReportOptions& options, const Plan& plan,
+               std::vector<uint32_t> rows) {
+  view::Table& table = report.table;
+  table.graph = {.style = options.call_graph.style,
+                 .value = options.call_graph.value,
+                 .limit = options.call_graph.print_limit,
+                 .skip_first = plan.skip_first_call};
+  bool relative = options.call_graph.style == view::GraphStyle::kRelative;
+  auto source = std::make_shared<TreeSource>(*report.data, options, relative, std::move(rows));
+  table.tree = [source](size_t row) { return source->tree(row); };
+}
+
+}  // namespace sonde::report

@@ -1,0 +1,14 @@
+// What `--header`, `--header-only` and `-I` print: the facts of the file and its feature sections,
+// as perf words them.
+#pragma once
+
+#include "base/sink.h"
+#include "perfdata/recording.h"
+
+namespace sonde {
+
+/// `full` (-I) also shows the topology of CPUs, caches and memory, which else get a line that they
+/// are there.
+void write_header_text(Sink& out, const Recording& recording, bool full);
+
+}  // namespace sonde

@@ -1,0 +1,94 @@
+// Call trees of single rows, merged out of the profile's paths when they are wanted.
+//
+// The tree of a row holds the paths of its own samples whole, and of the other samples on whose
+// path its place lies the part from there on. Steps with the same call merge. A node is a run of
+// steps that nothing enters or leaves in between. Merging goes down only into what reaches the
+// threshold, so the tree of a row costs about what is printed.
+//
+//   CallTreeBuilder builder(profile);
+//   CallTree tree = builder.build(row, {.min_weight = total / 200});
+//   tree.node(tree.top().front()).calls …
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "profile/profile.h"
+
+namespace sonde {
+
+class CallTree {
+ public:
+  struct Node {
+    uint64_t cumulative = 0;  // period of all paths through it
+    uint64_t self = 0;        // of those that end in it
+    uint32_t count = 0;       // samples
+    uint32_t self_count = 0;
+    std::vector<uint32_t> calls;  // PathFrames::call: the run, in path order
+    std::vector<uint32_t>
+        children;  // nodes, heaviest first; those below the threshold are left out
+    [[nodiscard]] uint64_t below() const { return cumulative - self; }
+  };
+  [[nodiscard]] const Node& node(uint32_t id) const { return nodes_[id]; }
+  [[nodiscard]] const std::vector<uint32_t>& top() const { return top_; }
+  [[nodiscard]] bool empty() const { return top_.empty(); }
+  /// Samples with a call path.
+  [[nodiscard]] uint64_t total() const { return total_; }
+  [[nodiscard]] size_t size() const { return nodes_.size(); }
+
+ private:
+  friend class CallTreeBuilder;
+  std::vector<Node> nodes_;
+  std::vector<uint32_t> top_;
+  uint64_t total_ = 0;
+};
+
+struct CallTreeOptions {
+  uint64_t min_weight = 0;  // period that a node must reach
+  double min_share_of_parent =
+      -1;  // if not negative: a node must reach this part of its parent's `below` instead
+  bool heaviest_first = true;  // else in the order of calls
+};
+
+class CallTreeBuilder {
+ public:
+  explicit CallTreeBuilder(const Profile& profile);
+  [[nodiscard]] CallTree build(size_t row, const CallTreeOptions& options);
+
+ private:
+  /// Paths that continue alike from a node of the trie.
+  struct Part {
+    uint32_t call;
+    uint32_t node;
+    bool own;  // only the row's own samples; else only the others
+    uint32_t count;
+    uint64_t weight;
+  };
+  struct Group {
+    size_t begin, end;  // parts
+    uint64_t weight = 0;
+    uint64_t count = 0;
+  };
+
+  void weigh_own_paths(size_t row);
+  void forget_own_paths();
+  std::vector<Part> first_steps(size_t row) const;
+  void next_steps(std::span<const Part> parts, std::vector<Part>& out) const;
+  void add_step(uint32_t node, bool own, std::vector<Part>& out) const;
+  void add_caller(const Part& part, std::vector<Part>& out) const;
+  static std::vector<Group> group_by_call(std::vector<Part>& parts);
+  void sort_groups(const std::vector<Part>& parts, std::vector<Group>& groups) const;
+  std::vector<uint32_t> make_nodes(std::vector<Part> parts, uint64_t below);
+  uint32_t make_node(std::vector<Part> parts, const Group& group);
+
+  const Profile& profile_;
+  bool upwards_;  // paths are walked against the trie
+  CallTreeOptions options_;
+  CallTree tree_;
+  std::vector<uint64_t> own_period_;  // by node: of the row's own samples below it
+  std::vector<uint32_t> own_count_;
+  std::vector<uint32_t> touched_;
+};
+
+}  // namespace sonde

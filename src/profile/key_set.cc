@@ -1,0 +1,35 @@
+#include "profile/key_set.h"
+
+#include "base/check.h"
+
+namespace sonde {
+
+void KeySet::add(std::unique_ptr<SortKey> key) {
+  bool of_place = key->is_of_place();
+  uint32_t index = of_place ? place_count_++ : sample_count_++;
+  keys_.push_back({std::move(key), of_place, index});
+}
+
+void KeySet::seal() {
+  groups_ = Interner(sample_count_);
+  places_ = Interner(place_count_);
+}
+
+uint32_t KeySet::group_of(RowReader& row) {
+  tuple_.clear();
+  for (Slot& slot : keys_)
+    if (!slot.of_place) tuple_.push_back(slot.key->of_row(row));
+  // Neighbours mostly agree: a thread runs for many samples.
+  if (last_group_ != UINT32_MAX && std::ranges::equal(groups_.at(last_group_), tuple_))
+    return last_group_;
+  return last_group_ = groups_.intern(tuple_);
+}
+
+uint32_t KeySet::place_key_of(const CodePlace& place) {
+  tuple_.clear();
+  for (Slot& slot : keys_)
+    if (slot.of_place) tuple_.push_back(slot.key->of_place(place));
+  return places_.intern(tuple_);
+}
+
+}  // namespace sonde

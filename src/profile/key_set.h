@@ -1,0 +1,56 @@
+// KeySet: the sort keys of one report, in order, and the tuples of values that its rows have.
+//
+// Keys of the sample and keys of the place in code are kept apart: a row is (group, place), where a
+// *group* is a distinct tuple of the former and a *place key* one of the latter. So a caller of a
+// sample finds its row without looking at the sample again.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "profile/interner.h"
+#include "profile/sort_key.h"
+
+namespace sonde {
+
+class KeySet {
+ public:
+  explicit KeySet(const ProfileInput& input) : input_(input) {}
+
+  void add(std::unique_ptr<SortKey> key);
+  /// No key may be added after this.
+  void seal();
+
+  [[nodiscard]] size_t size() const { return keys_.size(); }
+  [[nodiscard]] const SortKey& key(size_t i) const { return *keys_[i].key; }
+  [[nodiscard]] bool has_place_keys() const { return place_count_ > 0; }
+
+  uint32_t group_of(RowReader& row);
+  uint32_t place_key_of(const CodePlace& place);
+  [[nodiscard]] size_t group_count() const { return groups_.size(); }
+  [[nodiscard]] size_t place_key_count() const { return places_.size(); }
+
+  /// The value of key `i` in a row.
+  [[nodiscard]] uint64_t value(size_t i, uint32_t group, uint32_t place_key) const {
+    const Slot& slot = keys_[i];
+    return slot.of_place ? places_.at(place_key)[slot.index] : groups_.at(group)[slot.index];
+  }
+  [[nodiscard]] const ProfileInput& input() const { return input_; }
+
+ private:
+  struct Slot {
+    std::unique_ptr<SortKey> key;
+    bool of_place;
+    uint32_t index;  // in its tuple
+  };
+  const ProfileInput& input_;
+  std::vector<Slot> keys_;
+  uint32_t place_count_ = 0;
+  uint32_t sample_count_ = 0;
+  Interner groups_{0};
+  Interner places_{0};
+  std::vector<uint64_t> tuple_;
+  uint32_t last_group_ = UINT32_MAX;
+};
+
+}  // namespace sonde

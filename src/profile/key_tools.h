@@ -1,0 +1,48 @@
+// What the families of sort keys share: construction, and texts of places in code.
+#pragma once
+
+#include <fmt/format.h>
+
+#include "profile/interner.h"
+#include "profile/sort_key.h"
+
+namespace sonde {
+
+using MadeKey = Result<std::unique_ptr<SortKey>>;
+
+/// Makes a key of class `Key`, whose constructor takes the input and the settings.
+template <typename Key>
+MadeKey make_key(const ProfileInput& input, const KeySettings& settings, std::string_view name,
+                 std::string_view title) {
+  auto key = std::make_unique<Key>(input, settings);
+  key->name = name;
+  key->title = title;
+  return key;
+}
+
+/// A key that looks at the input; all do.
+class KeyOfInput : public SortKey {
+ public:
+  KeyOfInput(const ProfileInput& input, const KeySettings& settings)
+      : input_(input), settings_(settings) {}
+
+ protected:
+  const ProfileInput& input_;
+  const KeySettings& settings_;
+};
+
+/// Characters of an unresolved address in a symbol column: "[.] 0x" and sixteen digits.
+inline constexpr size_t kUnresolvedWidth = 16 + 4 + 2;
+/// What an unresolved row demands of a DSO column.
+inline constexpr size_t kUnresolvedDsoWidth = 16;
+
+/// The parent key's value where no function on the path matches.
+inline constexpr uint64_t kNoParent = UINT64_MAX;
+
+/// "4K", "2M", "N/A".
+[[nodiscard]] std::string page_size_text(uint64_t size);
+
+/// Distinct DSOs by the name that is shown, in the order of those names; no DSO stands last.
+[[nodiscard]] int compare_dso_names(const ProfileInput& input, DsoId a, DsoId b, bool long_names);
+
+}  // namespace sonde

@@ -1,0 +1,245 @@
+// Sort keys of branch stacks: where a branch came from and went to, and what the hardware says of
+// it.
+#include <set>
+
+#include "profile/key_tools.h"
+
+namespace sonde {
+namespace {
+
+enum class End : uint8_t { kFrom, kTo };
+
+/// The resolved end of a row's branch.
+template <End kEnd>
+class BranchPlaceKey : public KeyOfInput {
+ public:
+  using KeyOfInput::KeyOfInput;
+
+ protected:
+  struct Place {
+    Frame frame;
+    uint64_t ip = 0;
+  };
+  Place place_of(RowReader& row) const {
+    abi::BranchEntry branch = row.details().branch(row.branch());
+    uint64_t ip = kEnd == End::kFrom ? branch.from : branch.to;
+    return {input_.details.resolve(row.sample(), ip), ip};
+  }
+};
+
+template <End kEnd>
+class BranchDsoKey final : public BranchPlaceKey<kEnd> {
+ public:
+  BranchDsoKey(const ProfileInput& input, const KeySettings& settings)
+      : BranchPlaceKey<kEnd>(input, settings) {
+    this->cuts = true;
+  }
+  uint64_t of_row(RowReader& row) override {
+    Frame frame = this->place_of(row).frame;
+    if (!frame.symbol.valid()) unresolved_.insert(frame.dso.value);
+    return frame.dso.value;
+  }
+  [[nodiscard]] int collate(uint64_t a, uint64_t b) const override {
+    return compare_dso_names(this->input_, dso_of(a), dso_of(b), this->settings_.verbose);
+  }
+  void text(uint64_t value, std::string& out) const override {
+    out += this->input_.dso_name(dso_of(value));
+  }
+  [[nodiscard]] size_t width(uint64_t value, uint32_t /*first_sample*/) const override {
+    if (unresolved_.contains(static_cast<uint32_t>(value))) return kUnresolvedDsoWidth;
+    return this->input_.dso_name(dso_of(value)).size();
+  }
+
+ private:
+  static DsoId dso_of(uint64_t value) {
+    DsoId dso;
+    dso.value = static_cast<uint32_t>(value);
+    return dso;
+  }
+  std::set<uint32_t> unresolved_;
+};
+
+template <End kEnd>
+class BranchSymbolKey final : public BranchPlaceKey<kEnd> {
+ public:
+  using BranchPlaceKey<kEnd>::BranchPlaceKey;
+  uint64_t of_row(RowReader& row) override {
+    auto [frame, ip] = this->place_of(row);
+    bool resolved = frame.symbol.valid();
+    uint32_t id = ids_.intern({resolved ? frame.symbol.value : ip, resolved ? 1U : 0U});
+    if (id == places_.size()) places_.push_back({frame, frame.dso.valid() ? frame.address : ip});
+    return id;
+  }
+  [[nodiscard]] int collate(uint64_t a, uint64_t b) const override {
+    const Known& left = places_[a];
+    const Known& right = places_[b];
+    if (!left.frame.symbol.valid() && !right.frame.symbol.valid())
+      return three_way(static_cast<int64_t>(left.address), static_cast<int64_t>(right.address));
+    if (!left.frame.symbol.valid() || !right.frame.symbol.valid())
+      return left.frame.symbol.valid() ? -1 : 1;
+    return three_way(left.frame.symbol_start, right.frame.symbol_start);
+  }
+  void text(uint64_t value, std::string& out) const override {
+    const Known& known = places_[value];
+    out += '[';
+    out += static_cast<char>(known.frame.level);
+    out += "] ";
+    if (known.frame.symbol.valid())
+      out += this->input_.symbols.name(known.frame.symbol);
+    else
+      fmt::format_to(std::back_inserter(out), "0x{:016x}", known.address);
+  }
+
+ private:
+  struct Known {
+    Frame frame;
+    uint64_t address;
+  };
+  Interner ids_{2};
+  std::vector<Known> places_;
+};
+
+template <End kEnd>
+class BranchAddrKey final : public BranchPlaceKey<kEnd> {
+ public:
+  using BranchPlaceKey<kEnd>::BranchPlaceKey;
+  uint64_t of_row(RowReader& row) override {
+    auto [frame, ip] = this->place_of(row);
+    return places_.intern({frame.symbol.value, ip, frame.dso.value, frame.address,
+                           frame.symbol_start, static_cast<uint64_t>(frame.level)});
+  }
+  [[nodiscard]] int collate(uint64_t a, uint64_t b) const override {
+    return three_way(static_cast<int64_t>(at(a)[1]), static_cast<int64_t>(at(b)[1]));
+  }
+  void text(uint64_t value, std::string& out) const override {
+    auto place = at(value);
+    fmt::format_to(std::back_inserter(out), "[{}] ", static_cast<char>(place[5]));
+    if (place[0] != SymbolId::kNone)
+      fmt::format_to(std::back_inserter(out), "{}+{:#x}",
+                     this->input_.symbols.name(SymbolId(static_cast<size_t>(place[0]))),
+                     place[3] - place[4]);
+    else
+      fmt::format_to(std::back_inserter(out), "0x{:016x}", place[3]);
+  }
+
+ private:
+  [[nodiscard]] std::span<const uint64_t> at(uint64_t value) const {
+    return places_.at(static_cast<uint32_t>(value));
+  }
+  Interner places_{6};
+};
+
+template <End kEnd>
+class BranchSrclineKey final : public BranchPlaceKey<kEnd> {
+ public:
+  using BranchPlaceKey<kEnd>::BranchPlaceKey;
+  uint64_t of_row(RowReader& row) override {
+    Frame frame = this->place_of(row).frame;
+    std::string line =
+        frame.dso.valid() ? this->input_.symbols.srcline(frame.dso, frame.address) : "??:0";
+    return this->input_.strings.intern(line).value;
+  }
+  [[nodiscard]] int collate(uint64_t a, uint64_t b) const override {
+    return a == b ? 0 : view(a).compare(view(b));
+  }
+  void text(uint64_t value, std::string& out) const override { out += view(value); }
+
+ private:
+  [[nodiscard]] std::string_view view(uint64_t value) const {
+    return this->input_.strings.view(StringId(static_cast<size_t>(value)));
+  }
+};
+
+/// A flag of the branch; the values' texts stand in the order of their numbers.
+template <uint64_t (*Get)(const abi::BranchEntry&)>
+class BranchFlagKey final : public KeyOfInput {
+ public:
+  using KeyOfInput::KeyOfInput;
+  uint64_t of_row(RowReader& row) override { return Get(row.details().branch(row.branch())); }
+  void text(uint64_t value, std::string& out) const override { out += texts[value]; }
+  [[nodiscard]] size_t width(uint64_t /*value*/, uint32_t /*first_sample*/) const override {
+    return 0;
+  }
+  std::array<std::string_view, 3> texts;
+};
+
+template <uint64_t (*Get)(const abi::BranchEntry&)>
+MadeKey make_flag_key(const ProfileInput& input, const KeySettings& settings, std::string_view name,
+                      std::string_view title, std::array<std::string_view, 3> texts) {
+  auto key = std::make_unique<BranchFlagKey<Get>>(input, settings);
+  key->name = name;
+  key->title = title;
+  key->texts = texts;
+  return key;
+}
+
+uint64_t misprediction_of(const abi::BranchEntry& branch) {
+  if (branch.predicted()) return 1;
+  return branch.mispredicted() ? 2 : 0;
+}
+uint64_t transaction_of(const abi::BranchEntry& branch) {
+  return branch.in_tx() ? 1 : 0;
+}
+uint64_t abort_of(const abi::BranchEntry& branch) {
+  return branch.aborted() ? 1 : 0;
+}
+
+class CyclesKey final : public KeyOfInput {
+ public:
+  using KeyOfInput::KeyOfInput;
+  uint64_t of_row(RowReader& row) override { return row.details().branch(row.branch()).cycles(); }
+  [[nodiscard]] int collate(uint64_t a, uint64_t b) const override { return three_way(b, a); }
+  void text(uint64_t value, std::string& out) const override {
+    if (value == 0)
+      out += '-';
+    else
+      fmt::format_to(std::back_inserter(out), "{}", value);
+  }
+  [[nodiscard]] size_t width(uint64_t /*value*/, uint32_t /*first_sample*/) const override {
+    return 0;
+  }
+};
+
+}  // namespace
+
+MadeKey make_dso_from_key(const ProfileInput& input, const KeySettings& settings) {
+  return make_key<BranchDsoKey<End::kFrom>>(input, settings, "dso_from", "Source Shared Object");
+}
+MadeKey make_dso_to_key(const ProfileInput& input, const KeySettings& settings) {
+  return make_key<BranchDsoKey<End::kTo>>(input, settings, "dso_to", "Target Shared Object");
+}
+MadeKey make_symbol_from_key(const ProfileInput& input, const KeySettings& settings) {
+  return make_key<BranchSymbolKey<End::kFrom>>(input, settings, "symbol_from", "Source Symbol");
+}
+MadeKey make_symbol_to_key(const ProfileInput& input, const KeySettings& settings) {
+  return make_key<BranchSymbolKey<End::kTo>>(input, settings, "symbol_to", "Target Symbol");
+}
+MadeKey make_addr_from_key(const ProfileInput& input, const KeySettings& settings) {
+  return make_key<BranchAddrKey<End::kFrom>>(input, settings, "addr_from", "Source Address");
+}
+MadeKey make_addr_to_key(const ProfileInput& input, const KeySettings& settings) {
+  return make_key<BranchAddrKey<End::kTo>>(input, settings, "addr_to", "Target Address");
+}
+MadeKey make_srcline_from_key(const ProfileInput& input, const KeySettings& settings) {
+  return make_key<BranchSrclineKey<End::kFrom>>(input, settings, "srcline_from",
+                                                "From Source:Line");
+}
+MadeKey make_srcline_to_key(const ProfileInput& input, const KeySettings& settings) {
+  return make_key<BranchSrclineKey<End::kTo>>(input, settings, "srcline_to", "To Source:Line");
+}
+MadeKey make_mispredict_key(const ProfileInput& input, const KeySettings& settings) {
+  return make_flag_key<misprediction_of>(input, settings, "mispredict", "Branch Mispredicted",
+                                         {"N/A", "N", "Y"});
+}
+MadeKey make_in_tx_key(const ProfileInput& input, const KeySettings& settings) {
+  return make_flag_key<transaction_of>(input, settings, "in_tx", "Branch in transaction",
+                                       {".", "T", "T"});
+}
+MadeKey make_abort_key(const ProfileInput& input, const KeySettings& settings) {
+  return make_flag_key<abort_of>(input, settings, "abort", "Transaction abort", {".", "A", "A"});
+}
+MadeKey make_cycles_key(const ProfileInput& input, const KeySettings& settings) {
+  return make_key<CyclesKey>(input, settings, "cycles", "Basic Block Cycles");
+}
+
+}  // namespace sonde

@@ -1,0 +1,333 @@
+// Sort keys of places in code: dso, symbol, their sizes, source lines; and the parent key, which
+// looks up the chain.
+#include <regex.h>
+
+#include <set>
+
+#include "profile/key_tools.h"
+
+namespace sonde {
+
+int compare_dso_names(const ProfileInput& input, DsoId a, DsoId b, bool long_names) {
+  if (a == b) return 0;
+  if (!a.valid() || !b.valid()) return a.valid() ? -1 : 1;
+  const Dso& left = input.dsos[a];
+  const Dso& right = input.dsos[b];
+  return long_names ? left.path.compare(right.path) : left.short_name.compare(right.short_name);
+}
+
+namespace {
+
+class PlaceKey : public KeyOfInput {
+ public:
+  using KeyOfInput::KeyOfInput;
+  [[nodiscard]] bool is_of_place() const override { return true; }
+
+ protected:
+  /// DSOs that are shown under one name are one.
+  DsoId same_named(DsoId dso) {
+    if (!dso.valid()) return dso;
+    std::string_view shown = name_of(dso);
+    auto [found, added] = by_name_.try_emplace(shown, dso);
+    return found->second;
+  }
+  [[nodiscard]] std::string_view name_of(DsoId dso) const {
+    if (dso.valid() && settings_.verbose) return input_.dsos[dso].path;
+    return input_.dso_name(dso);
+  }
+
+ private:
+  std::map<std::string_view, DsoId> by_name_;
+};
+
+class DsoKey final : public PlaceKey {
+ public:
+  DsoKey(const ProfileInput& input, const KeySettings& settings) : PlaceKey(input, settings) {
+    cuts = true;
+  }
+  uint64_t of_place(const CodePlace& place) override {
+    const Frame& frame = input_.frame(place.frame);
+    DsoId dso = same_named(frame.dso);
+    if (!frame.symbol.valid()) unresolved_.insert(dso.value);
+    return dso.value;
+  }
+  [[nodiscard]] int collate(uint64_t a, uint64_t b) const override {
+    return compare_dso_names(input_, dso_of(a), dso_of(b), settings_.verbose);
+  }
+  void text(uint64_t value, std::string& out) const override { out += name_of(dso_of(value)); }
+  [[nodiscard]] size_t width(uint64_t value, uint32_t /*first_sample*/) const override {
+    DsoId dso = dso_of(value);
+    size_t width = dso.valid() ? name_of(dso).size() : 0;
+    bool widens = settings_.separator == 0 && !settings_.dso_filter;
+    if (widens && unresolved_.contains(dso.value)) width = std::max(width, kUnresolvedDsoWidth);
+    return width;
+  }
+
+ private:
+  static DsoId dso_of(uint64_t value) {
+    DsoId dso;
+    dso.value = static_cast<uint32_t>(value);
+    return dso;
+  }
+  std::set<uint32_t> unresolved_;  // with places that have no symbol
+};
+
+/// Functions; where there is none, single addresses.
+class SymbolKey final : public PlaceKey {
+ public:
+  using PlaceKey::PlaceKey;
+
+  uint64_t of_place(const CodePlace& place) override {
+    const Frame& frame = input_.frame(place.frame);
+    bool resolved = frame.symbol.valid();
+    auto [start, end] =
+        resolved ? input_.symbols.range(frame.symbol) : std::pair(place.ip, uint64_t{0});
+    DsoId dso = resolved ? same_named(frame.dso) : DsoId();
+    uint32_t id = ids_.intern({dso.value, start, end, resolved ? 1U : 0U});
+    if (id == places_.size())
+      places_.push_back({frame.dso, frame.symbol, frame.level, start, end, place.ip,
+                         resolved ? input_.symbols.name(frame.symbol) : std::string_view()});
+    return id;
+  }
+
+  [[nodiscard]] int collate(uint64_t a, uint64_t b) const override {
+    const Place& left = places_[a];
+    const Place& right = places_[b];
+    if (!left.symbol.valid() && !right.symbol.valid())
+      return three_way(static_cast<int64_t>(left.start), static_cast<int64_t>(right.start));
+    if (int by_dso = compare_dso_names(input_, left.dso, right.dso, settings_.verbose); by_dso != 0)
+      return by_dso;
+    if (!left.symbol.valid() || !right.symbol.valid()) return left.symbol.valid() ? -1 : 1;
+    if (left.start != right.start) return three_way(left.start, right.start);
+    return three_way(left.end, right.end);
+  }
+
+  [[nodiscard]] int order(uint64_t a, uint64_t b) const override {
+    const Place& left = places_[a];
+    const Place& right = places_[b];
+    if (!left.symbol.valid() || !right.symbol.valid())
+      return three_way(right.symbol.valid(), left.symbol.valid());
+    return left.name.compare(right.name);
+  }
+
+  void text(uint64_t value, std::string& out) const override {
+    const Place& place = places_[value];
+    if (settings_.verbose) {
+      char origin = place.dso.valid() ? input_.symbols.origin(place.dso) : '!';
+      fmt::format_to(std::back_inserter(out), "{:<#18x} {} ", place.ip, origin);
+    }
+    out += '[';
+    out += static_cast<char>(place.level);
+    out += "] ";
+    if (place.symbol.valid())
+      out += place.name;
+    else
+      fmt::format_to(std::back_inserter(out), "0x{:016x}", place.ip);
+  }
+
+  [[nodiscard]] size_t width(uint64_t value, uint32_t /*first_sample*/) const override {
+    const Place& place = places_[value];
+    if (!place.symbol.valid()) return kUnresolvedWidth;
+    return place.name.size() + 4 + (settings_.verbose ? 16 + 2 + 3 : 0);
+  }
+
+ private:
+  struct Place {
+    DsoId dso;
+    SymbolId symbol;
+    FrameLevel level;
+    uint64_t start, end;
+    uint64_t ip;
+    std::string_view name;
+  };
+  Interner ids_{4};
+  std::vector<Place> places_;
+};
+
+class SymbolSizeKey final : public PlaceKey {
+ public:
+  SymbolSizeKey(const ProfileInput& input, const KeySettings& settings)
+      : PlaceKey(input, settings) {
+    right_aligned = true;
+  }
+  uint64_t of_place(const CodePlace& place) override {
+    SymbolId symbol = input_.frame(place.frame).symbol;
+    if (!symbol.valid()) return kUnknownSize;
+    auto [start, end] = input_.symbols.range(symbol);
+    return end - start;
+  }
+  [[nodiscard]] int collate(uint64_t a, uint64_t b) const override {
+    return three_way(a == kUnknownSize ? 0 : a, b == kUnknownSize ? 0 : b);
+  }
+  void text(uint64_t value, std::string& out) const override {
+    if (value == kUnknownSize)
+      out += "unknown";
+    else
+      fmt::format_to(std::back_inserter(out), "{}", static_cast<int32_t>(value));
+  }
+  [[nodiscard]] size_t width(uint64_t /*value*/, uint32_t /*first_sample*/) const override {
+    return 0;
+  }
+
+ private:
+  static constexpr uint64_t kUnknownSize = UINT64_MAX;
+};
+
+/// The size of the mapping that was hit.
+class DsoSizeKey final : public KeyOfInput {
+ public:
+  DsoSizeKey(const ProfileInput& input, const KeySettings& settings) : KeyOfInput(input, settings) {
+    right_aligned = true;
+  }
+  uint64_t of_row(RowReader& row) override { return input_.details.mapped_size(row.sample()); }
+  [[nodiscard]] int collate(uint64_t a, uint64_t b) const override { return three_way(b, a); }
+  void text(uint64_t value, std::string& out) const override {
+    if (value == 0)
+      out += "unknown";
+    else
+      fmt::format_to(std::back_inserter(out), "{}", static_cast<int32_t>(value));
+  }
+  [[nodiscard]] size_t width(uint64_t /*value*/, uint32_t /*first_sample*/) const override {
+    return 0;
+  }
+};
+
+/// Text that a place gives, kept in the string pool.
+class PlaceTextKey : public PlaceKey {
+ public:
+  PlaceTextKey(const ProfileInput& input, const KeySettings& settings) : PlaceKey(input, settings) {
+    cuts = true;
+  }
+  uint64_t of_place(const CodePlace& place) override {
+    return input_.strings.intern(text_of(input_.frame(place.frame))).value;
+  }
+  [[nodiscard]] int collate(uint64_t a, uint64_t b) const override {
+    return a == b ? 0 : view(a).compare(view(b));
+  }
+  void text(uint64_t value, std::string& out) const override { out += view(value); }
+
+ protected:
+  [[nodiscard]] virtual std::string text_of(const Frame& frame) const = 0;
+
+ private:
+  [[nodiscard]] std::string_view view(uint64_t value) const {
+    return input_.strings.view(StringId(static_cast<size_t>(value)));
+  }
+};
+
+class SrclineKey final : public PlaceTextKey {
+ public:
+  using PlaceTextKey::PlaceTextKey;
+
+ protected:
+  [[nodiscard]] std::string text_of(const Frame& frame) const override {
+    return frame.dso.valid() ? input_.symbols.srcline(frame.dso, frame.address) : "??:0";
+  }
+};
+
+class SrcfileKey final : public PlaceTextKey {
+ public:
+  using PlaceTextKey::PlaceTextKey;
+
+ protected:
+  [[nodiscard]] std::string text_of(const Frame& frame) const override {
+    return frame.dso.valid() ? input_.symbols.srcfile(frame.dso, frame.address) : "";
+  }
+};
+
+/// The column that perf adds to `-s symbol` outside branch mode.
+class NoIpcKey final : public PlaceKey {
+ public:
+  using PlaceKey::PlaceKey;
+  uint64_t of_place(const CodePlace& /*place*/) override { return 0; }
+  void text(uint64_t /*value*/, std::string& out) const override { out += "-      -            "; }
+};
+
+/// The first function on the call path that matches a regular expression.
+class ParentKey final : public KeyOfInput {
+ public:
+  using KeyOfInput::KeyOfInput;
+  ~ParentKey() override {
+    if (compiled_) regfree(&pattern_);
+  }
+  Result<> compile() {
+    int status = regcomp(&pattern_, settings_.parent_pattern.c_str(), REG_EXTENDED);
+    compiled_ = status == 0;
+    if (compiled_) return {};
+    char reason[256];
+    regerror(status, &pattern_, reason, sizeof reason);
+    return fail(ErrorCode::kFailed, "Invalid regex: {}\n{}", settings_.parent_pattern, reason);
+  }
+  uint64_t of_row(RowReader& row) override {
+    ChainId chain = input_.samples.chain[row.sample()];
+    if (!chain.valid()) return kOther;
+    std::span<const FrameId> frames = input_.chains[chain];
+    for (size_t i = 0; i < frames.size(); ++i) {
+      size_t at = settings_.caller_order ? frames.size() - 1 - i : i;
+      SymbolId symbol = input_.frame(frames[at]).symbol;
+      if (symbol.valid() && matches(symbol)) return symbol.value;
+    }
+    return kOther;
+  }
+  [[nodiscard]] int collate(uint64_t a, uint64_t b) const override {
+    if (a == kOther || b == kOther) return three_way(a == kOther, b == kOther);
+    return name_of(a).compare(name_of(b));
+  }
+  void text(uint64_t value, std::string& out) const override {
+    out += value == kOther ? "[other]" : name_of(value);
+  }
+  [[nodiscard]] size_t width(uint64_t value, uint32_t /*first_sample*/) const override {
+    return value == kOther ? 0 : name_of(value).size();
+  }
+
+ private:
+  static constexpr uint64_t kOther = kNoParent;
+  [[nodiscard]] std::string_view name_of(uint64_t value) const {
+    return input_.symbols.name(SymbolId(static_cast<size_t>(value)));
+  }
+  bool matches(SymbolId symbol) {
+    auto [known, added] = matches_.try_emplace(symbol.value, false);
+    if (added) {
+      std::string function(input_.symbols.name(symbol));
+      known->second = regexec(&pattern_, function.c_str(), 0, nullptr, 0) == 0;
+    }
+    return known->second;
+  }
+  regex_t pattern_{};
+  bool compiled_ = false;
+  std::map<uint32_t, bool> matches_;
+};
+
+}  // namespace
+
+MadeKey make_dso_key(const ProfileInput& input, const KeySettings& settings) {
+  return make_key<DsoKey>(input, settings, "dso", "Shared Object");
+}
+MadeKey make_symbol_key(const ProfileInput& input, const KeySettings& settings) {
+  return make_key<SymbolKey>(input, settings, "symbol", "Symbol");
+}
+MadeKey make_symbol_size_key(const ProfileInput& input, const KeySettings& settings) {
+  return make_key<SymbolSizeKey>(input, settings, "symbol_size", "Symbol size");
+}
+MadeKey make_dso_size_key(const ProfileInput& input, const KeySettings& settings) {
+  return make_key<DsoSizeKey>(input, settings, "dso_size", "DSO size");
+}
+MadeKey make_srcline_key(const ProfileInput& input, const KeySettings& settings) {
+  return make_key<SrclineKey>(input, settings, "srcline", "Source:Line");
+}
+MadeKey make_srcfile_key(const ProfileInput& input, const KeySettings& settings) {
+  return make_key<SrcfileKey>(input, settings, "srcfile", "Source File");
+}
+MadeKey make_ipc_null_key(const ProfileInput& input, const KeySettings& settings) {
+  return make_key<NoIpcKey>(input, settings, "ipc_null", "IPC   [IPC Coverage]");
+}
+MadeKey make_parent_key(const ProfileInput& input, const KeySettings& settings) {
+  auto key = std::make_unique<ParentKey>(input, settings);
+  key->name = "parent";
+  key->title = "Parent symbol";
+  key->cuts = true;
+  TRY(key->compile());
+  return key;
+}
+
+}  // namespace sonde

@@ -1,0 +1,187 @@
+// Sort keys of who ran where: pid, tid, comm, cpu, socket, cgroup.
+#include "profile/key_tools.h"
+
+namespace sonde {
+namespace {
+
+class CommKey final : public KeyOfInput {
+ public:
+  CommKey(const ProfileInput& input, const KeySettings& settings) : KeyOfInput(input, settings) {
+    cuts = true;
+  }
+  uint64_t of_row(RowReader& row) override { return input_.samples.comm[row.sample()].value; }
+  [[nodiscard]] int collate(uint64_t a, uint64_t b) const override {
+    return a == b ? 0 : name_of(a).compare(name_of(b));
+  }
+  void text(uint64_t value, std::string& out) const override { out += name_of(value); }
+  /// perf measures the name that the thread has at the end of the recording.
+  [[nodiscard]] size_t width(uint64_t /*value*/, uint32_t first_sample) const override {
+    return input_.details
+        .last_comm(input_.samples.pid[first_sample], input_.samples.tid[first_sample])
+        .size();
+  }
+
+ private:
+  [[nodiscard]] std::string_view name_of(uint64_t value) const {
+    return input_.strings.view(StringId(static_cast<size_t>(value)));
+  }
+};
+
+/// A task by its number, shown with the name that it had last.
+class TaskKey : public KeyOfInput {
+ public:
+  using KeyOfInput::KeyOfInput;
+  void text(uint64_t value, std::string& out) const override {
+    auto tid = static_cast<int32_t>(value);
+    fmt::format_to(std::back_inserter(out), "{:7d}:{}", tid, comm_of(value));
+  }
+  [[nodiscard]] int collate(uint64_t a, uint64_t b) const override {
+    return three_way(static_cast<int32_t>(a), static_cast<int32_t>(b));
+  }
+  [[nodiscard]] size_t width(uint64_t value, uint32_t /*first_sample*/) const override {
+    return comm_of(value).size() + 8;
+  }
+
+ protected:
+  [[nodiscard]] virtual std::string_view comm_of(uint64_t value) const = 0;
+};
+
+class TidKey final : public TaskKey {
+ public:
+  using TaskKey::TaskKey;
+  uint64_t of_row(RowReader& row) override {
+    uint64_t pid = input_.samples.pid[row.sample()];
+    return pid << 32 | input_.samples.tid[row.sample()];
+  }
+
+ protected:
+  [[nodiscard]] std::string_view comm_of(uint64_t value) const override {
+    return input_.details.last_comm(static_cast<uint32_t>(value >> 32),
+                                    static_cast<uint32_t>(value));
+  }
+};
+
+class TgidKey final : public TaskKey {
+ public:
+  using TaskKey::TaskKey;
+  uint64_t of_row(RowReader& row) override { return input_.samples.pid[row.sample()]; }
+
+ protected:
+  [[nodiscard]] std::string_view comm_of(uint64_t value) const override {
+    auto pid = static_cast<uint32_t>(value);
+    return input_.details.last_comm(pid, pid);
+  }
+};
+
+class CpuKey final : public KeyOfInput {
+ public:
+  CpuKey(const ProfileInput& input, const KeySettings& settings) : KeyOfInput(input, settings) {
+    min_width = 3;
+  }
+  uint64_t of_row(RowReader& row) override { return input_.samples.cpu[row.sample()]; }
+  [[nodiscard]] int collate(uint64_t a, uint64_t b) const override {
+    return three_way(static_cast<int32_t>(a), static_cast<int32_t>(b));
+  }
+  void text(uint64_t value, std::string& out) const override {
+    fmt::format_to(std::back_inserter(out), "{:03}", static_cast<int32_t>(value));
+  }
+  [[nodiscard]] size_t width(uint64_t /*value*/, uint32_t /*first_sample*/) const override {
+    return 3;
+  }
+};
+
+class SocketKey final : public KeyOfInput {
+ public:
+  SocketKey(const ProfileInput& input, const KeySettings& settings) : KeyOfInput(input, settings) {
+    min_width = 6;
+    right_aligned = true;
+  }
+  uint64_t of_row(RowReader& row) override {
+    return static_cast<uint64_t>(input_.details.socket_of(input_.samples.cpu[row.sample()]));
+  }
+  [[nodiscard]] int collate(uint64_t a, uint64_t b) const override {
+    return three_way(static_cast<int32_t>(a), static_cast<int32_t>(b));
+  }
+  void text(uint64_t value, std::string& out) const override {
+    auto socket = static_cast<int32_t>(value);
+    if (socket < 0)
+      fmt::format_to(std::back_inserter(out), "-{:03}", -socket);
+    else
+      fmt::format_to(std::back_inserter(out), "{:03}", socket);
+  }
+  [[nodiscard]] size_t width(uint64_t /*value*/, uint32_t /*first_sample*/) const override {
+    return 6;
+  }
+};
+
+class CgroupKey final : public KeyOfInput {
+ public:
+  CgroupKey(const ProfileInput& input, const KeySettings& settings) : KeyOfInput(input, settings) {
+    min_width = 6;
+    cuts = true;
+  }
+  uint64_t of_row(RowReader& row) override { return row.details().cgroup; }
+  void text(uint64_t value, std::string& out) const override {
+    if (value == 0) {
+      out += "N/A";
+      return;
+    }
+    std::string_view path = input_.details.cgroup_path(value);
+    out += path.empty() ? "unknown" : path;
+  }
+};
+
+/// The cgroup namespace of the process: device and inode.
+class CgroupIdKey final : public KeyOfInput {
+ public:
+  CgroupIdKey(const ProfileInput& input, const KeySettings& settings)
+      : KeyOfInput(input, settings) {
+    min_width = 20;
+  }
+  uint64_t of_row(RowReader& row) override {
+    Machine::Namespace found = input_.details.cgroup_namespace(row.sample());
+    return namespaces_.intern({found.device, found.inode});
+  }
+  [[nodiscard]] int collate(uint64_t a, uint64_t b) const override {
+    auto left = namespaces_.at(static_cast<uint32_t>(a));
+    auto right = namespaces_.at(static_cast<uint32_t>(b));
+    int by_device = three_way(left[0], right[0]);
+    return by_device != 0 ? by_device : three_way(left[1], right[1]);
+  }
+  void text(uint64_t value, std::string& out) const override {
+    auto found = namespaces_.at(static_cast<uint32_t>(value));
+    fmt::format_to(std::back_inserter(out), "{}/0x{:x}", found[0], found[1]);
+  }
+
+ private:
+  Interner namespaces_{2};
+};
+
+}  // namespace
+
+MadeKey make_comm_key(const ProfileInput& input, const KeySettings& settings) {
+  return make_key<CommKey>(input, settings, "comm", "Command");
+}
+MadeKey make_pid_key(const ProfileInput& input, const KeySettings& settings) {
+  return make_key<TidKey>(input, settings, "pid", "    Pid:Command");
+}
+MadeKey make_tid_key(const ProfileInput& input, const KeySettings& settings) {
+  return make_key<TidKey>(input, settings, "tid", "    Tid:Command");
+}
+MadeKey make_tgid_key(const ProfileInput& input, const KeySettings& settings) {
+  return make_key<TgidKey>(input, settings, "tgid", "   Tgid:Command");
+}
+MadeKey make_cpu_key(const ProfileInput& input, const KeySettings& settings) {
+  return make_key<CpuKey>(input, settings, "cpu", "CPU");
+}
+MadeKey make_socket_key(const ProfileInput& input, const KeySettings& settings) {
+  return make_key<SocketKey>(input, settings, "socket", "Socket");
+}
+MadeKey make_cgroup_key(const ProfileInput& input, const KeySettings& settings) {
+  return make_key<CgroupKey>(input, settings, "cgroup", "Cgroup");
+}
+MadeKey make_cgroup_id_key(const ProfileInput& input, const KeySettings& settings) {
+  return make_key<CgroupIdKey>(input, settings, "cgroup_id", "cgroup id (dev/inode)");
+}
+
+}  // namespace sonde

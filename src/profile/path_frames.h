@@ -1,0 +1,73 @@
+// PathFrames: what the frames of call chains are for grouping.
+//
+// Two frames of the same function are one step of a call path (CallKey::kFunction); frames without
+// a symbol are told apart by their run time address, which the columns don't have, so chains with
+// such frames are read again from their samples. A step's *path key* is the pair (call, place key):
+// the call decides which nodes of a printed tree merge, the place key which row of the report the
+// step belongs to.
+#pragma once
+
+#include <vector>
+
+#include "profile/key_set.h"
+
+namespace sonde {
+
+/// What makes two frames the same step of a call path.
+enum class CallKey : uint8_t { kFunction, kAddress, kSrcline };
+
+/// A distinct step: what is printed in call trees, and where it stands among steps of equal weight.
+struct Call {
+  FrameId frame;
+  uint64_t ip;        // shown where there is no symbol
+  StringId srcline;   // where the key is address or srcline
+  uint32_t dso_rank;  // the later the object was seen, the earlier its steps stand
+  uint64_t order;     // and the higher the address
+};
+
+class PathFrames {
+ public:
+  PathFrames(const ProfileInput& input, KeySet& keys, CallKey kind);
+
+  /// Whether a chain holds frames whose run time address matters.
+  [[nodiscard]] bool needs_addresses(ChainId chain);
+  /// The path key of a frame that does not need its address.
+  uint32_t path_key(FrameId frame) {
+    uint32_t known = key_of_frame_[frame.index()];
+    return known != kUnknown ? known : add(CodePlace{frame, input_.frame(frame).address});
+  }
+  uint32_t path_key(const CodePlace& place);
+  /// The row of a sample whose own place this is.
+  uint32_t own_place_key(FrameId leaf);
+
+  [[nodiscard]] uint32_t call_of(uint32_t path_key) const { return calls_of_keys_[path_key]; }
+  [[nodiscard]] uint32_t place_key_of(uint32_t path_key) const { return places_of_keys_[path_key]; }
+  [[nodiscard]] const Call& call(uint32_t call) const { return calls_[call]; }
+  /// Negative where call `a` stands before `b` when their weights are equal.
+  [[nodiscard]] int compare_calls(uint32_t a, uint32_t b) const;
+  /// Where a place key was first seen: what unresolved rows show.
+  [[nodiscard]] size_t call_count() const { return calls_.size(); }
+
+ private:
+  static constexpr uint32_t kUnknown = UINT32_MAX;
+  [[nodiscard]] bool needs_address(const Frame& frame) const;
+  uint32_t add(const CodePlace& place);
+  uint32_t call_for(const CodePlace& place);
+  StringId srcline_of(const CodePlace& place) const;
+
+  const ProfileInput& input_;
+  KeySet& keys_;
+  CallKey kind_;
+  std::vector<uint32_t> key_of_frame_;      // by FrameId
+  std::vector<uint32_t> own_key_of_frame_;  // by FrameId
+  Interner places_{2};                      // (frame, ip) of frames with addresses
+  std::vector<uint32_t> key_of_place_;
+  Interner call_tuples_{3};
+  std::vector<Call> calls_;
+  Interner path_keys_{2};
+  std::vector<uint32_t> calls_of_keys_;
+  std::vector<uint32_t> places_of_keys_;
+  std::vector<uint8_t> chain_needs_;  // by ChainId: 0 not asked, 1 no, 2 yes
+};
+
+}  // namespace sonde

@@ -1,0 +1,82 @@
+#include "profile/session_input.h"
+
+namespace sonde {
+
+SessionInput::SessionInput(const Session& session) : session_(session) {}
+
+ProfileInput SessionInput::input() const {
+  return {.samples = session_.samples(),
+          .chains = session_.chains(),
+          .frames = session_.frames(),
+          .dsos = session_.machine().dsos(),
+          .strings = session_.strings(),
+          .symbols = *this,
+          .details = *this};
+}
+
+std::string_view SessionInput::name(SymbolId symbol) const {
+  return session_.symbolizer().name(symbol);
+}
+std::pair<uint64_t, uint64_t> SessionInput::range(SymbolId symbol) const {
+  SymbolInfo info = session_.symbolizer().info(symbol);
+  return {info.start, info.end};
+}
+char SessionInput::origin(DsoId dso) const {
+  return session_.symbolizer().origin_of(dso);
+}
+std::string SessionInput::srcline(DsoId dso, uint64_t address) const {
+  return session_.symbolizer().srcline(dso, address);
+}
+std::string SessionInput::srcfile(DsoId dso, uint64_t address) const {
+  return session_.symbolizer().srcfile(dso, address);
+}
+
+bool SessionInput::decode(size_t sample, Sample& out) const {
+  return session_.decode(sample, out);
+}
+
+Frame SessionInput::resolve(size_t sample, uint64_t address) const {
+  const SampleColumns& samples = session_.samples();
+  return session_.resolve(samples.pid[sample], samples.time[sample], RuntimeAddr(address),
+                          samples.cpu_mode[sample]);
+}
+
+std::string_view SessionInput::last_comm(uint32_t /*pid*/, uint32_t tid) const {
+  return session_.strings().view(session_.machine().comm_at(tid, UINT64_MAX));
+}
+
+int SessionInput::socket_of(uint32_t cpu) const {
+  const auto& topology = session_.recording().features().cpu_topology;
+  if (!topology || cpu >= topology->cpus.size()) return -1;
+  return static_cast<int>(topology->cpus[cpu].socket);
+}
+
+std::string_view SessionInput::cgroup_path(uint64_t id) const {
+  return session_.machine().cgroup_path(id);
+}
+
+Machine::Namespace SessionInput::cgroup_namespace(size_t sample) const {
+  constexpr uint32_t kCgroupIndex = 6;  // in the kernel's order of namespaces
+  const SampleColumns& samples = session_.samples();
+  return session_.machine().namespace_of(samples.pid[sample], kCgroupIndex, samples.time[sample]);
+}
+
+uint64_t SessionInput::mapped_size(size_t sample) const {
+  const SampleColumns& samples = session_.samples();
+  const Frame& leaf = session_.frame(samples.leaf[sample]);
+  if (!leaf.dso.valid()) return 0;
+  Sample content;
+  if (!session_.decode(sample, content)) return 0;
+  const Machine& machine = session_.machine();
+  bool is_kernel = machine.dsos()[leaf.dso].is_kernel_side;
+  SpaceId space = is_kernel ? machine.kernel_space()
+                            : machine.space_at(samples.pid[sample], samples.time[sample]).space;
+  if (!space.valid()) return 0;
+  AddressSpace::Found found =
+      machine.space(space).find(RuntimeAddr(content.ip), samples.time[sample]);
+  if (!found.mapping.valid()) return 0;
+  const Mapping& mapping = machine.mapping(found.mapping);
+  return mapping.end - mapping.start;
+}
+
+}  // namespace sonde

@@ -1,0 +1,33 @@
+// A replayed session as the input of profiles.
+#pragma once
+
+#include "profile/profile_input.h"
+#include "replay/session.h"
+
+namespace sonde {
+
+/// Keeps references to the session, which must outlive it.
+class SessionInput final : public SymbolNames, public SampleDetails {
+ public:
+  explicit SessionInput(const Session& session);
+  [[nodiscard]] ProfileInput input() const;
+
+  [[nodiscard]] std::string_view name(SymbolId symbol) const override;
+  [[nodiscard]] std::pair<uint64_t, uint64_t> range(SymbolId symbol) const override;
+  [[nodiscard]] char origin(DsoId dso) const override;
+  [[nodiscard]] std::string srcline(DsoId dso, uint64_t address) const override;
+  [[nodiscard]] std::string srcfile(DsoId dso, uint64_t address) const override;
+
+  bool decode(size_t sample, Sample& out) const override;
+  [[nodiscard]] Frame resolve(size_t sample, uint64_t address) const override;
+  [[nodiscard]] std::string_view last_comm(uint32_t pid, uint32_t tid) const override;
+  [[nodiscard]] int socket_of(uint32_t cpu) const override;
+  [[nodiscard]] std::string_view cgroup_path(uint64_t id) const override;
+  [[nodiscard]] Machine::Namespace cgroup_namespace(size_t sample) const override;
+  [[nodiscard]] uint64_t mapped_size(size_t sample) const override;
+
+ private:
+  const Session& session_;
+};
+
+}  // namespace sonde

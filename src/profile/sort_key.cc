@@ -1,0 +1,56 @@
+#include "profile/sort_key.h"
+
+#include <strings.h>
+
+#include <array>
+
+#include "base/check.h"
+
+namespace sonde {
+
+#define SORT_KEY(name, family) \
+  Result<std::unique_ptr<SortKey>> make_##name##_key(const ProfileInput&, const KeySettings&);
+#include "profile/sort_keys.def"
+#undef SORT_KEY
+
+namespace {
+constexpr auto kKeys = std::to_array<SortKeyInfo>({
+#define SORT_KEY(name, family) {#name, KeyFamily::family, make_##name##_key},
+#include "profile/sort_keys.def"
+#undef SORT_KEY
+});
+}  // namespace
+
+std::span<const SortKeyInfo> sort_key_list() {
+  return kKeys;
+}
+
+const SortKeyInfo* find_sort_key(std::string_view word) {
+  if (word.empty()) return nullptr;
+  for (const SortKeyInfo& key : kKeys)
+    if (word.size() <= key.name.size() &&
+        strncasecmp(word.data(), key.name.data(), word.size()) == 0)
+      return &key;
+  return nullptr;
+}
+
+uint64_t SortKey::of_row(RowReader& /*row*/) {
+  CHECK(false);
+  return 0;
+}
+uint64_t SortKey::of_place(const CodePlace& /*place*/) {
+  CHECK(false);
+  return 0;
+}
+
+int SortKey::collate(uint64_t a, uint64_t b) const {
+  return three_way(a, b);
+}
+
+size_t SortKey::width(uint64_t value, uint32_t /*first_sample*/) const {
+  std::string shown;
+  text(value, shown);
+  return shown.size();
+}
+
+}  // namespace sonde

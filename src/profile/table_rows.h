@@ -1,0 +1,114 @@
+// TableRows: the rows of one table of a report, sorted: one event's, or those of a group of events
+// side by side.
+//
+//   TableRows rows({&cycles, &misses}, keys);
+//   rows.sort({OrderTerm::of(Weight::kOverhead), OrderTerm::of_key(0)});
+//   for (uint32_t row : rows.order()) rows.weight(row, 1, Weight::kOverhead) …   // of the second
+//   event
+//
+// The profiles of a group share one KeySet, so that a row of each is known by its (group, place
+// key). Rows that the leader lacks stand in the table with a weight of 0 for it.
+#pragma once
+
+#include <vector>
+
+#include "profile/profile.h"
+
+namespace sonde {
+
+/// Numbers that a row has for each event.
+enum class Weight : uint8_t {
+  kOverhead,  // period
+  kSystem,
+  kUser,
+  kGuestSystem,
+  kGuestUser,
+  kChildren,
+  kSamples,
+  kPeriod,
+};
+
+/// One criterion of the order of rows: a weight (heaviest first) or a sort key.
+struct OrderTerm {
+  bool is_key = false;
+  Weight weight = Weight::kOverhead;
+  size_t key = 0;
+  static OrderTerm of(Weight weight) { return {false, weight, 0}; }
+  static OrderTerm of_key(size_t key) { return {true, Weight::kOverhead, key}; }
+  bool operator==(const OrderTerm&) const = default;
+};
+
+class TableRows {
+ public:
+  static constexpr uint32_t kAbsent = UINT32_MAX;
+
+  /// The first profile leads.
+  TableRows(std::vector<const Profile*> profiles, const KeySet& keys);
+
+  /// Rows of equal weight whose call paths are compared: the deeper stands first (or last).
+  enum class DepthRule : uint8_t { kIgnore, kDeepestFirst, kDeepestLast };
+  struct SortOptions {
+    std::vector<OrderTerm> terms;
+    DepthRule depth = DepthRule::kIgnore;
+    size_t first_member = 0;  // whose weight decides first
+  };
+  void sort(const SortOptions& options);
+
+  [[nodiscard]] const std::vector<uint32_t>& order() const { return order_; }
+  [[nodiscard]] size_t size() const { return rows_.size(); }
+  [[nodiscard]] size_t members() const { return profiles_.size(); }
+  [[nodiscard]] const Profile& profile(size_t member) const { return *profiles_[member]; }
+  /// The row in a member's profile, or kAbsent.
+  [[nodiscard]] uint32_t row_in(uint32_t row, size_t member) const {
+    return found_[row * profiles_.size() + member];
+  }
+  [[nodiscard]] uint64_t weight(uint32_t row, size_t member, Weight weight) const;
+  /// The row where it occurs first: for names and widths.
+  [[nodiscard]] const Row& any(uint32_t row) const { return *rows_[row]; }
+  [[nodiscard]] bool hidden(uint32_t row) const { return rows_[row]->hidden; }
+  [[nodiscard]] uint64_t value(uint32_t row, size_t key) const {
+    return keys_.value(key, rows_[row]->group, rows_[row]->place_key);
+  }
+
+ private:
+  struct Ranks;
+  [[nodiscard]] int compare_weights(uint32_t a, uint32_t b, Weight weight,
+                                    const SortOptions& options) const;
+  [[nodiscard]] int compare_depths(uint32_t a, uint32_t b, DepthRule rule) const;
+
+  std::vector<const Profile*> profiles_;
+  const KeySet& keys_;
+  std::vector<const Row*> rows_;
+  std::vector<uint32_t> found_;  // row × member
+  std::vector<uint32_t> order_;
+};
+
+/// Dense ranks of values by a three-way comparison; equal values share one.
+class ValueRanks {
+ public:
+  template <typename Compare>
+  ValueRanks(const std::vector<uint64_t>& values, const Compare& compare) {
+    Interner distinct(1);
+    std::vector<uint32_t> ids;
+    ids.reserve(values.size());
+    for (uint64_t value : values) ids.push_back(distinct.intern({value}));
+    std::vector<uint32_t> sorted(distinct.size());
+    for (uint32_t i = 0; i < sorted.size(); ++i) sorted[i] = i;
+    auto before = [&](uint32_t a, uint32_t b) {
+      return compare(distinct.at(a)[0], distinct.at(b)[0]) < 0;
+    };
+    std::ranges::stable_sort(sorted, before);
+    std::vector<uint32_t> rank_of_id(sorted.size(), 0);
+    for (size_t i = 1; i < sorted.size(); ++i)
+      rank_of_id[sorted[i]] =
+          rank_of_id[sorted[i - 1]] + (before(sorted[i - 1], sorted[i]) ? 1 : 0);
+    ranks_.reserve(ids.size());
+    for (uint32_t id : ids) ranks_.push_back(rank_of_id[id]);
+  }
+  [[nodiscard]] uint32_t operator[](size_t i) const { return ranks_[i]; }
+
+ private:
+  std::vector<uint32_t> ranks_;
+};
+
+}  // namespace sonde

@@ -1,0 +1,191 @@
+#include "render/table_text.h"
+
+#include <algorithm>
+
+#include "render/call_tree_text.h"
+#include "render/color.h"
+
+namespace sonde::render {
+namespace {
+
+using view::Column;
+using view::Table;
+
+/// A percentage's characters besides its number: a blank and the sign.
+constexpr size_t kPercentExtra = 2;
+
+/// Blanks per level of a hierarchy.
+constexpr size_t kLevelIndent = 3;
+
+/// Before the text column of a hierarchy, so that the deepest level has its place.
+size_t level_margin(const Table& table) {
+  return table.hierarchy_levels < 2 ? 0 : (table.hierarchy_levels - 1) * kLevelIndent;
+}
+
+class RowWriter {
+ public:
+  RowWriter(Sink& out, const Table& table, const TableTextOptions& options)
+      : out_(out), table_(table), options_(options) {}
+
+  void write(size_t row) {
+    line_.clear();
+    bool first = true;
+    if (table_.hierarchy_levels != 0) line_.append(table_.depth[row] * kLevelIndent, ' ');
+    size_t cell = 0;
+    for (size_t i = 0; i < table_.columns.size(); ++i) {
+      const Column& column = table_.columns[i];
+      if (options_.separator.empty())
+        line_ += "  ";
+      else if (!first)
+        line_ += options_.separator;
+      first = false;
+      bool is_last = i + 1 == table_.columns.size();
+      if (is_last && options_.separator.empty()) line_.append(level_margin(table_), ' ');
+      size_t invisible = 0;
+      size_t begin = line_.size();
+      if (column.kind == Column::Kind::kText)
+        append_text(column, table_.text(row, cell));
+      else
+        invisible = append_numbers(column, row, cell);
+      cell += column.values;
+      size_t shown = line_.size() - begin - invisible;
+      if (!is_last && shown < width(column)) line_.append(width(column) - shown, ' ');
+    }
+    line_ += '\n';
+    out_.write({line_.data(), line_.size()});
+  }
+
+ private:
+  static size_t width(const Column& column) {
+    return column.user_width != 0 && column.kind == Column::Kind::kText
+               ? column.user_width
+               : std::max(column.width, column.user_width);
+  }
+
+  /// How many of the appended characters don't show.
+  size_t append_numbers(const Column& column, size_t row, size_t cell) {
+    size_t invisible = 0;
+    size_t one = column.user_width != 0 ? column.user_width : column.value_width;
+    bool is_percent = column.kind == Column::Kind::kPercent;
+    size_t extra = is_percent ? kPercentExtra : 1;
+    size_t digits = options_.separator.empty() ? (one > extra ? one - extra : 0) : 1;
+    for (size_t i = 0; i < column.values; ++i) {
+      if (!is_percent) {
+        fmt::format_to(std::back_inserter(line_), " {:{}}", table_.number(row, cell + i), digits);
+        continue;
+      }
+      double percent = table_.percent(row, cell + i);
+      std::string_view color = options_.color ? percent_color(percent) : std::string_view();
+      line_ += color;
+      fmt::format_to(std::back_inserter(line_), " {:{}.2f}%", percent, digits);
+      if (!color.empty()) {
+        line_ += kReset;
+        invisible += color.size() + kReset.size();
+      }
+    }
+    return invisible;
+  }
+
+  void append_text(const Column& column, std::string_view text) {
+    size_t limit = width(column);
+    if (column.cuts) text = text.substr(0, limit);
+    if (column.right_aligned && text.size() < limit) line_.append(limit - text.size(), ' ');
+    size_t begin = line_.size();
+    line_ += text;
+    // A separator inside a value would look like the next column.
+    if (options_.separator.size() == 1)
+      std::replace(line_.begin() + static_cast<ptrdiff_t>(begin), line_.end(),
+                   options_.separator[0], '.');
+  }
+
+  Sink& out_;
+  const Table& table_;
+  const TableTextOptions& options_;
+  std::string line_;
+};
+
+size_t title_width(const Column& column) {
+  if (column.kind == Column::Kind::kText && column.user_width != 0) return column.user_width;
+  return std::max(column.width, column.user_width);
+}
+
+void append_title(std::string& line, const Column& column) {
+  size_t width = title_width(column);
+  std::string_view title = column.title;
+  if (column.kind != Column::Kind::kText) {
+    if (title.size() < width) line.append(width - title.size(), ' ');
+    line += title;
+    return;
+  }
+  title = title.substr(0, width);
+  line += title;
+  line.append(width - title.size(), ' ');
+}
+
+/// All levels' titles stand in the one column.
+void write_hierarchy_header(Sink& out, const Table& table, const TableTextOptions& options) {
+  bool plain = options.separator.empty();
+  std::string margin(plain ? level_margin(table) : 0, ' ');
+  std::string titles = "# " + margin;
+  std::string dots = "# " + std::string(margin.size(), '.');
+  for (size_t i = 0; i + 1 < table.columns.size(); ++i) {
+    append_title(titles, table.columns[i]);
+    titles += plain ? "  " : std::string_view(options.separator);
+    if (i > 0) dots += plain ? ".." : std::string_view(options.separator);
+    dots.append(title_width(table.columns[i]), '.');
+  }
+  titles += table.columns.back().title;
+  dots += plain ? "  " : std::string_view(options.separator);
+  dots.append(table.columns.back().width, '.');
+  out.print("{}\n{}\n#\n", titles, dots);
+}
+
+void write_note(Sink& out, const Table& table, size_t row, std::string_view note) {
+  size_t indent = 4;
+  for (size_t i = 0; i + 1 < table.columns.size(); ++i)
+    indent += title_width(table.columns[i]) + (i > 0 ? 2 : 0);
+  size_t level = table.hierarchy_levels + table.depth[row] + 2;
+  indent += (level - 2) * kLevelIndent;
+  out.print("{:{}}{}\n", "", indent, note);
+}
+
+}  // namespace
+
+void write_table_header(Sink& out, const Table& table, const TableTextOptions& options) {
+  if (table.hierarchy_levels != 0) return write_hierarchy_header(out, table, options);
+  std::string titles = "# ";
+  std::string dots = "# ";
+  bool first = true;
+  std::string_view gap = options.separator.empty() ? "  " : std::string_view(options.separator);
+  for (const Column& column : table.columns) {
+    if (!first) {
+      titles += gap;
+      dots += gap;
+    }
+    first = false;
+    append_title(titles, column);
+    dots.append(title_width(column), '.');
+  }
+  out.print("{}\n", titles);
+  if (options.separator.empty()) out.print("{}\n#\n", dots);
+}
+
+void write_table(Sink& out, const Table& table, const TableTextOptions& options) {
+  if (options.header) write_table_header(out, table, options);
+  RowWriter writer(out, table, options);
+  auto note = table.notes.begin();
+  for (size_t row = 0; row < table.rows(); ++row) {
+    writer.write(row);
+    for (; note != table.notes.end() && note->first == row; ++note)
+      write_note(out, table, row, note->second);
+    if (!table.tree || table.graph.style == view::GraphStyle::kNone) continue;
+    CallTreeTextOptions tree_options{
+        .graph = table.graph,
+        .color = options.color,
+        .left_margin = row < table.tree_margin.size() ? table.tree_margin[row] : 0,
+        .folded_separator = options.separator.empty() ? ";" : std::string_view(options.separator)};
+    write_call_tree(out, table.tree(row), tree_options);
+  }
+}
+
+}  // namespace sonde::render
