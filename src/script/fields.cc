@@ -33,8 +33,8 @@ struct KindInfo {
   std::string_view name;  // in messages
 };
 constexpr KindInfo kKinds[kOutputKinds] = {
-    {"hw", "hardware"},     {"sw", "software"},      {"trace", "tracepoint"}, {"raw", "raw"},
-    {"", "hardware-cache"}, {"break", "breakpoint"}, {"", "unknown"}};
+    {"hw", "hardware"}, {"sw", "software"},   {"trace", "tracepoint"}, {"", "hardware-cache"},
+    {"raw", "unknown"}, {"break", "unknown"}, {"", "unknown"},         {"synth", "unknown"}};
 
 constexpr FieldSet kCommon = {Field::kComm,  Field::kTid,   Field::kCpu, Field::kTime,
                               Field::kEvent, Field::kIp,    Field::kSym, Field::kSymOffset,
@@ -61,7 +61,8 @@ constexpr FieldSet defaults(OutputKind kind) {
 
 bool makes_sense(OutputKind kind, Field field) {
   if (field == Field::kTrace) return kind == OutputKind::kTracepoint;
-  if (field == Field::kBpfOutput) return kind == OutputKind::kSoftware;
+  if (field == Field::kBpfOutput)
+    return kind == OutputKind::kSoftware || kind == OutputKind::kTracepoint;
   return true;
 }
 
@@ -115,69 +116,85 @@ FieldChoice::FieldChoice() {
 }
 
 Result<> FieldChoice::apply(std::string_view argument, std::vector<std::string>& warnings) {
-  std::span<Kind> kinds = kinds_;
-  bool all_kinds = true;
-  if (size_t colon = argument.find(':'); colon != std::string_view::npos) {
+  size_t first = 0;
+  size_t count = kOutputKinds;
+  size_t colon = argument.find(':');
+  bool all_kinds = colon == std::string_view::npos;
+  if (!all_kinds) {
     std::string_view word = argument.substr(0, colon);
     auto found = std::ranges::find(kKinds, word, &KindInfo::word);
     if (word.empty() || found == std::end(kKinds))
       return fail(ErrorCode::kUsage, "Invalid event type in field string.");
-    kinds = kinds.subspan(static_cast<size_t>(found - std::begin(kKinds)), 1);
-    all_kinds = false;
+    first = static_cast<size_t>(found - std::begin(kKinds));
+    count = 1;
     argument.remove_prefix(colon + 1);
+  } else if (argument.empty()) {
+    return fail(ErrorCode::kUsage, "Cannot set fields to 'none' for all event types.");
   }
   bool changes = argument.starts_with('+') || argument.starts_with('-');
-  if (argument.empty() && all_kinds)
-    return fail(ErrorCode::kUsage, "Cannot set fields to 'none' for all event types.");
-  for (Kind& kind : kinds) {
-    auto index = static_cast<size_t>(&kind - kinds_.data());
-    if (!changes) {
-      if (all_kinds && kind.user_set && &kind == &kinds.front())
-        warnings.emplace_back("Overriding previous field request for all events.");
-      kind.fields = kind.wanted = {};
+  if (!changes) {
+    std::span<Kind> kinds = std::span(kinds_).subspan(first, count);
+    if (std::ranges::any_of(kinds, &Kind::user_set))
+      warnings.push_back(fmt::format("Overriding previous field request for {} events.",
+                                     all_kinds ? "all" : kKinds[first].name));
+    for (Kind& kind : kinds) kind = {{}, {}, true, argument.empty()};
+  }
+  return apply_words(argument, first, count, all_kinds, warnings);
+}
+
+Result<> FieldChoice::apply_words(std::string_view words, size_t first_kind, size_t kinds,
+                                  bool all_kinds, std::vector<std::string>& warnings) {
+  bool changes = words.starts_with('+') || words.starts_with('-');
+  for (std::string_view word : split(words, ',')) {
+    if (word.empty()) continue;
+    bool remove = word.starts_with('-');
+    if ((remove || word.starts_with('+')) != changes)
+      return fail(ErrorCode::kUsage, "Cannot mix +-field with overridden fields");
+    if (changes) word.remove_prefix(1);
+    auto field = field_of(word);
+    if (!field) return unknown_field(word);
+    for (size_t i = first_kind; i < first_kind + kinds; ++i) {
+      if (!makes_sense(static_cast<OutputKind>(i), *field)) {
+        if (!all_kinds)
+          return fail(ErrorCode::kUsage, "'{}' not valid for {} events.", word, kKinds[i].name);
+        warnings.push_back(
+            fmt::format("'{}' not valid for {} events. Ignoring.", word, kKinds[i].name));
+        continue;
+      }
+      Kind& kind = kinds_[i];
+      kind.user_set = true;
+      kind.asked_empty = false;
+      for (FieldSet* set : {&kind.fields, &kind.wanted}) {
+        if (remove)
+          set->remove(*field);
+        else
+          set->add(*field);
+      }
     }
-    kind.user_set = kind.user_set || !changes;
-    if (argument.empty()) continue;
-    for (std::string_view word : split(argument, ','))
-      TRY(change(kind, kKinds[index].name, word, all_kinds, warnings));
   }
   return {};
 }
 
-Result<> FieldChoice::change(Kind& kind, std::string_view kind_name, std::string_view word,
-                             bool all_kinds, std::vector<std::string>& warnings) {
-  bool remove = word.starts_with('-');
-  bool signed_word = remove || word.starts_with('+');
-  if (signed_word) word.remove_prefix(1);
-  if (kind.user_set && signed_word && kind.fields.empty() && !kind.user_changed && !all_kinds)
-    return fail(ErrorCode::kUsage, "Cannot mix +-field with overridden fields");
-  auto field = field_of(word);
-  if (!field) return unknown_field(word);
-  auto output = static_cast<OutputKind>(&kind - kinds_.data());
-  if (!makes_sense(output, *field)) {
-    if (!all_kinds)
-      return fail(ErrorCode::kUsage, "'{}' not valid for {} events.", word, kind_name);
-    if (!remove)
-      warnings.push_back(fmt::format("'{}' not valid for {} events. Ignoring.", word, kind_name));
-    return {};
-  }
-  kind.user_changed = true;
-  if (remove) {
-    kind.fields.remove(*field);
-    kind.wanted.remove(*field);
-  } else {
-    kind.fields.add(*field);
-    kind.wanted.add(*field);
-  }
+Result<> FieldChoice::check(FieldSet fields, const abi::EventAttr& attr) {
+  bool has_addresses = attr.samples(abi::kSampleIp | abi::kSampleAddr);
+  if (fields.has(Field::kSym) && !has_addresses)
+    return fail(
+        ErrorCode::kFailed,
+        "Display of symbols requested but neither sample IP nor\nsample address\navailable. "
+        "Hence, no addresses to convert to symbols.");
+  if (fields.has(Field::kSymOffset) && !fields.has(Field::kSym))
+    return fail(ErrorCode::kFailed, "Display of offsets requested but symbol is not selected.");
+  if (fields.has(Field::kDso) && !has_addresses)
+    return fail(ErrorCode::kFailed, "Display of DSO requested but no address to convert.");
+  if (fields.has(Field::kSrcline) && !fields.has(Field::kIp))
+    return fail(ErrorCode::kFailed,
+                "Display of source line number requested but sample IP is not\nselected. Hence, no "
+                "address to lookup the source line number.");
   return {};
 }
 
-Result<FieldSet> FieldChoice::fields_for(const EventDesc& event, bool call_chains) const {
-  const Kind& kind = kinds_[static_cast<size_t>(output_kind(event.attr))];
-  FieldSet fields = kind.fields;
-  if (output_kind(event.attr) == OutputKind::kTracepoint && !kind.user_set && call_chains &&
-      event.attr.samples(abi::kSampleCallchain))
-    for (Field field : {Field::kIp, Field::kSym, Field::kSymOffset, Field::kDso}) fields.add(field);
+/// `fields` without those that the event's samples lack; an error where one was asked for.
+Result<FieldSet> FieldChoice::recorded(const Kind& kind, FieldSet fields, const EventDesc& event) {
   for (size_t i = 0; i < std::size(kFields); ++i) {
     auto field = static_cast<Field>(i);
     const FieldInfo& info = kFields[i];
@@ -189,15 +206,39 @@ Result<FieldSet> FieldChoice::fields_for(const EventDesc& event, bool call_chain
                   event.name, info.attribute, info.word);
     fields.remove(field);
   }
-  if (kind.wanted.has(Field::kSym) && !fields.has(Field::kIp) && !fields.has(Field::kAddr) &&
-      !fields.has(Field::kBranchSymbols) && !event.attr.samples(abi::kSampleIp | abi::kSampleAddr))
-    return fail(ErrorCode::kFailed,
-                "Display of symbols requested but neither sample IP nor\nsample "
-                "address\navailable. Hence, no "
-                "addresses to convert to symbols.");
-  if (kind.wanted.has(Field::kSymOffset) && !fields.has(Field::kSym))
-    return fail(ErrorCode::kFailed, "Display of offsets requested but symbol is not\nselected.");
   return fields;
+}
+
+Result<std::vector<FieldSet>> FieldChoice::fields_for(const EventTable& events,
+                                                      bool call_chains) const {
+  std::array<FieldSet, kOutputKinds> fields;
+  for (size_t i = 0; i < kOutputKinds; ++i) {
+    const Kind& kind = kinds_[i];
+    auto of_kind = [i](const EventDesc& event) {
+      return output_kind(event.attr) == static_cast<OutputKind>(i);
+    };
+    auto first = std::ranges::find_if(events.all(), of_kind);
+    bool exists = first != events.all().end();
+    if (!exists && kind.asked_empty && i != static_cast<size_t>(OutputKind::kSynthesized))
+      return fail(ErrorCode::kFailed,
+                  "{} events do not exist. Remove corresponding -F option to proceed.",
+                  kKinds[i].name);
+    if (!exists || kind.fields.empty()) continue;
+    fields[i] = TRY(recorded(kind, kind.fields, *first));
+    TRY(check(fields[i], first->attr));
+    if (static_cast<OutputKind>(i) != OutputKind::kTracepoint || kind.user_set || !call_chains)
+      continue;
+    auto has_chain = [&](const EventDesc& event) {
+      return of_kind(event) && event.attr.samples(abi::kSampleCallchain);
+    };
+    if (std::ranges::any_of(events.all(), has_chain))
+      for (Field field : {Field::kIp, Field::kSym, Field::kSymOffset, Field::kDso})
+        fields[i].add(field);
+  }
+  std::vector<FieldSet> by_event;
+  for (const EventDesc& event : events.all())
+    by_event.push_back(fields[static_cast<size_t>(output_kind(event.attr))]);
+  return by_event;
 }
 
 }  // namespace sonde

@@ -30,6 +30,9 @@ class FieldSet {
     for (Field field : fields) add(field);
   }
   [[nodiscard]] constexpr bool has(Field field) const { return (bits_ & bit(field)) != 0; }
+  [[nodiscard]] constexpr bool intersects(FieldSet other) const {
+    return (bits_ & other.bits_) != 0;
+  }
   constexpr void add(Field field) { bits_ |= bit(field); }
   constexpr void remove(Field field) { bits_ &= ~bit(field); }
   [[nodiscard]] constexpr bool empty() const { return bits_ == 0; }
@@ -40,17 +43,19 @@ class FieldSet {
   uint64_t bits_ = 0;
 };
 
-/// Kinds of events that -F tells apart.
+/// Kinds of events that -F tells apart, in the order of their warnings. No event is of the last:
+/// decoders of instruction traces make those.
 enum class OutputKind : uint8_t {
   kHardware,
   kSoftware,
   kTracepoint,
-  kRaw,
   kHwCache,
+  kRaw,
   kBreakpoint,
-  kOther
+  kOther,
+  kSynthesized
 };
-inline constexpr size_t kOutputKinds = 7;
+inline constexpr size_t kOutputKinds = 8;
 
 OutputKind output_kind(const abi::EventAttr& attr);
 
@@ -61,20 +66,23 @@ class FieldChoice {
   /// Applies one -F argument; later ones override or change earlier ones. `warnings` gets the lines
   /// that perf prints on stderr for fields that make no sense for some kind.
   Result<> apply(std::string_view argument, std::vector<std::string>& warnings);
-  /// The fields for an event: defaults that its samples lack are left out; a field that the user
-  /// asked for and that they lack is an error. With `call_chains`, tracepoints that have them print
-  /// their addresses too.
-  [[nodiscard]] Result<FieldSet> fields_for(const EventDesc& event, bool call_chains) const;
+  /// The fields of every event, by EventId. Events of a kind share them; what the kind's first
+  /// event does not record is left out, or is an error where it was asked for. With `call_chains`,
+  /// tracepoints that have them print their addresses, too.
+  [[nodiscard]] Result<std::vector<FieldSet>> fields_for(const EventTable& events,
+                                                         bool call_chains) const;
 
  private:
   struct Kind {
     FieldSet fields;
-    FieldSet wanted;        // asked for by name: must be there
-    bool user_set = false;  // -F named the list
-    bool user_changed = false;
+    FieldSet wanted;           // asked for by name: must be there
+    bool user_set = false;     // -F changed the list
+    bool asked_empty = false;  // "sw:": such events must exist
   };
-  Result<> change(Kind& kind, std::string_view kind_name, std::string_view word, bool all_kinds,
-                  std::vector<std::string>& warnings);
+  Result<> apply_words(std::string_view words, size_t first_kind, size_t kinds, bool all_kinds,
+                       std::vector<std::string>& warnings);
+  static Result<> check(FieldSet fields, const abi::EventAttr& attr);
+  static Result<FieldSet> recorded(const Kind& kind, FieldSet fields, const EventDesc& event);
 
   std::array<Kind, kOutputKinds> kinds_;
 };

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <tsl/robin_map.h>
+
 #include "base/parallel.h"
 
 namespace sonde {
@@ -35,7 +37,30 @@ void append_place(const Session& session, const Frame& frame, const FrameStyle& 
     fmt::format_to(to, "\n  {}", session.symbolizer().srcline(frame.dso, frame.address));
 }
 
+namespace {
+
+/// Where modules lie: chains show kernel addresses as they were, also where the object counts from
+/// its own start.
+tsl::robin_map<uint32_t, Mapping> module_mappings(const Session& session) {
+  const Machine& machine = session.machine();
+  tsl::robin_map<uint32_t, Mapping> modules;
+  for (const AddressSpace::Piece& piece : machine.space(machine.kernel_space()).pieces()) {
+    const Mapping& mapping = machine.mapping(piece.mapping);
+    if (!mapping.identity) modules.try_emplace(mapping.dso.value, mapping);
+  }
+  return modules;
+}
+
+}  // namespace
+
 FrameTexts::FrameTexts(const Session& session, const FrameStyle& style) {
+  auto modules = module_mappings(session);
+  auto shown_address = [&](const Frame& frame) {
+    if (frame.level != FrameLevel::kKernel || !frame.dso.valid()) return frame.address;
+    auto found = modules.find(frame.dso.value);
+    if (found == modules.end()) return frame.address;
+    return frame.address - found->second.offset.value + found->second.start.value;
+  };
   constexpr size_t kBatch = 4096;
   size_t count = session.frames().size();
   spans_.resize(count);
@@ -47,7 +72,7 @@ FrameTexts::FrameTexts(const Session& session, const FrameStyle& style) {
       size_t begin = text.size();
       text += '\t';
       if (style.fields.has(Field::kIp))
-        fmt::format_to(std::back_inserter(text), "{:16x}", frame.address);
+        fmt::format_to(std::back_inserter(text), "{:16x}", shown_address(frame));
       append_place(session, frame, style, text);
       text += '\n';
       spans_[i] = {static_cast<uint32_t>(chunk), static_cast<uint32_t>(begin),

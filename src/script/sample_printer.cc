@@ -1,13 +1,17 @@
 #include "script/sample_printer.h"
 
 #include <algorithm>
-#include <cctype>
 
 #include "abi/data_source.h"
+#include "script/field_texts.h"
 
 namespace sonde {
+
+using namespace script;
+
 namespace {
 
+/// Fields that the columns don't hold.
 constexpr FieldSet kDecodedFields = {
     Field::kTrace,        Field::kAddr,          Field::kIntrRegs,      Field::kUserRegs,
     Field::kBranchStack,  Field::kBranchSymbols, Field::kBranchOffsets, Field::kDataSrc,
@@ -24,125 +28,6 @@ bool is_bpf_output(const abi::EventAttr& attr) {
   return attr.type == abi::kTypeSoftware && attr.config == abi::kSwBpfOutput;
 }
 
-/// Decimal number, right-aligned.
-void append_number(std::string& out, uint64_t value, size_t width, char pad = ' ') {
-  char digits[20];
-  size_t count = 0;
-  do {
-    digits[count++] = static_cast<char>('0' + value % 10);
-    value /= 10;
-  } while (value != 0);
-  if (count < width) out.append(width - count, pad);
-  while (count > 0) out += digits[--count];
-}
-
-void append_padded(std::string& out, std::string_view text, size_t width) {
-  if (text.size() < width) out.append(width - text.size(), ' ');
-  out += text;
-}
-
-void append_hex16(std::string& out, uint64_t value) {
-  fmt::format_to(std::back_inserter(out), "{:16x}", value);
-}
-
-/// The letters of `-F misc`, padded to six columns.
-void append_misc(std::string& out, uint16_t misc) {
-  size_t begin = out.size();
-  switch (misc & abi::kMiscCpuModeMask) {
-    case abi::kMiscKernel:
-      out += 'K';
-      break;
-    case abi::kMiscUser:
-      out += 'U';
-      break;
-    case abi::kMiscHypervisor:
-      out += 'H';
-      break;
-    case abi::kMiscGuestKernel:
-      out += 'G';
-      break;
-    case abi::kMiscGuestUser:
-      out += 'g';
-      break;
-    default:
-      break;
-  }
-  out.append(6 - (out.size() - begin), ' ');
-}
-
-void append_registers(const SampleRegs& regs, abi::Arch arch, std::string& out) {
-  if (regs.words.empty()) return;
-  auto to = std::back_inserter(out);
-  fmt::format_to(to, " ABI:{} ", regs.abi);
-  size_t word = 0;
-  for (unsigned bit = 0; bit < 64; ++bit) {
-    if ((regs.mask >> bit & 1) == 0) continue;
-    std::string name(abi::register_name(arch, bit));
-    for (char& c : name) c = static_cast<char>(std::toupper(c));
-    if (word < regs.words.size()) fmt::format_to(to, "{:>5}:{:#x} ", name, regs.words[word]);
-    ++word;
-  }
-}
-
-void append_page_size(uint64_t bytes, std::string& out) {
-  constexpr const char* kUnits[] = {"B", "K", "M", "G"};
-  out += ' ';
-  if (bytes == 0) {
-    out += "N/A";
-    return;
-  }
-  size_t unit = 0;
-  while (unit + 1 < std::size(kUnits) && bytes >= 1024 && bytes % 1024 == 0) {
-    bytes /= 1024;
-    ++unit;
-  }
-  fmt::format_to(std::back_inserter(out), "{}{}", bytes, kUnits[unit]);
-}
-
-/// The hex block of a bpf-output sample, eight bytes a line, and its string where it is one.
-void append_bpf_output(Bytes raw, std::string& out) {
-  auto to = std::back_inserter(out);
-  out += '\n';
-  bool printable = true;
-  bool ended = false;
-  for (size_t line = 0; line < raw.size(); line += 8) {
-    fmt::format_to(to, "{:>17} {:04x}:", line == 0 ? "BPF output:" : "", line);
-    std::string characters;
-    for (size_t i = line; i < line + 8; ++i) {
-      if (i >= raw.size()) {
-        out += "   ";
-        characters += ' ';
-        continue;
-      }
-      auto byte = static_cast<unsigned char>(raw[i]);
-      bool shown = std::isprint(byte) != 0;
-      fmt::format_to(to, " {:02x}", byte);
-      characters += shown ? static_cast<char>(byte) : '.';
-      if (byte == 0) ended = true;
-      if (byte != 0 && (ended || !shown)) printable = false;
-    }
-    fmt::format_to(to, "  {}\n", characters);
-  }
-  if (printable && ended) {
-    std::string_view text = as_text(raw);
-    fmt::format_to(to, "{:>17} \"{}\"\n", "BPF string:", text.substr(0, text.find('\0')));
-  }
-}
-
-std::string_view branch_type_name(uint32_t type) {
-  constexpr std::string_view kNames[] = {"",         "COND", "UNCOND",  "IND",    "CALL",
-                                         "IND_CALL", "RET",  "SYSCALL", "SYSRET", "COND_CALL",
-                                         "COND_RET", "ERET", "IRQ",     "SERROR", "NO_TX"};
-  return type < std::size(kNames) ? kNames[type] : std::string_view();
-}
-
-void append_branch_flags(const abi::BranchEntry& branch, std::string& out) {
-  char prediction = branch.predicted() ? 'P' : branch.mispredicted() ? 'M' : '-';
-  fmt::format_to(std::back_inserter(out), "/{}/{}/{}/{}/{} ", prediction,
-                 branch.in_tx() ? 'X' : '-', branch.aborted() ? 'A' : '-', branch.cycles(),
-                 branch_type_name(branch.branch_type()));
-}
-
 }  // namespace
 
 SamplePrinter::SamplePrinter(const Session& session, PrinterOptions options)
@@ -157,30 +42,21 @@ Result<SamplePrinter> SamplePrinter::make(const Session& session, const PrinterO
 Result<> SamplePrinter::prepare() {
   const Session& session = *session_;
   arch_ = abi::arch_from_machine(session.recording().features().arch.value_or("x86_64"));
+  auto fields = TRY(options_.fields.fields_for(session.events(), options_.call_chains));
   size_t name_width = 0;
   for (const EventDesc& event : session.events().all())
     name_width = std::max(name_width, event.name.size());
   for (const EventDesc& event : session.events().all()) {
     EventStyle& style = events_.emplace_back();
-    style.fields = TRY(options_.fields.fields_for(event, options_.call_chains));
+    style.fields = fields[events_.size() - 1];
     append_padded(style.padded_name, event.name, name_width);
     style.padded_name += ": ";
     style.has_chain = options_.call_chains && style.fields.has(Field::kIp) &&
                       event.attr.samples(abi::kSampleCallchain);
     style.addr_is_memory = is_page_fault(event.attr);
-    for (size_t i = 0; i < 64; ++i)
-      if (kDecodedFields.has(static_cast<Field>(i)) && style.fields.has(static_cast<Field>(i)))
-        style.needs_decode = true;
-    if (!is_bpf_output(event.attr) && style.fields.has(Field::kBpfOutput))
-      style.fields.remove(Field::kBpfOutput);
-    if (output_kind(event.attr) == OutputKind::kSoftware && !is_bpf_output(event.attr) &&
-        !style.fields.has(Field::kAddr) && !style.fields.has(Field::kMisc))
-      style.needs_decode = std::ranges::any_of(
-          std::initializer_list<Field>{Field::kIntrRegs, Field::kUserRegs, Field::kBranchStack,
-                                       Field::kBranchSymbols, Field::kBranchOffsets,
-                                       Field::kDataSrc, Field::kPhysAddr, Field::kDataPageSize,
-                                       Field::kCodePageSize, Field::kInsLat, Field::kCgroup},
-          [&](Field field) { return style.fields.has(field); });
+    if (!is_bpf_output(event.attr)) style.fields.remove(Field::kBpfOutput);
+    style.needs_decode = style.fields.intersects(kDecodedFields) ||
+                         (style.fields.has(Field::kIp) && !style.has_chain);
     FrameStyle frame_style{style.fields, options_.show_kernel_path};
     auto known = std::ranges::find(frame_styles_, style.fields, &FrameStyle::fields);
     style.frame_style = static_cast<uint32_t>(known - frame_styles_.begin());
@@ -224,7 +100,7 @@ void SamplePrinter::print_time(uint64_t time, std::string& out) const {
 }
 
 void SamplePrinter::print_start(EventId event, StringId comm, const SampleId& who, uint64_t time,
-                                uint16_t misc, std::string& out) const {
+                                RecordKind record, std::string& out) const {
   const EventStyle& style = events_[event.index()];
   const FieldSet& fields = style.fields;
   if (fields.has(Field::kComm)) {
@@ -253,7 +129,7 @@ void SamplePrinter::print_start(EventId event, StringId comm, const SampleId& wh
       out += "-01";  // perf's -1 in three columns
     out += "] ";
   }
-  if (fields.has(Field::kMisc)) append_misc(out, misc);
+  if (fields.has(Field::kMisc)) append_misc(out, record.type, record.misc);
   if (fields.has(Field::kTime)) print_time(time, out);
 }
 
@@ -270,7 +146,7 @@ void SamplePrinter::print(size_t i, uint64_t time, std::string& out) const {
   who.pid = columns.pid[i];
   who.tid = columns.tid[i];
   who.cpu = columns.cpu[i];
-  print_start(event, columns.comm[i], who, time, columns.cpu_mode[i], out);
+  print_start(event, columns.comm[i], who, time, {abi::kRecordSample, columns.cpu_mode[i]}, out);
   if (fields.has(Field::kPeriod)) {
     append_number(out, columns.period[i], 10);
     out += ' ';
@@ -287,10 +163,7 @@ void SamplePrinter::print(size_t i, uint64_t time, std::string& out) const {
     } else {
       out += ' ';
       const Frame& frame = session_->frame(columns.leaf[i]);
-      uint64_t ip = frame.address;
-      if (frame.level != FrameLevel::kKernel && frame.dso.valid() && session_->decode(i, sample))
-        ip = sample.ip;
-      append_hex16(out, ip);
+      append_hex16(out, sample.ip);
       append_place(*session_, frame, frame_styles_[style.frame_style], out);
     }
   }
@@ -351,10 +224,10 @@ void SamplePrinter::print_branches(const EventStyle& style, const Sample& sample
     uint16_t mode = static_cast<int64_t>(address) < 0 ? abi::kMiscKernel : abi::kMiscUser;
     return session_->resolve(sample.id.pid, time, RuntimeAddr(address), mode);
   };
-  auto each = [&](auto&& print_end) {
+  auto each = [&](std::string_view before, auto&& print_end) {
     for (size_t i = 0; i < sample.branch_count(); ++i) {
       abi::BranchEntry branch = sample.branch(i);
-      out += ' ';
+      out += before;
       print_end(branch.from);
       out += '/';
       print_end(branch.to);
@@ -366,12 +239,12 @@ void SamplePrinter::print_branches(const EventStyle& style, const Sample& sample
       fmt::format_to(std::back_inserter(out), "({})", dso_text(*session_, frame.dso));
   };
   if (fields.has(Field::kBranchStack))
-    each([&](uint64_t address) {
+    each(" ", [&](uint64_t address) {
       fmt::format_to(std::back_inserter(out), "{:#x}", address);
       if (fields.has(Field::kDso)) append_dso(frame_of(address));
     });
-  if (fields.has(Field::kBranchSymbols))
-    each([&](uint64_t address) {
+  else if (fields.has(Field::kBranchSymbols))
+    each("", [&](uint64_t address) {
       Frame frame = frame_of(address);
       if (frame.symbol.valid())
         fmt::format_to(std::back_inserter(out), "{}+{:#x}",
@@ -381,8 +254,8 @@ void SamplePrinter::print_branches(const EventStyle& style, const Sample& sample
         out += "[unknown]";
       append_dso(frame);
     });
-  if (fields.has(Field::kBranchOffsets))
-    each([&](uint64_t address) {
+  else if (fields.has(Field::kBranchOffsets))
+    each(" ", [&](uint64_t address) {
       Frame frame = frame_of(address);
       fmt::format_to(std::back_inserter(out), "{:#x}", frame.address);
       append_dso(frame);

@@ -35,8 +35,12 @@ class SamplePrinter {
   /// Appends the text of a sample. `time` is what the time field shows: ns, maybe relative.
   void print(size_t sample, uint64_t time, std::string& out) const;
   /// The beginning of a line (comm, tid, cpu, time), for records that are not samples too.
-  void print_start(EventId event, StringId comm, const SampleId& who, uint64_t time, uint16_t misc,
-                   std::string& out) const;
+  struct RecordKind {
+    uint32_t type;
+    uint16_t misc;
+  };
+  void print_start(EventId event, StringId comm, const SampleId& who, uint64_t time,
+                   RecordKind record, std::string& out) const;
   /// Whether any event prints anything.
   [[nodiscard]] bool prints(EventId event) const { return !events_[event.index()].fields.empty(); }
   /// Whether samples show symbols of addresses that are not in call chains (branches, data).

@@ -1,0 +1,130 @@
+#include "script/field_texts.h"
+
+#include <fmt/format.h>
+
+#include <cctype>
+#include <iterator>
+
+namespace sonde::script {
+namespace {
+
+std::string_view branch_type_name(uint32_t type) {
+  constexpr std::string_view kNames[] = {"",         "COND", "UNCOND",  "IND",    "CALL",
+                                         "IND_CALL", "RET",  "SYSCALL", "SYSRET", "COND_CALL",
+                                         "COND_RET", "ERET", "IRQ",     "SERROR", "NO_TX"};
+  return type < std::size(kNames) ? kNames[type] : std::string_view();
+}
+
+}  // namespace
+
+void append_number(std::string& out, uint64_t value, size_t width, char pad) {
+  char digits[20];
+  size_t count = 0;
+  do {
+    digits[count++] = static_cast<char>('0' + value % 10);
+    value /= 10;
+  } while (value != 0);
+  if (count < width) out.append(width - count, pad);
+  while (count > 0) out += digits[--count];
+}
+
+void append_padded(std::string& out, std::string_view text, size_t width) {
+  if (text.size() < width) out.append(width - text.size(), ' ');
+  out += text;
+}
+
+void append_hex16(std::string& out, uint64_t value) {
+  fmt::format_to(std::back_inserter(out), "{:16x}", value);
+}
+
+void append_misc(std::string& out, uint32_t type, uint16_t misc) {
+  constexpr std::string_view kModes = " KUHGg";
+  size_t begin = out.size();
+  size_t mode = misc & abi::kMiscCpuModeMask;
+  if (mode != 0 && mode < kModes.size()) out += kModes[mode];
+  switch (type) {
+    case abi::kRecordMmap:
+    case abi::kRecordMmap2:
+      if ((misc & abi::kMiscMmapData) != 0) out += 'M';
+      break;
+    case abi::kRecordComm:
+      if ((misc & abi::kMiscCommExec) != 0) out += 'E';
+      break;
+    case abi::kRecordSwitch:
+    case abi::kRecordSwitchCpuWide:
+      if ((misc & abi::kMiscSwitchOut) == 0) break;
+      out += 'S';
+      if ((misc & abi::kMiscSwitchOutPreempt) != 0) out += 'p';
+      break;
+    default:
+      break;
+  }
+  out.append(6 - (out.size() - begin), ' ');
+}
+
+void append_registers(const SampleRegs& regs, abi::Arch arch, std::string& out) {
+  if (regs.words.empty()) return;
+  auto to = std::back_inserter(out);
+  fmt::format_to(to, " ABI:{} ", regs.abi);
+  size_t word = 0;
+  for (unsigned bit = 0; bit < 64; ++bit) {
+    if ((regs.mask >> bit & 1) == 0) continue;
+    std::string name(abi::register_name(arch, bit));
+    for (char& c : name) c = static_cast<char>(std::toupper(c));
+    if (word < regs.words.size()) fmt::format_to(to, "{:>5}:{:#x} ", name, regs.words[word]);
+    ++word;
+  }
+}
+
+void append_page_size(uint64_t bytes, std::string& out) {
+  constexpr const char* kUnits[] = {"B", "K", "M", "G"};
+  out += ' ';
+  if (bytes == 0) {
+    out += "N/A";
+    return;
+  }
+  size_t unit = 0;
+  while (unit + 1 < std::size(kUnits) && bytes >= 1024 && bytes % 1024 == 0) {
+    bytes /= 1024;
+    ++unit;
+  }
+  fmt::format_to(std::back_inserter(out), "{}{}", bytes, kUnits[unit]);
+}
+
+void append_bpf_output(Bytes raw, std::string& out) {
+  auto to = std::back_inserter(out);
+  out += '\n';
+  bool printable = true;
+  bool ended = false;
+  for (size_t line = 0; line < raw.size(); line += 8) {
+    fmt::format_to(to, "{:>17} {:04x}:", line == 0 ? "BPF output:" : "", line);
+    std::string characters;
+    for (size_t i = line; i < line + 8; ++i) {
+      if (i >= raw.size()) {
+        out += "   ";
+        characters += ' ';
+        continue;
+      }
+      auto byte = static_cast<unsigned char>(raw[i]);
+      bool shown = std::isprint(byte) != 0;
+      fmt::format_to(to, " {:02x}", byte);
+      characters += shown ? static_cast<char>(byte) : '.';
+      if (byte == 0) ended = true;
+      if (byte != 0 && (ended || !shown)) printable = false;
+    }
+    fmt::format_to(to, "  {}\n", characters);
+  }
+  if (printable && ended) {
+    std::string_view text = as_text(raw);
+    fmt::format_to(to, "{:>17} \"{}\"\n", "BPF string:", text.substr(0, text.find('\0')));
+  }
+}
+
+void append_branch_flags(const abi::BranchEntry& branch, std::string& out) {
+  char prediction = branch.predicted() ? 'P' : branch.mispredicted() ? 'M' : '-';
+  fmt::format_to(std::back_inserter(out), "/{}/{}/{}/{}/{} ", prediction,
+                 branch.in_tx() ? 'X' : '-', branch.aborted() ? 'A' : '-', branch.cycles(),
+                 branch_type_name(branch.branch_type()));
+}
+
+}  // namespace sonde::script

@@ -1,0 +1,30 @@
+// Single fields of `script` as text, each appended to a line.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "abi/perf_event.h"
+#include "abi/regs.h"
+#include "perfdata/sample.h"
+
+namespace sonde::script {
+
+/// Decimal, right-aligned.
+void append_number(std::string& out, uint64_t value, size_t width, char pad = ' ');
+void append_padded(std::string& out, std::string_view text, size_t width);
+/// "%16x".
+void append_hex16(std::string& out, uint64_t value);
+/// The letters of `-F misc` in six columns: in which mode the CPU was, and what `misc` means for
+/// records of that type.
+void append_misc(std::string& out, uint32_t type, uint16_t misc);
+/// " ABI:2    AX:0x1 …"; nothing where no register was sampled.
+void append_registers(const SampleRegs& regs, abi::Arch arch, std::string& out);
+void append_page_size(uint64_t bytes, std::string& out);
+/// The hex block of a bpf-output sample, eight bytes a line, and its string where it is one.
+void append_bpf_output(Bytes raw, std::string& out);
+/// "/P/-/-/4/TYPE "
+void append_branch_flags(const abi::BranchEntry& branch, std::string& out);
+
+}  // namespace sonde::script
