@@ -60,7 +60,8 @@ AddressSpace::Found AddressSpace::find(RuntimeAddr address, uint64_t time) const
   for (auto i = static_cast<size_t>(above - frozen_.begin()); i-- > 0 && reach_[i] > address;) {
     const Piece& piece = frozen_[i];
     if (piece.end <= address) continue;
-    if (piece.from <= time && time < piece.to) return {piece.mapping, piece.from, piece.to};
+    if (piece.from <= time && time < piece.to)
+      return {piece.mapping, piece.from, piece.to, piece.start, piece.end};
     // Pieces of one address don't overlap in time: the nearest ones bound how long "nothing" holds.
     if (piece.to <= time) found.valid_from = std::max(found.valid_from, piece.to);
     if (piece.from > time) found.valid_to = std::min(found.valid_to, piece.from);

@@ -45,12 +45,13 @@ class AddressSpace {
   [[nodiscard]] AddressSpace current(uint64_t time) const;
   void freeze();
 
-  /// Invalid where nothing was mapped. Also gives how long the answer holds: [valid_from,
-  /// valid_to).
+  /// Invalid where nothing was mapped. Also gives for how long, [valid_from, valid_to), and for
+  /// which addresses, [start, end), the answer holds; where nothing was mapped the range is empty.
   struct Found {
     MappingId mapping;
     uint64_t valid_from = 0;
     uint64_t valid_to = UINT64_MAX;
+    RuntimeAddr start, end;
   };
   [[nodiscard]] Found find(RuntimeAddr address, uint64_t time) const;
 

@@ -74,6 +74,7 @@ BlockCutter::Outcome BlockCutter::cut(Bytes bytes, uint64_t file_offset, uint32_
   Stop stop = Stop::kEnd;
   while (size_t left = bytes.size() - position) {
     const std::byte* at = bytes.data() + position;
+    prefetch_records(at);
     stop = Stop::kIncomplete;
     if (left < kHeaderSize) break;
     auto type = load<uint32_t>(at, order_);

@@ -40,7 +40,7 @@ Place locate(const Machine& machine, SpaceId space, uint64_t time, uint64_t addr
 }
 
 AddressResolver::AddressResolver(const Machine& machine, FrameTable& frames)
-    : machine_(machine), frames_(frames), addresses_(kAddressSlots), comms_(kCommSlots) {}
+    : machine_(machine), frames_(frames), comms_(kCommSlots) {}
 
 void AddressResolver::enter(uint32_t pid, uint64_t time, uint16_t cpu_mode) {
   time_ = time;
@@ -52,23 +52,31 @@ void AddressResolver::enter(uint32_t pid, uint64_t time, uint16_t cpu_mode) {
 }
 
 FrameId AddressResolver::resolve(uint64_t address, uint16_t cpu_mode) {
-  constexpr uint16_t kExecve = 0x100;  // such answers hold for chains of execve only
   bool user = cpu_mode == abi::kMiscUser;
-  uint32_t space = user ? process_.space.value : 0;
-  uint16_t mode = user && may_be_execve_ ? cpu_mode | kExecve : cpu_mode;
-  uint64_t hash = (address ^ (uint64_t{space} << 40) ^ mode) * 0x9e3779b97f4a7c15u;
-  CachedAddress& cached = addresses_[hash >> 50];
-  static_assert(kAddressSlots == size_t{1} << (64 - 50));
-  if (cached.address == address && cached.space == space && cached.mode == mode &&
-      cached.from <= time_ && time_ < cached.to)
-    return cached.frame;
+  if (!user && cpu_mode != abi::kMiscKernel)
+    return frames_.intern(DsoId(), address, level_of(cpu_mode));
+  SpaceId space = user ? process_.space : machine_.kernel_space();
+  // Mappings of code have megabytes; each of them finds its own entry.
+  uint64_t hash = ((address >> 20) + space.value * 0x2545u) * 0x9e3779b97f4a7c15u;
+  CachedMapping& cached = mappings_[hash >> 57];
+  static_assert(kMappingSlots == size_t{1} << (64 - 57));
+  if (address - cached.start < cached.end - cached.start && cached.space == space.value &&
+      cached.from <= time_ && time_ < cached.to) [[likely]]
+    return frames_.intern(cached.dso, address + cached.delta,
+                          user ? FrameLevel::kUser : FrameLevel::kKernel);
+  return resolve_slowly(space, address, cpu_mode, cached);
+}
+
+FrameId AddressResolver::resolve_slowly(SpaceId space, uint64_t address, uint16_t cpu_mode,
+                                        CachedMapping& cached) {
   AddressSpace::Found span;
-  Place place = locate(machine_, process_.space, time_, address, cpu_mode, &span);
-  if (!place.dso.valid() && user && may_be_execve_ && process_.valid_from > 0)
+  Place place = locate(machine_, space, time_, address, cpu_mode, &span);
+  if (span.mapping.valid())
+    cached = {span.start.value,        span.end.value, span.valid_from, span.valid_to,
+              place.address - address, space.value,    place.dso};
+  if (!place.dso.valid() && cpu_mode == abi::kMiscUser && may_be_execve_ && process_.valid_from > 0)
     place = locate(machine_, process_.before_exec, process_.valid_from - 1, address, cpu_mode);
-  FrameId frame = frames_.intern(place.dso, place.address, place.level);
-  cached = {address, span.valid_from, span.valid_to, space, mode, frame};
-  return frame;
+  return frames_.intern(place.dso, place.address, place.level);
 }
 
 StringId AddressResolver::comm(uint32_t tid, uint64_t time) {

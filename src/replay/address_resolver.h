@@ -1,11 +1,13 @@
 // From an address that a sample carries to a frame: which mapping it was in, in which address
 // space, at that time.
 //
-// One resolver per thread of work: it keeps small direct-mapped caches (address → frame, process →
-// address space, thread → comm), each entry with the span of time for which it holds, and interns
-// into the frame table it was given.
+// One resolver per thread of work: it keeps small direct-mapped caches (place in memory → mapping,
+// process → address space, thread → comm), each entry with the span of time for which it holds, and
+// interns into the frame table it was given. Addresses themselves are not cached: the frame table
+// knows places by DSO, so processes that run the same code share them.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -39,24 +41,27 @@ class AddressResolver {
   [[nodiscard]] bool process_known() const { return process_.space.valid(); }
 
  private:
-  struct CachedAddress {
-    uint64_t address = 0;
-    uint64_t from = 1, to = 0;  // empty span: free entry
+  /// What one mapping says of the addresses in [start, end), for a span of time.
+  struct CachedMapping {
+    uint64_t start = 0, end = 0;  // empty: free entry
+    uint64_t from = 0, to = 0;
+    uint64_t delta = 0;  // address inside the DSO - run time address
     uint32_t space = 0;
-    uint16_t mode = 0;
-    FrameId frame;
+    DsoId dso;
   };
   struct CachedComm {
     uint32_t tid = 0;
     uint64_t from = 1, to = 0;
     StringId comm;
   };
-  static constexpr size_t kAddressSlots = 16384;  // 640 KiB: stays in the second-level cache
+  static constexpr size_t kMappingSlots = 128;  // 6 KiB: stays in the first-level cache
   static constexpr size_t kCommSlots = 256;
+
+  FrameId resolve_slowly(SpaceId space, uint64_t address, uint16_t cpu_mode, CachedMapping& cached);
 
   const Machine& machine_;
   FrameTable& frames_;
-  std::vector<CachedAddress> addresses_;
+  std::array<CachedMapping, kMappingSlots> mappings_;
   std::vector<CachedComm> comms_;
   uint32_t pid_ = UINT32_MAX;
   uint64_t time_ = 0;

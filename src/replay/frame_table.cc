@@ -5,20 +5,32 @@
 
 #include <algorithm>
 
+#include "base/check.h"
 #include "base/parallel.h"
 
 namespace sonde {
 
-FrameId FrameTable::intern(DsoId dso, uint64_t address, FrameLevel level) {
-  auto [entry, added] =
-      ids_.try_emplace(Key{address, dso.value, level}, static_cast<uint32_t>(frames_.size()));
-  if (added) {
-    Frame& frame = frames_.emplace_back();
-    frame.dso = dso;
-    frame.address = address;
-    frame.level = level;
+FrameId FrameTable::add(size_t slot, DsoId dso, uint64_t address, FrameLevel level) {
+  FrameId id(frames_.size());
+  Frame& frame = frames_.emplace_back();
+  frame.dso = dso;
+  frame.address = address;
+  frame.level = level;
+  slots_[slot] = {address, where_of(dso, level), id};
+  if (frames_.size() * 2 > slots_.size()) grow();
+  return id;
+}
+
+void FrameTable::grow() {
+  std::vector<Slot> old(slots_.size() * 2);
+  old.swap(slots_);
+  --shift_;
+  for (const Slot& seen : old) {
+    if (!seen.frame.valid()) continue;
+    size_t slot = first_slot(seen.address, seen.where);
+    while (slots_[slot].frame.valid()) slot = (slot + 1) & (slots_.size() - 1);
+    slots_[slot] = seen;
   }
-  return FrameId(entry->second);
 }
 
 void FrameTable::resolve_symbols(const Symbolizer& symbolizer, size_t first) {
@@ -36,34 +48,63 @@ void FrameTable::resolve_symbols(const Symbolizer& symbolizer, size_t first) {
   });
 }
 
-ChainId ChainTable::intern(std::span<const FrameId> chain) {
-  if ((hashes_.size() + 1) * 2 > slots_.size()) grow();
-  uint64_t hash = XXH3_64bits(chain.data(), chain.size_bytes());
+uint32_t ChainTable::hash_of(std::span<const FrameId> chain) {
+  return static_cast<uint32_t>(XXH3_64bits(chain.data(), chain.size_bytes()));
+}
+
+ChainId ChainTable::intern(std::span<const FrameId> chain, uint32_t hash) {
   size_t mask = slots_.size() - 1;
-  for (size_t slot = hash & mask;; slot = (slot + 1) & mask) {
-    if (slots_[slot] == 0) {
-      slots_[slot] = static_cast<uint32_t>(hashes_.size() + 1);
-      break;
-    }
-    size_t index = slots_[slot] - 1;
-    if (hashes_[index] == hash && std::ranges::equal((*this)[ChainId(index)], chain))
-      return ChainId(index);
+  size_t slot = hash >> shift_;
+  for (; slots_[slot].chain.valid(); slot = (slot + 1) & mask) {
+    const Slot& seen = slots_[slot];
+    if (seen.hash == hash && std::ranges::equal((*this)[seen.chain], chain)) return seen.chain;
   }
+  ChainId id(size());
+  slots_[slot] = {hash, id};
   frames_.insert(frames_.end(), chain.begin(), chain.end());
   offsets_.push_back(frames_.size());
-  hashes_.push_back(hash);
-  return ChainId(hashes_.size() - 1);
+  if (size() * 2 > slots_.size()) grow();
+  return id;
 }
 
 void ChainTable::grow() {
-  std::vector<uint32_t> slots(std::max<size_t>(1024, slots_.size() * 2));
-  size_t mask = slots.size() - 1;
-  for (size_t i = 0; i < hashes_.size(); ++i) {
-    size_t slot = hashes_[i] & mask;
-    while (slots[slot] != 0) slot = (slot + 1) & mask;
-    slots[slot] = static_cast<uint32_t>(i + 1);
+  CHECK(shift_ > 0);  // 2^31 chains
+  std::vector<Slot> old(slots_.size() * 2);
+  old.swap(slots_);
+  --shift_;
+  size_t mask = slots_.size() - 1;
+  for (const Slot& seen : old) {
+    if (!seen.chain.valid()) continue;
+    size_t slot = seen.hash >> shift_;
+    while (slots_[slot].chain.valid()) slot = (slot + 1) & mask;
+    slots_[slot] = seen;
   }
-  slots_ = std::move(slots);
+}
+
+void ChainTable::expect(size_t chains, size_t frames) {
+  constexpr size_t kMost = size_t{1} << 28;  // beyond this, copying now and then is the lesser evil
+  offsets_.reserve(std::min(chains, kMost) + 1);
+  frames_.reserve(std::min(frames, kMost));
+}
+
+void ChainQueue::add(std::span<const FrameId> chain, ChainId& id) {
+  uint32_t hash = ChainTable::hash_of(chain);
+  table_.prefetch(hash);
+  frames_.insert(frames_.end(), chain.begin(), chain.end());
+  waiting_[count_++] = {&id, hash, static_cast<uint32_t>(frames_.size())};
+  if (count_ == kLength) flush();
+}
+
+void ChainQueue::flush() {
+  std::span<const FrameId> all(frames_);
+  size_t begin = 0;
+  for (size_t i = 0; i < count_; ++i) {
+    const Waiting& chain = waiting_[i];
+    *chain.id = table_.intern(all.subspan(begin, chain.end - begin), chain.hash);
+    begin = chain.end;
+  }
+  frames_.clear();
+  count_ = 0;
 }
 
 }  // namespace sonde

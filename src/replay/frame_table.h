@@ -6,11 +6,10 @@
 // pass.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
-
-#include <tsl/robin_map.h>
 
 #include "base/ids.h"
 #include "machine/dso.h"
@@ -45,7 +44,15 @@ struct Frame {
 
 class FrameTable {
  public:
-  FrameId intern(DsoId dso, uint64_t address, FrameLevel level);
+  FrameId intern(DsoId dso, uint64_t address, FrameLevel level) {
+    uint32_t where = where_of(dso, level);
+    for (size_t slot = first_slot(address, where);; slot = (slot + 1) & (slots_.size() - 1)) {
+      const Slot& seen = slots_[slot];
+      if (seen.address == address && seen.where == where) [[likely]]
+        return seen.frame;
+      if (!seen.frame.valid()) return add(slot, dso, address, level);
+    }
+  }
   [[nodiscard]] const Frame& operator[](FrameId id) const { return frames_[id.index()]; }
   [[nodiscard]] const std::vector<Frame>& all() const { return frames_; }
   [[nodiscard]] size_t size() const { return frames_.size(); }
@@ -53,21 +60,51 @@ class FrameTable {
   void resolve_symbols(const Symbolizer& symbolizer, size_t first);
 
  private:
-  struct Key {
-    uint64_t address;
-    uint32_t dso;
-    FrameLevel level;
-    bool operator==(const Key&) const = default;
+  /// The whole key stands in the slot, so that a frame that is known costs one cache line.
+  struct Slot {
+    uint64_t address = 0;
+    uint32_t where = kFree;
+    FrameId frame;
   };
-  struct KeyHash {
-    size_t operator()(const Key& key) const {
-      uint64_t h = key.address * 0x9e3779b97f4a7c15u + key.dso * 0xc2b2ae3d27d4eb4fu;
-      return static_cast<size_t>(h ^ (h >> 29));
-    }
-  };
+  static constexpr uint32_t kFree = 7;  // no level has this number
+  static constexpr size_t kFirstSlots = 1024;
+
+  /// DSO and level in one word. DSOs are far fewer than 2^29; no DSO gives the same word for none.
+  static uint32_t where_of(DsoId dso, FrameLevel level);
+  [[nodiscard]] size_t first_slot(uint64_t address, uint32_t where) const {
+    return ((address ^ (uint64_t{where} << 40)) * 0x9e3779b97f4a7c15u) >> shift_;
+  }
+  FrameId add(size_t slot, DsoId dso, uint64_t address, FrameLevel level);
+  void grow();
+
   std::vector<Frame> frames_;
-  tsl::robin_map<Key, uint32_t, KeyHash> ids_;
+  std::vector<Slot> slots_ = std::vector<Slot>(kFirstSlots);  // open addressing, at most half full
+  int shift_ = 54;                                            // 64 - log2 of the slots
 };
+
+inline uint32_t FrameTable::where_of(DsoId dso, FrameLevel level) {
+  uint32_t number = 5;
+  switch (level) {
+    case FrameLevel::kUser:
+      number = 0;
+      break;
+    case FrameLevel::kKernel:
+      number = 1;
+      break;
+    case FrameLevel::kGuestKernel:
+      number = 2;
+      break;
+    case FrameLevel::kGuestUser:
+      number = 3;
+      break;
+    case FrameLevel::kHypervisor:
+      number = 4;
+      break;
+    case FrameLevel::kUnknown:
+      break;
+  }
+  return (dso.value << 3) | number;
+}
 
 /// Chains of frames, leaf first, stored end to end. Context markers are not in it: a chain's frames
 /// stand for the recorded addresses one by one.
@@ -76,17 +113,56 @@ class ChainTable {
   [[nodiscard]] std::span<const FrameId> operator[](ChainId id) const {
     return {frames_.data() + offsets_[id.index()], offsets_[id.index() + 1] - offsets_[id.index()]};
   }
-  [[nodiscard]] size_t size() const { return hashes_.size(); }
+  [[nodiscard]] size_t size() const { return offsets_.size() - 1; }
   /// Finds or adds a chain.
-  ChainId intern(std::span<const FrameId> chain);
+  ChainId intern(std::span<const FrameId> chain) { return intern(chain, hash_of(chain)); }
+
+  /// The same in two steps: between `prefetch` and `intern` there is time for other work while the
+  /// slot comes from memory. See ChainQueue.
+  [[nodiscard]] static uint32_t hash_of(std::span<const FrameId> chain);
+  void prefetch(uint32_t hash) const { __builtin_prefetch(&slots_[hash >> shift_]); }
+  ChainId intern(std::span<const FrameId> chain, uint32_t hash);
+
+  /// Address space for what is expected, so that growing does not copy; no memory is used yet.
+  void expect(size_t chains, size_t frames);
 
  private:
+  struct Slot {
+    uint32_t hash = 0;
+    ChainId chain;
+  };
+  static constexpr size_t kFirstSlots = 1024;
   void grow();
 
   std::vector<FrameId> frames_;
   std::vector<uint64_t> offsets_{0};
-  std::vector<uint64_t> hashes_;  // of each chain
-  std::vector<uint32_t> slots_;   // open addressing: chain index + 1, 0 where free
+  // Open addressing by the upper bits of the hash, at most half full: in a table twice as large
+  // the entries keep their order, so growing is a walk.
+  std::vector<Slot> slots_ = std::vector<Slot>(kFirstSlots);
+  int shift_ = 22;  // 32 - log2 of the slots
+};
+
+/// Chains on their way into a table, in order; each waits until a few more have come, and its slot
+/// from memory meanwhile.
+class ChainQueue {
+ public:
+  explicit ChainQueue(ChainTable& table) : table_(table) {}
+  /// `id` is set at the latest by flush().
+  void add(std::span<const FrameId> chain, ChainId& id);
+  void flush();
+
+ private:
+  struct Waiting {
+    ChainId* id;
+    uint32_t hash;
+    uint32_t end;  // in frames_
+  };
+  static constexpr size_t kLength = 16;
+
+  ChainTable& table_;
+  std::vector<FrameId> frames_;
+  std::array<Waiting, kLength> waiting_;
+  size_t count_ = 0;
 };
 
 }  // namespace sonde

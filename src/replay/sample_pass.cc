@@ -71,6 +71,8 @@ class Slice {
         columns_(columns),
         losses_(losses),
         resolver_(machine, frames) {}
+  Slice(const Slice&) = delete;
+  Slice& operator=(const Slice&) = delete;
 
   void read(size_t first_block, size_t end_block) {
     first_row = row_ = sideband_.samples_before[first_block];
@@ -85,6 +87,7 @@ class Slice {
         offset = range.stopped_at();
       }
     }
+    queue_.flush();
     rows = row_ - first_row;
   }
 
@@ -131,19 +134,19 @@ class Slice {
     columns_.weight[i] = sample.weight;
     columns_.comm[i] = resolver_.comm(sample.id.tid, time);
     columns_.leaf[i] = resolver_.resolve(sample.ip, sample.cpu_mode);
-    columns_.chain[i] = chain_of(sample);
+    store_chain(sample, columns_.chain[i]);
     columns_.cpu_mode[i] = static_cast<uint8_t>(sample.cpu_mode);
     columns_.record[i] = where;
   }
 
-  ChainId chain_of(const Sample& sample) {
-    if (!options_.want_chains || sample.callchain.empty()) return {};
+  void store_chain(const Sample& sample, ChainId& id) {
+    if (!options_.want_chains || sample.callchain.empty()) return;
     chain_.clear();
     bool whole = for_each_address(sample.callchain, [&](uint64_t ip, uint16_t mode) {
       if (chain_.size() < options_.max_stack) chain_.push_back(resolver_.resolve(ip, mode));
     });
     if (!whole) losses_.add(LossKind::k_bad_call_chain);
-    return chain_.empty() ? ChainId() : chains.intern(chain_);
+    if (!chain_.empty()) queue_.add(chain_, id);
   }
 
   const Recording& recording_;
@@ -152,6 +155,7 @@ class Slice {
   SampleColumns& columns_;
   LossLedger& losses_;
   AddressResolver resolver_;
+  ChainQueue queue_{chains};
   std::vector<FrameId> chain_;
   size_t row_ = 0;
 };
@@ -165,11 +169,13 @@ void merge(Slice& slice, SampleColumns& columns, FrameTable& frames, ChainTable&
   }
   std::vector<ChainId> chain_of(slice.chains.size());
   std::vector<FrameId> chain;
+  ChainQueue queue(chains);
   for (size_t i = 0; i < chain_of.size(); ++i) {
     chain.clear();
     for (FrameId frame : slice.chains[ChainId(i)]) chain.push_back(frame_of[frame.index()]);
-    chain_of[i] = chains.intern(chain);
+    queue.add(chain, chain_of[i]);
   }
+  queue.flush();
   for (size_t i = slice.first_row; i < slice.first_row + slice.rows; ++i) {
     columns.leaf[i] = frame_of[columns.leaf[i].index()];
     if (columns.chain[i].valid()) columns.chain[i] = chain_of[columns.chain[i].index()];

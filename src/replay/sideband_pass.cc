@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "abi/record_names.h"
+#include "base/parallel.h"
 
 namespace sonde {
 namespace {
@@ -32,6 +33,27 @@ bool changes_state(uint32_t type) {
   }
 }
 
+/// What one block holds: its samples counted, its other records with their rank in the block.
+struct BlockContent {
+  struct Other {
+    uint64_t rank;
+    RecordView view;
+  };
+  uint64_t samples = 0;
+  uint64_t records = 0;
+  std::vector<Other> others;
+
+  void read(const RecordBlock& block, ByteOrder order) {
+    RecordRange range(block, order);
+    for (RecordView record; range.next(record); ++records) {
+      if (record.type == abi::kRecordSample)
+        ++samples;
+      else
+        others.push_back({records, record});
+    }
+  }
+};
+
 class SidebandPass {
  public:
   SidebandPass(const Recording& recording, LossLedger& losses)
@@ -42,17 +64,17 @@ class SidebandPass {
   }
 
   void walk() {
+    const std::vector<RecordBlock>& blocks = recording_.blocks();
+    std::vector<BlockContent> contents(blocks.size());
+    parallel_for(blocks.size(),
+                 [&](size_t i) { contents[i].read(blocks[i], recording_.byte_order()); });
     uint64_t rank = 0;
-    for (const RecordBlock& block : recording_.blocks()) {
+    for (const BlockContent& content : contents) {
       result_.samples_before.push_back(result_.counts.samples);
       result_.records_before.push_back(rank);
-      RecordRange range(block, recording_.byte_order());
-      for (RecordView record; range.next(record); ++rank) {
-        if (record.type == abi::kRecordSample)
-          ++result_.counts.samples;
-        else
-          take(record, rank);
-      }
+      result_.counts.samples += content.samples;
+      for (const BlockContent::Other& other : content.others) take(other.view, rank + other.rank);
+      rank += content.records;
     }
     result_.samples_before.push_back(result_.counts.samples);
     result_.records_before.push_back(rank);

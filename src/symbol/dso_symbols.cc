@@ -113,9 +113,12 @@ DsoSymbols DsoSymbolLoader::load_bpf(const Dso& dso) const {
   return loaded;
 }
 
-void DsoSymbolLoader::prepare_kernel(const Dso& kernel) {
+void DsoSymbolLoader::prepare_kernel(const Dso& kernel, bool with_modules) {
   if (kernel_table_ != nullptr) return;
-  if (!options_.kallsyms.empty()) return read_kallsyms(options_.kallsyms, kernel);
+  if (!options_.kallsyms.empty()) {
+    read_kallsyms(options_.kallsyms, kernel);
+    return;
+  }
   if (!options_.ignore_vmlinux || !options_.vmlinux.empty()) {
     FoundObject found = finder_.find_vmlinux(kernel.build_id, kernel_release_);
     if (found.usable() && found.symbols) {
@@ -128,26 +131,34 @@ void DsoSymbolLoader::prepare_kernel(const Dso& kernel) {
       return;
     }
   }
-  std::string here = running_kernel_build_id();
-  if (kernel.build_id.empty() || same_build_id(kernel.build_id, here))
-    return read_kallsyms("/proc/kallsyms", kernel);
+  // A copy in the cache is read ten times faster than the kernel writes its list. Only modules can
+  // have moved since it was made.
   std::string cached = finder_.find_cached_kallsyms(kernel.build_id);
-  if (!cached.empty()) return read_kallsyms(cached, kernel);
+  if (!cached.empty() && !with_modules && read_kallsyms(cached, kernel)) return;
+  if (kernel.build_id.empty() || same_build_id(kernel.build_id, running_kernel_build_id())) {
+    read_kallsyms("/proc/kallsyms", kernel);
+    return;
+  }
+  if (!cached.empty()) {
+    read_kallsyms(cached, kernel);
+    return;
+  }
   kernel_source_ =
       "the recording is of another kernel: give its symbols with --kallsyms or --vmlinux";
 }
 
-void DsoSymbolLoader::read_kallsyms(const std::string& path, const Dso& kernel) {
+/// False where it gives no symbols; the source then says why.
+bool DsoSymbolLoader::read_kallsyms(const std::string& path, const Dso& kernel) {
   auto read = Kallsyms::read(path);
   if (!read) {
     kernel_source_ = read.error().message;
-    return;
+    return false;
   }
   kallsyms_ = std::move(*read);
   if (kallsyms_->restricted()) {
     kernel_source_ =
         path + " hides its addresses: kernel.kptr_restrict is set, run as root or set it to 0";
-    return;
+    return false;
   }
   kernel_table_ = &kallsyms_->table();
   kernel_source_ = path;
@@ -156,6 +167,7 @@ void DsoSymbolLoader::read_kallsyms(const std::string& path, const Dso& kernel) 
   if (auto address = kallsyms_->address_of(kernel.reference_symbol);
       address && kernel.reference_address.value != 0)
     kernel_slide_ = kernel.reference_address.value - *address;
+  return true;
 }
 
 }  // namespace sonde

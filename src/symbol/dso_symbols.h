@@ -41,13 +41,15 @@ struct DsoSymbols {
 };
 
 /// Reads symbol tables. `load` may run for many DSOs at once; the kernel's list of symbols is read
-/// once.
+/// once, for all that is of the kernel.
 class DsoSymbolLoader {
  public:
   DsoSymbolLoader(FinderOptions finder, SymbolOptions options, std::string kernel_release);
   [[nodiscard]] DsoSymbols load(const Dso& dso) const;
-  /// Before the first parallel `load`: the kernel's symbols for a kernel with this build id.
-  void prepare_kernel(const Dso& kernel);
+  /// Before the first `load` of the kernel or a module, and not at the same time as another one of
+  /// these: the kernel's symbols for a kernel with this build id.
+  /// `with_modules`: addresses of modules will be asked for, which differ from boot to boot.
+  void prepare_kernel(const Dso& kernel, bool with_modules);
   [[nodiscard]] const ObjectFinder& finder() const { return finder_; }
 
  private:
@@ -55,7 +57,7 @@ class DsoSymbolLoader {
   [[nodiscard]] DsoSymbols load_jit(const Dso& dso) const;
   [[nodiscard]] DsoSymbols load_from_kernel(const Dso& dso) const;
   [[nodiscard]] DsoSymbols load_bpf(const Dso& dso) const;
-  void read_kallsyms(const std::string& path, const Dso& kernel);
+  bool read_kallsyms(const std::string& path, const Dso& kernel);
 
   ObjectFinder finder_;
   SymbolOptions options_;

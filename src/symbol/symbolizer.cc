@@ -70,6 +70,9 @@ struct Symbolizer::State {
                                   [](uint32_t id, const LoadedDso& l) { return id < l.first_id; });
     return *std::prev(above);
   }
+  [[nodiscard]] bool is_of_kernel(DsoId dso) const;
+  void load(LoadedDso& one);
+  void load_kernel(std::span<LoadedDso* const> of_kernel);
   [[nodiscard]] std::optional<SourceLine> line_at(LoadedDso& dso, uint64_t address);
 };
 
@@ -89,30 +92,48 @@ Symbolizer::~Symbolizer() = default;
 
 void Symbolizer::load(std::span<const DsoId> dsos) {
   State& state = *state_;
-  const DsoTable& table = state.machine.dsos();
-  state.by_dso.resize(table.size());
-  std::vector<LoadedDso*> fresh;
+  state.by_dso.resize(state.machine.dsos().size());
+  std::vector<LoadedDso*> fresh, of_kernel, others;
   for (DsoId dso : dsos) {
     if (!dso.valid() || state.by_dso[dso.index()] != nullptr) continue;
     LoadedDso& loaded = state.loaded.emplace_back();
     loaded.dso = dso;
     state.by_dso[dso.index()] = &loaded;
     fresh.push_back(&loaded);
-    if (table[dso].kind == DsoKind::kKernel || table[dso].kind == DsoKind::kModule) {
-      DsoId kernel = table.find("[kernel.kallsyms]");
-      state.loader.prepare_kernel(table[kernel.valid() ? kernel : dso]);
-    }
+    (state.is_of_kernel(dso) ? of_kernel : others).push_back(&loaded);
   }
-  parallel_for(fresh.size(), [&](size_t i) {
-    LoadedDso& loaded = *fresh[i];
-    loaded.symbols = state.loader.load(table[loaded.dso]);
-    if (loaded.symbols.table == nullptr) loaded.symbols.table = &loaded.symbols.own;
-    loaded.names = std::make_unique<ShownNames>(loaded.symbols.table->size());
+  // The kernel's list is the longest of all, so it goes first.
+  size_t kernel_jobs = of_kernel.empty() ? 0 : 1;
+  parallel_for(kernel_jobs + others.size(), [&](size_t i) {
+    if (i < kernel_jobs)
+      state.load_kernel(of_kernel);
+    else
+      state.load(*others[i - kernel_jobs]);
   });
   for (LoadedDso* loaded : fresh) {
     loaded->first_id = state.next_id;
     state.next_id += static_cast<uint32_t>(loaded->symbols.table->size());
   }
+}
+
+bool Symbolizer::State::is_of_kernel(DsoId dso) const {
+  DsoKind kind = machine.dsos()[dso].kind;
+  return kind == DsoKind::kKernel || kind == DsoKind::kModule;
+}
+
+void Symbolizer::State::load(LoadedDso& one) {
+  one.symbols = loader.load(machine.dsos()[one.dso]);
+  if (one.symbols.table == nullptr) one.symbols.table = &one.symbols.own;
+  one.names = std::make_unique<ShownNames>(one.symbols.table->size());
+}
+
+void Symbolizer::State::load_kernel(std::span<LoadedDso* const> of_kernel) {
+  const DsoTable& table = machine.dsos();
+  DsoId kernel = table.find("[kernel.kallsyms]");
+  bool with_modules = std::ranges::any_of(
+      of_kernel, [&](LoadedDso* l) { return table[l->dso].kind == DsoKind::kModule; });
+  loader.prepare_kernel(kernel.valid() ? table[kernel] : Dso(), with_modules);
+  for (LoadedDso* one : of_kernel) load(*one);
 }
 
 SymbolId Symbolizer::find(DsoId dso, uint64_t address) const {

@@ -1,0 +1,169 @@
+#include "replay/sample_pass.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "perfdata/file_builder.h"
+#include "perfdata/record_encoder.h"
+
+namespace sonde {
+namespace {
+
+constexpr uint32_t kProcesses = 5;
+
+abi::EventAttr attr_of_samples() {
+  abi::EventAttr attr;
+  attr.type = abi::kTypeSoftware;
+  attr.sample_type = abi::kSampleIp | abi::kSampleTid | abi::kSampleTime | abi::kSamplePeriod |
+                     abi::kSampleCallchain;
+  attr.sample_id_all = 1;
+  return attr;
+}
+
+/// Processes that map one library at different places, and call chains of few and of many shapes.
+class SomeProcesses {
+ public:
+  SomeProcesses() {
+    EventDesc event;
+    event.attr = attr_;
+    event.ids = {1};
+    file.events.push_back(event);
+    for (uint32_t pid = 1; pid <= kProcesses; ++pid) map(pid, "/usr/lib/one.so", pid << 24, 0);
+  }
+
+  void map(uint32_t pid, std::string_view path, uint64_t start, uint64_t time) {
+    MmapRecord record{};
+    record.pid = record.tid = pid;
+    record.start = RuntimeAddr(start);
+    record.length = 0x100000;
+    record.path = path;
+    record.protection = 5;
+    record.is_v2 = true;
+    encode(record,
+           {.misc = abi::kMiscUser, .attr = &attr_, .id = {.pid = pid, .tid = pid, .time = time}},
+           file.data);
+  }
+
+  void add_sample(uint64_t time) {
+    auto pid = static_cast<uint32_t>(random_() % (kProcesses + 1) + 1);  // the last has no mappings
+    ByteBuilder chain;
+    chain.u64(abi::kContextUser);
+    uint64_t depth = random_() % 20 + 1;
+    uint64_t variety = random_() % 3 == 0 ? 0x100000 : 4;
+    uint64_t ip = 0;
+    for (uint64_t i = 0; i < depth; ++i) {
+      uint64_t address = (uint64_t{pid} << 24) + random_() % variety + i * 64;
+      if (i == 0) ip = address;
+      chain.u64(address);
+    }
+    Sample sample;
+    sample.misc = sample.cpu_mode = abi::kMiscUser;
+    sample.id.pid = pid;
+    sample.id.tid = pid;
+    sample.id.time = time;
+    sample.ip = ip;
+    sample.period = random_() % 1000;
+    sample.callchain = WordView(chain.view(), kHostOrder);
+    ASSERT_TRUE(encode_sample(sample, attr_, file.data));
+  }
+
+  FileBuilder file;
+
+ private:
+  abi::EventAttr attr_ = attr_of_samples();
+  std::mt19937 random_{7};
+};
+
+void expect_same(const SamplePassResult& a, const SamplePassResult& b) {
+  const SampleColumns &x = a.samples, &y = b.samples;
+  EXPECT_EQ(x.event, y.event);
+  EXPECT_EQ(x.time, y.time);
+  EXPECT_EQ(x.pid, y.pid);
+  EXPECT_EQ(x.tid, y.tid);
+  EXPECT_EQ(x.period, y.period);
+  EXPECT_EQ(x.comm, y.comm);
+  EXPECT_EQ(x.leaf, y.leaf);
+  EXPECT_EQ(x.chain, y.chain);
+  EXPECT_EQ(a.filtered, b.filtered);
+  EXPECT_EQ(a.first_time_ns, b.first_time_ns);
+  EXPECT_EQ(a.last_time_ns, b.last_time_ns);
+
+  ASSERT_EQ(a.frames.size(), b.frames.size());
+  for (size_t i = 0; i < a.frames.size(); ++i) {
+    const Frame &f = a.frames[FrameId(i)], &g = b.frames[FrameId(i)];
+    ASSERT_TRUE(f.dso == g.dso && f.address == g.address && f.level == g.level) << i;
+  }
+  ASSERT_EQ(a.chains.size(), b.chains.size());
+  for (size_t i = 0; i < a.chains.size(); ++i)
+    ASSERT_TRUE(std::ranges::equal(a.chains[ChainId(i)], b.chains[ChainId(i)])) << i;
+}
+
+TEST(SamplePass, TheNumberOfSlicesDoesNotShow) {
+  SomeProcesses input;
+  for (uint64_t i = 0; i < 60000; ++i) {
+    input.add_sample(i);
+    if (i == 30000) input.map(2, "/usr/lib/another.so", 2 << 24, i);
+  }
+  std::vector<std::byte> bytes = input.file.file();
+  LossLedger losses;
+  auto recording = Recording::open_bytes(bytes, "test", losses);
+  ASSERT_TRUE(recording.has_value());
+  ASSERT_GE(recording->blocks().size(), 7u);
+  StringPool strings;
+  Machine machine(strings);
+  SidebandResult sideband = read_sideband(*recording, machine, losses);
+  ASSERT_EQ(sideband.counts.samples, 60000u);
+
+  for (const SampleFilter& filter : {SampleFilter(), SampleFilter{{1, 3}, {}, {}, {}}}) {
+    SamplePassOptions options;
+    options.filter = filter;
+    SamplePassResult whole = read_samples(*recording, machine, sideband, options, 1, losses);
+    EXPECT_GT(whole.chains.size(), 1000u);
+    for (size_t slices : {2, 7}) {
+      SCOPED_TRACE(slices);
+      expect_same(read_samples(*recording, machine, sideband, options, slices, losses), whole);
+    }
+  }
+}
+
+TEST(SamplePass, OnePlaceOfALibraryIsOneFrameInAllProcesses) {
+  SomeProcesses input;
+  for (uint64_t i = 0; i < 1000; ++i) input.add_sample(i);
+  std::vector<std::byte> bytes = input.file.file();
+  LossLedger losses;
+  auto recording = Recording::open_bytes(bytes, "test", losses);
+  ASSERT_TRUE(recording.has_value());
+  StringPool strings;
+  Machine machine(strings);
+  SidebandResult sideband = read_sideband(*recording, machine, losses);
+  SamplePassResult result = read_samples(*recording, machine, sideband, {}, 1, losses);
+
+  ASSERT_EQ(result.samples.size(), 1000u);
+  for (size_t i = 0; i < result.samples.size(); ++i) {
+    Sample sample;
+    RecordRef at = result.samples.record[i];
+    RecordBlock block = recording->blocks()[at.block];
+    block.bytes = block.bytes.subspan(at.offset);
+    RecordView record;
+    ASSERT_TRUE(RecordRange(block, kHostOrder).next(record));
+    ASSERT_TRUE(decode_sample(record, recording->events()[EventId(size_t{0})].layout, sample));
+    const Frame& leaf = result.frames[result.samples.leaf[i]];
+    EXPECT_EQ(leaf.level, FrameLevel::kUser);
+    if (sample.id.pid > kProcesses) {
+      EXPECT_FALSE(leaf.dso.valid());
+      EXPECT_EQ(leaf.address, sample.ip);
+    } else {
+      EXPECT_EQ(leaf.address, sample.ip - (uint64_t{sample.id.pid} << 24));
+    }
+    std::span<const FrameId> chain = result.chains[result.samples.chain[i]];
+    ASSERT_EQ(chain.size(), sample.callchain.size() - 1);  // without the marker
+    EXPECT_EQ(chain[0], result.samples.leaf[i]);
+    for (size_t j = 0; j < chain.size(); ++j)
+      EXPECT_EQ(result.frames[chain[j]].address,
+                sample.callchain[j + 1] - (leaf.dso.valid() ? uint64_t{sample.id.pid} << 24 : 0));
+  }
+}
+
+}  // namespace
+}  // namespace sonde
