@@ -32,10 +32,10 @@ struct MissingFeatures {
 class EventOpener {
  public:
   struct Listener {
-    std::function<void(std::string_view)> note;   // what a user should know: fallbacks
-    std::function<void(std::string_view)> trace;  // -vv: attrs, calls and their outcomes
+    std::function<void(std::string_view)> note = {};   // what a user should know: fallbacks
+    std::function<void(std::string_view)> trace = {};  // -vv: attrs, calls and their outcomes
     /// A thread of -p, -t or -u ended before it could be recorded.
-    std::function<void(pid_t)> thread_vanished;
+    std::function<void(pid_t)> thread_vanished = {};
   };
 
   EventOpener(Sys& sys, Target& target, Listener listener)

@@ -116,7 +116,7 @@ void synthesise_state(const Capture& capture, const RecordOptions& options, Loss
   if (options.synthesis.tasks) {
     TaskSynthesis tasks = task_options(capture, options);
     if (capture.target.has_cpu())
-      synthesise_all_tasks(tasks, losses, out);
+      synthesise_all_tasks(tasks, out);
     else if (!capture.target.is_command())
       synthesise_threads(capture.target.threads, tasks, losses, out);
   }

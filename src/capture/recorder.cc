@@ -25,6 +25,8 @@
 #include "capture/ring_drain.h"
 #include "capture/signal_queue.h"
 #include "capture/stream_threads.h"
+#include "capture/stream_writer.h"
+#include "capture/switch_trigger.h"
 #include "event/attr_text.h"
 #include "perfdata/user_records.h"
 
@@ -97,6 +99,11 @@ class Recorder {
       switch_timer_ = Fd(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
       poller_.add(switch_timer_.get(), [this](auto) { on_switch_timer(); });
     }
+    if (!options_.switch_output_events.empty()) {
+      trigger_.emplace(TRY(SwitchTrigger::open(options_.switch_output_events, env_)));
+      for (int fd : trigger_->fds())
+        poller_.add(fd, [this](auto) { switch_wanted_ |= trigger_->take(); });
+    }
     return {};
   }
 
@@ -124,6 +131,7 @@ class Recorder {
 
   /// The file's head and what is known before the first event.
   Result<> begin_file() {
+    main_.emplace(output_->writer().main(), options_.output.aio_blocks);
     TRY(output_->writer().begin(event_descriptions(capture_), features_.features));
     ByteBuilder records;
     write_event_records(capture_, records);
@@ -145,6 +153,7 @@ class Recorder {
       say_state("Events disabled");
     else if (!capture_.target.is_command())
       events_.enable();
+    if (trigger_) trigger_->enable();
     if (capture_.workload) capture_.workload->start();
     if (delay_) delay_->start();
     if (switch_timer_.valid()) arm_switch_timer();
@@ -157,11 +166,11 @@ class Recorder {
     keep(read_rings(true));
     keep(read_backward_rings());
     if (capture_.workload) (void)capture_.workload->reap(true);
-    if (!options_.quiet)
+    if (!options_.quiet && !exec_error_)
       env_.err.print("[ {} record: Woken up {} times to write data ]\n", env_.tool, wakeups_);
     keep(end_file());
     report_losses();
-    if (!failure_) say_captured();
+    if (!failure_ && !exec_error_) say_captured();
     close_events(capture_, env_.sys);
     return outcome();
   }
@@ -176,6 +185,7 @@ class Recorder {
       encode_empty(abi::kRecordFinishedInit, records);
     }
     keep(write_own(records));
+    keep(main_->flush());
     scan_.end_round();
     Features features = features_.features;
     if (scan_.counts().has_time())
@@ -197,12 +207,11 @@ class Recorder {
   Result<> read_rings(bool all) {
     if (threads_ && !all) return {};
     bool any = false;
-    for (CaptureRing& ring : capture_.rings->rings())
-      any |= TRY(drain_.forward(ring, output_->writer().main(), all));
+    for (CaptureRing& ring : capture_.rings->rings()) any |= TRY(drain_.forward(ring, *main_, all));
     if (!any) return {};
     ByteBuilder round;
     encode_empty(abi::kRecordFinishedRound, round);
-    TRY(output_->writer().main().write(round.view()));
+    TRY(main_->own(round.view()));
     scan_.end_round();
     return {};
   }
@@ -210,8 +219,7 @@ class Recorder {
   Result<> read_backward_rings() {
     if (!capture_.rings->any_backward()) return {};
     capture_.rings->pause_backward(true);
-    for (CaptureRing& ring : capture_.rings->rings())
-      TRY(drain_.backward(ring, output_->writer().main()));
+    for (CaptureRing& ring : capture_.rings->rings()) TRY(drain_.backward(ring, *main_));
     capture_.rings->pause_backward(false);
     return {};
   }
@@ -220,7 +228,7 @@ class Recorder {
   Result<> write_own(const ByteBuilder& records) {
     if (records.size() == 0) return {};
     scan_.piece(records.view());
-    return output_->writer().main().write(records.view());
+    return main_->own(records.view());
   }
 
   Result<> check_limits() {
@@ -242,6 +250,7 @@ class Recorder {
     switch_wanted_ = false;
     TRY(read_backward_rings());
     TRY(end_file_for_switch());
+    main_.reset();
     TRY(output_->next());
     scan_.restart();
     return begin_file();
@@ -251,6 +260,7 @@ class Recorder {
     ByteBuilder records;
     if (options_.synthesis.at_end) synthesise(records);
     TRY(write_own(records));
+    TRY(main_->flush());
     Features features = features_.features;
     if (scan_.counts().has_time())
       features.sample_time = SampleTimeRange{scan_.counts().first_ns, scan_.counts().last_ns};
@@ -434,7 +444,9 @@ class Recorder {
   RingDrain drain_;
   RecordingFeatures features_;
   std::optional<RecordOutput> output_;
+  std::optional<StreamWriter> main_;
   std::optional<StreamThreads> threads_;
+  std::optional<SwitchTrigger> trigger_;
   std::optional<DelaySchedule> delay_;
   std::optional<ControlChannel> control_;
   Fd switch_timer_;

@@ -33,24 +33,24 @@ void RingDrain::move_near(const CaptureRing& ring) const {
   (void)::sched_setaffinity(0, sizeof set, &set);
 }
 
-Result<bool> RingDrain::forward(CaptureRing& ring, RecordStream& stream, bool all) {
+Result<bool> RingDrain::forward(CaptureRing& ring, StreamWriter& stream, bool all) {
   if (ring.buffer.is_backward()) return false;
   RingPiece piece = ring.buffer.peek();
   if (piece.empty() || (!all && piece.size() < options_.output.flush_bytes)) return false;
   move_near(ring);
   scan_.piece(piece.first, piece.second);
-  Result<> written = stream.write_ring(piece.first, piece.second);
+  Result<> written = stream.ring(piece.first, piece.second);
   ring.buffer.consume();
   if (!written) return std::unexpected(std::move(written).error());
   return true;
 }
 
-Result<bool> RingDrain::backward(CaptureRing& ring, RecordStream& stream) {
+Result<bool> RingDrain::backward(CaptureRing& ring, StreamWriter& stream) {
   if (!ring.buffer.is_backward()) return false;
   RingPiece piece = ring.buffer.peek_backward();
   if (piece.empty()) return false;
   scan_.piece(piece.first, piece.second);
-  TRY(stream.write_ring(piece.first, piece.second));
+  TRY(stream.ring(piece.first, piece.second));
   return true;
 }
 

@@ -9,7 +9,7 @@
 #include "capture/record_options.h"
 #include "capture/record_scan.h"
 #include "capture/ring_set.h"
-#include "perfdata/writer.h"
+#include "capture/stream_writer.h"
 
 namespace sonde {
 
@@ -19,9 +19,9 @@ class RingDrain {
 
   /// Writes what has come to a forward ring; true if that was anything. With `all` even less than
   /// --mmap-flush is written.
-  Result<bool> forward(CaptureRing& ring, RecordStream& stream, bool all);
+  Result<bool> forward(CaptureRing& ring, StreamWriter& stream, bool all);
   /// Writes what a ring in overwrite mode holds. Output must be paused.
-  Result<bool> backward(CaptureRing& ring, RecordStream& stream);
+  Result<bool> backward(CaptureRing& ring, StreamWriter& stream);
 
  private:
   void move_near(const CaptureRing& ring) const;

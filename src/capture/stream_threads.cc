@@ -131,17 +131,18 @@ void StreamThreads::run(size_t index) {
       poller->add(ring.buffer.fd(), [&, fd = ring.buffer.fd()](Poller::Ready ready) {
         if (ready.hung_up) poller->remove(fd);
       });
+  StreamWriter stream(writer_.stream(index), 0);
   while (!stopping) {
     poller->wait(-1);
-    if (Result<> drained = drain_rings(index, stopping); !drained)
+    if (Result<> drained = drain_rings(index, stream, stopping); !drained)
       return fail_with(std::move(drained).error());
   }
 }
 
-Result<> StreamThreads::drain_rings(size_t index, bool all) {
+Result<> StreamThreads::drain_rings(size_t index, StreamWriter& stream, bool all) {
   for (CaptureRing& ring : rings_.rings())
     if (std::ranges::find(layouts_[index].cpus, ring.cpu) != layouts_[index].cpus.end())
-      TRY(drain_.forward(ring, writer_.stream(index), all));
+      TRY(drain_.forward(ring, stream, all));
   return {};
 }
 

@@ -43,15 +43,13 @@ class ProcessSynthesis {
   ProcessSynthesis(const TaskSynthesis& options, ByteBuilder& out)
       : options_(options), out_(out), directory_(options.proc) {}
 
-  /// False where the process is gone.
-  bool whole_process(pid_t pid) {
+  /// Writes nothing where the process is gone.
+  void whole_process(pid_t pid) {
     std::string process = fmt::format("{}/{}", directory_, pid);
-    bool any = false;
     bool maps_done = false;
     for (pid_t tid : numeric_entries(process + "/task")) {
       std::optional<TaskStat> stat = read_stat(fmt::format("{}/task/{}/stat", process, tid));
       if (!stat) continue;
-      any = true;
       auto parent = static_cast<uint32_t>(tid == pid ? stat->parent : pid);
       encode(
           TaskRecord{.pid = u32(pid), .ppid = parent, .tid = u32(tid), .ptid = parent, .time = 0},
@@ -60,7 +58,6 @@ class ProcessSynthesis {
       encode(CommRecord{u32(pid), u32(tid), stat->comm, false}, frame(), out_);
       if (!std::exchange(maps_done, true) && options_.maps) mappings(pid, pid);
     }
-    return any;
   }
 
   /// `mapped` holds the processes whose mappings are described already: threads share them.
@@ -183,13 +180,11 @@ class ProcessSynthesis {
 
 }  // namespace
 
-void synthesise_all_tasks(const TaskSynthesis& options, LossLedger& losses, ByteBuilder& out) {
+void synthesise_all_tasks(const TaskSynthesis& options, ByteBuilder& out) {
   std::vector<pid_t> pids = numeric_entries(options.proc);
   std::vector<ByteBuilder> parts(pids.size());
-  parallel_for(pids.size(), [&](size_t i) {
-    if (!ProcessSynthesis(options, parts[i]).whole_process(pids[i]))
-      losses.add(LossKind::k_task_vanished, 1, fmt::format("process {}", pids[i]));
-  });
+  parallel_for(pids.size(),
+               [&](size_t i) { ProcessSynthesis(options, parts[i]).whole_process(pids[i]); });
   for (const ByteBuilder& part : parts) out.bytes(part.view());
 }
 

@@ -2,8 +2,8 @@
 // their start: COMM, FORK, NAMESPACES and MMAP2 records made from /proc.
 //
 // Processes are read in parallel and their records joined in order of pid, so the result does not
-// depend on the number of threads. A task that ends meanwhile is left out and counted (loss:
-// task_vanished).
+// depend on the number of threads. Of all tasks, those that end meanwhile are left out; of tasks
+// that were asked for by number, those that are gone are counted (loss: task_vanished).
 #pragma once
 
 #include <string>
@@ -27,7 +27,7 @@ struct TaskSynthesis {
 };
 
 /// Every process and thread of the machine.
-void synthesise_all_tasks(const TaskSynthesis& options, LossLedger& losses, ByteBuilder& out);
+void synthesise_all_tasks(const TaskSynthesis& options, ByteBuilder& out);
 
 /// These threads only, as `-p` and `-t` want them: no FORK records.
 void synthesise_threads(const std::vector<ThreadEntry>& threads, const TaskSynthesis& options,

@@ -1,0 +1,144 @@
+#include "capture/event_opener.h"
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <functional>
+
+namespace sonde {
+namespace {
+
+/// Answers perf_event_open in the kernel's place.
+class FakeKernel final : public Sys {
+ public:
+  using Judge = std::function<int(const abi::EventAttr&, pid_t tid)>;
+  explicit FakeKernel(Judge judge) : judge_(std::move(judge)) {}
+
+  SysResult<int> perf_event_open(perf_event_attr* attr, pid_t pid, int, int,
+                                 unsigned long) override {
+    ++opens;
+    if (int error = judge_(*reinterpret_cast<abi::EventAttr*>(attr), pid))
+      return std::unexpected(error);
+    return next_fd_++;
+  }
+  SysResult<int> ioctl(int, unsigned long, uint64_t) override { return 0; }
+  SysResult<void*> mmap(size_t, int, int, int, off_t) override { return std::unexpected(EPERM); }
+  SysResult<int> munmap(void*, size_t) override { return 0; }
+  SysResult<int> open(const std::string&, int, mode_t) override { return std::unexpected(ENOENT); }
+  SysResult<size_t> read(int, void*, size_t) override { return size_t{0}; }
+  SysResult<size_t> write(int, const void*, size_t size) override { return size; }
+  SysResult<int> close(int) override {
+    ++closes;
+    return 0;
+  }
+  uid_t geteuid() override { return 1000; }
+
+  int opens = 0;
+  int closes = 0;
+
+ private:
+  Judge judge_;
+  int next_fd_ = 100;
+};
+
+CaptureEvent cycles() {
+  CaptureEvent event;
+  event.parsed.name = "cycles";
+  event.parsed.attr.read_format = abi::kFormatId | abi::kFormatLost;
+  return event;
+}
+
+Target two_threads() {
+  Target target;
+  target.kind = Target::Kind::kTasks;
+  target.cpus = {0};
+  target.threads = {{10, "a"}, {11, "b"}};
+  return target;
+}
+
+TEST(EventOpener, CyclesBecomeCpuClockWithoutPmu) {
+  FakeKernel kernel([](const abi::EventAttr& attr, pid_t) {
+    return attr.type == abi::kTypeHardware ? ENOENT : 0;
+  });
+  Target target = two_threads();
+  std::string note;
+  EventOpener opener(kernel, target, {.note = [&](std::string_view text) { note = text; }});
+  std::vector<CaptureEvent> events{cycles()};
+  ASSERT_TRUE(opener.open(events));
+  EXPECT_EQ(events[0].attr().type, abi::kTypeSoftware);
+  EXPECT_EQ(events[0].opened.size(), 2u);
+  EXPECT_EQ(note, "The cycles event is not supported, trying to fall back to cpu-clock-ticks");
+}
+
+TEST(EventOpener, PrecisionIsLoweredStepByStep) {
+  FakeKernel kernel(
+      [](const abi::EventAttr& attr, pid_t) { return attr.precise_ip > 1 ? EOPNOTSUPP : 0; });
+  Target target = two_threads();
+  EventOpener opener(kernel, target, {});
+  std::vector<CaptureEvent> events{cycles()};
+  events[0].parsed.precise_max = true;
+  events[0].attr().precise_ip = 3;
+  ASSERT_TRUE(opener.open(events));
+  EXPECT_EQ(events[0].attr().precise_ip, 1u);
+}
+
+TEST(EventOpener, AnOlderKernelIsAskedForLess) {
+  FakeKernel kernel([](const abi::EventAttr& attr, pid_t) {
+    return (attr.read_format & abi::kFormatLost) != 0 || attr.bpf_event || attr.ksymbol ? EINVAL
+                                                                                        : 0;
+  });
+  Target target = two_threads();
+  EventOpener opener(kernel, target, {});
+  std::vector<CaptureEvent> events{cycles()};
+  events[0].attr().bpf_event = events[0].attr().ksymbol = 1;
+  ASSERT_TRUE(opener.open(events));
+  EXPECT_TRUE(opener.missing().read_lost && opener.missing().bpf_event && opener.missing().ksymbol);
+  EXPECT_FALSE(opener.missing().cloexec);
+  EXPECT_EQ(events[0].attr().read_format, abi::kFormatId);
+}
+
+TEST(EventOpener, AThreadThatEndedIsLeftOutOfAllEvents) {
+  bool gone = false;
+  FakeKernel kernel([&](const abi::EventAttr& attr, pid_t tid) {
+    if (attr.type == abi::kTypeSoftware) gone = true;
+    return gone && tid == 11 ? ESRCH : 0;
+  });
+  Target target = two_threads();
+  pid_t vanished = 0;
+  EventOpener opener(kernel, target, {.thread_vanished = [&](pid_t tid) { vanished = tid; }});
+  std::vector<CaptureEvent> events{cycles(), cycles()};
+  events[1].parsed.leader = 1;
+  events[1].attr().type = abi::kTypeSoftware;
+  ASSERT_TRUE(opener.open(events));
+  EXPECT_EQ(vanished, 11);
+  EXPECT_EQ(events[0].opened.size(), 1u);
+  EXPECT_EQ(events[1].opened.size(), 1u);
+}
+
+TEST(EventOpener, RefusalsNameWhatForbids) {
+  FakeKernel kernel([](const abi::EventAttr&, pid_t) { return EPERM; });
+  Target target = two_threads();
+  EventOpener opener(kernel, target, {});
+  std::vector<CaptureEvent> events{cycles()};
+  Result<> opened = opener.open(events);
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().code, ErrorCode::kPermission);
+  EXPECT_NE(opened.error().message.find("No permission to enable cycles event."),
+            std::string::npos);
+  EXPECT_NE(opened.error().message.find("perf_event_paranoid setting is "), std::string::npos);
+}
+
+TEST(EventOpener, BranchStacksWithoutHardware) {
+  FakeKernel kernel([](const abi::EventAttr&, pid_t) { return EOPNOTSUPP; });
+  Target target = two_threads();
+  EventOpener opener(kernel, target, {});
+  std::vector<CaptureEvent> events{cycles()};
+  events[0].attr().sample_type |= abi::kSampleBranchStack;
+  Result<> opened = opener.open(events);
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().message,
+            "Error:\ncycles: PMU Hardware or event type doesn't support branch stack sampling.");
+}
+
+}  // namespace
+}  // namespace sonde

@@ -1,0 +1,34 @@
+// SwitchTrigger: --switch-output-event. Events that are opened beside the recording and leave
+// nothing in it: whenever one of them happens, the output is switched.
+#pragma once
+
+#include <vector>
+
+#include "base/error.h"
+#include "capture/capture_setup.h"
+#include "capture/event_opener.h"
+
+namespace sonde {
+
+class SwitchTrigger {
+ public:
+  /// Opens `list` on the CPUs of the machine.
+  static Result<SwitchTrigger> open(const EventList& list, Env& env);
+  SwitchTrigger(SwitchTrigger&&) = default;
+  ~SwitchTrigger();
+
+  void enable();
+  /// Descriptors that become readable when an event happens.
+  [[nodiscard]] std::vector<int> fds() const;
+  /// Whether anything has happened since the last call.
+  bool take();
+
+ private:
+  explicit SwitchTrigger(Sys& sys) : sys_(&sys) {}
+  Sys* sys_;
+  Target target_;
+  std::vector<CaptureEvent> events_;
+  std::optional<RingSet> rings_;
+};
+
+}  // namespace sonde

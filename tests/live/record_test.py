@@ -1,0 +1,219 @@
+#!/usr/bin/env python3
+"""Recordings on this kernel: every kind of target and output, how they end, and that the installed perf (where there is
+one) reads them. Needs root."""
+import os
+import re
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+SONDE = os.environ["SONDE"]
+PERF = shutil.which("perf")
+BUSY = ["sh", "-c", "i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done"]
+
+
+class RecordTest(unittest.TestCase):
+    def setUp(self):
+        self.directory = tempfile.TemporaryDirectory()
+        self.addCleanup(self.directory.cleanup)
+        self.path = Path(self.directory.name)
+
+    def record(self, *arguments, status=0, timeout=60, **more):
+        # stdout is a pipe here: without -o the recording would go there.
+        if "-o" not in arguments:
+            arguments = ("-o", "perf.data", *arguments)
+        run = subprocess.run([SONDE, "record", *map(str, arguments)], cwd=self.path, text=True, timeout=timeout,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
+                             env={**os.environ, "PERF_BUILDID_DIR": str(self.path / "cache")}, **more)
+        self.assertEqual(run.returncode, status, run.stderr)
+        return run
+
+    def start(self, *arguments):
+        return subprocess.Popen([SONDE, "record", *map(str, arguments)], cwd=self.path, text=True,
+                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+
+    def perf(self, *arguments):
+        if not PERF:
+            self.skipTest("no perf to read it with")
+        run = subprocess.run([PERF, *map(str, arguments)], cwd=self.path, text=True, timeout=120,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        return run.stdout
+
+    def samples(self, text):
+        found = re.search(r"\((\d+) samples\)", text)
+        return int(found.group(1)) if found else 0
+
+    def perf_samples(self, file="perf.data"):
+        return sum(map(int, re.findall(r" SAMPLE events: +(\d+)", self.perf("report", "--stats", "-i", file))[:1]))
+
+    # targets
+
+    def test_command(self):
+        run = self.record("-g", "-o", "perf.data", "--", *BUSY)
+        self.assertRegex(run.stderr, r"The cycles event is not supported|Woken up")
+        self.assertGreater(self.samples(run.stderr), 10)
+        self.assertEqual(self.perf_samples(), self.samples(run.stderr))
+        self.assertIn("sh", self.perf("report", "--stdio", "--no-children", "-g", "none", "-s", "comm"))
+        mode = stat.S_IMODE((self.path / "perf.data").stat().st_mode)
+        self.assertEqual(mode, 0o600)
+
+    def test_previous_file_is_kept(self):
+        for name in ("first", "second"):
+            self.record("-e", "cs", "-o", "x.data", "true")
+        self.assertTrue((self.path / "x.data.old").exists())
+
+    def test_whole_machine_and_build_ids(self):
+        self.record("-e", "cpu-clock", "-F", 999, "-a", "-g", "-o", "perf.data", "--", *BUSY)
+        self.assertIn("[kernel.kallsyms]", self.perf("report", "--stdio", "-g", "none", "--no-children", "-s", "dso"))
+        self.assertRegex(self.perf("buildid-list"), r"(?m)^[0-9a-f]{40} /")
+        self.assertTrue(list((self.path / "cache/.build-id").glob("*/*")))
+
+    def test_process_and_its_end(self):
+        target = subprocess.Popen(["sleep", "0.4"])
+        started = time.monotonic()
+        self.record("-e", "cs", "-p", target.pid, "-o", "perf.data")
+        target.wait()
+        self.assertLess(time.monotonic() - started, 10)
+        self.assertIn("sleep", self.perf("script", "--show-mmap-events"))
+
+    def test_per_thread_and_no_such_process(self):
+        target = subprocess.Popen(["sleep", "5"])
+        self.record("-e", "cpu-clock", "--per-thread", "-p", target.pid, "-o", "perf.data", "--", "sleep", "0.1")
+        self.record("-u", "root", "-e", "cs", "-o", "perf.data", "--", "sleep", "0.1")
+        target.kill()
+        target.wait()
+        run = self.record("-p", target.pid, status=255)
+        self.assertIn("No such process", run.stderr)
+
+    # events
+
+    def test_tracepoints_groups_and_filters(self):
+        self.record("-e", "sched:sched_process_exec", "--filter", 'filename ~ "*/true"', "-o", "perf.data", "--", "sh",
+                    "-c", "/bin/true; /bin/ls >/dev/null")
+        self.assertEqual(self.perf_samples(), 1)
+        self.assertIn("filename=/bin/true", self.perf("script"))
+        self.record("-e", "{cpu-clock,cs}:S", "-o", "perf.data", "--", *BUSY)
+        self.assertIn("anon group", self.perf("report", "--stdio", "--group"))
+        run = self.record("-e", "sched:sched_switch", "--filter", "nosuch > 1", "true", status=255)
+        self.assertIn('failed to set filter "nosuch > 1"', run.stderr)
+
+    def test_stacks_are_copied(self):
+        self.record("-e", "cpu-clock", "--call-graph", "dwarf,1024", "-o", "perf.data", "--", *BUSY)
+        self.assertIn("STACK_USER", self.perf("evlist", "-v"))
+
+    def test_what_is_refused_says_why(self):
+        for arguments, text in ((["-S", "true"], "No AUX area tracing to snapshot"),
+                                (["--off-cpu", "true"], "not supported"),
+                                (["-b", "-e", "cpu-clock", "true"], "branch stack sampling"),
+                                (["-e", "instructions", "true"], None),
+                                (["-F", "99", "-c", "1", "true"], "at the same time"),
+                                (["--threads", "--aio", "true"], "mutually exclusive")):
+            run = subprocess.run([SONDE, "record", *arguments], cwd=self.path, text=True, capture_output=True)
+            if text:
+                self.assertEqual(run.returncode, 255, arguments)
+                self.assertIn(text, run.stderr)
+
+    # how it ends
+
+    def test_status_of_the_command(self):
+        self.record("-e", "cs", "sh", "-c", "exit 3", status=3)
+        self.record("-e", "cs", "sh", "-c", "kill -9 $$", status=128 + signal.SIGKILL)
+        run = self.record("-e", "cs", "no-such-program", status=255)
+        self.assertIn("No such file or directory", run.stderr)
+
+    def test_signals_end_it_cleanly(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            recorder = self.start("-e", "cpu-clock", "-a", "-o", "perf.data")
+            time.sleep(1)
+            recorder.send_signal(number)
+            _, text = recorder.communicate(timeout=30)
+            self.assertEqual(recorder.returncode, 128 + number)
+            self.assertGreater(self.samples(text), 0)
+            self.assertEqual(self.perf_samples(), self.samples(text))
+
+    def test_full_disk_leaves_a_readable_file(self):
+        small = self.path / "small"
+        small.mkdir()
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=300k", "none", small], check=True)
+        self.addCleanup(subprocess.run, ["umount", small])
+        run = self.record("-e", "cpu-clock", "-F", 20000, "-a", "-g", "-o", "small/perf.data", "sleep", "1", status=255)
+        self.assertIn("No space left on device", run.stderr)
+        self.perf_samples("small/perf.data")
+
+    def test_max_size(self):
+        run = self.record("-e", "cpu-clock", "-F", 20000, "-a", "-g", "--max-size", "300K", "sleep", "20")
+        self.assertIn("size limit reached", run.stderr)
+
+    # ways of output
+
+    def test_pipe(self):
+        run = subprocess.run(f"{SONDE} record -e cpu-clock -o - -- {BUSY[0]} -c '{BUSY[2]}' > pipe.data", shell=True,
+                             cwd=self.path, text=True, stderr=subprocess.PIPE)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        if PERF:
+            text = subprocess.run(f"cat pipe.data | {PERF} script -i -", shell=True, cwd=self.path, text=True,
+                                  stdout=subprocess.PIPE, check=True).stdout
+            self.assertEqual(text.count("cpu-clock"), self.samples(run.stderr))
+
+    def test_compressed_threads_and_asynchronous(self):
+        for way in (["-z"], ["--threads"], ["--threads=0/0"], ["--aio"], ["--aio=4"], ["--affinity=cpu"]):
+            run = self.record("-e", "cpu-clock", "-a", "-o", "perf.data", *way, "--", *BUSY)
+            self.assertEqual(self.perf_samples(), self.samples(run.stderr), way)
+            shutil.rmtree(self.path / "perf.data", ignore_errors=True)
+
+    def test_overwrite(self):
+        self.record("-e", "cpu-clock", "--overwrite", "-m", 4, "-F", 10000, "-o", "perf.data", "--", *BUSY)
+        self.assertGreater(self.perf_samples(), 0)
+
+    def test_switch_output(self):
+        run = self.record("-e", "cpu-clock", "-F", 10000, "-a", "-m", 16, "--switch-output=100K", "--switch-max-files=2",
+                          "-o", "s.data", "--", "sleep", "0.5")
+        self.assertIn("Dump s.data.2", run.stderr)
+        files = sorted(self.path.glob("s.data.2*"))
+        self.assertLessEqual(len(files), 2)
+        self.assertGreater(self.perf_samples(files[0].name), 0)
+        recorder = self.start("-e", "cpu-clock", "-a", "--switch-output", "-o", "t.data", "sleep", "2")
+        time.sleep(1)
+        recorder.send_signal(signal.SIGUSR2)
+        recorder.communicate(timeout=30)
+        self.assertEqual(len(list(self.path.glob("t.data.2*"))), 2)
+        self.record("-e", "cpu-clock", "-a", "--switch-output-event", "sched:sched_process_exec", "-o", "u.data", "--",
+                    "sh", "-c", "sleep 0.2; /bin/true; sleep 0.2")
+        self.assertGreater(len(list(self.path.glob("u.data.2*"))), 1)
+
+    def test_delay_and_control(self):
+        run = self.record("-e", "cpu-clock", "-D", "10-20,30-40", "-o", "perf.data", "--", *BUSY)
+        self.assertEqual(run.stderr.count("Events enabled"), 2)
+        control, ack = self.path / "control", self.path / "ack"
+        os.mkfifo(control)
+        os.mkfifo(ack)
+        recorder = self.start("-e", "cs", "-a", "-D", "-1", f"--control=fifo:{control},{ack}", "-o", "perf.data")
+        answers = os.open(ack, os.O_RDWR)
+        with open(control, "w") as commands:
+            for word in ("ping", "enable", "disable", "evlist", "stop"):
+                commands.write(word + "\n")
+                commands.flush()
+                self.assertEqual(os.read(answers, 16), b"ack\n", word)
+        _, text = recorder.communicate(timeout=30)
+        self.assertEqual(recorder.returncode, 0)
+        self.assertIn("Events enabled", text)
+
+    def test_many_tracepoints_do_not_keep_the_user_waiting(self):
+        started = time.monotonic()
+        self.record("-e", "syscalls:sys_enter_[a-f]*", "true")
+        self.assertLess(time.monotonic() - started, 3)  # closing them takes the kernel longer than that
+
+    def test_dry_run(self):
+        self.record("--dry-run", "-e", "cs", "true")
+        self.assertFalse((self.path / "perf.data").exists())
+
+
+if __name__ == "__main__":
+    unittest.main()
