@@ -14,9 +14,11 @@ show() {
 
 show record -g -o "$data" -- g++ -std=c++23 -O2 -Isrc -c src/cmd/manual.cc -o "$directory/manual.o"
 
-report=(report -i "$data" --stdio --no-children -g caller --percent-limit 1)
-# The head of it: the reader that goes away early is no failure.
-{ show "${report[@]}" 2>&1 || [ $? = 141 ]; } | sed -n 1,60p
+# The heads of two reports. The reader that goes away early is no failure.
+head_of() { { show "$@" 2>&1 || [ $? = 141 ]; } | grep -v '^#$' | cut -c 1-110 | sed -n "1,${lines}p"; }
+
+lines=24 head_of report -i "$data" --stdio --no-children -g none
+lines=40 head_of report -i "$data" --stdio --children -g caller --dsos '[kernel.kallsyms]' --percent-limit 2
 
 cat <<TEXT
 
