@@ -71,7 +71,7 @@ class Selection {
 void print_all(const Session& session, const SamplePrinter& printer,
                const std::vector<uint32_t>& order, const ScriptOptions& options, Sink& out) {
   constexpr size_t kBatch = 2048;
-  const std::vector<uint64_t>& times = session.samples().time;
+  const LargeVector<uint64_t>& times = session.samples().time;
   auto shown_time = [&](size_t position) {
     uint64_t time = times[order[position]];
     if (options.relative_time) return time - times[order.front()];

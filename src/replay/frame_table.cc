@@ -69,7 +69,7 @@ ChainId ChainTable::intern(std::span<const FrameId> chain, uint32_t hash) {
 
 void ChainTable::grow() {
   CHECK(shift_ > 0);  // 2^31 chains
-  std::vector<Slot> old(slots_.size() * 2);
+  LargeVector<Slot> old(slots_.size() * 2);
   old.swap(slots_);
   --shift_;
   size_t mask = slots_.size() - 1;

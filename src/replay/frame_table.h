@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "base/large_vector.h"
 #include "machine/dso.h"
 #include "symbol/symbolizer.h"
 
@@ -134,11 +135,11 @@ class ChainTable {
   static constexpr size_t kFirstSlots = 1024;
   void grow();
 
-  std::vector<FrameId> frames_;
-  std::vector<uint64_t> offsets_{0};
+  LargeVector<FrameId> frames_;
+  LargeVector<uint64_t> offsets_{0};
   // Open addressing by the upper bits of the hash, at most half full: in a table twice as large
   // the entries keep their order, so growing is a walk.
-  std::vector<Slot> slots_ = std::vector<Slot>(kFirstSlots);
+  LargeVector<Slot> slots_ = LargeVector<Slot>(kFirstSlots);
   int shift_ = 22;  // 32 - log2 of the slots
 };
 

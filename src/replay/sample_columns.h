@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "base/large_vector.h"
 #include "base/string_pool.h"
 #include "perfdata/sample.h"
 #include "replay/frame_table.h"
@@ -19,18 +20,18 @@ struct RecordRef {
 
 /// One entry per sample in every column.
 struct SampleColumns {
-  std::vector<uint32_t> event;  // EventId
-  std::vector<uint64_t> time;   // ns; where samples carry no time, their rank in the file
-  std::vector<uint32_t> pid;
-  std::vector<uint32_t> tid;
-  std::vector<uint32_t> cpu;  // UINT32_MAX where not recorded
-  std::vector<uint64_t> period;
-  std::vector<uint64_t> weight;
-  std::vector<StringId> comm;
-  std::vector<FrameId> leaf;      // the sampled ip itself
-  std::vector<ChainId> chain;     // invalid without a call chain
-  std::vector<uint8_t> cpu_mode;  // of the record
-  std::vector<RecordRef> record;
+  LargeVector<uint32_t> event;  // EventId
+  LargeVector<uint64_t> time;   // ns; where samples carry no time, their rank in the file
+  LargeVector<uint32_t> pid;
+  LargeVector<uint32_t> tid;
+  LargeVector<uint32_t> cpu;  // UINT32_MAX where not recorded
+  LargeVector<uint64_t> period;
+  LargeVector<uint64_t> weight;
+  LargeVector<StringId> comm;
+  LargeVector<FrameId> leaf;      // the sampled ip itself
+  LargeVector<ChainId> chain;     // invalid without a call chain
+  LargeVector<uint8_t> cpu_mode;  // of the record
+  LargeVector<RecordRef> record;
 
   [[nodiscard]] size_t size() const { return event.size(); }
 };

@@ -24,40 +24,33 @@ bool passes(const SampleFilter& filter, const Sample& sample, uint64_t time) {
          });
 }
 
+template <typename Body>
+void for_each_column(SampleColumns& columns, const Body& body) {
+  body(columns.event);
+  body(columns.time);
+  body(columns.pid);
+  body(columns.tid);
+  body(columns.cpu);
+  body(columns.period);
+  body(columns.weight);
+  body(columns.comm);
+  body(columns.leaf);
+  body(columns.chain);
+  body(columns.cpu_mode);
+  body(columns.record);
+}
+
 void resize(SampleColumns& columns, size_t size) {
-  columns.event.resize(size);
-  columns.time.resize(size);
-  columns.pid.resize(size);
-  columns.tid.resize(size);
-  columns.cpu.resize(size);
-  columns.period.resize(size);
-  columns.weight.resize(size);
-  columns.comm.resize(size);
-  columns.leaf.resize(size);
-  columns.chain.resize(size);
-  columns.cpu_mode.resize(size);
-  columns.record.resize(size);
+  for_each_column(columns, [size](auto& column) { column.resize(size); });
 }
 
 /// Moves rows [from, from + count) to `to`, which lies before them.
 void move_rows(SampleColumns& columns, size_t to, size_t from, size_t count) {
-  auto move = [=](auto& column) {
+  for_each_column(columns, [=](auto& column) {
     auto first = column.begin() + static_cast<ptrdiff_t>(from);
     std::move(first, first + static_cast<ptrdiff_t>(count),
               column.begin() + static_cast<ptrdiff_t>(to));
-  };
-  move(columns.event);
-  move(columns.time);
-  move(columns.pid);
-  move(columns.tid);
-  move(columns.cpu);
-  move(columns.period);
-  move(columns.weight);
-  move(columns.comm);
-  move(columns.leaf);
-  move(columns.chain);
-  move(columns.cpu_mode);
-  move(columns.record);
+  });
 }
 
 /// A run of blocks with tables of its own. Rows go straight to their place in the common columns.
@@ -76,6 +69,7 @@ class Slice {
 
   void read(size_t first_block, size_t end_block) {
     first_row = row_ = sideband_.samples_before[first_block];
+    if (options_.want_chains) expect_chains(first_block, end_block);
     for (size_t block = first_block; block < end_block; ++block) {
       const RecordBlock& bytes = recording_.blocks()[block];
       RecordRange range(bytes, recording_.byte_order());
@@ -99,6 +93,14 @@ class Slice {
   uint64_t first_time = UINT64_MAX, last_time = 0;
 
  private:
+  /// At the most: every word of the records an address, and no chain twice.
+  void expect_chains(size_t first_block, size_t end_block) {
+    size_t bytes = 0;
+    for (size_t block = first_block; block < end_block; ++block)
+      bytes += recording_.blocks()[block].bytes.size();
+    chains.expect(sideband_.samples_before[end_block] - first_row, bytes / sizeof(uint64_t));
+  }
+
   void take(const RecordView& record, uint64_t rank, RecordRef where) {
     EventId event = recording_.events().of(record);
     if (!event.valid()) {

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "replay/address_resolver.h"
+#include "replay/read_values.h"
 #include "replay/sample_pass.h"
 #include "replay/sideband_pass.h"
 
@@ -34,6 +35,7 @@ Result<Session> Session::open(const std::string& path, SessionOptions options, c
   size_t slices = std::max(1u, std::thread::hardware_concurrency());
   state->pass =
       read_samples(state->recording, state->machine, state->sideband, pass, slices, env.losses);
+  spread_read_values(state->recording, state->pass.samples);
   ReplayCounts& counts = state->sideband.counts;
   counts.filtered = state->pass.filtered;
   counts.first_time_ns = state->pass.first_time_ns;
@@ -89,8 +91,9 @@ RecordView Session::record(size_t sample) const {
 }
 
 bool Session::decode(size_t sample, Sample& out) const {
-  EventId event(state_->pass.samples.event[sample]);
-  return decode_sample(record(sample), events()[event].layout, out);
+  RecordView view = record(sample);
+  EventId event = events().of(view);  // the column may name another member of its group
+  return decode_sample(view, events()[event].layout, out);
 }
 
 Frame Session::resolve(uint32_t pid, uint64_t time, RuntimeAddr address, uint16_t cpu_mode) const {
@@ -110,7 +113,7 @@ void Session::load_all_symbols() {
 }
 
 std::vector<uint32_t> Session::time_order() const {
-  const std::vector<uint64_t>& times = state_->pass.samples.time;
+  const LargeVector<uint64_t>& times = state_->pass.samples.time;
   std::vector<uint32_t> order(times.size());
   std::iota(order.begin(), order.end(), 0u);
   if (!std::ranges::is_sorted(times))
