@@ -1,0 +1,100 @@
+#include "replay/read_values.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace sonde {
+namespace {
+
+/// A row to be: the old row, with another event and period.
+struct NewRow {
+  uint32_t row;
+  uint32_t member;  // among the values of its sample
+  uint32_t event;
+  uint64_t period;
+};
+
+class ReadValues {
+ public:
+  ReadValues(const Recording& recording, const SampleColumns& samples)
+      : recording_(recording), samples_(samples) {}
+
+  /// Counters grow with time, so samples are visited by time.
+  std::vector<NewRow> rows() {
+    std::vector<uint32_t> order(samples_.size());
+    std::iota(order.begin(), order.end(), 0u);
+    std::ranges::sort(order, {}, [&](uint32_t i) { return std::pair(samples_.time[i], i); });
+    for (uint32_t row : order) take(row);
+    std::ranges::sort(rows_, {}, [](const NewRow& r) { return std::pair(r.row, r.member); });
+    return std::move(rows_);
+  }
+
+ private:
+  void take(uint32_t row) {
+    EventId event(size_t{samples_.event[row]});
+    const EventDesc& desc = recording_.events()[event];
+    Sample sample;
+    if (!desc.attr.samples(abi::kSampleRead) || !decode_sample(record(row), desc.layout, sample) ||
+        !sample.read.present) {
+      rows_.push_back({row, 0, event.value, samples_.period[row]});
+      return;
+    }
+    for (uint32_t i = 0; i < sample.read.count; ++i) {
+      ReadValue value = sample.read.at(i);
+      EventId member = recording_.events().by_id(value.id);
+      if (!member.valid()) continue;
+      uint64_t& last = last_[value.id];
+      uint64_t grown = value.value - std::exchange(last, value.value);
+      if (grown != 0) rows_.push_back({row, i, member.value, grown});
+    }
+  }
+
+  [[nodiscard]] RecordView record(uint32_t row) const {
+    RecordRef where = samples_.record[row];
+    RecordBlock block = recording_.blocks()[where.block];
+    block.bytes = block.bytes.subspan(where.offset);
+    RecordView view;
+    RecordRange(block, recording_.byte_order()).next(view);
+    return view;
+  }
+
+  const Recording& recording_;
+  const SampleColumns& samples_;
+  tsl::robin_map<uint64_t, uint64_t> last_;  // value by counter id
+  std::vector<NewRow> rows_;
+};
+
+template <typename Column>
+void pick(Column& column, const std::vector<NewRow>& rows) {
+  Column picked(rows.size());
+  for (size_t i = 0; i < rows.size(); ++i) picked[i] = column[rows[i].row];
+  column = std::move(picked);
+}
+
+}  // namespace
+
+void spread_read_values(const Recording& recording, SampleColumns& samples) {
+  if (std::ranges::none_of(recording.events().all(), [](const EventDesc& event) {
+        return event.attr.samples(abi::kSampleRead);
+      }))
+    return;
+  std::vector<NewRow> rows = ReadValues(recording, samples).rows();
+  pick(samples.time, rows);
+  pick(samples.pid, rows);
+  pick(samples.tid, rows);
+  pick(samples.cpu, rows);
+  pick(samples.weight, rows);
+  pick(samples.comm, rows);
+  pick(samples.leaf, rows);
+  pick(samples.chain, rows);
+  pick(samples.cpu_mode, rows);
+  pick(samples.record, rows);
+  samples.event.resize(rows.size());
+  samples.period.resize(rows.size());
+  for (size_t i = 0; i < rows.size(); ++i) {
+    samples.event[i] = rows[i].event;
+    samples.period[i] = rows[i].period;
+  }
+}
+
+}  // namespace sonde
