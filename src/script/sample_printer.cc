@@ -106,7 +106,9 @@ void SamplePrinter::print_start(EventId event, StringId comm, const SampleId& wh
   if (fields.has(Field::kComm)) {
     std::string_view name =
         comm.index() < comms_.size() ? comms_[comm.index()] : session_->strings().view(comm);
-    if (style.has_chain)
+    if (options_.latency_format)
+      fmt::format_to(std::back_inserter(out), "{:>8.8}", name);
+    else if (style.has_chain)
       out += name;
     else
       append_padded(out, name, 16);
@@ -121,7 +123,9 @@ void SamplePrinter::print_start(EventId event, StringId comm, const SampleId& wh
     fmt::format_to(to, "{:5} ", pid);
   else if (fields.has(Field::kTid))
     fmt::format_to(to, "{:5} ", tid);
-  if (fields.has(Field::kCpu)) {
+  if (fields.has(Field::kCpu) && options_.latency_format) {
+    fmt::format_to(to, "{:3} ", static_cast<int32_t>(who.cpu));
+  } else if (fields.has(Field::kCpu)) {
     out += '[';
     if (who.has_cpu())
       append_number(out, who.cpu, 3, '0');

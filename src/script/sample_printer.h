@@ -23,6 +23,7 @@ struct PrinterOptions {
   bool nanoseconds = false;
   bool call_chains = true;  // -G hides them
   bool show_kernel_path = false;
+  bool latency_format = false;  // -L: narrow comm and cpu
   uint32_t max_stack = 127;
   std::vector<std::string> stop_backtrace_at;  // --stop-bt: symbols below which nothing is printed
 };

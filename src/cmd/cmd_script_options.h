@@ -1,0 +1,45 @@
+// What the user asked `script` for, as the flags leave it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cmd/flags.h"
+#include "replay/session.h"
+#include "script/items.h"
+#include "script/line_writer.h"
+
+namespace sonde {
+
+struct ScriptOptions {
+  std::string input;  // empty: what is piped in, or perf.data
+  bool force = false;
+  FieldChoice fields;
+  std::vector<std::string> warnings;  // of -F
+  bool nanoseconds = false;
+  bool latency_format = false;
+  bool hide_call_graph = false;
+  uint32_t max_stack = 127;
+  bool relative_time = false;
+  bool delta_time = false;
+  bool show_kernel_path = false;
+  bool per_event_dump = false;
+  bool header = false, header_only = false, full_header = false;
+  bool dump = false;
+  bool inlines = false;  // asked for by name
+  int verbose = 0;
+  std::string time;
+  std::vector<std::string> stop_backtrace_at;
+  ItemFilter items;
+  std::vector<uint32_t> pids, tids;
+  SymbolOptions symbol_sources;
+
+  [[nodiscard]] ShownTime shown_time() const {
+    if (relative_time) return ShownTime::kSinceStart;
+    return delta_time ? ShownTime::kSincePrevious : ShownTime::kRecorded;
+  }
+};
+
+void declare_script_flags(FlagTable& flags, ScriptOptions& options);
+
+}  // namespace sonde

@@ -1,0 +1,135 @@
+#include "script/items.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "base/text.h"
+
+namespace sonde {
+namespace {
+
+class SampleFilterByName {
+ public:
+  SampleFilterByName(const Session& session, const ItemFilter& filter)
+      : session_(session), filter_(filter) {
+    for (const std::string& symbol : filter.symbols)
+      if (auto address = parse_hex(symbol)) addresses_.push_back(*address);
+  }
+  [[nodiscard]] bool passes_all() const {
+    return filter_.comms.empty() && filter_.dsos.empty() && filter_.symbols.empty() &&
+           filter_.times.empty();
+  }
+  [[nodiscard]] bool passes(uint32_t sample) const {
+    const SampleColumns& columns = session_.samples();
+    const Frame& leaf = session_.frame(columns.leaf[sample]);
+    return in_time(columns.time[sample]) &&
+           listed(filter_.comms, session_.strings().view(columns.comm[sample])) &&
+           passes_dso(leaf) && passes_symbol(leaf, sample);
+  }
+
+ private:
+  [[nodiscard]] bool in_time(uint64_t time) const {
+    return filter_.times.empty() ||
+           std::ranges::any_of(filter_.times, [time](const SampleFilter::TimeRange& range) {
+             return range.from_ns <= time && time <= range.to_ns;
+           });
+  }
+  static bool listed(const std::vector<std::string>& list, std::string_view name) {
+    return list.empty() || std::ranges::find(list, name) != list.end();
+  }
+  [[nodiscard]] bool passes_dso(const Frame& leaf) const {
+    if (filter_.dsos.empty()) return true;
+    if (!leaf.dso.valid()) return false;
+    const Dso& dso = session_.machine().dsos()[leaf.dso];
+    return listed(filter_.dsos, dso.path) || listed(filter_.dsos, dso.short_name);
+  }
+  [[nodiscard]] bool passes_symbol(const Frame& leaf, uint32_t sample) const {
+    if (filter_.symbols.empty()) return true;
+    if (leaf.symbol.valid() && listed(filter_.symbols, session_.symbolizer().name(leaf.symbol)))
+      return true;
+    Sample whole;
+    if (addresses_.empty() || !session_.decode(sample, whole)) return false;
+    uint64_t start = whole.ip - (leaf.address - leaf.symbol_start);
+    return std::ranges::any_of(addresses_, [&](uint64_t address) {
+      return (leaf.symbol.valid() && start == address) ||
+             (whole.ip >= address && whole.ip - address <= filter_.address_range);
+    });
+  }
+
+  const Session& session_;
+  const ItemFilter& filter_;
+  std::vector<uint64_t> addresses_;
+};
+
+/// Where records lie in the recording, to put samples and other records into one order.
+class Places {
+ public:
+  explicit Places(const Recording& recording) {
+    for (size_t i = 0; i < recording.blocks().size(); ++i)
+      blocks_[recording.blocks()[i].bytes.data()] = static_cast<uint32_t>(i);
+  }
+  [[nodiscard]] uint64_t of(const RecordView& record) const {
+    const std::byte* header = record.payload.data() - sizeof(abi::RecordHeader);
+    auto above = blocks_.upper_bound(header);
+    if (above == blocks_.begin()) return 0;
+    auto block = std::prev(above);
+    return (uint64_t{block->second} << 32) + static_cast<uint64_t>(header - block->first);
+  }
+  [[nodiscard]] static uint64_t of(const RecordRef& where) {
+    return (uint64_t{where.block} << 32) + where.offset;
+  }
+
+ private:
+  std::map<const std::byte*, uint32_t, std::less<>> blocks_;
+};
+
+struct Placed {
+  uint64_t time;
+  uint64_t place;
+  ScriptItem item;
+};
+
+}  // namespace
+
+std::vector<ScriptItem> choose_items(const Session& session, const SamplePrinter& printer,
+                                     const ItemFilter& filter) {
+  const SampleColumns& columns = session.samples();
+  SampleFilterByName names(session, filter);
+  bool all_print = true;
+  for (size_t i = 0; i < session.events().size(); ++i) all_print &= printer.prints(EventId(i));
+  auto wanted = [&](uint32_t sample) {
+    return (all_print || printer.prints(EventId(size_t{columns.event[sample]}))) &&
+           (names.passes_all() || names.passes(sample));
+  };
+
+  std::vector<ScriptItem> items;
+  if (!filter.records.any()) {
+    items.reserve(columns.size());
+    for (uint32_t sample : session.time_order())
+      if (wanted(sample)) items.push_back({sample, false});
+    return items;
+  }
+
+  Places places(session.recording());
+  RecordLines lines(session, printer);
+  std::vector<Placed> placed;
+  bool file_order = filter.records.rounds;
+  for (uint32_t i = 0; i < columns.size(); ++i)
+    if (wanted(i))
+      placed.push_back(
+          {file_order ? 0 : columns.time[i], Places::of(columns.record[i]), {i, false}});
+  for (uint32_t i = 0; i < session.other_records().size(); ++i) {
+    const OtherRecord& record = session.other_records()[i];
+    if (!filter.records.wants(record.view.type)) continue;
+    if (!filter.cpus.empty() &&
+        std::ranges::find(filter.cpus, lines.who(record).cpu) == filter.cpus.end())
+      continue;
+    placed.push_back({file_order ? 0 : record.time, places.of(record.view), {i, true}});
+  }
+  std::ranges::sort(placed, {}, [](const Placed& p) { return std::pair(p.time, p.place); });
+  for (const Placed& p : placed) items.push_back(p.item);
+  return items;
+}
+
+}  // namespace sonde

@@ -1,0 +1,33 @@
+// What `script` prints, in its order: the samples that pass the filters and the other records that
+// are shown between them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "script/record_lines.h"
+
+namespace sonde {
+
+/// Filters that need the names of a replayed recording. Empty lists let everything pass.
+struct ItemFilter {
+  std::vector<std::string> comms;
+  std::vector<std::string> dsos;
+  std::vector<std::string> symbols;  // names, or addresses in hex
+  uint64_t address_range = 0;        // bytes behind an address of `symbols` that pass, too
+  std::vector<uint32_t> cpus;        // for records; samples are filtered before
+  std::vector<SampleFilter::TimeRange> times;  // of samples
+  RecordChoice records;
+};
+
+struct ScriptItem {
+  uint32_t index;  // of a sample, or into Session::other_records()
+  bool is_record;
+};
+
+/// By time, then by place in the file; by place alone where rounds are shown.
+std::vector<ScriptItem> choose_items(const Session& session, const SamplePrinter& printer,
+                                     const ItemFilter& filter);
+
+}  // namespace sonde

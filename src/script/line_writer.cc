@@ -1,0 +1,97 @@
+#include "script/line_writer.h"
+
+#include <oneapi/tbb/parallel_pipeline.h>
+
+#include <algorithm>
+#include <thread>
+
+namespace sonde {
+namespace {
+
+/// The times that lines show.
+class Clock {
+ public:
+  Clock(const Session& session, const RecordLines& lines, std::span<const ScriptItem> items,
+        ShownTime shown)
+      : session_(session), lines_(lines), items_(items), shown_(shown) {
+    if (shown != ShownTime::kSinceStart) return;
+    for (size_t i = 0; i < items.size() && start_ == 0; ++i) start_ = recorded(i);
+  }
+
+  [[nodiscard]] uint64_t at(size_t i) const {
+    uint64_t time = recorded(i);
+    switch (shown_) {
+      case ShownTime::kRecorded:
+        return time;
+      case ShownTime::kSinceStart:
+        return time == 0 ? 0 : time - start_;
+      case ShownTime::kSincePrevious:
+        break;
+    }
+    uint64_t previous = i == 0 ? 0 : recorded(i - 1);
+    return previous == 0 ? 0 : time - previous;
+  }
+
+ private:
+  /// Records that the recorder made itself have none: 0.
+  [[nodiscard]] uint64_t recorded(size_t i) const {
+    const ScriptItem& item = items_[i];
+    if (!item.is_record) return session_.samples().time[item.index];
+    SampleId who = lines_.who(session_.other_records()[item.index]);
+    return who.has_time() ? who.time : 0;
+  }
+
+  const Session& session_;
+  const RecordLines& lines_;
+  std::span<const ScriptItem> items_;
+  ShownTime shown_;
+  uint64_t start_ = 0;
+};
+
+}  // namespace
+
+void write_lines(const Session& session, const SamplePrinter& printer,
+                 std::span<const ScriptItem> items, ShownTime shown, Sink& out) {
+  RecordLines lines(session, printer);
+  Clock clock(session, lines, items, shown);
+  auto format = [&](size_t i, std::string& text) {
+    const ScriptItem& item = items[i];
+    if (item.is_record)
+      lines.print(session.other_records()[item.index], clock.at(i), text);
+    else
+      printer.print(item.index, clock.at(i), text);
+  };
+
+  constexpr size_t kBatch = 2048;
+  struct Batch {
+    size_t begin, end, buffer;
+  };
+  size_t next = 0, serial = 0;
+  size_t tokens = 2 * std::max(1u, std::thread::hardware_concurrency());
+  std::vector<std::string> buffers(tokens);
+  namespace tbb = oneapi::tbb;
+  tbb::parallel_pipeline(
+      tokens,
+      tbb::make_filter<void, Batch>(tbb::filter_mode::serial_in_order,
+                                    [&](tbb::flow_control& control) -> Batch {
+                                      if (next >= items.size() || out.failed() != 0) {
+                                        control.stop();
+                                        return {};
+                                      }
+                                      size_t begin = next;
+                                      next = std::min(items.size(), begin + kBatch);
+                                      return {begin, next, serial++ % tokens};
+                                    }) &
+          tbb::make_filter<Batch, Batch>(tbb::filter_mode::parallel,
+                                         [&](Batch batch) {
+                                           std::string& text = buffers[batch.buffer];
+                                           text.clear();
+                                           for (size_t i = batch.begin; i < batch.end; ++i)
+                                             format(i, text);
+                                           return batch;
+                                         }) &
+          tbb::make_filter<Batch, void>(tbb::filter_mode::serial_in_order,
+                                        [&](Batch batch) { out.write(buffers[batch.buffer]); }));
+}
+
+}  // namespace sonde

@@ -1,0 +1,105 @@
+#include "script/record_lines.h"
+
+#include "abi/record_names.h"
+#include "perfdata/dump.h"
+
+namespace sonde {
+
+bool RecordChoice::wants(uint32_t type) const {
+  switch (type) {
+    case abi::kRecordComm:
+    case abi::kRecordFork:
+    case abi::kRecordExit:
+      return tasks;
+    case abi::kRecordMmap:
+    case abi::kRecordMmap2:
+      return mmaps;
+    case abi::kRecordSwitch:
+    case abi::kRecordSwitchCpuWide:
+      return switches;
+    case abi::kRecordNamespaces:
+      return namespaces;
+    case abi::kRecordCgroup:
+      return cgroups;
+    case abi::kRecordKsymbol:
+    case abi::kRecordBpfEvent:
+      return bpf;
+    case abi::kRecordLost:
+      return lost;
+    case abi::kRecordTextPoke:
+      return text_pokes;
+    case abi::kRecordFinishedRound:
+      return rounds;
+    default:
+      return false;
+  }
+}
+
+bool RecordChoice::any() const {
+  return tasks || mmaps || switches || namespaces || cgroups || bpf || lost || text_pokes || rounds;
+}
+
+/// What the recorder made up itself carries no id of an event: it goes with the first.
+EventId RecordLines::event_of(const OtherRecord& record) const {
+  return record.event.valid() ? record.event : EventId(size_t{0});
+}
+
+SampleId RecordLines::who(const OtherRecord& record) const {
+  SampleId id;
+  id.pid = id.tid = id.cpu = 0;
+  id.time = 0;
+  if (session_.events().size() == 0) return id;
+  const EventDesc& event = session_.events()[event_of(record)];
+  if (event.attr.sample_id_all) return decode_trailing_id(record.view, event.layout);
+  id.tid = subject(record.view, event, id);
+  id.pid = id.tid;
+  return id;
+}
+
+/// The thread that the record is about, whose name begins the line.
+uint32_t RecordLines::subject(const RecordView& record, const EventDesc& event,
+                              const SampleId& id) const {
+  switch (record.type) {
+    case abi::kRecordMmap:
+    case abi::kRecordMmap2:
+      if (auto mmap = decode_as<MmapRecord>(record, event.layout)) return mmap->tid;
+      break;
+    case abi::kRecordComm:
+      if (auto comm = decode_as<CommRecord>(record, event.layout)) return comm->tid;
+      break;
+    case abi::kRecordFork:
+    case abi::kRecordExit:
+      if (auto task = decode_as<TaskRecord>(record, event.layout)) return task->tid;
+      break;
+    case abi::kRecordNamespaces:
+      if (auto links = decode_as<NamespacesRecord>(record, event.layout)) return links->tid;
+      break;
+    default:
+      break;
+  }
+  return id.tid;
+}
+
+void RecordLines::print(const OtherRecord& record, uint64_t shown_time, std::string& out) const {
+  const RecordView& view = record.view;
+  StringSink body;
+  if (view.type == abi::kRecordFinishedRound) {
+    out += "PERF_RECORD_FINISHED_ROUND\n";
+    return;
+  }
+  if (session_.events().size() == 0) return;
+  EventId id = event_of(record);
+  const EventDesc& event = session_.events()[id];
+  SampleId when = who(record);
+  StringId comm = session_.machine().comm_at(subject(view, event, when), record.time);
+  printer_.print_start(id, comm, when, shown_time, {view.type, view.misc}, out);
+  body.print("PERF_RECORD_{}", abi::record_type_name(view.type));
+  if (view.type == abi::kRecordLost) {
+    if (auto lost = decode_as<LostRecord>(view, event.layout)) body.print(" lost {}\n", lost->lost);
+  } else {
+    dump::put_kernel_record(view, event, body);
+  }
+  out += body.text();
+}
+
+}  // namespace sonde
