@@ -85,10 +85,11 @@ std::expected<void, EventOpener::Refusal> EventOpener::open_everywhere(
       SysResult<int> fd =
           sys_.perf_event_open(reinterpret_cast<perf_event_attr*>(&attr), tid, cpu, group, flags);
       if (listener_.trace)
-        listener_.trace(fmt::format(
-            "sys_perf_event_open: pid {}  cpu {}  group_fd {}  flags {}{}", tid, cpu, group, flags,
-            fd ? fmt::format(" = {}", *fd)
-               : fmt::format("\nsys_perf_event_open failed, error -{}", fd.error())));
+        listener_.trace(
+            fmt::format("sys_perf_event_open: pid {}  cpu {}  group_fd {}  flags {}{}", tid, cpu,
+                        group, flags == 0 ? "0" : fmt::format("{:#x}", flags),
+                        fd ? fmt::format(" = {}", *fd)
+                           : fmt::format("\nsys_perf_event_open failed, error -{}", fd.error())));
       if (!fd) return std::unexpected(Refusal{fd.error(), c, t});
       event.opened.push_back({.fd = *fd, .cpu = cpu, .tid = tid});
     }
