@@ -307,6 +307,7 @@ class ReportCommand final : public Command {
       env.err.print("Error:\nThe {} data has no samples!\n", o_.input);
       return 0;
     }
+    for (const std::string& column : plan.elided) env.out.print("# {}\n", column);
     if (!o_.quiet) env.out.print("#\n# Total Lost Samples: {}\n#\n", session.counts().lost_samples);
     render::TableTextOptions text{
         .separator = o_.separator,

@@ -41,13 +41,18 @@ class TaskWriter {
   [[nodiscard]] std::optional<uint32_t> parent_of(uint32_t tid,
                                                   const Machine::Thread& thread) const {
     uint32_t parent = thread.pid != tid ? thread.pid : thread.ppid;
-    if (tid == 0 || parent == UINT32_MAX || parent == tid) return std::nullopt;
+    if (parent == tid || is_orphan(tid, thread)) return std::nullopt;
     return machine_.thread(parent) == nullptr ? std::nullopt : std::optional(parent);
+  }
+
+  /// Only init and kthreadd are children of the idle task; other parents of 0 are not known.
+  static bool is_orphan(uint32_t tid, const Machine::Thread& thread) {
+    return tid == 0 || (thread.pid == tid && thread.ppid == 0 && tid > 2);
   }
 
   void write_task(uint32_t tid, size_t level) {
     const Machine::Thread& thread = *machine_.thread(tid);
-    int32_t ppid = tid == 0 ? -1 : static_cast<int32_t>(thread.ppid);
+    int32_t ppid = is_orphan(tid, thread) ? -1 : static_cast<int32_t>(thread.ppid);
     std::string line = fmt::format("  {:8} {:8} {:8} |{:{}}", static_cast<int32_t>(thread.pid),
                                    static_cast<int32_t>(tid), ppid, "", level);
     out_.print("{}{}\n", line, strings_.view(machine_.comm_at(tid, UINT64_MAX)));

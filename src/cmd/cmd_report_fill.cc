@@ -75,9 +75,7 @@ class TableFiller {
     std::vector<uint32_t> rows = shown_rows();
     for (uint32_t row : rows) add_row(row);
     set_user_widths();
-    if (!plan_.call_graph) return;
-    if (plan_.tree_margin && first_key_ != SIZE_MAX) add_margins(rows);
-    add_trees(report_, options_, plan_, std::move(rows));
+    if (plan_.call_graph) add_trees(report_, options_, plan_, std::move(rows));
   }
 
  private:
@@ -99,12 +97,13 @@ class TableFiller {
       if (!term.is_key) {
         table.columns.push_back(
             weight_column(term.weight, plan_.self_title, data_.rows->members()));
+        if (term.weight == Weight::kChildren && !plan_.children)
+          table.columns.back().kind = view::Column::Kind::kNotAvailable;
         terms_.push_back(term);
         continue;
       }
       size_t key = data_.key_of_choice[term.key];
       if (key == SIZE_MAX) continue;
-      if (first_key_ == SIZE_MAX) first_key_ = table.columns.size();
       table.columns.push_back(key_column(data_, key));
       terms_.push_back(OrderTerm::of_key(key));
     }
@@ -114,7 +113,9 @@ class TableFiller {
     view::Table& table = report_.table;
     for (const OrderTerm& term : terms_) {
       if (term.is_key) {
-        data_.keys.key(term.key).text(data_.rows->value(row, term.key), table.text_buffer());
+        data_.keys.key(term.key).text_of_row(data_.rows->value(row, term.key),
+                                             data_.rows->any(row).first_sample,
+                                             table.text_buffer());
         table.add_text();
         continue;
       }
@@ -138,25 +139,12 @@ class TableFiller {
     }
   }
 
-  /// Trees hang below the end of the row's comm.
-  void add_margins(const std::vector<uint32_t>& rows) {
-    const view::Column& first = report_.table.columns[first_key_];
-    size_t width = first.user_width != 0 ? first.user_width : first.width;
-    const SampleColumns& samples = data_.input.samples;
-    for (uint32_t row : rows) {
-      uint32_t sample = data_.rows->any(row).first_sample;
-      size_t comm = data_.input.details.last_comm(samples.pid[sample], samples.tid[sample]).size();
-      report_.table.tree_margin.push_back(static_cast<uint32_t>(width > comm ? width - comm : 0));
-    }
-  }
-
   EventReport& report_;
   EventReport::Data& data_;
   const ReportOptions& options_;
   const Plan& plan_;
   std::vector<OrderTerm> terms_;  // of the table's columns; keys count data_.keys
   std::vector<uint64_t> totals_;  // by member
-  size_t first_key_ = SIZE_MAX;   // column
 };
 
 }  // namespace

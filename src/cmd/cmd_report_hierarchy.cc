@@ -115,7 +115,9 @@ class HierarchyFiller {
         table.add_number(node.weights[i]);
     }
     std::string text;
-    data_.keys.key(keys_[level]).text(data_.rows->value(node.rows[0], keys_[level]), text);
+    data_.keys.key(keys_[level])
+        .text_of_row(data_.rows->value(node.rows[0], keys_[level]),
+                     data_.rows->any(node.rows[0]).first_sample, text);
     text.erase(0, std::min(text.find_first_not_of(' '), text.size()));
     table.text_buffer() += text;
     table.add_text();

@@ -96,8 +96,9 @@ class Planner {
     wants_children_ = plan_.children;
     plan_.children = plan_.children && has_chains;
     plan_.call_graph = has_chains && options_.call_graph.style != view::GraphStyle::kNone;
-    plan_.caller_order = options_.call_graph.caller_order || options_.inverted ||
-                         (wants_children_ && !options_.call_graph.order_given);
+    plan_.caller_order =
+        options_.call_graph.caller_order || options_.inverted ||
+        (options_.children && plan_.rows == RowsOf::kSamples && !options_.call_graph.order_given);
   }
 
   [[nodiscard]] std::string default_keys() const {
@@ -267,11 +268,12 @@ class Planner {
     for (const OrderTerm& term : plan_.columns) add(plan_.order, term);
     if (plan_.children) return;
     OrderTerm children = OrderTerm::of(Weight::kChildren);
-    std::erase(plan_.columns, children);
+    if (!strict_fields_) std::erase(plan_.columns, children);
     std::erase(plan_.order, children);
   }
 
   void finish() {
+    elide();
     plan_.self_title = plan_.children && !strict_fields_;
     for (const OrderTerm& term : plan_.columns) {
       if (term.is_key) {
@@ -282,8 +284,31 @@ class Planner {
       plan_.needs_modes = plan_.needs_modes ||
                           (term.weight >= Weight::kSystem && term.weight <= Weight::kGuestUser);
     }
-    plan_.tree_margin = !options_.fields && (!options_.sort || options_.sort->starts_with("comm"));
     plan_.skip_first_call = !options_.fields && options_.sort && options_.sort->starts_with("sym");
+  }
+
+  /// A filter with one name makes the column of that name needless; unless no key would be left.
+  void elide() {
+    std::vector<OrderTerm> kept;
+    size_t keys_left = 0;
+    for (const OrderTerm& term : plan_.columns) {
+      const SortKeyInfo* info = term.is_key ? plan_.keys[term.key].info : nullptr;
+      const std::vector<std::string>* list = info == nullptr ? nullptr : filter_of(info->name);
+      bool drop = list != nullptr && list->size() == 1;
+      if (drop) plan_.elided.push_back(fmt::format("{}: {}", info->name, list->front()));
+      if (!drop) kept.push_back(term);
+      if (!drop && term.is_key) ++keys_left;
+    }
+    if (plan_.elided.empty() || keys_left == 0) return;
+    std::erase_if(plan_.order, [&](const OrderTerm& term) {
+      return term.is_key && std::ranges::find(kept, term) == kept.end();
+    });
+    plan_.columns = std::move(kept);
+  }
+  [[nodiscard]] const std::vector<std::string>* filter_of(std::string_view key) const {
+    if (key == "comm") return &options_.comms;
+    if (key == "dso" || key == "dso_from" || key == "dso_to") return &options_.dsos;
+    return key == "symbol" ? &options_.symbols : nullptr;
   }
 
   const ReportOptions& options_;

@@ -38,8 +38,8 @@ struct Plan {
   std::vector<OrderTerm> order;
   bool needs_modes = false;
   bool has_parent = false;
-  bool tree_margin = false;  // trees are indented to the row's comm
   bool skip_first_call = false;
+  std::vector<std::string> elided;  // "comm: ls": columns that a filter makes needless
 };
 
 /// Errors are perf's messages about keys, with the nearest name where one is near.

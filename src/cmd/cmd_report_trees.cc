@@ -67,6 +67,13 @@ class TreeSource {
       for (uint32_t call : node.calls) made.labels.push_back(label(frames.call(call), shown));
     }
     shown.top = tree.top();
+    if (!wanted_.heaviest_first) drop_light_ends(shown);
+  }
+
+  /// Lists of paths show those whose own weight reaches the threshold.
+  void drop_light_ends(view::CallTree& shown) const {
+    for (view::CallTree::Node& node : shown.nodes)
+      if (node.self < wanted_.min_weight) node.self = node.self_count = 0;
   }
 
   std::string_view label(const Call& call, view::CallTree& shown) const {
@@ -75,8 +82,10 @@ class TreeSource {
       return shown.texts.emplace_back(call.ip == 0 ? "0" : fmt::format("{:#x}", call.ip));
     std::string_view name = data_.input.symbols.name(frame.symbol);
     if (!call.srcline.valid()) return name;
-    return shown.texts.emplace_back(
-        fmt::format("{} {}", name, data_.input.strings.view(call.srcline)));
+    std::string_view line = data_.input.strings.view(call.srcline);
+    if (line.starts_with(name) && line.substr(name.size()).starts_with('+'))
+      line.remove_prefix(name.size());
+    return shown.texts.emplace_back(fmt::format("{} {}", name, line));
   }
 
   const EventReport::Data& data_;

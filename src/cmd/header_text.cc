@@ -67,7 +67,8 @@ class HeaderWriter {
         facts.modified_ns != 0 ? facts.modified_ns / 1'000'000'000 : std::time(nullptr);
     char text[32] = "";
     if (ctime_r(&when, text) != nullptr) out_.print("# captured on    : {}", text);
-    out_.print("# header version : {}\n", facts.header_version);
+    // perf counts the versions from 0.
+    out_.print("# header version : {}\n", facts.header_version - 1);
     out_.print("# data offset    : {}\n", facts.data_offset);
     out_.print("# data size      : {}\n", facts.data_size);
     out_.print("# feat offset    : {}\n", facts.feature_offset);

@@ -36,6 +36,12 @@ inline constexpr size_t kUnresolvedWidth = 16 + 4 + 2;
 /// What an unresolved row demands of a DSO column.
 inline constexpr size_t kUnresolvedDsoWidth = 16;
 
+/// "file.c:12"; where that is not known "function+12" or "object[1234]".
+[[nodiscard]] std::string source_line(const ProfileInput& input, const Frame& frame);
+
+/// An address without a symbol as columns show it: sixteen digits behind "0x", which zero lacks.
+void append_address(uint64_t address, std::string& out);
+
 /// The parent key's value where no function on the path matches.
 inline constexpr uint64_t kNoParent = UINT64_MAX;
 

@@ -87,7 +87,7 @@ class BranchSymbolKey final : public BranchPlaceKey<kEnd> {
     if (known.frame.symbol.valid())
       out += this->input_.symbols.name(known.frame.symbol);
     else
-      fmt::format_to(std::back_inserter(out), "0x{:016x}", known.address);
+      append_address(known.address, out);
   }
 
  private:
@@ -119,7 +119,7 @@ class BranchAddrKey final : public BranchPlaceKey<kEnd> {
                      this->input_.symbols.name(SymbolId(static_cast<size_t>(place[0]))),
                      place[3] - place[4]);
     else
-      fmt::format_to(std::back_inserter(out), "0x{:016x}", place[3]);
+      append_address(place[3], out);
   }
 
  private:
@@ -135,8 +135,7 @@ class BranchSrclineKey final : public BranchPlaceKey<kEnd> {
   using BranchPlaceKey<kEnd>::BranchPlaceKey;
   uint64_t of_row(RowReader& row) override {
     Frame frame = this->place_of(row).frame;
-    std::string line =
-        frame.dso.valid() ? this->input_.symbols.srcline(frame.dso, frame.address) : "??:0";
+    std::string line = source_line(this->input_, frame);
     return this->input_.strings.intern(line).value;
   }
   [[nodiscard]] int collate(uint64_t a, uint64_t b) const override {

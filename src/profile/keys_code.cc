@@ -16,6 +16,21 @@ int compare_dso_names(const ProfileInput& input, DsoId a, DsoId b, bool long_nam
   return long_names ? left.path.compare(right.path) : left.short_name.compare(right.short_name);
 }
 
+std::string source_line(const ProfileInput& input, const Frame& frame) {
+  constexpr std::string_view kUnknown = "??:0";
+  if (!frame.dso.valid()) return std::string(kUnknown);
+  std::string line = input.symbols.srcline(frame.dso, frame.address);
+  if (line != kUnknown) return line;
+  if (frame.symbol.valid())
+    return fmt::format("{}+{}", input.symbols.name(frame.symbol),
+                       frame.address - frame.symbol_start);
+  return fmt::format("{}[{:x}]", input.dso_name(frame.dso), frame.address);
+}
+
+void append_address(uint64_t address, std::string& out) {
+  fmt::format_to(std::back_inserter(out), "{}{:016x}", address == 0 ? "" : "0x", address);
+}
+
 namespace {
 
 class PlaceKey : public KeyOfInput {
@@ -93,10 +108,10 @@ class SymbolKey final : public PlaceKey {
   [[nodiscard]] int collate(uint64_t a, uint64_t b) const override {
     const Place& left = places_[a];
     const Place& right = places_[b];
-    if (!left.symbol.valid() && !right.symbol.valid())
-      return three_way(static_cast<int64_t>(left.start), static_cast<int64_t>(right.start));
     if (int by_dso = compare_dso_names(input_, left.dso, right.dso, settings_.verbose); by_dso != 0)
       return by_dso;
+    if (!left.symbol.valid() && !right.symbol.valid())
+      return three_way(static_cast<int64_t>(left.start), static_cast<int64_t>(right.start));
     if (!left.symbol.valid() || !right.symbol.valid()) return left.symbol.valid() ? -1 : 1;
     if (left.start != right.start) return three_way(left.start, right.start);
     return three_way(left.end, right.end);
@@ -116,13 +131,14 @@ class SymbolKey final : public PlaceKey {
       char origin = place.dso.valid() ? input_.symbols.origin(place.dso) : '!';
       fmt::format_to(std::back_inserter(out), "{:<#18x} {} ", place.ip, origin);
     }
-    out += '[';
-    out += static_cast<char>(place.level);
-    out += "] ";
-    if (place.symbol.valid())
-      out += place.name;
-    else
-      fmt::format_to(std::back_inserter(out), "0x{:016x}", place.ip);
+    append_place(place, place.level, out);
+  }
+
+  // perf gives a caller that lies in no mapping the level of the frame that it looked at before.
+  void text_of_row(uint64_t value, uint32_t first_sample, std::string& out) const override {
+    const Place& place = places_[value];
+    if (place.dso.valid() || settings_.verbose) return text(value, out);
+    append_place(place, level_before(place, first_sample), out);
   }
 
   [[nodiscard]] size_t width(uint64_t value, uint32_t /*first_sample*/) const override {
@@ -140,6 +156,31 @@ class SymbolKey final : public PlaceKey {
     uint64_t ip;
     std::string_view name;
   };
+
+  static void append_place(const Place& place, FrameLevel level, std::string& out) {
+    fmt::format_to(std::back_inserter(out), "[{}] ", static_cast<char>(level));
+    if (place.symbol.valid())
+      out += place.name;
+    else
+      append_address(place.ip, out);
+  }
+
+  [[nodiscard]] FrameLevel level_before(const Place& place, uint32_t sample) const {
+    const Frame& leaf = input_.frame(input_.samples.leaf[sample]);
+    ChainId chain = input_.samples.chain[sample];
+    if (!chain.valid() || (!leaf.dso.valid() && leaf.address == place.ip)) return leaf.level;
+    std::span<const FrameId> frames = input_.chains[chain];
+    FrameLevel level = leaf.level;
+    for (size_t i = 0; i < frames.size(); ++i) {
+      const Frame& frame = input_.frame(frames[settings_.caller_order ? frames.size() - 1 - i : i]);
+      if (frame.dso.valid())
+        level = frame.level;
+      else if (frame.address == place.ip)
+        break;
+    }
+    return level;
+  }
+
   Interner ids_{4};
   std::vector<Place> places_;
 };
@@ -221,7 +262,7 @@ class SrclineKey final : public PlaceTextKey {
 
  protected:
   [[nodiscard]] std::string text_of(const Frame& frame) const override {
-    return frame.dso.valid() ? input_.symbols.srcline(frame.dso, frame.address) : "??:0";
+    return source_line(input_, frame);
   }
 };
 

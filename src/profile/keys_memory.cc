@@ -173,8 +173,7 @@ class DataKey : public KeyOfInput {
       fmt::format_to(std::back_inserter(out), "{}+{:#x}", input_.symbols.name(place.frame.symbol),
                      place.frame.address - place.frame.symbol_start);
     else
-      fmt::format_to(std::back_inserter(out), "0x{:016x}",
-                     place.frame.dso.valid() ? place.frame.address : place.address);
+      append_address(place.frame.dso.valid() ? place.frame.address : place.address, out);
   }
 
  private:

@@ -1,4 +1,6 @@
 // Sort keys of who ran where: pid, tid, comm, cpu, socket, cgroup.
+#include <cstdlib>
+
 #include "profile/key_tools.h"
 
 namespace sonde {
@@ -73,6 +75,11 @@ class TgidKey final : public TaskKey {
   }
 };
 
+/// "007", "-001".
+void append_three_digits(int32_t number, std::string& out) {
+  fmt::format_to(std::back_inserter(out), "{}{:03}", number < 0 ? "-" : "", std::abs(number));
+}
+
 class CpuKey final : public KeyOfInput {
  public:
   CpuKey(const ProfileInput& input, const KeySettings& settings) : KeyOfInput(input, settings) {
@@ -83,7 +90,7 @@ class CpuKey final : public KeyOfInput {
     return three_way(static_cast<int32_t>(a), static_cast<int32_t>(b));
   }
   void text(uint64_t value, std::string& out) const override {
-    fmt::format_to(std::back_inserter(out), "{:03}", static_cast<int32_t>(value));
+    append_three_digits(static_cast<int32_t>(value), out);
   }
   [[nodiscard]] size_t width(uint64_t /*value*/, uint32_t /*first_sample*/) const override {
     return 3;
@@ -103,11 +110,7 @@ class SocketKey final : public KeyOfInput {
     return three_way(static_cast<int32_t>(a), static_cast<int32_t>(b));
   }
   void text(uint64_t value, std::string& out) const override {
-    auto socket = static_cast<int32_t>(value);
-    if (socket < 0)
-      fmt::format_to(std::back_inserter(out), "-{:03}", -socket);
-    else
-      fmt::format_to(std::back_inserter(out), "{:03}", socket);
+    append_three_digits(static_cast<int32_t>(value), out);
   }
   [[nodiscard]] size_t width(uint64_t /*value*/, uint32_t /*first_sample*/) const override {
     return 6;

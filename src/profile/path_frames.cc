@@ -1,5 +1,7 @@
 #include "profile/path_frames.h"
 
+#include "profile/key_tools.h"
+
 namespace sonde {
 
 PathFrames::PathFrames(const ProfileInput& input, KeySet& keys, CallKey kind)
@@ -52,7 +54,7 @@ uint32_t PathFrames::add(const CodePlace& place) {
 StringId PathFrames::srcline_of(const CodePlace& place) const {
   const Frame& frame = input_.frame(place.frame);
   if (kind_ == CallKey::kFunction || !frame.dso.valid()) return {};
-  return input_.strings.intern(input_.symbols.srcline(frame.dso, frame.address));
+  return input_.strings.intern(source_line(input_, frame));
 }
 
 uint32_t PathFrames::call_for(const CodePlace& place) {

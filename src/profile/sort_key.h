@@ -91,6 +91,10 @@ class SortKey {
   /// The order of rows whose weights are equal; collate() decides what this leaves open.
   [[nodiscard]] virtual int order(uint64_t a, uint64_t b) const { return collate(a, b); }
   virtual void text(uint64_t value, std::string& out) const = 0;
+  /// The same where it depends on the sample that made the row.
+  virtual void text_of_row(uint64_t value, uint32_t /*first_sample*/, std::string& out) const {
+    text(value, out);
+  }
   /// Characters that a row demands of the column. `first_sample` is the sample that made the row.
   [[nodiscard]] virtual size_t width(uint64_t value, uint32_t first_sample) const;
 

@@ -19,7 +19,7 @@ constexpr size_t kLabelLimit = 1023;
 class TreeWriter {
  public:
   TreeWriter(Sink& out, const CallTree& tree, const CallTreeTextOptions& options)
-      : out_(out), tree_(tree), options_(options), margin_(options.left_margin) {}
+      : out_(out), tree_(tree), options_(options) {}
 
   void write_graph() {
     std::vector<uint32_t> top = tree_.top;
@@ -193,7 +193,7 @@ class TreeWriter {
   Sink& out_;
   const CallTree& tree_;
   const CallTreeTextOptions& options_;
-  size_t margin_;
+  size_t margin_ = 0;  // further blanks below the trunk
   bool wrote_ = false;
 };
 

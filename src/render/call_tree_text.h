@@ -18,7 +18,6 @@ namespace sonde::render {
 struct CallTreeTextOptions {
   view::GraphOptions graph;
   bool color = false;
-  size_t left_margin = 0;  // beyond the twelve blanks that every tree is indented by
   std::string_view folded_separator = ";";
 };
 

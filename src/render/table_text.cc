@@ -43,7 +43,9 @@ class RowWriter {
       if (is_last && options_.separator.empty()) line_.append(level_margin(table_), ' ');
       size_t invisible = 0;
       size_t begin = line_.size();
-      if (column.kind == Column::Kind::kText)
+      if (column.kind == Column::Kind::kNotAvailable)
+        fmt::format_to(std::back_inserter(line_), " {:>{}}", "N/A", column.value_width - 1);
+      else if (column.kind == Column::Kind::kText)
         append_text(column, table_.text(row, cell));
       else
         invisible = append_numbers(column, row, cell);
@@ -182,7 +184,6 @@ void write_table(Sink& out, const Table& table, const TableTextOptions& options)
     CallTreeTextOptions tree_options{
         .graph = table.graph,
         .color = options.color,
-        .left_margin = row < table.tree_margin.size() ? table.tree_margin[row] : 0,
         .folded_separator = options.separator.empty() ? ";" : std::string_view(options.separator)};
     write_call_tree(out, table.tree(row), tree_options);
   }

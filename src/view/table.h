@@ -17,7 +17,7 @@
 namespace sonde::view {
 
 struct Column {
-  enum class Kind : uint8_t { kPercent, kNumber, kText };
+  enum class Kind : uint8_t { kPercent, kNumber, kText, kNotAvailable };
   std::string name;   // stable, for machines: "overhead", "symbol"
   std::string title;  // for people
   Kind kind = Kind::kText;
@@ -41,8 +41,6 @@ class Table {
   /// The tree of a row; empty where rows have none.
   std::function<CallTree(size_t row)> tree;
   GraphOptions graph;
-  /// By row: further indent of its tree.
-  std::vector<uint32_t> tree_margin;
 
   void add_number(uint64_t value) { cells_.push_back({.number = value}); }
   void add_percent(double value) { cells_.push_back({.percent = value}); }
