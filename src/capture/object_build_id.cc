@@ -41,7 +41,7 @@ std::string reachable_path(const std::string& path, pid_t pid) {
 
 std::optional<std::string> object_build_id(const std::string& path, pid_t pid) {
   if (path == "[vdso]") {
-    Bytes image = own_vdso();
+    Bytes image = vdso_bytes();
     if (image.empty()) return std::nullopt;
     Result<ElfFile> vdso = ElfFile::view(image, path);
     return vdso ? non_empty(vdso->build_id()) : std::nullopt;
@@ -62,7 +62,7 @@ std::optional<std::string> module_build_id(const std::string& name) {
   return id_in_notes_file("/sys/module/" + name + "/notes/.note.gnu.build-id");
 }
 
-Bytes own_vdso() {
+Bytes vdso_bytes() {
   uint64_t start = ::getauxval(AT_SYSINFO_EHDR);
   if (start == 0) return {};
   Result<std::string> maps = read_file("/proc/self/maps");

@@ -24,6 +24,6 @@ std::optional<std::string> kernel_build_id();
 std::optional<std::string> module_build_id(const std::string& name);
 
 /// This process's vdso, an ELF image in memory; empty where there is none.
-Bytes own_vdso();
+Bytes vdso_bytes();
 
 }  // namespace sonde
