@@ -40,7 +40,7 @@ bool store(const BuildIdEntry& entry, const HitObject& hit, const fs::path& dire
     Result<std::string> symbols = read_file("/proc/kallsyms");
     return symbols && write_whole(directory / "kallsyms", as_bytes(*symbols));
   }
-  if (entry.path == "[vdso]") return write_whole(directory / "vdso", own_vdso());
+  if (entry.path == "[vdso]") return write_whole(directory / "vdso", vdso_bytes());
   if (!entry.path.starts_with('/')) return false;  // "[module]": no file is known
   return link_or_copy(reachable_path(entry.path, hit.pid), directory / "elf");
 }
