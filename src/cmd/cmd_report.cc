@@ -71,8 +71,7 @@ class ReportCommand final : public Command {
     o_.children = TRY(config.get_bool("report.children", o_.children));
     o_.group = TRY(config.get_bool("report.group", o_.group));
     o_.skip_empty = TRY(config.get_bool("report.skip-empty", o_.skip_empty));
-    if (auto limit = config.get("report.percent-limit"))
-      o_.percent_limit = std::strtod(std::string(*limit).c_str(), nullptr);
+    if (auto limit = config.get("report.percent-limit")) set_percent_limit(*limit);
     if (auto sort = config.get("report.sort_order")) o_.sort = std::string(*sort);
     return configure_call_graph(config);
   }
@@ -121,6 +120,12 @@ class ReportCommand final : public Command {
       if (value) TRY(report::parse_call_graph(*value, o_.call_graph));
     }
     return {};
+  }
+
+  /// Holds for nodes of call graphs too, unless a later -g says otherwise.
+  void set_percent_limit(std::string_view word) {
+    o_.percent_limit = std::strtod(std::string(word).c_str(), nullptr);
+    o_.call_graph.min_percent = o_.percent_limit;
   }
 
   static std::function<Result<>(std::string_view)> words_into(std::vector<std::string>& list) {
@@ -174,7 +179,10 @@ class ReportCommand final : public Command {
                o_.group = o_.group_forced = true;
                return {};
              })
-        .on_negation([this] { o_.group = o_.group_forced = false; });
+        .on_negation([this] {
+          o_.group = o_.group_forced = false;
+          o_.group_forbidden = true;
+        });
     flags.number(0, "group-sort-idx", o_.group_sort_index, "n",
                  "Sort the output by the event at the index n in group. If n is invalid, sort by "
                  "the first event. WARNING: should be used on grouped events.");
@@ -208,8 +216,11 @@ class ReportCommand final : public Command {
                "only show symbols that (partially) match with this filter");
     flags.number(0, "socket-filter", o_.socket, "n",
                  "only show processor socket that match with this filter");
-    flags.number(0, "percent-limit", o_.percent_limit, "percent",
-                 "Don't show entries under that percent");
+    flags.call(0, "percent-limit", "percent", "Don't show entries under that percent",
+               [this](std::string_view word) {
+                 set_percent_limit(word);
+                 return Result<>();
+               });
     flags.call(0, "percentage", "relative|absolute",
                "how to display percentage of filtered entries",
                [this](std::string_view word) -> Result<> {
@@ -277,7 +288,6 @@ class ReportCommand final : public Command {
     options.want_symbols = !only_records;
     options.want_chains =
         !only_records && (o_.children || o_.call_graph.style != view::GraphStyle::kNone);
-    options.max_stack = o_.max_stack;
     return Session::open(o_.input, options, env);
   }
 
@@ -343,7 +353,7 @@ class ReportCommand final : public Command {
 
   void write_heading(Sink& out, const EventReport& table) {
     out.print("# Samples: {} of event{} '{}'", short_count(table.samples),
-              table.members.size() > 1 ? "s" : "", table.name);
+              table.members.size() > 1 || table.was_joined ? "s" : "", table.name);
     if (!o_.time.empty()) out.print(" (time slices: {})", o_.time);
     if (o_.memory_mode) {
       out.print("\n# Total weight : {}", table.period);

@@ -26,6 +26,7 @@ class TaskWriter {
     auto threads = machine_.threads();
     std::ranges::stable_sort(threads, {},
                              [](const auto& t) { return std::pair(t.first % kBuckets, t.first); });
+    std::erase_if(threads, [](const auto& t) { return t.second->exited; });
     std::vector<uint32_t> roots;
     for (const auto& [tid, thread] : threads) {
       if (auto parent = parent_of(tid, *thread))
@@ -40,9 +41,15 @@ class TaskWriter {
  private:
   [[nodiscard]] std::optional<uint32_t> parent_of(uint32_t tid,
                                                   const Machine::Thread& thread) const {
-    uint32_t parent = thread.pid != tid ? thread.pid : thread.ppid;
+    uint32_t parent = parent_number(tid, thread);
     if (parent == tid || is_orphan(tid, thread)) return std::nullopt;
-    return machine_.thread(parent) == nullptr ? std::nullopt : std::optional(parent);
+    const Machine::Thread* found = machine_.thread(parent);
+    return found == nullptr || found->exited ? std::nullopt : std::optional(parent);
+  }
+
+  /// A thread's parent is its process, a process's the one that forked it.
+  static uint32_t parent_number(uint32_t tid, const Machine::Thread& thread) {
+    return thread.pid != tid ? thread.pid : thread.ppid;
   }
 
   /// Only init and kthreadd are children of the idle task; other parents of 0 are not known.
@@ -52,7 +59,7 @@ class TaskWriter {
 
   void write_task(uint32_t tid, size_t level) {
     const Machine::Thread& thread = *machine_.thread(tid);
-    int32_t ppid = is_orphan(tid, thread) ? -1 : static_cast<int32_t>(thread.ppid);
+    int32_t ppid = is_orphan(tid, thread) ? -1 : static_cast<int32_t>(parent_number(tid, thread));
     std::string line = fmt::format("  {:8} {:8} {:8} |{:{}}", static_cast<int32_t>(thread.pid),
                                    static_cast<int32_t>(tid), ppid, "", level);
     out_.print("{}{}\n", line, strings_.view(machine_.comm_at(tid, UINT64_MAX)));

@@ -47,7 +47,8 @@ struct ReportOptions {
   std::optional<std::string> ignore_callees;  // regular expression
   bool hierarchy = false;
   bool group = true;
-  bool group_forced = false;
+  bool group_forced = false;     // --group: also events that were not recorded as a group
+  bool group_forbidden = false;  // --no-group
   int group_sort_index = -1;
   std::optional<bool> branch_stack;  // -b, --no-branch-stack
   bool memory_mode = false;

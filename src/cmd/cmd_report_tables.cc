@@ -103,7 +103,7 @@ std::vector<std::vector<EventId>> ReportBuilder::tables() const {
     EventId leader = events[EventId(i)].leader;
     bool joins = options_.group && leader.valid() && leader.index() < i &&
                  table_of[leader.index()] != SIZE_MAX;
-    if (options_.group_forced && i > 0) {
+    if (options_.group_forced && i > 0 && session_.recording().features().groups.empty()) {
       joins = true;
       leader = EventId(size_t{0});
     }
@@ -162,7 +162,7 @@ Result<std::vector<uint8_t>> ReportBuilder::root_frames() const {
 Result<std::vector<uint8_t>> ReportBuilder::hidden_samples() const {
   const SampleColumns& samples = session_.samples();
   std::unique_ptr<SortKey> parent;
-  if (plan_.has_parent && options_.parent && !options_.exclude_other)
+  if (plan_.has_parent && options_.exclude_other)
     parent = TRY(find_sort_key("parent")->make(input_, settings_));
   bool any = !options_.comms.empty() || !options_.dsos.empty() || !options_.symbols.empty() ||
              !options_.pids.empty() || !options_.tids.empty() || options_.symbol_filter ||
@@ -204,6 +204,9 @@ Result<std::unique_ptr<EventReport>> ReportBuilder::build_one(const std::vector<
   auto report = std::make_unique<EventReport>();
   report->members = members;
   report->name = name_of(members);
+  report->was_joined = options_.group_forbidden && members[0].index() == 0 &&
+                       session_.events().size() > 1 &&
+                       session_.recording().features().groups.empty();
   report->data = std::make_shared<EventReport::Data>(input_);
   EventReport::Data& data = *report->data;
   for (const KeyChoice& choice : plan_.keys) {
@@ -222,6 +225,7 @@ Result<std::unique_ptr<EventReport>> ReportBuilder::build_one(const std::vector<
                          .call_graph = plan_.call_graph,
                          .caller_order = plan_.caller_order,
                          .call_key = options_.call_graph.key,
+                         .max_stack = options_.max_stack,
                          .by_mode = plan_.needs_modes,
                          .by_branch = plan_.rows == RowsOf::kBranches,
                          .hidden = hidden_,

@@ -18,6 +18,7 @@ struct EventReport {
   std::string name;              // of the event, or "anon group { a, b }"
   uint64_t samples = 0;
   uint64_t period = 0;
+  bool was_joined = false;  // --no-group: perf joins the events first, and then shows them apart
   view::Table table;
 
   struct Data;

@@ -44,6 +44,7 @@ std::optional<TimeRange> share_of(std::string_view word, uint64_t first, uint64_
     auto index = parse_number(word.substr(slash + 1));
     if (!share || !index || *index == 0) return std::nullopt;
     double end = *share * static_cast<double>(*index);
+    if (end > 1.0 + 1e-9) return std::nullopt;
     TimeRange range{at(end - *share), at(end)};
     if (range.to_ns < last) --range.to_ns;
     return range;

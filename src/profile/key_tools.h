@@ -36,7 +36,8 @@ inline constexpr size_t kUnresolvedWidth = 16 + 4 + 2;
 /// What an unresolved row demands of a DSO column.
 inline constexpr size_t kUnresolvedDsoWidth = 16;
 
-/// "file.c:12"; where that is not known "function+12" or "object[1234]".
+/// "file.c:12"; where that is not known "object[1234]", in the kernel "function+12", in functions
+/// of programs "??:0".
 [[nodiscard]] std::string source_line(const ProfileInput& input, const Frame& frame);
 
 /// An address without a symbol as columns show it: sixteen digits behind "0x", which zero lacks.

@@ -21,6 +21,7 @@ std::string source_line(const ProfileInput& input, const Frame& frame) {
   if (!frame.dso.valid()) return std::string(kUnknown);
   std::string line = input.symbols.srcline(frame.dso, frame.address);
   if (line != kUnknown) return line;
+  if (frame.symbol.valid() && !input.dsos[frame.dso].is_kernel_side) return line;
   if (frame.symbol.valid())
     return fmt::format("{}+{}", input.symbols.name(frame.symbol),
                        frame.address - frame.symbol_start);
@@ -99,22 +100,33 @@ class SymbolKey final : public PlaceKey {
         resolved ? input_.symbols.range(frame.symbol) : std::pair(place.ip, uint64_t{0});
     DsoId dso = resolved ? same_named(frame.dso) : DsoId();
     uint32_t id = ids_.intern({dso.value, start, end, resolved ? 1U : 0U});
-    if (id == places_.size())
+    if (id == places_.size()) {
       places_.push_back({frame.dso, frame.symbol, frame.level, start, end, place.ip,
                          resolved ? input_.symbols.name(frame.symbol) : std::string_view()});
+      if (!resolved) note_unresolved(frame.dso, static_cast<int64_t>(place.ip));
+    }
     return id;
   }
 
+  // Unresolved addresses are compared by the sign of their difference, as perf does, whatever
+  // object they lie in.
   [[nodiscard]] int collate(uint64_t a, uint64_t b) const override {
     const Place& left = places_[a];
     const Place& right = places_[b];
+    if (!left.symbol.valid() && !right.symbol.valid())
+      return three_way(static_cast<int64_t>(left.start - right.start), int64_t{0});
     if (int by_dso = compare_dso_names(input_, left.dso, right.dso, settings_.verbose); by_dso != 0)
       return by_dso;
-    if (!left.symbol.valid() && !right.symbol.valid())
-      return three_way(static_cast<int64_t>(left.start), static_cast<int64_t>(right.start));
     if (!left.symbol.valid() || !right.symbol.valid()) return left.symbol.valid() ? -1 : 1;
     if (left.start != right.start) return three_way(left.start, right.start);
     return three_way(left.end, right.end);
+  }
+
+  [[nodiscard]] bool collates_consistently(bool among_equal_dsos) const override {
+    if (!any_unresolved_) return true;
+    bool signs_agree =
+        static_cast<uint64_t>(highest_) - static_cast<uint64_t>(lowest_) <= INT64_MAX;
+    return signs_agree && (among_equal_dsos || !unresolved_in_several_dsos_);
   }
 
   [[nodiscard]] int order(uint64_t a, uint64_t b) const override {
@@ -181,8 +193,20 @@ class SymbolKey final : public PlaceKey {
     return level;
   }
 
+  void note_unresolved(DsoId dso, int64_t ip) {
+    if (any_unresolved_ && dso != unresolved_dso_) unresolved_in_several_dsos_ = true;
+    unresolved_dso_ = dso;
+    lowest_ = any_unresolved_ ? std::min(lowest_, ip) : ip;
+    highest_ = any_unresolved_ ? std::max(highest_, ip) : ip;
+    any_unresolved_ = true;
+  }
+
   Interner ids_{4};
   std::vector<Place> places_;
+  bool any_unresolved_ = false;
+  bool unresolved_in_several_dsos_ = false;
+  DsoId unresolved_dso_;
+  int64_t lowest_ = 0, highest_ = 0;  // unresolved address
 };
 
 class SymbolSizeKey final : public PlaceKey {

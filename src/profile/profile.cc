@@ -126,10 +126,10 @@ class ProfileBuilder {
   // --ignore-callees: the frame nearest to where the walk ends becomes the sample's own place.
   FrameId root_place(ChainId chain, FrameId leaf) const {
     size_t cut = cut_of(chain);
-    return cut == kNone ? leaf : input_.chains[chain][cut];
+    return cut == kNone ? leaf : within_max_stack(chain)[cut];
   }
   [[nodiscard]] size_t cut_of(ChainId chain) const {
-    std::span<const FrameId> frames = input_.chains[chain];
+    std::span<const FrameId> frames = within_max_stack(chain);
     const std::vector<uint8_t>& is_root = profile_.options_.is_root_frame;
     if (is_root.empty()) return kNone;
     if (profile_.options_.caller_order) {
@@ -142,10 +142,15 @@ class ProfileBuilder {
     return kNone;
   }
   std::span<const FrameId> kept_frames(ChainId chain) const {
-    std::span<const FrameId> frames = input_.chains[chain];
+    std::span<const FrameId> frames = within_max_stack(chain);
     size_t cut = cut_of(chain);
     if (cut == kNone) return frames;
     return profile_.options_.caller_order ? frames.first(cut + 1) : frames.subspan(cut);
+  }
+  [[nodiscard]] std::span<const FrameId> within_max_stack(ChainId chain) const {
+    std::span<const FrameId> frames = input_.chains[chain];
+    size_t kept = std::min<size_t>(frames.size(), profile_.options_.max_stack);
+    return profile_.options_.caller_order ? frames.last(kept) : frames.first(kept);
   }
 
   uint32_t walk_addresses(uint32_t group, ChainId chain, uint32_t sample) {
@@ -242,7 +247,7 @@ class ProfileBuilder {
       Row& row = profile_.rows_[end.row];
       row.self += end.period;
       row.self_count += end.count;
-      note(row, end.first_sample, depth_[end.node]);
+      note(row, end.first_sample, 0, depth_[end.node]);
       own.emplace_back(end.row, i);
     }
     own_ends_pairs_ = std::move(own);
@@ -261,9 +266,12 @@ class ProfileBuilder {
     }
   }
 
-  void note(Row& row, uint32_t first, uint32_t depth) {
+  void note(Row& row, uint32_t first, uint32_t step, uint32_t depth) {
     row.max_depth = std::max(row.max_depth, depth);
-    if (row.first_sample == kNone || earlier(first, row.first_sample)) row.first_sample = first;
+    if (row.first_sample == first) row.first_step = std::min(row.first_step, step);
+    if (row.first_sample != kNone && !earlier(first, row.first_sample)) return;
+    row.first_sample = first;
+    row.first_step = step;
   }
 
   /// depth_: steps from the root; deepest_: largest depth_ below.
@@ -318,7 +326,7 @@ class ProfileBuilder {
   void add_occurrence(uint32_t node, uint32_t row_id) {
     Row& row = profile_.rows_[row_id];
     row.children += profile_.period_[node];
-    note(row, first_[node], deepest_[node] - depth_[node] + 1);
+    note(row, first_[node], depth_[node], deepest_[node] - depth_[node] + 1);
     occurrence_pairs_.emplace_back(row_id, node);
   }
   void add_missing_own(const PathEnd& end) {

@@ -31,8 +31,9 @@ struct ProfileOptions {
   bool call_graph = false;    // keep call paths
   bool caller_order = false;  // call paths run from the root; else from the sampled place
   CallKey call_key = CallKey::kFunction;
-  bool by_mode = false;    // split periods by kernel, user and guest
-  bool by_branch = false;  // one row entry per branch of a sample instead of per sample
+  uint32_t max_stack = UINT32_MAX;  // steps of a path that are looked at, from where it starts
+  bool by_mode = false;             // split periods by kernel, user and guest
+  bool by_branch = false;           // one row entry per branch of a sample instead of per sample
   /// Samples to be kept out of sight (by SampleColumns index); empty: none. They still count in
   /// totals.
   std::vector<uint8_t> hidden = {};
@@ -50,10 +51,11 @@ struct Row {
   uint32_t place_key;
   uint32_t self_count = 0;             // samples
   uint32_t first_sample = UINT32_MAX;  // the earliest by time that belongs to the row
-  uint32_t max_depth = 0;              // of the call paths under the row, in frames
-  bool hidden = false;                 // its first sample was
-  uint64_t self = 0;                   // period
-  uint64_t children = 0;  // period of all samples on whose path it is, its own included
+  uint32_t first_step = 0;  // of that sample's path that made the row: 0 is its own place
+  uint32_t max_depth = 0;   // of the call paths under the row, in frames
+  bool hidden = false;      // its first sample was
+  uint64_t self = 0;        // period
+  uint64_t children = 0;    // period of all samples on whose path it is, its own included
 };
 
 struct ProfileTotals {

@@ -75,16 +75,60 @@ int TableRows::compare_depths(uint32_t a, uint32_t b, DepthRule rule) const {
 
 struct TableRows::Ranks {
   std::vector<ValueRanks> collate, order;  // by key
+  std::vector<bool> is_consistent;
+  bool all_consistent = true;
+
   Ranks(const TableRows& rows, const KeySet& keys) {
     std::vector<uint64_t> values(rows.size());
+    bool dso_seen = false;
     for (size_t key = 0; key < keys.size(); ++key) {
       for (uint32_t row = 0; row < rows.size(); ++row) values[row] = rows.value(row, key);
       const SortKey& by = keys.key(key);
-      collate.emplace_back(values, [&](uint64_t a, uint64_t b) { return by.collate(a, b); });
+      bool consistent = by.collates_consistently(dso_seen);
+      dso_seen = dso_seen || by.name == "dso";
+      all_consistent = all_consistent && consistent;
+      is_consistent.push_back(consistent);
+      collate.emplace_back(values, [&](uint64_t a, uint64_t b) {
+        return consistent ? by.collate(a, b) : three_way(a, b);
+      });
       order.emplace_back(values, [&](uint64_t a, uint64_t b) { return by.order(a, b); });
     }
   }
 };
+
+/// What insertion one by one into a red-black tree makes of the rows. perf keeps its rows in such
+/// trees, so where a comparison is no order this, and nothing else, gives its result.
+template <typename Before>
+static void insert_into_tree(std::vector<uint32_t>& rows, const Before& before) {
+  std::multiset<uint32_t, Before> tree(before);
+  for (uint32_t row : rows) tree.insert(row);
+  rows.assign(tree.begin(), tree.end());
+}
+
+void TableRows::collate(const Ranks& ranks) {
+  auto before = [&](uint32_t a, uint32_t b) {
+    for (size_t key = 0; key < ranks.collate.size(); ++key) {
+      int by = ranks.is_consistent[key] ? three_way(ranks.collate[key][a], ranks.collate[key][b])
+                                        : keys_.key(key).collate(value(a, key), value(b, key));
+      if (by != 0) return by < 0;
+    }
+    return false;
+  };
+  order_.resize(rows_.size());
+  for (uint32_t i = 0; i < order_.size(); ++i) order_[i] = i;
+  if (ranks.all_consistent) {
+    std::ranges::stable_sort(order_, before);
+    return;
+  }
+  // Rows come in the order in which time makes them; then the tree is copied into a second one.
+  const auto& times = keys_.input().samples.time;
+  std::ranges::stable_sort(order_, {}, [&](uint32_t row) {
+    const Row& made = *rows_[row];
+    return std::tuple(times[made.first_sample], made.first_sample, made.first_step);
+  });
+  insert_into_tree(order_, before);
+  insert_into_tree(order_, before);
+}
 
 void TableRows::sort(const SortOptions& options) {
   Ranks ranks(*this, keys_);
@@ -101,25 +145,12 @@ void TableRows::sort(const SortOptions& options) {
     }
     return 0;
   };
-  auto collates_before = [&](uint32_t a, uint32_t b) {
-    for (const ValueRanks& key : ranks.collate)
-      if (key[a] != key[b]) return key[a] < key[b];
-    return a < b;
-  };
-  order_.resize(rows_.size());
-  for (uint32_t i = 0; i < order_.size(); ++i) order_[i] = i;
-  std::ranges::sort(order_, collates_before);
-
-  // The depth rule makes the comparison intransitive, so the outcome depends on how it is used.
-  // perf inserts rows in collating order into a red-black tree, which is what multiset is too.
+  collate(ranks);
   auto before = [&](uint32_t a, uint32_t b) { return compare(a, b) < 0; };
-  if (options.depth == DepthRule::kIgnore) {
+  if (options.depth == DepthRule::kIgnore)
     std::ranges::stable_sort(order_, before);
-    return;
-  }
-  std::multiset<uint32_t, decltype(before)> tree(before);
-  for (uint32_t row : order_) tree.insert(row);
-  order_.assign(tree.begin(), tree.end());
+  else
+    insert_into_tree(order_, before);  // the depth rule is no order either
 }
 
 }  // namespace sonde

@@ -72,6 +72,8 @@ class TableRows {
 
  private:
   struct Ranks;
+  /// The order of rows of equal weight.
+  void collate(const Ranks& ranks);
   [[nodiscard]] int compare_weights(uint32_t a, uint32_t b, Weight weight,
                                     const SortOptions& options) const;
   [[nodiscard]] int compare_depths(uint32_t a, uint32_t b, DepthRule rule) const;

@@ -16,7 +16,7 @@
 namespace sonde::render {
 
 struct CallTreeTextOptions {
-  view::GraphOptions graph;
+  view::GraphOptions graph = {};
   bool color = false;
   std::string_view folded_separator = ";";
 };

@@ -8,7 +8,7 @@
 namespace sonde::render {
 
 struct TableTextOptions {
-  std::string separator;  // between columns, instead of two blanks; empty: none
+  std::string separator = {};  // between columns, instead of two blanks; empty: none
   bool header = true;
   bool color = false;
 };
