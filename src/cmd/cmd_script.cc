@@ -68,7 +68,7 @@ class DumpWithLines {
     out.print(" ... thread: {}:{}\n ...... dso: {}\n",
               session_.strings().view(columns.comm[sample]),
               static_cast<int32_t>(columns.tid[sample]),
-              dso.valid() ? dso_text(session_, dso) : "<not found>");
+              dso.valid() ? dso_text(session_, dso, true) : "<not found>");
     std::string line;
     printer_.print(sample, columns.time[sample], line);
     out.write(line);

@@ -8,10 +8,26 @@
 
 namespace sonde {
 
-std::string_view dso_text(const Session& session, DsoId dso) {
-  return dso.valid() ? std::string_view(session.machine().dsos()[dso].path)
-                     : std::string_view("[unknown]");
+std::string_view dso_text(const Session& session, DsoId id, bool module_path) {
+  if (!id.valid()) return "[unknown]";
+  const Dso& dso = session.machine().dsos()[id];
+  return dso.kind == DsoKind::kModule && !module_path ? dso.short_name : dso.path;
 }
+
+namespace {
+
+/// "file.c:12"; where lines are not known, "libc.so.6[1234]" as perf has it.
+void append_srcline(const Session& session, const Frame& frame, std::string& out) {
+  const Dso& dso = session.machine().dsos()[frame.dso];
+  const Symbolizer& symbols = session.symbolizer();
+  auto to = std::back_inserter(out);
+  if (symbols.srcfile(frame.dso, frame.address).empty())
+    fmt::format_to(to, "\n  {}[{:x}]", dso.short_name, frame.address);
+  else
+    fmt::format_to(to, "\n  {}", symbols.srcline(frame.dso, frame.address));
+}
+
+}  // namespace
 
 void append_place(const Session& session, const Frame& frame, const FrameStyle& style,
                   std::string& out) {
@@ -28,13 +44,12 @@ void append_place(const Session& session, const Frame& frame, const FrameStyle& 
   }
   if (style.fields.has(Field::kDso)) {
     out += " (";
-    out += dso_text(session, frame.dso);
+    out += dso_text(session, frame.dso, style.show_kernel_path);
     if (style.fields.has(Field::kDsoOffset) && frame.dso.valid())
       fmt::format_to(to, "+{:#x}", frame.address);
     out += ')';
   }
-  if (style.fields.has(Field::kSrcline) && frame.dso.valid())
-    fmt::format_to(to, "\n  {}", session.symbolizer().srcline(frame.dso, frame.address));
+  if (style.fields.has(Field::kSrcline) && frame.dso.valid()) append_srcline(session, frame, out);
 }
 
 namespace {

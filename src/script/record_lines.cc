@@ -67,12 +67,18 @@ uint32_t RecordLines::subject(const RecordView& record, const EventDesc& event,
     case abi::kRecordComm:
       if (auto comm = decode_as<CommRecord>(record, event.layout)) return comm->tid;
       break;
-    case abi::kRecordFork:
+    case abi::kRecordFork:  // a new task bears its parent's name
+      if (auto task = decode_as<TaskRecord>(record, event.layout)) return task->ptid;
+      break;
     case abi::kRecordExit:
       if (auto task = decode_as<TaskRecord>(record, event.layout)) return task->tid;
       break;
     case abi::kRecordNamespaces:
-      if (auto links = decode_as<NamespacesRecord>(record, event.layout)) return links->tid;
+      if (auto links = decode_as<NamespacesRecord>(record, event.layout)) {
+        // The recorder describes what runs already task by task, its name last.
+        const Machine::Thread* thread = session_.machine().thread(links->tid);
+        return id.time == 0 && thread != nullptr ? thread->ppid : links->tid;
+      }
       break;
     default:
       break;

@@ -240,7 +240,8 @@ void SamplePrinter::print_branches(const EventStyle& style, const Sample& sample
   };
   auto append_dso = [&](const Frame& frame) {
     if (fields.has(Field::kDso))
-      fmt::format_to(std::back_inserter(out), "({})", dso_text(*session_, frame.dso));
+      fmt::format_to(std::back_inserter(out), "({})",
+                     dso_text(*session_, frame.dso, options_.show_kernel_path));
   };
   if (fields.has(Field::kBranchStack))
     each(" ", [&](uint64_t address) {
