@@ -66,7 +66,7 @@ def main():
 
     def compare(name, arguments, goal, memory_goal=None, runs=None):
         if options.only in name:
-            bench.compare(name, [sonde, *arguments], [perf, *arguments], goal, memory_goal, runs)
+            bench.compare(name, [sonde, *arguments], [perf, *arguments], goal, memory_goal, runs, discard=name == "script")
 
     if any(options.only in name for name, *_ in ON_A_RECORDING):
         data = str(recording(options))
