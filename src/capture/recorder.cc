@@ -14,6 +14,7 @@
 #include "capture/capture_setup.h"
 #include "capture/control_channel.h"
 #include "capture/delay_schedule.h"
+#include "capture/drain_pace.h"
 #include "capture/event_closer.h"
 #include "capture/event_switch.h"
 #include "capture/lost_counts.h"
@@ -53,7 +54,7 @@ class Recorder {
     keep(begin_file());
     start();
     while (!done_) {
-      if (poller_.wait(-1)) ++wakeups_;
+      if (poller_.wait(wait_ms_)) ++wakeups_;
       keep(read_rings(false));
       if (!done_) keep(check_limits());
     }
@@ -180,6 +181,7 @@ class Recorder {
     ByteBuilder records;
     lost_ =
         std::max(read_lost_counts(env_.sys, capture_.events, records), scan_.counts().lost_events);
+    lost_samples_ = scan_.counts().lost_samples;  // without those that we are about to write
     if (options_.synthesis.at_end) {
       synthesise(records);
       encode_empty(abi::kRecordFinishedInit, records);
@@ -206,9 +208,12 @@ class Recorder {
 
   Result<> read_rings(bool all) {
     if (threads_ && !all) return {};
-    bool any = false;
-    for (CaptureRing& ring : capture_.rings->rings()) any |= TRY(drain_.forward(ring, *main_, all));
-    if (!any) return {};
+    size_t most = 0;
+    for (CaptureRing& ring : capture_.rings->rings())
+      most = std::max(most, TRY(drain_.forward(ring, *main_, all)));
+    wait_ms_ = pace_.next_wait_ms(DrainPace::Clock::now(), most,
+                                  capture_.rings->rings().front().buffer.data_size());
+    if (most == 0) return {};
     ByteBuilder round;
     encode_empty(abi::kRecordFinishedRound, round);
     TRY(main_->own(round.view()));
@@ -393,8 +398,7 @@ class Recorder {
 
   void report_losses() {
     if (lost_ > 0) env_.losses.add(LossKind::k_lost_by_kernel, lost_);
-    if (scan_.counts().lost_samples > 0)
-      env_.losses.add(LossKind::k_lost_samples, scan_.counts().lost_samples);
+    if (lost_samples_ > 0) env_.losses.add(LossKind::k_lost_samples, lost_samples_);
   }
 
   void say_captured() {
@@ -451,6 +455,8 @@ class Recorder {
   std::optional<ControlChannel> control_;
   Fd switch_timer_;
 
+  DrainPace pace_{DrainPace::Clock::now()};
+  int wait_ms_ = -1;
   bool done_ = false;
   bool child_ended_ = false;
   bool switch_wanted_ = false;
@@ -460,6 +466,7 @@ class Recorder {
   size_t live_tasks_ = 0;
   uint64_t wakeups_ = 0;
   uint64_t lost_ = 0;
+  uint64_t lost_samples_ = 0;
   uint64_t samples_before_ = 0;  // in files that are finished
   uint64_t bytes_written_ = 0;
 };

@@ -33,16 +33,16 @@ void RingDrain::move_near(const CaptureRing& ring) const {
   (void)::sched_setaffinity(0, sizeof set, &set);
 }
 
-Result<bool> RingDrain::forward(CaptureRing& ring, StreamWriter& stream, bool all) {
-  if (ring.buffer.is_backward()) return false;
+Result<size_t> RingDrain::forward(CaptureRing& ring, StreamWriter& stream, bool all) {
+  if (ring.buffer.is_backward()) return size_t{0};
   RingPiece piece = ring.buffer.peek();
-  if (piece.empty() || (!all && piece.size() < options_.output.flush_bytes)) return false;
+  if (piece.empty() || (!all && piece.size() < options_.output.flush_bytes)) return size_t{0};
   move_near(ring);
   scan_.piece(piece.first, piece.second);
   Result<> written = stream.ring(piece.first, piece.second);
   ring.buffer.consume();
   if (!written) return std::unexpected(std::move(written).error());
-  return true;
+  return piece.size();
 }
 
 Result<bool> RingDrain::backward(CaptureRing& ring, StreamWriter& stream) {

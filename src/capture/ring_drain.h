@@ -17,9 +17,9 @@ class RingDrain {
  public:
   RingDrain(RecordScan& scan, const RecordOptions& options) : scan_(scan), options_(options) {}
 
-  /// Writes what has come to a forward ring; true if that was anything. With `all` even less than
-  /// --mmap-flush is written.
-  Result<bool> forward(CaptureRing& ring, StreamWriter& stream, bool all);
+  /// Writes what has come to a forward ring; gives how many bytes that were. With `all` even less
+  /// than --mmap-flush is written.
+  Result<size_t> forward(CaptureRing& ring, StreamWriter& stream, bool all);
   /// Writes what a ring in overwrite mode holds. Output must be paused.
   Result<bool> backward(CaptureRing& ring, StreamWriter& stream);
 

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "capture/cpu_map.h"
+#include "capture/drain_pace.h"
 #include "capture/poller.h"
 #include "event/pmu.h"
 
@@ -124,6 +125,7 @@ void StreamThreads::run(size_t index) {
   Result<Poller> poller = Poller::create();
   if (!poller) return fail_with(poller.error());
   bool stopping = false;
+  size_t ring_bytes = rings_.rings().front().buffer.data_size();
   poller->add(stop_event_.get(), [&](auto) { stopping = true; });
   for (const CaptureRing& ring : rings_.rings())
     if (std::ranges::find(layouts_[index].cpus, ring.cpu) != layouts_[index].cpus.end() &&
@@ -132,18 +134,22 @@ void StreamThreads::run(size_t index) {
         if (ready.hung_up) poller->remove(fd);
       });
   StreamWriter stream(writer_.stream(index), 0);
+  DrainPace pace(DrainPace::Clock::now());
+  int wait_ms = -1;
   while (!stopping) {
-    poller->wait(-1);
-    if (Result<> drained = drain_rings(index, stream, stopping); !drained)
-      return fail_with(std::move(drained).error());
+    poller->wait(wait_ms);
+    Result<size_t> most = drain_rings(index, stream, stopping);
+    if (!most) return fail_with(std::move(most).error());
+    wait_ms = pace.next_wait_ms(DrainPace::Clock::now(), *most, ring_bytes);
   }
 }
 
-Result<> StreamThreads::drain_rings(size_t index, StreamWriter& stream, bool all) {
+Result<size_t> StreamThreads::drain_rings(size_t index, StreamWriter& stream, bool all) {
+  size_t most = 0;
   for (CaptureRing& ring : rings_.rings())
     if (std::ranges::find(layouts_[index].cpus, ring.cpu) != layouts_[index].cpus.end())
-      TRY(drain_.forward(ring, stream, all));
-  return {};
+      most = std::max(most, TRY(drain_.forward(ring, stream, all)));
+  return most;
 }
 
 void StreamThreads::fail_with(Error error) {

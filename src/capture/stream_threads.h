@@ -37,7 +37,7 @@ class StreamThreads {
 
  private:
   void run(size_t index);
-  Result<> drain_rings(size_t index, StreamWriter& stream, bool all);
+  Result<size_t> drain_rings(size_t index, StreamWriter& stream, bool all);
   void fail_with(Error error);
 
   std::vector<Layout> layouts_;
