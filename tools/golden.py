@@ -129,7 +129,7 @@ def put_files(golden, binary, directory):
             path.write_text(body)
             continue
         path.with_suffix(".txt").write_text(body)
-        status, _, err = sonde(binary, ["assemble", str(path.with_suffix(".txt")), "-o", str(path)], directory)
+        status, _, err = sonde(binary, ["assemble", str(path.with_suffix(".txt")), str(path)], directory)
         if status != 0:
             raise BadGolden(f"{name} cannot be assembled: {err.decode(errors='replace')}")
 

@@ -44,16 +44,8 @@ std::string joined(uint64_t value, std::span<const std::string_view> names, size
   return text;
 }
 
-std::string_view level_number(uint64_t number) {
+std::string level_number(uint64_t number) {
   switch (number) {
-    case 1:
-      return "L1";
-    case 2:
-      return "L2";
-    case 3:
-      return "L3";
-    case 4:
-      return "L4";
     case 0x9:
       return "CXL";
     case 0xa:
@@ -66,8 +58,10 @@ std::string_view level_number(uint64_t number) {
       return "RAM";
     case 0xe:
       return "PMEM";
-    default:
+    case 0xf:
       return "N/A";
+    default:
+      return fmt::format("L{}", number);
   }
 }
 
@@ -82,19 +76,25 @@ std::string memory_level_text(uint64_t data_src) {
   constexpr uint64_t kHit = 2;
   constexpr uint64_t kMiss = 4;
   uint64_t level = bits(data_src, 5, 14);
-  std::string outcome = (level & kHit) != 0 ? "hit" : (level & kMiss) != 0 ? "miss" : "";
-  std::string text;
   uint64_t number = bits(data_src, 33, 4);
   uint64_t hops = bits(data_src, 43, 3);
-  if (number != 0 && number != 0xf) {
-    if (bits(data_src, 37, 1) != 0) text = "Remote ";
-    if (hops != 0 && hops < std::size(kHops)) text += fmt::format("{} ", kHops[hops]);
-    text += level_number(number);
-  } else {
-    text = joined(level, kLevels, 3, " or ");
-  }
+  std::string text;
+  if (bits(data_src, 37, 1) != 0) text = "Remote ";
+  if (hops != 0 && hops < std::size(kHops)) text += fmt::format("{} ", kHops[hops]);
+
+  // The old bits and the newer number may both tell the level; both are shown, as perf does.
+  std::string levels = (level & 1) != 0 ? "N/A" : "";
+  auto add = [&levels](const std::string& name) {
+    if (name.empty()) return;
+    if (!levels.empty()) levels += " or ";
+    levels += name;
+  };
+  add(joined(level, kLevels, 3, " or "));
+  if (number != 0) add(level_number(number));
+  text += levels;
   if (text.empty()) text = "N/A";
-  if (!outcome.empty()) text += " " + outcome;
+  if ((level & kHit) != 0) text += " hit";
+  if ((level & kMiss) != 0) text += " miss";
   return text;
 }
 

@@ -164,11 +164,12 @@ Result<> FieldChoice::apply_words(std::string_view words, size_t first_kind, siz
       Kind& kind = kinds_[i];
       kind.user_set = true;
       kind.asked_empty = false;
-      for (FieldSet* set : {&kind.fields, &kind.wanted}) {
-        if (remove)
-          set->remove(*field);
-        else
-          set->add(*field);
+      if (remove) {
+        kind.fields.remove(*field);
+        kind.wanted.remove(*field);
+      } else {
+        kind.fields.add(*field);
+        if (all_kinds) kind.wanted.add(*field);  // "sw:addr" puts up with samples without
       }
     }
   }

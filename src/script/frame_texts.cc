@@ -11,7 +11,8 @@ namespace sonde {
 std::string_view dso_text(const Session& session, DsoId id, bool module_path) {
   if (!id.valid()) return "[unknown]";
   const Dso& dso = session.machine().dsos()[id];
-  return dso.kind == DsoKind::kModule && !module_path ? dso.short_name : dso.path;
+  bool by_name = dso.kind == DsoKind::kModule && dso.build_id.empty() && !module_path;
+  return by_name ? dso.short_name : dso.path;
 }
 
 namespace {

@@ -22,8 +22,8 @@ struct FrameStyle {
 /// "leaf+0x30 (/usr/bin/spin)" with the parts that the style asks for, each with a blank before it.
 void append_place(const Session& session, const Frame& frame, const FrameStyle& style,
                   std::string& out);
-/// The object's name as script shows it: its path, a module's name in brackets unless paths are
-/// asked for; "[unknown]" where nothing was mapped.
+/// The object's name as script shows it: its path; the name in brackets of a module whose build id
+/// is not known, unless paths are asked for; "[unknown]" where nothing was mapped.
 std::string_view dso_text(const Session& session, DsoId dso, bool module_path);
 
 class FrameTexts {

@@ -77,7 +77,8 @@ uint32_t RecordLines::subject(const RecordView& record, const EventDesc& event,
       if (auto links = decode_as<NamespacesRecord>(record, event.layout)) {
         // The recorder describes what runs already task by task, its name last.
         const Machine::Thread* thread = session_.machine().thread(links->tid);
-        return id.time == 0 && thread != nullptr ? thread->ppid : links->tid;
+        bool has_parent = thread != nullptr && (thread->ppid != 0 || links->tid == 1);
+        return id.time == 0 && has_parent ? thread->ppid : links->tid;
       }
       break;
     default:

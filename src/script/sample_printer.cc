@@ -191,7 +191,11 @@ void SamplePrinter::print_address(const EventStyle& style, const Sample& sample,
   append_hex16(out, sample.addr);
   if (!style.addr_is_memory) return;
   uint64_t time = sample.id.has_time() ? sample.id.time : 0;
-  Frame frame = session_->resolve(sample.id.pid, time, RuntimeAddr(sample.addr), sample.cpu_mode);
+  RuntimeAddr address(sample.addr);
+  Frame frame = session_->resolve(sample.id.pid, time, address, sample.cpu_mode);
+  // The kernel may have touched user memory.
+  if (!frame.dso.valid() && static_cast<int64_t>(sample.addr) >= 0)
+    frame = session_->resolve(sample.id.pid, time, address, abi::kMiscUser);
   append_place(*session_, frame, frame_styles_[style.frame_style], out);
 }
 
