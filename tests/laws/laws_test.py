@@ -75,9 +75,8 @@ def conservation(path):
             check()
             expected, rows = int(match.group(1)), 0
         elif line and not line.startswith("#") and expected is not None:
-            first = line.split("\t")[0].strip()
-            if first.isdigit():
-                rows += int(first)
+            # A group has one number per member in each cell.
+            rows += sum(int(number) for number in line.split("\t")[0].split() if number.isdigit())
     check()
     return "; ".join(problems)
 

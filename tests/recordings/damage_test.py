@@ -62,7 +62,7 @@ def damaged(whole):
     chance = random.Random(1)
     bits = list(range(min(len(whole), 104 + 200) * 8))
     bits += chance.sample(range(len(bits), len(whole) * 8), min(600, len(whole) * 8 - len(bits)))
-    for bit in bits[:: max(1, len(bits) // 1500)]:
+    for bit in bits[:: max(1, len(bits) // 700)]:
         flipped = bytearray(whole)
         flipped[bit // 8] ^= 1 << (bit % 8)
         yield f"bit {bit % 8} of byte {bit // 8} flipped", bytes(flipped)
