@@ -13,6 +13,8 @@
 #include <span>
 #include <vector>
 
+#include "base/large_vector.h"
+
 namespace sonde {
 
 class CallTrie {
@@ -24,6 +26,8 @@ class CallTrie {
   uint32_t add_root(uint32_t group);
   /// The child of `parent` with this key, made if it is not there.
   uint32_t child(uint32_t parent, uint32_t key);
+  /// Goes down from `node`, one child per key, and appends the nodes on the way to `nodes`.
+  void descend(uint32_t node, std::span<const uint32_t> keys, std::vector<uint32_t>& nodes);
 
   [[nodiscard]] size_t size() const { return nodes_.size(); }
   [[nodiscard]] uint32_t parent(uint32_t node) const { return nodes_[node].parent; }
@@ -43,14 +47,27 @@ class CallTrie {
     uint32_t parent;
     uint32_t key;
   };
-  [[nodiscard]] static size_t hash(uint32_t parent, uint32_t key) {
-    uint64_t value = ((uint64_t{parent} << 32) | key) * 0x9fb21c651e98df25;
-    return value ^ (value >> 32);
-  }
-  void grow();
+  /// The whole edge stands in the slot, so that a step that is known costs one cache line.
+  struct Slot {
+    uint32_t parent = kNone;
+    uint32_t key = 0;
+    uint32_t node = kNone;
+  };
+  static constexpr size_t kFirstSlots = 1024;
 
-  std::vector<Node> nodes_;
-  std::vector<uint32_t> slots_;  // open addressing
+  [[nodiscard]] size_t first_slot(uint32_t parent, uint32_t key) const {
+    uint64_t edge = (uint64_t{parent} << 32) | key;
+    return ((edge ^ (edge >> 29)) * 0x9fb21c651e98df25) >> shift_;
+  }
+  [[nodiscard]] size_t next_slot(size_t slot) const { return (slot + 1) & (slots_.size() - 1); }
+  uint32_t find(uint32_t parent, uint32_t key) const;
+  void add_new(uint32_t parent, std::span<const uint32_t> keys, std::vector<uint32_t>& nodes);
+  void insert(const Slot& edge);
+  void make_room(size_t more);
+
+  LargeVector<Node> nodes_;
+  LargeVector<Slot> slots_ = LargeVector<Slot>(kFirstSlots);  // open addressing, half full at most
+  int shift_ = 54;                                            // 64 - log2 of the slots
   std::vector<uint32_t> first_child_;
   std::vector<uint32_t> children_;
 };

@@ -180,13 +180,11 @@ class ProfileBuilder {
     while (same < limit && path_[same] == last.keys[same]) ++same;
     last.keys.resize(same);
     last.nodes.resize(same);
+    std::span<const uint32_t> rest = std::span<const uint32_t>(path_).subspan(same);
     uint32_t node = same == 0 ? root_of(group) : last.nodes[same - 1];
-    for (size_t i = same; i < path_.size(); ++i) {
-      node = profile_.trie_.child(node, path_[i]);
-      last.keys.push_back(path_[i]);
-      last.nodes.push_back(node);
-    }
-    return node;
+    profile_.trie_.descend(node, rest, last.nodes);
+    last.keys.insert(last.keys.end(), rest.begin(), rest.end());
+    return last.nodes.empty() ? node : last.nodes.back();
   }
 
   LastPath& last_path_of(uint32_t group) {
