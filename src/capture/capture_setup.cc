@@ -139,7 +139,10 @@ Result<Capture> set_up_capture(const RecordOptions& options, bool pipe_output, E
   TRY(opener.open(capture.events));
   warn_of_hidden_addresses(options, env, capture);
   TRY(apply_filters(env.sys, capture.events));
-  capture.ring_pages = options.ring_pages != 0 ? options.ring_pages : default_ring_pages();
+  size_t places =
+      capture.target.per_thread ? capture.target.threads.size() : capture.target.cpus.size();
+  capture.ring_pages = options.ring_pages != 0 ? options.ring_pages
+                                               : default_ring_pages(places, env.sys.geteuid() == 0);
   capture.rings =
       TRY(RingSet::create(env.sys, capture.events, capture.ring_pages, capture.target.per_thread));
   return capture;

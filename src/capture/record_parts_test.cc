@@ -33,6 +33,12 @@ TEST(ParseRingPages, PowersOfTwo) {
   EXPECT_FALSE(parse_ring_pages("foo", rounded));
 }
 
+TEST(DefaultRingPages, ManyRingsAreSmaller) {
+  size_t limited = default_ring_pages(2, false);
+  EXPECT_GE(default_ring_pages(2, true), limited);
+  EXPECT_EQ(default_ring_pages(100'000, true), limited);
+}
+
 TEST(ParseDelay, NumbersRangesAndNonsense) {
   EXPECT_TRUE(parse_delay("-1")->start_disabled);
   EXPECT_EQ(parse_delay("10")->delay_ms, 10u);

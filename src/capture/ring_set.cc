@@ -65,13 +65,20 @@ void RingSet::pause_backward(bool pause) {
       (void)sys_->ioctl(ring.buffer.fd(), PERF_EVENT_IOC_PAUSE_OUTPUT, pause ? 1 : 0);
 }
 
-size_t default_ring_pages() {
+size_t default_ring_pages(size_t rings, bool unlimited) {
   constexpr uint64_t kFallbackKb = 512;
   Result<std::string> text = read_file("/proc/sys/kernel/perf_event_mlock_kb");
   uint64_t kb = text ? parse_number(trim(*text)).value_or(kFallbackKb) : kFallbackKb;
   // One page goes to the control page.
   uint64_t pages = kb * 1024 / page_size();
-  return std::bit_floor(std::max<uint64_t>(pages, 2) - 1);
+  size_t allowed = std::bit_floor(std::max<uint64_t>(pages, 2) - 1);
+  if (!unlimited) return allowed;
+  // Room for records that come while a busy machine lets us wait: a reader that is late by 50 ms
+  // loses records of a 100 kHz recording with call chains in what the limit gives.
+  constexpr size_t kMostBytes = size_t{2} << 20;
+  constexpr size_t kMostTogether = size_t{64} << 20;
+  size_t bytes = std::min(kMostBytes, kMostTogether / std::max<size_t>(rings, 1));
+  return std::max(allowed, std::bit_floor(bytes / page_size()));
 }
 
 Result<size_t> parse_ring_pages(std::string_view text, bool& rounded) {

@@ -42,8 +42,10 @@ class RingSet {
   std::vector<CaptureRing> rings_;
 };
 
-/// The ring size without -m: what a user may lock (kernel.perf_event_mlock_kb), a power of two.
-size_t default_ring_pages();
+/// The ring size without -m, in pages, a power of two: what a user may lock
+/// (kernel.perf_event_mlock_kb); where the limit does not hold (`unlimited`), up to 2 MiB, as long
+/// as `rings` of them stay below 64 MiB.
+size_t default_ring_pages(size_t rings, bool unlimited);
 
 /// -m's value: a power of two of pages, from a number of pages or a size with unit B, K, M, G.
 /// `rounded` tells whether it had to be rounded up. Error: kUsage.
