@@ -22,7 +22,8 @@ tsl::robin_map<uint64_t, std::string> parse_printk(std::string_view text) {
   return strings;
 }
 
-/// Whether this machine runs the kernel of the recording: then its BTF tells what names in print formats mean.
+/// Whether this machine runs the kernel of the recording: then its BTF tells what names in print
+/// formats mean.
 bool is_this_kernel(const Session& session) {
   const auto& recorded = session.recording().features().os_release;
   utsname here{};
