@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Refuses words that a finished tree does not have: marks of unfinished work, skipped tests, paths of one machine."""
+"""Refuses words that a finished tree does not have: marks of unfinished work, tests skipped without a word, paths of one
+machine. A test may skip where its input isn't there, if it says what is missing."""
 import re
 import subprocess
 import sys
@@ -7,7 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 # Written in pieces, so that this file passes its own check.
-UNFINISHED = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X|HA" r"CK)\b|GTEST_SK" r"IP\(\)")
+UNFINISHED = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X|HA" r"CK)\b|GTEST_SK" r"IP\(\)(?!\s*<<)")
 MACHINE = re.compile(r"(?<![\w.-])/(home/[a-z]+/|wor" r"k/|root/\.)")
 CHECKED = {".h", ".cc", ".def", ".py", ".sh", ".md", ".cmake", ".txt", ".json", ".ts", ""}
 # Recorded text may hold anything: it is data.
