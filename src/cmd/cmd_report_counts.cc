@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "abi/record_names.h"
 
@@ -26,25 +27,31 @@ class TaskWriter {
     auto threads = machine_.threads();
     std::ranges::stable_sort(threads, {},
                              [](const auto& t) { return std::pair(t.first % kBuckets, t.first); });
-    std::erase_if(threads, [](const auto& t) { return t.second->exited; });
-    std::vector<uint32_t> roots;
-    for (const auto& [tid, thread] : threads) {
-      if (auto parent = parent_of(tid, *thread))
-        children_[*parent].push_back(tid);
-      else
-        roots.push_back(tid);
-    }
+    for (const auto& [tid, thread] : threads) hang_in(tid);
     out_.print("# {:>8} {:>8} {:>8}  {}\n", "pid", "tid", "ppid", "comm");
-    for (uint32_t tid : roots) write_task(tid, 0);
+    for (uint32_t tid : roots_) write_task(tid, 0);
   }
 
  private:
+  /// Children stand in the order in which they, or one of their descendants, are met first.
+  void hang_in(uint32_t tid) {
+    while (listed_.insert(tid).second) {
+      auto parent = parent_of(tid, *machine_.thread(tid));
+      if (!parent) {
+        roots_.push_back(tid);
+        return;
+      }
+      children_[*parent].push_back(tid);
+      tid = *parent;
+    }
+  }
+
   [[nodiscard]] std::optional<uint32_t> parent_of(uint32_t tid,
                                                   const Machine::Thread& thread) const {
     uint32_t parent = parent_number(tid, thread);
     if (parent == tid || is_orphan(tid, thread)) return std::nullopt;
     const Machine::Thread* found = machine_.thread(parent);
-    return found == nullptr || found->exited ? std::nullopt : std::optional(parent);
+    return found == nullptr ? std::nullopt : std::optional(parent);
   }
 
   /// A thread's parent is its process, a process's the one that forked it.
@@ -88,6 +95,8 @@ class TaskWriter {
   const StringPool& strings_;
   bool mmaps_;
   std::map<uint32_t, std::vector<uint32_t>> children_;
+  std::vector<uint32_t> roots_;
+  std::set<uint32_t> listed_;
 };
 
 }  // namespace

@@ -108,18 +108,25 @@ class SymbolKey final : public PlaceKey {
     return id;
   }
 
-  // Unresolved addresses are compared by the sign of their difference, as perf does, whatever
-  // object they lie in.
   [[nodiscard]] int collate(uint64_t a, uint64_t b) const override {
+    const Place& left = places_[a];
+    const Place& right = places_[b];
+    if (int by_dso = compare_dso_names(input_, left.dso, right.dso, settings_.verbose); by_dso != 0)
+      return by_dso;
+    if (!left.symbol.valid() && !right.symbol.valid())
+      return three_way(static_cast<int64_t>(left.start), static_cast<int64_t>(right.start));
+    if (!left.symbol.valid() || !right.symbol.valid()) return left.symbol.valid() ? -1 : 1;
+    if (left.start != right.start) return three_way(left.start, right.start);
+    return three_way(left.end, right.end);
+  }
+
+  // Unresolved addresses are compared by the sign of their difference, whatever object they lie in.
+  [[nodiscard]] int collate_in_tree(uint64_t a, uint64_t b) const override {
     const Place& left = places_[a];
     const Place& right = places_[b];
     if (!left.symbol.valid() && !right.symbol.valid())
       return three_way(static_cast<int64_t>(left.start - right.start), int64_t{0});
-    if (int by_dso = compare_dso_names(input_, left.dso, right.dso, settings_.verbose); by_dso != 0)
-      return by_dso;
-    if (!left.symbol.valid() || !right.symbol.valid()) return left.symbol.valid() ? -1 : 1;
-    if (left.start != right.start) return three_way(left.start, right.start);
-    return three_way(left.end, right.end);
+    return collate(a, b);
   }
 
   [[nodiscard]] bool collates_consistently(bool among_equal_dsos) const override {

@@ -88,8 +88,10 @@ class SortKey {
   /// Negative where a row with value `a` stands before one with `b`; 0 only for equal values,
   /// unless the key can show different values alike.
   [[nodiscard]] virtual int collate(uint64_t a, uint64_t b) const;
-  /// False where `collate` is no order: a before b before c before a. Rows then stand as insertion
-  /// one by one into a search tree leaves them. Asked when all values are known;
+  /// perf's own comparison where that is no order (a before b before c before a); rows then stand
+  /// as insertion one by one into a search tree leaves them.
+  [[nodiscard]] virtual int collate_in_tree(uint64_t a, uint64_t b) const { return collate(a, b); }
+  /// Whether the two comparisons come to the same for the values that are known.
   /// `among_equal_dsos`: an earlier key compares DSOs.
   [[nodiscard]] virtual bool collates_consistently(bool /*among_equal_dsos*/) const { return true; }
   /// The order of rows whose weights are equal; collate() decides what this leaves open.

@@ -88,9 +88,7 @@ struct TableRows::Ranks {
       dso_seen = dso_seen || by.name == "dso";
       all_consistent = all_consistent && consistent;
       is_consistent.push_back(consistent);
-      collate.emplace_back(values, [&](uint64_t a, uint64_t b) {
-        return consistent ? by.collate(a, b) : three_way(a, b);
-      });
+      collate.emplace_back(values, [&](uint64_t a, uint64_t b) { return by.collate(a, b); });
       order.emplace_back(values, [&](uint64_t a, uint64_t b) { return by.order(a, b); });
     }
   }
@@ -108,8 +106,9 @@ static void insert_into_tree(std::vector<uint32_t>& rows, const Before& before) 
 void TableRows::collate(const Ranks& ranks) {
   auto before = [&](uint32_t a, uint32_t b) {
     for (size_t key = 0; key < ranks.collate.size(); ++key) {
-      int by = ranks.is_consistent[key] ? three_way(ranks.collate[key][a], ranks.collate[key][b])
-                                        : keys_.key(key).collate(value(a, key), value(b, key));
+      int by = ranks.is_consistent[key]
+                   ? three_way(ranks.collate[key][a], ranks.collate[key][b])
+                   : keys_.key(key).collate_in_tree(value(a, key), value(b, key));
       if (by != 0) return by < 0;
     }
     return false;

@@ -51,7 +51,7 @@ TEST(CallTreeText, GraphDrawsATrunkAndBranches) {
 TEST(CallTreeText, WithoutACommonPathThereIsNoTrunk) {
   CallTree tree = sample_tree();
   tree.row_weight = 120;
-  EXPECT_EQ(drawn(tree, kGraph).substr(0, 61),
+  EXPECT_EQ(drawn(tree, kGraph).substr(0, 62),
             "            |          \n"
             "             --50.00%--main\n"
             "          ");
