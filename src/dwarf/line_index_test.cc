@@ -45,7 +45,7 @@ TEST(LineIndex, FindsLinesAndInlinedFunctions) {
   auto line = index.find(start);
   ASSERT_TRUE(line);
   EXPECT_TRUE(line->file.ends_with("line_index_test.cc")) << line->file;
-  EXPECT_TRUE(line->line > kInnerLine && line->line < kInnerLine + 8) << line->line;
+  EXPECT_TRUE(line->line >= kInnerLine && line->line < kInnerLine + 8) << line->line;
 
   bool seen_inner = false;
   for (uint64_t offset = 0; offset < 64; ++offset) {
