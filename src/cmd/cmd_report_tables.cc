@@ -81,6 +81,11 @@ ReportBuilder::ReportBuilder(const Session& session, const TraceTexts& traces,
 Result<std::vector<std::unique_ptr<EventReport>>> ReportBuilder::build() {
   const ReplayCounts& counts = session_.counts();
   const auto& range = session_.recording().features().sample_time;
+  if (options_.time.find('%') != std::string::npos && !range)
+    return fail(ErrorCode::kFailed,
+                "HINT: no first/last sample time found in perf data.\n"
+                "Please use latest perf binary to execute 'perf record'\n"
+                "(if '--buildid-all' is enabled, please set '--timestamp-boundary').");
   times_ = TRY(parse_time_ranges(options_.time, range ? range->first_ns : counts.first_time_ns,
                                  range ? range->last_ns : counts.last_time_ns));
   hidden_ = TRY(hidden_samples());
@@ -134,6 +139,16 @@ std::vector<uint32_t> ReportBuilder::samples_of(EventId event) const {
     std::erase_if(
         found, [&](uint32_t i) { return adapter_.socket_of(samples.cpu[i]) != options_.socket; });
   return found;
+}
+
+/// Without recorded groups --no-group makes one of all events before it takes them apart.
+bool ReportBuilder::leads_others(EventId event) const {
+  const EventTable& events = session_.events();
+  if (session_.recording().features().groups.empty())
+    return event.index() == 0 && events.size() > 1;
+  for (size_t i = event.index() + 1; i < events.size(); ++i)
+    if (events[EventId(i)].leader == event) return true;
+  return false;
 }
 
 std::string ReportBuilder::name_of(const std::vector<EventId>& members) const {
@@ -204,9 +219,7 @@ Result<std::unique_ptr<EventReport>> ReportBuilder::build_one(const std::vector<
   auto report = std::make_unique<EventReport>();
   report->members = members;
   report->name = name_of(members);
-  report->was_joined = options_.group_forbidden && members[0].index() == 0 &&
-                       session_.events().size() > 1 &&
-                       session_.recording().features().groups.empty();
+  report->was_joined = options_.group_forbidden && leads_others(members[0]);
   report->data = std::make_shared<EventReport::Data>(input_);
   EventReport::Data& data = *report->data;
   for (const KeyChoice& choice : plan_.keys) {

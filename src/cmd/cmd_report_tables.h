@@ -39,6 +39,7 @@ class ReportBuilder {
   [[nodiscard]] Result<std::vector<uint8_t>> hidden_samples() const;
   [[nodiscard]] Result<std::vector<uint8_t>> root_frames() const;
   [[nodiscard]] std::vector<uint32_t> samples_of(EventId event) const;
+  [[nodiscard]] bool leads_others(EventId event) const;
   [[nodiscard]] std::string name_of(const std::vector<EventId>& members) const;
 
   const Session& session_;

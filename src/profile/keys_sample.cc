@@ -126,7 +126,9 @@ class TransactionKey final : public KeyOfInput {
 /// The text of a tracepoint's print format.
 class TraceKey final : public KeyOfInput {
  public:
-  using KeyOfInput::KeyOfInput;
+  TraceKey(const ProfileInput& input, const KeySettings& settings) : KeyOfInput(input, settings) {
+    cuts = true;
+  }
   uint64_t of_row(RowReader& row) override {
     EventId event(size_t{input_.samples.event[row.sample()]});
     const TracepointFormat* format =

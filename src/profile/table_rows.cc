@@ -55,6 +55,7 @@ int TableRows::compare_weights(uint32_t a, uint32_t b, Weight which,
   size_t first = options.first_member;
   if (int by_first = three_way(weight(b, first, which), weight(a, first, which)); by_first != 0)
     return by_first;
+  if (which == Weight::kChildren) return 0;  // as in perf, only the first counts
   for (size_t member = 0; member < profiles_.size(); ++member)
     if (int by = three_way(weight(b, member, which), weight(a, member, which)); by != 0) return by;
   return 0;

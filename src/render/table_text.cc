@@ -120,8 +120,9 @@ void append_title(std::string& line, const Column& column) {
     return;
   }
   title = title.substr(0, width);
+  if (column.right_aligned) line.append(width - title.size(), ' ');
   line += title;
-  line.append(width - title.size(), ' ');
+  if (!column.right_aligned) line.append(width - title.size(), ' ');
 }
 
 /// All levels' titles stand in the one column.
