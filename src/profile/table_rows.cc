@@ -70,7 +70,9 @@ int TableRows::compare_depths(uint32_t a, uint32_t b, DepthRule rule) const {
   if (samples.tid[left.first_sample] != samples.tid[right.first_sample] ||
       samples.pid[left.first_sample] != samples.pid[right.first_sample])
     return 0;
-  int deepest_first = three_way(right.max_depth, left.max_depth);
+  // Rows that the leader lacks have no call paths.
+  auto depth = [&](uint32_t row) { return row_in(row, 0) == kAbsent ? 0 : rows_[row]->max_depth; };
+  int deepest_first = three_way(depth(b), depth(a));
   return rule == DepthRule::kDeepestFirst ? deepest_first : -deepest_first;
 }
 
