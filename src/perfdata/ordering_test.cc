@@ -34,10 +34,10 @@ struct Sorted {
 
 TEST(RoundSorter, TheHeadersExample) {
   Sorted s;
-  for (uint64_t time : {1, 4, 2, 3}) s.push(time);
+  for (uint64_t time : {1u, 4u, 2u, 3u}) s.push(time);
   s.sorter.finish_round();
   EXPECT_THAT(s.times(), ElementsAre());
-  for (uint64_t time : {6, 9, 5, 7}) s.push(time);
+  for (uint64_t time : {6u, 9u, 5u, 7u}) s.push(time);
   s.sorter.finish_round();
   EXPECT_THAT(s.times(), ElementsAre(1, 2, 3, 4));
   s.sorter.flush();
@@ -47,7 +47,7 @@ TEST(RoundSorter, TheHeadersExample) {
 
 TEST(RoundSorter, EqualTimesKeepTheOrderOfTheFile) {
   Sorted s;
-  for (uint64_t time : {5, 7, 5, 3, 7, 5}) s.push(time);
+  for (uint64_t time : {5u, 7u, 5u, 3u, 7u, 5u}) s.push(time);
   s.sorter.flush();
   EXPECT_THAT(s.out, ElementsAre(std::pair(3, 3), std::pair(5, 0), std::pair(5, 2), std::pair(5, 5),
                                  std::pair(7, 1), std::pair(7, 4)));

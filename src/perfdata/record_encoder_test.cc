@@ -203,7 +203,7 @@ TEST(RecordEncoder, KernelObjects) {
 
 TEST(RecordEncoder, WordsKeepTheirValuesAcrossByteOrders) {
   ByteBuilder words;
-  for (uint64_t word : {1, 2, 3, 4}) words.u64(word);
+  for (uint64_t word : {1u, 2u, 3u, 4u}) words.u64(word);
   WordView view(words.view(), words.order());
   auto same = [](WordView d) {
     ASSERT_EQ(d.size(), 4u);

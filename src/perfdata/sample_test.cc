@@ -67,15 +67,15 @@ TEST(DecodeSample, CutSamplesAreRefused) {
   SampleLayout layout(attr);
   for (ByteOrder order : kOrders) {
     ByteBuilder p(order);
-    p.u64(1);                                                 // ip
-    for (uint64_t word : {2, 10, 100, 20, 200}) p.u64(word);  // group of two
-    for (uint64_t word : {1, 0xabc}) p.u64(word);             // call chain
-    p.u32(4), p.u32(0xdead);                                  // raw
-    for (uint64_t word : {1, 5, 6, 0x30}) p.u64(word);        // branch: 3 cycles
-    for (uint64_t word : {2, 70, 71}) p.u64(word);            // user registers
-    for (uint64_t word : {16, 1, 2, 9}) p.u64(word);          // stack: 16 bytes, 9 of them used
-    p.u64(42);                                                // weight
-    p.u64(8), p.u64(3);                                       // aux
+    p.u64(1);                                                      // ip
+    for (uint64_t word : {2u, 10u, 100u, 20u, 200u}) p.u64(word);  // group of two
+    for (uint64_t word : {1u, 0xabcu}) p.u64(word);                // call chain
+    p.u32(4), p.u32(0xdead);                                       // raw
+    for (uint64_t word : {1u, 5u, 6u, 0x30u}) p.u64(word);         // branch: 3 cycles
+    for (uint64_t word : {2u, 70u, 71u}) p.u64(word);              // user registers
+    for (uint64_t word : {16u, 1u, 2u, 9u}) p.u64(word);  // stack: 16 bytes, 9 of them used
+    p.u64(42);                                            // weight
+    p.u64(8), p.u64(3);                                   // aux
     Sample sample;
     ASSERT_TRUE(decode_sample(sample_record(p), layout, sample));
     EXPECT_EQ(sample.read.at(1).value, 20u);
@@ -115,8 +115,8 @@ TEST(DecodeSample, NoBranchStackMeansNoHardwareIndexEither) {
   attr.branch_sample_type = abi::kBranchHwIndex;
   SampleLayout layout(attr);
   ByteBuilder without, with;
-  for (uint64_t word : {0, 42}) without.u64(word);
-  for (uint64_t word : {0, 3, 42}) with.u64(word);
+  for (uint64_t word : {0u, 42u}) without.u64(word);
+  for (uint64_t word : {0u, 3u, 42u}) with.u64(word);
   Sample sample;
   ASSERT_TRUE(decode_sample(sample_record(without), layout, sample));
   EXPECT_EQ(sample.weight, 42u);
@@ -146,7 +146,7 @@ TEST(DecodeSampleId, AgreesWithDecodeSample) {
     ByteBuilder p(order);
     p.u64(1);
     p.u32(2), p.u32(3);
-    for (uint64_t word : {4, 5, 6, 7}) p.u64(word);
+    for (uint64_t word : {4u, 5u, 6u, 7u}) p.u64(word);
     p.u32(8), p.u32(0);
     p.u64(9);
     Sample sample;
