@@ -216,4 +216,4 @@ class RecordTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(argv=sys.argv[:1])  # ctest gives the build directory, which is no test

@@ -190,13 +190,17 @@ def compare(perf, sonde, path, options, verbose):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("sonde")
+    parser.add_argument("sonde", help="the program; under ctest, which names it in $SONDE, the build directory")
     parser.add_argument("--perf", default="perf")
     parser.add_argument("--recordings", help="folder with further *.data files")
     parser.add_argument("--keep", help="folder for the recordings that are made, reused if it is there")
     parser.add_argument("--only", default="", help="only cases whose 'name options' contains this")
     parser.add_argument("-v", "--verbose", action="store_true")
     arguments = parser.parse_args()
+    arguments.sonde = os.environ.get("SONDE", arguments.sonde)
+    beside = os.path.join(os.environ.get("SONDE_SOURCE", "."), "..", "shared", "fixtures", "perf61")
+    if arguments.recordings is None and os.path.isdir(beside):
+        arguments.recordings = beside
     with tempfile.TemporaryDirectory() as temporary:
         folder = arguments.keep or temporary
         os.makedirs(folder, exist_ok=True)
