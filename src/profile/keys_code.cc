@@ -1,5 +1,6 @@
 // Sort keys of places in code: dso, symbol, their sizes, source lines; and the parent key, which
 // looks up the chain.
+#include <oneapi/tbb/parallel_sort.h>
 #include <regex.h>
 
 #include <set>
@@ -144,6 +145,23 @@ class SymbolKey final : public PlaceKey {
     return left.name.compare(right.name);
   }
 
+  // Reports of programs without symbols have a million places, nearly all of them addresses: those
+  // are sorted as the numbers they are.
+  [[nodiscard]] std::vector<uint32_t> ranks(std::span<const uint64_t> distinct,
+                                            Order which) const override {
+    std::vector<uint64_t> resolved;
+    std::vector<uint32_t> resolved_at, bare;
+    for (uint32_t i = 0; i < distinct.size(); ++i) {
+      bool has_symbol = places_[distinct[i]].symbol.valid();
+      (has_symbol ? resolved_at : bare).push_back(i);
+      if (has_symbol) resolved.push_back(distinct[i]);
+    }
+    if (which == Order::kShown || bare.size() < distinct.size() / 2)
+      return which == Order::kShown ? shown_ranks(resolved, resolved_at, distinct.size())
+                                    : PlaceKey::ranks(distinct, which);
+    return collating_ranks(distinct);
+  }
+
   void text(uint64_t value, std::string& out) const override {
     const Place& place = places_[value];
     if (settings_.verbose) {
@@ -175,6 +193,44 @@ class SymbolKey final : public PlaceKey {
     uint64_t ip;
     std::string_view name;
   };
+
+  /// Functions by name, then all bare addresses alike.
+  [[nodiscard]] std::vector<uint32_t> shown_ranks(const std::vector<uint64_t>& resolved,
+                                                  const std::vector<uint32_t>& resolved_at,
+                                                  size_t count) const {
+    std::vector<uint32_t> by_name = PlaceKey::ranks(resolved, Order::kShown);
+    std::vector<uint32_t> ranks(count, static_cast<uint32_t>(resolved.size()));
+    for (size_t i = 0; i < resolved.size(); ++i) ranks[resolved_at[i]] = by_name[i];
+    return ranks;
+  }
+
+  [[nodiscard]] std::vector<uint32_t> collating_ranks(std::span<const uint64_t> distinct) const {
+    std::map<DsoId, uint32_t> dso_ranks;
+    for (uint64_t value : distinct) dso_ranks.try_emplace(places_[value].dso, 0);
+    std::vector<DsoId> by_name;
+    for (const auto& [dso, rank] : dso_ranks) by_name.push_back(dso);
+    std::ranges::sort(by_name, [&](DsoId a, DsoId b) {
+      return compare_dso_names(input_, a, b, settings_.verbose) < 0;
+    });
+    for (uint32_t i = 0; i < by_name.size(); ++i) dso_ranks[by_name[i]] = i;
+    struct Entry {
+      uint64_t group;  // DSO, then functions before bare addresses
+      uint64_t start, end;
+      uint32_t index;
+      auto operator<=>(const Entry&) const = default;
+    };
+    std::vector<Entry> entries;
+    for (uint32_t i = 0; i < distinct.size(); ++i) {
+      const Place& place = places_[distinct[i]];
+      bool bare = !place.symbol.valid();
+      uint64_t start = bare ? place.start ^ (uint64_t{1} << 63) : place.start;  // signed order
+      entries.push_back({uint64_t{dso_ranks[place.dso]} * 2 + (bare ? 1 : 0), start, place.end, i});
+    }
+    oneapi::tbb::parallel_sort(entries);
+    std::vector<uint32_t> ranks(distinct.size());
+    for (uint32_t i = 0; i < entries.size(); ++i) ranks[entries[i].index] = i;
+    return ranks;
+  }
 
   static void append_place(const Place& place, FrameLevel level, std::string& out) {
     fmt::format_to(std::back_inserter(out), "[{}] ", static_cast<char>(level));

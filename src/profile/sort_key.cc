@@ -2,6 +2,7 @@
 
 #include <strings.h>
 
+#include <algorithm>
 #include <array>
 
 #include "base/check.h"
@@ -45,6 +46,21 @@ uint64_t SortKey::of_place(const CodePlace& /*place*/) {
 
 int SortKey::collate(uint64_t a, uint64_t b) const {
   return three_way(a, b);
+}
+
+std::vector<uint32_t> SortKey::ranks(std::span<const uint64_t> distinct, Order which) const {
+  auto before = [&](uint32_t a, uint32_t b) {
+    int by = which == Order::kShown ? order(distinct[a], distinct[b])
+                                    : collate(distinct[a], distinct[b]);
+    return by < 0;
+  };
+  std::vector<uint32_t> sorted(distinct.size());
+  for (uint32_t i = 0; i < sorted.size(); ++i) sorted[i] = i;
+  std::ranges::stable_sort(sorted, before);
+  std::vector<uint32_t> ranks(sorted.size(), 0);
+  for (size_t i = 1; i < sorted.size(); ++i)
+    ranks[sorted[i]] = ranks[sorted[i - 1]] + (before(sorted[i - 1], sorted[i]) ? 1 : 0);
+  return ranks;
 }
 
 size_t SortKey::width(uint64_t value, uint32_t /*first_sample*/) const {

@@ -96,6 +96,11 @@ class SortKey {
   [[nodiscard]] virtual bool collates_consistently(bool /*among_equal_dsos*/) const { return true; }
   /// The order of rows whose weights are equal; collate() decides what this leaves open.
   [[nodiscard]] virtual int order(uint64_t a, uint64_t b) const { return collate(a, b); }
+  /// For distinct values, dense numbers that have their order; values that are not told apart share
+  /// one.
+  enum class Order : uint8_t { kCollating, kShown };
+  [[nodiscard]] virtual std::vector<uint32_t> ranks(std::span<const uint64_t> distinct,
+                                                    Order which) const;
   virtual void text(uint64_t value, std::string& out) const = 0;
   /// The same where it depends on the sample that made the row.
   virtual void text_of_row(uint64_t value, uint32_t /*first_sample*/, std::string& out) const {

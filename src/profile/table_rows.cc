@@ -1,5 +1,7 @@
 #include "profile/table_rows.h"
 
+#include <oneapi/tbb/parallel_sort.h>
+
 #include <set>
 
 namespace sonde {
@@ -50,15 +52,64 @@ uint64_t TableRows::weight(uint32_t row, size_t member, Weight weight) const {
   }
 }
 
-int TableRows::compare_weights(uint32_t a, uint32_t b, Weight which,
-                               const SortOptions& options) const {
-  size_t first = options.first_member;
-  if (int by_first = three_way(weight(b, first, which), weight(a, first, which)); by_first != 0)
-    return by_first;
-  if (which == Weight::kChildren) return 0;  // as in perf, only the first counts
-  for (size_t member = 0; member < profiles_.size(); ++member)
-    if (int by = three_way(weight(b, member, which), weight(a, member, which)); by != 0) return by;
-  return 0;
+/// Tables with more rows than this are sorted as well as an order can be made, and not by trees:
+/// the difference shows in the order of rows of equal weight, and a tree of a million rows takes
+/// seconds.
+constexpr size_t kTreeRows = 50'000;
+/// The same for runs of equal weight inside larger tables.
+constexpr size_t kTreeRun = 5'000;
+
+namespace {
+
+/// What insertion one by one into a red-black tree makes of the rows. perf keeps its rows in such
+/// trees, so where a comparison is no order this, and nothing else, gives its result.
+template <typename Before>
+void insert_into_tree(std::span<uint32_t> rows, const Before& before) {
+  std::multiset<uint32_t, Before> tree(before);
+  for (uint32_t row : rows) tree.insert(row);
+  std::ranges::copy(tree, rows.begin());
+}
+
+/// Dense ranks of each row's value of a key; rows that the key cannot tell apart share one.
+std::vector<uint32_t> ranks_of(const std::vector<uint64_t>& values, const SortKey& key,
+                               SortKey::Order order) {
+  Interner ids(1);
+  std::vector<uint32_t> id_of_row;
+  id_of_row.reserve(values.size());
+  for (uint64_t value : values) id_of_row.push_back(ids.intern({value}));
+  std::vector<uint64_t> distinct;
+  for (uint32_t id = 0; id < ids.size(); ++id) distinct.push_back(ids.at(id)[0]);
+  std::vector<uint32_t> rank_of_id = key.ranks(distinct, order);
+  for (uint32_t& id : id_of_row) id = rank_of_id[id];
+  return id_of_row;
+}
+
+}  // namespace
+
+/// Numbers by which rows are compared, one after the other, smaller ones first; row after row.
+class TableRows::Criteria {
+ public:
+  Criteria(size_t rows, size_t terms) : terms_(terms), numbers_(rows * terms) {}
+  void set(uint32_t row, size_t term, uint64_t number) { numbers_[row * terms_ + term] = number; }
+  [[nodiscard]] uint64_t get(uint32_t row, size_t term) const {
+    return numbers_[row * terms_ + term];
+  }
+  [[nodiscard]] int compare(uint32_t a, uint32_t b, size_t from = 0) const {
+    for (size_t term = from; term < terms_; ++term)
+      if (int by = three_way(get(a, term), get(b, term)); by != 0) return by;
+    return 0;
+  }
+  [[nodiscard]] size_t terms() const { return terms_; }
+
+ private:
+  size_t terms_;
+  std::vector<uint64_t> numbers_;
+};
+
+std::vector<uint64_t> TableRows::values(size_t key) const {
+  std::vector<uint64_t> found(rows_.size());
+  for (uint32_t row = 0; row < found.size(); ++row) found[row] = value(row, key);
+  return found;
 }
 
 // perf compares depths only between rows that the same thread made, so this is no order by itself.
@@ -76,83 +127,109 @@ int TableRows::compare_depths(uint32_t a, uint32_t b, DepthRule rule) const {
   return rule == DepthRule::kDeepestFirst ? deepest_first : -deepest_first;
 }
 
-struct TableRows::Ranks {
-  std::vector<ValueRanks> collate, order;  // by key
+void TableRows::collate() {
+  Criteria ranks(rows_.size(), keys_.size());
+  bool consistent = true;
+  bool dso_seen = false;
   std::vector<bool> is_consistent;
-  bool all_consistent = true;
-
-  Ranks(const TableRows& rows, const KeySet& keys) {
-    std::vector<uint64_t> values(rows.size());
-    bool dso_seen = false;
-    for (size_t key = 0; key < keys.size(); ++key) {
-      for (uint32_t row = 0; row < rows.size(); ++row) values[row] = rows.value(row, key);
-      const SortKey& by = keys.key(key);
-      bool consistent = by.collates_consistently(dso_seen);
-      dso_seen = dso_seen || by.name == "dso";
-      all_consistent = all_consistent && consistent;
-      is_consistent.push_back(consistent);
-      collate.emplace_back(values, [&](uint64_t a, uint64_t b) { return by.collate(a, b); });
-      order.emplace_back(values, [&](uint64_t a, uint64_t b) { return by.order(a, b); });
-    }
+  for (size_t key = 0; key < keys_.size(); ++key) {
+    const SortKey& by = keys_.key(key);
+    is_consistent.push_back(by.collates_consistently(dso_seen));
+    consistent = consistent && is_consistent.back();
+    dso_seen = dso_seen || by.name == "dso";
+    std::vector<uint32_t> rank = ranks_of(values(key), by, SortKey::Order::kCollating);
+    for (uint32_t row = 0; row < rank.size(); ++row) ranks.set(row, key, rank[row]);
   }
-};
-
-/// What insertion one by one into a red-black tree makes of the rows. perf keeps its rows in such
-/// trees, so where a comparison is no order this, and nothing else, gives its result.
-template <typename Before>
-static void insert_into_tree(std::vector<uint32_t>& rows, const Before& before) {
-  std::multiset<uint32_t, Before> tree(before);
-  for (uint32_t row : rows) tree.insert(row);
-  rows.assign(tree.begin(), tree.end());
-}
-
-void TableRows::collate(const Ranks& ranks) {
+  order_.resize(rows_.size());
+  for (uint32_t i = 0; i < order_.size(); ++i) order_[i] = i;
+  if (consistent || order_.size() > kTreeRows) {
+    oneapi::tbb::parallel_sort(order_, [&](uint32_t a, uint32_t b) {
+      int by = ranks.compare(a, b);
+      return by != 0 ? by < 0 : a < b;
+    });
+    return;
+  }
   auto before = [&](uint32_t a, uint32_t b) {
-    for (size_t key = 0; key < ranks.collate.size(); ++key) {
-      int by = ranks.is_consistent[key]
-                   ? three_way(ranks.collate[key][a], ranks.collate[key][b])
-                   : keys_.key(key).collate_in_tree(value(a, key), value(b, key));
+    for (size_t key = 0; key < keys_.size(); ++key) {
+      int by = is_consistent[key] ? three_way(ranks.get(a, key), ranks.get(b, key))
+                                  : keys_.key(key).collate_in_tree(value(a, key), value(b, key));
       if (by != 0) return by < 0;
     }
     return false;
   };
-  order_.resize(rows_.size());
-  for (uint32_t i = 0; i < order_.size(); ++i) order_[i] = i;
-  if (ranks.all_consistent) {
-    std::ranges::stable_sort(order_, before);
-    return;
-  }
   // Rows come in the order in which time makes them; then the tree is copied into a second one.
   const auto& times = keys_.input().samples.time;
-  std::ranges::stable_sort(order_, {}, [&](uint32_t row) {
+  std::ranges::sort(order_, {}, [&](uint32_t row) {
     const Row& made = *rows_[row];
-    return std::tuple(times[made.first_sample], made.first_sample, made.first_step);
+    return std::tuple(times[made.first_sample], made.first_sample, made.first_step, row);
   });
   insert_into_tree(order_, before);
   insert_into_tree(order_, before);
 }
 
-void TableRows::sort(const SortOptions& options) {
-  Ranks ranks(*this, keys_);
-  auto compare = [&](uint32_t a, uint32_t b) {
-    for (const OrderTerm& term : options.terms) {
-      int by = 0;
-      if (term.is_key) {
-        by = three_way(ranks.order[term.key][a], ranks.order[term.key][b]);
-      } else {
-        by = compare_weights(a, b, term.weight, options);
-        if (by == 0 && term.weight == Weight::kChildren) by = compare_depths(a, b, options.depth);
-      }
-      if (by != 0) return by;
-    }
-    return 0;
+/// The terms of the order as numbers. Overheads of a group are compared member by member, children
+/// only by the member that decides first.
+TableRows::Criteria TableRows::criteria(const SortOptions& options) const {
+  struct Column {
+    OrderTerm term;
+    size_t member;
   };
-  collate(ranks);
-  auto before = [&](uint32_t a, uint32_t b) { return compare(a, b) < 0; };
-  if (options.depth == DepthRule::kIgnore)
-    std::ranges::stable_sort(order_, before);
-  else
-    insert_into_tree(order_, before);  // the depth rule is no order either
+  std::vector<Column> columns;
+  for (const OrderTerm& term : options.terms) {
+    columns.push_back({term, options.first_member});
+    if (term.is_key || term.weight == Weight::kChildren) continue;
+    for (size_t member = 0; member < members(); ++member)
+      if (member != options.first_member) columns.push_back({term, member});
+  }
+  Criteria made(rows_.size(), columns.size());
+  for (size_t i = 0; i < columns.size(); ++i) {
+    const auto& [term, member] = columns[i];
+    if (!term.is_key) {
+      for (uint32_t row = 0; row < rows_.size(); ++row)
+        made.set(row, i, ~weight(row, member, term.weight));
+      continue;
+    }
+    std::vector<uint32_t> rank =
+        ranks_of(values(term.key), keys_.key(term.key), SortKey::Order::kShown);
+    for (uint32_t row = 0; row < rank.size(); ++row) made.set(row, i, rank[row]);
+  }
+  return made;
+}
+
+void TableRows::sort(const SortOptions& options) {
+  collate();
+  Criteria by = criteria(options);
+  std::vector<uint32_t> position(order_.size());
+  for (uint32_t i = 0; i < order_.size(); ++i) position[order_[i]] = i;
+  bool deepens = options.depth != DepthRule::kIgnore && !options.terms.empty() &&
+                 options.terms.front() == OrderTerm::of(Weight::kChildren);
+  auto before = [&](uint32_t a, uint32_t b) {
+    if (uint64_t x = by.get(a, 0), y = by.get(b, 0); x != y) return x < y;
+    if (int depth = compare_depths(a, b, options.depth); depth != 0) return depth < 0;
+    return by.compare(a, b, 1) < 0;
+  };
+  if (deepens && order_.size() <= kTreeRows) return insert_into_tree(order_, before);
+  oneapi::tbb::parallel_sort(order_, [&](uint32_t a, uint32_t b) {
+    int first = by.compare(a, b);
+    return first != 0 ? first < 0 : position[a] < position[b];
+  });
+  if (deepens) deepen_runs(by, position, before);
+}
+
+/// In a table too large for one tree, the rows of equal weight get trees of their own.
+template <typename Before>
+void TableRows::deepen_runs(const Criteria& by, const std::vector<uint32_t>& position,
+                            const Before& before) {
+  for (size_t begin = 0; begin < order_.size();) {
+    size_t end = begin + 1;
+    while (end < order_.size() && by.get(order_[end], 0) == by.get(order_[begin], 0)) ++end;
+    std::span<uint32_t> run = std::span(order_).subspan(begin, end - begin);
+    if (run.size() > 1 && run.size() <= kTreeRun) {
+      std::ranges::sort(run, {}, [&](uint32_t row) { return position[row]; });
+      insert_into_tree(run, before);
+    }
+    begin = end;
+  }
 }
 
 }  // namespace sonde

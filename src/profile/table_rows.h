@@ -71,11 +71,13 @@ class TableRows {
   }
 
  private:
-  struct Ranks;
-  /// The order of rows of equal weight.
-  void collate(const Ranks& ranks);
-  [[nodiscard]] int compare_weights(uint32_t a, uint32_t b, Weight weight,
-                                    const SortOptions& options) const;
+  class Criteria;
+  /// Puts `order_` into the order of rows of equal weight.
+  void collate();
+  [[nodiscard]] Criteria criteria(const SortOptions& options) const;
+  template <typename Before>
+  void deepen_runs(const Criteria& by, const std::vector<uint32_t>& position, const Before& before);
+  [[nodiscard]] std::vector<uint64_t> values(size_t key) const;
   [[nodiscard]] int compare_depths(uint32_t a, uint32_t b, DepthRule rule) const;
 
   std::vector<const Profile*> profiles_;
@@ -83,34 +85,6 @@ class TableRows {
   std::vector<const Row*> rows_;
   std::vector<uint32_t> found_;  // row × member
   std::vector<uint32_t> order_;
-};
-
-/// Dense ranks of values by a three-way comparison; equal values share one.
-class ValueRanks {
- public:
-  template <typename Compare>
-  ValueRanks(const std::vector<uint64_t>& values, const Compare& compare) {
-    Interner distinct(1);
-    std::vector<uint32_t> ids;
-    ids.reserve(values.size());
-    for (uint64_t value : values) ids.push_back(distinct.intern({value}));
-    std::vector<uint32_t> sorted(distinct.size());
-    for (uint32_t i = 0; i < sorted.size(); ++i) sorted[i] = i;
-    auto before = [&](uint32_t a, uint32_t b) {
-      return compare(distinct.at(a)[0], distinct.at(b)[0]) < 0;
-    };
-    std::ranges::stable_sort(sorted, before);
-    std::vector<uint32_t> rank_of_id(sorted.size(), 0);
-    for (size_t i = 1; i < sorted.size(); ++i)
-      rank_of_id[sorted[i]] =
-          rank_of_id[sorted[i - 1]] + (before(sorted[i - 1], sorted[i]) ? 1 : 0);
-    ranks_.reserve(ids.size());
-    for (uint32_t id : ids) ranks_.push_back(rank_of_id[id]);
-  }
-  [[nodiscard]] uint32_t operator[](size_t i) const { return ranks_[i]; }
-
- private:
-  std::vector<uint32_t> ranks_;
 };
 
 }  // namespace sonde
