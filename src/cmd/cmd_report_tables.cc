@@ -62,7 +62,6 @@ bool listed(const std::vector<std::string>& list, std::string_view name) {
 ReportBuilder::ReportBuilder(const Session& session, const TraceTexts& traces,
                              const ReportOptions& options, const Plan& plan)
     : session_(session),
-      traces_(traces),
       options_(options),
       plan_(plan),
       adapter_(session),

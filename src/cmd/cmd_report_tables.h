@@ -43,7 +43,6 @@ class ReportBuilder {
   [[nodiscard]] std::string name_of(const std::vector<EventId>& members) const;
 
   const Session& session_;
-  const TraceTexts& traces_;
   const ReportOptions& options_;
   const Plan& plan_;
   SessionInput adapter_;

@@ -13,7 +13,6 @@ class TreeSource {
   TreeSource(const EventReport::Data& data, const ReportOptions& options, bool relative_threshold,
              std::vector<uint32_t> rows)
       : data_(data),
-        options_(options),
         rows_(std::move(rows)),
         profile_(data.rows->profile(0)),
         builders_([this] { return CallTreeBuilder(profile_); }) {
@@ -89,7 +88,6 @@ class TreeSource {
   }
 
   const EventReport::Data& data_;
-  const ReportOptions& options_;
   std::vector<uint32_t> rows_;
   const Profile& profile_;
   CallTreeOptions wanted_;

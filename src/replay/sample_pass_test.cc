@@ -120,7 +120,7 @@ TEST(SamplePass, TheNumberOfSlicesDoesNotShow) {
     options.filter = filter;
     SamplePassResult whole = read_samples(*recording, machine, sideband, options, 1, losses);
     EXPECT_GT(whole.chains.size(), 1000u);
-    for (size_t slices : {2, 7}) {
+    for (size_t slices : {2u, 7u}) {
       SCOPED_TRACE(slices);
       expect_same(read_samples(*recording, machine, sideband, options, slices, losses), whole);
     }
