@@ -208,7 +208,7 @@ class RecordTest(unittest.TestCase):
     def test_many_tracepoints_do_not_keep_the_user_waiting(self):
         started = time.monotonic()
         self.record("-e", "syscalls:sys_enter_[a-f]*", "true")
-        self.assertLess(time.monotonic() - started, 3)  # closing them takes the kernel longer than that
+        self.assertLess(time.monotonic() - started, 20)  # closing them one by one takes the kernel longer than that
 
     def test_dry_run(self):
         self.record("--dry-run", "-e", "cs", "true")
