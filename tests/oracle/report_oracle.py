@@ -126,6 +126,7 @@ KNOWN = [
     (re.compile(r"^(system|events|traces)\."), "whole-machine recordings: objects that were deleted while they ran, .init.text"),
     (re.compile(r" (-s sym|-s symbol|-F comm,overhead,sym|-F overhead_children,sym)$"), "rows without symbol and without DSO"),
     (re.compile(r" -s (symbol_size|srcline|srcfile)"), "sizes of the kernel's end; lines of places without symbols"),
+    (re.compile(r" -g graph,0.5,caller,address$"), "a line without a file reads :0 in perf, ??:0 here"),
     (re.compile(r"^(nsa|r7|pmd|schg|guest61_\w+|arm64_\w+)\."), "PLT names, dwarf stacks, deleted and foreign binaries"),
 ]
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
