@@ -32,6 +32,10 @@ RECORDINGS = [
     ("period", ["-c", "1000000", "-g", "--", "sh", "-c", BUSY]),
 ]
 
+# Without --full: these recordings with all options, and the ones from elsewhere with these options.
+QUICK = {"plain", "graph"}
+QUICK_OPTIONS = {"", "--no-children", "--stats"}
+
 # options, and what a recording must have for them ("" anything, "g" call graphs, "t" tracepoints)
 OPTIONS = [
     ("", ""),
@@ -153,9 +157,9 @@ def lines_of(text):
     return lines
 
 
-def record(perf, folder):
+def record(perf, folder, recordings):
     paths = []
-    for name, arguments in RECORDINGS:
+    for name, arguments in recordings:
         path = os.path.join(folder, name + ".data")
         if not os.path.exists(path):
             subprocess.run([perf, "record", "-q", "-o", path, *arguments], stdout=subprocess.DEVNULL,
@@ -212,6 +216,7 @@ def main():
     parser.add_argument("--recordings", help="folder with further *.data files")
     parser.add_argument("--keep", help="folder for the recordings that are made, reused if it is there")
     parser.add_argument("--only", default="", help="only cases whose 'name options' contains this")
+    parser.add_argument("--full", action="store_true", help="all recordings with all options: perf takes a quarter of an hour for it")
     parser.add_argument("-v", "--verbose", action="store_true")
     arguments = parser.parse_args()
     arguments.sonde = os.environ.get("SONDE", arguments.sonde)
@@ -221,7 +226,7 @@ def main():
     with tempfile.TemporaryDirectory() as temporary:
         folder = arguments.keep or temporary
         os.makedirs(folder, exist_ok=True)
-        paths = record(arguments.perf, folder)
+        paths = record(arguments.perf, folder, RECORDINGS if arguments.full else [r for r in RECORDINGS if r[0] in QUICK])
         if arguments.recordings and os.path.isdir(arguments.recordings):
             paths += sorted(os.path.join(arguments.recordings, f) for f in os.listdir(arguments.recordings)
                             if f.endswith(".data"))
@@ -231,6 +236,8 @@ def main():
             for options, needs in OPTIONS:
                 name = f"{os.path.basename(path)} {options}"
                 if arguments.only not in name or not set(needs) <= has:
+                    continue
+                if path.startswith(str(arguments.recordings)) and options not in QUICK_OPTIONS and not arguments.full:
                     continue
                 ok, detail = compare(arguments.perf, arguments.sonde, path, options, arguments.verbose)
                 reason = next((text for pattern, text in KNOWN if pattern.search(name)), None)
