@@ -7,7 +7,7 @@
 // asked for the callers of a sample when the report adds up children. Values whose meaning is a
 // string or a struct are indices into tables that the key or the StringPool holds.
 //
-// A key is a class and one line in sort_keys.def. docs/sort-keys.md says how to add one.
+// A key is a class and one line in sort_keys.def. docs/extending.md says how to add one.
 #pragma once
 
 #include <memory>
