@@ -130,8 +130,10 @@ class RecordTest(unittest.TestCase):
 
     def test_signals_end_it_cleanly(self):
         for number in (signal.SIGINT, signal.SIGTERM):
-            recorder = self.start("-e", "cpu-clock", "-a", "-o", "perf.data")
-            time.sleep(1)
+            (self.path / "started").unlink(missing_ok=True)
+            recorder = self.start("-e", "cpu-clock", "-a", "-o", "perf.data", *self.busy_until("touch started; false"))
+            self.wait_for((self.path / "started").exists, "the command never started")
+            time.sleep(0.2)
             recorder.send_signal(number)
             _, text = recorder.communicate(timeout=30)
             self.assertEqual(recorder.returncode, 128 + number)
@@ -172,20 +174,40 @@ class RecordTest(unittest.TestCase):
         self.record("-e", "cpu-clock", "--overwrite", "-m", 4, "-F", 10000, "-o", "perf.data", "--", *BUSY)
         self.assertGreater(self.perf_samples(), 0)
 
-    def test_switch_output(self):
+    # Workloads wait for what they are to cause, never for a time: how fast a machine samples is its own affair.
+
+    def busy_until(self, condition):
+        """A command that keeps a processor busy until the shell's `condition` holds, a minute at most."""
+        return ["sh", "-c", f"end=$(($(date +%s) + 60)); until {condition} || [ $(date +%s) -ge $end ]; do i=0; "
+                            "while [ $i -lt 2000 ]; do i=$((i+1)); done; done"]
+
+    def wait_for(self, condition, what):
+        end = time.monotonic() + 60
+        while not condition():
+            self.assertLess(time.monotonic(), end, what)
+            time.sleep(0.01)
+
+    def test_switch_output_by_size(self):
         run = self.record("-e", "cpu-clock", "-F", 10000, "-a", "-m", 16, "--switch-output=100K", "--switch-max-files=2",
-                          "-o", "s.data", "--", "sleep", "0.5")
+                          "-o", "s.data", "--", *self.busy_until("[ $(ls s.data.2* 2>/dev/null | wc -l) -ge 2 ]"))
         self.assertIn("Dump s.data.2", run.stderr)
         files = sorted(self.path.glob("s.data.2*"))
         self.assertLessEqual(len(files), 2)
         self.assertGreater(self.perf_samples(files[0].name), 0)
-        recorder = self.start("-e", "cpu-clock", "-a", "--switch-output", "-o", "t.data", "sleep", "2")
-        time.sleep(1)
+
+    def test_switch_output_by_signal(self):
+        recorder = self.start("-e", "cpu-clock", "-a", "--switch-output", "-o", "t.data",
+                              *self.busy_until("touch started; [ -e stop ]"))
+        self.wait_for((self.path / "started").exists, "the command never started")
         recorder.send_signal(signal.SIGUSR2)
-        recorder.communicate(timeout=30)
+        self.wait_for(lambda: list(self.path.glob("t.data.2*")), "no file was dumped")
+        (self.path / "stop").touch()
+        recorder.communicate(timeout=60)
         self.assertEqual(len(list(self.path.glob("t.data.2*"))), 2)
+
+    def test_switch_output_by_event(self):
         self.record("-e", "cpu-clock", "-a", "--switch-output-event", "sched:sched_process_exec", "-o", "u.data", "--",
-                    "sh", "-c", "sleep 0.2; /bin/true; sleep 0.2")
+                    "sh", "-c", "/bin/true; sleep 0.2; /bin/true")
         self.assertGreater(len(list(self.path.glob("u.data.2*"))), 1)
 
     def test_delay_and_control(self):
