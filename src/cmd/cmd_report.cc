@@ -100,6 +100,10 @@ class ReportCommand final : public Command {
                   "Error: --hierarchy and --fields options cannot be used together");
     Session session = TRY(open(env));
     if (o_.dump) return dump(env, session);
+    TraceTexts traces(session);
+    Plan plan;
+    if (!o_.header_only && !o_.stats && !o_.tasks && !o_.mmaps)
+      plan = TRY(report::make_plan(o_, session, traces));
     write_preamble(env.out, session);
     if (o_.header_only) return 0;
     if (o_.stats) {
@@ -110,7 +114,7 @@ class ReportCommand final : public Command {
       report::write_tasks(env.out, session, o_.mmaps);
       return 0;
     }
-    return write_tables(env, session);
+    return write_tables(env, session, traces, plan);
   }
 
  private:
@@ -306,9 +310,7 @@ class ReportCommand final : public Command {
     return 0;
   }
 
-  Result<int> write_tables(Env& env, Session& session) {
-    TraceTexts traces(session);
-    Plan plan = TRY(report::make_plan(o_, session, traces));
+  Result<int> write_tables(Env& env, Session& session, const TraceTexts& traces, const Plan& plan) {
     if (plan.rows != report::RowsOf::kSamples) session.load_all_symbols();
     TRY(check_data(session, plan));
     report::ReportBuilder builder(session, traces, o_, plan);

@@ -48,25 +48,20 @@ class TaskWriter {
 
   [[nodiscard]] std::optional<uint32_t> parent_of(uint32_t tid,
                                                   const Machine::Thread& thread) const {
-    uint32_t parent = parent_number(tid, thread);
+    uint32_t parent = thread.parent_tid;
     if (parent == tid || is_orphan(tid, thread)) return std::nullopt;
     const Machine::Thread* found = machine_.thread(parent);
     return found == nullptr ? std::nullopt : std::optional(parent);
   }
 
-  /// A thread's parent is its process, a process's the one that forked it.
-  static uint32_t parent_number(uint32_t tid, const Machine::Thread& thread) {
-    return thread.pid != tid ? thread.pid : thread.ppid;
-  }
-
   /// Only init and kthreadd are children of the idle task; other parents of 0 are not known.
   static bool is_orphan(uint32_t tid, const Machine::Thread& thread) {
-    return tid == 0 || (thread.pid == tid && thread.ppid == 0 && tid > 2);
+    return tid == 0 || thread.parent_tid == UINT32_MAX || (thread.parent_tid == 0 && tid > 2);
   }
 
   void write_task(uint32_t tid, size_t level) {
     const Machine::Thread& thread = *machine_.thread(tid);
-    int32_t ppid = is_orphan(tid, thread) ? -1 : static_cast<int32_t>(parent_number(tid, thread));
+    int32_t ppid = is_orphan(tid, thread) ? -1 : static_cast<int32_t>(thread.parent_tid);
     std::string line = fmt::format("  {:8} {:8} {:8} |{:{}}", static_cast<int32_t>(thread.pid),
                                    static_cast<int32_t>(tid), ppid, "", level);
     out_.print("{}{}\n", line, strings_.view(machine_.comm_at(tid, UINT64_MAX)));
@@ -84,9 +79,10 @@ class TaskWriter {
         return (mapping.protection & bit) != 0 ? letter : '-';
       };
       uint64_t offset = mapping.identity ? 0 : mapping.to_object(piece.start);
-      out_.print("{:{}}  {:x}-{:x} {}{}{}p {:08x} {}\n", "", indent, piece.start.value,
+      out_.print("{:{}}  {:x}-{:x} {}{}{}{} {:08x} {} {}\n", "", indent, piece.start.value,
                  piece.end.value, flag(PROT_READ, 'r'), flag(PROT_WRITE, 'w'), flag(PROT_EXEC, 'x'),
-                 offset, machine_.dsos()[mapping.dso].path);
+                 mapping.shared ? 's' : 'p', offset, mapping.inode,
+                 machine_.dsos()[mapping.dso].path);
     }
   }
 

@@ -47,6 +47,7 @@ class HierarchyFiller {
       text.title += std::string_view(column.title).substr(column.title.find_first_not_of(' '));
       widest = std::max(widest, keys_.size() * 3 + column.width);
       keys_.push_back(key);
+      cut_at_.push_back(column.cuts ? column.width : std::string::npos);
     }
     while (text.title.ends_with(' ')) text.title.pop_back();
     text.width = std::max(widest, text.title.size());
@@ -118,6 +119,7 @@ class HierarchyFiller {
     data_.keys.key(keys_[level])
         .text_of_row(data_.rows->value(node.rows[0], keys_[level]),
                      data_.rows->any(node.rows[0]).first_sample, text);
+    text.resize(std::min(text.size(), cut_at_[level]));
     text.erase(0, std::min(text.find_first_not_of(' '), text.size()));
     table.text_buffer() += text;
     table.add_text();
@@ -138,6 +140,7 @@ class HierarchyFiller {
   const Plan& plan_;
   std::vector<Weight> weights_;  // of the columns
   std::vector<size_t> keys_;     // by level
+  std::vector<size_t> cut_at_;   // by level: the width of a column of its own
   std::vector<uint64_t> totals_;
   std::vector<uint32_t> tree_rows_;
 };

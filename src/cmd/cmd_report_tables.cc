@@ -224,7 +224,9 @@ Result<std::unique_ptr<EventReport>> ReportBuilder::build_one(const std::vector<
   for (const KeyChoice& choice : plan_.keys) {
     if (choice.info != nullptr) {
       data.key_of_choice.push_back(data.keys.size());
-      data.keys.add(TRY(choice.info->make(input_, settings_)));
+      data.keys.add(plan_.rows == RowsOf::kBranches
+                        ? TRY(make_branch_target_key(*choice.info, input_, settings_))
+                        : TRY(choice.info->make(input_, settings_)));
     } else if (choice.event == members[0]) {
       data.key_of_choice.push_back(data.keys.size());
       data.keys.add(make_field_key(input_, settings_, choice.event, *choice.field, choice.raw));

@@ -28,6 +28,8 @@ struct Mapping {
   bool identity =
       false;  // addresses mean the same in the DSO (JIT, kernel): no file offset to speak of
   uint32_t protection = 0;
+  bool shared = false;  // by other processes: MAP_SHARED
+  uint64_t inode = 0;   // of the file, where the record has it
 
   /// The address inside the DSO by which symbols are looked up and that is shown where there is no
   /// symbol: a file offset for files, the run time address for `identity` mappings.

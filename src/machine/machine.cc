@@ -1,5 +1,7 @@
 #include "machine/machine.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -81,6 +83,8 @@ void Machine::apply_mmap(const MmapRecord& record, uint64_t time) {
   mapping.offset = record.offset;
   mapping.identity = kind == DsoKind::kJit || kind == DsoKind::kNoSymbols;
   mapping.protection = record.protection;
+  mapping.shared = (record.flags & MAP_SHARED) != 0;
+  mapping.inode = record.inode;
   if (kind == DsoKind::kJit) {
     mapping.dso = dsos_.find_or_add(fmt::format("/tmp/perf-{}.map", record.pid), kind, false);
   } else {
@@ -132,6 +136,7 @@ void Machine::apply_fork(const TaskRecord& record, uint16_t misc, uint64_t time)
   Thread& child = thread_of(record.pid, record.tid);
   child.pid = record.pid;
   child.ppid = record.pid == record.ppid ? child.ppid : record.ppid;
+  child.parent_tid = record.ptid;
   child.exited = false;
   child.start_ns = time;
   if (inherited.valid())

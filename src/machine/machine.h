@@ -79,9 +79,10 @@ class Machine {
   [[nodiscard]] StringPool& strings() const { return strings_; }
 
   struct Thread {
-    uint32_t pid = 0;               // process
-    uint32_t ppid = 0;              // parent process, 0 where not known
-    std::vector<CommChange> comms;  // by time
+    uint32_t pid = 0;                  // process
+    uint32_t ppid = 0;                 // parent process, 0 where not known
+    uint32_t parent_tid = UINT32_MAX;  // the thread that forked it, where a record says so
+    std::vector<CommChange> comms;     // by time
     bool exited = false;
     uint64_t start_ns = 0;
   };

@@ -23,7 +23,7 @@ class BranchPlaceKey : public KeyOfInput {
   Place place_of(RowReader& row) const {
     abi::BranchEntry branch = row.details().branch(row.branch());
     uint64_t ip = kEnd == End::kFrom ? branch.from : branch.to;
-    return {input_.details.resolve(row.sample(), ip), ip};
+    return {input_.details.resolve_anywhere(row.sample(), ip), ip};
   }
 };
 
@@ -40,7 +40,7 @@ class BranchDsoKey final : public BranchPlaceKey<kEnd> {
     return frame.dso.value;
   }
   [[nodiscard]] int collate(uint64_t a, uint64_t b) const override {
-    return compare_dso_names(this->input_, dso_of(a), dso_of(b), this->settings_.verbose);
+    return compare_dso_names(this->input_, dso_of(b), dso_of(a), this->settings_.verbose);
   }
   void text(uint64_t value, std::string& out) const override {
     out += this->input_.dso_name(dso_of(value));
@@ -67,14 +67,14 @@ class BranchSymbolKey final : public BranchPlaceKey<kEnd> {
     auto [frame, ip] = this->place_of(row);
     bool resolved = frame.symbol.valid();
     uint32_t id = ids_.intern({resolved ? frame.symbol.value : ip, resolved ? 1U : 0U});
-    if (id == places_.size()) places_.push_back({frame, frame.dso.valid() ? frame.address : ip});
+    if (id == places_.size()) places_.push_back({frame, ip});
     return id;
   }
   [[nodiscard]] int collate(uint64_t a, uint64_t b) const override {
     const Known& left = places_[a];
     const Known& right = places_[b];
     if (!left.frame.symbol.valid() && !right.frame.symbol.valid())
-      return three_way(static_cast<int64_t>(left.address), static_cast<int64_t>(right.address));
+      return three_way(static_cast<int64_t>(left.ip - right.ip), int64_t{0});
     if (!left.frame.symbol.valid() || !right.frame.symbol.valid())
       return left.frame.symbol.valid() ? -1 : 1;
     return three_way(left.frame.symbol_start, right.frame.symbol_start);
@@ -87,13 +87,13 @@ class BranchSymbolKey final : public BranchPlaceKey<kEnd> {
     if (known.frame.symbol.valid())
       out += this->input_.symbols.name(known.frame.symbol);
     else
-      append_address(known.address, out);
+      append_address(this->input_.details.shown_address(known.frame), out);
   }
 
  private:
   struct Known {
     Frame frame;
-    uint64_t address;
+    uint64_t ip;
   };
   Interner ids_{2};
   std::vector<Known> places_;
@@ -105,28 +105,41 @@ class BranchAddrKey final : public BranchPlaceKey<kEnd> {
   using BranchPlaceKey<kEnd>::BranchPlaceKey;
   uint64_t of_row(RowReader& row) override {
     auto [frame, ip] = this->place_of(row);
-    return places_.intern({frame.symbol.value, ip, frame.dso.value, frame.address,
-                           frame.symbol_start, static_cast<uint64_t>(frame.level)});
+    uint32_t id = ids_.intern({frame.dso.value, ip});
+    if (id == places_.size()) places_.push_back({frame, ip});
+    return id;
   }
   [[nodiscard]] int collate(uint64_t a, uint64_t b) const override {
-    return three_way(static_cast<int64_t>(at(a)[1]), static_cast<int64_t>(at(b)[1]));
+    const Known& left = places_[a];
+    const Known& right = places_[b];
+    int by_dso =
+        compare_dso_names(this->input_, right.frame.dso, left.frame.dso, this->settings_.verbose);
+    return by_dso != 0 ? by_dso : three_way(static_cast<int64_t>(left.ip - right.ip), int64_t{0});
   }
   void text(uint64_t value, std::string& out) const override {
-    auto place = at(value);
-    fmt::format_to(std::back_inserter(out), "[{}] ", static_cast<char>(place[5]));
-    if (place[0] != SymbolId::kNone)
-      fmt::format_to(std::back_inserter(out), "{}+{:#x}",
-                     this->input_.symbols.name(SymbolId(static_cast<size_t>(place[0]))),
-                     place[3] - place[4]);
-    else
-      append_address(place[3], out);
+    append(value, places_[value].frame.level, out);
+  }
+  // perf shows the mode that the sample was taken in.
+  void text_of_row(uint64_t value, uint32_t first_sample, std::string& out) const override {
+    append(value, this->input_.frame(this->input_.samples.leaf[first_sample]).level, out);
   }
 
  private:
-  [[nodiscard]] std::span<const uint64_t> at(uint64_t value) const {
-    return places_.at(static_cast<uint32_t>(value));
+  struct Known {
+    Frame frame;
+    uint64_t ip;
+  };
+  void append(uint64_t value, FrameLevel level, std::string& out) const {
+    const Frame& frame = places_[value].frame;
+    fmt::format_to(std::back_inserter(out), "[{}] ", static_cast<char>(level));
+    if (frame.symbol.valid())
+      fmt::format_to(std::back_inserter(out), "{}+{:#x}", this->input_.symbols.name(frame.symbol),
+                     frame.address - frame.symbol_start);
+    else
+      append_address(this->input_.details.shown_address(frame), out);
   }
-  Interner places_{6};
+  Interner ids_{2};
+  std::vector<Known> places_;
 };
 
 template <End kEnd>
@@ -192,15 +205,91 @@ class CyclesKey final : public KeyOfInput {
     if (value == 0)
       out += '-';
     else
-      fmt::format_to(std::back_inserter(out), "{}", value);
+      fmt::format_to(std::back_inserter(out), "{}", static_cast<int16_t>(value));  // as perf does
   }
   [[nodiscard]] size_t width(uint64_t /*value*/, uint32_t /*first_sample*/) const override {
     return 0;
   }
 };
 
+/// In branch mode a row's place is where its branch went to: a key of places, asked about that.
+/// The key gets frames of its own, since the replay knows only places that samples fell on.
+class TargetKey final : public SortKey {
+ public:
+  explicit TargetKey(const ProfileInput& input)
+      : input_(input), own_(with_frames(input, frames_)) {}
+  Result<> make(const SortKeyInfo& info, const KeySettings& settings) {
+    key_ = TRY(info.make(own_, settings));
+    name = key_->name;
+    title = key_->title;
+    min_width = key_->min_width;
+    cuts = key_->cuts;
+    right_aligned = key_->right_aligned;
+    return {};
+  }
+  [[nodiscard]] bool looks_at_places() const { return key_->is_of_place(); }
+
+  uint64_t of_row(RowReader& row) override {
+    uint64_t ip = row.details().branch(row.branch()).to;
+    Frame frame = input_.details.resolve_anywhere(row.sample(), ip);
+    frame.level = input_.frame(input_.samples.leaf[row.sample()]).level;
+    frames_.assign(1, frame);
+    return key_->of_place({FrameId(size_t{0}), ip});
+  }
+  [[nodiscard]] int collate(uint64_t a, uint64_t b) const override { return key_->collate(a, b); }
+  [[nodiscard]] int collate_in_tree(uint64_t a, uint64_t b) const override {
+    return key_->collate_in_tree(a, b);
+  }
+  [[nodiscard]] bool collates_consistently(bool among_equal_dsos) const override {
+    return key_->collates_consistently(among_equal_dsos);
+  }
+  [[nodiscard]] int order(uint64_t a, uint64_t b) const override { return key_->order(a, b); }
+  [[nodiscard]] std::vector<uint32_t> ranks(std::span<const uint64_t> distinct,
+                                            Order which) const override {
+    return key_->ranks(distinct, which);
+  }
+  void text(uint64_t value, std::string& out) const override { key_->text(value, out); }
+  [[nodiscard]] size_t width(uint64_t value, uint32_t first_sample) const override {
+    return key_->width(value, first_sample);
+  }
+
+ private:
+  static ProfileInput with_frames(const ProfileInput& input, const std::vector<Frame>& frames) {
+    return {.samples = input.samples,
+            .chains = input.chains,
+            .frames = frames,
+            .dsos = input.dsos,
+            .strings = input.strings,
+            .symbols = input.symbols,
+            .details = input.details};
+  }
+  const ProfileInput& input_;
+  std::vector<Frame> frames_;  // the one that is asked about
+  ProfileInput own_;
+  std::unique_ptr<SortKey> key_;
+};
+
+/// Instructions per cycle of the code between branches. Counting instructions takes a disassembler.
+class IpcKey final : public KeyOfInput {
+ public:
+  using KeyOfInput::KeyOfInput;
+  uint64_t of_row(RowReader& /*row*/) override { return 0; }
+  void text(uint64_t /*value*/, std::string& out) const override { out += '-'; }
+};
+
 }  // namespace
 
+MadeKey make_branch_target_key(const SortKeyInfo& info, const ProfileInput& input,
+                               const KeySettings& settings) {
+  auto key = std::make_unique<TargetKey>(input);
+  TRY(key->make(info, settings));
+  if (!key->looks_at_places()) return info.make(input, settings);
+  return MadeKey(std::move(key));
+}
+
+MadeKey make_ipc_lbr_key(const ProfileInput& input, const KeySettings& settings) {
+  return make_key<IpcKey>(input, settings, "ipc_lbr", "IPC   [IPC Coverage]");
+}
 MadeKey make_dso_from_key(const ProfileInput& input, const KeySettings& settings) {
   return make_key<BranchDsoKey<End::kFrom>>(input, settings, "dso_from", "Source Shared Object");
 }

@@ -26,7 +26,7 @@ class FieldKey final : public KeyOfInput {
     else if (raw.size() >= size_t{field_.offset} + field_.size)
       bytes = as_text(raw.subspan(field_.offset, field_.size));
     uint32_t id = ids_.intern({input_.strings.intern(bytes).value});
-    if (id == texts_.size()) texts_.push_back(text_of(row));
+    if (id == texts_.size()) add_text(row);
     return id;
   }
   /// Larger bytes stand first.
@@ -35,7 +35,7 @@ class FieldKey final : public KeyOfInput {
   }
   void text(uint64_t value, std::string& out) const override { out += texts_[value]; }
   [[nodiscard]] size_t width(uint64_t value, uint32_t /*first_sample*/) const override {
-    return field_.is_dynamic ? bytes_of(value).size() : 0;
+    return field_.is_dynamic ? bytes_of(value).size() : pretty_widths_[value];
   }
 
  private:
@@ -44,24 +44,26 @@ class FieldKey final : public KeyOfInput {
         StringId(static_cast<size_t>(ids_.at(static_cast<uint32_t>(value))[0])));
   }
 
-  /// The word behind "field=" in the event's text; the value itself where there is none.
-  std::string text_of(RowReader& row) const {
-    const Sample& sample = row.details();
-    if (!raw_) {
-      std::string line;
-      settings_.traces->print(event_, sample.raw, line);
-      std::string_view rest = line;
-      while (!rest.empty()) {
-        size_t blank = rest.find(' ');
-        std::string_view word = rest.substr(0, blank);
-        if (word.starts_with(field_.name))
-          return std::string(word.substr(std::min(word.size(), field_.name.size() + 1)));
-        rest = blank == std::string_view::npos ? std::string_view() : rest.substr(blank + 1);
-      }
+  /// The word behind "field=" in the event's text; the value itself where there is none, which
+  /// doesn't widen the column.
+  void add_text(RowReader& row) {
+    std::optional<std::string> pretty = raw_ ? std::nullopt : word_of(row.details());
+    pretty_widths_.push_back(pretty ? pretty->size() : 0);
+    std::string& text = texts_.emplace_back(std::move(pretty).value_or(""));
+    if (text.empty()) append_field(field_, row.details().raw, row.details().order, text);
+  }
+  [[nodiscard]] std::optional<std::string> word_of(const Sample& sample) const {
+    std::string line;
+    settings_.traces->print(event_, sample.raw, line);
+    std::string_view rest = line;
+    while (!rest.empty()) {
+      size_t blank = rest.find(' ');
+      std::string_view word = rest.substr(0, blank);
+      if (word.starts_with(field_.name))
+        return std::string(word.substr(std::min(word.size(), field_.name.size() + 1)));
+      rest = blank == std::string_view::npos ? std::string_view() : rest.substr(blank + 1);
     }
-    std::string value;
-    append_field(field_, sample.raw, sample.order, value);
-    return value;
+    return std::nullopt;
   }
 
   EventId event_;
@@ -69,6 +71,7 @@ class FieldKey final : public KeyOfInput {
   bool raw_;
   Interner ids_{1};  // of strings
   std::vector<std::string> texts_;
+  std::vector<size_t> pretty_widths_;
 };
 
 }  // namespace

@@ -18,9 +18,7 @@ class CommKey final : public KeyOfInput {
   void text(uint64_t value, std::string& out) const override { out += name_of(value); }
   /// perf measures the name that the thread has at the end of the recording.
   [[nodiscard]] size_t width(uint64_t /*value*/, uint32_t first_sample) const override {
-    return input_.details
-        .last_comm(input_.samples.pid[first_sample], input_.samples.tid[first_sample])
-        .size();
+    return input_.details.last_comm(input_.samples.tid[first_sample]).size();
   }
 
  private:
@@ -51,15 +49,11 @@ class TaskKey : public KeyOfInput {
 class TidKey final : public TaskKey {
  public:
   using TaskKey::TaskKey;
-  uint64_t of_row(RowReader& row) override {
-    uint64_t pid = input_.samples.pid[row.sample()];
-    return pid << 32 | input_.samples.tid[row.sample()];
-  }
+  uint64_t of_row(RowReader& row) override { return input_.samples.tid[row.sample()]; }
 
  protected:
   [[nodiscard]] std::string_view comm_of(uint64_t value) const override {
-    return input_.details.last_comm(static_cast<uint32_t>(value >> 32),
-                                    static_cast<uint32_t>(value));
+    return input_.details.last_comm(static_cast<uint32_t>(value));
   }
 };
 
@@ -70,8 +64,7 @@ class TgidKey final : public TaskKey {
 
  protected:
   [[nodiscard]] std::string_view comm_of(uint64_t value) const override {
-    auto pid = static_cast<uint32_t>(value);
-    return input_.details.last_comm(pid, pid);
+    return input_.details.last_comm(static_cast<uint32_t>(value));
   }
 };
 

@@ -35,7 +35,8 @@ uint32_t PathFrames::path_key(const CodePlace& place) {
 
 uint32_t PathFrames::own_place_key(FrameId leaf) {
   uint32_t& known = own_key_of_frame_[leaf.index()];
-  if (known == kUnknown) known = keys_.place_key_of({leaf, input_.frame(leaf).address});
+  if (known == kUnknown)
+    known = keys_.place_key_of({leaf, input_.details.shown_address(input_.frame(leaf))});
   return known;
 }
 

@@ -33,8 +33,15 @@ class SampleDetails {
   virtual bool decode(size_t sample, Sample& out) const = 0;
   /// Any other address of a sample: the end of a branch, data.
   [[nodiscard]] virtual Frame resolve(size_t sample, uint64_t address) const = 0;
+  /// The same for an address that may lie in the program or in the kernel: branches go both ways.
+  /// What lies in neither has the level that was tried last, the hypervisor's.
+  [[nodiscard]] virtual Frame resolve_anywhere(size_t sample, uint64_t address) const {
+    return resolve(sample, address);
+  }
+  /// What a sampled place without a symbol shows: kernel modules count from their own start.
+  [[nodiscard]] virtual uint64_t shown_address(const Frame& frame) const { return frame.address; }
   /// The name that a thread had last; empty where it is not known.
-  [[nodiscard]] virtual std::string_view last_comm(uint32_t pid, uint32_t tid) const = 0;
+  [[nodiscard]] virtual std::string_view last_comm(uint32_t tid) const = 0;
   /// -1 where the recording has no topology.
   [[nodiscard]] virtual int socket_of(uint32_t cpu) const = 0;
   /// Empty where no record named the cgroup.

@@ -39,7 +39,7 @@ class FakeDetails final : public SampleDetails {
     return true;
   }
   Frame resolve(size_t /*sample*/, uint64_t /*address*/) const override { return {}; }
-  std::string_view last_comm(uint32_t /*pid*/, uint32_t /*tid*/) const override { return "comm"; }
+  std::string_view last_comm(uint32_t /*tid*/) const override { return "comm"; }
   int socket_of(uint32_t /*cpu*/) const override { return 0; }
   std::string_view cgroup_path(uint64_t /*id*/) const override { return {}; }
   Machine::Namespace cgroup_namespace(size_t /*sample*/) const override { return {}; }

@@ -2,7 +2,14 @@
 
 namespace sonde {
 
-SessionInput::SessionInput(const Session& session) : session_(session) {}
+SessionInput::SessionInput(const Session& session) : session_(session) {
+  const Machine& machine = session.machine();
+  for (const AddressSpace::Piece& piece : machine.space(machine.kernel_space()).pieces()) {
+    DsoId dso = machine.mapping(piece.mapping).dso;
+    if (machine.dsos()[dso].kind == DsoKind::kModule)
+      module_starts_.try_emplace(dso.value, piece.start.value);
+  }
+}
 
 ProfileInput SessionInput::input() const {
   return {.samples = session_.samples(),
@@ -41,7 +48,26 @@ Frame SessionInput::resolve(size_t sample, uint64_t address) const {
                           samples.cpu_mode[sample]);
 }
 
-std::string_view SessionInput::last_comm(uint32_t /*pid*/, uint32_t tid) const {
+Frame SessionInput::resolve_anywhere(size_t sample, uint64_t address) const {
+  const SampleColumns& samples = session_.samples();
+  Frame frame;
+  for (uint16_t mode : {abi::kMiscUser, abi::kMiscKernel}) {
+    frame = session_.resolve(samples.pid[sample], samples.time[sample], RuntimeAddr(address), mode);
+    if (frame.dso.valid()) return frame;
+  }
+  frame.level = FrameLevel::kHypervisor;
+  return frame;
+}
+
+// perf takes a module's addresses for what they were only once the kernel's list gave it symbols.
+uint64_t SessionInput::shown_address(const Frame& frame) const {
+  if (!frame.dso.valid() || frame.symbol.valid()) return frame.address;
+  auto module = module_starts_.find(frame.dso.value);
+  if (module == module_starts_.end() || frame.address < module->second) return frame.address;
+  return frame.address - module->second;
+}
+
+std::string_view SessionInput::last_comm(uint32_t tid) const {
   return session_.strings().view(session_.machine().comm_at(tid, UINT64_MAX));
 }
 

@@ -1,6 +1,8 @@
 // A replayed session as the input of profiles.
 #pragma once
 
+#include <tsl/robin_map.h>
+
 #include "profile/profile_input.h"
 #include "replay/session.h"
 
@@ -20,7 +22,9 @@ class SessionInput final : public SymbolNames, public SampleDetails {
 
   bool decode(size_t sample, Sample& out) const override;
   [[nodiscard]] Frame resolve(size_t sample, uint64_t address) const override;
-  [[nodiscard]] std::string_view last_comm(uint32_t pid, uint32_t tid) const override;
+  [[nodiscard]] Frame resolve_anywhere(size_t sample, uint64_t address) const override;
+  [[nodiscard]] uint64_t shown_address(const Frame& frame) const override;
+  [[nodiscard]] std::string_view last_comm(uint32_t tid) const override;
   [[nodiscard]] int socket_of(uint32_t cpu) const override;
   [[nodiscard]] std::string_view cgroup_path(uint64_t id) const override;
   [[nodiscard]] Machine::Namespace cgroup_namespace(size_t sample) const override;
@@ -28,6 +32,7 @@ class SessionInput final : public SymbolNames, public SampleDetails {
 
  private:
   const Session& session_;
+  tsl::robin_map<uint32_t, uint64_t> module_starts_;  // by DsoId
 };
 
 }  // namespace sonde

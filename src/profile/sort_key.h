@@ -132,6 +132,11 @@ struct SortKeyInfo {
   SortKeyFactory make;
 };
 
+/// The key for rows that are branches: what looks at places is asked about a branch's target.
+[[nodiscard]] Result<std::unique_ptr<SortKey>> make_branch_target_key(const SortKeyInfo& info,
+                                                                      const ProfileInput& input,
+                                                                      const KeySettings& settings);
+
 /// All keys in the order in which perf lists them.
 [[nodiscard]] std::span<const SortKeyInfo> sort_key_list();
 /// The key that a word on the command line means: the first whose name begins with it, without

@@ -1,21 +1,23 @@
 #!/usr/bin/env python3
 """`perf report --stdio` and `sonde report --stdio` on the same recordings, line by line.
 
-    report_oracle.py SONDE [--perf PERF] [--recordings DIR] [--keep DIR] [--only TEXT] [-v]
+    report_oracle.py SONDE [--perf PERF] [--recordings DIR...] [--keep DIR] [--only REGEX] [--full] [-j JOBS] [-v]
 
 Recordings are made in a temporary directory with the installed perf (they need the privilege to record the whole
-machine); files ending in .data in DIR are read too. Every recording is reported with every set of options that fits
-it. Trailing blanks don't count, nor does perf's tip of the day. The last line is 'N passed, M failed'.
+machine); the recordings in each DIR are read too. Every recording is reported with every set of options that fits
+it. Trailing blanks don't count, nor does perf's tip of the day. With --keep the recordings and perf's answers stay in a
+folder, and are not made again. The last line is 'N passed, M failed'.
 """
 import argparse
+import concurrent.futures
 import difflib
+import hashlib
 import os
 import re
 import shlex
 import subprocess
 import sys
 import tempfile
-import time
 
 # name, arguments of `perf record`
 BUSY = "ls -lR /usr/include | gzip -9 | sha256sum"
@@ -32,11 +34,14 @@ RECORDINGS = [
     ("period", ["-c", "1000000", "-g", "--", "sh", "-c", BUSY]),
 ]
 
+# Folders of recordings from elsewhere, beside the project where they are at all.
+FOLDERS = ["perf61", "quipper", "linux-perf-data", "wild"]
 # Without --full: these recordings with all options, and the ones from elsewhere with these options.
 QUICK = {"plain", "graph"}
 QUICK_OPTIONS = {"", "--no-children", "--stats"}
 
-# options, and what a recording must have for them ("" anything, "g" call graphs, "t" tracepoints)
+# options, and what a recording must have for them ("" anything, "g" call graphs, "t" tracepoints, "b" branch stacks,
+# "m" data sources)
 OPTIONS = [
     ("", ""),
     ("-n", ""),
@@ -117,6 +122,23 @@ OPTIONS = [
     ("-s trace_fields", "t"),
     ("-s next_pid/raw", "t"),
     ("--raw-trace", "t"),
+    ("--mmaps", ""),
+    ("-b", "b"),
+    ("--no-branch-stack", "b"),
+    ("-b -n", "b"),
+    ("-b -s symbol_from,symbol_to", "b"),
+    ("-b -s dso_from,dso_to,mispredict,in_tx,abort,cycles", "b"),
+    ("-b -s addr_from,addr_to", "b"),
+    ("-b -s srcline_from,srcline_to", "b"),
+    ("-b -s sym", "b"),
+    ("--mem-mode", "m"),
+    ("--mem-mode -n", "m"),
+    ("--mem-mode -s mem", "m"),
+    ("--mem-mode -s mem,snoop,tlb,locked,blocked", "m"),
+    ("--mem-mode -s symbol_daddr,dso_daddr", "m"),
+    ("--mem-mode -s symbol_daddr,symbol_iaddr,dcacheline", "m"),
+    ("--mem-mode -s comm,phys_daddr,data_page_size", "m"),
+    ("--mem-mode -s local_weight,weight,mem", "m"),
 ]
 
 # What may differ, and why: docs/differences.md. Each is (pattern, replacement), applied to both outputs.
@@ -139,12 +161,11 @@ ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def run(command, timeout):
-    started = time.monotonic()
     try:
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout, errors="replace")
     except subprocess.TimeoutExpired:
-        return None, time.monotonic() - started, "timeout"
-    return done.stdout, time.monotonic() - started, done.stderr
+        return None, "timeout", None
+    return done.stdout, done.stderr, done.returncode
 
 
 def lines_of(text):
@@ -173,14 +194,16 @@ def record(perf, folder, recordings):
 
 def traits(perf, path):
     text, _, _ = run([perf, "evlist", "-v", "-i", path], 60)
-    found = set()
     if text is None:
-        return found
-    if "CALLCHAIN" in text:
-        found.add("g")
-    if re.search(r"\btype: 2,", text):
-        found.add("t")
-    return found
+        return set()
+    patterns = {"g": r"CALLCHAIN", "t": r"\btype: 2,", "b": r"BRANCH_STACK", "m": r"DATA_SRC"}
+    return {letter for letter, pattern in patterns.items() if re.search(pattern, text)}
+
+
+def is_part_of(lines, others):
+    """Whether all lines stand among the others, in their order."""
+    rest = iter(others)
+    return all(line in rest for line in lines)
 
 
 def weights(lines):
@@ -190,75 +213,110 @@ def weights(lines):
     return [match.group() if match else "" for match in found]
 
 
-def compare(perf, sonde, path, options, verbose):
+def answer_of_perf(perf, path, words, kept):
+    """What perf prints, nothing where it fails; with --keep it is asked once only."""
+    memory = kept and os.path.join(kept, hashlib.sha1(" ".join([path, *words]).encode()).hexdigest() + ".txt")
+    if memory and os.path.exists(memory):
+        with open(memory, encoding="utf-8") as file:
+            return file.read()
+    expected, _, status = run([perf, "report", "--stdio", "-i", path, *words], 120)
+    if status != 0 and expected is not None:
+        expected = ""
+    if memory and expected is not None:
+        with open(memory, "w", encoding="utf-8") as file:
+            file.write(expected)
+    return expected
+
+
+def compare(arguments, path, options):
     words = shlex.split(options)
-    expected, perf_time, perf_errors = run([perf, "report", "--stdio", "-i", path, *words], 120)
+    expected = answer_of_perf(arguments.perf, path, words, arguments.keep)
     if expected is None:
         return True, "perf takes too long"
-    actual, sonde_time, errors = run([sonde, "report", "--stdio", "-i", path, *words], 60)
-    if actual is None:
-        return False, "timeout"
+    actual, errors, status = run([arguments.sonde, "report", "--stdio", "-i", path, *words], 60)
+    if actual is None or status < 0:
+        return False, f"timeout, or ended by a signal: {errors}"
+    if not expected:
+        return True, "perf fails"
     left, right = lines_of(expected), lines_of(actual)
     if left == right:
-        return True, f"{perf_time:.2f} s / {sonde_time:.2f} s"
-    if not expected.strip() and not actual.strip():
-        return True, "both refuse"
+        return True, "equal"
+    if options == "--mmaps" and is_part_of(right, left):
+        return True, "equal but for what an exec left behind"
     if sorted(left) == sorted(right) and weights(left) == weights(right):
         return True, "equal but for the order of rows of equal weight"
     if re.search(r"(^|[^\w.])@plt", expected):
         return False, NAMELESS
     diff = list(difflib.unified_diff(left, right, "perf", "sonde", lineterm="", n=1))
     changed = sum(1 for line in diff[2:] if line[:1] in "+-")
-    shown = diff if verbose else diff[:14]
+    shown = diff if arguments.verbose else diff[:14]
     return False, f"{changed} lines differ of {len(left)}; {errors.strip()[:200]}\n" + "\n".join(shown)
+
+
+def recordings_in(folders):
+    found = []
+    for folder in folders:
+        for name in sorted(os.listdir(folder)):
+            path = os.path.join(folder, name)
+            with open(path, "rb") as file:
+                if file.read(8) in (b"PERFILE2", b"2ELIFREP"):
+                    found.append(path)
+    return found
+
+
+def cases_of(arguments, made, found):
+    for path in made + found:
+        has = traits(arguments.perf, path)
+        for options, needs in OPTIONS:
+            wanted = arguments.full or path in made or options in QUICK_OPTIONS
+            if wanted and set(needs) <= has and re.search(arguments.only, f"{os.path.basename(path)} {options}"):
+                yield path, options
+
+
+def judge(arguments, case):
+    """The words of one case's outcome, and what to print of it."""
+    path, options = case
+    name = f"{os.path.basename(path)} {options}"
+    ok, detail = compare(arguments, path, options)
+    reason = NAMELESS if detail == NAMELESS else next((text for pattern, text in KNOWN if pattern.search(name)), None)
+    if ok:
+        return "passed", f"passed {name}: {detail}" if arguments.verbose else ""
+    if reason:
+        return "known", f"known difference {name}: {reason}"
+    return "failed", f"FAILED {name}: {detail}"
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("sonde", help="the program; under ctest, which names it in $SONDE, the build directory")
     parser.add_argument("--perf", default="perf")
-    parser.add_argument("--recordings", help="folder with further *.data files")
-    parser.add_argument("--keep", help="folder for the recordings that are made, reused if it is there")
-    parser.add_argument("--only", default="", help="only cases whose 'name options' contains this")
-    parser.add_argument("--full", action="store_true", help="all recordings with all options: perf takes a quarter of an hour for it")
+    parser.add_argument("--recordings", nargs="*", help="folders with further recordings")
+    parser.add_argument("--keep", help="folder for the recordings that are made and for perf's answers, reused if it is there")
+    parser.add_argument("--only", default="", help="only cases whose 'name options' match this regular expression")
+    parser.add_argument("--full", action="store_true", help="all recordings with all options: perf takes half an hour for it")
+    parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count())
     parser.add_argument("-v", "--verbose", action="store_true")
     arguments = parser.parse_args()
     arguments.sonde = os.environ.get("SONDE", arguments.sonde)
-    beside = os.path.join(os.environ.get("SONDE_SOURCE", "."), "..", "shared", "fixtures", "perf61")
-    if arguments.recordings is None and os.path.isdir(beside):
-        arguments.recordings = beside
+    beside = os.path.join(os.environ.get("SONDE_SOURCE", "."), "..", "shared", "fixtures")
+    folders = arguments.recordings
+    if folders is None:
+        folders = [os.path.join(beside, name) for name in FOLDERS if os.path.isdir(os.path.join(beside, name))]
+    counts = {"passed": 0, "failed": 0, "known": 0}
     with tempfile.TemporaryDirectory() as temporary:
         folder = arguments.keep or temporary
         os.makedirs(folder, exist_ok=True)
-        paths = record(arguments.perf, folder, RECORDINGS if arguments.full else [r for r in RECORDINGS if r[0] in QUICK])
-        if arguments.recordings and os.path.isdir(arguments.recordings):
-            paths += sorted(os.path.join(arguments.recordings, f) for f in os.listdir(arguments.recordings)
-                            if f.endswith(".data"))
-        passed = failed = known = 0
-        for path in paths:
-            has = traits(arguments.perf, path)
-            for options, needs in OPTIONS:
-                name = f"{os.path.basename(path)} {options}"
-                if arguments.only not in name or not set(needs) <= has:
-                    continue
-                if path.startswith(str(arguments.recordings)) and options not in QUICK_OPTIONS and not arguments.full:
-                    continue
-                ok, detail = compare(arguments.perf, arguments.sonde, path, options, arguments.verbose)
-                reason = NAMELESS if detail == NAMELESS else next((text for pattern, text in KNOWN if pattern.search(name)), None)
-                if reason and not ok:
-                    known += 1
-                    print(f"known difference {name}: {reason}", flush=True)
-                    continue
-                passed += ok
-                failed += not ok
-                if not ok:
-                    print(f"FAILED {name}: {detail}", flush=True)
-                elif arguments.verbose:
-                    print(f"passed {name}: {detail}", flush=True)
-        if known:
-            print(f"{known} cases differ as known")
-        print(f"{passed} passed, {failed} failed")
-    return 1 if failed else 0
+        made = record(arguments.perf, folder, RECORDINGS if arguments.full else [r for r in RECORDINGS if r[0] in QUICK])
+        cases = list(cases_of(arguments, made, recordings_in(folders)))
+        with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
+            for outcome, text in pool.map(lambda case: judge(arguments, case), cases):
+                counts[outcome] += 1
+                if text:
+                    print(text, flush=True)
+    if counts["known"]:
+        print(f"{counts['known']} cases differ as known")
+    print(f"{counts['passed']} passed, {counts['failed']} failed")
+    return 1 if counts["failed"] else 0
 
 
 if __name__ == "__main__":
