@@ -214,6 +214,13 @@ Result<std::vector<uint8_t>> ReportBuilder::hidden_samples() const {
   return hidden;
 }
 
+/// What no call tree will show need not be told apart. Shares of a parent can be anything, and with
+/// filters the total is known only later.
+double ReportBuilder::min_path_share() const {
+  bool absolute = options_.call_graph.style != view::GraphStyle::kRelative;
+  return absolute && hidden_.empty() ? options_.call_graph.min_percent / 100 : 0;
+}
+
 Result<std::unique_ptr<EventReport>> ReportBuilder::build_one(const std::vector<EventId>& members) {
   auto report = std::make_unique<EventReport>();
   report->members = members;
@@ -240,6 +247,7 @@ Result<std::unique_ptr<EventReport>> ReportBuilder::build_one(const std::vector<
                          .caller_order = plan_.caller_order,
                          .call_key = options_.call_graph.key,
                          .max_stack = options_.max_stack,
+                         .min_path_share = min_path_share(),
                          .by_mode = plan_.needs_modes,
                          .by_branch = plan_.rows == RowsOf::kBranches,
                          .hidden = hidden_,

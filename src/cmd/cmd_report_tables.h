@@ -35,6 +35,7 @@ class ReportBuilder {
 
  private:
   [[nodiscard]] std::vector<std::vector<EventId>> tables() const;
+  [[nodiscard]] double min_path_share() const;
   Result<std::unique_ptr<EventReport>> build_one(const std::vector<EventId>& members);
   [[nodiscard]] Result<std::vector<uint8_t>> hidden_samples() const;
   [[nodiscard]] Result<std::vector<uint8_t>> root_frames() const;

@@ -5,109 +5,85 @@
 
 namespace sonde {
 
-// A report without children that shows callees first is the one case where the trie (built from the
-// root, where paths share most) is walked upwards.
-CallTreeBuilder::CallTreeBuilder(const Profile& profile)
-    : profile_(profile),
-      upwards_(!profile.options().children && !profile.options().caller_order),
-      own_period_(profile.trie().size(), 0),
-      own_count_(profile.trie().size(), 0) {}
+CallTreeBuilder::CallTreeBuilder(const Profile& profile) : profile_(profile) {}
 
 CallTree CallTreeBuilder::build(size_t row, const CallTreeOptions& options) {
   options_ = options;
   tree_ = CallTree();
-  if (!upwards_) weigh_own_paths(row);
+  if (profile_.options().children) sum_own_ends(row);
   std::vector<Part> parts = first_steps(row);
   uint64_t total = 0;
   for (const Part& part : parts) total += part.weight;
   tree_.total_ = total;
   tree_.top_ = make_nodes(std::move(parts), total);
-  forget_own_paths();
   return std::move(tree_);
 }
 
-void CallTreeBuilder::weigh_own_paths(size_t row) {
-  const CallTrie& trie = profile_.trie();
-  for (uint32_t end_id : profile_.own_ends(row)) {
-    const PathEnd& end = profile_.ends()[end_id];
-    for (uint32_t node = end.node;; node = trie.parent(node)) {
-      if (own_count_[node] == 0) touched_.push_back(node);
-      own_period_[node] += end.period;
-      own_count_[node] += end.count;
-      if (trie.is_root(node)) break;
-    }
+void CallTreeBuilder::sum_own_ends(size_t row) {
+  own_nodes_.clear();
+  own_sums_.assign(1, {});
+  for (uint32_t id : profile_.own_ends(row)) {
+    const PathEnd& end = profile_.ends()[id];
+    own_nodes_.push_back(end.node);
+    own_sums_.push_back({own_sums_.back().period + end.period, own_sums_.back().count + end.count});
   }
 }
 
-void CallTreeBuilder::forget_own_paths() {
-  for (uint32_t node : touched_) {
-    own_period_[node] = 0;
-    own_count_[node] = 0;
-  }
-  touched_.clear();
+CallTreeBuilder::Weight CallTreeBuilder::own_below(uint32_t node) const {
+  auto index_of = [this](uint32_t first) {
+    return static_cast<size_t>(std::ranges::lower_bound(own_nodes_, first) - own_nodes_.begin());
+  };
+  const Weight& before = own_sums_[index_of(node)];
+  const Weight& after = own_sums_[index_of(profile_.trie().end_of(node))];
+  return {after.period - before.period, after.count - before.count};
 }
 
 std::vector<CallTreeBuilder::Part> CallTreeBuilder::first_steps(size_t row) const {
-  const CallTrie& trie = profile_.trie();
   std::vector<Part> parts;
-  if (upwards_) {
-    for (uint32_t end_id : profile_.own_ends(row)) {
-      const PathEnd& end = profile_.ends()[end_id];
-      if (trie.is_root(end.node)) continue;
-      uint32_t call = profile_.frames().call_of(trie.key(end.node));
-      parts.push_back({call, end.node, true, end.count, end.period});
-    }
-    return parts;
-  }
-  std::vector<uint32_t> roots;
-  for (uint32_t node : touched_)
-    if (trie.is_root(node)) roots.push_back(node);
-  for (uint32_t root : roots)
-    for (uint32_t child : trie.children_of(root)) add_step(child, true, parts);
+  if (uint32_t root = profile_.root_of(row); root != CallTrie::kNone)
+    add_children(root, true, parts);
   if (profile_.options().children)
     for (uint32_t node : profile_.occurrences(row)) add_step(node, false, parts);
   return parts;
 }
 
 void CallTreeBuilder::add_step(uint32_t node, bool own, std::vector<Part>& out) const {
-  uint64_t own_period = own_period_[node];
-  uint32_t own_count = own_count_[node];
-  uint64_t weight = own ? own_period : profile_.period_below(node) - own_period;
-  uint32_t count = own ? own_count : profile_.count_below(node) - own_count;
-  if (count == 0) return;
-  out.push_back({profile_.frames().call_of(profile_.trie().key(node)), node, own, count, weight});
+  Weight weight{profile_.period_below(node), profile_.count_below(node)};
+  if (profile_.options().children) {
+    Weight of_own = own_below(node);
+    weight = own ? of_own : Weight{weight.period - of_own.period, weight.count - of_own.count};
+  }
+  if (weight.count == 0) return;
+  out.push_back({profile_.frames().call_of(profile_.trie().key(node)), node, own,
+                 static_cast<uint32_t>(weight.count), weight.period});
 }
 
-void CallTreeBuilder::add_caller(const Part& part, std::vector<Part>& out) const {
-  uint32_t caller = profile_.trie().parent(part.node);
-  if (profile_.trie().is_root(caller)) return;
-  uint32_t call = profile_.frames().call_of(profile_.trie().key(caller));
-  out.push_back({call, caller, true, part.count, part.weight});
+void CallTreeBuilder::add_children(uint32_t node, bool own, std::vector<Part>& out) const {
+  const CallTrie& trie = profile_.trie();
+  // Without `children` all that is below the row's root is its own.
+  if (!own || !profile_.options().children) {
+    for (uint32_t child : trie.children_of(node)) add_step(child, own, out);
+    return;
+  }
+  // Thousands of rows may share a root with thousands of children: only those that lead to the
+  // row's own samples are looked at.
+  auto at = std::ranges::upper_bound(own_nodes_, node);
+  while (at != own_nodes_.end() && *at < trie.end_of(node)) {
+    uint32_t child = node + 1;
+    if (*at >= trie.end_of(child))
+      for (child = *at; trie.parent(child) != node;) child = trie.parent(child);
+    add_step(child, true, out);
+    at = std::lower_bound(at, own_nodes_.end(), trie.end_of(child));
+  }
 }
 
 void CallTreeBuilder::next_steps(std::span<const Part> parts, std::vector<Part>& out) const {
-  for (const Part& part : parts) {
-    if (upwards_) {
-      add_caller(part, out);
-      continue;
-    }
-    for (uint32_t child : profile_.trie().children_of(part.node)) add_step(child, part.own, out);
-  }
+  for (const Part& part : parts) add_children(part.node, part.own, out);
 }
 
-/// Sorts parts by call, unites those at the same node, and returns the spans of equal calls.
+/// Sorts parts by call, and returns the spans of equal calls.
 std::vector<CallTreeBuilder::Group> CallTreeBuilder::group_by_call(std::vector<Part>& parts) {
   std::ranges::sort(parts, {}, [](const Part& p) { return std::tuple(p.call, p.node, p.own); });
-  size_t kept = 0;
-  for (size_t i = 0; i < parts.size(); ++i) {
-    if (kept > 0 && parts[kept - 1].node == parts[i].node && parts[kept - 1].own == parts[i].own) {
-      parts[kept - 1].weight += parts[i].weight;
-      parts[kept - 1].count += parts[i].count;
-    } else {
-      parts[kept++] = parts[i];
-    }
-  }
-  parts.resize(kept);
   std::vector<Group> groups;
   for (size_t i = 0; i < parts.size(); ++i) {
     if (i == 0 || parts[i].call != parts[i - 1].call) groups.push_back({i, i});
@@ -165,8 +141,6 @@ uint32_t CallTreeBuilder::make_node(std::vector<Part> parts, const Group& group)
       tree_.nodes_[id].self_count = static_cast<uint32_t>(group.count - count);
       break;
     }
-    // The run goes on. Parts at the same node are united, so that callers of many don't pile up.
-    group_by_call(next);
     parts.swap(next);
   }
   std::vector<uint32_t> children = make_nodes(std::move(next), tree_.nodes_[id].below());

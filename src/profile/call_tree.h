@@ -71,24 +71,28 @@ class CallTreeBuilder {
     uint64_t count = 0;
   };
 
-  void weigh_own_paths(size_t row);
-  void forget_own_paths();
-  std::vector<Part> first_steps(size_t row) const;
+  struct Weight {
+    uint64_t period = 0;
+    uint64_t count = 0;
+  };
+
+  void sum_own_ends(size_t row);
+  /// Of the row's own samples at or below a node.
+  [[nodiscard]] Weight own_below(uint32_t node) const;
+  [[nodiscard]] std::vector<Part> first_steps(size_t row) const;
   void next_steps(std::span<const Part> parts, std::vector<Part>& out) const;
   void add_step(uint32_t node, bool own, std::vector<Part>& out) const;
-  void add_caller(const Part& part, std::vector<Part>& out) const;
+  void add_children(uint32_t node, bool own, std::vector<Part>& out) const;
   static std::vector<Group> group_by_call(std::vector<Part>& parts);
   void sort_groups(const std::vector<Part>& parts, std::vector<Group>& groups) const;
   std::vector<uint32_t> make_nodes(std::vector<Part> parts, uint64_t below);
   uint32_t make_node(std::vector<Part> parts, const Group& group);
 
   const Profile& profile_;
-  bool upwards_;  // paths are walked against the trie
   CallTreeOptions options_;
   CallTree tree_;
-  std::vector<uint64_t> own_period_;  // by node: of the row's own samples below it
-  std::vector<uint32_t> own_count_;
-  std::vector<uint32_t> touched_;
+  std::vector<uint32_t> own_nodes_;  // where the row's own samples end, ascending
+  std::vector<Weight> own_sums_;     // of the ends before each of own_nodes_, and of all
 };
 
 }  // namespace sonde

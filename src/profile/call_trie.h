@@ -4,9 +4,10 @@
 //   main → work          (1 sample)                              └ self 1
 //
 // A node is (parent, key); keys are small integers that the builder hands out (path_frames.h).
-// Nodes are numbered in the order in which they are made, so a parent's number is always smaller
-// than its children's, and sums over subtrees are one backward pass. Roots (one per group of
-// samples) are nodes without a parent.
+// Roots are nodes without a parent. Nodes are numbered depth first: what lies below a node are the
+// numbers up to end_of(node), so sums over subtrees are one backward pass and a walk over all paths
+// is a forward pass. Paths must be appended in an order in which those with a common beginning
+// stand together (path_order.h).
 #pragma once
 
 #include <cstdint>
@@ -21,55 +22,67 @@ class CallTrie {
  public:
   static constexpr uint32_t kNone = UINT32_MAX;
 
-  CallTrie();
-
-  uint32_t add_root(uint32_t group);
-  /// The child of `parent` with this key, made if it is not there.
-  uint32_t child(uint32_t parent, uint32_t key);
-  /// Goes down from `node`, one child per key, and appends the nodes on the way to `nodes`.
-  void descend(uint32_t node, std::span<const uint32_t> keys, std::vector<uint32_t>& nodes);
+  /// At the most so many nodes will come.
+  void reserve(size_t nodes) { nodes_.reserve(nodes); }
+  /// A root for the paths that are appended from now on.
+  uint32_t add_root(uint32_t key);
+  /// The node of a path's last step; the root's for an empty path.
+  uint32_t append(std::span<const uint32_t> path);
+  /// After the last path.
+  void finish() { close(0); }
 
   [[nodiscard]] size_t size() const { return nodes_.size(); }
   [[nodiscard]] uint32_t parent(uint32_t node) const { return nodes_[node].parent; }
-  /// Of a root: its group.
   [[nodiscard]] uint32_t key(uint32_t node) const { return nodes_[node].key; }
   [[nodiscard]] bool is_root(uint32_t node) const { return nodes_[node].parent == kNone; }
+  /// One past the last node below.
+  [[nodiscard]] uint32_t end_of(uint32_t node) const { return nodes_[node].end; }
 
-  /// Orders children for `children_of`; nodes added later are not in it.
-  void index_children();
-  /// In the order of their making.
-  [[nodiscard]] std::span<const uint32_t> children_of(uint32_t node) const {
-    return {children_.data() + first_child_[node], first_child_[node + 1] - first_child_[node]};
-  }
+  class Children;
+  /// In the order of their numbers.
+  [[nodiscard]] Children children_of(uint32_t node) const;
 
  private:
   struct Node {
     uint32_t parent;
     uint32_t key;
+    uint32_t end;
   };
-  /// The whole edge stands in the slot, so that a step that is known costs one cache line.
-  struct Slot {
-    uint32_t parent = kNone;
-    uint32_t key = 0;
-    uint32_t node = kNone;
-  };
-  static constexpr size_t kFirstSlots = 1024;
-
-  [[nodiscard]] size_t first_slot(uint32_t parent, uint32_t key) const {
-    uint64_t edge = (uint64_t{parent} << 32) | key;
-    return ((edge ^ (edge >> 29)) * 0x9fb21c651e98df25) >> shift_;
-  }
-  [[nodiscard]] size_t next_slot(size_t slot) const { return (slot + 1) & (slots_.size() - 1); }
-  uint32_t find(uint32_t parent, uint32_t key) const;
-  void add_new(uint32_t parent, std::span<const uint32_t> keys, std::vector<uint32_t>& nodes);
-  void insert(const Slot& edge);
-  void make_room(size_t more);
+  uint32_t open(uint32_t parent, uint32_t key);
+  /// Ends the nodes of the current path from `depth` on.
+  void close(size_t depth);
 
   LargeVector<Node> nodes_;
-  LargeVector<Slot> slots_ = LargeVector<Slot>(kFirstSlots);  // open addressing, half full at most
-  int shift_ = 54;                                            // 64 - log2 of the slots
-  std::vector<uint32_t> first_child_;
-  std::vector<uint32_t> children_;
+  std::vector<uint32_t> current_;  // nodes of the path that was appended last, the root first
 };
+
+class CallTrie::Children {
+ public:
+  class Iterator {
+   public:
+    Iterator(const CallTrie& trie, uint32_t node) : trie_(&trie), node_(node) {}
+    uint32_t operator*() const { return node_; }
+    Iterator& operator++() {
+      node_ = trie_->end_of(node_);
+      return *this;
+    }
+    bool operator==(const Iterator& other) const { return node_ == other.node_; }
+
+   private:
+    const CallTrie* trie_;
+    uint32_t node_;
+  };
+  Children(const CallTrie& trie, uint32_t parent) : trie_(trie), parent_(parent) {}
+  [[nodiscard]] Iterator begin() const { return {trie_, parent_ + 1}; }
+  [[nodiscard]] Iterator end() const { return {trie_, trie_.end_of(parent_)}; }
+
+ private:
+  const CallTrie& trie_;
+  uint32_t parent_;
+};
+
+inline CallTrie::Children CallTrie::children_of(uint32_t node) const {
+  return {*this, node};
+}
 
 }  // namespace sonde

@@ -11,20 +11,22 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
-#include <vector>
+
+#include "base/large_vector.h"
 
 namespace sonde {
 
 class Interner {
  public:
-  explicit Interner(size_t arity) : arity_(arity), slots_(kInitialSlots, kEmpty) {}
+  explicit Interner(size_t arity) : arity_(arity), slots_(kInitialSlots) {}
 
   uint32_t intern(std::span<const uint64_t> tuple) {
+    uint32_t hash = hash_of(tuple.data());
     size_t mask = slots_.size() - 1;
-    for (size_t at = hash(tuple.data()) & mask;; at = (at + 1) & mask) {
-      uint32_t id = slots_[at];
-      if (id == kEmpty) return add(tuple, at);
-      if (equal(id, tuple.data())) return id;
+    for (size_t at = hash & mask;; at = (at + 1) & mask) {
+      const Slot& slot = slots_[at];
+      if (slot.id == kEmpty) return add(tuple, {hash, kEmpty}, at);
+      if (slot.hash == hash && equal(slot.id, tuple.data())) return slot.id;
     }
   }
   uint32_t intern(std::initializer_list<uint64_t> tuple) {
@@ -41,14 +43,19 @@ class Interner {
   static constexpr uint32_t kEmpty = UINT32_MAX;
   static constexpr size_t kInitialSlots = 64;
 
-  [[nodiscard]] size_t hash(const uint64_t* tuple) const {
+  /// With the hash in the slot, a new tuple costs one cache line and growing is a walk.
+  struct Slot {
+    uint32_t hash = 0;
+    uint32_t id = kEmpty;
+  };
+
+  [[nodiscard]] uint32_t hash_of(const uint64_t* tuple) const {
     if (arity_ == 1) return mix(tuple[0]);
     if (arity_ == 2) return mix(tuple[0] * 0x9e3779b97f4a7c15 + tuple[1]);
-    return XXH3_64bits(tuple, arity_ * sizeof(uint64_t));
+    return static_cast<uint32_t>(XXH3_64bits(tuple, arity_ * sizeof(uint64_t)));
   }
-  static size_t mix(uint64_t value) {
-    value *= 0x9fb21c651e98df25;
-    return value ^ (value >> 32);
+  static uint32_t mix(uint64_t value) {
+    return static_cast<uint32_t>((value * 0x9fb21c651e98df25) >> 32);
   }
   [[nodiscard]] bool equal(uint32_t id, const uint64_t* tuple) const {
     const uint64_t* have = values_.data() + size_t{id} * arity_;
@@ -56,28 +63,29 @@ class Interner {
       if (have[i] != tuple[i]) return false;
     return true;
   }
-  uint32_t add(std::span<const uint64_t> tuple, size_t at) {
-    auto id = static_cast<uint32_t>(count_++);
+  uint32_t add(std::span<const uint64_t> tuple, Slot slot, size_t at) {
+    slot.id = static_cast<uint32_t>(count_++);
     values_.insert(values_.end(), tuple.begin(), tuple.end());
-    slots_[at] = id;
+    slots_[at] = slot;
     if (count_ * 2 > slots_.size()) grow();
-    return id;
+    return slot.id;
   }
   void grow() {
-    std::vector<uint32_t> slots(slots_.size() * 2, kEmpty);
+    LargeVector<Slot> slots(slots_.size() * 2);
     size_t mask = slots.size() - 1;
-    for (uint32_t id = 0; id < count_; ++id) {
-      size_t at = hash(values_.data() + size_t{id} * arity_) & mask;
-      while (slots[at] != kEmpty) at = (at + 1) & mask;
-      slots[at] = id;
+    for (const Slot& slot : slots_) {
+      if (slot.id == kEmpty) continue;
+      size_t at = slot.hash & mask;
+      while (slots[at].id != kEmpty) at = (at + 1) & mask;
+      slots[at] = slot;
     }
     slots_ = std::move(slots);
   }
 
   size_t arity_;
   size_t count_ = 0;
-  std::vector<uint64_t> values_;
-  std::vector<uint32_t> slots_;
+  LargeVector<uint64_t> values_;
+  LargeVector<Slot> slots_;  // open addressing, half full at most
 };
 
 }  // namespace sonde

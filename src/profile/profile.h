@@ -9,9 +9,8 @@
 //   Profile profile = build_profile(input, keys, samples, options);
 //   for (const Row& row : profile.rows()) …
 //
-// Rows are in the order in which their (group, place) pairs were met; row_order.h sorts them.
-// Nothing is done per sample and frame: samples with one call chain are added up first, and chains
-// share a prefix tree.
+// The order of the rows means nothing; table_rows.h sorts them. Nothing is done per sample and
+// frame: samples with one call chain are added up first, and chains share a prefix tree.
 #pragma once
 
 #include <array>
@@ -32,8 +31,11 @@ struct ProfileOptions {
   bool caller_order = false;  // call paths run from the root; else from the sampled place
   CallKey call_key = CallKey::kFunction;
   uint32_t max_stack = UINT32_MAX;  // steps of a path that are looked at, from where it starts
-  bool by_mode = false;             // split periods by kernel, user and guest
-  bool by_branch = false;           // one row entry per branch of a sample instead of per sample
+  /// Without `children`: the share of the period that a node of a call tree must have to be wanted.
+  /// Lighter ones need not be told apart, which saves most of the work; 0 keeps all.
+  double min_path_share = 0;
+  bool by_mode = false;    // split periods by kernel, user and guest
+  bool by_branch = false;  // one row entry per branch of a sample instead of per sample
   /// Samples to be kept out of sight (by SampleColumns index); empty: none. They still count in
   /// totals.
   std::vector<uint8_t> hidden = {};
@@ -67,19 +69,18 @@ struct ProfileTotals {
 
 /// The samples that share row and call path.
 struct PathEnd {
-  uint32_t node;  // last step of the path in the trie; the group's root where there is no path
-  uint32_t group;
-  uint32_t place_key;  // of the sample's own place
-  uint32_t count = 0;
-  uint32_t first_sample = UINT32_MAX;
-  uint32_t row = UINT32_MAX;
-  uint64_t period = 0;
+  uint32_t node;   // last step of the path in the trie; the root where there is no path
+  uint32_t depth;  // steps to it
+  uint32_t row;
+  uint32_t count;
+  uint32_t first_sample;
+  uint64_t period;
 };
 
-/// Numbers with a span per row or node.
+/// Numbers with a span per row.
 class SpanTable {
  public:
-  /// `pairs` are (owner, number), owners below `owners`.
+  /// `pairs` are (owner, number), owners below `owners`; numbers keep their order.
   SpanTable() = default;
   SpanTable(const std::vector<std::pair<uint32_t, uint32_t>>& pairs, size_t owners);
   [[nodiscard]] std::span<const uint32_t> operator[](size_t owner) const {
@@ -98,12 +99,16 @@ class Profile {
   [[nodiscard]] const ProfileOptions& options() const { return options_; }
   [[nodiscard]] const std::vector<ModePeriods>& mode_periods() const { return mode_periods_; }
 
-  // What call_tree.h builds the trees from.
+  // What call_tree.h builds the trees from. With `children` the trie has a root per group, else one
+  // per row.
   [[nodiscard]] const CallTrie& trie() const { return trie_; }
   [[nodiscard]] const PathFrames& frames() const { return *frames_; }
-  [[nodiscard]] const std::vector<PathEnd>& ends() const { return ends_; }
+  /// In the order of their nodes.
+  [[nodiscard]] const LargeVector<PathEnd>& ends() const { return ends_; }
   [[nodiscard]] uint64_t period_below(uint32_t node) const { return period_[node]; }
   [[nodiscard]] uint32_t count_below(uint32_t node) const { return count_[node]; }
+  /// The root of the row's own paths; CallTrie::kNone where it has none.
+  [[nodiscard]] uint32_t root_of(size_t row) const { return root_of_row_[row]; }
   /// Path ends whose own place is this row's.
   [[nodiscard]] std::span<const uint32_t> own_ends(size_t row) const { return own_ends_[row]; }
   /// Nodes where this row's place occurs first on a path; only with `children`.
@@ -119,9 +124,10 @@ class Profile {
   std::vector<ModePeriods> mode_periods_;  // by row
   CallTrie trie_;
   std::unique_ptr<PathFrames> frames_;
-  std::vector<PathEnd> ends_;
-  std::vector<uint64_t> period_;  // by node: of the subtree
-  std::vector<uint32_t> count_;
+  LargeVector<PathEnd> ends_;
+  LargeVector<uint64_t> period_;  // by node: of the subtree
+  LargeVector<uint32_t> count_;
+  std::vector<uint32_t> root_of_row_;
   SpanTable own_ends_;
   SpanTable occurrences_;
 };

@@ -115,6 +115,8 @@ class ChainTable {
     return {frames_.data() + offsets_[id.index()], offsets_[id.index() + 1] - offsets_[id.index()]};
   }
   [[nodiscard]] size_t size() const { return offsets_.size() - 1; }
+  /// Of all chains together.
+  [[nodiscard]] size_t frame_count() const { return frames_.size(); }
   /// Finds or adds a chain.
   ChainId intern(std::span<const FrameId> chain) { return intern(chain, hash_of(chain)); }
 
