@@ -1,8 +1,11 @@
 #include "symbol/kallsyms.h"
 
 #include <elf.h>
+#include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 #include <unordered_map>
 
 #include "base/file.h"
@@ -37,40 +40,47 @@ uint8_t type_of(char type) {
   return upper == 'T' || upper == 'W' ? STT_FUNC : STT_OBJECT;
 }
 
-/// One line taken apart. The name is in place; `name_end` is where its NUL goes.
+/// Values of hexadecimal digits; kNoDigit for all other characters.
+constexpr uint8_t kNoDigit = 0x80;
+constexpr std::array<uint8_t, 256> kDigits = [] {
+  std::array<uint8_t, 256> digits{};
+  digits.fill(kNoDigit);
+  for (uint8_t i = 0; i < 10; ++i) digits['0' + i] = i;
+  for (uint8_t i = 0; i < 6; ++i) digits['a' + i] = digits['A' + i] = static_cast<uint8_t>(10 + i);
+  return digits;
+}();
+
+/// One line taken apart.
 struct Line {
   uint64_t address = 0;
   char type = 0;
-  char* name = nullptr;
-  char* name_end = nullptr;
-  std::string_view module;  // without brackets
+  std::string_view name;
+  std::string_view module;  // with its brackets
 };
 
-bool parse_line(char* at, char* end, Line& line) {
-  const char* digits = at;
+bool parse_line(std::string_view text, Line& line) {
+  size_t digits = 0;
   uint64_t address = 0;
-  for (; at < end; ++at) {
-    int digit = *at >= '0' && *at <= '9'   ? *at - '0'
-                : *at >= 'a' && *at <= 'f' ? *at - 'a' + 10
-                : *at >= 'A' && *at <= 'F' ? *at - 'A' + 10
-                                           : -1;
-    if (digit < 0) break;
-    address = address << 4 | static_cast<uint64_t>(digit);
+  for (; digits < text.size(); ++digits) {
+    uint8_t digit = kDigits[static_cast<uint8_t>(text[digits])];
+    if (digit == kNoDigit) break;
+    address = address << 4 | digit;
   }
-  if (at == digits || at - digits > 16) return false;
-  if (end - at < 4 || at[0] != ' ' || at[2] != ' ') return false;
+  if (digits == 0 || digits > 16) return false;
+  text.remove_prefix(digits);
+  if (text.size() < 4 || text[0] != ' ' || text[2] != ' ') return false;
   line.address = address;
-  line.type = at[1];
-  line.name = at + 3;
-  line.name_end = std::find_if(line.name, end, [](char c) { return c == '\t' || c == ' '; });
-  if (line.name_end == line.name || *line.name == '\0') return false;
+  line.type = text[1];
+  line.name = text.substr(3);
   line.module = {};
-  std::string_view rest(line.name_end, static_cast<size_t>(end - line.name_end));
-  size_t open = rest.find('[');
-  size_t close = rest.find(']');
-  if (open < close && close != std::string_view::npos)
-    line.module = rest.substr(open, close - open + 1);
-  return true;
+  if (line.name.ends_with(']')) {
+    std::string_view name = line.name.substr(0, line.name.find_first_of("\t "));
+    std::string_view rest = line.name.substr(name.size());
+    size_t open = rest.find('[');
+    if (open != std::string_view::npos) line.module = rest.substr(open, rest.find(']') - open + 1);
+    line.name = name;
+  }
+  return !line.name.empty() && line.name[0] != '\0';
 }
 
 /// Module names to small numbers. Lines of one module stand together, so the last answer is nearly
@@ -100,26 +110,35 @@ class ModuleIds {
 
 }  // namespace
 
+/// perf's copies are files; the kernel's own list has no size and must be read.
 Result<Kallsyms> Kallsyms::read(const std::string& path) {
-  return parse(TRY(read_file(path)));
+  struct stat status{};
+  if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_size == 0)
+    return parse(TRY(read_file(path)));
+  SymbolTableBuilder builder;
+  Bytes bytes = builder.keep(TRY(MappedFile::open(path))).bytes();
+  return parse({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, std::move(builder));
 }
 
 Kallsyms Kallsyms::parse(std::string given) {
-  Kallsyms kallsyms;
   SymbolTableBuilder builder;
-  std::string& text = builder.keep(std::move(given));
-  if (!text.empty() && text.back() != '\n') text.push_back('\n');
-  builder.reserve(text.size() / 40);
+  std::string_view text = builder.keep(std::move(given));
+  return parse(text, std::move(builder));
+}
+
+Kallsyms Kallsyms::parse(std::string_view text, SymbolTableBuilder builder) {
+  constexpr size_t kUsualLine = 40;
+  Kallsyms kallsyms;
+  builder.reserve(text.size() / kUsualLine);
   ModuleIds modules(kallsyms.modules_);
   bool any = false;
   uint64_t all_bits = 0;
 
-  char* end = text.data() + text.size();
-  for (char* at = text.data(); at < end;) {
-    char* line_end = std::find(at, end, '\n');
+  for (size_t at = 0; at < text.size();) {
+    size_t end = std::min(text.find('\n', at), text.size());
     Line line;
-    bool good = parse_line(at, line_end, line);
-    at = line_end + 1;
+    bool good = parse_line(text.substr(at, end - at), line);
+    at = end + 1;
     if (!good) {
       ++kallsyms.bad_lines_;
       continue;
@@ -127,38 +146,36 @@ Kallsyms Kallsyms::parse(std::string given) {
     any = true;
     all_bits |= line.address;
     uint16_t module = modules.id(line.module);
-    *line.name_end = '\0';
-    if (*line.name == '$') continue;  // ARM mapping symbols of modules
-    if (!is_wanted(line.type)) {
-      kallsyms.left_out_.push_back({line.name, line.address});
-      continue;
-    }
+    if (!is_wanted(line.type) || line.name[0] == '$') continue;  // '$': marks in ARM modules
     builder.add({.start = line.address,
                  .end = line.address,
-                 .name_chars = line.name,
+                 .name_chars = line.name.data(),
+                 .name_size = static_cast<uint32_t>(line.name.size()),
                  .module = module,
                  .type = type_of(line.type),
                  .binding = binding_of(line.type)});
   }
 
   kallsyms.restricted_ = any && all_bits == 0;
-  if (kallsyms.restricted_) {
-    kallsyms.left_out_.clear();
-    return kallsyms;
-  }
-  builder.settle(FixupEnd::kKallsyms, [&kallsyms](const Symbol& dropped) {
-    kallsyms.left_out_.push_back({dropped.name_chars, dropped.start});
-  });
+  if (kallsyms.restricted_) return kallsyms;
+  builder.settle(FixupEnd::kKallsyms);
+  kallsyms.text_ = text;
   kallsyms.table_ = std::move(builder).build();
   return kallsyms;
 }
 
 std::optional<uint64_t> Kallsyms::address_of(std::string_view name) const {
-  if (restricted_) return std::nullopt;
-  for (const Symbol& symbol : table_.symbols())
-    if (symbol.name() == name) return symbol.start;
-  for (const Left& left : left_out_)
-    if (left.name == name) return left.address;
+  std::string pattern = " " + std::string(name);
+  for (std::string_view rest = text_; !rest.empty();) {
+    const void* found = ::memmem(rest.data(), rest.size(), pattern.data(), pattern.size());
+    if (found == nullptr) return std::nullopt;
+    auto at = static_cast<size_t>(static_cast<const char*>(found) - text_.data());
+    size_t start = text_.rfind('\n', at) + 1;  // npos + 1: the first line
+    Line line;
+    if (parse_line(text_.substr(start, text_.find('\n', at) - start), line) && line.name == name)
+      return line.address;
+    rest = text_.substr(at + 1);
+  }
   return std::nullopt;
 }
 

@@ -49,7 +49,7 @@ bool prefer_first_by_name(std::string_view a, std::string_view b) {
 class TakenRanges {
  public:
   /// Appends the parts of `symbol` that are still free, and takes them.
-  void take(const Symbol& symbol, std::vector<Symbol>& pieces) {
+  void take(const Symbol& symbol, LargeVector<Symbol>& pieces) {
     auto next = ends_.upper_bound(symbol.start);
     if (next != ends_.begin() && std::prev(next)->second > symbol.start) --next;
     if (symbol.start == symbol.end) {
@@ -131,7 +131,7 @@ void SymbolTableBuilder::sort_pending() {
   for (const Symbol& symbol : pending_)
     keys.emplace_back(symbol.start, static_cast<uint32_t>(keys.size()));
   std::ranges::sort(keys);
-  std::vector<Symbol> sorted;
+  LargeVector<Symbol> sorted;
   sorted.reserve(pending_.size());
   for (const auto& key : keys) sorted.push_back(pending_[key.second]);
   pending_ = std::move(sorted);
@@ -151,7 +151,7 @@ void SymbolTableBuilder::fix_ends(FixupEnd rule) {
   }
 }
 
-void SymbolTableBuilder::drop_duplicates(const Dropped& dropped) {
+void SymbolTableBuilder::drop_duplicates() {
   size_t kept = 0;
   for (size_t i = 1; i < pending_.size(); ++i) {
     if (pending_[kept].start != pending_[i].start) {
@@ -159,15 +159,14 @@ void SymbolTableBuilder::drop_duplicates(const Dropped& dropped) {
       continue;
     }
     if (!prefer_first(pending_[kept], pending_[i])) std::swap(pending_[kept], pending_[i]);
-    if (dropped) dropped(pending_[i]);
   }
   if (!pending_.empty()) pending_.resize(kept + 1);
 }
 
-void SymbolTableBuilder::settle(FixupEnd rule, const Dropped& dropped) {
+void SymbolTableBuilder::settle(FixupEnd rule) {
   sort_pending();
   fix_ends(rule);
-  drop_duplicates(dropped);
+  drop_duplicates();
 }
 
 bool SymbolTableBuilder::has_settled(uint64_t start, std::string_view name) const {
@@ -178,7 +177,7 @@ bool SymbolTableBuilder::has_settled(uint64_t start, std::string_view name) cons
 void SymbolTableBuilder::settle_last_wins() {
   // Newest first, each symbol gets what no newer one has taken.
   TakenRanges taken;
-  std::vector<Symbol> pieces;
+  LargeVector<Symbol> pieces;
   pieces.reserve(pending_.size());
   for (auto newest = pending_.rbegin(); newest != pending_.rend(); ++newest)
     taken.take(*newest, pieces);
@@ -192,7 +191,6 @@ SymbolTable SymbolTableBuilder::build() && {
   sort_pending();
   SymbolTable table;
   table.symbols_ = std::move(pending_);
-  table.symbols_.shrink_to_fit();
   table.storage_ = std::move(storage_);
   table.starts_.reserve(table.symbols_.size());
   uint64_t reach = 0;

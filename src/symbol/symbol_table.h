@@ -12,7 +12,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -20,18 +19,26 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "base/large_vector.h"
 
 namespace sonde {
 
 struct Symbol {
   uint64_t start = 0;
   uint64_t end = 0;             // the first address after it
-  const char* name_chars = "";  // as in the source (mangled), ends in NUL
-  uint16_t module = 0;          // kallsyms: index into Kallsyms::modules(); 0 everywhere else
-  uint8_t type = 0;             // STT_*
-  uint8_t binding = 0;          // STB_*
+  const char* name_chars = "";  // as in the source (mangled)
+  uint32_t name_size = kUntilNul;
+  uint16_t module = 0;  // kallsyms: index into Kallsyms::modules(); 0 everywhere else
+  uint8_t type = 0;     // STT_*
+  uint8_t binding = 0;  // STB_*
 
-  [[nodiscard]] std::string_view name() const { return name_chars; }
+  /// Where the source ends its names so, their length is not counted before somebody asks.
+  static constexpr uint32_t kUntilNul = UINT32_MAX;
+
+  [[nodiscard]] std::string_view name() const {
+    return name_size == kUntilNul ? std::string_view(name_chars)
+                                  : std::string_view(name_chars, name_size);
+  }
   [[nodiscard]] uint64_t size() const { return end - start; }
 };
 
@@ -74,8 +81,8 @@ class SymbolTable {
 
  private:
   friend class SymbolTableBuilder;
-  std::vector<uint64_t> starts_;  // symbols_[i].start, dense, for the search
-  std::vector<Symbol> symbols_;
+  LargeVector<uint64_t> starts_;  // symbols_[i].start, dense, for the search
+  LargeVector<Symbol> symbols_;
   std::vector<uint32_t>
       enclosing_;  // empty where no symbols overlap; else the next wider symbol before i, or i
   std::vector<std::unique_ptr<NameStorage>> storage_;
@@ -104,9 +111,7 @@ class SymbolTableBuilder {
   }
   /// Gives all symbols added so far their end, then keeps the best one of each address. More may be
   /// added after it and settled again (.dynsym after .symtab), or left as they are (PLT entries).
-  /// `dropped` is told the aliases that lost.
-  using Dropped = std::function<void(const Symbol&)>;
-  void settle(FixupEnd rule, const Dropped& dropped = {});
+  void settle(FixupEnd rule);
   /// Whether the last settle left a symbol of this name at this address. Requires that settle was
   /// called and nothing added since.
   [[nodiscard]] bool has_settled(uint64_t start, std::string_view name) const;
@@ -117,9 +122,9 @@ class SymbolTableBuilder {
  private:
   void sort_pending();
   void fix_ends(FixupEnd rule);
-  void drop_duplicates(const Dropped& dropped);
+  void drop_duplicates();
 
-  std::vector<Symbol> pending_;
+  LargeVector<Symbol> pending_;
   std::vector<std::unique_ptr<NameStorage>> storage_;
 };
 
