@@ -77,11 +77,11 @@ def main():
     compare("report of a tiny file", ["report", "--stdio", "-i", str(tiny)], 10, runs=2 * options.runs)
     compare("record true", ["record", "-q", "-o", str(KEPT / "true.data"), "--", "true"], 20, runs=2 * options.runs)
     name = "record -F max -a -g"
-    recorders = compare_recorders(name, sonde, perf, workload(), KEPT, options.runs) if options.only in name else None
+    recorders = compare_recorders(name, sonde, perf, workload(), KEPT, options.runs) if options.only in name else []
 
     print(bench.table())
-    if recorders:
-        print(recorders.table())
+    for found in recorders:
+        print(found.table())
     bench.write_json(options.json, recorders)
     print(f"bench: {len(bench.comparisons)} comparisons, {len(bench.failed())} failed; {options.json}")
     return 1 if bench.failed() or not (bench.comparisons or recorders) else 0

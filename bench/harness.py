@@ -85,7 +85,7 @@ class Bench:
     def table(self):
         return "\n".join([HEADING] + [row(c) for c in self.comparisons])
 
-    def write_json(self, path, recorders=None):
+    def write_json(self, path, recorders=()):
         document = {
             "machine": {"cpus": os.cpu_count(), "kernel": platform.release(), "machine": platform.machine()},
             "comparisons": [{
@@ -95,7 +95,7 @@ class Bench:
             } for c in self.comparisons],
         }
         if recorders:
-            document["recorders"] = recorders.document()
+            document["recorders"] = [r.document() for r in recorders]
         with open(path, "w", encoding="utf-8") as file:
             json.dump(document, file, indent=1)
             file.write("\n")

@@ -1,10 +1,13 @@
 """The cost of recording the whole machine as fast as the kernel allows: what the recorders lose, and what they use.
 
-Both record the same load in turn (-F max -a -g while the workload keeps every processor busy). Samples, and those that were
-lost, are counted by perf in both recordings. CPU time is the recorder's own: its target is a `sleep`.
+Both record the same load in turn (-F max -a -g while the workload keeps every processor busy): once with the same rings
+(-m), once with the rings that each takes by itself. CPU time is the recorder's own: its target is a `sleep`. The kernel
+lowers the highest frequency where samples take it long, so the samples of two recordings differ; the shares can be compared.
 """
-import re
+import os
+import signal
 import statistics
+import struct
 import subprocess
 import sys
 from dataclasses import asdict, dataclass
@@ -12,6 +15,9 @@ from dataclasses import asdict, dataclass
 from harness import measure
 
 SECONDS = 3
+PERF_RECORD_LOST, PERF_RECORD_SAMPLE, PERF_RECORD_LOST_SAMPLES = 2, 9, 13
+# Pages of a ring: what perf takes for root without -m, and what Sonde takes.
+SETTINGS = [("-m 128", ["-m", "128"]), ("-m 512", ["-m", "512"]), ("default rings", [])]
 
 
 @dataclass
@@ -31,27 +37,33 @@ class Recorded:
         return 1e6 * self.cpu_s / max(1, self.samples)
 
 
-def count(perf, path):
-    """(samples, lost) as perf reads the file."""
-    text = subprocess.run([perf, "report", "--stats", "-i", str(path)], check=True, capture_output=True, text=True).stdout
+def count(path):
+    """(samples, lost), from the records themselves: no reader of either side has a hand in it."""
+    data = path.read_bytes()
+    at, size = struct.unpack_from("<QQ", data, 40)  # the header's data section
+    end = at + size
+    samples = lost = told = 0
+    while at + 8 <= end:
+        kind, _, length = struct.unpack_from("<IHH", data, at)
+        if kind == PERF_RECORD_SAMPLE:
+            samples += 1
+        elif kind == PERF_RECORD_LOST:
+            lost += struct.unpack_from("<Q", data, at + 16)[0]
+        elif kind == PERF_RECORD_LOST_SAMPLES:
+            told += struct.unpack_from("<Q", data, at + 8)[0]
+        at += max(length, 8)
+    # LOST says in the ring what was lost before it, LOST_SAMPLES the sum at the end: the same, but for the last losses.
+    return samples, max(lost, told)
 
-    def events(name):
-        found = re.search(rf"^\s+{name} events:\s+(\d+)", text, re.M)
-        return int(found.group(1)) if found else 0
 
-    lost = 0
-    if events("LOST") or events("LOST_SAMPLES"):
-        dump = subprocess.run([perf, "script", "-D", "-i", str(path)], capture_output=True, text=True, errors="replace").stdout
-        lost = sum(int(n) for n in re.findall(r"PERF_RECORD_LOST(?:_SAMPLES)?.*?: (?:id \d+:lost |lost )(\d+)", dump))
-    return events("SAMPLE"), lost
-
-
-def record_once(tool, perf, load, directory):
-    busy = subprocess.Popen([str(load), str(SECONDS * 2), "4"], stdout=subprocess.DEVNULL)
+def record_once(tool, load, directory, options):
+    # Ended as a whole: on a busy machine it would go on long after the recording.
+    busy = subprocess.Popen([str(load), str(SECONDS * 10), "4"], stdout=subprocess.DEVNULL, start_new_session=True)
     path = directory / "fast.data"
-    used = measure([tool, "record", "-q", "-F", "max", "-a", "-g", "-o", str(path), "--", "sleep", str(SECONDS)])
+    used = measure([tool, "record", "-q", "-F", "max", "-a", "-g", *options, "-o", str(path), "--", "sleep", str(SECONDS)])
+    os.killpg(busy.pid, signal.SIGKILL)
     busy.wait()
-    samples, lost = count(perf, path)
+    samples, lost = count(path)
     size = path.stat().st_size
     path.unlink()
     return Recorded(samples, lost, used.cpu_s, used.peak_kib, size)
@@ -67,10 +79,10 @@ class Recorders:
         return statistics.median(getattr(r, what) for r in getattr(self, side))
 
     def table(self):
-        lines = [f"{self.name:24} {'samples':>9} {'lost':>8} {'lost %':>7} {'cpu':>8} {'us/sample':>10} {'peak':>7}"]
+        lines = [f"{self.name:36} {'samples':>9} {'lost':>8} {'lost %':>7} {'cpu':>8} {'us/sample':>10} {'peak':>7}"]
         for side in ("sonde", "perf"):
             m = lambda what, side=side: self.median(side, what)
-            lines.append(f"  {side:22} {m('samples'):>9.0f} {m('lost'):>8.0f} {100 * m('lost_share'):>6.1f}% {m('cpu_s'):>7.2f}s "
+            lines.append(f"  {side:34} {m('samples'):>9.0f} {m('lost'):>8.0f} {100 * m('lost_share'):>6.1f}% {m('cpu_s'):>7.2f}s "
                          f"{m('cpu_us_per_sample'):>10.2f} {m('peak_kib') / 1024:>6.0f}M")
         return "\n".join(lines)
 
@@ -79,9 +91,13 @@ class Recorders:
 
 
 def compare_recorders(name, sonde, perf, load, directory, runs):
-    result = Recorders(name, [], [])
-    for _ in range(runs):
-        result.sonde.append(record_once(sonde, perf, load, directory))
-        result.perf.append(record_once(perf, perf, load, directory))
-    print(result.table(), file=sys.stderr)
-    return result
+    """One result per setting."""
+    results = []
+    for setting, options in SETTINGS:
+        result = Recorders(f"{name}, {setting}", [], [])
+        for _ in range(runs):
+            result.sonde.append(record_once(sonde, load, directory, options))
+            result.perf.append(record_once(perf, load, directory, options))
+        print(result.table(), file=sys.stderr)
+        results.append(result)
+    return results

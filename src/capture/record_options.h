@@ -117,6 +117,7 @@ struct OutputOptions {
   std::optional<std::string> threads;  // --threads[=SPEC]
   uint32_t aio_blocks = 0;             // --aio[=N]
   uint64_t flush_bytes = 1;            // --mmap-flush
+  bool kernel_copy = false;            // --kcore
 };
 
 struct BuildIdOptions {

@@ -8,6 +8,8 @@
 #include <cstring>
 #include <filesystem>
 
+#include "capture/kernel_copy.h"
+
 namespace sonde {
 
 bool RecordOutput::is_pipe(const OutputOptions& output, int stdout_fd) {
@@ -28,6 +30,7 @@ Result<> RecordOutput::open() {
   WriterOptions options{.compression_level = settings_.output.compression_level,
                         .mmap_length = settings_.mmap_length,
                         .directory_streams = settings_.directory_streams,
+                        .directory = settings_.output.kernel_copy,
                         .sys = settings_.sys};
   if (path_ == "-") {
     Fd copy(::dup(settings_.stdout_fd));
@@ -38,6 +41,7 @@ Result<> RecordOutput::open() {
   }
   TRY(keep_previous(path_));
   writer_ = TRY(PerfDataWriter::create(path_, options));
+  if (settings_.output.kernel_copy) TRY(copy_kernel(path_ + "/kcore_dir"));
   return {};
 }
 

@@ -1,18 +1,19 @@
 #include "capture/recorder.h"
 
 #include <linux/perf_event.h>
-#include <sched.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <csignal>
 #include <cstring>
 
+#include "capture/bpf_watch.h"
 #include "capture/build_id_cache.h"
 #include "capture/capture_setup.h"
 #include "capture/control_channel.h"
+#include "capture/control_commands.h"
+#include "capture/cpu_map.h"
 #include "capture/delay_schedule.h"
 #include "capture/drain_pace.h"
 #include "capture/event_closer.h"
@@ -22,13 +23,14 @@
 #include "capture/preamble.h"
 #include "capture/record_output.h"
 #include "capture/record_scan.h"
+#include "capture/record_summary.h"
+#include "capture/recorder_priority.h"
 #include "capture/recording_features.h"
 #include "capture/ring_drain.h"
 #include "capture/signal_queue.h"
 #include "capture/stream_threads.h"
 #include "capture/stream_writer.h"
 #include "capture/switch_trigger.h"
-#include "event/attr_text.h"
 #include "perfdata/user_records.h"
 
 namespace sonde {
@@ -44,6 +46,7 @@ class Recorder {
         poller_(poller),
         capture_(capture),
         events_(env.sys, capture.events),
+        commands_(options, env, capture.events, events_),
         scan_(capture.attrs(),
               {.objects = options.build_ids.collect, .all_objects = options.build_ids.all}),
         drain_(scan_, options) {}
@@ -100,12 +103,25 @@ class Recorder {
       switch_timer_ = Fd(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
       poller_.add(switch_timer_.get(), [this](auto) { on_switch_timer(); });
     }
+    if (options_.sampling.bpf_events && !output_->is_pipe()) watch_bpf();
     if (!options_.switch_output_events.empty()) {
       trigger_.emplace(TRY(SwitchTrigger::open(options_.switch_output_events, env_)));
       for (int fd : trigger_->fds())
         poller_.add(fd, [this](auto) { switch_wanted_ |= trigger_->take(); });
     }
     return {};
+  }
+
+  /// Programs that come while we record; a pipe's features are written before.
+  void watch_bpf() {
+    Result<std::vector<int>> cpus = online_cpus();
+    if (!cpus) return;
+    bpf_watch_.emplace(BpfWatch::open(env_.sys, *cpus));
+    for (int fd : bpf_watch_->fds()) poller_.add(fd, [this](auto) { keep_bpf_programs(); });
+  }
+
+  void keep_bpf_programs() {
+    for (uint32_t id : bpf_watch_->take()) add_bpf_program(id, features_);
   }
 
   /// Rings wake us through one event each. Where tasks are recorded, every event of the first kind
@@ -147,11 +163,11 @@ class Recorder {
 
   void start() {
     if (done_) return;
-    if (options_.realtime_priority > 0) raise_priority();
+    keep(raise_recorder_priority(options_));
     if (threads_) threads_->start();
     // Events of a command are switched on by its exec; others now. With -D they wait.
     if (options_.delay.any())
-      say_state("Events disabled");
+      say(options_, env_, "Events disabled");
     else if (!capture_.target.is_command())
       events_.enable();
     if (trigger_) trigger_->enable();
@@ -164,6 +180,7 @@ class Recorder {
     if (capture_.workload && !child_ended_) capture_.workload->signal(SIGTERM);
     events_.disable();
     if (threads_) keep(threads_->stop());
+    if (bpf_watch_) keep_bpf_programs();
     keep(read_rings(true));
     keep(read_backward_rings());
     if (capture_.workload) (void)capture_.workload->reap(true);
@@ -302,69 +319,12 @@ class Recorder {
 
   void on_delay() {
     std::optional<DelaySchedule::Step> step = delay_->take();
-    if (step) set_enabled(step->on);
+    if (step) commands_.set_enabled(step->on);
   }
-
-  void set_enabled(bool on) {
-    if (on)
-      events_.enable();
-    else
-      events_.disable();
-
-    say_state(on ? "Events enabled" : "Events disabled");
-  }
-
-  void say_state(std::string_view text) { say(options_, env_, text); }
 
   void on_control() {
-    while (std::optional<ControlChannel::Command> command = control_->next()) obey(*command);
+    if (!commands_.obey(*control_)) done_ = true;
     if (control_->ended()) poller_.remove(control_->fd());
-  }
-
-  void obey(const ControlChannel::Command& command) {
-    using Kind = ControlChannel::Command::Kind;
-    switch (command.kind) {
-      case Kind::kEnable:
-      case Kind::kDisable: {
-        bool on = command.kind == Kind::kEnable;
-        if (command.argument.empty())
-          set_enabled(on);
-        else if (events_.set_one(command.argument, on))
-          say_state(fmt::format("Event {} {}", command.argument, on ? "enabled" : "disabled"));
-        else
-          say_state(fmt::format("failed: can't find '{}' event", command.argument));
-        break;
-      }
-      case Kind::kEventList:
-        list_events(command.argument);
-        break;
-      case Kind::kStop:
-        done_ = true;
-        break;
-      case Kind::kPing:
-        break;
-      case Kind::kSnapshot:
-        say_state("snapshot: there is no AUX area event to take one of");
-        break;
-      case Kind::kUnknown:
-        say_state(fmt::format("Message from control fd unsupported: '{}'", command.text));
-        return;
-    }
-    control_->acknowledge();
-  }
-
-  void list_events(std::string_view how) {
-    for (const CaptureEvent& event : capture_.events) {
-      const abi::EventAttr& attr = event.attr();
-      if (how == "-v")
-        env_.err.print("{}: {}\n", event.parsed.name, attr_line(attr));
-      else if (how == "-F")
-        env_.err.print("{}: {}={}\n", event.parsed.name,
-                       attr.freq ? "sample_freq" : "sample_period", uint64_t{attr.sample_period});
-      else
-        env_.err.print("{}\n", event.parsed.name);
-    }
-    env_.err.flush();
   }
 
   void arm_switch_timer() {
@@ -377,14 +337,6 @@ class Recorder {
   void on_switch_timer() {
     uint64_t expirations = 0;
     if (::read(switch_timer_.get(), &expirations, sizeof expirations) > 0) switch_wanted_ = true;
-  }
-
-  void raise_priority() {
-    sched_param parameter{};
-    parameter.sched_priority = options_.realtime_priority;
-    if (::sched_setscheduler(0, SCHED_FIFO, &parameter) != 0)
-      keep(fail(ErrorCode::kPermission, "Could not set realtime priority {}: {}",
-                options_.realtime_priority, std::strerror(errno)));
   }
 
   // --- the end ---
@@ -403,18 +355,12 @@ class Recorder {
 
   void say_captured() {
     if (options_.quiet) return;
-    uint64_t samples = samples_before_ + scan_.counts().samples;
-    std::string count = samples == 0 ? "" : fmt::format(" ({} samples)", samples);
-    std::string compressed;
-    auto [in, out] = output_->writer().compression_in_out();
-    constexpr double kMegabyte = 1024.0 * 1024.0;
-    if (out > 0)
-      compressed = fmt::format(", compressed (original {:.3f} MB, ratio is {:.3f})",
-                               static_cast<double>(in) / kMegabyte,
-                               static_cast<double>(in) / static_cast<double>(out));
-    env_.err.print("[ {} record: Captured and wrote {:.3f} MB {}{}{} ]\n", env_.tool,
-                   static_cast<double>(bytes_written_) / kMegabyte, output_->shown_name(),
-                   compressed, count);
+    env_.err.print(
+        "{}\n",
+        summary_line(env_.tool, {.file = output_->shown_name(),
+                                 .bytes = bytes_written_,
+                                 .samples = samples_before_ + scan_.counts().samples,
+                                 .compression_in_out = output_->writer().compression_in_out()}));
   }
 
   Result<int> outcome() {
@@ -444,6 +390,7 @@ class Recorder {
   Poller& poller_;
   Capture& capture_;
   EventSwitch events_;
+  ControlCommands commands_;
   RecordScan scan_;
   RingDrain drain_;
   RecordingFeatures features_;
@@ -451,6 +398,7 @@ class Recorder {
   std::optional<StreamWriter> main_;
   std::optional<StreamThreads> threads_;
   std::optional<SwitchTrigger> trigger_;
+  std::optional<BpfWatch> bpf_watch_;
   std::optional<DelaySchedule> delay_;
   std::optional<ControlChannel> control_;
   Fd switch_timer_;

@@ -27,20 +27,18 @@ void add_groups(const Capture& capture, Features& features) {
   }
 }
 
-void add_bpf_programs(RecordingFeatures& all) {
-  std::vector<uint32_t> btf_ids;
-  std::vector<LoadedBpfProgram> programs = loaded_bpf_programs();
-  for (LoadedBpfProgram& program : programs) {
-    all.bpf_storage.push_back(std::move(program.stored));
-    all.features.bpf_programs.push_back({all.bpf_storage.back()});
-    if (program.btf_id == 0 || std::ranges::find(btf_ids, program.btf_id) != btf_ids.end())
-      continue;
-    std::optional<std::vector<std::byte>> btf = bpf_type_info(program.btf_id);
-    if (!btf) continue;
-    btf_ids.push_back(program.btf_id);
-    all.bpf_storage.push_back(std::move(*btf));
-    all.features.bpf_btf.emplace_back(program.btf_id, all.bpf_storage.back());
-  }
+void keep_bpf_program(LoadedBpfProgram program, RecordingFeatures& all) {
+  all.bpf_ids.push_back(program.id);
+  all.bpf_storage.push_back(std::move(program.stored));
+  all.features.bpf_programs.push_back({all.bpf_storage.back()});
+  auto& types = all.features.bpf_btf;
+  bool known =
+      std::ranges::any_of(types, [&](const auto& btf) { return btf.first == program.btf_id; });
+  if (program.btf_id == 0 || known) return;
+  std::optional<std::vector<std::byte>> btf = bpf_type_info(program.btf_id);
+  if (!btf) return;
+  all.bpf_storage.push_back(std::move(*btf));
+  types.emplace_back(program.btf_id, all.bpf_storage.back());
 }
 
 std::optional<std::string> build_id_of(const HitObject& hit) {
@@ -93,8 +91,16 @@ Result<RecordingFeatures> initial_features(const Capture& capture, const RecordO
     features.tracing_data = all.tracing_data;
   }
   if (options.sampling.clockid) collect_clock(*options.sampling.clockid, features);
-  if (options.sampling.bpf_events) add_bpf_programs(all);
+  if (options.sampling.bpf_events)
+    for (LoadedBpfProgram& program : loaded_bpf_programs())
+      keep_bpf_program(std::move(program), all);
   return all;
+}
+
+void add_bpf_program(uint32_t id, RecordingFeatures& all) {
+  if (std::ranges::find(all.bpf_ids, id) != all.bpf_ids.end()) return;
+  std::optional<LoadedBpfProgram> program = loaded_bpf_program(id);
+  if (program) keep_bpf_program(std::move(*program), all);
 }
 
 std::vector<BuildIdEntry> build_ids_of(const std::vector<HitObject>& hits) {

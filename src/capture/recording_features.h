@@ -18,10 +18,15 @@ struct RecordingFeatures {
   Features features;
   std::vector<std::byte> tracing_data;
   std::vector<std::vector<std::byte>> bpf_storage;
+  std::vector<uint32_t> bpf_ids;  // of the programs, in their order
 };
 
 /// The events as the file describes them.
 std::vector<EventDesc> event_descriptions(const Capture& capture);
+
+/// Keeps what is known of BPF program `id`, and of its types; not where it is kept already or is
+/// gone.
+void add_bpf_program(uint32_t id, RecordingFeatures& all);
 
 /// What is known when a recording starts: everything but build ids and times.
 Result<RecordingFeatures> initial_features(const Capture& capture, const RecordOptions& options,

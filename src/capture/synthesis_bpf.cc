@@ -203,21 +203,27 @@ std::optional<std::vector<std::byte>> bpf_type_info(uint32_t id) {
   return data;
 }
 
+std::optional<LoadedBpfProgram> loaded_bpf_program(uint32_t id) {
+  Fd fd = object_fd(BPF_PROG_GET_FD_BY_ID, id);
+  if (!fd.valid()) return std::nullopt;
+  std::optional<ProgramInfo> info = ProgramInfo::read(fd);
+  if (!info) return std::nullopt;
+  LoadedBpfProgram program;
+  program.id = id;
+  program.btf_id = info->info.btf_id;
+  program.tag.assign(reinterpret_cast<const char*>(info->info.tag), BPF_TAG_SIZE);
+  program.functions = functions_of(*info);
+  program.stored = stored_form(*info);
+  return program;
+}
+
 std::vector<LoadedBpfProgram> loaded_bpf_programs() {
   std::vector<LoadedBpfProgram> programs;
   uint32_t id = 0;
   while (std::optional<uint32_t> next = next_id(BPF_PROG_GET_NEXT_ID, id)) {
     id = *next;
-    Fd fd = object_fd(BPF_PROG_GET_FD_BY_ID, id);
-    if (!fd.valid()) continue;
-    std::optional<ProgramInfo> info = ProgramInfo::read(fd);
-    if (!info) continue;
-    LoadedBpfProgram& program = programs.emplace_back();
-    program.id = id;
-    program.btf_id = info->info.btf_id;
-    program.tag.assign(reinterpret_cast<const char*>(info->info.tag), BPF_TAG_SIZE);
-    program.functions = functions_of(*info);
-    program.stored = stored_form(*info);
+    if (std::optional<LoadedBpfProgram> program = loaded_bpf_program(id))
+      programs.push_back(std::move(*program));
   }
   return programs;
 }

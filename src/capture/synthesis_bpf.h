@@ -30,7 +30,10 @@ struct LoadedBpfProgram {
   std::vector<std::byte> stored;
 };
 
+/// All that are loaded, by id.
 std::vector<LoadedBpfProgram> loaded_bpf_programs();
+/// One; nothing where it is gone already.
+std::optional<LoadedBpfProgram> loaded_bpf_program(uint32_t id);
 
 /// The raw type information of BTF object `id`.
 std::optional<std::vector<std::byte>> bpf_type_info(uint32_t id);

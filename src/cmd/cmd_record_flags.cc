@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "capture/control_channel.h"
 #include "capture/delay_schedule.h"
+#include "capture/kernel_copy.h"
 #include "capture/parse_size.h"
 #include "capture/record_output.h"
 #include "capture/ring_set.h"
@@ -349,6 +350,7 @@ void RecordFlags::declare_output(FlagTable& flags) {
             })
       .when_bare("1")
       .on_negation([&output] { output.compression_level = 0; });
+  flags.boolean(0, "kcore", output.kernel_copy, "copy /proc/kcore");
   flags.call(0, "max-size", "size", "Limit the maximum size of the output file",
              [&output](std::string_view text) -> Result<> {
                std::optional<uint64_t> bytes = parse_size(text);
@@ -457,12 +459,6 @@ void RecordFlags::declare_refused(FlagTable& flags) {
     refused_ = "--latency: latency profiling is not supported";
     return {};
   });
-  flags.act(0, "kcore", "copy /proc/kcore", [this]() -> Result<> {
-    refused_ = ::access("/proc/kcore", R_OK) == 0
-                   ? "--kcore: copies of /proc/kcore are not supported"
-                   : "ERROR: kcore is not readable.";
-    return {};
-  });
 }
 
 Result<> RecordFlags::configure(const Config& config) {
@@ -526,6 +522,10 @@ Result<> RecordFlags::refuse_conflicts() const {
     if (options_.switch_output.enabled || options_.sampling.overwrite)
       return fail(ErrorCode::kFailed,
                   "--switch-output and --overwrite are not available in parallel streaming mode.");
+  }
+  if (options_.output.kernel_copy) {
+    if (pipe) return fail(ErrorCode::kFailed, "--kcore needs a file: a pipe holds no directory");
+    TRY(check_kcore_readable());
   }
   if (pipe && options_.switch_output.enabled)
     return fail(ErrorCode::kFailed, "--switch-output needs a file: a pipe cannot be renamed");

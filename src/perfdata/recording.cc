@@ -94,6 +94,8 @@ Result<> Recording::State::open_path(const std::string& path, const OpenOptions&
 Result<> Recording::State::open_directory(const std::string& path, const OpenOptions& options) {
   facts.is_directory = true;
   TRY(map_file(path + "/data", options));
+  std::string symbols = path + "/kcore_dir/kallsyms";
+  if (::access(symbols.c_str(), R_OK) == 0) facts.kernel_symbols = std::move(symbols);
   for (uint32_t number : stream_numbers(path)) {
     files.push_back(TRY(MappedFile::open(fmt::format("{}/data.{}", path, number))));
     read_stream(files.back().bytes(), 0, number + 1, 0);

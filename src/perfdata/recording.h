@@ -38,6 +38,7 @@ struct FileFacts {
   std::string path;
   bool is_pipe = false;
   bool is_directory = false;
+  std::string kernel_symbols;     // of a directory with the copy that --kcore makes: its kallsyms
   bool recorder_crashed = false;  // data size 0: read to the end of the file
   ByteOrder order = kHostOrder;
   uint32_t header_version = 2;

@@ -142,7 +142,7 @@ Result<PerfDataWriter> PerfDataWriter::create(const std::string& path,
   auto state = std::make_unique<State>();
   state->options = options;
   state->path = path;
-  if (options.directory_streams == 0) {
+  if (options.directory_streams == 0 && !options.directory) {
     Fd fd = TRY(create_file(*options.sys, path));
     state->main = TRY(state->open_stream(std::move(fd), path));
     return PerfDataWriter(std::move(state));

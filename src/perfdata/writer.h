@@ -3,7 +3,8 @@
 //
 //   file:  header (104 bytes) | ids | attrs | data | feature table | feature sections
 //   pipe:  header (16 bytes)  | ATTR … | FEATURE … | TRACING_DATA | records
-//   directory: data (a file as above, DIR_FORMAT set), data.0 … data.N (records only)
+//   directory: data (a file as above, DIR_FORMAT set where there are streams), data.0 … data.N
+//              (records only)
 //
 //   PerfDataWriter writer = TRY(PerfDataWriter::create("perf.data", {}));
 //   TRY(writer.begin(events, features));
@@ -81,6 +82,8 @@ struct WriterOptions {
   uint32_t mmap_length = 0;
   /// More than 0 makes a directory with that many data.N beside `data`.
   uint32_t directory_streams = 0;
+  /// A directory even without streams: for --kcore, whose copy lies beside `data`.
+  bool directory = false;
   Sys* sys = &Sys::host();
 };
 

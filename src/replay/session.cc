@@ -41,6 +41,9 @@ Result<Session> Session::open(const std::string& path, SessionOptions options, c
   counts.first_time_ns = state->pass.first_time_ns;
   counts.last_time_ns = state->pass.last_time_ns;
 
+  // What `record --kcore` copied are the symbols of just that boot.
+  if (options.symbols.kallsyms.empty())
+    options.symbols.kallsyms = state->recording.facts().kernel_symbols;
   state->symbolizer = std::make_unique<Symbolizer>(
       state->machine, options.symbols, env, state->recording.features().os_release.value_or(""));
   if (options.want_symbols) {

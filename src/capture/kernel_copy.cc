@@ -1,0 +1,210 @@
+#include "capture/kernel_copy.h"
+
+#include <fcntl.h>
+#include <link.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <vector>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "capture/synthesis_kernel.h"
+
+namespace sonde {
+namespace {
+
+using FileHeader = ElfW(Ehdr);
+using Segment = ElfW(Phdr);
+constexpr uint64_t kPage = 4096;
+constexpr int kMostSegments = 4096;
+constexpr size_t kPiece = 256 * 1024;
+
+struct Range {
+  uint64_t begin = UINT64_MAX, end = 0;
+  [[nodiscard]] bool empty() const { return begin >= end; }
+  void include(uint64_t first, uint64_t last) {
+    begin = std::min(begin, first / kPage * kPage);
+    end = std::max(end, (last + kPage - 1) / kPage * kPage);
+  }
+};
+
+/// A part of /proc/kcore to be copied: where it stands there, and which addresses it has.
+struct Part {
+  Segment segment;  // as it will be in the copy
+  uint64_t source_offset = 0;
+};
+
+Result<Fd> create(const std::string& path) {
+  Fd fd(::open(path.c_str(), O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, S_IRUSR | S_IWUSR));
+  if (!fd.valid())
+    return fail(ErrorCode::kIo, "failed to create {}: {}", path, std::strerror(errno));
+  return fd;
+}
+
+Result<> write_file(const std::string& path, std::string_view text) {
+  Fd fd = TRY(create(path));
+  return write_all(fd.get(), path, as_bytes(text));
+}
+
+bool read_at(int fd, void* to, size_t size, uint64_t offset) {
+  auto* at = static_cast<std::byte*>(to);
+  while (size > 0) {
+    ssize_t got = ::pread(fd, at, size, static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    at += got;
+    offset += static_cast<uint64_t>(got);
+    size -= static_cast<size_t>(got);
+  }
+  return true;
+}
+
+/// From the first module to the last symbol that a module or BPF has.
+Range module_range(std::string_view kallsyms, const std::vector<KernelModule>& modules) {
+  Range range;
+  for (const KernelModule& module : modules)
+    range.include(module.start, module.start + module.size);
+  for (std::string_view rest = kallsyms; !rest.empty();) {
+    std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+    if (!line.ends_with(']')) continue;
+    std::optional<uint64_t> address = parse_hex(line.substr(0, line.find(' ')));
+    if (address && *address != 0) range.include(*address, *address + kPage);
+  }
+  return range;
+}
+
+Result<std::vector<Segment>> segments_of(int kcore, const std::string& name, FileHeader& header) {
+  constexpr unsigned char kClass = sizeof(void*) == 8 ? ELFCLASS64 : ELFCLASS32;
+  if (!read_at(kcore, &header, sizeof header, 0) ||
+      std::memcmp(static_cast<const void*>(header.e_ident), ELFMAG, SELFMAG) != 0 ||
+      header.e_ident[EI_CLASS] != kClass || header.e_phentsize != sizeof(Segment) ||
+      header.e_phnum > kMostSegments)
+    return fail(ErrorCode::kUnsupported, "{} is no core file of this machine", name);
+  std::vector<Segment> segments(header.e_phnum);
+  if (!read_at(kcore, segments.data(), segments.size() * sizeof(Segment), header.e_phoff))
+    return fail(ErrorCode::kUnsupported, "{}: its segments cannot be read", name);
+  return segments;
+}
+
+/// What of `range` the segments hold.
+void add_parts(const std::vector<Segment>& segments, const Range& range, std::vector<Part>& parts) {
+  if (range.empty()) return;
+  for (const Segment& segment : segments) {
+    if (segment.p_type != PT_LOAD || segment.p_vaddr + segment.p_memsz < segment.p_vaddr) continue;
+    uint64_t begin = std::max<uint64_t>(segment.p_vaddr, range.begin);
+    uint64_t end = std::min<uint64_t>(segment.p_vaddr + segment.p_memsz, range.end);
+    if (begin >= end) continue;
+    Part& part = parts.emplace_back();
+    part.segment = segment;
+    part.segment.p_flags = PF_R | PF_W | PF_X;
+    part.segment.p_vaddr = begin;
+    part.segment.p_paddr = 0;
+    part.segment.p_filesz = part.segment.p_memsz = end - begin;
+    part.segment.p_align = kPage;
+    part.source_offset = segment.p_offset + (begin - segment.p_vaddr);
+  }
+}
+
+/// Pages of zeros (there are many between modules) stay holes.
+Result<> copy_part(int from, int to, const Part& part, const std::string& name) {
+  std::vector<std::byte> piece(kPiece);
+  for (uint64_t done = 0; done < part.segment.p_filesz;) {
+    size_t size = std::min<uint64_t>(kPiece, part.segment.p_filesz - done);
+    if (!read_at(from, piece.data(), size, part.source_offset + done))
+      return fail(ErrorCode::kIo, "failed to read the kernel's code: {}", std::strerror(errno));
+    bool zero = std::ranges::all_of(piece.begin(), piece.begin() + static_cast<ptrdiff_t>(size),
+                                    [](std::byte byte) { return byte == std::byte{}; });
+    if (!zero) {
+      ::lseek(to, static_cast<off_t>(part.segment.p_offset + done), SEEK_SET);
+      TRY(write_all(to, name, Bytes(piece).first(size)));
+    }
+    done += size;
+  }
+  return {};
+}
+
+Result<> write_kcore(int kcore, const std::string& name, FileHeader header,
+                     std::vector<Part>& parts) {
+  header.e_phoff = sizeof header;
+  header.e_phnum = static_cast<uint16_t>(parts.size());
+  header.e_shoff = 0;
+  header.e_shnum = header.e_shstrndx = 0;
+  uint64_t offset = (sizeof header + parts.size() * sizeof(Segment) + kPage - 1) / kPage * kPage;
+  ByteBuilder head;
+  head.bytes({reinterpret_cast<const std::byte*>(&header), sizeof header});
+  for (Part& part : parts) {
+    part.segment.p_offset = offset;
+    offset += part.segment.p_filesz;
+    head.bytes({reinterpret_cast<const std::byte*>(&part.segment), sizeof part.segment});
+  }
+  Fd copy = TRY(create(name));
+  TRY(write_all(copy.get(), name, head.view()));
+  for (const Part& part : parts) TRY(copy_part(kcore, copy.get(), part, name));
+  if (::ftruncate(copy.get(), static_cast<off_t>(offset)) != 0)
+    return fail(ErrorCode::kIo, "failed to write {}: {}", name, std::strerror(errno));
+  return {};
+}
+
+/// A kernel without modules has no list of them; readers want a file.
+std::string read_modules(const std::string& proc) {
+  return read_file(proc + "/modules").value_or("");
+}
+
+Result<> copy_once(const std::string& directory, const std::string& proc,
+                   const std::string& modules) {
+  std::string source = proc + "/kcore";
+  Fd kcore(::open(source.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!kcore.valid()) return check_kcore_readable(proc);
+  std::string kallsyms = TRY(read_file(proc + "/kallsyms"));
+  std::optional<KernelText> text = kernel_text(proc);
+  if (!text)
+    return fail(ErrorCode::kUnsupported,
+                "--kcore: {}/kallsyms shows no address of the kernel's text (kernel.kptr_restrict)",
+                proc);
+  Range kernel;
+  kernel.include(text->start, text->end);
+  FileHeader header{};
+  std::vector<Segment> segments = TRY(segments_of(kcore.get(), source, header));
+  std::vector<Part> parts;
+  add_parts(segments, kernel, parts);
+  if (parts.empty())
+    return fail(ErrorCode::kUnsupported, "{} does not hold the kernel's text", source);
+  add_parts(segments, module_range(kallsyms, kernel_modules(proc)), parts);
+  TRY(write_file(directory + "/kallsyms", kallsyms));
+  TRY(write_file(directory + "/modules", modules));
+  return write_kcore(kcore.get(), directory + "/kcore", header, parts);
+}
+
+}  // namespace
+
+Result<> check_kcore_readable(const std::string& proc) {
+  std::string path = proc + "/kcore";
+  Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (fd.valid()) return {};
+  int error = errno;
+  const char* why = error == ENOENT ? " (this kernel was built without CONFIG_PROC_KCORE)"
+                                    : " (it takes CAP_SYS_RAWIO, and no lockdown)";
+  return fail(ErrorCode::kUnsupported, "ERROR: kcore is not readable: {}: {}{}", path,
+              std::strerror(error), why);
+}
+
+Result<> copy_kernel(const std::string& directory, const std::string& proc) {
+  if (::mkdir(directory.c_str(), S_IRWXU) != 0 && errno != EEXIST)
+    return fail(ErrorCode::kIo, "failed to create {}: {}", directory, std::strerror(errno));
+  // Modules that come or go meanwhile would leave symbols and code that don't fit each other.
+  constexpr int kTries = 3;
+  for (int i = 0; i < kTries; ++i) {
+    std::string modules = read_modules(proc);
+    TRY(copy_once(directory, proc, modules));
+    if (read_modules(proc) == modules) return {};
+  }
+  return fail(ErrorCode::kFailed,
+              "--kcore: kernel modules were loaded or removed during each of {} copies", kTries);
+}
+
+}  // namespace sonde
