@@ -18,6 +18,9 @@
 
 namespace sonde {
 
+/// The kernel's: a multiple of 8 below 64 KiB.
+inline constexpr uint32_t kLargestStackDump = 65528;
+
 class RecordFlags {
  public:
   void declare(FlagTable& flags);
@@ -40,13 +43,15 @@ class RecordFlags {
 
   void declare_events(FlagTable& flags);
   void declare_targets(FlagTable& flags);
+  void declare_sideband(FlagTable& flags);
+  void declare_run(FlagTable& flags);
+  // cmd_record_sampling_flags.cc
   void declare_sampling(FlagTable& flags);
   void declare_call_graphs(FlagTable& flags);
   void declare_registers(FlagTable& flags);
-  void declare_sideband(FlagTable& flags);
+  // cmd_record_output_flags.cc
   void declare_buffers(FlagTable& flags);
   void declare_output(FlagTable& flags);
-  void declare_run(FlagTable& flags);
   void declare_refused(FlagTable& flags);
 
   Result<> set_call_graph(std::string_view text);
@@ -65,6 +70,7 @@ class RecordFlags {
   std::string rounding_;                // what to say of -m
   unsigned synthesis_threads_ = 0;
   bool dry_run_ = false;
+  bool no_bpf_events_ = false;
 };
 
 }  // namespace sonde

@@ -187,45 +187,6 @@ void put_auxtrace(const std::vector<AuxtraceIndexEntry>& entries, ByteBuilder& o
   }
 }
 
-void put_terminated(std::string_view text, ByteBuilder& out) {
-  out.text(text);
-  out.u8(0);
-}
-
-void put_simpleperf_meta(const Features& features, ByteBuilder& out) {
-  for (const auto& [key, value] : features.simpleperf_meta) {
-    put_terminated(key, out);
-    put_terminated(value, out);
-  }
-}
-
-void put_simpleperf_file(const SimpleperfFile& file, ByteBuilder& out) {
-  using Kind = SimpleperfFile::Kind;
-  put_terminated(file.path, out);
-  out.u32(static_cast<uint32_t>(file.kind));
-  out.u64(file.min_address);
-  put_count(file.symbols.size(), out);
-  for (const SimpleperfFile::Symbol& symbol : file.symbols) {
-    out.u64(symbol.address);
-    out.u32(symbol.size);
-    put_terminated(symbol.name, out);
-  }
-  if (file.kind == Kind::kDex) {
-    put_count(file.dex_offsets.size(), out);
-    for (uint64_t offset : file.dex_offsets) out.u64(offset);
-  }
-  if (file.kind == Kind::kElf || file.kind == Kind::kKernelModule) out.u64(file.min_address_offset);
-}
-
-void put_simpleperf_files(const Features& features, ByteBuilder& out) {
-  for (const SimpleperfFile& file : features.simpleperf_files) {
-    ByteBuilder entry(out.order());
-    put_simpleperf_file(file, entry);
-    put_count(entry.size(), out);
-    out.bytes(entry.view());
-  }
-}
-
 }  // namespace
 
 bool encode_feature(uint32_t bit, const Features& features, std::span<const EventDesc> events,
@@ -321,10 +282,13 @@ bool encode_feature(uint32_t bit, const Features& features, std::span<const Even
       put_hybrid(features.hybrid_pmus, out);
       return true;
     case abi::kFeatureSimpleperfFile:
-      put_simpleperf_files(features, out);
+      feature::put_simpleperf_files(features, out);
+      return true;
+    case abi::kFeatureSimpleperfFile2:
+      feature::put_simpleperf_files2(features, out);
       return true;
     case abi::kFeatureSimpleperfMetaInfo:
-      put_simpleperf_meta(features, out);
+      feature::put_simpleperf_meta(features, out);
       return true;
     default:
       return false;

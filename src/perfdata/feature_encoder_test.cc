@@ -58,6 +58,36 @@ Features rich_features() {
   return f;
 }
 
+TEST(FeatureEncoder, SymbolsAsProtobuf) {
+  using File = SimpleperfFile;
+  Features features;
+  features.simpleperf_files = {
+      {"/lib/a.so", File::Kind::kElf, 0x1000, 0x400, {{16, 4, "main"}, {300, 0, ""}}, {}},
+      {"base.dex", File::Kind::kDex, 0, 0, {}, {8, 0, UINT64_MAX}},
+      {"[kernel.kallsyms]", File::Kind::kKernel, 0, 0, {{UINT64_MAX - 1, 8, "f"}}, {}},
+      {"nfs.ko", File::Kind::kKernelModule, 0, 0x80, {}, {}}};
+  ByteBuilder section;
+  ASSERT_TRUE(encode_feature(abi::kFeatureSimpleperfFile2, features, {}, kAttrSize, section));
+  Features read;
+  ASSERT_TRUE(decode_feature(abi::kFeatureSimpleperfFile2, section.view(), kHostOrder, read));
+  ASSERT_EQ(read.simpleperf_files.size(), features.simpleperf_files.size());
+  for (size_t i = 0; i < read.simpleperf_files.size(); ++i) {
+    const File& before = features.simpleperf_files[i];
+    const File& after = read.simpleperf_files[i];
+    EXPECT_EQ(after.path, before.path);
+    EXPECT_EQ(after.kind, before.kind);
+    EXPECT_EQ(after.min_address, before.min_address);
+    EXPECT_EQ(after.min_address_offset, before.min_address_offset);
+    EXPECT_EQ(after.dex_offsets, before.dex_offsets);
+    ASSERT_EQ(after.symbols.size(), before.symbols.size());
+    for (size_t j = 0; j < after.symbols.size(); ++j) {
+      EXPECT_EQ(after.symbols[j].address, before.symbols[j].address);
+      EXPECT_EQ(after.symbols[j].size, before.symbols[j].size);
+      EXPECT_EQ(after.symbols[j].name, before.symbols[j].name);
+    }
+  }
+}
+
 struct Section {
   uint32_t bit;
   ByteBuilder bytes;

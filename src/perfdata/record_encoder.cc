@@ -43,6 +43,21 @@ class OpenRecord {
   size_t start_;
 };
 
+void put_number(uint32_t value, ByteBuilder& out) {
+  out.u32(value);
+}
+void put_number(uint64_t value, ByteBuilder& out) {
+  out.u64(value);
+}
+
+/// A record that is nothing but numbers, each as wide as its type.
+template <typename... Numbers>
+bool encode_numbers(uint32_t type, const RecordFrame& frame, ByteBuilder& out, Numbers... numbers) {
+  OpenRecord open(type, frame.misc, out);
+  (put_number(numbers, out), ...);
+  return open.close(frame);
+}
+
 void put_read(const ReadBlock& read, ByteBuilder& out) {
   uint64_t format = read.read_format;
   bool group = (format & abi::kFormatGroup) != 0;
@@ -155,34 +170,21 @@ bool encode(const CommRecord& record, const RecordFrame& frame, ByteBuilder& out
 }
 
 bool encode(const TaskRecord& record, const RecordFrame& frame, ByteBuilder& out) {
-  OpenRecord open(frame.type != 0 ? frame.type : abi::kRecordFork, frame.misc, out);
-  out.u32(record.pid);
-  out.u32(record.ppid);
-  out.u32(record.tid);
-  out.u32(record.ptid);
-  out.u64(record.time);
-  return open.close(frame);
+  return encode_numbers(frame.type != 0 ? frame.type : abi::kRecordFork, frame, out, record.pid,
+                        record.ppid, record.tid, record.ptid, record.time);
 }
 
 bool encode(const LostRecord& record, const RecordFrame& frame, ByteBuilder& out) {
-  OpenRecord open(abi::kRecordLost, frame.misc, out);
-  out.u64(record.id);
-  out.u64(record.lost);
-  return open.close(frame);
+  return encode_numbers(abi::kRecordLost, frame, out, record.id, record.lost);
 }
 
 bool encode(const LostSamplesRecord& record, const RecordFrame& frame, ByteBuilder& out) {
-  OpenRecord open(abi::kRecordLostSamples, frame.misc, out);
-  out.u64(record.lost);
-  return open.close(frame);
+  return encode_numbers(abi::kRecordLostSamples, frame, out, record.lost);
 }
 
 bool encode(const ThrottleRecord& record, const RecordFrame& frame, ByteBuilder& out) {
-  OpenRecord open(frame.type != 0 ? frame.type : abi::kRecordThrottle, frame.misc, out);
-  out.u64(record.time);
-  out.u64(record.id);
-  out.u64(record.stream_id);
-  return open.close(frame);
+  return encode_numbers(frame.type != 0 ? frame.type : abi::kRecordThrottle, frame, out,
+                        record.time, record.id, record.stream_id);
 }
 
 bool encode(const SwitchRecord& record, const RecordFrame& frame, ByteBuilder& out) {
@@ -249,24 +251,15 @@ bool encode(const TextPokeRecord& record, const RecordFrame& frame, ByteBuilder&
 }
 
 bool encode(const AuxRecord& record, const RecordFrame& frame, ByteBuilder& out) {
-  OpenRecord open(abi::kRecordAux, frame.misc, out);
-  out.u64(record.offset);
-  out.u64(record.size);
-  out.u64(record.flags);
-  return open.close(frame);
+  return encode_numbers(abi::kRecordAux, frame, out, record.offset, record.size, record.flags);
 }
 
 bool encode(const ItraceStartRecord& record, const RecordFrame& frame, ByteBuilder& out) {
-  OpenRecord open(abi::kRecordItraceStart, frame.misc, out);
-  out.u32(record.pid);
-  out.u32(record.tid);
-  return open.close(frame);
+  return encode_numbers(abi::kRecordItraceStart, frame, out, record.pid, record.tid);
 }
 
 bool encode(const AuxOutputHwIdRecord& record, const RecordFrame& frame, ByteBuilder& out) {
-  OpenRecord open(abi::kRecordAuxOutputHwId, frame.misc, out);
-  out.u64(record.hw_id);
-  return open.close(frame);
+  return encode_numbers(abi::kRecordAuxOutputHwId, frame, out, record.hw_id);
 }
 
 bool encode(const CallchainDeferredRecord& record, const RecordFrame& frame, ByteBuilder& out) {

@@ -156,8 +156,11 @@ void Recording::State::read_file(const FileHeader& header, Bytes file) {
   uint64_t size = std::min<uint64_t>(header.data.size, in_file);
   uint64_t missing = header.data.size - size;
   FeatureTable table = read_feature_table(header, file, begin + size);
-  // The recorder writes the size at its end. Without it the features are not there either.
-  facts.recorder_crashed = header.data.size == 0 && !table.plausible;
+  // The recorder writes the size at its end. Without it the features are not there either: what
+  // stands where they should be is no table of them, or there are none and yet something stands
+  // there.
+  bool has_table = table.plausible && (!table.entries.empty() || in_file == 0);
+  facts.recorder_crashed = header.data.size == 0 && !has_table;
   if (facts.recorder_crashed) size = in_file;
   bool has_features = missing == 0 && !facts.recorder_crashed;
 

@@ -167,6 +167,30 @@ TEST(Recording, CrashedRecorder) {
   EXPECT_GT(losses.count(LossKind::k_truncated_file), 0u);
 }
 
+TEST(Recording, CrashedRecorderThatWantedNoFeatures) {
+  FileBuilder builder = small_file(kHostOrder);
+  builder.features = {};
+  builder.crashed = true;
+  LossLedger losses;
+  std::vector<std::byte> bytes = builder.file();
+  auto recording = Recording::open_bytes(bytes, "test", losses);
+  ASSERT_TRUE(recording);
+  EXPECT_TRUE(recording->facts().recorder_crashed);
+  EXPECT_EQ(recording->record_counts().by_type[abi::kRecordSample], 10u);
+  EXPECT_EQ(losses.total(), 0u);
+}
+
+TEST(Recording, NothingRecordedIsNoCrash) {
+  FileBuilder builder = small_file(kHostOrder);
+  builder.features = {};
+  builder.data = ByteBuilder(kHostOrder);
+  LossLedger losses;
+  std::vector<std::byte> bytes = builder.file();
+  auto recording = Recording::open_bytes(bytes, "test", losses);
+  ASSERT_TRUE(recording);
+  EXPECT_FALSE(recording->facts().recorder_crashed);
+}
+
 TEST(Recording, TruncationAtEveryByteIsAnErrorOrALoss) {
   for (ByteOrder order : kOrders) {
     FileBuilder builder = small_file(order);

@@ -99,8 +99,10 @@ bool encode(const AuxtraceErrorRecord& record, ByteBuilder& out) {
     payload.u32(record.tid);
     payload.u32(record.format);
     payload.u64(record.ip);
-    payload.u64(record.time);
+    // The first format had no time, the second no guest.
+    if (record.format != 0) payload.u64(record.time);
     put_fixed_string(record.message, kMessageSize, payload);
+    if (record.format < 2) return;
     payload.u32(record.machine_pid);
     payload.u32(record.vcpu);
   });

@@ -112,16 +112,21 @@ TEST(UserRecords, Auxtrace) {
     EXPECT_EQ(d.tid, 5u);
     EXPECT_EQ(d.cpu, 6u);
   });
-  AuxtraceErrorRecord error{1, 2, 3, 4, 5, 2, 7, 8, "trace data was lost", 9, 10};
-  round_trip(error, abi::kRecordAuxtraceError, [&](const AuxtraceErrorRecord& d) {
-    EXPECT_EQ(d.code, error.code);
-    EXPECT_EQ(d.tid, error.tid);
-    EXPECT_EQ(d.ip, error.ip);
-    EXPECT_EQ(d.time, error.time);
-    EXPECT_EQ(d.message, error.message);
-    EXPECT_EQ(d.machine_pid, error.machine_pid);
-    EXPECT_EQ(d.vcpu, error.vcpu);
-  });
+  // Each format as it knows time and guest.
+  for (const AuxtraceErrorRecord& error :
+       {AuxtraceErrorRecord{1, 2, 3, 4, 5, 0, 7, 0, "trace data was lost"},
+        AuxtraceErrorRecord{1, 2, 3, 4, 5, 1, 7, 8, "trace data was lost"},
+        AuxtraceErrorRecord{1, 2, 3, 4, 5, 2, 7, 8, "trace data was lost", 9, 10}})
+    round_trip(error, abi::kRecordAuxtraceError, [&](const AuxtraceErrorRecord& d) {
+      EXPECT_EQ(d.format, error.format);
+      EXPECT_EQ(d.code, error.code);
+      EXPECT_EQ(d.tid, error.tid);
+      EXPECT_EQ(d.ip, error.ip);
+      EXPECT_EQ(d.time, error.time);
+      EXPECT_EQ(d.message, error.message);
+      EXPECT_EQ(d.machine_pid, error.machine_pid);
+      EXPECT_EQ(d.vcpu, error.vcpu);
+    });
 }
 
 TEST(UserRecords, MapsOfThreadsAndCpus) {

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What `record` asks of the kernel, against the installed perf: the attrs, CPUs, groups and flags of every
-perf_event_open of the same command line (`record -vv`). perf's own sideband event for BPF is left out: Sonde needs none."""
+perf_event_open of the same command line (`record -vv`). The events by which both watch for BPF programs are left out:
+Sonde's don't show."""
 import os
 import re
 import subprocess
