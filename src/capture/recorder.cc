@@ -54,6 +54,7 @@ class Recorder {
   Result<int> run() {
     TRY(begin_output());
     TRY(watch());
+    keep(raise_recorder_priority(options_));
     keep(begin_file());
     start();
     while (!done_) {
@@ -163,7 +164,6 @@ class Recorder {
 
   void start() {
     if (done_) return;
-    keep(raise_recorder_priority(options_));
     if (threads_) threads_->start();
     // Events of a command are switched on by its exec; others now. With -D they wait.
     if (options_.delay.any())

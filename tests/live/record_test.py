@@ -278,6 +278,21 @@ class RecordTest(unittest.TestCase):
         self.assertEqual({file.name for file in (self.path / "perf.data/kcore_dir").iterdir()}, {"kallsyms", "modules", "kcore"})
         self.assertIn("[kernel.kallsyms]", self.perf("report", "--stdio", "-s", "dso,sym"))
 
+    def test_symbols_of_a_copied_kernel(self):
+        """A directory as --kcore makes it, but with symbols that only it can have given."""
+        self.record("-e", "cpu-clock:k", "-F", 999, "dd", "if=/dev/zero", "of=/dev/null", "bs=64k", "count=20000")
+        copy = self.path / "d.data/kcore_dir"
+        copy.mkdir(parents=True)
+        (self.path / "perf.data").rename(self.path / "d.data/data")
+        text = next(line.split()[0] for line in Path("/proc/kallsyms").read_text().splitlines() if line.endswith(" _text"))
+        (copy / "kallsyms").write_text(f"{text} T _text\n{text} T _stext\n{int(text, 16) + 64:x} T the_whole_kernel\n"
+                                       f"{int(text, 16) + (1 << 28):x} T _etext\n")
+        (copy / "modules").write_text("")
+        report = ["report", "--stdio", "-s", "sym", "-i", "d.data"]
+        ours = subprocess.run([SONDE, *report], cwd=self.path, text=True, capture_output=True, check=True).stdout
+        self.assertIn("100.00%  [k] the_whole_kernel\n", re.sub(" +\n", "\n", ours))
+        self.assertIn("[k] the_whole_kernel", self.perf(*report))
+
     def test_bpf_programs_that_are_loaded_meanwhile(self):
         recorder = self.start("-e", "cs", "-a", "-o", "perf.data", *self.busy_until("touch started; [ -e stop ]"))
         self.wait_for((self.path / "started").exists, "the command never started")
