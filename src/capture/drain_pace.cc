@@ -10,6 +10,8 @@ int DrainPace::next_wait_ms(Clock::time_point now, size_t most_bytes, size_t rin
   std::chrono::duration<double, std::milli> passed = now - last_;
   last_ = now;
   if (most_bytes == 0) return -1;
+  // The kernel wakes us at a half, so this far we did not get our turn in time.
+  if (most_bytes > ring_bytes / 4 * 3) return 0;
   double wait = passed.count() * static_cast<double>(ring_bytes) /
                 (static_cast<double>(most_bytes) * kWanted);
   return wait > kLongest ? -1 : std::max(1, static_cast<int>(wait));

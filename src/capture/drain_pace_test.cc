@@ -15,7 +15,13 @@ TEST(DrainPace, FastRecordsAreReadAtAnEighth) {
   EXPECT_EQ(pace.next_wait_ms(start + milliseconds(25), kRing / 2, kRing), 6);
   // Then an eighth in 6 ms: the pace stays.
   EXPECT_EQ(pace.next_wait_ms(start + milliseconds(31), kRing / 8, kRing), 6);
-  EXPECT_EQ(pace.next_wait_ms(start + milliseconds(32), kRing, kRing), 1);
+  EXPECT_EQ(pace.next_wait_ms(start + milliseconds(32), kRing / 2, kRing), 1);
+}
+
+TEST(DrainPace, WhoCameTooLateReadsOn) {
+  DrainPace::Clock::time_point start{};
+  DrainPace pace(start);
+  EXPECT_EQ(pace.next_wait_ms(start + milliseconds(25), kRing, kRing), 0);
 }
 
 TEST(DrainPace, SlowRecordsAreLeftToTheKernel) {

@@ -2,17 +2,40 @@
 
 #include <sched.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 
 namespace sonde {
+namespace {
+
+/// As sched_setattr(2) takes it; the C library of Debian 12 has no name for it.
+struct SchedulingAttributes {
+  uint32_t size = sizeof(SchedulingAttributes);
+  uint32_t policy = SCHED_OTHER;
+  uint64_t flags = 0;
+  int32_t nice = 0;
+  uint32_t priority = 0;
+  uint64_t runtime_ns = 0, deadline_ns = 0, period_ns = 0;
+};
+
+void ask_for_short_slices() {
+  // Under another policy (chrt) the user has decided.
+  if (::sched_getscheduler(0) != SCHED_OTHER) return;
+  constexpr uint64_t kShortestNs = 100'000;
+  SchedulingAttributes attributes;
+  attributes.nice = ::getpriority(PRIO_PROCESS, 0);  // stays as it is
+  attributes.runtime_ns = kShortestNs;
+  (void)::syscall(SYS_sched_setattr, 0, &attributes, 0);
+}
+
+}  // namespace
 
 Result<> raise_recorder_priority(const RecordOptions& options) {
   if (options.realtime_priority <= 0) {
-    constexpr int kFirst = -20;
-    // Refused without CAP_SYS_NICE: then we wait like everybody else.
-    if (::getpriority(PRIO_PROCESS, 0) == 0) (void)::setpriority(PRIO_PROCESS, 0, kFirst);
+    ask_for_short_slices();
     return {};
   }
   sched_param parameter{};
