@@ -65,7 +65,7 @@ class TaskWriter {
     std::string line = fmt::format("  {:8} {:8} {:8} |{:{}}", static_cast<int32_t>(thread.pid),
                                    static_cast<int32_t>(tid), ppid, "", level);
     out_.print("{}{}\n", line, strings_.view(machine_.comm_at(tid, UINT64_MAX)));
-    if (mmaps_ && thread.pid == tid) write_maps(thread.pid, line.size());
+    if (mmaps_) write_maps(thread.pid, line.size());
     for (uint32_t child : children_[tid]) write_task(child, level + 1);
   }
 
@@ -78,7 +78,7 @@ class TaskWriter {
       auto flag = [&](uint32_t bit, char letter) {
         return (mapping.protection & bit) != 0 ? letter : '-';
       };
-      uint64_t offset = mapping.identity ? 0 : mapping.to_object(piece.start);
+      uint64_t offset = (piece.start - mapping.start) + mapping.offset.value;
       out_.print("{:{}}  {:x}-{:x} {}{}{}{} {:08x} {} {}\n", "", indent, piece.start.value,
                  piece.end.value, flag(PROT_READ, 'r'), flag(PROT_WRITE, 'w'), flag(PROT_EXEC, 'x'),
                  mapping.shared ? 's' : 'p', offset, mapping.inode,
@@ -101,7 +101,11 @@ void write_stats(Sink& out, const Session& session, bool skip_empty) {
   const ReplayCounts& counts = session.counts();
   uint64_t total = 0;
   for (uint64_t count : counts.records_by_type) total += count;
-  out.write("\nAggregated stats:\n");
+  bool has_traces = counts.records_by_type[abi::kRecordAuxtrace] != 0;
+  out.print("\nAggregated stats:{}\n",
+            has_traces
+                ? " (excludes AUX area (e.g. instruction trace) decoded / synthesized events)"
+                : "");
   write_count(out, "TOTAL", total);
   out.put('\n');
   for (uint32_t type = 1; type < counts.records_by_type.size(); ++type) {
@@ -115,11 +119,90 @@ void write_stats(Sink& out, const Session& session, bool skip_empty) {
   }
   std::vector<uint64_t> samples(session.events().size(), 0);
   for (uint32_t event : session.samples().event) ++samples[event];
+  std::vector<uint64_t> lost(session.events().size(), 0);
+  for (const OtherRecord& other : session.other_records())
+    if (other.view.type == abi::kRecordLostSamples && other.event.valid())
+      ++lost[other.event.index()];
   for (size_t i = 0; i < samples.size(); ++i) {
     if (skip_empty && samples[i] == 0) continue;
     out.print("{} stats:\n", session.events()[EventId(i)].name);
     write_count(out, "SAMPLE", samples[i]);
     out.put('\n');
+    if (lost[i] == 0) continue;
+    write_count(out, "LOST_SAMPLES", lost[i]);
+    out.put('\n');
+  }
+}
+
+namespace {
+
+/// Counts of threads, in the order in which records name them first.
+struct ThreadCounts {
+  struct Thread {
+    uint32_t pid, tid;
+    std::vector<uint64_t> counts;  // by column
+  };
+  std::vector<EventId> columns;
+  std::vector<Thread> threads;
+
+  void add(const ReadRecord& record, EventId event, uint64_t value) {
+    auto column = std::ranges::find(columns, event);
+    auto at = static_cast<size_t>(column - columns.begin());
+    if (column == columns.end()) columns.push_back(event);
+    auto thread = std::ranges::find_if(
+        threads, [&](const Thread& t) { return t.pid == record.pid && t.tid == record.tid; });
+    if (thread == threads.end()) {
+      threads.push_back({record.pid, record.tid, {}});
+      thread = std::prev(threads.end());
+    }
+    if (thread->counts.size() <= at) thread->counts.resize(at + 1);
+    thread->counts[at] += value;
+  }
+};
+
+size_t digits(uint64_t number) {
+  return fmt::formatted_size("{}", number);
+}
+
+}  // namespace
+
+void write_thread_counters(Sink& out, const Session& session, bool raw) {
+  ThreadCounts found;
+  for (const OtherRecord& other : session.other_records()) {
+    if (other.view.type != abi::kRecordRead || !other.event.valid()) continue;
+    auto record = decode_as<ReadRecord>(other.view, session.events()[other.event].layout);
+    if (record && record->read.count != 0)
+      found.add(*record, other.event, record->read.at(0).value);
+  }
+  size_t pid_width = 3, tid_width = 3, count_width = 5;
+  std::vector<size_t> widths;
+  for (EventId event : found.columns) widths.push_back(session.events()[event].name.size());
+  size_t name_width = 4;
+  for (size_t width : widths) name_width = std::max(name_width, width);
+  for (ThreadCounts::Thread& thread : found.threads) {
+    thread.counts.resize(found.columns.size());
+    pid_width = std::max(pid_width, digits(thread.pid));
+    tid_width = std::max(tid_width, digits(thread.tid));
+    for (size_t i = 0; i < widths.size(); ++i) {
+      widths[i] = std::max(widths[i], digits(thread.counts[i]));
+      count_width = std::max(count_width, digits(thread.counts[i]));
+    }
+  }
+  out.print("# {:>{}}  {:>{}}", "PID", pid_width, "TID", tid_width);
+  if (raw) out.print("  {:>{}}  Raw  {:>{}}", "Name", name_width, "Count", count_width);
+  for (size_t i = 0; !raw && i < widths.size(); ++i)
+    out.print("  {:>{}}", session.events()[found.columns[i]].name, widths[i]);
+  out.put('\n');
+  for (const ThreadCounts::Thread& thread : found.threads) {
+    for (size_t i = 0; i < widths.size(); ++i) {
+      if (raw || i == 0) out.print("  {:{}}  {:{}}", thread.pid, pid_width, thread.tid, tid_width);
+      if (raw)
+        out.print("  {:>{}}  {:3x}  {:{}}\n", session.events()[found.columns[i]].name, name_width,
+                  found.columns[i].index(), thread.counts[i], count_width);
+      else
+        out.print("  {:{}}", thread.counts[i], widths[i]);
+    }
+    if (!raw) out.put('\n');
   }
 }
 

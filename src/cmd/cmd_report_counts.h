@@ -10,4 +10,7 @@ void write_stats(Sink& out, const Session& session, bool skip_empty);
 /// The tree of tasks; with `mmaps`, what was mapped in each process at the end.
 void write_tasks(Sink& out, const Session& session, bool mmaps);
 
+/// -T: what the events counted in each thread, from READ records.
+void write_thread_counters(Sink& out, const Session& session, bool raw);
+
 }  // namespace sonde::report

@@ -113,9 +113,7 @@ class TableFiller {
     view::Table& table = report_.table;
     for (const OrderTerm& term : terms_) {
       if (term.is_key) {
-        data_.keys.key(term.key).text_of_row(data_.rows->value(row, term.key),
-                                             data_.rows->any(row).first_sample,
-                                             table.text_buffer());
+        append_key_text(data_, term.key, row, data_.rows->any(row).self_count, table.text_buffer());
         table.add_text();
         continue;
       }
@@ -171,6 +169,13 @@ view::Column weight_column(Weight weight, bool self_title, size_t members) {
   column.values = members;
   column.width = std::max(column.title.size(), column.values * column.value_width);
   return column;
+}
+
+void append_key_text(const EventReport::Data& data, size_t key, uint32_t row, uint64_t samples,
+                     std::string& out) {
+  const SortKey& by = data.keys.key(key);
+  uint64_t value = data.rows->value(row, key);
+  by.text_of_row(by.multiplies() ? value * samples : value, data.rows->any(row).first_sample, out);
 }
 
 view::Column key_column(const EventReport::Data& data, size_t key) {

@@ -116,9 +116,9 @@ class HierarchyFiller {
         table.add_number(node.weights[i]);
     }
     std::string text;
-    data_.keys.key(keys_[level])
-        .text_of_row(data_.rows->value(node.rows[0], keys_[level]),
-                     data_.rows->any(node.rows[0]).first_sample, text);
+    uint64_t samples = 0;
+    for (uint32_t row : node.rows) samples += data_.rows->any(row).self_count;
+    append_key_text(data_, keys_[level], node.rows[0], samples, text);
     text.resize(std::min(text.size(), cut_at_[level]));
     text.erase(0, std::min(text.find_first_not_of(' '), text.size()));
     table.text_buffer() += text;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "cmd/flags.h"
 #include "profile/path_frames.h"
 #include "symbol/symbolizer.h"
 #include "view/call_tree.h"
@@ -29,6 +30,18 @@ struct CallGraphChoice {
 
 /// Reads "graph,0.5,caller,function,percent" in any order and any beginning of the words.
 Result<> parse_call_graph(std::string_view text, CallGraphChoice& choice);
+
+struct ReportOptions;
+/// Every option; `o` must outlive the table.
+void declare_flags(FlagTable& flags, ReportOptions& o);
+/// --percent-limit. Holds for nodes of call graphs too, unless a later -g says otherwise.
+void set_percent_limit(ReportOptions& o, std::string_view word);
+
+/// --switch-on, --switch-off: events that open and close what is looked at.
+struct EventSwitches {
+  std::optional<std::string> on, off;
+  bool show = false;  // they are samples themselves
+};
 
 struct ReportOptions {
   std::string input = "perf.data";
@@ -69,6 +82,7 @@ struct ReportOptions {
   bool hide_unresolved = false;
   std::optional<std::string> symbol_filter;  // part of the symbols' names
   int socket = -1;
+  EventSwitches switches;
 
   // What is printed.
   std::string widths;     // -w
@@ -79,7 +93,17 @@ struct ReportOptions {
   bool stats = false;
   bool tasks = false;
   bool mmaps = false;
-  bool dump = false;  // -D
+  bool dump = false;          // -D
+  bool threads = false;       // -T
+  bool raw_counters = false;  // --pretty raw
+  std::string color = "auto";
+
+  // Taken for perf's sake.
+  bool inlines = false;
+  bool reference_graphs = false;
+  uint32_t browser_samples = 0;
+  std::string prefix;
+  std::optional<std::string> prefix_strip;
 
   SymbolOptions symbol_sources;
 };

@@ -128,6 +128,7 @@ class Planner {
 
   Result<> add_sort_keys() {
     std::string words = TRY(sort_words());
+    plan_.sort_words = words;
     if (words.empty()) return {};
     std::vector<OrderTerm> terms;
     for (std::string_view word : words_of(words)) TRY(add_sort_key(word, terms));
@@ -307,7 +308,7 @@ class Planner {
   }
   [[nodiscard]] const std::vector<std::string>* filter_of(std::string_view key) const {
     if (key == "comm") return &options_.comms;
-    if (key == "dso" || key == "dso_from" || key == "dso_to") return &options_.dsos;
+    if (key == "dso") return &options_.dsos;
     return key == "symbol" ? &options_.symbols : nullptr;
   }
 

@@ -33,6 +33,7 @@ struct Plan {
   bool call_graph = false;  // call trees are shown
   bool caller_order = false;
   bool self_title = false;  // the overhead column is called "Self"
+  std::string sort_words;   // -s as it was understood
   std::vector<KeyChoice> keys;
   std::vector<OrderTerm> columns;  // OrderTerm::key counts `keys`
   std::vector<OrderTerm> order;

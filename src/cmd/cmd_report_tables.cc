@@ -87,6 +87,7 @@ Result<std::vector<std::unique_ptr<EventReport>>> ReportBuilder::build() {
                 "(if '--buildid-all' is enabled, please set '--timestamp-boundary').");
   times_ = TRY(parse_time_ranges(options_.time, range ? range->first_ns : counts.first_time_ns,
                                  range ? range->last_ns : counts.last_time_ns));
+  off_ = TRY(switched_off());
   hidden_ = TRY(hidden_samples());
   root_frames_ = TRY(root_frames());
   std::vector<std::unique_ptr<EventReport>> reports;
@@ -107,7 +108,8 @@ std::vector<std::vector<EventId>> ReportBuilder::tables() const {
     EventId leader = events[EventId(i)].leader;
     bool joins = options_.group && leader.valid() && leader.index() < i &&
                  table_of[leader.index()] != SIZE_MAX;
-    if (options_.group_forced && i > 0 && session_.recording().features().groups.empty()) {
+    if (options_.group_forced && !is_pipe() && i > 0 &&
+        session_.recording().features().groups.empty()) {
       joins = true;
       leader = EventId(size_t{0});
     }
@@ -125,7 +127,7 @@ std::vector<uint32_t> ReportBuilder::samples_of(EventId event) const {
   const SampleColumns& samples = session_.samples();
   std::vector<uint32_t> found;
   for (uint32_t i = 0; i < samples.size(); ++i)
-    if (samples.event[i] == event.value) found.push_back(i);
+    if (samples.event[i] == event.value && (off_.empty() || off_[i] == 0)) found.push_back(i);
   if (!times_.empty())
     std::erase_if(found, [&](uint32_t i) {
       return std::ranges::none_of(times_, [&](const SampleFilter::TimeRange& range) {
@@ -140,9 +142,42 @@ std::vector<uint32_t> ReportBuilder::samples_of(EventId event) const {
   return found;
 }
 
+/// The samples between the switching events, as perf counts them: --switch-off alone leaves out no
+/// more than the events that it names.
+Result<std::vector<uint8_t>> ReportBuilder::switched_off() const {
+  const EventSwitches& switches = options_.switches;
+  std::vector<uint8_t> off;
+  auto find = [&](const std::optional<std::string>& name,
+                  std::string_view what) -> Result<EventId> {
+    if (!name) return EventId();
+    for (size_t i = 0; i < session_.events().size(); ++i)
+      if (session_.events()[EventId(i)].name == *name) return EventId(i);
+    return fail(ErrorCode::kFailed, "switch-{} event not found ({})", what, *name);
+  };
+  EventId on_event = TRY(find(switches.on, "on"));
+  EventId off_event = TRY(find(switches.off, "off"));
+  if (!on_event.valid() && !off_event.valid()) return off;
+  bool discarding = on_event.valid();
+  off.resize(session_.samples().size());
+  for (uint32_t i : session_.time_order()) {
+    uint32_t event = session_.samples().event[i];
+    bool switches_now = false;
+    bool waits = on_event.valid() && discarding;
+    if (waits) {
+      switches_now = event == on_event.value;
+      discarding = !switches_now;
+    } else if (off_event.valid() && !discarding) {
+      switches_now = discarding = event == off_event.value;
+    }
+    off[i] = switches_now ? (switches.show ? 0 : 1) : (waits ? 1 : 0);
+  }
+  return off;
+}
+
 /// Without recorded groups --no-group makes one of all events before it takes them apart.
 bool ReportBuilder::leads_others(EventId event) const {
   const EventTable& events = session_.events();
+  if (is_pipe()) return false;  // its events are not known yet when perf joins them
   if (session_.recording().features().groups.empty())
     return event.index() == 0 && events.size() > 1;
   for (size_t i = event.index() + 1; i < events.size(); ++i)
@@ -249,6 +284,7 @@ Result<std::unique_ptr<EventReport>> ReportBuilder::build_one(const std::vector<
                          .max_stack = options_.max_stack,
                          .min_path_share = min_path_share(),
                          .by_mode = plan_.needs_modes,
+                         .by_weight = plan_.rows == RowsOf::kMemory,
                          .by_branch = plan_.rows == RowsOf::kBranches,
                          .hidden = hidden_,
                          .is_root_frame = root_frames_};

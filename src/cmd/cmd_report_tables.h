@@ -38,8 +38,10 @@ class ReportBuilder {
   [[nodiscard]] double min_path_share() const;
   Result<std::unique_ptr<EventReport>> build_one(const std::vector<EventId>& members);
   [[nodiscard]] Result<std::vector<uint8_t>> hidden_samples() const;
+  [[nodiscard]] Result<std::vector<uint8_t>> switched_off() const;
   [[nodiscard]] Result<std::vector<uint8_t>> root_frames() const;
   [[nodiscard]] std::vector<uint32_t> samples_of(EventId event) const;
+  [[nodiscard]] bool is_pipe() const { return session_.recording().facts().is_pipe; }
   [[nodiscard]] bool leads_others(EventId event) const;
   [[nodiscard]] std::string name_of(const std::vector<EventId>& members) const;
 
@@ -50,6 +52,7 @@ class ReportBuilder {
   ProfileInput input_;
   KeySettings settings_;
   std::vector<uint8_t> hidden_;
+  std::vector<uint8_t> off_;  // by sample: outside of what --switch-on, --switch-off leave
   std::vector<uint8_t> root_frames_;
   std::vector<SampleFilter::TimeRange> times_;
 };

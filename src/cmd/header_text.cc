@@ -69,8 +69,8 @@ class HeaderWriter {
     if (ctime_r(&when, text) != nullptr) out_.print("# captured on    : {}", text);
     // perf counts the versions from 0.
     out_.print("# header version : {}\n", facts.header_version - 1);
-    out_.print("# data offset    : {}\n", facts.data_offset);
-    out_.print("# data size      : {}\n", facts.data_size);
+    out_.print("# data offset    : {}\n", facts.is_pipe ? 0 : facts.data_offset);
+    out_.print("# data size      : {}\n", facts.is_pipe ? 0 : facts.data_size);
     out_.print("# feat offset    : {}\n", facts.feature_offset);
     if (facts.is_pipe) out_.write("# ========\n#\n");
     for (uint32_t feature : features_.present) write_feature(feature);
@@ -157,10 +157,7 @@ class HeaderWriter {
       case abi::kFeatureClockData:
         return write_clock();
       case abi::kFeatureHybridTopology:
-        out_.write("# hybrid cpu system:\n");
-        for (const HybridPmu& pmu : features_.hybrid_pmus)
-          out_.print("# {} cpu list : {}\n", pmu.name, pmu.cpus);
-        return;
+        return in_full(feature, &HeaderWriter::write_hybrid);
       case abi::kFeatureCpuPmuCaps:
         return write_caps(true);
       case abi::kFeaturePmuCaps:
@@ -168,6 +165,12 @@ class HeaderWriter {
       default:
         return;
     }
+  }
+
+  void write_hybrid() {
+    out_.write("# hybrid cpu system:\n");
+    for (const HybridPmu& pmu : features_.hybrid_pmus)
+      out_.print("# {} cpu list : {}\n", pmu.name, pmu.cpus);
   }
 
   void line(std::string_view name, const std::optional<std::string>& value) {

@@ -11,7 +11,8 @@ namespace {
 /// Which function's address each slot of the global offset table gets.
 class Slots {
  public:
-  explicit Slots(const ElfFile& file) : symbols_(file.symbols(SymbolSection::kDynsym)) {
+  explicit Slots(const ElfFile& file)
+      : is_arm64_(file.machine() == EM_AARCH64), symbols_(file.symbols(SymbolSection::kDynsym)) {
     for (const ElfSection& section : file.sections()) {
       bool of_plt = section.name == ".rela.plt" || section.name == ".rel.plt";
       if (!of_plt && section.name != ".rela.dyn" && section.name != ".rel.dyn") continue;
@@ -33,11 +34,18 @@ class Slots {
 
  private:
   [[nodiscard]] const char* name(const ElfRelocation& relocation) const {
-    if (relocation.symbol == 0 || relocation.symbol >= symbols_.size()) return nullptr;
+    // Functions that are chosen at run time have no name here; perf calls their entries "@plt".
+    if (relocation.symbol == 0) return chooses_at_run_time(relocation) ? "" : nullptr;
+    if (relocation.symbol >= symbols_.size()) return nullptr;
     const char* text = symbols_[relocation.symbol].name;
     return *text == '\0' ? nullptr : text;
   }
 
+  [[nodiscard]] bool chooses_at_run_time(const ElfRelocation& relocation) const {
+    return relocation.type == (is_arm64_ ? R_AARCH64_IRELATIVE : R_X86_64_IRELATIVE);
+  }
+
+  bool is_arm64_;
   std::vector<ElfSymbol> symbols_;
   std::vector<ElfRelocation> in_plt_order_;
   std::vector<ElfRelocation> by_slot_;

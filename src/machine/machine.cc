@@ -82,7 +82,7 @@ void Machine::apply_mmap(const MmapRecord& record, uint64_t time) {
   if (mapping.end < mapping.start) mapping.end = RuntimeAddr(UINT64_MAX);
   mapping.offset = record.offset;
   mapping.identity = kind == DsoKind::kJit || kind == DsoKind::kNoSymbols;
-  mapping.protection = record.protection;
+  mapping.protection = record.is_v2 ? record.protection : record.executable() ? PROT_EXEC : 0;
   mapping.shared = (record.flags & MAP_SHARED) != 0;
   mapping.inode = record.inode;
   if (kind == DsoKind::kJit) {

@@ -227,7 +227,6 @@ class TargetKey final : public SortKey {
     right_aligned = key_->right_aligned;
     return {};
   }
-  [[nodiscard]] bool looks_at_places() const { return key_->is_of_place(); }
 
   uint64_t of_row(RowReader& row) override {
     uint64_t ip = row.details().branch(row.branch()).to;
@@ -269,6 +268,41 @@ class TargetKey final : public SortKey {
   std::unique_ptr<SortKey> key_;
 };
 
+/// A number of the branch where other rows have one of their sample.
+template <uint64_t (*Get)(const abi::BranchEntry&), bool kOfAll>
+class BranchNumberKey final : public KeyOfInput {
+ public:
+  using KeyOfInput::KeyOfInput;
+  uint64_t of_row(RowReader& row) override { return Get(row.details().branch(row.branch())); }
+  [[nodiscard]] int collate(uint64_t a, uint64_t b) const override { return three_way(b, a); }
+  [[nodiscard]] bool multiplies() const override { return kOfAll; }
+  void text(uint64_t value, std::string& out) const override {
+    fmt::format_to(std::back_inserter(out), "{}", value);
+  }
+  [[nodiscard]] size_t width(uint64_t /*value*/, uint32_t /*first_sample*/) const override {
+    return 0;
+  }
+};
+/// What a branch weighs: its cycles, where they were counted.
+uint64_t branch_weight(const abi::BranchEntry& branch) {
+  return std::max<uint64_t>(branch.cycles(), 1);
+}
+
+class TargetAddrKey final : public KeyOfInput {
+ public:
+  using KeyOfInput::KeyOfInput;
+  uint64_t of_row(RowReader& row) override { return row.details().branch(row.branch()).to; }
+  [[nodiscard]] int collate(uint64_t a, uint64_t b) const override {
+    return three_way(static_cast<int64_t>(a), static_cast<int64_t>(b));
+  }
+  void text(uint64_t value, std::string& out) const override {
+    fmt::format_to(std::back_inserter(out), "{:#x}", value);
+  }
+  [[nodiscard]] size_t width(uint64_t /*value*/, uint32_t /*first_sample*/) const override {
+    return 0;
+  }
+};
+
 /// Instructions per cycle of the code between branches. Counting instructions takes a disassembler.
 class IpcKey final : public KeyOfInput {
  public:
@@ -281,9 +315,22 @@ class IpcKey final : public KeyOfInput {
 
 MadeKey make_branch_target_key(const SortKeyInfo& info, const ProfileInput& input,
                                const KeySettings& settings) {
+  MadeKey own = info.make(input, settings);
+  if (!own) return own;
+  auto like = [&](std::unique_ptr<SortKey> key) {
+    key->name = (*own)->name;
+    key->title = (*own)->title;
+    key->min_width = (*own)->min_width;
+    return MadeKey(std::move(key));
+  };
+  if (info.name == "weight")
+    return like(std::make_unique<BranchNumberKey<branch_weight, true>>(input, settings));
+  if (info.name == "local_weight")
+    return like(std::make_unique<BranchNumberKey<branch_weight, false>>(input, settings));
+  if (info.name == "addr") return like(std::make_unique<TargetAddrKey>(input, settings));
+  if (!(*own)->is_of_place()) return own;
   auto key = std::make_unique<TargetKey>(input);
   TRY(key->make(info, settings));
-  if (!key->looks_at_places()) return info.make(input, settings);
   return MadeKey(std::move(key));
 }
 

@@ -6,29 +6,34 @@
 namespace sonde {
 namespace {
 
-/// A number of the sample, left-aligned.
-template <uint64_t (*Get)(const Sample&), bool kDescending>
+/// A number of the sample, left-aligned; heavier ones first.
+template <uint64_t (*Get)(const Sample&)>
 class NumberKey final : public KeyOfInput {
  public:
   using KeyOfInput::KeyOfInput;
   uint64_t of_row(RowReader& row) override { return Get(row.details()); }
-  [[nodiscard]] int collate(uint64_t a, uint64_t b) const override {
-    return kDescending ? three_way(b, a) : three_way(a, b);
-  }
+  [[nodiscard]] int collate(uint64_t a, uint64_t b) const override { return three_way(b, a); }
+  [[nodiscard]] bool multiplies() const override { return of_all; }
   void text(uint64_t value, std::string& out) const override {
     fmt::format_to(std::back_inserter(out), "{}", value);
   }
   [[nodiscard]] size_t width(uint64_t /*value*/, uint32_t /*first_sample*/) const override {
     return 0;
   }
+  bool of_all = false;  // shows the sum of the row's samples
 };
+
+enum class Sum : uint8_t { kOfOne, kOfAll };
 
 template <uint64_t (*Get)(const Sample&)>
 MadeKey make_number_key(const ProfileInput& input, const KeySettings& settings,
-                        std::string_view name, std::string_view title, size_t min_width) {
-  MadeKey made = make_key<NumberKey<Get, true>>(input, settings, name, title);
-  (*made)->min_width = min_width;
-  return made;
+                        std::string_view name, std::string_view title, size_t min_width, Sum sum) {
+  auto key = std::make_unique<NumberKey<Get>>(input, settings);
+  key->name = name;
+  key->title = title;
+  key->min_width = min_width;
+  key->of_all = sum == Sum::kOfAll;
+  return key;
 }
 
 uint64_t weight_of(const Sample& sample) {
@@ -176,24 +181,26 @@ MadeKey make_time_key(const ProfileInput& input, const KeySettings& settings) {
   return make_key<TimeKey>(input, settings, "time", "Time");
 }
 MadeKey make_local_weight_key(const ProfileInput& input, const KeySettings& settings) {
-  return make_number_key<weight_of>(input, settings, "local_weight", "Local Weight", 12);
+  return make_number_key<weight_of>(input, settings, "local_weight", "Local Weight", 12,
+                                    Sum::kOfOne);
 }
 MadeKey make_weight_key(const ProfileInput& input, const KeySettings& settings) {
-  return make_number_key<weight_of>(input, settings, "weight", "Weight", 12);
+  return make_number_key<weight_of>(input, settings, "weight", "Weight", 12, Sum::kOfAll);
 }
 MadeKey make_local_ins_lat_key(const ProfileInput& input, const KeySettings& settings) {
-  return make_number_key<latency_of>(input, settings, "local_ins_lat", "Local INSTR Latency", 13);
+  return make_number_key<latency_of>(input, settings, "local_ins_lat", "Local INSTR Latency", 13,
+                                     Sum::kOfOne);
 }
 MadeKey make_ins_lat_key(const ProfileInput& input, const KeySettings& settings) {
-  return make_number_key<latency_of>(input, settings, "ins_lat", "INSTR Latency", 13);
+  return make_number_key<latency_of>(input, settings, "ins_lat", "INSTR Latency", 13, Sum::kOfAll);
 }
 MadeKey make_local_p_stage_cyc_key(const ProfileInput& input, const KeySettings& settings) {
   return make_number_key<stage_cycles_of>(input, settings, "local_p_stage_cyc",
-                                          "Local Pipeline Stage Cycle", 13);
+                                          "Local Pipeline Stage Cycle", 13, Sum::kOfOne);
 }
 MadeKey make_p_stage_cyc_key(const ProfileInput& input, const KeySettings& settings) {
   return make_number_key<stage_cycles_of>(input, settings, "p_stage_cyc", "Pipeline Stage Cycle",
-                                          13);
+                                          13, Sum::kOfAll);
 }
 MadeKey make_code_page_size_key(const ProfileInput& input, const KeySettings& settings) {
   return make_key<PageSizeKey>(input, settings, "code_page_size", "Code Page Size");

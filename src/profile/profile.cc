@@ -94,7 +94,12 @@ class ProfileBuilder {
     uint32_t own = profile_.frames_->own_place_key(leaf);
     uint32_t use =
         chain.valid() ? use_of_path(group, own, chain) : use_without_path(group, own, leaf);
-    add_to(use, sample, input_.samples.period[sample]);
+    add_to(use, sample, weight_of(sample));
+  }
+
+  [[nodiscard]] uint64_t weight_of(uint32_t sample) const {
+    if (!profile_.options_.by_weight) return input_.samples.period[sample];
+    return std::max<uint64_t>(input_.samples.weight[sample], 1);
   }
 
   void add_branches(uint32_t sample) {

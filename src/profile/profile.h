@@ -35,6 +35,7 @@ struct ProfileOptions {
   /// Lighter ones need not be told apart, which saves most of the work; 0 keeps all.
   double min_path_share = 0;
   bool by_mode = false;    // split periods by kernel, user and guest
+  bool by_weight = false;  // samples count with their weight instead of their period
   bool by_branch = false;  // one row entry per branch of a sample instead of per sample
   /// Samples to be kept out of sight (by SampleColumns index); empty: none. They still count in
   /// totals.

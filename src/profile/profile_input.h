@@ -20,6 +20,8 @@ class SymbolNames {
   [[nodiscard]] virtual std::string_view name(SymbolId symbol) const = 0;
   /// [start, end) inside the symbol's DSO.
   [[nodiscard]] virtual std::pair<uint64_t, uint64_t> range(SymbolId symbol) const = 0;
+  /// A variable, not a function.
+  [[nodiscard]] virtual bool is_data(SymbolId /*symbol*/) const { return false; }
   /// perf's letter for where an object's symbols came from.
   [[nodiscard]] virtual char origin(DsoId dso) const = 0;
   [[nodiscard]] virtual std::string srcline(DsoId dso, uint64_t address) const = 0;
@@ -47,6 +49,10 @@ class SampleDetails {
   /// Empty where no record named the cgroup.
   [[nodiscard]] virtual std::string_view cgroup_path(uint64_t id) const = 0;
   [[nodiscard]] virtual Machine::Namespace cgroup_namespace(size_t sample) const = 0;
+  /// What is mapped at a data address of a sample; null where nothing is.
+  [[nodiscard]] virtual const Mapping* mapping_at(size_t /*sample*/, uint64_t /*address*/) const {
+    return nullptr;
+  }
   /// Bytes of a DSO's mapping at an address; 0 where nothing is mapped.
   [[nodiscard]] virtual uint64_t mapped_size(size_t sample) const = 0;
 };

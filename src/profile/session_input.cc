@@ -1,5 +1,7 @@
 #include "profile/session_input.h"
 
+#include <elf.h>
+
 namespace sonde {
 
 SessionInput::SessionInput(const Session& session) : session_(session) {
@@ -27,6 +29,9 @@ std::string_view SessionInput::name(SymbolId symbol) const {
 std::pair<uint64_t, uint64_t> SessionInput::range(SymbolId symbol) const {
   SymbolInfo info = session_.symbolizer().info(symbol);
   return {info.start, info.end};
+}
+bool SessionInput::is_data(SymbolId symbol) const {
+  return session_.symbolizer().info(symbol).type == STT_OBJECT;
 }
 char SessionInput::origin(DsoId dso) const {
   return session_.symbolizer().origin_of(dso);
@@ -85,6 +90,17 @@ Machine::Namespace SessionInput::cgroup_namespace(size_t sample) const {
   constexpr uint32_t kCgroupIndex = 6;  // in the kernel's order of namespaces
   const SampleColumns& samples = session_.samples();
   return session_.machine().namespace_of(samples.pid[sample], kCgroupIndex, samples.time[sample]);
+}
+
+const Mapping* SessionInput::mapping_at(size_t sample, uint64_t address) const {
+  const SampleColumns& samples = session_.samples();
+  const Machine& machine = session_.machine();
+  bool in_kernel = samples.cpu_mode[sample] == abi::kMiscKernel;
+  SpaceId space = in_kernel ? machine.kernel_space()
+                            : machine.space_at(samples.pid[sample], samples.time[sample]).space;
+  if (!space.valid()) return nullptr;
+  MappingId found = machine.space(space).find(RuntimeAddr(address), samples.time[sample]).mapping;
+  return found.valid() ? &machine.mapping(found) : nullptr;
 }
 
 uint64_t SessionInput::mapped_size(size_t sample) const {

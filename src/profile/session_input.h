@@ -16,6 +16,7 @@ class SessionInput final : public SymbolNames, public SampleDetails {
 
   [[nodiscard]] std::string_view name(SymbolId symbol) const override;
   [[nodiscard]] std::pair<uint64_t, uint64_t> range(SymbolId symbol) const override;
+  [[nodiscard]] bool is_data(SymbolId symbol) const override;
   [[nodiscard]] char origin(DsoId dso) const override;
   [[nodiscard]] std::string srcline(DsoId dso, uint64_t address) const override;
   [[nodiscard]] std::string srcfile(DsoId dso, uint64_t address) const override;
@@ -28,6 +29,7 @@ class SessionInput final : public SymbolNames, public SampleDetails {
   [[nodiscard]] int socket_of(uint32_t cpu) const override;
   [[nodiscard]] std::string_view cgroup_path(uint64_t id) const override;
   [[nodiscard]] Machine::Namespace cgroup_namespace(size_t sample) const override;
+  [[nodiscard]] const Mapping* mapping_at(size_t sample, uint64_t address) const override;
   [[nodiscard]] uint64_t mapped_size(size_t sample) const override;
 
  private:

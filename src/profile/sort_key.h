@@ -106,6 +106,8 @@ class SortKey {
   virtual void text_of_row(uint64_t value, uint32_t /*first_sample*/, std::string& out) const {
     text(value, out);
   }
+  /// The value is of one sample; what is shown is that times the samples of the row.
+  [[nodiscard]] virtual bool multiplies() const { return false; }
   /// Characters that a row demands of the column. `first_sample` is the sample that made the row.
   [[nodiscard]] virtual size_t width(uint64_t value, uint32_t first_sample) const;
 

@@ -149,8 +149,12 @@ SymbolId Symbolizer::find(DsoId dso, uint64_t address) const {
 SymbolInfo Symbolizer::info(SymbolId symbol) const {
   LoadedDso& loaded = state_->of(symbol);
   const Symbol& entry = loaded.symbols.table->symbols()[symbol.value - loaded.first_id];
-  return {loaded.dso, loaded.symbols.from_table(entry.start), loaded.symbols.from_table(entry.end),
-          name(symbol), entry.binding};
+  return {loaded.dso,
+          loaded.symbols.from_table(entry.start),
+          loaded.symbols.from_table(entry.end),
+          name(symbol),
+          entry.binding,
+          entry.type};
 }
 
 uint64_t Symbolizer::start_of(SymbolId symbol) const {

@@ -26,6 +26,7 @@ struct SymbolInfo {
   uint64_t end = 0;
   std::string_view name;  // demangled as the options say; valid for the Symbolizer's life
   uint8_t binding = 0;    // STB_*: global, local, weak
+  uint8_t type = 0;       // STT_*: function, object
 };
 
 class Symbolizer {
