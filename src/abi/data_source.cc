@@ -80,9 +80,12 @@ std::string memory_level_text(uint64_t data_src) {
   uint64_t hops = bits(data_src, 43, 3);
   std::string text;
   if (bits(data_src, 37, 1) != 0) text = "Remote ";
-  if (hops != 0 && hops < std::size(kHops)) text += fmt::format("{} ", kHops[hops]);
+  bool has_hops = hops != 0 && hops < std::size(kHops);
+  if (has_hops) text += fmt::format("{} ", kHops[hops]);
 
-  // The old bits and the newer number may both tell the level; both are shown, as perf does.
+  // The old bits and the newer number may both tell the level; both are shown, as perf does. Hops
+  // stand in place of the old bits.
+  if (has_hops) level &= kHit | kMiss;
   std::string levels = (level & 1) != 0 ? "N/A" : "";
   auto add = [&levels](const std::string& name) {
     if (name.empty()) return;

@@ -58,8 +58,7 @@ class ReportCommand final : public Command {
     if (o_.inlines)
       env.err.print("--inline: functions that the compiler inlined are not shown yet\n");
     Session session = TRY(open(env));
-    if (session.counts().records_by_type[abi::kRecordAuxtrace] != 0)
-      env.err.print("The recording has instruction traces, which are not decoded yet.\n");
+    if (session.counts().records_by_type[abi::kRecordAuxtrace] != 0) TRY(meet_traces(env));
     if (o_.dump) return dump(env, session);
     TraceTexts traces(session);
     Plan plan;
@@ -91,6 +90,13 @@ class ReportCommand final : public Command {
     return {};
   }
 
+  [[nodiscard]] Result<> meet_traces(Env& env) const {
+    if (o_.itrace)
+      return fail(ErrorCode::kFailed, "--itrace: instruction traces are not decoded yet");
+    env.err.print("The recording has instruction traces, which are not decoded yet.\n");
+    return {};
+  }
+
   Result<> configure_call_graph(const Config& config) {
     for (std::string_view name : {"print-type", "threshold", "order", "sort-key"}) {
       auto value = config.get(fmt::format("call-graph.{}", name));
@@ -108,8 +114,18 @@ class ReportCommand final : public Command {
     bool only_records = o_.header_only || o_.stats || o_.tasks || o_.mmaps || o_.dump;
     options.want_symbols = !only_records;
     options.want_chains =
-        !only_records && (o_.children || o_.call_graph.style != view::GraphStyle::kNone);
+        !only_records &&
+        (looks_at_callers() || (o_.children || o_.call_graph.style != view::GraphStyle::kNone));
     return Session::open(o_.input, options, env);
+  }
+
+  /// Also where no call graph is shown.
+  [[nodiscard]] bool looks_at_callers() const {
+    auto names_parent = [](const std::optional<std::string>& keys) {
+      return keys && keys->find("parent") != std::string::npos;
+    };
+    return o_.parent || o_.exclude_other || o_.ignore_callees || names_parent(o_.sort) ||
+           names_parent(o_.fields);
   }
 
   void write_preamble(Sink& out, const Session& session) {
@@ -130,12 +146,12 @@ class ReportCommand final : public Command {
   Result<int> write_tables(Env& env, Session& session, const TraceTexts& traces, const Plan& plan) {
     if (plan.rows != report::RowsOf::kSamples) session.load_all_symbols();
     TRY(check_data(session, plan));
-    if (session.samples().size() == 0) {
+    report::ReportBuilder builder(session, traces, o_, plan);
+    auto reports = TRY(builder.build());
+    if (builder.samples() == 0) {
       env.err.print("Error:\nThe {} data has no samples!\n", o_.input);
       return 0;
     }
-    report::ReportBuilder builder(session, traces, o_, plan);
-    auto reports = TRY(builder.build());
     for (const std::string& column : plan.elided) env.out.print("# {}\n", column);
     if (!o_.quiet) env.out.print("#\n# Total Lost Samples: {}\n#\n", session.counts().lost_samples);
     render::TableTextOptions text{

@@ -119,16 +119,13 @@ void write_stats(Sink& out, const Session& session, bool skip_empty) {
   }
   std::vector<uint64_t> samples(session.events().size(), 0);
   for (uint32_t event : session.samples().event) ++samples[event];
-  std::vector<uint64_t> lost(session.events().size(), 0);
-  for (const OtherRecord& other : session.other_records())
-    if (other.view.type == abi::kRecordLostSamples && other.event.valid())
-      ++lost[other.event.index()];
+  const std::vector<uint64_t>& lost = counts.lost_by_event;
   for (size_t i = 0; i < samples.size(); ++i) {
     if (skip_empty && samples[i] == 0) continue;
     out.print("{} stats:\n", session.events()[EventId(i)].name);
     write_count(out, "SAMPLE", samples[i]);
     out.put('\n');
-    if (lost[i] == 0) continue;
+    if (i >= lost.size() || lost[i] == 0) continue;
     write_count(out, "LOST_SAMPLES", lost[i]);
     out.put('\n');
   }

@@ -266,8 +266,9 @@ void declare_absent(FlagTable& flags, ReportOptions& o) {
   }
   flags
       .call(0, "itrace", "opts", "Instruction Tracing options",
-            [](std::string_view) -> Result<> {
-              return fail(ErrorCode::kFailed, "--itrace: instruction traces are not decoded yet");
+            [&o](std::string_view) -> Result<> {
+              o.itrace = true;
+              return {};
             })
       .when_bare("");
   flags.boolean(0, "inline", o.inlines, "Show inline function");

@@ -100,6 +100,7 @@ struct ReportOptions {
 
   // Taken for perf's sake.
   bool inlines = false;
+  bool itrace = false;
   bool reference_graphs = false;
   uint32_t browser_samples = 0;
   std::string prefix;

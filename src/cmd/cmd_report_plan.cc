@@ -86,7 +86,7 @@ class Planner {
   }
 
   void choose_rows() {
-    bool has_branches = (all_sample_bits() & abi::kSampleBranchStack) != 0;
+    bool has_branches = session_.recording().features().branch_stack;
     bool has_chains = (all_sample_bits() & abi::kSampleCallchain) != 0;
     if (options_.memory_mode)
       plan_.rows = RowsOf::kMemory;

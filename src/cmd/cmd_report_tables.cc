@@ -136,9 +136,6 @@ std::vector<uint32_t> ReportBuilder::samples_of(EventId event) const {
     });
   if (options_.hide_unresolved)
     std::erase_if(found, [&](uint32_t i) { return !input_.frame(samples.leaf[i]).symbol.valid(); });
-  if (options_.socket >= 0)
-    std::erase_if(
-        found, [&](uint32_t i) { return adapter_.socket_of(samples.cpu[i]) != options_.socket; });
   return found;
 }
 
@@ -215,7 +212,7 @@ Result<std::vector<uint8_t>> ReportBuilder::hidden_samples() const {
     parent = TRY(find_sort_key("parent")->make(input_, settings_));
   bool any = !options_.comms.empty() || !options_.dsos.empty() || !options_.symbols.empty() ||
              !options_.pids.empty() || !options_.tids.empty() || options_.symbol_filter ||
-             parent != nullptr;
+             parent != nullptr || options_.socket >= 0;
   std::vector<uint8_t> hidden;
   if (!any) return hidden;
   RowReader reader(input_);
@@ -239,6 +236,7 @@ Result<std::vector<uint8_t>> ReportBuilder::hidden_samples() const {
     bool keep =
         has(options_.pids, samples.pid[i]) && has(options_.tids, samples.tid[i]) &&
         place_hidden[samples.leaf[i].index()] == 0 &&
+        (options_.socket < 0 || adapter_.socket_of(samples.cpu[i]) == options_.socket) &&
         (options_.comms.empty() || listed(options_.comms, input_.strings.view(samples.comm[i])));
     if (keep && parent != nullptr) {
       reader.move_to(i);
@@ -293,6 +291,7 @@ Result<std::unique_ptr<EventReport>> ReportBuilder::build_one(const std::vector<
     data.profiles.push_back(std::make_unique<Profile>(
         build_profile(data.input, data.keys, samples_of(member), options)));
     profiles.push_back(data.profiles.back().get());
+    samples_ += profiles.back()->totals().samples;
     const ProfileTotals& totals = profiles.back()->totals();
     report->samples += options_.relative ? totals.shown_samples : totals.samples;
     report->period += options_.relative ? totals.shown_period : totals.period;

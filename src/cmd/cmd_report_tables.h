@@ -32,6 +32,8 @@ class ReportBuilder {
 
   /// Tables in the order of events; those without samples are left out where the options say so.
   [[nodiscard]] Result<std::vector<std::unique_ptr<EventReport>>> build();
+  /// Samples that any table was given, hidden ones included.
+  [[nodiscard]] uint64_t samples() const { return samples_; }
 
  private:
   [[nodiscard]] std::vector<std::vector<EventId>> tables() const;
@@ -51,6 +53,7 @@ class ReportBuilder {
   SessionInput adapter_;
   ProfileInput input_;
   KeySettings settings_;
+  uint64_t samples_ = 0;
   std::vector<uint8_t> hidden_;
   std::vector<uint8_t> off_;  // by sample: outside of what --switch-on, --switch-off leave
   std::vector<uint8_t> root_frames_;

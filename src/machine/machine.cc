@@ -80,7 +80,8 @@ void Machine::apply_mmap(const MmapRecord& record, uint64_t time) {
   mapping.start = record.start;
   mapping.end = record.start + record.length;
   if (mapping.end < mapping.start) mapping.end = RuntimeAddr(UINT64_MAX);
-  mapping.offset = record.offset;
+  // Old kernels put the address there.
+  mapping.offset = kind == DsoKind::kVdso ? FileOffset(0) : record.offset;
   mapping.identity = kind == DsoKind::kJit || kind == DsoKind::kNoSymbols;
   mapping.protection = record.is_v2 ? record.protection : record.executable() ? PROT_EXEC : 0;
   mapping.shared = (record.flags & MAP_SHARED) != 0;

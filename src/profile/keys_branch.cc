@@ -132,11 +132,13 @@ class BranchAddrKey final : public BranchPlaceKey<kEnd> {
   void append(uint64_t value, FrameLevel level, std::string& out) const {
     const Frame& frame = places_[value].frame;
     fmt::format_to(std::back_inserter(out), "[{}] ", static_cast<char>(level));
-    if (frame.symbol.valid())
-      fmt::format_to(std::back_inserter(out), "{}+{:#x}", this->input_.symbols.name(frame.symbol),
-                     frame.address - frame.symbol_start);
-    else
+    if (frame.symbol.valid()) {
+      out += this->input_.symbols.name(frame.symbol);
+      if (frame.address != frame.symbol_start)
+        fmt::format_to(std::back_inserter(out), "+{:#x}", frame.address - frame.symbol_start);
+    } else {
       append_address(this->input_.details.shown_address(frame), out);
+    }
   }
   Interner ids_{2};
   std::vector<Known> places_;

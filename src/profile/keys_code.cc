@@ -90,7 +90,7 @@ class DsoKey final : public PlaceKey {
 };
 
 /// Functions; where there is none, single addresses.
-class SymbolKey final : public PlaceKey {
+class SymbolKey : public PlaceKey {
  public:
   using PlaceKey::PlaceKey;
 
@@ -363,12 +363,23 @@ class SrcfileKey final : public PlaceTextKey {
   }
 };
 
-/// The column that perf adds to `-s symbol` outside branch mode.
-class NoIpcKey final : public PlaceKey {
+/// The column that perf adds to `-s symbol` outside branch mode. It tells nothing, but keeps rows
+/// of different functions apart.
+class NoIpcKey final : public SymbolKey {
  public:
-  using PlaceKey::PlaceKey;
-  uint64_t of_place(const CodePlace& /*place*/) override { return 0; }
+  using SymbolKey::SymbolKey;
+  [[nodiscard]] int order(uint64_t a, uint64_t b) const override { return collate(a, b); }
+  [[nodiscard]] std::vector<uint32_t> ranks(std::span<const uint64_t> distinct,
+                                            Order /*which*/) const override {
+    return SymbolKey::ranks(distinct, Order::kCollating);
+  }
   void text(uint64_t /*value*/, std::string& out) const override { out += "-      -            "; }
+  void text_of_row(uint64_t value, uint32_t /*first_sample*/, std::string& out) const override {
+    text(value, out);
+  }
+  [[nodiscard]] size_t width(uint64_t /*value*/, uint32_t /*first_sample*/) const override {
+    return 20;
+  }
 };
 
 /// The first function on the call path that matches a regular expression.

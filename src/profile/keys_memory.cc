@@ -14,18 +14,16 @@ template <std::string (*Text)(uint64_t), uint64_t kMask>
 class SourceKey final : public KeyOfInput {
  public:
   using KeyOfInput::KeyOfInput;
-  uint64_t of_row(RowReader& row) override {
-    uint64_t source = row.details().data_src;
-    sources_.try_emplace(source & kMask, source);
-    return source & kMask;
+  uint64_t of_row(RowReader& row) override { return row.details().data_src & kMask; }
+  void text(uint64_t value, std::string& out) const override { out += Text(value); }
+  void text_of_row(uint64_t /*value*/, uint32_t first_sample, std::string& out) const override {
+    Sample sample;
+    input_.details.decode(first_sample, sample);
+    out += Text(sample.data_src);
   }
-  void text(uint64_t value, std::string& out) const override { out += Text(sources_.at(value)); }
   [[nodiscard]] size_t width(uint64_t /*value*/, uint32_t /*first_sample*/) const override {
     return 0;
   }
-
- private:
-  std::map<uint64_t, uint64_t> sources_;  // the first that was seen with these bits
 };
 
 template <std::string (*Text)(uint64_t), uint64_t kMask>
@@ -162,6 +160,10 @@ class CachelineKey final : public DataKey {
              mapping->inode != 0)
       level = 's';
     append_place(place(value), level, out);
+  }
+  [[nodiscard]] size_t width(uint64_t value, uint32_t /*first_sample*/) const override {
+    SymbolId symbol = place(value).frame.symbol;
+    return symbol.valid() ? input_.symbols.name(symbol).size() + 4 + 16 + 2 + 1 : kUnresolvedWidth;
   }
 
  private:

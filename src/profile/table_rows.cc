@@ -168,7 +168,7 @@ void TableRows::collate() {
 }
 
 /// The terms of the order as numbers. Overheads of a group are compared member by member, children
-/// only by the member that decides first.
+/// only by the member that decides first. The leader doesn't count where another member decides.
 TableRows::Criteria TableRows::criteria(const SortOptions& options) const {
   struct Column {
     OrderTerm term;
@@ -178,7 +178,7 @@ TableRows::Criteria TableRows::criteria(const SortOptions& options) const {
   for (const OrderTerm& term : options.terms) {
     columns.push_back({term, options.first_member});
     if (term.is_key || term.weight == Weight::kChildren) continue;
-    for (size_t member = 0; member < members(); ++member)
+    for (size_t member = 1; member < members(); ++member)
       if (member != options.first_member) columns.push_back({term, member});
   }
   Criteria made(rows_.size(), columns.size());

@@ -175,6 +175,9 @@ def lines_of(text):
         for pattern, replacement in ACCEPTED:
             line = pattern.sub(replacement, line)
         lines.append(line)
+    if "# (Tip)" in lines:
+        at = lines.index("# (Tip)")
+        del lines[at - 1:at + 2]
     while lines and lines[-1] in ("", "#", "# (Tip)"):
         lines.pop()
     return lines
