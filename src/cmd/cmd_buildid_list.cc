@@ -92,11 +92,11 @@ class BuildIdList final : public Command {
     for (FrameId leaf : session.samples().leaf) hit.insert(session.frame(leaf).dso.value);
     const DsoTable& dsos = session.machine().dsos();
     std::set<uint32_t> printed;
+    // Objects without a build id are listed, too: they were hit.
     auto print = [&](DsoId dso) {
       if (!dso.valid() || !printed.insert(dso.value).second) return;
-      if (options_.with_hits && !hit.contains(dso.value)) return;
-      if (!dsos[dso].build_id.empty())
-        env.out.print("{} {}\n", to_hex(dsos[dso].build_id), dsos[dso].path);
+      if (hit.contains(dso.value))
+        env.out.print("{:40} {}\n", to_hex(dsos[dso].build_id), dsos[dso].path);
     };
     for (const BuildIdEntry& entry : session.recording().features().build_ids)
       print(dsos.find(entry.path));

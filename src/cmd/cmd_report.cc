@@ -146,13 +146,13 @@ class ReportCommand final : public Command {
   Result<int> write_tables(Env& env, Session& session, const TraceTexts& traces, const Plan& plan) {
     if (plan.rows != report::RowsOf::kSamples) session.load_all_symbols();
     TRY(check_data(session, plan));
+    for (const std::string& column : plan.elided) env.out.print("# {}\n", column);
     report::ReportBuilder builder(session, traces, o_, plan);
     auto reports = TRY(builder.build());
     if (builder.samples() == 0) {
       env.err.print("Error:\nThe {} data has no samples!\n", o_.input);
       return 0;
     }
-    for (const std::string& column : plan.elided) env.out.print("# {}\n", column);
     if (!o_.quiet) env.out.print("#\n# Total Lost Samples: {}\n#\n", session.counts().lost_samples);
     render::TableTextOptions text{
         .separator = o_.separator,

@@ -2,6 +2,7 @@
 
 #include <ctime>
 
+#include "cmd/bpf_program_text.h"
 #include "event/attr_text.h"
 
 namespace sonde {
@@ -149,6 +150,8 @@ class HeaderWriter {
       case abi::kFeatureDirFormat:
         out_.print("# directory data version : {}\n", features_.dir_format_version.value_or(0));
         return;
+      case abi::kFeatureBpfProgInfo:
+        return write_bpf_programs(out_, features_, recording_.byte_order());
       case abi::kFeatureBpfBtf:
         for (const auto& btf : features_.bpf_btf) out_.print("# btf info of id {}\n", btf.first);
         return;
