@@ -22,7 +22,10 @@ std::string source_line(const ProfileInput& input, const Frame& frame) {
   if (!frame.dso.valid()) return std::string(kUnknown);
   std::string line = input.symbols.srcline(frame.dso, frame.address);
   if (line != kUnknown) return line;
-  if (frame.symbol.valid() && !input.dsos[frame.dso].is_kernel_side) return line;
+  bool stands_for_line =
+      frame.symbol.valid() &&
+      (input.dsos[frame.dso].is_kernel_side || input.symbols.name(frame.symbol).ends_with("@plt"));
+  if (frame.symbol.valid() && !stands_for_line) return line;
   if (frame.symbol.valid())
     return fmt::format("{}+{}", input.symbols.name(frame.symbol),
                        frame.address - frame.symbol_start);
