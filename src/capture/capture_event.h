@@ -22,12 +22,13 @@ struct OpenedEvent {
 };
 
 struct CaptureEvent {
-  ParsedEvent parsed;         // name, attr, terms, filter …
-  std::string cgroup;         // record only tasks of this cgroup; empty: all
-  int cgroup_fd = -1;         // its directory, where there is one
-  bool is_tracking = false;   // carries the sideband: mmap, comm, task …
-  bool is_immediate = false;  // counts from the moment it is opened
-  bool is_added = false;      // the dummy that the recorder put in to carry the sideband
+  ParsedEvent parsed;           // name, attr, terms, filter …
+  std::string cgroup;           // record only tasks of this cgroup; empty: all
+  int cgroup_fd = -1;           // its directory, where there is one
+  bool is_tracking = false;     // carries the sideband: mmap, comm, task …
+  bool is_immediate = false;    // counts from the moment it is opened
+  bool is_added = false;        // the dummy that the recorder put in to carry the sideband
+  bool is_unsupported = false;  // counting only: there is no such counter, and that is no error
   std::vector<OpenedEvent> opened;
 
   [[nodiscard]] abi::EventAttr& attr() { return parsed.attr; }

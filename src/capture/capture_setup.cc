@@ -35,35 +35,6 @@ ParsedEvent default_event(Sys& sys) {
   return event;
 }
 
-/// Cgroups go to the events in order; a single one goes to all of them.
-Result<> assign_cgroups(const std::vector<std::string>& names, Capture& capture) {
-  for (size_t i = 0; i < names.size() && i < capture.events.size(); ++i) {
-    if (names[i].empty()) continue;
-    if (!capture.target.has_cpu())
-      return fail(ErrorCode::kUsage, "cgroup monitoring only available in system-wide mode");
-    Fd fd = TRY(open_cgroup(names[i]));
-    capture.events[i].cgroup = names[i];
-    capture.events[i].cgroup_fd = fd.get();
-    capture.cgroups.push_back(std::move(fd));
-  }
-  return {};
-}
-
-Result<> apply_filters(Sys& sys, const std::vector<CaptureEvent>& events) {
-  for (const CaptureEvent& event : events) {
-    if (event.parsed.filter.empty()) continue;
-    for (const OpenedEvent& opened : event.opened) {
-      auto text = reinterpret_cast<uint64_t>(event.parsed.filter.c_str());
-      SysResult<int> set = sys.ioctl(opened.fd, PERF_EVENT_IOC_SET_FILTER, text);
-      if (!set)
-        return fail(ErrorCode::kFailed, "failed to set filter \"{}\" on event {} with {} ({})",
-                    event.parsed.filter, event.parsed.name, set.error(),
-                    std::strerror(set.error()));
-    }
-  }
-  return {};
-}
-
 void warn_of_hidden_addresses(const RecordOptions& options, Env& env, const Capture& capture) {
   bool all_user = std::ranges::all_of(capture.events, [](const CaptureEvent& event) {
     return event.attr().exclude_kernel || event.is_dummy();
@@ -96,6 +67,34 @@ EventOpener::Listener listener_for(const RecordOptions& options, Env& env) {
 }
 
 }  // namespace
+
+Result<> assign_cgroups(const std::vector<std::string>& names, Capture& capture) {
+  for (size_t i = 0; i < names.size() && i < capture.events.size(); ++i) {
+    if (names[i].empty()) continue;
+    if (!capture.target.has_cpu())
+      return fail(ErrorCode::kUsage, "cgroup monitoring only available in system-wide mode");
+    Fd fd = TRY(open_cgroup(names[i]));
+    capture.events[i].cgroup = names[i];
+    capture.events[i].cgroup_fd = fd.get();
+    capture.cgroups.push_back(std::move(fd));
+  }
+  return {};
+}
+
+Result<> apply_filters(Sys& sys, const std::vector<CaptureEvent>& events) {
+  for (const CaptureEvent& event : events) {
+    if (event.parsed.filter.empty()) continue;
+    for (const OpenedEvent& opened : event.opened) {
+      auto text = reinterpret_cast<uint64_t>(event.parsed.filter.c_str());
+      SysResult<int> set = sys.ioctl(opened.fd, PERF_EVENT_IOC_SET_FILTER, text);
+      if (!set)
+        return fail(ErrorCode::kFailed, "failed to set filter \"{}\" on event {} with {} ({})",
+                    event.parsed.filter, event.parsed.name, set.error(),
+                    std::strerror(set.error()));
+    }
+  }
+  return {};
+}
 
 std::vector<abi::EventAttr> Capture::attrs() const {
   std::vector<abi::EventAttr> all;

@@ -32,6 +32,11 @@ struct Capture {
 /// `pipe_output`: the recording goes to stdout, which the command must leave alone.
 Result<Capture> set_up_capture(const RecordOptions& options, bool pipe_output, Env& env);
 
+/// Gives each event its cgroup, in order; names may be fewer than events, or empty.
+Result<> assign_cgroups(const std::vector<std::string>& names, Capture& capture);
+/// Hands the filters of --filter to the kernel.
+Result<> apply_filters(Sys& sys, const std::vector<CaptureEvent>& events);
+
 /// "Warning:\n…" and notes on stderr, unless --quiet.
 void say(const RecordOptions& options, Env& env, std::string_view text);
 

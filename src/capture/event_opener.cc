@@ -45,6 +45,8 @@ Result<> EventOpener::open(std::vector<CaptureEvent>& events) {
 
 Result<> EventOpener::open_event(std::vector<CaptureEvent>& events, size_t index) {
   CaptureEvent& event = events[index];
+  if (event.parsed.tool != ToolEvent::kNone && rules_.counting) return {};
+  const MissingFeatures known_missing = missing_;
   precise_asked_ = static_cast<unsigned>(event.attr().precise_ip);
   auto members = static_cast<size_t>(std::ranges::count_if(
       events, [&](const CaptureEvent& e) { return e.parsed.leader == event.parsed.leader; }));
@@ -54,9 +56,21 @@ Result<> EventOpener::open_event(std::vector<CaptureEvent>& events, size_t index
     close_all(event);
     const Refusal& refusal = opened.error();
     if (ask_for_less(events, index, refusal, members)) continue;
+    if (break_weak_group(events, index, refusal.error)) return open_event(events, index);
+    bool leads_others = event.parsed.leader == index && members > 1;
+    if (leads_others && event.parsed.weak_group && may_pass_over(false, refusal.error)) {
+      dissolve_group(events, index);
+      leads_others = false;
+    }
+    if (may_pass_over(leads_others, refusal.error)) {
+      // What was left out meanwhile was not what the kernel minded.
+      missing_ = known_missing;
+      event.is_unsupported = true;
+      if (listener_.note)
+        listener_.note(fmt::format("{} event is not supported by the kernel.", event.parsed.name));
+      return {};
+    }
     if (fall_back(event, refusal.error)) continue;
-    if (break_weak_group(events, index, refusal.error))
-      return open_event(events, event.parsed.leader);
     return std::unexpected(
         explain_open_failure(event, target_, refusal.error, perf_event_paranoid()));
   }
@@ -172,8 +186,8 @@ bool EventOpener::drop_missing_feature(const CaptureEvent& event, bool in_group)
            (attr.branch_sample_type & (abi::kBranchNoCycles | abi::kBranchNoFlags)) != 0,
            "branch sample no (cycles/flags)"))
     return true;
-  return drop(missing_.group_read, in_group && attr.inherit && attr.samples(abi::kSampleRead),
-              "group read");
+  bool reads_group = attr.samples(abi::kSampleRead) || (attr.read_format & abi::kFormatGroup) != 0;
+  return drop(missing_.group_read, in_group && attr.inherit && reads_group, "group read");
 }
 
 abi::EventAttr EventOpener::without_missing(const abi::EventAttr& wanted) const {
@@ -199,9 +213,15 @@ abi::EventAttr EventOpener::without_missing(const abi::EventAttr& wanted) const 
   return attr;
 }
 
+bool EventOpener::may_pass_over(bool leads_others, int error) const {
+  bool absent = error == EINVAL || error == ENOSYS || error == ENOENT || error == EOPNOTSUPP ||
+                error == ENXIO;
+  return rules_.counting && absent && !leads_others;
+}
+
 bool EventOpener::fall_back(CaptureEvent& event, int error) {
   abi::EventAttr& attr = event.attr();
-  bool no_pmu = error == ENOENT || error == ENXIO || error == ENODEV;
+  bool no_pmu = !rules_.counting && (error == ENOENT || error == ENXIO || error == ENODEV);
   if (no_pmu && attr.type == abi::kTypeHardware && attr.config == abi::kHwCpuCycles) {
     attr.type = abi::kTypeSoftware;
     attr.config = abi::kSwCpuClock;
@@ -238,6 +258,13 @@ bool EventOpener::break_weak_group(std::vector<CaptureEvent>& events, size_t ind
   if (listener_.note)
     listener_.note(fmt::format("Weak group for {} failed: its events are recorded one by one",
                                events[leader].parsed.name));
+  dissolve_group(events, leader);
+  for (size_t i = leader; i < index; ++i)
+    if (events[i].opened.empty() && !open_event(events, i)) return false;
+  return true;
+}
+
+void EventOpener::dissolve_group(std::vector<CaptureEvent>& events, size_t leader) {
   for (size_t i = 0; i < events.size(); ++i) {
     if (events[i].parsed.leader != leader) continue;
     close_all(events[i]);
@@ -245,9 +272,6 @@ bool EventOpener::break_weak_group(std::vector<CaptureEvent>& events, size_t ind
     events[i].attr().disabled = events[leader].attr().disabled;
     events[i].attr().enable_on_exec = events[leader].attr().enable_on_exec;
   }
-  for (size_t i = leader; i < index; ++i)
-    if (events[i].opened.empty() && !open_event(events, i)) return false;
-  return true;
 }
 
 void EventOpener::close_all(CaptureEvent& event) {

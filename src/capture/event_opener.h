@@ -9,6 +9,10 @@
 //   6. without kernel and hypervisor, where perf_event_paranoid forbids them (EACCES)
 //
 // What is found missing in 4. is remembered and not asked for again.
+//
+// Who only counts (OpenRules::counting) wants no other event in place of the one that was asked
+// for:
+// 5. is left out, and an event that the machine hasn't is marked as unsupported and passed over.
 #pragma once
 
 #include <functional>
@@ -29,6 +33,10 @@ struct MissingFeatures {
        exclude_guest = false, sample_id_all = false, lbr_flags = false, group_read = false;
 };
 
+struct OpenRules {
+  bool counting = false;
+};
+
 class EventOpener {
  public:
   struct Listener {
@@ -38,8 +46,8 @@ class EventOpener {
     std::function<void(pid_t)> thread_vanished = {};
   };
 
-  EventOpener(Sys& sys, Target& target, Listener listener)
-      : sys_(sys), target_(target), listener_(std::move(listener)) {}
+  EventOpener(Sys& sys, Target& target, Listener listener, OpenRules rules = {})
+      : sys_(sys), target_(target), listener_(std::move(listener)), rules_(rules) {}
 
   /// Opens all events, in place: `opened` is filled, attrs end up as the kernel took them. Threads
   /// that are gone leave the target. The error's text is perf's: what was refused, why, and the
@@ -64,7 +72,10 @@ class EventOpener {
   bool lower_precision(CaptureEvent& event);
   bool drop_missing_feature(const CaptureEvent& event, bool in_group);
   bool fall_back(CaptureEvent& event, int error);
+  [[nodiscard]] bool may_pass_over(bool leads_others, int error) const;
   bool break_weak_group(std::vector<CaptureEvent>& events, size_t index, int error);
+  /// Its members become events of their own.
+  void dissolve_group(std::vector<CaptureEvent>& events, size_t leader);
   [[nodiscard]] abi::EventAttr without_missing(const abi::EventAttr& attr) const;
   void close_all(CaptureEvent& event);
   void trace_attr(const abi::EventAttr& attr);
@@ -72,6 +83,7 @@ class EventOpener {
   Sys& sys_;
   Target& target_;
   Listener listener_;
+  OpenRules rules_;
   MissingFeatures missing_;
   bool limit_raised_ = false;
   bool kernel_excluded_ = false;

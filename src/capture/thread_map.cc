@@ -83,6 +83,12 @@ Result<std::vector<ThreadEntry>> threads_by_id(std::string_view tids) {
   return threads;
 }
 
+std::vector<ThreadEntry> all_threads() {
+  std::vector<ThreadEntry> threads;
+  for (pid_t pid : numeric_entries("/proc")) add_threads(pid, threads);
+  return threads;
+}
+
 Result<std::vector<ThreadEntry>> threads_of_user(const std::string& user) {
   uid_t uid = TRY(user_id(user));
   std::vector<ThreadEntry> threads;

@@ -25,6 +25,9 @@ Result<std::vector<ThreadEntry>> threads_by_id(std::string_view tids);
 /// All threads that `user` (a name or a number) owns. kNotFound: no such user, or no thread.
 Result<std::vector<ThreadEntry>> threads_of_user(const std::string& user);
 
+/// Every thread of the machine that /proc shows.
+std::vector<ThreadEntry> all_threads();
+
 /// Numeric entries of a directory in ascending order: processes of /proc, tasks of /proc/N/task.
 std::vector<pid_t> numeric_entries(const std::string& directory);
 /// The numbers of entries PREFIXnumber ("memory12"), ascending.

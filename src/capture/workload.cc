@@ -68,7 +68,8 @@ Workload::Workload(Workload&& other) noexcept
       go_(std::move(other.go_)),
       exec_status_(std::move(other.exec_status_)),
       started_(other.started_),
-      status_(other.status_) {}
+      status_(other.status_),
+      usage_(other.usage_) {}
 
 Workload::~Workload() {
   if (pid_ < 0 || started_) return;
@@ -98,7 +99,7 @@ std::optional<int> Workload::reap(bool block) {
   int status = 0;
   pid_t got;
   do {
-    got = ::waitpid(pid_, &status, block ? 0 : WNOHANG);
+    got = ::wait4(pid_, &status, block ? 0 : WNOHANG, &usage_);
   } while (got < 0 && errno == EINTR);
   if (got == pid_) status_ = status;
   return status_;

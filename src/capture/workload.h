@@ -9,6 +9,7 @@
 // If the recorder dies before `start`, the child ends without running anything.
 #pragma once
 
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include <optional>
@@ -38,6 +39,8 @@ class Workload {
   std::optional<int> exec_error();
   /// The child's wait status if it has ended; with `block` waits for that.
   std::optional<int> reap(bool block);
+  /// What the child has used, itself and those that it waited for, once it was reaped.
+  [[nodiscard]] const rusage& usage() const { return usage_; }
   void signal(int number) const;
 
  private:
@@ -47,6 +50,7 @@ class Workload {
   Fd exec_status_;
   bool started_ = false;
   std::optional<int> status_;
+  rusage usage_{};
 };
 
 /// A wait status as a shell would give it: the exit status, or 128 + the number of the signal.

@@ -1,30 +1,13 @@
 // record: runs a command, or watches what runs already, and writes a profile of it to perf.data.
 #include <oneapi/tbb/global_control.h>
-#include <unistd.h>
 
-#include <climits>
-
-#include "base/file.h"
-#include "base/text.h"
 #include "capture/recorder.h"
 #include "cmd/cmd_record_flags.h"
 #include "cmd/command.h"
+#include "cmd/own_command_line.h"
 
 namespace sonde {
 namespace {
-
-/// This process's command line, the program by its full path: what the CMDLINE feature keeps.
-std::vector<std::string> own_command_line() {
-  std::vector<std::string> words;
-  Result<std::string> text = read_file("/proc/self/cmdline");
-  if (!text) return words;
-  for (std::string_view word : split(*text, '\0')) words.emplace_back(word);
-  if (!words.empty() && words.back().empty()) words.pop_back();
-  char path[PATH_MAX];
-  ssize_t length = ::readlink("/proc/self/exe", path, sizeof path);
-  if (length > 0 && !words.empty()) words[0].assign(path, static_cast<size_t>(length));
-  return words;
-}
 
 class Record final : public Command {
  public:

@@ -44,6 +44,9 @@ class Command {
   /// Whether long output goes through the user's pager when stdout is a terminal. Asked after
   /// parsing.
   [[nodiscard]] virtual bool paged() const { return false; }
+  /// The command behind the first word (`stat record`), which has a table of flags of its own for
+  /// the words after it; null where the words are this command's. It may refer to this one.
+  virtual std::unique_ptr<Command> subcommand(const Arguments& /*arguments*/) { return nullptr; }
   /// Does the work and gives the exit status. An Error is printed by the dispatcher, which also
   /// knows its exit status: kUsage shows the usage behind the message, kIo after a closed pipe is
   /// silent.

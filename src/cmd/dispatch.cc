@@ -43,7 +43,10 @@ Result<> load_config(Env& env) {
 class Invocation {
  public:
   Invocation(Env& env, const CommandInfo& info, GlobalOptions::Paging paging)
-      : env_(env), info_(info), paging_(paging), pager_(env), command_(info.make()) {}
+      : Invocation(env, info, paging, info.make()) {}
+  Invocation(Env& env, const CommandInfo& info, GlobalOptions::Paging paging,
+             std::unique_ptr<Command> command)
+      : env_(env), info_(info), paging_(paging), pager_(env), command_(std::move(command)) {}
 
   int run(std::span<const std::string> words) {
     if (Result<> configured = command_->configure(env_.config); !configured)
@@ -64,6 +67,11 @@ class Invocation {
 
  private:
   int execute(const Arguments& arguments) {
+    if (std::unique_ptr<Command> inner = command_->subcommand(arguments)) {
+      CommandInfo info{info_.name + " " + arguments[0], info_.summary, nullptr};
+      return Invocation(env_, info, paging_, std::move(inner))
+          .run(std::span<const std::string>(arguments.words).subspan(1));
+    }
     if (wants_pager()) pager_.start();
     Result<int> status = command_->run(env_, arguments);
     return status ? *status : report(status.error());

@@ -1,0 +1,98 @@
+#include "analysis/count_file.h"
+
+#include <algorithm>
+
+#include "perfdata/user_records.h"
+
+namespace sonde {
+
+void CountFile::read(const std::function<void(const Round&)>& on_round) {
+  for (const RecordBlock& block : recording_.blocks()) {
+    RecordRange range(block, recording_.byte_order());
+    RecordView record;
+    while (range.next(record)) take(record, on_round);
+  }
+  prepare();
+}
+
+void CountFile::take(const RecordView& record, const std::function<void(const Round&)>& on_round) {
+  switch (record.type) {
+    case abi::kRecordThreadMap:
+      if (auto map = decode_user<ThreadMapRecord>(record)) {
+        threads_.clear();
+        for (const ThreadMapRecord::Entry& thread : map->threads)
+          threads_.push_back({static_cast<int>(thread.tid), std::string(thread.comm)});
+      }
+      break;
+    case abi::kRecordCpuMap:
+      if (auto map = decode_user<CpuMapRecord>(record)) cpus_ = map->cpus;
+      break;
+    case abi::kRecordStatConfig:
+      take_config(record);
+      break;
+    case abi::kRecordStat:
+      take_counts(record);
+      break;
+    case abi::kRecordStatRound:
+      if (auto round = decode_user<StatRoundRecord>(record)) {
+        prepare();
+        on_round({.is_final = round->type == static_cast<uint64_t>(CountRoundKind::kFinal),
+                  .time_ns = round->time});
+      }
+      break;
+    default:
+      break;
+  }
+}
+
+void CountFile::take_config(const RecordView& record) {
+  auto config = decode_user<StatConfigRecord>(record);
+  if (!config) return;
+  for (size_t i = 0; i + 1 < config->terms.size(); i += 2) {
+    uint64_t value = config->terms[i + 1];
+    switch (static_cast<CountFileTag>(config->terms[i])) {
+      case CountFileTag::kMode:
+        if (value <= static_cast<uint64_t>(CountFileMode::kNode))
+          config_.mode = static_cast<CountFileMode>(value);
+        break;
+      case CountFileTag::kInterval:
+        config_.interval_ms = value;
+        break;
+      case CountFileTag::kScale:
+        config_.scale = value != 0;
+        break;
+    }
+  }
+}
+
+/// Room for every counter that the maps promise.
+void CountFile::prepare() {
+  if (is_prepared_) return;
+  is_prepared_ = true;
+  if (cpus_.empty()) cpus_ = {-1};
+  if (threads_.empty()) threads_.emplace_back();
+  for (const EventDesc& event : recording_.events().all()) {
+    events_.push_back(counted_event(event));
+    EventReadings& readings = readings_.emplace_back();
+    readings.supported = false;
+    readings.cpus = event.own_cpus.empty() ? cpus_ : event.own_cpus;
+    readings.values.resize(readings.cpus.size() * threads_.size());
+  }
+}
+
+void CountFile::take_counts(const RecordView& record) {
+  auto stat = decode_user<StatRecord>(record);
+  if (!stat) return;
+  prepare();
+  EventId event = recording_.events().by_id(stat->id);
+  auto lost = [&] { losses_.add(LossKind::k_bad_record, 1, "counts of an unknown counter"); };
+  if (!event.valid()) return lost();
+  EventReadings& readings = readings_[event.index()];
+  auto cpu = std::ranges::find(readings.cpus, static_cast<int>(stat->cpu));
+  if (cpu == readings.cpus.end() || stat->thread >= threads_.size()) return lost();
+  size_t slot = static_cast<size_t>(cpu - readings.cpus.begin()) * threads_.size() + stat->thread;
+  readings.supported = true;
+  readings.values[slot] = {stat->value, stat->enabled, stat->running};
+}
+
+}  // namespace sonde

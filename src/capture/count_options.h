@@ -1,0 +1,33 @@
+// CountOptions: everything that the `stat` command line decides about *what* is counted and for how
+// long, as data. How the counts are added up and shown is the business of analysis and render.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "capture/record_options.h"
+#include "event/event_list.h"
+
+namespace sonde {
+
+struct CountOptions {
+  TargetOptions target;              // per_thread: one row per thread (--per-thread)
+  EventList events;                  // empty: only time is measured (-n)
+  std::vector<std::string> cgroups;  // -G, --for-each-cgroup: by event index; may be shorter
+  bool no_inherit = false;           // -i
+  bool all_user = false;             // --all-user
+  bool all_kernel = false;           // --all-kernel
+  bool group_all = false;            // -g
+
+  DelayOptions delay;           // -D
+  ControlOptions control;       // --control
+  uint64_t interval_ms = 0;     // -I; 0: counts are read once, at the end
+  uint64_t interval_count = 0;  // --interval-count; 0: no limit
+  uint64_t timeout_ms = 0;      // --timeout; 0: none
+  bool quiet = false;
+  int verbose = 0;
+  bool output_to_stdout = false;  // a recording goes to stdout, which the command must leave alone
+};
+
+}  // namespace sonde

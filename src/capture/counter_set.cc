@@ -1,0 +1,125 @@
+#include "capture/counter_set.h"
+
+#include <linux/perf_event.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "capture/count_config.h"
+#include "capture/event_closer.h"
+#include "capture/event_opener.h"
+
+namespace sonde {
+namespace {
+
+void note(const CountOptions& options, Env& env, std::string_view text) {
+  if (!options.quiet) env.err.print("{}\n", text);
+}
+
+EventOpener::Listener listener_for(const CountOptions& options, Env& env) {
+  EventOpener::Listener listener;
+  if (options.verbose > 0)
+    listener.note = [&](std::string_view text) {
+      note(options, env, fmt::format("Warning:\n{}", text));
+    };
+  if (options.verbose > 1)
+    listener.trace = [&env](std::string_view text) { env.err.print("{}\n", text); };
+  listener.thread_vanished = [&env](pid_t tid) {
+    env.losses.add(LossKind::k_task_vanished, 1, fmt::format("thread {}", tid));
+  };
+  return listener;
+}
+
+}  // namespace
+
+Result<CounterSet> CounterSet::open(const CountOptions& options, Env& env) {
+  Capture capture;
+  std::vector<std::string> messages;
+  capture.target = TRY(resolve_count_target(options.target, messages));
+  for (const std::string& message : messages) note(options, env, "Warning:\n" + message);
+  capture.events = configure_counters(options, capture.target);
+  TRY(assign_cgroups(options.cgroups, capture));
+  if (!options.target.command.empty()) {
+    capture.workload.emplace(TRY(Workload::fork(options.target.command, options.output_to_stdout)));
+    if (capture.target.is_command()) capture.target.threads = {{capture.workload->pid(), {}}};
+  }
+  EventOpener opener(env.sys, capture.target, listener_for(options, env), {.counting = true});
+  TRY(opener.open(capture.events));
+  TRY(apply_filters(env.sys, capture.events));
+  return CounterSet(std::move(capture), env);
+}
+
+std::vector<EventReadings> CounterSet::read() {
+  std::vector<EventReadings> all(capture_.events.size());
+  for (size_t i = 0; i < all.size(); ++i) {
+    const CaptureEvent& event = capture_.events[i];
+    const Target& target = capture_.target;
+    all[i].supported = !event.is_unsupported;
+    all[i].cpus = event.parsed.cpus.empty() || target.per_thread ? target.cpus : event.parsed.cpus;
+    all[i].values.resize(all[i].cpus.size() * target.threads.size());
+  }
+  for (size_t i = 0; i < all.size(); ++i) {
+    const CaptureEvent& event = capture_.events[i];
+    bool grouped = (event.attr().read_format & abi::kFormatGroup) != 0;
+    if (!grouped)
+      read_alone(i, all);
+    else if (event.parsed.leader == i)
+      read_group(i, all);
+  }
+  return all;
+}
+
+void CounterSet::read_alone(size_t event, std::vector<EventReadings>& all) {
+  const std::vector<OpenedEvent>& opened = capture_.events[event].opened;
+  std::vector<CounterReading>& values = all[event].values;
+  for (size_t k = 0; k < opened.size() && k < values.size(); ++k) {
+    uint64_t words[4] = {};
+    SysResult<size_t> got = env_->sys.read(opened[k].fd, words, sizeof words);
+    if (got && *got >= 3 * sizeof(uint64_t)) values[k] = {words[0], words[1], words[2]};
+  }
+}
+
+/// What one read of the leader gives: the number of values, the two times, and for each of the
+/// events that were opened its value and id.
+void CounterSet::read_group(size_t leader, std::vector<EventReadings>& all) {
+  std::vector<size_t> members;
+  for (size_t i = leader; i < capture_.events.size(); ++i)
+    if (capture_.events[i].parsed.leader == leader && !capture_.events[i].opened.empty())
+      members.push_back(i);
+  constexpr size_t kHead = 3, kPerValue = 2;
+  buffer_.resize(kHead + kPerValue * members.size());
+  const std::vector<OpenedEvent>& opened = capture_.events[leader].opened;
+  for (size_t k = 0; k < opened.size(); ++k) {
+    size_t size = buffer_.size() * sizeof(uint64_t);
+    SysResult<size_t> got = env_->sys.read(opened[k].fd, buffer_.data(), size);
+    if (!got || *got < size || buffer_[0] != members.size()) continue;
+    for (size_t m = 0; m < members.size(); ++m)
+      if (k < all[members[m]].values.size())
+        all[members[m]].values[k] = {buffer_[kHead + kPerValue * m], buffer_[1], buffer_[2]};
+  }
+}
+
+Result<> CounterSet::fetch_ids() {
+  for (CaptureEvent& event : capture_.events)
+    for (OpenedEvent& opened : event.opened) {
+      SysResult<int> told =
+          env_->sys.ioctl(opened.fd, PERF_EVENT_IOC_ID, reinterpret_cast<uint64_t>(&opened.id));
+      if (!told)
+        return fail(ErrorCode::kFailed, "failed to get the id of event {}: {}", event.parsed.name,
+                    std::strerror(told.error()));
+    }
+  return {};
+}
+
+void CounterSet::release() {
+  for (CaptureEvent& event : capture_.events) {
+    for (const OpenedEvent& opened : event.opened) (void)env_->sys.close(opened.fd);
+    event.opened.clear();
+  }
+}
+
+void CounterSet::close() {
+  close_events(capture_, env_->sys);
+}
+
+}  // namespace sonde

@@ -1,0 +1,56 @@
+// CounterSet: the counters of one run, opened: the command that waits for its start, the events on
+// their CPUs and threads, and reading them all.
+//
+//   CounterSet counters = TRY(CounterSet::open(options, env));
+//   counters.start();                         // what is not switched on by the command's exec
+//   ...
+//   std::vector<EventReadings> now = counters.read();
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "base/env.h"
+#include "base/error.h"
+#include "capture/capture_setup.h"
+#include "capture/count_options.h"
+#include "capture/counter_reading.h"
+#include "capture/event_switch.h"
+
+namespace sonde {
+
+class CounterSet {
+ public:
+  /// The command is forked and held. Events that the machine hasn't are marked, not an error;
+  /// other refusals are, in the words of open_error.h.
+  static Result<CounterSet> open(const CountOptions& options, Env& env);
+
+  [[nodiscard]] const Target& target() const { return capture_.target; }
+  [[nodiscard]] const std::vector<CaptureEvent>& events() const { return capture_.events; }
+  [[nodiscard]] std::optional<Workload>& workload() { return capture_.workload; }
+  [[nodiscard]] EventSwitch control() const { return {env_->sys, capture_.events}; }
+  /// For whoever writes the counts to a file.
+  [[nodiscard]] const Capture& capture() const { return capture_; }
+
+  /// One entry per event. A counter that cannot be read reads as zero in all three numbers.
+  std::vector<EventReadings> read();
+
+  /// Asks the kernel for the ids of all counters.
+  Result<> fetch_ids();
+
+  /// Closes the counters; those that take long in the background.
+  void close();
+  /// Closes them at once, which is quick where another set holds the same events open.
+  void release();
+
+ private:
+  CounterSet(Capture capture, Env& env) : capture_(std::move(capture)), env_(&env) {}
+  void read_group(size_t leader, std::vector<EventReadings>& all);
+  void read_alone(size_t event, std::vector<EventReadings>& all);
+
+  Capture capture_;
+  Env* env_;
+  std::vector<uint64_t> buffer_;
+};
+
+}  // namespace sonde

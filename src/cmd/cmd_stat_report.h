@@ -1,0 +1,14 @@
+// `stat report`: shows the counts of a `stat record` file.
+#pragma once
+
+#include <memory>
+
+#include "cmd/cmd_stat_flags.h"
+#include "cmd/command.h"
+
+namespace sonde {
+
+/// `before`: what was said before the word `report` (-x, -j, --metric-only …).
+std::unique_ptr<Command> make_stat_report(const StatOptions& before);
+
+}  // namespace sonde

@@ -1,0 +1,13 @@
+// The work of `stat` and `stat record`: runs as often as asked for, adds up, writes.
+#pragma once
+
+#include "base/env.h"
+#include "base/error.h"
+#include "cmd/cmd_stat_flags.h"
+
+namespace sonde {
+
+/// The exit status: the command's, or 128 and the signal that ended it or the measurement.
+Result<int> run_stat(const StatOptions& options, bool recording, Env& env);
+
+}  // namespace sonde
