@@ -26,7 +26,7 @@ struct CountSettings {
   bool merge_core_kinds = false;     // --hybrid-merge
   bool percore_show_thread = false;  // --percore-show-thread
   bool skip_idle_threads = false;    // rows of zero, where threads of the whole machine are shown
-  MetricChoice metrics;
+  MetricChoice metrics = {};
 };
 
 class CountSeries {

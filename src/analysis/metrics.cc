@@ -213,6 +213,8 @@ class MetricTable {
       if (fits && slot.cgroup == event.cgroup)
         values.*kInputMembers[slot.input] = slot.counts.mean();
     }
+    // Beside its own count an expression means this one, not the mean of all that are alike.
+    if (InputId own = input_of(event); own != k_any) values.*kInputMembers[own] = count;
     return values;
   }
 };

@@ -140,5 +140,67 @@ TEST(EventOpener, BranchStacksWithoutHardware) {
             "Error:\ncycles: PMU Hardware or event type doesn't support branch stack sampling.");
 }
 
+TEST(EventOpener, CountingPassesOverWhatTheMachineHasNot) {
+  for (int error : {ENOENT, EINVAL, EOPNOTSUPP, ENXIO, ENOSYS}) {
+    FakeKernel kernel([error](const abi::EventAttr& attr, pid_t) {
+      return attr.type == abi::kTypeHardware ? error : 0;
+    });
+    Target target = two_threads();
+    EventOpener opener(kernel, target, {}, {.counting = true});
+    std::vector<CaptureEvent> events{cycles(), cycles()};
+    events[1].parsed.leader = 1;
+    events[1].attr().type = abi::kTypeSoftware;
+    ASSERT_TRUE(opener.open(events)) << error;
+    EXPECT_TRUE(events[0].is_unsupported) << error;
+    EXPECT_TRUE(events[0].opened.empty());
+    EXPECT_EQ(events[0].attr().type, abi::kTypeHardware) << "no other event in its place";
+    EXPECT_FALSE(events[1].is_unsupported);
+    EXPECT_EQ(events[1].opened.size(), 2u);
+    EXPECT_FALSE(opener.missing().cloexec) << "an event that is not there says nothing of features";
+  }
+}
+
+TEST(EventOpener, CountingFailsWhereThePrivilegeOrTheThingIsMissing) {
+  const std::pair<int, std::string> kRefusals[] = {
+      {EPERM, "No permission to enable cycles event."},
+      {EACCES, "perf_event_paranoid setting is "},
+      {EMFILE, "Too many events are opened."},
+      {EBUSY, "The PMU counters are busy/taken by another profiler."},
+      {ENODEV, "The sys_perf_event_open() syscall returned with 19"},
+  };
+  for (const auto& [error, words] : kRefusals) {
+    FakeKernel kernel([error = error](const abi::EventAttr&, pid_t) { return error; });
+    Target target = two_threads();
+    EventOpener opener(kernel, target, {}, {.counting = true});
+    std::vector<CaptureEvent> events{cycles()};
+    events[0].attr().exclude_kernel = 1;
+    Result<> opened = opener.open(events);
+    ASSERT_FALSE(opened) << error;
+    EXPECT_NE(opened.error().message.find(words), std::string::npos) << opened.error().message;
+  }
+}
+
+TEST(EventOpener, ALeaderThatIsMissingFailsItsGroupUnlessItIsWeak) {
+  FakeKernel kernel([](const abi::EventAttr& attr, pid_t) {
+    return attr.type == abi::kTypeHardware ? ENOENT : 0;
+  });
+  for (bool weak : {false, true}) {
+    Target target = two_threads();
+    EventOpener opener(kernel, target, {}, {.counting = true});
+    std::vector<CaptureEvent> events{cycles(), cycles()};
+    events[1].attr().type = abi::kTypeSoftware;
+    events[0].parsed.weak_group = events[1].parsed.weak_group = weak;
+    Result<> opened = opener.open(events);
+    EXPECT_EQ(opened.has_value(), weak);
+    if (!weak) {
+      EXPECT_EQ(opened.error().message, "Error:\nThe cycles event is not supported.");
+      continue;
+    }
+    EXPECT_TRUE(events[0].is_unsupported);
+    EXPECT_EQ(events[1].opened.size(), 2u);
+    EXPECT_EQ(events[1].parsed.leader, 1u);
+  }
+}
+
 }  // namespace
 }  // namespace sonde

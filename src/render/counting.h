@@ -20,7 +20,7 @@ struct CountStyle {
   Format format = Format::kText;
   view::CountGrouping grouping = view::CountGrouping::kAll;
   std::string separator = ",";  // of CSV
-  std::string thousands;        // between groups of three digits, in text; empty: none
+  std::string thousands = {};   // between groups of three digits, in text; empty: none
   bool color = false;
   bool metric_only = false;        // --metric-only
   bool intervals = false;          // -I: no headings of a whole measurement, but times

@@ -1,0 +1,301 @@
+#!/usr/bin/env python3
+"""`stat` on this kernel: targets, how runs end, control, repetition, files. Numbers are compared with what the counted
+programs are known to do. Needs root."""
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+SONDE = os.environ["SONDE"]
+BUSY = ["sh", "-c", "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done"]
+
+
+def perf_event_cgroups():
+    """Where the hierarchy that events can belong to is mounted."""
+    mounts = [line.split() for line in Path("/proc/mounts").read_text().splitlines()]
+    for kind, option in (("cgroup", "perf_event"), ("cgroup2", "")):
+        for mount in mounts:
+            if mount[2] == kind and option in mount[3].split(",") + [""]:
+                return Path(mount[1])
+    return None
+
+
+class StatTest(unittest.TestCase):
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.path = Path(directory.name)
+
+    def stat(self, *arguments, status=0, timeout=120, **more):
+        run = subprocess.run([SONDE, "stat", *map(str, arguments)], cwd=self.path, text=True, timeout=timeout,
+                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)
+        self.assertEqual(run.returncode, status, run.stderr)
+        return run.stderr
+
+    def start(self, *arguments, **more):
+        return subprocess.Popen([SONDE, "stat", *map(str, arguments)], cwd=self.path, text=True,
+                                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, **more)
+
+    def document(self, *arguments, **more):
+        return json.loads(self.stat("--json=2", *arguments, **more))
+
+    def values(self, document):
+        return {count["event"]: count["value"] for count in document["counts"]}
+
+    def wait_for(self, condition):
+        deadline = time.monotonic() + 60
+        while not condition():
+            self.assertLess(time.monotonic(), deadline, "what was waited for did not come")
+            time.sleep(0.01)
+
+    # what is counted
+
+    def test_counts_what_the_program_does(self):
+        counts = self.values(self.document("-e", "syscalls:sys_enter_execve,syscalls:sys_enter_exit_group", "--", "sh",
+                                           "-c", "/bin/true; /bin/true; /bin/true"))
+        # The shell's own execve is what the counters begin with; its three children's are counted.
+        self.assertEqual(counts["syscalls:sys_enter_execve"], 3)
+        self.assertEqual(counts["syscalls:sys_enter_exit_group"], 4)
+
+    def test_without_inheritance_children_are_left_out(self):
+        counts = self.values(self.document("-i", "-e", "syscalls:sys_enter_exit_group", "--", "sh", "-c",
+                                           "/bin/true; /bin/true; true"))
+        self.assertEqual(counts["syscalls:sys_enter_exit_group"], 1)
+
+    def test_a_filter_keeps_what_it_says(self):
+        counts = self.values(self.document("-e", "sched:sched_process_exec", "--filter", 'filename ~ "*/true"', "--",
+                                           "sh", "-c", "/bin/true; /bin/false; /bin/true; exit 0"))
+        self.assertEqual(counts["sched:sched_process_exec"], 2)
+
+    def test_many_tracepoints_are_quick_to_leave(self):
+        # perf waits 35 ms for each when it closes them: far more than 5 s for all.
+        started = time.monotonic()
+        text = self.stat("-x,", "-e", "syscalls:sys_enter_*", "--", "true")
+        self.assertGreater(text.count("syscalls:sys_enter_"), 200)
+        self.assertLess(time.monotonic() - started, 5)
+        self.assertTrue(re.search(r"(?m)^1,,syscalls:sys_enter_exit_group,", text), "counted as alone")
+
+    def test_a_group_is_one(self):
+        document = self.document("-e", "{page-faults,minor-faults,major-faults}", "--", *BUSY)
+        counts = self.values(document)
+        self.assertEqual(counts["page-faults"], counts["minor-faults"] + counts["major-faults"])
+        self.assertEqual(len({count["enabled_ns"] for count in document["counts"]}), 1, "read at one moment")
+
+    def test_a_group_with_a_member_that_is_missing_counts(self):
+        document = self.document("-e", "{page-faults,r1ffff}", "--", "true")
+        self.assertGreater(self.values(document)["page-faults"], 0)
+
+    def test_modes_exclude_the_other(self):
+        counts = self.values(self.document("-e", "page-faults:u,page-faults:k,page-faults", "--", "true"))
+        self.assertEqual(counts["page-faults:u"] + counts["page-faults:k"], counts["page-faults"])
+
+    def test_times_of_the_tool(self):
+        document = self.document("-e", "duration_time,user_time,system_time", "--", *BUSY)
+        counts = self.values(document)
+        self.assertAlmostEqual(counts["duration_time"] * 1e-9, document["elapsed_s"]["mean"], places=6)
+        self.assertGreater((counts["user_time"] or 0) + (counts["system_time"] or 0), 0)
+
+    # whom
+
+    def test_a_running_process(self):
+        with subprocess.Popen(["sh", "-c", "while :; do /bin/true; done"]) as busy:
+            try:
+                counts = self.values(self.document("-p", busy.pid, "-e", "page-faults", "--", "sleep", "0.3"))
+            finally:
+                busy.kill()
+        self.assertGreater(counts["page-faults"], 0)
+
+    def test_ends_with_the_process_that_it_watches(self):
+        with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as cat:
+            run = self.start("-p", cat.pid, "-e", "task-clock")
+            time.sleep(0.2)
+            cat.stdin.close()
+            cat.wait()
+            _, text = run.communicate(timeout=60)
+        self.assertEqual(run.returncode, 0, text)
+        self.assertIn(f"for process id '{cat.pid}'", text)
+
+    def test_threads_apart(self):
+        program = "import threading,time\nfor i in range(2): threading.Thread(target=time.sleep, args=(2,)).start()"
+        with subprocess.Popen(["python3", "-c", program]) as process:
+            self.wait_for(lambda: len(os.listdir(f"/proc/{process.pid}/task")) == 3)
+            document = self.document("--per-thread", "-p", process.pid, "-e", "task-clock", "--", "sleep", "0.1")
+        self.assertEqual(len(document["counts"]), 3)
+        self.assertEqual(len({count["thread"]["tid"] for count in document["counts"]}), 3)
+
+    def test_every_grouping_sums_to_the_whole(self):
+        cpus = os.cpu_count()
+        for mode in ("-A", "--per-core", "--per-die", "--per-socket", "--per-node", "--per-cache"):
+            document = self.document("-a", mode, "-e", "cpu-clock", "--", "sleep", "0.1")
+            total = sum(count["value"] for count in document["counts"]) / 1000
+            self.assertAlmostEqual(total / document["elapsed_s"]["mean"], cpus, delta=0.2 * cpus, msg=mode)
+            if mode != "-A":
+                self.assertEqual(sum(count["cpus"] for count in document["counts"]), cpus)
+
+    def test_one_cpu(self):
+        self.assertIn("for 'CPU(s) 0'", self.stat("-C", "0", "-e", "cpu-clock", "--", "true"))
+        self.assertIn("CPU 9999 is not online", self.stat("-C", "9999", "--", "true", status=255))
+
+    def test_cgroups(self):
+        mount = perf_event_cgroups()
+        if not mount:
+            self.skipTest("no cgroup hierarchy for events")
+        groups = [mount / "sonde_stat_a", mount / "sonde_stat_b"]
+        for group in groups:
+            group.mkdir(exist_ok=True)
+            self.addCleanup(group.rmdir)
+        command = ["sh", "-c", f"echo $$ > {groups[0]}/cgroup.procs; {BUSY[2]}; echo $$ > {mount}/cgroup.procs"]
+        document = self.document("-a", "-e", "task-clock", "--for-each-cgroup", "sonde_stat_[ab]", "--", *command)
+        self.assertEqual([count["cgroup"] for count in document["counts"]], ["sonde_stat_a", "sonde_stat_b"])
+        self.assertEqual([count["status"] for count in document["counts"]], ["counted", "not counted"])
+        text = self.stat("-a", "-e", "task-clock", "-G", "sonde_stat_a", "--", *command)
+        self.assertRegex(text, r"msec task-clock +sonde_stat_a # ")
+
+    # how it ends
+
+    def test_status_is_the_commands(self):
+        self.stat("-e", "cs", "--", "sh", "-c", "exit 7", status=7)
+        self.stat("-e", "cs", "--", "sh", "-c", "kill -TERM $$", status=128 + signal.SIGTERM)
+        self.assertEqual(self.stat("-e", "cs", "--", "/nonexistent", status=255),
+                         "Workload failed: No such file or directory\n")
+
+    def test_interrupted_it_shows_what_it_has(self):
+        run = self.start("-e", "task-clock", "--", "sleep", "60")
+        self.wait_for(lambda: Path(f"/proc/{run.pid}/task/{run.pid}/children").read_text().strip() != "")
+        child = int(Path(f"/proc/{run.pid}/task/{run.pid}/children").read_text().split()[0])
+        self.wait_for(lambda: Path(f"/proc/{child}/comm").read_text() == "sleep\n")
+        run.send_signal(signal.SIGINT)
+        _, text = run.communicate(timeout=60)
+        self.assertEqual(run.returncode, 128 + signal.SIGINT)
+        self.assertIn("msec task-clock", text)
+        self.assertFalse(Path(f"/proc/{child}").exists(), "the command does not outlive its measurement")
+
+    def test_timeout(self):
+        text = self.stat("--timeout", "150", "-e", "task-clock", "--", "sleep", "60")
+        self.assertIn("sleep: Terminated", text)
+
+    # repetition and intervals
+
+    def test_runs_have_mean_and_error(self):
+        document = self.document("-r", "4", "-e", "page-faults,syscalls:sys_enter_exit_group", "--", "true")
+        faults, exits = document["counts"]
+        self.assertEqual(len(faults["runs"]), 4)
+        self.assertAlmostEqual(faults["value"], sum(faults["runs"]) / 4)
+        self.assertEqual((exits["runs"], exits["error_percent"]), ([1, 1, 1, 1], 0))
+        self.assertEqual(len(document["elapsed_s"]["runs"]), 4)
+        self.assertIn("(4 runs)", self.stat("-r", "4", "-e", "cs", "--", "true"))
+
+    def test_forever_until_interrupted(self):
+        run = self.start("-r", "0", "-e", "page-faults", "--", "sleep", "0.05")
+        lines = []
+        while sum("Performance counter stats" in line for line in lines) < 3:
+            lines.append(run.stderr.readline())
+        run.send_signal(signal.SIGINT)
+        run.communicate(timeout=60)
+        self.assertEqual(run.returncode, 128 + signal.SIGINT)
+
+    def test_intervals_add_up(self):
+        text = self.stat("-x,", "-I", "20", "--summary", "-e", "page-faults", "--", "sh", "-c",
+                         "/bin/true; sleep 0.1; /bin/true; sleep 0.1; /bin/true")
+        rows = [line.split(",") for line in text.splitlines()]
+        parts = [int(row[1]) for row in rows if row[0].strip() != "summary" and row[1] != "<not counted>"]
+        whole = [int(row[1]) for row in rows if row[0].strip() == "summary"]
+        self.assertEqual(sum(parts), whole[0])
+        times = [float(row[0]) for row in rows if row[0].strip() != "summary"]
+        self.assertEqual(times, sorted(times))
+
+    def test_before_and_after_each_run(self):
+        self.stat("-r", "2", "--pre", "echo pre >> log", "--post", "echo post >> log", "--sync", "-e", "cs", "--", "sh",
+                  "-c", "echo run >> log")
+        self.assertEqual((self.path / "log").read_text().split(), ["pre", "run", "post"] * 2)
+        self.assertIn("'exit 3' failed with status 3",
+                      self.stat("--pre", "exit 3", "-e", "cs", "--", "true", status=255))
+
+    # control
+
+    def test_delayed_counts_start_late(self):
+        text = self.stat("-D", "-1", "-x,", "-e", "page-faults", "--", "true")
+        self.assertIn("Events disabled", text)
+        self.assertIn("<not counted>,,page-faults", text)
+        self.assertIn("Events enabled", self.stat("-D", "10", "-e", "page-faults", "--", "sleep", "0.2"))
+
+    def test_control_switches_on_and_off(self):
+        control, ack = self.path / "control", self.path / "ack"
+        os.mkfifo(control)
+        os.mkfifo(ack)
+        run = self.start("-D", "-1", "-a", "-x,", "-e", "cpu-clock", "--control", f"fifo:{control},{ack}")
+        writer = os.open(control, os.O_WRONLY)
+        reader = os.open(ack, os.O_RDONLY)
+
+        def order(word):
+            os.write(writer, f"{word}\n".encode())
+            answer = b""
+            while not answer.endswith(b"\n"):
+                answer += os.read(reader, 64)
+            self.assertTrue(answer.startswith(b"ack"))
+
+        order("ping")
+        order("enable")
+        order("disable")
+        order("evlist")
+        os.write(writer, b"stop\n")
+        _, text = run.communicate(timeout=60)
+        os.close(writer)
+        os.close(reader)
+        self.assertEqual(run.returncode, 0, text)
+        self.assertRegex(text, r"(?m)^\d+\.\d\d,msec,cpu-clock")
+        self.assertEqual(re.findall(r"Events \w+", text), ["Events disabled", "Events enabled", "Events disabled"])
+
+    # output
+
+    def test_output_goes_where_it_is_told(self):
+        self.assertEqual(self.stat("-o", "out", "-e", "cs", "--", "true"), "")
+        first = (self.path / "out").read_text()
+        self.assertTrue(first.startswith("# started on "))
+        self.stat("-o", "out", "--append", "-e", "cs", "--", "true")
+        both = (self.path / "out").read_text()
+        self.assertTrue(both.startswith(first))
+        self.assertEqual(both.count("Performance counter stats"), 2)
+        reader, writer = os.pipe()
+        self.assertEqual(self.stat("--log-fd", writer, "-e", "cs", "--", "true", pass_fds=[writer]), "")
+        os.close(writer)
+        with os.fdopen(reader) as pipe:
+            self.assertIn("cs", pipe.read())
+        self.assertEqual(self.stat("--quiet", "-e", "cs", "--", "true"), "")
+
+    def test_metrics_by_name(self):
+        text = self.stat("-M", "cpus_utilized", "--metric-only", "-x,", "--", "true")
+        self.assertNotIn("task-clock", text)
+        document = self.document("-M", "insn_per_cycle,ghz", "--", "true")
+        self.assertEqual({count["event"] for count in document["counts"]}, {"instructions", "cycles", "task-clock"})
+        self.assertIn("Cannot find metric or group `no'", self.stat("-M", "no", "--", "true", status=129))
+
+    def test_a_recording_tells_the_same(self):
+        text = self.stat("record", "-o", "counts.data", "-e", "page-faults,task-clock", "--", "true")
+        shown = self.stat("report", "-i", "counts.data")
+        ours = re.findall(r"(?m)^ +([\d.]+) .*(page-faults|task-clock)", text)
+        self.assertEqual(len(ours), 2)
+        self.assertEqual(re.findall(r"(?m)^ +([\d.]+) .*(page-faults|task-clock)", shown), ours)
+        piped = subprocess.run(f"{SONDE} stat record -e page-faults true 2>/dev/null | {SONDE} stat report -i -",
+                               shell=True, cwd=self.path, text=True, stderr=subprocess.PIPE, check=True)
+        self.assertRegex(piped.stderr, r"\d+ +page-faults")
+
+    def test_damaged_recordings_are_an_error_or_a_loss(self):
+        self.stat("record", "-o", "counts.data", "-a", "-I", "10", "-e", "cs,cpu-clock", "--", "sleep", "0.1")
+        whole = (self.path / "counts.data").read_bytes()
+        for at in range(0, len(whole), max(1, len(whole) // 60)):
+            for damaged in (whole[:at], whole[:at] + b"\xff" * 8 + whole[at + 8:]):
+                (self.path / "damaged.data").write_bytes(damaged)
+                run = subprocess.run([SONDE, "stat", "report", "--per-core", "-i", "damaged.data"], cwd=self.path,
+                                     capture_output=True, timeout=60)
+                self.assertIn(run.returncode, (0, 255), run.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])  # ctest gives the build directory, which is no test
