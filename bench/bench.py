@@ -76,6 +76,8 @@ def main():
     subprocess.run([perf, "record", "-q", "-o", str(tiny), "--", "true"], check=True, capture_output=True)
     compare("report of a tiny file", ["report", "--stdio", "-i", str(tiny)], 10, runs=2 * options.runs)
     compare("record true", ["record", "-q", "-o", str(KEPT / "true.data"), "--", "true"], 20, runs=2 * options.runs)
+    compare("stat true", ["stat", "--", "true"], 2, runs=4 * options.runs)
+    compare("stat of every system call", ["stat", "-e", "syscalls:sys_enter_*", "--", "true"], 25, runs=1)
     name = "record -F max -a -g"
     recorders = compare_recorders(name, sonde, perf, workload(), KEPT, options.runs) if options.only in name else []
 

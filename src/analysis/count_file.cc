@@ -5,6 +5,12 @@
 #include "perfdata/user_records.h"
 
 namespace sonde {
+namespace {
+
+/// More counters than any machine opens: maps that promise more are damaged.
+constexpr size_t kMostCounters = size_t{1} << 22;
+
+}  // namespace
 
 void CountFile::read(const std::function<void(const Round&)>& on_round) {
   for (const RecordBlock& block : recording_.blocks()) {
@@ -71,13 +77,35 @@ void CountFile::prepare() {
   is_prepared_ = true;
   if (cpus_.empty()) cpus_ = {-1};
   if (threads_.empty()) threads_.emplace_back();
-  for (const EventDesc& event : recording_.events().all()) {
+  const std::vector<EventDesc>& events = recording_.events().all();
+  size_t counters = 0;
+  for (const EventDesc& event : events)
+    counters += std::max(cpus_.size(), event.own_cpus.size()) * threads_.size();
+  if (counters > kMostCounters) {
+    losses_.add(LossKind::k_bad_record, 1, "maps of CPUs and threads that are too large");
+    cpus_ = {-1};
+    threads_ = {{}};
+  }
+  for (size_t i = 0; i < cpus_.size(); ++i) slot_of_cpu_[cpus_[i]] = i;
+  for (const EventDesc& event : events) {
     events_.push_back(counted_event(event));
     EventReadings& readings = readings_.emplace_back();
     readings.supported = false;
-    readings.cpus = event.own_cpus.empty() ? cpus_ : event.own_cpus;
+    bool own = !event.own_cpus.empty() && counters <= kMostCounters;
+    readings.cpus = own ? event.own_cpus : cpus_;
     readings.values.resize(readings.cpus.size() * threads_.size());
   }
+}
+
+std::optional<size_t> CountFile::slot_of(const EventReadings& readings, int cpu) const {
+  // Nearly all events are on the CPUs of the file's map.
+  if (auto found = slot_of_cpu_.find(cpu); found != slot_of_cpu_.end() &&
+                                           found->second < readings.cpus.size() &&
+                                           readings.cpus[found->second] == cpu)
+    return found->second;
+  auto own = std::ranges::find(readings.cpus, cpu);
+  if (own == readings.cpus.end()) return std::nullopt;
+  return static_cast<size_t>(own - readings.cpus.begin());
 }
 
 void CountFile::take_counts(const RecordView& record) {
@@ -88,9 +116,9 @@ void CountFile::take_counts(const RecordView& record) {
   auto lost = [&] { losses_.add(LossKind::k_bad_record, 1, "counts of an unknown counter"); };
   if (!event.valid()) return lost();
   EventReadings& readings = readings_[event.index()];
-  auto cpu = std::ranges::find(readings.cpus, static_cast<int>(stat->cpu));
-  if (cpu == readings.cpus.end() || stat->thread >= threads_.size()) return lost();
-  size_t slot = static_cast<size_t>(cpu - readings.cpus.begin()) * threads_.size() + stat->thread;
+  std::optional<size_t> cpu = slot_of(readings, static_cast<int>(stat->cpu));
+  if (!cpu || stat->thread >= threads_.size()) return lost();
+  size_t slot = *cpu * threads_.size() + stat->thread;
   readings.supported = true;
   readings.values[slot] = {stat->value, stat->enabled, stat->running};
 }

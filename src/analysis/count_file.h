@@ -5,6 +5,8 @@
 #pragma once
 
 #include <functional>
+#include <map>
+#include <optional>
 #include <vector>
 
 #include "analysis/count_units.h"
@@ -48,6 +50,7 @@ class CountFile {
   void take_config(const RecordView& record);
   void take_counts(const RecordView& record);
   void prepare();
+  [[nodiscard]] std::optional<size_t> slot_of(const EventReadings& readings, int cpu) const;
 
   const Recording& recording_;
   LossLedger& losses_;
@@ -56,6 +59,7 @@ class CountFile {
   std::vector<int> cpus_;
   std::vector<CountedThread> threads_;
   std::vector<EventReadings> readings_;
+  std::map<int, size_t> slot_of_cpu_;
   bool is_prepared_ = false;
 };
 

@@ -117,15 +117,13 @@ view::CountMetric::Level level_of(double value, const Grade& grade) {
   return value > grade.notable ? Level::kNotable : Level::kPlain;
 }
 
-/// 16568 "/sec" as 16.568 "K/sec"
-void shorten(double& value, std::string& unit) {
-  std::string prefix;
+/// 16568 "/sec" is shown as 16.568 "K/sec".
+void shorten(view::CountMetric& metric) {
   for (const char* next : {"K", "M", "G"}) {
-    if (value <= 1000) break;
-    value /= 1000;
-    prefix = next;
+    if (metric.shown_value() <= 1000) break;
+    metric.divisor *= 1000;
+    metric.prefix = next;
   }
-  unit = prefix + unit;
 }
 
 view::CountMetric shown(const Metric& metric, const CountedEvent& event, double value) {
@@ -136,8 +134,8 @@ view::CountMetric shown(const Metric& metric, const CountedEvent& event, double 
   result.level = level_of(value, *metric.grade);
   result.is_column = metric.unit != "/sec" && metric.unit != "CPUs utilized";
   if (std::isfinite(value)) {
-    if (metric.unit == "/sec") shorten(value, result.unit);
     result.value = value;
+    if (metric.unit == "/sec") shorten(result);
   }
   result.title =
       metric.unit.starts_with("of all") ? event.name + " " + result.unit : std::string(result.unit);

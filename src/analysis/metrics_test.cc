@@ -26,8 +26,9 @@ const CountedEvent kFaults = event("page-faults", abi::kTypeSoftware, abi::kSwPa
 std::string text(const std::vector<view::CountMetric>& metrics) {
   std::string all;
   for (const view::CountMetric& metric : metrics)
-    all += fmt::format("[{} {}]", metric.value ? fmt::format("{:.3f}", *metric.value) : "none",
-                       metric.unit);
+    all +=
+        fmt::format("[{} {}]", metric.value ? fmt::format("{:.3f}", metric.shown_value()) : "none",
+                    metric.shown_unit());
   return all;
 }
 

@@ -217,6 +217,8 @@ Result<StatOptions> StatFlags::settle(Env& env, const Arguments& arguments, bool
   if (options_.separator == "\\t") options_.separator = "\t";
   if (big_num_) options_.big_num = *big_num_;
   TRY(refuse_conflicts(env, recording));
+  if (topdown_level_ && !topdown_ && !options_.count.quiet)
+    env.err.print("--td-level says nothing without --topdown\n");
   TRY(settle_events(env));
   return options_;
 }
@@ -275,7 +277,6 @@ Result<> StatFlags::refuse_conflicts(const Env& env, bool recording) const {
   if (recording && options_.grouping == view::CountGrouping::kCache)
     return fail(ErrorCode::kUnsupported,
                 "A recording has no mode for --per-cache: record without it and give it to report");
-  if (topdown_level_ && !topdown_) return wrong("--td-level goes together with --topdown");
   return {};
 }
 

@@ -71,7 +71,7 @@ class CountCsv final : public CountWriter {
   void write_metric(const view::CountMetric& metric) {
     const std::string& sep = style_.separator;
     if (metric.value)
-      out_.print("{0}{1}{0}{2}", sep, bare_metric_text(metric), metric.unit);
+      out_.print("{0}{1}{0}{2}", sep, bare_metric_text(metric), metric.shown_unit());
     else
       out_.print("{0}{0}", sep);
   }

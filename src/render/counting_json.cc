@@ -73,8 +73,8 @@ class CountJson final : public CountWriter {
       return out_.write("\"metric-value\" : 0.000000, \"metric-unit\" : \"\"}\n");
     for (size_t i = 0; i < row.metrics.size(); ++i) {
       if (i > 0) out_.print("\n{{{}", start);
-      out_.print("\"metric-value\" : {:f}, \"metric-unit\" : {}}}",
-                 row.metrics[i].value.value_or(0), json_string(row.metrics[i].unit));
+      out_.print("\"metric-value\" : {:f}, \"metric-unit\" : {}}}", row.metrics[i].shown_value(),
+                 json_string(row.metrics[i].shown_unit()));
     }
     out_.put('\n');
   }

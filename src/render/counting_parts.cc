@@ -19,7 +19,7 @@ std::string_view status_words(view::CountRow::Status status) {
 }
 
 std::string metric_text(const view::CountMetric& metric) {
-  return metric.value ? fmt::sprintf(metric.format, *metric.value) : std::string();
+  return metric.value ? fmt::sprintf(metric.format, metric.shown_value()) : std::string();
 }
 
 std::string bare_metric_text(const view::CountMetric& metric) {

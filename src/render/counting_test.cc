@@ -18,12 +18,15 @@ view::CountPage one_row() {
   row.value = 1234567;
   row.enabled_ns = 1000;
   row.running_ns = 333;
-  row.metrics = {{.name = "rate",
-                  .value = 1.5,
-                  .format = "%8.3f",
-                  .unit = "K/sec",
-                  .title = "K/sec",
-                  .is_column = false}};
+  view::CountMetric metric;
+  metric.name = "rate";
+  metric.value = 1500;
+  metric.format = "%8.3f";
+  metric.unit = metric.title = "/sec";
+  metric.divisor = 1000;
+  metric.prefix = "K";
+  metric.is_column = false;
+  row.metrics = {metric};
   page.rows = {row};
   return page;
 }
@@ -132,9 +135,9 @@ TEST(CountColumns, UnitsWithoutAMetricHaveAGap) {
   page.rows[1].unit = 1;
   page.rows[1].metrics.clear();
   CountStyle style{.format = Format::kCsv, .grouping = CountGrouping::kCpu, .metric_only = true};
-  EXPECT_EQ(written(style, page), "cpu,K/sec,\nCPU0,1.500,\nCPU1,,\n");
+  EXPECT_EQ(written(style, page), "cpu,/sec,\nCPU0,1.500,\nCPU1,,\n");
   style.format = Format::kJson;
-  EXPECT_EQ(written(style, page), "{\"cpu\" : \"0\", \"K/sec\" : \"1.500\"}\n{\"cpu\" : \"1\"}\n");
+  EXPECT_EQ(written(style, page), "{\"cpu\" : \"0\", \"/sec\" : \"1.500\"}\n{\"cpu\" : \"1\"}\n");
 }
 
 }  // namespace

@@ -166,7 +166,7 @@ class CountText final : public CountWriter {
     if (number.empty()) return out_.write(std::string(kMetricWidth, ' '));
     constexpr std::string_view kMark = " # ";
     size_t used = kMark.size() + number.size() + 1;
-    out_.print("{}{} {:<{}}", kMark, colored(number, metric.level), metric.unit,
+    out_.print("{}{} {:<{}}", kMark, colored(number, metric.level), metric.shown_unit(),
                kMetricWidth > used ? kMetricWidth - used : 0);
   }
 

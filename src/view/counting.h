@@ -29,11 +29,16 @@ struct CountMetric {
   enum class Level : uint8_t { kPlain, kNotable, kHigh, kVeryHigh };
   std::string name;             // stable, for machines: "insn_per_cycle"
   std::optional<double> value;  // nothing where a count that it needs is missing
-  std::string format;           // printf's, of the value: "%7.2f%%"
+  std::string format;           // printf's, of what is shown: "%7.2f%%"
   std::string unit;             // "of all branches"
   std::string title;            // as a column: "branch-misses of all branches"
+  double divisor = 1;           // large rates are shown in thousands, with
+  std::string prefix = {};      // "K", "M" or "G" before the unit
   Level level = Level::kPlain;
   bool is_column = true;  // shown by --metric-only
+
+  [[nodiscard]] double shown_value() const { return value.value_or(0) / divisor; }
+  [[nodiscard]] std::string shown_unit() const { return prefix + unit; }
 };
 
 struct CountRow {
