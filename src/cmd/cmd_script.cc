@@ -1,96 +1,61 @@
 // `script`: every sample as a line of text, in time order.
-#include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 
-#include <algorithm>
-#include <cstring>
+#include <cerrno>
+#include <chrono>
+#include <optional>
 
-#include "base/file.h"
-#include "cmd/cmd_report_time.h"
-#include "cmd/cmd_script_options.h"
+#include "capture/signal_queue.h"
+#include "cmd/cmd_script_lines.h"
 #include "cmd/command.h"
-#include "cmd/header_text.h"
-#include "perfdata/dump.h"
-#include "script/stat_lines.h"
 
 namespace sonde {
 namespace {
 
-/// `--per-event-dump`: one file per event, named after the input and the event.
-Result<> dump_per_event(const Session& session, const SamplePrinter& printer,
-                        const std::vector<ScriptItem>& items, const ScriptOptions& options,
-                        Env& env) {
-  for (size_t event = 0; event < session.events().size(); ++event) {
-    std::string path =
-        fmt::format("{}.{}.dump", options.input, session.events()[EventId(event)].name);
-    Fd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-    if (!fd.valid())
-      return fail(ErrorCode::kIo, "failed to open {}: {}", path, std::strerror(errno));
-    std::vector<ScriptItem> own;
-    std::ranges::copy_if(items, std::back_inserter(own), [&](const ScriptItem& item) {
-      return !item.is_record && session.samples().event[item.index] == event;
-    });
-    FdSink file(fd.get());
-    write_lines(session, printer, own, options.shown_time(), file);
-    file.flush();
-    struct stat info{};
-    if (file.failed() != 0 || ::fstat(fd.get(), &info) != 0)
-      return fail(ErrorCode::kIo, "failed to write {}: {}", path, std::strerror(file.failed()));
-    env.out.print("[ {} script: Wrote {:.3f} MB {} ({} samples) ]\n", env.tool,
-                  static_cast<double>(info.st_size) / 1024 / 1024, path, own.size());
-  }
-  return {};
-}
-
-/// `-D`: behind every sample of the dump its thread, its object and its line.
-class DumpWithLines {
+/// Waits until a pipe that is being written has more, or until the user ends it. Ctrl-C ends the
+/// recorder as well: what it still has to say is read, for a moment.
+class PipeWatch {
  public:
-  DumpWithLines(const Session& session, const SamplePrinter& printer,
-                const std::vector<ScriptItem>& items)
-      : session_(session), printer_(printer) {
-    for (const ScriptItem& item : items)
-      if (!item.is_record) shown_[session.record(item.index).payload.data()].push_back(item.index);
+  static Result<PipeWatch> create(const Env& env) {
+    return PipeWatch(TRY(SignalQueue::create()), env);
   }
 
-  void write(const Env& env) {
-    DumpTail tail = [this](const TimedRecord& record, const Sample*, Sink& out) {
-      auto found = shown_.find(record.record.payload.data());
-      if (found == shown_.end()) return;
-      for (uint32_t sample : found->second) put(sample, out);
-    };
-    dump_recording(session_.recording(), {.command = DumpFor::kScript}, tail, env.losses, env.out);
+  /// Waits for input. False where the pipe should not be read any further.
+  bool wait() {
+    env_.out.flush();
+    while (env_.out.failed() == 0 && goes_on()) {
+      // Errors and hang-ups of the output are reported without asking.
+      pollfd waited[] = {{env_.in_fd, POLLIN, 0}, {signals_.fd(), POLLIN, 0}, {env_.out_fd, 0, 0}};
+      int ready = ::poll(waited, std::size(waited), last_moment_ ? kStep_ms : -1);
+      if (ready < 0 && errno != EINTR) return false;
+      if ((waited[2].revents & (POLLERR | POLLHUP)) != 0) return false;
+      if (waited[0].revents != 0) return true;
+    }
+    return false;
+  }
+
+  /// False after SIGTERM, a second Ctrl-C, or some time after the first.
+  bool goes_on() {
+    while (auto number = signals_.next()) {
+      if (*number != SIGINT && *number != SIGTERM) continue;
+      if (*number == SIGTERM || last_moment_) return false;
+      last_moment_ = Clock::now() + kLastWords;
+    }
+    return !last_moment_ || Clock::now() < *last_moment_;
   }
 
  private:
-  void put(uint32_t sample, Sink& out) {
-    const SampleColumns& columns = session_.samples();
-    DsoId dso = session_.frame(columns.leaf[sample]).dso;
-    out.print(" ... thread: {}:{}\n ...... dso: {}\n",
-              session_.strings().view(columns.comm[sample]),
-              static_cast<int32_t>(columns.tid[sample]),
-              dso.valid() ? dso_text(session_, dso, true) : "<not found>");
-    std::string line;
-    printer_.print(sample, columns.time[sample], line);
-    out.write(line);
-  }
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::chrono::seconds kLastWords{2};
+  static constexpr int kStep_ms = 100;
 
-  const Session& session_;
-  const SamplePrinter& printer_;
-  tsl::robin_map<const std::byte*, std::vector<uint32_t>> shown_;
+  PipeWatch(SignalQueue signals, const Env& env) : signals_(std::move(signals)), env_(env) {}
+
+  SignalQueue signals_;
+  const Env& env_;
+  std::optional<Clock::time_point> last_moment_;
 };
-
-/// perf wants every kind of event to record its CPU where -C is given.
-Result<> check_cpus(const EventTable& events) {
-  std::vector<uint32_t> seen;
-  for (const EventDesc& event : events.all()) {
-    if (std::ranges::find(seen, event.attr.type) != seen.end()) continue;
-    seen.push_back(event.attr.type);
-    if (!event.attr.samples(abi::kSampleCpu))
-      return fail(ErrorCode::kFailed,
-                  "File does not contain CPU events. Remove -C option to proceed.");
-  }
-  return {};
-}
 
 class Script final : public Command {
  public:
@@ -102,15 +67,11 @@ class Script final : public Command {
     TRY(check(arguments, env));
     for (const std::string& warning : options_.warnings) env.err.print("{}\n", warning);
     Session session = TRY(open(env));
-    if (options_.header || options_.header_only)
-      write_header_text(env.out, session.recording(), options_.full_header);
-    if (options_.header_only) return 0;
-    if (is_stat_recording(session)) {
-      write_stat_lines(session, env.out);
-      return 0;
-    }
-    if (!options_.items.cpus.empty()) TRY(check_cpus(session.events()));
-    TRY(write(session, env));
+    ScriptLines lines(session, options_, env);
+    if (session.follows())
+      TRY(follow(session, lines, env));
+    else
+      TRY(lines.write());
     if (options_.verbose > 0) say_symbol_sources(session, env.err);
     return 0;
   }
@@ -137,6 +98,7 @@ class Script final : public Command {
     SessionOptions options;
     options.open.force = options_.force;
     options.open.stdin_fd = env.in_fd;
+    options.follow = options_.input == "-" && options_.can_follow();
     options.symbols = options_.symbol_sources;
     options.filter = {options_.pids, options_.tids, options_.items.cpus, {}};
     options.want_chains = !options_.hide_call_graph && !options_.header_only;
@@ -144,26 +106,10 @@ class Script final : public Command {
     return Session::open(options_.input, options, env);
   }
 
-  Result<> write(Session& session, Env& env) {
-    PrinterOptions printing{options_.fields,           options_.nanoseconds,
-                            !options_.hide_call_graph, options_.show_kernel_path,
-                            options_.latency_format,   options_.max_stack,
-                            options_.stop_backtrace_at};
-    SamplePrinter printer = TRY(SamplePrinter::make(session, printing));
-    if (printer.needs_all_symbols()) session.load_all_symbols();
-    ItemFilter filter = options_.items;
-    const auto& recorded = session.recording().features().sample_time;
-    filter.times = TRY(parse_time_ranges(
-        options_.time, recorded ? recorded->first_ns : session.counts().first_time_ns,
-        recorded ? recorded->last_ns : session.counts().last_time_ns));
-    std::vector<ScriptItem> items = choose_items(session, printer, filter);
-    if (options_.dump)
-      DumpWithLines(session, printer, items).write(env);
-    else if (options_.per_event_dump)
-      return dump_per_event(session, printer, items, options_, env);
-    else
-      write_lines(session, printer, items, options_.shown_time(), env.out);
-    return {};
+  static Result<> follow(Session& session, ScriptLines& lines, Env& env) {
+    PipeWatch watch = TRY(PipeWatch::create(env));
+    auto write = [&]() -> Result<bool> { return TRY(lines.write()) && watch.goes_on(); };
+    return session.follow({write, [&] { return watch.wait(); }});
   }
 
   static void say_symbol_sources(const Session& session, Sink& err) {

@@ -66,6 +66,12 @@ void declare_filters(FlagTable& flags, ScriptOptions& o) {
   flags.call(0, "pid", "pid[,pid...]", "only consider symbols in these pids", numbers(o.pids));
   flags.call(0, "tid", "tid[,tid...]", "only consider symbols in these tids", numbers(o.tids));
   flags.text(0, "time", o.time, "str", "Time span of interest (start,stop)");
+  flags.text(0, "switch-on", o.switching.on, "event",
+             "Consider events after the occurrence of this event");
+  flags.text(0, "switch-off", o.switching.off, "event",
+             "Stop considering events after the occurrence of this event");
+  flags.boolean(0, "show-on-off-events", o.switching.show_switches,
+                "Show the on/off switch events, used with --switch-on and --switch-off");
 }
 
 void declare_records(FlagTable& flags, RecordChoice& show) {

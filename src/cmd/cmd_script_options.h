@@ -31,9 +31,15 @@ struct ScriptOptions {
   std::string time;
   std::vector<std::string> stop_backtrace_at;
   ItemFilter items;
+  EventSwitch::Choice switching;
   std::vector<uint32_t> pids, tids;
   SymbolOptions symbol_sources;
 
+  /// Whether lines can be written before the recording has ended. Shares of it need its end; dumps
+  /// and rounds show the order of the file.
+  [[nodiscard]] bool can_follow() const {
+    return !dump && !per_event_dump && !items.records.rounds && time.find('%') == std::string::npos;
+  }
   [[nodiscard]] ShownTime shown_time() const {
     if (relative_time) return ShownTime::kSinceStart;
     return delta_time ? ShownTime::kSincePrevious : ShownTime::kRecorded;

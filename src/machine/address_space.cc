@@ -1,6 +1,7 @@
 #include "machine/address_space.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace sonde {
 
@@ -17,6 +18,7 @@ void AddressSpace::unmap(uint64_t time, RuntimeAddr start, RuntimeAddr end) {
 /// Removes [start, end) from the current pieces; what is removed becomes history, what sticks out
 /// stays.
 void AddressSpace::cut(uint64_t time, RuntimeAddr start, RuntimeAddr end) {
+  changed_ = true;
   auto at = current_.upper_bound(start);
   if (at != current_.begin() && std::prev(at)->second.end > start) --at;
   while (at != current_.end() && at->first < end) {
@@ -39,6 +41,7 @@ AddressSpace AddressSpace::current(uint64_t time) const {
 }
 
 void AddressSpace::freeze() {
+  if (!std::exchange(changed_, false)) return;
   frozen_ = history_;
   for (const auto& [start, piece] : current_)
     frozen_.push_back({start, piece.end, piece.since, UINT64_MAX, piece.mapping});
@@ -51,6 +54,11 @@ void AddressSpace::freeze() {
     reach = std::max(reach, piece.end);
     reach_.push_back(reach);
   }
+}
+
+void AddressSpace::forget_before(uint64_t time) {
+  if (std::erase_if(history_, [time](const Piece& piece) { return piece.to <= time; }) > 0)
+    changed_ = true;
 }
 
 AddressSpace::Found AddressSpace::find(RuntimeAddr address, uint64_t time) const {

@@ -46,6 +46,8 @@ class AddressSpace {
   /// What is mapped at the end of all that was added so far, as it stands: for fork.
   [[nodiscard]] AddressSpace current(uint64_t time) const;
   void freeze();
+  /// Drops what ended at `time` or before. Freeze again afterwards.
+  void forget_before(uint64_t time);
 
   /// Invalid where nothing was mapped. Also gives for how long, [valid_from, valid_to), and for
   /// which addresses, [start, end), the answer holds; where nothing was mapped the range is empty.
@@ -77,6 +79,7 @@ class AddressSpace {
   std::vector<Piece> history_;
   std::vector<Piece> frozen_;       // current and history, by start
   std::vector<RuntimeAddr> reach_;  // frozen_: largest end up to here
+  bool changed_ = true;             // since it was frozen
 };
 
 }  // namespace sonde

@@ -54,8 +54,10 @@ void Machine::apply(const RecordView& record, const SampleLayout& layout, uint64
           [&](const TaskRecord& task) { apply_fork(task, record.misc, time); });
     case abi::kRecordExit:
       return with.operator()<TaskRecord>([&](const TaskRecord& task) {
-        if (auto found = threads_.find(task.tid); found != threads_.end())
-          found.value().exited = true;
+        auto found = threads_.find(task.tid);
+        if (found == threads_.end()) return;
+        found.value().exited = true;
+        found.value().exit_ns = time;
       });
     case abi::kRecordKsymbol:
       return with.operator()<KsymbolRecord>(
@@ -196,7 +198,13 @@ SpaceId Machine::current_space(uint32_t pid, uint64_t time) {
 
 SpaceId Machine::new_space(uint32_t pid, uint64_t time, bool exec) {
   SpaceId id(spaces_.size());
-  spaces_.emplace_back().pid = pid;
+  if (free_spaces_.empty()) {
+    spaces_.emplace_back();
+  } else {
+    id = free_spaces_.back();
+    free_spaces_.pop_back();
+  }
+  spaces_[id.index()].pid = pid;
   std::vector<SpaceChange>& changes = process_spaces_[pid];
   if (!changes.empty()) time = std::max(time, changes.back().time);
   changes.push_back({time, id, exec});
@@ -204,6 +212,12 @@ SpaceId Machine::new_space(uint32_t pid, uint64_t time, bool exec) {
 }
 
 MappingId Machine::add_mapping(const Mapping& mapping) {
+  if (!free_mappings_.empty()) {
+    MappingId id = free_mappings_.back();
+    free_mappings_.pop_back();
+    mappings_[id.index()] = mapping;
+    return id;
+  }
   mappings_.push_back(mapping);
   return MappingId(mappings_.size() - 1);
 }

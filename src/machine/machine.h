@@ -3,7 +3,8 @@
 // State-changing records (mmap, comm, fork, exit, ksymbol, …) are applied in time order. After
 // `freeze()` the machine answers for any moment (what was the comm of this thread, what was mapped
 // in this process), from any thread, and does not change. To follow a live stream, apply more and
-// freeze again.
+// freeze again; `forget_before` drops what no later record can ask for, so that following needs no
+// more memory than what still runs.
 //
 // An address space lives from a fork or exec to the next exec or the exit: after an exec the old
 // mappings are gone, so a sample is never resolved with its parent's libraries (perf keeps them
@@ -45,6 +46,9 @@ class Machine {
   /// BUILD_ID sections and records name the build ids of paths.
   void set_build_id(std::string_view path, std::string_view build_id, uint16_t misc);
   void freeze();
+  /// Drops tasks that ended, and memory that was unmapped, before `time`. Ids of spaces and
+  /// mappings that are dropped are given again. Freeze afterwards.
+  void forget_before(uint64_t time);
 
   /// The comm of a thread at a time; ":tid" where none is known (":-1" for no thread), "swapper"
   /// for tid 0.
@@ -85,6 +89,7 @@ class Machine {
     std::vector<CommChange> comms;     // by time
     bool exited = false;
     uint64_t start_ns = 0;
+    uint64_t exit_ns = 0;  // where it exited
   };
   /// All threads that any record named, by tid ascending.
   [[nodiscard]] std::vector<std::pair<uint32_t, const Thread*>> threads() const;
@@ -126,10 +131,14 @@ class Machine {
   SpaceId current_space(uint32_t pid, uint64_t time);
   SpaceId new_space(uint32_t pid, uint64_t time, bool exec = false);
   MappingId add_mapping(const Mapping& mapping);
+  void drop_space(SpaceId space);
+  void collect_mappings();
 
   StringPool& strings_;
   DsoTable dsos_;
   std::vector<Mapping> mappings_;
+  std::vector<MappingId> free_mappings_;
+  std::vector<SpaceId> free_spaces_;
   std::vector<Space> spaces_;  // 0: the kernel
   tsl::robin_map<uint32_t, std::vector<SpaceChange>> process_spaces_;
   tsl::robin_map<uint32_t, Thread> threads_;

@@ -128,6 +128,38 @@ TEST_F(MachineTest, BpfProgramsComeAndGo) {
   EXPECT_FALSE(kernel.find(RuntimeAddr(0xffffffffc0000010), 30).mapping.valid());
 }
 
+TEST_F(MachineTest, ForgetsWhatNobodyCanAskForAgain) {
+  for (uint32_t pid : {10u, 20u}) {
+    apply(CommRecord{pid, pid, "old", false}, 1);
+    map(pid, 2, 0x1000, "/lib/old.so");
+    apply(CommRecord{pid, pid, "new", true}, 5);
+    map(pid, 6, 0x1000, "/lib/new.so");
+  }
+  apply(TaskRecord{20, 1, 20, 1, 8}, 8, abi::kRecordExit);
+  machine.forget_before(100);
+  EXPECT_EQ(dso_at(10, 200, 0x1000), "/lib/new.so");
+  EXPECT_EQ(strings.view(machine.comm_at(10, 200)), "new");
+  EXPECT_EQ(dso_at(20, 200, 0x1000), "no process");
+  EXPECT_EQ(strings.view(machine.comm_at(20, 200)), ":20");
+  EXPECT_EQ(machine.thread(20), nullptr);
+  // Their places are taken again.
+  map(30, 300, 0x1000, "/lib/next.so");
+  EXPECT_EQ(dso_at(30, 301, 0x1000), "/lib/next.so");
+  EXPECT_EQ(dso_at(10, 301, 0x1000), "/lib/new.so");
+}
+
+TEST_F(MachineTest, ForgetsNothingThatIsStillThere) {
+  apply(CommRecord{10, 10, "shell", false}, 1);
+  map(10, 2, 0x1000, "/bin/sh");
+  apply(TaskRecord{10, 10, 11, 10, 3}, 3, abi::kRecordFork);  // a second thread
+  apply(TaskRecord{10, 1, 10, 1, 8}, 8, abi::kRecordExit);    // the first one ends
+  map(10, 20, 0x3000, "/lib/late.so");
+  machine.forget_before(10);
+  EXPECT_EQ(dso_at(10, 30, 0x1000), "/bin/sh");
+  EXPECT_EQ(dso_at(10, 30, 0x3000), "/lib/late.so");
+  EXPECT_EQ(strings.view(machine.comm_at(11, 30)), "shell");
+}
+
 TEST(Dso, ModulesAreNamedAsTheKernelNamesThem) {
   DsoTable table;
   EXPECT_EQ(

@@ -17,6 +17,7 @@
 #include "perfdata/file_header.h"
 #include "perfdata/sideband.h"
 #include "perfdata/spool.h"
+#include "perfdata/stream_reader.h"
 
 namespace sonde {
 
@@ -47,6 +48,7 @@ struct Recording::State {
   std::vector<MappedFile> files;
   std::vector<SpoolMemory> spools;
   std::vector<StreamExpander> expanders;
+  std::optional<StreamReader> followed;  // then facts, events and features are its
 };
 
 namespace {
@@ -244,24 +246,34 @@ Result<Recording> Recording::open_bytes(Bytes bytes, const std::string& name, Lo
   return Recording(std::move(state));
 }
 
+Result<Recording> Recording::open_stream(int fd, const std::string& name,
+                                         const OpenOptions& options, LossLedger& losses) {
+  StreamReader stream = TRY(StreamReader::open(fd, name, options, losses));
+  if (auto file = stream.take_file()) return std::move(*file);
+  auto state = std::make_unique<State>(losses);
+  state->followed = std::move(stream);
+  return Recording(std::move(state));
+}
+
 Recording::Recording(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Recording::Recording(Recording&&) noexcept = default;
 Recording& Recording::operator=(Recording&&) noexcept = default;
 Recording::~Recording() = default;
 
 const FileFacts& Recording::facts() const {
-  return state_->facts;
+  return state_->followed ? state_->followed->facts() : state_->facts;
 }
 const EventTable& Recording::events() const {
-  return state_->events;
+  return state_->followed ? state_->followed->events() : state_->events;
 }
 EventTable& Recording::edit_events() {
   return state_->events;
 }
 const Features& Recording::features() const {
-  return state_->features;
+  return state_->followed ? state_->followed->features() : state_->features;
 }
 uint32_t Recording::word_size() const {
+  if (state_->followed) return word_size_of(features().arch.value_or("")).value_or(8);
   return state_->word_size;
 }
 const std::vector<RecordBlock>& Recording::blocks() const {
@@ -269,6 +281,15 @@ const std::vector<RecordBlock>& Recording::blocks() const {
 }
 const RecordCounts& Recording::record_counts() const {
   return state_->counts;
+}
+StreamReader* Recording::stream() {
+  return state_->followed ? &*state_->followed : nullptr;
+}
+void Recording::show(std::vector<RecordBlock> blocks) {
+  state_->blocks = std::move(blocks);
+}
+void Recording::keep(SpoolMemory memory) {
+  state_->spools.push_back(std::move(memory));
 }
 
 }  // namespace sonde

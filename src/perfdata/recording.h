@@ -27,6 +27,9 @@
 
 namespace sonde {
 
+class StreamReader;
+class SpoolMemory;
+
 struct OpenOptions {
   bool force = false;  // -f: don't check who owns the file
   int stdin_fd = 0;    // what "-" means
@@ -59,6 +62,11 @@ class Recording {
                                 LossLedger& losses);
   /// The same from memory, which must outlive the Recording.
   static Result<Recording> open_bytes(Bytes bytes, const std::string& name, LossLedger& losses);
+  /// A pipe that is not read to its end: it has no blocks of its own. Its reader is `stream()`, and
+  /// whoever reads shows stretches of records as the recording's blocks, one after the other. A
+  /// file that is piped is a recording like any other, without a stream.
+  static Result<Recording> open_stream(int fd, const std::string& name, const OpenOptions& options,
+                                       LossLedger& losses);
   Recording(Recording&&) noexcept;
   Recording& operator=(Recording&&) noexcept;
   ~Recording();
@@ -75,6 +83,12 @@ class Recording {
   [[nodiscard]] const std::vector<RecordBlock>& blocks() const;
   /// How many records of each type the blocks hold.
   [[nodiscard]] const RecordCounts& record_counts() const;
+
+  /// Null but for open_stream.
+  [[nodiscard]] StreamReader* stream();
+  void show(std::vector<RecordBlock> blocks);
+  /// Memory that the views of open_bytes need.
+  void keep(SpoolMemory memory);
 
  private:
   struct State;

@@ -1,5 +1,6 @@
 #include "perfdata/stream_reader.h"
 
+#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -35,6 +36,7 @@ struct StreamReader::State {
   Result<> read_header();
   Result<> read_whole_file();
   Result<bool> read_more();
+  [[nodiscard]] bool may_wait();
   Result<> make_room(size_t least);
   Result<> keep_chunks();
   Result<bool> cut_blocks();
@@ -59,7 +61,9 @@ struct StreamReader::State {
   size_t begin = 0, filled = 0;    // in the last chunk: not cut yet, not read yet
   uint64_t held_bytes = 0;
   uint64_t offset = 0;  // of `begin` in the stream
+  std::function<bool()> wait;
   bool ended = false;
+  bool stopped = false;  // by `wait`: what was not read is no loss
   std::vector<RecordBlock> blocks;
   // A piped file, read as a whole.
   SpoolMemory file_memory;
@@ -81,8 +85,17 @@ Result<> StreamReader::State::make_room(size_t least) {
   return {};
 }
 
+/// Whether reading may go on; asked before a read that would block.
+bool StreamReader::State::may_wait() {
+  if (!wait) return true;
+  pollfd input{fd, POLLIN, 0};
+  if (::poll(&input, 1, 0) == 0) stopped = !wait();
+  return !stopped;
+}
+
 /// False at the end of the input.
 Result<bool> StreamReader::State::read_more() {
+  if (!may_wait()) return false;
   TRY(make_room(kLeastRoom));
   SpoolMemory& chunk = chunks.back();
   while (true) {
@@ -171,8 +184,20 @@ Result<std::span<const RecordBlock>> StreamReader::next() {
     if (s.stop == BlockCutter::Stop::kNotARecord && s.filled - s.begin >= kChunkSize / 2) break;
     if (!TRY(s.read_more())) break;
   }
-  if (!std::exchange(s.ended, true)) s.count_rest();
+  if (!std::exchange(s.ended, true) && !s.stopped) s.count_rest();
   return std::span<const RecordBlock>();
+}
+
+void StreamReader::on_pause(std::function<bool()> wait) {
+  state_->wait = std::move(wait);
+}
+
+std::optional<Recording> StreamReader::take_file() {
+  if (!state_->file) return std::nullopt;
+  Recording file = std::move(*state_->file);
+  file.keep(std::move(state_->file_memory));
+  state_.reset();
+  return file;
 }
 
 StreamReader::Mark StreamReader::mark() const {

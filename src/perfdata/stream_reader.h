@@ -17,7 +17,9 @@
 // followed: it is read to its end and then given as a whole.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -41,6 +43,8 @@ class StreamReader {
   [[nodiscard]] const EventTable& events() const;
   [[nodiscard]] const Features& features() const;
 
+  /// Called where nothing can be read yet; false ends the input here. Without it, `next` waits.
+  void on_pause(std::function<bool()> wait);
   /// The span is valid until the next call; the records in it until they are released.
   Result<std::span<const RecordBlock>> next();
 
@@ -51,6 +55,9 @@ class StreamReader {
   [[nodiscard]] Mark mark() const;
   /// Blocks that were given before `mark` may go. Those that share memory with later ones stay.
   void release_before(Mark mark);
+
+  /// The piped file, where it is one; the reader is empty afterwards.
+  std::optional<Recording> take_file();
 
  private:
   struct State;

@@ -16,8 +16,8 @@ struct NewRow {
 
 class ReadValues {
  public:
-  ReadValues(const Recording& recording, const SampleColumns& samples)
-      : recording_(recording), samples_(samples) {}
+  ReadValues(const Recording& recording, const SampleColumns& samples, CounterValues& last)
+      : recording_(recording), samples_(samples), last_(last) {}
 
   /// Counters grow with time, so samples are visited by time.
   std::vector<NewRow> rows() {
@@ -60,7 +60,7 @@ class ReadValues {
 
   const Recording& recording_;
   const SampleColumns& samples_;
-  tsl::robin_map<uint64_t, uint64_t> last_;  // value by counter id
+  CounterValues& last_;
   std::vector<NewRow> rows_;
 };
 
@@ -73,12 +73,12 @@ void pick(Column& column, const std::vector<NewRow>& rows) {
 
 }  // namespace
 
-void spread_read_values(const Recording& recording, SampleColumns& samples) {
+void spread_read_values(const Recording& recording, SampleColumns& samples, CounterValues& last) {
   if (std::ranges::none_of(recording.events().all(), [](const EventDesc& event) {
         return event.attr.samples(abi::kSampleRead);
       }))
     return;
-  std::vector<NewRow> rows = ReadValues(recording, samples).rows();
+  std::vector<NewRow> rows = ReadValues(recording, samples, last).rows();
   pick(samples.time, rows);
   pick(samples.pid, rows);
   pick(samples.tid, rows);

@@ -3,13 +3,18 @@
 // read; a counter that has not grown gives none.
 #pragma once
 
+#include <tsl/robin_map.h>
+
 #include "perfdata/recording.h"
 #include "replay/sample_columns.h"
 
 namespace sonde {
 
+/// The last value of every counter, by its id.
+using CounterValues = tsl::robin_map<uint64_t, uint64_t>;
+
 /// Replaces such rows by one row per counter, in file order. Nothing happens where no event records
-/// values.
-void spread_read_values(const Recording& recording, SampleColumns& samples);
+/// values. `last` is where the samples before these left the counters.
+void spread_read_values(const Recording& recording, SampleColumns& samples, CounterValues& last);
 
 }  // namespace sonde

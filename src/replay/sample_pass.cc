@@ -188,7 +188,7 @@ void merge(Slice& slice, SampleColumns& columns, FrameTable& frames, ChainTable&
 
 SamplePassResult read_samples(const Recording& recording, const Machine& machine,
                               const SidebandResult& sideband, const SamplePassOptions& options,
-                              size_t slices, LossLedger& losses) {
+                              size_t slices, LossLedger& losses, FrameTable known) {
   SamplePassResult result;
   resize(result.samples, sideband.counts.samples);
   size_t blocks = recording.blocks().size();
@@ -197,6 +197,7 @@ SamplePassResult read_samples(const Recording& recording, const Machine& machine
   for (size_t i = 0; i < slices; ++i)
     parts.push_back(
         std::make_unique<Slice>(recording, machine, sideband, options, result.samples, losses));
+  parts[0]->frames = std::move(known);
   parallel_for(slices,
                [&](size_t i) { parts[i]->read(blocks * i / slices, blocks * (i + 1) / slices); });
 

@@ -20,9 +20,10 @@ struct SamplePassResult {
   uint64_t first_time_ns = UINT64_MAX, last_time_ns = 0;
 };
 
-/// `slices` is how many parts may run at once; the result does not depend on it.
+/// `known` are the frames of the samples before these, which keep their ids. `slices` is how many
+/// parts may run at once; the result does not depend on it.
 SamplePassResult read_samples(const Recording& recording, const Machine& machine,
                               const SidebandResult& sideband, const SamplePassOptions& options,
-                              size_t slices, LossLedger& losses);
+                              size_t slices, LossLedger& losses, FrameTable known = {});
 
 }  // namespace sonde

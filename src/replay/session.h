@@ -16,6 +16,7 @@
 // that.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -33,6 +34,7 @@ namespace sonde {
 
 struct SessionOptions {
   OpenOptions open;
+  bool follow = false;  // a pipe on standard input ("-") is not read to its end, see follow()
   SymbolOptions symbols;
   SampleFilter filter;
   bool want_chains = true;          // false: call chains are not looked at
@@ -45,6 +47,18 @@ class Session {
   static Result<Session> open(const std::string& path, SessionOptions options, const Env& env);
   Session(Session&&) noexcept;
   ~Session();
+
+  /// Whether this is a pipe that is still to be read. Then nothing but facts are known before
+  /// follow() runs.
+  [[nodiscard]] bool follows() const;
+  struct Follow {
+    std::function<Result<bool>()> on_stretch;  // the session shows the next records; false: stop
+    std::function<bool()> on_pause;            // nothing to read yet: wait; false: stop
+  };
+  /// Reads the pipe to its end, stretch by stretch, in time order (see RoundFeed). Samples, chains,
+  /// counts and other records are those of one stretch, during `on_stretch` only; strings, frames,
+  /// objects and symbols stay and grow. The machine forgets tasks some time after their end.
+  Result<> follow(const Follow& hooks);
 
   [[nodiscard]] const Recording& recording() const;
   [[nodiscard]] const EventTable& events() const { return recording().events(); }

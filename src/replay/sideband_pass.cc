@@ -11,12 +11,6 @@
 namespace sonde {
 namespace {
 
-bool file_order_is_time(const EventTable& events) {
-  return std::ranges::any_of(events.all(), [](const EventDesc& event) {
-    return !event.attr.samples(abi::kSampleTime) || event.attr.sample_id_all == 0;
-  });
-}
-
 bool changes_state(uint32_t type) {
   switch (type) {
     case abi::kRecordMmap:
@@ -63,12 +57,11 @@ class SidebandPass {
     result_.counts.lost_by_event.resize(recording.events().size());
   }
 
-  void walk() {
+  void walk(uint64_t rank) {
     const std::vector<RecordBlock>& blocks = recording_.blocks();
     std::vector<BlockContent> contents(blocks.size());
     parallel_for(blocks.size(),
                  [&](size_t i) { contents[i].read(blocks[i], recording_.byte_order()); });
-    uint64_t rank = 0;
     for (const BlockContent& content : contents) {
       result_.samples_before.push_back(result_.counts.samples);
       result_.records_before.push_back(rank);
@@ -133,9 +126,16 @@ class SidebandPass {
 
 }  // namespace
 
-SidebandResult read_sideband(const Recording& recording, Machine& machine, LossLedger& losses) {
+bool file_order_is_time(const EventTable& events) {
+  return std::ranges::any_of(events.all(), [](const EventDesc& event) {
+    return !event.attr.samples(abi::kSampleTime) || event.attr.sample_id_all == 0;
+  });
+}
+
+SidebandResult read_sideband(const Recording& recording, Machine& machine, LossLedger& losses,
+                             uint64_t first_rank) {
   SidebandPass pass(recording, losses);
-  pass.walk();
+  pass.walk(first_rank);
   SidebandResult result = std::move(pass).result();
 
   std::vector<uint32_t> order;

@@ -29,6 +29,12 @@ struct SidebandResult {
   bool rank_is_time = false;
 };
 
-SidebandResult read_sideband(const Recording& recording, Machine& machine, LossLedger& losses);
+/// Whether some event's samples, or its other records, carry no time, so that file order stands for
+/// it.
+bool file_order_is_time(const EventTable& events);
+
+/// `first_rank` is how many records were read before: those of a stream come in stretches.
+SidebandResult read_sideband(const Recording& recording, Machine& machine, LossLedger& losses,
+                             uint64_t first_rank = 0);
 
 }  // namespace sonde

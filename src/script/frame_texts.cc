@@ -69,7 +69,14 @@ tsl::robin_map<uint32_t, Mapping> module_mappings(const Session& session) {
 
 }  // namespace
 
-FrameTexts::FrameTexts(const Session& session, const FrameStyle& style) {
+FrameTexts::FrameTexts(const Session& session, const FrameStyle& style) : style_(style) {
+  grow(session);
+}
+
+void FrameTexts::grow(const Session& session) {
+  size_t known = spans_.size();
+  size_t count = session.frames().size();
+  if (known == count) return;
   auto modules = module_mappings(session);
   auto shown_address = [&](const Frame& frame) {
     if (frame.level != FrameLevel::kKernel || !frame.dso.valid()) return frame.address;
@@ -78,21 +85,23 @@ FrameTexts::FrameTexts(const Session& session, const FrameStyle& style) {
     return frame.address - found->second.offset.value + found->second.start.value;
   };
   constexpr size_t kBatch = 4096;
-  size_t count = session.frames().size();
+  size_t first_chunk = chunks_.size();
   spans_.resize(count);
-  chunks_.resize((count + kBatch - 1) / kBatch);
-  parallel_for(chunks_.size(), [&](size_t chunk) {
+  chunks_.resize(first_chunk + (count - known + kBatch - 1) / kBatch);
+  parallel_for(chunks_.size() - first_chunk, [&](size_t batch) {
+    size_t chunk = first_chunk + batch;
     std::string& text = chunks_[chunk];
-    for (size_t i = chunk * kBatch; i < std::min(count, (chunk + 1) * kBatch); ++i) {
+    size_t begin = known + batch * kBatch;
+    for (size_t i = begin; i < std::min(count, begin + kBatch); ++i) {
       const Frame& frame = session.frames()[i];
-      size_t begin = text.size();
+      size_t from = text.size();
       text += '\t';
-      if (style.fields.has(Field::kIp))
+      if (style_.fields.has(Field::kIp))
         fmt::format_to(std::back_inserter(text), "{:16x}", shown_address(frame));
-      append_place(session, frame, style, text);
+      append_place(session, frame, style_, text);
       text += '\n';
-      spans_[i] = {static_cast<uint32_t>(chunk), static_cast<uint32_t>(begin),
-                   static_cast<uint32_t>(text.size() - begin)};
+      spans_[i] = {static_cast<uint32_t>(chunk), static_cast<uint32_t>(from),
+                   static_cast<uint32_t>(text.size() - from)};
     }
   });
 }

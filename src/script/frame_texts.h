@@ -30,6 +30,8 @@ class FrameTexts {
  public:
   /// Formats all frames of the session, in parallel.
   FrameTexts(const Session& session, const FrameStyle& style);
+  /// Those that have come since.
+  void grow(const Session& session);
   [[nodiscard]] std::string_view operator[](FrameId frame) const {
     const Span& span = spans_[frame.index()];
     return {chunks_[span.chunk].data() + span.begin, span.size};
@@ -39,6 +41,7 @@ class FrameTexts {
   struct Span {
     uint32_t chunk = 0, begin = 0, size = 0;
   };
+  FrameStyle style_;
   std::vector<std::string> chunks_;
   std::vector<Span> spans_;
 };

@@ -92,8 +92,10 @@ struct Placed {
 
 }  // namespace
 
-std::vector<ScriptItem> choose_items(const Session& session, const SamplePrinter& printer,
-                                     const ItemFilter& filter) {
+namespace {
+
+std::vector<ScriptItem> filtered_items(const Session& session, const SamplePrinter& printer,
+                                       const ItemFilter& filter) {
   const SampleColumns& columns = session.samples();
   SampleFilterByName names(session, filter);
   bool all_print = true;
@@ -129,6 +131,18 @@ std::vector<ScriptItem> choose_items(const Session& session, const SamplePrinter
   }
   std::ranges::sort(placed, {}, [](const Placed& p) { return std::pair(p.time, p.place); });
   for (const Placed& p : placed) items.push_back(p.item);
+  return items;
+}
+
+}  // namespace
+
+std::vector<ScriptItem> choose_items(const Session& session, const SamplePrinter& printer,
+                                     const ItemFilter& filter, EventSwitch& chosen) {
+  std::vector<ScriptItem> items = filtered_items(session, printer, filter);
+  if (chosen.in_use())
+    std::erase_if(items, [&](const ScriptItem& item) {
+      return !item.is_record && !chosen.shows(EventId(size_t{session.samples().event[item.index]}));
+    });
   return items;
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "script/event_switch.h"
 #include "script/record_lines.h"
 
 namespace sonde {
@@ -26,8 +27,9 @@ struct ScriptItem {
   bool is_record;
 };
 
-/// By time, then by place in the file; by place alone where rounds are shown.
+/// By time, then by place in the file; by place alone where rounds are shown. `chosen` goes on
+/// where the last call left it.
 std::vector<ScriptItem> choose_items(const Session& session, const SamplePrinter& printer,
-                                     const ItemFilter& filter);
+                                     const ItemFilter& filter, EventSwitch& chosen);
 
 }  // namespace sonde

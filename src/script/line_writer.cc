@@ -12,23 +12,24 @@ namespace {
 class Clock {
  public:
   Clock(const Session& session, const RecordLines& lines, std::span<const ScriptItem> items,
-        ShownTime shown)
-      : session_(session), lines_(lines), items_(items), shown_(shown) {
-    if (shown != ShownTime::kSinceStart) return;
-    for (size_t i = 0; i < items.size() && start_ == 0; ++i) start_ = recorded(i);
+        LineClock& clock)
+      : session_(session), lines_(lines), items_(items), clock_(clock), before_(clock.previous) {
+    if (clock.shown == ShownTime::kSinceStart)
+      for (size_t i = 0; i < items.size() && clock.start == 0; ++i) clock.start = recorded(i);
+    if (!items.empty()) clock.previous = recorded(items.size() - 1);
   }
 
   [[nodiscard]] uint64_t at(size_t i) const {
     uint64_t time = recorded(i);
-    switch (shown_) {
+    switch (clock_.shown) {
       case ShownTime::kRecorded:
         return time;
       case ShownTime::kSinceStart:
-        return time == 0 ? 0 : time - start_;
+        return time == 0 ? 0 : time - clock_.start;
       case ShownTime::kSincePrevious:
         break;
     }
-    uint64_t previous = i == 0 ? 0 : recorded(i - 1);
+    uint64_t previous = i == 0 ? before_ : recorded(i - 1);
     return previous == 0 ? 0 : time - previous;
   }
 
@@ -44,16 +45,16 @@ class Clock {
   const Session& session_;
   const RecordLines& lines_;
   std::span<const ScriptItem> items_;
-  ShownTime shown_;
-  uint64_t start_ = 0;
+  const LineClock& clock_;
+  uint64_t before_;  // of the line before the first
 };
 
 }  // namespace
 
 void write_lines(const Session& session, const SamplePrinter& printer,
-                 std::span<const ScriptItem> items, ShownTime shown, Sink& out) {
+                 std::span<const ScriptItem> items, LineClock& times, Sink& out) {
   RecordLines lines(session, printer);
-  Clock clock(session, lines, items, shown);
+  Clock clock(session, lines, items, times);
   auto format = [&](size_t i, std::string& text) {
     const ScriptItem& item = items[i];
     if (item.is_record)

@@ -65,16 +65,23 @@ Result<> SamplePrinter::prepare() {
       frame_texts_.emplace_back(session, frame_style);
     }
   }
-  for (size_t i = 0; i < session.strings().size(); ++i)
-    comms_.push_back(session.strings().view(StringId(i)));
-  if (!options_.stop_backtrace_at.empty()) {
-    for (const Frame& frame : session.frames())
-      stops_.push_back(
-          frame.symbol.valid() &&
-          std::ranges::find(options_.stop_backtrace_at, session.symbolizer().name(frame.symbol)) !=
-              options_.stop_backtrace_at.end());
-  }
+  grow();
   return {};
+}
+
+void SamplePrinter::grow() {
+  const Session& session = *session_;
+  for (FrameTexts& texts : frame_texts_) texts.grow(session);
+  for (size_t i = comms_.size(); i < session.strings().size(); ++i)
+    comms_.push_back(session.strings().view(StringId(i)));
+  if (options_.stop_backtrace_at.empty()) return;
+  for (size_t i = stops_.size(); i < session.frames().size(); ++i) {
+    const Frame& frame = session.frames()[i];
+    stops_.push_back(
+        frame.symbol.valid() &&
+        std::ranges::find(options_.stop_backtrace_at, session.symbolizer().name(frame.symbol)) !=
+            options_.stop_backtrace_at.end());
+  }
 }
 
 bool SamplePrinter::needs_all_symbols() const {

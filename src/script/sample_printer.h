@@ -33,6 +33,8 @@ class SamplePrinter {
   /// Errors: a field that was asked for and that an event's samples lack.
   static Result<SamplePrinter> make(const Session& session, const PrinterOptions& options);
 
+  /// Makes what frames, threads and names that are new in the session need.
+  void grow();
   /// Appends the text of a sample. `time` is what the time field shows: ns, maybe relative.
   void print(size_t sample, uint64_t time, std::string& out) const;
   /// The beginning of a line (comm, tid, cpu, time), for records that are not samples too.

@@ -5,13 +5,40 @@
 //     0       -1            2730       100210064       100210064       100134398 cs
 #pragma once
 
+#include <map>
+#include <vector>
+
 #include "base/sink.h"
+#include "perfdata/user_records.h"
 #include "replay/session.h"
 
 namespace sonde {
 
 /// Whether the recording is one of counts.
 bool is_stat_recording(const Session& session);
-void write_stat_lines(const Session& session, Sink& out);
+
+class StatLines {
+ public:
+  StatLines(const Session& session, Sink& out) : session_(session), out_(out) {}
+  /// Writes the rounds that end in the session's records; of a pipe, those of its stretch.
+  void write();
+
+ private:
+  /// Counts name CPU and thread by their place in the maps.
+  struct Key {
+    uint32_t event, thread, cpu;
+    auto operator<=>(const Key&) const = default;
+  };
+  void take(const RecordView& record);
+  void note(const StatRecord& stat);
+  void write_round(uint64_t time);
+
+  const Session& session_;
+  Sink& out_;
+  std::vector<int32_t> tids_;
+  std::vector<int> cpus_;
+  std::map<Key, StatRecord> counts_;  // in the order of the lines
+  bool has_heading_ = false;
+};
 
 }  // namespace sonde

@@ -1,0 +1,39 @@
+// The lines of `script` for a session, whole or stretch by stretch.
+//
+//   ScriptLines lines(session, options, env);
+//   TRY(lines.write());      // of a pipe: once for every stretch
+#pragma once
+
+#include <optional>
+
+#include "cmd/cmd_script_options.h"
+#include "script/stat_lines.h"
+
+namespace sonde {
+
+class ScriptLines {
+ public:
+  ScriptLines(Session& session, const ScriptOptions& options, Env& env);
+  /// Writes what the session holds now. False where nothing more is wanted: the header alone was
+  /// asked for, or the output is closed.
+  Result<bool> write();
+
+ private:
+  Result<> prepare();
+  Result<> begin();
+  [[nodiscard]] bool has_new_events() const;
+
+  Session& session_;
+  const ScriptOptions& options_;
+  Env& env_;
+  bool begun_ = false;
+  std::optional<StatLines> counts_;  // of a recording of `stat`
+  std::optional<SamplePrinter> printer_;
+  size_t events_known_ = 0;
+  size_t objects_known_ = 0;
+  ItemFilter filter_;
+  EventSwitch switch_;
+  LineClock clock_;
+};
+
+}  // namespace sonde
