@@ -6,8 +6,8 @@
 #include "cmd/cmd_report_tables.h"
 #include "cmd/cmd_report_time.h"
 #include "cmd/command.h"
+#include "cmd/dump_tail.h"
 #include "cmd/header_text.h"
-#include "perfdata/dump.h"
 #include "render/table_text.h"
 
 namespace sonde {
@@ -138,7 +138,12 @@ class ReportCommand final : public Command {
   }
 
   Result<int> dump(Env& env, const Session& session) {
-    dump_recording(session.recording(), {.command = DumpFor::kReport}, {}, env.losses, env.out);
+    write_preamble(env.out, session);
+    SampleTails tails(session, o_.cpus);
+    auto tail = [&](const TimedRecord& record, const Sample* sample, Sink& out) {
+      tails.put(record, sample, out);
+    };
+    dump_recording(session.recording(), {.command = DumpFor::kReport}, tail, env.losses, env.out);
     report::write_stats(env.out, session, o_.skip_empty);
     return 0;
   }

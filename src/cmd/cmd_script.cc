@@ -78,6 +78,7 @@ class Script final : public Command {
 
  private:
   Result<> check(const Arguments& arguments, Env& env) {
+    if (!options_.refused.empty()) return fail(ErrorCode::kUnsupported, "{}", options_.refused);
     if (!arguments.empty())
       return fail(ErrorCode::kFailed, "Couldn't find script `{}'", arguments[0]);
     if (options_.relative_time && options_.delta_time)

@@ -9,8 +9,8 @@
 
 #include "base/file.h"
 #include "cmd/cmd_report_time.h"
+#include "cmd/dump_tail.h"
 #include "cmd/header_text.h"
-#include "perfdata/dump.h"
 
 namespace sonde {
 namespace {
@@ -42,42 +42,25 @@ Result<> dump_per_event(const Session& session, const SamplePrinter& printer,
   return {};
 }
 
-/// `-D`: behind every sample of the dump its thread, its object and its line.
-class DumpWithLines {
- public:
-  DumpWithLines(const Session& session, const SamplePrinter& printer,
-                const std::vector<ScriptItem>& items)
-      : session_(session), printer_(printer) {
-    for (const ScriptItem& item : items)
-      if (!item.is_record) shown_[session.record(item.index).payload.data()].push_back(item.index);
-  }
-
-  void write(const Env& env) {
-    DumpTail tail = [this](const TimedRecord& record, const Sample*, Sink& out) {
-      auto found = shown_.find(record.record.payload.data());
-      if (found == shown_.end()) return;
-      for (uint32_t sample : found->second) put(sample, out);
-    };
-    dump_recording(session_.recording(), {.command = DumpFor::kScript}, tail, env.losses, env.out);
-  }
-
- private:
-  void put(uint32_t sample, Sink& out) {
-    const SampleColumns& columns = session_.samples();
-    DsoId dso = session_.frame(columns.leaf[sample]).dso;
-    out.print(" ... thread: {}:{}\n ...... dso: {}\n",
-              session_.strings().view(columns.comm[sample]),
-              static_cast<int32_t>(columns.tid[sample]),
-              dso.valid() ? dso_text(session_, dso, true) : "<not found>");
+/// `-D`: the dump, and behind every sample its line.
+void dump_with_lines(const Session& session, const SamplePrinter& printer,
+                     const std::vector<ScriptItem>& items, const ScriptOptions& options,
+                     const Env& env) {
+  std::vector<char> shown(session.samples().size());
+  for (const ScriptItem& item : items)
+    if (!item.is_record) shown[item.index] = 1;
+  SampleTails tails(session, options.items.cpus, [&](uint32_t sample, Sink& out) {
+    if (shown[sample] == 0) return;
     std::string line;
-    printer_.print(sample, columns.time[sample], line);
+    printer.print(sample, session.samples().time[sample], line);
     out.write(line);
-  }
-
-  const Session& session_;
-  const SamplePrinter& printer_;
-  tsl::robin_map<const std::byte*, std::vector<uint32_t>> shown_;
-};
+  });
+  auto tail = [&](const TimedRecord& record, const Sample* sample, Sink& out) {
+    tails.put(record, sample, out);
+  };
+  DumpOptions how{DumpFor::kScript, options.dump_in_file_order};
+  dump_recording(session.recording(), how, tail, env.losses, env.out);
+}
 
 /// perf wants every kind of event to record its CPU where -C is given.
 Result<> check_cpus(const EventTable& events) {
@@ -90,6 +73,16 @@ Result<> check_cpus(const EventTable& events) {
                   "File does not contain CPU events. Remove -C option to proceed.");
   }
   return {};
+}
+
+/// `--stitch-lbr` joins call stacks that branch records cut off at their depth.
+void say_about_lbr(const EventTable& events, Sink& err) {
+  bool has_lbr = std::ranges::any_of(events.all(), [](const EventDesc& event) {
+    return (event.attr.branch_sample_type & abi::kBranchCallStack) != 0;
+  });
+  err.write(has_lbr ? "--stitch-lbr: call chains of branch records are not stitched yet\n"
+                    : "Can't find LBR callchain. Switch off --stitch-lbr.\n"
+                      "Please apply --call-graph lbr when recording.\n");
 }
 
 }  // namespace
@@ -111,6 +104,7 @@ Result<> ScriptLines::begin() {
     return {};
   }
   if (!filter_.cpus.empty()) TRY(check_cpus(session_.events()));
+  if (options_.stitch_lbr) say_about_lbr(session_.events(), env_.err);
   switch_ = TRY(EventSwitch::make(options_.switching, session_.events(), env_.tool));
   const auto& recorded = session_.recording().features().sample_time;
   filter_.times = TRY(parse_time_ranges(
@@ -129,7 +123,7 @@ Result<> ScriptLines::prepare() {
     PrinterOptions printing{options_.fields,           options_.nanoseconds,
                             !options_.hide_call_graph, options_.show_kernel_path,
                             options_.latency_format,   options_.max_stack,
-                            options_.stop_backtrace_at};
+                            options_.max_blocks,       options_.stop_backtrace_at};
     printer_ = TRY(SamplePrinter::make(session_, printing));
     events_known_ = session_.events().size();
   } else {
@@ -152,7 +146,7 @@ Result<bool> ScriptLines::write() {
   TRY(prepare());
   std::vector<ScriptItem> items = choose_items(session_, *printer_, filter_, switch_);
   if (options_.dump)
-    DumpWithLines(session_, *printer_, items).write(env_);
+    dump_with_lines(session_, *printer_, items, options_, env_);
   else if (options_.per_event_dump)
     TRY(dump_per_event(session_, *printer_, items, options_, env_));
   else

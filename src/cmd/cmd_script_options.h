@@ -16,6 +16,7 @@ struct ScriptOptions {
   bool force = false;
   FieldChoice fields;
   std::vector<std::string> warnings;  // of -F
+  std::string refused;                // an option that is not there, with its reason
   bool nanoseconds = false;
   bool latency_format = false;
   bool hide_call_graph = false;
@@ -26,6 +27,9 @@ struct ScriptOptions {
   bool per_event_dump = false;
   bool header = false, header_only = false, full_header = false;
   bool dump = false;
+  bool dump_in_file_order = false;
+  uint32_t max_blocks = 0;
+  bool stitch_lbr = false;
   bool inlines = false;  // asked for by name
   int verbose = 0;
   std::string time;

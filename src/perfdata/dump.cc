@@ -51,9 +51,9 @@ void dump::put_hex_lines(Bytes bytes, Sink& out) {
   }
 }
 
-RecordDumper::RecordDumper(const Recording& recording, DumpFor command, Sink& out)
+RecordDumper::RecordDumper(const Recording& recording, const DumpOptions& options, Sink& out)
     : recording_(recording),
-      command_(command),
+      options_(options),
       out_(out),
       arch_(abi::arch_from_machine(recording.features().arch.value_or(""))),
       events_known_(recording.facts().is_pipe ? 0 : recording.events().size()) {
@@ -123,8 +123,10 @@ void RecordDumper::dump(const TimedRecord& timed, uint32_t stream, const DumpTai
   if (record.type == abi::kRecordSample && event != nullptr) {
     has_sample = decode_sample(record, event->layout, sample);
     if (has_sample) dump::put_sample(sample, *event, arch_, record.raw(), out_);
+  } else if (record.type == abi::kRecordFinishedRound && options_.in_file_order) {
+    out_.write(": unhandled!\n");  // nothing is held back until then
   } else if (is_user_record(record.type)) {
-    dump::put_user_record(record, command_, out_);
+    dump::put_user_record(record, options_.command, out_);
   } else if (event == nullptr || !dump::put_kernel_record(record, *event, out_)) {
     out_.write(": unhandled!\n");
   }
@@ -154,7 +156,7 @@ class StreamFinder {
 
 void dump_recording(const Recording& recording, const DumpOptions& options, const DumpTail& tail,
                     LossLedger& losses, Sink& out) {
-  RecordDumper dumper(recording, options.command, out);
+  RecordDumper dumper(recording, options, out);
   StreamFinder streams(recording);
   const EventTable& events = recording.events();
   auto dump = [&](const TimedRecord& record) {
@@ -184,7 +186,7 @@ void dump_recording(const Recording& recording, const DumpOptions& options, cons
         losses.add(LossKind::k_bad_record);
     }
     // Without a time there is nothing to wait for.
-    if (id.time == 0 || !id.has_time()) return dump(timed);
+    if (options.in_file_order || id.time == 0 || !id.has_time()) return dump(timed);
     timed.time = id.time;
     sorter.push(timed);
   };

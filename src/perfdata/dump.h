@@ -32,9 +32,15 @@ enum class DumpFor : uint8_t { kReport, kScript };
 /// line), and whatever a command prints for another record.
 using DumpTail = std::function<void(const TimedRecord&, const Sample* sample, Sink&)>;
 
+/// Where script and report differ from their defaults.
+struct DumpOptions {
+  DumpFor command = DumpFor::kReport;
+  bool in_file_order = false;  // kernel records where they stand, too
+};
+
 class RecordDumper {
  public:
-  RecordDumper(const Recording& recording, DumpFor command, Sink& out);
+  RecordDumper(const Recording& recording, const DumpOptions& options, Sink& out);
 
   /// One record; `record.event` may be invalid. `stream` as in RecordBlock.
   void dump(const TimedRecord& record, uint32_t stream = 0);
@@ -48,15 +54,10 @@ class RecordDumper {
   [[nodiscard]] uint64_t shown_offset(const RecordView& record) const;
 
   const Recording& recording_;
-  DumpFor command_;
+  DumpOptions options_;
   Sink& out_;
   abi::Arch arch_;
   size_t events_known_;  // a pipe tells its events one by one
-};
-
-/// Where script and report differ from their defaults.
-struct DumpOptions {
-  DumpFor command = DumpFor::kReport;
 };
 
 /// Every record of the recording, in perf's order, each followed by what `tail` (may be empty)

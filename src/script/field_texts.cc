@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cctype>
+#include <ctime>
 #include <iterator>
 
 namespace sonde::script {
@@ -74,6 +75,17 @@ void append_registers(const SampleRegs& regs, abi::Arch arch, std::string& out) 
     if (word < regs.words.size()) fmt::format_to(to, "{:>5}:{:#x} ", name, regs.words[word]);
     ++word;
   }
+}
+
+void append_time_of_day(uint64_t ns_since_epoch, bool nanoseconds, std::string& out) {
+  auto seconds = static_cast<time_t>(ns_since_epoch / 1'000'000'000);
+  uint64_t fraction = ns_since_epoch % 1'000'000'000;
+  tm local{};
+  char text[32];
+  ::localtime_r(&seconds, &local);
+  out.append(text, std::strftime(text, sizeof text, "%F %H:%M:%S.", &local));
+  append_number(out, nanoseconds ? fraction : fraction / 1000, nanoseconds ? 9 : 6, '0');
+  out += ' ';
 }
 
 void append_page_size(uint64_t bytes, std::string& out) {

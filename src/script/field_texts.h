@@ -21,6 +21,8 @@ void append_hex16(std::string& out, uint64_t value);
 void append_misc(std::string& out, uint32_t type, uint16_t misc);
 /// " ABI:2    AX:0x1 …"; nothing where no register was sampled.
 void append_registers(const SampleRegs& regs, abi::Arch arch, std::string& out);
+/// "2026-11-21 15:27:50.233416 ", in the local time zone.
+void append_time_of_day(uint64_t ns_since_epoch, bool nanoseconds, std::string& out);
 void append_page_size(uint64_t bytes, std::string& out);
 /// The hex block of a bpf-output sample, eight bytes a line, and its string where it is one.
 void append_bpf_output(Bytes raw, std::string& out);

@@ -21,12 +21,21 @@ constexpr FieldInfo kFields[] = {
 #undef FIELD
 };
 
-/// perf's fields that need decoded instruction traces or a disassembler.
-constexpr std::string_view kNotHere[] = {
-    "flags", "brstackinsn", "brstackinsnlen", "brstackdisasm", "callindent",
-    "insn",  "insnlen",     "disasm",         "synth",         "metric",
-    "ipc",   "srccode",     "machine_pid",    "vcpu",          "tod",
-    "brcntr"};
+/// Fields of later perfs that are not here.
+constexpr std::string_view kNotHere[] = {"brstackdisasm", "disasm", "brcntr"};
+
+/// perf's fields for which no recording that can be read here has anything to show.
+struct EmptyField {
+  std::string_view word, reason;
+};
+constexpr EmptyField kEmpty[] = {
+    {"callindent", "instruction traces are not decoded"},
+    {"synth", "instruction traces are not decoded"},
+    {"ipc", "instruction traces are not decoded"},
+    {"metric", "metrics of groups are not calculated"},
+    {"machine_pid", "guests' recordings are not merged"},
+    {"vcpu", "guests' recordings are not merged"},
+};
 
 struct KindInfo {
   std::string_view word;  // before the colon of -F
@@ -74,10 +83,7 @@ std::optional<Field> field_of(std::string_view word) {
 
 std::unexpected<Error> unknown_field(std::string_view word) {
   if (std::ranges::find(kNotHere, word) != std::end(kNotHere))
-    return fail(ErrorCode::kUsage,
-                "field '{}' needs decoded instruction traces or a disassembler, which script does "
-                "not have yet",
-                word);
+    return fail(ErrorCode::kUsage, "field '{}' of later perfs is not there yet", word);
   std::string_view nearest;
   size_t best = 4;
   for (const FieldInfo& info : kFields)
@@ -151,6 +157,13 @@ Result<> FieldChoice::apply_words(std::string_view words, size_t first_kind, siz
     if ((remove || word.starts_with('+')) != changes)
       return fail(ErrorCode::kUsage, "Cannot mix +-field with overridden fields");
     if (changes) word.remove_prefix(1);
+    if (auto empty = std::ranges::find(kEmpty, word, &EmptyField::word);
+        empty != std::end(kEmpty)) {
+      if (!remove)
+        warnings.push_back(fmt::format("Nothing to show for field '{}': {}.", word, empty->reason));
+      for (size_t i = first_kind; i < first_kind + kinds; ++i) kinds_[i].user_set = true;
+      continue;
+    }
     auto field = field_of(word);
     if (!field) return unknown_field(word);
     for (size_t i = first_kind; i < first_kind + kinds; ++i) {
@@ -176,7 +189,7 @@ Result<> FieldChoice::apply_words(std::string_view words, size_t first_kind, siz
   return {};
 }
 
-Result<> FieldChoice::check(FieldSet fields, const abi::EventAttr& attr) {
+Result<> FieldChoice::check(FieldSet fields, const abi::EventAttr& attr, uint64_t branch_filters) {
   bool has_addresses = attr.samples(abi::kSampleIp | abi::kSampleAddr);
   if (fields.has(Field::kSym) && !has_addresses)
     return fail(
@@ -191,6 +204,11 @@ Result<> FieldChoice::check(FieldSet fields, const abi::EventAttr& attr) {
     return fail(ErrorCode::kFailed,
                 "Display of source line number requested but sample IP is not\nselected. Hence, no "
                 "address to lookup the source line number.");
+  if (fields.intersects({Field::kBranchCode, Field::kBranchCodeLength}) &&
+      (branch_filters & abi::kBranchAny) == 0)
+    return fail(ErrorCode::kFailed,
+                "Display of branch stack assembler requested, but non all-branch filter set\nHint: "
+                "run 'perf record -b ...'");
   return {};
 }
 
@@ -210,8 +228,10 @@ Result<FieldSet> FieldChoice::recorded(const Kind& kind, FieldSet fields, const 
   return fields;
 }
 
-Result<std::vector<FieldSet>> FieldChoice::fields_for(const EventTable& events,
-                                                      bool call_chains) const {
+Result<std::vector<FieldSet>> FieldChoice::fields_for(const EventTable& events, bool call_chains,
+                                                      bool has_clock) const {
+  uint64_t branch_filters = 0;
+  for (const EventDesc& event : events.all()) branch_filters |= event.attr.branch_sample_type;
   std::array<FieldSet, kOutputKinds> fields;
   for (size_t i = 0; i < kOutputKinds; ++i) {
     const Kind& kind = kinds_[i];
@@ -226,7 +246,11 @@ Result<std::vector<FieldSet>> FieldChoice::fields_for(const EventTable& events,
                   kKinds[i].name);
     if (!exists || kind.fields.empty()) continue;
     fields[i] = TRY(recorded(kind, kind.fields, *first));
-    TRY(check(fields[i], first->attr));
+    TRY(check(fields[i], first->attr, branch_filters));
+    if (fields[i].has(Field::kTimeOfDay) && !has_clock)
+      return fail(ErrorCode::kFailed,
+                  "Can't provide 'tod' time, missing clock data. Please record with -k/--clockid "
+                  "option.");
     if (static_cast<OutputKind>(i) != OutputKind::kTracepoint || kind.user_set || !call_chains)
       continue;
     auto has_chain = [&](const EventDesc& event) {

@@ -68,9 +68,15 @@ class FieldChoice {
   Result<> apply(std::string_view argument, std::vector<std::string>& warnings);
   /// The fields of every event, by EventId. Events of a kind share them; what the kind's first
   /// event does not record is left out, or is an error where it was asked for. With `call_chains`,
-  /// tracepoints that have them print their addresses, too.
-  [[nodiscard]] Result<std::vector<FieldSet>> fields_for(const EventTable& events,
-                                                         bool call_chains) const;
+  /// tracepoints that have them print their addresses, too. `has_clock`: the recording says how its
+  /// times stand to the wall clock.
+  [[nodiscard]] Result<std::vector<FieldSet>> fields_for(const EventTable& events, bool call_chains,
+                                                         bool has_clock) const;
+
+  /// Whether -F changed what such events print.
+  [[nodiscard]] bool changed(OutputKind kind) const {
+    return kinds_[static_cast<size_t>(kind)].user_set;
+  }
 
  private:
   struct Kind {
@@ -81,7 +87,7 @@ class FieldChoice {
   };
   Result<> apply_words(std::string_view words, size_t first_kind, size_t kinds, bool all_kinds,
                        std::vector<std::string>& warnings);
-  static Result<> check(FieldSet fields, const abi::EventAttr& attr);
+  static Result<> check(FieldSet fields, const abi::EventAttr& attr, uint64_t branch_filters);
   static Result<FieldSet> recorded(const Kind& kind, FieldSet fields, const EventDesc& event);
 
   std::array<Kind, kOutputKinds> kinds_;

@@ -30,7 +30,7 @@ FieldSet chosen(std::initializer_list<std::string_view> arguments, const EventTa
   FieldChoice choice;
   std::vector<std::string> warnings;
   for (std::string_view argument : arguments) EXPECT_TRUE(choice.apply(argument, warnings));
-  auto fields = choice.fields_for(table, chains);
+  auto fields = choice.fields_for(table, chains, false);
   EXPECT_TRUE(fields) << fields.error().message;
   return fields ? (*fields)[event] : FieldSet();
 }
@@ -91,14 +91,14 @@ TEST(Fields, Refuse) {
   EXPECT_EQ(refusal("x:comm"), "Invalid event type in field string.");
   EXPECT_EQ(refusal(""), "Cannot set fields to 'none' for all event types.");
   EXPECT_THAT(refusal("tme"), HasSubstr("Did you mean 'time'?"));
-  EXPECT_THAT(refusal("insn"), HasSubstr("disassembler"));
+  EXPECT_THAT(refusal("disasm"), HasSubstr("not there yet"));
 }
 
 TEST(Fields, WhatWasAskedForMustBeRecorded) {
   FieldChoice choice;
   std::vector<std::string> warnings;
   ASSERT_TRUE(choice.apply("addr", warnings));
-  auto fields = choice.fields_for(events({{abi::kTypeSoftware, kUsual}}), true);
+  auto fields = choice.fields_for(events({{abi::kTypeSoftware, kUsual}}), true, false);
   ASSERT_FALSE(fields);
   EXPECT_THAT(fields.error().message, HasSubstr("do not have ADDR attribute set"));
 }
@@ -107,7 +107,35 @@ TEST(Fields, EmptyListsNeedSuchEvents) {
   FieldChoice choice;
   std::vector<std::string> warnings;
   ASSERT_TRUE(choice.apply("hw:", warnings));
-  EXPECT_FALSE(choice.fields_for(events({{abi::kTypeSoftware, kUsual}}), true));
+  EXPECT_FALSE(choice.fields_for(events({{abi::kTypeSoftware, kUsual}}), true, false));
+}
+
+TEST(Fields, WhatHasNothingToShowIsSaid) {
+  FieldChoice choice;
+  std::vector<std::string> warnings;
+  ASSERT_TRUE(choice.apply("comm,ipc,vcpu", warnings));
+  ASSERT_EQ(warnings.size(), 2u);
+  EXPECT_EQ(warnings[0], "Nothing to show for field 'ipc': instruction traces are not decoded.");
+}
+
+TEST(Fields, SomeNeedMoreThanTheirSample) {
+  auto refusal_of = [](std::string_view field, uint64_t branch_filter, bool has_clock) {
+    FieldChoice choice;
+    std::vector<std::string> warnings;
+    EXPECT_TRUE(choice.apply(field, warnings));
+    EventTable table;
+    EventDesc event;
+    event.attr.type = abi::kTypeHardware;
+    event.attr.sample_type = kUsual;
+    event.attr.branch_sample_type = branch_filter;
+    table.add(event);
+    auto fields = choice.fields_for(table, true, has_clock);
+    return fields ? std::string() : fields.error().message;
+  };
+  EXPECT_THAT(refusal_of("+brstackinsn", abi::kBranchAnyCall, false), HasSubstr("record -b"));
+  EXPECT_EQ(refusal_of("+brstackinsn", abi::kBranchAny, false), "");
+  EXPECT_THAT(refusal_of("+tod", 0, false), HasSubstr("missing clock data"));
+  EXPECT_EQ(refusal_of("+tod", 0, true), "");
 }
 
 }  // namespace

@@ -68,7 +68,8 @@ void write_lines(const Session& session, const SamplePrinter& printer,
     size_t begin, end, buffer;
   };
   size_t next = 0, serial = 0;
-  size_t tokens = 2 * std::max(1u, std::thread::hardware_concurrency());
+  size_t tokens =
+      printer.is_sequential() ? 1 : 2 * std::max(1u, std::thread::hardware_concurrency());
   std::vector<std::string> buffers(tokens);
   namespace tbb = oneapi::tbb;
   tbb::parallel_pipeline(

@@ -12,16 +12,41 @@ using namespace script;
 namespace {
 
 /// Fields that the columns don't hold.
-constexpr FieldSet kDecodedFields = {
-    Field::kTrace,        Field::kAddr,          Field::kIntrRegs,      Field::kUserRegs,
-    Field::kBranchStack,  Field::kBranchSymbols, Field::kBranchOffsets, Field::kDataSrc,
-    Field::kBpfOutput,    Field::kPhysAddr,      Field::kMisc,          Field::kDataPageSize,
-    Field::kCodePageSize, Field::kInsLat,        Field::kCgroup};
+constexpr FieldSet kDecodedFields = {Field::kTrace,
+                                     Field::kAddr,
+                                     Field::kIntrRegs,
+                                     Field::kUserRegs,
+                                     Field::kBranchStack,
+                                     Field::kBranchSymbols,
+                                     Field::kBranchOffsets,
+                                     Field::kDataSrc,
+                                     Field::kBpfOutput,
+                                     Field::kPhysAddr,
+                                     Field::kMisc,
+                                     Field::kDataPageSize,
+                                     Field::kCodePageSize,
+                                     Field::kInsLat,
+                                     Field::kCgroup,
+                                     Field::kInsn,
+                                     Field::kInsnLength,
+                                     Field::kBranchCode,
+                                     Field::kBranchCodeLength};
+
+constexpr FieldSet kCodeFields = {Field::kInsn, Field::kInsnLength, Field::kBranchCode,
+                                  Field::kBranchCodeLength};
+
+constexpr size_t kFlagsWidth = 24;
 
 bool is_page_fault(const abi::EventAttr& attr) {
   return attr.type == abi::kTypeSoftware &&
          (attr.config == abi::kSwPageFaults || attr.config == abi::kSwPageFaultsMin ||
           attr.config == abi::kSwPageFaultsMaj);
+}
+
+/// The hardware tells every single branch (BTS), or as if it did.
+bool is_branch_trace(const abi::EventAttr& attr) {
+  return attr.type == abi::kTypeHardware && (attr.config & abi::kHwBranchInstructions) != 0 &&
+         attr.sample_period == 1;
 }
 
 bool is_bpf_output(const abi::EventAttr& attr) {
@@ -42,7 +67,10 @@ Result<SamplePrinter> SamplePrinter::make(const Session& session, const PrinterO
 Result<> SamplePrinter::prepare() {
   const Session& session = *session_;
   arch_ = abi::arch_from_machine(session.recording().features().arch.value_or("x86_64"));
-  auto fields = TRY(options_.fields.fields_for(session.events(), options_.call_chains));
+  const auto& clock = session.recording().features().clock_data;
+  if (clock) epoch_ns_ = clock->wall_clock_ns - clock->clockid_ns;
+  auto fields =
+      TRY(options_.fields.fields_for(session.events(), options_.call_chains, clock.has_value()));
   size_t name_width = 0;
   for (const EventDesc& event : session.events().all())
     name_width = std::max(name_width, event.name.size());
@@ -53,9 +81,18 @@ Result<> SamplePrinter::prepare() {
     style.padded_name += ": ";
     style.has_chain = options_.call_chains && style.fields.has(Field::kIp) &&
                       event.attr.samples(abi::kSampleCallchain);
-    style.addr_is_memory = is_page_fault(event.attr);
+    style.is_branch_trace = is_branch_trace(event.attr);
+    style.addr_is_place = is_page_fault(event.attr) || style.is_branch_trace;
+    style.shows_target =
+        style.is_branch_trace &&
+        (style.fields.has(Field::kAddr) || (event.attr.samples(abi::kSampleAddr) &&
+                                            !options_.fields.changed(output_kind(event.attr))));
+    if (style.fields.intersects(kCodeFields) && !code_)
+      code_ = std::make_unique<CodeBytes>(session, arch_);
+    if (style.fields.has(Field::kSourceCode) && !source_)
+      source_ = std::make_unique<SourceCode>(session);
     if (!is_bpf_output(event.attr)) style.fields.remove(Field::kBpfOutput);
-    style.needs_decode = style.fields.intersects(kDecodedFields) ||
+    style.needs_decode = style.fields.intersects(kDecodedFields) || style.is_branch_trace ||
                          (style.fields.has(Field::kIp) && !style.has_chain);
     FrameStyle frame_style{style.fields, options_.show_kernel_path};
     auto known = std::ranges::find(frame_styles_, style.fields, &FrameStyle::fields);
@@ -87,7 +124,8 @@ void SamplePrinter::grow() {
 bool SamplePrinter::needs_all_symbols() const {
   return std::ranges::any_of(events_, [](const EventStyle& style) {
     return style.fields.has(Field::kAddr) || style.fields.has(Field::kBranchSymbols) ||
-           style.fields.has(Field::kBranchOffsets) || style.fields.has(Field::kBranchStack);
+           style.fields.has(Field::kBranchOffsets) || style.fields.has(Field::kBranchStack) ||
+           style.fields.intersects(kCodeFields) || style.shows_target;
   });
 }
 
@@ -141,6 +179,8 @@ void SamplePrinter::print_start(EventId event, StringId comm, const SampleId& wh
     out += "] ";
   }
   if (fields.has(Field::kMisc)) append_misc(out, record.type, record.misc);
+  if (fields.has(Field::kTimeOfDay))
+    append_time_of_day(who.time + epoch_ns_, options_.nanoseconds, out);
   if (fields.has(Field::kTime)) print_time(time, out);
 }
 
@@ -157,12 +197,15 @@ void SamplePrinter::print(size_t i, uint64_t time, std::string& out) const {
   who.pid = columns.pid[i];
   who.tid = columns.tid[i];
   who.cpu = columns.cpu[i];
+  who.time = columns.time[i];
   print_start(event, columns.comm[i], who, time, {abi::kRecordSample, columns.cpu_mode[i]}, out);
   if (fields.has(Field::kPeriod)) {
     append_number(out, columns.period[i], 10);
     out += ' ';
   }
   if (fields.has(Field::kEvent)) out += style.padded_name;
+  if (fields.has(Field::kFlags)) out.append(kFlagsWidth, ' ');  // they come from traces
+  if (style.is_branch_trace) return print_branch_trace(style, sample, i, out);
   if (fields.has(Field::kTrace) && !sample.raw.empty()) traces_.print(event, sample.raw, out);
   if (style.needs_decode) print_decoded_before_ip(style, sample, out);
   if (fields.has(Field::kWeight)) append_number(out, columns.weight[i], 16);
@@ -179,7 +222,62 @@ void SamplePrinter::print(size_t i, uint64_t time, std::string& out) const {
     }
   }
   if (style.needs_decode) print_decoded_after_ip(style, sample, columns.time[i], out);
+  end_line(style, i, out);
+}
+
+void SamplePrinter::end_line(const EventStyle& style, size_t i, std::string& out) const {
   out += '\n';
+  if (!style.fields.has(Field::kSourceCode)) return;
+  const SampleColumns& columns = session_->samples();
+  source_->print(columns.tid[i], session_->frame(columns.leaf[i]), out);
+}
+
+/// "401106 odd+0x0 (/bin/x) =>           401124 main+0x10 (/bin/x)"
+void SamplePrinter::print_branch_trace(const EventStyle& style, const Sample& sample, size_t i,
+                                       std::string& out) const {
+  const SampleColumns& columns = session_->samples();
+  const Frame& leaf = session_->frame(columns.leaf[i]);
+  FrameStyle without_line = frame_styles_[style.frame_style];
+  without_line.fields.remove(Field::kSrcline);
+  if (style.fields.has(Field::kIp) && style.has_chain) {
+    out += '\n';
+    print_chain(style, columns.chain[i], out);
+  } else if (style.fields.has(Field::kIp)) {
+    out += ' ';
+    append_hex16(out, sample.ip);
+    append_place(*session_, leaf, without_line, out);
+  }
+  if (style.shows_target) {
+    out += " => ";
+    print_address(style, sample, out);
+  }
+  if (!style.has_chain && style.fields.has(Field::kSrcline))
+    append_place(*session_, leaf, {{Field::kSrcline}, false}, out);
+  print_instruction(style, sample, columns.time[i], out);
+  end_line(style, i, out);
+}
+
+void SamplePrinter::print_instruction(const EventStyle& style, const Sample& sample, uint64_t time,
+                                      std::string& out) const {
+  const FieldSet& fields = style.fields;
+  if (!fields.intersects(kCodeFields)) return;
+  auto to = std::back_inserter(out);
+  if (fields.intersects({Field::kInsn, Field::kInsnLength})) {
+    Frame leaf = session_->resolve(sample.id.pid, time, RuntimeAddr(sample.ip), sample.cpu_mode);
+    CodeBytes::Code code = code_->at(leaf, CodeBytes::kLongest);
+    size_t length = code_->decode(code).length;
+    if (fields.has(Field::kInsnLength)) fmt::format_to(to, " ilen: {}", length);
+    if (fields.has(Field::kInsn) && length > 0) {
+      out += " insn:";
+      for (std::byte byte : code.bytes.first(length))
+        fmt::format_to(to, " {:02x}", std::to_integer<unsigned>(byte));
+    }
+  }
+  if (!fields.intersects({Field::kBranchCode, Field::kBranchCodeLength})) return;
+  BranchCodeStyle how{fields.has(Field::kBranchCodeLength), fields.has(Field::kSrcline),
+                      fields.has(Field::kSourceCode) ? source_.get() : nullptr,
+                      options_.max_blocks};
+  BranchCode(*session_, *code_, how, sample, time, out).print();
 }
 
 void SamplePrinter::print_chain(const EventStyle& style, ChainId chain, std::string& out) const {
@@ -196,14 +294,16 @@ void SamplePrinter::print_chain(const EventStyle& style, ChainId chain, std::str
 void SamplePrinter::print_address(const EventStyle& style, const Sample& sample,
                                   std::string& out) const {
   append_hex16(out, sample.addr);
-  if (!style.addr_is_memory) return;
+  if (!style.addr_is_place) return;
   uint64_t time = sample.id.has_time() ? sample.id.time : 0;
   RuntimeAddr address(sample.addr);
   Frame frame = session_->resolve(sample.id.pid, time, address, sample.cpu_mode);
   // The kernel may have touched user memory.
   if (!frame.dso.valid() && static_cast<int64_t>(sample.addr) >= 0)
     frame = session_->resolve(sample.id.pid, time, address, abi::kMiscUser);
-  append_place(*session_, frame, frame_styles_[style.frame_style], out);
+  FrameStyle without_line = frame_styles_[style.frame_style];
+  without_line.fields.remove(Field::kSrcline);
+  append_place(*session_, frame, without_line, out);
 }
 
 void SamplePrinter::print_decoded_before_ip(const EventStyle& style, const Sample& sample,
@@ -223,6 +323,7 @@ void SamplePrinter::print_decoded_after_ip(const EventStyle& style, const Sample
   if (fields.has(Field::kUserRegs)) append_registers(sample.regs_user, arch_, out);
   print_branches(style, sample, time, out);
   if (fields.has(Field::kBpfOutput)) append_bpf_output(sample.raw, out);
+  print_instruction(style, sample, time, out);
   if (fields.has(Field::kPhysAddr)) append_hex16(out, sample.phys_addr);
   if (fields.has(Field::kDataPageSize)) append_page_size(sample.data_page_size, out);
   if (fields.has(Field::kCodePageSize)) append_page_size(sample.code_page_size, out);

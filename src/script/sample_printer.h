@@ -7,12 +7,14 @@
 // texts, compiled print formats) is made in the constructor; `print` may then run in many threads.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "abi/regs.h"
 #include "replay/session.h"
 #include "replay/trace_texts.h"
+#include "script/branch_code.h"
 #include "script/fields.h"
 #include "script/frame_texts.h"
 
@@ -25,6 +27,7 @@ struct PrinterOptions {
   bool show_kernel_path = false;
   bool latency_format = false;  // -L: narrow comm and cpu
   uint32_t max_stack = 127;
+  uint32_t max_blocks = 0;                     // of brstackinsn; 0: all
   std::vector<std::string> stop_backtrace_at;  // --stop-bt: symbols below which nothing is printed
 };
 
@@ -46,6 +49,8 @@ class SamplePrinter {
                    RecordKind record, std::string& out) const;
   /// Whether any event prints anything.
   [[nodiscard]] bool prints(EventId event) const { return !events_[event.index()].fields.empty(); }
+  /// Whether samples must be printed one after the other, in order, by one thread.
+  [[nodiscard]] bool is_sequential() const { return source_ != nullptr; }
   /// Whether samples show symbols of addresses that are not in call chains (branches, data).
   [[nodiscard]] bool needs_all_symbols() const;
 
@@ -54,8 +59,10 @@ class SamplePrinter {
     FieldSet fields;
     std::string padded_name;  // "  cs: "
     bool has_chain = false;
-    bool needs_decode = false;    // fields that the columns don't hold
-    bool addr_is_memory = false;  // its addr is shown with symbol: page faults
+    bool needs_decode = false;     // fields that the columns don't hold
+    bool addr_is_place = false;    // its addr is shown with symbol: page faults, branches
+    bool is_branch_trace = false;  // its samples are branches, from ip to addr
+    bool shows_target = false;     // of a branch trace
     uint32_t frame_style = 0;
   };
 
@@ -64,6 +71,11 @@ class SamplePrinter {
   void print_time(uint64_t time, std::string& out) const;
   void print_chain(const EventStyle& style, ChainId chain, std::string& out) const;
   void print_address(const EventStyle& style, const Sample& sample, std::string& out) const;
+  void print_branch_trace(const EventStyle& style, const Sample& sample, size_t i,
+                          std::string& out) const;
+  void print_instruction(const EventStyle& style, const Sample& sample, uint64_t time,
+                         std::string& out) const;
+  void end_line(const EventStyle& style, size_t i, std::string& out) const;
   void print_branches(const EventStyle& style, const Sample& sample, uint64_t time,
                       std::string& out) const;
   void print_decoded_before_ip(const EventStyle& style, const Sample& sample,
@@ -79,6 +91,9 @@ class SamplePrinter {
   std::vector<std::string_view> comms_;  // by StringId
   std::vector<char> stops_;              // by FrameId; empty without --stop-bt
   TraceTexts traces_;
+  std::unique_ptr<CodeBytes> code_;     // null where no instructions are shown
+  std::unique_ptr<SourceCode> source_;  // null without srccode
+  uint64_t epoch_ns_ = 0;               // what to add to a time to have it since the epoch
   abi::Arch arch_ = abi::Arch::kUnknown;
 };
 

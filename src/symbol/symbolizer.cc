@@ -229,4 +229,19 @@ std::string Symbolizer::srcfile(DsoId dso, uint64_t address) const {
   return text;
 }
 
+std::optional<SourcePlace> Symbolizer::source_place(DsoId dso, uint64_t address) const {
+  LoadedDso* loaded = state_->of(dso);
+  if (loaded == nullptr || !loaded->symbols.segments) return std::nullopt;
+  auto line = state_->line_at(*loaded, address);
+  if (!line) return std::nullopt;
+  return SourcePlace{std::string(line->file), line->line};
+}
+
+std::string Symbolizer::object_path(DsoId dso) const {
+  const Dso& object = state_->machine.dsos()[dso];
+  return state_->loader.finder()
+      .find({object.path, object.build_id, static_cast<pid_t>(object.pid), std::nullopt})
+      .runtime_path;
+}
+
 }  // namespace sonde

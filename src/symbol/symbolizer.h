@@ -7,6 +7,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,6 +28,13 @@ struct SymbolInfo {
   std::string_view name;  // demangled as the options say; valid for the Symbolizer's life
   uint8_t binding = 0;    // STB_*: global, local, weak
   uint8_t type = 0;       // STT_*: function, object
+};
+
+/// A line of a source file, its path as the compiler knew it.
+struct SourcePlace {
+  std::string file;
+  uint32_t line = 0;
+  bool operator==(const SourcePlace&) const = default;
 };
 
 class Symbolizer {
@@ -61,6 +69,11 @@ class Symbolizer {
   [[nodiscard]] std::string srcline(DsoId dso, uint64_t address) const;
   /// The file alone; empty where it is not known.
   [[nodiscard]] std::string srcfile(DsoId dso, uint64_t address) const;
+
+  /// The line in full; nullopt where it is not known.
+  [[nodiscard]] std::optional<SourcePlace> source_place(DsoId dso, uint64_t address) const;
+  /// The file of the object itself, as it ran; empty where it is not here. Not cached.
+  [[nodiscard]] std::string object_path(DsoId dso) const;
 
  private:
   struct State;

@@ -29,6 +29,7 @@ RECORDINGS = {
     "group": "-e {cpu-clock,page-faults,cs}:S -F 500",
     "sideband": "-e cpu-clock -F 300 --all-cgroups --namespaces --switch-events",
     "packed": "-e cpu-clock -F 300 -g -z",
+    "wallclock": "-e cpu-clock -F 300 -k CLOCK_MONOTONIC",
 }
 
 # Arguments of script by recording.
@@ -37,7 +38,10 @@ RUNS = {
               "--deltatime --ns", "-c gzip", "--dsos /usr/bin/gzip", "--time 10%/2", "--time 0%-10%,30%-40%", "--time 5,",
               "-L", "--header-only", "--header-only -I", "-C 0", "-F", "-F foo", "-F x:comm", "-F hw:trace", "-F comm,+tid",
               "-F symoff", "-F addr", "-F weight", "-F hw:", "-F sw:", "-F comm,trace", "-F comm -F tid", "-F -ip,-sym,-dso",
-              "-F sym", "-F trace:", "--reltime --deltatime", "-F synth:comm"],
+              "-F sym", "-F trace:", "--reltime --deltatime", "-F synth:comm", "-F +flags,+insn,+insnlen", "--insn-trace",
+              "--insn-trace=raw",
+              "-F +synth,+metric,+ipc,+callindent", "-F +tod", "-F +brstackinsn", "--stitch-lbr", "--dump-unsorted-raw-trace",
+              "-D --pid 1", "-D -c nosuch"],
     "chains": ["", "-G", "-F +addr,+data_src,+weight,+ins_lat", "-F ip", "-F ip,sym,dso", "--max-stack 3",
                "--stop-bt do_syscall_64", "-D", "-F comm,tid,time,event,ip,sym,dso,trace", "--header"],
     "sizes": ["-F ip,addr,data_page_size,phys_addr,code_page_size", "-F ip,phys_addr"],
@@ -45,13 +49,16 @@ RUNS = {
     "faultchains": ["", "-F +addr"],
     "regs": ["", "-F ip,iregs", "-F ip,sym,uregs", "-F iregs,uregs,ip,dso"],
     "several": ["", "-F sw:comm -F trace:tid,trace", "-F comm -F sw:", "-F +pid -F -cpu", "-F trace:comm -F tid",
-                "-F +srcline,-cpu", "-D", "--pid 1", "-F -trace", "-F sw:+cpu"],
+                "-F +srcline,-cpu", "-D", "--pid 1", "-F -trace", "-F sw:+cpu", "--switch-on sched:sched_switch",
+                "--switch-on page-faults --switch-off sched:sched_switch",
+                "--switch-on page-faults --switch-off sched:sched_switch --show-on-off-events", "-F +insn"],
     "tracechains": ["", "-F +pid", "-G", "-F trace:time,trace"],
     "group": ["", "-F event,period"],
     "sideband": ["--show-task-events", "--show-mmap-events", "--show-switch-events -F comm,tid,misc,time",
                  "--show-namespace-events --show-cgroup-events --show-bpf-events", "--show-lost-events",
                  "--show-task-events --show-mmap-events --show-switch-events --show-namespace-events --deltatime"],
     "packed": ["", "--show-mmap-events"],
+    "wallclock": ["-F +tod", "-F tod,ip --ns", "-F +tod --show-task-events"],
 }
 
 FIXTURE_RUNS = {
@@ -60,6 +67,60 @@ FIXTURE_RUNS = {
     "quipper/perf.data.weight_struct": ["-F +weight,+ins_lat"],
     "wild/a4676d8c.perf.data": ["-F +phys_addr", "-F addr,ip"],
 }
+
+# A program whose instructions lie where the branches of BRANCHES say.
+CODE = """
+.globl _start
+.type odd, @function
+odd:
+  lea (%rdi,%rdi,2), %edx
+  lea 1(%rdi), %eax
+  test $1, %dil
+  cmovne %edx, %eax
+  ret
+.size odd, . - odd
+.type _start, @function
+_start:
+  push %rbx
+  mov $0, %ebx
+  mov $0, %edi
+.Lagain:
+  call odd
+  lea (%rax,%rbx,1), %edi
+  add $1, %ebx
+  cmp $100, %ebx
+  jne .Lagain
+  pop %rbx
+  ret
+.size _start, . - _start
+"""
+ODD, RETURN, CALL, AFTER, JUMP = 0x401000, 0x40100d, 0x401019, 0x40101e, 0x401027
+
+
+def flags(cycles=0, mispredicted=False, in_tx=False, aborted=False):
+    return mispredicted | (not mispredicted) << 1 | in_tx << 2 | aborted << 3 | cycles << 4
+
+
+# Newest branch first, behind the address of the sample.
+ROUND = [(JUMP, CALL, flags(3)), (RETURN, AFTER, flags(7)), (CALL, ODD, flags(1)), (JUMP, CALL, flags(9, True)),
+         (RETURN, AFTER, flags())]
+BRANCHES = [
+    (ODD, [(CALL, ODD, flags(2))] + ROUND),
+    (ODD + 6, [(CALL, ODD, flags(2))] + ROUND),
+    (JUMP + 3, ROUND),  # a jump is missing
+    (AFTER + 3, [(RETURN, AFTER, flags(5, in_tx=True))] + ROUND[2:]),
+    (AFTER + 3, [(RETURN, AFTER, flags(5, aborted=True))] + ROUND[2:]),
+    (ODD, ROUND),  # before the last branch
+    (AFTER, [(RETURN - 1, AFTER, flags())] + ROUND[2:]),  # inside of an instruction
+    (AFTER, [(0xffffffff81000010, AFTER, flags()), (CALL, 0xffffffff81000000, flags())] + ROUND[:2]),
+    (AFTER, [(RETURN, AFTER, flags())]),
+    (AFTER, [(0x7fff00001234, AFTER, flags()), (CALL, 0x7fff00001230, flags())]),
+    (AFTER, []),
+]
+BRANCH_RUNS = ["-F ip,sym,symoff,brstackinsn", "-F ip,brstackinsnlen", "-F ip,sym,insn,insnlen,brstackinsn,brstackinsnlen",
+               "-F ip,brstackinsn,srcline", "-F ip,sym,brstackinsn,srccode", "-F ip,sym,srccode",
+               "-F ip,brstackinsn --max-blocks 2", "-F ip,sym,brstacksym"]
+TRACE_RUNS = ["", "-F +addr", "-F ip,sym,insn", "-F +flags,+callindent", "-F ip,addr,sym,srcline", "-F +srccode"]
 
 # Whole recordings whose lines differ for reasons in docs/differences.md, or for another piece of work.
 UNLIKE = {
@@ -156,6 +217,42 @@ def check_pipes(comparison, path):
     comparison.same("a file on stdin", lines(ours), lines(run(["perf", "script", "-i", path])[1]))
 
 
+def assembled(directory, name, period, program):
+    """A recording of all branches of BRANCHES; with a period of 1 it is one of single branches. No process has the number:
+    perf looks for files where that one would see them."""
+    who = "pid=4000001 tid=4000001"
+    text = [f"event : name = branches, id = {{ 7 }}, type = 0, config = 4, {{ sample_period, sample_freq }} = {period}, "
+            "sample_type = IP|TID|TIME|ADDR|CPU|PERIOD|BRANCH_STACK|IDENTIFIER, branch_sample_type = ANY, sample_id_all = 1",
+            'feature ARCH: "x86_64"', f'COMM {who} comm="odd" exec time=1000 cpu=0 event=0',
+            f'MMAP2 mode=user {who} start=0x401000 length=0x1000 offset=0x1000 path="{program}" protection=5 flags=2 '
+            "time=1000 cpu=0 event=0"]
+    for time, (ip, branches) in enumerate(BRANCHES, 2):
+        words = ",".join(hex(word) for branch in branches for word in branch)
+        text.append(f"SAMPLE id=7 mode=user ip={ip:#x} {who} time={time}000 cpu=0 period={period} addr={CALL:#x} "
+                    f"branches={words}")
+    (directory / f"{name}.txt").write_text("\n".join(text) + "\n")
+    path = str(directory / f"{name}.data")
+    subprocess.run([SONDE, "assemble", str(directory / f"{name}.txt"), path], check=True)
+    return path
+
+
+def check_branch_code(comparison, directory):
+    """Instructions between branches: no machine here records any, so the recordings are made by hand."""
+    directory = directory.resolve()
+    program = directory / "odd"
+    (directory / "odd.s").write_text(CODE)
+    made = subprocess.run(["cc", "-g", "-nostdlib", "-static", "-Wl,-Ttext=0x401000", "-o", str(program), "odd.s"], cwd=directory)
+    if made.returncode != 0:
+        print("no compiler: instructions between branches are left out")
+        return
+    stacks = assembled(directory, "branches", 1000, program)
+    for arguments in BRANCH_RUNS:
+        comparison.script(stacks, arguments)
+    trace = assembled(directory, "branchtrace", 1, program)
+    for arguments in TRACE_RUNS:
+        comparison.script(trace, arguments)
+
+
 def check_per_event_dump(comparison, path):
     for tool, suffix in (("perf", "theirs"), (SONDE, "ours")):
         copy = Path(path).with_suffix("." + suffix)
@@ -215,6 +312,7 @@ def main():
                 comparison.script(made[name], arguments)
         check_pipes(comparison, made["chains"])
         check_per_event_dump(comparison, made["several"])
+        check_branch_code(comparison, Path(directory))
     check_fixtures(comparison)
     print(f"{comparison.compared} comparisons, {comparison.failures} differ")
     return 1 if comparison.failures else 0

@@ -1,0 +1,160 @@
+#include "script/branch_code.h"
+
+#include <algorithm>
+
+namespace sonde {
+namespace {
+
+constexpr uint64_t kLongestBlock = 16384 - CodeBytes::kLongest;
+/// How far a block without an end is read: the sample lies before it, so a jump is missing.
+constexpr uint64_t kLookAhead = 128;
+
+bool is_kernel(uint64_t address) {
+  return static_cast<int64_t>(address) < 0;
+}
+
+}  // namespace
+
+void BranchCode::print() {
+  size_t count = sample_.branch_count();
+  if (count == 0) return;
+  if (style_.max_blocks > 0) count = std::min<size_t>(count, style_.max_blocks + size_t{1});
+  out_ += '\n';
+  print_oldest(sample_.branch(count - 1));
+  for (size_t i = count - 1; i-- > 0;) {
+    uint64_t start = sample_.branch(i + 1).to;
+    Found found = read_block(start, sample_.branch(i).from);
+    // The way into the kernel may be filtered while the way out is not: go on behind the latter.
+    if (found == Found::kCrossesIntoKernel && i > 0) {
+      --i;
+      found = read_block(start, sample_.branch(i).from);
+    }
+    if (found == Found::kBytes) print_block(start, sample_.branch(i).from, sample_.branch(i));
+  }
+  abi::BranchEntry newest = sample_.branch(0);
+  if (newest.from != sample_.ip && !newest.aborted()) print_last_block();
+}
+
+Frame BranchCode::frame_of(uint64_t address) const {
+  return session_.resolve(sample_.id.pid, time_, RuntimeAddr(address),
+                          is_kernel(address) ? abi::kMiscKernel : abi::kMiscUser);
+}
+
+BranchCode::Found BranchCode::read_block(uint64_t start, uint64_t end) {
+  if (start == 0 || end == 0) return Found::kNothing;
+  if (is_kernel(start) != is_kernel(end)) return Found::kCrossesIntoKernel;
+  if (end - start > kLongestBlock) return Found::kNothing;
+  block_ = code_.at(frame_of(start), end - start + CodeBytes::kLongest);
+  return block_.bytes.empty() ? Found::kNothing : Found::kBytes;
+}
+
+CodeBytes::Code BranchCode::rest(size_t offset) const {
+  return {block_.bytes.subspan(offset), block_.is_64_bit};
+}
+
+/// Of the oldest branch only the branch itself is known, not the block before it.
+void BranchCode::print_oldest(const abi::BranchEntry& branch) {
+  if (read_block(branch.from, branch.from) != Found::kBytes) return;
+  put_symbol(branch.from);
+  put_branch(branch, 0, 0);
+  put_source(branch.from);
+}
+
+void BranchCode::print_block(uint64_t start, uint64_t end, const abi::BranchEntry& branch) {
+  uint32_t instructions = 0;
+  size_t offset = 0;
+  while (offset < block_.bytes.size()) {
+    uint64_t address = start + offset;
+    put_symbol(address);
+    if (address == end) {
+      put_branch(branch, offset, instructions + 1);
+      put_source(address);
+      break;
+    }
+    size_t length = put_instruction(address, offset);
+    out_ += '\n';
+    if (length == 0) break;
+    put_source(address);
+    ++instructions;
+    offset += length;
+  }
+  if (offset != end - start) out_ += "\tmismatch of LBR data and executable\n";
+}
+
+void BranchCode::print_last_block() {
+  uint64_t start = sample_.branch(0).to;
+  uint64_t end = sample_.ip < start ? start + kLookAhead : sample_.ip;
+  Found found = read_block(start, end);
+  put_symbol(start);
+  if (found != Found::kBytes) return print_sampled_instruction();
+  for (size_t offset = 0; offset <= end - start && offset < block_.bytes.size();) {
+    size_t length = put_instruction(start + offset, offset);
+    out_ += '\n';
+    if (length == 0) return;
+    if (code_.decode(rest(offset)).is_branch && start + offset != sample_.ip) {
+      out_ += "\t... not reaching sample ...\n";
+      return;
+    }
+    put_source(start + offset);
+    offset += length;
+  }
+}
+
+void BranchCode::print_sampled_instruction() {
+  if (read_block(sample_.ip, sample_.ip) != Found::kBytes) return;
+  put_instruction(sample_.ip, 0);
+  out_ += '\n';
+  put_source(sample_.ip);
+}
+
+/// The function, where it is another than that of the line before.
+void BranchCode::put_symbol(uint64_t address) {
+  Frame frame = frame_of(address);
+  if (!frame.symbol.valid() || frame.symbol == symbol_) return;
+  symbol_ = frame.symbol;
+  out_ += '\t';
+  out_ += session_.symbolizer().name(frame.symbol);
+  auto to = std::back_inserter(out_);
+  if (frame.address != frame.symbol_start)
+    fmt::format_to(to, "+{}", frame.address - frame.symbol_start);
+  out_ += ':';
+  if (style_.srclines)
+    fmt::format_to(to, "\t{}", session_.symbolizer().srcline(frame.dso, frame.address));
+  out_ += '\n';
+}
+
+size_t BranchCode::put_instruction(uint64_t address, size_t offset) {
+  CodeBytes::Code code = rest(offset);
+  size_t length = code_.decode(code).length;
+  fmt::format_to(std::back_inserter(out_), "\t{:016x}\t", address);
+  append_instruction(code.bytes.first(length), out_);
+  if (style_.lengths) fmt::format_to(std::back_inserter(out_), "\tilen: {}", length);
+  return length;
+}
+
+void BranchCode::put_branch(const abi::BranchEntry& branch, size_t offset, uint32_t instructions) {
+  CodeBytes::Code code = rest(offset);
+  size_t length = code_.decode(code).length;
+  std::string text;
+  append_instruction(code.bytes.first(length), text);
+  auto to = std::back_inserter(out_);
+  fmt::format_to(to, "\t{:016x}\t{:<30}\t", branch.from, text);
+  if (style_.lengths) fmt::format_to(to, "ilen: {}\t", length);
+  fmt::format_to(to, "#{}{}{}{}", branch.predicted() ? " PRED" : "",
+                 branch.mispredicted() ? " MISPRED" : "", branch.in_tx() ? " INTX" : "",
+                 branch.aborted() ? " ABORT" : "");
+  if (uint64_t cycles = branch.cycles(); cycles > 0) {
+    cycles_ += cycles;
+    fmt::format_to(to, " {} cycles [{}]", cycles, cycles_);
+    if (instructions > 0)
+      fmt::format_to(to, " {:.2f} IPC",
+                     static_cast<float>(instructions) / static_cast<float>(cycles));
+  }
+  out_ += '\n';
+}
+
+void BranchCode::put_source(uint64_t address) {
+  if (style_.source != nullptr) style_.source->print(sample_.id.tid, frame_of(address), out_);
+}
+
+}  // namespace sonde

@@ -1,0 +1,57 @@
+// `-F brstackinsn`: the instructions that ran between the branches of a sample's branch stack.
+//
+//   	main+16:
+//   	0000000000401124	insn: 8d 3c 18
+//   	000000000040112d	insn: 75 f0                   	# MISPRED 9 cycles [9] 0.44 IPC
+//
+// From where one branch went to where the next one left, code ran straight on: a block. The blocks
+// are printed oldest first, the last one up to the sample.
+#pragma once
+
+#include <string>
+
+#include "script/code_bytes.h"
+#include "script/source_code.h"
+
+namespace sonde {
+
+struct BranchCodeStyle {
+  bool lengths = false;  // brstackinsnlen
+  bool srclines = false;
+  SourceCode* source = nullptr;  // srccode
+  uint32_t max_blocks = 0;       // the newest ones; 0: all
+};
+
+class BranchCode {
+ public:
+  BranchCode(const Session& session, const CodeBytes& code, const BranchCodeStyle& style,
+             const Sample& sample, uint64_t time, std::string& out)
+      : session_(session), code_(code), style_(style), sample_(sample), time_(time), out_(out) {}
+  void print();
+
+ private:
+  enum class Found { kBytes, kNothing, kCrossesIntoKernel };
+  Found read_block(uint64_t start, uint64_t end);
+  [[nodiscard]] Frame frame_of(uint64_t address) const;
+  [[nodiscard]] CodeBytes::Code rest(size_t offset) const;
+  void print_oldest(const abi::BranchEntry& branch);
+  void print_block(uint64_t start, uint64_t end, const abi::BranchEntry& branch);
+  void print_last_block();
+  void print_sampled_instruction();
+  void put_symbol(uint64_t address);
+  size_t put_instruction(uint64_t address, size_t offset);
+  void put_branch(const abi::BranchEntry& branch, size_t offset, uint32_t instructions);
+  void put_source(uint64_t address);
+
+  const Session& session_;
+  const CodeBytes& code_;
+  const BranchCodeStyle& style_;
+  const Sample& sample_;
+  uint64_t time_;
+  std::string& out_;
+  CodeBytes::Code block_;
+  SymbolId symbol_;  // whose name was printed last
+  uint64_t cycles_ = 0;
+};
+
+}  // namespace sonde

@@ -1,0 +1,50 @@
+// The bytes of a recorded program's code, read from its object files, and where instructions end.
+//
+// Only what was mapped from a file has bytes here: the kernel's text and code that a JIT made are
+// gone. Safe from many threads; an object's file is mapped when it is first asked for.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include <tsl/robin_map.h>
+
+#include "abi/regs.h"
+#include "base/file.h"
+#include "replay/session.h"
+
+namespace sonde {
+
+class CodeBytes {
+ public:
+  CodeBytes(const Session& session, abi::Arch arch) : session_(session), arch_(arch) {}
+
+  struct Code {
+    Bytes bytes;  // empty where they are not known
+    bool is_64_bit = true;
+  };
+  /// At most `size` bytes from a place on.
+  [[nodiscard]] Code at(const Frame& frame, size_t size) const;
+
+  struct Instruction {
+    size_t length = 0;  // 0: none
+    bool is_branch = false;
+  };
+  [[nodiscard]] Instruction decode(const Code& code) const;
+  /// No instruction is longer.
+  static constexpr size_t kLongest = 15;
+
+ private:
+  [[nodiscard]] const MappedFile& file_of(DsoId dso) const;
+
+  const Session& session_;
+  abi::Arch arch_;
+  mutable std::mutex mutex_;
+  mutable tsl::robin_map<uint32_t, std::unique_ptr<MappedFile>> files_;  // empty: none
+};
+
+/// "insn: 48 89 e7 ", or "<bad>".
+void append_instruction(Bytes instruction, std::string& out);
+
+}  // namespace sonde
