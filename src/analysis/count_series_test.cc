@@ -129,7 +129,8 @@ TEST(CountSeries, ThreadsAreShownBusiestFirst) {
 
 TEST(CountSeries, RunsGiveMeanAndError) {
   CountSeries series = series_of({event("a")}, CountGrouping::kAll);
-  for (uint64_t value : {90, 100, 110}) series.add({readings({{value, 10, 10}}, {0})}, 1);
+  for (uint64_t value : std::vector<uint64_t>{90, 100, 110})
+    series.add({readings({{value, 10, 10}}, {0})}, 1);
   view::CountRow row = series.page().rows.at(0);
   EXPECT_EQ(row.value, 100);
   EXPECT_NEAR(row.error_percent, 10 / std::sqrt(3.0), 1e-9);
