@@ -93,8 +93,10 @@ class Slice {
   uint64_t first_time = UINT64_MAX, last_time = 0;
 
  private:
-  /// At the most: every word of the records an address, and no chain twice.
+  /// At the most: every word of the records an address, and no chain twice. The first slice's table
+  /// will take in all others.
   void expect_chains(size_t first_block, size_t end_block) {
+    if (first_block == 0) end_block = recording_.blocks().size();
     size_t bytes = 0;
     for (size_t block = first_block; block < end_block; ++block)
       bytes += recording_.blocks()[block].bytes.size();
