@@ -1,0 +1,58 @@
+// Events by class, as `list` shows them: what this machine can count, found by asking it.
+//
+//   for (const CatalogEvent& event : hardware_catalog(sys)) …   // "cpu-cycles", alias "cycles"
+//
+// Generic events are there where the kernel opens them; those of PMUs, tracepoints and SDT probes
+// where sysfs, tracefs and the build-id cache name them. Within a class they are sorted by name.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/sys.h"
+#include "event/pmu.h"
+#include "event/tracefs.h"
+
+namespace sonde {
+
+enum class EventClass : uint8_t {
+  kHardware,
+  kSoftware,
+  kTool,
+  kCache,
+  kPmu,
+  kRaw,
+  kBreakpoint,
+  kTracepoint,
+  kSdt,
+};
+
+/// "Software event", "Tracepoint event" …
+[[nodiscard]] std::string_view class_name(EventClass kind);
+
+struct CatalogEvent {
+  EventClass kind;
+  std::string name;                   // as -e takes it
+  std::string alias = {};             // a second name; may be empty
+  std::string pmu = {};               // whose it is: "software", "msr", "tracepoint"
+  std::string encoding = {};          // of PMU events: "msr/event=0x00/"
+  std::string scale_unit = {};        // "2.3283064365386962e-10Joules"; may be empty
+  std::string_view description = {};  // of generic events: what is counted
+};
+
+[[nodiscard]] std::vector<CatalogEvent> hardware_catalog(Sys& sys);
+[[nodiscard]] std::vector<CatalogEvent> software_catalog(Sys& sys);
+[[nodiscard]] std::vector<CatalogEvent> tool_catalog();
+[[nodiscard]] std::vector<CatalogEvent> cache_catalog(Sys& sys);
+[[nodiscard]] std::vector<CatalogEvent> pmu_catalog(PmuCatalog& pmus);
+/// How events without a name are written: raw descriptors, breakpoints.
+[[nodiscard]] std::vector<CatalogEvent> raw_catalog();
+[[nodiscard]] std::vector<CatalogEvent> breakpoint_catalog();
+/// All of them; empty where tracefs cannot be read.
+[[nodiscard]] std::vector<CatalogEvent> tracepoint_catalog(Tracefs& tracefs);
+/// Probes that `buildid-cache --add` found in objects. Where several objects have a probe of one
+/// name, "@object(build id)" tells them apart.
+[[nodiscard]] std::vector<CatalogEvent> sdt_catalog(const std::string& buildid_dir);
+
+}  // namespace sonde
