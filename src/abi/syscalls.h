@@ -1,0 +1,32 @@
+// System calls by name and number, from one table (syscalls.def).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace sonde::abi {
+
+struct SyscallInfo {
+  static constexpr int kNone = -1;
+  std::string_view name;         // "fstat"
+  std::string_view kernel_name;  // "newfstat", as in syscalls:sys_enter_newfstat
+  int x86_64 = kNone;
+  int generic = kNone;  // arm64, RISC-V
+
+  /// On the architecture that this program is built for.
+  [[nodiscard]] constexpr int number() const {
+#if defined(__x86_64__)
+    return x86_64;
+#else
+    return generic;
+#endif
+  }
+};
+
+[[nodiscard]] std::span<const SyscallInfo> syscalls();
+/// The number here of the call that the kernel's tracepoints name so.
+[[nodiscard]] std::optional<uint32_t> syscall_of_tracepoint(std::string_view kernel_name);
+
+}  // namespace sonde::abi

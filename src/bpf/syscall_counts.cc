@@ -1,0 +1,79 @@
+#include "bpf/syscall_counts.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <sys/resource.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "bpf/bpf_log.h"
+#include "bpf/programs/syscall_counts.h"
+#include "syscall_counts.skel.h"
+
+namespace sonde {
+
+static_assert(SyscallCounts::kNumbers == SYSCALL_NUMBERS);
+
+struct SyscallCounts::State {
+  explicit State(syscall_counts* opened) : skeleton(opened) {}
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State() { syscall_counts__destroy(skeleton); }
+  syscall_counts* skeleton;
+};
+
+SyscallCounts::SyscallCounts(std::unique_ptr<State> state) : state_(std::move(state)) {}
+SyscallCounts::SyscallCounts(SyscallCounts&&) noexcept = default;
+SyscallCounts& SyscallCounts::operator=(SyscallCounts&&) noexcept = default;
+SyscallCounts::~SyscallCounts() = default;
+
+namespace {
+
+std::unexpected<Error> refused(const BpfLog& log, std::string_view what) {
+  int error = errno;
+  std::string cause = log.cause();
+  return fail(error == EPERM || error == EACCES ? ErrorCode::kPermission : ErrorCode::kUnsupported,
+              "cannot {} the BPF program that counts system calls: {}{}{}", what,
+              std::strerror(error), cause.empty() ? "" : ": ", cause);
+}
+
+}  // namespace
+
+Result<SyscallCounts> SyscallCounts::open(const Scope& scope) {
+  BpfLog log;
+  auto state = std::make_unique<State>(syscall_counts__open());
+  syscall_counts* skeleton = state->skeleton;
+  if (skeleton == nullptr) return refused(log, "open");
+  skeleton->rodata->all_tasks = scope.all_tasks;
+  skeleton->rodata->inherit = scope.inherit;
+  skeleton->rodata->enable_on_exec = scope.enable_on_exec;
+  if (syscall_counts__load(skeleton) != 0) return refused(log, "load");
+  for (uint32_t tid : scope.tids) {
+    uint8_t yes = 1;
+    if (bpf_map_update_elem(bpf_map__fd(skeleton->maps.tasks), &tid, &yes, BPF_ANY) != 0)
+      return refused(log, "fill the table of threads of");
+  }
+  if (syscall_counts__attach(skeleton) != 0) return refused(log, "attach");
+  return SyscallCounts(std::move(state));
+}
+
+void SyscallCounts::set_enabled(bool enabled) {
+  __atomic_store_n(&state_->skeleton->bss->enabled, enabled, __ATOMIC_RELAXED);
+}
+
+std::vector<uint64_t> SyscallCounts::by_cpu(uint32_t number, Direction direction) const {
+  int cpus = libbpf_num_possible_cpus();
+  std::vector<uint64_t> values(cpus > 0 ? static_cast<size_t>(cpus) : 0);
+  uint32_t slot = SYSCALL_SLOT(number, static_cast<uint32_t>(direction));
+  if (number >= kNumbers || values.empty()) return values;
+  if (bpf_map_lookup_elem(bpf_map__fd(state_->skeleton->maps.counts), &slot, values.data()) != 0)
+    std::ranges::fill(values, 0);
+  return values;
+}
+
+uint64_t SyscallCounts::tasks_not_followed() const {
+  return __atomic_load_n(&state_->skeleton->bss->tasks_not_followed, __ATOMIC_RELAXED);
+}
+
+}  // namespace sonde

@@ -1,0 +1,51 @@
+// SyscallCounts: how often each system call was entered and left, counted by one BPF program
+// instead of a tracepoint event per call.
+//
+//   SyscallCounts counts = TRY(SyscallCounts::open({.tids = {pid}, .enable_on_exec = true}));
+//   counts.set_enabled(true);
+//   uint64_t reads = counts.of(0, SyscallCounts::kEnter, cpu);
+//
+// The programs are attached as long as the object lives, and go with the process however it dies:
+// nothing is pinned. Threads that counted threads start are counted too, unless `inherit` is off.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+
+namespace sonde {
+
+class SyscallCounts {
+ public:
+  struct Scope {
+    bool all_tasks = false;
+    std::vector<uint32_t> tids;  // else these
+    bool inherit = true;
+    bool enable_on_exec = false;  // counting begins when one of them executes a program
+  };
+  enum Direction : uint8_t { kEnter = 0, kExit = 1 };
+  /// System calls have numbers below this.
+  static constexpr uint32_t kNumbers = 1024;
+
+  /// Errors say what the kernel refused, and its verifier's last words.
+  static Result<SyscallCounts> open(const Scope& scope);
+  SyscallCounts(SyscallCounts&&) noexcept;
+  SyscallCounts& operator=(SyscallCounts&&) noexcept;
+  ~SyscallCounts();
+
+  void set_enabled(bool enabled);
+  /// Calls of this number on a CPU so far; what `of_all_cpus` sums.
+  [[nodiscard]] std::vector<uint64_t> by_cpu(uint32_t number, Direction direction) const;
+  /// New threads that could not be followed, because more than 65,536 were at a time.
+  [[nodiscard]] uint64_t tasks_not_followed() const;
+
+ private:
+  struct State;
+  explicit SyscallCounts(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace sonde
