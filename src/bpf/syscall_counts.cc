@@ -2,7 +2,7 @@
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
-#include <sys/resource.h>
+#include <time.h>
 
 #include <cerrno>
 #include <cstring>
@@ -15,12 +15,29 @@ namespace sonde {
 
 static_assert(SyscallCounts::kNumbers == SYSCALL_NUMBERS);
 
+namespace {
+
+/// The clock of bpf_ktime_get_ns().
+uint64_t monotonic_ns() {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
+}  // namespace
+
 struct SyscallCounts::State {
   explicit State(syscall_counts* opened) : skeleton(opened) {}
   State(const State&) = delete;
   State& operator=(const State&) = delete;
   ~State() { syscall_counts__destroy(skeleton); }
   syscall_counts* skeleton;
+  uint64_t enabled_before_ns = 0;  // in earlier periods
+
+  [[nodiscard]] uint64_t this_period_ns() const {
+    uint64_t since = __atomic_load_n(&skeleton->bss->enabled_at_ns, __ATOMIC_RELAXED);
+    return __atomic_load_n(&skeleton->bss->enabled, __ATOMIC_RELAXED) ? monotonic_ns() - since : 0;
+  }
 };
 
 SyscallCounts::SyscallCounts(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -59,7 +76,17 @@ Result<SyscallCounts> SyscallCounts::open(const Scope& scope) {
 }
 
 void SyscallCounts::set_enabled(bool enabled) {
-  __atomic_store_n(&state_->skeleton->bss->enabled, enabled, __ATOMIC_RELAXED);
+  auto* shared = state_->skeleton->bss;
+  if (enabled == __atomic_load_n(&shared->enabled, __ATOMIC_RELAXED)) return;
+  if (enabled)
+    __atomic_store_n(&shared->enabled_at_ns, monotonic_ns(), __ATOMIC_RELAXED);
+  else
+    state_->enabled_before_ns += state_->this_period_ns();
+  __atomic_store_n(&shared->enabled, enabled, __ATOMIC_RELEASE);
+}
+
+uint64_t SyscallCounts::enabled_ns() const {
+  return state_->enabled_before_ns + state_->this_period_ns();
 }
 
 std::vector<uint64_t> SyscallCounts::by_cpu(uint32_t number, Direction direction) const {

@@ -3,7 +3,7 @@
 //
 //   SyscallCounts counts = TRY(SyscallCounts::open({.tids = {pid}, .enable_on_exec = true}));
 //   counts.set_enabled(true);
-//   uint64_t reads = counts.of(0, SyscallCounts::kEnter, cpu);
+//   std::vector<uint64_t> reads = counts.by_cpu(SYS_read, SyscallCounts::kEnter);
 //
 // The programs are attached as long as the object lives, and go with the process however it dies:
 // nothing is pinned. Threads that counted threads start are counted too, unless `inherit` is off.
@@ -22,7 +22,7 @@ class SyscallCounts {
  public:
   struct Scope {
     bool all_tasks = false;
-    std::vector<uint32_t> tids;  // else these
+    std::vector<uint32_t> tids = {};  // else these
     bool inherit = true;
     bool enable_on_exec = false;  // counting begins when one of them executes a program
   };
@@ -37,7 +37,9 @@ class SyscallCounts {
   ~SyscallCounts();
 
   void set_enabled(bool enabled);
-  /// Calls of this number on a CPU so far; what `of_all_cpus` sums.
+  /// For how long it has counted. Zero: the program that it waits for was never executed.
+  [[nodiscard]] uint64_t enabled_ns() const;
+  /// Calls of this number so far, by CPU.
   [[nodiscard]] std::vector<uint64_t> by_cpu(uint32_t number, Direction direction) const;
   /// New threads that could not be followed, because more than 65,536 were at a time.
   [[nodiscard]] uint64_t tasks_not_followed() const;

@@ -29,6 +29,7 @@ struct CaptureEvent {
   bool is_immediate = false;    // counts from the moment it is opened
   bool is_added = false;        // the dummy that the recorder put in to carry the sideband
   bool is_unsupported = false;  // counting only: there is no such counter, and that is no error
+  bool is_in_family = false;    // counting only: a SyscallFamily counts it, nothing is opened
   std::vector<OpenedEvent> opened;
 
   [[nodiscard]] abi::EventAttr& attr() { return parsed.attr; }

@@ -63,7 +63,7 @@ Result<CountOutcome> CountRun::measure(const std::function<Result<>(uint64_t)>& 
   }
   if (ended_at_ns_ == 0) ended_at_ns_ = monotonic_ns();
   // What ran on its own has ended; everything else would go on counting while it is read.
-  if (!counters_->target().is_command()) counters_->control().disable();
+  if (!counters_->target().is_command()) counters_->set_enabled(false);
   if (exec_error_)
     return fail(ErrorCode::kFailed, "Workload failed: {}", std::strerror(*exec_error_));
   outcome_.elapsed_ns = ended_at_ns_ - started_at_ns_;
@@ -100,7 +100,7 @@ void CountRun::start() {
   bool on_exec = counters_->target().is_command();
   if (options_.delay.any()) say("Events disabled");
   started_at_ns_ = monotonic_ns();
-  if (!options_.delay.any() && !on_exec) counters_->control().enable();
+  if (!options_.delay.any() && !on_exec) counters_->set_enabled(true);
   if (counters_->workload()) counters_->workload()->start();
   if (delay_) delay_->start();
 }
@@ -142,7 +142,7 @@ void CountRun::obey(const ControlChannel::Command& command) {
       bool on = command.kind == Kind::kEnable;
       if (command.argument.empty())
         set_enabled(on);
-      else if (counters_->control().set_one(command.argument, on))
+      else if (counters_->set_enabled(command.argument, on))
         say(fmt::format("Event {} {}", command.argument, on ? "enabled" : "disabled"));
       else
         say(fmt::format("failed: can't find '{}' event", command.argument));
@@ -177,10 +177,7 @@ Result<> CountRun::on_interval_timer(const std::function<Result<>(uint64_t)>& on
 }
 
 void CountRun::set_enabled(bool on) {
-  if (on)
-    counters_->control().enable();
-  else
-    counters_->control().disable();
+  counters_->set_enabled(on);
   say(on ? "Events enabled" : "Events disabled");
 }
 

@@ -8,6 +8,7 @@
 #include "capture/count_config.h"
 #include "capture/event_closer.h"
 #include "capture/event_opener.h"
+#include "capture/event_switch.h"
 
 namespace sonde {
 namespace {
@@ -43,10 +44,14 @@ Result<CounterSet> CounterSet::open(const CountOptions& options, Env& env) {
     capture.workload.emplace(TRY(Workload::fork(options.target.command, options.output_to_stdout)));
     if (capture.target.is_command()) capture.target.threads = {{capture.workload->pid(), {}}};
   }
+  std::string said;
+  std::optional<SyscallFamily> family =
+      SyscallFamily::open(options, capture.target, capture.events, said);
+  if (options.verbose > 0 && !said.empty()) note(options, env, said);
   EventOpener opener(env.sys, capture.target, listener_for(options, env), {.counting = true});
   TRY(opener.open(capture.events));
   TRY(apply_filters(env.sys, capture.events));
-  return CounterSet(std::move(capture), env);
+  return CounterSet(std::move(capture), std::move(family), env);
 }
 
 std::vector<EventReadings> CounterSet::read() {
@@ -58,8 +63,13 @@ std::vector<EventReadings> CounterSet::read() {
     all[i].cpus = event.parsed.cpus.empty() || target.per_thread ? target.cpus : event.parsed.cpus;
     all[i].values.resize(all[i].cpus.size() * target.threads.size());
   }
+  uint64_t family_ns = family_ ? family_->enabled_ns() : 0;
   for (size_t i = 0; i < all.size(); ++i) {
     const CaptureEvent& event = capture_.events[i];
+    if (event.is_in_family) {
+      family_->read(event, family_ns, all[i]);
+      continue;
+    }
     bool grouped = (event.attr().read_format & abi::kFormatGroup) != 0;
     if (!grouped)
       read_alone(i, all);
@@ -111,7 +121,27 @@ Result<> CounterSet::fetch_ids() {
   return {};
 }
 
+void CounterSet::set_enabled(bool on) {
+  if (family_) family_->set_enabled(on);
+  EventSwitch events(env_->sys, capture_.events);
+  if (on)
+    events.enable();
+  else
+    events.disable();
+}
+
+bool CounterSet::set_enabled(std::string_view name, bool on) {
+  return EventSwitch(env_->sys, capture_.events).set_one(name, on);
+}
+
+void CounterSet::say_what_was_lost() {
+  uint64_t lost = family_ ? family_->tasks_not_followed() : 0;
+  if (lost > 0) env_->losses.add(LossKind::k_task_not_followed, lost);
+  family_.reset();
+}
+
 void CounterSet::release() {
+  say_what_was_lost();
   for (CaptureEvent& event : capture_.events) {
     for (const OpenedEvent& opened : event.opened) (void)env_->sys.close(opened.fd);
     event.opened.clear();
@@ -119,6 +149,7 @@ void CounterSet::release() {
 }
 
 void CounterSet::close() {
+  say_what_was_lost();
   close_events(capture_, env_->sys);
 }
 

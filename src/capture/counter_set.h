@@ -15,7 +15,7 @@
 #include "capture/capture_setup.h"
 #include "capture/count_options.h"
 #include "capture/counter_reading.h"
-#include "capture/event_switch.h"
+#include "capture/syscall_family.h"
 
 namespace sonde {
 
@@ -28,7 +28,10 @@ class CounterSet {
   [[nodiscard]] const Target& target() const { return capture_.target; }
   [[nodiscard]] const std::vector<CaptureEvent>& events() const { return capture_.events; }
   [[nodiscard]] std::optional<Workload>& workload() { return capture_.workload; }
-  [[nodiscard]] EventSwitch control() const { return {env_->sys, capture_.events}; }
+  /// All counters, on or off.
+  void set_enabled(bool on);
+  /// One event; false where none has that name.
+  bool set_enabled(std::string_view name, bool on);
   /// For whoever writes the counts to a file.
   [[nodiscard]] const Capture& capture() const { return capture_; }
 
@@ -44,11 +47,14 @@ class CounterSet {
   void release();
 
  private:
-  CounterSet(Capture capture, Env& env) : capture_(std::move(capture)), env_(&env) {}
+  CounterSet(Capture capture, std::optional<SyscallFamily> family, Env& env)
+      : capture_(std::move(capture)), family_(std::move(family)), env_(&env) {}
+  void say_what_was_lost();
   void read_group(size_t leader, std::vector<EventReadings>& all);
   void read_alone(size_t event, std::vector<EventReadings>& all);
 
   Capture capture_;
+  std::optional<SyscallFamily> family_;
   Env* env_;
   std::vector<uint64_t> buffer_;
 };

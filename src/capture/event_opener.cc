@@ -46,6 +46,7 @@ Result<> EventOpener::open(std::vector<CaptureEvent>& events) {
 Result<> EventOpener::open_event(std::vector<CaptureEvent>& events, size_t index) {
   CaptureEvent& event = events[index];
   if (event.parsed.tool != ToolEvent::kNone && rules_.counting) return {};
+  if (event.is_in_family) return {};
   const MissingFeatures known_missing = missing_;
   precise_asked_ = static_cast<unsigned>(event.attr().precise_ip);
   auto members = static_cast<size_t>(std::ranges::count_if(

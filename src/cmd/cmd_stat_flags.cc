@@ -210,6 +210,7 @@ void StatFlags::declare_refused(FlagTable& flags) {
 Result<StatOptions> StatFlags::settle(Env& env, const Arguments& arguments, bool recording) {
   if (refused_) return fail(ErrorCode::kUnsupported, "{}", *refused_);
   options_.count.output_to_stdout = recording && options_.output == "-";
+  options_.count.to_file = recording;
   TRY(settle_target(arguments));
   options_.count.interval_ms = interval_ms_.value_or(0);
   options_.count.interval_count = interval_count_.value_or(0);

@@ -81,6 +81,46 @@ class StatTest(unittest.TestCase):
         self.assertLess(time.monotonic() - started, 5)
         self.assertTrue(re.search(r"(?m)^1,,syscalls:sys_enter_exit_group,", text), "counted as alone")
 
+    def test_system_calls_are_counted_by_one_program_as_by_an_event_each(self):
+        command = ["sh", "-c", "cat /etc/passwd | cat; for i in 1 2 3; do /bin/true; done"]
+        events = ",".join(f"syscalls:sys_{way}_{call}" for way in ("enter", "exit")
+                          for call in ("execve", "openat", "close", "read", "write", "exit_group", "newfstat"))
+        together = self.stat("-v", "-x,", "-e", events, "--", *command)
+        self.assertIn("One BPF program counts 14 system call events", together)
+        # --control needs every event for itself.
+        reader, writer = os.pipe()
+        self.addCleanup(os.close, reader)
+        self.addCleanup(os.close, writer)
+        alone = self.stat("-v", "-x,", f"--control=fd:{reader}", "-e", events, "--", *command, pass_fds=[reader])
+        self.assertNotIn("BPF", alone)
+
+        def counts(text):
+            return {fields[2]: fields[0] for fields in (line.split(",") for line in text.splitlines()) if len(fields) > 4}
+        self.assertEqual(counts(together), counts(alone))
+        self.assertEqual(counts(together)["syscalls:sys_exit_exit_group"], "0")
+
+    def test_system_calls_of_the_whole_machine_and_of_a_process(self):
+        events = "syscalls:sys_enter_read,syscalls:sys_enter_write,syscalls:sys_enter_getpid,syscalls:sys_enter_getppid"
+        for target in (["-a"], ["-a", "-A"], ["-C", "0"]):
+            self.assertGreater(self.stat("-x,", *target, "-e", events, "--", *BUSY).count("syscalls:sys_enter_read"), 0)
+        child = subprocess.Popen([sys.executable, "-c", "import os\nwhile True: os.getppid()"])
+        self.addCleanup(child.wait)
+        self.addCleanup(child.kill)
+        counts = self.values(self.document("-p", child.pid, "-e", events, "--", *BUSY))
+        self.assertGreater(counts["syscalls:sys_enter_getppid"], 0)
+        self.assertEqual(counts["syscalls:sys_enter_getpid"], 0)
+
+    def test_a_killed_stat_leaves_no_program_behind(self):
+        def programs():
+            listed = subprocess.run(["bpftool", "prog", "list", "-j"], text=True, capture_output=True)
+            return {each["id"] for each in json.loads(listed.stdout) if each.get("name") in ("on_enter", "on_exit")}
+        before = programs()
+        counter = self.start("-a", "-e", "syscalls:sys_enter_*")
+        self.wait_for(lambda: programs() - before)
+        counter.kill()
+        counter.communicate()
+        self.wait_for(lambda: not programs() - before)
+
     def test_a_group_is_one(self):
         document = self.document("-e", "{page-faults,minor-faults,major-faults}", "--", *BUSY)
         counts = self.values(document)

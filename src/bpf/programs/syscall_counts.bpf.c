@@ -31,6 +31,7 @@ const volatile _Bool enable_on_exec = 0;
 
 // State that the counting process sees and sets at any time.
 _Bool enabled = 0;
+__u64 enabled_at_ns = 0;  // CLOCK_MONOTONIC
 __u64 tasks_not_followed = 0;  // new threads for which `tasks` had no room
 
 static __u32 current_tid(void) {
@@ -106,6 +107,9 @@ int on_exec(struct bpf_raw_tracepoint_args* context) {
   // A thread that is not its process's first takes over that one's id.
   __u8 yes = 1;
   if (tid != old_tid && !all_tasks) bpf_map_update_elem(&tasks, &tid, &yes, BPF_ANY);
-  if (enable_on_exec) enabled = 1;
+  if (enable_on_exec && !enabled) {
+    enabled_at_ns = bpf_ktime_get_ns();
+    enabled = 1;
+  }
   return 0;
 }
