@@ -103,7 +103,10 @@ class StatTest(unittest.TestCase):
         events = "syscalls:sys_enter_read,syscalls:sys_enter_write,syscalls:sys_enter_getpid,syscalls:sys_enter_getppid"
         for target in (["-a"], ["-a", "-A"], ["-C", "0"]):
             self.assertGreater(self.stat("-x,", *target, "-e", events, "--", *BUSY).count("syscalls:sys_enter_read"), 0)
-        child = subprocess.Popen([sys.executable, "-c", "import os\nwhile True: os.getppid()"])
+        child = subprocess.Popen([sys.executable, "-c", "import os\nprint('ready', flush=True)\nwhile True: os.getppid()"],
+                                 stdout=subprocess.PIPE, text=True)
+        self.addCleanup(child.stdout.close)
+        self.assertEqual(child.stdout.readline(), "ready\n")
         self.addCleanup(child.wait)
         self.addCleanup(child.kill)
         counts = self.values(self.document("-p", child.pid, "-e", events, "--", *BUSY))
