@@ -27,7 +27,7 @@ struct CountOptions {
   uint64_t timeout_ms = 0;      // --timeout; 0: none
   bool quiet = false;
   int verbose = 0;
-  bool to_file = false;  // stat record: every counter needs an id of its own
+  bool to_file = false;           // stat record: every counter needs an id of its own
   bool output_to_stdout = false;  // a recording goes to stdout, which the command must leave alone
 };
 

@@ -1,7 +1,7 @@
-// The kernel's types as far as our BPF programs look into them. Only names of structures and members matter: where a member
-// lies is put in when a program is loaded, from the running kernel's BTF (CO-RE). So one build runs on every kernel that has
-// these members, whatever else its structures hold; members that some kernels lack are asked for with
-// bpf_core_field_exists() first.
+// The kernel's types as far as our BPF programs look into them. Only names of structures and
+// members matter: where a member lies is put in when a program is loaded, from the running kernel's
+// BTF (CO-RE). So one build runs on every kernel that has these members, whatever else its
+// structures hold; members that some kernels lack are asked for with bpf_core_field_exists() first.
 #pragma once
 
 typedef unsigned char __u8;
@@ -37,7 +37,8 @@ struct task_struct {
   __s32 tgid;
 } KERNEL_TYPE;
 
-/// Registers at a system call, by architecture. The part behind ___ tells flavours of one kernel type apart.
+/// Registers at a system call, by architecture. The part behind ___ tells flavours of one kernel
+/// type apart.
 struct pt_regs___x86 {
   unsigned long orig_ax;
 } KERNEL_TYPE;
