@@ -9,7 +9,7 @@
 
 #include "bpf/bpf_log.h"
 #include "bpf/programs/syscall_counts.h"
-#include "syscall_counts.skel.h"
+#include "bpf/skeletons/syscall_counts.skel.h"
 
 namespace sonde {
 
