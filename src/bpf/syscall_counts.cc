@@ -36,7 +36,8 @@ struct SyscallCounts::State {
 
   [[nodiscard]] uint64_t this_period_ns() const {
     uint64_t since = __atomic_load_n(&skeleton->bss->enabled_at_ns, __ATOMIC_RELAXED);
-    return __atomic_load_n(&skeleton->bss->enabled, __ATOMIC_RELAXED) ? monotonic_ns() - since : 0;
+    return __atomic_load_n(&skeleton->bss->enabled, __ATOMIC_RELAXED) != 0 ? monotonic_ns() - since
+                                                                           : 0;
   }
 };
 
@@ -77,12 +78,12 @@ Result<SyscallCounts> SyscallCounts::open(const Scope& scope) {
 
 void SyscallCounts::set_enabled(bool enabled) {
   auto* shared = state_->skeleton->bss;
-  if (enabled == __atomic_load_n(&shared->enabled, __ATOMIC_RELAXED)) return;
+  if (enabled == (__atomic_load_n(&shared->enabled, __ATOMIC_RELAXED) != 0)) return;
   if (enabled)
     __atomic_store_n(&shared->enabled_at_ns, monotonic_ns(), __ATOMIC_RELAXED);
   else
     state_->enabled_before_ns += state_->this_period_ns();
-  __atomic_store_n(&shared->enabled, enabled, __ATOMIC_RELEASE);
+  __atomic_store_n(&shared->enabled, static_cast<uint8_t>(enabled), __ATOMIC_RELEASE);
 }
 
 uint64_t SyscallCounts::enabled_ns() const {

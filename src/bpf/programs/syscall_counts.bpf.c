@@ -24,13 +24,13 @@ struct {
   __type(value, __u8);
 } tasks SEC(".maps");
 
-// Settings, written before the programs are attached.
-const volatile _Bool all_tasks = 0;
-const volatile _Bool inherit = 1;
-const volatile _Bool enable_on_exec = 0;
+// Settings, written before the programs are attached. No _Bool: the skeleton's C++ readers have no such type.
+const volatile __u8 all_tasks = 0;
+const volatile __u8 inherit = 1;
+const volatile __u8 enable_on_exec = 0;
 
 // State that the counting process sees and sets at any time.
-_Bool enabled = 0;
+__u8 enabled = 0;
 __u64 enabled_at_ns = 0;  // CLOCK_MONOTONIC
 __u64 tasks_not_followed = 0;  // new threads for which `tasks` had no room
 
