@@ -169,7 +169,7 @@ TEST(EventOpener, CountingFailsWhereThePrivilegeOrTheThingIsMissing) {
       {ENODEV, "The sys_perf_event_open() syscall returned with 19"},
   };
   for (const auto& [error, words] : kRefusals) {
-    FakeKernel kernel([error = error](const abi::EventAttr&, pid_t) { return error; });
+    FakeKernel kernel([refusal = error](const abi::EventAttr&, pid_t) { return refusal; });
     Target target = two_threads();
     EventOpener opener(kernel, target, {}, {.counting = true});
     std::vector<CaptureEvent> events{cycles()};

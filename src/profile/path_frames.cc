@@ -74,8 +74,7 @@ uint32_t PathFrames::call_for(const CodePlace& place) {
   if (id == calls_.size()) {
     Call call{.frame = place.frame, .ip = place.ip, .srcline = srcline, .dso_rank = 0, .order = 0};
     call.dso_rank = frame.dso.valid() ? frame.dso.value + 1 : 0;
-    call.order = by_symbol ? frame.symbol_start : (frame.dso.valid() ? frame.address : place.ip);
-    if (!by_symbol && kind_ == CallKey::kAddress) call.order = place.ip;
+    call.order = by_symbol ? frame.symbol_start : place.ip;
     calls_.push_back(call);
   }
   return id;
