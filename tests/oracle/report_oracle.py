@@ -192,13 +192,24 @@ def lines_of(text):
     return lines
 
 
-def record(perf, folder, recordings):
+def hits_plt_entries(sonde, path):
+    """perf leaves some PLT entries out and names some for others. Which ones a recording hits is chance, so one that hits
+    none is taken."""
+    text = subprocess.run([sonde, "script", "-i", path, "-F", "ip,sym"], capture_output=True, text=True, errors="replace").stdout
+    return "@plt" in text
+
+
+def record(perf, sonde, folder, recordings):
+    attempts = 20
     paths = []
     for name, arguments in recordings:
         path = os.path.join(folder, name + ".data")
-        if not os.path.exists(path):
+        kept = os.path.exists(path)
+        for _ in range(0 if kept else attempts):
             subprocess.run([perf, "record", "-q", "-o", path, *arguments], stdout=subprocess.DEVNULL,
                            stderr=subprocess.DEVNULL, check=False)
+            if not hits_plt_entries(sonde, path):
+                break
         if os.path.exists(path):
             paths.append(path)
     return paths
@@ -339,7 +350,7 @@ def main():
     with tempfile.TemporaryDirectory() as temporary:
         folder = arguments.keep or temporary
         os.makedirs(folder, exist_ok=True)
-        made = record(arguments.perf, folder, RECORDINGS if arguments.full else [r for r in RECORDINGS if r[0] in QUICK])
+        made = record(arguments.perf, arguments.sonde, folder, RECORDINGS if arguments.full else [r for r in RECORDINGS if r[0] in QUICK])
         cases = list(cases_of(arguments, made, recordings_in(folders)))
         with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
             for outcome, text in pool.map(lambda case: judge(arguments, case), cases):
