@@ -74,7 +74,8 @@ uint32_t PathFrames::call_for(const CodePlace& place) {
   if (id == calls_.size()) {
     Call call{.frame = place.frame, .ip = place.ip, .srcline = srcline, .dso_rank = 0, .order = 0};
     call.dso_rank = frame.dso.valid() ? frame.dso.value + 1 : 0;
-    call.order = by_symbol ? frame.symbol_start : place.ip;
+    call.order = by_symbol ? frame.symbol_start : (frame.dso.valid() ? frame.address : place.ip);
+    if (!by_symbol && kind_ == CallKey::kAddress) call.order = place.ip;
     calls_.push_back(call);
   }
   return id;
@@ -85,6 +86,7 @@ int PathFrames::compare_calls(uint32_t a, uint32_t b) const {
   const Call& right = calls_[b];
   if (left.dso_rank != right.dso_rank) return left.dso_rank > right.dso_rank ? -1 : 1;
   if (left.order != right.order) return left.order > right.order ? -1 : 1;
+  if (left.ip != right.ip) return left.ip > right.ip ? -1 : 1;
   return three_way(a, b);
 }
 

@@ -232,6 +232,7 @@ class RecordTest(unittest.TestCase):
         self.wait_for((self.path / "started").exists, "the command never started")
         recorder.send_signal(signal.SIGUSR2)
         self.wait_for(lambda: list(self.path.glob("t.data.2*")), "no file was dumped")
+        time.sleep(0.1)  # names of files hold hundredths of a second
         (self.path / "stop").touch()
         recorder.communicate(timeout=LONG)
         self.assertEqual(len(list(self.path.glob("t.data.2*"))), 2)

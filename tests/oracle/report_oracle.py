@@ -199,7 +199,7 @@ def hits_plt_entries(sonde, path):
     return "@plt" in text
 
 
-def record(perf, sonde, folder, recordings):
+def record(perf, folder, recordings, sonde=None):
     attempts = 20
     paths = []
     for name, arguments in recordings:
@@ -208,7 +208,7 @@ def record(perf, sonde, folder, recordings):
         for _ in range(0 if kept else attempts):
             subprocess.run([perf, "record", "-q", "-o", path, *arguments], stdout=subprocess.DEVNULL,
                            stderr=subprocess.DEVNULL, check=False)
-            if not hits_plt_entries(sonde, path):
+            if sonde is None or not hits_plt_entries(sonde, path):
                 break
         if os.path.exists(path):
             paths.append(path)
@@ -251,6 +251,10 @@ def answer_of_perf(perf, path, words, kept):
     return expected
 
 
+def row_weights(lines):
+    return [found.group() for found in (re.match(r" *\d+\.\d+%", line) for line in lines) if found]
+
+
 def nodes(lines):
     """Rows and call graph nodes without the lines that are drawn before them. perf puts nodes of equal weight in the order
     of addresses of its own memory, so which one is drawn as the last differs from run to run."""
@@ -287,7 +291,7 @@ def compare(arguments, path, options):
         return True, "equal but for what an exec left behind"
     if sorted(left) == sorted(right) and weights(left) == weights(right):
         return True, "equal but for the order of rows of equal weight"
-    if nodes(left) == nodes(right) and weights(left) == weights(right):
+    if nodes(left) == nodes(right) and row_weights(left) == row_weights(right):
         return True, "equal but for the order of call graph nodes of equal weight"
     if differs_in_plt_names(left, right):
         return True, "equal but for names of PLT entries"
@@ -350,7 +354,8 @@ def main():
     with tempfile.TemporaryDirectory() as temporary:
         folder = arguments.keep or temporary
         os.makedirs(folder, exist_ok=True)
-        made = record(arguments.perf, arguments.sonde, folder, RECORDINGS if arguments.full else [r for r in RECORDINGS if r[0] in QUICK])
+        made = record(arguments.perf, folder, RECORDINGS if arguments.full else [r for r in RECORDINGS if r[0] in QUICK],
+                      arguments.sonde)
         cases = list(cases_of(arguments, made, recordings_in(folders)))
         with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
             for outcome, text in pool.map(lambda case: judge(arguments, case), cases):

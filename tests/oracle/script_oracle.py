@@ -40,7 +40,7 @@ RUNS = {
               "-F symoff", "-F addr", "-F weight", "-F hw:", "-F sw:", "-F comm,trace", "-F comm -F tid", "-F -ip,-sym,-dso",
               "-F sym", "-F trace:", "--reltime --deltatime", "-F synth:comm", "-F +flags,+insn,+insnlen", "--insn-trace",
               "--insn-trace=raw",
-              "-F +synth,+metric,+ipc,+callindent", "-F +tod", "-F +brstackinsn", "--stitch-lbr", "--dump-unsorted-raw-trace",
+              "-F +synth,+metric,+ipc,+callindent", "-F +tod", "-F +brstackinsn", "--stitch-lbr",
               "-D --pid 1", "-D -c nosuch"],
     "chains": ["", "-G", "-F +addr,+data_src,+weight,+ins_lat", "-F ip", "-F ip,sym,dso", "--max-stack 3",
                "--stop-bt do_syscall_64", "-D", "-F comm,tid,time,event,ip,sym,dso,trace", "--header"],
