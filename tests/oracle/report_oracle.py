@@ -38,7 +38,7 @@ RECORDINGS = [
 # Folders of recordings from elsewhere, beside the project where they are at all.
 FOLDERS = ["perf61", "quipper", "linux-perf-data", "wild"]
 # Without --full: these recordings with all options, and the ones from elsewhere with these options.
-QUICK = {"plain", "graph"}
+QUICK = {"plain"}
 QUICK_OPTIONS = {"", "--no-children", "--stats"}
 
 # options, and what a recording must have for them ("" anything, "g" call graphs, "t" tracepoints, "b" branch stacks,
