@@ -6,12 +6,18 @@ bench/workload, a compiler in miniature with frame-pointer chains, as long as --
 those of the project (docs/performance.md).
 """
 import argparse
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 from harness import Bench
+from overheads import compare_overheads, compare_traces
+from pages import open_page
+from pictures import compare_pictures
 from recorders import compare_recorders
+from sched import compare_sched
+from stacks import compare_stacks
 
 ROOT = Path(__file__).resolve().parent.parent
 KEPT = ROOT / "build/bench"
@@ -24,16 +30,49 @@ ON_A_RECORDING = [
     ("report --no-children -g none", ["report", "--stdio", "--no-children", "-g", "none"], 5, None),
     ("script", ["script"], 10, None),
 ]
+FRAME_POINTERS = ["-fno-omit-frame-pointer", "-fno-optimize-sibling-calls"]
+# Source lines, where perf does not come to an end: it is measured without them, and may be three times as fast.
+WITH_LINES = [
+    ("report --sort srcline; perf: no lines", ["report", "--stdio", "--sort", "srcline"]),
+    ("script -F +srcline; perf: no lines", ["script", "-F", "+srcline"]),
+]
+# Of copied stacks: name, arguments, goal, runs (perf needs minutes for the first).
+ON_STACK_COPIES = [
+    ("report of stack copies", ["report", "--stdio"], 100, 1),
+    ("report --no-inline of stack copies", ["report", "--stdio", "--no-inline"], 8, None),
+]
 
 
-def workload():
-    """The program to record, built once, with frame pointers in all of its functions."""
-    program = KEPT / WORKLOAD.stem
+def workload(name=None, flags=tuple(FRAME_POINTERS)):
+    """The program to record, built once; with frame pointers in all of its functions, where nothing else is said."""
+    program = KEPT / (name or WORKLOAD.stem)
     if not program.exists() or program.stat().st_mtime < WORKLOAD.stat().st_mtime:
         print(f"bench: building {program.relative_to(ROOT)}", file=sys.stderr)
-        subprocess.run(["g++", "-std=c++20", "-O2", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", "-pthread",
-                        str(WORKLOAD), "-o", str(program)], check=True)
+        subprocess.run(["g++", "-std=c++20", "-O2", *flags, "-pthread", str(WORKLOAD), "-o", str(program)], check=True)
     return program
+
+
+def recording_with_lines(samples):
+    """As the one below, of the program with debug information."""
+    path = KEPT / f"lines-{samples}.data"
+    if not path.exists():
+        record(path, workload("miniature_compiler_g", ["-g", *FRAME_POINTERS]), ["-g"], samples, 25000)
+    return path
+
+
+def recording_of_stacks(samples=48000):
+    """Stack copies of 8 KB, of the program without frame pointers and with debug information."""
+    path = KEPT / f"stacks-{samples}.data"
+    if not path.exists():
+        record(path, workload("miniature_compiler_stacks", ["-g"]), ["--call-graph", "dwarf"], samples, 4000)
+    return path
+
+
+def record(path, program, how, samples, frequency):
+    """`frequency`: samples per second of processor time; of all processes together."""
+    print(f"bench: recording {path.relative_to(ROOT)}", file=sys.stderr)
+    subprocess.run(["perf", "record", "-q", "-e", "cpu-clock", *how, "-F", str(frequency), "-o", str(path), "--",
+                    str(program), f"{samples / frequency:.2f}", "8"], check=True)
 
 
 def recording(options):
@@ -41,11 +80,7 @@ def recording(options):
         return options.recording.resolve()
     path = KEPT / f"build-{options.samples}.data"
     if not path.exists():
-        program = workload()
-        print(f"bench: recording {path.relative_to(ROOT)}", file=sys.stderr)
-        frequency = 25000  # samples per second of processor time; of all processes together
-        subprocess.run(["perf", "record", "-q", "-e", "cpu-clock", "-g", "-F", str(frequency), "-o", str(path), "--",
-                        str(program), f"{options.samples / frequency:.2f}", "8"], check=True)
+        record(path, workload(), ["-g"], options.samples, 25000)
     return path
 
 
@@ -72,21 +107,54 @@ def main():
         data = str(recording(options))
         for name, arguments, goal, memory_goal in ON_A_RECORDING:
             compare(name, [*arguments, "-i", data], goal, memory_goal)
+    compare_sched(bench, sonde, perf, KEPT, options.only)
+    compare_pictures(bench, sonde, perf, lambda: recording(options), KEPT, options.only)
+    name = "data convert --to-json"
+    if options.only in name:
+        output = str(KEPT / "export.out")
+        compare(name, ["data", "convert", "--force", "--to-json", output, "-i", str(recording(options))], 3, runs=1)
+    # Each command reads the debug information anew: what is kept on disk is measured by itself.
+    os.environ["SONDE_CACHE"] = "off"
+    perf_without_lines = ["report", "--stdio", "--no-children", "-g", "none"]
+    for name, arguments in WITH_LINES:
+        if options.only in name:
+            data = str(recording_with_lines(options.samples))
+            bench.compare(name, [sonde, *arguments, "-i", data], [perf, *perf_without_lines, "-i", data], 1 / 3,
+                          discard=arguments[0] == "script")
+    for name, arguments, goal, runs in ON_STACK_COPIES:
+        if options.only in name:
+            compare(name, [*arguments, "-i", str(recording_of_stacks())], goal, runs=runs)
     tiny = KEPT / "tiny.data"
-    subprocess.run([perf, "record", "-q", "-o", str(tiny), "--", "true"], check=True, capture_output=True)
+    # Often enough that some samples are the kernel's, whose symbols are most of the work.
+    subprocess.run([perf, "record", "-q", "-F", "20000", "-o", str(tiny), "--", "true"], check=True, capture_output=True)
     compare("report of a tiny file", ["report", "--stdio", "-i", str(tiny)], 10, runs=2 * options.runs)
     compare("record true", ["record", "-q", "-o", str(KEPT / "true.data"), "--", "true"], 20, runs=2 * options.runs)
     compare("stat true", ["stat", "--", "true"], 2, runs=4 * options.runs)
     compare("stat of every system call", ["stat", "-e", "syscalls:sys_enter_*", "--", "true"], 25, runs=1)
     name = "record -F max -a -g"
     recorders = compare_recorders(name, sonde, perf, workload(), KEPT, options.runs) if options.only in name else []
+    name = "record --call-graph dwarf"
+    if options.only in name:
+        recorders += compare_stacks(name, sonde, perf, KEPT, options.runs)
+    name = "counting every system call of dd"
+    overheads = []
+    if options.only in name:
+        overheads.append(compare_overheads(name, sonde, perf, "syscalls:sys_enter_*", options.runs))
+    traces = compare_traces(options.only, sonde, perf, options.runs)
+    overheads += traces
+
+    name = "opening the explorer"
+    pages = []
+    if options.only in name:
+        pages.append(open_page(name, sonde, str(recording(options)), KEPT, options.runs))
 
     print(bench.table())
-    for found in recorders:
+    for found in [*recorders, *overheads, *pages]:
         print(found.table())
-    bench.write_json(options.json, recorders)
-    print(f"bench: {len(bench.comparisons)} comparisons, {len(bench.failed())} failed; {options.json}")
-    return 1 if bench.failed() or not (bench.comparisons or recorders) else 0
+    bench.write_json(options.json, recorders, overheads, pages)
+    failed = len(bench.failed()) + sum(found.failed() for found in [*pages, *traces])
+    print(f"bench: {len(bench.comparisons) + len(pages)} comparisons, {failed} failed; {options.json}")
+    return 1 if failed or not (bench.comparisons or recorders or overheads or pages) else 0
 
 
 if __name__ == "__main__":

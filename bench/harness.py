@@ -85,7 +85,7 @@ class Bench:
     def table(self):
         return "\n".join([HEADING] + [row(c) for c in self.comparisons])
 
-    def write_json(self, path, recorders=()):
+    def write_json(self, path, recorders=(), overheads=(), pages=()):
         document = {
             "machine": {"cpus": os.cpu_count(), "kernel": platform.release(), "machine": platform.machine()},
             "comparisons": [{
@@ -96,12 +96,16 @@ class Bench:
         }
         if recorders:
             document["recorders"] = [r.document() for r in recorders]
+        if overheads:
+            document["overheads"] = [o.document() for o in overheads]
+        if pages:
+            document["pages"] = [p.document() for p in pages]
         with open(path, "w", encoding="utf-8") as file:
             json.dump(document, file, indent=1)
             file.write("\n")
 
 
-HEADING = (f"{'':34} {'sonde':>9} {'perf':>9} {'faster':>8} {'by cpu':>8} {'goal':>6}   "
+HEADING = (f"{'':38} {'sonde':>9} {'perf':>9} {'faster':>8} {'by cpu':>8} {'goal':>6}   "
            f"{'sonde':>8} {'perf':>8} {'memory':>8}")
 
 
@@ -113,6 +117,6 @@ def row(c):
         peak = c.median(side, "peak_kib")
         return None if peak is None else peak / 1024
 
-    return (f"{c.name:34} {text(c.median('sonde', 'wall_s'), '.3f', 's'):>9} {text(c.median('perf', 'wall_s'), '.3f', 's'):>9} "
-            f"{text(c.ratio('wall_s'), '.1f', 'x'):>8} {text(c.ratio('cpu_s'), '.1f', 'x'):>8} {text(c.goal, '.0f', 'x'):>6}   "
+    return (f"{c.name:38} {text(c.median('sonde', 'wall_s'), '.3f', 's'):>9} {text(c.median('perf', 'wall_s'), '.3f', 's'):>9} "
+            f"{text(c.ratio('wall_s'), '.1f', 'x'):>8} {text(c.ratio('cpu_s'), '.1f', 'x'):>8} {text(c.goal, '.2g' if c.goal and c.goal < 1 else '.0f', 'x'):>6}   "
             f"{text(mib('sonde'), '.0f', 'M'):>8} {text(mib('perf'), '.0f', 'M'):>8} {text(c.ratio('peak_kib'), '.1f', 'x'):>8}")

@@ -17,7 +17,7 @@ foreach(source IN LISTS bpf_programs)
   add_custom_command(
     OUTPUT "${skeleton}"
     COMMAND ${SONDE_BPF_CLANG} -target bpf -O2 -g -Wall -Wextra -Wno-unused-parameter -Werror
-            -fdebug-prefix-map=${CMAKE_SOURCE_DIR}=. -c "${source}" -o "${object}"
+            "-I${CMAKE_SOURCE_DIR}/src" -fdebug-prefix-map=${CMAKE_SOURCE_DIR}=. -c "${source}" -o "${object}"
     COMMAND ${SONDE_BPFTOOL} gen skeleton "${object}" name ${name} > "${skeleton}"
     DEPENDS "${source}" ${bpf_headers}
     COMMENT "BPF program ${name}" VERBATIM)

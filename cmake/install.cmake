@@ -2,6 +2,9 @@
 
 include(GNUInstallDirs)
 install(TARGETS sonde RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+if(TARGET sonde-jvmti)
+  install(TARGETS sonde-jvmti LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
 install(CODE "
   set(sonde \"${CMAKE_BINARY_DIR}/sonde\")
   set(prefix \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}\")

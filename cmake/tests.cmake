@@ -5,15 +5,18 @@
 #   recordings.NAME    tests/recordings/NAME_test.py  files of ours and of the world
 #   oracle.NAME        tests/oracle/NAME_oracle.py    the installed perf's (and readelf's, nm's ...) answers against ours
 #   live.NAME          tests/live/NAME_test.py        this machine's kernel
+#   guest.NAME         tests/guest/NAME_test.py       emulated machines with other kernels and processors (docs/guests.md)
+#   browser.NAME       tests/browser/NAME_test.py     pictures and pages in a headless Chromium (tests/browser.py)
 #   tools.NAME         tests/tools/NAME_test.py       our own scripts
 #
 # Each script finds the binary in $SONDE, the sources in $SONDE_SOURCE, the build directory as its argument, and a directory
-# of its own as the current one. Exit
+# of its own as the current one. $SONDE_CACHE is off, so that no test leaves anything in the user's cache, or finds it there. Exit
 # status 77 says "the input isn't here" and shows as skipped. Tests of the kernel run alone: they count events of the whole
 # machine. In the same directories, NAME_test.cc and its helpers are GoogleTest, one program KIND.programs for all of them;
 # NAME_dump.cc is a program of its own, in $SONDE_TOOLS, that a script asks for our side of a comparison.
 
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
+pkg_check_modules(DW REQUIRED IMPORTED_TARGET libdw)  # a second opinion on call chains
 pkg_check_modules(TRACEEVENT REQUIRED IMPORTED_TARGET libtraceevent)
 
 function(program_tests kind)
@@ -25,14 +28,17 @@ function(program_tests kind)
     get_filename_component(name "${source}" NAME_WE)
     add_executable(${name} "${source}")
     target_link_libraries(${name} PRIVATE sonde_cmd sonde_warnings)
+    if(name MATCHES "^libdw_")
+      target_link_libraries(${name} PRIVATE PkgConfig::DW)
+    endif()
     target_precompile_headers(${name} REUSE_FROM ${SONDE_PCH_OWNER})
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
   endforeach()
   if(sources)
     add_executable(${kind}_programs ${sources})
     target_include_directories(${kind}_programs PRIVATE "${CMAKE_SOURCE_DIR}")
-    target_link_libraries(${kind}_programs PRIVATE sonde_cmd sonde_warnings PkgConfig::TRACEEVENT GTest::gmock GTest::gtest_main)
-    target_precompile_headers(${kind}_programs REUSE_FROM ${SONDE_PCH_OWNER})
+    target_link_libraries(${kind}_programs PRIVATE sonde_cmd PkgConfig::TRACEEVENT)
+    test_program(${kind}_programs)
     set_target_properties(${kind}_programs PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
     add_test(NAME ${kind}.programs COMMAND ${kind}_programs WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}")
     set_tests_properties(${kind}.programs PROPERTIES RUN_SERIAL TRUE TIMEOUT 900)
@@ -40,7 +46,10 @@ function(program_tests kind)
 endfunction()
 
 function(script_tests kind)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "SERIAL" "" "")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "SERIAL" "TIMEOUT" "")
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 900)
+  endif()
   file(GLOB scripts CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/tests/${kind}/*_test.py" "${CMAKE_SOURCE_DIR}/tests/${kind}/*_oracle.py")
   foreach(script IN LISTS scripts)
     get_filename_component(name "${script}" NAME_WE)
@@ -49,8 +58,8 @@ function(script_tests kind)
     file(MAKE_DIRECTORY "${directory}")
     add_test(NAME ${kind}.${name} COMMAND Python3::Interpreter "${script}" "${CMAKE_BINARY_DIR}" WORKING_DIRECTORY "${directory}")
     set_tests_properties(${kind}.${name} PROPERTIES
-      ENVIRONMENT "SONDE=$<TARGET_FILE:sonde>;SONDE_SOURCE=${CMAKE_SOURCE_DIR};SONDE_TOOLS=${CMAKE_BINARY_DIR}/tests;PYTHONPATH=${CMAKE_SOURCE_DIR}/tests;PYTHONDONTWRITEBYTECODE=1"
-      SKIP_RETURN_CODE 77 TIMEOUT 900)
+      ENVIRONMENT "SONDE=$<TARGET_FILE:sonde>;SONDE_SOURCE=${CMAKE_SOURCE_DIR};SONDE_TOOLS=${CMAKE_BINARY_DIR}/tests;SONDE_CACHE=off;PYTHONPATH=${CMAKE_SOURCE_DIR}/tests;PYTHONDONTWRITEBYTECODE=1"
+      SKIP_RETURN_CODE 77 TIMEOUT ${arg_TIMEOUT})
     if(arg_SERIAL)
       set_tests_properties(${kind}.${name} PROPERTIES RUN_SERIAL TRUE)
     endif()
@@ -62,7 +71,9 @@ add_test(NAME golden
 script_tests(tools)
 script_tests(laws)
 script_tests(recordings)
+script_tests(browser)
 script_tests(oracle SERIAL)
 script_tests(live SERIAL)
+script_tests(guest TIMEOUT 3600)  # emulation, and maybe the making of the guest before it
 program_tests(oracle)
 program_tests(live)

@@ -2,8 +2,10 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "elf/dynamic.h"
 #include "elf/elf_file.h"
 #include "elf/plt.h"
+#include "elf/sdt_notes.h"
 #include "symbol/demangle.h"
 #include "symbol/elf_symbols.h"
 
@@ -13,6 +15,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   auto file = ElfFile::view(bytes, "fuzz");
   if (!file) return 0;
   (void)file->debug_link();
+  (void)sdt_notes(*file);
+  (void)dynamic_info(*file);
   for (const ElfSection& section : file->sections()) (void)file->relocations(section);
   for (uint64_t at : {uint64_t{0}, uint64_t{size}, file->entry(), UINT64_MAX}) {
     (void)file->segments().addr_of(FileOffset(at));

@@ -28,13 +28,30 @@ struct Machine {
   Tracefs tracefs = Tracefs::at(files.tracing_directory());
 };
 
+/// Makes one event of whatever it is asked for.
+class Maker final : public EventMaker {
+ public:
+  Result<std::vector<MadeEvent>> make_usdt(std::string_view provider, std::string_view name,
+                                           std::string_view object) override {
+    if (object.ends_with('x')) return fail(ErrorCode::kNotFound, "{} is not there", object);
+    return std::vector<MadeEvent>{
+        {{"sched", "sched_switch"}, fmt::format("sdt_{}:{}", provider, name)}};
+  }
+  Result<std::vector<MadeEvent>> make_programs(std::string_view path,
+                                               const std::vector<TermSyntax>& settings) override {
+    if (!settings.empty() && !settings[0].value) return fail(ErrorCode::kBadEvent, "no value");
+    return std::vector<MadeEvent>{{{"sched", "sched_switch"}, std::string(path), 1}};
+  }
+};
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static Machine machine;
+  static Maker maker;
   std::string_view text(reinterpret_cast<const char*>(data), size);
   Result<std::vector<ParsedEvent>> events =
-      parse_events(text, {.pmus = machine.pmus, .tracefs = machine.tracefs});
+      parse_events(text, {.pmus = machine.pmus, .tracefs = machine.tracefs, .maker = &maker});
   if (!events) {
     CHECK(events.error().code == ErrorCode::kBadEvent);
     CHECK(events.error().message.find("\\___ ") != std::string::npos);

@@ -2,12 +2,39 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "symbol/kallsyms.h"
 
+namespace {
+
+/// The symbols around some addresses are those of the whole table.
+void check_around(const sonde::Kallsyms& whole, sonde::Kallsyms part) {
+  constexpr size_t kAddresses = 64;
+  std::vector<uint64_t> addresses = {0, UINT64_MAX};
+  for (const sonde::Symbol& symbol : whole.table().symbols()) {
+    if (addresses.size() >= kAddresses) break;
+    for (uint64_t address : {symbol.start - 1, symbol.start, symbol.end})
+      addresses.push_back(address);
+  }
+  part.parse_around(addresses);
+  for (uint64_t address : addresses) {
+    const sonde::Symbol* expected = whole.table().find(address);
+    const sonde::Symbol* found = part.table().find(address);
+    if ((expected == nullptr) != (found == nullptr)) __builtin_trap();
+    if (expected == nullptr) continue;
+    if (found->start != expected->start || found->end != expected->end ||
+        found->name() != expected->name())
+      __builtin_trap();
+  }
+}
+
+}  // namespace
+
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace sonde;
-  Kallsyms kallsyms = Kallsyms::parse(std::string(reinterpret_cast<const char*>(data), size));
+  std::string text(reinterpret_cast<const char*>(data), size);
+  Kallsyms kallsyms = Kallsyms::parse(text);
   uint64_t reached = 0;
   for (const Symbol& symbol : kallsyms.table().symbols()) {
     if (symbol.start < reached || symbol.end < symbol.start) __builtin_trap();
@@ -15,5 +42,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (kallsyms.module_of(symbol).empty() || symbol.name().empty()) __builtin_trap();
   }
   (void)kallsyms.address_of("_text");
+  check_around(kallsyms, Kallsyms::parse(std::move(text)));
   return 0;
 }

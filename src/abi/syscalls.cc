@@ -7,7 +7,8 @@ namespace {
 
 constexpr int kNone = SyscallInfo::kNone;
 constexpr SyscallInfo kSyscalls[] = {
-#define SYSCALL(name, kernel_name, x86_64, generic) {#name, #kernel_name, x86_64, generic},
+#define SYSCALL(name, kernel_name, x86_64, generic, i386, arm) \
+  {#name, #kernel_name, x86_64, generic, i386, arm},
 #include "abi/syscalls.def"
 #undef SYSCALL
 };

@@ -14,6 +14,8 @@ struct SyscallInfo {
   std::string_view kernel_name;  // "newfstat", as in syscalls:sys_enter_newfstat
   int x86_64 = kNone;
   int generic = kNone;  // arm64, RISC-V
+  int i386 = kNone;     // 32-bit programs on x86-64
+  int arm = kNone;      // 32-bit programs on arm64 (EABI)
 
   /// On the architecture that this program is built for.
   [[nodiscard]] constexpr int number() const {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/syscall.h>
 
+#include <algorithm>
 #include <set>
 
 namespace sonde::abi {
@@ -22,15 +23,28 @@ TEST(Syscalls, TracepointsHaveTheKernelsOwnNames) {
 }
 
 TEST(Syscalls, NoNumberStandsForTwoCalls) {
-  std::set<int> x86, generic;
-  for (const SyscallInfo& call : syscalls()) {
-    if (call.x86_64 != SyscallInfo::kNone) {
-      EXPECT_TRUE(x86.insert(call.x86_64).second) << call.name;
+  for (auto table :
+       {&SyscallInfo::x86_64, &SyscallInfo::generic, &SyscallInfo::i386, &SyscallInfo::arm}) {
+    std::set<int> taken;
+    for (const SyscallInfo& call : syscalls()) {
+      if (call.*table != SyscallInfo::kNone) {
+        EXPECT_TRUE(taken.insert(call.*table).second) << call.name;
+      }
     }
-    if (call.generic != SyscallInfo::kNone) {
-      EXPECT_TRUE(generic.insert(call.generic).second) << call.name;
-    }
+    EXPECT_GT(taken.size(), 300U);
   }
+}
+
+TEST(Syscalls, ProgramsOf32BitsHaveNumbersOfTheirOwn) {
+  auto find = [](std::string_view name) {
+    return *std::ranges::find(syscalls(), name, &SyscallInfo::name);
+  };
+  EXPECT_EQ(find("read").i386, 3);
+  EXPECT_EQ(find("execve").i386, 11);
+  EXPECT_EQ(find("mmap2").i386, 192);
+  EXPECT_EQ(find("mmap2").arm, 192);
+  EXPECT_EQ(find("socket").arm, 281);
+  EXPECT_EQ(find("mmap2").x86_64, SyscallInfo::kNone);
 }
 
 }  // namespace

@@ -22,6 +22,12 @@ void CountFile::read(const std::function<void(const Round&)>& on_round) {
 }
 
 void CountFile::take(const RecordView& record, const std::function<void(const Round&)>& on_round) {
+  bool is_map = record.type == abi::kRecordThreadMap || record.type == abi::kRecordCpuMap;
+  if (is_map && is_prepared_) {
+    // There is room for what the first maps named.
+    losses_.add(LossKind::k_bad_record, 1, "a map of CPUs or threads behind the first counts");
+    return;
+  }
   switch (record.type) {
     case abi::kRecordThreadMap:
       if (auto map = decode_user<ThreadMapRecord>(record)) {

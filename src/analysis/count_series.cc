@@ -27,6 +27,12 @@ bool is_core_kind(const CountedEvent& event) {
   return event.pmu == "cpu_core" || event.pmu == "cpu_atom";
 }
 
+/// A damaged recording may say 2^64 - 1, which as a double is one more than fits.
+uint64_t whole_ns(double mean_ns) {
+  constexpr double kTooLarge = 0x1p64;
+  return mean_ns >= kTooLarge ? UINT64_MAX : static_cast<uint64_t>(std::max(mean_ns, 0.0));
+}
+
 }  // namespace
 
 CountSeries::CountSeries(std::vector<CountedEvent> events, CountUnits units, CountUnits cores,
@@ -178,8 +184,8 @@ view::CountRow CountSeries::row(size_t event, size_t unit,
   result.event = static_cast<uint32_t>(event);
   result.unit = static_cast<uint32_t>(by_core ? units_.size() + unit : unit);
   result.value = cell.value.mean() * counted.scale;
-  result.enabled_ns = static_cast<uint64_t>(cell.enabled.mean());
-  result.running_ns = static_cast<uint64_t>(cell.running.mean());
+  result.enabled_ns = whole_ns(cell.enabled.mean());
+  result.running_ns = whole_ns(cell.running.mean());
   result.cpus = cell.cpus;
   result.error_percent = cell.value.error_percent();
   result.runs = cell.runs;

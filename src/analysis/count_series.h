@@ -14,7 +14,7 @@
 #include "analysis/count_units.h"
 #include "analysis/counted_event.h"
 #include "analysis/metrics.h"
-#include "analysis/running_stats.h"
+#include "base/running_stats.h"
 #include "capture/counter_reading.h"
 #include "view/counting.h"
 

@@ -19,6 +19,7 @@ constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 
 enum InputId : size_t {
 #define INPUT(name, type, config) k_##name,
+#define NAMED(name, event) k_##name,
 #define ALSO(name, type, config)
 #define METRIC(id, event, unit, format, grade, expression)
 #define EXTRA(id, event, unit, format, grade, expression)
@@ -34,7 +35,21 @@ struct InputEvent {
 };
 constexpr InputEvent kInputEvents[] = {
 #define INPUT(name, type, config) {k_##name, type, config},
+#define NAMED(name, event)
 #define ALSO(name, type, config) {k_##name, type, config},
+#define METRIC(id, event, unit, format, grade, expression)
+#define EXTRA(id, event, unit, format, grade, expression)
+#include "analysis/metrics.def"
+};
+
+struct NamedInput {
+  InputId input;
+  std::string_view event;
+};
+constexpr NamedInput kNamedInputs[] = {
+#define INPUT(name, type, config)
+#define NAMED(name, event) {k_##name, event},
+#define ALSO(name, type, config)
 #define METRIC(id, event, unit, format, grade, expression)
 #define EXTRA(id, event, unit, format, grade, expression)
 #include "analysis/metrics.def"
@@ -45,17 +60,22 @@ struct Expressions {
   double self = kMissing;
   double elapsed_ns = 0;
 #define INPUT(name, type, config) double name = kMissing;
+#define NAMED(name, event) double name = kMissing;
 #define ALSO(name, type, config)
 #define METRIC(id, event, unit, format, grade, expression)
 #define EXTRA(id, event, unit, format, grade, expression)
 #include "analysis/metrics.def"
 
   static double larger(double a, double b) { return std::fmax(a, b); }
+  /// A count that may be missing in a sum.
+  static double if_there(double count) { return std::isnan(count) ? 0 : count; }
+  static double positive(double value) { return value > 0 ? value : 0 * value; }
   static double at_least_one(double count) { return count > 0 ? count : kMissing; }
   static double share(double part, double whole) { return whole == 0 ? 0 : 100 * part / whole; }
   static double per_second(double count, double ns) { return ns == 0 ? 0 : count * 1e9 / ns; }
 
 #define INPUT(name, type, config)
+#define NAMED(name, event)
 #define ALSO(name, type, config)
 #define METRIC(id, event, unit, format, grade, expression) \
   [[nodiscard]] double metric_##id() const { return expression; }
@@ -65,6 +85,7 @@ struct Expressions {
 
 constexpr double Expressions::* kInputMembers[] = {
 #define INPUT(name, type, config) &Expressions::name,
+#define NAMED(name, event) &Expressions::name,
 #define ALSO(name, type, config)
 #define METRIC(id, event, unit, format, grade, expression)
 #define EXTRA(id, event, unit, format, grade, expression)
@@ -80,6 +101,8 @@ constexpr Grade kGrade_none{kNever, kNever, kNever};
 constexpr Grade kGrade_frontend{10, 30, 50};
 constexpr Grade kGrade_backend{20, 50, 75};
 constexpr Grade kGrade_misses{5, 10, 20};
+constexpr Grade kGrade_above_10{10, 10, 10};
+constexpr Grade kGrade_above_20{20, 20, 20};
 
 struct Metric {
   std::string_view name;
@@ -93,6 +116,7 @@ struct Metric {
 };
 constexpr Metric kMetrics[] = {
 #define INPUT(name, type, config)
+#define NAMED(name, event)
 #define ALSO(name, type, config)
 #define METRIC(id, event, unit, format, grade, expression) \
   {#id, k_##event, unit, format, &kGrade_##grade, &Expressions::metric_##id, false, #expression},
@@ -107,6 +131,13 @@ InputId input_of(const CountedEvent& event) {
   uint64_t config = event.type == kTypeSoftware ? event.config : event.config & UINT32_MAX;
   for (const InputEvent& input : kInputEvents)
     if (input.type == event.type && input.config == config) return input.input;
+  // PMUs have other numbers on each machine; their events are known by name, whatever the
+  // modifiers.
+  std::string_view name = event.name;
+  for (const NamedInput& input : kNamedInputs)
+    if (name.starts_with(input.event) &&
+        (name.size() == input.event.size() || name[input.event.size()] == ':'))
+      return input.input;
   return k_any;
 }
 
@@ -163,6 +194,8 @@ std::string event_for(InputId input) {
     attr.exclude_guest = 1;
     return event_name(attr);
   }
+  for (const NamedInput& event : kNamedInputs)
+    if (event.input == input) return std::string(event.event);
   return {};
 }
 
@@ -171,6 +204,7 @@ MetricInfo info_of(const Metric& metric) {
   if (metric.event != k_any) info.events.push_back(event_for(metric.event));
   constexpr std::string_view kNames[] = {
 #define INPUT(name, type, config) #name,
+#define NAMED(name, event) #name,
 #define ALSO(name, type, config)
 #define METRIC(id, event, unit, format, grade, expression)
 #define EXTRA(id, event, unit, format, grade, expression)

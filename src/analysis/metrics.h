@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "analysis/counted_event.h"
-#include "analysis/running_stats.h"
+#include "base/running_stats.h"
 #include "view/counting.h"
 
 namespace sonde {

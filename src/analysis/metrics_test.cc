@@ -36,6 +36,23 @@ std::string of(const CountedEvent& counted, double count, const MetricInputs& in
   return text(metrics_of(counted, count, inputs, {}));
 }
 
+TEST(Metrics, EventsOfPmusAreKnownByTheirNames) {
+  CountedEvent cycles = kCycles, aperf = event("msr/aperf/", 9, 1), smi = event("msr/smi/", 9, 4);
+  MetricInputs inputs;
+  inputs.add(cycles, 9e5);
+  inputs.add(smi, 3);
+  EXPECT_EQ(of(smi, 3, inputs), "") << "the other counter is missing";
+  inputs.add(aperf, 1e6);
+  EXPECT_EQ(of(smi, 3, inputs), "[10.000 SMI cycles%][3.000 SMI#]");
+  CountedEvent issued = event("topdown-slots-issued", 4, 0x10e);
+  inputs.add(event("topdown-total-slots:u", 4, 0x3c), 1000);
+  inputs.add(issued, 700);
+  inputs.add(event("topdown-slots-retired", 4, 0x2c2), 600);
+  inputs.add(event("topdown-fetch-bubbles", 4, 0x19c), 100);
+  inputs.add(event("topdown-recovery-bubbles", 4, 0x30d), 50);
+  EXPECT_EQ(of(issued, 700, inputs), "[15.000 backend bound]");
+}
+
 TEST(Metrics, InstructionsPerCycleAndStalls) {
   MetricInputs inputs;
   inputs.add(kCycles, 2.5e9);

@@ -25,7 +25,7 @@ struct LargeAllocator {
     if (count > std::numeric_limits<size_t>::max() / sizeof(T) / 2)
       throw std::bad_array_new_length();
     size_t size = count * sizeof(T);
-    if (size < kLarge) return static_cast<T*>(::operator new(size));
+    if (!comes_mapped(count)) return static_cast<T*>(::operator new(size));
     // Kernels before 6.7 don't align by themselves: the rest of what is asked for is given back.
     size = whole_pages(size);
     size_t room = size + kHugePage;
@@ -40,12 +40,13 @@ struct LargeAllocator {
     return reinterpret_cast<T*>(start + before);
   }
   void deallocate(T* memory, size_t count) {
-    size_t size = count * sizeof(T);
-    if (size < kLarge)
+    if (!comes_mapped(count))
       ::operator delete(memory);
     else
-      ::munmap(memory, whole_pages(size));
+      ::munmap(memory, whole_pages(count * sizeof(T)));
   }
+  /// Whether so many come straight from the kernel, as zeros that nobody has touched.
+  static constexpr bool comes_mapped(size_t count) { return count * sizeof(T) >= kLarge; }
   friend bool operator==(const LargeAllocator&, const LargeAllocator&) { return true; }
 
  private:

@@ -1,10 +1,14 @@
 #include "bpf/bpf_log.h"
 
+#include <cerrno>
+#include <cstring>
+
 #include <bpf/libbpf.h>
 
-#include <array>
 #include <cstdarg>
 #include <cstdio>
+#include <span>
+#include <vector>
 
 #include "base/text.h"
 
@@ -17,10 +21,32 @@ thread_local libbpf_print_fn_t before = nullptr;
 
 int collect(libbpf_print_level level, const char* format, va_list arguments) {
   if (level == LIBBPF_DEBUG) return 0;
-  std::array<char, 1024> line{};
-  int size = std::vsnprintf(line.data(), line.size(), format, arguments);
-  if (size > 0) collected += line.data();
+  // The verifier's log comes as one message, which may be long.
+  va_list again;
+  va_copy(again, arguments);
+  int size = std::vsnprintf(nullptr, 0, format, arguments);
+  if (size > 0) {
+    size_t before_size = collected.size();
+    collected.resize(before_size + static_cast<size_t>(size) + 1);
+    (void)std::vsnprintf(collected.data() + before_size, static_cast<size_t>(size) + 1, format,
+                         again);
+    collected.pop_back();
+  }
+  va_end(again);
   return size;
+}
+
+/// The last thing that the verifier says about the program, before its statistics.
+std::string_view verifiers_verdict(std::string_view text) {
+  size_t begin = text.find("-- BEGIN PROG LOAD LOG --");
+  if (begin == std::string_view::npos) return {};
+  std::string_view last;
+  std::vector<std::string_view> lines = split(text.substr(begin), '\n');
+  for (std::string_view line : std::span(lines).subspan(1)) {
+    if (line.starts_with("-- END") || line.starts_with("processed ")) break;
+    if (!trim(line).empty()) last = trim(line);
+  }
+  return last;
 }
 
 }  // namespace
@@ -42,7 +68,17 @@ std::string BpfLog::cause() const {
   std::string found;
   for (std::string_view line : split(collected, '\n'))
     if (!trim(line).empty() && !line.starts_with("-- ") && found.empty()) found = trim(line);
-  return found;
+  std::string_view verdict = verifiers_verdict(collected);
+  return verdict.empty() ? found : fmt::format("{}: {}", found, verdict);
+}
+
+std::unexpected<Error> bpf_refused(const BpfLog& log, std::string_view action,
+                                   std::string_view program) {
+  int error = errno;
+  std::string cause = log.cause();
+  return fail(error == EPERM || error == EACCES ? ErrorCode::kPermission : ErrorCode::kUnsupported,
+              "cannot {} {}: {}{}{}", action, program, std::strerror(error),
+              cause.empty() ? "" : ": ", cause);
 }
 
 }  // namespace sonde

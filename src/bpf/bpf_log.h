@@ -2,7 +2,11 @@
 // for -v.
 #pragma once
 
+#include <expected>
 #include <string>
+#include <string_view>
+
+#include "base/error.h"
 
 namespace sonde {
 
@@ -17,5 +21,10 @@ class BpfLog {
   /// The line that names the cause; empty where there is none.
   [[nodiscard]] std::string cause() const;
 };
+
+/// The error of a call of libbpf that has just set errno: "cannot load the BPF program that counts
+/// system calls: Operation not permitted", and the cause. kPermission, or kUnsupported.
+std::unexpected<Error> bpf_refused(const BpfLog& log, std::string_view action,
+                                   std::string_view program);
 
 }  // namespace sonde

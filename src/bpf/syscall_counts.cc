@@ -2,11 +2,11 @@
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
-#include <time.h>
 
 #include <cerrno>
 #include <cstring>
 
+#include "base/clock.h"
 #include "bpf/bpf_log.h"
 #include "bpf/programs/syscall_counts.h"
 #include "bpf/skeletons/syscall_counts.skel.h"
@@ -14,17 +14,6 @@
 namespace sonde {
 
 static_assert(SyscallCounts::kNumbers == SYSCALL_NUMBERS);
-
-namespace {
-
-/// The clock of bpf_ktime_get_ns().
-uint64_t monotonic_ns() {
-  timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
-}
-
-}  // namespace
 
 struct SyscallCounts::State {
   explicit State(syscall_counts* opened) : skeleton(opened) {}
@@ -46,33 +35,26 @@ SyscallCounts::SyscallCounts(SyscallCounts&&) noexcept = default;
 SyscallCounts& SyscallCounts::operator=(SyscallCounts&&) noexcept = default;
 SyscallCounts::~SyscallCounts() = default;
 
-namespace {
-
-std::unexpected<Error> refused(const BpfLog& log, std::string_view what) {
-  int error = errno;
-  std::string cause = log.cause();
-  return fail(error == EPERM || error == EACCES ? ErrorCode::kPermission : ErrorCode::kUnsupported,
-              "cannot {} the BPF program that counts system calls: {}{}{}", what,
-              std::strerror(error), cause.empty() ? "" : ": ", cause);
-}
-
-}  // namespace
+namespace {}  // namespace
 
 Result<SyscallCounts> SyscallCounts::open(const Scope& scope) {
+  constexpr std::string_view kProgram = "the BPF program that counts system calls";
   BpfLog log;
   auto state = std::make_unique<State>(syscall_counts__open());
   syscall_counts* skeleton = state->skeleton;
-  if (skeleton == nullptr) return refused(log, "open");
+  if (skeleton == nullptr) return bpf_refused(log, "open", kProgram);
   skeleton->rodata->all_tasks = scope.all_tasks;
   skeleton->rodata->inherit = scope.inherit;
   skeleton->rodata->enable_on_exec = scope.enable_on_exec;
-  if (syscall_counts__load(skeleton) != 0) return refused(log, "load");
+  bpf_program__set_autoload(skeleton->progs.on_enter, scope.enter);
+  bpf_program__set_autoload(skeleton->progs.on_exit, scope.exit);
+  if (syscall_counts__load(skeleton) != 0) return bpf_refused(log, "load", kProgram);
   for (uint32_t tid : scope.tids) {
     uint8_t yes = 1;
     if (bpf_map_update_elem(bpf_map__fd(skeleton->maps.tasks), &tid, &yes, BPF_ANY) != 0)
-      return refused(log, "fill the table of threads of");
+      return bpf_refused(log, "fill the table of threads of", kProgram);
   }
-  if (syscall_counts__attach(skeleton) != 0) return refused(log, "attach");
+  if (syscall_counts__attach(skeleton) != 0) return bpf_refused(log, "attach", kProgram);
   return SyscallCounts(std::move(state));
 }
 

@@ -24,7 +24,8 @@ class SyscallCounts {
     bool all_tasks = false;
     std::vector<uint32_t> tids = {};  // else these
     bool inherit = true;
-    bool enable_on_exec = false;  // counting begins when one of them executes a program
+    bool enable_on_exec = false;     // counting begins when one of them executes a program
+    bool enter = true, exit = true;  // which direction is asked for: the other one costs nothing
   };
   enum Direction : uint8_t { kEnter = 0, kExit = 1 };
   /// System calls have numbers below this.

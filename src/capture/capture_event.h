@@ -22,14 +22,15 @@ struct OpenedEvent {
 };
 
 struct CaptureEvent {
-  ParsedEvent parsed;           // name, attr, terms, filter …
-  std::string cgroup;           // record only tasks of this cgroup; empty: all
-  int cgroup_fd = -1;           // its directory, where there is one
-  bool is_tracking = false;     // carries the sideband: mmap, comm, task …
-  bool is_immediate = false;    // counts from the moment it is opened
-  bool is_added = false;        // the dummy that the recorder put in to carry the sideband
-  bool is_unsupported = false;  // counting only: there is no such counter, and that is no error
-  bool is_in_family = false;    // counting only: a SyscallFamily counts it, nothing is opened
+  ParsedEvent parsed;             // name, attr, terms, filter …
+  std::string cgroup;             // record only tasks of this cgroup; empty: all
+  int cgroup_fd = -1;             // its directory, where there is one
+  bool is_tracking = false;       // carries the sideband: mmap, comm, task …
+  bool is_immediate = false;      // counts from the moment it is opened
+  bool is_added = false;          // the dummy that the recorder put in to carry the sideband
+  bool is_unsupported = false;    // counting only: there is no such counter, and that is no error
+  bool is_in_family = false;      // counting only: a SyscallFamily counts it, nothing is opened
+  bool by_task_counters = false;  // counting only: TaskCounters count it, nothing is opened here
   std::vector<OpenedEvent> opened;
 
   [[nodiscard]] abi::EventAttr& attr() { return parsed.attr; }

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "capture/event_config.h"
 #include "capture/event_opener.h"
+#include "capture/made_events.h"
 #include "capture/synthesis_cgroup.h"
 
 namespace sonde {
@@ -23,16 +24,42 @@ uint64_t kernel_max_freq() {
   return text ? parse_number(trim(*text)).value_or(0) : 0;
 }
 
+/// AMD's precise samples of cycles come from another unit (IBS), which cannot leave guests out and
+/// refuses when it is asked to.
+bool can_leave_guests_out() {
+  Result<std::string> cpuinfo = read_file("/proc/cpuinfo");
+  return !cpuinfo || cpuinfo->find("AuthenticAMD") == std::string::npos;
+}
+
 /// Samples of the CPU's cycles, as precise as the kernel grants: what is recorded without -e.
 ParsedEvent default_event(Sys& sys) {
   ParsedEvent event;
   // Where kernel mode is forbidden it isn't even asked for.
   event.attr.exclude_kernel = sys.geteuid() != 0 && perf_event_paranoid() > 1;
+  event.attr.exclude_guest = can_leave_guests_out();
   event.name = "cycles:P";
   event.attr.type = abi::kTypeHardware;
   event.attr.config = abi::kHwCpuCycles;
   event.precise_max = true;
   return event;
+}
+
+/// Terms that recording cannot serve, or that mean something elsewhere only: none is passed over in
+/// silence.
+Result<> check_terms(const EventList& events, const RecordOptions& options, Env& env) {
+  for (const ParsedEvent& event : events.events()) {
+    if (event.terms.aux_sample_size)
+      return fail(ErrorCode::kUnsupported, "No AUX area event to sample ({})", event.name);
+    if (event.terms.driver_config)
+      return fail(ErrorCode::kUnsupported,
+                  "{}: driver-config is for CoreSight traces, which are not recorded yet",
+                  event.name);
+    if (event.terms.percore)
+      say(options, env, fmt::format("{}: percore adds up counts: it holds in stat", event.name));
+    if (event.terms.max_events)
+      say(options, env, fmt::format("{}: nr= ends a trace: it holds in trace", event.name));
+  }
+  return {};
 }
 
 void warn_of_hidden_addresses(const RecordOptions& options, Env& env, const Capture& capture) {
@@ -118,16 +145,16 @@ Result<Capture> set_up_capture(const RecordOptions& options, bool pipe_output, E
 
   EventList list = options.events;
   if (list.empty()) list.append({default_event(env.sys)});
+  TRY(check_terms(list, options, env));
   SamplingOptions sampling = options.sampling;
   // A thread is recorded for itself: what it starts is not, unless that is asked for.
   if (!options.target.tids.empty() && options.target.pids.empty() && !sampling.no_inherit_given)
     sampling.no_inherit = true;
-  capture.events =
-      configure_events(list, sampling,
-                       {.target = capture.target,
-                        .delayed = options.delay.any(),
-                        .rate = rate,
-                        .dwarf_registers = abi::default_register_mask(abi::host_arch())});
+  capture.events = configure_events(list, sampling,
+                                    {.target = capture.target,
+                                     .delayed = options.delay.any(),
+                                     .rate = rate,
+                                     .arch = abi::host_arch()});
   TRY(assign_cgroups(options.cgroups, capture));
 
   if (!options.target.command.empty()) {
@@ -138,10 +165,15 @@ Result<Capture> set_up_capture(const RecordOptions& options, bool pipe_output, E
   TRY(opener.open(capture.events));
   warn_of_hidden_addresses(options, env, capture);
   TRY(apply_filters(env.sys, capture.events));
+  if (options.made != nullptr) TRY(options.made->attach(env.sys, capture.events));
   size_t places =
       capture.target.per_thread ? capture.target.threads.size() : capture.target.cpus.size();
-  capture.ring_pages = options.ring_pages != 0 ? options.ring_pages
-                                               : default_ring_pages(places, env.sys.geteuid() == 0);
+  bool stack_copies = std::ranges::any_of(capture.events, [](const CaptureEvent& event) {
+    return event.attr().samples(abi::kSampleStackUser);
+  });
+  capture.ring_pages = options.ring_pages;
+  if (capture.ring_pages == 0)
+    capture.ring_pages = default_ring_pages(places, env.sys.geteuid() == 0, stack_copies);
   capture.rings =
       TRY(RingSet::create(env.sys, capture.events, capture.ring_pages, capture.target.per_thread));
   return capture;

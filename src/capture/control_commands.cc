@@ -1,6 +1,5 @@
 #include "capture/control_commands.h"
 
-#include "capture/capture_setup.h"
 #include "event/attr_text.h"
 
 namespace sonde {
@@ -32,10 +31,10 @@ bool ControlCommands::obey(const ControlChannel::Command& command, ControlChanne
     case Kind::kPing:
       break;
     case Kind::kSnapshot:
-      say_state("snapshot: there is no AUX area event to take one of");
+      actions_.say("snapshot: there is no AUX area event to take one of");
       break;
     case Kind::kUnknown:
-      say_state(fmt::format("Message from control fd unsupported: '{}'", command.text));
+      actions_.say(fmt::format("Message from control fd unsupported: '{}'", command.text));
       return true;
   }
   channel.acknowledge();
@@ -43,18 +42,15 @@ bool ControlCommands::obey(const ControlChannel::Command& command, ControlChanne
 }
 
 void ControlCommands::set_enabled(bool on) {
-  if (on)
-    switches_.enable();
-  else
-    switches_.disable();
-  say_state(on ? "Events enabled" : "Events disabled");
+  actions_.set_all(on);
+  actions_.say(on ? "Events enabled" : "Events disabled");
 }
 
 void ControlCommands::set_one(std::string_view name, bool on) {
-  if (switches_.set_one(name, on))
-    say_state(fmt::format("Event {} {}", name, on ? "enabled" : "disabled"));
+  if (actions_.set_one(name, on))
+    actions_.say(fmt::format("Event {} {}", name, on ? "enabled" : "disabled"));
   else
-    say_state(fmt::format("failed: can't find '{}' event", name));
+    actions_.say(fmt::format("failed: can't find '{}' event", name));
 }
 
 void ControlCommands::list_events(std::string_view how) {
@@ -69,10 +65,6 @@ void ControlCommands::list_events(std::string_view how) {
       env_.err.print("{}\n", event.parsed.name);
   }
   env_.err.flush();
-}
-
-void ControlCommands::say_state(std::string_view text) {
-  say(options_, env_, text);
 }
 
 }  // namespace sonde

@@ -1,25 +1,29 @@
-// ControlCommands: what --control may ask of a recording that runs: events on and off, all or one;
-// their list; an answer; its end.
+// ControlCommands: what --control may ask of a recording or a count that runs: events on and off,
+// all or one; their list; an answer; its end.
 #pragma once
 
+#include <functional>
 #include <string_view>
 #include <vector>
 
 #include "base/env.h"
 #include "capture/capture_event.h"
 #include "capture/control_channel.h"
-#include "capture/event_switch.h"
-#include "capture/record_options.h"
 
 namespace sonde {
 
 class ControlCommands {
  public:
-  ControlCommands(const RecordOptions& options, Env& env, const std::vector<CaptureEvent>& events,
-                  EventSwitch& switches)
-      : options_(options), env_(env), events_(events), switches_(switches) {}
+  /// Who does it.
+  struct Actions {
+    std::function<void(bool on)> set_all;
+    std::function<bool(std::string_view name, bool on)> set_one;  // false: there is no such event
+    std::function<void(std::string_view text)> say;               // -q may drop it
+  };
+  ControlCommands(Actions actions, Env& env, const std::vector<CaptureEvent>& events)
+      : actions_(std::move(actions)), env_(env), events_(events) {}
 
-  /// Obeys and acknowledges what has come. False where the recording is to end.
+  /// Obeys and acknowledges what has come. False where it is to end.
   bool obey(ControlChannel& channel);
   /// All events on or off, and said.
   void set_enabled(bool on);
@@ -28,12 +32,10 @@ class ControlCommands {
   bool obey(const ControlChannel::Command& command, ControlChannel& channel);
   void set_one(std::string_view name, bool on);
   void list_events(std::string_view how);
-  void say_state(std::string_view text);
 
-  const RecordOptions& options_;
+  Actions actions_;
   Env& env_;
   const std::vector<CaptureEvent>& events_;
-  EventSwitch& switches_;
 };
 
 }  // namespace sonde

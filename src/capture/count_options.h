@@ -12,13 +12,16 @@
 namespace sonde {
 
 struct CountOptions {
-  TargetOptions target;              // per_thread: one row per thread (--per-thread)
-  EventList events;                  // empty: only time is measured (-n)
-  std::vector<std::string> cgroups;  // -G, --for-each-cgroup: by event index; may be shorter
-  bool no_inherit = false;           // -i
-  bool all_user = false;             // --all-user
-  bool all_kernel = false;           // --all-kernel
-  bool group_all = false;            // -g
+  TargetOptions target;                // per_thread: one row per thread (--per-thread)
+  EventList events;                    // empty: only time is measured (-n)
+  std::vector<std::string> cgroups;    // -G, --for-each-cgroup: by event index; may be shorter
+  MadeEvents* made = nullptr;          // what was made for the events; outlives the run
+  bool no_inherit = false;             // -i
+  bool all_user = false;               // --all-user
+  bool all_kernel = false;             // --all-kernel
+  bool group_all = false;              // -g
+  bool bpf_counters = false;           // --bpf-counters
+  std::vector<uint32_t> bpf_programs;  // -b: count while these run, by their ids
 
   DelayOptions delay;           // -D
   ControlOptions control;       // --control

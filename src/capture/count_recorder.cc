@@ -1,5 +1,6 @@
 #include "capture/count_recorder.h"
 
+#include "capture/event_opener.h"
 #include "perfdata/user_records.h"
 
 namespace sonde {
@@ -38,6 +39,9 @@ void CountRecorder::put_units(const CounterSet& counters, ByteBuilder& out) cons
     update.kind = EventUpdateKind::kScale;
     update.scale = unit.scale;
     if (unit.scale != 1) encode(update, out);
+    update.kind = EventUpdateKind::kCpus;
+    update.cpus.cpus = cpus_of(counters.events()[i], counters.target());
+    if (update.cpus.cpus != counters.target().cpus) encode(update, out);
     // A pipe's ATTR records carry no names.
     update.kind = EventUpdateKind::kName;
     update.text = counters.events()[i].parsed.name;

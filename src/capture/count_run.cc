@@ -1,12 +1,13 @@
 #include "capture/count_run.h"
 
 #include <sys/timerfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
 #include <cstring>
+
+#include "base/clock.h"
 
 namespace sonde {
 namespace {
@@ -35,12 +36,6 @@ bool take_expirations(const Fd& timer) {
 }
 
 }  // namespace
-
-uint64_t monotonic_ns() {
-  timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * kNsPerSecond + static_cast<uint64_t>(now.tv_nsec);
-}
 
 Result<> CountRun::open() {
   poller_.emplace(TRY(Poller::create()));
@@ -75,6 +70,12 @@ Result<CountOutcome> CountRun::measure(const std::function<Result<>(uint64_t)>& 
 }
 
 Result<> CountRun::watch() {
+  commands_.emplace(ControlCommands::Actions{[this](bool on) { counters_->set_enabled(on); },
+                                             [this](std::string_view name, bool on) {
+                                               return counters_->set_enabled(name, on);
+                                             },
+                                             [this](std::string_view text) { say(text); }},
+                    env_, counters_->events());
   poller_->add(signals_.fd(), [this](auto) { on_signals(); });
   if (options_.delay.any()) {
     delay_.emplace(TRY(DelaySchedule::create(options_.delay)));
@@ -126,44 +127,12 @@ void CountRun::on_signals() {
 
 void CountRun::on_delay() {
   std::optional<DelaySchedule::Step> step = delay_->take();
-  if (step) set_enabled(step->on);
+  if (step) commands_->set_enabled(step->on);
 }
 
 void CountRun::on_control() {
-  while (std::optional<ControlChannel::Command> command = control_->next()) obey(*command);
+  if (!commands_->obey(*control_)) done_ = true;
   if (control_->ended()) poller_->remove(control_->fd());
-}
-
-void CountRun::obey(const ControlChannel::Command& command) {
-  using Kind = ControlChannel::Command::Kind;
-  switch (command.kind) {
-    case Kind::kEnable:
-    case Kind::kDisable: {
-      bool on = command.kind == Kind::kEnable;
-      if (command.argument.empty())
-        set_enabled(on);
-      else if (counters_->set_enabled(command.argument, on))
-        say(fmt::format("Event {} {}", command.argument, on ? "enabled" : "disabled"));
-      else
-        say(fmt::format("failed: can't find '{}' event", command.argument));
-      break;
-    }
-    case Kind::kEventList:
-      for (const CaptureEvent& event : counters_->events()) say(event.parsed.name);
-      break;
-    case Kind::kStop:
-      done_ = true;
-      break;
-    case Kind::kPing:
-      break;
-    case Kind::kSnapshot:
-      say("snapshot: counting has nothing to take one of");
-      break;
-    case Kind::kUnknown:
-      say(fmt::format("Message from control fd unsupported: '{}'", command.text));
-      return;
-  }
-  control_->acknowledge();
 }
 
 Result<> CountRun::on_interval_timer(const std::function<Result<>(uint64_t)>& on_interval) {
@@ -174,11 +143,6 @@ Result<> CountRun::on_interval_timer(const std::function<Result<>(uint64_t)>& on
   poller_->remove(interval_timer_.get());
   if (!counters_->workload()) done_ = true;
   return {};
-}
-
-void CountRun::set_enabled(bool on) {
-  counters_->set_enabled(on);
-  say(on ? "Events enabled" : "Events disabled");
 }
 
 void CountRun::say(std::string_view text) {

@@ -13,6 +13,7 @@
 #include "base/env.h"
 #include "base/error.h"
 #include "capture/control_channel.h"
+#include "capture/control_commands.h"
 #include "capture/count_options.h"
 #include "capture/counter_set.h"
 #include "capture/delay_schedule.h"
@@ -48,9 +49,7 @@ class CountRun {
   void on_signals();
   void on_delay();
   void on_control();
-  void obey(const ControlChannel::Command& command);
   Result<> on_interval_timer(const std::function<Result<>(uint64_t)>& on_interval);
-  void set_enabled(bool on);
   void say(std::string_view text);
   [[nodiscard]] bool tasks_are_gone() const;
   [[nodiscard]] int wait_ms() const;
@@ -62,6 +61,7 @@ class CountRun {
   std::optional<Poller> poller_;
   std::optional<DelaySchedule> delay_;
   std::optional<ControlChannel> control_;
+  std::optional<ControlCommands> commands_;
   Fd interval_timer_, timeout_timer_;
 
   uint64_t started_at_ns_ = 0, ended_at_ns_ = 0;
@@ -71,8 +71,5 @@ class CountRun {
   std::optional<int> exec_error_;
   CountOutcome outcome_;
 };
-
-/// CLOCK_MONOTONIC, in nanoseconds.
-uint64_t monotonic_ns();
 
 }  // namespace sonde

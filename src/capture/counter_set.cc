@@ -9,6 +9,7 @@
 #include "capture/event_closer.h"
 #include "capture/event_opener.h"
 #include "capture/event_switch.h"
+#include "capture/made_events.h"
 
 namespace sonde {
 namespace {
@@ -48,10 +49,15 @@ Result<CounterSet> CounterSet::open(const CountOptions& options, Env& env) {
   std::optional<SyscallFamily> family =
       SyscallFamily::open(options, capture.target, capture.events, said);
   if (options.verbose > 0 && !said.empty()) note(options, env, said);
+  said.clear();
+  std::optional<TaskCounters> task_counters =
+      TRY(TaskCounters::open(options, capture.target, capture.events, env, said));
+  if (options.verbose > 0 && !said.empty()) note(options, env, said);
   EventOpener opener(env.sys, capture.target, listener_for(options, env), {.counting = true});
   TRY(opener.open(capture.events));
   TRY(apply_filters(env.sys, capture.events));
-  return CounterSet(std::move(capture), std::move(family), env);
+  if (options.made != nullptr) TRY(options.made->attach(env.sys, capture.events));
+  return CounterSet(std::move(capture), std::move(family), std::move(task_counters), env);
 }
 
 std::vector<EventReadings> CounterSet::read() {
@@ -60,14 +66,19 @@ std::vector<EventReadings> CounterSet::read() {
     const CaptureEvent& event = capture_.events[i];
     const Target& target = capture_.target;
     all[i].supported = !event.is_unsupported;
-    all[i].cpus = event.parsed.cpus.empty() || target.per_thread ? target.cpus : event.parsed.cpus;
+    all[i].cpus = cpus_of(event, target);
     all[i].values.resize(all[i].cpus.size() * target.threads.size());
   }
+  if (task_counters_) task_counters_->catch_up();
   uint64_t family_ns = family_ ? family_->enabled_ns() : 0;
   for (size_t i = 0; i < all.size(); ++i) {
     const CaptureEvent& event = capture_.events[i];
     if (event.is_in_family) {
       family_->read(event, family_ns, all[i]);
+      continue;
+    }
+    if (event.by_task_counters) {
+      task_counters_->read(i, all[i]);
       continue;
     }
     bool grouped = (event.attr().read_format & abi::kFormatGroup) != 0;
@@ -76,7 +87,16 @@ std::vector<EventReadings> CounterSet::read() {
     else if (event.parsed.leader == i)
       read_group(i, all);
   }
+  for (size_t i = 0; i < all.size(); ++i)
+    if (waits_for_its_cpu(capture_.events[i]))
+      for (CounterReading& value : all[i].values) value.enabled_ns = value.running_ns;
   return all;
+}
+
+/// A task's counter that is bound to a CPU does not run while the task is elsewhere. That is no
+/// sharing of hardware that had to be made up for: what it counted is all there was.
+bool CounterSet::waits_for_its_cpu(const CaptureEvent& event) const {
+  return capture_.target.kind != Target::Kind::kCpus && !event.parsed.terms.cpus.empty();
 }
 
 void CounterSet::read_alone(size_t event, std::vector<EventReadings>& all) {
@@ -123,6 +143,7 @@ Result<> CounterSet::fetch_ids() {
 
 void CounterSet::set_enabled(bool on) {
   if (family_) family_->set_enabled(on);
+  if (task_counters_) task_counters_->set_enabled(on);
   EventSwitch events(env_->sys, capture_.events);
   if (on)
     events.enable();
@@ -135,9 +156,12 @@ bool CounterSet::set_enabled(std::string_view name, bool on) {
 }
 
 void CounterSet::say_what_was_lost() {
-  uint64_t lost = family_ ? family_->tasks_not_followed() : 0;
+  uint64_t lost = (family_ ? family_->tasks_not_followed() : 0) +
+                  (task_counters_ ? task_counters_->tasks_not_followed() : 0);
   if (lost > 0) env_->losses.add(LossKind::k_task_not_followed, lost);
   family_.reset();
+  if (task_counters_) task_counters_->close(env_->sys);
+  task_counters_.reset();
 }
 
 void CounterSet::release() {

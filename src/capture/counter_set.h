@@ -16,6 +16,7 @@
 #include "capture/count_options.h"
 #include "capture/counter_reading.h"
 #include "capture/syscall_family.h"
+#include "capture/task_counters.h"
 
 namespace sonde {
 
@@ -47,14 +48,20 @@ class CounterSet {
   void release();
 
  private:
-  CounterSet(Capture capture, std::optional<SyscallFamily> family, Env& env)
-      : capture_(std::move(capture)), family_(std::move(family)), env_(&env) {}
+  CounterSet(Capture capture, std::optional<SyscallFamily> family,
+             std::optional<TaskCounters> task_counters, Env& env)
+      : capture_(std::move(capture)),
+        family_(std::move(family)),
+        task_counters_(std::move(task_counters)),
+        env_(&env) {}
   void say_what_was_lost();
   void read_group(size_t leader, std::vector<EventReadings>& all);
+  [[nodiscard]] bool waits_for_its_cpu(const CaptureEvent& event) const;
   void read_alone(size_t event, std::vector<EventReadings>& all);
 
   Capture capture_;
   std::optional<SyscallFamily> family_;
+  std::optional<TaskCounters> task_counters_;
   Env* env_;
   std::vector<uint64_t> buffer_;
 };

@@ -3,12 +3,16 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "event/own_group.h"
+
 namespace sonde {
 namespace {
 
-/// Kernel tracepoints that other tools cannot delete meanwhile.
+/// Kernel tracepoints that other tools cannot delete meanwhile, and where no program of ours would
+/// go on filtering.
 bool is_slow_to_close(const CaptureEvent& event) {
-  return event.attr().type == abi::kTypeTracepoint &&
+  return event.attr().type == abi::kTypeTracepoint && !event.parsed.bpf_program &&
+         maker_of_group(event.parsed.tracepoint.system) == 0 &&
          !event.parsed.tracepoint.system.starts_with("probe") &&
          !event.parsed.tracepoint.system.starts_with("sdt_") &&
          event.parsed.tracepoint.system != "uprobes" &&

@@ -11,12 +11,26 @@ constexpr uint64_t kCallStackBranches = abi::kBranchUser | abi::kBranchCallStack
                                         abi::kBranchNoFlags | abi::kBranchNoCycles |
                                         abi::kBranchHwIndex;
 
+constexpr uint64_t kArm64LinkRegister = uint64_t{1} << 30;
+
+/// Registers that the command line asks for, and those that its call graphs need in every event.
+uint64_t user_registers(const SamplingOptions& options, abi::Arch arch) {
+  bool has_frameless_leaves =
+      arch == abi::Arch::kArm64 && options.call_graph == CallGraphMode::kFramePointer;
+  return options.user_registers | (has_frameless_leaves ? kArm64LinkRegister : 0);
+}
+
+bool is_x86(abi::Arch arch) {
+  return arch == abi::Arch::kX86_64 || arch == abi::Arch::kX86;
+}
+
 /// Settings that are the same for all events of one recording.
 class Configurator {
  public:
   Configurator(const SamplingOptions& options, const ConfigContext& context)
       : options_(options),
         context_(context),
+        user_registers_(user_registers(options, context.arch)),
         no_inherit_(options.no_inherit || context.target.per_thread) {}
 
   void configure(CaptureEvent& event, size_t group_size) const {
@@ -30,9 +44,9 @@ class Configurator {
     set_rate(attr);
     set_contents(event);
     set_call_graph(attr, options_.call_graph, options_.dump_size, options_.max_stack);
-    if (options_.user_registers != 0 && !event.is_dummy()) {
+    if (user_registers_ != 0 && !event.is_dummy()) {
       attr.sample_type |= abi::kSampleRegsUser;
-      attr.sample_regs_user |= options_.user_registers;
+      attr.sample_regs_user |= user_registers_;
     }
     set_tracking(event);
     set_start(event);
@@ -50,7 +64,8 @@ class Configurator {
   }
 
   static void set_group_read(EventAttr& attr, size_t group_size) {
-    attr.sample_type |= abi::kSampleRead;
+    // Values that are read with a sample are told apart by their ids.
+    attr.sample_type |= abi::kSampleRead | abi::kSampleId;
     if (group_size < 2) return;
     attr.read_format |= abi::kFormatGroup;
     attr.inherit = 0;  // a group cannot be read over inherited copies
@@ -100,7 +115,9 @@ class Configurator {
       attr.sample_type |= abi::kSampleBranchStack;
       attr.branch_sample_type = options_.branch_types;
     }
-    if (options_.weight) attr.sample_type |= abi::kSampleWeightStruct;
+    // Only x86 tells the parts of a weight apart.
+    if (options_.weight)
+      attr.sample_type |= is_x86(context_.arch) ? abi::kSampleWeightStruct : abi::kSampleWeight;
     if (options_.cgroups) attr.sample_type |= abi::kSampleCgroup;
     if (options_.data_page_size) attr.sample_type |= abi::kSampleDataPageSize;
     if (options_.code_page_size) attr.sample_type |= abi::kSampleCodePageSize;
@@ -135,9 +152,10 @@ class Configurator {
       bool is_dummy = attr.type == abi::kTypeSoftware && attr.config == abi::kSwDummy;
       if (is_dummy) return;
       attr.sample_type |= abi::kSampleRegsUser | abi::kSampleStackUser;
-      attr.sample_regs_user |= context_.dwarf_registers;
+      attr.sample_regs_user |= abi::default_register_mask(context_.arch);
       attr.sample_stack_user = dump_size;
-      attr.exclude_callchain_user = 1;
+      // Whoever unwinds while recording has use for what frame pointers say beyond the copy's end.
+      attr.exclude_callchain_user = !options_.unwind_stacks || options_.kernel_callchains;
     }
   }
 
@@ -183,6 +201,8 @@ class Configurator {
       set_bit(attr, abi::kSampleBranchStack, true);
       attr.branch_sample_type = *terms.branch_type;
     }
+    attr.aux_output = terms.aux_output;
+    attr.aux_action = terms.aux_action;
     apply_call_graph_terms(attr, terms);
   }
 
@@ -190,6 +210,7 @@ class Configurator {
     if (!terms.call_graph && !terms.max_stack && !terms.stack_size) return;
     auto max_stack = static_cast<uint32_t>(terms.max_stack.value_or(options_.max_stack));
     if (!terms.call_graph && !terms.stack_size) {
+      attr.sample_type |= abi::kSampleCallchain;
       attr.sample_max_stack = static_cast<uint16_t>(max_stack);
       return;
     }
@@ -197,16 +218,20 @@ class Configurator {
     attr.sample_type &= ~uint64_t{abi::kSampleCallchain | abi::kSampleStackUser};
     attr.sample_stack_user = 0;
     attr.exclude_callchain_user = options_.kernel_callchains;
-    attr.sample_regs_user = options_.user_registers;
-    set_bit(attr, abi::kSampleRegsUser, options_.user_registers != 0);
+    attr.sample_regs_user = user_registers_;
+    set_bit(attr, abi::kSampleRegsUser, user_registers_ != 0);
     CallGraphMode mode = options_.call_graph;
     if (terms.call_graph) mode = static_cast<CallGraphMode>(*terms.call_graph);
     auto dump = static_cast<uint32_t>(terms.stack_size.value_or(options_.dump_size));
     set_call_graph(attr, mode, dump, max_stack);
+    if (mode != CallGraphMode::kDwarf) return;
+    attr.sample_type |= abi::kSampleAddr | abi::kSampleDataSrc;
+    attr.mmap_data = attr.mmap;
   }
 
   const SamplingOptions& options_;
   const ConfigContext& context_;
+  uint64_t user_registers_;
   bool no_inherit_;
 };
 static_assert(static_cast<int>(CallGraphTerm::kLbr) == static_cast<int>(CallGraphMode::kLbr));
@@ -328,6 +353,7 @@ std::vector<CaptureEvent> configure_events(const EventList& list, const Sampling
     CaptureEvent& event = events.emplace_back();
     event.parsed = parsed;
     set_kind_defaults(event.attr());
+    if (!parsed.terms.cpus.empty()) event.parsed.cpus = parsed.terms.cpus;
     if (options.group_all) event.parsed.leader = 0;
   }
   choose_tracking(events, context);

@@ -6,12 +6,15 @@
 //     sideband must flow while the events are off (-D) or where events belong to CPUs (-a, -C);
 //   - with several events a sample must tell which one it belongs to: ID where all have the same
 //     sample_type, else IDENTIFIER, whose place does not depend on the sample_type;
+//   - on arm64 a chain of frame pointers lacks the caller of a function that has no frame; the link
+//     register, which then holds it, is sampled with such chains;
 //   - members of a group follow their leader's enable bits; with :S only the leader samples.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "abi/regs.h"
 #include "base/error.h"
 #include "capture/capture_event.h"
 #include "capture/record_options.h"
@@ -36,7 +39,7 @@ struct ConfigContext {
   const Target& target;
   bool delayed = false;  // -D in any form
   SamplingRate rate;
-  uint64_t dwarf_registers = 0;  // registers that unwinding needs: all general ones
+  abi::Arch arch = abi::Arch::kX86_64;
 };
 
 std::vector<CaptureEvent> configure_events(const EventList& events, const SamplingOptions& options,

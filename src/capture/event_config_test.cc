@@ -57,6 +57,23 @@ TEST(EventConfig, SameSampleTypesAreToldApartById) {
   EXPECT_FALSE(events[0].attr().samples(abi::kSampleIdentifier));
 }
 
+TEST(EventConfig, FramePointerChainsOfArm64ComeWithTheLinkRegister) {
+  EventList list;
+  list.append({software(abi::kSwCpuClock, "cpu-clock")});
+  SamplingOptions options;
+  options.call_graph = CallGraphMode::kFramePointer;
+  options.weight = true;
+  Target target = command();
+  for (abi::Arch arch : {abi::Arch::kArm64, abi::Arch::kX86_64}) {
+    bool is_arm64 = arch == abi::Arch::kArm64;
+    auto events = configure_events(list, options, {.target = target, .rate = {}, .arch = arch});
+    EXPECT_EQ(events[0].attr().sample_regs_user, is_arm64 ? uint64_t{1} << 30 : 0);
+    EXPECT_EQ(events[0].attr().samples(abi::kSampleRegsUser), is_arm64);
+    EXPECT_EQ(events[0].attr().samples(abi::kSampleWeight), is_arm64);
+    EXPECT_EQ(events[0].attr().samples(abi::kSampleWeightStruct), !is_arm64);
+  }
+}
+
 TEST(EventConfig, OnlyTheLeaderOfAReadGroupSamples) {
   ParsedEvent leader = software(abi::kSwCpuClock, "cpu-clock");
   ParsedEvent member = software(abi::kSwContextSwitches, "cs");

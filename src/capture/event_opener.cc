@@ -46,7 +46,7 @@ Result<> EventOpener::open(std::vector<CaptureEvent>& events) {
 Result<> EventOpener::open_event(std::vector<CaptureEvent>& events, size_t index) {
   CaptureEvent& event = events[index];
   if (event.parsed.tool != ToolEvent::kNone && rules_.counting) return {};
-  if (event.is_in_family) return {};
+  if (event.is_in_family || event.by_task_counters) return {};
   const MissingFeatures known_missing = missing_;
   precise_asked_ = static_cast<unsigned>(event.attr().precise_ip);
   auto members = static_cast<size_t>(std::ranges::count_if(
@@ -77,6 +77,12 @@ Result<> EventOpener::open_event(std::vector<CaptureEvent>& events, size_t index
   }
 }
 
+const std::vector<int>& cpus_of(const CaptureEvent& event, const Target& target) {
+  bool by_term = !event.parsed.terms.cpus.empty();
+  bool by_pmu = !event.parsed.cpus.empty() && !target.per_thread;
+  return by_term || by_pmu ? event.parsed.cpus : target.cpus;
+}
+
 std::expected<void, EventOpener::Refusal> EventOpener::open_everywhere(
     std::vector<CaptureEvent>& events, size_t index) {
   CaptureEvent& event = events[index];
@@ -85,8 +91,7 @@ std::expected<void, EventOpener::Refusal> EventOpener::open_everywhere(
   abi::EventAttr attr = without_missing(event.attr());
   trace_attr(attr);
   unsigned long flags = missing_.cloexec ? 0 : PERF_FLAG_FD_CLOEXEC;
-  const std::vector<int>& cpus =
-      event.parsed.cpus.empty() || target_.per_thread ? target_.cpus : event.parsed.cpus;
+  const std::vector<int>& cpus = cpus_of(event, target_);
   size_t slot = 0;
   for (size_t c = 0; c < cpus.size(); ++c)
     for (size_t t = 0; t < target_.threads.size(); ++t, ++slot) {

@@ -90,6 +90,10 @@ class EventOpener {
   unsigned precise_asked_ = 0;
 };
 
+/// Where `event` is opened: on the CPUs that its cpu= term names, else on those of the target or,
+/// where that has none of its own, of the event's PMU.
+[[nodiscard]] const std::vector<int>& cpus_of(const CaptureEvent& event, const Target& target);
+
 /// The setting of kernel.perf_event_paranoid; 2 where it cannot be read.
 int perf_event_paranoid();
 

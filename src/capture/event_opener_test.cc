@@ -140,6 +140,87 @@ TEST(EventOpener, BranchStacksWithoutHardware) {
             "Error:\ncycles: PMU Hardware or event type doesn't support branch stack sampling.");
 }
 
+/// What becomes of an event that the kernel refuses with this errno, whatever less is asked for.
+Error refusal(int error, const Target& target,
+              const std::function<void(abi::EventAttr&)>& ask = {}) {
+  FakeKernel kernel([error](const abi::EventAttr&, pid_t) { return error; });
+  Target mine = target;
+  EventOpener opener(kernel, mine, {});
+  std::vector<CaptureEvent> events{cycles()};
+  events[0].parsed.name = "ev";
+  events[0].attr().type = abi::kTypeRaw;  // nothing else can stand in for it
+  if (ask) ask(events[0].attr());
+  Result<> opened = opener.open(events);
+  EXPECT_FALSE(opened) << error;
+  return opened ? Error{} : opened.error();
+}
+
+TEST(EventOpener, EveryRefusalHasItsWordsAndItsCode) {
+  Target threads = two_threads();
+  threads.cpus = {-1};
+  Target cpus;
+  cpus.kind = Target::Kind::kCpus;
+  cpus.cpus = {0, 1};
+  cpus.threads = {{-1, ""}};
+  const struct {
+    int error;
+    const Target& target;
+    std::function<void(abi::EventAttr&)> ask;
+    ErrorCode code;
+    std::string words;
+  } kCases[] = {
+      {ENOENT, cpus, {}, ErrorCode::kUnsupported, "The ev event is not supported."},
+      {EACCES, cpus, {}, ErrorCode::kPermission, "Access to performance monitoring and"},
+      {EPERM, cpus, {}, ErrorCode::kPermission, "No permission to enable ev event."},
+      {EINVAL,
+       threads,
+       {},
+       ErrorCode::kUnsupported,
+       "Invalid event (ev) in per-thread mode, enable system wide with '-a'."},
+      {EINVAL,
+       cpus,
+       {},
+       ErrorCode::kUnsupported,
+       "The sys_perf_event_open() syscall returned with 22 (Invalid argument) for event (ev)."},
+      {EINVAL, cpus, [](abi::EventAttr& attr) { attr.sample_type |= abi::kSampleCodePageSize; },
+       ErrorCode::kUnsupported, "Asking for the code page size isn't supported by this kernel."},
+      {EINVAL, cpus, [](abi::EventAttr& attr) { attr.sample_type |= abi::kSampleDataPageSize; },
+       ErrorCode::kUnsupported, "Asking for the data page size isn't supported by this kernel."},
+      {EINVAL, cpus, [](abi::EventAttr& attr) { attr.write_backward = 1; }, ErrorCode::kUnsupported,
+       "Reading from overwrite event is not supported by this kernel."},
+      {EOPNOTSUPP, cpus, {}, ErrorCode::kUnsupported, "The ev event is not supported."},
+      {EOPNOTSUPP, cpus, [](abi::EventAttr& attr) { attr.sample_period = 1000; },
+       ErrorCode::kUnsupported,
+       "ev: PMU Hardware doesn't support sampling/overflow-interrupts. Try 'perf stat'"},
+      {EOPNOTSUPP, cpus, [](abi::EventAttr& attr) { attr.precise_ip = 1; }, ErrorCode::kUnsupported,
+       "'precise' request may not be supported. Try removing 'p' modifier."},
+      {EOPNOTSUPP, cpus, [](abi::EventAttr& attr) { attr.aux_output = 1; }, ErrorCode::kUnsupported,
+       "ev: PMU Hardware doesn't support 'aux_output' feature"},
+      {EMFILE,
+       cpus,
+       {},
+       ErrorCode::kFailed,
+       "Too many events are opened.\nProbably the maximum number of open file descriptors"},
+      {ENODEV,
+       cpus,
+       {},
+       ErrorCode::kFailed,
+       "No such device - did you specify an out-of-range profile CPU?"},
+      {ENODEV,
+       threads,
+       {},
+       ErrorCode::kFailed,
+       "The sys_perf_event_open() syscall returned with 19 (No such device) for event (ev)."},
+      {EBUSY, cpus, {}, ErrorCode::kFailed, "The PMU counters are busy/taken by another profiler."},
+  };
+  for (const auto& each : kCases) {
+    Error error = refusal(each.error, each.target, each.ask);
+    EXPECT_EQ(error.message.substr(0, 7 + each.words.size()), "Error:\n" + each.words)
+        << each.error;
+    EXPECT_EQ(error.code, each.code) << each.words;
+  }
+}
+
 TEST(EventOpener, CountingPassesOverWhatTheMachineHasNot) {
   for (int error : {ENOENT, EINVAL, EOPNOTSUPP, ENXIO, ENOSYS}) {
     FakeKernel kernel([error](const abi::EventAttr& attr, pid_t) {

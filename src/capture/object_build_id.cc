@@ -1,23 +1,20 @@
 #include "capture/object_build_id.h"
 
+#include <fcntl.h>
 #include <sys/auxv.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/file.h"
-#include "capture/proc_maps.h"
+#include "capture/record_scan.h"
 #include "elf/build_id.h"
 #include "elf/elf_file.h"
+#include "store/mapped_object.h"
+#include "store/proc_maps.h"
 
 namespace sonde {
 namespace {
 
-bool same_mount_namespace(pid_t pid) {
-  struct stat ours{};
-  struct stat theirs{};
-  if (::stat("/proc/self/ns/mnt", &ours) != 0) return true;
-  if (::stat(fmt::format("/proc/{}/ns/mnt", pid).c_str(), &theirs) != 0) return true;
-  return ours.st_ino == theirs.st_ino;
+MappedObject as_mapped(const HitObject& object) {
+  return {.path = object.path, .inode = object.file.inode, .pids = object.pids};
 }
 
 std::optional<std::string> non_empty(std::string_view id) {
@@ -33,23 +30,34 @@ std::optional<std::string> id_in_notes_file(const std::string& path) {
 
 }  // namespace
 
-std::string reachable_path(const std::string& path, pid_t pid) {
-  if (pid <= 0 || same_mount_namespace(pid)) return path;
-  std::string inside = fmt::format("/proc/{}/root{}", pid, path);
-  return ::access(inside.c_str(), R_OK) == 0 ? inside : path;
+bool path_will_not_do(const HitObject& object) {
+  if (!object.path.starts_with('/')) return false;
+  if (!is_file_of(object.path, object.file.inode)) return true;
+  return object.pid > 0 && !foreign_root("/proc", static_cast<uint32_t>(object.pid)).empty();
 }
 
-std::optional<std::string> object_build_id(const std::string& path, pid_t pid) {
-  if (path == "[vdso]") {
+std::string object_file(const HitObject& object) {
+  if (object.held_fd >= 0) return fmt::format("/proc/self/fd/{}", object.held_fd);
+  // A device or a pipe would block, or have no end: is_file_of wants a file.
+  for (const WayToObject& way : ways_to(as_mapped(object)))
+    if (is_file_of(way.path, object.file.inode)) return way.path;
+  return {};
+}
+
+Fd open_object(const HitObject& object) {
+  std::string path = object_file(object);
+  return path.empty() ? Fd() : Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+}
+
+std::optional<std::string> object_build_id(const HitObject& object) {
+  if (object.path == "[vdso]") {
     Bytes image = vdso_bytes();
     if (image.empty()) return std::nullopt;
-    Result<ElfFile> vdso = ElfFile::view(image, path);
+    Result<ElfFile> vdso = ElfFile::view(image, object.path);
     return vdso ? non_empty(vdso->build_id()) : std::nullopt;
   }
-  struct stat status{};
-  std::string file = reachable_path(path, pid);
-  // A device or a pipe would block, or have no end.
-  if (::stat(file.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+  std::string file = object_file(object);
+  if (file.empty()) return std::nullopt;
   Result<ElfFile> elf = ElfFile::open(file);
   return elf ? non_empty(elf->build_id()) : std::nullopt;
 }

@@ -88,6 +88,8 @@ std::string out_of_memory(const CaptureEvent& event) {
 }
 
 std::string words_for(const CaptureEvent& event, const Target& target, int error) {
+  if ((error == EINVAL || error == ENODEV) && !event.parsed.terms.cpus.empty())
+    return fmt::format("{}: no such CPU, or the event cannot be opened there.", event.parsed.name);
   switch (error) {
     case ENOENT:
       return no_such(event);

@@ -34,8 +34,9 @@ struct SamplingOptions {
   bool strict_freq = false;        // --strict-freq
   std::optional<uint64_t> period;  // -c N
   CallGraphMode call_graph = CallGraphMode::kNone;
-  uint32_t dump_size = 8192;  // --call-graph dwarf,SIZE
-  uint32_t max_stack = 0;     // --call-graph fp,N; 0: the kernel's default
+  uint32_t dump_size = 8192;   // --call-graph dwarf,SIZE
+  bool unwind_stacks = false;  // copies become chains before they are written (not dwarf,raw)
+  uint32_t max_stack = 0;      // --call-graph fp,N; 0: the kernel's default
 
   bool no_inherit = false;               // -i
   bool no_inherit_given = false;         // -i or --inherit was on the command line
@@ -133,6 +134,9 @@ struct ControlOptions {
   [[nodiscard]] bool any() const { return !fifo.empty() || fd >= 0; }
 };
 
+class MadeEvents;
+class RecordTransform;
+
 struct RecordOptions {
   TargetOptions target;
   SamplingOptions sampling;
@@ -151,6 +155,8 @@ struct RecordOptions {
   bool quiet = false;
   int verbose = 0;
   std::vector<std::string> command_line;  // for the CMDLINE feature
+  MadeEvents* made = nullptr;             // what was made for the events; outlives the recording
+  RecordTransform* transform = nullptr;   // between rings and file; outlives the recording
 };
 
 }  // namespace sonde

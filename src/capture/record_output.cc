@@ -11,6 +11,11 @@
 #include "capture/kernel_copy.h"
 
 namespace sonde {
+namespace {
+
+constexpr int64_t kTimestampStepNs = 10'000'000;  // of the last two digits of a file's time
+
+}  // namespace
 
 bool RecordOutput::is_pipe(const OutputOptions& output, int stdout_fd) {
   if (!output.path.empty()) return output.path == "-";
@@ -53,9 +58,15 @@ std::string RecordOutput::shown_name() const {
 Result<std::string> RecordOutput::rename_finished() {
   timespec now{};
   ::clock_gettime(CLOCK_REALTIME, &now);
-  std::string name =
-      path_ + "." + file_timestamp(int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec);
+  int64_t now_ns = int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+  std::string name;
   std::error_code error;
+  // Two files that end within a hundredth of a second must not have one name: the later one takes
+  // the next that is free.
+  do {
+    name = path_ + "." + file_timestamp(now_ns);
+    now_ns += kTimestampStepNs;
+  } while (std::filesystem::exists(std::filesystem::symlink_status(name, error)));
   std::filesystem::rename(path_, name, error);
   if (error)
     return fail(ErrorCode::kIo, "failed to rename {} to {}: {}", path_, name, error.message());
@@ -75,7 +86,7 @@ Result<> RecordOutput::next() {
 
 std::string file_timestamp(int64_t now_ns) {
   auto seconds = static_cast<time_t>(now_ns / 1'000'000'000);
-  auto hundredths = now_ns % 1'000'000'000 / 10'000'000;
+  auto hundredths = now_ns % 1'000'000'000 / kTimestampStepNs;
   tm local{};
   ::localtime_r(&seconds, &local);
   return fmt::format("{:04}{:02}{:02}{:02}{:02}{:02}{:02}", local.tm_year + 1900, local.tm_mon + 1,

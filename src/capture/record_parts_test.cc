@@ -1,15 +1,21 @@
 // Small parts of a recording that turn text into decisions.
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+#include <set>
+
 #include "capture/control_channel.h"
 #include "capture/cpu_map.h"
 #include "capture/delay_schedule.h"
 #include "capture/lost_counts.h"
 #include "capture/parse_size.h"
-#include "capture/proc_maps.h"
+#include "capture/record_output.h"
 #include "capture/ring_set.h"
 #include "capture/session_features.h"
+#include "capture/synthesis_kernel.h"
 #include "capture/workload.h"
+#include "store/proc_maps.h"
 
 namespace sonde {
 namespace {
@@ -34,9 +40,11 @@ TEST(ParseRingPages, PowersOfTwo) {
 }
 
 TEST(DefaultRingPages, ManyRingsAreSmaller) {
-  size_t limited = default_ring_pages(2, false);
-  EXPECT_GE(default_ring_pages(2, true), limited);
-  EXPECT_EQ(default_ring_pages(100'000, true), limited);
+  size_t limited = default_ring_pages(2, false, false);
+  EXPECT_GE(default_ring_pages(2, true, false), limited);
+  EXPECT_EQ(default_ring_pages(100'000, true, false), limited);
+  EXPECT_EQ(default_ring_pages(2, false, true), limited);
+  EXPECT_GT(default_ring_pages(2, true, true), default_ring_pages(2, true, false));
 }
 
 TEST(ParseDelay, NumbersRangesAndNonsense) {
@@ -104,6 +112,42 @@ TEST(SessionFeatures, CpuInfo) {
   EXPECT_EQ(cpu_id_of(text), "GenuineIntel,6,85,7");
   EXPECT_EQ(cpu_description_of(text), "Intel(R) Xeon(R) CPU");
   EXPECT_FALSE(cpu_id_of("processor: 0\n"));
+  EXPECT_EQ(cpu_id_of_midr("0x00000000411fd071"), "0x00000000410fd070");
+  EXPECT_FALSE(cpu_id_of_midr(""));
+}
+
+/// A directory in the place of /proc.
+class FakeProc {
+ public:
+  explicit FakeProc(const std::string& kallsyms) {
+    path_ = ::testing::TempDir() + "sonde-proc-XXXXXX";
+    EXPECT_NE(::mkdtemp(path_.data()), nullptr);
+    std::ofstream(path_ + "/kallsyms") << kallsyms;
+  }
+  FakeProc(const FakeProc&) = delete;
+  FakeProc& operator=(const FakeProc&) = delete;
+  ~FakeProc() { std::filesystem::remove_all(path_); }
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+TEST(KernelText, IsNamedAfterTheSymbolAtItsStart) {
+  FakeProc x86(
+      "0000000000000000 A fixed_percpu_data\n"
+      "ffffffff81000000 T _stext\nffffffff81000000 T _text\nffffffff82000000 T _etext\n");
+  EXPECT_EQ(kernel_text(x86.path())->symbol, "_text");
+  // arm64 has its _text before its code, and none in kallsyms, or not as code.
+  FakeProc arm64(
+      "ffffa73f33200000 D _text\nffffa73f33210000 t bcm2835_handle_irq\n"
+      "ffffa73f33210000 T _stext\nffffa73f33f00000 D _etext\n");
+  std::optional<KernelText> text = kernel_text(arm64.path());
+  ASSERT_TRUE(text);
+  EXPECT_EQ(text->symbol, "_stext");
+  EXPECT_EQ(text->start, 0xffffa73f33210000u);
+  EXPECT_EQ(text->end, 0xffffa73f33f00000u);
 }
 
 TEST(Workload, IsHeldUntilItIsStartedAndGivesItsStatus) {
@@ -124,4 +168,30 @@ TEST(Workload, SaysWhyItCannotRun) {
 }
 
 }  // namespace
+TEST(RecordOutput, FilesThatEndTogetherHaveTheirOwnNames) {
+  std::string directory =
+      (std::filesystem::temp_directory_path() / "record_output.XXXXXX").string();
+  ASSERT_NE(::mkdtemp(directory.data()), nullptr);
+  OutputOptions options;
+  options.path = directory + "/perf.data";
+  SwitchOutputOptions switching;
+  switching.enabled = true;
+  switching.max_files = 3;
+  RecordOutput::Settings settings{options, switching};
+  settings.sys = &Sys::host();
+  Result<RecordOutput> output = RecordOutput::create(settings);
+  ASSERT_TRUE(output.has_value()) << output.error().message;
+  std::set<std::string> names;
+  for (int i = 0; i < 4; ++i) {
+    Result<std::string> name = output->rename_finished();
+    ASSERT_TRUE(name.has_value());
+    names.insert(*name);
+    ASSERT_TRUE(output->next().has_value());
+  }
+  EXPECT_EQ(names.size(), 4U);
+  EXPECT_FALSE(std::filesystem::exists(*names.begin())) << "the oldest goes";
+  EXPECT_TRUE(std::filesystem::exists(*names.rbegin()));
+  std::filesystem::remove_all(directory);
+}
+
 }  // namespace sonde

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "capture/object_build_id.h"
+
 namespace sonde {
 namespace {
 
@@ -140,9 +142,15 @@ void RecordScan::mapping(const std::byte* at, const abi::RecordHeader& header) {
   } else if (is_anonymous(name)) {
     return;
   }
+  FileIdentity file;
+  bool carries_file =
+      header.type == abi::kRecordMmap2 && (header.misc & abi::kMiscMmapBuildId) == 0;
+  if (!kernel && carries_file)
+    file = {load<uint32_t>(payload + 32), load<uint32_t>(payload + 36),
+            load<uint64_t>(payload + 40)};
   uint32_t object =
       object_of(std::string(name), kernel ? HitObject::Kind::kKernel : HitObject::Kind::kUser,
-                static_cast<int32_t>(pid));
+                static_cast<int32_t>(pid), file);
   if (options_.all_objects) hit(object);
   std::vector<Mapping>& mappings = processes_[pid].mappings;
   std::erase_if(mappings, [&](const Mapping& old) {
@@ -172,7 +180,25 @@ void RecordScan::end_round() {
 void RecordScan::touch_mapped_objects() {
   for (const Key& key : touched_)
     if (const Mapping* mapping = find(key.pid, key.page)) hit(mapping->object);
+  if (options_.call_chains) touch_whole_processes();
   touched_.clear();
+}
+
+/// Callers may be anywhere in the process of a sample. Chains are not read for it: an object too
+/// many costs less than that.
+void RecordScan::touch_whole_processes() {
+  std::unordered_set<uint32_t> seen;
+  for (const Key& key : touched_) {
+    uint32_t pid = key.pid;
+    for (int depth = 0; depth < kMostAncestors && pid != kKernelPid && seen.insert(pid).second;
+         ++depth) {
+      auto process = processes_.find(pid);
+      if (process == processes_.end()) break;
+      for (const Mapping& mapping : process->second.mappings) hit(mapping.object);
+      if (!process->second.mappings.empty()) break;
+      pid = process->second.parent;
+    }
+  }
 }
 
 void RecordScan::forget_ended() {
@@ -197,19 +223,43 @@ const RecordScan::Mapping* RecordScan::find(uint32_t pid, uint64_t page) const {
   return nullptr;
 }
 
-uint32_t RecordScan::object_of(std::string path, HitObject::Kind kind, int32_t pid) {
-  auto [found, added] = object_ids_.try_emplace(path, static_cast<uint32_t>(objects_.size()));
+uint32_t RecordScan::object_of(std::string path, HitObject::Kind kind, int32_t pid,
+                               const FileIdentity& file) {
+  constexpr size_t kMostPids = 8;
+  std::string key = fmt::format("{}\n{}:{}:{}", path, file.major, file.minor, file.inode);
+  auto [found, added] =
+      object_ids_.try_emplace(std::move(key), static_cast<uint32_t>(objects_.size()));
   if (added) {
-    objects_.push_back({std::move(path), kind, kind == HitObject::Kind::kKernel ? -1 : pid});
+    objects_.push_back({std::move(path), kind, kind == HitObject::Kind::kKernel ? -1 : pid, file});
     object_hit_.push_back(false);
   }
+  std::vector<uint32_t>& pids = objects_[found->second].pids;
+  if (kind == HitObject::Kind::kUser && pids.size() < kMostPids &&
+      std::ranges::find(pids, static_cast<uint32_t>(pid)) == pids.end())
+    pids.push_back(static_cast<uint32_t>(pid));
   return found->second;
 }
 
 void RecordScan::hit(uint32_t object) {
   if (object_hit_[object]) return;
   object_hit_[object] = true;
-  hits_.push_back(objects_[object]);
+  hits_.push_back(object);
+  if (options_.hold_files) hold(objects_[object]);
+}
+
+void RecordScan::hold(HitObject& object) {
+  constexpr size_t kMostHeld = 512;
+  if (object.held_fd >= 0 || held_.size() >= kMostHeld || !path_will_not_do(object)) return;
+  Fd fd = open_object(object);
+  if (!fd.valid()) return;
+  object.held_fd = fd.get();
+  held_.push_back(std::move(fd));
+}
+
+std::vector<HitObject> RecordScan::hits() const {
+  std::vector<HitObject> hits;
+  for (uint32_t object : hits_) hits.push_back(objects_[object]);
+  return hits;
 }
 
 void RecordScan::restart() {

@@ -22,6 +22,8 @@
 
 #include "abi/perf_event.h"
 #include "base/bytes.h"
+#include "base/file.h"
+#include "perfdata/file_identity.h"
 
 namespace sonde {
 
@@ -30,7 +32,10 @@ struct HitObject {
   enum class Kind : uint8_t { kUser, kKernel };
   std::string path;  // "[kernel.kallsyms]", "[vdso]", a module's or file's path
   Kind kind = Kind::kUser;
-  int32_t pid = -1;  // a process that maps it: its mount namespace is where the path holds
+  int32_t pid = -1;        // a process that maps it: its mount namespace is where the path holds
+  FileIdentity file = {};  // as its mapping says
+  std::vector<uint32_t> pids = {};  // some of the processes that map it
+  int held_fd = -1;  // of the file, where its path may soon lead there no more; the scan's own
   bool operator==(const HitObject&) const = default;
 };
 
@@ -48,6 +53,8 @@ class RecordScan {
   struct Options {
     bool objects = true;       // find out which objects were hit
     bool all_objects = false;  // every mapped object counts as hit
+    bool call_chains = false;  // what is mapped where a sample was taken counts: callers lie there
+    bool hold_files = false;   // keep files open that are deleted, or a container's own
   };
   /// `attrs` are those of the events whose records will pass.
   RecordScan(const std::vector<abi::EventAttr>& attrs, Options options);
@@ -59,7 +66,7 @@ class RecordScan {
 
   [[nodiscard]] const ScanCounts& counts() const { return counts_; }
   /// In the order of the first hit.
-  [[nodiscard]] const std::vector<HitObject>& hits() const { return hits_; }
+  [[nodiscard]] std::vector<HitObject> hits() const;
   /// Start counting anew for the next file (--switch-output); maps stay known.
   void restart();
 
@@ -92,14 +99,16 @@ class RecordScan {
 
   void walk(Bytes records);
   void touch_mapped_objects();
+  void touch_whole_processes();
   void forget_ended();
   void record(const std::byte* at, const abi::RecordHeader& header);
   void sample(const std::byte* payload, const abi::RecordHeader& header);
   void mapping(const std::byte* at, const abi::RecordHeader& header);
   void task(const std::byte* payload, uint32_t type);
   [[nodiscard]] const Mapping* find(uint32_t pid, uint64_t page) const;
-  uint32_t object_of(std::string path, HitObject::Kind kind, int32_t pid);
+  uint32_t object_of(std::string path, HitObject::Kind kind, int32_t pid, const FileIdentity& file);
   void hit(uint32_t object);
+  void hold(HitObject& object);
 
   Options options_;
   Places places_;
@@ -111,7 +120,8 @@ class RecordScan {
   std::vector<HitObject> objects_;
   std::vector<bool> object_hit_;
   std::unordered_map<std::string, uint32_t> object_ids_;
-  std::vector<HitObject> hits_;
+  std::vector<uint32_t> hits_;
+  std::vector<Fd> held_;
 };
 
 }  // namespace sonde

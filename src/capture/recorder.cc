@@ -9,7 +9,6 @@
 #include <cstring>
 
 #include "capture/bpf_watch.h"
-#include "capture/build_id_cache.h"
 #include "capture/capture_setup.h"
 #include "capture/control_channel.h"
 #include "capture/control_commands.h"
@@ -19,6 +18,7 @@
 #include "capture/event_closer.h"
 #include "capture/event_switch.h"
 #include "capture/lost_counts.h"
+#include "capture/object_keeping.h"
 #include "capture/poller.h"
 #include "capture/preamble.h"
 #include "capture/record_output.h"
@@ -46,9 +46,14 @@ class Recorder {
         poller_(poller),
         capture_(capture),
         events_(env.sys, capture.events),
-        commands_(options, env, capture.events, events_),
-        scan_(capture.attrs(),
-              {.objects = options.build_ids.collect, .all_objects = options.build_ids.all}),
+        commands_({[this](bool on) { on ? events_.enable() : events_.disable(); },
+                   [this](std::string_view name, bool on) { return events_.set_one(name, on); },
+                   [this](std::string_view text) { say(options_, env_, text); }},
+                  env, capture.events),
+        scan_(capture.attrs(), {.objects = options.build_ids.collect,
+                                .all_objects = options.build_ids.all,
+                                .call_chains = options.sampling.call_graph != CallGraphMode::kNone,
+                                .hold_files = options.build_ids.collect}),
         drain_(scan_, options) {}
 
   Result<int> run() {
@@ -149,8 +154,12 @@ class Recorder {
 
   /// The file's head and what is known before the first event.
   Result<> begin_file() {
-    main_.emplace(output_->writer().main(), options_.output.aio_blocks);
-    TRY(output_->writer().begin(event_descriptions(capture_), features_.features));
+    std::vector<EventDesc> events = event_descriptions(capture_);
+    if (options_.transform != nullptr) options_.transform->begin(events);
+    main_.emplace(output_->writer().main(),
+                  StreamWriter::Options{.blocks = options_.output.aio_blocks,
+                                        .transform = options_.transform});
+    TRY(output_->writer().begin(std::move(events), features_.features));
     ByteBuilder records;
     write_event_records(capture_, records);
     if (!options_.synthesis.at_end) synthesise(records);
@@ -164,6 +173,7 @@ class Recorder {
 
   void start() {
     if (done_) return;
+    limit_wait();
     if (threads_) threads_->start();
     // Events of a command are switched on by its exec; others now. With -D they wait.
     if (options_.delay.any())
@@ -215,7 +225,7 @@ class Recorder {
     bytes_written_ = output_->writer().bytes_written();
     keep(output_->writer().finish(features));
     if (options_.build_ids.collect && options_.build_ids.update_cache)
-      update_build_id_cache(options_.build_ids.cache_directory, scan_.hits(), features.build_ids);
+      keep_hit_objects(options_.build_ids.cache_directory, scan_.hits(), features.build_ids);
     if (options_.switch_output.enabled || options_.output.timestamp_name)
       TRY(output_->rename_finished());
     return {};
@@ -230,12 +240,20 @@ class Recorder {
       most = std::max(most, TRY(drain_.forward(ring, *main_, all)));
     wait_ms_ = pace_.next_wait_ms(DrainPace::Clock::now(), most,
                                   capture_.rings->rings().front().buffer.data_size());
+    limit_wait();
     if (most == 0) return {};
     ByteBuilder round;
     encode_empty(abi::kRecordFinishedRound, round);
     TRY(main_->own(round.view()));
     scan_.end_round();
     return {};
+  }
+
+  /// A container that is gone took its files along: they are to be seen, and held, before that.
+  void limit_wait() {
+    constexpr int kMostMs = 100;
+    if (!options_.build_ids.collect || !options_.build_ids.update_cache) return;
+    if (wait_ms_ < 0 || wait_ms_ > kMostMs) wait_ms_ = kMostMs;
   }
 
   Result<> read_backward_rings() {

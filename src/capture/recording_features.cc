@@ -1,6 +1,7 @@
 #include "capture/recording_features.h"
 
 #include <algorithm>
+#include <map>
 
 #include "base/version.h"
 #include "capture/object_build_id.h"
@@ -42,7 +43,7 @@ void keep_bpf_program(LoadedBpfProgram program, RecordingFeatures& all) {
 }
 
 std::optional<std::string> build_id_of(const HitObject& hit) {
-  if (hit.kind == HitObject::Kind::kUser) return object_build_id(hit.path, hit.pid);
+  if (hit.kind == HitObject::Kind::kUser) return object_build_id(hit);
   if (hit.path == "[kernel.kallsyms]") return kernel_build_id();
   // A module: "[name]" or its file.
   std::string name = hit.path.substr(hit.path.rfind('/') + 1);
@@ -105,14 +106,17 @@ void add_bpf_program(uint32_t id, RecordingFeatures& all) {
 
 std::vector<BuildIdEntry> build_ids_of(const std::vector<HitObject>& hits) {
   std::vector<BuildIdEntry> entries;
+  std::map<std::string_view, int> files_of_path;
+  for (const HitObject& hit : hits) ++files_of_path[hit.path];
   for (const HitObject& hit : hits) {
     std::optional<std::string> id = build_id_of(hit);
     if (!id) continue;
     bool kernel = hit.kind == HitObject::Kind::kKernel;
-    entries.push_back({.misc = kernel ? abi::kMiscKernel : abi::kMiscUser,
-                       .pid = -1,
-                       .build_id = std::move(*id),
-                       .path = hit.path});
+    BuildIdEntry& entry = entries.emplace_back();
+    entry.misc = kernel ? abi::kMiscKernel : abi::kMiscUser;
+    entry.build_id = std::move(*id);
+    entry.path = hit.path;
+    if (files_of_path[hit.path] > 1) entry.file = hit.file;
   }
   return entries;
 }

@@ -8,13 +8,11 @@
 #include "base/check.h"
 
 namespace sonde {
-namespace {
+namespace {}  // namespace
 
 size_t page_size() {
   return static_cast<size_t>(::sysconf(_SC_PAGESIZE));
 }
-
-}  // namespace
 
 SysResult<RingBuffer> RingBuffer::map(Sys& sys, int fd, size_t pages, bool backward) {
   size_t size = (pages + 1) * page_size();

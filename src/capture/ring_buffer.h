@@ -23,6 +23,9 @@ struct perf_event_mmap_page;
 
 namespace sonde {
 
+/// Of the running kernel, in bytes.
+[[nodiscard]] size_t page_size();
+
 /// Whole records; where they pass the end of the ring, `second` is their rest and the border may
 /// lie inside a record.
 struct RingPiece {

@@ -12,13 +12,7 @@
 #include "capture/parse_size.h"
 
 namespace sonde {
-namespace {
-
-size_t page_size() {
-  return static_cast<size_t>(::sysconf(_SC_PAGESIZE));
-}
-
-}  // namespace
+namespace {}  // namespace
 
 Result<RingSet> RingSet::create(Sys& sys, std::vector<CaptureEvent>& events, size_t pages,
                                 bool per_thread) {
@@ -65,7 +59,7 @@ void RingSet::pause_backward(bool pause) {
       (void)sys_->ioctl(ring.buffer.fd(), PERF_EVENT_IOC_PAUSE_OUTPUT, pause ? 1 : 0);
 }
 
-size_t default_ring_pages(size_t rings, bool unlimited) {
+size_t default_ring_pages(size_t rings, bool unlimited, bool stack_copies) {
   constexpr uint64_t kFallbackKb = 512;
   Result<std::string> text = read_file("/proc/sys/kernel/perf_event_mlock_kb");
   uint64_t kb = text ? parse_number(trim(*text)).value_or(kFallbackKb) : kFallbackKb;
@@ -75,9 +69,10 @@ size_t default_ring_pages(size_t rings, bool unlimited) {
   if (!unlimited) return allowed;
   // Room for records that come while a busy machine lets us wait: a reader that is late by 50 ms
   // loses records of a 100 kHz recording with call chains in what the limit gives.
-  constexpr size_t kMostBytes = size_t{2} << 20;
-  constexpr size_t kMostTogether = size_t{64} << 20;
-  size_t bytes = std::min(kMostBytes, kMostTogether / std::max<size_t>(rings, 1));
+  size_t scale = stack_copies ? 8 : 1;
+  size_t most = scale * (size_t{2} << 20);
+  size_t most_together = scale * (size_t{64} << 20);
+  size_t bytes = std::min(most, most_together / std::max<size_t>(rings, 1));
   return std::max(allowed, std::bit_floor(bytes / page_size()));
 }
 

@@ -44,8 +44,8 @@ class RingSet {
 
 /// The ring size without -m, in pages, a power of two: what a user may lock
 /// (kernel.perf_event_mlock_kb); where the limit does not hold (`unlimited`), up to 2 MiB, as long
-/// as `rings` of them stay below 64 MiB.
-size_t default_ring_pages(size_t rings, bool unlimited);
+/// as `rings` of them stay below 64 MiB; eight times as much for records with copies of stacks.
+size_t default_ring_pages(size_t rings, bool unlimited, bool stack_copies);
 
 /// -m's value: a power of two of pages, from a number of pages or a size with unit B, K, M, G.
 /// `rounded` tells whether it had to be rounded up. Error: kUsage.

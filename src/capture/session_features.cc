@@ -49,14 +49,17 @@ void add_once(std::vector<std::string>& list, std::optional<std::string> item) {
 
 std::optional<CacheLevel> read_cache(const std::string& directory) {
   std::optional<std::string> type = line_of(directory + "/type");
-  if (!type) return std::nullopt;
+  std::optional<std::string> size = line_of(directory + "/size");
+  // Where the firmware says nothing of its caches, the kernel knows no more than that they are
+  // there.
+  if (!type || !size) return std::nullopt;
   CacheLevel cache{};
   cache.type = std::move(*type);
   cache.level = number_of(directory + "/level", 0);
   cache.line_size = number_of(directory + "/coherency_line_size", 0);
   cache.sets = number_of(directory + "/number_of_sets", 0);
   cache.ways = number_of(directory + "/ways_of_associativity", 0);
-  cache.size = line_of(directory + "/size").value_or("");
+  cache.size = std::move(*size);
   cache.cpus = line_of(directory + "/shared_cpu_list").value_or("");
   return cache;
 }
@@ -83,6 +86,9 @@ void collect_cpuinfo(Features& features) {
   if (!info) return;
   features.cpu_desc = cpu_description_of(*info);
   features.cpu_id = cpu_id_of(*info);
+  std::string first_cpu = "/sys/devices/system/cpu/cpu0/regs/identification/midr_el1";
+  if (std::optional<std::string> midr = line_of(first_cpu); midr && !features.cpu_id)
+    features.cpu_id = cpu_id_of_midr(*midr);
 }
 
 }  // namespace
@@ -103,6 +109,13 @@ std::optional<std::string> cpu_id_of(std::string_view cpuinfo) {
   std::optional<std::string_view> stepping = field(cpuinfo, "stepping");
   if (!vendor || !family || !model || !stepping) return std::nullopt;
   return fmt::format("{},{},{},{}", *vendor, *family, *model, *stepping);
+}
+
+std::optional<std::string> cpu_id_of_midr(std::string_view midr) {
+  constexpr uint64_t kVariantAndRevision = 0xf0000f;
+  std::optional<uint64_t> value = parse_hex(midr.starts_with("0x") ? midr.substr(2) : midr);
+  if (!value) return std::nullopt;
+  return fmt::format("{:#018x}", *value & ~kVariantAndRevision);
 }
 
 CpuTopology read_cpu_topology(const std::string& sys, uint32_t cpu_count) {

@@ -23,6 +23,9 @@ std::vector<NumaNode> read_numa(const std::string& sys);
 std::optional<MemTopology> read_mem_topology(const std::string& sys);
 /// "GenuineIntel,6,85,7" of a /proc/cpuinfo text of x86.
 std::optional<std::string> cpu_id_of(std::string_view cpuinfo);
+/// "0x00000000410fd070" of an arm64 CPU's main id register as /sys has it: without variant and
+/// revision, as tables of events are by model.
+std::optional<std::string> cpu_id_of_midr(std::string_view midr);
 /// The "model name" of a /proc/cpuinfo text, runs of blanks made one.
 std::optional<std::string> cpu_description_of(std::string_view cpuinfo);
 

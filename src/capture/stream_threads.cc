@@ -133,7 +133,7 @@ void StreamThreads::run(size_t index) {
       poller->add(ring.buffer.fd(), [&, fd = ring.buffer.fd()](Poller::Ready ready) {
         if (ready.hung_up) poller->remove(fd);
       });
-  StreamWriter stream(writer_.stream(index), 0);
+  StreamWriter stream(writer_.stream(index), {});
   DrainPace pace(DrainPace::Clock::now());
   int wait_ms = -1;
   while (!stopping) {

@@ -36,7 +36,10 @@ void each_line(const std::string& path, const Visit& visit) {
 
 struct Kallsym {
   uint64_t address = 0;
+  char type = 0;
   std::string_view name;
+
+  [[nodiscard]] bool is_code() const { return type == 'T' || type == 't'; }
 };
 
 std::optional<Kallsym> parse_kallsym(std::string_view line) {
@@ -45,7 +48,7 @@ std::optional<Kallsym> parse_kallsym(std::string_view line) {
   std::optional<uint64_t> address = parse_hex(line.substr(0, blank));
   if (!address) return std::nullopt;
   std::string_view name = line.substr(blank + 3);
-  return Kallsym{*address, name.substr(0, name.find('\t'))};
+  return Kallsym{*address, line[blank + 1], name.substr(0, name.find('\t'))};
 }
 
 /// The size of the kernel's code as the resource tree has it: exactly _text to _etext.
@@ -86,15 +89,18 @@ std::unordered_map<std::string, std::string> module_paths() {
 std::optional<KernelText> kernel_text(const std::string& proc) {
   KernelText text;
   std::optional<uint64_t> size = code_size(proc);
-  bool has_start = false;
   each_line(proc + "/kallsyms", [&](std::string_view line) {
     std::optional<Kallsym> symbol = parse_kallsym(line);
     if (!symbol) return true;
-    if (!has_start && (symbol->name == "_text" || symbol->name == "_stext")) {
+    // Lines stand by address, and _text is never behind _stext; some kernels (arm64) list only the
+    // latter.
+    bool is_text = symbol->name == "_text" && symbol->is_code();
+    bool is_stext = symbol->name == "_stext" && text.start == 0;
+    if (is_text || is_stext) {
       text.start = symbol->address;
-      has_start = true;
-      if (size) return false;
+      text.symbol = symbol->name;
     }
+    if (size && text.start != 0 && symbol->address > text.start) return false;
     if (symbol->name == "_etext") {
       text.end = symbol->address;
       return false;
@@ -142,7 +148,7 @@ void synthesise_kernel(const abi::EventAttr& attr, ByteBuilder& out) {
   };
   std::optional<KernelText> text = kernel_text();
   if (!text) return;
-  add(text->start, text->end - text->start, text->start, "[kernel.kallsyms]_text");
+  add(text->start, text->end - text->start, text->start, "[kernel.kallsyms]" + text->symbol);
   for (const KernelModule& module : kernel_modules())
     add(module.start, module.size, 0, module.path);
 }

@@ -1,5 +1,6 @@
-// The kernel's own mappings: its text, named "[kernel.kallsyms]_text" so that readers can tell how
-// far the running kernel was moved from where it was linked, and its modules.
+// The kernel's own mappings: its text, named "[kernel.kallsyms]_text" after the symbol at its
+// start, so that readers can tell how far the running kernel was moved from where it was linked,
+// and its modules.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +14,7 @@
 namespace sonde {
 
 struct KernelText {
+  std::string symbol;  // _text, or _stext where kallsyms lacks that
   uint64_t start = 0, end = 0;
 };
 

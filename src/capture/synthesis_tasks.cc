@@ -13,8 +13,9 @@
 #include "base/parallel.h"
 #include "base/text.h"
 #include "capture/object_build_id.h"
-#include "capture/proc_maps.h"
+#include "capture/record_scan.h"
 #include "perfdata/record_encoder.h"
+#include "store/proc_maps.h"
 
 namespace sonde {
 namespace {
@@ -163,7 +164,11 @@ class ProcessSynthesis {
     record.is_v2 = true;
     std::string build_id;
     if (options_.build_ids && record.path.starts_with('/') && mapping.inode != 0) {
-      build_id = object_build_id(std::string(record.path), pid).value_or(std::string());
+      build_id = object_build_id({.path = std::string(record.path),
+                                  .pid = pid,
+                                  .file = {mapping.major, mapping.minor, mapping.inode},
+                                  .pids = {u32(pid)}})
+                     .value_or(std::string());
       record.build_id = as_bytes(build_id);
     }
     auto misc =

@@ -35,7 +35,7 @@ bool counts_all(const CountOptions& options, const CaptureEvent& event) {
                !parsed.bpf_counter && parsed.cpus.empty();
   bool plain_terms = terms.cpus.empty() && !terms.percore &&
                      terms.inherit.value_or(!options.no_inherit) == !options.no_inherit;
-  return plain && plain_terms && member_of(parsed.tracepoint).has_value();
+  return plain && plain_terms && !parsed.bpf_program && member_of(parsed.tracepoint).has_value();
 }
 
 /// Indices of the events that stand alone and can be in a family.
@@ -52,8 +52,9 @@ std::vector<size_t> candidates(const CountOptions& options,
 
 /// What asks for a counter per event, or for less than everything that the target does.
 bool needs_events(const CountOptions& options) {
-  return options.to_file || options.control.any() || options.all_user || options.all_kernel ||
-         options.target.per_thread || !options.cgroups.empty();
+  return options.to_file || !options.bpf_programs.empty() || options.control.any() ||
+         options.all_user || options.all_kernel || options.target.per_thread ||
+         !options.cgroups.empty();
 }
 
 }  // namespace
@@ -67,6 +68,13 @@ std::optional<SyscallFamily> SyscallFamily::open(const CountOptions& options, co
   SyscallCounts::Scope scope{.all_tasks = target.has_cpu(),
                              .inherit = !options.no_inherit,
                              .enable_on_exec = target.is_command() && !options.delay.any()};
+  auto wants = [&](SyscallCounts::Direction direction) {
+    return std::ranges::any_of(members, [&](size_t member) {
+      return member_of(events[member].parsed.tracepoint)->direction == direction;
+    });
+  };
+  scope.enter = wants(SyscallCounts::kEnter);
+  scope.exit = wants(SyscallCounts::kExit);
   if (!scope.all_tasks)
     for (const ThreadEntry& thread : target.threads)
       scope.tids.push_back(static_cast<uint32_t>(thread.tid));

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "event/own_group.h"
+
 namespace sonde {
 namespace {
 
@@ -54,7 +56,7 @@ Result<std::vector<std::byte>> tracing_data(const std::vector<TracepointName>& t
   out.u32(0);  // formats of ftrace's own events: they are not recorded
   out.u32(static_cast<uint32_t>(systems.size()));
   for (const System& system : systems) {
-    put_name(system.name, out);
+    put_name(shown_group(system.name), out);
     out.u32(static_cast<uint32_t>(system.formats.size()));
     for (const std::string& format : system.formats) put_sized(format, out);
   }

@@ -40,8 +40,11 @@ class BuildIdList final : public Command {
     Recording recording = TRY(Recording::open(options_.input, open, env.losses));
     bool needs_samples = options_.with_hits || recording.features().build_ids.empty();
     if (!needs_samples) {
+      // After `inject -b` they stand in the section and as records.
+      std::set<std::pair<std::string_view, std::string_view>> printed;
       for (const BuildIdEntry& entry : recording.features().build_ids)
-        env.out.print("{} {}\n", to_hex(entry.build_id), entry.path);
+        if (printed.emplace(entry.build_id, entry.path).second)
+          env.out.print("{} {}\n", to_hex(entry.build_id), entry.path);
       return 0;
     }
     return print_hits(env);

@@ -1,20 +1,29 @@
 // `list`: the events that -e takes on this machine.
 #include <algorithm>
 #include <functional>
+#include <set>
 
 #include "base/text.h"
+#include "cmd/cmd_list_metrics.h"
 #include "cmd/command.h"
 #include "event/event_catalog.h"
-#include "symbol/object_finder.h"
+#include "event/event_syntax.h"
+#include "event/pfm.h"
+#include "probe/probe_definition.h"
+#include "probe/sdt_cache.h"
+#include "store/build_id_cache.h"
 
 namespace sonde {
 namespace {
 
 /// A word of the command line: which classes it opens, or what names it looks for.
 struct Selection {
+  enum class Metrics : uint8_t { kNone, kAll, kGroups, kGrouped };
   std::vector<EventClass> classes;
   std::string pattern = "*";    // a glob over names and aliases
   bool without_system = false;  // over what stands behind a tracepoint's system
+  Metrics metrics = Metrics::kNone;
+  std::string object = {};  // of USDT probes: look into this file
 };
 
 struct ClassWord {
@@ -37,6 +46,7 @@ const std::vector<ClassWord>& class_words() {
       {"breakpoint", {kBreakpoint}},
       {"tracepoint", {kTracepoint}},
       {"sdt", {kSdt}},
+      {"pfm", {kPfm}},
   };
   return words;
 }
@@ -56,12 +66,26 @@ std::vector<EventClass> named_classes() {
 /// A word with a colon is a tracepoint or SDT probe in full; one with a wildcard a name in full;
 /// any other a part of a name.
 Selection select(std::string_view word) {
+  using enum Selection::Metrics;
   for (const ClassWord& known : class_words())
     if (known.word == word) return {.classes = known.classes};
+  if (word == "metric" || word == "metrics") return {.classes = {}, .metrics = kAll};
+  if (word == "metricgroup" || word == "metricgroups") return {.classes = {}, .metrics = kGroups};
+  if (size_t at = word.find("@/"); is_usdt_name(word) && at != std::string_view::npos) {
+    std::string_view name = word.substr(0, at);
+    if (name.starts_with('%')) name.remove_prefix(1);
+    if (name.starts_with("sdt_")) name.remove_prefix(4);
+    return {.classes = {EventClass::kSdt},
+            .pattern = fmt::format("sdt_{}", name),
+            .object = std::string(word.substr(at + 1))};
+  }
   if (word.find(':') != std::string_view::npos)
     return {{EventClass::kTracepoint, EventClass::kSdt}, std::string(word), false};
-  if (has_glob(word)) return {named_classes(), std::string(word), false};
-  return {named_classes(), fmt::format("*{}*", word), true};
+  bool is_glob = has_glob(word);
+  return {.classes = named_classes(),
+          .pattern = is_glob ? std::string(word) : fmt::format("*{}*", word),
+          .without_system = !is_glob,
+          .metrics = kAll};
 }
 
 bool matches(const CatalogEvent& event, const Selection& selection) {
@@ -91,13 +115,15 @@ std::string json_text(std::string_view text) {
 class ListCommand final : public Command {
  public:
   void declare(FlagTable& flags) override {
-    flags.usage("[<options>] [hw|sw|cache|pmu|raw|tracepoint|sdt|event_glob]");
+    flags.usage(
+        "[<options>] [hw|sw|cache|pmu|raw|tracepoint|sdt|pfm|metric|metricgroup|event_glob]");
     flags.description(
-        R"(Lists the events that this machine can count and that -e takes, by class. Words choose: a class (hw, sw, tool, cache, pmu, raw, breakpoint, tracepoint, sdt), a glob over names ('sched:*', '*fault*'), or a part of a name (page).)");
+        R"(Lists the events that this machine can count and that -e takes, by class. Words choose: a class (hw, sw, tool, cache, pmu, raw, breakpoint, tracepoint, sdt, pfm, metric, metricgroup), a glob over names ('sched:*', '*fault*'), or a part of a name (page).)");
     flags.boolean('j', "json", json_, "JSON encode events");
+    flags.boolean(0, "raw-dump", raw_dump_, "Dump the names of events, for completion").hidden();
     flags.boolean('d', "desc", describe_,
-                  "Print what generic events count; the kernel describes no others. --no-desc to "
-                  "not print.");
+                  "Print what events count, where that is known: generic events, those of libpfm4 "
+                  "and metrics. --no-desc to not print.");
     flags.boolean('v', "long-desc", describe_, "The same: there are no longer descriptions.");
     flags.boolean(0, "details", details_,
                   "Print how the events of PMUs are encoded: their terms, scales and units.");
@@ -108,33 +134,85 @@ class ListCommand final : public Command {
                "Print the events of this type of core only (e.g. cpu_core or cpu_atom)");
   }
 
-  [[nodiscard]] bool paged() const override { return !json_; }
+  [[nodiscard]] bool paged() const override { return !json_ && !raw_dump_; }
 
   Result<int> run(Env& env, const Arguments& arguments) override {
     PmuCatalog pmus;
     Tracefs tracefs(env.variable("PERF_DEBUGFS_DIR").value_or(""));
     std::vector<Selection> selections;
     for (const std::string& word : arguments.words) selections.push_back(select(word));
-    if (selections.empty()) selections.push_back({.classes = all_classes()});
+    if (selections.empty())
+      selections.push_back({.classes = all_classes(), .metrics = Selection::Metrics::kGrouped});
     bool first = true;
     if (json_) env.out.write("[\n");
-    for (const Selection& selection : selections)
+    // A heading is for readers, not for pipes.
+    bool headed = env.variable("PERF_PAGER_IN_USE").has_value() && !json_ && !raw_dump_;
+    if (headed) env.out.write("\nList of pre-defined events (to be used in -e or -M):\n\n");
+    for (const Selection& selection : selections) {
       for (EventClass kind : selection.classes)
-        for (const CatalogEvent& event : events_of(kind, env, pmus, tracefs)) {
+        for (const CatalogEvent& event :
+             TRY(selection.object.empty() ? events_of(kind, env, pmus, tracefs)
+                                          : usdt_of(selection.object))) {
           if (!matches(event, selection) || (!unit_.empty() && event.pmu != unit_)) continue;
           if (json_)
             print_json(env.out, event, first);
+          else if (raw_dump_)
+            print_name(env.out, event);
           else
             print(env.out, event);
           first = false;
         }
+      if (unit_.empty()) first = metrics_of(selection, first, env.out);
+    }
     if (json_) env.out.write(first ? "]\n" : "\n]\n");
+    if (raw_dump_) env.out.put('\n');
     return 0;
   }
 
  private:
-  static std::vector<CatalogEvent> events_of(EventClass kind, Env& env, PmuCatalog& pmus,
-                                             Tracefs& tracefs) {
+  /// Returns whether nothing was printed before, as `first` says, and nothing is now.
+  bool metrics_of(const Selection& selection, bool first, Sink& out) const {
+    using enum Selection::Metrics;
+    bool describe = describe_.value_or(true);
+    if (selection.metrics == kNone) return first;
+    if (json_) return list_metrics_as_json(out, selection.pattern, first);
+    if (raw_dump_) return first;
+    if (selection.metrics == kAll) list_metrics(out, selection.pattern, describe, details_);
+    if (selection.metrics == kGroups) list_metric_groups(out);
+    if (selection.metrics == kGrouped) list_grouped_metrics(out, describe, details_);
+    return first;
+  }
+
+  static std::vector<CatalogEvent> catalog_of(std::vector<PfmEvent> events) {
+    std::vector<CatalogEvent> catalog;
+    for (PfmEvent& event : events)
+      catalog.push_back({.kind = EventClass::kPfm,
+                         .name = std::move(event.name),
+                         .pmu = std::string(event.pmu),
+                         .description = event.description});
+    return catalog;
+  }
+
+  /// The USDT probes of a file, whether the build-id cache knows it or not.
+  static Result<std::vector<CatalogEvent>> usdt_of(const std::string& object) {
+    ElfFile file = TRY(ElfFile::open(object));
+    std::set<std::string> names;
+    for (const SdtProbe& probe : find_sdt_probes(file, object, "*", "*"))
+      names.insert(fmt::format("sdt_{}:{}", probe.provider, probe.name));
+    std::vector<CatalogEvent> catalog;
+    for (const std::string& name : names)
+      catalog.push_back({.kind = EventClass::kSdt, .name = name, .pmu = "sdt"});
+    return catalog;
+  }
+
+  static std::vector<SdtCacheEntry> cached_probes(const Env& env) {
+    std::vector<SdtCacheEntry> probes = read_sdt_cache(build_id_directory(env));
+    std::erase_if(probes, [](const SdtCacheEntry& probe) { return !is_still_there(probe); });
+    return probes;
+  }
+
+  static Result<std::vector<CatalogEvent>> events_of(EventClass kind, Env& env, PmuCatalog& pmus,
+                                                     Tracefs& tracefs) {
     switch (kind) {
       case EventClass::kHardware:
         return hardware_catalog(env.sys);
@@ -153,10 +231,17 @@ class ListCommand final : public Command {
       case EventClass::kTracepoint:
         return tracepoint_catalog(tracefs);
       case EventClass::kSdt:
-        return sdt_catalog(default_buildid_dir("", env.variable("PERF_BUILDID_DIR").value_or(""),
-                                               env.variable("HOME").value_or("")));
+        return sdt_catalog(cached_probes(env));
+      case EventClass::kPfm:
+        return catalog_of(TRY(pfm_catalog()));
     }
-    return {};
+    return std::vector<CatalogEvent>{};
+  }
+
+  /// For --raw-dump: what -e takes, parted by blanks.
+  static void print_name(Sink& out, const CatalogEvent& event) {
+    if (event.kind == EventClass::kRaw || event.kind == EventClass::kBreakpoint) return;
+    out.print("{} ", std::string_view(event.name).substr(0, event.name.find('@')));
   }
 
   void print(Sink& out, const CatalogEvent& event) const {
@@ -164,7 +249,8 @@ class ListCommand final : public Command {
     std::string name = event.name;
     if (!event.alias.empty()) name += " OR " + event.alias;
     out.print("  {:<{}} [{}]\n", name, kNameColumn, class_name(event.kind));
-    if (describe_ && !event.description.empty()) out.print("       [{}]\n", event.description);
+    if (describe_.value_or(false) && !event.description.empty())
+      out.print("       [{}]\n", event.description);
     if (!details_ || event.encoding.empty()) return;
     out.print("        {}{}{}\n", event.encoding, event.scale_unit.empty() ? "" : "  scale ",
               event.scale_unit);
@@ -187,8 +273,9 @@ class ListCommand final : public Command {
   }
 
   bool json_ = false;
-  bool describe_ = false;
+  std::optional<bool> describe_;  // unset: of metrics only
   bool details_ = false;
+  bool raw_dump_ = false;
   bool deprecated_ = false;
   std::string unit_;
 };

@@ -2,12 +2,17 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+
+#include "abi/regs.h"
 #include "base/text.h"
 #include "capture/control_channel.h"
 #include "capture/delay_schedule.h"
 #include "capture/kernel_copy.h"
 #include "capture/record_output.h"
-#include "event/event_parser.h"
+#include "cmd/event_making.h"
+#include "store/build_id_cache.h"
+#include "unwind/stack_unwinder.h"
 
 namespace sonde {
 
@@ -27,25 +32,28 @@ void RecordFlags::declare(FlagTable& flags) {
 }
 
 void RecordFlags::declare_events(FlagTable& flags) {
-  auto keep = [this](EventAction::Kind kind) {
-    return [this, kind](std::string_view text) -> Result<> {
-      event_actions_.push_back({kind, std::string(text)});
-      return {};
-    };
-  };
-  using Kind = EventAction::Kind;
-  flags.call('e', "event", "event", "event selector. use 'perf list' to list available events",
-             keep(Kind::kEvent));
-  flags.call(0, "filter", "filter", "event filter", keep(Kind::kFilter));
+  selection_.declare(flags);
   flags.act(0, "exclude-perf", "don't record events from perf itself", [this]() -> Result<> {
-    event_actions_.push_back({Kind::kExcludeSelf, {}});
+    selection_.then([](EventSelection::Chosen& chosen, Env&) {
+      return chosen.events.exclude_process(::getpid());
+    });
     return {};
   });
-  flags.call('G', "cgroup", "name", "monitor event in cgroup name only", keep(Kind::kCgroup));
+  flags.text(0, "clang-path", selection_.compiler().clang, "clang path",
+             "clang binary to use for compiling BPF scriptlets");
+  flags.text(0, "clang-opt", selection_.compiler().options, "clang options",
+             "options passed to clang when compiling BPF scriptlets");
+  flags.text(0, "vmlinux", vmlinux_, "file", "vmlinux pathname");
   flags.boolean(0, "group", options_.sampling.group_all, "put the counters into a counter group");
   flags.call(0, "switch-output-event", "switch output event",
              "switch output event selector. use 'perf list' to list available events",
-             keep(Kind::kSwitchEvent));
+             [this](std::string_view text) -> Result<> {
+               options_.switch_output.enabled = options_.switch_output.on_signal = true;
+               selection_.then([this, text = std::string(text)](auto&, Env& env) {
+                 return selection_.parse(text, options_.switch_output_events, env);
+               });
+               return {};
+             });
 }
 
 void RecordFlags::declare_targets(FlagTable& flags) {
@@ -135,16 +143,6 @@ void RecordFlags::declare_refused(FlagTable& flags) {
          "Enable debuginfod data retrieval from DEBUGINFOD_URLS or specified urls",
          "--debuginfod: recording asks no debuginfod server")
       .when_bare("");
-  constexpr const char* kScriptlets =
-      "BPF scriptlets as events are not supported: compile and attach the program by itself and "
-      "record -e bpf-output";
-  refuse(0, "clang-path", "clang path", "clang binary to use for compiling BPF scriptlets",
-         kScriptlets);
-  refuse(0, "clang-opt", "clang options", "options passed to clang when compiling BPF scriptlets",
-         kScriptlets);
-  refuse(0, "vmlinux", "file", "vmlinux pathname", kScriptlets);
-  refuse(0, "pfm-events", "event", "libpfm4 event selector",
-         "--pfm-events: events by libpfm4's names are not supported: use -e");
   refuse(0, "setup-filter", "pin|unpin", "Pin or unpin BPF filters",
          "--setup-filter: BPF filters are not supported: use --filter on tracepoints");
   refuse(0, "off-cpu-thresh", "ms", "Start dumping off-cpu samples from this time on",
@@ -160,6 +158,7 @@ void RecordFlags::declare_refused(FlagTable& flags) {
 }
 
 Result<> RecordFlags::configure(const Config& config) {
+  configure_compiler(config, selection_.compiler());
   if (auto mode = config.get("record.build-id")) {
     if (*mode == "no-cache")
       options_.build_ids.update_cache = false;
@@ -171,8 +170,6 @@ Result<> RecordFlags::configure(const Config& config) {
       return fail(ErrorCode::kFailed,
                   "record.build-id: '{}' is none of cache, no-cache, skip, mmap", *mode);
   }
-  if (auto directory = config.get("buildid.dir"))
-    options_.build_ids.cache_directory = std::string(*directory);
   if (auto size = config.get("call-graph.dump-size")) {
     std::optional<uint64_t> bytes = parse_number(*size);
     if (!bytes || *bytes == 0 || *bytes > kLargestStackDump)
@@ -189,7 +186,11 @@ Result<RecordOptions> RecordFlags::settle(Env& env, const Arguments& arguments) 
   if (options_.sampling.all_user && options_.sampling.all_kernel)
     return fail(ErrorCode::kUsage, " Error: option `all-kernel' cannot be used with all-user");
   if (!rounding_.empty() && !options_.quiet) env.err.print("{}\n", rounding_);
-  TRY(settle_events(env));
+  selection_.serve(options_.target, options_.verbose, env);
+  options_.made = selection_.made();
+  if (!vmlinux_.empty())
+    env.err.print("--vmlinux is not needed: BPF programs fetch their arguments themselves\n");
+  TRY(selection_.settle({options_.events, options_.cgroups}, env));
   if (no_inherit_) {
     options_.sampling.no_inherit = *no_inherit_;
     options_.sampling.no_inherit_given = true;
@@ -201,8 +202,45 @@ Result<RecordOptions> RecordFlags::settle(Env& env, const Arguments& arguments) 
   options_.sampling.bpf_events = !no_bpf_events_;
   if (options_.sampling.overwrite) options_.synthesis.at_end = true;
   settle_build_ids(env);
+  settle_bundle();
   TRY(refuse_conflicts());
+  settle_unwinding(env);
+  settle_compression(env);
   return options_;
+}
+
+bool RecordFlags::copies_stacks() const {
+  return options_.sampling.call_graph == CallGraphMode::kDwarf ||
+         std::ranges::any_of(options_.events.events(), [](const ParsedEvent& event) {
+           return event.terms.call_graph == CallGraphTerm::kDwarf;
+         });
+}
+
+/// Chains of one program are much alike: compressed they take a tenth, for a few percent of the
+/// time that unwinding takes.
+void RecordFlags::settle_compression(const Env& env) {
+  bool by_itself =
+      options_.sampling.unwind_stacks && !RecordOutput::is_pipe(options_.output, env.out_fd);
+  options_.output.compression_level = compression_level_.value_or(by_itself ? 1 : 0);
+}
+
+/// Unwinding needs records in the order of time, by one thread, and mappings before their samples.
+void RecordFlags::settle_unwinding(Env& env) {
+  if (!copies_stacks() || keep_stack_copies_) return;
+  std::string_view reason;
+  if (options_.output.threads)
+    reason = "--threads writes what each thread reads";
+  else if (options_.synthesis.at_end)
+    reason = "mappings are described at the end (--overwrite, --tail-synthesize)";
+  else if (!options_.sampling.timestamps)
+    reason = "records have no time (--no-timestamp)";
+  else if (!StackUnwinder::knows(abi::host_arch()))
+    reason = "stacks of this architecture cannot be unwound yet";
+  if (reason.empty()) {
+    options_.sampling.unwind_stacks = options_.sampling.timestamps_given = true;
+  } else if (!options_.quiet) {
+    env.err.print("Stacks are stored as copies, for the report to unwind: {}\n", reason);
+  }
 }
 
 Result<> RecordFlags::refuse_conflicts() const {
@@ -222,6 +260,12 @@ Result<> RecordFlags::refuse_conflicts() const {
       return fail(ErrorCode::kFailed,
                   "--switch-output and --overwrite are not available in parallel streaming mode.");
   }
+  if (!bundle_.empty() && (pipe || options_.output.threads || options_.output.kernel_copy ||
+                           options_.switch_output.enabled || options_.output.timestamp_name))
+    return fail(
+        ErrorCode::kFailed,
+        "--bundle needs a recording in one file of a known name: it does not go with a pipe, "
+        "--threads, --kcore, --switch-output and --timestamp-filename");
   if (options_.output.kernel_copy) {
     if (pipe) return fail(ErrorCode::kFailed, "--kcore needs a file: a pipe holds no directory");
     TRY(check_kcore_readable());
@@ -229,6 +273,13 @@ Result<> RecordFlags::refuse_conflicts() const {
   if (pipe && options_.switch_output.enabled)
     return fail(ErrorCode::kFailed, "--switch-output needs a file: a pipe cannot be renamed");
   return {};
+}
+
+void RecordFlags::settle_bundle() {
+  if (bundle_.empty()) return;
+  std::string& path = options_.output.path;
+  if (path.empty()) path = "perf.data";  // whether or not standard output is a pipe
+  if (bundle_ == ".bundle") bundle_ = path + ".bundle";
 }
 
 void RecordFlags::settle_build_ids(const Env& env) {
@@ -239,50 +290,7 @@ void RecordFlags::settle_build_ids(const Env& env) {
   if (no_buildid_cache_ || switching)
     build_ids.update_cache = !no_buildid_cache_.value_or(switching);
   if (options_.sampling.buildid_mmap) build_ids.collect = false;
-  if (build_ids.cache_directory.empty()) {
-    if (auto directory = env.variable("PERF_BUILDID_DIR"))
-      build_ids.cache_directory = *directory;
-    else if (auto home = env.variable("HOME"))
-      build_ids.cache_directory = *home + "/.debug";
-  }
-}
-
-Result<> RecordFlags::settle_events(Env& env) {
-  for (const EventAction& action : event_actions_) TRY(apply(action, env));
-  return {};
-}
-
-Result<> RecordFlags::apply(const EventAction& action, Env& env) {
-  using Kind = EventAction::Kind;
-  PmuCatalog pmus;
-  Tracefs tracefs(env.variable("PERF_DEBUGFS_DIR").value_or(""));
-  EventSources sources{.pmus = pmus, .tracefs = tracefs, .tool = env.tool};
-  switch (action.kind) {
-    case Kind::kEvent:
-      return parse_events(action.text, sources, options_.events);
-    case Kind::kSwitchEvent:
-      options_.switch_output.enabled = options_.switch_output.on_signal = true;
-      return parse_events(action.text, sources, options_.switch_output_events);
-    case Kind::kFilter:
-      return options_.events.add_filter(action.text);
-    case Kind::kExcludeSelf:
-      return options_.events.exclude_process(::getpid());
-    case Kind::kCgroup:
-      return add_cgroups(action.text);
-  }
-  return {};
-}
-
-/// Cgroups go to the events that have none yet, in order; a single one to all of them.
-Result<> RecordFlags::add_cgroups(std::string_view list) {
-  if (options_.events.empty()) return fail(ErrorCode::kUsage, "must define events before cgroups");
-  std::vector<std::string_view> names = split(list, ',');
-  size_t first = options_.cgroups.size();
-  if (first + names.size() > options_.events.size())
-    return fail(ErrorCode::kUsage, "-G {}: there are more cgroups than events before it", list);
-  for (std::string_view name : names) options_.cgroups.emplace_back(name);
-  if (names.size() == 1) options_.cgroups.resize(options_.events.size(), std::string(names[0]));
-  return {};
+  build_ids.cache_directory = build_id_directory(env);
 }
 
 }  // namespace sonde

@@ -1,8 +1,7 @@
 // The flags of `record`: from the command line to RecordOptions.
 //
-// Values that mean something by themselves are parsed where they stand. What refers to events (-e,
-// --filter, --exclude-perf, -G) is kept in order and applied by `settle`, when the world that
-// events are looked up in is known.
+// Values that mean something by themselves are parsed where they stand; what refers to events (-e,
+// --filter, --exclude-perf, -G) is an EventSelection's.
 #pragma once
 
 #include <functional>
@@ -14,6 +13,7 @@
 #include "base/env.h"
 #include "base/error.h"
 #include "capture/record_options.h"
+#include "cmd/event_selection.h"
 #include "cmd/flags.h"
 
 namespace sonde {
@@ -31,16 +31,12 @@ class RecordFlags {
   Result<RecordOptions> settle(Env& env, const Arguments& arguments);
 
   [[nodiscard]] bool dry_run() const { return dry_run_; }
+  /// --bundle: the file that is made at the end; empty: none.
+  [[nodiscard]] const std::string& bundle() const { return bundle_; }
   /// --num-thread-synthesize; 0: as many as there are CPUs.
   [[nodiscard]] unsigned synthesis_threads() const { return synthesis_threads_; }
 
  private:
-  struct EventAction {
-    enum class Kind : uint8_t { kEvent, kFilter, kExcludeSelf, kCgroup, kSwitchEvent };
-    Kind kind;
-    std::string text;
-  };
-
   void declare_events(FlagTable& flags);
   void declare_targets(FlagTable& flags);
   void declare_sideband(FlagTable& flags);
@@ -57,20 +53,25 @@ class RecordFlags {
   Result<> set_call_graph(std::string_view text);
   Result<> set_synthesis(std::string_view list);
   Result<> set_switch_output(std::string_view text);
-  Result<> settle_events(Env& env);
-  Result<> apply(const EventAction& action, Env& env);
-  Result<> add_cgroups(std::string_view list);
   Result<> refuse_conflicts() const;
   void settle_build_ids(const Env& env);
+  void settle_bundle();
+  void settle_unwinding(Env& env);
+  void settle_compression(const Env& env);
+  [[nodiscard]] bool copies_stacks() const;
 
   RecordOptions options_;
-  std::vector<EventAction> event_actions_;
+  EventSelection selection_{/*counting=*/false};
   std::optional<bool> no_inherit_, no_buildid_, no_buildid_cache_, timestamps_;
   std::optional<std::string> refused_;  // why a flag cannot be served
   std::string rounding_;                // what to say of -m
   unsigned synthesis_threads_ = 0;
+  std::optional<int> compression_level_;  // -z, or its negation
   bool dry_run_ = false;
+  bool keep_stack_copies_ = false;  // --call-graph dwarf,raw
   bool no_bpf_events_ = false;
+  std::string vmlinux_;
+  std::string bundle_;
 };
 
 }  // namespace sonde

@@ -80,15 +80,24 @@ void RecordFlags::declare_output(FlagTable& flags) {
       .call('z', "compression-level", "n",
             "Compress records using specified level (default: 1 - fastest compression, 22 - "
             "greatest compression)",
-            [&output](std::string_view text) -> Result<> {
+            [this](std::string_view text) -> Result<> {
               constexpr uint64_t kMost = 22;
               std::optional<uint64_t> level = parse_number(text);
               if (!level) return fail(ErrorCode::kUsage, "expects a level from 0 to {}", kMost);
-              output.compression_level = static_cast<int>(std::min(*level, kMost));
+              compression_level_ = static_cast<int>(std::min(*level, kMost));
               return {};
             })
       .when_bare("1")
-      .on_negation([&output] { output.compression_level = 0; });
+      .on_negation([this] { compression_level_ = 0; });
+  flags
+      .call(0, "bundle", "file",
+            "at the end, make one file of the recording and the objects that it needs, which opens "
+            "on any machine (default: the output's name with .bundle)",
+            [this](std::string_view file) -> Result<> {
+              bundle_ = file;
+              return {};
+            })
+      .when_bare(".bundle");
   flags.boolean(0, "kcore", output.kernel_copy, "copy /proc/kcore");
   flags.call(0, "max-size", "size", "Limit the maximum size of the output file",
              [&output](std::string_view text) -> Result<> {

@@ -5,6 +5,7 @@
 
 #include "abi/regs.h"
 #include "base/text.h"
+#include "cmd/call_graph_option.h"
 #include "cmd/cmd_record_flags.h"
 #include "event/event_branch.h"
 
@@ -116,7 +117,9 @@ void RecordFlags::declare_call_graphs(FlagTable& flags) {
             "\t\t\t\trecord_mode:\tcall graph recording mode (fp|dwarf|lbr)\n"
             "\t\t\t\trecord_size:\tif record_mode is 'dwarf', max size of stack recording "
             "(<bytes>)\n"
-            "\t\t\t\t\t\tdefault: 8192 (bytes)\n\n"
+            "\t\t\t\t\t\tdefault: 8192 (bytes)\n"
+            "\t\t\t\traw:\t\tif record_mode is 'dwarf': store the copies of the stacks, "
+            "instead of unwinding them while recording\n\n"
             "\t\t\t\tDefault: fp",
             [this](std::string_view text) { return set_call_graph(text); })
       .on_negation([&sampling] { sampling.call_graph = CallGraphMode::kNone; });
@@ -125,36 +128,8 @@ void RecordFlags::declare_call_graphs(FlagTable& flags) {
 }
 
 Result<> RecordFlags::set_call_graph(std::string_view text) {
-  SamplingOptions& sampling = options_.sampling;
-  std::vector<std::string_view> words = split(text, ',');
-  std::string_view mode = words[0];
-  std::optional<uint64_t> number;
-  if (words.size() > 1) {
-    number = parse_number(words[1]);
-    if (words[1] == "defer" || (words.size() > 2 && words[2] == "defer"))
-      return fail(ErrorCode::kUnsupported,
-                  "callchain: this kernel has no deferred user callchains (Linux 6.19 has)");
-    if (!number || words.size() > 2)
-      return fail(ErrorCode::kUsage, "callchain: Incorrect value in --call-graph {}", text);
-  }
-  if (mode == "fp") {
-    sampling.call_graph = CallGraphMode::kFramePointer;
-    if (number && (*number == 0 || *number > UINT16_MAX))
-      return fail(ErrorCode::kUsage, "callchain: Incorrect number of frames: {}", *number);
-    sampling.max_stack = static_cast<uint32_t>(number.value_or(0));
-  } else if (mode == "dwarf") {
-    sampling.call_graph = CallGraphMode::kDwarf;
-    uint64_t size = (number.value_or(sampling.dump_size) + 7) / 8 * 8;
-    if (size == 0 || size > kLargestStackDump)
-      return fail(ErrorCode::kUsage, "callchain: Incorrect stack dump size (max {}): {}",
-                  kLargestStackDump, words[1]);
-    sampling.dump_size = static_cast<uint32_t>(size);
-  } else if (mode == "lbr" && !number) {
-    sampling.call_graph = CallGraphMode::kLbr;
-  } else {
-    return fail(ErrorCode::kUsage, "callchain: Unknown --call-graph option value: {}", text);
-  }
-  return {};
+  keep_stack_copies_ = false;
+  return parse_call_graph(text, options_.sampling, &keep_stack_copies_);
 }
 
 void RecordFlags::declare_registers(FlagTable& flags) {

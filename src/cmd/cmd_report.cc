@@ -2,13 +2,17 @@
 #include "base/text.h"
 #include "cmd/cmd_report_counts.h"
 #include "cmd/cmd_report_options.h"
+#include "cmd/cmd_report_page.h"
 #include "cmd/cmd_report_plan.h"
 #include "cmd/cmd_report_tables.h"
 #include "cmd/cmd_report_time.h"
 #include "cmd/command.h"
 #include "cmd/dump_tail.h"
 #include "cmd/header_text.h"
+#include "cmd/profile_flags.h"
+#include "cmd/stitching.h"
 #include "render/table_text.h"
+#include "replay/prepare_lines.h"
 
 namespace sonde {
 namespace {
@@ -54,9 +58,8 @@ class ReportCommand final : public Command {
       if (o_.symbol_filter) return fail(ErrorCode::kUsage, "Error: too many arguments");
       o_.symbol_filter = arguments[0];
     }
+    if (o_.html) return report::write_page(o_, env);
     TRY(check_options());
-    if (o_.inlines)
-      env.err.print("--inline: functions that the compiler inlined are not shown yet\n");
     Session session = TRY(open(env));
     if (session.counts().records_by_type[abi::kRecordAuxtrace] != 0) TRY(meet_traces(env));
     if (o_.dump) return dump(env, session);
@@ -112,7 +115,9 @@ class ReportCommand final : public Command {
     options.symbols = o_.symbol_sources;
     options.filter.cpus = o_.cpus;
     bool only_records = o_.header_only || o_.stats || o_.tasks || o_.mmaps || o_.dump;
+    options.stitch_calls = o_.stitch_lbr;
     options.want_symbols = !only_records;
+    options.inlines = chosen_inlines(o_.inlines);
     options.want_chains =
         !only_records &&
         (looks_at_callers() || (o_.children || o_.call_graph.style != view::GraphStyle::kNone));
@@ -126,6 +131,15 @@ class ReportCommand final : public Command {
     };
     return o_.parent || o_.exclude_other || o_.ignore_callees || names_parent(o_.sort) ||
            names_parent(o_.fields);
+  }
+
+  /// Source lines, of rows or of callers.
+  [[nodiscard]] bool shows_lines() const {
+    auto names_lines = [](const std::optional<std::string>& keys) {
+      return keys && keys->find("src") != std::string::npos;
+    };
+    return names_lines(o_.sort) || names_lines(o_.fields) ||
+           (o_.call_graph.given && o_.call_graph.key != CallKey::kFunction);
   }
 
   void write_preamble(Sink& out, const Session& session) {
@@ -149,10 +163,12 @@ class ReportCommand final : public Command {
   }
 
   Result<int> write_tables(Env& env, Session& session, const TraceTexts& traces, const Plan& plan) {
+    if (o_.stitch_lbr) say_about_stitching(session.recording(), env.err);
     if (plan.rows != report::RowsOf::kSamples) session.load_all_symbols();
     TRY(check_data(session, plan));
     for (const std::string& column : plan.elided) env.out.print("# {}\n", column);
-    report::ReportBuilder builder(session, traces, o_, plan);
+    if (shows_lines()) prepare_lines(session);
+    report::ReportBuilder builder(session, traces, o_, plan, env.tool);
     auto reports = TRY(builder.build());
     if (builder.samples() == 0) {
       env.err.print("Error:\nThe {} data has no samples!\n", o_.input);

@@ -73,6 +73,8 @@ class TableFiller {
     for (size_t member = 0; member < data_.rows->members(); ++member)
       totals_.push_back(total_period(data_, options_, member));
     std::vector<uint32_t> rows = shown_rows();
+    // Address space only: long names would be copied each time that the text grows.
+    report_.table.text_buffer().reserve(rows.size() * kTextPerRow);
     for (uint32_t row : rows) add_row(row);
     set_user_widths();
     if (plan_.call_graph) add_trees(report_, options_, plan_, std::move(rows));
@@ -137,6 +139,8 @@ class TableFiller {
     }
   }
 
+  static constexpr size_t kTextPerRow = 512;
+
   EventReport& report_;
   EventReport::Data& data_;
   const ReportOptions& options_;
@@ -178,6 +182,23 @@ void append_key_text(const EventReport::Data& data, size_t key, uint32_t row, ui
   by.text_of_row(by.multiplies() ? value * samples : value, data.rows->any(row).first_sample, out);
 }
 
+namespace {
+
+/// The place that made a row: a sample's own, or a step of its path.
+const Frame& frame_of(const EventReport::Data& data, const Row& row) {
+  const ProfileInput& input = data.input;
+  FrameId own = input.samples.leaf[row.first_sample];
+  ChainId chain = input.samples.chain_of(row.first_sample);
+  if (row.first_step == 0 || !chain.valid()) return input.frame(own);
+  std::span<const FrameId> frames = input.chains[chain];
+  const ProfileOptions& options = data.rows->profile(0).options();
+  size_t kept = std::min<size_t>(frames.size(), options.max_stack);
+  size_t step = options.caller_order ? frames.size() - row.first_step : row.first_step - 1;
+  return input.frame(row.first_step <= kept ? frames[step] : own);
+}
+
+}  // namespace
+
 view::Column key_column(const EventReport::Data& data, size_t key) {
   const SortKey& by = data.keys.key(key);
   view::Column column;
@@ -186,10 +207,13 @@ view::Column key_column(const EventReport::Data& data, size_t key) {
   column.width = std::max(by.title.size(), data.rows->order().empty() ? 0 : by.min_width);
   column.cuts = by.cuts;
   column.right_aligned = by.right_aligned;
+  size_t unresolved = by.unresolved_width();
   for (uint32_t row : data.rows->order()) {
     if (data.rows->hidden(row)) continue;
-    size_t width = by.width(data.rows->value(row, key), data.rows->any(row).first_sample);
-    column.width = std::max(column.width, width);
+    const Row& made = data.rows->any(row);
+    column.width = std::max(column.width, by.width(data.rows->value(row, key), made.first_sample));
+    if (column.width < unresolved && !frame_of(data, made).symbol.valid())
+      column.width = unresolved;
   }
   return column;
 }

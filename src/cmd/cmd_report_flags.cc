@@ -2,55 +2,14 @@
 // text, or refused with a line.
 #include <cstdlib>
 
-#include "base/file.h"
 #include "base/text.h"
 #include "cmd/cmd_report_options.h"
 #include "cmd/flags.h"
+#include "cmd/profile_flags.h"
 #include "profile/sort_key.h"
 
 namespace sonde::report {
 namespace {
-
-Result<std::vector<std::string>> words_of_file(const std::string& path) {
-  std::string text = TRY(read_file(path));
-  std::vector<std::string> words;
-  for (std::string_view line : split(text, '\n')) {
-    line = trim(line);
-    if (!line.empty() && !line.starts_with('#')) words.emplace_back(line);
-  }
-  return words;
-}
-
-Result<> add_words(std::string_view text, std::vector<std::string>& list) {
-  for (std::string_view word : split(text, ',')) {
-    if (word.starts_with("file://")) {
-      for (std::string& found : TRY(words_of_file(std::string(word.substr(7)))))
-        list.push_back(std::move(found));
-    } else if (!word.empty()) {
-      list.emplace_back(word);
-    }
-  }
-  return {};
-}
-
-Result<> add_numbers(std::string_view text, std::vector<uint32_t>& list) {
-  for (std::string_view word : split(text, ',')) {
-    size_t dash = word.find('-');
-    auto first = parse_number(word.substr(0, dash));
-    auto last = dash == std::string_view::npos ? first : parse_number(word.substr(dash + 1));
-    if (!first || !last || *last < *first || *last - *first > 65536)
-      return fail(ErrorCode::kUsage, "expects numbers divided by commas, not '{}'", word);
-    for (uint64_t i = *first; i <= *last; ++i) list.push_back(static_cast<uint32_t>(i));
-  }
-  return {};
-}
-
-std::function<Result<>(std::string_view)> words_into(std::vector<std::string>& list) {
-  return [&list](std::string_view text) { return add_words(text, list); };
-}
-std::function<Result<>(std::string_view)> numbers_into(std::vector<uint32_t>& list) {
-  return [&list](std::string_view text) { return add_numbers(text, list); };
-}
 
 constexpr const char* kCallGraphHelp =
     "Display call graph (stack chain/backtrace):\n\n"
@@ -114,6 +73,7 @@ void declare_rows(FlagTable& flags, ReportOptions& o) {
   flags.number(0, "max-stack", o.max_stack, "n",
                "Set the maximum stack depth when parsing the callchain, anything beyond the "
                "specified depth will be ignored. Default: kernel.perf_event_max_stack or 127");
+  flags.boolean(0, "stitch-lbr", o.stitch_lbr, "Enable LBR callgraph stitching approach");
   flags.text('p', "parent", o.parent, "regex",
              "regex filter to identify parent, see: '--sort parent'");
   flags.text(0, "ignore-callees", o.ignore_callees, "regex",
@@ -174,12 +134,7 @@ void declare_filters(FlagTable& flags, ReportOptions& o) {
                o.relative = word == "relative";
                return {};
              });
-  flags.text(0, "switch-on", o.switches.on, "event",
-             "Consider events after the ocurrence of this event");
-  flags.text(0, "switch-off", o.switches.off, "event",
-             "Stop considering events after the ocurrence of this event");
-  flags.boolean(0, "show-on-off-events", o.switches.show,
-                "Show the on/off switch events, used with --switch-on and --switch-off");
+  declare_gate(flags, o.gate);
   flags.boolean(0, "skip-empty", o.skip_empty,
                 "Do not display empty (or dummy) events in the output");
 }
@@ -193,6 +148,15 @@ void declare_output(FlagTable& flags, ReportOptions& o) {
              "don't try to adjust column width, use these fixed values");
   flags.text('t', "field-separator", o.separator, "separator",
              "separator for columns, no spaces will be added between columns '.' is reserved.");
+  flags
+      .call(0, "html", "file",
+            "write one HTML page to explore (see sonde-view) instead of tables; - is standard "
+            "output",
+            [&o](std::string_view file) -> Result<> {
+              o.html = std::string(file);
+              return {};
+            })
+      .when_bare("sonde.html");
   flags.act(0, "stdio", "Use the stdio interface", [] { return Result<>(); });
   flags.call(0, "stdio-color", "mode",
              "'always' (default), 'never' or 'auto' only applicable to --stdio mode",
@@ -205,16 +169,9 @@ void declare_output(FlagTable& flags, ReportOptions& o) {
 }
 
 void declare_symbols(FlagTable& flags, ReportOptions& o) {
-  SymbolOptions& symbols = o.symbol_sources;
-  flags.text('k', "vmlinux", symbols.vmlinux, "file", "vmlinux pathname");
-  flags.boolean(0, "ignore-vmlinux", symbols.ignore_vmlinux, "don't load vmlinux even if found");
-  flags.text(0, "kallsyms", symbols.kallsyms, "file", "kallsyms pathname");
-  flags.text(0, "symfs", symbols.symfs, "directory",
-             "Look for files with symbols relative to this directory");
-  flags.boolean(0, "demangle", symbols.demangle, "Disable symbol demangling");
-  flags.boolean(0, "demangle-kernel", symbols.demangle_kernel, "Enable kernel symbol demangling");
-  flags.boolean(0, "full-source-path", symbols.full_source_path,
-                "Show full source file name path for source lines");
+  declare_symbol_sources(flags, o.symbol_sources);
+  flags.boolean(0, "ignore-vmlinux", o.symbol_sources.ignore_vmlinux,
+                "don't load vmlinux even if found");
 }
 
 /// Options of what is not there: each ends the command with its line.
@@ -230,8 +187,6 @@ constexpr Absent kAbsent[] = {
      "branches are not put into call chains yet; -b shows them as rows"},
     {0, "total-cycles", nullptr, "Sort all blocks by 'Sampled Cycles%'",
      "blocks between branches are not added up yet; -b -s cycles shows the branches"},
-    {0, "stitch-lbr", nullptr, "Enable LBR callgraph stitching approach",
-     "call chains of branch records are taken as they are"},
     {0, "tui", nullptr, "Use the TUI interface", "there is no terminal interface yet; use --stdio"},
     {0, "gtk", nullptr, "Use the GTK2 interface", "there is none; use --stdio"},
 };
@@ -252,7 +207,8 @@ constexpr OfBrowser kOfBrowser[] = {
     {0, "source", nullptr, "Interleave source code with assembly code (default)"},
     {0, "disable-order", nullptr, "Disable raw trace ordering"},
     {0, "objdump", "path", "objdump binary to use for disassembly and annotations"},
-    {0, "addr2line", "path", "addr2line binary to use for line numbers"},
+    {0, "addr2line", "path",
+     "addr2line binary to use for line numbers (not needed: they are read without it)"},
 };
 
 void declare_absent(FlagTable& flags, ReportOptions& o) {

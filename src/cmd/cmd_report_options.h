@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "cmd/flags.h"
 #include "profile/path_frames.h"
+#include "replay/event_gate.h"
 #include "symbol/symbolizer.h"
 #include "view/call_tree.h"
 
@@ -37,12 +38,6 @@ void declare_flags(FlagTable& flags, ReportOptions& o);
 /// --percent-limit. Holds for nodes of call graphs too, unless a later -g says otherwise.
 void set_percent_limit(ReportOptions& o, std::string_view word);
 
-/// --switch-on, --switch-off: events that open and close what is looked at.
-struct EventSwitches {
-  std::optional<std::string> on, off;
-  bool show = false;  // they are samples themselves
-};
-
 struct ReportOptions {
   std::string input = "perf.data";
   bool force = false;
@@ -63,6 +58,7 @@ struct ReportOptions {
   bool group_forced = false;     // --group: also events that were not recorded as a group
   bool group_forbidden = false;  // --no-group
   int group_sort_index = -1;
+  bool stitch_lbr = false;
   std::optional<bool> branch_stack;  // -b, --no-branch-stack
   bool memory_mode = false;
   bool show_samples = false;
@@ -82,11 +78,12 @@ struct ReportOptions {
   bool hide_unresolved = false;
   std::optional<std::string> symbol_filter;  // part of the symbols' names
   int socket = -1;
-  EventSwitches switches;
+  EventGate::Choice gate;
 
   // What is printed.
-  std::string widths;     // -w
-  std::string separator;  // -t
+  std::optional<std::string> html;  // the explorer's page, into this file
+  std::string widths;               // -w
+  std::string separator;            // -t
   bool header = false;
   bool header_only = false;
   bool full_header = false;  // -I
@@ -99,7 +96,7 @@ struct ReportOptions {
   std::string color = "auto";
 
   // Taken for perf's sake.
-  bool inlines = false;
+  std::optional<bool> inlines;  // --inline, --no-inline; neither: of unwound chains
   bool itrace = false;
   bool reference_graphs = false;
   uint32_t browser_samples = 0;

@@ -60,10 +60,11 @@ bool listed(const std::vector<std::string>& list, std::string_view name) {
 }  // namespace
 
 ReportBuilder::ReportBuilder(const Session& session, const TraceTexts& traces,
-                             const ReportOptions& options, const Plan& plan)
+                             const ReportOptions& options, const Plan& plan, std::string_view tool)
     : session_(session),
       options_(options),
       plan_(plan),
+      tool_(tool),
       adapter_(session),
       input_(adapter_.input()) {
   settings_.nanoseconds = options.nanoseconds;
@@ -87,7 +88,7 @@ Result<std::vector<std::unique_ptr<EventReport>>> ReportBuilder::build() {
                 "(if '--buildid-all' is enabled, please set '--timestamp-boundary').");
   times_ = TRY(parse_time_ranges(options_.time, range ? range->first_ns : counts.first_time_ns,
                                  range ? range->last_ns : counts.last_time_ns));
-  off_ = TRY(switched_off());
+  off_ = TRY(gated_off());
   hidden_ = TRY(hidden_samples());
   root_frames_ = TRY(root_frames());
   std::vector<std::unique_ptr<EventReport>> reports;
@@ -126,6 +127,7 @@ std::vector<std::vector<EventId>> ReportBuilder::tables() const {
 std::vector<uint32_t> ReportBuilder::samples_of(EventId event) const {
   const SampleColumns& samples = session_.samples();
   std::vector<uint32_t> found;
+  found.reserve(samples.size());
   for (uint32_t i = 0; i < samples.size(); ++i)
     if (samples.event[i] == event.value && (off_.empty() || off_[i] == 0)) found.push_back(i);
   if (!times_.empty())
@@ -139,35 +141,13 @@ std::vector<uint32_t> ReportBuilder::samples_of(EventId event) const {
   return found;
 }
 
-/// The samples between the switching events, as perf counts them: --switch-off alone leaves out no
-/// more than the events that it names.
-Result<std::vector<uint8_t>> ReportBuilder::switched_off() const {
-  const EventSwitches& switches = options_.switches;
+Result<std::vector<uint8_t>> ReportBuilder::gated_off() const {
+  EventGate gate = TRY(EventGate::make(options_.gate, session_.events(), tool_));
   std::vector<uint8_t> off;
-  auto find = [&](const std::optional<std::string>& name,
-                  std::string_view what) -> Result<EventId> {
-    if (!name) return EventId();
-    for (size_t i = 0; i < session_.events().size(); ++i)
-      if (session_.events()[EventId(i)].name == *name) return EventId(i);
-    return fail(ErrorCode::kFailed, "switch-{} event not found ({})", what, *name);
-  };
-  EventId on_event = TRY(find(switches.on, "on"));
-  EventId off_event = TRY(find(switches.off, "off"));
-  if (!on_event.valid() && !off_event.valid()) return off;
-  bool discarding = on_event.valid();
+  if (!gate.in_use()) return off;
   off.resize(session_.samples().size());
-  for (uint32_t i : session_.time_order()) {
-    uint32_t event = session_.samples().event[i];
-    bool switches_now = false;
-    bool waits = on_event.valid() && discarding;
-    if (waits) {
-      switches_now = event == on_event.value;
-      discarding = !switches_now;
-    } else if (off_event.valid() && !discarding) {
-      switches_now = discarding = event == off_event.value;
-    }
-    off[i] = switches_now ? (switches.show ? 0 : 1) : (waits ? 1 : 0);
-  }
+  for (uint32_t i : session_.time_order())
+    off[i] = gate.shows(EventId(size_t{session_.samples().event[i]})) ? 0 : 1;
   return off;
 }
 

@@ -27,8 +27,9 @@ struct EventReport {
 
 class ReportBuilder {
  public:
+  /// `tool` is the program's name in hints.
   ReportBuilder(const Session& session, const TraceTexts& traces, const ReportOptions& options,
-                const Plan& plan);
+                const Plan& plan, std::string_view tool);
 
   /// Tables in the order of events; those without samples are left out where the options say so.
   [[nodiscard]] Result<std::vector<std::unique_ptr<EventReport>>> build();
@@ -40,7 +41,7 @@ class ReportBuilder {
   [[nodiscard]] double min_path_share() const;
   Result<std::unique_ptr<EventReport>> build_one(const std::vector<EventId>& members);
   [[nodiscard]] Result<std::vector<uint8_t>> hidden_samples() const;
-  [[nodiscard]] Result<std::vector<uint8_t>> switched_off() const;
+  [[nodiscard]] Result<std::vector<uint8_t>> gated_off() const;
   [[nodiscard]] Result<std::vector<uint8_t>> root_frames() const;
   [[nodiscard]] std::vector<uint32_t> samples_of(EventId event) const;
   [[nodiscard]] bool is_pipe() const { return session_.recording().facts().is_pipe; }
@@ -50,6 +51,7 @@ class ReportBuilder {
   const Session& session_;
   const ReportOptions& options_;
   const Plan& plan_;
+  std::string_view tool_;
   SessionInput adapter_;
   ProfileInput input_;
   KeySettings settings_;

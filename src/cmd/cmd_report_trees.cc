@@ -28,28 +28,41 @@ class TreeSource {
   }
 
   view::CallTree tree(size_t row) {
+    // Rows too light for a tree may be hundreds of thousands: they are not worth a parallel step.
+    view::CallTree shown;
+    if (!find(rows_[row], shown)) return shown;
     if (row < ready_from_ || row >= ready_from_ + ready_.size()) prepare(row);
     return std::move(ready_[row - ready_from_]);
   }
 
  private:
   static constexpr size_t kAhead = 64;
+  static constexpr size_t kSmallTrie = 4096;  // nodes; starting threads would take longer
 
   void prepare(size_t row) {
     ready_from_ = row;
     ready_.clear();
     ready_.resize(std::min(kAhead, rows_.size() - row));
-    parallel_for(ready_.size(), [&](size_t i) { ready_[i] = make(rows_[row + i]); });
+    auto make_one = [&](size_t i) { ready_[i] = make(rows_[row + i]); };
+    if (profile_.trie().size() < kSmallTrie)
+      for (size_t i = 0; i < ready_.size(); ++i) make_one(i);
+    else
+      parallel_for(ready_.size(), make_one);
+  }
+
+  /// The frame of the tree of a row. False where the row has none to be filled.
+  bool find(uint32_t row, view::CallTree& shown) const {
+    uint32_t id = row == TableRows::kAbsent ? row : data_.rows->row_in(row, 0);
+    if (id == TableRows::kAbsent) return false;
+    const Row& found = profile_.rows()[id];
+    shown.row_weight = profile_.options().children ? found.children : found.self;
+    shown.total_weight = profile_.totals().period;
+    return shown.row_weight >= wanted_.min_weight;
   }
 
   view::CallTree make(uint32_t row) {
     view::CallTree shown;
-    uint32_t id = row == TableRows::kAbsent ? row : data_.rows->row_in(row, 0);
-    if (id == TableRows::kAbsent) return shown;
-    const Row& found = profile_.rows()[id];
-    shown.row_weight = profile_.options().children ? found.children : found.self;
-    shown.total_weight = profile_.totals().period;
-    if (shown.row_weight >= wanted_.min_weight) copy(builders_.local().build(id, wanted_), shown);
+    if (find(row, shown)) copy(builders_.local().build(data_.rows->row_in(row, 0), wanted_), shown);
     return shown;
   }
 

@@ -9,6 +9,7 @@
 #include "capture/signal_queue.h"
 #include "cmd/cmd_script_lines.h"
 #include "cmd/command.h"
+#include "cmd/profile_flags.h"
 
 namespace sonde {
 namespace {
@@ -85,8 +86,6 @@ class Script final : public Command {
       return fail(ErrorCode::kFailed,
                   "reltime and deltatime - the two don't get along well. Please limit to --reltime "
                   "or --deltatime.");
-    if (options_.inlines)
-      env.err.print("--inline: functions that the compiler inlined are not shown yet\n");
     if (options_.input.empty()) {
       struct stat info{};
       bool piped = ::fstat(env.in_fd, &info) == 0 && S_ISFIFO(info.st_mode);
@@ -103,7 +102,10 @@ class Script final : public Command {
     options.symbols = options_.symbol_sources;
     options.filter = {options_.pids, options_.tids, options_.items.cpus, {}};
     options.want_chains = !options_.hide_call_graph && !options_.header_only;
+    options.merge_deferred = options_.items.records.merge_chains;
+    options.stitch_calls = options_.stitch_lbr;
     options.want_symbols = !options_.header_only;
+    options.inlines = chosen_inlines(options_.inlines);
     return Session::open(options_.input, options, env);
   }
 

@@ -11,6 +11,7 @@
 #include "cmd/cmd_report_time.h"
 #include "cmd/dump_tail.h"
 #include "cmd/header_text.h"
+#include "cmd/stitching.h"
 
 namespace sonde {
 namespace {
@@ -75,16 +76,6 @@ Result<> check_cpus(const EventTable& events) {
   return {};
 }
 
-/// `--stitch-lbr` joins call stacks that branch records cut off at their depth.
-void say_about_lbr(const EventTable& events, Sink& err) {
-  bool has_lbr = std::ranges::any_of(events.all(), [](const EventDesc& event) {
-    return (event.attr.branch_sample_type & abi::kBranchCallStack) != 0;
-  });
-  err.write(has_lbr ? "--stitch-lbr: call chains of branch records are not stitched yet\n"
-                    : "Can't find LBR callchain. Switch off --stitch-lbr.\n"
-                      "Please apply --call-graph lbr when recording.\n");
-}
-
 }  // namespace
 
 ScriptLines::ScriptLines(Session& session, const ScriptOptions& options, Env& env)
@@ -104,8 +95,8 @@ Result<> ScriptLines::begin() {
     return {};
   }
   if (!filter_.cpus.empty()) TRY(check_cpus(session_.events()));
-  if (options_.stitch_lbr) say_about_lbr(session_.events(), env_.err);
-  switch_ = TRY(EventSwitch::make(options_.switching, session_.events(), env_.tool));
+  if (options_.stitch_lbr) say_about_stitching(session_.recording(), env_.err);
+  gate_ = TRY(EventGate::make(options_.gate, session_.events(), env_.tool));
   const auto& recorded = session_.recording().features().sample_time;
   filter_.times = TRY(parse_time_ranges(
       options_.time, recorded ? recorded->first_ns : session_.counts().first_time_ns,
@@ -144,7 +135,7 @@ Result<bool> ScriptLines::write() {
     return env_.out.failed() == 0;
   }
   TRY(prepare());
-  std::vector<ScriptItem> items = choose_items(session_, *printer_, filter_, switch_);
+  std::vector<ScriptItem> items = choose_items(session_, *printer_, filter_, gate_);
   if (options_.dump)
     dump_with_lines(session_, *printer_, items, options_, env_);
   else if (options_.per_event_dump)

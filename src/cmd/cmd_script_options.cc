@@ -1,33 +1,10 @@
 #include "cmd/cmd_script_options.h"
 
 #include "base/text.h"
+#include "cmd/profile_flags.h"
 
 namespace sonde {
 namespace {
-
-Result<> parse_list(std::string_view text, std::vector<uint32_t>& list) {
-  for (std::string_view word : split(text, ',')) {
-    auto dash = word.find('-');
-    auto first = parse_number(word.substr(0, dash));
-    auto last = dash == std::string_view::npos ? first : parse_number(word.substr(dash + 1));
-    if (!first || !last || *last < *first || *last > UINT32_MAX || *last - *first > 65536)
-      return fail(ErrorCode::kUsage, "expects numbers divided by commas, not '{}'", word);
-    for (uint64_t i = *first; i <= *last; ++i) list.push_back(static_cast<uint32_t>(i));
-  }
-  return {};
-}
-
-auto words(std::vector<std::string>& list) {
-  return [&list](std::string_view text) -> Result<> {
-    for (std::string_view word : split(text, ','))
-      if (!word.empty()) list.emplace_back(word);
-    return {};
-  };
-}
-
-auto numbers(std::vector<uint32_t>& list) {
-  return [&list](std::string_view text) { return parse_list(text, list); };
-}
 
 void declare_lines(FlagTable& flags, ScriptOptions& o) {
   flags.call('F', "fields", "str",
@@ -48,7 +25,7 @@ void declare_lines(FlagTable& flags, ScriptOptions& o) {
   flags.number(0, "max-stack", o.max_stack, "n",
                "Set the maximum stack depth when printing the call chain. Default: 127");
   flags.call(0, "stop-bt", "symbol[,symbol...]", "Stop display of callgraph at these symbols",
-             words(o.stop_backtrace_at));
+             words_into(o.stop_backtrace_at));
   flags.boolean(0, "inline", o.inlines, "Show inline function");
   flags.boolean(0, "show-kernel-path", o.show_kernel_path, "Show the path of [kernel.kallsyms]");
   flags.number(0, "max-blocks", o.max_blocks, "n",
@@ -60,22 +37,18 @@ void declare_lines(FlagTable& flags, ScriptOptions& o) {
 
 void declare_filters(FlagTable& flags, ScriptOptions& o) {
   flags.call('c', "comms", "comm[,comm...]", "only display events for these comms",
-             words(o.items.comms));
+             words_into(o.items.comms));
   flags.call('S', "symbols", "symbol[,symbol...]", "only consider these symbols",
-             words(o.items.symbols));
+             words_into(o.items.symbols));
   flags.number(0, "addr-range", o.items.address_range, "n",
                "Use with -S to list traced records within address range");
-  flags.call(0, "dsos", "dso[,dso...]", "only consider symbols in these DSOs", words(o.items.dsos));
-  flags.call('C', "cpu", "cpu", "list of cpus to profile", numbers(o.items.cpus));
-  flags.call(0, "pid", "pid[,pid...]", "only consider symbols in these pids", numbers(o.pids));
-  flags.call(0, "tid", "tid[,tid...]", "only consider symbols in these tids", numbers(o.tids));
+  flags.call(0, "dsos", "dso[,dso...]", "only consider symbols in these DSOs",
+             words_into(o.items.dsos));
+  flags.call('C', "cpu", "cpu", "list of cpus to profile", numbers_into(o.items.cpus));
+  flags.call(0, "pid", "pid[,pid...]", "only consider symbols in these pids", numbers_into(o.pids));
+  flags.call(0, "tid", "tid[,tid...]", "only consider symbols in these tids", numbers_into(o.tids));
   flags.text(0, "time", o.time, "str", "Time span of interest (start,stop)");
-  flags.text(0, "switch-on", o.switching.on, "event",
-             "Consider events after the occurrence of this event");
-  flags.text(0, "switch-off", o.switching.off, "event",
-             "Stop considering events after the occurrence of this event");
-  flags.boolean(0, "show-on-off-events", o.switching.show_switches,
-                "Show the on/off switch events, used with --switch-on and --switch-off");
+  declare_gate(flags, o.gate);
 }
 
 void declare_records(FlagTable& flags, RecordChoice& show) {
@@ -88,18 +61,10 @@ void declare_records(FlagTable& flags, RecordChoice& show) {
   flags.boolean(0, "show-lost-events", show.lost, "Show lost events (if recorded)");
   flags.boolean(0, "show-text-poke-events", show.text_pokes,
                 "Show text poke related events (if recorded)");
+  flags.boolean(0, "merge-callchains", show.merge_chains,
+                "Enable merging deferred user callchains if available. Enabled by default, use "
+                "--no-merge-callchains to see them as they came");
   flags.boolean(0, "show-round-events", show.rounds, "Show round events (if recorded)");
-}
-
-void declare_symbol_sources(FlagTable& flags, SymbolOptions& symbols) {
-  flags.text('k', "vmlinux", symbols.vmlinux, "file", "vmlinux pathname");
-  flags.text(0, "kallsyms", symbols.kallsyms, "file", "kallsyms pathname");
-  flags.text(0, "symfs", symbols.symfs, "directory",
-             "Look for files with symbols relative to this directory");
-  flags.boolean(0, "demangle", symbols.demangle, "Enable symbol demangling");
-  flags.boolean(0, "demangle-kernel", symbols.demangle_kernel, "Enable kernel symbol demangling");
-  flags.boolean(0, "full-source-path", symbols.full_source_path,
-                "Show full source file name path for source lines");
 }
 
 /// `--insn-trace` without a trace is short for the fields it shows.

@@ -30,19 +30,20 @@ struct ScriptOptions {
   bool dump_in_file_order = false;
   uint32_t max_blocks = 0;
   bool stitch_lbr = false;
-  bool inlines = false;  // asked for by name
+  std::optional<bool> inlines;  // --inline, --no-inline; neither: of unwound chains
   int verbose = 0;
   std::string time;
   std::vector<std::string> stop_backtrace_at;
   ItemFilter items;
-  EventSwitch::Choice switching;
+  EventGate::Choice gate;
   std::vector<uint32_t> pids, tids;
   SymbolOptions symbol_sources;
 
   /// Whether lines can be written before the recording has ended. Shares of it need its end; dumps
   /// and rounds show the order of the file.
   [[nodiscard]] bool can_follow() const {
-    return !dump && !per_event_dump && !items.records.rounds && time.find('%') == std::string::npos;
+    return !dump && !per_event_dump && !stitch_lbr && !items.records.rounds &&
+           time.find('%') == std::string::npos;
   }
   [[nodiscard]] ShownTime shown_time() const {
     if (relative_time) return ShownTime::kSinceStart;

@@ -35,6 +35,8 @@ class Stat final : public Command {
 
 Counts go to standard error, or where -o and --log-fd say. Where several counts make a figure (instructions per cycle, miss rates, CPUs utilized), it stands behind the `#`. A count that had to share its hardware with others is scaled to the whole time; the share of the time that it ran stands in parentheses. `<not supported>` is an event that this machine hasn't, `<not counted>` one that never ran.
 
+`--vs` and `--compare` ask whether the command is better or worse than another one, or than it was before: both are run in turn, and what the numbers don't support is not claimed. `--gate` gives limits to what may become worse, for scripts; the status is 193 where one is exceeded.
+
 The exit status is that of the command, or 128 and the number of the signal that ended it.
 
 `stat record` writes the counts to perf.data, `stat report` shows such a file, added up for other units if asked.)");
@@ -42,6 +44,9 @@ The exit status is that of the command, or 128 and the number of the signal that
   sonde stat -r 10 -e task-clock,page-faults -- ./program
   sonde stat -a -A -I 1000 -e context-switches,cpu-migrations
   sonde stat -x, -o counts.csv -e 'syscalls:sys_enter_*' -- ./program
+  sonde stat --vs ./old --gate 'task-clock>2%' -- ./new
+  sonde stat --save before.json -- ./program
+  sonde stat --compare before.json -- ./program
   sonde stat record -a -I 100 -- sleep 10
   sonde stat report --per-core)");
   }

@@ -7,11 +7,10 @@
 #include <algorithm>
 #include <memory>
 
-#include "analysis/metrics.h"
+#include "analysis/metric_groups.h"
 #include "base/text.h"
 #include "capture/synthesis_cgroup.h"
 #include "cmd/cmd_stat_flags.h"
-#include "event/event_parser.h"
 
 namespace sonde {
 namespace {
@@ -34,13 +33,6 @@ std::string default_events(bool system_wide) {
     if (exists(fmt::format("/sys/bus/event_source/devices/cpu/events/{}", stalled)))
       list += fmt::format(",{}", stalled);
   return list + ",instructions,branches,branch-misses";
-}
-
-Result<> parse_into(EventList& list, std::string_view text, Env& env) {
-  PmuCatalog pmus;
-  Tracefs tracefs(env.variable("PERF_DEBUGFS_DIR").value_or(""));
-  EventSources sources{.pmus = pmus, .tracefs = tracefs, .tool = env.tool, .counting = true};
-  return parse_events(text, sources, list);
 }
 
 /// All cgroups below `directory`, as paths from the hierarchy's root.
@@ -87,60 +79,29 @@ Result<std::vector<std::string>> matching_cgroups(std::string_view list) {
 }  // namespace
 
 Result<> StatFlags::settle_events(Env& env) {
-  for (const EventAction& action : event_actions_) TRY(apply(action, env));
+  selection_.serve(options_.count.target, options_.count.verbose, env);
+  options_.count.made = selection_.made();
+  TRY(selection_.settle({options_.count.events, options_.count.cgroups}, env));
   TRY(add_special_events(env));
   EventList& events = options_.count.events;
   if (null_run_) {
     events = {};
     return {};
   }
-  if (events.empty()) TRY(parse_into(events, default_events(options_.count.target.has_cpu()), env));
+  if (events.empty())
+    TRY(selection_.parse(default_events(options_.count.target.has_cpu()), events, env));
   for (int level = 0; level < std::min(detail_, 3); ++level)
-    TRY(parse_into(events, kDetails[level], env));
+    TRY(selection_.parse(kDetails[level], events, env));
   keep_core_kind();
   if (!core_kind_.empty() && !exists("/sys/bus/event_source/devices/cpu_" + core_kind_))
     return fail(ErrorCode::kUsage, "--cputype {} is not supported!", core_kind_);
   return expand_cgroups();
 }
 
-Result<> StatFlags::apply(const EventAction& action, Env& env) {
-  switch (action.kind) {
-    case EventAction::Kind::kEvent:
-      return parse_into(options_.count.events, action.text, env);
-    case EventAction::Kind::kFilter:
-      return options_.count.events.add_filter(action.text);
-    case EventAction::Kind::kCgroup:
-      return add_cgroups(action.text);
-    case EventAction::Kind::kMetric:
-      return add_metrics(action.text, env);
-  }
-  return {};
-}
-
-/// Cgroups go to the events that have none yet, in order; a single one to all of them.
-Result<> StatFlags::add_cgroups(std::string_view list) {
-  std::vector<std::string>& cgroups = options_.count.cgroups;
-  size_t events = options_.count.events.size();
-  if (events == 0) return fail(ErrorCode::kUsage, "must define events before cgroups");
-  std::vector<std::string_view> names = split(list, ',');
-  if (cgroups.size() + names.size() > events)
-    return fail(ErrorCode::kUsage, "-G {}: there are more cgroups than events before it", list);
-  for (std::string_view name : names) cgroups.emplace_back(name);
-  if (names.size() == 1) cgroups.resize(events, std::string(names[0]));
-  return {};
-}
-
 /// The events of each metric, counted together where the hardware can.
 Result<> StatFlags::add_metrics(std::string_view list, Env& env) {
   std::vector<std::string> counted;
-  for (std::string_view name : split(list, ',')) {
-    const MetricInfo* metric = find_metric(name);
-    if (metric == nullptr) {
-      std::vector<std::string> known;
-      for (const MetricInfo& other : all_metrics()) known.emplace_back(other.name);
-      return fail(ErrorCode::kBadEvent, "Cannot find metric or group `{}'\nThere are: {}", name,
-                  join(known, " "));
-    }
+  for (const MetricInfo* metric : TRY(find_metrics(list))) {
     options_.metrics.emplace_back(metric->name);
     std::vector<std::string> fresh;
     for (const std::string& event : metric->events)
@@ -150,32 +111,8 @@ Result<> StatFlags::add_metrics(std::string_view list, Env& env) {
     counted.insert(counted.end(), fresh.begin(), fresh.end());
     std::string text = join(fresh, ",");
     if (fresh.size() > 1 && !metric_no_group_) text = "{" + text + "}:W";
-    TRY(parse_into(options_.count.events, text, env));
+    TRY(selection_.parse(text, options_.count.events, env));
   }
-  return {};
-}
-
-/// Options that stand for events which only some processors have.
-Result<> StatFlags::add_special_events(Env& env) {
-  const std::string events = "/sys/bus/event_source/devices/cpu/events/";
-  if (transaction_) {
-    if (!exists(events + "cycles-t"))
-      return fail(ErrorCode::kUnsupported, "Cannot set up transaction events");
-    TRY(parse_into(options_.count.events,
-                   "task-clock,{instructions,cycles,cpu/cycles-t/,cpu/tx-start/,cpu/el-start/,"
-                   "cpu/cycles-ct/}",
-                   env));
-  }
-  if (smi_cost_)
-    return fail(ErrorCode::kUnsupported, "{}",
-                exists("/sys/devices/cpu/freeze_on_smi")
-                    ? "--smi-cost is not there yet: count msr/aperf/ and msr/smi/ with -e"
-                    : "freeze_on_smi is not supported.");
-  if (topdown_)
-    return fail(ErrorCode::kUnsupported, "{}",
-                exists(events + "topdown-retiring") || exists(events + "topdown-total-slots")
-                    ? "--topdown is not there yet: count the events topdown-* with -e"
-                    : "System does not support topdown");
   return {};
 }
 

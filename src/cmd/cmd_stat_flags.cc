@@ -7,14 +7,14 @@
 #include "base/text.h"
 #include "capture/control_channel.h"
 #include "capture/delay_schedule.h"
+#include "cmd/event_making.h"
 
 namespace sonde {
 namespace {
 
 constexpr uint64_t kShortestTimeoutMs = 10;
-constexpr const char* kNoBpf =
-    "counting by BPF programs is not there yet: leave out --bpf-counters, --bpf-prog and "
-    "--bpf-attr-map";
+constexpr const char* kNoAttrMap =
+    "--bpf-attr-map: counters of BPF programs are not shared with other tools, so there is no map";
 
 }  // namespace
 
@@ -27,28 +27,21 @@ void StatFlags::declare(FlagTable& flags) {
   declare_output(flags);
   declare_run(flags);
   declare_metrics(flags);
+  declare_comparison(flags);
   declare_refused(flags);
 }
 
 Result<> StatFlags::configure(const Config& config) {
+  configure_compiler(config, selection_.compiler());
   options_.big_num = TRY(config.get_bool("stat.big-num", true));
   options_.csv_summary_column = !TRY(config.get_bool("stat.no-csv-summary", false));
   return {};
 }
 
 void StatFlags::declare_events(FlagTable& flags) {
-  auto keep = [this](EventAction::Kind kind) {
-    return [this, kind](std::string_view text) -> Result<> {
-      event_actions_.push_back({kind, std::string(text)});
-      return {};
-    };
-  };
-  using Kind = EventAction::Kind;
-  flags.call('e', "event", "event", "event selector. use 'perf list' to list available events",
-             keep(Kind::kEvent));
-  flags.call(0, "filter", "filter", "event filter", keep(Kind::kFilter));
-  flags.call('G', "cgroup", "name", "monitor event in cgroup name only", keep(Kind::kCgroup));
+  selection_.declare(flags);
   flags.text(0, "for-each-cgroup", for_each_cgroup_, "name", "expand events for each cgroup");
+  flags.boolean(0, "bpf-counters", options_.count.bpf_counters, "use bpf program to count events");
   flags.boolean('g', "group", options_.count.group_all, "put the counters into a counter group");
   flags.boolean('n', "null", null_run_, "null run - dont start any counters");
   flags.count('d', "detailed", detail_, "detailed run - start a lot of events");
@@ -68,22 +61,25 @@ void StatFlags::declare_targets(FlagTable& flags) {
   flags.text('C', "cpu", target.cpus, "cpu", "list of cpus to monitor in system-wide");
   flags.text('p', "pid", target.pids, "pid", "stat events on existing process id");
   flags.text('t', "tid", target.tids, "tid", "stat events on existing thread id");
+  flags.call('b', "bpf-prog", "bpf-prog-id", "stat events on existing bpf program id",
+             [this](std::string_view list) -> Result<> {
+               for (std::string_view id : split(list, ',')) {
+                 std::optional<uint64_t> number = parse_number(trim(id));
+                 if (!number || *number == 0 || *number > UINT32_MAX)
+                   return fail(ErrorCode::kUsage, "expects the id of a BPF program");
+                 options_.count.bpf_programs.push_back(static_cast<uint32_t>(*number));
+               }
+               return {};
+             });
   flags.boolean('i', "no-inherit", options_.count.no_inherit,
                 "child tasks do not inherit counters");
 }
 
 void StatFlags::declare_grouping(FlagTable& flags) {
   using view::CountGrouping;
-  auto choose = [&](char letter, const char* name, CountGrouping grouping, const char* help) {
-    flags.choose(letter, name, options_.grouping, grouping, help);
-  };
-  choose('A', "no-aggr", CountGrouping::kCpu, "disable CPU count aggregation");
-  choose(0, "per-core", CountGrouping::kCore, "aggregate counts per physical processor core");
-  choose(0, "per-die", CountGrouping::kDie, "aggregate counts per processor die");
-  choose(0, "per-socket", CountGrouping::kSocket, "aggregate counts per processor socket");
-  choose(0, "per-node", CountGrouping::kNode, "aggregate counts per numa node");
-  choose(0, "per-cache", CountGrouping::kCache, "aggregate counts per largest cache");
-  choose(0, "per-thread", CountGrouping::kThread, "aggregate counts per thread");
+  declare_unit_flags(flags, options_.grouping);
+  flags.choose(0, "per-thread", options_.grouping, CountGrouping::kThread,
+               "aggregate counts per thread");
   flags.boolean(0, "percore-show-thread", options_.percore_show_thread,
                 "Use with 'percore' event qualifier to show the event counts of one hardware "
                 "thread by sum up total hardware threads of same physical core");
@@ -136,7 +132,7 @@ void StatFlags::declare_output(FlagTable& flags) {
 }
 
 void StatFlags::declare_run(FlagTable& flags) {
-  flags.number('r', "repeat", options_.runs, "n",
+  flags.number('r', "repeat", runs_, "n",
                "repeat command and print average + stddev (max: 100, forever: 0)");
   flags.text(0, "pre", options_.pre, "command", "command to run prior to the measured command");
   flags.text(0, "post", options_.post, "command", "command to run after to the measured command");
@@ -172,7 +168,9 @@ void StatFlags::declare_metrics(FlagTable& flags) {
   flags.call('M', "metrics", "metric/metric group list",
              "monitor specified metrics or metric groups (separated by ,)",
              [this](std::string_view text) -> Result<> {
-               event_actions_.push_back({EventAction::Kind::kMetric, std::string(text)});
+               selection_.then([this, list = std::string(text)](auto&, Env& env) {
+                 return add_metrics(list, env);
+               });
                return {};
              });
   flags.boolean(0, "metric-no-group", metric_no_group_,
@@ -194,17 +192,10 @@ void StatFlags::declare_refused(FlagTable& flags) {
       return {};
     });
   };
-  refuse('b', "bpf-prog", "bpf-prog-id", "stat events on existing bpf program id", kNoBpf);
-  refuse(0, "bpf-attr-map", "attr-map-path", "path to perf_event_attr map", kNoBpf);
-  flags.act(0, "bpf-counters", "use bpf program to count events", [this]() -> Result<> {
-    refused_ = kNoBpf;
-    return {};
-  });
+  refuse(0, "bpf-attr-map", "attr-map-path", "path to perf_event_attr map", kNoAttrMap);
   refuse(0, "iostat", "default", "measure I/O performance metrics provided by arch/platform",
          "Unsupported uncore pmu configuration")
       .when_bare("");
-  refuse(0, "pfm-events", "event", "libpfm4 event selector",
-         "--pfm-events: events by libpfm4's names are not supported: use -e");
 }
 
 Result<StatOptions> StatFlags::settle(Env& env, const Arguments& arguments, bool recording) {
@@ -217,6 +208,7 @@ Result<StatOptions> StatFlags::settle(Env& env, const Arguments& arguments, bool
   options_.count.timeout_ms = timeout_ms_.value_or(0);
   if (options_.separator == "\\t") options_.separator = "\t";
   if (big_num_) options_.big_num = *big_num_;
+  TRY(settle_comparison(recording));
   TRY(refuse_conflicts(env, recording));
   if (topdown_level_ && !topdown_ && !options_.count.quiet)
     env.err.print("--td-level says nothing without --topdown\n");
@@ -229,15 +221,17 @@ Result<> StatFlags::settle_target(const Arguments& arguments) {
   target.command = arguments.words;
   bool per_thread = options_.grouping == view::CountGrouping::kThread;
   bool by_cpu = options_.grouping != view::CountGrouping::kAll && !per_thread;
-  if (arguments.empty() && !target.has_task() && !target.has_cpu()) target.all_cpus = true;
+  bool of_programs = !options_.count.bpf_programs.empty();
+  if (of_programs && (target.has_task() || per_thread))
+    return fail(ErrorCode::kUsage,
+                "-b counts in BPF programs, whoever runs them: leave out -p, -t and --per-thread");
+  if (!target.has_task() && !target.has_cpu() && (arguments.empty() || of_programs))
+    target.all_cpus = true;
   if (per_thread && !target.has_task() && !target.all_cpus)
     return fail(ErrorCode::kUsage,
                 "The --per-thread option is only available when monitoring via -p -t -a options "
                 "or only --per-thread.");
-  bool by_cgroup = !for_each_cgroup_.empty() ||
-                   std::ranges::any_of(event_actions_, [](const EventAction& action) {
-                     return action.kind == EventAction::Kind::kCgroup;
-                   });
+  bool by_cgroup = !for_each_cgroup_.empty() || selection_.names_cgroups();
   if ((by_cpu || by_cgroup) && !target.has_cpu())
     return fail(ErrorCode::kUsage,
                 "both cgroup and no-aggregation modes only available in system-wide mode");
@@ -269,9 +263,7 @@ Result<> StatFlags::refuse_conflicts(const Env& env, bool recording) const {
   bool to_terminal = options_.output.empty() && options_.log_fd < 0 && env.err.is_terminal();
   if (options_.interval_clear && !to_terminal)
     return wrong("--interval-clear does not work with output");
-  if (!for_each_cgroup_.empty() && std::ranges::any_of(event_actions_, [](const auto& action) {
-        return action.kind == EventAction::Kind::kCgroup;
-      }))
+  if (!for_each_cgroup_.empty() && selection_.names_cgroups())
     return wrong("--cgroup and --for-each-cgroup cannot be used together");
   if (recording && options_.runs != 1)
     return fail(ErrorCode::kFailed, "Cannot use -r option with perf stat record.");

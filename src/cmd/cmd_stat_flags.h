@@ -1,17 +1,18 @@
 // The flags of `stat` and `stat record`: from the command line to StatOptions.
 //
-// As with record, what refers to events (-e, --filter, -G, -M …) is kept in order and applied by
-// `settle`, when the world that events are looked up in is known.
+// What refers to events (-e, --filter, -G, -M …) is an EventSelection's.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "analysis/gate.h"
 #include "base/config.h"
 #include "base/env.h"
 #include "base/error.h"
 #include "capture/count_options.h"
+#include "cmd/event_selection.h"
 #include "cmd/flags.h"
 #include "view/counting.h"
 
@@ -25,10 +26,12 @@ struct StatOptions {
   bool no_merge = false;             // --no-merge
   bool hybrid_merge = false;         // --hybrid-merge
   bool percore_show_thread = false;  // --percore-show-thread
+  bool freeze_on_smi = false;        // --smi-cost
   std::vector<std::string> metrics;  // -M, by their names in metrics.def
   int runs = 1;                      // -r; 0: until Ctrl-C
-  std::string pre, post;             // --pre, --post
-  bool sync = false;                 // -S
+  bool runs_given = false;
+  std::string pre, post;  // --pre, --post
+  bool sync = false;      // -S
 
   std::optional<std::string> separator;  // -x
   int json = 0;                          // 1: -j; 2: --json=2
@@ -41,7 +44,32 @@ struct StatOptions {
   std::string output;                    // -o
   bool append = false;                   // --append
   int log_fd = -1;                       // --log-fd
+
+  std::string vs;           // --vs: the other command
+  std::string compare;      // --compare: a file of --save, or a command
+  std::string save;         // --save
+  std::vector<Gate> gates;  // --gate
+  bool markdown = false;    // --markdown
+
+  [[nodiscard]] bool compares() const { return !vs.empty() || !compare.empty(); }
 };
+
+/// The options that choose what counts are added up by and that a file of counts can serve, too:
+/// -A,
+/// --per-core … `grouping` is a CountGrouping or an optional one.
+template <typename Grouping>
+void declare_unit_flags(FlagTable& flags, Grouping& grouping) {
+  using view::CountGrouping;
+  auto choose = [&](char letter, const char* name, CountGrouping value, const char* help) {
+    flags.choose(letter, name, grouping, Grouping(value), help);
+  };
+  choose('A', "no-aggr", CountGrouping::kCpu, "disable CPU count aggregation");
+  choose(0, "per-core", CountGrouping::kCore, "aggregate counts per physical processor core");
+  choose(0, "per-die", CountGrouping::kDie, "aggregate counts per processor die");
+  choose(0, "per-socket", CountGrouping::kSocket, "aggregate counts per processor socket");
+  choose(0, "per-node", CountGrouping::kNode, "aggregate counts per numa node");
+  choose(0, "per-cache", CountGrouping::kCache, "aggregate counts per largest cache");
+}
 
 class StatFlags {
  public:
@@ -56,37 +84,33 @@ class StatFlags {
   [[nodiscard]] const StatOptions& as_given() const { return options_; }
 
  private:
-  struct EventAction {
-    enum class Kind : uint8_t { kEvent, kFilter, kCgroup, kMetric };
-    Kind kind;
-    std::string text;
-  };
-
   void declare_events(FlagTable& flags);
   void declare_targets(FlagTable& flags);
   void declare_grouping(FlagTable& flags);
   void declare_output(FlagTable& flags);
   void declare_run(FlagTable& flags);
   void declare_metrics(FlagTable& flags);
+  void declare_comparison(FlagTable& flags);
   void declare_refused(FlagTable& flags);
 
   Result<> settle_target(const Arguments& arguments);
+  Result<> settle_comparison(bool recording);
   Result<> settle_events(Env& env);
-  Result<> apply(const EventAction& action, Env& env);
-  Result<> add_cgroups(std::string_view list);
   Result<> add_metrics(std::string_view list, Env& env);
   Result<> add_special_events(Env& env);
+  Result<> add_smi_events(Env& env);
+  Result<> add_topdown_events(Env& env);
   Result<> expand_cgroups();
   void keep_core_kind();
   Result<> refuse_conflicts(const Env& env, bool recording) const;
 
   StatOptions options_;
-  std::vector<EventAction> event_actions_;
+  EventSelection selection_{/*counting=*/true};
   std::optional<bool> big_num_;
   std::optional<std::string> refused_;
   std::string for_each_cgroup_, core_kind_;
   std::optional<uint64_t> interval_ms_, interval_count_, timeout_ms_;
-  std::optional<int> topdown_level_;
+  std::optional<int> topdown_level_, runs_;
   int detail_ = 0;
   bool null_run_ = false, topdown_ = false, smi_cost_ = false, transaction_ = false;
   bool metric_no_group_ = false, metric_no_merge_ = false;

@@ -123,15 +123,7 @@ class StatReport final : public Command {
     flags.description("Shows the counts of a file that `stat record` wrote.");
     flags.text('i', "input", input_, "file", "input file name");
     flags.boolean('f', "force", force_, "don't complain, do it");
-    auto choose = [&](char letter, const char* name, CountGrouping grouping, const char* help) {
-      flags.choose(letter, name, grouping_, std::optional(grouping), help);
-    };
-    choose('A', "no-aggr", CountGrouping::kCpu, "disable CPU count aggregation");
-    choose(0, "per-core", CountGrouping::kCore, "aggregate counts per physical processor core");
-    choose(0, "per-die", CountGrouping::kDie, "aggregate counts per processor die");
-    choose(0, "per-socket", CountGrouping::kSocket, "aggregate counts per processor socket");
-    choose(0, "per-node", CountGrouping::kNode, "aggregate counts per numa node");
-    choose(0, "per-cache", CountGrouping::kCache, "aggregate counts per largest cache");
+    declare_unit_flags(flags, grouping_);
     flags.text('x', "field-separator", options_.separator, "separator",
                "print counts with custom separator");
     flags.choose('j', "json-output", options_.json, 1, "print counts in JSON format");

@@ -12,8 +12,12 @@
 #include "capture/count_recorder.h"
 #include "capture/count_run.h"
 #include "capture/cpu_map.h"
+#include "capture/freeze_on_smi.h"
+#include "capture/machine_pace.h"
 #include "capture/session_features.h"
+#include "cmd/cmd_stat_compare.h"
 #include "cmd/cmd_stat_output.h"
+#include "cmd/cmd_stat_runs.h"
 #include "cmd/own_command_line.h"
 
 namespace sonde {
@@ -55,37 +59,18 @@ CountFileMode file_mode(view::CountGrouping grouping) {
   }
 }
 
-/// Times that no counter counts, in the place of the first counter.
-void fill_in_times(const std::vector<CountedEvent>& events, const CountOutcome& outcome,
-                   std::vector<EventReadings>& readings) {
-  for (size_t i = 0; i < events.size(); ++i) {
-    uint64_t ns = 0;
-    switch (events[i].tool) {
-      case ToolEvent::kNone:
-        continue;
-      case ToolEvent::kDurationTime:
-        ns = outcome.elapsed_ns;
-        break;
-      case ToolEvent::kUserTime:
-        ns = outcome.user_ns;
-        break;
-      case ToolEvent::kSystemTime:
-        ns = outcome.system_ns;
-        break;
-    }
-    if (readings[i].cpus.empty()) readings[i].cpus = {-1};
-    readings[i].cpus.resize(1);
-    readings[i].values = {{ns, ns, ns}};
-  }
-}
-
 class StatSession {
  public:
   StatSession(const StatOptions& options, bool recording, Env& env, SignalQueue& signals,
               StatOutput& output)
-      : options_(options), recording_(recording), env_(env), signals_(signals), output_(output) {}
+      : options_(options),
+        recording_(recording),
+        env_(env),
+        output_(output),
+        runs_(options, env, signals) {}
 
   Result<int> run() {
+    if (!options_.save.empty()) TRY(warm_up());
     bool forever = options_.runs == 0;
     for (int index = 0; forever || index < options_.runs; ++index) {
       if (options_.count.verbose > 0 && options_.runs != 1)
@@ -98,48 +83,62 @@ class StatSession {
       elapsed_s_.clear();
     }
     if (recorder_) TRY(recorder_->finish());
+    if (!options_.save.empty()) TRY(save());
     if (!elapsed_s_.empty() && (options_.count.interval_ms == 0 || options_.summary))
       write_everything();
     output_.sink().flush();
     if (int error = output_.sink().failed(); error != 0)
       return fail(ErrorCode::kIo, "cannot write the counts: {}", std::strerror(error));
-    run_->counters().close();
+    runs_.counters().close();
     return exit_status();
   }
 
  private:
+  /// As a comparison does, which these runs are kept for.
+  Result<> warm_up() {
+    TRY(run_once());
+    series_->clear();
+    elapsed_s_.clear();
+    kept_.emplace();
+    return {};
+  }
+
+  Result<> save() {
+    if (exit_status() != 0)
+      return fail(ErrorCode::kFailed, "the command ended with status {}: {} is not written",
+                  exit_status(), options_.save);
+    Baseline baseline = describe_this_machine(options_);
+    kept_->command = baseline.runs.command;
+    baseline.runs = std::move(*kept_);
+    return save_baseline(baseline, options_.save);
+  }
+
   Result<> run_once() {
-    TRY(run_shell(options_.pre));
-    if (options_.sync) ::sync();
-    auto run = std::make_unique<CountRun>(options_.count, env_, signals_);
-    TRY(run->open());
-    // Only now may the run before close its counters: the last close of a tracepoint is slow.
-    if (run_) run_->counters().release();
-    run_ = std::move(run);
-    if (!series_) prepare();
-    if (recording_) TRY(begin_recording());
+    if (kept_) kept_->pace_ns.push_back(static_cast<double>(TRY(measure_machine_pace_ns())));
     deltas_ = {};
     intervals_shown_ = 0;
-    last_ = TRY(run_->measure([this](uint64_t now_ns) { return on_interval(now_ns); }));
+    auto opened = [this]() -> Result<> {
+      if (!series_) prepare();
+      return recording_ ? begin_recording() : Result<>{};
+    };
+    auto interval = [this](uint64_t now_ns) { return on_interval(now_ns); };
+    last_ = TRY(runs_.once(options_.count, {opened, interval}));
     TRY(on_end());
     say_how_it_ended();
-    return run_shell(options_.post);
+    return runs_.after();
   }
 
   /// What is known as soon as the first counters are open.
   void prepare() {
-    CounterSet& counters = run_->counters();
+    CounterSet& counters = runs_.counters();
     std::vector<int> cpus = counters.target().cpus;
-    for (size_t i = 0; i < counters.events().size(); ++i) {
-      const CaptureEvent& event = counters.events()[i];
-      events_.push_back(counted_event(event.parsed, event.cgroup));
+    for (const CaptureEvent& event : counters.events())
       cpus.insert(cpus.end(), event.parsed.cpus.begin(), event.parsed.cpus.end());
-    }
     std::vector<CountedThread> threads;
     for (const ThreadEntry& thread : counters.target().threads)
       threads.push_back({thread.tid, thread.comm});
     bool needs_places = options_.grouping != view::CountGrouping::kAll ||
-                        std::ranges::any_of(events_, &CountedEvent::per_package);
+                        std::ranges::any_of(runs_.events(), &CountedEvent::per_package);
     CpuPlaces places = needs_places ? places_of_this_machine() : CpuPlaces();
     const TargetOptions& target = options_.count.target;
     CountSettings settings{
@@ -151,8 +150,10 @@ class StatSession {
         .metrics = {options_.metrics}};
     CountUnits units(options_.grouping, cpus, threads, places);
     CountUnits cores(view::CountGrouping::kCore, cpus, threads, places);
-    series_.emplace(events_, units, cores, places, settings);
-    if (options_.count.interval_ms > 0) whole_.emplace(events_, units, cores, places, settings);
+    series_.emplace(runs_.events(), units, cores, places, settings);
+    if (options_.count.interval_ms > 0)
+      whole_.emplace(runs_.events(), units, cores, places, settings);
+    if (!options_.save.empty()) single_.emplace(runs_.events(), units, cores, places, settings);
     writer_ = make_stat_writer(options_, options_.grouping, options_.count.interval_ms > 0,
                                output_.sink());
   }
@@ -165,17 +166,17 @@ class StatSession {
     settings.interval_ms = options_.count.interval_ms;
     settings.scale = options_.scale;
     settings.command_line = own_command_line();
-    for (const CountedEvent& event : events_) settings.units.push_back({event.unit, event.scale});
-    return recorder_->begin(run_->counters(), std::move(settings));
+    for (const CountedEvent& event : runs_.events())
+      settings.units.push_back({event.unit, event.scale});
+    return recorder_->begin(runs_.counters(), std::move(settings));
   }
 
   Result<> on_interval(uint64_t now_ns) {
-    std::vector<EventReadings> readings = run_->counters().read();
     CountOutcome so_far;
     so_far.elapsed_ns = now_ns;
-    fill_in_times(events_, so_far, readings);
+    std::vector<EventReadings> readings = runs_.read(so_far);
     if (recorder_)
-      TRY(recorder_->round(run_->counters(), readings, CountRoundKind::kInterval, now_ns));
+      TRY(recorder_->round(runs_.counters(), readings, CountRoundKind::kInterval, now_ns));
     show_interval(readings, now_ns);
     return {};
   }
@@ -183,7 +184,7 @@ class StatSession {
   void show_interval(const std::vector<EventReadings>& readings, uint64_t now_ns) {
     ++intervals_shown_;
     series_->clear();
-    series_->add(deltas_.take(readings, events_), options_.count.interval_ms * 1'000'000);
+    series_->add(deltas_.take(readings, runs_.events()), options_.count.interval_ms * 1'000'000);
     view::CountPage page = series_->page();
     page.time_ns = now_ns;
     writer_->page(page);
@@ -191,18 +192,24 @@ class StatSession {
   }
 
   Result<> on_end() {
-    std::vector<EventReadings> readings = run_->counters().read();
-    fill_in_times(events_, last_, readings);
+    std::vector<EventReadings> readings = runs_.read(last_);
     say_counts(readings);
     bool intervals = options_.count.interval_ms > 0;
     if (recorder_)
-      TRY(recorder_->round(run_->counters(), readings,
+      TRY(recorder_->round(runs_.counters(), readings,
                            intervals ? CountRoundKind::kInterval : CountRoundKind::kFinal,
                            last_.elapsed_ns));
     if (intervals && !reached_interval_count()) show_interval(readings, last_.elapsed_ns);
     (intervals ? *whole_ : *series_).add(readings, last_.elapsed_ns);
     elapsed_s_.push_back(static_cast<double>(last_.elapsed_ns) * kSecondsPerNs);
+    if (kept_) keep(readings);
     return {};
+  }
+
+  void keep(const std::vector<EventReadings>& readings) {
+    single_->clear();
+    single_->add(readings, last_.elapsed_ns);
+    kept_->add(single_->page(), runs_.events(), {last_.elapsed_ns, last_.user_ns, last_.system_ns});
   }
 
   [[nodiscard]] bool reached_interval_count() const {
@@ -212,7 +219,9 @@ class StatSession {
 
   void write_everything() {
     view::CountSummary summary;
-    summary.title = title_of(options_.count.target);
+    const std::vector<uint32_t>& programs = options_.count.bpf_programs;
+    summary.title = programs.empty() ? title_of(options_.count.target)
+                                     : fmt::format("'BPF program(s) {}'", fmt::join(programs, ","));
     summary.command = options_.count.target.command;
     summary.runs = static_cast<uint64_t>(options_.runs);
     summary.elapsed_s = elapsed_s_;
@@ -220,7 +229,7 @@ class StatSession {
     for (double run : elapsed_s_) elapsed.add(run);
     summary.mean_s = elapsed.mean();
     summary.error_s = elapsed.error();
-    if (run_->counters().target().is_command() && options_.runs == 1)
+    if (runs_.counters().target().is_command() && options_.runs == 1)
       summary.cpu = {static_cast<double>(last_.user_ns) * kSecondsPerNs,
                      static_cast<double>(last_.system_ns) * kSecondsPerNs};
     view::CountPage page = (whole_ ? *whole_ : *series_).page();
@@ -236,7 +245,7 @@ class StatSession {
     if (options_.count.verbose == 0) return;
     for (size_t i = 0; i < readings.size(); ++i) {
       if (!readings[i].supported) {
-        env_.err.print("failed to read counter {}\n", events_[i].name);
+        env_.err.print("failed to read counter {}\n", runs_.events()[i].name);
         continue;
       }
       CounterReading sum;
@@ -245,7 +254,8 @@ class StatSession {
         sum.enabled_ns += reading.enabled_ns;
         sum.running_ns += reading.running_ns;
       }
-      env_.err.print("{}: {} {} {}\n", events_[i].name, sum.value, sum.enabled_ns, sum.running_ns);
+      env_.err.print("{}: {} {} {}\n", runs_.events()[i].name, sum.value, sum.enabled_ns,
+                     sum.running_ns);
     }
   }
 
@@ -254,17 +264,6 @@ class StatSession {
     if (!last_.wait_status || !WIFSIGNALED(*last_.wait_status) || options_.count.quiet) return;
     env_.err.print("{}: {}\n", options_.count.target.command.front(),
                    ::strsignal(WTERMSIG(*last_.wait_status)));
-  }
-
-  Result<> run_shell(const std::string& command) {
-    if (command.empty()) return {};
-    env_.err.flush();
-    Workload shell = TRY(Workload::fork({"/bin/sh", "-c", command}, false));
-    shell.start();
-    int status = shell_status(shell.reap(true).value_or(0));
-    // The SIGCHLD of this one belongs to nobody.
-    if (status != 0) return fail(ErrorCode::kFailed, "'{}' failed with status {}", command, status);
-    return {};
   }
 
   [[nodiscard]] int exit_status() const {
@@ -279,11 +278,11 @@ class StatSession {
   const StatOptions& options_;
   bool recording_;
   Env& env_;
-  SignalQueue& signals_;
   StatOutput& output_;
-  std::unique_ptr<CountRun> run_;
-  std::vector<CountedEvent> events_;
+  StatRuns runs_;
   std::optional<CountSeries> series_, whole_;  // one interval; all of them
+  std::optional<CountSeries> single_;          // one run, to be kept
+  std::optional<MeasuredRuns> kept_;           // --save
   CountDeltas deltas_;
   std::unique_ptr<render::CountWriter> writer_;
   std::optional<CountRecorder> recorder_;
@@ -295,12 +294,15 @@ class StatSession {
 }  // namespace
 
 Result<int> run_stat(const StatOptions& options, bool recording, Env& env) {
+  if (options.compares()) return run_stat_comparison(options, env);
   constexpr uint64_t kShortTimeoutMs = 100;
   if (options.count.timeout_ms > 0 && options.count.timeout_ms < kShortTimeoutMs &&
       !options.count.quiet)
     env.err.print(
         "timeout < 100ms. The overhead percentage could be high in some cases. Please proceed "
         "with caution.\n");
+  std::optional<FreezeOnSmi> frozen;
+  if (options.freeze_on_smi) frozen.emplace(TRY(FreezeOnSmi::set()));
   StatOutput output = TRY(StatOutput::open(options, env, recording));
   SignalQueue signals = TRY(SignalQueue::create());
   return StatSession(options, recording, env, signals, output).run();

@@ -10,7 +10,7 @@ constexpr std::string_view kBash = R"SCRIPT(# bash completion for @tool@
 _@tool@()
 {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} tool=${COMP_WORDS[0]}
-    local i command=
+    local i command= values=
     COMPREPLY=()
     for ((i = 1; i < COMP_CWORD; i++)); do
         case ${COMP_WORDS[i]} in
@@ -31,6 +31,8 @@ _@tool@()
         COMPREPLY=($(compgen -W "$("$tool" "$command" --list-opts 2>/dev/null)" -- "$cur"))
     elif [[ $prev == -e || $prev == --event ]]; then
         COMPREPLY=($(compgen -W "$("$tool" list --raw-dump 2>/dev/null)" -- "$cur"))
+    elif [[ $prev == --* ]] && values=$("$tool" "$command" --list-opts="$prev" 2>/dev/null) && [[ -n ${values// /} ]]; then
+        COMPREPLY=($(compgen -W "$values" -- "$cur"))
     elif ((i == COMP_CWORD - 1)); then
         COMPREPLY=($(compgen -W "$("$tool" "$command" --list-cmds 2>/dev/null)" -- "$cur"))
     fi

@@ -56,7 +56,7 @@ class Invocation {
                                 [&](const Arguments& arguments) { return execute(arguments); },
                                 [&](const HelpWanted& help) { return show_help(help); },
                                 [&](ManWanted) { return show_manual(); },
-                                [&](ListFlagsWanted) { return list_flags(); },
+                                [&](const ListFlagsWanted& list) { return list_flags(list.name); },
                                 [&](ListCommandsWanted) { return list_subcommands(); },
                                 [&](const BadFlags& bad) { return refuse(bad); },
                                 [&](const Error& error) { return report(error); },
@@ -95,9 +95,13 @@ class Invocation {
     return 0;
   }
 
-  int list_flags() {
-    for (const Flag& flag : flags_.flags())
-      if (!flag.name.empty()) env_.out.print("--{} ", flag.name);
+  /// Of all, or the values of one.
+  int list_flags(std::string_view of) {
+    for (const Flag& flag : flags_.flags()) {
+      if (of.empty() && !flag.name.empty()) env_.out.print("--{} ", flag.name);
+      if (!of.empty() && flag.name == of)
+        for (const std::string& value : flag.values) env_.out.print("{} ", value);
+    }
     env_.out.put('\n');
     return 0;
   }

@@ -82,7 +82,11 @@ class Parser {
 
     if (name == "help") return ManWanted{};
     if (name == "help-all") return help();
-    if (name == "list-opts") return ListFlagsWanted{};
+    if (name == "list-opts") {
+      std::string_view of = value.value_or("");
+      return ListFlagsWanted{
+          std::string(of.substr(std::min(of.find_first_not_of('-'), of.size())))};
+    }
     if (name == "list-cmds") return ListCommandsWanted{};
 
     Match match = find_exact(name);

@@ -24,8 +24,11 @@ namespace sonde {
 struct HelpWanted {
   std::vector<std::string> words;
 };
-struct ManWanted {};           // --help
-struct ListFlagsWanted {};     // --list-opts
+struct ManWanted {};  // --help
+/// --list-opts; or --list-opts=--name: the values of that flag.
+struct ListFlagsWanted {
+  std::string name = {};  // without the dashes
+};
 struct ListCommandsWanted {};  // --list-cmds
 
 /// The command line is wrong: what to say, and the flags whose usage helps.

@@ -63,10 +63,16 @@ struct Flag {
   std::string group;  // heading under which -h shows it
   bool is_hidden = false;
   bool can_negate = true;
-  std::string default_value;  // for kAttached and kNextWord without a value
+  std::string default_value;        // for kAttached and kNextWord without a value
+  std::vector<std::string> values;  // that completion offers
 
   Flag& hidden() {
     is_hidden = true;
+    return *this;
+  }
+  /// What completion offers for the value.
+  Flag& offers(std::vector<std::string> words) {
+    values = std::move(words);
     return *this;
   }
   Flag& no_negation() {

@@ -40,6 +40,7 @@ void Pager::start() {
     ::_exit(127);
   }
   ::dup2(writing.get(), 1);
+  env_.variables.insert_or_assign("PERF_PAGER_IN_USE", "true");
 }
 
 Pager::~Pager() {

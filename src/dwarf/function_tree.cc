@@ -1,57 +1,108 @@
 #include "dwarf/function_tree.h"
 
 #include <dwarf.h>
+#include <tsl/robin_map.h>
 
 #include <algorithm>
-#include <tuple>
+
+#include "dwarf/dwarf_ranges.h"
+#include "dwarf/leb128.h"
+#include "dwarf/line_program.h"
 
 namespace sonde {
 namespace {
 
-/// Deeper nesting than any compiler makes; a damaged file must not exhaust the stack.
-constexpr int kMaxDepth = 200;
+/// Longer than from an inlined copy to its abstract instance, from there to its declaration.
+constexpr int kMostReferences = 16;
 
-std::string_view function_name(Dwarf_Die& die) {
-  Dwarf_Attribute attribute;
-  for (unsigned name : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name, DW_AT_name})
-    if (dwarf_attr_integrate(&die, name, &attribute) != nullptr)
-      if (const char* text = dwarf_formstring(&attribute)) return text;
-  return {};
+void skip_values(ByteCursor& in, const DwarfUnit& unit, const Abbrev& abbrev) {
+  if (abbrev.size != Abbrev::kVariable) return in.skip(abbrev.size);
+  for (const AttributeSpec& spec : unit.abbrevs->specs(abbrev)) {
+    uint32_t size = fixed_form_size(spec.form, unit.format);
+    if (size != Abbrev::kVariable)
+      in.skip(size);
+    else
+      read_value(in, spec, unit.format);
+  }
 }
 
-uint64_t number(Dwarf_Die& die, unsigned name) {
-  Dwarf_Attribute attribute;
-  Dwarf_Word value = 0;
-  if (dwarf_attr(&die, name, &attribute) == nullptr || dwarf_formudata(&attribute, &value) != 0)
-    return 0;
-  return value;
+/// The name of a function is often not where its code is, but with what that refers to.
+std::string_view name_of(DwarfEntry entry) {
+  std::string_view plain;
+  for (int hop = 0; hop < kMostReferences; ++hop) {
+    if (entry.unit == nullptr || entry.unit->abbrevs == nullptr) break;
+    const DwarfUnit& unit = *entry.unit;
+    ByteCursor in(unit.file->section(DwarfSection::kInfo).first(unit.end), unit.file->order());
+    in.skip(entry.offset);
+    const Abbrev* abbrev = unit.abbrevs->find(uleb128(in));
+    if (abbrev == nullptr) break;
+    DwarfEntry next;
+    for (const AttributeSpec& spec : unit.abbrevs->specs(*abbrev)) {
+      DwarfValue value = read_value(in, spec, unit.format);
+      if (spec.name == DW_AT_linkage_name || spec.name == DW_AT_MIPS_linkage_name) {
+        if (std::string_view name = text_of(unit, value); !name.empty()) return name;
+      } else if (spec.name == DW_AT_name && plain.empty()) {
+        plain = text_of(unit, value);
+      } else if (spec.name == DW_AT_abstract_origin || spec.name == DW_AT_specification) {
+        next = entry_of(unit, value);
+      }
+    }
+    entry = next;
+  }
+  return plain;
 }
 
-}  // namespace
+/// Goes through the entries of a unit and keeps the functions that have code.
+class Walk {
+ public:
+  Walk(const DwarfUnit& unit, const DwarfUnit& with_lines) : unit_(unit), program_(with_lines) {
+    for (DwarfSection lists : {DwarfSection::kRanges, DwarfSection::kRnglists})
+      most_ranges_ += unit.file->section(lists).size();
+    if (unit.skeleton != nullptr)
+      most_ranges_ += unit.skeleton->file->section(DwarfSection::kRanges).size();
+  }
 
-FunctionTree FunctionTree::read(Dwarf_Die& unit) {
-  FunctionTree tree;
-  Dwarf_Files* files = nullptr;
-  size_t file_count = 0;
-  if (dwarf_getsrcfiles(&unit, &files, &file_count) != 0) files = nullptr;
-  std::vector<Range> ranges;
-  tree.walk(unit, files, kNone, 0, ranges);
-  tree.flatten(ranges);
-  return tree;
-}
+  void run() {
+    if (unit_.abbrevs == nullptr) return;
+    ByteCursor in(unit_.file->section(DwarfSection::kInfo).first(unit_.end), unit_.file->order());
+    in.skip(unit_.entries);
+    std::vector<uint32_t> around;  // by depth
+    uint32_t function = FunctionTree::kNone;
+    while (in.left() > 0) {
+      uint64_t offset = in.position();
+      uint64_t code = uleb128(in);
+      if (code == 0) {
+        if (around.empty()) break;
+        function = around.back();
+        around.pop_back();
+        continue;
+      }
+      const Abbrev* abbrev = unit_.abbrevs->find(code);
+      if (abbrev == nullptr) break;
+      uint32_t inside = visit(in, *abbrev, offset, function);
+      if (!in.ok()) break;
+      if (abbrev->has_children && !skipped_children_) {
+        around.push_back(function);
+        function = inside;
+      }
+    }
+  }
 
-void FunctionTree::walk(Dwarf_Die& parent, Dwarf_Files* files, uint32_t around, int depth,
-                        std::vector<Range>& ranges) {
-  Dwarf_Die die;
-  if (depth > kMaxDepth || dwarf_child(&parent, &die) != 0) return;
-  do {
-    switch (dwarf_tag(&die)) {
+  std::vector<FunctionTree::Function> functions;
+  std::vector<NestedRange> ranges;
+  StringHeap strings;
+  FileHeap files;
+
+ private:
+  /// Reads one entry; the function that its children are in.
+  uint32_t visit(ByteCursor& in, const Abbrev& abbrev, uint64_t offset, uint32_t around) {
+    skipped_children_ = false;
+    switch (abbrev.tag) {
       case DW_TAG_subprogram:
-        walk(die, files, add(die, files, kNone, false, ranges), depth + 1, ranges);
-        break;
+        return add(in, abbrev, offset, FunctionTree::kNone, false);
       case DW_TAG_inlined_subroutine:
-        walk(die, files, add(die, files, around, true, ranges), depth + 1, ranges);
-        break;
+        return add(in, abbrev, offset, around, true);
+      case DW_TAG_compile_unit:
       case DW_TAG_lexical_block:
       case DW_TAG_try_block:
       case DW_TAG_catch_block:
@@ -59,77 +110,141 @@ void FunctionTree::walk(Dwarf_Die& parent, Dwarf_Files* files, uint32_t around, 
       case DW_TAG_module:
       case DW_TAG_class_type:
       case DW_TAG_structure_type:
-        walk(die, files, around, depth + 1, ranges);
-        break;
+      case DW_TAG_union_type:
+        skip_values(in, unit_, abbrev);
+        return around;
       default:
-        break;
+        if (abbrev.has_children)
+          skip_tree(in, abbrev);
+        else
+          skip_values(in, unit_, abbrev);
+        return around;
     }
-  } while (dwarf_siblingof(&die, &die) == 0);
+  }
+
+  /// Goes behind the entry's children, where it tells where that is.
+  void skip_tree(ByteCursor& in, const Abbrev& abbrev) {
+    DwarfEntry sibling;
+    for (const AttributeSpec& spec : unit_.abbrevs->specs(abbrev)) {
+      DwarfValue value = read_value(in, spec, unit_.format);
+      if (spec.name == DW_AT_sibling) sibling = entry_of(unit_, value);
+    }
+    if (sibling.unit != &unit_ || sibling.offset <= in.position()) return;
+    in.skip(sibling.offset - in.position());
+    skipped_children_ = true;
+  }
+
+  uint32_t add(ByteCursor& in, const Abbrev& abbrev, uint64_t offset, uint32_t around,
+               bool is_inlined) {
+    DwarfValue low, high, list, file, line, origin;
+    for (const AttributeSpec& spec : unit_.abbrevs->specs(abbrev)) {
+      DwarfValue value = read_value(in, spec, unit_.format);
+      switch (spec.name) {
+        case DW_AT_low_pc:
+          low = value;
+          break;
+        case DW_AT_high_pc:
+          high = value;
+          break;
+        case DW_AT_ranges:
+          list = value;
+          break;
+        case DW_AT_call_file:
+          file = value;
+          break;
+        case DW_AT_call_line:
+          line = value;
+          break;
+        case DW_AT_abstract_origin:
+          origin = value;
+          break;
+        default:
+          break;
+      }
+    }
+    // Declarations and abstract instances have no code; what is nested in them belongs to what is
+    // around them.
+    if (!in.ok() || !add_ranges(low, high, list)) return around;
+    FunctionTree::Function function;
+    function.name = name({&unit_, offset}, origin);
+    function.inlined = is_inlined ? 1 : 0;
+    function.parent = around;
+    if (is_inlined) {
+      function.call_line = static_cast<uint32_t>(line.number);
+      function.call_file =
+          files.add(file.number, strings, [&](uint64_t n) { return program_.file(n); });
+    }
+    functions.push_back(function);
+    return static_cast<uint32_t>(functions.size() - 1);
+  }
+
+  bool add_ranges(const DwarfValue& low, const DwarfValue& high, const DwarfValue& list) {
+    pieces_.clear();
+    if (list) {
+      size_t room = most_ranges_ > ranges.size() ? most_ranges_ - ranges.size() : 0;
+      read_ranges(unit_, list, room, pieces_);
+    } else if (auto start = address_of(unit_, low)) {
+      uint64_t end =
+          is_address_form(high.form) ? address_of(unit_, high).value_or(0) : *start + high.number;
+      if (high && is_code({*start, end})) pieces_.push_back({*start, end});
+    }
+    auto id = static_cast<uint32_t>(functions.size());
+    for (const CodeRange& piece : pieces_) ranges.push_back({piece.low, piece.high, id});
+    return !pieces_.empty();
+  }
+
+  /// Copies of a function share the entry they refer to, and so the name.
+  uint32_t name(DwarfEntry entry, const DwarfValue& origin) {
+    DwarfEntry named = entry_of(unit_, origin);
+    if (named.unit == nullptr) return strings.add(name_of(entry));
+    auto [found, is_new] = names_.try_emplace({named.unit->file, named.offset}, 0);
+    if (is_new) found.value() = strings.add(name_of(entry));
+    return found->second;
+  }
+
+  struct HashEntry {
+    size_t operator()(const std::pair<const DwarfFile*, uint64_t>& key) const {
+      return (reinterpret_cast<uintptr_t>(key.first) ^ key.second) * 0x9e3779b97f4a7c15u >> 7;
+    }
+  };
+
+  const DwarfUnit& unit_;
+  LineProgram program_;
+  size_t most_ranges_ = 0;
+  bool skipped_children_ = false;
+  std::vector<CodeRange> pieces_;
+  tsl::robin_map<std::pair<const DwarfFile*, uint64_t>, uint32_t, HashEntry> names_;
+};
+
+}  // namespace
+
+FunctionTree FunctionTree::read(const DwarfUnit& unit, const DwarfUnit& files) {
+  Walk walk(unit, files);
+  walk.run();
+  TablePacker packer;
+  packer.put<Function>(walk.functions);
+  packer.put<RangeBoundary>(flatten(std::move(walk.ranges)));
+  packer.put<PackedFile>(walk.files.files());
+  packer.put<char>(walk.strings.chars());
+  std::vector<std::byte> bytes = std::move(packer).finish();
+  FunctionTree tree = view(bytes);
+  tree.own_ = std::move(bytes);
+  return tree;
 }
 
-uint32_t FunctionTree::add(Dwarf_Die& die, Dwarf_Files* files, uint32_t around, bool inlined,
-                           std::vector<Range>& ranges) {
-  auto id = static_cast<uint32_t>(functions_.size());
-  Dwarf_Addr base = 0;
-  Dwarf_Addr low = 0;
-  Dwarf_Addr high = 0;
-  ptrdiff_t at = 0;
-  bool has_code = false;
-  while ((at = dwarf_ranges(&die, at, &base, &low, &high)) > 0) {
-    if (low >= high) continue;
-    ranges.push_back({low, high, id});
-    has_code = true;
-  }
-  // Declarations and abstract instances have no code; what is nested in them belongs to what is
-  // around them.
-  if (!has_code) return around;
-  Function function;
-  function.name = function_name(die);
-  function.inlined = inlined;
-  function.parent = around;
-  if (inlined) {
-    function.call_line = static_cast<uint32_t>(number(die, DW_AT_call_line));
-    const char* file = files == nullptr
-                           ? nullptr
-                           : dwarf_filesrc(files, static_cast<size_t>(number(die, DW_AT_call_file)),
-                                           nullptr, nullptr);
-    if (file != nullptr) function.call_file = file;
-  }
-  functions_.push_back(function);
-  return id;
-}
-
-void FunctionTree::flatten(std::vector<Range>& ranges) {
-  std::ranges::sort(ranges, [](const Range& a, const Range& b) {
-    return std::tie(a.low, a.function) < std::tie(b.low, b.function);
-  });
-  std::vector<Range> open;  // each inside the one before it
-  auto mark = [this](uint64_t addr, uint32_t function) {
-    if (!boundaries_.empty() && boundaries_.back().addr == addr)
-      boundaries_.back().function = function;
-    else
-      boundaries_.push_back({addr, function});
-  };
-  auto close_until = [&](uint64_t addr) {
-    while (!open.empty() && open.back().high <= addr) {
-      uint64_t end = open.back().high;
-      open.pop_back();
-      mark(end, open.empty() ? kNone : open.back().function);
-    }
-  };
-  for (Range range : ranges) {
-    close_until(range.low);
-    // Damaged trees may leave their parent; they are cut to it, so that boundaries stay in order.
-    if (!open.empty()) range.high = std::min(range.high, open.back().high);
-    mark(range.low, range.function);
-    open.push_back(range);
-  }
-  close_until(UINT64_MAX);
+FunctionTree FunctionTree::view(Bytes bytes) {
+  FunctionTree tree;
+  TableReader reader(bytes);
+  reader.get(tree.functions_);
+  reader.get(tree.boundaries_);
+  reader.get(tree.files_);
+  reader.get(tree.strings_);
+  return reader.ok() ? std::move(tree) : FunctionTree();
 }
 
 uint32_t FunctionTree::find(uint64_t addr) const {
-  auto after = std::ranges::upper_bound(boundaries_, addr, {}, &Boundary::addr);
-  return after == boundaries_.begin() ? kNone : std::prev(after)->function;
+  auto after = std::ranges::upper_bound(boundaries_, addr, {}, &RangeBoundary::addr);
+  return after == boundaries_.begin() ? kNone : std::prev(after)->id;
 }
 
 }  // namespace sonde

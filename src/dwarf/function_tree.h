@@ -6,14 +6,18 @@
 //       max                  [0x20 0x24)                  inlined, called at helper.h:3
 //
 // The tree is flattened into boundaries at which the innermost function changes, so a lookup is one
-// binary search.
+// binary search; it is arrays that can be kept in a file.
 #pragma once
 
-#include <elfutils/libdw.h>
-
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
+
+#include "dwarf/dwarf_file.h"
+#include "dwarf/nested_ranges.h"
+#include "dwarf/packed_table.h"
+#include "dwarf/source_file.h"
 
 namespace sonde {
 
@@ -21,39 +25,41 @@ class FunctionTree {
  public:
   static constexpr uint32_t kNone = UINT32_MAX;
   struct Function {
-    std::string_view name;       // linkage name, else plain name
-    std::string_view call_file;  // where it was inlined to; empty for functions that were not
+    uint32_t name = 0;           // in the strings
+    uint32_t call_file = kNone;  // where it was inlined to; kNone of functions that were not
     uint32_t call_line = 0;
     uint32_t parent = kNone;  // the function that it was inlined into
-    bool inlined = false;
+    uint32_t inlined = 0;
   };
 
-  /// Names live as long as libdw's Dwarf.
-  static FunctionTree read(Dwarf_Die& unit);
+  FunctionTree() = default;
+  /// `files` is the unit whose line program tells the files of calls: the skeleton of a split unit,
+  /// else the unit itself.
+  static FunctionTree read(const DwarfUnit& unit, const DwarfUnit& files);
+  /// As LineTable::view.
+  static FunctionTree view(Bytes bytes);
+  [[nodiscard]] Bytes bytes() const { return own_; }
 
   /// The innermost function at `addr`, or kNone.
   [[nodiscard]] uint32_t find(uint64_t addr) const;
-  [[nodiscard]] const Function& function(uint32_t index) const { return functions_[index]; }
+  /// Its number may be anything; an empty function for one that is not there.
+  [[nodiscard]] Function function(uint32_t index) const {
+    return index < functions_.size() ? functions_[index] : Function();
+  }
+  /// The linkage name where DWARF has one, else the plain name.
+  [[nodiscard]] std::string_view name(const Function& function) const {
+    return StringHeap::at(strings_, function.name);
+  }
+  [[nodiscard]] SourceFile call_file(const Function& function) const {
+    return FileHeap::at(files_, strings_, function.call_file);
+  }
 
  private:
-  struct Range {
-    uint64_t low;
-    uint64_t high;
-    uint32_t function;  // deeper functions have larger numbers than those around them
-  };
-  struct Boundary {
-    uint64_t addr;
-    uint32_t function;
-  };
-
-  void walk(Dwarf_Die& parent, Dwarf_Files* files, uint32_t around, int depth,
-            std::vector<Range>& ranges);
-  uint32_t add(Dwarf_Die& die, Dwarf_Files* files, uint32_t around, bool inlined,
-               std::vector<Range>& ranges);
-  void flatten(std::vector<Range>& ranges);
-
-  std::vector<Function> functions_;
-  std::vector<Boundary> boundaries_;
+  std::vector<std::byte> own_;
+  std::span<const Function> functions_;  // those around others have smaller numbers
+  std::span<const RangeBoundary> boundaries_;
+  std::span<const PackedFile> files_;
+  std::span<const char> strings_;
 };
 
 }  // namespace sonde

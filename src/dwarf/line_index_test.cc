@@ -40,11 +40,11 @@ ElfAddr address_of(void (*function)(int)) {
 }
 
 TEST(LineIndex, FindsLinesAndInlinedFunctions) {
-  LineIndex index = LineIndex::open("/proc/self/exe").value();
+  LineIndex index = LineIndex::open("/proc/self/exe", {}).value();
   ElfAddr start = address_of(&outer);
   auto line = index.find(start);
   ASSERT_TRUE(line);
-  EXPECT_TRUE(line->file.ends_with("line_index_test.cc")) << line->file;
+  EXPECT_TRUE(line->file.path().ends_with("line_index_test.cc")) << line->file.path();
   EXPECT_TRUE(line->line >= kInnerLine && line->line < kInnerLine + 8) << line->line;
 
   bool seen_inner = false;
@@ -65,16 +65,72 @@ TEST(LineIndex, FindsLinesAndInlinedFunctions) {
   EXPECT_TRUE(seen_inner);
 }
 
+TEST(LineIndex, WhatWasPackedNeedsNoFile) {
+  LineIndex index = LineIndex::open("/proc/self/exe", {}).value();
+  ElfAddr start = address_of(&outer);
+  EXPECT_FALSE(index.pack(1));  // nothing was read
+  auto frames = index.inline_frames(start);
+  auto bytes = index.pack(1);
+  ASSERT_TRUE(bytes);
+  EXPECT_FALSE(index.pack(1));  // nothing new
+  int opened = 0;
+  auto open_it = [&opened] {
+    ++opened;
+    return ElfFile::open("/proc/self/exe");
+  };
+  auto restored = LineIndex::restore(*bytes, open_it, {});
+  ASSERT_TRUE(restored);
+  auto same = restored->inline_frames(start);
+  ASSERT_EQ(same.size(), frames.size());
+  for (size_t i = 0; i < same.size(); ++i) {
+    EXPECT_EQ(same[i].function, frames[i].function);
+    EXPECT_EQ(same[i].at.file, frames[i].at.file);
+    EXPECT_EQ(same[i].at.line, frames[i].at.line);
+  }
+  EXPECT_EQ(opened, 0);
+  EXPECT_FALSE(restored->pack(1));
+  // Units that were not packed are read from the file.
+  size_t found = 0;
+  for (uint64_t offset = 0; offset < 4096; offset += 16)
+    found += restored->find(start + offset).has_value();
+  EXPECT_GT(found, 0u);
+}
+
+/// Any byte of it may be wrong.
+TEST(LineIndex, PackedBytesAreNotTrusted) {
+  LineIndex index = LineIndex::open("/proc/self/exe", {}).value();
+  ElfAddr start = address_of(&outer);
+  (void)index.inline_frames(start);
+  std::vector<std::byte> whole = index.pack(1).value();
+  auto no_file = []() -> Result<ElfFile> { return fail(ErrorCode::kNotFound, "gone"); };
+  auto ask = [&](Bytes bytes) {
+    auto restored = LineIndex::restore(bytes, no_file, {});
+    if (!restored) return;
+    for (uint64_t offset = 0; offset < 64; offset += 4)
+      for (const InlineFrame& frame : restored->inline_frames(start + offset))
+        (void)frame.at.file.path();
+  };
+  for (size_t i = 0; i < whole.size(); i += 1 + whole.size() / 4000) {
+    std::vector<std::byte> bad = whole;
+    bad[i] ^= std::byte{0x55};
+    ask(bad);
+    bad[i] = std::byte{0xff};
+    ask(bad);
+    bad.resize(i);
+    ask(bad);
+  }
+}
+
 TEST(LineIndex, KnowsNothingOutside) {
-  LineIndex index = LineIndex::open("/proc/self/exe").value();
+  LineIndex index = LineIndex::open("/proc/self/exe", {}).value();
   EXPECT_FALSE(index.find(ElfAddr(1)));
   EXPECT_FALSE(index.find(ElfAddr(UINT64_MAX)));
   EXPECT_TRUE(index.inline_frames(ElfAddr(1)).empty());
 }
 
 TEST(LineIndex, SaysWhatIsMissing) {
-  EXPECT_EQ(LineIndex::open("/nonexistent").error().code, ErrorCode::kNotFound);
-  EXPECT_EQ(LineIndex::open("/proc/self/status").error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(LineIndex::open("/nonexistent", {}).error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(LineIndex::open("/proc/self/status", {}).error().code, ErrorCode::kCorrupt);
 }
 
 }  // namespace

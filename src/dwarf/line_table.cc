@@ -1,41 +1,100 @@
 #include "dwarf/line_table.h"
 
 #include <algorithm>
-#include <unordered_map>
+
+#include "dwarf/dwarf_ranges.h"
 
 namespace sonde {
+namespace {
 
-LineTable LineTable::read(Dwarf_Die& unit) {
-  LineTable table;
-  Dwarf_Lines* lines = nullptr;
-  size_t count = 0;
-  if (dwarf_getsrclines(&unit, &lines, &count) != 0) return table;
-  std::unordered_map<const char*, uint32_t> ids;  // libdw gives the same pointer for the same file
-  table.rows_.reserve(count);
-  for (size_t i = 0; i < count; ++i) {
-    Dwarf_Line* line = dwarf_onesrcline(lines, i);
-    Dwarf_Addr addr = 0;
-    int number = 0;
-    bool end = false;
-    if (line == nullptr || dwarf_lineaddr(line, &addr) != 0 || dwarf_lineno(line, &number) != 0 ||
-        dwarf_lineendsequence(line, &end) != 0)
-      continue;
-    const char* file = dwarf_linesrc(line, nullptr, nullptr);
-    if (!end && file == nullptr) continue;
-    Row row{addr, kEnd, static_cast<uint32_t>(std::max(number, 0))};
-    if (!end) {
-      auto [id, added] = ids.try_emplace(file, static_cast<uint32_t>(table.files_.size()));
-      if (added) table.files_.emplace_back(file);
-      row.file = id->second;
-    }
-    // libdw sorts by address and puts the end of one sequence before the start of the next; of
-    // several rows at one address the last one counts.
-    if (!table.rows_.empty() && table.rows_.back().addr == addr)
-      table.rows_.back() = row;
+using Row = LineTable::Row;
+
+struct Sequence {
+  size_t first, count;
+  uint64_t low, high;
+};
+
+/// Rows as the program tells them, and where its sequences are among them.
+class Collector {
+ public:
+  void add(uint64_t addr, uint32_t file, uint32_t line) {
+    is_sorted_ &= rows.size() == first_ || rows.back().addr <= addr;
+    rows.push_back({addr, file, line});
+    if (file != LineTable::kEnd) return;
+    auto begin = rows.begin() + static_cast<ptrdiff_t>(first_);
+    if (!is_sorted_) std::stable_sort(begin, rows.end() - 1, by_address);
+    Sequence sequence{first_, rows.size() - first_, rows[first_].addr, addr};
+    if (is_code({sequence.low, sequence.high}) && (rows.end() - 2)->addr <= addr)
+      sequences.push_back(sequence);
     else
-      table.rows_.push_back(row);
+      rows.resize(first_);
+    first_ = rows.size();
+    is_sorted_ = true;
   }
+
+  std::vector<Row> rows;
+  std::vector<Sequence> sequences;
+
+ private:
+  static bool by_address(const Row& a, const Row& b) { return a.addr < b.addr; }
+  size_t first_ = 0;
+  bool is_sorted_ = true;
+};
+
+/// Sequences in order of addresses; of several rows at one address the last one counts, and a row
+/// that tells nothing new is left out.
+std::vector<Row> merge(Collector& collected) {
+  std::ranges::stable_sort(collected.sequences, {}, &Sequence::low);
+  std::vector<Row> rows;
+  rows.reserve(collected.rows.size());
+  uint64_t end = 0;
+  auto push = [&rows](const Row& row) {
+    if (!rows.empty() && rows.back().addr == row.addr) rows.pop_back();
+    if (!rows.empty() && rows.back().file == row.file && rows.back().line == row.line) return;
+    rows.push_back(row);
+  };
+  for (const Sequence& sequence : collected.sequences) {
+    if (sequence.low < end) continue;
+    end = sequence.high;
+    for (size_t i = 0; i < sequence.count; ++i) push(collected.rows[sequence.first + i]);
+  }
+  return rows;
+}
+
+}  // namespace
+
+LineTable LineTable::read(const DwarfUnit& unit) {
+  LineProgram program(unit);
+  StringHeap strings;
+  FileHeap files;
+  Collector collected;
+  uint32_t last_number = UINT32_MAX, last_file = 0;
+  program.run([&](const LineProgram::Row& row) {
+    if (row.is_end) return collected.add(row.addr, kEnd, 0);
+    if (row.file != last_number) {
+      last_number = row.file;
+      last_file = files.add(row.file, strings, [&](uint64_t n) { return program.file(n); });
+    }
+    collected.add(row.addr, last_file, row.line);
+  });
+  std::vector<Row> rows = merge(collected);
+  TablePacker packer;
+  packer.put<Row>(rows);
+  packer.put<PackedFile>(files.files());
+  packer.put<char>(strings.chars());
+  std::vector<std::byte> bytes = std::move(packer).finish();
+  LineTable table = view(bytes);
+  table.own_ = std::move(bytes);
   return table;
+}
+
+LineTable LineTable::view(Bytes bytes) {
+  LineTable table;
+  TableReader reader(bytes);
+  reader.get(table.rows_);
+  reader.get(table.files_);
+  reader.get(table.strings_);
+  return reader.ok() ? std::move(table) : LineTable();
 }
 
 const LineTable::Row* LineTable::find(uint64_t addr) const {
@@ -43,6 +102,10 @@ const LineTable::Row* LineTable::find(uint64_t addr) const {
   if (after == rows_.begin()) return nullptr;
   const Row& row = *std::prev(after);
   return row.file == kEnd ? nullptr : &row;
+}
+
+SourceFile LineTable::file(const Row& row) const {
+  return FileHeap::at(files_, strings_, row.file);
 }
 
 }  // namespace sonde

@@ -1,12 +1,13 @@
-// LineTable: the rows of one unit's line program by address (DWARF 5, section 6.2).
+// LineTable: the lines of one unit by address, as arrays that can be kept in a file.
 #pragma once
 
-#include <elfutils/libdw.h>
-
 #include <cstdint>
-#include <optional>
-#include <string_view>
+#include <span>
 #include <vector>
+
+#include "dwarf/line_program.h"
+#include "dwarf/packed_table.h"
+#include "dwarf/source_file.h"
 
 namespace sonde {
 
@@ -14,22 +15,29 @@ class LineTable {
  public:
   struct Row {
     uint64_t addr;
-    uint32_t file;  // index into files_; kEnd for the end of a sequence
+    uint32_t file;  // index into files; kEnd behind a sequence
     uint32_t line;
   };
   static constexpr uint32_t kEnd = UINT32_MAX;
 
-  /// Reads the unit's program; an empty table where it has none or it is damaged. File names are
-  /// libdw's and live as long as its Dwarf.
-  static LineTable read(Dwarf_Die& unit);
+  LineTable() = default;
+  /// Runs the unit's program; an empty table where it has none.
+  static LineTable read(const DwarfUnit& unit);
+  /// What `bytes` gave, elsewhere. They must stay and be aligned to 8; an empty table where they
+  /// make no sense.
+  static LineTable view(Bytes bytes);
+  [[nodiscard]] Bytes bytes() const { return own_; }
 
   /// The last row at or before `addr` in its sequence.
   [[nodiscard]] const Row* find(uint64_t addr) const;
-  [[nodiscard]] std::string_view file(const Row& row) const { return files_[row.file]; }
+  [[nodiscard]] SourceFile file(const Row& row) const;
+  [[nodiscard]] std::span<const Row> rows() const { return rows_; }
 
  private:
-  std::vector<Row> rows_;  // one per address, by address
-  std::vector<std::string_view> files_;
+  std::vector<std::byte> own_;
+  std::span<const Row> rows_;  // one per address, by address
+  std::span<const PackedFile> files_;
+  std::span<const char> strings_;
 };
 
 }  // namespace sonde

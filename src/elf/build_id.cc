@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "elf/notes.h"
+
 namespace sonde {
 namespace {
 
@@ -13,24 +15,12 @@ constexpr size_t kMaxBuildId = 20;
 }  // namespace
 
 std::string_view build_id_in_notes(Bytes notes, ByteOrder order, size_t alignment) {
-  ByteCursor cursor(notes, order);
-  size_t align = alignment == 8 ? 8 : 4;
-  auto padded = [align](uint64_t size) { return (size + align - 1) & ~uint64_t{align - 1}; };
-  while (cursor.left() >= sizeof(Elf64_Nhdr)) {
-    uint64_t name_size = cursor.u32();
-    uint64_t content_size = cursor.u32();
-    uint32_t type = cursor.u32();
-    // The header's 12 bytes count for the alignment of what follows it.
-    uint64_t header = sizeof(Elf64_Nhdr);
-    std::string_view owner = as_text(cursor.take(name_size));
-    cursor.skip(std::min<uint64_t>(padded(header + name_size) - header - name_size, cursor.left()));
-    std::string_view content = as_text(cursor.take(content_size));
-    if (!cursor.ok()) return {};
-    if (type == NT_GNU_BUILD_ID && owner == std::string_view("GNU", 4) && !content.empty())
-      return content;
-    cursor.skip(std::min<uint64_t>(padded(content_size) - content_size, cursor.left()));
-  }
-  return {};
+  std::string_view found;
+  for_each_note(notes, order, alignment, [&](const ElfNote& note) {
+    if (note.type == NT_GNU_BUILD_ID && note.owner == "GNU") found = as_text(note.content);
+    return found.empty();
+  });
+  return found;
 }
 
 bool same_build_id(std::string_view a, std::string_view b) {

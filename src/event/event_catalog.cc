@@ -5,10 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <filesystem>
-#include <map>
 
-#include "base/file.h"
 #include "base/text.h"
 #include "event/event_name.h"
 
@@ -97,29 +94,12 @@ CatalogEvent named(EventClass kind, std::string_view name, std::string_view pmu)
   return {.kind = kind, .name = std::string(name), .pmu = std::string(pmu)};
 }
 
-/// One probe of the build-id cache and where it lies.
-struct SdtProbe {
-  std::string build_id;  // hexadecimal digits
-  std::string object;
-};
-
-/// "%sdt_python:line=line" lines of a cache entry's `probes` file.
-std::vector<std::string> probe_names(const std::string& path) {
-  std::vector<std::string> names;
-  Result<std::string> text = read_file(path, size_t{1} << 24);
-  if (!text) return names;
-  for (std::string_view line : split(*text, '\n')) {
-    if (!line.starts_with('%')) continue;
-    names.emplace_back(line.substr(1, line.find('=') - 1));
-  }
-  return names;
-}
-
-/// "../../usr/lib/libc.so.6/0123…" as "/usr/lib/libc.so.6".
-std::string object_of_link(const std::filesystem::path& link, std::error_code& error) {
-  std::string target = std::filesystem::read_symlink(link, error).string();
-  while (target.starts_with("../")) target.erase(0, 3);
-  return "/" + target.substr(0, target.rfind('/'));
+/// ",domain=?" for each term that the user must fill in.
+std::string parameters_of(const PmuAlias& alias) {
+  std::string parameters;
+  for (std::string_view term : split(alias.terms, ','))
+    if (trim(term).ends_with("=?")) parameters += fmt::format(",{}", trim(term));
+  return parameters;
 }
 
 }  // namespace
@@ -144,6 +124,8 @@ std::string_view class_name(EventClass kind) {
       return "Tracepoint event";
     case EventClass::kSdt:
       return "SDT event";
+    case EventClass::kPfm:
+      return "libpfm4 event";
   }
   return {};
 }
@@ -185,10 +167,13 @@ std::vector<CatalogEvent> pmu_catalog(PmuCatalog& pmus) {
   std::vector<CatalogEvent> found;
   for (const Pmu* pmu : pmus.all())
     for (const PmuAlias& alias : pmu->aliases()) {
+      bool of_core = std::ranges::find(core, pmu) != core.end();
+      std::string parameters = of_core ? "" : parameters_of(alias);
       CatalogEvent event =
-          named(EventClass::kPmu, fmt::format("{}/{}/", pmu->name(), alias.name), pmu->name());
+          named(EventClass::kPmu, fmt::format("{}/{}{}/", pmu->name(), alias.name, parameters),
+                pmu->name());
       // A core's events need no PMU before them.
-      if (std::ranges::find(core, pmu) != core.end()) {
+      if (of_core) {
         event.alias = event.name;
         event.name = alias.name;
       }
@@ -220,31 +205,6 @@ std::vector<CatalogEvent> tracepoint_catalog(Tracefs& tracefs) {
                           fmt::format("{}:{}", tracepoint.system, tracepoint.name), "tracepoint"));
   }
   sort_by_name(found);
-  return found;
-}
-
-std::vector<CatalogEvent> sdt_catalog(const std::string& buildid_dir) {
-  namespace fs = std::filesystem;
-  std::map<std::string, std::vector<SdtProbe>> probes;
-  std::error_code error;
-  for (const auto& head : fs::directory_iterator(buildid_dir + "/.build-id", error))
-    for (const auto& entry : fs::directory_iterator(head.path(), error)) {
-      std::vector<std::string> names = probe_names(entry.path() / "probes");
-      if (names.empty()) continue;
-      SdtProbe probe{.build_id = head.path().filename().string() + entry.path().filename().string(),
-                     .object = object_of_link(entry.path(), error)};
-      for (const std::string& name : names) probes[name].push_back(probe);
-    }
-  std::vector<CatalogEvent> found;
-  for (auto& [name, places] : probes) {
-    std::ranges::sort(places, {}, &SdtProbe::build_id);
-    for (const SdtProbe& place : places) {
-      std::string where = places.size() == 1
-                              ? ""
-                              : fmt::format("@{}({})", place.object, place.build_id.substr(0, 12));
-      found.push_back(named(EventClass::kSdt, name + where, "sdt"));
-    }
-  }
   return found;
 }
 

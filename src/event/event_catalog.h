@@ -26,6 +26,7 @@ enum class EventClass : uint8_t {
   kBreakpoint,
   kTracepoint,
   kSdt,
+  kPfm,
 };
 
 /// "Software event", "Tracepoint event" …
@@ -51,8 +52,5 @@ struct CatalogEvent {
 [[nodiscard]] std::vector<CatalogEvent> breakpoint_catalog();
 /// All of them; empty where tracefs cannot be read.
 [[nodiscard]] std::vector<CatalogEvent> tracepoint_catalog(Tracefs& tracefs);
-/// Probes that `buildid-cache --add` found in objects. Where several objects have a probe of one
-/// name, "@object(build id)" tells them apart.
-[[nodiscard]] std::vector<CatalogEvent> sdt_catalog(const std::string& buildid_dir);
 
 }  // namespace sonde

@@ -50,6 +50,7 @@ struct ParsedEvent {
   TracepointName tracepoint;  // set for type kTypeTracepoint
   std::string filter;         // for the kernel (tracepoints) or the PMU (addresses)
   ToolEvent tool = ToolEvent::kNone;
+  std::optional<uint32_t> bpf_program;  // of the EventMaker: it decides which samples are taken
 
   uint32_t leader = 0;     // index of the group's leader; its own where it stands alone
   std::string group_name;  // on the leader, where the user named the group: name{a,b}

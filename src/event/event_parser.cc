@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "event/event_breakpoint.h"
 #include "event/event_error.h"
 #include "event/event_modifiers.h"
 #include "event/event_name.h"
@@ -51,21 +52,6 @@ std::optional<KnownWord> find_word(std::string_view word) {
   return std::nullopt;
 }
 
-/// The length of the breakpoint that watches instructions: one `long`.
-constexpr uint64_t kExecuteLength = sizeof(long);
-constexpr uint64_t kWatchLength = 4;
-
-/// "rw" as perf_event_attr.bp_type; nothing where a letter is unknown or stands twice.
-std::optional<uint32_t> parse_access(std::string_view letters) {
-  uint32_t bits = 0;
-  for (char letter : letters) {
-    size_t bit = std::string_view("rwx").find(letter);
-    if (bit == std::string_view::npos || (bits & (1u << bit)) != 0) return std::nullopt;
-    bits |= 1u << bit;
-  }
-  return letters.empty() ? std::nullopt : std::optional(bits);
-}
-
 /// Turns one item of the syntax tree into events; globs and uncore PMUs make several of one.
 class Resolver {
  public:
@@ -74,7 +60,13 @@ class Resolver {
 
   Result<std::vector<ParsedEvent>> run(const EventSyntax& syntax) {
     std::string_view head = syntax.head;
-    if (head.starts_with("mem:")) return breakpoint(syntax);
+    if (head.starts_with("mem:")) {
+      ParsedEvent event = new_event(syntax);
+      TRY(parse_breakpoint(head, errors_, event));
+      return one(std::move(event));
+    }
+    if (is_program_path(head)) return programs(syntax);
+    if (is_usdt_name(head)) return usdt(syntax);
     size_t colon = head.find(':');
     std::string_view word = head.substr(0, colon);
     if (std::optional<KnownWord> known = find_word(word)) {
@@ -156,42 +148,6 @@ class Resolver {
     return fmt::format("{}/{}/{}", pmu.name(), text.substr(0, colon), modifiers);
   }
 
-  /// mem:ADDRESS[/LENGTH][:ACCESS][:MODIFIERS]
-  Result<std::vector<ParsedEvent>> breakpoint(const EventSyntax& syntax) {
-    std::vector<std::string_view> parts = split(syntax.head, ':');
-    std::string_view where = parts[1];
-    size_t slash = where.find('/');
-    std::optional<uint64_t> address = parse_number(where.substr(0, slash));
-    if (!address) return errors_.fail(where, "expected an address");
-    if (parts.size() > 4) return errors_.fail(parts[4], "parser error");
-
-    size_t next = 2;
-    uint32_t access = 3;
-    if (parts.size() > next)
-      if (std::optional<uint32_t> given = parse_access(parts[next])) {
-        access = *given;
-        ++next;
-      }
-    uint64_t length = access == 4 ? kExecuteLength : kWatchLength;
-    if (slash != std::string_view::npos) {
-      std::optional<uint64_t> given = parse_number(where.substr(slash + 1));
-      if (!given) return errors_.fail(where.substr(slash + 1), "expected a length");
-      length = *given;
-    }
-    ParsedEvent event = new_event(syntax);
-    event.attr.type = abi::kTypeBreakpoint;
-    event.attr.bp_addr = *address;
-    event.attr.bp_len = length;
-    event.attr.bp_type = access;
-    if (parts.size() > next + 1) return errors_.fail(parts[next], "expected access: r, w or x");
-    if (parts.size() > next) {
-      if (!modifiers_are_valid(parts[next]))
-        return errors_.fail(parts[next], next == 2 ? "expected access: r, w or x" : "Bad modifier");
-      apply_event_modifiers(parts[next], event);
-    }
-    return one(std::move(event));
-  }
-
   /// SYSTEM:EVENT[:MODIFIERS], either with globs
   Result<std::vector<ParsedEvent>> tracepoint(const EventSyntax& syntax) {
     std::vector<std::string_view> parts = split(syntax.head, ':');
@@ -227,6 +183,78 @@ class Resolver {
       event.tracepoint = std::move(name);
       TRY(common_terms(syntax, event));
       TRY(modify(modifiers, parts.size() > 2 ? syntax.head : "", event));
+      events.push_back(std::move(event));
+    }
+    return events;
+  }
+
+  /// [%][sdt_]PROVIDER:EVENT[@OBJECT] — where tracefs has it already (`probe` was there before us),
+  /// that; else the probe is made.
+  Result<std::vector<ParsedEvent>> usdt(const EventSyntax& syntax) {
+    std::string_view text = syntax.head;
+    if (text.starts_with('%')) text.remove_prefix(1);
+    if (text.starts_with("sdt_")) text.remove_prefix(4);
+    std::string_view object;
+    if (size_t at = text.find("@/"); at != std::string_view::npos) {
+      object = text.substr(at + 1);
+      text = text.substr(0, at);
+      // As `list` shows it: "@/usr/lib/libx.so(0123456789ab)"
+      if (object.ends_with(')')) object = object.substr(0, object.rfind('('));
+    }
+    std::vector<std::string_view> parts = split(text, ':');
+    if (parts.size() < 2 || parts.size() > 3 || parts[0].empty() || parts[1].empty())
+      return errors_.fail(syntax.head, "expected sdt_PROVIDER:NAME");
+    std::string system = fmt::format("sdt_{}", parts[0]);
+    if (object.empty()) {
+      Result<std::vector<TracepointName>> there =
+          sources_.tracefs.match(system, std::string(parts[1]));
+      bool is_there = there && !there->empty();
+      if ((is_there || sources_.maker == nullptr) && !syntax.head.starts_with('%'))
+        return tracepoint(syntax);
+    }
+    if (sources_.maker == nullptr)
+      return errors_.fail(syntax.head, "USDT probes cannot be made here");
+    Result<std::vector<MadeEvent>> made = sources_.maker->make_usdt(parts[0], parts[1], object);
+    if (!made) {
+      bool absent = made.error().code == ErrorCode::kNotFound;
+      return errors_.fail(syntax.head,
+                          absent ? "no such USDT probe" : "cannot make this USDT probe",
+                          made.error().message);
+    }
+    return made_events(syntax, std::move(*made), parts.size() > 2 ? parts[2] : syntax.modifiers);
+  }
+
+  /// FILE.c, FILE.o: the events of a BPF program. Terms for its maps are the program's, others are
+  /// those of all its events.
+  Result<std::vector<ParsedEvent>> programs(const EventSyntax& syntax) {
+    if (sources_.maker == nullptr)
+      return errors_.fail(syntax.head, "BPF programs cannot be loaded here");
+    EventSyntax inside = syntax;
+    std::vector<TermSyntax> settings;
+    inside.terms.clear();
+    for (const TermSyntax& term : syntax.terms)
+      (term.name.starts_with("map:") ? settings : inside.terms).push_back(term);
+    Result<std::vector<MadeEvent>> made = sources_.maker->make_programs(syntax.head, settings);
+    if (!made)
+      return errors_.fail(syntax.head, "cannot load this BPF program", made.error().message);
+    return made_events(inside, std::move(*made), syntax.modifiers);
+  }
+
+  Result<std::vector<ParsedEvent>> made_events(const EventSyntax& syntax,
+                                               std::vector<MadeEvent> made,
+                                               std::string_view modifiers) {
+    std::vector<ParsedEvent> events;
+    for (MadeEvent& one : made) {
+      Result<uint64_t> id = sources_.tracefs.id(one.tracepoint);
+      if (!id) return refused(syntax, one.tracepoint, id.error());
+      ParsedEvent event = new_event(syntax);
+      event.attr.type = abi::kTypeTracepoint;
+      event.attr.config = *id;
+      event.name = std::move(one.name);
+      event.tracepoint = std::move(one.tracepoint);
+      event.bpf_program = one.program;
+      TRY(common_terms(syntax, event));
+      TRY(modify(modifiers, "", event));
       events.push_back(std::move(event));
     }
     return events;
@@ -318,7 +346,10 @@ Result<std::vector<ParsedEvent>> parse_events(std::string_view text, const Event
     size_t first = events.size();
     for (const EventSyntax& syntax : group.events)
       std::ranges::move(TRY(resolver.run(syntax)), std::back_inserter(events));
-    if (events.size() == first) return errors.fail(group.events.front().head, "unknown tracepoint");
+    bool only_programs = std::ranges::all_of(group.events, is_program_path, &EventSyntax::head);
+    if (events.size() == first && !only_programs)
+      return errors.fail(group.events.front().head, "unknown tracepoint");
+    if (events.size() == first) continue;
     TRY(close_group(group, first, errors, events));
   }
   return events;

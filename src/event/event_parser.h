@@ -1,5 +1,5 @@
 // The event language of `-e`: hardware, software, cache, raw, breakpoint and PMU events,
-// tracepoints with globs, terms, modifiers and groups.
+// tracepoints with globs, USDT probes, BPF programs, terms, modifiers and groups.
 //
 //   cycles:u,{instructions,branches}:S,sched:sched_switch,'syscalls:sys_enter_*'
 //   cpu/event=0x3c,umask=1,name=busy/pp      mem:0x1000/8:rw      cs/max-stack=5,call-graph=fp/
@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "event/event_list.h"
+#include "event/event_maker.h"
 #include "event/pmu.h"
 #include "event/tracefs.h"
 
@@ -28,6 +29,8 @@ struct EventSources {
   bool counting = false;
   /// Messages cut the event's text so that their first line fits.
   unsigned columns = 80;
+  /// Makes USDT probes and BPF programs; null where they are not to be had.
+  EventMaker* maker = nullptr;
 };
 
 /// Parses the argument of one -e. Error: kBadEvent; the message is everything that perf prints

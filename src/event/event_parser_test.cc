@@ -23,8 +23,11 @@ class EventParser : public testing::Test {
   }
 
   Result<std::vector<ParsedEvent>> parse(std::string_view text) {
-    return parse_events(
-        text, {.pmus = pmus_, .tracefs = tracefs_, .tool = "perf", .counting = counting_});
+    return parse_events(text, {.pmus = pmus_,
+                               .tracefs = tracefs_,
+                               .tool = "perf",
+                               .counting = counting_,
+                               .maker = has_maker_ ? &maker_ : nullptr});
   }
   /// The events that `text` gives, which must be right.
   std::vector<ParsedEvent> events(std::string_view text) {
@@ -57,10 +60,33 @@ class EventParser : public testing::Test {
     return parsed.error().message;
   }
 
+  /// A maker that has one USDT probe with two places and one program with a probe and a tracepoint.
+  class Maker final : public EventMaker {
+   public:
+    Result<std::vector<MadeEvent>> make_usdt(std::string_view provider, std::string_view name,
+                                             std::string_view object) override {
+      asked = fmt::format("{}|{}|{}", provider, name, object);
+      if (provider != "app") return fail(ErrorCode::kNotFound, "looked everywhere");
+      return std::vector<MadeEvent>{{{"sched", "sched_switch"}, "sdt_app:step"}};
+    }
+    Result<std::vector<MadeEvent>> make_programs(std::string_view path,
+                                                 const std::vector<TermSyntax>& settings) override {
+      asked = path;
+      for (const TermSyntax& term : settings)
+        asked += fmt::format("|{}={}", term.name, term.value.value_or("-"));
+      if (path.ends_with("helper.o")) return std::vector<MadeEvent>{};
+      return std::vector<MadeEvent>{{{"sched", "sched_switch"}, "perf_bpf_probe:f", 0},
+                                    {{"sched", "sched_wakeup"}, "sched:sched_wakeup", 1}};
+    }
+    std::string asked;
+  };
+
   TestMachine machine_;
   PmuCatalog pmus_{machine_.pmu_directory()};
   Tracefs tracefs_ = Tracefs::at(machine_.tracing_directory());
   bool counting_ = false;
+  bool has_maker_ = false;
+  Maker maker_;
 };
 
 struct AttrCase {
@@ -445,6 +471,46 @@ TEST(EventList, FiltersBindToTheLastOption) {
   ASSERT_TRUE(parse_events("intel_pt//u", sources, list));
   ASSERT_TRUE(list.add_filter("filter main"));
   EXPECT_EQ(list.events().back().filter, "filter main");
+}
+
+TEST_F(EventParser, HasUsdtProbesMade) {
+  has_maker_ = true;
+  for (std::string_view text : {"sdt_app:step", "%sdt_app:step", "%app:step"}) {
+    ParsedEvent probe = event(text);
+    EXPECT_EQ(maker_.asked, "app|step|");
+    EXPECT_EQ(probe.name, "sdt_app:step");
+    EXPECT_EQ(probe.attr.type, abi::kTypeTracepoint);
+    EXPECT_EQ(probe.tracepoint, (TracepointName{"sched", "sched_switch"}));
+    EXPECT_EQ(probe.bpf_program, std::nullopt);
+  }
+  event("sdt_app:step:u@/usr/lib/x.so.1(0123456789ab)");
+  EXPECT_EQ(maker_.asked, "app|step|/usr/lib/x.so.1");
+  EXPECT_EQ(event("sdt_app:step/max-stack=3/").terms.max_stack, 3u);
+  EXPECT_EQ(names("cs,sdt_app:s*@/bin/x,faults").size(), 3u);
+  EXPECT_EQ(maker_.asked, "app|s*|/bin/x");
+  EXPECT_THAT(error("sdt_other:step"), HasSubstr("looked everywhere"));
+  EXPECT_THAT(error("%app"), HasSubstr("expected sdt_PROVIDER:NAME"));
+}
+
+TEST_F(EventParser, HasProgramsLoaded) {
+  has_maker_ = true;
+  std::vector<ParsedEvent> both = events("./a/prog.c/map:m.value[1,2]=7,map:c.event=evt,name=x/u");
+  EXPECT_EQ(maker_.asked, "./a/prog.c|map:m.value[1,2]=7|map:c.event=evt");
+  ASSERT_EQ(both.size(), 2u);
+  EXPECT_EQ(both[0].bpf_program, 0u);
+  EXPECT_EQ(both[1].bpf_program, 1u);
+  EXPECT_EQ(both[0].attr.exclude_kernel, 1u);
+  EXPECT_THAT(names("prog.o"), ElementsAre("perf_bpf_probe:f", "sched:sched_wakeup"));
+  EXPECT_THAT(names("/tmp/d.c/prog.c,cs"),
+              ElementsAre("perf_bpf_probe:f", "sched:sched_wakeup", "cs"));
+  EXPECT_EQ(maker_.asked, "/tmp/d.c/prog.c");
+  EXPECT_TRUE(events("./helper.o").empty());
+  EXPECT_THAT(names("cs/name=x.c/"), ElementsAre("x.c"));
+}
+
+TEST_F(EventParser, WithoutAMakerNothingIsMade) {
+  EXPECT_THAT(error("%app:step"), HasSubstr("cannot be made here"));
+  EXPECT_THAT(error("./prog.c"), HasSubstr("cannot be loaded here"));
 }
 
 }  // namespace

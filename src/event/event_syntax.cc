@@ -13,14 +13,17 @@ bool is_quote(char c) {
   return c == '\'' || c == '"';
 }
 
-/// Where `c` stands outside quotes, from `from` on.
+/// Where `c` stands outside quotes and square brackets, from `from` on.
 size_t find_unquoted(std::string_view text, char c, size_t from) {
   char quote = 0;
+  int brackets = 0;
   for (size_t at = from; at < text.size(); ++at) {
     if (quote != 0) {
       if (text[at] == quote) quote = 0;
-    } else if (text[at] == c) {
+    } else if (text[at] == c && brackets <= 0) {
       return at;
+    } else if (text[at] == '[' || text[at] == ']') {
+      brackets += text[at] == '[' ? 1 : -1;
     } else if (is_quote(text[at])) {
       quote = text[at];
     }
@@ -32,6 +35,30 @@ bool is_letters(std::string_view text) {
   for (char c : text)
     if (std::isalpha(static_cast<unsigned char>(c)) == 0) return false;
   return !text.empty();
+}
+
+/// How much of a word that may be the path of a BPF program is that path; 0 where it is none.
+size_t program_size(std::string_view word) {
+  bool is_path = word.starts_with('.') || word.starts_with('/');
+  bool has_terms = word.find('=') != std::string_view::npos;
+  if (!has_terms && is_program_path(word)) return word.size();
+  // "./prog.c/map:…/": the path ends before the slash that opens the terms.
+  for (size_t slash = word.rfind('/'); slash != std::string_view::npos && slash > 0;
+       slash = word.rfind('/', slash - 1)) {
+    if (!is_path && slash != word.find('/')) continue;
+    if (is_program_path(word.substr(0, slash))) return slash;
+  }
+  return is_path ? word.size() : 0;
+}
+
+/// Where the head of an event ends: at the slash that opens its terms, except that the length of a
+/// breakpoint, the path of a program and the object of a USDT probe have slashes of their own.
+size_t head_size(std::string_view text) {
+  std::string_view word = text.substr(0, text.find_first_of(",{}"));
+  if (word.starts_with("mem:")) return word.size();
+  if (is_usdt_name(word) && word.find("@/") < word.find('/')) return word.size();
+  if (size_t size = program_size(word); size != 0) return size;
+  return std::min(word.find('/'), word.size());
 }
 
 class Scanner {
@@ -93,9 +120,7 @@ class Scanner {
     EventSyntax event;
     skip_blanks();
     size_t start = at_;
-    // The length of a breakpoint and the path of a program have slashes of their own.
-    bool plain_slashes = here().starts_with("mem:") || peek() == '.' || peek() == '/';
-    at_ = std::min(text_.find_first_of(plain_slashes ? ",{}" : ",{}/", start), text_.size());
+    at_ = start + head_size(here());
     event.head = trim(text_.substr(start, at_ - start));
     if (event.head.empty()) return errors_.fail(text_.substr(start), kParserError);
     if (peek() == '/') TRY(slashes(event));
@@ -138,6 +163,14 @@ std::string_view unquoted(std::string_view value) {
 }
 
 }  // namespace
+
+bool is_program_path(std::string_view text) {
+  return text.size() > 2 && (text.ends_with(".c") || text.ends_with(".o"));
+}
+
+bool is_usdt_name(std::string_view text) {
+  return text.starts_with("sdt_") || text.starts_with('%');
+}
 
 Result<std::vector<GroupSyntax>> parse_event_syntax(const EventErrors& errors) {
   return Scanner(errors).run();

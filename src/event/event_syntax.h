@@ -39,6 +39,11 @@ struct GroupSyntax {
   std::vector<EventSyntax> events;
 };
 
+/// "./prog.c", "prog.o": a BPF program as source or object file.
+[[nodiscard]] bool is_program_path(std::string_view text);
+/// "sdt_python:line", "%sdt_python:line", "%python:line"
+[[nodiscard]] bool is_usdt_name(std::string_view text);
+
 Result<std::vector<GroupSyntax>> parse_event_syntax(const EventErrors& errors);
 
 /// Splits what stands between slashes, or in a sysfs alias: "event=0x3c,umask=1".

@@ -11,7 +11,7 @@ namespace sonde {
 namespace {
 
 enum class Takes : uint8_t {
-  kNumber,  // a value is a must
+  kNumber,  // without a value it is 1, as in PMU terms
   kSwitch,  // 0 or 1; without a value it is on
   kText,
 };
@@ -197,7 +197,7 @@ std::string_view read_value(const TermRule& rule, const TermSyntax& term, Value&
   }
   if (!term.value) {
     value.number = 1;
-    return rule.takes == Takes::kSwitch ? "" : "expected numeric value";
+    return {};
   }
   std::optional<uint64_t> number = parse_number(*term.value);
   if (!number) return "expected numeric value";

@@ -11,6 +11,20 @@ void AddressSpace::map(uint64_t time, RuntimeAddr start, RuntimeAddr end, Mappin
   current_[start] = {end, time, mapping};
 }
 
+void AddressSpace::map_around(uint64_t time, RuntimeAddr start, RuntimeAddr end, MappingId mapping,
+                              const std::function<bool(MappingId)>& keeps) {
+  auto at = current_.upper_bound(start);
+  if (at != current_.begin() && std::prev(at)->second.end > start) --at;
+  std::vector<std::pair<RuntimeAddr, RuntimeAddr>> gaps;
+  for (; at != current_.end() && at->first < end; ++at) {
+    if (!keeps(at->second.mapping)) continue;
+    if (start < at->first) gaps.emplace_back(start, at->first);
+    start = std::max(start, at->second.end);
+  }
+  if (start < end) gaps.emplace_back(start, end);
+  for (auto [from, to] : gaps) map(time, from, to, mapping);
+}
+
 void AddressSpace::unmap(uint64_t time, RuntimeAddr start, RuntimeAddr end) {
   if (start < end) cut(time, start, end);
 }

@@ -11,6 +11,7 @@
 // many threads.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <vector>
 
@@ -42,6 +43,9 @@ using MappingId = Id<struct MappingTag>;
 class AddressSpace {
  public:
   void map(uint64_t time, RuntimeAddr start, RuntimeAddr end, MappingId mapping);
+  /// The same, but pieces of [start, end) whose mapping `keeps` says yes to stay as they are.
+  void map_around(uint64_t time, RuntimeAddr start, RuntimeAddr end, MappingId mapping,
+                  const std::function<bool(MappingId)>& keeps);
   void unmap(uint64_t time, RuntimeAddr start, RuntimeAddr end);
   /// What is mapped at the end of all that was added so far, as it stands: for fork.
   [[nodiscard]] AddressSpace current(uint64_t time) const;

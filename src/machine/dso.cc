@@ -50,6 +50,55 @@ DsoId DsoTable::find_or_add(std::string_view path, DsoKind kind, bool kernel_sid
   return DsoId(entry->second);
 }
 
+DsoId DsoTable::add_jit_dump(std::string_view path, uint32_t pid) {
+  DsoId id(dsos_.size());
+  Dso& dso = dsos_.emplace_back();
+  dso.path = path;
+  dso.short_name = "[JIT] tid " + std::to_string(pid);
+  dso.kind = DsoKind::kJitDump;
+  dso.pid = pid;
+  return id;
+}
+
+DsoId DsoTable::find_or_add(std::string_view path, DsoKind kind, const FileIdentity& file) {
+  DsoId id = find_or_add(path, kind, false);
+  if (!file.known()) return id;
+  while (true) {
+    Dso& dso = edit(id);
+    if (!dso.file.known()) dso.file = file;
+    if (dso.file == file) return id;
+    auto next = next_of_path_.find(id.value);
+    if (next == next_of_path_.end()) break;
+    id = DsoId(next->second);
+  }
+  auto added = static_cast<uint32_t>(dsos_.size());
+  Dso& dso = dsos_.emplace_back();
+  dso.path = path;
+  dso.short_name = short_name_of(path, kind);
+  dso.kind = kind;
+  dso.file = file;
+  next_of_path_[id.value] = added;
+  return DsoId(added);
+}
+
+std::vector<DsoId> DsoTable::all_of(std::string_view path) const {
+  std::vector<DsoId> all;
+  for (DsoId id = find(path); id.valid();) {
+    all.push_back(id);
+    auto next = next_of_path_.find(id.value);
+    id = next == next_of_path_.end() ? DsoId() : DsoId(next->second);
+  }
+  return all;
+}
+
+DsoId DsoTable::same_object(DsoId id) const {
+  const Dso& dso = dsos_[id.index()];
+  if (dso.build_id.empty() || dso.kind != DsoKind::kFile) return id;
+  for (DsoId other : all_of(dso.path))
+    if ((*this)[other].build_id == dso.build_id) return other;
+  return id;
+}
+
 DsoId DsoTable::find(std::string_view path) const {
   auto found = by_path_.find(std::string(path));
   return found == by_path_.end() ? DsoId() : DsoId(found->second);
@@ -58,6 +107,8 @@ DsoId DsoTable::find(std::string_view path) const {
 DsoKind user_mapping_kind(std::string_view path, bool executable) {
   if (path == "//anon" || path.starts_with("/dev/zero") || path.starts_with("/anon_hugepage"))
     return executable ? DsoKind::kJit : DsoKind::kNoSymbols;
+  // .NET from 7 on writes its code through one view of such a file and runs it in another.
+  if (path.starts_with("/memfd:doublemapper") && executable) return DsoKind::kJit;
   if (path == "[heap]" || path.starts_with("[stack") || path.starts_with("/SYSV") ||
       path.starts_with("[anon"))
     return DsoKind::kNoSymbols;

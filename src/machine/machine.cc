@@ -91,14 +91,37 @@ void Machine::apply_mmap(const MmapRecord& record, uint64_t time) {
   if (kind == DsoKind::kJit) {
     mapping.dso = dsos_.find_or_add(fmt::format("/tmp/perf-{}.map", record.pid), kind, false);
   } else {
-    mapping.dso = dsos_.find_or_add(record.path, kind, false);
+    FileIdentity file;
+    if (kind == DsoKind::kFile) file = {record.major, record.minor, record.inode};
+    mapping.dso = dsos_.find_or_add(record.path, kind, file);
   }
   Dso& dso = dsos_.edit(mapping.dso);
-  if (dso.pid == 0) dso.pid = record.pid;
+  note_process(dso, record.pid);
   if (dso.build_id.empty() && !record.build_id.empty()) dso.build_id = as_text(record.build_id);
   thread_of(record.pid, record.tid);
-  spaces_[current_space(record.pid, time).index()].memory.map(time, mapping.start, mapping.end,
-                                                              add_mapping(mapping));
+  Space& space = spaces_[current_space(record.pid, time).index()];
+  bool is_anonymous = kind == DsoKind::kJit || record.path.starts_with("[anon:");
+  if (!space.has_code || !is_anonymous)
+    return space.memory.map(time, mapping.start, mapping.end, add_mapping(mapping));
+  space.memory.map_around(time, mapping.start, mapping.end, add_mapping(mapping),
+                          [&](MappingId there) {
+                            DsoKind of = dsos_[mappings_[there.index()].dso].kind;
+                            return of == DsoKind::kJit || of == DsoKind::kJitDump;
+                          });
+}
+
+void Machine::apply_code(uint32_t pid, std::optional<uint64_t> time, RuntimeAddr start,
+                         uint64_t size, DsoId dso, FileOffset offset) {
+  Mapping mapping;
+  mapping.start = start;
+  mapping.end = start + size;
+  mapping.offset = offset;
+  mapping.dso = dso;
+  mapping.protection = PROT_READ | PROT_EXEC;
+  Space& space = spaces_[current_space(pid, time.value_or(0)).index()];
+  space.has_code = true;
+  uint64_t since = time ? *time : process_spaces_[pid].back().time;
+  space.memory.map(since, mapping.start, mapping.end, add_mapping(mapping));
 }
 
 /// Kernel and modules: "[kernel.kallsyms]_text" carries in its offset where _text was.
@@ -151,8 +174,9 @@ void Machine::apply_fork(const TaskRecord& record, uint16_t misc, uint64_t time)
   bool maps_follow = (misc & abi::kMiscForkExec) != 0;  // synthesised: its mappings come as records
   SpaceId parent_space = maps_follow ? SpaceId() : current_space(record.ppid, time);
   SpaceId space = new_space(record.pid, time);
-  if (parent_space.valid())
-    spaces_[space.index()].memory = spaces_[parent_space.index()].memory.current(time);
+  if (!parent_space.valid()) return;
+  spaces_[space.index()].memory = spaces_[parent_space.index()].memory.current(time);
+  spaces_[space.index()].has_code = spaces_[parent_space.index()].has_code;
 }
 
 void Machine::apply_ksymbol(const KsymbolRecord& record, uint64_t time) {
@@ -205,6 +229,7 @@ SpaceId Machine::new_space(uint32_t pid, uint64_t time, bool exec) {
     free_spaces_.pop_back();
   }
   spaces_[id.index()].pid = pid;
+  spaces_[id.index()].has_code = false;
   std::vector<SpaceChange>& changes = process_spaces_[pid];
   if (!changes.empty()) time = std::max(time, changes.back().time);
   changes.push_back({time, id, exec});
@@ -222,7 +247,8 @@ MappingId Machine::add_mapping(const Mapping& mapping) {
   return MappingId(mappings_.size() - 1);
 }
 
-void Machine::set_build_id(std::string_view path, std::string_view build_id, uint16_t misc) {
+void Machine::set_build_id(std::string_view path, std::string_view build_id, uint16_t misc,
+                           const FileIdentity& file) {
   uint16_t mode = misc & abi::kMiscCpuModeMask;
   bool kernel_side = mode == abi::kMiscKernel || mode == abi::kMiscGuestKernel;
   DsoKind kind = DsoKind::kFile;
@@ -230,10 +256,53 @@ void Machine::set_build_id(std::string_view path, std::string_view build_id, uin
     kind = path.starts_with("[kernel") ? DsoKind::kKernel : DsoKind::kModule;
   else
     kind = user_mapping_kind(path, false);
-  dsos_.edit(dsos_.find_or_add(path, kind, kernel_side)).build_id = build_id;
+  if (kernel_side || kind != DsoKind::kFile)
+    dsos_.edit(dsos_.find_or_add(path, kind, kernel_side)).build_id = build_id;
+  else if (file.known())
+    dsos_.edit(dsos_.find_or_add(path, kind, file)).build_id = build_id;
+  else
+    set_build_id_of_path(path, build_id);
+}
+
+void Machine::set_build_id_of_path(std::string_view path, std::string_view build_id) {
+  dsos_.find_or_add(path, DsoKind::kFile, false);
+  std::vector<DsoId> all = dsos_.all_of(path);
+  auto [known, first] = build_ids_of_paths_.try_emplace(std::string(path), build_id);
+  bool another = !first && known->second != build_id;
+  for (DsoId id : all) {
+    Dso& dso = dsos_.edit(id);
+    dso.is_ambiguous |= another && all.size() > 1;
+    dso.build_id = dso.is_ambiguous ? "" : build_id;
+  }
+}
+
+/// The first processes that map an object, and the last ones: those are likelier to live.
+void Machine::note_process(Dso& dso, uint32_t pid) const {
+  constexpr size_t kMost = 8;
+  if (dso.pid == 0) dso.pid = pid;
+  if (dso.kind != DsoKind::kFile || std::ranges::find(dso.pids, pid) != dso.pids.end()) return;
+  if (dso.pids.size() < kMost)
+    dso.pids.push_back(pid);
+  else
+    dso.pids.back() = pid;
+  constexpr size_t kMountNamespace = 5;  // linux/perf_event.h, "NET, UTS, IPC, PID, USER, MNT …"
+  if (dso.mount_namespace != 0) return;
+  auto sets = namespaces_.find(pid);
+  if (sets == namespaces_.end() || sets->second.empty()) return;
+  const std::vector<Namespace>& links = sets->second.back().links;
+  if (links.size() > kMountNamespace) dso.mount_namespace = links[kMountNamespace].inode;
+}
+
+/// Files of one path that turned out to be one object (the same layer in two containers) become one
+/// DSO.
+void Machine::join_same_objects() {
+  if (!dsos_.any_path_twice()) return;
+  for (Mapping& mapping : mappings_)
+    if (mapping.dso.valid()) mapping.dso = dsos_.same_object(mapping.dso);
 }
 
 void Machine::freeze() {
+  join_same_objects();
   for (Space& space : spaces_) space.memory.freeze();
 }
 

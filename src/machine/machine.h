@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,6 +20,7 @@
 #include <tsl/robin_map.h>
 
 #include "base/loss.h"
+#include "base/number_hash.h"
 #include "base/string_pool.h"
 #include "machine/address_space.h"
 #include "machine/dso.h"
@@ -43,8 +45,16 @@ class Machine {
   /// Applies one record, in time order; records that do not change state are ignored.
   void apply(const RecordView& record, const SampleLayout& layout, uint64_t time,
              LossLedger& losses);
+  /// A process' compiler put code there; `offset` is its place in `dso`, a jitdump. From then on
+  /// mappings of anonymous memory leave that process' generated code as it is: compilers map and
+  /// protect the memory of what runs again and again. Without a time the code counts as having been
+  /// there since the process' latest exec.
+  void apply_code(uint32_t pid, std::optional<uint64_t> time, RuntimeAddr start, uint64_t size,
+                  DsoId dso, FileOffset offset);
   /// BUILD_ID sections and records name the build ids of paths.
-  void set_build_id(std::string_view path, std::string_view build_id, uint16_t misc);
+  /// Without `file` the build id is that of every file of the path, unless there come several.
+  void set_build_id(std::string_view path, std::string_view build_id, uint16_t misc,
+                    const FileIdentity& file = {});
   void freeze();
   /// Drops tasks that ended, and memory that was unmapped, before `time`. Ids of spaces and
   /// mappings that are dropped are given again. Freeze afterwards.
@@ -109,6 +119,7 @@ class Machine {
   struct Space {
     AddressSpace memory;
     uint32_t pid = 0;
+    bool has_code = false;  // of a jitdump
   };
   struct SpaceChange {
     uint64_t time;
@@ -133,6 +144,9 @@ class Machine {
   MappingId add_mapping(const Mapping& mapping);
   void drop_space(SpaceId space);
   void collect_mappings();
+  void join_same_objects();
+  void set_build_id_of_path(std::string_view path, std::string_view build_id);
+  void note_process(Dso& dso, uint32_t pid) const;
 
   StringPool& strings_;
   DsoTable dsos_;
@@ -142,8 +156,9 @@ class Machine {
   std::vector<Space> spaces_;  // 0: the kernel
   tsl::robin_map<uint32_t, std::vector<SpaceChange>> process_spaces_;
   tsl::robin_map<uint32_t, Thread> threads_;
-  tsl::robin_map<uint64_t, std::string> cgroups_;
+  tsl::robin_map<uint64_t, std::string, NumberHash> cgroups_;
   tsl::robin_map<uint32_t, std::vector<NamespaceSet>> namespaces_;
+  tsl::robin_map<std::string, std::string> build_ids_of_paths_;
 };
 
 }  // namespace sonde

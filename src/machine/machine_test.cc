@@ -171,5 +171,33 @@ TEST(Dso, ModulesAreNamedAsTheKernelNamesThem) {
             "libc.so.6");
 }
 
+// Compilers map and protect the memory of their code again and again.
+TEST_F(MachineTest, GeneratedCodeStaysWhereAnonymousMemoryIsMappedOverIt) {
+  map(42, 1, 0x7000, "//anon");
+  DsoId dump = machine.edit_dsos().add_jit_dump("/tmp/jit-42.dump", 42);
+  machine.apply_code(42, 5, RuntimeAddr(0x7100), 0x100, dump, FileOffset(0x40));
+  map(42, 9, 0x7000, "//anon");
+  EXPECT_EQ(dso_at(42, 4, 0x7100), "/tmp/perf-42.map");
+  EXPECT_EQ(dso_at(42, 10, 0x7100), "/tmp/jit-42.dump");
+  EXPECT_EQ(dso_at(42, 10, 0x7200), "/tmp/perf-42.map");
+  map(42, 10, 0x7000, "[anon:v8]");
+  EXPECT_EQ(dso_at(42, 11, 0x7100), "/tmp/jit-42.dump");
+  map(42, 11, 0x7000, "/usr/lib/libother.so");
+  EXPECT_EQ(dso_at(42, 12, 0x7100), "/usr/lib/libother.so");
+}
+
+TEST_F(MachineTest, CodeOfDotNetIsGenerated) {
+  map(42, 1, 0x7000, "/memfd:doublemapper (deleted)");
+  EXPECT_EQ(dso_at(42, 2, 0x7000), "/tmp/perf-42.map");
+}
+
+TEST_F(MachineTest, CodeWithoutATimeIsThereFromTheBeginning) {
+  map(42, 10, 0x7000, "//anon");
+  DsoId dump = machine.edit_dsos().add_jit_dump("/tmp/jit-42.dump", 42);
+  machine.apply_code(42, std::nullopt, RuntimeAddr(0x7100), 0x100, dump, FileOffset(0x40));
+  EXPECT_EQ(dso_at(42, 10, 0x7100), "/tmp/jit-42.dump");
+  EXPECT_EQ(dso_at(42, 99, 0x71ff), "/tmp/jit-42.dump");
+}
+
 }  // namespace
 }  // namespace sonde

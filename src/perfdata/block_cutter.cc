@@ -12,10 +12,6 @@ bool is_known(uint32_t type) {
   return is_simpleperf_private(type) || !abi::record_type_name(type).empty();
 }
 
-bool is_compressed(uint32_t type) {
-  return type == abi::kRecordCompressed || type == abi::kRecordCompressed2;
-}
-
 }  // namespace
 
 void add_unknown_records(const RecordCounts& counts, LossLedger& losses) {
@@ -42,7 +38,12 @@ struct BlockCutter::Walk {
   std::vector<RecordBlock>& blocks;
   size_t start = 0;
   uint64_t types = 0;
+  BlockContent content = {};
 
+  void add(uint32_t type, size_t position) {
+    types |= uint64_t{1} << (type < 63 ? type : 63);
+    content.count(type, position - start);
+  }
   void end_block(size_t end, Bytes trailing = {}) {
     if (end > start) {
       RecordBlock block = pattern;
@@ -50,10 +51,12 @@ struct BlockCutter::Walk {
       if (!block.expanded) block.file_offset += start;
       block.types = types;
       block.trailing = trailing;
-      blocks.push_back(block);
+      block.content = std::move(content);
+      blocks.push_back(std::move(block));
     }
     start = end + trailing.size();
     types = 0;
+    content = {};
   }
 };
 
@@ -95,9 +98,9 @@ BlockCutter::Outcome BlockCutter::cut(Bytes bytes, uint64_t file_offset, uint32_
       if (trailing_size > left - size) break;
       trailing = bytes.subspan(position + size, trailing_size);
       setup_->apply(record, trailing);
-      if (is_compressed(type)) {
+      if (is_compressed_record(type)) {
         count(type);
-        walk.types |= uint64_t{1} << 63;
+        walk.add(type, position);
         position += size;
         walk.end_block(position);
         expand(record, stream, expander, blocks);
@@ -106,7 +109,7 @@ BlockCutter::Outcome BlockCutter::cut(Bytes bytes, uint64_t file_offset, uint32_
       }
     }
     count(type);
-    walk.types |= uint64_t{1} << (type < 63 ? type : 63);
+    walk.add(type, position);
     position += size;
     stop = Stop::kEnd;
     if (position - walk.start >= kBlockSize || !trailing.empty()) {
@@ -147,7 +150,7 @@ void BlockCutter::expand(const RecordView& record, uint32_t stream, StreamExpand
     }
     if (size > expanded->size() - position) break;
     count(type);
-    walk.types |= uint64_t{1} << (type < 63 ? type : 63);
+    walk.add(type, position);
     if (type >= abi::kRecordUserStart)
       setup_->apply(view_at(at, type, misc, size, record.file_offset, order_), {});
     position += size;

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "abi/record_names.h"
+#include "perfdata/file_layout.h"
 
 namespace sonde {
 namespace {
@@ -13,15 +14,7 @@ bool is_user_record(uint32_t type) {
   return type >= abi::kRecordUserStart;
 }
 
-bool is_compressed(uint32_t type) {
-  return type == abi::kRecordCompressed || type == abi::kRecordCompressed2;
-}
-
 /// perf's %#x: no prefix for zero.
-std::string prefixed_hex(uint64_t value) {
-  return value == 0 ? "0" : fmt::format("{:#x}", value);
-}
-
 std::string stream_path(const FileFacts& facts, uint32_t stream) {
   if (facts.is_pipe) return "pipe";
   if (!facts.is_directory) return facts.path;
@@ -29,6 +22,10 @@ std::string stream_path(const FileFacts& facts, uint32_t stream) {
 }
 
 }  // namespace
+
+std::string dump::prefixed_hex(uint64_t value) {
+  return value == 0 ? "0" : fmt::format("{:#x}", value);
+}
 
 void dump::put_hex_lines(Bytes bytes, Sink& out) {
   for (size_t start = 0; start < bytes.size(); start += kBytesPerLine) {
@@ -61,7 +58,7 @@ RecordDumper::RecordDumper(const Recording& recording, const DumpOptions& option
 }
 
 uint64_t RecordDumper::shown_offset(const RecordView& record) const {
-  constexpr uint64_t kPipeHeaderSize = 16;  // not counted by perf
+  // perf does not count the header of a pipe.
   uint64_t offset = record.file_offset;
   return recording_.facts().is_pipe && offset >= kPipeHeaderSize ? offset - kPipeHeaderSize
                                                                  : offset;
@@ -73,7 +70,7 @@ const EventDesc* RecordDumper::event_of(const TimedRecord& record) const {
 }
 
 void RecordDumper::put_headline(const RecordView& record, uint32_t stream) {
-  out_.print("\n{}@{} [{:#x}]: event: {}\n", prefixed_hex(shown_offset(record)),
+  out_.print("\n{}@{} [{:#x}]: event: {}\n", dump::prefixed_hex(shown_offset(record)),
              stream_path(recording_.facts(), stream), record.size(), record.type);
 }
 
@@ -114,7 +111,7 @@ void RecordDumper::dump(const TimedRecord& timed, uint32_t stream, const DumpTai
   out_.put('\n');
   put_stamp(timed);
   std::string_view name = abi::record_type_name(record.type);
-  out_.print("{} [{:#x}]: PERF_RECORD_{}", prefixed_hex(shown_offset(record)), record.size(),
+  out_.print("{} [{:#x}]: PERF_RECORD_{}", dump::prefixed_hex(shown_offset(record)), record.size(),
              name.empty() ? "UNKNOWN" : name);
 
   const EventDesc* event = event_of(timed);
@@ -169,7 +166,7 @@ void dump_recording(const Recording& recording, const DumpOptions& options, cons
       losses);
 
   auto take = [&](const RecordView& record) {
-    if (is_compressed(record.type)) return;  // what was in it comes next
+    if (is_compressed_record(record.type)) return;  // what was in it comes next
     TimedRecord timed{0, {}, record};
     if (is_user_record(record.type)) {
       dump(timed);

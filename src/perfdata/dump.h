@@ -68,6 +68,8 @@ void dump_recording(const Recording& recording, const DumpOptions& options, cons
 namespace dump {
 /// ".  0000:  09 00 …  ........", sixteen bytes a line.
 void put_hex_lines(Bytes bytes, Sink& out);
+/// As C's "%#x" has it: 0 without a prefix.
+[[nodiscard]] std::string prefixed_hex(uint64_t value);
 
 // The decoded parts of single records, behind "PERF_RECORD_NAME"; shared by RecordDumper only.
 

@@ -8,9 +8,6 @@
 namespace sonde::dump {
 namespace {
 
-std::string prefixed_hex(uint64_t value) {
-  return value == 0 ? "0" : fmt::format("{:#x}", value);
-}
 /// Processes and threads are signed: -1 is the kernel, 0 the idle task.
 int32_t signed_id(uint32_t id) {
   return static_cast<int32_t>(id);

@@ -5,10 +5,6 @@
 namespace sonde::dump {
 namespace {
 
-std::string prefixed_hex(uint64_t value) {
-  return value == 0 ? "0" : fmt::format("{:#x}", value);
-}
-
 std::string page_size_name(uint64_t size) {
   if (size == 0) return "N/A";
   constexpr const char* kUnits[] = {"B", "K", "M", "G", "T", "P"};
@@ -95,7 +91,7 @@ size_t size_behind_stack(const Sample& sample, const abi::EventAttr& attr) {
 
 /// The offset is that of the word with the size, from the start of the record.
 void put_user_stack(const Sample& sample, const abi::EventAttr& attr, Bytes record, Sink& out) {
-  const std::byte* stack = sample.stack_user.empty()
+  const std::byte* stack = sample.stack_user.data() == nullptr
                                ? record.data() + record.size() - size_behind_stack(sample, attr)
                                : sample.stack_user.data();
   out.print("... ustack: size {}, offset {:#x}\n", sample.stack_user.size(),

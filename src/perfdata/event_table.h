@@ -7,6 +7,7 @@
 #include <tsl/robin_map.h>
 
 #include "abi/perf_event.h"
+#include "base/number_hash.h"
 #include "perfdata/sample.h"
 
 namespace sonde {
@@ -48,7 +49,7 @@ class EventTable {
   [[nodiscard]] EventId of_many(const RecordView& record) const;
 
   std::vector<EventDesc> events_;
-  tsl::robin_map<uint64_t, uint32_t> by_id_;
+  tsl::robin_map<uint64_t, uint32_t, NumberHash> by_id_;
   uint32_t id_in_sample_ = kNoPlace;  // the place that all events share
   uint32_t id_from_end_ = kNoPlace;
 };

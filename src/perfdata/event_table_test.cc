@@ -72,6 +72,15 @@ TEST(EventTable, LayoutsWhoseIdsLieApartGiveTheFirstEvent) {
   EXPECT_EQ(table.of(Record(abi::kRecordSample, {2, 2}).view), first);
 }
 
+TEST(EventTable, IdsMayBeAnyNumbers) {
+  EventTable table;
+  std::vector<uint64_t> ids;
+  for (uint64_t i = 1; i <= 10'000; ++i) ids.push_back(i << 40);
+  EventId only = table.add(event(abi::kSampleIdentifier, ids));
+  EXPECT_EQ(table.by_id(uint64_t{10'000} << 40), only);
+  EXPECT_FALSE(table.by_id(uint64_t{10'001} << 40).valid());
+}
+
 TEST(EventTable, IdsCanBeBoundLater) {
   EventTable table;
   table.add(event(abi::kSampleIdentifier, {}));

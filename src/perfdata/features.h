@@ -11,14 +11,16 @@
 #include "abi/perf_event.h"
 #include "abi/record_names.h"
 #include "base/bytes.h"
+#include "perfdata/file_identity.h"
 
 namespace sonde {
 
 struct BuildIdEntry {
   uint16_t misc = 0;  // kernel, user, guest …
   int32_t pid = -1;
-  std::string build_id;  // raw bytes, usually 20
-  std::string path;
+  std::string build_id = {};  // raw bytes, usually 20
+  std::string path = {};
+  FileIdentity file = {};  // where several files of that path were mapped; else not known
 };
 struct CpuTopology {
   struct Cpu {

@@ -4,6 +4,7 @@
 
 #include "abi/record_names.h"
 #include "perfdata/attr_codec.h"
+#include "perfdata/file_layout.h"
 
 namespace sonde {
 namespace {
@@ -11,10 +12,7 @@ namespace {
 constexpr std::string_view kMagic = "PERFILE2";
 constexpr std::string_view kSwappedMagic = "2ELIFREP";
 constexpr std::string_view kOldMagic = "PERFFILE";
-constexpr size_t kPipeHeaderSize = 16;
 constexpr size_t kOldHeaderSize = 72;  // without the feature bitmap
-constexpr size_t kFileHeaderSize = 104;
-constexpr size_t kSectionSize = 16;
 constexpr ByteOrder kOtherOrder =
     kHostOrder == ByteOrder::kLittle ? ByteOrder::kBig : ByteOrder::kLittle;
 

@@ -10,7 +10,6 @@ namespace sonde {
 namespace {
 
 constexpr uint32_t kAttrSizeVer7 = 128;
-constexpr uint64_t kSectionSize = 16;  // offset, size
 
 WordView words_of(const ByteBuilder& words) {
   return {words.view(), words.order()};
@@ -40,7 +39,7 @@ void encode_pipe_tracing_data(Bytes data, ByteBuilder& out) {
 
 }  // namespace
 
-void encode_file_header(const FileHeader& header, ByteBuilder& out) {
+void encode_file_header(const FileLayout& header, ByteBuilder& out) {
   out.u64(kFileMagic);
   out.u64(kFileHeaderSize);
   out.u64(header.attr_size + kSectionSize);
@@ -65,9 +64,9 @@ uint32_t stored_attr_size(std::span<const EventDesc> events) {
   return beyond ? abi::kAttrSizeVer8 : kAttrSizeVer7;
 }
 
-FileHeader encode_prologue(std::span<const EventDesc> events, uint32_t attr_size,
+FileLayout encode_prologue(std::span<const EventDesc> events, uint32_t attr_size,
                            ByteBuilder& out) {
-  FileHeader header;
+  FileLayout header;
   header.attr_size = attr_size;
   header.attrs_offset = kFileHeaderSize;
   for (const EventDesc& event : events) header.attrs_offset += event.ids.size() * 8;

@@ -15,14 +15,15 @@ namespace sonde {
 inline constexpr uint64_t kFileMagic = 0x32454c4946524550;
 inline constexpr uint64_t kFileHeaderSize = 104;
 inline constexpr uint64_t kPipeHeaderSize = 16;
+inline constexpr uint64_t kSectionSize = 16;  // offset, size
 
-struct FileHeader {
+struct FileLayout {
   uint32_t attr_size = 128;  // stored bytes of each attr
   uint64_t attrs_offset = 0, attrs_size = 0;
   uint64_t data_offset = 0, data_size = 0;
   std::vector<uint32_t> features;
 };
-void encode_file_header(const FileHeader& header, ByteBuilder& out);
+void encode_file_header(const FileLayout& header, ByteBuilder& out);
 void encode_pipe_header(ByteBuilder& out);
 
 /// Bytes that every attr of `events` is stored with: 128 (VER7, what perf 6.1 accepts) unless one
@@ -31,7 +32,7 @@ uint32_t stored_attr_size(std::span<const EventDesc> events);
 
 /// Header (data size still 0), ids and attrs, into an empty `out`: what stands before the first
 /// record. The header that was written is returned, to be completed.
-FileHeader encode_prologue(std::span<const EventDesc> events, uint32_t attr_size, ByteBuilder& out);
+FileLayout encode_prologue(std::span<const EventDesc> events, uint32_t attr_size, ByteBuilder& out);
 
 struct EncodedSection {
   uint32_t bit;

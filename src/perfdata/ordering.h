@@ -15,13 +15,10 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <span>
-#include <vector>
 
-#include "base/loss.h"
 #include "perfdata/event_table.h"
 #include "perfdata/record.h"
+#include "perfdata/round_sorter.h"
 
 namespace sonde {
 
@@ -31,42 +28,13 @@ struct TimedRecord {
   RecordView record;
 };
 
-/// Push records in file order; sorted ones come out through `deliver`, many at a time. Pure: holds
-/// no files, keeps no bytes: the records' memory must live until they were given out, at the latest
-/// at the end of the round after the next.
-class RoundSorter {
- public:
-  using Deliver = std::function<void(std::span<const TimedRecord>)>;
-  RoundSorter(Deliver deliver, LossLedger& losses);
-  void push(const TimedRecord& record);
-  void finish_round();
-  /// Gives out everything that is left.
-  void flush();
+/// A record with its event and its time; 0 where it has none, and where it is damaged, which is
+/// counted where it is used.
+[[nodiscard]] TimedRecord with_time(const RecordView& record, const EventTable& events);
+[[nodiscard]] inline uint64_t place_in_file(const TimedRecord& record) {
+  return record.record.file_offset;
+}
 
- private:
-  struct Key {
-    uint64_t time;
-    uint32_t arrival;  // index into pending_
-  };
-  static constexpr size_t kBatch = 1024;
-
-  void give_out_up_to(uint64_t limit);
-  bool find_runs();
-  void sort_keys();
-  void give_out_sorted(uint64_t limit);
-  void give_out_batch();
-  void keep_from(size_t first);
-
-  Deliver deliver_;
-  LossLedger& losses_;
-  std::vector<TimedRecord> pending_;
-  std::vector<TimedRecord> batch_;
-  std::vector<Key> keys_, merged_;
-  std::vector<size_t> run_ends_;
-  uint64_t last_pushed_ = 0;
-  uint64_t newest_ = 0;     // seen in this round or before
-  uint64_t limit_ = 0;      // newest at the end of the previous round
-  uint64_t delivered_ = 0;  // newest given out
-};
+using RoundSorter = RoundSorterOf<TimedRecord>;
 
 }  // namespace sonde

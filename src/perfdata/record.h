@@ -8,6 +8,9 @@
 // can count the loss.
 #pragma once
 
+#include <optional>
+#include <vector>
+
 #include "abi/perf_event.h"
 #include "base/bytes.h"
 
@@ -26,6 +29,22 @@ struct RecordView {
   [[nodiscard]] Bytes raw() const { return {payload.data() - sizeof(abi::RecordHeader), size()}; }
 };
 
+/// What whoever cut a block saw on the way, so that later passes need not walk all headers again.
+struct BlockContent {
+  struct Place {
+    uint32_t offset;  // of the record, from the start of the block
+    uint32_t rank;    // records before it in the block
+  };
+  uint32_t records = 0;
+  std::vector<Place> others = {};  // all but the samples, in order
+  [[nodiscard]] uint32_t samples() const { return records - static_cast<uint32_t>(others.size()); }
+
+  void count(uint32_t type, size_t offset) {
+    if (type != abi::kRecordSample) others.push_back({static_cast<uint32_t>(offset), records});
+    ++records;
+  }
+};
+
 /// Whole records, contiguous in memory, in the order of the file.
 struct RecordBlock {
   Bytes bytes;
@@ -35,6 +54,7 @@ struct RecordBlock {
   uint32_t stream = 0;            // 0: the main file; n + 1: data.n of a directory
   /// Data that belongs to the block's last record but lies behind it (AUXTRACE: the AUX data).
   Bytes trailing;
+  std::optional<BlockContent> content = std::nullopt;  // nobody looked
 
   /// Whether a record of that type may be in the block: lets a pass over sideband skip the rest.
   [[nodiscard]] bool may_hold(uint32_t type) const {
@@ -46,6 +66,11 @@ struct RecordBlock {
 [[nodiscard]] inline bool is_simpleperf_private(uint32_t type) {
   constexpr uint32_t kRoom = 1024;
   return type - abi::kRecordSimpleperfStart < kRoom;
+}
+
+/// Holds other records, compressed.
+[[nodiscard]] inline bool is_compressed_record(uint32_t type) {
+  return type == abi::kRecordCompressed || type == abi::kRecordCompressed2;
 }
 
 /// The size that a header states. simpleperf's private records may exceed 64 KiB: their upper half
@@ -65,24 +90,29 @@ inline void prefetch_records(const std::byte* at) {
     __builtin_prefetch(reinterpret_cast<const void*>(ahead + line * kLine));
 }
 
-/// Iterates the records of a block. After the loop `stopped_at()` is the block's size, or where the
-/// bytes ceased to be records.
+/// Iterates the records of a block, from the first or from one that begins at `from`. After the
+/// loop `stopped_at()` is the block's size, or where the bytes ceased to be records.
 class RecordRange {
  public:
-  RecordRange(const RecordBlock& block, ByteOrder order) : block_(block), order_(order) {}
+  RecordRange(const RecordBlock& block, ByteOrder order, size_t from = 0)
+      : bytes_(block.bytes),
+        file_offset_(block.file_offset),
+        position_(from),
+        expanded_(block.expanded),
+        order_(order) {}
 
   /// False at the end or where no further record can be read.
   bool next(RecordView& record) {
-    size_t left = block_.bytes.size() - position_;
+    size_t left = bytes_.size() - position_;
     if (left < sizeof(abi::RecordHeader)) return false;
-    const std::byte* at = block_.bytes.data() + position_;
+    const std::byte* at = bytes_.data() + position_;
     prefetch_records(at);
     record.type = load<uint32_t>(at, order_);
     record.misc = load<uint16_t>(at + 4, order_);
     uint32_t size = stated_record_size(record.type, record.misc, load<uint16_t>(at + 6, order_));
     if (size < sizeof(abi::RecordHeader) || size > left) return false;
     record.payload = {at + sizeof(abi::RecordHeader), size - sizeof(abi::RecordHeader)};
-    record.file_offset = block_.expanded ? block_.file_offset : block_.file_offset + position_;
+    record.file_offset = expanded_ ? file_offset_ : file_offset_ + position_;
     record.order = order_;
     position_ += size;
     return true;
@@ -90,9 +120,19 @@ class RecordRange {
   [[nodiscard]] size_t stopped_at() const { return position_; }
 
  private:
-  RecordBlock block_;
+  Bytes bytes_;
+  uint64_t file_offset_;
+  size_t position_;
+  bool expanded_;
   ByteOrder order_;
-  size_t position_ = 0;
 };
+
+/// The record that begins at `offset` of a block: where a walk over it has been.
+[[nodiscard]] inline RecordView record_at(const RecordBlock& block, size_t offset,
+                                          ByteOrder order) {
+  RecordView record;
+  RecordRange(block, order, offset).next(record);
+  return record;
+}
 
 }  // namespace sonde

@@ -102,7 +102,13 @@ void put_branches(const Sample& sample, const abi::EventAttr& attr, ByteBuilder&
     out.u64(i < sample.branch_counters.size() ? sample.branch_counters[i] : 0);
 }
 
-void put_user_stack(Bytes stack, ByteBuilder& out) {
+void put_user_stack(Bytes stack, ChainCut cut, ByteBuilder& out) {
+  if (cut != ChainCut::kNone) {  // see unwound_sample.h
+    out.u64(sizeof(uint64_t));
+    out.u64(static_cast<uint64_t>(cut));
+    out.u64(0);
+    return;
+  }
   size_t stored = (stack.size() + 7) / 8 * 8;
   out.u64(stored);
   if (stored == 0) return;
@@ -311,7 +317,7 @@ bool encode_sample(const Sample& sample, const abi::EventAttr& attr, ByteBuilder
   }
   if (has(abi::kSampleBranchStack)) put_branches(sample, attr, out);
   if (has(abi::kSampleRegsUser)) put_regs(sample.regs_user, attr.sample_regs_user, out);
-  if (has(abi::kSampleStackUser)) put_user_stack(sample.stack_user, out);
+  if (has(abi::kSampleStackUser)) put_user_stack(sample.stack_user, sample.chain_cut, out);
   // The struct's parts lie so that the 64-bit value is the same in both byte orders.
   if (has(abi::kSampleWeight))
     out.u64(sample.weight);

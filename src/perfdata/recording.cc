@@ -1,23 +1,23 @@
 #include "perfdata/recording.h"
 
-#include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
+#include <thread>
 
 #include <fmt/format.h>
 
 #include "base/file.h"
 #include "base/text.h"
-#include "perfdata/block_cutter.h"
 #include "perfdata/file_header.h"
+#include "perfdata/file_opening.h"
 #include "perfdata/sideband.h"
 #include "perfdata/spool.h"
 #include "perfdata/stream_reader.h"
+#include "store/bundle.h"
 
 namespace sonde {
 
@@ -31,7 +31,6 @@ struct Recording::State {
   Result<> read_main(Bytes file, const std::string& name);
   void read_file(const FileHeader& header, Bytes file);
   void read_stream(Bytes data, uint64_t file_offset, uint32_t stream, uint64_t missing);
-  void read_features(const FeatureTable& table, Bytes file);
   void finish();
   uint32_t guess_word_size() const;
 
@@ -46,12 +45,35 @@ struct Recording::State {
   uint64_t spool_limit_bytes = OpenOptions{}.spool_limit_bytes;
   // What the views point into.
   std::vector<MappedFile> files;
+  std::optional<Bundle> bundle;
   std::vector<SpoolMemory> spools;
   std::vector<StreamExpander> expanders;
   std::optional<StreamReader> followed;  // then facts, events and features are its
 };
 
 namespace {
+
+/// While this lives, a thread of its own maps the pages of a large file, as far as it gets: the
+/// walk over the headers of records is mostly waiting for page faults.
+class PageMapper {
+ public:
+  explicit PageMapper(Bytes bytes) {
+    if (bytes.size() < kLarge) return;
+    thread_ = std::jthread([bytes](const std::stop_token& stop) {
+      auto start = reinterpret_cast<uintptr_t>(bytes.data()) / kPage * kPage;
+      auto end = reinterpret_cast<uintptr_t>(bytes.data() + bytes.size());
+      // Where the kernel doesn't know the advice (before 5.14), or the file ends early, it stops.
+      for (; start < end && !stop.stop_requested(); start += kChunk)
+        if (::madvise(reinterpret_cast<void*>(start), std::min(kChunk, end - start),
+                      MADV_POPULATE_READ) != 0)
+          return;
+    });
+  }
+
+ private:
+  static constexpr size_t kPage = 4096, kChunk = size_t{1} << 20, kLarge = size_t{16} << 20;
+  std::jthread thread_;
+};
 
 /// Numbers N of the files data.N, ascending.
 std::vector<uint32_t> stream_numbers(const std::string& directory) {
@@ -73,12 +95,6 @@ std::optional<uint32_t> word_size_of(std::string_view arch) {
   if (arch.empty()) return std::nullopt;
   bool wide = arch.find("64") != arch.npos || arch == "s390x" || arch == "alpha";
   return wide ? 8 : 4;
-}
-
-Result<> check_owner(const struct stat& status, const std::string& path) {
-  if (status.st_uid == 0 || status.st_uid == ::geteuid()) return {};
-  return fail(ErrorCode::kPermission,
-              "File {} not owned by current user or root (use -f to override)", path);
 }
 
 }  // namespace
@@ -106,20 +122,11 @@ Result<> Recording::State::open_directory(const std::string& path, const OpenOpt
 }
 
 Result<> Recording::State::map_file(const std::string& path, const OpenOptions& options) {
-  Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!fd.valid()) {
-    int error = errno;
-    bool absent = error == ENOENT;
-    return fail(absent ? ErrorCode::kNotFound : ErrorCode::kPermission, "failed to open {}: {}{}",
-                path, std::strerror(error), absent ? "  (try 'perf record' first)" : "");
-  }
-  struct stat status{};
-  if (::fstat(fd.get(), &status) != 0)
-    return fail(ErrorCode::kIo, "failed to open {}: {}", path, std::strerror(errno));
+  OpenedFile opened = TRY(open_recording_file(path, options.force));
+  const struct stat& status = opened.status;
   facts.modified_ns = status.st_mtim.tv_sec * int64_t{1'000'000'000} + status.st_mtim.tv_nsec;
-  if (!S_ISREG(status.st_mode)) return read_descriptor(fd.get(), path, options);
-  if (!options.force) TRY(check_owner(status, path));
-  files.push_back(TRY(MappedFile::map(fd.get(), path)));
+  if (!S_ISREG(status.st_mode)) return read_descriptor(opened.fd.get(), path, options);
+  files.push_back(TRY(MappedFile::map(opened.fd.get(), path)));
   return read_main(files.back().bytes(), path);
 }
 
@@ -132,6 +139,12 @@ Result<> Recording::State::read_descriptor(int fd, const std::string& name,
 /// The content decides what it is: a pipe's output may lie in a file, and a file may be piped.
 Result<> Recording::State::read_main(Bytes file, const std::string& name) {
   if (file.empty()) return fail(ErrorCode::kCorrupt, "zero-sized data ({}), nothing to do!", name);
+  if (!bundle && Bundle::looks_like_one(file)) {
+    bundle.emplace(TRY(Bundle::view(file, name)));
+    facts.is_bundle = true;
+    files.push_back(TRY(bundle->recording()));
+    return read_main(files.back().bytes(), name);
+  }
   FileHeader header = TRY(parse_file_header(file, name));
   facts.order = header.order;
   facts.header_version = header.version;
@@ -150,38 +163,10 @@ Result<> Recording::State::read_main(Bytes file, const std::string& name) {
 }
 
 void Recording::State::read_file(const FileHeader& header, Bytes file) {
-  read_attrs(header, file, events, losses);
-  read_event_types(header, file, setup);
-
-  uint64_t begin = std::min<uint64_t>(header.data.offset, file.size());
-  uint64_t in_file = file.size() - begin;
-  uint64_t size = std::min<uint64_t>(header.data.size, in_file);
-  uint64_t missing = header.data.size - size;
-  FeatureTable table = read_feature_table(header, file, begin + size);
-  // The recorder writes the size at its end. Without it the features are not there either: what
-  // stands where they should be is no table of them, or there are none and yet something stands
-  // there.
-  bool has_table = table.plausible && (!table.entries.empty() || in_file == 0);
-  facts.recorder_crashed = header.data.size == 0 && !has_table;
-  if (facts.recorder_crashed) size = in_file;
-  bool has_features = missing == 0 && !facts.recorder_crashed;
-
-  facts.data_offset = begin;
-  facts.data_size = size;
-  facts.feature_offset = begin + size;
-  if (has_features) read_features(table, file);
-  read_stream(file.subspan(begin, size), begin, 0, missing);
-}
-
-void Recording::State::read_features(const FeatureTable& table, Bytes file) {
-  for (const FeatureTable::Entry& entry : table.entries) {
-    auto [offset, size] = entry.section;
-    bool inside = offset <= file.size() && size <= file.size() - offset;
-    if (inside)
-      setup.add_feature(entry.bit, file.subspan(offset, size), facts.order);
-    else
-      losses.add(LossKind::k_bad_feature, 1, abi::feature_name(entry.bit));
-  }
+  FileData data = read_around_records(header, file, events, setup, facts, losses);
+  Bytes records = file.subspan(data.begin, data.size);
+  PageMapper mapper(records);
+  read_stream(records, data.begin, 0, data.missing);
 }
 
 void Recording::State::read_stream(Bytes data, uint64_t file_offset, uint32_t stream,
@@ -194,13 +179,8 @@ void Recording::State::read_stream(Bytes data, uint64_t file_offset, uint32_t st
   counts.beyond += cutter.counts().beyond;
   counts.simpleperf_private += cutter.counts().simpleperf_private;
 
-  uint64_t left = data.size() - outcome.consumed;
-  std::string place = fmt::format("at file offset {:#x}", file_offset + outcome.consumed);
-  if (outcome.stop == BlockCutter::Stop::kNotARecord)
-    losses.add(LossKind::k_trailing_garbage, left, place);
-  else
-    losses.add(LossKind::k_truncated_file, left, place);
-  losses.add(LossKind::k_truncated_file, missing, place);
+  add_stream_end(outcome.stop, data.size() - outcome.consumed, missing,
+                 file_offset + outcome.consumed, losses);
   losses.add(LossKind::k_bad_compressed, expanders.back().left() > 0 ? 1 : 0,
              "the last record is cut off");
 }
@@ -276,6 +256,10 @@ uint32_t Recording::word_size() const {
   if (state_->followed) return word_size_of(features().arch.value_or("")).value_or(8);
   return state_->word_size;
 }
+const Bundle* Recording::bundle() const {
+  return state_->bundle ? &*state_->bundle : nullptr;
+}
+
 const std::vector<RecordBlock>& Recording::blocks() const {
   return state_->blocks;
 }

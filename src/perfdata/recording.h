@@ -27,6 +27,7 @@
 
 namespace sonde {
 
+class Bundle;
 class StreamReader;
 class SpoolMemory;
 
@@ -41,6 +42,7 @@ struct FileFacts {
   std::string path;
   bool is_pipe = false;
   bool is_directory = false;
+  bool is_bundle = false;         // with the objects that it needs, see Recording::bundle
   std::string kernel_symbols;     // of a directory with the copy that --kcore makes: its kallsyms
   bool recorder_crashed = false;  // data size 0: read to the end of the file
   ByteOrder order = kHostOrder;
@@ -81,6 +83,8 @@ class Recording {
   [[nodiscard]] uint32_t word_size() const;
   /// Blocks of at most about 1 MiB, so that they can be shared out to threads.
   [[nodiscard]] const std::vector<RecordBlock>& blocks() const;
+  /// The objects that came in one file with the recording; null where none did.
+  [[nodiscard]] const Bundle* bundle() const;
   /// How many records of each type the blocks hold.
   [[nodiscard]] const RecordCounts& record_counts() const;
 

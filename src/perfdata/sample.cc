@@ -255,13 +255,17 @@ struct SampleDecoder {
     return words(count, regs.words);
   }
 
-  bool stack(Bytes& view) {
+  bool stack(Sample& s) {
     if (left() < 8) return false;
     uint64_t size = word();
     if (size == 0) return true;
-    if (!bytes(size, view) || left() < 8) return false;
+    if (!bytes(size, s.stack_user) || left() < 8) return false;
     uint64_t dynamic_size = word();
-    if (dynamic_size < size) view = view.first(dynamic_size);
+    if (dynamic_size == 0 && size == 8 && attr.sample_stack_user != size) {
+      uint64_t cut = read<uint64_t, kSwap>(s.stack_user.data());
+      if (cut < kChainCuts) s.chain_cut = static_cast<ChainCut>(cut);
+    }
+    if (dynamic_size < size) s.stack_user = s.stack_user.first(dynamic_size);
     return true;
   }
 
@@ -305,7 +309,8 @@ struct SampleDecoder {
     if (has(abi::kSampleRegsUser) && !regs(attr.sample_regs_user, layout.user_regs_, s.regs_user))
       return false;
     s.stack_user = {};
-    return !has(abi::kSampleStackUser) || stack(s.stack_user);
+    s.chain_cut = ChainCut::kNone;
+    return !has(abi::kSampleStackUser) || stack(s);
   }
 
   bool rest(Sample& s) {
@@ -337,6 +342,7 @@ struct SampleDecoder {
     s.read.present = s.has_branches = false;
     s.callchain = s.branches = s.branch_counters = {};
     s.raw = s.stack_user = s.aux = {};
+    s.chain_cut = ChainCut::kNone;
     s.regs_user = s.regs_intr = {};
   }
 };

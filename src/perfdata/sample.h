@@ -39,11 +39,25 @@ class WordView {
   [[nodiscard]] bool empty() const { return bytes_.size() < 8; }
   uint64_t operator[](size_t i) const { return load<uint64_t>(bytes_.data() + i * 8, order_); }
   [[nodiscard]] Bytes bytes() const { return bytes_; }
+  /// The words behind the first `count`, which must be there.
+  [[nodiscard]] WordView without_first(size_t count) const {
+    return {bytes_.subspan(count * 8), order_};
+  }
 
  private:
   Bytes bytes_;
   ByteOrder order_ = kHostOrder;
 };
+
+/// Why a recorder that unwound the stack itself could not follow it to its end (unwound_sample.h).
+enum class ChainCut : uint8_t {
+  kNone,       // it is whole, or nobody unwound it
+  kStackCopy,  // the next frame lay beyond the piece of stack that was copied
+  kBroken,     // no rule, no mapping, no sense
+  kLimit,      // as many frames as were kept
+  kRejoined,   // from there on it is the kernel's chain of frame pointers
+};
+inline constexpr size_t kChainCuts = 5;
 
 /// A value of PERF_SAMPLE_READ or of a READ record.
 struct ReadValue {
@@ -98,6 +112,7 @@ struct Sample {
   SampleRegs regs_user;
   SampleRegs regs_intr;
   Bytes stack_user;  // cut to the dynamic size
+  ChainCut chain_cut = ChainCut::kNone;
   Bytes aux;
   ByteOrder order = kHostOrder;
 

@@ -7,6 +7,7 @@
 #include <tsl/robin_map.h>
 
 #include "base/loss.h"
+#include "base/number_hash.h"
 #include "perfdata/event_table.h"
 #include "perfdata/features.h"
 #include "perfdata/record.h"
@@ -44,7 +45,7 @@ class SetupCollector {
   bool is_pipe_ = false;
   bool dirty_ = true;
   std::vector<bool> named_;  // by the recording itself, not made from the attr
-  tsl::robin_map<uint64_t, std::string> tracepoint_names_;
+  tsl::robin_map<uint64_t, std::string, NumberHash> tracepoint_names_;
   bool tracing_data_read_ = false;
 };
 

@@ -13,6 +13,7 @@
 
 #include "perfdata/block_cutter.h"
 #include "perfdata/file_header.h"
+#include "perfdata/file_layout.h"
 #include "perfdata/spool.h"
 
 namespace sonde {
@@ -20,7 +21,6 @@ namespace {
 
 constexpr size_t kChunkSize = size_t{1} << 20;
 constexpr size_t kLeastRoom = size_t{64} << 10;
-constexpr size_t kPipeHeaderSize = 16;
 
 }  // namespace
 

@@ -5,15 +5,10 @@
 
 #include "abi/perf_event.h"
 #include "base/text.h"
+#include "perfdata/text_fields.h"
 
 namespace sonde {
 namespace {
-
-int digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  return -1;
-}
 
 // More than a record's or an AUX buffer's header could sensibly claim to be followed by.
 constexpr uint64_t kMaxGap = uint64_t{64} << 20;
@@ -30,7 +25,7 @@ bool append_hex_line(std::string_view line, std::vector<std::byte>& bytes) {
   if (!parse_hex(line.substr(0, colon))) return false;
   line.remove_prefix(colon + 2);
   for (size_t i = 0; i < kBytesPerLine && line.size() >= 3; ++i, line.remove_prefix(3)) {
-    int high = digit(line[1]), low = digit(line[2]);
+    int high = hex_digit(line[1]), low = hex_digit(line[2]);
     if (line[0] != ' ' || high < 0 || low < 0) break;
     bytes.push_back(static_cast<std::byte>(high * 16 + low));
   }

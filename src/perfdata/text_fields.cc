@@ -12,13 +12,6 @@ constexpr bool is_blank(char c) {
   return c == ' ' || c == '\t';
 }
 
-int digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
 std::optional<uint64_t> context_named(std::string_view name) {
   constexpr std::pair<std::string_view, uint64_t> kContexts[] = {
       {"hv", abi::kContextHv},
@@ -36,6 +29,13 @@ std::optional<uint64_t> context_named(std::string_view name) {
 
 }  // namespace
 
+int hex_digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
 Result<std::string> take_quoted(std::string_view& text) {
   std::string out;
   text.remove_prefix(1);
@@ -52,8 +52,9 @@ Result<std::string> take_quoted(std::string_view& text) {
     text.remove_prefix(1);
     if (escape == 'n') {
       out += '\n';
-    } else if (escape == 'x' && text.size() >= 2 && digit(text[0]) >= 0 && digit(text[1]) >= 0) {
-      out += static_cast<char>(digit(text[0]) * 16 + digit(text[1]));
+    } else if (escape == 'x' && text.size() >= 2 && hex_digit(text[0]) >= 0 &&
+               hex_digit(text[1]) >= 0) {
+      out += static_cast<char>(hex_digit(text[0]) * 16 + hex_digit(text[1]));
       text.remove_prefix(2);
     } else {
       out += escape;
@@ -82,8 +83,9 @@ std::optional<std::vector<std::byte>> parse_hex_bytes(std::string_view text) {
       ++i;
       continue;
     }
-    if (i + 1 >= text.size() || digit(text[i]) < 0 || digit(text[i + 1]) < 0) return std::nullopt;
-    out.push_back(static_cast<std::byte>(digit(text[i]) * 16 + digit(text[i + 1])));
+    if (i + 1 >= text.size() || hex_digit(text[i]) < 0 || hex_digit(text[i + 1]) < 0)
+      return std::nullopt;
+    out.push_back(static_cast<std::byte>(hex_digit(text[i]) * 16 + hex_digit(text[i + 1])));
     i += 2;
   }
   return out;

@@ -19,6 +19,9 @@
 
 namespace sonde {
 
+/// The value of a hexadecimal digit; -1 for any other character.
+[[nodiscard]] int hex_digit(char c);
+
 class Fields {
  public:
   static Result<Fields> parse(std::string_view line);

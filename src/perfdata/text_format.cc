@@ -272,7 +272,7 @@ std::vector<EncodedSection> Assembler::sections() {
 
 Result<ByteBuilder> Assembler::lay_out_file() {
   ByteBuilder file(order_);
-  FileHeader header = encode_prologue(events_, attr_size_, file);
+  FileLayout header = encode_prologue(events_, attr_size_, file);
   file.bytes(data_.view());
   header.data_size = stated_data_size_.value_or(data_.size());
   std::vector<EncodedSection> all = sections();

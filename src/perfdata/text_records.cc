@@ -1,5 +1,6 @@
 #include "perfdata/text_records.h"
 
+#include <algorithm>
 #include <bit>
 
 #include "abi/record_names.h"
@@ -110,6 +111,7 @@ Result<bool> put_sample(Line& line) {
   s.regs_intr = regs_of(f, "regs_intr", attr.sample_regs_intr);
   s.regs_intr.abi = f.u64("regs_intr_abi", s.regs_intr.abi);
   s.stack_user = f.bytes("stack");
+  s.chain_cut = static_cast<ChainCut>(std::min<uint64_t>(f.u64("chain_cut"), kChainCuts - 1));
   s.aux = f.bytes("aux");
   return encode_sample(s, attr, line.out);
 }

@@ -8,7 +8,6 @@ namespace {
 
 constexpr size_t kBuildIdField = 24;  // 20 bytes, then their number, then padding
 constexpr size_t kBuildIdBytes = 20;
-constexpr uint16_t kMiscBuildIdSize = 1u << 15;
 
 ByteCursor payload(const RecordView& record) {
   return ByteCursor(record.payload, record.order);
@@ -289,7 +288,16 @@ std::optional<BuildIdEntry> decode_build_id(const RecordView& record) {
     size = std::min(std::to_integer<size_t>(field[kBuildIdBytes]), kBuildIdBytes);
   entry.build_id = as_text(field.first(size));
   entry.misc = record.misc & static_cast<uint16_t>(~kMiscBuildIdSize);
-  entry.path = in.fixed_string(in.left());
+  Bytes rest = in.rest();
+  std::string_view text = as_text(rest);
+  entry.path = text.substr(0, text.find('\0'));
+  constexpr size_t kIdentitySize = 24;
+  if (rest.size() < entry.path.size() + 1 + kIdentitySize) return entry;
+  ByteCursor behind(rest.last(kIdentitySize), in.order());
+  if (behind.u64() != kFileIdentityMagic) return entry;
+  entry.file.major = behind.u32();
+  entry.file.minor = behind.u32();
+  entry.file.inode = behind.u64();
   return entry;
 }
 

@@ -7,8 +7,6 @@
 namespace sonde {
 namespace {
 
-constexpr uint16_t kMiscBuildIdSize = 1u << 15;
-
 /// Encodes a payload with `put` and frames it, or leaves `out` alone where it is too long.
 template <typename Put>
 bool framed(uint32_t type, uint16_t misc, ByteBuilder& out, Put put) {
@@ -215,6 +213,11 @@ bool encode(const BuildIdEntry& entry, uint32_t type, ByteBuilder& out) {
     payload.u8(static_cast<uint8_t>(id.size()));
     payload.zeros(3);
     payload.padded_string(entry.path, kPathAlignment);
+    if (!entry.file.known()) return;
+    payload.u64(kFileIdentityMagic);
+    payload.u32(entry.file.major);
+    payload.u32(entry.file.minor);
+    payload.u64(entry.file.inode);
   });
 }
 

@@ -16,6 +16,13 @@
 
 namespace sonde {
 
+/// Of BUILD_ID records, PERF_RECORD_MISC_BUILD_ID_SIZE: a byte behind the id says how long it is.
+inline constexpr uint16_t kMiscBuildIdSize = 1u << 15;
+
+/// "SondeFil": behind the path of a build id's record stands which file of that path it is.
+/// Readers that don't know of it stop at the path's end.
+inline constexpr uint64_t kFileIdentityMagic = 0x6c696646646e6f53;  // as a number of its order
+
 struct HeaderAttrRecord {  // one event of a pipe
   abi::EventAttr attr;
   WordView ids;

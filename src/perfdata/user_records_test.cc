@@ -232,7 +232,7 @@ TEST(UserRecords, BpfMetadata) {
 TEST(UserRecords, BuildIdsKeepTheirLength) {
   for (ByteOrder order : kOrders)
     for (std::string id : {std::string(20, 'a'), std::string(16, 'b'), std::string(8, 'c')}) {
-      BuildIdEntry entry{abi::kMiscUser, -1, id, "/usr/bin/true"};
+      BuildIdEntry entry{abi::kMiscUser, -1, id, "/usr/bin/true", {}};
       ByteBuilder out(order);
       ASSERT_TRUE(encode(entry, abi::kRecordHeaderBuildId, out));
       auto decoded = decode_build_id(only_record(out));
@@ -242,6 +242,18 @@ TEST(UserRecords, BuildIdsKeepTheirLength) {
       EXPECT_EQ(decoded->build_id, entry.build_id);
       EXPECT_EQ(decoded->path, entry.path);
     }
+}
+
+TEST(UserRecords, BuildIdsTellFilesOfOnePathApart) {
+  for (ByteOrder order : kOrders) {
+    BuildIdEntry entry{abi::kMiscUser, -1, std::string(20, 'a'), "/app/server", {8, 1, 4711}};
+    ByteBuilder out(order);
+    ASSERT_TRUE(encode(entry, abi::kRecordHeaderBuildId, out));
+    auto decoded = decode_build_id(only_record(out));
+    ASSERT_TRUE(decoded);
+    EXPECT_EQ(decoded->path, entry.path);
+    EXPECT_EQ(decoded->file, entry.file);
+  }
 }
 
 }  // namespace

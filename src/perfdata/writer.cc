@@ -38,7 +38,7 @@ struct PerfDataWriter::State {
   std::string path;
   bool is_pipe = false;
   std::vector<EventDesc> events;
-  FileHeader header;
+  FileLayout header;
   std::unique_ptr<RecordStream> main;
   std::vector<std::unique_ptr<RecordStream>> streams;
 

@@ -25,11 +25,25 @@ class CallTrie {
   /// At the most so many nodes will come.
   void reserve(size_t nodes) { nodes_.reserve(nodes); }
   /// A root for the paths that are appended from now on.
-  uint32_t add_root(uint32_t key);
+  /// Here and below, `on_close(node, depth)` is called for each node that no later path will pass,
+  /// deeper ones first; roots have depth 0.
+  template <typename OnClose>
+  uint32_t add_root(uint32_t key, const OnClose& on_close) {
+    close(0, on_close);
+    return open(kNone, key);
+  }
   /// The node of a path's last step; the root's for an empty path.
-  uint32_t append(std::span<const uint32_t> path);
+  template <typename OnClose>
+  uint32_t append(std::span<const uint32_t> path, const OnClose& on_close) {
+    close(1 + steps_in_common(path), on_close);
+    for (uint32_t key : path.subspan(current_.size() - 1)) open(current_.back(), key);
+    return current_.back();
+  }
   /// After the last path.
-  void finish() { close(0); }
+  template <typename OnClose>
+  void finish(const OnClose& on_close) {
+    close(0, on_close);
+  }
 
   [[nodiscard]] size_t size() const { return nodes_.size(); }
   [[nodiscard]] uint32_t parent(uint32_t node) const { return nodes_[node].parent; }
@@ -49,8 +63,17 @@ class CallTrie {
     uint32_t end;
   };
   uint32_t open(uint32_t parent, uint32_t key);
+  /// With the path that was appended last.
+  [[nodiscard]] size_t steps_in_common(std::span<const uint32_t> path) const;
   /// Ends the nodes of the current path from `depth` on.
-  void close(size_t depth);
+  template <typename OnClose>
+  void close(size_t depth, const OnClose& on_close) {
+    for (size_t i = current_.size(); i-- > depth;) {
+      nodes_[current_[i]].end = static_cast<uint32_t>(nodes_.size());
+      on_close(current_[i], i);
+    }
+    current_.resize(depth);
+  }
 
   LargeVector<Node> nodes_;
   std::vector<uint32_t> current_;  // nodes of the path that was appended last, the root first

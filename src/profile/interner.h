@@ -36,6 +36,9 @@ class Interner {
   [[nodiscard]] std::span<const uint64_t> at(uint32_t id) const {
     return {values_.data() + size_t{id} * arity_, arity_};
   }
+  [[nodiscard]] bool is(uint32_t id, std::span<const uint64_t> tuple) const {
+    return equal(id, tuple.data());
+  }
   [[nodiscard]] size_t size() const { return count_; }
   [[nodiscard]] size_t arity() const { return arity_; }
 

@@ -20,8 +20,7 @@ uint32_t KeySet::group_of(RowReader& row) {
   for (Slot& slot : keys_)
     if (!slot.of_place) tuple_.push_back(slot.key->of_row(row));
   // Neighbours mostly agree: a thread runs for many samples.
-  if (last_group_ != UINT32_MAX && std::ranges::equal(groups_.at(last_group_), tuple_))
-    return last_group_;
+  if (last_group_ != UINT32_MAX && groups_.is(last_group_, tuple_)) return last_group_;
   return last_group_ = groups_.intern(tuple_);
 }
 

@@ -235,7 +235,9 @@ class TargetKey final : public SortKey {
     Frame frame = input_.details.resolve_anywhere(row.sample(), ip);
     frame.level = input_.frame(input_.samples.leaf[row.sample()]).level;
     frames_.assign(1, frame);
-    return key_->of_place({FrameId(size_t{0}), ip});
+    uint64_t value = key_->of_place({FrameId(size_t{0}), ip});
+    if (!frame.symbol.valid()) unresolved_.insert(value);
+    return value;
   }
   [[nodiscard]] int collate(uint64_t a, uint64_t b) const override { return key_->collate(a, b); }
   [[nodiscard]] int collate_in_tree(uint64_t a, uint64_t b) const override {
@@ -251,7 +253,8 @@ class TargetKey final : public SortKey {
   }
   void text(uint64_t value, std::string& out) const override { key_->text(value, out); }
   [[nodiscard]] size_t width(uint64_t value, uint32_t first_sample) const override {
-    return key_->width(value, first_sample);
+    return std::max(key_->width(value, first_sample),
+                    unresolved_.contains(value) ? key_->unresolved_width() : 0);
   }
 
  private:
@@ -268,6 +271,7 @@ class TargetKey final : public SortKey {
   std::vector<Frame> frames_;  // the one that is asked about
   ProfileInput own_;
   std::unique_ptr<SortKey> key_;
+  std::set<uint64_t> unresolved_;  // values of targets without a symbol
 };
 
 /// A number of the branch where other rows have one of their sample.

@@ -33,7 +33,11 @@ std::string source_line(const ProfileInput& input, const Frame& frame) {
 }
 
 void append_address(uint64_t address, std::string& out) {
-  fmt::format_to(std::back_inserter(out), "{}{:016x}", address == 0 ? "" : "0x", address);
+  bool is_zero = address == 0;
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  char text[18] = {'0', 'x'};
+  for (size_t i = std::size(text); i-- > 2; address >>= 4) text[i] = kDigits[address & 15];
+  out.append(text + (is_zero ? 2 : 0), text + std::size(text));
 }
 
 namespace {
@@ -49,7 +53,12 @@ class PlaceKey : public KeyOfInput {
     if (!dso.valid()) return dso;
     std::string_view shown = name_of(dso);
     auto [found, added] = by_name_.try_emplace(shown, dso);
+    if (found->second != dso) several_.insert(found->second);
     return found->second;
+  }
+  /// Whether the DSO that same_named gave stands for several.
+  [[nodiscard]] bool stands_for_several(DsoId dso) const {
+    return !several_.empty() && several_.contains(dso);
   }
   [[nodiscard]] std::string_view name_of(DsoId dso) const {
     if (dso.valid() && settings_.verbose) return input_.dsos[dso].path;
@@ -58,6 +67,7 @@ class PlaceKey : public KeyOfInput {
 
  private:
   std::map<std::string_view, DsoId> by_name_;
+  std::set<DsoId> several_;
 };
 
 class DsoKey final : public PlaceKey {
@@ -66,10 +76,7 @@ class DsoKey final : public PlaceKey {
     cuts = true;
   }
   uint64_t of_place(const CodePlace& place) override {
-    const Frame& frame = input_.frame(place.frame);
-    DsoId dso = same_named(frame.dso);
-    if (!frame.symbol.valid()) unresolved_.insert(dso.value);
-    return dso.value;
+    return same_named(input_.frame(place.frame).dso).value;
   }
   [[nodiscard]] int collate(uint64_t a, uint64_t b) const override {
     return compare_dso_names(input_, dso_of(a), dso_of(b), settings_.verbose);
@@ -77,10 +84,10 @@ class DsoKey final : public PlaceKey {
   void text(uint64_t value, std::string& out) const override { out += name_of(dso_of(value)); }
   [[nodiscard]] size_t width(uint64_t value, uint32_t /*first_sample*/) const override {
     DsoId dso = dso_of(value);
-    size_t width = dso.valid() ? name_of(dso).size() : 0;
-    bool widens = settings_.separator == 0 && !settings_.dso_filter;
-    if (widens && unresolved_.contains(dso.value)) width = std::max(width, kUnresolvedDsoWidth);
-    return width;
+    return dso.valid() ? name_of(dso).size() : 0;
+  }
+  [[nodiscard]] size_t unresolved_width() const override {
+    return settings_.separator == 0 && !settings_.dso_filter ? kUnresolvedDsoWidth : 0;
   }
 
  private:
@@ -89,7 +96,6 @@ class DsoKey final : public PlaceKey {
     dso.value = static_cast<uint32_t>(value);
     return dso;
   }
-  std::set<uint32_t> unresolved_;  // with places that have no symbol
 };
 
 /// Functions; where there is none, single addresses.
@@ -98,12 +104,19 @@ class SymbolKey : public PlaceKey {
   using PlaceKey::PlaceKey;
 
   uint64_t of_place(const CodePlace& place) override {
+    constexpr uint64_t kOfName = uint64_t{1} << 32;
     const Frame& frame = input_.frame(place.frame);
     bool resolved = frame.symbol.valid();
     auto [start, end] =
         resolved ? input_.symbols.range(frame.symbol) : std::pair(place.ip, uint64_t{0});
     DsoId dso = resolved ? same_named(frame.dso) : DsoId();
-    uint32_t id = ids_.intern({dso.value, start, end, resolved ? 1U : 0U});
+    // An inlined function has the place of the one around it.
+    uint64_t which = InlinedSymbols::has(frame.symbol) ? frame.symbol.value : resolved ? 1 : 0;
+    uint32_t id = ids_.intern({dso.value, start, end, which});
+    // Other builds of an object may have another function at the same place.
+    if (id < places_.size() && which == 1 && stands_for_several(dso))
+      if (std::string_view own = input_.symbols.name(frame.symbol); places_[id].name != own)
+        id = ids_.intern({dso.value, start, end, kOfName + name_id(own)});
     if (id == places_.size()) {
       places_.push_back({frame.dso, frame.symbol, frame.level, start, end, place.ip,
                          resolved ? input_.symbols.name(frame.symbol) : std::string_view()});
@@ -121,7 +134,8 @@ class SymbolKey : public PlaceKey {
       return three_way(static_cast<int64_t>(left.start), static_cast<int64_t>(right.start));
     if (!left.symbol.valid() || !right.symbol.valid()) return left.symbol.valid() ? -1 : 1;
     if (left.start != right.start) return three_way(left.start, right.start);
-    return three_way(left.end, right.end);
+    if (left.end != right.end) return three_way(left.end, right.end);
+    return left.name.compare(right.name);
   }
 
   // Unresolved addresses are compared by the sign of their difference, whatever object they lie in.
@@ -197,6 +211,10 @@ class SymbolKey : public PlaceKey {
     std::string_view name;
   };
 
+  uint64_t name_id(std::string_view text) {
+    return name_ids_.try_emplace(text, static_cast<uint32_t>(name_ids_.size())).first->second;
+  }
+
   /// Functions by name, then all bare addresses alike.
   [[nodiscard]] std::vector<uint32_t> shown_ranks(const std::vector<uint64_t>& resolved,
                                                   const std::vector<uint32_t>& resolved_at,
@@ -245,7 +263,7 @@ class SymbolKey : public PlaceKey {
 
   [[nodiscard]] FrameLevel level_before(const Place& place, uint32_t sample) const {
     const Frame& leaf = input_.frame(input_.samples.leaf[sample]);
-    ChainId chain = input_.samples.chain[sample];
+    ChainId chain = input_.samples.chain_of(sample);
     if (!chain.valid() || (!leaf.dso.valid() && leaf.address == place.ip)) return leaf.level;
     std::span<const FrameId> frames = input_.chains[chain];
     FrameLevel level = leaf.level;
@@ -268,6 +286,7 @@ class SymbolKey : public PlaceKey {
   }
 
   Interner ids_{4};
+  std::map<std::string_view, uint32_t> name_ids_;
   std::vector<Place> places_;
   bool any_unresolved_ = false;
   bool unresolved_in_several_dsos_ = false;
@@ -401,7 +420,7 @@ class ParentKey final : public KeyOfInput {
     return fail(ErrorCode::kFailed, "Invalid regex: {}\n{}", settings_.parent_pattern, reason);
   }
   uint64_t of_row(RowReader& row) override {
-    ChainId chain = input_.samples.chain[row.sample()];
+    ChainId chain = input_.samples.chain_of(row.sample());
     if (!chain.valid()) return kOther;
     std::span<const FrameId> frames = input_.chains[chain];
     for (size_t i = 0; i < frames.size(); ++i) {

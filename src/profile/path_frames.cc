@@ -6,9 +6,8 @@ namespace sonde {
 
 PathFrames::PathFrames(const ProfileInput& input, KeySet& keys, CallKey kind)
     : input_(input), keys_(keys), kind_(kind) {
-  key_of_frame_.assign(input.frames.size(), kUnknown);
+  key_of_step_.assign(input.frames.size(), kUnknown);
   own_key_of_frame_.assign(input.frames.size(), kUnknown);
-  chain_needs_.assign(input.chains.size(), 0);
 }
 
 bool PathFrames::needs_address(const Frame& frame) const {
@@ -16,21 +15,20 @@ bool PathFrames::needs_address(const Frame& frame) const {
   return !frame.symbol.valid() && frame.dso.valid();
 }
 
-bool PathFrames::needs_addresses(ChainId chain) {
-  uint8_t& known = chain_needs_[chain.index()];
-  if (known == 0) {
-    known = 1;
-    for (FrameId frame : input_.chains[chain])
-      if (needs_address(input_.frame(frame))) known = 2;
-  }
-  return known == 2;
+bool PathFrames::learn(FrameId frame) {
+  uint32_t& key = key_of_step_[frame.index()];
+  if (key != kUnknown) return false;
+  const Frame& where = input_.frame(frame);
+  bool known = !needs_address(where);
+  key = known ? add({frame, where.address}) : kNeedsAddress;
+  return known;
 }
 
-uint32_t PathFrames::path_key(const CodePlace& place) {
-  if (!needs_address(input_.frame(place.frame))) return path_key(place.frame);
-  uint32_t id = places_.intern({place.frame.value, place.ip});
-  if (id == key_of_place_.size()) key_of_place_.push_back(add(place));
-  return key_of_place_[id];
+FrameId PathFrames::step_of(const CodePlace& place) {
+  if (key_of_step_[place.frame.index()] < kNeedsAddress) return place.frame;
+  size_t step = input_.frames.size() + places_.intern({place.frame.value, place.ip});
+  if (step == key_of_step_.size()) key_of_step_.push_back(add(place));
+  return FrameId(step);
 }
 
 uint32_t PathFrames::own_place_key(FrameId leaf) {
@@ -48,7 +46,6 @@ uint32_t PathFrames::add(const CodePlace& place) {
     calls_of_keys_.push_back(call);
     places_of_keys_.push_back(place_key);
   }
-  if (!needs_address(input_.frame(place.frame))) key_of_frame_[place.frame.index()] = key;
   return key;
 }
 
@@ -65,6 +62,10 @@ uint32_t PathFrames::call_for(const CodePlace& place) {
   uint64_t dso = frame.dso.value;
   uint64_t tag = by_symbol ? 1 : 2;
   uint64_t address = by_symbol ? frame.symbol_start : place.ip;
+  if (by_symbol && InlinedSymbols::has(frame.symbol)) {
+    tag = 4;
+    address = frame.symbol.value;
+  }
   if (kind_ == CallKey::kSrcline && srcline.valid()) {
     dso = 0;
     tag = 3;

@@ -5,6 +5,10 @@
 // such frames are read again from their samples. A step's *path key* is the pair (call, place key):
 // the call decides which nodes of a printed tree merge, the place key which row of the report the
 // step belongs to.
+//
+// A path is a span of *steps*: the frames of a chain as they stand in the table of chains, with a
+// step of its own (`step_of`) for each frame whose address matters. keys_of_steps() has the path
+// key of every step, so a path costs no memory where its chain needs no addresses.
 #pragma once
 
 #include <vector>
@@ -29,16 +33,24 @@ class PathFrames {
  public:
   PathFrames(const ProfileInput& input, KeySet& keys, CallKey kind);
 
-  /// Whether a chain holds frames whose run time address matters.
-  [[nodiscard]] bool needs_addresses(ChainId chain);
-  /// The path key of a frame that does not need its address.
-  uint32_t path_key(FrameId frame) {
-    uint32_t known = key_of_frame_[frame.index()];
-    return known != kUnknown ? known : add(CodePlace{frame, input_.frame(frame).address});
+  /// Makes keys for the frames of a path. False where it has frames whose run time address matters:
+  /// then its steps are what step_of() says of each.
+  bool learn(std::span<const FrameId> path) {
+    bool known = true;
+    for (FrameId frame : path)
+      if (key_of_step_[frame.index()] >= kNeedsAddress) [[unlikely]]
+        known = learn(frame) && known;
+    return known;
   }
-  uint32_t path_key(const CodePlace& place);
+  FrameId step_of(const CodePlace& place);
+  /// Whether such frames are told apart by their run time address.
+  [[nodiscard]] bool needs_address(const Frame& frame) const;
+  /// By step.
+  [[nodiscard]] std::span<const uint32_t> keys_of_steps() const { return key_of_step_; }
   /// The row of a sample whose own place this is.
   uint32_t own_place_key(FrameId leaf);
+  /// For a sample that will ask soon.
+  void prefetch_own(FrameId leaf) const { __builtin_prefetch(&own_key_of_frame_[leaf.index()]); }
 
   [[nodiscard]] uint32_t call_of(uint32_t path_key) const { return calls_of_keys_[path_key]; }
   [[nodiscard]] uint32_t place_key_of(uint32_t path_key) const { return places_of_keys_[path_key]; }
@@ -49,8 +61,8 @@ class PathFrames {
   [[nodiscard]] size_t call_count() const { return calls_.size(); }
 
  private:
-  static constexpr uint32_t kUnknown = UINT32_MAX;
-  [[nodiscard]] bool needs_address(const Frame& frame) const;
+  static constexpr uint32_t kUnknown = UINT32_MAX, kNeedsAddress = UINT32_MAX - 1;
+  bool learn(FrameId frame);
   uint32_t add(const CodePlace& place);
   uint32_t call_for(const CodePlace& place);
   StringId srcline_of(const CodePlace& place) const;
@@ -58,16 +70,14 @@ class PathFrames {
   const ProfileInput& input_;
   KeySet& keys_;
   CallKey kind_;
-  std::vector<uint32_t> key_of_frame_;      // by FrameId
+  std::vector<uint32_t> key_of_step_;       // by FrameId, then by place
   std::vector<uint32_t> own_key_of_frame_;  // by FrameId
   Interner places_{2};                      // (frame, ip) of frames with addresses
-  std::vector<uint32_t> key_of_place_;
   Interner call_tuples_{3};
   std::vector<Call> calls_;
   Interner path_keys_{2};
   std::vector<uint32_t> calls_of_keys_;
   std::vector<uint32_t> places_of_keys_;
-  std::vector<uint8_t> chain_needs_;  // by ChainId: 0 not asked, 1 no, 2 yes
 };
 
 }  // namespace sonde

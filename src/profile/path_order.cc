@@ -13,17 +13,21 @@ namespace {
 /// Fewer paths than this are one task.
 constexpr size_t kTask = 8192;
 constexpr size_t kWordSteps = 2;
+constexpr uint32_t kMostSteps = INT32_MAX;
 
 class PathSorter {
  public:
-  PathSorter(std::span<const PathUse> uses, std::span<const uint32_t> keys,
+  PathSorter(std::span<const PathUse> uses, std::span<const uint32_t> key_of_step,
              const PathOrderOptions& options)
-      : uses_(uses), keys_(keys), options_(options) {}
+      : uses_(uses), key_of_step_(key_of_step), options_(options) {}
 
   /// Sorts paths that are alike in `words` words; the first word is the head.
   void sort(std::span<OrderedPath> paths, size_t words) const {
     while (paths.size() > 1) {
-      for (OrderedPath& path : paths) path.word = word(uses_[path.use], words);
+      for (size_t i = 0; i < paths.size(); ++i) {
+        prefetch_uses(uses_, paths, i);
+        paths[i].word = word(uses_[paths[i].use], words);
+      }
       if (all_alike(paths)) {
         if (words > 0 && has_ended(paths[0].word)) return sort_ended(paths);
         if (is_light(paths)) return cut(paths, words + 1);
@@ -44,7 +48,8 @@ class PathSorter {
     return (uint64_t{step(use, first)} << 32) | step(use, first + 1);
   }
   [[nodiscard]] uint32_t step(const PathUse& use, size_t index) const {
-    return index < use.length ? keys_[use.first_key + index] + 1 : 0;
+    if (index >= use.length) return 0;
+    return key_at(use, static_cast<uint32_t>(index), key_of_step_, options_.from_root) + 1;
   }
   static bool has_ended(uint64_t word) { return static_cast<uint32_t>(word) == 0; }
   static bool all_alike(std::span<const OrderedPath> paths) {
@@ -61,15 +66,17 @@ class PathSorter {
   /// `words`: how many of the light paths are alike.
   void cut(std::span<OrderedPath> paths, size_t words) const {
     size_t steps = words == 0 ? 0 : (words - 1) * kWordSteps;
-    for (OrderedPath& path : paths)
-      path.kept = std::min(path.kept, static_cast<uint32_t>(std::min<size_t>(steps, UINT32_MAX)));
+    for (OrderedPath& path : paths) path.kept = std::min<size_t>(path.kept, steps) & kMostSteps;
     sort_ended(paths);
   }
 
+  /// Paths that are the same, or what is kept of them.
   void sort_ended(std::span<OrderedPath> paths) const {
-    std::ranges::sort(paths, {}, [this](const OrderedPath& path) {
-      return (uint64_t{uses_[path.use].own} << 32) | path.use;
-    });
+    if (!options_.by_own)  // else all have the same
+      std::ranges::sort(paths, {}, [this](const OrderedPath& path) {
+        return (uint64_t{uses_[path.use].own} << 32) | path.use;
+      });
+    for (size_t i = 0; i < paths.size(); ++i) paths[i].is_alike = i > 0 ? 1 : 0;
   }
   static void sort_by_word(std::span<OrderedPath> paths) {
     auto before = [](const OrderedPath& a, const OrderedPath& b) { return a.word < b.word; };
@@ -104,17 +111,18 @@ class PathSorter {
   }
 
   std::span<const PathUse> uses_;
-  std::span<const uint32_t> keys_;
+  std::span<const uint32_t> key_of_step_;
   PathOrderOptions options_;
 };
 
 }  // namespace
 
-LargeVector<OrderedPath> order_paths(std::span<const PathUse> uses, std::span<const uint32_t> keys,
+LargeVector<OrderedPath> order_paths(std::span<const PathUse> uses,
+                                     std::span<const uint32_t> key_of_step,
                                      const PathOrderOptions& options) {
   LargeVector<OrderedPath> paths(uses.size());
-  for (uint32_t i = 0; i < uses.size(); ++i) paths[i] = {0, i, uses[i].length};
-  PathSorter(uses, keys, options).sort(paths, 0);
+  for (uint32_t i = 0; i < uses.size(); ++i) paths[i] = {0, i, uses[i].length & kMostSteps, 0};
+  PathSorter(uses, key_of_step, options).sort(paths, 0);
   return paths;
 }
 

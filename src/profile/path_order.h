@@ -14,29 +14,34 @@
 #include <span>
 
 #include "base/large_vector.h"
+#include "replay/frame_table.h"
 
 namespace sonde {
 
 /// Samples with the same row and the same call path.
 struct PathUse {
+  const FrameId* steps;  // of the path, as they were recorded: the sampled place first
+  uint32_t length;
   uint32_t group;
   uint32_t own;        // place key of the samples' own place
-  uint64_t first_key;  // of the path, in the table of keys; steps in the order of the trie
-  uint32_t length;     // steps
   uint32_t count = 0;  // samples
   uint64_t period = 0;
-  uint32_t first_sample = UINT32_MAX;
+  uint64_t first_time = 0;             // of that sample
+  uint32_t first_sample = UINT32_MAX;  // the earliest
+  bool has_addresses = false;          // the steps are not the chain's frames
 };
 
 struct PathOrderOptions {
   bool by_own = false;      // the own place belongs to the head: a tree per row
+  bool from_root = false;   // paths begin with the step that was recorded last
   uint64_t min_weight = 0;  // period; 0: all paths are told apart
 };
 
 struct OrderedPath {
   uint64_t word;  // of the sort
   uint32_t use;
-  uint32_t kept;  // steps
+  uint32_t kept : 31;     // steps
+  uint32_t is_alike : 1;  // head and steps kept are those of the path before it
 };
 
 /// What heads are compared by.
@@ -44,8 +49,27 @@ struct OrderedPath {
   return (uint64_t{use.group} << 32) | (options.by_own ? use.own : 0);
 }
 
+/// The key of step `index` of a path, in the order of the trie.
+[[nodiscard]] inline uint32_t key_at(const PathUse& use, uint32_t index,
+                                     std::span<const uint32_t> key_of_step, bool from_root) {
+  return key_of_step[use.steps[from_root ? use.length - 1 - index : index].index()];
+}
+
+/// Uses stand in the order of their samples, paths in another one, and their steps anywhere: each
+/// is fetched some time before the walk over the paths comes to it.
+inline void prefetch_uses(std::span<const PathUse> uses, std::span<const OrderedPath> paths,
+                          size_t at) {
+  constexpr size_t kUseAhead = 16, kStepsAhead = 8;
+  if (at + kUseAhead < paths.size()) __builtin_prefetch(&uses[paths[at + kUseAhead].use]);
+  if (at + kStepsAhead < paths.size()) {
+    const PathUse& use = uses[paths[at + kStepsAhead].use];
+    __builtin_prefetch(use.steps);
+    __builtin_prefetch(use.steps + use.length);
+  }
+}
+
 [[nodiscard]] LargeVector<OrderedPath> order_paths(std::span<const PathUse> uses,
-                                                   std::span<const uint32_t> keys,
+                                                   std::span<const uint32_t> key_of_step,
                                                    const PathOrderOptions& options);
 
 }  // namespace sonde

@@ -1,5 +1,7 @@
 #include "profile/profile.h"
 
+#include <deque>
+
 #include "abi/perf_event.h"
 #include "base/check.h"
 #include "profile/path_order.h"
@@ -47,6 +49,28 @@ class RowsOfGroup {
   uint32_t stamp_ = 0;
 };
 
+/// Which use a sample belongs to whose path does not matter, by group and place key. A table per
+/// group without any hashing, as long as there are few of them.
+class UsesOfPlaces {
+ public:
+  static constexpr uint32_t kNone = UINT32_MAX;
+
+  /// kNone where it is not known (yet): the caller sets it.
+  uint32_t& at(uint32_t group, uint32_t place_key) {
+    if (group >= kMostGroups) return forgotten_ = kNone;
+    if (tables_.size() <= group) tables_.resize(group + 1);
+    std::vector<uint32_t>& table = tables_[group];
+    if (table.size() <= place_key)
+      table.resize(std::max<size_t>(place_key + 1, table.size() * 2), kNone);
+    return table[place_key];
+  }
+
+ private:
+  static constexpr size_t kMostGroups = 64;
+  std::vector<std::vector<uint32_t>> tables_;
+  uint32_t forgotten_ = kNone;
+};
+
 /// Builds in three passes: samples into uses of paths, uses into the trie, the trie into rows.
 class ProfileBuilder {
  public:
@@ -61,14 +85,13 @@ class ProfileBuilder {
   }
 
   Profile build(std::span<const uint32_t> samples) && {
-    for (uint32_t sample : samples) {
-      if (profile_.options_.by_branch)
-        add_branches(sample);
-      else
-        add_sample(sample);
-    }
+    if (profile_.options_.by_branch)
+      for (uint32_t sample : samples) add_branches(sample);
+    else if (profile_.options_.children || (want_paths_ && profile_.options_.min_path_share == 0))
+      for (uint32_t sample : samples) add_sample(sample);
+    else
+      add_by_row(samples);
     make_trie();
-    sum_paths();
     make_rows();
     total_rows();
     return std::move(profile_);
@@ -76,25 +99,87 @@ class ProfileBuilder {
 
  private:
   static constexpr uint32_t kNone = UINT32_MAX;
+  static constexpr size_t kAhead = 8;  // samples: about as long as memory takes to answer
 
-  /// Address space only, so that growing does not copy. Chains with addresses may need more keys.
-  void reserve(size_t samples) {
-    uses_.reserve(samples);
-    if (want_paths_) keys_of_paths_.reserve(input_.chains.frame_count());
-  }
+  /// Address space only, so that growing does not copy.
+  void reserve(size_t samples) { uses_.reserve(samples); }
 
   // Samples into uses.
 
   void add_sample(uint32_t sample) {
     reader_.move_to(sample);
-    FrameId leaf = input_.samples.leaf[sample];
-    uint32_t group = keys_.group_of(reader_);
-    ChainId chain = want_paths_ ? input_.samples.chain[sample] : ChainId();
-    if (chain.valid() && !profile_.options_.is_root_frame.empty()) leaf = root_place(chain, leaf);
-    uint32_t own = profile_.frames_->own_place_key(leaf);
+    FrameId leaf = own_frame(sample);
+    add_sample(sample, leaf, keys_.group_of(reader_), profile_.frames_->own_place_key(leaf));
+  }
+  void add_sample(uint32_t sample, FrameId leaf, uint32_t group, uint32_t own) {
+    ChainId chain = chain_of(sample);
     uint32_t use =
         chain.valid() ? use_of_path(group, own, chain) : use_without_path(group, own, leaf);
-    add_to(use, sample, weight_of(sample));
+    uint64_t weight = weight_of(sample);
+    add_to_totals(sample, weight);
+    add_to(use, sample, weight);
+  }
+  [[nodiscard]] ChainId chain_of(uint32_t sample) const {
+    return want_paths_ ? input_.samples.chain_of(sample) : ChainId();
+  }
+  [[nodiscard]] FrameId own_frame(uint32_t sample) const {
+    FrameId leaf = input_.samples.leaf[sample];
+    ChainId chain = chain_of(sample);
+    return chain.valid() && !profile_.options_.is_root_frame.empty() ? root_place(chain, leaf)
+                                                                     : leaf;
+  }
+
+  // A row that is lighter than any node of a tree must be needs no paths. Most samples are in such
+  // rows (of a large recording four fifths), so samples are first added up by rows, and the chains
+  // only of those looked at whose row turns out to be heavy.
+
+  void add_by_row(std::span<const uint32_t> samples) {
+    LargeVector<uint32_t> row_of_sample;
+    if (want_paths_) row_of_sample.reserve(samples.size());
+    UsesOfPlaces known;
+    for (size_t i = 0; i < samples.size(); ++i) {
+      if (i + kAhead < samples.size()) prefetch_place(samples[i + kAhead]);
+      uint32_t sample = samples[i];
+      reader_.move_to(sample);
+      uint32_t group = keys_.group_of(reader_);
+      uint32_t own = profile_.frames_->own_place_key(own_frame(sample));
+      uint32_t& row = known.at(group, own);
+      if (row == kNone) row = use_of_row(group, own);
+      uint64_t weight = weight_of(sample);
+      add_to_totals(sample, weight);
+      add_to(row, sample, weight);
+      if (want_paths_) row_of_sample.push_back(row);
+    }
+    if (want_paths_) take_heavy_rows_apart(samples, row_of_sample);
+  }
+  void prefetch_place(uint32_t sample) const {
+    profile_.frames_->prefetch_own(input_.samples.leaf[sample]);
+  }
+  void take_heavy_rows_apart(std::span<const uint32_t> samples,
+                             std::span<const uint32_t> row_of_sample) {
+    uint64_t least = least_path_weight(profile_.totals_.period);
+    std::vector<char> is_heavy(uses_.size());
+    for (size_t row = 0; row < is_heavy.size(); ++row) {
+      if (uses_[row].period < least) continue;
+      is_heavy[row] = 1;
+      clear(static_cast<uint32_t>(row));
+    }
+    for (size_t i = 0; i < samples.size(); ++i) {
+      uint32_t row = row_of_sample[i];
+      if (is_heavy[row] == 0) continue;
+      uint32_t sample = samples[i];
+      reader_.move_to(sample);
+      ChainId chain = chain_of(sample);
+      uint32_t use = chain.valid() ? use_of_path(uses_[row].group, uses_[row].own, chain) : row;
+      add_to(use, sample, weight_of(sample));
+    }
+  }
+  /// Empty uses make no difference: those of a heavy row whose samples all have paths stay so.
+  void clear(uint32_t use) {
+    uses_[use].count = 0;
+    uses_[use].period = 0;
+    uses_[use].first_sample = kNone;
+    if (profile_.options_.by_mode) modes_of_uses_[use] = {};
   }
 
   [[nodiscard]] uint64_t weight_of(uint32_t sample) const {
@@ -110,6 +195,7 @@ class ProfileBuilder {
       reader_.move_to(sample, i);
       uint32_t group = keys_.group_of(reader_);
       uint32_t own = profile_.frames_->own_place_key(leaf);
+      add_to_totals(sample, 1);
       add_to(use_without_path(group, own, leaf), sample, 1);
     }
   }
@@ -117,24 +203,31 @@ class ProfileBuilder {
   uint32_t use_without_path(uint32_t group, uint32_t own, FrameId leaf) {
     uint32_t& known = use_of_leaf_[leaf.index()];
     if (known != kNone && is_of(uses_[known], group, own)) return known;
+    return known = use_of_row(group, own);
+  }
+  /// The use of the samples of a row whose paths do not matter.
+  uint32_t use_of_row(uint32_t group, uint32_t own) {
     uint32_t id = plain_ids_.intern({group, own});
-    if (id == plain_uses_.size()) plain_uses_.push_back(add_use(group, own, keys_of_paths_.size()));
-    return known = plain_uses_[id];
+    if (id == plain_uses_.size()) plain_uses_.push_back(add_use(group, own, {}));
+    return plain_uses_[id];
   }
 
   /// The use of this chain that was met last mostly is the one that is wanted. If it is not, there
   /// is a second use of the same path, which the trie unites with the first.
   uint32_t use_of_path(uint32_t group, uint32_t own, ChainId chain) {
     uint32_t& known = use_of_chain_[chain.index()];
-    if (!profile_.frames_->needs_addresses(chain)) {
-      if (known == kNone) return known = add_use(group, own, append_path(chain));
-      if (is_of(uses_[known], group, own)) return known;
-      return known = add_use_like(uses_[known], group, own);
+    if (known == kNone) {
+      std::span<const FrameId> path = kept_frames(chain);
+      if (profile_.frames_->learn(path)) return known = add_use(group, own, path);
     }
-    uint64_t first_key = append_addresses(chain);
-    if (known == kNone || !ends_like(uses_[known], first_key))
-      return known = add_use(group, own, first_key);
-    keys_of_paths_.resize(first_key);
+    if (known == kNone || uses_[known].has_addresses) {
+      std::span<const FrameId> path = with_addresses(chain);
+      if (known == kNone || !std::ranges::equal(path, steps_of(uses_[known]))) {
+        known = add_use(group, own, keep(path));
+        uses_[known].has_addresses = true;
+        return known;
+      }
+    }
     if (is_of(uses_[known], group, own)) return known;
     return known = add_use_like(uses_[known], group, own);
   }
@@ -142,65 +235,80 @@ class ProfileBuilder {
   static bool is_of(const PathUse& use, uint32_t group, uint32_t own) {
     return use.group == group && use.own == own;
   }
-  /// A use of the path that begins at `first_key` and ends where the keys end.
-  uint32_t add_use(uint32_t group, uint32_t own, uint64_t first_key) {
+  uint32_t add_use(uint32_t group, uint32_t own, std::span<const FrameId> steps) {
     CHECK(uses_.size() < kNone);
-    auto length = static_cast<uint32_t>(keys_of_paths_.size() - first_key);
-    uses_.push_back({.group = group, .own = own, .first_key = first_key, .length = length});
+    auto length = static_cast<uint32_t>(steps.size());
+    uses_.push_back({.steps = steps.data(), .length = length, .group = group, .own = own});
     return static_cast<uint32_t>(uses_.size() - 1);
   }
-  uint32_t add_use_like(PathUse known, uint32_t group, uint32_t own) {
-    uses_.push_back(
-        {.group = group, .own = own, .first_key = known.first_key, .length = known.length});
-    return static_cast<uint32_t>(uses_.size() - 1);
+  uint32_t add_use_like(const PathUse& known, uint32_t group, uint32_t own) {
+    bool has_addresses = known.has_addresses;
+    uint32_t use = add_use(group, own, steps_of(known));
+    uses_[use].has_addresses = has_addresses;
+    return use;
   }
-  [[nodiscard]] bool ends_like(const PathUse& known, uint64_t first_key) const {
-    return std::ranges::equal(std::span(keys_of_paths_).subspan(first_key), path_of(known));
-  }
-  [[nodiscard]] std::span<const uint32_t> path_of(const PathUse& use) const {
-    return {keys_of_paths_.data() + use.first_key, use.length};
-  }
+  static std::span<const FrameId> steps_of(const PathUse& use) { return {use.steps, use.length}; }
 
-  uint64_t append_path(ChainId chain) {
-    uint64_t first_key = keys_of_paths_.size();
-    for (FrameId frame : kept_frames(chain))
-      keys_of_paths_.push_back(profile_.frames_->path_key(frame));
-    return turn(first_key);
-  }
-
-  uint64_t append_addresses(ChainId chain) {
-    uint64_t first_key = keys_of_paths_.size();
+  /// The path of the sample at hand, which is read again; until the next call.
+  std::span<const FrameId> with_addresses(ChainId chain) {
+    address_path_.clear();
     std::span<const FrameId> frames = input_.chains[chain];
     std::span<const FrameId> kept = kept_frames(chain);
     auto first = static_cast<size_t>(kept.data() - frames.data());
-    size_t at = 0;
-    const WordView& words = reader_.details().callchain;
-    for (size_t word = 0; word < words.size() && at < frames.size(); ++word) {
-      uint64_t ip = words[word];
-      if (abi::is_callchain_context(ip)) continue;
-      if (at >= first && at < first + kept.size())
-        keys_of_paths_.push_back(profile_.frames_->path_key(CodePlace{frames[at], ip}));
-      ++at;
+    addresses_.clear();
+    if (record_has_addresses(frames.first(first + kept.size())))
+      input_.details.chain_addresses(reader_.details(), reader_.sample(), addresses_);
+    size_t known = 0;
+    for (size_t at = 0; at < first + kept.size(); ++at) {
+      // Frames behind the recorded ones were unwound: their addresses are those of the object.
+      uint64_t ip =
+          known < addresses_.size() ? addresses_[known] : input_.frame(frames[at]).address;
+      // An inlined function's frame stands before the one that was recorded.
+      if (known < addresses_.size() && !InlinedSymbols::has(input_.frame(frames[at]).symbol))
+        ++known;
+      if (at >= first)
+        address_path_.push_back(profile_.frames_->step_of(CodePlace{frames[at], ip}));
     }
-    return turn(first_key);
+    return address_path_;
   }
-
-  /// Chains are recorded from the sampled place.
-  uint64_t turn(uint64_t first_key) {
-    if (profile_.options_.caller_order)
-      std::ranges::reverse(std::span(keys_of_paths_).subspan(first_key));
-    return first_key;
+  /// Whether the record of the sample at hand says where frames of it were whose address matters.
+  /// Of chains from copied stacks it has the kernel's alone, which nearly always have symbols, and
+  /// such a record is not in any cache.
+  [[nodiscard]] bool record_has_addresses(std::span<const FrameId> frames) const {
+    const auto& was_copied = input_.samples.was_copied;
+    if (was_copied.empty() || was_copied[reader_.sample()] == 0) return true;
+    return std::ranges::any_of(frames, [&](FrameId id) {
+      const Frame& frame = input_.frame(id);
+      return frame.level != FrameLevel::kUser && profile_.frames_->needs_address(frame);
+    });
+  }
+  /// A copy that stays where it is.
+  std::span<const FrameId> keep(std::span<const FrameId> path) {
+    if (path.empty()) return {};
+    if (kept_paths_.empty() ||
+        kept_paths_.back().capacity() - kept_paths_.back().size() < path.size())
+      kept_paths_.emplace_back().reserve(std::max(kKeptBlock, path.size()));
+    LargeVector<FrameId>& block = kept_paths_.back();
+    block.insert(block.end(), path.begin(), path.end());
+    return std::span(block).last(path.size());
   }
 
   void add_to(uint32_t id, uint32_t sample, uint64_t period) {
     PathUse& use = uses_[id];
     use.period += period;
     ++use.count;
-    if (use.first_sample == kNone || earlier(sample, use.first_sample)) use.first_sample = sample;
+    uint64_t time = input_.samples.time[sample];
+    if (use.first_sample == kNone || time < use.first_time ||
+        (time == use.first_time && sample < use.first_sample)) {
+      use.first_time = time;
+      use.first_sample = sample;
+    }
+    if (profile_.options_.by_mode) add_mode(id, input_.samples.cpu_mode[sample], period);
+  }
+  void add_to_totals(uint32_t sample, uint64_t period) {
     ++profile_.totals_.samples;
     profile_.totals_.period += period;
     if (!is_hidden(sample)) ++profile_.totals_.shown_samples;
-    if (profile_.options_.by_mode) add_mode(id, input_.samples.cpu_mode[sample], period);
   }
 
   void add_mode(uint32_t use, uint8_t mode, uint64_t period) {
@@ -267,26 +375,55 @@ class ProfileBuilder {
 
   void make_trie() {
     PathOrderOptions options{.by_own = !profile_.options_.children,
-                             .min_weight = min_path_weight()};
-    LargeVector<OrderedPath> paths = order_paths(uses_, keys_of_paths_, options);
-    profile_.trie_.reserve(keys_of_paths_.size() + paths.size());
+                             .from_root = profile_.options_.caller_order,
+                             .min_weight = least_path_weight(profile_.totals_.period)};
+    std::span<const uint32_t> key_of_step = profile_.frames_->keys_of_steps();
+    LargeVector<OrderedPath> paths = order_paths(uses_, key_of_step, options);
+    size_t steps = 0;
+    for (const OrderedPath& path : paths) steps += path.kept + 1;
+    reserve_nodes(steps);
     profile_.ends_.reserve(paths.size());
+    auto close = [this](uint32_t node, size_t depth) { close_node(node, depth); };
+    std::vector<uint32_t> keys;
     uint64_t head = 0;
-    for (const OrderedPath& path : paths) {
+    uint32_t node = kNone;
+    for (size_t at = 0; at < paths.size(); ++at) {
+      prefetch_uses(uses_, paths, at);
+      const OrderedPath& path = paths[at];
       const PathUse& use = uses_[path.use];
+      if (path.is_alike == 0) node = kNone;
+      if (use.count == 0) continue;
+      if (node != kNone) {
+        end_at(node, path, use);
+        continue;
+      }
       if (roots_.empty() || head_of(use, options) != head)
-        roots_.push_back(profile_.trie_.add_root(use.group));
+        roots_.push_back(profile_.trie_.add_root(use.group, close));
       head = head_of(use, options);
-      uint32_t node = profile_.trie_.append(path_of(use).first(path.kept));
+      keys.clear();
+      for (uint32_t i = 0; i < path.kept; ++i)
+        keys.push_back(key_at(use, i, key_of_step, options.from_root));
+      node = profile_.trie_.append(keys, close);
       end_at(node, path, use);
     }
-    profile_.trie_.finish();
+    profile_.trie_.finish(close);
+    resize_nodes(profile_.trie_.size());
+  }
+  /// Address space only: what belongs to a node is written when the node is closed.
+  void reserve_nodes(size_t most) {
+    profile_.trie_.reserve(most);
+    resize_nodes(most);
+  }
+  void resize_nodes(size_t size) {
+    profile_.period_.resize(size);
+    profile_.count_.resize(size);
+    first_.resize(size);
+    height_.resize(size);
   }
 
-  uint64_t min_path_weight() const {
+  [[nodiscard]] uint64_t least_path_weight(uint64_t total) const {
     if (profile_.options_.children) return 0;
-    return static_cast<uint64_t>(static_cast<double>(profile_.totals_.period) *
-                                 profile_.options_.min_path_share);
+    return static_cast<uint64_t>(static_cast<double>(total) * profile_.options_.min_path_share);
   }
 
   void end_at(uint32_t node, const OrderedPath& path, const PathUse& use) {
@@ -308,31 +445,42 @@ class ProfileBuilder {
     end.period += use.period;
     if (earlier(use.first_sample, end.first_sample)) end.first_sample = use.first_sample;
     if (profile_.options_.by_mode) add(modes_of_ends_.back(), modes_of_uses_[path.use]);
+    add_below(path.kept, {.period = use.period,
+                          .first_time = input_.samples.time[use.first_sample],
+                          .count = use.count,
+                          .first = use.first_sample});
   }
 
-  void sum_paths() {
-    const CallTrie& trie = profile_.trie_;
-    size_t size = trie.size();
-    profile_.period_.resize(size);
-    profile_.count_.resize(size);
-    first_.assign(size, kNone);
-    height_.assign(size, 0);
-    size_t ends = profile_.ends_.size();
-    for (auto node = static_cast<uint32_t>(size); node-- > 0;) {
-      for (; ends > 0 && profile_.ends_[ends - 1].node == node; --ends) {
-        const PathEnd& end = profile_.ends_[ends - 1];
-        add_below(node, end.period, end.count, end.first_sample, 0);
-      }
-      if (!trie.is_root(node))
-        add_below(trie.parent(node), profile_.period_[node], profile_.count_[node], first_[node],
-                  height_[node] + 1);
-    }
+  /// What is at and below a node of the path that was appended last. The sums of the nodes on that
+  /// path stay here until it is left: a pass over all nodes would read them from memory again.
+  struct Below {
+    uint64_t period = 0;
+    uint64_t first_time = 0;
+    uint32_t count = 0;
+    uint32_t first = kNone;  // sample
+    uint32_t height = 0;     // steps
+  };
+  void add_below(size_t depth, const Below& more) {
+    if (sums_.size() <= depth) sums_.resize(depth + 1);
+    Below& sum = sums_[depth];
+    sum.period += more.period;
+    sum.count += more.count;
+    sum.height = std::max(sum.height, more.height);
+    if (sum.first != kNone &&
+        std::pair(sum.first_time, sum.first) < std::pair(more.first_time, more.first))
+      return;
+    sum.first = more.first;
+    sum.first_time = more.first_time;
   }
-  void add_below(uint32_t node, uint64_t period, uint32_t count, uint32_t first, uint32_t height) {
-    profile_.period_[node] += period;
-    profile_.count_[node] += count;
-    height_[node] = std::max(height_[node], height);
-    if (first_[node] == kNone || earlier(first, first_[node])) first_[node] = first;
+  void close_node(uint32_t node, size_t depth) {
+    Below sum = sums_[depth];
+    sums_[depth] = Below();
+    profile_.period_[node] = sum.period;
+    profile_.count_[node] = sum.count;
+    first_[node] = sum.first;
+    height_[node] = sum.height;
+    ++sum.height;
+    if (depth > 0) add_below(depth - 1, sum);
   }
 
   // The trie into rows.
@@ -439,9 +587,12 @@ class ProfileBuilder {
   bool want_paths_;
 
   LargeVector<PathUse> uses_;
-  LargeVector<uint32_t> keys_of_paths_;
-  std::vector<uint32_t> use_of_chain_;  // by ChainId: the last one
-  std::vector<uint32_t> use_of_leaf_;   // by FrameId, of samples without a path
+  std::vector<FrameId> address_path_;
+  std::vector<uint64_t> addresses_;
+  static constexpr size_t kKeptBlock = size_t{1} << 20;
+  std::deque<LargeVector<FrameId>> kept_paths_;  // of uses with addresses
+  std::vector<uint32_t> use_of_chain_;           // by ChainId: the last one
+  std::vector<uint32_t> use_of_leaf_;            // by FrameId, of samples without a path
   Interner plain_ids_{2};
   std::vector<uint32_t> plain_uses_;
   std::vector<ModePeriods> modes_of_uses_, modes_of_ends_;
@@ -449,7 +600,8 @@ class ProfileBuilder {
   std::vector<uint32_t> roots_;       // in the order of their nodes
   std::vector<uint32_t> own_places_;  // by path end
   uint32_t last_own_ = kNone;
-  LargeVector<uint32_t> first_, height_;  // by node: earliest sample and steps below
+  std::vector<Below> sums_;          // by depth
+  Column<uint32_t> first_, height_;  // by node: earliest sample and steps below
   RowsOfGroup rows_here_;
   std::vector<uint32_t> on_path_;  // by place key: how often on the current path
   std::vector<uint32_t> path_;     // nodes of the current path

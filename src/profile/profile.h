@@ -126,8 +126,8 @@ class Profile {
   CallTrie trie_;
   std::unique_ptr<PathFrames> frames_;
   LargeVector<PathEnd> ends_;
-  LargeVector<uint64_t> period_;  // by node: of the subtree
-  LargeVector<uint32_t> count_;
+  Column<uint64_t> period_;  // by node: of the subtree
+  Column<uint32_t> count_;
   std::vector<uint32_t> root_of_row_;
   SpanTable own_ends_;
   SpanTable occurrences_;

@@ -33,6 +33,14 @@ class SampleDetails {
  public:
   virtual ~SampleDetails() = default;
   virtual bool decode(size_t sample, Sample& out) const = 0;
+  /// The addresses of its call chain as they were at run time, a frame that was not inlined each,
+  /// as far as the record holds them.
+  virtual void chain_addresses(const Sample& sample, size_t index,
+                               std::vector<uint64_t>& out) const {
+    (void)index;
+    for (size_t i = 0; i < sample.callchain.size(); ++i)
+      if (!abi::is_callchain_context(sample.callchain[i])) out.push_back(sample.callchain[i]);
+  }
   /// Any other address of a sample: the end of a branch, data.
   [[nodiscard]] virtual Frame resolve(size_t sample, uint64_t address) const = 0;
   /// The same for an address that may lie in the program or in the kernel: branches go both ways.

@@ -2,6 +2,8 @@
 
 #include <elf.h>
 
+#include "replay/chain_builder.h"
+
 namespace sonde {
 
 SessionInput::SessionInput(const Session& session) : session_(session) {
@@ -24,7 +26,7 @@ ProfileInput SessionInput::input() const {
 }
 
 std::string_view SessionInput::name(SymbolId symbol) const {
-  return session_.symbolizer().name(symbol);
+  return session_.symbolizer().label(symbol);
 }
 std::pair<uint64_t, uint64_t> SessionInput::range(SymbolId symbol) const {
   SymbolInfo info = session_.symbolizer().info(symbol);
@@ -45,6 +47,12 @@ std::string SessionInput::srcfile(DsoId dso, uint64_t address) const {
 
 bool SessionInput::decode(size_t sample, Sample& out) const {
   return session_.decode(sample, out);
+}
+
+void SessionInput::chain_addresses(const Sample& sample, size_t index,
+                                   std::vector<uint64_t>& out) const {
+  EventId event = session_.events().of(session_.record(index));
+  append_recorded_addresses(sample, session_.events()[event].attr, out);
 }
 
 Frame SessionInput::resolve(size_t sample, uint64_t address) const {

@@ -22,6 +22,8 @@ class SessionInput final : public SymbolNames, public SampleDetails {
   [[nodiscard]] std::string srcfile(DsoId dso, uint64_t address) const override;
 
   bool decode(size_t sample, Sample& out) const override;
+  void chain_addresses(const Sample& sample, size_t index,
+                       std::vector<uint64_t>& out) const override;
   [[nodiscard]] Frame resolve(size_t sample, uint64_t address) const override;
   [[nodiscard]] Frame resolve_anywhere(size_t sample, uint64_t address) const override;
   [[nodiscard]] uint64_t shown_address(const Frame& frame) const override;

@@ -110,6 +110,8 @@ class SortKey {
   [[nodiscard]] virtual bool multiplies() const { return false; }
   /// Characters that a row demands of the column. `first_sample` is the sample that made the row.
   [[nodiscard]] virtual size_t width(uint64_t value, uint32_t first_sample) const;
+  /// What a row demands on top of that whose place has no symbol.
+  [[nodiscard]] virtual size_t unresolved_width() const { return 0; }
 
   std::string name;      // as on the command line
   std::string title;     // over the column

@@ -1,8 +1,6 @@
 // Counts as a JSON document with numbers (--json=2): what was measured, every event with its value,
 // its single runs and its metrics. docs/counting.md describes the fields. Each interval of -I is a
 // document of its own, on one line.
-#include <cmath>
-
 #include "render/counting_parts.h"
 #include "render/json_text.h"
 
@@ -11,13 +9,9 @@ namespace {
 
 using view::CountGrouping;
 
-std::string number(double value) {
-  return std::isfinite(value) ? fmt::format("{}", value) : "null";
-}
-
 std::string number_list(const std::vector<double>& values) {
   std::string list;
-  for (double value : values) list += (list.empty() ? "" : ",") + number(value);
+  for (double value : values) list += (list.empty() ? "" : ",") + json_number(value);
   return "[" + list + "]";
 }
 
@@ -61,11 +55,12 @@ class CountDocument final : public CountWriter {
       command += (command.empty() ? "" : ",") + json_string(word);
     out_.print("{{\"version\":2,\"target\":{},\"command\":[{}],\"runs\":{},",
                json_string(summary.title), command, summary.elapsed_s.size());
-    out_.print("\"elapsed_s\":{{\"mean\":{},\"error\":{},\"runs\":{}}},", number(summary.mean_s),
-               number(summary.error_s), number_list(summary.elapsed_s));
+    out_.print("\"elapsed_s\":{{\"mean\":{},\"error\":{},\"runs\":{}}},",
+               json_number(summary.mean_s), json_number(summary.error_s),
+               number_list(summary.elapsed_s));
     if (summary.cpu)
-      out_.print("\"user_s\":{},\"system_s\":{},", number(summary.cpu->user_s),
-                 number(summary.cpu->system_s));
+      out_.print("\"user_s\":{},\"system_s\":{},", json_number(summary.cpu->user_s),
+                 json_number(summary.cpu->system_s));
     out_.print("\"counts\":{}}}\n", counts_.empty() ? "[]" : counts_);
   }
 
@@ -73,22 +68,23 @@ class CountDocument final : public CountWriter {
   static std::string row_text(const view::CountPage& page, const view::CountRow& row) {
     const view::CountEvent& event = page.events[row.event];
     bool counted = row.status == view::CountRow::Status::kCounted;
-    std::string text = fmt::format("{{\"event\":{},\"status\":\"{}\",\"value\":{},\"unit\":{}",
-                                   json_string(event.name), status_name(row.status),
-                                   counted ? number(row.value) : "null", json_string(event.unit));
+    std::string text =
+        fmt::format("{{\"event\":{},\"status\":\"{}\",\"value\":{},\"unit\":{}",
+                    json_string(event.name), status_name(row.status),
+                    counted ? json_number(row.value) : "null", json_string(event.unit));
     if (!event.cgroup.empty()) text += ",\"cgroup\":" + json_string(event.cgroup);
     if (page.grouping != CountGrouping::kAll) text += unit_text(page, row);
     text += fmt::format(",\"enabled_ns\":{},\"running_ns\":{},\"running_percent\":{:.2f}",
                         row.enabled_ns, row.running_ns, row.running_percent());
     if (row.runs.size() > 1)
-      text += fmt::format(",\"error_percent\":{},\"runs\":{}", number(row.error_percent),
+      text += fmt::format(",\"error_percent\":{},\"runs\":{}", json_number(row.error_percent),
                           number_list(row.runs));
     std::string metrics;
     for (const view::CountMetric& metric : row.metrics)
       if (metric.value)
-        metrics +=
-            fmt::format("{}{{\"name\":{},\"value\":{},\"unit\":{}}}", metrics.empty() ? "" : ",",
-                        json_string(metric.name), number(*metric.value), json_string(metric.unit));
+        metrics += fmt::format("{}{{\"name\":{},\"value\":{},\"unit\":{}}}",
+                               metrics.empty() ? "" : ",", json_string(metric.name),
+                               json_number(*metric.value), json_string(metric.unit));
     return text + ",\"metrics\":[" + metrics + "]}";
   }
 

@@ -1,29 +1,26 @@
-// Strings inside JSON.
+// Strings and numbers inside JSON.
 #pragma once
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <string>
 #include <string_view>
 
+#include "base/utf8.h"
+
 namespace sonde::render {
 
-/// `text` with its quotes; bytes that are no UTF-8 are passed on as they are.
+/// `text` with its quotes.
 [[nodiscard]] inline std::string json_string(std::string_view text) {
-  std::string quoted = "\"";
-  for (char c : text) {
-    if (c == '"' || c == '\\')
-      quoted += {'\\', c};
-    else if (c == '\n')
-      quoted += "\\n";
-    else if (c == '\t')
-      quoted += "\\t";
-    else if (static_cast<unsigned char>(c) < 0x20)
-      quoted += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
-    else
-      quoted += c;
-  }
-  return quoted + '"';
+  std::string quoted;
+  append_json_string(quoted, text);
+  return quoted;
+}
+
+/// JSON has no infinity and no NaN.
+[[nodiscard]] inline std::string json_number(double value) {
+  return std::isfinite(value) ? fmt::format("{}", value) : "null";
 }
 
 }  // namespace sonde::render

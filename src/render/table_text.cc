@@ -4,6 +4,7 @@
 
 #include "render/call_tree_text.h"
 #include "render/color.h"
+#include "render/percent_text.h"
 
 namespace sonde::render {
 namespace {
@@ -79,7 +80,9 @@ class RowWriter {
       double percent = table_.percent(row, cell + i);
       std::string_view color = options_.color ? percent_color(percent) : std::string_view();
       line_ += color;
-      fmt::format_to(std::back_inserter(line_), " {:{}.2f}%", percent, digits);
+      line_ += ' ';
+      append_percent(line_, percent, digits);
+      line_ += '%';
       if (!color.empty()) {
         line_ += kReset;
         invisible += color.size() + kReset.size();

@@ -44,6 +44,7 @@ AddressResolver::AddressResolver(const Machine& machine, FrameTable& frames)
 
 void AddressResolver::enter(uint32_t pid, uint64_t time, uint16_t cpu_mode) {
   time_ = time;
+  here_.size = 0;
   if (pid != pid_ || time < process_.valid_from || process_.valid_to <= time) {
     pid_ = pid;
     process_ = machine_.space_at(pid, time);
@@ -51,32 +52,64 @@ void AddressResolver::enter(uint32_t pid, uint64_t time, uint16_t cpu_mode) {
   may_be_execve_ = cpu_mode == abi::kMiscKernel && process_.before_exec.valid();
 }
 
-FrameId AddressResolver::resolve(uint64_t address, uint16_t cpu_mode) {
+/// Mappings of code have megabytes; each of them finds its own entry.
+AddressResolver::CachedMapping& AddressResolver::slot_of(SpaceId space, uint64_t address) {
+  uint64_t hash = ((address >> 20) + space.value * 0x2545u) * 0x9e3779b97f4a7c15u;
+  static_assert(kMappingSlots == size_t{1} << (64 - 57));
+  return mappings_[hash >> 57];
+}
+
+FrameId AddressResolver::resolve_elsewhere(uint64_t address, uint16_t cpu_mode) {
   bool user = cpu_mode == abi::kMiscUser;
   if (!user && cpu_mode != abi::kMiscKernel)
     return frames_.intern(DsoId(), address, level_of(cpu_mode));
-  SpaceId space = user ? process_.space : machine_.kernel_space();
-  // Mappings of code have megabytes; each of them finds its own entry.
-  uint64_t hash = ((address >> 20) + space.value * 0x2545u) * 0x9e3779b97f4a7c15u;
-  CachedMapping& cached = mappings_[hash >> 57];
-  static_assert(kMappingSlots == size_t{1} << (64 - 57));
-  if (address - cached.start < cached.end - cached.start && cached.space == space.value &&
-      cached.from <= time_ && time_ < cached.to) [[likely]]
-    return frames_.intern(cached.dso, address + cached.delta,
-                          user ? FrameLevel::kUser : FrameLevel::kKernel);
-  return resolve_slowly(space, address, cpu_mode, cached);
+  SpaceId space = space_of(cpu_mode);
+  CachedMapping& cached = slot_of(space, address);
+  if (holds(cached, space, address)) [[likely]] {
+    if (cached.region == nullptr)
+      return frames_.intern(cached.dso, address + cached.delta,
+                            user ? FrameLevel::kUser : FrameLevel::kKernel);
+    here_ = {cached.start, cached.end - cached.start, cached.delta, cached.region, cpu_mode};
+    return frames_.intern(*cached.region, address + cached.delta);
+  }
+  Place place = locate_and_cache(space, address, cpu_mode, cached);
+  return frames_.intern(place.dso, place.address, place.level);
 }
 
-FrameId AddressResolver::resolve_slowly(SpaceId space, uint64_t address, uint16_t cpu_mode,
+Place AddressResolver::place(uint64_t address, uint16_t cpu_mode) {
+  if (cpu_mode != abi::kMiscUser && cpu_mode != abi::kMiscKernel)
+    return {DsoId(), address, level_of(cpu_mode)};
+  SpaceId space = space_of(cpu_mode);
+  CachedMapping& cached = slot_of(space, address);
+  if (holds(cached, space, address)) [[likely]]
+    return {cached.dso, address + cached.delta, level_of(cpu_mode)};
+  return locate_and_cache(space, address, cpu_mode, cached);
+}
+
+Place AddressResolver::locate_and_cache(SpaceId space, uint64_t address, uint16_t cpu_mode,
                                         CachedMapping& cached) {
   AddressSpace::Found span;
   Place place = locate(machine_, space, time_, address, cpu_mode, &span);
-  if (span.mapping.valid())
-    cached = {span.start.value,        span.end.value, span.valid_from, span.valid_to,
-              place.address - address, space.value,    place.dso};
+  if (span.mapping.valid()) {
+    uint64_t delta = place.address - address;
+    FrameRegion* region = frames_.region_of(place.dso, place.address, place.level);
+    if (span.end.value - span.start.value > UINT32_MAX ||
+        region != frames_.region_of(place.dso, span.start.value + delta, place.level) ||
+        region != frames_.region_of(place.dso, span.end.value - 1 + delta, place.level))
+      region = nullptr;
+    cached = {span.start.value, span.end.value, span.valid_from, span.valid_to, delta,
+              space.value,      place.dso,      region};
+  }
   if (!place.dso.valid() && cpu_mode == abi::kMiscUser && may_be_execve_ && process_.valid_from > 0)
     place = locate(machine_, process_.before_exec, process_.valid_from - 1, address, cpu_mode);
-  return frames_.intern(place.dso, place.address, place.level);
+  return place;
+}
+
+void AddressResolver::machine_changed() {
+  mappings_.fill({});
+  here_ = {};
+  pid_ = UINT32_MAX;
+  process_ = {SpaceId(), SpaceId(), 1, 0};
 }
 
 StringId AddressResolver::comm(uint32_t tid, uint64_t time) {

@@ -35,8 +35,18 @@ class AddressResolver {
   /// Sets whose sample is being resolved. A sample taken in the kernel may be one of execve itself:
   /// the user part of its chain still shows the image that is being replaced.
   void enter(uint32_t pid, uint64_t time, uint16_t cpu_mode);
-  FrameId resolve(uint64_t address, uint16_t cpu_mode);
+  FrameId resolve(uint64_t address, uint16_t cpu_mode) {
+    // Neighbours in a chain mostly lie in the same object.
+    if (address - here_.start < here_.size && cpu_mode == here_.cpu_mode) [[likely]]
+      return frames_.intern(*here_.region, address + here_.delta);
+    return resolve_elsewhere(address, cpu_mode);
+  }
+  /// The same without a frame.
+  Place place(uint64_t address, uint16_t cpu_mode);
   StringId comm(uint32_t tid, uint64_t time);
+  /// What held without end may have an end now, and ids of forgotten address spaces are given
+  /// again.
+  void machine_changed();
   /// Whether the process that was entered is described by the recording.
   [[nodiscard]] bool process_known() const { return process_.space.valid(); }
 
@@ -48,19 +58,37 @@ class AddressResolver {
     uint64_t delta = 0;  // address inside the DSO - run time address
     uint32_t space = 0;
     DsoId dso;
+    FrameRegion* region = nullptr;  // of all its addresses; null: they don't share one
+  };
+  /// The mapping of the address before.
+  struct Here {
+    uint64_t start = 0, size = 0;
+    uint64_t delta = 0;
+    FrameRegion* region = nullptr;
+    uint16_t cpu_mode = 0;
   };
   struct CachedComm {
     uint32_t tid = 0;
     uint64_t from = 1, to = 0;
     StringId comm;
   };
-  static constexpr size_t kMappingSlots = 128;  // 6 KiB: stays in the first-level cache
+  static constexpr size_t kMappingSlots = 128;  // 8 KiB: stays in the first-level cache
   static constexpr size_t kCommSlots = 256;
 
-  FrameId resolve_slowly(SpaceId space, uint64_t address, uint16_t cpu_mode, CachedMapping& cached);
+  [[nodiscard]] SpaceId space_of(uint16_t cpu_mode) const {
+    return cpu_mode == abi::kMiscUser ? process_.space : machine_.kernel_space();
+  }
+  [[nodiscard]] CachedMapping& slot_of(SpaceId space, uint64_t address);
+  [[nodiscard]] bool holds(const CachedMapping& cached, SpaceId space, uint64_t address) const {
+    return address - cached.start < cached.end - cached.start && cached.space == space.value &&
+           cached.from <= time_ && time_ < cached.to;
+  }
+  FrameId resolve_elsewhere(uint64_t address, uint16_t cpu_mode);
+  Place locate_and_cache(SpaceId space, uint64_t address, uint16_t cpu_mode, CachedMapping& cached);
 
   const Machine& machine_;
   FrameTable& frames_;
+  Here here_;  // for the process and time that were entered
   std::array<CachedMapping, kMappingSlots> mappings_;
   std::vector<CachedComm> comms_;
   uint32_t pid_ = UINT32_MAX;

@@ -10,15 +10,67 @@
 
 namespace sonde {
 
-FrameId FrameTable::add(size_t slot, DsoId dso, uint64_t address, FrameLevel level) {
+FrameRegion* FrameTable::region_of(DsoId dso, uint64_t address, FrameLevel level) {
+  // Offsets in files, and the addresses of the kernel. Others may be anything, and many.
+  auto high = static_cast<uint32_t>(address >> 32);
+  if (!dso.valid() || (high != 0 && high != UINT32_MAX)) return nullptr;
+  size_t index = size_t{where_of(dso, level)} * 2 + (high & 1);
+  if (region_of_.size() <= index) region_of_.resize(index + 1);
+  FrameRegion*& region = region_of_[index];
+  if (region == nullptr) {
+    region = &regions_.emplace_back();
+    region->dso_ = dso;
+    region->level_ = level;
+  }
+  return region;
+}
+
+FrameId FrameTable::intern_anywhere(DsoId dso, uint64_t address, FrameLevel level) {
+  uint32_t where = where_of(dso, level);
+  size_t slot = first_slot(address, where);
+  for (; slots_[slot].frame.valid(); slot = (slot + 1) & (slots_.size() - 1)) {
+    const Slot& seen = slots_[slot];
+    if (seen.address == address && seen.where == where) return seen.frame;
+  }
+  FrameId id = add(dso, address, level);
+  slots_[slot] = {address, where, id};
+  if (++used_slots_ * 2 > slots_.size()) grow();
+  return id;
+}
+
+FrameId FrameTable::add(DsoId dso, uint64_t address, FrameLevel level) {
   FrameId id(frames_.size());
   Frame& frame = frames_.emplace_back();
   frame.dso = dso;
   frame.address = address;
   frame.level = level;
-  slots_[slot] = {address, where_of(dso, level), id};
-  if (frames_.size() * 2 > slots_.size()) grow();
   return id;
+}
+
+FrameId FrameTable::add_inlined(FrameId at, SymbolId symbol) {
+  Frame frame = frames_[at.index()];
+  frame.symbol = symbol;
+  frames_.push_back(frame);
+  return FrameId(frames_.size() - 1);
+}
+
+FrameId FrameTable::add(FrameRegion& region, size_t slot, uint64_t address) {
+  FrameId id = add(region.dso_, address, region.level_);
+  region.slots_[slot] = {static_cast<uint32_t>(address), id};
+  if (++region.used_ * 2 > region.slots_.size()) region.grow();
+  return id;
+}
+
+void FrameRegion::grow() {
+  std::vector<HalfSlot> old(slots_.size() * 2);
+  old.swap(slots_);
+  --shift_;
+  for (const HalfSlot& seen : old) {
+    if (!seen.frame.valid()) continue;
+    size_t slot = first_slot(seen.low);
+    while (slots_[slot].frame.valid()) slot = (slot + 1) & (slots_.size() - 1);
+    slots_[slot] = seen;
+  }
 }
 
 void FrameTable::grow() {
@@ -48,11 +100,17 @@ void FrameTable::resolve_symbols(const Symbolizer& symbolizer, size_t first) {
   });
 }
 
+void ChainTable::append(std::span<const FrameId> chain) {
+  frames_.insert(frames_.end(), chain.begin(), chain.end());
+  offsets_.push_back(frames_.size());
+}
+
 uint32_t ChainTable::hash_of(std::span<const FrameId> chain) {
   return static_cast<uint32_t>(XXH3_64bits(chain.data(), chain.size_bytes()));
 }
 
 ChainId ChainTable::intern(std::span<const FrameId> chain, uint32_t hash) {
+  CHECK(appended_.empty());
   size_t mask = slots_.size() - 1;
   size_t slot = hash >> shift_;
   for (; slots_[slot].chain.valid(); slot = (slot + 1) & mask) {
@@ -79,6 +137,30 @@ void ChainTable::grow() {
     while (slots_[slot].chain.valid()) slot = (slot + 1) & mask;
     slots_[slot] = seen;
   }
+}
+
+void ChainTable::append(ChainTable other) {
+  CHECK(other.appended_.empty());
+  size_t first = size();
+  appended_size_ += other.size();
+  CHECK(size() < UINT32_MAX);
+  appended_.push_back({first, std::move(other.frames_), std::move(other.offsets_)});
+}
+
+size_t ChainTable::frame_count() const {
+  size_t count = frames_.size();
+  for (const Appended& part : appended_) count += part.frames.size();
+  return count;
+}
+
+void ChainTable::renumber(std::span<const FrameId> frame_of) {
+  for (FrameId& frame : frames_) frame = frame_of[frame.index()];
+}
+
+std::span<const FrameId> ChainTable::appended_chain(size_t index) const {
+  auto above = std::ranges::upper_bound(appended_, index, {}, &Appended::first);
+  const Appended& part = *std::prev(above);
+  return span_of(part.frames, part.offsets, index - part.first);
 }
 
 void ChainTable::expect(size_t chains, size_t frames) {

@@ -2,12 +2,15 @@
 // once.
 //
 // Tables grow in the order in which things are first seen. Slices of a recording fill tables of
-// their own, and the slices' tables are merged in file order, which gives the ids of a sequential
-// pass.
+// their own. The slices' frames are merged in file order, which gives the ids of a sequential pass;
+// their chains are put end to end. Of chains, two slices have few in common, and to look for them
+// took a third as long as all the rest: so a chain is stored once per slice, and nothing that is
+// shown may depend on its id.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <span>
 #include <vector>
 
@@ -29,6 +32,7 @@ enum class FrameLevel : char {
   kGuestUser = 'u',
   kHypervisor = 'H',
   kUnknown = '?',
+  kDeferred = 'd',  // no place: the cookie of a user part that is not there
 };
 
 /// A distinct place in code: one entry per (DSO, address inside it). Processes that map a library
@@ -41,27 +45,56 @@ struct Frame {
   uint64_t symbol_start =
       0;  // 0 without symbol; `address - symbol_start` is the offset that is shown
   FrameLevel level = FrameLevel::kUnknown;
+  bool was_unwound = false;  // by call frame information, in some chain
+};
+
+/// The frames of one object whose addresses share their upper half: all there are, but for
+/// generated code and for addresses without an object. Half an address per slot keeps the table in
+/// the second-level cache, where ten million frames are looked up in half the time.
+class FrameRegion {
+ private:
+  friend class FrameTable;
+  struct HalfSlot {
+    uint32_t low = 0;  // of the address
+    FrameId frame;
+  };
+  static constexpr size_t kFirstSlots = 16;
+  [[nodiscard]] size_t first_slot(uint32_t low) const { return (low * 0x9e3779b1u) >> shift_; }
+  void grow();
+
+  DsoId dso_;
+  FrameLevel level_ = FrameLevel::kUnknown;
+  size_t used_ = 0;
+  std::vector<HalfSlot> slots_ = std::vector<HalfSlot>(kFirstSlots);  // at most half full
+  int shift_ = 28;                                                    // 32 - log2 of the slots
 };
 
 class FrameTable {
  public:
+  FrameTable() = default;
+  FrameTable(FrameTable&&) = default;
+  FrameTable& operator=(FrameTable&&) = default;
+
   FrameId intern(DsoId dso, uint64_t address, FrameLevel level) {
-    uint32_t where = where_of(dso, level);
-    for (size_t slot = first_slot(address, where);; slot = (slot + 1) & (slots_.size() - 1)) {
-      const Slot& seen = slots_[slot];
-      if (seen.address == address && seen.where == where) [[likely]]
-        return seen.frame;
-      if (!seen.frame.valid()) return add(slot, dso, address, level);
-    }
+    FrameRegion* region = region_of(dso, address, level);
+    return region != nullptr ? intern(*region, address) : intern_anywhere(dso, address, level);
   }
+  /// The region of an address; null where it has none. Valid as long as the table.
+  FrameRegion* region_of(DsoId dso, uint64_t address, FrameLevel level);
+  /// The same for one address of a region after the other.
+  FrameId intern(FrameRegion& region, uint64_t address);
   [[nodiscard]] const Frame& operator[](FrameId id) const { return frames_[id.index()]; }
   [[nodiscard]] const std::vector<Frame>& all() const { return frames_; }
   [[nodiscard]] size_t size() const { return frames_.size(); }
+  void mark_unwound(FrameId id) { frames_[id.index()].was_unwound = true; }
+  /// A frame of a function that was inlined where `at` is. intern() never gives it.
+  FrameId add_inlined(FrameId at, SymbolId symbol);
   /// Gives the frames from `first` on their symbols; the DSOs must be loaded.
   void resolve_symbols(const Symbolizer& symbolizer, size_t first);
 
  private:
-  /// The whole key stands in the slot, so that a frame that is known costs one cache line.
+  /// For addresses without a region. The whole key stands in the slot, so that a frame that is
+  /// known costs one cache line.
   struct Slot {
     uint64_t address = 0;
     uint32_t where = kFree;
@@ -75,13 +108,29 @@ class FrameTable {
   [[nodiscard]] size_t first_slot(uint64_t address, uint32_t where) const {
     return ((address ^ (uint64_t{where} << 40)) * 0x9e3779b97f4a7c15u) >> shift_;
   }
-  FrameId add(size_t slot, DsoId dso, uint64_t address, FrameLevel level);
+  FrameId intern_anywhere(DsoId dso, uint64_t address, FrameLevel level);
+  FrameId add(DsoId dso, uint64_t address, FrameLevel level);
+  FrameId add(FrameRegion& region, size_t slot, uint64_t address);
   void grow();
 
   std::vector<Frame> frames_;
   std::vector<Slot> slots_ = std::vector<Slot>(kFirstSlots);  // open addressing, at most half full
-  int shift_ = 54;                                            // 64 - log2 of the slots
+  size_t used_slots_ = 0;
+  int shift_ = 54;  // 64 - log2 of the slots
+  std::deque<FrameRegion> regions_;
+  std::vector<FrameRegion*> region_of_;  // by DSO, level and upper half
 };
+
+inline FrameId FrameTable::intern(FrameRegion& region, uint64_t address) {
+  auto low = static_cast<uint32_t>(address);
+  size_t mask = region.slots_.size() - 1;
+  for (size_t slot = region.first_slot(low);; slot = (slot + 1) & mask) {
+    const FrameRegion::HalfSlot& seen = region.slots_[slot];
+    if (!seen.frame.valid()) return add(region, slot, address);
+    if (seen.low == low) [[likely]]
+      return seen.frame;
+  }
+}
 
 inline uint32_t FrameTable::where_of(DsoId dso, FrameLevel level) {
   uint32_t number = 5;
@@ -101,6 +150,9 @@ inline uint32_t FrameTable::where_of(DsoId dso, FrameLevel level) {
     case FrameLevel::kHypervisor:
       number = 4;
       break;
+    case FrameLevel::kDeferred:
+      number = 6;
+      break;
     case FrameLevel::kUnknown:
       break;
   }
@@ -112,12 +164,13 @@ inline uint32_t FrameTable::where_of(DsoId dso, FrameLevel level) {
 class ChainTable {
  public:
   [[nodiscard]] std::span<const FrameId> operator[](ChainId id) const {
-    return {frames_.data() + offsets_[id.index()], offsets_[id.index() + 1] - offsets_[id.index()]};
+    size_t i = id.index();
+    return i + 1 < offsets_.size() ? span_of(frames_, offsets_, i) : appended_chain(i);
   }
-  [[nodiscard]] size_t size() const { return offsets_.size() - 1; }
+  [[nodiscard]] size_t size() const { return offsets_.size() - 1 + appended_size_; }
   /// Of all chains together.
-  [[nodiscard]] size_t frame_count() const { return frames_.size(); }
-  /// Finds or adds a chain.
+  [[nodiscard]] size_t frame_count() const;
+  /// Finds or adds a chain; not after append().
   ChainId intern(std::span<const FrameId> chain) { return intern(chain, hash_of(chain)); }
 
   /// The same in two steps: between `prefetch` and `intern` there is time for other work while the
@@ -125,6 +178,13 @@ class ChainTable {
   [[nodiscard]] static uint32_t hash_of(std::span<const FrameId> chain);
   void prefetch(uint32_t hash) const { __builtin_prefetch(&slots_[hash >> shift_]); }
   ChainId intern(std::span<const FrameId> chain, uint32_t hash);
+
+  /// Adds a chain that is known to be new; later ones are not compared with it.
+  void append(std::span<const FrameId> chain);
+  /// Puts the chains of another table behind these; their ids count on from size(). Frames become
+  /// what `frame_of` says of them.
+  void append(ChainTable other);
+  void renumber(std::span<const FrameId> frame_of);
 
   /// Address space for what is expected, so that growing does not copy; no memory is used yet.
   void expect(size_t chains, size_t frames);
@@ -134,11 +194,25 @@ class ChainTable {
     uint32_t hash = 0;
     ChainId chain;
   };
+  /// Another table's chains.
+  struct Appended {
+    size_t first;  // id
+    LargeVector<FrameId> frames;
+    LargeVector<uint64_t> offsets;
+  };
   static constexpr size_t kFirstSlots = 1024;
+  [[nodiscard]] static std::span<const FrameId> span_of(const LargeVector<FrameId>& frames,
+                                                        const LargeVector<uint64_t>& offsets,
+                                                        size_t i) {
+    return {frames.data() + offsets[i], offsets[i + 1] - offsets[i]};
+  }
+  [[nodiscard]] std::span<const FrameId> appended_chain(size_t index) const;
   void grow();
 
   LargeVector<FrameId> frames_;
   LargeVector<uint64_t> offsets_{0};
+  std::vector<Appended> appended_;
+  size_t appended_size_ = 0;
   // Open addressing by the upper bits of the hash, at most half full: in a table twice as large
   // the entries keep their order, so growing is a walk.
   LargeVector<Slot> slots_ = LargeVector<Slot>(kFirstSlots);

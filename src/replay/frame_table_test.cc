@@ -17,6 +17,38 @@ TEST(FrameTable, OnePlaceHasOneId) {
   EXPECT_EQ(frames[first].address, 0x100u);
 }
 
+TEST(FrameTable, KnowsAnyAddressAgain) {
+  FrameTable frames;
+  // With and without a region of its own: offsets, kernel addresses, generated code, unmapped ones.
+  const uint64_t bases[] = {0, 0xffffffff81000000, 0x7f0000000000, 0xfffffffe00000000};
+  for (int round = 0; round < 2; ++round) {
+    size_t expected = 0;
+    for (DsoId dso : {DsoId(size_t{0}), DsoId(size_t{1}), DsoId()})
+      for (uint64_t base : bases)
+        for (uint64_t i = 0; i < 1000; ++i)
+          ASSERT_EQ(frames.intern(dso, base + i * 16, FrameLevel::kUser), FrameId(expected++));
+  }
+  EXPECT_EQ(frames[FrameId(size_t{1999})].address, 0xffffffff81000000 + 999 * 16);
+  EXPECT_EQ(frames[FrameId(size_t{4001})].dso, DsoId(size_t{1}));
+}
+
+TEST(ChainTable, AppendedChainsGetNewFrames) {
+  ChainTable chains, later;
+  std::vector<FrameId> a = {FrameId(size_t{1}), FrameId(size_t{2})};
+  std::vector<FrameId> b = {FrameId(size_t{0})};
+  chains.intern(a);
+  later.intern(a);
+  ChainId second = later.intern(b);
+  const FrameId frame_of[] = {FrameId(size_t{7}), FrameId(size_t{8}), FrameId(size_t{9})};
+  later.renumber(frame_of);
+  size_t first = chains.size();
+  chains.append(std::move(later));
+  EXPECT_EQ(chains.size(), 3u);
+  EXPECT_TRUE(std::ranges::equal(chains[ChainId(size_t{0})], a));
+  EXPECT_EQ(chains[ChainId(first)][1], FrameId(size_t{9}));
+  EXPECT_EQ(chains[ChainId(first + second.index())][0], FrameId(size_t{7}));
+}
+
 TEST(ChainTable, OneChainHasOneId) {
   ChainTable chains;
   std::vector<FrameId> a = {FrameId(size_t{1}), FrameId(size_t{2})};

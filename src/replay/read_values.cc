@@ -51,11 +51,7 @@ class ReadValues {
 
   [[nodiscard]] RecordView record(uint32_t row) const {
     RecordRef where = samples_.record[row];
-    RecordBlock block = recording_.blocks()[where.block];
-    block.bytes = block.bytes.subspan(where.offset);
-    RecordView view;
-    RecordRange(block, recording_.byte_order()).next(view);
-    return view;
+    return record_at(recording_.blocks()[where.block], where.offset, recording_.byte_order());
   }
 
   const Recording& recording_;
@@ -66,6 +62,7 @@ class ReadValues {
 
 template <typename Column>
 void pick(Column& column, const std::vector<NewRow>& rows) {
+  if (column.empty()) return;
   Column picked(rows.size());
   for (size_t i = 0; i < rows.size(); ++i) picked[i] = column[rows[i].row];
   column = std::move(picked);
@@ -88,6 +85,7 @@ void spread_read_values(const Recording& recording, SampleColumns& samples, Coun
   pick(samples.leaf, rows);
   pick(samples.chain, rows);
   pick(samples.cpu_mode, rows);
+  pick(samples.was_copied, rows);
   pick(samples.record, rows);
   samples.event.resize(rows.size());
   samples.period.resize(rows.size());

@@ -5,13 +5,14 @@
 
 #include <tsl/robin_map.h>
 
+#include "base/number_hash.h"
 #include "perfdata/recording.h"
 #include "replay/sample_columns.h"
 
 namespace sonde {
 
 /// The last value of every counter, by its id.
-using CounterValues = tsl::robin_map<uint64_t, uint64_t>;
+using CounterValues = tsl::robin_map<uint64_t, uint64_t, NumberHash>;
 
 /// Replaces such rows by one row per counter, in file order. Nothing happens where no event records
 /// values. `last` is where the samples before these left the counters.

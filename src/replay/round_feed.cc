@@ -8,16 +8,11 @@ namespace {
 constexpr size_t kStretchBytes = size_t{8} << 20;
 constexpr size_t kBlockBytes = size_t{256} << 10;
 
-bool is_compressed(uint32_t type) {
-  return type == abi::kRecordCompressed || type == abi::kRecordCompressed2;
-}
-
 }  // namespace
 
 RoundFeed::RoundFeed(StreamReader& stream, Give give, LossLedger& losses)
     : stream_(stream),
       give_(std::move(give)),
-      losses_(losses),
       sorter_([this](std::span<const TimedRecord> records) { append(records); }, losses) {}
 
 Result<> RoundFeed::run(const std::function<bool()>& on_pause) {
@@ -41,26 +36,15 @@ Result<> RoundFeed::run(const std::function<bool()>& on_pause) {
 }
 
 void RoundFeed::take(const RecordBlock& block, bool in_file_order) {
-  const EventTable& events = stream_.events();
   RecordRange range(block, stream_.byte_order());
   for (RecordView record; range.next(record);) {
-    if (is_compressed(record.type)) continue;  // what was in it comes next
-    TimedRecord timed{0, {}, record};
+    if (is_compressed_record(record.type)) continue;  // what was in it comes next
     if (in_file_order) {
+      TimedRecord timed{0, {}, record};
       append({&timed, 1});
       continue;
     }
-    if (record.type < abi::kRecordUserStart) timed.event = events.of(record);
-    if (timed.event.valid()) {
-      const SampleLayout& layout = events[timed.event].layout;
-      SampleId id;
-      if (record.type != abi::kRecordSample)
-        id = decode_trailing_id(record, layout);
-      else
-        decode_sample_id(record, layout, id);  // a damaged one is counted where it is used
-      timed.time = id.time;
-    }
-    sorter_.push(timed);
+    sorter_.push(with_time(record, stream_.events()));
     if (record.type != abi::kRecordFinishedRound) continue;
     sorter_.finish_round();
     ++rounds_;

@@ -39,7 +39,6 @@ class RoundFeed {
 
   StreamReader& stream_;
   Give give_;
-  LossLedger& losses_;
   RoundSorter sorter_;
   uint64_t rounds_ = 0;
   std::deque<Release> releases_;

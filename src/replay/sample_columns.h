@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "base/ids.h"
-#include "base/large_vector.h"
 #include "base/string_pool.h"
 #include "perfdata/sample.h"
+#include "replay/column.h"
 #include "replay/frame_table.h"
 
 namespace sonde {
@@ -18,22 +18,26 @@ struct RecordRef {
   uint32_t offset;  // of the header inside the block
 };
 
-/// One entry per sample in every column.
+/// One entry per sample in every column; none of `chain` where nobody wants chains.
 struct SampleColumns {
-  LargeVector<uint32_t> event;  // EventId
-  LargeVector<uint64_t> time;   // ns; where samples carry no time, their rank in the file
-  LargeVector<uint32_t> pid;
-  LargeVector<uint32_t> tid;
-  LargeVector<uint32_t> cpu;  // UINT32_MAX where not recorded
-  LargeVector<uint64_t> period;
-  LargeVector<uint64_t> weight;
-  LargeVector<StringId> comm;
-  LargeVector<FrameId> leaf;      // the sampled ip itself
-  LargeVector<ChainId> chain;     // invalid without a call chain
-  LargeVector<uint8_t> cpu_mode;  // of the record
-  LargeVector<RecordRef> record;
+  Column<uint32_t> event;  // EventId; see Column for what an entry is before it is set
+  Column<uint64_t> time;   // ns; where samples carry no time, their rank in the file
+  Column<uint32_t> pid;
+  Column<uint32_t> tid;
+  Column<uint32_t> cpu;  // UINT32_MAX where not recorded
+  Column<uint64_t> period;
+  Column<uint64_t> weight;
+  Column<StringId> comm;
+  Column<FrameId> leaf;        // the sampled ip itself
+  Column<ChainId> chain;       // invalid without a call chain
+  Column<uint8_t> cpu_mode;    // of the record
+  Column<uint8_t> was_copied;  // 1: the user part of the chain comes from a copied stack
+  Column<RecordRef> record;
 
   [[nodiscard]] size_t size() const { return event.size(); }
+  [[nodiscard]] ChainId chain_of(size_t sample) const {
+    return chain.empty() ? ChainId() : chain[sample];
+  }
 };
 
 /// What to leave out before anything is resolved. Empty lists mean no restriction.

@@ -6,7 +6,6 @@
 
 #include "base/parallel.h"
 #include "replay/address_resolver.h"
-#include "unwind/callchain.h"
 
 namespace sonde {
 namespace {
@@ -37,33 +36,52 @@ void for_each_column(SampleColumns& columns, const Body& body) {
   body(columns.leaf);
   body(columns.chain);
   body(columns.cpu_mode);
+  body(columns.was_copied);
   body(columns.record);
 }
 
-void resize(SampleColumns& columns, size_t size) {
-  for_each_column(columns, [size](auto& column) { column.resize(size); });
+void make_room(SampleColumns& columns, size_t rows, bool with_chains) {
+  for_each_column(columns, [rows](auto& column) { column.resize(rows); });
+  if (!with_chains) columns.chain = {};
+}
+
+void shorten(SampleColumns& columns, size_t rows) {
+  for_each_column(columns, [rows](auto& column) { column.resize(std::min(column.size(), rows)); });
 }
 
 /// Moves rows [from, from + count) to `to`, which lies before them.
 void move_rows(SampleColumns& columns, size_t to, size_t from, size_t count) {
   for_each_column(columns, [=](auto& column) {
+    if (column.empty()) return;
     auto first = column.begin() + static_cast<ptrdiff_t>(from);
     std::move(first, first + static_cast<ptrdiff_t>(count),
               column.begin() + static_cast<ptrdiff_t>(to));
   });
 }
 
+/// Records with pieces of stack lie farther apart than processors look ahead by themselves. The
+/// next one's registers and the innermost frames are asked for while this one is unwound.
+void prefetch_next(const RecordView& record) {
+  constexpr size_t kLarge = 2048, kLine = 64, kLines = 16;
+  if (record.payload.size() < kLarge) return;
+  const std::byte* next = record.payload.data() + record.payload.size();
+  for (size_t line = 0; line < kLines; ++line) __builtin_prefetch(next + line * kLine);
+}
+
 /// A run of blocks with tables of its own. Rows go straight to their place in the common columns.
 class Slice {
  public:
   Slice(const Recording& recording, const Machine& machine, const SidebandResult& sideband,
-        const SamplePassOptions& options, SampleColumns& columns, LossLedger& losses)
+        const SamplePassOptions& options, const ChainSources& sources, SampleColumns& columns,
+        LossLedger& losses)
       : recording_(recording),
+        events_(recording.events()),
         sideband_(sideband),
         options_(options),
         columns_(columns),
         losses_(losses),
-        resolver_(machine, frames) {}
+        resolver_(machine, frames),
+        chain_builder_(sources, resolver_, frames, losses) {}
   Slice(const Slice&) = delete;
   Slice& operator=(const Slice&) = delete;
 
@@ -76,6 +94,7 @@ class Slice {
       uint64_t rank = sideband_.records_before[block];
       size_t offset = 0;
       for (RecordView record; range.next(record); ++rank) {
+        prefetch_next(record);
         if (record.type == abi::kRecordSample)
           take(record, rank, {static_cast<uint32_t>(block), static_cast<uint32_t>(offset)});
         offset = range.stopped_at();
@@ -85,6 +104,9 @@ class Slice {
     rows = row_ - first_row;
   }
 
+  [[nodiscard]] const UnwindCounts& unwound() const { return chain_builder_.counts(); }
+  [[nodiscard]] uint64_t missing_parts() const { return chain_builder_.missing(); }
+
   FrameTable frames;
   ChainTable chains;
   size_t first_row = 0;
@@ -93,10 +115,8 @@ class Slice {
   uint64_t first_time = UINT64_MAX, last_time = 0;
 
  private:
-  /// At the most: every word of the records an address, and no chain twice. The first slice's table
-  /// will take in all others.
+  /// At the most: every word of the records an address, and no chain twice.
   void expect_chains(size_t first_block, size_t end_block) {
-    if (first_block == 0) end_block = recording_.blocks().size();
     size_t bytes = 0;
     for (size_t block = first_block; block < end_block; ++block)
       bytes += recording_.blocks()[block].bytes.size();
@@ -104,14 +124,14 @@ class Slice {
   }
 
   void take(const RecordView& record, uint64_t rank, RecordRef where) {
-    EventId event = recording_.events().of(record);
+    EventId event = events_.of(record);
     if (!event.valid()) {
       losses_.add(LossKind::k_unknown_event_id, 1,
                   fmt::format("at file offset {:#x}", record.file_offset));
       return;
     }
     Sample sample;
-    if (!decode_sample(record, recording_.events()[event].layout, sample)) {
+    if (!decode_sample(record, events_[event].layout, sample)) {
       losses_.add(LossKind::k_bad_record, 1,
                   fmt::format("sample at file offset {:#x}", record.file_offset));
       return;
@@ -123,66 +143,63 @@ class Slice {
       ++filtered;
       return;
     }
-    store(sample, event, time, where);
+    store(sample, event, time, rank, where);
   }
 
-  void store(const Sample& sample, EventId event, uint64_t time, RecordRef where) {
+  void store(const Sample& sample, EventId event, uint64_t time, uint64_t rank, RecordRef where) {
     size_t i = row_++;
     resolver_.enter(sample.id.pid, time, sample.cpu_mode);
-    columns_.event[i] = event.value;
+    if (event.value != 0) columns_.event[i] = event.value;  // zeros stand there already
     columns_.time[i] = time;
     columns_.pid[i] = sample.id.pid;
     columns_.tid[i] = sample.id.tid;
     columns_.cpu[i] = sample.id.cpu;
     columns_.period[i] = sample.period;
-    columns_.weight[i] = sample.weight;
+    if (sample.weight != 0) columns_.weight[i] = sample.weight;
     columns_.comm[i] = resolver_.comm(sample.id.tid, time);
     columns_.leaf[i] = resolver_.resolve(sample.ip, sample.cpu_mode);
-    store_chain(sample, columns_.chain[i]);
+    if (options_.want_chains) {
+      columns_.chain[i] = ChainId();
+      std::span<const FrameId> chain =
+          chain_builder_.build(sample, events_[event].attr, time, rank);
+      if (!chain.empty()) queue_.add(chain, columns_.chain[i]);
+      if (chain_builder_.used_copy()) columns_.was_copied[i] = 1;
+    }
     columns_.cpu_mode[i] = static_cast<uint8_t>(sample.cpu_mode);
     columns_.record[i] = where;
   }
 
-  void store_chain(const Sample& sample, ChainId& id) {
-    if (!options_.want_chains || sample.callchain.empty()) return;
-    chain_.clear();
-    bool whole = for_each_address(sample.callchain, [&](uint64_t ip, uint16_t mode) {
-      if (chain_.size() < options_.max_stack) chain_.push_back(resolver_.resolve(ip, mode));
-    });
-    if (!whole) losses_.add(LossKind::k_bad_call_chain);
-    if (!chain_.empty()) queue_.add(chain_, id);
-  }
-
   const Recording& recording_;
+  const EventTable& events_;
   const SidebandResult& sideband_;
   const SamplePassOptions& options_;
   SampleColumns& columns_;
   LossLedger& losses_;
   AddressResolver resolver_;
+  ChainBuilder chain_builder_;
   ChainQueue queue_{chains};
-  std::vector<FrameId> chain_;
   size_t row_ = 0;
 };
 
-/// Brings a slice's frame and chain ids into the common tables.
-void merge(Slice& slice, SampleColumns& columns, FrameTable& frames, ChainTable& chains) {
+/// What a slice's frames are in the common table.
+std::vector<FrameId> merge_frames(const Slice& slice, FrameTable& frames) {
   std::vector<FrameId> frame_of(slice.frames.size());
   for (size_t i = 0; i < frame_of.size(); ++i) {
     const Frame& frame = slice.frames[FrameId(i)];
     frame_of[i] = frames.intern(frame.dso, frame.address, frame.level);
+    if (frame.was_unwound) frames.mark_unwound(frame_of[i]);
   }
-  std::vector<ChainId> chain_of(slice.chains.size());
-  std::vector<FrameId> chain;
-  ChainQueue queue(chains);
-  for (size_t i = 0; i < chain_of.size(); ++i) {
-    chain.clear();
-    for (FrameId frame : slice.chains[ChainId(i)]) chain.push_back(frame_of[frame.index()]);
-    queue.add(chain, chain_of[i]);
-  }
-  queue.flush();
+  return frame_of;
+}
+
+/// Gives a slice the ids of the common tables, where its chains begin at `first_chain`.
+void renumber(Slice& slice, SampleColumns& columns, std::span<const FrameId> frame_of,
+              size_t first_chain) {
+  slice.chains.renumber(frame_of);
   for (size_t i = slice.first_row; i < slice.first_row + slice.rows; ++i) {
     columns.leaf[i] = frame_of[columns.leaf[i].index()];
-    if (columns.chain[i].valid()) columns.chain[i] = chain_of[columns.chain[i].index()];
+    if (ChainId chain = columns.chain_of(i); chain.valid())
+      columns.chain[i] = ChainId(first_chain + chain.index());
   }
 }
 
@@ -192,13 +209,19 @@ SamplePassResult read_samples(const Recording& recording, const Machine& machine
                               const SidebandResult& sideband, const SamplePassOptions& options,
                               size_t slices, LossLedger& losses, FrameTable known) {
   SamplePassResult result;
-  resize(result.samples, sideband.counts.samples);
+  make_room(result.samples, sideband.counts.samples, options.want_chains);
+  ChainSources sources{options.arch, options.cfi, options.max_stack, nullptr, nullptr};
+  DeferredChains deferred(sideband, recording.events(), losses);
+  if (options.merge_deferred) sources.deferred = &deferred;
+  StitchedCalls stitched;
+  if (options.stitch_calls) stitched = stitch_call_stacks(recording, sideband);
+  sources.stitched_calls = &stitched;
   size_t blocks = recording.blocks().size();
   slices = std::clamp<size_t>(slices, 1, std::max<size_t>(blocks, 1));
   std::vector<std::unique_ptr<Slice>> parts;
   for (size_t i = 0; i < slices; ++i)
-    parts.push_back(
-        std::make_unique<Slice>(recording, machine, sideband, options, result.samples, losses));
+    parts.push_back(std::make_unique<Slice>(recording, machine, sideband, options, sources,
+                                            result.samples, losses));
   parts[0]->frames = std::move(known);
   parallel_for(slices,
                [&](size_t i) { parts[i]->read(blocks * i / slices, blocks * (i + 1) / slices); });
@@ -206,19 +229,34 @@ SamplePassResult read_samples(const Recording& recording, const Machine& machine
   // The first slice's tables become the common ones: its ids are already those of a sequential
   // pass.
   result.frames = std::move(parts[0]->frames);
+  std::vector<std::vector<FrameId>> frame_of(slices);
+  std::vector<size_t> first_chain(slices);
+  for (size_t i = 1; i < slices; ++i) {
+    frame_of[i] = merge_frames(*parts[i], result.frames);
+    first_chain[i] = first_chain[i - 1] + parts[i - 1]->chains.size();
+  }
+  parallel_for(slices - 1, [&](size_t i) {
+    renumber(*parts[i + 1], result.samples, frame_of[i + 1], first_chain[i + 1]);
+  });
   result.chains = std::move(parts[0]->chains);
   size_t rows = 0;
   for (size_t i = 0; i < slices; ++i) {
     Slice& part = *parts[i];
-    if (i > 0) merge(part, result.samples, result.frames, result.chains);
+    if (i > 0) result.chains.append(std::move(part.chains));
     if (rows != part.first_row) move_rows(result.samples, rows, part.first_row, part.rows);
     rows += part.rows;
     result.filtered += part.filtered;
+    result.unwound.add(part.unwound());
+    result.missing_parts += part.missing_parts();
     result.first_time_ns = std::min(result.first_time_ns, part.first_time);
     result.last_time_ns = std::max(result.last_time_ns, part.last_time);
     parts[i].reset();
   }
-  resize(result.samples, rows);
+  shorten(result.samples, rows);
+  if (result.missing_parts > 0)
+    losses.add(LossKind::k_broken_chain, result.missing_parts,
+               "their user part, put off to the return from the kernel, never came");
+  count_unfinished(result.unwound, !options.more_follows, machine.dsos(), losses);
   return result;
 }
 

@@ -2,6 +2,7 @@
 // slices of the file.
 #pragma once
 
+#include "replay/chain_builder.h"
 #include "replay/sideband_pass.h"
 
 namespace sonde {
@@ -10,12 +11,19 @@ struct SamplePassOptions {
   SampleFilter filter;
   bool want_chains = true;
   uint32_t max_stack = UINT32_MAX;
+  abi::Arch arch = abi::Arch::kUnknown;  // of the recording
+  const ObjectCfi* cfi = nullptr;        // null: copied stacks are not unwound
+  bool more_follows = false;             // a round of a pipe: there will be others
+  bool merge_deferred = true;            // user parts that come in records of their own
+  bool stitch_calls = false;             // of `--call-graph lbr`, with those of the samples before
 };
 
 struct SamplePassResult {
   SampleColumns samples;
   FrameTable frames;  // symbols not yet resolved
   ChainTable chains;
+  UnwindCounts unwound;
+  uint64_t missing_parts = 0;  // deferred user parts of chains that never came
   uint64_t filtered = 0;
   uint64_t first_time_ns = UINT64_MAX, last_time_ns = 0;
 };

@@ -1,16 +1,53 @@
 #include "replay/session.h"
 
+#include <sys/utsname.h>
+
 #include <algorithm>
 #include <numeric>
 #include <thread>
 
 #include "replay/address_resolver.h"
+#include "replay/forget_policy.h"
 #include "replay/read_values.h"
 #include "replay/round_feed.h"
 #include "replay/sample_pass.h"
 #include "replay/sideband_pass.h"
 
 namespace sonde {
+namespace {
+
+/// As the header section HOSTNAME says it.
+std::string this_host() {
+  utsname name{};
+  return ::uname(&name) == 0 ? static_cast<const char*>(name.nodename) : "";
+}
+
+/// Files hold long stretches that are in order, one per ring and round: those are merged.
+void sort_by_time(std::vector<uint32_t>& order, const Column<uint64_t>& times) {
+  constexpr size_t kUsualStretch = 32;
+  auto is_before = [&](uint32_t a, uint32_t b) { return times[a] < times[b]; };
+  std::vector<ptrdiff_t> starts;  // of stretches
+  for (size_t i = 0; i < times.size(); ++i)
+    if (i == 0 || times[i] < times[i - 1]) starts.push_back(static_cast<ptrdiff_t>(i));
+  if (starts.size() > times.size() / kUsualStretch + 1) {
+    std::ranges::stable_sort(order, is_before);
+    return;
+  }
+  starts.push_back(static_cast<ptrdiff_t>(times.size()));
+  while (starts.size() > 2) {
+    std::vector<ptrdiff_t> merged;
+    for (size_t i = 0; i + 1 < starts.size(); i += 2) {
+      merged.push_back(starts[i]);
+      if (i + 2 < starts.size())
+        std::inplace_merge(order.begin() + starts[i], order.begin() + starts[i + 1],
+                           order.begin() + starts[i + 2], is_before);
+    }
+    merged.push_back(starts.back());
+    starts = std::move(merged);
+  }
+}
+
+}  // namespace
 
 struct Session::State {
   explicit State(Recording r) : recording(std::move(r)), machine(strings) {}
@@ -18,7 +55,12 @@ struct Session::State {
   StringPool strings;
   Recording recording;
   Machine machine;
+  std::optional<ObjectFinder> finder;
+  JitObjects jit_objects;
+  std::optional<JitFeed> jit;    // fills them
+  std::optional<ObjectCfi> cfi;  // looks things up in `finder` and `jit_objects`
   std::unique_ptr<Symbolizer> symbolizer;
+  InlineFrames inline_frames;
   SidebandResult sideband;
   SamplePassResult pass;
   CounterValues counters;
@@ -33,14 +75,28 @@ struct Session::State {
   const Env* env = nullptr;
   // Of a pipe that is followed.
   uint64_t records_seen = 0;
-  uint64_t exits_seen = 0;
-  uint64_t forget_to_ns = 0;  // what had ended by then goes next
+  ForgetPolicy forget;
 };
 
 /// The two passes over the blocks that the recording shows now.
 void Session::State::read_stretch(uint64_t first_rank) {
-  sideband = read_sideband(recording, machine, env->losses, first_rank);
-  SamplePassOptions how{options.filter, options.want_chains, options.max_stack};
+  if (!jit)
+    jit.emplace(machine, jit_objects,
+                JitFeed::Options{.symfs = options.symbols.symfs, .bundle = recording.bundle()});
+  sideband = read_sideband(recording, machine, env->losses, first_rank, &*jit);
+  options.symbols.recorded_here = recording.features().hostname == this_host();
+  options.symbols.bundle = recording.bundle();
+  if (!finder) finder.emplace(finder_options(options.symbols, *env));
+  if (!cfi) cfi.emplace(machine, *finder, jit_objects);
+  cfi->grow();
+  SamplePassOptions how{options.filter,
+                        options.want_chains,
+                        options.max_stack,
+                        abi::arch_from_machine(recording.features().arch.value_or("")),
+                        &*cfi,
+                        recording.stream() != nullptr,
+                        options.merge_deferred,
+                        options.stitch_calls};
   size_t slices = std::max(1u, std::thread::hardware_concurrency());
   pass =
       read_samples(recording, machine, sideband, how, slices, env->losses, std::move(pass.frames));
@@ -54,19 +110,27 @@ void Session::State::read_stretch(uint64_t first_rank) {
 void Session::State::make_symbolizer() {
   // What `record --kcore` copied are the symbols of just that boot.
   if (options.symbols.kallsyms.empty()) options.symbols.kallsyms = recording.facts().kernel_symbols;
-  symbolizer = std::make_unique<Symbolizer>(machine, options.symbols, *env,
-                                            recording.features().os_release.value_or(""));
+  symbolizer = std::make_unique<Symbolizer>(
+      machine, options.symbols, *env, recording.features().os_release.value_or(""), &jit_objects);
 }
 
 void Session::State::resolve_frames(size_t first) {
   if (!options.want_symbols) return;
   std::vector<char> hit(machine.dsos().size());
   std::vector<DsoId> dsos;
-  for (const Frame& frame : std::span(pass.frames.all()).subspan(first))
-    if (frame.dso.valid() && std::exchange(hit[frame.dso.index()], 1) == 0)
-      dsos.push_back(frame.dso);
-  symbolizer->load(dsos);
+  std::vector<uint64_t> kernel_addresses;
+  for (const Frame& frame : std::span(pass.frames.all()).subspan(first)) {
+    if (!frame.dso.valid()) continue;
+    if (std::exchange(hit[frame.dso.index()], 1) == 0) dsos.push_back(frame.dso);
+    if (machine.dsos()[frame.dso].is_kernel_side) kernel_addresses.push_back(frame.address);
+  }
+  // A pipe goes on to bring new addresses.
+  if (recording.stream() != nullptr)
+    symbolizer->load(dsos);
+  else
+    symbolizer->load(dsos, kernel_addresses);
   pass.frames.resolve_symbols(*symbolizer, first);
+  inline_frames.expand(pass.frames, first, pass.chains, *symbolizer, options.inlines);
 }
 
 void Session::State::take_stretch(const std::vector<RecordBlock>& blocks) {
@@ -78,17 +142,11 @@ void Session::State::take_stretch(const std::vector<RecordBlock>& blocks) {
   resolve_frames(known_frames);
 }
 
-/// A task may be sampled for a moment after its EXIT record; a second later nobody asks for it.
 void Session::State::forget_now_and_then() {
-  constexpr uint64_t kExits = 256;
-  constexpr uint64_t kPatience_ns = 1'000'000'000;
   if (sideband.rank_is_time) return;
-  exits_seen += sideband.counts.records_by_type[abi::kRecordExit];
-  uint64_t now = sideband.counts.last_time_ns;
-  if (exits_seen < kExits || now < forget_to_ns + kPatience_ns) return;
-  machine.forget_before(forget_to_ns);
-  forget_to_ns = now;
-  exits_seen = 0;
+  std::optional<uint64_t> before =
+      forget.after(sideband.counts.records_by_type[abi::kRecordExit], sideband.counts.last_time_ns);
+  if (before) machine.forget_before(*before);
 }
 
 Session::Session(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -157,12 +215,8 @@ StringPool& Session::strings() const {
 
 RecordView Session::record(size_t sample) const {
   RecordRef where = state_->pass.samples.record[sample];
-  RecordBlock block = state_->recording.blocks()[where.block];
-  block.bytes = block.bytes.subspan(where.offset);
-  if (!block.expanded) block.file_offset += where.offset;
-  RecordView view;
-  RecordRange(block, state_->recording.byte_order()).next(view);
-  return view;
+  const Recording& recording = state_->recording;
+  return record_at(recording.blocks()[where.block], where.offset, recording.byte_order());
 }
 
 bool Session::decode(size_t sample, Sample& out) const {
@@ -188,11 +242,10 @@ void Session::load_all_symbols() {
 }
 
 std::vector<uint32_t> Session::time_order() const {
-  const LargeVector<uint64_t>& times = state_->pass.samples.time;
+  const Column<uint64_t>& times = state_->pass.samples.time;
   std::vector<uint32_t> order(times.size());
   std::iota(order.begin(), order.end(), 0u);
-  if (!std::ranges::is_sorted(times))
-    std::ranges::stable_sort(order, {}, [&](uint32_t i) { return times[i]; });
+  sort_by_time(order, times);
   return order;
 }
 

@@ -6,8 +6,8 @@
 //   2. samples:   in parallel slices: decode, find the mapping of every address, intern frames and
 //   chains
 //   3. symbols:   the tables of the DSOs that were hit, in parallel; then every distinct frame once
-// Slices are merged in file order, so ids are those of a sequential pass whatever the number of
-// threads (law 5).
+// Slices are merged in file order, so ids of frames are those of a sequential pass whatever the
+// number of threads (law 5). Ids of chains are not: they only say what was the same inside a slice.
 //
 //   Session session = TRY(Session::open(path, options, env));
 //   for (size_t i = 0; i < session.samples().size(); ++i) … session.chains()[samples.chain[i]] …
@@ -26,6 +26,7 @@
 #include "machine/machine.h"
 #include "perfdata/recording.h"
 #include "replay/frame_table.h"
+#include "replay/inline_frames.h"
 #include "replay/sample_columns.h"
 #include "replay/sideband_pass.h"
 #include "symbol/symbolizer.h"
@@ -37,9 +38,12 @@ struct SessionOptions {
   bool follow = false;  // a pipe on standard input ("-") is not read to its end, see follow()
   SymbolOptions symbols;
   SampleFilter filter;
-  bool want_chains = true;          // false: call chains are not looked at
-  bool want_symbols = true;         // false: frames get no symbols
-  uint32_t max_stack = UINT32_MAX;  // frames kept per chain, leaf side
+  bool want_chains = true;           // false: call chains are not looked at
+  bool want_symbols = true;          // false: frames get no symbols
+  uint32_t max_stack = UINT32_MAX;   // frames kept per chain, leaf side
+  bool merge_deferred = true;        // user parts of chains that come in records of their own
+  bool stitch_calls = false;         // of `--call-graph lbr`, with those of the samples before
+  Inlines inlines = Inlines::kNone;  // which chains get the functions that were inlined
 };
 
 class Session {

@@ -6,7 +6,6 @@
 #include <numeric>
 
 #include "abi/record_names.h"
-#include "base/parallel.h"
 
 namespace sonde {
 namespace {
@@ -27,26 +26,15 @@ bool changes_state(uint32_t type) {
   }
 }
 
-/// What one block holds: its samples counted, its other records with their rank in the block.
-struct BlockContent {
-  struct Other {
-    uint64_t rank;
-    RecordView view;
-  };
-  uint64_t samples = 0;
-  uint64_t records = 0;
-  std::vector<Other> others;
-
-  void read(const RecordBlock& block, ByteOrder order) {
-    RecordRange range(block, order);
-    for (RecordView record; range.next(record); ++records) {
-      if (record.type == abi::kRecordSample)
-        ++samples;
-      else
-        others.push_back({records, record});
-    }
-  }
-};
+/// What a block holds that was not cut out of a file.
+BlockContent look_at(const RecordBlock& block, ByteOrder order) {
+  BlockContent content;
+  RecordRange range(block, order);
+  size_t offset = 0;
+  for (RecordView record; range.next(record); offset = range.stopped_at())
+    content.count(record.type, offset);
+  return content;
+}
 
 class SidebandPass {
  public:
@@ -58,15 +46,16 @@ class SidebandPass {
   }
 
   void walk(uint64_t rank) {
-    const std::vector<RecordBlock>& blocks = recording_.blocks();
-    std::vector<BlockContent> contents(blocks.size());
-    parallel_for(blocks.size(),
-                 [&](size_t i) { contents[i].read(blocks[i], recording_.byte_order()); });
-    for (const BlockContent& content : contents) {
+    ByteOrder order = recording_.byte_order();
+    for (const RecordBlock& block : recording_.blocks()) {
+      BlockContent seen;
+      if (!block.content) seen = look_at(block, order);
+      const BlockContent& content = block.content ? *block.content : seen;
       result_.samples_before.push_back(result_.counts.samples);
       result_.records_before.push_back(rank);
-      result_.counts.samples += content.samples;
-      for (const BlockContent::Other& other : content.others) take(other.view, rank + other.rank);
+      result_.counts.samples += content.samples();
+      for (const BlockContent::Place& place : content.others)
+        take(record_at(block, place.offset, order), rank + place.rank);
       rank += content.records;
     }
     result_.samples_before.push_back(result_.counts.samples);
@@ -132,24 +121,40 @@ bool file_order_is_time(const EventTable& events) {
   });
 }
 
+void apply_in_order(std::span<const OtherRecord> records, const EventTable& events,
+                    Machine& machine, JitFeed* jit, LossLedger& losses) {
+  SampleLayout none;
+  auto layout_of = [&](const OtherRecord& other) -> const SampleLayout& {
+    return other.event.valid() ? events[other.event].layout : none;
+  };
+  if (jit != nullptr) {
+    for (const OtherRecord& other : records) {
+      if (!JitFeed::may_tell(other.view)) continue;
+      if (auto mapped = decode_as<MmapRecord>(other.view, layout_of(other))) jit->look_at(*mapped);
+    }
+    jit->read_dumps(events, losses);
+  }
+  for (const OtherRecord& other : records) {
+    if (!changes_state(other.view.type)) continue;
+    if (jit != nullptr) jit->apply_up_to(other.time);
+    machine.apply(other.view, layout_of(other), other.time, losses);
+  }
+  if (jit != nullptr) jit->apply_all();
+}
+
 SidebandResult read_sideband(const Recording& recording, Machine& machine, LossLedger& losses,
-                             uint64_t first_rank) {
+                             uint64_t first_rank, JitFeed* jit) {
   SidebandPass pass(recording, losses);
   pass.walk(first_rank);
   SidebandResult result = std::move(pass).result();
 
-  std::vector<uint32_t> order;
-  for (uint32_t i = 0; i < result.others.size(); ++i)
-    if (changes_state(result.others[i].view.type)) order.push_back(i);
-  std::ranges::stable_sort(order, {}, [&](uint32_t i) { return result.others[i].time; });
-  SampleLayout none;
-  for (uint32_t i : order) {
-    const OtherRecord& other = result.others[i];
-    machine.apply(other.view, other.event.valid() ? recording.events()[other.event].layout : none,
-                  other.time, losses);
-  }
+  std::vector<OtherRecord> changes;
+  for (const OtherRecord& other : result.others)
+    if (changes_state(other.view.type)) changes.push_back(other);
+  std::ranges::stable_sort(changes, {}, &OtherRecord::time);
+  apply_in_order(changes, recording.events(), machine, jit, losses);
   for (const BuildIdEntry& entry : recording.features().build_ids)
-    machine.set_build_id(entry.path, entry.build_id, entry.misc);
+    machine.set_build_id(entry.path, entry.build_id, entry.misc, entry.file);
   machine.freeze();
   return result;
 }

@@ -2,11 +2,13 @@
 // the machine in time order, counts everything, and says how the samples must be read.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "base/loss.h"
 #include "machine/machine.h"
 #include "perfdata/recording.h"
+#include "replay/jit_feed.h"
 #include "replay/sample_columns.h"
 
 namespace sonde {
@@ -33,8 +35,15 @@ struct SidebandResult {
 /// it.
 bool file_order_is_time(const EventTable& events);
 
-/// `first_rank` is how many records were read before: those of a stream come in stretches.
+/// Applies records that are in the order of time, and those of them that change no state not. `jit`
+/// looks for jitdumps, where it is given, and adds what they say at its time. The machine is left
+/// to be frozen.
+void apply_in_order(std::span<const OtherRecord> records, const EventTable& events,
+                    Machine& machine, JitFeed* jit, LossLedger& losses);
+
+/// `first_rank` is how many records were read before: those of a stream come in stretches. `jit`
+/// as in apply_in_order.
 SidebandResult read_sideband(const Recording& recording, Machine& machine, LossLedger& losses,
-                             uint64_t first_rank = 0);
+                             uint64_t first_rank = 0, JitFeed* jit = nullptr);
 
 }  // namespace sonde

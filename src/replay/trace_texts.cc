@@ -2,15 +2,18 @@
 
 #include <sys/utsname.h>
 
+#include "base/number_hash.h"
 #include "base/text.h"
 #include "event/btf_constants.h"
 
 namespace sonde {
 namespace {
 
+using PrintkTexts = tsl::robin_map<uint64_t, std::string, NumberHash>;
+
 /// Lines `0xffffffff82345678 : "text"` of printk_formats, by address.
-tsl::robin_map<uint64_t, std::string> parse_printk(std::string_view text) {
-  tsl::robin_map<uint64_t, std::string> strings;
+PrintkTexts parse_printk(std::string_view text) {
+  PrintkTexts strings;
   for (std::string_view line : split(text, '\n')) {
     size_t colon = line.find(" : ");
     if (colon == std::string_view::npos) continue;
@@ -32,25 +35,18 @@ bool is_this_kernel(const Session& session) {
 
 }  // namespace
 
-TraceTexts::TraceTexts(const Session& session) {
-  events_.resize(session.events().size());
-  Bytes section = session.recording().features().tracing_data;
-  if (section.empty()) return;
-  data_ = TracingData::parse(section);
+TraceTexts::TraceTexts(const Session& session)
+    : formats_(session.recording()), programs_(session.events().size()) {
+  if (formats_.data() == nullptr) return;
   PrintTarget target;
   target.order = session.recording().byte_order();
-  target.word_size = data_->long_size();
+  target.word_size = formats_.data()->long_size();
   bool is_here = is_this_kernel(session);
-  for (size_t i = 0; i < events_.size(); ++i) {
-    const EventDesc& event = session.events()[EventId(i)];
-    if (event.attr.type != abi::kTypeTracepoint) continue;
-    const TracingData::Format* source = data_->by_id(static_cast<uint32_t>(event.attr.config));
-    if (source == nullptr) continue;
-    auto format = TracepointFormat::parse(source->text, source->system);
-    if (!format) continue;
-    events_[i].program = is_here ? compile_with_btf(*format, target, kKernelBtf)
-                                 : PrintProgram::compile(*format, target);
-    events_[i].format = std::move(*format);
+  for (size_t i = 0; i < programs_.size(); ++i) {
+    const TracepointFormat* format = formats_.of(EventId(i));
+    if (format == nullptr) continue;
+    programs_[i] = is_here ? compile_with_btf(*format, target, kKernelBtf)
+                           : PrintProgram::compile(*format, target);
   }
 
   const Session* shared = &session;
@@ -62,15 +58,15 @@ TraceTexts::TraceTexts(const Session& session) {
     return PrintContext::Symbol{shared->symbolizer().name(symbol),
                                 address - shared->symbolizer().start_of(symbol)};
   };
-  context_.printk = [strings = parse_printk(data_->printk_formats())](uint64_t address) {
+  context_.printk = [strings = parse_printk(formats_.data()->printk_formats())](uint64_t address) {
     auto found = strings.find(address);
     return found == strings.end() ? std::nullopt : std::optional<std::string_view>(found->second);
   };
 }
 
 void TraceTexts::print(EventId event, Bytes raw, std::string& out) const {
-  const Compiled& compiled = events_[event.index()];
-  if (compiled.program) compiled.program->print(raw, context_, out);
+  const std::optional<PrintProgram>& program = programs_[event.index()];
+  if (program) program->print(raw, context_, out);
 }
 
 }  // namespace sonde

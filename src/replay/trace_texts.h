@@ -10,9 +10,8 @@
 #include <vector>
 
 #include "event/print_fmt.h"
-#include "event/tracepoint_format.h"
-#include "perfdata/tracing_data.h"
 #include "replay/session.h"
+#include "replay/trace_formats.h"
 
 namespace sonde {
 
@@ -23,18 +22,11 @@ class TraceTexts {
   /// Appends what the print format makes of a sample's raw data. Safe from many threads.
   void print(EventId event, Bytes raw, std::string& out) const;
   /// The event's fields; null where its format is not known.
-  [[nodiscard]] const TracepointFormat* format(EventId event) const {
-    const Compiled& compiled = events_[event.index()];
-    return compiled.format ? &*compiled.format : nullptr;
-  }
+  [[nodiscard]] const TracepointFormat* format(EventId event) const { return formats_.of(event); }
 
  private:
-  struct Compiled {
-    std::optional<TracepointFormat> format;
-    std::optional<PrintProgram> program;
-  };
-  std::vector<Compiled> events_;
-  std::optional<TracingData> data_;
+  TraceFormats formats_;
+  std::vector<std::optional<PrintProgram>> programs_;  // by event
   PrintContext context_;
 };
 

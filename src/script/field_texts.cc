@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
 #include <ctime>
 #include <iterator>
@@ -19,14 +20,24 @@ std::string_view branch_type_name(uint32_t type) {
 }  // namespace
 
 void append_number(std::string& out, uint64_t value, size_t width, char pad) {
-  char digits[20];
-  size_t count = 0;
+  constexpr size_t kWidest = 32;
+  char text[kWidest];
+  size_t begin = kWidest;
   do {
-    digits[count++] = static_cast<char>('0' + value % 10);
+    text[--begin] = static_cast<char>('0' + value % 10);
     value /= 10;
   } while (value != 0);
-  if (count < width) out.append(width - count, pad);
-  while (count > 0) out += digits[--count];
+  size_t wanted = kWidest - std::min(width, kWidest);
+  while (begin > wanted) text[--begin] = pad;
+  out.append(text + begin, kWidest - begin);
+}
+
+void append_task_id(std::string& out, uint32_t id) {
+  auto number = static_cast<int32_t>(id);
+  if (number >= 0)
+    append_number(out, id, 5);
+  else
+    fmt::format_to(std::back_inserter(out), "{:5}", number);
 }
 
 void append_padded(std::string& out, std::string_view text, size_t width) {

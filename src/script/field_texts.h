@@ -11,8 +11,10 @@
 
 namespace sonde::script {
 
-/// Decimal, right-aligned.
+/// Decimal, right-aligned; `width` is at most 32.
 void append_number(std::string& out, uint64_t value, size_t width, char pad = ' ');
+/// "%5d" of a process or thread.
+void append_task_id(std::string& out, uint32_t id);
 void append_padded(std::string& out, std::string_view text, size_t width);
 /// "%16x".
 void append_hex16(std::string& out, uint64_t value);

@@ -4,6 +4,8 @@
 //   \t            1159 leaf+0x30 (/usr/bin/spin)\n
 #pragma once
 
+#include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,18 +34,19 @@ class FrameTexts {
   FrameTexts(const Session& session, const FrameStyle& style);
   /// Those that have come since.
   void grow(const Session& session);
-  [[nodiscard]] std::string_view operator[](FrameId frame) const {
-    const Span& span = spans_[frame.index()];
-    return {chunks_[span.chunk].data() + span.begin, span.size};
-  }
+  /// Appends the texts of a chain, one after the other.
+  void append(std::span<const FrameId> frames, std::string& out) const;
 
  private:
-  struct Span {
-    uint32_t chunk = 0, begin = 0, size = 0;
+  /// Texts are copied in steps of this many bytes, so behind the last one of a chunk lie as many.
+  static constexpr size_t kStep = 32;
+  struct Text {
+    const char* chars = nullptr;  // in one of the chunks
+    size_t size = 0;
   };
   FrameStyle style_;
-  std::vector<std::string> chunks_;
-  std::vector<Span> spans_;
+  std::vector<std::unique_ptr<std::string>> chunks_;  // texts_ point into them
+  std::vector<Text> texts_;                           // by FrameId
 };
 
 }  // namespace sonde

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "script/event_switch.h"
+#include "replay/event_gate.h"
 #include "script/record_lines.h"
 
 namespace sonde {
@@ -30,6 +30,6 @@ struct ScriptItem {
 /// By time, then by place in the file; by place alone where rounds are shown. `chosen` goes on
 /// where the last call left it.
 std::vector<ScriptItem> choose_items(const Session& session, const SamplePrinter& printer,
-                                     const ItemFilter& filter, EventSwitch& chosen);
+                                     const ItemFilter& filter, EventGate& chosen);
 
 }  // namespace sonde

@@ -3,6 +3,7 @@
 #include <oneapi/tbb/parallel_pipeline.h>
 
 #include <algorithm>
+#include <atomic>
 #include <thread>
 
 namespace sonde {
@@ -63,9 +64,17 @@ void write_lines(const Session& session, const SamplePrinter& printer,
       printer.print(item.index, clock.at(i), text);
   };
 
-  constexpr size_t kBatch = 2048;
+  // Batches of about so much text are large enough for the sink to pass them on as they are, and
+  // small enough to stay in the second-level cache between formatting and writing.
+  constexpr size_t kText_bytes = 320 * 1024;
+  constexpr size_t kFirstBatch = 64, kLargestBatch = 4096;
   struct Batch {
     size_t begin, end, buffer;
+  };
+  std::atomic<size_t> batch_size = kFirstBatch;
+  auto adapt = [&](const Batch& batch, size_t bytes) {
+    size_t size = (batch.end - batch.begin) * kText_bytes / std::max<size_t>(bytes, 1);
+    batch_size.store(std::clamp<size_t>(size, 1, kLargestBatch), std::memory_order_relaxed);
   };
   size_t next = 0, serial = 0;
   size_t tokens =
@@ -74,16 +83,17 @@ void write_lines(const Session& session, const SamplePrinter& printer,
   namespace tbb = oneapi::tbb;
   tbb::parallel_pipeline(
       tokens,
-      tbb::make_filter<void, Batch>(tbb::filter_mode::serial_in_order,
-                                    [&](tbb::flow_control& control) -> Batch {
-                                      if (next >= items.size() || out.failed() != 0) {
-                                        control.stop();
-                                        return {};
-                                      }
-                                      size_t begin = next;
-                                      next = std::min(items.size(), begin + kBatch);
-                                      return {begin, next, serial++ % tokens};
-                                    }) &
+      tbb::make_filter<void, Batch>(
+          tbb::filter_mode::serial_in_order,
+          [&](tbb::flow_control& control) -> Batch {
+            if (next >= items.size() || out.failed() != 0) {
+              control.stop();
+              return {};
+            }
+            size_t begin = next;
+            next = std::min(items.size(), begin + batch_size.load(std::memory_order_relaxed));
+            return {begin, next, serial++ % tokens};
+          }) &
           tbb::make_filter<Batch, Batch>(tbb::filter_mode::parallel,
                                          [&](Batch batch) {
                                            std::string& text = buffers[batch.buffer];
@@ -92,8 +102,10 @@ void write_lines(const Session& session, const SamplePrinter& printer,
                                              format(i, text);
                                            return batch;
                                          }) &
-          tbb::make_filter<Batch, void>(tbb::filter_mode::serial_in_order,
-                                        [&](Batch batch) { out.write(buffers[batch.buffer]); }));
+          tbb::make_filter<Batch, void>(tbb::filter_mode::serial_in_order, [&](Batch batch) {
+            out.write(buffers[batch.buffer]);
+            adapt(batch, buffers[batch.buffer].size());
+          }));
 }
 
 }  // namespace sonde

@@ -28,6 +28,8 @@ bool RecordChoice::wants(uint32_t type) const {
       return lost;
     case abi::kRecordTextPoke:
       return text_pokes;
+    case abi::kRecordCallchainDeferred:
+      return !merge_chains;
     case abi::kRecordFinishedRound:
       return rounds;
     default:
@@ -36,7 +38,8 @@ bool RecordChoice::wants(uint32_t type) const {
 }
 
 bool RecordChoice::any() const {
-  return tasks || mmaps || switches || namespaces || cgroups || bpf || lost || text_pokes || rounds;
+  return tasks || mmaps || switches || namespaces || cgroups || bpf || lost || text_pokes ||
+         !merge_chains || rounds;
 }
 
 /// What the recorder made up itself carries no id of an event: it goes with the first.
@@ -87,6 +90,21 @@ uint32_t RecordLines::subject(const RecordView& record, const EventDesc& event,
   return id.tid;
 }
 
+/// A user part of call chains: a line, and its frames below as those of a sample.
+void RecordLines::print_deferred_chain(const OtherRecord& record, const SampleId& who,
+                                       EventId event, std::string& out) const {
+  auto chain = decode_as<CallchainDeferredRecord>(record.view, session_.events()[event].layout);
+  if (!chain) return;
+  fmt::format_to(std::back_inserter(out), "DEFERRED CALLCHAIN [cookie: {:x}]\n", chain->cookie);
+  for (size_t i = 0; i < chain->ips.size(); ++i) {
+    RuntimeAddr address(chain->ips[i]);
+    if (abi::is_callchain_context(address.value)) continue;
+    Frame frame = session_.resolve(who.pid, record.time, address, abi::kMiscUser);
+    printer_.print_frame(event, frame, out);
+  }
+  out += '\n';
+}
+
 void RecordLines::print(const OtherRecord& record, uint64_t shown_time, std::string& out) const {
   const RecordView& view = record.view;
   StringSink body;
@@ -100,6 +118,8 @@ void RecordLines::print(const OtherRecord& record, uint64_t shown_time, std::str
   SampleId when = who(record);
   StringId comm = session_.machine().comm_at(subject(view, event, when), record.time);
   printer_.print_start(id, comm, when, shown_time, {view.type, view.misc}, out);
+  if (view.type == abi::kRecordCallchainDeferred)
+    return print_deferred_chain(record, when, id, out);
   body.print("PERF_RECORD_{}", abi::record_type_name(view.type));
   if (view.type == abi::kRecordLost) {
     if (auto lost = decode_as<LostRecord>(view, event.layout)) body.print(" lost {}\n", lost->lost);

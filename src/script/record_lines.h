@@ -22,7 +22,8 @@ struct RecordChoice {
   bool bpf = false;
   bool lost = false;
   bool text_pokes = false;
-  bool rounds = false;  // then everything comes in the order of the file
+  bool merge_chains = true;  // false: deferred user parts of call chains are shown by themselves
+  bool rounds = false;       // then everything comes in the order of the file
 
   [[nodiscard]] bool wants(uint32_t type) const;
   [[nodiscard]] bool any() const;
@@ -39,6 +40,8 @@ class RecordLines {
   void print(const OtherRecord& record, uint64_t shown_time, std::string& out) const;
 
  private:
+  void print_deferred_chain(const OtherRecord& record, const SampleId& who, EventId event,
+                            std::string& out) const;
   [[nodiscard]] EventId event_of(const OtherRecord& record) const;
   [[nodiscard]] uint32_t subject(const RecordView& record, const EventDesc& event,
                                  const SampleId& id) const;

@@ -159,17 +159,17 @@ void SamplePrinter::print_start(EventId event, StringId comm, const SampleId& wh
       append_padded(out, name, 16);
     out += ' ';
   }
-  auto to = std::back_inserter(out);
-  auto pid = static_cast<int32_t>(who.pid);
-  auto tid = static_cast<int32_t>(who.tid);
-  if (fields.has(Field::kPid) && fields.has(Field::kTid))
-    fmt::format_to(to, "{:5}/{:<5} ", pid, tid);
-  else if (fields.has(Field::kPid))
-    fmt::format_to(to, "{:5} ", pid);
-  else if (fields.has(Field::kTid))
-    fmt::format_to(to, "{:5} ", tid);
+  bool has_tid = fields.has(Field::kTid);
+  if (fields.has(Field::kPid)) {
+    append_task_id(out, who.pid);
+    if (has_tid) fmt::format_to(std::back_inserter(out), "/{:<5}", static_cast<int32_t>(who.tid));
+    out += ' ';
+  } else if (has_tid) {
+    append_task_id(out, who.tid);
+    out += ' ';
+  }
   if (fields.has(Field::kCpu) && options_.latency_format) {
-    fmt::format_to(to, "{:3} ", static_cast<int32_t>(who.cpu));
+    fmt::format_to(std::back_inserter(out), "{:3} ", static_cast<int32_t>(who.cpu));
   } else if (fields.has(Field::kCpu)) {
     out += '[';
     if (who.has_cpu())
@@ -213,7 +213,7 @@ void SamplePrinter::print(size_t i, uint64_t time, std::string& out) const {
   if (fields.has(Field::kIp)) {
     if (style.has_chain) {
       out += '\n';
-      print_chain(style, columns.chain[i], out);
+      print_chain(style, columns.chain_of(i), out);
     } else {
       out += ' ';
       const Frame& frame = session_->frame(columns.leaf[i]);
@@ -241,7 +241,7 @@ void SamplePrinter::print_branch_trace(const EventStyle& style, const Sample& sa
   without_line.fields.remove(Field::kSrcline);
   if (style.fields.has(Field::kIp) && style.has_chain) {
     out += '\n';
-    print_chain(style, columns.chain[i], out);
+    print_chain(style, columns.chain_of(i), out);
   } else if (style.fields.has(Field::kIp)) {
     out += ' ';
     append_hex16(out, sample.ip);
@@ -282,13 +282,21 @@ void SamplePrinter::print_instruction(const EventStyle& style, const Sample& sam
 
 void SamplePrinter::print_chain(const EventStyle& style, ChainId chain, std::string& out) const {
   if (!chain.valid()) return;
-  const FrameTexts& texts = frame_texts_[style.frame_style];
-  uint32_t left = options_.max_stack;
-  for (FrameId frame : session_->chains()[chain]) {
-    if (left-- == 0) return;
-    out += texts[frame];
-    if (!stops_.empty() && stops_[frame.index()] != 0) return;
+  std::span<const FrameId> frames = session_->chains()[chain];
+  frames = frames.first(std::min<size_t>(frames.size(), options_.max_stack));
+  if (!stops_.empty()) {
+    auto stop = std::ranges::find_if(frames, [&](FrameId f) { return stops_[f.index()] != 0; });
+    if (stop != frames.end()) frames = {frames.begin(), stop + 1};
   }
+  frame_texts_[style.frame_style].append(frames, out);
+}
+
+void SamplePrinter::print_frame(EventId event, const Frame& frame, std::string& out) const {
+  const EventStyle& style = events_[event.index()];
+  if (!style.fields.has(Field::kIp)) return;
+  fmt::format_to(std::back_inserter(out), "\t{:16x}", frame.address);
+  append_place(*session_, frame, frame_styles_[style.frame_style], out);
+  out += '\n';
 }
 
 void SamplePrinter::print_address(const EventStyle& style, const Sample& sample,

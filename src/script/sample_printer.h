@@ -47,6 +47,8 @@ class SamplePrinter {
   };
   void print_start(EventId event, StringId comm, const SampleId& who, uint64_t time,
                    RecordKind record, std::string& out) const;
+  /// A frame as it stands in call chains, with its line.
+  void print_frame(EventId event, const Frame& frame, std::string& out) const;
   /// Whether any event prints anything.
   [[nodiscard]] bool prints(EventId event) const { return !events_[event.index()].fields.empty(); }
   /// Whether samples must be printed one after the other, in order, by one thread.

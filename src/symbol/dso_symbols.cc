@@ -4,6 +4,10 @@
 
 #include "base/file.h"
 #include "elf/build_id.h"
+#include "store/build_id_cache.h"
+#include "store/bundle.h"
+#include "store/object_cache.h"
+#include "symbol/debuginfod.h"
 #include "symbol/perf_map.h"
 
 namespace sonde {
@@ -16,6 +20,22 @@ std::string running_kernel_build_id() {
 }
 
 }  // namespace
+
+FinderOptions finder_options(const SymbolOptions& options, const Env& env) {
+  FinderOptions finder;
+  finder.symfs = options.symfs;
+  finder.vmlinux = options.vmlinux;
+  finder.recorded_here = options.recorded_here;
+  finder.bundle = options.bundle;
+  finder.buildid_dir = build_id_directory(env, options.buildid_dir);
+  finder.debuginfod = options.debuginfod.has_value();
+  // The servers that perf's build-id cache asks are asked without a word on the command line, too.
+  auto configured = env.config.get("buildid-cache.debuginfod");
+  if (!finder.debuginfod && configured && !configured->empty())
+    finder.debuginfod = start_debuginfod(std::string(*configured)).has_value();
+  finder.object_cache = object_cache_directory(env);
+  return finder;
+}
 
 std::optional<uint64_t> DsoSymbols::to_table(uint64_t address) const {
   if (!segments) return address - slide;
@@ -49,6 +69,7 @@ DsoSymbols DsoSymbolLoader::load(const Dso& dso) const {
       return load_bpf(dso);
     case DsoKind::kVsyscall:
     case DsoKind::kNoSymbols:
+    case DsoKind::kJitDump:  // JitObjects have them
       break;
   }
   DsoSymbols none;
@@ -58,11 +79,11 @@ DsoSymbols DsoSymbolLoader::load(const Dso& dso) const {
 
 DsoSymbols DsoSymbolLoader::load_file(const Dso& dso) const {
   DsoSymbols loaded;
-  FoundObject found =
-      finder_.find({dso.path, dso.build_id, static_cast<pid_t>(dso.pid), std::nullopt});
+  FoundObject found = finder_.find(query_of(dso));
   if (!found.usable()) {
+    loaded.is_replaced = found.is_replaced();
     loaded.source =
-        found.build_id_differs()
+        loaded.is_replaced
             ? fmt::format("{} is another build than the one that was recorded", dso.path)
             : fmt::format("no symbols found in {}, maybe install a debug package?", dso.path);
     return loaded;
@@ -79,6 +100,7 @@ DsoSymbols DsoSymbolLoader::load_jit(const Dso& dso) const {
   loaded.source = fmt::format("no map of generated code: {} is missing", dso.path);
   std::vector<std::string> paths = perf_map_paths(static_cast<pid_t>(dso.pid));
   if (paths.empty()) paths.push_back(dso.path);
+  if (options_.bundle != nullptr) paths.insert(paths.begin(), options_.bundle->file_at(dso.path));
   for (const std::string& path : paths) {
     auto map = PerfMap::read(path);
     if (!map) continue;
@@ -113,10 +135,11 @@ DsoSymbols DsoSymbolLoader::load_bpf(const Dso& dso) const {
   return loaded;
 }
 
-void DsoSymbolLoader::prepare_kernel(const Dso& kernel, bool with_modules) {
+void DsoSymbolLoader::prepare_kernel(const Dso& kernel, bool with_modules,
+                                     KernelAddresses addresses) {
   if (kernel_table_ != nullptr) return;
   if (!options_.kallsyms.empty()) {
-    read_kallsyms(options_.kallsyms, kernel);
+    read_kallsyms(options_.kallsyms, kernel, addresses);
     return;
   }
   if (!options_.ignore_vmlinux || !options_.vmlinux.empty()) {
@@ -134,13 +157,13 @@ void DsoSymbolLoader::prepare_kernel(const Dso& kernel, bool with_modules) {
   // A copy in the cache is read ten times faster than the kernel writes its list. Only modules can
   // have moved since it was made.
   std::string cached = finder_.find_cached_kallsyms(kernel.build_id);
-  if (!cached.empty() && !with_modules && read_kallsyms(cached, kernel)) return;
+  if (!cached.empty() && !with_modules && read_kallsyms(cached, kernel, addresses)) return;
   if (kernel.build_id.empty() || same_build_id(kernel.build_id, running_kernel_build_id())) {
-    read_kallsyms("/proc/kallsyms", kernel);
+    read_kallsyms("/proc/kallsyms", kernel, addresses);
     return;
   }
   if (!cached.empty()) {
-    read_kallsyms(cached, kernel);
+    read_kallsyms(cached, kernel, addresses);
     return;
   }
   kernel_source_ =
@@ -148,26 +171,51 @@ void DsoSymbolLoader::prepare_kernel(const Dso& kernel, bool with_modules) {
 }
 
 /// False where it gives no symbols; the source then says why.
-bool DsoSymbolLoader::read_kallsyms(const std::string& path, const Dso& kernel) {
-  auto read = Kallsyms::read(path);
+bool DsoSymbolLoader::read_kallsyms(const std::string& path, const Dso& kernel,
+                                    KernelAddresses addresses) {
+  auto read = Kallsyms::open(path);
   if (!read) {
     kernel_source_ = read.error().message;
     return false;
   }
   kallsyms_ = std::move(*read);
+  // The same kernel booted again sits elsewhere (KASLR); the recording says where its _text was.
+  uint64_t slide = 0;
+  if (auto address = kallsyms_->address_of(kernel.reference_symbol);
+      address && kernel.reference_address.value != 0)
+    slide = kernel.reference_address.value - *address;
+  if (addresses) {
+    std::vector<uint64_t> in_table;
+    for (uint64_t address : *addresses) in_table.push_back(address - slide);
+    parse_around(in_table);
+  } else {
+    kallsyms_->parse_all();
+    kernel_part_ = kallsyms_->take_table();
+  }
   if (kallsyms_->restricted()) {
     kernel_source_ =
         path + " hides its addresses: kernel.kptr_restrict is set, run as root or set it to 0";
     return false;
   }
-  kernel_table_ = &kallsyms_->table();
+  kernel_table_ = &kernel_part_;
+  kernel_slide_ = slide;
   kernel_source_ = path;
   kernel_origin_ = 'k';
-  // The same kernel booted again sits elsewhere (KASLR); the recording says where its _text was.
-  if (auto address = kallsyms_->address_of(kernel.reference_symbol);
-      address && kernel.reference_address.value != 0)
-    kernel_slide_ = kernel.reference_address.value - *address;
   return true;
+}
+
+void DsoSymbolLoader::parse_around(std::span<const uint64_t> addresses) {
+  kallsyms_->parse_around(addresses);
+  kernel_part_ = kallsyms_->take_table();
+  for (uint64_t address : addresses)
+    if (kernel_part_.find(address) == nullptr) bare_addresses_.push_back(address);
+  std::ranges::sort(bare_addresses_);
+  rest_size_ = kallsyms_->most_symbols();
+}
+
+const SymbolTable& DsoSymbolLoader::rest_of_kernel() {
+  std::call_once(rest_made_, [this] { kallsyms_->parse_all(); });
+  return kallsyms_->table();
 }
 
 }  // namespace sonde

@@ -3,10 +3,15 @@
 // KASLR).
 #pragma once
 
+#include <algorithm>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
+#include "base/env.h"
 #include "elf/segment_map.h"
 #include "machine/dso.h"
 #include "symbol/kallsyms.h"
@@ -24,7 +29,15 @@ struct SymbolOptions {
   bool demangle_kernel = false;
   bool ignore_vmlinux = false;
   bool full_source_path = false;  // srcline with whole paths
+  /// --debuginfod: the servers to ask for files that are not here; empty for those of
+  /// DEBUGINFOD_URLS. Not given: none is asked.
+  std::optional<std::string> debuginfod;
+  bool recorded_here = false;      // the recording is of this machine
+  const Bundle* bundle = nullptr;  // what came with the recording
 };
+
+/// Where files are looked for, by what the options and the environment say.
+FinderOptions finder_options(const SymbolOptions& options, const Env& env);
 
 struct DsoSymbols {
   SymbolTable own;                     // empty where `table` is shared
@@ -33,6 +46,7 @@ struct DsoSymbols {
   uint64_t slide = 0;                  // table address = address inside the DSO - slide
   std::string source;                  // the file, or the sentence why there is none
   char origin = '!';                   // perf's letter
+  bool is_replaced = false;            // another build lies where the object was
 
   /// The address under which `table` and DWARF know this place.
   [[nodiscard]] std::optional<uint64_t> to_table(uint64_t address) const;
@@ -49,7 +63,19 @@ class DsoSymbolLoader {
   /// Before the first `load` of the kernel or a module, and not at the same time as another one of
   /// these: the kernel's symbols for a kernel with this build id.
   /// `with_modules`: addresses of modules will be asked for, which differ from boot to boot.
-  void prepare_kernel(const Dso& kernel, bool with_modules);
+  /// `addresses`: where given, of a text of 112,000 lines only the symbols at these are made; the
+  /// others follow when rest_of_kernel() is called.
+  using KernelAddresses = std::optional<std::span<const uint64_t>>;
+  void prepare_kernel(const Dso& kernel, bool with_modules, KernelAddresses addresses);
+  /// Whether there may be more symbols than those that prepare_kernel was asked for, and how many
+  /// at the most.
+  [[nodiscard]] size_t rest_size() const { return rest_size_; }
+  /// Whether it is known that no symbol is there.
+  [[nodiscard]] bool is_bare(uint64_t table_address) const {
+    return std::ranges::binary_search(bare_addresses_, table_address);
+  }
+  /// All symbols of the kernel. From any thread; the first call makes them.
+  [[nodiscard]] const SymbolTable& rest_of_kernel();
   [[nodiscard]] const ObjectFinder& finder() const { return finder_; }
 
  private:
@@ -57,12 +83,17 @@ class DsoSymbolLoader {
   [[nodiscard]] DsoSymbols load_jit(const Dso& dso) const;
   [[nodiscard]] DsoSymbols load_from_kernel(const Dso& dso) const;
   [[nodiscard]] DsoSymbols load_bpf(const Dso& dso) const;
-  bool read_kallsyms(const std::string& path, const Dso& kernel);
+  bool read_kallsyms(const std::string& path, const Dso& kernel, KernelAddresses addresses);
+  void parse_around(std::span<const uint64_t> addresses);
 
   ObjectFinder finder_;
   SymbolOptions options_;
   std::string kernel_release_;
   std::optional<Kallsyms> kallsyms_;
+  SymbolTable kernel_part_;               // what was asked for of kallsyms
+  std::vector<uint64_t> bare_addresses_;  // sorted
+  size_t rest_size_ = 0;
+  std::once_flag rest_made_;
   SymbolTable vmlinux_;
   const SymbolTable* kernel_table_ = nullptr;
   uint64_t kernel_slide_ = 0;

@@ -4,11 +4,11 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <unordered_map>
 
 #include "base/file.h"
+#include "symbol/kallsyms_lines.h"
 
 namespace sonde {
 namespace {
@@ -19,16 +19,6 @@ constexpr size_t kMaxModules = UINT16_MAX;
 bool is_upper(char c) {
   return c >= 'A' && c <= 'Z';
 }
-char to_upper(char c) {
-  return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-}
-
-/// Text, weak text, data and bss, as perf takes them; read-only data and absolute symbols are not
-/// places of code.
-bool is_wanted(char type) {
-  char upper = to_upper(type);
-  return upper == 'T' || upper == 'W' || upper == 'D' || upper == 'B';
-}
 
 uint8_t binding_of(char type) {
   if (type == 'W' || type == 'w') return STB_WEAK;
@@ -36,51 +26,18 @@ uint8_t binding_of(char type) {
 }
 
 uint8_t type_of(char type) {
-  char upper = to_upper(type);
-  return upper == 'T' || upper == 'W' ? STT_FUNC : STT_OBJECT;
+  return type == 'T' || type == 't' || type == 'W' || type == 'w' ? STT_FUNC : STT_OBJECT;
 }
 
-/// Values of hexadecimal digits; kNoDigit for all other characters.
-constexpr uint8_t kNoDigit = 0x80;
-constexpr std::array<uint8_t, 256> kDigits = [] {
-  std::array<uint8_t, 256> digits{};
-  digits.fill(kNoDigit);
-  for (uint8_t i = 0; i < 10; ++i) digits['0' + i] = i;
-  for (uint8_t i = 0; i < 6; ++i) digits['a' + i] = digits['A' + i] = static_cast<uint8_t>(10 + i);
-  return digits;
-}();
-
-/// One line taken apart.
-struct Line {
-  uint64_t address = 0;
-  char type = 0;
-  std::string_view name;
-  std::string_view module;  // with its brackets
-};
-
-bool parse_line(std::string_view text, Line& line) {
-  size_t digits = 0;
-  uint64_t address = 0;
-  for (; digits < text.size(); ++digits) {
-    uint8_t digit = kDigits[static_cast<uint8_t>(text[digits])];
-    if (digit == kNoDigit) break;
-    address = address << 4 | digit;
-  }
-  if (digits == 0 || digits > 16) return false;
-  text.remove_prefix(digits);
-  if (text.size() < 4 || text[0] != ' ' || text[2] != ' ') return false;
-  line.address = address;
-  line.type = text[1];
-  line.name = text.substr(3);
-  line.module = {};
-  if (line.name.ends_with(']')) {
-    std::string_view name = line.name.substr(0, line.name.find_first_of("\t "));
-    std::string_view rest = line.name.substr(name.size());
-    size_t open = rest.find('[');
-    if (open != std::string_view::npos) line.module = rest.substr(open, rest.find(']') - open + 1);
-    line.name = name;
-  }
-  return !line.name.empty() && line.name[0] != '\0';
+Symbol symbol_of(const KallsymsLine& line, uint16_t module) {
+  std::string_view name = line.name();
+  return {.start = line.address,
+          .end = line.address,
+          .name_chars = name.data(),
+          .name_size = static_cast<uint32_t>(name.size()),
+          .module = module,
+          .type = type_of(line.type),
+          .binding = binding_of(line.type)};
 }
 
 /// Module names to small numbers. Lines of one module stand together, so the last answer is nearly
@@ -108,71 +65,170 @@ class ModuleIds {
   uint16_t last_ = 0;
 };
 
-}  // namespace
-
-/// perf's copies are files; the kernel's own list has no size and must be read.
-Result<Kallsyms> Kallsyms::read(const std::string& path) {
-  struct stat status{};
-  if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_size == 0)
-    return parse(TRY(read_file(path)));
-  SymbolTableBuilder builder;
-  Bytes bytes = builder.keep(TRY(MappedFile::open(path))).bytes();
-  return parse({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, std::move(builder));
-}
-
-Kallsyms Kallsyms::parse(std::string given) {
-  SymbolTableBuilder builder;
-  std::string_view text = builder.keep(std::move(given));
-  return parse(text, std::move(builder));
-}
-
-Kallsyms Kallsyms::parse(std::string_view text, SymbolTableBuilder builder) {
-  constexpr size_t kUsualLine = 40;
-  Kallsyms kallsyms;
-  builder.reserve(text.size() / kUsualLine);
-  ModuleIds modules(kallsyms.modules_);
-  bool any = false;
-  uint64_t all_bits = 0;
-
-  for (size_t at = 0; at < text.size();) {
-    size_t end = std::min(text.find('\n', at), text.size());
-    Line line;
-    bool good = parse_line(text.substr(at, end - at), line);
-    at = end + 1;
-    if (!good) {
-      ++kallsyms.bad_lines_;
-      continue;
-    }
-    any = true;
-    all_bits |= line.address;
-    uint16_t module = modules.id(line.module);
-    if (!is_wanted(line.type) || line.name[0] == '$') continue;  // '$': marks in ARM modules
-    builder.add({.start = line.address,
-                 .end = line.address,
-                 .name_chars = line.name.data(),
-                 .name_size = static_cast<uint32_t>(line.name.size()),
-                 .module = module,
-                 .type = type_of(line.type),
-                 .binding = binding_of(line.type)});
+/// Of all lines, those that decide which symbols contain the addresses that are asked for.
+///
+/// The addresses, sorted, cut the line of numbers into gaps. The symbol at an address is the last
+/// one of the nearest gap below that has any, and it ends where the first one of the nearest gap
+/// above begins: so each gap keeps the lines of its lowest and of its highest address.
+class LinesAround {
+ public:
+  explicit LinesAround(std::span<const uint64_t> addresses)
+      : addresses_(addresses.begin(), addresses.end()) {
+    std::ranges::sort(addresses_);
+    auto rest = std::ranges::unique(addresses_);
+    addresses_.erase(rest.begin(), rest.end());
+    gaps_.resize(addresses_.size() + 1);
   }
 
-  kallsyms.restricted_ = any && all_bits == 0;
-  if (kallsyms.restricted_) return kallsyms;
-  builder.settle(FixupEnd::kKallsyms);
-  kallsyms.text_ = text;
-  kallsyms.table_ = std::move(builder).build();
+  void add(const KallsymsLine& line) {
+    Gap& gap = gap_of(line.address);
+    if (line.address >= gap.highest_address || gap.highest.empty()) {
+      if (line.address != gap.highest_address) gap.highest.clear();
+      gap.highest_address = line.address;
+      gap.highest.push_back(line);
+    }
+    if (line.address <= gap.lowest_address) {
+      if (line.address != gap.lowest_address) gap.lowest.clear();
+      gap.lowest_address = line.address;
+      gap.lowest.push_back(line);
+    }
+  }
+
+  /// In the order of the text.
+  [[nodiscard]] std::vector<KallsymsLine> lines() const {
+    std::vector<KallsymsLine> kept;
+    for (const Gap& gap : gaps_) {
+      kept.insert(kept.end(), gap.lowest.begin(), gap.lowest.end());
+      kept.insert(kept.end(), gap.highest.begin(), gap.highest.end());
+    }
+    auto place = [](const KallsymsLine& line) { return line.rest.data(); };
+    std::ranges::sort(kept, {}, place);
+    auto rest = std::ranges::unique(kept, {}, place);
+    kept.erase(rest.begin(), rest.end());
+    return kept;
+  }
+
+ private:
+  struct Gap {
+    uint64_t lowest_address = UINT64_MAX, highest_address = 0;
+    std::vector<KallsymsLine> lowest, highest;
+  };
+  /// Lines mostly stand in order, so the gap of the last one is nearly always right.
+  Gap& gap_of(uint64_t address) {
+    bool same = (last_ == 0 || addresses_[last_ - 1] < address) &&
+                (last_ == addresses_.size() || address <= addresses_[last_]);
+    if (!same)
+      last_ =
+          static_cast<size_t>(std::ranges::lower_bound(addresses_, address) - addresses_.begin());
+    return gaps_[last_];
+  }
+
+  std::vector<uint64_t> addresses_;
+  std::vector<Gap> gaps_;  // gap i: above address i - 1, up to address i
+  size_t last_ = 0;
+};
+
+}  // namespace
+
+Result<Kallsyms> Kallsyms::read(const std::string& path) {
+  Kallsyms kallsyms = TRY(open(path));
+  kallsyms.parse_all();
   return kallsyms;
 }
 
+Kallsyms Kallsyms::parse(std::string text) {
+  Kallsyms kallsyms;
+  auto storage = std::make_unique<NameStorageOf<std::string>>(std::move(text));
+  kallsyms.text_ = storage->value();
+  kallsyms.storage_ = std::move(storage);
+  kallsyms.parse_all();
+  return kallsyms;
+}
+
+/// perf's copies are files; the kernel's own list has no size and must be read.
+Result<Kallsyms> Kallsyms::open(const std::string& path) {
+  Kallsyms kallsyms;
+  struct stat status{};
+  if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_size == 0) {
+    auto storage = std::make_unique<NameStorageOf<std::string>>(TRY(read_file(path)));
+    kallsyms.text_ = storage->value();
+    kallsyms.storage_ = std::move(storage);
+  } else {
+    auto storage = std::make_unique<NameStorageOf<MappedFile>>(TRY(MappedFile::open(path)));
+    kallsyms.text_ = as_text(storage->value().bytes());
+    kallsyms.storage_ = std::move(storage);
+  }
+  return kallsyms;
+}
+
+void Kallsyms::parse_all() {
+  constexpr size_t kUsualLine = 40;
+  SymbolTableBuilder builder;
+  builder.reserve(text_.size() / kUsualLine);
+  modules_.clear();
+  ModuleIds modules(modules_);
+  uint64_t all_bits = 0;
+  bool any = false;
+  KallsymsLines lines(text_);
+  for (KallsymsLine line; lines.next(line);) {
+    any = true;
+    all_bits |= line.address;
+    uint16_t module = modules.id(line.module());
+    if (line.is_wanted()) builder.add(symbol_of(line, module));
+  }
+  bad_lines_ = lines.bad_lines();
+  restricted_ = any && all_bits == 0;
+  finish(std::move(builder));
+}
+
+void Kallsyms::parse_around(std::span<const uint64_t> addresses) {
+  LinesAround around(addresses);
+  uint64_t all_bits = 0;
+  bool any = false;
+  KallsymsLines lines(text_);
+  for (KallsymsLine line; lines.next(line);) {
+    any = true;
+    all_bits |= line.address;
+    if (line.is_wanted()) around.add(line);
+  }
+  bad_lines_ = lines.bad_lines();
+  restricted_ = any && all_bits == 0;
+
+  SymbolTableBuilder builder;
+  modules_.clear();
+  ModuleIds modules(modules_);
+  for (const KallsymsLine& line : around.lines())
+    builder.add(symbol_of(line, modules.id(line.module())));
+  finish(std::move(builder));
+  // The others served to find where these end.
+  std::vector<const Symbol*> found;
+  for (uint64_t address : addresses)
+    if (const Symbol* symbol = table_.find(address)) found.push_back(symbol);
+  std::ranges::sort(found);
+  auto rest = std::ranges::unique(found);
+  found.erase(rest.begin(), rest.end());
+  SymbolTableBuilder only_found;
+  for (const Symbol* symbol : found) only_found.add(*symbol);
+  table_ = std::move(only_found).build();
+}
+
+void Kallsyms::finish(SymbolTableBuilder builder) {
+  if (restricted_) return;
+  builder.settle(FixupEnd::kKallsyms);
+  table_ = std::move(builder).build();
+}
+
 std::optional<uint64_t> Kallsyms::address_of(std::string_view name) const {
+  if (name.empty() || restricted_) return std::nullopt;
   std::string pattern = " " + std::string(name);
   for (std::string_view rest = text_; !rest.empty();) {
     const void* found = ::memmem(rest.data(), rest.size(), pattern.data(), pattern.size());
     if (found == nullptr) return std::nullopt;
     auto at = static_cast<size_t>(static_cast<const char*>(found) - text_.data());
     size_t start = text_.rfind('\n', at) + 1;  // npos + 1: the first line
-    Line line;
-    if (parse_line(text_.substr(start, text_.find('\n', at) - start), line) && line.name == name)
+    KallsymsLine line;
+    if (KallsymsLines(text_.substr(start, text_.find('\n', at) - start)).next(line) &&
+        line.name() == name)
       return line.address;
     rest = text_.substr(at + 1);
   }

@@ -4,6 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <random>
+
+#include "symbol/kallsyms_lines.h"
 #include "symbol/perf_map.h"
 
 namespace sonde {
@@ -57,6 +61,62 @@ TEST(Kallsyms, CountsBadLines) {
   EXPECT_EQ(kallsyms.table().find(0xffff0000)->name(), "last");
 }
 
+/// Modules and aliases, addresses out of order, lines of other kinds in between.
+std::string some_kallsyms() {
+  std::mt19937 random(5);
+  std::string text;
+  for (int i = 0; i < 4000; ++i) {
+    uint64_t base = i < 3000 ? 0xffffffff81000000 : 0xffffffffc0000000 + (random() % 4) * 0x10000;
+    uint64_t address = base + (random() % 8192) * 16;
+    text += fmt::format("{:016x} {} f{}", address, "TtDbRA"[random() % 6], i);
+    if (i >= 3000) text += fmt::format("\t[m{}]", (address >> 16) % 4);
+    text += i % 97 == 0 ? "\nnot a line\n" : "\n";
+  }
+  return text;
+}
+
+TEST(Kallsyms, SymbolsAroundAddressesAreThoseOfTheWholeTable) {
+  std::string path = testing::TempDir() + "kallsyms_around";
+  std::ofstream(path) << some_kallsyms();
+  Kallsyms whole = *Kallsyms::read(path);
+  std::mt19937 random(6);
+  for (size_t count : {0u, 1u, 7u, 500u}) {
+    std::vector<uint64_t> addresses = {0, UINT64_MAX};
+    for (size_t i = 0; i < count; ++i)
+      addresses.push_back((random() % 3 == 0 ? 0xffffffffc0000000 : 0xffffffff81000000) +
+                          random() % 0x42000);
+    Kallsyms part = *Kallsyms::open(path);
+    part.parse_around(addresses);
+    EXPECT_EQ(part.bad_lines(), whole.bad_lines());
+    EXPECT_LE(part.table().size(), addresses.size());
+    for (uint64_t address : addresses) {
+      const Symbol* expected = whole.table().find(address);
+      const Symbol* found = part.table().find(address);
+      ASSERT_EQ(found == nullptr, expected == nullptr) << std::hex << address;
+      if (expected == nullptr) continue;
+      EXPECT_EQ(found->name(), expected->name());
+      EXPECT_EQ(found->start, expected->start);
+      EXPECT_EQ(found->end, expected->end);
+      EXPECT_EQ(part.module_of(*found), whole.module_of(*expected));
+    }
+  }
+}
+
+TEST(KallsymsLines, DigitsAreReadAsOneByOne) {
+  for (char c = 1; c < 127; ++c) {
+    if (c == '\n') continue;
+    std::string text = "ffffffff8100a0f0 t name\n";
+    text[7] = text[12] = c;
+    KallsymsLine line;
+    bool is_digit = std::isxdigit(static_cast<unsigned char>(c)) != 0;
+    ASSERT_EQ(KallsymsLines(text).next(line), is_digit) << int{c};
+    if (is_digit) {
+      EXPECT_EQ(line.address, std::stoull(text.substr(0, 16), nullptr, 16));
+      EXPECT_EQ(line.name(), "name");
+    }
+  }
+}
+
 TEST(PerfMap, ReadsLines) {
   PerfMap map = PerfMap::parse(
       "7f0000001000 20 LazyCompile:~run /srv/app.js:12\n"
@@ -71,6 +131,21 @@ TEST(PerfMap, ReadsLines) {
   EXPECT_EQ(map.table.find(0x7f000000102f)->name(), "newer");
   EXPECT_EQ(map.table.find(0x7f0000002008)->name(), "with prefix");
   EXPECT_EQ(map.table.find(0x7f0000003000), nullptr);
+}
+
+TEST(PerfMap, NamesOfDotNetJavaAndPython) {
+  PerfMap map = PerfMap::parse(
+      "00007F1122330000 6f void [System.Private.CoreLib] System.Collections.Generic.List`1[int32]::"
+      "Add(!0)[Tier0]\n"
+      "0x00007f0ad0ec7600 0x00000000000000b8 java.lang.Object Map.get(java.lang.Object, int)\n"
+      "7f0b00000000 b py::inner:/srv/app.py\n");
+  EXPECT_EQ(map.bad_lines, 0U);
+  EXPECT_EQ(
+      map.table.find(0x7f112233006e)->name(),
+      "void [System.Private.CoreLib] System.Collections.Generic.List`1[int32]::Add(!0)[Tier0]");
+  EXPECT_EQ(map.table.find(0x7f0ad0ec7600)->name(),
+            "java.lang.Object Map.get(java.lang.Object, int)");
+  EXPECT_EQ(map.table.find(0x7f0b0000000a)->name(), "py::inner:/srv/app.py");
 }
 
 TEST(PerfMap, PointsLieInsideRanges) {

@@ -9,6 +9,8 @@
 #include "base/check.h"
 #include "base/text.h"
 #include "elf/build_id.h"
+#include "store/mapped_object.h"
+#include "symbol/debuginfod.h"
 #include "symbol/object_paths.h"
 #include "symbol/own_vdso.h"
 
@@ -55,6 +57,8 @@ std::string_view words(Verdict verdict) {
       return "refused: has no build id, but the recording has one";
     case Verdict::kBuildIdDiffers:
       return "refused: its build id is not the recorded one";
+    case Verdict::kOtherFile:
+      return "refused: another file than the one that was mapped";
     case Verdict::kNothingNew:
       return "adds nothing";
   }
@@ -64,9 +68,12 @@ std::string_view words(Verdict verdict) {
 /// Goes through candidates and keeps what they are good for.
 class Search {
  public:
-  explicit Search(std::string_view build_id) : build_id_(build_id) {}
+  explicit Search(std::string_view build_id, uint64_t inode = 0)
+      : build_id_(build_id), inode_(inode) {}
 
   [[nodiscard]] bool done() const { return found_.symbols && (found_.runtime || symbols_ran_); }
+  [[nodiscard]] bool lacks_symbols() const { return !found_.symbols; }
+  [[nodiscard]] bool lacks_all() const { return !found_.usable(); }
 
   void look(const PlaceToLook& place) {
     if (done()) return;
@@ -76,6 +83,10 @@ class Search {
     Candidate& candidate = found_.tried.emplace_back(
         Candidate{place.source, place.path, Verdict::kNotThere, std::string()});
     if (!is_regular_file(place.path)) return;
+    if (inode_ != 0 && !is_file_of(place.path, inode_)) {
+      candidate.verdict = Verdict::kOtherFile;
+      return;
+    }
     auto file = ElfFile::open(place.path);
     if (!file) {
       candidate.verdict = Verdict::kNotElf;
@@ -126,9 +137,17 @@ class Search {
   }
 
   std::string build_id_;
+  uint64_t inode_;            // which the object's own file must have; 0: any
   bool symbols_ran_ = false;  // `symbols` is the runtime file too
   FoundObject found_;
 };
+
+/// 0 where the build id decides, or nothing can.
+uint64_t wanted_inode(const FinderOptions& options, const ObjectQuery& query) {
+  bool matters = query.by_inode ||
+                 (options.recorded_here && options.symfs.empty() && options.bundle == nullptr);
+  return query.build_id.empty() && matters ? query.inode : 0;
+}
 
 /// What the object's own file tells that the search needs first. It is judged later, in its turn.
 struct OwnFile {
@@ -137,9 +156,12 @@ struct OwnFile {
   std::string build_id;
 };
 
-OwnFile read_own_file(const std::vector<PlaceToLook>& places, std::string_view build_id) {
+OwnFile read_own_file(const std::vector<PlaceToLook>& places, const FinderOptions& options,
+                      const ObjectQuery& query) {
+  std::string_view build_id = query.build_id;
   for (const PlaceToLook& place : places) {
-    if (!is_regular_file(place.path)) continue;
+    if (!is_regular_file(place.path) || !is_file_of(place.path, wanted_inode(options, query)))
+      continue;
     auto file = ElfFile::open(place.path);
     if (!file || (!build_id.empty() && !same_build_id(file->build_id(), build_id))) continue;
     OwnFile own{place.path, {}, std::string(file->build_id())};
@@ -165,6 +187,7 @@ char symtab_origin(ObjectSource source) {
     case ObjectSource::kBuildIdCache:
       return 'B';
     case ObjectSource::kBuildIdCacheDebug:
+    case ObjectSource::kDebuginfod:
       return 'D';
     case ObjectSource::kFedoraDebug:
       return 'f';
@@ -209,21 +232,16 @@ std::string_view describe(ObjectSource source) {
       return "mapped by the process";
     case ObjectSource::kVmlinux:
       return "kernel image";
+    case ObjectSource::kDebuginfod:
+      return "debuginfod";
   }
   return {};
 }
 
-std::string default_buildid_dir(std::string_view flag, std::string_view environment,
-                                std::string_view home) {
-  if (!flag.empty()) return std::string(flag);
-  if (!environment.empty()) return std::string(environment);
-  return home.empty() ? std::string() : fmt::format("{}/.debug", home);
-}
-
-bool FoundObject::build_id_differs() const {
+bool FoundObject::is_replaced() const {
   return std::ranges::any_of(tried, [](const Candidate& candidate) {
     return candidate.verdict == Verdict::kBuildIdDiffers ||
-           candidate.verdict == Verdict::kNoBuildId;
+           candidate.verdict == Verdict::kNoBuildId || candidate.verdict == Verdict::kOtherFile;
   });
 }
 
@@ -244,6 +262,15 @@ SymbolTable FoundObject::load_symbols(const ElfSymbolOptions& options) {
   return load_elf_symbols(std::move(*symbols), std::move(runtime), options);
 }
 
+ObjectQuery query_of(const Dso& dso) {
+  return {.path = dso.path,
+          .build_id = dso.build_id,
+          .pids = dso.pids,
+          .mount_namespace = dso.mount_namespace,
+          .inode = dso.file.inode,
+          .by_inode = dso.is_ambiguous};
+}
+
 FoundObject ObjectFinder::find(const ObjectQuery& query) const {
   if (query.path == "[vdso]") {
     Search search(query.build_id);
@@ -254,7 +281,7 @@ FoundObject ObjectFinder::find(const ObjectQuery& query) const {
     return std::move(search).finish();
   }
   std::vector<PlaceToLook> own_places = object_places(options_, query);
-  OwnFile own = read_own_file(own_places, query.build_id);
+  OwnFile own = read_own_file(own_places, options_, query);
   // Without a recorded build id, the object's own still tells which debug file belongs to it.
   std::string_view build_id = query.build_id.empty() ? own.build_id : query.build_id;
   Search search(build_id);
@@ -269,11 +296,19 @@ FoundObject ObjectFinder::find(const ObjectQuery& query) const {
     search.look(debug_build_id_places(options_, build_id));
     search.look(own_places);
     for (size_t i = 2; i < by_path.size(); ++i) search.look(by_path[i]);
-  } else if (!own.path.empty()) {
-    // Nothing tells files of one path apart, so only the best of them counts.
-    search.look({ObjectSource::kSystemPath, own.path});
   } else {
-    search.look(own_places);
+    // Nothing but the inode tells files of one path apart, so only the best of them counts.
+    Search by_file({}, wanted_inode(options_, query));
+    by_file.look(own.path.empty() ? own_places
+                                  : std::vector{PlaceToLook{ObjectSource::kSystemPath, own.path}});
+    return std::move(by_file).finish();
+  }
+  if (options_.debuginfod && !build_id.empty()) {
+    auto fetch = [&](DebuginfodFile what) {
+      search.look({ObjectSource::kDebuginfod, fetch_from_debuginfod(build_id, what)});
+    };
+    if (search.lacks_all()) fetch(DebuginfodFile::kExecutable);
+    if (search.lacks_symbols()) fetch(DebuginfodFile::kDebugInfo);
   }
   return std::move(search).finish();
 }
@@ -304,7 +339,7 @@ FoundObject ObjectFinder::find_vmlinux(std::string_view build_id, std::string_vi
 
 std::string ObjectFinder::find_cached_kallsyms(std::string_view build_id) const {
   std::vector<std::string> paths = cache_paths(options_, build_id, "kallsyms");
-  if (!paths.empty())
+  if (!options_.buildid_dir.empty() && !build_id.empty())
     paths.push_back(
         fmt::format("{}/[kernel.kallsyms]/{}/kallsyms", options_.buildid_dir, to_hex(build_id)));
   for (const std::string& path : paths)
@@ -314,7 +349,7 @@ std::string ObjectFinder::find_cached_kallsyms(std::string_view build_id) const 
 
 std::string ObjectFinder::find_debug_info(const ObjectQuery& query) const {
   std::vector<PlaceToLook> own_places = object_places(options_, query);
-  OwnFile own = read_own_file(own_places, query.build_id);
+  OwnFile own = read_own_file(own_places, options_, query);
   std::string build_id = query.build_id.empty() ? own.build_id : query.build_id;
   std::vector<PlaceToLook> places = own_places;
   auto append = [&places](std::vector<PlaceToLook> more) {
@@ -328,12 +363,14 @@ std::string ObjectFinder::find_debug_info(const ObjectQuery& query) const {
     append(debug_path_places(options_, query.path));
   }
   for (const PlaceToLook& place : places) {
-    if (!is_regular_file(place.path)) continue;
+    if (!is_regular_file(place.path) || !is_file_of(place.path, wanted_inode(options_, query)))
+      continue;
     auto file = ElfFile::open(place.path);
     if (!file || (!build_id.empty() && !same_build_id(file->build_id(), build_id))) continue;
     if (has_dwarf(*file)) return place.path;
   }
-  return {};
+  if (!options_.debuginfod || build_id.empty()) return {};
+  return fetch_from_debuginfod(build_id, DebuginfodFile::kDebugInfo);
 }
 
 }  // namespace sonde

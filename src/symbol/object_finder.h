@@ -19,10 +19,13 @@
 
 #include "base/error.h"
 #include "elf/elf_file.h"
+#include "machine/dso.h"
 #include "symbol/elf_symbols.h"
 #include "symbol/symbol_table.h"
 
 namespace sonde {
+
+class Bundle;
 
 /// Where a file was found; the order of the search is that of this list.
 enum class ObjectSource : uint8_t {
@@ -39,6 +42,7 @@ enum class ObjectSource : uint8_t {
   kMappedFile,  // /proc/PID/map_files/RANGE or /proc/PID/exe: a deleted file that a process still
                 // holds
   kVmlinux,     // --vmlinux or the usual places
+  kDebuginfod,  // fetched from a server
 };
 /// The letter by which perf's verbose report tells the source ('d' the object itself, 'B' the cache
 /// …).
@@ -46,25 +50,27 @@ char symtab_origin(ObjectSource source);
 std::string_view describe(ObjectSource source);
 
 struct FinderOptions {
-  std::string symfs;        // --symfs: every path is looked up below it
-  std::string buildid_dir;  // --buildid-dir; see default_buildid_dir; empty: no cache
+  std::string symfs;               // --symfs: every path is looked up below it
+  std::string buildid_dir;         // --buildid-dir; see build_id_directory; empty: no cache
+  const Bundle* bundle = nullptr;  // what came with the recording goes before the cache
   std::string debug_root = "/usr/lib/debug";
   std::string proc = "/proc";
   std::string vmlinux;                   // --vmlinux: an explicit file
   bool ignore_vmlinux_build_id = false;  // --ignore-vmlinux-buildid
+  bool debuginfod = false;               // ask servers for what is not here (symbol/debuginfod.h)
+  std::string object_cache;              // see ObjectCache; empty: none
+  bool recorded_here = false;  // of this machine: where build ids are missing, inodes tell
 };
-/// What --buildid-dir, PERF_BUILDID_DIR and HOME ("~/.debug") make of it, in this order; empty
-/// values are absent.
-std::string default_buildid_dir(std::string_view flag, std::string_view environment,
-                                std::string_view home);
 
 struct ObjectQuery {
-  std::string path = {};      // as recorded, maybe with " (deleted)"; or "[vdso]"
-  std::string build_id = {};  // raw bytes; empty where the recording has none
-  pid_t pid = 0;              // a process that maps it, for /proc/PID/root; 0 for none
-  std::optional<std::pair<uint64_t, uint64_t>> mapped_at =
-      std::nullopt;  // runtime range in that process, for deleted files
+  std::string path = {};            // as recorded, maybe with " (deleted)"; or "[vdso]"
+  std::string build_id = {};        // raw bytes; empty where the recording has none
+  std::vector<uint32_t> pids = {};  // processes that map it, for /proc/PID/root; maybe gone
+  uint64_t mount_namespace = 0;     // of theirs, where it is known
+  uint64_t inode = 0;               // of the file that was mapped; 0: not known
+  bool by_inode = false;            // without a build id, only a file with that inode will do
 };
+ObjectQuery query_of(const Dso& dso);
 
 struct Candidate {
   enum class Verdict : uint8_t {
@@ -74,6 +80,7 @@ struct Candidate {
     kNotElf,
     kNoBuildId,  // the recording has a build id, the file has none
     kBuildIdDiffers,
+    kOtherFile,   // no build id to tell, but another file than the one that was mapped
     kNothingNew,  // fine, but adds nothing to what was found before
   };
   ObjectSource source;
@@ -96,7 +103,7 @@ struct FoundObject {
     return runtime ? runtime->segments() : symbols->segments();
   }
   /// Some file was refused because it is another build than the one that was recorded.
-  [[nodiscard]] bool build_id_differs() const;
+  [[nodiscard]] bool is_replaced() const;
   /// One line per candidate, for -v.
   [[nodiscard]] std::string explain() const;
   /// Moves the files into the table; segments() is gone after it. Requires usable().

@@ -89,7 +89,7 @@ TEST_F(ObjectFinderTest, RefusesAnotherBuild) {
   put("/root/usr/lib/a.so", {.build_id = kOtherId, .symbol = "own"});
   FoundObject found = find("/usr/lib/a.so", kId);
   EXPECT_FALSE(found.usable());
-  EXPECT_TRUE(found.build_id_differs());
+  EXPECT_TRUE(found.is_replaced());
   EXPECT_NE(found.explain().find("refused: its build id is not the recorded one"),
             std::string::npos);
 
@@ -158,7 +158,7 @@ TEST_F(ObjectFinderTest, LooksIntoOtherMountNamespaces) {
   fs::create_symlink("/", root_ + "/proc/self/root");
   fs::create_symlink("../../container", root_ + "/proc/7/root");
   put("/container/app/a", {.symbol = "contained"});
-  FoundObject found = ObjectFinder(options_).find({.path = "/app/a", .build_id = {}, .pid = 7});
+  FoundObject found = ObjectFinder(options_).find({.path = "/app/a", .build_id = {}, .pids = {7}});
   ASSERT_TRUE(found.usable());
   EXPECT_EQ(symbol_of(found), "contained");
 }
@@ -192,13 +192,6 @@ TEST_F(ObjectFinderTest, PerfMapPathsKnowThePidInside) {
   EXPECT_EQ(paths[0], root_ + "/proc/4711/root/tmp/perf-12.map");
   EXPECT_EQ(paths[1], "/tmp/perf-4711.map");
   EXPECT_EQ(perf_map_paths(99, options_.proc, "/tmp").size(), 1U);
-}
-
-TEST(BuildIdDir, FlagThenEnvironmentThenHome) {
-  EXPECT_EQ(default_buildid_dir("/a", "/b", "/h"), "/a");
-  EXPECT_EQ(default_buildid_dir("", "/b", "/h"), "/b");
-  EXPECT_EQ(default_buildid_dir("", "", "/h"), "/h/.debug");
-  EXPECT_EQ(default_buildid_dir("", "", ""), "");
 }
 
 }  // namespace

@@ -1,35 +1,13 @@
 #include "symbol/object_paths.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
-
-#include <array>
 
 #include "base/text.h"
+#include "store/bundle.h"
+#include "store/mapped_object.h"
 
 namespace sonde {
 namespace {
-
-constexpr std::string_view kDeleted = " (deleted)";
-
-std::string link_target(const std::string& path) {
-  std::array<char, 4096> target{};
-  ssize_t size = ::readlink(path.c_str(), target.data(), target.size());
-  return size <= 0 ? std::string() : std::string(target.data(), static_cast<size_t>(size));
-}
-
-/// /proc/PID/root where the process sees other files than we do; empty where it sees the same, or
-/// is gone.
-std::string foreign_root(const std::string& proc, pid_t pid) {
-  if (pid <= 0) return {};
-  std::string process = fmt::format("{}/{}", proc, pid);
-  std::string its_mounts = link_target(process + "/ns/mnt");
-  std::string its_root = link_target(process + "/root");
-  if (its_root.empty()) return {};
-  bool same = its_mounts == link_target(proc + "/self/ns/mnt") &&
-              its_root == link_target(proc + "/self/root");
-  return same ? std::string() : process + "/root";
-}
 
 std::string_view directory_of(std::string_view path) {
   size_t slash = path.rfind('/');
@@ -49,29 +27,27 @@ std::string hex_path(std::string_view build_id) {
 
 std::vector<PlaceToLook> object_places(const FinderOptions& options, const ObjectQuery& query) {
   std::vector<PlaceToLook> places;
-  std::string_view path = query.path;
-  if (!path.starts_with('/')) return places;
-  bool deleted = path.ends_with(kDeleted);
-  std::string_view bare = deleted ? path.substr(0, path.size() - kDeleted.size()) : path;
-  auto add = [&](ObjectSource source, std::string place) {
-    places.push_back({source, std::move(place)});
-  };
+  if (!query.path.starts_with('/')) return places;
+  if (options.bundle != nullptr && query.build_id.empty())
+    if (std::string file = options.bundle->file_at(without_deleted(query.path)); !file.empty())
+      places.push_back({ObjectSource::kSystemPath, std::move(file)});
   if (!options.symfs.empty()) {
-    add(ObjectSource::kSystemPath, options.symfs + std::string(bare));
+    std::string below = options.symfs + std::string(without_deleted(query.path));
+    places.push_back({ObjectSource::kSystemPath, std::move(below)});
     return places;
   }
-  if (std::string root = foreign_root(options.proc, query.pid); !root.empty())
-    add(ObjectSource::kSystemPath, root + std::string(path));
-  add(ObjectSource::kSystemPath, std::string(path));
-  if (!deleted) return places;
-  if (query.pid > 0) {
-    std::string process = fmt::format("{}/{}", options.proc, query.pid);
-    if (query.mapped_at)
-      add(ObjectSource::kMappedFile, fmt::format("{}/map_files/{:x}-{:x}", process,
-                                                 query.mapped_at->first, query.mapped_at->second));
-    if (link_target(process + "/exe") == path) add(ObjectSource::kMappedFile, process + "/exe");
+  MappedObject object{.path = query.path,
+                      .inode = query.inode,
+                      .pids = query.pids,
+                      .mount_namespace = query.mount_namespace};
+  bool deleted = without_deleted(query.path).size() < query.path.size();
+  for (WayToObject& way : ways_to(object, options.proc)) {
+    // Where a file was deleted, the one that took its place needs a proof that it is the same.
+    bool unproven = deleted && way.path == without_deleted(query.path) && query.build_id.empty();
+    ObjectSource source =
+        way.kind == WayKind::kMapping ? ObjectSource::kMappedFile : ObjectSource::kSystemPath;
+    if (!unproven) places.push_back({source, std::move(way.path)});
   }
-  if (!query.build_id.empty()) add(ObjectSource::kSystemPath, std::string(bare));
   return places;
 }
 
@@ -111,9 +87,13 @@ std::vector<PlaceToLook> debug_build_id_places(const FinderOptions& options,
 
 std::vector<std::string> cache_paths(const FinderOptions& options, std::string_view build_id,
                                      std::string_view name) {
-  if (options.buildid_dir.empty() || build_id.size() < 2) return {};
+  std::vector<std::string> paths;
+  if (options.bundle != nullptr)
+    if (std::string file = options.bundle->file(build_id, name); !file.empty())
+      paths.push_back(std::move(file));
+  if (options.buildid_dir.empty() || build_id.size() < 2) return paths;
   std::string entry = fmt::format("{}/.build-id/{}", options.buildid_dir, hex_path(build_id));
-  std::vector<std::string> paths{fmt::format("{}/{}", entry, name)};
+  paths.push_back(fmt::format("{}/{}", entry, name));
   if (name == "elf" || name == "kallsyms") paths.push_back(entry);
   return paths;
 }

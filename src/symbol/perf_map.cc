@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "symbol/generated_name.h"
 
 namespace sonde {
 namespace {
@@ -43,7 +44,8 @@ PerfMap PerfMap::parse(std::string given) {
       ++map.bad_lines;
       continue;
     }
-    text[static_cast<size_t>(line.data() - text.data()) + line.size()] = '\0';
+    size_t name = static_cast<size_t>(line.data() - text.data());
+    text[name + make_generated_name_readable(&text[name], line.size())] = '\0';
     uint64_t end = *start + *size < *start ? UINT64_MAX : *start + *size;
     builder.add({.start = *start,
                  .end = end,

@@ -2,7 +2,7 @@
 // for perf.
 //
 // Compilers append to the file while they run and use freed memory again, so where ranges overlap
-// the last line wins.
+// the last line wins. Names of lambdas lose their addresses (generated_name.h).
 #pragma once
 
 #include <sys/types.h>

@@ -5,9 +5,8 @@
 namespace sonde {
 
 std::string format_srcline(const SourceLine& line, const SrclineStyle& style) {
-  std::string_view file = line.file;
-  if (!style.full_path) file = file.substr(file.rfind('/') + 1);
-  return fmt::format("{}:{}", file, line.line);
+  if (style.full_path) return fmt::format("{}:{}", line.file.path(), line.line);
+  return fmt::format("{}:{}", line.file.last(), line.line);
 }
 
 std::string format_unknown_srcline(std::string_view symbol_name, uint64_t offset_in_symbol) {

@@ -6,6 +6,9 @@
 #include <mutex>
 
 #include "base/parallel.h"
+#include "base/text.h"
+#include "store/bundle.h"
+#include "store/object_cache.h"
 #include "symbol/demangle.h"
 #include "symbol/source_index.h"
 
@@ -34,12 +37,17 @@ class ShownNames {
   std::deque<std::string> kept_;
 };
 
-/// The line index of a DSO: one thread at a time may use it.
 struct Lines {
-  std::mutex mutex;
-  bool opened = false;
+  std::once_flag opened;
+  std::optional<KeptObject> kept;  // what `index` was restored from
   std::optional<LineIndex> index;
 };
+
+constexpr std::string_view kLinesKind = "lines";
+/// Debug information that is read in some milliseconds: what is less is not kept on disk.
+constexpr uint64_t kWorthKeeping = uint64_t{256} << 10;
+/// The same, where something is kept already.
+constexpr uint64_t kWorthAdding = uint64_t{4} << 10;
 
 struct LoadedDso {
   DsoId dso;
@@ -47,50 +55,81 @@ struct LoadedDso {
   uint32_t first_id = 0;
   std::unique_ptr<ShownNames> names;
   Lines lines;
+  /// Of the kernel's objects: the symbols that nobody announced. It has its range of ids from the
+  /// beginning, and its table when the first of them is wanted.
+  LoadedDso* rest = nullptr;
+  std::once_flag made;
 };
 
 }  // namespace
 
 struct Symbolizer::State {
-  State(const Machine& m, SymbolOptions o, FinderOptions finder, std::string release)
-      : machine(m), options(o), loader(std::move(finder), std::move(o), std::move(release)) {}
+  State(const Machine& m, SymbolOptions o, const Env& env, FinderOptions finder,
+        std::string release)
+      : machine(m),
+        losses(env.losses),
+        options(o),
+        cache(finder.object_cache),
+        loader(std::move(finder), std::move(o), std::move(release)) {}
 
   const Machine& machine;
+  LossLedger& losses;
   SymbolOptions options;
+  ObjectCache cache;
   DsoSymbolLoader loader;
+  const JitObjects* jit = nullptr;
   std::deque<LoadedDso> loaded;    // in the order of their ids
   std::vector<LoadedDso*> by_dso;  // by DsoId; null: not loaded
   uint32_t next_id = 0;
+  InlinedSymbols inlined;
 
   [[nodiscard]] LoadedDso* of(DsoId dso) const {
     return dso.valid() && dso.index() < by_dso.size() ? by_dso[dso.index()] : nullptr;
+  }
+  /// The symbol that is in a table.
+  [[nodiscard]] SymbolId real(SymbolId symbol) const {
+    return InlinedSymbols::has(symbol) ? inlined[symbol].into : symbol;
   }
   [[nodiscard]] LoadedDso& of(SymbolId symbol) {
     auto above = std::upper_bound(loaded.begin(), loaded.end(), symbol.value,
                                   [](uint32_t id, const LoadedDso& l) { return id < l.first_id; });
     return *std::prev(above);
   }
+  /// Null where the DSO is no jitdump.
+  [[nodiscard]] const JitObject* jit_object(DsoId dso) const {
+    return jit == nullptr ? nullptr : jit->of(dso);
+  }
+  [[nodiscard]] bool has_lines(const LoadedDso* loaded_dso) const {
+    return loaded_dso != nullptr &&
+           (loaded_dso->symbols.segments || jit_object(loaded_dso->dso) != nullptr);
+  }
   [[nodiscard]] bool is_of_kernel(DsoId dso) const;
   void load(LoadedDso& one);
-  void load_kernel(std::span<LoadedDso* const> of_kernel);
+  const LineIndex* lines_of(LoadedDso& dso);
+  void open_lines(LoadedDso& dso);
+  void keep_lines();
+  void say_replaced(std::span<LoadedDso* const> fresh) const;
+  void load_kernel(std::span<LoadedDso* const> of_kernel,
+                   DsoSymbolLoader::KernelAddresses addresses);
+  void add_rest(LoadedDso& of_kernel);
+  [[nodiscard]] SymbolId find_in_rest(LoadedDso& rest, uint64_t table_address);
   [[nodiscard]] std::optional<SourceLine> line_at(LoadedDso& dso, uint64_t address);
 };
 
 Symbolizer::Symbolizer(const Machine& machine, SymbolOptions options, const Env& env,
-                       std::string_view kernel_release) {
-  FinderOptions finder;
-  finder.symfs = options.symfs;
-  finder.vmlinux = options.vmlinux;
-  finder.buildid_dir =
-      default_buildid_dir(options.buildid_dir, env.variable("PERF_BUILDID_DIR").value_or(""),
-                          env.variable("HOME").value_or(""));
-  state_ = std::make_unique<State>(machine, std::move(options), std::move(finder),
+                       std::string_view kernel_release, const JitObjects* jit) {
+  FinderOptions finder = finder_options(options, env);
+  state_ = std::make_unique<State>(machine, std::move(options), env, std::move(finder),
                                    std::string(kernel_release));
+  state_->jit = jit;
 }
 
-Symbolizer::~Symbolizer() = default;
+Symbolizer::~Symbolizer() {
+  state_->keep_lines();
+}
 
-void Symbolizer::load(std::span<const DsoId> dsos) {
+void Symbolizer::load(std::span<const DsoId> dsos,
+                      std::optional<std::span<const uint64_t>> kernel_addresses) {
   State& state = *state_;
   state.by_dso.resize(state.machine.dsos().size());
   std::vector<LoadedDso*> fresh, of_kernel, others;
@@ -104,9 +143,9 @@ void Symbolizer::load(std::span<const DsoId> dsos) {
   }
   // The kernel's list is the longest of all, so it goes first.
   size_t kernel_jobs = of_kernel.empty() ? 0 : 1;
-  parallel_for(kernel_jobs + others.size(), [&](size_t i) {
+  parallel_jobs(kernel_jobs + others.size(), [&](size_t i) {
     if (i < kernel_jobs)
-      state.load_kernel(of_kernel);
+      state.load_kernel(of_kernel, kernel_addresses);
     else
       state.load(*others[i - kernel_jobs]);
   });
@@ -114,6 +153,29 @@ void Symbolizer::load(std::span<const DsoId> dsos) {
     loaded->first_id = state.next_id;
     state.next_id += static_cast<uint32_t>(loaded->symbols.table->size());
   }
+  if (state.loader.rest_size() > 0)
+    for (LoadedDso* loaded : of_kernel) state.add_rest(*loaded);
+  state.say_replaced(fresh);
+}
+
+void Symbolizer::State::add_rest(LoadedDso& of_kernel) {
+  LoadedDso& rest = loaded.emplace_back();
+  rest.dso = of_kernel.dso;
+  rest.symbols.slide = of_kernel.symbols.slide;
+  rest.first_id = next_id;
+  next_id += static_cast<uint32_t>(loader.rest_size());
+  of_kernel.rest = &rest;
+}
+
+SymbolId Symbolizer::State::find_in_rest(LoadedDso& rest, uint64_t table_address) {
+  if (loader.is_bare(table_address)) return {};
+  std::call_once(rest.made, [&] {
+    rest.symbols.table = &loader.rest_of_kernel();
+    rest.names = std::make_unique<ShownNames>(rest.symbols.table->size());
+  });
+  const Symbol* symbol = rest.symbols.table->find(table_address);
+  return symbol == nullptr ? SymbolId()
+                           : SymbolId(rest.first_id + rest.symbols.table->index_of(*symbol));
 }
 
 bool Symbolizer::State::is_of_kernel(DsoId dso) const {
@@ -121,18 +183,38 @@ bool Symbolizer::State::is_of_kernel(DsoId dso) const {
   return kind == DsoKind::kKernel || kind == DsoKind::kModule;
 }
 
+/// Wrong symbols are never shown, but that there are none has a reason.
+void Symbolizer::State::say_replaced(std::span<LoadedDso* const> fresh) const {
+  constexpr size_t kMostNamed = 3;
+  std::vector<std::string> named;
+  size_t count = 0;
+  for (const LoadedDso* one : fresh)
+    if (one->symbols.is_replaced && ++count <= kMostNamed)
+      named.push_back(machine.dsos()[one->dso].path);
+  if (count == 0) return;
+  if (count > kMostNamed) named.emplace_back("…");
+  losses.add(LossKind::k_replaced_object, count, join(named, ", "));
+}
+
 void Symbolizer::State::load(LoadedDso& one) {
-  one.symbols = loader.load(machine.dsos()[one.dso]);
+  if (const JitObject* generated = jit_object(one.dso)) {
+    one.symbols.own = generated->symbols();
+    one.symbols.source = machine.dsos()[one.dso].path;
+    one.symbols.origin = 'J';
+  } else {
+    one.symbols = loader.load(machine.dsos()[one.dso]);
+  }
   if (one.symbols.table == nullptr) one.symbols.table = &one.symbols.own;
   one.names = std::make_unique<ShownNames>(one.symbols.table->size());
 }
 
-void Symbolizer::State::load_kernel(std::span<LoadedDso* const> of_kernel) {
+void Symbolizer::State::load_kernel(std::span<LoadedDso* const> of_kernel,
+                                    DsoSymbolLoader::KernelAddresses addresses) {
   const DsoTable& table = machine.dsos();
   DsoId kernel = table.find("[kernel.kallsyms]");
   bool with_modules = std::ranges::any_of(
       of_kernel, [&](LoadedDso* l) { return table[l->dso].kind == DsoKind::kModule; });
-  loader.prepare_kernel(kernel.valid() ? table[kernel] : Dso(), with_modules);
+  loader.prepare_kernel(kernel.valid() ? table[kernel] : Dso(), with_modules, addresses);
   for (LoadedDso* one : of_kernel) load(*one);
 }
 
@@ -143,12 +225,14 @@ SymbolId Symbolizer::find(DsoId dso, uint64_t address) const {
   if (!table_address) return {};
   const SymbolTable& table = *loaded->symbols.table;
   const Symbol* symbol = table.find(*table_address);
-  return symbol == nullptr ? SymbolId() : SymbolId(loaded->first_id + table.index_of(*symbol));
+  if (symbol != nullptr) return SymbolId(loaded->first_id + table.index_of(*symbol));
+  return loaded->rest != nullptr ? state_->find_in_rest(*loaded->rest, *table_address) : SymbolId();
 }
 
 SymbolInfo Symbolizer::info(SymbolId symbol) const {
-  LoadedDso& loaded = state_->of(symbol);
-  const Symbol& entry = loaded.symbols.table->symbols()[symbol.value - loaded.first_id];
+  SymbolId real = state_->real(symbol);
+  LoadedDso& loaded = state_->of(real);
+  const Symbol& entry = loaded.symbols.table->symbols()[real.value - loaded.first_id];
   return {loaded.dso,
           loaded.symbols.from_table(entry.start),
           loaded.symbols.from_table(entry.end),
@@ -158,12 +242,14 @@ SymbolInfo Symbolizer::info(SymbolId symbol) const {
 }
 
 uint64_t Symbolizer::start_of(SymbolId symbol) const {
+  symbol = state_->real(symbol);
   LoadedDso& loaded = state_->of(symbol);
   return loaded.symbols.from_table(
       loaded.symbols.table->symbols()[symbol.value - loaded.first_id].start);
 }
 
 std::string_view Symbolizer::name(SymbolId symbol) const {
+  if (InlinedSymbols::has(symbol)) return state_->inlined[symbol].name;
   LoadedDso& loaded = state_->of(symbol);
   uint32_t index = symbol.value - loaded.first_id;
   return loaded.names->get(index, [&] {
@@ -176,7 +262,7 @@ std::string_view Symbolizer::name(SymbolId symbol) const {
 }
 
 DsoId Symbolizer::dso_of(SymbolId symbol) const {
-  return state_->of(symbol).dso;
+  return state_->of(state_->real(symbol)).dso;
 }
 
 std::string_view Symbolizer::source_of(DsoId dso) const {
@@ -190,25 +276,90 @@ char Symbolizer::origin_of(DsoId dso) const {
   return loaded == nullptr ? '!' : loaded->symbols.origin;
 }
 
-std::optional<SourceLine> Symbolizer::State::line_at(LoadedDso& dso, uint64_t address) {
-  std::scoped_lock lock(dso.lines.mutex);
-  if (!dso.lines.opened) {
-    dso.lines.opened = true;
-    const Dso& object = machine.dsos()[dso.dso];
-    std::string path = loader.finder().find_debug_info(
-        {object.path, object.build_id, static_cast<pid_t>(object.pid), std::nullopt});
-    if (!path.empty())
-      if (auto index = LineIndex::open(path)) dso.lines.index = std::move(*index);
+/// Null where the object has no DWARF.
+const LineIndex* Symbolizer::State::lines_of(LoadedDso& dso) {
+  std::call_once(dso.lines.opened, [&] { open_lines(dso); });
+  return dso.lines.index ? &*dso.lines.index : nullptr;
+}
+
+void Symbolizer::State::open_lines(LoadedDso& dso) {
+  const Dso& object = machine.dsos()[dso.dso];
+  const FinderOptions& options_of_finder = loader.finder().options();
+  DwarfPlaces places{options_of_finder.symfs, options_of_finder.debug_root};
+  if (const Bundle* bundle = options_of_finder.bundle)
+    places.by_build_id = [bundle](std::string_view build_id) {
+      return bundle->file(build_id, "debug");
+    };
+  auto open = [this, &object]() -> Result<ElfFile> {
+    std::string path = loader.finder().find_debug_info(query_of(object));
+    if (path.empty()) return fail(ErrorCode::kNotFound, "no debug information");
+    return ElfFile::open(path);
+  };
+  dso.lines.kept = cache.find(object.build_id, kLinesKind, LineIndex::kPackedVersion);
+  if (dso.lines.kept) dso.lines.index = LineIndex::restore(dso.lines.kept->bytes(), open, places);
+  if (dso.lines.index) return;
+  auto file = open();
+  if (!file) return;
+  if (auto index = LineIndex::open(std::move(*file), places)) dso.lines.index = std::move(*index);
+}
+
+void Symbolizer::State::keep_lines() {
+  for (LoadedDso& dso : loaded) {
+    if (!dso.lines.index) continue;
+    if (auto bytes = dso.lines.index->pack(dso.lines.kept ? kWorthAdding : kWorthKeeping))
+      cache.keep(machine.dsos()[dso.dso].build_id, kLinesKind, LineIndex::kPackedVersion, *bytes);
   }
+}
+
+std::optional<SourceLine> Symbolizer::State::line_at(LoadedDso& dso, uint64_t address) {
+  if (const JitObject* generated = jit_object(dso.dso)) return generated->line_at(address);
   auto elf_address = dso.symbols.segments->addr_of(FileOffset(address));
-  if (!dso.lines.index || !elf_address) return std::nullopt;
-  return dso.lines.index->find(*elf_address);
+  if (!elf_address) return std::nullopt;
+  const LineIndex* lines = lines_of(dso);
+  return lines == nullptr ? std::nullopt : lines->find(*elf_address);
+}
+
+void Symbolizer::prepare_lines(DsoId dso, std::span<const uint64_t> addresses,
+                               LineParts parts) const {
+  LoadedDso* loaded = state_->of(dso);
+  if (loaded == nullptr || !loaded->symbols.segments) return;
+  const LineIndex* lines = state_->lines_of(*loaded);
+  if (lines == nullptr) return;
+  std::vector<ElfAddr> wanted;
+  wanted.reserve(addresses.size());
+  for (uint64_t address : addresses)
+    if (auto elf_address = loaded->symbols.segments->addr_of(FileOffset(address)))
+      wanted.push_back(*elf_address);
+  lines->prepare(wanted, parts);
+}
+
+void Symbolizer::inlined_at(DsoId dso, uint64_t address,
+                            std::vector<std::string_view>& names) const {
+  if (const JitObject* generated = state_->jit_object(dso))
+    return generated->inlined_at(address, names);
+  LoadedDso* loaded = state_->of(dso);
+  if (loaded == nullptr || !loaded->symbols.segments) return;
+  auto elf_address = loaded->symbols.segments->addr_of(FileOffset(address));
+  const LineIndex* lines = state_->lines_of(*loaded);
+  if (lines != nullptr && elf_address) lines->inlined_functions(*elf_address, names);
+}
+
+SymbolId Symbolizer::inlined(SymbolId into, std::string_view linkage_name) {
+  return state_->inlined.intern(into, linkage_name, [this](std::string_view name) {
+    DemangleOptions demangle;
+    demangle.enabled = state_->options.demangle;
+    return shown_name(name, false, demangle);
+  });
+}
+
+std::string_view Symbolizer::label(SymbolId symbol) const {
+  return InlinedSymbols::has(symbol) ? state_->inlined[symbol].label : name(symbol);
 }
 
 std::string Symbolizer::srcline(DsoId dso, uint64_t address) const {
   if (!dso.valid()) return std::string(kNoSrcline);
   LoadedDso* loaded = state_->of(dso);
-  if (loaded != nullptr && loaded->symbols.segments) {
+  if (state_->has_lines(loaded)) {
     auto line = state_->line_at(*loaded, address);
     return line ? format_srcline(*line, {state_->options.full_source_path})
                 : std::string(kNoSrcline);
@@ -221,7 +372,7 @@ std::string Symbolizer::srcline(DsoId dso, uint64_t address) const {
 
 std::string Symbolizer::srcfile(DsoId dso, uint64_t address) const {
   LoadedDso* loaded = state_->of(dso);
-  if (loaded == nullptr || !loaded->symbols.segments) return {};
+  if (!state_->has_lines(loaded)) return {};
   auto line = state_->line_at(*loaded, address);
   if (!line) return {};
   std::string text = format_srcline(*line, {state_->options.full_source_path});
@@ -231,17 +382,15 @@ std::string Symbolizer::srcfile(DsoId dso, uint64_t address) const {
 
 std::optional<SourcePlace> Symbolizer::source_place(DsoId dso, uint64_t address) const {
   LoadedDso* loaded = state_->of(dso);
-  if (loaded == nullptr || !loaded->symbols.segments) return std::nullopt;
+  if (!state_->has_lines(loaded)) return std::nullopt;
   auto line = state_->line_at(*loaded, address);
   if (!line) return std::nullopt;
-  return SourcePlace{std::string(line->file), line->line};
+  return SourcePlace{line->file.path(), line->line};
 }
 
 std::string Symbolizer::object_path(DsoId dso) const {
   const Dso& object = state_->machine.dsos()[dso];
-  return state_->loader.finder()
-      .find({object.path, object.build_id, static_cast<pid_t>(object.pid), std::nullopt})
-      .runtime_path;
+  return state_->loader.finder().find(query_of(object)).runtime_path;
 }
 
 }  // namespace sonde

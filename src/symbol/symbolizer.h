@@ -13,12 +13,13 @@
 #include <string_view>
 
 #include "base/env.h"
+#include "dwarf/line_index.h"
 #include "machine/machine.h"
 #include "symbol/dso_symbols.h"
+#include "symbol/inlined_symbols.h"
+#include "symbol/jit_objects.h"
 
 namespace sonde {
-
-using SymbolId = Id<struct SymbolTag>;
 
 /// What is known of a symbol. `start` and `end` are in the same space as Mapping::to_object.
 struct SymbolInfo {
@@ -39,14 +40,17 @@ struct SourcePlace {
 
 class Symbolizer {
  public:
-  /// `kernel_release` is the recorded kernel's (OSRELEASE), to find its vmlinux.
+  /// `kernel_release` is the recorded kernel's (OSRELEASE), to find its vmlinux. `jit` holds the
+  /// objects of kind kJitDump, and outlives this.
   Symbolizer(const Machine& machine, SymbolOptions options, const Env& env,
-             std::string_view kernel_release);
+             std::string_view kernel_release, const JitObjects* jit = nullptr);
   ~Symbolizer();
 
   /// Reads the symbol tables of these DSOs, in parallel; those that are loaded already cost
-  /// nothing.
-  void load(std::span<const DsoId> dsos);
+  /// nothing. Who knows at which addresses of the kernel and its modules symbols will be wanted can
+  /// tell: the others are then not made before find() is asked for one.
+  void load(std::span<const DsoId> dsos,
+            std::optional<std::span<const uint64_t>> kernel_addresses = std::nullopt);
   /// The symbol at an address inside a DSO; invalid where there is none, or where the DSO was not
   /// loaded.
   [[nodiscard]] SymbolId find(DsoId dso, uint64_t address) const;
@@ -56,6 +60,17 @@ class Symbolizer {
   /// Demangles on first use; cheap afterwards.
   [[nodiscard]] std::string_view name(SymbolId symbol) const;
   [[nodiscard]] DsoId dso_of(SymbolId symbol) const;
+
+  /// Reads what the debug information of an object says of these addresses, in parallel: after it
+  /// the functions below have only to look it up.
+  void prepare_lines(DsoId dso, std::span<const uint64_t> addresses, LineParts parts) const;
+  /// Appends the linkage names of the functions that were inlined at an address, innermost first.
+  void inlined_at(DsoId dso, uint64_t address, std::vector<std::string_view>& names) const;
+  /// Such a function as a symbol: its place and size are those of the function around it. Not at
+  /// the same time as anything else.
+  SymbolId inlined(SymbolId into, std::string_view linkage_name);
+  /// What reports call a symbol: "skip_blanks (inlined)", otherwise the name.
+  [[nodiscard]] std::string_view label(SymbolId symbol) const;
 
   /// Where the symbols came from, or why there are none: "/usr/lib/debug/.build-id/…", "no symbols
   /// found …".

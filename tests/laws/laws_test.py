@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The laws of ARCHITECTURE.md, asked of the binary on every recording at hand.
 
-  conservation   the rows of a report sum to the period of the samples that it was given
+  conservation   the rows of a report sum to the period of the samples that it was given; stacks of an export to its events
   no loss        records read = records that some command shows + losses that it tells
   order          script's time never goes back
   determinism    one thread or all: the same bytes
@@ -9,6 +9,7 @@
 (Round trips are unit tests of perfdata: decode(encode(x)) == x.) Inputs: the recordings of the golden files, assembled; and
 the real files beside the project, where they are.
 """
+import json
 import os
 import re
 import subprocess
@@ -81,6 +82,26 @@ def conservation(path):
     return "; ".join(problems)
 
 
+def conservation_in_exports(path):
+    """What fell on stacks sums to what events counted, and as many samples go in as samples are shown."""
+    run = sonde("export", "-f", "-i", str(path), "--to", "json")
+    if run.returncode != 0:
+        return f"export fails: {run.stderr.decode(errors='replace').strip()[:200]}"
+    document = json.loads(run.stdout)
+    sums = [event["without_stack"] for event in document["events"]]
+    for stack in document["stacks"]:
+        sums = [total + value for total, value in zip(sums, stack["values"], strict=True)]
+    totals = [event["total"] for event in document["events"]]
+    # Beyond 2^53 numbers are rounded.
+    if any(abs(found - total) > max(1, total) * 1e-12 for found, total in zip(sums, totals)):
+        return f"stacks sum to {sums}, their events to {totals}"
+    shown = sonde("script", "-f", "-i", str(path), "-F", "time", "-G").stdout.count(b"\n")
+    if b"SAMPLE events" not in sonde("report", "-f", "-i", str(path), "--stats").stdout:
+        shown = 0  # of counts, script shows a table
+    samples = sum(event["samples"] for event in document["events"])
+    return "" if samples == shown else f"{samples} samples are exported, script shows {shown}"
+
+
 def no_loss(path):
     run = sonde("report", "-f", "-i", str(path), "--stats")
     if run.returncode != 0:
@@ -128,7 +149,8 @@ def order(path):
 
 def determinism(path):
     cpus = sorted(os.sched_getaffinity(0))
-    for arguments in (["report", "-f", "--stdio", "-i", str(path)], ["script", "-f", "-i", str(path)]):
+    for arguments in (["report", "-f", "--stdio", "-i", str(path)], ["script", "-f", "-i", str(path)],
+                      ["flamegraph", "-f", "-i", str(path)], ["export", "-f", "--to", "pprof", "-i", str(path)]):
         one = sonde(*arguments, cpus={cpus[0]})
         many = sonde(*arguments, cpus=set(cpus))
         if (one.returncode, one.stdout) != (many.returncode, many.stdout):
@@ -141,8 +163,8 @@ def main():
     with tempfile.TemporaryDirectory() as directory:
         recordings = [*golden_recordings(Path(directory)), *real_recordings()]
         for path in recordings:
-            for law in (conservation, no_loss, order, determinism):
-                if law is conservation and "corrupted" in path.name:
+            for law in (conservation, conservation_in_exports, no_loss, order, determinism):
+                if law in (conservation, conservation_in_exports) and "corrupted" in path.name:
                     continue  # its events cannot be told apart; no_loss and order hold
                 try:
                     problem = law(path)

@@ -129,10 +129,6 @@ class RecordTest(unittest.TestCase):
         run = self.record("-e", "sched:sched_switch", "--filter", "nosuch > 1", "true", status=255)
         self.assertIn('failed to set filter "nosuch > 1"', run.stderr)
 
-    def test_stacks_are_copied(self):
-        self.record("-e", "cpu-clock", "--call-graph", "dwarf,1024", "-o", "perf.data", "--", *BUSY)
-        self.assertIn("STACK_USER", self.perf("evlist", "-v"))
-
     def test_what_is_refused_says_why(self):
         for arguments, text in ((["-S", "true"], "No AUX area tracing to snapshot"),
                                 (["--off-cpu", "true"], "not supported"),
@@ -232,7 +228,6 @@ class RecordTest(unittest.TestCase):
         self.wait_for((self.path / "started").exists, "the command never started")
         recorder.send_signal(signal.SIGUSR2)
         self.wait_for(lambda: list(self.path.glob("t.data.2*")), "no file was dumped")
-        time.sleep(0.1)  # names of files hold hundredths of a second
         (self.path / "stop").touch()
         recorder.communicate(timeout=LONG)
         self.assertEqual(len(list(self.path.glob("t.data.2*"))), 2)

@@ -11,6 +11,8 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 SONDE = os.environ["SONDE"]
 PERF = shutil.which("perf")
@@ -18,8 +20,31 @@ WORDS = [[], ["hw"], ["sw"], ["cache"], ["pmu"], ["tracepoint"], ["sdt"], ["sche
          ["cs"], ["sched_switch"], ["syscalls:*"], ["sched:*", "irq:*"], ["ftrace:*"], ["nosuchevent"], ["mem"]]
 
 
-def lines(tool, words):
-    run = subprocess.run([tool, "list", *words], capture_output=True, text=True, timeout=120)
+def run_list(tool, words, home):
+    return subprocess.run([tool, "list", *words], capture_output=True, text=True, timeout=120, env={**os.environ, "HOME": home})
+
+
+def build(path, probe):
+    """A program with one USDT probe, as <sys/sdt.h> makes them."""
+    note = (".balign 4\\n.4byte 992f-991f, 994f-993f, 3\\n991: .asciz \\\"stapsdt\\\"\\n992: .balign 4\\n"
+            f"993: .8byte 990b, 0, 0\\n.asciz \\\"listed\\\"\\n.asciz \\\"{probe}\\\"\\n.asciz \\\"\\\"\\n994: .balign 4\\n")
+    source = (f'int main(void) {{ __asm__ volatile("990: nop\\n.pushsection .note.stapsdt,\\"\\",\\"note\\"\\n{note}.popsection"); '
+              "return 0; }")
+    subprocess.run(["gcc", "-x", "c", "-", "-Wl,--build-id", "-o", str(path)], input=source, text=True, check=True)
+
+
+def fill_cache(home):
+    """A build-id cache of its own: of one object that is still what it was, and of one that has been built anew since."""
+    kept, changed = Path(home, "kept"), Path(home, "changed")
+    build(kept, "first")
+    build(changed, "second")
+    for path in (kept, changed):
+        subprocess.run([SONDE, "buildid-cache", "--add", str(path)], check=True, env={**os.environ, "HOME": home})
+    build(changed, "third")
+
+
+def lines(tool, words, home):
+    run = run_list(tool, words, home)
     if run.returncode != 0:
         sys.exit(f"{tool} list {words}: status {run.returncode}: {run.stderr}")
     text = run.stdout
@@ -32,19 +57,34 @@ def main():
     if not PERF:
         print("no perf: nothing to compare with")
         return 77
+    with tempfile.TemporaryDirectory() as home:
+        return compare(home)
+
+
+def compare(home):
     bad = 0
+    fill_cache(home)
+    probes = [line.split()[0] for line in lines(SONDE, ["sdt"], home) if "sdt_listed" in line]
+    if probes != ["sdt_listed:first"]:
+        bad += 1
+        print(f"list sdt: {probes} instead of the probe of the object that is still what is in the cache")
     for words in WORDS:
-        # Newer builds of objects come into the cache while tests run; the same names count.
-        ours, theirs = lines(SONDE, words), lines(PERF, words)
+        ours, theirs = lines(SONDE, words, home), lines(PERF, words, home)
         if ours != theirs:
             bad += 1
             extra = [line for line in ours if line not in theirs][:3]
             missing = [line for line in theirs if line not in ours][:3]
             print(f"list {' '.join(words)}: {len(ours)} lines, perf has {len(theirs)}; only ours: {extra}; only perf's: {missing}")
-    document = json.loads(subprocess.run([SONDE, "list", "-j"], capture_output=True, text=True, check=True).stdout)
-    if len(document) != len(lines(SONDE, [])):
+    for words in (["sw"], ["pmu"], ["tracepoint"], ["sched:*"], ["sdt"]):
+        ours, theirs = lines(SONDE, ["--raw-dump", *words], home), lines(PERF, ["--raw-dump", *words], home)
+        if [line.split() for line in ours] != [line.split() for line in theirs]:
+            bad += 1
+            print(f"list --raw-dump {words[0]}: {str(ours)[:200]}, perf: {str(theirs)[:200]}")
+    document = json.loads(run_list(SONDE, ["-j"], home).stdout)
+    document = [entry for entry in document if "EventName" in entry]
+    if len(document) != len(lines(SONDE, [], home)):
         bad += 1
-        print(f"list -j has {len(document)} events, list {len(lines(SONDE, []))}")
+        print(f"list -j has {len(document)} events, list {len(lines(SONDE, [], home))}")
     print(f"list: {len(WORDS)} comparisons, {bad} differ")
     return 1 if bad else 0
 

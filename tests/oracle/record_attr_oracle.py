@@ -1,8 +1,12 @@
 #!/usr/bin/env python3
 """What `record` asks of the kernel, against the installed perf: the attrs, CPUs, groups and flags of every
 perf_event_open of the same command line (`record -vv`). The events by which both watch for BPF programs are left out:
-Sonde's don't show."""
+Sonde's don't show.
+
+    record_attr_oracle.py BUILD_DIR [FILE]    FILE: other command lines, one a line
+"""
 import os
+import pathlib
 import re
 import subprocess
 import sys
@@ -60,12 +64,48 @@ COMMANDS = """
 -e cpu-clock/freq=99,call-graph=fp,max-stack=4/ true
 -e cpu-clock/time=0/ true
 -e cpu-clock/call-graph=no/ -g true
+-e cpu-clock:S true
+-e cpu-clock:P true
+-e cpu-clock:pp true
+-e cpu-clock:D true
+-e cpu-clock:e true
+-e cpu-clock:G true
+-e cpu-clock:HI true
+-e cpu-clock:uh true
+-e '{cpu-clock,cs}:D' true
+-e '{cpu-clock:u,cs}:k' true
+-e cs/call-graph=dwarf/ true
+-e cs/call-graph=dwarf,stack-size=4096/ true
+-e cs/stack-size=1024/ true
+-e cs/max-stack=3/ true
+-e cs/max-stack=3/ -g true
+-e cs/period=7/ -e cs/freq=9/ true
+-e cs/period/ true
+-e cs/inherit/ -i true
+-e cs/overwrite/ true
+-e cs/no-overwrite/ --overwrite true
+-e cs/percore/ true
+-e cs/aux-output/ true
+-e cs/branch_type=any/ true
+-e cs/config=3,name=x/u true
+-e sched:sched_switch/call-graph=fp/ true
+-e sched:sched_switch:u true
+-e 'sched:sched_process_*' true
+-e mem:0x1000/8:rw:u true
+-e mem:0x1000:x true
+-e software/config=3/ true
 -e bpf-output/no-inherit,name=evt/ true
 -e mem:0x1000:w true
 -e msr/tsc/ true
 -b -e cpu-clock true
 -e instructions true
 """.strip().splitlines()
+
+
+def without_choice_of_chains(attr):
+    """Whoever unwinds copied stacks while recording asks for the frame pointers' chain, too; perf does not."""
+    copies = any(line.startswith("sample_stack_user") for line in attr)
+    return [line for line in attr if not (copies and line.startswith("exclude_callchain_user"))]
 
 
 def opens(tool, command, directory):
@@ -81,15 +121,16 @@ def opens(tool, command, directory):
         elif line.startswith("sys_perf_event_open:"):
             call = re.sub(r" = \d+", "", line)
             call = re.sub(r"pid \d+", "pid N", re.sub(r"group_fd \d+", "group_fd G", call))
-            calls.append((attr, call))
+            calls.append((without_choice_of_chains(attr), call))
     calls = [c for c in calls if not ("config 0x9" in c[0] and "watermark 1" in c[0])]
     return run.returncode, calls
 
 
 def main():
     differences = 0
+    commands = pathlib.Path(sys.argv[2]).read_text().splitlines() if len(sys.argv) > 2 else COMMANDS
     with tempfile.TemporaryDirectory() as directory:
-        for command in COMMANDS:
+        for command in commands:
             theirs, ours = opens("perf", command, directory), opens(SONDE, command, directory)
             if theirs == ours:
                 continue
@@ -100,7 +141,7 @@ def main():
                     print("  perf: ", sorted(set(their[0]) - set(our[0])), their[1])
                     print("  sonde:", sorted(set(our[0]) - set(their[0])), our[1])
                     break
-    print(f"{len(COMMANDS)} command lines, {differences} differ")
+    print(f"{len(commands)} command lines, {differences} differ")
     return differences != 0
 
 

@@ -31,19 +31,23 @@ void print(const SymbolTable& table) {
     fmt::print("{:x} {:x} {} {}\n", s.start, s.end, s.type, s.name());
 }
 
+std::string path_of(const SourceLine& at) {
+  return at.file.path();
+}
+
 Result<> print_lines(const std::string& path) {
   ObjectFinder finder(FinderOptions{});
   std::string debug = finder.find_debug_info({.path = path, .build_id = {}});
-  LineIndex index = TRY(LineIndex::open(debug));
+  LineIndex index = TRY(LineIndex::open(debug, {}));
   for (std::string line; std::getline(std::cin, line);) {
     ElfAddr address(parse_hex(line).value_or(0));
     std::string text;
     for (const InlineFrame& frame : index.inline_frames(address))
-      text += fmt::format("{}{} {}:{}", text.empty() ? "" : " | ", frame.function, frame.at.file,
-                          frame.at.line);
+      text += fmt::format("{}{} {}:{}", text.empty() ? "" : " | ", frame.function,
+                          path_of(frame.at), frame.at.line);
     if (text.empty()) {
       auto at = index.find(address);
-      text = at ? fmt::format("?? {}:{}", at->file, at->line) : "?? ??:0";
+      text = at ? fmt::format("?? {}:{}", path_of(*at), at->line) : "?? ??:0";
     }
     fmt::print("{}\n", text);
   }

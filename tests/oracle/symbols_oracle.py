@@ -45,7 +45,7 @@ def build_dump(build, into):
     libs = [os.path.join(build, f"libsonde_{name}.a") for name in ("symbol", "dwarf", "elf", "base")]
     # Only what these layers need of those above is linked: nothing.
     subprocess.run(["g++", "-std=c++23", "-O1", f"-I{ROOT}/src", f"{ROOT}/tests/oracle/symbols_dump.cc",
-                    "-o", dump, *libs, "-lfmt", "-ldw", "-lelf", "-llzma", "-lz", "-liberty", "-ltbb",
+                    "-o", dump, *libs, "-lfmt", "-ldw", "-lelf", "-llzma", "-lz", "-lzstd", "-liberty", "-ltbb",
                     "-lxxhash", "-lpthread"], check=True)
     return dump
 

@@ -2,8 +2,8 @@
 """Damaged and hostile recordings: whatever the bytes are, a command ends by itself with an answer or one clear line.
 
 A small recording is cut off at every byte, and its bits are flipped one at a time (every bit of the header and attrs, a fixed
-spread over the rest); the files that broke other readers are taken as they are. `report` and `script` must end within the time
-and memory bounds, never by a signal, and a failure is one line that names the file.
+spread over the rest); the files that broke other readers are taken as they are. Commands must end within the time and memory
+bounds, never by a signal, and a failure is one line that names the file.
 """
 import os
 import random
@@ -17,6 +17,7 @@ from pathlib import Path
 SONDE = os.environ["SONDE"]
 SOURCE = Path(os.environ["SONDE_SOURCE"])
 TIMEOUT_S = 20
+COMMANDS = [["report", "--stdio"], ["script"], ["export", "--to", "perfetto"], ["data", "convert", "--to-json", "-"]]
 MEMORY_BYTES = 4 << 30  # of address space: thread stacks and symbol files are mapped, too
 
 SMALL = """\
@@ -89,7 +90,7 @@ def main():
             number, (name, content) = case
             path = directory / f"case{number}"
             path.write_bytes(content)
-            command = ["report", "--stdio"] if number % 2 else ["script"]
+            command = COMMANDS[number % len(COMMANDS)]
             problem = problem_with(path, command)
             path.unlink()
             return f"{command[0]}: {name}: {problem}" if problem else ""
@@ -103,7 +104,7 @@ def main():
         if not fuzz.is_dir():
             print("damage: the files that broke other readers are not beside the project; only our own damage is tried")
         for path in sorted(fuzz.iterdir()) if fuzz.is_dir() else []:
-            for command in (["report", "--stdio"], ["script"], ["report", "-D"], ["evlist", "-v"], ["buildid-list"]):
+            for command in [*COMMANDS, ["report", "-D"], ["evlist", "-v"], ["buildid-list"]]:
                 count += 1
                 if problem := problem_with(path, command):
                     failed.append(f"{' '.join(command)}: {path.name}: {problem}")

@@ -20,9 +20,14 @@ typedef __u32 __wsum;
 enum bpf_map_type {
   BPF_MAP_TYPE_HASH = 1,
   BPF_MAP_TYPE_ARRAY = 2,
+  BPF_MAP_TYPE_PERF_EVENT_ARRAY = 4,
   BPF_MAP_TYPE_PERCPU_ARRAY = 6,
+  BPF_MAP_TYPE_ARRAY_OF_MAPS = 12,
+  BPF_MAP_TYPE_RINGBUF = 27,
+  BPF_MAP_TYPE_TASK_STORAGE = 29,
 };
-enum { BPF_ANY = 0 };
+enum { BPF_ANY = 0, BPF_NOEXIST = 1, BPF_F_NO_PREALLOC = 1 };
+enum { BPF_LOCAL_STORAGE_GET_F_CREATE = 1, BPF_RB_NO_WAKEUP = 1, BPF_RB_AVAIL_DATA = 0 };
 
 #define KERNEL_TYPE __attribute__((preserve_access_index))
 
@@ -31,20 +36,42 @@ struct thread_info {
   __u32 status;  // x86
 } KERNEL_TYPE;
 
+struct mm_struct {
+  unsigned long arg_start, arg_end;
+} KERNEL_TYPE;
+struct linux_binprm {
+  int argc;
+  const char* filename;
+} KERNEL_TYPE;
+
 struct task_struct {
   struct thread_info thread_info;
   __s32 pid;
   __s32 tgid;
+  char comm[16];
+  struct mm_struct* mm;
+  unsigned int __state;  // since 5.14
+} KERNEL_TYPE;
+struct task_struct___before_5_14 {
+  long state;
 } KERNEL_TYPE;
 
 /// Registers at a system call, by architecture. The part behind ___ tells flavours of one kernel
 /// type apart.
 struct pt_regs___x86 {
-  unsigned long orig_ax;
+  unsigned long bx, cx, dx, si, di, bp, r8, r9, r10, orig_ax;
 } KERNEL_TYPE;
 struct pt_regs___arm64 {
+  __u64 regs[31];
   __s32 syscallno;
 } KERNEL_TYPE;
+
+/// What bpf_perf_event_read_value() fills in.
+struct bpf_perf_event_value {
+  __u64 counter;
+  __u64 enabled;
+  __u64 running;
+};
 
 /// What a raw tracepoint hands over.
 struct bpf_raw_tracepoint_args {

@@ -5,7 +5,5 @@
 #define SYSCALL_DIRECTIONS 2
 #define SYSCALL_SLOTS (SYSCALL_NUMBERS * SYSCALL_DIRECTIONS)
 #define SYSCALL_SLOT(number, direction) ((number) * SYSCALL_DIRECTIONS + (direction))
-/* Threads that can be followed at a time. */
-#define SYSCALL_TASKS 65536
 
 enum syscall_direction { SYSCALL_ENTER = 0, SYSCALL_EXIT = 1 };

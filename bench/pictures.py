@@ -1,0 +1,41 @@
+"""Pictures and files for other tools, each made of a recording in one go. What perf does meanwhile is `perf script`, thrown away: the
+beginning of the pipeline that people have, without the scripts behind it."""
+import subprocess
+import sys
+
+# name, arguments before -i FILE -o FILE, times faster than perf script alone that we want to be
+OF_A_RECORDING = [
+    ("flamegraph; perf: script", ["flamegraph"], 10),
+    ("fold; perf: script", ["fold"], 10),
+    *((f"export --to {kind}; perf: script", ["export", "--experimental", "--to", kind], 5)
+      for kind in ("chrome", "firefox", "folded", "json", "otlp", "perfetto", "pprof", "speedscope")),
+]
+
+
+PAIRS = 1_000_000
+READS = ["syscalls:sys_enter_read", "syscalls:sys_exit_read"]
+OF_PAIRS = "heatmap of a million pairs; perf: script"
+
+
+def recording_of_pairs(perf, directory):
+    """System calls that begin and end, one byte at a time."""
+    path = directory / f"pairs-{PAIRS}.data"
+    if not path.exists():
+        print(f"bench: recording {path.name}", file=sys.stderr)
+        subprocess.run([perf, "record", "-q", "-m", "16M", "-e", ",".join(READS), "-o", str(path), "--", "dd", "if=/dev/zero",
+                        "of=/dev/null", "bs=1", f"count={PAIRS}"], check=True, capture_output=True)
+    return path
+
+
+def compare_pictures(bench, sonde, perf, recording, directory, only):
+    """`recording` makes it, or finds it: called only where something is measured. Files go to `directory`."""
+    for name, arguments, goal in OF_A_RECORDING:
+        if only not in name:
+            continue
+        data = str(recording())
+        made = str(directory / arguments[0])  # written over by the next
+        bench.compare(name, [sonde, *arguments, "-i", data, "-o", made], [perf, "script", "-i", data], goal, discard=True)
+    if only in OF_PAIRS:
+        data = str(recording_of_pairs(perf, directory))
+        bench.compare(OF_PAIRS, [sonde, "heatmap", "-i", data, "--from", READS[0], "--to", READS[1], "-o", str(directory / "heatmap")],
+                      [perf, "script", "-i", data], 5, discard=True)

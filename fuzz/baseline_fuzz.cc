@@ -1,0 +1,16 @@
+// A file for `stat --compare` with any bytes: it is refused, or what it holds survives being
+// written and read again.
+#include "analysis/baseline.h"
+
+#include "base/check.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace sonde;
+  std::string_view text(reinterpret_cast<const char*>(data), size);
+  (void)looks_like_baseline(text);
+  Result<Baseline> baseline = parse_baseline(text, "fuzz");
+  if (!baseline) return 0;
+  Result<Baseline> again = parse_baseline(baseline_text(*baseline), "again");
+  CHECK(again && *again == *baseline);
+  return 0;
+}

@@ -1,0 +1,19 @@
+// Bundles and tar archives: any bytes give an error or members, never a crash.
+#include <cstddef>
+#include <cstdint>
+
+#include "store/bundle.h"
+#include "store/tar_format.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace sonde;
+  Bytes bytes(reinterpret_cast<const std::byte*>(data), size);
+  // A few bytes of zstd can stand for gigabytes of zeros; what is claimed is not the question here.
+  constexpr size_t kMost = 8192;
+  if (size > kMost) return 0;
+  if (auto bundle = Bundle::view(bytes, "fuzz")) (void)bundle->file_at("/tmp/perf-1.map");
+  TarReader reader(bytes);
+  for (auto member = reader.next(); member && *member; member = reader.next())
+    (void)(*member)->content.size();
+  return 0;
+}

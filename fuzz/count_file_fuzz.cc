@@ -1,0 +1,43 @@
+// A file of `stat record` with any bytes, as `stat report` reads it: counts of any round added up
+// for the machine and per CPU. No crash, no write outside the counters that the maps promised.
+#include "analysis/count_file.h"
+
+#include "analysis/count_series.h"
+#include "base/check.h"
+
+namespace {
+
+using namespace sonde;
+
+CountSeries series_of(const CountFile& file, view::CountGrouping grouping) {
+  CountUnits units(grouping, file.cpus(), file.threads(), CpuPlaces());
+  CountUnits cores(view::CountGrouping::kCore, file.cpus(), file.threads(), CpuPlaces());
+  return {file.events(), units, cores, CpuPlaces(), CountSettings{.scale = file.config().scale}};
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  // What is added up per round is as much as the maps promise: a few rounds are enough.
+  constexpr size_t kRounds = 8, kMostCpus = 256;
+  LossLedger losses;
+  Bytes input(reinterpret_cast<const std::byte*>(data), size);
+  auto recording = Recording::open_bytes(input, "fuzz", losses);
+  if (!recording) return 0;
+  CountFile file(*recording, losses);
+  CountDeltas deltas;
+  size_t rounds = 0;
+  file.read([&](const CountFile::Round& round) {
+    CHECK(file.readings().size() == file.events().size());
+    for (const EventReadings& readings : file.readings())
+      CHECK(readings.values.size() == readings.cpus.size() * file.threads().size());
+    if (++rounds > kRounds || file.cpus().size() > kMostCpus) return;
+    std::vector<EventReadings> added = deltas.take(file.readings(), file.events());
+    for (view::CountGrouping grouping : {view::CountGrouping::kAll, view::CountGrouping::kCpu}) {
+      CountSeries series = series_of(file, grouping);
+      series.add(added, round.time_ns);
+      CHECK(series.page().events.size() == file.events().size());
+    }
+  });
+  return 0;
+}

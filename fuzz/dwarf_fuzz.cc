@@ -1,0 +1,59 @@
+// Untrusted debug information: an ELF file as a debug file and as a split one. Whatever is in it,
+// tables are sorted, lookups end, and a table read back from its own bytes says the same.
+#include <algorithm>
+#include <cstdint>
+
+#include "base/check.h"
+#include "dwarf/dwarf_file.h"
+#include "dwarf/function_tree.h"
+#include "dwarf/line_index.h"
+#include "dwarf/line_table.h"
+
+namespace {
+
+constexpr size_t kMostUnits = 64;
+
+void read_unit(const sonde::DwarfUnit& unit) {
+  using sonde::FunctionTree;
+  using sonde::LineTable;
+  LineTable lines = LineTable::read(unit);
+  CHECK(std::ranges::is_sorted(lines.rows(), {}, &LineTable::Row::addr));
+  CHECK(LineTable::view(lines.bytes()).rows().size() == lines.rows().size());
+  for (const LineTable::Row& row : lines.rows()) (void)lines.file(row).path();
+  FunctionTree tree = FunctionTree::read(unit, unit);
+  for (const LineTable::Row& row : lines.rows()) {
+    uint32_t id = tree.find(row.addr);
+    if (id == FunctionTree::kNone) continue;
+    FunctionTree::Function function = tree.function(id);
+    (void)tree.name(function);
+    (void)tree.call_file(function);
+  }
+}
+
+void read_file(const uint8_t* data, size_t size, sonde::DwarfFile::Kind kind) {
+  sonde::Bytes bytes(reinterpret_cast<const std::byte*>(data), size);
+  auto elf = sonde::ElfFile::view(bytes, "fuzz");
+  if (!elf) return;
+  auto file = sonde::DwarfFile::open(std::move(*elf), kind);
+  if (!file) return;
+  size_t read = 0;
+  for (sonde::DwarfUnit& unit : (*file)->units()) {
+    if (kind == sonde::DwarfFile::Kind::kSplit) (*file)->read_root(unit);
+    if (read++ < kMostUnits) read_unit(unit);
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  read_file(data, size, sonde::DwarfFile::Kind::kWhole);
+  read_file(data, size, sonde::DwarfFile::Kind::kSplit);
+  auto elf =
+      sonde::ElfFile::view({reinterpret_cast<const std::byte*>(data), size}, "/nonexistent/fuzz");
+  if (!elf) return 0;
+  auto index = sonde::LineIndex::open(std::move(*elf), {"/nonexistent", ""});
+  if (!index) return 0;
+  for (uint64_t address = 0x400100; address < 0x400180; ++address)
+    (void)index->inline_frames(sonde::ElfAddr(address));
+  return 0;
+}

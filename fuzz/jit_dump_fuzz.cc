@@ -1,0 +1,40 @@
+// Untrusted jitdumps (any process may write one): whatever they say, pieces of code lie inside the
+// dump, and reading it in two goes finds what reading it at once does.
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "symbol/jit_objects.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace sonde;
+  std::string bytes(reinterpret_cast<const char*>(data), size);
+  auto dump = JitDump::parse(bytes);
+  if (!dump) return 0;
+  for (const JitDump::Code& code : dump->codes()) {
+    if (code.offset > size || code.size > size - code.offset) __builtin_trap();
+    if (dump->bytes_of(code).size() != code.size) __builtin_trap();
+    if (code.unwinding_header_size > code.unwinding.size()) __builtin_trap();
+    (void)dump->lines_of(code);
+  }
+  for (const JitDump::Placed& placed : dump->placed())
+    if (placed.code >= dump->codes().size()) __builtin_trap();
+  if (dump->end() > size) __builtin_trap();
+
+  size_t codes = dump->codes().size();
+  if (auto half = JitDump::parse(bytes.substr(0, size / 2 + 20))) {
+    JitDump rest = JitDump::parse_more(*half, bytes.substr(half->end()));
+    if (dump->bad_records() == 0 && half->codes().size() + rest.codes().size() != codes)
+      __builtin_trap();
+  }
+
+  JitObject object(std::move(*dump));
+  SymbolTable symbols = object.symbols();
+  CfiTable frames = object.call_frame_information();
+  for (const JitDump::Code& code : object.dump().codes()) {
+    (void)symbols.find(code.offset);
+    (void)object.line_at(code.offset + code.size / 2);
+    (void)frames.find(ElfAddr(code.offset));
+  }
+  return 0;
+}

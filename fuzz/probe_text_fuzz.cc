@@ -1,0 +1,29 @@
+// Untrusted texts around probes: the dynamic linker's cache, operands in SDT notes, sections of BPF
+// objects, terms for their maps.
+#include <elf.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "bpf/map_setting.h"
+#include "bpf/program_section.h"
+#include "probe/fetch_argument.h"
+#include "probe/library_search.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace sonde;
+  std::string_view text(reinterpret_cast<const char*>(data), size);
+  for (std::string_view operand : split_operands(text))
+    for (uint16_t machine : {uint16_t{EM_X86_64}, uint16_t{EM_AARCH64}}) {
+      std::optional<std::string> fetched = fetch_argument(operand, machine);
+      // What goes to tracefs is one word of printable characters.
+      if (fetched && fetched->find_first_of(" \t\n\0", 0, 4) != std::string::npos) __builtin_trap();
+    }
+  (void)parse_program_section(text);
+  (void)parse_library_cache(as_bytes(text));
+  size_t equals = text.find('=');
+  if (equals != std::string_view::npos)
+    if (auto setting = parse_map_setting(text.substr(0, equals), text.substr(equals + 1)))
+      (void)setting->covers(3);
+  return 0;
+}

@@ -1,0 +1,34 @@
+// Untrusted text of `perf script`: it does not matter where it is cut into pieces.
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "export/folded_writer.h"
+#include "stacks/script_text.h"
+
+namespace {
+
+std::string folded(std::string_view text, size_t piece) {
+  using namespace sonde;
+  LossLedger losses;
+  SessionStacksOptions options{
+      .spelling = {.kernel = true, .jit = true, .inlined = true, .lines = true},
+      .want_samples = true};
+  ScriptTextReader reader("fuzz", options, {}, losses);
+  for (size_t at = 0; at < text.size(); at += piece) reader.feed(text.substr(at, piece));
+  auto profile = std::move(reader).finish();
+  if (!profile) return profile.error().message;
+  StringSink out;
+  for (size_t i = 0; i < profile->columns.size(); ++i) write_folded(out, *profile, i);
+  return out.text();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  if (size == 0) return 0;
+  std::string_view text(reinterpret_cast<const char*>(data), size);
+  (void)sonde::looks_like_script_text(text);
+  if (folded(text, size) != folded(text, 7)) __builtin_trap();
+  return 0;
+}

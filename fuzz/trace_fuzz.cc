@@ -1,0 +1,33 @@
+// A recording of any bytes as trace shows it: lines, tables, fields of tracepoints. No crash, no
+// read outside the input.
+#include "base/loss.h"
+#include "perfdata/recording.h"
+#include "trace/file_source.h"
+#include "trace/trace_view.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace sonde;
+  LossLedger losses;
+  Bytes bytes(reinterpret_cast<const std::byte*>(data), size);
+  auto recording = Recording::open_bytes(bytes, "fuzz", losses);
+  if (!recording) return 0;
+  auto source = FileSource::open(*recording, losses);
+  if (!source) return 0;
+  TracedTasks tasks({}, true);
+  CallTexts texts;
+  TraceViewOptions options;
+  options.summary = true;
+  options.kernel_text = size % 2 == 0;
+  options.tables.errnos = true;
+  options.tables.runtime = true;
+  StringSink out;
+  TraceView view(std::move(options), (*source)->events(), texts, tasks, nullptr, out);
+  while (!(*source)->at_end() && (*source)->refill(false))
+    while (const TraceItem* item = (*source)->front()) {
+      view.take(*item);
+      (*source)->pop();
+    }
+  view.finish({});
+  (void)out.text();
+  return 0;
+}

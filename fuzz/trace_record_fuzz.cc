@@ -1,0 +1,25 @@
+// Hostile records of traced system calls: each that is taken has its memory inside of its own
+// bytes.
+#include <cstddef>
+#include <cstdint>
+
+#include "trace/bpf_records.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace sonde;
+  Bytes bytes(reinterpret_cast<const std::byte*>(data), size);
+  SyscallEvent call;
+  std::vector<ArgMemory> memory;
+  uint64_t time_ns = 0;
+  bool has_time = time_of_record(bytes, time_ns);
+  if (!decode_call_record(bytes, host_syscall_abis(), call, memory)) return 0;
+  if (!has_time || !(call.has_entry || call.has_exit)) __builtin_trap();
+  for (const ArgMemory& piece : call.memory) {
+    if (piece.arg >= call.args.size()) __builtin_trap();
+    if (piece.bytes.empty()) continue;
+    if (piece.bytes.data() < bytes.data() ||
+        piece.bytes.data() + piece.bytes.size() > bytes.data() + bytes.size())
+      __builtin_trap();
+  }
+  return 0;
+}

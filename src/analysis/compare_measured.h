@@ -1,0 +1,19 @@
+// From the runs of two sides to what is shown of them: metrics that both have, verdicts, gates.
+#pragma once
+
+#include <span>
+
+#include "analysis/gate.h"
+#include "analysis/measured_runs.h"
+#include "analysis/run_comparison.h"
+#include "base/error.h"
+#include "view/comparison.h"
+
+namespace sonde {
+
+/// The sides' titles and commands are the caller's business. Metrics of one side only become a
+/// note. Errors: the sides have no metric in common; a gate names one that was not measured.
+Result<view::Comparison> compare_measured(const MeasuredRuns& a, const MeasuredRuns& b,
+                                          RunPlan plan, std::span<const Gate> gates);
+
+}  // namespace sonde

@@ -1,0 +1,52 @@
+// Times between pairs of events of a recording, and values of fields: what latency heat maps are
+// made of. Fields are found once per event, in the tracepoint's format; no text is made of them.
+//
+//   --from block:block_rq_issue --to block:block_rq_complete --key dev,sector
+//   --from sched:sched_waking --to sched:sched_switch --key pid=next_pid
+//   --from probe_x:read --to probe_x:read__return                 by thread
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analysis/event_pairing.h"
+#include "base/error.h"
+#include "replay/session.h"
+
+namespace sonde {
+
+struct PairOptions {
+  std::vector<std::string> from, to;  // names of events, or globs
+  /// Fields that partners share: "dev", or "pid=next_pid" where they differ. Besides the fields of
+  /// the events there are tid, pid and cpu of the samples. Empty: what known_key() says.
+  std::vector<std::string> key;
+  EventPairing::Nesting nesting = EventPairing::Nesting::kNone;
+};
+
+/// What pairs of this event are usually found by; the thread ("tid") where nothing else is known.
+[[nodiscard]] std::vector<std::string> known_key(std::string_view from, std::string_view to);
+/// A pair of events that this recording has; both empty where none is known.
+[[nodiscard]] PairOptions known_pair(const EventTable& events);
+
+struct TimedValue {
+  uint64_t time_ns = 0;  // of the later event
+  double value = 0;      // ns, or what the field holds
+};
+
+struct TimedValues {
+  std::vector<TimedValue> values;  // in order of time
+  EventPairing::Counts pairing;
+  uint64_t still_open = 0;  // begins without an end
+  uint64_t unreadable = 0;  // samples without the field
+};
+
+/// Errors: no such event (kBadEvent; the message names those there are), no such field (the same),
+/// samples without time (kFailed).
+Result<TimedValues> latencies_of(const Session& session, const PairOptions& options);
+/// The values of a field of an event; signed ones with their sign.
+Result<TimedValues> field_values_of(const Session& session, const std::string& event,
+                                    const std::string& field);
+/// When the samples of an event were, in file order; of all events for an empty name.
+Result<std::vector<uint64_t>> times_of(const Session& session, const std::string& event);
+
+}  // namespace sonde

@@ -1,0 +1,28 @@
+// The timeline of a recording: its scheduler events in order of time, with the stacks that it has.
+#pragma once
+
+#include <optional>
+
+#include "base/error.h"
+#include "replay/session.h"
+#include "view/timeline.h"
+
+namespace sonde {
+
+struct SessionTimelineOptions {
+  bool want_stacks = true;  // where threads left their CPU, and where their wakers were
+};
+
+struct SessionTimeline {
+  view::Timeline timeline;
+  uint64_t switches = 0;
+  uint64_t wakings = 0;
+  uint64_t contradictions = 0;  // a CPU was left by a thread that had not come: events are missing
+  uint64_t unreadable = 0;      // samples without the fields that they must have
+};
+
+/// Errors: kFailed where the recording has no sched:sched_switch, its samples carry no time, or the
+/// format of the event is missing.
+Result<SessionTimeline> timeline_of(const Session& session, const SessionTimelineOptions& options);
+
+}  // namespace sonde

@@ -1,0 +1,127 @@
+#include "bpf/program_counts.h"
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <linux/bpf.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/file.h"
+#include "bpf/bpf_log.h"
+#include "bpf/programs/program_counts.h"
+#include "bpf/skeletons/program_counts.skel.h"
+
+namespace sonde {
+
+static_assert(ProgramCounts::kMostEvents == PROGRAM_COUNT_EVENTS);
+
+struct ProgramCounts::Watched {
+  explicit Watched(program_counts* opened) : skeleton(opened) {}
+  Watched(const Watched&) = delete;
+  Watched& operator=(const Watched&) = delete;
+  ~Watched() { program_counts__destroy(skeleton); }
+  program_counts* skeleton;
+};
+
+ProgramCounts::ProgramCounts(std::vector<std::unique_ptr<Watched>> watched)
+    : watched_(std::move(watched)) {}
+ProgramCounts::ProgramCounts(ProgramCounts&&) noexcept = default;
+ProgramCounts& ProgramCounts::operator=(ProgramCounts&&) noexcept = default;
+ProgramCounts::~ProgramCounts() = default;
+
+namespace {
+
+std::unexpected<Error> refused(uint32_t id, const BpfLog& log, std::string_view what) {
+  int error = errno;
+  std::string cause = log.cause();
+  return fail(error == EPERM || error == EACCES ? ErrorCode::kPermission : ErrorCode::kUnsupported,
+              "cannot {} BPF program {}: {}{}{}", what, id, std::strerror(error),
+              cause.empty() ? "" : ": ", cause);
+}
+
+/// The name of the program's entry function, as its type information has it.
+Result<std::string> entry_of(uint32_t id, int program_fd) {
+  auto unknown = [&] {
+    return fail(ErrorCode::kUnsupported,
+                "BPF program {} has no type information (BTF): its entry cannot be probed", id);
+  };
+  bpf_prog_info info{};
+  bpf_func_info entry{};
+  uint32_t size = sizeof info;
+  info.nr_func_info = 1;
+  info.func_info_rec_size = sizeof entry;
+  info.func_info = reinterpret_cast<uint64_t>(&entry);
+  if (bpf_obj_get_info_by_fd(program_fd, &info, &size) != 0 || info.btf_id == 0 ||
+      info.nr_func_info == 0)
+    return unknown();
+  std::unique_ptr<btf, void (*)(btf*)> types(btf__load_from_kernel_by_id(info.btf_id), btf__free);
+  if (!types) return unknown();
+  const btf_type* function = btf__type_by_id(types.get(), entry.type_id);
+  const char* name =
+      function != nullptr ? btf__name_by_offset(types.get(), function->name_off) : nullptr;
+  if (name == nullptr || *name == 0) return unknown();
+  return std::string(name);
+}
+
+}  // namespace
+
+Result<ProgramCounts> ProgramCounts::open(const std::vector<uint32_t>& program_ids, size_t events,
+                                          const std::vector<CpuCounter>& counters) {
+  int cpus = libbpf_num_possible_cpus();
+  if (cpus <= 0 || events > kMostEvents)
+    return fail(ErrorCode::kUnsupported, "-b counts at most {} events", kMostEvents);
+  auto cpu_count = static_cast<uint32_t>(cpus);
+  std::vector<std::unique_ptr<Watched>> all;
+  for (uint32_t id : program_ids) {
+    BpfLog log;
+    Fd program(bpf_prog_get_fd_by_id(id));
+    if (!program.valid()) return refused(id, log, "find");
+    std::string entry = TRY(entry_of(id, program.get()));
+    auto watched = std::make_unique<Watched>(program_counts__open());
+    program_counts* skeleton = watched->skeleton;
+    if (skeleton == nullptr) return refused(id, log, "watch");
+    skeleton->rodata->event_count = static_cast<uint32_t>(events);
+    skeleton->rodata->cpu_count = cpu_count;
+    bpf_map__set_max_entries(skeleton->maps.counters, static_cast<uint32_t>(events) * cpu_count);
+    for (bpf_program* probe : {skeleton->progs.on_entry, skeleton->progs.on_exit})
+      if (bpf_program__set_attach_target(probe, program.get(), entry.c_str()) != 0)
+        return refused(id, log, "watch");
+    if (program_counts__load(skeleton) != 0) return refused(id, log, "watch");
+    for (const CpuCounter& counter : counters) {
+      uint32_t slot = counter.event * cpu_count + static_cast<uint32_t>(counter.cpu);
+      if (bpf_map_update_elem(bpf_map__fd(skeleton->maps.counters), &slot, &counter.fd, BPF_ANY) !=
+          0)
+        return refused(id, log, "count in");
+    }
+    if (program_counts__attach(skeleton) != 0) return refused(id, log, "watch");
+    all.push_back(std::move(watched));
+  }
+  return ProgramCounts(std::move(all));
+}
+
+void ProgramCounts::set_enabled(bool enabled) {
+  for (const auto& watched : watched_)
+    __atomic_store_n(&watched->skeleton->bss->enabled, static_cast<uint8_t>(enabled),
+                     __ATOMIC_RELEASE);
+}
+
+std::vector<CpuCount> ProgramCounts::by_cpu(uint32_t event) const {
+  int cpus = libbpf_num_possible_cpus();
+  std::vector<program_count> counts(cpus > 0 ? static_cast<size_t>(cpus) : 0);
+  std::vector<CpuCount> sums(counts.size());
+  for (const auto& watched : watched_) {
+    if (bpf_map_lookup_elem(bpf_map__fd(watched->skeleton->maps.totals), &event, counts.data()) !=
+        0)
+      continue;
+    for (size_t i = 0; i < counts.size(); ++i) {
+      sums[i].value += counts[i].value;
+      sums[i].enabled_ns += counts[i].enabled_ns;
+      sums[i].running_ns += counts[i].running_ns;
+    }
+  }
+  return sums;
+}
+
+}  // namespace sonde

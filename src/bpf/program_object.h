@@ -1,0 +1,58 @@
+// ProgramObject: a BPF object of the user's, loaded: its programs, ready to be attached to perf
+// events, and its maps.
+//
+//   ProgramObject object = TRY(ProgramObject::load(bytes, "prog.o"));
+//   for (const auto& program : object.programs()) … ioctl(fd, PERF_EVENT_IOC_SET_BPF, program.fd)
+//   TRY(object.attach_others());         // those that are attached to no perf event
+//
+// Nothing is pinned: all goes with the object, and with the process however that ends.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "bpf/map_setting.h"
+#include "bpf/program_section.h"
+
+namespace sonde {
+
+class ProgramObject {
+ public:
+  struct Program {
+    std::string name;
+    ProgramSection section;
+    int fd = -1;  // the object's
+  };
+
+  /// Errors say what libbpf or the kernel's verifier minds.
+  static Result<ProgramObject> load(Bytes bytes, const std::string& name);
+  ProgramObject(ProgramObject&&) noexcept;
+  ProgramObject& operator=(ProgramObject&&) noexcept;
+  ~ProgramObject();
+
+  /// Those that belong to perf events, in the order of the file.
+  [[nodiscard]] const std::vector<Program>& programs() const { return programs_; }
+
+  /// Puts the setting's value into an array. Errors: no such map, or one that cannot take it.
+  Result<> set_value(const MapSetting& setting);
+  /// Whether there is such a map and it takes events.
+  Result<> check_event_map(const std::string& map) const;
+  /// Puts an event's descriptor into a PERF_EVENT_ARRAY.
+  Result<> set_event(const std::string& map, uint32_t index, int fd);
+
+  /// Attaches what libbpf attaches by itself (raw_tp, tp_btf, usdt …).
+  Result<> attach_others();
+
+ private:
+  struct State;
+  explicit ProgramObject(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+  std::vector<Program> programs_;
+};
+
+}  // namespace sonde

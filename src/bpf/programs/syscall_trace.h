@@ -1,0 +1,89 @@
+/* What syscall_trace.bpf.c, its loader and the reader of its records agree on. Integers are in the
+ * machine's order. */
+#pragma once
+
+#include "bpf/programs/traced_calls_settings.h"
+
+/* A record begins with this, and goes on with pieces of memory. */
+struct trace_record {
+  __u8 flags; /* enum trace_record_flags */
+  __u8 compat;
+  __u16 number;
+  __u32 cpu;
+  __s32 pid, tid;
+  __u64 time_ns;  /* when it was written; with an exit: when the call returned */
+  __u64 entry_ns; /* with an entry */
+  __s64 result;   /* with an exit */
+  __u64 args[6];  /* with an entry */
+  char comm[16];
+};
+
+enum trace_record_flags {
+  TRACE_HAS_ENTRY = 1,
+  TRACE_HAS_EXIT = 2,
+  TRACE_MEMORY_CUT = 4, /* more pieces than there was room for */
+};
+
+/* A piece of memory; its bytes follow, and zeros up to a multiple of eight. */
+struct trace_piece {
+  __u64 address;
+  __u32 wanted; /* bytes that there are; more than `size`: it is cut */
+  __u16 size;
+  __u8 part;
+  __u8 arg; /* and enum trace_piece_flags */
+};
+
+enum trace_piece_flags { TRACE_ARG_MASK = 7, TRACE_AT_EXIT = 0x40, TRACE_FAULT = 0x80 };
+
+/* Memory of a call: pieces may begin below the first of these, and have up to the second many
+ * bytes. */
+#define TRACE_PIECES_BEGIN 2048
+#define TRACE_PIECE_BYTES 4096
+#define TRACE_MEMORY_BYTES (TRACE_PIECES_BEGIN + TRACE_PIECE_BYTES + 64)
+
+/* What is read for a call: MemoryShape of trace/syscall_table.h, in its order. */
+enum trace_shape {
+  TRACE_NOTHING,
+  TRACE_FIXED,
+  TRACE_STRING,
+  TRACE_COUNTED,
+  TRACE_RESULT,
+  TRACE_POINTED,
+  TRACE_STRING_ARRAY,
+  TRACE_IOVEC,
+  TRACE_MSGHDR,
+  TRACE_MMSGHDR,
+};
+
+struct trace_rule {
+  __u8 arg;
+  __u8 at_exit;
+  __u8 shape; /* enum trace_shape */
+  __u8 length_arg;
+  __u8 pointer_bytes;
+  __u8 max_elements;
+  __u16 element_bytes;
+  __u16 max_bytes;
+  __u16 unused;
+};
+
+#define TRACE_RULES 8
+#define TRACE_ELEMENTS 32
+/* Parts of a message (MessagePart of trace/syscall_table.h). */
+enum trace_message_part {
+  TRACE_MESSAGE_NAME = 1,
+  TRACE_MESSAGE_CONTROL = 2,
+  TRACE_MESSAGE_IOVEC = 3,
+  TRACE_MESSAGE_DATA = 4
+};
+
+struct trace_rules {
+  __u8 entry_count, exit_count; /* of `rules`, in this order */
+  __u8 unused[6];
+  struct trace_rule rules[TRACE_RULES];
+};
+
+/* Places of the table of rules and of that of losses. */
+#define TRACE_CALL_SLOT(compat, number) ((compat) * TRACED_NUMBERS + (number))
+#define TRACE_CALL_SLOTS (TRACED_ABIS * TRACED_NUMBERS)
+#define TRACE_RINGS 64

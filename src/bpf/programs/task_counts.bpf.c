@@ -1,0 +1,128 @@
+// Counts events for tasks with counters that belong to CPUs: reads them whenever a CPU goes from one task to another, and
+// gives what was added meanwhile to the task that ran, where it is one of those that are measured.
+#include "core_types.h"
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+
+#include "task_counts.h"
+
+char LICENSE[] SEC("license") = "GPL";
+
+/// The CPUs' counters: event * cpu_count + CPU.
+struct {
+  __uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
+  __uint(max_entries, TASK_COUNT_EVENTS);
+  __uint(key_size, sizeof(__u32));
+  __uint(value_size, sizeof(__u32));
+} counters SEC(".maps");
+
+/// What each counter said when it was last read, and what has come together for the tasks.
+struct {
+  __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+  __uint(max_entries, TASK_COUNT_EVENTS);
+  __type(key, __u32);
+  __type(value, struct task_count);
+} before SEC(".maps"), totals SEC(".maps");
+
+/// Threads that are counted.
+struct {
+  __uint(type, BPF_MAP_TYPE_HASH);
+  __uint(max_entries, TASK_COUNT_TASKS);
+  __type(key, __u32);
+  __type(value, __u8);
+} tasks SEC(".maps");
+
+// Settings, written before the programs are attached.
+const volatile __u32 event_count = 0;
+const volatile __u32 cpu_count = 1;
+const volatile __u8 inherit = 1;
+const volatile __u8 enable_on_exec = 0;
+
+// State that the counting process sees and sets at any time.
+__u8 enabled = 0;
+__u64 tasks_not_followed = 0;  // new threads for which `tasks` had no room
+
+static _Bool is_followed(__u32 tid) {
+  return bpf_map_lookup_elem(&tasks, &tid) != 0;
+}
+
+static void follow(__u32 tid) {
+  __u8 yes = 1;
+  if (bpf_map_update_elem(&tasks, &tid, &yes, BPF_ANY) != 0) __sync_fetch_and_add(&tasks_not_followed, 1);
+}
+
+/// Reads this CPU's counters. `counts`: what was added since the last time belongs to the measured tasks.
+static void read_counters(_Bool counts) {
+  __u32 cpu = bpf_get_smp_processor_id();
+  for (__u32 event = 0; event < TASK_COUNT_EVENTS; ++event) {
+    if (event >= event_count) break;
+    __u32 key = event;
+    struct task_count* last = bpf_map_lookup_elem(&before, &key);
+    struct task_count* total = bpf_map_lookup_elem(&totals, &key);
+    struct bpf_perf_event_value now;
+    if (!last || !total || cpu >= cpu_count) return;
+    if (bpf_perf_event_read_value(&counters, event * cpu_count + cpu, &now, sizeof(now)) != 0) continue;
+    if (counts) {
+      total->value += now.counter - last->value;
+      total->enabled_ns += now.enabled - last->enabled_ns;
+      total->running_ns += now.running - last->running_ns;
+    }
+    last->value = now.counter;
+    last->enabled_ns = now.enabled;
+    last->running_ns = now.running;
+  }
+}
+
+static _Bool is_dead(struct task_struct* task) {
+  enum { kTaskDead = 0x80 };
+  if (bpf_core_field_exists(task->__state)) return (BPF_CORE_READ(task, __state) & kTaskDead) != 0;
+  return (BPF_CORE_READ((struct task_struct___before_5_14*)task, state) & kTaskDead) != 0;
+}
+
+SEC("raw_tp/sched_switch")
+int on_switch(struct bpf_raw_tracepoint_args* context) {
+  struct task_struct* previous = (struct task_struct*)context->args[1];
+  __u32 leaves = (__u32)BPF_CORE_READ(previous, pid);
+  __u32 comes = (__u32)BPF_CORE_READ((struct task_struct*)context->args[2], pid);
+  _Bool counts = is_followed(leaves);
+  if (enabled && (counts || is_followed(comes))) read_counters(counts);
+  if (counts && is_dead(previous)) bpf_map_delete_elem(&tasks, &leaves);
+  return 0;
+}
+
+/// Whoever waits for the task may read the totals before its last switch.
+SEC("raw_tp/sched_process_exit")
+int on_task_exit(struct bpf_raw_tracepoint_args* context) {
+  if (enabled && is_followed((__u32)bpf_get_current_pid_tgid())) read_counters(1);
+  return 0;
+}
+
+SEC("raw_tp/sched_process_fork")
+int on_fork(struct bpf_raw_tracepoint_args* context) {
+  if (!inherit) return 0;
+  __u32 parent = (__u32)BPF_CORE_READ((struct task_struct*)context->args[0], pid);
+  if (is_followed(parent)) follow((__u32)BPF_CORE_READ((struct task_struct*)context->args[1], pid));
+  return 0;
+}
+
+SEC("raw_tp/sched_process_exec")
+int on_exec(struct bpf_raw_tracepoint_args* context) {
+  __u32 tid = (__u32)bpf_get_current_pid_tgid();
+  __u32 old_tid = (__u32)context->args[1];
+  if (!is_followed(old_tid)) return 0;
+  // A thread that is not its process's first takes over that one's id.
+  if (tid != old_tid) follow(tid);
+  if (enable_on_exec && !enabled) {
+    enabled = 1;
+    read_counters(0);
+  }
+  return 0;
+}
+
+/// Run on each CPU by the counting process: what the task that runs there has come to until now.
+SEC("raw_tp")
+int read_now(struct bpf_raw_tracepoint_args* context) {
+  read_counters(enabled && is_followed((__u32)bpf_get_current_pid_tgid()));
+  return 0;
+}

@@ -1,0 +1,74 @@
+// Which calls a tracing program is asked for: what the programs that send calls and those that add
+// them up have in common.
+#pragma once
+
+#include "bpf/programs/followed_tasks.h"
+#include "bpf/programs/syscall_registers.h"
+#include "bpf/programs/traced_calls_settings.h"
+
+const volatile __u64 wanted_calls[TRACED_ABIS][TRACED_NUMBERS / 64] = {};
+const volatile __u8 filters_cpus = 0;
+const volatile __u64 wanted_cpus[TRACED_CPUS / 64] = {};
+const volatile __u32 wanted_cgroup_count = 0;
+const volatile __u64 wanted_cgroups[TRACED_CGROUPS] = {};  // ids; the groups below them, too
+/// Calls come by tracepoints of their own, and these programs look after 32-bit programs only.
+const volatile __u8 only_compat = 0;
+const volatile __s32 native_execve = -1, compat_execve = -1;
+const volatile __u8 failed_only = 0;
+const volatile __u64 min_duration_ns = 0;
+
+static _Bool is_wanted(__u32 compat, __s64 number) {
+  if (number < 0 || number >= TRACED_NUMBERS) return 0;
+  return (wanted_calls[compat & 1][(__u32)number / 64 % (TRACED_NUMBERS / 64)] >>
+          ((__u32)number % 64)) &
+         1;
+}
+
+static _Bool is_wanted_cpu(void) {
+  __u32 cpu = bpf_get_smp_processor_id();
+  if (!filters_cpus) return 1;
+  return cpu < TRACED_CPUS && ((wanted_cpus[cpu / 64 % (TRACED_CPUS / 64)] >> (cpu % 64)) & 1);
+}
+
+static _Bool is_wanted_cgroup(void) {
+  if (wanted_cgroup_count == 0) return 1;
+  for (__u32 level = 0; level < TRACED_CGROUP_DEPTH; ++level) {
+    __u64 id = bpf_get_current_ancestor_cgroup_id((__s32)level);
+    if (id == 0) return 0;
+    for (__u32 i = 0; i < TRACED_CGROUPS; ++i)
+      if (i < wanted_cgroup_count && wanted_cgroups[i] == id) return 1;
+  }
+  return 0;
+}
+
+static _Bool is_execve(__u32 compat, __s64 number) {
+  return number == (compat ? compat_execve : native_execve);
+}
+
+/// Whether the running thread's call is to be looked at when it begins.
+static _Bool begins_wanted(__u32 compat, __s64 number) {
+  // A workload is followed from its first successful execve on, that included.
+  if (enabled != FOLLOW_ON &&
+      !(enabled == FOLLOW_OFF && enable_on_exec && is_execve(compat, number)))
+    return 0;
+  return is_wanted(compat, number) && is_followed() && is_wanted_cpu() && is_wanted_cgroup();
+}
+
+/// What the running program is, whatever it has last called.
+static _Bool is_32_bit_program(void) {
+  enum { kTifAddr32 = 1 << 29, kTif32Bit = 1 << 22 };
+  return (bpf_get_current_task_btf()->thread_info.flags & (is_x86() ? kTifAddr32 : kTif32Bit)) != 0;
+}
+
+static _Bool is_error(__s64 result) {
+  return result < 0 && result >= -4095;
+}
+
+/// syscalls:sys_enter_NAME and sys_exit_NAME, as perf's BPF programs see them: they cost nothing in
+/// other calls.
+struct own_tracepoint {
+  __u64 common;
+  __u32 number;
+  __u32 unused;
+  __u64 result;  // sys_exit's; arguments otherwise, as many as there are
+};

@@ -1,0 +1,153 @@
+#include "bpf/syscall_totals.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <tuple>
+
+#include "bpf/bpf_log.h"
+#include "bpf/programs/syscall_totals.h"
+#include "bpf/skeletons/syscall_totals.skel.h"
+#include "bpf/traced_programs.h"
+
+namespace sonde {
+namespace {
+
+constexpr std::string_view kAdders = "the BPF program that adds up system calls";
+
+using RowKey = std::tuple<uint64_t, bool, uint32_t, uint32_t>;
+using RowTable = std::map<RowKey, SyscallSums::Row>;
+
+void add_row(const total_row& from, RowTable& to) {
+  if (from.calls == 0) return;
+  bool compat = from.compat != 0;
+  auto [place, is_new] = to.try_emplace({from.who, compat, from.number, from.error});
+  SyscallSums::Row& row = place->second;
+  if (is_new)
+    row = {.who = from.who,
+           .number = from.number,
+           .compat = compat,
+           .error = from.error,
+           .min_ns = from.min_ns};
+  row.calls += from.calls;
+  row.total_ns += from.total_ns;
+  row.min_ns = std::min<uint64_t>(row.min_ns, from.min_ns);
+  row.max_ns = std::max<uint64_t>(row.max_ns, from.max_ns);
+  row.squares_ns2 += static_cast<double>(from.squares_low) +
+                     std::ldexp(static_cast<double>(from.squares_high), 64);
+}
+
+/// Every key and value of a hash table that may change meanwhile.
+template <typename Key, typename Value, typename Use>
+void for_each_entry(int map, Use use) {
+  Key key{}, next{};
+  Value value{};
+  bool is_first = true;
+  while (bpf_map_get_next_key(map, is_first ? nullptr : &key, &next) == 0) {
+    key = next;
+    is_first = false;
+    if (bpf_map_lookup_elem(map, &key, &value) == 0) use(key, value);
+  }
+}
+
+}  // namespace
+
+struct SyscallSums::State {
+  explicit State(syscall_totals* opened) : skeleton(opened) {}
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State() {
+    links.clear();
+    syscall_totals__destroy(skeleton);
+  }
+  syscall_totals* skeleton;
+  BpfLinks links;
+  bool looks_after_compat = true;
+  bool has_compat_calls = false;
+};
+
+SyscallSums::SyscallSums(std::unique_ptr<State> state) : state_(std::move(state)) {}
+SyscallSums::SyscallSums(SyscallSums&&) noexcept = default;
+SyscallSums& SyscallSums::operator=(SyscallSums&&) noexcept = default;
+SyscallSums::~SyscallSums() = default;
+
+Result<SyscallSums> SyscallSums::open(const TracedCalls& calls, By by) {
+  TRY(check_limits(calls));
+  auto state = std::make_unique<State>(nullptr);
+  {
+    BpfLog log;
+    syscall_totals* skeleton = state->skeleton = syscall_totals__open();
+    if (skeleton == nullptr) return bpf_refused(log, "open", kAdders);
+    put_settings(calls, *skeleton->rodata);
+    skeleton->rodata->total_by = static_cast<uint32_t>(by);
+    leave_out_unused(calls, *skeleton);
+    if (syscall_totals__load(skeleton) != 0) return bpf_refused(log, "load", kAdders);
+  }
+  TRY(attach_traced(calls, *state->skeleton, kAdders, state->links));
+  state->looks_after_compat = calls.tracepoints.empty();
+  state->has_compat_calls = calls.compat.any();
+  return SyscallSums(std::move(state));
+}
+
+void SyscallSums::set_enabled(bool enabled) {
+  put_enabled(*state_->skeleton, enabled);
+}
+
+void SyscallSums::follow(std::span<const uint32_t> tids) {
+  follow_tasks(*state_->skeleton, tids);
+}
+
+std::vector<SyscallSums::Row> SyscallSums::rows() const {
+  RowTable table;
+  int cpus = std::max(libbpf_num_possible_cpus(), 1);
+  std::vector<total_cache> caches(static_cast<size_t>(cpus));
+  uint32_t zero = 0;
+  if (bpf_map_lookup_elem(bpf_map__fd(state_->skeleton->maps.caches), &zero, caches.data()) == 0)
+    for (const total_cache& cache : caches)
+      for (const total_row& row : cache.rows) add_row(row, table);
+  for_each_entry<total_key, total_row>(
+      bpf_map__fd(state_->skeleton->maps.others),
+      [&](const total_key&, const total_row& row) { add_row(row, table); });
+  std::vector<Row> rows;
+  rows.reserve(table.size());
+  for (const auto& [key, row] : table) rows.push_back(row);
+  return rows;
+}
+
+std::vector<SyscallSums::Name> SyscallSums::names() const {
+  std::vector<Name> found;
+  for_each_entry<uint32_t, total_name>(
+      bpf_map__fd(state_->skeleton->maps.names), [&](uint32_t tid, const total_name& name) {
+        found.push_back({tid, name.pid, {name.comm, ::strnlen(name.comm, sizeof name.comm)}});
+      });
+  return found;
+}
+
+uint64_t SyscallSums::lost() const {
+  return __atomic_load_n(&state_->skeleton->bss->lost_count, __ATOMIC_RELAXED);
+}
+
+uint64_t SyscallSums::tasks_not_followed() const {
+  return __atomic_load_n(&state_->skeleton->bss->tasks_not_followed, __ATOMIC_RELAXED);
+}
+
+bool SyscallSums::has_tasks() const {
+  uint32_t first = 0;
+  int map = bpf_map__fd(state_->skeleton->maps.tasks);
+  return bpf_map_get_next_key(map, nullptr, &first) == 0;
+}
+
+Result<bool> SyscallSums::include_new_compat_programs() {
+  if (state_->looks_after_compat || !state_->has_compat_calls) return false;
+  if (__atomic_load_n(&state_->skeleton->bss->saw_compat_program, __ATOMIC_RELAXED) == 0)
+    return false;
+  state_->looks_after_compat = true;
+  return attach_for_compat(*state_->skeleton, kAdders, state_->links);
+}
+
+}  // namespace sonde

@@ -1,0 +1,108 @@
+#include "bpf/task_counts.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <linux/bpf.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "bpf/bpf_log.h"
+#include "bpf/programs/task_counts.h"
+#include "bpf/skeletons/task_counts.skel.h"
+
+namespace sonde {
+
+static_assert(TaskCounts::kMostEvents == TASK_COUNT_EVENTS);
+static_assert(sizeof(CpuCount) == sizeof(task_count));
+
+struct TaskCounts::State {
+  explicit State(task_counts* opened) : skeleton(opened) {}
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State() { task_counts__destroy(skeleton); }
+  task_counts* skeleton;
+  std::vector<int> cpus;  // that have counters
+};
+
+TaskCounts::TaskCounts(std::unique_ptr<State> state) : state_(std::move(state)) {}
+TaskCounts::TaskCounts(TaskCounts&&) noexcept = default;
+TaskCounts& TaskCounts::operator=(TaskCounts&&) noexcept = default;
+TaskCounts::~TaskCounts() = default;
+
+namespace {
+
+bool put(bpf_map* map, const void* key, const void* value) {
+  return bpf_map_update_elem(bpf_map__fd(map), key, value, BPF_ANY) == 0;
+}
+
+}  // namespace
+
+Result<TaskCounts> TaskCounts::open(const Scope& scope, size_t events,
+                                    const std::vector<CpuCounter>& counters) {
+  constexpr std::string_view kProgram = "the BPF program that counts for tasks";
+  BpfLog log;
+  auto state = std::make_unique<State>(task_counts__open());
+  task_counts* skeleton = state->skeleton;
+  if (skeleton == nullptr) return bpf_refused(log, "open", kProgram);
+  int cpus = libbpf_num_possible_cpus();
+  if (cpus <= 0 || events > kMostEvents) {
+    errno = EINVAL;
+    return bpf_refused(log, "size", kProgram);
+  }
+  auto cpu_count = static_cast<uint32_t>(cpus);
+  skeleton->rodata->event_count = static_cast<uint32_t>(events);
+  skeleton->rodata->cpu_count = cpu_count;
+  skeleton->rodata->inherit = scope.inherit;
+  skeleton->rodata->enable_on_exec = scope.enable_on_exec;
+  bpf_map__set_max_entries(skeleton->maps.counters, static_cast<uint32_t>(events) * cpu_count);
+  if (task_counts__load(skeleton) != 0) return bpf_refused(log, "load", kProgram);
+  for (const CpuCounter& counter : counters) {
+    uint32_t slot = counter.event * cpu_count + static_cast<uint32_t>(counter.cpu);
+    if (!put(skeleton->maps.counters, &slot, &counter.fd))
+      return bpf_refused(log, "give counters to", kProgram);
+    state->cpus.push_back(counter.cpu);
+  }
+  std::ranges::sort(state->cpus);
+  state->cpus.erase(std::ranges::unique(state->cpus).begin(), state->cpus.end());
+  for (uint32_t tid : scope.tids) {
+    uint8_t yes = 1;
+    if (!put(skeleton->maps.tasks, &tid, &yes))
+      return bpf_refused(log, "fill the table of threads of", kProgram);
+  }
+  if (task_counts__attach(skeleton) != 0) return bpf_refused(log, "attach", kProgram);
+  return TaskCounts(std::move(state));
+}
+
+void TaskCounts::set_enabled(bool enabled) {
+  uint8_t& now = state_->skeleton->bss->enabled;
+  // Up to here it counts as before; from here on the counters start from what they say now.
+  catch_up();
+  __atomic_store_n(&now, static_cast<uint8_t>(enabled), __ATOMIC_RELEASE);
+}
+
+void TaskCounts::catch_up() {
+  for (int cpu : state_->cpus) {
+    bpf_test_run_opts options{};
+    options.sz = sizeof options;
+    options.flags = BPF_F_TEST_RUN_ON_CPU;
+    options.cpu = static_cast<uint32_t>(cpu);
+    (void)bpf_prog_test_run_opts(bpf_program__fd(state_->skeleton->progs.read_now), &options);
+  }
+}
+
+std::vector<CpuCount> TaskCounts::by_cpu(uint32_t event) const {
+  int cpus = libbpf_num_possible_cpus();
+  std::vector<CpuCount> counts(cpus > 0 ? static_cast<size_t>(cpus) : 0);
+  if (counts.empty() ||
+      bpf_map_lookup_elem(bpf_map__fd(state_->skeleton->maps.totals), &event, counts.data()) != 0)
+    std::ranges::fill(counts, CpuCount{});
+  return counts;
+}
+
+uint64_t TaskCounts::tasks_not_followed() const {
+  return __atomic_load_n(&state_->skeleton->bss->tasks_not_followed, __ATOMIC_RELAXED);
+}
+
+}  // namespace sonde

@@ -1,0 +1,52 @@
+// TaskCounts: any events, counted for tasks by one BPF program that reads the counters of the CPUs
+// at each switch of tasks. However many tasks are measured, and however often they start others,
+// there is one counter per event and CPU; and a CPU's hardware counter is not reprogrammed at each
+// switch.
+//
+//   TaskCounts counts = TRY(TaskCounts::open({.tids = {pid}, .enable_on_exec = true}, counters));
+//   std::vector<CpuCount> by_cpu = counts.by_cpu(0);   // the first event
+//
+// The counters belong to the caller, one per event and CPU, for all tasks, and switched on. The
+// programs are attached as long as the object lives, and go with the process however it dies.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/error.h"
+#include "bpf/cpu_counters.h"
+
+namespace sonde {
+
+class TaskCounts {
+ public:
+  struct Scope {
+    std::vector<uint32_t> tids = {};
+    bool inherit = true;
+    bool enable_on_exec = false;  // counting begins when one of them executes a program
+  };
+  static constexpr size_t kMostEvents = 64;
+
+  /// Errors say what the kernel refused, and its verifier's last words.
+  static Result<TaskCounts> open(const Scope& scope, size_t events,
+                                 const std::vector<CpuCounter>& counters);
+  TaskCounts(TaskCounts&&) noexcept;
+  TaskCounts& operator=(TaskCounts&&) noexcept;
+  ~TaskCounts();
+
+  void set_enabled(bool enabled);
+  /// Brings the totals up to now, for tasks that run meanwhile.
+  void catch_up();
+  /// So far, by CPU.
+  [[nodiscard]] std::vector<CpuCount> by_cpu(uint32_t event) const;
+  /// New threads that could not be followed, because more than 65,536 were at a time.
+  [[nodiscard]] uint64_t tasks_not_followed() const;
+
+ private:
+  struct State;
+  explicit TaskCounts(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace sonde

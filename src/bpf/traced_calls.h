@@ -1,0 +1,62 @@
+// TracedCalls: which system calls of which threads a BPF program looks after. The kernel's side
+// decides by it: what is not asked for costs as little as it can.
+#pragma once
+
+#include <array>
+#include <bitset>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "bpf/programs/traced_calls_settings.h"
+
+namespace sonde {
+
+struct TracedCalls {
+  using Numbers = std::bitset<TRACED_NUMBERS>;
+
+  bool all_tasks = false;
+  std::vector<uint32_t> tids = {};      // else these
+  std::vector<uint32_t> excluded = {};  // threads, and processes with all of theirs: never
+  bool inherit = true;                  // what they start, too
+  bool enable_on_exec = false;          // from the first execve on that succeeds, itself included
+  Numbers native, compat;               // the numbers of calls; of 32-bit programs
+  /// The same calls by the names of their tracepoints ("newfstat"), if they are few: then the
+  /// programs are attached to these alone, and other calls are not slowed down by a program. Empty:
+  /// to all.
+  std::vector<std::string> tracepoints = {};
+  int32_t native_execve = -1, compat_execve = -1;
+  std::vector<int> cpus = {};          // empty: all
+  std::vector<uint64_t> cgroups = {};  // ids, with the groups below; empty: all
+  bool failed_only = false;
+  uint64_t min_duration_ns = 0;
+};
+
+/// Errors: more CPUs or groups than the programs have room for.
+Result<> check_limits(const TracedCalls& calls);
+
+/// Puts it into a skeleton of a program that includes programs/traced_calls.h, before it is loaded.
+template <typename Rodata>
+void put_settings(const TracedCalls& calls, Rodata& rodata) {
+  rodata.all_tasks = calls.all_tasks;
+  rodata.inherit = calls.inherit;
+  rodata.enable_on_exec = calls.enable_on_exec;
+  for (size_t number = 0; number < TRACED_NUMBERS; ++number) {
+    uint64_t bit = uint64_t{1} << (number % 64);
+    if (calls.native[number]) rodata.wanted_calls[0][number / 64] |= bit;
+    if (calls.compat[number]) rodata.wanted_calls[1][number / 64] |= bit;
+  }
+  rodata.native_execve = calls.native_execve;
+  rodata.compat_execve = calls.compat_execve;
+  rodata.only_compat = !calls.tracepoints.empty();
+  rodata.filters_cpus = !calls.cpus.empty();
+  for (int cpu : calls.cpus)
+    rodata.wanted_cpus[static_cast<size_t>(cpu) / 64] |= uint64_t{1} << (cpu % 64);
+  rodata.wanted_cgroup_count = static_cast<uint32_t>(calls.cgroups.size());
+  for (size_t i = 0; i < calls.cgroups.size(); ++i) rodata.wanted_cgroups[i] = calls.cgroups[i];
+  rodata.failed_only = calls.failed_only;
+  rodata.min_duration_ns = calls.min_duration_ns;
+}
+
+}  // namespace sonde

@@ -1,0 +1,104 @@
+// What the loaders of programs that include programs/traced_calls.h have in common: which of them
+// are loaded, and to what they are attached. For the .cc files of such loaders.
+#pragma once
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "bpf/bpf_log.h"
+#include "bpf/traced_calls.h"
+
+namespace sonde {
+
+/// Attachments, undone at the end.
+class BpfLinks {
+ public:
+  BpfLinks() = default;
+  BpfLinks(const BpfLinks&) = delete;
+  BpfLinks& operator=(const BpfLinks&) = delete;
+  ~BpfLinks() { clear(); }
+  /// False: there is none, errno says why.
+  bool add(bpf_link* link) {
+    if (link != nullptr) links_.push_back(link);
+    return link != nullptr;
+  }
+  void clear() {
+    for (bpf_link* link : links_) bpf_link__destroy(link);
+    links_.clear();
+  }
+
+ private:
+  std::vector<bpf_link*> links_;
+};
+
+/// Before loading: what these calls have no use for. (on_enter and on_exit look after 32-bit
+/// programs where the others are attached to single calls' tracepoints.)
+template <typename Skeleton>
+void leave_out_unused(const TracedCalls& calls, Skeleton& skeleton) {
+  bool by_name = !calls.tracepoints.empty();
+  for (bpf_program* program : {skeleton.progs.on_own_enter, skeleton.progs.on_own_exit}) {
+    bpf_program__set_autoload(program, by_name);
+    bpf_program__set_autoattach(program, false);  // to events that only the loader knows
+  }
+  for (bpf_program* program : {skeleton.progs.on_enter, skeleton.progs.on_exit}) {
+    bpf_program__set_autoload(program, !by_name || calls.compat.any());
+    bpf_program__set_autoattach(program, !by_name);
+  }
+}
+
+template <typename Skeleton>
+bool follow_tasks(Skeleton& skeleton, std::span<const uint32_t> tids) {
+  uint8_t yes = 1;
+  for (uint32_t tid : tids)
+    if (bpf_map_update_elem(bpf_map__fd(skeleton.maps.tasks), &tid, &yes, BPF_ANY) != 0)
+      return false;
+  __atomic_fetch_add(&skeleton.bss->generation, 1, __ATOMIC_RELAXED);
+  return true;
+}
+
+template <typename Skeleton>
+Result<> attach_traced(const TracedCalls& calls, Skeleton& skeleton, std::string_view name,
+                       BpfLinks& links) {
+  BpfLog log;
+  uint8_t yes = 1;
+  for (uint32_t task : calls.excluded)
+    if (bpf_map_update_elem(bpf_map__fd(skeleton.maps.excluded), &task, &yes, BPF_ANY) != 0)
+      return bpf_refused(log, "fill the table of excluded tasks of", name);
+  if (!follow_tasks(skeleton, calls.tids))
+    return bpf_refused(log, "fill the table of threads of", name);
+  for (const std::string& call : calls.tracepoints) {
+    auto attach = [&](bpf_program* program, const std::string& event) {
+      return links.add(bpf_program__attach_tracepoint(program, "syscalls", event.c_str()));
+    };
+    if (!attach(skeleton.progs.on_own_enter, "sys_enter_" + call) ||
+        !attach(skeleton.progs.on_own_exit, "sys_exit_" + call))
+      return bpf_refused(log, "attach to the tracepoints of " + call, name);
+  }
+  if (bpf_object__attach_skeleton(skeleton.skeleton) != 0) return bpf_refused(log, "attach", name);
+  return {};
+}
+
+/// Where single calls' tracepoints are used and `saw_compat_program` is set for the first time:
+/// 32-bit programs have none.
+template <typename Skeleton>
+Result<bool> attach_for_compat(Skeleton& skeleton, std::string_view name, BpfLinks& links) {
+  BpfLog log;
+  for (bpf_program* program : {skeleton.progs.on_enter, skeleton.progs.on_exit})
+    if (!links.add(bpf_program__attach(program))) return bpf_refused(log, "attach", name);
+  return true;
+}
+
+/// Once it is off, no exec turns it on.
+template <typename Skeleton>
+void put_enabled(Skeleton& skeleton, bool enabled) {
+  auto* shared = skeleton.bss;
+  if (enabled) __atomic_store_n(&shared->enabled_at_ns, monotonic_ns(), __ATOMIC_RELAXED);
+  __atomic_store_n(&shared->enabled, static_cast<uint8_t>(enabled ? 1 : 2), __ATOMIC_RELEASE);
+}
+
+}  // namespace sonde

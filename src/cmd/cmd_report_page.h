@@ -1,0 +1,14 @@
+// `report --html`: the explorer's page instead of tables.
+#pragma once
+
+#include "base/env.h"
+#include "base/error.h"
+#include "cmd/cmd_report_options.h"
+
+namespace sonde::report {
+
+/// Options that shape tables, or filter by what only tables know, are refused: in the page, people
+/// sort and filter for themselves.
+Result<int> write_page(const ReportOptions& o, Env& env);
+
+}  // namespace sonde::report

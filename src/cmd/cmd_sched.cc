@@ -1,0 +1,76 @@
+// sched: what the scheduler did with each task and each CPU.
+#include "cmd/cmd_sched.h"
+
+#include <sys/stat.h>
+
+namespace sonde {
+
+void SchedInput::declare(FlagTable& flags) {
+  flags.text('i', "input", path, "file", "input file name");
+  flags.boolean('f', "force", force, "don't complain, do it");
+  flags.count('v', "verbose", verbose, "be more verbose");
+}
+
+std::string SchedInput::chosen_path(const Env& env) const {
+  if (!path.empty()) return path;
+  struct stat info{};
+  bool is_pipe = ::fstat(env.in_fd, &info) == 0 && S_ISFIFO(info.st_mode);
+  return is_pipe ? "-" : "perf.data";
+}
+
+OpenOptions SchedInput::open_options(const Env& env) const {
+  return {.force = force, .stdin_fd = env.in_fd};
+}
+
+namespace {
+
+class Sched final : public Command {
+ public:
+  void declare(FlagTable& flags) override {
+    flags.usage("[<options>] {record|latency|map|script|timehist}");
+    flags.subcommands({"record", "latency", "map", "script", "timehist"});
+    flags.stop_at_first_word();
+    flags.description(
+        R"(Records what the scheduler does (`sched record`), and says how long tasks waited for a CPU (`latency`), what each CPU did and when (`map`), and for each stay of a task on a CPU how long it ran, and how long it had waited for what (`timehist`). `script` prints the events themselves.
+
+The options here may also stand behind the subcommand.)");
+    flags.section("EXAMPLES", R"(  sonde sched record -- make -j8
+  sonde sched latency -s max
+  sonde sched timehist -s
+  sonde sched record -g -- sleep 1
+  sonde sched timehist -Vw --state
+  sonde sched map --compact)");
+    input_.declare(flags);
+  }
+
+  std::unique_ptr<Command> subcommand(const Arguments& arguments) override {
+    constexpr size_t kShortest = 3;
+    if (arguments.empty()) return nullptr;
+    std::string_view word = arguments[0];
+    auto is = [&](std::string_view name) {
+      return word.size() >= kShortest && name.starts_with(word);
+    };
+    if (is("record")) return make_sched_record();
+    if (is("latency")) return make_sched_latency(input_);
+    if (is("map")) return make_sched_map(input_);
+    if (is("script")) return make_sched_script(input_);
+    if (is("timehist")) return make_sched_timehist(input_);
+    return nullptr;
+  }
+
+  Result<int> run(Env& /*env*/, const Arguments& arguments) override {
+    if (arguments.empty()) return fail(ErrorCode::kUsage, "");
+    return fail(ErrorCode::kUsage, "Error: sched has no subcommand '{}'", arguments[0]);
+  }
+
+ private:
+  SchedInput input_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_sched() {
+  return std::make_unique<Sched>();
+}
+
+}  // namespace sonde

@@ -1,0 +1,24 @@
+// `stat --vs` and `stat --compare`: runs both sides, or one beside a baseline from disk, and writes
+// what the numbers support. `stat --save` keeps a side for later.
+#pragma once
+
+#include "analysis/baseline.h"
+#include "base/env.h"
+#include "base/error.h"
+#include "cmd/cmd_stat_flags.h"
+
+namespace sonde {
+
+/// A gate was exceeded. No command means anything by it: it is above 128 plus the last signal, and
+/// below what shells, ssh and we use for failures.
+inline constexpr int kGateStatus = 193;
+
+/// The exit status: that of the first run of either command that failed, which ends the
+/// comparison; kGateStatus; or 0.
+Result<int> run_stat_comparison(const StatOptions& options, Env& env);
+
+/// Where and how the runs are made, to be kept with them.
+Baseline describe_this_machine(const StatOptions& options);
+Result<> save_baseline(const Baseline& baseline, const std::string& path);
+
+}  // namespace sonde

@@ -1,0 +1,106 @@
+#include "cmd/cmd_trace_request.h"
+
+#include <algorithm>
+
+#include "capture/ring_buffer.h"
+#include "capture/synthesis_cgroup.h"
+#include "cmd/cmd_trace_events.h"
+#include "perfdata/sideband.h"
+
+namespace sonde {
+namespace {
+
+constexpr bool kIsArm =
+#if defined(__aarch64__)
+    true;
+#else
+    false;
+#endif
+constexpr SyscallAbi kNative = kIsArm ? SyscallAbi::kArm64 : SyscallAbi::kX86_64;
+constexpr SyscallAbi kNarrow = kIsArm ? SyscallAbi::kArm : SyscallAbi::kI386;
+
+void set_calls(const CallChoice& choice, TraceRequest& request) {
+  request.all_calls = choice.all;
+  request.invert = choice.invert;
+  for (const CallChoice::Call& call : choice.calls) {
+    if (call.abi == kNative) request.calls.push_back(call.number);
+    if (call.abi == kNarrow) request.calls_32.push_back(call.number);
+  }
+}
+
+void set_tasks(const TraceOptions& options, const Capture& capture, TraceRequest& request) {
+  const Target& target = capture.target;
+  request.follow_children = !options.record.sampling.no_inherit;
+  if (target.is_command()) {
+    request.pids.push_back(capture.workload->pid());
+    request.from_exec = !options.record.delay.any();
+  } else if (target.kind == Target::Kind::kTasks) {
+    for (const ThreadEntry& thread : target.threads) request.tids.push_back(thread.tid);
+    if (!options.record.target.tids.empty() && options.record.target.pids.empty())
+      request.follow_children = false;
+  }
+  if (!options.record.target.cpus.empty()) request.cpus = target.cpus;
+  request.not_pids.assign(options.not_pids.begin(), options.not_pids.end());
+  for (int32_t pid : own_processes()) request.not_pids.push_back(pid);
+}
+
+TraceRequest::Totals totals_of(const TraceOptions& options) {
+  bool each_counts = options.failed_only || options.min_duration_ns != 0;
+  if (!options.summary_only || each_counts) return TraceRequest::Totals::kNone;
+  switch (options.tables.mode) {
+    case SummaryMode::kTotal:
+      return TraceRequest::Totals::kAll;
+    case SummaryMode::kCgroup:
+      return TraceRequest::Totals::kByCgroup;
+    case SummaryMode::kThread:
+      break;
+  }
+  return TraceRequest::Totals::kByThread;
+}
+
+}  // namespace
+
+std::string why_not_bpf(const TraceOptions& options) {
+  if (options.bpf == false) return "--no-bpf";
+  if (options.record.sampling.call_graph != CallGraphMode::kNone || options.kernel_call_chains)
+    return "call chains come with samples of tracepoints";
+  if (options.print_samples) return "--print-sample shows samples of tracepoints";
+  if (!options.gate.on.empty() || !options.gate.off.empty())
+    return "--switch-on and --switch-off look at samples";
+  return "";
+}
+
+std::map<uint64_t, std::string> cgroup_paths() {
+  std::map<uint64_t, std::string> paths;
+  ByteBuilder records;
+  const abi::EventAttr attr;
+  synthesise_cgroups(attr, records);
+  RecordBlock block;
+  block.bytes = records.view();
+  RecordRange range(block, kHostOrder);
+  SampleLayout layout(attr);
+  for (RecordView record; range.next(record);)
+    if (auto cgroup = decode_as<CgroupRecord>(record, layout)) paths[cgroup->id] = cgroup->path;
+  return paths;
+}
+
+Result<TraceRequest> trace_request(const TraceOptions& options, const Capture& capture) {
+  TraceRequest request;
+  set_calls(options.calls, request);
+  set_tasks(options, capture, request);
+  if (!options.cgroup_of_all.empty()) {
+    TRY(open_cgroup(options.cgroup_of_all));
+    std::string wanted = "/" + options.cgroup_of_all;
+    for (const auto& [id, path] : cgroup_paths())
+      if (path == wanted) request.cgroups.push_back(id);
+  }
+  request.failed_only = options.failed_only;
+  request.min_duration_ns = options.min_duration_ns;
+  request.totals = totals_of(options);
+  request.errno_totals = options.tables.errnos;
+  request.arguments = !options.summary_only;
+  request.buffer_bytes = options.record.ring_pages * page_size();
+  return request;
+}
+
+}  // namespace sonde

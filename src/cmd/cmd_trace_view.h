@@ -1,0 +1,25 @@
+// From the options of `trace` to its view.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cmd/cmd_trace_options.h"
+#include "trace/trace_places.h"
+#include "trace/trace_view.h"
+
+namespace sonde {
+
+/// The options of the view of a source with these events.
+[[nodiscard]] Result<TraceViewOptions> view_options(const TraceOptions& options,
+                                                    const std::vector<TracedEvent>& events,
+                                                    const Env& env);
+/// Null where no address is shown.
+[[nodiscard]] std::unique_ptr<TracePlaces> make_places(const TraceOptions& options,
+                                                       const std::vector<TracedEvent>& events,
+                                                       const std::string& kernel_release,
+                                                       const std::string& arch, bool recorded_here,
+                                                       const Env& env);
+
+}  // namespace sonde

@@ -1,0 +1,25 @@
+// Records that are not samples as events of a Common Trace Format (`data convert --all`): names,
+// ends and beginnings of tasks, and mappings.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "cmd/data_ctf_number.h"
+#include "replay/session.h"
+
+namespace sonde {
+
+/// Declarations for the metadata; their ids begin at `first_id`.
+[[nodiscard]] std::string ctf_record_declarations(size_t first_id);
+/// How many events they are.
+[[nodiscard]] size_t ctf_record_kinds();
+/// Which of them a record is, and its fields; nullopt for other records and damaged ones.
+struct CtfRecord {
+  uint32_t kind;  // 0 is the first
+  std::string fields;
+};
+[[nodiscard]] std::optional<CtfRecord> ctf_record_of(const RecordView& record,
+                                                     const SampleLayout& layout);
+
+}  // namespace sonde

@@ -1,0 +1,13 @@
+// A recording as JSON, sample by sample in the order of time: what `data convert --to-json` writes.
+//
+// The members are perf's; white space is not: a sample is a line.
+#pragma once
+
+#include "base/sink.h"
+#include "replay/session.h"
+
+namespace sonde {
+
+void write_data_json(Sink& out, const Session& session);
+
+}  // namespace sonde

@@ -1,0 +1,67 @@
+// EventSelection: what -e, --filter and -G of `record` and `stat` choose, and what stands between
+// them (-M, --exclude-perf).
+//
+// Each option speaks of the events before it, so they are kept in the order of the command line and
+// applied by `settle`, when the world that events are looked up in is known:
+//
+//   selection_.declare(flags);
+//   flags.call(0, "exclude-perf", …, [this] { selection_.then([](auto& chosen, Env&) { … }); });
+//   …
+//   TRY(selection_.settle({options.events, options.cgroups}, env));
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/env.h"
+#include "base/error.h"
+#include "capture/made_events.h"
+#include "capture/record_options.h"
+#include "cmd/flags.h"
+#include "event/event_list.h"
+
+namespace sonde {
+
+class EventSelection {
+ public:
+  /// What is filled: the events, and a cgroup for each that has one.
+  struct Chosen {
+    EventList& events;
+    std::vector<std::string>& cgroups;
+  };
+  using Step = std::function<Result<>(Chosen&, Env&)>;
+
+  /// `counting`: for stat, which takes names of events that cannot be sampled.
+  explicit EventSelection(bool counting) : counting_(counting) {}
+
+  /// Whom the events are for: the command and the processes in whose files USDT probes are looked
+  /// for. Before `settle`; with `verbose` what was made is told on stderr.
+  void serve(const TargetOptions& target, int verbose, Env& env);
+  /// How BPF programs are compiled; before `serve`.
+  [[nodiscard]] CompilerSettings& compiler() { return compiler_; }
+  /// -e, --filter and -G.
+  void declare(FlagTable& flags);
+  /// Applied where the option that asks for it stands.
+  void then(Step step) { steps_.push_back(std::move(step)); }
+  /// Errors: kBadEvent and kUsage in perf's words.
+  Result<> settle(Chosen chosen, Env& env) const;
+
+  /// The events that `text` names, behind those of `list`.
+  Result<> parse(std::string_view text, EventList& list, Env& env) const;
+  /// What had to be made for them; it must outlive the events. Null before `serve`.
+  [[nodiscard]] MadeEvents* made() const { return made_.get(); }
+  /// Whether a -G was given.
+  [[nodiscard]] bool names_cgroups() const { return names_cgroups_; }
+
+ private:
+  std::vector<Step> steps_;
+  CompilerSettings compiler_;
+  std::unique_ptr<MadeEvents> made_;
+  bool counting_;
+  bool names_cgroups_ = false;
+};
+
+}  // namespace sonde

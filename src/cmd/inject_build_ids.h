@@ -1,0 +1,25 @@
+// The build ids that `inject -b` writes: of the objects that samples lie in, or of all.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "replay/session.h"
+
+namespace sonde {
+
+/// Build ids by path.
+using KnownBuildIds = std::map<std::string, std::string, std::less<>>;
+
+/// "ID PATH,ID PATH…", or file://NAME with such a pair per line (what buildid-list prints).
+Result<KnownBuildIds> parse_known_build_ids(std::string_view text);
+
+/// What the recording says of an object goes before what its file here says; `known` goes before
+/// both. Objects without a build id are left out.
+std::vector<BuildIdEntry> build_ids_to_inject(const Session& session, bool of_all,
+                                              const KnownBuildIds& known);
+
+}  // namespace sonde

@@ -1,0 +1,33 @@
+// Where a picture or another tool's file goes: to a file, or to standard output.
+//
+//   OutputFile output = TRY(OutputFile::open(path, env));
+//   write_something(output.sink());
+//   TRY(output.finish());
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/env.h"
+#include "base/error.h"
+#include "base/file.h"
+
+namespace sonde {
+
+class OutputFile {
+ public:
+  /// "" and "-" are standard output. A file that is there is overwritten; errors name it.
+  static Result<OutputFile> open(const std::string& path, Env& env);
+  [[nodiscard]] Sink& sink() { return own_ ? *own_ : *out_; }
+  [[nodiscard]] bool is_file() const { return own_ != nullptr; }
+  /// Everything is written, or this is the error. (The dispatcher looks after standard output.)
+  Result<> finish();
+
+ private:
+  std::string path_;
+  Fd fd_;
+  std::unique_ptr<FdSink> own_;
+  Sink* out_ = nullptr;
+};
+
+}  // namespace sonde

@@ -1,0 +1,84 @@
+#include "cmd/profile_flags.h"
+
+#include "base/file.h"
+#include "base/text.h"
+#include "symbol/debuginfod.h"
+
+namespace sonde {
+namespace {
+
+Result<std::vector<std::string>> words_of_file(const std::string& path) {
+  std::string text = TRY(read_file(path));
+  std::vector<std::string> words;
+  for (std::string_view line : split(text, '\n')) {
+    line = trim(line);
+    if (!line.empty() && !line.starts_with('#')) words.emplace_back(line);
+  }
+  return words;
+}
+
+Result<> add_words(std::string_view text, std::vector<std::string>& list) {
+  for (std::string_view word : split(text, ',')) {
+    if (word.starts_with("file://")) {
+      for (std::string& found : TRY(words_of_file(std::string(word.substr(7)))))
+        list.push_back(std::move(found));
+    } else if (!word.empty()) {
+      list.emplace_back(word);
+    }
+  }
+  return {};
+}
+
+Result<> add_numbers(std::string_view text, std::vector<uint32_t>& list) {
+  for (std::string_view word : split(text, ',')) {
+    size_t dash = word.find('-');
+    auto first = parse_number(word.substr(0, dash));
+    auto last = dash == std::string_view::npos ? first : parse_number(word.substr(dash + 1));
+    if (!first || !last || *last < *first || *last > UINT32_MAX || *last - *first > 65536)
+      return fail(ErrorCode::kUsage, "expects numbers divided by commas, not '{}'", word);
+    for (uint64_t i = *first; i <= *last; ++i) list.push_back(static_cast<uint32_t>(i));
+  }
+  return {};
+}
+
+}  // namespace
+
+void declare_symbol_sources(FlagTable& flags, SymbolOptions& symbols) {
+  flags.text('k', "vmlinux", symbols.vmlinux, "file", "vmlinux pathname");
+  flags.text(0, "kallsyms", symbols.kallsyms, "file", "kallsyms pathname");
+  flags.text(0, "symfs", symbols.symfs, "directory",
+             "Look for files with symbols relative to this directory");
+  flags
+      .call(0, "debuginfod", "urls",
+            "Ask debuginfod servers (DEBUGINFOD_URLS or these) for symbols and lines of objects of "
+            "the "
+            "profile that are not here",
+            [&symbols](std::string_view urls) -> Result<> {
+              TRY(start_debuginfod(std::string(urls)));
+              symbols.debuginfod = urls;
+              return {};
+            })
+      .when_bare("");
+  flags.boolean(0, "demangle", symbols.demangle, "Enable symbol demangling");
+  flags.boolean(0, "demangle-kernel", symbols.demangle_kernel, "Enable kernel symbol demangling");
+  flags.boolean(0, "full-source-path", symbols.full_source_path,
+                "Show full source file name path for source lines");
+}
+
+void declare_gate(FlagTable& flags, EventGate::Choice& gate) {
+  flags.text(0, "switch-on", gate.on, "event",
+             "Consider events after the occurrence of this event");
+  flags.text(0, "switch-off", gate.off, "event",
+             "Stop considering events after the occurrence of this event");
+  flags.boolean(0, "show-on-off-events", gate.show_switching,
+                "Show the on/off switch events, used with --switch-on and --switch-off");
+}
+
+std::function<Result<>(std::string_view)> words_into(std::vector<std::string>& list) {
+  return [&list](std::string_view text) { return add_words(text, list); };
+}
+std::function<Result<>(std::string_view)> numbers_into(std::vector<uint32_t>& list) {
+  return [&list](std::string_view text) { return add_numbers(text, list); };
+}
+
+}  // namespace sonde

@@ -1,0 +1,32 @@
+// Options that every command takes which looks at a recording: where symbols come from, which
+// events open and close what is looked at, and how lists are read.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cmd/flags.h"
+#include "replay/event_gate.h"
+#include "replay/inline_frames.h"
+#include "symbol/symbolizer.h"
+
+namespace sonde {
+
+/// -k, --kallsyms, --symfs, --demangle …
+void declare_symbol_sources(FlagTable& flags, SymbolOptions& symbols);
+/// --inline; `given` is empty where neither it nor --no-inline was.
+inline Inlines chosen_inlines(std::optional<bool> given) {
+  if (!given) return Inlines::kOfUnwound;
+  return *given ? Inlines::kOfAll : Inlines::kNone;
+}
+/// --switch-on, --switch-off, --show-on-off-events.
+void declare_gate(FlagTable& flags, EventGate::Choice& gate);
+
+/// Readers of an option's value, for FlagTable::call. `list` must outlive the table.
+/// "a,b,file://names": words, and those that a file lists, one a line.
+std::function<Result<>(std::string_view)> words_into(std::vector<std::string>& list);
+/// "0,2-5".
+std::function<Result<>(std::string_view)> numbers_into(std::vector<uint32_t>& list);
+
+}  // namespace sonde

@@ -1,0 +1,98 @@
+#include "dwarf/dwarf_abbrevs.h"
+
+#include <dwarf.h>
+
+#include <algorithm>
+
+#include "dwarf/leb128.h"
+
+namespace sonde {
+
+uint32_t fixed_form_size(uint16_t form, DwarfFormat format) {
+  switch (form) {
+    case DW_FORM_flag_present:
+    case DW_FORM_implicit_const:
+      return 0;
+    case DW_FORM_data1:
+    case DW_FORM_flag:
+    case DW_FORM_ref1:
+    case DW_FORM_strx1:
+    case DW_FORM_addrx1:
+      return 1;
+    case DW_FORM_data2:
+    case DW_FORM_ref2:
+    case DW_FORM_strx2:
+    case DW_FORM_addrx2:
+      return 2;
+    case DW_FORM_strx3:
+    case DW_FORM_addrx3:
+      return 3;
+    case DW_FORM_data4:
+    case DW_FORM_ref4:
+    case DW_FORM_strx4:
+    case DW_FORM_addrx4:
+    case DW_FORM_ref_sup4:
+      return 4;
+    case DW_FORM_data8:
+    case DW_FORM_ref8:
+    case DW_FORM_ref_sig8:
+    case DW_FORM_ref_sup8:
+      return 8;
+    case DW_FORM_data16:
+      return 16;
+    case DW_FORM_addr:
+      return format.address_size;
+    case DW_FORM_ref_addr:
+      return format.version <= 2 ? format.address_size : format.offset_size;
+    case DW_FORM_sec_offset:
+    case DW_FORM_strp:
+    case DW_FORM_line_strp:
+    case DW_FORM_strp_sup:
+    case DW_FORM_GNU_strp_alt:
+    case DW_FORM_GNU_ref_alt:
+      return format.offset_size;
+    default:
+      return Abbrev::kVariable;
+  }
+}
+
+AbbrevTable AbbrevTable::read(ByteCursor& in, DwarfFormat format) {
+  AbbrevTable table;
+  bool in_order = true;
+  while (in.ok()) {
+    Abbrev abbrev;
+    abbrev.code = uleb128(in);
+    if (abbrev.code == 0 || !in.ok()) break;
+    abbrev.tag = static_cast<uint16_t>(uleb128(in));
+    abbrev.has_children = in.u8() != 0;
+    abbrev.first_spec = static_cast<uint32_t>(table.specs_.size());
+    abbrev.size = 0;
+    while (in.ok()) {
+      AttributeSpec spec;
+      spec.name = static_cast<uint16_t>(uleb128(in));
+      spec.form = static_cast<uint16_t>(uleb128(in));
+      if (spec.form == DW_FORM_implicit_const) spec.implicit = sleb128(in);
+      if (spec.name == 0 && spec.form == 0) break;
+      uint32_t size = fixed_form_size(spec.form, format);
+      abbrev.size = size == Abbrev::kVariable || abbrev.size == Abbrev::kVariable
+                        ? Abbrev::kVariable
+                        : abbrev.size + size;
+      table.specs_.push_back(spec);
+    }
+    if (!in.ok()) break;
+    abbrev.spec_count = static_cast<uint32_t>(table.specs_.size()) - abbrev.first_spec;
+    in_order &= table.abbrevs_.empty() || table.abbrevs_.back().code < abbrev.code;
+    table.abbrevs_.push_back(abbrev);
+  }
+  if (!in_order) std::ranges::stable_sort(table.abbrevs_, {}, &Abbrev::code);
+  return table;
+}
+
+const Abbrev* AbbrevTable::find(uint64_t code) const {
+  // Compilers count from 1 without gaps.
+  if (code - 1 < abbrevs_.size() && abbrevs_[code - 1].code == code) return &abbrevs_[code - 1];
+  auto found = std::ranges::lower_bound(abbrevs_, code, {}, &Abbrev::code);
+  return found != abbrevs_.end() && found->code == code ? &*found : nullptr;
+}
+
+}  // namespace sonde

@@ -1,0 +1,26 @@
+// The pieces of code of a unit, a function or an inlined function: DW_AT_low_pc with DW_AT_high_pc,
+// or a list in .debug_ranges (DWARF 4, section 2.17.3) or .debug_rnglists (DWARF 5, section 7.25).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "dwarf/dwarf_file.h"
+
+namespace sonde {
+
+struct CodeRange {
+  uint64_t low = 0, high = 0;  // high is exclusive
+};
+
+/// Appends the pieces that DW_AT_ranges lists; at most as many as there is room for up to `limit`
+/// in `out`. Empty ones and those of functions that the linker threw away are left out.
+void read_ranges(const DwarfUnit& unit, const DwarfValue& ranges, size_t limit,
+                 std::vector<CodeRange>& out);
+
+/// Whether code can be there: linkers put 0, or the last addresses, where a function is gone.
+[[nodiscard]] inline bool is_code(const CodeRange& range) {
+  return range.low != 0 && range.low < range.high && range.low < UINT64_MAX - 0x1000;
+}
+
+}  // namespace sonde

@@ -1,0 +1,66 @@
+// LineProgram: the header of a unit's line program, and the program run (DWARF 5, section 6.2).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "dwarf/dwarf_file.h"
+#include "dwarf/source_file.h"
+
+namespace sonde {
+
+class LineProgram {
+ public:
+  /// Reads the header; without files where there is none or it makes no sense.
+  explicit LineProgram(const DwarfUnit& unit);
+
+  /// A file by the number that rows and DW_AT_call_file have for it.
+  [[nodiscard]] SourceFile file(uint64_t number) const;
+
+  struct Row {
+    uint64_t addr = 0;
+    uint32_t file = 0;
+    uint32_t line = 0;
+    bool is_end = false;  // the first address behind a sequence
+  };
+  /// Runs the program and calls `row(const Row&)` for what it tells, sequence by sequence; a
+  /// damaged program ends early.
+  template <typename Visit>
+  void run(const Visit& row) const {
+    ByteCursor in(program_, unit_.file->order());
+    Row state = start();
+    while (in.left() > 0 && opcode_base_ > 0) {
+      if (!step(in, state)) continue;
+      if (!in.ok()) break;
+      row(static_cast<const Row&>(state));
+      if (state.is_end) state = start();
+    }
+  }
+
+ private:
+  struct File {
+    std::string_view name;
+    uint64_t directory = 0;
+  };
+  static Row start() { return {0, 1, 1, false}; }
+  /// One instruction; true where it makes a row.
+  bool step(ByteCursor& in, Row& state) const;
+  bool step_extended(ByteCursor& in, Row& state) const;
+  void read_header();
+  void read_old_tables(ByteCursor& in);
+  template <typename Add>
+  void read_table(ByteCursor& in, const Add& add);
+
+  const DwarfUnit& unit_;
+  DwarfFormat format_;
+  uint8_t minimum_length_ = 1;
+  int8_t line_base_ = 0;
+  uint8_t line_range_ = 1;
+  uint8_t opcode_base_ = 0;
+  Bytes operand_counts_;
+  std::vector<std::string_view> directories_;
+  std::vector<File> files_;
+  Bytes program_;
+};
+
+}  // namespace sonde

@@ -1,0 +1,73 @@
+#include "elf/compressed_section.h"
+
+#include <elf.h>
+#include <zlib.h>
+#include <zstd.h>
+
+namespace sonde {
+namespace {
+
+// ELFCOMPRESS_ZSTD: elf.h of this libc does not have it yet.
+constexpr uint32_t kCompressZstd = 2;
+// What a byte can become at the most: deflate's limit is 1032.
+constexpr uint64_t kLargestRatio = 1100;
+constexpr uint64_t kLargestSection = uint64_t{1} << 32;
+
+std::unexpected<Error> damaged(const ElfFile& file, const ElfSection& section) {
+  return fail(ErrorCode::kCorrupt, "{}: the compressed section {} is damaged", file.name(),
+              section.name);
+}
+
+bool can_become(Bytes packed, uint64_t size) {
+  return size <= kLargestSection && size / kLargestRatio <= packed.size();
+}
+
+bool inflate(Bytes packed, std::vector<std::byte>& content) {
+  auto written = static_cast<uLongf>(content.size());
+  return ::uncompress(reinterpret_cast<Bytef*>(content.data()), &written,
+                      reinterpret_cast<const Bytef*>(packed.data()),
+                      static_cast<uLong>(packed.size())) == Z_OK &&
+         written == content.size();
+}
+
+}  // namespace
+
+Result<std::vector<std::byte>> expanded_content(const ElfFile& file, const ElfSection& section) {
+  ByteCursor in(file.content(section), file.order());
+  uint32_t type = in.u32();
+  uint64_t size = 0;
+  if (file.is_64bit()) {
+    in.u32();  // ch_reserved
+    size = in.u64();
+    in.u64();  // ch_addralign
+  } else {
+    size = in.u32();
+    in.u32();
+  }
+  Bytes packed = in.rest();
+  if (!in.ok() || !can_become(packed, size)) return damaged(file, section);
+  std::vector<std::byte> content(size);
+  if (type == ELFCOMPRESS_ZLIB) {
+    if (!inflate(packed, content)) return damaged(file, section);
+  } else if (type == kCompressZstd) {
+    size_t written = ::ZSTD_decompress(content.data(), size, packed.data(), packed.size());
+    if (::ZSTD_isError(written) != 0 || written != size) return damaged(file, section);
+  } else {
+    return damaged(file, section);
+  }
+  return content;
+}
+
+Result<std::vector<std::byte>> expanded_gnu_content(const ElfFile& file,
+                                                    const ElfSection& section) {
+  ByteCursor in(file.content(section), ByteOrder::kBig);
+  bool marked = as_text(in.take(4)) == "ZLIB";
+  uint64_t size = in.u64();
+  Bytes packed = in.rest();
+  if (!in.ok() || !marked || !can_become(packed, size)) return damaged(file, section);
+  std::vector<std::byte> content(size);
+  if (!inflate(packed, content)) return damaged(file, section);
+  return content;
+}
+
+}  // namespace sonde

@@ -1,0 +1,123 @@
+// Small tools that writers of exports share: the frames of a stack, strings by number, text that is
+// formatted side by side.
+#pragma once
+
+#include <algorithm>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tsl/robin_map.h>
+
+#include "base/number_hash.h"
+#include "base/parallel.h"
+#include "base/sink.h"
+#include "stacks/stack_profile.h"
+
+namespace sonde {
+
+/// The frames of a stack, as indices into StackProfile::frames.
+class StackWalk {
+ public:
+  explicit StackWalk(const StackProfile& profile) : profile_(profile) {}
+  /// The innermost first; none for an invalid node. Valid until the next call.
+  [[nodiscard]] std::span<const uint32_t> from_leaf(StackNodeId node) {
+    frames_.clear();
+    for (; node.valid(); node = profile_.nodes[node.index()].parent)
+      frames_.push_back(profile_.nodes[node.index()].frame.value);
+    return frames_;
+  }
+  /// The outermost first.
+  [[nodiscard]] std::span<const uint32_t> from_root(StackNodeId node) {
+    (void)from_leaf(node);
+    std::ranges::reverse(frames_);
+    return frames_;
+  }
+
+ private:
+  const StackProfile& profile_;
+  std::vector<uint32_t> frames_;
+};
+
+/// Strings, numbered in the order in which they are first asked for.
+class ExportStrings {
+ public:
+  explicit ExportStrings(const StackProfile& profile) : profile_(profile) {}
+  /// An invalid id is the empty string.
+  uint32_t number_of(StringId id) {
+    if (!id.valid()) id = profile_.strings->intern("");
+    if (number_of_.size() <= id.index()) number_of_.resize(profile_.strings->size(), kNone);
+    uint32_t& number = number_of_[id.index()];
+    if (number == kNone) {
+      number = static_cast<uint32_t>(ids_.size());
+      ids_.push_back(id);
+    }
+    return number;
+  }
+  uint32_t number_of(std::string_view text) { return number_of(profile_.strings->intern(text)); }
+  [[nodiscard]] size_t size() const { return ids_.size(); }
+  [[nodiscard]] std::string_view text(size_t number) const { return profile_.text(ids_[number]); }
+  /// Forgets all, in time that is in proportion to what was asked for.
+  void clear() {
+    for (StringId id : ids_) number_of_[id.index()] = kNone;
+    ids_.clear();
+  }
+
+ private:
+  static constexpr uint32_t kNone = UINT32_MAX;
+  const StackProfile& profile_;
+  std::vector<uint32_t> number_of_;  // by StringId
+  std::vector<StringId> ids_;        // by number
+};
+
+/// Build ids of the objects that frames come from.
+class ObjectBuildIds {
+ public:
+  explicit ObjectBuildIds(const StackProfile& profile) {
+    for (const StackObject& object : profile.objects)
+      by_path_.try_emplace(object.path.value, object.build_id);
+  }
+  /// Hexadecimal; empty where it is not known.
+  [[nodiscard]] std::string_view of(StringId path) const {
+    auto found = by_path_.find(path.value);
+    return found == by_path_.end() ? std::string_view() : found->second;
+  }
+
+ private:
+  tsl::robin_map<uint32_t, std::string_view, NumberHash> by_path_;
+};
+
+/// The last part of a path.
+[[nodiscard]] inline std::string_view file_name_of(std::string_view path) {
+  size_t slash = path.rfind('/');
+  return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
+/// "user", "kernel" … as formats call the kinds of frames.
+[[nodiscard]] std::string_view kind_word(FrameKind kind);
+
+/// Writes what `append(i, text)` appends for each i of [0, count), in order. It is called for
+/// pieces side by side, so it must be safe to be; at most a few pieces are in memory.
+/// `make_append` makes one such function per piece: it may hold what the piece needs.
+template <typename MakeAppend>
+void write_in_pieces(Sink& out, size_t count, const MakeAppend& make_append) {
+  constexpr size_t kPieceSize = 4096;
+  constexpr size_t kPiecesAtATime = 8;
+  std::vector<std::string> texts(kPiecesAtATime);
+  for (size_t begin = 0; begin < count && out.failed() == 0;) {
+    size_t pieces = std::min(kPiecesAtATime, (count - begin + kPieceSize - 1) / kPieceSize);
+    parallel_for(pieces, [&](size_t piece) {
+      std::string& text = texts[piece];
+      text.clear();
+      auto append = make_append();
+      size_t from = begin + piece * kPieceSize;
+      size_t to = std::min(count, from + kPieceSize);
+      for (size_t i = from; i < to; ++i) append(i, text);
+    });
+    for (size_t piece = 0; piece < pieces; ++piece) out.write(texts[piece]);
+    begin += pieces * kPieceSize;
+  }
+}
+
+}  // namespace sonde

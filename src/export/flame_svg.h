@@ -1,0 +1,20 @@
+// A flame graph as one SVG file: a picture for whatever shows SVG, and a tool where scripts run (a
+// browser): click to zoom, search, keys, the view in the address. Nothing is loaded from elsewhere.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/sink.h"
+#include "export/flame_graph.h"
+
+namespace sonde {
+
+void write_flame_svg(Sink& out, const FlameGraph& graph, const FlameOptions& options);
+
+/// src/export/flame_svg.js, which the picture carries.
+[[nodiscard]] std::string_view flame_svg_script();
+/// Whether names may be in this encoding: UTF-8, or one whose characters are bytes.
+[[nodiscard]] bool is_flame_encoding(std::string_view name);
+
+}  // namespace sonde

@@ -1,0 +1,113 @@
+#include "export/folded_writer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "export/exports.h"
+
+namespace sonde {
+namespace {
+
+/// Depth first, but siblings in the order that their lines have: behind the name of a function
+/// follows a blank where the stack ends there, and a semicolon where it goes on. Where one
+/// sibling's name begins with another's, lines of the two may stand between each other's.
+class FoldedWriter {
+ public:
+  FoldedWriter(Sink& out, const StackProfile& profile, std::span<const size_t> columns)
+      : out_(out), profile_(profile), columns_(columns) {}
+
+  void write() {
+    push_children(0, profile_.nodes.size(), 0);
+    while (!waiting_.empty()) {
+      Part part = waiting_.back();
+      waiting_.pop_back();
+      line_.resize(part.prefix_size);
+      line_ += profile_.name_of(StackNodeId(part.node));
+      if (!part.goes_on) {
+        write_line(part.node);
+        continue;
+      }
+      line_ += ';';
+      push_children(part.node + 1, profile_.nodes[part.node].end, line_.size());
+    }
+  }
+
+ private:
+  /// The line of a node, or the lines of all below it.
+  struct Part {
+    uint32_t node;
+    bool goes_on;
+    size_t prefix_size;  // of the line, in front of the node's name
+  };
+
+  void push_children(size_t begin, size_t end, size_t prefix_size) {
+    size_t first = waiting_.size();
+    for (size_t node = begin; node < end; node = profile_.nodes[node].end) {
+      if (has_weight(node)) waiting_.push_back({static_cast<uint32_t>(node), false, prefix_size});
+      if (profile_.nodes[node].end > node + 1)
+        waiting_.push_back({static_cast<uint32_t>(node), true, prefix_size});
+    }
+    auto is_before = [this](const Part& a, const Part& b) { return stands_before(a, b); };
+    auto added = std::span(waiting_).subspan(first);
+    if (!std::ranges::is_sorted(added, is_before)) std::ranges::sort(added, is_before);
+    std::ranges::reverse(added);
+  }
+  [[nodiscard]] bool stands_before(const Part& a, const Part& b) const {
+    if (a.node == b.node) return !a.goes_on && b.goes_on;
+    std::string_view name_a = profile_.name_of(StackNodeId(a.node));
+    std::string_view name_b = profile_.name_of(StackNodeId(b.node));
+    size_t common = std::min(name_a.size(), name_b.size());
+    if (int order = name_a.compare(0, common, name_b, 0, common); order != 0) return order < 0;
+    int rest = next_of(a, name_a, common) - next_of(b, name_b, common);
+    return rest != 0 ? rest < 0 : a.node < b.node;
+  }
+  /// The byte of the line at a place of the name, or the one behind it; a stack's end is before
+  /// all.
+  static int next_of(const Part& part, std::string_view name, size_t at) {
+    if (at < name.size()) return static_cast<unsigned char>(name[at]);
+    return part.goes_on ? ';' : -1;
+  }
+
+  [[nodiscard]] bool has_weight(size_t node) const {
+    return std::ranges::any_of(
+        columns_, [&](size_t column) { return profile_.columns[column].self[node] != 0; });
+  }
+  void write_line(uint32_t node) {
+    for (size_t column : columns_) {
+      line_ += ' ';
+      append_value(line_, profile_.columns[column].self[node]);
+    }
+    line_ += '\n';
+    out_.write(line_);
+  }
+
+  Sink& out_;
+  const StackProfile& profile_;
+  std::span<const size_t> columns_;
+  std::vector<Part> waiting_;  // a stack: the last is the next
+  std::string line_;
+};
+
+}  // namespace
+
+void append_value(std::string& text, double value) {
+  constexpr double kExactIntegers = 9007199254740992.0;  // 2^53
+  if (std::nearbyint(value) == value && std::abs(value) <= kExactIntegers)
+    fmt::format_to(std::back_inserter(text), "{}", static_cast<int64_t>(value));
+  else
+    fmt::format_to(std::back_inserter(text), "{}", value);
+}
+
+void write_folded(Sink& out, const StackProfile& profile, std::span<const size_t> columns) {
+  FoldedWriter(out, profile, columns).write();
+}
+
+/// Of the first event.
+void export_folded(Sink& out, const StackProfile& profile) {
+  if (!profile.columns.empty()) write_folded(out, profile, 0);
+}
+
+}  // namespace sonde

@@ -1,0 +1,25 @@
+// A timeline as one JSON document, for other programs and for pages that show it.
+//
+//   {"version":1,"start_ns":…,"end_ns":…,
+//    "states":["running","runnable","sleeping","uninterruptible","stopped"],
+//    "run_fields":["start_ns","duration_ns","thread","cut"],
+//    "cpus":[{"cpu":0,"busy_ns":…,"watched_ns":…,"runs":[[0,5000,3,0],…]},…],
+//    "slice_fields":["start_ns","duration_ns","state","cpu","waker","stack","waker_stack","cut"],
+//    "threads":[{"tid":…,"pid":…,"name":…,"process":…,"runs":…,"state_ns":[…],"slices":[[…],…]},…],
+//    "stacks":["outermost;…;innermost",…]}
+//
+// Times of runs and slices count from start_ns. thread and waker are places in `threads`, stack and
+// waker_stack places in `stacks`, -1 stands for none; cut is 1 where the recording begins or ends
+// inside. Threads that are not shown have no slices.
+#pragma once
+
+#include "base/sink.h"
+#include "view/timeline.h"
+
+namespace sonde {
+
+void write_timeline_json(Sink& out, const view::Timeline& timeline);
+/// "running", "runnable" …
+[[nodiscard]] std::string_view state_name(view::TaskState state);
+
+}  // namespace sonde

@@ -1,0 +1,155 @@
+#include "perfdata/file_walk.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "perfdata/block_cutter.h"
+#include "perfdata/decompress.h"
+#include "perfdata/file_header.h"
+#include "perfdata/file_opening.h"
+#include "store/bundle.h"
+
+namespace sonde {
+namespace {
+
+constexpr size_t kPage = 4096;
+constexpr size_t kStep = size_t{2} << 20;  // of the file, per call of next()
+
+/// Advice about whole pages around `bytes`. Where the kernel doesn't know it, nothing is lost.
+void advise(Bytes bytes, int advice) {
+  auto start = reinterpret_cast<uintptr_t>(bytes.data()) / kPage * kPage;
+  auto end = reinterpret_cast<uintptr_t>(bytes.data() + bytes.size());
+  if (end > start) ::madvise(reinterpret_cast<void*>(start), end - start, advice);
+}
+
+}  // namespace
+
+struct FileWalk::State {
+  State(LossLedger& ledger, const OpenOptions& options)
+      : losses(ledger), setup(events, features, ledger), expander(options.spool_limit_bytes) {}
+
+  Result<bool> open_file(const std::string& path, bool force);
+  std::span<const RecordBlock> walk_on();
+  void forget(size_t end);
+  void end(BlockCutter::Stop stop);
+
+  LossLedger& losses;
+  FileFacts facts;
+  EventTable events;
+  Features features;
+  SetupCollector setup;
+  MappedFile file;
+  FileData data;
+  std::optional<BlockCutter> cutter;
+  StreamExpander expander;
+  std::vector<RecordBlock> blocks;
+  size_t position = 0;  // in the records
+  size_t forgotten = 0;
+  size_t step = kStep;
+  bool at_end = false;
+
+  std::optional<Recording> opened;  // where it is no plain file
+  const Recording* whole = nullptr;
+};
+
+/// False where it is no plain file.
+Result<bool> FileWalk::State::open_file(const std::string& path, bool force) {
+  if (path == "-") return false;
+  OpenedFile found = TRY(open_recording_file(path, force));
+  if (!S_ISREG(found.status.st_mode)) return false;
+  file = TRY(MappedFile::map(found.fd.get(), path));
+  if (file.size() == 0 || Bundle::looks_like_one(file.bytes())) return false;
+  FileHeader header = TRY(parse_file_header(file.bytes(), path));
+  if (header.is_pipe) return false;
+  facts.path = path;
+  facts.order = header.order;
+  facts.header_version = header.version;
+  data = read_around_records(header, file.bytes(), events, setup, facts, losses);
+  if (events.size() == 0)
+    return fail(ErrorCode::kCorrupt, "{}: the recording does not say which events it holds", path);
+  setup.settle();
+  cutter.emplace(facts.order, setup, losses);
+  return true;
+}
+
+std::span<const RecordBlock> FileWalk::State::walk_on() {
+  blocks.clear();
+  Bytes records = file.bytes().subspan(data.begin, data.size);
+  while (blocks.empty() && !at_end) {
+    Bytes left = records.subspan(position);
+    Bytes part = left.first(std::min(step, left.size()));
+    advise(part, MADV_POPULATE_READ);
+    BlockCutter::Outcome outcome = cutter->cut(part, data.begin + position, 0, expander, blocks);
+    position += outcome.consumed;
+    bool is_last = part.size() == left.size();
+    // What looks like no record at the end of a part may be one that goes on behind it.
+    bool is_garbage = outcome.stop == BlockCutter::Stop::kNotARecord && outcome.consumed == 0;
+    if (is_last || is_garbage)
+      end(outcome.stop);
+    else if (outcome.consumed == 0)
+      step *= 2;  // a record with much data behind it
+    else
+      step = kStep;
+  }
+  return blocks;
+}
+
+void FileWalk::State::end(BlockCutter::Stop stop) {
+  at_end = true;
+  add_stream_end(stop, data.size - position, data.missing, data.begin + position, losses);
+  losses.add(LossKind::k_bad_compressed, expander.left() > 0 ? 1 : 0, "the last record is cut off");
+  add_unknown_records(cutter->counts(), losses);
+}
+
+/// Once more from a while back: somebody may have looked at records that were passed.
+void FileWalk::State::forget(size_t end) {
+  constexpr size_t kAgain = size_t{64} << 20;
+  size_t begin = forgotten > kAgain ? forgotten - kAgain : 0;
+  size_t whole_pages = end / kPage * kPage;
+  if (whole_pages > begin)
+    advise(file.bytes().subspan(data.begin + begin, whole_pages - begin), MADV_DONTNEED);
+  forgotten = whole_pages;
+}
+
+Result<FileWalk> FileWalk::open(const std::string& path, const OpenOptions& options,
+                                LossLedger& losses) {
+  auto state = std::make_unique<State>(losses, options);
+  if (!TRY(state->open_file(path, options.force))) {
+    state->opened.emplace(TRY(Recording::open(path, options, losses)));
+    state->whole = &*state->opened;
+  }
+  return FileWalk(std::move(state));
+}
+
+FileWalk::FileWalk(const Recording& recording, LossLedger& losses)
+    : state_(std::make_unique<State>(losses, OpenOptions{})) {
+  state_->whole = &recording;
+}
+FileWalk::FileWalk(std::unique_ptr<State> state) : state_(std::move(state)) {}
+FileWalk::FileWalk(FileWalk&&) noexcept = default;
+FileWalk::~FileWalk() = default;
+
+const FileFacts& FileWalk::facts() const {
+  return state_->whole != nullptr ? state_->whole->facts() : state_->facts;
+}
+const EventTable& FileWalk::events() const {
+  return state_->whole != nullptr ? state_->whole->events() : state_->events;
+}
+const Features& FileWalk::features() const {
+  return state_->whole != nullptr ? state_->whole->features() : state_->features;
+}
+
+std::span<const RecordBlock> FileWalk::next() {
+  State& state = *state_;
+  if (state.whole != nullptr) {
+    if (std::exchange(state.at_end, true)) return {};
+    return state.whole->blocks();
+  }
+  state.forget(state.position);
+  return state.walk_on();
+}
+
+}  // namespace sonde

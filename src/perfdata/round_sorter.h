@@ -1,0 +1,185 @@
+// The sorter of ordering.h, for any kind of item: whoever needs but a few words of each record
+// sorts those. An Item has a `time`, and `place_in_file(item)` says where it lies, for messages.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/loss.h"
+
+namespace sonde {
+
+/// Push records in file order; sorted ones come out through `deliver`, many at a time. Pure: holds
+/// no files, keeps no bytes: the records' memory must live until they were given out, at the latest
+/// at the end of the round after the next.
+template <typename Item>
+class RoundSorterOf {
+ public:
+  using Deliver = std::function<void(std::span<const Item>)>;
+  RoundSorterOf(Deliver deliver, LossLedger& losses)
+      : deliver_(std::move(deliver)), losses_(losses) {}
+  void push(const Item& item);
+  void finish_round();
+  /// Gives out everything that is left.
+  void flush();
+
+ private:
+  static constexpr size_t kBatch = 1024;
+
+  /// An ascending stretch of pending_ that is being merged with the others.
+  struct Run {
+    uint64_t time;  // of its first item
+    size_t begin, end;
+    /// Equal times keep the order of arrival.
+    [[nodiscard]] bool is_before(const Run& other) const {
+      return time != other.time ? time < other.time : begin < other.begin;
+    }
+  };
+
+  void give_out_up_to(uint64_t limit);
+  void give_out_run(uint64_t limit);
+  void find_runs();
+  void merge_runs(uint64_t limit);
+  void sift_down();
+  void give_out_batch();
+  void keep_the_rest();
+
+  Deliver deliver_;
+  LossLedger& losses_;
+  std::vector<Item> pending_;
+  std::vector<size_t> run_starts_;  // in pending_, but for the first
+  std::vector<Run> runs_;           // a heap, the earliest first
+  std::vector<Item> batch_;
+  uint64_t last_pushed_ = 0;
+  uint64_t newest_ = 0;     // seen in this round or before
+  uint64_t limit_ = 0;      // newest at the end of the previous round
+  uint64_t delivered_ = 0;  // newest given out
+};
+
+template <typename Item>
+void RoundSorterOf<Item>::push(const Item& record) {
+  Item timed = record;
+  // The recorder's own records have time 0 or none.
+  if (timed.time == 0 || timed.time == UINT64_MAX) timed.time = last_pushed_;
+  last_pushed_ = timed.time;
+  if (timed.time < delivered_) [[unlikely]] {
+    losses_.add(LossKind::k_out_of_order, 1,
+                fmt::format("at file offset {:#x}", place_in_file(timed)));
+    deliver_({&timed, 1});
+    return;
+  }
+  newest_ = std::max(newest_, timed.time);
+  if (!pending_.empty() && timed.time < pending_.back().time)
+    run_starts_.push_back(pending_.size());
+  pending_.push_back(timed);
+}
+
+template <typename Item>
+void RoundSorterOf<Item>::finish_round() {
+  give_out_up_to(limit_);
+  limit_ = newest_;
+}
+
+template <typename Item>
+void RoundSorterOf<Item>::flush() {
+  give_out_up_to(UINT64_MAX);
+  limit_ = newest_;
+}
+
+template <typename Item>
+void RoundSorterOf<Item>::give_out_up_to(uint64_t limit) {
+  if (pending_.empty()) return;
+  if (run_starts_.empty()) {
+    give_out_run(limit);
+    return;
+  }
+  find_runs();
+  merge_runs(limit);
+  keep_the_rest();
+}
+
+/// Everything is one run.
+template <typename Item>
+void RoundSorterOf<Item>::give_out_run(uint64_t limit) {
+  auto end = std::ranges::upper_bound(pending_, limit, {}, &Item::time);
+  if (end == pending_.begin()) return;
+  delivered_ = std::max(delivered_, std::prev(end)->time);
+  deliver_({pending_.begin(), end});
+  pending_.erase(pending_.begin(), end);
+}
+
+template <typename Item>
+void RoundSorterOf<Item>::find_runs() {
+  runs_.clear();
+  size_t begin = 0;
+  run_starts_.push_back(pending_.size());
+  for (size_t end : run_starts_) {
+    runs_.push_back({pending_[begin].time, begin, end});
+    begin = end;
+  }
+  run_starts_.clear();
+  std::ranges::make_heap(runs_, [](const Run& a, const Run& b) { return b.is_before(a); });
+}
+
+/// Records of one ring are in order, so there are about as many runs as rings, and neighbours in
+/// time are neighbours in memory.
+template <typename Item>
+void RoundSorterOf<Item>::merge_runs(uint64_t limit) {
+  batch_.clear();
+  while (!runs_.empty() && runs_.front().time <= limit) {
+    Run& first = runs_.front();
+    delivered_ = std::max(delivered_, first.time);
+    batch_.push_back(pending_[first.begin++]);
+    if (batch_.size() == kBatch) give_out_batch();
+    if (first.begin == first.end) {
+      first = runs_.back();
+      runs_.pop_back();
+    } else {
+      first.time = pending_[first.begin].time;
+    }
+    sift_down();
+  }
+  give_out_batch();
+}
+
+/// Brings the first run of the heap to its place.
+template <typename Item>
+void RoundSorterOf<Item>::sift_down() {
+  size_t at = 0;
+  for (size_t child = 1; child < runs_.size(); child = 2 * at + 1) {
+    if (child + 1 < runs_.size() && runs_[child + 1].is_before(runs_[child])) ++child;
+    if (!runs_[child].is_before(runs_[at])) return;
+    std::swap(runs_[child], runs_[at]);
+    at = child;
+  }
+}
+
+template <typename Item>
+void RoundSorterOf<Item>::give_out_batch() {
+  if (!batch_.empty()) deliver_(batch_);
+  batch_.clear();
+}
+
+/// What was not given out stays, as the first runs of the next round.
+template <typename Item>
+void RoundSorterOf<Item>::keep_the_rest() {
+  std::ranges::sort(runs_, {}, &Run::begin);
+  size_t kept = 0;
+  for (const Run& run : runs_) {
+    if (kept != 0 && pending_[run.begin].time < pending_[kept - 1].time)
+      run_starts_.push_back(kept);
+    std::copy(pending_.begin() + static_cast<ptrdiff_t>(run.begin),
+              pending_.begin() + static_cast<ptrdiff_t>(run.end),
+              pending_.begin() + static_cast<ptrdiff_t>(kept));
+    kept += run.end - run.begin;
+  }
+  pending_.erase(pending_.begin() + static_cast<ptrdiff_t>(kept), pending_.end());
+}
+
+}  // namespace sonde

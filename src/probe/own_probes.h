@@ -1,0 +1,58 @@
+// OwnProbes: uprobes and kprobes in tracefs that live as long as this object, whatever becomes of
+// the process.
+//
+//   OwnProbes probes(tracefs.path());
+//   std::vector<TracepointName> made = TRY(probes.add("sdt_app", "start", places));
+//   … perf_event_open of their ids …
+//
+// They stand in groups of this process's own (event/own_group.h). They are removed when the object
+// goes, so the events must be closed before. A process that is killed removes nothing: for that a
+// child is started with the first probe, waits for our end (a pipe that closes with us, by whatever
+// cause) and then removes what is left, as soon as the kernel lets go of it. Should even that child
+// be killed, the next process that makes probes removes those of processes that are gone.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "event/tracefs.h"
+#include "probe/probe_definition.h"
+
+namespace sonde {
+
+class OwnProbes {
+ public:
+  explicit OwnProbes(std::string tracefs) : tracefs_(std::move(tracefs)) {}
+  OwnProbes(const OwnProbes&) = delete;
+  OwnProbes& operator=(const OwnProbes&) = delete;
+  ~OwnProbes();
+
+  /// One event at all the places; places whose fields differ from the first's cannot share an
+  /// event and get one of their own, NAME_1, NAME_2 … Errors: kPermission where tracefs may not be
+  /// written, kUnsupported with the kernel's reason where it refuses.
+  Result<std::vector<TracepointName>> add(std::string_view system, std::string_view name,
+                                          const std::vector<ProbePlace>& places);
+
+ private:
+  struct Made {
+    TracepointName event;
+    bool in_kernel;
+    std::string fields;
+  };
+  Result<> define(const TracepointName& event, const ProbePlace& place);
+  [[nodiscard]] std::string definitions_file(bool in_kernel) const;
+  [[nodiscard]] std::string kernels_reason() const;
+  Result<> start_guard();
+
+  std::string tracefs_;
+  std::vector<Made> made_;
+  Fd guard_;  // held open as long as we live
+};
+
+/// Removes the probes in tracefs that processes have left behind which are no more.
+void remove_orphaned_probes(const std::string& tracefs);
+
+}  // namespace sonde

@@ -1,0 +1,69 @@
+#include "probe/probe_definition.h"
+
+#include <elf.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "elf/sdt_notes.h"
+#include "probe/fetch_argument.h"
+
+namespace sonde {
+
+std::string probe_definition(std::string_view group, std::string_view name,
+                             const ProbePlace& place) {
+  std::string text = fmt::format("{}:{}/{} ", place.at_return ? 'r' : 'p', group, name);
+  if (place.in_kernel()) {
+    text += place.symbol;
+  } else {
+    text += fmt::format("{}:{:#x}", place.object, place.offset.value);
+    if (place.semaphore.value != 0) text += fmt::format("({:#x})", place.semaphore.value);
+  }
+  for (const std::string& argument : place.arguments) text += ' ' + argument;
+  return text;
+}
+
+Result<FileOffset> find_function(const ElfFile& file, std::string_view name) {
+  std::optional<ElfAddr> found;
+  for (SymbolSection table : {SymbolSection::kSymtab, SymbolSection::kDynsym})
+    file.for_each_symbol(table, [&](const ElfSymbol& symbol) {
+      bool is_code = symbol.type == STT_FUNC && symbol.section != SHN_UNDEF;
+      if (!found && is_code && symbol.name == name) found = ElfAddr(symbol.value);
+    });
+  if (!found) return fail(ErrorCode::kNotFound, "{} has no function '{}'", file.name(), name);
+  std::optional<FileOffset> offset = file.segments().offset_of(*found);
+  if (!offset)
+    return fail(ErrorCode::kUnsupported, "{}: function '{}' is in no segment", file.name(), name);
+  return *offset;
+}
+
+std::vector<SdtProbe> find_sdt_probes(const ElfFile& file, const std::string& path,
+                                      std::string_view provider, std::string_view name) {
+  std::vector<SdtProbe> found;
+  for (const SdtNote& note : sdt_notes(file)) {
+    if (!glob_match(provider, note.provider) || !glob_match(name, note.name)) continue;
+    std::optional<FileOffset> offset = file.segments().offset_of(note.location);
+    if (!offset) continue;
+    SdtProbe probe{.provider = std::string(note.provider),
+                   .name = std::string(note.name),
+                   .place = {.object = path, .offset = *offset}};
+    if (note.semaphore.value != 0)
+      probe.place.semaphore = file.segments().offset_of(note.semaphore).value_or(FileOffset(0));
+    size_t number = 0;
+    for (std::string_view operand : split_operands(note.arguments)) {
+      ++number;
+      if (std::optional<std::string> fetch = fetch_argument(operand, file.machine()))
+        probe.place.arguments.push_back(fmt::format("arg{}={}", number, *fetch));
+      else
+        probe.not_fetched.emplace_back(operand);
+    }
+    // One place may stand in several notes: the compiler copies code.
+    bool known = std::ranges::any_of(found, [&](const SdtProbe& other) {
+      return other.name == probe.name && other.place == probe.place;
+    });
+    if (!known) found.push_back(std::move(probe));
+  }
+  return found;
+}
+
+}  // namespace sonde

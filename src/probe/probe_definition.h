@@ -1,0 +1,49 @@
+// Definitions of probes as tracefs takes them in uprobe_events and kprobe_events.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "base/ids.h"
+#include "elf/elf_file.h"
+
+namespace sonde {
+
+/// One place where a probe fires, in an object or in the kernel.
+struct ProbePlace {
+  std::string object = {};    // path of the file; empty: the kernel
+  std::string symbol = {};    // in the kernel: "tcp_sendmsg", "tcp_sendmsg+8"
+  FileOffset offset = {};     // in an object
+  FileOffset semaphore = {};  // of a USDT probe: the counter to raise; 0: none
+  bool at_return = false;
+  std::vector<std::string> arguments = {};  // "arg1=%di:u64"
+
+  [[nodiscard]] bool in_kernel() const { return object.empty(); }
+  bool operator==(const ProbePlace&) const = default;
+};
+
+/// "p:group/name /usr/bin/x:0x1090(0x3020) arg1=%bx:s32"
+[[nodiscard]] std::string probe_definition(std::string_view group, std::string_view name,
+                                           const ProbePlace& place);
+
+/// The place of a function, by its name in the file's symbol tables. kNotFound where it isn't
+/// there, kUnsupported where it has no code of its own.
+[[nodiscard]] Result<FileOffset> find_function(const ElfFile& file, std::string_view name);
+
+struct SdtProbe {
+  std::string provider;
+  std::string name;
+  ProbePlace place;
+  std::vector<std::string> not_fetched = {};  // operands for which the tracer has no words
+};
+
+/// The USDT probes of a file that match; `provider` and `name` may be globs. `path` is where the
+/// kernel finds the file.
+[[nodiscard]] std::vector<SdtProbe> find_sdt_probes(const ElfFile& file, const std::string& path,
+                                                    std::string_view provider,
+                                                    std::string_view name);
+
+}  // namespace sonde

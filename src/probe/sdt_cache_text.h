@@ -1,0 +1,16 @@
+// What the build-id cache keeps in the file `probes` beside an object: its USDT probes, a name for
+// `list sdt` and the definition that places it.
+//
+//   %sdt_python:line=line
+//   p:sdt_python/line /usr/bin/python3.11:0x3423c(0x68326c) arg1=%r14:u64 arg2=%ax:u64
+#pragma once
+
+#include <string>
+
+namespace sonde {
+
+/// The text for the object in `file`, which processes know as `path`. Empty where it has no probes
+/// or is no object.
+[[nodiscard]] std::string sdt_cache_text(const std::string& file, const std::string& path);
+
+}  // namespace sonde

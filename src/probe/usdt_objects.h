@@ -1,0 +1,26 @@
+// Which files a USDT probe may be meant in, when the user names only provider and event: those that
+// the build-id cache knows for it, the program that is about to run with its libraries, and what
+// the processes that are recorded have mapped.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sonde {
+
+struct UsdtScope {
+  std::string buildid_dir = {};
+  std::string program = {};            // argv[0] of the command; looked up in `path`
+  std::string path = {};               // $PATH
+  std::vector<std::string> pids = {};  // as given with -p
+};
+
+/// Paths, each once, in that order. Whether they really have the probe is for the caller to see.
+[[nodiscard]] std::vector<std::string> usdt_objects(std::string_view provider,
+                                                    std::string_view name, const UsdtScope& scope);
+
+/// The file that `program` starts, as execvp finds it; empty where there is none.
+[[nodiscard]] std::string find_program(const std::string& program, std::string_view path);
+
+}  // namespace sonde

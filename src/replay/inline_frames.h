@@ -1,0 +1,39 @@
+// InlineFrames: call chains with the functions that were inlined.
+//
+//   recorded     parse+0x18 ◄ main+0x40
+//   expanded     skip_blanks (inlined) ◄ parse+0x18 ◄ read (inlined) ◄ main+0x40
+//
+// A frame's inlined functions are looked up once, however many chains it is in; the chains keep
+// their ids.
+#pragma once
+
+#include <vector>
+
+#include "replay/frame_table.h"
+
+namespace sonde {
+
+/// Which frames are asked for the functions inlined there.
+enum class Inlines : uint8_t {
+  kNone,
+  kOfUnwound,  // those of chains that were unwound: what perf shows without being asked
+  kOfAll,
+};
+
+class InlineFrames {
+ public:
+  /// Expands all `chains`. Frames from `first_frame` on are new; their symbols must be known.
+  void expand(FrameTable& frames, size_t first_frame, ChainTable& chains, Symbolizer& symbols,
+              Inlines which);
+
+ private:
+  struct Run {
+    uint32_t first = 0, count = 0;  // in frames_
+  };
+  void find(FrameTable& frames, size_t first_frame, Symbolizer& symbols, Inlines which);
+
+  std::vector<Run> runs_;  // by FrameId
+  std::vector<FrameId> frames_;
+};
+
+}  // namespace sonde

@@ -1,0 +1,32 @@
+// The fields of a recording's tracepoints: the formats that its tracing data brings, by event.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "event/tracepoint_format.h"
+#include "perfdata/recording.h"
+#include "perfdata/tracing_data.h"
+
+namespace sonde {
+
+class TraceFormats {
+ public:
+  explicit TraceFormats(const Recording& recording)
+      : TraceFormats(recording.events(), recording.features()) {}
+  TraceFormats(const EventTable& events, const Features& features);
+
+  /// Null for other events than tracepoints, and where the format is not in the recording.
+  [[nodiscard]] const TracepointFormat* of(EventId event) const {
+    const std::optional<TracepointFormat>& format = formats_[event.index()];
+    return format ? &*format : nullptr;
+  }
+  /// Null where the recording brings none.
+  [[nodiscard]] const TracingData* data() const { return data_ ? &*data_ : nullptr; }
+
+ private:
+  std::optional<TracingData> data_;
+  std::vector<std::optional<TracepointFormat>> formats_;
+};
+
+}  // namespace sonde

@@ -1,0 +1,69 @@
+// SchedFeed: the scheduler's events of a recording, in order of time, in bounded memory.
+//
+// One thread walks over the file, cuts the events that are wanted out of their records and sorts
+// them by rounds (perfdata/ordering.h); the caller's thread takes them, some thousands at a time.
+// So an analysis never touches a record, and what is held are two rounds of SchedEvents.
+//
+//   SchedFeed feed(walk, kinds(SchedKind::kSwitch, SchedKind::kRecord), losses);
+//   feed.run([&](std::span<const SchedEvent> events) { … });
+#pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "base/loss.h"
+#include "perfdata/file_walk.h"
+#include "sched/event_places.h"
+#include "sched/sched_event.h"
+
+namespace sonde {
+
+struct FeedCounts {
+  uint64_t records = 0;      // of every type
+  uint64_t lost = 0;         // events that the kernel says it lost
+  uint64_t lost_chunks = 0;  // records that say so
+  uint32_t highest_cpu = 0;  // of any sample
+};
+
+class SchedFeed {
+ public:
+  /// `walk` must be at its start and outlive the feed.
+  SchedFeed(FileWalk& walk, LossLedger& losses);
+
+  [[nodiscard]] bool has(SchedKind kind) const;
+  /// Which events come; kRecord stands for COMM, FORK, EXIT and LOST records.
+  void want(SchedKinds wanted) { wanted_ = wanted; }
+
+  using Take = std::function<void(std::span<const SchedEvent>)>;
+  /// Reads everything, once. `take` returns when it is done with the events; it runs on the
+  /// caller's thread.
+  void run(const Take& take);
+
+  /// Complete after run.
+  [[nodiscard]] const FeedCounts& counts() const { return counts_; }
+  [[nodiscard]] const EventTable& events() const { return walk_.events(); }
+  [[nodiscard]] const EventPlaces& places(const SchedEvent& event) const {
+    return places_[event.event];
+  }
+  [[nodiscard]] RecordView record(const SchedEvent& event) const {
+    return record_at(event.record, walk_.facts().order);
+  }
+  [[nodiscard]] const SampleLayout& layout(const SchedEvent& event) const {
+    return walk_.events()[EventId(size_t{event.event})].layout;
+  }
+  /// The raw data of a sample.
+  [[nodiscard]] Bytes raw(const SchedEvent& event) const {
+    return places(event).raw_data(record(event), layout(event));
+  }
+
+ private:
+  class Reader;
+  FileWalk& walk_;
+  LossLedger& losses_;
+  std::vector<EventPlaces> places_;
+  SchedKinds wanted_ = ~SchedKinds{0};
+  FeedCounts counts_;
+};
+
+}  // namespace sonde

@@ -1,0 +1,161 @@
+#include "sched/latency.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+
+#include "base/text.h"
+#include "sched/task_state.h"
+
+namespace sonde {
+
+SchedKinds LatencyAnalysis::wanted(const SchedFeed& feed) {
+  using enum SchedKind;
+  // The waker says it earlier than the CPU of who is woken.
+  SchedKind wakeup = feed.has(kWaking) ? kWaking : kWakeup;
+  return kinds(kSwitch, kRuntime, wakeup, kWakeupNew, kMigrate, kRecord);
+}
+
+void LatencyAnalysis::take(const SchedEvent& event, const SchedFeed& feed) {
+  switch (event.kind) {
+    case SchedKind::kSwitch:
+      return take_switch(event);
+    case SchedKind::kRuntime: {
+      TaskState& task = state_of(event.task);
+      if (!std::exchange(task.is_known, true)) leave(task, true, event.time);
+      task.sums.runtime_ns += event.value;
+      return;
+    }
+    case SchedKind::kMigrate:
+      return take_migration(event);
+    case SchedKind::kRecord:
+      return tasks_.apply(feed.record(event), feed.layout(event));
+    default:
+      return take_wakeup(event);
+  }
+}
+
+LatencyAnalysis::TaskState& LatencyAnalysis::state_of(uint32_t tid) {
+  TaskId id = tasks_.find_or_add(Task::kUnknown, tid);
+  if (id.index() >= states_.size()) states_.resize(tasks_.size());
+  return states_[id.index()];
+}
+
+void LatencyAnalysis::leave(TaskState& task, bool is_runnable, uint64_t time) {
+  task.is_known = true;
+  task.state = is_runnable ? State::kWaitsForCpu : State::kSleeping;
+  task.out_ns = time;
+  task.wake_ns = is_runnable ? time : 0;
+}
+
+void LatencyAnalysis::come(TaskState& task, uint64_t time) {
+  if (task.state != State::kWaitsForCpu) return;
+  if (time < task.wake_ns) {
+    task.state = State::kIgnored;
+    return;
+  }
+  task.state = State::kRuns;
+  TaskLatency& sums = task.sums;
+  uint64_t delay = time - task.wake_ns;
+  sums.total_ns += delay;
+  ++sums.delays;
+  if (delay <= sums.longest_ns) return;
+  sums.longest_ns = delay;
+  sums.longest_start_ns = task.wake_ns;
+  sums.longest_end_ns = time;
+}
+
+void LatencyAnalysis::take_switch(const SchedEvent& event) {
+  if (event.cpu >= running_.size()) running_.resize(event.cpu + 1, Task::kUnknown);
+  uint32_t& running = running_[event.cpu];
+  if (running != Task::kUnknown && running != event.task) ++bad_.wrong_switches;
+  running = event.next;
+  leave(state_of(event.task), is_runnable(event.value), event.time);
+  TaskState& next = state_of(event.next);
+  // Of a task that nothing was heard of before it is not known for how long it waited.
+  if (!next.is_known) leave(next, true, event.time);
+  come(next, event.time);
+}
+
+void LatencyAnalysis::take_wakeup(const SchedEvent& event) {
+  TaskState& task = state_of(event.task);
+  if (!task.is_known) leave(task, false, event.time);
+  // A task that is on a run queue may be woken as well: that begins no wait. But where only one CPU
+  // was recorded, it may have slept on another.
+  if (!options_.only_cpu && task.state != State::kSleeping) return;
+  ++bad_.times;
+  if (task.out_ns > event.time) {
+    ++bad_.unordered_times;
+    return;
+  }
+  task.state = State::kWaitsForCpu;
+  task.wake_ns = event.time;
+}
+
+void LatencyAnalysis::take_migration(const SchedEvent& event) {
+  if (!options_.only_cpu) return;
+  TaskState& task = state_of(event.task);
+  if (!task.is_known) leave(task, true, event.time);
+  task.out_ns = task.wake_ns = event.time;
+  ++bad_.times;
+}
+
+std::vector<TaskLatency> LatencyAnalysis::result(bool by_name) const {
+  std::vector<TaskLatency> rows;
+  for (size_t i = 0; i < states_.size(); ++i) {
+    if (!states_[i].is_known) continue;
+    rows.push_back(states_[i].sums);
+    rows.back().task = TaskId(i);
+  }
+  std::ranges::stable_sort(rows, std::greater<>(),
+                           [this](const TaskLatency& row) { return tasks_[row.task].tid; });
+  if (!by_name) return rows;
+
+  std::map<std::string_view, TaskLatency, std::greater<>> by_names;
+  for (const TaskLatency& row : rows) {
+    auto [found, is_new] = by_names.try_emplace(tasks_[row.task].name, row);
+    if (is_new) continue;
+    TaskLatency& sum = found->second;
+    ++sum.merged;
+    sum.runtime_ns += row.runtime_ns;
+    sum.delays += row.delays;
+    sum.total_ns += row.total_ns;
+    if (row.longest_ns <= sum.longest_ns) continue;
+    sum.longest_ns = row.longest_ns;
+    sum.longest_start_ns = row.longest_start_ns;
+    sum.longest_end_ns = row.longest_end_ns;
+  }
+  rows.clear();
+  for (const auto& [name, row] : by_names) rows.push_back(row);
+  return rows;
+}
+
+Result<> sort_latencies(std::vector<TaskLatency>& rows, std::string_view keys,
+                        const TaskTable& tasks) {
+  using Key = std::function<uint64_t(const TaskLatency&)>;
+  std::vector<Key> chosen;
+  for (std::string_view raw : split(keys, ',')) {
+    std::string_view word = trim(raw);
+    if (word.empty()) continue;
+    if (word == "avg")
+      chosen.emplace_back([](const TaskLatency& row) { return row.average_ns(); });
+    else if (word == "max")
+      chosen.emplace_back([](const TaskLatency& row) { return row.longest_ns; });
+    else if (word == "switch")
+      chosen.emplace_back([](const TaskLatency& row) { return row.delays; });
+    else if (word == "runtime")
+      chosen.emplace_back([](const TaskLatency& row) { return row.runtime_ns; });
+    else if (word == "pid")
+      chosen.emplace_back([&](const TaskLatency& row) { return tasks[row.task].tid; });
+    else
+      return fail(ErrorCode::kUsage, "Unknown --sort key: `{}'", word);
+  }
+  std::ranges::stable_sort(rows, [&](const TaskLatency& a, const TaskLatency& b) {
+    for (const Key& key : chosen)
+      if (key(a) != key(b)) return key(a) > key(b);
+    return false;
+  });
+  return {};
+}
+
+}  // namespace sonde

@@ -1,0 +1,84 @@
+// Scheduling latencies: how long tasks waited for a CPU after they had been woken or preempted, per
+// task or per name. What `perf sched latency` shows.
+//
+//   wakeup ──────── switch to the task        a delay
+//   switch away while runnable ── switch to   a delay, too
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "sched/event_feed.h"
+#include "sched/task_table.h"
+
+namespace sonde {
+
+/// A line of the table.
+struct TaskLatency {
+  TaskId task;          // the first one of those that were merged
+  uint32_t merged = 1;  // tasks of one name
+  uint64_t runtime_ns = 0;
+  uint64_t delays = 0;  // times that it got a CPU
+  uint64_t total_ns = 0, longest_ns = 0;
+  uint64_t longest_start_ns = 0, longest_end_ns = 0;
+
+  [[nodiscard]] uint64_t average_ns() const { return delays == 0 ? 0 : total_ns / delays; }
+};
+
+/// What of the recording contradicts itself.
+struct BadSchedEvents {
+  uint64_t times = 0, unordered_times = 0;
+  uint64_t wrong_switches = 0;  // a CPU was left by a task that had not come
+};
+
+class LatencyAnalysis {
+ public:
+  struct Options {
+    /// A recording of one CPU: it lacks what happened to its tasks on others.
+    std::optional<uint32_t> only_cpu;
+  };
+  explicit LatencyAnalysis(const Options& options) : options_(options) {}
+
+  /// The events that it needs of `feed`.
+  [[nodiscard]] static SchedKinds wanted(const SchedFeed& feed);
+  void take(const SchedEvent& event, const SchedFeed& feed);
+
+  [[nodiscard]] const TaskTable& tasks() const { return tasks_; }
+  [[nodiscard]] const BadSchedEvents& bad() const { return bad_; }
+  /// In perf's order of no order: by name, or by tid where not `by_name`, descending.
+  [[nodiscard]] std::vector<TaskLatency> result(bool by_name) const;
+
+ private:
+  enum class State : uint8_t { kSleeping, kWaitsForCpu, kRuns, kIgnored };
+  struct TaskState {
+    bool is_known = false;
+    State state = State::kSleeping;
+    uint64_t out_ns = 0;   // when it left its CPU
+    uint64_t wake_ns = 0;  // since when it could have run
+    TaskLatency sums;
+  };
+
+  TaskState& state_of(uint32_t tid);
+  static void leave(TaskState& task, bool is_runnable, uint64_t time);
+  static void come(TaskState& task, uint64_t time);
+  void take_switch(const SchedEvent& event);
+  void take_wakeup(const SchedEvent& event);
+  void take_migration(const SchedEvent& event);
+
+  Options options_;
+  TaskTable tasks_;
+  std::vector<TaskState> states_;  // beside tasks_
+  std::vector<uint32_t> running_;  // tid by CPU; kUnknown before the first switch
+  BadSchedEvents bad_;
+};
+
+/// Keys of `-s`: "runtime,switch,avg,max,pid". The rows are sorted stably, largest first.
+/// kUsage where a key is none.
+Result<> sort_latencies(std::vector<TaskLatency>& rows, std::string_view keys,
+                        const TaskTable& tasks);
+
+}  // namespace sonde

@@ -1,0 +1,85 @@
+#include "stacks/profile_diff.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "stacks/folded_reader.h"
+#include "stacks/profile_lines.h"
+
+namespace sonde {
+namespace {
+
+using ::testing::ElementsAre;
+
+StackProfile folded(std::string_view text) {
+  LossLedger losses;
+  auto profile = read_folded(text, "test", losses);
+  EXPECT_TRUE(profile) << profile.error().message;
+  return std::move(*profile);
+}
+
+/// "path before after" of each stack that has a weight.
+std::vector<std::string> both_of(const StackProfile& profile) {
+  std::vector<std::string> lines;
+  for (size_t i = 0; i < profile.nodes.size(); ++i) {
+    double before = profile.columns[0].self[i];
+    double after = profile.columns[1].self[i];
+    if (before == 0 && after == 0) continue;
+    lines.push_back(fmt::format("{} {} {}", path_of(profile, StackNodeId(i)), before, after));
+  }
+  return lines;
+}
+
+TEST(ProfileDiff, HasTheStacksOfBoth) {
+  StackProfile diff =
+      diff_profiles(folded("main;a 3\nmain;b 2\n"), folded("main;a 5\nmain;c 1\n"), {});
+  EXPECT_THAT(both_of(diff), ElementsAre("main;a 3 5", "main;b 2 0", "main;c 0 1"));
+  EXPECT_EQ(diff.columns[0].name, "before");
+  EXPECT_EQ(diff.columns[1].name, "after");
+}
+
+TEST(ProfileDiff, NormalizesTheFirstToTheSecond) {
+  StackProfile before = folded("a 10\nb 20\n");
+  StackProfile after = folded("a 5\nb 6\n");
+  StackProfile exact = diff_profiles(before, after, {.normalize = true});
+  EXPECT_DOUBLE_EQ(total_of(exact.columns[0]), 11);
+  StackProfile whole = diff_profiles(before, after, {.normalize = true, .whole_numbers = true});
+  EXPECT_THAT(both_of(whole), ElementsAre("a 3 5", "b 7 6"));
+}
+
+TEST(ProfileDiff, NothingToNormalizeTo) {
+  StackProfile diff = diff_profiles(folded("a 10\n"), folded("a 0\n"), {.normalize = true});
+  EXPECT_THAT(both_of(diff), ElementsAre("a 10 0"));
+}
+
+TEST(ProfileDiff, StripsAddresses) {
+  StackProfile before = folded("main;at 0x12aF 1\nmain;at 0x34 2\n");
+  StackProfile after = folded("main;at 0x99;x 4\n");
+  EXPECT_THAT(both_of(diff_profiles(before, after, {.strip_addresses = true})),
+              ElementsAre("main;at 0x... 3 0", "main;at 0x...;x 0 4"));
+  EXPECT_EQ(without_addresses("0xfoo 0x 0xg0x1"), "0x...oo 0x 0xg0x...");
+}
+
+TEST(ProfileDiff, ComparesSeveralColumns) {
+  StackProfile before = folded("a 10 7\nb 20 1\n");
+  StackProfile after = folded("a 5 3\nc 6 9\n");
+  StackProfile diff = diff_profiles(before, after, {.columns = {{0, 1}, {1, 0}}});
+  ASSERT_EQ(diff.columns.size(), 4u);
+  EXPECT_THAT(lines_of(diff, 0), ElementsAre("a 10", "b 20"));
+  EXPECT_THAT(lines_of(diff, 1), ElementsAre("a 3", "c 9"));
+  EXPECT_THAT(lines_of(diff, 2), ElementsAre("a 7", "b 1"));
+  EXPECT_THAT(lines_of(diff, 3), ElementsAre("a 5", "c 6"));
+}
+
+TEST(ProfileDiff, FramesOfOneNameAreOne) {
+  StackProfile before = folded("main;read_[k] 1\n");
+  StackProfile after = folded("main;read_[k] 1\nmain;main 1\n");
+  before.frames[1].object = before.strings->intern("libc-1.so");
+  after.frames[1].object = after.strings->intern("libc-2.so");
+  StackProfile diff = diff_profiles(before, after, {});
+  EXPECT_EQ(diff.frames.size(), 2u);
+  EXPECT_THAT(both_of(diff), ElementsAre("main;main 0 1", "main;read_[k] 1 1"));
+}
+
+}  // namespace
+}  // namespace sonde

@@ -1,0 +1,526 @@
+#include "stacks/session_stacks.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include <tsl/robin_set.h>
+
+#include "base/text.h"
+#include "profile/call_trie.h"
+#include "profile/path_order.h"
+#include "stacks/alike_paths.h"
+#include "stacks/stack_tree_builder.h"
+
+namespace sonde {
+namespace {
+
+constexpr uint32_t kNone = UINT32_MAX;
+
+/// The frames of a session, spelled: numbers of *spellings*, each of which stands for one frame of
+/// the profile, rarely for several.
+class Spellings {
+ public:
+  Spellings(const Session& session, const SessionStacksOptions& options, StackProfile& profile)
+      : session_(session), options_(options), profile_(profile) {}
+
+  /// By FrameId. Spellings are numbered alphabetically.
+  std::vector<uint32_t> spell_all() {
+    const std::vector<Frame>& frames = session_.frames();
+    std::vector<uint32_t> spelling_of(frames.size());
+    for (size_t i = 0; i < frames.size(); ++i) spelling_of[i] = spelling_of_frame(frames[i]);
+    std::vector<uint32_t> rank = sort_by_name();
+    for (uint32_t& spelling : spelling_of) spelling = rank[spelling];
+    return spelling_of;
+  }
+  /// The outermost first.
+  [[nodiscard]] std::span<const StackFrameId> frames_of(uint32_t spelling) const {
+    return spellings_[spelling];
+  }
+  [[nodiscard]] bool one_frame_each() const { return one_frame_each_; }
+
+ private:
+  [[nodiscard]] FrameKind kind_of(const Frame& frame, std::string_view label) const {
+    if (frame.level == FrameLevel::kKernel || frame.level == FrameLevel::kGuestKernel)
+      return FrameKind::kKernel;
+    if (label.ends_with(kInlinedMark)) return FrameKind::kInlined;
+    if (!frame.dso.valid()) return FrameKind::kUser;
+    const Dso& dso = session_.machine().dsos()[frame.dso];
+    bool is_generated = dso.kind == DsoKind::kJit || dso.kind == DsoKind::kJitDump ||
+                        kind_of_object(dso.path) == FrameKind::kJit;
+    return is_generated ? FrameKind::kJit : FrameKind::kUser;
+  }
+
+  /// As `script` calls it: a module whose file is not known for sure by its name.
+  static std::string_view object_name(const Dso& dso) {
+    bool by_name = dso.kind == DsoKind::kModule && dso.build_id.empty();
+    return by_name ? dso.short_name : dso.path;
+  }
+
+  /// Most frames are places in functions, and their spelling is the function's.
+  uint32_t spelling_of_frame(const Frame& frame) {
+    const SpellingOptions& spelling = options_.spelling;
+    if (spelling.lines || options_.want_addresses || (spelling.addresses && !frame.symbol.valid()))
+      return spell(frame);
+    uint64_t key =
+        frame.symbol.valid() ? frame.symbol.value : (uint64_t{1} << 32) | frame.dso.value;
+    auto [entry, is_new] = known_.try_emplace(key, kNone);
+    if (is_new) entry.value() = spell(frame);
+    return entry->second;
+  }
+
+  uint32_t spell(const Frame& frame) {
+    const Symbolizer& symbolizer = session_.symbolizer();
+    RawFrame raw{.function = "[unknown]", .object = "[unknown]", .address = frame.address};
+    if (frame.symbol.valid()) raw.function = symbolizer.label(frame.symbol);
+    raw.kind = kind_of(frame, raw.function);
+    if (raw.kind == FrameKind::kInlined) raw.function.remove_suffix(kInlinedMark.size());
+    if (frame.dso.valid()) raw.object = object_name(session_.machine().dsos()[frame.dso]);
+    std::string line;
+    if (options_.spelling.lines && frame.dso.valid())
+      raw.line = line = symbolizer.srcline(frame.dso, frame.address);
+    spelled_.clear();
+    spell_frame(raw, options_.spelling, spelled_);
+    std::vector<StackFrameId> frames;
+    for (const SpelledFrame& part : spelled_) frames.push_back(intern(frame, raw, part));
+    one_frame_each_ = one_frame_each_ && frames.size() == 1;
+    spellings_.push_back(std::move(frames));
+    return static_cast<uint32_t>(spellings_.size() - 1);
+  }
+
+  StackFrameId intern(const Frame& frame, const RawFrame& raw, const SpelledFrame& part) {
+    StackFrame made{.name = profile_.strings->intern(part.name), .kind = part.kind};
+    uint64_t key = made.name.value;
+    if (options_.want_objects) {
+      made.object = object_of(frame, raw);
+      key |= uint64_t{made.object.value} << 32;
+    }
+    if (options_.want_addresses) {
+      made.address = frame.address;
+      return add(frame, made);
+    }
+    // A name is of one kind in one object, but for marks, which are part of the name.
+    auto [entry, is_new] =
+        interned_.try_emplace(key, static_cast<uint32_t>(profile_.frames.size()));
+    if (is_new) add(frame, made);
+    return StackFrameId(entry->second);
+  }
+  StackFrameId add(const Frame& frame, StackFrame& made) {
+    if (options_.want_sources) add_source(frame, made);
+    profile_.frames.push_back(made);
+    return StackFrameId(profile_.frames.size() - 1);
+  }
+
+  /// Objects of one path are one; the first build id stands for them.
+  StringId object_of(const Frame& frame, const RawFrame& raw) {
+    StringId path = profile_.strings->intern(raw.object);
+    if (!frame.dso.valid() || !objects_.insert(path.value).second) return path;
+    const Dso& dso = session_.machine().dsos()[frame.dso];
+    profile_.objects.push_back({.path = path, .build_id = to_hex(dso.build_id)});
+    return path;
+  }
+
+  void add_source(const Frame& frame, StackFrame& made) const {
+    if (!frame.symbol.valid()) return;
+    auto place = session_.symbolizer().source_place(frame.dso, frame.symbol_start);
+    if (!place) return;
+    made.file = profile_.strings->intern(place->file);
+    made.line = place->line;
+  }
+
+  /// New numbers of spellings, and of the profile's frames.
+  std::vector<uint32_t> sort_by_name() {
+    std::vector<uint32_t> order(spellings_.size());
+    std::iota(order.begin(), order.end(), 0u);
+    auto name = [&](StackFrameId frame) {
+      return profile_.text(profile_.frames[frame.index()].name);
+    };
+    std::ranges::stable_sort(order, [&](uint32_t a, uint32_t b) {
+      return std::ranges::lexicographical_compare(spellings_[a], spellings_[b], {}, name, name);
+    });
+    // Alike spellings become one.
+    std::vector<uint32_t> rank(order.size());
+    std::vector<std::vector<StackFrameId>> sorted;
+    for (uint32_t spelling : order) {
+      if (sorted.empty() || sorted.back() != spellings_[spelling])
+        sorted.push_back(std::move(spellings_[spelling]));
+      rank[spelling] = static_cast<uint32_t>(sorted.size() - 1);
+    }
+    spellings_ = std::move(sorted);
+    return rank;
+  }
+
+  static constexpr std::string_view kInlinedMark = " (inlined)";
+
+  const Session& session_;
+  const SessionStacksOptions& options_;
+  StackProfile& profile_;
+  tsl::robin_map<uint64_t, uint32_t> known_;  // symbol, or DSO without one → spelling
+  tsl::robin_map<uint64_t, uint32_t, NumberHash> interned_;  // name and object → StackFrameId
+  tsl::robin_set<uint32_t> objects_;                         // of the profile, by path
+  std::vector<std::vector<StackFrameId>> spellings_;
+  std::vector<SpelledFrame> spelled_;
+  bool one_frame_each_ = true;
+};
+
+/// Samples into uses of chains, uses into a tree.
+class SessionStacks {
+ public:
+  SessionStacks(const Session& session, const SessionStacksOptions& options)
+      : session_(session), options_(options), samples_(session.samples()) {}
+
+  Result<StackProfile> build() && {
+    TRY(make_columns());
+    if (!add_samples()) return too_many();
+    if (!make_tree()) return too_many();
+    if (options_.want_samples) list_samples();
+    return std::move(profile_);
+  }
+
+ private:
+  Result<> make_columns() {
+    const std::vector<EventDesc>& events = session_.events().all();
+    for (const std::string& wanted : options_.events)
+      if (std::ranges::find(events, wanted, &EventDesc::name) == events.end())
+        return fail(ErrorCode::kUsage, "there is no event '{}' in this recording; it has {}",
+                    wanted, names_of(events));
+    std::vector<uint64_t> counts(events.size());
+    for (uint32_t event : samples_.event) ++counts[event];
+    column_of_event_.assign(events.size(), kNone);
+    for (size_t i = 0; i < events.size(); ++i) {
+      bool is_wanted =
+          options_.events.empty()
+              ? counts[i] > 0
+              : std::ranges::find(options_.events, events[i].name) != options_.events.end();
+      if (!is_wanted) continue;
+      column_of_event_[i] = static_cast<uint32_t>(profile_.columns.size());
+      StackColumn& column = profile_.columns.emplace_back();
+      column.name = events[i].name;
+      column.unit = unit_of(events[i]);
+    }
+    return {};
+  }
+  /// Every column has a value for every stack.
+  [[nodiscard]] bool has_room_for(size_t stacks) const {
+    constexpr size_t kMostValues = size_t{1} << 27;
+    return profile_.columns.size() <= 1 || stacks <= kMostValues / profile_.columns.size();
+  }
+  [[nodiscard]] std::unexpected<Error> too_many() const {
+    return fail(ErrorCode::kUnsupported,
+                "{}: {} events and all their stacks are too much at a time; choose an event (-e)",
+                session_.recording().facts().path, profile_.columns.size());
+  }
+  static std::string names_of(const std::vector<EventDesc>& events) {
+    std::string names;
+    for (const EventDesc& event : events) {
+      if (!names.empty()) names += ", ";
+      names += event.name;
+    }
+    return names;
+  }
+  [[nodiscard]] std::string unit_of(const EventDesc& event) const {
+    if (options_.value == StackValue::kSamples) return "samples";
+    bool is_clock =
+        event.attr.type == abi::kTypeSoftware &&
+        (event.attr.config == abi::kSwCpuClock || event.attr.config == abi::kSwTaskClock);
+    return is_clock ? "nanoseconds" : "events";
+  }
+
+  // Samples into uses.
+
+  /// False where there is no room for all.
+  bool add_samples() {
+    // Address space only, so that growing does not copy.
+    uses_.reserve(samples_.size());
+    if (has_room_for(samples_.size())) values_.reserve(samples_.size() * profile_.columns.size());
+    use_of_chain_.assign(session_.chains().size(), kNone);
+    if (options_.want_samples) use_of_sample_.assign(samples_.size(), kNone);
+    for (size_t i = 0; i < samples_.size(); ++i) {
+      uint32_t column = column_of_event_[samples_.event[i]];
+      if (column == kNone || (options_.filter && !options_.filter(i))) continue;
+      uint32_t use = use_of(i);
+      if (!has_room_for(uses_.size())) return false;
+      values_[use * profile_.columns.size() + column] += value_of(i);
+      ++profile_.columns[column].samples;
+      if (options_.want_samples) use_of_sample_[i] = use;
+    }
+    return true;
+  }
+  [[nodiscard]] double value_of(size_t sample) const {
+    return options_.value == StackValue::kPeriod ? static_cast<double>(samples_.period[sample]) : 1;
+  }
+  uint32_t use_of(size_t sample) {
+    uint32_t group = group_of(sample);
+    ChainId chain = samples_.chain_of(sample);
+    if (!chain.valid()) return use_of_leaf(group, sample);
+    uint32_t& newest = use_of_chain_[chain.index()];
+    if (newest == kNone) return newest = add_use(session_.chains()[chain], group);
+    if (uses_[newest].group == group) return newest;
+    // Threads of one program come here by turns.
+    auto key = [chain](uint32_t of) { return (uint64_t{of} << 32) | chain.value; };
+    shared_chains_.try_emplace(key(uses_[newest].group), newest);
+    auto [entry, is_new] =
+        shared_chains_.try_emplace(key(group), static_cast<uint32_t>(uses_.size()));
+    newest = entry->second;
+    if (is_new) add_use(session_.chains()[chain], group);
+    return newest;
+  }
+  /// Of a sample without a call chain: the place itself.
+  uint32_t use_of_leaf(uint32_t group, size_t sample) {
+    uint64_t key = (uint64_t{group} << 32) | samples_.leaf[sample].value;
+    auto [entry, is_new] = use_of_leaf_.try_emplace(key, static_cast<uint32_t>(uses_.size()));
+    if (is_new) add_use({&samples_.leaf[sample], 1}, group);
+    return entry->second;
+  }
+  uint32_t add_use(std::span<const FrameId> steps, uint32_t group) {
+    PathUse& use = uses_.emplace_back();
+    use.steps = steps.data();
+    use.length = static_cast<uint32_t>(steps.size());
+    use.group = group;
+    use.own = 0;
+    values_.resize(values_.size() + profile_.columns.size());
+    return static_cast<uint32_t>(uses_.size() - 1);
+  }
+  /// The root that a sample's stack stands on.
+  uint32_t group_of(size_t sample) {
+    if (!options_.task_root) return 0;
+    const SpellingOptions& spelling = options_.spelling;
+    bool by_task = spelling.pid || spelling.tid;
+    uint64_t key = samples_.comm[sample].value;
+    if (key == last_group_key_ && !by_task) return last_group_;
+    uint32_t pid = spelling.pid || spelling.tid ? samples_.pid[sample] : 0;
+    uint32_t tid = spelling.tid ? samples_.tid[sample] : 0;
+    auto [entry, is_new] = groups_.try_emplace({key, (uint64_t{pid} << 32) | tid}, kNone);
+    if (is_new) {
+      std::string name =
+          spell_task(session_.strings().view(samples_.comm[sample]), pid, tid, spelling);
+      entry.value() = group_of_name(name);
+    }
+    last_group_key_ = key;
+    return last_group_ = entry->second;
+  }
+  uint32_t group_of_name(const std::string& name) {
+    StringId id = profile_.strings->intern(name);
+    auto [entry, is_new] =
+        group_of_name_.try_emplace(id.value, static_cast<uint32_t>(group_names_.size()));
+    if (is_new) group_names_.push_back(id);
+    return entry->second;
+  }
+
+  // Uses into a tree.
+
+  /// Groups in the order of their names.
+  void sort_groups() {
+    std::vector<uint32_t> order(group_names_.size());
+    std::iota(order.begin(), order.end(), 0u);
+    std::ranges::sort(order, {},
+                      [&](uint32_t group) { return profile_.text(group_names_[group]); });
+    std::vector<uint32_t> rank(order.size());
+    std::vector<StringId> names;
+    for (uint32_t group : order) {
+      rank[group] = static_cast<uint32_t>(names.size());
+      names.push_back(group_names_[group]);
+    }
+    group_names_ = std::move(names);
+    for (PathUse& use : uses_) use.group = rank[use.group];
+  }
+
+  /// False where there is no room for it.
+  bool make_tree() {
+    if (options_.task_root) sort_groups();
+    Spellings spellings(session_, options_, profile_);
+    std::vector<uint32_t> spelling_of = spellings.spell_all();
+    uint64_t min_weight = weigh_uses();
+    node_of_use_ = join_alike_paths(uses_, spelling_of);
+    LargeVector<uint32_t> node_of_path = make_trie(uses_, spelling_of, min_weight);
+    if (!has_room_for(trie_.size())) return false;
+    for (uint32_t& use : node_of_use_) use = node_of_path[use];
+    if (options_.task_root)
+      for (StringId name : group_names_) {
+        group_frames_.emplace_back(profile_.frames.size());
+        profile_.frames.push_back({.name = name, .kind = FrameKind::kTask});
+      }
+    if (spellings.one_frame_each())
+      copy_trie(spellings);
+    else
+      merge_trie(spellings);
+    return true;
+  }
+
+  /// Gives each use its weight, of kWhole in each column; and the weight that `least_share` asks
+  /// for.
+  uint64_t weigh_uses() {
+    if (options_.least_share <= 0) return 0;
+    constexpr double kWhole = 1e15;
+    size_t columns = profile_.columns.size();
+    std::vector<double> totals(columns);
+    for (size_t i = 0; i < values_.size(); ++i) totals[i % columns] += values_[i];
+    for (size_t use = 0; use < uses_.size(); ++use)
+      for (size_t i = 0; i < columns; ++i)
+        if (totals[i] > 0)
+          uses_[use].period +=
+              static_cast<uint64_t>(kWhole * values_[use * columns + i] / totals[i]);
+    return static_cast<uint64_t>(kWhole * std::min(options_.least_share, 1.0)) + 1;
+  }
+
+  /// The node of each path.
+  LargeVector<uint32_t> make_trie(std::span<const PathUse> paths,
+                                  std::span<const uint32_t> spelling_of, uint64_t min_weight) {
+    auto ignore = [](uint32_t /*node*/, size_t /*depth*/) {};
+    LargeVector<OrderedPath> order =
+        order_paths(paths, spelling_of, {.from_root = true, .min_weight = min_weight});
+    LargeVector<uint32_t> node_of_path(paths.size());
+    std::vector<uint32_t> keys;
+    uint32_t group = kNone;
+    for (size_t i = 0; i < order.size(); ++i) {
+      prefetch_uses(paths, order, i);
+      if (order[i].is_alike != 0) {
+        node_of_path[order[i].use] = node_of_path[order[i - 1].use];
+        continue;
+      }
+      const PathUse& path = paths[order[i].use];
+      if (path.group != group) trie_.add_root(group = path.group, ignore);
+      keys.clear();
+      for (uint32_t step = 0; step < order[i].kept; ++step)
+        keys.push_back(key_at(path, step, spelling_of, true));
+      node_of_path[order[i].use] = trie_.append(keys, ignore);
+    }
+    trie_.finish(ignore);
+    return node_of_path;
+  }
+
+  /// Where the trie is the tree, but for the root of profiles that have none.
+  void copy_trie(const Spellings& spellings) {
+    uint32_t skipped = options_.task_root || trie_.size() == 0 ? 0 : 1;
+    profile_.nodes.resize(trie_.size() - skipped);
+    for (uint32_t node = skipped; node < trie_.size(); ++node) {
+      StackNode& made = profile_.nodes[node - skipped];
+      made.end = trie_.end_of(node) - skipped;
+      if (trie_.is_root(node)) {
+        made.frame = group_frames_[trie_.key(node)];
+        continue;
+      }
+      made.frame = spellings.frames_of(trie_.key(node)).front();
+      uint32_t parent = trie_.parent(node);
+      if (parent >= skipped) made.parent = StackNodeId(parent - skipped);
+    }
+    for (StackColumn& column : profile_.columns) column.self.resize(profile_.nodes.size());
+    add_values([&](uint32_t node) {
+      return node < skipped ? StackNodeId() : StackNodeId(node - skipped);
+    });
+  }
+
+  void add_values(const std::function<StackNodeId(uint32_t)>& node_of) {
+    size_t columns = profile_.columns.size();
+    for (size_t use = 0; use < node_of_use_.size(); ++use) {
+      StackNodeId node = node_of(node_of_use_[use]);
+      node_of_use_[use] = node.value;
+      for (size_t i = 0; i < columns; ++i) {
+        StackColumn& column = profile_.columns[i];
+        (node.valid() ? column.self[node.index()] : column.without_stack) +=
+            values_[use * columns + i];
+      }
+    }
+  }
+
+  /// Where one step stands for several frames, paths may join that the trie holds apart. Only names
+  /// of generated code do that.
+  void merge_trie(const Spellings& spellings) {
+    std::vector<uint64_t> samples;
+    for (StackColumn& column : profile_.columns) samples.push_back(column.samples);
+    StackTreeBuilder builder(std::move(profile_));
+    std::vector<StackNodeId> made(trie_.size());
+    for (uint32_t node = 0; node < trie_.size(); ++node) {
+      if (trie_.is_root(node)) {
+        if (options_.task_root)
+          made[node] = builder.child(StackNodeId(), group_frames_[trie_.key(node)]);
+        continue;
+      }
+      StackNodeId at = made[trie_.parent(node)];
+      for (StackFrameId frame : spellings.frames_of(trie_.key(node))) at = builder.child(at, frame);
+      made[node] = at;
+    }
+    for (size_t use = 0; use < node_of_use_.size(); ++use) {
+      StackNodeId node = made[node_of_use_[use]];
+      for (size_t i = 0; i < samples.size(); ++i)
+        builder.add(node, i, values_[use * samples.size() + i]);
+      node_of_use_[use] = node.value;
+    }
+    std::vector<StackNodeId> new_numbers;
+    profile_ = std::move(builder).finish(&new_numbers);
+    for (uint32_t& node : node_of_use_)
+      if (node != kNone) node = new_numbers[node].value;
+    for (size_t i = 0; i < samples.size(); ++i) profile_.columns[i].samples = samples[i];
+  }
+
+  // Samples one by one.
+
+  using ThreadNumbers = tsl::robin_map<uint64_t, uint32_t, NumberHash>;  // by pid and tid
+  void list_samples() {
+    StackSamples& out = profile_.samples;
+    ThreadNumbers threads;
+    for (uint32_t sample : session_.time_order()) {
+      uint32_t use = use_of_sample_[sample];
+      if (use == kNone) continue;
+      out.node.push_back(node_of_use_[use] == kNone ? StackNodeId()
+                                                    : StackNodeId(node_of_use_[use]));
+      out.column.push_back(column_of_event_[samples_.event[sample]]);
+      out.thread.push_back(thread_of(sample, threads));
+      out.cpu.push_back(samples_.cpu[sample]);
+      out.time_ns.push_back(samples_.time[sample]);
+      out.value.push_back(value_of(sample));
+      out.place.push_back(samples_.leaf[sample].value);
+    }
+  }
+  uint32_t thread_of(uint32_t sample, ThreadNumbers& threads) {
+    uint32_t pid = samples_.pid[sample];
+    uint32_t tid = samples_.tid[sample];
+    auto [entry, is_new] = threads.try_emplace((uint64_t{pid} << 32) | tid,
+                                               static_cast<uint32_t>(profile_.threads.size()));
+    if (is_new) {
+      auto last_name = [&](uint32_t task) {
+        StringId name = session_.machine().comm_at(task, UINT64_MAX);
+        return profile_.strings->intern(session_.strings().view(name));
+      };
+      profile_.threads.push_back(
+          {.pid = pid, .tid = tid, .name = last_name(tid), .process_name = last_name(pid)});
+    }
+    return entry->second;
+  }
+
+  struct TaskHash {
+    size_t operator()(const std::pair<uint64_t, uint64_t>& key) const {
+      return NumberHash()(NumberHash()(key.first) + key.second);
+    }
+  };
+
+  const Session& session_;
+  const SessionStacksOptions& options_;
+  const SampleColumns& samples_;
+  StackProfile profile_;
+  std::vector<uint32_t> column_of_event_;
+
+  tsl::robin_map<std::pair<uint64_t, uint64_t>, uint32_t, TaskHash> groups_;
+  std::vector<StringId> group_names_;
+  tsl::robin_map<uint32_t, uint32_t> group_of_name_;
+  std::vector<StackFrameId> group_frames_;
+  uint64_t last_group_key_ = UINT64_MAX;
+  uint32_t last_group_ = 0;
+
+  LargeVector<PathUse> uses_;
+  LargeVector<double> values_;          // by use and column
+  LargeVector<uint32_t> use_of_chain_;  // the newest
+  tsl::robin_map<uint64_t, uint32_t, NumberHash>
+      shared_chains_;  // by root and chain, of several roots
+  tsl::robin_map<uint64_t, uint32_t, NumberHash> use_of_leaf_;
+  LargeVector<uint32_t> use_of_sample_;
+  CallTrie trie_;
+  LargeVector<uint32_t> node_of_use_;  // first of the trie, in the end of the profile
+};
+
+}  // namespace
+
+Result<StackProfile> stacks_of(const Session& session, const SessionStacksOptions& options) {
+  return SessionStacks(session, options).build();
+}
+
+}  // namespace sonde

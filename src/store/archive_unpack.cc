@@ -1,0 +1,118 @@
+#include "store/archive_unpack.h"
+
+#include <filesystem>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "store/bundle.h"
+#include "store/expand.h"
+#include "store/file_copy.h"
+#include "store/tar_format.h"
+
+namespace sonde {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kLinkDirectory = ".build-id/";
+
+/// Whether a name stays below the directory in which it is looked up.
+bool stays_inside(std::string_view name) {
+  if (name.empty() || name.starts_with('/')) return false;
+  for (std::string_view part : split(name, '/'))
+    if (part == "..") return false;
+  return true;
+}
+
+std::string_view without_dot(std::string_view name) {
+  return name.starts_with("./") ? name.substr(2) : name;
+}
+
+class Unpacker {
+ public:
+  explicit Unpacker(std::string directory) : directory_(std::move(directory)) {}
+
+  Result<> take(const TarMember& member) {
+    std::string name(without_dot(member.name));
+    bool of_bundle = name == "perf.data" || name.starts_with("files/");
+    if (member.type == TarType::kDirectory || of_bundle) return {};
+    bool is_link = member.type == TarType::kLink;
+    if (!stays_inside(name) || name.starts_with(kLinkDirectory) != is_link) return refuse();
+    return is_link ? link(name, member.target) : file(name, member.content);
+  }
+  [[nodiscard]] UnpackSummary summary() const { return summary_; }
+
+ private:
+  Result<> refuse() {
+    ++summary_.refused;
+    return {};
+  }
+
+  Result<> make_parent(const fs::path& path) const {
+    std::error_code error;
+    fs::create_directories(path.parent_path(), error);
+    if (!error) return {};
+    return fail(ErrorCode::kIo, "failed to create {}: {}", path.parent_path().string(),
+                error.message());
+  }
+
+  Result<> file(const std::string& name, Bytes content) const {
+    fs::path path = fs::path(directory_) / name;
+    std::error_code error;
+    if (fs::exists(fs::symlink_status(path, error))) return {};
+    TRY(make_parent(path));
+    return write_whole(path.string(), content);
+  }
+
+  /// ".build-id/ab/cdef" to "../../usr/bin/x/abcdef".
+  Result<> link(const std::string& name, const std::string& target) {
+    constexpr std::string_view kUp = "../../";
+    if (!target.starts_with(kUp) || !stays_inside(target.substr(kUp.size()))) return refuse();
+    ++summary_.objects;
+    fs::path path = fs::path(directory_) / name;
+    std::error_code error;
+    if (fs::exists(path, error)) return {};
+    fs::remove(path, error);  // a link that leads nowhere
+    TRY(make_parent(path));
+    fs::create_directory_symlink(target, path, error);
+    if (error)
+      return fail(ErrorCode::kIo, "failed to create {}: {}", path.string(), error.message());
+    return {};
+  }
+
+  std::string directory_;
+  UnpackSummary summary_;
+};
+
+}  // namespace
+
+Result<UnpackSummary> unpack_archive(const std::string& archive, const std::string& directory) {
+  MappedFile file = TRY(MappedFile::open(archive));
+  Bytes bytes = file.bytes();
+  bool is_bzip2 = as_text(bytes).starts_with("BZh");
+  if (is_bzip2 || Bundle::looks_like_one(bytes)) {
+    Fd memory = TRY(memory_file(archive));
+    if (is_bzip2)
+      TRY(expand_bzip2(bytes, memory.get(), archive));
+    else
+      TRY(expand_zstd(bytes, 0, UINT64_MAX, memory.get(), archive));
+    file = TRY(MappedFile::map(memory.get(), archive));
+    bytes = file.bytes();
+  }
+  TarReader reader(bytes);
+  Unpacker unpacker(directory);
+  size_t members = 0;
+  while (true) {
+    auto member = reader.next();
+    if (!member)
+      return fail(ErrorCode::kCorrupt, "{} is damaged, or no archive: {}", archive,
+                  member.error().message);
+    if (!*member) break;
+    ++members;
+    TRY(unpacker.take(**member));
+  }
+  if (members == 0) return fail(ErrorCode::kCorrupt, "{} is no archive", archive);
+  return unpacker.summary();
+}
+
+}  // namespace sonde

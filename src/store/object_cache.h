@@ -1,0 +1,63 @@
+// ObjectCache: what was once made of an object (tables of its lines, of its call frame information)
+// kept on disk by its build id, so that the next command has only to map it.
+//
+//   ~/.cache/sonde/3f2a….lines      magic, format, checksum; then the bytes that were kept
+//
+// It is a cache and nothing else: a file that is damaged, of another format or not there is the
+// same as none, what cannot be written is not, and whoever deletes it loses time. Files appear
+// whole or not at all. When it outgrows its limit, those that were not used for longest go.
+//
+//   ObjectCache cache(object_cache_directory(env));
+//   if (auto kept = cache.find(build_id, "lines", kVersion)) use(kept->bytes());
+//   else cache.keep(build_id, "lines", kVersion, bytes);
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/bytes.h"
+#include "base/env.h"
+#include "base/file.h"
+
+namespace sonde {
+
+/// SONDE_CACHE, else `sonde.cache` of the perfconfig, else $XDG_CACHE_HOME/sonde, else
+/// ~/.cache/sonde; "off" there means none, which is the empty directory.
+std::string object_cache_directory(const Env& env);
+
+/// The bytes of one entry; aligned to 8.
+class KeptObject {
+ public:
+  KeptObject(MappedFile file, size_t skip) : file_(std::move(file)), skip_(skip) {}
+  [[nodiscard]] Bytes bytes() const { return file_.bytes().subspan(skip_); }
+
+ private:
+  MappedFile file_;
+  size_t skip_;
+};
+
+class ObjectCache {
+ public:
+  static constexpr uint64_t kLimit = uint64_t{1} << 30;
+
+  /// Without a directory nothing is found and nothing kept.
+  explicit ObjectCache(std::string directory, uint64_t limit_bytes = kLimit)
+      : directory_(std::move(directory)), limit_bytes_(limit_bytes) {}
+
+  /// `kind` is a short word; `version` changes with what the bytes mean. Nothing for an object
+  /// without a build id.
+  [[nodiscard]] std::optional<KeptObject> find(std::string_view build_id, std::string_view kind,
+                                               uint32_t version) const;
+  void keep(std::string_view build_id, std::string_view kind, uint32_t version, Bytes bytes) const;
+
+ private:
+  [[nodiscard]] std::string path_of(std::string_view build_id, std::string_view kind) const;
+  void make_room(uint64_t for_bytes) const;
+
+  std::string directory_;
+  uint64_t limit_bytes_;
+};
+
+}  // namespace sonde

@@ -1,0 +1,23 @@
+// A file as a process sees it: in its mount namespace and below its root, with every symbolic link
+// on the way followed there (in a container, /usr/lib/x -> /etc/alternatives/x is the container's).
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+
+#include "base/error.h"
+#include "base/file.h"
+
+namespace sonde {
+
+struct TargetFile {
+  Fd fd;             // open for reading
+  std::string file;  // opens it again, for as long as `fd` lives
+  std::string path;  // how the process calls it, links followed
+};
+
+/// `pid` 0: as we see it. Errors: kNotFound for a process or file that isn't there, kPermission.
+Result<TargetFile> open_target_file(const std::string& path, pid_t pid);
+
+}  // namespace sonde

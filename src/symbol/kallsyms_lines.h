@@ -1,0 +1,45 @@
+// The lines of a kernel's list of symbols, taken apart one after the other.
+//
+//   KallsymsLines lines(text);
+//   for (KallsymsLine line; lines.next(line);) …
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace sonde {
+
+struct KallsymsLine {
+  uint64_t address = 0;
+  char type = 0;          // as nm has it: 'T', 't', 'D' …
+  std::string_view rest;  // the name and, behind a tab, the module
+
+  /// Text, weak text, data and bss, as perf takes them; read-only data and absolute symbols are not
+  /// places of code. '$' begins marks in ARM modules.
+  [[nodiscard]] bool is_wanted() const {
+    constexpr uint32_t kTypes =
+        1u << ('t' - 'a') | 1u << ('w' - 'a') | 1u << ('d' - 'a') | 1u << ('b' - 'a');
+    uint32_t letter = (static_cast<uint8_t>(type) | 0x20u) - 'a';
+    return static_cast<uint8_t>(type) >= 'A' && letter < 26 && (kTypes >> letter & 1) != 0 &&
+           rest[0] != '$';
+  }
+  [[nodiscard]] std::string_view name() const;
+  /// With its brackets; empty where the symbol is of the kernel itself.
+  [[nodiscard]] std::string_view module() const;
+};
+
+class KallsymsLines {
+ public:
+  explicit KallsymsLines(std::string_view text) : text_(text) {}
+  /// The next good line; false at the end.
+  bool next(KallsymsLine& line);
+  /// Lines that were not of the form, so far.
+  [[nodiscard]] uint64_t bad_lines() const { return bad_lines_; }
+
+ private:
+  std::string_view text_;
+  size_t at_ = 0;
+  uint64_t bad_lines_ = 0;
+};
+
+}  // namespace sonde

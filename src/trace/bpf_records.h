@@ -1,0 +1,33 @@
+// Records of bpf/programs/syscall_trace.h as values: a call with the memory that was read for it.
+//
+//   SyscallEvent call;
+//   if (decode_call_record(bytes, abis, call, memory)) …     call.memory is `memory`
+//
+// Nothing is copied: what the call's memory holds lies in `bytes`. Any bytes may come: what does
+// not fit its own lengths is refused.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/bytes.h"
+#include "trace/trace_event.h"
+
+namespace sonde {
+
+/// The machine's own calls, and those of its 32-bit programs.
+struct SyscallAbis {
+  SyscallAbi native = SyscallAbi::kX86_64;
+  SyscallAbi compat = SyscallAbi::kI386;
+};
+/// Of the machine that we run on.
+[[nodiscard]] SyscallAbis host_syscall_abis();
+
+/// When a record was written: CLOCK_MONOTONIC. False: it is too short to be one.
+[[nodiscard]] bool time_of_record(Bytes record, uint64_t& time_ns);
+
+/// `call` and `memory` are overwritten, their room is used again. False: it is not whole.
+[[nodiscard]] bool decode_call_record(Bytes record, const SyscallAbis& abis, SyscallEvent& call,
+                                      std::vector<ArgMemory>& memory);
+
+}  // namespace sonde

@@ -1,0 +1,64 @@
+// What the file descriptors of traced processes stand for: paths, sockets, pipes. Followed through
+// the calls themselves (open, dup, close, fork, exec …), so that the name is right when the call is
+// shown, however late that is; a descriptor that was there before the trace, or whose opening could
+// not be seen, is asked of an FdSource (/proc, live). Without a source, and without I/O, what was
+// seen is all that is known.
+//
+//   FdNames names(&proc);
+//   names.name(pid, 3)            // "/etc/passwd"; empty: not known
+//   names.follow(event, *call);   // after each event, once it was shown
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "trace/syscall_table.h"
+#include "trace/trace_event.h"
+
+namespace sonde {
+
+/// Answers of the machine that is traced, while it is. Empty: it does not know.
+class FdSource {
+ public:
+  virtual ~FdSource() = default;
+  virtual std::string fd(int32_t pid, int32_t fd) = 0;
+  virtual std::string working_directory(int32_t pid) = 0;
+  virtual std::string comm(int32_t tid) = 0;
+};
+
+class FdNames {
+ public:
+  /// `source` may be null, and must outlive this.
+  explicit FdNames(FdSource* source = nullptr) : source_(source) {}
+
+  /// What `fd` of process `pid` is; empty if that is not known. Holds until the next call of a
+  /// member.
+  [[nodiscard]] std::string_view name(int32_t pid, int32_t fd);
+  /// What thread `tid` is called; empty if that is not known.
+  [[nodiscard]] std::string_view comm(int32_t tid);
+  /// Takes in what a finished call did. Events without an exit, and failed ones, do nothing.
+  void follow(const SyscallEvent& event, const Syscall& call);
+  /// A thread has ended; with `pid` == `tid` the whole process.
+  void ended(int32_t pid, int32_t tid);
+
+ private:
+  struct Named {
+    std::string name;
+    bool closes_on_exec = false;
+    bool is_asked = false;  // the source's answer, not what was seen
+  };
+  struct Process {
+    std::map<int32_t, Named> fds;
+    std::string directory;
+  };
+  friend struct FdFollower;
+
+  FdSource* source_;
+  std::unordered_map<int32_t, Process> processes_;
+  std::unordered_map<int32_t, std::string> comms_;
+};
+
+}  // namespace sonde

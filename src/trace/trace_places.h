@@ -1,0 +1,41 @@
+// Addresses of a trace as places in programs, while the trace runs: page faults' and those of call
+// chains.
+//
+// News of tasks are applied to a machine as they come; what is asked is resolved at once. Objects'
+// symbols are read when an address first lies in them.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/env.h"
+#include "symbol/dso_symbols.h"
+#include "trace/trace_source.h"
+
+namespace sonde {
+
+class TracePlaces {
+ public:
+  struct Options {
+    SymbolOptions symbols;
+    std::string kernel_release;  // of the traced machine
+    std::string arch;            // "x86_64", as uname(2) has it
+    uint32_t max_stack = 127;    // frames that are shown
+  };
+  TracePlaces(Options options, const Env& env);
+  ~TracePlaces();
+
+  void apply(const TaskNews& news, uint64_t time_ns);
+  /// Resolves the call chain of a sample; gives how many frames it has.
+  size_t resolve_chain(const Sample& sample, const SampleLayout& layout, uint64_t time_ns);
+  /// Appends the lines of that chain.
+  void append_chain(std::string& out);
+  /// "[_dl_start+0x3d] => /usr/bin/ls@0x40 (d.)"; with `whole` both as OBJECT@SYMBOL+OFFSET.
+  void append_fault(const Sample& sample, uint64_t time_ns, bool whole, std::string& out);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace sonde

@@ -1,0 +1,81 @@
+// The threads of a trace: their names, the call that each is in, and what is counted of them.
+//
+// Names come from COMM records and from sources that say them; of a thread that ran before, a live
+// trace reads its name from /proc once. Where nothing is counted a thread is forgotten when it
+// ends, so a long trace needs no more memory than what runs.
+#pragma once
+
+#include <tsl/robin_map.h>
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trace/call_stats.h"
+#include "trace/trace_event.h"
+
+namespace sonde {
+
+/// A call of some table, as a key.
+struct CallKey {
+  SyscallAbi abi = SyscallAbi::kX86_64;
+  uint32_t number = 0;
+  auto operator<=>(const CallKey&) const = default;
+};
+
+struct TracedTask {
+  int32_t pid = -1, tid = -1;
+  std::string comm;
+  bool has_comm = false;
+  bool has_exited = false;
+
+  // The call that it is in.
+  uint64_t entry_ns = 0;  // 0: not known
+  uint32_t entry_number = 0;
+  std::array<uint64_t, 6> entry_args = {};
+  bool is_pending = false;  // its line is not printed yet
+  std::string entry_text;   // "openat(dfd: CWD, …" without the parenthesis
+
+  // What was counted.
+  uint64_t events = 0;
+  uint64_t major_faults = 0, minor_faults = 0;
+  uint64_t runtime_ns = 0;
+  std::map<CallKey, CallStats> calls;
+};
+
+class TracedTasks {
+ public:
+  /// `name_of` asks the running machine for the name of a thread that nobody named; may be empty.
+  /// `keep`: threads that ended stay in all().
+  TracedTasks(std::function<std::string(int32_t tid)> name_of, bool keep)
+      : name_of_(std::move(name_of)), keep_(keep) {}
+
+  /// The thread, made if it was not there. The reference holds until it exits.
+  TracedTask& of(int32_t pid, int32_t tid);
+  void rename(int32_t pid, int32_t tid, std::string_view comm);
+  /// The child has its parent's name.
+  void fork(int32_t pid, int32_t tid, int32_t parent_tid);
+  void exit(int32_t tid);
+  /// The name of a thread that is known; empty otherwise.
+  [[nodiscard]] std::string_view name_of(int32_t tid) const;
+  /// Null where it is not known.
+  [[nodiscard]] TracedTask* find(int32_t tid);
+  /// Those in a call whose line waits, in the order of their entries.
+  [[nodiscard]] std::vector<TracedTask*> with_open_calls();
+  [[nodiscard]] const std::deque<TracedTask>& all() const { return tasks_; }
+
+ private:
+  TracedTask& add(int32_t pid, int32_t tid);
+
+  std::function<std::string(int32_t)> name_of_;
+  bool keep_;
+  std::deque<TracedTask> tasks_;
+  std::vector<size_t> free_;
+  tsl::robin_map<int32_t, size_t> by_tid_;
+};
+
+}  // namespace sonde

@@ -1,0 +1,61 @@
+// Call stacks that the processor itself kept (`--call-graph lbr`): in this mode of its branch
+// records a call adds an entry and a return takes it away, so what is there when a sample is taken
+// are the calls that are open, innermost first.
+//
+//   entry 0   { from: the call in the caller, to: the start of the function that was sampled }
+//   entry 1   { from: the call in the caller's caller, … }
+//
+// They say nothing of the kernel, and hold as many calls as the processor has registers for: 16 or
+// 32. A call stack that is deeper loses its outermost entries. BranchStitcher finds those again in
+// the thread's sample before, where both still have an entry in the same register in common.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "perfdata/sample.h"
+
+namespace sonde {
+
+/// Whether an event's branch records are such call stacks.
+[[nodiscard]] inline bool has_call_stacks(const abi::EventAttr& attr) {
+  return attr.samples(abi::kSampleBranchStack) &&
+         (attr.branch_sample_type & abi::kBranchCallStack) != 0;
+}
+
+/// Calls `visit(address)` for the user part of the chain, leaf first: the start of the sampled
+/// function, then each call.
+template <typename Visit>
+void for_each_call(const Sample& sample, const Visit& visit) {
+  for (size_t i = 0; i < sample.branch_count(); ++i) {
+    abi::BranchEntry entry = sample.branch(i);
+    if (i == 0) visit(entry.to);
+    visit(entry.from);
+  }
+}
+
+/// Given the samples of threads, each thread's in order of time.
+class BranchStitcher {
+ public:
+  /// `depth` is how many branches the processor holds.
+  explicit BranchStitcher(size_t depth) : depth_(depth) {}
+
+  /// The calls around the sample's own, innermost first; empty where there are none to be had.
+  /// Valid until the thread's next sample.
+  std::span<const uint64_t> calls_around(uint32_t tid, const Sample& sample);
+
+ private:
+  struct Thread {
+    std::vector<abi::BranchEntry> entries;
+    uint64_t newest = 0;           // the register of entry 0
+    std::vector<uint64_t> around;  // what was stitched to them
+  };
+  bool stitch(Thread& thread, std::span<const abi::BranchEntry> entries, uint64_t newest) const;
+
+  size_t depth_;
+  std::unordered_map<uint32_t, Thread> threads_;
+};
+
+}  // namespace sonde

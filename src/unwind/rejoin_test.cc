@@ -1,0 +1,55 @@
+#include "unwind/rejoin.h"
+
+#include <gtest/gtest.h>
+
+namespace sonde {
+namespace {
+
+constexpr uint64_t kStack = 0x7ffc'0000'0000;
+using Addresses = std::vector<uint64_t>;
+
+/// `words` are what was copied; frames link to each other at 16, 48 and 96 bytes of the stack.
+Addresses rest(uint64_t last_stack_pointer, std::vector<uint64_t> words, Addresses kernel,
+               uint64_t frame = kStack + 16, abi::Arch arch = abi::Arch::kX86_64) {
+  uint64_t regs[] = {frame, kStack};
+  Sample sample;
+  sample.regs_user.abi = abi::kRegsAbi64;
+  sample.regs_user.mask = arch == abi::Arch::kArm64 ? uint64_t{1} << 29 | uint64_t{1} << 31
+                                                    : uint64_t{1} << 6 | uint64_t{1} << 7;
+  sample.regs_user.words = WordView(std::as_bytes(std::span(regs)), kHostOrder);
+  sample.stack_user = std::as_bytes(std::span(words));
+  auto found = rest_of_chain(sample, arch, last_stack_pointer, kernel);
+  return {found.begin(), found.end()};
+}
+
+const std::vector<uint64_t> kCopied{0, 0, kStack + 48, 0x1111, 0, 0, kStack + 96, 0x2222, 0};
+const Addresses kKernel{0x1000, 0x1111, 0x2222, 0x3333, 0x4444};
+
+TEST(Rejoin, GoesOnBehindTheCopy) {
+  EXPECT_EQ(rest(kStack + 64, kCopied, kKernel), (Addresses{0x3333, 0x4444}));
+}
+
+TEST(Rejoin, GoesOnBehindTheLastFrame) {
+  EXPECT_EQ(rest(kStack + 32, kCopied, kKernel), (Addresses{0x2222, 0x3333, 0x4444}));
+  EXPECT_EQ(rest(kStack, kCopied, kKernel), (Addresses{0x1111, 0x2222, 0x3333, 0x4444}));
+}
+
+TEST(Rejoin, LeavesOutWhatDoesNotFit) {
+  EXPECT_EQ(rest(kStack + 64, kCopied, {0x1000, 0x1111, 0x9999, 0x3333}), Addresses{}) << "another";
+  EXPECT_EQ(rest(kStack + 64, kCopied, {0x1000, 0x1111}), Addresses{}) << "reaches no further";
+  EXPECT_EQ(rest(kStack + 64, kCopied, {}), Addresses{});
+  EXPECT_EQ(rest(kStack + 64, kCopied, kKernel, kStack - 8), Addresses{}) << "no frame pointer";
+  EXPECT_EQ(rest(kStack + 64, {0, 0, kStack + 16, 0x1111}, kKernel), Addresses{}) << "a circle";
+  EXPECT_EQ(rest(kStack + 64, {0, 0, kStack + 48}, kKernel), Addresses{}) << "cut in a frame";
+}
+
+TEST(Rejoin, LooksPastSignaturesOfArm64) {
+  std::vector<uint64_t> words = kCopied;
+  words[3] |= uint64_t{0x2a} << 48;
+  EXPECT_EQ(rest(kStack + 32, words, kKernel, kStack + 16, abi::Arch::kArm64),
+            (Addresses{0x2222, 0x3333, 0x4444}));
+  EXPECT_EQ(rest(kStack + 32, kCopied, kKernel, kStack + 16, abi::Arch::kUnknown), Addresses{});
+}
+
+}  // namespace
+}  // namespace sonde

@@ -1,0 +1,75 @@
+// A timeline as plain data: what each thread and each CPU did, and when. It is made from the
+// scheduler's events (analysis/sched_timeline.h) and drawn, written as JSON, or shown in the
+// explorer.
+//
+//   thread 25128 (dd)   ▆▆▆▆▆▆──────────░░▆▆▆▆▆     ▆ running  ─ blocked  ░ runnable
+//   CPU 0               dd    idle    sh  dd
+//
+// A thread's slices stand in the order of time. Where nothing is known of a thread (before its
+// first event, after its end) it has no slice. A CPU has a slice for each run of a thread on it;
+// what lies between them is idle, from the CPU's first event to its last.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace sonde::view {
+
+/// For indices into Timeline: none, not known.
+inline constexpr uint32_t kNoIndex = UINT32_MAX;
+
+enum class TaskState : uint8_t {
+  kRunning,
+  kRunnable,         // could run, and waits for a CPU
+  kSleeping,         // waits, and a signal would wake it
+  kUninterruptible,  // waits, and nothing else wakes it: disks, locks
+  kStopped,          // by a signal or a debugger
+};
+inline constexpr size_t kTaskStates = 5;
+
+struct TimelineSlice {
+  uint64_t start_ns = 0;
+  uint64_t end_ns = 0;
+  TaskState state = TaskState::kRunning;
+  bool is_cut = false;        // the recording begins or ends inside it: it is not part of the sums
+  uint32_t cpu = kNoIndex;    // that it runs on, or that it left; the CPU's number
+  uint32_t waker = kNoIndex;  // the thread that ended the wait
+  uint32_t stack = kNoIndex;  // where it left the CPU
+  uint32_t waker_stack = kNoIndex;  // where the waker was
+};
+
+struct TimelineThread {
+  uint32_t pid = 0;  // of the process; 0 where it is not known
+  uint32_t tid = 0;
+  std::string name;
+  std::string process_name;  // empty where it is not known
+  uint64_t state_ns[kTaskStates] = {};
+  uint64_t runs = 0;     // how often it came to a CPU
+  bool is_shown = true;  // false: asked to be left out; it may be a waker still
+  std::vector<TimelineSlice> slices;
+};
+
+struct TimelineRun {
+  uint64_t start_ns = 0;
+  uint64_t end_ns = 0;
+  uint32_t thread = kNoIndex;
+  bool is_cut = false;
+};
+
+struct TimelineCpu {
+  uint32_t cpu = 0;
+  uint64_t busy_ns = 0;
+  uint64_t watched_ns = 0;  // from its first event to its last
+  std::vector<TimelineRun> runs;
+};
+
+struct Timeline {
+  uint64_t start_ns = 0;  // of the first event; clock of the recording
+  uint64_t end_ns = 0;
+  std::vector<TimelineThread> threads;  // those that ran longest first
+  std::vector<TimelineCpu> cpus;        // by number
+  std::vector<std::string> stacks;      // "outermost;…;innermost"
+};
+
+}  // namespace sonde::view

@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""The picture of a timeline in a browser: what lies under the pointer, zooming, moving, the state in the address."""
+import os
+import subprocess
+import unittest
+
+import browser
+import tracepoints
+from tracepoints import SchedulerRecording
+
+SONDE = os.environ["SONDE"]
+IDLE = SchedulerRecording.IDLE
+MS = 1_000_000
+
+
+def record(path, threads=2, rounds=50, cpus=2):
+    """Threads that take turns on each CPU, a millisecond each, and are woken by the next one half a millisecond before. Odd
+    names must not do anything."""
+    recording = SchedulerRecording(stacks=True)
+    names = [("<&\">'", 100)] + [(f"thread-{i}", 100 + i) for i in range(1, threads)]
+    for i in range(rounds):
+        for cpu in range(cpus):
+            now = (1000 + i) * MS + cpu * 1000
+            last, this, following = (names[(i + cpu + by) % threads] for by in (-1, 0, 1))
+            recording.switch(now, cpu, last if i else IDLE, 1, this, chain=[0x1000, 0x2000])
+            recording.waking(now + MS // 2, cpu, this, following, chain=[0x3000])
+    return recording.write(path)
+
+
+class TimelineTest(browser.BrowserTest):
+    def picture(self, *arguments, query="", width=1240, height=700, scheme="light", **how):
+        data = record(self.directory / "perf.data", **how)
+        path = self.directory / "timeline.svg"
+        subprocess.run([SONDE, "timeline", "-i", data, "-o", path, *arguments], check=True, capture_output=True)
+        return self.open(path, width=width, height=height, scheme=scheme, query=query)
+
+    def tip(self, page):
+        return page.evaluate("[...document.querySelectorAll('#tip text')].map(line => line.textContent)")
+
+    def shown(self, page):
+        return page.evaluate("document.querySelector('#shown').textContent")
+
+    def point(self, page, lane, share):
+        """In the window: so much of the way through the lane's time."""
+        x, y = page.evaluate(f"""(() => {{
+            const lane = document.querySelector("#{lane}"), matrix = document.documentElement.getScreenCTM();
+            const at = new DOMPoint(layout.left + layout.width * {share}, lane.transform.baseVal[0].matrix.f + 5).matrixTransform(matrix);
+            return [at.x, at.y]; }})()""")
+        return x, y
+
+    def test_what_lies_under_the_pointer(self):
+        page = self.picture()
+        page.move(*self.point(page, "c0", 0.505))
+        tip = self.tip(page)
+        self.assertRegex(tip[0], r"^CPU 0: (<&\">'|thread-1) \(10[01]\)$")
+        self.assertRegex(tip[1], r"^1 ms from 1\.\d{6} s \(\+\d+ ms\)$")
+        # Half a millisecond each: blocked, then waiting for the CPU.
+        texts = []
+        for step in range(40):
+            page.move(*self.point(page, "t0", 0.5 + step / 400))
+            texts.append(self.tip(page))
+        waits = [tip for tip in texts if tip and "sleeping" in tip[0]]
+        self.assertTrue(waits, texts)
+        self.assertTrue(any(line.startswith("woken by ") for line in waits[0]), waits[0])
+        self.assertIn("it left the CPU in", waits[0])
+        self.assertIn("its waker was in", waits[0])
+        self.assertTrue(any("running on CPU" in tip[0] for tip in texts if tip))
+        page.move(5, 5)
+        self.assertEqual(self.tip(page), [])
+
+    def test_drag_zooms_and_double_click_shows_all(self):
+        page = self.picture()
+        before = page.evaluate("document.querySelector('#c0').innerHTML")
+        y = self.point(page, "c0", 0)[1]
+        page.drag(self.point(page, "c0", 0.4)[0], y, self.point(page, "c0", 0.6)[0], y)
+        self.assertRegex(self.shown(page), r"^shown: (9\.[89]\d?|10) ms, --time 1\.0\d{8},1\.0\d{8}$")
+        self.assertNotEqual(page.evaluate("document.querySelector('#c0').innerHTML"), before)
+        self.assertRegex(page.evaluate("location.hash"), r"^#time=\d+,\d+$")
+        self.assertEqual(page.evaluate("document.querySelector('#reset').getAttribute('visibility')"), "visible")
+        zoomed = self.shown(page)
+        page.key("ArrowRight")
+        self.assertNotEqual(self.shown(page), zoomed)
+        page.key("ArrowLeft")
+        self.assertEqual(self.shown(page), zoomed)
+        page.key("+")
+        self.assertRegex(self.shown(page), r"^shown: (4\.9\d?|5) ms")
+        page.click(*self.point(page, "c0", 0.5), times=2)
+        self.assertEqual(self.shown(page), "")
+        self.assertEqual(page.evaluate("location.hash"), "")
+        page.key("+")
+        page.click_on("#reset")
+        self.assertEqual(self.shown(page), "")
+
+    def test_names_appear_where_there_is_room(self):
+        page = self.picture()
+        self.assertEqual(page.evaluate("document.querySelectorAll('.run').length"), 0)
+        x, y = self.point(page, "c0", 0.5)
+        for _ in range(8):
+            page.scroll(x, y, -100)
+        names = page.evaluate("[...document.querySelectorAll('#c0 .run')].map(name => name.textContent)")
+        self.assertTrue(set(names) <= {"<&\">'", "thread-1"} and len(names) >= 3, names)
+
+    def test_the_address_holds_the_state(self):
+        page = self.picture(query="#time=10000000,20000000")
+        self.assertRegex(self.shown(page), r"^shown: 10 ms, --time 1\.010000000,1\.020000000$")
+
+    def test_many_lanes(self):
+        page = self.picture(threads=300, rounds=400, cpus=128, scheme="dark", width=800)
+        self.assertEqual(page.evaluate("document.querySelectorAll('.lane').length"), 128 + 200)
+        self.assertIn("200 threads (of 300: those that ran longest)", page.evaluate("document.querySelector('#subtitle').textContent"))
+        # A picture that is wider than the window shrinks.
+        self.assertLessEqual(page.evaluate("document.documentElement.getBoundingClientRect().width"), 800)
+        page.move(*self.point(page, "c5", 0.5))
+        self.assertRegex(self.tip(page)[0], r"^CPU 5: thread-\d+ ")
+
+    def test_inside_an_image(self):
+        data = record(self.directory / "perf.data")
+        subprocess.run([SONDE, "timeline", "-i", data, "-o", self.directory / "t.svg"], check=True, capture_output=True)
+        text = (self.directory / "t.svg").read_text()
+        self.assertNotRegex(text.replace("http://www.w3.org/2000/svg", ""), "https?://")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=["timeline_test"])

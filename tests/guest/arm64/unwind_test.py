@@ -1,0 +1,19 @@
+"""Call chains out of copied stacks on arm64: those that programs/stops.c is known to have, with signed return addresses."""
+import json
+
+import stop_cases
+from inside import PERF, SHARE, SONDE, GuestTest
+from stop_cases import CHAINS
+
+
+class UnwindTest(GuestTest):
+    def test_chains_are_those_of_the_program(self):
+        addresses = {name: address for name, address in json.loads((SHARE / "stops.symbols").read_text()).items() if name in CHAINS}
+        for recorder in (SONDE, PERF):
+            seen = {}
+            for part in stop_cases.in_parts(addresses.values()):
+                recording = self.path / "stops.data"
+                stop_cases.record(recorder, part, recording, [SHARE / "stops"], "--call-graph", "dwarf", "--no-bpf-event")
+                seen |= stop_cases.chains(self.text(SONDE, "script", "-i", recording, "-F", "event,ip,sym"))
+            bad = [stop_cases.wrong(name, seen[f"mem:{address:#x}:x"]) for name, address in addresses.items()]
+            self.assertEqual("".join(bad), "", recorder)

@@ -1,0 +1,128 @@
+"""Kernel probes made through tracefs, breakpoints and modules of the kernel, counting system calls: on Debian's kernel."""
+import re
+import unittest
+from pathlib import Path
+
+from inside import PERF, SONDE, GuestTest, without_numbers
+
+TRACING = Path("/sys/kernel/tracing")
+KALLSYMS = Path("/proc/kallsyms").read_text(encoding="ascii")
+PROBES = [
+    "p:probe/open_path do_sys_openat2 flags=+0($arg3):x64 path=+0($arg2):ustring",
+    "r:probe/open_result do_sys_openat2 result=$retval:s32",
+]
+# Opens a file that isn't there three times; what it does is the same each time.
+WORKLOAD = ["perl", "-e", "open(F, '<', '/nonexistent') for 1..3"]
+
+
+def define(lines):
+    (TRACING / "kprobe_events").write_text("".join(line + "\n" for line in lines), encoding="ascii")
+
+
+class KprobeTest(GuestTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        define(PROBES)
+
+    @classmethod
+    def tearDownClass(cls):
+        define([])
+
+    def test_probes_are_counted(self):
+        for tool in (PERF, SONDE):
+            counts = self.counts(tool, "probe:open_path,probe:open_result,syscalls:sys_enter_openat", *WORKLOAD)
+            values = {value for value, _ in counts.values()}
+            self.assertEqual(len(values), 1, f"{tool}: {counts}")
+            self.assertGreater(values.pop(), 3)
+
+    def test_filters_hold(self):
+        for tool in (PERF, SONDE):
+            done = self.run_tool(tool, "stat", "-x,", "-e", "probe:open_path", "--filter", 'path == "/nonexistent"', "--", *WORKLOAD)
+            self.assertTrue(done.stderr.startswith("3,"), done.stderr)
+
+    def test_probes_are_recorded_and_read_by_both(self):
+        for recorder in (PERF, SONDE):
+            self.run_tool(recorder, "record", "-o", "probe.data", "-e", "probe:open_*", "-g", "--", *WORKLOAD)
+            lines = self.same_text("script", "-i", "probe.data", "-F", "comm,tid,cpu,time,event,trace", change=without_unread_paths)
+            self.assertEqual(len([line for line in lines if 'path="/nonexistent"' in line]), 3)
+            self.assertGreaterEqual(len([line for line in lines if "result=-2" in line and "<-" in line]), 3)
+            self.same_text("report", "--stdio", "-i", "probe.data", "-g", "none", "-s", "comm,sym")
+            self.same_text("evlist", "-i", "probe.data", "--trace-fields")
+
+    def test_probes_are_listed(self):
+        self.same_text("list", "probe:*")
+        self.assertIn("probe:open_path", self.text(SONDE, "list", "tracepoint"))
+
+
+class KernelTest(GuestTest):
+    def test_lists_agree(self):
+        for words in ([], ["sw"], ["pmu"], ["syscalls:*"]):
+            self.same_text("list", *words, change=without_metrics)
+
+    def test_system_calls_are_counted_by_number_as_by_tracepoints(self):
+        # Few enough for perf, which takes its time to close them; Sonde counts all with one probe of BPF.
+        events = "syscalls:sys_enter_*at,syscalls:sys_exit_*at"
+        theirs, ours = (self.counts(tool, events, *WORKLOAD) for tool in (PERF, SONDE))
+        self.assertGreater(len(ours), 20)
+        self.assertEqual(ours, theirs)
+
+    def test_the_fast_way_of_counting_works_on_this_kernel(self):
+        done = self.run_tool(SONDE, "stat", "-v", "-x,", "-e", "syscalls:sys_enter_*", "--", *WORKLOAD)
+        self.assertIn("BPF", done.stderr)
+        self.assertRegex(done.stderr, r"(?m)^[1-9]\d*,,syscalls:sys_enter_openat,")
+
+    def test_breakpoints_in_the_kernel(self):
+        address = re.search(r"^([0-9a-f]+) T __x64_sys_getppid$", KALLSYMS, re.M).group(1)
+        program = ["perl", "-e", "getppid() for 1..5"]
+        theirs, ours = (self.counts(tool, f"mem:0x{address}:x", *program) for tool in (PERF, SONDE))
+        self.assertEqual(ours, theirs)
+        self.assertEqual({value for value, _ in ours.values()}, {5})
+
+    def test_format_of_stat_is_perfs(self):
+        for words in ([], ["-d"], ["-a"], ["-j"], ["-x,"], ["--per-core", "-a"]):
+            theirs, ours = (self.run_tool(tool, "stat", *words, "--", "true").stderr for tool in (PERF, SONDE))
+            self.assertEqual(without_numbers(ours), without_numbers(theirs), words)
+
+    def test_samples_have_names_in_kernel_and_modules(self):
+        # Reading files that nobody read goes through the modules of this machine's root directory.
+        command = ["sh", "-c", "cat /usr/bin/perl /usr/bin/bash"]
+        for recorder in (PERF, SONDE):
+            self.run_tool(recorder, "record", "-o", "clock.data", "-F", "250", "-e", "cpu-clock", "-a", "-g", "--", *command)
+            self.same_text("script", "-i", "clock.data", "-F", "comm,tid,cpu,time,event,ip,sym,symoff", change=without_start_code)
+            rows = self.same_text("report", "--stdio", "-i", "clock.data", "--no-children", "-g", "none", "-s", "sym",
+                                  change=kernel_rows)
+            self.assertGreater(len(rows), 10)
+
+
+def without_unread_paths(lines):
+    """A path whose page isn't there when the probe is hit has no length; perf prints what lies behind it."""
+    return [re.sub(r'path="[^/"]*"', 'path=""', line) for line in lines]
+
+
+def kernel_rows(lines):
+    return [line for line in lines if "[k]" in line]
+
+
+def without_start_code(lines):
+    """Without the code that a kernel throws away when it is up (idle tasks' chains end there): perf has its names from
+    /proc/kcore, which reaches farther than the kernel's mapping in a recording. Without calls by way of a PLT, which perf
+    names in part."""
+    first, last = (int(re.search(rf"^([0-9a-f]+) . {name}$", KALLSYMS, re.M).group(1), 16) for name in ("_sinittext", "_einittext"))
+
+    def is_left_out(line):
+        frame = re.match(r"\s+([0-9a-f]+) (\S+)$", line)
+        return frame and (first <= int(frame.group(1), 16) < last or "@plt" in line or frame.group(2) == "[unknown]")
+
+    return [line for line in lines if not is_left_out(line)]
+
+
+def without_metrics(lines):
+    for heading in ("Metric Groups:", "Metrics:"):
+        if heading in lines:
+            lines = lines[: lines.index(heading)]
+    return lines
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,227 @@
+#!/usr/bin/env python3
+"""System calls of real programs on this kernel: the calls and results that strace sees, none lost without a word; choices,
+targets, page faults, ends. Needs root."""
+import collections
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+from http.server import HTTPServer, SimpleHTTPRequestHandler
+from pathlib import Path
+
+SONDE = os.environ["SONDE"]
+STRACE = shutil.which("strace")
+LINE = re.compile(r"^ *[\d.?]+ \([^)]*\): .{0,14}/(\d+) (?: \.\.\. \[continued\]: )?(\w+)\(.* = (-1 \w+|\?|-?0x[0-9a-f]+|-?\d+|[A-Z_|]+)")
+STRACE_LINE = re.compile(r"^(?:\[pid +)?(\d+)\]? +(?:<\.\.\. )?(\w+)(?:\(| resumed>).* = (-1 \w+|\?(?: \w+)?|0x[0-9a-f]+|-?\d+)")
+# Their results are addresses and numbers of processes, which differ from run to run, or they depend on time.
+FREE_RESULTS = {"brk", "mmap", "mremap", "getpid", "gettid", "getppid", "getpgrp", "getpgid", "getsid", "set_tid_address", "clone", "clone3",
+                "vfork", "fork", "wait4", "times", "setpgid", "fcntl"}
+FORKS = {"clone", "clone3", "vfork", "fork"}
+# How often they happen is chance: they wait, are restarted, or are asked for by signals.
+FREE_COUNTS = {"futex", "sched_yield", "restart_syscall", "rt_sigreturn", "wait4", "poll", "ppoll", "epoll_wait", "epoll_pwait",
+               "clock_nanosleep", "madvise", "select", "pselect6", "getrandom", "mprotect", "munmap", "mmap", "brk"}
+
+THREADS = r"""
+#include <thread>
+#include <vector>
+#include <unistd.h>
+#include <fcntl.h>
+int main() {
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i)
+    threads.emplace_back([] { for (int n = 0; n < 200; ++n) { int fd = open("/dev/null", O_RDWR); write(fd, "x", 1); close(fd); } });
+  for (auto& thread : threads) thread.join();
+}
+"""
+
+
+def outcome(text):
+    if text.startswith(("?", "-1 ")):
+        return text.split("(")[0].strip() if text.startswith("-1") else "?"
+    return int(text, 0)
+
+
+def tally(text, pattern):
+    counts = collections.Counter()
+    for line in text.splitlines():
+        match = pattern.match(line)
+        if not match:
+            continue
+        name = match[2]
+        if name in FREE_COUNTS:
+            continue
+        if name in FORKS and match[3] == "0":
+            continue  # the child's own return, which strace does not show
+        counts[(name, "any" if name in FREE_RESULTS else outcome(match[3]))] += 1
+    return counts
+
+
+class TraceTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.directory = tempfile.TemporaryDirectory()
+        cls.path = Path(cls.directory.name)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.directory.cleanup()
+
+    def run_trace(self, *words, status=0, cwd=None):
+        out = self.path / "out"
+        done = subprocess.run([SONDE, "trace", "-o", str(out), *map(str, words)], capture_output=True, text=True, errors="replace", timeout=120,
+                              stdin=subprocess.DEVNULL, cwd=cwd or self.path)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return (out.read_text(errors="replace") if out.exists() else ""), done.stderr
+
+    def strace(self, *command):
+        out = self.path / "strace.out"
+        subprocess.run([STRACE, "-f", "-q", "-o", str(out), *map(str, command)], capture_output=True, timeout=120,
+                       stdin=subprocess.DEVNULL, cwd=self.path)
+        return out.read_text(errors="replace")
+
+    def same_as_strace(self, *command, how=("--bpf",)):
+        theirs = tally(self.strace(*command), STRACE_LINE)
+        lines, said = self.run_trace(*how, "--", *command)
+        self.assertNotIn("lost", said)
+        ours = tally(lines, LINE)
+        self.assertGreater(sum(ours.values()), 20)
+        self.assertEqual(ours - theirs, collections.Counter(), (how, command))
+        self.assertEqual(theirs - ours, collections.Counter(), (how, command))
+
+    @unittest.skipUnless(STRACE, "strace is not installed")
+    def test_programs_make_the_calls_that_strace_sees(self):
+        files = self.path / "files"
+        files.mkdir()
+        for i in range(40):
+            (files / f"file{i}").write_text("text" * i)
+        for command in (["ls", "-l", "/usr/lib"], ["find", files, "-name", "*7"], ["tar", "cf", "/dev/null", files],
+                        ["git", "--version"], ["python3", "-S", "-c", "pass"], ["sort", "/etc/passwd"], ["dd", "if=/dev/zero", "of=/dev/null", "count=2000", "status=none"]):
+            with self.subTest(command=command):
+                self.same_as_strace(*command)
+        self.same_as_strace("ls", "-l", "/usr/lib", how=("--no-bpf",))
+
+    @unittest.skipUnless(STRACE, "strace is not installed")
+    def test_a_shell_script_and_its_children(self):
+        script = "for i in 1 2 3 4 5; do cat /etc/hostname | head -c 3 > /dev/null; done; ls /nonexistent 2> /dev/null; true"
+        theirs = tally(self.strace("sh", "-c", script), STRACE_LINE)
+        lines, said = self.run_trace("--", "sh", "-c", script)
+        ours = tally(lines, LINE)
+        self.assertNotIn("lost", said)
+        # Who is first at a pipe is chance: cat may see it closed.
+        for name in ("openat", "execve", "pipe2", "dup2", "clone", "exit_group", "newfstatat"):
+            def of(counts):
+                return sum(count for (call, _), count in counts.items() if call == name)
+            one_more = 1 if name == "execve" else 0  # the one that starts the program
+            self.assertLessEqual(abs(of(theirs) - of(ours)), one_more, name)
+
+    def test_memory_of_arguments(self):
+        lines, _ = self.run_trace("-e", "openat,execve,write", "sh", "-c", "echo some text > /dev/null; cat /etc/hostname > /dev/null")
+        self.assertRegex(lines, r'openat\(dfd: CWD, filename: "?/etc/hostname"?')
+        self.assertIn("some text", lines)
+        lines, _ = self.run_trace("--no-bpf", "-e", "openat", "cat", "/etc/hostname")
+        self.assertNotIn("/etc/hostname\"", lines)
+
+    def test_threads_of_one_program(self):
+        (self.path / "threads.cc").write_text(THREADS)
+        subprocess.run(["g++", "-O1", "-o", "threads", "threads.cc", "-pthread"], cwd=self.path, check=True, timeout=120)
+        lines, said = self.run_trace("-e", "openat,write,close", "./threads")
+        self.assertNotIn("lost", said)
+        counts = tally(lines, LINE)
+        self.assertEqual(counts[("write", 1)], 1600)
+        self.assertGreaterEqual(sum(count for (name, _), count in counts.items() if name == "close"), 1600)
+        self.assertGreaterEqual(len({LINE.match(line)[1] for line in lines.splitlines() if LINE.match(line)}), 8)
+
+    def test_a_storm_of_forks(self):
+        lines, said = self.run_trace("-e", "exit_group", "sh", "-c", "i=0; while [ $i -lt 300 ]; do (:) & i=$((i+1)); done; wait")
+        self.assertNotIn("lost", said)
+        self.assertEqual(lines.count("exit_group("), 301)
+
+    def test_only_what_was_asked_for(self):
+        lines, _ = self.run_trace("-e", "openat", "ls", "/")
+        self.assertEqual({LINE.match(line)[2] for line in lines.splitlines()}, {"openat"})
+        lines, _ = self.run_trace("-e", "!openat,read,mmap", "ls", "/")
+        names = {LINE.match(line)[2] for line in lines.splitlines() if LINE.match(line)}
+        self.assertFalse(names & {"openat", "read", "mmap"})
+        self.assertIn("close", names)
+        lines, _ = self.run_trace("-e", "%process", "ls", "/")
+        self.assertIn("exit_group", lines)
+        self.assertNotIn("openat", lines)
+
+    def test_calls_and_tracepoints_together(self):
+        lines, _ = self.run_trace("-e", "close,sched:sched_process_exec", "sh", "-c", "/bin/true; /bin/true; true")
+        self.assertEqual(lines.count("sched:sched_process_exec("), 3)
+        self.assertIn("close(", lines)
+        lines, _ = self.run_trace("-e", "sched:sched_process_exec/nr=1/", "sh", "-c", "/bin/true; /bin/true; true")
+        self.assertEqual(len(lines.splitlines()), 1)
+
+    def test_a_process_that_runs(self):
+        handler = type("Quiet", (SimpleHTTPRequestHandler,), {"log_message": lambda *a: None})
+        server = HTTPServer(("127.0.0.1", 0), handler)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        url = f"http://127.0.0.1:{server.server_port}/trace_test.py"
+        out = self.path / "pid.out"
+        tracer = subprocess.Popen([SONDE, "trace", "-o", str(out), "-e", "accept4,sendto", "-p", str(os.getpid())], stderr=subprocess.PIPE)
+        fetch = f"import urllib.request as u\ntry: u.urlopen('{url}').read()\nexcept Exception: pass"
+        seen, deadline = 0, time.monotonic() + 60
+        while seen < 3 and time.monotonic() < deadline:  # the first requests may come before the tracer is ready
+            subprocess.run(["python3", "-S", "-c", fetch], timeout=60, check=True)
+            seen = out.read_text().count("accept4(") if out.exists() else 0
+        tracer.send_signal(signal.SIGINT)
+        tracer.communicate(timeout=60)
+        self.assertGreaterEqual(seen, 3)
+
+    def test_the_table_has_all_calls(self):
+        count = 3000
+        lines, said = self.run_trace("-s", "dd", "if=/dev/zero", "of=/dev/null", f"count={count}")
+        self.assertNotIn("lost", said)
+        rows = {line.split()[0]: line.split()[1:] for line in lines.splitlines() if line.startswith("   ")}
+        self.assertGreaterEqual(int(rows["read"][0]), count)
+        self.assertGreaterEqual(int(rows["write"][0]), count)
+        lines, _ = self.run_trace("-s", "--summary-mode", "total", "sh", "-c", "/bin/true; /bin/true; true")
+        rows = {line.split()[0]: line.split()[1:] for line in lines.splitlines() if line.startswith("   ")}
+        self.assertEqual(int(rows["execve"][0]), 3)
+        self.assertEqual(lines.count("stddev"), 1)
+
+    def test_page_faults(self):
+        lines, _ = self.run_trace("-F", "all", "--no-syscalls", "ls", "/")
+        self.assertRegex(lines, r"(?m)^ +[\d.]+ \( 0\.000 ms\): ls/\d+ (min|maj)fault \[.*\] => .* \([dx?]\.\)$")
+        self.assertIn("libc.so.6@0x", lines)
+
+    def test_call_chains(self):
+        lines, _ = self.run_trace("--call-graph", "dwarf", "-e", "clock_nanosleep", "sleep", "0.01")
+        self.assertRegex(lines, r"clock_nanosleep\(.*\n {39}\S*nanosleep\S* \(.*libc\.so\.6\)\n")
+
+    def test_recordings_go_both_ways(self):
+        subprocess.run([SONDE, "trace", "record", "-o", "perf.data", "ls", "/"], cwd=self.path, check=True, capture_output=True, timeout=60)
+        replayed = subprocess.run([SONDE, "trace", "-i", "perf.data"], cwd=self.path, check=True, capture_output=True, text=True, timeout=60)
+        self.assertGreater(replayed.stderr.count(" = "), 50)
+        self.assertIn("exit_group(", replayed.stderr)
+
+    def test_ends(self):
+        _, said = self.run_trace("/nonexistent/program", status=255)
+        self.assertIn("/nonexistent/program: No such file or directory", said)
+        self.run_trace("sh", "-c", "exit 3", status=3)
+        lines, _ = self.run_trace("-D", "200", "-e", "openat", "sh", "-c", "sleep 0.5; cat /etc/hostname")
+        self.assertIn("cat/", lines)
+        self.assertNotIn("sleep/", lines)
+        done = subprocess.run([SONDE, "trace", "--max-events", "5", "ls", "/"], capture_output=True, text=True, timeout=60)
+        self.assertEqual(len([line for line in done.stderr.splitlines() if LINE.match(line)]), 5)
+
+    def test_what_cannot_be_done_is_said(self):
+        for words, what in ((["-e", "nosuch*", "true"], "no system call"), (["--map-dump", "x", "true"], "--map-dump"),
+                            (["-F", "most", "true"], "all, maj or min"), (["--no-syscalls", "true"], "something to trace")):
+            done = subprocess.run([SONDE, "trace", *words], capture_output=True, text=True, timeout=60)
+            self.assertNotEqual(done.returncode, 0, words)
+            self.assertIn(what, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+"""`perf sched` and `sonde sched` side by side: the same views of the same recordings, to the character. The recordings are made
+here: a load of messages, one of small processes, an idle machine, one by `sonde sched record`, one with call chains, and a
+made-up one with lost events and migrations. Needs root and perf.
+
+perf 6.1 reads two things as no kernel of the last years means them (docs/differences.md): a prev_state with a bit that says "was
+preempted", and, for latency, sched_waking. So the comparison is made on copies whose prev_state has only states that both know,
+and latency on recordings of sched_wakeup."""
+import difflib
+import os
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import tracepoints
+
+SONDE = os.environ["SONDE"]
+PERF = shutil.which("perf")
+MESSAGES = ["perf", "bench", "sched", "messaging", "-g", "1", "-l", "40"]
+PROCESSES = ["sh", "-c", "for i in 1 2 3 4 5 6 7 8; do ls /usr/bin | sort | wc -l & sleep 0.005; done; wait"]
+IDLE = ["sleep", "0.3"]
+WITH_WAKEUP = ["sched_switch", "sched_stat_runtime", "sched_process_fork", "sched_wakeup", "sched_wakeup_new", "sched_migrate_task"]
+STATES = {0, 1, 2, 4, 8}  # that both call the same
+PREV_STATE = 32           # its offset in sched_switch
+
+LATENCY = [[], ["-p"], ["-s", "runtime"], ["-s", "max,pid", "-p"], ["-s", "switch", "-p"], ["-C", "0"]]
+MAP = [[], ["--compact"], ["--cpus", "1"], ["--compact", "--cpus", "0"], ["-v"], ["--color-cpus", "0", "--color-pids", "1"]]
+TIMEHIST = [[], ["-s"], ["-S"], ["-MVw"], ["-n"], ["-nw"], ["-M", "-S"], ["--state"], ["-s", "--state"], ["-I"], ["-I", "-S"],
+            ["-I", "-s", "--state"], ["-C", "1"], ["-C", "0", "-S"], ["-V", "-C", "0"], ["--max-stack", "2"], ["--no-call-graph"],
+            ["-w", "-p", "PID"], ["-S", "-t", "PID"], ["-MVwS", "--time", "FROM,TO"], ["-S", "--time", ",TO"], ["-s", "--time", "FROM,"]]
+
+failures = []
+passed = 0
+
+
+def view(tool, arguments, path):
+    done = subprocess.run([tool, "sched", *arguments, "-i", path], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          errors="replace")
+    return done.stdout.splitlines(), done.returncode
+
+
+def check(path, arguments):
+    global passed
+    theirs, their_status = view(PERF, arguments, path)
+    ours, our_status = view(SONDE, arguments, path)
+    if ours == theirs and our_status == their_status and ours:
+        passed += 1
+        return
+    difference = list(difflib.unified_diff(theirs, ours, "perf", "sonde", lineterm="", n=0))
+    failures.append(f"--- {path.name}: sched {' '.join(arguments)} ({our_status}, perf {their_status})\n" + "\n".join(difference[:12]))
+
+
+def switch_ids(data, attrs_offset, attrs_size, attr_size):
+    """Ids of sched_switch, and its sample_type."""
+    number = int(Path("/sys/kernel/tracing/events/sched/sched_switch/id").read_text())
+    for at in range(attrs_offset, attrs_offset + attrs_size, attr_size):
+        kind, _, config = struct.unpack_from("<IIQ", data, at)
+        if (kind, config) == (2, number):
+            offset, size = struct.unpack_from("<QQ", data, at + attr_size - 16)
+            return set(struct.unpack_from(f"<{size // 8}Q", data, offset)), struct.unpack_from("<Q", data, at + 24)[0]
+    raise RuntimeError("no sched_switch in the recording")
+
+
+def with_common_states(path):
+    """A copy of a recording whose tasks leave in states that both know."""
+    data = bytearray(path.read_bytes())
+    _, _, attr_size, attrs_offset, attrs_size, begin, size = struct.unpack_from("<7Q", data)
+    ids, sample_type = switch_ids(data, attrs_offset, attrs_size, attr_size)
+    # Before the raw data: id, ip, pid and tid, time, cpu, period; the call chain; the size.
+    head = 8 + 8 * 6
+    at = begin
+    while at < begin + size:
+        kind, _, length = struct.unpack_from("<IHH", data, at)
+        if kind == 9 and struct.unpack_from("<Q", data, at + 8)[0] in ids:
+            place = at + head
+            if sample_type & 1 << 5:
+                place += 8 + 8 * struct.unpack_from("<Q", data, place)[0]
+            place += 4 + PREV_STATE
+            state = struct.unpack_from("<Q", data, place)[0] & 0xff
+            struct.pack_into("<Q", data, place, state if state in STATES else 1)
+        at += length
+    copy = path.with_suffix(".common.data")
+    copy.write_bytes(data)
+    return copy
+
+
+def record(directory, name, tool, before, command):
+    path = directory / f"{name}.data"
+    subprocess.run([tool, *before, "-o", path, "--", *command], check=True, capture_output=True)
+    return with_common_states(path)
+
+
+def made_up(directory):
+    recording = tracepoints.SchedulerRecording(every_event=True)
+    recording.cpus(2)
+    recording.name(10, "reader")
+    recording.name(20, "writer", 19)
+    ms, idle, reader, writer = 1_000_000, recording.IDLE, ("reader", 10), ("writer", 20)
+    for i in range(20):
+        start = (100 + 40 * i) * ms
+        recording.waking(start, 1, writer, reader)
+        recording.switch(start + i * ms, 0, idle, 0, reader)
+        recording.runtime(start + 22 * ms, 0, reader, (22 - i) * ms)
+        recording.switch(start + 23 * ms, 0, reader, i % 3, writer)
+        recording.migrate(start + 24 * ms, 0, writer, reader, 0, 1)
+        if i % 7 == 0:
+            recording.lost(start + 25 * ms, 1, i + 1)
+        recording.switch(start + 30 * ms, 0, writer, 1, idle)
+    return recording.write(directory / "made-up.data")
+
+
+def window(path):
+    """A thread that ran, and a part of the recording's time."""
+    lines = [line for line in view(PERF, ["map", "-v"], path)[0] if " => " in line and "swapper" not in line]
+    times = [line.split(" secs ")[0].split()[-1] for line in lines]
+    return {"PID": lines[len(lines) // 2].rsplit(":", 1)[1].split()[0], "FROM": times[len(times) // 4],
+            "TO": times[3 * len(times) // 4]}
+
+
+def check_all(path, commands):
+    places = window(path)
+    for arguments in commands:
+        filled = list(arguments)
+        for word, value in places.items():
+            filled = [part.replace(word, value) for part in filled]
+        check(path, filled)
+
+
+def commands(*views):
+    return [[name, *options] for name, lists in views for options in lists]
+
+
+def main():
+    if not PERF:
+        print("perf is not installed: nothing to compare with")
+        sys.exit(77)
+    by_hand = ["record", "-q", "-a", "-R", "-m", "1024", "-c", "1", *[word for event in WITH_WAKEUP for word in ("-e", "sched:" + event)]]
+    # Without the chains of user space: perf's timehist has no mappings to find their symbols in.
+    stacks = ["sched", "record", "-g", "--kernel-callchains"]
+    every = commands(("map", MAP), ("timehist", TIMEHIST))
+    few = commands(("map", MAP[:2]), ("timehist", [["-S"], ["-MVwS"], ["-s", "--state"], ["-I", "-S"]]))
+    with tempfile.TemporaryDirectory() as name:
+        directory = Path(name)
+        check_all(record(directory, "messages", PERF, ["sched", "record"], MESSAGES), every + [["script"]])
+        check_all(record(directory, "wakeups", PERF, by_hand, MESSAGES), commands(("latency", LATENCY)) + few)
+        check_all(record(directory, "processes", PERF, by_hand, PROCESSES), commands(("latency", LATENCY)) + few)
+        check_all(record(directory, "ours", SONDE, ["sched", "record"], PROCESSES), few)
+        check_all(record(directory, "idle", PERF, ["sched", "record"], IDLE), few)
+        check_all(record(directory, "stacks", PERF, stacks, PROCESSES), few + commands(("timehist", [[], ["--max-stack", "2", "-n"]])))
+        check_all(made_up(directory), few)
+    print(f"sched oracle: {passed} views are perf's, {len(failures)} are not")
+    print("\n".join(failures))
+    sys.exit(bool(failures))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,132 @@
+"""Recordings of tracepoints for tests, out of what a test says: which fields an event has, and what its samples held.
+
+    recording = tracepoints.Recording({"block:block_rq_issue": [("dev_t", "dev"), ("sector_t", "sector")]})
+    recording.add("block:block_rq_issue", time_ns=1000, cpu=0, tid=7, dev=8, sector=100)
+    recording.write("perf.data")
+"""
+import os
+import struct
+import subprocess
+from pathlib import Path
+
+# C type: (struct's letter, bytes, signed)
+TYPES = {"pid_t": ("i", 4, 1), "int": ("i", 4, 1), "unsigned int": ("I", 4, 0), "dev_t": ("I", 4, 0), "sector_t": ("Q", 8, 0),
+         "long": ("q", 8, 1), "unsigned long": ("Q", 8, 0), "char[16]": ("16s", 16, 0)}
+COMMON = [("unsigned short", "common_type", 0, 2, 0), ("unsigned char", "common_flags", 2, 1, 0),
+          ("unsigned char", "common_preempt_count", 3, 1, 0), ("int", "common_pid", 4, 4, 1)]
+COMMON_SIZE = 8
+FIRST_ID = 101
+# How the kernel's ring buffer describes itself; perf wants to know.
+HEADER_PAGE = ("\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n"
+               "\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n\tfield: char data;\toffset:16;\tsize:4080;\tsigned:0;\n")
+HEADER_EVENT = "# compressed entry header\n"
+
+
+def format_text(name, number, fields):
+    lines = [f"name: {name}", f"ID: {number}", "format:"]
+    lines += [f"\tfield:{kind} {field};\toffset:{offset};\tsize:{size};\tsigned:{signed};"
+              for kind, field, offset, size, signed in COMMON] + [""]
+    offset = COMMON_SIZE
+    for kind, field in fields:
+        _, size, signed = TYPES[kind]
+        declared = f"char {field}[16]" if kind == "char[16]" else f"{kind} {field}"
+        offset = -(-offset // min(size, 8)) * min(size, 8)
+        lines.append(f"\tfield:{declared};\toffset:{offset};\tsize:{size};\tsigned:{signed};")
+        offset += size
+    return "\n".join(lines) + '\n\nprint fmt: "of a test"\n'
+
+
+def sized(text, how="<Q"):
+    return struct.pack(how, len(text)) + text.encode()
+
+
+def tracing_data(events):
+    """As trace.dat files begin (trace-cmd.dat(5)); `events`: name -> (id, fields)."""
+    data = b"\x17\x08\x44tracing" + b"0.6\0" + bytes([0, 8]) + struct.pack("<I", 4096)
+    data += b"header_page\0" + sized(HEADER_PAGE) + b"header_event\0" + sized(HEADER_EVENT) + struct.pack("<I", 0)
+    systems = {}
+    for name, (number, fields) in events.items():
+        system, _, own = name.partition(":")
+        systems.setdefault(system, []).append(format_text(own, number, fields))
+    data += struct.pack("<I", len(systems))
+    for system, texts in systems.items():
+        data += system.encode() + b"\0" + struct.pack("<I", len(texts)) + b"".join(sized(text) for text in texts)
+    return data + sized("", "<I") + sized("", "<I") + sized("")
+
+
+class Recording:
+    """`events`: name -> [(C type, field)]. With `stacks`, samples may have call chains: lists of addresses, innermost first."""
+
+    def __init__(self, events, stacks=False):
+        self.events = {name: (FIRST_ID + i, fields) for i, (name, fields) in enumerate(events.items())}
+        self.stacks = stacks
+        kinds = "IP|TID|TIME|CPU|RAW|IDENTIFIER" + ("|CALLCHAIN" if stacks else "")
+        self.lines = [f"event : name = {name}, id = {{ {number} }}, type = 2, config = {number:#x}, sample_period = 1, "
+                      f"sample_type = {kinds}, sample_id_all = 1" for name, (number, _) in self.events.items()]
+        self.lines.append("feature TRACING_DATA: hex:" + tracing_data(self.events).hex())
+
+    def name(self, tid, name, pid=None):
+        self.lines.append(f'COMM pid={pid or tid} tid={tid} comm="{name}" time=1 cpu=0 event=0')
+
+    def add(self, event, time_ns, cpu=0, tid=1, process=None, chain=(), cut=None, **values):
+        """`values`: of the event's fields; `cut`: only so many bytes of them."""
+        number, fields = self.events[event]
+        raw = struct.pack("<HBBi", number, 0, 0, tid)
+        for kind, field in fields:
+            letter, size, _ = TYPES[kind]
+            value = values.get(field, b"" if kind == "char[16]" else 0)
+            raw += b"\0" * (-len(raw) % min(size, 8))
+            raw += struct.pack("<" + letter, value.encode() if isinstance(value, str) else value)
+        stack = f" chain=user,{','.join(map(hex, chain))}" if chain else ""
+        self.lines.append(f"SAMPLE id={number} mode=user ip=0x401000 pid={process or tid} tid={tid} time={time_ns} cpu={cpu} "
+                          f"raw=hex:{raw[:cut].hex()}{stack}")
+
+    def write(self, path):
+        text = Path(path).with_suffix(".txt")
+        text.write_text("\n".join(self.lines) + "\n")
+        subprocess.run([os.environ["SONDE"], "assemble", text, path], check=True)
+        return Path(path)
+
+
+SWITCH = [("char[16]", "prev_comm"), ("pid_t", "prev_pid"), ("int", "prev_prio"), ("long", "prev_state"),
+          ("char[16]", "next_comm"), ("pid_t", "next_pid"), ("int", "next_prio")]
+WAKING = [("char[16]", "comm"), ("pid_t", "pid"), ("int", "prio"), ("int", "target_cpu")]
+SCHEDULER = {"sched:sched_switch": SWITCH, "sched:sched_waking": WAKING}
+EVERY_SCHEDULER = SCHEDULER | {
+    "sched:sched_stat_runtime": [("char[16]", "comm"), ("pid_t", "pid"), ("unsigned long", "runtime")],
+    "sched:sched_wakeup_new": WAKING,
+    "sched:sched_migrate_task": [("char[16]", "comm"), ("pid_t", "pid"), ("int", "prio"), ("int", "orig_cpu"), ("int", "dest_cpu")],
+}
+
+
+class SchedulerRecording(Recording):
+    """Threads are (name, tid); IDLE is none. `every_event`: those of `sched record`, not only switches and wakings."""
+    IDLE = ("swapper", 0)
+
+    def __init__(self, stacks=False, every_event=False):
+        super().__init__(EVERY_SCHEDULER if every_event else SCHEDULER, stacks)
+
+    def cpus(self, count):
+        self.lines += [f"# nrcpus online : {count}", f"# nrcpus avail : {count}"]
+
+    def switch(self, time_ns, cpu, leaves, state, comes, chain=()):
+        self.add("sched:sched_switch", time_ns, cpu, leaves[1], chain=chain, prev_comm=leaves[0], prev_pid=leaves[1],
+                 prev_state=state, next_comm=comes[0], next_pid=comes[1])
+
+    def waking(self, time_ns, cpu, waker, woken, chain=()):
+        self.add("sched:sched_waking", time_ns, cpu, waker[1], chain=chain, comm=woken[0], pid=woken[1])
+
+    def runtime(self, time_ns, cpu, who, runtime_ns):
+        self.add("sched:sched_stat_runtime", time_ns, cpu, who[1], comm=who[0], pid=who[1], runtime=runtime_ns)
+
+    def migrate(self, time_ns, cpu, by, who, from_cpu, to_cpu):
+        self.add("sched:sched_migrate_task", time_ns, cpu, by[1], comm=who[0], pid=who[1], orig_cpu=from_cpu, dest_cpu=to_cpu)
+
+    def comm(self, tid, name, time_ns):
+        self.lines.append(f'COMM pid={tid} tid={tid} comm="{name}" time={time_ns} cpu=0 event=0')
+
+    def fork(self, time_ns, parent, child):
+        self.lines.append(f"FORK pid={child} ppid={parent} tid={child} ptid={parent} time={time_ns} cpu=0 event=0")
+
+    def lost(self, time_ns, cpu, count):
+        self.lines.append(f"LOST id={FIRST_ID} lost={count} time={time_ns} cpu={cpu} event=0")

@@ -1,0 +1,48 @@
+// What the keys and the mouse do, and what is known of the recording.
+
+import { el } from "./dom.js";
+
+const keys: [string, string][] = [
+  ["1 … 7", "views, in the order of the tabs"],
+  ["/", "search: a regular expression; a capital letter makes case count"],
+  ["arrow keys", "in pictures: to caller, callee and neighbours; in tables: rows"],
+  ["Enter", "zoom to the frame that the arrow keys are on"],
+  ["Esc", "back to the whole: no zoom, search and filters"],
+  ["u, Backspace", "undo the last step (as does the browser's Back)"],
+  ["f", "add a filter"],
+  ["e", "next event"],
+  ["z", "timeline: show the chosen range only; again: everything"],
+  ["d", "dark or light"],
+  ["?", "this help"],
+];
+const mouse: [string, string][] = [
+  ["click on a frame", "zoom to it"],
+  ["Shift+click on a frame", "its callers and callees"],
+  ["Alt+click on a frame", "only stacks with this function"],
+  ["drag over the timeline or heat map", "choose a range of time: every view shows only that"],
+  ["click on a thread's name", "only this thread"],
+  ["Ctrl+wheel over the timeline", "closer, farther; Shift+wheel: along"],
+];
+
+function listOf(rows: [string, string][]): HTMLElement {
+  const list = el("dl");
+  for (const [key, what] of rows) list.append(el("dt", {}, key), el("dd", {}, what));
+  return list;
+}
+
+function dialog(title: string, id: string, ...children: HTMLElement[]): HTMLDialogElement {
+  const close = el("button", { type: "button", class: "close", "aria-label": "close" }, "✕");
+  const made = el("dialog", { id }, el("h2", {}, title), close, ...children);
+  close.addEventListener("click", () => made.close());
+  made.addEventListener("click", (event) => { if (event.target === made) made.close(); });
+  return made;
+}
+
+export function helpDialog(): HTMLDialogElement {
+  return dialog("Keys and mouse", "help", listOf(keys), el("h3", {}, "Mouse"), listOf(mouse));
+}
+
+export function factsDialog(facts: [string, string][], warnings: string[]): HTMLDialogElement {
+  return dialog("About this profile", "facts", listOf(facts),
+    ...warnings.map((warning) => el("p", { class: "warning-text" }, warning)));
+}

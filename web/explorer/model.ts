@@ -1,0 +1,126 @@
+// What the views show at the moment: the profile under the state's filters and search. Every part is
+// made once, when it is first asked for, and again only where the state has changed what it is made of.
+
+import { changeColor, frameColors, Theme } from "./colors.js";
+import { EventInfo, Profile } from "./data.js";
+import { spell } from "./filters.js";
+import { FunctionSums, sumsByFunction } from "./functions.js";
+import { State } from "./state.js";
+import { fileName, percent, regexFrom, weight } from "./text.js";
+import { Weights, weigh } from "./weights.js";
+
+/// Remembers the last value, by what it was made of.
+class Memory<T> {
+  private key: string | null = null;
+  private value: T | null = null;
+  get(key: string, make: () => T): T {
+    if (this.key !== key) {
+      this.value = make();
+      this.key = key;
+    }
+    return this.value!;
+  }
+}
+
+export interface Search {
+  frames: Uint8Array;      // by frame: whether its name matches
+  share: number;           // of the weight that is shown
+  text: string;            // for people
+}
+
+export class Model {
+  state: State;
+  theme: Theme;
+  private weightsMemory = new Memory<Weights[]>();
+  private sumsMemory = new Memory<FunctionSums[]>();
+  private searchMemory = new Memory<Search | null>();
+  private colorMemory = new Memory<string[]>();
+
+  constructor(readonly profile: Profile, state: State, theme: Theme) {
+    this.state = state;
+    this.theme = theme;
+  }
+
+  get event(): EventInfo { return this.profile.events[this.state.event]; }
+  get isCompared(): boolean { return this.profile.compared.length > 0; }
+  private get selection(): string { return `${this.state.event} ${this.state.filters.map(spell).join("\n")}`; }
+
+  /// One; or before and after.
+  get weights(): Weights[] {
+    return this.weightsMemory.get(this.selection, () =>
+      this.event.columns.map((_, which) => weigh(this.profile, this.event, which, this.state.filters)));
+  }
+  get sums(): FunctionSums[] {
+    return this.sumsMemory.get(this.selection, () => this.weights.map((weights) =>
+      sumsByFunction(this.profile.tree, weights.self, weights.total, this.profile.frameName.length)));
+  }
+  /// Which of the two is as wide as is shown.
+  get which(): number { return this.isCompared && !this.state.before ? 1 : 0; }
+  get shown(): Weights { return this.weights[this.which]; }
+
+  get search(): Search | null {
+    return this.searchMemory.get(`${this.selection} ${this.which} ${this.state.search}`, () => this.find());
+  }
+  private find(): Search | null {
+    if (this.state.search === "") return null;
+    const regex = regexFrom(this.state.search);
+    const frames = new Uint8Array(this.profile.frameName.length);
+    if (!regex) return { frames, share: 0, text: "not a pattern" };
+    this.profile.frameName.forEach((name, i) => { frames[i] = regex.test(name) ? 1 : 0; });
+    const { tree } = this.profile;
+    const { total } = this.shown;
+    let matched = 0;
+    for (let node = 1; node < tree.frame.length;) {
+      if (frames[tree.frame[node]] === 1) {
+        matched += total[node];
+        node = tree.end[node];
+      } else {
+        ++node;
+      }
+    }
+    return { frames, share: matched / total[0], text: `${percent(matched, total[0])} matched` };
+  }
+
+  get frameColors(): string[] {
+    return this.colorMemory.get(`${this.state.colors} ${this.theme.dark}`, () =>
+      frameColors(this.profile, this.state.colors, this.theme.dark));
+  }
+
+  nameOf(frame: number): string { return frame < 0 ? "all" : this.profile.frameName[frame]; }
+
+  /// The colour of a node with this frame, and of these weights where profiles are compared.
+  color(frame: number, totals: number[]): string {
+    if (this.isCompared) return changeColor(this.change(totals), this.theme.dark);
+    return frame < 0 ? (this.theme.dark ? "hsl(220 6% 36%)" : "hsl(220 10% 86%)") : this.frameColors[frame];
+  }
+  /// Of its share in the whole: −1 where it is gone, 1 where it is new.
+  change(totals: number[]): number {
+    const shares = totals.map((value, i) => this.weights[i].total[0] === 0 ? 0 : value / this.weights[i].total[0]);
+    const larger = Math.max(shares[0], shares[1]);
+    return larger === 0 ? 0 : (shares[1] - shares[0]) / larger;
+  }
+
+  /// For the tooltip of a frame with these weights.
+  describe(frame: number, totals: number[], selfs: number[]): string[] {
+    const { profile, event } = this;
+    const lines = [this.nameOf(frame).slice(0, 1500)];
+    if (frame >= 0) {
+      if (profile.frameObject[frame] !== "") lines.push(profile.frameObject[frame]);
+      if (profile.frameFile[frame] !== "")
+        lines.push(fileName(profile.frameFile[frame]) + (profile.frameLine[frame] ? `:${profile.frameLine[frame]}` : ""));
+    }
+    const say = (value: number, which: number) =>
+      `${weight(value, event.unit)} (${percent(value, this.weights[which].total[0])})`;
+    if (!this.isCompared) return [...lines, `total ${say(totals[0], 0)}`, `self ${say(selfs[0], 0)}`];
+    return [...lines, `before: total ${say(totals[0], 0)}, self ${say(selfs[0], 0)}`,
+            `after: total ${say(totals[1], 1)}, self ${say(selfs[1], 1)}`, this.changeWords(totals)];
+  }
+  private changeWords(totals: number[]): string {
+    if (totals[0] === 0 && totals[1] === 0) return "nothing on either side";
+    if (totals[0] === 0) return "new";
+    if (totals[1] === 0) return "gone";
+    const [before, after] = totals.map((value, i) => (100 * value) / this.weights[i].total[0]);
+    const points = after - before;
+    return `${points >= 0 ? "+" : "−"}${Math.abs(points).toFixed(2)} percentage points`;
+  }
+}
