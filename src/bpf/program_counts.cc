@@ -36,6 +36,12 @@ namespace {
 std::unexpected<Error> refused(uint32_t id, const BpfLog& log, std::string_view what) {
   int error = errno;
   std::string cause = log.cause();
+  // The verifier's own words for it, which name neither the program nor its kind.
+  if (log.text().contains("Cannot recursively attach"))
+    return fail(ErrorCode::kUnsupported,
+                "cannot {} BPF program {}: it is itself a tracing program (fentry, fexit, tp_btf), "
+                "and this kernel lets no other be attached to those",
+                what, id);
   return fail(error == EPERM || error == EACCES ? ErrorCode::kPermission : ErrorCode::kUnsupported,
               "cannot {} BPF program {}: {}{}{}", what, id, std::strerror(error),
               cause.empty() ? "" : ": ", cause);

@@ -35,8 +35,6 @@ SyscallCounts::SyscallCounts(SyscallCounts&&) noexcept = default;
 SyscallCounts& SyscallCounts::operator=(SyscallCounts&&) noexcept = default;
 SyscallCounts::~SyscallCounts() = default;
 
-namespace {}  // namespace
-
 Result<SyscallCounts> SyscallCounts::open(const Scope& scope) {
   constexpr std::string_view kProgram = "the BPF program that counts system calls";
   BpfLog log;

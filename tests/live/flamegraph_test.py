@@ -10,6 +10,8 @@ from pathlib import Path
 SONDE = os.environ["SONDE"]
 BUSY = "i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done"
 
+OPENING = "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); : </proc/self/stat; done"
+
 
 class FlamegraphTest(unittest.TestCase):
     def setUp(self):
@@ -72,8 +74,11 @@ class FlamegraphTest(unittest.TestCase):
         self.sonde("flamegraph", "--samples", "-o", "half.svg", "--time", "50%-100%")
         half = self.frames("half.svg")[0][2]
         self.assertTrue(0 < half < len(whole), (half, len(whole)))
+        # A program that opens a file each time round is half its time in the kernel.
+        self.sonde("record", "-q", "-g", "-o", "perf.data", "--", "sh", "-c", OPENING + "; sleep 0")
         self.sonde("flamegraph", "-o", "kernel.svg", "--dso", "[kernel.kallsyms]", "--comm", "sh")
         self.assertTrue(all(not title.startswith("sleep (") for title, _, _ in self.frames("kernel.svg")))
+        self.assertGreater(len(self.frames("kernel.svg")), 1)
         run = self.sonde("flamegraph", "--comm", "nobody", status=255)
         self.assertEqual(run.stderr, "perf.data: no samples to draw\n")
 

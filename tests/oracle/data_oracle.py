@@ -6,6 +6,7 @@ Common Trace Format line by line.
 """
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -54,7 +55,7 @@ class DataConvert(unittest.TestCase):
                 self.assertEqual(len(ours["samples"]), len(theirs["samples"]))
                 self.assertGreater(len(ours["samples"]), 10)
                 for our, their in zip(ours["samples"], theirs["samples"]):
-                    self.assertEqual(our, their)
+                    self.assertEqual(without_plt_names(our), without_plt_names(their))
 
     def read_traces(self, name, *options):
         texts = []
@@ -100,6 +101,12 @@ class DataConvert(unittest.TestCase):
         self.assertNotEqual(done.returncode, 0)
         self.assertIn(b"kept.json exists", done.stderr)
         self.assertEqual(Path("kept.json").read_text(), "mine")
+
+
+def without_plt_names(sample):
+    """perf and Sonde find different names for some entries of procedure linkage tables."""
+    return {**sample, "callchain": [{**frame, "symbol": re.sub(".*@plt", "@plt", frame.get("symbol", ""))}
+                                    for frame in sample.get("callchain", [])]}
 
 
 def without_distance(lines):

@@ -141,7 +141,7 @@ def lines(text):
 
 
 def without_symbol(line):
-    return re.sub(r"([0-9a-f]{4,}) .* (\(\S+?( \(deleted\))?\))$", r"\1 \2", line)
+    return re.sub(r"([0-9a-f]{4,}) .* (\(\S+?( \(deleted\))?\))( insn: .*)?$", r"\1 \2\4", line)
 
 
 def same_line(ours, theirs):
