@@ -114,6 +114,9 @@ std::string_view Timehist::name_of(TaskId task) {
       name.text = fmt::format("{}[{}/{}]", who.name, tid, pid);
     else
       name.text = fmt::format("{}[{}]", who.name, tid);
+    // Kernel workers have long names. perf cuts there, so that all of a column's lines agree.
+    constexpr size_t kLongest = 31;
+    if (name.text.size() > kLongest) name.text.resize(kLongest);
     name.version = who.version;
   }
   name_width_ = std::max(name_width_, name.text.size());

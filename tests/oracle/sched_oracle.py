@@ -5,9 +5,11 @@ made-up one with lost events and migrations. Needs root and perf.
 
 perf 6.1 reads two things as no kernel of the last years means them (docs/differences.md): a prev_state with a bit that says "was
 preempted", and, for latency, sched_waking. So the comparison is made on copies whose prev_state has only states that both know,
-and latency on recordings of sched_wakeup."""
+and latency on recordings of sched_wakeup. And it never prints the rows of idle time by call chain, only their head: ours are
+compared with the total above them instead."""
 import difflib
 import os
+import re
 import shutil
 import struct
 import subprocess
@@ -25,6 +27,8 @@ IDLE = ["sleep", "0.3"]
 WITH_WAKEUP = ["sched_switch", "sched_stat_runtime", "sched_process_fork", "sched_wakeup", "sched_wakeup_new", "sched_migrate_task"]
 STATES = {0, 1, 2, 4, 8}  # that both call the same
 PREV_STATE = 32           # its offset in sched_switch
+IDLE_CPU = re.compile(r"^  CPU +\d+: +(\d+\.\d{3})  msec$")
+IDLE_STACK = re.compile(r"^ +(\d+\.\d{3}) +\d+  \S")  # "  20.778   17  do_wait <- kernel_wait4"
 
 LATENCY = [[], ["-p"], ["-s", "runtime"], ["-s", "max,pid", "-p"], ["-s", "switch", "-p"], ["-C", "0"]]
 MAP = [[], ["--compact"], ["--cpus", "1"], ["--compact", "--cpus", "0"], ["-v"], ["--color-cpus", "0", "--color-pids", "1"]]
@@ -42,10 +46,28 @@ def view(tool, arguments, path):
     return done.stdout.splitlines(), done.returncode
 
 
+def without_idle_stacks(lines):
+    """The lines but those of "Idle stats by callchain", and what is wrong with these: a CPU's rows are parts of its idle time."""
+    kept, wrong = [], []
+    total = None  # microseconds that the rows of a CPU may still have
+    for line in lines:
+        if head := IDLE_CPU.match(line):
+            total = int(head[1].replace(".", ""))
+        elif total is not None and (row := IDLE_STACK.match(line)):
+            total -= int(row[1].replace(".", ""))
+            if total < 0:
+                wrong.append(f"more than the CPU's idle time: {line}")
+            continue
+        kept.append(line)
+    return kept, wrong
+
+
 def check(path, arguments):
     global passed
     theirs, their_status = view(PERF, arguments, path)
     ours, our_status = view(SONDE, arguments, path)
+    ours, wrong = without_idle_stacks(ours)
+    failures.extend(f"--- {path.name}: sched {' '.join(arguments)}: {what}" for what in wrong)
     if ours == theirs and our_status == their_status and ours:
         passed += 1
         return
