@@ -25,5 +25,6 @@ std::unique_ptr<Command> make_sched_script(SchedInput input);
 std::unique_ptr<Command> make_sched_latency(SchedInput input);
 std::unique_ptr<Command> make_sched_map(SchedInput input);
 std::unique_ptr<Command> make_sched_timehist(SchedInput input);
+std::unique_ptr<Command> make_sched_replay(SchedInput input);
 
 }  // namespace sonde

@@ -1,0 +1,63 @@
+// A recording of any bytes as sched's views show it. No crash, no read outside the input.
+#include "base/loss.h"
+#include "perfdata/recording.h"
+#include "sched/latency_table.h"
+#include "sched/replay_plan.h"
+#include "sched/switch_map.h"
+#include "sched/timehist.h"
+
+namespace {
+
+using namespace sonde;
+
+template <typename View>
+void feed_to(const Recording& recording, SchedKinds wanted, View&& view) {
+  LossLedger losses;
+  FileWalk walk(recording, losses);
+  SchedFeed feed(walk, losses);
+  feed.want(wanted);
+  feed.run([&](std::span<const SchedEvent> events) {
+    for (const SchedEvent& event : events) view(event, feed);
+  });
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  LossLedger losses;
+  auto recording =
+      Recording::open_bytes({reinterpret_cast<const std::byte*>(data), size}, "fuzz", losses);
+  if (!recording) return 0;
+  constexpr SchedKinds kAll = ~SchedKinds{0};
+  StringSink out;
+
+  LatencyAnalysis latency({});
+  FeedCounts counts;
+  feed_to(*recording, kAll, [&](const SchedEvent& event, const SchedFeed& feed) {
+    latency.take(event, feed);
+    counts = feed.counts();
+  });
+  write_latencies(out, latency.result(true), latency, counts);
+
+  TimehistOptions options;
+  options.cpu_visual = options.migrations = options.wakeups = options.next = true;
+  options.state = options.priority = true;
+  options.idle_only = size % 2 == 1;
+  Timehist history(options, [](const SchedEvent&) { return std::string_view(); }, out);
+  history.begin();
+  feed_to(*recording, kAll,
+          [&](const SchedEvent& event, const SchedFeed& feed) { history.take(event, feed); });
+  history.write_summary();
+
+  SwitchMap map({.compact = size % 3 == 0}, out);
+  feed_to(*recording, SwitchMap::wanted(),
+          [&](const SchedEvent& event, const SchedFeed& feed) { map.take(event, feed); });
+  map.flush();
+
+  ReplayPlan plan;
+  feed_to(*recording, kAll,
+          [&](const SchedEvent& event, const SchedFeed& feed) { plan.take(event, feed); });
+  plan.chain_ends();
+  (void)out.text();
+  return 0;
+}
