@@ -29,6 +29,8 @@ void fill_hierarchy(EventReport& report, const ReportOptions& options, const Pla
 [[nodiscard]] view::Column weight_column(Weight weight, bool self_title, size_t members);
 /// The column of a key, as wide as any row demands, also one that is not shown for its weight.
 [[nodiscard]] view::Column key_column(const EventReport::Data& data, size_t key);
+/// Characters that a row demands of the column of a key.
+[[nodiscard]] size_t key_width(const EventReport::Data& data, size_t key, uint32_t row);
 /// What a column shows of a row that stands for `samples` samples.
 void append_key_text(const EventReport::Data& data, size_t key, uint32_t row, uint64_t samples,
                      std::string& out);

@@ -207,15 +207,17 @@ view::Column key_column(const EventReport::Data& data, size_t key) {
   column.width = std::max(by.title.size(), data.rows->order().empty() ? 0 : by.min_width);
   column.cuts = by.cuts;
   column.right_aligned = by.right_aligned;
-  size_t unresolved = by.unresolved_width();
-  for (uint32_t row : data.rows->order()) {
-    if (data.rows->hidden(row)) continue;
-    const Row& made = data.rows->any(row);
-    column.width = std::max(column.width, by.width(data.rows->value(row, key), made.first_sample));
-    if (column.width < unresolved && !frame_of(data, made).symbol.valid())
-      column.width = unresolved;
-  }
+  for (uint32_t row : data.rows->order())
+    if (!data.rows->hidden(row)) column.width = std::max(column.width, key_width(data, key, row));
   return column;
+}
+
+size_t key_width(const EventReport::Data& data, size_t key, uint32_t row) {
+  const SortKey& by = data.keys.key(key);
+  const Row& made = data.rows->any(row);
+  size_t width = by.width(data.rows->value(row, key), made.first_sample);
+  size_t unresolved = by.unresolved_width();
+  return width < unresolved && !frame_of(data, made).symbol.valid() ? unresolved : width;
 }
 
 void fill_table(EventReport& report, const ReportOptions& options, const Plan& plan) {

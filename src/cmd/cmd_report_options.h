@@ -70,6 +70,9 @@ struct ReportOptions {
   double percent_limit = 0;
   bool relative = false;  // --percentage
   bool skip_empty = true;
+  // For those who make tables of their own from the rows (diff, top).
+  bool only_rows = false;         // tables stay empty
+  bool ipc_beside_symbol = true;  // -s symbol also shows instructions per cycle
 
   // Filters.
   std::vector<std::string> comms, dsos, symbols;

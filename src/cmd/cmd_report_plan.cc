@@ -116,7 +116,8 @@ class Planner {
 
   [[nodiscard]] Result<std::string> sort_words() const {
     std::string words = options_.sort.value_or("");
-    if (options_.sort && options_.sort->find("symbol") != std::string::npos)
+    if (options_.ipc_beside_symbol && options_.sort &&
+        options_.sort->find("symbol") != std::string::npos)
       words += plan_.rows == RowsOf::kBranches ? ",ipc_lbr" : ",ipc_null";
     if (words.starts_with('+')) {
       if (words.size() == 1) return fail(ErrorCode::kUsage, "Invalid --sort key: `+'");

@@ -291,6 +291,7 @@ Result<std::unique_ptr<EventReport>> ReportBuilder::build_one(const std::vector<
       static_cast<size_t>(options_.group_sort_index) < members.size())
     sorting.first_member = static_cast<size_t>(options_.group_sort_index);
   data.rows->sort(sorting);
+  if (options_.only_rows) return report;
   if (options_.hierarchy)
     fill_hierarchy(*report, options_, plan_);
   else

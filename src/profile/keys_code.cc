@@ -82,6 +82,10 @@ class DsoKey final : public PlaceKey {
     return compare_dso_names(input_, dso_of(a), dso_of(b), settings_.verbose);
   }
   void text(uint64_t value, std::string& out) const override { out += name_of(dso_of(value)); }
+  /// The name without its folder: programs that are compared often lie in two places.
+  [[nodiscard]] std::string identity(uint64_t value, uint32_t /*first_sample*/) const override {
+    return dso_of(value).valid() ? std::string(name_of(dso_of(value))) : std::string();
+  }
   [[nodiscard]] size_t width(uint64_t value, uint32_t /*first_sample*/) const override {
     DsoId dso = dso_of(value);
     return dso.valid() ? name_of(dso).size() : 0;
@@ -193,6 +197,11 @@ class SymbolKey : public PlaceKey {
     const Place& place = places_[value];
     if (place.dso.valid() || settings_.verbose) return text(value, out);
     append_place(place, level_before(place, first_sample), out);
+  }
+
+  /// Functions move from build to build; their names stay.
+  [[nodiscard]] std::string identity(uint64_t value, uint32_t /*first_sample*/) const override {
+    return std::string(places_[value].name);
   }
 
   [[nodiscard]] size_t width(uint64_t value, uint32_t /*first_sample*/) const override {

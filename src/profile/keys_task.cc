@@ -38,6 +38,9 @@ class TaskKey : public KeyOfInput {
   [[nodiscard]] int collate(uint64_t a, uint64_t b) const override {
     return three_way(static_cast<int32_t>(a), static_cast<int32_t>(b));
   }
+  [[nodiscard]] std::string identity(uint64_t value, uint32_t /*first_sample*/) const override {
+    return std::to_string(static_cast<int32_t>(value));
+  }
   [[nodiscard]] size_t width(uint64_t value, uint32_t /*first_sample*/) const override {
     return comm_of(value).size() + 8;
   }

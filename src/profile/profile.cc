@@ -308,7 +308,10 @@ class ProfileBuilder {
   void add_to_totals(uint32_t sample, uint64_t period) {
     ++profile_.totals_.samples;
     profile_.totals_.period += period;
-    if (!is_hidden(sample)) ++profile_.totals_.shown_samples;
+    profile_.totals_.period_squares += static_cast<double>(period) * static_cast<double>(period);
+    if (is_hidden(sample)) return;
+    ++profile_.totals_.shown_samples;
+    profile_.totals_.shown_sample_period += period;
   }
 
   void add_mode(uint32_t use, uint8_t mode, uint64_t period) {

@@ -65,7 +65,9 @@ struct ProfileTotals {
   uint64_t samples = 0;
   uint64_t shown_samples = 0;  // not hidden
   uint64_t period = 0;
-  uint64_t shown_period = 0;  // of the rows that are not hidden
+  uint64_t shown_period = 0;         // of the rows that are not hidden
+  uint64_t shown_sample_period = 0;  // of the samples that are not hidden
+  double period_squares = 0;         // sum of the squares of the samples' periods
 };
 
 /// The samples that share row and call path.

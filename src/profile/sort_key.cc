@@ -63,6 +63,12 @@ std::vector<uint32_t> SortKey::ranks(std::span<const uint64_t> distinct, Order w
   return ranks;
 }
 
+std::string SortKey::identity(uint64_t value, uint32_t first_sample) const {
+  std::string shown;
+  text_of_row(value, first_sample, shown);
+  return std::string(trim(shown));
+}
+
 size_t SortKey::width(uint64_t value, uint32_t /*first_sample*/) const {
   std::string shown;
   text(value, shown);

@@ -106,6 +106,9 @@ class SortKey {
   virtual void text_of_row(uint64_t value, uint32_t /*first_sample*/, std::string& out) const {
     text(value, out);
   }
+  /// What a value is called in any recording: rows whose keys have equal identities are the same
+  /// row of two. Empty where the recording has nothing to call it by; those are the same, too.
+  [[nodiscard]] virtual std::string identity(uint64_t value, uint32_t first_sample) const;
   /// The value is of one sample; what is shown is that times the samples of the row.
   [[nodiscard]] virtual bool multiplies() const { return false; }
   /// Characters that a row demands of the column. `first_sample` is the sample that made the row.

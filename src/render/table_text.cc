@@ -1,6 +1,7 @@
 #include "render/table_text.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "render/call_tree_text.h"
 #include "render/color.h"
@@ -78,10 +79,18 @@ class RowWriter {
         continue;
       }
       double percent = table_.percent(row, cell + i);
+      if (std::isnan(percent)) {
+        line_.append(one, ' ');
+        continue;
+      }
       std::string_view color = options_.color ? percent_color(percent) : std::string_view();
       line_ += color;
-      line_ += ' ';
-      append_percent(line_, percent, digits);
+      if (column.signs) {
+        fmt::format_to(std::back_inserter(line_), "{:+{}.2f}", percent, one - 1);
+      } else {
+        line_ += ' ';
+        append_percent(line_, percent, digits);
+      }
       line_ += '%';
       if (!color.empty()) {
         line_ += kReset;

@@ -26,7 +26,8 @@ struct Column {
   size_t value_width = 8;  // characters of each number
   size_t values = 1;       // numbers per cell
   bool right_aligned = false;
-  bool cuts = false;  // text longer than the column is cut
+  bool cuts = false;   // text longer than the column is cut
+  bool signs = false;  // percentages have their sign, also the positive ones
 };
 
 class Table {
@@ -43,6 +44,7 @@ class Table {
   GraphOptions graph;
 
   void add_number(uint64_t value) { cells_.push_back({.number = value}); }
+  /// Not a number: the cell stays blank.
   void add_percent(double value) { cells_.push_back({.percent = value}); }
   /// Closes a text that was appended to `text_buffer()`.
   std::string& text_buffer() { return texts_; }

@@ -1,0 +1,16 @@
+// What makes two recordings hard to compare.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cmd/cmd_diff_input.h"
+
+namespace sonde::diff {
+
+/// A sentence for each thing in which `other` differs from the baseline so that numbers mean
+/// something else: events, rates, what is counted, length, machine, losses.
+[[nodiscard]] std::vector<std::string> comparison_notes(const DiffInput& baseline,
+                                                        const DiffInput& other);
+
+}  // namespace sonde::diff

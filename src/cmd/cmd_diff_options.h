@@ -1,0 +1,37 @@
+// What the command line of `diff` says.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cmd/flags.h"
+#include "profile/row_difference.h"
+#include "symbol/symbolizer.h"
+
+namespace sonde::diff {
+
+struct DiffOptions {
+  RowDifference::Options difference;
+  std::string sort = "dso,symbol";
+  bool baseline_only = false;
+  bool show_period = false;
+  bool show_formula = false;
+  bool show_noise = false;        // an interval and a verdict beside each difference
+  bool only_above_noise = false;  // rows whose difference may be chance are left out
+  bool quiet = false;
+  bool force = false;
+  int verbose = 0;
+  std::string separator;
+  std::vector<std::string> comms, dsos, symbols;
+  std::vector<uint32_t> pids, tids, cpus;
+  bool relative = false;  // --percentage
+  std::string time;       // one text for all, or one for each divided by colons
+  SymbolOptions symbol_sources;
+};
+
+/// "delta", "wdiff:1,2" …; perf's messages for what is none.
+Result<> parse_method(std::string_view text, RowDifference::Options& options);
+/// Every option; `o` must outlive the table.
+void declare_flags(FlagTable& flags, DiffOptions& o);
+
+}  // namespace sonde::diff
