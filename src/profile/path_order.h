@@ -23,12 +23,9 @@ struct PathUse {
   const FrameId* steps;  // of the path, as they were recorded: the sampled place first
   uint32_t length;
   uint32_t group;
-  uint32_t own;        // place key of the samples' own place
-  uint32_t count = 0;  // samples
+  uint32_t own;  // place key of the samples' own place
+  bool has_addresses = false;  // the steps are not the chain's frames
   uint64_t period = 0;
-  uint64_t first_time = 0;             // of that sample
-  uint32_t first_sample = UINT32_MAX;  // the earliest
-  bool has_addresses = false;          // the steps are not the chain's frames
 };
 
 struct PathOrderOptions {

@@ -102,7 +102,10 @@ class ProfileBuilder {
   static constexpr size_t kAhead = 8;  // samples: about as long as memory takes to answer
 
   /// Address space only, so that growing does not copy.
-  void reserve(size_t samples) { uses_.reserve(samples); }
+  void reserve(size_t samples) {
+    uses_.reserve(samples);
+    samples_of_uses_.reserve(samples);
+  }
 
   // Samples into uses.
 
@@ -176,9 +179,8 @@ class ProfileBuilder {
   }
   /// Empty uses make no difference: those of a heavy row whose samples all have paths stay so.
   void clear(uint32_t use) {
-    uses_[use].count = 0;
     uses_[use].period = 0;
-    uses_[use].first_sample = kNone;
+    samples_of_uses_[use] = {};
     if (profile_.options_.by_mode) modes_of_uses_[use] = {};
   }
 
@@ -239,6 +241,7 @@ class ProfileBuilder {
     CHECK(uses_.size() < kNone);
     auto length = static_cast<uint32_t>(steps.size());
     uses_.push_back({.steps = steps.data(), .length = length, .group = group, .own = own});
+    samples_of_uses_.push_back({});
     return static_cast<uint32_t>(uses_.size() - 1);
   }
   uint32_t add_use_like(const PathUse& known, uint32_t group, uint32_t own) {
@@ -294,15 +297,14 @@ class ProfileBuilder {
   }
 
   void add_to(uint32_t id, uint32_t sample, uint64_t period) {
-    PathUse& use = uses_[id];
-    use.period += period;
-    ++use.count;
+    uses_[id].period += period;
+    UseSamples& known = samples_of_uses_[id];
     uint64_t time = input_.samples.time[sample];
-    if (use.first_sample == kNone || time < use.first_time ||
-        (time == use.first_time && sample < use.first_sample)) {
-      use.first_time = time;
-      use.first_sample = sample;
+    if (known.count == 0 || std::pair(time, sample) < std::pair(known.first_time, known.first)) {
+      known.first_time = time;
+      known.first = sample;
     }
+    ++known.count;
     if (profile_.options_.by_mode) add_mode(id, input_.samples.cpu_mode[sample], period);
   }
   void add_to_totals(uint32_t sample, uint64_t period) {
@@ -395,7 +397,7 @@ class ProfileBuilder {
       const OrderedPath& path = paths[at];
       const PathUse& use = uses_[path.use];
       if (path.is_alike == 0) node = kNone;
-      if (use.count == 0) continue;
+      if (samples_of_uses_[path.use].count == 0) continue;
       if (node != kNone) {
         end_at(node, path, use);
         continue;
@@ -430,6 +432,7 @@ class ProfileBuilder {
   }
 
   void end_at(uint32_t node, const OrderedPath& path, const PathUse& use) {
+    const UseSamples& samples = samples_of_uses_[path.use];
     bool known =
         !profile_.ends_.empty() && profile_.ends_.back().node == node && last_own_ == use.own;
     if (!known) {
@@ -439,19 +442,19 @@ class ProfileBuilder {
                                 .depth = path.kept,
                                 .row = kNone,
                                 .count = 0,
-                                .first_sample = use.first_sample,
+                                .first_sample = samples.first,
                                 .period = 0});
       if (profile_.options_.by_mode) modes_of_ends_.emplace_back();
     }
     PathEnd& end = profile_.ends_.back();
-    end.count += use.count;
+    end.count += samples.count;
     end.period += use.period;
-    if (earlier(use.first_sample, end.first_sample)) end.first_sample = use.first_sample;
+    if (earlier(samples.first, end.first_sample)) end.first_sample = samples.first;
     if (profile_.options_.by_mode) add(modes_of_ends_.back(), modes_of_uses_[path.use]);
     add_below(path.kept, {.period = use.period,
-                          .first_time = input_.samples.time[use.first_sample],
-                          .count = use.count,
-                          .first = use.first_sample});
+                          .first_time = samples.first_time,
+                          .count = samples.count,
+                          .first = samples.first});
   }
 
   /// What is at and below a node of the path that was appended last. The sums of the nodes on that
@@ -589,7 +592,14 @@ class ProfileBuilder {
   Profile profile_;
   bool want_paths_;
 
+  /// The samples of a use of a path.
+  struct UseSamples {
+    uint64_t first_time = 0;  // of the earliest
+    uint32_t first = kNone;   // the earliest
+    uint32_t count = 0;
+  };
   LargeVector<PathUse> uses_;
+  LargeVector<UseSamples> samples_of_uses_;
   std::vector<FrameId> address_path_;
   std::vector<uint64_t> addresses_;
   static constexpr size_t kKeptBlock = size_t{1} << 20;

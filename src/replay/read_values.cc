@@ -70,11 +70,13 @@ void pick(Column& column, const std::vector<NewRow>& rows) {
 
 }  // namespace
 
+bool has_read_values(const EventTable& events) {
+  return std::ranges::any_of(
+      events.all(), [](const EventDesc& event) { return event.attr.samples(abi::kSampleRead); });
+}
+
 void spread_read_values(const Recording& recording, SampleColumns& samples, CounterValues& last) {
-  if (std::ranges::none_of(recording.events().all(), [](const EventDesc& event) {
-        return event.attr.samples(abi::kSampleRead);
-      }))
-    return;
+  if (!has_read_values(recording.events())) return;
   std::vector<NewRow> rows = ReadValues(recording, samples, last).rows();
   pick(samples.time, rows);
   pick(samples.pid, rows);

@@ -40,9 +40,14 @@ void for_each_column(SampleColumns& columns, const Body& body) {
   body(columns.record);
 }
 
-void make_room(SampleColumns& columns, size_t rows, bool with_chains) {
+void make_room(SampleColumns& columns, size_t rows, const SamplePassOptions& options) {
   for_each_column(columns, [rows](auto& column) { column.resize(rows); });
-  if (!with_chains) columns.chain = {};
+  if (!options.want_chains) columns.chain = {};
+  if (!options.only_sums) return;
+  columns.time = {};
+  columns.pid = columns.tid = columns.cpu = {};
+  columns.cpu_mode = {};
+  columns.record = {};
 }
 
 void shorten(SampleColumns& columns, size_t rows) {
@@ -150,10 +155,6 @@ class Slice {
     size_t i = row_++;
     resolver_.enter(sample.id.pid, time, sample.cpu_mode);
     if (event.value != 0) columns_.event[i] = event.value;  // zeros stand there already
-    columns_.time[i] = time;
-    columns_.pid[i] = sample.id.pid;
-    columns_.tid[i] = sample.id.tid;
-    columns_.cpu[i] = sample.id.cpu;
     columns_.period[i] = sample.period;
     if (sample.weight != 0) columns_.weight[i] = sample.weight;
     columns_.comm[i] = resolver_.comm(sample.id.tid, time);
@@ -165,6 +166,11 @@ class Slice {
       if (!chain.empty()) queue_.add(chain, columns_.chain[i]);
       if (chain_builder_.used_copy()) columns_.was_copied[i] = 1;
     }
+    if (options_.only_sums) return;
+    columns_.time[i] = time;
+    columns_.pid[i] = sample.id.pid;
+    columns_.tid[i] = sample.id.tid;
+    columns_.cpu[i] = sample.id.cpu;
     columns_.cpu_mode[i] = static_cast<uint8_t>(sample.cpu_mode);
     columns_.record[i] = where;
   }
@@ -209,7 +215,7 @@ SamplePassResult read_samples(const Recording& recording, const Machine& machine
                               const SidebandResult& sideband, const SamplePassOptions& options,
                               size_t slices, LossLedger& losses, FrameTable known) {
   SamplePassResult result;
-  make_room(result.samples, sideband.counts.samples, options.want_chains);
+  make_room(result.samples, sideband.counts.samples, options);
   ChainSources sources{options.arch, options.cfi, options.max_stack, nullptr, nullptr};
   DeferredChains deferred(sideband, recording.events(), losses);
   if (options.merge_deferred) sources.deferred = &deferred;

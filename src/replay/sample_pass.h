@@ -10,6 +10,7 @@ namespace sonde {
 struct SamplePassOptions {
   SampleFilter filter;
   bool want_chains = true;
+  bool only_sums = false;  // columns that sums of stacks don't need stay empty
   uint32_t max_stack = UINT32_MAX;
   abi::Arch arch = abi::Arch::kUnknown;  // of the recording
   const ObjectCfi* cfi = nullptr;        // null: copied stacks are not unwound

@@ -91,6 +91,7 @@ void Session::State::read_stretch(uint64_t first_rank) {
   cfi->grow();
   SamplePassOptions how{options.filter,
                         options.want_chains,
+                        options.only_sums && !has_read_values(recording.events()),
                         options.max_stack,
                         abi::arch_from_machine(recording.features().arch.value_or("")),
                         &*cfi,

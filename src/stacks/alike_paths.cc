@@ -3,10 +3,11 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <bit>
 #include <vector>
 
 #include "base/parallel.h"
-#include "profile/interner.h"
+#include "replay/column.h"
 
 namespace sonde {
 namespace {
@@ -15,6 +16,7 @@ constexpr size_t kSlice = 4096;  // uses that one task takes
 
 struct Digest {
   uint64_t low, high;
+  friend bool operator==(const Digest&, const Digest&) = default;
 };
 
 /// 128 bits of a path: paths with the same ones are taken for the same.
@@ -35,21 +37,49 @@ LargeVector<Digest> digests_of(std::span<const PathUse> uses,
   return digests;
 }
 
+/// Which of the digests kept so far are alike. Its room is that of all: what grows is written
+/// several times, and to memory that nobody has touched yet.
+class AlikeDigests {
+ public:
+  explicit AlikeDigests(const LargeVector<Digest>& digests)
+      : digests_(digests), slots_(std::bit_ceil(2 * digests.size() + 1)) {}
+
+  /// The number of the kept digest that equals `digest`, or `next`, under which the caller keeps
+  /// it.
+  uint32_t find_or_add(const Digest& digest, uint32_t next) {
+    size_t mask = slots_.size() - 1;
+    for (size_t at = digest.low & mask;; at = (at + 1) & mask) {
+      uint32_t& slot = slots_[at];
+      if (slot == 0) {
+        slot = next + 1;
+        return next;
+      }
+      if (digests_[slot - 1] == digest) return slot - 1;
+    }
+  }
+
+ private:
+  const LargeVector<Digest>& digests_;
+  Column<uint32_t> slots_;  // a number and 1; half full at most
+};
+
 }  // namespace
 
 LargeVector<uint32_t> join_alike_paths(LargeVector<PathUse>& uses,
                                        std::span<const uint32_t> key_of_step) {
   LargeVector<Digest> digests = digests_of(uses, key_of_step);
   LargeVector<uint32_t> path_of_use(uses.size());
-  Interner known(2);
-  size_t paths = 0;
+  AlikeDigests known(digests);
+  uint32_t paths = 0;
   for (size_t i = 0; i < uses.size(); ++i) {
-    uint32_t path = known.intern({digests[i].low, digests[i].high});
+    uint32_t path = known.find_or_add(digests[i], paths);
     path_of_use[i] = path;
-    if (path == paths)
+    if (path == paths) {
+      digests[paths] = digests[i];
       uses[paths++] = uses[i];
-    else
+    } else {
       uses[path].period += uses[i].period;
+    }
   }
   uses.resize(paths);
   return path_of_use;

@@ -140,8 +140,11 @@ class ProfileOpener {
 
   Result<StackProfile> from_recording(const std::string& path,
                                       const ProfileSourceOptions& options) {
-    Session session = TRY(Session::open(path, options.session, env_));
     SessionStacksOptions stacks = options.stacks;
+    SessionOptions how = options.session;
+    how.only_sums = !stacks.want_samples && !stacks.spelling.pid && !stacks.spelling.tid &&
+                    !options.make_filter && !options.on_recording;
+    Session session = TRY(Session::open(path, how, env_));
     if (options.make_filter) stacks.filter = TRY(options.make_filter(session));
     StackProfile profile = TRY(stacks_of(session, stacks));
     profile.origin = path == "-" ? kStdin : path;

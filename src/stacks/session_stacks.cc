@@ -252,17 +252,13 @@ class SessionStacks {
     uint32_t group = group_of(sample);
     ChainId chain = samples_.chain_of(sample);
     if (!chain.valid()) return use_of_leaf(group, sample);
-    uint32_t& newest = use_of_chain_[chain.index()];
-    if (newest == kNone) return newest = add_use(session_.chains()[chain], group);
-    if (uses_[newest].group == group) return newest;
-    // Threads of one program come here by turns.
-    auto key = [chain](uint32_t of) { return (uint64_t{of} << 32) | chain.value; };
-    shared_chains_.try_emplace(key(uses_[newest].group), newest);
-    auto [entry, is_new] =
-        shared_chains_.try_emplace(key(group), static_cast<uint32_t>(uses_.size()));
-    newest = entry->second;
+    uint32_t& first = use_of_chain_[chain.index()];
+    if (first == kNone) return first = add_use(session_.chains()[chain], group);
+    if (uses_[first].group == group) return first;
+    auto [entry, is_new] = shared_chains_.try_emplace((uint64_t{group} << 32) | chain.value,
+                                                      static_cast<uint32_t>(uses_.size()));
     if (is_new) add_use(session_.chains()[chain], group);
-    return newest;
+    return entry->second;
   }
   /// Of a sample without a call chain: the place itself.
   uint32_t use_of_leaf(uint32_t group, size_t sample) {
@@ -508,9 +504,8 @@ class SessionStacks {
 
   LargeVector<PathUse> uses_;
   LargeVector<double> values_;          // by use and column
-  LargeVector<uint32_t> use_of_chain_;  // the newest
-  tsl::robin_map<uint64_t, uint32_t, NumberHash>
-      shared_chains_;  // by root and chain, of several roots
+  LargeVector<uint32_t> use_of_chain_;  // the first
+  tsl::robin_map<uint64_t, uint32_t, NumberHash> shared_chains_;  // the others, by root and chain
   tsl::robin_map<uint64_t, uint32_t, NumberHash> use_of_leaf_;
   LargeVector<uint32_t> use_of_sample_;
   CallTrie trie_;
