@@ -27,11 +27,11 @@ namespace {
 class Sched final : public Command {
  public:
   void declare(FlagTable& flags) override {
-    flags.usage("[<options>] {record|latency|map|replay|script|timehist}");
-    flags.subcommands({"record", "latency", "map", "replay", "script", "timehist"});
+    flags.usage("[<options>] {record|latency|map|replay|script|stats|timehist}");
+    flags.subcommands({"record", "latency", "map", "replay", "script", "stats", "timehist"});
     flags.stop_at_first_word();
     flags.description(
-        R"(Records what the scheduler does (`sched record`), and says how long tasks waited for a CPU (`latency`), what each CPU did and when (`map`), and for each stay of a task on a CPU how long it ran, and how long it had waited for what (`timehist`). `replay` makes the recorded load again; `script` prints the events themselves.
+        R"(Records what the scheduler does (`sched record`), and says how long tasks waited for a CPU (`latency`), what each CPU did and when (`map`), and for each stay of a task on a CPU how long it ran, and how long it had waited for what (`timehist`). `replay` makes the recorded load again; `script` prints the events themselves. `stats` shows what the scheduler itself counts.
 
 The options here may also stand behind the subcommand.)");
     flags.section("EXAMPLES", R"(  sonde sched record -- make -j8
@@ -55,6 +55,7 @@ The options here may also stand behind the subcommand.)");
     if (is("map")) return make_sched_map(input_);
     if (is("replay")) return make_sched_replay(input_);
     if (is("script")) return make_sched_script(input_);
+    if (is("stats")) return make_sched_stats(input_);
     if (is("timehist")) return make_sched_timehist(input_);
     return nullptr;
   }

@@ -26,5 +26,6 @@ std::unique_ptr<Command> make_sched_latency(SchedInput input);
 std::unique_ptr<Command> make_sched_map(SchedInput input);
 std::unique_ptr<Command> make_sched_timehist(SchedInput input);
 std::unique_ptr<Command> make_sched_replay(SchedInput input);
+std::unique_ptr<Command> make_sched_stats(SchedInput input);
 
 }  // namespace sonde

@@ -25,6 +25,20 @@ void advise(Bytes bytes, int advice) {
   if (end > start) ::madvise(reinterpret_cast<void*>(start), end - start, advice);
 }
 
+/// Recordings of the scheduler's own counters need no event: only their first record tells that
+/// they are none that lost its events.
+EventDesc no_event() {
+  EventDesc none;
+  none.attr.type = abi::kTypeSoftware;
+  none.attr.config = abi::kSwDummy;
+  none.name = "dummy";
+  return none;
+}
+bool begins_with_counters(Bytes records, ByteOrder order) {
+  return records.size() >= sizeof(abi::RecordHeader) &&
+         load<uint32_t>(records.data(), order) == abi::kRecordSchedstatCpu;
+}
+
 }  // namespace
 
 struct FileWalk::State {
@@ -68,6 +82,9 @@ Result<bool> FileWalk::State::open_file(const std::string& path, bool force) {
   facts.order = header.order;
   facts.header_version = header.version;
   data = read_around_records(header, file.bytes(), events, setup, facts, losses);
+  if (events.size() == 0 &&
+      begins_with_counters(file.bytes().subspan(data.begin, data.size), facts.order))
+    events.add(no_event());
   if (events.size() == 0)
     return fail(ErrorCode::kCorrupt, "{}: the recording does not say which events it holds", path);
   setup.settle();

@@ -1,0 +1,50 @@
+// A /proc/schedstat of any bytes: refused, or what it says survives being recorded. And records of
+// any bytes.
+#include "base/check.h"
+#include "sched/schedstat_records.h"
+#include "sched/schedstat_table.h"
+
+namespace {
+
+using namespace sonde;
+
+SchedstatReader read_records(Bytes bytes, bool& all_taken) {
+  SchedstatReader reader;
+  constexpr size_t kHeader = 8;
+  while (bytes.size() >= kHeader) {
+    size_t size = load<uint16_t>(bytes.data() + 6, kHostOrder);
+    if (size < kHeader || size > bytes.size()) break;
+    RecordView record;
+    record.type = load<uint32_t>(bytes.data(), kHostOrder);
+    record.payload = bytes.subspan(kHeader, size - kHeader);
+    record.order = kHostOrder;
+    all_taken &= reader.take(record);
+    bytes = bytes.subspan(size);
+  }
+  return reader;
+}
+
+void show(const std::vector<Schedstat>& moments) {
+  if (moments.empty()) return;
+  auto counted = schedstat_between(moments.front(), moments.back());
+  if (!counted) return;
+  StringSink out;
+  write_schedstat(out, *counted, {});
+  write_schedstat_diff(out, *counted, *counted, {.descriptions = true});
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  Bytes bytes(reinterpret_cast<const std::byte*>(data), size);
+  bool all_taken = true;
+  show(read_records(bytes, all_taken).moments());
+  auto stat = parse_schedstat(as_text(bytes), "fuzz");
+  ByteBuilder records;
+  if (!stat || !encode_schedstat(*stat, records)) return 0;
+  all_taken = true;
+  SchedstatReader again = read_records(records.view(), all_taken);
+  CHECK(all_taken && again.moments().size() == 1);
+  show(again.moments());
+  return 0;
+}

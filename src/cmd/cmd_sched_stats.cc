@@ -1,0 +1,272 @@
+// sched stats: the scheduler's own counters before and after: recorded, shown, compared.
+#include <fcntl.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "capture/session_features.h"
+#include "capture/signal_queue.h"
+#include "capture/workload.h"
+#include "cmd/cmd_sched.h"
+#include "cmd/profile_flags.h"
+#include "perfdata/file_walk.h"
+#include "perfdata/writer.h"
+#include "sched/schedstat_records.h"
+#include "sched/schedstat_table.h"
+
+namespace sonde {
+namespace {
+
+constexpr const char* kCounters = "/proc/schedstat";
+constexpr const char* kSwitch = "/proc/sys/kernel/sched_schedstats";
+
+Result<Schedstat> counters_now() {
+  auto text = read_file(kCounters);
+  if (!text && text.error().code == ErrorCode::kNotFound)
+    return fail(ErrorCode::kUnsupported,
+                "{}: this kernel has no counters of its scheduler: it is built without "
+                "CONFIG_SCHEDSTATS; 'sched record' and 'sched latency' work without",
+                kCounters);
+  return parse_schedstat(TRY(std::move(text)), kCounters);
+}
+
+/// The kernel counts only while it is told to, which was so before or is so for as long as this
+/// lives.
+class Counting {
+ public:
+  static Result<Counting> start() {
+    Counting counting;
+    auto now = read_file(kSwitch);
+    if (!now || !now->starts_with('0')) return counting;
+    TRY(set("1"));
+    counting.stop_ = true;
+    return counting;
+  }
+  Counting(Counting&& other) noexcept : stop_(std::exchange(other.stop_, false)) {}
+  Counting& operator=(Counting&&) = delete;
+  ~Counting() {
+    if (stop_) (void)set("0");
+  }
+
+ private:
+  Counting() = default;
+  static Result<> set(std::string_view value) {
+    Fd fd(::open(kSwitch, O_WRONLY | O_CLOEXEC));
+    if (!fd.valid())
+      return fail(ErrorCode::kPermission,
+                  "{}: cannot be set to 1, without which the kernel does not count; root can",
+                  kSwitch);
+    return write_all(fd.get(), kSwitch, as_bytes(value));
+  }
+  bool stop_ = false;
+};
+
+struct Moments {
+  Schedstat before, after;
+  int status = 0;
+};
+
+/// Waits for the command, or, where there is none, until it is interrupted.
+Result<int> wait_for(SignalQueue& signals, std::optional<Workload>& workload) {
+  while (true) {
+    pollfd ready{.fd = signals.fd(), .events = POLLIN, .revents = 0};
+    ::poll(&ready, 1, -1);
+    while (auto number = signals.next()) {
+      if (*number == SIGCHLD) continue;
+      if (*number != SIGINT && *number != SIGTERM) continue;
+      if (!workload) return 0;
+      workload->signal(*number);
+    }
+    if (!workload) continue;
+    if (auto status = workload->reap(false)) return shell_status(*status);
+  }
+}
+
+Result<Moments> measure(const std::vector<std::string>& command) {
+  Moments moments;
+  TRY(counters_now());
+  SignalQueue signals = TRY(SignalQueue::create());
+  std::optional<Workload> workload;
+  if (!command.empty()) workload.emplace(TRY(Workload::fork(command, false)));
+  Counting counting = TRY(Counting::start());
+  moments.before = TRY(counters_now());
+  if (workload) {
+    workload->start();
+    if (auto error = workload->exec_error())
+      return fail(ErrorCode::kNotFound, "{}: {}", command[0], ::strerror(*error));
+  }
+  moments.status = TRY(wait_for(signals, workload));
+  moments.after = TRY(counters_now());
+  return moments;
+}
+
+/// What was counted between the first and the last moment of a recording.
+Result<Schedstat> counted_in(const std::string& path, const OpenOptions& options, Env& env) {
+  FileWalk walk = TRY(FileWalk::open(path, options, env.losses));
+  SchedstatReader reader;
+  uint64_t bad = 0;
+  for (auto blocks = walk.next(); !blocks.empty(); blocks = walk.next())
+    for (const RecordBlock& block : blocks) {
+      RecordView record;
+      for (RecordRange range(block, walk.facts().order); range.next(record);)
+        bad += reader.take(record) ? 0 : 1;
+    }
+  env.losses.add(LossKind::k_bad_record, bad);
+  if (reader.moments().size() < 2)
+    return fail(ErrorCode::kFailed,
+                "{}: has no counters of the scheduler from two moments; '{} sched stats record' "
+                "records them",
+                path, env.tool);
+  return schedstat_between(reader.moments().front(), reader.moments().back());
+}
+
+class StatsRecord final : public Command {
+ public:
+  void declare(FlagTable& flags) override {
+    flags.usage("[<options>] [<command>]");
+    flags.stop_at_first_word();
+    flags.description(
+        R"(Keeps the scheduler's counters of all CPUs, /proc/schedstat, as they are before and after the command; without a command, now and when it is interrupted. Nothing is measured in between, so the load is not disturbed.)");
+    flags.text('o', "output", path_, "file", "output file name");
+  }
+  Result<int> run(Env& env, const Arguments& arguments) override {
+    Moments moments = TRY(measure(arguments.words));
+    TRY(keep_previous(path_));
+    PerfDataWriter writer = TRY(PerfDataWriter::create(path_, {}));
+    Features features;
+    collect_machine_features(features);
+    features.command_line = {env.command_line};
+    mark_present(features);
+    // perf's have no event at all, which other readers take for damage.
+    EventDesc nothing;
+    nothing.attr.type = abi::kTypeSoftware;
+    nothing.attr.config = abi::kSwDummy;
+    nothing.name = "dummy:HG";
+    TRY(writer.begin({nothing}, features));
+    ByteBuilder records;
+    if (!encode_schedstat(moments.before, records) || !encode_schedstat(moments.after, records))
+      return fail(ErrorCode::kCorrupt, "{}: a domain's line is too long for a record", kCounters);
+    TRY(writer.main().write(records.view()));
+    TRY(writer.finish(features));
+    env.err.print("[ {} sched stats: Wrote samples to {} ]\n", env.tool, path_);
+    return moments.status;
+  }
+
+ private:
+  std::string path_ = "perf.data";
+};
+
+/// Flags of what shows counters.
+struct StatsView {
+  std::vector<uint32_t> cpus;
+
+  void declare(FlagTable& flags) {
+    flags.call('C', "cpu", "cpu", "list of cpus to show", numbers_into(cpus));
+  }
+  [[nodiscard]] SchedstatTableOptions options(int verbose) const {
+    SchedstatTableOptions options{.descriptions = verbose > 0};
+    if (!cpus.empty())
+      options.shows_cpu = [this](uint32_t cpu) {
+        return std::ranges::find(cpus, cpu) != cpus.end();
+      };
+    return options;
+  }
+};
+
+class StatsReport final : public Command {
+ public:
+  explicit StatsReport(SchedInput input) : input_(std::move(input)) {}
+  void declare(FlagTable& flags) override {
+    flags.usage("[<options>]");
+    flags.description(
+        R"(What the scheduler counted during a recording of `sched stats record`: on the average CPU and on each, and in each of their scheduling domains. Behind counters that are a part of another stands how large a part; behind events, how many jiffies passed from one to the next on average. Lines with a star are computed from others. -v writes words instead of the counters' names.)");
+    view_.declare(flags);
+    input_.declare(flags);
+  }
+  [[nodiscard]] bool paged() const override { return true; }
+  Result<int> run(Env& env, const Arguments& arguments) override {
+    if (!arguments.empty()) return fail(ErrorCode::kUsage, "Error: too many arguments");
+    Schedstat counted = TRY(counted_in(input_.chosen_path(env), input_.open_options(env), env));
+    write_schedstat(env.out, counted, view_.options(input_.verbose));
+    return 0;
+  }
+
+ private:
+  SchedInput input_;
+  StatsView view_;
+};
+
+class StatsDiff final : public Command {
+ public:
+  explicit StatsDiff(SchedInput input) : input_(std::move(input)) {}
+  void declare(FlagTable& flags) override {
+    flags.usage("[<options>] [<old file> <new file>]");
+    flags.description(
+        R"(The average CPU and its domains in two recordings of `sched stats record` side by side, and by how many percent the second differs: perf.data.old and perf.data, where no files are named.)");
+    flags.boolean('f', "force", input_.force, "don't complain, do it");
+    flags.count('v', "verbose", input_.verbose, "be more verbose");
+  }
+  [[nodiscard]] bool paged() const override { return true; }
+  Result<int> run(Env& env, const Arguments& arguments) override {
+    if (arguments.size() != 0 && arguments.size() != 2)
+      return fail(ErrorCode::kUsage, "Error: two files are compared, not {}", arguments.size());
+    std::string old_path = arguments.empty() ? "perf.data.old" : arguments[0];
+    std::string new_path = arguments.empty() ? "perf.data" : arguments[1];
+    OpenOptions options = input_.open_options(env);
+    Schedstat first = TRY(counted_in(old_path, options, env));
+    Schedstat second = TRY(counted_in(new_path, options, env));
+    if (first.version != second.version)
+      return fail(ErrorCode::kFailed,
+                  "{} has counters of version {}, {} of version {}: they are not the same",
+                  old_path, first.version, new_path, second.version);
+    write_schedstat_diff(env.out, first, second, {.descriptions = input_.verbose > 0});
+    return 0;
+  }
+
+ private:
+  SchedInput input_;
+};
+
+class SchedStats final : public Command {
+ public:
+  explicit SchedStats(SchedInput input) : input_(std::move(input)) {}
+  void declare(FlagTable& flags) override {
+    flags.usage("[<options>] {record|report|diff} | [<command>]");
+    flags.subcommands({"record", "report", "diff"});
+    flags.stop_at_first_word();
+    flags.description(
+        R"(What the scheduler itself counts (/proc/schedstat), before and after a command: how often it switched, balanced its load and woke tasks up, and how long tasks ran and waited, per CPU and per scheduling domain. `record` keeps that, `report` and `diff` show it; without one of these words, it is shown as soon as the command has ended. It costs the load nothing, and needs a kernel with CONFIG_SCHEDSTATS.)");
+    flags.section("EXAMPLES", R"(  sonde sched stats record -- make -j8
+  sonde sched stats report
+  sonde sched stats diff before.data after.data
+  sonde sched stats -- sleep 5)");
+    view_.declare(flags);
+    flags.count('v', "verbose", input_.verbose, "be more verbose");
+  }
+  std::unique_ptr<Command> subcommand(const Arguments& arguments) override {
+    if (arguments.empty()) return nullptr;
+    if (arguments[0] == "record") return std::make_unique<StatsRecord>();
+    if (arguments[0] == "report") return std::make_unique<StatsReport>(input_);
+    if (arguments[0] == "diff") return std::make_unique<StatsDiff>(input_);
+    return nullptr;
+  }
+  Result<int> run(Env& env, const Arguments& arguments) override {
+    Moments moments = TRY(measure(arguments.words));
+    Schedstat counted = TRY(schedstat_between(moments.before, moments.after));
+    write_schedstat(env.out, counted, view_.options(input_.verbose));
+    return moments.status;
+  }
+
+ private:
+  SchedInput input_;
+  StatsView view_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_sched_stats(SchedInput input) {
+  return std::make_unique<SchedStats>(std::move(input));
+}
+
+}  // namespace sonde
