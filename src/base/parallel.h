@@ -12,9 +12,9 @@
 
 namespace sonde {
 
-/// Calls `body(i)` for every i in [0, count), on threads of its own, which end with it: for a few jobs of a millisecond or so
-/// each, before there is other work for many threads. (oneTBB takes a millisecond to start, since it looks for libraries and
-/// reads the machine's topology, and a whole small report takes five.)
+/// Calls `body(i)` for every i in [0, count), on threads of its own, which end with it: for a few
+/// jobs of a millisecond, before there is work for many threads. (oneTBB takes one to start: it
+/// looks for libraries and reads the machine's topology. A whole small report takes five.)
 template <typename Body>
 void parallel_jobs(size_t count, const Body& body) {
   std::atomic<size_t> next = 0;
@@ -27,11 +27,11 @@ void parallel_jobs(size_t count, const Body& body) {
   work();
 }
 
-/// The same on oneTBB's threads, for any number of jobs of any size. The order is open; results go to slots by index, so that
-/// the outcome does not depend on the number of threads (law 5).
+/// The same on oneTBB's threads, for any number of jobs of any size. The order is open: results go
+/// to slots by index, so that the outcome does not depend on the number of threads (law 5).
 ///
-/// Under ThreadSanitizer the threads are our own: Debian's libtbb is not built with it, so how a task is handed on stays
-/// unseen, and every task is reported as a race that depends on who comes first.
+/// Under ThreadSanitizer the threads are our own: Debian's libtbb is not built with it, so how a
+/// task is handed on stays unseen, and each is reported as a race.
 template <typename Body>
 void parallel_for(size_t count, const Body& body) {
   if (count == 1) return body(size_t{0});

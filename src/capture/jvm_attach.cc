@@ -82,7 +82,7 @@ Result<Fd> attach(pid_t pid) {
   std::string tmp = fmt::format("/proc/{}/root/tmp", pid);
   std::string socket = fmt::format("{}/.java_pid{}", tmp, inside);
   if (auto connected = connect_to(socket)) return connected;
-  struct stat process {};
+  struct stat process{};
   if (::stat(fmt::format("/proc/{}", pid).c_str(), &process) != 0 || !catches_quit(pid))
     return fail(ErrorCode::kNotFound, "it does not listen");
   AttachRequest request(fmt::format("{}/.attach_pid{}", tmp, inside));

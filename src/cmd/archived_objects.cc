@@ -261,7 +261,7 @@ void count_missing(const std::vector<std::string>& missing, LossLedger& losses) 
 
 Result<BundleSummary> write_bundle(const ArchiveOptions& options, const std::string& path,
                                    Env& env) {
-  struct stat status {};
+  struct stat status{};
   if (options.input == "-" ||
       (::stat(options.input.c_str(), &status) == 0 && !S_ISREG(status.st_mode)))
     return fail(ErrorCode::kUnsupported,

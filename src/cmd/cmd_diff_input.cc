@@ -72,8 +72,7 @@ Result<> DiffInput::build(const DiffOptions& options, size_t number, const Env& 
       return fail(ErrorCode::kUsage,
                   "-s: diff has columns of its own for weights; -p shows periods");
   if (names(options.sort, "src")) prepare_lines(session_);
-  builder_ =
-      std::make_unique<report::ReportBuilder>(session_, traces_, options_, plan_, env.tool);
+  builder_ = std::make_unique<report::ReportBuilder>(session_, traces_, options_, plan_, env.tool);
   events_ = TRY(builder_->build());
   return {};
 }

@@ -12,7 +12,7 @@ constexpr double kLengthsApart = 1.25;
 
 std::string rate_text(const abi::EventAttr& attr) {
   return attr.freq != 0 ? fmt::format("{} samples a second", attr.sample_period)
-                             : fmt::format("a sample every {}", attr.sample_period);
+                        : fmt::format("a sample every {}", attr.sample_period);
 }
 
 double seconds_of(const DiffInput& input) {
@@ -90,8 +90,7 @@ class Notes {
 
   void say_losses(const DiffInput& input) {
     uint64_t lost = input.session().counts().lost_samples + input.session().counts().lost_events;
-    if (lost != 0)
-      say("{} lost {} records: what was busiest then is missing", input.path(), lost);
+    if (lost != 0) say("{} lost {} records: what was busiest then is missing", input.path(), lost);
   }
 
   const DiffInput& baseline_;

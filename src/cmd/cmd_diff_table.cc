@@ -76,9 +76,8 @@ class TableMaker {
   }
 
   void keep_baseline() {
-    std::erase_if(rows_, [](const MatchedRow& row) {
-      return !row.is_in_baseline() || !row.is_in_others();
-    });
+    std::erase_if(
+        rows_, [](const MatchedRow& row) { return !row.is_in_baseline() || !row.is_in_others(); });
     find_shown_total();
   }
 
@@ -153,8 +152,7 @@ class TableMaker {
       column.kind = view::Column::Kind::kPercent;
     else
       column.right_aligned = options_.separator.empty();
-    if (!column.right_aligned)
-      column.title.insert(0, column.width - column.title.size(), ' ');
+    if (!column.right_aligned) column.title.insert(0, column.width - column.title.size(), ' ');
     table_.columns.push_back(std::move(column));
     values_.push_back(value);
   }
@@ -185,8 +183,7 @@ class TableMaker {
     for (const MatchedRow& row : rows_) {
       if (row.hidden) continue;
       const EventReport& event = *events_[row.side];
-      column.width =
-          std::max(column.width, key_width(*event.data, key_at(event, index), row.row));
+      column.width = std::max(column.width, key_width(*event.data, key_at(event, index), row.row));
     }
     return column;
   }
@@ -236,8 +233,7 @@ class TableMaker {
         if (row.cells[side].present) append_formula(row, side, out);
         return;
       case ValueColumn::kPeriod:
-        if (side == 0 || row.cells[side].present)
-          fmt::format_to(to, "{}", row.cells[side].period);
+        if (side == 0 || row.cells[side].present) fmt::format_to(to, "{}", row.cells[side].period);
         return;
       case ValueColumn::kInterval:
         if (!compares(row, side)) return;
@@ -270,7 +266,8 @@ class TableMaker {
         return;
       case DiffMethod::kWeighted:
         if (row.is_in_baseline())
-          fmt::format_to(to, "{:14}", RowDifference(options_.difference, totals_).weighted(row, side));
+          fmt::format_to(to, "{:14}",
+                         RowDifference(options_.difference, totals_).weighted(row, side));
         else
           out += "N/A";
         return;

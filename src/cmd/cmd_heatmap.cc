@@ -85,7 +85,7 @@ commands take it.)");
  private:
   Result<bool> looks_like_recording() const {
     if (!options_.input || *options_.input == "-") return false;
-    struct stat status {};
+    struct stat status{};
     if (::stat(options_.input->c_str(), &status) == 0 && S_ISDIR(status.st_mode)) return true;
     MappedFile file = TRY(MappedFile::open(*options_.input));
     std::string_view text(reinterpret_cast<const char*>(file.bytes().data()), file.size());

@@ -39,7 +39,7 @@ class TraceOutput {
  private:
   /// What is there already becomes FILE.old, as with recordings.
   static void keep_old(const std::string& path) {
-    struct stat info {};
+    struct stat info{};
     bool is_full_file =
         ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0;
     if (is_full_file) (void)std::rename(path.c_str(), (path + ".old").c_str());

@@ -55,8 +55,8 @@ class LiveTrace {
   Result<> open() {
     bool by_bpf = options_.wants_calls && TRY(open_bpf());
     if (!by_bpf) TRY(open_capture(true));
-    rings_ = TRY(PerfSource::make(
-        *capture_, [this](size_t i) { return i < events_.call_events; }, env_));
+    rings_ = TRY(
+        PerfSource::make(*capture_, [this](size_t i) { return i < events_.call_events; }, env_));
     if (by_bpf) merged_.emplace(std::vector<TraceSource*>{bpf_.get(), rings_.get()});
     source_ = by_bpf ? static_cast<TraceSource*>(&*merged_) : rings_.get();
     utsname machine{};

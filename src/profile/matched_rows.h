@@ -5,8 +5,8 @@
 //
 // Recordings have ids, addresses and processes of their own, so rows are matched by what their keys
 // call themselves (SortKey::identity). What one recording tells apart and another cannot (functions
-// of one name in one object, addresses without a symbol) is added up. Law 1 holds for each side: its
-// cells sum to the weight of its rows.
+// of one name in one object, addresses without a symbol) is added up. Law 1 holds for each side:
+// its cells sum to the weight of its rows.
 #pragma once
 
 #include <string>

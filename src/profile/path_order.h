@@ -23,7 +23,7 @@ struct PathUse {
   const FrameId* steps;  // of the path, as they were recorded: the sampled place first
   uint32_t length;
   uint32_t group;
-  uint32_t own;  // place key of the samples' own place
+  uint32_t own;                // place key of the samples' own place
   bool has_addresses = false;  // the steps are not the chain's frames
   uint64_t period = 0;
 };

@@ -33,8 +33,8 @@ TEST(RowDifference, DeltasAreOfShares) {
 
 TEST(RowDifference, RatiosAndWeightsAreOfPeriods) {
   EXPECT_DOUBLE_EQ(*RowDifference({.method = DiffMethod::kRatio}, {1000, 2000}).of(kRows[0], 1), 2);
-  RowDifference weighted(
-      {.method = DiffMethod::kWeighted, .baseline_weight = 3, .data_weight = 2}, {1000, 2000});
+  RowDifference weighted({.method = DiffMethod::kWeighted, .baseline_weight = 3, .data_weight = 2},
+                         {1000, 2000});
   EXPECT_EQ(weighted.weighted(kRows[0], 1), 100);
   RowDifference huge({.method = DiffMethod::kWeighted, .data_weight = INT64_MAX}, {1000, 2000});
   EXPECT_EQ(huge.weighted(kRows[0], 1), INT64_MAX);

@@ -43,7 +43,7 @@ bool is_json(std::string_view first_bytes) {
 
 /// Recordings of several threads are directories.
 bool is_directory(const std::string& path) {
-  struct stat status {};
+  struct stat status{};
   return ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
 }
 
@@ -191,7 +191,7 @@ bool takes_all(const SampleFilter& filter) {
 }
 
 std::string default_input(const Env& env) {
-  struct stat status {};
+  struct stat status{};
   bool is_piped = ::fstat(env.in_fd, &status) == 0 && S_ISFIFO(status.st_mode);
   return is_piped ? "-" : "perf.data";
 }

@@ -503,8 +503,8 @@ class SessionStacks {
   uint32_t last_group_ = 0;
 
   LargeVector<PathUse> uses_;
-  LargeVector<double> values_;          // by use and column
-  LargeVector<uint32_t> use_of_chain_;  // the first
+  LargeVector<double> values_;                                    // by use and column
+  LargeVector<uint32_t> use_of_chain_;                            // the first
   tsl::robin_map<uint64_t, uint32_t, NumberHash> shared_chains_;  // the others, by root and chain
   tsl::robin_map<uint64_t, uint32_t, NumberHash> use_of_leaf_;
   LargeVector<uint32_t> use_of_sample_;

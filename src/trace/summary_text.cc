@@ -17,7 +17,7 @@ constexpr std::string_view kHead =
 constexpr double kNsPerMs = 1e6;
 
 struct SummaryRow {
-  CallKey key;
+  SyscallKey key;
   const CallStats* stats;
   double total_ms;
 };

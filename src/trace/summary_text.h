@@ -37,7 +37,7 @@ struct SummaryGroup {
   uint64_t events = 0;
   uint64_t major_faults = 0, minor_faults = 0;
   uint64_t runtime_ns = 0;
-  std::map<CallKey, CallStats> calls;
+  std::map<SyscallKey, CallStats> calls;
 };
 
 /// The threads as groups, in perf's order: by tid modulo 256, then by their number of events.

@@ -21,7 +21,7 @@ bool is_fault(const abi::EventAttr& attr) {
 }
 
 /// What the kernel counted, in a table's terms: each call was an entry and a return.
-void add_totals(const SyscallTotals& row, std::map<CallKey, CallStats>& calls) {
+void add_totals(const SyscallTotals& row, std::map<SyscallKey, CallStats>& calls) {
   CallStats& stats = calls[{row.abi, row.number}];
   stats.add(row.calls, row.errors, row.total_ns, row.min_ns, row.max_ns, row.squares_ns2);
   for (const SyscallTotals::ErrorCount& error : row.by_errno)

@@ -21,10 +21,10 @@
 namespace sonde {
 
 /// A call of some table, as a key.
-struct CallKey {
+struct SyscallKey {
   SyscallAbi abi = SyscallAbi::kX86_64;
   uint32_t number = 0;
-  auto operator<=>(const CallKey&) const = default;
+  auto operator<=>(const SyscallKey&) const = default;
 };
 
 struct TracedTask {
@@ -44,7 +44,7 @@ struct TracedTask {
   uint64_t events = 0;
   uint64_t major_faults = 0, minor_faults = 0;
   uint64_t runtime_ns = 0;
-  std::map<CallKey, CallStats> calls;
+  std::map<SyscallKey, CallStats> calls;
 };
 
 class TracedTasks {
