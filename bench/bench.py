@@ -140,7 +140,7 @@ def main():
     overheads = []
     if options.only in name:
         overheads.append(compare_overheads(name, sonde, perf, "syscalls:sys_enter_*", options.runs))
-    traces = compare_traces(options.only, sonde, perf, options.runs)
+    traces = compare_traces(options.only, sonde, perf, KEPT, options.runs)
     overheads += traces
 
     name = "opening the explorer"

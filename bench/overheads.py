@@ -5,6 +5,7 @@ The least of several runs is compared: on a busy machine the others say more abo
 """
 import os
 import re
+import shutil
 import statistics
 import subprocess
 import sys
@@ -37,14 +38,16 @@ class Overhead:
         """perf's overhead over Sonde's: above 1, Sonde is ahead."""
         return self.overhead("perf") / max(self.overhead("sonde"), 1e-9)
 
-    def table(self):
+    def rows(self):
         lines = [f"{self.name:44} {'least':>8} {'median':>8} {'overhead':>9} {'per call':>9}"]
         for side, seconds in self.seconds.items():
             over = self.overhead(side)
             lines.append(f"  {side:42} {self.least(side):>7.3f}s {statistics.median(seconds):>7.3f}s {over:>8.3f}s "
                          f"{1e9 * over / CALLS:>7.0f}ns")
-        lines.append(f"  perf's overhead is {self.ratio():.1f} times Sonde's (goal: at least {self.goal:.0f})")
         return "\n".join(lines)
+
+    def table(self):
+        return f"{self.rows()}\n  perf's overhead is {self.ratio():.1f} times Sonde's (goal: at least {self.goal:.0f})"
 
     def document(self):
         return {"name": self.name, "goal": self.goal, "ratio": self.ratio(), "seconds": self.seconds}
@@ -62,53 +65,75 @@ def compare_overheads(name, sonde, perf, events, runs):
     return found
 
 
-# What tracing the calls of dd may cost: the most that a run may take, in runs of dd alone, and how much of perf's overhead.
+# What tracing the calls of dd may cost: the most that a run may take, in runs of dd alone, and how many times less than under perf.
+# Then, what strace is asked for the same, and which part of the calls perf is given: where it wakes up for each of them they can
+# take half a minute of it, so its time for a part is multiplied, as strace's is, which stops the program twice for each call.
 TRACES = {
-    "trace -o FILE": (["-o", os.devnull], None, 3.0),
-    "trace -s": (["-s", "-o", os.devnull], 3.5, 1.0),
-    "trace -e accept": (["-e", "accept", "-o", os.devnull], 1.2, 1.0),
+    "trace -o FILE": (["-o", "{file}"], None, 3.0, ["-o", "{file}"], 10),
+    "trace -s": (["-s", "-o", "{file}"], 3.5, 1.0, ["-c", "-o", "{file}"], 10),
+    "trace -e accept": (["-e", "accept", "-o", "{file}"], 1.2, 1.0, ["-e", "trace=accept", "-o", "{file}"], 1),
 }
+STRACE_PART = 50
 
 
 @dataclass
 class TraceOverhead(Overhead):
-    most: float = 0  # times dd alone; 0: only perf's overhead counts
+    most: float = 0  # times dd alone; 0: only perf's time counts
     lost: str = ""
+    perf_part: int = 1
 
     def times(self, side):
         return self.least(side) / self.least("bare")
+
+    def ratio(self):
+        """perf's time over Sonde's, dd's own share included."""
+        return self.least("perf") / self.least("sonde")
 
     def failed(self):
         return bool(self.lost) or (self.most and self.times("sonde") > self.most) or self.ratio() < self.goal
 
     def table(self):
         times = ", ".join(f"{side} {self.times(side):.2f}x" for side in self.seconds if side != "bare")
-        goal = f", at most {self.most}x" if self.most else ""
-        return super().table() + f"\n  {times}{goal}{'; LOST: ' + self.lost if self.lost else ''}"
+        goal = f"; goals: at most {self.most}x" if self.most else "; goals:"
+        parts = f"of perf 1 call in {self.perf_part}, of strace 1 in {STRACE_PART}, and their times multiplied"
+        return (f"{self.rows()}\n  {parts}\n  in runs of dd alone: {times}; perf takes {self.ratio():.1f} times as long as Sonde{goal} "
+                f"perf at least {self.goal:.0f} times{'; LOST: ' + self.lost if self.lost else ', nothing lost'}")
 
 
-def trace_seconds(tool, arguments):
-    """dd's own measurement under `trace`, and what was said of losses."""
-    done = subprocess.run([tool, "trace", *arguments, "--", *DD], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+def trace_seconds(tool, arguments, part=1):
+    """dd's own measurement under a tracer, of all calls (where it makes only a part, multiplied), and what was said of losses."""
+    command = [word if not word.startswith("count=") else f"count={1000 * 1024 // part}" for word in DD]
+    done = subprocess.run([*tool, *arguments, "--", *command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
                           check=True, env={**os.environ, "LC_ALL": "C"})
     said = [line for line in done.stderr.splitlines() if "lost" in line.lower()]
-    return float(re.search(r"copied, ([\d.e-]+) s,", done.stderr).group(1)), said
+    return part * float(re.search(r"copied, ([\d.e-]+) s,", done.stderr).group(1)), said
 
 
-def compare_traces(only, sonde, perf, runs):
-    """dd alone, under our trace and under perf's, in turn."""
+def compare_traces(only, sonde, perf, kept, runs):
+    """dd alone, under our trace, perf's and strace in turn. What they write goes to a file of `kept`."""
     compared = []
-    for name, (arguments, most, goal) in TRACES.items():
+    has_strace = shutil.which("strace") is not None
+    for name, (arguments, most, goal, strace, perf_part) in TRACES.items():
         if only not in name:
             continue
-        found = TraceOverhead(f"dd under {name}", {"bare": [], "sonde": [], "perf": []}, most=most or 0)
+        written = kept / "trace.out"
+
+        def of_file(words):
+            return [word.format(file=written) for word in words]
+
+        found = TraceOverhead(f"dd under {name}", {"bare": [], "sonde": [], "perf": []}, most=most or 0,
+                              perf_part=perf_part)
         found.goal = goal
         for _ in range(runs):
             found.seconds["bare"].append(seconds_of(DD))
-            seconds, said = trace_seconds(sonde, arguments)
+            seconds, said = trace_seconds([sonde, "trace"], of_file(arguments))
             found.lost = found.lost or " ".join(said)
             found.seconds["sonde"].append(seconds)
-            found.seconds["perf"].append(trace_seconds(perf, arguments)[0])
+            found.seconds["perf"].append(trace_seconds([perf, "trace"], of_file(arguments), perf_part)[0])
+            if has_strace:
+                found.seconds.setdefault("strace", []).append(trace_seconds(["strace"], of_file(strace), STRACE_PART)[0])
+            for file in kept.glob(written.name + "*"):
+                file.unlink()
         print(found.table(), file=sys.stderr)
         compared.append(found)
     return compared
