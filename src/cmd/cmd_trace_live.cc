@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -16,6 +17,7 @@
 #include "capture/poller.h"
 #include "capture/preamble.h"
 #include "capture/signal_queue.h"
+#include "capture/thread_map.h"
 #include "cmd/cmd_trace_events.h"
 #include "cmd/cmd_trace_request.h"
 #include "cmd/cmd_trace_view.h"
@@ -52,6 +54,8 @@ class LiveTrace {
   }
 
  private:
+  static constexpr size_t kStandardStreams = 3, kMostDescriptors = 256;
+
   Result<> open() {
     bool by_bpf = options_.wants_calls && TRY(open_bpf());
     if (!by_bpf) TRY(open_capture(true));
@@ -64,6 +68,7 @@ class LiveTrace {
     places_ = make_places(options_, source_->events(), static_cast<const char*>(machine.release),
                           static_cast<const char*>(machine.machine), true, env_);
     if (places_) describe_running();
+    ask_about_targets();
     TraceViewOptions view = TRY(view_options(options_, source_->events(), env_));
     view.max_per_event = events_.max_per_event;
     if (options_.tables.mode == SummaryMode::kCgroup) view.cgroups = cgroup_paths();
@@ -100,6 +105,24 @@ class LiveTrace {
       env_.err.print("calls by tracepoints, without the memory that arguments point to: {}\n",
                      why_not);
     return false;
+  }
+
+  /// Where the processes stand that are traced from the beginning, and what they have open: later
+  /// they may stand elsewhere, or be gone.
+  void ask_about_targets() {
+    if (capture_->workload)
+      return ask_about(capture_->workload->pid(), ::getpid(), kStandardStreams);
+    if (capture_->target.kind != Target::Kind::kTasks) return;
+    for (const OpenedEvent& opened : capture_->events.front().opened)
+      if (opened.tid > 0) ask_about(opened.tid, opened.tid, kMostDescriptors);
+  }
+  /// `like`: who knows the answers. A command has this process's directory and streams.
+  void ask_about(pid_t pid, pid_t like, size_t most) {
+    texts_.begins_in(pid, proc_.working_directory(like));
+    std::vector<pid_t> fds = numeric_entries(fmt::format("/proc/{}/fd", like));
+    std::ranges::sort(fds);
+    if (fds.size() > most) fds.resize(most);
+    for (pid_t fd : fds) texts_.has_open(pid, fd, proc_.fd(like, fd));
   }
 
   /// Mappings of what runs already, for addresses.

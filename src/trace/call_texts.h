@@ -25,6 +25,11 @@ class CallTexts {
   void append_result(const SyscallEvent& event, std::string& out);
   /// Descriptors are named by what a finished call did, an event with entry and exit.
   void follow(const SyscallEvent& event);
+  /// Where a process stands when the trace begins, and what it has open.
+  void begins_in(int32_t pid, std::string directory) { fds_.begins_in(pid, std::move(directory)); }
+  void has_open(int32_t pid, int32_t fd, std::string name) {
+    fds_.has_open(pid, fd, std::move(name));
+  }
   /// "ENOENT"; "ERRNO_600" where there is none of that number.
   static std::string error_name(int number);
   /// exit and exit_group.

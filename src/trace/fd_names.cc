@@ -130,7 +130,11 @@ struct FdFollower {
     if (event.result <= 0) return;
     bool is_thread = call.name == "clone" && (event.args[0] & kThread) != 0;
     if (is_thread || call.name == "clone3") return;
+    // A parent that waits for its child (vfork) returns after what the child has done.
+    auto known = names.processes_.find(result());
+    if (known != names.processes_.end() && known->second.since_ns >= event.entry_ns) return;
     FdNames::Process child = process;
+    child.since_ns = event.exit_ns;
     names.processes_[result()] = std::move(child);
   }
   void closed_range() {
@@ -203,8 +207,15 @@ void FdFollower::follow() {
   if (name == "fchdir") return moved_to(std::string(names.name(event.pid, int_argument(0))));
 }
 
+FdNames::Process& FdNames::process_of(int32_t pid) {
+  auto [found, is_new] = processes_.try_emplace(pid);
+  // At once: later it may stand elsewhere.
+  if (is_new && source_ != nullptr) found->second.directory = source_->working_directory(pid);
+  return found->second;
+}
+
 std::string_view FdNames::name(int32_t pid, int32_t fd) {
-  std::map<int32_t, Named>& fds = processes_[pid].fds;
+  std::map<int32_t, Named>& fds = process_of(pid).fds;
   auto found = fds.find(fd);
   if (found != fds.end()) return found->second.name;
   if (source_ == nullptr || fd < 0) return {};
@@ -237,9 +248,11 @@ void FdNames::follow(const SyscallEvent& event, const Syscall& call) {
     if (call.name == "exit_group") processes_.erase(event.pid);
     return;
   }
+  FdNames::Process& process = process_of(event.pid);
+  if (process.since_ns == 0) process.since_ns = event.has_entry ? event.entry_ns : event.exit_ns;
   // close gives the descriptor back even where it fails, but for one that was not open.
   if (!event.has_entry || !event.has_exit || event.result < 0) return;
-  FdFollower{*this, event, call, processes_[event.pid]}.follow();
+  FdFollower{*this, event, call, process}.follow();
 }
 
 }  // namespace sonde

@@ -41,10 +41,19 @@ class FdNames {
   [[nodiscard]] std::string_view comm(int32_t tid);
   /// Takes in what a finished call did. Events without an exit, and failed ones, do nothing.
   void follow(const SyscallEvent& event, const Syscall& call);
+  /// Where a process stands when the trace begins: asked later, /proc may know of another place.
+  void begins_in(int32_t pid, std::string directory) {
+    processes_[pid].directory = std::move(directory);
+  }
+  /// What it has open then, from before.
+  void has_open(int32_t pid, int32_t fd, std::string name) {
+    processes_[pid].fds[fd] = {.name = std::move(name), .closes_on_exec = fd > kLastStandard};
+  }
   /// A thread has ended; with `pid` == `tid` the whole process.
   void ended(int32_t pid, int32_t tid);
 
  private:
+  static constexpr int32_t kLastStandard = 2;  // standard error
   struct Named {
     std::string name;
     bool closes_on_exec = false;
@@ -53,7 +62,9 @@ class FdNames {
   struct Process {
     std::map<int32_t, Named> fds;
     std::string directory;
+    uint64_t since_ns = 0;  // when it was first seen in a call; 0: not yet
   };
+  Process& process_of(int32_t pid);
   friend struct FdFollower;
 
   FdSource* source_;

@@ -139,6 +139,32 @@ TEST(FdNames, WhatHasEndedIsForgotten) {
   EXPECT_EQ(names.name(100, 3), "");
 }
 
+TEST(FdNames, AChildThatWasSeenBeforeItsParentReturnedKeepsItsOwn) {
+  FdNames names;
+  follow(names, opening("/a", 3));
+  TestCall child = opening("/b", 3);
+  child.set_pid(200);
+  follow(names, std::move(child));
+  follow(names, TestCall("vfork", {}, 200));
+  EXPECT_EQ(names.name(200, 3), "/b");
+}
+
+TEST(FdNames, APlaceIsThatOfTheBeginning) {
+  FakeMachine machine;
+  FdNames names(&machine);
+  names.begins_in(100, "/begin");
+  follow(names, opening("x", 3));
+  EXPECT_EQ(names.name(100, 3), "/begin/x");
+  TestCall there("chdir", {0x1000});
+  follow(names, there.in(0, "/there\0"sv));
+  follow(names, opening("x", 4));
+  EXPECT_EQ(names.name(100, 4), "/there/x");
+  TestCall other = opening("x", 5);
+  other.set_pid(200);
+  follow(names, std::move(other));
+  EXPECT_EQ(names.name(200, 5), "/home/x") << "the machine's answer";
+}
+
 TEST(FdNames, RangesAreClosed) {
   FdNames names;
   for (int fd : {3, 4, 5}) follow(names, opening("/a", fd));
