@@ -192,6 +192,9 @@ TEST(ArgProcesses, HowAChildEnded) {
     return TestCall("wait4", {7, kAt, 0, 0}, 7).out(1, packed(value)).strace();
   };
   EXPECT_EQ(status(0x300), "7, [{WIFEXITED(s) && WEXITSTATUS(s) == 3}], 0, NULL");
+  EXPECT_EQ(TestCall("wait4", {7, kAt, 1, 0}, 0).out(1, packed(0x300)).strace(),
+            "7, 0x7000, WNOHANG, NULL")
+      << "nobody has ended: what is there is not the kernel's";
   EXPECT_EQ(status(9), "7, [{WIFSIGNALED(s) && WTERMSIG(s) == SIGKILL}], 0, NULL");
   EXPECT_EQ(status(0x8b),
             "7, [{WIFSIGNALED(s) && WTERMSIG(s) == SIGSEGV && WCOREDUMP(s)}], 0, NULL");

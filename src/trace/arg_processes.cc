@@ -6,6 +6,8 @@ namespace sonde {
 
 // sys/wait.h
 void print_wait_status(ArgContext& context) {
+  // Nobody has ended: the kernel wrote nothing.
+  if (context.event.result == 0) return append_pointer(context.out, context.value);
   print_structure(context, 4, [](std::string& out, ByteCursor& cursor) {
     uint32_t status = cursor.u32(), signal = status & 0x7f;
     out += "[{";

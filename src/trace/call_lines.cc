@@ -74,6 +74,8 @@ void CallLines::forget(TracedTask& task, std::string& out) {
 }
 
 void CallLines::enter(TracedTask& task, const SyscallEvent& call, std::string& out) {
+  // A thread that sleeps several times in one call is told of each time.
+  if (is_in(task, call)) return;
   bool cuts = shows_cut_lines();
   if (cuts) interrupt(out);
   task.entry_ns = call.entry_ns;
@@ -150,7 +152,7 @@ bool CallLines::leave(TracedTask& task, const SyscallEvent& call, const ChainOf&
 
 bool CallLines::whole(TracedTask& task, const SyscallEvent& call, const ChainOf& chain,
                       std::string& out) {
-  if (task.entry_ns != 0 && task.entry_ns == call.entry_ns) return leave(task, call, chain, out);
+  if (is_in(task, call)) return leave(task, call, chain, out);
   if (shows_cut_lines()) interrupt(out);
   task.is_pending = false;
   task.entry_ns = 0;

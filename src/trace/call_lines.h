@@ -52,6 +52,10 @@ class CallLines {
   bool leave(TracedTask& task, const SyscallEvent& call, const ChainOf& chain, std::string& out);
   /// A call that was seen whole.
   bool whole(TracedTask& task, const SyscallEvent& call, const ChainOf& chain, std::string& out);
+  /// Whether the thread is known to be in this very call: its entry was told before.
+  [[nodiscard]] static bool is_in(const TracedTask& task, const SyscallEvent& call) {
+    return call.has_entry && task.entry_ns != 0 && task.entry_ns == call.entry_ns;
+  }
   /// Cuts off the line that waits, because something else is to be printed.
   void interrupt(std::string& out);
   /// The thread is gone: its line will not be continued.

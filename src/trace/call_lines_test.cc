@@ -129,6 +129,22 @@ TEST_F(CallLinesTest, ALongCallComesWithItsEntryAndAgainWhole) {
   EXPECT_EQ(plain(out_), "     1.000 ( 3.000 ms): cat/7 read() = 12\n");
 }
 
+TEST_F(CallLinesTest, AThreadThatSleepsTwiceInACallIsToldOfOnce) {
+  CallLines lines({}, texts_);
+  lines.set_base(0);
+  lines.enter(task(7), entry(kRead, 1'000'000, 7), out_);
+  lines.enter(task(7), entry(kRead, 1'000'000, 7), out_);
+  EXPECT_EQ(out_, "");
+  lines.enter(task(8), entry(kClose, 2'000'000, 8), out_);
+  lines.enter(task(7), entry(kRead, 1'000'000, 7), out_);
+  EXPECT_EQ(plain(out_), "     1.000 (         ): cat/7 read() ...\n");
+  out_.clear();
+  lines.enter(task(9), entry(kExitGroup, 3'000'000, 9), out_);
+  out_.clear();
+  lines.enter(task(9), entry(kExitGroup, 3'000'000, 9), out_);
+  EXPECT_EQ(out_, "");
+}
+
 TEST_F(CallLinesTest, OnlyFailuresAndOnlySlowCalls) {
   CallLines failures({.failed_only = true}, texts_);
   EXPECT_FALSE(failures.whole(task(7), whole(kClose, 1, 2, 7, 0), {}, out_));

@@ -139,11 +139,14 @@ void TraceView::take_call(const TraceItem& item) {
   constexpr uint32_t kNoCall = UINT32_MAX;
   const SyscallEvent& call = item.call;
   if (!options_.wants_calls || !options_.calls.has(call.abi, call.number)) return;
-  ++all_events_;
-  if (call.number == kNoCall) return;
   TracedTask& task = tasks_.of(call.pid, call.tid);
+  // An entry and a return are an event each, whether they come together or not.
+  uint64_t news =
+      (call.has_exit ? 1 : 0) + (call.has_entry && !CallLines::is_in(task, call) ? 1 : 0);
+  all_events_ += news;
+  if (call.number == kNoCall) return;
   if (!call.comm.empty() && task.comm != call.comm) tasks_.rename(call.pid, call.tid, call.comm);
-  ++task.events;
+  task.events += news;
   if (options_.print_samples) append_sample_facts(item, line_);
   if (!call.has_exit) {
     lines_.enter(task, call, line_);
