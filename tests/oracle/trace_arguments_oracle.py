@@ -35,7 +35,7 @@ Call = namedtuple("Call", "name arguments result cut")
 SPELLINGS = [
     (re.compile(r"AT_FDCWD<[^>]*>"), "AT_FDCWD"),
     (re.compile(r"/\* (\d+)\+? vars? \*/"), "/* vars */"),
-    (re.compile(r"\b(\d+) \((?:arguments|program|bash|sh|dash|true|python3?)\)"), r"\1"),
+    (re.compile(r"\b(\d+) \([^()\[]{1,16}\)"), r"\1"),  # names of processes
     (re.compile(r"\bAF_(LOCAL|UNIX)\b"), "AF_UNIX"),
     (re.compile(r"\b(FUTEX_\w+)\|FUTEX_PRIVATE_FLAG"), r"\1_PRIVATE"),
     (re.compile(r", si_utime=\d+, si_stime=\d+"), ""),  # waitid does not write them
