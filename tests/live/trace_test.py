@@ -41,6 +41,44 @@ int main() {
 """
 
 
+JAVA = """
+public class Files {
+  public static void main(String[] arguments) throws Exception {
+    Thread[] threads = new Thread[4];
+    for (int i = 0; i < 4; i++) (threads[i] = new Thread(() -> {
+      for (int n = 0; n < 50; n++)
+        try (var in = new java.io.FileInputStream("/dev/zero")) { in.read(new byte[100]); } catch (Exception e) {}
+    })).start();
+    for (Thread thread : threads) thread.join();
+  }
+}
+"""
+NODE = "const fs = require('fs'); for (let i = 0; i < 100; i++) fs.readFileSync('/etc/hostname')"
+FORKS_OF_A_SHELL = "i=0; while [ $i -lt 200 ]; do (:) & i=$((i+1)); done; wait"
+WEB = """
+import http.server, threading, urllib.request
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *a): pass
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Quiet)
+threading.Thread(target=server.serve_forever, daemon=True).start()
+for i in range(20): urllib.request.urlopen(f"http://127.0.0.1:{server.server_port}/").read()
+server.shutdown()
+"""
+REDIS = """
+redis-server --port 0 --unixsocket redis.sock --save '' > /dev/null & server=$!
+until redis-cli -s redis.sock ping > /dev/null 2>&1; do sleep 0.05; done
+redis-benchmark -s redis.sock -n 2000 -q -t get,set,lpush > /dev/null
+kill $server; wait
+"""
+NGINX = """
+printf 'daemon off; pid nginx.pid; events {} http { access_log off; server { listen unix:nginx.sock; } }' > nginx.conf
+nginx -p . -e nginx.log -c nginx.conf & server=$!
+until curl -s --unix-socket nginx.sock http://x/ > /dev/null; do sleep 0.05; done
+for i in 1 2 3 4 5; do curl -s --unix-socket nginx.sock http://x/ > /dev/null; done
+kill $server; wait
+"""
+
+
 def outcome(text):
     if text.startswith(("?", "-1 ")):
         return text.split("(")[0].strip() if text.startswith("-1") else "?"
@@ -100,8 +138,15 @@ class TraceTest(unittest.TestCase):
         files.mkdir()
         for i in range(40):
             (files / f"file{i}").write_text("text" * i)
+        repository = self.path / "repository"
+        as_someone = ["git", "-C", repository, "-c", "user.name=a", "-c", "user.email=a@b"]
+        subprocess.run(["git", "init", "-q", repository], check=True, timeout=60)
+        subprocess.run([*as_someone, "commit", "-q", "--allow-empty", "-m", "first"], check=True, timeout=60)
         for command in (["ls", "-l", "/usr/lib"], ["find", files, "-name", "*7"], ["tar", "cf", "/dev/null", files],
-                        ["git", "--version"], ["python3", "-S", "-c", "pass"], ["sort", "/etc/passwd"], ["dd", "if=/dev/zero", "of=/dev/null", "count=2000", "status=none"]):
+                        ["git", "--version"], ["git", "-C", "repository", "status", "--short"], ["git", "-C", "repository", "log", "--stat"],
+                        ["tar", "czf", "/dev/null", "repository/.git/HEAD"], ["sed", "-n", "s/a/b/p", "/etc/passwd"], ["wc", "-l", "/etc/passwd"],
+                        ["cp", "/etc/passwd", "/dev/null"], ["perl", "-e", "print for sort glob '/etc/*'"],
+                        ["python3", "-S", "-c", "pass"], ["python3", "-c", "import json, os; [os.stat('/etc') for i in range(99)]"], ["sort", "/etc/passwd"], ["dd", "if=/dev/zero", "of=/dev/null", "count=2000", "status=none"]):
             with self.subTest(command=command):
                 self.same_as_strace(*command)
         self.same_as_strace("ls", "-l", "/usr/lib", how=("--no-bpf",))
@@ -189,6 +234,44 @@ class TraceTest(unittest.TestCase):
         rows = {line.split()[0]: line.split()[1:] for line in lines.splitlines() if line.startswith("   ")}
         self.assertEqual(int(rows["execve"][0]), 3)
         self.assertEqual(lines.count("stddev"), 1)
+
+    def lines_and_table(self, *command):
+        """Two traces of one run, which know nothing of each other: finished calls by (thread, call) as lines of one, and as the
+        kernel added them up for the other."""
+        lines, table = self.path / "lines", self.path / "table"
+        done = subprocess.run([SONDE, "trace", "-s", "-o", str(table), "--", SONDE, "trace", "-o", str(lines), "--", *map(str, command)],
+                              capture_output=True, text=True, errors="replace", timeout=120, stdin=subprocess.DEVNULL, cwd=self.path)
+        self.assertNotIn("lost", done.stderr)
+        shown, counted, thread = collections.Counter(), collections.Counter(), None
+        for line in lines.read_text(errors="replace").splitlines():
+            match = LINE.match(line)
+            if match and not line.lstrip().startswith("?"):  # those that began unseen, as a fork's in the child
+                shown[(match[1], match[2])] += match[3] != "?"
+        first = LINE.match(lines.read_text(errors="replace"))[1]
+        for line in table.read_text(errors="replace").splitlines():
+            if match := re.match(r" .{0,16} \((\d+)\), \d+ events", line):
+                thread = match[1]
+            elif match := re.match(r"   (\w+) +(\d+) +\d+ +[\d.]+", line):
+                counted[(thread, match[1])] += int(match[2])
+        threads = {thread for thread, _ in shown}
+        return first, +shown, collections.Counter({key: count for key, count in counted.items() if key[0] in threads})
+
+    def test_lines_are_what_was_counted(self):
+        (self.path / "Files.java").write_text(JAVA)
+        (self.path / "many.cc").write_text(THREADS)
+        subprocess.run(["g++", "-O1", "-o", "many", "many.cc", "-pthread"], cwd=self.path, check=True, timeout=120)
+        programs = [["java", "-XX:TieredStopAtLevel=1", "Files.java"], ["node", "-e", NODE], ["sh", "-c", FORKS_OF_A_SHELL], ["python3", "-c", WEB],
+                    ["./many"], ["sh", "-c", REDIS], ["sh", "-c", NGINX]]
+        for command in programs:
+            needed = [word for word in ("redis-server", "redis-benchmark", "nginx", "curl") if word in command[-1]]
+            if not all(map(shutil.which, [command[0], *needed])):
+                continue
+            with self.subTest(command=command):
+                first, shown, counted = self.lines_and_table(*command)
+                # The thread that became the program: its lines begin with that, the table before.
+                unequal = {key for key in shown.keys() | counted.keys() if shown[key] != counted[key]}
+                self.assertEqual({key for key in unequal if key[0] != first or shown[key] > counted[key]}, set())
+                self.assertGreater(sum(shown.values()), 500)
 
     def test_page_faults(self):
         lines, _ = self.run_trace("-F", "all", "--no-syscalls", "ls", "/")
