@@ -11,14 +11,16 @@ namespace {
 using namespace sonde;
 
 template <typename View>
-void feed_to(const Recording& recording, SchedKinds wanted, View&& view) {
+FeedCounts feed_to(const Recording& recording, SchedKinds wanted, View&& view) {
   LossLedger losses;
   FileWalk walk(recording, losses);
   SchedFeed feed(walk, losses);
   feed.want(wanted);
+  if (wanted == SwitchMap::wanted()) feed.sort_where_taken();
   feed.run([&](std::span<const SchedEvent> events) {
     for (const SchedEvent& event : events) view(event, feed);
   });
+  return feed.counts();
 }
 
 }  // namespace
@@ -32,11 +34,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   StringSink out;
 
   LatencyAnalysis latency({});
-  FeedCounts counts;
-  feed_to(*recording, kAll, [&](const SchedEvent& event, const SchedFeed& feed) {
-    latency.take(event, feed);
-    counts = feed.counts();
-  });
+  FeedCounts counts =
+      feed_to(*recording, kAll,
+              [&](const SchedEvent& event, const SchedFeed& feed) { latency.take(event, feed); });
   write_latencies(out, latency.result(true), latency, counts);
 
   TimehistOptions options;

@@ -34,6 +34,7 @@ class SchedLatency final : public Command {
         TRY(FileWalk::open(input_.chosen_path(env), input_.open_options(env), env.losses));
     SchedFeed feed(walk, env.losses);
     feed.want(LatencyAnalysis::wanted(feed));
+    feed.sort_where_taken();
     feed.run([&](std::span<const SchedEvent> events) {
       for (const SchedEvent& event : events) analysis.take(event, feed);
     });

@@ -37,6 +37,7 @@ With --task-name only switches to and from those tasks are shown; others are a d
         TRY(FileWalk::open(input_.chosen_path(env), input_.open_options(env), env.losses));
     SchedFeed feed(walk, env.losses);
     feed.want(SwitchMap::wanted());
+    feed.sort_where_taken();
     options_.name_always = input_.verbose > 0;
     options_.use_color = env.out.is_terminal() && !env.variable("NO_COLOR");
     options_.cpu_count = walk.features().cpus_available.value_or(1);

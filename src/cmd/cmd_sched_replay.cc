@@ -93,6 +93,7 @@ The time in which CPUs were idle passes, and uses no CPU.)");
                   "{}: no sched:sched_switch events to replay; '{} sched record' records them",
                   walk.facts().path, env.tool);
     feed.want(ReplayPlan::wanted(feed));
+    feed.sort_where_taken();
     feed.run([&](std::span<const SchedEvent> events) {
       for (const SchedEvent& event : events) plan.take(event, feed);
     });

@@ -65,6 +65,7 @@ class SchedTimehist final : public Command {
     auto text = [&](const SchedEvent& event) { return stacks->text(event); };
     Timehist history(options_, text, env.out);
     feed.want(history.wanted(feed));
+    if (summary_only_) feed.sort_where_taken();
     history.begin();
     feed.run([&](std::span<const SchedEvent> events) {
       for (const SchedEvent& event : events) history.take(event, feed);

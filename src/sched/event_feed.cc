@@ -112,6 +112,23 @@ bool tells_of_tasks(uint32_t type) {
          type == abi::kRecordLost;
 }
 
+// --- events that were not sorted, with marks between the rounds
+
+SchedEvent end_of_round() {
+  return {};
+}
+bool is_end_of_round(const SchedEvent& event) {
+  return event.kind == SchedKind::kOther;
+}
+
+void sort_into(RoundSorterOf<SchedEvent>& sorter, const Batch& batch) {
+  for (const SchedEvent& event : batch)
+    if (is_end_of_round(event))
+      sorter.finish_round();
+    else
+      sorter.push(event);
+}
+
 }  // namespace
 
 /// The thread that reads.
@@ -129,7 +146,7 @@ class SchedFeed::Reader {
   void read_all() {
     for (auto blocks = feed_.walk_.next(); !blocks.empty(); blocks = feed_.walk_.next())
       for (const RecordBlock& block : blocks) read(block);
-    sorter_.flush();
+    if (!feed_.sorts_where_taken_) sorter_.flush();
     queue_.put_full(std::move(batch_));
     FeedCounts& counts = feed_.counts_;
     feed_.losses_.add(LossKind::k_lost_by_kernel, counts.lost);
@@ -170,7 +187,7 @@ class SchedFeed::Reader {
     event.event = static_cast<uint16_t>(id);
     event.kind = places.kind;
     feed_.counts_.highest_cpu = std::max(feed_.counts_.highest_cpu, event.cpu);
-    sorter_.push(event);
+    pass_on(event);
   }
   void note_cpu(const RecordView& record, const EventPlaces& places) {
     if (places.cpu == EventPlaces::kNowhere || record.payload.size() < places.cpu + 4u) return;
@@ -180,7 +197,11 @@ class SchedFeed::Reader {
   void take_other(const RecordView& record) {
     if (record.type == abi::kRecordFinishedRound) {
       // Rounds of the files of a directory have nothing to do with each other.
-      if (!feed_.walk_.facts().is_directory) sorter_.finish_round();
+      if (feed_.walk_.facts().is_directory) return;
+      if (feed_.sorts_where_taken_)
+        put(end_of_round());
+      else
+        sorter_.finish_round();
       return;
     }
     if (!tells_of_tasks(record.type)) return;
@@ -190,13 +211,13 @@ class SchedFeed::Reader {
     if (record.type == abi::kRecordLost) count_lost(record, layout);
     if (!holds(feed_.wanted_, SchedKind::kRecord)) return;
     SampleId who = decode_trailing_id(record, layout);
-    sorter_.push({.time = who.has_time() ? who.time : 0,
-                  .record = record.raw().data(),
-                  .pid = who.pid,
-                  .tid = who.tid,
-                  .cpu = who.has_cpu() ? who.cpu : 0,
-                  .event = static_cast<uint16_t>(id.value),
-                  .kind = SchedKind::kRecord});
+    pass_on({.time = who.has_time() ? who.time : 0,
+             .record = record.raw().data(),
+             .pid = who.pid,
+             .tid = who.tid,
+             .cpu = who.has_cpu() ? who.cpu : 0,
+             .event = static_cast<uint16_t>(id.value),
+             .kind = SchedKind::kRecord});
   }
   void count_lost(const RecordView& record, const SampleLayout& layout) {
     auto lost = decode_as<LostRecord>(record, layout);
@@ -204,9 +225,22 @@ class SchedFeed::Reader {
     feed_.counts_.lost += lost->lost;
     ++feed_.counts_.lost_chunks;
   }
+  void pass_on(const SchedEvent& event) {
+    if (feed_.sorts_where_taken_)
+      put(event);
+    else
+      sorter_.push(event);
+  }
+  void put(const SchedEvent& event) {
+    batch_.push_back(event);
+    if (batch_.size() >= kBatchEvents) [[unlikely]]
+      hand_over();
+  }
   void give(std::span<const SchedEvent> events) {
     batch_.insert(batch_.end(), events.begin(), events.end());
-    if (batch_.size() < kBatchEvents) return;
+    if (batch_.size() >= kBatchEvents) hand_over();
+  }
+  [[gnu::noinline]] void hand_over() {
     queue_.put_full(std::move(batch_));
     batch_ = queue_.get_empty();
   }
@@ -231,10 +265,15 @@ void SchedFeed::run(const Take& take) {
   BatchQueue queue;
   Reader reader(*this, queue);
   std::jthread thread([&reader] { reader.read_all(); });
+  RoundSorterOf<SchedEvent> sorter(take, losses_);
   while (std::optional<Batch> batch = queue.get_full()) {
-    take(*batch);
+    if (sorts_where_taken_)
+      sort_into(sorter, *batch);
+    else
+      take(*batch);
     queue.put_empty(std::move(*batch));
   }
+  sorter.flush();
 }
 
 }  // namespace sonde

@@ -1,8 +1,8 @@
 // SchedFeed: the scheduler's events of a recording, in order of time, in bounded memory.
 //
-// One thread walks over the file, cuts the events that are wanted out of their records and sorts
-// them by rounds (perfdata/ordering.h); the caller's thread takes them, some thousands at a time.
-// So an analysis never touches a record, and what is held are two rounds of SchedEvents.
+// One thread walks over the file and cuts the events that are wanted out of their records; they are
+// sorted by rounds (perfdata/ordering.h), and the caller's thread takes them, some thousands at a
+// time. So an analysis never touches a record, and what is held are two rounds of SchedEvents.
 //
 //   SchedFeed feed(walk, kinds(SchedKind::kSwitch, SchedKind::kRecord), losses);
 //   feed.run([&](std::span<const SchedEvent> events) { … });
@@ -34,6 +34,8 @@ class SchedFeed {
   [[nodiscard]] bool has(SchedKind kind) const;
   /// Which events come; kRecord stands for COMM, FORK, EXIT and LOST records.
   void want(SchedKinds wanted) { wanted_ = wanted; }
+  /// The caller's thread sorts, too: for analyses that have less to do than the thread that reads.
+  void sort_where_taken() { sorts_where_taken_ = true; }
 
   using Take = std::function<void(std::span<const SchedEvent>)>;
   /// Reads everything, once. `take` returns when it is done with the events; it runs on the
@@ -63,6 +65,7 @@ class SchedFeed {
   LossLedger& losses_;
   std::vector<EventPlaces> places_;
   SchedKinds wanted_ = ~SchedKinds{0};
+  bool sorts_where_taken_ = false;
   FeedCounts counts_;
 };
 
