@@ -46,6 +46,7 @@ class RoundSorterOf {
   void give_out_run(uint64_t limit);
   void find_runs();
   void merge_runs(uint64_t limit);
+  [[nodiscard]] uint64_t earliest_behind_first() const;
   void sift_down();
   void give_out_batch();
   void keep_the_rest();
@@ -55,7 +56,8 @@ class RoundSorterOf {
   std::vector<Item> pending_;
   std::vector<size_t> run_starts_;  // in pending_, but for the first
   std::vector<Run> runs_;           // a heap, the earliest first
-  std::vector<Item> batch_;
+  std::vector<Item> batch_;         // room for what is given out together
+  size_t filled_ = 0;               // of it
   uint64_t last_pushed_ = 0;
   uint64_t newest_ = 0;     // seen in this round or before
   uint64_t limit_ = 0;      // newest at the end of the previous round
@@ -131,12 +133,16 @@ void RoundSorterOf<Item>::find_runs() {
 /// time are neighbours in memory.
 template <typename Item>
 void RoundSorterOf<Item>::merge_runs(uint64_t limit) {
-  batch_.clear();
+  batch_.resize(kBatch);
   while (!runs_.empty() && runs_.front().time <= limit) {
     Run& first = runs_.front();
-    delivered_ = std::max(delivered_, first.time);
-    batch_.push_back(pending_[first.begin++]);
-    if (batch_.size() == kBatch) give_out_batch();
+    // As far as it is ahead of all others.
+    uint64_t bound = std::min(limit, earliest_behind_first());
+    do {
+      batch_[filled_] = pending_[first.begin++];
+      if (++filled_ == kBatch) give_out_batch();
+    } while (first.begin != first.end && pending_[first.begin].time < bound);
+    delivered_ = std::max(delivered_, pending_[first.begin - 1].time);
     if (first.begin == first.end) {
       first = runs_.back();
       runs_.pop_back();
@@ -162,8 +168,17 @@ void RoundSorterOf<Item>::sift_down() {
 
 template <typename Item>
 void RoundSorterOf<Item>::give_out_batch() {
-  if (!batch_.empty()) deliver_(batch_);
-  batch_.clear();
+  if (filled_ > 0) deliver_({batch_.data(), filled_});
+  filled_ = 0;
+}
+
+/// The time of the next item of any run but the first.
+template <typename Item>
+uint64_t RoundSorterOf<Item>::earliest_behind_first() const {
+  uint64_t earliest = UINT64_MAX;
+  for (size_t child = 1; child < std::min<size_t>(runs_.size(), 3); ++child)
+    earliest = std::min(earliest, runs_[child].time);
+  return earliest;
 }
 
 /// What was not given out stays, as the first runs of the next round.

@@ -147,7 +147,8 @@ class SchedFeed::Reader {
     for (auto blocks = feed_.walk_.next(); !blocks.empty(); blocks = feed_.walk_.next())
       for (const RecordBlock& block : blocks) read(block);
     if (!feed_.sorts_where_taken_) sorter_.flush();
-    queue_.put_full(std::move(batch_));
+    hand_over();
+    queue_.put_empty(std::move(batch_));
     FeedCounts& counts = feed_.counts_;
     feed_.losses_.add(LossKind::k_lost_by_kernel, counts.lost);
     feed_.losses_.add(LossKind::k_unknown_event_id, unknown_ids_);
@@ -232,8 +233,10 @@ class SchedFeed::Reader {
       sorter_.push(event);
   }
   void put(const SchedEvent& event) {
-    batch_.push_back(event);
-    if (batch_.size() >= kBatchEvents) [[unlikely]]
+    // Within what was reserved: push_back would look for room each time.
+    if (filled_ == 0) batch_.resize(kBatchEvents);
+    batch_[filled_] = event;
+    if (++filled_ == kBatchEvents) [[unlikely]]
       hand_over();
   }
   void give(std::span<const SchedEvent> events) {
@@ -241,6 +244,7 @@ class SchedFeed::Reader {
     if (batch_.size() >= kBatchEvents) hand_over();
   }
   [[gnu::noinline]] void hand_over() {
+    if (feed_.sorts_where_taken_) batch_.resize(std::exchange(filled_, 0));
     queue_.put_full(std::move(batch_));
     batch_ = queue_.get_empty();
   }
@@ -251,6 +255,7 @@ class SchedFeed::Reader {
   ByteOrder order_;
   RoundSorterOf<SchedEvent> sorter_;
   Batch batch_;
+  size_t filled_ = 0;  // of batch_, where it is filled one by one
   uint64_t unknown_ids_ = 0, bad_ = 0;
 };
 
