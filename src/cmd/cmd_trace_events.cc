@@ -58,7 +58,11 @@ Result<> check_tracepoints(Env& env) {
 Result<std::vector<ParsedEvent>> events_of_calls(const TraceOptions& options, Env& env) {
   TRY(check_tracepoints(env));
   std::string text;
-  for (const Syscall* call : single_calls(options.calls))
+  // Tracepoints of single calls have the program's registers, and know nothing of the kernel's
+  // stack.
+  std::vector<const Syscall*> single;
+  if (!options.kernel_call_chains) single = single_calls(options.calls);
+  for (const Syscall* call : single)
     text += fmt::format("{}syscalls:sys_enter_{},syscalls:sys_exit_{}", text.empty() ? "" : ",",
                         call->kernel_name, call->kernel_name);
   if (!text.empty())

@@ -88,7 +88,7 @@ class LiveTrace {
     std::string why_not = why_not_bpf(options_);
     if (why_not.empty()) {
       TRY(open_capture(false));
-      TraceRequest request = TRY(trace_request(options_, *capture_));
+      TraceRequest request = TRY(trace_request(options_, *capture_, env_));
       Result<std::unique_ptr<BpfSource>> opened = BpfSource::open(request, env_.losses);
       if (opened) {
         bpf_ = std::move(*opened);

@@ -1,11 +1,18 @@
 #include "cmd/cmd_trace_request.h"
 
-#include <algorithm>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <array>
+
+#include "base/file.h"
 #include "capture/ring_buffer.h"
 #include "capture/synthesis_cgroup.h"
 #include "cmd/cmd_trace_events.h"
 #include "perfdata/sideband.h"
+#include "probe/usdt_objects.h"
 
 namespace sonde {
 namespace {
@@ -28,14 +35,29 @@ void set_calls(const CallChoice& choice, TraceRequest& request) {
   }
 }
 
-void set_tasks(const TraceOptions& options, const Capture& capture, TraceRequest& request) {
+/// By the fifth byte of the program's file: ELFCLASS32.
+bool is_32_bit_program(const std::string& path) {
+  constexpr std::string_view kElf32 = "\177ELF\1";
+  std::array<char, kElf32.size()> begin{};
+  Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  return fd.valid() && ::read(fd.get(), begin.data(), begin.size()) == ssize_t{begin.size()} &&
+         std::string_view(begin.data(), begin.size()) == kElf32;
+}
+
+void set_tasks(const TraceOptions& options, const Capture& capture, const Env& env,
+               TraceRequest& request) {
   const Target& target = capture.target;
   request.follow_children = !options.record.sampling.no_inherit;
   if (target.is_command()) {
     request.pids.push_back(capture.workload->pid());
+    request.has_32_bit = is_32_bit_program(
+        find_program(options.record.target.command.front(), env.variable("PATH").value_or("")));
     request.from_exec = !options.record.delay.any();
   } else if (target.kind == Target::Kind::kTasks) {
-    for (const ThreadEntry& thread : target.threads) request.tids.push_back(thread.tid);
+    for (const ThreadEntry& thread : target.threads) {
+      request.tids.push_back(thread.tid);
+      request.has_32_bit |= is_32_bit_program(fmt::format("/proc/{}/exe", thread.tid));
+    }
     if (!options.record.target.tids.empty() && options.record.target.pids.empty())
       request.follow_children = false;
   }
@@ -84,15 +106,21 @@ std::map<uint64_t, std::string> cgroup_paths() {
   return paths;
 }
 
-Result<TraceRequest> trace_request(const TraceOptions& options, const Capture& capture) {
+Result<TraceRequest> trace_request(const TraceOptions& options, const Capture& capture,
+                                   const Env& env) {
   TraceRequest request;
   set_calls(options.calls, request);
-  set_tasks(options, capture, request);
+  set_tasks(options, capture, env, request);
   if (!options.cgroup_of_all.empty()) {
     TRY(open_cgroup(options.cgroup_of_all));
-    std::string wanted = "/" + options.cgroup_of_all;
+    // All tasks are below the root: that chooses nothing.
+    std::string_view name = options.cgroup_of_all;
+    while (name.starts_with('/')) name.remove_prefix(1);
+    while (name.ends_with('/')) name.remove_suffix(1);
     for (const auto& [id, path] : cgroup_paths())
-      if (path == wanted) request.cgroups.push_back(id);
+      if (!name.empty() && path == fmt::format("/{}", name)) request.cgroups.push_back(id);
+    if (!name.empty() && request.cgroups.empty())
+      return fail(ErrorCode::kNotFound, "there is no cgroup {}", options.cgroup_of_all);
   }
   request.failed_only = options.failed_only;
   request.min_duration_ns = options.min_duration_ns;

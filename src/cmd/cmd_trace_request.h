@@ -17,6 +17,7 @@ namespace sonde {
 /// Paths of the machine's cgroups, by id.
 [[nodiscard]] std::map<uint64_t, std::string> cgroup_paths();
 /// Of the tasks that a capture was set up for.
-Result<TraceRequest> trace_request(const TraceOptions& options, const Capture& capture);
+Result<TraceRequest> trace_request(const TraceOptions& options, const Capture& capture,
+                                   const Env& env);
 
 }  // namespace sonde

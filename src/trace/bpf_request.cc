@@ -102,8 +102,9 @@ Result<TracedCalls> traced_calls(const TraceRequest& request) {
   calls.native = numbers(request, request.calls);
   calls.compat = numbers(request, request.calls_32);
   // A workload may begin with an execve that is not asked for: only those who look at all calls see
-  // it.
-  if (!request.all_calls && !request.invert && request.calls.size() <= kMostTracepoints)
+  // it. Calls of 32-bit programs have no tracepoints of their own.
+  if (!request.all_calls && !request.invert && !request.has_32_bit &&
+      request.calls.size() <= kMostTracepoints)
     calls.tracepoints = tracepoints_of(request.calls);
   SyscallAbis abis = host_syscall_abis();
   calls.native_execve = execve_number(abis.native);

@@ -108,7 +108,8 @@ void TracePlaces::append_chain(std::string& out) {
     if (symbol.valid())
       out += state.symbolizer.label(symbol);
     else
-      fmt::format_to(std::back_inserter(out), "[{:#x}]", frame.address);
+      fmt::format_to(std::back_inserter(out), "[{}{:x}]", frame.address != 0 ? "0x" : "",
+                     frame.address);
     out += " (";
     state.append_object(frame, out);
     out += ")\n";

@@ -122,6 +122,7 @@ struct TraceRequest {
   bool follow_children = true;      // what they start is traced too
   bool from_exec = false;           // begin with the first execve that succeeds, itself included:
                                     // what a workload's child did before it is ours, not its own
+  bool has_32_bit = false;          // the program that they run is a 32-bit one
   std::vector<int> cpus;            // empty: all
   std::vector<uint64_t> cgroups;    // ids; empty: all
   std::vector<int32_t> not_pids;    // --filter-pids, and always ourselves

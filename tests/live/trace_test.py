@@ -3,9 +3,11 @@
 targets, page faults, ends. Needs root."""
 import collections
 import os
+import platform
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -66,17 +68,36 @@ server.shutdown()
 """
 REDIS = """
 redis-server --port 0 --unixsocket redis.sock --save '' > /dev/null & server=$!
-until redis-cli -s redis.sock ping > /dev/null 2>&1; do sleep 0.05; done
+until redis-cli -s redis.sock ping > /dev/null 2>&1; do kill -0 $server || exit 1; sleep 0.05; done
 redis-benchmark -s redis.sock -n 2000 -q -t get,set,lpush > /dev/null
 kill $server; wait
 """
 NGINX = """
 printf 'daemon off; pid nginx.pid; events {} http { access_log off; server { listen unix:nginx.sock; } }' > nginx.conf
 nginx -p . -e nginx.log -c nginx.conf & server=$!
-until curl -s --unix-socket nginx.sock http://x/ > /dev/null; do sleep 0.05; done
+until curl -s --unix-socket nginx.sock http://x/ > /dev/null; do kill -0 $server || exit 1; sleep 0.05; done
 for i in 1 2 3 4 5; do curl -s --unix-socket nginx.sock http://x/ > /dev/null; done
 kill $server; wait
 """
+
+
+def program_of_32_bits():
+    """An i386 program of 15 instructions: writes "hi", opens /etc/hostname, ends with 3."""
+    base, head, interrupt = 0x08048000, 52 + 32, b"\xcd\x80"
+    text, path = b"hi\n\0", b"/etc/hostname\0"
+    eax, ecx, edx, ebx = range(0xb8, 0xbc)
+
+    def call(*registers):
+        return b"".join(struct.pack("<BI", *pair) for pair in registers) + interrupt
+
+    def code(at):
+        return (call((eax, 4), (ebx, 1), (ecx, at), (edx, 3)) + call((eax, 5), (ebx, at + len(text)), (ecx, 0), (edx, 0))
+                + call((eax, 252), (ebx, 3)))
+
+    body = code(base + head + len(code(0))) + text + path
+    size = head + len(body)
+    header = b"\x7fELF\1\1\1" + bytes(9) + struct.pack("<HHIIIIIHHHHHH", 2, 3, 1, base + head, 52, 0, 0, 52, 32, 1, 0, 0, 0)
+    return header + struct.pack("<8I", 1, 0, base, base, size, size, 5, 0x1000) + body
 
 
 def outcome(text):
@@ -272,6 +293,35 @@ class TraceTest(unittest.TestCase):
                 unequal = {key for key in shown.keys() | counted.keys() if shown[key] != counted[key]}
                 self.assertEqual({key for key in unequal if key[0] != first or shown[key] > counted[key]}, set())
                 self.assertGreater(sum(shown.values()), 500)
+
+    @unittest.skipUnless(platform.machine() == "x86_64", "an i386 program")
+    def test_programs_of_32_bits(self):
+        program = self.path / "program32"
+        program.write_bytes(program_of_32_bits())
+        program.chmod(0o755)
+        try:
+            subprocess.run([program], stdout=subprocess.DEVNULL)
+        except OSError as error:
+            self.skipTest(f"this kernel runs none: {error}")
+        # All calls, and a few: those have no tracepoints of their own here.
+        for which in ([], ["-e", "open,write"]):
+            lines, _ = self.run_trace("--bpf", *which, "./program32", status=3)
+            self.assertRegex(lines, r'write\(fd: 1\S*, buf: "hi\\n", count: 3\) += 3\n')
+            self.assertRegex(lines, r'open\(filename: "/etc/hostname"\) += 3\n')
+        table, _ = self.run_trace("--bpf", "-s", "./program32", status=3)
+        self.assertRegex(table, r"(?m)^   open +1 +0 ")
+        # Where the first of them begins later, what is not seen is said.
+        lines, said = self.run_trace("--bpf", "-e", "open", "sh", "-c", "./program32; true")
+        self.assertTrue("open(" in lines or "first calls of a 32-bit program" in said, said)
+
+    def test_chains_of_the_kernel(self):
+        lines, _ = self.run_trace("--kernel-syscall-graph", "--call-graph", "fp", "-e", "write", "sh", "-c", "echo x")
+        self.assertRegex(lines, r"write\(.*\n {39}\S+ \(\[kernel\.kallsyms\]\)\n")
+
+    def test_a_cgroup_that_is_not_there(self):
+        done = subprocess.run([SONDE, "trace", "-a", "-G", "no-such-group", "sleep", "0"], capture_output=True, text=True, timeout=60)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("no-such-group", done.stderr)
 
     def test_page_faults(self):
         lines, _ = self.run_trace("-F", "all", "--no-syscalls", "ls", "/")

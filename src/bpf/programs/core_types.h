@@ -37,7 +37,7 @@ struct thread_info {
 } KERNEL_TYPE;
 
 struct mm_struct {
-  unsigned long arg_start, arg_end;
+  unsigned long arg_start, arg_end, task_size;
 } KERNEL_TYPE;
 struct linux_binprm {
   int argc;

@@ -54,10 +54,11 @@ static _Bool begins_wanted(__u32 compat, __s64 number) {
   return is_wanted(compat, number) && is_followed() && is_wanted_cpu() && is_wanted_cgroup();
 }
 
-/// What the running program is, whatever it has last called.
+/// What the running program is, whatever it has last called: its addresses have 32 bits. (Which
+/// flag of a thread says so differs from kernel to kernel.)
 static _Bool is_32_bit_program(void) {
-  enum { kTifAddr32 = 1 << 29, kTif32Bit = 1 << 22 };
-  return (bpf_get_current_task_btf()->thread_info.flags & (is_x86() ? kTifAddr32 : kTif32Bit)) != 0;
+  struct mm_struct* mm = bpf_get_current_task_btf()->mm;
+  return mm && mm->task_size >> 32 == 0;
 }
 
 static _Bool is_error(__s64 result) {
