@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "script/x86_instruction.h"
+#include "disasm/disassembler.h"
 
 namespace sonde {
 
@@ -33,7 +33,7 @@ CodeBytes::Instruction CodeBytes::decode(const Code& code) const {
   switch (arch_) {
     case abi::Arch::kX86:
     case abi::Arch::kX86_64: {
-      script::X86Instruction x86 = script::decode_x86(code.bytes, code.is_64_bit);
+      disasm::InstructionSize x86 = disasm::measure_x86(code.bytes, code.is_64_bit);
       return {x86.length, x86.is_branch};
     }
     case abi::Arch::kArm64:

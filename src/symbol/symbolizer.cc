@@ -70,12 +70,14 @@ struct Symbolizer::State {
         losses(env.losses),
         options(o),
         cache(finder.object_cache),
-        loader(std::move(finder), std::move(o), std::move(release)) {}
+        kernel_release(std::move(release)),
+        loader(std::move(finder), std::move(o), kernel_release) {}
 
   const Machine& machine;
   LossLedger& losses;
   SymbolOptions options;
   ObjectCache cache;
+  std::string kernel_release;
   DsoSymbolLoader loader;
   const JitObjects* jit = nullptr;
   std::deque<LoadedDso> loaded;    // in the order of their ids
@@ -344,6 +346,16 @@ void Symbolizer::inlined_at(DsoId dso, uint64_t address,
   if (lines != nullptr && elf_address) lines->inlined_functions(*elf_address, names);
 }
 
+std::string_view Symbolizer::function_at(DsoId dso, uint64_t address) const {
+  LoadedDso* loaded = state_->of(dso);
+  if (loaded == nullptr || !loaded->symbols.segments) return {};
+  auto elf_address = loaded->symbols.segments->addr_of(FileOffset(address));
+  const LineIndex* lines = state_->lines_of(*loaded);
+  if (lines == nullptr || !elf_address) return {};
+  std::vector<InlineFrame> frames = lines->inline_frames(*elf_address);
+  return frames.empty() ? std::string_view() : frames.front().function;
+}
+
 SymbolId Symbolizer::inlined(SymbolId into, std::string_view linkage_name) {
   return state_->inlined.intern(into, linkage_name, [this](std::string_view name) {
     DemangleOptions demangle;
@@ -391,6 +403,19 @@ std::optional<SourcePlace> Symbolizer::source_place(DsoId dso, uint64_t address)
 std::string Symbolizer::object_path(DsoId dso) const {
   const Dso& object = state_->machine.dsos()[dso];
   return state_->loader.finder().find(query_of(object)).runtime_path;
+}
+
+FoundObject Symbolizer::object_files(DsoId dso) const {
+  return state_->loader.finder().find(query_of(state_->machine.dsos()[dso]));
+}
+
+FoundObject Symbolizer::kernel_image(DsoId dso) const {
+  return state_->loader.finder().find_vmlinux(state_->machine.dsos()[dso].build_id,
+                                              state_->kernel_release);
+}
+
+const JitObject* Symbolizer::generated_code(DsoId dso) const {
+  return state_->jit_object(dso);
 }
 
 }  // namespace sonde

@@ -66,6 +66,9 @@ class Symbolizer {
   void prepare_lines(DsoId dso, std::span<const uint64_t> addresses, LineParts parts) const;
   /// Appends the linkage names of the functions that were inlined at an address, innermost first.
   void inlined_at(DsoId dso, uint64_t address, std::vector<std::string_view>& names) const;
+  /// The linkage name of the innermost function there, also where nothing was inlined; empty where
+  /// debug information does not tell.
+  [[nodiscard]] std::string_view function_at(DsoId dso, uint64_t address) const;
   /// Such a function as a symbol: its place and size are those of the function around it. Not at
   /// the same time as anything else.
   SymbolId inlined(SymbolId into, std::string_view linkage_name);
@@ -89,6 +92,12 @@ class Symbolizer {
   [[nodiscard]] std::optional<SourcePlace> source_place(DsoId dso, uint64_t address) const;
   /// The file of the object itself, as it ran; empty where it is not here. Not cached.
   [[nodiscard]] std::string object_path(DsoId dso) const;
+  /// The files of the object, opened. Not cached.
+  [[nodiscard]] FoundObject object_files(DsoId dso) const;
+  /// The image of the recorded kernel, which has its code. Not cached.
+  [[nodiscard]] FoundObject kernel_image(DsoId dso) const;
+  /// What a compiler generated; null where the object is no jitdump.
+  [[nodiscard]] const JitObject* generated_code(DsoId dso) const;
 
  private:
   struct State;

@@ -1,0 +1,58 @@
+// The bytes of a function: out of its object's file, of the kernel's image, of what a compiler
+// wrote to a jitdump, or of the BPF programs that came with the recording.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "abi/regs.h"
+#include "replay/session.h"
+
+namespace sonde::annotate {
+
+/// The files that an object's code and names come from.
+struct CodeObject {
+  FoundObject files;
+  std::string path;  // as the recording has it
+  /// The file with the code; null where only a debug file, or nothing, was found.
+  [[nodiscard]] const ElfFile* image() const {
+    if (files.runtime_path.empty()) return nullptr;
+    if (files.runtime) return &*files.runtime;
+    return files.symbols ? &*files.symbols : nullptr;
+  }
+};
+
+struct FunctionCode {
+  Bytes bytes;
+  uint64_t address = 0;  // of the first byte, in the object's own addresses
+  bool is_64_bit = true;
+  abi::Arch arch = abi::Arch::kX86_64;
+  std::string section;                 // ".text"; empty where the code is in no ELF file
+  const CodeObject* object = nullptr;  // null there, too
+};
+
+class CodeStore {
+ public:
+  explicit CodeStore(const Session& session) : session_(session) {}
+
+  /// `symbol` is of an object that was loaded. Errors say why there is no code, and what would
+  /// help.
+  Result<FunctionCode> find(const SymbolInfo& symbol);
+
+ private:
+  CodeObject& object_of(DsoId dso);
+  Result<FunctionCode> in_object(const SymbolInfo& symbol);
+  Result<FunctionCode> in_image(const ElfFile& image, ElfAddr start, uint64_t size,
+                                const CodeObject& object, std::string_view function) const;
+  Result<FunctionCode> in_kernel(const SymbolInfo& symbol);
+  Result<FunctionCode> generated(const SymbolInfo& symbol) const;
+  Result<FunctionCode> in_bpf_program(const SymbolInfo& symbol) const;
+  [[nodiscard]] abi::Arch arch() const;
+
+  const Session& session_;
+  std::map<DsoId, std::unique_ptr<CodeObject>> objects_;
+};
+
+}  // namespace sonde::annotate

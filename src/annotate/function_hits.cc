@@ -1,0 +1,88 @@
+#include "annotate/function_hits.h"
+
+#include <algorithm>
+#include <map>
+
+namespace sonde::annotate {
+namespace {
+
+constexpr uint32_t kNotWanted = UINT32_MAX;
+
+/// A row of counts per place that is wanted.
+struct Rows {
+  std::vector<uint32_t> of_frame;  // row, by frame
+  std::vector<view::ListingHits> hits;
+};
+
+Rows make_rows(const Session& session, const std::function<bool(const Frame&)>& wanted) {
+  Rows rows;
+  uint32_t count = 0;
+  rows.of_frame.reserve(session.frames().size());
+  for (const Frame& frame : session.frames())
+    rows.of_frame.push_back(frame.symbol.valid() && wanted(frame) ? count++ : kNotWanted);
+  rows.hits.resize(size_t{count} * session.events().size());
+  return rows;
+}
+
+void add(view::ListingHits& to, const view::ListingHits& hits) {
+  to.samples += hits.samples;
+  to.period += hits.period;
+}
+
+}  // namespace
+
+std::vector<size_t> RecordingHits::by_weight(size_t event) const {
+  std::vector<size_t> order;
+  for (size_t i = 0; i < functions.size(); ++i)
+    if (functions[i].totals[event].samples > 0) order.push_back(i);
+  std::ranges::stable_sort(order, std::greater<>(),
+                           [&](size_t i) { return functions[i].totals[event].period; });
+  return order;
+}
+
+RecordingHits count_hits(const Session& session, const std::function<bool(const Frame&)>& wanted) {
+  const SampleColumns& samples = session.samples();
+  size_t events = session.events().size();
+  Rows rows = make_rows(session, wanted);
+  RecordingHits result;
+  result.totals.resize(events);
+  for (size_t i = 0; i < samples.size(); ++i) {
+    uint32_t event = samples.event[i];
+    if (event >= events) continue;
+    view::ListingHits hit{1, samples.period[i]};
+    add(result.totals[event], hit);
+    FrameId leaf = samples.leaf[i];
+    if (!leaf.valid()) continue;
+    uint32_t row = rows.of_frame[leaf.index()];
+    if (row != kNotWanted) add(rows.hits[row * events + event], hit);
+  }
+
+  std::map<uint32_t, FunctionHits> functions;  // by symbol
+  for (size_t i = 0; i < rows.of_frame.size(); ++i) {
+    uint32_t row = rows.of_frame[i];
+    if (row == kNotWanted) continue;
+    std::span<const view::ListingHits> hits =
+        std::span(rows.hits).subspan(row * events, events);
+    if (std::ranges::all_of(hits, [](auto& hit) { return hit.samples == 0; })) continue;
+    const Frame& frame = session.frames()[i];
+    FunctionHits& function = functions[frame.symbol.value];
+    function.symbol = frame.symbol;
+    function.totals.resize(events);
+    for (size_t event = 0; event < events; ++event) add(function.totals[event], hits[event]);
+    function.addresses.push_back({frame.address - frame.symbol_start, {hits.begin(), hits.end()}});
+  }
+  for (auto& [symbol, function] : functions) {
+    std::ranges::sort(function.addresses, {}, &AddressHits::offset);
+    function.info = session.symbolizer().info(function.symbol);
+    result.functions.push_back(std::move(function));
+  }
+  // Of equal weight they stand by object and address.
+  const DsoTable& dsos = session.machine().dsos();
+  std::ranges::stable_sort(result.functions, [&](const FunctionHits& a, const FunctionHits& b) {
+    const std::string &left = dsos[a.info.dso].short_name, &right = dsos[b.info.dso].short_name;
+    return left != right ? left < right : a.info.start < b.info.start;
+  });
+  return result;
+}
+
+}  // namespace sonde::annotate

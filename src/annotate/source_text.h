@@ -1,0 +1,39 @@
+// Source files as listings show them: read once, line by line, with the blanks at both ends of a
+// line gone and tabs as blanks.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sonde::annotate {
+
+/// Tabs become blanks up to the next multiple of eight columns.
+std::string expand_tabs(std::string_view text);
+
+struct SourceOptions {
+  std::string prefix;          // --prefix: put before absolute paths
+  uint32_t prefix_strip = 0;   // directories of the path that are left out before
+};
+
+class SourceText {
+ public:
+  explicit SourceText(SourceOptions options) : options_(std::move(options)) {}
+
+  /// The path under which a file is looked for.
+  [[nodiscard]] std::string place_of(const std::string& path) const;
+  /// The lines of a file; empty where it is not here.
+  const std::vector<std::string_view>& lines(const std::string& path);
+
+ private:
+  struct File {
+    std::string text;
+    std::vector<std::string_view> lines;
+  };
+  SourceOptions options_;
+  std::map<std::string, std::unique_ptr<File>, std::less<>> files_;
+};
+
+}  // namespace sonde::annotate

@@ -1,0 +1,170 @@
+// `annotate`: the code of functions, and which of their instructions the samples fell on.
+#include <algorithm>
+#include <set>
+
+#include "cmd/cmd_annotate_options.h"
+#include "cmd/cmd_report_counts.h"
+#include "cmd/command.h"
+#include "cmd/dump_tail.h"
+
+namespace sonde {
+namespace {
+
+using annotate::FunctionHits;
+using annotate::RecordingHits;
+
+class AnnotateCommand final : public Command {
+ public:
+  Result<> configure(const Config& config) override {
+    if (auto style = config.get("annotate.disassembler_style"))
+      o_.listing.syntax = *style == "intel" ? disasm::Syntax::kIntel : disasm::Syntax::kAtt;
+    return {};
+  }
+
+  void declare(FlagTable& flags) override {
+    flags.usage("[<options>] [<symbol>]");
+    flags.description(
+        R"(Shows the code of the functions that samples of a recording fell on: instructions, the part of the samples that fell on each, and lines of source between them where debug information tells. Without a symbol every function with samples is shown, heaviest first, event by event.
+
+Code comes from the files that ran, from jitdumps, and from BPF programs that the recording carries. Nothing else is run for it: instructions are decoded by sonde itself.)");
+    annotation::declare_flags(flags, o_);
+  }
+
+  [[nodiscard]] bool paged() const override { return true; }
+
+  Result<int> run(Env& env, const Arguments& arguments) override {
+    if (arguments.size() > 1) return fail(ErrorCode::kUsage, "Error: too many arguments");
+    if (!arguments.empty()) o_.symbol = arguments[0];
+    TRY(check_options(env));
+    Session session = TRY(open(env));
+    if (o_.dump) return dump(env, session);
+    if (o_.itrace && session.counts().records_by_type[abi::kRecordAuxtrace] != 0)
+      return fail(ErrorCode::kFailed, "--itrace: instruction traces are not decoded yet");
+    return annotate_all(env, session);
+  }
+
+ private:
+  Result<> check_options(Env& env) {
+    if (o_.listing.source_paths.prefix_strip != 0 && o_.listing.source_paths.prefix.empty())
+      return fail(ErrorCode::kUsage, "--prefix-strip requires --prefix");
+    if (o_.objdump && !o_.quiet)
+      env.err.print("--objdump {}: not run; sonde decodes instructions itself\n", *o_.objdump);
+    o_.listing.demangle = o_.symbol_sources.demangle;
+    return {};
+  }
+
+  Result<Session> open(Env& env) const {
+    SessionOptions options;
+    options.open.force = o_.force;
+    options.open.stdin_fd = env.in_fd;
+    options.symbols = o_.symbol_sources;
+    options.filter.cpus = o_.cpus;
+    options.want_chains = false;
+    options.want_symbols = !o_.dump;
+    return Session::open(o_.input, options, env);
+  }
+
+  Result<int> dump(Env& env, const Session& session) const {
+    SampleTails tails(session, o_.cpus);
+    auto tail = [&](const TimedRecord& record, const Sample* sample, Sink& out) {
+      tails.put(record, sample, out);
+    };
+    dump_recording(session.recording(), {.command = DumpFor::kReport}, tail, env.losses, env.out);
+    return 0;
+  }
+
+  [[nodiscard]] bool wants(const Session& session, const Frame& frame) const {
+    if (!o_.dsos.empty()) {
+      const Dso& dso = session.machine().dsos()[frame.dso];
+      if (std::ranges::find(o_.dsos, dso.short_name) == o_.dsos.end() &&
+          std::ranges::find(o_.dsos, dso.path) == o_.dsos.end())
+        return false;
+    }
+    return !o_.symbol || session.symbolizer().name(frame.symbol) == *o_.symbol;
+  }
+
+  Result<int> annotate_all(Env& env, const Session& session) {
+    RecordingHits hits = annotate::count_hits(
+        session, [&](const Frame& frame) { return wants(session, frame); });
+    if (hits.functions.empty()) return say_nothing(env, hits);
+    annotate::ListingMaker maker(session, o_.listing);
+    for (const std::vector<EventId>& events : columns_of(session)) {
+      size_t leader = events[0].index();
+      for (size_t function : hits.by_weight(leader)) {
+        if (is_below_limit(hits, function, leader)) continue;
+        write_function(env, maker, hits, hits.functions[function], events);
+        if (env.out.failed() != 0) return 0;
+      }
+    }
+    if (env.out.failed() == 0 && !wrote_any_ && !refused_.empty() && !o_.skip_missing) return 1;
+    return 0;
+  }
+
+  Result<int> say_nothing(Env& env, const RecordingHits& hits) const {
+    bool any = std::ranges::any_of(hits.totals, [](auto& total) { return total.samples > 0; });
+    if (!any || !o_.symbol)
+      env.err.print("Error:\nThe {} data has no samples!\n", o_.input);
+    else
+      env.err.print("Error:\nNo sample of {} fell on {}\n", o_.input, *o_.symbol);
+    return any && o_.symbol ? 1 : 0;
+  }
+
+  /// The events that are shown side by side, one row after the other.
+  [[nodiscard]] std::vector<std::vector<EventId>> columns_of(const Session& session) const {
+    std::vector<std::vector<EventId>> rows;
+    for (size_t i = 0; i < session.events().size(); ++i) {
+      EventId event(i);
+      const EventDesc& desc = session.events()[event];
+      bool joins = o_.group ? !rows.empty() : desc.leader.valid() && desc.leader != event;
+      if (!joins) {
+        rows.push_back({event});
+        continue;
+      }
+      for (std::vector<EventId>& row : rows)
+        if (o_.group || row[0] == desc.leader) {
+          row.push_back(event);
+          break;
+        }
+    }
+    return rows;
+  }
+
+  [[nodiscard]] bool is_below_limit(const RecordingHits& hits, size_t function,
+                                    size_t event) const {
+    uint64_t all = hits.totals[event].period;
+    uint64_t part = hits.functions[function].totals[event].period;
+    if (o_.percent_limit <= 0 || all == 0) return false;
+    return 100.0 * static_cast<double>(part) / static_cast<double>(all) < o_.percent_limit;
+  }
+
+  void write_function(Env& env, annotate::ListingMaker& maker, const RecordingHits& hits,
+                      const FunctionHits& function, const std::vector<EventId>& events) {
+    if (refused_.contains(function.info.dso)) return;
+    auto listing = maker.make(function, hits, events);
+    if (!listing) {
+      refused_.insert(function.info.dso);
+      if (!o_.skip_missing && !o_.quiet)
+        env.err.print("Couldn't annotate {}: {}\n", function.info.name, listing.error().message);
+      return;
+    }
+    wrote_any_ = true;
+    render::write_listing(env.out, *listing,
+                          {.column = o_.column,
+                           .percent = o_.listing.percent,
+                           .color = o_.color == "always" ||
+                                    (o_.color == "auto" && env.out.is_terminal()),
+                           .summary = o_.listing.places});
+  }
+
+  annotation::Options o_;
+  std::set<DsoId> refused_;  // objects of which one function had no code: the others say nothing
+  bool wrote_any_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_annotate() {
+  return std::make_unique<AnnotateCommand>();
+}
+
+}  // namespace sonde

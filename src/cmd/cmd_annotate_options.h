@@ -1,0 +1,46 @@
+// What the command line of `annotate` says.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "annotate/listing_maker.h"
+#include "cmd/flags.h"
+#include "render/listing_text.h"
+#include "symbol/symbolizer.h"
+
+namespace sonde::annotation {
+
+struct Options {
+  std::string input = "perf.data";
+  bool force = false;
+  bool quiet = false;
+  int verbose = 0;
+  bool dump = false;  // -D
+
+  // Which functions.
+  std::optional<std::string> symbol;
+  std::vector<std::string> dsos;
+  std::vector<uint32_t> cpus;
+  double percent_limit = 0;
+  bool skip_missing = false;
+  bool group = false;
+
+  // How they are shown.
+  annotate::ListingOptions listing;
+  render::ListingColumn column = render::ListingColumn::kPercent;
+  bool formatted = false;  // --stdio2
+  std::string color = "auto";
+  std::optional<std::string> objdump;
+  bool itrace = false;
+
+  SymbolOptions symbol_sources;
+};
+
+/// Every option; `o` must outlive the table.
+void declare_flags(FlagTable& flags, Options& o);
+/// "local-period", "hits-global" …: scope and base in any order.
+Result<view::ListingPercent> parse_percent_type(std::string_view word);
+
+}  // namespace sonde::annotation

@@ -1,0 +1,91 @@
+#include "disasm/arm64_text.h"
+
+#include <capstone/capstone.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace sonde::disasm {
+namespace {
+
+constexpr size_t kLength = 4;
+
+/// Groups of capstone 4 do not tell calls from jumps.
+Flow flow_of(csh handle, const cs_insn& instruction) {
+  switch (instruction.id) {
+    case ARM64_INS_BL:
+    case ARM64_INS_BLR:
+      return Flow::kCall;
+    case ARM64_INS_RET:
+      return Flow::kReturn;
+    default:
+      return cs_insn_group(handle, &instruction, CS_GRP_JUMP) ? Flow::kJump : Flow::kOn;
+  }
+}
+
+/// Addresses are the immediates of branches and of adr, adrp and literal loads.
+bool refers_to_address(const cs_insn& instruction, Flow flow) {
+  switch (instruction.id) {
+    case ARM64_INS_ADR:
+    case ARM64_INS_ADRP:
+      return true;
+    case ARM64_INS_TBZ:
+    case ARM64_INS_TBNZ:
+    case ARM64_INS_CBZ:
+    case ARM64_INS_CBNZ:
+      return true;
+    default:
+      return flow == Flow::kJump || flow == Flow::kCall;
+  }
+}
+
+/// objdump writes addresses bare: "bl 1030", where capstone has "bl #0x1030".
+void write_target(const cs_insn& instruction, Instruction& out) {
+  const cs_arm64& detail = instruction.detail->arm64;
+  if (detail.op_count == 0) return;
+  const cs_arm64_op& last = detail.operands[detail.op_count - 1];
+  if (last.type != ARM64_OP_IMM) return;
+  auto target = static_cast<uint64_t>(last.imm);
+  size_t hash = out.text.rfind('#');
+  if (hash == std::string::npos) return;
+  out.text.replace(hash, std::string::npos, fmt::format("{:x}", target));
+  out.target = target;
+}
+
+}  // namespace
+
+void Arm64Text::Close::operator()(size_t* handle) const {
+  csh opened = *handle;
+  cs_close(&opened);
+  delete handle;
+}
+
+Result<Arm64Text> Arm64Text::make() {
+  csh handle = 0;
+  if (cs_open(CS_ARCH_ARM64, CS_MODE_LITTLE_ENDIAN, &handle) != CS_ERR_OK)
+    return fail(ErrorCode::kUnsupported, "this capstone library has no arm64");
+  cs_option(handle, CS_OPT_DETAIL, CS_OPT_ON);
+  return Arm64Text(handle);
+}
+
+void Arm64Text::decode(Bytes bytes, uint64_t address, Instruction& out) const {
+  out = {.length = std::min(kLength, bytes.size()), .text = {}, .flow = Flow::kOn, .target = {}};
+  cs_insn* found = nullptr;
+  const auto* code = reinterpret_cast<const uint8_t*>(bytes.data());
+  size_t count = cs_disasm(*handle_, code, out.length, address, 1, &found);
+  if (count == 0) {
+    uint32_t word = 0;
+    for (size_t i = 0; i < out.length; ++i) word |= uint32_t{code[i]} << (8 * i);
+    out.text = fmt::format(".inst\t0x{:08x} ; undefined", word);
+    return;
+  }
+  std::string_view operands = found->op_str;
+  out.text = operands.empty() ? found->mnemonic : fmt::format("{}\t{}", found->mnemonic, operands);
+  out.flow = flow_of(*handle_, *found);
+  if (refers_to_address(*found, out.flow)) write_target(*found, out);
+  cs_free(found, count);
+}
+
+}  // namespace sonde::disasm

@@ -1,0 +1,78 @@
+// Listing: the code of a function with the samples on each instruction, between lines of its
+// source: plain data, for texts and screens.
+//
+//       samples      5.70 :   129a:   cvtsi2sd %ebx,%xmm1        an instruction
+//                         : 19   d += sqrt((double)i) / i;       a line of its source
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace sonde::view {
+
+struct ListingHits {
+  uint64_t samples = 0;
+  uint64_t period = 0;
+};
+
+enum class ListingKind : uint8_t { kText, kSource, kInstruction };
+enum class ListingFlow : uint8_t { kOn, kJump, kCall, kReturn };
+
+struct ListingLine {
+  ListingKind kind = ListingKind::kText;
+  uint32_t number = 0;   // of the line in its source; of other texts the number that counts on
+  uint64_t address = 0;  // of an instruction
+  std::string text = {};  // without tabs and blanks at its ends
+  ListingFlow flow = ListingFlow::kOn;
+  std::optional<uint64_t> target = {};  // of a direct jump or call, or of what an operand refers to
+  std::string target_name = {};         // "sqrt@plt", "table+0x8"; empty where there is none
+  std::string place = {};               // -l: "spin.c:19", of lines that were hit
+};
+
+/// An event's part.
+struct ListingEvent {
+  std::string name;
+  ListingHits function;   // all that fell on the function
+  ListingHits recording;  // all of the event
+};
+
+/// -l: how much fell on a source line, per event in percent.
+struct ListingPlace {
+  std::string place;
+  std::vector<double> percents;
+};
+
+/// The value that a column of a listing shows.
+enum class ListingPercent : uint8_t { kLocalPeriod, kLocalHits, kGlobalPeriod, kGlobalHits };
+
+struct Listing {
+  std::string function;
+  std::string object;  // as it is headed: short, or a path
+  std::string path;    // of the object
+  uint64_t start = 0, end = 0;
+  std::string events_name;  // "cycles", "anon group { cycles, instructions }"
+  std::string frequency;    // ", 4000 Hz": how the event was sampled; empty where it was not
+  std::vector<ListingEvent> events;
+  std::vector<ListingLine> lines;
+  std::vector<ListingHits> hits;  // one per line and event
+  std::vector<ListingPlace> places;
+
+  [[nodiscard]] std::span<const ListingHits> hits_of(size_t line) const {
+    return std::span(hits).subspan(line * events.size(), events.size());
+  }
+  /// Of an event's hits.
+  [[nodiscard]] double percent(const ListingHits& of, size_t event, ListingPercent type) const {
+    const ListingEvent& all = events[event];
+    bool is_local = type == ListingPercent::kLocalPeriod || type == ListingPercent::kLocalHits;
+    bool is_period = type == ListingPercent::kLocalPeriod || type == ListingPercent::kGlobalPeriod;
+    const ListingHits& whole = is_local ? all.function : all.recording;
+    uint64_t total = is_period ? whole.period : whole.samples;
+    uint64_t part = is_period ? of.period : of.samples;
+    return total == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(total);
+  }
+};
+
+}  // namespace sonde::view
