@@ -84,6 +84,13 @@ def recording(options):
     return path
 
 
+def hottest_function(sonde, data, program):
+    """Of the program itself: the name of the first row."""
+    rows = subprocess.run([sonde, "report", "--stdio", "--no-children", "-g", "none", "-s", "sym", "-d", program, "-i", data],
+                          capture_output=True, text=True, check=True).stdout
+    return next(line.split("] ", 1)[1].strip() for line in rows.splitlines() if "[.] " in line)
+
+
 def main():
     parser = argparse.ArgumentParser(description="Sonde and perf in turn")
     parser.add_argument("--sonde", required=True, type=Path, help="the binary")
@@ -107,6 +114,10 @@ def main():
         data = str(recording(options))
         for name, arguments, goal, memory_goal in ON_A_RECORDING:
             compare(name, [*arguments, "-i", data], goal, memory_goal)
+    name = "annotate --stdio of the hottest function"
+    if options.only in name:
+        data = str(recording(options))
+        compare(name, ["annotate", "--stdio", "-i", data, hottest_function(sonde, data, workload().name)], 10)
     compare_sched(bench, sonde, perf, KEPT, options.only)
     compare_pictures(bench, sonde, perf, lambda: recording(options), KEPT, options.only)
     name = "data convert --to-json"
