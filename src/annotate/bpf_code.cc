@@ -28,8 +28,8 @@ Bytes bpf_code(Bytes stored, ByteOrder order, uint64_t address, uint64_t size) {
   if (count == 0 || count != load<uint32_t>(&info[kLengthCount], order)) return {};
   Bytes addresses = part(data, load<uint64_t>(&info[kAddresses], order), count * 8);
   Bytes lengths = part(data, load<uint64_t>(&info[kLengths], order), count * 4);
-  Bytes code = part(data, load<uint64_t>(&info[kCode], order),
-                    load<uint32_t>(&info[kCodeLength], order));
+  Bytes code =
+      part(data, load<uint64_t>(&info[kCode], order), load<uint32_t>(&info[kCodeLength], order));
   if (addresses.empty() || lengths.empty()) return {};
   uint64_t before = 0;  // functions follow one another
   for (size_t i = 0; i < count; ++i) {

@@ -28,8 +28,7 @@ bool is_function(const Candidate& c) {
 /// Which of two at one address is shown.
 bool goes_before(const Candidate& a, const Candidate& b) {
   auto rank = [](const Candidate& c) {
-    return std::tuple(!is_function(c), c.type != STT_OBJECT, c.locality, ~c.size,
-                      c.name[0] == '.');
+    return std::tuple(!is_function(c), c.type != STT_OBJECT, c.locality, ~c.size, c.name[0] == '.');
   };
   auto left = rank(a), right = rank(b);
   return left != right ? left < right : std::string_view(a.name) < std::string_view(b.name);

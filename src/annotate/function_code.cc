@@ -24,8 +24,8 @@ abi::Arch arch_of_elf(uint16_t machine) {
 
 const ElfSection* section_at(const ElfFile& file, uint64_t address) {
   for (const ElfSection& section : file.sections())
-    if ((section.flags & SHF_ALLOC) != 0 && section.type != SHT_NOBITS &&
-        section.addr <= address && address - section.addr < section.size)
+    if ((section.flags & SHF_ALLOC) != 0 && section.type != SHT_NOBITS && section.addr <= address &&
+        address - section.addr < section.size)
       return &section;
   return nullptr;
 }
@@ -144,12 +144,13 @@ Result<FunctionCode> CodeStore::generated(const SymbolInfo& symbol) const {
     Bytes bytes = object->dump().bytes_of(code);
     uint64_t distance = symbol.start - code.offset;
     if (distance >= bytes.size()) break;
-    return FunctionCode{.bytes = bytes.subspan(distance),
-                        .address = code.address + distance,
-                        .is_64_bit = object->dump().header().elf_machine != EM_386,
-                        .arch = arch_of_elf(static_cast<uint16_t>(object->dump().header().elf_machine)),
-                        .section = {},
-                        .object = nullptr};
+    return FunctionCode{
+        .bytes = bytes.subspan(distance),
+        .address = code.address + distance,
+        .is_64_bit = object->dump().header().elf_machine != EM_386,
+        .arch = arch_of_elf(static_cast<uint16_t>(object->dump().header().elf_machine)),
+        .section = {},
+        .object = nullptr};
   }
   return fail(ErrorCode::kCorrupt, "the jitdump does not have the code of {}", symbol.name);
 }

@@ -61,8 +61,7 @@ RecordingHits count_hits(const Session& session, const std::function<bool(const 
   for (size_t i = 0; i < rows.of_frame.size(); ++i) {
     uint32_t row = rows.of_frame[i];
     if (row == kNotWanted) continue;
-    std::span<const view::ListingHits> hits =
-        std::span(rows.hits).subspan(row * events, events);
+    std::span<const view::ListingHits> hits = std::span(rows.hits).subspan(row * events, events);
     if (std::ranges::all_of(hits, [](auto& hit) { return hit.samples == 0; })) continue;
     const Frame& frame = session.frames()[i];
     FunctionHits& function = functions[frame.symbol.value];

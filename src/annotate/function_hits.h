@@ -28,9 +28,10 @@ struct FunctionHits {
 };
 
 struct RecordingHits {
-  std::vector<FunctionHits> functions;        // by object and address
-  std::vector<view::ListingHits> totals;      // by event, of all samples
-  std::vector<size_t> by_weight(size_t event) const;  // functions that the event hit, heaviest first
+  std::vector<FunctionHits> functions;    // by object and address
+  std::vector<view::ListingHits> totals;  // by event, of all samples
+  std::vector<size_t> by_weight(
+      size_t event) const;  // functions that the event hit, heaviest first
 };
 
 /// Counts the samples of the functions that `wanted` takes; it is asked once per place, not per

@@ -73,15 +73,14 @@ class Maker {
         out_(out) {}
 
   Result<> make() {
-    auto decoder =
-        TRY(disasm::Disassembler::make(code_.arch, {code_.is_64_bit, options_.syntax}));
+    auto decoder = TRY(disasm::Disassembler::make(code_.arch, {code_.is_64_bit, options_.syntax}));
     decoded_ = decode_all(code_, decoder);
     name_targets();
     prepare_lines();
     add_heading();
     if (code_.object != nullptr)
-      labels_ = CodeNames::labels(*code_.object, code_.address,
-                                  code_.address + code_.bytes.size(), options_.demangle);
+      labels_ = CodeNames::labels(*code_.object, code_.address, code_.address + code_.bytes.size(),
+                                  options_.demangle);
     for (const Decoded& one : decoded_) {
       add_label(one.address);
       add_lines_of(one.address);
@@ -176,9 +175,7 @@ class Maker {
     add_text(name.empty() ? fmt::format("{}():", last_function_) : fmt::format("{}:", name));
     last_line_ = UINT32_MAX;
   }
-  [[nodiscard]] std::string_view symbol_around() const {
-    return function_.info.name;
-  }
+  [[nodiscard]] std::string_view symbol_around() const { return function_.info.name; }
 
   /// The lines before one that has code come along, up to what was shown already.
   void add_source(const std::string& path, uint32_t line) {
@@ -214,8 +211,7 @@ class Maker {
     Bytes bytes = code_.bytes.subspan(one.address - code_.address, instruction.length);
     constexpr size_t kBytesPerLine = 7;
     size_t first = options_.raw ? std::min(kBytesPerLine, bytes.size()) : bytes.size();
-    if (options_.raw)
-      text = fmt::format("{:<21}\t{}", hex_bytes(bytes.first(first)), text);
+    if (options_.raw) text = fmt::format("{:<21}\t{}", hex_bytes(bytes.first(first)), text);
     add_code_line(one.address, text);
     view::ListingLine& line = out_.lines.back();
     line.flow = flow_of(instruction.flow);
@@ -263,8 +259,8 @@ class Maker {
 };
 
 /// Every instruction gets what fell between it and the next one.
-void place_hits(const FunctionHits& function, std::span<const EventId> events,
-                uint64_t start, view::Listing& out) {
+void place_hits(const FunctionHits& function, std::span<const EventId> events, uint64_t start,
+                view::Listing& out) {
   out.hits.resize(out.lines.size() * events.size());
   size_t next = 0, last_line = SIZE_MAX;
   auto take_before = [&](uint64_t offset) {
@@ -352,8 +348,8 @@ Result<view::Listing> ListingMaker::make(const FunctionHits& function, const Rec
   listing.end = code.address + code.bytes.size();
   listing.events_name = events_name(session_, events);
   for (EventId event : events)
-    listing.events.push_back({session_.events()[event].name, function.totals[event.index()],
-                              all.totals[event.index()]});
+    listing.events.push_back(
+        {session_.events()[event].name, function.totals[event.index()], all.totals[event.index()]});
   TRY(Maker(session_, options_, source_, function, code, listing).make());
   place_hits(function, events, code.address, listing);
   if (options_.places) PlaceSums(session_, options_, function.info).add(listing);

@@ -14,10 +14,10 @@ namespace sonde::annotate {
 
 struct ListingOptions {
   disasm::Syntax syntax = disasm::Syntax::kAtt;
-  bool raw = false;          // --asm-raw: the bytes, too
-  bool source = true;        // --no-source
-  bool places = false;       // -l
-  bool full_paths = false;   // -P
+  bool raw = false;         // --asm-raw: the bytes, too
+  bool source = true;       // --no-source
+  bool places = false;      // -l
+  bool full_paths = false;  // -P
   bool demangle = true;
   view::ListingPercent percent = view::ListingPercent::kLocalPeriod;
   SourceOptions source_paths;

@@ -14,8 +14,8 @@ namespace sonde::annotate {
 std::string expand_tabs(std::string_view text);
 
 struct SourceOptions {
-  std::string prefix;          // --prefix: put before absolute paths
-  uint32_t prefix_strip = 0;   // directories of the path that are left out before
+  std::string prefix;         // --prefix: put before absolute paths
+  uint32_t prefix_strip = 0;  // directories of the path that are left out before
 };
 
 class SourceText {

@@ -84,8 +84,8 @@ Code comes from the files that ran, from jitdumps, and from BPF programs that th
   }
 
   Result<int> annotate_all(Env& env, const Session& session) {
-    RecordingHits hits = annotate::count_hits(
-        session, [&](const Frame& frame) { return wants(session, frame); });
+    RecordingHits hits =
+        annotate::count_hits(session, [&](const Frame& frame) { return wants(session, frame); });
     if (hits.functions.empty()) return say_nothing(env, hits);
     annotate::ListingMaker maker(session, o_.listing);
     for (const std::vector<EventId>& events : columns_of(session)) {
@@ -148,12 +148,12 @@ Code comes from the files that ran, from jitdumps, and from BPF programs that th
       return;
     }
     wrote_any_ = true;
-    render::write_listing(env.out, *listing,
-                          {.column = o_.column,
-                           .percent = o_.listing.percent,
-                           .color = o_.color == "always" ||
-                                    (o_.color == "auto" && env.out.is_terminal()),
-                           .summary = o_.listing.places});
+    render::write_listing(
+        env.out, *listing,
+        {.column = o_.column,
+         .percent = o_.listing.percent,
+         .color = o_.color == "always" || (o_.color == "auto" && env.out.is_terminal()),
+         .summary = o_.listing.places});
   }
 
   annotation::Options o_;

@@ -23,30 +23,33 @@ void declare_choice(FlagTable& flags, Options& o) {
                o.percent_limit = std::strtod(std::string(word).c_str(), nullptr);
                return {};
              });
-  flags.call(0, "itrace", "opts", "Instruction Tracing options",
-             [&o](std::string_view) -> Result<> {
-               o.itrace = true;
-               return {};
-             })
+  flags
+      .call(0, "itrace", "opts", "Instruction Tracing options",
+            [&o](std::string_view) -> Result<> {
+              o.itrace = true;
+              return {};
+            })
       .when_bare("");
 }
 
 void declare_code(FlagTable& flags, Options& o) {
-  flags.boolean(0, "source", o.listing.source, "Interleave source code with assembly code (default)");
+  flags.boolean(0, "source", o.listing.source,
+                "Interleave source code with assembly code (default)");
   flags.boolean(0, "asm-raw", o.listing.raw, "Display raw encoding of assembly instructions");
-  flags.call('M', "disassembler-style", "disassembler style",
-             "Specify disassembler style (e.g. -M intel for intel syntax)",
-             [&o](std::string_view style) -> Result<> {
-               for (std::string_view word : split(style, ',')) {
-                 if (word == "intel")
-                   o.listing.syntax = disasm::Syntax::kIntel;
-                 else if (word == "att")
-                   o.listing.syntax = disasm::Syntax::kAtt;
-                 else
-                   return fail(ErrorCode::kUsage, "knows att and intel, not '{}'", word);
-               }
-               return {};
-             })
+  flags
+      .call('M', "disassembler-style", "disassembler style",
+            "Specify disassembler style (e.g. -M intel for intel syntax)",
+            [&o](std::string_view style) -> Result<> {
+              for (std::string_view word : split(style, ',')) {
+                if (word == "intel")
+                  o.listing.syntax = disasm::Syntax::kIntel;
+                else if (word == "att")
+                  o.listing.syntax = disasm::Syntax::kAtt;
+                else
+                  return fail(ErrorCode::kUsage, "knows att and intel, not '{}'", word);
+              }
+              return {};
+            })
       .offers({"att", "intel"});
   flags.text(0, "objdump", o.objdump, "path",
              "objdump binary to use for disassembly and annotations");
@@ -67,11 +70,12 @@ void declare_columns(FlagTable& flags, Options& o) {
     o.column = render::ListingColumn::kPeriod;
     return {};
   });
-  flags.call(0, "percent-type", "local-period", "Set percent type local/global-period/hits",
-             [&o](std::string_view word) -> Result<> {
-               o.listing.percent = TRY(parse_percent_type(word));
-               return {};
-             })
+  flags
+      .call(0, "percent-type", "local-period", "Set percent type local/global-period/hits",
+            [&o](std::string_view word) -> Result<> {
+              o.listing.percent = TRY(parse_percent_type(word));
+              return {};
+            })
       .offers({"local-period", "local-hits", "global-period", "global-hits"});
   flags.act(0, "stdio", "Use the stdio interface", [&o]() -> Result<> {
     o.formatted = false;

@@ -62,7 +62,8 @@ Result<Disassembler> Disassembler::make(abi::Arch arch, const Options& options) 
       state->arm64 = TRY(Arm64Text::make());
       break;
     default:
-      return fail(ErrorCode::kUnsupported, "code of this machine is not disassembled; x86 and arm64 are");
+      return fail(ErrorCode::kUnsupported,
+                  "code of this machine is not disassembled; x86 and arm64 are");
   }
   return Disassembler(std::move(state));
 }
@@ -112,8 +113,8 @@ bool Disassembler::decode_waiting(Bytes bytes, uint64_t address, Instruction& ou
 void Disassembler::decode_x86(Bytes bytes, uint64_t address, Instruction& out) const {
   ZydisDecodedInstruction instruction;
   ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
-  auto status = ZydisDecoderDecodeFull(&state_->x86, bytes.data(), bytes.size(), &instruction,
-                                       operands);
+  auto status =
+      ZydisDecoderDecodeFull(&state_->x86, bytes.data(), bytes.size(), &instruction, operands);
   if (!ZYAN_SUCCESS(status)) {
     out = {.length = 1, .text = "(bad)", .flow = Flow::kOn, .target = std::nullopt};
     return;

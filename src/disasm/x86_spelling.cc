@@ -72,15 +72,14 @@ constexpr Renamed kRenamed[] = {
 /// Names to which AT&T adds a size where no register shows it.
 bool takes_letter(ZydisMnemonic mnemonic) {
   return is_one_of(
-      mnemonic,
-      {ZYDIS_MNEMONIC_ADD, ZYDIS_MNEMONIC_OR,  ZYDIS_MNEMONIC_ADC,  ZYDIS_MNEMONIC_SBB,
-       ZYDIS_MNEMONIC_AND, ZYDIS_MNEMONIC_SUB, ZYDIS_MNEMONIC_XOR,  ZYDIS_MNEMONIC_CMP,
-       ZYDIS_MNEMONIC_ROL, ZYDIS_MNEMONIC_ROR, ZYDIS_MNEMONIC_RCL,  ZYDIS_MNEMONIC_RCR,
-       ZYDIS_MNEMONIC_SHL, ZYDIS_MNEMONIC_SHR, ZYDIS_MNEMONIC_SAR,  ZYDIS_MNEMONIC_TEST,
-       ZYDIS_MNEMONIC_NOT, ZYDIS_MNEMONIC_NEG, ZYDIS_MNEMONIC_MUL,  ZYDIS_MNEMONIC_IMUL,
-       ZYDIS_MNEMONIC_DIV, ZYDIS_MNEMONIC_INC, ZYDIS_MNEMONIC_IDIV, ZYDIS_MNEMONIC_DEC,
-       ZYDIS_MNEMONIC_MOV, ZYDIS_MNEMONIC_BT,  ZYDIS_MNEMONIC_BTS,  ZYDIS_MNEMONIC_BTR,
-       ZYDIS_MNEMONIC_BTC, ZYDIS_MNEMONIC_NOP});
+      mnemonic, {ZYDIS_MNEMONIC_ADD, ZYDIS_MNEMONIC_OR,  ZYDIS_MNEMONIC_ADC,  ZYDIS_MNEMONIC_SBB,
+                 ZYDIS_MNEMONIC_AND, ZYDIS_MNEMONIC_SUB, ZYDIS_MNEMONIC_XOR,  ZYDIS_MNEMONIC_CMP,
+                 ZYDIS_MNEMONIC_ROL, ZYDIS_MNEMONIC_ROR, ZYDIS_MNEMONIC_RCL,  ZYDIS_MNEMONIC_RCR,
+                 ZYDIS_MNEMONIC_SHL, ZYDIS_MNEMONIC_SHR, ZYDIS_MNEMONIC_SAR,  ZYDIS_MNEMONIC_TEST,
+                 ZYDIS_MNEMONIC_NOT, ZYDIS_MNEMONIC_NEG, ZYDIS_MNEMONIC_MUL,  ZYDIS_MNEMONIC_IMUL,
+                 ZYDIS_MNEMONIC_DIV, ZYDIS_MNEMONIC_INC, ZYDIS_MNEMONIC_IDIV, ZYDIS_MNEMONIC_DEC,
+                 ZYDIS_MNEMONIC_MOV, ZYDIS_MNEMONIC_BT,  ZYDIS_MNEMONIC_BTS,  ZYDIS_MNEMONIC_BTR,
+                 ZYDIS_MNEMONIC_BTC, ZYDIS_MNEMONIC_NOP});
 }
 
 /// Two bytes that exchange a register with itself.
@@ -96,27 +95,27 @@ bool is_long_move(const X86Decoded& decoded) {
 }
 
 bool converts_integer(ZydisMnemonic mnemonic) {
-  return is_one_of(mnemonic, {ZYDIS_MNEMONIC_CVTSI2SS, ZYDIS_MNEMONIC_CVTSI2SD,
-                              ZYDIS_MNEMONIC_VCVTSI2SS, ZYDIS_MNEMONIC_VCVTSI2SD,
-                              ZYDIS_MNEMONIC_VCVTUSI2SS, ZYDIS_MNEMONIC_VCVTUSI2SD});
+  return is_one_of(
+      mnemonic, {ZYDIS_MNEMONIC_CVTSI2SS, ZYDIS_MNEMONIC_CVTSI2SD, ZYDIS_MNEMONIC_VCVTSI2SS,
+                 ZYDIS_MNEMONIC_VCVTSI2SD, ZYDIS_MNEMONIC_VCVTUSI2SS, ZYDIS_MNEMONIC_VCVTUSI2SD});
 }
 
 /// From vectors that only differ in length, where memory does not tell it.
 bool narrows_vector(ZydisMnemonic mnemonic) {
-  return is_one_of(mnemonic, {ZYDIS_MNEMONIC_CVTPD2PS, ZYDIS_MNEMONIC_VCVTPD2PS,
-                              ZYDIS_MNEMONIC_VCVTPD2DQ, ZYDIS_MNEMONIC_VCVTTPD2DQ,
-                              ZYDIS_MNEMONIC_VCVTPD2UDQ, ZYDIS_MNEMONIC_VCVTTPD2UDQ,
-                              ZYDIS_MNEMONIC_VCVTQQ2PS, ZYDIS_MNEMONIC_VCVTUQQ2PS});
+  return is_one_of(
+      mnemonic, {ZYDIS_MNEMONIC_CVTPD2PS, ZYDIS_MNEMONIC_VCVTPD2PS, ZYDIS_MNEMONIC_VCVTPD2DQ,
+                 ZYDIS_MNEMONIC_VCVTTPD2DQ, ZYDIS_MNEMONIC_VCVTPD2UDQ, ZYDIS_MNEMONIC_VCVTTPD2UDQ,
+                 ZYDIS_MNEMONIC_VCVTQQ2PS, ZYDIS_MNEMONIC_VCVTUQQ2PS});
 }
 
 /// The x87 names of memory operands: "s", "l", "t" for numbers with a point, "s", "l", "ll" for
 /// those without.
 std::string_view x87_letter(std::string_view name, unsigned bits) {
-  static constexpr std::string_view kReal[] = {"fld",  "fst",   "fstp", "fadd", "fsub", "fsubr",
+  static constexpr std::string_view kReal[] = {"fld",  "fst",  "fstp",  "fadd", "fsub", "fsubr",
                                                "fmul", "fdiv", "fdivr", "fcom", "fcomp"};
-  static constexpr std::string_view kWhole[] = {"fild",  "fist",  "fistp", "fisttp", "fiadd",
-                                                "fisub", "fisubr", "fimul", "fidiv", "fidivr",
-                                                "ficom", "ficomp"};
+  static constexpr std::string_view kWhole[] = {"fild",  "fist",   "fistp",  "fisttp",
+                                                "fiadd", "fisub",  "fisubr", "fimul",
+                                                "fidiv", "fidivr", "ficom",  "ficomp"};
   if (std::ranges::find(kReal, name) != std::end(kReal))
     return bits == 32 ? "s" : bits == 64 ? "l" : bits == 80 ? "t" : "";
   if (std::ranges::find(kWhole, name) != std::end(kWhole))
@@ -168,7 +167,8 @@ std::string att_name(const X86Decoded& decoded, std::string name) {
       return name + (i.operand_width == 64 ? "q" : "l");
     case ZYDIS_MNEMONIC_JMP:
     case ZYDIS_MNEMONIC_CALL:
-      if (i.meta.branch_type == ZYDIS_BRANCH_TYPE_FAR) return (i.operand_width == 64 ? "rex.W l" : "l") + name;
+      if (i.meta.branch_type == ZYDIS_BRANCH_TYPE_FAR)
+        return (i.operand_width == 64 ? "rex.W l" : "l") + name;
       return name;
     default:
       break;
@@ -179,7 +179,8 @@ std::string att_name(const X86Decoded& decoded, std::string name) {
     return name.append(letter_of(memory->size != 0 ? memory->size : i.operand_width));
   bool is_broadcast = i.avx.broadcast.mode != ZYDIS_BROADCAST_MODE_INVALID;
   if (converts_integer(i.mnemonic)) return name.append(letter_of(memory->size));
-  if (narrows_vector(i.mnemonic) && i.avx.vector_length != 512 && i.encoding != ZYDIS_INSTRUCTION_ENCODING_LEGACY && !is_broadcast)
+  if (narrows_vector(i.mnemonic) && i.avx.vector_length != 512 &&
+      i.encoding != ZYDIS_INSTRUCTION_ENCODING_LEGACY && !is_broadcast)
     return name.append(i.avx.vector_length == 256 ? "y" : "x");
   if ((i.mnemonic == ZYDIS_MNEMONIC_PUSH || i.mnemonic == ZYDIS_MNEMONIC_POP) && memory->size == 16)
     return name.append("w");
@@ -188,15 +189,16 @@ std::string att_name(const X86Decoded& decoded, std::string name) {
 
 /// Comparisons whose kind is an immediate have a name per kind.
 struct Kinds {
-  std::string_view stem;   // "cmp"
-  std::string_view kind;   // "lt"
+  std::string_view stem;  // "cmp"
+  std::string_view kind;  // "lt"
 };
 constexpr std::array<std::string_view, 32> kFloatKinds = {
-    "eq",    "lt",     "le",     "unord",   "neq",    "nlt",    "nle",    "ord",
-    "eq_uq", "nge",    "ngt",    "false",   "neq_oq", "ge",     "gt",     "true",
-    "eq_os", "lt_oq",  "le_oq",  "unord_s", "neq_us", "nlt_uq", "nle_uq", "ord_s",
-    "eq_us", "nge_uq", "ngt_uq", "false_os", "neq_os", "ge_oq", "gt_oq",  "true_us"};
-constexpr std::array<std::string_view, 8> kIntegerKinds = {"eq", "lt", "le", "", "neq", "nlt", "nle", ""};
+    "eq",    "lt",     "le",     "unord",    "neq",    "nlt",    "nle",    "ord",
+    "eq_uq", "nge",    "ngt",    "false",    "neq_oq", "ge",     "gt",     "true",
+    "eq_os", "lt_oq",  "le_oq",  "unord_s",  "neq_us", "nlt_uq", "nle_uq", "ord_s",
+    "eq_us", "nge_uq", "ngt_uq", "false_os", "neq_os", "ge_oq",  "gt_oq",  "true_us"};
+constexpr std::array<std::string_view, 8> kIntegerKinds = {"eq",  "lt",  "le",  "",
+                                                           "neq", "nlt", "nle", ""};
 
 std::string comparison_name(const X86Decoded& decoded, std::string_view name) {
   if (decoded.operands.empty()) return {};
@@ -230,8 +232,8 @@ std::string comparison_name(const X86Decoded& decoded, std::string_view name) {
     case ZYDIS_MNEMONIC_PCLMULQDQ:
     case ZYDIS_MNEMONIC_VPCLMULQDQ:
       if ((kind & ~uint64_t{0x11}) != 0) return {};
-      return fmt::format("{}pclmul{}q{}qdq", name.starts_with('v') ? "v" : "",
-                         kind & 1 ? "h" : "l", kind & 0x10 ? "h" : "l");
+      return fmt::format("{}pclmul{}q{}qdq", name.starts_with('v') ? "v" : "", kind & 1 ? "h" : "l",
+                         kind & 0x10 ? "h" : "l");
     default:
       return {};
   }
@@ -277,10 +279,7 @@ std::string string_place(const ZydisDecodedInstruction& i, bool is_source, unsig
   std::string_view name = is_source ? "si" : "di";
   std::string_view width = i.address_width == 64 ? "r" : i.address_width == 32 ? "e" : "";
   if (syntax == Syntax::kAtt) return fmt::format("%{}:(%{}{})", segment, width, name);
-  std::string_view size = bits == 8    ? "BYTE"
-                          : bits == 16 ? "WORD"
-                          : bits == 32 ? "DWORD"
-                                       : "QWORD";
+  std::string_view size = bits == 8 ? "BYTE" : bits == 16 ? "WORD" : bits == 32 ? "DWORD" : "QWORD";
   return fmt::format("{} PTR {}:[{}{}]", size, segment, width, name);
 }
 
@@ -295,7 +294,10 @@ std::optional<StringKind> string_kind(const ZydisDecodedInstruction& i) {
   if (i.meta.category != ZYDIS_CATEGORY_STRINGOP && i.meta.category != ZYDIS_CATEGORY_IOSTRINGOP)
     return std::nullopt;
   std::string_view name = ZydisMnemonicGetString(i.mnemonic);
-  unsigned bits = name.ends_with('b') ? 8 : name.ends_with('w') ? 16 : name.ends_with('d') ? 32 : 64;
+  unsigned bits = name.ends_with('b')   ? 8
+                  : name.ends_with('w') ? 16
+                  : name.ends_with('d') ? 32
+                                        : 64;
   if (name.starts_with("movs")) return StringKind{"movs", 's', 'd', true, bits};
   if (name.starts_with("cmps")) return StringKind{"cmps", 'd', 's', true, bits};
   if (name.starts_with("stos")) return StringKind{"stos", 'a', 'd', false, bits};
@@ -321,8 +323,7 @@ std::string x86_string_instruction(const ZydisDecodedInstruction& instruction, S
   if (!kind) return {};
   std::string left = string_operand(instruction, kind->left, kind->bits, syntax);
   std::string right = string_operand(instruction, kind->right, kind->bits, syntax);
-  if (syntax == Syntax::kIntel)
-    return fmt::format("{:<6} {},{}", kind->stem, right, left);
+  if (syntax == Syntax::kIntel) return fmt::format("{:<6} {},{}", kind->stem, right, left);
   return fmt::format("{:<6} {},{}",
                      fmt::format("{}{}", kind->stem, kind->has_letter ? letter_of(kind->bits) : ""),
                      left, right);

@@ -13,8 +13,12 @@ constexpr std::string_view kSizes[] = {"BYTE", "WORD", "DWORD", "QWORD"};
 class Writer {
  public:
   Writer(const X86Decoded& decoded, Syntax syntax, Instruction& out)
-      : decoded_(decoded), i_(decoded.instruction), is_att_(syntax == Syntax::kAtt),
-        syntax_(syntax), result_(out), out_(out.text) {}
+      : decoded_(decoded),
+        i_(decoded.instruction),
+        is_att_(syntax == Syntax::kAtt),
+        syntax_(syntax),
+        result_(out),
+        out_(out.text) {}
 
   void write() {
     append_prefixes(decoded_, out_);
@@ -61,8 +65,8 @@ class Writer {
       separate();
       append_register(ZYDIS_REGISTER_XMM0);
     }
-    bool in_order = !is_att_ || i_.mnemonic == ZYDIS_MNEMONIC_ENTER ||
-                    i_.mnemonic == ZYDIS_MNEMONIC_BOUND;
+    bool in_order =
+        !is_att_ || i_.mnemonic == ZYDIS_MNEMONIC_ENTER || i_.mnemonic == ZYDIS_MNEMONIC_BOUND;
     if (is_att_ && !rounding().empty() && !rounding_follows_immediate(count)) {
       separate();
       out_ += rounding();
@@ -241,7 +245,8 @@ class Writer {
   }
   [[nodiscard]] bool has_shown_segment() const {
     constexpr uint64_t kFsGs = ZYDIS_ATTRIB_HAS_SEGMENT_FS | ZYDIS_ATTRIB_HAS_SEGMENT_GS;
-    uint64_t shown = i_.machine_mode == ZYDIS_MACHINE_MODE_LONG_64 ? kFsGs : ZYDIS_ATTRIB_HAS_SEGMENT;
+    uint64_t shown =
+        i_.machine_mode == ZYDIS_MACHINE_MODE_LONG_64 ? kFsGs : ZYDIS_ATTRIB_HAS_SEGMENT;
     return (i_.attributes & shown) != 0;
   }
   /// The displacement is there, even if it is zero.
@@ -294,8 +299,8 @@ class Writer {
   void append_displacement(const ZydisDecodedOperand& operand) {
     int64_t value = operand.mem.disp.value;
     if (is_program_counter(operand.mem.base))
-      pc_relative_ = cut(decoded_.address + i_.length + static_cast<uint64_t>(value),
-                         i_.address_width);
+      pc_relative_ =
+          cut(decoded_.address + i_.length + static_cast<uint64_t>(value), i_.address_width);
     if (!is_att_ && is_program_counter(operand.mem.base))
       append("0x{:x}", static_cast<uint64_t>(value));
     else if (value < 0)

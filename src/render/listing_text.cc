@@ -51,10 +51,10 @@ class ListingWriter {
     std::string_view title = options_.column == ListingColumn::kPeriod    ? "Period"
                              : options_.column == ListingColumn::kSamples ? "Samples"
                                                                           : "Percent";
-    std::string heading = fmt::format(
-        " {:<{}}|\tSource code & Disassembly of {} for {} ({} samples, percent: {})\n", title,
-        width_, listing_.object, listing_.events_name, listing_.events[0].function.samples,
-        percent_words(options_.percent));
+    std::string heading =
+        fmt::format(" {:<{}}|\tSource code & Disassembly of {} for {} ({} samples, percent: {})\n",
+                    title, width_, listing_.object, listing_.events_name,
+                    listing_.events[0].function.samples, percent_words(options_.percent));
     out_.write(heading);
     out_.write(std::string(heading.size(), '-'));
     out_.write("----\n");

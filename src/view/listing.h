@@ -23,8 +23,8 @@ enum class ListingFlow : uint8_t { kOn, kJump, kCall, kReturn };
 
 struct ListingLine {
   ListingKind kind = ListingKind::kText;
-  uint32_t number = 0;   // of the line in its source; of other texts the number that counts on
-  uint64_t address = 0;  // of an instruction
+  uint32_t number = 0;    // of the line in its source; of other texts the number that counts on
+  uint64_t address = 0;   // of an instruction
   std::string text = {};  // without tabs and blanks at its ends
   ListingFlow flow = ListingFlow::kOn;
   std::optional<uint64_t> target = {};  // of a direct jump or call, or of what an operand refers to
