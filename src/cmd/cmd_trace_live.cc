@@ -113,8 +113,11 @@ class LiveTrace {
     if (capture_->workload)
       return ask_about(capture_->workload->pid(), ::getpid(), kStandardStreams);
     if (capture_->target.kind != Target::Kind::kTasks) return;
+    std::vector<pid_t> processes = numeric_entries("/proc");  // threads have what those have
+    std::ranges::sort(processes);
     for (const OpenedEvent& opened : capture_->events.front().opened)
-      if (opened.tid > 0) ask_about(opened.tid, opened.tid, kMostDescriptors);
+      if (std::ranges::binary_search(processes, opened.tid))
+        ask_about(opened.tid, opened.tid, kMostDescriptors);
   }
   /// `like`: who knows the answers. A command has this process's directory and streams.
   void ask_about(pid_t pid, pid_t like, size_t most) {
