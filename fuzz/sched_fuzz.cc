@@ -49,7 +49,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
           [&](const SchedEvent& event, const SchedFeed& feed) { history.take(event, feed); });
   history.write_summary();
 
-  SwitchMap map({.compact = size % 3 == 0}, out);
+  SwitchMapOptions columns;
+  columns.compact = size % 3 == 0;
+  SwitchMap map(columns, out);
   feed_to(*recording, SwitchMap::wanted(),
           [&](const SchedEvent& event, const SchedFeed& feed) { map.take(event, feed); });
   map.flush();
