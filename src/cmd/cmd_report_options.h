@@ -71,7 +71,8 @@ struct ReportOptions {
   bool relative = false;  // --percentage
   bool skip_empty = true;
   // For those who make tables of their own from the rows (diff, top).
-  bool only_rows = false;         // tables stay empty
+  bool only_rows = false;                                 // tables stay empty
+  bool leave_out_kernel = false, leave_out_user = false;  // samples of that mode
   bool ipc_beside_symbol = true;  // -s symbol also shows instructions per cycle
 
   // Filters.

@@ -136,6 +136,10 @@ std::vector<uint32_t> ReportBuilder::samples_of(EventId event) const {
         return samples.time[i] >= range.from_ns && samples.time[i] <= range.to_ns;
       });
     });
+  if (options_.leave_out_kernel)
+    std::erase_if(found, [&](uint32_t i) { return samples.cpu_mode[i] == abi::kMiscKernel; });
+  if (options_.leave_out_user)
+    std::erase_if(found, [&](uint32_t i) { return samples.cpu_mode[i] == abi::kMiscUser; });
   if (options_.hide_unresolved)
     std::erase_if(found, [&](uint32_t i) { return !input_.frame(samples.leaf[i]).symbol.valid(); });
   return found;

@@ -48,6 +48,7 @@ struct Recording::State {
   std::optional<Bundle> bundle;
   std::vector<SpoolMemory> spools;
   std::vector<StreamExpander> expanders;
+  bool is_live = false;
   std::optional<StreamReader> followed;  // then facts, events and features are its
 };
 
@@ -235,6 +236,18 @@ Result<Recording> Recording::open_stream(int fd, const std::string& name,
   return Recording(std::move(state));
 }
 
+Recording Recording::live(std::vector<EventDesc> events, const Features& features,
+                          LossLedger& losses) {
+  auto state = std::make_unique<State>(losses);
+  state->is_live = true;
+  state->facts.path = "live";
+  state->facts.is_pipe = true;
+  state->features = features;
+  for (EventDesc& event : events) state->events.add(std::move(event));
+  state->finish();
+  return Recording(std::move(state));
+}
+
 Recording::Recording(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Recording::Recording(Recording&&) noexcept = default;
 Recording& Recording::operator=(Recording&&) noexcept = default;
@@ -268,6 +281,9 @@ const RecordCounts& Recording::record_counts() const {
 }
 StreamReader* Recording::stream() {
   return state_->followed ? &*state_->followed : nullptr;
+}
+bool Recording::goes_on() const {
+  return state_->followed || state_->is_live;
 }
 void Recording::show(std::vector<RecordBlock> blocks) {
   state_->blocks = std::move(blocks);

@@ -69,6 +69,10 @@ class Recording {
   /// file that is piped is a recording like any other, without a stream.
   static Result<Recording> open_stream(int fd, const std::string& name, const OpenOptions& options,
                                        LossLedger& losses);
+  /// What is captured right now: no bytes of its own either. Whoever reads the rings shows what
+  /// came.
+  static Recording live(std::vector<EventDesc> events, const Features& features,
+                        LossLedger& losses);
   Recording(Recording&&) noexcept;
   Recording& operator=(Recording&&) noexcept;
   ~Recording();
@@ -91,6 +95,8 @@ class Recording {
   /// Null but for open_stream.
   [[nodiscard]] StreamReader* stream();
   void show(std::vector<RecordBlock> blocks);
+  /// Whether blocks are shown one stretch after the other.
+  [[nodiscard]] bool goes_on() const;
   /// Memory that the views of open_bytes need.
   void keep(SpoolMemory memory);
 

@@ -95,7 +95,7 @@ void Session::State::read_stretch(uint64_t first_rank) {
                         options.max_stack,
                         abi::arch_from_machine(recording.features().arch.value_or("")),
                         &*cfi,
-                        recording.stream() != nullptr,
+                        recording.goes_on(),
                         options.merge_deferred,
                         options.stitch_calls};
   size_t slices = std::max(1u, std::thread::hardware_concurrency());
@@ -126,7 +126,7 @@ void Session::State::resolve_frames(size_t first) {
     if (machine.dsos()[frame.dso].is_kernel_side) kernel_addresses.push_back(frame.address);
   }
   // A pipe goes on to bring new addresses.
-  if (recording.stream() != nullptr)
+  if (recording.goes_on())
     symbolizer->load(dsos);
   else
     symbolizer->load(dsos, kernel_addresses);
@@ -168,6 +168,19 @@ Result<Session> Session::open(const std::string& path, SessionOptions options, c
     state->resolve_frames(0);
   }
   return Session(std::move(state));
+}
+
+Session Session::live(std::vector<EventDesc> events, const Features& features,
+                      SessionOptions options, const Env& env) {
+  auto state = std::make_unique<State>(Recording::live(std::move(events), features, env.losses));
+  state->options = std::move(options);
+  state->env = &env;
+  return Session(std::move(state));
+}
+
+void Session::take(const std::vector<RecordBlock>& blocks) {
+  state_->take_stretch(blocks);
+  state_->forget_now_and_then();
 }
 
 bool Session::follows() const {

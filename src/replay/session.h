@@ -50,6 +50,10 @@ struct SessionOptions {
 class Session {
  public:
   static Result<Session> open(const std::string& path, SessionOptions options, const Env& env);
+  /// Of what is captured right now: `take` shows it what came, stretch by stretch. The features'
+  /// bytes must outlive it.
+  static Session live(std::vector<EventDesc> events, const Features& features,
+                      SessionOptions options, const Env& env);
   Session(Session&&) noexcept;
   ~Session();
 
@@ -75,6 +79,11 @@ class Session {
   [[nodiscard]] const Frame& frame(FrameId id) const { return frames()[id.index()]; }
   [[nodiscard]] const ReplayCounts& counts() const;
   [[nodiscard]] StringPool& strings() const;
+
+  /// Of a live session: the next records become what it shows, as in `follow`. Records of one block
+  /// are in order, and of all blocks none is much older than those before. Their bytes must hold
+  /// until the next call.
+  void take(const std::vector<RecordBlock>& blocks);
 
   /// The record of a sample, and the sample decoded in full (raw data, registers, branches, addr
   /// …).

@@ -1,0 +1,14 @@
+// `top` while it runs: rings are drained into memory, and every few seconds what came is replayed,
+// grouped into rows and shown.
+#pragma once
+
+#include "base/env.h"
+#include "base/error.h"
+#include "cmd/cmd_top_options.h"
+
+namespace sonde::top {
+
+/// Until the user or the target ends it. `options` are changed by keys.
+Result<int> run_top(TopOptions& options, Env& env);
+
+}  // namespace sonde::top

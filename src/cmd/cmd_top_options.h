@@ -1,0 +1,34 @@
+// What the command line of `top` says.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "cmd/cmd_report_options.h"
+#include "cmd/event_selection.h"
+#include "cmd/flags.h"
+
+namespace sonde::top {
+
+struct TopOptions {
+  TopOptions();
+  RecordOptions record;
+  EventSelection selection{/*counting=*/false};
+  report::ReportOptions report;
+  double delay_s = 2;
+  uint64_t entries = 0;        // -E; 0: as many as the screen has room for
+  uint64_t least_samples = 0;  // -f
+  bool zero = false;           // each screen is of the samples since the one before
+  bool hide_kernel = false, hide_user = false;
+  unsigned synthesis_threads = 0;
+
+  /// Call trees and hierarchies are those of one stretch of samples: older ones don't fade in them.
+  [[nodiscard]] bool starts_anew() const {
+    return zero || report.hierarchy || record.sampling.call_graph != CallGraphMode::kNone;
+  }
+};
+
+/// Every option; `o` must outlive the table.
+void declare_flags(FlagTable& flags, TopOptions& o);
+
+}  // namespace sonde::top

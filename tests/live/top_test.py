@@ -1,0 +1,204 @@
+#!/usr/bin/env python3
+"""`top` on this kernel: in a pipe, on a terminal with its keys, of a process, by tracepoints; and its ends. Needs root."""
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+import termios
+import time
+import unittest
+from pathlib import Path
+
+SONDE = os.environ["SONDE"]
+LONGEST = 120  # seconds that anything is waited for
+
+BUSY = """
+#include <unistd.h>
+volatile long sum;
+__attribute__((noinline)) void the_hot_function(void) { for (long i = 0; i < 1000000; ++i) sum += i; }
+__attribute__((noinline)) void the_other_function(void) { for (long i = 0; i < 100000; ++i) sum -= i; }
+int main(int argc, char** argv) {
+  for (;;) {
+    the_hot_function();
+    the_other_function();
+    if (argc > 1) getppid();
+  }
+}
+"""
+
+
+class Output:
+    """What a program writes, read while it runs."""
+    def __init__(self, fd):
+        self.fd = fd
+        self.text = ""
+
+    def wait_for(self, pattern, since=0):
+        """Until the text behind `since` has a match."""
+        end = time.monotonic() + LONGEST
+        while not (match := re.search(pattern, self.text[since:], re.M)):
+            if time.monotonic() > end:
+                raise AssertionError(f"{pattern!r} did not come; last:\n{self.text[-2000:]}")
+            if select.select([self.fd], [], [], 1)[0]:
+                try:
+                    data = os.read(self.fd, 65536)
+                except OSError:
+                    data = b""
+                if not data:
+                    raise AssertionError(f"it ended before {pattern!r} came:\n{self.text[-2000:]}")
+                self.text += data.decode(errors="replace")
+        return match
+
+
+class TopTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.program = Path(cls.folder.name) / "busybody"
+        source = cls.program.with_suffix(".c")
+        source.write_text(BUSY)
+        subprocess.run(["cc", "-O1", "-o", cls.program, source], check=True)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def setUp(self):
+        self.running = []
+
+    def tearDown(self):
+        for process in self.running:
+            if process.poll() is None:
+                process.kill()
+            process.wait()
+            if process.stdout:
+                process.stdout.close()
+
+    def start(self, command, **how):
+        process = subprocess.Popen([str(word) for word in command], **how)
+        self.running.append(process)
+        return process
+
+    def busy(self, *arguments):
+        return self.start([self.program, *arguments])
+
+    def top(self, *arguments, **how):
+        process = self.start([SONDE, "top", "--stdio", *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                             cwd=self.folder.name, **how)
+        return process, Output(process.stdout.fileno())
+
+    def end(self, process, number=signal.SIGINT):
+        process.send_signal(number)
+        process.communicate(timeout=LONGEST)  # it may be in the middle of a screen
+        return process.returncode
+
+    def test_in_a_pipe_the_hot_function_stands_first(self):
+        busy = self.busy()
+        top, out = self.top("-e", "cpu-clock", "-p", busy.pid, "-d", "0.3")
+        out.wait_for(r"PerfTop: +[1-9]\d* irqs/sec .*\n-+\n\n +(?:[5-9]\d|100)\.\d\d%  busybody +\[\.\] the_hot_function")
+        out.wait_for(r"target_pid: %d" % busy.pid)
+        out.wait_for(r"\[\.\] the_other_function")
+        self.assertNotIn("\033", out.text)
+        self.assertEqual(self.end(top), 0)
+
+    def test_screens_follow_one_another(self):
+        self.busy()
+        top, out = self.top("-e", "cpu-clock", "-F", "199", "-d", "0.2", "-ns", "comm,dso", "-E", "5")
+        for _ in range(4):
+            out.wait_for(r"PerfTop:.*(?:\n.*)+busybody +busybody\n", since=len(out.text))
+        for screen in out.text.split("PerfTop:")[1:-1]:
+            self.assertLessEqual(len([line for line in screen.splitlines()[3:] if line.strip()]), 5)
+        self.assertEqual(self.end(top), 0)
+
+    def test_calls_by_name(self):
+        self.busy("calls")
+        top, out = self.top("-e", "raw_syscalls:sys_enter", "-ns", "comm", "-d", "0.3")
+        match = out.wait_for(r"^ +\d+\.\d\d% +(\d+)  busybody")
+        self.assertGreater(int(match[1]), 0)
+        self.assertEqual(self.end(top, signal.SIGTERM), 0)
+
+    def test_call_graphs_and_hierarchies(self):
+        busy = self.busy()
+        for options, pattern in ((["-g"], r"the_hot_function\n(?:.*\n)*?.*---|--.*the_hot_function"),
+                                 (["--hierarchy", "-s", "comm,sym"], r"busybody *\n +\d+\.\d\d% +.*the_hot_function")):
+            top, out = self.top("-e", "cpu-clock", "-p", busy.pid, "-d", "0.3", *options)
+            out.wait_for(pattern)
+            self.assertEqual(self.end(top), 0)
+
+    def test_kernel_and_user_can_be_left_out(self):
+        self.busy()
+        top, out = self.top("-e", "cpu-clock", "-K", "-d", "0.3", "-E", "50")
+        out.wait_for(r"the_hot_function(?:.*\n)*.*PerfTop(?:.*\n)*.*the_hot_function")
+        self.assertNotIn("[k]", out.text)
+        self.assertEqual(self.end(top), 0)
+
+    def test_it_ends_with_its_target(self):
+        busy = self.busy()
+        top, out = self.top("-e", "cpu-clock", "-p", busy.pid, "-d", "0.2")
+        out.wait_for("the_hot_function")
+        busy.kill()
+        self.assertEqual(top.wait(LONGEST), 0)
+
+    def test_it_ends_with_its_reader(self):
+        self.busy()
+        top, out = self.top("-e", "cpu-clock", "-d", "0.2")
+        out.wait_for("PerfTop")
+        top.stdout.close()
+        top.stdout = None
+        top.wait(LONGEST)
+
+    def test_on_a_terminal_keys_are_obeyed(self):
+        busy = self.busy()
+        ours, theirs = pty.openpty()
+        before = termios.tcgetattr(theirs)
+        top = self.start([SONDE, "top", "-e", "cpu-clock", "-p", busy.pid, "-d", "0.3"], stdin=theirs, stdout=theirs,
+                         stderr=theirs, cwd=self.folder.name)
+        out = Output(ours)
+        out.wait_for(r"\033\[H.*PerfTop(?:.*\n)+.*the_hot_function")
+        out.wait_for("q quit")
+
+        def press(keys, pattern):
+            since = len(out.text)
+            os.write(ours, keys.encode())
+            return out.wait_for(pattern, since)
+
+        press("d", "Delay between refreshes")
+        press("0.2\n", "q quit")
+        press("dx\n", "is no delay")
+        press("U", "user symbols are hidden")
+        press("U", "user symbols are shown")
+        press("z", "each screen starts anew")
+        press("p", "paused")
+        press("p", "goes on")
+        press("e", "Entries to display")
+        press("1\n", r"PerfTop[^P]*the_hot_function")
+        saved = press("w", r"perf.data: the last [\d.]+ s, (\d+) samples")
+        os.write(ours, b"q")
+        self.assertEqual(top.wait(LONGEST), 0)
+        self.assertEqual(termios.tcgetattr(theirs), before)
+        os.close(ours)
+        os.close(theirs)
+        report = subprocess.run([SONDE, "report", "--stdio", "-n", "-s", "sym", "-i", "perf.data"], cwd=self.folder.name,
+                                capture_output=True, text=True, check=True).stdout
+        rows = {line.split()[-1]: int(line.split()[1]) for line in report.splitlines() if re.match(r" +\d", line)}
+        self.assertEqual(sum(rows.values()), int(saved[1]))
+        self.assertGreater(rows["the_hot_function"], sum(rows.values()) / 2)
+
+    def test_refusals(self):
+        for options, words in ((["ls"], "starts no command"), (["-D"], "nm lists"), (["-d", "0"], "shortest delay"),
+                               (["-s", "nonsense"], "Unknown --sort key")):
+            done = subprocess.run([SONDE, "top", "--stdio", *options], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                                  timeout=LONGEST)
+            self.assertNotEqual(done.returncode, 0, options)
+            self.assertIn(words, done.stderr)
+
+
+if __name__ == "__main__":
+    if os.geteuid() != 0:
+        print("needs root")
+        sys.exit(77)
+    unittest.main(argv=["top"])
