@@ -18,6 +18,7 @@ from pictures import compare_pictures
 from recorders import compare_recorders
 from sched import compare_sched
 from stacks import compare_stacks
+from tops import compare_tops
 
 ROOT = Path(__file__).resolve().parent.parent
 KEPT = ROOT / "build/bench"
@@ -153,6 +154,9 @@ def main():
         overheads.append(compare_overheads(name, sonde, perf, "syscalls:sys_enter_*", options.runs))
     traces = compare_traces(options.only, sonde, perf, KEPT, options.runs)
     overheads += traces
+    name = "top of a busy machine"
+    tops = [compare_tops(name, sonde, perf, workload(), options.runs)] if options.only in name else []
+    overheads += tops
 
     name = "opening the explorer"
     pages = []
@@ -163,7 +167,7 @@ def main():
     for found in [*recorders, *overheads, *pages]:
         print(found.table())
     bench.write_json(options.json, recorders, overheads, pages)
-    failed = len(bench.failed()) + sum(found.failed() for found in [*pages, *traces])
+    failed = len(bench.failed()) + sum(found.failed() for found in [*pages, *traces, *tops])
     print(f"bench: {len(bench.comparisons) + len(pages)} comparisons, {failed} failed; {options.json}")
     return 1 if failed or not (bench.comparisons or recorders or overheads or pages) else 0
 

@@ -27,7 +27,7 @@ namespace {
 /// What a save can go back to.
 constexpr size_t kKeptBytes = size_t{32} << 20;
 constexpr std::string_view kKeyHelp =
-    "d delay  e entries  f samples  K kernel  U user  z zero  p pause  w save  q quit";
+    "d delay  e rows  f samples  K kernel  U user  z zero  p pause  w save  q quit";
 
 class LiveTop {
  public:
@@ -250,7 +250,7 @@ class LiveTop {
   // --- keys ---
 
   [[nodiscard]] std::string footer() {
-    if (!screen_.is_terminal()) return {};
+    if (!keys_.is_on()) return {};
     if (!question_.empty()) return fmt::format("{}: {}", question_, answer_);
     std::string said = std::exchange(message_, {});
     return said.empty() ? std::string(kKeyHelp) : said;
@@ -258,7 +258,6 @@ class LiveTop {
 
   void on_keys() {
     for (char key : keys_.read()) question_.empty() ? on_key(key) : on_answer(key);
-    shown_ns_ = std::min(shown_ns_, monotonic_ns());
   }
   void say(std::string text) {
     message_ = std::move(text);
