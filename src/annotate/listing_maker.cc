@@ -167,15 +167,25 @@ class Maker {
   }
 
   void add_function_name(std::string_view linkage_name) {
-    if (linkage_name.empty()) linkage_name = symbol_around();
-    if (linkage_name.empty() || linkage_name == last_function_) return;
+    if (linkage_name.empty()) return add_symbol_name();
+    if (linkage_name == last_function_) return;
     last_function_ = linkage_name;
     std::string name;
     if (options_.demangle) name = demangle(last_function_, true);
-    add_text(name.empty() ? fmt::format("{}():", last_function_) : fmt::format("{}:", name));
+    add_named(name.empty() ? fmt::format("{}():", last_function_) : fmt::format("{}:", name));
+  }
+  /// Where no debug information tells, the function's own symbol stands for it, once.
+  void add_symbol_name() {
+    if (!last_function_.empty()) return;
+    last_function_ = function_.info.name;
+    std::string name = name_of(code_.address);
+    if (name.empty()) name = last_function_;
+    add_named(name.ends_with(')') ? fmt::format("{}:", name) : fmt::format("{}():", name));
+  }
+  void add_named(std::string_view text) {
+    add_text(text);
     last_line_ = UINT32_MAX;
   }
-  [[nodiscard]] std::string_view symbol_around() const { return function_.info.name; }
 
   /// The lines before one that has code come along, up to what was shown already.
   void add_source(const std::string& path, uint32_t line) {
@@ -347,6 +357,8 @@ Result<view::Listing> ListingMaker::make(const FunctionHits& function, const Rec
   listing.start = code.address;
   listing.end = code.address + code.bytes.size();
   listing.events_name = events_name(session_, events);
+  const abi::EventAttr& attr = session_.events()[events[0]].attr;
+  if (attr.freq != 0) listing.frequency = fmt::format(", {} Hz", attr.sample_period);
   for (EventId event : events)
     listing.events.push_back(
         {session_.events()[event].name, function.totals[event.index()], all.totals[event.index()]});

@@ -6,6 +6,7 @@
 #include "cmd/cmd_report_counts.h"
 #include "cmd/command.h"
 #include "cmd/dump_tail.h"
+#include "render/listing_columns.h"
 
 namespace sonde {
 namespace {
@@ -148,12 +149,28 @@ Code comes from the files that ran, from jitdumps, and from BPF programs that th
       return;
     }
     wrote_any_ = true;
-    render::write_listing(
-        env.out, *listing,
-        {.column = o_.column,
-         .percent = o_.listing.percent,
-         .color = o_.color == "always" || (o_.color == "auto" && env.out.is_terminal()),
-         .summary = o_.listing.places});
+    for (EventId event : events) listing->shown.push_back(looked_at(hits, event.index()));
+    render::ListingTextOptions text{
+        .column = o_.column,
+        .percent = o_.listing.percent,
+        .color = o_.color == "always" || (o_.color == "auto" && env.out.is_terminal()),
+        .raw = o_.listing.raw,
+        .summary = o_.listing.places};
+    if (o_.formatted)
+      render::write_listing_columns(env.out, *listing, text);
+    else
+      render::write_listing(env.out, *listing, text);
+  }
+
+  /// Without filters that is everything, also what fell on no function.
+  [[nodiscard]] view::ListingHits looked_at(const RecordingHits& hits, size_t event) const {
+    if (!o_.symbol && o_.dsos.empty()) return hits.totals[event];
+    view::ListingHits sum;
+    for (const FunctionHits& function : hits.functions) {
+      sum.samples += function.totals[event].samples;
+      sum.period += function.totals[event].period;
+    }
+    return sum;
   }
 
   annotation::Options o_;

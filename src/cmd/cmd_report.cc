@@ -11,6 +11,7 @@
 #include "cmd/header_text.h"
 #include "cmd/profile_flags.h"
 #include "cmd/stitching.h"
+#include "render/short_count.h"
 #include "render/table_text.h"
 #include "replay/prepare_lines.h"
 
@@ -20,17 +21,6 @@ namespace {
 using report::EventReport;
 using report::Plan;
 using report::ReportOptions;
-
-/// "1K": perf divides by 1000 as long as more than 1000 is left.
-std::string short_count(uint64_t count) {
-  constexpr std::string_view kUnits = " KMG";
-  size_t unit = 0;
-  while (count > 1000 && unit + 1 < kUnits.size()) {
-    count /= 1000;
-    ++unit;
-  }
-  return fmt::format("{}{}", count, kUnits[unit]);
-}
 
 class ReportCommand final : public Command {
  public:
@@ -209,7 +199,7 @@ class ReportCommand final : public Command {
   }
 
   void write_heading(Sink& out, const EventReport& table, const Plan& plan) {
-    out.print("# Samples: {} of event{} '{}'", short_count(table.samples),
+    out.print("# Samples: {} of event{} '{}'", render::short_count(table.samples),
               table.members.size() > 1 || table.was_joined ? "s" : "", table.name);
     if (o_.reference_graphs && table.name.find("call-graph=no") != std::string::npos)
       out.write(", show reference callgraph");

@@ -17,6 +17,7 @@ struct ListingTextOptions {
   ListingColumn column = ListingColumn::kPercent;
   view::ListingPercent percent = view::ListingPercent::kLocalPeriod;
   bool color = false;
+  bool raw = false;      // instructions begin with their bytes
   bool summary = false;  // -l: how much fell on each source line, before the listing
 };
 

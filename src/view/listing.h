@@ -56,6 +56,7 @@ struct Listing {
   std::string events_name;  // "cycles", "anon group { cycles, instructions }"
   std::string frequency;    // ", 4000 Hz": how the event was sampled; empty where it was not
   std::vector<ListingEvent> events;
+  std::vector<ListingHits> shown;  // per event: all that was looked at, for headings
   std::vector<ListingLine> lines;
   std::vector<ListingHits> hits;  // one per line and event
   std::vector<ListingPlace> places;

@@ -88,7 +88,7 @@ def lines_of(text):
         line = re.sub(r"@@?(GLIBC\w*|GLIBCXX\w*|CXXABI\w*|Base)[\w.]*", "", line)
         if re.match(r"^ +: [^/ ][^ ]*:\d+$", line):
             continue  # a line whose directory is not absolute
-        if re.match(r"^ +: \S.*\):$", line):
+        if re.match(r"^ +(: )?\S.*\):$", line):
             continue  # where an inlined function begins, binutils sometimes says an instruction late
         lines.append(line)
     return lines
@@ -113,15 +113,15 @@ class Annotate(unittest.TestCase):
     def tearDownClass(cls):
         shutil.rmtree(cls.directory)
 
-    def both(self, *arguments):
+    def both(self, *arguments, style="--stdio"):
         answers = []
         for program in ("perf", SONDE):
-            made = run(program, "annotate", "--stdio", *arguments, cwd=self.directory, env=self.environment)
+            made = run(program, "annotate", style, *arguments, cwd=self.directory, env=self.environment)
             answers.append(lines_of(made.stdout))
         return answers
 
-    def compare(self, *arguments):
-        perf, sonde = self.both(*arguments)
+    def compare(self, *arguments, style="--stdio"):
+        perf, sonde = self.both(*arguments, style=style)
         self.assertGreater(len(perf), 20, arguments)
         self.assertEqual(perf, sonde, arguments)
 
@@ -139,6 +139,12 @@ class Annotate(unittest.TestCase):
                         ["--stdio-color", "always"], ["--asm-raw", "-M", "intel", "-n"], ["-s", symbol]):
             with self.subTest(options=options):
                 self.compare("-i", "perf.data", *options, *([] if "-s" in options else [symbol]))
+
+    def test_formatted(self):
+        for options in ([], ["-n"], ["--group"], ["--no-source"], ["--percent-type", "local-hits"]):
+            for symbol in ("work::loop", "lookups"):
+                with self.subTest(options=options, symbol=symbol):
+                    self.compare("-i", "perf.data", *options, symbol, style="--stdio2")
 
     def test_recorded_group(self):
         self.compare("-i", "group.data", "-d", "work")
