@@ -61,6 +61,7 @@ Code comes from the files that ran, from jitdumps, and from BPF programs that th
     options.symbols = o_.symbol_sources;
     options.filter.cpus = o_.cpus;
     options.want_chains = false;
+    options.only_sums = !o_.dump;
     options.want_symbols = !o_.dump;
     return Session::open(o_.input, options, env);
   }

@@ -6,6 +6,7 @@
 #include "cmd/cmd_report_options.h"
 #include "cmd/flags.h"
 #include "cmd/profile_flags.h"
+#include "cmd/refused_options.h"
 #include "profile/sort_key.h"
 
 namespace sonde::report {
@@ -174,15 +175,7 @@ void declare_symbols(FlagTable& flags, ReportOptions& o) {
                 "don't load vmlinux even if found");
 }
 
-/// Options of what is not there: each ends the command with its line.
-struct Absent {
-  char letter;
-  const char* name;
-  const char* argument;  // null: it takes none
-  const char* help;
-  const char* reason;
-};
-constexpr Absent kAbsent[] = {
+constexpr RefusedOption kReportRefuses[] = {
     {0, "branch-history", nullptr, "add last branch records to call history",
      "branches are not put into call chains yet; -b shows them as rows"},
     {0, "total-cycles", nullptr, "Sort all blocks by 'Sampled Cycles%'",
@@ -212,14 +205,7 @@ constexpr OfBrowser kOfBrowser[] = {
 };
 
 void declare_absent(FlagTable& flags, ReportOptions& o) {
-  for (const Absent& absent : kAbsent) {
-    flags
-        .act(absent.letter, absent.name, absent.help,
-             [&absent]() -> Result<> {
-               return fail(ErrorCode::kFailed, "--{}: {}", absent.name, absent.reason);
-             })
-        .no_negation();
-  }
+  declare_refused(flags, kReportRefuses);
   flags
       .call(0, "itrace", "opts", "Instruction Tracing options",
             [&o](std::string_view) -> Result<> {

@@ -1,8 +1,10 @@
 #include "cmd/cmd_top_options.h"
 
 #include "base/text.h"
+#include "capture/ring_set.h"
 #include "cmd/call_graph_option.h"
 #include "cmd/profile_flags.h"
+#include "cmd/refused_options.h"
 #include "event/event_branch.h"
 
 namespace sonde::top {
@@ -160,15 +162,7 @@ void declare_screen(FlagTable& flags, TopOptions& o) {
   flags.boolean(0, "force", o.report.force, "don't complain, do it");
 }
 
-/// Options of what is not there: each ends the command with its line.
-struct Absent {
-  char letter;
-  const char* name;
-  const char* argument;  // null: it takes none
-  const char* help;
-  const char* reason;
-};
-constexpr Absent kAbsent[] = {
+constexpr RefusedOption kTopRefuses[] = {
     {0, "tui", nullptr, "Use the TUI interface",
      "top has its plain screen only; without --tui it is shown"},
     {'D', "dump-symtab", nullptr, "dump the symbol table used for profiling",
@@ -203,19 +197,6 @@ constexpr Absent kAbsent[] = {
      "works on recordings: report --show-on-off-events"},
 };
 
-void declare_absent(FlagTable& flags) {
-  for (const Absent& absent : kAbsent) {
-    auto refuse = [&absent]() -> Result<> {
-      return fail(ErrorCode::kFailed, "--{}: {}", absent.name, absent.reason);
-    };
-    if (absent.argument == nullptr)
-      flags.act(absent.letter, absent.name, absent.help, refuse).no_negation();
-    else
-      flags.call(absent.letter, absent.name, absent.argument, absent.help,
-                 [refuse](std::string_view) { return refuse(); });
-  }
-}
-
 }  // namespace
 
 TopOptions::TopOptions() {
@@ -234,7 +215,7 @@ void declare_flags(FlagTable& flags, TopOptions& o) {
   declare_rows(flags, o);
   declare_filters(flags, o);
   declare_screen(flags, o);
-  declare_absent(flags);
+  declare_refused(flags, kTopRefuses);
 }
 
 }  // namespace sonde::top

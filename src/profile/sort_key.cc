@@ -6,6 +6,7 @@
 #include <array>
 
 #include "base/check.h"
+#include "base/text.h"
 
 namespace sonde {
 

@@ -63,9 +63,7 @@ class ColumnWriter {
                listing_.frequency, listing_.shown.empty() ? 0 : listing_.shown[0].period,
                percent_words(options_.percent));
     out_.print("{}() {}\n", listing_.function, listing_.path);
-    out_.print("{}\n", options_.column == ListingColumn::kPeriod    ? "Period"
-                       : options_.column == ListingColumn::kSamples ? "Samples"
-                                                                    : "Percent");
+    out_.print("{}\n", column_title(options_.column));
   }
 
   /// Blanks up to where texts begin.

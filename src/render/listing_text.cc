@@ -48,12 +48,9 @@ class ListingWriter {
   }
 
   void write_heading() {
-    std::string_view title = options_.column == ListingColumn::kPeriod    ? "Period"
-                             : options_.column == ListingColumn::kSamples ? "Samples"
-                                                                          : "Percent";
     std::string heading =
         fmt::format(" {:<{}}|\tSource code & Disassembly of {} for {} ({} samples, percent: {})\n",
-                    title, width_, listing_.object, listing_.events_name,
+                    column_title(options_.column), width_, listing_.object, listing_.events_name,
                     listing_.events[0].function.samples, percent_words(options_.percent));
     out_.write(heading);
     out_.write(std::string(heading.size(), '-'));
@@ -109,6 +106,17 @@ class ListingWriter {
 };
 
 }  // namespace
+
+std::string_view column_title(ListingColumn column) {
+  switch (column) {
+    case ListingColumn::kPeriod:
+      return "Period";
+    case ListingColumn::kSamples:
+      return "Samples";
+    default:
+      return "Percent";
+  }
+}
 
 std::string_view percent_words(view::ListingPercent percent) {
   switch (percent) {

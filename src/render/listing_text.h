@@ -23,6 +23,8 @@ struct ListingTextOptions {
 
 void write_listing(Sink& out, const view::Listing& listing, const ListingTextOptions& options);
 
+/// "Percent".
+std::string_view column_title(ListingColumn column);
 /// "local period".
 std::string_view percent_words(view::ListingPercent percent);
 

@@ -1,0 +1,22 @@
+// Options that perf has and a command of ours does not: each ends the command with a line that says
+// why, and what does the work instead.
+#pragma once
+
+#include <span>
+
+#include "cmd/flags.h"
+
+namespace sonde {
+
+struct RefusedOption {
+  char letter;  // 0: none
+  const char* name;
+  const char* argument;  // null: it takes none
+  const char* help;
+  const char* reason;
+};
+
+/// `options` outlive the table.
+void declare_refused(FlagTable& flags, std::span<const RefusedOption> options);
+
+}  // namespace sonde
