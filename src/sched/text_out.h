@@ -2,6 +2,7 @@
 // few nanoseconds, since nothing interprets a format; whole buffers go to the sink.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
@@ -23,7 +24,8 @@ class TextOut {
   void put(std::string_view text) {
     if (text.size() > kLongest) [[unlikely]]
       return put_long(text);
-    std::memcpy(room(text.size()), text.data(), text.size());
+    std::ranges::copy(text,
+                      room(text.size()));  // memcpy takes no null pointer, not even for nothing
   }
   void blanks(size_t count) {
     for (; count > kLongest; count -= kLongest) std::memset(room(kLongest), ' ', kLongest);
