@@ -150,6 +150,9 @@ Code comes from the files that ran, from jitdumps, and from BPF programs that th
       return;
     }
     wrote_any_ = true;
+    if (o_.verbose > 0)
+      env.err.print("{}: {:#x} to {:#x} of {}\n", listing->function, listing->start, listing->end,
+                    listing->path);
     for (EventId event : events) listing->shown.push_back(looked_at(hits, event.index()));
     render::ListingTextOptions text{
         .column = o_.column,

@@ -12,7 +12,7 @@ void declare_choice(FlagTable& flags, Options& o) {
              words_into(o.dsos));
   flags.text('s', "symbol", o.symbol, "symbol", "symbol to annotate");
   flags.boolean('f', "force", o.force, "don't complain, do it");
-  flags.count('v', "verbose", o.verbose, "be more verbose (show symbol address, etc)");
+  flags.count('v', "verbose", o.verbose, "say where the code of each function lies");
   flags.boolean('q', "quiet", o.quiet, "do now show any warnings or messages");
   flags.boolean('D', "dump-raw-trace", o.dump, "dump raw trace in ASCII");
   flags.call('C', "cpu", "cpu", "list of cpus to profile", numbers_into(o.cpus));
@@ -20,7 +20,7 @@ void declare_choice(FlagTable& flags, Options& o) {
   flags.boolean(0, "group", o.group, "Show event group information together");
   flags.call(0, "percent-limit", "percent", "Don't show entries under that percent",
              [&o](std::string_view word) -> Result<> {
-               o.percent_limit = std::strtod(std::string(word).c_str(), nullptr);
+               o.percent_limit = TRY(parse_percent(word));
                return {};
              });
   flags

@@ -28,7 +28,7 @@ class ReportCommand final : public Command {
     o_.children = TRY(config.get_bool("report.children", o_.children));
     o_.group = TRY(config.get_bool("report.group", o_.group));
     o_.skip_empty = TRY(config.get_bool("report.skip-empty", o_.skip_empty));
-    if (auto limit = config.get("report.percent-limit")) report::set_percent_limit(o_, *limit);
+    if (auto limit = config.get("report.percent-limit")) TRY(report::set_percent_limit(o_, *limit));
     if (auto sort = config.get("report.sort_order")) o_.sort = std::string(*sort);
     return configure_call_graph(config);
   }

@@ -124,10 +124,7 @@ void declare_filters(FlagTable& flags, ReportOptions& o) {
   flags.number(0, "socket-filter", o.socket, "n",
                "only show processor socket that match with this filter");
   flags.call(0, "percent-limit", "percent", "Don't show entries under that percent",
-             [&o](std::string_view word) {
-               set_percent_limit(o, word);
-               return Result<>();
-             });
+             [&o](std::string_view word) { return set_percent_limit(o, word); });
   flags.call(0, "percentage", "relative|absolute", "how to display percentage of filtered entries",
              [&o](std::string_view word) -> Result<> {
                if (word != "relative" && word != "absolute")
@@ -244,9 +241,10 @@ void declare_browser(FlagTable& flags, ReportOptions& o) {
 
 }  // namespace
 
-void set_percent_limit(ReportOptions& o, std::string_view word) {
-  o.percent_limit = std::strtod(std::string(word).c_str(), nullptr);
+Result<> set_percent_limit(ReportOptions& o, std::string_view word) {
+  o.percent_limit = TRY(parse_percent(word));
   o.call_graph.min_percent = o.percent_limit;
+  return {};
 }
 
 void declare_flags(FlagTable& flags, ReportOptions& o) {

@@ -36,7 +36,7 @@ struct ReportOptions;
 /// Every option; `o` must outlive the table.
 void declare_flags(FlagTable& flags, ReportOptions& o);
 /// --percent-limit. Holds for nodes of call graphs too, unless a later -g says otherwise.
-void set_percent_limit(ReportOptions& o, std::string_view word);
+Result<> set_percent_limit(ReportOptions& o, std::string_view word);
 
 struct ReportOptions {
   std::string input = "perf.data";

@@ -128,10 +128,7 @@ void declare_filters(FlagTable& flags, TopOptions& o) {
   flags.number('f', "count-filter", o.least_samples, "n",
                "only display functions with more events than this");
   flags.call(0, "percent-limit", "percent", "Don't show entries under that percent",
-             [&r](std::string_view word) {
-               report::set_percent_limit(r, word);
-               return Result<>();
-             });
+             [&r](std::string_view word) { return report::set_percent_limit(r, word); });
   flags.call(0, "percentage", "relative|absolute", "How to display percentage of filtered entries",
              [&r](std::string_view word) -> Result<> {
                if (word != "relative" && word != "absolute")

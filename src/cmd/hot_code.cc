@@ -1,12 +1,11 @@
 #include "cmd/hot_code.h"
 
-#include <Zydis/Zydis.h>
-
 #include <algorithm>
 #include <map>
 
 #include "base/file.h"
 #include "base/text.h"
+#include "disasm/disassembler.h"
 #include "script/code_bytes.h"
 
 namespace sonde {
@@ -52,8 +51,6 @@ class HotCode {
   /// Sums by place, then by function as the object knows it: what was inlined belongs to what is
   /// around it.
   void find_functions() {
-    abi::Arch arch = arch_of(session_);
-    if (arch != abi::Arch::kX86 && arch != abi::Arch::kX86_64) return;
     const StackSamples& samples = profile_.samples;
     std::vector<uint64_t> hits(session_.frames().size());
     std::vector<StackNodeId> node_of(hits.size());  // of some sample
@@ -111,46 +108,37 @@ class HotCode {
   }
 
   void disassemble(const CodeBytes::Code& code, const SymbolInfo& info, CodeListing& listing) {
-    ZydisMachineMode mode =
-        code.is_64_bit ? ZYDIS_MACHINE_MODE_LONG_64 : ZYDIS_MACHINE_MODE_LEGACY_32;
-    size_t at = 0;
-    while (at < code.bytes.size()) {
+    auto disassembler =
+        disasm::Disassembler::make(arch_of(session_), {.is_64_bit = code.is_64_bit});
+    if (!disassembler) return;  // of a machine whose instructions nobody here reads
+    disasm::Instruction instruction;
+    for (size_t at = 0; at < code.bytes.size(); at += instruction.length) {
       if (listing.instructions.size() == kMostInstructions) {
         listing.is_cut = true;
         return;
       }
+      disassembler->decode(code.bytes.subspan(at), at, instruction);
       CodeInstruction& made = listing.instructions.emplace_back();
       made.offset = static_cast<uint32_t>(at);
-      ZydisDisassembledInstruction decoded;
-      auto status =
-          ZydisDisassembleATT(mode, at, code.bytes.data() + at, code.bytes.size() - at, &decoded);
-      if (!ZYAN_SUCCESS(status)) {
-        made.text = fmt::format(".byte 0x{:02x}", std::to_integer<unsigned>(code.bytes[at]));
-        ++at;
-        continue;
-      }
-      made.text = text_of(decoded, at, code.bytes.size(), info);
-      at += decoded.info.length;
+      made.text = text_of(instruction, code.bytes.size(), info);
     }
   }
   /// Where a jump or call goes is written as an offset inside the function, and as a name outside.
-  [[nodiscard]] std::string text_of(const ZydisDisassembledInstruction& decoded, uint64_t at,
-                                    size_t size, const SymbolInfo& info) const {
-    const ZydisDecodedOperand& operand = decoded.operands[0];
-    bool is_relative = decoded.info.operand_count_visible == 1 &&
-                       operand.type == ZYDIS_OPERAND_TYPE_IMMEDIATE &&
-                       operand.imm.is_relative == ZYAN_TRUE;
-    if (!is_relative) return decoded.text;
-    uint64_t target = at + decoded.info.length + static_cast<uint64_t>(operand.imm.value.s);
-    std::string_view words = decoded.text;
-    std::string mnemonic(words.substr(0, words.rfind(' ')));
-    if (target < size) return fmt::format("{} {:x}", mnemonic, target);
+  [[nodiscard]] std::string text_of(const disasm::Instruction& instruction, size_t size,
+                                    const SymbolInfo& info) const {
+    bool goes_elsewhere =
+        instruction.flow == disasm::Flow::kJump || instruction.flow == disasm::Flow::kCall;
+    if (!instruction.target || !goes_elsewhere) return instruction.text;
+    uint64_t target = *instruction.target;
+    std::string_view words = trim(instruction.text);
+    std::string_view before = trim(words.substr(0, words.rfind(' ')));
+    if (target < size) return fmt::format("{} {:x}", before, target);
     SymbolId symbol = session_.symbolizer().find(info.dso, info.start + target);
-    if (!symbol.valid()) return fmt::format("{} <elsewhere>", mnemonic);
+    if (!symbol.valid()) return fmt::format("{} <elsewhere>", before);
     uint64_t offset = info.start + target - session_.symbolizer().start_of(symbol);
     std::string_view name = session_.symbolizer().name(symbol);
-    return offset == 0 ? fmt::format("{} {}", mnemonic, name)
-                       : fmt::format("{} {}+{:x}", mnemonic, name, offset);
+    return offset == 0 ? fmt::format("{} {}", before, name)
+                       : fmt::format("{} {}+{:x}", before, name, offset);
   }
 
   // Source lines.

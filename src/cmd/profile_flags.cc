@@ -1,5 +1,7 @@
 #include "cmd/profile_flags.h"
 
+#include <cstdlib>
+
 #include "base/file.h"
 #include "base/text.h"
 #include "symbol/debuginfod.h"
@@ -77,6 +79,15 @@ void declare_gate(FlagTable& flags, EventGate::Choice& gate) {
 std::function<Result<>(std::string_view)> words_into(std::vector<std::string>& list) {
   return [&list](std::string_view text) { return add_words(text, list); };
 }
+Result<double> parse_percent(std::string_view word) {
+  std::string number(word.ends_with('%') ? word.substr(0, word.size() - 1) : word);
+  char* end = nullptr;
+  double percent = std::strtod(number.c_str(), &end);
+  if (number.empty() || *end != 0 || !(percent >= 0))
+    return fail(ErrorCode::kUsage, "expects a percentage, not '{}'", word);
+  return percent;
+}
+
 std::function<Result<>(std::string_view)> numbers_into(std::vector<uint32_t>& list) {
   return [&list](std::string_view text) { return add_numbers(text, list); };
 }

@@ -26,6 +26,8 @@ void declare_gate(FlagTable& flags, EventGate::Choice& gate);
 /// Readers of an option's value, for FlagTable::call. `list` must outlive the table.
 /// "a,b,file://names": words, and those that a file lists, one a line.
 std::function<Result<>(std::string_view)> words_into(std::vector<std::string>& list);
+/// "0.5", or "0.5%".
+Result<double> parse_percent(std::string_view word);
 /// "0,2-5".
 std::function<Result<>(std::string_view)> numbers_into(std::vector<uint32_t>& list);
 
