@@ -16,6 +16,7 @@ from overheads import compare_overheads, compare_traces
 from pages import open_page
 from pictures import compare_pictures
 from recorders import compare_recorders
+from kmem import compare_kmem
 from sched import compare_sched
 from stacks import compare_stacks
 from tops import compare_tops
@@ -120,6 +121,7 @@ def main():
         data = str(recording(options))
         compare(name, ["annotate", "--stdio", "-i", data, hottest_function(sonde, data, workload().name)], 10)
     compare_sched(bench, sonde, perf, KEPT, options.only)
+    compare_kmem(bench, sonde, perf, KEPT, options.only)
     compare_pictures(bench, sonde, perf, lambda: recording(options), KEPT, options.only)
     name = "data convert --to-json"
     if options.only in name:

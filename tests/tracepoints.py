@@ -22,7 +22,7 @@ HEADER_PAGE = ("\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n\tfield:
 HEADER_EVENT = "# compressed entry header\n"
 
 
-def format_text(name, number, fields):
+def format_text(name, number, fields, print_fmt='"of a test"'):
     lines = [f"name: {name}", f"ID: {number}", "format:"]
     lines += [f"\tfield:{kind} {field};\toffset:{offset};\tsize:{size};\tsigned:{signed};"
               for kind, field, offset, size, signed in COMMON] + [""]
@@ -33,21 +33,21 @@ def format_text(name, number, fields):
         offset = -(-offset // min(size, 8)) * min(size, 8)
         lines.append(f"\tfield:{declared};\toffset:{offset};\tsize:{size};\tsigned:{signed};")
         offset += size
-    return "\n".join(lines) + '\n\nprint fmt: "of a test"\n'
+    return "\n".join(lines) + f"\n\nprint fmt: {print_fmt}\n"
 
 
 def sized(text, how="<Q"):
     return struct.pack(how, len(text)) + text.encode()
 
 
-def tracing_data(events):
-    """As trace.dat files begin (trace-cmd.dat(5)); `events`: name -> (id, fields)."""
+def tracing_data(events, prints=None):
+    """As trace.dat files begin (trace-cmd.dat(5)); `events`: name -> (id, fields), `prints`: name -> print format."""
     data = b"\x17\x08\x44tracing" + b"0.6\0" + bytes([0, 8]) + struct.pack("<I", 4096)
     data += b"header_page\0" + sized(HEADER_PAGE) + b"header_event\0" + sized(HEADER_EVENT) + struct.pack("<I", 0)
     systems = {}
     for name, (number, fields) in events.items():
         system, _, own = name.partition(":")
-        systems.setdefault(system, []).append(format_text(own, number, fields))
+        systems.setdefault(system, []).append(format_text(own, number, fields, (prints or {}).get(name, '"of a test"')))
     data += struct.pack("<I", len(systems))
     for system, texts in systems.items():
         data += system.encode() + b"\0" + struct.pack("<I", len(texts)) + b"".join(sized(text) for text in texts)
@@ -55,21 +55,22 @@ def tracing_data(events):
 
 
 class Recording:
-    """`events`: name -> [(C type, field)]. With `stacks`, samples may have call chains: lists of addresses, innermost first."""
+    """`events`: name -> [(C type, field)], `prints`: name -> print format. With `stacks`, samples may have call chains: lists of
+    addresses, innermost first."""
 
-    def __init__(self, events, stacks=False):
+    def __init__(self, events, stacks=False, prints=None):
         self.events = {name: (FIRST_ID + i, fields) for i, (name, fields) in enumerate(events.items())}
         self.stacks = stacks
         kinds = "IP|TID|TIME|CPU|RAW|IDENTIFIER" + ("|CALLCHAIN" if stacks else "")
         self.lines = [f"event : name = {name}, id = {{ {number} }}, type = 2, config = {number:#x}, sample_period = 1, "
                       f"sample_type = {kinds}, sample_id_all = 1" for name, (number, _) in self.events.items()]
-        self.lines.append("feature TRACING_DATA: hex:" + tracing_data(self.events).hex())
+        self.lines.append("feature TRACING_DATA: hex:" + tracing_data(self.events, prints).hex())
 
     def name(self, tid, name, pid=None):
         self.lines.append(f'COMM pid={pid or tid} tid={tid} comm="{name}" time=1 cpu=0 event=0')
 
-    def add(self, event, time_ns, cpu=0, tid=1, process=None, chain=(), cut=None, **values):
-        """`values`: of the event's fields; `cut`: only so many bytes of them."""
+    def add(self, event, time_ns, cpu=0, tid=1, process=None, chain=(), cut=None, context="user", **values):
+        """`values`: of the event's fields; `cut`: only so many bytes of them; `context`: whose the chain is."""
         number, fields = self.events[event]
         raw = struct.pack("<HBBi", number, 0, 0, tid)
         for kind, field in fields:
@@ -77,7 +78,7 @@ class Recording:
             value = values.get(field, b"" if kind == "char[16]" else 0)
             raw += b"\0" * (-len(raw) % min(size, 8))
             raw += struct.pack("<" + letter, value.encode() if isinstance(value, str) else value)
-        stack = f" chain=user,{','.join(map(hex, chain))}" if chain else ""
+        stack = f" chain={context},{','.join(map(hex, chain))}" if chain else ""
         self.lines.append(f"SAMPLE id={number} mode=user ip=0x401000 pid={process or tid} tid={tid} time={time_ns} cpu={cpu} "
                           f"raw=hex:{raw[:cut].hex()}{stack}")
 

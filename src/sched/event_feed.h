@@ -1,8 +1,7 @@
 // SchedFeed: the scheduler's events of a recording, in order of time, in bounded memory.
 //
-// One thread walks over the file and cuts the events that are wanted out of their records; they are
-// sorted by rounds (perfdata/ordering.h), and the caller's thread takes them, some thousands at a
-// time. So an analysis never touches a record, and what is held are two rounds of SchedEvents.
+// The events that are wanted are cut out of their records (replay/record_feed.h), so an analysis
+// never touches a record, and what is held are two rounds of SchedEvents.
 //
 //   SchedFeed feed(walk, kinds(SchedKind::kSwitch, SchedKind::kRecord), losses);
 //   feed.run([&](std::span<const SchedEvent> events) { … });
@@ -14,17 +13,11 @@
 
 #include "base/loss.h"
 #include "perfdata/file_walk.h"
+#include "replay/record_feed.h"
 #include "sched/event_places.h"
 #include "sched/sched_event.h"
 
 namespace sonde {
-
-struct FeedCounts {
-  uint64_t records = 0;      // of every type
-  uint64_t lost = 0;         // events that the kernel says it lost
-  uint64_t lost_chunks = 0;  // records that say so
-  uint32_t highest_cpu = 0;  // of any sample
-};
 
 class SchedFeed {
  public:
@@ -60,7 +53,7 @@ class SchedFeed {
   }
 
  private:
-  class Reader;
+  class Cutter;
   FileWalk& walk_;
   LossLedger& losses_;
   std::vector<EventPlaces> places_;

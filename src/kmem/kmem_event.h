@@ -1,0 +1,42 @@
+// One thing that the kernel's allocators did, cut out of a sample of one of their tracepoints
+// (include/trace/events/kmem.h).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace sonde {
+
+enum class KmemKind : uint8_t {
+  kOther,      // a sample of any other event: never given
+  kSlabAlloc,  // kmalloc, kmem_cache_alloc, and until Linux 6.1 the same with _node
+  kSlabFree,   // kfree, kmem_cache_free
+  kPageAlloc,  // mm_page_alloc
+  kPageFree,   // mm_page_free
+};
+
+/// The places that call chains of allocations name, as a small number.
+using AllocPathId = uint32_t;
+
+struct KmemEvent {
+  uint64_t time = 0;                  // ns
+  const std::byte* record = nullptr;  // its header
+  uint64_t what = 0;                  // address of the object; page: its pfn or address
+  uint64_t call_site = 0;             // of slab events
+  uint64_t requested = 0, allocated = 0;  // bytes, of kSlabAlloc
+  uint32_t cpu = 0;
+  int32_t node = -1;         // of kSlabAlloc: NUMA node that was asked for; -1: any
+  uint32_t order = 0;        // of page events
+  uint32_t gfp_flags = 0;    // of kPageAlloc
+  int32_t migrate_type = 0;  // of kPageAlloc
+  AllocPathId path = 0;      // of kPageAlloc
+  uint16_t event = 0;        // index of the recording's event
+  KmemKind kind = KmemKind::kOther;
+};
+
+/// For RoundSorterOf: only tells events apart.
+[[nodiscard]] inline uint64_t place_in_file(const KmemEvent& event) {
+  return reinterpret_cast<uintptr_t>(event.record);
+}
+
+}  // namespace sonde

@@ -1,0 +1,48 @@
+// The tables and summaries of `kmem stat`.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "base/sink.h"
+#include "kmem/gfp_names.h"
+#include "kmem/page_stats.h"
+#include "kmem/slab_stats.h"
+#include "replay/walk_machine.h"
+
+namespace sonde {
+
+/// Which rows, and how their places are shown.
+struct KmemTableStyle {
+  const WalkMachine* symbols = nullptr;  // null: addresses
+  int64_t lines = -1;                    // rows at the most; -1: all
+  bool by_caller = false;                // else by object or page
+};
+
+/// Above and below headings and at the end of a table.
+void write_table_line(Sink& out);
+
+void write_slab_rows(Sink& out, const std::vector<SlabRow>& rows, const KmemTableStyle& style);
+void write_slab_summary(Sink& out, const SlabSums& sums);
+
+/// What the numbers of migrate types mean: include/linux/mmzone.h. Linux 4.4 gave them a new order.
+struct MigrateTypes {
+  std::array<std::string_view, 6> brief;
+  std::array<std::string_view, PageStats::kMigrateTypes> headings;
+
+  /// Of a kernel by its release, "6.1.0-13-amd64"; an unknown one is a newer one.
+  static const MigrateTypes& of_kernel(std::string_view release);
+};
+
+struct PageTableStyle : KmemTableStyle {
+  const GfpNames* gfp = nullptr;
+  const MigrateTypes* types = nullptr;
+  bool live_only = false;
+  bool pages_are_pfns = true;
+};
+
+void write_gfp_names(Sink& out, const GfpNames& names);
+void write_page_rows(Sink& out, const std::vector<PageRow>& rows, const PageTableStyle& style);
+void write_page_summary(Sink& out, const PageStats& stats, const MigrateTypes& types);
+
+}  // namespace sonde

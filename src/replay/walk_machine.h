@@ -1,0 +1,65 @@
+// WalkMachine: who ran and what the kernel had where, for analyses that walk over a recording once
+// (record_feed.h) instead of opening it as a Session.
+//
+//   WalkMachine machine(walk);
+//   … machine.keep(record) for every record that is no sample, while the walk goes by …
+//   machine.settle(symbol_options, env);
+//   machine.load(addresses);
+//   machine.kernel_symbol(addresses[0]) …   machine.comm(tid) …
+//
+// Only names of threads and the kernel's own mappings are kept: user space is not resolved.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/env.h"
+#include "base/string_pool.h"
+#include "perfdata/file_walk.h"
+#include "replay/sideband_pass.h"
+#include "symbol/symbolizer.h"
+
+namespace sonde {
+
+/// The function of the kernel that an address lies in.
+struct KernelSymbol {
+  std::string_view name;
+  uint64_t start = 0;   // its own address
+  uint64_t offset = 0;  // of the address in it
+};
+
+class WalkMachine {
+ public:
+  /// `walk` must outlive this.
+  explicit WalkMachine(const FileWalk& walk);
+
+  /// From one thread, before settle.
+  void keep(const OtherRecord& record);
+  /// The walk is over.
+  void settle(SymbolOptions options, const Env& env);
+
+  /// After it, kernel_symbol knows these addresses, and others where it is cheap. Once.
+  void load(std::span<const uint64_t> addresses);
+  [[nodiscard]] std::optional<KernelSymbol> kernel_symbol(uint64_t address) const;
+  /// "schedule+0x23", or "0xffff…" where no symbol is known.
+  [[nodiscard]] std::string kernel_label(uint64_t address) const;
+  /// The list of symbols that names come from: a path, where it is one.
+  [[nodiscard]] std::string_view symbol_source() const;
+
+  /// The last name of a thread; ":tid" where none was recorded.
+  [[nodiscard]] std::string_view comm(uint32_t tid) const;
+  [[nodiscard]] const Machine& machine() const { return machine_; }
+
+ private:
+  const FileWalk& walk_;
+  StringPool strings_;
+  Machine machine_;
+  std::vector<OtherRecord> records_;
+  std::unique_ptr<Symbolizer> symbolizer_;
+};
+
+}  // namespace sonde
