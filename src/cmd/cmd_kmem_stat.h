@@ -4,8 +4,8 @@
 #include <memory>
 #include <string>
 
-#include "cmd/cmd_sched.h"
 #include "cmd/command.h"
+#include "cmd/recording_input.h"
 
 namespace sonde {
 
@@ -23,12 +23,10 @@ struct KmemOptions {
   std::string time;
   bool raw_addresses = false, live = false;
   bool pages_by_default = false;
-  SchedInput input;
+  RecordingInput input;
 
   void declare(FlagTable& flags);
-  [[nodiscard]] bool wants_slab() const {
-    return slab > 0 || (page == 0 && !pages_by_default);
-  }
+  [[nodiscard]] bool wants_slab() const { return slab > 0 || (page == 0 && !pages_by_default); }
   [[nodiscard]] bool wants_page() const { return page > 0 || (slab == 0 && pages_by_default); }
 
  private:

@@ -1,26 +1,7 @@
 // sched: what the scheduler did with each task and each CPU.
 #include "cmd/cmd_sched.h"
 
-#include <sys/stat.h>
-
 namespace sonde {
-
-void SchedInput::declare(FlagTable& flags) {
-  flags.text('i', "input", path, "file", "input file name");
-  flags.boolean('f', "force", force, "don't complain, do it");
-  flags.count('v', "verbose", verbose, "be more verbose");
-}
-
-std::string SchedInput::chosen_path(const Env& env) const {
-  if (!path.empty()) return path;
-  struct stat info{};
-  bool is_pipe = ::fstat(env.in_fd, &info) == 0 && S_ISFIFO(info.st_mode);
-  return is_pipe ? "-" : "perf.data";
-}
-
-OpenOptions SchedInput::open_options(const Env& env) const {
-  return {.force = force, .stdin_fd = env.in_fd};
-}
 
 namespace {
 
@@ -66,7 +47,7 @@ The options here may also stand behind the subcommand.)");
   }
 
  private:
-  SchedInput input_;
+  RecordingInput input_;
 };
 
 }  // namespace

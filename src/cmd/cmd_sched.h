@@ -1,31 +1,21 @@
-// The subcommands of `sched`, and what they share.
+// The subcommands of `sched`.
 #pragma once
 
 #include <memory>
-#include <string>
 
 #include "cmd/command.h"
-#include "perfdata/recording.h"
+#include "cmd/recording_input.h"
 
 namespace sonde {
 
-/// -i, -f and -v, which stand before the subcommand or behind it.
-struct SchedInput {
-  std::string path;  // empty: perf.data, or standard input where that is a pipe
-  bool force = false;
-  int verbose = 0;
-
-  void declare(FlagTable& flags);
-  [[nodiscard]] std::string chosen_path(const Env& env) const;
-  [[nodiscard]] OpenOptions open_options(const Env& env) const;
-};
+using SchedInput = RecordingInput;
 
 std::unique_ptr<Command> make_sched_record();
-std::unique_ptr<Command> make_sched_script(SchedInput input);
-std::unique_ptr<Command> make_sched_latency(SchedInput input);
-std::unique_ptr<Command> make_sched_map(SchedInput input);
-std::unique_ptr<Command> make_sched_timehist(SchedInput input);
-std::unique_ptr<Command> make_sched_replay(SchedInput input);
-std::unique_ptr<Command> make_sched_stats(SchedInput input);
+std::unique_ptr<Command> make_sched_script(RecordingInput input);
+std::unique_ptr<Command> make_sched_latency(RecordingInput input);
+std::unique_ptr<Command> make_sched_map(RecordingInput input);
+std::unique_ptr<Command> make_sched_timehist(RecordingInput input);
+std::unique_ptr<Command> make_sched_replay(RecordingInput input);
+std::unique_ptr<Command> make_sched_stats(RecordingInput input);
 
 }  // namespace sonde

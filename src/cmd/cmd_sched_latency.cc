@@ -7,7 +7,7 @@ namespace {
 
 class SchedLatency final : public Command {
  public:
-  explicit SchedLatency(SchedInput input) : input_(std::move(input)) {}
+  explicit SchedLatency(RecordingInput input) : input_(std::move(input)) {}
 
   void declare(FlagTable& flags) override {
     flags.usage("[<options>]");
@@ -45,7 +45,7 @@ class SchedLatency final : public Command {
   }
 
  private:
-  SchedInput input_;
+  RecordingInput input_;
   std::string sort_ = "avg, max, switch, runtime";
   bool per_task_ = false;
   std::optional<int64_t> cpu_;
@@ -53,7 +53,7 @@ class SchedLatency final : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> make_sched_latency(SchedInput input) {
+std::unique_ptr<Command> make_sched_latency(RecordingInput input) {
   return std::make_unique<SchedLatency>(std::move(input));
 }
 

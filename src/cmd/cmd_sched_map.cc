@@ -9,7 +9,7 @@ namespace {
 
 class SchedMap final : public Command {
  public:
-  explicit SchedMap(SchedInput input) : input_(std::move(input)) {}
+  explicit SchedMap(RecordingInput input) : input_(std::move(input)) {}
 
   void declare(FlagTable& flags) override {
     flags.usage("[<options>]");
@@ -51,13 +51,13 @@ With --task-name only switches to and from those tasks are shown; others are a d
   }
 
  private:
-  SchedInput input_;
+  RecordingInput input_;
   SwitchMapOptions options_;
 };
 
 }  // namespace
 
-std::unique_ptr<Command> make_sched_map(SchedInput input) {
+std::unique_ptr<Command> make_sched_map(RecordingInput input) {
   return std::make_unique<SchedMap>(std::move(input));
 }
 

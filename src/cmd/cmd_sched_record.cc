@@ -45,7 +45,7 @@ std::unique_ptr<Command> make_sched_record() {
   return preset(make_record(), record_words(), kRecordText);
 }
 
-std::unique_ptr<Command> make_sched_script(SchedInput input) {
+std::unique_ptr<Command> make_sched_script(RecordingInput input) {
   std::vector<std::string> words;
   if (!input.path.empty()) words = {"-i", input.path};
   if (input.force) words.emplace_back("-f");

@@ -48,7 +48,7 @@ void write_plan(Sink& out, const ReplayPlan& plan) {
 
 class SchedReplay final : public Command {
  public:
-  explicit SchedReplay(SchedInput input) : input_(std::move(input)) {}
+  explicit SchedReplay(RecordingInput input) : input_(std::move(input)) {}
 
   void declare(FlagTable& flags) override {
     flags.usage("[<options>]");
@@ -100,13 +100,13 @@ The time in which CPUs were idle passes, and uses no CPU.)");
     return {};
   }
 
-  SchedInput input_;
+  RecordingInput input_;
   int64_t repeat_ = 10;
 };
 
 }  // namespace
 
-std::unique_ptr<Command> make_sched_replay(SchedInput input) {
+std::unique_ptr<Command> make_sched_replay(RecordingInput input) {
   return std::make_unique<SchedReplay>(std::move(input));
 }
 

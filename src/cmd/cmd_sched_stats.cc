@@ -176,7 +176,7 @@ struct StatsView {
 
 class StatsReport final : public Command {
  public:
-  explicit StatsReport(SchedInput input) : input_(std::move(input)) {}
+  explicit StatsReport(RecordingInput input) : input_(std::move(input)) {}
   void declare(FlagTable& flags) override {
     flags.usage("[<options>]");
     flags.description(
@@ -193,13 +193,13 @@ class StatsReport final : public Command {
   }
 
  private:
-  SchedInput input_;
+  RecordingInput input_;
   StatsView view_;
 };
 
 class StatsDiff final : public Command {
  public:
-  explicit StatsDiff(SchedInput input) : input_(std::move(input)) {}
+  explicit StatsDiff(RecordingInput input) : input_(std::move(input)) {}
   void declare(FlagTable& flags) override {
     flags.usage("[<options>] [<old file> <new file>]");
     flags.description(
@@ -225,12 +225,12 @@ class StatsDiff final : public Command {
   }
 
  private:
-  SchedInput input_;
+  RecordingInput input_;
 };
 
 class SchedStats final : public Command {
  public:
-  explicit SchedStats(SchedInput input) : input_(std::move(input)) {}
+  explicit SchedStats(RecordingInput input) : input_(std::move(input)) {}
   void declare(FlagTable& flags) override {
     flags.usage("[<options>] {record|report|diff} | [<command>]");
     flags.subcommands({"record", "report", "diff"});
@@ -259,13 +259,13 @@ class SchedStats final : public Command {
   }
 
  private:
-  SchedInput input_;
+  RecordingInput input_;
   StatsView view_;
 };
 
 }  // namespace
 
-std::unique_ptr<Command> make_sched_stats(SchedInput input) {
+std::unique_ptr<Command> make_sched_stats(RecordingInput input) {
   return std::make_unique<SchedStats>(std::move(input));
 }
 

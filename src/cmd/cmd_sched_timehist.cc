@@ -4,7 +4,7 @@
 #include "cmd/cmd_report_time.h"
 #include "cmd/cmd_sched.h"
 #include "cmd/profile_flags.h"
-#include "sched/switch_stacks.h"
+#include "sched/event_stacks.h"
 #include "sched/timehist.h"
 
 namespace sonde {
@@ -12,7 +12,7 @@ namespace {
 
 class SchedTimehist final : public Command {
  public:
-  explicit SchedTimehist(SchedInput input) : input_(std::move(input)) {}
+  explicit SchedTimehist(RecordingInput input) : input_(std::move(input)) {}
 
   void declare(FlagTable& flags) override {
     flags.usage("[<options>]");
@@ -53,16 +53,16 @@ class SchedTimehist final : public Command {
     walk.emplace(TRY(FileWalk::open(path, input_.open_options(env), env.losses)));
     TRY(look_at(*walk, env));
     std::optional<Session> session;
-    std::optional<SwitchStacks> stacks;
+    std::optional<EventStacks> stacks;
     LossLedger counted_already;
     if (options_.stacks) {
       walk.reset();
       session.emplace(TRY(Session::open(path, session_options(env), env)));
       walk.emplace(session->recording(), counted_already);
-      stacks.emplace(*session);
+      stacks.emplace(*session, switch_stacks());
     }
     SchedFeed feed(*walk, session ? counted_already : env.losses);
-    auto text = [&](const SchedEvent& event) { return stacks->text(event); };
+    auto text = [&](const SchedEvent& event) { return stacks->text(event.record); };
     Timehist history(options_, text, env.out);
     feed.want(history.wanted(feed));
     if (summary_only_) feed.sort_where_taken();
@@ -103,7 +103,7 @@ class SchedTimehist final : public Command {
                   walk.facts().path, env.tool);
     constexpr uint32_t kGuess = 4;  // where the recording does not say how many CPUs there were
     options_.cpu_count = walk.features().cpus_online.value_or(kGuess);
-    options_.stacks = want_stacks_ && SwitchStacks::are_in(walk.events());
+    options_.stacks = want_stacks_ && EventStacks::are_in(walk.events(), switch_stacks());
     if (want_stacks_ && !options_.stacks) env.err.print("Samples do not have callchains.\n");
     return {};
   }
@@ -117,7 +117,7 @@ class SchedTimehist final : public Command {
     return options;
   }
 
-  SchedInput input_;
+  RecordingInput input_;
   TimehistOptions options_;
   SymbolOptions symbols_;
   bool want_stacks_ = true, summary_ = false, summary_only_ = false;
@@ -127,7 +127,7 @@ class SchedTimehist final : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> make_sched_timehist(SchedInput input) {
+std::unique_ptr<Command> make_sched_timehist(RecordingInput input) {
   return std::make_unique<SchedTimehist>(std::move(input));
 }
 

@@ -42,7 +42,8 @@ class WalkMachine {
   /// The walk is over.
   void settle(SymbolOptions options, const Env& env);
 
-  /// After it, kernel_symbol knows these addresses, and others where it is cheap. Once.
+  /// After it, kernel_symbol knows these addresses, and others where it is cheap. Cheapest at once
+  /// for all.
   void load(std::span<const uint64_t> addresses);
   [[nodiscard]] std::optional<KernelSymbol> kernel_symbol(uint64_t address) const;
   /// "schedule+0x23", or "0xffff…" where no symbol is known.

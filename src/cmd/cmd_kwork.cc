@@ -1,0 +1,134 @@
+// kwork: what the kernel's own work costs: interrupts, softirqs, workqueues, and the tasks beside.
+#include "cmd/cmd_kwork.h"
+
+#include "base/text.h"
+#include "cmd/cmd_report_time.h"
+#include "cmd/profile_flags.h"
+#include "cmd/refused_options.h"
+
+namespace sonde {
+namespace {
+
+constexpr std::array kDumped{
+    RefusedOption{'D', "dump-raw-trace", nullptr, "dump raw trace in ASCII",
+                  "`script -D` dumps the records of a recording"},
+};
+constexpr std::array kBpf{
+    RefusedOption{'b', "use-bpf", nullptr, "Use BPF to measure kernel work",
+                  "nothing is measured in the kernel; `kwork record` makes a recording of it"},
+};
+
+Result<> parse_classes(std::string_view words, std::vector<WorkClass>& classes) {
+  for (std::string_view part : split(words, ',')) {
+    for (std::string_view word : split(part, ' ')) {
+      if (word.empty()) continue;
+      std::optional<WorkClass> found = work_class_of(word);
+      if (!found) return fail(ErrorCode::kUsage, "Error: Unknown --event key: `{}'", word);
+      classes.push_back(*found);
+    }
+  }
+  return {};
+}
+
+class Kwork final : public Command {
+ public:
+  void declare(FlagTable& flags) override {
+    flags.usage("[<options>] {record|report|latency|timehist|top}");
+    flags.subcommands({"record", "report", "latency", "timehist", "top"});
+    flags.stop_at_first_word();
+    flags.description(
+        R"(Records what the kernel does beside running tasks (`kwork record`), and says for each interrupt, softirq and work item how long it ran (`report`), how long it had waited since it was raised (`latency`), and both for each single time (`timehist`). `top` adds up whom the CPUs' time went to.
+
+The options here may also stand behind the subcommand.)");
+    flags.section("EXAMPLES", R"(  sonde kwork record -- sleep 1
+  sonde kwork report -S
+  sonde kwork latency
+  sonde kwork timehist -n NET_RX
+  sonde kwork -k sched,irq,softirq record -- make
+  sonde kwork top)");
+    request_.declare(flags);
+  }
+
+  std::unique_ptr<Command> subcommand(const Arguments& arguments) override {
+    constexpr size_t kShortest = 3;
+    if (arguments.empty()) return nullptr;
+    std::string_view word = arguments[0];
+    auto is = [&](std::string_view name) {
+      return word.size() >= kShortest && name.starts_with(word);
+    };
+    if (is("record")) return make_kwork_record(request_);
+    if (is("report")) return make_kwork_report(request_);
+    if (is("latency")) return make_kwork_latency(request_);
+    if (is("timehist")) return make_kwork_timehist(request_);
+    if (is("top")) return make_kwork_top(request_);
+    return nullptr;
+  }
+
+  Result<int> run(Env& /*env*/, const Arguments& arguments) override {
+    if (arguments.empty()) return fail(ErrorCode::kUsage, "");
+    return fail(ErrorCode::kUsage, "Error: kwork has no subcommand '{}'", arguments[0]);
+  }
+
+ private:
+  KworkRequest request_;
+};
+
+}  // namespace
+
+void KworkRequest::declare(FlagTable& flags) {
+  flags
+      .call('k', "kwork", "kwork", "list of kwork to profile (irq, softirq, workqueue, sched)",
+            [this](std::string_view words) { return parse_classes(words, classes); })
+      .offers({"irq", "softirq", "workqueue", "sched"});
+  declare_refused(flags, kDumped);
+  declare_input(flags);
+}
+
+void KworkChoice::declare(FlagTable& flags) {
+  flags.call('C', "cpu", "cpu", "list of cpus to profile", numbers_into(cpus));
+  flags.text('n', "name", name, "name", "event name to profile");
+  flags.text(0, "time", time, "str", "Time span for analysis (start,stop)");
+}
+
+Result<WorkOptions> KworkChoice::options(WorkView view, const KworkRequest& request) const {
+  WorkOptions options{.view = view, .cpus = cpus, .name = name};
+  if (!request.classes.empty()) options.classes = request.classes;
+  if (time.find('%') != std::string::npos)
+    return fail(ErrorCode::kUsage, "Invalid time span: --time expects start,stop in seconds");
+  auto ranges = TRY(parse_time_ranges(time, 0, 0));
+  if (ranges.size() > 1)
+    return fail(ErrorCode::kUsage, "--time: one span at a time, not {}", ranges.size());
+  if (!ranges.empty()) {
+    options.from_ns = ranges[0].from_ns;
+    options.to_ns = ranges[0].to_ns == UINT64_MAX ? 0 : ranges[0].to_ns;
+  }
+  return options;
+}
+
+void declare_kwork_bpf(FlagTable& flags) {
+  declare_refused(flags, kBpf);
+}
+
+FeedCounts read_work(FileWalk& walk, WorkAnalysis& analysis, WorkNames& names, SortedBy sorted_by,
+                     LossLedger& losses) {
+  std::vector<TracepointWish> wishes = work_wishes(analysis.options().classes);
+  TracepointFeed feed(walk, wishes, losses);
+  feed.want_records({abi::kRecordMmap, abi::kRecordMmap2, abi::kRecordKsymbol});
+  feed.run(
+      [&](std::span<const TracepointItem> items) {
+        for (const TracepointItem& item : items) {
+          if (item.kind != TracepointItem::kOther)
+            analysis.take(item, feed);
+          else
+            names.keep({item.time, EventId(size_t{item.event}), feed.record(item)});
+        }
+      },
+      sorted_by);
+  return feed.counts();
+}
+
+std::unique_ptr<Command> make_kwork() {
+  return std::make_unique<Kwork>();
+}
+
+}  // namespace sonde

@@ -1,0 +1,47 @@
+// The subcommands of `kwork`, and what they share.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cmd/command.h"
+#include "cmd/recording_input.h"
+#include "kwork/work_analysis.h"
+
+namespace sonde {
+
+/// What may stand before the subcommand.
+struct KworkRequest {
+  RecordingInput input;
+  std::vector<WorkClass> classes;  // -k; empty: the subcommand's own
+
+  void declare(FlagTable& flags);
+  /// The same, for a subcommand whose -k says something else.
+  void declare_input(FlagTable& flags) { input.declare(flags); }
+};
+
+/// What the subcommands that read a recording have in common: -C, -n, --time.
+struct KworkChoice {
+  std::vector<uint32_t> cpus;
+  std::string name, time;
+
+  void declare(FlagTable& flags);
+  /// kUsage where the time is none.
+  [[nodiscard]] Result<WorkOptions> options(WorkView view, const KworkRequest& request) const;
+};
+
+/// Declares -b, which ends the command with a word.
+void declare_kwork_bpf(FlagTable& flags);
+
+/// Reads a recording, once, into an analysis.
+FeedCounts read_work(FileWalk& walk, WorkAnalysis& analysis, WorkNames& names, SortedBy sorted_by,
+                     LossLedger& losses);
+
+std::unique_ptr<Command> make_kwork_record(KworkRequest request);
+std::unique_ptr<Command> make_kwork_report(KworkRequest request);
+std::unique_ptr<Command> make_kwork_latency(KworkRequest request);
+std::unique_ptr<Command> make_kwork_timehist(KworkRequest request);
+std::unique_ptr<Command> make_kwork_top(KworkRequest request);
+
+}  // namespace sonde

@@ -1,0 +1,67 @@
+// kwork report: how long the kernel's work took; kwork latency: how long it had waited.
+#include "cmd/cmd_kwork.h"
+#include "kwork/work_report.h"
+
+namespace sonde {
+namespace {
+
+constexpr std::string_view kReportText =
+    R"(A table of the kernel's work: for each interrupt, softirq and work item, and each CPU, how long it ran in sum, how often, and how long at the most, and when that was. Events whose partner is missing are counted below it.)";
+constexpr std::string_view kLatencyText =
+    R"(A table of the kernel's work: for each softirq and work item, and each CPU, how long it waited from the moment that it was raised to the one at which it began: on average, and at the most, and when that was. Interrupts have no raise.)";
+
+class KworkTable final : public Command {
+ public:
+  KworkTable(WorkView view, KworkRequest request) : view_(view), request_(std::move(request)) {
+    if (view_ == WorkView::kLatency) sort_ = "avg, max, count";
+  }
+
+  void declare(FlagTable& flags) override {
+    bool is_latency = view_ == WorkView::kLatency;
+    flags.usage("[<options>]");
+    flags.description(is_latency ? kLatencyText : kReportText);
+    flags.text(
+        's', "sort", sort_, "key[,key2...]",
+        is_latency ? "sort by key(s): avg, max, count" : "sort by key(s): runtime, max, count");
+    if (!is_latency)
+      flags.boolean('S', "with-summary", with_summary_, "Show summary with statistics");
+    choice_.declare(flags);
+    declare_kwork_bpf(flags);
+    request_.declare(flags);
+  }
+  [[nodiscard]] bool paged() const override { return true; }
+
+  Result<int> run(Env& env, const Arguments& arguments) override {
+    if (!arguments.empty()) return fail(ErrorCode::kUsage, "Error: too many arguments");
+    std::vector<WorkSortKey> sort = TRY(parse_work_sort(sort_));
+    WorkOptions options = TRY(choice_.options(view_, request_));
+    const RecordingInput& input = request_.input;
+    FileWalk walk =
+        TRY(FileWalk::open(input.chosen_path(env), input.open_options(env), env.losses));
+    WalkMachine machine(walk);
+    WorkNames names(machine, {}, env);
+    WorkAnalysis analysis(std::move(options), names);
+    FeedCounts counts = read_work(walk, analysis, names, SortedBy::kTaker, env.losses);
+    write_work_report(env.out, analysis, sort, with_summary_, counts);
+    return 0;
+  }
+
+ private:
+  WorkView view_;
+  KworkRequest request_;
+  KworkChoice choice_;
+  std::string sort_ = "runtime, max, count";
+  bool with_summary_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_kwork_report(KworkRequest request) {
+  return std::make_unique<KworkTable>(WorkView::kRuntime, std::move(request));
+}
+
+std::unique_ptr<Command> make_kwork_latency(KworkRequest request) {
+  return std::make_unique<KworkTable>(WorkView::kLatency, std::move(request));
+}
+
+}  // namespace sonde

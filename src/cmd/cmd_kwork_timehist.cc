@@ -1,0 +1,93 @@
+// kwork timehist: each time that the kernel did some work, how long it took and had waited.
+#include <optional>
+
+#include "cmd/cmd_kwork.h"
+#include "cmd/profile_flags.h"
+#include "kwork/work_history.h"
+#include "sched/event_stacks.h"
+
+namespace sonde {
+namespace {
+
+// Where work began.
+constexpr std::array<std::string_view, 4> kEntries{"irq:irq_handler_entry", "irq:softirq_entry",
+                                                   "workqueue:workqueue_execute_start",
+                                                   "sched:sched_switch"};
+constexpr std::array<std::string_view, 2> kSoftirqEntries{"__softirqentry_text_start",
+                                                          "__do_softirq"};
+constexpr StackSubject kEntryStacks{kEntries, kSoftirqEntries};
+
+class KworkTimehist final : public Command {
+ public:
+  explicit KworkTimehist(KworkRequest request) : request_(std::move(request)) {}
+
+  void declare(FlagTable& flags) override {
+    flags.usage("[<options>]");
+    flags.description(
+        R"(A line each time that an interrupt, a softirq or a work item ended: when it began and ended, on which CPU, how long it ran, and how long it had waited since it was raised. With -g, the line ends with the place where work began last, which is its own unless other CPUs began some meanwhile.)");
+    flags.boolean('g', "call-graph", wants_stacks_, "Display call chains if present");
+    flags.number(0, "max-stack", max_stack_, "n",
+                 "Maximum number of functions to display backtrace.");
+    choice_.declare(flags);
+    declare_symbol_sources(flags, symbols_);  // -k is the kernel's image here, as in perf
+    request_.declare_input(flags);
+  }
+  [[nodiscard]] bool paged() const override { return true; }
+
+  Result<int> run(Env& env, const Arguments& arguments) override {
+    if (!arguments.empty()) return fail(ErrorCode::kUsage, "Error: too many arguments");
+    WorkOptions options = TRY(choice_.options(WorkView::kHistory, request_));
+    std::string path = request_.input.chosen_path(env);
+    // Stacks need the recording as a whole; without them one pass over the file does.
+    std::optional<FileWalk> walk;
+    walk.emplace(TRY(FileWalk::open(path, request_.input.open_options(env), env.losses)));
+    std::optional<Session> session;
+    std::optional<EventStacks> stacks;
+    LossLedger counted_already;
+    if (wants_stacks_ && EventStacks::are_in(walk->events(), kEntryStacks)) {
+      walk.reset();
+      session.emplace(TRY(Session::open(path, session_options(env), env)));
+      walk.emplace(session->recording(), counted_already);
+      stacks.emplace(*session, kEntryStacks);
+    }
+    WalkMachine machine(*walk);
+    WorkNames names(machine, symbols_, env);
+    WorkAnalysis analysis(std::move(options), names);
+    WorkHistory history(env.out);
+    std::string_view stack;
+    if (stacks)
+      analysis.on_begin([&](const TracepointItem& item) {
+        if (std::string_view own = stacks->text(item.record); !own.empty()) stack = own;
+      });
+    analysis.on_span([&](const Work& work, const WorkSpan& span) {
+      history.write(work, span, stacks ? &stack : nullptr);
+    });
+    history.write_head();
+    read_work(*walk, analysis, names, SortedBy::kReader, session ? counted_already : env.losses);
+    return 0;
+  }
+
+ private:
+  [[nodiscard]] SessionOptions session_options(const Env& env) const {
+    SessionOptions options;
+    options.open = request_.input.open_options(env);
+    options.symbols = symbols_;
+    options.max_stack = frames_to_keep(max_stack_);
+    options.inlines = chosen_inlines(std::nullopt);
+    return options;
+  }
+
+  KworkRequest request_;
+  KworkChoice choice_;
+  SymbolOptions symbols_;
+  bool wants_stacks_ = false;
+  uint32_t max_stack_ = 5;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_kwork_timehist(KworkRequest request) {
+  return std::make_unique<KworkTimehist>(std::move(request));
+}
+
+}  // namespace sonde

@@ -1,0 +1,61 @@
+// kwork top: whom the CPUs' time went to.
+#include "cmd/cmd_kwork.h"
+#include "kwork/work_shares.h"
+
+namespace sonde {
+namespace {
+
+class KworkTop final : public Command {
+ public:
+  explicit KworkTop(KworkRequest request) : request_(std::move(request)) {
+    if (request_.classes.empty())
+      request_.classes = {WorkClass::kSched, WorkClass::kIrq, WorkClass::kSoftirq};
+  }
+
+  void declare(FlagTable& flags) override {
+    flags.usage("[<options>]");
+    flags.description(
+        R"(How busy each CPU was, and a table of tasks: what part of a CPU's time each ran, without the interrupts and softirqs that came over it. It is counted from switch to switch, not sampled: tasks that live for moments are in it. The recording needs `kwork -k sched,irq,softirq record`.)");
+    flags.text('s', "sort", sort_, "key[,key2...]", "sort by key(s): rate, runtime, tid");
+    choice_.declare(flags);
+    declare_kwork_bpf(flags);
+    request_.declare(flags);
+  }
+  [[nodiscard]] bool paged() const override { return true; }
+
+  Result<int> run(Env& env, const Arguments& arguments) override {
+    if (!arguments.empty()) return fail(ErrorCode::kUsage, "Error: too many arguments");
+    std::vector<ShareSortKey> sort = TRY(parse_share_sort(sort_));
+    WorkOptions options = TRY(choice_.options(WorkView::kShares, request_));
+    const RecordingInput& input = request_.input;
+    FileWalk walk =
+        TRY(FileWalk::open(input.chosen_path(env), input.open_options(env), env.losses));
+    bool has_switches = false;
+    for (const EventDesc& event : walk.events().all())
+      has_switches |= event.name == "sched:sched_switch";
+    if (!has_switches)
+      return fail(ErrorCode::kFailed,
+                  "{}: No sched_switch events found. Have you run '{} kwork -k sched,irq,softirq "
+                  "record'?",
+                  walk.facts().path, env.tool);
+    WalkMachine machine(walk);
+    WorkNames names(machine, {}, env);
+    WorkAnalysis analysis(std::move(options), names);
+    read_work(walk, analysis, names, SortedBy::kTaker, env.losses);
+    write_work_shares(env.out, work_shares(analysis, sort));
+    return 0;
+  }
+
+ private:
+  KworkRequest request_;
+  KworkChoice choice_;
+  std::string sort_ = "rate, runtime";
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_kwork_top(KworkRequest request) {
+  return std::make_unique<KworkTop>(std::move(request));
+}
+
+}  // namespace sonde

@@ -1,0 +1,22 @@
+// Which recording a subcommand reads: -i, -f and -v, which stand before the subcommand or behind
+// it.
+#pragma once
+
+#include <string>
+
+#include "cmd/command.h"
+#include "perfdata/recording.h"
+
+namespace sonde {
+
+struct RecordingInput {
+  std::string path;  // empty: perf.data, or standard input where that is a pipe
+  bool force = false;
+  int verbose = 0;
+
+  void declare(FlagTable& flags);
+  [[nodiscard]] std::string chosen_path(const Env& env) const;
+  [[nodiscard]] OpenOptions open_options(const Env& env) const;
+};
+
+}  // namespace sonde

@@ -1,0 +1,68 @@
+// What the kernel's work cost: each event is added to the work that it is about, and spans of time
+// come out, of the kind that a view asks for.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "kwork/work_names.h"
+#include "kwork/work_table.h"
+#include "replay/tracepoint_feed.h"
+
+namespace sonde {
+
+enum class WorkView : uint8_t {
+  kRuntime,  // entry to exit
+  kLatency,  // raise to entry
+  kHistory,  // both, span by span
+  kShares,   // entry to exit, of tasks and of what interrupted them
+};
+
+struct WorkOptions {
+  WorkView view = WorkView::kRuntime;
+  std::vector<WorkClass> classes{WorkClass::kIrq, WorkClass::kSoftirq, WorkClass::kWorkqueue};
+  std::vector<uint32_t> cpus;       // only these; empty: all
+  std::string name;                 // only work of this name, and such as has none; empty: all
+  uint64_t from_ns = 0, to_ns = 0;  // only this time; 0: no limit
+};
+
+/// The events of `classes`; their kind is their place in work_tracepoints().
+std::vector<TracepointWish> work_wishes(std::span<const WorkClass> classes);
+
+class WorkAnalysis {
+ public:
+  /// A span that ended with `item`, of the views that show each (kHistory).
+  using OnSpan = std::function<void(const Work&, const WorkSpan&)>;
+  /// Work began with this item (kHistory).
+  using OnBegin = std::function<void(const TracepointItem&)>;
+
+  WorkAnalysis(WorkOptions options, WorkNames& names)
+      : options_(std::move(options)), names_(names) {}
+  void on_span(OnSpan call) { on_span_ = std::move(call); }
+  void on_begin(OnBegin call) { on_begin_ = std::move(call); }
+
+  void take(const TracepointItem& item, const TracepointFeed& feed);
+
+  [[nodiscard]] const WorkOptions& options() const { return options_; }
+  [[nodiscard]] const WorkTable& table() const { return table_; }
+  /// Of the events that counted; 0 where none did.
+  [[nodiscard]] uint64_t first_ns() const { return first_ns_; }
+  [[nodiscard]] uint64_t last_ns() const { return last_ns_; }
+
+ private:
+  void take_phase(WorkPhase phase, uint64_t id, std::string_view subject,
+                  const TracepointItem& item, const TracepointFeed& feed);
+  void enter(Work& work, const TracepointItem& item);
+  void exit(Work& work, const TracepointItem& item);
+  bool counts(const Work& work, uint64_t time);
+
+  WorkOptions options_;
+  WorkNames& names_;
+  WorkTable table_;
+  OnSpan on_span_;
+  OnBegin on_begin_;
+  uint64_t first_ns_ = 0, last_ns_ = 0;
+};
+
+}  // namespace sonde

@@ -1,0 +1,21 @@
+// The tables of `kwork report` and `kwork latency`: a row per piece of work and CPU.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "base/sink.h"
+#include "kwork/work_analysis.h"
+
+namespace sonde {
+
+/// By what rows are sorted, largest first; as many as are named.
+enum class WorkSortKey : uint8_t { kId, kRuntime, kAverage, kLongest, kCount };
+/// "runtime, max, count". kUsage where a key is none.
+Result<std::vector<WorkSortKey>> parse_work_sort(std::string_view keys);
+
+void write_work_report(Sink& out, const WorkAnalysis& analysis, std::span<const WorkSortKey> sort,
+                       bool with_summary, const FeedCounts& counts);
+
+}  // namespace sonde

@@ -1,0 +1,58 @@
+// Where samples of an event were taken: their call chains as a line shows them,
+//
+//   " do_wait <- kernel_wait4 <- do_syscall_64"
+//
+// leaf first, without the functions that are in all of them. A text is made once per chain.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tsl/robin_map.h>
+
+#include "replay/session.h"
+
+namespace sonde {
+
+/// Whose stacks, and the functions that are left out. What it points to outlives its users.
+struct StackSubject {
+  std::span<const std::string_view> events;
+  std::span<const std::string_view> left_out;
+
+  [[nodiscard]] bool has_event(std::string_view name) const;
+  [[nodiscard]] bool leaves_out(std::string_view function) const;
+};
+/// sched_switch: where tasks left their CPU, without the scheduler's own functions.
+[[nodiscard]] StackSubject switch_stacks();
+
+/// Frames that a session must keep at most so that `wanted` are left without those.
+[[nodiscard]] constexpr uint32_t frames_to_keep(uint32_t wanted) {
+  constexpr uint32_t kLeftOut = 2;
+  return wanted > UINT32_MAX - kLeftOut ? UINT32_MAX : wanted + kLeftOut;
+}
+
+class EventStacks {
+ public:
+  /// Whether one of the events was recorded with call chains.
+  [[nodiscard]] static bool are_in(const EventTable& events, const StackSubject& subject);
+
+  /// `session` must outlive this, and its samples must have call chains.
+  EventStacks(const Session& session, const StackSubject& subject);
+
+  /// Of the sample whose record begins there; empty where it has no chain. Valid for the life of
+  /// this object.
+  [[nodiscard]] std::string_view text(const std::byte* record);
+
+ private:
+  [[nodiscard]] std::string spell(ChainId chain) const;
+
+  const Session& session_;
+  StackSubject subject_;
+  tsl::robin_map<const std::byte*, uint32_t> chains_;  // ChainId by the record's header
+  std::vector<std::string> texts_;                     // by ChainId
+  std::vector<char> is_spelled_;
+};
+
+}  // namespace sonde
