@@ -1,6 +1,8 @@
 // `report`: where the time of a recording went, as tables with call graphs.
 #include "base/text.h"
+#include "cmd/cmd_report_browser.h"
 #include "cmd/cmd_report_counts.h"
+#include "cmd/cmd_report_heading.h"
 #include "cmd/cmd_report_options.h"
 #include "cmd/cmd_report_page.h"
 #include "cmd/cmd_report_plan.h"
@@ -11,7 +13,6 @@
 #include "cmd/header_text.h"
 #include "cmd/profile_flags.h"
 #include "cmd/stitching.h"
-#include "render/short_count.h"
 #include "render/table_text.h"
 #include "replay/prepare_lines.h"
 
@@ -30,6 +31,7 @@ class ReportCommand final : public Command {
     o_.skip_empty = TRY(config.get_bool("report.skip-empty", o_.skip_empty));
     if (auto limit = config.get("report.percent-limit")) TRY(report::set_percent_limit(o_, *limit));
     if (auto sort = config.get("report.sort_order")) o_.sort = std::string(*sort);
+    if (!TRY(config.get_bool("tui.report", true))) o_.browser = false;
     return configure_call_graph(config);
   }
 
@@ -40,7 +42,7 @@ class ReportCommand final : public Command {
     report::declare_flags(flags, o_);
   }
 
-  [[nodiscard]] bool paged() const override { return true; }
+  [[nodiscard]] bool paged() const override { return !wants_browser(); }
 
   Result<int> run(Env& env, const Arguments& arguments) override {
     if (arguments.size() > 1) return fail(ErrorCode::kUsage, "Error: too many arguments");
@@ -53,6 +55,9 @@ class ReportCommand final : public Command {
     Session session = TRY(open(env));
     if (session.counts().records_by_type[abi::kRecordAuxtrace] != 0) TRY(meet_traces(env));
     if (o_.dump) return dump(env, session);
+    if (wants_browser() && report::can_browse(env)) return open_browser(std::move(session), env);
+    if (o_.browser.value_or(false))
+      env.err.write("--tui: there is no terminal to show it on; this is the text of --stdio\n");
     TraceTexts traces(session);
     Plan plan;
     if (!o_.header_only && !o_.stats && !o_.tasks && !o_.mmaps)
@@ -71,6 +76,32 @@ class ReportCommand final : public Command {
   }
 
  private:
+  /// What asks for a text of its own is no browser's.
+  [[nodiscard]] bool wants_browser() const {
+    bool asks_text = o_.header || o_.header_only || o_.stats || o_.tasks || o_.mmaps || o_.dump ||
+                     o_.threads || o_.html || !o_.separator.empty() || o_.input == "-";
+    return o_.browser.value_or(true) && !asks_text;
+  }
+
+  Result<int> open_browser(Session session, Env& env) {
+    auto prepare = [this, &env](Session opened) -> Result<std::unique_ptr<report::OpenRecording>> {
+      auto recording = std::make_unique<report::OpenRecording>(std::move(opened));
+      Plan plan = TRY(report::make_plan(o_, recording->session, recording->traces));
+      TRY(prepare_tables(recording->session, plan, env));
+      return recording;
+    };
+    auto open_another = [this, &env, prepare](const std::string& path) {
+      std::string before = std::exchange(o_.input, path);
+      auto opened = open(env);
+      o_.input = before;
+      return opened ? prepare(std::move(*opened))
+                    : Result<std::unique_ptr<report::OpenRecording>>(
+                          std::unexpected(std::move(opened).error()));
+    };
+    auto recording = TRY(prepare(std::move(session)));
+    return report::browse(std::move(recording), o_, open_another, env);
+  }
+
   [[nodiscard]] Result<> check_options() const {
     if (o_.hierarchy && o_.fields)
       return fail(ErrorCode::kUsage,
@@ -152,12 +183,17 @@ class ReportCommand final : public Command {
     return 0;
   }
 
-  Result<int> write_tables(Env& env, Session& session, const TraceTexts& traces, const Plan& plan) {
+  Result<> prepare_tables(Session& session, const Plan& plan, Env& env) const {
     if (o_.stitch_lbr) say_about_stitching(session.recording(), env.err);
     if (plan.rows != report::RowsOf::kSamples) session.load_all_symbols();
     TRY(check_data(session, plan));
-    for (const std::string& column : plan.elided) env.out.print("# {}\n", column);
     if (shows_lines()) prepare_lines(session);
+    return {};
+  }
+
+  Result<int> write_tables(Env& env, Session& session, const TraceTexts& traces, const Plan& plan) {
+    TRY(prepare_tables(session, plan, env));
+    for (const std::string& column : plan.elided) env.out.print("# {}\n", column);
     report::ReportBuilder builder(session, traces, o_, plan, env.tool);
     auto reports = TRY(builder.build());
     if (builder.samples() == 0) {
@@ -170,7 +206,7 @@ class ReportCommand final : public Command {
         .header = !o_.quiet,
         .color = o_.color == "always" || (o_.color == "auto" && env.out.is_terminal())};
     for (const std::unique_ptr<EventReport>& table : reports) {
-      if (!o_.quiet) write_heading(env.out, *table, plan);
+      if (!o_.quiet) report::write_heading(env.out, *table, o_, plan);
       render::write_table(env.out, table->table, text);
       env.out.write("\n\n");
       if (env.out.failed() != 0) break;
@@ -179,7 +215,7 @@ class ReportCommand final : public Command {
     return 0;
   }
 
-  Result<> check_data(const Session& session, const Plan& plan) {
+  Result<> check_data(const Session& session, const Plan& plan) const {
     uint64_t bits = 0;
     for (const EventDesc& event : session.events().all()) bits |= event.attr.sample_type;
     if ((bits & abi::kSampleCallchain) == 0) {
@@ -196,22 +232,6 @@ class ReportCommand final : public Command {
       return fail(ErrorCode::kFailed,
                   "Selected -b but no branch data. Did you call perf record without -b?");
     return {};
-  }
-
-  void write_heading(Sink& out, const EventReport& table, const Plan& plan) {
-    out.print("# Samples: {} of event{} '{}'", render::short_count(table.samples),
-              table.members.size() > 1 || table.was_joined ? "s" : "", table.name);
-    if (o_.reference_graphs && table.name.find("call-graph=no") != std::string::npos)
-      out.write(", show reference callgraph");
-    if (!o_.time.empty()) out.print(" (time slices: {})", o_.time);
-    if (o_.memory_mode) {
-      out.print("\n# Total weight : {}", table.period);
-      if (!plan.sort_words.empty()) out.print("\n# Sort order   : {}", plan.sort_words);
-    } else {
-      out.print("\n# Event count (approx.): {}", table.period);
-    }
-    if (o_.socket >= 0) out.print("\n# Processor Socket: {}", o_.socket);
-    out.write("\n#\n");
   }
 
   ReportOptions o_;

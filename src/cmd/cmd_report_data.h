@@ -15,7 +15,12 @@ struct EventReport::Data {
       key_of_choice;  // Plan::keys → KeySet; SIZE_MAX where the event lacks the field
   std::vector<std::unique_ptr<Profile>> profiles;
   std::unique_ptr<TableRows> rows;
+  std::vector<uint32_t> table_rows;  // of `rows`, by row of the table; of a hierarchy's upper
+                                     // levels one of those below
 };
+
+/// The place that made a row: a sample's own, or a step of its path.
+[[nodiscard]] const Frame& frame_of_row(const EventReport::Data& data, const Row& row);
 
 /// Columns, rows and trees of a flat table.
 void fill_table(EventReport& report, const ReportOptions& options, const Plan& plan);

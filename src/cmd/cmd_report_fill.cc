@@ -77,6 +77,7 @@ class TableFiller {
     report_.table.text_buffer().reserve(rows.size() * kTextPerRow);
     for (uint32_t row : rows) add_row(row);
     set_user_widths();
+    data_.table_rows = rows;
     if (plan_.call_graph) add_trees(report_, options_, plan_, std::move(rows));
   }
 
@@ -182,10 +183,7 @@ void append_key_text(const EventReport::Data& data, size_t key, uint32_t row, ui
   by.text_of_row(by.multiplies() ? value * samples : value, data.rows->any(row).first_sample, out);
 }
 
-namespace {
-
-/// The place that made a row: a sample's own, or a step of its path.
-const Frame& frame_of(const EventReport::Data& data, const Row& row) {
+const Frame& frame_of_row(const EventReport::Data& data, const Row& row) {
   const ProfileInput& input = data.input;
   FrameId own = input.samples.leaf[row.first_sample];
   ChainId chain = input.samples.chain_of(row.first_sample);
@@ -196,8 +194,6 @@ const Frame& frame_of(const EventReport::Data& data, const Row& row) {
   size_t step = options.caller_order ? frames.size() - row.first_step : row.first_step - 1;
   return input.frame(row.first_step <= kept ? frames[step] : own);
 }
-
-}  // namespace
 
 view::Column key_column(const EventReport::Data& data, size_t key) {
   const SortKey& by = data.keys.key(key);
@@ -217,7 +213,7 @@ size_t key_width(const EventReport::Data& data, size_t key, uint32_t row) {
   const Row& made = data.rows->any(row);
   size_t width = by.width(data.rows->value(row, key), made.first_sample);
   size_t unresolved = by.unresolved_width();
-  return width < unresolved && !frame_of(data, made).symbol.valid() ? unresolved : width;
+  return width < unresolved && !frame_of_row(data, made).symbol.valid() ? unresolved : width;
 }
 
 void fill_table(EventReport& report, const ReportOptions& options, const Plan& plan) {

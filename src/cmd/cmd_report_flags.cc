@@ -155,13 +155,21 @@ void declare_output(FlagTable& flags, ReportOptions& o) {
               return {};
             })
       .when_bare("sonde.html");
-  flags.act(0, "stdio", "Use the stdio interface", [] { return Result<>(); });
+  flags.act(0, "stdio", "Use the stdio interface", [&o]() -> Result<> {
+    o.browser = false;
+    return {};
+  });
+  flags.act(0, "tui", "Use the TUI interface", [&o]() -> Result<> {
+    o.browser = true;
+    return {};
+  });
   flags.call(0, "stdio-color", "mode",
              "'always' (default), 'never' or 'auto' only applicable to --stdio mode",
              [&o](std::string_view word) -> Result<> {
                if (word != "always" && word != "never" && word != "auto")
                  return fail(ErrorCode::kUsage, "expects always, never or auto, not '{}'", word);
                o.color = word;
+               o.browser = false;
                return {};
              });
 }
@@ -177,7 +185,6 @@ constexpr RefusedOption kReportRefuses[] = {
      "branches are not put into call chains yet; -b shows them as rows"},
     {0, "total-cycles", nullptr, "Sort all blocks by 'Sampled Cycles%'",
      "blocks between branches are not added up yet; -b -s cycles shows the branches"},
-    {0, "tui", nullptr, "Use the TUI interface", "there is no terminal interface yet; use --stdio"},
     {0, "gtk", nullptr, "Use the GTK2 interface", "there is none; use --stdio"},
 };
 

@@ -125,6 +125,7 @@ class HierarchyFiller {
     table.add_text();
     table.end_row();
     table.depth.push_back(static_cast<uint32_t>(level));
+    data_.table_rows.push_back(node.rows[0]);
     bool is_leaf = level + 1 == keys_.size();
     tree_rows_.push_back(is_leaf ? node.rows[0] : TableRows::kAbsent);
   }

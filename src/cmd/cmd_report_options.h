@@ -73,7 +73,8 @@ struct ReportOptions {
   // For those who make tables of their own from the rows (diff, top).
   bool only_rows = false;                                 // tables stay empty
   bool leave_out_kernel = false, leave_out_user = false;  // samples of that mode
-  bool ipc_beside_symbol = true;  // -s symbol also shows instructions per cycle
+  std::vector<uint32_t> shown_cpus;  // of an open session, as -C of one to be opened
+  bool ipc_beside_symbol = true;     // -s symbol also shows instructions per cycle
 
   // Filters.
   std::vector<std::string> comms, dsos, symbols;
@@ -98,6 +99,7 @@ struct ReportOptions {
   bool threads = false;       // -T
   bool raw_counters = false;  // --pretty raw
   std::string color = "auto";
+  std::optional<bool> browser;  // --tui, --stdio
 
   // Taken for perf's sake.
   std::optional<bool> inlines;  // --inline, --no-inline; neither: of unwound chains

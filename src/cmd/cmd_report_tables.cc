@@ -136,6 +136,10 @@ std::vector<uint32_t> ReportBuilder::samples_of(EventId event) const {
         return samples.time[i] >= range.from_ns && samples.time[i] <= range.to_ns;
       });
     });
+  if (!options_.shown_cpus.empty())
+    std::erase_if(found, [&](uint32_t i) {
+      return std::ranges::find(options_.shown_cpus, samples.cpu[i]) == options_.shown_cpus.end();
+    });
   if (options_.leave_out_kernel)
     std::erase_if(found, [&](uint32_t i) { return samples.cpu_mode[i] == abi::kMiscKernel; });
   if (options_.leave_out_user)

@@ -6,8 +6,8 @@
 namespace sonde::report {
 namespace {
 
-/// Makes the call trees of a table's rows, some rows ahead and in parallel; trees that were handed
-/// out are forgotten.
+/// Makes the call trees of a table's rows, some rows ahead and in parallel. Trees that were handed
+/// out are forgotten, and made again where somebody asks a second time.
 class TreeSource {
  public:
   TreeSource(const EventReport::Data& data, const ReportOptions& options, bool relative_threshold,
@@ -31,7 +31,10 @@ class TreeSource {
     // Rows too light for a tree may be hundreds of thousands: they are not worth a parallel step.
     view::CallTree shown;
     if (!find(rows_[row], shown)) return shown;
-    if (row < ready_from_ || row >= ready_from_ + ready_.size()) prepare(row);
+    bool is_near = row >= ready_from_ && row < ready_from_ + ready_.size();
+    if (is_near && taken_[row - ready_from_]) return make(rows_[row]);
+    if (!is_near) prepare(row);
+    taken_[row - ready_from_] = true;
     return std::move(ready_[row - ready_from_]);
   }
 
@@ -43,6 +46,7 @@ class TreeSource {
     ready_from_ = row;
     ready_.clear();
     ready_.resize(std::min(kAhead, rows_.size() - row));
+    taken_.assign(ready_.size(), false);
     auto make_one = [&](size_t i) { ready_[i] = make(rows_[row + i]); };
     if (profile_.trie().size() < kSmallTrie)
       for (size_t i = 0; i < ready_.size(); ++i) make_one(i);
@@ -107,6 +111,7 @@ class TreeSource {
   oneapi::tbb::enumerable_thread_specific<CallTreeBuilder> builders_;
   size_t ready_from_ = 0;
   std::vector<view::CallTree> ready_;
+  std::vector<bool> taken_;
 };
 
 }  // namespace

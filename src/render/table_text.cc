@@ -26,11 +26,13 @@ size_t level_margin(const Table& table) {
 
 class RowWriter {
  public:
-  RowWriter(Sink& out, const Table& table, const TableTextOptions& options)
-      : out_(out), table_(table), options_(options) {}
+  RowWriter(const Table& table, const TableTextOptions& options)
+      : table_(table), options_(options) {}
 
-  void write(size_t row) {
+  /// Holds until the next one.
+  const std::string& line(size_t row, std::vector<size_t>* starts = nullptr) {
     line_.clear();
+    if (starts != nullptr) starts->clear();
     bool first = true;
     if (table_.hierarchy_levels != 0) line_.append(table_.depth[row] * kLevelIndent, ' ');
     size_t cell = 0;
@@ -45,6 +47,7 @@ class RowWriter {
       if (is_last && options_.separator.empty()) line_.append(level_margin(table_), ' ');
       size_t invisible = 0;
       size_t begin = line_.size();
+      if (starts != nullptr) starts->push_back(begin);
       if (column.kind == Column::Kind::kNotAvailable)
         fmt::format_to(std::back_inserter(line_), " {:>{}}", "N/A", column.value_width - 1);
       else if (column.kind == Column::Kind::kText)
@@ -53,19 +56,12 @@ class RowWriter {
         invisible = append_numbers(column, row, cell);
       cell += column.values;
       size_t shown = line_.size() - begin - invisible;
-      if (!is_last && shown < width(column)) line_.append(width(column) - shown, ' ');
+      if (!is_last && shown < column_width(column)) line_.append(column_width(column) - shown, ' ');
     }
-    line_ += '\n';
-    out_.write({line_.data(), line_.size()});
+    return line_;
   }
 
  private:
-  static size_t width(const Column& column) {
-    return column.user_width != 0 && column.kind == Column::Kind::kText
-               ? column.user_width
-               : std::max(column.width, column.user_width);
-  }
-
   /// How many of the appended characters don't show.
   size_t append_numbers(const Column& column, size_t row, size_t cell) {
     size_t invisible = 0;
@@ -101,7 +97,7 @@ class RowWriter {
   }
 
   void append_text(const Column& column, std::string_view text) {
-    size_t limit = width(column);
+    size_t limit = column_width(column);
     if (column.cuts) text = text.substr(0, limit);
     if (column.right_aligned && text.size() < limit) line_.append(limit - text.size(), ' ');
     size_t begin = line_.size();
@@ -112,7 +108,6 @@ class RowWriter {
                    options_.separator[0], '.');
   }
 
-  Sink& out_;
   const Table& table_;
   const TableTextOptions& options_;
   std::string line_;
@@ -137,22 +132,45 @@ void append_title(std::string& line, const Column& column) {
   if (!column.right_aligned) line.append(width - title.size(), ' ');
 }
 
+/// Both lines: titles, and dots below them.
+struct HeaderLines {
+  std::string titles = "# ", dots = "# ";
+};
+
 /// All levels' titles stand in the one column.
-void write_hierarchy_header(Sink& out, const Table& table, const TableTextOptions& options) {
+HeaderLines hierarchy_header(const Table& table, const TableTextOptions& options) {
+  HeaderLines lines;
   bool plain = options.separator.empty();
   std::string margin(plain ? level_margin(table) : 0, ' ');
-  std::string titles = "# " + margin;
-  std::string dots = "# " + std::string(margin.size(), '.');
+  lines.titles += margin;
+  lines.dots += std::string(margin.size(), '.');
   for (size_t i = 0; i + 1 < table.columns.size(); ++i) {
-    append_title(titles, table.columns[i]);
-    titles += plain ? "  " : std::string_view(options.separator);
-    if (i > 0) dots += plain ? ".." : std::string_view(options.separator);
-    dots.append(title_width(table.columns[i]), '.');
+    append_title(lines.titles, table.columns[i]);
+    lines.titles += plain ? "  " : std::string_view(options.separator);
+    if (i > 0) lines.dots += plain ? ".." : std::string_view(options.separator);
+    lines.dots.append(title_width(table.columns[i]), '.');
   }
-  titles += table.columns.back().title;
-  dots += plain ? "  " : std::string_view(options.separator);
-  dots.append(table.columns.back().width, '.');
-  out.print("{}\n{}\n#\n", titles, dots);
+  lines.titles += table.columns.back().title;
+  lines.dots += plain ? "  " : std::string_view(options.separator);
+  lines.dots.append(table.columns.back().width, '.');
+  return lines;
+}
+
+HeaderLines header_lines(const Table& table, const TableTextOptions& options) {
+  if (table.hierarchy_levels != 0) return hierarchy_header(table, options);
+  HeaderLines lines;
+  bool first = true;
+  std::string_view gap = options.separator.empty() ? "  " : std::string_view(options.separator);
+  for (const Column& column : table.columns) {
+    if (!first) {
+      lines.titles += gap;
+      lines.dots += gap;
+    }
+    first = false;
+    append_title(lines.titles, column);
+    lines.dots.append(title_width(column), '.');
+  }
+  return lines;
 }
 
 void write_note(Sink& out, const Table& table, size_t row, std::string_view note) {
@@ -166,31 +184,34 @@ void write_note(Sink& out, const Table& table, size_t row, std::string_view note
 
 }  // namespace
 
+size_t column_width(const Column& column) {
+  return column.user_width != 0 && column.kind == Column::Kind::kText
+             ? column.user_width
+             : std::max(column.width, column.user_width);
+}
+
+std::string table_row_text(const Table& table, size_t row, const TableTextOptions& options,
+                           std::vector<size_t>& starts) {
+  return RowWriter(table, options).line(row, &starts);
+}
+
+std::string table_titles(const Table& table, const TableTextOptions& options) {
+  return header_lines(table, options).titles;
+}
+
 void write_table_header(Sink& out, const Table& table, const TableTextOptions& options) {
-  if (table.hierarchy_levels != 0) return write_hierarchy_header(out, table, options);
-  std::string titles = "# ";
-  std::string dots = "# ";
-  bool first = true;
-  std::string_view gap = options.separator.empty() ? "  " : std::string_view(options.separator);
-  for (const Column& column : table.columns) {
-    if (!first) {
-      titles += gap;
-      dots += gap;
-    }
-    first = false;
-    append_title(titles, column);
-    dots.append(title_width(column), '.');
-  }
-  out.print("{}\n", titles);
-  if (options.separator.empty()) out.print("{}\n#\n", dots);
+  HeaderLines lines = header_lines(table, options);
+  out.print("{}\n", lines.titles);
+  if (options.separator.empty() || table.hierarchy_levels != 0) out.print("{}\n#\n", lines.dots);
 }
 
 void write_table(Sink& out, const Table& table, const TableTextOptions& options) {
   if (options.header) write_table_header(out, table, options);
-  RowWriter writer(out, table, options);
+  RowWriter writer(table, options);
   auto note = table.notes.begin();
   for (size_t row = 0; row < table.rows(); ++row) {
-    writer.write(row);
+    out.write(writer.line(row));
+    out.put('\n');
     for (; note != table.notes.end() && note->first == row; ++note)
       write_note(out, table, row, note->second);
     if (!table.tree || table.graph.style == view::GraphStyle::kNone) continue;

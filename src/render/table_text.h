@@ -2,6 +2,9 @@
 // with its call tree below it; or with a separator (-t) as values for other programs.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "base/sink.h"
 #include "view/table.h"
 
@@ -12,6 +15,16 @@ struct TableTextOptions {
   bool header = true;
   bool color = false;
 };
+
+/// One row without the line's end, for those who place the lines of a table themselves.
+/// `starts`: where in it the columns' texts begin.
+[[nodiscard]] std::string table_row_text(const view::Table& table, size_t row,
+                                         const TableTextOptions& options,
+                                         std::vector<size_t>& starts);
+/// The first header line, "#" included.
+[[nodiscard]] std::string table_titles(const view::Table& table, const TableTextOptions& options);
+/// Characters that a column takes.
+[[nodiscard]] size_t column_width(const view::Column& column);
 
 void write_table_header(Sink& out, const view::Table& table, const TableTextOptions& options);
 void write_table(Sink& out, const view::Table& table, const TableTextOptions& options);

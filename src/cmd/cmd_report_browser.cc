@@ -1,0 +1,392 @@
+#include "cmd/cmd_report_browser.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/file.h"
+#include "cmd/cmd_report_heading.h"
+#include "cmd/cmd_report_level.h"
+#include "cmd/header_text.h"
+#include "tui/glyphs.h"
+#include "tui/menu.h"
+#include "tui/run.h"
+#include "tui/table_keys.h"
+#include "tui/text_page.h"
+
+namespace sonde::report {
+namespace {
+
+using tui::Key;
+using tui::Pages;
+
+tui::Variables variables_of(const Env& env) {
+  return [&env](std::string_view name) { return env.variable(name); };
+}
+
+class ReportPage final : public tui::Page {
+ public:
+  ReportPage(std::unique_ptr<OpenRecording> recording, const ReportOptions& options,
+             const OpenAnother& open, tui::Terminal& terminal, const tui::Theme& theme, Env& env)
+      : recording_(std::move(recording)),
+        first_options_(options),
+        open_(open),
+        terminal_(terminal),
+        env_(env),
+        screen_(theme) {}
+
+  Result<> start() {
+    levels_.clear();
+    levels_.push_back(TRY(ReportLevel::make(*recording_, first_options_, env_.tool)));
+    return {};
+  }
+
+  void draw(tui::Grid& grid) override {
+    draw_bar(grid);
+    screen_.painter.draw(grid, 1, grid.rows() - 2, level().view(), screen_.shift);
+    draw_status(grid);
+  }
+
+  void on_key(const Key& key, Pages& pages) override {
+    if (own_key(key, pages) || zoom_key(key, pages)) return;
+    tui::table_key(key, level().view(), screen_, pages);
+  }
+
+ private:
+  [[nodiscard]] ReportLevel& level() const { return *levels_.back(); }
+
+  // --- drawing ---
+
+  void draw_bar(tui::Grid& grid) const {
+    const ReportLevel& now = level();
+    std::string line = samples_line(now.report(), now.options()) + ", " +
+                       count_line(now.report(), now.options());
+    if (now.events() > 1)
+      line = fmt::format("[{}/{} Tab] {}", now.event() + 1, now.events(), line);
+    grid.fill(0, 0, grid.columns(), screen_.theme.bar);
+    size_t end = grid.put(0, 1, line, screen_.theme.bar);
+    std::string file = std::filesystem::path(first_options_.input).filename();
+    size_t width = tui::columns_of(file);
+    if (end + width + 3 < grid.columns())
+      grid.put(0, grid.columns() - width - 1, file, screen_.theme.bar);
+  }
+
+  [[nodiscard]] std::string path_text() const {
+    std::string path;
+    for (const auto& one : levels_) {
+      std::string word = one->step ? zoom_text(*one->step) : one->note;
+      if (!word.empty()) path += (path.empty() ? "all › " : " › ") + word;
+    }
+    return path;
+  }
+
+  void draw_status(tui::Grid& grid) {
+    size_t row = grid.rows() - 1;
+    tui::TableView& view = level().view();
+    std::string left = path_text();
+    const tui::TextMatch& match = view.choice().match();
+    if (!match.matches_all())
+      left += fmt::format("{}filter {}{}{}: {} of {} rows", left.empty() ? "" : " · ",
+                          match.kind() == tui::TextMatch::Kind::kRegex ? "/" : "'",
+                          match.pattern(),
+                          match.kind() == tui::TextMatch::Kind::kRegex ? "/" : "'",
+                          view.choice().matches(), view.table().rows());
+    if (left.empty()) left = "h help  Enter unfold  / filter  d t z zoom  q quit";
+    size_t place = view.empty() ? 0 : view.cursor().row + 1;
+    std::string right = fmt::format("{}/{}", place, view.choice().rows().size());
+    size_t width = right.size() + 1;
+    size_t end = grid.put(row, 1, left, screen_.theme.dim,
+                          grid.columns() > width + 2 ? grid.columns() - width - 2 : 0);
+    if (end + width <= grid.columns())
+      grid.put(row, grid.columns() - width, right, screen_.theme.dim);
+    if (view.empty()) grid.put(3, 2, "no row is left; / changes the filter", screen_.theme.note);
+  }
+
+  // --- keys ---
+
+  bool own_key(const Key& key, Pages& pages) {
+    if (key.is('q') || key.is('Q'))
+      pages.quit();
+    else if (key.is('h') || key.is('?') || key.kind == Key::Kind::kF1)
+      show_help(pages);
+    else if (key.kind == Key::Kind::kTab)
+      next_event(1);
+    else if (key.kind == Key::Kind::kBackTab)
+      next_event(level().events() - 1);
+    else if (key.is('P'))
+      print(pages);
+    else if (key.is('i'))
+      show_header(pages);
+    else if (key.is('s'))
+      choose_file(pages);
+    else if (key.is('m'))
+      show_menu(pages);
+    else
+      return false;
+    return true;
+  }
+
+  void next_event(size_t by) { level().show_event((level().event() + by) % level().events()); }
+
+  bool zoom_key(const Key& key, Pages& pages) {
+    if (key.kind == Key::Kind::kEscape || key.kind == Key::Kind::kBackspace)
+      undo(pages);
+    else if (key.is('d'))
+      zoom(level().dso_step(), "this row has no object", pages);
+    else if (key.is('t'))
+      zoom(level().thread_step(), "this row has no thread", pages);
+    else if (key.is('y'))
+      zoom(level().symbol_step(), "this row has no symbol", pages);
+    else if (key.is('k'))
+      zoom(kernel_step(), "no kernel in this recording", pages);
+    else if (key.is('z'))
+      show_zooms(pages);
+    else if (key.is('F'))
+      change(pages, level().options().relative ? "shares of all" : "shares of what is shown",
+             [](ReportOptions& o) { o.relative = !o.relative; });
+    else if (key.is('V'))
+      change(pages, level().options().verbose > 0 ? "brief" : "verbose",
+             [](ReportOptions& o) { o.verbose = o.verbose > 0 ? 0 : 1; });
+    else if (key.is('L'))
+      ask_limit(pages);
+    else
+      return false;
+    return true;
+  }
+
+  // --- other tables ---
+
+  void undo(Pages& pages) {
+    if (!level().view().choice().match().matches_all())
+      level().view().filter({});
+    else if (levels_.size() > 1)
+      levels_.pop_back();
+    else
+      pages.say("nothing to undo; q quits");
+  }
+
+  Result<> put_level(ReportOptions options, std::optional<ZoomStep> step, std::string note) {
+    auto made = TRY(ReportLevel::make(*recording_, std::move(options), env_.tool));
+    made->step = std::move(step);
+    made->note = std::move(note);
+    made->show_event(std::min(level().event(), made->events() - 1));
+    levels_.push_back(std::move(made));
+    return {};
+  }
+
+  void zoom(const std::optional<ZoomStep>& step, std::string_view without, Pages& pages) {
+    if (!step) return pages.say(std::string(without));
+    ReportOptions options = level().options();
+    Result<> done = apply_zoom(*step, options);
+    if (done) done = put_level(std::move(options), *step, "");
+    if (!done) pages.say(zoom_text(*step) + ": " + done.error().message);
+  }
+
+  template <typename Change>
+  void change(Pages& pages, std::string note, const Change& how) {
+    ReportOptions options = level().options();
+    how(options);
+    if (Result<> done = put_level(std::move(options), std::nullopt, std::move(note)); !done)
+      pages.say(done.error().message);
+  }
+
+  [[nodiscard]] std::optional<ZoomStep> kernel_step() const {
+    const DsoTable& dsos = recording_->session.machine().dsos();
+    for (const Frame& frame : recording_->session.frames())
+      if (frame.dso.valid() && dsos[frame.dso].kind == DsoKind::kKernel)
+        return ZoomStep{ZoomStep::Kind::kDso, dsos[frame.dso].short_name};
+    return std::nullopt;
+  }
+
+  void show_zooms(Pages& pages) {
+    std::vector<tui::Menu::Item> items;
+    auto add = [&](const std::optional<ZoomStep>& step) {
+      if (step)
+        items.push_back({zoom_text(*step), [this, step](Pages& to) { zoom(step, "", to); }});
+    };
+    add(level().dso_step());
+    add(level().thread_step());
+    add(level().symbol_step());
+    add(kernel_step());
+    auto add_question = [&](std::string text, std::string question, ZoomStep::Kind kind) {
+      items.push_back({std::move(text), [this, question, kind](Pages& to) {
+                         ask_zoom(question, kind, to);
+                       }});
+    };
+    add_question("CPUs …", "CPUs (0,2-3)", ZoomStep::Kind::kCpu);
+    add_question("time …", "Time (10%-20%, or seconds: 1.5,2.5)", ZoomStep::Kind::kTime);
+    add_question("thread …", "Thread id", ZoomStep::Kind::kTid);
+    add_question("processor socket …", "Socket", ZoomStep::Kind::kSocket);
+    pages.push(std::make_unique<tui::Menu>(screen_.theme, "Zoom", std::move(items)));
+  }
+
+  void ask_zoom(const std::string& question, ZoomStep::Kind kind, Pages& pages) {
+    pages.push(std::make_unique<tui::Prompt>(
+        screen_.theme, question, "", false,
+        tui::Prompt::Hooks{.on_accept = [this, kind](const std::string& text, bool, Pages& to) {
+          if (!text.empty()) zoom(ZoomStep{kind, text}, "", to);
+        }}));
+  }
+
+  void ask_limit(Pages& pages) {
+    pages.push(std::make_unique<tui::Prompt>(
+        screen_.theme, "Rows of at least (percent)", "", false,
+        tui::Prompt::Hooks{.on_accept = [this](const std::string& text, bool, Pages& to) {
+          ReportOptions options = level().options();
+          Result<> done = set_percent_limit(options, text);
+          if (done) done = put_level(std::move(options), std::nullopt, "from " + text + " %");
+          if (!done) to.say(done.error().message);
+        }}));
+  }
+
+  void show_menu(Pages& pages) {
+    std::vector<tui::Menu::Item> items;
+    auto add = [&](std::string text, char32_t key) {
+      items.push_back({std::move(text), [this, key](Pages& to) { on_key(Key::of(key), to); }});
+    };
+    add("z  zoom …", 'z');
+    add("H  hottest calls", 'H');
+    add("e  unfold everything", 'e');
+    add("c  fold everything", 'c');
+    add("/  filter …", '/');
+    add("P  print to a file", 'P');
+    add("s  other recording …", 's');
+    add("i  header of the recording", 'i');
+    add("h  help", 'h');
+    add("q  quit", 'q');
+    pages.push(std::make_unique<tui::Menu>(screen_.theme, "report", std::move(items)));
+  }
+
+  // --- other pages ---
+
+  void show_help(Pages& pages) {
+    std::vector<std::string> lines = tui::table_key_help();
+    for (std::string_view line : {
+             "Zooming: each table is the one that --stdio shows with that option",
+             "  d t y k          object, thread or process, symbol of the row; the kernel",
+             "  z                choose: also CPUs, times, sockets",
+             "  Esc              takes back the filter, then the last zoom",
+             "  F                shares of all, or of what is shown (--percentage)",
+             "  L                leave out rows below a percentage",
+             "  V                verbose: whole paths, addresses",
+             "Others",
+             "  Tab Shift-Tab    next, previous event",
+             "  m                a menu of these",
+             "  P                print to perf.hist.N in this directory",
+             "  s                another recording of this directory",
+             "  i                header of the recording",
+             "  h ? F1           this help",
+             "  q Ctrl-C         quit",
+         })
+      lines.emplace_back(line);
+    pages.push(std::make_unique<tui::TextPage>(screen_.theme, "report: keys", std::move(lines)));
+  }
+
+  void show_header(Pages& pages) {
+    StringSink text;
+    write_header_text(text, recording_->session.recording(), true);
+    std::vector<std::string> lines;
+    for (std::string_view line : split(text.text(), '\n'))
+      lines.push_back(" " + std::string(line));
+    pages.push(std::make_unique<tui::TextPage>(screen_.theme, first_options_.input, lines));
+  }
+
+  /// What is seen, unfolded as it is, as lines.
+  void print(Pages& pages) {
+    std::string path;
+    for (size_t i = 0; i == 0 || std::filesystem::exists(path); ++i)
+      path = fmt::format("perf.hist.{}", i);
+    std::ofstream file(path);
+    tui::TableView& view = level().view();
+    file << "# " << samples_line(level().report(), level().options()) << "\n# "
+         << count_line(level().report(), level().options()) << "\n#\n"
+         << render::table_titles(view.table(), {}) << '\n';
+    tui::TableView::Place place;
+    if (!view.empty()) do
+        file << tui::TablePainter::line_text(view, place) << '\n';
+      while (view.next(place));
+    file.close();
+    pages.say(file ? "written: " + path : "cannot write " + path + " in this directory");
+  }
+
+  void choose_file(Pages& pages) {
+    std::vector<std::string> paths = recordings_here();
+    std::vector<tui::Menu::Item> items;
+    for (const std::string& path : paths)
+      items.push_back({path, [this, path](Pages& to) { switch_to(path, to); }});
+    if (items.empty()) return pages.say("there is no other recording in this directory");
+    pages.push(
+        std::make_unique<tui::Menu>(screen_.theme, "Other recordings", std::move(items)));
+  }
+
+  /// By their first bytes: the magic of perf.data in either byte order.
+  static std::vector<std::string> recordings_here() {
+    std::vector<std::string> found;
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(".", error)) {
+      if (!entry.is_regular_file(error)) continue;
+      char magic[8] = {};
+      std::ifstream(entry.path()).read(magic, sizeof magic);
+      std::string_view first(magic, sizeof magic);
+      if (first == "PERFILE2" || first == "2ELIFREP") found.push_back(entry.path().filename());
+    }
+    std::ranges::sort(found);
+    return found;
+  }
+
+  void switch_to(const std::string& path, Pages& pages) {
+    pages.say("opening " + path + " …");
+    tui::draw_now(terminal_, pages);
+    pages.say("");
+    auto opened = open_(path);
+    if (!opened) return pages.say(path + ": " + opened.error().message);
+    std::vector<std::unique_ptr<ReportLevel>> levels = std::move(levels_);
+    std::unique_ptr<OpenRecording> before = std::exchange(recording_, std::move(*opened));
+    std::string name = std::exchange(first_options_.input, path);
+    if (Result<> done = start(); !done) {
+      levels_ = std::move(levels);
+      recording_ = std::move(before);
+      first_options_.input = name;
+      pages.say(path + ": " + done.error().message);
+    }
+    levels.clear();  // before what they refer to
+  }
+
+  std::unique_ptr<OpenRecording> recording_;
+  ReportOptions first_options_;
+  const OpenAnother& open_;
+  tui::Terminal& terminal_;
+  Env& env_;
+  tui::TableScreen screen_;
+  std::vector<std::unique_ptr<ReportLevel>> levels_;
+};
+
+}  // namespace
+
+bool can_browse(const Env& env) {
+  return env.out_fd >= 0 && env.out.is_terminal() && tui::can_show(env.out_fd, variables_of(env));
+}
+
+Result<int> browse(std::unique_ptr<OpenRecording> recording, const ReportOptions& options,
+                   const OpenAnother& open, Env& env) {
+  Fd keys(::isatty(env.in_fd) != 0 ? ::dup(env.in_fd) : ::open("/dev/tty", O_RDONLY | O_CLOEXEC));
+  auto terminal = TRY(tui::Terminal::open(env.out, keys.get(), env.out_fd, variables_of(env)));
+  tui::Theme theme = tui::Theme::of(terminal->colors());
+  auto page = std::make_unique<ReportPage>(std::move(recording), options, open, *terminal, theme,
+                                           env);
+  if (Result<> started = page->start(); !started) {
+    terminal.reset();
+    if (started.error().code != ErrorCode::kNotFound)
+      return std::unexpected(std::move(started).error());
+    env.err.print("Error:\nThe {} data has no samples!\n", options.input);
+    return 0;
+  }
+  Pages pages;
+  pages.push(std::move(page));
+  tui::run(*terminal, pages);
+  return 0;
+}
+
+}  // namespace sonde::report

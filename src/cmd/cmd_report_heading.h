@@ -1,0 +1,19 @@
+// What stands over a table of a report.
+#pragma once
+
+#include <string>
+
+#include "base/sink.h"
+#include "cmd/cmd_report_tables.h"
+
+namespace sonde::report {
+
+/// "Samples: 500K of event 'cycles'", with what narrows it.
+[[nodiscard]] std::string samples_line(const EventReport& table, const ReportOptions& options);
+/// "Event count (approx.): 123"; of memory accesses their weight.
+[[nodiscard]] std::string count_line(const EventReport& table, const ReportOptions& options);
+/// As --stdio writes them.
+void write_heading(Sink& out, const EventReport& table, const ReportOptions& options,
+                   const Plan& plan);
+
+}  // namespace sonde::report

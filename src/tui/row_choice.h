@@ -1,0 +1,73 @@
+// RowChoice: which rows of a table are seen, and in which order: filtered, sorted by a column,
+// levels of a hierarchy folded. The table itself is not touched, and nothing is calculated anew.
+//
+//   RowChoice choice(table);
+//   choice.filter(TRY(TextMatch::make("malloc", TextMatch::Kind::kPiece)));
+//   for (uint32_t row : choice.rows()) …
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "tui/text_match.h"
+#include "view/table.h"
+
+namespace sonde::tui {
+
+class RowChoice {
+ public:
+  explicit RowChoice(const view::Table& table);
+
+  /// Rows that have a match in any text stay. Of a hierarchy also those above and below such rows.
+  void filter(TextMatch match);
+  [[nodiscard]] const TextMatch& match() const { return match_; }
+  /// Rows with a match themselves.
+  [[nodiscard]] size_t matches() const { return matches_; }
+
+  /// Whether any text of a row matches.
+  [[nodiscard]] bool row_matches(uint32_t row, const TextMatch& match) const;
+
+  struct Sorting {
+    size_t column = 0;
+    bool reversed = false;  // the lightest, or the last of the alphabet, first
+    bool operator==(const Sorting&) const = default;
+  };
+  /// By a column: numbers heaviest first, texts by alphabet; nothing: in the table's own order.
+  void sort(std::optional<Sorting> sorting);
+  [[nodiscard]] const std::optional<Sorting>& sorting() const { return sorting_; }
+
+  // Of a hierarchy.
+  [[nodiscard]] bool has_below(uint32_t row) const;
+  [[nodiscard]] bool is_open(uint32_t row) const { return open_[row] != 0; }
+  void set_open(uint32_t row, bool open);
+  void set_all_open(bool open);
+  [[nodiscard]] std::optional<uint32_t> parent(uint32_t row) const;
+
+  /// Rows of the table, as they are seen.
+  [[nodiscard]] const std::vector<uint32_t>& rows() const { return rows_; }
+  /// Where a row of the table is seen.
+  [[nodiscard]] std::optional<size_t> place_of(uint32_t row) const;
+
+ private:
+  void choose();
+  void order_level(size_t begin, size_t end);
+  [[nodiscard]] bool stands_before(uint32_t a, uint32_t b) const;
+  [[nodiscard]] uint32_t depth(uint32_t row) const {
+    return table_.hierarchy_levels == 0 ? 0 : table_.depth[row];
+  }
+  /// One past the last row below.
+  [[nodiscard]] size_t end_of(size_t row) const;
+
+  const view::Table& table_;
+  TextMatch match_;
+  size_t matches_ = 0;
+  std::optional<Sorting> sorting_;
+  std::vector<uint8_t> kept_;  // by row: the filter leaves it
+  std::vector<uint8_t> open_;  // by row
+  std::vector<uint32_t> rows_;
+};
+
+/// The first value of a column among a row's cells.
+[[nodiscard]] size_t first_cell(const view::Table& table, size_t column);
+
+}  // namespace sonde::tui

@@ -1,0 +1,36 @@
+// Draws a TableView: a line of titles, then rows and their call trees, as `report --stdio` words
+// them, with signs for what can be unfolded.
+#pragma once
+
+#include "tui/grid.h"
+#include "tui/table_view.h"
+
+namespace sonde::tui {
+
+class TablePainter {
+ public:
+  explicit TablePainter(const Theme& theme) : theme_(theme) {}
+
+  /// Into rows [first, first + height) of the grid, titles in the first of them. `shift`: columns
+  /// that are scrolled away to the left.
+  void draw(Grid& grid, size_t first, size_t height, TableView& view, size_t shift);
+  /// Where a click at a grid's row goes; nothing beside the table.
+  [[nodiscard]] std::optional<TableView::Place> place_at(size_t row, TableView& view) const;
+
+  /// A place as text, as it is drawn.
+  [[nodiscard]] static std::string line_text(TableView& view, const TableView::Place& place);
+
+ private:
+  void draw_titles(Grid& grid, size_t row, const TableView& view, size_t shift) const;
+  void draw_row(Grid& grid, size_t at, TableView& view, const TableView::Place& place,
+                size_t shift, bool is_cursor) const;
+  void draw_tree_line(Grid& grid, size_t at, TableView& view, const TableView::Place& place,
+                      size_t shift, bool is_cursor) const;
+  void put(Grid& grid, size_t row, size_t column, std::string_view text, const Style& style,
+           size_t shift) const;
+
+  const Theme& theme_;
+  size_t first_ = 0, shown_ = 0;
+};
+
+}  // namespace sonde::tui

@@ -1,0 +1,94 @@
+// TableView: a table that one moves through: cursor, what is unfolded, what is on the screen. Pure
+// model, drawn by TablePainter.
+//
+// A place is a row and a line of it: line 0 is the row, further ones are its call tree's. Lines are
+// counted from the cursor and from the top of the screen only, never of the whole table, so that
+// "unfold everything" of a table of a hundred thousand rows costs what a screen shows.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "tui/keys.h"
+#include "tui/row_choice.h"
+#include "tui/tree_fold.h"
+
+namespace sonde::tui {
+
+class TableView {
+ public:
+  explicit TableView(const view::Table& table);
+
+  struct Place {
+    size_t row = 0;  // in choice().rows()
+    size_t line = 0;
+    bool operator==(const Place&) const = default;
+    auto operator<=>(const Place&) const = default;
+  };
+
+  [[nodiscard]] const view::Table& table() const { return table_; }
+  [[nodiscard]] const RowChoice& choice() const { return choice_; }
+  [[nodiscard]] bool empty() const { return choice_.rows().empty(); }
+  [[nodiscard]] const Place& cursor() const { return cursor_; }
+  /// The table's row at a place.
+  [[nodiscard]] uint32_t row_at(const Place& place) const { return choice_.rows()[place.row]; }
+  /// What a line of a tree says; null for line 0.
+  [[nodiscard]] const TreeLine* tree_line(const Place& place);
+
+  // Moving.
+  void set_height(size_t lines);
+  void move(ptrdiff_t lines);
+  void page(ptrdiff_t pages) { move(pages * static_cast<ptrdiff_t>(height_ > 1 ? height_ - 1 : 1)); }
+  void to_first();
+  void to_last();
+  void to(const Place& place);
+  /// What is on the screen, from its top.
+  [[nodiscard]] std::vector<Place> visible();
+  /// The place below; false at the end.
+  [[nodiscard]] bool next(Place& place);
+
+  // Unfolding.
+  /// Whether there is something under a row: rows of a hierarchy, or a call tree.
+  [[nodiscard]] bool has_inside(size_t row);
+  [[nodiscard]] bool is_open(size_t row);
+  bool toggle();            // at the cursor; false where nothing is inside
+  void open_row(bool whole);  // the cursor's, with all of its tree
+  void open_all(bool open);
+  void open_hottest();  // and goes there
+
+  // Which rows, in which order. The cursor stays on its row where that is still seen.
+  void filter(TextMatch match);
+  void sort(std::optional<RowChoice::Sorting> sorting);
+  /// Of a row of the table: whether any text matches.
+  [[nodiscard]] bool matches(uint32_t row, const TextMatch& match) const {
+    return choice_.row_matches(row, match);
+  }
+  /// The next row with a match in direction `step`; false where there is none.
+  bool search(const TextMatch& match, ptrdiff_t step);
+
+ private:
+  struct Fold {
+    std::unique_ptr<TreeFold> tree;
+    bool touched = false;  // by the user: not to be forgotten
+  };
+  /// Null where the row has no tree.
+  TreeFold* tree_of(uint32_t row);
+  [[nodiscard]] bool tree_is_open(uint32_t row) const;
+  [[nodiscard]] size_t lines_of(size_t row);
+  bool previous(Place& place);
+  void scroll_to_cursor();
+  template <typename Change>
+  void keep_cursor(const Change& change);
+
+  const view::Table& table_;
+  RowChoice choice_;
+  Place cursor_, top_;
+  size_t height_ = 1;
+  bool all_open_ = false;
+  std::unordered_map<uint32_t, bool> open_;  // trees of rows; others as all_open_ says
+  std::unordered_map<uint32_t, Fold> folds_;
+};
+
+}  // namespace sonde::tui

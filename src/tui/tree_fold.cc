@@ -1,0 +1,113 @@
+#include "tui/tree_fold.h"
+
+#include <fmt/format.h>
+
+namespace sonde::tui {
+
+using view::CallTree;
+using view::GraphValue;
+
+TreeFold::TreeFold(CallTree tree, const view::GraphOptions& graph)
+    : tree_(std::move(tree)), graph_(graph), open_(tree_.nodes.size(), 0) {
+  if (tree_.top.size() == 1 && tree_.nodes[tree_.top[0]].cumulative == tree_.row_weight)
+    trunk_ = tree_.top[0];
+  // What all paths have in common is no choice to be made.
+  if (trunk_ != UINT32_MAX) open_[trunk_] = 1;
+  make_lines();
+}
+
+void TreeFold::set_value(TreeLine& line, uint64_t weight, uint64_t count, uint64_t total) const {
+  line.percent =
+      total == 0 ? 0.0 : static_cast<double>(weight) * 100.0 / static_cast<double>(total);
+  if (graph_.value == GraphValue::kPeriod)
+    line.value = fmt::format("{}", weight);
+  else if (graph_.value == GraphValue::kCount)
+    line.value = fmt::format("{}", count);
+  else
+    line.value = fmt::format("{:.2f}%", *line.percent);
+}
+
+void TreeFold::make_lines() {
+  lines_.clear();
+  Above above{is_relative() ? tree_.row_weight : tree_.total_weight, 0, true};
+  if (trunk_ == UINT32_MAX) return add_level(tree_.top, above, 0);
+  const CallTree::Node& trunk = tree_.nodes[trunk_];
+  bool shows_trunk = trunk.labels.size() > first(trunk_);
+  if (shows_trunk) add_node(trunk_, above.total, 0, false);
+  if (open_[trunk_] != 0 || !shows_trunk) add_level(trunk.children, above, shows_trunk ? 1 : 0);
+}
+
+void TreeFold::add_node(uint32_t id, uint64_t total, uint32_t depth, bool with_value) {
+  const CallTree::Node& node = tree_.nodes[id];
+  bool is_open = open_[id] != 0;
+  for (size_t i = first(id); i < node.labels.size() && (i == first(id) || is_open); ++i) {
+    TreeLine& line = lines_.emplace_back();
+    line.node = id;
+    line.label = static_cast<uint32_t>(i);
+    line.depth = depth;
+    line.text = node.labels[i];
+    if (i != first(id)) continue;
+    line.can_open = has_inside(id);
+    line.is_open = is_open;
+    if (with_value) set_value(line, node.cumulative, node.count, total);
+  }
+}
+
+void TreeFold::add_level(const std::vector<uint32_t>& nodes, const Above& above, uint32_t depth) {
+  uint64_t remaining = above.total, counted = 0, written = 0;
+  for (uint32_t id : nodes) {
+    const CallTree::Node& node = tree_.nodes[id];
+    remaining -= node.cumulative;
+    counted += node.count;
+    add_node(id, above.total, depth, true);
+    if (open_[id] != 0)
+      add_level(node.children,
+                {is_relative() ? node.below() : above.total, node.count - node.self_count, false},
+                depth + 1);
+    if (++written == graph_.limit) break;
+  }
+  if (is_relative() && remaining != 0 && remaining != above.total)
+    add_rest(remaining, above.count - counted, above, depth);
+}
+
+void TreeFold::add_rest(uint64_t weight, uint64_t count, const Above& above, uint32_t depth) {
+  if (graph_.value == GraphValue::kCount && !above.is_top && static_cast<int64_t>(count) <= 0)
+    return;
+  TreeLine& line = lines_.emplace_back();
+  line.node = TreeLine::kRest;
+  line.depth = depth;
+  line.text = "[...]";
+  set_value(line, weight, count, above.total);
+}
+
+void TreeFold::toggle(size_t line) {
+  if (line >= lines_.size() || lines_[line].node == TreeLine::kRest) return;
+  uint32_t node = lines_[line].node;
+  if (!has_inside(node)) return;
+  open_[node] ^= 1;
+  make_lines();
+}
+
+void TreeFold::open_all(bool open) {
+  open_.assign(open_.size(), open ? 1 : 0);
+  make_lines();
+}
+
+size_t TreeFold::open_hottest() {
+  uint32_t last = UINT32_MAX;
+  const std::vector<uint32_t>* level = &tree_.top;
+  while (!level->empty()) {
+    uint32_t hottest = level->front();
+    for (uint32_t node : *level)
+      if (tree_.nodes[node].cumulative > tree_.nodes[hottest].cumulative) hottest = node;
+    open_[hottest] = 1;
+    last = hottest;
+    level = &tree_.nodes[hottest].children;
+  }
+  make_lines();
+  for (size_t i = lines_.size(); i-- > 0;)
+    if (lines_[i].node == last) return i;
+  return 0;
+}
+
+}  // namespace sonde::tui

@@ -1,0 +1,365 @@
+#!/usr/bin/env python3
+"""The browser of `report`, driven in tmux at 80×24 and 200×60: its rows, numbers and order are those of --stdio; and its ends."""
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+import tmux
+
+SONDE = os.environ["SONDE"]
+SIZES = [(80, 24), (200, 60)]
+HEAD, FOOT = 2, 1  # lines of the screen that are no rows
+
+# Threads with names that are wide, or would steer a terminal; calls of several depths.
+PROGRAM = r"""
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+volatile double sum;
+#define CALLED __attribute__((noinline, noclone))
+CALLED void leaf_root(int n) { for (int i = 0; i < n; ++i) sum += sqrt(i); }
+CALLED void leaf_copy(int n) { char a[4096]; for (int i = 0; i < n / 100; ++i) { memset(a, i, sizeof a); sum += a[i % 4096]; } }
+CALLED void branch_one(void) { leaf_root(400000); leaf_copy(200000); }
+CALLED void branch_two(void) { leaf_root(200000); leaf_copy(100000); sum += 1; }
+CALLED void work(void) { for (int i = 0; i < 60; ++i) { branch_one(); branch_two(); } }
+void* named(void* name) { prctl(PR_SET_NAME, name); work(); return 0; }
+int main(void) {
+  char* names[] = {"\xe6\xbc\xa2\xe5\xad\x97", "esc\033[2Jape", "worker", "second", "third", "fourth"};
+  pthread_t threads[6];
+  for (int i = 0; i < 6; ++i) pthread_create(&threads[i], 0, named, names[i]);
+  for (int i = 0; i < 6; ++i) pthread_join(threads[i], 0);
+}
+"""
+
+
+class ReportBrowserTest(tmux.TmuxTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.home = Path(cls.folder.name)
+        program = cls.home / "specimen"
+        program.with_suffix(".c").write_text(PROGRAM)
+        subprocess.run(["cc", "-O1", "-g", "-fno-omit-frame-pointer", "-o", program, program.with_suffix(".c"), "-lm", "-lpthread"],
+                       check=True)
+        for name, events in (("perf.data", ["-e", "cpu-clock"]), ("two.data", ["-e", "cpu-clock", "-e", "task-clock"])):
+            subprocess.run([SONDE, "record", "-g", "--sample-cpu", "-F", "999", *events, "-o", cls.home / name, program], check=True,
+                           capture_output=True)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def browser(self, *options, size=(80, 24), **how):
+        terminal = self.terminal(*size, [SONDE, "report", *options], cwd=self.home, **how)
+        terminal.wait_for(r"Samples: ")
+        return terminal
+
+    def rows(self, *options):
+        """Lines of --stdio that are rows."""
+        text = subprocess.run([SONDE, "report", "--stdio", *options], cwd=self.home, check=True,
+                              capture_output=True).stdout.decode(errors="replace")
+        return [line for line in text.splitlines() if re.match(r" +\d+\.\d\d%", line)]
+
+    def cpus(self):
+        """That have samples."""
+        return re.findall(r"^ +\d\S+ +(\d+)", subprocess.run([SONDE, "report", "--stdio", "-g", "none", "--no-children", "-s", "cpu"],
+                          cwd=self.home, check=True, capture_output=True, text=True).stdout, re.M)
+
+    @staticmethod
+    def plain(line):
+        """A row as it can be compared: without the sign of what is folded; names that are cut, wide or unfit as they may be."""
+        return re.sub(r"[^\x20-\x7e].*", "", " " + line[1:]).rstrip()
+
+    def same_rows(self, shown, expected, width):
+        self.assertEqual([self.plain(line) for line in shown], [self.plain(line[:width]) for line in expected])
+
+    def quit(self, terminal):
+        terminal.press("q")
+        terminal.wait_for("^left with 0$")
+
+    # --- rows ---
+
+    def test_every_row_is_a_row_of_the_text(self):
+        expected = self.rows()
+        self.assertGreater(len(expected), 20)
+        for width, height in SIZES:
+            terminal = self.browser(size=(width, height))
+            page = height - HEAD - FOOT
+            lines = terminal.wait_for(f" 1/{len(expected)}$")
+            self.same_rows([line for line in lines[HEAD:-FOOT] if line], expected[:page], width)
+            terminal.press("End")
+            lines = terminal.wait_for(f" {len(expected)}/{len(expected)}$")
+            shown = [line for line in lines[HEAD:-FOOT] if line]
+            self.same_rows(shown, expected[-len(shown):], width)
+            terminal.press("Home")
+            terminal.wait_for(f" 1/{len(expected)}$")
+            # One row after the other.
+            for row in range(2, min(len(expected), 40) + 1):
+                terminal.press("Down")
+                terminal.wait_for(f" {row}/{len(expected)}$")
+            self.quit(terminal)
+
+    def test_options_are_those_of_the_text(self):
+        for options in (["--no-children", "-s", "sym"], ["-s", "dso", "-n"], ["--percent-limit", "5"], ["-F", "overhead,sym,comm"]):
+            expected = self.rows(*options)
+            terminal = self.browser(*options, size=(200, 60))
+            lines = terminal.wait_for(f" 1/{len(expected)}$")
+            self.same_rows([line for line in lines[HEAD:-FOOT] if line], expected[:60 - HEAD - FOOT], 200)
+            self.quit(terminal)
+
+    def test_unfolded_calls_are_those_of_the_text(self):
+        for options in (["-s", "sym"], ["--no-children", "-s", "dso"], ["-g", "fractal,0.5,callee", "-s", "sym"]):
+            text = subprocess.run([SONDE, "report", "--stdio", *options], cwd=self.home, check=True, capture_output=True,
+                                  text=True).stdout
+            expected = re.findall(r"--(\d+\.\d\d%)--(.*)", text)
+            terminal = self.browser(*options)
+            terminal.press("e")
+            terminal.wait_for("^-")
+            terminal.press("P")
+            path = self.home / re.search(r"written: (\S+)", "\n".join(terminal.wait_for("written: "))).group(1)
+            shown = re.findall(r"^ {4,}[-+ ] (\d+\.\d\d%) (\S.*)", path.read_text(), re.M)
+            path.unlink()
+            self.assertTrue(expected)
+            self.assertEqual(shown, expected)
+            terminal.press("c")
+            terminal.wait_gone("^-")
+            self.quit(terminal)
+
+    def test_a_row_is_unfolded_level_by_level(self):
+        terminal = self.browser("-s", "sym", "-g", "caller")
+        terminal.press("/")
+        terminal.type("] work")
+        terminal.press("Enter")
+        terminal.wait_for(r"^\+.*\] work")
+        terminal.press("+")
+        terminal.wait_for(r"^-.*\] work\n +[+] \d+\.\d\d% branch_one$")
+        terminal.press("Down", "Enter")
+        terminal.wait_for(r"- \d+\.\d\d% branch_one\n +(\d+\.\d\d% )?leaf_")
+        terminal.press("Home", "Enter")
+        terminal.wait_gone("branch_one")
+        terminal.press("H")
+        terminal.wait_for(r"branch_one\n +(\d+\.\d\d% )?leaf_")
+        self.quit(terminal)
+
+    def test_hierarchy(self):
+        text = subprocess.run([SONDE, "report", "--stdio", "-g", "none", "--hierarchy", "-s", "dso,sym"], cwd=self.home,
+                              check=True, capture_output=True, text=True).stdout
+        expected = [line for line in text.splitlines() if re.match(r" +\d+\.\d\d%", line)]
+        terminal = self.browser("-g", "none", "--hierarchy", "-s", "dso,sym", size=(120, 60))
+        terminal.wait_for(r"^\+ +\d")
+        terminal.press("e")
+        lines = terminal.wait_for(f"/{len(expected)}$")
+        shown = [re.sub(r"[-+]", " ", line, count=1) for line in lines[HEAD:-FOOT] if line]
+        self.assertEqual([line.split() for line in shown], [line.split() for line in expected[:len(shown)]])
+        self.quit(terminal)
+
+    # --- what one looks for ---
+
+    def test_filter_is_live_and_is_taken_back(self):
+        expected = self.rows()
+        found = [line for line in expected if "leaf" in line]
+        terminal = self.browser()
+        terminal.press("/")
+        terminal.type("leaf")
+        lines = terminal.wait_for(f"{len(found)} of {len(expected)} rows")
+        self.same_rows([line for line in lines[HEAD:-FOOT] if line], found[:24 - HEAD - FOOT], 80)
+        terminal.press("C-u")
+        terminal.type("leaf_(root|copy)$")
+        terminal.wait_for(f"0 of {len(expected)} rows")
+        terminal.press("C-r")
+        terminal.wait_for(f"{len(found)} of {len(expected)} rows")
+        terminal.press("Enter")
+        terminal.wait_for(f"filter /leaf.*: {len(found)} of")
+        terminal.press("Escape")
+        terminal.wait_for(f" [0-9]+/{len(expected)}$")
+        self.quit(terminal)
+
+    def test_search_counts_and_goes_around(self):
+        expected = self.rows("-s", "sym")
+        places = [i + 1 for i, line in enumerate(expected) if "leaf" in line]
+        terminal = self.browser("-s", "sym")
+        terminal.press("C-f")
+        terminal.type("leaf")
+        terminal.wait_for(f"{len(places)} matches")
+        terminal.press("Enter")
+        terminal.wait_for(f" {places[0]}/{len(expected)}$")
+        terminal.press("n")
+        terminal.wait_for(f" {places[1]}/{len(expected)}$")
+        terminal.press("N", "N")
+        terminal.wait_for(f" {places[-1]}/{len(expected)}$")
+        self.quit(terminal)
+
+    def test_sort_by_any_column(self):
+        expected = self.rows("-s", "sym")
+        terminal = self.browser("-s", "sym")
+        terminal.press("<")  # the last
+        lines = terminal.wait_for("↓Symbol|↓ Symbol")
+        self.assertEqual(len([line for line in lines[HEAD:-FOOT] if line]), min(len(expected), 24 - HEAD - FOOT))
+        names = [line[line.index('['):] for line in lines[HEAD:-FOOT] if line]
+        self.assertEqual(names, sorted(names))
+        terminal.press("R")
+        lines = terminal.wait_for("↑Symbol|↑ Symbol")
+        names = [line[line.index('['):] for line in lines[HEAD:-FOOT] if line]
+        self.assertEqual(names, sorted(names, reverse=True))
+        self.quit(terminal)
+
+    # --- zooming ---
+
+    def test_zoomed_tables_are_those_of_the_options(self):
+        terminal = self.browser()
+        everything = terminal.screen()
+        first = self.rows()[0]
+        for key, options in (("d", lambda row: ["-d", row[3]]), ("t", lambda row: ["-c", row[2]])):
+            # A row whose names are plain.
+            number = next(i for i, line in enumerate(self.rows()) if "worker" in line and "specimen" in line)
+            row = self.rows()[number].split()
+            expected = self.rows(*options(row))
+            terminal.press("/")
+            terminal.type("worker")
+            terminal.press("Enter")
+            terminal.wait_for("filter 'worker'")
+            terminal.press("C-f")
+            terminal.type("specimen")
+            terminal.press("Enter")
+            terminal.press(key)
+            lines = terminal.wait_for(f"all › .* 1/{len(expected)}$")
+            self.same_rows([line for line in lines[HEAD:-FOOT] if line], expected[:24 - HEAD - FOOT], 80)
+            terminal.press("Escape")
+            terminal.wait_for("filter 'worker'")
+            terminal.press("Escape")
+            terminal.press("Home")
+            terminal.wait_until(lambda lines: lines == everything, "the first screen")
+        self.assertTrue(first)
+        self.quit(terminal)
+
+    def test_zoom_by_cpu_and_time(self):
+        terminal = self.browser()
+        cpu = min(self.cpus())
+        for down, answer, options in (("CPUs", cpu, ["-C", cpu]), ("time", "10%-50%", ["--time", "10%-50%"])):
+            expected = self.rows(*options)
+            terminal.press("z")
+            lines = terminal.wait_for("─ ?Zoom|Zoom ─")
+            items = [line for line in lines if line.count("│") >= 2]
+            for _ in range(next(i for i, line in enumerate(items) if down in line)):
+                terminal.press("Down")
+            terminal.press("Enter")
+            terminal.type(answer)
+            terminal.press("Enter")
+            lines = terminal.wait_for(f"all › .* 1/{len(expected)}$")
+            self.same_rows([line for line in lines[HEAD:-FOOT] if line], expected[:24 - HEAD - FOOT], 80)
+            terminal.press("Escape")
+            terminal.wait_for("h help")
+        self.quit(terminal)
+
+    def test_events_and_files(self):
+        terminal = self.browser("-i", "two.data", size=(120, 24))
+        terminal.wait_for(r"\[1/2 Tab\] .*cpu-clock")
+        terminal.press("Tab")
+        terminal.wait_for(r"\[2/2 Tab\] .*task-clock")
+        terminal.press("s")
+        terminal.wait_for("Other recordings")
+        terminal.press("Enter")  # perf.data
+        terminal.wait_for(r"cpu-clock'.* perf\.data$")
+        self.quit(terminal)
+
+    # --- the terminal ---
+
+    def test_help_menu_header(self):
+        terminal = self.browser()
+        for key, text in (("h", "Unfolding"), ("F1", "Unfolding"), ("i", "# captured on|# hostname"), ("m", "print to a file")):
+            terminal.press(key)
+            terminal.wait_for(text)
+            terminal.press("Escape")
+            terminal.wait_gone(text)
+        self.quit(terminal)
+
+    def test_mouse(self):
+        terminal = self.browser("-s", "sym")
+        terminal.wait_for(r"^\+")
+        terminal.click(HEAD + 2, 10)
+        terminal.wait_for(r" 3/\d+$")
+        terminal.click(HEAD, 0)
+        terminal.wait_for(r"^-")
+        self.quit(terminal)
+
+    def test_resize(self):
+        terminal = self.browser()
+        expected = self.rows()
+        terminal.resize(120, 40)
+        lines = terminal.wait_until(lambda lines: len(lines) == 40 and re.search(r"\d+/\d+$", lines[-1]), "the larger screen")
+        self.same_rows([line for line in lines[HEAD:-FOOT] if line], expected[:40 - HEAD - FOOT], 120)
+        terminal.resize(20, 5)
+        lines = terminal.wait_until(lambda lines: len(lines) == 5 and re.search(r"\d+/\d+$", lines[-1]), "the small screen")
+        self.same_rows(lines[HEAD:-FOOT], expected[:2], 20)
+        terminal.press("Down")
+        terminal.wait_for(r" 2/\d+$")
+        terminal.resize(8, 2)
+        terminal.wait_for("too")
+        terminal.resize(80, 24)
+        terminal.wait_for("Samples: ")
+        self.quit(terminal)
+
+    def test_the_terminal_is_left_as_it_was(self):
+        for key in ("q", "C-c"):
+            terminal = self.browser()
+            terminal.press(key)
+            lines = terminal.wait_for("^left with 0$")
+            self.assertEqual(lines[0], "left with 0")  # the alternate screen is gone
+            terminal.wait_until(lambda _: os.path.exists(f"{terminal.folder.name}/after") and terminal.settings()[1], "stty")
+            before, after = terminal.settings()
+            self.assertEqual(before, after)
+
+    def test_signals_end_it_cleanly(self):
+        for number, status in ((signal.SIGTERM, 0), (signal.SIGSEGV, 128 + signal.SIGSEGV)):
+            terminal = self.browser()
+            os.kill(terminal.child(), number)
+            terminal.wait_for(f"^left with {status}$")
+            terminal.wait_until(lambda _: os.path.exists(f"{terminal.folder.name}/after") and terminal.settings()[1], "stty")
+            before, after = terminal.settings()
+            self.assertEqual(before, after)
+
+    def test_a_terminal_that_goes_away_ends_it(self):
+        terminal = self.browser()
+        pid = terminal.child()
+        terminal.kill()
+        end = time.monotonic() + tmux.PATIENCE
+        while os.path.exists(f"/proc/{pid}") and time.monotonic() < end:
+            time.sleep(0.02)
+        self.assertFalse(os.path.exists(f"/proc/{pid}"))
+
+    def test_colours_only_where_they_are_wanted(self):
+        terminal = self.browser()
+        self.assertRegex("\n".join(terminal.screen(colors=True)), r"\033\[[0-9;]*3[128]")
+        self.quit(terminal)
+        terminal = self.browser(environment={"NO_COLOR": "1"})
+        self.assertNotRegex("\n".join(terminal.screen(colors=True)), r"\033\[(?:[0-9;]*;)?[34][0-8]")
+        self.quit(terminal)
+
+    def test_names_do_not_steer_the_terminal(self):
+        terminal = self.browser("-s", "comm", size=(100, 24))
+        terminal.wait_for("esc\ufffd\\[2Jape")
+        terminal.wait_for("漢字")
+        self.quit(terminal)
+
+    def test_text_where_it_is_asked_for_or_there_is_no_terminal(self):
+        for options in (["--stdio"], ["--stats"]):
+            terminal = self.terminal(80, 24, ["env", "PAGER=cat", SONDE, "report", *options], cwd=self.home)
+            terminal.wait_for("^left with 0$")
+        done = subprocess.run([SONDE, "report", "--tui"], cwd=self.home, capture_output=True, text=True, check=True)
+        self.assertIn("# Samples", done.stdout)
+        self.assertIn("--tui", done.stderr)
+        terminal = self.terminal(80, 24, ["env", "PAGER=cat", SONDE, "report"], cwd=self.home, environment={"TERM": "dumb"})
+        terminal.wait_for("^left with 0$")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=["report_browser"], verbosity=2 if len(sys.argv) > 2 else 1)
