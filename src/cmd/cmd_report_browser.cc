@@ -61,10 +61,9 @@ class ReportPage final : public tui::Page {
 
   void draw_bar(tui::Grid& grid) const {
     const ReportLevel& now = level();
-    std::string line = samples_line(now.report(), now.options()) + ", " +
-                       count_line(now.report(), now.options());
-    if (now.events() > 1)
-      line = fmt::format("[{}/{} Tab] {}", now.event() + 1, now.events(), line);
+    std::string line =
+        samples_line(now.report(), now.options()) + ", " + count_line(now.report(), now.options());
+    if (now.events() > 1) line = fmt::format("[{}/{} Tab] {}", now.event() + 1, now.events(), line);
     grid.fill(0, 0, grid.columns(), screen_.theme.bar);
     size_t end = grid.put(0, 1, line, screen_.theme.bar);
     std::string file = std::filesystem::path(first_options_.input).filename();
@@ -89,8 +88,7 @@ class ReportPage final : public tui::Page {
     const tui::TextMatch& match = view.choice().match();
     if (!match.matches_all())
       left += fmt::format("{}filter {}{}{}: {} of {} rows", left.empty() ? "" : " · ",
-                          match.kind() == tui::TextMatch::Kind::kRegex ? "/" : "'",
-                          match.pattern(),
+                          match.kind() == tui::TextMatch::Kind::kRegex ? "/" : "'", match.pattern(),
                           match.kind() == tui::TextMatch::Kind::kRegex ? "/" : "'",
                           view.choice().matches(), view.table().rows());
     if (left.empty()) left = "h help  Enter unfold  / filter  d t z zoom  q quit";
@@ -211,9 +209,8 @@ class ReportPage final : public tui::Page {
     add(level().symbol_step());
     add(kernel_step());
     auto add_question = [&](std::string text, std::string question, ZoomStep::Kind kind) {
-      items.push_back({std::move(text), [this, question, kind](Pages& to) {
-                         ask_zoom(question, kind, to);
-                       }});
+      items.push_back(
+          {std::move(text), [this, question, kind](Pages& to) { ask_zoom(question, kind, to); }});
     };
     add_question("CPUs …", "CPUs (0,2-3)", ZoomStep::Kind::kCpu);
     add_question("time …", "Time (10%-20%, or seconds: 1.5,2.5)", ZoomStep::Kind::kTime);
@@ -288,8 +285,7 @@ class ReportPage final : public tui::Page {
     StringSink text;
     write_header_text(text, recording_->session.recording(), true);
     std::vector<std::string> lines;
-    for (std::string_view line : split(text.text(), '\n'))
-      lines.push_back(" " + std::string(line));
+    for (std::string_view line : split(text.text(), '\n')) lines.push_back(" " + std::string(line));
     pages.push(std::make_unique<tui::TextPage>(screen_.theme, first_options_.input, lines));
   }
 
@@ -317,8 +313,7 @@ class ReportPage final : public tui::Page {
     for (const std::string& path : paths)
       items.push_back({path, [this, path](Pages& to) { switch_to(path, to); }});
     if (items.empty()) return pages.say("there is no other recording in this directory");
-    pages.push(
-        std::make_unique<tui::Menu>(screen_.theme, "Other recordings", std::move(items)));
+    pages.push(std::make_unique<tui::Menu>(screen_.theme, "Other recordings", std::move(items)));
   }
 
   /// By their first bytes: the magic of perf.data in either byte order.
@@ -374,8 +369,8 @@ Result<int> browse(std::unique_ptr<OpenRecording> recording, const ReportOptions
   Fd keys(::isatty(env.in_fd) != 0 ? ::dup(env.in_fd) : ::open("/dev/tty", O_RDONLY | O_CLOEXEC));
   auto terminal = TRY(tui::Terminal::open(env.out, keys.get(), env.out_fd, variables_of(env)));
   tui::Theme theme = tui::Theme::of(terminal->colors());
-  auto page = std::make_unique<ReportPage>(std::move(recording), options, open, *terminal, theme,
-                                           env);
+  auto page =
+      std::make_unique<ReportPage>(std::move(recording), options, open, *terminal, theme, env);
   if (Result<> started = page->start(); !started) {
     terminal.reset();
     if (started.error().code != ErrorCode::kNotFound)

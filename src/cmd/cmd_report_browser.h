@@ -16,8 +16,7 @@ struct OpenRecording {
   TraceTexts traces;
 };
 /// Opens another recording with the same options, ready for tables.
-using OpenAnother =
-    std::function<Result<std::unique_ptr<OpenRecording>>(const std::string& path)>;
+using OpenAnother = std::function<Result<std::unique_ptr<OpenRecording>>(const std::string& path)>;
 
 /// Whether standard output is a terminal on which a browser can live.
 [[nodiscard]] bool can_browse(const Env& env);

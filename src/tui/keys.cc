@@ -9,7 +9,9 @@ namespace {
 constexpr char kEsc = 27;
 constexpr size_t kLongestSequence = 64;
 
-Key key(Key::Kind kind) { return {kind}; }
+Key key(Key::Kind kind) {
+  return {kind};
+}
 
 Key of_letter(char last) {
   switch (last) {

@@ -36,8 +36,8 @@ struct Key {
     kInsert,
     kDelete,
     kF1,
-    kPress,      // of the mouse's first button
-    kWheelUp,    // of the mouse
+    kPress,    // of the mouse's first button
+    kWheelUp,  // of the mouse
     kWheelDown,
     kUnknown,
   };

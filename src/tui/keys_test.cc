@@ -16,9 +16,8 @@ Key of(Kind kind) {
 
 TEST(KeyDecoder, PlainKeys) {
   KeyDecoder decoder;
-  EXPECT_THAT(decoder.take("qA\r\t\x7f"),
-              ElementsAre(Key::of('q'), Key::of('A'), of(Kind::kEnter), of(Kind::kTab),
-                          of(Kind::kBackspace)));
+  EXPECT_THAT(decoder.take("qA\r\t\x7f"), ElementsAre(Key::of('q'), Key::of('A'), of(Kind::kEnter),
+                                                      of(Kind::kTab), of(Kind::kBackspace)));
   EXPECT_THAT(decoder.take("\x03"), ElementsAre(Key::with_control('c')));
   EXPECT_THAT(decoder.take("\xe6\xbc\xa2"), ElementsAre(Key::of(0x6f22)));
 }

@@ -89,7 +89,8 @@ void Prompt::draw(Grid& grid) {
   size_t end = grid.put(row, column, text, theme_.plain);
   grid.restyle(row, cursor, cursor + 1, Style{.reverse = true});
   size_t width = columns_of(remark_);
-  if (end + 3 + width <= grid.columns()) grid.put(row, grid.columns() - width - 1, remark_, theme_.note);
+  if (end + 3 + width <= grid.columns())
+    grid.put(row, grid.columns() - width - 1, remark_, theme_.note);
 }
 
 void Prompt::on_key(const Key& key, Pages& pages) {

@@ -129,24 +129,20 @@ void ask_search(TableView& view, TableScreen& screen, Pages& pages) {
   TableView::Place before = view.cursor();
   pages.push(std::make_unique<Prompt>(
       screen.theme, "Search", "", false,
-      Prompt::Hooks{
-          .on_change = [&view, &screen, before](const std::string& text,
-                                                bool is_regex) -> std::string {
-            auto match = TextMatch::make(text, kind_of(is_regex));
-            if (!match) return match.error().message;
-            screen.wanted = *match;
-            view.to(before);
-            if (text.empty()) return "";
-            size_t found = count_matches(view, *match);
-            if (found > 0 && !view.matches(view.row_at(view.cursor()), *match))
-              view.search(*match, 1);
-            return fmt::format("{} match{}", found, found == 1 ? "" : "es");
-          },
-          .on_cancel =
-              [&view, before] {
-                view.to(before);
-              },
-          .takes_regex = true}));
+      Prompt::Hooks{.on_change = [&view, &screen, before](const std::string& text,
+                                                          bool is_regex) -> std::string {
+                      auto match = TextMatch::make(text, kind_of(is_regex));
+                      if (!match) return match.error().message;
+                      screen.wanted = *match;
+                      view.to(before);
+                      if (text.empty()) return "";
+                      size_t found = count_matches(view, *match);
+                      if (found > 0 && !view.matches(view.row_at(view.cursor()), *match))
+                        view.search(*match, 1);
+                      return fmt::format("{} match{}", found, found == 1 ? "" : "es");
+                    },
+                    .on_cancel = [&view, before] { view.to(before); },
+                    .takes_regex = true}));
 }
 
 bool looks(const Key& key, TableView& view, TableScreen& screen, Pages& pages) {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "tui/page.h"
-#include "tui/table_painter.h"
 #include "tui/prompt.h"
+#include "tui/table_painter.h"
 #include "tui/table_view.h"
 
 namespace sonde::tui {
@@ -16,8 +16,8 @@ struct TableScreen {
   explicit TableScreen(const Theme& used) : theme(used), painter(used) {}
   const Theme& theme;
   TablePainter painter;
-  size_t shift = 0;   // columns scrolled away to the left
-  TextMatch wanted;   // what n and N look for
+  size_t shift = 0;  // columns scrolled away to the left
+  TextMatch wanted;  // what n and N look for
 };
 
 /// False where the key means nothing to a table.

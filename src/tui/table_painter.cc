@@ -8,8 +8,8 @@
 namespace sonde::tui {
 namespace {
 
-constexpr size_t kGap = 2;         // between columns
-constexpr size_t kLevelIndent = 2; // of trees
+constexpr size_t kGap = 2;          // between columns
+constexpr size_t kLevelIndent = 2;  // of trees
 constexpr size_t kTreeMargin = 4;
 
 char sign(bool inside, bool open) {

@@ -22,8 +22,8 @@ class TablePainter {
 
  private:
   void draw_titles(Grid& grid, size_t row, const TableView& view, size_t shift) const;
-  void draw_row(Grid& grid, size_t at, TableView& view, const TableView::Place& place,
-                size_t shift, bool is_cursor) const;
+  void draw_row(Grid& grid, size_t at, TableView& view, const TableView::Place& place, size_t shift,
+                bool is_cursor) const;
   void draw_tree_line(Grid& grid, size_t at, TableView& view, const TableView::Place& place,
                       size_t shift, bool is_cursor) const;
   void put(Grid& grid, size_t row, size_t column, std::string_view text, const Style& style,

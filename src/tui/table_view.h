@@ -40,7 +40,9 @@ class TableView {
   // Moving.
   void set_height(size_t lines);
   void move(ptrdiff_t lines);
-  void page(ptrdiff_t pages) { move(pages * static_cast<ptrdiff_t>(height_ > 1 ? height_ - 1 : 1)); }
+  void page(ptrdiff_t pages) {
+    move(pages * static_cast<ptrdiff_t>(height_ > 1 ? height_ - 1 : 1));
+  }
   void to_first();
   void to_last();
   void to(const Place& place);
@@ -53,7 +55,7 @@ class TableView {
   /// Whether there is something under a row: rows of a hierarchy, or a call tree.
   [[nodiscard]] bool has_inside(size_t row);
   [[nodiscard]] bool is_open(size_t row);
-  bool toggle();            // at the cursor; false where nothing is inside
+  bool toggle();              // at the cursor; false where nothing is inside
   void open_row(bool whole);  // the cursor's, with all of its tree
   void open_all(bool open);
   void open_hottest();  // and goes there

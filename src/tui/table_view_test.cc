@@ -61,7 +61,9 @@ view::CallTree call_tree() {
   tree.row_weight = tree.total_weight = 100;
   auto add = [&](uint64_t weight, std::vector<std::string_view> labels,
                  std::vector<uint32_t> children) {
-    tree.nodes.push_back({.cumulative = weight, .count = weight, .labels = std::move(labels),
+    tree.nodes.push_back({.cumulative = weight,
+                          .count = weight,
+                          .labels = std::move(labels),
                           .children = std::move(children)});
   };
   add(100, {"main"}, {1, 4});

@@ -59,8 +59,7 @@ void Terminal::show(Grid grid) {
 void Terminal::suspend() {
   out_.flush();
   leave_for_stop();
-  struct sigaction action {
-  }, ours{};
+  struct sigaction action{}, ours{};
   action.sa_handler = SIG_DFL;
   ::sigaction(SIGTSTP, &action, &ours);
   ::kill(0, SIGTSTP);  // the whole job, as the terminal would

@@ -51,7 +51,7 @@ void die(int number) {
 }
 
 void install() {
-  struct sigaction action {};
+  struct sigaction action{};
   sigemptyset(&action.sa_mask);
   action.sa_handler = tell;
   action.sa_flags = SA_RESTART;

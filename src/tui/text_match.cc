@@ -59,11 +59,9 @@ std::pair<size_t, size_t> TextMatch::find(std::string_view text, size_t from) co
     return {static_cast<size_t>(found.rm_so), static_cast<size_t>(found.rm_eo)};
   }
   auto begin = text.begin() + static_cast<ptrdiff_t>(from);
-  auto found =
-      ignores_case_
-          ? std::search(begin, text.end(), pattern_.begin(), pattern_.end(),
-                        [](char a, char b) { return small(a) == b; })
-          : std::search(begin, text.end(), pattern_.begin(), pattern_.end());
+  auto found = ignores_case_ ? std::search(begin, text.end(), pattern_.begin(), pattern_.end(),
+                                           [](char a, char b) { return small(a) == b; })
+                             : std::search(begin, text.end(), pattern_.begin(), pattern_.end());
   if (found == text.end()) return kNowhere;
   auto at = static_cast<size_t>(found - text.begin());
   return {at, at + pattern_.size()};

@@ -45,7 +45,8 @@ void TextPage::on_key(const Key& key, Pages& pages) {
       top_ = lines_.size();
       return;
     default:
-      if (key.is(' ')) top_ += height_;
+      if (key.is(' '))
+        top_ += height_;
       else if (key.kind != Key::Kind::kUnknown)
         pages.pop();
   }
