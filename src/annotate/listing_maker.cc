@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <ranges>
 
 #include "base/text.h"
 #include "symbol/demangle.h"
@@ -300,7 +301,9 @@ class PlaceSums {
   void add(view::Listing& out) {
     for (size_t i = 0; i < out.lines.size(); ++i)
       if (out.lines[i].kind == view::ListingKind::kInstruction) add_line(out, i);
-    for (auto& [place, percents] : sums_) out.places.push_back({place, percents});
+    // Equal sums stand in perf's order: the later name first.
+    for (auto& [place, percents] : std::views::reverse(sums_))
+      out.places.push_back({place, percents});
     std::ranges::stable_sort(out.places, std::greater<>(), &view::ListingPlace::percents);
   }
 
