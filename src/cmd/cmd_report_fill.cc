@@ -1,5 +1,6 @@
 #include "cmd/cmd_report_data.h"
 
+#include "base/parallel.h"
 #include "base/text.h"
 
 namespace sonde::report {
@@ -75,7 +76,7 @@ class TableFiller {
     std::vector<uint32_t> rows = shown_rows();
     // Address space only: long names would be copied each time that the text grows.
     report_.table.text_buffer().reserve(rows.size() * kTextPerRow);
-    for (uint32_t row : rows) add_row(row);
+    add_rows(rows);
     set_user_widths();
     data_.table_rows = rows;
     if (plan_.call_graph) add_trees(report_, options_, plan_, std::move(rows));
@@ -112,8 +113,25 @@ class TableFiller {
     }
   }
 
-  void add_row(uint32_t row) {
-    view::Table& table = report_.table;
+  /// Large tables are made piece by piece, several at a time: texts of rows need nothing but what
+  /// is known by now.
+  void add_rows(std::span<const uint32_t> rows) {
+    constexpr size_t kPiece = 8192;
+    size_t count = (rows.size() + kPiece - 1) / kPiece;
+    if (count <= 1) {
+      for (uint32_t row : rows) add_row(row, report_.table);
+      return;
+    }
+    std::vector<view::Table> pieces(count);
+    parallel_for(count, [&](size_t i) {
+      size_t begin = i * kPiece;
+      for (uint32_t row : rows.subspan(begin, std::min(kPiece, rows.size() - begin)))
+        add_row(row, pieces[i]);
+    });
+    for (const view::Table& piece : pieces) report_.table.append_rows(piece);
+  }
+
+  void add_row(uint32_t row, view::Table& table) const {
     for (const OrderTerm& term : terms_) {
       if (term.is_key) {
         append_key_text(data_, term.key, row, data_.rows->any(row).self_count, table.text_buffer());
@@ -203,8 +221,15 @@ view::Column key_column(const EventReport::Data& data, size_t key) {
   column.width = std::max(by.title.size(), data.rows->order().empty() ? 0 : by.min_width);
   column.cuts = by.cuts;
   column.right_aligned = by.right_aligned;
-  for (uint32_t row : data.rows->order())
-    if (!data.rows->hidden(row)) column.width = std::max(column.width, key_width(data, key, row));
+  // Where a row has no symbol matters for the widest of them alone.
+  size_t unresolved = by.unresolved_width();
+  for (uint32_t row : data.rows->order()) {
+    if (data.rows->hidden(row)) continue;
+    size_t width = column.width >= unresolved
+                       ? by.width(data.rows->value(row, key), data.rows->any(row).first_sample)
+                       : key_width(data, key, row);
+    column.width = std::max(column.width, width);
+  }
   return column;
 }
 

@@ -26,9 +26,13 @@ bool PathFrames::learn(FrameId frame) {
 
 FrameId PathFrames::step_of(const CodePlace& place) {
   if (key_of_step_[place.frame.index()] < kNeedsAddress) return place.frame;
+  if (last_step_.empty()) last_step_.resize(input_.frames.size());
+  Step& last = last_step_[place.frame.index()];
+  if (last.id.valid() && last.ip == place.ip) return last.id;
   size_t step = input_.frames.size() + places_.intern({place.frame.value, place.ip});
   if (step == key_of_step_.size()) key_of_step_.push_back(add(place));
-  return FrameId(step);
+  last = {place.ip, FrameId(step)};
+  return last.id;
 }
 
 uint32_t PathFrames::own_place_key(FrameId leaf) {

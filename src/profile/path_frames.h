@@ -73,6 +73,11 @@ class PathFrames {
   std::vector<uint32_t> key_of_step_;       // by FrameId, then by place
   std::vector<uint32_t> own_key_of_frame_;  // by FrameId
   Interner places_{2};                      // (frame, ip) of frames with addresses
+  struct Step {
+    uint64_t ip = 0;
+    FrameId id;
+  };
+  std::vector<Step> last_step_;  // by FrameId: one process after the other asks for the same
   Interner call_tuples_{3};
   std::vector<Call> calls_;
   Interner path_keys_{2};

@@ -8,6 +8,10 @@ namespace sonde {
 
 TableRows::TableRows(std::vector<const Profile*> profiles, const KeySet& keys)
     : profiles_(std::move(profiles)), keys_(keys) {
+  if (profiles_.size() == 1) {
+    take_rows(*profiles_.front());
+    return;
+  }
   Interner ids(2);
   for (size_t member = 0; member < profiles_.size(); ++member) {
     const std::vector<Row>& rows = profiles_[member]->rows();
@@ -19,6 +23,14 @@ TableRows::TableRows(std::vector<const Profile*> profiles, const KeySet& keys)
       }
       found_[id * profiles_.size() + member] = i;
     }
+  }
+}
+
+/// The rows of a profile alone, which are all different.
+void TableRows::take_rows(const Profile& profile) {
+  for (uint32_t i = 0; i < profile.rows().size(); ++i) {
+    rows_.push_back(&profile.rows()[i]);
+    found_.push_back(i);
   }
 }
 

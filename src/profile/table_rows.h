@@ -72,6 +72,7 @@ class TableRows {
 
  private:
   class Criteria;
+  void take_rows(const Profile& profile);
   /// Puts `order_` into the order of rows of equal weight.
   void collate();
   [[nodiscard]] Criteria criteria(const SortOptions& options) const;

@@ -53,6 +53,20 @@ class Table {
     text_start_ = static_cast<uint32_t>(texts_.size());
   }
   void end_row() { row_starts_.push_back(cells_.size()); }
+  /// Adds the rows of a table whose cells are those of `columns`, one after the other.
+  void append_rows(const Table& more) {
+    size_t cell = cells_.size();
+    cells_.insert(cells_.end(), more.cells_.begin(), more.cells_.end());
+    for (size_t row = 0; row < more.rows(); ++row) {
+      for (const Column& column : columns) {
+        if (column.kind == Column::Kind::kText) cells_[cell].text.start += text_start_;
+        cell += column.values;
+      }
+      row_starts_.push_back(cell);
+    }
+    texts_ += more.texts_;
+    text_start_ = static_cast<uint32_t>(texts_.size());
+  }
 
   [[nodiscard]] size_t rows() const { return row_starts_.size() - 1; }
   /// `cell` counts values, not columns.
