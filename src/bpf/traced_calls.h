@@ -27,6 +27,7 @@ struct TracedCalls {
   /// to all.
   std::vector<std::string> tracepoints = {};
   int32_t native_execve = -1, compat_execve = -1;
+  bool traces_exec = true;             // execve or execveat is among them
   std::vector<int> cpus = {};          // empty: all
   std::vector<uint64_t> cgroups = {};  // ids, with the groups below; empty: all
   bool failed_only = false;
@@ -49,6 +50,7 @@ void put_settings(const TracedCalls& calls, Rodata& rodata) {
   }
   rodata.native_execve = calls.native_execve;
   rodata.compat_execve = calls.compat_execve;
+  rodata.traces_exec = calls.traces_exec;
   rodata.only_compat = !calls.tracepoints.empty();
   rodata.filters_cpus = !calls.cpus.empty();
   for (int cpu : calls.cpus)

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/background_close.h"
 #include "base/clock.h"
 #include "bpf/bpf_log.h"
 #include "bpf/traced_calls.h"
@@ -28,6 +29,9 @@ class BpfLinks {
     return link != nullptr;
   }
   void clear() {
+    std::vector<int> fds;
+    for (bpf_link* link : links_) fds.push_back(bpf_link__fd(link));
+    BackgroundClose background(fds);
     for (bpf_link* link : links_) bpf_link__destroy(link);
     links_.clear();
   }

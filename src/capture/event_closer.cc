@@ -1,8 +1,6 @@
 #include "capture/event_closer.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
+#include "base/background_close.h"
 #include "event/own_group.h"
 
 namespace sonde {
@@ -20,33 +18,15 @@ bool is_slow_to_close(const CaptureEvent& event) {
          event.parsed.tracepoint.system != "synthetic";
 }
 
-/// In the child: keeps nothing that anybody may wait for, above all not the user's pipes.
-[[noreturn]] void close_in_background(const std::vector<CaptureEvent>& events) {
-  ::setsid();
-  std::vector<int> kept;
-  for (const CaptureEvent& event : events)
-    if (is_slow_to_close(event))
-      for (const OpenedEvent& opened : event.opened) kept.push_back(opened.fd);
-  long most = ::sysconf(_SC_OPEN_MAX);
-  std::sort(kept.begin(), kept.end());
-  unsigned from = 0;
-  for (int fd : kept) {
-    auto next = static_cast<unsigned>(fd);
-    if (next > from) (void)::close_range(from, next - 1, 0);
-    from = next + 1;
-  }
-  (void)::close_range(from, static_cast<unsigned>(most), 0);
-  if (::chdir("/") != 0) ::_exit(0);
-  ::_exit(0);
-}
-
 }  // namespace
 
 void close_events(Capture& capture, Sys& sys) {
-  bool slow = false;
-  for (const CaptureEvent& event : capture.events) slow |= is_slow_to_close(event);
+  std::vector<int> slow;
+  for (const CaptureEvent& event : capture.events)
+    if (is_slow_to_close(event))
+      for (const OpenedEvent& opened : event.opened) slow.push_back(opened.fd);
   capture.rings.reset();
-  if (slow && ::fork() == 0) close_in_background(capture.events);
+  BackgroundClose background(slow);
   for (CaptureEvent& event : capture.events) {
     for (const OpenedEvent& opened : event.opened) (void)sys.close(opened.fd);
     event.opened.clear();

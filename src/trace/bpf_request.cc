@@ -40,6 +40,21 @@ int32_t execve_number(SyscallAbi abi) {
   return call == nullptr ? -1 : call->number(abi);
 }
 
+/// Whether calls are among them that begin a program.
+bool has_exec(const TracedCalls& calls, const SyscallAbis& abis) {
+  for (std::string_view name : {"execve", "execveat"}) {
+    const Syscall* call = SyscallTable::get().find(name);
+    if (call == nullptr) continue;
+    auto is_in = [&](const TracedCalls::Numbers& numbers, SyscallAbi abi) {
+      int number = call->number(abi);
+      return number >= 0 && static_cast<size_t>(number) < numbers.size() &&
+             numbers[static_cast<size_t>(number)];
+    };
+    if (is_in(calls.native, abis.native) || is_in(calls.compat, abis.compat)) return true;
+  }
+  return false;
+}
+
 trace_rule as_program_rule(const CaptureRule& rule) {
   static_assert(static_cast<int>(MemoryShape::kFixed) == TRACE_FIXED);
   static_assert(static_cast<int>(MemoryShape::kString) == TRACE_STRING);
@@ -109,6 +124,7 @@ Result<TracedCalls> traced_calls(const TraceRequest& request) {
   SyscallAbis abis = host_syscall_abis();
   calls.native_execve = execve_number(abis.native);
   calls.compat_execve = execve_number(abis.compat);
+  calls.traces_exec = has_exec(calls, abis);
   calls.cpus = request.cpus;
   calls.cgroups = request.cgroups;
   calls.failed_only = request.failed_only;

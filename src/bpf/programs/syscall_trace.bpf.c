@@ -260,6 +260,7 @@ int on_exec(struct bpf_raw_tracepoint_args* context) {
   if (!followed_exec(context)) return 0;
   struct task_struct* task = bpf_get_current_task_btf();
   if (is_32_bit_program()) saw_compat_program = 1;
+  if (!traces_exec) return 0;
   struct pending_call* call = pending_of(task);
   if (!call) return 0;
   fill_comm(&call->record, task);

@@ -14,6 +14,9 @@ const volatile __u64 wanted_cgroups[TRACED_CGROUPS] = {};  // ids; the groups be
 /// Calls come by tracepoints of their own, and these programs look after 32-bit programs only.
 const volatile __u8 only_compat = 0;
 const volatile __s32 native_execve = -1, compat_execve = -1;
+/// Otherwise no traced call is under way when a program begins, and what looks after that case is
+/// not even checked by the kernel, which takes it a while.
+const volatile __u8 traces_exec = 1;
 const volatile __u8 failed_only = 0;
 const volatile __u64 min_duration_ns = 0;
 
