@@ -131,3 +131,25 @@ class SchedulerRecording(Recording):
 
     def lost(self, time_ns, cpu, count):
         self.lines.append(f"LOST id={FIRST_ID} lost={count} time={time_ns} cpu={cpu} event=0")
+
+
+class LockRecording(Recording):
+    """Waits for locks. Call chains are of functions of the kernel that no list of symbols has, told apart by a number."""
+    SPIN, READ, WRITE, RT, PERCPU, MUTEX = 1, 2, 4, 8, 16, 32
+    FUNCTIONS = 0xffffffff81000000
+
+    def __init__(self):
+        super().__init__({"lock:contention_begin": [("unsigned long", "lock_addr"), ("unsigned int", "flags")],
+                          "lock:contention_end": [("unsigned long", "lock_addr"), ("int", "ret")]}, stacks=True)
+
+    def chain(self, place, leaf):
+        return [self.FUNCTIONS + offset for offset in (leaf, 0x20, 0x30, 0x1000 * (place + 1), 0x9000)]
+
+    def begin(self, time_ns, tid, lock, flags, place):
+        self.add("lock:contention_begin", time_ns, 0, tid, chain=self.chain(place, 0x10), context="kernel", lock_addr=lock, flags=flags)
+
+    def end(self, time_ns, tid, lock, place):
+        self.add("lock:contention_end", time_ns, 0, tid, chain=self.chain(place, 0x18), context="kernel", lock_addr=lock, ret=0)
+
+    def lost(self, time_ns, cpu, count):
+        self.lines.append(f"LOST id={FIRST_ID} lost={count} time={time_ns} cpu={cpu} event=0")

@@ -10,9 +10,10 @@ namespace {
 
 // mm/page_alloc.c, mm/mempolicy.c and include/linux/gfp.h, from Linux 3.0 to 6.18.
 constexpr std::array<std::string_view, 13> kAllocators{
-    "alloc_pages",    "alloc_page",     "get_free_pages", "get_free_page",      "get_zeroed_page",
-    "alloc_frozen_pages", "alloc_pages_bulk", "folio_alloc", "vma_alloc_folio", "alloc_contig_pages",
-    "alloc_folio",    "alloc_pages_vma", "alloc_pages_current"};
+    "alloc_pages",        "alloc_page",         "get_free_pages",   "get_free_page",
+    "get_zeroed_page",    "alloc_frozen_pages", "alloc_pages_bulk", "folio_alloc",
+    "vma_alloc_folio",    "alloc_contig_pages", "alloc_folio",      "alloc_pages_vma",
+    "alloc_pages_current"};
 
 }  // namespace
 

@@ -33,8 +33,8 @@ class AllocPaths {
   [[nodiscard]] std::span<const uint64_t> chain(size_t path) const;
 
   tsl::robin_map<uint64_t, AllocPathId> by_hash_;
-  std::vector<uint64_t> ips_;     // by path
-  std::vector<size_t> starts_;    // of its chain in addresses_
+  std::vector<uint64_t> ips_;   // by path
+  std::vector<size_t> starts_;  // of its chain in addresses_
   std::vector<uint64_t> addresses_;
 };
 

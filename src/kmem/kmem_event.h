@@ -19,10 +19,10 @@ enum class KmemKind : uint8_t {
 using AllocPathId = uint32_t;
 
 struct KmemEvent {
-  uint64_t time = 0;                  // ns
-  const std::byte* record = nullptr;  // its header
-  uint64_t what = 0;                  // address of the object; page: its pfn or address
-  uint64_t call_site = 0;             // of slab events
+  uint64_t time = 0;                      // ns
+  const std::byte* record = nullptr;      // its header
+  uint64_t what = 0;                      // address of the object; page: its pfn or address
+  uint64_t call_site = 0;                 // of slab events
   uint64_t requested = 0, allocated = 0;  // bytes, of kSlabAlloc
   uint32_t cpu = 0;
   int32_t node = -1;         // of kSlabAlloc: NUMA node that was asked for; -1: any

@@ -157,8 +157,8 @@ TEST(IsPageAllocator, KnowsTheNamesOfManyKernels) {
         "vma_alloc_folio_noprof", "get_zeroed_page", "__folio_alloc_noprof", "alloc_pages_noprof",
         "alloc_frozen_pages_nolock_noprof", "__alloc_pages.part.0"})
     EXPECT_TRUE(is_page_allocator(name)) << name;
-  for (std::string_view name : {"do_anonymous_page", "alloc_skb", "allocate_slab", "alloc_pages_bad",
-                                "__filemap_get_folio", ""})
+  for (std::string_view name : {"do_anonymous_page", "alloc_skb", "allocate_slab",
+                                "alloc_pages_bad", "__filemap_get_folio", ""})
     EXPECT_FALSE(is_page_allocator(name)) << name;
 }
 

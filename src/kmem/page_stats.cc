@@ -19,9 +19,8 @@ bool is_page(uint64_t what) {
 
 size_t PageStats::KeyHash::operator()(const PageKey& key) const {
   NumberHash hash;
-  return hash(key.what) ^
-         hash(uint64_t{key.gfp_flags} << 16 | uint64_t{key.order} << 8 |
-              static_cast<uint8_t>(key.migrate_type));
+  return hash(key.what) ^ hash(uint64_t{key.gfp_flags} << 16 | uint64_t{key.order} << 8 |
+                               static_cast<uint8_t>(key.migrate_type));
 }
 
 uint64_t PageStats::bytes_of(uint32_t order) const {
@@ -56,7 +55,9 @@ void PageStats::allocate(const KmemEvent& event) {
     row.allocated += bytes;
   };
   PageKey key{event.what, event.order, event.gfp_flags, event.migrate_type};
-  add(live_[event.what], key);
+  // Where its free was lost, it is as it was first allocated.
+  auto [live, is_new] = live_.try_emplace(event.what, PageRow{.key = key});
+  add(live.value(), live->second.key);
   if (!options_.live_only) add(pages_[key], key);
   key.what = event.path;
   add(callers_[key], key);

@@ -1,5 +1,5 @@
-// Pages of the page allocator: how much was allocated, by page and by caller, and what became of it.
-// What `perf kmem stat --page` shows.
+// Pages of the page allocator: how much was allocated, by page and by caller, and what became of
+// it. What `perf kmem stat --page` shows.
 #pragma once
 
 #include <array>

@@ -66,9 +66,9 @@ void write_page_rows(Sink& out, const std::vector<PageRow>& rows, const PageTabl
     }
     if (!style.by_caller && style.pages_are_pfns) out.print(" {:16} |", row.key.what);
     if (!style.by_caller && !style.pages_are_pfns) out.print(" {:016x} |", row.key.what);
-    out.print(" {:16} | {:9} | {:5} | {:>8} | {:<{}} | {}\n", row.allocated / 1024,
-              row.allocations, row.key.order, type_of(row, *style.types),
-              style.gfp->brief(row.key.gfp_flags), gfp_width, place_of(row, style));
+    out.print(" {:16} | {:9} | {:5} | {:>8} | {:<{}} | {}\n", row.allocated / 1024, row.allocations,
+              row.key.order, type_of(row, *style.types), style.gfp->brief(row.key.gfp_flags),
+              gfp_width, place_of(row, style));
   }
   write_table_line(out);
 }

@@ -28,8 +28,8 @@ struct SlabRow {
 struct SlabSums {
   uint64_t requested = 0, allocated = 0, freed = 0;  // bytes
   uint64_t allocations = 0;
-  uint64_t cross_node = 0;      // for another NUMA node than that of the CPU
-  uint64_t unknown_frees = 0;   // of objects from before the recording
+  uint64_t cross_node = 0;     // for another NUMA node than that of the CPU
+  uint64_t unknown_frees = 0;  // of objects from before the recording
 };
 
 class SlabStats {

@@ -19,15 +19,15 @@ void write_table_line(Sink& out) {
 
 void write_slab_rows(Sink& out, const std::vector<SlabRow>& rows, const KmemTableStyle& style) {
   write_table_line(out);
-  out.print(
-      " {:<34} | Total_alloc/Per | Total_req/Per   | Hit      | Ping-pong | Frag\n",
-      style.by_caller ? "Callsite" : "Alloc Ptr");
+  out.print(" {:<34} | Total_alloc/Per | Total_req/Per   | Hit      | Ping-pong | Frag\n",
+            style.by_caller ? "Callsite" : "Alloc Ptr");
   write_table_line(out);
   int64_t left = style.lines;
   for (const SlabRow& row : rows) {
     if (left-- == 0) {
       out.write(
-          " ...                                | ...             | ...             | ...      | ...  "
+          " ...                                | ...             | ...             | ...      | "
+          "...  "
           "     | ...   \n");
       break;
     }
@@ -49,8 +49,7 @@ void write_slab_summary(Sink& out, const SlabSums& sums) {
   // Objects from before the recording may be freed again and again.
   if (sums.allocated > sums.freed)
     out.print("Net total bytes allocated: {}\n", sums.allocated - sums.freed);
-  out.print("Total bytes wasted on internal fragmentation: {}\n",
-            sums.allocated - sums.requested);
+  out.print("Total bytes wasted on internal fragmentation: {}\n", sums.allocated - sums.requested);
   out.print("Internal fragmentation: {:f}%\n", all.fragmentation());
   out.print("Cross CPU allocations: {}/{}\n", sums.cross_node, sums.allocations);
 }

@@ -1,5 +1,5 @@
-// Where a tracepoint keeps a field in the raw data of its samples: looked up once per event, so that
-// reading it is a load.
+// Where a tracepoint keeps a field in the raw data of its samples: looked up once per event, so
+// that reading it is a load.
 #pragma once
 
 #include <string_view>

@@ -1,13 +1,15 @@
 // What an analysis wants of each record of a recording, in order of time, in bounded memory.
 //
-// One thread walks over the file and has a Cutter cut an Item out of each record that matters; items
-// are sorted by rounds (perfdata/ordering.h), and the caller's thread takes them, some thousands at
-// a time. So an analysis rarely touches a record, and what is held are two rounds of items.
+// One thread walks over the file and has a Cutter cut an Item out of each record that matters;
+// items are sorted by rounds (perfdata/ordering.h), and the caller's thread takes them, some
+// thousands at a time. So an analysis rarely touches a record, and what is held are two rounds of
+// items.
 //
 //   struct MyCutter {
-//     using Item = …;                                            // with `time`, place_in_file(item)
-//     Cut cut(const RecordView& sample, uint32_t event, Item&);  // runs on the thread that reads
-//     bool cut_other(const OtherRecord& record, Item&);          // COMM, MMAP, LOST …; kernel's only
+//     using Item = …;                                            // with `time`,
+//     place_in_file(item) Cut cut(const RecordView& sample, uint32_t event, Item&);  // runs on the
+//     thread that reads bool cut_other(const OtherRecord& record, Item&);          // COMM, MMAP,
+//     LOST …; kernel's only
 //   };
 //   FeedCounts counts = feed_records(walk, losses, cutter, SortedBy::kReader, take);
 #pragma once

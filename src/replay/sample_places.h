@@ -32,7 +32,7 @@ struct SamplePlaces {
 
   /// Addresses of a call chain, innermost first, without the marks of contexts, and how many of
   /// them are the kernel's.
-  static constexpr size_t kMostAddresses = 32;
+  static constexpr size_t kMostAddresses = 127;
   struct Chain {
     std::array<uint64_t, kMostAddresses> addresses;
     uint32_t size = 0;

@@ -68,6 +68,13 @@ void WalkMachine::load(std::span<const uint64_t> addresses) {
   symbolizer_->load(dsos, inside);
 }
 
+void WalkMachine::load_all() {
+  std::vector<DsoId> dsos;
+  for (size_t i = 0; i < machine_.dsos().size(); ++i)
+    if (machine_.dsos()[DsoId(i)].is_kernel_side) dsos.push_back(DsoId(i));
+  symbolizer_->load(dsos);
+}
+
 std::optional<KernelSymbol> WalkMachine::kernel_symbol(uint64_t address) const {
   Place place = place_in_kernel(machine_, address);
   if (!place.dso.valid()) return std::nullopt;
@@ -78,9 +85,10 @@ std::optional<KernelSymbol> WalkMachine::kernel_symbol(uint64_t address) const {
 }
 
 std::string WalkMachine::kernel_label(uint64_t address) const {
-  if (auto symbol = kernel_symbol(address))
-    return fmt::format("{}+{:#x}", symbol->name, symbol->offset);
-  return fmt::format("{:#x}", address);
+  auto symbol = kernel_symbol(address);
+  if (!symbol) return fmt::format("{:#x}", address);
+  if (symbol->offset == 0) return fmt::format("{}+0", symbol->name);
+  return fmt::format("{}+{:#x}", symbol->name, symbol->offset);
 }
 
 std::string_view WalkMachine::symbol_source() const {

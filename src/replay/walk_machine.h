@@ -45,8 +45,10 @@ class WalkMachine {
   /// After it, kernel_symbol knows these addresses, and others where it is cheap. Cheapest at once
   /// for all.
   void load(std::span<const uint64_t> addresses);
+  /// The same for all symbols of the kernel and its modules; kernel_symbol then knows everything.
+  void load_all();
   [[nodiscard]] std::optional<KernelSymbol> kernel_symbol(uint64_t address) const;
-  /// "schedule+0x23", or "0xffff…" where no symbol is known.
+  /// "schedule+0x23", "schedule+0", or "0xffff…" where no symbol is known.
   [[nodiscard]] std::string kernel_label(uint64_t address) const;
   /// The list of symbols that names come from: a path, where it is one.
   [[nodiscard]] std::string_view symbol_source() const;

@@ -1,0 +1,60 @@
+// A recording of any bytes as `lock` adds it up. No crash, no read outside the input.
+#include "base/env.h"
+#include "base/loss.h"
+#include "base/sys.h"
+#include "lock/contention_stats.h"
+#include "lock/lock_tables.h"
+#include "perfdata/recording.h"
+
+namespace {
+
+using namespace sonde;
+
+void add_up(const Recording& recording, LockGrouping grouping, size_t max_stack) {
+  LossLedger losses;
+  FileWalk walk(recording, losses);
+  WalkMachine machine(walk);
+  LockFeed feed(walk, machine, max_stack, losses);
+  LockFunctions functions(
+      std::vector<std::pair<uint64_t, uint64_t>>{{0xffffffff81000000, 0xffffffff81000020}});
+  // Nobody knows the kernel: what is in chains is looked at, not named.
+  StringSink out, err;
+  FileWalk other(recording, losses);
+  WalkMachine kernel(other);
+  Env env{.out = out, .err = err, .sys = Sys::host(), .losses = losses};
+  SymbolOptions symbols;
+  symbols.kallsyms = "/dev/null";
+  symbols.vmlinux = "/dev/null";
+  symbols.buildid_dir = "/dev/null";
+  kernel.settle(symbols, env);
+  LockCallers callers(feed, functions, kernel, {});
+  ContentionStats stats({.grouping = grouping, .keep_stacks = true}, feed, callers);
+  feed.run([&](std::span<const LockEvent> events) {
+    for (const LockEvent& event : events) stats.take(event);
+  });
+  LockTableStyle style;
+  style.columns = contention_columns();
+  style.grouping = grouping;
+  style.stacks = true;
+  style.thread_name = [](uint32_t) { return std::string("thread"); };
+  style.lock_name = style.address_name = [](uint64_t) { return std::string("name"); };
+  std::vector<LockRow> rows = stats.rows();
+  write_contention(out, rows, style);
+  write_lock_report(out, rows, style);
+  write_broken(out, rows, stats.broken(), true);
+  write_lock_map(out, rows);
+  combine_lock_rows(rows);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  LossLedger losses;
+  auto recording =
+      Recording::open_bytes({reinterpret_cast<const std::byte*>(data), size}, "fuzz", losses);
+  if (!recording) return 0;
+  add_up(*recording, LockGrouping::kCaller, 8);
+  add_up(*recording, LockGrouping::kLock, 127);
+  add_up(*recording, LockGrouping::kThread, 1);
+  return 0;
+}

@@ -1,0 +1,106 @@
+// lock: who waits for which lock of the kernel.
+#include "cmd/cmd_lock.h"
+
+#include <unistd.h>
+
+#include "cmd/command_preset.h"
+#include "event/tracefs.h"
+
+namespace sonde {
+
+std::unique_ptr<Command> make_record();
+std::unique_ptr<Command> make_script();
+
+void LockOptions::declare(FlagTable& flags) {
+  input.declare(flags);
+  flags.boolean('q', "quiet", quiet, "Do not show any warnings or messages");
+  flags.text(0, "vmlinux", symbols.vmlinux, "file", "vmlinux pathname");
+  flags.text(0, "kallsyms", symbols.kallsyms, "file", "kallsyms pathname");
+}
+
+namespace {
+
+constexpr std::string_view kRecordText =
+    R"(Records waits for the kernel's locks while the command runs: where each began, and when it ended (lock:contention_begin and contention_end, Linux 5.19). All of record's options may follow; -a records the whole machine.)";
+constexpr std::string_view kScriptText =
+    R"(Prints the recorded events one a line, as script does, whose options it takes.)";
+
+/// `record`, where the kernel tells of locks at all.
+class NoLockEvents final : public Command {
+ public:
+  void declare(FlagTable& flags) override {
+    flags.keep_unknown();
+    flags.usage("[<options>] [<command>]");
+    flags.description(kRecordText);
+  }
+  Result<int> run(Env& /*env*/, const Arguments& /*arguments*/) override {
+    return fail(ErrorCode::kUnsupported,
+                "tracepoint lock:contention_begin is not enabled: it takes Linux 5.19, and the "
+                "right to read tracefs (root)");
+  }
+};
+
+class Lock final : public Command {
+ public:
+  void declare(FlagTable& flags) override {
+    flags.usage("[<options>] {record|report|script|info|contention}");
+    flags.subcommands({"record", "report", "script", "info", "contention"});
+    flags.stop_at_first_word();
+    flags.description(
+        R"(Records how threads wait for locks of the kernel (`lock record`), and says which places waited, for how long, and for what kind of lock (`contention`), the same by lock (`report`), and which threads and locks there were (`info`). `script` prints the events.
+
+The options here may also stand behind the subcommand.)");
+    flags.section("EXAMPLES", R"(  sonde lock record -a -- sleep 1
+  sonde lock contention
+  sonde lock contention -t -k wait_max)");
+    options_.declare(flags);
+  }
+
+  std::unique_ptr<Command> subcommand(const Arguments& arguments) override {
+    constexpr size_t kShortest = 3;
+    if (arguments.empty()) return nullptr;
+    std::string_view word = arguments[0];
+    auto is = [&](std::string_view name) {
+      return word.size() >= kShortest && name.starts_with(word);
+    };
+    if (is("record")) return make_lock_record();
+    if (is("report")) return make_lock_report(options_);
+    if (is("script")) return make_lock_script(options_);
+    if (is("info")) return make_lock_info(options_);
+    if (is("contention")) return make_lock_contention(options_);
+    return nullptr;
+  }
+
+  Result<int> run(Env& /*env*/, const Arguments& arguments) override {
+    if (arguments.empty()) return fail(ErrorCode::kUsage, "");
+    return fail(ErrorCode::kUsage, "Error: lock has no subcommand '{}'", arguments[0]);
+  }
+
+ private:
+  LockOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_lock_record() {
+  Tracefs tracefs;
+  if (::access((tracefs.path() + "/events/lock/contention_begin").c_str(), F_OK) != 0)
+    return std::make_unique<NoLockEvents>();
+  return preset(make_record(),
+                {"-R", "-m", "1024", "-c", "1", "--call-graph", "fp,8", "-e",
+                 "lock:contention_begin", "-e", "lock:contention_end"},
+                kRecordText);
+}
+
+std::unique_ptr<Command> make_lock_script(const LockOptions& options) {
+  std::vector<std::string> words;
+  if (!options.input.path.empty()) words = {"-i", options.input.path};
+  if (options.input.force) words.emplace_back("-f");
+  return preset(make_script(), std::move(words), kScriptText);
+}
+
+std::unique_ptr<Command> make_lock() {
+  return std::make_unique<Lock>();
+}
+
+}  // namespace sonde

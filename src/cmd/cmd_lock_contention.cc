@@ -1,0 +1,122 @@
+// lock contention: who waited for locks, and for how long.
+#include "cmd/cmd_lock_contention.h"
+#include "base/text.h"
+#include "cmd/output_file.h"
+#include "lock/lock_recording.h"
+
+namespace sonde {
+
+void ContentionOptions::declare(FlagTable& flags) {
+  flags.text('k', "key", key, "wait_total",
+             "key for sorting (contended / wait_total / wait_max / wait_min / avg_wait)");
+  flags.text('F', "field", fields, "contended,wait_total,wait_max,avg_wait",
+             "output fields (contended / wait_total / wait_max / wait_min / avg_wait)");
+  flags.boolean('t', "threads", by_thread, "show per-thread lock stats");
+  flags.boolean('l', "lock-addr", by_lock, "show lock stats by address");
+  flags.number('E', "entries", most_rows, "n", "display this many functions");
+  flags.number(0, "max-stack", max_stack, "n",
+               "Set the maximum stack depth when collecting lock contention, Default: 8");
+  flags.number(0, "stack-skip", stack_skip, "n",
+               "Set the number of stack depth to skip when finding a lock caller, Default: 3");
+  flags.call('Y', "type-filter", "type[,type...]", "Filter specific type of locks",
+             [this](std::string_view names) { return types.add(names); });
+  flags.call('L', "lock-filter", "address[,name...]", "Filter specific address/symbol of locks",
+             [this](std::string_view list) -> Result<> {
+               for (std::string_view word : split(list, ',')) locks.emplace_back(word);
+               return {};
+             });
+  flags.call('S', "callstack-filter", "name[,name...]", "Filter specific function in the callstack",
+             [this](std::string_view list) -> Result<> {
+               for (std::string_view word : split(list, ','))
+                 if (!word.empty()) functions.emplace_back(word);
+               return {};
+             });
+  flags.text('x', "field-separator", separator, "separator",
+             "print result in CSV format with custom separator");
+  flags.text(0, "output", output, "file", "print result to a file instead of standard output");
+  lock.declare(flags);
+}
+
+Result<LockTableStyle> ContentionOptions::style() const {
+  LockTableStyle style;
+  LockColumns known = contention_columns();
+  style.columns = TRY(choose_lock_columns(fields, known));
+  style.grouping = by_thread ? LockGrouping::kThread
+                   : by_lock ? LockGrouping::kLock
+                             : LockGrouping::kCaller;
+  style.most_rows = most_rows.value_or(UINT64_MAX);
+  style.quiet = lock.quiet;
+  style.separator = separator;
+  style.stacks = lock.input.verbose > 0 && style.grouping == LockGrouping::kCaller;
+  return style;
+}
+
+namespace {
+
+class LockContention final : public Command {
+ public:
+  explicit LockContention(LockOptions options) { options_.lock = std::move(options); }
+
+  void declare(FlagTable& flags) override {
+    flags.usage("[<options>]");
+    flags.description(
+        R"(A line per place in the kernel that waited for locks: how often, and for how long; with -t per thread, with -l per lock. The place is the innermost function that is neither the lock's own nor the scheduler's; -v shows the call chain below it.
+
+-x prints values, in nanoseconds, divided by a separator.)");
+    options_.declare(flags);
+  }
+  [[nodiscard]] bool paged() const override { return true; }
+
+  Result<int> run(Env& env, const Arguments& arguments) override {
+    if (!arguments.empty()) return fail(ErrorCode::kUsage, "Error: too many arguments");
+    LockTableStyle style = TRY(options_.style());
+    const LockColumn* key = TRY(choose_lock_key(options_.key, contention_columns()));
+    show_lock_key(style.columns, key);
+    auto recording = TRY(LockRecording::open(options_.lock.input.chosen_path(env),
+                                             options_.lock.input.open_options(env),
+                                             options_.lock.symbols, options_.max_stack, env));
+    const LockFeed& feed = recording->feed();
+    if (!feed.has(LockEventKind::kContentionBegin))
+      return fail(ErrorCode::kFailed,
+                  "lock contention evsel not found: {} has no lock:contention_begin; '{} lock "
+                  "record' makes such a recording",
+                  options_.lock.input.chosen_path(env), env.tool);
+    LockNames names(std::string(recording->kernel().symbol_source()));
+    LockCallers callers(feed, recording->functions(), recording->kernel(),
+                        {options_.stack_skip, options_.functions});
+    ContentionStats stats({.grouping = style.grouping,
+                           .types = options_.types,
+                           .locks = TRY(names.addresses(options_.locks)),
+                           .keep_stacks = style.stacks},
+                          feed, callers);
+    recording->run([&](std::span<const LockEvent> events) {
+      for (const LockEvent& event : events) stats.take(event);
+    });
+    std::vector<LockRow> rows = stats.rows();
+    sort_lock_rows(rows, *key);
+    style.thread_name = [&](uint32_t tid) { return recording->thread_name(tid); };
+    style.lock_name = [&](uint64_t address) { return names.name(address); };
+    style.address_name = [&](uint64_t address) {
+      return recording->kernel().kernel_symbol(address) ? recording->kernel().kernel_label(address)
+                                                        : std::string();
+    };
+    OutputFile output = TRY(OutputFile::open(options_.output, env));
+    size_t seen = write_contention(output.sink(), rows, style);
+    if (!options_.lock.quiet)
+      write_broken(output.sink(), std::span(rows).first(seen), stats.broken(),
+                   options_.lock.input.verbose > 0, options_.separator);
+    TRY(output.finish());
+    return 0;
+  }
+
+ private:
+  ContentionOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_lock_contention(LockOptions options) {
+  return std::make_unique<LockContention>(std::move(options));
+}
+
+}  // namespace sonde

@@ -1,0 +1,30 @@
+// The options of `lock contention`, of recordings and live.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cmd/cmd_lock.h"
+#include "lock/lock_names.h"
+#include "lock/lock_tables.h"
+
+namespace sonde {
+
+struct ContentionOptions {
+  LockOptions lock;
+  std::string key = "wait_total", fields = "contended,wait_total,wait_max,avg_wait";
+  bool by_thread = false, by_lock = false;
+  std::optional<uint64_t> most_rows;
+  uint32_t max_stack = 8, stack_skip = 3;
+  LockTypeFilter types;
+  std::vector<std::string> locks, functions;
+  std::string separator, output;
+
+  void declare(FlagTable& flags);
+  /// kUsage where fields are none.
+  [[nodiscard]] Result<LockTableStyle> style() const;
+};
+
+}  // namespace sonde

@@ -1,0 +1,73 @@
+// Waits for the kernel's locks, added up by caller, lock or thread: from contention_begin to the
+// contention_end of the same thread and lock. What `perf lock contention` and `report` show.
+#pragma once
+
+#include <vector>
+
+#include <tsl/robin_map.h>
+
+#include "base/number_hash.h"
+#include "lock/lock_callers.h"
+#include "lock/lock_row.h"
+#include "lock/lock_types.h"
+
+namespace sonde {
+
+/// Events that contradict those before them, by what they were.
+struct BrokenLockEvents {
+  uint64_t acquire = 0, acquired = 0, contended = 0, release = 0;
+};
+
+class ContentionStats {
+ public:
+  struct Options {
+    LockGrouping grouping = LockGrouping::kCaller;
+    LockTypeFilter types = {};
+    std::vector<uint64_t> locks = {};  // only these addresses; empty: all
+    bool keep_stacks = false;          // of the first event of each row
+  };
+  /// `feed` and `callers` must outlive this.
+  ContentionStats(Options options, const LockFeed& feed, LockCallers& callers)
+      : options_(std::move(options)), feed_(feed), callers_(callers) {}
+
+  void take(const LockEvent& event);
+
+  /// In the order in which perf lists equal rows.
+  [[nodiscard]] std::vector<LockRow> rows() const;
+  [[nodiscard]] const BrokenLockEvents& broken() const { return broken_; }
+  /// Every thread that waited, by tid.
+  [[nodiscard]] std::vector<uint32_t> threads() const;
+
+ private:
+  struct WaiterKey {
+    uint64_t lock;
+    uint32_t tid;
+    bool operator==(const WaiterKey&) const = default;
+  };
+  struct WaiterHash {
+    size_t operator()(const WaiterKey& key) const {
+      return NumberHash()(key.lock ^ uint64_t{key.tid} << 40);
+    }
+  };
+  struct Waiter {
+    bool waits = false;  // else it has, or had, the lock
+    uint64_t since_ns = 0;
+  };
+
+  void begin(const LockEvent& event);
+  void end(const LockEvent& event);
+  [[nodiscard]] uint64_t key_of(const LockEvent& event);
+  LockRow& row_of(const LockEvent& event);
+  [[nodiscard]] LockRow* find_row(const LockEvent& event);
+
+  Options options_;
+  const LockFeed& feed_;
+  LockCallers& callers_;
+  tsl::robin_map<uint64_t, uint32_t, NumberHash> by_key_;
+  std::vector<LockRow> rows_;
+  tsl::robin_map<WaiterKey, Waiter, WaiterHash> waiters_;
+  tsl::robin_map<uint32_t, bool> threads_;
+  BrokenLockEvents broken_;
+};
+
+}  // namespace sonde

@@ -1,0 +1,52 @@
+// Who waits for a lock: the innermost function of a call chain that is neither the lock's own nor
+// the scheduler's. Each distinct chain is looked at once.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <tsl/robin_map.h>
+
+#include "base/number_hash.h"
+#include "lock/lock_feed.h"
+#include "lock/lock_functions.h"
+
+namespace sonde {
+
+struct LockCaller {
+  uint64_t key = 0;    // equal for chains that wait for the same reason
+  std::string name;    // "sock_write_iter+0x18c", "Unknown"
+  bool passes = true;  // the filter
+};
+
+/// The caller of a chain.
+struct LockCallerOptions {
+  size_t skip = 3;  // innermost addresses that are the tracepoint's and the lock's
+  std::vector<std::string>
+      functions;  // only chains with one of these in a function's name; empty: all
+};
+
+[[nodiscard]] LockCaller find_lock_caller(const SamplePlaces::Chain& chain,
+                                          const LockCallerOptions& options,
+                                          const LockFunctions& functions,
+                                          const WalkMachine& kernel);
+
+class LockCallers {
+ public:
+  /// All must outlive this; `kernel` must know its symbols.
+  LockCallers(const LockFeed& feed, const LockFunctions& functions, const WalkMachine& kernel,
+              LockCallerOptions options)
+      : feed_(feed), functions_(functions), kernel_(kernel), options_(std::move(options)) {}
+
+  const LockCaller& of(const LockEvent& event);
+
+ private:
+  const LockFeed& feed_;
+  const LockFunctions& functions_;
+  const WalkMachine& kernel_;
+  LockCallerOptions options_;
+  tsl::robin_map<uint64_t, uint32_t, NumberHash> by_chain_;
+  std::vector<LockCaller> callers_;
+};
+
+}  // namespace sonde

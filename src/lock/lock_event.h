@@ -1,0 +1,32 @@
+// One thing that happened to a lock of the kernel, cut out of a sample of one of the lock
+// tracepoints (include/trace/events/lock.h).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace sonde {
+
+enum class LockEventKind : uint8_t {
+  kOther,            // a sample of any other event: never given
+  kContentionBegin,  // contention_begin: a thread starts to wait
+  kContentionEnd,    // contention_end: it has the lock, or gave up
+};
+
+struct LockEvent {
+  uint64_t time = 0;                  // ns
+  const std::byte* record = nullptr;  // its header
+  uint64_t lock = 0;                  // its address
+  uint64_t chain = 0;                 // hash of the call chain: equal ones are equal
+  uint32_t tid = 0;
+  uint32_t flags = 0;  // of a begin: LCB_F_*
+  uint16_t event = 0;  // index of the recording's event
+  LockEventKind kind = LockEventKind::kOther;
+};
+
+/// For RoundSorterOf: only tells events apart.
+[[nodiscard]] inline uint64_t place_in_file(const LockEvent& event) {
+  return reinterpret_cast<uintptr_t>(event.record);
+}
+
+}  // namespace sonde

@@ -1,0 +1,90 @@
+#include "lock/lock_feed.h"
+
+#include <xxhash.h>
+
+#include <algorithm>
+
+#include "replay/trace_formats.h"
+
+namespace sonde {
+namespace {
+
+constexpr size_t kLastEvent = UINT16_MAX - 1;  // that a LockEvent can name
+
+LockEventKind kind_of(std::string_view name) {
+  if (name == "lock:contention_begin") return LockEventKind::kContentionBegin;
+  if (name == "lock:contention_end") return LockEventKind::kContentionEnd;
+  return LockEventKind::kOther;
+}
+
+}  // namespace
+
+class LockFeed::Cutter {
+ public:
+  using Item = LockEvent;
+  explicit Cutter(LockFeed& feed) : feed_(feed) {}
+
+  Cut cut(const RecordView& record, uint32_t id, LockEvent& event) {
+    const Places& places = feed_.places_[id];
+    if (places.kind == LockEventKind::kOther) return Cut::kNothing;
+    SampleHead head;
+    if (!places.read(record, head)) return Cut::kBad;
+    const SampleLayout& layout = feed_.walk_.events()[EventId(size_t{id})].layout;
+    Bytes raw = places.raw_data(record, layout);
+    if (raw.empty()) return Cut::kBad;
+    event.time = head.time;
+    event.record = record.raw().data();
+    event.lock = places.lock.read(raw, record.order);
+    event.flags = static_cast<uint32_t>(places.flags.read(raw, record.order));
+    event.tid = head.tid;
+    event.event = static_cast<uint16_t>(id);
+    event.kind = places.kind;
+    places.read_chain(record, layout, feed_.max_stack_, chain_);
+    event.chain = XXH3_64bits(chain_.addresses.data(), chain_.size * sizeof(uint64_t));
+    return Cut::kItem;
+  }
+  bool cut_other(const OtherRecord& record, LockEvent& /*event*/) {
+    feed_.machine_.keep(record);
+    return false;
+  }
+
+ private:
+  LockFeed& feed_;
+  SamplePlaces::Chain chain_;
+};
+
+LockFeed::LockFeed(FileWalk& walk, WalkMachine& machine, size_t max_stack, LossLedger& losses)
+    : walk_(walk),
+      machine_(machine),
+      losses_(losses),
+      max_stack_(max_stack),
+      places_(walk.events().size()) {
+  TraceFormats formats(walk.events(), walk.features());
+  for (size_t i = 0; i < std::min(places_.size(), kLastEvent); ++i) {
+    const EventDesc& event = walk.events()[EventId(i)];
+    const TracepointFormat* format = formats.of(EventId(i));
+    if (format == nullptr) continue;
+    Places& places = places_[i];
+    static_cast<SamplePlaces&>(places) = SamplePlaces::of(event.attr.sample_type);
+    places.kind = kind_of(event.name);
+    places.lock = IntPlace::of(*format, "lock_addr");
+    places.flags = IntPlace::of(*format, "flags");
+  }
+}
+
+bool LockFeed::has(LockEventKind kind) const {
+  return std::ranges::find(places_, kind, &Places::kind) != places_.end();
+}
+
+void LockFeed::read_chain(const LockEvent& event, SamplePlaces::Chain& chain) const {
+  places_[event.event].read_chain(record_at(event.record, walk_.facts().order),
+                                  walk_.events()[EventId(size_t{event.event})].layout, max_stack_,
+                                  chain);
+}
+
+void LockFeed::run(const Take& take) {
+  Cutter cutter(*this);
+  counts_ = feed_records(walk_, losses_, cutter, SortedBy::kTaker, take);
+}
+
+}  // namespace sonde

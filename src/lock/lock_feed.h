@@ -1,0 +1,48 @@
+// LockFeed: what happened to locks in a recording, in order of time (replay/record_feed.h).
+#pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "lock/lock_event.h"
+#include "replay/field_places.h"
+#include "replay/record_feed.h"
+#include "replay/sample_places.h"
+#include "replay/walk_machine.h"
+
+namespace sonde {
+
+class LockFeed {
+ public:
+  /// `walk` must be at its start; it and `machine` must outlive this. Of call chains `max_stack`
+  /// addresses count.
+  LockFeed(FileWalk& walk, WalkMachine& machine, size_t max_stack, LossLedger& losses);
+
+  [[nodiscard]] bool has(LockEventKind kind) const;
+
+  using Take = std::function<void(std::span<const LockEvent>)>;
+  /// Reads everything, once. `take` runs on the caller's thread. The machine is not settled.
+  void run(const Take& take);
+
+  /// The call chain of an event.
+  void read_chain(const LockEvent& event, SamplePlaces::Chain& chain) const;
+  /// Complete after run.
+  [[nodiscard]] const FeedCounts& counts() const { return counts_; }
+
+ private:
+  class Cutter;
+  struct Places : SamplePlaces {
+    LockEventKind kind = LockEventKind::kOther;
+    IntPlace lock, flags;
+  };
+
+  FileWalk& walk_;
+  WalkMachine& machine_;
+  LossLedger& losses_;
+  size_t max_stack_;
+  std::vector<Places> places_;
+  FeedCounts counts_;
+};
+
+}  // namespace sonde

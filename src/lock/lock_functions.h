@@ -1,0 +1,30 @@
+// LockFunctions: which addresses of the kernel are functions of locks and of the scheduler, which
+// wait for locks on behalf of others. The kernel's linker script puts them in sections of their own
+// (.spinlock.text, .sched.text), whose ends are symbols.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace sonde {
+
+class LockFunctions {
+ public:
+  LockFunctions() = default;
+  /// Of a kernel whose list of symbols lies at `kallsyms`; none are known where that is none.
+  explicit LockFunctions(const std::string& kallsyms);
+  explicit LockFunctions(std::vector<std::pair<uint64_t, uint64_t>> ranges)
+      : ranges_(std::move(ranges)) {}
+
+  [[nodiscard]] bool contains(uint64_t address) const {
+    for (const auto& [begin, end] : ranges_)
+      if (begin <= address && address < end) return true;
+    return false;
+  }
+
+ private:
+  std::vector<std::pair<uint64_t, uint64_t>> ranges_;
+};
+
+}  // namespace sonde

@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+"""`lock` on this kernel: recordings and their views. Needs root."""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+SONDE = os.environ["SONDE"]
+# Eight threads map and unmap memory of one process: they wait for its lock (mmap_lock, a rwsem).
+WAITERS = """
+import mmap, threading, time
+end = time.monotonic() + 0.4
+def work():
+    while time.monotonic() < end:
+        for _ in range(50):
+            m = mmap.mmap(-1, 1 << 20); m[0] = 1; m.close()
+threads = [threading.Thread(target=work) for _ in range(8)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+"""
+LOAD = [sys.executable, "-c", WAITERS]
+
+
+class LockTest(unittest.TestCase):
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.path = Path(directory.name)
+
+    def lock(self, *arguments, status=0):
+        done = subprocess.run([SONDE, "lock", *arguments], cwd=self.path, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done
+
+    def test_a_recording_and_its_views(self):
+        self.lock("record", "-o", "perf.data", "--", *LOAD)
+        rows = self.lock("contention", "-x", ",", "-q").stdout.splitlines()
+        callers = [row.split(", ") for row in rows]
+        self.assertTrue(callers)
+        for contended, total, longest, average, kind, caller in callers:
+            self.assertGreaterEqual(int(total), int(longest))
+            self.assertGreaterEqual(int(longest), int(average))
+            self.assertNotEqual(kind, "unknown")
+        threads = [row.split(", ") for row in self.lock("contention", "-t", "-x", ",", "-q").stdout.splitlines()]
+        self.assertEqual(sum(int(row[1]) for row in threads), sum(int(row[1]) for row in callers))
+        self.assertTrue(all(re.fullmatch(r"python[\d.]*|\S.*", row[5]) and not row[5].startswith(":") for row in threads), threads)
+        self.assertIn("Thread ID: comm", self.lock("info", "-t").stdout)
+
+    def test_filters(self):
+        self.lock("record", "-o", "perf.data", "--", *LOAD)
+        every = self.lock("contention", "-x", ",", "-q").stdout.splitlines()
+        kinds = {row.split(", ")[4] for row in every}
+        some = sorted(kinds)[0]
+        rows = self.lock("contention", "-x", ",", "-q", "-Y", some).stdout.splitlines()
+        self.assertEqual({row.split(", ")[4] for row in rows}, {some})
+
+    def test_a_recording_without_them(self):
+        subprocess.run([SONDE, "record", "-q", "-o", self.path / "perf.data", "true"], check=True, capture_output=True)
+        self.assertIn("no lock:contention_begin", self.lock("report", status=255).stderr)
+        self.assertIn("no lock:contention_begin", self.lock("contention", status=255).stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=["lock"])

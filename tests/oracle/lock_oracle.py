@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+"""`perf lock` and `sonde lock` side by side: the same views of the same recordings, to the character. The recordings are made here,
+by each tool, of messages and of many small processes. Needs root and perf.
+
+perf prints these tables on standard error. It does not follow forks, so that it has no name (":123") for a thread that never
+changed it (docs/differences.md); and `report -t` prints a place instead of a thread where the name of that is long. Names of
+threads are compared only where perf has one."""
+import difflib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import tracepoints
+
+SONDE = os.environ["SONDE"]
+PERF = shutil.which("perf")
+MESSAGES = ["perf", "bench", "sched", "messaging", "-g", "4", "-l", "60"]
+PROCESSES = ["sh", "-c", "for i in 1 2 3 4 5 6 7 8; do ls /usr/bin | sort | wc -l & done; wait"]
+VIEWS = [["contention"], ["contention", "-t"], ["contention", "-v"], ["contention", "-k", "contended"], ["contention", "-k", "wait_max"],
+         ["contention", "-k", "avg_wait", "-E", "5"], ["contention", "-F", "wait_min,contended"], ["contention", "-q"],
+         ["contention", "-t", "-k", "wait_min", "-F", "wait_min"], ["contention", "-k", "wait_total", "-F", "avg_wait,wait_max", "-E", "3"],
+         ["contention", "--stack-skip", "1"], ["contention", "--max-stack", "5", "-v"], ["contention", "--stack-skip", "6", "-k", "contended"],
+         ["report"], ["report", "-k", "contended"], ["report", "-k", "wait_total", "-E", "4"], ["report", "-c"], ["report", "-t"],
+         ["report", "-k", "wait_max", "-F", "wait_max,acquired"], ["report", "-c", "-k", "wait_min"], ["report", "-v", "-k", "avg_wait"],
+         ["report", "-q"], ["info", "-t"], ["info", "-m"]]
+UNNAMED = re.compile(r":\d+$")
+COLUMNS_WIDTH = 74  # of `report`, behind the name
+
+failures = []
+passed = 0
+
+
+def view(tool, arguments, path):
+    done = subprocess.run([tool, "lock", *arguments, "-i", path] if tool == SONDE else
+                          [tool, "lock", "-i", path, *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    lines = (done.stderr if tool == PERF else done.stdout).splitlines()
+    if tool == PERF:
+        lines += done.stdout.splitlines()
+        # What -v says of the session.
+        start = next((i for i, line in enumerate(lines) if re.match(r" *(Name|contended|acquired|wait|avg|total|max|min|Thread|Address) ", line)), 0)
+        lines = lines[start:]
+    return lines, done.returncode
+
+
+def without_names(arguments, theirs, ours):
+    """Both without the names of threads that perf does not know."""
+    if arguments[0] == "report" and "-t" in arguments:
+        return [line[-COLUMNS_WIDTH:] for line in theirs], [line[-COLUMNS_WIDTH:] for line in ours]
+    if arguments != ["info", "-t"] and "-t" not in arguments:
+        return theirs, ours
+    kept = []
+    for i, line in enumerate(theirs):
+        if not UNNAMED.search(line):
+            continue
+        theirs[i] = UNNAMED.sub("", line)
+        if i < len(ours):
+            kept.append(ours[i])
+            ours[i] = ours[i][:len(theirs[i])]
+    if kept and not any(re.search(r"[a-z]", line) for line in kept):
+        failures.append(f"--- {' '.join(arguments)}: no name where perf has none")
+    return theirs, ours
+
+
+def check(path, arguments):
+    global passed
+    theirs, their_status = view(PERF, arguments, path)
+    ours, our_status = view(SONDE, arguments, path)
+    theirs, ours = without_names(arguments, theirs, ours)
+    if ours == theirs and our_status == their_status == 0 and len(ours) > 2:
+        passed += 1
+        return
+    difference = list(difflib.unified_diff(theirs, ours, "perf", "sonde", lineterm="", n=0))
+    failures.append(f"--- {path.name}: lock {' '.join(arguments)} ({our_status}, perf {their_status}, {len(ours)} lines)\n" +
+                    "\n".join(difference[:12]))
+
+
+def record(directory, name, tool, before, command):
+    path = directory / f"{name}.data"
+    subprocess.run([tool, "lock", "record", *before, "-o", path, "--", *command], check=True, capture_output=True)
+    return path
+
+
+def made_up(directory):
+    """Ends without begins, begins without ends, two begins in a row, lost events."""
+    recording = tracepoints.LockRecording()
+    recording.name(10, "reader")
+    recording.name(20, "writer")
+    us = 1000
+    for i in range(40):
+        start = (100 + 50 * i) * us
+        lock = 0xffff888100000000 + (i % 5) * 64
+        recording.begin(start, 10, lock, recording.MUTEX, i % 3)
+        if i % 7 == 0:
+            recording.begin(start + us, 10, lock, recording.MUTEX | recording.SPIN, i % 3)
+        if i % 5 != 4:
+            recording.end(start + (i + 1) * us, 10, lock, i % 3)
+        if i % 6 == 0:
+            recording.end(start + (i + 2) * us, 10, lock, i % 3)
+        recording.begin(start + 3 * us, 20, lock, recording.SPIN, 2)
+        recording.end(start + 4 * us, 20, lock, 2)
+        if i % 11 == 0:
+            recording.lost(start + 5 * us, 0, i + 1)
+    return recording.write(directory / "made-up.data")
+
+
+def check_events(directory):
+    """Both tools record the same events, and as deep."""
+    global passed
+    lists = []
+    for tool in PERF, SONDE:
+        path = record(directory, "events", tool, [], ["true"])
+        text = subprocess.run([PERF, "evlist", "-v", "-i", path], capture_output=True, text=True).stdout
+        lists.append(sorted(re.findall(r"^(lock:\w+):.*?(sample_max_stack: \d+)", text, re.M)))
+    if lists[0] == lists[1] and len(lists[0]) == 2:
+        passed += 1
+    else:
+        failures.append(f"--- lock record: perf {lists[0]}, sonde {lists[1]}")
+
+
+def main():
+    if not PERF:
+        print("perf is not installed: nothing to compare with")
+        sys.exit(77)
+    with tempfile.TemporaryDirectory() as name:
+        directory = Path(name)
+        check_events(directory)
+        for path in (record(directory, "messages", PERF, [], MESSAGES), record(directory, "processes", PERF, ["-a"], PROCESSES),
+                     record(directory, "ours", SONDE, ["-a"], MESSAGES), made_up(directory)):
+            for arguments in VIEWS:
+                check(path, arguments)
+    print(f"lock oracle: {passed} views are perf's, {len(failures)} are not")
+    print("\n".join(failures))
+    sys.exit(bool(failures))
+
+
+if __name__ == "__main__":
+    main()
