@@ -18,6 +18,7 @@ from pictures import compare_pictures
 from recorders import compare_recorders
 from kmem import compare_kmem
 from lock import compare_lock
+from kernel_work import compare_kernel_work
 from sched import compare_sched
 from stacks import compare_stacks
 from tops import compare_tops
@@ -122,6 +123,7 @@ def main():
         data = str(recording(options))
         compare(name, ["annotate", "--stdio", "-i", data, hottest_function(sonde, data, workload().name)], 10)
     compare_sched(bench, sonde, perf, KEPT, options.only)
+    compare_kernel_work(bench, sonde, perf, KEPT, options.only)
     compare_kmem(bench, sonde, perf, KEPT, options.only)
     compare_lock(bench, sonde, perf, KEPT, options.only)
     compare_pictures(bench, sonde, perf, lambda: recording(options), KEPT, options.only)

@@ -59,9 +59,9 @@ The picture is one SVG file that any browser shows: the wheel and dragging zoom 
     if (arguments.size() > 1) return fail(ErrorCode::kUsage, "Error: too many arguments");
     if (!arguments.empty()) input_ = arguments[0];
     if (input_.empty()) input_ = default_input(env);
-    constexpr double kNarrowest = 600, kWidest = 20000;
-    if (!(style_.width >= kNarrowest && style_.width <= kWidest))
-      return fail(ErrorCode::kUsage, "--width goes from {} to {}", kNarrowest, kWidest);
+    if (!(style_.width >= TimelineStyle::kNarrowest && style_.width <= TimelineStyle::kWidest))
+      return fail(ErrorCode::kUsage, "--width goes from {} to {}", TimelineStyle::kNarrowest,
+                  TimelineStyle::kWidest);
     session_.open.stdin_fd = env.in_fd;
     Session session = TRY(Session::open(input_, session_, env));
     SessionTimeline made = TRY(timeline_of(session, {}));

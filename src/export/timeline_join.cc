@@ -20,6 +20,12 @@ uint32_t kind_of(const TimelineSlice& slice) {
 uint32_t kind_of(const TimelineRun& run) {
   return run.thread;
 }
+uint32_t kind_of(const view::TimelineIo& io) {
+  return static_cast<uint32_t>(io.kind);
+}
+uint32_t kind_of(const view::TimelineIdle& idle) {
+  return idle.state;
+}
 
 /// A stretch of neighbours that become one.
 template <typename Span>
@@ -74,8 +80,9 @@ std::vector<Span> joined(const std::vector<Span>& spans, uint64_t below_ns) {
 
 size_t slices_in(const view::Timeline& timeline) {
   size_t count = 0;
-  for (const view::TimelineThread& thread : timeline.threads) count += thread.slices.size();
-  for (const view::TimelineCpu& cpu : timeline.cpus) count += cpu.runs.size();
+  for (const view::TimelineThread& thread : timeline.threads)
+    count += thread.slices.size() + thread.ios.size();
+  for (const view::TimelineCpu& cpu : timeline.cpus) count += cpu.runs.size() + cpu.idles.size();
   return count;
 }
 
@@ -87,9 +94,14 @@ uint64_t join_short_slices(view::Timeline& timeline, size_t max_slices) {
   while (slices_in(timeline) > max_slices && next_ns < timeline.end_ns - timeline.start_ns) {
     below_ns = next_ns;
     next_ns *= 2;
-    for (view::TimelineThread& thread : timeline.threads)
+    for (view::TimelineThread& thread : timeline.threads) {
       thread.slices = joined(thread.slices, below_ns);
-    for (view::TimelineCpu& cpu : timeline.cpus) cpu.runs = joined(cpu.runs, below_ns);
+      thread.ios = joined(thread.ios, below_ns);
+    }
+    for (view::TimelineCpu& cpu : timeline.cpus) {
+      cpu.runs = joined(cpu.runs, below_ns);
+      cpu.idles = joined(cpu.idles, below_ns);
+    }
   }
   return below_ns;
 }

@@ -21,5 +21,7 @@ namespace sonde {
 void write_timeline_json(Sink& out, const view::Timeline& timeline);
 /// "running", "runnable" …
 [[nodiscard]] std::string_view state_name(view::TaskState state);
+/// "disk read", …
+[[nodiscard]] std::string_view io_name(view::IoKind kind);
 
 }  // namespace sonde

@@ -13,6 +13,7 @@
 #include "export/lane_painter.h"
 #include "export/svg.h"
 #include "export/timeline_json.h"
+#include "export/timeline_kinds.h"
 
 namespace sonde {
 
@@ -33,7 +34,6 @@ constexpr double kLeft = 190, kRight = 14;
 constexpr double kTitleY = 30, kSubtitleY = 50, kLegendY = 74, kLegendLine = 20;
 constexpr double kAxisHeight = 24, kGap = 16, kBottom = 16, kHeading = 20;
 constexpr double kTextSize = 12;
-constexpr size_t kProcessColors = 9;  // and one more for all others
 
 struct LaneSize {
   double height;
@@ -98,11 +98,14 @@ class ProcessColors {
 Timeline drawn_part(const Timeline& timeline, const TimelineStyle& style, TimelineLimits& limits) {
   Timeline part = timeline;
   for (TimelineThread& thread : part.threads) {
-    bool is_wanted = thread.is_shown && !thread.slices.empty();
+    bool is_wanted = thread.is_shown && !(thread.slices.empty() && thread.ios.empty());
     bool has_room = limits.threads_drawn < style.max_threads;
     if (is_wanted) ++(has_room ? limits.threads_drawn : limits.threads_left_out);
     thread.is_shown = is_wanted && has_room;
-    if (!thread.is_shown) thread.slices.clear();
+    if (!thread.is_shown) {
+      thread.slices.clear();
+      thread.ios.clear();
+    }
   }
   limits.joined_below_ns = join_short_slices(part, style.max_slices);
   return part;
@@ -140,39 +143,41 @@ class TimelineSvg {
   // Where everything stands.
 
   void place() {
-    legend_rows_ = legend_places().back().row + 1;
+    std::vector<LegendPlace> legend = legend_places();
+    legend_rows_ = legend.empty() ? 0 : legend.back().row + 1;
     axis_y_ = kLegendY + kLegendLine * static_cast<double>(legend_rows_) + kAxisHeight;
     cpu_size_ = lane_size(timeline_.cpus.size());
     thread_size_ = lane_size(limits_.threads_drawn);
     cpus_y_ = axis_y_ + kHeading;
-    threads_y_ =
-        cpus_y_ + cpu_size_.height * static_cast<double>(timeline_.cpus.size()) + kGap + kHeading;
+    double cpus_end = cpus_y_ + cpu_size_.height * static_cast<double>(timeline_.cpus.size());
+    threads_y_ = timeline_.cpus.empty() ? cpus_y_ : cpus_end + kGap + kHeading;
     lanes_end_ = threads_y_ + thread_size_.height * static_cast<double>(limits_.threads_drawn);
     height_ = lanes_end_ + kBottom;
   }
 
   struct LegendPlace {
     std::string css_class, text;
+    std::string_view heading;  // that a row begins with
     double x = 0;
     size_t row = 0;
   };
-  /// The states, and on rows of their own the processes.
+  /// The states, and on rows of their own the processes and what CPUs do without any.
   [[nodiscard]] std::vector<LegendPlace> legend_places() const {
     std::vector<LegendPlace> places;
-    static constexpr const char* kStates[] = {"running", "waits for a CPU", "sleeps",
-                                              "uninterruptible (disk, lock)", "stopped"};
-    for (size_t i = 0; i < view::kTaskStates; ++i)
-      places.push_back({fmt::format("s{}", i), kStates[i]});
-    size_t states = places.size();
-    std::vector<std::string> names = colors_.legend();
-    for (size_t i = 0; i < names.size(); ++i)
-      places.push_back({fmt::format("p{}", i), cut_text(names[i], 30)});
-    if (colors_.has_others()) places.push_back({fmt::format("p{}", kProcessColors), "others"});
+    auto add = [&](std::vector<LegendEntry> entries, std::string_view heading) {
+      for (LegendEntry& entry : entries)
+        places.push_back({std::move(entry.css_class), std::move(entry.text),
+                          std::exchange(heading, std::string_view())});
+    };
+    if (!timeline_.threads.empty()) add(thread_legend(timeline_), "threads");
+    if (!timeline_.is_of_io) add(process_legend(), "CPUs: processes");
+    add(power_legend(timeline_), "CPUs: power");
     double x = kLeft;
     size_t row = 0;
     for (size_t i = 0; i < places.size(); ++i) {
       double width = 34 + static_cast<double>(columns_of(places[i].text)) * 7;
-      if (i == states || x + width > kLeft + plot_width_) {
+      bool begins_row = i > 0 && !places[i].heading.empty();
+      if (begins_row || x + width > kLeft + plot_width_) {
         x = kLeft;
         ++row;
       }
@@ -183,14 +188,23 @@ class TimelineSvg {
     return places;
   }
 
+  [[nodiscard]] std::vector<LegendEntry> process_legend() const {
+    std::vector<LegendEntry> entries;
+    for (const std::string& name : colors_.legend())
+      entries.push_back({fmt::format("p{}", entries.size()), cut_text(name, 30)});
+    if (colors_.has_others()) entries.push_back({fmt::format("p{}", kProcessColors), "others"});
+    return entries;
+  }
+
   void write_heading() {
     append_text(svg_, 14, kTitleY,
                 fit_text(style_.title, plot_width_, {.size = 18, .width_em = kBoldWidthEm}),
                 " class=\"title\"");
     uint64_t span_ns = timeline_.end_ns - timeline_.start_ns;
-    std::string text =
-        fmt::format("{} from {} s on, {} CPUs, {} threads", time_text(static_cast<double>(span_ns)),
-                    seconds(timeline_.start_ns), timeline_.cpus.size(), limits_.threads_drawn);
+    std::string text = fmt::format("{} from {} s on", time_text(static_cast<double>(span_ns)),
+                                   seconds(timeline_.start_ns));
+    if (!timeline_.is_of_io) text += fmt::format(", {} CPUs", timeline_.cpus.size());
+    text += fmt::format(", {} threads", limits_.threads_drawn);
     if (limits_.threads_left_out > 0)
       text += fmt::format(" (of {}: those that ran longest)",
                           limits_.threads_drawn + limits_.threads_left_out);
@@ -205,14 +219,9 @@ class TimelineSvg {
   }
 
   void write_legend() {
-    append_text(svg_, 14, kLegendY + 2, "threads", " class=\"soft\"");
-    size_t row = 0;
     for (const LegendPlace& place : legend_places()) {
       double y = kLegendY + kLegendLine * static_cast<double>(place.row);
-      if (row == 0 && place.css_class == "p0") {
-        append_text(svg_, 14, y + 2, "CPUs: processes", " class=\"soft\"");
-        row = place.row;
-      }
+      if (!place.heading.empty()) append_text(svg_, 14, y + 2, place.heading, " class=\"soft\"");
       fmt::format_to(std::back_inserter(svg_),
                      "<rect x=\"{:.0f}\" y=\"{:.0f}\" width=\"12\" height=\"12\" rx=\"2\" "
                      "class=\"{}\"/>",
@@ -240,7 +249,7 @@ class TimelineSvg {
   // Lanes.
 
   void write_lanes() {
-    append_text(svg_, 14, cpus_y_ - 6, "CPUs", " class=\"heading\"");
+    if (!timeline_.cpus.empty()) append_text(svg_, 14, cpus_y_ - 6, "CPUs", " class=\"heading\"");
     for (size_t i = 0; i < timeline_.cpus.size(); ++i) write_cpu(i);
     if (limits_.threads_drawn > 0)
       append_text(svg_, 14, threads_y_ - 6, "Threads", " class=\"heading\"");
@@ -251,7 +260,7 @@ class TimelineSvg {
 
   /// The lane's name on the left, what it says of itself, and its band; leaves its group open.
   void open_lane(size_t row, double y, const LaneSize& size, std::string_view id,
-                 std::string_view name, std::string_view about) {
+                 std::string_view name, std::string_view about, bool is_marked = false) {
     svg_ += "<g class=\"row\"><title>";
     append_escaped(svg_, about);
     svg_ += "</title>";
@@ -262,7 +271,8 @@ class TimelineSvg {
       SvgFont font{.size = size.text, .width_em = 0.6};
       append_text(svg_, 14, y + size.height / 2 + size.text * 0.36,
                   fit_text(name, kLeft - 24, font),
-                  fmt::format(" class=\"label\" font-size=\"{}\"", size.text));
+                  fmt::format(" class=\"label{}\" font-size=\"{}\"", is_marked ? " marked" : "",
+                              size.text));
     }
     fmt::format_to(std::back_inserter(svg_),
                    "</g><g class=\"lane\" id=\"{}\" transform=\"translate({:.0f},{:.1f})\">", id,
@@ -282,10 +292,13 @@ class TimelineSvg {
                           time_text(static_cast<double>(cpu.busy_ns)),
                           time_text(static_cast<double>(cpu.watched_ns)), busy,
                           whole_.cpus[index].runs.size()));
-    LanePainter painter(pixels(), timeline_.start_ns, timeline_.end_ns, kProcessColors + 1);
+    LanePainter painter(pixels(), timeline_.start_ns, timeline_.end_ns, cpu_kinds().size());
     for (const TimelineRun& run : whole_.cpus[index].runs)
       painter.add(colors_.of(run.thread), run.start_ns, run.end_ns);
+    for (const view::TimelineIdle& idle : whole_.cpus[index].idles)
+      painter.add(sleep_kind(idle.state), idle.start_ns, idle.end_ns);
     painter.paint(svg_, cpu_kinds());
+    svg_ += frequency_path(timeline_, cpu, plot_width_, cpu_size_.height);
     write_run_names(cpu);
     svg_ += "</g>\n";
   }
@@ -310,18 +323,23 @@ class TimelineSvg {
     const TimelineThread& thread = timeline_.threads[index];
     double y = threads_y_ + thread_size_.height * static_cast<double>(row);
     open_lane(row, y, thread_size_, fmt::format("t{}", index),
-              fmt::format("{} {}", cut_text(thread.name, 60), thread.tid), about(thread));
-    LanePainter painter(pixels(), timeline_.start_ns, timeline_.end_ns, view::kTaskStates);
+              fmt::format("{} {}", cut_text(thread.name, 60), thread.tid), about(thread),
+              thread.is_marked);
+    LanePainter painter(pixels(), timeline_.start_ns, timeline_.end_ns, state_kinds().size());
     for (const TimelineSlice& slice : whole_.threads[index].slices)
-      painter.add(static_cast<size_t>(slice.state), slice.start_ns, slice.end_ns);
+      painter.add(lane_kind(slice), slice.start_ns, slice.end_ns);
+    for (const view::TimelineIo& io : whole_.threads[index].ios)
+      painter.add(static_cast<size_t>(io.kind), io.start_ns, io.end_ns);
     painter.paint(svg_, state_kinds());
     svg_ += "</g>\n";
   }
 
-  static std::string about(const TimelineThread& thread) {
+  [[nodiscard]] std::string about(const TimelineThread& thread) const {
     std::string text = fmt::format("{} (thread {}", cut_text(thread.name, 200), thread.tid);
     if (thread.pid != 0 && thread.pid != thread.tid)
       text += fmt::format(" of {} {}", cut_text(thread.process_name, 200), thread.pid);
+    if (timeline_.is_of_io)
+      return text + fmt::format("): {} bytes", grouped(static_cast<double>(thread.io_bytes)));
     text += fmt::format("): {} runs", thread.runs);
     for (size_t state = 0; state < view::kTaskStates; ++state)
       if (thread.state_ns[state] > 0)
@@ -331,22 +349,9 @@ class TimelineSvg {
   }
 
   [[nodiscard]] size_t pixels() const { return static_cast<size_t>(plot_width_); }
-  [[nodiscard]] std::vector<LaneKind> cpu_kinds() const {
-    static constexpr std::string_view kClasses[] = {"p0", "p1", "p2", "p3", "p4",
-                                                    "p5", "p6", "p7", "p8", "p9"};
-    std::vector<LaneKind> kinds;
-    for (std::string_view css_class : kClasses)
-      kinds.push_back({css_class, 1, cpu_size_.height - 2});
-    return kinds;
-  }
-  /// Waits are thinner than runs.
+  [[nodiscard]] std::vector<LaneKind> cpu_kinds() const { return cpu_lane_kinds(cpu_size_.height); }
   [[nodiscard]] std::vector<LaneKind> state_kinds() const {
-    double full = thread_size_.height - 2;
-    auto kind = [&](std::string_view css_class, double share) {
-      double height = std::max(1.0, std::round(full * share));
-      return LaneKind{css_class, 1 + std::floor((full - height) / 2), height};
-    };
-    return {kind("s0", 1), kind("s1", 1), kind("s2", 0.2), kind("s3", 0.5), kind("s4", 0.5)};
+    return thread_lane_kinds(timeline_, thread_size_.height);
   }
 
   // The script and what it works with.
@@ -362,10 +367,11 @@ class TimelineSvg {
         ";\nconst layout = "
         "{{startSeconds:{},startRest:{},total:{},left:{},width:{},axis:{},end:{},height:{},"
         "cpuHeight:{},"
-        "threadHeight:{},cpuKinds:{},threadKinds:{},colors:[",
+        "threadHeight:{},cpuKinds:{},threadKinds:{},sleepKinds:{},highestKhz:{},colors:[",
         timeline_.start_ns / 1'000'000'000, timeline_.start_ns % 1'000'000'000,
         timeline_.end_ns - timeline_.start_ns, kLeft, pixels(), axis_y_, lanes_end_, height_,
-        cpu_size_.height, thread_size_.height, kinds_text(cpu_kinds()), kinds_text(state_kinds()));
+        cpu_size_.height, thread_size_.height, kinds_text(cpu_kinds()), kinds_text(state_kinds()),
+        kSleepDepths, highest_frequency(timeline_));
     for (size_t color : colors_.by_thread()) out_.print("{},", color);
     out_.write("]};\n");
     out_.write(timeline_view_script());

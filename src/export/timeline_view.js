@@ -21,6 +21,7 @@
       slices: isCpu ? what.runs : what.slices,
       whole: group.innerHTML,
       kindOf: isCpu ? slice => layout.colors[slice[2]] : slice => slice[2],
+      idles: what.idles || [], frequencies: what.frequencies || [],
     };
   });
 
@@ -50,9 +51,16 @@
 
   /// As LanePainter draws it: each pixel shows each kind by its share of the pixel's time.
   function lanePaths(lane) {
-    const width = layout.width, perPixel = (shown.to - shown.from) / width, shares = lane.kinds.map(() => null);
-    for (let i = firstBehind(lane.slices, shown.from); i < lane.slices.length && lane.slices[i][0] <= shown.to; ++i) {
-      const slice = lane.slices[i], kind = lane.kindOf(slice);
+    const shares = lane.kinds.map(() => null);
+    addShares(shares, lane.slices, lane.kindOf);
+    addShares(shares, lane.idles, idleKind);
+    return pathsOf(lane, shares) + frequencyPath(lane);
+  }
+  const idleKind = slice => layout.cpuKinds.length - layout.sleepKinds + Math.min(Math.max(slice[2], 1), layout.sleepKinds) - 1;
+  function addShares(shares, slices, kindOf) {
+    const width = layout.width, perPixel = (shown.to - shown.from) / width;
+    for (let i = firstBehind(slices, shown.from); i < slices.length && slices[i][0] <= shown.to; ++i) {
+      const slice = slices[i], kind = kindOf(slice);
       const of = shares[kind] ||= new Float32Array(width);
       const from = Math.max(0, (slice[0] - shown.from) / perPixel);
       const to = Math.max(Math.min(width, (slice[0] + slice[1] - shown.from) / perPixel), from + 1e-6);
@@ -62,6 +70,20 @@
       for (let pixel = first + 1; pixel < last; ++pixel) of[pixel] += 1;
       of[last] += to - last;
     }
+  }
+  function frequencyPath(lane) {
+    let path = "";
+    lane.frequencies.forEach(([at, khz], i) => {
+      const next = lane.frequencies[i + 1];
+      if ((next && next[0] < shown.from) || at > shown.to) return;
+      const y = (lane.height - 1 - (lane.height - 2) * khz / layout.highestKhz).toFixed(1);
+      const x = Math.max(0, toPixel(at)).toFixed(1);
+      path += path ? `H${x}V${y}` : `M${x} ${y}`;
+    });
+    return path && `<path xmlns="${SVG}" class="freq" d="${path}H${layout.width}"/>`;
+  }
+  function pathsOf(lane, shares) {
+    const width = layout.width;
     let text = "";
     shares.forEach((of, kind) => {
       if (!of) return;
@@ -146,13 +168,16 @@
   // What lies under the pointer.
 
   function sliceAt(lane, at) {
+    return nearest(lane.slices, at) || nearest(lane.idles, at);
+  }
+  function nearest(slices, at) {
     const near = (shown.to - shown.from) / layout.width * 1.5;
-    const first = firstBehind(lane.slices, at - near);
+    const first = firstBehind(slices, at - near);
     let best = null, distance = Infinity;
-    for (let i = first; i < lane.slices.length && lane.slices[i][0] <= at + near; ++i) {
-      const [start, length] = lane.slices[i];
+    for (let i = first; i < slices.length && slices[i][0] <= at + near; ++i) {
+      const [start, length] = slices[i];
       const away = at < start ? start - at : at > start + length ? at - start - length : 0;
-      if (away < distance) [best, distance] = [lane.slices[i], away];
+      if (away < distance) [best, distance] = [slices[i], away];
     }
     return best;
   }
@@ -168,17 +193,26 @@
   }
   function describe(lane, slice) {
     const [start, length] = slice;
-    const when = `${timeText(length)} from ${clock(start)} s (+${timeText(start)})` + (slice[slice.length - 1] ? ", cut off" : "");
+    const from = `${timeText(length)} from ${clock(start)} s (+${timeText(start)})`;
+    if (lane.idles.includes(slice)) return [`CPU ${lane.what.cpu}: asleep, C${slice[2]}`, from];
+    const when = from + (slice[slice.length - 1] ? ", cut off" : "");
     if (lane.isCpu) {
       const thread = timeline.threads[slice[2]];
       const of = thread.pid && thread.pid !== thread.tid ? [`of ${thread.process} (${thread.pid})`] : [];
       return [`CPU ${lane.what.cpu}: ${threadName(slice[2])}`, when, ...of];
     }
+    if (timeline.subject === "io") return describeIo(lane, slice, when);
     const [, , state, cpu, waker, stack, wakerStack] = slice;
-    const where = cpu < 0 ? "" : state === 0 ? ` on CPU ${cpu}` : `, was on CPU ${cpu}`;
-    const lines = [`${threadName(lane.index)}: ${timeline.states[state]}${where}`, when];
+    const where = cpu < 0 ? "" : state === 0 || state === 5 ? ` on CPU ${cpu}` : `, was on CPU ${cpu}`;
+    const lines = [`${threadName(lane.index)}: ${timeline.states[state] || timeline.states[0]}${where}`, when];
     if (waker >= 0) lines.push(`woken by ${threadName(waker)}`);
     return [...lines, ...stackLines("it left the CPU in", stack), ...stackLines("its waker was in", wakerStack)];
+  }
+
+  function describeIo(lane, [, , kind, fd, error, bytes, calls], when) {
+    const what = [calls > 1 ? calls + " calls" : "", fd >= 0 ? "descriptor " + fd : "", bytes ? bytes + " bytes" : "",
+      error ? "errno " + error : ""].filter(part => part);
+    return [`${threadName(lane.index)}: ${timeline.states[kind]}`, when, ...(what.length ? [what.join(", ")] : [])];
   }
 
   function showTip(lines, x, y) {

@@ -5,6 +5,8 @@
 //   thread 25128 (dd)   ▆▆▆▆▆▆──────────░░▆▆▆▆▆     ▆ running  ─ blocked  ░ runnable
 //   CPU 0               dd    idle    sh  dd
 //
+// A timeline of I/O has calls in place of slices (analysis/io_calls.h).
+//
 // A thread's slices stand in the order of time. Where nothing is known of a thread (before its
 // first event, after its end) it has no slice. A CPU has a slice for each run of a thread on it;
 // what lies between them is idle, from the CPU's first event to its last.
@@ -33,10 +35,25 @@ struct TimelineSlice {
   uint64_t end_ns = 0;
   TaskState state = TaskState::kRunning;
   bool is_cut = false;        // the recording begins or ends inside it: it is not part of the sums
+  bool is_marked = false;     // stands out in the picture
   uint32_t cpu = kNoIndex;    // that it runs on, or that it left; the CPU's number
   uint32_t waker = kNoIndex;  // the thread that ended the wait
   uint32_t stack = kNoIndex;  // where it left the CPU
   uint32_t waker_stack = kNoIndex;  // where the waker was
+};
+
+enum class IoKind : uint8_t { kDiskIn, kDiskOut, kNetIn, kNetOut, kSync, kPoll, kFailed };
+inline constexpr size_t kIoKinds = 7;
+
+/// A call, or some that are so close together that they are one.
+struct TimelineIo {
+  uint64_t start_ns = 0;
+  uint64_t end_ns = 0;
+  IoKind kind = IoKind::kPoll;
+  int32_t fd = -1;    // -1: the call has none
+  int32_t error = 0;  // errno; 0: none
+  uint64_t bytes = 0;
+  uint32_t calls = 1;
 };
 
 struct TimelineThread {
@@ -47,7 +64,10 @@ struct TimelineThread {
   uint64_t state_ns[kTaskStates] = {};
   uint64_t runs = 0;     // how often it came to a CPU
   bool is_shown = true;  // false: asked to be left out; it may be a waker still
+  bool is_marked = false;
   std::vector<TimelineSlice> slices;
+  uint64_t io_bytes = 0;
+  std::vector<TimelineIo> ios;
 };
 
 struct TimelineRun {
@@ -57,14 +77,29 @@ struct TimelineRun {
   bool is_cut = false;
 };
 
+/// A CPU in one of its sleep states.
+struct TimelineIdle {
+  uint64_t start_ns = 0;
+  uint64_t end_ns = 0;
+  uint32_t state = 0;  // the deeper, the higher
+};
+/// From then on it runs at that frequency.
+struct TimelineFrequency {
+  uint64_t time_ns = 0;
+  uint64_t khz = 0;
+};
+
 struct TimelineCpu {
   uint32_t cpu = 0;
   uint64_t busy_ns = 0;
   uint64_t watched_ns = 0;  // from its first event to its last
   std::vector<TimelineRun> runs;
+  std::vector<TimelineIdle> idles;             // where the recording has power:cpu_idle
+  std::vector<TimelineFrequency> frequencies;  // and power:cpu_frequency
 };
 
 struct Timeline {
+  bool is_of_io = false;  // threads have calls, not slices
   uint64_t start_ns = 0;  // of the first event; clock of the recording
   uint64_t end_ns = 0;
   std::vector<TimelineThread> threads;  // those that ran longest first

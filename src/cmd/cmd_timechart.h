@@ -1,0 +1,18 @@
+// The subcommand of `timechart`, and what it shares with the drawing.
+#pragma once
+
+#include <memory>
+
+#include "cmd/command.h"
+
+namespace sonde {
+
+/// -P and -T, which stand before `record` or behind it.
+struct ChartParts {
+  bool power_only = false;
+  bool tasks_only = false;
+};
+
+std::unique_ptr<Command> make_timechart_record(ChartParts parts);
+
+}  // namespace sonde

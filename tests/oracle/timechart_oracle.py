@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+"""`perf timechart` and `sonde timechart` side by side. The pictures look different; what they show must be the same: how long each thread
+ran on a CPU, how often and how long CPUs slept in which state, and which calls read, wrote, polled and failed. Ours is read out of
+the data in the picture, perf's out of its rectangles and their titles. Needs root and perf.
+
+Runs are compared on CPUs that say when they sleep: where a hypervisor swallows switches from the idle task, nobody knows when a run
+began. perf keeps one call per process, so that it loses some of those with threads; who polls mostly has some."""
+import collections
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+SONDE = os.environ["SONDE"]
+PERF = shutil.which("perf")
+LOAD = ["sh", "-c", "for i in 1 2 3; do ls -R /usr/share/doc | sort | md5sum; cat /usr/share/doc/*/copyright | wc; sleep 0.1; done"]
+ALL = ["-n", "1000000"]  # every thread
+PERF_IO = {"disk": ("disk read", "disk write"), "net": ("network in", "network out"), "sync": ("sync",), "poll": ("poll",),
+           "error": ("failed",)}
+RUN = re.compile(r"<g transform=\"translate\([\d.]+,([\d.]+)\)\">\n<title>(\d+) .* running ([\d.]+) (us|ms|s)</title>\n<desc>(?:.|\n)*?</desc>\n<rect x=\"0\" width=\"[\d.]+\" y=\"0\" "
+                 r"height=\"55\.0\"")
+SLEEP = re.compile(r'<rect class="c(\d)" x="[\d.]+" width="([\d.]+)" y="([\d.]+)"')
+CALL = re.compile(r'<title>fd=(-?\d+) error=(-?\d+) merges=(\d+)</title>\n<rect x="[\d.]+" width="[\d.]+" y="[\d.]+" height="[\d.]+" '
+                  r'class="(\w+)"')
+FIRST_CPU, CPU_STEP = 30, 60  # of the rows in perf's picture
+UNITS = {"us": 1e3, "ms": 1e6, "s": 1e9}
+
+failures = []
+passed = 0
+
+
+def expect(holds, what):
+    global passed
+    if holds:
+        passed += 1
+    else:
+        failures.append(what)
+
+
+def draw(directory, recording, arguments):
+    """perf's picture, and what ours holds."""
+    pictures = [directory / "perf.svg", directory / "sonde.svg"]
+    for tool, picture in zip((PERF, SONDE), pictures):
+        subprocess.run([tool, "timechart", "-i", recording, "-o", picture, *ALL, *arguments], check=True, capture_output=True)
+    text = pictures[1].read_text()
+    return pictures[0].read_text(), json.loads(re.search(r"const timeline = (.*?);\nconst layout", text, re.DOTALL)[1])
+
+
+def record(directory, name, tool, options):
+    path = directory / f"{name}.data"
+    # To a file: to a pipe, perf writes the recording itself.
+    with open(directory / "log", "w", encoding="utf-8") as log:
+        subprocess.run([tool, "timechart", "record", *options, *LOAD], check=True, stdout=log, stderr=log, cwd=directory)
+    (directory / "perf.data").rename(path)
+    return path
+
+
+def check_tasks(directory, path):
+    theirs, ours = draw(directory, path, [])
+    asleep = [cpu for cpu in ours["cpus"] if cpu.get("idles")]
+    places = {FIRST_CPU + CPU_STEP * i for i, cpu in enumerate(ours["cpus"]) if cpu in asleep}
+    ran = collections.Counter()
+    for y, tid, length, unit in RUN.findall(theirs):
+        ran[int(tid)] += float(length) * UNITS[unit] if float(y) in places else 0
+    runs = collections.Counter()
+    for cpu in asleep:
+        for _, length, thread, cut in cpu["runs"]:
+            runs[ours["threads"][thread]["tid"]] += 0 if cut else length
+    expect(len(ran) > 5 or not asleep, f"{path.name}: perf shows {len(ran)} threads on CPUs")
+    # perf rounds each run, and counts the first of a CPU, whose begin is not known.
+    off = {tid: (ran[tid], runs[tid]) for tid in ran | runs if abs(ran[tid] - runs[tid]) > 1e6 + 0.02 * ran[tid]}
+    expect(len(off) <= len(ours["cpus"]) + len(ran | runs) // 10, f"{path.name}: ran ns, perf's and ours: {off}")
+    span_ns = ours["end_ns"] - ours["start_ns"]
+    sleeps, widths = collections.Counter(), collections.Counter()
+    for state, width, y in SLEEP.findall(theirs):
+        sleeps[y, int(state)] += 1
+        widths[y, int(state)] += float(width)
+    own, lengths = collections.Counter(), collections.Counter()
+    rows = sorted({y for y, _ in sleeps}, key=float)
+    expect(len(rows) == len(asleep), f"{path.name}: {len(rows)} CPUs sleep, of ours {len(asleep)}")
+    for y, cpu in zip(rows, asleep):
+        for _, length, state in cpu["idles"]:
+            own[y, state] += 1
+            lengths[y, state] += length
+    # The last one may end with the recording.
+    expect(all(abs(sleeps[key] - own[key]) <= 1 for key in sleeps | own), f"{path.name}: sleeps {sleeps} {own}")
+    scale = sum(widths.values()) / max(1, sum(lengths.values()))
+    close = all(abs(widths[key] - lengths[key] * scale) <= 0.01 * sum(widths.values()) for key in widths)
+    expect(close and (not lengths or 0.5 < scale * span_ns / 1000 < 1.5), f"{path.name}: time asleep {widths} {lengths}")
+
+
+def check_io(directory, path, arguments):
+    theirs, ours = draw(directory, path, [*arguments, "--io-merge-dist", "0", "--io-min-time", "0"])
+    calls = collections.Counter()
+    for fd, error, merges, kind in CALL.findall(theirs):
+        calls[kind, 0 if kind in ("poll", "error") else int(fd), int(error)] += 1 + int(merges)
+    own = collections.Counter()
+    for thread in ours["threads"]:
+        for _, _, state, fd, error, _, times, _ in thread["slices"]:
+            kind = next(kind for kind, names in PERF_IO.items() if ours["states"][state] in names)
+            own[kind, 0 if kind in ("poll", "error") else fd, -error] += times
+    kinds = collections.Counter(), collections.Counter()
+    for sums, counted in zip(kinds, (calls, own)):
+        for (kind, _, _), count in counted.items():
+            sums[kind] += count
+    expect(calls and all(abs(kinds[0][kind] - kinds[1][kind]) <= 5 + 0.02 * kinds[0][kind] for kind in PERF_IO if kind != "poll"),
+           f"{path.name} {arguments}: " + str({key: (calls[key], own[key]) for key in calls | own if calls[key] != own[key]}))
+
+
+def main():
+    if not PERF:
+        print("perf is not installed: nothing to compare with")
+        sys.exit(77)
+    with tempfile.TemporaryDirectory() as name:
+        directory = Path(name)
+        check_tasks(directory, record(directory, "tasks", PERF, []))
+        check_tasks(directory, record(directory, "ours", SONDE, []))
+        check_io(directory, record(directory, "io", PERF, ["-I"]), [])
+        path = record(directory, "our-io", SONDE, ["-I"])
+        for arguments in ([], ["--io-skip-eagain"]):
+            check_io(directory, path, arguments)
+    print(f"timechart oracle: {passed} comparisons hold, {len(failures)} do not")
+    print("\n".join(failures))
+    sys.exit(bool(failures))
+
+
+if __name__ == "__main__":
+    main()
