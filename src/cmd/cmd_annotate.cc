@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <set>
 
+#include "cmd/browser_terminal.h"
+#include "cmd/cmd_annotate_browser.h"
 #include "cmd/cmd_annotate_options.h"
 #include "cmd/cmd_report_counts.h"
 #include "cmd/command.h"
@@ -19,6 +21,7 @@ class AnnotateCommand final : public Command {
   Result<> configure(const Config& config) override {
     if (auto style = config.get("annotate.disassembler_style"))
       o_.listing.syntax = *style == "intel" ? disasm::Syntax::kIntel : disasm::Syntax::kAtt;
+    if (!TRY(config.get_bool("tui.annotate", true))) o_.browser = false;
     return {};
   }
 
@@ -31,7 +34,7 @@ Code comes from the files that ran, from jitdumps, and from BPF programs that th
     annotation::declare_flags(flags, o_);
   }
 
-  [[nodiscard]] bool paged() const override { return true; }
+  [[nodiscard]] bool paged() const override { return !wants_browser(); }
 
   Result<int> run(Env& env, const Arguments& arguments) override {
     if (arguments.size() > 1) return fail(ErrorCode::kUsage, "Error: too many arguments");
@@ -45,6 +48,11 @@ Code comes from the files that ran, from jitdumps, and from BPF programs that th
   }
 
  private:
+  [[nodiscard]] bool wants_browser() const {
+    bool asks_text = o_.dump || o_.formatted || o_.listing.places || o_.input == "-";
+    return o_.browser.value_or(true) && !asks_text;
+  }
+
   Result<> check_options(Env& env) {
     if (o_.listing.source_paths.prefix_strip != 0 && o_.listing.source_paths.prefix.empty())
       return fail(ErrorCode::kUsage, "--prefix-strip requires --prefix");
@@ -89,6 +97,10 @@ Code comes from the files that ran, from jitdumps, and from BPF programs that th
     RecordingHits hits =
         annotate::count_hits(session, [&](const Frame& frame) { return wants(session, frame); });
     if (hits.functions.empty()) return say_nothing(env, hits);
+    if (wants_browser() && can_browse(env))
+      return annotation::browse(session, hits, columns_of(session), o_, env);
+    if (o_.browser.value_or(false))
+      env.err.write("--tui: there is no terminal to show it on; this is the text of --stdio\n");
     annotate::ListingMaker maker(session, o_.listing);
     for (const std::vector<EventId>& events : columns_of(session)) {
       size_t leader = events[0].index();

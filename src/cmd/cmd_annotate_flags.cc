@@ -79,6 +79,7 @@ void declare_columns(FlagTable& flags, Options& o) {
       .offers({"local-period", "local-hits", "global-period", "global-hits"});
   flags.act(0, "stdio", "Use the stdio interface", [&o]() -> Result<> {
     o.formatted = false;
+    o.browser = false;
     return {};
   });
   flags.act(0, "stdio2", "Use the stdio2 interface, non-interactive, uses the TUI formatting",
@@ -93,13 +94,17 @@ void declare_columns(FlagTable& flags, Options& o) {
               if (word != "always" && word != "never" && word != "auto")
                 return fail(ErrorCode::kUsage, "expects always, never or auto, not '{}'", word);
               o.color = word;
+              o.browser = false;
               return {};
             })
       .when_last("always");
-  for (const char* name : {"tui", "gtk"})
-    flags.act(0, name, "Use the interactive interface", [name]() -> Result<> {
-      return fail(ErrorCode::kFailed, "--{}: there is none yet; use --stdio", name);
-    });
+  flags.act(0, "tui", "Use the interactive interface", [&o]() -> Result<> {
+    o.browser = true;
+    return {};
+  });
+  flags.act(0, "gtk", "Use the interactive interface", []() -> Result<> {
+    return fail(ErrorCode::kFailed, "--gtk: there is none; use --stdio");
+  });
 }
 
 }  // namespace

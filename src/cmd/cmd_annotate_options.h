@@ -30,7 +30,8 @@ struct Options {
   // How they are shown.
   annotate::ListingOptions listing;
   render::ListingColumn column = render::ListingColumn::kPercent;
-  bool formatted = false;  // --stdio2
+  bool formatted = false;       // --stdio2
+  std::optional<bool> browser;  // --tui, --stdio
   std::string color = "auto";
   std::optional<std::string> objdump;
   bool itrace = false;

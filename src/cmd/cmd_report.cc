@@ -1,5 +1,6 @@
 // `report`: where the time of a recording went, as tables with call graphs.
 #include "base/text.h"
+#include "cmd/browser_terminal.h"
 #include "cmd/cmd_report_browser.h"
 #include "cmd/cmd_report_counts.h"
 #include "cmd/cmd_report_heading.h"
@@ -55,7 +56,7 @@ class ReportCommand final : public Command {
     Session session = TRY(open(env));
     if (session.counts().records_by_type[abi::kRecordAuxtrace] != 0) TRY(meet_traces(env));
     if (o_.dump) return dump(env, session);
-    if (wants_browser() && report::can_browse(env)) return open_browser(std::move(session), env);
+    if (wants_browser() && can_browse(env)) return open_browser(std::move(session), env);
     if (o_.browser.value_or(false))
       env.err.write("--tui: there is no terminal to show it on; this is the text of --stdio\n");
     TraceTexts traces(session);

@@ -1,15 +1,14 @@
 #include "cmd/cmd_report_browser.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <filesystem>
 #include <fstream>
 
-#include "base/file.h"
+#include "cmd/browser_terminal.h"
 #include "cmd/cmd_report_heading.h"
 #include "cmd/cmd_report_level.h"
+#include "cmd/code_pages.h"
 #include "cmd/header_text.h"
+#include "render/table_text.h"
 #include "tui/glyphs.h"
 #include "tui/menu.h"
 #include "tui/run.h"
@@ -21,10 +20,6 @@ namespace {
 
 using tui::Key;
 using tui::Pages;
-
-tui::Variables variables_of(const Env& env) {
-  return [&env](std::string_view name) { return env.variable(name); };
-}
 
 class ReportPage final : public tui::Page {
  public:
@@ -39,6 +34,9 @@ class ReportPage final : public tui::Page {
 
   Result<> start() {
     levels_.clear();
+    annotate::ListingOptions code;
+    code.demangle = first_options_.symbol_sources.demangle;
+    code_ = std::make_unique<CodePages>(recording_->session, code, screen_.theme);
     levels_.push_back(TRY(ReportLevel::make(*recording_, first_options_, env_.tool)));
     return {};
   }
@@ -91,7 +89,7 @@ class ReportPage final : public tui::Page {
                           match.kind() == tui::TextMatch::Kind::kRegex ? "/" : "'", match.pattern(),
                           match.kind() == tui::TextMatch::Kind::kRegex ? "/" : "'",
                           view.choice().matches(), view.table().rows());
-    if (left.empty()) left = "h help  Enter unfold  / filter  d t z zoom  q quit";
+    if (left.empty()) left = "h help  Enter unfold  / filter  d t z zoom  a code  q quit";
     size_t place = view.empty() ? 0 : view.cursor().row + 1;
     std::string right = fmt::format("{}/{}", place, view.choice().rows().size());
     size_t width = right.size() + 1;
@@ -119,11 +117,20 @@ class ReportPage final : public tui::Page {
       show_header(pages);
     else if (key.is('s'))
       choose_file(pages);
+    else if (key.is('a'))
+      show_code(pages);
     else if (key.is('m'))
       show_menu(pages);
     else
       return false;
     return true;
+  }
+
+  void show_code(Pages& pages) {
+    auto frame = level().frame();
+    if (!frame || !frame->symbol.valid())
+      return pages.say("this row has no symbol: there is no function to show");
+    code_->open(frame->symbol, level().report().members, pages);
   }
 
   void next_event(size_t by) { level().show_event((level().event() + by) % level().events()); }
@@ -149,6 +156,8 @@ class ReportPage final : public tui::Page {
              [](ReportOptions& o) { o.verbose = o.verbose > 0 ? 0 : 1; });
     else if (key.is('L'))
       ask_limit(pages);
+    else if (key.is('x'))
+      turn_around(pages);
     else
       return false;
     return true;
@@ -188,6 +197,33 @@ class ReportPage final : public tui::Page {
     how(options);
     if (Result<> done = put_level(std::move(options), std::nullopt, std::move(note)); !done)
       pages.say(done.error().message);
+  }
+
+  /// Callers of the row at hand where callees were, and the other way round.
+  void turn_around(Pages& pages) {
+    if (level().view().empty()) return;
+    if (!level().plan().call_graph) return pages.say("there are no call graphs in these tables");
+    std::string name = row_text(level().view(), level().view().cursor());
+    bool to_callers = level().plan().caller_order;
+    ReportOptions options = level().options();
+    options.call_graph.caller_order = !to_callers;
+    options.call_graph.order_given = true;
+    options.inverted = false;
+    if (Result<> done =
+            put_level(std::move(options), std::nullopt, to_callers ? "callers" : "callees");
+        !done)
+      return pages.say(done.error().message);
+    tui::TableView& view = level().view();
+    tui::TableView::Place place;
+    for (; place.row < view.choice().rows().size(); ++place.row)
+      if (row_text(view, place) == name) break;
+    view.to(place);
+    if (!view.is_open(view.cursor().row)) view.toggle();
+  }
+  /// The row's own line: the same in tables of the same samples.
+  static std::string row_text(tui::TableView& view, const tui::TableView::Place& place) {
+    std::vector<size_t> starts;
+    return render::table_row_text(view.table(), view.row_at(place), {}, starts);
   }
 
   [[nodiscard]] std::optional<ZoomStep> kernel_step() const {
@@ -243,7 +279,9 @@ class ReportPage final : public tui::Page {
     auto add = [&](std::string text, char32_t key) {
       items.push_back({std::move(text), [this, key](Pages& to) { on_key(Key::of(key), to); }});
     };
+    add("a  code of the function", 'a');
     add("z  zoom …", 'z');
+    add("x  callers or callees", 'x');
     add("H  hottest calls", 'H');
     add("e  unfold everything", 'e');
     add("c  fold everything", 'c');
@@ -269,6 +307,8 @@ class ReportPage final : public tui::Page {
              "  L                leave out rows below a percentage",
              "  V                verbose: whole paths, addresses",
              "Others",
+             "  x                callers of the row where callees are shown, and back",
+             "  a                the code of the function, with the samples on each instruction",
              "  Tab Shift-Tab    next, previous event",
              "  m                a menu of these",
              "  P                print to perf.hist.N in this directory",
@@ -339,14 +379,17 @@ class ReportPage final : public tui::Page {
     if (!opened) return pages.say(path + ": " + opened.error().message);
     std::vector<std::unique_ptr<ReportLevel>> levels = std::move(levels_);
     std::unique_ptr<OpenRecording> before = std::exchange(recording_, std::move(*opened));
+    std::unique_ptr<CodePages> code = std::move(code_);
     std::string name = std::exchange(first_options_.input, path);
     if (Result<> done = start(); !done) {
       levels_ = std::move(levels);
-      recording_ = std::move(before);
+      code_ = std::move(code);
+      std::swap(recording_, before);
       first_options_.input = name;
       pages.say(path + ": " + done.error().message);
     }
     levels.clear();  // before what they refer to
+    code.reset();
   }
 
   std::unique_ptr<OpenRecording> recording_;
@@ -355,24 +398,19 @@ class ReportPage final : public tui::Page {
   tui::Terminal& terminal_;
   Env& env_;
   tui::TableScreen screen_;
+  std::unique_ptr<CodePages> code_;  // of the recording
   std::vector<std::unique_ptr<ReportLevel>> levels_;
 };
 
 }  // namespace
 
-bool can_browse(const Env& env) {
-  return env.out_fd >= 0 && env.out.is_terminal() && tui::can_show(env.out_fd, variables_of(env));
-}
-
 Result<int> browse(std::unique_ptr<OpenRecording> recording, const ReportOptions& options,
                    const OpenAnother& open, Env& env) {
-  Fd keys(::isatty(env.in_fd) != 0 ? ::dup(env.in_fd) : ::open("/dev/tty", O_RDONLY | O_CLOEXEC));
-  auto terminal = TRY(tui::Terminal::open(env.out, keys.get(), env.out_fd, variables_of(env)));
-  tui::Theme theme = tui::Theme::of(terminal->colors());
-  auto page =
-      std::make_unique<ReportPage>(std::move(recording), options, open, *terminal, theme, env);
+  BrowserTerminal terminal = TRY(BrowserTerminal::open(env));
+  auto page = std::make_unique<ReportPage>(std::move(recording), options, open, terminal.terminal(),
+                                           terminal.theme(), env);
   if (Result<> started = page->start(); !started) {
-    terminal.reset();
+    terminal.leave();
     if (started.error().code != ErrorCode::kNotFound)
       return std::unexpected(std::move(started).error());
     env.err.print("Error:\nThe {} data has no samples!\n", options.input);
@@ -380,7 +418,7 @@ Result<int> browse(std::unique_ptr<OpenRecording> recording, const ReportOptions
   }
   Pages pages;
   pages.push(std::move(page));
-  tui::run(*terminal, pages);
+  tui::run(terminal.terminal(), pages);
   return 0;
 }
 

@@ -18,9 +18,6 @@ struct OpenRecording {
 /// Opens another recording with the same options, ready for tables.
 using OpenAnother = std::function<Result<std::unique_ptr<OpenRecording>>(const std::string& path)>;
 
-/// Whether standard output is a terminal on which a browser can live.
-[[nodiscard]] bool can_browse(const Env& env);
-
 /// Until the user leaves. `options` name the recording that `open` opened.
 Result<int> browse(std::unique_ptr<OpenRecording> recording, const ReportOptions& options,
                    const OpenAnother& open, Env& env);

@@ -150,6 +150,18 @@ class ReportBrowserTest(tmux.TmuxTest):
         terminal.wait_for(r"branch_one\n +(\d+\.\d\d% )?leaf_")
         self.quit(terminal)
 
+    def test_callers_of_the_row_at_hand(self):
+        terminal = self.browser("-s", "sym", "-g", "caller")
+        terminal.press("C-f")
+        terminal.type("branch_one")
+        terminal.press("Enter")
+        terminal.press("x")
+        terminal.wait_for(r"^-.*\] branch_one\n(?:.*branch_one\n)? +[-+ ]? *(?:\d+\.\d\d% )?work$")
+        terminal.wait_for("all › callers")
+        terminal.press("Escape")
+        terminal.wait_gone("all › callers")
+        self.quit(terminal)
+
     def test_hierarchy(self):
         text = subprocess.run([SONDE, "report", "--stdio", "-g", "none", "--hierarchy", "-s", "dso,sym"], cwd=self.home,
                               check=True, capture_output=True, text=True).stdout

@@ -1,0 +1,28 @@
+// From a function with samples to its code on the screen, for `report` and `annotate`.
+#pragma once
+
+#include "annotate/listing_maker.h"
+#include "tui/page.h"
+
+namespace sonde {
+
+class CodePages {
+ public:
+  /// The session must outlive it.
+  CodePages(const Session& session, annotate::ListingOptions options, const tui::Theme& theme)
+      : session_(session), options_(std::move(options)), maker_(session, options_), theme_(theme) {}
+
+  /// Puts the function's page on top, or says why there is none. `events`: one, or a group.
+  void open(const annotate::FunctionHits& function, const annotate::RecordingHits& all,
+            std::span<const EventId> events, tui::Pages& pages);
+  /// The same for a symbol whose samples are not counted yet.
+  void open(SymbolId symbol, std::span<const EventId> events, tui::Pages& pages);
+
+ private:
+  const Session& session_;
+  annotate::ListingOptions options_;
+  annotate::ListingMaker maker_;
+  const tui::Theme& theme_;
+};
+
+}  // namespace sonde

@@ -1,0 +1,209 @@
+#include "tui/listing_page.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "render/listing_text.h"
+#include "tui/glyphs.h"
+#include "tui/prompt.h"
+#include "tui/text_page.h"
+
+namespace sonde::tui {
+namespace {
+
+using view::ListingFlow;
+using view::ListingKind;
+
+constexpr size_t kValueWidth = 8, kArrowWidth = 3, kShiftStep = 8;
+
+std::string_view flow_mark(ListingFlow flow) {
+  switch (flow) {
+    case ListingFlow::kCall:
+      return "→";
+    case ListingFlow::kReturn:
+      return "←";
+    default:
+      return " ";
+  }
+}
+
+std::string_view trimmed(std::string_view text) {
+  size_t begin = text.find_first_not_of(' ');
+  return begin == std::string_view::npos ? std::string_view() : text.substr(begin);
+}
+
+}  // namespace
+
+ListingPage::ListingPage(const Theme& theme, view::Listing listing, view::ListingPercent percent,
+                         bool source)
+    : theme_(theme), listing_(std::move(listing)), view_(listing_, percent) {
+  for (const view::ListingLine& line : listing_.lines)
+    if (line.kind == ListingKind::kInstruction)
+      address_width_ = std::max(address_width_, fmt::formatted_size("{:x}", line.address));
+  if (!source) view_.show_source(false);
+}
+
+/// From the jump at the cursor to its target: ┌ ─ at one end, → at the other.
+void ListingPage::draw_arrow(Grid& grid, size_t row, size_t place, size_t column) const {
+  auto target = view_.jump_of(view_.cursor());
+  if (!target || *target == view_.cursor()) return;
+  auto [first, last] = std::minmax({view_.cursor(), *target});
+  if (place < first || place > last) return;
+  bool is_end = place == first || place == last;
+  std::string_view corner = place == first ? "┌" : place == last ? "└" : "│";
+  grid.put(row, column, corner, theme_.arrow);
+  if (is_end) grid.put(row, column + 1, place == *target ? "→" : "─", theme_.arrow);
+}
+
+void ListingPage::draw_line(Grid& grid, size_t row, size_t place) const {
+  size_t at = view_.lines()[place];
+  const view::ListingLine& line = listing_.lines[at];
+  bool is_cursor = place == view_.cursor();
+  if (is_cursor) grid.fill(row, 0, grid.columns(), theme_.cursor);
+  const Style& base = is_cursor ? theme_.cursor : theme_.plain;
+  size_t arrow = listing_.events.size() * kValueWidth + 1;
+  size_t column = arrow + kArrowWidth;
+  if (line.kind != ListingKind::kInstruction) {
+    std::string text = line.text.empty() ? "" : fmt::format("{:<5} {}", line.number, line.text);
+    grid.put(row, column, text.substr(std::min(shift_, text.size())),
+             is_cursor ? base : theme_.source);
+    return draw_arrow(grid, row, place, arrow);
+  }
+  for (size_t event = 0; event < listing_.events.size(); ++event)
+    if (double percent = view_.percent(at, event); percent > 0)
+      grid.put(row, event * kValueWidth, fmt::format("{:7.2f}", percent),
+               is_cursor ? base : theme_.of_percent(percent));
+  column = grid.put(row, column, fmt::format("{:{}x}: ", line.address, address_width_),
+                    is_cursor ? base : theme_.dim);
+  column = grid.put(row, column, flow_mark(line.flow), is_cursor ? base : theme_.arrow) + 1;
+  std::string text(trimmed(line.text));
+  if (!line.target_name.empty() && text.find(line.target_name) == std::string::npos)
+    text += "  <" + line.target_name + ">";
+  grid.put(row, column, std::string_view(text).substr(std::min(shift_, text.size())), base);
+  draw_arrow(grid, row, place, arrow);
+}
+
+void ListingPage::draw(Grid& grid) {
+  grid.fill(0, 0, grid.columns(), theme_.bar);
+  grid.put(0, 1,
+           fmt::format("{}  {}  {}, {} samples", listing_.function, listing_.object,
+                       listing_.events_name, listing_.events[0].function.samples),
+           theme_.bar);
+  grid.fill(1, 0, grid.columns(), theme_.titles);
+  size_t column = listing_.events.size() * kValueWidth + 1 + kArrowWidth;
+  grid.put(1, 0, "Percent", theme_.titles);
+  grid.put(1, column, view_.shows_source() ? "Source and instructions" : "Instructions",
+           theme_.titles);
+  view_.set_height(grid.rows() - 3);
+  if (!std::exchange(was_drawn_, true)) view_.to_hot(1);  // now it is known what is its middle
+  for (size_t i = 0; i + 3 < grid.rows() && view_.top() + i < view_.lines().size(); ++i)
+    draw_line(grid, first_row_ + i, view_.top() + i);
+  std::string place = fmt::format("{}/{}", view_.cursor() + 1, view_.lines().size());
+  std::string keys = fmt::format("percent: {} (t)   h help  H hottest  Enter jump  s source  Esc back",
+                                 render::percent_words(view_.percent_type()));
+  size_t room = grid.columns() > place.size() + 3 ? grid.columns() - place.size() - 3 : 0;
+  grid.put(grid.rows() - 1, 1, keys, theme_.dim, room);
+  grid.put(grid.rows() - 1, grid.columns() - std::min(grid.columns(), place.size() + 1), place,
+           theme_.dim);
+}
+
+bool ListingPage::move_key(const Key& key) {
+  switch (key.kind) {
+    case Key::Kind::kUp:
+      view_.move(-1);
+      return true;
+    case Key::Kind::kDown:
+      view_.move(1);
+      return true;
+    case Key::Kind::kWheelUp:
+      view_.move(-3);
+      return true;
+    case Key::Kind::kWheelDown:
+      view_.move(3);
+      return true;
+    case Key::Kind::kPageUp:
+      view_.page(-1);
+      return true;
+    case Key::Kind::kPageDown:
+      view_.page(1);
+      return true;
+    case Key::Kind::kHome:
+      view_.to(0);
+      return true;
+    case Key::Kind::kEnd:
+      view_.to(SIZE_MAX);
+      return true;
+    case Key::Kind::kRight:
+      shift_ += kShiftStep;
+      return true;
+    case Key::Kind::kLeft:
+      shift_ -= std::min(shift_, kShiftStep);
+      return true;
+    case Key::Kind::kPress:
+      if (key.row >= first_row_) view_.to(view_.top() + key.row - first_row_);
+      return true;
+    default:
+      if (key.is(' ')) view_.page(1);
+      return key.is(' ');
+  }
+}
+
+bool ListingPage::other_key(const Key& key, Pages& pages) {
+  if (key.kind == Key::Kind::kEnter) {
+    if (!view_.follow()) pages.say("no jump inside of this function");
+  } else if (key.kind == Key::Kind::kBackspace || key.is('b')) {
+    if (!view_.back()) pages.say("no jump was followed");
+  } else if (key.is('H') || key.kind == Key::Kind::kTab || key.kind == Key::Kind::kBackTab) {
+    view_.to_hot(key.kind == Key::Kind::kBackTab ? -1 : 1);
+  } else if (key.is('s')) {
+    view_.show_source(!view_.shows_source());
+  } else if (key.is('t')) {
+    view_.next_percent_type();
+  } else if (key.is('/') || key.is_control('f')) {
+    ask_search(pages);
+  } else if (key.is('n') || key.is('N')) {
+    if (wanted_.matches_all() || !view_.search(wanted_, key.is('n') ? 1 : -1))
+      pages.say("nothing is found");
+  } else if (key.is('h') || key.is('?') || key.kind == Key::Kind::kF1) {
+    show_help(pages);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+void ListingPage::on_key(const Key& key, Pages& pages) {
+  if (move_key(key) || other_key(key, pages)) return;
+  if (key.kind == Key::Kind::kEscape || key.is('q')) pages.pop();
+}
+
+void ListingPage::ask_search(Pages& pages) {
+  pages.push(std::make_unique<Prompt>(
+      theme_, "Search", "", false,
+      Prompt::Hooks{.on_accept =
+                        [this](const std::string& text, bool regex, Pages& to) {
+                          auto match = TextMatch::make(
+                              text, regex ? TextMatch::Kind::kRegex : TextMatch::Kind::kPiece);
+                          if (!match) return to.say(match.error().message);
+                          wanted_ = std::move(*match);
+                          if (!view_.search(wanted_, 1)) to.say("no line has '" + text + "'");
+                        },
+                    .takes_regex = true}));
+}
+
+void ListingPage::show_help(Pages& pages) const {
+  std::vector<std::string> lines = {
+      "Code of a function",
+      "  Up Down PgUp PgDn Home End  lines, pages, ends; Left Right: long lines",
+      "  H Tab Shift-Tab  the hottest instruction, then the next hottest, the one before",
+      "  Enter            follow the jump at hand; b, Backspace: back",
+      "  s                source lines, or instructions only",
+      "  t                percentages of the function or of all, by period or by samples",
+      "  / n N            search; next, previous",
+      "  Esc q            back",
+  };
+  pages.push(std::make_unique<TextPage>(theme_, "code: keys", std::move(lines)));
+}
+
+}  // namespace sonde::tui

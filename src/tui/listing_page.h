@@ -1,0 +1,34 @@
+// A function's code on the screen: percentages per event, an arrow from the jump at hand to where
+// it goes, addresses, instructions, source lines between them.
+#pragma once
+
+#include "tui/listing_view.h"
+#include "tui/page.h"
+
+namespace sonde::tui {
+
+class ListingPage final : public Page {
+ public:
+  ListingPage(const Theme& theme, view::Listing listing, view::ListingPercent percent,
+              bool source);
+  void draw(Grid& grid) override;
+  void on_key(const Key& key, Pages& pages) override;
+  [[nodiscard]] const ListingView& view() const { return view_; }
+
+ private:
+  void draw_line(Grid& grid, size_t row, size_t place) const;
+  void draw_arrow(Grid& grid, size_t row, size_t place, size_t column) const;
+  bool move_key(const Key& key);
+  bool other_key(const Key& key, Pages& pages);
+  void ask_search(Pages& pages);
+  void show_help(Pages& pages) const;
+
+  const Theme& theme_;
+  view::Listing listing_;
+  ListingView view_;
+  size_t address_width_ = 0, shift_ = 0, first_row_ = 2;
+  bool was_drawn_ = false;
+  TextMatch wanted_;
+};
+
+}  // namespace sonde::tui
