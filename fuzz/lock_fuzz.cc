@@ -15,8 +15,7 @@ void add_up(const Recording& recording, LockGrouping grouping, size_t max_stack)
   FileWalk walk(recording, losses);
   WalkMachine machine(walk);
   LockFeed feed(walk, machine, max_stack, losses);
-  LockFunctions functions(
-      std::vector<std::pair<uint64_t, uint64_t>>{{0xffffffff81000000, 0xffffffff81000020}});
+  LockFunctions functions(LockFunctions::Ranges{{0xffffffff81000000, 0xffffffff81000020}});
   // Nobody knows the kernel: what is in chains is looked at, not named.
   StringSink out, err;
   FileWalk other(recording, losses);

@@ -47,12 +47,13 @@ class Lock final : public Command {
     flags.subcommands({"record", "report", "script", "info", "contention"});
     flags.stop_at_first_word();
     flags.description(
-        R"(Records how threads wait for locks of the kernel (`lock record`), and says which places waited, for how long, and for what kind of lock (`contention`), the same by lock (`report`), and which threads and locks there were (`info`). `script` prints the events.
+        R"(Records how threads wait for locks of the kernel (`lock record`), and says which places waited, for how long, and for what kind of lock (`contention`), the same by lock (`report`), and which threads and locks there were (`info`). `contention -b` needs no recording: the kernel adds up by itself. `script` prints the events.
 
 The options here may also stand behind the subcommand.)");
     flags.section("EXAMPLES", R"(  sonde lock record -a -- sleep 1
   sonde lock contention
-  sonde lock contention -t -k wait_max)");
+  sonde lock contention -t -k wait_max
+  sonde lock contention -ab -- sleep 1)");
     options_.declare(flags);
   }
 

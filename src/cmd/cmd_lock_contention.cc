@@ -2,6 +2,7 @@
 #include "cmd/cmd_lock_contention.h"
 #include "base/text.h"
 #include "cmd/output_file.h"
+#include "cmd/profile_flags.h"
 #include "lock/lock_recording.h"
 
 namespace sonde {
@@ -34,6 +35,13 @@ void ContentionOptions::declare(FlagTable& flags) {
   flags.text('x', "field-separator", separator, "separator",
              "print result in CSV format with custom separator");
   flags.text(0, "output", output, "file", "print result to a file instead of standard output");
+  flags.boolean('b', "use-bpf", use_bpf, "use BPF program to collect lock contention stats");
+  flags.boolean('a', "all-cpus", all_cpus, "System-wide collection from all CPUs");
+  flags.call('C', "cpu", "cpu", "List of cpus to monitor", numbers_into(cpus));
+  flags.text('p', "pid", pids, "pid", "Trace on existing process id");
+  flags.text(0, "tid", tids, "tid", "Trace on existing thread id (exclusive to --pid)");
+  flags.number(0, "map-nr-entries", most_sums, "num", "Max number of BPF map entries");
+  flags.boolean('o', "lock-owner", by_owner, "show lock owners instead of waiters");
   lock.declare(flags);
 }
 
@@ -41,9 +49,10 @@ Result<LockTableStyle> ContentionOptions::style() const {
   LockTableStyle style;
   LockColumns known = contention_columns();
   style.columns = TRY(choose_lock_columns(fields, known));
-  style.grouping = by_thread ? LockGrouping::kThread
-                   : by_lock ? LockGrouping::kLock
-                             : LockGrouping::kCaller;
+  style.grouping = by_owner    ? LockGrouping::kOwner
+                   : by_thread ? LockGrouping::kThread
+                   : by_lock   ? LockGrouping::kLock
+                               : LockGrouping::kCaller;
   style.most_rows = most_rows.value_or(UINT64_MAX);
   style.quiet = lock.quiet;
   style.separator = separator;
@@ -59,8 +68,12 @@ class LockContention final : public Command {
 
   void declare(FlagTable& flags) override {
     flags.usage("[<options>]");
+    flags.usage("-b [<options>] [<command>]");
+    flags.stop_at_first_word();
     flags.description(
         R"(A line per place in the kernel that waited for locks: how often, and for how long; with -t per thread, with -l per lock. The place is the innermost function that is neither the lock's own nor the scheduler's; -v shows the call chain below it.
+
+With -b the kernel adds up by itself while a command runs, or until it is interrupted: of the command, of -p or --tid, or of the whole machine (-a). -o then shows who had the locks of the kinds mutex and rwsem.
 
 -x prints values, in nanoseconds, divided by a separator.)");
     options_.declare(flags);
@@ -68,10 +81,12 @@ class LockContention final : public Command {
   [[nodiscard]] bool paged() const override { return true; }
 
   Result<int> run(Env& env, const Arguments& arguments) override {
-    if (!arguments.empty()) return fail(ErrorCode::kUsage, "Error: too many arguments");
+    TRY(check(arguments));
     LockTableStyle style = TRY(options_.style());
     const LockColumn* key = TRY(choose_lock_key(options_.key, contention_columns()));
     show_lock_key(style.columns, key);
+    if (options_.use_bpf)
+      return measure_contention(options_, std::move(style), *key, arguments.words, env);
     auto recording = TRY(LockRecording::open(options_.lock.input.chosen_path(env),
                                              options_.lock.input.open_options(env),
                                              options_.lock.symbols, options_.max_stack, env));
@@ -110,6 +125,22 @@ class LockContention final : public Command {
   }
 
  private:
+  Result<> check(const Arguments& arguments) const {
+    if (options_.by_owner && (options_.by_thread || options_.by_lock))
+      return fail(ErrorCode::kUsage, "Error: -o, -t and -l exclude each other");
+    if (options_.use_bpf) return {};
+    if (!arguments.empty())
+      return fail(ErrorCode::kUsage,
+                  "Error: a command is measured with -b; '{}' is none of a recording",
+                  arguments[0]);
+    if (options_.by_owner)
+      return fail(ErrorCode::kUsage, "Error: -o needs -b: events do not say who has a lock");
+    if (options_.all_cpus || !options_.cpus.empty() || !options_.pids.empty() ||
+        !options_.tids.empty())
+      return fail(ErrorCode::kUsage, "Error: -a, -C, -p and --tid are about what happens now: -b");
+    return {};
+  }
+
   ContentionOptions options_;
 };
 

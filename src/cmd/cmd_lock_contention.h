@@ -21,10 +21,20 @@ struct ContentionOptions {
   LockTypeFilter types;
   std::vector<std::string> locks, functions;
   std::string separator, output;
+  // Of what the kernel adds up while it happens.
+  bool use_bpf = false, all_cpus = false, by_owner = false;
+  std::string pids, tids;
+  std::vector<uint32_t> cpus;
+  uint32_t most_sums = 10240;
 
   void declare(FlagTable& flags);
   /// kUsage where fields are none.
   [[nodiscard]] Result<LockTableStyle> style() const;
 };
+
+/// `lock contention -b`: what happens now, while `command` runs or until it is interrupted.
+Result<int> measure_contention(const ContentionOptions& options, LockTableStyle style,
+                               const LockColumn& key, const std::vector<std::string>& command,
+                               Env& env);
 
 }  // namespace sonde

@@ -6,10 +6,10 @@
 #include <cstring>
 
 #include "capture/session_features.h"
-#include "capture/signal_queue.h"
 #include "capture/workload.h"
 #include "cmd/cmd_sched.h"
 #include "cmd/profile_flags.h"
+#include "cmd/wait_for_command.h"
 #include "perfdata/file_walk.h"
 #include "perfdata/writer.h"
 #include "sched/schedstat_records.h"
@@ -67,22 +67,6 @@ struct Moments {
   int status = 0;
 };
 
-/// Waits for the command, or, where there is none, until it is interrupted.
-Result<int> wait_for(SignalQueue& signals, std::optional<Workload>& workload) {
-  while (true) {
-    pollfd ready{.fd = signals.fd(), .events = POLLIN, .revents = 0};
-    ::poll(&ready, 1, -1);
-    while (auto number = signals.next()) {
-      if (*number == SIGCHLD) continue;
-      if (*number != SIGINT && *number != SIGTERM) continue;
-      if (!workload) return 0;
-      workload->signal(*number);
-    }
-    if (!workload) continue;
-    if (auto status = workload->reap(false)) return shell_status(*status);
-  }
-}
-
 Result<Moments> measure(const std::vector<std::string>& command) {
   Moments moments;
   TRY(counters_now());
@@ -96,7 +80,7 @@ Result<Moments> measure(const std::vector<std::string>& command) {
     if (auto error = workload->exec_error())
       return fail(ErrorCode::kNotFound, "{}: {}", command[0], ::strerror(*error));
   }
-  moments.status = TRY(wait_for(signals, workload));
+  moments.status = TRY(wait_for_command(signals, workload));
   moments.after = TRY(counters_now());
   return moments;
 }

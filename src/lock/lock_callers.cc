@@ -6,20 +6,21 @@
 
 namespace sonde {
 
-LockCaller find_lock_caller(const SamplePlaces::Chain& chain, const LockCallerOptions& options,
-                            const LockFunctions& functions, const WalkMachine& kernel) {
+LockCaller find_lock_caller(std::span<const uint64_t> chain, size_t kernel_size,
+                            const LockCallerOptions& options, const LockFunctions& functions,
+                            const KernelNamer& namer) {
   LockCaller caller;
   caller.passes = options.functions.empty();
-  for (size_t i = 0; i < chain.size; ++i) {
-    uint64_t address = chain.addresses[i];
-    auto symbol = i < chain.kernel_size ? kernel.kernel_symbol(address) : std::nullopt;
+  for (size_t i = 0; i < chain.size(); ++i) {
+    uint64_t address = chain[i];
+    auto symbol = i < kernel_size ? namer(address) : std::nullopt;
     if (symbol && !caller.passes)
       caller.passes = std::ranges::any_of(options.functions, [&](const std::string& part) {
         return symbol->name.find(part) != std::string_view::npos;
       });
     if (i < options.skip || (symbol && functions.contains(address))) continue;
     caller.key = add_to_caller_key(caller.key, address);
-    if (symbol && caller.name.empty()) caller.name = kernel.kernel_label(address);
+    if (symbol && caller.name.empty()) caller.name = symbol->label();
   }
   if (caller.name.empty()) caller.name = "Unknown";
   return caller;
@@ -30,7 +31,9 @@ const LockCaller& LockCallers::of(const LockEvent& event) {
   if (is_new) {
     SamplePlaces::Chain chain;
     feed_.read_chain(event, chain);
-    callers_.push_back(find_lock_caller(chain, options_, functions_, kernel_));
+    callers_.push_back(
+        find_lock_caller(chain.all(), chain.kernel_size, options_, functions_,
+                         [this](uint64_t address) { return kernel_.kernel_symbol(address); }));
   }
   return callers_[found->second];
 }

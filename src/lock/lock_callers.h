@@ -2,6 +2,9 @@
 // the scheduler's. Each distinct chain is looked at once.
 #pragma once
 
+#include <functional>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -26,10 +29,12 @@ struct LockCallerOptions {
       functions;  // only chains with one of these in a function's name; empty: all
 };
 
-[[nodiscard]] LockCaller find_lock_caller(const SamplePlaces::Chain& chain,
+/// The symbol of an address in the kernel.
+using KernelNamer = std::function<std::optional<KernelSymbol>(uint64_t)>;
+
+[[nodiscard]] LockCaller find_lock_caller(std::span<const uint64_t> chain, size_t kernel_size,
                                           const LockCallerOptions& options,
-                                          const LockFunctions& functions,
-                                          const WalkMachine& kernel);
+                                          const LockFunctions& functions, const KernelNamer& namer);
 
 class LockCallers {
  public:

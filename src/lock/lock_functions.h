@@ -11,11 +11,11 @@ namespace sonde {
 
 class LockFunctions {
  public:
+  using Ranges = std::vector<std::pair<uint64_t, uint64_t>>;  // begin, end
   LockFunctions() = default;
   /// Of a kernel whose list of symbols lies at `kallsyms`; none are known where that is none.
   explicit LockFunctions(const std::string& kallsyms);
-  explicit LockFunctions(std::vector<std::pair<uint64_t, uint64_t>> ranges)
-      : ranges_(std::move(ranges)) {}
+  explicit LockFunctions(Ranges ranges) : ranges_(std::move(ranges)) {}
 
   [[nodiscard]] bool contains(uint64_t address) const {
     for (const auto& [begin, end] : ranges_)
@@ -24,7 +24,7 @@ class LockFunctions {
   }
 
  private:
-  std::vector<std::pair<uint64_t, uint64_t>> ranges_;
+  Ranges ranges_;
 };
 
 }  // namespace sonde

@@ -34,6 +34,10 @@ bool matters(const RecordView& record) {
 
 }  // namespace
 
+std::string KernelSymbol::label() const {
+  return offset == 0 ? fmt::format("{}+0", name) : fmt::format("{}+{:#x}", name, offset);
+}
+
 WalkMachine::WalkMachine(const FileWalk& walk) : walk_(walk), machine_(strings_) {}
 
 void WalkMachine::keep(const OtherRecord& record) {
@@ -86,9 +90,7 @@ std::optional<KernelSymbol> WalkMachine::kernel_symbol(uint64_t address) const {
 
 std::string WalkMachine::kernel_label(uint64_t address) const {
   auto symbol = kernel_symbol(address);
-  if (!symbol) return fmt::format("{:#x}", address);
-  if (symbol->offset == 0) return fmt::format("{}+0", symbol->name);
-  return fmt::format("{}+{:#x}", symbol->name, symbol->offset);
+  return symbol ? symbol->label() : fmt::format("{:#x}", address);
 }
 
 std::string_view WalkMachine::symbol_source() const {

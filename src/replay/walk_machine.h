@@ -30,6 +30,9 @@ struct KernelSymbol {
   std::string_view name;
   uint64_t start = 0;   // its own address
   uint64_t offset = 0;  // of the address in it
+
+  /// "schedule+0x23", "schedule+0".
+  [[nodiscard]] std::string label() const;
 };
 
 class WalkMachine {
@@ -48,7 +51,7 @@ class WalkMachine {
   /// The same for all symbols of the kernel and its modules; kernel_symbol then knows everything.
   void load_all();
   [[nodiscard]] std::optional<KernelSymbol> kernel_symbol(uint64_t address) const;
-  /// "schedule+0x23", "schedule+0", or "0xffff…" where no symbol is known.
+  /// The label of its symbol, or "0xffff…" where none is known.
   [[nodiscard]] std::string kernel_label(uint64_t address) const;
   /// The list of symbols that names come from: a path, where it is one.
   [[nodiscard]] std::string_view symbol_source() const;

@@ -57,6 +57,36 @@ class LockTest(unittest.TestCase):
         rows = self.lock("contention", "-x", ",", "-q", "-Y", some).stdout.splitlines()
         self.assertEqual({row.split(", ")[4] for row in rows}, {some})
 
+    def rows(self, *arguments):
+        text = self.lock("contention", "-b", "-x", ",", "-q", *arguments, "--", *LOAD).stdout
+        return [line.split(", ") for line in text.splitlines()]
+
+    def test_measured_in_the_kernel(self):
+        callers = self.rows()
+        self.assertTrue(callers)
+        for contended, total, longest, average, kind, caller in callers:
+            self.assertGreater(int(contended), 0)
+            self.assertGreaterEqual(int(total), int(longest))
+            self.assertGreaterEqual(int(longest), int(average))
+            self.assertNotEqual(kind, "unknown")
+        # Places outside the locks' own functions.
+        named = [row[5].split("+")[0] for row in callers]
+        self.assertFalse([name for name in named if name.startswith(("_raw_spin", "bpf_prog", "__traceiter"))], named)
+        self.assertIn("rwsem:W", {row[4] for row in callers})
+
+    def test_measured_by_thread_and_lock(self):
+        threads = self.rows("-t")
+        self.assertGreater(len(threads), 4)
+        self.assertTrue(all(row[5].startswith("python") for row in threads), threads)
+        locks = self.rows("-l", "-Y", "rwsem")
+        self.assertTrue(locks)
+        self.assertTrue(all(row[6].startswith("rwsem") for row in locks), locks)
+        self.assertTrue(self.rows("-o", "-Y", "rwsem,mutex"))
+
+    def test_the_command_decides_the_status(self):
+        self.lock("contention", "-b", "--", "sh", "-c", "exit 3", status=3)
+        self.assertIn("No such file", self.lock("contention", "-b", "--", "/nonexistent/program", status=255).stderr)
+
     def test_a_recording_without_them(self):
         subprocess.run([SONDE, "record", "-q", "-o", self.path / "perf.data", "true"], check=True, capture_output=True)
         self.assertIn("no lock:contention_begin", self.lock("report", status=255).stderr)

@@ -1,0 +1,126 @@
+#include "bpf/lock_waits.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <linux/bpf.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "bpf/bpf_log.h"
+#include "bpf/programs/lock_waits.h"
+#include "bpf/skeletons/lock_waits.skel.h"
+
+namespace sonde {
+
+struct LockWaits::State {
+  explicit State(lock_waits* opened) : skeleton(opened) {}
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State() { lock_waits__destroy(skeleton); }
+  lock_waits* skeleton;
+};
+
+LockWaits::LockWaits(std::unique_ptr<State> state) : state_(std::move(state)) {}
+LockWaits::LockWaits(LockWaits&&) noexcept = default;
+LockWaits& LockWaits::operator=(LockWaits&&) noexcept = default;
+LockWaits::~LockWaits() = default;
+
+namespace {
+
+template <typename Key>
+bool mark(bpf_map* map, Key key) {
+  uint8_t yes = 1;
+  return bpf_map_update_elem(bpf_map__fd(map), &key, &yes, BPF_ANY) == 0;
+}
+
+void set_up(lock_waits& skeleton, const LockWaits::Options& options) {
+  skeleton.rodata->grouping = static_cast<uint8_t>(options.by);
+  skeleton.rodata->all_tasks = options.all_tasks;
+  skeleton.rodata->enable_on_exec = options.enable_on_exec;
+  skeleton.rodata->some_locks = !options.locks.empty();
+  skeleton.rodata->some_types = !options.types.empty();
+  skeleton.rodata->some_cpus = !options.cpus.empty();
+  uint32_t rows = std::max(options.most_rows, 1u);
+  bpf_map__set_max_entries(skeleton.maps.sums, rows);
+  bpf_map__set_max_entries(skeleton.maps.stacks, rows);
+  auto make_room = [](bpf_map* map, size_t entries) {
+    bpf_map__set_max_entries(map, std::max(1u, static_cast<uint32_t>(entries)));
+  };
+  make_room(skeleton.maps.locks, options.locks.size());
+  make_room(skeleton.maps.types, options.types.size());
+  make_room(skeleton.maps.cpus, options.cpus.size());
+}
+
+LockWaits::Row joined(const lock_wait_key& key, const std::vector<lock_wait_sum>& by_cpu) {
+  LockWaits::Row row;
+  row.what = key.what;
+  row.flags = key.flags;
+  for (const lock_wait_sum& sum : by_cpu) {
+    if (sum.count == 0) continue;
+    row.shortest_ns = row.count == 0 ? sum.shortest_ns : std::min<uint64_t>(row.shortest_ns, sum.shortest_ns);
+    row.count += sum.count;
+    row.total_ns += sum.total_ns;
+    row.longest_ns = std::max<uint64_t>(row.longest_ns, sum.longest_ns);
+    if (row.comm.empty())
+      row.comm.assign(sum.comm, ::strnlen(sum.comm, sizeof sum.comm));
+  }
+  return row;
+}
+
+}  // namespace
+
+Result<LockWaits> LockWaits::open(const Options& options) {
+  constexpr std::string_view kProgram = "the BPF program that measures waits for locks";
+  static_assert(static_cast<int>(By::kOwner) == LOCK_BY_OWNER);
+  BpfLog log;
+  auto state = std::make_unique<State>(lock_waits__open());
+  lock_waits* skeleton = state->skeleton;
+  if (skeleton == nullptr) return bpf_refused(log, "open", kProgram);
+  set_up(*skeleton, options);
+  if (lock_waits__load(skeleton) != 0) return bpf_refused(log, "load", kProgram);
+  bool is_filled = true;
+  for (uint32_t tid : options.tids) is_filled &= mark(skeleton->maps.tasks, tid);
+  for (uint64_t lock : options.locks) is_filled &= mark(skeleton->maps.locks, lock);
+  for (uint32_t flags : options.types) is_filled &= mark(skeleton->maps.types, uint64_t{flags});
+  for (uint32_t cpu : options.cpus) is_filled &= mark(skeleton->maps.cpus, uint64_t{cpu});
+  if (!is_filled) return bpf_refused(log, "fill the tables of", kProgram);
+  if (lock_waits__attach(skeleton) != 0) return bpf_refused(log, "attach", kProgram);
+  return LockWaits(std::move(state));
+}
+
+void LockWaits::set_enabled(bool enabled) {
+  enum : uint8_t { kOff, kOn, kOver };  // enum follow_state
+  uint8_t value = enabled ? kOn : kOver;
+  __atomic_store_n(&state_->skeleton->bss->enabled, value, __ATOMIC_RELEASE);
+}
+
+std::vector<LockWaits::Row> LockWaits::rows() const {
+  std::vector<Row> rows;
+  int cpus = libbpf_num_possible_cpus();
+  if (cpus <= 0) return rows;
+  std::vector<lock_wait_sum> by_cpu(static_cast<size_t>(cpus));
+  int sums = bpf_map__fd(state_->skeleton->maps.sums);
+  int stacks = bpf_map__fd(state_->skeleton->maps.stacks);
+  lock_wait_key key{};
+  for (const void* before = nullptr; bpf_map_get_next_key(sums, before, &key) == 0; before = &key) {
+    if (bpf_map_lookup_elem(sums, &key, by_cpu.data()) != 0) continue;
+    Row& row = rows.emplace_back(joined(key, by_cpu));
+    if (state_->skeleton->rodata->grouping != LOCK_BY_STACK) continue;
+    std::array<uint64_t, LOCK_STACK_DEPTH> stack{};
+    auto number = static_cast<uint32_t>(key.what);
+    if (bpf_map_lookup_elem(stacks, &number, stack.data()) != 0) continue;
+    auto end = std::ranges::find(stack, uint64_t{0});
+    row.stack.assign(stack.begin(), end);
+  }
+  return rows;
+}
+
+LockWaits::Lost LockWaits::lost() const {
+  const auto* counters = state_->skeleton->bss;
+  return {counters->lost_waits, counters->lost_stacks, counters->lost_rows};
+}
+
+}  // namespace sonde

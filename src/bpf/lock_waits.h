@@ -1,0 +1,63 @@
+// LockWaits: how long threads wait for the kernel's locks, added up by BPF programs while it
+// happens: a loaded machine needs kilobytes, not a recording.
+//
+//   LockWaits waits = TRY(LockWaits::open({.all_tasks = true}));
+//   waits.set_enabled(true);
+//   for (const LockWaits::Row& row : waits.rows()) …
+//
+// A wait counts when it ends, if it was seen to begin. The programs are attached as long as the
+// object lives, and go with the process.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+
+namespace sonde {
+
+class LockWaits {
+ public:
+  enum class By : uint8_t { kStack, kThread, kLock, kOwner };
+  struct Options {
+    By by = By::kStack;
+    bool all_tasks = false;
+    std::vector<uint32_t> tids = {};  // else these, and what they start
+    bool enable_on_exec = false;      // counting begins when one of them executes a program
+    std::vector<uint64_t> locks = {};  // only these; empty: all
+    std::vector<uint32_t> types = {};  // only locks of these flags; empty: all
+    std::vector<uint32_t> cpus = {};   // only what begins on these; empty: all
+    uint32_t most_rows = 10240;
+  };
+  struct Row {
+    uint64_t what = 0;   // tid, or address of a lock; -1: an owner that nobody knows
+    uint32_t flags = 0;  // LCB_F_*; 0 by thread and owner
+    uint64_t count = 0, total_ns = 0, longest_ns = 0, shortest_ns = 0;
+    std::string comm;             // of the thread or owner
+    std::vector<uint64_t> stack;  // innermost first; its first frames are the tracing itself
+  };
+  /// What there was no room for: more of `most_rows` helps against the last two.
+  struct Lost {
+    uint64_t waits = 0, stacks = 0, rows = 0;
+  };
+
+  /// Errors say what the kernel refused, and its verifier's last words.
+  static Result<LockWaits> open(const Options& options);
+  LockWaits(LockWaits&&) noexcept;
+  LockWaits& operator=(LockWaits&&) noexcept;
+  ~LockWaits();
+
+  void set_enabled(bool enabled);
+  /// Each once, in no order.
+  [[nodiscard]] std::vector<Row> rows() const;
+  [[nodiscard]] Lost lost() const;
+
+ private:
+  struct State;
+  explicit LockWaits(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace sonde

@@ -1,0 +1,167 @@
+// Adds up how long threads wait for the kernel's locks: contention_begin to contention_end of one thread and lock. Nothing is
+// sent per wait.
+#include "followed_tasks.h"
+#include "lock_waits.h"
+
+char LICENSE[] SEC("license") = "GPL";
+
+enum { MAP_TYPE_PERCPU_HASH = 5, MAP_TYPE_STACK_TRACE = 7 };
+enum { FAST_STACK_CMP = 1 << 9 };
+enum { FLAG_SPIN = 1, FLAG_READ = 2, FLAG_WRITE = 4, FLAG_RT = 8, FLAG_PERCPU = 16, FLAG_MUTEX = 32 };
+
+struct waiter {
+  __u64 lock;
+  __u64 thread;  // tid; the idle ones, which share a number, by their CPU
+};
+struct wait {
+  __u64 since_ns;
+  struct lock_wait_key key;
+  char comm[16];
+};
+
+/// Waits that go on.
+struct {
+  __uint(type, BPF_MAP_TYPE_HASH);
+  __uint(max_entries, LOCK_WAITERS);
+  __type(key, struct waiter);
+  __type(value, struct wait);
+} waits SEC(".maps");
+
+struct {
+  __uint(type, MAP_TYPE_PERCPU_HASH);
+  __uint(max_entries, 10240);
+  __type(key, struct lock_wait_key);
+  __type(value, struct lock_wait_sum);
+} sums SEC(".maps");
+
+struct {
+  __uint(type, MAP_TYPE_STACK_TRACE);
+  __uint(max_entries, 10240);
+  __uint(key_size, sizeof(__u32));
+  __uint(value_size, LOCK_STACK_DEPTH * sizeof(__u64));
+} stacks SEC(".maps");
+
+/// Locks, their kinds (flags) and CPUs that are looked at, where not all are.
+struct {
+  __uint(type, BPF_MAP_TYPE_HASH);
+  __uint(max_entries, 1024);
+  __type(key, __u64);
+  __type(value, __u8);
+} locks SEC(".maps"), types SEC(".maps"), cpus SEC(".maps");
+
+// Settings, written before the programs are attached.
+const volatile __u8 grouping = LOCK_BY_STACK;
+const volatile __u8 some_locks = 0;
+const volatile __u8 some_types = 0;
+const volatile __u8 some_cpus = 0;
+
+// What there was no room for.
+__u64 lost_waits = 0, lost_stacks = 0, lost_rows = 0;
+
+/// The members that say who has a lock: an address of a task, with flags in its lowest bits.
+struct mutex___kernel {
+  struct {
+    long counter;
+  } owner;
+} KERNEL_TYPE;
+struct rw_semaphore___kernel {
+  struct {
+    long counter;
+  } owner;
+} KERNEL_TYPE;
+
+static __u64 thread_key(void) {
+  __u32 tid = current_tid();
+  return tid != 0 ? tid : 1ull << 32 | bpf_get_smp_processor_id();
+}
+
+/// The thread that has the lock now; -1 where nobody can say.
+static __u64 owner_of(__u64 lock, __u32 flags, char* comm) {
+  long word = 0;
+  if (flags & FLAG_MUTEX)
+    word = BPF_CORE_READ((struct mutex___kernel*)lock, owner.counter);
+  else if ((flags & (FLAG_READ | FLAG_WRITE)) && !(flags & (FLAG_SPIN | FLAG_RT | FLAG_PERCPU)))
+    word = BPF_CORE_READ((struct rw_semaphore___kernel*)lock, owner.counter);
+  // A rwsem that readers have remembers only one of them: bit 0.
+  if (word == 0 || (!(flags & FLAG_MUTEX) && (word & 1))) return -1ull;
+  struct task_struct* task = (struct task_struct*)(word & ~7l);
+  bpf_probe_read_kernel(comm, 16, &task->comm);
+  return (__u32)BPF_CORE_READ(task, pid);
+}
+
+SEC("raw_tp/contention_begin")
+int on_begin(struct bpf_raw_tracepoint_args* context) {
+  if (enabled != FOLLOW_ON || !is_followed()) return 0;
+  __u64 cpu = bpf_get_smp_processor_id(), flags = (__u32)context->args[1];
+  struct waiter who = {.lock = context->args[0], .thread = thread_key()};
+  if (some_locks && !bpf_map_lookup_elem(&locks, &who.lock)) return 0;
+  if (some_types && !bpf_map_lookup_elem(&types, &flags)) return 0;
+  if (some_cpus && !bpf_map_lookup_elem(&cpus, &cpu)) return 0;
+  // A mutex tells that it begins to spin, and again that it goes to sleep: one wait.
+  if (bpf_map_lookup_elem(&waits, &who)) return 0;
+  struct wait wait = {};
+  wait.key.flags = (__u32)flags;
+  switch (grouping) {
+    case LOCK_BY_THREAD:
+      wait.key.what = current_tid();
+      wait.key.flags = 0;
+      break;
+    case LOCK_BY_ADDRESS:
+      wait.key.what = who.lock;
+      break;
+    case LOCK_BY_OWNER:
+      wait.key.what = owner_of(who.lock, wait.key.flags, wait.comm);
+      wait.key.flags = 0;
+      break;
+    default: {
+      long stack = bpf_get_stackid(context, &stacks, FAST_STACK_CMP);
+      if (stack < 0) __sync_fetch_and_add(&lost_stacks, 1);
+      wait.key.what = (__u64)stack;
+    }
+  }
+  wait.since_ns = bpf_ktime_get_ns();
+  if (bpf_map_update_elem(&waits, &who, &wait, BPF_NOEXIST) != 0) __sync_fetch_and_add(&lost_waits, 1);
+  return 0;
+}
+
+SEC("raw_tp/contention_end")
+int on_end(struct bpf_raw_tracepoint_args* context) {
+  struct waiter who = {.lock = context->args[0], .thread = thread_key()};
+  struct wait* wait = bpf_map_lookup_elem(&waits, &who);
+  if (!wait) return 0;
+  __u64 waited_ns = bpf_ktime_get_ns() - wait->since_ns;
+  struct lock_wait_key key = wait->key;
+  struct lock_wait_sum* sum = bpf_map_lookup_elem(&sums, &key);
+  if (sum) {
+    sum->count++;
+    sum->total_ns += waited_ns;
+    if (waited_ns > sum->longest_ns) sum->longest_ns = waited_ns;
+    // Another CPU's row of the same key began here with zeros.
+    if (sum->count == 1 || waited_ns < sum->shortest_ns) sum->shortest_ns = waited_ns;
+    if (sum->count == 1 && grouping == LOCK_BY_THREAD) bpf_get_current_comm(sum->comm, sizeof(sum->comm));
+    if (sum->count == 1 && grouping == LOCK_BY_OWNER) __builtin_memcpy(sum->comm, wait->comm, sizeof(sum->comm));
+  } else {
+    struct lock_wait_sum first = {.count = 1, .total_ns = waited_ns, .longest_ns = waited_ns, .shortest_ns = waited_ns};
+    if (grouping == LOCK_BY_THREAD) bpf_get_current_comm(first.comm, sizeof(first.comm));
+    if (grouping == LOCK_BY_OWNER) __builtin_memcpy(first.comm, wait->comm, sizeof(first.comm));
+    if (bpf_map_update_elem(&sums, &key, &first, BPF_ANY) != 0) __sync_fetch_and_add(&lost_rows, 1);
+  }
+  bpf_map_delete_elem(&waits, &who);
+  return 0;
+}
+
+SEC("raw_tp/sched_process_fork")
+int on_fork(struct bpf_raw_tracepoint_args* context) {
+  followed_fork(context);
+  return 0;
+}
+SEC("raw_tp/sched_process_exit")
+int on_exit(struct bpf_raw_tracepoint_args* context) {
+  followed_exit();
+  return 0;
+}
+SEC("raw_tp/sched_process_exec")
+int on_exec(struct bpf_raw_tracepoint_args* context) {
+  followed_exec(context);
+  return 0;
+}

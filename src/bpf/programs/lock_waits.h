@@ -1,0 +1,28 @@
+// What lock_waits.bpf.c and its loader agree on.
+#pragma once
+
+/* Addresses of a call chain, at the most. */
+#define LOCK_STACK_DEPTH 32
+/* Waits that go on at a time. */
+#define LOCK_WAITERS 16384
+
+enum lock_wait_grouping {
+  LOCK_BY_STACK = 0,
+  LOCK_BY_THREAD = 1,
+  LOCK_BY_ADDRESS = 2,
+  LOCK_BY_OWNER = 3,
+};
+
+/// What waits of a row have in common: a call chain's number, a thread, a lock or its owner; and the
+/// kind of the lock.
+struct lock_wait_key {
+  unsigned long long what;
+  unsigned int flags;
+  unsigned int padding;
+};
+
+/// Of one CPU.
+struct lock_wait_sum {
+  unsigned long long count, total_ns, longest_ns, shortest_ns;
+  char comm[16]; /* of the thread, or of the owner */
+};

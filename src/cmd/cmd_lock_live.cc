@@ -1,0 +1,117 @@
+// lock contention -b: waits that the kernel adds up while they happen.
+#include <algorithm>
+#include <cstring>
+
+#include "bpf/lock_waits.h"
+#include "capture/thread_map.h"
+#include "cmd/cmd_lock_contention.h"
+#include "cmd/output_file.h"
+#include "cmd/wait_for_command.h"
+#include "lock/live_waits.h"
+#include "symbol/kallsyms.h"
+
+namespace sonde {
+namespace {
+
+constexpr std::string_view kKallsyms = "/proc/kallsyms";
+
+LockWaits::By by_of(LockGrouping grouping) {
+  switch (grouping) {
+    case LockGrouping::kThread:
+      return LockWaits::By::kThread;
+    case LockGrouping::kLock:
+      return LockWaits::By::kLock;
+    case LockGrouping::kOwner:
+      return LockWaits::By::kOwner;
+    default:
+      return LockWaits::By::kStack;
+  }
+}
+
+Result<std::vector<uint32_t>> chosen_threads(const ContentionOptions& options) {
+  std::vector<uint32_t> tids;
+  if (!options.pids.empty() && !options.tids.empty())
+    return fail(ErrorCode::kUsage, "Error: --pid and --tid exclude each other");
+  std::vector<ThreadEntry> threads;
+  if (!options.pids.empty()) threads = TRY(threads_of_processes(options.pids));
+  if (!options.tids.empty()) threads = TRY(threads_by_id(options.tids));
+  for (const ThreadEntry& thread : threads) tids.push_back(static_cast<uint32_t>(thread.tid));
+  return tids;
+}
+
+Result<> check(const ContentionOptions& options, LockGrouping grouping) {
+  if (!options.functions.empty() && grouping != LockGrouping::kCaller)
+    return fail(ErrorCode::kUsage,
+                "Error: -S with -b is about callers: without -t, -l and -o, whose rows have no "
+                "call chains");
+  return {};
+}
+
+void say_lost(const LockWaits::Lost& lost, Env& env) {
+  if (lost.waits > 0)
+    env.err.print("{} waits were not measured: too many went on at a time\n", lost.waits);
+  if (lost.stacks + lost.rows > 0)
+    env.err.print("{} waits have no row and {} no call chain of their own; --map-nr-entries makes room\n",
+                  lost.rows, lost.stacks);
+}
+
+}  // namespace
+
+Result<int> measure_contention(const ContentionOptions& options, LockTableStyle style,
+                               const LockColumn& key, const std::vector<std::string>& command,
+                               Env& env) {
+  TRY(check(options, style.grouping));
+  LockNames names{std::string(kKallsyms)};
+  LockWaits::Options wanted{.by = by_of(style.grouping), .most_rows = options.most_sums};
+  wanted.tids = TRY(chosen_threads(options));
+  wanted.locks = TRY(names.addresses(options.locks));
+  wanted.types.assign(options.types.flags().begin(), options.types.flags().end());
+  wanted.cpus = options.cpus;
+  bool is_of_command = !command.empty() && !options.all_cpus && wanted.tids.empty();
+  wanted.all_tasks = !is_of_command && wanted.tids.empty();
+  wanted.enable_on_exec = is_of_command;
+
+  SignalQueue signals = TRY(SignalQueue::create());
+  std::optional<Workload> workload;
+  if (!command.empty()) workload.emplace(TRY(Workload::fork(command, false)));
+  if (is_of_command) wanted.tids.push_back(static_cast<uint32_t>(workload->pid()));
+  LockWaits waits = TRY(LockWaits::open(wanted));
+  if (!is_of_command) waits.set_enabled(true);
+  if (workload) {
+    workload->start();
+    if (auto error = workload->exec_error())
+      return fail(ErrorCode::kNotFound, "{}: {}", command[0], ::strerror(*error));
+  }
+  int status = TRY(wait_for_command(signals, workload));
+  waits.set_enabled(false);
+
+  // While the programs are loaded the list of symbols has them, too.
+  Kallsyms symbols = TRY(Kallsyms::read(std::string(kKallsyms)));
+  KernelNamer namer = [&](uint64_t address) -> std::optional<KernelSymbol> {
+    const Symbol* symbol = symbols.table().find(address);
+    if (symbol == nullptr) return std::nullopt;
+    return KernelSymbol{symbol->name(), symbol->start, address - symbol->start};
+  };
+  LiveWaitOptions how{.grouping = style.grouping,
+                      .callers = {options.stack_skip, options.functions},
+                      .max_stack = options.max_stack};
+  std::vector<LockRow> rows =
+      rows_of_live_waits(waits.rows(), how, LockFunctions(std::string(kKallsyms)), namer);
+  sort_lock_rows(rows, key);
+  style.thread_name = [&](uint32_t tid) {
+    auto row = std::ranges::find(rows, tid, &LockRow::key);
+    return row == rows.end() ? std::string() : row->name;
+  };
+  style.lock_name = [&](uint64_t address) { return names.name(address); };
+  style.address_name = [&](uint64_t address) {
+    auto symbol = namer(address);
+    return symbol ? symbol->label() : std::string();
+  };
+  OutputFile output = TRY(OutputFile::open(options.output, env));
+  write_contention(output.sink(), rows, style);
+  TRY(output.finish());
+  if (!options.lock.quiet) say_lost(waits.lost(), env);
+  return status;
+}
+
+}  // namespace sonde
