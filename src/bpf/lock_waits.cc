@@ -60,12 +60,12 @@ LockWaits::Row joined(const lock_wait_key& key, const std::vector<lock_wait_sum>
   row.flags = key.flags;
   for (const lock_wait_sum& sum : by_cpu) {
     if (sum.count == 0) continue;
-    row.shortest_ns = row.count == 0 ? sum.shortest_ns : std::min<uint64_t>(row.shortest_ns, sum.shortest_ns);
+    row.shortest_ns =
+        row.count == 0 ? sum.shortest_ns : std::min<uint64_t>(row.shortest_ns, sum.shortest_ns);
     row.count += sum.count;
     row.total_ns += sum.total_ns;
     row.longest_ns = std::max<uint64_t>(row.longest_ns, sum.longest_ns);
-    if (row.comm.empty())
-      row.comm.assign(sum.comm, ::strnlen(sum.comm, sizeof sum.comm));
+    if (row.comm.empty()) row.comm.assign(sum.comm, ::strnlen(sum.comm, sizeof sum.comm));
   }
   return row;
 }

@@ -24,8 +24,8 @@ class LockWaits {
   struct Options {
     By by = By::kStack;
     bool all_tasks = false;
-    std::vector<uint32_t> tids = {};  // else these, and what they start
-    bool enable_on_exec = false;      // counting begins when one of them executes a program
+    std::vector<uint32_t> tids = {};   // else these, and what they start
+    bool enable_on_exec = false;       // counting begins when one of them executes a program
     std::vector<uint64_t> locks = {};  // only these; empty: all
     std::vector<uint32_t> types = {};  // only locks of these flags; empty: all
     std::vector<uint32_t> cpus = {};   // only what begins on these; empty: all

@@ -51,8 +51,9 @@ void say_lost(const LockWaits::Lost& lost, Env& env) {
   if (lost.waits > 0)
     env.err.print("{} waits were not measured: too many went on at a time\n", lost.waits);
   if (lost.stacks + lost.rows > 0)
-    env.err.print("{} waits have no row and {} no call chain of their own; --map-nr-entries makes room\n",
-                  lost.rows, lost.stacks);
+    env.err.print(
+        "{} waits have no row and {} no call chain of their own; --map-nr-entries makes room\n",
+        lost.rows, lost.stacks);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/text.h"
 #include "cmd/browser_terminal.h"
 #include "cmd/cmd_report_heading.h"
 #include "cmd/cmd_report_level.h"

@@ -51,8 +51,7 @@ std::vector<LockRow> rows_of_live_waits(const std::vector<LockWaits::Row>& rows,
     if (options.grouping == LockGrouping::kCaller) {
       auto stack = without_tracing(wait.stack, namer);
       stack = stack.first(std::min(stack.size(), options.max_stack));
-      LockCaller caller =
-          find_lock_caller(stack, stack.size(), options.callers, functions, namer);
+      LockCaller caller = find_lock_caller(stack, stack.size(), options.callers, functions, namer);
       if (!caller.passes) continue;
       row.key = caller.key;
       row.name = caller.name;

@@ -1,5 +1,5 @@
-// What LockWaits added up in the kernel, as the rows that recordings give: waits by caller, named by
-// this kernel's symbols.
+// What LockWaits added up in the kernel, as the rows that recordings give: waits by caller, named
+// by this kernel's symbols.
 #pragma once
 
 #include <vector>

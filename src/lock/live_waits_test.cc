@@ -17,7 +17,8 @@ std::optional<KernelSymbol> name_of(uint64_t address) {
   if (index == 0 || index > std::size(kNames)) return std::nullopt;
   return KernelSymbol{kNames[index - 1], index * 0x100, address % 0x100};
 }
-const LockFunctions kFunctions(LockFunctions::Ranges{{0x300, 0x600}});  // slowpath, _raw_spin_lock, schedule
+const LockFunctions kFunctions(LockFunctions::Ranges{
+    {0x300, 0x600}});  // slowpath, _raw_spin_lock, schedule
 
 LockWaits::Row wait(std::vector<uint64_t> stack, uint64_t count, uint64_t total_ns) {
   LockWaits::Row row;
@@ -40,9 +41,10 @@ TEST(WithoutTracing, DropsTheProgramAndWhatCallsIt) {
 TEST(RowsOfLiveWaits, StacksOfOneCallerAreOneRow) {
   LiveWaitOptions options;
   options.callers.skip = 1;
-  auto rows = rows_of_live_waits({wait({0x310, 0x410, 0x620}, 2, 200), wait({0x320, 0x510, 0x620}, 1, 50),
-                                  wait({0x310, 0x410, 0x720}, 4, 40)},
-                                 options, kFunctions, name_of);
+  auto rows =
+      rows_of_live_waits({wait({0x310, 0x410, 0x620}, 2, 200), wait({0x320, 0x510, 0x620}, 1, 50),
+                          wait({0x310, 0x410, 0x720}, 4, 40)},
+                         options, kFunctions, name_of);
   ASSERT_EQ(rows.size(), 2u);
   sort_lock_rows(rows, *choose_lock_key("wait_total", contention_columns()).value());
   EXPECT_EQ(rows[0].name, "do_fork+0x20");
@@ -55,8 +57,9 @@ TEST(RowsOfLiveWaits, StacksOfOneCallerAreOneRow) {
 TEST(RowsOfLiveWaits, AreChosenByFunctionsInTheirStacks) {
   LiveWaitOptions options;
   options.callers.functions = {"fork"};
-  auto rows = rows_of_live_waits({wait({0x310, 0x410, 0x620}, 2, 200), wait({0x310, 0x410, 0x720}, 4, 40)},
-                                 options, kFunctions, name_of);
+  auto rows =
+      rows_of_live_waits({wait({0x310, 0x410, 0x620}, 2, 200), wait({0x310, 0x410, 0x720}, 4, 40)},
+                         options, kFunctions, name_of);
   EXPECT_EQ(rows.size(), 1u);
 }
 

@@ -13,8 +13,8 @@ enum lock_wait_grouping {
   LOCK_BY_OWNER = 3,
 };
 
-/// What waits of a row have in common: a call chain's number, a thread, a lock or its owner; and the
-/// kind of the lock.
+/// What waits of a row have in common: a call chain's number, a thread, a lock or its owner; and
+/// the kind of the lock.
 struct lock_wait_key {
   unsigned long long what;
   unsigned int flags;
