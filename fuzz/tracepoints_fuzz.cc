@@ -1,0 +1,87 @@
+// A recording of any bytes as kwork's, timechart's and kvm's analyses take it. No crash, no read outside the
+// input.
+#include "analysis/io_calls.h"
+#include "analysis/kvm_stat.h"
+#include "analysis/power_states.h"
+#include "base/env.h"
+#include "base/loss.h"
+#include "base/sys.h"
+#include "kwork/work_analysis.h"
+#include "kwork/work_history.h"
+#include "kwork/work_report.h"
+#include "kwork/work_shares.h"
+
+namespace {
+
+using namespace sonde;
+
+/// Without work items: the names of their functions come from the kernel that runs.
+const std::vector<WorkClass> kClasses{WorkClass::kIrq, WorkClass::kSoftirq, WorkClass::kSched};
+
+void read_work(const Recording& recording, WorkView view, Sink& out) {
+  LossLedger losses;
+  StringSink err;
+  Env env{.out = out, .err = err, .sys = Sys::host(), .losses = losses};
+  FileWalk walk(recording, losses);
+  WalkMachine machine(walk);
+  WorkNames names(machine, {}, env);
+  WorkOptions options;
+  options.view = view;
+  options.classes = kClasses;
+  WorkAnalysis analysis(options, names);
+  WorkHistory history(out);
+  if (view == WorkView::kHistory)
+    analysis.on_span(
+        [&](const Work& work, const WorkSpan& span) { history.write(work, span, nullptr); });
+  std::vector<TracepointWish> wishes = work_wishes(kClasses);
+  TracepointFeed feed(walk, wishes, losses);
+  feed.run([&](std::span<const TracepointItem> items) {
+    for (const TracepointItem& item : items) analysis.take(item, feed);
+  });
+  if (view == WorkView::kShares) {
+    std::vector<ShareSortKey> sort{ShareSortKey::kRate};
+    write_work_shares(out, work_shares(analysis, sort));
+  } else if (view != WorkView::kHistory) {
+    std::vector<WorkSortKey> sort{WorkSortKey::kRuntime};
+    write_work_report(out, analysis, sort, true, feed.counts());
+  }
+}
+
+void read_kvm(const Recording& recording, KvmView view, Sink& out) {
+  LossLedger losses;
+  FileWalk walk(recording, losses);
+  TracepointFeed feed(walk, kvm_wishes(), losses);
+  KvmOptions options;
+  options.view = view;
+  KvmStat stat(options);
+  feed.run([&](std::span<const TracepointItem> items) {
+    for (const TracepointItem& item : items) stat.take(item);
+  });
+  stat.write(out);
+}
+
+void read_chart(const Recording& recording) {
+  LossLedger losses;
+  FileWalk walk(recording, losses);
+  (void)io_timeline(walk, {}, losses);
+  FileWalk again(recording, losses);
+  view::Timeline timeline;
+  add_power_states(timeline, again, losses);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  LossLedger losses;
+  auto recording =
+      Recording::open_bytes({reinterpret_cast<const std::byte*>(data), size}, "fuzz", losses);
+  if (!recording) return 0;
+  StringSink out;
+  for (KvmView view : {KvmView::kExits, KvmView::kMmio, KvmView::kPorts})
+    read_kvm(*recording, view, out);
+  for (WorkView view :
+       {WorkView::kRuntime, WorkView::kLatency, WorkView::kHistory, WorkView::kShares})
+    read_work(*recording, view, out);
+  read_chart(*recording);
+  return 0;
+}
