@@ -1,5 +1,5 @@
-// A recording of any bytes as kwork's, timechart's and kvm's analyses take it. No crash, no read outside the
-// input.
+// A recording of any bytes as kwork's, timechart's and kvm's analyses take it. No crash, no read
+// outside the input.
 #include "analysis/io_calls.h"
 #include "analysis/kvm_stat.h"
 #include "analysis/power_states.h"

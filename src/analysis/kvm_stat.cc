@@ -107,8 +107,7 @@ std::optional<KvmStat::Key> KvmStat::key_of(const TracepointItem& item) const {
 }
 
 void KvmStat::take(const TracepointItem& item) {
-  if (!options_.pids.empty() &&
-      std::ranges::find(options_.pids, item.pid) == options_.pids.end())
+  if (!options_.pids.empty() && std::ranges::find(options_.pids, item.pid) == options_.pids.end())
     return;
   auto found = vcpus_.find(item.tid);
   if (found == vcpus_.end()) {

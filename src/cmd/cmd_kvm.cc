@@ -28,8 +28,7 @@ std::vector<std::string> record_words(const KvmFiles& files) {
     words.emplace_back("-e");
     words.emplace_back(wish.name);
   }
-  words.insert(words.end(),
-               {"-o", files.output.empty() ? std::string(kGuestFile) : files.output});
+  words.insert(words.end(), {"-o", files.output.empty() ? std::string(kGuestFile) : files.output});
   return words;
 }
 
