@@ -41,7 +41,7 @@ bool matters(const RecordView& record) {
 }  // namespace
 
 std::string KernelSymbol::label() const {
-  return offset == 0 ? fmt::format("{}+0", name) : fmt::format("{}+{:#x}", name, offset);
+  return offset == 0 ? std::string(name) : fmt::format("{}+{:#x}", name, offset);
 }
 
 WalkMachine::WalkMachine(const FileWalk& walk) : walk_(walk), machine_(strings_) {}

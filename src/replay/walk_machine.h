@@ -31,7 +31,7 @@ struct KernelSymbol {
   uint64_t start = 0;   // its own address
   uint64_t offset = 0;  // of the address in it
 
-  /// "schedule+0x23", "schedule+0".
+  /// "schedule+0x23"; at its first address "schedule".
   [[nodiscard]] std::string label() const;
 };
 
