@@ -5,11 +5,13 @@
 
 #include "base/text.h"
 #include "cmd/browser_terminal.h"
+#include "cmd/cmd_report_flame.h"
 #include "cmd/cmd_report_heading.h"
 #include "cmd/cmd_report_level.h"
 #include "cmd/code_pages.h"
 #include "cmd/header_text.h"
 #include "render/table_text.h"
+#include "tui/flame_page.h"
 #include "tui/glyphs.h"
 #include "tui/menu.h"
 #include "tui/run.h"
@@ -120,6 +122,8 @@ class ReportPage final : public tui::Page {
       choose_file(pages);
     else if (key.is('a'))
       show_code(pages);
+    else if (key.is('f'))
+      show_flame_graph(pages);
     else if (key.is('m'))
       show_menu(pages);
     else
@@ -132,6 +136,14 @@ class ReportPage final : public tui::Page {
     if (!frame || !frame->symbol.valid())
       return pages.say("this row has no symbol: there is no function to show");
     code_->open(frame->symbol, level().report().members, pages);
+  }
+
+  void show_flame_graph(Pages& pages) {
+    auto tree = make_flame_tree(*recording_, level(), env_.tool);
+    if (!tree) return pages.say(tree.error().message);
+    std::string title = samples_line(level().report(), level().options());
+    if (std::string path = path_text(); !path.empty()) title += "  " + path;
+    pages.push(std::make_unique<tui::FlamePage>(screen_.theme, std::move(title), std::move(*tree)));
   }
 
   void next_event(size_t by) { level().show_event((level().event() + by) % level().events()); }
@@ -282,6 +294,7 @@ class ReportPage final : public tui::Page {
     };
     add("a  code of the function", 'a');
     add("z  zoom …", 'z');
+    add("f  flame graph", 'f');
     add("x  callers or callees", 'x');
     add("H  hottest calls", 'H');
     add("e  unfold everything", 'e');
@@ -309,6 +322,7 @@ class ReportPage final : public tui::Page {
              "  V                verbose: whole paths, addresses",
              "Others",
              "  x                callers of the row where callees are shown, and back",
+             "  f                flame graph of what is zoomed into",
              "  a                the code of the function, with the samples on each instruction",
              "  Tab Shift-Tab    next, previous event",
              "  m                a menu of these",

@@ -162,6 +162,24 @@ class ReportBrowserTest(tmux.TmuxTest):
         terminal.wait_gone("all › callers")
         self.quit(terminal)
 
+    def test_flame_graph(self):
+        terminal = self.browser(size=(120, 24))
+        terminal.press("f")
+        lines = terminal.wait_for(r"^│all *$")
+        self.assertRegex(lines[2], "│worker")
+        self.assertRegex("\n".join(lines), r"│branch_one")
+        self.assertRegex(lines[-1], r"^ 100\.00%  all")
+        terminal.press("Down", "Enter")
+        lines = terminal.wait_until(lambda lines: not lines[1].startswith("│all"), "the zoomed graph")
+        terminal.press("/")
+        terminal.type("branch")
+        terminal.wait_for(r"[1-9] boxes")
+        terminal.press("Enter", "Escape")
+        terminal.wait_for(r"^│all *$")
+        terminal.press("Escape")
+        terminal.wait_for(r"^  Children")
+        self.quit(terminal)
+
     def test_hierarchy(self):
         text = subprocess.run([SONDE, "report", "--stdio", "-g", "none", "--hierarchy", "-s", "dso,sym"], cwd=self.home,
                               check=True, capture_output=True, text=True).stdout
