@@ -18,8 +18,7 @@ bool can_browse(const Env& env) {
 
 Result<BrowserTerminal> BrowserTerminal::open(Env& env) {
   Fd keys(::isatty(env.in_fd) != 0 ? ::dup(env.in_fd) : ::open("/dev/tty", O_RDONLY | O_CLOEXEC));
-  auto terminal =
-      TRY(tui::Terminal::open(env.out, keys.get(), env.out_fd, variables_of(env)));
+  auto terminal = TRY(tui::Terminal::open(env.out, keys.get(), env.out_fd, variables_of(env)));
   return BrowserTerminal(std::move(keys), std::move(terminal));
 }
 

@@ -79,8 +79,8 @@ class FunctionsPage final : public tui::Page {
 
   void draw(tui::Grid& grid) override {
     FunctionTable& now = tables_[at_];
-    std::string line = fmt::format("Functions with samples of '{}'",
-                                   session_.events()[now.events[0]].name);
+    std::string line =
+        fmt::format("Functions with samples of '{}'", session_.events()[now.events[0]].name);
     if (tables_.size() > 1) line = fmt::format("[{}/{} Tab] {}", at_ + 1, tables_.size(), line);
     grid.fill(0, 0, grid.columns(), screen_.theme.bar);
     grid.put(0, 1, line, screen_.theme.bar);

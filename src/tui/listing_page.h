@@ -9,8 +9,7 @@ namespace sonde::tui {
 
 class ListingPage final : public Page {
  public:
-  ListingPage(const Theme& theme, view::Listing listing, view::ListingPercent percent,
-              bool source);
+  ListingPage(const Theme& theme, view::Listing listing, view::ListingPercent percent, bool source);
   void draw(Grid& grid) override;
   void on_key(const Key& key, Pages& pages) override;
   [[nodiscard]] const ListingView& view() const { return view_; }

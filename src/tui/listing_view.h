@@ -25,7 +25,9 @@ class ListingView {
 
   void set_height(size_t lines);
   void move(ptrdiff_t lines);
-  void page(ptrdiff_t pages) { move(pages * static_cast<ptrdiff_t>(height_ > 1 ? height_ - 1 : 1)); }
+  void page(ptrdiff_t pages) {
+    move(pages * static_cast<ptrdiff_t>(height_ > 1 ? height_ - 1 : 1));
+  }
   void to(size_t place);
 
   /// Where the jump at a seen line goes, if that is in this function.
@@ -48,8 +50,8 @@ class ListingView {
   view::ListingPercent percent_;
   bool source_ = true;
   std::vector<size_t> lines_;
-  std::vector<size_t> hot_;       // instructions that were hit, hottest first
-  std::optional<size_t> hot_at_;  // in hot_
+  std::vector<size_t> hot_;        // instructions that were hit, hottest first
+  std::optional<size_t> hot_at_;   // in hot_
   std::vector<size_t> came_from_;  // lines of the listing
   size_t cursor_ = 0, top_ = 0, height_ = 1;
 };
