@@ -1,6 +1,7 @@
 #include "cmd/cmd_annotate_browser.h"
 
 #include <unistd.h>
+#include <algorithm>
 
 #include "base/file.h"
 #include "cmd/browser_terminal.h"

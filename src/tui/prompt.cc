@@ -1,5 +1,7 @@
 #include "tui/prompt.h"
 
+#include <algorithm>
+
 #include "tui/glyphs.h"
 
 namespace sonde::tui {

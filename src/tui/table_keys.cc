@@ -1,6 +1,7 @@
 #include "tui/table_keys.h"
 
 #include <fmt/format.h>
+#include <algorithm>
 
 namespace sonde::tui {
 namespace {
