@@ -1,9 +1,11 @@
-"""Pictures and files for other tools, each made of a recording in one go. What perf does meanwhile is `perf script`, thrown away: the
-beginning of the pipeline that people have, without the scripts behind it."""
+"""Pictures and files for other tools, each made of a recording in one go. What perf does meanwhile is `perf script`: the beginning of the
+pipeline that people have, without the scripts behind it. What either writes is thrown away: some of it is hundreds of megabytes, and how
+fast a disk takes them says nothing of the two."""
+import os
 import subprocess
 import sys
 
-# name, arguments before -i FILE -o FILE, times faster than perf script alone that we want to be
+# name, arguments before -i FILE, times faster than perf script alone that we want to be
 OF_A_RECORDING = [
     ("flamegraph; perf: script", ["flamegraph"], 10),
     ("fold; perf: script", ["fold"], 10),
@@ -28,14 +30,13 @@ def recording_of_pairs(perf, directory):
 
 
 def compare_pictures(bench, sonde, perf, recording, directory, only):
-    """`recording` makes it, or finds it: called only where something is measured. Files go to `directory`."""
+    """`recording` makes it, or finds it: called only where something is measured. The recording of pairs is kept in `directory`."""
     for name, arguments, goal in OF_A_RECORDING:
         if only not in name:
             continue
         data = str(recording())
-        made = str(directory / arguments[0])  # written over by the next
-        bench.compare(name, [sonde, *arguments, "-i", data, "-o", made], [perf, "script", "-i", data], goal, discard=True)
+        bench.compare(name, [sonde, *arguments, "-i", data, "-o", os.devnull], [perf, "script", "-i", data], goal, discard=True)
     if only in OF_PAIRS:
         data = str(recording_of_pairs(perf, directory))
-        bench.compare(OF_PAIRS, [sonde, "heatmap", "-i", data, "--from", READS[0], "--to", READS[1], "-o", str(directory / "heatmap")],
+        bench.compare(OF_PAIRS, [sonde, "heatmap", "-i", data, "--from", READS[0], "--to", READS[1], "-o", os.devnull],
                       [perf, "script", "-i", data], 5, discard=True)

@@ -1,5 +1,6 @@
-// Closing descriptors that the kernel makes wait: some 40 to 90 ms for the last one of a tracepoint,
-// until no CPU can be inside it any more. Nobody who has his answer should wait for that.
+// Closing descriptors that the kernel makes wait: some 40 to 90 ms for the last one of a
+// tracepoint, until no CPU can be inside it any more. Nobody who has his answer should wait for
+// that.
 //
 //   {
 //     BackgroundClose background(fds);  // a child holds them, too

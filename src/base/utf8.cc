@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cstdint>
+#include <cstring>
 
 namespace sonde {
 namespace {
@@ -48,6 +50,16 @@ void append_escaped(std::string& out, char c) {
 size_t valid_utf8_prefix(std::string_view text) {
   size_t at = 0;
   while (at < text.size()) {
+    // Most texts are ASCII, of which eight are looked at together.
+    if (at + sizeof(uint64_t) <= text.size()) {
+      constexpr uint64_t kHighBits = 0x8080808080808080;
+      uint64_t eight;
+      std::memcpy(&eight, text.data() + at, sizeof(eight));
+      if ((eight & kHighBits) == 0) {
+        at += sizeof(eight);
+        continue;
+      }
+    }
     size_t size = character_size(text.substr(at));
     if (size == 0) break;
     at += size;

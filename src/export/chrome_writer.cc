@@ -94,15 +94,26 @@ class ChromeWriter {
     return object.empty() ? kind_word(frame.kind) : file_name_of(object);
   }
 
+  /// Name and category of each frame: a profile has a thousand nodes for each.
+  [[nodiscard]] std::vector<std::string> frame_members() const {
+    std::vector<std::string> members(profile_.frames.size());
+    parallel_for(members.size(), [&](size_t i) {
+      const StackFrame& frame = profile_.frames[i];
+      append_member(members[i], "name", profile_.text(frame.name));
+      append_member(members[i], "category", category_of(frame));
+    });
+    return members;
+  }
+
   void write_stacks() {
     out_.write("\"stackFrames\":{");
-    write_in_pieces(out_, profile_.nodes.size(), [this] {
-      return [this](size_t node, std::string& text) {
+    std::vector<std::string> members = frame_members();
+    write_in_pieces(out_, profile_.nodes.size(), [&] {
+      return [&](size_t node, std::string& text) {
         text += node == 0 ? "\n\"" : ",\n\"";
         append_number(text, node);
         text += "\":{";
-        append_member(text, "name", profile_.name_of(StackNodeId(node)));
-        append_member(text, "category", category_of(profile_.frame_of(StackNodeId(node))));
+        text += members[profile_.nodes[node].frame.index()];
         if (StackNodeId parent = profile_.nodes[node].parent; parent.valid()) {
           text += ",\"parent\":\"";
           append_number(text, parent.value);

@@ -31,7 +31,14 @@ class Renumbering {
   [[nodiscard]] const std::vector<uint32_t>& things() const { return things_; }
   /// Numbers go by the order of the things themselves.
   void sort() {
-    std::ranges::sort(things_);
+    constexpr size_t kMany = 16;  // to look at all there are is faster than sorting those
+    if (things_.size() > number_of_.size() / kMany) {
+      things_.clear();
+      for (uint32_t thing = 0; thing < number_of_.size(); ++thing)
+        if (number_of_[thing] != kNone) things_.push_back(thing);
+    } else {
+      std::ranges::sort(things_);
+    }
     for (size_t i = 0; i < things_.size(); ++i) number_of_[things_[i]] = static_cast<uint32_t>(i);
   }
   void clear() {
