@@ -1,11 +1,11 @@
 #include "disasm/arm64_text.h"
 
-#include <capstone/capstone.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "base/text.h"
+#include "disasm/capstone_library.h"
 
 namespace sonde::disasm {
 namespace {
@@ -13,7 +13,7 @@ namespace {
 constexpr size_t kLength = 4;
 
 /// Groups of capstone 4 do not tell calls from jumps.
-Flow flow_of(csh handle, const cs_insn& instruction) {
+Flow flow_of(const CapstoneLibrary& library, csh handle, const cs_insn& instruction) {
   switch (instruction.id) {
     case ARM64_INS_BL:
     case ARM64_INS_BLR:
@@ -21,7 +21,7 @@ Flow flow_of(csh handle, const cs_insn& instruction) {
     case ARM64_INS_RET:
       return Flow::kReturn;
     default:
-      return cs_insn_group(handle, &instruction, CS_GRP_JUMP) ? Flow::kJump : Flow::kOn;
+      return library.insn_group(handle, &instruction, CS_GRP_JUMP) ? Flow::kJump : Flow::kOn;
   }
 }
 
@@ -58,23 +58,25 @@ void write_target(const cs_insn& instruction, Instruction& out) {
 
 void Arm64Text::Close::operator()(size_t* handle) const {
   csh opened = *handle;
-  cs_close(&opened);
+  library->close(&opened);
   delete handle;
 }
 
 Result<Arm64Text> Arm64Text::make() {
+  const CapstoneLibrary* library = TRY(CapstoneLibrary::get());
   csh handle = 0;
-  if (cs_open(CS_ARCH_ARM64, CS_MODE_LITTLE_ENDIAN, &handle) != CS_ERR_OK)
+  if (library->open(CS_ARCH_ARM64, CS_MODE_LITTLE_ENDIAN, &handle) != CS_ERR_OK)
     return fail(ErrorCode::kUnsupported, "this capstone library has no arm64");
-  cs_option(handle, CS_OPT_DETAIL, CS_OPT_ON);
-  return Arm64Text(handle);
+  library->option(handle, CS_OPT_DETAIL, CS_OPT_ON);
+  return Arm64Text(library, handle);
 }
 
 void Arm64Text::decode(Bytes bytes, uint64_t address, Instruction& out) const {
   out = {.length = std::min(kLength, bytes.size()), .text = {}, .flow = Flow::kOn, .target = {}};
+  const CapstoneLibrary& library = *handle_.get_deleter().library;
   cs_insn* found = nullptr;
   const auto* code = reinterpret_cast<const uint8_t*>(bytes.data());
-  size_t count = cs_disasm(*handle_, code, out.length, address, 1, &found);
+  size_t count = library.disasm(*handle_, code, out.length, address, 1, &found);
   if (count == 0) {
     uint32_t word = 0;
     for (size_t i = 0; i < out.length; ++i) word |= uint32_t{code[i]} << (8 * i);
@@ -83,9 +85,9 @@ void Arm64Text::decode(Bytes bytes, uint64_t address, Instruction& out) const {
   }
   std::string_view operands = found->op_str;
   out.text = operands.empty() ? found->mnemonic : fmt::format("{}\t{}", found->mnemonic, operands);
-  out.flow = flow_of(*handle_, *found);
+  out.flow = flow_of(library, *handle_, *found);
   if (refers_to_address(*found, out.flow)) write_target(*found, out);
-  cs_free(found, count);
+  library.free(found, count);
 }
 
 }  // namespace sonde::disasm

@@ -7,6 +7,8 @@
 
 namespace sonde::disasm {
 
+struct CapstoneLibrary;
+
 class Arm64Text {
  public:
   static Result<Arm64Text> make();
@@ -15,9 +17,11 @@ class Arm64Text {
 
  private:
   struct Close {
+    const CapstoneLibrary* library;
     void operator()(size_t* handle) const;
   };
-  explicit Arm64Text(size_t handle) : handle_(new size_t(handle)) {}
+  Arm64Text(const CapstoneLibrary* library, size_t handle)
+      : handle_(new size_t(handle), Close{library}) {}
   std::unique_ptr<size_t, Close> handle_;
 };
 
