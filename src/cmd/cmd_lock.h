@@ -4,15 +4,15 @@
 #include <memory>
 #include <string>
 
-#include "cmd/cmd_sched.h"
 #include "cmd/command.h"
+#include "cmd/recording_input.h"
 #include "symbol/dso_symbols.h"
 
 namespace sonde {
 
 /// Options that stand before the subcommand or behind it.
 struct LockOptions {
-  SchedInput input;
+  RecordingInput input;
   SymbolOptions symbols;
   bool quiet = false;
 

@@ -8,8 +8,6 @@
 
 namespace sonde {
 
-using SchedInput = RecordingInput;
-
 std::unique_ptr<Command> make_sched_record();
 std::unique_ptr<Command> make_sched_script(RecordingInput input);
 std::unique_ptr<Command> make_sched_latency(RecordingInput input);

@@ -19,11 +19,11 @@ std::string file_name() {
 CapstoneLibrary load() {
   CapstoneLibrary made;
   void* library = ::dlopen(file_name().c_str(), RTLD_NOW | RTLD_LOCAL);
-  bool is_complete =
-      library != nullptr && find(library, "cs_open", made.open) &&
-      find(library, "cs_option", made.option) && find(library, "cs_disasm", made.disasm) &&
-      find(library, "cs_insn_group", made.insn_group) && find(library, "cs_free", made.free) &&
-      find(library, "cs_close", made.close);
+  bool is_complete = library != nullptr && find(library, "cs_open", made.open) &&
+                     find(library, "cs_option", made.option) &&
+                     find(library, "cs_disasm", made.disasm) &&
+                     find(library, "cs_insn_group", made.insn_group) &&
+                     find(library, "cs_free", made.free) && find(library, "cs_close", made.close);
   return is_complete ? made : CapstoneLibrary();
 }
 

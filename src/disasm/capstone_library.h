@@ -1,5 +1,5 @@
-// capstone, loaded when it is first asked for: the linker would write 77,000 addresses into its tables
-// at each start of the program, a tenth of what a small report takes.
+// capstone, loaded when it is first asked for: the linker would write 77,000 addresses into its
+// tables at each start of the program, a tenth of what a small report takes.
 #pragma once
 
 #include <capstone/capstone.h>
