@@ -8,6 +8,7 @@
 #include "cmd/cmd_report_counts.h"
 #include "cmd/command.h"
 #include "cmd/dump_tail.h"
+#include "cmd/listing_flags.h"
 #include "render/listing_columns.h"
 
 namespace sonde {
@@ -54,8 +55,7 @@ Code comes from the files that ran, from jitdumps, and from BPF programs that th
   }
 
   Result<> check_options(Env& env) {
-    if (o_.listing.source_paths.prefix_strip != 0 && o_.listing.source_paths.prefix.empty())
-      return fail(ErrorCode::kUsage, "--prefix-strip requires --prefix");
+    TRY(check_listing(o_.listing));
     if (o_.objdump && !o_.quiet)
       env.err.print("--objdump {}: not run; sonde decodes instructions itself\n", *o_.objdump);
     o_.listing.demangle = o_.symbol_sources.demangle;

@@ -1,6 +1,7 @@
 // The command line of `annotate`: every option of perf's, done, or refused with a line.
 #include "base/text.h"
 #include "cmd/cmd_annotate_options.h"
+#include "cmd/listing_flags.h"
 #include "cmd/profile_flags.h"
 
 namespace sonde::annotation {
@@ -33,30 +34,9 @@ void declare_choice(FlagTable& flags, Options& o) {
 }
 
 void declare_code(FlagTable& flags, Options& o) {
-  flags.boolean(0, "source", o.listing.source,
-                "Interleave source code with assembly code (default)");
-  flags.boolean(0, "asm-raw", o.listing.raw, "Display raw encoding of assembly instructions");
-  flags
-      .call('M', "disassembler-style", "disassembler style",
-            "Specify disassembler style (e.g. -M intel for intel syntax)",
-            [&o](std::string_view style) -> Result<> {
-              for (std::string_view word : split(style, ',')) {
-                if (word == "intel")
-                  o.listing.syntax = disasm::Syntax::kIntel;
-                else if (word == "att")
-                  o.listing.syntax = disasm::Syntax::kAtt;
-                else
-                  return fail(ErrorCode::kUsage, "knows att and intel, not '{}'", word);
-              }
-              return {};
-            })
-      .offers({"att", "intel"});
+  declare_listing(flags, o.listing);
   flags.text(0, "objdump", o.objdump, "path",
              "objdump binary to use for disassembly and annotations");
-  flags.text(0, "prefix", o.listing.source_paths.prefix, "prefix",
-             "Add prefix to source file path names in programs (with --prefix-strip)");
-  flags.number(0, "prefix-strip", o.listing.source_paths.prefix_strip, "N",
-               "Strip first N entries of source file path name in programs (with --prefix)");
 }
 
 void declare_columns(FlagTable& flags, Options& o) {
@@ -70,13 +50,6 @@ void declare_columns(FlagTable& flags, Options& o) {
     o.column = render::ListingColumn::kPeriod;
     return {};
   });
-  flags
-      .call(0, "percent-type", "local-period", "Set percent type local/global-period/hits",
-            [&o](std::string_view word) -> Result<> {
-              o.listing.percent = TRY(parse_percent_type(word));
-              return {};
-            })
-      .offers({"local-period", "local-hits", "global-period", "global-hits"});
   flags.act(0, "stdio", "Use the stdio interface", [&o]() -> Result<> {
     o.formatted = false;
     o.browser = false;
@@ -108,22 +81,6 @@ void declare_columns(FlagTable& flags, Options& o) {
 }
 
 }  // namespace
-
-Result<view::ListingPercent> parse_percent_type(std::string_view word) {
-  struct Name {
-    std::string_view first, second;
-    view::ListingPercent type;
-  };
-  static constexpr Name kNames[] = {
-      {"local-period", "period-local", view::ListingPercent::kLocalPeriod},
-      {"local-hits", "hits-local", view::ListingPercent::kLocalHits},
-      {"global-period", "period-global", view::ListingPercent::kGlobalPeriod},
-      {"global-hits", "hits-global", view::ListingPercent::kGlobalHits}};
-  for (const Name& name : kNames)
-    if (word == name.first || word == name.second) return name.type;
-  return fail(ErrorCode::kUsage,
-              "expects local-period, local-hits, global-period or global-hits, not '{}'", word);
-}
 
 void declare_flags(FlagTable& flags, Options& o) {
   declare_choice(flags, o);

@@ -41,7 +41,5 @@ struct Options {
 
 /// Every option; `o` must outlive the table.
 void declare_flags(FlagTable& flags, Options& o);
-/// "local-period", "hits-global" …: scope and base in any order.
-Result<view::ListingPercent> parse_percent_type(std::string_view word);
 
 }  // namespace sonde::annotation

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd_kmem_stat.h"
+#include "cmd/command_family.h"
 #include "cmd/command_preset.h"
 #include "event/tracefs.h"
 
@@ -41,8 +42,10 @@ std::vector<std::string> record_words(const KmemOptions& options) {
   return words;
 }
 
-class Kmem final : public Command {
+class Kmem final : public CommandFamily {
  public:
+  Kmem() : CommandFamily("kmem") {}
+
   Result<> configure(const Config& config) override {
     if (auto chosen = config.get("kmem.default")) {
       if (*chosen != "slab" && *chosen != "page")
@@ -54,8 +57,7 @@ class Kmem final : public Command {
 
   void declare(FlagTable& flags) override {
     flags.usage("[<options>] {record|stat}");
-    flags.subcommands({"record", "stat"});
-    flags.stop_at_first_word();
+    declare_members(flags);
     flags.description(
         R"(Records what the kernel's memory allocators do (`kmem record`), and adds up what was asked for, what was given, what came back and how much of it nobody had asked for (`kmem stat`).
 
@@ -69,22 +71,13 @@ The options may also stand behind `stat`.)");
     options_.declare(flags);
   }
 
-  std::unique_ptr<Command> subcommand(const Arguments& arguments) override {
-    constexpr size_t kShortest = 3;
-    if (arguments.empty()) return nullptr;
-    std::string_view word = arguments[0];
-    if (word.size() >= kShortest && std::string_view("record").starts_with(word))
-      return preset(make_record(), record_words(options_), kRecordText);
-    if (word == "stat") return make_kmem_stat(options_);
-    return nullptr;
-  }
-
-  Result<int> run(Env& /*env*/, const Arguments& arguments) override {
-    if (arguments.empty()) return fail(ErrorCode::kUsage, "");
-    return fail(ErrorCode::kUsage, "Error: kmem has no subcommand '{}'", arguments[0]);
-  }
-
  private:
+  [[nodiscard]] std::vector<FamilyMember> members() const override {
+    return {
+        {"record", [this] { return preset(make_record(), record_words(options_), kRecordText); }},
+        {"stat", [this] { return make_kmem_stat(options_); }}};
+  }
+
   KmemOptions options_;
 };
 

@@ -1,6 +1,7 @@
 // kvm: how long the host takes to answer its guests.
 #include "analysis/kvm_stat.h"
 #include "cmd/command.h"
+#include "cmd/command_family.h"
 #include "cmd/command_preset.h"
 #include "cmd/profile_flags.h"
 #include "cmd/recording_input.h"
@@ -86,36 +87,29 @@ class KvmStatReport final : public Command {
   KvmOptions options_;
 };
 
-class KvmStatCommand final : public Command {
+class KvmStatCommand final : public CommandFamily {
  public:
-  explicit KvmStatCommand(KvmFiles files) : files_(std::move(files)) {}
+  explicit KvmStatCommand(KvmFiles files) : CommandFamily("kvm stat"), files_(std::move(files)) {}
 
   void declare(FlagTable& flags) override {
     flags.usage("{record|report}");
-    flags.subcommands({"record", "report"});
-    flags.stop_at_first_word();
+    declare_members(flags);
     flags.description(R"(Records the exits and entries of guests, and adds them up.)");
   }
-  std::unique_ptr<Command> subcommand(const Arguments& arguments) override {
-    constexpr size_t kShortest = 3;
-    if (arguments.empty() || arguments[0].size() < kShortest) return nullptr;
-    std::string_view word = arguments[0];
-    if (std::string_view("record").starts_with(word))
-      return preset(make_record(), record_words(files_), kExitsText);
-    if (std::string_view("report").starts_with(word))
-      return std::make_unique<KvmStatReport>(files_);
-    return nullptr;
-  }
-  Result<int> run(Env& /*env*/, const Arguments& arguments) override {
-    if (arguments.empty()) return fail(ErrorCode::kUsage, "");
-    if (arguments[0] == "live")
+  Result<int> run(Env& env, const Arguments& arguments) override {
+    if (!arguments.empty() && arguments[0] == "live")
       return fail(ErrorCode::kFailed,
                   "kvm stat live: exits are not shown as they happen; `kvm stat record` and "
                   "`kvm stat report` show them afterwards");
-    return fail(ErrorCode::kUsage, "Error: kvm stat has no subcommand '{}'", arguments[0]);
+    return CommandFamily::run(env, arguments);
   }
 
  private:
+  [[nodiscard]] std::vector<FamilyMember> members() const override {
+    return {{"record", [this] { return preset(make_record(), record_words(files_), kExitsText); }},
+            {"report", [this] { return std::make_unique<KvmStatReport>(files_); }}};
+  }
+
   KvmFiles files_;
 };
 
@@ -131,12 +125,13 @@ constexpr std::array kGuestOptions{
     RefusedOption{0, "guestmodules", "file", "file saving guest os /proc/modules", kNoGuests},
 };
 
-class Kvm final : public Command {
+class Kvm final : public CommandFamily {
  public:
+  Kvm() : CommandFamily("kvm") {}
+
   void declare(FlagTable& flags) override {
     flags.usage("[<options>] {stat}");
-    flags.subcommands({"stat"});
-    flags.stop_at_first_word();
+    declare_members(flags);
     flags.description(
         R"(Says what the guests of KVM left their virtual CPUs for, and how long the host took to answer: `kvm stat record` and `kvm stat report`. The recording is perf.data.guest, unless -i or -o names another.)");
     flags.section("EXAMPLES", R"(  sonde kvm stat record -a -- sleep 1
@@ -146,16 +141,12 @@ class Kvm final : public Command {
     flags.text('o', "output", files_.output, "file", "Output file name");
     declare_refused(flags, kGuestOptions);
   }
-  std::unique_ptr<Command> subcommand(const Arguments& arguments) override {
-    if (arguments.empty() || arguments[0] != "stat") return nullptr;
-    return std::make_unique<KvmStatCommand>(files_);
-  }
-  Result<int> run(Env& /*env*/, const Arguments& arguments) override {
-    if (arguments.empty()) return fail(ErrorCode::kUsage, "");
-    return fail(ErrorCode::kUsage, "Error: kvm has no subcommand '{}'", arguments[0]);
-  }
 
  private:
+  [[nodiscard]] std::vector<FamilyMember> members() const override {
+    return {{"stat", [this] { return std::make_unique<KvmStatCommand>(files_); }}};
+  }
+
   KvmFiles files_;
 };
 

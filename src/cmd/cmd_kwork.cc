@@ -1,5 +1,6 @@
 // kwork: what the kernel's own work costs: interrupts, softirqs, workqueues, and the tasks beside.
 #include "cmd/cmd_kwork.h"
+#include "cmd/command_family.h"
 
 #include "base/text.h"
 #include "cmd/cmd_report_time.h"
@@ -30,12 +31,13 @@ Result<> parse_classes(std::string_view words, std::vector<WorkClass>& classes) 
   return {};
 }
 
-class Kwork final : public Command {
+class Kwork final : public CommandFamily {
  public:
+  Kwork() : CommandFamily("kwork") {}
+
   void declare(FlagTable& flags) override {
     flags.usage("[<options>] {record|report|latency|timehist|top}");
-    flags.subcommands({"record", "report", "latency", "timehist", "top"});
-    flags.stop_at_first_word();
+    declare_members(flags);
     flags.description(
         R"(Records what the kernel does beside running tasks (`kwork record`), and says for each interrupt, softirq and work item how long it ran (`report`), how long it had waited since it was raised (`latency`), and both for each single time (`timehist`). `top` adds up whom the CPUs' time went to.
 
@@ -49,27 +51,15 @@ The options here may also stand behind the subcommand.)");
     request_.declare(flags);
   }
 
-  std::unique_ptr<Command> subcommand(const Arguments& arguments) override {
-    constexpr size_t kShortest = 3;
-    if (arguments.empty()) return nullptr;
-    std::string_view word = arguments[0];
-    auto is = [&](std::string_view name) {
-      return word.size() >= kShortest && name.starts_with(word);
-    };
-    if (is("record")) return make_kwork_record(request_);
-    if (is("report")) return make_kwork_report(request_);
-    if (is("latency")) return make_kwork_latency(request_);
-    if (is("timehist")) return make_kwork_timehist(request_);
-    if (is("top")) return make_kwork_top(request_);
-    return nullptr;
-  }
-
-  Result<int> run(Env& /*env*/, const Arguments& arguments) override {
-    if (arguments.empty()) return fail(ErrorCode::kUsage, "");
-    return fail(ErrorCode::kUsage, "Error: kwork has no subcommand '{}'", arguments[0]);
-  }
-
  private:
+  [[nodiscard]] std::vector<FamilyMember> members() const override {
+    return {{"record", [this] { return make_kwork_record(request_); }},
+            {"report", [this] { return make_kwork_report(request_); }},
+            {"latency", [this] { return make_kwork_latency(request_); }},
+            {"timehist", [this] { return make_kwork_timehist(request_); }},
+            {"top", [this] { return make_kwork_top(request_); }}};
+  }
+
   KworkRequest request_;
 };
 

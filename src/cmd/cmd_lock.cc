@@ -1,5 +1,6 @@
 // lock: who waits for which lock of the kernel.
 #include "cmd/cmd_lock.h"
+#include "cmd/command_family.h"
 
 #include <unistd.h>
 
@@ -40,12 +41,13 @@ class NoLockEvents final : public Command {
   }
 };
 
-class Lock final : public Command {
+class Lock final : public CommandFamily {
  public:
+  Lock() : CommandFamily("lock") {}
+
   void declare(FlagTable& flags) override {
     flags.usage("[<options>] {record|report|script|info|contention}");
-    flags.subcommands({"record", "report", "script", "info", "contention"});
-    flags.stop_at_first_word();
+    declare_members(flags);
     flags.description(
         R"(Records how threads wait for locks of the kernel (`lock record`), and says which places waited, for how long, and for what kind of lock (`contention`), the same by lock (`report`), and which threads and locks there were (`info`). `contention -b` needs no recording: the kernel adds up by itself. `script` prints the events.
 
@@ -57,27 +59,15 @@ The options here may also stand behind the subcommand.)");
     options_.declare(flags);
   }
 
-  std::unique_ptr<Command> subcommand(const Arguments& arguments) override {
-    constexpr size_t kShortest = 3;
-    if (arguments.empty()) return nullptr;
-    std::string_view word = arguments[0];
-    auto is = [&](std::string_view name) {
-      return word.size() >= kShortest && name.starts_with(word);
-    };
-    if (is("record")) return make_lock_record();
-    if (is("report")) return make_lock_report(options_);
-    if (is("script")) return make_lock_script(options_);
-    if (is("info")) return make_lock_info(options_);
-    if (is("contention")) return make_lock_contention(options_);
-    return nullptr;
-  }
-
-  Result<int> run(Env& /*env*/, const Arguments& arguments) override {
-    if (arguments.empty()) return fail(ErrorCode::kUsage, "");
-    return fail(ErrorCode::kUsage, "Error: lock has no subcommand '{}'", arguments[0]);
-  }
-
  private:
+  [[nodiscard]] std::vector<FamilyMember> members() const override {
+    return {{"record", [this] { return make_lock_record(); }},
+            {"report", [this] { return make_lock_report(options_); }},
+            {"script", [this] { return make_lock_script(options_); }},
+            {"info", [this] { return make_lock_info(options_); }},
+            {"contention", [this] { return make_lock_contention(options_); }}};
+  }
+
   LockOptions options_;
 };
 

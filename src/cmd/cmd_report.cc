@@ -12,6 +12,7 @@
 #include "cmd/command.h"
 #include "cmd/dump_tail.h"
 #include "cmd/header_text.h"
+#include "cmd/listing_flags.h"
 #include "cmd/profile_flags.h"
 #include "cmd/stitching.h"
 #include "render/table_text.h"
@@ -107,8 +108,7 @@ class ReportCommand final : public Command {
     if (o_.hierarchy && o_.fields)
       return fail(ErrorCode::kUsage,
                   "Error: --hierarchy and --fields options cannot be used together");
-    if (o_.prefix_strip && o_.prefix.empty())
-      return fail(ErrorCode::kUsage, "--prefix-strip requires --prefix");
+    TRY(check_listing(o_.code));
     if (o_.call_graph.branch_history)
       return fail(ErrorCode::kFailed,
                   "-g branch: branches are not put into call chains yet; -b shows them as rows");

@@ -37,7 +37,7 @@ class ReportPage final : public tui::Page {
 
   Result<> start() {
     levels_.clear();
-    annotate::ListingOptions code;
+    annotate::ListingOptions code = first_options_.code;
     code.demangle = first_options_.symbol_sources.demangle;
     code_ = std::make_unique<CodePages>(recording_->session, code, screen_.theme);
     levels_.push_back(TRY(ReportLevel::make(*recording_, first_options_, env_.tool)));

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "cmd/cmd_report_options.h"
 #include "cmd/flags.h"
+#include "cmd/listing_flags.h"
 #include "cmd/profile_flags.h"
 #include "cmd/refused_options.h"
 #include "profile/sort_key.h"
@@ -197,11 +198,7 @@ struct OfBrowser {
   const char* help;
 };
 constexpr OfBrowser kOfBrowser[] = {
-    {'M', "disassembler-style", "disassembler style",
-     "Specify disassembler style (e.g. -M intel for intel syntax)"},
     {'m', "modules", nullptr, "load module symbols - WARNING: use only with -k and LIVE kernel"},
-    {0, "asm-raw", nullptr, "Display raw encoding of assembly instructions (default)"},
-    {0, "source", nullptr, "Interleave source code with assembly code (default)"},
     {0, "disable-order", nullptr, "Disable raw trace ordering"},
     {0, "objdump", "path", "objdump binary to use for disassembly and annotations"},
     {0, "addr2line", "path",
@@ -231,19 +228,7 @@ void declare_browser(FlagTable& flags, ReportOptions& o) {
   }
   flags.number(0, "samples", o.browser_samples, "n",
                "Number of samples to save per histogram entry for individual browsing");
-  flags.text(0, "prefix", o.prefix, "prefix",
-             "Add prefix to source file path names in programs (with --prefix-strip)");
-  flags.text(0, "prefix-strip", o.prefix_strip, "N",
-             "Strip first N entries of source file path name in programs (with --prefix)");
-  flags.call(0, "percent-type", "local-period", "Set percent type local/global-period/hits",
-             [](std::string_view word) -> Result<> {
-               for (std::string_view known :
-                    {"local-period", "period-local", "global-period", "period-global", "local-hits",
-                     "hits-local", "global-hits", "hits-global"})
-                 if (word == known) return {};
-               return fail(ErrorCode::kUsage,
-                           "expects local or global, and period or hits, not '{}'", word);
-             });
+  declare_listing(flags, o.code);
 }
 
 }  // namespace

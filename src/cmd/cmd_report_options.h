@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "annotate/listing_maker.h"
 #include "base/error.h"
 #include "cmd/flags.h"
 #include "profile/path_frames.h"
@@ -106,8 +107,7 @@ struct ReportOptions {
   bool itrace = false;
   bool reference_graphs = false;
   uint32_t browser_samples = 0;
-  std::string prefix;
-  std::optional<std::string> prefix_strip;
+  annotate::ListingOptions code;  // of functions that the browser opens
 
   SymbolOptions symbol_sources;
 };

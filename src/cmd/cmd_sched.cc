@@ -1,16 +1,18 @@
 // sched: what the scheduler did with each task and each CPU.
 #include "cmd/cmd_sched.h"
+#include "cmd/command_family.h"
 
 namespace sonde {
 
 namespace {
 
-class Sched final : public Command {
+class Sched final : public CommandFamily {
  public:
+  Sched() : CommandFamily("sched") {}
+
   void declare(FlagTable& flags) override {
     flags.usage("[<options>] {record|latency|map|replay|script|stats|timehist}");
-    flags.subcommands({"record", "latency", "map", "replay", "script", "stats", "timehist"});
-    flags.stop_at_first_word();
+    declare_members(flags);
     flags.description(
         R"(Records what the scheduler does (`sched record`), and says how long tasks waited for a CPU (`latency`), what each CPU did and when (`map`), and for each stay of a task on a CPU how long it ran, and how long it had waited for what (`timehist`). `replay` makes the recorded load again; `script` prints the events themselves. `stats` shows what the scheduler itself counts.
 
@@ -24,29 +26,17 @@ The options here may also stand behind the subcommand.)");
     input_.declare(flags);
   }
 
-  std::unique_ptr<Command> subcommand(const Arguments& arguments) override {
-    constexpr size_t kShortest = 3;
-    if (arguments.empty()) return nullptr;
-    std::string_view word = arguments[0];
-    auto is = [&](std::string_view name) {
-      return word.size() >= kShortest && name.starts_with(word);
-    };
-    if (is("record")) return make_sched_record();
-    if (is("latency")) return make_sched_latency(input_);
-    if (is("map")) return make_sched_map(input_);
-    if (is("replay")) return make_sched_replay(input_);
-    if (is("script")) return make_sched_script(input_);
-    if (is("stats")) return make_sched_stats(input_);
-    if (is("timehist")) return make_sched_timehist(input_);
-    return nullptr;
-  }
-
-  Result<int> run(Env& /*env*/, const Arguments& arguments) override {
-    if (arguments.empty()) return fail(ErrorCode::kUsage, "");
-    return fail(ErrorCode::kUsage, "Error: sched has no subcommand '{}'", arguments[0]);
-  }
-
  private:
+  [[nodiscard]] std::vector<FamilyMember> members() const override {
+    return {{"record", [this] { return make_sched_record(); }},
+            {"latency", [this] { return make_sched_latency(input_); }},
+            {"map", [this] { return make_sched_map(input_); }},
+            {"replay", [this] { return make_sched_replay(input_); }},
+            {"script", [this] { return make_sched_script(input_); }},
+            {"stats", [this] { return make_sched_stats(input_); }},
+            {"timehist", [this] { return make_sched_timehist(input_); }}};
+  }
+
   RecordingInput input_;
 };
 

@@ -7,6 +7,7 @@
 #include "analysis/power_states.h"
 #include "analysis/session_timeline.h"
 #include "cmd/cmd_timechart.h"
+#include "cmd/command_family.h"
 #include "cmd/output_file.h"
 #include "cmd/recording_input.h"
 #include "export/timeline_svg.h"
@@ -78,11 +79,8 @@ Without -p it shows the threads that ran longest: those that ran 10 ms, and wher
   }
 
   std::unique_ptr<Command> subcommand(const Arguments& arguments) override {
-    constexpr size_t kShortest = 3;
-    if (arguments.empty()) return nullptr;
-    std::string_view word = arguments[0];
-    bool is_record = word.size() >= kShortest && std::string_view("record").starts_with(word);
-    return is_record ? make_timechart_record(parts_) : nullptr;
+    FamilyMember record{"record", [this] { return make_timechart_record(parts_); }};
+    return find_member({&record, 1}, arguments);
   }
 
   Result<int> run(Env& env, const Arguments& arguments) override {
