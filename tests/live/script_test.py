@@ -57,14 +57,17 @@ class FollowTest(unittest.TestCase):
         self.assertEqual(script.wait(), 0)
 
     def test_processes_come_and_go(self):
-        recorder, script = self.start("-F", "comm,tid,time,ip,sym,dso", "--show-task-events", "-i", "-",
+        recorder, script = self.start("-F", "comm,tid,time,ip,sym,dso", "--show-task-events", "--show-lost-events", "-i", "-",
                                       program="/bin/true")
         seen = ""
         while seen.count("PERF_RECORD_EXIT") < 600:  # more than the machine remembers
             seen += "".join(self.lines(script, 50))
         self.assertIsNone(recorder.poll())
         self.assertRegex(seen, r"(?m)^ *true +\d+ .*ld-linux")
-        self.assertNotRegex(seen, r"(?m)^ *:\d+ ")  # every thread has its name
+        # Every thread has its name, but for those whose beginning was lost on a busy machine.
+        nameless = re.findall(r"(?m)^ *:\d+ .*", seen)
+        lost = re.findall(r".*PERF_RECORD_LOST.*", seen)
+        self.assertTrue(lost or not nameless, f"{len(nameless)} without a name: {nameless[:3]}")
         self.stop.touch()
         times = [float(word) for word in re.findall(r" (\d+\.\d{6}): +[0-9a-f]+ ", script.stdout.read())]
         self.assertEqual(times, sorted(times))
