@@ -61,7 +61,7 @@ The options here may also stand behind the subcommand.)");
 
  private:
   [[nodiscard]] std::vector<FamilyMember> members() const override {
-    return {{"record", [this] { return make_lock_record(); }},
+    return {{"record", [] { return make_lock_record(); }},
             {"report", [this] { return make_lock_report(options_); }},
             {"script", [this] { return make_lock_script(options_); }},
             {"info", [this] { return make_lock_info(options_); }},

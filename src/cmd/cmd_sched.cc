@@ -28,7 +28,7 @@ The options here may also stand behind the subcommand.)");
 
  private:
   [[nodiscard]] std::vector<FamilyMember> members() const override {
-    return {{"record", [this] { return make_sched_record(); }},
+    return {{"record", [] { return make_sched_record(); }},
             {"latency", [this] { return make_sched_latency(input_); }},
             {"map", [this] { return make_sched_map(input_); }},
             {"replay", [this] { return make_sched_replay(input_); }},

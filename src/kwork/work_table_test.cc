@@ -57,7 +57,8 @@ TEST(WorkTable, KeysAreOfClassCpuAndId) {
 
 TEST(Work, SumsAndTheLongest) {
   Work work({});
-  for (uint64_t length : {10, 30, 20}) work.add({.start_ns = 100, .end_ns = 100 + length});
+  for (uint64_t length : {uint64_t{10}, uint64_t{30}, uint64_t{20}})
+    work.add({.start_ns = 100, .end_ns = 100 + length});
   EXPECT_EQ(work.count, 3u);
   EXPECT_EQ(work.total_ns, 60u);
   EXPECT_EQ(work.average_ns(), 20u);
