@@ -1,6 +1,6 @@
-// Which threads a BPF program works for: all, or some and what they start; all but some. The
-// including program defines the hooks on fork, exec and exit, and calls followed_fork(),
-// followed_exec() and followed_exit() there.
+// Which threads a BPF program works for: all, or some and what they start; all but some. The hook
+// on fork is here. Those on exec and exit are in follow_hooks.h; a program that has more to do
+// there defines its own, which call followed_exec() and followed_exit().
 #pragma once
 
 #include "bpf/programs/core_types.h"
@@ -94,12 +94,13 @@ static _Bool is_followed(void) {
   return yes;
 }
 
-/// raw_tp/sched_process_fork
-static void followed_fork(struct bpf_raw_tracepoint_args* context) {
-  if (all_tasks || !inherit) return;
+SEC("raw_tp/sched_process_fork")
+int on_fork(struct bpf_raw_tracepoint_args* context) {
+  if (all_tasks || !inherit) return 0;
   __u32 parent = (__u32)BPF_CORE_READ((struct task_struct*)context->args[0], pid);
   __u32 child = (__u32)BPF_CORE_READ((struct task_struct*)context->args[1], pid);
   if (bpf_map_lookup_elem(&tasks, &parent)) follow(child);
+  return 0;
 }
 
 /// raw_tp/sched_process_exit

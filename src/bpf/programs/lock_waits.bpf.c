@@ -1,6 +1,6 @@
 // Adds up how long threads wait for the kernel's locks: contention_begin to contention_end of one thread and lock. Nothing is
 // sent per wait.
-#include "followed_tasks.h"
+#include "follow_hooks.h"
 #include "lock_waits.h"
 
 char LICENSE[] SEC("license") = "GPL";
@@ -147,21 +147,5 @@ int on_end(struct bpf_raw_tracepoint_args* context) {
     if (bpf_map_update_elem(&sums, &key, &first, BPF_ANY) != 0) __sync_fetch_and_add(&lost_rows, 1);
   }
   bpf_map_delete_elem(&waits, &who);
-  return 0;
-}
-
-SEC("raw_tp/sched_process_fork")
-int on_fork(struct bpf_raw_tracepoint_args* context) {
-  followed_fork(context);
-  return 0;
-}
-SEC("raw_tp/sched_process_exit")
-int on_exit(struct bpf_raw_tracepoint_args* context) {
-  followed_exit();
-  return 0;
-}
-SEC("raw_tp/sched_process_exec")
-int on_exec(struct bpf_raw_tracepoint_args* context) {
-  followed_exec(context);
   return 0;
 }

@@ -1,5 +1,5 @@
 // Counts system calls by number, on their way in and out: one probe in place of a tracepoint event per call.
-#include "followed_tasks.h"
+#include "follow_hooks.h"
 #include "syscall_counts.h"
 #include "syscall_registers.h"
 
@@ -33,23 +33,5 @@ int on_enter(const __u64* context) {
 SEC("tp_btf/sys_exit")
 int on_exit(const __u64* context) {
   if (is_counted()) count(number_in((const void*)context[0]), SYSCALL_EXIT);
-  return 0;
-}
-
-SEC("raw_tp/sched_process_fork")
-int on_fork(struct bpf_raw_tracepoint_args* context) {
-  followed_fork(context);
-  return 0;
-}
-
-SEC("raw_tp/sched_process_exit")
-int on_task_exit(struct bpf_raw_tracepoint_args* context) {
-  followed_exit();
-  return 0;
-}
-
-SEC("raw_tp/sched_process_exec")
-int on_exec(struct bpf_raw_tracepoint_args* context) {
-  followed_exec(context);
   return 0;
 }

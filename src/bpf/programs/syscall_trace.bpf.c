@@ -249,12 +249,6 @@ int on_task_exit(struct bpf_raw_tracepoint_args* context) {
   return 0;
 }
 
-SEC("raw_tp/sched_process_fork")
-int on_fork(struct bpf_raw_tracepoint_args* context) {
-  followed_fork(context);
-  return 0;
-}
-
 SEC("raw_tp/sched_process_exec")
 int on_exec(struct bpf_raw_tracepoint_args* context) {
   if (!followed_exec(context)) return 0;
