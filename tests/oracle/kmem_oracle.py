@@ -5,18 +5,17 @@ made here, by each tool, of small processes, a copy of files and an idle machine
 Of pages perf 6.1 says two things that are not so (docs/differences.md): it calls migrate types as Linux before 4.4 did, which is
 translated here, and with today's kernels it names the allocator as everybody's caller. So tables of pages are compared without
 callers, and tables by caller as sums over them."""
-import difflib
 import os
 import re
-import shutil
 import subprocess
-import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
 
+import side_by_side
+
 SONDE = os.environ["SONDE"]
-PERF = shutil.which("perf")
+PERF = side_by_side.needed_perf()
 PROCESSES = ["sh", "-c", "for i in 1 2 3 4 5 6; do ls /usr/bin | sort | wc -l & done; wait"]
 FILES = ["sh", "-c", "cp -r /usr/include/linux copy && rm -r copy"]
 IDLE = ["sleep", "0.2"]
@@ -29,13 +28,11 @@ PAGES = [[], ["--alloc"], ["--alloc", "--live"], ["--live"], ["--alloc", "-s", "
 CALLERS = [["--caller"], ["--caller", "--live"], ["--caller", "--raw-ip"]]
 NAMES = {"RECLAIM": "MOVABLE", "MOVABLE": "RECLAIM"}
 
-failures = []
-passed = 0
+both = side_by_side.Comparison("kmem")
 
 
 def view(tool, arguments, path):
-    done = subprocess.run([tool, "kmem", *arguments, "-i", path, "stat"], stdin=subprocess.DEVNULL, capture_output=True, text=True)
-    return done.stdout.splitlines(), done.returncode
+    return side_by_side.ask(tool, "kmem", *arguments, "-i", path, "stat")
 
 
 def modern(line):
@@ -62,15 +59,9 @@ def sums(lines):
 
 
 def check(path, arguments, adapt_theirs=list, adapt_ours=list):
-    global passed
-    theirs, their_status = view(PERF, arguments, path)
-    ours, our_status = view(SONDE, arguments, path)
-    theirs, ours = adapt_theirs(theirs), adapt_ours(ours)
-    if ours == theirs and our_status == their_status == 0 and len(ours) > 5:
-        passed += 1
-        return
-    difference = list(difflib.unified_diff(theirs, ours, "perf", "sonde", lineterm="", n=0))
-    failures.append(f"--- {path.name}: kmem {' '.join(arguments)} ({our_status}, perf {their_status})\n" + "\n".join(difference[:12]))
+    theirs, ours = view(PERF, arguments, path), view(SONDE, arguments, path)
+    both.lines(f"{path.name}: kmem {' '.join(arguments)}", theirs._replace(lines=adapt_theirs(theirs.lines)),
+               ours._replace(lines=adapt_ours(ours.lines)), least=6, status=0)
 
 
 def window(path):
@@ -107,23 +98,16 @@ def record(directory, name, tool, before, command):
 
 def check_events(directory):
     """Both tools record the same events."""
-    global passed
     for options in [], ["--page"], ["--slab", "--page"]:
         lists = []
         for tool in PERF, SONDE:
             path = record(directory, "events", tool, options, ["true"])
             text = subprocess.run([PERF, "evlist", "-i", path], capture_output=True, text=True).stdout
             lists.append(sorted(line for line in text.splitlines() if line.startswith("kmem:")))
-        if lists[0] == lists[1]:
-            passed += 1
-        else:
-            failures.append(f"--- kmem {' '.join(options)} record: perf {lists[0]}, sonde {lists[1]}")
+        both.expect(lists[0] == lists[1], f"kmem {' '.join(options)} record: perf {lists[0]}, sonde {lists[1]}")
 
 
 def main():
-    if not PERF:
-        print("perf is not installed: nothing to compare with")
-        sys.exit(77)
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
         check_events(directory)
@@ -132,9 +116,7 @@ def main():
         check_all(record(directory, "both", PERF, ["--slab", "--page"], FILES), True, True)
         check_all(record(directory, "ours", SONDE, ["--slab", "--page"], FILES), True, True)
         check_all(record(directory, "idle", PERF, [], IDLE), True, False)
-    print(f"kmem oracle: {passed} views are perf's, {len(failures)} are not")
-    print("\n".join(failures))
-    sys.exit(bool(failures))
+    both.finish()
 
 
 if __name__ == "__main__":

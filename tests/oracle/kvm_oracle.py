@@ -2,19 +2,17 @@
 """`perf kvm stat report` and `sonde kvm stat report` side by side, to the character, on a made-up recording of two virtual CPUs: exits
 without an entry, entries without an exit, reads and writes of device memory, ports. perf prints to standard error, unknown exits
 among the rows, and with --vcpu a shortest time of 0. Needs perf."""
-import difflib
 import os
 import re
-import shutil
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
+import side_by_side
 import tracepoints
 
 SONDE = os.environ["SONDE"]
-PERF = shutil.which("perf")
+PERF = side_by_side.needed_perf()
 VIEWS = [[], ["-k", "time"], ["--event", "mmio"], ["--event", "mmio", "-k", "time"], ["--event", "ioport"],
          ["--event", "ioport", "-k", "time"], ["--vcpu", "1"], ["-p", "100"], ["--event", "vmexit", "-p", "7"]]
 VCPU = ("unsigned int", "vcpu_id")
@@ -65,27 +63,17 @@ def view(tool, path, arguments):
     lines = [line for line in lines if not line.startswith("unknown kvm exit code")]
     if "--vcpu" in arguments:
         lines = [re.sub(r"(%\s+[\d.]+%\s+)[\d.]+us", r"\1 -", line) for line in lines]
-    return lines
+    return side_by_side.Said(lines, done.returncode)
 
 
 def main():
-    if not PERF:
-        print("perf is not installed: nothing to compare with")
-        sys.exit(77)
-    failures, passed = [], 0
+    both = side_by_side.Comparison("kvm")
     with tempfile.TemporaryDirectory() as name:
         for cpuid in ("GenuineIntel,6,85,7", "AuthenticAMD,25,1,1"):
             path = made_up(Path(name) / "perf.data", cpuid)
             for arguments in VIEWS:
-                theirs, ours = view(PERF, path, arguments), view(SONDE, path, arguments)
-                if ours == theirs and len(ours) > 5:
-                    passed += 1
-                    continue
-                difference = list(difflib.unified_diff(theirs, ours, "perf", "sonde", lineterm="", n=0))
-                failures.append(f"--- {cpuid}: {' '.join(arguments)}\n" + "\n".join(difference[:12]))
-    print(f"kvm oracle: {passed} views are perf's, {len(failures)} are not")
-    print("\n".join(failures))
-    sys.exit(bool(failures))
+                both.lines(f"{cpuid}: {' '.join(arguments)}", view(PERF, path, arguments), view(SONDE, path, arguments), least=6)
+    both.finish()
 
 
 if __name__ == "__main__":

@@ -5,19 +5,17 @@ and perf. `top` is newer than perf 6.1: tests/golden/kwork has its figures.
 
 The tables of perf 6.1 take the names of functions out of memory that is free already, so that some end in odd letters: only timehist's
 are compared."""
-import difflib
 import os
 import re
-import shutil
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
+import side_by_side
 import tracepoints
 
 SONDE = os.environ["SONDE"]
-PERF = shutil.which("perf")
+PERF = side_by_side.needed_perf()
 LOAD = ["sh", "-c", "for i in 1 2 3 4; do ls -R /usr/share/doc | sort | tail -1; dd if=/dev/zero of=out bs=4k count=50 conv=fsync; "
                     "sleep 0.05; done"]
 VIEWS = [["report"], ["report", "-S"], ["report", "-s", "count"], ["report", "-s", "max,runtime", "-C", "0"], ["report", "-n", "NAME"],
@@ -30,25 +28,16 @@ STACKS = [["timehist", "-g", "--max-stack", "2"], ["timehist", "-g", "--max-stac
 
 FUNCTION = re.compile(r"^  \(w\)[^|]*\|")
 
-failures = []
-passed = 0
+both = side_by_side.Comparison("kwork")
 
 
 def view(tool, arguments, path):
-    done = subprocess.run([tool, "kwork", *arguments, "-i", path], stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                          errors="replace")
-    return [FUNCTION.sub("  (w)|", line) for line in done.stdout.splitlines()], done.returncode
+    said = side_by_side.ask(tool, "kwork", *arguments, "-i", path)
+    return said._replace(lines=[FUNCTION.sub("  (w)|", line) for line in said.lines])
 
 
 def check(path, arguments):
-    global passed
-    theirs, their_status = view(PERF, arguments, path)
-    ours, our_status = view(SONDE, arguments, path)
-    if ours == theirs and our_status == their_status and ours:
-        passed += 1
-        return
-    difference = list(difflib.unified_diff(theirs, ours, "perf", "sonde", lineterm="", n=0))
-    failures.append(f"--- {path.name}: kwork {' '.join(arguments)} ({our_status}, perf {their_status})\n" + "\n".join(difference[:12]))
+    both.lines(f"{path.name}: kwork {' '.join(arguments)}", view(PERF, arguments, path), view(SONDE, arguments, path))
 
 
 def record(directory, name, tool, options):
@@ -88,25 +77,20 @@ def made_up(directory):
 
 
 def check_all(path, views, name):
-    lines = view(PERF, ["timehist"], path)[0][3:]
+    lines = view(PERF, ["timehist"], path).lines[3:]
     places = {"NAME": name, "FROM": lines[len(lines) // 4].split()[0], "TO": lines[3 * len(lines) // 4].split()[1]}
     for arguments in views:
         check(path, [",".join(places.get(part, part) for part in word.split(",")) for word in arguments])
 
 
 def main():
-    if not PERF:
-        print("perf is not installed: nothing to compare with")
-        sys.exit(77)
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
         check_all(record(directory, "load", PERF, []), VIEWS + CLASSES, "TIMER")
         check_all(record(directory, "ours", SONDE, []), VIEWS[:2] + VIEWS[6:7] + VIEWS[10:11], "SCHED")
         check_all(record(directory, "stacks", PERF, ["-g", "--kernel-callchains"]), VIEWS[1:2] + VIEWS[10:11] + STACKS, "RCU")
         check_all(made_up(directory), VIEWS + CLASSES, "eth0")
-    print(f"kwork oracle: {passed} views are perf's, {len(failures)} are not")
-    print("\n".join(failures))
-    sys.exit(bool(failures))
+    both.finish()
 
 
 if __name__ == "__main__":

@@ -5,19 +5,17 @@ by each tool, of messages and of many small processes. Needs root and perf.
 perf prints these tables on standard error. It does not follow forks, so that it has no name (":123") for a thread that never
 changed it (docs/differences.md); and `report -t` prints a place instead of a thread where the name of that is long. Names of
 threads are compared only where perf has one."""
-import difflib
 import os
 import re
-import shutil
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
+import side_by_side
 import tracepoints
 
 SONDE = os.environ["SONDE"]
-PERF = shutil.which("perf")
+PERF = side_by_side.needed_perf()
 MESSAGES = ["perf", "bench", "sched", "messaging", "-g", "4", "-l", "60"]
 PROCESSES = ["sh", "-c", "for i in 1 2 3 4 5 6 7 8; do ls /usr/bin | sort | wc -l & done; wait"]
 VIEWS = [["contention"], ["contention", "-t"], ["contention", "-v"], ["contention", "-k", "contended"], ["contention", "-k", "wait_max"],
@@ -30,8 +28,7 @@ VIEWS = [["contention"], ["contention", "-t"], ["contention", "-v"], ["contentio
 UNNAMED = re.compile(r":\d+$")
 COLUMNS_WIDTH = 74  # of `report`, behind the name
 
-failures = []
-passed = 0
+both = side_by_side.Comparison("lock")
 
 
 def view(tool, arguments, path):
@@ -43,7 +40,7 @@ def view(tool, arguments, path):
         # What -v says of the session.
         start = next((i for i, line in enumerate(lines) if re.match(r" *(Name|contended|acquired|wait|avg|total|max|min|Thread|Address) ", line)), 0)
         lines = lines[start:]
-    return lines, done.returncode
+    return side_by_side.Said(lines, done.returncode)
 
 
 def without_names(arguments, theirs, ours):
@@ -61,21 +58,15 @@ def without_names(arguments, theirs, ours):
             kept.append(ours[i])
             ours[i] = ours[i][:len(theirs[i])]
     if kept and not any(re.search(r"[a-z]", line) for line in kept):
-        failures.append(f"--- {' '.join(arguments)}: no name where perf has none")
+        both.failed(f"{' '.join(arguments)}: no name where perf has none")
     return theirs, ours
 
 
 def check(path, arguments):
-    global passed
-    theirs, their_status = view(PERF, arguments, path)
-    ours, our_status = view(SONDE, arguments, path)
-    theirs, ours = without_names(arguments, theirs, ours)
-    if ours == theirs and our_status == their_status == 0 and len(ours) > 2:
-        passed += 1
-        return
-    difference = list(difflib.unified_diff(theirs, ours, "perf", "sonde", lineterm="", n=0))
-    failures.append(f"--- {path.name}: lock {' '.join(arguments)} ({our_status}, perf {their_status}, {len(ours)} lines)\n" +
-                    "\n".join(difference[:12]))
+    theirs, ours = view(PERF, arguments, path), view(SONDE, arguments, path)
+    their_lines, our_lines = without_names(arguments, theirs.lines, ours.lines)
+    both.lines(f"{path.name}: lock {' '.join(arguments)}", theirs._replace(lines=their_lines), ours._replace(lines=our_lines), least=3,
+               status=0)
 
 
 def record(directory, name, tool, before, command):
@@ -109,22 +100,15 @@ def made_up(directory):
 
 def check_events(directory):
     """Both tools record the same events, and as deep."""
-    global passed
     lists = []
     for tool in PERF, SONDE:
         path = record(directory, "events", tool, [], ["true"])
         text = subprocess.run([PERF, "evlist", "-v", "-i", path], capture_output=True, text=True).stdout
         lists.append(sorted(re.findall(r"^(lock:\w+):.*?(sample_max_stack: \d+)", text, re.M)))
-    if lists[0] == lists[1] and len(lists[0]) == 2:
-        passed += 1
-    else:
-        failures.append(f"--- lock record: perf {lists[0]}, sonde {lists[1]}")
+    both.expect(lists[0] == lists[1] and len(lists[0]) == 2, f"lock record: perf {lists[0]}, sonde {lists[1]}")
 
 
 def main():
-    if not PERF:
-        print("perf is not installed: nothing to compare with")
-        sys.exit(77)
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
         check_events(directory)
@@ -132,9 +116,7 @@ def main():
                      record(directory, "ours", SONDE, ["-a"], MESSAGES), made_up(directory)):
             for arguments in VIEWS:
                 check(path, arguments)
-    print(f"lock oracle: {passed} views are perf's, {len(failures)} are not")
-    print("\n".join(failures))
-    sys.exit(bool(failures))
+    both.finish()
 
 
 if __name__ == "__main__":

@@ -7,20 +7,18 @@ perf 6.1 reads two things as no kernel of the last years means them (docs/differ
 preempted", and, for latency, sched_waking. So the comparison is made on copies whose prev_state has only states that both know,
 and latency on recordings of sched_wakeup. And it never prints the rows of idle time by call chain, only their head: ours are
 compared with the total above them instead."""
-import difflib
 import os
 import re
-import shutil
 import struct
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
+import side_by_side
 import tracepoints
 
 SONDE = os.environ["SONDE"]
-PERF = shutil.which("perf")
+PERF = side_by_side.needed_perf()
 MESSAGES = ["perf", "bench", "sched", "messaging", "-g", "1", "-l", "40"]
 PROCESSES = ["sh", "-c", "for i in 1 2 3 4 5 6 7 8; do ls /usr/bin | sort | wc -l & sleep 0.005; done; wait"]
 IDLE = ["sleep", "0.3"]
@@ -37,14 +35,11 @@ TIMEHIST = [[], ["-s"], ["-S"], ["-MVw"], ["-n"], ["-nw"], ["-M", "-S"], ["--sta
             ["-w", "-p", "PID"], ["-S", "-t", "PID"], ["-MVwS", "--time", "FROM,TO"], ["-S", "--time", ",TO"], ["-s", "--time", "FROM,"]]
 PLANNED = ("nr_", "target-less", "multi-target", "run atoms", "task ")
 
-failures = []
-passed = 0
+both = side_by_side.Comparison("sched")
 
 
 def view(tool, arguments, path):
-    done = subprocess.run([tool, "sched", *arguments, "-i", path], stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                          errors="replace")
-    return done.stdout.splitlines(), done.returncode
+    return side_by_side.ask(tool, "sched", *arguments, "-i", path)
 
 
 def without_idle_stacks(lines):
@@ -64,16 +59,12 @@ def without_idle_stacks(lines):
 
 
 def check(path, arguments):
-    global passed
-    theirs, their_status = view(PERF, arguments, path)
-    ours, our_status = view(SONDE, arguments, path)
-    ours, wrong = without_idle_stacks(ours)
-    failures.extend(f"--- {path.name}: sched {' '.join(arguments)}: {what}" for what in wrong)
-    if ours == theirs and our_status == their_status and ours:
-        passed += 1
-        return
-    difference = list(difflib.unified_diff(theirs, ours, "perf", "sonde", lineterm="", n=0))
-    failures.append(f"--- {path.name}: sched {' '.join(arguments)} ({our_status}, perf {their_status})\n" + "\n".join(difference[:12]))
+    theirs, ours = view(PERF, arguments, path), view(SONDE, arguments, path)
+    kept, wrong = without_idle_stacks(ours.lines)
+    title = f"{path.name}: sched {' '.join(arguments)}"
+    for what in wrong:
+        both.failed(f"{title}: {what}")
+    both.lines(title, theirs, ours._replace(lines=kept))
 
 
 def switch_ids(data, attrs_offset, attrs_size, attr_size):
@@ -137,7 +128,7 @@ def made_up(directory):
 
 def window(path):
     """A thread that ran, and a part of the recording's time."""
-    lines = [line for line in view(PERF, ["map", "-v"], path)[0] if " => " in line and "swapper" not in line]
+    lines = [line for line in view(PERF, ["map", "-v"], path).lines if " => " in line and "swapper" not in line]
     times = [line.split(" secs ")[0].split()[-1] for line in lines]
     return {"PID": lines[len(lines) // 2].rsplit(":", 1)[1].split()[0], "FROM": times[len(times) // 4],
             "TO": times[3 * len(times) // 4]}
@@ -154,12 +145,9 @@ def check_all(path, commands):
 
 def check_replay(path):
     """What was recorded of each task. How long a round takes is nobody's to say beforehand."""
-    global passed
-    theirs, ours = ([line for line in view(tool, ["replay", "-r", "1"], path)[0] if line.startswith(PLANNED)] for tool in (PERF, SONDE))
-    if ours == theirs and len(ours) > 3:
-        passed += 1
-        return
-    failures.append(f"--- {path.name}: sched replay\n" + "\n".join(list(difflib.unified_diff(theirs, ours, lineterm="", n=0))[:12]))
+    said = (view(tool, ["replay", "-r", "1"], path) for tool in (PERF, SONDE))
+    planned = (one._replace(lines=[line for line in one.lines if line.startswith(PLANNED)]) for one in said)
+    both.lines(f"{path.name}: sched replay", *planned, least=4)
 
 
 def commands(*views):
@@ -167,9 +155,6 @@ def commands(*views):
 
 
 def main():
-    if not PERF:
-        print("perf is not installed: nothing to compare with")
-        sys.exit(77)
     by_hand = ["record", "-q", "-a", "-R", "-m", "1024", "-c", "1", *[word for event in WITH_WAKEUP for word in ("-e", "sched:" + event)]]
     # Without the chains of user space: perf's timehist has no mappings to find their symbols in.
     stacks = ["sched", "record", "-g", "--kernel-callchains"]
@@ -186,9 +171,7 @@ def main():
         check_all(record(directory, "idle", PERF, ["sched", "record"], IDLE), few)
         check_all(record(directory, "stacks", PERF, stacks, PROCESSES), few + commands(("timehist", [[], ["--max-stack", "2", "-n"]])))
         check_all(made_up(directory), few)
-    print(f"sched oracle: {passed} views are perf's, {len(failures)} are not")
-    print("\n".join(failures))
-    sys.exit(bool(failures))
+    both.finish()
 
 
 if __name__ == "__main__":

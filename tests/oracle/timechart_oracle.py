@@ -10,14 +10,14 @@ import collections
 import json
 import os
 import re
-import shutil
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
+import side_by_side
+
 SONDE = os.environ["SONDE"]
-PERF = shutil.which("perf")
+PERF = side_by_side.needed_perf()
 LOAD = ["sh", "-c", "for i in 1 2 3; do ls -R /usr/share/doc | sort | md5sum; cat /usr/share/doc/*/copyright | wc; sleep 0.1; done"]
 ALL = ["-n", "1000000"]  # every thread
 PERF_IO = {"disk": ("disk read", "disk write"), "net": ("network in", "network out"), "sync": ("sync",), "poll": ("poll",),
@@ -27,16 +27,7 @@ SLEEP = re.compile(r'<rect class="c(\d)" x="[\d.]+" width="([\d.]+)" y="([\d.]+)
 CALL = re.compile(r'<title>fd=(-?\d+) error=(-?\d+) merges=(\d+)</title>\n<rect x="[\d.]+" width="[\d.]+" y="[\d.]+" height="[\d.]+" '
                   r'class="(\w+)"')
 
-failures = []
-passed = 0
-
-
-def expect(holds, what):
-    global passed
-    if holds:
-        passed += 1
-    else:
-        failures.append(what)
+both = side_by_side.Comparison("timechart")
 
 
 def draw(directory, recording, arguments):
@@ -66,10 +57,10 @@ def check_runs(path, ours):
     for number, cpu in enumerate(ours["cpus"]):
         for _, length, thread, cut in cpu["runs"]:
             runs[ours["threads"][thread]["tid"], number] += 0 if cut else length
-    expect(len(ran) > 10, f"{path.name}: perf knows runs of {len(ran)} threads")
+    both.expect(len(ran) > 10, f"{path.name}: perf knows runs of {len(ran)} threads")
     off = {key: (ran[key], runs[key]) for key in ran | runs if key[0] != 0 and abs(ran[key] - runs[key]) > 2e5 + 0.02 * ran[key]}
     # The first of a CPU has no beginning.
-    expect(len(off) <= len(ours["cpus"]), f"{path.name}: ran ns, perf's and ours: {off}")
+    both.expect(len(off) <= len(ours["cpus"]), f"{path.name}: ran ns, perf's and ours: {off}")
 
 
 def check_tasks(directory, path):
@@ -83,16 +74,16 @@ def check_tasks(directory, path):
         widths[y, int(state)] += float(width)
     own, lengths = collections.Counter(), collections.Counter()
     rows = sorted({y for y, _ in sleeps}, key=float)
-    expect(len(rows) == len(asleep), f"{path.name}: {len(rows)} CPUs sleep, of ours {len(asleep)}")
+    both.expect(len(rows) == len(asleep), f"{path.name}: {len(rows)} CPUs sleep, of ours {len(asleep)}")
     for y, cpu in zip(rows, asleep):
         for _, length, state in cpu["idles"]:
             own[y, state] += 1
             lengths[y, state] += length
     # The last one may end with the recording.
-    expect(all(abs(sleeps[key] - own[key]) <= 1 for key in sleeps | own), f"{path.name}: sleeps {sleeps} {own}")
+    both.expect(all(abs(sleeps[key] - own[key]) <= 1 for key in sleeps | own), f"{path.name}: sleeps {sleeps} {own}")
     scale = sum(widths.values()) / max(1, sum(lengths.values()))
     close = all(abs(widths[key] - lengths[key] * scale) <= 0.01 * sum(widths.values()) for key in widths)
-    expect(close and (not lengths or 0.5 < scale * span_ns / 1000 < 1.5), f"{path.name}: time asleep {widths} {lengths}")
+    both.expect(close and (not lengths or 0.5 < scale * span_ns / 1000 < 1.5), f"{path.name}: time asleep {widths} {lengths}")
 
 
 def check_io(directory, path, arguments):
@@ -109,14 +100,11 @@ def check_io(directory, path, arguments):
     for sums, counted in zip(kinds, (calls, own)):
         for (kind, _, _), count in counted.items():
             sums[kind] += count
-    expect(calls and all(abs(kinds[0][kind] - kinds[1][kind]) <= 5 + 0.02 * kinds[0][kind] for kind in PERF_IO if kind != "poll"),
+    both.expect(calls and all(abs(kinds[0][kind] - kinds[1][kind]) <= 5 + 0.02 * kinds[0][kind] for kind in PERF_IO if kind != "poll"),
            f"{path.name} {arguments}: " + str({key: (calls[key], own[key]) for key in calls | own if calls[key] != own[key]}))
 
 
 def main():
-    if not PERF:
-        print("perf is not installed: nothing to compare with")
-        sys.exit(77)
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
         check_tasks(directory, record(directory, "tasks", PERF, []))
@@ -125,9 +113,7 @@ def main():
         path = record(directory, "our-io", SONDE, ["-I"])
         for arguments in ([], ["--io-skip-eagain"]):
             check_io(directory, path, arguments)
-    print(f"timechart oracle: {passed} comparisons hold, {len(failures)} do not")
-    print("\n".join(failures))
-    sys.exit(bool(failures))
+    both.finish()
 
 
 if __name__ == "__main__":
