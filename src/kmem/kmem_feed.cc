@@ -1,35 +1,22 @@
 #include "kmem/kmem_feed.h"
 
-#include <algorithm>
 #include <array>
 
-#include "replay/trace_formats.h"
+#include "replay/kinds_of_events.h"
 
 namespace sonde {
 namespace {
 
-constexpr size_t kLastEvent = UINT16_MAX - 1;  // that a KmemEvent can name
-
-struct KindName {
-  std::string_view name;
-  KmemKind kind;
+constexpr std::array kKinds{
+    EventKind{"kmem:kmalloc", KmemKind::kSlabAlloc},
+    EventKind{"kmem:kmem_cache_alloc", KmemKind::kSlabAlloc},
+    EventKind{"kmem:kmalloc_node", KmemKind::kSlabAlloc},
+    EventKind{"kmem:kmem_cache_alloc_node", KmemKind::kSlabAlloc},
+    EventKind{"kmem:kfree", KmemKind::kSlabFree},
+    EventKind{"kmem:kmem_cache_free", KmemKind::kSlabFree},
+    EventKind{"kmem:mm_page_alloc", KmemKind::kPageAlloc},
+    EventKind{"kmem:mm_page_free", KmemKind::kPageFree},
 };
-constexpr std::array kKindNames{
-    KindName{"kmem:kmalloc", KmemKind::kSlabAlloc},
-    KindName{"kmem:kmem_cache_alloc", KmemKind::kSlabAlloc},
-    KindName{"kmem:kmalloc_node", KmemKind::kSlabAlloc},
-    KindName{"kmem:kmem_cache_alloc_node", KmemKind::kSlabAlloc},
-    KindName{"kmem:kfree", KmemKind::kSlabFree},
-    KindName{"kmem:kmem_cache_free", KmemKind::kSlabFree},
-    KindName{"kmem:mm_page_alloc", KmemKind::kPageAlloc},
-    KindName{"kmem:mm_page_free", KmemKind::kPageFree},
-};
-
-KmemKind kind_of(std::string_view name) {
-  for (const KindName& known : kKindNames)
-    if (known.name == name) return known.kind;
-  return KmemKind::kOther;
-}
 
 bool is_page(KmemKind kind) {
   return kind == KmemKind::kPageAlloc || kind == KmemKind::kPageFree;
@@ -89,16 +76,9 @@ class KmemFeed::Cutter {
 };
 
 KmemFeed::KmemFeed(FileWalk& walk, WalkMachine& machine, LossLedger& losses)
-    : walk_(walk), machine_(machine), losses_(losses), places_(walk.events().size()) {
-  TraceFormats formats(walk.events(), walk.features());
-  for (size_t i = 0; i < std::min(places_.size(), kLastEvent); ++i) {
-    const EventDesc& event = walk.events()[EventId(i)];
-    const TracepointFormat* format = formats.of(EventId(i));
-    if (format == nullptr) continue;
-    Places& places = places_[i];
-    static_cast<SamplePlaces&>(places) = SamplePlaces::of(event.attr.sample_type);
-    places.kind = kind_of(event.name);
-    auto place = [&](std::string_view field) { return IntPlace::of(*format, field); };
+    : walk_(walk), machine_(machine), losses_(losses) {
+  auto find_fields = [this](Places& places, const TracepointFormat& format) {
+    auto place = [&](std::string_view field) { return IntPlace::of(format, field); };
     places.call_site = place("call_site");
     places.requested = place("bytes_req");
     places.allocated = place("bytes_alloc");
@@ -106,19 +86,18 @@ KmemFeed::KmemFeed(FileWalk& walk, WalkMachine& machine, LossLedger& losses)
     places.order = place("order");
     places.gfp_flags = place("gfp_flags");
     places.migrate_type = place("migratetype");
-    places.what = place("ptr");
-    if (!is_page(places.kind)) continue;
-    places.what = place("pfn");
+    places.what = place(is_page(places.kind) ? "pfn" : "ptr");
     // Until Linux 4.0.
-    if (!places.what.is_there()) {
+    if (is_page(places.kind) && !places.what.is_there()) {
       pages_are_pfns_ = false;
       places.what = place("page");
     }
-  }
+  };
+  places_ = places_by_event<Places>(walk.events(), walk.features(), kKinds, find_fields);
 }
 
 bool KmemFeed::has(KmemKind kind) const {
-  return std::ranges::find(places_, kind, &Places::kind) != places_.end();
+  return has_kind(places_, kind);
 }
 
 Bytes KmemFeed::raw(const KmemEvent& event) const {

@@ -2,20 +2,17 @@
 
 #include <xxhash.h>
 
-#include <algorithm>
+#include <array>
 
-#include "replay/trace_formats.h"
+#include "replay/kinds_of_events.h"
 
 namespace sonde {
 namespace {
 
-constexpr size_t kLastEvent = UINT16_MAX - 1;  // that a LockEvent can name
-
-LockEventKind kind_of(std::string_view name) {
-  if (name == "lock:contention_begin") return LockEventKind::kContentionBegin;
-  if (name == "lock:contention_end") return LockEventKind::kContentionEnd;
-  return LockEventKind::kOther;
-}
+constexpr std::array kKinds{
+    EventKind{"lock:contention_begin", LockEventKind::kContentionBegin},
+    EventKind{"lock:contention_end", LockEventKind::kContentionEnd},
+};
 
 }  // namespace
 
@@ -58,22 +55,14 @@ LockFeed::LockFeed(FileWalk& walk, WalkMachine& machine, size_t max_stack, LossL
       machine_(machine),
       losses_(losses),
       max_stack_(max_stack),
-      places_(walk.events().size()) {
-  TraceFormats formats(walk.events(), walk.features());
-  for (size_t i = 0; i < std::min(places_.size(), kLastEvent); ++i) {
-    const EventDesc& event = walk.events()[EventId(i)];
-    const TracepointFormat* format = formats.of(EventId(i));
-    if (format == nullptr) continue;
-    Places& places = places_[i];
-    static_cast<SamplePlaces&>(places) = SamplePlaces::of(event.attr.sample_type);
-    places.kind = kind_of(event.name);
-    places.lock = IntPlace::of(*format, "lock_addr");
-    places.flags = IntPlace::of(*format, "flags");
-  }
-}
+      places_(places_by_event<Places>(walk.events(), walk.features(), kKinds,
+                                      [](Places& places, const TracepointFormat& format) {
+                                        places.lock = IntPlace::of(format, "lock_addr");
+                                        places.flags = IntPlace::of(format, "flags");
+                                      })) {}
 
 bool LockFeed::has(LockEventKind kind) const {
-  return std::ranges::find(places_, kind, &Places::kind) != places_.end();
+  return has_kind(places_, kind);
 }
 
 void LockFeed::read_chain(const LockEvent& event, SamplePlaces::Chain& chain) const {

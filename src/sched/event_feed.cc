@@ -1,6 +1,6 @@
 #include "sched/event_feed.h"
 
-#include <algorithm>
+#include "replay/kinds_of_events.h"
 
 namespace sonde {
 namespace {
@@ -50,7 +50,7 @@ SchedFeed::SchedFeed(FileWalk& walk, LossLedger& losses)
     : walk_(walk), losses_(losses), places_(places_of(walk.events(), walk.features())) {}
 
 bool SchedFeed::has(SchedKind kind) const {
-  return std::ranges::find(places_, kind, &EventPlaces::kind) != places_.end();
+  return has_kind(places_, kind);
 }
 
 void SchedFeed::run(const Take& take) {

@@ -2,32 +2,20 @@
 
 #include <array>
 
-#include "replay/trace_formats.h"
+#include "replay/kinds_of_events.h"
 
 namespace sonde {
 namespace {
 
-constexpr size_t kLastEvent = UINT16_MAX - 1;  // that a SchedEvent can name
-
-struct KindName {
-  std::string_view name;
-  SchedKind kind;
+constexpr std::array kKinds{
+    EventKind{"sched:sched_switch", SchedKind::kSwitch},
+    EventKind{"sched:sched_stat_runtime", SchedKind::kRuntime},
+    EventKind{"sched:sched_waking", SchedKind::kWaking},
+    EventKind{"sched:sched_wakeup", SchedKind::kWakeup},
+    EventKind{"sched:sched_wakeup_new", SchedKind::kWakeupNew},
+    EventKind{"sched:sched_migrate_task", SchedKind::kMigrate},
+    EventKind{"sched:sched_process_fork", SchedKind::kFork},
 };
-constexpr std::array kKindNames{
-    KindName{"sched:sched_switch", SchedKind::kSwitch},
-    KindName{"sched:sched_stat_runtime", SchedKind::kRuntime},
-    KindName{"sched:sched_waking", SchedKind::kWaking},
-    KindName{"sched:sched_wakeup", SchedKind::kWakeup},
-    KindName{"sched:sched_wakeup_new", SchedKind::kWakeupNew},
-    KindName{"sched:sched_migrate_task", SchedKind::kMigrate},
-    KindName{"sched:sched_process_fork", SchedKind::kFork},
-};
-
-SchedKind kind_of(std::string_view name) {
-  for (const KindName& known : kKindNames)
-    if (known.name == name) return known.kind;
-  return SchedKind::kOther;
-}
 
 void find_fields(EventPlaces& places, const TracepointFormat& format) {
   places.task = IntPlace::of(format, "pid");
@@ -78,18 +66,7 @@ bool EventPlaces::read_event(const RecordView& record, const SampleLayout& layou
 }
 
 std::vector<EventPlaces> places_of(const EventTable& events, const Features& features) {
-  TraceFormats formats(events, features);
-  std::vector<EventPlaces> all(events.size());
-  for (size_t i = 0; i < events.size(); ++i) {
-    const EventDesc& desc = events[EventId(i)];
-    EventPlaces& places = all[i];
-    static_cast<SamplePlaces&>(places) = SamplePlaces::of(desc.attr.sample_type);
-    const TracepointFormat* format = formats.of(EventId(i));
-    if (format == nullptr || i > kLastEvent) continue;
-    places.kind = kind_of(desc.name);
-    find_fields(places, *format);
-  }
-  return all;
+  return places_by_event<EventPlaces>(events, features, kKinds, find_fields);
 }
 
 }  // namespace sonde
