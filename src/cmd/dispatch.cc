@@ -68,13 +68,20 @@ class Invocation {
  private:
   int execute(const Arguments& arguments) {
     if (std::unique_ptr<Command> inner = command_->subcommand(arguments)) {
-      CommandInfo info{info_.name + " " + arguments[0], info_.summary, nullptr};
+      CommandInfo info{info_.name + " " + full_name(arguments[0]), info_.summary, nullptr};
       return Invocation(env_, info, paging_, std::move(inner))
           .run(std::span<const std::string>(arguments.words).subspan(1));
     }
     if (wants_pager()) pager_.start();
     Result<int> status = command_->run(env_, arguments);
     return status ? *status : report(status.error());
+  }
+
+  /// Of a subcommand, of which the first letters are enough.
+  std::string full_name(const std::string& word) const {
+    for (const std::string& name : flags_.subcommands())
+      if (name.starts_with(word)) return name;
+    return word;
   }
 
   bool wants_pager() const {

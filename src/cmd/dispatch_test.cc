@@ -89,6 +89,11 @@ TEST(Dispatch, UsageIsStatus129OnStandardError) {
               StartsWith("  Error: unknown switch `Q'\n\n Usage: perf version"));
 }
 
+TEST(Dispatch, UsageOfAnAbbreviatedSubcommandHasItsName) {
+  EXPECT_THAT(Ran({"sonde", "kvm", "sta", "rep", "-Q"}).err.text(),
+              HasSubstr("Usage: sonde kvm stat report "));
+}
+
 TEST(Dispatch, ManualAndListsComeFromTheFlagTable) {
   EXPECT_THAT(Ran({"sonde", "version", "--help"}).out.text(), HasSubstr("--build-options"));
   EXPECT_THAT(Ran({"sonde", "help", "version"}).out.text(),
