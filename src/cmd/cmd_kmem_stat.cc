@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include "cmd/argument_count.h"
 #include "cmd/cmd_report_time.h"
 #include "event/pmu.h"
 #include "event/print_fmt.h"
@@ -11,24 +12,23 @@
 #include "replay/trace_formats.h"
 
 namespace sonde {
+namespace {
+
+/// An option that counts for more than `other` once it is named behind it.
+void last_of_two(FlagTable& flags, const char* name, const char* help, int& own, const int& other) {
+  flags.act(0, name, help, [&own, &other]() -> Result<> {
+    own = other + 1;
+    return {};
+  });
+}
+
+}  // namespace
 
 void KmemOptions::declare(FlagTable& flags) {
-  flags.act(0, "slab", "Analyze slab allocator", [this]() -> Result<> {
-    slab = page + 1;
-    return {};
-  });
-  flags.act(0, "page", "Analyze page allocator", [this]() -> Result<> {
-    page = slab + 1;
-    return {};
-  });
-  flags.act(0, "caller", "show per-callsite statistics", [this]() -> Result<> {
-    caller = alloc + 1;
-    return {};
-  });
-  flags.act(0, "alloc", "show per-allocation statistics", [this]() -> Result<> {
-    alloc = caller + 1;
-    return {};
-  });
+  last_of_two(flags, "slab", "Analyze slab allocator", slab, page);
+  last_of_two(flags, "page", "Analyze page allocator", page, slab);
+  last_of_two(flags, "caller", "show per-callsite statistics", caller, alloc);
+  last_of_two(flags, "alloc", "show per-allocation statistics", alloc, caller);
   flags.call('s', "sort", "key[,key2...]",
              "sort by keys: ptr, callsite, bytes, hit, pingpong, frag, page, order, migtype, gfp",
              [this](std::string_view keys) { return set_sort(keys); });
@@ -89,10 +89,9 @@ class KmemStat final : public Command {
   [[nodiscard]] bool paged() const override { return true; }
 
   Result<int> run(Env& env, const Arguments& arguments) override {
-    if (!arguments.empty()) return fail(ErrorCode::kUsage, "Error: too many arguments");
+    TRY(no_arguments(arguments));
     KmemWanted wanted = TRY(choose());
-    FileWalk walk = TRY(FileWalk::open(options_.input.chosen_path(env),
-                                       options_.input.open_options(env), env.losses));
+    FileWalk walk = TRY(options_.input.open_walk(env));
     WalkMachine machine(walk);
     KmemFeed feed(walk, machine, env.losses);
     TRY(check(feed, wanted, env));

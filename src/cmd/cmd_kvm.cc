@@ -1,5 +1,6 @@
 // kvm: how long the host takes to answer its guests.
 #include "analysis/kvm_stat.h"
+#include "cmd/argument_count.h"
 #include "cmd/command.h"
 #include "cmd/command_family.h"
 #include "cmd/command_preset.h"
@@ -65,7 +66,7 @@ class KvmStatReport final : public Command {
   [[nodiscard]] bool paged() const override { return true; }
 
   Result<int> run(Env& env, const Arguments& arguments) override {
-    if (!arguments.empty()) return fail(ErrorCode::kUsage, "Error: too many arguments");
+    TRY(no_arguments(arguments));
     const RecordingInput& input = files_.input;
     std::string path = input.path.empty() ? std::string(kGuestFile) : input.path;
     FileWalk walk = TRY(FileWalk::open(path, input.open_options(env), env.losses));

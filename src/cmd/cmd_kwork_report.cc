@@ -1,4 +1,5 @@
 // kwork report: how long the kernel's work took; kwork latency: how long it had waited.
+#include "cmd/argument_count.h"
 #include "cmd/cmd_kwork.h"
 #include "kwork/work_report.h"
 
@@ -32,12 +33,10 @@ class KworkTable final : public Command {
   [[nodiscard]] bool paged() const override { return true; }
 
   Result<int> run(Env& env, const Arguments& arguments) override {
-    if (!arguments.empty()) return fail(ErrorCode::kUsage, "Error: too many arguments");
+    TRY(no_arguments(arguments));
     std::vector<WorkSortKey> sort = TRY(parse_work_sort(sort_));
     WorkOptions options = TRY(choice_.options(view_, request_));
-    const RecordingInput& input = request_.input;
-    FileWalk walk =
-        TRY(FileWalk::open(input.chosen_path(env), input.open_options(env), env.losses));
+    FileWalk walk = TRY(request_.input.open_walk(env));
     WalkMachine machine(walk);
     WorkNames names(machine, {}, env);
     WorkAnalysis analysis(std::move(options), names);

@@ -1,6 +1,7 @@
 // kwork timehist: each time that the kernel did some work, how long it took and had waited.
 #include <optional>
 
+#include "cmd/argument_count.h"
 #include "cmd/cmd_kwork.h"
 #include "cmd/profile_flags.h"
 #include "kwork/work_history.h"
@@ -35,12 +36,12 @@ class KworkTimehist final : public Command {
   [[nodiscard]] bool paged() const override { return true; }
 
   Result<int> run(Env& env, const Arguments& arguments) override {
-    if (!arguments.empty()) return fail(ErrorCode::kUsage, "Error: too many arguments");
+    TRY(no_arguments(arguments));
     WorkOptions options = TRY(choice_.options(WorkView::kHistory, request_));
     std::string path = request_.input.chosen_path(env);
     // Stacks need the recording as a whole; without them one pass over the file does.
     std::optional<FileWalk> walk;
-    walk.emplace(TRY(FileWalk::open(path, request_.input.open_options(env), env.losses)));
+    walk.emplace(TRY(request_.input.open_walk(env)));
     std::optional<Session> session;
     std::optional<EventStacks> stacks;
     LossLedger counted_already;

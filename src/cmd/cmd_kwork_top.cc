@@ -1,4 +1,5 @@
 // kwork top: whom the CPUs' time went to.
+#include "cmd/argument_count.h"
 #include "cmd/cmd_kwork.h"
 #include "kwork/work_shares.h"
 
@@ -24,12 +25,10 @@ class KworkTop final : public Command {
   [[nodiscard]] bool paged() const override { return true; }
 
   Result<int> run(Env& env, const Arguments& arguments) override {
-    if (!arguments.empty()) return fail(ErrorCode::kUsage, "Error: too many arguments");
+    TRY(no_arguments(arguments));
     std::vector<ShareSortKey> sort = TRY(parse_share_sort(sort_));
     WorkOptions options = TRY(choice_.options(WorkView::kShares, request_));
-    const RecordingInput& input = request_.input;
-    FileWalk walk =
-        TRY(FileWalk::open(input.chosen_path(env), input.open_options(env), env.losses));
+    FileWalk walk = TRY(request_.input.open_walk(env));
     bool has_switches = false;
     for (const EventDesc& event : walk.events().all())
       has_switches |= event.name == "sched:sched_switch";

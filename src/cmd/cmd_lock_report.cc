@@ -1,4 +1,5 @@
 // lock report: waits by lock. lock info: which threads and locks there were.
+#include "cmd/argument_count.h"
 #include "cmd/cmd_lock.h"
 #include "lock/lock_recording.h"
 #include "lock/lock_tables.h"
@@ -60,7 +61,7 @@ class LockReport final : public Command {
   [[nodiscard]] bool paged() const override { return true; }
 
   Result<int> run(Env& env, const Arguments& arguments) override {
-    if (!arguments.empty()) return fail(ErrorCode::kUsage, "Error: too many arguments");
+    TRY(no_arguments(arguments));
     LockTableStyle style;
     style.columns = report_columns();
     const LockColumn* key = TRY(choose_lock_key(key_, style.columns));
@@ -102,7 +103,7 @@ class LockInfo final : public Command {
   [[nodiscard]] bool paged() const override { return true; }
 
   Result<int> run(Env& env, const Arguments& arguments) override {
-    if (!arguments.empty()) return fail(ErrorCode::kUsage, "Error: too many arguments");
+    TRY(no_arguments(arguments));
     if (!threads_ && !map_)
       return fail(ErrorCode::kFailed, "Unknown type of information: give -t or -m");
     LockSums sums = TRY(add_up(options_, LockGrouping::kLock, env));

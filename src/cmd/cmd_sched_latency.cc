@@ -1,4 +1,5 @@
 // sched latency: how long tasks waited for a CPU.
+#include "cmd/argument_count.h"
 #include "cmd/cmd_sched.h"
 #include "sched/latency_table.h"
 
@@ -22,7 +23,7 @@ class SchedLatency final : public Command {
   [[nodiscard]] bool paged() const override { return true; }
 
   Result<int> run(Env& env, const Arguments& arguments) override {
-    if (!arguments.empty()) return fail(ErrorCode::kUsage, "Error: too many arguments");
+    TRY(no_arguments(arguments));
     // Before the work: a key that is none.
     std::vector<TaskLatency> rows;
     LatencyAnalysis::Options options;
@@ -30,8 +31,7 @@ class SchedLatency final : public Command {
     LatencyAnalysis analysis(options);
     TRY(sort_latencies(rows, sort_, analysis.tasks()));
 
-    FileWalk walk =
-        TRY(FileWalk::open(input_.chosen_path(env), input_.open_options(env), env.losses));
+    FileWalk walk = TRY(input_.open_walk(env));
     SchedFeed feed(walk, env.losses);
     feed.want(LatencyAnalysis::wanted(feed));
     feed.sort_where_taken();

@@ -1,4 +1,5 @@
 // sched map: who ran on each CPU, switch by switch.
+#include "cmd/argument_count.h"
 #include "cmd/cmd_sched.h"
 #include "cmd/profile_flags.h"
 #include "sched/latency_table.h"
@@ -32,9 +33,8 @@ With --task-name only switches to and from those tasks are shown; others are a d
   [[nodiscard]] bool paged() const override { return true; }
 
   Result<int> run(Env& env, const Arguments& arguments) override {
-    if (!arguments.empty()) return fail(ErrorCode::kUsage, "Error: too many arguments");
-    FileWalk walk =
-        TRY(FileWalk::open(input_.chosen_path(env), input_.open_options(env), env.losses));
+    TRY(no_arguments(arguments));
+    FileWalk walk = TRY(input_.open_walk(env));
     SchedFeed feed(walk, env.losses);
     feed.want(SwitchMap::wanted());
     feed.sort_where_taken();

@@ -1,4 +1,5 @@
 // sched replay: the recorded load again, by threads that run, sleep and wake each other as it did.
+#include "cmd/argument_count.h"
 #include "cmd/cmd_sched.h"
 #include "sched/replay_runner.h"
 
@@ -61,7 +62,7 @@ The time in which CPUs were idle passes, and uses no CPU.)");
   }
 
   Result<int> run(Env& env, const Arguments& arguments) override {
-    if (!arguments.empty()) return fail(ErrorCode::kUsage, "Error: too many arguments");
+    TRY(no_arguments(arguments));
     if (repeat_ < -1)
       return fail(ErrorCode::kUsage, "Error: -r: {} is no number of rounds", repeat_);
     ReplayOverheads overheads = measure_replay_overheads();
@@ -85,8 +86,7 @@ The time in which CPUs were idle passes, and uses no CPU.)");
 
  private:
   Result<> read(ReplayPlan& plan, Env& env) {
-    FileWalk walk =
-        TRY(FileWalk::open(input_.chosen_path(env), input_.open_options(env), env.losses));
+    FileWalk walk = TRY(input_.open_walk(env));
     SchedFeed feed(walk, env.losses);
     if (!feed.has(SchedKind::kSwitch))
       return fail(ErrorCode::kFailed,

@@ -7,6 +7,7 @@
 
 #include "capture/session_features.h"
 #include "capture/workload.h"
+#include "cmd/argument_count.h"
 #include "cmd/cmd_sched.h"
 #include "cmd/profile_flags.h"
 #include "cmd/wait_for_command.h"
@@ -170,7 +171,7 @@ class StatsReport final : public Command {
   }
   [[nodiscard]] bool paged() const override { return true; }
   Result<int> run(Env& env, const Arguments& arguments) override {
-    if (!arguments.empty()) return fail(ErrorCode::kUsage, "Error: too many arguments");
+    TRY(no_arguments(arguments));
     Schedstat counted = TRY(counted_in(input_.chosen_path(env), input_.open_options(env), env));
     write_schedstat(env.out, counted, view_.options(input_.verbose));
     return 0;

@@ -1,6 +1,7 @@
 // sched timehist: for each stay on a CPU, how long it was, and how long the task had waited.
 #include <optional>
 
+#include "cmd/argument_count.h"
 #include "cmd/cmd_report_time.h"
 #include "cmd/cmd_sched.h"
 #include "cmd/profile_flags.h"
@@ -50,7 +51,7 @@ class SchedTimehist final : public Command {
     std::string path = input_.chosen_path(env);
     // Stacks need the recording as a whole; without them one pass over the file does.
     std::optional<FileWalk> walk;
-    walk.emplace(TRY(FileWalk::open(path, input_.open_options(env), env.losses)));
+    walk.emplace(TRY(input_.open_walk(env)));
     TRY(look_at(*walk, env));
     std::optional<Session> session;
     std::optional<EventStacks> stacks;
@@ -76,7 +77,7 @@ class SchedTimehist final : public Command {
 
  private:
   Result<> check(const Arguments& arguments) {
-    if (!arguments.empty()) return fail(ErrorCode::kUsage, "Error: too many arguments");
+    TRY(no_arguments(arguments));
     if ((options_.wakeups || options_.next) && summary_only_)
       return fail(ErrorCode::kUsage, " Error: -s and -[n|w] are mutually exclusive.");
     if (time_.find('%') != std::string::npos)

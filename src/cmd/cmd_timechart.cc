@@ -113,7 +113,7 @@ Without -p it shows the threads that ran longest: those that ran 10 ms, and wher
 
   Result<view::Timeline> make(Env& env) {
     std::string path = input_.chosen_path(env);
-    FileWalk walk = TRY(FileWalk::open(path, input_.open_options(env), env.losses));
+    FileWalk walk = TRY(input_.open_walk(env));
     if (has_io_calls(walk.events())) {
       view::Timeline timeline = io_timeline(walk, io_, env.losses);
       choose_chart_threads(timeline, processes_, at_least_);

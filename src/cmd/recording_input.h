@@ -5,7 +5,7 @@
 #include <string>
 
 #include "cmd/command.h"
-#include "perfdata/recording.h"
+#include "perfdata/file_walk.h"
 
 namespace sonde {
 
@@ -17,6 +17,8 @@ struct RecordingInput {
   void declare(FlagTable& flags);
   [[nodiscard]] std::string chosen_path(const Env& env) const;
   [[nodiscard]] OpenOptions open_options(const Env& env) const;
+  /// The chosen recording, to be read once from its start.
+  [[nodiscard]] Result<FileWalk> open_walk(Env& env) const;
 };
 
 }  // namespace sonde
