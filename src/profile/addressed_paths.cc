@@ -1,0 +1,46 @@
+#include "profile/addressed_paths.h"
+
+#include <algorithm>
+
+namespace sonde {
+
+std::span<const FrameId> AddressedPaths::steps(RowReader& reader, ChainId chain) {
+  path_.clear();
+  std::span<const FrameId> frames = input_.chains[chain];
+  std::span<const FrameId> kept = kept_.frames(chain);
+  auto first = static_cast<size_t>(kept.data() - frames.data());
+  addresses_.clear();
+  if (record_has_addresses(reader.sample(), frames.first(first + kept.size())))
+    input_.details.chain_addresses(reader.details(), reader.sample(), addresses_);
+  size_t known = 0;
+  for (size_t at = 0; at < first + kept.size(); ++at) {
+    // Frames behind the recorded ones were unwound: their addresses are those of the object.
+    uint64_t ip = known < addresses_.size() ? addresses_[known] : input_.frame(frames[at]).address;
+    // An inlined function's frame stands before the one that was recorded.
+    if (known < addresses_.size() && !InlinedSymbols::has(input_.frame(frames[at]).symbol)) ++known;
+    if (at >= first) path_.push_back(frames_.step_of(CodePlace{frames[at], ip}));
+  }
+  return path_;
+}
+
+/// Whether the record says where frames were whose address matters. Of chains from copied stacks it
+/// has the kernel's alone, which nearly always have symbols, and such a record is not in any cache.
+bool AddressedPaths::record_has_addresses(uint32_t sample, std::span<const FrameId> frames) const {
+  const auto& was_copied = input_.samples.was_copied;
+  if (was_copied.empty() || was_copied[sample] == 0) return true;
+  return std::ranges::any_of(frames, [&](FrameId id) {
+    const Frame& frame = input_.frame(id);
+    return frame.level != FrameLevel::kUser && frames_.needs_address(frame);
+  });
+}
+
+std::span<const FrameId> AddressedPaths::keep(std::span<const FrameId> path) {
+  if (path.empty()) return {};
+  if (blocks_.empty() || blocks_.back().capacity() - blocks_.back().size() < path.size())
+    blocks_.emplace_back().reserve(std::max(kBlock, path.size()));
+  LargeVector<FrameId>& block = blocks_.back();
+  block.insert(block.end(), path.begin(), path.end());
+  return std::span(block).last(path.size());
+}
+
+}  // namespace sonde

@@ -1,0 +1,35 @@
+// Paths with frames that are told apart by their run time address, which the columns don't have:
+// the record of a sample is read again, and each such frame becomes a step of its own
+// (PathFrames::step_of).
+#pragma once
+
+#include <deque>
+
+#include "profile/kept_paths.h"
+#include "profile/sort_key.h"
+
+namespace sonde {
+
+class AddressedPaths {
+ public:
+  AddressedPaths(const ProfileInput& input, PathFrames& frames, const KeptPaths& kept)
+      : input_(input), frames_(frames), kept_(kept) {}
+
+  /// The steps of the sample that `reader` stands at; until the next call.
+  std::span<const FrameId> steps(RowReader& reader, ChainId chain);
+  /// A copy that stays where it is as long as this lives.
+  std::span<const FrameId> keep(std::span<const FrameId> path);
+
+ private:
+  static constexpr size_t kBlock = size_t{1} << 20;
+  [[nodiscard]] bool record_has_addresses(uint32_t sample, std::span<const FrameId> frames) const;
+
+  const ProfileInput& input_;
+  PathFrames& frames_;
+  const KeptPaths& kept_;
+  std::vector<FrameId> path_;
+  std::vector<uint64_t> addresses_;
+  std::deque<LargeVector<FrameId>> blocks_;
+};
+
+}  // namespace sonde

@@ -1,0 +1,36 @@
+// The second pass of a profile: uses of paths into one prefix tree, with the sums of every node.
+#pragma once
+
+#include "profile/call_trie.h"
+#include "profile/path_uses.h"
+#include "replay/column.h"
+
+namespace sonde {
+
+/// The samples that share row and call path.
+struct PathEnd {
+  uint32_t node;   // last step of the path in the trie; the root where there is no path
+  uint32_t depth;  // steps to it
+  uint32_t row;
+  uint32_t count;
+  uint32_t first_sample;
+  uint64_t period;
+};
+
+struct PathTree {
+  CallTrie trie;
+  LargeVector<PathEnd> ends;     // in the order of their nodes; rows come later
+  std::vector<uint32_t> roots;   // in the order of their nodes
+  Column<uint64_t> period;       // by node: of the subtree
+  Column<uint32_t> count;        // by node: samples of the subtree
+  Column<uint32_t> first;        // by node: the earliest of them
+  Column<uint32_t> height;       // by node: steps below
+  std::vector<uint32_t> own;     // by end: place key of the samples' own place
+  std::vector<ModePeriods> modes;  // by end; where they are asked for
+};
+
+/// With `children` the tree has a root per group, else one per group and own place.
+[[nodiscard]] PathTree build_path_tree(const PathUses& uses, std::span<const uint32_t> key_of_step,
+                                       const ProfileOptions& options, const SampleColumns& samples);
+
+}  // namespace sonde

@@ -1,0 +1,79 @@
+// The first pass of a profile: samples into *uses*, each of which stands for the samples of one row
+// with one call path. Nothing after this is done per sample.
+#pragma once
+
+#include "profile/addressed_paths.h"
+#include "profile/path_order.h"
+
+namespace sonde {
+
+/// The samples of a use.
+struct UseSamples {
+  static constexpr uint32_t kNone = UINT32_MAX;
+  uint64_t first_time = 0;  // of the earliest
+  uint32_t first = kNone;   // the earliest
+  uint32_t count = 0;
+};
+
+/// All uses, by number. Some may stand for no sample at all: they make no difference.
+struct PathUses {
+  LargeVector<PathUse> uses;
+  LargeVector<UseSamples> samples;
+  std::vector<ModePeriods> modes;  // where they are asked for
+  ProfileTotals totals;
+};
+
+class UseCollector {
+ public:
+  /// All must outlive the uses: their steps lie in the table of chains, or in this collector.
+  UseCollector(const ProfileInput& input, KeySet& keys, PathFrames& frames,
+               const ProfileOptions& options);
+  /// `samples`: indices into the columns, in any order.
+  PathUses collect(std::span<const uint32_t> samples);
+
+ private:
+  static constexpr uint32_t kNone = UINT32_MAX;
+  void add_sample(uint32_t sample);
+  void add_branches(uint32_t sample);
+  void add_by_row(std::span<const uint32_t> samples);
+  void take_heavy_rows_apart(std::span<const uint32_t> samples,
+                             std::span<const uint32_t> row_of_sample);
+  void clear(uint32_t use);
+
+  uint32_t use_without_path(uint32_t group, uint32_t own, FrameId leaf);
+  uint32_t use_of_row(uint32_t group, uint32_t own);
+  uint32_t use_of_path(uint32_t group, uint32_t own, ChainId chain);
+  uint32_t add_use(uint32_t group, uint32_t own, std::span<const FrameId> steps);
+  uint32_t add_use_like(const PathUse& known, uint32_t group, uint32_t own);
+
+  void add_to(uint32_t use, uint32_t sample, uint64_t period);
+  void add_mode(uint32_t use, uint8_t mode, uint64_t period);
+  void add_to_totals(uint32_t sample, uint64_t period);
+
+  [[nodiscard]] ChainId chain_of(uint32_t sample) const {
+    return want_paths_ ? input_.samples.chain_of(sample) : ChainId();
+  }
+  [[nodiscard]] FrameId own_frame(uint32_t sample) const {
+    return kept_.own_frame(chain_of(sample), input_.samples.leaf[sample]);
+  }
+  [[nodiscard]] uint64_t weight_of(uint32_t sample) const {
+    if (!options_.by_weight) return input_.samples.period[sample];
+    return std::max<uint64_t>(input_.samples.weight[sample], 1);
+  }
+
+  const ProfileInput& input_;
+  KeySet& keys_;
+  PathFrames& frames_;
+  const ProfileOptions& options_;
+  RowReader reader_;
+  KeptPaths kept_;
+  AddressedPaths addressed_;
+  bool want_paths_;
+  PathUses result_;
+  std::vector<uint32_t> use_of_chain_;  // by ChainId: the last one
+  std::vector<uint32_t> use_of_leaf_;   // by FrameId, of samples without a path
+  Interner plain_ids_{2};
+  std::vector<uint32_t> plain_uses_;
+};
+
+}  // namespace sonde

@@ -1,0 +1,66 @@
+// What a profile is asked for, and the sums that its passes share.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "profile/path_frames.h"
+
+namespace sonde {
+
+struct ProfileOptions {
+  bool children = false;      // callers get rows too
+  bool call_graph = false;    // keep call paths
+  bool caller_order = false;  // call paths run from the root; else from the sampled place
+  CallKey call_key = CallKey::kFunction;
+  uint32_t max_stack = UINT32_MAX;  // steps of a path that are looked at, from where it starts
+  /// Without `children`: the share of the period that a node of a call tree must have to be wanted.
+  /// Lighter ones need not be told apart, which saves most of the work; 0 keeps all.
+  double min_path_share = 0;
+  bool by_mode = false;    // split periods by kernel, user and guest
+  bool by_weight = false;  // samples count with their weight instead of their period
+  bool by_branch = false;  // one row entry per branch of a sample instead of per sample
+  /// Samples to be kept out of sight (by SampleColumns index); empty: none. They still count in
+  /// totals.
+  std::vector<uint8_t> hidden = {};
+  /// Frames whose callees are to be forgotten (--ignore-callees), by FrameId; empty: none.
+  std::vector<uint8_t> is_root_frame = {};
+
+  [[nodiscard]] bool hides(uint32_t sample) const { return !hidden.empty() && hidden[sample] != 0; }
+};
+
+/// Weights by where the sample was taken.
+struct ModePeriods {
+  uint64_t system = 0, user = 0, guest_system = 0, guest_user = 0;
+  ModePeriods& operator+=(const ModePeriods& more) {
+    system += more.system;
+    user += more.user;
+    guest_system += more.guest_system;
+    guest_user += more.guest_user;
+    return *this;
+  }
+};
+
+struct ProfileTotals {
+  uint64_t samples = 0;
+  uint64_t shown_samples = 0;  // not hidden
+  uint64_t period = 0;
+  uint64_t shown_period = 0;         // of the rows that are not hidden
+  uint64_t shown_sample_period = 0;  // of the samples that are not hidden
+  double period_squares = 0;         // sum of the squares of the samples' periods
+};
+
+/// The period that a node of a call tree must have to be wanted, of `period` in all.
+[[nodiscard]] inline uint64_t least_path_weight(const ProfileOptions& options, uint64_t period) {
+  if (options.children) return 0;
+  return static_cast<uint64_t>(static_cast<double>(period) * options.min_path_share);
+}
+
+/// Of two samples (SampleColumns indices) the one that came first.
+[[nodiscard]] inline bool is_earlier(const SampleColumns& samples, uint32_t a, uint32_t b) {
+  uint64_t time_a = samples.time[a];
+  uint64_t time_b = samples.time[b];
+  return time_a != time_b ? time_a < time_b : a < b;
+}
+
+}  // namespace sonde
