@@ -127,7 +127,8 @@ void DwarfFile::read_package_index() {
   ByteCursor in(elf_.content(*index), order());
   in.u32();  // the version; the columns tell themselves what they are
   uint32_t columns = in.u32(), rows = in.u32(), slots = in.u32();
-  if (!in.fits(slots, 12) || columns > 16 || !in.fits(rows, size_t{columns} * 8)) return;
+  if (!in.fits(slots, 12) || columns == 0 || columns > 16 || !in.fits(rows, size_t{columns} * 8))
+    return;
   ByteCursor ids(in.take(uint64_t{slots} * 8), order());
   ByteCursor numbers(in.take(uint64_t{slots} * 4), order());
   std::vector<uint64_t> signatures(size_t{rows} + 1);
