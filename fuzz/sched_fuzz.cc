@@ -3,6 +3,7 @@
 #include "perfdata/recording.h"
 #include "sched/latency_table.h"
 #include "sched/replay_plan.h"
+#include "sched/sum_records.h"
 #include "sched/switch_map.h"
 #include "sched/timehist.h"
 
@@ -37,7 +38,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   FeedCounts counts =
       feed_to(*recording, kAll,
               [&](const SchedEvent& event, const SchedFeed& feed) { latency.take(event, feed); });
-  write_latencies(out, latency.result(true), latency, counts);
+  write_latencies(out, latency.result(true), latency.bad(), counts);
+
+  FileWalk walk(*recording, losses);
+  RecordedSums sums = read_sched_sums(walk, losses);
+  std::vector<TaskLatency> rows = latencies_of(sums.sums, true);
+  write_latencies(out, rows, {}, sums.counts);
+  write_delays(out, rows);
 
   TimehistOptions options;
   options.cpu_visual = options.migrations = options.wakeups = options.next = true;

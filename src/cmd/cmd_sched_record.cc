@@ -1,9 +1,14 @@
 // sched record: the events of the scheduler, on the whole machine. sched script: the same as lines.
 #include <unistd.h>
 
+#include "capture/session_features.h"
 #include "cmd/cmd_sched.h"
 #include "cmd/command_preset.h"
+#include "cmd/measured_schedule.h"
 #include "event/tracefs.h"
+#include "perfdata/record_encoder.h"
+#include "perfdata/writer.h"
+#include "sched/sum_records.h"
 
 namespace sonde {
 
@@ -13,7 +18,9 @@ std::unique_ptr<Command> make_script();
 namespace {
 
 constexpr std::string_view kRecordText =
-    R"(Records the scheduler's events on the whole machine while the command runs: context switches, run times, wakeups, forks and migrations. All of record's options may follow; -g also records where tasks left their CPU. What was recorded is read with the other subcommands of sched, and with timeline.)";
+    R"(Records the scheduler's events on the whole machine while the command runs: context switches, run times, wakeups, forks and migrations. All of record's options may follow; -g also records where tasks left their CPU. What was recorded is read with the other subcommands of sched, and with timeline.
+
+With --summary the kernel adds up what each thread does, and only the sums are written, when the command ends: some hundred bytes per thread, for `sched latency`. The whole machine is measured; of the other options only -o and -q have a use then.)";
 constexpr std::string_view kScriptText =
     R"(Prints the recorded events one a line, as script does, whose options it takes.)";
 
@@ -39,10 +46,73 @@ std::vector<std::string> record_words() {
   return words;
 }
 
+class SchedRecord final : public Command {
+ public:
+  Result<> configure(const Config& config) override { return events_->configure(config); }
+
+  void declare(FlagTable& flags) override {
+    events_->declare(flags);
+    flags.watch([this](const std::string& word, const Flag::Use& use) {
+      if (word == "--output")
+        path_ = use.value.value_or(kDefaultPath);
+      else if (word == "--quiet")
+        quiet_ = !use.negated;
+      else if (word != "--all-cpus" && word != "--verbose")
+        about_events_ = word;
+    });
+    flags.boolean(0, "summary", summary_,
+                  "record what the kernel adds up per thread, instead of events");
+  }
+
+  Result<int> run(Env& env, const Arguments& arguments) override {
+    if (!summary_) return events_->run(env, arguments);
+    if (!about_events_.empty())
+      return fail(ErrorCode::kUsage,
+                  "Error: {} does not go with --summary, which records no events and measures the "
+                  "whole machine",
+                  about_events_);
+    if (path_ == "-")
+      return fail(ErrorCode::kUsage, "Error: --summary writes a file: -o - is none");
+    return record_sums(env, arguments.words);
+  }
+
+ private:
+  static constexpr std::string_view kDefaultPath = "perf.data";
+
+  Result<int> record_sums(Env& env, const std::vector<std::string>& command) {
+    MeasuredSchedule measured = TRY(measure_schedule(command));
+    TRY(keep_previous(path_));
+    PerfDataWriter writer = TRY(PerfDataWriter::create(path_, {}));
+    Features features;
+    collect_machine_features(features);
+    features.command_line = {env.command_line};
+    mark_present(features);
+    EventDesc event = sched_sums_event();
+    TRY(writer.begin({event}, features));
+    ByteBuilder records;
+    for (const SchedSum& sum : measured.sums) encode_sched_sum(sum, event.attr, records);
+    if (measured.lost > 0)
+      encode(LostRecord{.id = 0, .lost = measured.lost},
+             {.attr = &event.attr, .id = kSynthesisedId}, records);
+    TRY(writer.main().write(records.view()));
+    TRY(writer.finish(features));
+    if (!quiet_)
+      env.err.print("[ {} sched record: Wrote the sums of {} threads to {}, {:.3f} MB ]\n",
+                    env.tool, measured.sums.size(), path_,
+                    static_cast<double>(writer.bytes_written()) / (1 << 20));
+    return measured.status;
+  }
+
+  std::unique_ptr<Command> events_ = preset(make_record(), record_words(), kRecordText);
+  bool summary_ = false, quiet_ = false;
+  std::string path_{kDefaultPath};
+  std::string about_events_;  // a flag of record's that was given
+};
+
 }  // namespace
 
 std::unique_ptr<Command> make_sched_record() {
-  return preset(make_record(), record_words(), kRecordText);
+  return std::make_unique<SchedRecord>();
 }
 
 std::unique_ptr<Command> make_sched_script(RecordingInput input) {

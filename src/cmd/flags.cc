@@ -37,6 +37,16 @@ Flag& FlagTable::add(char letter, std::string name, std::string argument, std::s
   return flag;
 }
 
+void FlagTable::watch(const OnUse& on_use) {
+  for (Flag& flag : flags_)
+    flag.write = [write = std::move(flag.write), on_use,
+                  word = flag.name.empty() ? std::string("-") + flag.letter
+                                           : "--" + flag.name](const Flag::Use& use) -> Result<> {
+      on_use(word, use);
+      return write(use);
+    };
+}
+
 Flag& FlagTable::count(char letter, std::string name, int& field, std::string help) {
   return add(letter, std::move(name), {}, std::move(help), Flag::Takes::kNothing,
              [&field](const Flag::Use& use) -> Result<> {

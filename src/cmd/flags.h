@@ -218,6 +218,12 @@ class FlagTable {
   /// As call, for a flag that takes no value.
   Flag& act(char letter, std::string name, std::string help, std::function<Result<>()> action);
 
+  /// The flags that are declared by now tell `on_use` that they are used, and do as before: for a
+  /// command that takes another's flags and has a use for some of them only. `word` is the flag's
+  /// name with its dashes.
+  using OnUse = std::function<void(const std::string& word, const Flag::Use& use)>;
+  void watch(const OnUse& on_use);
+
   [[nodiscard]] const std::deque<Flag>& flags() const { return flags_; }
   [[nodiscard]] const std::vector<std::string>& usage_lines() const { return usage_; }
   [[nodiscard]] std::string_view description() const { return description_; }

@@ -48,7 +48,7 @@ void LatencyAnalysis::leave(TaskState& task, bool is_runnable, uint64_t time) {
   task.wake_ns = is_runnable ? time : 0;
 }
 
-void LatencyAnalysis::come(TaskState& task, uint64_t time) {
+void LatencyAnalysis::come(TaskState& task, uint64_t time) const {
   if (task.state != State::kWaitsForCpu) return;
   if (time < task.wake_ns) {
     task.state = State::kIgnored;
@@ -59,6 +59,7 @@ void LatencyAnalysis::come(TaskState& task, uint64_t time) {
   uint64_t delay = time - task.wake_ns;
   sums.total_ns += delay;
   ++sums.delays;
+  if (options_.histograms) sums.histogram.add(delay);
   if (delay <= sums.longest_ns) return;
   sums.longest_ns = delay;
   sums.longest_start_ns = task.wake_ns;
@@ -105,33 +106,40 @@ std::vector<TaskLatency> LatencyAnalysis::result(bool by_name) const {
   for (size_t i = 0; i < states_.size(); ++i) {
     if (!states_[i].is_known) continue;
     rows.push_back(states_[i].sums);
-    rows.back().task = TaskId(i);
+    const Task& task = tasks_[TaskId(i)];
+    rows.back().tid = task.tid;
+    rows.back().name = task.name;
   }
-  std::ranges::stable_sort(rows, std::greater<>(),
-                           [this](const TaskLatency& row) { return tasks_[row.task].tid; });
-  if (!by_name) return rows;
+  sort_by_tid(rows);
+  return by_name ? merge_by_name(rows) : rows;
+}
 
+void sort_by_tid(std::vector<TaskLatency>& rows) {
+  std::ranges::stable_sort(rows, std::greater<>(), &TaskLatency::tid);
+}
+
+std::vector<TaskLatency> merge_by_name(const std::vector<TaskLatency>& rows) {
   std::map<std::string_view, TaskLatency, std::greater<>> by_names;
   for (const TaskLatency& row : rows) {
-    auto [found, is_new] = by_names.try_emplace(tasks_[row.task].name, row);
+    auto [found, is_new] = by_names.try_emplace(row.name, row);
     if (is_new) continue;
     TaskLatency& sum = found->second;
     ++sum.merged;
     sum.runtime_ns += row.runtime_ns;
     sum.delays += row.delays;
     sum.total_ns += row.total_ns;
+    sum.histogram.add(row.histogram);
     if (row.longest_ns <= sum.longest_ns) continue;
     sum.longest_ns = row.longest_ns;
     sum.longest_start_ns = row.longest_start_ns;
     sum.longest_end_ns = row.longest_end_ns;
   }
-  rows.clear();
-  for (const auto& [name, row] : by_names) rows.push_back(row);
-  return rows;
+  std::vector<TaskLatency> merged;
+  for (const auto& [name, row] : by_names) merged.push_back(row);
+  return merged;
 }
 
-Result<> sort_latencies(std::vector<TaskLatency>& rows, std::string_view keys,
-                        const TaskTable& tasks) {
+Result<> sort_latencies(std::vector<TaskLatency>& rows, std::string_view keys) {
   using Key = std::function<uint64_t(const TaskLatency&)>;
   std::vector<Key> chosen;
   for (std::string_view raw : split(keys, ',')) {
@@ -146,7 +154,7 @@ Result<> sort_latencies(std::vector<TaskLatency>& rows, std::string_view keys,
     else if (word == "runtime")
       chosen.emplace_back([](const TaskLatency& row) { return row.runtime_ns; });
     else if (word == "pid")
-      chosen.emplace_back([&](const TaskLatency& row) { return tasks[row.task].tid; });
+      chosen.emplace_back([](const TaskLatency& row) { return row.tid; });
     else
       return fail(ErrorCode::kUsage, "Unknown --sort key: `{}'", word);
   }

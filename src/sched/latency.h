@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "sched/delay_histogram.h"
 #include "sched/event_feed.h"
 #include "sched/task_table.h"
 
@@ -19,15 +20,24 @@ namespace sonde {
 
 /// A line of the table.
 struct TaskLatency {
-  TaskId task;          // the first one of those that were merged
-  uint32_t merged = 1;  // tasks of one name
+  uint32_t tid = 0;       // of the first one of those that were merged
+  std::string_view name;  // belongs to whoever made the line
+  uint32_t merged = 1;    // tasks of one name
   uint64_t runtime_ns = 0;
   uint64_t delays = 0;  // times that it got a CPU
   uint64_t total_ns = 0, longest_ns = 0;
   uint64_t longest_start_ns = 0, longest_end_ns = 0;
 
+  DelayHistogram histogram;
+
   [[nodiscard]] uint64_t average_ns() const { return delays == 0 ? 0 : total_ns / delays; }
 };
+
+/// Lines in order of their tids, largest first; what has the same tid stays in its order.
+void sort_by_tid(std::vector<TaskLatency>& rows);
+
+/// One line per name, by name, descending: the order in which perf's lines begin.
+[[nodiscard]] std::vector<TaskLatency> merge_by_name(const std::vector<TaskLatency>& rows);
 
 /// What of the recording contradicts itself.
 struct BadSchedEvents {
@@ -40,6 +50,7 @@ class LatencyAnalysis {
   struct Options {
     /// A recording of one CPU: it lacks what happened to its tasks on others.
     std::optional<uint32_t> only_cpu;
+    bool histograms = false;
   };
   explicit LatencyAnalysis(const Options& options) : options_(options) {}
 
@@ -64,7 +75,7 @@ class LatencyAnalysis {
 
   TaskState& state_of(uint32_t tid);
   static void leave(TaskState& task, bool is_runnable, uint64_t time);
-  static void come(TaskState& task, uint64_t time);
+  void come(TaskState& task, uint64_t time) const;
   void take_switch(const SchedEvent& event);
   void take_wakeup(const SchedEvent& event);
   void take_migration(const SchedEvent& event);
@@ -78,7 +89,6 @@ class LatencyAnalysis {
 
 /// Keys of `-s`: "runtime,switch,avg,max,pid". The rows are sorted stably, largest first.
 /// kUsage where a key is none.
-Result<> sort_latencies(std::vector<TaskLatency>& rows, std::string_view keys,
-                        const TaskTable& tasks);
+Result<> sort_latencies(std::vector<TaskLatency>& rows, std::string_view keys);
 
 }  // namespace sonde

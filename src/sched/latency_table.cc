@@ -21,9 +21,15 @@ std::string line(size_t length) {
   return " " + std::string(length, '-') + "\n";
 }
 
-void write_row(Sink& out, const TaskLatency& row, const Task& task) {
-  std::string name = row.merged > 1 ? fmt::format("  {}:({}) ", task.name, row.merged)
-                                    : fmt::format("  {}:{} ", task.name, task.tid);
+/// Idle time and tasks that never got a CPU are not.
+bool is_shown(const TaskLatency& row) {
+  constexpr std::string_view kIdle = "swapper";
+  return row.delays > 0 && row.name != kIdle;
+}
+
+void write_row(Sink& out, const TaskLatency& row) {
+  std::string name = row.merged > 1 ? fmt::format("  {}:({}) ", row.name, row.merged)
+                                    : fmt::format("  {}:{} ", row.name, row.tid);
   out.print(
       "{:<24}|{:11.3f} ms |{:9} | avg:{:8.3f} ms | max:{:8.3f} ms | max start: {:>12} s | "
       "max end: {:>12} s\n",
@@ -47,10 +53,17 @@ void write_flaws(Sink& out, const BadSchedEvents& bad, const FeedCounts& counts)
               counts.lost > 0 ? " (due to lost events?)" : "");
 }
 
-void write_latencies(Sink& out, const std::vector<TaskLatency>& rows,
-                     const LatencyAnalysis& analysis, const FeedCounts& counts) {
+void write_delays(Sink& out, const std::vector<TaskLatency>& rows) {
+  DelayHistogram all;
+  for (const TaskLatency& row : rows)
+    if (is_shown(row)) all.add(row.histogram);
+  write_histogram(out, all);
+  out.put('\n');
+}
+
+void write_latencies(Sink& out, const std::vector<TaskLatency>& rows, const BadSchedEvents& bad,
+                     const FeedCounts& counts) {
   constexpr size_t kWide = 139, kNarrow = 113, kTotal = 51;
-  constexpr std::string_view kIdle = "swapper";
   out.put('\n');
   out.write(line(kWide));
   out.write(
@@ -59,16 +72,15 @@ void write_latencies(Sink& out, const std::vector<TaskLatency>& rows,
   out.write(line(kWide));
   uint64_t runtime_ns = 0, delays = 0;
   for (const TaskLatency& row : rows) {
-    const Task& task = analysis.tasks()[row.task];
-    if (row.delays == 0 || task.name == kIdle) continue;
-    write_row(out, row, task);
+    if (!is_shown(row)) continue;
+    write_row(out, row);
     runtime_ns += row.runtime_ns;
     delays += row.delays;
   }
   out.write(line(kNarrow));
   out.print("  TOTAL:                |{:11.3f} ms |{:9} |\n", ms(runtime_ns), delays);
   out.write(line(kTotal));
-  write_flaws(out, analysis.bad(), counts);
+  write_flaws(out, bad, counts);
   out.put('\n');
 }
 

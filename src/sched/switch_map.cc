@@ -6,7 +6,7 @@ namespace sonde {
 namespace {
 
 constexpr size_t kCell = 4;  // " A0 "
-constexpr std::string_view kIdle = "swapper";
+constexpr std::string_view kIdleTask = "swapper";
 constexpr std::string_view kBlue = "\033[34m", kRedGround = "\033[41m", kPlain = "\033[m";
 
 bool has(const auto& list, const auto& value) {
@@ -53,7 +53,7 @@ bool SwitchMap::matches(const Task& task) const {
 bool SwitchMap::give_name(Shown& shown, const Task& task) {
   if (shown.name[0] != 0) return false;
   shown.has_color = has(options_.color_tids, task.tid);
-  if (task.name == kIdle) {
+  if (task.name == kIdleTask) {
     shown.name = {'.', ' '};
   } else if (!matches(task)) {
     shown.name = {'-', ' '};

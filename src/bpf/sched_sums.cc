@@ -1,0 +1,142 @@
+#include "bpf/sched_sums.h"
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <fcntl.h>
+#include <linux/bpf.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <optional>
+
+#include "base/bytes.h"
+#include "base/clock.h"
+#include "bpf/bpf_log.h"
+#include "bpf/bpf_ring.h"
+#include "bpf/kernel_btf.h"
+#include "bpf/programs/sched_sums.h"
+#include "bpf/skeletons/sched_sums.skel.h"
+
+namespace sonde {
+namespace {
+
+constexpr std::string_view kProgram = "the BPF program that adds up what the scheduler does";
+
+SchedSum sum_from(const sched_sum& kernel) {
+  static_assert(SCHED_DELAY_BUCKETS == SchedSum::kBuckets);
+  SchedSum sum;
+  sum.pid = kernel.pid;
+  sum.tid = kernel.tid;
+  sum.comm.assign(kernel.comm, ::strnlen(kernel.comm, sizeof kernel.comm));
+  sum.first_ns = kernel.first_ns;
+  sum.last_ns = kernel.last_ns;
+  sum.runtime_ns = kernel.runtime_ns;
+  sum.running_ns = kernel.phase_ns[SCHED_RUNS];
+  sum.runnable_ns = kernel.phase_ns[SCHED_WAITS_FOR_CPU];
+  sum.sleeping_ns = kernel.phase_ns[SCHED_SLEEPS];
+  sum.blocked_ns = kernel.phase_ns[SCHED_BLOCKED];
+  sum.delays = kernel.delays;
+  sum.delay_ns = kernel.delay_ns;
+  sum.longest_ns = kernel.longest_ns;
+  sum.longest_end_ns = kernel.longest_end_ns;
+  std::ranges::copy(kernel.buckets, sum.buckets.begin());
+  return sum;
+}
+
+}  // namespace
+
+struct SchedSums::State {
+  explicit State(sched_sums* opened) : skeleton(opened) {}
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State() { sched_sums__destroy(skeleton); }
+
+  /// Of bytes that the kernel wrote, whole structures; the rest is left alone.
+  size_t take(Bytes bytes) {
+    size_t taken = 0;
+    for (; bytes.size() - taken >= sizeof(sched_sum); taken += sizeof(sched_sum)) {
+      sched_sum kernel;
+      std::memcpy(&kernel, bytes.data() + taken, sizeof kernel);
+      sums.push_back(sum_from(kernel));
+    }
+    return taken;
+  }
+  Result<> read_living();
+
+  sched_sums* skeleton;
+  std::optional<BpfRing> ended;
+  std::vector<SchedSum> sums;
+};
+
+SchedSums::SchedSums(std::unique_ptr<State> state) : state_(std::move(state)) {}
+SchedSums::SchedSums(SchedSums&&) noexcept = default;
+SchedSums& SchedSums::operator=(SchedSums&&) noexcept = default;
+SchedSums::~SchedSums() = default;
+
+Result<SchedSums> SchedSums::open() {
+  BpfLog log;
+  auto state = std::make_unique<State>(sched_sums__open());
+  sched_sums* skeleton = state->skeleton;
+  if (skeleton == nullptr) return bpf_refused(log, "open", kProgram);
+  skeleton->rodata->has_prev_state = switches_tell_state();
+  if (sched_sums__load(skeleton) != 0) return bpf_refused(log, "load", kProgram);
+  int ring = bpf_map__fd(skeleton->maps.ended);
+  state->ended.emplace(TRY(BpfRing::map(Fd(::fcntl(ring, F_DUPFD_CLOEXEC, 0)),
+                                        bpf_map__max_entries(skeleton->maps.ended))));
+  if (sched_sums__attach(skeleton) != 0) return bpf_refused(log, "attach", kProgram);
+  return SchedSums(std::move(state));
+}
+
+void SchedSums::start() {
+  auto* shared = state_->skeleton->bss;
+  shared->enabled_at_ns = monotonic_ns();
+  __atomic_store_n(&shared->enabled, uint8_t{1}, __ATOMIC_RELEASE);
+}
+
+void SchedSums::collect() {
+  BpfRing& ring = *state_->ended;
+  ring.look();
+  for (Bytes record = ring.front(); !record.empty(); record = ring.front()) {
+    state_->take(record);
+    ring.pop();
+  }
+  ring.release();
+}
+
+Result<> SchedSums::State::read_living() {
+  BpfLog log;
+  Fd iterator(bpf_iter_create(bpf_link__fd(skeleton->links.read_sums)));
+  if (!iterator.valid()) return bpf_refused(log, "read the sums of", kProgram);
+  std::vector<std::byte> buffer(256 * sizeof(sched_sum));
+  size_t filled = 0;
+  while (true) {
+    ssize_t got = ::read(iterator.get(), buffer.data() + filled, buffer.size() - filled);
+    if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (got < 0) return bpf_refused(log, "read the sums of", kProgram);
+    if (got == 0) return {};
+    filled += static_cast<size_t>(got);
+    size_t taken = take({buffer.data(), filled});
+    filled -= taken;
+    std::memmove(buffer.data(), buffer.data() + taken, filled);
+  }
+}
+
+Result<std::vector<SchedSum>> SchedSums::stop() {
+  __atomic_store_n(&state_->skeleton->bss->enabled, uint8_t{0}, __ATOMIC_RELEASE);
+  TRY(state_->read_living());
+  collect();
+  std::ranges::stable_sort(state_->sums, {}, &SchedSum::last_ns);
+  return std::move(state_->sums);
+}
+
+uint64_t SchedSums::lost_threads() const {
+  return __atomic_load_n(&state_->skeleton->bss->lost_sums, __ATOMIC_RELAXED);
+}
+uint64_t SchedSums::lost_events() const {
+  return __atomic_load_n(&state_->skeleton->bss->lost_events, __ATOMIC_RELAXED);
+}
+
+}  // namespace sonde

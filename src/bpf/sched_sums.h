@@ -1,0 +1,68 @@
+// SchedSums: what the scheduler does with each thread of the machine, added up by BPF programs while
+// it happens: how long it runs, waits for a CPU and sleeps, and how its waits for a CPU spread.
+//
+//   SchedSums sums = TRY(SchedSums::open());
+//   sums.start();
+//   … sums.collect(), every now and then …
+//   for (const SchedSum& sum : TRY(sums.stop())) …
+//
+// The programs are attached as long as the object lives, and go with the process. A thread of which
+// nothing was heard (no switch, no wakeup) has no sums.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+
+namespace sonde {
+
+/// A thread, from the start of the measurement, or from its first moment on, to the end of either.
+/// Times are in ns, moments those of CLOCK_MONOTONIC.
+struct SchedSum {
+  /// Delays of less than 1 us, 2 us, 4 us …; the last one has no end.
+  static constexpr size_t kBuckets = 24;
+
+  uint32_t pid = 0, tid = 0;
+  std::string comm;  // its last one
+  uint64_t first_ns = 0, last_ns = 0;
+  uint64_t runtime_ns = 0;  // as the scheduler accounts for it
+  // What it did, by the clock: together last_ns - first_ns.
+  uint64_t running_ns = 0, runnable_ns = 0, sleeping_ns = 0;
+  uint64_t blocked_ns = 0;  // slept uninterruptibly: mostly for disks and locks
+  uint64_t delays = 0;      // times that it got a CPU
+  uint64_t delay_ns = 0, longest_ns = 0, longest_end_ns = 0;
+  std::array<uint32_t, kBuckets> buckets{};
+
+  friend bool operator==(const SchedSum&, const SchedSum&) = default;
+};
+
+class SchedSums {
+ public:
+  /// Errors say what the kernel refused, and its verifier's last words.
+  static Result<SchedSums> open();
+  SchedSums(SchedSums&&) noexcept;
+  SchedSums& operator=(SchedSums&&) noexcept;
+  ~SchedSums();
+
+  void start();
+  /// Takes the sums of threads that have ended, for which the kernel has room of a megabyte.
+  void collect();
+  /// Ends the measurement; each thread once, in order of their last moment.
+  Result<std::vector<SchedSum>> stop();
+
+  /// Threads whose sums are missing because there was no room.
+  [[nodiscard]] uint64_t lost_threads() const;
+  /// Switches and wakeups that are missing because there was no memory for their thread.
+  [[nodiscard]] uint64_t lost_events() const;
+
+ private:
+  struct State;
+  explicit SchedSums(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace sonde

@@ -1,0 +1,22 @@
+// What the kernel adds up of its scheduler while a command runs, or until it is interrupted:
+// `sched record --summary`, `sched latency --live`.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/env.h"
+#include "bpf/sched_sums.h"
+
+namespace sonde {
+
+struct MeasuredSchedule {
+  std::vector<SchedSum> sums;  // in order of the threads' last moments
+  uint64_t lost = 0;  // threads, and events of threads, for which there was no room
+  int status = 0;     // of the command
+};
+
+/// Of the whole machine. kNotFound where `command` cannot be run.
+Result<MeasuredSchedule> measure_schedule(const std::vector<std::string>& command);
+
+}  // namespace sonde
