@@ -3,8 +3,9 @@
 
 namespace sonde {
 
-/// Whether sched_switch hands over the state in which a task left its CPU (Linux 5.18; backported to
-/// some before). Without it the state is the task's own, which whoever wakes it may have changed.
+/// Whether sched_switch hands over the state in which a task left its CPU (Linux 5.18; backported
+/// to some before). Without it the state is the task's own, which whoever wakes it may have
+/// changed.
 [[nodiscard]] bool switches_tell_state();
 
 }  // namespace sonde

@@ -1,11 +1,9 @@
 #include "bpf/sched_sums.h"
 
 #include <bpf/bpf.h>
-#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <fcntl.h>
 #include <linux/bpf.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -16,6 +14,7 @@
 #include "base/clock.h"
 #include "bpf/bpf_log.h"
 #include "bpf/bpf_ring.h"
+#include "bpf/iterator_bytes.h"
 #include "bpf/kernel_btf.h"
 #include "bpf/programs/sched_sums.h"
 #include "bpf/skeletons/sched_sums.skel.h"
@@ -54,18 +53,6 @@ struct SchedSums::State {
   State& operator=(const State&) = delete;
   ~State() { sched_sums__destroy(skeleton); }
 
-  /// Of bytes that the kernel wrote, whole structures; the rest is left alone.
-  size_t take(Bytes bytes) {
-    size_t taken = 0;
-    for (; bytes.size() - taken >= sizeof(sched_sum); taken += sizeof(sched_sum)) {
-      sched_sum kernel;
-      std::memcpy(&kernel, bytes.data() + taken, sizeof kernel);
-      sums.push_back(sum_from(kernel));
-    }
-    return taken;
-  }
-  Result<> read_living();
-
   sched_sums* skeleton;
   std::optional<BpfRing> ended;
   std::vector<SchedSum> sums;
@@ -100,33 +87,23 @@ void SchedSums::collect() {
   BpfRing& ring = *state_->ended;
   ring.look();
   for (Bytes record = ring.front(); !record.empty(); record = ring.front()) {
-    state_->take(record);
+    sched_sum sum;
+    if (record.size() >= sizeof sum) {
+      std::memcpy(&sum, record.data(), sizeof sum);
+      state_->sums.push_back(sum_from(sum));
+    }
     ring.pop();
   }
   ring.release();
 }
 
-Result<> SchedSums::State::read_living() {
-  BpfLog log;
-  Fd iterator(bpf_iter_create(bpf_link__fd(skeleton->links.read_sums)));
-  if (!iterator.valid()) return bpf_refused(log, "read the sums of", kProgram);
-  std::vector<std::byte> buffer(256 * sizeof(sched_sum));
-  size_t filled = 0;
-  while (true) {
-    ssize_t got = ::read(iterator.get(), buffer.data() + filled, buffer.size() - filled);
-    if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
-    if (got < 0) return bpf_refused(log, "read the sums of", kProgram);
-    if (got == 0) return {};
-    filled += static_cast<size_t>(got);
-    size_t taken = take({buffer.data(), filled});
-    filled -= taken;
-    std::memmove(buffer.data(), buffer.data() + taken, filled);
-  }
-}
-
 Result<std::vector<SchedSum>> SchedSums::stop() {
   __atomic_store_n(&state_->skeleton->bss->enabled, uint8_t{0}, __ATOMIC_RELEASE);
-  TRY(state_->read_living());
+  BpfLog log;
+  bool is_read = read_iterator<sched_sum>(
+      bpf_link__fd(state_->skeleton->links.read_sums),
+      [&](const sched_sum& sum) { state_->sums.push_back(sum_from(sum)); });
+  if (!is_read) return bpf_refused(log, "read the sums of", kProgram);
   collect();
   std::ranges::stable_sort(state_->sums, {}, &SchedSum::last_ns);
   return std::move(state_->sums);

@@ -1,5 +1,6 @@
-// SchedSums: what the scheduler does with each thread of the machine, added up by BPF programs while
-// it happens: how long it runs, waits for a CPU and sleeps, and how its waits for a CPU spread.
+// SchedSums: what the scheduler does with each thread of the machine, added up by BPF programs
+// while it happens: how long it runs, waits for a CPU and sleeps, and how its waits for a CPU
+// spread.
 //
 //   SchedSums sums = TRY(SchedSums::open());
 //   sums.start();

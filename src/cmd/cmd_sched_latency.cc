@@ -3,6 +3,8 @@
 #include "cmd/measured_schedule.h"
 #include "sched/latency_table.h"
 #include "sched/sum_records.h"
+#include "sched/sums_of_events.h"
+#include "sched/wall_clock_table.h"
 
 namespace sonde {
 namespace {
@@ -24,6 +26,9 @@ The file is one of `sched record`, with events or, from `sched record --summary`
     flags.boolean('p', "pids", per_task_, "latency stats per pid instead of per comm");
     flags.number('C', "CPU", cpu_, "n", "CPU to profile on");
     flags.boolean(0, "live", live_, "measure now, in the kernel, instead of reading a file");
+    flags.boolean(0, "wall-clock", wall_clock_,
+                  "instead show how the life of each task divides: on a CPU, waiting for one, "
+                  "sleeping, blocked");
     flags.boolean(0, "histogram", histogram_, "also show how the delays of all tasks spread");
     input_.declare(flags);
   }
@@ -41,9 +46,9 @@ The file is one of `sched record`, with events or, from `sched record --summary`
     if (has_sched_sums(walk.events())) {
       TRY(check_sums(input_.chosen_path(env)));
       RecordedSums recorded = read_sched_sums(walk, env.losses);
-      return show(latencies_of(recorded.sums, !per_task_), {}, recorded.counts, env);
+      return show_sums(recorded.sums, recorded.counts, env);
     }
-    return analyse(walk, env);
+    return wall_clock_ ? divide(walk, env) : analyse(walk, env);
   }
 
  private:
@@ -51,7 +56,7 @@ The file is one of `sched record`, with events or, from `sched record --summary`
   [[nodiscard]] Result<> check_sums(std::string_view name) const {
     if (cpu_ && *cpu_ >= 0)
       return fail(ErrorCode::kUsage,
-                  "Error: {}: sums are of all CPUs; -C needs a recording of events", name);
+                  "Error: {}: sums are of all CPUs; -C is for the table of events", name);
     return {};
   }
 
@@ -62,8 +67,20 @@ The file is one of `sched record`, with events or, from `sched record --summary`
     counts.records = measured.sums.size() + measured.lost;
     counts.lost = measured.lost;
     counts.lost_chunks = 1;
-    TRY(show(latencies_of(measured.sums, !per_task_), {}, counts, env));
+    TRY(show_sums(measured.sums, counts, env));
     return measured.status;
+  }
+
+  Result<int> divide(FileWalk& walk, Env& env) {
+    TRY(check_sums("--wall-clock"));
+    SumsOfEvents sums;
+    SchedFeed feed(walk, env.losses);
+    feed.want(SumsOfEvents::wanted(feed));
+    feed.sort_where_taken();
+    feed.run([&](std::span<const SchedEvent> events) {
+      for (const SchedEvent& event : events) sums.take(event, feed);
+    });
+    return show_sums(sums.result(), feed.counts(), env);
   }
 
   Result<int> analyse(FileWalk& walk, Env& env) {
@@ -80,6 +97,13 @@ The file is one of `sched record`, with events or, from `sched record --summary`
     return show(analysis.result(!per_task_), analysis.bad(), feed.counts(), env);
   }
 
+  Result<int> show_sums(const std::vector<SchedSum>& sums, const FeedCounts& counts, Env& env) {
+    if (!wall_clock_) return show(latencies_of(sums, !per_task_), {}, counts, env);
+    write_wall_clock(env.out, lives_of(sums, !per_task_));
+    write_flaws(env.out, {}, counts);
+    return 0;
+  }
+
   Result<int> show(std::vector<TaskLatency> rows, const BadSchedEvents& bad,
                    const FeedCounts& counts, Env& env) {
     TRY(sort_latencies(rows, sort_));
@@ -90,7 +114,7 @@ The file is one of `sched record`, with events or, from `sched record --summary`
 
   RecordingInput input_;
   std::string sort_ = "avg, max, switch, runtime";
-  bool per_task_ = false, live_ = false, histogram_ = false;
+  bool per_task_ = false, live_ = false, histogram_ = false, wall_clock_ = false;
   std::optional<int64_t> cpu_;
 };
 

@@ -12,8 +12,8 @@ namespace sonde {
 
 struct MeasuredSchedule {
   std::vector<SchedSum> sums;  // in order of the threads' last moments
-  uint64_t lost = 0;  // threads, and events of threads, for which there was no room
-  int status = 0;     // of the command
+  uint64_t lost = 0;           // threads, and events of threads, for which there was no room
+  int status = 0;              // of the command
 };
 
 /// Of the whole machine. kNotFound where `command` cannot be run.

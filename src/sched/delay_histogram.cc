@@ -22,8 +22,8 @@ void write_histogram(Sink& out, const DelayHistogram& histogram) {
   auto has_any = [](uint64_t count) { return count > 0; };
   const auto& counts = histogram.counts;
   auto first = static_cast<size_t>(std::ranges::find_if(counts, has_any) - counts.begin());
-  auto end = static_cast<size_t>(
-      std::find_if(counts.rbegin(), counts.rend(), has_any).base() - counts.begin());
+  auto end = static_cast<size_t>(std::find_if(counts.rbegin(), counts.rend(), has_any).base() -
+                                 counts.begin());
   uint64_t most = std::ranges::max(counts);
   out.print("#  {:^16} | {:>10} | {:<{}} |\n", "DELAY", "COUNT", "GRAPH", kBarWidth);
   for (size_t i = first; i < end; ++i) {

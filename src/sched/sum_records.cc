@@ -37,8 +37,8 @@ EventDesc sched_sums_event() {
   event.attr.type = abi::kTypeSoftware;
   event.attr.config = abi::kSwBpfOutput;
   event.attr.sample_period = 1;
-  event.attr.sample_type = abi::kSampleIp | abi::kSampleTid | abi::kSampleTime |
-                           abi::kSamplePeriod | abi::kSampleRaw;
+  event.attr.sample_type =
+      abi::kSampleIp | abi::kSampleTid | abi::kSampleTime | abi::kSamplePeriod | abi::kSampleRaw;
   event.attr.sample_id_all = 1;
   event.attr.use_clockid = 1;
   event.attr.clockid = CLOCK_MONOTONIC;

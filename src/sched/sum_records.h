@@ -4,8 +4,8 @@
 // CPU, in ns. The rest is raw data of 204 bytes:
 //
 //   u32 version, 1 │ char comm[16] │ u64 × 11: first and last moment; run time; by the clock:
-//   running, runnable, sleeping, blocked; delays: number, sum, the longest, its end │ u32 × 24: delays
-//   of less than 1 us, 2 us, 4 us …
+//   running, runnable, sleeping, blocked; delays: number, sum, the longest, its end │ u32 × 24:
+//   delays of less than 1 us, 2 us, 4 us …
 //
 // Times are in ns of CLOCK_MONOTONIC, as the event's attr says.
 #pragma once

@@ -93,6 +93,33 @@ class SchedSums(unittest.TestCase):
             self.assertAlmostEqual(run, own_run / 1e6, delta=20 + own_run / 1e6 / 2)
             self.assertAlmostEqual(average * switches, own_delay / 1e6, delta=10 + own_delay / 1e6 / 2)
 
+    def lives(self, *arguments):
+        found = {}
+        text = self.sched("latency", "--wall-clock", *arguments).stdout
+        for line in text.splitlines():
+            if match := re.match(r"^  (\S.*):\(?\d+\)? +\| +([\d.]+) \|" + r" +(\d+)\.(\d) % \|" * 4 + "$", line):
+                digits = [int(digit) for digit in match.groups()[2:]]
+                shares = [10 * whole + part for whole, part in zip(digits[::2], digits[1::2])]
+                self.assertIn(sum(shares), (0, 1000), line)
+                found[match[1]] = (float(match[2]), shares)
+        self.assertTrue(found, text)
+        return found
+
+    def test_lives_divide(self):
+        self.sched("record", "--summary", "-q", "-o", "sums.data", "--", SONDE, "sched", "record", "-q", "-N", "-k", "mono", "-m", "4096",
+                   "-o", "events.data", "--", "sh", "-c", LOAD)
+        sums, events = self.lives("-i", "sums.data"), self.lives("-i", "events.data")
+        dropped = "context switch bugs" in self.sched("latency", "-i", "events.data").stdout
+        for name in ("sonde-ping", "sonde-pong"):
+            self.assertGreater(sums[name][0], 1)
+            self.assertGreater(sums[name][1][0], 0)
+            # sonde-ping goes on for a moment when the recording of events has ended.
+            self.assertAlmostEqual(sums[name][0], events[name][0], delta=20 + events[name][0] / 5)
+            if not dropped:
+                for a, b in zip(sums[name][1], events[name][1]):
+                    self.assertAlmostEqual(a, b, delta=100)
+        self.assertIn("sonde-pong", self.lives("--live", "--", "sh", "-c", LOAD))
+
     def test_per_task_and_histogram(self):
         self.sched("record", "--summary", "-q", "--", "sh", "-c", LOAD)
         text = self.sched("latency", "-p", "--histogram").stdout

@@ -10,7 +10,7 @@
 char LICENSE[] SEC("license") = "GPL";
 
 enum { RING_BYTES = 1 << 20 };
-enum { STATE_UNINTERRUPTIBLE = 2, STATE_DEAD = 0x80 };
+enum { STATE_UNINTERRUPTIBLE = 2, STATE_DEAD = 0x80, STATE_NO_LOAD = 0x400 };
 
 struct task_struct___sched {
   __s32 pid;
@@ -80,8 +80,10 @@ static struct sched_sum* sum_of(struct task_struct* task, __u32 phase, __u64 now
 
 static void change(struct sched_sum* sum, __u32 phase, __u64 now) {
   // Clocks of CPUs may differ by a little.
-  if (now > sum->since_ns) sum->phase_ns[sum->phase & (SCHED_PHASES - 1)] += now - sum->since_ns;
-  sum->since_ns = now;
+  if (now > sum->since_ns) {
+    sum->phase_ns[sum->phase & (SCHED_PHASES - 1)] += now - sum->since_ns;
+    sum->since_ns = now;
+  }
   sum->phase = phase;
 }
 
@@ -108,9 +110,9 @@ static void count_delay(struct sched_sum* sum, __u64 now) {
   sum->longest_end_ns = now;
 }
 
-static void finish(struct sched_sum* sum, struct task_struct* task, __u64 now) {
+static void finish(struct sched_sum* sum, struct task_struct* task) {
   sum->runtime_ns = runtime_of(task) - sum->accounted_ns;
-  sum->last_ns = now;
+  sum->last_ns = sum->since_ns;
   bpf_probe_read_kernel(sum->comm, sizeof(sum->comm), task->comm);
 }
 
@@ -118,12 +120,12 @@ static void leaves(struct task_struct* task, _Bool preempted, __u32 state, __u64
   struct sched_sum* sum = sum_of(task, SCHED_RUNS, now);
   if (!sum) return;
   _Bool runnable = preempted || state == 0;
-  change(sum, runnable                        ? SCHED_WAITS_FOR_CPU
-              : state & STATE_UNINTERRUPTIBLE ? SCHED_BLOCKED
-                                              : SCHED_SLEEPS, now);
+  // Kernel threads without work say that they are uninterruptible, but not to be counted as load.
+  _Bool blocked = (state & (STATE_UNINTERRUPTIBLE | STATE_NO_LOAD)) == STATE_UNINTERRUPTIBLE;
+  change(sum, runnable ? SCHED_WAITS_FOR_CPU : blocked ? SCHED_BLOCKED : SCHED_SLEEPS, now);
   sum->runnable_ns = now;
   if (preempted || !(state & STATE_DEAD)) return;
-  finish(sum, task, now);
+  finish(sum, task);
   if (bpf_ringbuf_output(&ended, sum, sizeof(*sum), BPF_RB_NO_WAKEUP) != 0) __sync_fetch_and_add(&lost_sums, 1);
 }
 
@@ -187,7 +189,7 @@ int read_sums(struct bpf_iter__task* context) {
   struct sched_sum copy = *sum;
   __u64 now = bpf_ktime_get_ns();
   change(&copy, copy.phase, now);
-  finish(&copy, task, now);
+  finish(&copy, task);
   bpf_seq_write(context->meta->seq, &copy, sizeof(copy));
   return 0;
 }

@@ -17,8 +17,8 @@ enum sched_phase {
 struct sched_sum {
   unsigned int pid, tid;
   char comm[16];
-  unsigned long long first_ns; /* from then on it is known what it did */
-  unsigned long long last_ns;  /* until then; while it lives: when the sums were read */
+  unsigned long long first_ns;   /* from then on it is known what it did */
+  unsigned long long last_ns;    /* until then; while it lives: when the sums were read */
   unsigned long long runtime_ns; /* as the scheduler accounts for it */
   unsigned long long phase_ns[SCHED_PHASES];
   unsigned long long delays; /* times that it got a CPU that it had waited for */
