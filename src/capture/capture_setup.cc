@@ -12,6 +12,7 @@
 #include "capture/event_config.h"
 #include "capture/event_opener.h"
 #include "capture/made_events.h"
+#include "capture/off_cpu_event.h"
 #include "capture/synthesis_cgroup.h"
 
 namespace sonde {
@@ -145,6 +146,7 @@ Result<Capture> set_up_capture(const RecordOptions& options, bool pipe_output, E
 
   EventList list = options.events;
   if (list.empty()) list.append({default_event(env.sys)});
+  if (options.off_cpu.enabled) list.append({off_cpu_event()});
   TRY(check_terms(list, options, env));
   SamplingOptions sampling = options.sampling;
   // A thread is recorded for itself: what it starts is not, unless that is asked for.

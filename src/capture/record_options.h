@@ -134,6 +134,12 @@ struct ControlOptions {
   [[nodiscard]] bool any() const { return !fifo.empty() || fd >= 0; }
 };
 
+/// --off-cpu
+struct OffCpuOptions {
+  bool enabled = false;
+  uint64_t long_ms = 500;  // --off-cpu-thresh: waits from here on have a sample of their own
+};
+
 class MadeEvents;
 class RecordTransform;
 
@@ -150,6 +156,7 @@ struct RecordOptions {
   OutputOptions output;
   BuildIdOptions build_ids;
   ControlOptions control;
+  OffCpuOptions off_cpu;
   Affinity affinity = Affinity::kSystem;
   int realtime_priority = 0;  // -r
   bool quiet = false;

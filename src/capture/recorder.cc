@@ -19,6 +19,7 @@
 #include "capture/event_switch.h"
 #include "capture/lost_counts.h"
 #include "capture/object_keeping.h"
+#include "capture/off_cpu_recorder.h"
 #include "capture/poller.h"
 #include "capture/preamble.h"
 #include "capture/record_output.h"
@@ -46,18 +47,21 @@ class Recorder {
         poller_(poller),
         capture_(capture),
         events_(env.sys, capture.events),
-        commands_({[this](bool on) { on ? events_.enable() : events_.disable(); },
+        commands_({[this](bool on) { switch_events(on); },
                    [this](std::string_view name, bool on) { return events_.set_one(name, on); },
                    [this](std::string_view text) { say(options_, env_, text); }},
                   env, capture.events),
-        scan_(capture.attrs(), {.objects = options.build_ids.collect,
-                                .all_objects = options.build_ids.all,
-                                .call_chains = options.sampling.call_graph != CallGraphMode::kNone,
-                                .hold_files = options.build_ids.collect}),
+        scan_(capture.attrs(),
+              {.objects = options.build_ids.collect,
+               .all_objects = options.build_ids.all,
+               .call_chains =
+                   options.sampling.call_graph != CallGraphMode::kNone || options.off_cpu.enabled,
+               .hold_files = options.build_ids.collect}),
         drain_(scan_, options) {}
 
   Result<int> run() {
     TRY(begin_output());
+    if (options_.off_cpu.enabled) off_cpu_.emplace(TRY(OffCpuRecorder::open(capture_, options_)));
     TRY(watch());
     keep(raise_recorder_priority(options_));
     keep(begin_file());
@@ -179,20 +183,27 @@ class Recorder {
     if (options_.delay.any())
       say(options_, env_, "Events disabled");
     else if (!capture_.target.is_command())
-      events_.enable();
+      switch_events(true);
     if (trigger_) trigger_->enable();
     if (capture_.workload) capture_.workload->start();
     if (delay_) delay_->start();
     if (switch_timer_.valid()) arm_switch_timer();
   }
 
+  void switch_events(bool on) {
+    on ? events_.enable() : events_.disable();
+    if (off_cpu_) off_cpu_->set(on ? OffCpu::Phase::kOn : OffCpu::Phase::kOff);
+  }
+
   Result<int> finish() {
     if (capture_.workload && !child_ended_) capture_.workload->signal(SIGTERM);
     events_.disable();
+    if (off_cpu_) off_cpu_->set(OffCpu::Phase::kOver);
     if (threads_) keep(threads_->stop());
     if (bpf_watch_) keep_bpf_programs();
     keep(read_rings(true));
     keep(read_backward_rings());
+    keep(end_off_cpu());
     if (capture_.workload) (void)capture_.workload->reap(true);
     if (!options_.quiet && !exec_error_)
       env_.err.print("[ {} record: Woken up {} times to write data ]\n", env_.tool, wakeups_);
@@ -233,6 +244,14 @@ class Recorder {
 
   // --- reading ---
 
+  Result<> end_off_cpu() {
+    if (!off_cpu_) return {};
+    ByteBuilder records;
+    TRY(off_cpu_->write_rest(records));
+    off_cpu_->say_lost(options_, env_);
+    return write_own(records);
+  }
+
   Result<> read_rings(bool all) {
     if (threads_ && !all) return {};
     size_t most = 0;
@@ -241,7 +260,10 @@ class Recorder {
     wait_ms_ = pace_.next_wait_ms(DrainPace::Clock::now(), most,
                                   capture_.rings->rings().front().buffer.data_size());
     limit_wait();
-    if (most == 0) return {};
+    ByteBuilder waits;
+    if (off_cpu_) off_cpu_->write_long(waits);
+    TRY(write_own(waits));
+    if (most + waits.size() == 0) return {};
     ByteBuilder round;
     encode_empty(abi::kRecordFinishedRound, round);
     TRY(main_->own(round.view()));
@@ -417,6 +439,7 @@ class Recorder {
   std::optional<StreamThreads> threads_;
   std::optional<SwitchTrigger> trigger_;
   std::optional<BpfWatch> bpf_watch_;
+  std::optional<OffCpuRecorder> off_cpu_;
   std::optional<DelaySchedule> delay_;
   std::optional<ControlChannel> control_;
   Fd switch_timer_;

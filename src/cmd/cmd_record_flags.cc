@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <ctime>
 
 #include "abi/regs.h"
 #include "base/text.h"
@@ -121,6 +122,24 @@ void RecordFlags::declare_run(FlagTable& flags) {
                options_.control = TRY(parse_control(text));
                return {};
              });
+  flags
+      .call(0, "off-cpu", "ms",
+            "also record where threads wait, and for how long; with a value: as --off-cpu-thresh",
+            [this](std::string_view ms) -> Result<> {
+              options_.off_cpu.enabled = true;
+              if (!ms.empty()) options_.off_cpu.long_ms = TRY(detail::number_from<uint64_t>(ms));
+              return {};
+            })
+      .when_bare("")
+      .on_negation([this] { options_.off_cpu.enabled = false; });
+  flags.call(0, "off-cpu-thresh", "ms",
+             "waits from this length on have a sample of their own, shorter ones are added up "
+             "(default: 500)",
+             [this](std::string_view ms) -> Result<> {
+               options_.off_cpu.enabled = true;
+               options_.off_cpu.long_ms = TRY(detail::number_from<uint64_t>(ms));
+               return {};
+             });
   flags.boolean(0, "dry-run", dry_run_, "Parse options then exit");
   flags.count('v', "verbose", options_.verbose, "be more verbose (show counter open errors, etc)");
   flags.boolean('q', "quiet", options_.quiet, "don't print any warnings or messages");
@@ -145,12 +164,6 @@ void RecordFlags::declare_refused(FlagTable& flags) {
       .when_bare("");
   refuse(0, "setup-filter", "pin|unpin", "Pin or unpin BPF filters",
          "--setup-filter: BPF filters are not supported: use --filter on tracepoints");
-  refuse(0, "off-cpu-thresh", "ms", "Start dumping off-cpu samples from this time on",
-         "--off-cpu-thresh: off-cpu profiling is not supported: use -e sched:sched_switch -g");
-  flags.act(0, "off-cpu", "Enable off-cpu analysis", [this]() -> Result<> {
-    refused_ = "--off-cpu: off-cpu profiling is not supported: use -e sched:sched_switch -g";
-    return {};
-  });
   flags.act(0, "latency", "Enable data collection for latency profiling", [this]() -> Result<> {
     refused_ = "--latency: latency profiling is not supported";
     return {};
@@ -204,6 +217,7 @@ Result<RecordOptions> RecordFlags::settle(Env& env, const Arguments& arguments) 
   settle_build_ids(env);
   settle_bundle();
   TRY(refuse_conflicts());
+  TRY(settle_off_cpu());
   settle_unwinding(env);
   settle_compression(env);
   return options_;
@@ -272,6 +286,28 @@ Result<> RecordFlags::refuse_conflicts() const {
   }
   if (pipe && options_.switch_output.enabled)
     return fail(ErrorCode::kFailed, "--switch-output needs a file: a pipe cannot be renamed");
+  return {};
+}
+
+/// BPF programs read CLOCK_MONOTONIC, so everything does.
+Result<> RecordFlags::settle_off_cpu() {
+  if (!options_.off_cpu.enabled) return {};
+  if (options_.sampling.clockid.value_or(CLOCK_MONOTONIC) != CLOCK_MONOTONIC)
+    return fail(ErrorCode::kUsage, "--off-cpu: times are those of -k mono, no other clock's");
+  std::string_view other = !options_.target.cpus.empty()    ? "-C"
+                           : !options_.cgroups.empty()      ? "-G"
+                           : options_.output.threads        ? "--threads"
+                           : options_.sampling.overwrite    ? "--overwrite"
+                           : !options_.sampling.timestamps  ? "--no-timestamp"
+                           : options_.switch_output.enabled ? "--switch-output"
+                                                            : "";
+  if (!other.empty())
+    return fail(ErrorCode::kUsage,
+                "--off-cpu does not go with {}: it measures threads, or all of the machine's, and "
+                "writes what it added up at the end",
+                other);
+  options_.sampling.clockid = CLOCK_MONOTONIC;
+  options_.sampling.timestamps_given = true;
   return {};
 }
 

@@ -55,6 +55,7 @@ class RecordFlags {
   Result<> set_switch_output(std::string_view text);
   Result<> refuse_conflicts() const;
   void settle_build_ids(const Env& env);
+  Result<> settle_off_cpu();
   void settle_bundle();
   void settle_unwinding(Env& env);
   void settle_compression(const Env& env);

@@ -128,8 +128,9 @@ class EventColumns {
     return builder_.add_column(event.empty() ? "samples" : event, "samples");
   }
   static std::string unit_of(std::string_view event) {
-    bool is_clock = event.starts_with("cpu-clock") || event.starts_with("task-clock");
-    return is_clock ? "nanoseconds" : "events";
+    bool is_time = event.starts_with("cpu-clock") || event.starts_with("task-clock") ||
+                   event.starts_with("offcpu-time");
+    return is_time ? "nanoseconds" : "events";
   }
 
   const SessionStacksOptions& options_;

@@ -6,6 +6,7 @@
 #include <tsl/robin_set.h>
 
 #include "base/text.h"
+#include "perfdata/off_cpu_sample.h"
 #include "profile/call_trie.h"
 #include "profile/path_order.h"
 #include "stacks/alike_paths.h"
@@ -222,7 +223,8 @@ class SessionStacks {
     bool is_clock =
         event.attr.type == abi::kTypeSoftware &&
         (event.attr.config == abi::kSwCpuClock || event.attr.config == abi::kSwTaskClock);
-    return is_clock ? "nanoseconds" : "events";
+    bool is_time = is_clock || is_off_cpu_event(event.attr, event.name);
+    return is_time ? "nanoseconds" : "events";
   }
 
   // Samples into uses.

@@ -131,7 +131,7 @@ class RecordTest(unittest.TestCase):
 
     def test_what_is_refused_says_why(self):
         for arguments, text in ((["-S", "true"], "No AUX area tracing to snapshot"),
-                                (["--off-cpu", "true"], "not supported"),
+                                (["--latency", "true"], "not supported"),
                                 (["-b", "-e", "cpu-clock", "true"], "branch stack sampling"),
                                 (["-e", "instructions", "true"], None),
                                 (["-F", "99", "-c", "1", "true"], "at the same time"),

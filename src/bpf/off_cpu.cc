@@ -1,0 +1,142 @@
+#include "bpf/off_cpu.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <fcntl.h>
+#include <linux/bpf.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <optional>
+
+#include "bpf/bpf_log.h"
+#include "bpf/bpf_ring.h"
+#include "bpf/iterator_bytes.h"
+#include "bpf/kernel_btf.h"
+#include "bpf/programs/off_cpu.h"
+#include "bpf/skeletons/off_cpu.skel.h"
+
+namespace sonde {
+namespace {
+
+constexpr std::string_view kWaitMeasurer = "the BPF program that measures waits off the CPU";
+
+OffCpu::State state_from(uint32_t number) {
+  return number == OFF_CPU_WAITS_FOR_IO ? OffCpu::State::kWaitsForIo
+         : number == OFF_CPU_BLOCKED    ? OffCpu::State::kBlocked
+                                        : OffCpu::State::kSleeps;
+}
+
+}  // namespace
+
+struct OffCpu::Programs {
+  explicit Programs(off_cpu* opened) : skeleton(opened) {}
+  Programs(const Programs&) = delete;
+  Programs& operator=(const Programs&) = delete;
+  ~Programs() { off_cpu__destroy(skeleton); }
+
+  [[nodiscard]] std::vector<uint64_t> stack(int number) const {
+    if (number < 0) return {};
+    std::array<uint64_t, OFF_CPU_STACK_DEPTH> found{};
+    if (bpf_map_lookup_elem(bpf_map__fd(skeleton->maps.stacks), &number, found.data()) != 0)
+      return {};
+    return {found.begin(), std::ranges::find(found, uint64_t{0})};
+  }
+  [[nodiscard]] Wait wait_of(const off_cpu_key& key) const {
+    Wait wait;
+    wait.pid = key.pid;
+    wait.tid = key.tid;
+    wait.state = state_from(key.state);
+    wait.kernel_stack = stack(key.kernel_stack);
+    wait.user_stack = stack(key.user_stack);
+    return wait;
+  }
+  [[nodiscard]] Wait wait_of(const off_cpu_wait& from) const {
+    Wait wait = wait_of(from.key);
+    wait.total_ns = from.end_ns - from.begin_ns;
+    wait.runnable_ns = from.runnable_ns;
+    wait.end_ns = from.end_ns;
+    return wait;
+  }
+
+  off_cpu* skeleton;
+  std::optional<BpfRing> ring;
+};
+
+OffCpu::OffCpu(std::unique_ptr<Programs> programs) : programs_(std::move(programs)) {}
+OffCpu::OffCpu(OffCpu&&) noexcept = default;
+OffCpu& OffCpu::operator=(OffCpu&&) noexcept = default;
+OffCpu::~OffCpu() = default;
+
+Result<OffCpu> OffCpu::open(const Options& options) {
+  BpfLog log;
+  auto programs = std::make_unique<Programs>(off_cpu__open());
+  off_cpu* skeleton = programs->skeleton;
+  if (skeleton == nullptr) return bpf_refused(log, "open", kWaitMeasurer);
+  skeleton->rodata->has_prev_state = switches_tell_state();
+  skeleton->rodata->all_tasks = options.all_tasks;
+  skeleton->rodata->inherit = options.inherit;
+  skeleton->rodata->enable_on_exec = options.enable_on_exec;
+  skeleton->rodata->long_ns = options.long_ns;
+  if (off_cpu__load(skeleton) != 0) return bpf_refused(log, "load", kWaitMeasurer);
+  for (uint32_t tid : options.tids) {
+    uint8_t yes = 1;
+    if (bpf_map_update_elem(bpf_map__fd(skeleton->maps.tasks), &tid, &yes, BPF_ANY) != 0)
+      return bpf_refused(log, "fill the tables of", kWaitMeasurer);
+  }
+  int ring = bpf_map__fd(skeleton->maps.long_waits);
+  programs->ring.emplace(TRY(BpfRing::map(Fd(::fcntl(ring, F_DUPFD_CLOEXEC, 0)),
+                                          bpf_map__max_entries(skeleton->maps.long_waits))));
+  if (off_cpu__attach(skeleton) != 0) return bpf_refused(log, "attach", kWaitMeasurer);
+  return OffCpu(std::move(programs));
+}
+
+void OffCpu::set(Phase phase) {
+  __atomic_store_n(&programs_->skeleton->bss->enabled, static_cast<uint8_t>(phase),
+                   __ATOMIC_RELEASE);
+}
+
+std::vector<OffCpu::Wait> OffCpu::long_waits() {
+  std::vector<Wait> waits;
+  BpfRing& ring = *programs_->ring;
+  ring.look();
+  for (Bytes record = ring.front(); !record.empty(); record = ring.front()) {
+    off_cpu_wait wait;
+    if (record.size() >= sizeof wait) {
+      std::memcpy(&wait, record.data(), sizeof wait);
+      waits.push_back(programs_->wait_of(wait));
+    }
+    ring.pop();
+  }
+  ring.release();
+  return waits;
+}
+
+Result<std::vector<OffCpu::Wait>> OffCpu::rest() {
+  std::vector<Wait> waits = long_waits();
+  BpfLog log;
+  bool is_read = read_iterator<off_cpu_wait>(
+      bpf_link__fd(programs_->skeleton->links.read_waits),
+      [&](const off_cpu_wait& wait) { waits.push_back(programs_->wait_of(wait)); });
+  if (!is_read) return bpf_refused(log, "read the waits of", kWaitMeasurer);
+  int sums = bpf_map__fd(programs_->skeleton->maps.sums);
+  off_cpu_key key{};
+  for (const void* before = nullptr; bpf_map_get_next_key(sums, before, &key) == 0; before = &key) {
+    off_cpu_sum sum{};
+    if (bpf_map_lookup_elem(sums, &key, &sum) != 0) continue;
+    Wait& wait = waits.emplace_back(programs_->wait_of(key));
+    wait.count = sum.count;
+    wait.total_ns = sum.total_ns;
+    wait.runnable_ns = sum.runnable_ns;
+  }
+  return waits;
+}
+
+OffCpu::Lost OffCpu::lost() const {
+  const auto* counters = programs_->skeleton->bss;
+  return {counters->lost_waits, counters->lost_ns, counters->lost_stacks};
+}
+
+}  // namespace sonde

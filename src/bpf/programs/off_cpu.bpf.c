@@ -1,0 +1,158 @@
+// Measures how long threads are off their CPUs of their own will, with the call chains of where they wait: added up per chain; long
+// waits are sent one by one.
+#include "follow_hooks.h"
+#include "off_cpu.h"
+
+char LICENSE[] SEC("license") = "GPL";
+
+enum { MAP_TYPE_STACK_TRACE = 7 };
+enum { USER_STACK = 1 << 8, FAST_STACK_CMP = 1 << 9 };
+enum { STATE_INTERRUPTIBLE = 1, STATE_UNINTERRUPTIBLE = 2, FLAG_KERNEL_THREAD = 0x00200000 };
+enum { RING_BYTES = 1 << 18, STACKS = 16384, ROWS = 16384 };
+
+struct task_struct___off_cpu {
+  unsigned int flags;
+  unsigned int in_iowait : 1;
+} KERNEL_TYPE;
+
+struct bpf_iter_meta {
+  struct seq_file* seq;
+} KERNEL_TYPE;
+struct bpf_iter__task {
+  struct bpf_iter_meta* meta;
+  struct task_struct* task;
+} KERNEL_TYPE;
+
+struct off_cpu {
+  struct off_cpu_key key;
+  __u64 since_ns;  // 0: it is not off its CPU, or not of its own will
+  __u64 woken_ns;
+};
+
+struct {
+  __uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+  __uint(map_flags, BPF_F_NO_PREALLOC);
+  __type(key, int);
+  __type(value, struct off_cpu);
+} waits SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_HASH);
+  __uint(max_entries, ROWS);
+  __type(key, struct off_cpu_key);
+  __type(value, struct off_cpu_sum);
+} sums SEC(".maps");
+
+struct {
+  __uint(type, MAP_TYPE_STACK_TRACE);
+  __uint(max_entries, STACKS);
+  __uint(key_size, sizeof(__u32));
+  __uint(value_size, OFF_CPU_STACK_DEPTH * sizeof(__u64));
+} stacks SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_RINGBUF);
+  __uint(max_entries, RING_BYTES);
+} long_waits SEC(".maps");
+
+// Settings, written before the programs are attached.
+const volatile __u8 has_prev_state = 0;
+const volatile __u64 long_ns = 0;  // from here on waits are told by themselves
+
+// What there was no room for. In ns: lost_ns.
+__u64 lost_waits = 0, lost_ns = 0, lost_stacks = 0;
+
+static void lose(__u64 ns) {
+  __sync_fetch_and_add(&lost_waits, 1);
+  __sync_fetch_and_add(&lost_ns, ns);
+}
+
+static void leaves(void* context, struct task_struct* task, __u32 state, __u64 now) {
+  struct task_struct___off_cpu* details = (struct task_struct___off_cpu*)task;
+  // Kernel threads wait all the time, for work.
+  if (!(state & (STATE_INTERRUPTIBLE | STATE_UNINTERRUPTIBLE)) || task->pid == 0 || (details->flags & FLAG_KERNEL_THREAD)) return;
+  if (!is_followed()) return;
+  struct off_cpu* wait = bpf_task_storage_get(&waits, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+  if (!wait) return lose(0);
+  wait->key.pid = (__u32)task->tgid;
+  wait->key.tid = (__u32)task->pid;
+  wait->key.state = BPF_CORE_READ_BITFIELD(details, in_iowait) ? OFF_CPU_WAITS_FOR_IO
+                    : state & STATE_UNINTERRUPTIBLE            ? OFF_CPU_BLOCKED
+                                                               : OFF_CPU_SLEEPS;
+  wait->key.kernel_stack = (int)bpf_get_stackid(context, &stacks, FAST_STACK_CMP);
+  wait->key.user_stack = (int)bpf_get_stackid(context, &stacks, FAST_STACK_CMP | USER_STACK);
+  if (wait->key.kernel_stack < 0) __sync_fetch_and_add(&lost_stacks, 1);
+  wait->woken_ns = 0;
+  wait->since_ns = now;
+}
+
+static void describe(const struct off_cpu* wait, __u64 now, struct off_cpu_wait* out) {
+  out->key = wait->key;
+  out->begin_ns = wait->since_ns;
+  out->end_ns = now;
+  out->runnable_ns = wait->woken_ns != 0 && now > wait->woken_ns ? now - wait->woken_ns : 0;
+}
+
+static void add(const struct off_cpu_wait* wait) {
+  __u64 ns = wait->end_ns - wait->begin_ns;
+  struct off_cpu_key key = wait->key;
+  struct off_cpu_sum* sum = bpf_map_lookup_elem(&sums, &key);
+  if (!sum) {
+    // The thread has but one wait at a time, so nobody else adds this row.
+    struct off_cpu_sum first = {.count = 1, .total_ns = ns, .runnable_ns = wait->runnable_ns};
+    if (bpf_map_update_elem(&sums, &key, &first, BPF_ANY) != 0) lose(ns);
+    return;
+  }
+  sum->count++;
+  sum->total_ns += ns;
+  sum->runnable_ns += wait->runnable_ns;
+}
+
+static void comes(struct task_struct* task, __u64 now) {
+  struct off_cpu* wait = bpf_task_storage_get(&waits, task, 0, 0);
+  // At the end what goes on is read as it is.
+  if (!wait || wait->since_ns == 0 || enabled == FOLLOW_OVER) return;
+  if (enabled == FOLLOW_OFF) {
+    wait->since_ns = 0;
+    return;
+  }
+  struct off_cpu_wait done;
+  if (now < wait->since_ns) now = wait->since_ns;
+  describe(wait, now, &done);
+  wait->since_ns = 0;
+  if (now - done.begin_ns >= long_ns && bpf_ringbuf_output(&long_waits, &done, sizeof(done), BPF_RB_NO_WAKEUP) == 0) return;
+  add(&done);
+}
+
+SEC("tp_btf/sched_switch")
+int on_switch(__u64* context) {
+  struct task_struct* previous = (struct task_struct*)context[1];
+  struct task_struct* next = (struct task_struct*)context[2];
+  __u64 now = bpf_ktime_get_ns();
+  _Bool preempted = context[0] & 1;
+  __u32 state = has_prev_state ? (__u32)context[3] : previous->__state;
+  if (enabled == FOLLOW_ON && !preempted) leaves(context, previous, state, now);
+  if (next->pid != 0) comes(next, now);
+  return 0;
+}
+
+SEC("tp_btf/sched_waking")
+int on_waking(__u64* context) {
+  struct off_cpu* wait = bpf_task_storage_get(&waits, (struct task_struct*)context[0], 0, 0);
+  if (wait && wait->since_ns != 0 && wait->woken_ns == 0) wait->woken_ns = bpf_ktime_get_ns();
+  return 0;
+}
+
+/// Waits that go on. The kernel may ask for the same thread twice, so nothing is changed.
+SEC("iter/task")
+int read_waits(struct bpf_iter__task* context) {
+  struct task_struct* task = context->task;
+  if (!task) return 0;
+  struct off_cpu* wait = bpf_task_storage_get(&waits, task, 0, 0);
+  __u64 now = bpf_ktime_get_ns();
+  if (!wait || wait->since_ns == 0 || now < wait->since_ns) return 0;
+  struct off_cpu_wait going;
+  describe(wait, now, &going);
+  bpf_seq_write(context->meta->seq, &going, sizeof(going));
+  return 0;
+}

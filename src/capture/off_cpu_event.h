@@ -1,0 +1,19 @@
+// The event of `record --off-cpu`, offcpu-time: its samples say where a thread waited and, as their
+// period, for how many ns. It is perf's: a bpf-output event, which the kernel opens and never writes;
+// the recorder does (off_cpu_recorder.h).
+#pragma once
+
+#include "event/event_list.h"
+#include "perfdata/off_cpu_sample.h"
+
+namespace sonde {
+
+[[nodiscard]] ParsedEvent off_cpu_event();
+[[nodiscard]] inline bool is_off_cpu_event(const ParsedEvent& event) {
+  return is_off_cpu_event(event.attr, event.name);
+}
+
+/// What its samples hold, whatever those of other events do.
+void set_off_cpu_contents(abi::EventAttr& attr);
+
+}  // namespace sonde

@@ -1,0 +1,134 @@
+#include "capture/off_cpu_recorder.h"
+
+#include <algorithm>
+#include <charconv>
+#include <span>
+#include <tuple>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "capture/off_cpu_event.h"
+#include "perfdata/record_encoder.h"
+
+namespace sonde {
+namespace {
+
+/// First and last-plus-one address of a kernel function; zeros where addresses are hidden.
+std::pair<uint64_t, uint64_t> kernel_function(std::string_view wanted) {
+  constexpr int kHex = 16;
+  Result<std::string> kallsyms = read_file("/proc/kallsyms");
+  if (!kallsyms) return {};
+  std::vector<uint64_t> addresses;
+  uint64_t begin = 0;
+  for (std::string_view line : split(*kallsyms, '\n')) {
+    std::vector<std::string_view> words = split(line, ' ');
+    if (words.size() < 3) continue;
+    uint64_t address = 0;
+    std::from_chars(words[0].data(), words[0].data() + words[0].size(), address, kHex);
+    addresses.push_back(address);
+    if (words[2] == wanted) begin = address;
+  }
+  uint64_t end = UINT64_MAX;
+  for (uint64_t address : addresses)
+    if (address > begin) end = std::min(end, address);
+  return begin == 0 ? std::pair<uint64_t, uint64_t>() : std::pair(begin, end);
+}
+
+OffCpuState state_of(OffCpu::State state) {
+  return state == OffCpu::State::kWaitsForIo ? OffCpuState::kWaitsForIo
+         : state == OffCpu::State::kBlocked  ? OffCpuState::kBlocked
+                                             : OffCpuState::kSleeps;
+}
+
+}  // namespace
+
+OffCpuRecorder::OffCpuRecorder(OffCpu waits, const CaptureEvent& event,
+                               const RecordOptions& options)
+    : waits_(std::move(waits)),
+      event_(event),
+      kernel_chains_(!options.sampling.all_user && !options.sampling.user_callchains),
+      user_chains_(!options.sampling.all_kernel && !options.sampling.kernel_callchains) {
+  std::tie(schedule_begin_, schedule_end_) = kernel_function("__schedule");
+}
+
+Result<OffCpuRecorder> OffCpuRecorder::open(const Capture& capture, const RecordOptions& options) {
+  constexpr uint64_t kNsPerMs = 1'000'000;
+  OffCpu::Options wanted;
+  wanted.all_tasks = capture.target.has_cpu();
+  wanted.inherit = !options.sampling.no_inherit;
+  wanted.enable_on_exec = capture.target.is_command() && !options.delay.any();
+  wanted.long_ns = options.off_cpu.long_ms * kNsPerMs;
+  if (!wanted.all_tasks)
+    for (const ThreadEntry& thread : capture.target.threads)
+      wanted.tids.push_back(static_cast<uint32_t>(thread.tid));
+  auto event = std::ranges::find_if(capture.events, [](const CaptureEvent& candidate) {
+    return is_off_cpu_event(candidate.parsed);
+  });
+  return OffCpuRecorder(TRY(OffCpu::open(wanted)), *event, options);
+}
+
+void OffCpuRecorder::write(const OffCpu::Wait& wait, uint64_t now_ns, ByteBuilder& out) {
+  std::span<const uint64_t> kernel = wait.kernel_stack;
+  // In front stands the measuring itself.
+  auto entry = std::ranges::find_if(kernel, [this](uint64_t address) {
+    return address >= schedule_begin_ && address < schedule_end_;
+  });
+  if (entry != kernel.end()) kernel = {entry, kernel.end()};
+  ByteBuilder chain;
+  Sample sample;
+  auto add = [&](std::span<const uint64_t> addresses, uint64_t marker, uint16_t mode) {
+    if (addresses.empty()) return;
+    if (chain.size() == 0) {
+      sample.ip = addresses.front();
+      sample.misc = mode;
+    }
+    chain.u64(marker);
+    for (uint64_t address : addresses) chain.u64(address);
+  };
+  sample.misc = abi::kMiscUser;
+  if (kernel_chains_) add(kernel, abi::kContextKernel, abi::kMiscKernel);
+  if (user_chains_) add(wait.user_stack, abi::kContextUser, abi::kMiscUser);
+  sample.callchain = WordView(chain.view(), kHostOrder);
+  sample.id.pid = wait.pid;
+  sample.id.tid = wait.tid;
+  sample.id.time = wait.end_ns != 0 ? wait.end_ns : now_ns;
+  if (!event_.opened.empty()) sample.id.id = event_.opened.front().id;
+  auto put = [&](uint64_t ns, const OffCpuNote& note) {
+    ByteBuilder raw;
+    encode(note, raw);
+    sample.raw = raw.view();
+    sample.period = ns;
+    encode_sample(sample, event_.attr(), out);
+  };
+  uint64_t runnable_ns = std::min(wait.runnable_ns, wait.total_ns);
+  put(wait.total_ns - runnable_ns, {state_of(wait.state), wait.count});
+  if (runnable_ns > 0) put(runnable_ns, {OffCpuState::kRunnable, 0});
+}
+
+void OffCpuRecorder::write_long(ByteBuilder& out) {
+  for (const OffCpu::Wait& wait : waits_.long_waits()) write(wait, 0, out);
+}
+
+Result<> OffCpuRecorder::write_rest(ByteBuilder& out) {
+  std::vector<OffCpu::Wait> waits = TRY(waits_.rest());
+  uint64_t now_ns = monotonic_ns();
+  std::ranges::stable_sort(waits, {}, [&](const OffCpu::Wait& wait) {
+    return wait.end_ns != 0 ? wait.end_ns : now_ns;
+  });
+  for (const OffCpu::Wait& wait : waits) write(wait, now_ns, out);
+  return {};
+}
+
+void OffCpuRecorder::say_lost(const RecordOptions& options, Env& env) const {
+  OffCpu::Lost lost = waits_.lost();
+  if (lost.waits > 0)
+    say(options, env,
+        fmt::format("{} waits off the CPU, {:.3f} ms, are not in the recording: they had no room",
+                    lost.waits, static_cast<double>(lost.ns) / 1e6));
+  if (lost.stacks > 0)
+    say(options, env, fmt::format("{} waits off the CPU have no call chain", lost.stacks));
+}
+
+}  // namespace sonde

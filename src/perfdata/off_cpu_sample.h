@@ -1,0 +1,50 @@
+// Samples of the event offcpu-time (record --off-cpu): a thread was off its CPU of its own will, and
+// the period says for how many ns. perf's recordings have the event too. Sonde's samples say more in
+// their raw data:
+//
+//   u32 state │ u64 number of waits that the sample stands for
+//
+// A wait that lasted on after the thread was woken, as it had no CPU yet, has a second sample for
+// that part: state runnable, number 0.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "base/bytes.h"
+#include "perfdata/event_table.h"
+
+namespace sonde {
+
+inline constexpr std::string_view kOffCpuEventName = "offcpu-time";
+
+enum class OffCpuState : uint32_t { kSleeps = 0, kBlocked = 1, kWaitsForIo = 2, kRunnable = 3 };
+
+struct OffCpuNote {
+  OffCpuState state = OffCpuState::kSleeps;
+  uint64_t count = 1;
+};
+
+[[nodiscard]] inline bool is_off_cpu_event(const abi::EventAttr& attr, std::string_view name) {
+  return name == kOffCpuEventName && attr.type == abi::kTypeSoftware &&
+         attr.config == abi::kSwBpfOutput;
+}
+
+inline void encode(const OffCpuNote& note, ByteBuilder& raw) {
+  raw.u32(static_cast<uint32_t>(note.state));
+  raw.u64(note.count);
+}
+
+/// Nothing where the data is another's.
+[[nodiscard]] inline std::optional<OffCpuNote> decode_off_cpu_note(Bytes raw, ByteOrder order) {
+  ByteCursor in(raw, order);
+  OffCpuNote note;
+  uint32_t state = in.u32();
+  note.count = in.u64();
+  if (!in.ok() || in.left() != 0 || state > static_cast<uint32_t>(OffCpuState::kRunnable))
+    return std::nullopt;
+  note.state = static_cast<OffCpuState>(state);
+  return note;
+}
+
+}  // namespace sonde

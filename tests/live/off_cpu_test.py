@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+"""`record --off-cpu` on this kernel: waits of known length and kind, and who reads them. Needs root."""
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+SONDE = os.environ["SONDE"]
+# A process per kind of wait, each with a name of its own.
+LOAD = """
+import os, sys, threading, time
+from pathlib import Path
+def process(name, work):
+    pid = os.fork()
+    if pid == 0:
+        Path("/proc/self/comm").write_text(name)
+        work()
+        os._exit(0)
+    return pid
+def lock():
+    lock = threading.Lock()
+    lock.acquire()
+    threading.Timer(0.3, lock.release).start()
+    lock.acquire()
+def data():
+    ends = os.pipe()
+    process("x-writer", lambda: (time.sleep(0.3), os.write(ends[1], b"x")))
+    os.read(ends[0], 1)
+    os.wait()
+children = [process("x-sleeper", lambda: [time.sleep(0.1) for _ in range(3)]), process("x-locker", lock), process("x-reader", data)]
+for child in children: os.waitpid(child, 0)
+if sys.argv[1:]: process("x-lasting", lambda: (os.closerange(0, 3), time.sleep(60)))
+time.sleep(0.2)
+"""
+
+
+class OffCpuTest(unittest.TestCase):
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.path = Path(directory.name)
+        (self.path / "load.py").write_text(LOAD)
+
+    def run_in(self, *command, status=0):
+        done = subprocess.run(list(map(str, command)), cwd=self.path, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done
+
+    def record(self, *options, load=()):
+        return self.run_in(SONDE, "record", "-N", "-e", "cpu-clock", "-o", "perf.data", *options, "--", sys.executable, "load.py", *load)
+
+    def waits(self):
+        """ns by name and reason."""
+        report = self.run_in(SONDE, "report", "--stdio", "-g", "none", "-F", "period,comm,wait", "-t", ";").stdout
+        report = report.split("of event 'offcpu-time'")[1].split("of event '")[0]
+        rows = [line.split(";") for line in report.splitlines() if line and not line.startswith("#")]
+        return {(comm.strip(), reason.strip()): int(period) for period, comm, reason in rows}
+
+    def check(self, waits):
+        for kind in (("x-sleeper", "sleep"), ("x-locker", "lock"), ("x-reader", "data"), ("x-writer", "sleep")):
+            self.assertGreater(waits.get(kind, 0), 0.29e9, waits)
+            self.assertLess(waits[kind], 3e9, waits)
+
+    def test_added_up(self):
+        self.record("--off-cpu", "--off-cpu-thresh", "60000")
+        self.check(self.waits())
+
+    def test_one_by_one(self):
+        self.record("--off-cpu=50")
+        self.check(self.waits())
+        lines = self.run_in(SONDE, "script", "-F", "comm,time,event,period", "-c", "x-sleeper").stdout.splitlines()
+        periods = [(int(period), float(time)) for time, period in re.findall(r"([\d.]+): +(\d+) +offcpu-time", "\n".join(lines))]
+        long_ones = [time for period, time in periods if period >= 90e6]
+        self.assertEqual(len(long_ones), 3, lines)
+        for before, after in zip(long_ones, long_ones[1:]):
+            self.assertGreater(after - before, 0.09)
+
+    def test_call_chains_have_kernel_and_program(self):
+        self.record("--off-cpu")
+        text = self.run_in(SONDE, "script", "-c", "x-sleeper", "-F", "comm,event,ip,sym,dso").stdout
+        chains = [chain for chain in text.split("\n\n") if "offcpu-time" in chain and "nanosleep" in chain]
+        self.assertTrue(chains, text)
+        lines = chains[0].splitlines()
+        head = next(i for i, line in enumerate(lines) if "offcpu-time" in line)
+        self.assertIn("__schedule", lines[head + 1])  # not the measuring itself
+        self.assertTrue(any("libc" in line or "python" in line for line in lines), chains[0])
+
+    def test_what_goes_on_is_told(self):
+        # The recording ends with its command; the child sleeps on.
+        self.record("--off-cpu", load=("lasting",))
+        waits = self.waits()
+        script = self.run_in(SONDE, "script", "-c", "x-lasting", "-F", "comm,pid").stdout
+        os.kill(int(re.search(r"x-lasting +(\d+)", script)[1]), signal.SIGKILL)
+        self.assertGreater(waits.get(("x-lasting", "sleep"), 0), 0.1e9)
+
+    def test_the_whole_machine_and_a_process(self):
+        self.record("-a", "--off-cpu")
+        self.check(self.waits())
+        sleeper = subprocess.Popen([sys.executable, "-c", "import time\nwhile True: time.sleep(0.05)"])
+        self.addCleanup(sleeper.wait)
+        self.addCleanup(sleeper.kill)
+        self.run_in(SONDE, "record", "-q", "-N", "-p", sleeper.pid, "--off-cpu", "-o", "perf.data", "--", "sleep", "0.5")
+        self.assertEqual({comm for comm, reason in self.waits()}, {Path(f"/proc/{sleeper.pid}/comm").read_text().strip()})
+
+    def test_pictures_are_of_time(self):
+        self.record("--off-cpu")
+        self.run_in(SONDE, "flamegraph", "-e", "offcpu-time", "-i", "perf.data", "-o", "waits.svg")
+        text = (self.path / "waits.svg").read_text()
+        self.assertTrue(re.search(r"nanosleep[^<]*\([\d,.]+ (µs|us),", text))
+
+    @unittest.skipUnless(shutil.which("perf"), "perf is not installed")
+    def test_perf_reads_it(self):
+        self.record("--off-cpu", "-g")
+        text = self.run_in("perf", "report", "--stdio", "-i", "perf.data", "-s", "comm", "-g", "none").stdout
+        self.assertRegex(text, r"of event 'offcpu-time'")
+        self.assertIn("x-sleeper", text.split("offcpu-time")[1])
+        script = self.run_in("perf", "script", "-i", "perf.data", "-F", "comm,event,period").stdout
+        sums = {}
+        for comm, period in re.findall(r"(x-\w+) +(\d+) +offcpu-time", script):
+            sums[comm] = sums.get(comm, 0) + int(period)
+        own = {}
+        for (comm, reason), period in self.waits().items():
+            own[comm] = own.get(comm, 0) + period
+        for comm, period in sums.items():
+            self.assertEqual(own[comm], period)
+
+    def test_what_does_not_go_together(self):
+        for options in (["-C", "0"], ["-k", "raw"], ["--threads"], ["--switch-output"]):
+            said = self.run_in(SONDE, "record", "--off-cpu", *options, "true", status=129).stderr
+            self.assertIn("--off-cpu", said)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=["off_cpu"])
