@@ -22,6 +22,14 @@ from pathlib import Path
 PATIENCE = 60  # seconds that a screen may take on a busy machine
 
 
+def wait_for_end(pid):
+    end = time.monotonic() + PATIENCE
+    while os.path.exists(f"/proc/{pid}"):
+        if time.monotonic() > end:
+            raise AssertionError(f"process {pid} did not end")
+        time.sleep(0.02)
+
+
 class Terminal:
     def __init__(self, columns, rows, command, cwd=None, environment=None):
         self.folder = tempfile.TemporaryDirectory(prefix="tmux")
@@ -92,10 +100,18 @@ class Terminal:
 
 
 class TmuxTest(unittest.TestCase):
+    """`home` is a folder of the class's own."""
+
     @classmethod
     def setUpClass(cls):
         if shutil.which("tmux") is None:
             raise AssertionError("tmux is not installed: ./dev deps")
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.home = Path(cls.folder.name)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
 
     def terminal(self, columns, rows, command, **how):
         terminal = Terminal(columns, rows, command, **how)

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "cmd/browser_terminal.h"
 #include "cmd/code_pages.h"
+#include "cmd/table_frame.h"
 #include "tui/run.h"
 #include "tui/table_keys.h"
 #include "tui/text_page.h"
@@ -83,14 +84,10 @@ class FunctionsPage final : public tui::Page {
     std::string line =
         fmt::format("Functions with samples of '{}'", session_.events()[now.events[0]].name);
     if (tables_.size() > 1) line = fmt::format("[{}/{} Tab] {}", at_ + 1, tables_.size(), line);
-    grid.fill(0, 0, grid.columns(), screen_.theme.bar);
-    grid.put(0, 1, line, screen_.theme.bar);
+    draw_bar(grid, screen_.theme, line, "");
     screen_.painter.draw(grid, 1, grid.rows() - 2, *now.view, screen_.shift);
-    grid.put(grid.rows() - 1, 1, "Enter its code  / filter  h help  q quit", screen_.theme.dim);
-    std::string place = fmt::format("{}/{}", now.view->empty() ? 0 : now.view->cursor().row + 1,
-                                    now.view->choice().rows().size());
-    grid.put(grid.rows() - 1, grid.columns() - std::min(grid.columns(), place.size() + 1), place,
-             screen_.theme.dim);
+    draw_table_status(grid, screen_.theme, *now.view, "",
+                      "Enter its code  / filter  h help  q quit");
   }
 
   void on_key(const Key& key, Pages& pages) override {

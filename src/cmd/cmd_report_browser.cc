@@ -10,9 +10,9 @@
 #include "cmd/cmd_report_level.h"
 #include "cmd/code_pages.h"
 #include "cmd/header_text.h"
+#include "cmd/table_frame.h"
 #include "render/table_text.h"
 #include "tui/flame_page.h"
-#include "tui/glyphs.h"
 #include "tui/menu.h"
 #include "tui/run.h"
 #include "tui/table_keys.h"
@@ -27,12 +27,14 @@ using tui::Pages;
 class ReportPage final : public tui::Page {
  public:
   ReportPage(std::unique_ptr<OpenRecording> recording, const ReportOptions& options,
-             const OpenAnother& open, tui::Terminal& terminal, const tui::Theme& theme, Env& env)
+             OpenAnother open, tui::Terminal& terminal, const tui::Theme& theme, Env& env,
+             bool is_whole)
       : recording_(std::move(recording)),
         first_options_(options),
-        open_(open),
+        open_(std::move(open)),
         terminal_(terminal),
         env_(env),
+        is_whole_(is_whole),
         screen_(theme) {}
 
   Result<> start() {
@@ -65,12 +67,8 @@ class ReportPage final : public tui::Page {
     std::string line =
         samples_line(now.report(), now.options()) + ", " + count_line(now.report(), now.options());
     if (now.events() > 1) line = fmt::format("[{}/{} Tab] {}", now.event() + 1, now.events(), line);
-    grid.fill(0, 0, grid.columns(), screen_.theme.bar);
-    size_t end = grid.put(0, 1, line, screen_.theme.bar);
-    std::string file = std::filesystem::path(first_options_.input).filename();
-    size_t width = tui::columns_of(file);
-    if (end + width + 3 < grid.columns())
-      grid.put(0, grid.columns() - width - 1, file, screen_.theme.bar);
+    sonde::draw_bar(grid, screen_.theme, line,
+                    std::filesystem::path(first_options_.input).filename().string());
   }
 
   [[nodiscard]] std::string path_text() const {
@@ -83,23 +81,9 @@ class ReportPage final : public tui::Page {
   }
 
   void draw_status(tui::Grid& grid) {
-    size_t row = grid.rows() - 1;
-    tui::TableView& view = level().view();
-    std::string left = path_text();
-    const tui::TextMatch& match = view.choice().match();
-    if (!match.matches_all())
-      left += fmt::format("{}filter {}{}{}: {} of {} rows", left.empty() ? "" : " · ",
-                          match.kind() == tui::TextMatch::Kind::kRegex ? "/" : "'", match.pattern(),
-                          match.kind() == tui::TextMatch::Kind::kRegex ? "/" : "'",
-                          view.choice().matches(), view.table().rows());
-    if (left.empty()) left = "h help  Enter unfold  / filter  d t z zoom  a code  q quit";
-    size_t place = view.empty() ? 0 : view.cursor().row + 1;
-    std::string right = fmt::format("{}/{}", place, view.choice().rows().size());
-    size_t width = right.size() + 1;
-    size_t end = grid.put(row, 1, left, screen_.theme.dim,
-                          grid.columns() > width + 2 ? grid.columns() - width - 2 : 0);
-    if (end + width <= grid.columns())
-      grid.put(row, grid.columns() - width, right, screen_.theme.dim);
+    const tui::TableView& view = level().view();
+    draw_table_status(grid, screen_.theme, view, path_text(),
+                      "h help  Enter unfold  / filter  d t z zoom  a code  q quit");
     if (view.empty()) grid.put(3, 2, "no row is left; / changes the filter", screen_.theme.note);
   }
 
@@ -107,7 +91,7 @@ class ReportPage final : public tui::Page {
 
   bool own_key(const Key& key, Pages& pages) {
     if (key.is('q') || key.is('Q'))
-      pages.quit();
+      is_whole_ ? pages.quit() : pages.pop();
     else if (key.is('h') || key.is('?') || key.kind == Key::Kind::kF1)
       show_help(pages);
     else if (key.kind == Key::Kind::kTab)
@@ -183,8 +167,10 @@ class ReportPage final : public tui::Page {
       level().view().filter({});
     else if (levels_.size() > 1)
       levels_.pop_back();
-    else
+    else if (is_whole_)
       pages.say("nothing to undo; q quits");
+    else
+      pages.pop();
   }
 
   Result<> put_level(ReportOptions options, std::optional<ZoomStep> step, std::string note) {
@@ -344,22 +330,11 @@ class ReportPage final : public tui::Page {
     pages.push(std::make_unique<tui::TextPage>(screen_.theme, first_options_.input, lines));
   }
 
-  /// What is seen, unfolded as it is, as lines.
   void print(Pages& pages) {
-    std::string path;
-    for (size_t i = 0; i == 0 || std::filesystem::exists(path); ++i)
-      path = fmt::format("perf.hist.{}", i);
-    std::ofstream file(path);
-    tui::TableView& view = level().view();
-    file << "# " << samples_line(level().report(), level().options()) << "\n# "
-         << count_line(level().report(), level().options()) << "\n#\n"
-         << render::table_titles(view.table(), {}) << '\n';
-    tui::TableView::Place place;
-    if (!view.empty()) do
-        file << tui::TablePainter::line_text(view, place) << '\n';
-      while (view.next(place));
-    file.close();
-    pages.say(file ? "written: " + path : "cannot write " + path + " in this directory");
+    print_table(level().view(),
+                {samples_line(level().report(), level().options()),
+                 count_line(level().report(), level().options())},
+                pages);
   }
 
   void choose_file(Pages& pages) {
@@ -409,9 +384,10 @@ class ReportPage final : public tui::Page {
 
   std::unique_ptr<OpenRecording> recording_;
   ReportOptions first_options_;
-  const OpenAnother& open_;
+  OpenAnother open_;
   tui::Terminal& terminal_;
   Env& env_;
+  bool is_whole_;  // nothing lies below that q could go back to
   tui::TableScreen screen_;
   std::unique_ptr<CodePages> code_;  // of the recording
   std::vector<std::unique_ptr<ReportLevel>> levels_;
@@ -419,20 +395,29 @@ class ReportPage final : public tui::Page {
 
 }  // namespace
 
+Result<std::unique_ptr<tui::Page>> make_page(std::unique_ptr<OpenRecording> recording,
+                                             const ReportOptions& options, OpenAnother open,
+                                             tui::Terminal& terminal, const tui::Theme& theme,
+                                             Env& env, bool is_whole) {
+  auto page = std::make_unique<ReportPage>(std::move(recording), options, std::move(open), terminal,
+                                           theme, env, is_whole);
+  TRY(page->start());
+  return page;
+}
+
 Result<int> browse(std::unique_ptr<OpenRecording> recording, const ReportOptions& options,
-                   const OpenAnother& open, Env& env) {
+                   OpenAnother open, Env& env) {
   BrowserTerminal terminal = TRY(BrowserTerminal::open(env));
-  auto page = std::make_unique<ReportPage>(std::move(recording), options, open, terminal.terminal(),
-                                           terminal.theme(), env);
-  if (Result<> started = page->start(); !started) {
+  auto page = make_page(std::move(recording), options, std::move(open), terminal.terminal(),
+                        terminal.theme(), env, true);
+  if (!page) {
     terminal.leave();
-    if (started.error().code != ErrorCode::kNotFound)
-      return std::unexpected(std::move(started).error());
+    if (page.error().code != ErrorCode::kNotFound) return std::unexpected(std::move(page).error());
     env.err.print("Error:\nThe {} data has no samples!\n", options.input);
     return 0;
   }
   Pages pages;
-  pages.push(std::move(page));
+  pages.push(std::move(*page));
   tui::run(terminal.terminal(), pages);
   return 0;
 }

@@ -6,20 +6,49 @@
 #include <string>
 
 #include "cmd/cmd_report_tables.h"
+#include "tui/page.h"
+#include "tui/terminal.h"
 
 namespace sonde::report {
 
+/// An outside world as `env`, but for its losses.
+struct Outside {
+  explicit Outside(const Env& like)
+      : env{.out = like.out,
+            .err = like.err,
+            .in_fd = like.in_fd,
+            .out_fd = like.out_fd,
+            .sys = like.sys,
+            .losses = losses,
+            .variables = like.variables,
+            .tool = like.tool,
+            .config = like.config,
+            .debug = like.debug,
+            .command_line = like.command_line} {}
+  LossLedger losses;
+  Env env;
+};
+
 /// A recording that is open, with what its tables refer to.
 struct OpenRecording {
-  explicit OpenRecording(Session opened) : session(std::move(opened)), traces(session) {}
+  /// `world`: that the session was opened in, if it is its own.
+  explicit OpenRecording(Session opened, std::unique_ptr<Outside> world = nullptr)
+      : outside(std::move(world)), session(std::move(opened)), traces(session) {}
+  std::unique_ptr<Outside> outside;
   Session session;
   TraceTexts traces;
 };
 /// Opens another recording with the same options, ready for tables.
 using OpenAnother = std::function<Result<std::unique_ptr<OpenRecording>>(const std::string& path)>;
 
-/// Until the user leaves. `options` name the recording that `open` opened.
+/// The browser's first page. `options` name the recording that `open` opened; `is_whole`: it is not
+/// on top of another page, to which q goes back. An error is what --stdio would say.
+Result<std::unique_ptr<tui::Page>> make_page(std::unique_ptr<OpenRecording> recording,
+                                             const ReportOptions& options, OpenAnother open,
+                                             tui::Terminal& terminal, const tui::Theme& theme,
+                                             Env& env, bool is_whole);
+/// Until the user leaves.
 Result<int> browse(std::unique_ptr<OpenRecording> recording, const ReportOptions& options,
-                   const OpenAnother& open, Env& env);
+                   OpenAnother open, Env& env);
 
 }  // namespace sonde::report

@@ -3,6 +3,7 @@
 
 #include "cmd/cmd_top_live.h"
 #include "cmd/command.h"
+#include "cmd/listing_flags.h"
 #include "cmd/own_command_line.h"
 
 namespace sonde {
@@ -12,6 +13,7 @@ class TopCommand final : public Command {
  public:
   Result<> configure(const Config& config) override {
     o_.report.children = TRY(config.get_bool("top.children", o_.report.children));
+    if (!TRY(config.get_bool("tui.top", true))) o_.report.browser = false;
     return {};
   }
 
@@ -20,7 +22,7 @@ class TopCommand final : public Command {
     flags.description(
         R"(Samples what runs, and shows every two seconds (-d) which functions the samples fell on: of the whole machine, or of processes (-p), threads (-t), a user (-u), some CPUs (-C). Rows fade: what was seen before counts an eighth less at every screen. With -z, call graphs (-g) and --hierarchy each screen is of the samples since the one before.
 
-On a terminal it is drawn over the last screen, and keys change what is shown; w saves what was seen of late as perf.data. In a pipe screens follow one another as lines. Nothing is written to a file. What the kernel had no room for is counted in the first line, and said at the end.)");
+On a terminal it is the browser of report on live data: h has its keys, a shows a function's code, r makes a report of what was seen of late, w saves that as perf.data. With --stdio, and in a pipe, screens are text that follows one another. Nothing is written to a file without w. What the kernel had no room for is counted in the first line, and said at the end.)");
     flags.section("EXAMPLES", R"(  sonde top
   sonde top -F 49 -ns comm,dso
   sonde top -e raw_syscalls:sys_enter -ns comm
@@ -32,6 +34,7 @@ On a terminal it is drawn over the last screen, and keys change what is shown; w
   Result<int> run(Env& env, const Arguments& arguments) override {
     if (!arguments.empty())
       return fail(ErrorCode::kUsage, "top starts no command: sonde record does");
+    TRY(check_listing(o_.report.code));
     o_.selection.serve(o_.record.target, o_.report.verbose, env);
     o_.record.made = o_.selection.made();
     TRY(o_.selection.settle({o_.record.events, o_.record.cgroups}, env));

@@ -3,14 +3,13 @@
 #include "base/text.h"
 #include "capture/ring_set.h"
 #include "cmd/call_graph_option.h"
+#include "cmd/listing_flags.h"
 #include "cmd/profile_flags.h"
 #include "cmd/refused_options.h"
 #include "event/event_branch.h"
 
 namespace sonde::top {
 namespace {
-
-constexpr double kShortestDelay_s = 0.1;
 
 void declare_events(FlagTable& flags, TopOptions& o) {
   SamplingOptions& sampling = o.record.sampling;
@@ -150,7 +149,14 @@ void declare_screen(FlagTable& flags, TopOptions& o) {
   flags.boolean('z', "zero", o.zero, "zero history across updates");
   flags.text('w', "column-widths", o.report.widths, "width[,width...]",
              "don't try to adjust column width, use these fixed values");
-  flags.act(0, "stdio", "Use the stdio interface", [] { return Result<>(); });
+  flags.act(0, "stdio", "Use the stdio interface", [&o]() -> Result<> {
+    o.report.browser = false;
+    return {};
+  });
+  flags.act(0, "tui", "Use the TUI interface", [&o]() -> Result<> {
+    o.report.browser = true;
+    return {};
+  });
   flags.count('v', "verbose", o.report.verbose, "be more verbose (show symbol address, etc)");
   declare_symbol_sources(flags, o.report.symbol_sources);
   flags.boolean(0, "ignore-vmlinux", o.report.symbol_sources.ignore_vmlinux,
@@ -160,8 +166,6 @@ void declare_screen(FlagTable& flags, TopOptions& o) {
 }
 
 constexpr RefusedOption kTopRefuses[] = {
-    {0, "tui", nullptr, "Use the TUI interface",
-     "top has its plain screen only; without --tui it is shown"},
     {'D', "dump-symtab", nullptr, "dump the symbol table used for profiling",
      "nm lists an object's symbols, /proc/kallsyms the kernel's"},
     {0, "group", nullptr, "put the counters into a counter group",
@@ -171,19 +175,9 @@ constexpr RefusedOption kTopRefuses[] = {
     {0, "overwrite", nullptr, "Use a backward ring buffer, default: no",
      "rings that overwrite lose the records that say what is mapped; -m gives larger ones"},
     {0, "sym-annotate", "symbol name", "symbol to annotate",
-     "record, then annotate, show its code"},
-    {'M', "disassembler-style", "disassembler style", "Specify disassembler style",
-     "top shows no code"},
-    {0, "source", nullptr, "Interleave source code with assembly code (default)",
-     "top shows no code"},
-    {0, "asm-raw", nullptr, "Display raw encoding of assembly instructions (default)",
-     "top shows no code"},
+     "s asks for a function whose code is shown; annotate shows that of a recording"},
     {0, "objdump", "path", "objdump binary to use for disassembly and annotations",
-     "top shows no code"},
-    {0, "prefix", "prefix", "Add prefix to source file path names in programs",
-     "top shows no code"},
-    {0, "prefix-strip", "N", "Strip first N entries of source file path name in programs",
-     "top shows no code"},
+     "instructions are read without it"},
     {0, "stitch-lbr", nullptr, "Enable LBR callgraph stitching approach",
      "stacks are stitched in recordings: report --stitch-lbr"},
     {0, "switch-on", "event", "Consider events after the ocurrence of this event",
@@ -212,6 +206,7 @@ void declare_flags(FlagTable& flags, TopOptions& o) {
   declare_rows(flags, o);
   declare_filters(flags, o);
   declare_screen(flags, o);
+  declare_listing(flags, o.report.code);
   declare_refused(flags, kTopRefuses);
 }
 

@@ -10,6 +10,8 @@
 
 namespace sonde::top {
 
+constexpr double kShortestDelay_s = 0.1;
+
 struct TopOptions {
   TopOptions();
   RecordOptions record;

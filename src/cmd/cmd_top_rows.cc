@@ -1,6 +1,7 @@
 #include "cmd/cmd_top_rows.h"
 
 #include <algorithm>
+#include <span>
 
 #include "profile/matched_rows.h"
 
@@ -8,6 +9,8 @@ namespace sonde::top {
 namespace {
 
 constexpr double kFade = 7.0 / 8;
+/// Rows that say how wide columns are: not the thousands below, which come and go.
+constexpr size_t kRowsForWidths = 100;
 
 }  // namespace
 
@@ -76,6 +79,7 @@ void FadingRows::add_row(const report::EventReport& event, uint32_t row) {
   Line& line = found->second;
   if (is_new) {
     line.identity = std::move(identity);
+    line.place = report::frame_of_row(data, rows.any(row));
     for (size_t key : keys_) {
       report::append_key_text(data, key, row, rows.any(row).self_count, line.keys.emplace_back());
       line.widths.push_back(report::key_width(data, key, row));
@@ -108,16 +112,16 @@ std::vector<const FadingRows::Line*> FadingRows::sorted(uint64_t least_samples) 
   return lines;
 }
 
-view::Table FadingRows::table(size_t most, uint64_t least_samples, size_t& left_out) const {
+FadingRows::Shown FadingRows::table(size_t most, uint64_t least_samples) const {
   std::vector<const Line*> lines = sorted(least_samples);
-  left_out = lines.size() > most ? lines.size() - most : 0;
-  if (left_out > 0) lines.resize(most);
-  view::Table table;
+  if (lines.size() > most) lines.resize(most);
+  Shown shown;
+  view::Table& table = shown.table;
   table.columns = columns_;
   for (size_t i = 0; i < terms_.size(); ++i) {
     table.columns[i].width = min_widths_[i];
     if (terms_[i].is_key)
-      for (const Line* line : lines)
+      for (const Line* line : std::span(lines).first(std::min(lines.size(), kRowsForWidths)))
         table.columns[i].width = std::max(table.columns[i].width, line->widths[terms_[i].key]);
   }
   for (const Line* line : lines) {
@@ -132,8 +136,9 @@ view::Table FadingRows::table(size_t most, uint64_t least_samples, size_t& left_
       }
     }
     table.end_row();
+    shown.places.push_back(line->place);
   }
-  return table;
+  return shown;
 }
 
 }  // namespace sonde::top

@@ -22,9 +22,12 @@ class FadingRows {
   void clear();
   /// Rows of the samples since the last time, made with `only_rows`.
   void add(const report::EventReport& event);
-  /// The heaviest rows, at most so many, of at least so many samples; `left_out`: how many did not
-  /// find room.
-  [[nodiscard]] view::Table table(size_t most, uint64_t least_samples, size_t& left_out) const;
+  struct Shown {
+    view::Table table;
+    std::vector<Frame> places;  // by row: one that made it
+  };
+  /// The heaviest rows, at most so many, of at least so many samples.
+  [[nodiscard]] Shown table(size_t most, uint64_t least_samples) const;
 
  private:
   struct Line {
@@ -33,6 +36,7 @@ class FadingRows {
     std::vector<std::string> keys;  // by key column: as shown
     std::vector<size_t> widths;     // that these demand
     std::vector<std::string> identity;
+    Frame place;
   };
   [[nodiscard]] std::vector<const Line*> sorted(uint64_t least_samples) const;
   [[nodiscard]] bool stands_before(const Line& a, const Line& b) const;

@@ -8,12 +8,11 @@
 
 namespace sonde::top {
 
-Result<std::string> save_recording(const std::string& path, const Capture& capture,
-                                   const RecordOptions& options, const RecordingFeatures& features,
-                                   const RingCopies& copies, Env& env) {
+Result<std::string> write_recording(const std::string& path, const Capture& capture,
+                                    const RecordOptions& options, const RecordingFeatures& features,
+                                    const RingCopies& copies, Env& env) {
   RecordScan scan(capture.attrs(),
                   {.call_chains = options.sampling.call_graph != CallGraphMode::kNone});
-  TRY(keep_previous(path));
   PerfDataWriter writer = TRY(PerfDataWriter::create(path, {.sys = &env.sys}));
   TRY(writer.begin(event_descriptions(capture), features.features));
   ByteBuilder records;
@@ -43,6 +42,13 @@ Result<std::string> save_recording(const std::string& path, const Capture& captu
       counts.has_time() ? static_cast<double>(counts.last_ns - counts.first_ns) / 1e9 : 0;
   return fmt::format("{}: the last {:.1f} s, {} samples{}", path, seconds, counts.samples,
                      copies.dropped_any() ? "; what was before is gone" : "");
+}
+
+Result<std::string> save_recording(const std::string& path, const Capture& capture,
+                                   const RecordOptions& options, const RecordingFeatures& features,
+                                   const RingCopies& copies, Env& env) {
+  TRY(keep_previous(path));
+  return write_recording(path, capture, options, features, copies, env);
 }
 
 }  // namespace sonde::top

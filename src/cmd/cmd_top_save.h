@@ -10,6 +10,11 @@
 
 namespace sonde::top {
 
+/// Writes a recording: the tasks and mappings of now, and the records that `copies` kept. Gives a
+/// sentence about it.
+Result<std::string> write_recording(const std::string& path, const Capture& capture,
+                                    const RecordOptions& options, const RecordingFeatures& features,
+                                    const RingCopies& copies, Env& env);
 /// Writes perf.data (what was there becomes perf.data.old): the tasks and mappings of now, and the
 /// records that `copies` kept. Gives a sentence about it.
 Result<std::string> save_recording(const std::string& path, const Capture& capture,

@@ -13,21 +13,7 @@ constexpr size_t kHeadingLines = 3, kFooterLines = 1;
 constexpr size_t kRowsInPipe = 20;
 constexpr std::string_view kHome = "\033[H", kToEndOfLine = "\033[K", kToEndOfScreen = "\033[J";
 
-double share(uint64_t part, uint64_t whole) {
-  return whole == 0 ? 0 : 100 * static_cast<double>(part) / static_cast<double>(whole);
-}
-
 }  // namespace
-
-std::string heading(const TopFigures& figures) {
-  double rate = figures.seconds > 0 ? static_cast<double>(figures.samples) / figures.seconds : 0;
-  std::string line = fmt::format(
-      "   PerfTop:{:8.0f} irqs/sec  kernel:{:4.1f}%  exact: {:4.1f}% lost: {}/{} drop: 0/0 ", rate,
-      share(figures.kernel, figures.samples), share(figures.exact, figures.samples), figures.lost,
-      figures.lost_before + figures.lost);
-  if (!figures.events.empty()) line += figures.events + ", ";
-  return line + figures.target;
-}
 
 std::string cut_line(std::string_view line, size_t width) {
   std::string kept;

@@ -11,20 +11,9 @@
 
 #include "base/env.h"
 #include "base/sink.h"
-#include "cmd/cmd_top_options.h"
 #include "view/table.h"
 
 namespace sonde::top {
-
-/// What the heading says of a stretch.
-struct TopFigures {
-  double seconds = 0;
-  uint64_t samples = 0, kernel = 0, exact = 0;
-  uint64_t lost = 0, lost_before = 0;  // records that the kernel had no room for
-  std::string events;                  // "[4000Hz cpu-clock]", empty where there are several
-  std::string target;                  // " (all, 2 CPUs)"
-};
-[[nodiscard]] std::string heading(const TopFigures& figures);
 
 /// A line cut to so many characters, colours not counted.
 [[nodiscard]] std::string cut_line(std::string_view line, size_t width);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "cmd/cmd_top_figures.h"
+
 namespace sonde::top {
 namespace {
 

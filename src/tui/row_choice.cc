@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace sonde::tui {
 
@@ -14,15 +15,15 @@ size_t first_cell(const view::Table& table, size_t column) {
 }
 
 RowChoice::RowChoice(const view::Table& table)
-    : table_(table), kept_(table.rows(), 1), open_(table.rows(), 0) {
+    : table_(&table), kept_(table.rows(), 1), open_(table.rows(), 0) {
   matches_ = table.rows();
   choose();
 }
 
 bool RowChoice::row_matches(uint32_t row, const TextMatch& match) const {
   size_t cell = 0;
-  for (const Column& column : table_.columns) {
-    if (column.kind == Column::Kind::kText && match.matches(table_.text(row, cell))) return true;
+  for (const Column& column : table_->columns) {
+    if (column.kind == Column::Kind::kText && match.matches(table_->text(row, cell))) return true;
     cell += column.values;
   }
   return false;
@@ -30,22 +31,22 @@ bool RowChoice::row_matches(uint32_t row, const TextMatch& match) const {
 
 size_t RowChoice::end_of(size_t row) const {
   size_t end = row + 1;
-  while (table_.hierarchy_levels != 0 && end < table_.rows() &&
-         table_.depth[end] > table_.depth[row])
+  while (table_->hierarchy_levels != 0 && end < table_->rows() &&
+         table_->depth[end] > table_->depth[row])
     ++end;
   return end;
 }
 
 void RowChoice::filter(TextMatch match) {
   // What matches a longer piece matched its beginning.
-  bool narrows = match.kind() == TextMatch::Kind::kPiece && table_.hierarchy_levels == 0 &&
+  bool narrows = match.kind() == TextMatch::Kind::kPiece && table_->hierarchy_levels == 0 &&
                  match_.kind() == TextMatch::Kind::kPiece && !match_.matches_all() &&
                  match.pattern().starts_with(match_.pattern());
   match_ = std::move(match);
   std::vector<uint8_t> had = narrows ? kept_ : std::vector<uint8_t>();
   matches_ = 0;
-  if (!narrows) kept_.assign(table_.rows(), match_.matches_all() ? 1 : 0);
-  for (uint32_t row = 0; row < table_.rows(); ++row) {
+  if (!narrows) kept_.assign(table_->rows(), match_.matches_all() ? 1 : 0);
+  for (uint32_t row = 0; row < table_->rows(); ++row) {
     if (narrows && had[row] == 0) continue;
     bool found = row_matches(row, match_);
     matches_ += found ? 1 : 0;
@@ -69,8 +70,8 @@ std::optional<uint32_t> RowChoice::parent(uint32_t row) const {
 }
 
 bool RowChoice::has_below(uint32_t row) const {
-  return table_.hierarchy_levels != 0 && row + 1 < table_.rows() &&
-         table_.depth[row + 1] > table_.depth[row];
+  return table_->hierarchy_levels != 0 && row + 1 < table_->rows() &&
+         table_->depth[row + 1] > table_->depth[row];
 }
 
 void RowChoice::set_open(uint32_t row, bool open) {
@@ -79,8 +80,27 @@ void RowChoice::set_open(uint32_t row, bool open) {
 }
 
 void RowChoice::set_all_open(bool open) {
-  open_.assign(table_.rows(), open ? 1 : 0);
-  if (table_.hierarchy_levels != 0) choose();
+  open_.assign(table_->rows(), open ? 1 : 0);
+  if (table_->hierarchy_levels != 0) choose();
+}
+
+void RowChoice::open(const std::vector<uint32_t>& rows) {
+  for (uint32_t row : rows) open_[row] = 1;
+  if (!rows.empty()) choose();
+}
+
+void RowChoice::show(const view::Table& table) {
+  table_ = &table;
+  open_.assign(table.rows(), 0);
+  kept_.clear();
+  if (sorting_ && sorting_->column >= table.columns.size()) sorting_.reset();
+  TextMatch match = std::exchange(match_, {});
+  filter(std::move(match));
+}
+
+void RowChoice::limit(size_t rows) {
+  limit_ = rows;
+  choose();
 }
 
 void RowChoice::sort(std::optional<Sorting> sorting) {
@@ -89,16 +109,16 @@ void RowChoice::sort(std::optional<Sorting> sorting) {
 }
 
 bool RowChoice::stands_before(uint32_t a, uint32_t b) const {
-  const Column& column = table_.columns[sorting_->column];
-  size_t cell = first_cell(table_, sorting_->column);
+  const Column& column = table_->columns[sorting_->column];
+  size_t cell = first_cell(*table_, sorting_->column);
   if (sorting_->reversed) std::swap(a, b);
   switch (column.kind) {
     case Column::Kind::kPercent:
-      return table_.percent(a, cell) > table_.percent(b, cell);
+      return table_->percent(a, cell) > table_->percent(b, cell);
     case Column::Kind::kNumber:
-      return table_.number(a, cell) > table_.number(b, cell);
+      return table_->number(a, cell) > table_->number(b, cell);
     case Column::Kind::kText:
-      return table_.text(a, cell) < table_.text(b, cell);
+      return table_->text(a, cell) < table_->text(b, cell);
     case Column::Kind::kNotAvailable:
       return false;
   }
@@ -120,8 +140,9 @@ void RowChoice::order_level(size_t begin, size_t end) {
 
 void RowChoice::choose() {
   rows_.clear();
-  rows_.reserve(table_.rows());
-  order_level(0, table_.rows());
+  rows_.reserve(table_->rows());
+  order_level(0, table_->rows());
+  if (rows_.size() > limit_) rows_.resize(limit_);
 }
 
 std::optional<size_t> RowChoice::place_of(uint32_t row) const {

@@ -17,6 +17,8 @@ namespace sonde::tui {
 class RowChoice {
  public:
   explicit RowChoice(const view::Table& table);
+  /// Another table of the same kind: filter and order stay, its levels are folded.
+  void show(const view::Table& table);
 
   /// Rows that have a match in any text stay. Of a hierarchy also those above and below such rows.
   void filter(TextMatch match);
@@ -36,11 +38,15 @@ class RowChoice {
   void sort(std::optional<Sorting> sorting);
   [[nodiscard]] const std::optional<Sorting>& sorting() const { return sorting_; }
 
+  /// At most so many rows are seen: the first ones.
+  void limit(size_t rows);
+
   // Of a hierarchy.
   [[nodiscard]] bool has_below(uint32_t row) const;
   [[nodiscard]] bool is_open(uint32_t row) const { return open_[row] != 0; }
   void set_open(uint32_t row, bool open);
   void set_all_open(bool open);
+  void open(const std::vector<uint32_t>& rows);
   [[nodiscard]] std::optional<uint32_t> parent(uint32_t row) const;
 
   /// Rows of the table, as they are seen.
@@ -53,18 +59,19 @@ class RowChoice {
   void order_level(size_t begin, size_t end);
   [[nodiscard]] bool stands_before(uint32_t a, uint32_t b) const;
   [[nodiscard]] uint32_t depth(uint32_t row) const {
-    return table_.hierarchy_levels == 0 ? 0 : table_.depth[row];
+    return table_->hierarchy_levels == 0 ? 0 : table_->depth[row];
   }
   /// One past the last row below.
   [[nodiscard]] size_t end_of(size_t row) const;
 
-  const view::Table& table_;
+  const view::Table* table_;
   TextMatch match_;
   size_t matches_ = 0;
   std::optional<Sorting> sorting_;
   std::vector<uint8_t> kept_;  // by row: the filter leaves it
   std::vector<uint8_t> open_;  // by row
   std::vector<uint32_t> rows_;
+  size_t limit_ = SIZE_MAX;
 };
 
 /// The first value of a column among a row's cells.

@@ -7,16 +7,20 @@ void draw_now(Terminal& terminal, const Pages& pages) {
   terminal.show(pages.draw(size.rows, size.columns));
 }
 
-void run(Terminal& terminal, Pages& pages) {
-  while (!pages.ended()) {
-    draw_now(terminal, pages);
-    Terminal::Events events = terminal.wait(-1);
-    if (events.ended) return;
-    for (const Key& key : events.keys) {
-      pages.on_key(key);
-      if (pages.ended()) return;
-    }
+bool serve(Terminal& terminal, Pages& pages, int timeout_ms) {
+  Terminal::Events events = terminal.wait(timeout_ms);
+  if (events.ended) return false;
+  for (const Key& key : events.keys) {
+    pages.on_key(key);
+    if (pages.ended()) return false;
   }
+  return true;
+}
+
+void run(Terminal& terminal, Pages& pages) {
+  if (pages.ended()) return;
+  do draw_now(terminal, pages);
+  while (serve(terminal, pages, -1));
 }
 
 }  // namespace sonde::tui

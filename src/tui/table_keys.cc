@@ -176,7 +176,7 @@ bool table_key(const Key& key, TableView& view, TableScreen& screen, Pages& page
 std::vector<std::string> table_key_help() {
   return {
       "Moving",
-      "  Up Down PgUp PgDn Home End Space  lines, pages, ends; wheel and clicks of a mouse",
+      "  Up Down PgUp PgDn Home End Space  lines, pages, ends; also by mouse",
       "  Left Right       what is wider than the screen",
       "Unfolding",
       "  Enter +          the row or call at hand, one level",
@@ -185,7 +185,7 @@ std::vector<std::string> table_key_help() {
       "  c C              fold everything",
       "  H                follow the hottest calls to their end",
       "Rows",
-      "  /                filter as you type, by any text of the row; Ctrl-R: regular expression",
+      "  /                filter as you type, by any text of a row; Ctrl-R: as a regex",
       "  Ctrl-F           search; n, N: next, previous",
       "  < >              sort by the column before, behind; R: reversed",
   };

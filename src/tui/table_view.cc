@@ -8,17 +8,34 @@ namespace {
 /// Trees that are kept though nobody touched them.
 constexpr size_t kKeptTrees = 1024;
 
+/// What a row says but for its numbers; of a hierarchy with the rows above it.
+std::string row_name(const view::Table& table, uint32_t row) {
+  std::string name;
+  size_t cell = 0;
+  for (const view::Column& column : table.columns) {
+    if (column.kind == view::Column::Kind::kText) {
+      name += table.text(row, cell);
+      name += '\0';
+    }
+    cell += column.values;
+  }
+  if (table.hierarchy_levels == 0 || table.depth[row] == 0) return name;
+  uint32_t above = row;
+  while (above > 0 && table.depth[above] >= table.depth[row]) --above;
+  return row_name(table, above) + name;
+}
+
 }  // namespace
 
-TableView::TableView(const view::Table& table) : table_(table), choice_(table) {}
+TableView::TableView(const view::Table& table) : table_(&table), choice_(table) {}
 
 TreeFold* TableView::tree_of(uint32_t row) {
-  if (!table_.tree || table_.graph.style == view::GraphStyle::kNone) return nullptr;
+  if (!table_->tree || table_->graph.style == view::GraphStyle::kNone) return nullptr;
   auto found = folds_.find(row);
   if (found == folds_.end()) {
     if (folds_.size() > kKeptTrees)
       std::erase_if(folds_, [](const auto& fold) { return !fold.second.touched; });
-    auto tree = std::make_unique<TreeFold>(table_.tree(row), table_.graph);
+    auto tree = std::make_unique<TreeFold>(table_->tree(row), table_->graph);
     if (all_open_) tree->open_all(true);
     found = folds_.emplace(row, Fold{std::move(tree)}).first;
   }
@@ -169,6 +186,8 @@ void TableView::open_all(bool open) {
     all_open_ = open;
     open_.clear();
     folds_.clear();
+    unfolded_.clear();
+    open_rows_.clear();
     choice_.set_all_open(open);
   });
 }
@@ -206,6 +225,10 @@ void TableView::filter(TextMatch match) {
   keep_cursor([&] { choice_.filter(std::move(match)); });
 }
 
+void TableView::limit(size_t rows) {
+  keep_cursor([&] { choice_.limit(rows); });
+}
+
 void TableView::sort(std::optional<RowChoice::Sorting> sorting) {
   choice_.sort(sorting);
   cursor_ = top_ = {};
@@ -220,6 +243,75 @@ bool TableView::search(const TextMatch& match, ptrdiff_t step) {
     return true;
   }
   return false;
+}
+
+// --- other tables ---
+
+TableView::Standing TableView::leave() {
+  Standing kept;
+  if (empty()) return kept;
+  kept.stays_first = cursor_ == Place{} && !is_open(0);
+  kept.row = row_name(*table_, row_at(cursor_));
+  kept.line = cursor_.line;
+  if (cursor_.line > 0)
+    if (TreeFold* tree = tree_of(row_at(cursor_))) kept.call = tree->path_of(cursor_.line - 1);
+  for (Place place = top_; place != cursor_ && next(place);) ++kept.above;
+  for (uint32_t row : choice_.rows())
+    if (choice_.has_below(row)) open_rows_[row_name(*table_, row)] = choice_.is_open(row);
+  for (auto [row, open] : open_) {
+    Unfolded& now = unfolded_[row_name(*table_, row)];
+    now.open = open;
+    auto fold = folds_.find(row);
+    if (fold != folds_.end() && fold->second.touched) now.calls = fold->second.tree->open_paths();
+  }
+  return kept;
+}
+
+void TableView::show(const view::Table& table, const Standing& kept) {
+  table_ = &table;
+  folds_.clear();
+  open_.clear();
+  cursor_ = top_ = {};
+  choice_.show(table);
+  std::unordered_map<std::string, uint32_t> rows;
+  for (uint32_t row = 0; row < table.rows(); ++row) rows.try_emplace(row_name(table, row), row);
+  std::vector<uint32_t> opened;
+  for (const auto& [name, row] : rows)
+    if (choice_.has_below(row)) {
+      auto was = open_rows_.find(name);
+      if (was == open_rows_.end() ? all_open_ : was->second) opened.push_back(row);
+    }
+  choice_.open(opened);
+  for (const auto& [name, was] : unfolded_) reopen(rows, name, was);
+  if (!kept.stays_first && !empty()) stand(rows, kept);
+}
+
+void TableView::reopen(const std::unordered_map<std::string, uint32_t>& rows,
+                       const std::string& name, const Unfolded& was) {
+  auto found = rows.find(name);
+  if (found == rows.end()) return;
+  open_[found->second] = was.open;
+  TreeFold* tree = was.calls.empty() ? nullptr : tree_of(found->second);
+  if (tree == nullptr) return;
+  folds_[found->second].touched = true;
+  tree->open_only(was.calls);
+}
+
+void TableView::stand(const std::unordered_map<std::string, uint32_t>& rows, const Standing& kept) {
+  auto found = rows.find(kept.row);
+  std::optional<size_t> place;
+  if (found != rows.end()) place = choice_.place_of(found->second);
+  if (!place) return;
+  cursor_ = {*place, 0};
+  if (TreeFold* tree =
+          kept.line > 0 && tree_is_open(found->second) ? tree_of(found->second) : nullptr) {
+    std::optional<size_t> line = tree->line_of(kept.call);
+    cursor_.line = std::min(line ? *line + 1 : kept.line, tree->lines().size());
+  }
+  top_ = cursor_;
+  for (size_t i = 0; i < kept.above && previous(top_); ++i) {
+  }
+  scroll_to_cursor();
 }
 
 }  // namespace sonde::tui

@@ -28,7 +28,7 @@ class TableView {
     auto operator<=>(const Place&) const = default;
   };
 
-  [[nodiscard]] const view::Table& table() const { return table_; }
+  [[nodiscard]] const view::Table& table() const { return *table_; }
   [[nodiscard]] const RowChoice& choice() const { return choice_; }
   [[nodiscard]] bool empty() const { return choice_.rows().empty(); }
   [[nodiscard]] const Place& cursor() const { return cursor_; }
@@ -69,6 +69,25 @@ class TableView {
   }
   /// The next row with a match in direction `step`; false where there is none.
   bool search(const TextMatch& match, ptrdiff_t step);
+  /// At most so many rows are seen.
+  void limit(size_t rows);
+
+  // Live data: another table of the same kind takes the place of this one.
+  //
+  //   auto standing = view.leave();   // while the old table's trees still hold
+  //   …                               // the view is not to be used here
+  //   view.show(next, standing);
+  //
+  // Filter, order and what is unfolded stay, also of rows that are away for a while. The cursor
+  // stays on its row and the row on its line of the screen; a cursor that never left the first row
+  // stays with whatever is first.
+  struct Standing {
+    bool stays_first = true;
+    std::string row, call;       // as they say of themselves
+    size_t line = 0, above = 0;  // lines: in the row, and on the screen above the cursor
+  };
+  [[nodiscard]] Standing leave();
+  void show(const view::Table& table, const Standing& kept);
 
  private:
   struct Fold {
@@ -81,16 +100,25 @@ class TableView {
   [[nodiscard]] size_t lines_of(size_t row);
   bool previous(Place& place);
   void scroll_to_cursor();
+  struct Unfolded {
+    bool open = false;
+    std::vector<std::string> calls;  // of the tree, where the user touched it
+  };
+  void reopen(const std::unordered_map<std::string, uint32_t>& rows, const std::string& name,
+              const Unfolded& was);
+  void stand(const std::unordered_map<std::string, uint32_t>& rows, const Standing& kept);
   template <typename Change>
   void keep_cursor(const Change& change);
 
-  const view::Table& table_;
+  const view::Table* table_;
   RowChoice choice_;
   Place cursor_, top_;
   size_t height_ = 1;
   bool all_open_ = false;
   std::unordered_map<uint32_t, bool> open_;  // trees of rows; others as all_open_ says
   std::unordered_map<uint32_t, Fold> folds_;
+  std::unordered_map<std::string, Unfolded> unfolded_;  // of tables that were shown before
+  std::unordered_map<std::string, bool> open_rows_;     // of hierarchies before
 };
 
 }  // namespace sonde::tui

@@ -281,5 +281,82 @@ TEST(TablePainter, WideNamesKeepTheColumnsBehindThemInLine) {
   EXPECT_EQ(grid.at(2, 11).character, U'm');
 }
 
+// --- live data ---
+
+TEST(TableView, AnotherTableIsEnteredAtTheSameRow) {
+  view::Table before = flat_table();
+  TableView view(before);
+  view.set_height(3);
+  view.move(2);  // Malloc_trim
+  auto standing = view.leave();
+  view::Table after;
+  after.columns = before.columns;
+  for (auto [percent, name] : {std::pair(50.0, "new"), {30.0, "main"}, {15.0, "Malloc_trim"}})
+    add_row(after, percent, name);
+  view.show(after, standing);
+  EXPECT_EQ(view.cursor(), (TableView::Place{2, 0}));
+  // Who stayed at the first row stays there; who stood on a row that is gone begins anew.
+  view.to_first();
+  standing = view.leave();
+  view.show(before, standing);
+  EXPECT_EQ(view.cursor(), TableView::Place{});
+  view.to({1, 0});  // free
+  standing = view.leave();
+  view.show(after, standing);
+  EXPECT_EQ(view.cursor(), TableView::Place{});
+}
+
+TEST(TableView, FilterAndOrderStayInAnotherTable) {
+  view::Table before = flat_table(), after = flat_table();
+  add_row(after, 90, "calloc");
+  TableView view(before);
+  view.filter(*TextMatch::make("alloc", TextMatch::Kind::kPiece));
+  view.sort(RowChoice::Sorting{.column = 1});
+  view.show(after, view.leave());
+  EXPECT_THAT(view.choice().rows(), ElementsAre(2, 4, 0));
+  view.limit(2);
+  EXPECT_EQ(view.choice().rows().size(), 2u);
+}
+
+TEST(TableView, WhatIsUnfoldedStaysSoInAnotherTable) {
+  view::Table before = table_with_trees(), after = table_with_trees();
+  TableView view(before);
+  view.toggle();  // malloc's tree
+  view.move(2);   // work
+  std::string call(view.tree_line(view.cursor())->text);
+  view.toggle();
+  size_t lines = 1;
+  for (TableView::Place place; view.next(place) && place.row == 0;) ++lines;
+  auto standing = view.leave();
+  view::Table without;
+  without.columns = before.columns;
+  add_row(without, 1, "other");
+  view.show(without, standing);
+  EXPECT_EQ(view.cursor(), TableView::Place{});
+  view.show(after, standing);
+  EXPECT_TRUE(view.is_open(0));
+  size_t shown = 1;
+  for (TableView::Place place; view.next(place) && place.row == 0;) ++shown;
+  EXPECT_EQ(shown, lines);
+  EXPECT_EQ(view.tree_line(view.cursor())->text, call);
+}
+
+TEST(TableView, LevelsOfAHierarchyStayOpenInAnotherTable) {
+  view::Table before = hierarchy(), after;
+  after.columns = before.columns;
+  after.hierarchy_levels = 2;
+  add_row(after, 60, "ld");
+  add_row(after, 60, "link");
+  add_row(after, 40, "cc1");
+  add_row(after, 40, "parse");
+  after.depth = {0, 1, 0, 1};
+  TableView view(before);
+  view.toggle();  // cc1
+  view.move(1);   // parse
+  view.show(after, view.leave());
+  EXPECT_THAT(view.choice().rows(), ElementsAre(0, 2, 3));
+  EXPECT_EQ(view.row_at(view.cursor()), 3u);
+}
+
 }  // namespace
 }  // namespace sonde::tui

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace sonde::tui {
 
 using view::CallTree;
@@ -108,6 +110,51 @@ size_t TreeFold::open_hottest() {
   for (size_t i = lines_.size(); i-- > 0;)
     if (lines_[i].node == last) return i;
   return 0;
+}
+
+// --- what is unfolded, in another tree ---
+
+std::vector<std::string> TreeFold::paths() const {
+  std::vector<std::string> named(tree_.nodes.size());
+  std::vector<uint32_t> left = tree_.top;
+  for (uint32_t node : left) named[node] = "/";
+  while (!left.empty()) {
+    uint32_t node = left.back();
+    left.pop_back();
+    if (!tree_.nodes[node].labels.empty()) named[node] += tree_.nodes[node].labels[0];
+    for (uint32_t child : tree_.nodes[node].children) {
+      named[child] = named[node] + '\0';
+      left.push_back(child);
+    }
+  }
+  return named;
+}
+
+std::vector<std::string> TreeFold::open_paths() const {
+  std::vector<std::string> named = paths(), found;
+  for (size_t node = 0; node < named.size(); ++node)
+    if (open_[node] != 0) found.push_back(std::move(named[node]));
+  std::ranges::sort(found);
+  return found;
+}
+
+void TreeFold::open_only(const std::vector<std::string>& wanted) {
+  std::vector<std::string> named = paths();
+  for (size_t node = 0; node < named.size(); ++node)
+    open_[node] = std::ranges::binary_search(wanted, named[node]) ? 1 : 0;
+  make_lines();
+}
+
+std::string TreeFold::path_of(size_t line) const {
+  const TreeLine& at = lines_[line];
+  return at.node == TreeLine::kRest ? std::string() : paths()[at.node];
+}
+
+std::optional<size_t> TreeFold::line_of(std::string_view path) const {
+  std::vector<std::string> named = paths();
+  for (size_t i = 0; i < lines_.size(); ++i)
+    if (lines_[i].node != TreeLine::kRest && named[lines_[i].node] == path) return i;
+  return std::nullopt;
 }
 
 }  // namespace sonde::tui

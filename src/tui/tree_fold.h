@@ -42,6 +42,13 @@ class TreeFold {
   /// Follows the heaviest calls to their end; gives the line where they end.
   size_t open_hottest();
 
+  // What is unfolded, said by the calls themselves, so that it can be found in another tree.
+  [[nodiscard]] std::vector<std::string> open_paths() const;
+  /// Unfolds these, which are in order, and nothing else.
+  void open_only(const std::vector<std::string>& paths);
+  [[nodiscard]] std::string path_of(size_t line) const;
+  [[nodiscard]] std::optional<size_t> line_of(std::string_view path) const;
+
  private:
   [[nodiscard]] bool is_relative() const { return graph_.style == view::GraphStyle::kRelative; }
   [[nodiscard]] bool has_inside(uint32_t node) const {
@@ -51,6 +58,8 @@ class TreeFold {
   [[nodiscard]] size_t first(uint32_t node) const {
     return node == trunk_ && graph_.skip_first ? 1 : 0;
   }
+  /// By node.
+  [[nodiscard]] std::vector<std::string> paths() const;
   void make_lines();
   /// What a level's nodes share: their parent's part.
   struct Above {

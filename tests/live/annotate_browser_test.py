@@ -4,9 +4,7 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 import unittest
-from pathlib import Path
 
 import tmux
 
@@ -31,8 +29,6 @@ class AnnotateBrowserTest(tmux.TmuxTest):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.folder = tempfile.TemporaryDirectory()
-        cls.home = Path(cls.folder.name)
         program = cls.home / "specimen"
         program.with_suffix(".c").write_text(PROGRAM)
         subprocess.run(["cc", "-O1", "-g", "-o", program, program.with_suffix(".c"), "-lm"], check=True)
@@ -44,10 +40,6 @@ class AnnotateBrowserTest(tmux.TmuxTest):
         cls.hits = [(percent, address) for percent, address in re.findall(r"^ +(\d+\.\d\d) : +([0-9a-f]+):", text, re.M)
                     if percent != "0.00"]
         cls.instructions = re.findall(r"^ +\d+\.\d\d : +([0-9a-f]+):", text, re.M)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.folder.cleanup()
 
     @staticmethod
     def shown_hits(lines):

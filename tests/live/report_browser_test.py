@@ -5,10 +5,7 @@ import re
 import signal
 import subprocess
 import sys
-import tempfile
-import time
 import unittest
-from pathlib import Path
 
 import tmux
 
@@ -44,8 +41,6 @@ class ReportBrowserTest(tmux.TmuxTest):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.folder = tempfile.TemporaryDirectory()
-        cls.home = Path(cls.folder.name)
         program = cls.home / "specimen"
         program.with_suffix(".c").write_text(PROGRAM)
         subprocess.run(["cc", "-O1", "-g", "-fno-omit-frame-pointer", "-o", program, program.with_suffix(".c"), "-lm", "-lpthread"],
@@ -53,10 +48,6 @@ class ReportBrowserTest(tmux.TmuxTest):
         for name, events in (("perf.data", ["-e", "cpu-clock"]), ("two.data", ["-e", "cpu-clock", "-e", "task-clock"])):
             subprocess.run([SONDE, "record", "-g", "--sample-cpu", "-F", "999", *events, "-o", cls.home / name, program], check=True,
                            capture_output=True)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.folder.cleanup()
 
     def browser(self, *options, size=(80, 24), **how):
         terminal = self.terminal(*size, [SONDE, "report", *options], cwd=self.home, **how)
@@ -361,10 +352,7 @@ class ReportBrowserTest(tmux.TmuxTest):
         terminal = self.browser()
         pid = terminal.child()
         terminal.kill()
-        end = time.monotonic() + tmux.PATIENCE
-        while os.path.exists(f"/proc/{pid}") and time.monotonic() < end:
-            time.sleep(0.02)
-        self.assertFalse(os.path.exists(f"/proc/{pid}"))
+        tmux.wait_for_end(pid)
 
     def test_colours_only_where_they_are_wanted(self):
         terminal = self.browser()

@@ -155,7 +155,7 @@ class TopTest(unittest.TestCase):
         busy = self.busy()
         ours, theirs = pty.openpty()
         before = termios.tcgetattr(theirs)
-        top = self.start([SONDE, "top", "-e", "cpu-clock", "-p", busy.pid, "-d", "0.3"], stdin=theirs, stdout=theirs,
+        top = self.start([SONDE, "top", "--stdio", "-e", "cpu-clock", "-p", busy.pid, "-d", "0.3"], stdin=theirs, stdout=theirs,
                          stderr=theirs, cwd=self.folder.name)
         out = Output(ours)
         out.wait_for(r"\033\[H.*PerfTop(?:.*\n)+.*the_hot_function")

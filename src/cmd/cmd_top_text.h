@@ -1,0 +1,14 @@
+// `top --stdio`: screens as text, one after the other in a pipe, drawn over one another on a
+// terminal, where keys are read.
+#pragma once
+
+#include "capture/signal_queue.h"
+#include "cmd/cmd_top_profile.h"
+
+namespace sonde::top {
+
+/// Until the user, a signal or the end of the target ends it.
+Result<> show_text(LiveProfile& profile, TopOptions& options, SignalQueue& signals, Poller& poller,
+                   Env& env);
+
+}  // namespace sonde::top
