@@ -17,6 +17,7 @@
 #include "tui/run.h"
 #include "tui/table_keys.h"
 #include "tui/text_page.h"
+#include "tui/worker.h"
 
 namespace sonde::report {
 namespace {
@@ -28,13 +29,14 @@ class ReportPage final : public tui::Page {
  public:
   ReportPage(std::unique_ptr<OpenRecording> recording, const ReportOptions& options,
              OpenAnother open, tui::Terminal& terminal, const tui::Theme& theme, Env& env,
-             bool is_whole)
+             bool is_whole, const tui::Wake& wake)
       : recording_(std::move(recording)),
         first_options_(options),
         open_(std::move(open)),
         terminal_(terminal),
         env_(env),
         is_whole_(is_whole),
+        wake_(wake),
         screen_(theme) {}
 
   Result<> start() {
@@ -43,6 +45,7 @@ class ReportPage final : public tui::Page {
     code.demangle = first_options_.symbol_sources.demangle;
     code_ = std::make_unique<CodePages>(recording_->session, code, screen_.theme);
     levels_.push_back(TRY(ReportLevel::make(*recording_, first_options_, env_.tool)));
+    worker_ = std::make_unique<tui::Worker<Arrival>>(wake_);
     return {};
   }
 
@@ -57,7 +60,14 @@ class ReportPage final : public tui::Page {
     tui::table_key(key, level().view(), screen_, pages);
   }
 
+  void on_wake(Pages& pages) override {
+    if (auto arrival = worker_->take()) (*arrival)(pages);
+  }
+
  private:
+  /// What is to be done with what the worker has made.
+  using Arrival = std::move_only_function<void(Pages&)>;
+
   [[nodiscard]] ReportLevel& level() const { return *levels_.back(); }
 
   // --- drawing ---
@@ -82,7 +92,10 @@ class ReportPage final : public tui::Page {
 
   void draw_status(tui::Grid& grid) {
     const tui::TableView& view = level().view();
-    draw_table_status(grid, screen_.theme, view, path_text(),
+    std::string path = path_text();
+    if (worker_->busy())
+      path += fmt::format("{}working: {} …  Esc stops it", path.empty() ? "" : " · ", doing_);
+    draw_table_status(grid, screen_.theme, view, path,
                       "h help  Enter unfold  / filter  d t z zoom  a code  q quit");
     if (view.empty()) grid.put(3, 2, "no row is left; / changes the filter", screen_.theme.note);
   }
@@ -123,11 +136,19 @@ class ReportPage final : public tui::Page {
   }
 
   void show_flame_graph(Pages& pages) {
-    auto tree = make_flame_tree(*recording_, level(), env_.tool);
-    if (!tree) return pages.say(tree.error().message);
+    if (!level().plan().call_graph) return pages.say("there are no call chains: record with -g");
     std::string title = samples_line(level().report(), level().options());
     if (std::string path = path_text(); !path.empty()) title += "  " + path;
-    pages.push(std::make_unique<tui::FlamePage>(screen_.theme, std::move(title), std::move(*tree)));
+    doing_ = "flame graph";
+    worker_->start(
+        [this, wish = flame_wish(level()), title = std::move(title)]() mutable -> Arrival {
+          auto made = make_flame_tree(*recording_, std::move(wish), env_.tool);
+          return [this, made = std::move(made), title = std::move(title)](Pages& to) mutable {
+            if (!made) return to.say(made.error().message);
+            to.push(std::make_unique<tui::FlamePage>(screen_.theme, std::move(title),
+                                                     std::move(*made)));
+          };
+        });
   }
 
   void next_event(size_t by) { level().show_event((level().event() + by) % level().events()); }
@@ -146,10 +167,10 @@ class ReportPage final : public tui::Page {
     else if (key.is('z'))
       show_zooms(pages);
     else if (key.is('F'))
-      change(pages, level().options().relative ? "shares of all" : "shares of what is shown",
+      change(level().options().relative ? "shares of all" : "shares of what is shown",
              [](ReportOptions& o) { o.relative = !o.relative; });
     else if (key.is('V'))
-      change(pages, level().options().verbose > 0 ? "brief" : "verbose",
+      change(level().options().verbose > 0 ? "brief" : "verbose",
              [](ReportOptions& o) { o.verbose = o.verbose > 0 ? 0 : 1; });
     else if (key.is('L'))
       ask_limit(pages);
@@ -163,7 +184,10 @@ class ReportPage final : public tui::Page {
   // --- other tables ---
 
   void undo(Pages& pages) {
-    if (!level().view().choice().match().matches_all())
+    if (worker_->busy()) {
+      worker_->cancel();
+      pages.say("stopped: " + doing_);
+    } else if (!level().view().choice().match().matches_all())
       level().view().filter({});
     else if (levels_.size() > 1)
       levels_.pop_back();
@@ -173,29 +197,41 @@ class ReportPage final : public tui::Page {
       pages.pop();
   }
 
-  Result<> put_level(ReportOptions options, std::optional<ZoomStep> step, std::string note) {
-    auto made = TRY(ReportLevel::make(*recording_, std::move(options), env_.tool));
-    made->step = std::move(step);
-    made->note = std::move(note);
-    made->show_event(std::min(level().event(), made->events() - 1));
-    levels_.push_back(std::move(made));
-    return {};
+  using Then = std::function<void()>;
+
+  /// Has a level made, which becomes the top one; `then` is done when it is there.
+  void put_level(
+      ReportOptions options, std::optional<ZoomStep> step, std::string note, Then then = [] {}) {
+    doing_ = step ? zoom_text(*step) : note;
+    worker_->start([this, options = std::move(options), step = std::move(step),
+                    note = std::move(note), then = std::move(then)]() mutable -> Arrival {
+      auto made = ReportLevel::make(*recording_, std::move(options), env_.tool);
+      if (made) {
+        (*made)->step = std::move(step);
+        (*made)->note = std::move(note);
+      }
+      return [this, made = std::move(made), then = std::move(then)](Pages& pages) mutable {
+        if (!made) return pages.say(doing_ + ": " + made.error().message);
+        (*made)->show_event(std::min(level().event(), (*made)->events() - 1));
+        levels_.push_back(std::move(*made));
+        then();
+      };
+    });
   }
 
   void zoom(const std::optional<ZoomStep>& step, std::string_view without, Pages& pages) {
     if (!step) return pages.say(std::string(without));
     ReportOptions options = level().options();
-    Result<> done = apply_zoom(*step, options);
-    if (done) done = put_level(std::move(options), *step, "");
-    if (!done) pages.say(zoom_text(*step) + ": " + done.error().message);
+    if (Result<> done = apply_zoom(*step, options); !done)
+      return pages.say(zoom_text(*step) + ": " + done.error().message);
+    put_level(std::move(options), *step, "");
   }
 
   template <typename Change>
-  void change(Pages& pages, std::string note, const Change& how) {
+  void change(std::string note, const Change& how) {
     ReportOptions options = level().options();
     how(options);
-    if (Result<> done = put_level(std::move(options), std::nullopt, std::move(note)); !done)
-      pages.say(done.error().message);
+    put_level(std::move(options), std::nullopt, std::move(note));
   }
 
   /// Callers of the row at hand where callees were, and the other way round.
@@ -208,10 +244,11 @@ class ReportPage final : public tui::Page {
     options.call_graph.caller_order = !to_callers;
     options.call_graph.order_given = true;
     options.inverted = false;
-    if (Result<> done =
-            put_level(std::move(options), std::nullopt, to_callers ? "callers" : "callees");
-        !done)
-      return pages.say(done.error().message);
+    put_level(std::move(options), std::nullopt, to_callers ? "callers" : "callees",
+              [this, name] { unfold(name); });
+  }
+  /// Goes to a row by its text, and shows its tree.
+  void unfold(const std::string& name) {
     tui::TableView& view = level().view();
     tui::TableView::Place place;
     for (; place.row < view.choice().rows().size(); ++place.row)
@@ -267,9 +304,9 @@ class ReportPage final : public tui::Page {
         screen_.theme, "Rows of at least (percent)", "", false,
         tui::Prompt::Hooks{.on_accept = [this](const std::string& text, bool, Pages& to) {
           ReportOptions options = level().options();
-          Result<> done = set_percent_limit(options, text);
-          if (done) done = put_level(std::move(options), std::nullopt, "from " + text + " %");
-          if (!done) to.say(done.error().message);
+          if (Result<> done = set_percent_limit(options, text); !done)
+            return to.say(done.error().message);
+          put_level(std::move(options), std::nullopt, "from " + text + " %");
         }}));
   }
 
@@ -367,6 +404,7 @@ class ReportPage final : public tui::Page {
     pages.say("");
     auto opened = open_(path);
     if (!opened) return pages.say(path + ": " + opened.error().message);
+    worker_.reset();  // before what it reads goes
     std::vector<std::unique_ptr<ReportLevel>> levels = std::move(levels_);
     std::unique_ptr<OpenRecording> before = std::exchange(recording_, std::move(*opened));
     std::unique_ptr<CodePages> code = std::move(code_);
@@ -376,6 +414,7 @@ class ReportPage final : public tui::Page {
       code_ = std::move(code);
       std::swap(recording_, before);
       first_options_.input = name;
+      worker_ = std::make_unique<tui::Worker<Arrival>>(wake_);
       pages.say(path + ": " + done.error().message);
     }
     levels.clear();  // before what they refer to
@@ -388,9 +427,12 @@ class ReportPage final : public tui::Page {
   tui::Terminal& terminal_;
   Env& env_;
   bool is_whole_;  // nothing lies below that q could go back to
+  const tui::Wake& wake_;
   tui::TableScreen screen_;
   std::unique_ptr<CodePages> code_;  // of the recording
   std::vector<std::unique_ptr<ReportLevel>> levels_;
+  std::string doing_;                             // what the worker makes
+  std::unique_ptr<tui::Worker<Arrival>> worker_;  // ends before what it reads
 };
 
 }  // namespace
@@ -398,9 +440,9 @@ class ReportPage final : public tui::Page {
 Result<std::unique_ptr<tui::Page>> make_page(std::unique_ptr<OpenRecording> recording,
                                              const ReportOptions& options, OpenAnother open,
                                              tui::Terminal& terminal, const tui::Theme& theme,
-                                             Env& env, bool is_whole) {
+                                             Env& env, bool is_whole, const tui::Wake& wake) {
   auto page = std::make_unique<ReportPage>(std::move(recording), options, std::move(open), terminal,
-                                           theme, env, is_whole);
+                                           theme, env, is_whole, wake);
   TRY(page->start());
   return page;
 }
@@ -408,15 +450,15 @@ Result<std::unique_ptr<tui::Page>> make_page(std::unique_ptr<OpenRecording> reco
 Result<int> browse(std::unique_ptr<OpenRecording> recording, const ReportOptions& options,
                    OpenAnother open, Env& env) {
   BrowserTerminal terminal = TRY(BrowserTerminal::open(env));
+  Pages pages;
   auto page = make_page(std::move(recording), options, std::move(open), terminal.terminal(),
-                        terminal.theme(), env, true);
+                        terminal.theme(), env, true, pages.wake());
   if (!page) {
     terminal.leave();
     if (page.error().code != ErrorCode::kNotFound) return std::unexpected(std::move(page).error());
     env.err.print("Error:\nThe {} data has no samples!\n", options.input);
     return 0;
   }
-  Pages pages;
   pages.push(std::move(*page));
   tui::run(terminal.terminal(), pages);
   return 0;

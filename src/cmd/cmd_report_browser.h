@@ -42,11 +42,12 @@ struct OpenRecording {
 using OpenAnother = std::function<Result<std::unique_ptr<OpenRecording>>(const std::string& path)>;
 
 /// The browser's first page. `options` name the recording that `open` opened; `is_whole`: it is not
-/// on top of another page, to which q goes back. An error is what --stdio would say.
+/// on top of another page, to which q goes back. `wake` is that of the pages. An error is what
+/// --stdio would say.
 Result<std::unique_ptr<tui::Page>> make_page(std::unique_ptr<OpenRecording> recording,
                                              const ReportOptions& options, OpenAnother open,
                                              tui::Terminal& terminal, const tui::Theme& theme,
-                                             Env& env, bool is_whole);
+                                             Env& env, bool is_whole, const tui::Wake& wake);
 /// Until the user leaves.
 Result<int> browse(std::unique_ptr<OpenRecording> recording, const ReportOptions& options,
                    OpenAnother open, Env& env);

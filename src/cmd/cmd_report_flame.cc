@@ -79,11 +79,7 @@ class ProfileFlame final : public tui::FlameTree {
 
 }  // namespace
 
-Result<std::unique_ptr<tui::FlameTree>> make_flame_tree(const OpenRecording& recording,
-                                                        const ReportLevel& from,
-                                                        std::string_view tool) {
-  if (!from.plan().call_graph)
-    return fail(ErrorCode::kNotFound, "there are no call chains: record with -g");
+FlameWish flame_wish(const ReportLevel& from) {
   ReportOptions options = from.options();
   options.sort = "comm";
   options.fields.reset();
@@ -93,8 +89,13 @@ Result<std::unique_ptr<tui::FlameTree>> make_flame_tree(const OpenRecording& rec
   options.call_graph.caller_order = true;
   options.call_graph.order_given = true;
   options.call_graph.key = CallKey::kFunction;
-  auto level = TRY(ReportLevel::make(recording, std::move(options), tool));
-  level->show_event(std::min(from.event(), level->events() - 1));
+  return {std::move(options), from.event()};
+}
+
+Result<std::unique_ptr<tui::FlameTree>> make_flame_tree(const OpenRecording& recording,
+                                                        FlameWish wish, std::string_view tool) {
+  auto level = TRY(ReportLevel::make(recording, std::move(wish.options), tool));
+  level->show_event(std::min(wish.event, level->events() - 1));
   return std::make_unique<ProfileFlame>(std::move(level));
 }
 

@@ -8,10 +8,15 @@
 
 namespace sonde::report {
 
-/// With the options of `from`, so of what is zoomed into; a stack begins with the command's name.
-/// An error where the recording has no call chains.
+/// What a flame graph is to be of: what is zoomed into.
+struct FlameWish {
+  ReportOptions options;
+  size_t event = 0;  // table of the level
+};
+[[nodiscard]] FlameWish flame_wish(const ReportLevel& from);
+
+/// A stack begins with the command's name.
 Result<std::unique_ptr<tui::FlameTree>> make_flame_tree(const OpenRecording& recording,
-                                                        const ReportLevel& from,
-                                                        std::string_view tool);
+                                                        FlameWish wish, std::string_view tool);
 
 }  // namespace sonde::report

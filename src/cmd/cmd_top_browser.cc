@@ -24,7 +24,7 @@ class LiveBrowser {
 
   Result<> run() {
     poller_.add(signals_.fd(), [this](auto) { on_signals(); });
-    for (int fd : {terminal_.key_fd(), terminal_.signal_fd()})
+    for (int fd : {terminal_.key_fd(), terminal_.signal_fd(), pages_.wake().fd()})
       poller_.add(fd, [this](auto) { has_events_ = true; });
     profile_.end_stretch_after(kFirstStretch_s);
     tui::draw_now(terminal_, pages_);

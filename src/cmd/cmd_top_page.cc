@@ -93,6 +93,8 @@ std::string LivePage::target_text() const {
   std::string_view text = trim(profile_.figures().target);
   if (text.starts_with('(')) text.remove_prefix(1);
   if (text.ends_with(')')) text.remove_suffix(1);
+  constexpr std::string_view kPerfsWord = "target_";
+  if (text.starts_with(kPerfsWord)) text.remove_prefix(kPerfsWord.size());
   return fmt::format("{}, {:g} s", text, o_.delay_s);
 }
 
@@ -118,10 +120,10 @@ void LivePage::draw(tui::Grid& grid) {
   draw_table_status(grid, screen_.theme, view, state_text(),
                     "h help  d delay  p pause  / filter  a code  r report  w save  q quit");
   if (view.empty())
-    grid.put(3, 2,
-             view.choice().match().matches_all() ? "no samples"
-                                                 : "no row is left; / changes the filter",
-             screen_.theme.note);
+    grid.put(
+        3, 2,
+        view.choice().match().matches_all() ? "no samples" : "no row is left; / changes the filter",
+        screen_.theme.note);
 }
 
 // --- keys ---
@@ -201,7 +203,8 @@ void LivePage::undo(Pages& pages) {
 void LivePage::pause(Pages& pages) {
   if (has_ended_) return pages.say("it has ended: nothing more comes");
   paused_ = !paused_;
-  pages.say(paused_ ? "paused: the table stands, while samples are taken on for w and r" : "goes on");
+  pages.say(paused_ ? "paused: the table stands, while samples are taken on for w and r"
+                    : "goes on");
 }
 
 void LivePage::toggle(bool& setting, std::string_view on, std::string_view off, Pages& pages) {
@@ -227,13 +230,13 @@ void LivePage::turn_around(Pages& pages) {
 void LivePage::ask_number(std::string question, std::string before, Accept accept, Pages& pages) {
   pages.push(std::make_unique<tui::Prompt>(
       screen_.theme, std::move(question), std::move(before), false,
-      tui::Prompt::Hooks{.on_accept = [accept = std::move(accept)](const std::string& text, bool,
-                                                                   Pages& to) {
-        auto number = detail::number_from<double>(text);
-        if (!number || !std::isfinite(*number) || *number < 0)
-          return to.say(fmt::format("'{}' is no number", text));
-        accept(*number, to);
-      }}));
+      tui::Prompt::Hooks{
+          .on_accept = [accept = std::move(accept)](const std::string& text, bool, Pages& to) {
+            auto number = detail::number_from<double>(text);
+            if (!number || !std::isfinite(*number) || *number < 0)
+              return to.say(fmt::format("'{}' is no number", text));
+            accept(*number, to);
+          }}));
 }
 
 void LivePage::ask_delay(Pages& pages) {
@@ -335,8 +338,9 @@ void LivePage::open_report(Pages& pages) {
   options.skip_empty = true;
   options.input = "what was seen of late";
   auto page = report::make_page(
-      std::move(recording), options, [this](const std::string& path) { return profile_.open(path); },
-      terminal_, screen_.theme, env_, false);
+      std::move(recording), options,
+      [this](const std::string& path) { return profile_.open(path); }, terminal_, screen_.theme,
+      env_, false, pages.wake());
   if (!page) return pages.say(page.error().message);
   pages.push(std::move(*page));
 }

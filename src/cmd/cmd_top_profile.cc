@@ -30,8 +30,8 @@ LiveProfile::LiveProfile(TopOptions& options, Env& env, Capture& capture,
       env_(env),
       capture_(capture),
       features_(features),
-      session_(Session::live(event_descriptions(capture), features.features, session_options(),
-                             env)),
+      session_(
+          Session::live(event_descriptions(capture), features.features, session_options(), env)),
       traces_(session_),
       copies_(capture.rings->rings(), kKeptBytes) {}
 
@@ -147,8 +147,8 @@ Result<> LiveProfile::build() {
   o_.report.only_rows = !o_.starts_anew();
   if (shows_lines()) prepare_lines(session_);
   if (plan_.rows != report::RowsOf::kSamples) session_.load_all_symbols();
-  builder_ = std::make_unique<report::ReportBuilder>(session_, traces_, o_.report, plan_,
-                                                     env_.tool);
+  builder_ =
+      std::make_unique<report::ReportBuilder>(session_, traces_, o_.report, plan_, env_.tool);
   reports_ = TRY(builder_->build());
   std::erase_if(reports_, [&](const auto& report) {
     return is_sideband(session_.events()[report->members[0]]);
@@ -230,8 +230,8 @@ void LiveProfile::stop() {
 
 void LiveProfile::finish() {
   ByteBuilder records;
-  uint64_t counted = env_.losses.count(LossKind::k_lost_by_kernel) +
-                     env_.losses.count(LossKind::k_lost_samples);
+  uint64_t counted =
+      env_.losses.count(LossKind::k_lost_by_kernel) + env_.losses.count(LossKind::k_lost_samples);
   uint64_t lost = std::max(figures_.lost_before + figures_.lost,
                            read_lost_counts(env_.sys, capture_.events, records));
   if (lost > counted) env_.losses.add(LossKind::k_lost_by_kernel, lost - counted);

@@ -18,8 +18,8 @@ void draw_bar(tui::Grid& grid, const tui::Theme& theme, std::string_view left,
 void draw_table_status(tui::Grid& grid, const tui::Theme& theme, const tui::TableView& view,
                        std::string_view path, std::string_view hint);
 
-/// Writes what is seen, unfolded as it is, to the first free perf.hist.N of this directory, and says
-/// so. `heading` are lines about it.
+/// Writes what is seen, unfolded as it is, to the first free perf.hist.N of this directory, and
+/// says so. `heading` are lines about it.
 void print_table(tui::TableView& view, const std::vector<std::string>& heading, tui::Pages& pages);
 
 }  // namespace sonde

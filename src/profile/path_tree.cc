@@ -88,17 +88,16 @@ void PathTreeBuilder::resize_nodes(size_t size) {
 
 void PathTreeBuilder::end_at(uint32_t node, const OrderedPath& path, const PathUse& use) {
   const UseSamples& samples = uses_.samples[path.use];
-  bool known =
-      !tree_.ends.empty() && tree_.ends.back().node == node && last_own_ == use.own;
+  bool known = !tree_.ends.empty() && tree_.ends.back().node == node && last_own_ == use.own;
   if (!known) {
     last_own_ = use.own;
     tree_.own.push_back(use.own);
     tree_.ends.push_back({.node = node,
-                              .depth = path.kept,
-                              .row = kNone,
-                              .count = 0,
-                              .first_sample = samples.first,
-                              .period = 0});
+                          .depth = path.kept,
+                          .row = kNone,
+                          .count = 0,
+                          .first_sample = samples.first,
+                          .period = 0});
     if (options_.by_mode) tree_.modes.emplace_back();
   }
   PathEnd& end = tree_.ends.back();

@@ -19,13 +19,13 @@ struct PathEnd {
 
 struct PathTree {
   CallTrie trie;
-  LargeVector<PathEnd> ends;     // in the order of their nodes; rows come later
-  std::vector<uint32_t> roots;   // in the order of their nodes
-  Column<uint64_t> period;       // by node: of the subtree
-  Column<uint32_t> count;        // by node: samples of the subtree
-  Column<uint32_t> first;        // by node: the earliest of them
-  Column<uint32_t> height;       // by node: steps below
-  std::vector<uint32_t> own;     // by end: place key of the samples' own place
+  LargeVector<PathEnd> ends;       // in the order of their nodes; rows come later
+  std::vector<uint32_t> roots;     // in the order of their nodes
+  Column<uint64_t> period;         // by node: of the subtree
+  Column<uint32_t> count;          // by node: samples of the subtree
+  Column<uint32_t> first;          // by node: the earliest of them
+  Column<uint32_t> height;         // by node: steps below
+  std::vector<uint32_t> own;       // by end: place key of the samples' own place
   std::vector<ModePeriods> modes;  // by end; where they are asked for
 };
 

@@ -103,7 +103,7 @@ void UseCollector::add_by_row(std::span<const uint32_t> samples) {
 }
 
 void UseCollector::take_heavy_rows_apart(std::span<const uint32_t> samples,
-                           std::span<const uint32_t> row_of_sample) {
+                                         std::span<const uint32_t> row_of_sample) {
   uint64_t least = least_path_weight(options_, result_.totals.period);
   std::vector<char> is_heavy(result_.uses.size());
   for (size_t row = 0; row < is_heavy.size(); ++row) {
@@ -117,7 +117,8 @@ void UseCollector::take_heavy_rows_apart(std::span<const uint32_t> samples,
     uint32_t sample = samples[i];
     reader_.move_to(sample);
     ChainId chain = chain_of(sample);
-    uint32_t use = chain.valid() ? use_of_path(result_.uses[row].group, result_.uses[row].own, chain) : row;
+    uint32_t use =
+        chain.valid() ? use_of_path(result_.uses[row].group, result_.uses[row].own, chain) : row;
     add_to(use, sample, weight_of(sample));
   }
 }

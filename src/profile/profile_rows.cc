@@ -70,8 +70,7 @@ ProfileRows RowBuilder::build() && {
   for (uint32_t root : tree_.roots) {
     rows_here_.begin();
     size_t first_end = end;
-    for (; end < tree_.ends.size() && tree_.ends[end].node < tree_.trie.end_of(root);
-         ++end)
+    for (; end < tree_.ends.size() && tree_.ends[end].node < tree_.trie.end_of(root); ++end)
       add_own(root, end);
     if (options_.children) visit_tree(root, first_end);
   }
@@ -103,15 +102,15 @@ void RowBuilder::add_own(uint32_t root, size_t end_id) {
 
 void RowBuilder::sum_modes() {
   made_.modes.resize(made_.rows.size());
-  for (size_t i = 0; i < tree_.ends.size(); ++i)
-    made_.modes[tree_.ends[i].row] += tree_.modes[i];
+  for (size_t i = 0; i < tree_.ends.size(); ++i) made_.modes[tree_.ends[i].row] += tree_.modes[i];
 }
 
 /// `step`: of the path of sample `first`.
 void RowBuilder::note(Row& row, uint32_t first, uint32_t step, uint32_t depth) {
   row.max_depth = std::max(row.max_depth, depth);
   if (row.first_sample == first) row.first_step = std::min(row.first_step, step);
-  if (row.first_sample != UseSamples::kNone && !is_earlier(samples_, first, row.first_sample)) return;
+  if (row.first_sample != UseSamples::kNone && !is_earlier(samples_, first, row.first_sample))
+    return;
   row.first_sample = first;
   row.first_step = step;
 }

@@ -3,7 +3,8 @@
 //
 //   struct Places : SamplePlaces { Kind kind = Kind::kOther; IntPlace lock; };
 //   constexpr std::array kNames{EventKind{"lock:contention_begin", Kind::kBegin}, …};
-//   auto places = places_by_event<Places>(events, features, kNames, [](Places& places, auto& format)
+//   auto places = places_by_event<Places>(events, features, kNames, [](Places& places, auto&
+//   format)
 //     { places.lock = IntPlace::of(format, "lock_addr"); });
 #pragma once
 

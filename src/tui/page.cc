@@ -31,7 +31,13 @@ void Pages::on_key(const Key& key) {
   message_.clear();
   if (key.is_control('c')) return quit();
   if (!pages_.empty()) pages_.back()->on_key(key, *this);
+  bool is_another = !leaving_.empty();
   leaving_.clear();
+  if (is_another) on_wake();
+}
+
+void Pages::on_wake() {
+  if (!pages_.empty()) pages_.back()->on_wake(*this);
 }
 
 }  // namespace sonde::tui

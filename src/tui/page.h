@@ -8,6 +8,7 @@
 
 #include "tui/grid.h"
 #include "tui/keys.h"
+#include "tui/wake.h"
 
 namespace sonde::tui {
 
@@ -18,6 +19,8 @@ class Page {
   virtual ~Page() = default;
   virtual void draw(Grid& grid) = 0;
   virtual void on_key(const Key& key, Pages& pages) = 0;
+  /// This page is on top, and the wake has rung, or it came to be on top.
+  virtual void on_wake(Pages& pages) { (void)pages; }
   /// Leaves what is below visible.
   [[nodiscard]] virtual bool is_overlay() const { return false; }
 };
@@ -32,11 +35,15 @@ class Pages {
 
   [[nodiscard]] Grid draw(size_t rows, size_t columns) const;
   void on_key(const Key& key);
+  void on_wake();
+  /// For threads that pages have work done by.
+  [[nodiscard]] const Wake& wake() const { return wake_; }
   /// One line over the last row until the next key.
   void say(std::string message) { message_ = std::move(message); }
   [[nodiscard]] Page* top() const { return pages_.empty() ? nullptr : pages_.back().get(); }
 
  private:
+  Wake wake_;  // pages' threads ring it
   std::vector<std::unique_ptr<Page>> pages_, leaving_;
   std::string message_;
   bool quits_ = false;

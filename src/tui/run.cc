@@ -8,8 +8,12 @@ void draw_now(Terminal& terminal, const Pages& pages) {
 }
 
 bool serve(Terminal& terminal, Pages& pages, int timeout_ms) {
-  Terminal::Events events = terminal.wait(timeout_ms);
+  Terminal::Events events = terminal.wait(timeout_ms, pages.wake().fd());
   if (events.ended) return false;
+  if (events.other) {
+    pages.wake().clear();
+    pages.on_wake();
+  }
   for (const Key& key : events.keys) {
     pages.on_key(key);
     if (pages.ended()) return false;

@@ -107,10 +107,11 @@ void Terminal::take_keys(Events& events) {
   });
 }
 
-Terminal::Events Terminal::wait(int timeout_ms) {
+Terminal::Events Terminal::wait(int timeout_ms, int other_fd) {
   Events events;
-  pollfd sources[] = {{in_fd_, POLLIN, 0}, {signal_pipe(), POLLIN, 0}};
-  int ready = ::poll(sources, 2, timeout_ms);
+  pollfd sources[] = {{in_fd_, POLLIN, 0}, {signal_pipe(), POLLIN, 0}, {other_fd, POLLIN, 0}};
+  int ready = ::poll(sources, 3, timeout_ms);
+  events.other = ready > 0 && sources[2].revents != 0;
   if (ready > 0 && sources[1].revents != 0) take_signals(events);
   if (ready > 0 && sources[0].revents != 0) take_keys(events);
   if (out_.failed() != 0) events.ended = true;

@@ -43,9 +43,10 @@ class Terminal {
     std::vector<Key> keys;
     bool must_redraw = false;  // other size, or back from the shell
     bool ended = false;        // the terminal went away, or a signal asks to end
+    bool other = false;        // the other descriptor has something
   };
-  /// Waits for a key, a signal or the time (milliseconds; -1: for ever).
-  [[nodiscard]] Events wait(int timeout_ms);
+  /// Waits for a key, a signal, another descriptor or the time (milliseconds; -1: for ever).
+  [[nodiscard]] Events wait(int timeout_ms, int other_fd = -1);
   /// Descriptors on which something comes that wait() would take, for loops of others.
   [[nodiscard]] int key_fd() const { return in_fd_; }
   [[nodiscard]] int signal_fd() const;

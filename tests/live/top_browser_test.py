@@ -171,7 +171,7 @@ class TopBrowserTest(tmux.TmuxTest):
         self.quit(terminal)
 
     def test_delay_zero_and_modes(self):
-        terminal = self.top()
+        terminal = self.top(size=(120, 24))
         for answer, pattern in (("0.3", r", 0\.3 s$"), ("x", "is no number"), ("0", "shortest delay")):
             terminal.press("d")
             terminal.wait_for("Seconds between screens")
