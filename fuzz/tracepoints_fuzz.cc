@@ -10,6 +10,7 @@
 #include "kwork/work_history.h"
 #include "kwork/work_report.h"
 #include "kwork/work_shares.h"
+#include "script/tracepoint_lines.h"
 
 namespace {
 
@@ -69,6 +70,12 @@ void read_chart(const Recording& recording) {
   add_power_states(timeline, again, losses);
 }
 
+void read_lines(const Recording& recording, Sink& out) {
+  LossLedger losses;
+  FileWalk names(recording, losses), samples(recording, losses);
+  write_tracepoint_lines(names, samples, losses, out);
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -83,5 +90,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
        {WorkView::kRuntime, WorkView::kLatency, WorkView::kHistory, WorkView::kShares})
     read_work(*recording, view, out);
   read_chart(*recording);
+  read_lines(*recording, out);
   return 0;
 }

@@ -10,6 +10,8 @@
 #include "cmd/cmd_script_lines.h"
 #include "cmd/command.h"
 #include "cmd/profile_flags.h"
+#include "perfdata/file_walk.h"
+#include "script/tracepoint_lines.h"
 
 namespace sonde {
 namespace {
@@ -67,6 +69,7 @@ class Script final : public Command {
   Result<int> run(Env& env, const Arguments& arguments) override {
     TRY(check(arguments, env));
     for (const std::string& warning : options_.warnings) env.err.print("{}\n", warning);
+    if (options_.shows_samples_as_they_are() && TRY(stream(env))) return 0;
     Session session = TRY(open(env));
     ScriptLines lines(session, options_, env);
     if (session.follows())
@@ -107,6 +110,25 @@ class Script final : public Command {
     options.want_symbols = !options_.header_only;
     options.inlines = chosen_inlines(options_.inlines);
     return Session::open(options_.input, options, env);
+  }
+
+  /// False where lines need more than the samples themselves.
+  Result<bool> stream(Env& env) {
+    struct stat info{};
+    if (::stat(options_.input.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return false;
+    OpenOptions how{.force = options_.force, .stdin_fd = env.in_fd};
+    // What is damaged outside of the records is counted once.
+    LossLedger counted_already;
+    Result<FileWalk> names = FileWalk::open(options_.input, how, counted_already);
+    if (!names) return false;  // a Session says why
+    const Features& features = names->features();
+    if (features.has(abi::kFeatureStat) || features.compressed) return false;
+    auto fields = options_.fields.fields_for(names->events(), !options_.hide_call_graph,
+                                             features.clock_data.has_value());
+    if (!fields || !is_of_plain_tracepoints(*names, *fields)) return false;
+    FileWalk samples = TRY(FileWalk::open(options_.input, how, env.losses));
+    write_tracepoint_lines(*names, samples, env.losses, env.out);
+    return true;
   }
 
   static Result<> follow(Session& session, ScriptLines& lines, Env& env) {

@@ -45,6 +45,14 @@ struct ScriptOptions {
     return !dump && !per_event_dump && !stitch_lbr && !items.records.rounds &&
            time.find('%') == std::string::npos;
   }
+  /// Whether every sample is a line, and its time the recorded one: what fields it has is the
+  /// recording's to say.
+  [[nodiscard]] bool shows_samples_as_they_are() const {
+    return !nanoseconds && !latency_format && !relative_time && !delta_time && !per_event_dump &&
+           !header && !header_only && !dump && !stitch_lbr && verbose == 0 && time.empty() &&
+           items.passes_all() && gate.on.empty() && gate.off.empty() && pids.empty() &&
+           tids.empty();
+  }
   [[nodiscard]] ShownTime shown_time() const {
     if (relative_time) return ShownTime::kSinceStart;
     return delta_time ? ShownTime::kSincePrevious : ShownTime::kRecorded;

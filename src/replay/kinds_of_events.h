@@ -3,9 +3,8 @@
 //
 //   struct Places : SamplePlaces { Kind kind = Kind::kOther; IntPlace lock; };
 //   constexpr std::array kNames{EventKind{"lock:contention_begin", Kind::kBegin}, …};
-//   auto places = places_by_event<Places>(events, features, kNames, [](Places& places, auto&
-//   format)
-//     { places.lock = IntPlace::of(format, "lock_addr"); });
+//   auto find = [](Places& places, const TracepointFormat& format) { places.lock = … };
+//   std::vector<Places> all = places_by_event<Places>(events, features, kNames, find);
 #pragma once
 
 #include <algorithm>

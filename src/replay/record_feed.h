@@ -139,7 +139,7 @@ class FeedReader {
   }
 
   void read_all() {
-    for (auto blocks = walk_.next(); !blocks.empty(); blocks = walk_.next())
+    for (auto blocks = walk_.next(); !blocks.empty() && !is_over(); blocks = walk_.next())
       for (const RecordBlock& block : blocks) read(block);
     if (sorts_) sorter_.flush();
     hand_over();
@@ -152,6 +152,11 @@ class FeedReader {
   [[nodiscard]] const FeedCounts& counts() const { return counts_; }
 
  private:
+  /// A cutter may say that nothing more is wanted.
+  [[nodiscard]] bool is_over() const {
+    if constexpr (requires { cutter_.is_over(); }) return cutter_.is_over();
+    return false;
+  }
   void read(const RecordBlock& block) {
     RecordView record;
     for (RecordRange range(block, order_); range.next(record);) {

@@ -27,28 +27,36 @@ PrintkTexts parse_printk(std::string_view text) {
 
 /// Whether this machine runs the kernel of the recording: then its BTF tells what names in print
 /// formats mean.
-bool is_this_kernel(const Session& session) {
-  const auto& recorded = session.recording().features().os_release;
+bool is_this_kernel(const Features& features) {
+  const auto& recorded = features.os_release;
   utsname here{};
   return recorded && uname(&here) == 0 && *recorded == here.release;
 }
 
 }  // namespace
 
-TraceTexts::TraceTexts(const Session& session)
-    : formats_(session.recording()), programs_(session.events().size()) {
+TraceTexts::TraceTexts(const EventTable& events, const Features& features, ByteOrder order)
+    : formats_(events, features), programs_(events.size()) {
   if (formats_.data() == nullptr) return;
   PrintTarget target;
-  target.order = session.recording().byte_order();
+  target.order = order;
   target.word_size = formats_.data()->long_size();
-  bool is_here = is_this_kernel(session);
+  bool is_here = is_this_kernel(features);
   for (size_t i = 0; i < programs_.size(); ++i) {
     const TracepointFormat* format = formats_.of(EventId(i));
     if (format == nullptr) continue;
     programs_[i] = is_here ? compile_with_btf(*format, target, kKernelBtf)
                            : PrintProgram::compile(*format, target);
   }
+  context_.printk = [strings = parse_printk(formats_.data()->printk_formats())](uint64_t address) {
+    auto found = strings.find(address);
+    return found == strings.end() ? std::nullopt : std::optional<std::string_view>(found->second);
+  };
+}
 
+TraceTexts::TraceTexts(const Session& session)
+    : TraceTexts(session.events(), session.recording().features(),
+                 session.recording().byte_order()) {
   const Session* shared = &session;
   DsoId kernel = session.machine().dsos().find("[kernel.kallsyms]");
   context_.symbol = [shared, kernel](uint64_t address) -> std::optional<PrintContext::Symbol> {
@@ -57,10 +65,6 @@ TraceTexts::TraceTexts(const Session& session)
     if (!symbol.valid()) return std::nullopt;
     return PrintContext::Symbol{shared->symbolizer().name(symbol),
                                 address - shared->symbolizer().start_of(symbol)};
-  };
-  context_.printk = [strings = parse_printk(formats_.data()->printk_formats())](uint64_t address) {
-    auto found = strings.find(address);
-    return found == strings.end() ? std::nullopt : std::optional<std::string_view>(found->second);
   };
 }
 

@@ -18,6 +18,8 @@ namespace sonde {
 class TraceTexts {
  public:
   explicit TraceTexts(const Session& session);
+  /// Symbols stay addresses.
+  TraceTexts(const EventTable& events, const Features& features, ByteOrder order);
 
   /// Appends what the print format makes of a sample's raw data. Safe from many threads.
   void print(EventId event, Bytes raw, std::string& out) const;

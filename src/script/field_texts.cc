@@ -45,6 +45,37 @@ void append_padded(std::string& out, std::string_view text, size_t width) {
   out += text;
 }
 
+void append_cpu(std::string& out, uint32_t cpu) {
+  out += '[';
+  if (cpu != UINT32_MAX)
+    append_number(out, cpu, 3, '0');
+  else
+    out += "-01";  // perf's -1 in three columns
+  out += "] ";
+}
+
+void append_time(std::string& out, uint64_t ns, bool nanoseconds) {
+  constexpr size_t kRoom = 32;
+  char text[kRoom] = {};
+  size_t begin = kRoom;
+  text[--begin] = ' ';
+  text[--begin] = ':';
+  auto fraction = static_cast<uint32_t>(ns % 1'000'000'000);
+  uint64_t seconds = ns / 1'000'000'000;
+  size_t digits = nanoseconds ? 9 : 6;
+  if (!nanoseconds) fraction /= 1000;
+  for (size_t i = 0; i < digits; ++i, fraction /= 10)
+    text[--begin] = static_cast<char>('0' + fraction % 10);
+  text[--begin] = '.';
+  size_t point = begin;
+  do {
+    text[--begin] = static_cast<char>('0' + seconds % 10);
+    seconds /= 10;
+  } while (seconds != 0);
+  while (point - begin < 5) text[--begin] = ' ';  // "%12s" of seconds, point and six digits
+  out.append(text + begin, kRoom - begin);
+}
+
 void append_hex16(std::string& out, uint64_t value) {
   fmt::format_to(std::back_inserter(out), "{:16x}", value);
 }

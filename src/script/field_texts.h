@@ -16,6 +16,10 @@ void append_number(std::string& out, uint64_t value, size_t width, char pad = ' 
 /// "%5d" of a process or thread.
 void append_task_id(std::string& out, uint32_t id);
 void append_padded(std::string& out, std::string_view text, size_t width);
+/// "[003] "; "[-01] " for none.
+void append_cpu(std::string& out, uint32_t cpu);
+/// " 1951.702760: "
+void append_time(std::string& out, uint64_t ns, bool nanoseconds);
 /// "%16x".
 void append_hex16(std::string& out, uint64_t value);
 /// The letters of `-F misc` in six columns: in which mode the CPU was, and what `misc` means for

@@ -20,6 +20,11 @@ struct ItemFilter {
   std::vector<uint32_t> cpus;        // for records; samples are filtered before
   std::vector<SampleFilter::TimeRange> times;  // of samples
   RecordChoice records;
+
+  [[nodiscard]] bool passes_all() const {
+    return comms.empty() && dsos.empty() && symbols.empty() && cpus.empty() && times.empty() &&
+           !records.any();
+  }
 };
 
 struct ScriptItem {

@@ -129,21 +129,6 @@ bool SamplePrinter::needs_all_symbols() const {
   });
 }
 
-void SamplePrinter::print_time(uint64_t time, std::string& out) const {
-  uint64_t seconds = time / 1'000'000'000;
-  uint64_t fraction = time % 1'000'000'000;
-  if (options_.nanoseconds) {
-    append_number(out, seconds, 5);
-    out += '.';
-    append_number(out, fraction, 9, '0');
-  } else {
-    append_number(out, seconds, 5);  // "%12s" of seconds, point and six digits
-    out += '.';
-    append_number(out, fraction / 1000, 6, '0');
-  }
-  out += ": ";
-}
-
 void SamplePrinter::print_start(EventId event, StringId comm, const SampleId& who, uint64_t time,
                                 RecordKind record, std::string& out) const {
   const EventStyle& style = events_[event.index()];
@@ -171,17 +156,12 @@ void SamplePrinter::print_start(EventId event, StringId comm, const SampleId& wh
   if (fields.has(Field::kCpu) && options_.latency_format) {
     fmt::format_to(std::back_inserter(out), "{:3} ", static_cast<int32_t>(who.cpu));
   } else if (fields.has(Field::kCpu)) {
-    out += '[';
-    if (who.has_cpu())
-      append_number(out, who.cpu, 3, '0');
-    else
-      out += "-01";  // perf's -1 in three columns
-    out += "] ";
+    append_cpu(out, who.cpu);
   }
   if (fields.has(Field::kMisc)) append_misc(out, record.type, record.misc);
   if (fields.has(Field::kTimeOfDay))
     append_time_of_day(who.time + epoch_ns_, options_.nanoseconds, out);
-  if (fields.has(Field::kTime)) print_time(time, out);
+  if (fields.has(Field::kTime)) append_time(out, time, options_.nanoseconds);
 }
 
 void SamplePrinter::print(size_t i, uint64_t time, std::string& out) const {

@@ -70,7 +70,6 @@ class SamplePrinter {
 
   explicit SamplePrinter(const Session& session, PrinterOptions options);
   Result<> prepare();
-  void print_time(uint64_t time, std::string& out) const;
   void print_chain(const EventStyle& style, ChainId chain, std::string& out) const;
   void print_address(const EventStyle& style, const Sample& sample, std::string& out) const;
   void print_branch_trace(const EventStyle& style, const Sample& sample, size_t i,

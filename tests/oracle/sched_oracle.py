@@ -158,16 +158,17 @@ def main():
     by_hand = ["record", "-q", "-a", "-R", "-m", "1024", "-c", "1", *[word for event in WITH_WAKEUP for word in ("-e", "sched:" + event)]]
     # Without the chains of user space: perf's timehist has no mappings to find their symbols in.
     stacks = ["sched", "record", "-g", "--kernel-callchains"]
+    script = [["script"]]
     every = commands(("map", MAP), ("timehist", TIMEHIST))
     few = commands(("map", MAP[:2]), ("timehist", [["-S"], ["-MVwS"], ["-s", "--state"], ["-I", "-S"]]))
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
-        check_all(record(directory, "messages", PERF, ["sched", "record"], MESSAGES), every + [["script"]])
+        check_all(record(directory, "messages", PERF, ["sched", "record"], MESSAGES), every + script)
         for name, load in (("wakeups", MESSAGES), ("processes", PROCESSES)):
             recording = record(directory, name, PERF, by_hand, load)
-            check_all(recording, commands(("latency", LATENCY)) + few)
+            check_all(recording, commands(("latency", LATENCY)) + few + script)
             check_replay(recording)
-        check_all(record(directory, "ours", SONDE, ["sched", "record"], PROCESSES), few)
+        check_all(record(directory, "ours", SONDE, ["sched", "record"], PROCESSES), few + script)
         check_all(record(directory, "idle", PERF, ["sched", "record"], IDLE), few)
         check_all(record(directory, "stacks", PERF, stacks, PROCESSES), few + commands(("timehist", [[], ["--max-stack", "2", "-n"]])))
         check_all(made_up(directory), few)

@@ -1,0 +1,216 @@
+#include "script/tracepoint_lines.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <string>
+#include <vector>
+
+#include "base/parallel.h"
+#include "replay/event_ids.h"
+#include "replay/record_feed.h"
+#include "replay/sample_places.h"
+#include "replay/thread_names.h"
+#include "replay/trace_texts.h"
+#include "script/field_texts.h"
+
+namespace sonde {
+namespace {
+
+using namespace script;
+
+constexpr FieldSet kPlain = {Field::kComm, Field::kTid,   Field::kCpu,
+                             Field::kTime, Field::kEvent, Field::kTrace};
+constexpr uint64_t kNeeded = abi::kSampleTid | abi::kSampleTime | abi::kSampleCpu | abi::kSampleRaw;
+
+/// It has no samples: recorders open it for what happens to tasks and memory.
+bool is_dummy(const abi::EventAttr& attr) {
+  return attr.type == abi::kTypeSoftware && attr.config == abi::kSwDummy;
+}
+
+/// A sample on its way into the order of time.
+struct PlacedSample {
+  uint64_t time = 0;                  // ns
+  const std::byte* record = nullptr;  // its header
+};
+
+uint64_t place_in_file(const PlacedSample& sample) {
+  return reinterpret_cast<uintptr_t>(sample.record);
+}
+
+/// "            make", by thread: each as long as it holds.
+class NameTexts {
+ public:
+  explicit NameTexts(const Machine& machine) : machine_(machine), slots_(kSlots) {}
+
+  const std::string& at(uint32_t tid, uint64_t time) {
+    Slot& slot = slots_[tid % kSlots];
+    if (slot.tid != tid || time < slot.name.valid_from || time >= slot.name.valid_to) {
+      slot.tid = tid;
+      slot.name = machine_.comm_span_at(tid, time);
+      slot.text.clear();
+      append_padded(slot.text, machine_.strings().view(slot.name.comm), kWidth);
+      slot.text += ' ';
+    }
+    return slot.text;
+  }
+
+ private:
+  static constexpr size_t kSlots = 1024, kWidth = 16;
+  struct Slot {
+    uint32_t tid = 0;
+    Machine::CommAt name{StringId(), 1, 0};  // holds never
+    std::string text;
+  };
+  const Machine& machine_;
+  std::vector<Slot> slots_;
+};
+
+/// What does not differ from sample to sample.
+class LineMaker {
+ public:
+  explicit LineMaker(const FileWalk& walk)
+      : walk_(walk),
+        ids_(walk.events()),
+        traces_(walk.events(), walk.features(), walk.facts().order) {
+    size_t width = 0;
+    for (const EventDesc& event : walk.events().all()) width = std::max(width, event.name.size());
+    for (const EventDesc& event : walk.events().all()) {
+      places_.push_back(SamplePlaces::of(event.attr.sample_type));
+      append_padded(names_.emplace_back(), event.name, width);
+      names_.back() += ": ";
+    }
+  }
+
+  [[nodiscard]] bool locate(const RecordView& record, uint32_t event, PlacedSample& sample) const {
+    SampleHead head;
+    if (!places_[event].read(record, head) || raw_data(record, event).empty()) return false;
+    sample = {head.time, record.raw().data()};
+    return true;
+  }
+
+  void print(const PlacedSample& sample, NameTexts& names, std::string& out) const {
+    RecordView record = record_at(sample.record, walk_.facts().order);
+    uint32_t event = ids_.of(record);
+    SampleHead head;
+    places_[event].read(record, head);
+    out += names.at(head.tid, head.time);
+    append_task_id(out, head.tid);
+    out += ' ';
+    append_cpu(out, head.cpu);
+    append_time(out, head.time, false);
+    out += names_[event];
+    traces_.print(EventId(size_t{event}), raw_data(record, event), out);
+    out += '\n';
+  }
+
+ private:
+  [[nodiscard]] Bytes raw_data(const RecordView& record, uint32_t event) const {
+    return places_[event].raw_data(record, walk_.events()[EventId(size_t{event})].layout);
+  }
+
+  const FileWalk& walk_;
+  EventIds ids_;
+  TraceTexts traces_;
+  std::vector<SamplePlaces> places_;
+  std::vector<std::string> names_;  // of events, padded
+};
+
+class SampleCutter {
+ public:
+  using Item = PlacedSample;
+  SampleCutter(const LineMaker& lines, const std::atomic<bool>& is_over)
+      : lines_(lines), is_over_(is_over) {}
+
+  Cut cut(const RecordView& record, uint32_t event, PlacedSample& sample) {
+    return lines_.locate(record, event, sample) ? Cut::kItem : Cut::kBad;
+  }
+  static bool cut_other(const OtherRecord& /*record*/, PlacedSample& /*sample*/) { return false; }
+  [[nodiscard]] bool is_over() const { return is_over_.load(std::memory_order_relaxed); }
+
+ private:
+  const LineMaker& lines_;
+  const std::atomic<bool>& is_over_;
+};
+
+/// Texts of parts of a batch, made side by side. Parts are as large as the sink wants texts that it
+/// passes on as they are.
+class BatchPrinter {
+ public:
+  BatchPrinter(const LineMaker& lines, const Machine& machine, Sink& out)
+      : lines_(lines), out_(out) {
+    for (size_t i = 0; i < kParts; ++i) parts_.emplace_back(machine);
+  }
+
+  void take(std::span<const PlacedSample> samples) {
+    batch_.insert(batch_.end(), samples.begin(), samples.end());
+    if (batch_.size() >= kParts * kPartSamples) flush();
+  }
+  void flush() {
+    std::span<const PlacedSample> batch(batch_);
+    parallel_for(kParts, [&](size_t i) {
+      size_t begin = batch.size() * i / kParts, end = batch.size() * (i + 1) / kParts;
+      print(batch.subspan(begin, end - begin), parts_[i]);
+    });
+    for (const Part& part : parts_) out_.write(part.text);
+    batch_.clear();
+  }
+
+ private:
+  static constexpr size_t kParts = 4, kPartSamples = 4096;
+  struct Part {
+    explicit Part(const Machine& machine) : names(machine) {}
+    NameTexts names;
+    std::string text;
+  };
+
+  void print(std::span<const PlacedSample> samples, Part& part) {
+    constexpr size_t kAhead = 8;  // neighbours in time lie far apart in the file
+    part.text.clear();
+    for (size_t i = 0; i < samples.size(); ++i) {
+      if (i + kAhead < samples.size()) __builtin_prefetch(samples[i + kAhead].record);
+      lines_.print(samples[i], part.names, part.text);
+    }
+  }
+
+  const LineMaker& lines_;
+  Sink& out_;
+  std::vector<PlacedSample> batch_;
+  std::vector<Part> parts_;
+};
+
+}  // namespace
+
+bool is_of_plain_tracepoints(const FileWalk& walk, std::span<const FieldSet> fields) {
+  if (file_order_is_time(walk.events())) return false;
+  TraceFormats formats(walk.events(), walk.features());
+  bool has_tracepoints = false;
+  for (size_t i = 0; i < walk.events().size(); ++i) {
+    const EventDesc& event = walk.events()[EventId(i)];
+    const TracepointFormat* format = formats.of(EventId(i));
+    if (is_dummy(event.attr)) continue;
+    if (event.attr.type != abi::kTypeTracepoint || !(fields[i] == kPlain) ||
+        (event.attr.sample_type & kNeeded) != kNeeded)
+      return false;
+    has_tracepoints = true;
+    if (format != nullptr && format->print_fmt().find("%p") != std::string::npos) return false;
+  }
+  return has_tracepoints;
+}
+
+void write_tracepoint_lines(FileWalk& names, FileWalk& samples, LossLedger& losses, Sink& out) {
+  ThreadNames threads(names, losses);
+  LineMaker lines(samples);
+  std::atomic<bool> is_over = false;
+  SampleCutter cutter(lines, is_over);
+  BatchPrinter printer(lines, threads.machine(), out);
+  feed_records(samples, losses, cutter, SortedBy::kReader,
+               [&](std::span<const PlacedSample> batch) {
+                 if (is_over) return;
+                 printer.take(batch);
+                 is_over = out.failed() != 0;
+               });
+  printer.flush();
+}
+
+}  // namespace sonde
