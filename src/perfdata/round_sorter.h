@@ -66,20 +66,23 @@ class RoundSorterOf {
 
 template <typename Item>
 void RoundSorterOf<Item>::push(const Item& record) {
-  Item timed = record;
+  uint64_t time = record.time;
   // The recorder's own records have time 0 or none.
-  if (timed.time == 0 || timed.time == UINT64_MAX) timed.time = last_pushed_;
-  last_pushed_ = timed.time;
-  if (timed.time < delivered_) [[unlikely]] {
+  if (time == 0 || time == UINT64_MAX) [[unlikely]]
+    time = last_pushed_;
+  last_pushed_ = time;
+  if (time < delivered_) [[unlikely]] {
+    Item timed = record;
+    timed.time = time;
     losses_.add(LossKind::k_out_of_order, 1,
                 fmt::format("at file offset {:#x}", place_in_file(timed)));
     deliver_({&timed, 1});
     return;
   }
-  newest_ = std::max(newest_, timed.time);
-  if (!pending_.empty() && timed.time < pending_.back().time)
-    run_starts_.push_back(pending_.size());
-  pending_.push_back(timed);
+  newest_ = std::max(newest_, time);
+  if (!pending_.empty() && time < pending_.back().time) run_starts_.push_back(pending_.size());
+  pending_.push_back(record);
+  pending_.back().time = time;
 }
 
 template <typename Item>

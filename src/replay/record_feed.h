@@ -56,13 +56,17 @@ struct FeedBatch {
   std::vector<size_t> round_ends;  // only where the taker sorts
 
   void put(const Item& item) {
-    // Within what was reserved: push_back would look for room each time.
+    // push_back would look for room each time. What is there from the time before is written over.
     if (filled == 0) items.resize(kItems);
     items[filled++] = item;
   }
   [[nodiscard]] bool is_full() const { return filled >= kItems; }
+  void append(std::span<const Item> more) {
+    items.resize(filled);
+    items.insert(items.end(), more.begin(), more.end());
+    filled = items.size();
+  }
   void clear() {
-    items.clear();
     filled = 0;
     round_ends.clear();
   }
@@ -219,8 +223,7 @@ class FeedReader {
       hand_over();
   }
   void give(std::span<const Item> items) {
-    batch_.items.insert(batch_.items.end(), items.begin(), items.end());
-    batch_.filled = batch_.items.size();
+    batch_.append(items);
     if (batch_.is_full()) hand_over();
   }
   [[gnu::noinline]] void hand_over() {

@@ -22,8 +22,7 @@ ThreadNames::ThreadNames(FileWalk& walk, LossLedger& losses) : machine_(strings_
     if (!is_loss && !names_threads(record.type)) return;
     OtherRecord other{0, walk.events().of(record), record};
     SampleLayout none;
-    const SampleLayout& layout =
-        other.event.valid() ? walk.events()[other.event].layout : none;
+    const SampleLayout& layout = other.event.valid() ? walk.events()[other.event].layout : none;
     if (is_loss) {
       if (auto lost = decode_as<LostSamplesRecord>(record, layout))
         losses.add(LossKind::k_lost_samples, lost->lost);

@@ -16,8 +16,8 @@ namespace sonde {
 
 class ThreadNames {
  public:
-  /// Reads everything; `walk` must be at its start. Samples that the kernel says it lost are counted
-  /// here, as who walks for samples does not look at such records.
+  /// Reads everything; `walk` must be at its start. Samples that the kernel says it lost are
+  /// counted here, as who walks for samples does not look at such records.
   ThreadNames(FileWalk& walk, LossLedger& losses);
   ThreadNames(const ThreadNames&) = delete;
   ThreadNames& operator=(const ThreadNames&) = delete;

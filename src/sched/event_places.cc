@@ -1,5 +1,6 @@
 #include "sched/event_places.h"
 
+#include <algorithm>
 #include <array>
 
 #include "replay/kinds_of_events.h"
@@ -50,8 +51,41 @@ void find_fields(EventPlaces& places, const TracepointFormat& format) {
 
 }  // namespace
 
+void EventPlaces::find_fixed() {
+  is_fixed_ = is_simple && chain == kNowhere && raw != kNowhere && time != kNowhere &&
+              tid != kNowhere && cpu != kNowhere;
+  for (const IntPlace& place : {task, next, value}) {
+    is_fixed_ = is_fixed_ && (place.size == 8 || place.size == 4 || place.size == 0);
+    fields_end_ = std::max(fields_end_, place.offset + place.size);
+  }
+}
+
+/// The record was found to be long enough.
+void EventPlaces::read_fixed(const std::byte* payload, ByteOrder order, SchedEvent& event) const {
+  const std::byte* fields = payload + raw + sizeof(uint32_t);
+  auto read_int = [&](const IntPlace& place) -> uint64_t {
+    if (place.size == 4) return load<uint32_t>(fields + place.offset, order);
+    return place.size == 8 ? load<uint64_t>(fields + place.offset, order) : 0;
+  };
+  event.time = load<uint64_t>(payload + time, order);
+  event.pid = load<uint32_t>(payload + tid, order);
+  event.tid = load<uint32_t>(payload + tid + 4, order);
+  event.cpu = load<uint32_t>(payload + cpu, order);
+  event.task = static_cast<uint32_t>(read_int(task));
+  event.next = static_cast<uint32_t>(read_int(next));
+  event.value = read_int(value);
+}
+
 bool EventPlaces::read_event(const RecordView& record, const SampleLayout& layout,
                              SchedEvent& event) const {
+  size_t head_end = size_t{raw} + sizeof(uint32_t);
+  if (is_fixed_ && record.payload.size() >= head_end) [[likely]] {
+    auto raw_size = load<uint32_t>(record.payload.data() + raw, record.order);
+    if (raw_size > 0 && raw_size >= fields_end_ && raw_size <= record.payload.size() - head_end) {
+      read_fixed(record.payload.data(), record.order, event);
+      return true;
+    }
+  }
   SampleHead head;
   if (!read(record, head)) return false;
   event.time = head.time;
@@ -66,7 +100,9 @@ bool EventPlaces::read_event(const RecordView& record, const SampleLayout& layou
 }
 
 std::vector<EventPlaces> places_of(const EventTable& events, const Features& features) {
-  return places_by_event<EventPlaces>(events, features, kKinds, find_fields);
+  auto all = places_by_event<EventPlaces>(events, features, kKinds, find_fields);
+  for (EventPlaces& places : all) places.find_fixed();
+  return all;
 }
 
 }  // namespace sonde

@@ -21,6 +21,13 @@ struct EventPlaces : SamplePlaces {
   /// False where the sample is shorter than it must be.
   [[nodiscard]] bool read_event(const RecordView& record, const SampleLayout& layout,
                                 SchedEvent& event) const;
+  /// To be called when the places are known.
+  void find_fixed();
+
+ private:
+  void read_fixed(const std::byte* payload, ByteOrder order, SchedEvent& event) const;
+  bool is_fixed_ = false;    // all samples have everything at the same places
+  uint32_t fields_end_ = 0;  // of task, next and value, in the raw data
 };
 
 /// By event. Tracepoints of the scheduler whose format is not in the recording count as others.
