@@ -22,7 +22,7 @@ LOAD = ["sh", "-c", "for i in 1 2 3; do ls -R /usr/share/doc | sort | md5sum; ca
 ALL = ["-n", "1000000"]  # every thread
 PERF_IO = {"disk": ("disk read", "disk write"), "net": ("network in", "network out"), "sync": ("sync",), "poll": ("poll",),
            "error": ("failed",)}
-RUN = re.compile(r" *[\d.]+ \[(\d+)\] .*\[(\d+)(?:/\d+)?\] +[\d.]+ +[\d.]+ +([\d.]+) *$")  # CPU, thread, ms
+RUN = re.compile(r" *[\d.]+ \[(\d+)\] .*\[(-?\d+)(?:/-?\d+)?\] +[\d.]+ +[\d.]+ +([\d.]+) *$")  # CPU, thread, ms
 SLEEP = re.compile(r'<rect class="c(\d)" x="[\d.]+" width="([\d.]+)" y="([\d.]+)"')
 CALL = re.compile(r'<title>fd=(-?\d+) error=(-?\d+) merges=(\d+)</title>\n<rect x="[\d.]+" width="[\d.]+" y="[\d.]+" height="[\d.]+" '
                   r'class="(\w+)"')
@@ -49,7 +49,8 @@ def record(directory, name, tool, options):
 
 
 def check_runs(path, ours):
-    """perf's table ends a run at microseconds; ours has nanoseconds, and marks what was cut off."""
+    """perf's table ends a run at microseconds; ours has nanoseconds, and marks what was cut off. perf does not know who a thread was
+    that has just ended (-1): what other threads lack on a CPU is that one's there."""
     table = subprocess.run([PERF, "sched", "timehist", "-i", path], check=True, capture_output=True, text=True).stdout
     ran, runs = collections.Counter(), collections.Counter()
     for cpu, tid, length in filter(None, (RUN.match(line) and RUN.match(line).groups() for line in table.splitlines())):
@@ -58,9 +59,18 @@ def check_runs(path, ours):
         for _, length, thread, cut in cpu["runs"]:
             runs[ours["threads"][thread]["tid"], number] += 0 if cut else length
     both.expect(len(ran) > 10, f"{path.name}: perf knows runs of {len(ran)} threads")
-    off = {key: (ran[key], runs[key]) for key in ran | runs if key[0] != 0 and abs(ran[key] - runs[key]) > 2e5 + 0.02 * ran[key]}
+    nameless = {cpu: ran.pop((-1, cpu), 0) for cpu in range(len(ours["cpus"]))}
+    lacking = collections.Counter()
+    for (tid, cpu), length in runs.items():
+        if tid > 0:
+            lacking[cpu] += length - ran[tid, cpu]
+    off = {key: (ran[key], runs[key]) for key in ran | runs if key[0] > 0 and ran[key] - runs[key] > 2e5 + 0.02 * ran[key]}
     # The first of a CPU has no beginning.
     both.expect(len(off) <= len(ours["cpus"]), f"{path.name}: ran ns, perf's and ours: {off}")
+    for cpu, ended in nameless.items():
+        # perf cuts each run to microseconds.
+        allowed = 2e6 + 1e3 * len(ours["cpus"][cpu]["runs"])
+        both.expect(abs(ended - lacking[cpu]) <= allowed, f"{path.name}: CPU {cpu}: ended {ended}, lacking {lacking[cpu]} ns")
 
 
 def check_tasks(directory, path):
