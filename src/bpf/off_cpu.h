@@ -8,8 +8,8 @@
 //   waits.set(OffCpu::Phase::kOver);
 //   for (const OffCpu::Wait& wait : TRY(waits.rest())) …
 //
-// Kernel threads are left out, and so is who was preempted. The programs are attached as long as the
-// object lives.
+// Kernel threads are left out, and so is who was preempted. The programs are attached as long as
+// the object lives.
 #pragma once
 
 #include <cstdint>

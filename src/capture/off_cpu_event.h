@@ -1,6 +1,6 @@
 // The event of `record --off-cpu`, offcpu-time: its samples say where a thread waited and, as their
-// period, for how many ns. It is perf's: a bpf-output event, which the kernel opens and never writes;
-// the recorder does (off_cpu_recorder.h).
+// period, for how many ns. It is perf's: a bpf-output event, which the kernel opens and never
+// writes; the recorder does (off_cpu_recorder.h).
 #pragma once
 
 #include "event/event_list.h"

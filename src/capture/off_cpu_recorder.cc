@@ -114,9 +114,8 @@ void OffCpuRecorder::write_long(ByteBuilder& out) {
 Result<> OffCpuRecorder::write_rest(ByteBuilder& out) {
   std::vector<OffCpu::Wait> waits = TRY(waits_.rest());
   uint64_t now_ns = monotonic_ns();
-  std::ranges::stable_sort(waits, {}, [&](const OffCpu::Wait& wait) {
-    return wait.end_ns != 0 ? wait.end_ns : now_ns;
-  });
+  std::ranges::stable_sort(
+      waits, {}, [&](const OffCpu::Wait& wait) { return wait.end_ns != 0 ? wait.end_ns : now_ns; });
   for (const OffCpu::Wait& wait : waits) write(wait, now_ns, out);
   return {};
 }

@@ -4,6 +4,7 @@
 
 #include "cmd/browser_terminal.h"
 #include "cmd/cmd_annotate_browser.h"
+#include "cmd/cmd_annotate_nothing.h"
 #include "cmd/cmd_annotate_options.h"
 #include "cmd/cmd_report_counts.h"
 #include "cmd/command.h"
@@ -84,19 +85,14 @@ Code comes from the files that ran, from jitdumps, and from BPF programs that th
   }
 
   [[nodiscard]] bool wants(const Session& session, const Frame& frame) const {
-    if (!o_.dsos.empty()) {
-      const Dso& dso = session.machine().dsos()[frame.dso];
-      if (std::ranges::find(o_.dsos, dso.short_name) == o_.dsos.end() &&
-          std::ranges::find(o_.dsos, dso.path) == o_.dsos.end())
-        return false;
-    }
+    if (!annotation::wants_object(o_, session.machine().dsos()[frame.dso])) return false;
     return !o_.symbol || session.symbolizer().name(frame.symbol) == *o_.symbol;
   }
 
   Result<int> annotate_all(Env& env, const Session& session) {
     RecordingHits hits =
         annotate::count_hits(session, [&](const Frame& frame) { return wants(session, frame); });
-    if (hits.functions.empty()) return say_nothing(env, hits);
+    if (hits.functions.empty()) return annotation::say_nothing(session, o_, env);
     if (wants_browser() && can_browse(env))
       return annotation::browse(session, hits, columns_of(session), o_, env);
     if (o_.browser.value_or(false))
@@ -112,15 +108,6 @@ Code comes from the files that ran, from jitdumps, and from BPF programs that th
     }
     if (env.out.failed() == 0 && !wrote_any_ && !refused_.empty() && !o_.skip_missing) return 1;
     return 0;
-  }
-
-  Result<int> say_nothing(Env& env, const RecordingHits& hits) const {
-    bool any = std::ranges::any_of(hits.totals, [](auto& total) { return total.samples > 0; });
-    if (!any || !o_.symbol)
-      env.err.print("Error:\nThe {} data has no samples!\n", o_.input);
-    else
-      env.err.print("Error:\nNo sample of {} fell on {}\n", o_.input, *o_.symbol);
-    return any && o_.symbol ? 1 : 0;
   }
 
   /// The events that are shown side by side, one row after the other.

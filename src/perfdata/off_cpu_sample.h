@@ -1,6 +1,6 @@
-// Samples of the event offcpu-time (record --off-cpu): a thread was off its CPU of its own will, and
-// the period says for how many ns. perf's recordings have the event too. Sonde's samples say more in
-// their raw data:
+// Samples of the event offcpu-time (record --off-cpu): a thread was off its CPU of its own will,
+// and the period says for how many ns. perf's recordings have the event too. Sonde's samples say
+// more in their raw data:
 //
 //   u32 state │ u64 number of waits that the sample stands for
 //

@@ -11,8 +11,8 @@ using enum WaitReason;
 constexpr std::array<std::string_view, 10> kReasonNames = {
     "runnable", "I/O", "lock", "sleep", "poll", "data", "child", "signal", "blocked", "other"};
 
-/// Parts of names of the kernel's functions, and of the C library's where only its frames are there.
-/// The first that fits holds: what begins a wait stands before what it is made of.
+/// Parts of names of the kernel's functions, and of the C library's where only its frames are
+/// there. The first that fits holds: what begins a wait stands before what it is made of.
 constexpr auto kParts = std::to_array<std::pair<std::string_view, WaitReason>>({
     {"futex", kLock},
     {"mutex", kLock},

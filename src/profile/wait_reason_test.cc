@@ -8,19 +8,20 @@ namespace sonde {
 namespace {
 
 std::string_view reason(std::optional<OffCpuState> state, std::vector<std::string_view> functions) {
-  return wait_reason_name(
-      wait_reason(state, [&](size_t i) -> std::optional<std::string_view> {
-        if (i >= functions.size()) return std::nullopt;
-        return functions[i];
-      }));
+  return wait_reason_name(wait_reason(state, [&](size_t i) -> std::optional<std::string_view> {
+    if (i >= functions.size()) return std::nullopt;
+    return functions[i];
+  }));
 }
 
 TEST(WaitReason, TheInnermostFunctionThatSaysSomethingDecides) {
   using enum OffCpuState;
   EXPECT_EQ(reason(kSleeps, {"__schedule", "schedule", "futex_do_wait", "__futex_wait"}), "lock");
-  EXPECT_EQ(reason(kSleeps, {"__schedule", "schedule", "do_nanosleep", "hrtimer_nanosleep"}), "sleep");
-  EXPECT_EQ(reason(kSleeps, {"__schedule", "schedule", "schedule_hrtimeout_range_clock", "ep_poll"}),
-            "poll");
+  EXPECT_EQ(reason(kSleeps, {"__schedule", "schedule", "do_nanosleep", "hrtimer_nanosleep"}),
+            "sleep");
+  EXPECT_EQ(
+      reason(kSleeps, {"__schedule", "schedule", "schedule_hrtimeout_range_clock", "ep_poll"}),
+      "poll");
   EXPECT_EQ(reason(kSleeps, {"__schedule", "schedule", "anon_pipe_read", "vfs_read"}), "data");
   EXPECT_EQ(reason(kBlocked, {"__schedule", "schedule", "__mutex_lock", "pipe_write"}), "lock");
   EXPECT_EQ(reason(kBlocked, {"__schedule", "schedule", "rwsem_down_write_slowpath"}), "lock");

@@ -1,5 +1,6 @@
 // The sums that BPF programs make of what the scheduler does (bpf/sched_sums.h), made of its events
-// instead: what each task did from the start of a recording, or from its first moment on, to its end.
+// instead: what each task did from the start of a recording, or from its first moment on, to its
+// end.
 //
 //   SumsOfEvents sums;
 //   feed.run([&](auto events) { for (const SchedEvent& event : events) sums.take(event, feed); });

@@ -28,12 +28,12 @@ SchedSum of(const SumsOfEvents& sums, uint32_t tid) {
 TEST(SumsOfEvents, PhasesAreTheWholeLife) {
   using enum SchedKind;
   SumsOfEvents sums;
-  sums.take_sample(at(100, kSwitch, 7, 0, 1));   // 7 ran since the start, and goes to sleep
-  sums.take_sample(at(150, kWaking, 7));         // 50 of sleep
-  sums.take_sample(at(170, kSwitch, 0, 7));      // 20 of waiting
-  sums.take_sample(at(200, kSwitch, 7, 8, 2));   // 30 on the CPU; 8 was never heard of
-  sums.take_sample(at(260, kWakeup, 7));         // 60 blocked
-  sums.take_sample(at(300, kSwitch, 8, 9, 0));   // preempted
+  sums.take_sample(at(100, kSwitch, 7, 0, 1));  // 7 ran since the start, and goes to sleep
+  sums.take_sample(at(150, kWaking, 7));        // 50 of sleep
+  sums.take_sample(at(170, kSwitch, 0, 7));     // 20 of waiting
+  sums.take_sample(at(200, kSwitch, 7, 8, 2));  // 30 on the CPU; 8 was never heard of
+  sums.take_sample(at(260, kWakeup, 7));        // 60 blocked
+  sums.take_sample(at(300, kSwitch, 8, 9, 0));  // preempted
   SchedSum seven = of(sums, 7);
   EXPECT_EQ(seven.running_ns, 30u);
   EXPECT_EQ(seven.sleeping_ns, 50u);
@@ -85,7 +85,8 @@ TEST(WallClock, TasksOfOneNameAreOneLine) {
   StringSink out;
   write_wall_clock(out, lives_of({first, second}, true));
   EXPECT_NE(out.text().find("worker:(2)"), std::string::npos);
-  EXPECT_NE(out.text().find("40.000 |  25.0 % |    0.0 % |   75.0 % |   0.0 % |"), std::string::npos)
+  EXPECT_NE(out.text().find("40.000 |  25.0 % |    0.0 % |   75.0 % |   0.0 % |"),
+            std::string::npos)
       << out.text();
   EXPECT_EQ(lives_of({first, second}, false).size(), 2u);
 }

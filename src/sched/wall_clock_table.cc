@@ -14,8 +14,8 @@ std::vector<TaskLife> lives_of(const std::vector<SchedSum>& sums, bool by_name) 
   for (const SchedSum& sum : sums) {
     std::array<uint64_t, 4> phases = {sum.running_ns, sum.runnable_ns, sum.sleeping_ns,
                                       sum.blocked_ns};
-    auto [place, is_new] = by_name ? places.try_emplace(sum.comm, lives.size())
-                                   : std::pair(places.end(), true);
+    auto [place, is_new] =
+        by_name ? places.try_emplace(sum.comm, lives.size()) : std::pair(places.end(), true);
     if (is_new) {
       lives.push_back({.tid = sum.tid, .name = sum.comm, .phases_ns = phases});
       continue;

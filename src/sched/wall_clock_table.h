@@ -1,5 +1,5 @@
-// How the lives of tasks divide: on a CPU, waiting for one, sleeping, blocked. The four of a line are
-// the whole of it, 100.0 %, to the digit.
+// How the lives of tasks divide: on a CPU, waiting for one, sleeping, blocked. The four of a line
+// are the whole of it, 100.0 %, to the digit.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ namespace sonde {
 struct TaskLife {
   uint32_t tid = 0;
   std::string name;
-  uint32_t merged = 1;                    // tasks of one name
+  uint32_t merged = 1;                     // tasks of one name
   std::array<uint64_t, 4> phases_ns = {};  // running, runnable, sleeping, blocked
 
   [[nodiscard]] uint64_t total_ns() const {
@@ -28,8 +28,8 @@ struct TaskLife {
 
 void write_wall_clock(Sink& out, const std::vector<TaskLife>& lives);
 
-/// Parts in tenths of a percent that add up to 1000 (0 where all are 0): what rounding leaves goes to
-/// those that lost most by it.
+/// Parts in tenths of a percent that add up to 1000 (0 where all are 0): what rounding leaves goes
+/// to those that lost most by it.
 [[nodiscard]] std::array<uint64_t, 4> shares_of_1000(const std::array<uint64_t, 4>& parts);
 
 }  // namespace sonde

@@ -25,6 +25,13 @@ std::string tree_text(const TreeLine& line, char mark) {
   return text;
 }
 
+/// Below the names of the level that it stands for.
+std::string note_text(const TableView& view, const TableView::Place& place,
+                      const std::vector<size_t>& starts) {
+  std::string text(starts.empty() ? kTreeMargin : starts.back() + kLevelIndent, ' ');
+  return text.append(view.note(place));
+}
+
 }  // namespace
 
 std::string TablePainter::line_text(TableView& view, const TableView::Place& place) {
@@ -32,6 +39,7 @@ std::string TablePainter::line_text(TableView& view, const TableView::Place& pla
     return tree_text(*line, sign(line->can_open, line->is_open));
   std::vector<size_t> starts;
   std::string text = render::table_row_text(view.table(), view.row_at(place), {}, starts);
+  if (place.line > 0) return note_text(view, place, starts);
   text[0] = sign(view.has_inside(place.row), view.is_open(place.row));
   text.erase(text.find_last_not_of(' ') + 1);
   return text;
@@ -94,7 +102,8 @@ void TablePainter::draw_tree_line(Grid& grid, size_t at, TableView& view,
                                   const TableView::Place& place, size_t shift,
                                   bool is_cursor) const {
   const TreeLine* line = view.tree_line(place);
-  if (line == nullptr) return;
+  if (line == nullptr)
+    return put(grid, at, 0, line_text(view, place), is_cursor ? theme_.cursor : theme_.note, shift);
   const Style& base = is_cursor ? theme_.cursor : theme_.plain;
   size_t column = kTreeMargin + line->depth * kLevelIndent;
   char mark = sign(line->can_open, line->is_open);

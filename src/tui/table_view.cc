@@ -43,6 +43,12 @@ TreeFold* TableView::tree_of(uint32_t row) {
   return tree->lines().empty() ? nullptr : tree;
 }
 
+std::string_view TableView::note_of(uint32_t row) const {
+  auto found =
+      std::ranges::lower_bound(table_->notes, row, {}, &std::pair<size_t, std::string>::first);
+  return found != table_->notes.end() && found->first == row ? found->second : std::string_view();
+}
+
 bool TableView::tree_is_open(uint32_t row) const {
   auto found = open_.find(row);
   return found == open_.end() ? all_open_ : found->second;
@@ -50,13 +56,14 @@ bool TableView::tree_is_open(uint32_t row) const {
 
 size_t TableView::lines_of(size_t row) {
   uint32_t id = choice_.rows()[row];
+  if (!note_of(id).empty()) return choice_.is_open(id) ? 2 : 1;
   if (choice_.has_below(id) || !tree_is_open(id)) return 1;
   TreeFold* tree = tree_of(id);
   return 1 + (tree == nullptr ? 0 : tree->lines().size());
 }
 
 const TreeLine* TableView::tree_line(const Place& place) {
-  if (place.line == 0) return nullptr;
+  if (place.line == 0 || has_level(row_at(place))) return nullptr;
   TreeFold* tree = tree_of(row_at(place));
   if (tree == nullptr || place.line > tree->lines().size()) return nullptr;
   return &tree->lines()[place.line - 1];
@@ -140,18 +147,19 @@ std::vector<TableView::Place> TableView::visible() {
 
 bool TableView::has_inside(size_t row) {
   uint32_t id = choice_.rows()[row];
-  return choice_.has_below(id) || tree_of(id) != nullptr;
+  return has_level(id) || tree_of(id) != nullptr;
 }
 
 bool TableView::is_open(size_t row) {
   uint32_t id = choice_.rows()[row];
-  return choice_.has_below(id) ? choice_.is_open(id) : tree_is_open(id);
+  return has_level(id) ? choice_.is_open(id) : tree_is_open(id);
 }
 
 bool TableView::toggle() {
   if (empty()) return false;
   uint32_t row = row_at(cursor_);
-  if (choice_.has_below(row)) {
+  if (has_level(row)) {
+    cursor_.line = 0;
     choice_.set_open(row, !choice_.is_open(row));
     scroll_to_cursor();
     return true;
@@ -173,7 +181,7 @@ bool TableView::toggle() {
 void TableView::open_row(bool whole) {
   if (empty()) return;
   uint32_t row = row_at(cursor_);
-  if (choice_.has_below(row)) return choice_.set_open(row, true);
+  if (has_level(row)) return choice_.set_open(row, true);
   TreeFold* tree = tree_of(row);
   if (tree == nullptr) return;
   folds_[row].touched = true;
@@ -195,7 +203,7 @@ void TableView::open_all(bool open) {
 void TableView::open_hottest() {
   if (empty()) return;
   uint32_t row = row_at(cursor_);
-  TreeFold* tree = choice_.has_below(row) ? nullptr : tree_of(row);
+  TreeFold* tree = has_level(row) ? nullptr : tree_of(row);
   if (tree == nullptr) return;
   folds_[row].touched = true;
   open_[row] = true;
@@ -257,7 +265,7 @@ TableView::Standing TableView::leave() {
     if (TreeFold* tree = tree_of(row_at(cursor_))) kept.call = tree->path_of(cursor_.line - 1);
   for (Place place = top_; place != cursor_ && next(place);) ++kept.above;
   for (uint32_t row : choice_.rows())
-    if (choice_.has_below(row)) open_rows_[row_name(*table_, row)] = choice_.is_open(row);
+    if (has_level(row)) open_rows_[row_name(*table_, row)] = choice_.is_open(row);
   for (auto [row, open] : open_) {
     Unfolded& now = unfolded_[row_name(*table_, row)];
     now.open = open;
@@ -277,7 +285,7 @@ void TableView::show(const view::Table& table, const Standing& kept) {
   for (uint32_t row = 0; row < table.rows(); ++row) rows.try_emplace(row_name(table, row), row);
   std::vector<uint32_t> opened;
   for (const auto& [name, row] : rows)
-    if (choice_.has_below(row)) {
+    if (has_level(row)) {
       auto was = open_rows_.find(name);
       if (was == open_rows_.end() ? all_open_ : was->second) opened.push_back(row);
     }

@@ -36,6 +36,10 @@ class TableView {
   [[nodiscard]] uint32_t row_at(const Place& place) const { return choice_.rows()[place.row]; }
   /// What a line of a tree says; null for line 0.
   [[nodiscard]] const TreeLine* tree_line(const Place& place);
+  /// The remark at a place below a row of a hierarchy ("no entry >= 5.00%"); empty elsewhere.
+  [[nodiscard]] std::string_view note(const Place& place) const {
+    return place.line == 0 ? std::string_view() : note_of(row_at(place));
+  }
 
   // Moving.
   void set_height(size_t lines);
@@ -94,6 +98,11 @@ class TableView {
     std::unique_ptr<TreeFold> tree;
     bool touched = false;  // by the user: not to be forgotten
   };
+  [[nodiscard]] std::string_view note_of(uint32_t row) const;
+  /// Whether the row is one of a hierarchy that has something below.
+  [[nodiscard]] bool has_level(uint32_t row) const {
+    return choice_.has_below(row) || !note_of(row).empty();
+  }
   /// Null where the row has no tree.
   TreeFold* tree_of(uint32_t row);
   [[nodiscard]] bool tree_is_open(uint32_t row) const;

@@ -281,6 +281,31 @@ TEST(TablePainter, WideNamesKeepTheColumnsBehindThemInLine) {
   EXPECT_EQ(grid.at(2, 11).character, U'm');
 }
 
+TEST(TableView, RemarksOfAHierarchyStandWhereRowsWouldBe) {
+  view::Table table;
+  table.columns = hierarchy().columns;
+  table.hierarchy_levels = 2;
+  add_row(table, 60, "cc1");
+  add_row(table, 60, "parse");
+  add_row(table, 1, "ld");
+  table.depth = {0, 1, 0};
+  table.notes = {{2, "no entry >= 5.00%"}};
+  TableView view(table);
+  view.to({1, 0});
+  EXPECT_TRUE(view.has_inside(1));
+  EXPECT_FALSE(view.is_open(1));
+  EXPECT_TRUE(view.toggle());
+  view.move(1);
+  EXPECT_EQ(view.cursor(), (TableView::Place{1, 1}));
+  EXPECT_EQ(view.note(view.cursor()), "no entry >= 5.00%");
+  EXPECT_THAT(TablePainter::line_text(view, view.cursor()),
+              testing::EndsWith(" no entry >= 5.00%"));
+  EXPECT_TRUE(view.toggle());
+  EXPECT_EQ(view.cursor(), (TableView::Place{1, 0}));
+  view.open_all(true);
+  EXPECT_EQ(view.note({2, 1}), "no entry >= 5.00%");
+}
+
 // --- live data ---
 
 TEST(TableView, AnotherTableIsEnteredAtTheSameRow) {

@@ -1,5 +1,5 @@
-// Worker: what takes longer than a key may wait is made on a thread of its own, one thing at a time;
-// of several things that are asked for the newest wins.
+// Worker: what takes longer than a key may wait is made on a thread of its own, one thing at a
+// time; of several things that are asked for the newest wins.
 //
 //   Worker<Table> worker(pages.wake());
 //   worker.start([options] { return make_table(options); });      // at once

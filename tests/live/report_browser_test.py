@@ -183,6 +183,22 @@ class ReportBrowserTest(tmux.TmuxTest):
         self.assertEqual([line.split() for line in shown], [line.split() for line in expected[:len(shown)]])
         self.quit(terminal)
 
+    def test_remarks_of_a_hierarchy(self):
+        def options(limit):
+            return ["-g", "none", "--no-children", "--hierarchy", "-s", "comm,sym", "--percent-limit", str(limit)]
+
+        def remarks(limit):
+            return subprocess.run([SONDE, "report", "--stdio", *options(limit)], cwd=self.home, check=True,
+                                  capture_output=True).stdout.count(b"no entry >= ")
+
+        # Where a thread has more than its functions.
+        limit = next(limit for limit in range(1, 100) if remarks(limit) > 0)
+        terminal = self.browser(*options(limit), size=(120, 60))
+        terminal.press("e")
+        lines = terminal.wait_for("no entry >= ")
+        self.assertEqual("\n".join(lines).count("no entry >= "), remarks(limit))
+        self.quit(terminal)
+
     # --- what one looks for ---
 
     def test_filter_is_live_and_is_taken_back(self):
@@ -347,6 +363,29 @@ class ReportBrowserTest(tmux.TmuxTest):
             terminal.wait_until(lambda _: os.path.exists(f"{terminal.folder.name}/after") and terminal.settings()[1], "stty")
             before, after = terminal.settings()
             self.assertEqual(before, after)
+
+    def test_stopped_and_taken_up_again(self):
+        terminal = self.terminal(100, 24, ["bash", "--norc", "--noprofile", "-i"], cwd=self.home, environment={"PS1": "shell> "})
+        terminal.wait_for("^shell>")
+        terminal.type("stty -a > before; clear\n")
+        terminal.wait_until(lambda lines: lines[0] == "shell>", "the prompt")
+        terminal.type(f"{SONDE} report\n")
+        before = terminal.wait_for("^ Samples: ")
+        for _ in range(2):
+            terminal.press("C-z")
+            terminal.wait_for("Stopped")
+            terminal.type("stty -a > during; clear; echo the shell is here\n")
+            terminal.wait_for("^the shell is here")
+            self.assertEqual((self.home / "during").read_text(), (self.home / "before").read_text())
+            terminal.type("fg\n")
+            terminal.wait_until(lambda lines: lines == before, "the same screen")
+        terminal.press("Down")
+        terminal.wait_for(r" 2/\d+$")
+        terminal.press("q")
+        terminal.wait_for("^shell>")
+        terminal.type("stty -a > after; exit\n")
+        terminal.wait_for("^left with 0$")
+        self.assertEqual((self.home / "after").read_text(), (self.home / "before").read_text())
 
     def test_a_terminal_that_goes_away_ends_it(self):
         terminal = self.browser()
