@@ -21,6 +21,7 @@ from lock import compare_lock
 from kernel_work import compare_kernel_work
 from sched import compare_sched
 from stacks import compare_stacks
+from switches import compare_switches
 from tops import compare_tops
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -160,6 +161,9 @@ def main():
         overheads.append(compare_overheads(name, sonde, perf, "syscalls:sys_enter_*", options.runs))
     traces = compare_traces(options.only, sonde, perf, KEPT, options.runs)
     overheads += traces
+    name = "sched record of a load of switches"
+    switches = [compare_switches(name, sonde, perf, KEPT, options.runs)] if options.only in name else []
+    overheads += switches
     name = "top of a busy machine"
     tops = [compare_tops(name, sonde, perf, workload(), options.runs)] if options.only in name else []
     overheads += tops
@@ -173,7 +177,7 @@ def main():
     for found in [*recorders, *overheads, *pages]:
         print(found.table())
     bench.write_json(options.json, recorders, overheads, pages)
-    failed = len(bench.failed()) + sum(found.failed() for found in [*pages, *traces, *tops])
+    failed = len(bench.failed()) + sum(found.failed() for found in [*pages, *traces, *switches, *tops])
     print(f"bench: {len(bench.comparisons) + len(pages)} comparisons, {failed} failed; {options.json}")
     return 1 if failed or not (bench.comparisons or recorders or overheads or pages) else 0
 

@@ -63,6 +63,7 @@ struct OffCpu::Programs {
 
   off_cpu* skeleton;
   std::optional<BpfRing> ring;
+  bool is_paused = false;
 };
 
 OffCpu::OffCpu(std::unique_ptr<Programs> programs) : programs_(std::move(programs)) {}
@@ -94,6 +95,7 @@ Result<OffCpu> OffCpu::open(const Options& options) {
 }
 
 void OffCpu::set(Phase phase) {
+  if (phase != Phase::kOver) programs_->is_paused = phase == Phase::kOff;
   __atomic_store_n(&programs_->skeleton->bss->enabled, static_cast<uint8_t>(phase),
                    __ATOMIC_RELEASE);
 }
@@ -117,9 +119,11 @@ std::vector<OffCpu::Wait> OffCpu::long_waits() {
 Result<std::vector<OffCpu::Wait>> OffCpu::rest() {
   std::vector<Wait> waits = long_waits();
   BpfLog log;
-  bool is_read = read_iterator<off_cpu_wait>(
-      bpf_link__fd(programs_->skeleton->links.read_waits),
-      [&](const off_cpu_wait& wait) { waits.push_back(programs_->wait_of(wait)); });
+  // What goes on while nothing is measured is nobody's business.
+  bool is_read = programs_->is_paused ||
+                 read_iterator<off_cpu_wait>(
+                     bpf_link__fd(programs_->skeleton->links.read_waits),
+                     [&](const off_cpu_wait& wait) { waits.push_back(programs_->wait_of(wait)); });
   if (!is_read) return bpf_refused(log, "read the waits of", kWaitMeasurer);
   int sums = bpf_map__fd(programs_->skeleton->maps.sums);
   off_cpu_key key{};

@@ -55,7 +55,7 @@ class OffCpu {
   void set(Phase phase);
   /// Those that have ended since it was asked last.
   std::vector<Wait> long_waits();
-  /// Once, when it is over: what was added up, and waits that still go on.
+  /// Once, when it is over: what was added up, and waits that still go on (unless it was off).
   Result<std::vector<Wait>> rest();
   [[nodiscard]] Lost lost() const;
 

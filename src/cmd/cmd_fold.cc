@@ -52,6 +52,9 @@ What fell on a stack is the sum of its samples' periods (nanoseconds, cycles ...
     flags.group("What frames are called");
     flags.boolean(0, "pid", spelling.pid, "the outermost frame is \"comm-PID\"");
     flags.boolean(0, "tid", spelling.tid, "the outermost frame is \"comm-PID/TID\"");
+    flags.boolean(
+        0, "waits", options_.stacks.wait_reasons,
+        "the outermost frame ends in what waits were for (record --off-cpu): \"comm [lock]\"");
     flags.boolean(0, "kernel", spelling.kernel, "frames of the kernel end in _[k]");
     flags.boolean(0, "jit", spelling.jit, "frames of generated code end in _[j]");
     flags.act(0, "all", "--kernel and --jit", [&spelling]() -> Result<> {

@@ -99,6 +99,8 @@ void FlameDrawing::declare_shapes(FlagTable& flags) {
                "recordings: each sample counts one");
   flags.choose(0, "period", source_.stacks.value, StackValue::kPeriod,
                "recordings: each sample counts what it stands for (the default)");
+  flags.boolean(0, "waits", source_.stacks.wait_reasons,
+                "recordings of waits (record --off-cpu): a root per task and what it waited for");
   flags.number(0, "total", options_.whole, "count", "what 100% are, where it is more");
   flags.number(0, "factor", options_.factor, "number", "multiply the counts that are shown");
   flags.boolean(0, "negate", options_.negate, "differences: blue is more, red is less");

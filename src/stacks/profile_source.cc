@@ -115,7 +115,7 @@ class ProfileOpener {
 
   /// Sums don't tell whose samples they are.
   [[nodiscard]] Result<> refuse_filter(const std::string& name) const {
-    TRY(refuse_own_filter(name));
+    TRY(refuse_sample_options(name));
     if (takes_all(options_.session.filter)) return {};
     return fail(ErrorCode::kFailed,
                 "{}: its samples are added up; times, CPUs and threads can be chosen of recordings "
@@ -123,13 +123,15 @@ class ProfileOpener {
                 name);
   }
 
-  [[nodiscard]] Result<> refuse_own_filter(const std::string& name) const {
+  [[nodiscard]] Result<> refuse_sample_options(const std::string& name) const {
+    if (options_.stacks.wait_reasons)
+      return fail(ErrorCode::kFailed, "{}: --waits is for recordings (record --off-cpu)", name);
     if (!options_.make_filter) return {};
     return fail(ErrorCode::kFailed, "{}: only samples of a recording can be chosen so", name);
   }
 
   Result<StackProfile> from_script_text(Pieces& pieces) {
-    TRY(refuse_own_filter(pieces.name()));
+    TRY(refuse_sample_options(pieces.name()));
     ScriptTextReader reader(pieces.name(), options_.stacks, options_.session.filter, env_.losses);
     for (;;) {
       std::string_view piece = TRY(pieces.next());
@@ -143,7 +145,7 @@ class ProfileOpener {
     SessionStacksOptions stacks = options.stacks;
     SessionOptions how = options.session;
     how.only_sums = !stacks.want_samples && !stacks.spelling.pid && !stacks.spelling.tid &&
-                    !options.make_filter && !options.on_recording;
+                    !stacks.wait_reasons && !options.make_filter && !options.on_recording;
     Session session = TRY(Session::open(path, how, env_));
     if (options.make_filter) stacks.filter = TRY(options.make_filter(session));
     StackProfile profile = TRY(stacks_of(session, stacks));

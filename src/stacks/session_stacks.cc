@@ -9,6 +9,7 @@
 #include "perfdata/off_cpu_sample.h"
 #include "profile/call_trie.h"
 #include "profile/path_order.h"
+#include "profile/wait_reason.h"
 #include "stacks/alike_paths.h"
 #include "stacks/stack_tree_builder.h"
 
@@ -284,6 +285,7 @@ class SessionStacks {
     const SpellingOptions& spelling = options_.spelling;
     bool by_task = spelling.pid || spelling.tid;
     uint64_t key = samples_.comm[sample].value;
+    if (options_.wait_reasons && is_wait(sample)) return group_of_wait(sample);
     if (key == last_group_key_ && !by_task) return last_group_;
     uint32_t pid = spelling.pid || spelling.tid ? samples_.pid[sample] : 0;
     uint32_t tid = spelling.tid ? samples_.tid[sample] : 0;
@@ -295,6 +297,25 @@ class SessionStacks {
     }
     last_group_key_ = key;
     return last_group_ = entry->second;
+  }
+  [[nodiscard]] bool is_wait(size_t sample) const {
+    const EventDesc& event = session_.events()[EventId(size_t{samples_.event[sample]})];
+    return is_off_cpu_event(event.attr, event.name);
+  }
+  uint32_t group_of_wait(size_t sample) {
+    Sample content;
+    session_.decode(sample, content);
+    ChainId chain = samples_.chain_of(sample);
+    std::span<const FrameId> frames;
+    if (chain.valid()) frames = session_.chains()[chain];
+    WaitReason reason = wait_reasons_.of(content, chain, frames, [this](FrameId id) {
+      SymbolId symbol = session_.frames()[id.index()].symbol;
+      return symbol.valid() ? std::string_view(session_.symbolizer().label(symbol))
+                            : std::string_view();
+    });
+    std::string task = spell_task(session_.strings().view(samples_.comm[sample]),
+                                  samples_.pid[sample], samples_.tid[sample], options_.spelling);
+    return group_of_name(fmt::format("{} [{}]", task, wait_reason_name(reason)));
   }
   uint32_t group_of_name(const std::string& name) {
     StringId id = profile_.strings->intern(name);
@@ -500,6 +521,7 @@ class SessionStacks {
   tsl::robin_map<std::pair<uint64_t, uint64_t>, uint32_t, TaskHash> groups_;
   std::vector<StringId> group_names_;
   tsl::robin_map<uint32_t, uint32_t> group_of_name_;
+  WaitReasons wait_reasons_;
   std::vector<StackFrameId> group_frames_;
   uint64_t last_group_key_ = UINT64_MAX;
   uint32_t last_group_ = 0;

@@ -22,6 +22,7 @@ struct SessionStacksOptions {
   SpellingOptions spelling = {};
   StackValue value = StackValue::kPeriod;
   bool task_root = true;      // the name of the process is the outermost frame
+  bool wait_reasons = false;  // behind it, in brackets, what samples of waits waited for
   bool want_samples = false;  // StackProfile::samples and threads, too
   bool want_objects =
       false;  // frames of other objects are other frames; else the name alone counts

@@ -113,6 +113,17 @@ class OffCpuTest(unittest.TestCase):
         text = (self.path / "waits.svg").read_text()
         self.assertTrue(re.search(r"nanosleep[^<]*\([\d,.]+ (µs|us),", text))
 
+    def test_stacks_say_what_for(self):
+        self.record("--off-cpu")
+        plain = self.run_in(SONDE, "fold", "-e", "offcpu-time", "-i", "perf.data").stdout
+        text = self.run_in(SONDE, "fold", "-e", "offcpu-time", "--waits", "-i", "perf.data").stdout
+        total = lambda folded: sum(int(line.rsplit(" ", 1)[1]) for line in folded.splitlines())
+        self.assertEqual(total(text), total(plain))
+        self.assertIn("x-locker [lock];", text)
+        self.assertIn("x-sleeper [sleep];", text)
+        (self.path / "plain.txt").write_text(plain)
+        self.assertIn("--waits", self.run_in(SONDE, "fold", "--waits", "-i", "plain.txt", status=255).stderr)
+
     @unittest.skipUnless(shutil.which("perf"), "perf is not installed")
     def test_perf_reads_it(self):
         self.record("--off-cpu", "-g")
