@@ -66,11 +66,14 @@ class Terminal:
         return [line.rstrip() for line in text.split("\n")[:-1]]
 
     def wait_until(self, condition, what):
+        """The screen, once it is as wanted twice in a row: tmux may show half of one that is being drawn."""
         end = time.monotonic() + PATIENCE
-        while not condition(lines := self.screen()):
+        seen = None
+        while not condition(lines := self.screen()) or lines != seen:
             if time.monotonic() > end:
                 raise AssertionError(f"{what} did not come; the screen:\n" + "\n".join(lines))
-            time.sleep(0.02)
+            seen = lines
+            time.sleep(0.03)
         return lines
 
     def wait_for(self, pattern):

@@ -48,8 +48,8 @@ class AnnotateBrowserTest(tmux.TmuxTest):
     def test_code_of_a_function(self):
         for size in ((80, 60), (200, 60)):
             terminal = self.terminal(*size, [SONDE, "annotate", "spin"], cwd=self.home)
-            lines = terminal.wait_for(r"^ spin  specimen")
-            self.assertEqual(self.shown_hits(lines), self.hits)
+            terminal.wait_for(r"^ spin  specimen")
+            lines = terminal.wait_until(lambda lines: self.shown_hits(lines) == self.hits, f"the hits {self.hits}")
             self.assertRegex("\n".join(lines), r"\d+ +sum \+= sqrt")
             terminal.press("s")
             lines = terminal.wait_gone("sum \\+= sqrt")
