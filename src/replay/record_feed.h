@@ -114,7 +114,9 @@ class BatchQueue {
   }
 
  private:
-  static constexpr size_t kAhead = 8;
+  /// Who takes and sorts them works through a round at once, some hundred thousand items: the
+  /// reader goes on meanwhile.
+  static constexpr size_t kAhead = 64;
   std::mutex mutex_;
   std::condition_variable room_, arrived_;
   std::vector<Batch> empty_, full_;
