@@ -70,7 +70,8 @@ int say_nothing(const Session& session, const Options& options, Env& env) {
     env.err.print("Error:\nNo sample of {} fell on {}{}\n", options.input, *options.symbol, where);
   else
     env.err.print("Error:\nThe {} sample{} of {}{} fell on no function: {}\n", found.wanted,
-                  found.wanted == 1 ? "" : "s", options.input, where.empty() ? "" : " on" + where.substr(3),
+                  found.wanted == 1 ? "" : "s", options.input,
+                  where.empty() ? "" : " on" + where.substr(3),
                   what_is_wrong(session, found.objects));
   return 1;
 }
