@@ -86,11 +86,14 @@ class RecordingTest(GuestTest):
                 self.assertEqual(chain[2:4], ["trunk", "_start"])
 
     def test_every_call_of_a_function_has_its_caller(self):
-        """A breakpoint at leaf: the samples are its calls, as many as the program makes."""
+        """A breakpoint at leaf: the samples are its calls, as many as the program makes; one more where an interrupt comes while
+        the kernel steps over it."""
         for tool in (PERF, SONDE):
             self.run_tool(tool, "record", *QUICKLY, "-o", "calls.data", "-e", f"mem:{LEAF:#x}:x", "-c", "1", "-g", "--", SHARE / "tree")
             calls = collections.Counter(tuple(chain[:4]) for chain in self.chains("calls.data"))
-            self.assertEqual(calls, {("leaf", side, "trunk", "_start"): CALLS_OF_LEAF for side in ("left", "right")}, tool)
+            self.assertEqual(calls.keys(), {("leaf", side, "trunk", "_start") for side in ("left", "right")}, tool)
+            for chain, times in calls.items():
+                self.assertTrue(CALLS_OF_LEAF <= times <= 1.1 * CALLS_OF_LEAF, (tool, chain, times))
 
     def chains(self, file):
         """Names of functions, the sampled one first, of every sample."""
