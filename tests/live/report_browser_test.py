@@ -191,8 +191,15 @@ class ReportBrowserTest(tmux.TmuxTest):
             return subprocess.run([SONDE, "report", "--stdio", *options(limit)], cwd=self.home, check=True,
                                   capture_output=True).stdout.count(b"no entry >= ")
 
-        # Where a thread has more than its functions.
-        limit = next(limit for limit in range(1, 100) if remarks(limit) > 0)
+        # A thread that has as much, none of whose functions has.
+        text = subprocess.run([SONDE, "report", "--stdio", "-g", "none", "--no-children", "-s", "comm,sym", "-t", ";"], cwd=self.home,
+                              check=True, capture_output=True).stdout.decode(errors="replace")
+        shares = {}
+        for share, comm in re.findall(r"^ *(\d+\.\d+)%? *;([^;\n]*);", text, re.M):
+            shares.setdefault(comm.strip(), []).append(float(share))
+        whole, largest = max(((sum(parts), max(parts)) for parts in shares.values()), key=lambda pair: pair[0] - pair[1])
+        limit = round((whole + largest) / 2, 2)
+        self.assertGreater(remarks(limit), 0, text)
         terminal = self.browser(*options(limit), size=(120, 60))
         terminal.press("e")
         lines = terminal.wait_for("no entry >= ")
