@@ -86,12 +86,14 @@ class SchedSums(unittest.TestCase):
         sums = self.rows(self.sched("latency").stdout)
         for name in ("sonde-ping", "sonde-pong"):
             own_run, own_delay, own_switches = map(int, re.search(rf"{name} (\d+) (\d+) (\d+)", said).groups())
-            run, switches, average, longest, *_ = sums[name]
+            run, switches, average, *_ = sums[name]
             # The counters were read some switches before the end; and a thread that is woken before it has left its CPU counts
             # nowhere but there: so it is in the tables of events.
             self.assertAlmostEqual(switches, own_switches, delta=50 + own_switches / 20)
             self.assertAlmostEqual(run, own_run / 1e6, delta=20 + own_run / 1e6 / 2)
-            self.assertAlmostEqual(average * switches, own_delay / 1e6, delta=10 + own_delay / 1e6 / 2 + longest)
+            # On a busy machine the few delays after that may be longer than all before.
+            self.assertGreater(average * switches, own_delay / 1e6 / 2 - 10)
+            self.assertLess(average * switches, own_delay / 1e6 * 1.5 + 500)
 
     def lives(self, *arguments):
         found = {}
