@@ -114,9 +114,7 @@ class BatchQueue {
   }
 
  private:
-  /// Who takes and sorts them works through a round at once, some hundred thousand items: the
-  /// reader goes on meanwhile.
-  static constexpr size_t kAhead = 64;
+  static constexpr size_t kAhead = 8;
   std::mutex mutex_;
   std::condition_variable room_, arrived_;
   std::vector<Batch> empty_, full_;
