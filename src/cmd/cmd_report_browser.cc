@@ -8,6 +8,7 @@
 #include "cmd/cmd_report_flame.h"
 #include "cmd/cmd_report_heading.h"
 #include "cmd/cmd_report_level.h"
+#include "cmd/cmd_report_sandwich.h"
 #include "cmd/code_pages.h"
 #include "cmd/header_text.h"
 #include "cmd/table_frame.h"
@@ -151,6 +152,24 @@ class ReportPage final : public tui::Page {
         });
   }
 
+  /// Callers and callees of the row's function, side by side.
+  void show_sandwich(Pages& pages) {
+    auto frame = level().frame();
+    if (!level().plan().call_graph) return pages.say("there are no call chains: record with -g");
+    if (!frame || !frame->symbol.valid())
+      return pages.say("this row has no symbol: there is no function to show");
+    std::string name(recording_->session.symbolizer().label(frame->symbol));
+    doing_ = "callers and callees";
+    worker_->start([this, options = level().options(), name = std::move(name),
+                    event = level().event()]() mutable -> Arrival {
+      auto made = make_sandwich(*recording_, std::move(options), std::move(name), env_.tool);
+      return [this, made = std::move(made), event](Pages& to) mutable {
+        if (!made) return to.say(made.error().message);
+        to.push(sandwich_page(screen_.theme, std::move(*made), event));
+      };
+    });
+  }
+
   void next_event(size_t by) { level().show_event((level().event() + by) % level().events()); }
 
   bool zoom_key(const Key& key, Pages& pages) {
@@ -176,6 +195,8 @@ class ReportPage final : public tui::Page {
       ask_limit(pages);
     else if (key.is('x'))
       turn_around(pages);
+    else if (key.is('X'))
+      show_sandwich(pages);
     else
       return false;
     return true;
@@ -319,6 +340,7 @@ class ReportPage final : public tui::Page {
     add("z  zoom …", 'z');
     add("f  flame graph", 'f');
     add("x  callers or callees", 'x');
+    add("X  callers and callees", 'X');
     add("H  hottest calls", 'H');
     add("e  unfold everything", 'e');
     add("c  fold everything", 'c');
@@ -345,6 +367,7 @@ class ReportPage final : public tui::Page {
              "  V                verbose: whole paths, addresses",
              "Others",
              "  x                callers of the row where callees are shown, and back",
+             "  X                its callers and callees side by side",
              "  f                flame graph of what is zoomed into",
              "  a                the code of the function, with the samples on each instruction",
              "  Tab Shift-Tab    next, previous event",

@@ -49,6 +49,12 @@ void Grid::restyle(size_t row, size_t from, size_t to, const Style& style) {
   for (size_t i = from; i < std::min(to, columns_); ++i) cell(row, i).style = style;
 }
 
+void Grid::place(size_t row, size_t column, const Grid& part) {
+  for (size_t i = 0; i < part.rows_ && row + i < rows_; ++i)
+    for (size_t j = 0; j < part.columns_ && column + j < columns_; ++j)
+      cell(row + i, column + j) = part.at(i, j);
+}
+
 std::string Grid::row_text(size_t row) const {
   std::string text;
   for (size_t i = 0; i < columns_; ++i)

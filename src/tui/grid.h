@@ -39,6 +39,8 @@ class Grid {
   void fill(size_t row, size_t column, size_t width, const Style& style);
   /// Changes how cells look, [from, to), but not what they say.
   void restyle(size_t row, size_t from, size_t to, const Style& style);
+  /// Another grid's cells, as far as there is room.
+  void place(size_t row, size_t column, const Grid& part);
   /// What a row says, without blanks at its end.
   [[nodiscard]] std::string row_text(size_t row) const;
 

@@ -104,5 +104,16 @@ TEST(Style, DepthComesFromTheEnvironment) {
   EXPECT_FALSE(speaks_utf8(with({{"LC_ALL", "C"}, {"LANG", "C.UTF-8"}})));
 }
 
+TEST(Grid, TakesInAnother) {
+  Grid grid(2, 6), part(2, 4);
+  part.put(0, 0, "ab漢", {});
+  grid.put(1, 0, "xxxxxx", {});
+  grid.place(0, 1, part);
+  EXPECT_EQ(grid.row_text(0), " ab漢");
+  EXPECT_EQ(grid.row_text(1), "x    x");
+  grid.place(1, 4, part);  // what finds no room is cut
+  EXPECT_EQ(grid.row_text(1), "x   ab");
+}
+
 }  // namespace
 }  // namespace sonde::tui

@@ -153,6 +153,25 @@ class ReportBrowserTest(tmux.TmuxTest):
         terminal.wait_gone("all › callers")
         self.quit(terminal)
 
+    def test_callers_and_callees_side_by_side(self):
+        terminal = self.browser("-s", "sym", size=(120, 40))
+        terminal.press("C-f")
+        terminal.type("branch_one")
+        terminal.press("Enter")
+        terminal.press("X")
+        lines = terminal.wait_for("^ Callers and callees of branch_one$")
+        callers, callees = ("\n".join(part) for part in zip(*(line.split("│", 1) for line in lines[1:-1])))
+        self.assertRegex(callers, r"Callers(?:.*\n)+.*branch_one(?:.*\n)+.* work\b")
+        self.assertRegex(callees, r"Callees(?:.*\n)+.*branch_one(?:.*\n)+.*leaf_")
+        self.assertNotIn("leaf_", callers)
+        terminal.resize(80, 24)
+        terminal.wait_gone("Callees")
+        terminal.press("Tab")
+        terminal.wait_for("Callees")
+        terminal.press("Escape")
+        terminal.wait_for("^ Samples: ")
+        self.quit(terminal)
+
     def test_flame_graph(self):
         terminal = self.browser(size=(120, 24))
         terminal.press("f")

@@ -1,0 +1,23 @@
+// Callers and callees of one function side by side, on screens that are wide enough; else one at a
+// time.
+#pragma once
+
+#include "cmd/cmd_report_level.h"
+#include "tui/page.h"
+
+namespace sonde::report {
+
+/// The tables that the page is made of: the same samples, paths from the function up and down.
+struct Sandwich {
+  std::string function;
+  std::unique_ptr<ReportLevel> callers, callees;
+};
+
+/// With the options of a level: of what is zoomed into. An error where no sample is left.
+Result<Sandwich> make_sandwich(const OpenRecording& recording, ReportOptions options,
+                               std::string function, std::string_view tool);
+/// `event`: which of the levels' tables.
+[[nodiscard]] std::unique_ptr<tui::Page> sandwich_page(const tui::Theme& theme, Sandwich sandwich,
+                                                       size_t event);
+
+}  // namespace sonde::report
