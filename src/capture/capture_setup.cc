@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "capture/event_config.h"
 #include "capture/event_opener.h"
+#include "capture/futex_event.h"
 #include "capture/made_events.h"
 #include "capture/off_cpu_event.h"
 #include "capture/synthesis_cgroup.h"
@@ -147,6 +148,7 @@ Result<Capture> set_up_capture(const RecordOptions& options, bool pipe_output, E
   EventList list = options.events;
   if (list.empty()) list.append({default_event(env.sys)});
   if (options.off_cpu.enabled) list.append({off_cpu_event()});
+  if (options.futex.enabled) list.append({futex_event()});
   TRY(check_terms(list, options, env));
   SamplingOptions sampling = options.sampling;
   // A thread is recorded for itself: what it starts is not, unless that is asked for.

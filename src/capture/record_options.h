@@ -140,6 +140,12 @@ struct OffCpuOptions {
   uint64_t long_ms = 500;  // --off-cpu-thresh: waits from here on have a sample of their own
 };
 
+/// --futex
+struct FutexOptions {
+  bool enabled = false;
+  uint32_t most_rows = 10240;  // sums that there is room for
+};
+
 class MadeEvents;
 class RecordTransform;
 
@@ -157,6 +163,7 @@ struct RecordOptions {
   BuildIdOptions build_ids;
   ControlOptions control;
   OffCpuOptions off_cpu;
+  FutexOptions futex;
   Affinity affinity = Affinity::kSystem;
   int realtime_priority = 0;  // -r
   bool quiet = false;

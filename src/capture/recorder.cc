@@ -17,6 +17,7 @@
 #include "capture/drain_pace.h"
 #include "capture/event_closer.h"
 #include "capture/event_switch.h"
+#include "capture/futex_recorder.h"
 #include "capture/lost_counts.h"
 #include "capture/object_keeping.h"
 #include "capture/off_cpu_recorder.h"
@@ -54,14 +55,15 @@ class Recorder {
         scan_(capture.attrs(),
               {.objects = options.build_ids.collect,
                .all_objects = options.build_ids.all,
-               .call_chains =
-                   options.sampling.call_graph != CallGraphMode::kNone || options.off_cpu.enabled,
+               .call_chains = options.sampling.call_graph != CallGraphMode::kNone ||
+                              options.off_cpu.enabled || options.futex.enabled,
                .hold_files = options.build_ids.collect}),
         drain_(scan_, options) {}
 
   Result<int> run() {
     TRY(begin_output());
     if (options_.off_cpu.enabled) off_cpu_.emplace(TRY(OffCpuRecorder::open(capture_, options_)));
+    if (options_.futex.enabled) futex_.emplace(TRY(FutexRecorder::open(capture_, options_)));
     TRY(watch());
     keep(raise_recorder_priority(options_));
     keep(begin_file());
@@ -193,17 +195,20 @@ class Recorder {
   void switch_events(bool on) {
     on ? events_.enable() : events_.disable();
     if (off_cpu_) off_cpu_->set(on ? OffCpu::Phase::kOn : OffCpu::Phase::kOff);
+    if (futex_) futex_->set(on ? FutexWaits::Phase::kOn : FutexWaits::Phase::kOff);
   }
 
   Result<int> finish() {
     if (capture_.workload && !child_ended_) capture_.workload->signal(SIGTERM);
     events_.disable();
     if (off_cpu_) off_cpu_->set(OffCpu::Phase::kOver);
+    if (futex_) futex_->set(FutexWaits::Phase::kOver);
     if (threads_) keep(threads_->stop());
     if (bpf_watch_) keep_bpf_programs();
     keep(read_rings(true));
     keep(read_backward_rings());
     keep(end_off_cpu());
+    keep(end_futex());
     if (capture_.workload) (void)capture_.workload->reap(true);
     if (!options_.quiet && !exec_error_)
       env_.err.print("[ {} record: Woken up {} times to write data ]\n", env_.tool, wakeups_);
@@ -249,6 +254,14 @@ class Recorder {
     ByteBuilder records;
     TRY(off_cpu_->write_rest(records));
     off_cpu_->say_lost(options_, env_);
+    return write_own(records);
+  }
+
+  Result<> end_futex() {
+    if (!futex_) return {};
+    ByteBuilder records;
+    TRY(futex_->write(records));
+    futex_->say_lost(options_, env_);
     return write_own(records);
   }
 
@@ -440,6 +453,7 @@ class Recorder {
   std::optional<SwitchTrigger> trigger_;
   std::optional<BpfWatch> bpf_watch_;
   std::optional<OffCpuRecorder> off_cpu_;
+  std::optional<FutexRecorder> futex_;
   std::optional<DelaySchedule> delay_;
   std::optional<ControlChannel> control_;
   Fd switch_timer_;

@@ -1,39 +1,15 @@
 // `flamegraph`: a profile as a picture, or the difference of two.
 #include <unistd.h>
 
-#include <cstdlib>
-#include <filesystem>
 #include <variant>
 
 #include "cmd/command.h"
 #include "cmd/flag_parser.h"
 #include "cmd/flame_drawing.h"
+#include "cmd/temporary_directory.h"
 
 namespace sonde {
 namespace {
-
-/// A directory of its own for as long as it lives.
-class TemporaryDirectory {
- public:
-  static Result<TemporaryDirectory> make(const Env& env) {
-    std::string path = env.variable("TMPDIR").value_or("/tmp") + "/flamegraph-XXXXXX";
-    if (::mkdtemp(path.data()) == nullptr)
-      return fail(ErrorCode::kIo, "cannot make a directory for the recording, {}: {}", path,
-                  std::strerror(errno));
-    return TemporaryDirectory(std::move(path));
-  }
-  TemporaryDirectory(TemporaryDirectory&& other) noexcept
-      : path_(std::exchange(other.path_, std::string())) {}
-  ~TemporaryDirectory() {
-    std::error_code ignored;
-    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
-  }
-  [[nodiscard]] const std::string& path() const { return path_; }
-
- private:
-  explicit TemporaryDirectory(std::string path) : path_(std::move(path)) {}
-  std::string path_;
-};
 
 class FlamegraphCommand final : public Command {
  public:

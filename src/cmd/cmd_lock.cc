@@ -2,14 +2,10 @@
 #include "cmd/cmd_lock.h"
 #include "cmd/command_family.h"
 
-#include <unistd.h>
-
 #include "cmd/command_preset.h"
-#include "event/tracefs.h"
 
 namespace sonde {
 
-std::unique_ptr<Command> make_record();
 std::unique_ptr<Command> make_script();
 
 void LockOptions::declare(FlagTable& flags) {
@@ -21,25 +17,8 @@ void LockOptions::declare(FlagTable& flags) {
 
 namespace {
 
-constexpr std::string_view kRecordText =
-    R"(Records waits for the kernel's locks while the command runs: where each began, and when it ended (lock:contention_begin and contention_end, Linux 5.19). All of record's options may follow; -a records the whole machine.)";
 constexpr std::string_view kScriptText =
     R"(Prints the recorded events one a line, as script does, whose options it takes.)";
-
-/// `record`, where the kernel tells of locks at all.
-class NoLockEvents final : public Command {
- public:
-  void declare(FlagTable& flags) override {
-    flags.keep_unknown();
-    flags.usage("[<options>] [<command>]");
-    flags.description(kRecordText);
-  }
-  Result<int> run(Env& /*env*/, const Arguments& /*arguments*/) override {
-    return fail(ErrorCode::kUnsupported,
-                "tracepoint lock:contention_begin is not enabled: it takes Linux 5.19, and the "
-                "right to read tracefs (root)");
-  }
-};
 
 class Lock final : public CommandFamily {
  public:
@@ -72,16 +51,6 @@ The options here may also stand behind the subcommand.)");
 };
 
 }  // namespace
-
-std::unique_ptr<Command> make_lock_record() {
-  Tracefs tracefs;
-  if (::access((tracefs.path() + "/events/lock/contention_begin").c_str(), F_OK) != 0)
-    return std::make_unique<NoLockEvents>();
-  return preset(make_record(),
-                {"-R", "-m", "1024", "-c", "1", "--call-graph", "fp,8", "-e",
-                 "lock:contention_begin", "-e", "lock:contention_end"},
-                kRecordText);
-}
 
 std::unique_ptr<Command> make_lock_script(const LockOptions& options) {
   std::vector<std::string> words;

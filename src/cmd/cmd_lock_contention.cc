@@ -20,7 +20,10 @@ void ContentionOptions::declare(FlagTable& flags) {
   flags.number(0, "stack-skip", stack_skip, "n",
                "Set the number of stack depth to skip when finding a lock caller, Default: 3");
   flags.call('Y', "type-filter", "type[,type...]", "Filter specific type of locks",
-             [this](std::string_view names) { return types.add(names); });
+             [this](std::string_view names) -> Result<> {
+               types.emplace_back(names);
+               return {};
+             });
   flags.call('L', "lock-filter", "address[,name...]", "Filter specific address/symbol of locks",
              [this](std::string_view list) -> Result<> {
                for (std::string_view word : split(list, ',')) locks.emplace_back(word);
@@ -35,6 +38,8 @@ void ContentionOptions::declare(FlagTable& flags) {
   flags.text('x', "field-separator", separator, "separator",
              "print result in CSV format with custom separator");
   flags.text(0, "output", output, "file", "print result to a file instead of standard output");
+  flags.boolean(0, "futex", futex,
+                "waits of programs, in futex(2), instead of those for the kernel's locks");
   flags.boolean('b', "use-bpf", use_bpf, "use BPF program to collect lock contention stats");
   flags.boolean('a', "all-cpus", all_cpus, "System-wide collection from all CPUs");
   flags.call('C', "cpu", "cpu", "List of cpus to monitor", numbers_into(cpus));
@@ -43,6 +48,12 @@ void ContentionOptions::declare(FlagTable& flags) {
   flags.number(0, "map-nr-entries", most_sums, "num", "Max number of BPF map entries");
   flags.boolean('o', "lock-owner", by_owner, "show lock owners instead of waiters");
   lock.declare(flags);
+}
+
+Result<LockTypeFilter> ContentionOptions::type_filter() const {
+  LockTypeFilter filter;
+  for (const std::string& names : types) TRY(filter.add(names));
+  return filter;
 }
 
 Result<LockTableStyle> ContentionOptions::style() const {
@@ -75,6 +86,8 @@ class LockContention final : public Command {
 
 With -b the kernel adds up by itself while a command runs, or until it is interrupted: of the command, of -p or --tid, or of the whole machine (-a). -o then shows who had the locks of the kinds mutex and rwsem.
 
+With --futex the waits are those of programs for locks and conditions of their own, which sleep in futex(2): of recordings by `lock record --futex` or, with -b, of what happens now. The type says what was waited for, as far as functions in the call chain do: mutex, rwlock, sem, cond …
+
 -x prints values, in nanoseconds, divided by a separator.)");
     options_.declare(flags);
   }
@@ -85,6 +98,10 @@ With -b the kernel adds up by itself while a command runs, or until it is interr
     LockTableStyle style = TRY(options_.style());
     const LockColumn* key = TRY(choose_lock_key(options_.key, contention_columns()));
     show_lock_key(style.columns, key);
+    if (options_.futex)
+      return options_.use_bpf ? measure_futexes(options_, style, *key, arguments.words, env)
+                              : show_futexes(options_, std::move(style), *key, env);
+    LockTypeFilter types = TRY(options_.type_filter());
     if (options_.use_bpf)
       return measure_contention(options_, std::move(style), *key, arguments.words, env);
     auto recording = TRY(LockRecording::open(options_.lock.input.chosen_path(env),
@@ -94,13 +111,13 @@ With -b the kernel adds up by itself while a command runs, or until it is interr
     if (!feed.has(LockEventKind::kContentionBegin))
       return fail(ErrorCode::kFailed,
                   "lock contention evsel not found: {} has no lock:contention_begin; '{} lock "
-                  "record' makes such a recording",
+                  "record' makes such a recording (waits of programs are shown by --futex)",
                   options_.lock.input.chosen_path(env), env.tool);
     LockNames names(std::string(recording->kernel().symbol_source()));
     LockCallers callers(feed, recording->functions(), recording->kernel(),
                         {options_.stack_skip, options_.functions});
     ContentionStats stats({.grouping = style.grouping,
-                           .types = options_.types,
+                           .types = std::move(types),
                            .locks = TRY(names.addresses(options_.locks)),
                            .keep_stacks = style.stacks},
                           feed, callers);
@@ -133,7 +150,7 @@ With -b the kernel adds up by itself while a command runs, or until it is interr
       return fail(ErrorCode::kUsage,
                   "Error: a command is measured with -b; '{}' is none of a recording",
                   arguments[0]);
-    if (options_.by_owner)
+    if (options_.by_owner && !options_.futex)
       return fail(ErrorCode::kUsage, "Error: -o needs -b: events do not say who has a lock");
     if (options_.all_cpus || !options_.cpus.empty() || !options_.pids.empty() ||
         !options_.tids.empty())

@@ -18,8 +18,8 @@ struct ContentionOptions {
   bool by_thread = false, by_lock = false;
   std::optional<uint64_t> most_rows;
   uint32_t max_stack = 8, stack_skip = 3;
-  LockTypeFilter types;
-  std::vector<std::string> locks, functions;
+  std::vector<std::string> types, locks, functions;
+  bool futex = false;  // of programs, not of the kernel
   std::string separator, output;
   // Of what the kernel adds up while it happens.
   bool use_bpf = false, all_cpus = false, by_owner = false;
@@ -28,6 +28,8 @@ struct ContentionOptions {
   uint32_t most_sums = 10240;
 
   void declare(FlagTable& flags);
+  /// kUsage where one is none.
+  [[nodiscard]] Result<LockTypeFilter> type_filter() const;
   /// kUsage where fields are none.
   [[nodiscard]] Result<LockTableStyle> style() const;
 };
@@ -36,5 +38,13 @@ struct ContentionOptions {
 Result<int> measure_contention(const ContentionOptions& options, LockTableStyle style,
                                const LockColumn& key, const std::vector<std::string>& command,
                                Env& env);
+
+/// `lock contention --futex`: of a recording.
+Result<int> show_futexes(const ContentionOptions& options, LockTableStyle style,
+                         const LockColumn& key, Env& env);
+/// The same with -b: of what happens now, by a recording that is not kept.
+Result<int> measure_futexes(const ContentionOptions& options, const LockTableStyle& style,
+                            const LockColumn& key, const std::vector<std::string>& command,
+                            Env& env);
 
 }  // namespace sonde

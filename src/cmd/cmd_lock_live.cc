@@ -66,7 +66,8 @@ Result<int> measure_contention(const ContentionOptions& options, LockTableStyle 
   LockWaits::Options wanted{.by = by_of(style.grouping), .most_rows = options.most_sums};
   wanted.tids = TRY(chosen_threads(options));
   wanted.locks = TRY(names.addresses(options.locks));
-  wanted.types.assign(options.types.flags().begin(), options.types.flags().end());
+  LockTypeFilter types = TRY(options.type_filter());
+  wanted.types.assign(types.flags().begin(), types.flags().end());
   wanted.cpus = options.cpus;
   bool is_of_command = !command.empty() && !options.all_cpus && wanted.tids.empty();
   wanted.all_tasks = !is_of_command && wanted.tids.empty();

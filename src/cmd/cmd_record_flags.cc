@@ -140,6 +140,18 @@ void RecordFlags::declare_run(FlagTable& flags) {
                options_.off_cpu.long_ms = TRY(detail::number_from<uint64_t>(ms));
                return {};
              });
+  flags
+      .call(0, "futex", "sums",
+            "also add up where threads sleep in futex(2), for `lock contention`; with a value: how "
+            "many sums there is room for (default: 10240)",
+            [this](std::string_view sums) -> Result<> {
+              options_.futex.enabled = true;
+              if (!sums.empty())
+                options_.futex.most_rows = TRY(detail::number_from<uint32_t>(sums));
+              return {};
+            })
+      .when_bare("")
+      .on_negation([this] { options_.futex.enabled = false; });
   flags.boolean(0, "dry-run", dry_run_, "Parse options then exit");
   flags.count('v', "verbose", options_.verbose, "be more verbose (show counter open errors, etc)");
   flags.boolean('q', "quiet", options_.quiet, "don't print any warnings or messages");
@@ -291,9 +303,10 @@ Result<> RecordFlags::refuse_conflicts() const {
 
 /// BPF programs read CLOCK_MONOTONIC, so everything does.
 Result<> RecordFlags::settle_off_cpu() {
-  if (!options_.off_cpu.enabled) return {};
+  if (!options_.off_cpu.enabled && !options_.futex.enabled) return {};
+  std::string_view option = options_.off_cpu.enabled ? "--off-cpu" : "--futex";
   if (options_.sampling.clockid.value_or(CLOCK_MONOTONIC) != CLOCK_MONOTONIC)
-    return fail(ErrorCode::kUsage, "--off-cpu: times are those of -k mono, no other clock's");
+    return fail(ErrorCode::kUsage, "{}: times are those of -k mono, no other clock's", option);
   std::string_view other = !options_.target.cpus.empty()    ? "-C"
                            : !options_.cgroups.empty()      ? "-G"
                            : options_.output.threads        ? "--threads"
@@ -303,9 +316,9 @@ Result<> RecordFlags::settle_off_cpu() {
                                                             : "";
   if (!other.empty())
     return fail(ErrorCode::kUsage,
-                "--off-cpu does not go with {}: it measures threads, or all of the machine's, and "
-                "writes what it added up at the end",
-                other);
+                "{} does not go with {}: it measures threads, or all of the machine's, and writes "
+                "what it added up at the end",
+                option, other);
   options_.sampling.clockid = CLOCK_MONOTONIC;
   options_.sampling.timestamps_given = true;
   return {};

@@ -62,8 +62,7 @@ class SandwichPage final : public tui::Page {
 
   void on_key(const tui::Key& key, tui::Pages& pages) override {
     using Kind = tui::Key::Kind;
-    if (key.kind == Kind::kEscape || key.is('q'))
-      return pages.pop();
+    if (key.kind == Kind::kEscape || key.is('q')) return pages.pop();
     if (key.kind == Kind::kTab || key.kind == Kind::kBackTab) {
       at_ = 1 - at_;
       return;
@@ -96,8 +95,7 @@ class SandwichPage final : public tui::Page {
   void add(std::unique_ptr<ReportLevel> level, size_t event, std::string title) {
     level->show_event(std::min(event, level->events() - 1));
     view::Table table = table_of(level->report(), function_, std::move(title));
-    sides_.push_back(
-        std::make_unique<Side>(std::move(level), std::move(table), theme_, resting_));
+    sides_.push_back(std::make_unique<Side>(std::move(level), std::move(table), theme_, resting_));
     sides_.back()->view.open_all(true);
   }
 

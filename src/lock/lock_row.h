@@ -22,13 +22,14 @@ enum class LockGrouping : uint8_t {
 
 struct LockRow {
   uint64_t key = 0;  // address of a lock, tid, cgroup id; of a caller: see caller_key
-  std::string name;  // of the caller who met it first, or of the cgroup
+  std::string name;  // of the caller who met it first, or of the cgroup; see LockTableStyle
   uint32_t flags = 0;
   uint64_t acquired = 0, contended = 0;
   uint64_t total_ns = 0, longest_ns = 0;
   uint64_t shortest_ns = UINT64_MAX;  // UINT64_MAX: there was no wait
   bool is_broken = false;             // events contradict each other
   std::vector<uint64_t> stack;        // addresses, innermost first
+  std::vector<std::string> frames;    // the same of programs, as lines
 
   bool is_sum = false;  // of several locks
 

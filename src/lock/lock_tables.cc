@@ -66,7 +66,12 @@ void write_headings(Sink& out, const LockTableStyle& style) {
 std::string thread_of(const LockRow& row, const LockTableStyle& style) {
   // A lock whose owner nobody knows has the key -1.
   auto tid = static_cast<int32_t>(row.key);
-  return tid == -1 ? "Unknown" : style.thread_name(static_cast<uint32_t>(tid));
+  if (tid == -1) return "Unknown";
+  return style.thread_name ? style.thread_name(static_cast<uint32_t>(tid)) : row.name;
+}
+
+std::string lock_of(const LockRow& row, const LockTableStyle& style) {
+  return style.lock_name ? style.lock_name(row.key) : row.name;
 }
 
 void write_values(Sink& out, const LockRow& row, const LockTableStyle& style) {
@@ -78,14 +83,14 @@ void write_values(Sink& out, const LockRow& row, const LockTableStyle& style) {
       out.print("{}{} {}", static_cast<int32_t>(row.key), comma, thread_of(row, style));
       break;
     case LockGrouping::kLock:
-      out.print("{:x}{} {}{} {}", row.key, comma, style.lock_name(row.key), comma,
-                lock_type_name(row.flags));
+      out.print("{:x}{} {}{} {}", row.key, comma, lock_of(row, style), comma,
+                style.type_name(row.flags));
       break;
     case LockGrouping::kCgroup:
       out.write(row.name);
       break;
     case LockGrouping::kCaller:
-      out.print("{}{} {}", lock_type_name(row.flags), comma, row.name);
+      out.print("{}{} {}", style.type_name(row.flags), comma, row.name);
       break;
   }
   out.put('\n');
@@ -99,17 +104,17 @@ void write_row(Sink& out, const LockRow& row, const LockTableStyle& style) {
       out.print("  {:10}   {}\n", static_cast<int32_t>(row.key), thread_of(row, style));
       break;
     case LockGrouping::kLock:
-      out.print("  {:016x}   {} ({})\n", row.key, style.lock_name(row.key),
-                lock_type_name(row.flags));
+      out.print("  {:016x}   {} ({})\n", row.key, lock_of(row, style), style.type_name(row.flags));
       break;
     case LockGrouping::kCgroup:
       out.print("  {}\n", row.name);
       break;
     case LockGrouping::kCaller:
-      out.print("  {:>10}   {}\n", lock_type_name(row.flags), row.name);
+      out.print("  {:>10}   {}\n", style.type_name(row.flags), row.name);
       break;
   }
   if (!style.stacks) return;
+  for (const std::string& frame : row.frames) out.print("\t\t\t{}\n", frame);
   for (uint64_t address : row.stack) {
     // Where the stack of user space ended.
     if (address == 0) break;

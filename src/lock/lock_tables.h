@@ -9,6 +9,7 @@
 #include "base/sink.h"
 #include "lock/contention_stats.h"
 #include "lock/lock_row.h"
+#include "lock/lock_types.h"
 
 namespace sonde {
 
@@ -19,7 +20,10 @@ struct LockTableStyle {
   bool quiet = false;     // no headings
   bool stacks = false;    // below each row
   std::string separator;  // of -x: values only, in nanoseconds; empty: a table
-  /// The name of a thread, of a lock, of an address in the kernel (or empty).
+  /// Of a row's flags.
+  std::string_view (*type_name)(uint32_t flags) = lock_type_name;
+  /// The name of a thread, of a lock, of an address in the kernel (or empty). Where the first two
+  /// are not given, rows have the names.
   std::function<std::string(uint32_t)> thread_name;
   std::function<std::string(uint64_t)> lock_name, address_name;
 };

@@ -1,0 +1,127 @@
+#include "bpf/futex_waits.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <linux/bpf.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+
+#include "bpf/bpf_log.h"
+#include "bpf/iterator_bytes.h"
+#include "bpf/programs/futex_waits.h"
+#include "bpf/skeletons/futex_waits.skel.h"
+#include "event/tracefs.h"
+
+namespace sonde {
+namespace {
+
+constexpr std::string_view kFutexMeasurer = "the BPF program that measures waits in futex(2)";
+
+/// Younger kernels have further calls.
+void leave_out_missing(futex_waits& skeleton) {
+  Tracefs tracefs;
+  auto choose = [&](bpf_program* program, const char* call) {
+    std::string path = tracefs.path() + "/events/syscalls/" + call;
+    bpf_program__set_autoload(program, ::access(path.c_str(), F_OK) == 0);
+  };
+  choose(skeleton.progs.on_futex_wait, "sys_enter_futex_wait");
+  choose(skeleton.progs.after_futex_wait, "sys_exit_futex_wait");
+  choose(skeleton.progs.on_futex_waitv, "sys_enter_futex_waitv");
+  choose(skeleton.progs.after_futex_waitv, "sys_exit_futex_waitv");
+}
+
+}  // namespace
+
+struct FutexWaits::Programs {
+  explicit Programs(futex_waits* opened) : skeleton(opened) {}
+  Programs(const Programs&) = delete;
+  Programs& operator=(const Programs&) = delete;
+  ~Programs() { futex_waits__destroy(skeleton); }
+
+  [[nodiscard]] std::vector<uint64_t> stack(int number) const {
+    if (number < 0) return {};
+    std::array<uint64_t, FUTEX_STACK_DEPTH> found{};
+    if (bpf_map_lookup_elem(bpf_map__fd(skeleton->maps.stacks), &number, found.data()) != 0)
+      return {};
+    return {found.begin(), std::ranges::find(found, uint64_t{0})};
+  }
+  [[nodiscard]] Row row_of(const futex_wait_key& key, const futex_wait_sum& sum) const {
+    Row row;
+    row.pid = key.pid;
+    row.tid = key.tid;
+    row.word = key.word;
+    row.operation = key.operation;
+    row.owner = key.owner;
+    row.outcome = static_cast<Outcome>(key.outcome);
+    row.count = sum.count;
+    row.total_ns = sum.total_ns;
+    row.longest_ns = sum.longest_ns;
+    row.shortest_ns = sum.shortest_ns;
+    row.user_stack = stack(key.stack);
+    return row;
+  }
+
+  futex_waits* skeleton;
+  bool is_paused = false;
+};
+
+FutexWaits::FutexWaits(std::unique_ptr<Programs> programs) : programs_(std::move(programs)) {}
+FutexWaits::FutexWaits(FutexWaits&&) noexcept = default;
+FutexWaits& FutexWaits::operator=(FutexWaits&&) noexcept = default;
+FutexWaits::~FutexWaits() = default;
+
+Result<FutexWaits> FutexWaits::open(const Options& options) {
+  static_assert(static_cast<int>(Outcome::kLasts) == FUTEX_LASTS);
+  BpfLog log;
+  auto programs = std::make_unique<Programs>(futex_waits__open());
+  futex_waits* skeleton = programs->skeleton;
+  if (skeleton == nullptr) return bpf_refused(log, "open", kFutexMeasurer);
+  skeleton->rodata->all_tasks = options.all_tasks;
+  skeleton->rodata->inherit = options.inherit;
+  skeleton->rodata->enable_on_exec = options.enable_on_exec;
+  bpf_map__set_max_entries(skeleton->maps.sums, std::max(options.most_rows, 1u));
+  leave_out_missing(*skeleton);
+  if (futex_waits__load(skeleton) != 0) return bpf_refused(log, "load", kFutexMeasurer);
+  for (uint32_t tid : options.tids) {
+    uint8_t yes = 1;
+    if (bpf_map_update_elem(bpf_map__fd(skeleton->maps.tasks), &tid, &yes, BPF_ANY) != 0)
+      return bpf_refused(log, "fill the tables of", kFutexMeasurer);
+  }
+  if (futex_waits__attach(skeleton) != 0) return bpf_refused(log, "attach", kFutexMeasurer);
+  return FutexWaits(std::move(programs));
+}
+
+void FutexWaits::set(Phase phase) {
+  if (phase != Phase::kOver) programs_->is_paused = phase == Phase::kOff;
+  __atomic_store_n(&programs_->skeleton->bss->enabled, static_cast<uint8_t>(phase),
+                   __ATOMIC_RELEASE);
+}
+
+Result<std::vector<FutexWaits::Row>> FutexWaits::rows() {
+  std::vector<Row> rows;
+  BpfLog log;
+  // What goes on while nothing is measured is nobody's business.
+  bool is_read =
+      programs_->is_paused ||
+      read_iterator<futex_wait_going>(
+          bpf_link__fd(programs_->skeleton->links.read_waits), [&](const futex_wait_going& wait) {
+            rows.push_back(programs_->row_of(wait.key, {1, wait.ns, wait.ns, wait.ns}));
+          });
+  if (!is_read) return bpf_refused(log, "read the waits of", kFutexMeasurer);
+  int sums = bpf_map__fd(programs_->skeleton->maps.sums);
+  futex_wait_key key{};
+  for (const void* before = nullptr; bpf_map_get_next_key(sums, before, &key) == 0; before = &key) {
+    futex_wait_sum sum{};
+    if (bpf_map_lookup_elem(sums, &key, &sum) == 0) rows.push_back(programs_->row_of(key, sum));
+  }
+  return rows;
+}
+
+FutexWaits::Lost FutexWaits::lost() const {
+  const auto* counters = programs_->skeleton->bss;
+  return {counters->lost_waits, counters->lost_ns, counters->lost_stacks};
+}
+
+}  // namespace sonde

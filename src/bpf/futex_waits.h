@@ -1,0 +1,61 @@
+// FutexWaits: how long threads sleep in futex(2) and its kin, where locks and conditions of
+// programs wait, added up by BPF programs per thread, futex and call chain.
+//
+//   FutexWaits waits = TRY(FutexWaits::open({.all_tasks = true}));
+//   waits.set(FutexWaits::Phase::kOn);   …   waits.set(FutexWaits::Phase::kOver);
+//   for (const FutexWaits::Row& row : TRY(waits.rows())) …
+//
+// Calls that do not sleep are left out. The programs are attached as long as the object lives.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/error.h"
+
+namespace sonde {
+
+class FutexWaits {
+ public:
+  struct Options {
+    bool all_tasks = false;
+    std::vector<uint32_t> tids = {};  // else these, and what they start
+    bool inherit = true;
+    bool enable_on_exec = false;  // measuring begins when one of them executes a program
+    uint32_t most_rows = 10240;
+  };
+  enum class Outcome : uint8_t { kWoken, kTimedOut, kInterrupted, kLasts };
+  struct Row {
+    uint32_t pid = 0, tid = 0;
+    uint64_t word = 0;       // the futex's address in its process; 0: it was one of several
+    uint32_t operation = 0;  // FUTEX_WAIT … without flags
+    uint32_t owner = 0;      // who may have the lock: what glibc's mutexes and PI futexes say of it
+    Outcome outcome = Outcome::kWoken;
+    uint64_t count = 0, total_ns = 0, longest_ns = 0, shortest_ns = 0;
+    std::vector<uint64_t> user_stack;  // innermost first
+  };
+  /// What there was no room for.
+  struct Lost {
+    uint64_t waits = 0, ns = 0, stacks = 0;
+  };
+
+  /// Errors say what the kernel refused, and its verifier's last words.
+  static Result<FutexWaits> open(const Options& options);
+  FutexWaits(FutexWaits&&) noexcept;
+  FutexWaits& operator=(FutexWaits&&) noexcept;
+  ~FutexWaits();
+
+  enum class Phase : uint8_t { kOff, kOn, kOver };  // enum follow_state
+  void set(Phase phase);
+  /// Once, when it is over: also of waits that still go on (unless it was off).
+  Result<std::vector<Row>> rows();
+  [[nodiscard]] Lost lost() const;
+
+ private:
+  struct Programs;
+  explicit FutexWaits(std::unique_ptr<Programs> programs);
+  std::unique_ptr<Programs> programs_;
+};
+
+}  // namespace sonde

@@ -1,0 +1,80 @@
+#include "capture/futex_recorder.h"
+
+#include <algorithm>
+
+#include "base/clock.h"
+#include "capture/futex_event.h"
+#include "perfdata/record_encoder.h"
+
+namespace sonde {
+namespace {
+
+FutexNote note_of(const FutexWaits::Row& row) {
+  static_assert(static_cast<uint32_t>(FutexWaits::Outcome::kLasts) ==
+                static_cast<uint32_t>(FutexOutcome::kLasts));
+  return {.word = row.word,
+          .operation = row.operation,
+          .owner = row.owner,
+          .outcome = static_cast<FutexOutcome>(row.outcome),
+          .count = row.count,
+          .longest_ns = row.longest_ns,
+          .shortest_ns = row.shortest_ns};
+}
+
+}  // namespace
+
+Result<FutexRecorder> FutexRecorder::open(const Capture& capture, const RecordOptions& options) {
+  FutexWaits::Options wanted;
+  wanted.all_tasks = capture.target.has_cpu();
+  wanted.inherit = !options.sampling.no_inherit;
+  wanted.enable_on_exec = capture.target.is_command() && !options.delay.any();
+  wanted.most_rows = options.futex.most_rows;
+  if (!wanted.all_tasks)
+    for (const ThreadEntry& thread : capture.target.threads)
+      wanted.tids.push_back(static_cast<uint32_t>(thread.tid));
+  auto event = std::ranges::find_if(capture.events, [](const CaptureEvent& candidate) {
+    return is_futex_event(candidate.parsed);
+  });
+  return FutexRecorder(TRY(FutexWaits::open(wanted)), *event);
+}
+
+Result<> FutexRecorder::write(ByteBuilder& out) {
+  std::vector<FutexWaits::Row> rows = TRY(waits_.rows());
+  // In an order that does not depend on the kernel's table.
+  std::ranges::stable_sort(rows, {}, [](const FutexWaits::Row& row) {
+    return std::tuple(row.pid, row.tid, row.word, row.total_ns);
+  });
+  uint64_t now_ns = monotonic_ns();
+  for (const FutexWaits::Row& row : rows) {
+    ByteBuilder chain, raw;
+    Sample sample;
+    sample.misc = abi::kMiscUser;
+    if (!row.user_stack.empty()) {
+      sample.ip = row.user_stack.front();
+      chain.u64(abi::kContextUser);
+      for (uint64_t address : row.user_stack) chain.u64(address);
+    }
+    sample.callchain = WordView(chain.view(), kHostOrder);
+    sample.id.pid = row.pid;
+    sample.id.tid = row.tid;
+    sample.id.time = now_ns;
+    if (!event_.opened.empty()) sample.id.id = event_.opened.front().id;
+    encode(note_of(row), raw);
+    sample.raw = raw.view();
+    sample.period = row.total_ns;
+    encode_sample(sample, event_.attr(), out);
+  }
+  return {};
+}
+
+void FutexRecorder::say_lost(const RecordOptions& options, Env& env) const {
+  FutexWaits::Lost lost = waits_.lost();
+  if (lost.waits > 0)
+    say(options, env,
+        fmt::format("{} waits for futexes, {:.3f} ms, are not in the recording: they had no room",
+                    lost.waits, static_cast<double>(lost.ns) / 1e6));
+  if (lost.stacks > 0)
+    say(options, env, fmt::format("{} waits for futexes have no call chain", lost.stacks));
+}
+
+}  // namespace sonde
