@@ -43,6 +43,7 @@ void set_up(lock_waits& skeleton, const LockWaits::Options& options) {
   skeleton.rodata->some_locks = !options.locks.empty();
   skeleton.rodata->some_types = !options.types.empty();
   skeleton.rodata->some_cpus = !options.cpus.empty();
+  skeleton.rodata->some_cgroups = !options.cgroups.empty();
   uint32_t rows = std::max(options.most_rows, 1u);
   bpf_map__set_max_entries(skeleton.maps.sums, rows);
   bpf_map__set_max_entries(skeleton.maps.stacks, rows);
@@ -52,6 +53,7 @@ void set_up(lock_waits& skeleton, const LockWaits::Options& options) {
   make_room(skeleton.maps.locks, options.locks.size());
   make_room(skeleton.maps.types, options.types.size());
   make_room(skeleton.maps.cpus, options.cpus.size());
+  make_room(skeleton.maps.cgroups, options.cgroups.size());
 }
 
 LockWaits::Row joined(const lock_wait_key& key, const std::vector<lock_wait_sum>& by_cpu) {
@@ -74,7 +76,7 @@ LockWaits::Row joined(const lock_wait_key& key, const std::vector<lock_wait_sum>
 
 Result<LockWaits> LockWaits::open(const Options& options) {
   constexpr std::string_view kProgram = "the BPF program that measures waits for locks";
-  static_assert(static_cast<int>(By::kOwner) == LOCK_BY_OWNER);
+  static_assert(static_cast<int>(By::kCgroup) == LOCK_BY_CGROUP);
   BpfLog log;
   auto state = std::make_unique<State>(lock_waits__open());
   lock_waits* skeleton = state->skeleton;
@@ -85,6 +87,7 @@ Result<LockWaits> LockWaits::open(const Options& options) {
   for (uint32_t tid : options.tids) is_filled &= mark(skeleton->maps.tasks, tid);
   for (uint64_t lock : options.locks) is_filled &= mark(skeleton->maps.locks, lock);
   for (uint32_t flags : options.types) is_filled &= mark(skeleton->maps.types, uint64_t{flags});
+  for (uint64_t cgroup : options.cgroups) is_filled &= mark(skeleton->maps.cgroups, cgroup);
   for (uint32_t cpu : options.cpus) is_filled &= mark(skeleton->maps.cpus, uint64_t{cpu});
   if (!is_filled) return bpf_refused(log, "fill the tables of", kProgram);
   if (lock_waits__attach(skeleton) != 0) return bpf_refused(log, "attach", kProgram);

@@ -20,20 +20,21 @@ namespace sonde {
 
 class LockWaits {
  public:
-  enum class By : uint8_t { kStack, kThread, kLock, kOwner };
+  enum class By : uint8_t { kStack, kThread, kLock, kOwner, kCgroup };
   struct Options {
     By by = By::kStack;
     bool all_tasks = false;
-    std::vector<uint32_t> tids = {};   // else these, and what they start
-    bool enable_on_exec = false;       // counting begins when one of them executes a program
-    std::vector<uint64_t> locks = {};  // only these; empty: all
-    std::vector<uint32_t> types = {};  // only locks of these flags; empty: all
-    std::vector<uint32_t> cpus = {};   // only what begins on these; empty: all
+    std::vector<uint32_t> tids = {};     // else these, and what they start
+    bool enable_on_exec = false;         // counting begins when one of them executes a program
+    std::vector<uint64_t> locks = {};    // only these; empty: all
+    std::vector<uint32_t> types = {};    // only locks of these flags; empty: all
+    std::vector<uint32_t> cpus = {};     // only what begins on these; empty: all
+    std::vector<uint64_t> cgroups = {};  // only threads of these, without those below; empty: all
     uint32_t most_rows = 10240;
   };
   struct Row {
-    uint64_t what = 0;   // tid, or address of a lock; -1: an owner that nobody knows
-    uint32_t flags = 0;  // LCB_F_*; 0 by thread and owner
+    uint64_t what = 0;   // tid, address of a lock, id of a cgroup; -1: an owner that nobody knows
+    uint32_t flags = 0;  // LCB_F_*; 0 by thread, owner and cgroup
     uint64_t count = 0, total_ns = 0, longest_ns = 0, shortest_ns = 0;
     std::string comm;             // of the thread or owner
     std::vector<uint64_t> stack;  // innermost first; its first frames are the tracing itself

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <cstdlib>
+#include <functional>
 #include <memory>
 
 #include "base/text.h"
@@ -26,18 +27,18 @@ std::optional<uint64_t> cgroup_id(const std::string& path) {
   return load<uint64_t>(reinterpret_cast<const std::byte*>(handle.head.f_handle));
 }
 
-void walk(const std::string& mount, const std::string& inside, const RecordFrame& frame,
-          ByteBuilder& out) {
+void walk(const std::string& mount, const std::string& inside,
+          const std::function<void(uint64_t, std::string_view)>& visit) {
   std::string directory = mount + inside;
   std::optional<uint64_t> id = cgroup_id(directory);
   if (!id) return;
-  encode(CgroupRecord{*id, inside.empty() ? std::string_view("/") : inside}, frame, out);
+  visit(*id, inside.empty() ? std::string_view("/") : inside);
   std::unique_ptr<DIR, int (*)(DIR*)> open(::opendir(directory.c_str()), ::closedir);
   if (!open) return;
   while (dirent* entry = ::readdir(open.get())) {
     std::string_view name = entry->d_name;
     if (entry->d_type == DT_DIR && name != "." && name != "..")
-      walk(mount, fmt::format("{}/{}", inside, name), frame, out);
+      walk(mount, fmt::format("{}/{}", inside, name), visit);
   }
 }
 
@@ -61,7 +62,27 @@ std::optional<std::string> cgroup_mount() {
 void synthesise_cgroups(const abi::EventAttr& attr, ByteBuilder& out) {
   std::optional<std::string> mount = cgroup_mount();
   if (!mount) return;
-  walk(*mount, "", RecordFrame{.attr = &attr, .id = kSynthesisedId}, out);
+  RecordFrame frame{.attr = &attr, .id = kSynthesisedId};
+  walk(*mount, "",
+       [&](uint64_t id, std::string_view path) { encode(CgroupRecord{id, path}, frame, out); });
+}
+
+std::map<uint64_t, std::string> cgroup_paths() {
+  std::map<uint64_t, std::string> paths;
+  if (std::optional<std::string> mount = cgroup_mount())
+    walk(*mount, "", [&](uint64_t id, std::string_view path) { paths[id] = path; });
+  return paths;
+}
+
+Result<std::optional<uint64_t>> cgroup_by_name(const std::string& given) {
+  TRY(open_cgroup(given));
+  std::string_view name = given;
+  while (name.starts_with('/')) name.remove_prefix(1);
+  while (name.ends_with('/')) name.remove_suffix(1);
+  if (name.empty()) return std::nullopt;
+  for (const auto& [id, path] : cgroup_paths())
+    if (path == fmt::format("/{}", name)) return id;
+  return fail(ErrorCode::kNotFound, "there is no cgroup {}", given);
 }
 
 Result<Fd> open_cgroup(const std::string& name) {

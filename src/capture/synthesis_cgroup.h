@@ -2,6 +2,7 @@
 // of the unified hierarchy (the one that perf events are attached to).
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 
@@ -16,6 +17,12 @@ namespace sonde {
 std::optional<std::string> cgroup_mount();
 
 void synthesise_cgroups(const abi::EventAttr& attr, ByteBuilder& out);
+
+/// The same, by id: "/", "/system.slice" …
+[[nodiscard]] std::map<uint64_t, std::string> cgroup_paths();
+/// The id of the cgroup "web" or "/web"; empty for the root, which chooses nothing. Errors: kUsage
+/// where it cannot be opened, kNotFound.
+[[nodiscard]] Result<std::optional<uint64_t>> cgroup_by_name(const std::string& name);
 
 /// A cgroup's directory, opened, for perf_event_open with PERF_FLAG_PID_CGROUP. Error: kUsage, in
 /// perf's words.

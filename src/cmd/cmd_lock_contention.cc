@@ -47,6 +47,13 @@ void ContentionOptions::declare(FlagTable& flags) {
   flags.text(0, "tid", tids, "tid", "Trace on existing thread id (exclusive to --pid)");
   flags.number(0, "map-nr-entries", most_sums, "num", "Max number of BPF map entries");
   flags.boolean('o', "lock-owner", by_owner, "show lock owners instead of waiters");
+  flags.boolean('g', "lock-cgroup", by_cgroup, "show lock stats by cgroup of who waits");
+  flags.call('G', "cgroup-filter", "cgroup[,cgroup...]", "Filter specific cgroups of who waits",
+             [this](std::string_view list) -> Result<> {
+               for (std::string_view name : split(list, ','))
+                 if (!name.empty()) cgroups.emplace_back(name);
+               return {};
+             });
   lock.declare(flags);
 }
 
@@ -60,7 +67,8 @@ Result<LockTableStyle> ContentionOptions::style() const {
   LockTableStyle style;
   LockColumns known = contention_columns();
   style.columns = TRY(choose_lock_columns(fields, known));
-  style.grouping = by_owner    ? LockGrouping::kOwner
+  style.grouping = by_cgroup   ? LockGrouping::kCgroup
+                   : by_owner  ? LockGrouping::kOwner
                    : by_thread ? LockGrouping::kThread
                    : by_lock   ? LockGrouping::kLock
                                : LockGrouping::kCaller;
@@ -84,7 +92,7 @@ class LockContention final : public Command {
     flags.description(
         R"(A line per place in the kernel that waited for locks: how often, and for how long; with -t per thread, with -l per lock. The place is the innermost function that is neither the lock's own nor the scheduler's; -v shows the call chain below it.
 
-With -b the kernel adds up by itself while a command runs, or until it is interrupted: of the command, of -p or --tid, or of the whole machine (-a). -o then shows who had the locks of the kinds mutex and rwsem.
+With -b the kernel adds up by itself while a command runs, or until it is interrupted: of the command, of -p or --tid, or of the whole machine (-a). -o then shows who had the locks of the kinds mutex and rwsem, -g in which cgroups threads waited.
 
 With --futex the waits are those of programs for locks and conditions of their own, which sleep in futex(2): of recordings by `lock record --futex` or, with -b, of what happens now. The type says what was waited for, as far as functions in the call chain do: mutex, rwlock, sem, cond …
 
@@ -143,8 +151,14 @@ With --futex the waits are those of programs for locks and conditions of their o
 
  private:
   Result<> check(const Arguments& arguments) const {
-    if (options_.by_owner && (options_.by_thread || options_.by_lock))
-      return fail(ErrorCode::kUsage, "Error: -o, -t and -l exclude each other");
+    bool has_cgroups = options_.by_cgroup || !options_.cgroups.empty();
+    if ((options_.by_owner || options_.by_cgroup) + options_.by_thread + options_.by_lock > 1 ||
+        (options_.by_owner && options_.by_cgroup))
+      return fail(ErrorCode::kUsage, "Error: -g, -o, -t and -l exclude each other");
+    if (has_cgroups && (!options_.use_bpf || options_.futex))
+      return fail(
+          ErrorCode::kUsage,
+          "Error: -g and -G are for waits for the kernel's locks that are measured now: -b");
     if (options_.use_bpf) return {};
     if (!arguments.empty())
       return fail(ErrorCode::kUsage,

@@ -22,7 +22,8 @@ struct ContentionOptions {
   bool futex = false;  // of programs, not of the kernel
   std::string separator, output;
   // Of what the kernel adds up while it happens.
-  bool use_bpf = false, all_cpus = false, by_owner = false;
+  bool use_bpf = false, all_cpus = false, by_owner = false, by_cgroup = false;
+  std::vector<std::string> cgroups;
   std::string pids, tids;
   std::vector<uint32_t> cpus;
   uint32_t most_sums = 10240;

@@ -1,8 +1,10 @@
 // lock contention -b: waits that the kernel adds up while they happen.
 #include <algorithm>
 #include <cstring>
+#include <map>
 
 #include "bpf/lock_waits.h"
+#include "capture/synthesis_cgroup.h"
 #include "capture/thread_map.h"
 #include "cmd/cmd_lock_contention.h"
 #include "cmd/output_file.h"
@@ -23,6 +25,8 @@ LockWaits::By by_of(LockGrouping grouping) {
       return LockWaits::By::kLock;
     case LockGrouping::kOwner:
       return LockWaits::By::kOwner;
+    case LockGrouping::kCgroup:
+      return LockWaits::By::kCgroup;
     default:
       return LockWaits::By::kStack;
   }
@@ -42,9 +46,29 @@ Result<std::vector<uint32_t>> chosen_threads(const ContentionOptions& options) {
 Result<> check(const ContentionOptions& options, LockGrouping grouping) {
   if (!options.functions.empty() && grouping != LockGrouping::kCaller)
     return fail(ErrorCode::kUsage,
-                "Error: -S with -b is about callers: without -t, -l and -o, whose rows have no "
+                "Error: -S with -b is about callers: without -g, -t, -l and -o, whose rows have no "
                 "call chains");
   return {};
+}
+
+Result<std::vector<uint64_t>> chosen_cgroups(const ContentionOptions& options) {
+  std::vector<uint64_t> ids;
+  for (const std::string& name : options.cgroups) {
+    auto id = TRY(cgroup_by_name(name));
+    if (!id)
+      for (const auto& [root, path] : cgroup_paths())
+        if (path == "/") id = root;
+    if (id) ids.push_back(*id);
+  }
+  return ids;
+}
+
+void name_cgroups(std::vector<LockRow>& rows, std::map<uint64_t, std::string> paths) {
+  paths.merge(cgroup_paths());
+  for (LockRow& row : rows) {
+    auto found = paths.find(row.key);
+    row.name = found == paths.end() ? fmt::format("unknown ({})", row.key) : found->second;
+  }
 }
 
 void say_lost(const LockWaits::Lost& lost, Env& env) {
@@ -69,6 +93,10 @@ Result<int> measure_contention(const ContentionOptions& options, LockTableStyle 
   LockTypeFilter types = TRY(options.type_filter());
   wanted.types.assign(types.flags().begin(), types.flags().end());
   wanted.cpus = options.cpus;
+  wanted.cgroups = TRY(chosen_cgroups(options));
+  // Some are gone at the end.
+  std::map<uint64_t, std::string> cgroups;
+  if (style.grouping == LockGrouping::kCgroup) cgroups = cgroup_paths();
   bool is_of_command = !command.empty() && !options.all_cpus && wanted.tids.empty();
   wanted.all_tasks = !is_of_command && wanted.tids.empty();
   wanted.enable_on_exec = is_of_command;
@@ -99,6 +127,7 @@ Result<int> measure_contention(const ContentionOptions& options, LockTableStyle 
                       .max_stack = options.max_stack};
   std::vector<LockRow> rows =
       rows_of_live_waits(waits.rows(), how, LockFunctions(std::string(kKallsyms)), namer);
+  if (style.grouping == LockGrouping::kCgroup) name_cgroups(rows, std::move(cgroups));
   sort_lock_rows(rows, key);
   style.thread_name = [&](uint32_t tid) {
     auto row = std::ranges::find(rows, tid, &LockRow::key);

@@ -17,6 +17,7 @@
 #include "capture/poller.h"
 #include "capture/preamble.h"
 #include "capture/signal_queue.h"
+#include "capture/synthesis_cgroup.h"
 #include "capture/thread_map.h"
 #include "cmd/cmd_trace_events.h"
 #include "cmd/cmd_trace_request.h"

@@ -92,35 +92,14 @@ std::string why_not_bpf(const TraceOptions& options) {
   return "";
 }
 
-std::map<uint64_t, std::string> cgroup_paths() {
-  std::map<uint64_t, std::string> paths;
-  ByteBuilder records;
-  const abi::EventAttr attr;
-  synthesise_cgroups(attr, records);
-  RecordBlock block;
-  block.bytes = records.view();
-  RecordRange range(block, kHostOrder);
-  SampleLayout layout(attr);
-  for (RecordView record; range.next(record);)
-    if (auto cgroup = decode_as<CgroupRecord>(record, layout)) paths[cgroup->id] = cgroup->path;
-  return paths;
-}
-
 Result<TraceRequest> trace_request(const TraceOptions& options, const Capture& capture,
                                    const Env& env) {
   TraceRequest request;
   set_calls(options.calls, request);
   set_tasks(options, capture, env, request);
   if (!options.cgroup_of_all.empty()) {
-    TRY(open_cgroup(options.cgroup_of_all));
     // All tasks are below the root: that chooses nothing.
-    std::string_view name = options.cgroup_of_all;
-    while (name.starts_with('/')) name.remove_prefix(1);
-    while (name.ends_with('/')) name.remove_suffix(1);
-    for (const auto& [id, path] : cgroup_paths())
-      if (!name.empty() && path == fmt::format("/{}", name)) request.cgroups.push_back(id);
-    if (!name.empty() && request.cgroups.empty())
-      return fail(ErrorCode::kNotFound, "there is no cgroup {}", options.cgroup_of_all);
+    if (auto id = TRY(cgroup_by_name(options.cgroup_of_all))) request.cgroups.push_back(*id);
   }
   request.failed_only = options.failed_only;
   request.min_duration_ns = options.min_duration_ns;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <string>
 
 #include "base/error.h"
@@ -14,8 +13,6 @@ namespace sonde {
 
 /// Why these options take tracepoints for calls; empty where BPF programs can see them.
 [[nodiscard]] std::string why_not_bpf(const TraceOptions& options);
-/// Paths of the machine's cgroups, by id.
-[[nodiscard]] std::map<uint64_t, std::string> cgroup_paths();
 /// Of the tasks that a capture was set up for.
 Result<TraceRequest> trace_request(const TraceOptions& options, const Capture& capture,
                                    const Env& env);

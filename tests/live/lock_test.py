@@ -83,6 +83,24 @@ class LockTest(unittest.TestCase):
         self.assertTrue(all(row[6].startswith("rwsem") for row in locks), locks)
         self.assertTrue(self.rows("-o", "-Y", "rwsem,mutex"))
 
+    def test_measured_by_cgroup(self):
+        mounts = [line.split() for line in Path("/proc/mounts").read_text().splitlines()]
+        mount = next((words[1] for words in mounts if words[2] == "cgroup2"), None)
+        if mount is None: self.skipTest("no cgroup2 hierarchy is mounted")
+        names = [f"sonde-lock-{os.getpid()}-{which}" for which in ("a", "b")]
+        for name in names:
+            os.mkdir(f"{mount}/{name}")
+            self.addCleanup(os.rmdir, f"{mount}/{name}")
+        (self.path / "load.py").write_text(WAITERS)
+        in_cgroups = " & ".join(f"(echo 0 > {mount}/{name}/cgroup.procs; exec {sys.executable} load.py)" for name in names)
+        load = ["sh", "-c", f"{in_cgroups}; wait"]
+        measure = lambda *options: [line.split(", ") for line in self.lock("contention", "-b", "-x", ",", "-q", "-Y", "rwsem", *options,
+                                                                           "--", *load).stdout.splitlines()]
+        counts = {row[4]: int(row[0]) for row in measure("-g")}
+        for name in names: self.assertGreater(counts.get(f"/{name}", 0), 0, counts)
+        self.assertEqual({row[4] for row in measure("-g", "-G", names[0])}, {f"/{names[0]}"})
+        self.assertIn("no access to cgroup", self.lock("contention", "-b", "-G", "none-of-that-name", "--", "true", status=129).stderr)
+
     def test_the_command_decides_the_status(self):
         self.lock("contention", "-b", "--", "sh", "-c", "exit 3", status=3)
         self.assertIn("No such file", self.lock("contention", "-b", "--", "/nonexistent/program", status=255).stderr)

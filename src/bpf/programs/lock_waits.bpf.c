@@ -41,19 +41,20 @@ struct {
   __uint(value_size, LOCK_STACK_DEPTH * sizeof(__u64));
 } stacks SEC(".maps");
 
-/// Locks, their kinds (flags) and CPUs that are looked at, where not all are.
+/// Locks, their kinds (flags), CPUs and cgroups that are looked at, where not all are.
 struct {
   __uint(type, BPF_MAP_TYPE_HASH);
   __uint(max_entries, 1024);
   __type(key, __u64);
   __type(value, __u8);
-} locks SEC(".maps"), types SEC(".maps"), cpus SEC(".maps");
+} locks SEC(".maps"), types SEC(".maps"), cpus SEC(".maps"), cgroups SEC(".maps");
 
 // Settings, written before the programs are attached.
 const volatile __u8 grouping = LOCK_BY_STACK;
 const volatile __u8 some_locks = 0;
 const volatile __u8 some_types = 0;
 const volatile __u8 some_cpus = 0;
+const volatile __u8 some_cgroups = 0;
 
 // What there was no room for.
 __u64 lost_waits = 0, lost_stacks = 0, lost_rows = 0;
@@ -97,6 +98,10 @@ int on_begin(struct bpf_raw_tracepoint_args* context) {
   if (some_locks && !bpf_map_lookup_elem(&locks, &who.lock)) return 0;
   if (some_types && !bpf_map_lookup_elem(&types, &flags)) return 0;
   if (some_cpus && !bpf_map_lookup_elem(&cpus, &cpu)) return 0;
+  if (some_cgroups) {
+    __u64 cgroup = bpf_get_current_cgroup_id();
+    if (!bpf_map_lookup_elem(&cgroups, &cgroup)) return 0;
+  }
   // A mutex tells that it begins to spin, and again that it goes to sleep: one wait.
   if (bpf_map_lookup_elem(&waits, &who)) return 0;
   struct wait wait = {};
@@ -111,6 +116,10 @@ int on_begin(struct bpf_raw_tracepoint_args* context) {
       break;
     case LOCK_BY_OWNER:
       wait.key.what = owner_of(who.lock, wait.key.flags, wait.comm);
+      wait.key.flags = 0;
+      break;
+    case LOCK_BY_CGROUP:
+      wait.key.what = bpf_get_current_cgroup_id();
       wait.key.flags = 0;
       break;
     default: {

@@ -11,10 +11,11 @@ enum lock_wait_grouping {
   LOCK_BY_THREAD = 1,
   LOCK_BY_ADDRESS = 2,
   LOCK_BY_OWNER = 3,
+  LOCK_BY_CGROUP = 4, /* of who waits */
 };
 
-/// What waits of a row have in common: a call chain's number, a thread, a lock or its owner; and
-/// the kind of the lock.
+/// What waits of a row have in common: a call chain's number, a thread, a lock, its owner or a
+/// cgroup; and the kind of the lock.
 struct lock_wait_key {
   unsigned long long what;
   unsigned int flags;
