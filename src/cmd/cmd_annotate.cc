@@ -4,6 +4,7 @@
 
 #include "cmd/browser_terminal.h"
 #include "cmd/cmd_annotate_browser.h"
+#include "cmd/cmd_annotate_data.h"
 #include "cmd/cmd_annotate_nothing.h"
 #include "cmd/cmd_annotate_options.h"
 #include "cmd/cmd_report_counts.h"
@@ -46,16 +47,23 @@ Code comes from the files that ran, from jitdumps, and from BPF programs that th
     if (o_.dump) return dump(env, session);
     if (o_.itrace && session.counts().records_by_type[abi::kRecordAuxtrace] != 0)
       return fail(ErrorCode::kFailed, "--itrace: instruction traces are not decoded yet");
+    if (o_.data_type)
+      return annotation::annotate_data(
+          session, o_, columns_of(session),
+          [&](const Frame& frame) { return wants(session, frame); }, env);
     return annotate_all(env, session);
   }
 
  private:
   [[nodiscard]] bool wants_browser() const {
-    bool asks_text = o_.dump || o_.formatted || o_.listing.places || o_.input == "-";
+    bool asks_text = o_.dump || o_.formatted || o_.listing.places || o_.input == "-" ||
+                     o_.data_type.has_value();
     return o_.browser.value_or(true) && !asks_text;
   }
 
   Result<> check_options(Env& env) {
+    if (o_.type_counts && !o_.data_type)
+      return fail(ErrorCode::kUsage, "--type-stat counts types of data: give --data-type, too");
     TRY(check_listing(o_.listing));
     if (o_.objdump && !o_.quiet)
       env.err.print("--objdump {}: not run; sonde decodes instructions itself\n", *o_.objdump);
@@ -85,8 +93,10 @@ Code comes from the files that ran, from jitdumps, and from BPF programs that th
   }
 
   [[nodiscard]] bool wants(const Session& session, const Frame& frame) const {
+    if (!frame.dso.valid()) return !o_.symbol && o_.dsos.empty();
     if (!annotation::wants_object(o_, session.machine().dsos()[frame.dso])) return false;
-    return !o_.symbol || session.symbolizer().name(frame.symbol) == *o_.symbol;
+    if (!o_.symbol) return true;
+    return frame.symbol.valid() && session.symbolizer().name(frame.symbol) == *o_.symbol;
   }
 
   Result<int> annotate_all(Env& env, const Session& session) {

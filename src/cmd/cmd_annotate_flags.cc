@@ -39,6 +39,19 @@ void declare_code(FlagTable& flags, Options& o) {
              "objdump binary to use for disassembly and annotations");
 }
 
+void declare_data(FlagTable& flags, Options& o) {
+  flags
+      .call(0, "data-type", "name",
+            "Show the types of data that samples touched, field by field, instead of code",
+            [&o](std::string_view name) -> Result<> {
+              o.data_type = name;
+              return {};
+            })
+      .when_bare("");
+  flags.boolean(0, "type-stat", o.type_counts,
+                "With --data-type: how many samples have a type, and what the others lack");
+}
+
 void declare_columns(FlagTable& flags, Options& o) {
   flags.boolean('l', "print-line", o.listing.places, "print matching source lines (may be slow)");
   flags.boolean('P', "full-paths", o.listing.full_paths, "Don't shorten the displayed pathnames");
@@ -89,6 +102,7 @@ void declare_flags(FlagTable& flags, Options& o) {
                 "don't load vmlinux even if found");
   flags.act('m', "modules", "load module symbols (they always are)", [] { return Result<>(); });
   declare_code(flags, o);
+  declare_data(flags, o);
   declare_columns(flags, o);
 }
 

@@ -27,6 +27,10 @@ struct Options {
   bool skip_missing = false;
   bool group = false;
 
+  // Types of data instead of code.
+  std::optional<std::string> data_type;  // the one that is wanted; empty: all
+  bool type_counts = false;              // --type-stat
+
   // How they are shown.
   annotate::ListingOptions listing;
   render::ListingColumn column = render::ListingColumn::kPercent;

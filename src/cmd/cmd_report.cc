@@ -213,6 +213,8 @@ class ReportCommand final : public Command {
       if (env.out.failed() != 0) break;
     }
     if (o_.threads) report::write_thread_counters(env.out, session, o_.raw_counters);
+    if (!o_.quiet)
+      for (const std::string& note : builder.notes()) env.err.print("{}\n", note);
     return 0;
   }
 

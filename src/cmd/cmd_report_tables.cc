@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "cmd/cmd_report_data.h"
 #include "cmd/cmd_report_time.h"
+#include "datatype/session_types.h"
 
 namespace sonde::report {
 namespace {
@@ -66,7 +67,8 @@ ReportBuilder::ReportBuilder(const Session& session, const TraceTexts& traces,
       plan_(plan),
       tool_(tool),
       adapter_(session),
-      input_(adapter_.input()) {
+      input_(adapter_.input()),
+      data_types_(std::make_unique<datatype::SessionTypes>(session)) {
   settings_.nanoseconds = options.nanoseconds;
   settings_.time_quantum_ns = quantum_ns(options.time_quantum);
   settings_.raw_trace = options.raw_trace;
@@ -76,6 +78,13 @@ ReportBuilder::ReportBuilder(const Session& session, const TraceTexts& traces,
   settings_.parent_pattern = options.parent.value_or("^sys_|^do_page_fault");
   settings_.caller_order = plan.caller_order;
   settings_.traces = &traces;
+  settings_.data_types = data_types_.get();
+}
+
+ReportBuilder::~ReportBuilder() = default;
+
+std::vector<std::string> ReportBuilder::notes() const {
+  return data_types_->notes();
 }
 
 Result<std::vector<std::unique_ptr<EventReport>>> ReportBuilder::build() {

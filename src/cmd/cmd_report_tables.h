@@ -9,6 +9,10 @@
 #include "profile/session_input.h"
 #include "view/table.h"
 
+namespace sonde::datatype {
+class SessionTypes;
+}
+
 namespace sonde::report {
 
 /// One table with what its heading says. Everything that the table's call trees need lives here
@@ -30,9 +34,12 @@ class ReportBuilder {
   /// `tool` is the program's name in hints.
   ReportBuilder(const Session& session, const TraceTexts& traces, const ReportOptions& options,
                 const Plan& plan, std::string_view tool);
+  ~ReportBuilder();
 
   /// Tables in the order of events; those without samples are left out where the options say so.
   [[nodiscard]] Result<std::vector<std::unique_ptr<EventReport>>> build();
+  /// Lines on what the tables could not tell.
+  [[nodiscard]] std::vector<std::string> notes() const;
   /// Samples that any table was given, hidden ones included.
   [[nodiscard]] uint64_t samples() const { return samples_; }
 
@@ -55,6 +62,7 @@ class ReportBuilder {
   SessionInput adapter_;
   ProfileInput input_;
   KeySettings settings_;
+  std::unique_ptr<datatype::SessionTypes> data_types_;
   uint64_t samples_ = 0;
   std::vector<uint8_t> hidden_;
   std::vector<uint8_t> off_;  // by sample: outside of what --switch-on, --switch-off leave

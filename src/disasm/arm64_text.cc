@@ -56,19 +56,23 @@ void write_target(const cs_insn& instruction, Instruction& out) {
 
 }  // namespace
 
-void Arm64Text::Close::operator()(size_t* handle) const {
+void CloseArm64::operator()(size_t* handle) const {
   csh opened = *handle;
   library->close(&opened);
   delete handle;
 }
 
-Result<Arm64Text> Arm64Text::make() {
+Result<Arm64Handle> open_arm64() {
   const CapstoneLibrary* library = TRY(CapstoneLibrary::get());
   csh handle = 0;
   if (library->open(CS_ARCH_ARM64, CS_MODE_LITTLE_ENDIAN, &handle) != CS_ERR_OK)
     return fail(ErrorCode::kUnsupported, "this capstone library has no arm64");
   library->option(handle, CS_OPT_DETAIL, CS_OPT_ON);
-  return Arm64Text(library, handle);
+  return Arm64Handle(new size_t(handle), CloseArm64{library});
+}
+
+Result<Arm64Text> Arm64Text::make() {
+  return Arm64Text(TRY(open_arm64()));
 }
 
 void Arm64Text::decode(Bytes bytes, uint64_t address, Instruction& out) const {

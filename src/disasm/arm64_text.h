@@ -9,6 +9,14 @@ namespace sonde::disasm {
 
 struct CapstoneLibrary;
 
+/// An open decoder of capstone's, with details.
+struct CloseArm64 {
+  const CapstoneLibrary* library;
+  void operator()(size_t* handle) const;
+};
+using Arm64Handle = std::unique_ptr<size_t, CloseArm64>;
+Result<Arm64Handle> open_arm64();
+
 class Arm64Text {
  public:
   static Result<Arm64Text> make();
@@ -16,13 +24,8 @@ class Arm64Text {
   void decode(Bytes bytes, uint64_t address, Instruction& out) const;
 
  private:
-  struct Close {
-    const CapstoneLibrary* library;
-    void operator()(size_t* handle) const;
-  };
-  Arm64Text(const CapstoneLibrary* library, size_t handle)
-      : handle_(new size_t(handle), Close{library}) {}
-  std::unique_ptr<size_t, Close> handle_;
+  explicit Arm64Text(Arm64Handle handle) : handle_(std::move(handle)) {}
+  Arm64Handle handle_;
 };
 
 }  // namespace sonde::disasm

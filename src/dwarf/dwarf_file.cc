@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kSections = static_cast<size_t>(DwarfSection::kCount);
 constexpr std::array<const char*, kSections> kSectionNames = {
-    "info", "abbrev", "line", "str", "line_str", "str_offsets", "addr", "ranges", "rnglists"};
+    "info", "abbrev", "line", "str", "line_str", "str_offsets", "addr", "ranges", "rnglists", "loc", "loclists"};
 
 uint64_t read_offset(ByteCursor& in, uint8_t offset_size) {
   return offset_size == 8 ? in.u64() : in.u32();
@@ -144,14 +144,16 @@ void DwarfFile::read_package_index() {
       uint32_t offset = in.u32();
       if (kind < share.size()) share[kind] = offset;
     }
-    constexpr uint32_t kInfo = 1, kAbbrev = 3, kLine = 4, kStrOffsets = 6, kRnglists = 8;
+    constexpr uint32_t kInfo = 1, kAbbrev = 3, kLine = 4, kLoclists = 5, kStrOffsets = 6, kRnglists = 8;
     auto unit = std::ranges::lower_bound(units_, share[kInfo], {}, &DwarfUnit::offset);
     if (unit == units_.end() || unit->offset != share[kInfo]) continue;
     unit->dwo_id = signatures[row];
     unit->abbrev_offset += share[kAbbrev];
     unit->line_share = share[kLine];
     unit->str_offsets_share = share[kStrOffsets];
-    if (unit->format.version >= 5) unit->rnglists_share = share[kRnglists];
+    if (unit->format.version < 5) continue;
+    unit->rnglists_share = share[kRnglists];
+    unit->loclists_share = share[kLoclists];
   }
 }
 
@@ -225,6 +227,9 @@ void DwarfFile::read_root(DwarfUnit& unit) const {
         break;
       case DW_AT_rnglists_base:
         unit.rnglists_base = value.number;
+        break;
+      case DW_AT_loclists_base:
+        unit.loclists_base = value.number;
         break;
       case DW_AT_GNU_ranges_base:
         unit.ranges_base = value.number;
@@ -321,6 +326,17 @@ DwarfValue read_value(ByteCursor& in, const AttributeSpec& spec, DwarfFormat for
       break;
   }
   return value;
+}
+
+void skip_values(ByteCursor& in, const DwarfUnit& unit, const Abbrev& abbrev) {
+  if (abbrev.size != Abbrev::kVariable) return in.skip(abbrev.size);
+  for (const AttributeSpec& spec : unit.abbrevs->specs(abbrev)) {
+    uint32_t size = fixed_form_size(spec.form, unit.format);
+    if (size != Abbrev::kVariable)
+      in.skip(size);
+    else
+      read_value(in, spec, unit.format);
+  }
 }
 
 std::optional<uint64_t> address_of(const DwarfUnit& unit, const DwarfValue& value) {

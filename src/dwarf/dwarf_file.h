@@ -38,6 +38,8 @@ enum class DwarfSection : uint8_t {
   kAddr,
   kRanges,
   kRnglists,
+  kLoc,
+  kLoclists,
   kCount,
 };
 
@@ -66,7 +68,7 @@ struct DwarfUnit {
   uint16_t tag = 0;
   uint64_t low_pc = 0;
   std::optional<uint64_t> line_offset;
-  std::optional<uint64_t> str_offsets_base, addr_base, rnglists_base;
+  std::optional<uint64_t> str_offsets_base, addr_base, rnglists_base, loclists_base;
   uint64_t ranges_base = 0;  // of split units before DWARF 5
   std::string_view name, directory, dwo_name;
   DwarfValue ranges;  // the list of its code, where it is not one piece
@@ -74,7 +76,7 @@ struct DwarfUnit {
   const AbbrevTable* abbrevs = nullptr;
 
   // where a package (.dwp) has this unit's share of its sections
-  uint64_t line_share = 0, str_offsets_share = 0, rnglists_share = 0;
+  uint64_t line_share = 0, str_offsets_share = 0, rnglists_share = 0, loclists_share = 0;
   /// The unit in the program that this one was split from; it has the addresses.
   const DwarfUnit* skeleton = nullptr;
 };
@@ -129,6 +131,9 @@ class DwarfFile {
 
 /// Reads the value of one attribute and goes on behind it.
 DwarfValue read_value(ByteCursor& in, const AttributeSpec& spec, DwarfFormat format);
+
+/// Goes behind the values of an entry.
+void skip_values(ByteCursor& in, const DwarfUnit& unit, const Abbrev& abbrev);
 
 /// What values mean; absent, empty or nothing where they make no sense.
 [[nodiscard]] std::optional<uint64_t> address_of(const DwarfUnit& unit, const DwarfValue& value);

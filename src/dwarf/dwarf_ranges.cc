@@ -118,4 +118,22 @@ void read_ranges(const DwarfUnit& unit, const DwarfValue& ranges, size_t limit,
   reader.read_entries(at(lists, offset, order));
 }
 
+void read_code(const DwarfUnit& unit, const DwarfValue& low, const DwarfValue& high,
+               const DwarfValue& ranges, size_t limit, std::vector<CodeRange>& out) {
+  if (ranges) return read_ranges(unit, ranges, limit, out);
+  auto start = address_of(unit, low);
+  if (!start || !high) return;
+  uint64_t end =
+      is_address_form(high.form) ? address_of(unit, high).value_or(0) : *start + high.number;
+  if (is_code({*start, end})) out.push_back({*start, end});
+}
+
+void read_unit_code(const DwarfUnit& unit, size_t limit, std::vector<CodeRange>& out) {
+  if (unit.ranges) {
+    read_ranges(unit, unit.ranges, limit, out);
+  } else if (unit.high_pc && is_code({unit.low_pc, *unit.high_pc})) {
+    out.push_back({unit.low_pc, *unit.high_pc});
+  }
+}
+
 }  // namespace sonde

@@ -18,6 +18,12 @@ struct CodeRange {
 void read_ranges(const DwarfUnit& unit, const DwarfValue& ranges, size_t limit,
                  std::vector<CodeRange>& out);
 
+/// Appends the pieces of code that an entry tells with these three attributes, those that are there.
+void read_code(const DwarfUnit& unit, const DwarfValue& low, const DwarfValue& high,
+               const DwarfValue& ranges, size_t limit, std::vector<CodeRange>& out);
+/// The same for a unit, as far as its first entry tells.
+void read_unit_code(const DwarfUnit& unit, size_t limit, std::vector<CodeRange>& out);
+
 /// Whether code can be there: linkers put 0, or the last addresses, where a function is gone.
 [[nodiscard]] inline bool is_code(const CodeRange& range) {
   return range.low != 0 && range.low < range.high && range.low < UINT64_MAX - 0x1000;

@@ -15,17 +15,6 @@ namespace {
 /// Longer than from an inlined copy to its abstract instance, from there to its declaration.
 constexpr int kMostReferences = 16;
 
-void skip_values(ByteCursor& in, const DwarfUnit& unit, const Abbrev& abbrev) {
-  if (abbrev.size != Abbrev::kVariable) return in.skip(abbrev.size);
-  for (const AttributeSpec& spec : unit.abbrevs->specs(abbrev)) {
-    uint32_t size = fixed_form_size(spec.form, unit.format);
-    if (size != Abbrev::kVariable)
-      in.skip(size);
-    else
-      read_value(in, spec, unit.format);
-  }
-}
-
 /// The name of a function is often not where its code is, but with what that refers to.
 std::string_view name_of(DwarfEntry entry) {
   std::string_view plain;
@@ -180,14 +169,8 @@ class Walk {
 
   bool add_ranges(const DwarfValue& low, const DwarfValue& high, const DwarfValue& list) {
     pieces_.clear();
-    if (list) {
-      size_t room = most_ranges_ > ranges.size() ? most_ranges_ - ranges.size() : 0;
-      read_ranges(unit_, list, room, pieces_);
-    } else if (auto start = address_of(unit_, low)) {
-      uint64_t end =
-          is_address_form(high.form) ? address_of(unit_, high).value_or(0) : *start + high.number;
-      if (high && is_code({*start, end})) pieces_.push_back({*start, end});
-    }
+    size_t room = most_ranges_ > ranges.size() ? most_ranges_ - ranges.size() : 0;
+    read_code(unit_, low, high, list, room, pieces_);
     auto id = static_cast<uint32_t>(functions.size());
     for (const CodeRange& piece : pieces_) ranges.push_back({piece.low, piece.high, id});
     return !pieces_.empty();

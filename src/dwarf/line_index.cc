@@ -97,11 +97,8 @@ void LineIndex::State::find_code() {
     code->offset = unit.offset;
     code->size = unit.end - unit.offset;
     pieces.clear();
-    if (unit.ranges) {
-      read_ranges(unit, unit.ranges, limit - std::min(limit, ranges.size()), pieces);
-    } else if (unit.high_pc) {
-      if (is_code({unit.low_pc, *unit.high_pc})) pieces.push_back({unit.low_pc, *unit.high_pc});
-    } else if (unit.line_offset) {
+    read_unit_code(unit, limit - std::min(limit, ranges.size()), pieces);
+    if (!unit.ranges && !unit.high_pc && unit.line_offset) {
       // It does not tell, so its lines do.
       const LineTable& lines = lines_of(*code);
       uint64_t low = 0;

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "profile/data_type_source.h"
 #include "profile/profile_input.h"
 #include "replay/trace_texts.h"
 
@@ -73,6 +74,7 @@ struct KeySettings {
   std::string parent_pattern;          // -p: regular expression of the parent key
   bool caller_order = true;            // call chains go from the root
   const TraceTexts* traces = nullptr;  // print formats of the recording's tracepoints
+  DataTypeSource* data_types = nullptr;
 };
 
 class SortKey {

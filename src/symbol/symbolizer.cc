@@ -109,6 +109,8 @@ struct Symbolizer::State {
   void load(LoadedDso& one);
   const LineIndex* lines_of(LoadedDso& dso);
   void open_lines(LoadedDso& dso);
+  [[nodiscard]] DwarfPlaces dwarf_places() const;
+  [[nodiscard]] Result<ElfFile> open_debug_info(const Dso& object) const;
   void keep_lines();
   void say_replaced(std::span<LoadedDso* const> fresh) const;
   void load_kernel(std::span<LoadedDso* const> of_kernel,
@@ -284,19 +286,26 @@ const LineIndex* Symbolizer::State::lines_of(LoadedDso& dso) {
   return dso.lines.index ? &*dso.lines.index : nullptr;
 }
 
-void Symbolizer::State::open_lines(LoadedDso& dso) {
-  const Dso& object = machine.dsos()[dso.dso];
+DwarfPlaces Symbolizer::State::dwarf_places() const {
   const FinderOptions& options_of_finder = loader.finder().options();
   DwarfPlaces places{options_of_finder.symfs, options_of_finder.debug_root};
   if (const Bundle* bundle = options_of_finder.bundle)
     places.by_build_id = [bundle](std::string_view build_id) {
       return bundle->file(build_id, "debug");
     };
-  auto open = [this, &object]() -> Result<ElfFile> {
-    std::string path = loader.finder().find_debug_info(query_of(object));
-    if (path.empty()) return fail(ErrorCode::kNotFound, "no debug information");
-    return ElfFile::open(path);
-  };
+  return places;
+}
+
+Result<ElfFile> Symbolizer::State::open_debug_info(const Dso& object) const {
+  std::string path = loader.finder().find_debug_info(query_of(object));
+  if (path.empty()) return fail(ErrorCode::kNotFound, "no debug information");
+  return ElfFile::open(path);
+}
+
+void Symbolizer::State::open_lines(LoadedDso& dso) {
+  const Dso& object = machine.dsos()[dso.dso];
+  DwarfPlaces places = dwarf_places();
+  auto open = [this, &object] { return open_debug_info(object); };
   dso.lines.kept = cache.find(object.build_id, kLinesKind, LineIndex::kPackedVersion);
   if (dso.lines.kept) dso.lines.index = LineIndex::restore(dso.lines.kept->bytes(), open, places);
   if (dso.lines.index) return;
@@ -412,6 +421,16 @@ FoundObject Symbolizer::object_files(DsoId dso) const {
 FoundObject Symbolizer::kernel_image(DsoId dso) const {
   return state_->loader.finder().find_vmlinux(state_->machine.dsos()[dso].build_id,
                                               state_->kernel_release);
+}
+
+Result<DebugInfo> Symbolizer::debug_info(DsoId dso) const {
+  const Dso& object = state_->machine.dsos()[dso];
+  if (object.kind != DsoKind::kKernel)
+    return DebugInfo{TRY(state_->open_debug_info(object)), state_->dwarf_places()};
+  FoundObject image = kernel_image(dso);
+  auto& file = image.symbols ? image.symbols : image.runtime;
+  if (!file) return fail(ErrorCode::kNotFound, "no image of the kernel");
+  return DebugInfo{std::move(*file), state_->dwarf_places()};
 }
 
 const JitObject* Symbolizer::generated_code(DsoId dso) const {

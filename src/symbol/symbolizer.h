@@ -38,6 +38,12 @@ struct SourcePlace {
   bool operator==(const SourcePlace&) const = default;
 };
 
+/// A file with debug information, and where what it refers to is.
+struct DebugInfo {
+  ElfFile file;
+  DwarfPlaces places;
+};
+
 class Symbolizer {
  public:
   /// `kernel_release` is the recorded kernel's (OSRELEASE), to find its vmlinux. `jit` holds the
@@ -96,6 +102,9 @@ class Symbolizer {
   [[nodiscard]] FoundObject object_files(DsoId dso) const;
   /// The image of the recorded kernel, which has its code. Not cached.
   [[nodiscard]] FoundObject kernel_image(DsoId dso) const;
+  /// The debug information of an object, of the kernel's that of its image. kNotFound where there is
+  /// none. Not cached.
+  [[nodiscard]] Result<DebugInfo> debug_info(DsoId dso) const;
   /// What a compiler generated; null where the object is no jitdump.
   [[nodiscard]] const JitObject* generated_code(DsoId dso) const;
 

@@ -1,0 +1,19 @@
+// `annotate --data-type`: the types of data that samples touched, field by field.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "base/env.h"
+#include "cmd/cmd_annotate_options.h"
+#include "replay/session.h"
+
+namespace sonde::annotation {
+
+/// `columns`: events that are shown side by side, one table after the other. `wanted` says which
+/// places in code count.
+Result<int> annotate_data(const Session& session, const Options& options,
+                          const std::vector<std::vector<EventId>>& columns,
+                          const std::function<bool(const Frame&)>& wanted, Env& env);
+
+}  // namespace sonde::annotation

@@ -1,0 +1,33 @@
+// What the memory that an instruction touches is: a place inside a type, or why that is not known.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "dwarf/data_types.h"
+
+namespace sonde::datatype {
+
+enum class AccessKind : uint8_t {
+  kData,      // `offset` bytes into `type`
+  kStack,     // registers saved and restored: push, pop, call, ret, spills
+  kCanary,    // the value that guards stacks
+  kNoMemory,  // the instruction touches none
+  kNoCode,    // there is no symbol, or no code of it
+  kNoDebugInfo,
+  kNoVariable,  // what its registers hold is not known
+  kNoType,      // a pointer to void, or to a type whose members are not known
+  kBadOffset,   // outside of the type that the pointer has
+};
+inline constexpr size_t kAccessKinds = static_cast<size_t>(AccessKind::kBadOffset) + 1;
+/// "no variable is known for the address": for counts of what is missing.
+[[nodiscard]] std::string_view describe(AccessKind kind);
+
+struct DataAccess {
+  AccessKind kind = AccessKind::kNoCode;
+  uint32_t size = 0;  // bytes; 0: not known
+  DataTypeId type;
+  uint64_t offset = 0;
+};
+
+}  // namespace sonde::datatype

@@ -1,0 +1,55 @@
+// TypeProfile: the samples of a recording by the types of data that they touched, and by the offset
+// in these.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "datatype/session_types.h"
+#include "view/data_layout.h"
+
+namespace sonde::datatype {
+
+class TypeProfile {
+ public:
+  /// Counts the samples whose place `wanted` takes; it is asked once per place.
+  TypeProfile(const Session& session, SessionTypes& types,
+              const std::function<bool(const Frame&)>& wanted);
+
+  /// Layouts of the types that `events[0]` touched, most samples first; those that `named` takes.
+  [[nodiscard]] std::vector<view::DataLayout> layouts(
+      std::span<const EventId> events, const std::function<bool(std::string_view)>& named);
+  /// Of one event: how much is known.
+  [[nodiscard]] view::DataTypeCounts counts(EventId event) const;
+  /// All that fell on an event, in its own unit.
+  [[nodiscard]] uint64_t period(EventId event) const { return periods_[event.index()]; }
+
+ private:
+  using Hits = std::vector<view::ListingHits>;  // by event
+  struct Touched {
+    ObjectData* object = nullptr;
+    DataTypeId type;
+    uint64_t size = 0;
+    Hits totals;
+    std::map<uint64_t, Hits> offsets;
+  };
+  struct Key {
+    DsoId dso;
+    std::string name;
+    uint64_t size;
+    auto operator<=>(const Key&) const = default;
+  };
+  class LayoutMaker;
+
+  void add(const Frame& frame, const FoundAccess& found, std::span<const view::ListingHits> hits);
+
+  const Session& session_;
+  std::map<Key, Touched> touched_;
+  std::vector<std::array<uint64_t, kAccessKinds>> kinds_;  // samples, by event
+  std::vector<uint64_t> periods_;
+};
+
+}  // namespace sonde::datatype

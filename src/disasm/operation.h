@@ -1,0 +1,102 @@
+// What an instruction does with addresses: which memory it touches, and where values that may be
+// pointers go. For readers that follow values through code; the text of instructions is
+// disassembler.h's.
+//
+//   mov 0x10(%rdi),%rax     kLoad   to rax, memory rdi+0x10, 8 bytes, read
+//   lea (%rax,%rbx,8),%rcx  kAddress to rcx, memory rax+rbx*8, neither read nor written
+//   add $0x18,%rax          kAdd    to rax, value 0x18
+//
+// Registers have the numbers that DWARF gives them on the architecture (abi/regs.h names them in
+// another order).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "abi/regs.h"
+#include "base/bytes.h"
+#include "base/error.h"
+#include "disasm/disassembler.h"
+
+namespace sonde::disasm {
+
+inline constexpr uint8_t kNoRegister = UINT8_MAX;
+/// What is added is no register, but not known either.
+inline constexpr uint8_t kUnknownNumber = UINT8_MAX - 1;
+
+struct MemoryOperand {
+  uint8_t base = kNoRegister;
+  uint8_t index = kNoRegister;
+  uint8_t scale = 1;
+  int64_t displacement = 0;
+  /// The address itself, without the index, where no register is its base.
+  std::optional<uint64_t> address;
+  bool of_thread = false;  // relative to the thread's block: %fs, %gs
+  uint32_t size = 0;       // bytes; 0: not known
+  bool is_read = false, is_written = false;
+};
+
+enum class DataMove : uint8_t {
+  kNone,
+  kCopy,      // to = from
+  kConstant,  // to = value
+  kLoad,      // to = what is in memory, all of a pointer's bytes
+  kStore,     // memory = from
+  kAddress,   // to = the address of `memory`
+  kAdd,       // to = from + value, or from + other where that is a register
+  kSubtract,  // to = from - other
+  kSelect,    // to = to or from
+  kLeave,     // x86: the stack pointer = the frame pointer, which is taken from the stack
+};
+
+struct Operation {
+  size_t length = 0;  // 0: not an instruction
+  Flow flow = Flow::kOn;
+  bool is_conditional = false;  // control may also go on
+  std::optional<uint64_t> target;
+
+  DataMove move = DataMove::kNone;
+  uint8_t to = kNoRegister, from = kNoRegister, other = kNoRegister;
+  int64_t value = 0;
+  /// A pair of registers is loaded or stored: the second one, and that lies behind the first.
+  uint8_t second = kNoRegister;
+
+  std::optional<MemoryOperand> memory;
+  bool is_stack = false;  // saves or restores registers: push, pop, call, ret
+  /// What the stack pointer, or a base register, changes by besides: push and pop; pre- and
+  /// post-indexed operands, where `base_after` says that memory is touched before.
+  int64_t stack_change = 0;
+  int64_t base_change = 0;
+  bool base_after = false;
+  uint64_t written = 0;  // a bit per register whose value changes
+};
+
+/// What the calling convention says of registers.
+struct CallingConvention {
+  uint8_t stack_pointer;
+  uint8_t result;
+  uint64_t lost_in_calls;  // a bit per register that a callee may change
+  int64_t stack_at_entry;  // stack pointer - CFA at a function's first instruction
+  uint8_t pointer_size;
+};
+
+class OperationDecoder {
+ public:
+  /// kUnsupported for machines other than x86 and arm64.
+  static Result<OperationDecoder> make(abi::Arch arch, bool is_64_bit);
+  OperationDecoder(OperationDecoder&&) noexcept;
+  OperationDecoder& operator=(OperationDecoder&&) noexcept;
+  ~OperationDecoder();
+
+  /// The first instruction of `bytes`, which lies at `address`.
+  [[nodiscard]] Operation decode(Bytes bytes, uint64_t address) const;
+  [[nodiscard]] const CallingConvention& convention() const;
+
+ private:
+  struct State;
+  explicit OperationDecoder(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace sonde::disasm

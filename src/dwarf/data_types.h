@@ -1,0 +1,113 @@
+// DataTypes: the types that a program's variables have, out of its debug information, with their
+// members: which field of a structure lies at an offset of it.
+//
+//   struct point { int x, y; };           DataTypeId point = types.of(entry);
+//   struct line { struct point a, b; };   types.field_at(line, 12, 4).path == "b.y"
+//
+// Types are read when they are asked for. `const` and its like are no types of their own here. Not
+// for several threads at once.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tsl/robin_map.h>
+
+#include "base/ids.h"
+#include "dwarf/dwarf_file.h"
+
+namespace sonde {
+
+using DataTypeId = Id<struct DataTypeTag>;
+
+enum class DataTypeKind : uint8_t {
+  kUnknown,  // void, and what makes no sense
+  kNumber,
+  kEnum,
+  kPointer,  // references, too
+  kRecord,   // struct, union, class
+  kArray,
+  kAlias,  // typedef
+  kFunction,
+};
+
+struct DataMember {
+  std::string_view name;  // empty: anonymous, or a base class
+  DataTypeId type;
+  uint64_t offset = 0;
+  uint32_t bits = 0;  // of a bit field
+};
+
+struct DataType {
+  DataTypeKind kind = DataTypeKind::kUnknown;
+  uint16_t tag = 0;
+  DwarfEntry entry;
+  std::string_view name;
+  uint64_t size = 0;     // as it stands there; 0 where it follows from others
+  DwarfEntry target;     // what is pointed to, the element, what an alias stands for
+  uint64_t count = 1;    // of an array's elements
+  bool has_members = false;  // they were read
+  std::vector<DataMember> members;
+};
+
+/// What lies at an offset of a type.
+struct DataField {
+  std::string path;  // "lru.next", "slots[2].key"; empty where the type has no members
+  DataTypeId type;   // of the innermost member, or of the element of an array
+  uint64_t offset = 0;  // inside it
+};
+
+class DataTypes {
+ public:
+  /// `scope_of` gives the namespace and classes around a type, "ns::Outer", or nothing.
+  explicit DataTypes(std::function<std::string_view(DwarfEntry)> scope_of);
+
+  /// The type of an entry; void for one that is nowhere.
+  DataTypeId of(DwarfEntry entry);
+  [[nodiscard]] const DataType& operator[](DataTypeId id) const { return types_[id.index()]; }
+  [[nodiscard]] size_t size() const { return types_.size(); }
+
+  /// In bytes; 0 where it is not known.
+  uint64_t size_of(DataTypeId id);
+  DataTypeId target_of(DataTypeId id) { return of((*this)[id].target); }
+  /// What it stands for, behind aliases.
+  DataTypeId plain(DataTypeId id);
+  /// What a pointer or a reference points to; nothing for other types.
+  std::optional<DataTypeId> pointee(DataTypeId id);
+  /// The members of a record; none of others.
+  std::span<const DataMember> members(DataTypeId id);
+
+  /// As C and C++ write it: "struct point", "char*", "size_t".
+  std::string name_of(DataTypeId id);
+  /// The same behind aliases, unless the alias is the only name there is.
+  std::string plain_name(DataTypeId id);
+
+  /// What an access of `size` bytes (0: not known) at an offset meets. Of the members of a union it
+  /// is the one that has that size.
+  DataField field_at(DataTypeId id, uint64_t offset, uint64_t size);
+
+ private:
+  void read(DataType& type);
+  void read_members(DataType& type);
+  uint64_t size_within(DataTypeId id, int depth);
+  std::string name_within(DataTypeId id, int depth);
+  struct Search;
+  bool search(Search& search, DataTypeId id, uint64_t offset, int depth);
+
+  std::function<std::string_view(DwarfEntry)> scope_of_;
+  std::deque<DataType> types_;  // the first is void
+  struct HashEntry {
+    size_t operator()(const std::pair<const DwarfUnit*, uint64_t>& key) const {
+      return (reinterpret_cast<uintptr_t>(key.first) ^ key.second) * 0x9e3779b97f4a7c15u >> 7;
+    }
+  };
+  tsl::robin_map<std::pair<const DwarfUnit*, uint64_t>, uint32_t, HashEntry> by_entry_;
+};
+
+}  // namespace sonde

@@ -1,0 +1,16 @@
+// Layouts of data as `annotate --data-type --stdio` writes them.
+#pragma once
+
+#include "base/sink.h"
+#include "render/listing_text.h"
+#include "view/data_layout.h"
+
+namespace sonde::render {
+
+void write_data_layout(Sink& out, const view::DataLayout& layout, ListingColumn column,
+                       bool color);
+
+/// --type-stat: how much is known, and what the rest lacks.
+void write_data_type_counts(Sink& out, const view::DataTypeCounts& counts);
+
+}  // namespace sonde::render
