@@ -56,8 +56,8 @@ Code comes from the files that ran, from jitdumps, and from BPF programs that th
 
  private:
   [[nodiscard]] bool wants_browser() const {
-    bool asks_text = o_.dump || o_.formatted || o_.listing.places || o_.input == "-" ||
-                     o_.data_type.has_value();
+    bool asks_text =
+        o_.dump || o_.formatted || o_.listing.places || o_.input == "-" || o_.data_type.has_value();
     return o_.browser.value_or(true) && !asks_text;
   }
 

@@ -28,12 +28,10 @@ Result<int> annotate_data(const Session& session, const Options& options,
                           const std::function<bool(const Frame&)>& wanted, Env& env) {
   datatype::SessionTypes types(session);
   datatype::TypeProfile profile(session, types, wanted);
-  bool color =
-      options.color == "always" || (options.color == "auto" && env.out.is_terminal());
+  bool color = options.color == "always" || (options.color == "auto" && env.out.is_terminal());
   size_t written = 0;
   for (const std::vector<EventId>& events : columns) {
-    if (options.type_counts)
-      render::write_data_type_counts(env.out, profile.counts(events[0]));
+    if (options.type_counts) render::write_data_type_counts(env.out, profile.counts(events[0]));
     auto named = [&](std::string_view type) { return is_named(type, *options.data_type); };
     for (const view::DataLayout& layout : profile.layouts(events, named)) {
       if (is_below(options, layout, profile.period(events[0]))) continue;

@@ -35,8 +35,7 @@ uint64_t thread_block_of(const ElfFile& image) {
 
 }  // namespace
 
-Result<std::unique_ptr<ObjectData>> ObjectData::open(Result<DebugInfo> info,
-                                                     const ElfFile* image) {
+Result<std::unique_ptr<ObjectData>> ObjectData::open(Result<DebugInfo> info, const ElfFile* image) {
   DebugInfo found = TRY(std::move(info));
   auto index = TRY(DataIndex::open(std::move(found.file), found.places));
   return std::unique_ptr<ObjectData>(new ObjectData(std::move(index), image));

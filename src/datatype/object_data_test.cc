@@ -51,8 +51,8 @@ class OwnProgram {
         continue;
       }
       DataField field = data_->types().field_at(access.type, access.offset, access.size);
-      found.insert(fmt::format("{} +{} ({})", data_->types().plain_name(access.type),
-                               access.offset, field.path));
+      found.insert(fmt::format("{} +{} ({})", data_->types().plain_name(access.type), access.offset,
+                               field.path));
     }
     return found;
   }
@@ -86,17 +86,16 @@ TEST(ObjectData, PointersThatAreLoadedOutOfStructures) {
   Node node{.value = 1, .next = nullptr, .item = table.slots};
   EXPECT_EQ(walk_list(&node), 1);
   std::set<std::string> found = OwnProgram().touched(&walk_list);
-  EXPECT_THAT(found, IsSupersetOf({of("struct", "Node", "+0 (value)"),
-                                   of("struct", "Node", "+8 (next)"),
-                                   of("struct", "Node", "+16 (item)"),
-                                   of("struct", "Item", "+8 (inner.first)")}));
+  EXPECT_THAT(
+      found,
+      IsSupersetOf({of("struct", "Node", "+0 (value)"), of("struct", "Node", "+8 (next)"),
+                    of("struct", "Node", "+16 (item)"), of("struct", "Item", "+8 (inner.first)")}));
   EXPECT_THAT(found, Not(Contains(describe(AccessKind::kNoVariable))));
 }
 
 TEST(ObjectData, VariablesWithAnAddress) {
   EXPECT_EQ(walk_table(1), 0);
-  EXPECT_THAT(OwnProgram().touched(&walk_table),
-              Contains(of("struct", "Table", "+0 (count)")));
+  EXPECT_THAT(OwnProgram().touched(&walk_table), Contains(of("struct", "Table", "+0 (count)")));
 }
 
 TEST(ObjectData, WhatACallGives) {
@@ -125,9 +124,9 @@ TEST(ObjectData, StructuresThatOnlyAnAliasNames) {
 TEST(ObjectData, MembersOfBaseClasses) {
   Derived derived;
   EXPECT_EQ(read_derived(&derived), 2);
-  EXPECT_THAT(OwnProgram().touched(&read_derived),
-              IsSupersetOf({of("struct", "Derived", "+0 (of_base)"),
-                            of("struct", "Derived", "+8 (own)")}));
+  EXPECT_THAT(
+      OwnProgram().touched(&read_derived),
+      IsSupersetOf({of("struct", "Derived", "+0 (of_base)"), of("struct", "Derived", "+8 (own)")}));
 }
 
 TEST(ObjectData, MembersOfClassesByThis) {

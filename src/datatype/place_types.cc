@@ -79,10 +79,9 @@ void PlaceTypes::apply(uint64_t address, uint64_t started_after, RegisterValues&
 std::optional<TypedPlace> PlaceTypes::stored(uint64_t address, VariablePiece::Kind kind,
                                              uint8_t reg, int64_t offset) const {
   const Stored* found = nullptr;
-  auto after = std::ranges::upper_bound(stored_, std::tuple(kind, reg, offset), {},
-                                        [](const Stored& one) {
-                                          return std::tuple(one.kind, one.reg, one.begin);
-                                        });
+  auto after = std::ranges::upper_bound(
+      stored_, std::tuple(kind, reg, offset), {},
+      [](const Stored& one) { return std::tuple(one.kind, one.reg, one.begin); });
   while (after != stored_.begin()) {
     const Stored& one = *--after;
     if (one.kind != kind || one.reg != reg) break;
@@ -105,8 +104,8 @@ std::optional<TypedPlace> PlaceTypes::in_frame(uint64_t address, int64_t offset)
 }
 
 std::optional<TypedPlace> PlaceTypes::at_static(uint64_t address, uint64_t data_address) const {
-  if (auto local = stored(address, VariablePiece::Kind::kStatic, 0,
-                          static_cast<int64_t>(data_address)))
+  if (auto local =
+          stored(address, VariablePiece::Kind::kStatic, 0, static_cast<int64_t>(data_address)))
     return local;
   if (auto found = index_.static_at(data_address))
     return TypedPlace{found->type, static_cast<int64_t>(found->offset)};

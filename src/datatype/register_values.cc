@@ -54,8 +54,7 @@ bool ValueMeeting::meet(RegisterValues& into, const RegisterValues& other) {
     mine = met;
     changed = true;
   };
-  for (size_t reg = 0; reg < kRegisters; ++reg)
-    merge(into.registers_[reg], other.registers_[reg]);
+  for (size_t reg = 0; reg < kRegisters; ++reg) merge(into.registers_[reg], other.registers_[reg]);
   for (Slot& slot : into.slots_) merge(slot.second, other.slot(slot.first));
   std::erase_if(into.slots_,
                 [](const Slot& slot) { return slot.second.kind == Value::Kind::kUnknown; });

@@ -73,10 +73,10 @@ std::vector<std::string> SessionTypes::notes() const {
     if (object.data) continue;
     const Dso& recorded = session_.machine().dsos()[dso];
     bool is_kernel = recorded.kind == DsoKind::kKernel;
-    lines.push_back(fmt::format(
-        "{}: no types of data, because there is no debug information: {}", recorded.path,
-        is_kernel ? "name a vmlinux that has it with -k"
-                  : "build it with -g, or install its debug package"));
+    lines.push_back(fmt::format("{}: no types of data, because there is no debug information: {}",
+                                recorded.path,
+                                is_kernel ? "name a vmlinux that has it with -k"
+                                          : "build it with -g, or install its debug package"));
   }
   return lines;
 }

@@ -181,10 +181,10 @@ class Follower {
     if (!input_.frame_at) return;
     auto frame = input_.frame_at(address);
     if (!frame) return;
-    values.set(frame->first, {.kind = Kind::kFrame,
-                              .type = {},
-                              .offset = static_cast<int64_t>(
-                                  0 - static_cast<uint64_t>(frame->second))});
+    values.set(frame->first,
+               {.kind = Kind::kFrame,
+                .type = {},
+                .offset = static_cast<int64_t>(0 - static_cast<uint64_t>(frame->second))});
   }
 
   void step(size_t i, RegisterValues& values) {
@@ -234,9 +234,9 @@ class Follower {
       case DataMove::kSubtract:
         return sum(operation, values);
       case DataMove::kSelect:
-        return either(values[operation.from],
-                      values[operation.other == disasm::kNoRegister ? operation.to
-                                                                    : operation.other]);
+        return either(
+            values[operation.from],
+            values[operation.other == disasm::kNoRegister ? operation.to : operation.other]);
       default:
         return {};
     }
@@ -289,8 +289,7 @@ class Follower {
               .type = {},
               .offset = static_cast<int64_t>(*memory.address)};
     Value base = values[memory.base];
-    if (base.kind == Kind::kUnknown && has_index && memory.scale == 1)
-      base = values[memory.index];
+    if (base.kind == Kind::kUnknown && has_index && memory.scale == 1) base = values[memory.index];
     if (base.kind == Kind::kUnknown) return {};
     if (!has_index) return moved_by(base, memory.displacement);
     if (base.kind == Kind::kFrame) return {};
@@ -315,11 +314,10 @@ class Follower {
                 .offset = static_cast<int64_t>(linked->value)};
     // The thread pointer itself, which stands where the block ends.
     if (memory.of_thread && memory.address == 0 && memory.index == disasm::kNoRegister)
-      return input_.thread_block == 0
-                 ? Value()
-                 : Value{.kind = Kind::kThread,
-                         .type = {},
-                         .offset = static_cast<int64_t>(input_.thread_block)};
+      return input_.thread_block == 0 ? Value()
+                                      : Value{.kind = Kind::kThread,
+                                              .type = {},
+                                              .offset = static_cast<int64_t>(input_.thread_block)};
     DataAccess access = access_of(memory, address, values);
     if (access.kind == AccessKind::kData) {
       DataField field = types_.field_at(access.type, access.offset, convention_.pointer_size);
@@ -368,8 +366,7 @@ class Follower {
     if (auto place = places_.at_register(address, memory.base, memory.displacement))
       return inside(*place, has_index, access);
     Value base = values[memory.base];
-    if (base.kind == Kind::kUnknown && has_index && memory.scale == 1)
-      base = values[memory.index];
+    if (base.kind == Kind::kUnknown && has_index && memory.scale == 1) base = values[memory.index];
     int64_t offset = plus(base.offset, memory.displacement);
     switch (base.kind) {
       case Kind::kPointer:
@@ -378,7 +375,8 @@ class Follower {
         return of_static(address, static_cast<uint64_t>(offset), has_index || base.of_array,
                          access);
       case Kind::kFrame:
-        if (auto place = places_.in_frame(address, offset)) return inside(*place, has_index, access);
+        if (auto place = places_.in_frame(address, offset))
+          return inside(*place, has_index, access);
         if (!has_index) access.kind = AccessKind::kStack;
         return access;
       case Kind::kThread:
@@ -413,8 +411,7 @@ class Follower {
     return inside({found->type, static_cast<int64_t>(found->offset)}, of_array, access);
   }
 
-  DataAccess of_static(uint64_t address, uint64_t data_address, bool of_array,
-                       DataAccess access) {
+  DataAccess of_static(uint64_t address, uint64_t data_address, bool of_array, DataAccess access) {
     auto place = places_.at_static(address, data_address);
     return place ? inside(*place, of_array, access) : access;
   }
@@ -467,8 +464,8 @@ class Follower {
         access.kind = AccessKind::kNoMemory;
         bool touches =
             operation.memory && (operation.memory->is_read || operation.memory->is_written);
-        bool saves = operation.is_stack &&
-                     (!touches || operation.memory->base == convention_.stack_pointer);
+        bool saves =
+            operation.is_stack && (!touches || operation.memory->base == convention_.stack_pointer);
         if (saves)
           access.kind = AccessKind::kStack;
         else if (touches)
@@ -486,7 +483,7 @@ class Follower {
   std::vector<Step> steps_;
   std::vector<Block> blocks_;
   std::deque<size_t> waiting_;
-  size_t done_ = 0;  // instructions gone through
+  size_t done_ = 0;                         // instructions gone through
   std::optional<RegisterValues> anywhere_;  // where jumps by tables are made
 };
 

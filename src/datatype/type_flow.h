@@ -27,7 +27,7 @@ struct LinkedSlot {
 
 struct FlowInput {
   Bytes code;
-  uint64_t address = 0;  // of the first byte
+  uint64_t address = 0;                          // of the first byte
   const FunctionVariables* variables = nullptr;  // of the function, maybe none
   /// Variables outside of functions; their blocks of thread-local storage end here: the address of
   /// such a variable is that many bytes below the thread pointer. 0: not known.

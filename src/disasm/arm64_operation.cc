@@ -88,7 +88,8 @@ class Arm64Reader {
     return i < operands_.size() && operands_[i].type == ARM64_OP_REG;
   }
   [[nodiscard]] bool is_whole(size_t i) const {
-    return is_register(i) && !is_word(operands_[i].reg) && dwarf_number(operands_[i].reg) != kNoRegister;
+    return is_register(i) && !is_word(operands_[i].reg) &&
+           dwarf_number(operands_[i].reg) != kNoRegister;
   }
   void writes(size_t i) {
     if (!is_register(i)) return;
@@ -109,8 +110,8 @@ class Arm64Reader {
     }
     bool is_literal = at == operands_.size() && at > 0 && operands_[at - 1].type == ARM64_OP_IMM;
     if (at == operands_.size() && !is_literal) return;
-    bool is_pair = name.starts_with("ldp") || name.starts_with("stp") ||
-                   name.starts_with("ldnp") || name.starts_with("stnp");
+    bool is_pair = name.starts_with("ldp") || name.starts_with("stp") || name.starts_with("ldnp") ||
+                   name.starts_with("stnp");
     memory.size = access_size(name);
     if (is_literal) {
       memory.address = static_cast<uint64_t>(operands_[at - 1].imm);
@@ -124,9 +125,9 @@ class Arm64Reader {
       }
       read_writeback(at, memory);
     }
-    bool moves = is_whole(0) && memory.size == 8 && (name.starts_with("ldr") ||
-                 name.starts_with("ldp") || name.starts_with("ldur") || name.starts_with("str") ||
-                 name.starts_with("stp") || name.starts_with("stur"));
+    bool moves = is_whole(0) && memory.size == 8 &&
+                 (name.starts_with("ldr") || name.starts_with("ldp") || name.starts_with("ldur") ||
+                  name.starts_with("str") || name.starts_with("stp") || name.starts_with("stur"));
     out_.memory = memory;
     if (!moves) return;
     out_.move = loads ? DataMove::kLoad : DataMove::kStore;
@@ -198,8 +199,8 @@ class Arm64Reader {
   }
   void read_constant() {
     out_.to = dwarf_number(operands_[0].reg);
-    bool is_zero = is_register(1) &&
-                   (operands_[1].reg == ARM64_REG_XZR || operands_[1].reg == ARM64_REG_WZR);
+    bool is_zero =
+        is_register(1) && (operands_[1].reg == ARM64_REG_XZR || operands_[1].reg == ARM64_REG_WZR);
     bool is_number = operands_.size() >= 2 && operands_[1].type == ARM64_OP_IMM;
     if (out_.to == kNoRegister || (!is_zero && !is_number)) return;
     out_.move = DataMove::kConstant;

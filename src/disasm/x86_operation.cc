@@ -9,8 +9,8 @@ namespace {
 /// One instruction, taken apart.
 class X86Reader {
  public:
-  X86Reader(const ZydisDecodedInstruction& instruction, std::span<const ZydisDecodedOperand> operands,
-         uint64_t address, bool is_64_bit)
+  X86Reader(const ZydisDecodedInstruction& instruction,
+            std::span<const ZydisDecodedOperand> operands, uint64_t address, bool is_64_bit)
       : i_(instruction), operands_(operands), address_(address), is_64_bit_(is_64_bit) {}
 
   Operation read() {
@@ -107,8 +107,7 @@ class X86Reader {
       memory.is_read = (operand.actions & ZYDIS_OPERAND_ACTION_MASK_READ) != 0;
       memory.is_written = (operand.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0;
     }
-    memory.of_thread =
-        mem.segment == ZYDIS_REGISTER_FS || mem.segment == ZYDIS_REGISTER_GS;
+    memory.of_thread = mem.segment == ZYDIS_REGISTER_FS || mem.segment == ZYDIS_REGISTER_GS;
     if (mem.base == ZYDIS_REGISTER_RIP)
       memory.address = address_ + i_.length + static_cast<uint64_t>(memory.displacement);
     else if (mem.base == ZYDIS_REGISTER_NONE)
@@ -227,11 +226,11 @@ X86Operations::X86Operations(bool is_64_bit) : is_64_bit_(is_64_bit) {
 Operation X86Operations::decode(Bytes bytes, uint64_t address) const {
   ZydisDecodedInstruction instruction;
   std::array<ZydisDecodedOperand, ZYDIS_MAX_OPERAND_COUNT> operands;
-  auto status = ZydisDecoderDecodeFull(&decoder_, bytes.data(), bytes.size(), &instruction,
-                                       operands.data());
+  auto status =
+      ZydisDecoderDecodeFull(&decoder_, bytes.data(), bytes.size(), &instruction, operands.data());
   if (!ZYAN_SUCCESS(status)) return {};
   return X86Reader(instruction, std::span(operands).first(instruction.operand_count), address,
-                is_64_bit_)
+                   is_64_bit_)
       .read();
 }
 

@@ -13,17 +13,16 @@ namespace sonde {
 Result<std::unique_ptr<DataIndex>> DataIndex::open(ElfFile elf, const DwarfPlaces& places) {
   std::string program = elf.name();
   auto supplement = find_supplement(elf, places);
-  auto file =
-      TRY(DwarfFile::open(std::move(elf), DwarfFile::Kind::kWhole, std::move(supplement)));
+  auto file = TRY(DwarfFile::open(std::move(elf), DwarfFile::Kind::kWhole, std::move(supplement)));
   std::unique_ptr<DataIndex> index(new DataIndex(std::move(file), std::move(program), places.root));
   index->find_code();
   return index;
 }
 
 DataIndex::DataIndex(std::unique_ptr<DwarfFile> file, std::string program, std::string root)
-    : file_(std::move(file)), split_(std::move(program), std::move(root)), types_([this](DwarfEntry entry) {
-        return scope_of(entry);
-      }) {}
+    : file_(std::move(file)),
+      split_(std::move(program), std::move(root)),
+      types_([this](DwarfEntry entry) { return scope_of(entry); }) {}
 
 void DataIndex::find_code() {
   std::vector<NestedRange> ranges;

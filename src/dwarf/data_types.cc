@@ -149,8 +149,8 @@ DataTypes::DataTypes(std::function<std::string_view(DwarfEntry)> scope_of)
 
 DataTypeId DataTypes::of(DwarfEntry entry) {
   for (int hop = 0; hop < kDeepestType && is_readable(entry); ++hop) {
-    auto [found, is_new] = by_entry_.try_emplace({entry.unit, entry.offset},
-                                                 static_cast<uint32_t>(types_.size()));
+    auto [found, is_new] =
+        by_entry_.try_emplace({entry.unit, entry.offset}, static_cast<uint32_t>(types_.size()));
     if (!is_new && types_[found->second].tag != 0 && !is_qualifier(types_[found->second].tag))
       return DataTypeId(found->second);
     if (is_new) {

@@ -49,17 +49,17 @@ struct DataType {
   uint16_t tag = 0;
   DwarfEntry entry;
   std::string_view name;
-  uint64_t size = 0;     // as it stands there; 0 where it follows from others
-  DwarfEntry target;     // what is pointed to, the element, what an alias stands for
-  uint64_t count = 1;    // of an array's elements
+  uint64_t size = 0;         // as it stands there; 0 where it follows from others
+  DwarfEntry target;         // what is pointed to, the element, what an alias stands for
+  uint64_t count = 1;        // of an array's elements
   bool has_members = false;  // they were read
   std::vector<DataMember> members;
 };
 
 /// What lies at an offset of a type.
 struct DataField {
-  std::string path;  // "lru.next", "slots[2].key"; empty where the type has no members
-  DataTypeId type;   // of the innermost member, or of the element of an array
+  std::string path;     // "lru.next", "slots[2].key"; empty where the type has no members
+  DataTypeId type;      // of the innermost member, or of the element of an array
   uint64_t offset = 0;  // inside it
 };
 

@@ -14,7 +14,8 @@ namespace {
 
 constexpr size_t kSections = static_cast<size_t>(DwarfSection::kCount);
 constexpr std::array<const char*, kSections> kSectionNames = {
-    "info", "abbrev", "line", "str", "line_str", "str_offsets", "addr", "ranges", "rnglists", "loc", "loclists"};
+    "info", "abbrev", "line",     "str", "line_str", "str_offsets",
+    "addr", "ranges", "rnglists", "loc", "loclists"};
 
 uint64_t read_offset(ByteCursor& in, uint8_t offset_size) {
   return offset_size == 8 ? in.u64() : in.u32();
@@ -144,7 +145,8 @@ void DwarfFile::read_package_index() {
       uint32_t offset = in.u32();
       if (kind < share.size()) share[kind] = offset;
     }
-    constexpr uint32_t kInfo = 1, kAbbrev = 3, kLine = 4, kLoclists = 5, kStrOffsets = 6, kRnglists = 8;
+    constexpr uint32_t kInfo = 1, kAbbrev = 3, kLine = 4, kLoclists = 5, kStrOffsets = 6,
+                       kRnglists = 8;
     auto unit = std::ranges::lower_bound(units_, share[kInfo], {}, &DwarfUnit::offset);
     if (unit == units_.end() || unit->offset != share[kInfo]) continue;
     unit->dwo_id = signatures[row];

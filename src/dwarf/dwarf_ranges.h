@@ -18,7 +18,8 @@ struct CodeRange {
 void read_ranges(const DwarfUnit& unit, const DwarfValue& ranges, size_t limit,
                  std::vector<CodeRange>& out);
 
-/// Appends the pieces of code that an entry tells with these three attributes, those that are there.
+/// Appends the pieces of code that an entry tells with these three attributes, those that are
+/// there.
 void read_code(const DwarfUnit& unit, const DwarfValue& low, const DwarfValue& high,
                const DwarfValue& ranges, size_t limit, std::vector<CodeRange>& out);
 /// The same for a unit, as far as its first entry tells.

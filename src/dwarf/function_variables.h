@@ -12,9 +12,9 @@ namespace sonde {
 
 struct PlacedVariable {
   uint64_t low = 0, high = 0;  // the code; high is exclusive
-  VariablePiece piece;  // a frame's base is its CFA, the stack pointer before the call
-  DwarfEntry type;      // of the variable, not of the piece
-  uint32_t depth = 0;   // inner ones have larger numbers
+  VariablePiece piece;         // a frame's base is its CFA, the stack pointer before the call
+  DwarfEntry type;             // of the variable, not of the piece
+  uint32_t depth = 0;          // inner ones have larger numbers
 };
 
 struct CallResult {

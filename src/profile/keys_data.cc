@@ -1,5 +1,5 @@
-// Sort keys of the data that an instruction touches: its type, the field of it, its cache line. They
-// are asked once for each place in code that was sampled.
+// Sort keys of the data that an instruction touches: its type, the field of it, its cache line.
+// They are asked once for each place in code that was sampled.
 #include "profile/key_tools.h"
 
 namespace sonde {
@@ -13,8 +13,7 @@ class DataPlaceKey : public KeyOfInput {
     FrameId leaf = input_.samples.leaf[row.sample()];
     if (!leaf.valid()) return number_of({.type = kUnknown, .field = {}});
     auto [found, is_new] = by_frame_.try_emplace(leaf.value, 0);
-    if (is_new)
-      found.value() = number_of(settings_.data_types->place_of(input_.frame(leaf)));
+    if (is_new) found.value() = number_of(settings_.data_types->place_of(input_.frame(leaf)));
     return found->second;
   }
 
@@ -81,8 +80,7 @@ class TypeCachelineKey final : public DataPlaceKey {
   void text(uint64_t value, std::string& out) const override {
     const DataPlace& at = place(value);
     out += at.type;
-    if (at.type_size > 0)
-      fmt::format_to(std::back_inserter(out), ": cache-line {}", line_of(at));
+    if (at.type_size > 0) fmt::format_to(std::back_inserter(out), ": cache-line {}", line_of(at));
   }
 
  protected:
@@ -135,8 +133,8 @@ class SymbolOffsetKey final : public KeyOfInput {
 };
 
 template <typename Key>
-MadeKey make_data_key(const ProfileInput& input, const KeySettings& settings,
-                      std::string_view name, std::string_view title) {
+MadeKey make_data_key(const ProfileInput& input, const KeySettings& settings, std::string_view name,
+                      std::string_view title) {
   if (settings.data_types == nullptr)
     return fail(ErrorCode::kUsage, "{}: types of data are not known here; report shows them", name);
   return make_key<Key>(input, settings, name, title);

@@ -7,8 +7,7 @@
 
 namespace sonde::render {
 
-void write_data_layout(Sink& out, const view::DataLayout& layout, ListingColumn column,
-                       bool color);
+void write_data_layout(Sink& out, const view::DataLayout& layout, ListingColumn column, bool color);
 
 /// --type-stat: how much is known, and what the rest lacks.
 void write_data_type_counts(Sink& out, const view::DataTypeCounts& counts);

@@ -102,8 +102,8 @@ class Symbolizer {
   [[nodiscard]] FoundObject object_files(DsoId dso) const;
   /// The image of the recorded kernel, which has its code. Not cached.
   [[nodiscard]] FoundObject kernel_image(DsoId dso) const;
-  /// The debug information of an object, of the kernel's that of its image. kNotFound where there is
-  /// none. Not cached.
+  /// The debug information of an object, of the kernel's that of its image. kNotFound where there
+  /// is none. Not cached.
   [[nodiscard]] Result<DebugInfo> debug_info(DsoId dso) const;
   /// What a compiler generated; null where the object is no jitdump.
   [[nodiscard]] const JitObject* generated_code(DsoId dso) const;

@@ -1,5 +1,5 @@
-// DataLayout: the members of a type of data, one below the other, with the samples that touched each:
-// plain data, for texts.
+// DataLayout: the members of a type of data, one below the other, with the samples that touched
+// each: plain data, for texts.
 //
 //   100.00          0       0x18  struct node {
 //    25.00          0        0x8      long int value;
