@@ -33,7 +33,7 @@ typedef struct {  // NOLINT(modernize-use-using): the structure has no name but 
 class Counter {
  public:
   void add(long n);
-  [[nodiscard]] long hits() const { return hits_; }
+  [[nodiscard]] long hits() const { return hits_ + head_[0]; }
 
  private:
   char head_[24] = {};
