@@ -2,8 +2,6 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -11,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/file.h"
 #include "base/text.h"
 #include "event/own_group.h"
 
@@ -65,27 +64,14 @@ std::string fields_of(const ProbePlace& place) {
   return fields;
 }
 
-/// The guard's life, in a process of its own.
-[[noreturn]] void guard_until_end(int pipe, pid_t maker, const std::string& tracefs) {
-  ::setsid();
-  ::prctl(PR_SET_NAME, "sonde-probes");
-  sigset_t everything;
-  sigfillset(&everything);
-  ::sigprocmask(SIG_SETMASK, &everything, nullptr);
-  // Nobody may wait for what we inherited, above all not for the other end of the pipe.
-  if (pipe > 0) (void)::close_range(0, static_cast<unsigned>(pipe) - 1, 0);
-  (void)::close_range(static_cast<unsigned>(pipe) + 1, ~0U, 0);
-  if (::chdir("/") != 0) ::_exit(1);
-  char byte = 0;
-  while (::read(pipe, &byte, 1) < 0 && errno == EINTR) {
-  }
+/// What the guard does when the process that made probes is no more.
+void remove_probes_of(pid_t maker, const std::string& tracefs) {
   // Events that are still open, in a child that closes them slowly, hold their probes for a while.
   constexpr int kAttempts = 1200;
   constexpr timespec kPause{0, 50'000'000};
   auto is_ours = [&](pid_t other) { return other == maker; };
   for (int i = 0; i < kAttempts && !remove_probes(tracefs, is_ours); ++i)
     ::nanosleep(&kPause, nullptr);
-  ::_exit(0);
 }
 
 }  // namespace
@@ -99,24 +85,11 @@ std::string OwnProbes::definitions_file(bool in_kernel) const {
 }
 
 Result<> OwnProbes::start_guard() {
-  if (guard_.valid()) return {};
+  if (guard_.started()) return {};
   remove_orphaned_probes(tracefs_);
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0)
-    return fail(ErrorCode::kIo, "cannot make a pipe: {}", std::strerror(errno));
-  Fd read_end(ends[0]), write_end(ends[1]);
-  pid_t maker = ::getpid();
-  pid_t child = ::fork();
-  if (child < 0) return fail(ErrorCode::kIo, "cannot start a process: {}", std::strerror(errno));
-  // Two steps, so that the guard is nobody's child to wait for.
-  if (child == 0) {
-    write_end.reset();
-    if (::fork() == 0) guard_until_end(read_end.get(), maker, tracefs_);
-    ::_exit(0);
-  }
-  while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
-  }
-  guard_ = std::move(write_end);
+  guard_ = TRY(EndGuard::start("sonde-probes", [maker = ::getpid(), tracefs = tracefs_] {
+    remove_probes_of(maker, tracefs);
+  }));
   return {};
 }
 

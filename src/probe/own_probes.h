@@ -16,8 +16,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/end_guard.h"
 #include "base/error.h"
-#include "base/file.h"
 #include "event/tracefs.h"
 #include "probe/probe_definition.h"
 
@@ -49,7 +49,7 @@ class OwnProbes {
 
   std::string tracefs_;
   std::vector<Made> made_;
-  Fd guard_;  // held open as long as we live
+  EndGuard guard_;
 };
 
 /// Removes the probes in tracefs that processes have left behind which are no more.
