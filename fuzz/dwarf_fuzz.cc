@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "base/check.h"
+#include "dwarf/data_index.h"
 #include "dwarf/dwarf_file.h"
 #include "dwarf/function_tree.h"
 #include "dwarf/line_index.h"
@@ -43,11 +44,38 @@ void read_file(const uint8_t* data, size_t size, sonde::DwarfFile::Kind kind) {
   }
 }
 
+/// Variables and types: names end, members are found or not, and circles of types end, too.
+void read_data(const uint8_t* data, size_t size) {
+  auto elf =
+      sonde::ElfFile::view({reinterpret_cast<const std::byte*>(data), size}, "/nonexistent/fuzz");
+  if (!elf) return;
+  auto index = sonde::DataIndex::open(std::move(*elf), {"/nonexistent", "", nullptr});
+  if (!index) return;
+  sonde::DataTypes& types = (*index)->types();
+  for (uint64_t address = 0x400100; address < 0x400180; address += 4) {
+    (void)(*index)->static_at(address);
+    (void)(*index)->thread_local_at(address - 0x400100);
+    (void)types.name_of((*index)->result_of(address));
+    const sonde::FunctionVariables* function = (*index)->function_at(address);
+    if (function == nullptr) continue;
+    size_t looked_at = 0;
+    for (const sonde::PlacedVariable& variable : function->variables) {
+      CHECK(variable.low < variable.high);
+      if (++looked_at > kMostUnits) break;
+      sonde::DataTypeId type = types.of(variable.type);
+      (void)types.plain_name(type);
+      for (uint64_t offset : {0u, 1u, 8u, 64u}) (void)types.field_at(type, offset, 4);
+      if (auto pointee = types.pointee(type)) (void)types.field_at(*pointee, 8, 8);
+    }
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   read_file(data, size, sonde::DwarfFile::Kind::kWhole);
   read_file(data, size, sonde::DwarfFile::Kind::kSplit);
+  read_data(data, size);
   auto elf =
       sonde::ElfFile::view({reinterpret_cast<const std::byte*>(data), size}, "/nonexistent/fuzz");
   if (!elf) return 0;
