@@ -14,11 +14,6 @@ constexpr std::array kDumped{
     RefusedOption{'D', "dump-raw-trace", nullptr, "dump raw trace in ASCII",
                   "`script -D` dumps the records of a recording"},
 };
-constexpr std::array kBpf{
-    RefusedOption{'b', "use-bpf", nullptr, "Use BPF to measure kernel work",
-                  "nothing is measured in the kernel; `kwork record` makes a recording of it"},
-};
-
 Result<> parse_classes(std::string_view words, std::vector<WorkClass>& classes) {
   for (std::string_view part : split(words, ',')) {
     for (std::string_view word : split(part, ' ')) {
@@ -93,10 +88,6 @@ Result<WorkOptions> KworkChoice::options(WorkView view, const KworkRequest& requ
     options.to_ns = ranges[0].to_ns == UINT64_MAX ? 0 : ranges[0].to_ns;
   }
   return options;
-}
-
-void declare_kwork_bpf(FlagTable& flags) {
-  declare_refused(flags, kBpf);
 }
 
 FeedCounts read_work(FileWalk& walk, WorkAnalysis& analysis, WorkNames& names, SortedBy sorted_by,

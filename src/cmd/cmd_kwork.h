@@ -31,9 +31,6 @@ struct KworkChoice {
   [[nodiscard]] Result<WorkOptions> options(WorkView view, const KworkRequest& request) const;
 };
 
-/// Declares -b, which ends the command with a word.
-void declare_kwork_bpf(FlagTable& flags);
-
 /// Reads a recording, once, into an analysis.
 FeedCounts read_work(FileWalk& walk, WorkAnalysis& analysis, WorkNames& names, SortedBy sorted_by,
                      LossLedger& losses);

@@ -1,15 +1,18 @@
 // kwork report: how long the kernel's work took; kwork latency: how long it had waited.
-#include "cmd/argument_count.h"
-#include "cmd/cmd_kwork.h"
+#include "cmd/cmd_kwork_live.h"
 #include "kwork/work_report.h"
 
 namespace sonde {
 namespace {
 
 constexpr std::string_view kReportText =
-    R"(A table of the kernel's work: for each interrupt, softirq and work item, and each CPU, how long it ran in sum, how often, and how long at the most, and when that was. Events whose partner is missing are counted below it.)";
+    R"(A table of the kernel's work: for each interrupt, softirq and work item, and each CPU, how long it ran in sum, how often, and how long at the most, and when that was. Events whose partner is missing are counted below it.
+
+With -b no recording is read: BPF programs add up what the whole machine does while a command runs, or until it is interrupted.)";
 constexpr std::string_view kLatencyText =
-    R"(A table of the kernel's work: for each softirq and work item, and each CPU, how long it waited from the moment that it was raised to the one at which it began: on average, and at the most, and when that was. Interrupts have no raise.)";
+    R"(A table of the kernel's work: for each softirq and work item, and each CPU, how long it waited from the moment that it was raised to the one at which it began: on average, and at the most, and when that was. Interrupts have no raise.
+
+With -b no recording is read: BPF programs add up what the whole machine does while a command runs, or until it is interrupted.)";
 
 class KworkTable final : public Command {
  public:
@@ -27,15 +30,20 @@ class KworkTable final : public Command {
     if (!is_latency)
       flags.boolean('S', "with-summary", with_summary_, "Show summary with statistics");
     choice_.declare(flags);
-    declare_kwork_bpf(flags);
+    live_.declare(flags);
     request_.declare(flags);
   }
   [[nodiscard]] bool paged() const override { return true; }
 
   Result<int> run(Env& env, const Arguments& arguments) override {
-    TRY(no_arguments(arguments));
+    TRY(live_.check(arguments));
     std::vector<WorkSortKey> sort = TRY(parse_work_sort(sort_));
     WorkOptions options = TRY(choice_.options(view_, request_));
+    if (live_.use_bpf)
+      return live_.measure(request_, choice_, options, arguments.words, env,
+                           [&](const WorkAnalysis& measured) {
+                             write_work_report(env.out, measured, sort, with_summary_, {});
+                           });
     FileWalk walk = TRY(request_.input.open_walk(env));
     WalkMachine machine(walk);
     WorkNames names(machine, {}, env);
@@ -49,6 +57,7 @@ class KworkTable final : public Command {
   WorkView view_;
   KworkRequest request_;
   KworkChoice choice_;
+  KworkLive live_;
   std::string sort_ = "runtime, max, count";
   bool with_summary_ = false;
 };

@@ -1,6 +1,5 @@
 // kwork top: whom the CPUs' time went to.
-#include "cmd/argument_count.h"
-#include "cmd/cmd_kwork.h"
+#include "cmd/cmd_kwork_live.h"
 #include "kwork/work_shares.h"
 
 namespace sonde {
@@ -16,18 +15,23 @@ class KworkTop final : public Command {
   void declare(FlagTable& flags) override {
     flags.usage("[<options>]");
     flags.description(
-        R"(How busy each CPU was, and a table of tasks: what part of a CPU's time each ran, without the interrupts and softirqs that came over it. It is counted from switch to switch, not sampled: tasks that live for moments are in it. The recording needs `kwork -k sched,irq,softirq record`.)");
+        R"(How busy each CPU was, and a table of tasks: what part of a CPU's time each ran, without the interrupts and softirqs that came over it. It is counted from switch to switch, not sampled: tasks that live for moments are in it. The recording needs `kwork -k sched,irq,softirq record`; with -b none is read: BPF programs add up while a command runs, or until it is interrupted.)");
     flags.text('s', "sort", sort_, "key[,key2...]", "sort by key(s): rate, runtime, tid");
     choice_.declare(flags);
-    declare_kwork_bpf(flags);
+    live_.declare(flags);
     request_.declare(flags);
   }
   [[nodiscard]] bool paged() const override { return true; }
 
   Result<int> run(Env& env, const Arguments& arguments) override {
-    TRY(no_arguments(arguments));
+    TRY(live_.check(arguments));
     std::vector<ShareSortKey> sort = TRY(parse_share_sort(sort_));
     WorkOptions options = TRY(choice_.options(WorkView::kShares, request_));
+    if (live_.use_bpf)
+      return live_.measure(request_, choice_, options, arguments.words, env,
+                           [&](const WorkAnalysis& measured) {
+                             write_work_shares(env.out, work_shares(measured, sort));
+                           });
     FileWalk walk = TRY(request_.input.open_walk(env));
     bool has_switches = false;
     for (const EventDesc& event : walk.events().all())
@@ -48,6 +52,7 @@ class KworkTop final : public Command {
  private:
   KworkRequest request_;
   KworkChoice choice_;
+  KworkLive live_;
   std::string sort_ = "rate, runtime";
 };
 

@@ -38,7 +38,7 @@ void WorkAnalysis::take_phase(WorkPhase phase, uint64_t id, std::string_view sub
   WorkKey key{work_tracepoints()[item.kind].work_class, item.cpu, id};
   Work& work = table_.find_or_add(key);
   // The first sample of a work may be one that does not say what it is called.
-  if (!work.has_name) names_.name(work, item, feed, subject);
+  if (!work.has_name) names_->name(work, item, feed, subject);
   if (!counts(work, item.time)) return;
   switch (phase) {
     case WorkPhase::kRaise:
@@ -68,14 +68,22 @@ void WorkAnalysis::exit(Work& work, const TracepointItem& item) {
   if (on_span_) on_span_(work, span);
 }
 
-bool WorkAnalysis::counts(const Work& work, uint64_t time) {
+void WorkAnalysis::add_sum(Work work) {
+  if (is_wanted(work)) table_.find_or_add(work.key) = std::move(work);
+}
+
+bool WorkAnalysis::is_wanted(const Work& work) const {
   const WorkOptions& only = options_;
   if (!only.cpus.empty() && std::ranges::find(only.cpus, work.key.cpu) == only.cpus.end())
     return false;
+  return only.name.empty() || only.view == WorkView::kShares || !work.has_name ||
+         work.name == only.name;
+}
+
+bool WorkAnalysis::counts(const Work& work, uint64_t time) {
+  const WorkOptions& only = options_;
   if (time < only.from_ns || (only.to_ns != 0 && time > only.to_ns)) return false;
-  bool is_name_wanted = only.name.empty() || options_.view == WorkView::kShares || !work.has_name ||
-                        work.name == only.name;
-  if (!is_name_wanted) return false;
+  if (!is_wanted(work)) return false;
   if (first_ns_ == 0 || time < first_ns_) first_ns_ = time;
   last_ns_ = std::max(last_ns_, time);
   return true;

@@ -38,11 +38,21 @@ class WorkAnalysis {
   using OnBegin = std::function<void(const TracepointItem&)>;
 
   WorkAnalysis(WorkOptions options, WorkNames& names)
-      : options_(std::move(options)), names_(names) {}
+      : options_(std::move(options)), names_(&names) {}
+  /// Of what somebody else added up: take() must not be called.
+  explicit WorkAnalysis(WorkOptions options) : options_(std::move(options)) {}
   void on_span(OnSpan call) { on_span_ = std::move(call); }
   void on_begin(OnBegin call) { on_begin_ = std::move(call); }
 
   void take(const TracepointItem& item, const TracepointFeed& feed);
+  /// Adds a piece of work with its sums, unless the options leave it out: by CPU and name. Once
+  /// per key.
+  void add_sum(Work work);
+  /// The time that the sums are of.
+  void set_span(uint64_t first_ns, uint64_t last_ns) {
+    first_ns_ = first_ns;
+    last_ns_ = last_ns;
+  }
 
   [[nodiscard]] const WorkOptions& options() const { return options_; }
   [[nodiscard]] const WorkTable& table() const { return table_; }
@@ -56,9 +66,10 @@ class WorkAnalysis {
   void enter(Work& work, const TracepointItem& item);
   void exit(Work& work, const TracepointItem& item);
   bool counts(const Work& work, uint64_t time);
+  [[nodiscard]] bool is_wanted(const Work& work) const;
 
   WorkOptions options_;
-  WorkNames& names_;
+  WorkNames* names_ = nullptr;
   WorkTable table_;
   OnSpan on_span_;
   OnBegin on_begin_;

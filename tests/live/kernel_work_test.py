@@ -34,6 +34,38 @@ class KernelWorkTest(unittest.TestCase):
         self.assertRegex(text, r"%Cpu\(s\): +\d+\.\d\d% id")
         self.assertRegex(text, r" \d+ +\d+\.\d\d +\d+\.\d{3} ms  (ls|sort|sh|tail)\n")
 
+    ITEMS = 7
+    # Each time it is read every CPU runs a work item of that function, once (mm/vmstat.c).
+    COUNTED = ["taskset", "-c", "0", "sh", "-c", "for i in 1 2 3 4 5 6 7; do cat /proc/sys/vm/stat_refresh; done"]
+
+    def counts(self, table):
+        """By CPU, of the rows of a table."""
+        counts = {}
+        for cpu, count in re.findall(r"\(w\)refresh_vm_stats +\| (\d+) \| +[\d.]+ ms \| +(\d+) \|", table):
+            counts[int(cpu)] = counts.get(int(cpu), 0) + int(count)
+        return counts
+
+    def test_measured_in_the_kernel(self):
+        cpus = os.sched_getaffinity(0)
+        if 0 not in cpus: self.skipTest("CPU 0 is not ours to run on")
+        choice = ("-k", "workqueue", "-n", "refresh_vm_stats")
+        measured = self.counts(self.run_in("kwork", *choice[:2], "report", "-b", *choice[2:], "--", *self.COUNTED))
+        self.run_in("kwork", *choice[:2], "record", "-m", "4096", "-o", "perf.data", "--", *self.COUNTED)
+        recorded = self.counts(self.run_in("kwork", "report", *choice[2:]))
+        self.assertEqual(set(measured.values()), {self.ITEMS}, measured)
+        self.assertEqual(measured, recorded)
+        # What is queued by a CPU for itself: those that it queues for others begin elsewhere.
+        waited = self.run_in("kwork", *choice[:2], "latency", "-b", *choice[2:], "--", *self.COUNTED)
+        self.assertEqual(self.counts(waited), {0: self.ITEMS}, waited)
+        text = self.run_in("kwork", "report", "-b", "-S", "--", *LOAD)
+        self.assertRegex(text, r"\(s\)(TIMER|RCU|SCHED|BLOCK):\d +\| \d{4} \| +\d+\.\d{3} ms")
+        self.assertGreater(float(re.search(r"Total time span \(msec\) : +([\d.]+)", text)[1]), 160)
+
+    def test_whom_the_time_went_to_now(self):
+        text = self.run_in("kwork", "top", "-b", "--", *LOAD)
+        self.assertRegex(text, r"%Cpu\(s\): +\d+\.\d\d% id")
+        self.assertRegex(text, r" \d+ +\d+\.\d\d +\d+\.\d{3} ms  (ls|sort|sh|tail)\n")
+
     def test_charts(self):
         self.run_in("timechart", "record", "-o", "perf.data", *LOAD)
         self.run_in("timechart", "-n", "1000")

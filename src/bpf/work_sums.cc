@@ -1,0 +1,96 @@
+#include "bpf/work_sums.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <linux/bpf.h>
+
+#include <cstring>
+
+#include "bpf/bpf_log.h"
+#include "bpf/programs/work_sums.h"
+#include "bpf/skeletons/work_sums.skel.h"
+
+namespace sonde {
+
+struct WorkSums::State {
+  explicit State(work_sums* opened) : skeleton(opened) {}
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State() { work_sums__destroy(skeleton); }
+  work_sums* skeleton;
+};
+
+WorkSums::WorkSums(std::unique_ptr<State> state) : state_(std::move(state)) {}
+WorkSums::WorkSums(WorkSums&&) noexcept = default;
+WorkSums& WorkSums::operator=(WorkSums&&) noexcept = default;
+WorkSums::~WorkSums() = default;
+
+namespace {
+
+/// Only what is asked for costs something.
+void choose_programs(work_sums& skeleton, const WorkSums::Options& options) {
+  skeleton.rodata->delays = options.delays;
+  skeleton.rodata->by_task = options.by_task;
+  bool spans = !options.delays;
+  auto& programs = skeleton.progs;
+  auto load = [](bpf_program* program, bool is_wanted) {
+    bpf_program__set_autoload(program, is_wanted);
+  };
+  load(programs.on_irq, options.irq && spans);
+  load(programs.after_irq, options.irq && spans);
+  load(programs.on_raise, options.softirq && options.delays);
+  load(programs.on_softirq, options.softirq);
+  load(programs.after_softirq, options.softirq && spans);
+  load(programs.on_activation, options.workqueue && options.delays);
+  load(programs.on_work, options.workqueue);
+  load(programs.after_work, options.workqueue && spans);
+  load(programs.on_switch, options.sched && spans);
+}
+
+}  // namespace
+
+Result<WorkSums> WorkSums::open(const Options& options) {
+  static_assert(static_cast<int>(Class::kSched) == WORK_SCHED);
+  constexpr std::string_view kWorkMeasurer = "the BPF program that measures the kernel's work";
+  BpfLog log;
+  auto state = std::make_unique<State>(work_sums__open());
+  work_sums* skeleton = state->skeleton;
+  if (skeleton == nullptr) return bpf_refused(log, "open", kWorkMeasurer);
+  choose_programs(*skeleton, options);
+  if (work_sums__load(skeleton) != 0) return bpf_refused(log, "load", kWorkMeasurer);
+  if (work_sums__attach(skeleton) != 0) return bpf_refused(log, "attach", kWorkMeasurer);
+  return WorkSums(std::move(state));
+}
+
+void WorkSums::set_enabled(bool enabled) {
+  __atomic_store_n(&state_->skeleton->bss->enabled, static_cast<uint8_t>(enabled),
+                   __ATOMIC_RELEASE);
+}
+
+std::vector<WorkSums::Row> WorkSums::rows() const {
+  std::vector<Row> rows;
+  int sums = bpf_map__fd(state_->skeleton->maps.sums);
+  work_sum_key key{};
+  for (const void* before = nullptr; bpf_map_get_next_key(sums, before, &key) == 0; before = &key) {
+    work_sum sum{};
+    if (bpf_map_lookup_elem(sums, &key, &sum) != 0) continue;
+    Row& row = rows.emplace_back();
+    row.work_class = static_cast<Class>(key.work_class);
+    row.cpu = key.cpu;
+    row.id = key.id;
+    row.count = sum.count;
+    row.total_ns = sum.total_ns;
+    row.longest_ns = sum.longest_ns;
+    row.longest_start_ns = sum.longest_start_ns;
+    row.longest_end_ns = sum.longest_end_ns;
+    row.name.assign(sum.name, ::strnlen(sum.name, sizeof sum.name));
+    row.function = sum.function;
+  }
+  return rows;
+}
+
+uint64_t WorkSums::lost() const {
+  return __atomic_load_n(&state_->skeleton->bss->lost, __ATOMIC_RELAXED);
+}
+
+}  // namespace sonde

@@ -1,0 +1,58 @@
+// WorkSums: what the kernel's own work takes, added up by BPF programs while it happens:
+// interrupts, softirqs, work items and tasks, by CPU.
+//
+//   WorkSums sums = TRY(WorkSums::open({.irq = true, .softirq = true}));
+//   sums.set_enabled(true);   …   sums.set_enabled(false);
+//   for (const WorkSums::Row& row : sums.rows()) …
+//
+// Work that had begun before, or goes on at the end, is not counted. The programs are attached as
+// long as the object lives.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+
+namespace sonde {
+
+class WorkSums {
+ public:
+  struct Options {
+    bool irq = false, softirq = false, workqueue = false, sched = false;
+    /// Times from raise to entry, of softirqs and work items; else from entry to exit.
+    bool delays = false;
+    bool by_task = false;  // interrupts and softirqs under the id of the task that they interrupt
+  };
+  enum class Class : uint8_t { kIrq, kSoftirq, kWorkqueue, kSched };
+  struct Row {
+    Class work_class = Class::kIrq;
+    uint32_t cpu = 0;
+    uint64_t id = 0;  // number of the interrupt or softirq, address of the work_struct, tid
+    uint64_t count = 0, total_ns = 0;
+    uint64_t longest_ns = 0, longest_start_ns = 0, longest_end_ns = 0;  // CLOCK_MONOTONIC
+    std::string name;       // of an interrupt's handler, or a task
+    uint64_t function = 0;  // of a work item: its address
+  };
+
+  /// Errors say what the kernel refused, and its verifier's last words.
+  static Result<WorkSums> open(const Options& options);
+  WorkSums(WorkSums&&) noexcept;
+  WorkSums& operator=(WorkSums&&) noexcept;
+  ~WorkSums();
+
+  void set_enabled(bool enabled);
+  /// Each once, in no order.
+  [[nodiscard]] std::vector<Row> rows() const;
+  /// Spans of time that there was no room for.
+  [[nodiscard]] uint64_t lost() const;
+
+ private:
+  struct State;
+  explicit WorkSums(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace sonde
