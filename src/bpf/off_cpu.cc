@@ -51,6 +51,11 @@ struct OffCpu::Programs {
     wait.state = state_from(key.state);
     wait.kernel_stack = stack(key.kernel_stack);
     wait.user_stack = stack(key.user_stack);
+    if (key.waker_comm[0] != '\0')
+      wait.waker =
+          Waker{key.waker_pid, key.waker_tid,
+                std::string(key.waker_comm, ::strnlen(key.waker_comm, sizeof key.waker_comm)),
+                stack(key.waker_kernel_stack), stack(key.waker_user_stack)};
     return wait;
   }
   [[nodiscard]] Wait wait_of(const off_cpu_wait& from) const {
@@ -81,6 +86,7 @@ Result<OffCpu> OffCpu::open(const Options& options) {
   skeleton->rodata->inherit = options.inherit;
   skeleton->rodata->enable_on_exec = options.enable_on_exec;
   skeleton->rodata->long_ns = options.long_ns;
+  skeleton->rodata->with_wakers = options.with_wakers;
   if (off_cpu__load(skeleton) != 0) return bpf_refused(log, "load", kWaitMeasurer);
   for (uint32_t tid : options.tids) {
     uint8_t yes = 1;

@@ -14,7 +14,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/error.h"
@@ -29,8 +31,15 @@ class OffCpu {
     bool inherit = true;
     bool enable_on_exec = false;  // measuring begins when one of them executes a program
     uint64_t long_ns = 0;         // waits of this length and more come one by one
+    bool with_wakers = false;     // Wait::waker, too
   };
   enum class State : uint8_t { kSleeps, kBlocked, kWaitsForIo };
+  /// Who was running when a wait ended: an interrupt that ended it shows in the stack.
+  struct Waker {
+    uint32_t pid = 0, tid = 0;
+    std::string comm;
+    std::vector<uint64_t> kernel_stack, user_stack;  // innermost first; from the tracing on
+  };
   struct Wait {
     uint32_t pid = 0, tid = 0;
     State state = State::kSleeps;
@@ -39,6 +48,7 @@ class OffCpu {
     uint64_t runnable_ns = 0;  // of that: it had been woken and waited for a CPU
     uint64_t end_ns = 0;       // CLOCK_MONOTONIC; 0 where several were added up
     std::vector<uint64_t> kernel_stack, user_stack;  // innermost first; from the tracing on
+    std::optional<Waker> waker;  // nothing where nobody asked, or where it goes on
   };
   /// What there was no room for.
   struct Lost {

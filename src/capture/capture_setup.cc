@@ -148,6 +148,7 @@ Result<Capture> set_up_capture(const RecordOptions& options, bool pipe_output, E
   EventList list = options.events;
   if (list.empty()) list.append({default_event(env.sys)});
   if (options.off_cpu.enabled) list.append({off_cpu_event()});
+  if (options.off_cpu.enabled && options.off_cpu.wakers) list.append({waker_event()});
   if (options.futex.enabled) list.append({futex_event()});
   TRY(check_terms(list, options, env));
   SamplingOptions sampling = options.sampling;

@@ -59,7 +59,9 @@ class Configurator {
     apply_terms(event);
     if (options_.period_in_sample) set_bit(attr, abi::kSamplePeriod, *options_.period_in_sample);
     if (event.is_dummy()) set_bit(attr, abi::kSampleBranchStack, false);
-    if (is_off_cpu_event(event.parsed) || is_futex_event(event.parsed)) set_off_cpu_contents(attr);
+    if (is_off_cpu_event(event.parsed) || is_waker_event(event.parsed) ||
+        is_futex_event(event.parsed))
+      set_off_cpu_contents(attr);
   }
 
  private:

@@ -11,6 +11,12 @@ ParsedEvent off_cpu_event() {
   return event;
 }
 
+ParsedEvent waker_event() {
+  ParsedEvent event = off_cpu_event();
+  event.name = kWakerEventName;
+  return event;
+}
+
 void set_off_cpu_contents(abi::EventAttr& attr) {
   attr.freq = 0;
   attr.sample_period = 1;

@@ -9,11 +9,17 @@
 namespace sonde {
 
 [[nodiscard]] ParsedEvent off_cpu_event();
+/// Of --off-cpu-waker: who ended the waits (perfdata/off_cpu_sample.h).
+[[nodiscard]] ParsedEvent waker_event();
 [[nodiscard]] inline bool is_off_cpu_event(const ParsedEvent& event) {
   return is_off_cpu_event(event.attr, event.name);
 }
 
-/// What its samples hold, whatever those of other events do.
+[[nodiscard]] inline bool is_waker_event(const ParsedEvent& event) {
+  return is_waker_event(event.attr, event.name);
+}
+
+/// What their samples hold, whatever those of other events do.
 void set_off_cpu_contents(abi::EventAttr& attr);
 
 }  // namespace sonde

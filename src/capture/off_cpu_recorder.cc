@@ -45,12 +45,15 @@ OffCpuState state_of(OffCpu::State state) {
 }  // namespace
 
 OffCpuRecorder::OffCpuRecorder(OffCpu waits, const CaptureEvent& event,
-                               const RecordOptions& options)
+                               const CaptureEvent* waker_event, const RecordOptions& options)
     : waits_(std::move(waits)),
       event_(event),
+      waker_event_(waker_event),
       kernel_chains_(!options.sampling.all_user && !options.sampling.user_callchains),
       user_chains_(!options.sampling.all_kernel && !options.sampling.kernel_callchains) {
-  std::tie(schedule_begin_, schedule_end_) = kernel_function("__schedule");
+  std::tie(schedule_.begin, schedule_.end) = kernel_function("__schedule");
+  if (waker_event_ != nullptr)
+    std::tie(wake_up_.begin, wake_up_.end) = kernel_function("try_to_wake_up");
 }
 
 Result<OffCpuRecorder> OffCpuRecorder::open(const Capture& capture, const RecordOptions& options) {
@@ -63,21 +66,25 @@ Result<OffCpuRecorder> OffCpuRecorder::open(const Capture& capture, const Record
   if (!wanted.all_tasks)
     for (const ThreadEntry& thread : capture.target.threads)
       wanted.tids.push_back(static_cast<uint32_t>(thread.tid));
-  auto event = std::ranges::find_if(capture.events, [](const CaptureEvent& candidate) {
-    return is_off_cpu_event(candidate.parsed);
-  });
-  return OffCpuRecorder(TRY(OffCpu::open(wanted)), *event, options);
+  wanted.with_wakers = options.off_cpu.wakers;
+  const CaptureEvent *event = nullptr, *waker_event = nullptr;
+  for (const CaptureEvent& candidate : capture.events) {
+    if (is_off_cpu_event(candidate.parsed)) event = &candidate;
+    if (is_waker_event(candidate.parsed)) waker_event = &candidate;
+  }
+  return OffCpuRecorder(TRY(OffCpu::open(wanted)), *event, waker_event, options);
 }
 
-void OffCpuRecorder::write(const OffCpu::Wait& wait, uint64_t now_ns, ByteBuilder& out) {
-  std::span<const uint64_t> kernel = wait.kernel_stack;
-  // In front stands the measuring itself.
-  auto entry = std::ranges::find_if(kernel, [this](uint64_t address) {
-    return address >= schedule_begin_ && address < schedule_end_;
+std::span<const uint64_t> OffCpuRecorder::from(Function function,
+                                               std::span<const uint64_t> kernel) {
+  auto entry = std::ranges::find_if(kernel, [function](uint64_t address) {
+    return address >= function.begin && address < function.end;
   });
-  if (entry != kernel.end()) kernel = {entry, kernel.end()};
-  ByteBuilder chain;
-  Sample sample;
+  return entry == kernel.end() ? kernel : std::span(entry, kernel.end());
+}
+
+void OffCpuRecorder::add_stacks(std::span<const uint64_t> kernel, std::span<const uint64_t> user,
+                                Sample& sample, ByteBuilder& chain) const {
   auto add = [&](std::span<const uint64_t> addresses, uint64_t marker, uint16_t mode) {
     if (addresses.empty()) return;
     if (chain.size() == 0) {
@@ -89,8 +96,14 @@ void OffCpuRecorder::write(const OffCpu::Wait& wait, uint64_t now_ns, ByteBuilde
   };
   sample.misc = abi::kMiscUser;
   if (kernel_chains_) add(kernel, abi::kContextKernel, abi::kMiscKernel);
-  if (user_chains_) add(wait.user_stack, abi::kContextUser, abi::kMiscUser);
+  if (user_chains_) add(user, abi::kContextUser, abi::kMiscUser);
   sample.callchain = WordView(chain.view(), kHostOrder);
+}
+
+void OffCpuRecorder::write(const OffCpu::Wait& wait, uint64_t now_ns, ByteBuilder& out) {
+  ByteBuilder chain;
+  Sample sample;
+  add_stacks(from(schedule_, wait.kernel_stack), wait.user_stack, sample, chain);
   sample.id.pid = wait.pid;
   sample.id.tid = wait.tid;
   sample.id.time = wait.end_ns != 0 ? wait.end_ns : now_ns;
@@ -103,8 +116,29 @@ void OffCpuRecorder::write(const OffCpu::Wait& wait, uint64_t now_ns, ByteBuilde
     encode_sample(sample, event_.attr(), out);
   };
   uint64_t runnable_ns = std::min(wait.runnable_ns, wait.total_ns);
-  put(wait.total_ns - runnable_ns, {state_of(wait.state), wait.count});
+  uint64_t waited_ns = wait.total_ns - runnable_ns;
+  bool has_waker = wait.waker && waker_event_ != nullptr;
+  put(waited_ns, {state_of(wait.state), wait.count, has_waker ? ++wakers_ : 0});
+  if (has_waker) write_waker(*wait.waker, {wait.tid, wakers_}, sample.id.time, waited_ns, out);
   if (runnable_ns > 0) put(runnable_ns, {OffCpuState::kRunnable, 0});
+}
+
+void OffCpuRecorder::write_waker(const OffCpu::Waker& waker, const WakerNote& note,
+                                 uint64_t time_ns, uint64_t ns, ByteBuilder& out) {
+  ByteBuilder chain, raw;
+  Sample sample;
+  add_stacks(from(wake_up_, waker.kernel_stack), waker.user_stack, sample, chain);
+  sample.id.pid = waker.pid;
+  sample.id.tid = waker.tid;
+  sample.id.time = time_ns;
+  if (!waker_event_->opened.empty()) sample.id.id = waker_event_->opened.front().id;
+  if (waker.tid != 0 && named_.emplace(waker.tid, waker.comm).second)
+    encode(CommRecord{waker.pid, waker.tid, waker.comm, false},
+           {.attr = &waker_event_->attr(), .id = sample.id}, out);
+  encode(note, raw);
+  sample.raw = raw.view();
+  sample.period = ns;
+  encode_sample(sample, waker_event_->attr(), out);
 }
 
 void OffCpuRecorder::write_long(ByteBuilder& out) {

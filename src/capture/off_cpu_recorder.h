@@ -6,14 +6,22 @@
 //   PERIOD          ns off the CPU
 //   RAW             perfdata/off_cpu_sample.h
 //
+// and, where they are asked for, samples of who ended them (offcpu-waker), with the names of those
+// as COMM records in front: they may be of processes that are not recorded.
+//
 // Times are those of CLOCK_MONOTONIC, which the recording must use.
 #pragma once
 
 #include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <utility>
 
 #include "base/env.h"
 #include "bpf/off_cpu.h"
 #include "capture/capture_setup.h"
+#include "perfdata/off_cpu_sample.h"
 
 namespace sonde {
 
@@ -32,13 +40,28 @@ class OffCpuRecorder {
   void say_lost(const RecordOptions& options, Env& env) const;
 
  private:
-  OffCpuRecorder(OffCpu waits, const CaptureEvent& event, const RecordOptions& options);
+  OffCpuRecorder(OffCpu waits, const CaptureEvent& event, const CaptureEvent* waker_event,
+                 const RecordOptions& options);
   void write(const OffCpu::Wait& wait, uint64_t now_ns, ByteBuilder& out);
+  void write_waker(const OffCpu::Waker& waker, const WakerNote& note, uint64_t time_ns, uint64_t ns,
+                   ByteBuilder& out);
+  /// What stands in front of a kernel stack is the measuring itself.
+  struct Function {
+    uint64_t begin = 0, end = 0;
+  };
+  [[nodiscard]] static std::span<const uint64_t> from(Function entry,
+                                                      std::span<const uint64_t> kernel);
+  /// Sets where the sample is, too.
+  void add_stacks(std::span<const uint64_t> kernel, std::span<const uint64_t> user, Sample& sample,
+                  ByteBuilder& chain) const;
 
   OffCpu waits_;
   const CaptureEvent& event_;
+  const CaptureEvent* waker_event_;  // null: not asked for
   bool kernel_chains_, user_chains_;
-  uint64_t schedule_begin_ = 0, schedule_end_ = 0;  // the function __schedule
+  Function schedule_, wake_up_;
+  uint64_t wakers_ = 0;
+  std::set<std::pair<uint32_t, std::string>> named_;  // threads that have a COMM record
 };
 
 }  // namespace sonde

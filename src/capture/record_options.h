@@ -138,6 +138,7 @@ struct ControlOptions {
 struct OffCpuOptions {
   bool enabled = false;
   uint64_t long_ms = 500;  // --off-cpu-thresh: waits from here on have a sample of their own
+  bool wakers = false;     // --off-cpu-waker: who ended them, too
 };
 
 /// --futex

@@ -140,6 +140,12 @@ void RecordFlags::declare_run(FlagTable& flags) {
                options_.off_cpu.long_ms = TRY(detail::number_from<uint64_t>(ms));
                return {};
              });
+  flags.act(0, "off-cpu-waker",
+            "with --off-cpu: also record who ended the waits, and where that was",
+            [this]() -> Result<> {
+              options_.off_cpu.enabled = options_.off_cpu.wakers = true;
+              return {};
+            });
   flags
       .call(0, "futex", "sums",
             "also add up where threads sleep in futex(2), for `lock contention`; with a value: how "

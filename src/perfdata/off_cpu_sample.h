@@ -2,10 +2,17 @@
 // and the period says for how many ns. perf's recordings have the event too. Sonde's samples say
 // more in their raw data:
 //
-//   u32 state │ u64 number of waits that the sample stands for
+//   u32 state │ u64 number of waits that the sample stands for [ │ u64 number of the waker's sample
+//   ]
 //
 // A wait that lasted on after the thread was woken, as it had no CPU yet, has a second sample for
 // that part: state runnable, number 0.
+//
+// With --off-cpu-waker there is another event, offcpu-waker: a sample for each of offcpu-time that
+// knows who ended its waits. It is of the waker: its thread, its call chain when it woke the other,
+// and as the period the ns that the other had waited. Raw data:
+//
+//   u32 thread that waited │ u64 number, by which the sample of the wait names this one; from 1 on
 #pragma once
 
 #include <optional>
@@ -17,12 +24,19 @@
 namespace sonde {
 
 inline constexpr std::string_view kOffCpuEventName = "offcpu-time";
+inline constexpr std::string_view kWakerEventName = "offcpu-waker";
 
 enum class OffCpuState : uint32_t { kSleeps = 0, kBlocked = 1, kWaitsForIo = 2, kRunnable = 3 };
 
 struct OffCpuNote {
   OffCpuState state = OffCpuState::kSleeps;
   uint64_t count = 1;
+  uint64_t waker = 0;  // number of its sample; 0: there is none
+};
+
+struct WakerNote {
+  uint32_t tid = 0;  // of who waited
+  uint64_t number = 0;
 };
 
 [[nodiscard]] inline bool is_off_cpu_event(const abi::EventAttr& attr, std::string_view name) {
@@ -30,9 +44,20 @@ struct OffCpuNote {
          attr.config == abi::kSwBpfOutput;
 }
 
+[[nodiscard]] inline bool is_waker_event(const abi::EventAttr& attr, std::string_view name) {
+  return name == kWakerEventName && attr.type == abi::kTypeSoftware &&
+         attr.config == abi::kSwBpfOutput;
+}
+
 inline void encode(const OffCpuNote& note, ByteBuilder& raw) {
   raw.u32(static_cast<uint32_t>(note.state));
   raw.u64(note.count);
+  if (note.waker != 0) raw.u64(note.waker);
+}
+
+inline void encode(const WakerNote& note, ByteBuilder& raw) {
+  raw.u32(note.tid);
+  raw.u64(note.number);
 }
 
 /// Nothing where the data is another's.
@@ -41,9 +66,19 @@ inline void encode(const OffCpuNote& note, ByteBuilder& raw) {
   OffCpuNote note;
   uint32_t state = in.u32();
   note.count = in.u64();
+  if (in.left() > 0) note.waker = in.u64();
   if (!in.ok() || in.left() != 0 || state > static_cast<uint32_t>(OffCpuState::kRunnable))
     return std::nullopt;
   note.state = static_cast<OffCpuState>(state);
+  return note;
+}
+
+[[nodiscard]] inline std::optional<WakerNote> decode_waker_note(Bytes raw, ByteOrder order) {
+  ByteCursor in(raw, order);
+  WakerNote note;
+  note.tid = in.u32();
+  note.number = in.u64();
+  if (!in.ok() || in.left() != 0) return std::nullopt;
   return note;
 }
 

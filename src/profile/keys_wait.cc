@@ -1,4 +1,5 @@
-// The sort key of waits: what a thread waited for (record --off-cpu).
+// The sort keys of waits: what a thread waited for (record --off-cpu), and who ended that (record
+// --off-cpu-waker).
 #include "profile/key_tools.h"
 #include "profile/wait_reason.h"
 
@@ -31,7 +32,34 @@ class WaitKey final : public KeyOfInput {
   WaitReasons reasons_;
 };
 
+class WakerKey final : public KeyOfInput {
+ public:
+  WakerKey(const ProfileInput& input, const KeySettings& settings) : KeyOfInput(input, settings) {}
+
+  uint64_t of_row(RowReader& row) override {
+    std::string_view waker = input_.details.waker_of(row.details());
+    return input_.strings.intern(waker.empty() ? kNobody : waker).value;
+  }
+  [[nodiscard]] int collate(uint64_t a, uint64_t b) const override {
+    return a == b ? 0 : name_of(a).compare(name_of(b));
+  }
+  void text(uint64_t value, std::string& out) const override { out += name_of(value); }
+  [[nodiscard]] size_t width(uint64_t value, uint32_t /*first_sample*/) const override {
+    return name_of(value).size();
+  }
+
+ private:
+  static constexpr std::string_view kNobody = "-";
+  [[nodiscard]] std::string_view name_of(uint64_t value) const {
+    return input_.strings.view(StringId(size_t{value}));
+  }
+};
+
 }  // namespace
+
+MadeKey make_waker_key(const ProfileInput& input, const KeySettings& settings) {
+  return make_key<WakerKey>(input, settings, "waker", "Woken by");
+}
 
 MadeKey make_wait_key(const ProfileInput& input, const KeySettings& settings) {
   return make_key<WaitKey>(input, settings, "wait", "Waits for");

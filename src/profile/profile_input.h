@@ -61,6 +61,8 @@ class SampleDetails {
   [[nodiscard]] virtual const Mapping* mapping_at(size_t /*sample*/, uint64_t /*address*/) const {
     return nullptr;
   }
+  /// The name of who ended a wait off the CPU; empty where nobody is known.
+  [[nodiscard]] virtual std::string_view waker_of(const Sample& /*wait*/) const { return {}; }
   /// Bytes of a DSO's mapping at an address; 0 where nothing is mapped.
   [[nodiscard]] virtual uint64_t mapped_size(size_t sample) const = 0;
 };

@@ -45,6 +45,12 @@ std::string SessionInput::srcfile(DsoId dso, uint64_t address) const {
   return session_.symbolizer().srcfile(dso, address);
 }
 
+std::string_view SessionInput::waker_of(const Sample& wait) const {
+  std::call_once(wakers_made_, [this] { wakers_.emplace(session_); });
+  auto waker = wakers_->of(wait);
+  return waker ? wakers_->name(*waker) : std::string_view();
+}
+
 bool SessionInput::decode(size_t sample, Sample& out) const {
   return session_.decode(sample, out);
 }

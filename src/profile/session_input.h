@@ -1,9 +1,13 @@
 // A replayed session as the input of profiles.
 #pragma once
 
+#include <mutex>
+#include <optional>
+
 #include <tsl/robin_map.h>
 
 #include "profile/profile_input.h"
+#include "profile/wakers.h"
 #include "replay/session.h"
 
 namespace sonde {
@@ -32,10 +36,13 @@ class SessionInput final : public SymbolNames, public SampleDetails {
   [[nodiscard]] std::string_view cgroup_path(uint64_t id) const override;
   [[nodiscard]] Machine::Namespace cgroup_namespace(size_t sample) const override;
   [[nodiscard]] const Mapping* mapping_at(size_t sample, uint64_t address) const override;
+  [[nodiscard]] std::string_view waker_of(const Sample& wait) const override;
   [[nodiscard]] uint64_t mapped_size(size_t sample) const override;
 
  private:
   const Session& session_;
+  mutable std::once_flag wakers_made_;
+  mutable std::optional<Wakers> wakers_;              // when first asked for
   tsl::robin_map<uint32_t, uint64_t> module_starts_;  // by DsoId
 };
 

@@ -53,5 +53,23 @@ TEST(OffCpuNote, ComesBackInBothByteOrders) {
   }
 }
 
+TEST(OffCpuNote, NamesItsWaker) {
+  for (ByteOrder order : {ByteOrder::kLittle, ByteOrder::kBig}) {
+    ByteBuilder raw(order), other(order);
+    encode(OffCpuNote{OffCpuState::kBlocked, 2, 77}, raw);
+    EXPECT_EQ((raw.size() + 4) % 8, 0u);
+    auto note = decode_off_cpu_note(raw.view(), order);
+    ASSERT_TRUE(note);
+    EXPECT_EQ(note->waker, 77u);
+    EXPECT_FALSE(decode_off_cpu_note(raw.view().first(16), order));
+    encode(WakerNote{5, 77}, other);
+    auto waker = decode_waker_note(other.view(), order);
+    ASSERT_TRUE(waker);
+    EXPECT_EQ(waker->tid, 5u);
+    EXPECT_EQ(waker->number, 77u);
+    EXPECT_FALSE(decode_waker_note(raw.view(), order));
+  }
+}
+
 }  // namespace
 }  // namespace sonde

@@ -1,6 +1,7 @@
 #include "stacks/session_stacks.h"
 
 #include <algorithm>
+#include <deque>
 #include <numeric>
 
 #include <tsl/robin_set.h>
@@ -10,6 +11,7 @@
 #include "profile/call_trie.h"
 #include "profile/path_order.h"
 #include "profile/wait_reason.h"
+#include "profile/wakers.h"
 #include "stacks/alike_paths.h"
 #include "stacks/stack_tree_builder.h"
 
@@ -25,11 +27,17 @@ class Spellings {
   Spellings(const Session& session, const SessionStacksOptions& options, StackProfile& profile)
       : session_(session), options_(options), profile_(profile) {}
 
-  /// By FrameId. Spellings are numbered alphabetically.
-  std::vector<uint32_t> spell_all() {
+  /// By FrameId; behind those of the session come `marks`, which are no code. Spellings are
+  /// numbered alphabetically.
+  std::vector<uint32_t> spell_all(std::span<const StringId> marks) {
     const std::vector<Frame>& frames = session_.frames();
     std::vector<uint32_t> spelling_of(frames.size());
     for (size_t i = 0; i < frames.size(); ++i) spelling_of[i] = spelling_of_frame(frames[i]);
+    for (StringId mark : marks) {
+      spelling_of.push_back(static_cast<uint32_t>(spellings_.size()));
+      spellings_.push_back({StackFrameId(profile_.frames.size())});
+      profile_.frames.push_back({.name = mark, .kind = FrameKind::kWaker});
+    }
     std::vector<uint32_t> rank = sort_by_name();
     for (uint32_t& spelling : spelling_of) spelling = rank[spelling];
     return spelling_of;
@@ -168,7 +176,7 @@ class Spellings {
 class SessionStacks {
  public:
   SessionStacks(const Session& session, const SessionStacksOptions& options)
-      : session_(session), options_(options), samples_(session.samples()) {}
+      : session_(session), options_(options), samples_(session.samples()), wakers_(session) {}
 
   Result<StackProfile> build() && {
     TRY(make_columns());
@@ -254,6 +262,8 @@ class SessionStacks {
   uint32_t use_of(size_t sample) {
     uint32_t group = group_of(sample);
     ChainId chain = samples_.chain_of(sample);
+    if (options_.wait_reasons && wakers_.any() && is_wait(sample))
+      if (auto use = use_of_woken(group, sample)) return *use;
     if (!chain.valid()) return use_of_leaf(group, sample);
     uint32_t& first = use_of_chain_[chain.index()];
     if (first == kNone) return first = add_use(session_.chains()[chain], group);
@@ -262,6 +272,30 @@ class SessionStacks {
                                                       static_cast<uint32_t>(uses_.size()));
     if (is_new) add_use(session_.chains()[chain], group);
     return entry->second;
+  }
+  /// Of a wait whose waker is known: on top of its own stack a mark, and the waker's, upside down,
+  /// up to its name, as bcc's offwaketime has it. Nothing where there is none.
+  std::optional<uint32_t> use_of_woken(uint32_t group, size_t sample) {
+    Sample content;
+    session_.decode(sample, content);
+    auto waker = wakers_.of(content);
+    if (!waker) return std::nullopt;
+    std::span<const FrameId> own, others = wakers_.chain(*waker);
+    if (ChainId chain = samples_.chain_of(sample); chain.valid()) own = session_.chains()[chain];
+    std::vector<FrameId>& steps = woken_steps_.emplace_back();
+    steps.push_back(mark_frame(wakers_.name(*waker)));
+    steps.insert(steps.end(), others.rbegin(), others.rend());
+    steps.push_back(mark_frame("--"));
+    steps.insert(steps.end(), own.begin(), own.end());
+    return add_use(steps, group);
+  }
+  /// A frame behind those of the session.
+  FrameId mark_frame(std::string_view text) {
+    StringId name = profile_.strings->intern(text);
+    auto [entry, is_new] =
+        number_of_mark_.try_emplace(name.value, static_cast<uint32_t>(marks_.size()));
+    if (is_new) marks_.push_back(name);
+    return FrameId(session_.frames().size() + entry->second);
   }
   /// Of a sample without a call chain: the place itself.
   uint32_t use_of_leaf(uint32_t group, size_t sample) {
@@ -347,7 +381,7 @@ class SessionStacks {
   bool make_tree() {
     if (options_.task_root) sort_groups();
     Spellings spellings(session_, options_, profile_);
-    std::vector<uint32_t> spelling_of = spellings.spell_all();
+    std::vector<uint32_t> spelling_of = spellings.spell_all(marks_);
     uint64_t min_weight = weigh_uses();
     node_of_use_ = join_alike_paths(uses_, spelling_of);
     LargeVector<uint32_t> node_of_path = make_trie(uses_, spelling_of, min_weight);
@@ -522,6 +556,10 @@ class SessionStacks {
   std::vector<StringId> group_names_;
   tsl::robin_map<uint32_t, uint32_t> group_of_name_;
   WaitReasons wait_reasons_;
+  Wakers wakers_;
+  std::vector<StringId> marks_;
+  tsl::robin_map<uint32_t, uint32_t> number_of_mark_;
+  std::deque<std::vector<FrameId>> woken_steps_;  // of uses
   std::vector<StackFrameId> group_frames_;
   uint64_t last_group_key_ = UINT64_MAX;
   uint32_t last_group_ = 0;

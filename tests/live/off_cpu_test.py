@@ -124,9 +124,25 @@ class OffCpuTest(unittest.TestCase):
         (self.path / "plain.txt").write_text(plain)
         self.assertIn("--waits", self.run_in(SONDE, "fold", "--waits", "-i", "plain.txt", status=255).stderr)
 
+    def test_wakers(self):
+        self.record("--off-cpu-waker", "--off-cpu-thresh", "60000")
+        self.check(self.waits())
+        report = self.run_in(SONDE, "report", "--stdio", "-g", "none", "-F", "period,comm,wait,waker", "-t", ";").stdout
+        report = report.split("of event 'offcpu-time'")[1].split("of event '")[0]
+        rows = [[cell.strip() for cell in line.split(";")] for line in report.splitlines() if line and not line.startswith("#")]
+        wakers = {}
+        for period, comm, reason, waker in rows:
+            wakers[comm, reason, waker] = wakers.get((comm, reason, waker), 0) + int(period)
+        self.assertGreater(wakers.get(("x-reader", "data", "x-writer"), 0), 0.29e9, wakers)
+        self.assertGreater(wakers.get(("x-locker", "lock", "x-locker"), 0), 0.29e9, wakers)
+        self.assertGreater(wakers.get(("x-sleeper", "sleep", "interrupt"), 0), 0.25e9, wakers)
+        folded = self.run_in(SONDE, "fold", "-e", "offcpu-time", "--waits", "-i", "perf.data").stdout
+        woken = [line for line in folded.splitlines() if line.startswith("x-reader [data];") and ";--;" in line]
+        self.assertTrue(any(re.search(r";--;.*pipe_write.*;x-writer \d+$", line) for line in woken), folded)
+
     @unittest.skipUnless(shutil.which("perf"), "perf is not installed")
     def test_perf_reads_it(self):
-        self.record("--off-cpu", "-g")
+        self.record("--off-cpu-waker", "-g")
         text = self.run_in("perf", "report", "--stdio", "-i", "perf.data", "-s", "comm", "-g", "none").stdout
         self.assertRegex(text, r"of event 'offcpu-time'")
         self.assertIn("x-sleeper", text.split("offcpu-time")[1])

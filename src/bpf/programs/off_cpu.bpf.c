@@ -57,6 +57,7 @@ struct {
 
 // Settings, written before the programs are attached.
 const volatile __u8 has_prev_state = 0;
+const volatile __u8 with_wakers = 0;
 const volatile __u64 long_ns = 0;  // from here on waits are told by themselves
 
 // What there was no room for. In ns: lost_ns.
@@ -65,6 +66,23 @@ __u64 lost_waits = 0, lost_ns = 0, lost_stacks = 0;
 static void lose(__u64 ns) {
   __sync_fetch_and_add(&lost_waits, 1);
   __sync_fetch_and_add(&lost_ns, ns);
+}
+
+static void forget_waker(struct off_cpu_key* key) {
+  key->waker_pid = key->waker_tid = 0;
+  key->waker_kernel_stack = key->waker_user_stack = -1;
+  __builtin_memset(key->waker_comm, 0, sizeof(key->waker_comm));
+}
+
+/// Who runs now wakes it, or was interrupted by what does: its stack says so.
+static void note_waker(void* context, struct off_cpu_key* key) {
+  __u64 both = bpf_get_current_pid_tgid();
+  key->waker_pid = (__u32)(both >> 32);
+  key->waker_tid = (__u32)both;
+  key->waker_kernel_stack = (int)bpf_get_stackid(context, &stacks, FAST_STACK_CMP);
+  // The idle task has none of its own, and shows what it took over.
+  if (key->waker_tid != 0) key->waker_user_stack = (int)bpf_get_stackid(context, &stacks, FAST_STACK_CMP | USER_STACK);
+  bpf_get_current_comm(key->waker_comm, sizeof(key->waker_comm));
 }
 
 static void leaves(void* context, struct task_struct* task, __u32 state, __u64 now) {
@@ -82,6 +100,7 @@ static void leaves(void* context, struct task_struct* task, __u32 state, __u64 n
   wait->key.kernel_stack = (int)bpf_get_stackid(context, &stacks, FAST_STACK_CMP);
   wait->key.user_stack = (int)bpf_get_stackid(context, &stacks, FAST_STACK_CMP | USER_STACK);
   if (wait->key.kernel_stack < 0) __sync_fetch_and_add(&lost_stacks, 1);
+  forget_waker(&wait->key);
   wait->woken_ns = 0;
   wait->since_ns = now;
 }
@@ -139,7 +158,9 @@ int on_switch(__u64* context) {
 SEC("tp_btf/sched_waking")
 int on_waking(__u64* context) {
   struct off_cpu* wait = bpf_task_storage_get(&waits, (struct task_struct*)context[0], 0, 0);
-  if (wait && wait->since_ns != 0 && wait->woken_ns == 0) wait->woken_ns = bpf_ktime_get_ns();
+  if (!wait || wait->since_ns == 0 || wait->woken_ns != 0) return 0;
+  wait->woken_ns = bpf_ktime_get_ns();
+  if (with_wakers) note_waker(context, &wait->key);
   return 0;
 }
 

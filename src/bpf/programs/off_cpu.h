@@ -15,7 +15,11 @@ enum off_cpu_state {
 struct off_cpu_key {
   unsigned int pid, tid;
   int kernel_stack, user_stack;
-  unsigned int state, padding;
+  unsigned int state;
+  unsigned int waker_pid, waker_tid; /* who was running when it was woken; 0: nobody is told */
+  int waker_kernel_stack, waker_user_stack;
+  char waker_comm[16];
+  unsigned int padding;
 };
 
 struct off_cpu_sum {
