@@ -1,0 +1,38 @@
+// Times of calls added up by function: the table of `ftrace profile`.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tsl/robin_map.h>
+
+#include "base/error.h"
+#include "base/sink.h"
+
+namespace sonde {
+
+enum class CallSort : uint8_t { kTotal, kAverage, kLongest, kCount, kName };
+/// "total", "avg", "max", "count", "name"; kUsage for others.
+Result<CallSort> parse_call_sort(std::string_view word);
+
+class CallProfile {
+ public:
+  struct Row {
+    std::string name;
+    uint64_t count = 0, total_ns = 0, longest_ns = 0;
+  };
+
+  void add(std::string_view name, uint64_t duration_ns);
+  /// The largest first, names in their order; rows that are equal by name.
+  [[nodiscard]] std::vector<Row> sorted(CallSort sort) const;
+
+ private:
+  std::vector<Row> rows_;
+  tsl::robin_map<std::string, size_t> places_;
+};
+
+void write_call_profile(Sink& out, const std::vector<CallProfile::Row>& rows);
+
+}  // namespace sonde

@@ -1,0 +1,19 @@
+// Tracefs refuses to change a tracer, or to remove an instance, while somebody has its trace_pipe
+// open; a process that was killed closes that in its own time.
+#pragma once
+
+#include <time.h>
+
+#include <cerrno>
+
+namespace sonde {
+
+/// Calls `attempt` until it gives 0 or another errno than EBUSY, for half a minute at most.
+template <typename Attempt>
+void until_not_busy(const Attempt& attempt) {
+  constexpr int kAttempts = 600;
+  constexpr timespec kPause{0, 50'000'000};
+  for (int i = 0; i < kAttempts && attempt() == EBUSY; ++i) ::nanosleep(&kPause, nullptr);
+}
+
+}  // namespace sonde
