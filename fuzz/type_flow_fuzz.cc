@@ -1,5 +1,5 @@
-// Untrusted code and untrusted debug information together: what instructions touch is followed through
-// bytes that are no function, with variables of an object that is no program.
+// Untrusted code and untrusted debug information together: what instructions touch is followed
+// through bytes that are no function, with variables of an object that is no program.
 #include <elf.h>
 
 #include <cstdint>
