@@ -67,6 +67,13 @@ Value ValueMeeting::meet(const Value& a, const Value& b) {
   // A null pointer points to nothing else.
   if (b.kind == Kind::kConstant && b.offset == 0 && a.kind == Kind::kPointer) return a;
   if (a.kind == Kind::kConstant && a.offset == 0 && b.kind == Kind::kPointer) return b;
+  if ((a.kind == Kind::kConstant && b.kind == Kind::kConstant) ||
+      (a.kind == Kind::kPointer && b.kind == Kind::kConstant)) {
+    // Two places of one variable: code that goes through an array that has an address.
+    Value left = into_variable(a), right = into_variable(b);
+    return left.kind == Kind::kPointer && right.kind == Kind::kPointer ? meet(left, right)
+                                                                       : Value();
+  }
   if (a.kind != b.kind || a.type != b.type) return {};
   if (a.offset == b.offset || (a.kind == Kind::kPointer && is_same_array(a, b))) {
     Value met = a;
@@ -74,6 +81,27 @@ Value ValueMeeting::meet(const Value& a, const Value& b) {
     return met;
   }
   return {};
+}
+
+/// An address as a pointer into the variable that is there; other values stay.
+Value ValueMeeting::into_variable(const Value& address) {
+  if (address.kind != Value::Kind::kConstant) return address;
+  auto data = index_.static_at(static_cast<uint64_t>(address.offset));
+  if (!data) return {};
+  Value pointer{.kind = Value::Kind::kPointer,
+                .of_array = address.of_array,
+                .type = types_.plain(data->type),
+                .offset = static_cast<int64_t>(data->offset)};
+  constexpr int kMostDimensions = 8;
+  for (int i = 0; i < kMostDimensions; ++i) {
+    if (types_[pointer.type].kind != DataTypeKind::kArray) break;
+    pointer.type = types_.plain(types_.target_of(pointer.type));
+    uint64_t each = types_.size_of(pointer.type);
+    if (each == 0 || each > INT32_MAX) return {};
+    pointer.of_array = true;
+    pointer.offset %= static_cast<int64_t>(each);
+  }
+  return pointer;
 }
 
 /// A pointer that goes through an array inside a structure.

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "dwarf/data_types.h"
+#include "dwarf/data_index.h"
 
 namespace sonde::datatype {
 
@@ -58,13 +58,15 @@ class RegisterValues {
 /// What holds where two ways meet: what both say.
 class ValueMeeting {
  public:
-  explicit ValueMeeting(DataTypes& types) : types_(types) {}
+  explicit ValueMeeting(DataIndex& index) : index_(index), types_(index.types()) {}
   /// Whether `into` changed. Values only ever lose, so that repeating this ends.
   bool meet(RegisterValues& into, const RegisterValues& other);
 
  private:
   [[nodiscard]] Value meet(const Value& a, const Value& b);
+  [[nodiscard]] Value into_variable(const Value& address);
   [[nodiscard]] bool is_same_array(const Value& a, const Value& b);
+  DataIndex& index_;
   DataTypes& types_;
 };
 

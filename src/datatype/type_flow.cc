@@ -48,7 +48,7 @@ class Follower {
         convention_(decoder.convention()),
         types_(input.index->types()),
         places_(*input.index, input.variables),
-        meeting_(types_) {
+        meeting_(*input.index) {
     decode(decoder);
     find_blocks();
   }
