@@ -361,5 +361,39 @@ TEST(SortKeys, AreFoundByAnyBeginning) {
   EXPECT_EQ(find_sort_key(""), nullptr);
 }
 
+/// What function 'a' touches is a field of a page, what others touch is not known.
+class FakeTypes final : public DataTypeSource {
+ public:
+  DataPlace place_of(const Frame& frame) override {
+    ++asked;
+    if (frame.symbol_start != 0x100) return {.type = "(unknown)", .field = {}};
+    return {.type = "struct page", .field = "lru.next", .offset = 0x48, .type_size = 0x80};
+  }
+  int asked = 0;
+};
+
+std::vector<std::string> rows_by(std::string_view key, FakeTypes& types) {
+  Recorded recorded;
+  recorded.settings.data_types = &types;
+  recorded.key_names = {key};
+  for (std::string_view path : {"ma", "ma", "mb"}) recorded.add(path);
+  return lines(recorded, recorded.profile({}));
+}
+
+TEST(Profile, TypesOfDataAreAskedForOncePerPlace) {
+  FakeTypes types;
+  EXPECT_THAT(rows_by("type", types), ElementsAre("(unknown) 1 1", "struct page 2 2"));
+  EXPECT_EQ(types.asked, 2);
+}
+
+TEST(Profile, FieldsAndCacheLinesOfTypes) {
+  FakeTypes types;
+  EXPECT_THAT(rows_by("typeoff", types),
+              ElementsAre("(unknown) +0 (no field) 1 1", "struct page +0x48 (lru.next) 2 2"));
+  EXPECT_THAT(rows_by("typecln", types),
+              ElementsAre("(unknown) 1 1", "struct page: cache-line 1 2 2"));
+  EXPECT_THAT(rows_by("symoff", types), ElementsAre("[.] a+0x4 2 2", "[.] b+0x4 1 1"));
+}
+
 }  // namespace
 }  // namespace sonde
