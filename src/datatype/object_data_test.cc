@@ -15,6 +15,7 @@ namespace {
 
 using namespace shapes;
 
+using ::testing::AnyOf;
 using ::testing::Contains;
 using ::testing::IsSupersetOf;
 using ::testing::Not;
@@ -118,7 +119,9 @@ TEST(ObjectData, TheMemberOfAUnionThatHasTheSizeOfTheAccess) {
 TEST(ObjectData, StructuresThatOnlyAnAliasNames) {
   Bare bare{.size = 1, .item = table.slots};
   EXPECT_EQ(read_bare(&bare), 0);
-  EXPECT_THAT(OwnProgram().touched(&read_bare), Contains(of("struct", "Bare", "+8 (item)")));
+  // g++ gives the structure the name that it links by; clang leaves it to the alias.
+  EXPECT_THAT(OwnProgram().touched(&read_bare),
+              Contains(AnyOf(of("struct", "Bare", "+8 (item)"), kSpace + "Bare +8 (item)")));
 }
 
 TEST(ObjectData, MembersOfBaseClasses) {
