@@ -1,0 +1,71 @@
+"""`sched stats` with a kernel that counts (CONFIG_SCHEDSTATS): its figures lie between those that are read inside and around the recording."""
+import re
+import unittest
+from pathlib import Path
+
+from inside import SONDE, GuestTest
+
+COUNTERS = Path("/proc/schedstat")
+SWITCH = Path("/proc/sys/kernel/sched_schedstats")
+# Two processes that send each other a byte, back and forth.
+MESSAGES = ("pipe(A,B);pipe(C,D);select(B);$|=1;select(D);$|=1;"
+            "if(fork){for(1..300){syswrite(B,x);sysread(C,$_,1)}}else{for(1..300){sysread(A,$_,1);syswrite(D,x)}}")
+LOAD = ["sh", "-c", f"cat {COUNTERS} > begin; perl -e '{MESSAGES}'; cat {COUNTERS} > end"]
+# Where on the line of a CPU the counter stands, behind its name.
+PLACES = {"sched_count": 3, "sched_goidle": 4, "ttwu_count": 5, "ttwu_local": 6, "run_delay": 8}
+
+
+def counters(text):
+    """(CPU, counter) -> value."""
+    rows = [line.split() for line in text.splitlines() if line.startswith("cpu")]
+    return {(int(row[0][3:]), name): int(row[place]) for row in rows for name, place in PLACES.items()}
+
+
+def shown(text):
+    """The same of a report."""
+    values, cpu = {}, None
+    for line in text.splitlines():
+        if title := re.fullmatch(r"CPU (\d+|<.*>)(, DOMAIN.*)?", line.strip()):
+            cpu = int(title[1]) if title[1].isdigit() and not title[2] else None
+        elif cpu is not None and (row := re.match(r"(\w+) +: +(\d+)\b", line)):
+            values[cpu, row[1]] = int(row[2])
+    return values
+
+
+class SchedStatsTest(GuestTest):
+    def setUp(self):
+        self.before = SWITCH.read_text(encoding="ascii")
+        self.addCleanup(SWITCH.write_text, self.before, encoding="ascii")
+
+    def test_figures_are_those_of_the_kernel(self):
+        SWITCH.write_text("1", encoding="ascii")
+        around = [counters(COUNTERS.read_text(encoding="ascii"))]
+        self.run_tool(SONDE, "sched", "stats", "record", "-o", "stats.data", "--", *LOAD)
+        around.append(counters(COUNTERS.read_text(encoding="ascii")))
+        inside = [counters((self.path / name).read_text(encoding="ascii")) for name in ("begin", "end")]
+        report = shown(self.text(SONDE, "sched", "stats", "report", "-i", "stats.data"))
+        self.assertEqual({cpu for cpu, _ in report}, {cpu for cpu, _ in inside[0]})
+        for key, value in inside[0].items():
+            self.assertGreaterEqual(report[key], inside[1][key] - value, key)
+            self.assertLessEqual(report[key], around[1][key] - around[0][key], key)
+        self.assertGreater(sum(value for (_, name), value in report.items() if name == "ttwu_count"), 300)
+
+    def test_a_diff_has_both(self):
+        SWITCH.write_text("1", encoding="ascii")
+        for name in ("first.data", "second.data"):
+            self.run_tool(SONDE, "sched", "stats", "record", "-o", name, "--", *LOAD)
+        text = self.text(SONDE, "sched", "stats", "diff", "first.data", "second.data")
+        both = re.search(r"(?m)^sched_count +: +(\d+), +(\d+) ", text)
+        for name, value in zip(("first.data", "second.data"), both.groups()):
+            report = self.text(SONDE, "sched", "stats", "report", "-i", name)
+            self.assertEqual(re.search(r"(?m)^sched_count +: +(\d+)", report)[1], value)
+
+    def test_counting_is_switched_on_for_the_while(self):
+        SWITCH.write_text("0", encoding="ascii")
+        report = self.text(SONDE, "sched", "stats", *LOAD)
+        self.assertEqual(SWITCH.read_text(encoding="ascii").strip(), "0")
+        self.assertGreater(sum(value for (_, name), value in shown(report).items() if name == "ttwu_count"), 300)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=["sched_stats"])
