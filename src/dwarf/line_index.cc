@@ -53,6 +53,7 @@ struct LineIndex::State {
   std::optional<SplitUnits> split;
   std::vector<std::unique_ptr<CodeUnit>> units;
   std::vector<RangeBoundary> boundaries;  // to `units`
+  uint64_t bytes_opened = 0;  // what had to be gone through before anything could be read
   std::atomic<uint64_t> bytes_read = 0;
   std::atomic<bool> is_whole = true;  // nothing was missing that may be there tomorrow
 
@@ -71,6 +72,7 @@ Result<> LineIndex::State::open_file(ElfFile elf) {
   auto supplement = find_supplement(elf, places);
   if (has_supplement && supplement == nullptr) is_whole = false;
   file = TRY(DwarfFile::open(std::move(elf), DwarfFile::Kind::kWhole, std::move(supplement)));
+  bytes_opened = file->section(DwarfSection::kInfo).size();
   split.emplace(std::move(name), places.root);
   return {};
 }
@@ -201,8 +203,10 @@ std::optional<LineIndex> LineIndex::restore(Bytes packed, OpenFile open,
 }
 
 std::optional<std::vector<std::byte>> LineIndex::pack(uint64_t least_bytes) const {
-  if (!state_->is_whole || state_->bytes_read < least_bytes) return std::nullopt;
-  state_->bytes_read = 0;
+  if (!state_->is_whole || state_->bytes_read == 0 ||
+      state_->bytes_read + state_->bytes_opened < least_bytes)
+    return std::nullopt;
+  state_->bytes_read = state_->bytes_opened = 0;
   std::vector<PackedUnit> units;
   std::vector<std::byte> tables;
   auto add = [&tables](Bytes bytes) {

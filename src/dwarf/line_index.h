@@ -65,8 +65,9 @@ class LineIndex {
   /// the bytes make no sense.
   using OpenFile = std::function<Result<ElfFile>()>;
   static std::optional<LineIndex> restore(Bytes packed, OpenFile open, const DwarfPlaces& places);
-  /// All tables that were read, to be kept on disk; nothing where fewer than `least_bytes` of debug
-  /// information were read since they were last packed, or where what was read is not all there is.
+  /// All tables that were read, to be kept on disk; nothing where no table was read since they were
+  /// last packed, where it took fewer than `least_bytes` of debug information to read them (the
+  /// unpacked file's too, if it had to be opened), or where what was read is not all there is.
   /// Not at the same time as anything else.
   [[nodiscard]] std::optional<std::vector<std::byte>> pack(uint64_t least_bytes) const;
   static constexpr uint32_t kPackedVersion = 1;
