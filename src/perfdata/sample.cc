@@ -329,9 +329,9 @@ struct SampleDecoder {
 
   bool decode(Sample& s) {
     if (!head(s)) return false;
-    if ((type & ~kHeadBits) == 0) [[likely]] {
+    if ((type & ~(kHeadBits | abi::kSampleCallchain)) == 0) [[likely]] {
       clear_rest(s);
-      return true;
+      return !has(abi::kSampleCallchain) || callchain(s.callchain);
     }
     return variable(s) && rest(s);
   }

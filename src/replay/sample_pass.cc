@@ -135,7 +135,7 @@ class Slice {
                   fmt::format("at file offset {:#x}", record.file_offset));
       return;
     }
-    Sample sample;
+    Sample& sample = sample_;
     if (!decode_sample(record, events_[event].layout, sample)) {
       losses_.add(LossKind::k_bad_record, 1,
                   fmt::format("sample at file offset {:#x}", record.file_offset));
@@ -184,6 +184,7 @@ class Slice {
   AddressResolver resolver_;
   ChainBuilder chain_builder_;
   ChainQueue queue_{chains};
+  Sample sample_;  // the one at hand: nothing of it is kept, so its room is not cleared each time
   size_t row_ = 0;
 };
 
