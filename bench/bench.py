@@ -89,6 +89,14 @@ def recording(options):
     return path
 
 
+def recording_of_sonde(sonde, data):
+    """A short one of a large program, which may have been built anew since the last one."""
+    path = str(KEPT / "sonde.data")
+    subprocess.run(["perf", "record", "-q", "-e", "cpu-clock", "-F", "5000", "-o", path, "--", sonde, "report", "--stdio", "-i",
+                    str(data)], check=True, capture_output=True)
+    return path
+
+
 def hottest_function(sonde, data, program):
     """Of the program itself: the name of the first row."""
     rows = subprocess.run([sonde, "report", "--stdio", "--no-children", "-g", "none", "-s", "sym", "-d", program, "-i", data],
@@ -123,6 +131,13 @@ def main():
     if options.only in name:
         data = str(recording(options))
         compare(name, ["annotate", "--stdio", "-i", data, hottest_function(sonde, data, workload().name)], 10)
+    name = "annotate --stdio of every function"
+    if options.only in name:
+        compare(name, ["annotate", "--stdio", "-i", str(recording(options))], 10, runs=1)
+    name = "annotate --stdio, a function of Sonde's own"
+    if options.only in name:
+        data = recording_of_sonde(sonde, recording(options))
+        compare(name, ["annotate", "--stdio", "-i", data, hottest_function(sonde, data, Path(sonde).name)], 10)
     compare_sched(bench, sonde, perf, KEPT, options.only)
     compare_kernel_work(bench, sonde, perf, KEPT, options.only)
     compare_kmem(bench, sonde, perf, KEPT, options.only)
