@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <atomic>
 #include <optional>
 #include <vector>
 
@@ -47,7 +48,7 @@ struct FileWalk::State {
 
   Result<bool> open_file(const std::string& path, bool force);
   std::span<const RecordBlock> walk_on();
-  void forget(size_t end);
+  void forget_passed() const;
   void end(BlockCutter::Stop stop);
 
   LossLedger& losses;
@@ -61,7 +62,7 @@ struct FileWalk::State {
   StreamExpander expander;
   std::vector<RecordBlock> blocks;
   size_t position = 0;  // in the records
-  size_t forgotten = 0;
+  std::atomic<size_t> passed = 0;  // of the records, what nobody walks over any more
   size_t step = kStep;
   bool at_end = false;
 
@@ -121,14 +122,12 @@ void FileWalk::State::end(BlockCutter::Stop stop) {
   add_unknown_records(cutter->counts(), losses);
 }
 
-/// Once more from a while back: somebody may have looked at records that were passed.
-void FileWalk::State::forget(size_t end) {
+/// From a while back, as somebody may have looked at records that were passed.
+void FileWalk::State::forget_passed() const {
   constexpr size_t kAgain = size_t{64} << 20;
-  size_t begin = forgotten > kAgain ? forgotten - kAgain : 0;
-  size_t whole_pages = end / kPage * kPage;
-  if (whole_pages > begin)
-    advise(file.bytes().subspan(data.begin + begin, whole_pages - begin), MADV_DONTNEED);
-  forgotten = whole_pages;
+  size_t end = passed / kPage * kPage;
+  size_t begin = end > kAgain ? end - kAgain : 0;
+  if (end > begin) advise(file.bytes().subspan(data.begin + begin, end - begin), MADV_DONTNEED);
 }
 
 Result<FileWalk> FileWalk::open(const std::string& path, const OpenOptions& options,
@@ -165,8 +164,13 @@ std::span<const RecordBlock> FileWalk::next() {
     if (std::exchange(state.at_end, true)) return {};
     return state.whole->blocks();
   }
-  state.forget(state.position);
+  state.passed = state.position;
+  state.forget_passed();
   return state.walk_on();
+}
+
+void FileWalk::forget_passed() const {
+  if (state_->whole == nullptr) state_->forget_passed();
 }
 
 }  // namespace sonde

@@ -41,6 +41,9 @@ class FileWalk {
   /// The next records, a few MiB; none at the end, where losses are counted. The span is valid
   /// until the next call, the records for the life of this object.
   std::span<const RecordBlock> next();
+  /// Lets go again of passed pages that came back because somebody looked at them; next() does it,
+  /// too. For who looks at many between two calls of that, from any thread.
+  void forget_passed() const;
 
  private:
   struct State;

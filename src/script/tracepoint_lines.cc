@@ -137,8 +137,8 @@ class SampleCutter {
 /// passes on as they are.
 class BatchPrinter {
  public:
-  BatchPrinter(const LineMaker& lines, const Machine& machine, Sink& out)
-      : lines_(lines), out_(out) {
+  BatchPrinter(const LineMaker& lines, const Machine& machine, const FileWalk& walk, Sink& out)
+      : lines_(lines), walk_(walk), out_(out) {
     for (size_t i = 0; i < kParts; ++i) parts_.emplace_back(machine);
   }
 
@@ -154,10 +154,12 @@ class BatchPrinter {
     });
     for (const Part& part : parts_) out_.write(part.text);
     batch_.clear();
+    if (++flushes_ % kFlushesKept == 0) walk_.forget_passed();
   }
 
  private:
   static constexpr size_t kParts = 4, kPartSamples = 4096;
+  static constexpr size_t kFlushesKept = 8;  // of which the records may stay: some 15 MB
   struct Part {
     explicit Part(const Machine& machine) : names(machine) {}
     NameTexts names;
@@ -174,7 +176,9 @@ class BatchPrinter {
   }
 
   const LineMaker& lines_;
+  const FileWalk& walk_;
   Sink& out_;
+  size_t flushes_ = 0;
   std::vector<PlacedSample> batch_;
   std::vector<Part> parts_;
 };
@@ -203,7 +207,7 @@ void write_tracepoint_lines(FileWalk& names, FileWalk& samples, LossLedger& loss
   LineMaker lines(samples);
   std::atomic<bool> is_over = false;
   SampleCutter cutter(lines, is_over);
-  BatchPrinter printer(lines, threads.machine(), out);
+  BatchPrinter printer(lines, threads.machine(), samples, out);
   feed_records(samples, losses, cutter, SortedBy::kReader,
                [&](std::span<const PlacedSample> batch) {
                  if (is_over) return;
