@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "base/text.h"
+#include "disasm/arm64_words.h"
 #include "disasm/capstone_library.h"
 
 namespace sonde::disasm {
@@ -54,6 +56,17 @@ void write_target(const cs_insn& instruction, Instruction& out) {
   out.target = target;
 }
 
+/// "[x28], #0xffffffffffffffe8" is a step back: "#-0x18".
+void write_step_back(std::string& text) {
+  size_t at = text.rfind("], #0xf");
+  constexpr size_t kDigits = 16;
+  if (at == std::string::npos || text.size() - at != std::string_view("], #0x").size() + kDigits)
+    return;
+  at += std::string_view("], #").size();
+  uint64_t step = std::strtoull(text.c_str() + at, nullptr, 16);
+  text.replace(at, std::string::npos, fmt::format("-{:#x}", -step));
+}
+
 }  // namespace
 
 void CloseArm64::operator()(size_t* handle) const {
@@ -80,15 +93,23 @@ void Arm64Text::decode(Bytes bytes, uint64_t address, Instruction& out) const {
   const CapstoneLibrary& library = *handle_.get_deleter().library;
   cs_insn* found = nullptr;
   const auto* code = reinterpret_cast<const uint8_t*>(bytes.data());
+  uint32_t word = 0;
+  for (size_t i = 0; i < out.length; ++i) word |= uint32_t{code[i]} << (8 * i);
+  if (out.length == kLength) {
+    if (auto known = arm64_word(word)) {
+      out.text = std::move(*known);
+      return;
+    }
+  }
   size_t count = library.disasm(*handle_, code, out.length, address, 1, &found);
   if (count == 0) {
-    uint32_t word = 0;
-    for (size_t i = 0; i < out.length; ++i) word |= uint32_t{code[i]} << (8 * i);
     out.text = fmt::format(".inst\t0x{:08x} ; undefined", word);
     return;
   }
   std::string_view operands = found->op_str;
-  out.text = operands.empty() ? found->mnemonic : fmt::format("{}\t{}", found->mnemonic, operands);
+  std::string_view name = found->id == ARM64_INS_INS ? "mov" : found->mnemonic;
+  out.text = operands.empty() ? std::string(name) : fmt::format("{}\t{}", name, operands);
+  write_step_back(out.text);
   out.flow = flow_of(library, *handle_, *found);
   if (refers_to_address(*found, out.flow)) write_target(*found, out);
   library.free(found, count);

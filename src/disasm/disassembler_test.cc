@@ -158,6 +158,42 @@ TEST(Disassembler, Arm64) {
   EXPECT_EQ(i.length, 2u);
 }
 
+/// Texts are llvm-objdump's, and GNU objdump's where immediates are concerned.
+TEST(Disassembler, Arm64WordsThatCapstoneHasNotOrNamesOtherwise) {
+  struct {
+    std::string_view hex, text;
+  } cases[] = {
+      {"41 7c e0 88", "casa\tw0, w1, [x2]"},
+      {"e6 ff e0 c8", "casal\tx0, x6, [sp]"},
+      {"82 fc 60 48", "caspal\tx0, x1, x2, x3, [x4]"},
+      {"20 00 20 b8", "ldadd\tw0, w0, [x1]"},
+      {"23 00 e2 f8", "ldaddal\tx2, x3, [x1]"},
+      {"3f 00 62 78", "staddlh\tw2, [x1]"},
+      {"3f 00 a2 78", "ldaddah\tw2, wzr, [x1]"},
+      {"20 80 a0 b8", "swpa\tw0, w0, [x1]"},
+      {"20 c0 bf f8", "ldapr\tx0, [x1]"},
+      {"5f 24 03 d5", "bti\tc"},
+      {"3f 23 03 d5", "paciasp"},
+      {"ff 20 03 d5", "xpaclri"},
+      {"02 00 80 d2", "mov\tx2, #0x0"},
+      {"02 00 a0 d2", "movz\tx2, #0, lsl #16"},
+      {"e3 ff ff d2", "mov\tx3, #0xffff000000000000"},
+      {"03 00 80 92", "mov\tx3, #0xffffffffffffffff"},
+      {"03 00 80 12", "mov\tw3, #0xffffffff"},
+      {"e0 f3 00 b2", "mov\tx0, #0x5555555555555555"},
+      {"e0 7f 40 b2", "mov\tx0, #0xffffffff"},
+      {"80 87 5e f8", "ldr\tx0, [x28], #-0x18"},
+      {"40 1c 0c 4e", "mov\tv0.s[1], w2"},
+  };
+  auto code = Disassembler::make(abi::Arch::kArm64, {}).value();
+  Instruction i;
+  for (const auto& [hex, text] : cases) {
+    code.decode(bytes_of(hex), 0x1000, i);
+    EXPECT_EQ(i.text, text) << hex;
+    EXPECT_EQ(i.flow, Flow::kOn) << hex;
+  }
+}
+
 TEST(Disassembler, RefusesOtherMachines) {
   EXPECT_FALSE(Disassembler::make(abi::Arch::kRiscv, {}));
 }

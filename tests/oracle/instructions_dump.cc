@@ -1,7 +1,7 @@
 // Instructions as Sonde writes them, for annotate_oracle.py to compare with objdump.
 //
-//   instructions_dump att|intel    for each line of standard input, an address and bytes in
-//                                  hexadecimal ("1139 e8f2feffff"): LENGTH TEXT
+//   instructions_dump att|intel|arm64    for each line of standard input, an address and bytes in
+//                                        hexadecimal ("1139 e8f2feffff"): LENGTH TEXT
 #include <fmt/format.h>
 
 #include <iostream>
@@ -21,10 +21,11 @@ std::vector<std::byte> bytes_of(std::string_view hex) {
   return bytes;
 }
 
-int dump(std::string_view syntax) {
+int dump(std::string_view how) {
   disasm::Options options;
-  if (syntax == "intel") options.syntax = disasm::Syntax::kIntel;
-  auto code = disasm::Disassembler::make(abi::Arch::kX86_64, options);
+  if (how == "intel") options.syntax = disasm::Syntax::kIntel;
+  abi::Arch arch = how == "arm64" ? abi::Arch::kArm64 : abi::Arch::kX86_64;
+  auto code = disasm::Disassembler::make(arch, options);
   if (!code) return 1;
   disasm::Instruction instruction;
   for (std::string line; std::getline(std::cin, line);) {
