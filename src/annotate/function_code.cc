@@ -62,10 +62,11 @@ Result<FunctionCode> CodeStore::find(const SymbolInfo& symbol) {
   switch (dso.kind) {
     case DsoKind::kFile:
     case DsoKind::kVdso:
-    case DsoKind::kModule:
       return in_object(symbol);
     case DsoKind::kKernel:
       return in_kernel(symbol);
+    case DsoKind::kModule:  // its file says neither where it was nor what its calls reach
+      return in_kernel_memory(symbol, true);
     case DsoKind::kJitDump:
       return generated(symbol);
     case DsoKind::kBpf:
@@ -119,11 +120,7 @@ Result<FunctionCode> CodeStore::in_kernel(const SymbolInfo& symbol) {
   const ElfFile* image = object.files.symbols   ? &*object.files.symbols
                          : object.files.runtime ? &*object.files.runtime
                                                 : nullptr;
-  if (image == nullptr)
-    return fail(ErrorCode::kNotFound,
-                "the kernel's image is not here, so the code of {} is not known: name its vmlinux "
-                "with -k",
-                symbol.name);
+  if (image == nullptr) return in_kernel_memory(symbol, false);
   // Where it was loaded differs from boot to boot; the name is the same.
   std::optional<ElfAddr> start;
   image->for_each_symbol(SymbolSection::kSymtab, [&](const ElfSymbol& one) {
@@ -133,6 +130,20 @@ Result<FunctionCode> CodeStore::in_kernel(const SymbolInfo& symbol) {
     return fail(ErrorCode::kNotFound, "{} has no function {}", object.files.symbols_path,
                 symbol.name);
   return in_image(*image, *start, symbol.end - symbol.start, object, symbol.name);
+}
+
+Result<FunctionCode> CodeStore::in_kernel_memory(const SymbolInfo& symbol, bool of_module) {
+  if (!kernel_memory_) kernel_memory_ = session_.symbolizer().kernel_core();
+  if (!*kernel_memory_) return std::unexpected((*kernel_memory_).error());
+  std::vector<std::byte>& kept = kernel_code_[symbol.start];
+  if (kept.empty())
+    kept = TRY((*kernel_memory_)->code(symbol.start, symbol.end - symbol.start, of_module));
+  return FunctionCode{.bytes = kept,
+                      .address = symbol.start,
+                      .is_64_bit = true,
+                      .arch = arch(),
+                      .section = {},
+                      .object = nullptr};
 }
 
 Result<FunctionCode> CodeStore::generated(const SymbolInfo& symbol) const {

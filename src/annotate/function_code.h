@@ -1,9 +1,10 @@
-// The bytes of a function: out of its object's file, of the kernel's image, of what a compiler
-// wrote to a jitdump, or of the BPF programs that came with the recording.
+// The bytes of a function: out of its object's file, of the kernel's image or memory, of what a
+// compiler wrote to a jitdump, or of the BPF programs that came with the recording.
 #pragma once
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -47,12 +48,15 @@ class CodeStore {
   Result<FunctionCode> in_image(const ElfFile& image, ElfAddr start, uint64_t size,
                                 const CodeObject& object, std::string_view function) const;
   Result<FunctionCode> in_kernel(const SymbolInfo& symbol);
+  Result<FunctionCode> in_kernel_memory(const SymbolInfo& symbol, bool of_module);
   Result<FunctionCode> generated(const SymbolInfo& symbol) const;
   Result<FunctionCode> in_bpf_program(const SymbolInfo& symbol) const;
   [[nodiscard]] abi::Arch arch() const;
 
   const Session& session_;
   std::map<DsoId, std::unique_ptr<CodeObject>> objects_;
+  std::optional<Result<KernelCore>> kernel_memory_;
+  std::map<uint64_t, std::vector<std::byte>> kernel_code_;  // what was read of it, by address
 };
 
 }  // namespace sonde::annotate

@@ -107,10 +107,22 @@ class Maker {
   [[nodiscard]] std::string name_of(uint64_t target) const {
     if (names_) return names_->of(target).text(target);
     uint64_t distance = target - code_.address;
-    if (distance < code_.bytes.size())
-      return distance == 0 ? std::string(function_.info.name)
-                           : fmt::format("{}+{:#x}", function_.info.name, distance);
-    return {};
+    if (distance < code_.bytes.size()) return with_offset(function_.info.name, distance);
+    return is_of_kernel() ? name_in_kernel(target) : std::string();
+  }
+  static std::string with_offset(std::string_view name, uint64_t distance) {
+    return distance == 0 ? std::string(name) : fmt::format("{}+{:#x}", name, distance);
+  }
+  [[nodiscard]] bool is_of_kernel() const {
+    DsoKind kind = session_.machine().dsos()[function_.info.dso].kind;
+    return kind == DsoKind::kKernel || kind == DsoKind::kModule;
+  }
+  /// Of code that was read from its memory: the symbols are those of the recording, modules' too.
+  [[nodiscard]] std::string name_in_kernel(uint64_t target) const {
+    Frame frame = session_.resolve(0, UINT64_MAX, RuntimeAddr(target), abi::kMiscKernel);
+    if (!frame.symbol.valid()) return {};
+    return with_offset(session_.symbolizer().name(frame.symbol),
+                       frame.address - frame.symbol_start);
   }
 
   // Text.

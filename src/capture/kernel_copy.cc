@@ -1,7 +1,6 @@
 #include "capture/kernel_copy.h"
 
 #include <fcntl.h>
-#include <link.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,14 +12,14 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "capture/synthesis_kernel.h"
+#include "elf/core_file.h"
 
 namespace sonde {
 namespace {
 
-using FileHeader = ElfW(Ehdr);
-using Segment = ElfW(Phdr);
+using FileHeader = CoreFile::Header;
+using Segment = CoreFile::Segment;
 constexpr uint64_t kPage = 4096;
-constexpr int kMostSegments = 4096;
 constexpr size_t kPiece = 256 * 1024;
 
 struct Range {
@@ -50,19 +49,6 @@ Result<> write_file(const std::string& path, std::string_view text) {
   return write_all(fd.get(), path, as_bytes(text));
 }
 
-bool read_at(int fd, void* to, size_t size, uint64_t offset) {
-  auto* at = static_cast<std::byte*>(to);
-  while (size > 0) {
-    ssize_t got = ::pread(fd, at, size, static_cast<off_t>(offset));
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return false;
-    at += got;
-    offset += static_cast<uint64_t>(got);
-    size -= static_cast<size_t>(got);
-  }
-  return true;
-}
-
 /// From the first module to the last symbol that a module or BPF has.
 Range module_range(std::string_view kallsyms, const std::vector<KernelModule>& modules) {
   Range range;
@@ -76,19 +62,6 @@ Range module_range(std::string_view kallsyms, const std::vector<KernelModule>& m
     if (address && *address != 0) range.include(*address, *address + kPage);
   }
   return range;
-}
-
-Result<std::vector<Segment>> segments_of(int kcore, const std::string& name, FileHeader& header) {
-  constexpr unsigned char kClass = sizeof(void*) == 8 ? ELFCLASS64 : ELFCLASS32;
-  if (!read_at(kcore, &header, sizeof header, 0) ||
-      std::memcmp(static_cast<const void*>(header.e_ident), ELFMAG, SELFMAG) != 0 ||
-      header.e_ident[EI_CLASS] != kClass || header.e_phentsize != sizeof(Segment) ||
-      header.e_phnum > kMostSegments)
-    return fail(ErrorCode::kUnsupported, "{} is no core file of this machine", name);
-  std::vector<Segment> segments(header.e_phnum);
-  if (!read_at(kcore, segments.data(), segments.size() * sizeof(Segment), header.e_phoff))
-    return fail(ErrorCode::kUnsupported, "{}: its segments cannot be read", name);
-  return segments;
 }
 
 /// What of `range` the segments hold.
@@ -111,11 +84,11 @@ void add_parts(const std::vector<Segment>& segments, const Range& range, std::ve
 }
 
 /// Pages of zeros (there are many between modules) stay holes.
-Result<> copy_part(int from, int to, const Part& part, const std::string& name) {
+Result<> copy_part(const CoreFile& from, int to, const Part& part, const std::string& name) {
   std::vector<std::byte> piece(kPiece);
   for (uint64_t done = 0; done < part.segment.p_filesz;) {
     size_t size = std::min<uint64_t>(kPiece, part.segment.p_filesz - done);
-    if (!read_at(from, piece.data(), size, part.source_offset + done))
+    if (!from.read(piece.data(), size, part.source_offset + done))
       return fail(ErrorCode::kIo, "failed to read the kernel's code: {}", std::strerror(errno));
     bool zero = std::ranges::all_of(piece.begin(), piece.begin() + static_cast<ptrdiff_t>(size),
                                     [](std::byte byte) { return byte == std::byte{}; });
@@ -128,8 +101,8 @@ Result<> copy_part(int from, int to, const Part& part, const std::string& name) 
   return {};
 }
 
-Result<> write_kcore(int kcore, const std::string& name, FileHeader header,
-                     std::vector<Part>& parts) {
+Result<> write_kcore(const CoreFile& kcore, const std::string& name, std::vector<Part>& parts) {
+  FileHeader header = kcore.header();
   header.e_phoff = sizeof header;
   header.e_phnum = static_cast<uint16_t>(parts.size());
   header.e_shoff = 0;
@@ -158,8 +131,8 @@ std::string read_modules(const std::string& proc) {
 Result<> copy_once(const std::string& directory, const std::string& proc,
                    const std::string& modules) {
   std::string source = proc + "/kcore";
-  Fd kcore(::open(source.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!kcore.valid()) return check_kcore_readable(proc);
+  TRY(check_kcore_readable(proc));
+  CoreFile kcore = TRY(CoreFile::open(source));
   std::string kallsyms = TRY(read_file(proc + "/kallsyms"));
   std::optional<KernelText> text = kernel_text(proc);
   if (!text)
@@ -168,16 +141,14 @@ Result<> copy_once(const std::string& directory, const std::string& proc,
                 proc);
   Range kernel;
   kernel.include(text->start, text->end);
-  FileHeader header{};
-  std::vector<Segment> segments = TRY(segments_of(kcore.get(), source, header));
   std::vector<Part> parts;
-  add_parts(segments, kernel, parts);
+  add_parts(kcore.segments(), kernel, parts);
   if (parts.empty())
     return fail(ErrorCode::kUnsupported, "{} does not hold the kernel's text", source);
-  add_parts(segments, module_range(kallsyms, kernel_modules(proc)), parts);
+  add_parts(kcore.segments(), module_range(kallsyms, kernel_modules(proc)), parts);
   TRY(write_file(directory + "/kallsyms", kallsyms));
   TRY(write_file(directory + "/modules", modules));
-  return write_kcore(kcore.get(), directory + "/kcore", header, parts);
+  return write_kcore(kcore, directory + "/kcore", parts);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "cmd/cmd_report_data.h"
 #include "cmd/cmd_report_time.h"
 #include "datatype/session_types.h"
+#include "replay/idle_frames.h"
 
 namespace sonde::report {
 namespace {
@@ -153,6 +154,12 @@ std::vector<uint32_t> ReportBuilder::samples_of(EventId event) const {
     std::erase_if(found, [&](uint32_t i) { return samples.cpu_mode[i] == abi::kMiscKernel; });
   if (options_.leave_out_user)
     std::erase_if(found, [&](uint32_t i) { return samples.cpu_mode[i] == abi::kMiscUser; });
+  if (options_.leave_out_idle) {
+    std::vector<uint8_t> idle = frames_of_idle_functions(session_);
+    std::erase_if(found, [&](uint32_t i) {
+      return samples.leaf[i].valid() && idle[samples.leaf[i].index()] != 0;
+    });
+  }
   if (options_.hide_unresolved)
     std::erase_if(found, [&](uint32_t i) { return !input_.frame(samples.leaf[i]).symbol.valid(); });
   return found;

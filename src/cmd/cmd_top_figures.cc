@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "replay/idle_frames.h"
+
 namespace sonde::top {
 namespace {
 
@@ -28,9 +30,12 @@ void count_stretch(const Session& session, TopFigures& figures) {
   figures.lost_before += figures.lost;
   figures.lost = session.counts().lost_events + session.counts().lost_samples;
   figures.samples = samples.size();
-  figures.kernel = figures.exact = 0;
-  for (size_t i = 0; i < samples.size(); ++i)
+  figures.kernel = figures.exact = figures.idle = 0;
+  std::vector<uint8_t> idle = frames_of_idle_functions(session);
+  for (size_t i = 0; i < samples.size(); ++i) {
     if (samples.cpu_mode[i] == abi::kMiscKernel) ++figures.kernel;
+    if (samples.leaf[i].valid()) figures.idle += idle[samples.leaf[i].index()];
+  }
   if (is_precise(session.events()))
     for (size_t i = 0; i < samples.size(); ++i)
       if ((session.record(i).misc & abi::kMiscExactIp) != 0) ++figures.exact;

@@ -13,6 +13,7 @@ namespace sonde::top {
 struct TopFigures {
   double seconds = 0;
   uint64_t samples = 0, kernel = 0, exact = 0;
+  uint64_t idle = 0;                   // samples of functions in which CPUs wait for work
   uint64_t lost = 0, lost_before = 0;  // records that the kernel had no room for
   std::string events;                  // "[4000Hz cpu-clock]", empty where there are several
   std::string target;                  // " (all, 2 CPUs)"
@@ -22,6 +23,7 @@ struct TopFigures {
   }
   [[nodiscard]] double kernel_percent() const { return share(kernel); }
   [[nodiscard]] double exact_percent() const { return share(exact); }
+  [[nodiscard]] double idle_percent() const { return share(idle); }
 
  private:
   [[nodiscard]] double share(uint64_t part) const {

@@ -124,6 +124,8 @@ void declare_filters(FlagTable& flags, TopOptions& o) {
              words_into(r.symbols));
   flags.boolean('K', "hide_kernel_symbols", o.hide_kernel, "hide kernel symbols");
   flags.boolean('U', "hide_user_symbols", o.hide_user, "hide user symbols");
+  flags.boolean(0, "idle", o.show_idle,
+                "show functions in which CPUs wait for work, too: they are left out otherwise");
   flags.number('f', "count-filter", o.least_samples, "n",
                "only display functions with more events than this");
   flags.call(0, "percent-limit", "percent", "Don't show entries under that percent",

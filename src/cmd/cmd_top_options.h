@@ -22,6 +22,7 @@ struct TopOptions {
   uint64_t least_samples = 0;  // -f
   bool zero = false;           // each screen is of the samples since the one before
   bool hide_kernel = false, hide_user = false;
+  bool show_idle = false;
   unsigned synthesis_threads = 0;
 
   /// Call trees and hierarchies are those of one stretch of samples: older ones don't fade in them.

@@ -105,6 +105,9 @@ std::string LivePage::state_text() const {
   };
   add(o_.hide_kernel, "without the kernel");
   add(o_.hide_user, "without programs");
+  const TopFigures& figures = profile_.figures();
+  add(figures.idle > 0,
+      fmt::format("idle {:.1f} %{}", figures.idle_percent(), o_.show_idle ? "" : ", left out"));
   add(o_.zero, "each screen anew");
   add(o_.least_samples > 0, fmt::format("from {} samples", o_.least_samples));
   add(o_.report.percent_limit > 0, fmt::format("from {:g} %", o_.report.percent_limit));
@@ -165,6 +168,8 @@ bool LivePage::live_key(const Key& key, Pages& pages) {
     toggle(o_.hide_kernel, "the kernel is left out", "the kernel is shown", pages);
   else if (key.is('U'))
     toggle(o_.hide_user, "programs are left out", "programs are shown", pages);
+  else if (key.is('I'))
+    toggle(o_.show_idle, "idle functions are shown", "idle functions are left out", pages);
   else if (key.is('z'))
     toggle(o_.zero, "each screen starts anew", "samples fade", pages);
   else if (key.is('F'))
@@ -361,6 +366,7 @@ void LivePage::show_menu(Pages& pages) {
                            {"z  each screen anew, or fading", U'z'},
                            {"K  with or without the kernel", U'K'},
                            {"U  with or without programs", U'U'},
+                           {"I  with or without idle functions", U'I'},
                            {"f  least samples …", U'f'},
                            {"#  number of rows …", U'#'},
                            {"P  print to a file", U'P'},
@@ -377,7 +383,7 @@ void LivePage::show_help(Pages& pages) {
            "  p                pause; samples are taken on, for w and r",
            "  d                delay between screens",
            "  z                each screen starts anew, or rows fade, an eighth a screen",
-           "  K U              leave out the kernel, programs",
+           "  K U I            leave out the kernel, programs; show idle functions",
            "  f L #            rows of at least so many samples, percent; so many rows",
            "  F                shares of all, or of what is shown (--percentage)",
            "  x                callers where callees are shown, and back (-g)",

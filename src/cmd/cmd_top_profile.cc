@@ -144,6 +144,7 @@ Result<> LiveProfile::build() {
   // A sample that is hidden is left out altogether: shares are of the others.
   o_.report.leave_out_kernel = o_.hide_kernel;
   o_.report.leave_out_user = o_.hide_user;
+  o_.report.leave_out_idle = !o_.show_idle;
   o_.report.only_rows = !o_.starts_anew();
   if (shows_lines()) prepare_lines(session_);
   if (plan_.rows != report::RowsOf::kSamples) session_.load_all_symbols();

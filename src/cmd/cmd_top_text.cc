@@ -13,7 +13,7 @@ namespace sonde::top {
 namespace {
 
 constexpr std::string_view kKeyHelp =
-    "d delay  e rows  f samples  K kernel  U user  z zero  p pause  w save  q quit";
+    "d delay  e rows  f samples  K kernel  U user  I idle  z zero  p pause  w save  q quit";
 
 class TextTop {
  public:
@@ -118,6 +118,8 @@ class TextTop {
         return toggle(o_.hide_kernel, "kernel symbols are hidden", "kernel symbols are shown");
       case 'U':
         return toggle(o_.hide_user, "user symbols are hidden", "user symbols are shown");
+      case 'I':
+        return toggle(o_.show_idle, "idle functions are shown", "idle functions are left out");
       case 'z':
         return toggle(o_.zero, "each screen starts anew", "samples fade");
       case 'p':

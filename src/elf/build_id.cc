@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/file.h"
+
 #include "elf/notes.h"
 
 namespace sonde {
@@ -21,6 +23,11 @@ std::string_view build_id_in_notes(Bytes notes, ByteOrder order, size_t alignmen
     return found.empty();
   });
   return found;
+}
+
+std::string running_kernel_build_id() {
+  auto notes = read_file("/sys/kernel/notes");
+  return notes ? std::string(build_id_in_notes(as_bytes(*notes))) : std::string();
 }
 
 bool same_build_id(std::string_view a, std::string_view b) {

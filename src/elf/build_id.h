@@ -12,6 +12,9 @@ namespace sonde {
 /// /sys/module/NAME/notes/.note.gnu.build-id; a view of `notes`, empty where there is none.
 std::string_view build_id_in_notes(Bytes notes, ByteOrder order = kHostOrder, size_t alignment = 4);
 
+/// The build id of the kernel that runs here; empty where it does not tell.
+std::string running_kernel_build_id();
+
 /// Whether two raw build ids name the same object. A recording may have padded a shorter id with
 /// zeros to 20 bytes.
 bool same_build_id(std::string_view a, std::string_view b);

@@ -11,16 +11,6 @@
 #include "symbol/perf_map.h"
 
 namespace sonde {
-namespace {
-
-/// The build id of the kernel that runs here; empty where it does not tell.
-std::string running_kernel_build_id() {
-  auto notes = read_file("/sys/kernel/notes");
-  return notes ? std::string(build_id_in_notes(as_bytes(*notes))) : std::string();
-}
-
-}  // namespace
-
 FinderOptions finder_options(const SymbolOptions& options, const Env& env) {
   FinderOptions finder;
   finder.symfs = options.symfs;

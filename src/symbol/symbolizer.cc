@@ -433,6 +433,14 @@ Result<DebugInfo> Symbolizer::debug_info(DsoId dso) const {
   return DebugInfo{std::move(*file), state_->dwarf_places()};
 }
 
+Result<KernelCore> Symbolizer::kernel_core() const {
+  const DsoTable& table = state_->machine.dsos();
+  DsoId kernel = table.find("[kernel.kallsyms]");
+  return KernelCore::find(kernel.valid() ? table[kernel] : Dso(),
+                          {.kallsyms = state_->options.kallsyms,
+                           .buildid_dir = state_->loader.finder().options().buildid_dir});
+}
+
 const JitObject* Symbolizer::generated_code(DsoId dso) const {
   return state_->jit_object(dso);
 }

@@ -18,6 +18,7 @@
 #include "symbol/dso_symbols.h"
 #include "symbol/inlined_symbols.h"
 #include "symbol/jit_objects.h"
+#include "symbol/kernel_core.h"
 
 namespace sonde {
 
@@ -105,6 +106,8 @@ class Symbolizer {
   /// The debug information of an object, of the kernel's that of its image. kNotFound where there
   /// is none. Not cached.
   [[nodiscard]] Result<DebugInfo> debug_info(DsoId dso) const;
+  /// The recorded kernel's memory. Not cached.
+  [[nodiscard]] Result<KernelCore> kernel_core() const;
   /// What a compiler generated; null where the object is no jitdump.
   [[nodiscard]] const JitObject* generated_code(DsoId dso) const;
 

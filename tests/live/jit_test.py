@@ -165,11 +165,16 @@ class JitTest(unittest.TestCase):
         self.check_names("inner")
         lines = self.run_it(SONDE, "report", "--stdio", "-s", "srcline", "-i", "perf.data").stdout
         self.assertRegex(lines, r"load\.js:2\b")
+        code = self.run_it(SONDE, "annotate", "--stdio", "-i", "perf.data").stdout
+        self.assertRegex(code, r"inner.*\(\d+ samples(?:.*\n)+? +[1-9][\d.]* : +[0-9a-f]+: +\w")
         self.run_it(SONDE, "inject", "-j", "-i", "perf.data", "-o", "jitted.data")
         self.check_names("inner", "jitted.data")
         if PERF:
             self.check_names("inner", "jitted.data", PERF)
             ours = self.samples("jitted.data", PERF)
+            for symbol in {symbol for symbol, dso in ours if is_generated(dso) and "inner" in symbol}:
+                words = ["annotate", "--stdio", "-i", "jitted.data", symbol]
+                self.assertEqual(self.run_it(SONDE, *words).stdout.split("\n"), self.run_it(PERF, *words).stdout.split("\n"))
             self.run_it(PERF, "inject", "-j", "-i", "perf.data", "-o", "perfs.data")  # over our images
             self.assertTrue(self.samples("perfs.data") == ours)
 

@@ -1,9 +1,10 @@
 """Kernel probes made through tracefs, breakpoints and modules of the kernel, counting system calls: on Debian's kernel."""
 import re
+import subprocess
 import unittest
 from pathlib import Path
 
-from inside import PERF, SONDE, GuestTest, without_numbers
+from inside import LIMIT_S, PERF, SONDE, GuestTest, meaningful, without_numbers
 
 TRACING = Path("/sys/kernel/tracing")
 KALLSYMS = Path("/proc/kallsyms").read_text(encoding="ascii")
@@ -93,6 +94,58 @@ class KernelTest(GuestTest):
             rows = self.same_text("report", "--stdio", "-i", "clock.data", "--no-children", "-g", "none", "-s", "sym",
                                   change=kernel_rows)
             self.assertGreater(len(rows), 10)
+
+
+class KernelCodeTest(GuestTest):
+    """annotate of what the kernel and its modules have in memory: /proc/kcore, and record --kcore's copy of it."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        # Reading files that nobody read goes through the modules of this machine's root directory.
+        command = ["sh", "-c", "cat /usr/bin/perl /usr/bin/bash /usr/bin/cmake; dd if=/dev/zero of=/dev/null count=20000"]
+        for words in (["-o", "code.data"], ["-o", "copied.data", "--kcore"]):
+            done = subprocess.run([SONDE, "record", "-F", "500", "-e", "cpu-clock:k", *words, "--", *command], cwd=cls.path, text=True,
+                                  timeout=LIMIT_S, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+            if done.returncode != 0:
+                raise AssertionError(done.stdout)
+
+    def hottest(self, of_module, file="code.data"):
+        rows = meaningful(self.text(SONDE, "report", "--stdio", "-i", file, "-g", "none", "-s", "dso,sym", "-F", "overhead,dso,sym"))
+        found = [re.search(r"% +(\S+) +\[k\] (\S+)", row) for row in rows]
+        names = [row[2] for row in found if row and (row[1] != "[kernel.kallsyms]") == of_module]
+        self.assertGreater(len(names), 0, rows)
+        return names[0]
+
+    def instructions(self, tool, function, file="code.data"):
+        """(percent, address, text): without the names of targets, which perf does not know."""
+        text = self.text(tool, "annotate", "--stdio", "-i", file, function)
+        found = re.findall(r"^ +([\d.]+) : +([0-9a-f]+): +(.*)$", text, re.M)
+        return [(percent, address, re.sub(r" <.*>$", "", line).rstrip()) for percent, address, line in found]
+
+    def test_the_kernels_own_functions(self):
+        function = self.hottest(of_module=False)
+        ours = self.instructions(SONDE, function)
+        self.assertAlmostEqual(sum(float(percent) for percent, _, _ in ours), 100, delta=1)
+        self.assertEqual(ours, self.instructions(PERF, function))
+        self.assertEqual(int(ours[0][1], 16), int(re.search(rf"^([0-9a-f]+) \w {function}$", KALLSYMS, re.M).group(1), 16))
+
+    def test_functions_of_modules(self):
+        ours = self.instructions(SONDE, self.hottest(of_module=True))
+        self.assertAlmostEqual(sum(float(percent) for percent, _, _ in ours), 100, delta=1)
+        self.assertNotIn("(bad)", " ".join(text for _, _, text in ours))
+
+    def test_copies_are_read_first(self):
+        for of_module in (False, True):
+            function = self.hottest(of_module, "copied.data")
+            copied = self.instructions(SONDE, function, "copied.data")
+            self.assertAlmostEqual(sum(float(percent) for percent, _, _ in copied), 100, delta=1)
+
+    def test_targets_of_calls_have_names(self):
+        text = self.text(SONDE, "annotate", "--stdio", "-i", "code.data", "--percent-limit", "1")
+        calls = re.findall(r": +call +([0-9a-f]{16})(?: <(\w+))?", text)
+        self.assertGreater(len(calls), 0)
+        self.assertGreaterEqual(len([name for _, name in calls if name]), 0.9 * len(calls))
 
 
 def without_unread_paths(lines):
