@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "base/file.h"
+#include "elf/core_builder.h"
 #include "elf/elf_file.h"
 
 namespace sonde {
@@ -35,37 +36,12 @@ class KernelCopy : public testing::Test {
   }
   void TearDown() override { fs::remove_all(root_); }
 
-  /// The text from one page before it, and the area of modules; a note and the physical memory
-  /// that a real one has too.
+  /// The text from one page before it, and the area of modules.
   static std::string kcore() {
-    ElfW(Ehdr) header{};
-    std::memcpy(static_cast<void*>(header.e_ident), ELFMAG, SELFMAG);
-    header.e_ident[EI_CLASS] = ELFCLASS64;
-    header.e_ident[EI_DATA] = ELFDATA2LSB;
-    header.e_ident[EI_VERSION] = EV_CURRENT;
-    header.e_type = ET_CORE;
-    header.e_machine = EM_X86_64;
-    header.e_version = EV_CURRENT;
-    header.e_ehsize = sizeof header;
-    header.e_phoff = sizeof header;
-    header.e_phentsize = sizeof(ElfW(Phdr));
-    header.e_phnum = 3;
-    std::string file(reinterpret_cast<const char*>(&header), sizeof header);
-    auto add = [&](uint32_t type, uint64_t address, uint64_t offset, uint64_t size) {
-      ElfW(Phdr) segment{};
-      segment.p_type = type;
-      segment.p_flags = PF_R | PF_W | PF_X;
-      segment.p_vaddr = address;
-      segment.p_offset = offset;
-      segment.p_filesz = segment.p_memsz = size;
-      file.append(reinterpret_cast<const char*>(&segment), sizeof segment);
-    };
-    add(PT_NOTE, 0, 0x300, 0);
-    add(PT_LOAD, kModules, 0x1000, 0x3000);
-    add(PT_LOAD, kText - 0x1000, 0x4000, 0x4000);
-    file.resize(0x1000, '\0');
-    for (char page : {'m', 'n', 'o', 'a', 'b', 'c', 'd'}) file.append(0x1000, page);
-    return file;
+    std::string modules, text;
+    for (char page : {'m', 'n', 'o'}) modules.append(0x1000, page);
+    for (char page : {'a', 'b', 'c', 'd'}) text.append(0x1000, page);
+    return core_file({{kModules, modules}, {kText - 0x1000, text}});
   }
   void write(const std::string& name, const std::string& text) const {
     std::ofstream(root_ / name) << text;
