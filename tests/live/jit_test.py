@@ -166,7 +166,7 @@ class JitTest(unittest.TestCase):
         lines = self.run_it(SONDE, "report", "--stdio", "-s", "srcline", "-i", "perf.data").stdout
         self.assertRegex(lines, r"load\.js:2\b")
         code = self.run_it(SONDE, "annotate", "--stdio", "-i", "perf.data").stdout
-        self.assertRegex(code, r"inner.*\(\d+ samples(?:.*\n)+? +[1-9][\d.]* : +[0-9a-f]+: +\w")
+        self.assertTrue(re.search(r"<JS:\S*inner [^>]*>:(?:\n.*){3,40}?\n +\d*[1-9]\d*\.\d+ : +[0-9a-f]+: +\w", code), code[:3000])
         self.run_it(SONDE, "inject", "-j", "-i", "perf.data", "-o", "jitted.data")
         self.check_names("inner", "jitted.data")
         if PERF:
@@ -174,7 +174,8 @@ class JitTest(unittest.TestCase):
             ours = self.samples("jitted.data", PERF)
             for symbol in {symbol for symbol, dso in ours if is_generated(dso) and "inner" in symbol}:
                 words = ["annotate", "--stdio", "-i", "jitted.data", symbol]
-                self.assertEqual(self.run_it(SONDE, *words).stdout.split("\n"), self.run_it(PERF, *words).stdout.split("\n"))
+                theirs, mine = (re.findall(r"^ +[\d.]+ : .*$", self.run_it(tool, *words).stdout, re.M) for tool in (PERF, SONDE))
+                self.assertTrue(theirs and theirs == mine, f"annotate {symbol} differs")
             self.run_it(PERF, "inject", "-j", "-i", "perf.data", "-o", "perfs.data")  # over our images
             self.assertTrue(self.samples("perfs.data") == ours)
 
