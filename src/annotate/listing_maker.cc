@@ -119,7 +119,8 @@ class Maker {
   }
   /// Of code that was read from its memory: the symbols are those of the recording, modules' too.
   [[nodiscard]] std::string name_in_kernel(uint64_t target) const {
-    Frame frame = session_.resolve(0, UINT64_MAX, RuntimeAddr(target), abi::kMiscKernel);
+    Frame frame =
+        session_.resolve(0, session_.counts().last_time_ns, RuntimeAddr(target), abi::kMiscKernel);
     if (!frame.symbol.valid()) return {};
     return with_offset(session_.symbolizer().name(frame.symbol),
                        frame.address - frame.symbol_start);

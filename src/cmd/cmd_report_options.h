@@ -74,7 +74,7 @@ struct ReportOptions {
   // For those who make tables of their own from the rows (diff, top).
   bool only_rows = false;                                 // tables stay empty
   bool leave_out_kernel = false, leave_out_user = false;  // samples of that mode
-  bool leave_out_idle = false;  // samples of functions in which CPUs wait for work
+  bool leave_out_idle = false;       // samples of functions in which CPUs wait for work
   std::vector<uint32_t> shown_cpus;  // of an open session, as -C of one to be opened
   bool ipc_beside_symbol = true;     // -s symbol also shows instructions per cycle
 

@@ -61,7 +61,7 @@ struct FileWalk::State {
   std::optional<BlockCutter> cutter;
   StreamExpander expander;
   std::vector<RecordBlock> blocks;
-  size_t position = 0;  // in the records
+  size_t position = 0;             // in the records
   std::atomic<size_t> passed = 0;  // of the records, what nobody walks over any more
   size_t step = kStep;
   bool at_end = false;

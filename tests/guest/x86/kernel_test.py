@@ -118,10 +118,11 @@ class KernelCodeTest(GuestTest):
         return names[0]
 
     def instructions(self, tool, function, file="code.data"):
-        """(percent, address, text): without the names of targets, which perf does not know."""
+        """(percent, address, text): without the names of targets, which perf does not know and writes as numbers."""
         text = self.text(tool, "annotate", "--stdio", "-i", file, function)
         found = re.findall(r"^ +([\d.]+) : +([0-9a-f]+): +(.*)$", text, re.M)
-        return [(percent, address, re.sub(r" <.*>$", "", line).rstrip()) for percent, address, line in found]
+        return [(percent, address, re.sub(r"( *#)? <.*>$", "", re.sub(r"^(j\w+|call) +0x", r"\1 ", line)).rstrip())
+                for percent, address, line in found]
 
     def test_the_kernels_own_functions(self):
         function = self.hottest(of_module=False)
