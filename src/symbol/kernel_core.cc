@@ -26,7 +26,10 @@ std::vector<std::string> copies_in_cache(const std::string& cache, std::string_v
 
 std::vector<std::string> directories(const Dso& kernel, const KernelCore::Query& query) {
   std::vector<std::string> places;
-  if (!query.kallsyms.empty()) places.push_back(fs::path(query.kallsyms).parent_path());
+  fs::path beside = fs::path(query.kallsyms).replace_filename("kcore");
+  std::error_code error;
+  if (!query.kallsyms.empty() && fs::exists(beside, error))
+    places.push_back(fs::absolute(beside, error).parent_path());
   for (std::string& copy : copies_in_cache(query.buildid_dir, kernel.build_id))
     places.push_back(std::move(copy));
   if (!kernel.build_id.empty() && same_build_id(kernel.build_id, running_kernel_build_id()))
