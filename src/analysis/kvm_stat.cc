@@ -114,6 +114,7 @@ void KvmStat::take(const TracepointItem& item) {
     if (item.kind != kEntry) return;
     Vcpu added;
     added.number = static_cast<uint32_t>(item.values[0]);
+    added.pid = item.pid;
     found = vcpus_.insert({item.tid, added}).first;
   }
   Vcpu& vcpu = found.value();
@@ -130,6 +131,7 @@ void KvmStat::finish(Vcpu& vcpu, std::optional<Key> key, uint64_t time) {
   if (vcpu.key) key = vcpu.key;
   if (vcpu.start_ns == 0 || !key) return;
   uint64_t length = time - std::min(time, vcpu.start_ns);
+  if (length > options_.slow_ns) look_at_length(vcpu, *key, length);
   vcpu.start_ns = 0;
   vcpu.key.reset();
   auto [place, is_new] = places_.try_emplace(*key, rows_.size());
@@ -139,6 +141,17 @@ void KvmStat::finish(Vcpu& vcpu, std::optional<Key> key, uint64_t time) {
   row.total_ns += length;
   row.shortest_ns = std::min(row.shortest_ns, length);
   row.longest_ns = std::max(row.longest_ns, length);
+}
+
+void KvmStat::look_at_length(const Vcpu& vcpu, const Key& key, uint64_t length_ns) const {
+  std::string name = name_of(key);
+  if (!options_.on_slow || name == "HLT" || name == "hlt") return;
+  options_.on_slow({vcpu.pid, vcpu.number, std::move(name), length_ns});
+}
+
+void KvmStat::start_anew() {
+  places_.clear();
+  rows_.clear();
 }
 
 /// Rows that are equal stand as in perf's table of hashes: by the low bits of their place, the

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -27,12 +28,22 @@ enum class KvmView : uint8_t { kExits, kMmio, kPorts };
 enum class KvmSortKey : uint8_t { kSamples, kAverageTime };
 enum class KvmMachine : uint8_t { kIntel, kAmd };
 
+/// An event that took longer than it should.
+struct KvmSlowEvent {
+  uint32_t pid = 0, vcpu = 0;
+  std::string name;
+  uint64_t length_ns = 0;
+};
+
 struct KvmOptions {
   KvmView view = KvmView::kExits;
   KvmSortKey sort = KvmSortKey::kSamples;
   KvmMachine machine = KvmMachine::kIntel;
   std::vector<uint32_t> pids;    // of virtual machines; empty: all
   std::optional<uint32_t> vcpu;  // of each of them
+  /// Told of events, other than a guest's that has nothing to do (HLT), longer than that.
+  uint64_t slow_ns = UINT64_MAX;
+  std::function<void(const KvmSlowEvent&)> on_slow;
 };
 
 /// "vmexit", "mmio", "ioport"; kUsage for others.
@@ -51,6 +62,8 @@ class KvmStat {
 
   void take(const TracepointItem& item);
   void write(Sink& out) const;
+  /// Rows are forgotten; virtual CPUs, and what has begun on them, are not.
+  void start_anew();
   /// Exits whose number has no name, each once.
   [[nodiscard]] std::vector<uint64_t> unknown_exits() const;
 
@@ -72,7 +85,7 @@ class KvmStat {
     uint64_t total_ns = 0, shortest_ns = UINT64_MAX, longest_ns = 0;
   };
   struct Vcpu {
-    uint32_t number = 0;
+    uint32_t number = 0, pid = 0;
     uint64_t start_ns = 0;  // 0: nothing has begun
     std::optional<Key> key;
   };
@@ -81,6 +94,7 @@ class KvmStat {
   [[nodiscard]] bool is_end(const TracepointItem& item) const;
   [[nodiscard]] std::optional<Key> key_of(const TracepointItem& item) const;
   void finish(Vcpu& vcpu, std::optional<Key> key, uint64_t time);
+  void look_at_length(const Vcpu& vcpu, const Key& key, uint64_t length_ns) const;
   [[nodiscard]] std::vector<const Row*> sorted() const;
   [[nodiscard]] std::string name_of(const Key& key) const;
 

@@ -1,5 +1,5 @@
 // kvm: how long the host takes to answer its guests.
-#include "analysis/kvm_stat.h"
+#include "cmd/cmd_kvm.h"
 #include "cmd/argument_count.h"
 #include "cmd/command.h"
 #include "cmd/command_family.h"
@@ -42,25 +42,7 @@ class KvmStatReport final : public Command {
     flags.usage("[<options>]");
     flags.description(
         R"(A table of what guests left for: how often, and how long the host took until they ran again. --event mmio and ioport show the device memory and the ports that they read and wrote instead.)");
-    flags
-        .call(0, "event", "report event",
-              "event for reporting: vmexit, mmio (x86 only), ioport (x86 only)",
-              [this](std::string_view word) -> Result<> {
-                options_.view = TRY(parse_kvm_view(word));
-                return {};
-              })
-        .offers({"vmexit", "mmio", "ioport"});
-    flags.number(0, "vcpu", options_.vcpu, "n", "vcpu id to report");
-    flags
-        .call('k', "key", "sort-key",
-              "key for sorting: sample(sort by samples number) time (sort by avg time)",
-              [this](std::string_view word) -> Result<> {
-                options_.sort = TRY(parse_kvm_sort(word));
-                return {};
-              })
-        .offers({"sample", "time"});
-    flags.call('p', "pid", "pid", "analyze events only for given process id(s)",
-               numbers_into(options_.pids));
+    declare_kvm_view(flags, options_);
     files_.input.declare(flags);
   }
   [[nodiscard]] bool paged() const override { return true; }
@@ -77,9 +59,7 @@ class KvmStatReport final : public Command {
       for (const TracepointItem& item : items) stat.take(item);
     });
     stat.write(env.out);
-    for (uint64_t number : stat.unknown_exits())
-      env.err.print("unknown kvm exit code:{} on {}\n", number,
-                    options_.machine == KvmMachine::kIntel ? "VMX" : "SVM");
+    say_unknown_exits(stat.unknown_exits(), options_.machine, env);
     return 0;
   }
 
@@ -93,22 +73,17 @@ class KvmStatCommand final : public CommandFamily {
   explicit KvmStatCommand(KvmFiles files) : CommandFamily("kvm stat"), files_(std::move(files)) {}
 
   void declare(FlagTable& flags) override {
-    flags.usage("{record|report}");
+    flags.usage("{record|report|live}");
     declare_members(flags);
-    flags.description(R"(Records the exits and entries of guests, and adds them up.)");
-  }
-  Result<int> run(Env& env, const Arguments& arguments) override {
-    if (!arguments.empty() && arguments[0] == "live")
-      return fail(ErrorCode::kFailed,
-                  "kvm stat live: exits are not shown as they happen; `kvm stat record` and "
-                  "`kvm stat report` show them afterwards");
-    return CommandFamily::run(env, arguments);
+    flags.description(
+        R"(Records the exits and entries of guests, and adds them up, afterwards or as they happen.)");
   }
 
  private:
   [[nodiscard]] std::vector<FamilyMember> members() const override {
     return {{"record", [this] { return preset(make_record(), record_words(files_), kExitsText); }},
-            {"report", [this] { return std::make_unique<KvmStatReport>(files_); }}};
+            {"report", [this] { return std::make_unique<KvmStatReport>(files_); }},
+            {"live", [] { return make_kvm_stat_live(); }}};
   }
 
   KvmFiles files_;
@@ -134,10 +109,11 @@ class Kvm final : public CommandFamily {
     flags.usage("[<options>] {stat}");
     declare_members(flags);
     flags.description(
-        R"(Says what the guests of KVM left their virtual CPUs for, and how long the host took to answer: `kvm stat record` and `kvm stat report`. The recording is perf.data.guest, unless -i or -o names another.)");
+        R"(Says what the guests of KVM left their virtual CPUs for, and how long the host took to answer: `kvm stat record` and `kvm stat report`, or `kvm stat live` while they run. The recording is perf.data.guest, unless -i or -o names another.)");
     flags.section("EXAMPLES", R"(  sonde kvm stat record -a -- sleep 1
   sonde kvm stat report
-  sonde kvm stat report --event mmio -k time)");
+  sonde kvm stat report --event mmio -k time
+  sonde kvm stat live -d 2)");
     files_.input.declare(flags);
     flags.text('o', "output", files_.output, "file", "Output file name");
     declare_refused(flags, kGuestOptions);
@@ -152,6 +128,34 @@ class Kvm final : public CommandFamily {
 };
 
 }  // namespace
+
+void declare_kvm_view(FlagTable& flags, KvmOptions& options) {
+  flags
+      .call(0, "event", "report event",
+            "event for reporting: vmexit, mmio (x86 only), ioport (x86 only)",
+            [&options](std::string_view word) -> Result<> {
+              options.view = TRY(parse_kvm_view(word));
+              return {};
+            })
+      .offers({"vmexit", "mmio", "ioport"});
+  flags.number(0, "vcpu", options.vcpu, "n", "vcpu id to report");
+  flags
+      .call('k', "key", "sort-key",
+            "key for sorting: sample(sort by samples number) time (sort by avg time)",
+            [&options](std::string_view word) -> Result<> {
+              options.sort = TRY(parse_kvm_sort(word));
+              return {};
+            })
+      .offers({"sample", "time"});
+  flags.call('p', "pid", "pid", "analyze events only for given process id(s)",
+             numbers_into(options.pids));
+}
+
+void say_unknown_exits(std::span<const uint64_t> numbers, KvmMachine machine, Env& env) {
+  for (uint64_t number : numbers)
+    env.err.print("unknown kvm exit code:{} on {}\n", number,
+                  machine == KvmMachine::kIntel ? "VMX" : "SVM");
+}
 
 std::unique_ptr<Command> make_kvm() {
   return std::make_unique<Kvm>();

@@ -83,6 +83,22 @@ class KernelWorkTest(unittest.TestCase):
         for event in ("kvm:kvm_entry", "kvm:kvm_exit", "kvm:kvm_mmio", "kvm:kvm_pio"):
             self.assertIn(event, names)
 
+    def test_guests_now(self):
+        """There are none that this test could start: screens come, the end is clean, and what is not seen is said."""
+        live = subprocess.Popen([SONDE, "kvm", "stat", "live", "-a", "-d", "0.2"], cwd=self.directory, text=True,
+                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        text = ""
+        while text.count("Analyze events for all VMs, all VCPUs:") < 2:
+            line = live.stdout.readline()
+            self.assertTrue(line, live.stderr.read())
+            text += line
+        live.terminate()
+        rest, said = live.communicate()
+        self.assertEqual(live.returncode, 0, said)
+        self.assertIn("VM-EXIT", text + rest)
+        samples = sum(int(count) for count in re.findall(r"Total Samples:(\d+)", text + rest))
+        self.assertTrue(samples > 0 or "nothing was seen of any guest" in said or "Lost" in rest, said)
+
 
 if __name__ == "__main__":
     unittest.main(argv=["kernel_work_test"])
