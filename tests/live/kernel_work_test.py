@@ -90,7 +90,8 @@ class KernelWorkTest(unittest.TestCase):
         text = ""
         while text.count("Analyze events for all VMs, all VCPUs:") < 2:
             line = live.stdout.readline()
-            self.assertTrue(line, live.stderr.read())
+            if not line:
+                self.fail(live.stderr.read())
             text += line
         live.terminate()
         rest, said = live.communicate()
