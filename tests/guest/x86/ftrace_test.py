@@ -37,6 +37,25 @@ def wait_until(holds):
 
 
 class FtraceTest(GuestTest):
+    """On one CPU: when a tracer is set the kernel changes its code and has the other CPUs wait meanwhile, and an emulated one may not
+    come back from that."""
+    OTHER_CPUS = [path for path in Path("/sys/devices/system/cpu").glob("cpu[1-9]*/online")]
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        for cpu in cls.OTHER_CPUS:
+            cpu.write_text("0", encoding="ascii")
+        cls.mask = (TRACING / "tracing_cpumask").read_text(encoding="ascii")
+        (TRACING / "tracing_cpumask").write_text("1", encoding="ascii")  # as perf leaves it
+
+    @classmethod
+    def tearDownClass(cls):
+        for cpu in cls.OTHER_CPUS:
+            cpu.write_text("1", encoding="ascii")
+        (TRACING / "tracing_cpumask").write_text(cls.mask, encoding="ascii")
+        super().tearDownClass()
+
     def setUp(self):
         (TRACING / "tracing_on").write_text("1", encoding="ascii")
         self.before = settings()

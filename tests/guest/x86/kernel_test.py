@@ -121,7 +121,7 @@ class KernelCodeTest(GuestTest):
         """(percent, address, text): without the names of targets, which perf does not know and writes as numbers."""
         text = self.text(tool, "annotate", "--stdio", "-i", file, function)
         found = re.findall(r"^ +([\d.]+) : +([0-9a-f]+): +(.*)$", text, re.M)
-        return [(percent, address, re.sub(r"( *#)? <.*>$", "", re.sub(r"^(j\w+|call) +0x", r"\1 ", line)).rstrip())
+        return [(percent, address, re.sub(r"( *#)? <.*>$", "", re.sub(r"^((?:j\w+|call) +)0x", r"\1", line)).rstrip())
                 for percent, address, line in found]
 
     def test_the_kernels_own_functions(self):
