@@ -121,14 +121,17 @@ class KernelCodeTest(GuestTest):
         """(percent, address, text): without the names of targets, which perf does not know and writes as numbers."""
         text = self.text(tool, "annotate", "--stdio", "-i", file, function)
         found = re.findall(r"^ +([\d.]+) : +([0-9a-f]+): +(.*)$", text, re.M)
-        return [(percent, address, re.sub(r"( *#)? <.*>$", "", re.sub(r"^((?:j\w+|call) +)0x", r"\1", line)).rstrip())
+        return [(percent, address, re.sub(r"( *#)? <.*>$", "", re.sub(r"^((?:j\w+|call) +|.* # )0x", r"\1", line)).rstrip())
                 for percent, address, line in found]
 
     def test_the_kernels_own_functions(self):
         function = self.hottest(of_module=False)
         ours = self.instructions(SONDE, function)
         self.assertAlmostEqual(sum(float(percent) for percent, _, _ in ours), 100, delta=1)
-        self.assertEqual(ours, self.instructions(PERF, function))
+        theirs = self.instructions(PERF, function)
+        self.assertEqual(ours[:len(theirs)], theirs)
+        # perf leaves out a last instruction that only fills the room up to the next function.
+        self.assertEqual([text for _, _, text in ours[len(theirs):] if not text.startswith(("nop", "int3", "xchg", "cs nop"))], [])
         self.assertEqual(int(ours[0][1], 16), int(re.search(rf"^([0-9a-f]+) \w {function}$", KALLSYMS, re.M).group(1), 16))
 
     def test_functions_of_modules(self):
