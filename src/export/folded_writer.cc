@@ -33,6 +33,7 @@ class FoldedWriter {
       line_ += ';';
       push_children(part.node + 1, profile_.nodes[part.node].end, line_.size());
     }
+    write_last();
   }
 
  private:
@@ -75,13 +76,25 @@ class FoldedWriter {
     return std::ranges::any_of(
         columns_, [&](size_t column) { return profile_.columns[column].self[node] != 0; });
   }
+  /// Functions of one name in two objects are two nodes and one line.
   void write_line(uint32_t node) {
-    for (size_t column : columns_) {
-      line_ += ' ';
-      append_value(line_, profile_.columns[column].self[node]);
+    if (line_ != last_ || last_values_.empty()) {
+      write_last();
+      last_ = line_;
+      last_values_.assign(columns_.size(), 0);
     }
-    line_ += '\n';
-    out_.write(line_);
+    for (size_t i = 0; i < columns_.size(); ++i)
+      last_values_[i] += profile_.columns[columns_[i]].self[node];
+  }
+  void write_last() {
+    if (last_values_.empty()) return;
+    for (double value : last_values_) {
+      last_ += ' ';
+      append_value(last_, value);
+    }
+    last_ += '\n';
+    out_.write(last_);
+    last_values_.clear();
   }
 
   Sink& out_;
@@ -89,6 +102,8 @@ class FoldedWriter {
   std::span<const size_t> columns_;
   std::vector<Part> waiting_;  // a stack: the last is the next
   std::string line_;
+  std::string last_;                 // the stack that was found last, not yet written
+  std::vector<double> last_values_;  // of it; empty: there is none
 };
 
 }  // namespace

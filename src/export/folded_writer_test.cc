@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "stacks/folded_reader.h"
+#include "stacks/stack_tree_builder.h"
 
 namespace sonde {
 namespace {
@@ -32,6 +33,21 @@ TEST(FoldedWriter, SortsByBytes) {
 TEST(FoldedWriter, NumbersAreExact) {
   EXPECT_EQ(rewritten("a 9007199254740991\nb 12345678.25\n"),
             "a 9007199254740991\nb 12345678.25\n");
+}
+
+TEST(FoldedWriter, FunctionsOfOneNameInTwoObjectsAreOneLine) {
+  StackTreeBuilder builder;
+  size_t column = builder.add_column("cycles", "events");
+  StackFrameId task = builder.frame({.name = builder.intern("ls"), .kind = FrameKind::kTask});
+  for (const char* object : {"/lib/ld.so", "/lib/libc.so"}) {
+    StackFrameId frame =
+        builder.frame({.name = builder.intern("strcmp"), .object = builder.intern(object)});
+    builder.add_stack(std::vector{task, frame}, column, 2);
+  }
+  builder.add_stack(std::vector{task}, column, 1);
+  StringSink out;
+  write_folded(out, std::move(builder).finish(), column);
+  EXPECT_EQ(out.text(), "ls 1\nls;strcmp 4\n");
 }
 
 }  // namespace
