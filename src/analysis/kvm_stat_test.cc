@@ -45,8 +45,7 @@ TEST(KvmStat, TellsOfEventsThatTookLonger) {
   KvmOptions options;
   options.slow_ns = 1000;
   options.on_slow = [&](const KvmSlowEvent& event) {
-    slow.push_back(
-        fmt::format("{} {} {} {}", event.pid, event.vcpu, event.name, event.length_ns));
+    slow.push_back(fmt::format("{} {} {} {}", event.pid, event.vcpu, event.name, event.length_ns));
   };
   KvmStat stat(std::move(options));
   uint64_t time = 0;
