@@ -103,17 +103,16 @@ class DebugFiles(unittest.TestCase):
         self.assertRegex(plain[1], r"\.(h|tcc):[1-9]")
         for _ in range(2):
             self.assertEqual([self.report(*view, SONDE_CACHE=str(cache)) for view in views], plain)
-        kept = list(cache.glob("*.lines"))
-        self.assertEqual([path.name for path in kept], [f"{self.build_id}.lines"])
-        whole = kept[0].read_bytes()
+        kept = cache / f"{self.build_id}.lines"  # beside those of libraries that have debug information here
+        whole = kept.read_bytes()
         # It is what is used: without debug information in the file, the answers are the same.
         run("strip", "--strip-debug", self.program)
         self.assertEqual([self.report(*view, SONDE_CACHE=str(cache)) for view in views], plain)
         self.program.write_bytes(self.whole)
         for bad in (b"", whole[:100], whole[:-1], whole[:2000] + b"\xff" + whole[2001:], os.urandom(4000)):
-            kept[0].write_bytes(bad)
+            kept.write_bytes(bad)
             self.assertEqual([self.report(*view, SONDE_CACHE=str(cache)) for view in views], plain)
-            self.assertEqual(kept[0].read_bytes()[:32], whole[:32])  # made again
+            self.assertEqual(kept.read_bytes()[:32], whole[:32])  # made again
 
     def test_a_cache_that_cannot_be_written_is_none(self):
         file = self.path / "file"
