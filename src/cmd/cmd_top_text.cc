@@ -13,7 +13,7 @@ namespace sonde::top {
 namespace {
 
 constexpr std::string_view kKeyHelp =
-    "d delay  e rows  f samples  K kernel  U user  I idle  z zero  p pause  w save  q quit";
+    "d delay  e rows  f min  K/U/I kernel/user/idle  z zero  p pause  w save  q quit";
 
 class TextTop {
  public:
