@@ -11,7 +11,8 @@ from pathlib import Path
 
 # C type: (struct's letter, bytes, signed)
 TYPES = {"pid_t": ("i", 4, 1), "int": ("i", 4, 1), "unsigned int": ("I", 4, 0), "dev_t": ("I", 4, 0), "sector_t": ("Q", 8, 0),
-         "long": ("q", 8, 1), "unsigned long": ("Q", 8, 0), "char[16]": ("16s", 16, 0)}
+         "long": ("q", 8, 1), "unsigned long": ("Q", 8, 0), "void *": ("Q", 8, 0), "char[16]": ("16s", 16, 0),
+         "__data_loc char[]": ("I", 4, 1)}  # the last: a text behind all fields
 COMMON = [("unsigned short", "common_type", 0, 2, 0), ("unsigned char", "common_flags", 2, 1, 0),
           ("unsigned char", "common_preempt_count", 3, 1, 0), ("int", "common_pid", 4, 4, 1)]
 COMMON_SIZE = 8
@@ -73,11 +74,19 @@ class Recording:
         """`values`: of the event's fields; `cut`: only so many bytes of them; `context`: whose the chain is."""
         number, fields = self.events[event]
         raw = struct.pack("<HBBi", number, 0, 0, tid)
+        texts, fixed = b"", len(raw)
+        for kind, _ in fields:
+            fixed += -fixed % min(TYPES[kind][1], 8) + TYPES[kind][1]
         for kind, field in fields:
             letter, size, _ = TYPES[kind]
             value = values.get(field, b"" if kind == "char[16]" else 0)
+            if kind == "__data_loc char[]":
+                text = values.get(field, "").encode() + b"\0"
+                value = len(text) << 16 | fixed + len(texts)
+                texts += text
             raw += b"\0" * (-len(raw) % min(size, 8))
             raw += struct.pack("<" + letter, value.encode() if isinstance(value, str) else value)
+        raw += texts
         stack = f" chain={context},{','.join(map(hex, chain))}" if chain else ""
         self.lines.append(f"SAMPLE id={number} mode=user ip=0x401000 pid={process or tid} tid={tid} time={time_ns} cpu={cpu} "
                           f"raw=hex:{raw[:cut].hex()}{stack}")
@@ -150,6 +159,23 @@ class LockRecording(Recording):
 
     def end(self, time_ns, tid, lock, place):
         self.add("lock:contention_end", time_ns, 0, tid, chain=self.chain(place, 0x18), context="kernel", lock_addr=lock, ret=0)
+
+    def lost(self, time_ns, cpu, count):
+        self.lines.append(f"LOST id={FIRST_ID} lost={count} time={time_ns} cpu={cpu} event=0")
+
+
+class LockdepRecording(Recording):
+    """Uses of locks as kernels with CONFIG_LOCK_STAT tell them."""
+    TRY, READ = 1, 2
+    LOCK = [("__data_loc char[]", "name"), ("void *", "lockdep_addr")]
+
+    def __init__(self, others=None):
+        super().__init__({"lock:lock_acquire": [("unsigned int", "flags"), *self.LOCK], "lock:lock_acquired": self.LOCK,
+                          "lock:lock_contended": self.LOCK, "lock:lock_release": self.LOCK, **(others or {})})
+
+    def use(self, time_ns, tid, what, lock, name, flags=0):
+        """`what`: "acquire", "contended", "acquired" or "release"."""
+        self.add(f"lock:lock_{what}", time_ns, 0, tid, name=name, lockdep_addr=lock, flags=flags)
 
     def lost(self, time_ns, cpu, count):
         self.lines.append(f"LOST id={FIRST_ID} lost={count} time={time_ns} cpu={cpu} event=0")

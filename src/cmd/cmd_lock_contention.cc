@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "cmd/output_file.h"
 #include "cmd/profile_flags.h"
+#include "lock/contention_stats.h"
 #include "lock/lock_recording.h"
 
 namespace sonde {
@@ -124,15 +125,16 @@ With --futex the waits are those of programs for locks and conditions of their o
     LockNames names(std::string(recording->kernel().symbol_source()));
     LockCallers callers(feed, recording->functions(), recording->kernel(),
                         {options_.stack_skip, options_.functions});
+    LockRowTable table;
     ContentionStats stats({.grouping = style.grouping,
                            .types = std::move(types),
                            .locks = TRY(names.addresses(options_.locks)),
                            .keep_stacks = style.stacks},
-                          feed, callers);
+                          feed, callers, table);
     recording->run([&](std::span<const LockEvent> events) {
       for (const LockEvent& event : events) stats.take(event);
     });
-    std::vector<LockRow> rows = stats.rows();
+    std::vector<LockRow> rows = table.rows();
     sort_lock_rows(rows, *key);
     style.thread_name = [&](uint32_t tid) { return recording->thread_name(tid); };
     style.lock_name = [&](uint64_t address) { return names.name(address); };
@@ -143,7 +145,7 @@ With --futex the waits are those of programs for locks and conditions of their o
     OutputFile output = TRY(OutputFile::open(options_.output, env));
     size_t seen = write_contention(output.sink(), rows, style);
     if (!options_.lock.quiet)
-      write_broken(output.sink(), std::span(rows).first(seen), stats.broken(),
+      write_broken(output.sink(), std::span(rows).first(seen), table.broken(),
                    options_.lock.input.verbose > 0, options_.separator);
     TRY(output.finish());
     return 0;

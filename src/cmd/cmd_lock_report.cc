@@ -1,8 +1,10 @@
 // lock report: waits by lock. lock info: which threads and locks there were.
 #include "cmd/argument_count.h"
 #include "cmd/cmd_lock.h"
+#include "lock/contention_stats.h"
 #include "lock/lock_recording.h"
 #include "lock/lock_tables.h"
+#include "lock/lockdep_stats.h"
 
 namespace sonde {
 namespace {
@@ -12,9 +14,7 @@ constexpr size_t kMaxStack = 8;
 /// A recording added up.
 struct LockSums {
   std::unique_ptr<LockRecording> recording;
-  std::vector<LockRow> rows;
-  std::vector<uint32_t> threads;
-  BrokenLockEvents broken;
+  LockRowTable table;
 };
 
 Result<LockSums> add_up(const LockOptions& options, LockGrouping grouping, const Env& env) {
@@ -23,19 +23,20 @@ Result<LockSums> add_up(const LockOptions& options, LockGrouping grouping, const
       TRY(LockRecording::open(options.input.chosen_path(env), options.input.open_options(env),
                               options.symbols, kMaxStack, env));
   const LockFeed& feed = sums.recording->feed();
-  if (!feed.has(LockEventKind::kContentionBegin))
+  if (!feed.has(LockEventKind::kContentionBegin) && !feed.has(LockEventKind::kAcquire))
     return fail(ErrorCode::kFailed,
-                "{}: no lock:contention_begin events. Have you run '{} lock record'? "
-                "(lock_acquire and its kin, of kernels with CONFIG_LOCK_STAT, are not read)",
+                "{}: neither lock:contention_begin nor lock:lock_acquire events. Have you run '{} "
+                "lock record'?",
                 options.input.chosen_path(env), env.tool);
   LockCallers callers(feed, sums.recording->functions(), sums.recording->kernel(), {});
-  ContentionStats stats({.grouping = grouping}, feed, callers);
+  ContentionStats waits({.grouping = grouping}, feed, callers, sums.table);
+  LockdepStats uses(grouping, feed, sums.table);
   sums.recording->run([&](std::span<const LockEvent> events) {
-    for (const LockEvent& event : events) stats.take(event);
+    for (const LockEvent& event : events) {
+      waits.take(event);
+      uses.take(event);
+    }
   });
-  sums.rows = stats.rows();
-  sums.threads = stats.threads();
-  sums.broken = stats.broken();
   return sums;
 }
 
@@ -46,7 +47,7 @@ class LockReport final : public Command {
   void declare(FlagTable& flags) override {
     flags.usage("[<options>]");
     flags.description(
-        R"(A line per lock of a recording by `lock record`: its name is that of the place that waited for it first. -c makes one line of all locks of one name; -t has a line per thread.)");
+        R"(A line per lock of a recording by `lock record`: its name is that of the place that waited for it first, or, of kernels with CONFIG_LOCK_STAT, its own. -c makes one line of all locks of one name; -t has a line per thread.)");
     flags.text(
         'k', "key", key_, "acquired",
         "key for sorting (acquired / contended / avg_wait / wait_total / wait_max / wait_min)");
@@ -71,12 +72,13 @@ class LockReport final : public Command {
     style.most_rows = most_rows_.value_or(UINT64_MAX);
     style.quiet = options_.quiet;
     LockSums sums = TRY(add_up(options_, style.grouping, env));
-    if (combine_ && !by_thread_) combine_lock_rows(sums.rows);
-    sort_lock_rows(sums.rows, *key);
+    std::vector<LockRow> rows = sums.table.rows();
+    if (combine_ && !by_thread_) combine_lock_rows(rows);
+    sort_lock_rows(rows, *key);
     style.thread_name = [&](uint32_t tid) { return sums.recording->thread_name(tid); };
-    size_t seen = write_lock_report(env.out, sums.rows, style);
+    size_t seen = write_lock_report(env.out, rows, style);
     if (!options_.quiet)
-      write_broken(env.out, std::span(sums.rows).first(seen), sums.broken,
+      write_broken(env.out, std::span(rows).first(seen), sums.table.broken(),
                    options_.input.verbose > 0);
     return 0;
   }
@@ -108,10 +110,10 @@ class LockInfo final : public Command {
       return fail(ErrorCode::kFailed, "Unknown type of information: give -t or -m");
     LockSums sums = TRY(add_up(options_, LockGrouping::kLock, env));
     if (threads_)
-      write_lock_threads(env.out, sums.threads,
+      write_lock_threads(env.out, sums.table.threads(),
                          [&](uint32_t tid) { return sums.recording->thread_name(tid); });
     else
-      write_lock_map(env.out, std::move(sums.rows));
+      write_lock_map(env.out, sums.table.rows());
     return 0;
   }
 

@@ -8,15 +8,10 @@
 
 #include "base/number_hash.h"
 #include "lock/lock_callers.h"
-#include "lock/lock_row.h"
+#include "lock/lock_row_table.h"
 #include "lock/lock_types.h"
 
 namespace sonde {
-
-/// Events that contradict those before them, by what they were.
-struct BrokenLockEvents {
-  uint64_t acquire = 0, acquired = 0, contended = 0, release = 0;
-};
 
 class ContentionStats {
  public:
@@ -26,17 +21,12 @@ class ContentionStats {
     std::vector<uint64_t> locks = {};  // only these addresses; empty: all
     bool keep_stacks = false;          // of the first event of each row
   };
-  /// `feed` and `callers` must outlive this.
-  ContentionStats(Options options, const LockFeed& feed, LockCallers& callers)
-      : options_(std::move(options)), feed_(feed), callers_(callers) {}
+  /// `feed`, `callers` and `table` must outlive this.
+  ContentionStats(Options options, const LockFeed& feed, LockCallers& callers, LockRowTable& table)
+      : options_(std::move(options)), feed_(feed), callers_(callers), table_(table) {}
 
+  /// Leaves out what is neither.
   void take(const LockEvent& event);
-
-  /// In the order in which perf lists equal rows.
-  [[nodiscard]] std::vector<LockRow> rows() const;
-  [[nodiscard]] const BrokenLockEvents& broken() const { return broken_; }
-  /// Every thread that waited, by tid.
-  [[nodiscard]] std::vector<uint32_t> threads() const;
 
  private:
   struct WaiterKey {
@@ -58,16 +48,12 @@ class ContentionStats {
   void end(const LockEvent& event);
   [[nodiscard]] uint64_t key_of(const LockEvent& event);
   LockRow& row_of(const LockEvent& event);
-  [[nodiscard]] LockRow* find_row(const LockEvent& event);
 
   Options options_;
   const LockFeed& feed_;
   LockCallers& callers_;
-  tsl::robin_map<uint64_t, uint32_t, NumberHash> by_key_;
-  std::vector<LockRow> rows_;
+  LockRowTable& table_;
   tsl::robin_map<WaiterKey, Waiter, WaiterHash> waiters_;
-  tsl::robin_map<uint32_t, bool> threads_;
-  BrokenLockEvents broken_;
 };
 
 }  // namespace sonde

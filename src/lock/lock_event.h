@@ -11,18 +11,27 @@ enum class LockEventKind : uint8_t {
   kOther,            // a sample of any other event: never given
   kContentionBegin,  // contention_begin: a thread starts to wait
   kContentionEnd,    // contention_end: it has the lock, or gave up
+  // Of kernels with CONFIG_LOCKDEP (the middle ones: CONFIG_LOCK_STAT): see lockdep_stats.h.
+  kAcquire,
+  kContended,
+  kAcquired,
+  kRelease,
 };
 
 struct LockEvent {
   uint64_t time = 0;                  // ns
   const std::byte* record = nullptr;  // its header
   uint64_t lock = 0;                  // its address
-  uint64_t chain = 0;                 // hash of the call chain: equal ones are equal
+  uint64_t chain = 0;                 // of contention: hash of the call chain; equal ones are equal
   uint32_t tid = 0;
-  uint32_t flags = 0;  // of a begin: LCB_F_*
+  uint32_t flags = 0;  // of a begin: LCB_F_*; of an acquire: 1 it tries, 2 it reads
   uint16_t event = 0;  // index of the recording's event
   LockEventKind kind = LockEventKind::kOther;
 };
+
+[[nodiscard]] constexpr bool is_lockdep(LockEventKind kind) {
+  return kind >= LockEventKind::kAcquire;
+}
 
 /// For RoundSorterOf: only tells events apart.
 [[nodiscard]] inline uint64_t place_in_file(const LockEvent& event) {

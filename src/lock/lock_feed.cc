@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "event/field_format.h"
 #include "replay/kinds_of_events.h"
 
 namespace sonde {
@@ -12,6 +13,10 @@ namespace {
 constexpr std::array kKinds{
     EventKind{"lock:contention_begin", LockEventKind::kContentionBegin},
     EventKind{"lock:contention_end", LockEventKind::kContentionEnd},
+    EventKind{"lock:lock_acquire", LockEventKind::kAcquire},
+    EventKind{"lock:lock_contended", LockEventKind::kContended},
+    EventKind{"lock:lock_acquired", LockEventKind::kAcquired},
+    EventKind{"lock:lock_release", LockEventKind::kRelease},
 };
 
 }  // namespace
@@ -36,6 +41,7 @@ class LockFeed::Cutter {
     event.tid = head.tid;
     event.event = static_cast<uint16_t>(id);
     event.kind = places.kind;
+    if (is_lockdep(places.kind)) return Cut::kItem;
     places.read_chain(record, layout, feed_.max_stack_, chain_);
     event.chain = XXH3_64bits(chain_.addresses.data(), chain_.size * sizeof(uint64_t));
     return Cut::kItem;
@@ -57,12 +63,24 @@ LockFeed::LockFeed(FileWalk& walk, WalkMachine& machine, size_t max_stack, LossL
       max_stack_(max_stack),
       places_(places_by_event<Places>(walk.events(), walk.features(), kKinds,
                                       [](Places& places, const TracepointFormat& format) {
-                                        places.lock = IntPlace::of(format, "lock_addr");
+                                        bool lockdep = is_lockdep(places.kind);
+                                        places.lock = IntPlace::of(
+                                            format, lockdep ? "lockdep_addr" : "lock_addr");
                                         places.flags = IntPlace::of(format, "flags");
+                                        const TracepointField* name = format.field("name");
+                                        if (lockdep && name != nullptr) places.name = *name;
                                       })) {}
 
 bool LockFeed::has(LockEventKind kind) const {
   return has_kind(places_, kind);
+}
+
+std::string LockFeed::read_name(const LockEvent& event) const {
+  const Places& places = places_[event.event];
+  ByteOrder order = walk_.facts().order;
+  Bytes raw = places.raw_data(record_at(event.record, order),
+                              walk_.events()[EventId(size_t{event.event})].layout);
+  return std::string(field_string(places.name, raw, order).value_or(""));
 }
 
 void LockFeed::read_chain(const LockEvent& event, SamplePlaces::Chain& chain) const {

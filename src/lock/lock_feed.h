@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "lock/lock_event.h"
@@ -25,6 +26,8 @@ class LockFeed {
   /// Reads everything, once. `take` runs on the caller's thread. The machine is not settled.
   void run(const Take& take);
 
+  /// The name of an event's lock, or of its class; lockdep only.
+  [[nodiscard]] std::string read_name(const LockEvent& event) const;
   /// The call chain of an event.
   void read_chain(const LockEvent& event, SamplePlaces::Chain& chain) const;
   /// Complete after run.
@@ -35,6 +38,7 @@ class LockFeed {
   struct Places : SamplePlaces {
     LockEventKind kind = LockEventKind::kOther;
     IntPlace lock, flags;
+    TracepointField name;  // lockdep only
   };
 
   FileWalk& walk_;

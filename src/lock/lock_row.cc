@@ -42,7 +42,7 @@ void LockRow::add_wait(uint64_t wait_ns) {
 }
 
 void LockRow::add(const LockRow& other) {
-  is_sum = true;
+  waits_are_contended = true;
   acquired += other.acquired;
   contended += other.contended;
   total_ns += other.total_ns;

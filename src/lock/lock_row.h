@@ -22,7 +22,8 @@ enum class LockGrouping : uint8_t {
 
 struct LockRow {
   uint64_t key = 0;  // address of a lock, tid, cgroup id; of a caller: see caller_key
-  std::string name;  // of the caller who met it first, or of the cgroup; see LockTableStyle
+  std::string name;  // of the caller who met it first, the lock's own (lockdep), or the cgroup's;
+                     // see LockTableStyle
   uint32_t flags = 0;
   uint64_t acquired = 0, contended = 0;
   uint64_t total_ns = 0, longest_ns = 0;
@@ -31,11 +32,11 @@ struct LockRow {
   std::vector<uint64_t> stack;        // addresses, innermost first
   std::vector<std::string> frames;    // the same of programs, as lines
 
-  bool is_sum = false;  // of several locks
+  bool waits_are_contended = false;  // the average is of waits that began, not of those that ended
 
-  /// Per wait that ended; as perf has it, of sums per wait that began.
+  /// Per wait; as perf has it, sums of several locks and lockdep count those that began.
   [[nodiscard]] uint64_t average_ns() const {
-    uint64_t waits = is_sum ? contended : acquired;
+    uint64_t waits = waits_are_contended ? contended : acquired;
     return waits == 0 ? 0 : total_ns / waits;
   }
   [[nodiscard]] uint64_t shortest_or_0() const {

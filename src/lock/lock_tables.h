@@ -7,8 +7,7 @@
 #include <string_view>
 
 #include "base/sink.h"
-#include "lock/contention_stats.h"
-#include "lock/lock_row.h"
+#include "lock/lock_row_table.h"
 #include "lock/lock_types.h"
 
 namespace sonde {

@@ -1,0 +1,44 @@
+// LockRowTable: the rows that events of locks add up in, the threads that were seen, and how many
+// rows had events that contradict each other, by what these were.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include <tsl/robin_map.h>
+
+#include "base/number_hash.h"
+#include "lock/lock_row.h"
+
+namespace sonde {
+
+/// Rows that broke, by the event that did not fit to those before it. contention_begin counts as
+/// contended, contention_end as acquired.
+struct BrokenLockEvents {
+  uint64_t acquire = 0, acquired = 0, contended = 0, release = 0;
+};
+
+class LockRowTable {
+ public:
+  /// Null where there is none.
+  [[nodiscard]] LockRow* find(uint64_t key);
+  /// The row, and whether it is new: then it has its key only. Holds until the next call.
+  std::pair<LockRow&, bool> add(uint64_t key);
+  void saw_thread(uint32_t tid) { threads_[tid] = true; }
+  /// A row counts once, by what broke it first.
+  void broke(LockRow& row, uint64_t BrokenLockEvents::*by);
+
+  /// In the order in which perf lists equal rows.
+  [[nodiscard]] std::vector<LockRow> rows() const;
+  /// By tid.
+  [[nodiscard]] std::vector<uint32_t> threads() const;
+  [[nodiscard]] const BrokenLockEvents& broken() const { return broken_; }
+
+ private:
+  tsl::robin_map<uint64_t, uint32_t, NumberHash> by_key_;
+  std::vector<LockRow> rows_;
+  tsl::robin_map<uint32_t, bool> threads_;
+  BrokenLockEvents broken_;
+};
+
+}  // namespace sonde
