@@ -15,7 +15,7 @@ std::pair<LockRow&, bool> LockRowTable::add(uint64_t key) {
   return {rows_[found->second], is_new};
 }
 
-void LockRowTable::broke(LockRow& row, uint64_t BrokenLockEvents::*by) {
+void LockRowTable::broke(LockRow& row, uint64_t BrokenLockEvents::* by) {
   if (!row.is_broken) ++(broken_.*by);
   row.is_broken = true;
 }

@@ -26,7 +26,7 @@ class LockRowTable {
   std::pair<LockRow&, bool> add(uint64_t key);
   void saw_thread(uint32_t tid) { threads_[tid] = true; }
   /// A row counts once, by what broke it first.
-  void broke(LockRow& row, uint64_t BrokenLockEvents::*by);
+  void broke(LockRow& row, uint64_t BrokenLockEvents::* by);
 
   /// In the order in which perf lists equal rows.
   [[nodiscard]] std::vector<LockRow> rows() const;

@@ -69,7 +69,7 @@ void LockdepStats::release(LockRow& row, Uses::iterator use) {
   uses_.erase(use);
 }
 
-void LockdepStats::give_up(LockRow& row, Uses::iterator use, uint64_t BrokenLockEvents::*by) {
+void LockdepStats::give_up(LockRow& row, Uses::iterator use, uint64_t BrokenLockEvents::* by) {
   table_.broke(row, by);
   uses_.erase(use);
 }

@@ -52,7 +52,7 @@ class LockdepStats {
   void contended(const LockEvent& event, LockRow& row, Uses::iterator use);
   void acquired(const LockEvent& event, LockRow& row, Uses::iterator use);
   void release(LockRow& row, Uses::iterator use);
-  void give_up(LockRow& row, Uses::iterator use, uint64_t BrokenLockEvents::*by);
+  void give_up(LockRow& row, Uses::iterator use, uint64_t BrokenLockEvents::* by);
 
   LockGrouping grouping_;
   const LockFeed& feed_;
