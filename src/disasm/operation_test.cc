@@ -86,8 +86,6 @@ TEST(Operation, Jumps) {
 }
 
 TEST(Operation, Arm64) {
-  auto made = OperationDecoder::make(abi::Arch::kArm64, true);
-  if (!made) GTEST_SKIP() << made.error().message;
   Operation load = decode(abi::Arch::kArm64, {0x01, 0x08, 0x40, 0xf9});  // ldr x1, [x0, #16]
   EXPECT_EQ(load.move, DataMove::kLoad);
   EXPECT_EQ(load.to, 1);
