@@ -101,6 +101,7 @@ Result<std::vector<std::unique_ptr<EventReport>>> ReportBuilder::build() {
   off_ = TRY(gated_off());
   hidden_ = TRY(hidden_samples());
   root_frames_ = TRY(root_frames());
+  if (options_.leave_out_idle) idle_frames_ = frames_of_idle_functions(session_);
   std::vector<std::unique_ptr<EventReport>> reports;
   for (const std::vector<EventId>& members : tables()) {
     std::unique_ptr<EventReport> report = TRY(build_one(members));
@@ -154,12 +155,10 @@ std::vector<uint32_t> ReportBuilder::samples_of(EventId event) const {
     std::erase_if(found, [&](uint32_t i) { return samples.cpu_mode[i] == abi::kMiscKernel; });
   if (options_.leave_out_user)
     std::erase_if(found, [&](uint32_t i) { return samples.cpu_mode[i] == abi::kMiscUser; });
-  if (options_.leave_out_idle) {
-    std::vector<uint8_t> idle = frames_of_idle_functions(session_);
+  if (options_.leave_out_idle)
     std::erase_if(found, [&](uint32_t i) {
-      return samples.leaf[i].valid() && idle[samples.leaf[i].index()] != 0;
+      return samples.leaf[i].valid() && idle_frames_[samples.leaf[i].index()] != 0;
     });
-  }
   if (options_.hide_unresolved)
     std::erase_if(found, [&](uint32_t i) { return !input_.frame(samples.leaf[i]).symbol.valid(); });
   return found;

@@ -67,6 +67,7 @@ class ReportBuilder {
   std::vector<uint8_t> hidden_;
   std::vector<uint8_t> off_;  // by sample: outside of what --switch-on, --switch-off leave
   std::vector<uint8_t> root_frames_;
+  std::vector<uint8_t> idle_frames_;  // empty where nobody asks
   std::vector<SampleFilter::TimeRange> times_;
 };
 
