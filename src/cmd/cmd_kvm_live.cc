@@ -11,7 +11,6 @@
 #include "capture/drain_pace.h"
 #include "capture/event_closer.h"
 #include "capture/lost_counts.h"
-#include "capture/parse_size.h"
 #include "capture/poller.h"
 #include "capture/recording_features.h"
 #include "capture/signal_queue.h"
@@ -19,6 +18,7 @@
 #include "cmd/cmd_kvm.h"
 #include "cmd/cmd_top_screen.h"
 #include "cmd/event_selection.h"
+#include "cmd/ring_pages_option.h"
 #include "trace/perf_source.h"
 
 namespace sonde {
@@ -221,11 +221,7 @@ class KvmStatLive final : public Command {
                  return {};
                });
     flags.call('m', "mmap-pages", "pages", "number of mmap data pages",
-               [this](std::string_view text) -> Result<> {
-                 bool rounded = false;
-                 o_.record.ring_pages = TRY(parse_ring_pages(text, rounded));
-                 return {};
-               });
+               ring_pages_into(o_.record.ring_pages));
     flags.count('v', "verbose", o_.record.verbose,
                 "be more verbose (show counter open errors, etc)");
     flags.number(0, "duration", slow_us_, "n",

@@ -1,11 +1,11 @@
 #include "cmd/cmd_top_options.h"
 
 #include "base/text.h"
-#include "capture/ring_set.h"
 #include "cmd/call_graph_option.h"
 #include "cmd/listing_flags.h"
 #include "cmd/profile_flags.h"
 #include "cmd/refused_options.h"
+#include "cmd/ring_pages_option.h"
 #include "event/event_branch.h"
 
 namespace sonde::top {
@@ -53,11 +53,7 @@ void declare_target(FlagTable& flags, TopOptions& o) {
   flags.text('t', "tid", target.tids, "tid", "profile events on existing thread id");
   flags.text('u', "uid", target.user, "user", "user to profile");
   flags.call('m', "mmap-pages", "pages", "number of mmap data pages",
-             [&o](std::string_view text) -> Result<> {
-               bool rounded = false;
-               o.record.ring_pages = TRY(parse_ring_pages(text, rounded));
-               return {};
-             });
+             ring_pages_into(o.record.ring_pages));
   flags.number('r', "realtime", o.record.realtime_priority, "n",
                "collect data with this RT SCHED_FIFO priority");
   flags.number(0, "proc-map-timeout", o.record.synthesis.map_timeout_ms, "n",

@@ -5,10 +5,10 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "capture/delay_schedule.h"
-#include "capture/ring_set.h"
 #include "cmd/call_graph_option.h"
 #include "cmd/cmd_trace_options.h"
 #include "cmd/profile_flags.h"
+#include "cmd/ring_pages_option.h"
 
 namespace sonde {
 
@@ -48,11 +48,7 @@ void TraceFlags::declare_targets(FlagTable& flags) {
                return {};
              });
   flags.call('m', "mmap-pages", "pages", "number of mmap data pages, or a size with B, K, M or G",
-             [this](std::string_view text) -> Result<> {
-               bool rounded = false;
-               options_.record.ring_pages = TRY(parse_ring_pages(text, rounded));
-               return {};
-             });
+             ring_pages_into(options_.record.ring_pages));
   flags.text('i', "input", options_.input, "file", "analyze events in a file");
   flags.boolean('f', "force", options_.force, "don't complain, do it");
 }
