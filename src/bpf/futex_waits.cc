@@ -6,10 +6,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 
 #include "bpf/bpf_log.h"
 #include "bpf/iterator_bytes.h"
+#include "bpf/measured_waits.h"
 #include "bpf/programs/futex_waits.h"
 #include "bpf/skeletons/futex_waits.skel.h"
 #include "event/tracefs.h"
@@ -40,13 +40,6 @@ struct FutexWaits::Programs {
   Programs& operator=(const Programs&) = delete;
   ~Programs() { futex_waits__destroy(skeleton); }
 
-  [[nodiscard]] std::vector<uint64_t> stack(int number) const {
-    if (number < 0) return {};
-    std::array<uint64_t, FUTEX_STACK_DEPTH> found{};
-    if (bpf_map_lookup_elem(bpf_map__fd(skeleton->maps.stacks), &number, found.data()) != 0)
-      return {};
-    return {found.begin(), std::ranges::find(found, uint64_t{0})};
-  }
   [[nodiscard]] Row row_of(const futex_wait_key& key, const futex_wait_sum& sum) const {
     Row row;
     row.pid = key.pid;
@@ -59,7 +52,7 @@ struct FutexWaits::Programs {
     row.total_ns = sum.total_ns;
     row.longest_ns = sum.longest_ns;
     row.shortest_ns = sum.shortest_ns;
-    row.user_stack = stack(key.stack);
+    row.user_stack = call_chain(skeleton->maps.stacks, key.stack);
     return row;
   }
 

@@ -5,11 +5,11 @@
 #include <linux/bpf.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 
 #include "bpf/bpf_log.h"
+#include "bpf/measured_waits.h"
 #include "bpf/programs/lock_waits.h"
 #include "bpf/skeletons/lock_waits.skel.h"
 
@@ -106,17 +106,12 @@ std::vector<LockWaits::Row> LockWaits::rows() const {
   if (cpus <= 0) return rows;
   std::vector<lock_wait_sum> by_cpu(static_cast<size_t>(cpus));
   int sums = bpf_map__fd(state_->skeleton->maps.sums);
-  int stacks = bpf_map__fd(state_->skeleton->maps.stacks);
   lock_wait_key key{};
   for (const void* before = nullptr; bpf_map_get_next_key(sums, before, &key) == 0; before = &key) {
     if (bpf_map_lookup_elem(sums, &key, by_cpu.data()) != 0) continue;
     Row& row = rows.emplace_back(joined(key, by_cpu));
-    if (state_->skeleton->rodata->grouping != LOCK_BY_STACK) continue;
-    std::array<uint64_t, LOCK_STACK_DEPTH> stack{};
-    auto number = static_cast<uint32_t>(key.what);
-    if (bpf_map_lookup_elem(stacks, &number, stack.data()) != 0) continue;
-    auto end = std::ranges::find(stack, uint64_t{0});
-    row.stack.assign(stack.begin(), end);
+    if (state_->skeleton->rodata->grouping == LOCK_BY_STACK)
+      row.stack = call_chain(state_->skeleton->maps.stacks, static_cast<int>(key.what));
   }
   return rows;
 }

@@ -5,8 +5,6 @@
 #include <fcntl.h>
 #include <linux/bpf.h>
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <optional>
@@ -15,6 +13,7 @@
 #include "bpf/bpf_ring.h"
 #include "bpf/iterator_bytes.h"
 #include "bpf/kernel_btf.h"
+#include "bpf/measured_waits.h"
 #include "bpf/programs/off_cpu.h"
 #include "bpf/skeletons/off_cpu.skel.h"
 
@@ -38,11 +37,7 @@ struct OffCpu::Programs {
   ~Programs() { off_cpu__destroy(skeleton); }
 
   [[nodiscard]] std::vector<uint64_t> stack(int number) const {
-    if (number < 0) return {};
-    std::array<uint64_t, OFF_CPU_STACK_DEPTH> found{};
-    if (bpf_map_lookup_elem(bpf_map__fd(skeleton->maps.stacks), &number, found.data()) != 0)
-      return {};
-    return {found.begin(), std::ranges::find(found, uint64_t{0})};
+    return call_chain(skeleton->maps.stacks, number);
   }
   [[nodiscard]] Wait wait_of(const off_cpu_key& key) const {
     Wait wait;

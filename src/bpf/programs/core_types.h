@@ -21,12 +21,15 @@ enum bpf_map_type {
   BPF_MAP_TYPE_HASH = 1,
   BPF_MAP_TYPE_ARRAY = 2,
   BPF_MAP_TYPE_PERF_EVENT_ARRAY = 4,
+  BPF_MAP_TYPE_PERCPU_HASH = 5,
   BPF_MAP_TYPE_PERCPU_ARRAY = 6,
+  BPF_MAP_TYPE_STACK_TRACE = 7,
   BPF_MAP_TYPE_ARRAY_OF_MAPS = 12,
   BPF_MAP_TYPE_RINGBUF = 27,
   BPF_MAP_TYPE_TASK_STORAGE = 29,
 };
 enum { BPF_ANY = 0, BPF_NOEXIST = 1, BPF_F_NO_PREALLOC = 1 };
+enum { BPF_F_USER_STACK = 1 << 8, BPF_F_FAST_STACK_CMP = 1 << 9 };  // of bpf_get_stackid()
 enum { BPF_LOCAL_STORAGE_GET_F_CREATE = 1, BPF_RB_NO_WAKEUP = 1, BPF_RB_AVAIL_DATA = 0 };
 
 #define KERNEL_TYPE __attribute__((preserve_access_index))
@@ -54,6 +57,15 @@ struct task_struct {
 } KERNEL_TYPE;
 struct task_struct___before_5_14 {
   long state;
+} KERNEL_TYPE;
+
+/// What an iterator over tasks is called with.
+struct bpf_iter_meta {
+  struct seq_file* seq;
+} KERNEL_TYPE;
+struct bpf_iter__task {
+  struct bpf_iter_meta* meta;
+  struct task_struct* task;  // null at the end
 } KERNEL_TYPE;
 
 /// Registers at a system call, by architecture. The part behind ___ tells flavours of one kernel

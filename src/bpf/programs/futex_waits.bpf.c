@@ -2,12 +2,10 @@
 // futex changed, or is woken before it sleeps, is no wait: the thread's own count of voluntary switches tells.
 #include "followed_tasks.h"
 #include "futex_waits.h"
+#include "measured_waits.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
-enum { MAP_TYPE_STACK_TRACE = 7 };
-enum { USER_STACK = 1 << 8, FAST_STACK_CMP = 1 << 9 };
-enum { STACKS = 16384 };
 // include/uapi/linux/futex.h
 enum { WAIT = 0, LOCK_PI = 6, WAIT_BITSET = 9, WAIT_REQUEUE_PI = 11, LOCK_PI2 = 13, OPERATION_MASK = 0x7f, TID_MASK = 0x3fffffff };
 // A mutex of glibc sleeps while its word is 2, and keeps its owner 8 bytes behind the word (sysdeps/nptl/bits/struct_mutex.h).
@@ -16,13 +14,6 @@ enum { ERROR_INTERRUPTED = 4, ERROR_TIMED_OUT = 110, ERROR_RESTART_FIRST = 512, 
 
 struct task_struct___switches {
   unsigned long nvcsw;
-} KERNEL_TYPE;
-struct bpf_iter_meta {
-  struct seq_file* seq;
-} KERNEL_TYPE;
-struct bpf_iter__task {
-  struct bpf_iter_meta* meta;
-  struct task_struct* task;
 } KERNEL_TYPE;
 
 /// What the tracepoints of system calls hand over: the head of every event, then theirs.
@@ -57,21 +48,6 @@ struct {
   __type(value, struct futex_wait_sum);
 } sums SEC(".maps");
 
-struct {
-  __uint(type, MAP_TYPE_STACK_TRACE);
-  __uint(max_entries, STACKS);
-  __uint(key_size, sizeof(__u32));
-  __uint(value_size, FUTEX_STACK_DEPTH * sizeof(__u64));
-} stacks SEC(".maps");
-
-// What there was no room for.
-__u64 lost_waits = 0, lost_ns = 0, lost_stacks = 0;
-
-static void lose(__u64 ns) {
-  __sync_fetch_and_add(&lost_waits, 1);
-  __sync_fetch_and_add(&lost_ns, ns);
-}
-
 static __u32 owner_of(__u32 operation, __u64 word, __u64 expected) {
   __u32 owner = 0;
   _Bool inherits = operation == LOCK_PI || operation == LOCK_PI2;
@@ -91,7 +67,7 @@ static void begin(void* context, __u32 operation, __u64 word, __u64 expected) {
   wait->key.tid = (__u32)both;
   wait->key.operation = operation;
   wait->key.owner = owner_of(operation, word, expected);
-  wait->key.stack = (int)bpf_get_stackid(context, &stacks, FAST_STACK_CMP | USER_STACK);
+  wait->key.stack = (int)bpf_get_stackid(context, &stacks, BPF_F_FAST_STACK_CMP | BPF_F_USER_STACK);
   wait->switches = ((struct task_struct___switches*)task)->nvcsw;
   wait->since_ns = bpf_ktime_get_ns();
 }

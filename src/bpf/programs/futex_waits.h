@@ -1,9 +1,6 @@
 // What futex_waits.bpf.c and its loader agree on.
 #pragma once
 
-/* Addresses of a call chain, at the most. */
-#define FUTEX_STACK_DEPTH 64
-
 enum futex_outcome {
   FUTEX_WOKEN = 0,
   FUTEX_TIMED_OUT = 1,

@@ -5,8 +5,7 @@
 
 char LICENSE[] SEC("license") = "GPL";
 
-enum { MAP_TYPE_PERCPU_HASH = 5, MAP_TYPE_STACK_TRACE = 7 };
-enum { FAST_STACK_CMP = 1 << 9 };
+enum { WAITERS = 16384, STACK_DEPTH = 32 };
 enum { FLAG_SPIN = 1, FLAG_READ = 2, FLAG_WRITE = 4, FLAG_RT = 8, FLAG_PERCPU = 16, FLAG_MUTEX = 32 };
 
 struct waiter {
@@ -22,23 +21,23 @@ struct wait {
 /// Waits that go on.
 struct {
   __uint(type, BPF_MAP_TYPE_HASH);
-  __uint(max_entries, LOCK_WAITERS);
+  __uint(max_entries, WAITERS);
   __type(key, struct waiter);
   __type(value, struct wait);
 } waits SEC(".maps");
 
 struct {
-  __uint(type, MAP_TYPE_PERCPU_HASH);
+  __uint(type, BPF_MAP_TYPE_PERCPU_HASH);
   __uint(max_entries, 10240);
   __type(key, struct lock_wait_key);
   __type(value, struct lock_wait_sum);
 } sums SEC(".maps");
 
 struct {
-  __uint(type, MAP_TYPE_STACK_TRACE);
+  __uint(type, BPF_MAP_TYPE_STACK_TRACE);
   __uint(max_entries, 10240);
   __uint(key_size, sizeof(__u32));
-  __uint(value_size, LOCK_STACK_DEPTH * sizeof(__u64));
+  __uint(value_size, STACK_DEPTH * sizeof(__u64));
 } stacks SEC(".maps");
 
 /// Locks, their kinds (flags), CPUs and cgroups that are looked at, where not all are.
@@ -123,7 +122,7 @@ int on_begin(struct bpf_raw_tracepoint_args* context) {
       wait.key.flags = 0;
       break;
     default: {
-      long stack = bpf_get_stackid(context, &stacks, FAST_STACK_CMP);
+      long stack = bpf_get_stackid(context, &stacks, BPF_F_FAST_STACK_CMP);
       if (stack < 0) __sync_fetch_and_add(&lost_stacks, 1);
       wait.key.what = (__u64)stack;
     }

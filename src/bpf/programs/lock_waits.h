@@ -1,11 +1,6 @@
 // What lock_waits.bpf.c and its loader agree on.
 #pragma once
 
-/* Addresses of a call chain, at the most. */
-#define LOCK_STACK_DEPTH 32
-/* Waits that go on at a time. */
-#define LOCK_WAITERS 16384
-
 enum lock_wait_grouping {
   LOCK_BY_STACK = 0,
   LOCK_BY_THREAD = 1,

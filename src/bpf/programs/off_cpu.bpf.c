@@ -1,26 +1,17 @@
 // Measures how long threads are off their CPUs of their own will, with the call chains of where they wait: added up per chain; long
 // waits are sent one by one.
 #include "follow_hooks.h"
+#include "measured_waits.h"
 #include "off_cpu.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
-enum { MAP_TYPE_STACK_TRACE = 7 };
-enum { USER_STACK = 1 << 8, FAST_STACK_CMP = 1 << 9 };
 enum { STATE_INTERRUPTIBLE = 1, STATE_UNINTERRUPTIBLE = 2, FLAG_KERNEL_THREAD = 0x00200000 };
-enum { RING_BYTES = 1 << 18, STACKS = 16384, ROWS = 16384 };
+enum { RING_BYTES = 1 << 18, ROWS = 16384 };
 
 struct task_struct___off_cpu {
   unsigned int flags;
   unsigned int in_iowait : 1;
-} KERNEL_TYPE;
-
-struct bpf_iter_meta {
-  struct seq_file* seq;
-} KERNEL_TYPE;
-struct bpf_iter__task {
-  struct bpf_iter_meta* meta;
-  struct task_struct* task;
 } KERNEL_TYPE;
 
 struct off_cpu {
@@ -44,13 +35,6 @@ struct {
 } sums SEC(".maps");
 
 struct {
-  __uint(type, MAP_TYPE_STACK_TRACE);
-  __uint(max_entries, STACKS);
-  __uint(key_size, sizeof(__u32));
-  __uint(value_size, OFF_CPU_STACK_DEPTH * sizeof(__u64));
-} stacks SEC(".maps");
-
-struct {
   __uint(type, BPF_MAP_TYPE_RINGBUF);
   __uint(max_entries, RING_BYTES);
 } long_waits SEC(".maps");
@@ -59,14 +43,6 @@ struct {
 const volatile __u8 has_prev_state = 0;
 const volatile __u8 with_wakers = 0;
 const volatile __u64 long_ns = 0;  // from here on waits are told by themselves
-
-// What there was no room for. In ns: lost_ns.
-__u64 lost_waits = 0, lost_ns = 0, lost_stacks = 0;
-
-static void lose(__u64 ns) {
-  __sync_fetch_and_add(&lost_waits, 1);
-  __sync_fetch_and_add(&lost_ns, ns);
-}
 
 static void forget_waker(struct off_cpu_key* key) {
   key->waker_pid = key->waker_tid = 0;
@@ -79,9 +55,9 @@ static void note_waker(void* context, struct off_cpu_key* key) {
   __u64 both = bpf_get_current_pid_tgid();
   key->waker_pid = (__u32)(both >> 32);
   key->waker_tid = (__u32)both;
-  key->waker_kernel_stack = (int)bpf_get_stackid(context, &stacks, FAST_STACK_CMP);
+  key->waker_kernel_stack = (int)bpf_get_stackid(context, &stacks, BPF_F_FAST_STACK_CMP);
   // The idle task has none of its own, and shows what it took over.
-  if (key->waker_tid != 0) key->waker_user_stack = (int)bpf_get_stackid(context, &stacks, FAST_STACK_CMP | USER_STACK);
+  if (key->waker_tid != 0) key->waker_user_stack = (int)bpf_get_stackid(context, &stacks, BPF_F_FAST_STACK_CMP | BPF_F_USER_STACK);
   bpf_get_current_comm(key->waker_comm, sizeof(key->waker_comm));
 }
 
@@ -97,8 +73,8 @@ static void leaves(void* context, struct task_struct* task, __u32 state, __u64 n
   wait->key.state = BPF_CORE_READ_BITFIELD(details, in_iowait) ? OFF_CPU_WAITS_FOR_IO
                     : state & STATE_UNINTERRUPTIBLE            ? OFF_CPU_BLOCKED
                                                                : OFF_CPU_SLEEPS;
-  wait->key.kernel_stack = (int)bpf_get_stackid(context, &stacks, FAST_STACK_CMP);
-  wait->key.user_stack = (int)bpf_get_stackid(context, &stacks, FAST_STACK_CMP | USER_STACK);
+  wait->key.kernel_stack = (int)bpf_get_stackid(context, &stacks, BPF_F_FAST_STACK_CMP);
+  wait->key.user_stack = (int)bpf_get_stackid(context, &stacks, BPF_F_FAST_STACK_CMP | BPF_F_USER_STACK);
   if (wait->key.kernel_stack < 0) __sync_fetch_and_add(&lost_stacks, 1);
   forget_waker(&wait->key);
   wait->woken_ns = 0;

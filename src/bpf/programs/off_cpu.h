@@ -1,9 +1,6 @@
 // What off_cpu.bpf.c and its loader agree on.
 #pragma once
 
-/* Addresses of a call chain, at the most. */
-#define OFF_CPU_STACK_DEPTH 64
-
 /// What a thread said of itself when it left its CPU.
 enum off_cpu_state {
   OFF_CPU_SLEEPS = 1,  /* signals end it */

@@ -21,14 +21,6 @@ struct task_struct___sched {
   } se;
 } KERNEL_TYPE;
 
-struct bpf_iter_meta {
-  struct seq_file* seq;
-} KERNEL_TYPE;
-struct bpf_iter__task {
-  struct bpf_iter_meta* meta;
-  struct task_struct* task;
-} KERNEL_TYPE;
-
 struct {
   __uint(type, BPF_MAP_TYPE_TASK_STORAGE);
   __uint(map_flags, BPF_F_NO_PREALLOC);
