@@ -9,7 +9,6 @@
 
 #include "bpf/bpf_log.h"
 #include "bpf/iterator_bytes.h"
-#include "bpf/measured_waits.h"
 #include "bpf/programs/futex_waits.h"
 #include "bpf/skeletons/futex_waits.skel.h"
 #include "event/tracefs.h"
@@ -71,25 +70,19 @@ Result<FutexWaits> FutexWaits::open(const Options& options) {
   auto programs = std::make_unique<Programs>(futex_waits__open());
   futex_waits* skeleton = programs->skeleton;
   if (skeleton == nullptr) return bpf_refused(log, "open", kFutexMeasurer);
-  skeleton->rodata->all_tasks = options.all_tasks;
-  skeleton->rodata->inherit = options.inherit;
-  skeleton->rodata->enable_on_exec = options.enable_on_exec;
+  set_followed(options.tasks, *skeleton->rodata);
   bpf_map__set_max_entries(skeleton->maps.sums, std::max(options.most_rows, 1u));
   leave_out_missing(*skeleton);
   if (futex_waits__load(skeleton) != 0) return bpf_refused(log, "load", kFutexMeasurer);
-  for (uint32_t tid : options.tids) {
-    uint8_t yes = 1;
-    if (bpf_map_update_elem(bpf_map__fd(skeleton->maps.tasks), &tid, &yes, BPF_ANY) != 0)
-      return bpf_refused(log, "fill the tables of", kFutexMeasurer);
-  }
+  if (!follow_tasks(*skeleton, options.tasks.tids))
+    return bpf_refused(log, "fill the tables of", kFutexMeasurer);
   if (futex_waits__attach(skeleton) != 0) return bpf_refused(log, "attach", kFutexMeasurer);
   return FutexWaits(std::move(programs));
 }
 
-void FutexWaits::set(Phase phase) {
-  if (phase != Phase::kOver) programs_->is_paused = phase == Phase::kOff;
-  __atomic_store_n(&programs_->skeleton->bss->enabled, static_cast<uint8_t>(phase),
-                   __ATOMIC_RELEASE);
+void FutexWaits::set(FollowPhase phase) {
+  if (phase != FollowPhase::kOver) programs_->is_paused = phase == FollowPhase::kOff;
+  set_phase(*programs_->skeleton, phase);
 }
 
 Result<std::vector<FutexWaits::Row>> FutexWaits::rows() {
@@ -112,9 +105,8 @@ Result<std::vector<FutexWaits::Row>> FutexWaits::rows() {
   return rows;
 }
 
-FutexWaits::Lost FutexWaits::lost() const {
-  const auto* counters = programs_->skeleton->bss;
-  return {counters->lost_waits, counters->lost_ns, counters->lost_stacks};
+LostWaits FutexWaits::lost() const {
+  return lost_waits(*programs_->skeleton);
 }
 
 }  // namespace sonde

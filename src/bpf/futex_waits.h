@@ -1,8 +1,8 @@
 // FutexWaits: how long threads sleep in futex(2) and its kin, where locks and conditions of
 // programs wait, added up by BPF programs per thread, futex and call chain.
 //
-//   FutexWaits waits = TRY(FutexWaits::open({.all_tasks = true}));
-//   waits.set(FutexWaits::Phase::kOn);   …   waits.set(FutexWaits::Phase::kOver);
+//   FutexWaits waits = TRY(FutexWaits::open({.tasks = {.all = true}}));
+//   waits.set(FollowPhase::kOn);   …   waits.set(FollowPhase::kOver);
 //   for (const FutexWaits::Row& row : TRY(waits.rows())) …
 //
 // Calls that do not sleep are left out. The programs are attached as long as the object lives.
@@ -13,16 +13,15 @@
 #include <vector>
 
 #include "base/error.h"
+#include "bpf/followed_tasks.h"
+#include "bpf/measured_waits.h"
 
 namespace sonde {
 
 class FutexWaits {
  public:
   struct Options {
-    bool all_tasks = false;
-    std::vector<uint32_t> tids = {};  // else these, and what they start
-    bool inherit = true;
-    bool enable_on_exec = false;  // measuring begins when one of them executes a program
+    FollowedTasks tasks = {};
     uint32_t most_rows = 10240;
   };
   enum class Outcome : uint8_t { kWoken, kTimedOut, kInterrupted, kLasts };
@@ -35,10 +34,6 @@ class FutexWaits {
     uint64_t count = 0, total_ns = 0, longest_ns = 0, shortest_ns = 0;
     std::vector<uint64_t> user_stack;  // innermost first
   };
-  /// What there was no room for.
-  struct Lost {
-    uint64_t waits = 0, ns = 0, stacks = 0;
-  };
 
   /// Errors say what the kernel refused, and its verifier's last words.
   static Result<FutexWaits> open(const Options& options);
@@ -46,11 +41,10 @@ class FutexWaits {
   FutexWaits& operator=(FutexWaits&&) noexcept;
   ~FutexWaits();
 
-  enum class Phase : uint8_t { kOff, kOn, kOver };  // enum follow_state
-  void set(Phase phase);
+  void set(FollowPhase phase);
   /// Once, when it is over: also of waits that still go on (unless it was off).
   Result<std::vector<Row>> rows();
-  [[nodiscard]] Lost lost() const;
+  [[nodiscard]] LostWaits lost() const;
 
  private:
   struct Programs;

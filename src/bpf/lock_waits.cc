@@ -30,16 +30,14 @@ LockWaits::~LockWaits() = default;
 
 namespace {
 
-template <typename Key>
-bool mark(bpf_map* map, Key key) {
+bool mark(bpf_map* map, uint64_t key) {
   uint8_t yes = 1;
   return bpf_map_update_elem(bpf_map__fd(map), &key, &yes, BPF_ANY) == 0;
 }
 
 void set_up(lock_waits& skeleton, const LockWaits::Options& options) {
   skeleton.rodata->grouping = static_cast<uint8_t>(options.by);
-  skeleton.rodata->all_tasks = options.all_tasks;
-  skeleton.rodata->enable_on_exec = options.enable_on_exec;
+  set_followed(options.tasks, *skeleton.rodata);
   skeleton.rodata->some_locks = !options.locks.empty();
   skeleton.rodata->some_types = !options.types.empty();
   skeleton.rodata->some_cpus = !options.cpus.empty();
@@ -83,21 +81,18 @@ Result<LockWaits> LockWaits::open(const Options& options) {
   if (skeleton == nullptr) return bpf_refused(log, "open", kProgram);
   set_up(*skeleton, options);
   if (lock_waits__load(skeleton) != 0) return bpf_refused(log, "load", kProgram);
-  bool is_filled = true;
-  for (uint32_t tid : options.tids) is_filled &= mark(skeleton->maps.tasks, tid);
+  bool is_filled = follow_tasks(*skeleton, options.tasks.tids);
   for (uint64_t lock : options.locks) is_filled &= mark(skeleton->maps.locks, lock);
-  for (uint32_t flags : options.types) is_filled &= mark(skeleton->maps.types, uint64_t{flags});
+  for (uint32_t flags : options.types) is_filled &= mark(skeleton->maps.types, flags);
   for (uint64_t cgroup : options.cgroups) is_filled &= mark(skeleton->maps.cgroups, cgroup);
-  for (uint32_t cpu : options.cpus) is_filled &= mark(skeleton->maps.cpus, uint64_t{cpu});
+  for (uint32_t cpu : options.cpus) is_filled &= mark(skeleton->maps.cpus, cpu);
   if (!is_filled) return bpf_refused(log, "fill the tables of", kProgram);
   if (lock_waits__attach(skeleton) != 0) return bpf_refused(log, "attach", kProgram);
   return LockWaits(std::move(state));
 }
 
 void LockWaits::set_enabled(bool enabled) {
-  enum : uint8_t { kOff, kOn, kOver };  // enum follow_state
-  uint8_t value = enabled ? kOn : kOver;
-  __atomic_store_n(&state_->skeleton->bss->enabled, value, __ATOMIC_RELEASE);
+  set_phase(*state_->skeleton, enabled ? FollowPhase::kOn : FollowPhase::kOver);
 }
 
 std::vector<LockWaits::Row> LockWaits::rows() const {

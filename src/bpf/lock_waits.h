@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "bpf/followed_tasks.h"
 
 namespace sonde {
 
@@ -23,9 +24,7 @@ class LockWaits {
   enum class By : uint8_t { kStack, kThread, kLock, kOwner, kCgroup };
   struct Options {
     By by = By::kStack;
-    bool all_tasks = false;
-    std::vector<uint32_t> tids = {};     // else these, and what they start
-    bool enable_on_exec = false;         // counting begins when one of them executes a program
+    FollowedTasks tasks = {};
     std::vector<uint64_t> locks = {};    // only these; empty: all
     std::vector<uint32_t> types = {};    // only locks of these flags; empty: all
     std::vector<uint32_t> cpus = {};     // only what begins on these; empty: all

@@ -13,7 +13,6 @@
 #include "bpf/bpf_ring.h"
 #include "bpf/iterator_bytes.h"
 #include "bpf/kernel_btf.h"
-#include "bpf/measured_waits.h"
 #include "bpf/programs/off_cpu.h"
 #include "bpf/skeletons/off_cpu.skel.h"
 
@@ -77,17 +76,12 @@ Result<OffCpu> OffCpu::open(const Options& options) {
   off_cpu* skeleton = programs->skeleton;
   if (skeleton == nullptr) return bpf_refused(log, "open", kWaitMeasurer);
   skeleton->rodata->has_prev_state = switches_tell_state();
-  skeleton->rodata->all_tasks = options.all_tasks;
-  skeleton->rodata->inherit = options.inherit;
-  skeleton->rodata->enable_on_exec = options.enable_on_exec;
+  set_followed(options.tasks, *skeleton->rodata);
   skeleton->rodata->long_ns = options.long_ns;
   skeleton->rodata->with_wakers = options.with_wakers;
   if (off_cpu__load(skeleton) != 0) return bpf_refused(log, "load", kWaitMeasurer);
-  for (uint32_t tid : options.tids) {
-    uint8_t yes = 1;
-    if (bpf_map_update_elem(bpf_map__fd(skeleton->maps.tasks), &tid, &yes, BPF_ANY) != 0)
-      return bpf_refused(log, "fill the tables of", kWaitMeasurer);
-  }
+  if (!follow_tasks(*skeleton, options.tasks.tids))
+    return bpf_refused(log, "fill the tables of", kWaitMeasurer);
   int ring = bpf_map__fd(skeleton->maps.long_waits);
   programs->ring.emplace(TRY(BpfRing::map(Fd(::fcntl(ring, F_DUPFD_CLOEXEC, 0)),
                                           bpf_map__max_entries(skeleton->maps.long_waits))));
@@ -95,10 +89,9 @@ Result<OffCpu> OffCpu::open(const Options& options) {
   return OffCpu(std::move(programs));
 }
 
-void OffCpu::set(Phase phase) {
-  if (phase != Phase::kOver) programs_->is_paused = phase == Phase::kOff;
-  __atomic_store_n(&programs_->skeleton->bss->enabled, static_cast<uint8_t>(phase),
-                   __ATOMIC_RELEASE);
+void OffCpu::set(FollowPhase phase) {
+  if (phase != FollowPhase::kOver) programs_->is_paused = phase == FollowPhase::kOff;
+  set_phase(*programs_->skeleton, phase);
 }
 
 std::vector<OffCpu::Wait> OffCpu::long_waits() {
@@ -139,9 +132,8 @@ Result<std::vector<OffCpu::Wait>> OffCpu::rest() {
   return waits;
 }
 
-OffCpu::Lost OffCpu::lost() const {
-  const auto* counters = programs_->skeleton->bss;
-  return {counters->lost_waits, counters->lost_ns, counters->lost_stacks};
+LostWaits OffCpu::lost() const {
+  return lost_waits(*programs_->skeleton);
 }
 
 }  // namespace sonde

@@ -2,10 +2,10 @@
 // CPUs of their own will, and by which calls. Short waits are added up per thread and call chain;
 // long ones come one by one, with their times.
 //
-//   OffCpu waits = TRY(OffCpu::open({.all_tasks = true}));
-//   waits.set(OffCpu::Phase::kOn);
+//   OffCpu waits = TRY(OffCpu::open({.tasks = {.all = true}}));
+//   waits.set(FollowPhase::kOn);
 //   for (const OffCpu::Wait& wait : waits.long_waits()) …     now and then
-//   waits.set(OffCpu::Phase::kOver);
+//   waits.set(FollowPhase::kOver);
 //   for (const OffCpu::Wait& wait : TRY(waits.rest())) …
 //
 // Kernel threads are left out, and so is who was preempted. The programs are attached as long as
@@ -20,18 +20,17 @@
 #include <vector>
 
 #include "base/error.h"
+#include "bpf/followed_tasks.h"
+#include "bpf/measured_waits.h"
 
 namespace sonde {
 
 class OffCpu {
  public:
   struct Options {
-    bool all_tasks = false;
-    std::vector<uint32_t> tids = {};  // else these, and what they start
-    bool inherit = true;
-    bool enable_on_exec = false;  // measuring begins when one of them executes a program
-    uint64_t long_ns = 0;         // waits of this length and more come one by one
-    bool with_wakers = false;     // Wait::waker, too
+    FollowedTasks tasks = {};
+    uint64_t long_ns = 0;      // waits of this length and more come one by one
+    bool with_wakers = false;  // Wait::waker, too
   };
   enum class State : uint8_t { kSleeps, kBlocked, kWaitsForIo };
   /// Who was running when a wait ended: an interrupt that ended it shows in the stack.
@@ -50,10 +49,6 @@ class OffCpu {
     std::vector<uint64_t> kernel_stack, user_stack;  // innermost first; from the tracing on
     std::optional<Waker> waker;  // nothing where nobody asked, or where it goes on
   };
-  /// What there was no room for.
-  struct Lost {
-    uint64_t waits = 0, ns = 0, stacks = 0;
-  };
 
   /// Errors say what the kernel refused, and its verifier's last words.
   static Result<OffCpu> open(const Options& options);
@@ -61,13 +56,12 @@ class OffCpu {
   OffCpu& operator=(OffCpu&&) noexcept;
   ~OffCpu();
 
-  enum class Phase : uint8_t { kOff, kOn, kOver };  // enum follow_state
-  void set(Phase phase);
+  void set(FollowPhase phase);
   /// Those that have ended since it was asked last.
   std::vector<Wait> long_waits();
   /// Once, when it is over: what was added up, and waits that still go on (unless it was off).
   Result<std::vector<Wait>> rest();
-  [[nodiscard]] Lost lost() const;
+  [[nodiscard]] LostWaits lost() const;
 
  private:
   struct Programs;

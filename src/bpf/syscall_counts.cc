@@ -41,17 +41,12 @@ Result<SyscallCounts> SyscallCounts::open(const Scope& scope) {
   auto state = std::make_unique<State>(syscall_counts__open());
   syscall_counts* skeleton = state->skeleton;
   if (skeleton == nullptr) return bpf_refused(log, "open", kProgram);
-  skeleton->rodata->all_tasks = scope.all_tasks;
-  skeleton->rodata->inherit = scope.inherit;
-  skeleton->rodata->enable_on_exec = scope.enable_on_exec;
+  set_followed(scope.tasks, *skeleton->rodata);
   bpf_program__set_autoload(skeleton->progs.on_enter, scope.enter);
   bpf_program__set_autoload(skeleton->progs.on_exit, scope.exit);
   if (syscall_counts__load(skeleton) != 0) return bpf_refused(log, "load", kProgram);
-  for (uint32_t tid : scope.tids) {
-    uint8_t yes = 1;
-    if (bpf_map_update_elem(bpf_map__fd(skeleton->maps.tasks), &tid, &yes, BPF_ANY) != 0)
-      return bpf_refused(log, "fill the table of threads of", kProgram);
-  }
+  if (!follow_tasks(*skeleton, scope.tasks.tids))
+    return bpf_refused(log, "fill the table of threads of", kProgram);
   if (syscall_counts__attach(skeleton) != 0) return bpf_refused(log, "attach", kProgram);
   return SyscallCounts(std::move(state));
 }
@@ -63,7 +58,7 @@ void SyscallCounts::set_enabled(bool enabled) {
     __atomic_store_n(&shared->enabled_at_ns, monotonic_ns(), __ATOMIC_RELAXED);
   else
     state_->enabled_before_ns += state_->this_period_ns();
-  __atomic_store_n(&shared->enabled, static_cast<uint8_t>(enabled), __ATOMIC_RELEASE);
+  set_phase(*state_->skeleton, enabled ? FollowPhase::kOn : FollowPhase::kOff);
 }
 
 uint64_t SyscallCounts::enabled_ns() const {

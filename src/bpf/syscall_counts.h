@@ -1,7 +1,7 @@
 // SyscallCounts: how often each system call was entered and left, counted by one BPF program
 // instead of a tracepoint event per call.
 //
-//   SyscallCounts counts = TRY(SyscallCounts::open({.tids = {pid}, .enable_on_exec = true}));
+//   SyscallCounts counts = TRY(SyscallCounts::open({.tasks = {.tids = {pid}}}));
 //   counts.set_enabled(true);
 //   std::vector<uint64_t> reads = counts.by_cpu(SYS_read, SyscallCounts::kEnter);
 //
@@ -15,16 +15,14 @@
 #include <vector>
 
 #include "base/error.h"
+#include "bpf/followed_tasks.h"
 
 namespace sonde {
 
 class SyscallCounts {
  public:
   struct Scope {
-    bool all_tasks = false;
-    std::vector<uint32_t> tids = {};  // else these
-    bool inherit = true;
-    bool enable_on_exec = false;     // counting begins when one of them executes a program
+    FollowedTasks tasks = {};
     bool enter = true, exit = true;  // which direction is asked for: the other one costs nothing
   };
   enum Direction : uint8_t { kEnter = 0, kExit = 1 };

@@ -39,7 +39,7 @@ bool put(bpf_map* map, const void* key, const void* value) {
 
 }  // namespace
 
-Result<TaskCounts> TaskCounts::open(const Scope& scope, size_t events,
+Result<TaskCounts> TaskCounts::open(const FollowedTasks& tasks, size_t events,
                                     const std::vector<CpuCounter>& counters) {
   constexpr std::string_view kProgram = "the BPF program that counts for tasks";
   BpfLog log;
@@ -47,15 +47,15 @@ Result<TaskCounts> TaskCounts::open(const Scope& scope, size_t events,
   task_counts* skeleton = state->skeleton;
   if (skeleton == nullptr) return bpf_refused(log, "open", kProgram);
   int cpus = libbpf_num_possible_cpus();
-  if (cpus <= 0 || events > kMostEvents) {
+  if (cpus <= 0 || events > kMostEvents || tasks.all) {
     errno = EINVAL;
     return bpf_refused(log, "size", kProgram);
   }
   auto cpu_count = static_cast<uint32_t>(cpus);
   skeleton->rodata->event_count = static_cast<uint32_t>(events);
   skeleton->rodata->cpu_count = cpu_count;
-  skeleton->rodata->inherit = scope.inherit;
-  skeleton->rodata->enable_on_exec = scope.enable_on_exec;
+  skeleton->rodata->inherit = tasks.inherit;
+  skeleton->rodata->enable_on_exec = tasks.enable_on_exec;
   bpf_map__set_max_entries(skeleton->maps.counters, static_cast<uint32_t>(events) * cpu_count);
   if (task_counts__load(skeleton) != 0) return bpf_refused(log, "load", kProgram);
   for (const CpuCounter& counter : counters) {
@@ -66,11 +66,8 @@ Result<TaskCounts> TaskCounts::open(const Scope& scope, size_t events,
   }
   std::ranges::sort(state->cpus);
   state->cpus.erase(std::ranges::unique(state->cpus).begin(), state->cpus.end());
-  for (uint32_t tid : scope.tids) {
-    uint8_t yes = 1;
-    if (!put(skeleton->maps.tasks, &tid, &yes))
-      return bpf_refused(log, "fill the table of threads of", kProgram);
-  }
+  if (!add_threads(skeleton->maps.tasks, tasks.tids))
+    return bpf_refused(log, "fill the table of threads of", kProgram);
   if (task_counts__attach(skeleton) != 0) return bpf_refused(log, "attach", kProgram);
   return TaskCounts(std::move(state));
 }

@@ -16,20 +16,17 @@
 
 #include "base/error.h"
 #include "bpf/cpu_counters.h"
+#include "bpf/followed_tasks.h"
 
 namespace sonde {
 
 class TaskCounts {
  public:
-  struct Scope {
-    std::vector<uint32_t> tids = {};
-    bool inherit = true;
-    bool enable_on_exec = false;  // counting begins when one of them executes a program
-  };
   static constexpr size_t kMostEvents = 64;
 
-  /// Errors say what the kernel refused, and its verifier's last words.
-  static Result<TaskCounts> open(const Scope& scope, size_t events,
+  /// Not for all tasks: counters of CPUs tell that by themselves. Errors say what the kernel
+  /// refused, and its verifier's last words.
+  static Result<TaskCounts> open(const FollowedTasks& tasks, size_t events,
                                  const std::vector<CpuCounter>& counters);
   TaskCounts(TaskCounts&&) noexcept;
   TaskCounts& operator=(TaskCounts&&) noexcept;

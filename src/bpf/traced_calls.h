@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "bpf/followed_tasks.h"
 #include "bpf/programs/traced_calls_settings.h"
 
 namespace sonde {
@@ -16,11 +17,8 @@ namespace sonde {
 struct TracedCalls {
   using Numbers = std::bitset<TRACED_NUMBERS>;
 
-  bool all_tasks = false;
-  std::vector<uint32_t> tids = {};      // else these
+  FollowedTasks tasks = {};             // enable_on_exec: the execve itself is traced
   std::vector<uint32_t> excluded = {};  // threads, and processes with all of theirs: never
-  bool inherit = true;                  // what they start, too
-  bool enable_on_exec = false;          // from the first execve on that succeeds, itself included
   Numbers native, compat;               // the numbers of calls; of 32-bit programs
   /// The same calls by the names of their tracepoints ("newfstat"), if they are few: then the
   /// programs are attached to these alone, and other calls are not slowed down by a program. Empty:
@@ -40,9 +38,7 @@ Result<> check_limits(const TracedCalls& calls);
 /// Puts it into a skeleton of a program that includes programs/traced_calls.h, before it is loaded.
 template <typename Rodata>
 void put_settings(const TracedCalls& calls, Rodata& rodata) {
-  rodata.all_tasks = calls.all_tasks;
-  rodata.inherit = calls.inherit;
-  rodata.enable_on_exec = calls.enable_on_exec;
+  set_followed(calls.tasks, rodata);
   for (size_t number = 0; number < TRACED_NUMBERS; ++number) {
     uint64_t bit = uint64_t{1} << (number % 64);
     if (calls.native[number]) rodata.wanted_calls[0][number / 64] |= bit;

@@ -56,24 +56,12 @@ void leave_out_unused(const TracedCalls& calls, Skeleton& skeleton) {
 }
 
 template <typename Skeleton>
-bool follow_tasks(Skeleton& skeleton, std::span<const uint32_t> tids) {
-  uint8_t yes = 1;
-  for (uint32_t tid : tids)
-    if (bpf_map_update_elem(bpf_map__fd(skeleton.maps.tasks), &tid, &yes, BPF_ANY) != 0)
-      return false;
-  __atomic_fetch_add(&skeleton.bss->generation, 1, __ATOMIC_RELAXED);
-  return true;
-}
-
-template <typename Skeleton>
 Result<> attach_traced(const TracedCalls& calls, Skeleton& skeleton, std::string_view name,
                        BpfLinks& links) {
   BpfLog log;
-  uint8_t yes = 1;
-  for (uint32_t task : calls.excluded)
-    if (bpf_map_update_elem(bpf_map__fd(skeleton.maps.excluded), &task, &yes, BPF_ANY) != 0)
-      return bpf_refused(log, "fill the table of excluded tasks of", name);
-  if (!follow_tasks(skeleton, calls.tids))
+  if (!add_threads(skeleton.maps.excluded, calls.excluded))
+    return bpf_refused(log, "fill the table of excluded tasks of", name);
+  if (!follow_tasks(skeleton, calls.tasks.tids))
     return bpf_refused(log, "fill the table of threads of", name);
   for (const std::string& call : calls.tracepoints) {
     auto attach = [&](bpf_program* program, const std::string& event) {
@@ -102,7 +90,7 @@ template <typename Skeleton>
 void put_enabled(Skeleton& skeleton, bool enabled) {
   auto* shared = skeleton.bss;
   if (enabled) __atomic_store_n(&shared->enabled_at_ns, monotonic_ns(), __ATOMIC_RELAXED);
-  __atomic_store_n(&shared->enabled, static_cast<uint8_t>(enabled ? 1 : 2), __ATOMIC_RELEASE);
+  set_phase(skeleton, enabled ? FollowPhase::kOn : FollowPhase::kOver);
 }
 
 }  // namespace sonde

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/clock.h"
+#include "capture/followed_target.h"
 #include "capture/futex_event.h"
 #include "perfdata/record_encoder.h"
 
@@ -25,13 +26,8 @@ FutexNote note_of(const FutexWaits::Row& row) {
 
 Result<FutexRecorder> FutexRecorder::open(const Capture& capture, const RecordOptions& options) {
   FutexWaits::Options wanted;
-  wanted.all_tasks = capture.target.has_cpu();
-  wanted.inherit = !options.sampling.no_inherit;
-  wanted.enable_on_exec = capture.target.is_command() && !options.delay.any();
+  wanted.tasks = followed_tasks(capture.target, !options.sampling.no_inherit, options.delay);
   wanted.most_rows = options.futex.most_rows;
-  if (!wanted.all_tasks)
-    for (const ThreadEntry& thread : capture.target.threads)
-      wanted.tids.push_back(static_cast<uint32_t>(thread.tid));
   auto event = std::ranges::find_if(capture.events, [](const CaptureEvent& candidate) {
     return is_futex_event(candidate.parsed);
   });
@@ -68,7 +64,7 @@ Result<> FutexRecorder::write(ByteBuilder& out) {
 }
 
 void FutexRecorder::say_lost(const RecordOptions& options, Env& env) const {
-  FutexWaits::Lost lost = waits_.lost();
+  LostWaits lost = waits_.lost();
   if (lost.waits > 0)
     say(options, env,
         fmt::format("{} waits for futexes, {:.3f} ms, are not in the recording: they had no room",

@@ -15,7 +15,7 @@ class FutexRecorder {
   /// measuring begins when that is executed.
   static Result<FutexRecorder> open(const Capture& capture, const RecordOptions& options);
 
-  void set(FutexWaits::Phase phase) { waits_.set(phase); }
+  void set(FollowPhase phase) { waits_.set(phase); }
   /// Everything, once, when it is over.
   Result<> write(ByteBuilder& out);
   /// Lines about what is missing.

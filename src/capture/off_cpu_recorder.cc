@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "capture/followed_target.h"
 #include "capture/off_cpu_event.h"
 #include "perfdata/record_encoder.h"
 
@@ -59,13 +60,8 @@ OffCpuRecorder::OffCpuRecorder(OffCpu waits, const CaptureEvent& event,
 Result<OffCpuRecorder> OffCpuRecorder::open(const Capture& capture, const RecordOptions& options) {
   constexpr uint64_t kNsPerMs = 1'000'000;
   OffCpu::Options wanted;
-  wanted.all_tasks = capture.target.has_cpu();
-  wanted.inherit = !options.sampling.no_inherit;
-  wanted.enable_on_exec = capture.target.is_command() && !options.delay.any();
+  wanted.tasks = followed_tasks(capture.target, !options.sampling.no_inherit, options.delay);
   wanted.long_ns = options.off_cpu.long_ms * kNsPerMs;
-  if (!wanted.all_tasks)
-    for (const ThreadEntry& thread : capture.target.threads)
-      wanted.tids.push_back(static_cast<uint32_t>(thread.tid));
   wanted.with_wakers = options.off_cpu.wakers;
   const CaptureEvent *event = nullptr, *waker_event = nullptr;
   for (const CaptureEvent& candidate : capture.events) {
@@ -155,7 +151,7 @@ Result<> OffCpuRecorder::write_rest(ByteBuilder& out) {
 }
 
 void OffCpuRecorder::say_lost(const RecordOptions& options, Env& env) const {
-  OffCpu::Lost lost = waits_.lost();
+  LostWaits lost = waits_.lost();
   if (lost.waits > 0)
     say(options, env,
         fmt::format("{} waits off the CPU, {:.3f} ms, are not in the recording: they had no room",

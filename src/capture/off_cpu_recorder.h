@@ -31,7 +31,7 @@ class OffCpuRecorder {
   /// measuring begins when that is executed.
   static Result<OffCpuRecorder> open(const Capture& capture, const RecordOptions& options);
 
-  void set(OffCpu::Phase phase) { waits_.set(phase); }
+  void set(FollowPhase phase) { waits_.set(phase); }
   /// Samples of long waits that have ended by now.
   void write_long(ByteBuilder& out);
   /// All the rest, once, when it is over.

@@ -194,15 +194,18 @@ class Recorder {
 
   void switch_events(bool on) {
     on ? events_.enable() : events_.disable();
-    if (off_cpu_) off_cpu_->set(on ? OffCpu::Phase::kOn : OffCpu::Phase::kOff);
-    if (futex_) futex_->set(on ? FutexWaits::Phase::kOn : FutexWaits::Phase::kOff);
+    set_measuring(on ? FollowPhase::kOn : FollowPhase::kOff);
+  }
+
+  void set_measuring(FollowPhase phase) {
+    if (off_cpu_) off_cpu_->set(phase);
+    if (futex_) futex_->set(phase);
   }
 
   Result<int> finish() {
     if (capture_.workload && !child_ended_) capture_.workload->signal(SIGTERM);
     events_.disable();
-    if (off_cpu_) off_cpu_->set(OffCpu::Phase::kOver);
-    if (futex_) futex_->set(FutexWaits::Phase::kOver);
+    set_measuring(FollowPhase::kOver);
     if (threads_) keep(threads_->stop());
     if (bpf_watch_) keep_bpf_programs();
     keep(read_rings(true));

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "abi/syscalls.h"
+#include "capture/followed_target.h"
 
 namespace sonde {
 namespace {
@@ -65,9 +66,7 @@ std::optional<SyscallFamily> SyscallFamily::open(const CountOptions& options, co
   if (needs_events(options)) return std::nullopt;
   std::vector<size_t> members = candidates(options, events);
   if (members.size() < kFewest) return std::nullopt;
-  SyscallCounts::Scope scope{.all_tasks = target.has_cpu(),
-                             .inherit = !options.no_inherit,
-                             .enable_on_exec = target.is_command() && !options.delay.any()};
+  SyscallCounts::Scope scope{.tasks = followed_tasks(target, !options.no_inherit, options.delay)};
   auto wants = [&](SyscallCounts::Direction direction) {
     return std::ranges::any_of(members, [&](size_t member) {
       return member_of(events[member].parsed.tracepoint)->direction == direction;
@@ -75,9 +74,6 @@ std::optional<SyscallFamily> SyscallFamily::open(const CountOptions& options, co
   };
   scope.enter = wants(SyscallCounts::kEnter);
   scope.exit = wants(SyscallCounts::kExit);
-  if (!scope.all_tasks)
-    for (const ThreadEntry& thread : target.threads)
-      scope.tids.push_back(static_cast<uint32_t>(thread.tid));
   Result<SyscallCounts> counts = SyscallCounts::open(scope);
   if (!counts) {
     said = fmt::format("{}; {} events are opened instead", counts.error().message, members.size());

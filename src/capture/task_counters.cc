@@ -5,6 +5,7 @@
 #include "base/sys.h"
 #include "capture/cpu_map.h"
 #include "capture/event_opener.h"
+#include "capture/followed_target.h"
 
 namespace sonde {
 namespace {
@@ -111,11 +112,8 @@ Result<TaskCounters::Counts> TaskCounters::open_counts(const CountOptions& optio
       counters.push_back({i, opened.cpu, opened.fd});
   if (!options.bpf_programs.empty())
     return TRY(ProgramCounts::open(options.bpf_programs, members.size(), counters));
-  TaskCounts::Scope scope{.inherit = !options.no_inherit,
-                          .enable_on_exec = target.is_command() && !options.delay.any()};
-  for (const ThreadEntry& thread : target.threads)
-    scope.tids.push_back(static_cast<uint32_t>(thread.tid));
-  return TRY(TaskCounts::open(scope, members.size(), counters));
+  return TRY(TaskCounts::open(followed_tasks(target, !options.no_inherit, options.delay),
+                              members.size(), counters));
 }
 
 void TaskCounters::set_enabled(bool on) {

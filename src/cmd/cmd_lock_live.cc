@@ -88,7 +88,7 @@ Result<int> measure_contention(const ContentionOptions& options, LockTableStyle 
   TRY(check(options, style.grouping));
   LockNames names{std::string(kKallsyms)};
   LockWaits::Options wanted{.by = by_of(style.grouping), .most_rows = options.most_sums};
-  wanted.tids = TRY(chosen_threads(options));
+  wanted.tasks.tids = TRY(chosen_threads(options));
   wanted.locks = TRY(names.addresses(options.locks));
   LockTypeFilter types = TRY(options.type_filter());
   wanted.types.assign(types.flags().begin(), types.flags().end());
@@ -97,14 +97,14 @@ Result<int> measure_contention(const ContentionOptions& options, LockTableStyle 
   // Some are gone at the end.
   std::map<uint64_t, std::string> cgroups;
   if (style.grouping == LockGrouping::kCgroup) cgroups = cgroup_paths();
-  bool is_of_command = !command.empty() && !options.all_cpus && wanted.tids.empty();
-  wanted.all_tasks = !is_of_command && wanted.tids.empty();
-  wanted.enable_on_exec = is_of_command;
+  bool is_of_command = !command.empty() && !options.all_cpus && wanted.tasks.tids.empty();
+  wanted.tasks.all = !is_of_command && wanted.tasks.tids.empty();
+  wanted.tasks.enable_on_exec = is_of_command;
 
   SignalQueue signals = TRY(SignalQueue::create());
   std::optional<Workload> workload;
   if (!command.empty()) workload.emplace(TRY(Workload::fork(command, false)));
-  if (is_of_command) wanted.tids.push_back(static_cast<uint32_t>(workload->pid()));
+  if (is_of_command) wanted.tasks.tids.push_back(static_cast<uint32_t>(workload->pid()));
   LockWaits waits = TRY(LockWaits::open(wanted));
   if (!is_of_command) waits.set_enabled(true);
   if (workload) {

@@ -106,14 +106,14 @@ std::vector<uint32_t> threads_asked_for(const TraceRequest& request) {
 
 Result<TracedCalls> traced_calls(const TraceRequest& request) {
   TracedCalls calls;
-  calls.all_tasks = request.pids.empty() && request.tids.empty();
-  calls.tids = threads_asked_for(request);
-  if (!calls.all_tasks && calls.tids.empty())
+  calls.tasks.all = request.pids.empty() && request.tids.empty();
+  calls.tasks.tids = threads_asked_for(request);
+  if (!calls.tasks.all && calls.tasks.tids.empty())
     return fail(ErrorCode::kNotFound, "there is no process {} (any more)", request.pids.front());
   calls.excluded.assign(request.not_pids.begin(), request.not_pids.end());
   calls.excluded.push_back(static_cast<uint32_t>(::getpid()));
-  calls.inherit = request.follow_children;
-  calls.enable_on_exec = request.from_exec;
+  calls.tasks.inherit = request.follow_children;
+  calls.tasks.enable_on_exec = request.from_exec;
   calls.native = numbers(request, request.calls);
   calls.compat = numbers(request, request.calls_32);
   // A workload may begin with an execve that is not asked for: only those who look at all calls see
