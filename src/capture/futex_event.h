@@ -3,12 +3,14 @@
 // the kernel opens and never writes; the recorder does (futex_recorder.h).
 #pragma once
 
-#include "event/event_list.h"
+#include "capture/measured_waits.h"
 #include "perfdata/futex_sample.h"
 
 namespace sonde {
 
-[[nodiscard]] ParsedEvent futex_event();
+[[nodiscard]] inline ParsedEvent futex_event() {
+  return measured_event(kFutexEventName);
+}
 [[nodiscard]] inline bool is_futex_event(const ParsedEvent& event) {
   return is_futex_event(event.attr, event.name);
 }

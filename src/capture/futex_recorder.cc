@@ -64,13 +64,7 @@ Result<> FutexRecorder::write(ByteBuilder& out) {
 }
 
 void FutexRecorder::say_lost(const RecordOptions& options, Env& env) const {
-  LostWaits lost = waits_.lost();
-  if (lost.waits > 0)
-    say(options, env,
-        fmt::format("{} waits for futexes, {:.3f} ms, are not in the recording: they had no room",
-                    lost.waits, static_cast<double>(lost.ns) / 1e6));
-  if (lost.stacks > 0)
-    say(options, env, fmt::format("{} waits for futexes have no call chain", lost.stacks));
+  sonde::say_lost(waits_.lost(), "waits for futexes", options, env);
 }
 
 }  // namespace sonde

@@ -2,21 +2,6 @@
 
 namespace sonde {
 
-ParsedEvent off_cpu_event() {
-  ParsedEvent event;
-  event.name = kOffCpuEventName;
-  event.attr.type = abi::kTypeSoftware;
-  event.attr.config = abi::kSwBpfOutput;
-  event.attr.sample_period = 1;
-  return event;
-}
-
-ParsedEvent waker_event() {
-  ParsedEvent event = off_cpu_event();
-  event.name = kWakerEventName;
-  return event;
-}
-
 void set_off_cpu_contents(abi::EventAttr& attr) {
   attr.freq = 0;
   attr.sample_period = 1;

@@ -3,14 +3,18 @@
 // writes; the recorder does (off_cpu_recorder.h).
 #pragma once
 
-#include "event/event_list.h"
+#include "capture/measured_waits.h"
 #include "perfdata/off_cpu_sample.h"
 
 namespace sonde {
 
-[[nodiscard]] ParsedEvent off_cpu_event();
+[[nodiscard]] inline ParsedEvent off_cpu_event() {
+  return measured_event(kOffCpuEventName);
+}
 /// Of --off-cpu-waker: who ended the waits (perfdata/off_cpu_sample.h).
-[[nodiscard]] ParsedEvent waker_event();
+[[nodiscard]] inline ParsedEvent waker_event() {
+  return measured_event(kWakerEventName);
+}
 [[nodiscard]] inline bool is_off_cpu_event(const ParsedEvent& event) {
   return is_off_cpu_event(event.attr, event.name);
 }

@@ -151,13 +151,7 @@ Result<> OffCpuRecorder::write_rest(ByteBuilder& out) {
 }
 
 void OffCpuRecorder::say_lost(const RecordOptions& options, Env& env) const {
-  LostWaits lost = waits_.lost();
-  if (lost.waits > 0)
-    say(options, env,
-        fmt::format("{} waits off the CPU, {:.3f} ms, are not in the recording: they had no room",
-                    lost.waits, static_cast<double>(lost.ns) / 1e6));
-  if (lost.stacks > 0)
-    say(options, env, fmt::format("{} waits off the CPU have no call chain", lost.stacks));
+  sonde::say_lost(waits_.lost(), "waits off the CPU", options, env);
 }
 
 }  // namespace sonde
