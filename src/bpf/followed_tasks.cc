@@ -15,4 +15,9 @@ bool add_threads(const bpf_map* table, std::span<const uint32_t> tids) {
   });
 }
 
+bool has_threads(const bpf_map* table) {
+  uint32_t first = 0;
+  return bpf_map_get_next_key(bpf_map__fd(table), nullptr, &first) == 0;
+}
+
 }  // namespace sonde

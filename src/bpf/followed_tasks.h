@@ -34,6 +34,8 @@ void set_followed(const FollowedTasks& tasks, Settings& settings) {
 /// Adds threads, or processes, to a table of their ids. False where the kernel refuses; errno says
 /// why.
 bool add_threads(const bpf_map* table, std::span<const uint32_t> tids);
+/// Whether any is in the table.
+[[nodiscard]] bool has_threads(const bpf_map* table);
 
 /// False where the kernel refuses; errno says why.
 template <typename Skeleton>

@@ -50,6 +50,7 @@ TEST(FollowedTasks, ATableThatIsNotThereCannotBeFilled) {
   EXPECT_EQ(state.generation, 1u);
   EXPECT_FALSE(follow_tasks(skeleton, std::vector<uint32_t>{1}));
   EXPECT_EQ(state.generation, 1u);
+  EXPECT_FALSE(has_threads(nullptr));
 }
 
 }  // namespace

@@ -62,13 +62,11 @@ struct SyscallSums::State {
   State(const State&) = delete;
   State& operator=(const State&) = delete;
   ~State() {
-    links.clear();
+    attached.links.clear();
     syscall_totals__destroy(skeleton);
   }
   syscall_totals* skeleton;
-  BpfLinks links;
-  bool looks_after_compat = true;
-  bool has_compat_calls = false;
+  CallLinks attached;
 };
 
 SyscallSums::SyscallSums(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -88,9 +86,7 @@ Result<SyscallSums> SyscallSums::open(const TracedCalls& calls, By by) {
     leave_out_unused(calls, *skeleton);
     if (syscall_totals__load(skeleton) != 0) return bpf_refused(log, "load", kAdders);
   }
-  TRY(attach_traced(calls, *state->skeleton, kAdders, state->links));
-  state->looks_after_compat = calls.tracepoints.empty();
-  state->has_compat_calls = calls.compat.any();
+  TRY(attach_traced(calls, *state->skeleton, kAdders, state->attached));
   return SyscallSums(std::move(state));
 }
 
@@ -137,17 +133,11 @@ uint64_t SyscallSums::tasks_not_followed() const {
 }
 
 bool SyscallSums::has_tasks() const {
-  uint32_t first = 0;
-  int map = bpf_map__fd(state_->skeleton->maps.tasks);
-  return bpf_map_get_next_key(map, nullptr, &first) == 0;
+  return has_threads(state_->skeleton->maps.tasks);
 }
 
 Result<bool> SyscallSums::include_new_compat_programs() {
-  if (state_->looks_after_compat || !state_->has_compat_calls) return false;
-  if (__atomic_load_n(&state_->skeleton->bss->saw_compat_program, __ATOMIC_RELAXED) == 0)
-    return false;
-  state_->looks_after_compat = true;
-  return attach_for_compat(*state_->skeleton, kAdders, state_->links);
+  return attach_to_new_compat(*state_->skeleton, kAdders, state_->attached);
 }
 
 }  // namespace sonde

@@ -32,14 +32,12 @@ struct SyscallTrace::State {
   State(const State&) = delete;
   State& operator=(const State&) = delete;
   ~State() {
-    links.clear();
+    attached.links.clear();
     syscall_trace__destroy(skeleton);
   }
   syscall_trace* skeleton;
-  BpfLinks links;
+  CallLinks attached;
   std::vector<BpfRing> rings;
-  bool looks_after_compat = true;
-  bool has_compat_calls = false;
 
   Result<> add_rings(uint32_t count, uint64_t bytes);
   Result<> add_rules(std::span<const CallRules> rules);
@@ -105,9 +103,7 @@ Result<SyscallTrace> SyscallTrace::open(const TracedCalls& calls, std::span<cons
   }
   TRY(state->add_rings(rings, bytes));
   TRY(state->add_rules(rules));
-  TRY(attach_traced(calls, *state->skeleton, kSenders, state->links));
-  state->looks_after_compat = calls.tracepoints.empty();
-  state->has_compat_calls = calls.compat.any();
+  TRY(attach_traced(calls, *state->skeleton, kSenders, state->attached));
   return SyscallTrace(std::move(state));
 }
 
@@ -147,17 +143,11 @@ uint64_t SyscallTrace::tasks_not_followed() const {
 }
 
 bool SyscallTrace::has_tasks() const {
-  uint32_t first = 0;
-  int map = bpf_map__fd(state_->skeleton->maps.tasks);
-  return bpf_map_get_next_key(map, nullptr, &first) == 0;
+  return has_threads(state_->skeleton->maps.tasks);
 }
 
 Result<bool> SyscallTrace::include_new_compat_programs() {
-  if (state_->looks_after_compat || !state_->has_compat_calls) return false;
-  if (__atomic_load_n(&state_->skeleton->bss->saw_compat_program, __ATOMIC_RELAXED) == 0)
-    return false;
-  state_->looks_after_compat = true;
-  return attach_for_compat(*state_->skeleton, kSenders, state_->links);
+  return attach_to_new_compat(*state_->skeleton, kSenders, state_->attached);
 }
 
 }  // namespace sonde

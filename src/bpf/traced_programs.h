@@ -55,9 +55,17 @@ void leave_out_unused(const TracedCalls& calls, Skeleton& skeleton) {
   }
 }
 
+/// What such programs are attached to. Calls that have tracepoints of their own are looked after
+/// there; 32-bit programs, which have none, only once one of them is seen.
+struct CallLinks {
+  BpfLinks links;
+  bool looks_after_compat = true;
+  bool has_compat_calls = false;
+};
+
 template <typename Skeleton>
 Result<> attach_traced(const TracedCalls& calls, Skeleton& skeleton, std::string_view name,
-                       BpfLinks& links) {
+                       CallLinks& attached) {
   BpfLog log;
   if (!add_threads(skeleton.maps.excluded, calls.excluded))
     return bpf_refused(log, "fill the table of excluded tasks of", name);
@@ -65,23 +73,28 @@ Result<> attach_traced(const TracedCalls& calls, Skeleton& skeleton, std::string
     return bpf_refused(log, "fill the table of threads of", name);
   for (const std::string& call : calls.tracepoints) {
     auto attach = [&](bpf_program* program, const std::string& event) {
-      return links.add(bpf_program__attach_tracepoint(program, "syscalls", event.c_str()));
+      return attached.links.add(bpf_program__attach_tracepoint(program, "syscalls", event.c_str()));
     };
     if (!attach(skeleton.progs.on_own_enter, "sys_enter_" + call) ||
         !attach(skeleton.progs.on_own_exit, "sys_exit_" + call))
       return bpf_refused(log, "attach to the tracepoints of " + call, name);
   }
   if (bpf_object__attach_skeleton(skeleton.skeleton) != 0) return bpf_refused(log, "attach", name);
+  attached.looks_after_compat = calls.tracepoints.empty();
+  attached.has_compat_calls = calls.compat.any();
   return {};
 }
 
-/// Where single calls' tracepoints are used and `saw_compat_program` is set for the first time:
-/// 32-bit programs have none.
+/// Whether a 32-bit program was seen for the first time, so that the programs are now attached to
+/// its calls, too.
 template <typename Skeleton>
-Result<bool> attach_for_compat(Skeleton& skeleton, std::string_view name, BpfLinks& links) {
+Result<bool> attach_to_new_compat(Skeleton& skeleton, std::string_view name, CallLinks& attached) {
+  if (attached.looks_after_compat || !attached.has_compat_calls) return false;
+  if (__atomic_load_n(&skeleton.bss->saw_compat_program, __ATOMIC_RELAXED) == 0) return false;
+  attached.looks_after_compat = true;
   BpfLog log;
   for (bpf_program* program : {skeleton.progs.on_enter, skeleton.progs.on_exit})
-    if (!links.add(bpf_program__attach(program))) return bpf_refused(log, "attach", name);
+    if (!attached.links.add(bpf_program__attach(program))) return bpf_refused(log, "attach", name);
   return true;
 }
 
