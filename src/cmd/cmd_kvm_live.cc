@@ -15,10 +15,10 @@
 #include "capture/recording_features.h"
 #include "capture/signal_queue.h"
 #include "cmd/argument_count.h"
+#include "cmd/capture_values.h"
 #include "cmd/cmd_kvm.h"
 #include "cmd/cmd_top_screen.h"
 #include "cmd/event_selection.h"
-#include "cmd/ring_pages_option.h"
 #include "trace/perf_source.h"
 
 namespace sonde {

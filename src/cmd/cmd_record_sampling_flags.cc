@@ -6,6 +6,7 @@
 #include "abi/regs.h"
 #include "base/text.h"
 #include "cmd/call_graph_option.h"
+#include "cmd/capture_values.h"
 #include "cmd/cmd_record_flags.h"
 #include "event/event_branch.h"
 
@@ -50,16 +51,7 @@ Result<uint64_t> parse_register_list(std::string_view list, std::string_view opt
 void RecordFlags::declare_sampling(FlagTable& flags) {
   SamplingOptions& sampling = options_.sampling;
   flags.number('c', "count", sampling.period, "n", "event period to sample");
-  flags.call('F', "freq", "freq or 'max'", "profile at this frequency",
-             [&sampling](std::string_view text) -> Result<> {
-               sampling.freq_max = text == "max";
-               sampling.freq.reset();
-               if (sampling.freq_max) return {};
-               sampling.freq = parse_number(text);
-               if (!sampling.freq)
-                 return fail(ErrorCode::kUsage, "expects a frequency in Hz, or 'max'");
-               return {};
-             });
+  flags.call('F', "freq", "freq or 'max'", "profile at this frequency", frequency_into(sampling));
   flags.boolean(0, "strict-freq", sampling.strict_freq,
                 "Fail if the specified frequency can't be used");
   flags.boolean('d', "data", sampling.addresses, "Record the sample addresses");

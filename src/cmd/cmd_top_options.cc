@@ -2,10 +2,10 @@
 
 #include "base/text.h"
 #include "cmd/call_graph_option.h"
+#include "cmd/capture_values.h"
 #include "cmd/listing_flags.h"
 #include "cmd/profile_flags.h"
 #include "cmd/refused_options.h"
-#include "cmd/ring_pages_option.h"
 #include "event/event_branch.h"
 
 namespace sonde::top {
@@ -15,16 +15,7 @@ void declare_events(FlagTable& flags, TopOptions& o) {
   SamplingOptions& sampling = o.record.sampling;
   o.selection.declare(flags);
   flags.number('c', "count", sampling.period, "n", "event period to sample");
-  flags.call('F', "freq", "freq or 'max'", "profile at this frequency",
-             [&sampling](std::string_view text) -> Result<> {
-               sampling.freq_max = text == "max";
-               sampling.freq.reset();
-               if (sampling.freq_max) return {};
-               sampling.freq = parse_number(text);
-               if (!sampling.freq)
-                 return fail(ErrorCode::kUsage, "expects a frequency in Hz, or 'max'");
-               return {};
-             });
+  flags.call('F', "freq", "freq or 'max'", "profile at this frequency", frequency_into(sampling));
   flags.boolean('i', "no-inherit", sampling.no_inherit, "child tasks do not inherit counters");
   flags.act('b', "branch-any", "sample any taken branches", [&o]() -> Result<> {
     o.record.sampling.branch_types |= abi::kBranchAny;

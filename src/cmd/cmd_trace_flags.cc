@@ -6,9 +6,9 @@
 #include "base/text.h"
 #include "capture/delay_schedule.h"
 #include "cmd/call_graph_option.h"
+#include "cmd/capture_values.h"
 #include "cmd/cmd_trace_options.h"
 #include "cmd/profile_flags.h"
-#include "cmd/ring_pages_option.h"
 
 namespace sonde {
 

@@ -1,4 +1,4 @@
-#include "cmd/ring_pages_option.h"
+#include "cmd/capture_values.h"
 
 #include <gtest/gtest.h>
 
@@ -16,6 +16,16 @@ TEST(RingPagesInto, RefusesWhatIsNoSizeAndLeavesTheOldOne) {
   EXPECT_FALSE(ring_pages_into(pages)("0"));
   EXPECT_FALSE(ring_pages_into(pages)("many"));
   EXPECT_EQ(pages, 8u);
+}
+
+TEST(FrequencyInto, TakesANumberOrMax) {
+  SamplingOptions sampling;
+  EXPECT_TRUE(frequency_into(sampling)("max"));
+  EXPECT_TRUE(sampling.freq_max);
+  EXPECT_TRUE(frequency_into(sampling)("1000"));
+  EXPECT_FALSE(sampling.freq_max);
+  EXPECT_EQ(sampling.freq, 1000u);
+  EXPECT_FALSE(frequency_into(sampling)("often"));
 }
 
 }  // namespace
