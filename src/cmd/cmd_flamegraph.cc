@@ -1,11 +1,9 @@
 // `flamegraph`: a profile as a picture, or the difference of two.
 #include <unistd.h>
 
-#include <variant>
-
 #include "cmd/command.h"
-#include "cmd/flag_parser.h"
 #include "cmd/flame_drawing.h"
+#include "cmd/run_record.h"
 #include "cmd/temporary_directory.h"
 
 namespace sonde {
@@ -82,16 +80,7 @@ The picture goes to standard output, or to flamegraph.svg where that is a termin
     if (!drawing_.event().empty()) words.insert(words.end(), {"-e", drawing_.event()});
     words.emplace_back("--");
     words.insert(words.end(), command.begin(), command.end());
-
-    std::unique_ptr<Command> recorder = find_command("record")->make();
-    TRY(recorder->configure(env.config));
-    FlagTable flags;
-    recorder->declare(flags);
-    ParseOutcome outcome = parse_flags(flags, words);
-    if (auto* bad = std::get_if<BadFlags>(&outcome))
-      return fail(ErrorCode::kFailed, "record: {}", bad->message);
-    if (auto* error = std::get_if<Error>(&outcome)) return std::unexpected(*error);
-    return recorder->run(env, std::get<Arguments>(outcome));
+    return run_record(words, "record", env);
   }
 
   std::string input_, output_;

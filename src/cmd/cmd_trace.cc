@@ -11,9 +11,9 @@
 #include "cmd/cmd_trace_options.h"
 #include "cmd/cmd_trace_view.h"
 #include "cmd/command.h"
-#include "cmd/flag_parser.h"
 #include "cmd/output_file.h"
 #include "cmd/profile_flags.h"
+#include "cmd/run_record.h"
 #include "perfdata/recording.h"
 #include "trace/file_source.h"
 #include "trace/task_fds.h"
@@ -165,16 +165,7 @@ A line is printed when the call returns; where another thread comes in between, 
       if (!event.filter.empty()) words.insert(words.end(), {"--filter", event.filter});
     }
     words.insert(words.end(), arguments.words.begin() + 1, arguments.words.end());
-    std::unique_ptr<Command> recorder = find_command("record")->make();
-    TRY(recorder->configure(env.config));
-    FlagTable flags;
-    recorder->declare(flags);
-    ParseOutcome outcome = parse_flags(flags, words);
-    if (auto* bad = std::get_if<BadFlags>(&outcome))
-      return fail(ErrorCode::kFailed, "trace record: {}", bad->message);
-    if (auto* error = std::get_if<Error>(&outcome)) return std::unexpected(*error);
-    if (auto* rest = std::get_if<Arguments>(&outcome)) return recorder->run(env, *rest);
-    return fail(ErrorCode::kUsage, "trace record: see the help of record");
+    return run_record(words, "trace record", env);
   }
 
   TraceFlags flags_;
