@@ -5,9 +5,9 @@
 #include "cmd/cmd_sched.h"
 #include "cmd/command_preset.h"
 #include "cmd/measured_schedule.h"
+#include "cmd/records_file.h"
 #include "event/tracefs.h"
 #include "perfdata/record_encoder.h"
-#include "perfdata/writer.h"
 #include "sched/sum_records.h"
 
 namespace sonde {
@@ -81,25 +81,16 @@ class SchedRecord final : public Command {
 
   Result<int> record_sums(Env& env, const std::vector<std::string>& command) {
     MeasuredSchedule measured = TRY(measure_schedule(command));
-    TRY(keep_previous(path_));
-    PerfDataWriter writer = TRY(PerfDataWriter::create(path_, {}));
-    Features features;
-    collect_machine_features(features);
-    features.command_line = {env.command_line};
-    mark_present(features);
     EventDesc event = sched_sums_event();
-    TRY(writer.begin({event}, features));
     ByteBuilder records;
     for (const SchedSum& sum : measured.sums) encode_sched_sum(sum, event.attr, records);
     if (measured.lost > 0)
       encode(LostRecord{.id = 0, .lost = measured.lost},
              {.attr = &event.attr, .id = kSynthesisedId}, records);
-    TRY(writer.main().write(records.view()));
-    TRY(writer.finish(features));
+    uint64_t bytes = TRY(write_records_file(path_, event, records.view(), env));
     if (!quiet_)
       env.err.print("[ {} sched record: Wrote the sums of {} threads to {}, {:.3f} MB ]\n",
-                    env.tool, measured.sums.size(), path_,
-                    static_cast<double>(writer.bytes_written()) / (1 << 20));
+                    env.tool, measured.sums.size(), path_, static_cast<double>(bytes) / (1 << 20));
     return measured.status;
   }
 

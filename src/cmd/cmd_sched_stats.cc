@@ -10,9 +10,9 @@
 #include "cmd/argument_count.h"
 #include "cmd/cmd_sched.h"
 #include "cmd/profile_flags.h"
+#include "cmd/records_file.h"
 #include "cmd/wait_for_command.h"
 #include "perfdata/file_walk.h"
-#include "perfdata/writer.h"
 #include "sched/schedstat_records.h"
 #include "sched/schedstat_table.h"
 
@@ -117,23 +117,15 @@ class StatsRecord final : public Command {
   }
   Result<int> run(Env& env, const Arguments& arguments) override {
     Moments moments = TRY(measure(arguments.words));
-    TRY(keep_previous(path_));
-    PerfDataWriter writer = TRY(PerfDataWriter::create(path_, {}));
-    Features features;
-    collect_machine_features(features);
-    features.command_line = {env.command_line};
-    mark_present(features);
     // perf's have no event at all, which other readers take for damage.
     EventDesc nothing;
     nothing.attr.type = abi::kTypeSoftware;
     nothing.attr.config = abi::kSwDummy;
     nothing.name = "dummy:HG";
-    TRY(writer.begin({nothing}, features));
     ByteBuilder records;
     if (!encode_schedstat(moments.before, records) || !encode_schedstat(moments.after, records))
       return fail(ErrorCode::kCorrupt, "{}: a domain's line is too long for a record", kCounters);
-    TRY(writer.main().write(records.view()));
-    TRY(writer.finish(features));
+    TRY(write_records_file(path_, nothing, records.view(), env));
     env.err.print("[ {} sched stats: Wrote samples to {} ]\n", env.tool, path_);
     return moments.status;
   }
