@@ -31,6 +31,21 @@ class KeyOfInput : public SortKey {
   const KeySettings& settings_;
 };
 
+/// A row is an address, as it was at run time.
+class AddressKey : public KeyOfInput {
+ public:
+  using KeyOfInput::KeyOfInput;
+  [[nodiscard]] int collate(uint64_t a, uint64_t b) const override {
+    return three_way(static_cast<int64_t>(a), static_cast<int64_t>(b));
+  }
+  void text(uint64_t value, std::string& out) const override {
+    fmt::format_to(std::back_inserter(out), "{:#x}", value);
+  }
+  [[nodiscard]] size_t width(uint64_t /*value*/, uint32_t /*first_sample*/) const override {
+    return 0;
+  }
+};
+
 /// Characters of an unresolved address in a symbol column: "[.] 0x" and sixteen digits.
 inline constexpr size_t kUnresolvedWidth = 16 + 4 + 2;
 /// What an unresolved row demands of a DSO column.

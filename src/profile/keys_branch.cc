@@ -294,19 +294,10 @@ uint64_t branch_weight(const abi::BranchEntry& branch) {
   return std::max<uint64_t>(branch.cycles(), 1);
 }
 
-class TargetAddrKey final : public KeyOfInput {
+class TargetAddrKey final : public AddressKey {
  public:
-  using KeyOfInput::KeyOfInput;
+  using AddressKey::AddressKey;
   uint64_t of_row(RowReader& row) override { return row.details().branch(row.branch()).to; }
-  [[nodiscard]] int collate(uint64_t a, uint64_t b) const override {
-    return three_way(static_cast<int64_t>(a), static_cast<int64_t>(b));
-  }
-  void text(uint64_t value, std::string& out) const override {
-    fmt::format_to(std::back_inserter(out), "{:#x}", value);
-  }
-  [[nodiscard]] size_t width(uint64_t /*value*/, uint32_t /*first_sample*/) const override {
-    return 0;
-  }
 };
 
 /// Instructions per cycle of the code between branches. Counting instructions takes a disassembler.

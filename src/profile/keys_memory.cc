@@ -45,6 +45,13 @@ constexpr uint64_t kBlockedMask = 7ULL << 40;
 class DataKey : public KeyOfInput {
  public:
   using KeyOfInput::KeyOfInput;
+  [[nodiscard]] int collate(uint64_t a, uint64_t b) const override {
+    return three_way(static_cast<int64_t>(place(a).address),
+                     static_cast<int64_t>(place(b).address));
+  }
+  void text(uint64_t value, std::string& out) const override {
+    append_place(place(value), static_cast<char>(place(value).frame.level), out);
+  }
 
  protected:
   struct Place {
@@ -88,13 +95,6 @@ class DataSymbolKey final : public DataKey {
     if (kInstruction)
       return place_of(input_.details.resolve_anywhere(row.sample(), sample.ip), sample.ip);
     return place_of(input_.details.resolve(row.sample(), sample.addr), sample.addr);
-  }
-  [[nodiscard]] int collate(uint64_t a, uint64_t b) const override {
-    return three_way(static_cast<int64_t>(place(a).address),
-                     static_cast<int64_t>(place(b).address));
-  }
-  void text(uint64_t value, std::string& out) const override {
-    append_place(place(value), static_cast<char>(place(value).frame.level), out);
   }
   void text_of_row(uint64_t value, uint32_t first_sample, std::string& out) const override {
     append_place(place(value), level_of(first_sample), out);
@@ -140,13 +140,6 @@ class CachelineKey final : public DataKey {
     uint64_t address = row.details().addr;
     Frame frame = input_.details.resolve(row.sample(), address);
     return place_of(frame, (frame.dso.valid() ? frame.address : address) & ~(kLineBytes - 1));
-  }
-  [[nodiscard]] int collate(uint64_t a, uint64_t b) const override {
-    return three_way(static_cast<int64_t>(place(a).address),
-                     static_cast<int64_t>(place(b).address));
-  }
-  void text(uint64_t value, std::string& out) const override {
-    append_place(place(value), static_cast<char>(place(value).frame.level), out);
   }
   void text_of_row(uint64_t value, uint32_t first_sample, std::string& out) const override {
     Sample sample;

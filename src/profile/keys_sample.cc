@@ -85,21 +85,12 @@ class PageSizeKey final : public KeyOfInput {
 };
 
 /// The sampled address itself, as it was at run time.
-class AddrKey final : public KeyOfInput {
+class AddrKey final : public AddressKey {
  public:
-  AddrKey(const ProfileInput& input, const KeySettings& settings) : KeyOfInput(input, settings) {
+  AddrKey(const ProfileInput& input, const KeySettings& settings) : AddressKey(input, settings) {
     min_width = 18;
   }
   uint64_t of_row(RowReader& row) override { return row.details().ip; }
-  [[nodiscard]] int collate(uint64_t a, uint64_t b) const override {
-    return three_way(static_cast<int64_t>(a), static_cast<int64_t>(b));
-  }
-  void text(uint64_t value, std::string& out) const override {
-    fmt::format_to(std::back_inserter(out), "{:#x}", value);
-  }
-  [[nodiscard]] size_t width(uint64_t /*value*/, uint32_t /*first_sample*/) const override {
-    return 0;
-  }
 };
 
 class TransactionKey final : public KeyOfInput {
