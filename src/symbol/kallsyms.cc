@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <tuple>
 #include <unordered_map>
+#include <utility>
 
 #include "base/file.h"
 #include "symbol/kallsyms_lines.h"
@@ -128,6 +130,20 @@ class LinesAround {
   size_t last_ = 0;
 };
 
+/// Calls `take` with each line. How many were none, and whether the kernel hides all addresses.
+template <typename Take>
+std::pair<uint64_t, bool> walk_lines(std::string_view text, Take&& take) {
+  uint64_t all_bits = 0;
+  bool any = false;
+  KallsymsLines lines(text);
+  for (KallsymsLine line; lines.next(line);) {
+    any = true;
+    all_bits |= line.address;
+    take(line);
+  }
+  return {lines.bad_lines(), any && all_bits == 0};
+}
+
 }  // namespace
 
 Result<Kallsyms> Kallsyms::read(const std::string& path) {
@@ -167,33 +183,18 @@ void Kallsyms::parse_all() {
   builder.reserve(text_.size() / kUsualLine);
   modules_.clear();
   ModuleIds modules(modules_);
-  uint64_t all_bits = 0;
-  bool any = false;
-  KallsymsLines lines(text_);
-  for (KallsymsLine line; lines.next(line);) {
-    any = true;
-    all_bits |= line.address;
+  std::tie(bad_lines_, restricted_) = walk_lines(text_, [&](const KallsymsLine& line) {
     uint16_t module = modules.id(line.module());
     if (line.is_wanted()) builder.add(symbol_of(line, module));
-  }
-  bad_lines_ = lines.bad_lines();
-  restricted_ = any && all_bits == 0;
+  });
   finish(std::move(builder));
 }
 
 void Kallsyms::parse_around(std::span<const uint64_t> addresses) {
   LinesAround around(addresses);
-  uint64_t all_bits = 0;
-  bool any = false;
-  KallsymsLines lines(text_);
-  for (KallsymsLine line; lines.next(line);) {
-    any = true;
-    all_bits |= line.address;
+  std::tie(bad_lines_, restricted_) = walk_lines(text_, [&](const KallsymsLine& line) {
     if (line.is_wanted()) around.add(line);
-  }
-  bad_lines_ = lines.bad_lines();
-  restricted_ = any && all_bits == 0;
-
+  });
   SymbolTableBuilder builder;
   modules_.clear();
   ModuleIds modules(modules_);
