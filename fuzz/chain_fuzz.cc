@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "dwarf/debug_frame_builder.h"
 #include "elf/elf_builder.h"
 #include "unwind/call_stack_branches.h"
 #include "unwind/callchain.h"
@@ -19,31 +20,12 @@ using namespace sonde;
 
 /// Functions of 256 bytes from 0 on, one for each way in which a caller is found.
 std::vector<std::byte> frame_section(bool is_arm64) {
-  ByteBuilder out;
-  auto entry = [&](auto body) {
-    size_t start = out.size();
-    out.u32(0);
-    body();
-    while (out.size() % 8 != 0) out.u8(DW_CFA_nop);
-    out.patch(start, static_cast<uint32_t>(out.size() - start - 4));
-  };
-  auto bytes = [&](std::initializer_list<int> list) {
-    for (int byte : list) out.u8(static_cast<uint8_t>(byte));
-  };
   int sp = is_arm64 ? 31 : 7, fp = is_arm64 ? 29 : 6, back = is_arm64 ? 30 : 16;
-  entry([&] {
-    out.u32(UINT32_MAX);
-    bytes({1, 0, 1, 0x78, back, DW_CFA_def_cfa, sp, 8, DW_CFA_offset | back, 1});
-  });
+  DebugFrameBuilder frames(sp, back);
   uint64_t start = 0;
   auto function = [&](std::initializer_list<int> program) {
-    entry([&] {
-      out.u32(0);
-      out.u64(start);
-      out.u64(0x100);
-      bytes(program);
-    });
-    start += 0x100;
+    frames.function(start, program);
+    start += DebugFrameBuilder::kFunctionBytes;
   };
   function({DW_CFA_def_cfa_offset, 24, DW_CFA_offset | 3, 2});
   function({DW_CFA_def_cfa, fp, 16, DW_CFA_offset | fp, 2});
@@ -55,7 +37,7 @@ std::vector<std::byte> frame_section(bool is_arm64) {
   function({DW_CFA_expression, back, 3, DW_OP_breg0 + 3, 8, DW_OP_deref, DW_CFA_val_offset, fp, 2});
   function({0x2d, DW_CFA_def_cfa_offset, 0});
   ElfBuilder elf(true, ByteOrder::kLittle, is_arm64 ? EM_AARCH64 : EM_X86_64);
-  elf.section(".debug_frame", SHT_PROGBITS, 0, 0, std::string(as_text(out.view())));
+  elf.section(".debug_frame", SHT_PROGBITS, 0, 0, frames.content());
   return elf.build();
 }
 

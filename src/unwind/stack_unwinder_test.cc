@@ -3,6 +3,7 @@
 #include <dwarf.h>
 #include <gtest/gtest.h>
 
+#include "dwarf/debug_frame_builder.h"
 #include "elf/elf_builder.h"
 
 namespace sonde {
@@ -16,34 +17,12 @@ constexpr uint64_t kStack = 0x7ffc'0000'0000;
 class Process final : public CodeMap {
  public:
   Process() {
-    ByteBuilder out(ByteOrder::kLittle);
-    auto entry = [&](auto body) {
-      size_t start = out.size();
-      out.u32(0);
-      body();
-      while (out.size() % 8 != 0) out.u8(DW_CFA_nop);
-      out.patch(start, static_cast<uint32_t>(out.size() - start - 4));
-    };
-    auto bytes = [&](std::initializer_list<int> list) {
-      for (int byte : list) out.u8(static_cast<uint8_t>(byte));
-    };
-    entry([&] {
-      out.u32(UINT32_MAX);
-      bytes({1, 0, 1, 0x78, 16, DW_CFA_def_cfa, 7, 8, DW_CFA_offset | 16, 1});
-    });
-    auto function = [&](uint64_t start, std::initializer_list<int> program) {
-      entry([&] {
-        out.u32(0);
-        out.u64(start);
-        out.u64(0x100);
-        bytes(program);
-      });
-    };
-    function(kText, {DW_CFA_def_cfa_offset, 24, DW_CFA_offset | 3, 2});
-    function(0x2000, {DW_CFA_def_cfa, 6, 16, DW_CFA_offset | 6, 2});
-    function(0x3000, {DW_CFA_undefined, 16});
+    DebugFrameBuilder frames(7, 16);
+    frames.function(kText, {DW_CFA_def_cfa_offset, 24, DW_CFA_offset | 3, 2});
+    frames.function(0x2000, {DW_CFA_def_cfa, 6, 16, DW_CFA_offset | 6, 2});
+    frames.function(0x3000, {DW_CFA_undefined, 16});
     ElfBuilder elf;
-    elf.section(".debug_frame", SHT_PROGBITS, 0, 0, std::string(as_text(out.view())));
+    elf.section(".debug_frame", SHT_PROGBITS, 0, 0, frames.content());
     auto file = ElfFile::own(elf.build(), "test");
     EXPECT_TRUE(file.has_value());
     table_ = CfiTable::build(*file, nullptr);
