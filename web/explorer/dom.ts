@@ -31,6 +31,19 @@ export function fit(canvas: HTMLCanvasElement, width: number, height: number): C
   return context;
 }
 
+/// A function that calls `draw` with the next frame of the screen, once, however often it is called until then.
+export function oncePerFrame(draw: () => void): () => void {
+  let pending = false;
+  return () => {
+    if (pending) return;
+    pending = true;
+    requestAnimationFrame(() => {
+      pending = false;
+      draw();
+    });
+  };
+}
+
 /// The text that stands beside the pointer.
 export class Tooltip {
   readonly element = el("div", { class: "tooltip", role: "tooltip" });

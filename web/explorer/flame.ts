@@ -3,7 +3,7 @@
 
 import { CallTree } from "./data.js";
 import { Theme } from "./colors.js";
-import { el, fit } from "./dom.js";
+import { el, fit, oncePerFrame } from "./dom.js";
 
 const rowHeight = 19;
 const narrowest = 0.45;   // CSS pixels
@@ -46,7 +46,6 @@ export class FlameCanvas {
   private focused = -1;  // node that arrow keys are on
   private letter = letterWidth;
   private turned = false;  // since it was last shown
-  private pending = false;
 
   constructor(private upward: boolean, private actions: FlameActions) {
     this.spacer.append(this.canvas);
@@ -176,14 +175,7 @@ export class FlameCanvas {
     this.spacer.style.height = `${this.height}px`;
   }
 
-  redraw(): void {
-    if (this.pending) return;
-    this.pending = true;
-    requestAnimationFrame(() => {
-      this.pending = false;
-      this.draw();
-    });
-  }
+  readonly redraw = oncePerFrame(() => this.draw());
 
   /// Draws at once; redraw() waits for the next frame of the screen.
   draw(): void {

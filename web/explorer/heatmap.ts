@@ -5,7 +5,7 @@
 
 import { Profile } from "./data.js";
 import { Theme } from "./colors.js";
-import { el, fit } from "./dom.js";
+import { el, fit, oncePerFrame } from "./dom.js";
 import { grouped, seconds } from "./text.js";
 
 export interface HeatmapContent {
@@ -45,7 +45,6 @@ export class Heatmap {
   private cells = new Float64Array(0);
   private highest = 0;
   private drag: { from: number; to: number } | null = null;
-  private pending = false;
 
   constructor(private actions: HeatmapActions) {
     this.spacer.append(this.canvas);
@@ -89,14 +88,7 @@ export class Heatmap {
     }
   }
 
-  redraw(): void {
-    if (this.pending) return;
-    this.pending = true;
-    requestAnimationFrame(() => {
-      this.pending = false;
-      this.draw();
-    });
-  }
+  readonly redraw = oncePerFrame(() => this.draw());
 
   private draw(): void {
     const content = this.content;

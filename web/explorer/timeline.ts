@@ -3,7 +3,7 @@
 
 import { Profile } from "./data.js";
 import { Theme } from "./colors.js";
-import { el, fit } from "./dom.js";
+import { el, fit, oncePerFrame } from "./dom.js";
 import { describeSlice, drawBand, Slices, slicesByLane } from "./sched.js";
 import { seconds } from "./text.js";
 
@@ -102,7 +102,6 @@ export class Timeline {
   private content: TimelineContent | null = null;
   private view: [number, number] = [0, 1];  // µs in sight
   private drag: { from: number; to: number; x: number } | null = null;
-  private pending = false;
   private highest = 1;
 
   constructor(private small: boolean, private actions: TimelineActions) {
@@ -149,14 +148,7 @@ export class Timeline {
     return this.view[0] + share * (this.view[1] - this.view[0]);
   }
 
-  redraw(): void {
-    if (this.pending) return;
-    this.pending = true;
-    requestAnimationFrame(() => {
-      this.pending = false;
-      this.draw();
-    });
-  }
+  readonly redraw = oncePerFrame(() => this.draw());
 
   private draw(): void {
     const content = this.content;
