@@ -1,7 +1,6 @@
 """`kmem stat` on recordings of the kernel's allocators under a load of messages. perf makes each once; its length follows from the
 number of messages."""
-import subprocess
-import sys
+from kept import kept_recording, messages
 
 # name, what is recorded, what is shown, times faster, part of perf's memory
 VIEWS = [
@@ -14,12 +13,8 @@ LOOPS = {"": 1500, "--page": 1500}  # of 400 processes: some million events of o
 
 def recording_of_messages(kept, options):
     loops = LOOPS[" ".join(options)]
-    path = kept / f"kmem{''.join(options)}-{loops}.data"
-    if not path.exists():
-        print(f"bench: recording {path.name}", file=sys.stderr)
-        subprocess.run(["perf", "kmem", *options, "record", "-q", "-m", "4096", "-o", str(path), "--", "perf", "bench", "sched",
-                        "messaging", "-g", "10", "-l", str(loops)], check=True, capture_output=True)
-    return path
+    return kept_recording(kept / f"kmem{''.join(options)}-{loops}.data", ["perf", "kmem", *options, "record", "-m", "4096"],
+                          messages(loops))
 
 
 def compare_kmem(bench, sonde, perf, kept, only):

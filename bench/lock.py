@@ -1,7 +1,6 @@
 """`lock contention` and `report` on a recording of waits under a load of messages. perf makes it once; its length follows from the
 number of messages."""
-import subprocess
-import sys
+from kept import kept_recording, messages
 
 # name, arguments, times faster, part of perf's memory
 VIEWS = [
@@ -13,12 +12,7 @@ LOOPS = 9300  # of 400 processes
 
 
 def recording_of_messages(kept):
-    path = kept / f"lock-{LOOPS}.data"
-    if not path.exists():
-        print(f"bench: recording {path.name}", file=sys.stderr)
-        subprocess.run(["perf", "lock", "record", "-q", "-a", "-m", "4096", "-o", str(path), "--", "perf", "bench", "sched", "messaging",
-                        "-g", "10", "-l", str(LOOPS)], check=True, capture_output=True)
-    return path
+    return kept_recording(kept / f"lock-{LOOPS}.data", ["perf", "lock", "record", "-a", "-m", "4096"], messages(LOOPS))
 
 
 def compare_lock(bench, sonde, perf, kept, only):

@@ -2,8 +2,8 @@
 pipeline that people have, without the scripts behind it. What either writes is thrown away: some of it is hundreds of megabytes, and how
 fast a disk takes them says nothing of the two."""
 import os
-import subprocess
-import sys
+
+from kept import kept_recording
 
 # name, arguments before -i FILE, times faster than perf script alone that we want to be
 OF_A_RECORDING = [
@@ -13,7 +13,6 @@ OF_A_RECORDING = [
       for kind in ("chrome", "firefox", "folded", "json", "otlp", "perfetto", "pprof", "speedscope")),
 ]
 
-
 PAIRS = 1_000_000
 READS = ["syscalls:sys_enter_read", "syscalls:sys_exit_read"]
 OF_PAIRS = "heatmap of a million pairs; perf: script"
@@ -21,12 +20,8 @@ OF_PAIRS = "heatmap of a million pairs; perf: script"
 
 def recording_of_pairs(perf, directory):
     """System calls that begin and end, one byte at a time."""
-    path = directory / f"pairs-{PAIRS}.data"
-    if not path.exists():
-        print(f"bench: recording {path.name}", file=sys.stderr)
-        subprocess.run([perf, "record", "-q", "-m", "16M", "-e", ",".join(READS), "-o", str(path), "--", "dd", "if=/dev/zero",
-                        "of=/dev/null", "bs=1", f"count={PAIRS}"], check=True, capture_output=True)
-    return path
+    return kept_recording(directory / f"pairs-{PAIRS}.data", [perf, "record", "-m", "16M", "-e", ",".join(READS)],
+                          ["dd", "if=/dev/zero", "of=/dev/null", "bs=1", f"count={PAIRS}"])
 
 
 def compare_pictures(bench, sonde, perf, recording, directory, only):
