@@ -1,11 +1,9 @@
 // kwork timehist: each time that the kernel did some work, how long it took and had waited.
-#include <optional>
-
 #include "cmd/argument_count.h"
 #include "cmd/cmd_kwork.h"
 #include "cmd/profile_flags.h"
+#include "cmd/walk_with_stacks.h"
 #include "kwork/work_history.h"
-#include "sched/event_stacks.h"
 
 namespace sonde {
 namespace {
@@ -38,46 +36,29 @@ class KworkTimehist final : public Command {
   Result<int> run(Env& env, const Arguments& arguments) override {
     TRY(no_arguments(arguments));
     WorkOptions options = TRY(choice_.options(WorkView::kHistory, request_));
-    std::string path = request_.input.chosen_path(env);
-    // Stacks need the recording as a whole; without them one pass over the file does.
-    std::optional<FileWalk> walk;
-    walk.emplace(TRY(request_.input.open_walk(env)));
-    std::optional<Session> session;
-    std::optional<EventStacks> stacks;
-    LossLedger counted_already;
-    if (wants_stacks_ && EventStacks::are_in(walk->events(), kEntryStacks)) {
-      walk.reset();
-      session.emplace(TRY(Session::open(path, session_options(env), env)));
-      walk.emplace(session->recording(), counted_already);
-      stacks.emplace(*session, kEntryStacks);
-    }
-    WalkMachine machine(*walk);
+    WalkWithStacks recording(request_.input, env);
+    TRY(recording.open());
+    if (wants_stacks_ && EventStacks::are_in(recording.walk().events(), kEntryStacks))
+      TRY(recording.add_stacks(kEntryStacks, symbols_, max_stack_));
+    EventStacks* stacks = recording.stacks();
+    WalkMachine machine(recording.walk());
     WorkNames names(machine, symbols_, env);
     WorkAnalysis analysis(std::move(options), names);
     WorkHistory history(env.out);
     std::string_view stack;
-    if (stacks)
+    if (stacks != nullptr)
       analysis.on_begin([&](const TracepointItem& item) {
         if (std::string_view own = stacks->text(item.record); !own.empty()) stack = own;
       });
     analysis.on_span([&](const Work& work, const WorkSpan& span) {
-      history.write(work, span, stacks ? &stack : nullptr);
+      history.write(work, span, stacks != nullptr ? &stack : nullptr);
     });
     history.write_head();
-    read_work(*walk, analysis, names, SortedBy::kReader, session ? counted_already : env.losses);
+    read_work(recording.walk(), analysis, names, SortedBy::kReader, recording.losses());
     return 0;
   }
 
  private:
-  [[nodiscard]] SessionOptions session_options(const Env& env) const {
-    SessionOptions options;
-    options.open = request_.input.open_options(env);
-    options.symbols = symbols_;
-    options.max_stack = frames_to_keep(max_stack_);
-    options.inlines = chosen_inlines(std::nullopt);
-    return options;
-  }
-
   KworkRequest request_;
   KworkChoice choice_;
   SymbolOptions symbols_;

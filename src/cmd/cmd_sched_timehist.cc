@@ -1,11 +1,9 @@
 // sched timehist: for each stay on a CPU, how long it was, and how long the task had waited.
-#include <optional>
-
 #include "cmd/argument_count.h"
 #include "cmd/cmd_report_time.h"
 #include "cmd/cmd_sched.h"
 #include "cmd/profile_flags.h"
-#include "sched/event_stacks.h"
+#include "cmd/walk_with_stacks.h"
 #include "sched/timehist.h"
 
 namespace sonde {
@@ -48,22 +46,12 @@ class SchedTimehist final : public Command {
 
   Result<int> run(Env& env, const Arguments& arguments) override {
     TRY(check(arguments));
-    std::string path = input_.chosen_path(env);
-    // Stacks need the recording as a whole; without them one pass over the file does.
-    std::optional<FileWalk> walk;
-    walk.emplace(TRY(input_.open_walk(env)));
-    TRY(look_at(*walk, env));
-    std::optional<Session> session;
-    std::optional<EventStacks> stacks;
-    LossLedger counted_already;
-    if (options_.stacks) {
-      walk.reset();
-      session.emplace(TRY(Session::open(path, session_options(env), env)));
-      walk.emplace(session->recording(), counted_already);
-      stacks.emplace(*session, switch_stacks());
-    }
-    SchedFeed feed(*walk, session ? counted_already : env.losses);
-    auto text = [&](const SchedEvent& event) { return stacks->text(event.record); };
+    WalkWithStacks recording(input_, env);
+    TRY(recording.open());
+    TRY(look_at(recording.walk(), env));
+    if (options_.stacks) TRY(recording.add_stacks(switch_stacks(), symbols_, max_stack_));
+    SchedFeed feed(recording.walk(), recording.losses());
+    auto text = [&](const SchedEvent& event) { return recording.stacks()->text(event.record); };
     Timehist history(options_, text, env.out);
     feed.want(history.wanted(feed));
     if (summary_only_) feed.sort_where_taken();
@@ -107,15 +95,6 @@ class SchedTimehist final : public Command {
     options_.stacks = want_stacks_ && EventStacks::are_in(walk.events(), switch_stacks());
     if (want_stacks_ && !options_.stacks) env.err.print("Samples do not have callchains.\n");
     return {};
-  }
-
-  [[nodiscard]] SessionOptions session_options(const Env& env) const {
-    SessionOptions options;
-    options.open = input_.open_options(env);
-    options.symbols = symbols_;
-    options.max_stack = frames_to_keep(max_stack_);
-    options.inlines = chosen_inlines(std::nullopt);
-    return options;
   }
 
   RecordingInput input_;
