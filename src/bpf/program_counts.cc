@@ -10,12 +10,13 @@
 
 #include "base/file.h"
 #include "bpf/bpf_log.h"
-#include "bpf/programs/program_counts.h"
+#include "bpf/counter_programs.h"
+#include "bpf/programs/cpu_counts.h"
 #include "bpf/skeletons/program_counts.skel.h"
 
 namespace sonde {
 
-static_assert(ProgramCounts::kMostEvents == PROGRAM_COUNT_EVENTS);
+static_assert(ProgramCounts::kMostEvents == CPU_COUNT_EVENTS);
 
 struct ProgramCounts::Watched {
   explicit Watched(program_counts* opened) : skeleton(opened) {}
@@ -78,7 +79,6 @@ Result<ProgramCounts> ProgramCounts::open(const std::vector<uint32_t>& program_i
   int cpus = libbpf_num_possible_cpus();
   if (cpus <= 0 || events > kMostEvents)
     return fail(ErrorCode::kUnsupported, "-b counts at most {} events", kMostEvents);
-  auto cpu_count = static_cast<uint32_t>(cpus);
   std::vector<std::unique_ptr<Watched>> all;
   for (uint32_t id : program_ids) {
     BpfLog log;
@@ -88,19 +88,12 @@ Result<ProgramCounts> ProgramCounts::open(const std::vector<uint32_t>& program_i
     auto watched = std::make_unique<Watched>(program_counts__open());
     program_counts* skeleton = watched->skeleton;
     if (skeleton == nullptr) return refused(id, log, "watch");
-    skeleton->rodata->event_count = static_cast<uint32_t>(events);
-    skeleton->rodata->cpu_count = cpu_count;
-    bpf_map__set_max_entries(skeleton->maps.counters, static_cast<uint32_t>(events) * cpu_count);
+    make_room_for_counters(*skeleton, events, cpus);
     for (bpf_program* probe : {skeleton->progs.on_entry, skeleton->progs.on_exit})
       if (bpf_program__set_attach_target(probe, program.get(), entry.c_str()) != 0)
         return refused(id, log, "watch");
     if (program_counts__load(skeleton) != 0) return refused(id, log, "watch");
-    for (const CpuCounter& counter : counters) {
-      uint32_t slot = counter.event * cpu_count + static_cast<uint32_t>(counter.cpu);
-      if (bpf_map_update_elem(bpf_map__fd(skeleton->maps.counters), &slot, &counter.fd, BPF_ANY) !=
-          0)
-        return refused(id, log, "count in");
-    }
+    if (!put_counters(skeleton->maps.counters, counters, cpus)) return refused(id, log, "count in");
     if (program_counts__attach(skeleton) != 0) return refused(id, log, "watch");
     all.push_back(std::move(watched));
   }
@@ -114,13 +107,10 @@ void ProgramCounts::set_enabled(bool enabled) {
 }
 
 std::vector<CpuCount> ProgramCounts::by_cpu(uint32_t event) const {
-  int cpus = libbpf_num_possible_cpus();
-  std::vector<program_count> counts(cpus > 0 ? static_cast<size_t>(cpus) : 0);
-  std::vector<CpuCount> sums(counts.size());
+  std::vector<CpuCount> sums;
   for (const auto& watched : watched_) {
-    if (bpf_map_lookup_elem(bpf_map__fd(watched->skeleton->maps.totals), &event, counts.data()) !=
-        0)
-      continue;
+    std::vector<CpuCount> counts = counts_by_cpu(watched->skeleton->maps.totals, event);
+    sums.resize(counts.size());
     for (size_t i = 0; i < counts.size(); ++i) {
       sums[i].value += counts[i].value;
       sums[i].enabled_ns += counts[i].enabled_ns;

@@ -9,13 +9,13 @@
 #include <cstring>
 
 #include "bpf/bpf_log.h"
-#include "bpf/programs/task_counts.h"
+#include "bpf/counter_programs.h"
+#include "bpf/programs/cpu_counts.h"
 #include "bpf/skeletons/task_counts.skel.h"
 
 namespace sonde {
 
-static_assert(TaskCounts::kMostEvents == TASK_COUNT_EVENTS);
-static_assert(sizeof(CpuCount) == sizeof(task_count));
+static_assert(TaskCounts::kMostEvents == CPU_COUNT_EVENTS);
 
 struct TaskCounts::State {
   explicit State(task_counts* opened) : skeleton(opened) {}
@@ -31,14 +31,6 @@ TaskCounts::TaskCounts(TaskCounts&&) noexcept = default;
 TaskCounts& TaskCounts::operator=(TaskCounts&&) noexcept = default;
 TaskCounts::~TaskCounts() = default;
 
-namespace {
-
-bool put(bpf_map* map, const void* key, const void* value) {
-  return bpf_map_update_elem(bpf_map__fd(map), key, value, BPF_ANY) == 0;
-}
-
-}  // namespace
-
 Result<TaskCounts> TaskCounts::open(const FollowedTasks& tasks, size_t events,
                                     const std::vector<CpuCounter>& counters) {
   constexpr std::string_view kProgram = "the BPF program that counts for tasks";
@@ -51,19 +43,13 @@ Result<TaskCounts> TaskCounts::open(const FollowedTasks& tasks, size_t events,
     errno = EINVAL;
     return bpf_refused(log, "size", kProgram);
   }
-  auto cpu_count = static_cast<uint32_t>(cpus);
-  skeleton->rodata->event_count = static_cast<uint32_t>(events);
-  skeleton->rodata->cpu_count = cpu_count;
+  make_room_for_counters(*skeleton, events, cpus);
   skeleton->rodata->inherit = tasks.inherit;
   skeleton->rodata->enable_on_exec = tasks.enable_on_exec;
-  bpf_map__set_max_entries(skeleton->maps.counters, static_cast<uint32_t>(events) * cpu_count);
   if (task_counts__load(skeleton) != 0) return bpf_refused(log, "load", kProgram);
-  for (const CpuCounter& counter : counters) {
-    uint32_t slot = counter.event * cpu_count + static_cast<uint32_t>(counter.cpu);
-    if (!put(skeleton->maps.counters, &slot, &counter.fd))
-      return bpf_refused(log, "give counters to", kProgram);
-    state->cpus.push_back(counter.cpu);
-  }
+  if (!put_counters(skeleton->maps.counters, counters, cpus))
+    return bpf_refused(log, "give counters to", kProgram);
+  for (const CpuCounter& counter : counters) state->cpus.push_back(counter.cpu);
   std::ranges::sort(state->cpus);
   state->cpus.erase(std::ranges::unique(state->cpus).begin(), state->cpus.end());
   if (!add_threads(skeleton->maps.tasks, tasks.tids))
@@ -90,12 +76,7 @@ void TaskCounts::catch_up() {
 }
 
 std::vector<CpuCount> TaskCounts::by_cpu(uint32_t event) const {
-  int cpus = libbpf_num_possible_cpus();
-  std::vector<CpuCount> counts(cpus > 0 ? static_cast<size_t>(cpus) : 0);
-  if (counts.empty() ||
-      bpf_map_lookup_elem(bpf_map__fd(state_->skeleton->maps.totals), &event, counts.data()) != 0)
-    std::ranges::fill(counts, CpuCount{});
-  return counts;
+  return counts_by_cpu(state_->skeleton->maps.totals, event);
 }
 
 uint64_t TaskCounts::tasks_not_followed() const {

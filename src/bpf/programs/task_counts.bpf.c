@@ -1,41 +1,30 @@
 // Counts events for tasks with counters that belong to CPUs: reads them whenever a CPU goes from one task to another, and
 // gives what was added meanwhile to the task that ran, where it is one of those that are measured.
-#include "core_types.h"
+#include "cpu_counters.h"
 
 #include <bpf/bpf_core_read.h>
-#include <bpf/bpf_helpers.h>
-
-#include "task_counts.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
-/// The CPUs' counters: event * cpu_count + CPU.
-struct {
-  __uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
-  __uint(max_entries, TASK_COUNT_EVENTS);
-  __uint(key_size, sizeof(__u32));
-  __uint(value_size, sizeof(__u32));
-} counters SEC(".maps");
+enum { TASKS = 65536 };  // that can be followed at a time
 
-/// What each counter said when it was last read, and what has come together for the tasks.
+/// What each counter said when it was last read.
 struct {
   __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-  __uint(max_entries, TASK_COUNT_EVENTS);
+  __uint(max_entries, CPU_COUNT_EVENTS);
   __type(key, __u32);
-  __type(value, struct task_count);
-} before SEC(".maps"), totals SEC(".maps");
+  __type(value, struct cpu_count);
+} before SEC(".maps");
 
 /// Threads that are counted.
 struct {
   __uint(type, BPF_MAP_TYPE_HASH);
-  __uint(max_entries, TASK_COUNT_TASKS);
+  __uint(max_entries, TASKS);
   __type(key, __u32);
   __type(value, __u8);
 } tasks SEC(".maps");
 
 // Settings, written before the programs are attached.
-const volatile __u32 event_count = 0;
-const volatile __u32 cpu_count = 1;
 const volatile __u8 inherit = 1;
 const volatile __u8 enable_on_exec = 0;
 
@@ -55,22 +44,16 @@ static void follow(__u32 tid) {
 /// Reads this CPU's counters. `counts`: what was added since the last time belongs to the measured tasks.
 static void read_counters(_Bool counts) {
   __u32 cpu = bpf_get_smp_processor_id();
-  for (__u32 event = 0; event < TASK_COUNT_EVENTS; ++event) {
+  for (__u32 event = 0; event < CPU_COUNT_EVENTS; ++event) {
     if (event >= event_count) break;
     __u32 key = event;
-    struct task_count* last = bpf_map_lookup_elem(&before, &key);
-    struct task_count* total = bpf_map_lookup_elem(&totals, &key);
+    struct cpu_count* last = bpf_map_lookup_elem(&before, &key);
+    struct cpu_count* total = bpf_map_lookup_elem(&totals, &key);
     struct bpf_perf_event_value now;
-    if (!last || !total || cpu >= cpu_count) return;
-    if (bpf_perf_event_read_value(&counters, event * cpu_count + cpu, &now, sizeof(now)) != 0) continue;
-    if (counts) {
-      total->value += now.counter - last->value;
-      total->enabled_ns += now.enabled - last->enabled_ns;
-      total->running_ns += now.running - last->running_ns;
-    }
-    last->value = now.counter;
-    last->enabled_ns = now.enabled;
-    last->running_ns = now.running;
+    if (!last || !total) return;
+    if (!read_counter(event, cpu, &now)) continue;
+    if (counts) add_since(total, last, &now);
+    remember(last, &now);
   }
 }
 

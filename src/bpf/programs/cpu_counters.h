@@ -1,0 +1,47 @@
+// Counters that belong to CPUs, for programs that read them there and add up what came between two
+// readings.
+#pragma once
+
+#include "bpf/programs/core_types.h"
+#include "bpf/programs/cpu_counts.h"
+
+#include <bpf/bpf_helpers.h>
+
+/// event * cpu_count + CPU.
+struct {
+  __uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
+  __uint(max_entries, CPU_COUNT_EVENTS);
+  __uint(key_size, sizeof(__u32));
+  __uint(value_size, sizeof(__u32));
+} counters SEC(".maps");
+
+/// What has come together, by event.
+struct {
+  __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+  __uint(max_entries, CPU_COUNT_EVENTS);
+  __type(key, __u32);
+  __type(value, struct cpu_count);
+} totals SEC(".maps");
+
+// Settings, written before the programs are attached.
+const volatile __u32 event_count = 0;
+const volatile __u32 cpu_count = 1;
+
+/// False where the CPU has no such counter.
+static _Bool read_counter(__u32 event, __u32 cpu, struct bpf_perf_event_value* now) {
+  return cpu < cpu_count &&
+         bpf_perf_event_read_value(&counters, event * cpu_count + cpu, now, sizeof(*now)) == 0;
+}
+
+static void remember(struct cpu_count* reading, const struct bpf_perf_event_value* now) {
+  reading->value = now->counter;
+  reading->enabled_ns = now->enabled;
+  reading->running_ns = now->running;
+}
+
+static void add_since(struct cpu_count* total, const struct cpu_count* reading,
+                      const struct bpf_perf_event_value* now) {
+  total->value += now->counter - reading->value;
+  total->enabled_ns += now->enabled - reading->enabled_ns;
+  total->running_ns += now->running - reading->running_ns;
+}
