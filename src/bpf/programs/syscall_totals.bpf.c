@@ -164,8 +164,7 @@ static void end_call(struct open_call* call, __s64 result, __u64 now) {
 }
 
 static int leave(__s64 result, __s64 number, __u32 compat) {
-  _Bool may_be_other = number < 0 || is_execve(compat, number);
-  if (enabled != FOLLOW_ON || (!may_be_other && !is_wanted(compat, number)) || !is_followed()) return 0;
+  if (!ends_wanted(compat, number)) return 0;
   __u64 now = bpf_ktime_get_ns();
   struct open_call* call = bpf_task_storage_get(&calls, bpf_get_current_task_btf(), 0, 0);
   if (call && call->in_call) end_call(call, result, now);
@@ -179,21 +178,9 @@ int on_enter(const __u64* context) {
   return enter((__s64)context[1], compat);
 }
 
-SEC("tp_btf/sys_exit")
-int on_exit(const __u64* context) {
-  _Bool compat = is_compat();
-  if (only_compat && !compat) return 0;
-  return leave((__s64)context[1], number_in((const void*)context[0]), compat);
-}
-
 SEC("tp")
 int on_own_enter(const struct own_tracepoint* context) {
   return enter(context->number, 0);
-}
-
-SEC("tp")
-int on_own_exit(const struct own_tracepoint* context) {
-  return leave((__s64)context->result, context->number, 0);
 }
 
 SEC("raw_tp/sched_process_exit")

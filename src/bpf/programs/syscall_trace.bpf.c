@@ -191,9 +191,7 @@ static int enter(const void* registers, __s64 number, __u32 compat) {
 }
 
 static int leave(__s64 result, __s64 number, __u32 compat) {
-  // An execve that succeeds has its number at its end, even if it was an execveat; a return from a signal handler has none.
-  _Bool may_be_other = number < 0 || is_execve(compat, number);
-  if (enabled != FOLLOW_ON || (!may_be_other && !is_wanted(compat, number)) || !is_followed()) return 0;
+  if (!ends_wanted(compat, number)) return 0;
   __u64 now = bpf_ktime_get_ns();
   struct pending_call* call = pending_of(bpf_get_current_task_btf());
   if (call)
@@ -210,23 +208,10 @@ int on_enter(const __u64* context) {
   return enter((const void*)context[0], (__s64)context[1], compat);
 }
 
-SEC("tp_btf/sys_exit")
-int on_exit(const __u64* context) {
-  const void* registers = (const void*)context[0];
-  _Bool compat = is_compat();
-  if (only_compat && !compat) return 0;
-  return leave((__s64)context[1], number_in(registers), compat);
-}
-
 SEC("tp")
 int on_own_enter(const struct own_tracepoint* context) {
   // A program that reads more of the context than a call has arguments is not attached to it.
   return enter((const void*)bpf_task_pt_regs(bpf_get_current_task_btf()), context->number, 0);
-}
-
-SEC("tp")
-int on_own_exit(const struct own_tracepoint* context) {
-  return leave((__s64)context->result, context->number, 0);
 }
 
 SEC("tp_btf/sched_switch")

@@ -57,6 +57,13 @@ static _Bool begins_wanted(__u32 compat, __s64 number) {
   return is_wanted(compat, number) && is_followed() && is_wanted_cpu() && is_wanted_cgroup();
 }
 
+/// Whether the end of the running thread's call is to be looked at. An execve that succeeds has its
+/// number at its end, even if it was an execveat; a return from a signal handler has none.
+static _Bool ends_wanted(__u32 compat, __s64 number) {
+  _Bool may_be_other = number < 0 || is_execve(compat, number);
+  return enabled == FOLLOW_ON && (may_be_other || is_wanted(compat, number)) && is_followed();
+}
+
 /// What the running program is, whatever it has last called: its addresses have 32 bits. (Which
 /// flag of a thread says so differs from kernel to kernel.)
 static _Bool is_32_bit_program(void) {
@@ -76,3 +83,18 @@ struct own_tracepoint {
   __u32 unused;
   __u64 result;  // sys_exit's; arguments otherwise, as many as there are
 };
+
+/// The end of a call: what a program does there.
+static int leave(__s64 result, __s64 number, __u32 compat);
+
+SEC("tp_btf/sys_exit")
+int on_exit(const __u64* context) {
+  _Bool compat = is_compat();
+  if (only_compat && !compat) return 0;
+  return leave((__s64)context[1], number_in((const void*)context[0]), compat);
+}
+
+SEC("tp")
+int on_own_exit(const struct own_tracepoint* context) {
+  return leave((__s64)context->result, context->number, 0);
+}
