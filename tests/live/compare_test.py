@@ -7,9 +7,9 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 import unittest
-from pathlib import Path
+
+from own_directory import OwnDirectoryTest
 
 SONDE = os.environ["SONDE"]
 CALLS = ["-e", "syscalls:sys_enter_write"]
@@ -27,12 +27,7 @@ def compare(command, *arguments, cwd=None):
     return run.stderr, run.returncode
 
 
-class CompareTest(unittest.TestCase):
-    def setUp(self):
-        directory = tempfile.TemporaryDirectory()
-        self.addCleanup(directory.cleanup)
-        self.path = Path(directory.name)
-
+class CompareTest(OwnDirectoryTest):
     def compare(self, command, *arguments, status=0):
         text, ended = compare(command, *arguments, cwd=self.path)
         self.assertEqual(ended, status, text)

@@ -3,9 +3,9 @@
 import os
 import re
 import subprocess
-import tempfile
 import unittest
-from pathlib import Path
+
+from own_directory import OwnDirectoryTest
 
 SONDE = os.environ["SONDE"]
 BUSY = "i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done"
@@ -13,11 +13,9 @@ BUSY = "i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done"
 OPENING = "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); : </proc/self/stat; done"
 
 
-class FlamegraphTest(unittest.TestCase):
+class FlamegraphTest(OwnDirectoryTest):
     def setUp(self):
-        directory = tempfile.TemporaryDirectory()
-        self.addCleanup(directory.cleanup)
-        self.path = Path(directory.name)
+        super().setUp()
         (self.path / "tmp").mkdir()
 
     def sonde(self, *arguments, status=0):

@@ -6,10 +6,11 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 from pathlib import Path
+
+from own_directory import OwnDirectoryTest
 
 SONDE = os.environ["SONDE"]
 TRACEFS = next(Path(line.split()[1]) for line in Path("/proc/mounts").read_text().splitlines() if line.split()[2] == "tracefs")
@@ -35,11 +36,9 @@ int main(void) {
 """
 
 
-class HeatmapTest(unittest.TestCase):
+class HeatmapTest(OwnDirectoryTest):
     def setUp(self):
-        directory = tempfile.TemporaryDirectory()
-        self.addCleanup(directory.cleanup)
-        self.path = Path(directory.name)
+        super().setUp()
         self.group = f"heatmap_test_{os.getpid()}"
         (self.path / "app.c").write_text(PROGRAM)
         subprocess.run(["cc", "-O0", "-no-pie", "-Wl,-Ttext-segment=0x400000", "-o", "app", "app.c"],

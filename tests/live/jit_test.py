@@ -9,10 +9,11 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 from pathlib import Path
+
+from own_directory import OwnDirectoryTest
 
 SONDE = os.environ["SONDE"]
 AGENT = Path(SONDE).parent / "libsonde-jvmti.so"
@@ -56,11 +57,9 @@ def is_generated(dso):
     return re.search(r"perf-\d+\.map|jit-\d+\.dump|jitted-", dso) is not None or dso.startswith("//anon")
 
 
-class JitTest(unittest.TestCase):
+class JitTest(OwnDirectoryTest):
     def setUp(self):
-        directory = tempfile.TemporaryDirectory()
-        self.addCleanup(directory.cleanup)
-        self.path = Path(directory.name)
+        super().setUp()
         self.environment = {**os.environ, "PERF_BUILDID_DIR": str(self.path / "cache")}
         self.environment.pop("JAVA_TOOL_OPTIONS", None)
         for name, text in (("load.js", NODE), ("Hot.java", JAVA), ("load.py", PYTHON)):

@@ -3,21 +3,16 @@
 import os
 import re
 import subprocess
-import tempfile
 import unittest
-from pathlib import Path
+
+from own_directory import OwnDirectoryTest
 
 SONDE = os.environ["SONDE"]
 # Opens files and maps memory: both allocators have work.
 LOAD = ["sh", "-c", "ls /usr/bin | sort | wc -l"]
 
 
-class KmemTest(unittest.TestCase):
-    def setUp(self):
-        directory = tempfile.TemporaryDirectory()
-        self.addCleanup(directory.cleanup)
-        self.path = Path(directory.name)
-
+class KmemTest(OwnDirectoryTest):
     def kmem(self, *arguments, status=0):
         done = subprocess.run([SONDE, "kmem", *arguments], cwd=self.path, stdin=subprocess.DEVNULL, capture_output=True, text=True)
         self.assertEqual(done.returncode, status, done.stderr)

@@ -9,6 +9,8 @@ import tempfile
 import unittest
 from pathlib import Path
 
+from own_directory import OwnDirectoryTest
+
 SONDE = os.environ["SONDE"]
 PERF = shutil.which("perf")
 PATIENCE_S = 240
@@ -83,7 +85,7 @@ def compile_c(directory, name, source, *flags):
     return str(directory / name)
 
 
-class UnwindTest(unittest.TestCase):
+class UnwindTest(OwnDirectoryTest):
     @classmethod
     def setUpClass(cls):
         made = tempfile.TemporaryDirectory()
@@ -94,11 +96,6 @@ class UnwindTest(unittest.TestCase):
         cls.library = compile_c(cls.made, "library.so", LIBRARY, *bare, "-shared", "-fPIC")
         cls.framed = compile_c(cls.made, "framed.so", LIBRARY, "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls",
                                "-shared", "-fPIC")
-
-    def setUp(self):
-        directory = tempfile.TemporaryDirectory()
-        self.addCleanup(directory.cleanup)
-        self.path = Path(directory.name)
 
     def run_tool(self, tool, *arguments, check=True, **more):
         run = subprocess.run([tool, *map(str, arguments)], cwd=self.path, capture_output=True, text=True, timeout=PATIENCE_S,

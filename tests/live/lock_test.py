@@ -4,9 +4,10 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 import unittest
 from pathlib import Path
+
+from own_directory import OwnDirectoryTest
 
 SONDE = os.environ["SONDE"]
 # Eight threads map and unmap memory of one process: they wait for its lock (mmap_lock, a rwsem).
@@ -24,12 +25,7 @@ for thread in threads: thread.join()
 LOAD = [sys.executable, "-c", WAITERS]
 
 
-class LockTest(unittest.TestCase):
-    def setUp(self):
-        directory = tempfile.TemporaryDirectory()
-        self.addCleanup(directory.cleanup)
-        self.path = Path(directory.name)
-
+class LockTest(OwnDirectoryTest):
     def lock(self, *arguments, status=0):
         done = subprocess.run([SONDE, "lock", *arguments], cwd=self.path, stdin=subprocess.DEVNULL, capture_output=True, text=True)
         self.assertEqual(done.returncode, status, done.stderr)

@@ -6,9 +6,10 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import unittest
 from pathlib import Path
+
+from own_directory import OwnDirectoryTest
 
 SONDE = os.environ["SONDE"]
 # A process per kind of wait, each with a name of its own.
@@ -39,11 +40,9 @@ time.sleep(0.2)
 """
 
 
-class OffCpuTest(unittest.TestCase):
+class OffCpuTest(OwnDirectoryTest):
     def setUp(self):
-        directory = tempfile.TemporaryDirectory()
-        self.addCleanup(directory.cleanup)
-        self.path = Path(directory.name)
+        super().setUp()
         (self.path / "load.py").write_text(LOAD)
 
     def run_in(self, *command, status=0):

@@ -4,9 +4,10 @@ without names. And what `record` says on this machine."""
 import os
 import struct
 import subprocess
-import tempfile
 import unittest
 from pathlib import Path
+
+from own_directory import OwnDirectoryTest
 
 SONDE = os.environ["SONDE"]
 CPU, DOMAIN = 85, 86
@@ -41,12 +42,7 @@ def line(text, name):
     return next(row for row in text.splitlines() if row.startswith(name + " "))
 
 
-class SchedStats(unittest.TestCase):
-    def setUp(self):
-        directory = tempfile.TemporaryDirectory()
-        self.addCleanup(directory.cleanup)
-        self.path = Path(directory.name)
-
+class SchedStats(OwnDirectoryTest):
     def test_report(self):
         data = write(self.path / "a.data", moment(1000, 1) + moment(1500, 11))
         said = sched_stats("report", "-i", data)

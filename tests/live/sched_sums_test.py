@@ -3,9 +3,10 @@
 import os
 import re
 import subprocess
-import tempfile
 import unittest
 from pathlib import Path
+
+from own_directory import OwnDirectoryTest
 
 SONDE = os.environ["SONDE"]
 # Two processes that wake each other some thousand times, under names that nothing else has. The shell goes on living: it waited
@@ -35,12 +36,7 @@ ROW = re.compile(r"^  (\S.*):\(?(\d+)\)? +\| +([\d.]+) ms \| +(\d+) \| avg: *([\
                  r"max end: *([\d.]+) s$")
 
 
-class SchedSums(unittest.TestCase):
-    def setUp(self):
-        directory = tempfile.TemporaryDirectory()
-        self.addCleanup(directory.cleanup)
-        self.path = Path(directory.name)
-
+class SchedSums(OwnDirectoryTest):
     def sched(self, *arguments, status=0):
         done = subprocess.run([SONDE, "sched", *arguments], cwd=self.path, stdin=subprocess.DEVNULL, capture_output=True, text=True,
                               env={**os.environ, "DIRECTORY": str(self.path)})

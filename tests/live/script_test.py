@@ -6,20 +6,18 @@ import re
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import unittest
-from pathlib import Path
+
+from own_directory import OwnDirectoryTest
 
 SONDE = os.environ["SONDE"]
 PATIENCE_S = 120  # when to give up; nothing here waits for a time to pass
 
 
-class FollowTest(unittest.TestCase):
+class FollowTest(OwnDirectoryTest):
     def setUp(self):
-        directory = tempfile.TemporaryDirectory()
-        self.addCleanup(directory.cleanup)
-        self.path = Path(directory.name)
+        super().setUp()
         self.stop = self.path / "stop"
 
     def start(self, *script_arguments, record=("-e", "cpu-clock", "-F", "2000", "-m", "1"), program="true"):

@@ -8,10 +8,11 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 from pathlib import Path
+
+from own_directory import OwnDirectoryTest
 
 SONDE = os.environ["SONDE"]
 BUSY = ["sh", "-c", "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done"]
@@ -27,12 +28,7 @@ def perf_event_cgroups():
     return None
 
 
-class StatTest(unittest.TestCase):
-    def setUp(self):
-        directory = tempfile.TemporaryDirectory()
-        self.addCleanup(directory.cleanup)
-        self.path = Path(directory.name)
-
+class StatTest(OwnDirectoryTest):
     def stat(self, *arguments, status=0, timeout=120, **more):
         run = subprocess.run([SONDE, "stat", *map(str, arguments)], cwd=self.path, text=True, timeout=timeout,
                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)

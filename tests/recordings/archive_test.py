@@ -4,23 +4,19 @@ import os
 import re
 import subprocess
 import tarfile
-import tempfile
 import unittest
 from pathlib import Path
+
+from own_directory import OwnDirectoryTest
 
 SONDE = os.environ["SONDE"]
 OBJECT = Path("/bin/true").resolve()
 
 
-class ArchiveTest(unittest.TestCase):
-    def setUp(self):
-        directory = tempfile.TemporaryDirectory()
-        self.addCleanup(directory.cleanup)
-        self.directory = Path(directory.name)
-
+class ArchiveTest(OwnDirectoryTest):
     def sonde(self, *arguments):
-        done = subprocess.run([SONDE, *map(str, arguments)], cwd=self.directory, capture_output=True, text=True, stdin=subprocess.DEVNULL,
-                              env={**os.environ, "PERF_BUILDID_DIR": str(self.directory / "cache")})
+        done = subprocess.run([SONDE, *map(str, arguments)], cwd=self.path, capture_output=True, text=True, stdin=subprocess.DEVNULL,
+                              env={**os.environ, "PERF_BUILDID_DIR": str(self.path / "cache")})
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
 
@@ -35,10 +31,10 @@ class ArchiveTest(unittest.TestCase):
             lines += [f'BUILD_ID misc=2 pid=-1 id=hex:{build_id} path="{path}"',
                       f'MMAP2 mode=user pid=10 tid=10 start={start:#x} length=0x1000 offset=0 path="{path}" protection=5 time=2',
                       f"SAMPLE mode=user ip={start + 16:#x} pid=10 tid=10 time={100 + number}"]
-        (self.directory / "text").write_text("\n".join(lines) + "\n")
+        (self.path / "text").write_text("\n".join(lines) + "\n")
         self.sonde("assemble", "text", "perf.data")
         self.sonde("archive", "perf.data")
-        with tarfile.open(self.directory / "perf.data.tar.bz2") as archive:
+        with tarfile.open(self.path / "perf.data.tar.bz2") as archive:
             names = archive.getnames()
         self.assertIn(f"{str(OBJECT)[1:]}/{build_id}/elf", names)
         self.assertEqual([name for name in names if name.startswith("/") or ".." in name.split("/")], [])

@@ -5,9 +5,10 @@ import gzip
 import os
 import subprocess
 import sys
-import tempfile
 import unittest
 from pathlib import Path
+
+from own_directory import OwnDirectoryTest
 
 SONDE = os.environ["SONDE"]
 SOURCE = Path(os.environ["SONDE_SOURCE"])
@@ -62,11 +63,9 @@ class WorldTest(unittest.TestCase):
         print(f"folded: {compared} texts of the world")
 
 
-class WaysTest(unittest.TestCase):
+class WaysTest(OwnDirectoryTest):
     def setUp(self):
-        directory = tempfile.TemporaryDirectory()
-        self.addCleanup(directory.cleanup)
-        self.path = Path(directory.name)
+        super().setUp()
         (self.path / "recording.txt").write_text(RECORDING)
         self.data = self.path / "perf.data"
         sonde("assemble", self.path / "recording.txt", self.data)

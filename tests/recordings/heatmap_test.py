@@ -4,11 +4,11 @@ have no partner."""
 import os
 import re
 import subprocess
-import tempfile
 import unittest
 import xml.etree.ElementTree as xml
 from pathlib import Path
 
+from own_directory import OwnDirectoryTest
 import tracepoints
 
 SONDE = os.environ["SONDE"]
@@ -19,12 +19,7 @@ BLOCK = {"block:block_rq_issue": REQUEST, "block:block_rq_complete": REQUEST}
 MS = 1_000_000
 
 
-class HeatMapTest(unittest.TestCase):
-    def setUp(self):
-        directory = tempfile.TemporaryDirectory()
-        self.addCleanup(directory.cleanup)
-        self.directory = Path(directory.name)
-
+class HeatMapTest(OwnDirectoryTest):
     def heatmap(self, *arguments, text=None, status=0):
         """Boxes as (title, class), and what was said."""
         done = subprocess.run([SONDE, "heatmap", *map(str, arguments)], input=text, capture_output=True, text=True)
@@ -52,7 +47,7 @@ class HeatMapTest(unittest.TestCase):
         recording.add(complete, 165 * MS, dev=8, sector=100)                 # 5 ms
         recording.add(issue, 170 * MS, dev=8, sector=300)                    # still under way at the end
         recording.add(issue, 171 * MS, dev=8, sector=400, cut=10)            # damaged
-        return recording.write(self.directory / "disk.data")
+        return recording.write(self.path / "disk.data")
 
     def test_pairs(self):
         boxes, said = self.heatmap("-i", self.disk(), "--from", "block:block_rq_issue", "--to", "block:block_rq_complete",
@@ -74,7 +69,7 @@ class HeatMapTest(unittest.TestCase):
         a, b = ("a", 10), ("b", 11)
         recording.waking(1 * MS, 0, b, a)
         recording.switch(3 * MS, 0, b, 1, a)
-        path = recording.write(self.directory / "sched.data")
+        path = recording.write(self.path / "sched.data")
         pair = ["-i", path, "--from", "sched:sched_waking", "--to", "sched:sched_switch", "--scale", "linear", "--steplat", "1000"]
         for key in (["--key", "pid=next_pid"], []):
             boxes, said = self.heatmap(*pair, *key)
@@ -86,7 +81,7 @@ class HeatMapTest(unittest.TestCase):
         for time, event in ((0, "f"), (10, "f"), (13, "f__return"), (40, "f__return")):
             recording.add(f"probe_x:{event}", (time + 1) * MS, tid=5)
         recording.add("probe_x:f__return", 50 * MS, tid=6)
-        path = recording.write(self.directory / "calls.data")
+        path = recording.write(self.path / "calls.data")
         pair = ["-i", path, "--from", "probe_x:f", "--to", "probe_x:f__return", "--scale", "linear", "--steplat", "5ms",
                 "--stepsec", "10"]
         boxes, said = self.heatmap(*pair, "--nested")
@@ -108,7 +103,7 @@ class HeatMapTest(unittest.TestCase):
         for time in (5_000_000_000, 5_019_999_999, 5_020_000_000, 7_999_999_999):
             recording.add("block:block_rq_issue", time)
         recording.add("block:block_rq_complete", 6_000_000_000)
-        path = recording.write(self.directory / "seconds.data")
+        path = recording.write(self.path / "seconds.data")
         boxes, _ = self.heatmap("--subsecond", "-i", path, "-e", "block:block_rq_issue")
         self.assertEqual(boxes, ["5 s and 0 to 20 ms: 2 events", "5 s and 20 ms to 40 ms: 1 event",
                                  "7 s and 980 ms to 1 s: 1 event"])
@@ -121,7 +116,7 @@ class HeatMapTest(unittest.TestCase):
         recording.name(1, "writer")
         for time in (5_000_000_000, 5_999_999_999, 6_000_000_000):
             recording.add("block:block_rq_issue", time, chain=[0x1000, 0x2000])
-        path = recording.write(self.directory / "stacks.data")
+        path = recording.write(self.path / "stacks.data")
         drawn = subprocess.run([SONDE, "heatmap", "--subsecond", "-i", path, "--range", "5.0,6.0"], capture_output=True, text=True)
         self.assertEqual(drawn.returncode, 0, drawn.stderr)
         self.assertIn("<title>writer (2 samples, 100.00%)</title>", drawn.stdout)  # what begins with the stop is not in it
@@ -166,7 +161,7 @@ class HeatMapTest(unittest.TestCase):
                 ([*pair, "--minlat", "1s"], 255, "--minlat 1000000000 lies above all values"),
                 ([*pair, "--time", "7,8"], 255, "nothing to draw: no pairs"),
                 (["--unitstime", "parsecs"], 129, "'parsecs' is no unit of time: s, ms"),
-                (["--", self.directory / "none"], 255, "none: No such file"),
+                (["--", self.path / "none"], 255, "none: No such file"),
                 (["--minlat", "3ms"], 129, "--minlat takes a number, not")):
             _, said = self.heatmap(*arguments, text="1 2\n", status=status)
             self.assertRegex(said, words)

@@ -3,11 +3,10 @@
 import json
 import os
 import subprocess
-import tempfile
 import unittest
 import xml.etree.ElementTree as xml
-from pathlib import Path
 
+from own_directory import OwnDirectoryTest
 import tracepoints
 from tracepoints import SchedulerRecording
 
@@ -18,12 +17,7 @@ SLEEPS, DISK, PREEMPTED = 1, 2, 0x100
 MS = 1_000_000
 
 
-class TimelineTest(unittest.TestCase):
-    def setUp(self):
-        directory = tempfile.TemporaryDirectory()
-        self.addCleanup(directory.cleanup)
-        self.directory = Path(directory.name)
-
+class TimelineTest(OwnDirectoryTest):
     def timeline(self, *arguments, status=0):
         done = subprocess.run([SONDE, "timeline", *map(str, arguments)], capture_output=True, text=True)
         self.assertEqual(done.returncode, status, done.stderr)
@@ -41,7 +35,7 @@ class TimelineTest(unittest.TestCase):
         recording.switch(151 * MS, 0, IDLE, 0, READER)
         recording.switch(160 * MS, 1, WRITER, DISK, IDLE, chain=[0x5000])
         recording.switch(171 * MS, 0, READER, PREEMPTED, IDLE)
-        return recording.write(self.directory / "perf.data")
+        return recording.write(self.path / "perf.data")
 
     def test_data(self):
         data = json.loads(self.timeline("-i", self.two_threads(), "--to", "json"))
@@ -87,7 +81,7 @@ class TimelineTest(unittest.TestCase):
         for i in range(2000):
             recording.switch((1000 + 2 * i) * 1000, 0, IDLE, 0, READER)
             recording.switch((1001 + 2 * i) * 1000, 0, READER, SLEEPS, IDLE)
-        path = recording.write(self.directory / "many.data")
+        path = recording.write(self.path / "many.data")
         self.timeline("-i", path, "--max-slices", "300")
         self.assertRegex(self.said, "zoomed in, slices shorter than .* are joined")
         self.assertIn("there are no wakings", self.said)
@@ -96,7 +90,7 @@ class TimelineTest(unittest.TestCase):
         recording = SchedulerRecording()
         recording.switch(1 * MS, 0, IDLE, 0, READER)
         recording.switch(2 * MS, 0, WRITER, SLEEPS, IDLE)
-        self.timeline("-i", recording.write(self.directory / "gap.data"))
+        self.timeline("-i", recording.write(self.path / "gap.data"))
         self.assertIn("1 of 2 switches do not follow", self.said)
 
     def test_widths_that_make_no_picture_are_refused(self):
@@ -107,7 +101,7 @@ class TimelineTest(unittest.TestCase):
     def test_other_recordings_are_refused(self):
         recording = tracepoints.Recording({"sched:sched_waking": tracepoints.WAKING})
         recording.add("sched:sched_waking", 1000)
-        self.timeline("-i", recording.write(self.directory / "none.data"), status=255)
+        self.timeline("-i", recording.write(self.path / "none.data"), status=255)
         self.assertRegex(self.said, "no sched:sched_switch in this recording: record with -e")
 
 
