@@ -103,7 +103,7 @@ class LockTest(OwnDirectoryTest):
 
     def test_a_recording_without_them(self):
         subprocess.run([SONDE, "record", "-q", "-o", self.path / "perf.data", "true"], check=True, capture_output=True)
-        self.assertIn("no lock:contention_begin", self.lock("report", status=255).stderr)
+        self.assertIn("neither lock:contention_begin nor lock:lock_acquire", self.lock("report", status=255).stderr)
         self.assertIn("no lock:contention_begin", self.lock("contention", status=255).stderr)
 
 
