@@ -44,6 +44,10 @@ Result<std::unique_ptr<ObjectData>> ObjectData::open(Result<DebugInfo> info, con
 ObjectData::ObjectData(std::unique_ptr<DataIndex> index, const ElfFile* image)
     : index_(std::move(index)) {
   if (image == nullptr) return;
+  if (image->type() == ET_REL) {
+    unlinked_.emplace(*image);
+    return;
+  }
   frames_ = CfiTable::build(*image, nullptr);
   thread_block_ = thread_block_of(*image);
   read_links(*image);

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include "datatype/relocatable_code.h"
 #include "datatype/type_flow.h"
 #include "dwarf/cfi_table.h"
 #include "symbol/symbolizer.h"
@@ -22,6 +23,11 @@ class ObjectData {
   /// of the code. `code` is all of a function's.
   DataAccess access_at(Bytes code, uint64_t code_address, abi::Arch arch, bool is_64_bit,
                        uint64_t address);
+  /// The functions of an object that was not linked, whose addresses are those of its debug
+  /// information; null for others.
+  [[nodiscard]] const RelocatableCode* unlinked() const {
+    return unlinked_ ? &*unlinked_ : nullptr;
+  }
   [[nodiscard]] DataTypes& types() { return index_->types(); }
 
  private:
@@ -33,6 +39,7 @@ class ObjectData {
 
   std::unique_ptr<DataIndex> index_;
   CfiTable frames_;
+  std::optional<RelocatableCode> unlinked_;
   uint64_t thread_block_ = 0;
   std::map<uint64_t, LinkedSlot> links_;  // slots of the global offset table
   std::optional<disasm::OperationDecoder> decoder_;

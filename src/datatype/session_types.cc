@@ -9,7 +9,29 @@ constexpr std::string_view kNoTypeName = "(unknown)";
 
 /// Whose own code and debug information are files.
 bool has_files(DsoKind kind) {
-  return kind == DsoKind::kFile || kind == DsoKind::kKernel || kind == DsoKind::kVdso;
+  return kind == DsoKind::kFile || kind == DsoKind::kKernel || kind == DsoKind::kModule ||
+         kind == DsoKind::kVdso;
+}
+
+/// Why an object has no types, behind its name.
+std::string_view what_is_missing(DsoKind kind) {
+  switch (kind) {
+    case DsoKind::kKernel:
+      return "there is no debug information: name a vmlinux that has it with -k";
+    case DsoKind::kModule:
+      return "there is no module file together with its debug information: install the debug "
+             "package of the kernel";
+    case DsoKind::kFile:
+    case DsoKind::kVdso:
+      return "there is no debug information: build it with -g, or install its debug package";
+    case DsoKind::kJit:
+    case DsoKind::kJitDump:
+      return "those of generated code are not read";
+    case DsoKind::kBpf:
+      return "those of BPF programs are not read";
+    default:
+      return "it has no code in a file";
+  }
 }
 
 }  // namespace
@@ -23,23 +45,46 @@ SessionTypes::Object& SessionTypes::object_of(DsoId dso) {
   annotate::CodeObject code;
   if (recorded.kind != DsoKind::kKernel) code.files = session_.symbolizer().object_files(dso);
   auto data = ObjectData::open(session_.symbolizer().debug_info(dso), code.image());
-  if (data) object.data = std::move(*data);
+  if (!data) return object;
+  // Code of a module makes sense only together with the relocations in its file.
+  if (recorded.kind == DsoKind::kModule && (*data)->unlinked() == nullptr) return object;
+  object.data = std::move(*data);
   return object;
+}
+
+std::optional<PlacedCode> SessionTypes::code_of(const Frame& frame) {
+  if (!frame.dso.valid() || !frame.symbol.valid()) return std::nullopt;
+  SymbolInfo symbol = session_.symbolizer().info(frame.symbol);
+  uint64_t distance = frame.address - symbol.start;
+  if (const Object& object = object_of(frame.dso); object.data && object.data->unlinked()) {
+    auto function = object.data->unlinked()->find(symbol.name);
+    if (!function) return std::nullopt;
+    const auto& recorded = session_.recording().features().arch;
+    return PlacedCode{.function = function->code,
+                      .function_address = function->address,
+                      .address = function->address + distance,
+                      .arch = abi::arch_from_machine(recorded.value_or("x86_64"))};
+  }
+  auto [found, is_new] = functions_.try_emplace(frame.symbol.value, annotate::FunctionCode());
+  if (is_new) found->second = code_.find(symbol);
+  if (!found->second) return std::nullopt;
+  const annotate::FunctionCode& code = *found->second;
+  return PlacedCode{.function = code.bytes,
+                    .function_address = code.address,
+                    .address = code.address + distance,
+                    .arch = code.arch,
+                    .is_64_bit = code.is_64_bit};
 }
 
 FoundAccess SessionTypes::access_of(const Frame& frame) {
   if (!frame.dso.valid() || !frame.symbol.valid()) return {};
   Object& object = object_of(frame.dso);
   if (!object.data) return {{.kind = AccessKind::kNoDebugInfo, .type = {}}, nullptr};
-  SymbolInfo symbol = session_.symbolizer().info(frame.symbol);
-  auto [found, is_new] = functions_.try_emplace(frame.symbol.value, annotate::FunctionCode());
-  if (is_new) found->second = code_.find(symbol);
-  if (!found->second) return {};
-  const annotate::FunctionCode& code = *found->second;
-  uint64_t address = code.address + (frame.address - symbol.start);
-  DataAccess access =
-      object.data->access_at(code.bytes, code.address, code.arch, code.is_64_bit, address);
-  return {access, object.data.get()};
+  auto code = code_of(frame);
+  if (!code) return {};
+  return {object.data->access_at(code->function, code->function_address, code->arch,
+                                 code->is_64_bit, code->address),
+          object.data.get()};
 }
 
 DataPlace SessionTypes::place_of(const Frame& frame) {
@@ -69,16 +114,17 @@ DataPlace SessionTypes::text_of(const FoundAccess& found) {
 
 std::vector<std::string> SessionTypes::notes() const {
   std::vector<std::string> lines;
-  for (const auto& [dso, object] : objects_) {
-    if (object.data) continue;
-    const Dso& recorded = session_.machine().dsos()[dso];
-    bool is_kernel = recorded.kind == DsoKind::kKernel;
-    lines.push_back(fmt::format("{}: no types of data, because there is no debug information: {}",
-                                recorded.path,
-                                is_kernel ? "name a vmlinux that has it with -k"
-                                          : "build it with -g, or install its debug package"));
-  }
+  for (const auto& [dso, object] : objects_)
+    if (!object.data) lines.push_back(note_on(dso));
   return lines;
+}
+
+std::string SessionTypes::note_on(DsoId dso) const {
+  auto object = objects_.find(dso);
+  if (object == objects_.end() || object->second.data) return {};
+  const Dso& recorded = session_.machine().dsos()[dso];
+  return fmt::format("{}: no types of data, because {}", recorded.path,
+                     what_is_missing(recorded.kind));
 }
 
 }  // namespace sonde::datatype

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,16 @@ struct FoundAccess {
   ObjectData* object = nullptr;
 };
 
+/// An instruction in the code of its function, by the addresses that the object's debug information
+/// uses.
+struct PlacedCode {
+  Bytes function;
+  uint64_t function_address = 0;  // of its first byte
+  uint64_t address = 0;           // of the instruction
+  abi::Arch arch = abi::Arch::kX86_64;
+  bool is_64_bit = true;
+};
+
 class SessionTypes final : public DataTypeSource {
  public:
   /// The session outlives this.
@@ -28,8 +39,12 @@ class SessionTypes final : public DataTypeSource {
   DataPlace place_of(const Frame& frame) override;
   /// The same before it is made text.
   FoundAccess access_of(const Frame& frame);
-  /// A line for each object that was asked for and has no debug information.
+  /// Nothing where there is no symbol, or no code of it.
+  std::optional<PlacedCode> code_of(const Frame& frame);
+  /// A line for each object that was asked for and has no types: why, and what would help.
   [[nodiscard]] std::vector<std::string> notes() const;
+  /// The line of one of them; empty where it has types, or was not asked for.
+  [[nodiscard]] std::string note_on(DsoId dso) const;
 
  private:
   struct Object {

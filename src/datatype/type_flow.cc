@@ -401,6 +401,12 @@ class Follower {
       return in_thread_block(offset, has_index, access);
     }
     const Value& base = values[memory.base];
+    if (base.kind == Kind::kConstant && input_.thread_block != 0) {
+      // A distance from the thread pointer, which is behind the block.
+      int64_t offset = plus(plus(base.offset, memory.displacement),
+                            static_cast<int64_t>(input_.thread_block));
+      return in_thread_block(offset, has_index, access);
+    }
     if (base.kind != Kind::kThread) return access;
     return in_thread_block(plus(base.offset, memory.displacement), has_index, access);
   }

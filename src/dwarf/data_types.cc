@@ -151,14 +151,14 @@ DataTypeId DataTypes::of(DwarfEntry entry) {
   for (int hop = 0; hop < kDeepestType && is_readable(entry); ++hop) {
     auto [found, is_new] =
         by_entry_.try_emplace({entry.unit, entry.offset}, static_cast<uint32_t>(types_.size()));
-    if (!is_new && types_[found->second].tag != 0 && !is_qualifier(types_[found->second].tag))
-      return DataTypeId(found->second);
     if (is_new) {
       types_.emplace_back().entry = entry;
       read(types_.back());
-      if (!is_qualifier(types_.back().tag)) return DataTypeId(types_.size() - 1);
     }
-    entry = types_[found->second].target;
+    const DataType& type = types_[found->second];
+    bool is_hop = is_qualifier(type.tag) || type.is_elsewhere;
+    if (!is_hop && (is_new || type.tag != 0)) return DataTypeId(found->second);
+    entry = type.target;
   }
   return DataTypeId(size_t{0});
 }
@@ -173,6 +173,10 @@ void DataTypes::read(DataType& type) {
     type.name = last_linked_name(in.text(DW_AT_linkage_name));
   type.size = in.number(DW_AT_byte_size).value_or(0);
   type.target = in.reference(DW_AT_type);
+  if (DwarfEntry whole = in.reference(DW_AT_signature); is_readable(whole)) {
+    type.target = whole;
+    type.is_elsewhere = true;
+  }
   if (type.kind == DataTypeKind::kPointer && type.size == 0)
     type.size = type.entry.unit->format.address_size;
   if (type.kind == DataTypeKind::kArray) type.count = elements_of(in);

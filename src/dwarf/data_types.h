@@ -49,10 +49,11 @@ struct DataType {
   uint16_t tag = 0;
   DwarfEntry entry;
   std::string_view name;
-  uint64_t size = 0;         // as it stands there; 0 where it follows from others
-  DwarfEntry target;         // what is pointed to, the element, what an alias stands for
-  uint64_t count = 1;        // of an array's elements
-  bool has_members = false;  // they were read
+  uint64_t size = 0;          // as it stands there; 0 where it follows from others
+  DwarfEntry target;          // what is pointed to, the element, what an alias stands for
+  bool is_elsewhere = false;  // the target is the type itself, which has a unit of its own
+  uint64_t count = 1;         // of an array's elements
+  bool has_members = false;   // they were read
   std::vector<DataMember> members;
 };
 

@@ -8,6 +8,7 @@
 #include "base/parallel.h"
 #include "dwarf/leb128.h"
 #include "elf/compressed_section.h"
+#include "elf/relocatable.h"
 
 namespace sonde {
 namespace {
@@ -15,7 +16,7 @@ namespace {
 constexpr size_t kSections = static_cast<size_t>(DwarfSection::kCount);
 constexpr std::array<const char*, kSections> kSectionNames = {
     "info", "abbrev", "line",     "str", "line_str", "str_offsets",
-    "addr", "ranges", "rnglists", "loc", "loclists"};
+    "addr", "ranges", "rnglists", "loc", "loclists", "types"};
 
 uint64_t read_offset(ByteCursor& in, uint8_t offset_size) {
   return offset_size == 8 ? in.u64() : in.u32();
@@ -60,13 +61,14 @@ bool read_header(ByteCursor& in, DwarfUnit& unit) {
     unit.format.address_size = in.u8();
     unit.abbrev_offset = read_offset(in, unit.format.offset_size);
     if (unit.type == DW_UT_skeleton || unit.type == DW_UT_split_compile) unit.dwo_id = in.u64();
-    if (unit.type == DW_UT_type || unit.type == DW_UT_split_type) {
-      in.u64();  // its signature
-      read_offset(in, unit.format.offset_size);
-    }
   } else {
     unit.abbrev_offset = read_offset(in, unit.format.offset_size);
     unit.format.address_size = in.u8();
+  }
+  bool is_type = unit.type == DW_UT_type || unit.type == DW_UT_split_type;
+  if (is_type || unit.section == DwarfSection::kTypes) {
+    unit.signature = in.u64();
+    unit.type_offset = read_offset(in, unit.format.offset_size);
   }
   unit.entries = in.position();
   return in.ok();
@@ -86,44 +88,99 @@ Result<std::unique_ptr<DwarfFile>> DwarfFile::open(ElfFile elf, Kind kind,
 }
 
 void DwarfFile::load_sections() {
-  parallel_for(kSections, [this](size_t i) {
+  std::optional<RelocatableFile> relocatable;
+  if (elf_.type() == ET_REL && kind_ == Kind::kWhole) relocatable.emplace(elf_);
+  parallel_for(kSections, [&, this](size_t i) {
     std::string suffix = kSectionNames[i];
     if (kind_ == Kind::kSplit) suffix += ".dwo";
-    const ElfSection* section = elf_.section(".debug_" + suffix);
-    const ElfSection* packed = section == nullptr ? elf_.section(".zdebug_" + suffix) : nullptr;
-    if (packed != nullptr || (section != nullptr && (section->flags & SHF_COMPRESSED) != 0)) {
-      auto content = packed != nullptr ? expanded_gnu_content(elf_, *packed)
-                                       : expanded_content(elf_, *section);
-      if (content) expanded_[i] = std::move(*content);
-      sections_[i] = expanded_[i];
-    } else if (section != nullptr && section->type != SHT_NOBITS) {
-      sections_[i] = elf_.content(*section);
-    }
+    load_section(i, suffix, relocatable ? &*relocatable : nullptr);
   });
 }
 
-void DwarfFile::read_units() {
-  Bytes info = section(DwarfSection::kInfo);
-  ByteCursor in(info, order());
+/// Before they are linked, files have a section for each unit of a type: these count as one.
+void DwarfFile::load_section(size_t which, const std::string& suffix,
+                             const RelocatableFile* relocatable) {
+  bool may_repeat = which == static_cast<size_t>(DwarfSection::kInfo) ||
+                    which == static_cast<size_t>(DwarfSection::kTypes);
+  std::string plain = ".debug_" + suffix, packed = ".zdebug_" + suffix;
+  std::vector<std::byte>& joined = expanded_[which];
+  uint64_t taken = 0;
+  for (const ElfSection& section : elf_.sections()) {
+    bool is_packed = section.name == packed;
+    if (!is_packed && section.name != plain) continue;
+    if (!sections_[which].empty() && !may_repeat) return;
+    std::vector<std::byte> own;
+    Bytes content = elf_.content(section);
+    taken += content.size();
+    if (taken > elf_.bytes().size()) return;  // several that show the same bytes
+    if (is_packed || (section.flags & SHF_COMPRESSED) != 0) {
+      auto expanded =
+          is_packed ? expanded_gnu_content(elf_, section) : expanded_content(elf_, section);
+      if (!expanded) continue;
+      own = std::move(*expanded);
+    } else if (relocatable != nullptr) {
+      own.assign(content.begin(), content.end());
+    }
+    if (relocatable != nullptr) relocatable->apply(section, own);
+    if (sections_[which].empty()) {
+      joined = std::move(own);
+      sections_[which] = joined.empty() ? content : Bytes(joined);
+      continue;
+    }
+    if (joined.empty()) joined.assign(sections_[which].begin(), sections_[which].end());
+    Bytes more = own.empty() ? content : Bytes(own);
+    joined.insert(joined.end(), more.begin(), more.end());
+    sections_[which] = joined;
+  }
+}
+
+void DwarfFile::read_headers(DwarfSection section, std::vector<DwarfUnit>& units) {
+  ByteCursor in(this->section(section), order());
   while (in.left() > 0) {
     DwarfUnit unit;
     unit.file = this;
+    unit.section = section;
     if (!read_header(in, unit) || unit.end < unit.entries) break;
     in.skip(unit.end - in.position());
     uint8_t size = unit.format.address_size;
     bool known = unit.format.version >= 2 && unit.format.version <= 5 && (size == 4 || size == 8);
-    if (known) units_.push_back(unit);
+    if (known) units.push_back(unit);
   }
-  if (kind_ == Kind::kSplit)
-    read_package_index();
-  else
-    parallel_for(units_.size(), [this](size_t i) { read_root(units_[i]); });
 }
 
-/// .debug_cu_index of a package: which unit has which part of which section (DWARF 5, section
-/// 7.3.5; version 2 is what GCC and gold made before).
-void DwarfFile::read_package_index() {
-  const ElfSection* index = elf_.section(".debug_cu_index");
+/// An index of a package: which unit has which part of which section (DWARF 5, section 7.3.5;
+/// version 2 is what GCC and gold made before).
+struct DwarfFile::PackageIndex {
+  const char* name;
+  bool of_types;
+  uint32_t column;  // of the section that has the units
+  std::vector<DwarfUnit>* units;
+};
+
+void DwarfFile::read_units() {
+  read_headers(DwarfSection::kInfo, units_);
+  read_headers(DwarfSection::kTypes, types_);
+  for (std::vector<DwarfUnit>* list : {&units_, &types_})
+    for (DwarfUnit& unit : *list)
+      if (unit.signature) signatures_.emplace_back(*unit.signature, &unit);
+  std::ranges::sort(signatures_);
+  if (kind_ == Kind::kWhole) {
+    parallel_for(units_.size(), [this](size_t i) { read_root(units_[i]); });
+    parallel_for(types_.size(), [this](size_t i) { read_root(types_[i]); });
+    return;
+  }
+  constexpr uint32_t kInInfo = 1, kInTypes = 2;  // DW_SECT_INFO, DW_SECT_TYPES
+  read_package_index({".debug_cu_index", false, kInInfo, &units_});
+  read_package_index({".debug_tu_index", true, kInInfo, &units_});
+  read_package_index({".debug_tu_index", true, kInTypes, &types_});
+}
+
+void DwarfFile::read_type_roots() {
+  parallel_for(signatures_.size(), [this](size_t i) { read_root(*signatures_[i].second); });
+}
+
+void DwarfFile::read_package_index(const PackageIndex& which) {
+  const ElfSection* index = elf_.section(which.name);
   if (index == nullptr) return;
   ByteCursor in(elf_.content(*index), order());
   in.u32();  // the version; the columns tell themselves what they are
@@ -141,15 +198,17 @@ void DwarfFile::read_package_index() {
   for (uint32_t& kind : kinds) kind = in.u32();
   for (uint32_t row = 1; row <= rows && in.ok(); ++row) {
     std::array<uint64_t, 16> share{};  // by DW_SECT_*
+    bool has_units = false;
     for (uint32_t kind : kinds) {
       uint32_t offset = in.u32();
       if (kind < share.size()) share[kind] = offset;
+      has_units |= kind == which.column;
     }
-    constexpr uint32_t kInfo = 1, kAbbrev = 3, kLine = 4, kLoclists = 5, kStrOffsets = 6,
-                       kRnglists = 8;
-    auto unit = std::ranges::lower_bound(units_, share[kInfo], {}, &DwarfUnit::offset);
-    if (unit == units_.end() || unit->offset != share[kInfo]) continue;
-    unit->dwo_id = signatures[row];
+    constexpr uint32_t kAbbrev = 3, kLine = 4, kLoclists = 5, kStrOffsets = 6, kRnglists = 8;
+    auto unit = std::ranges::lower_bound(*which.units, share[which.column], {}, &DwarfUnit::offset);
+    if (!has_units || unit == which.units->end() || unit->offset != share[which.column]) continue;
+    if (unit->signature.has_value() != which.of_types) continue;
+    if (!which.of_types) unit->dwo_id = signatures[row];
     unit->abbrev_offset += share[kAbbrev];
     unit->line_share = share[kLine];
     unit->str_offsets_share = share[kStrOffsets];
@@ -164,6 +223,16 @@ const DwarfUnit* DwarfFile::unit_at(uint64_t info_offset) const {
   if (above == units_.begin()) return nullptr;
   const DwarfUnit& unit = *std::prev(above);
   return info_offset >= unit.entries && info_offset < unit.end ? &unit : nullptr;
+}
+
+DwarfEntry DwarfFile::type_with(uint64_t signature) const {
+  auto found = std::ranges::lower_bound(signatures_, signature, {},
+                                        [](const auto& one) -> uint64_t { return one.first; });
+  if (found == signatures_.end() || found->first != signature) return {};
+  const DwarfUnit& unit = *found->second;
+  uint64_t offset = unit.offset + unit.type_offset;
+  bool inside = offset >= unit.entries && offset < unit.end;
+  return inside ? DwarfEntry{&unit, offset} : DwarfEntry();
 }
 
 const AbbrevTable* DwarfFile::abbrevs_of(const DwarfUnit& unit) const {
@@ -185,7 +254,7 @@ const AbbrevTable* DwarfFile::abbrevs_of(const DwarfUnit& unit) const {
 void DwarfFile::read_root(DwarfUnit& unit) const {
   const AbbrevTable* table = abbrevs_of(unit);
   if (table == nullptr) return;
-  ByteCursor in(section(DwarfSection::kInfo).first(unit.end), order());
+  ByteCursor in(section(unit.section).first(unit.end), order());
   in.skip(unit.entries);
   const Abbrev* root = table->find(uleb128(in));
   if (root == nullptr) return;
@@ -402,6 +471,8 @@ DwarfEntry entry_of(const DwarfUnit& unit, const DwarfValue& value) {
     }
     case DW_FORM_ref_addr:
       return {unit.file->unit_at(value.number), value.number};
+    case DW_FORM_ref_sig8:
+      return unit.file->type_with(value.number);
     case DW_FORM_ref_sup4:
     case DW_FORM_ref_sup8:
     case DW_FORM_GNU_ref_alt: {

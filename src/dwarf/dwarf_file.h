@@ -7,7 +7,8 @@
 //                 └────────────────────────────────────────────────────┘└
 //
 // Everything is untrusted: offsets are checked where they are followed, references that go in a
-// circle end, and what many units share is read once. Units that are not split are read to the end
+// circle end, and what many units share is read once. Relocatable files are read as if they were
+// linked (elf/relocatable.h). Units that are not split are read to the end
 // of their first entry by `open`, on all cores; after it all is constant. Units of a split file are
 // made complete one by one, by who has the unit that they were split from.
 #pragma once
@@ -28,6 +29,8 @@
 
 namespace sonde {
 
+class RelocatableFile;
+
 enum class DwarfSection : uint8_t {
   kInfo,
   kAbbrev,
@@ -40,6 +43,7 @@ enum class DwarfSection : uint8_t {
   kRnglists,
   kLoc,
   kLoclists,
+  kTypes,
   kCount,
 };
 
@@ -56,13 +60,18 @@ struct DwarfValue {
 /// One unit: its header, and what its first entry says for all of it.
 struct DwarfUnit {
   const DwarfFile* file = nullptr;
-  uint64_t offset = 0;  // of the header in .debug_info
+  DwarfSection section = DwarfSection::kInfo;  // kTypes: a type's unit before DWARF 5
+  uint64_t offset = 0;                         // of the header in its section
   uint64_t entries = 0;
   uint64_t end = 0;
   DwarfFormat format;
   uint8_t type = 0;  // DW_UT_*; 0 before DWARF 5
   uint64_t abbrev_offset = 0;
   std::optional<uint64_t> dwo_id;
+  /// Of a type's unit: the name that others call the type by, and the offset of its entry in the
+  /// unit (DWARF 5, section 7.32).
+  std::optional<uint64_t> signature;
+  uint64_t type_offset = 0;
 
   // from the first entry
   uint16_t tag = 0;
@@ -81,7 +90,7 @@ struct DwarfUnit {
   const DwarfUnit* skeleton = nullptr;
 };
 
-/// An entry in .debug_info.
+/// An entry of a unit; the offset is in the unit's section.
 struct DwarfEntry {
   const DwarfUnit* unit = nullptr;
   uint64_t offset = 0;
@@ -102,26 +111,35 @@ class DwarfFile {
   [[nodiscard]] const ElfFile& elf() const { return elf_; }
   [[nodiscard]] std::vector<DwarfUnit>& units() { return units_; }
   [[nodiscard]] const DwarfUnit* unit_at(uint64_t info_offset) const;
+  /// The type that has a unit of its own, by its signature; nowhere where there is none.
+  [[nodiscard]] DwarfEntry type_with(uint64_t signature) const;
   /// What dwz moved out of several files into one; null where there is none.
   [[nodiscard]] const DwarfFile* supplement() const { return supplement_.get(); }
 
   /// Fills in what the unit's first entry says; one without `abbrevs` makes no sense. Of a split
   /// unit `skeleton` must be known.
   void read_root(DwarfUnit& unit) const;
+  /// The same of all units of types.
+  void read_type_roots();
   [[nodiscard]] std::string_view string_at(DwarfSection section, uint64_t offset) const;
 
  private:
   DwarfFile(ElfFile elf, Kind kind) : elf_(std::move(elf)), kind_(kind) {}
   void load_sections();
+  void load_section(size_t which, const std::string& suffix, const RelocatableFile* relocatable);
   void read_units();
+  void read_headers(DwarfSection section, std::vector<DwarfUnit>& units);
   [[nodiscard]] const AbbrevTable* abbrevs_of(const DwarfUnit& unit) const;
-  void read_package_index();
+  struct PackageIndex;
+  void read_package_index(const PackageIndex& index);
 
   ElfFile elf_;
   Kind kind_;
   std::array<Bytes, static_cast<size_t>(DwarfSection::kCount)> sections_;
   std::array<std::vector<std::byte>, static_cast<size_t>(DwarfSection::kCount)> expanded_;
   std::vector<DwarfUnit> units_;  // by offset
+  std::vector<DwarfUnit> types_;  // of .debug_types, likewise
+  std::vector<std::pair<uint64_t, DwarfUnit*>> signatures_;
   std::unique_ptr<DwarfFile> supplement_;
 
   mutable std::mutex mutex_;

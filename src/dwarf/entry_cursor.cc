@@ -8,7 +8,7 @@ namespace sonde {
 namespace {
 
 ByteCursor entries_from(const DwarfUnit& unit, uint64_t offset) {
-  ByteCursor in(unit.file->section(DwarfSection::kInfo).first(unit.end), unit.file->order());
+  ByteCursor in(unit.file->section(unit.section).first(unit.end), unit.file->order());
   in.skip(offset);
   return in;
 }

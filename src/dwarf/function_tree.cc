@@ -21,7 +21,7 @@ std::string_view name_of(DwarfEntry entry) {
   for (int hop = 0; hop < kMostReferences; ++hop) {
     if (entry.unit == nullptr || entry.unit->abbrevs == nullptr) break;
     const DwarfUnit& unit = *entry.unit;
-    ByteCursor in(unit.file->section(DwarfSection::kInfo).first(unit.end), unit.file->order());
+    ByteCursor in(unit.file->section(unit.section).first(unit.end), unit.file->order());
     in.skip(entry.offset);
     const Abbrev* abbrev = unit.abbrevs->find(uleb128(in));
     if (abbrev == nullptr) break;
@@ -53,7 +53,7 @@ class Walk {
 
   void run() {
     if (unit_.abbrevs == nullptr) return;
-    ByteCursor in(unit_.file->section(DwarfSection::kInfo).first(unit_.end), unit_.file->order());
+    ByteCursor in(unit_.file->section(unit_.section).first(unit_.end), unit_.file->order());
     in.skip(unit_.entries);
     std::vector<uint32_t> around;  // by depth
     uint32_t function = FunctionTree::kNone;

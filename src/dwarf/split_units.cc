@@ -22,6 +22,7 @@ DwarfUnit* SplitUnits::find_in_package(const DwarfUnit& skeleton) {
     auto file = DwarfFile::open(std::move(*elf), DwarfFile::Kind::kSplit);
     if (!file) return nullptr;
     package_ = files_.emplace_back(std::move(*file)).get();
+    package_->read_type_roots();
     for (DwarfUnit& unit : package_->units())
       if (unit.dwo_id) in_package_.emplace(*unit.dwo_id, &unit);
   }
@@ -51,6 +52,7 @@ DwarfUnit* SplitUnits::find_in_file(const DwarfUnit& skeleton) {
     unit.skeleton = &skeleton;
     (*file)->read_root(unit);  // before DWARF 5 the id stands there
     if (unit.dwo_id != skeleton.dwo_id || unit.abbrevs == nullptr) continue;
+    (*file)->read_type_roots();
     files_.push_back(std::move(*file));
     return &unit;
   }

@@ -101,6 +101,13 @@ class PlaceReader {
       case DW_OP_const8u:
         thread_offset_ = static_cast<int64_t>(in_.u64());
         return true;
+      case DW_OP_constx:
+      case DW_OP_GNU_const_index: {
+        auto number = address_of(unit_, {DW_FORM_addrx, uleb128(in_), {}});
+        if (!number) return false;
+        thread_offset_ = static_cast<int64_t>(*number);
+        return true;
+      }
       case DW_OP_form_tls_address:
       case DW_OP_GNU_push_tls_address:
         if (!thread_offset_) return false;

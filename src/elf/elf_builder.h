@@ -47,6 +47,8 @@ class ElfBuilder {
   void load(uint32_t section_index, bool executable) {
     loads_.push_back({section_index, executable});
   }
+  /// sh_info: the section that a list of relocations is for.
+  void info(uint32_t section_index, uint32_t info) { sections_[section_index].info = info; }
   uint32_t symbols(const std::vector<TestSymbol>& symbols, bool dynamic = false) {
     ByteBuilder table(order_);
     std::string names(1, '\0');
@@ -131,6 +133,7 @@ class ElfBuilder {
     uint64_t entry_size;
     uint64_t memory_size;
     uint64_t offset;
+    uint32_t info = 0;
   };
   struct Load {
     uint32_t section;
@@ -181,7 +184,7 @@ class ElfBuilder {
     word(out, part.type == SHT_NULL ? 0 : part.offset);
     word(out, part.type == SHT_NOBITS ? part.memory_size : part.content.size());
     out.u32(part.link);
-    out.u32(0);
+    out.u32(part.info);
     word(out, 16);
     word(out, part.entry_size);
   }
