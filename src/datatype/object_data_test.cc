@@ -105,6 +105,15 @@ TEST(ObjectData, WhatACallGives) {
   EXPECT_THAT(OwnProgram().touched(&read_given), Contains(of("struct", "Node", "+0 (value)")));
 }
 
+TEST(ObjectData, WhatIsReachedOnlyByAJumpKeepsWhatWasKnownThere) {
+  Node node{.value = 5, .next = &node, .item = table.slots};
+  EXPECT_EQ(read_rarely(&node), 7);
+  std::set<std::string> found = OwnProgram().touched(&read_rarely);
+  EXPECT_THAT(found, IsSupersetOf({of("struct", "Node", "+16 (item)"),
+                                   of("struct", "Item", "+12 (inner.second)")}));
+  EXPECT_THAT(found, Not(Contains(describe(AccessKind::kNoVariable))));
+}
+
 TEST(ObjectData, VariablesOnTheStack) {
   EXPECT_EQ(on_stack(1), sink);
   EXPECT_THAT(OwnProgram().touched(&on_stack), Contains(of("struct", "Item", "+0 (key)")));

@@ -62,7 +62,7 @@ class Follower {
     work();
     // What only tables of jumps lead to, and what is entered by exceptions.
     for (size_t i = 0; i < blocks_.size(); ++i) {
-      if (blocks_[i].is_reached) continue;
+      if (blocks_[i].is_reached || is_padding(blocks_[i])) continue;
       bool is_of_table = !blocks_[i].has_entry && anywhere_.has_value();
       reach(i, is_of_table ? *anywhere_ : RegisterValues());
       work();
@@ -115,6 +115,17 @@ class Follower {
       blocks_.push_back({.first = starts[i], .end = behind, .next = {}, .before = {}});
     }
     for (size_t i = 0; i < blocks_.size(); ++i) link(i, starts);
+  }
+
+  /// What fills up the room before a jump's target; control never comes from there.
+  [[nodiscard]] bool is_padding(const Block& block) const {
+    std::span<const Step> steps = std::span(steps_).subspan(block.first, block.end - block.first);
+    return std::ranges::all_of(steps, [](const Step& step) {
+      const Operation& does = step.operation;
+      bool touches = does.memory && (does.memory->is_read || does.memory->is_written);
+      return does.length != 0 && does.flow == Flow::kOn && does.move == DataMove::kNone &&
+             does.written == 0 && !touches && !does.is_stack;
+    });
   }
 
   void link(size_t i, const std::vector<size_t>& starts) {
@@ -403,8 +414,8 @@ class Follower {
     const Value& base = values[memory.base];
     if (base.kind == Kind::kConstant && input_.thread_block != 0) {
       // A distance from the thread pointer, which is behind the block.
-      int64_t offset = plus(plus(base.offset, memory.displacement),
-                            static_cast<int64_t>(input_.thread_block));
+      int64_t offset =
+          plus(plus(base.offset, memory.displacement), static_cast<int64_t>(input_.thread_block));
       return in_thread_block(offset, has_index, access);
     }
     if (base.kind != Kind::kThread) return access;

@@ -53,6 +53,7 @@ double walk_items(const Item* items, int count);
 long walk_list(const Node* node);
 long walk_table(int count);
 long read_given(Node* node);
+long read_rarely(const Node* node);
 long on_stack(int n);
 long read_either(const Either* either);
 long read_bare(const Bare* bare);

@@ -39,6 +39,12 @@ long on_stack(int n) {
   }
   return sum;
 }
+/// What is rare stands behind the return, and the compiler fills up the room before it.
+long read_rarely(const Node* node) {
+  if (node->next->next->value < 0) [[unlikely]]
+    return node->next->next->item->inner.second + 1;
+  return 7;
+}
 long read_either(const Either* either) {
   return either->half;
 }
