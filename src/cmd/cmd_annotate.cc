@@ -11,6 +11,7 @@
 #include "cmd/command.h"
 #include "cmd/dump_tail.h"
 #include "cmd/listing_flags.h"
+#include "datatype/listing_types.h"
 #include "render/listing_columns.h"
 
 namespace sonde {
@@ -64,6 +65,10 @@ Code comes from the files that ran, from jitdumps, and from BPF programs that th
   Result<> check_options(Env& env) {
     if (o_.type_counts && !o_.data_type)
       return fail(ErrorCode::kUsage, "--type-stat counts types of data: give --data-type, too");
+    if (o_.instruction_counts && !o_.data_type)
+      return fail(ErrorCode::kUsage, "--insn-stat counts types of data: give --data-type, too");
+    if (o_.code_types && o_.data_type)
+      return fail(ErrorCode::kUsage, "--code-with-type shows code, --data-type types: give one");
     TRY(check_listing(o_.listing));
     if (o_.objdump && !o_.quiet)
       env.err.print("--objdump {}: not run; sonde decodes instructions itself\n", *o_.objdump);
@@ -108,6 +113,7 @@ Code comes from the files that ran, from jitdumps, and from BPF programs that th
     if (o_.browser.value_or(false))
       env.err.write("--tui: there is no terminal to show it on; this is the text of --stdio\n");
     annotate::ListingMaker maker(session, o_.listing);
+    if (o_.code_types) types_ = std::make_unique<datatype::SessionTypes>(session);
     for (const std::vector<EventId>& events : columns_of(session)) {
       size_t leader = events[0].index();
       for (size_t function : hits.by_weight(leader)) {
@@ -116,6 +122,8 @@ Code comes from the files that ran, from jitdumps, and from BPF programs that th
         if (env.out.failed() != 0) return 0;
       }
     }
+    if (types_ && !o_.quiet)
+      for (const std::string& note : types_->notes()) env.err.print("{}\n", note);
     if (env.out.failed() == 0 && !wrote_any_ && !refused_.empty() && !o_.skip_missing) return 1;
     return 0;
   }
@@ -159,6 +167,7 @@ Code comes from the files that ran, from jitdumps, and from BPF programs that th
       return;
     }
     wrote_any_ = true;
+    if (types_) datatype::add_types(function, *types_, *listing);
     if (o_.verbose > 0)
       env.err.print("{}: {:#x} to {:#x} of {}\n", listing->function, listing->start, listing->end,
                     listing->path);
@@ -189,6 +198,7 @@ Code comes from the files that ran, from jitdumps, and from BPF programs that th
   annotation::Options o_;
   std::set<DsoId> refused_;  // objects of which one function had no code: the others say nothing
   bool wrote_any_ = false;
+  std::unique_ptr<datatype::SessionTypes> types_;  // where they are wanted
 };
 
 }  // namespace

@@ -76,6 +76,7 @@ class FunctionsPage final : public tui::Page {
     for (const std::vector<EventId>& members : events)
       if (hits.totals[members[0].index()].samples > 0)
         tables_.push_back(make_table(session, hits, members, options.percent_limit));
+    code_.show_types(options.code_types);
     for (FunctionTable& made : tables_) made.view = std::make_unique<tui::TableView>(made.table);
   }
 

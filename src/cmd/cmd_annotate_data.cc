@@ -32,6 +32,8 @@ Result<int> annotate_data(const Session& session, const Options& options,
   size_t written = 0;
   for (const std::vector<EventId>& events : columns) {
     if (options.type_counts) render::write_data_type_counts(env.out, profile.counts(events[0]));
+    if (options.instruction_counts)
+      render::write_instruction_counts(env.out, profile.instructions(events[0]));
     auto named = [&](std::string_view type) { return is_named(type, *options.data_type); };
     for (const view::DataLayout& layout : profile.layouts(events, named)) {
       if (is_below(options, layout, profile.period(events[0]))) continue;

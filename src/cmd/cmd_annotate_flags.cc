@@ -50,6 +50,10 @@ void declare_data(FlagTable& flags, Options& o) {
       .when_bare("");
   flags.boolean(0, "type-stat", o.type_counts,
                 "With --data-type: how many samples have a type, and what the others lack");
+  flags.boolean(0, "insn-stat", o.instruction_counts,
+                "With --data-type: the same for each kind of instruction");
+  flags.boolean(0, "code-with-type", o.code_types,
+                "Show code, and behind each instruction the type and field that it touches");
 }
 
 void declare_columns(FlagTable& flags, Options& o) {

@@ -30,6 +30,8 @@ struct Options {
   // Types of data instead of code.
   std::optional<std::string> data_type;  // the one that is wanted; empty: all
   bool type_counts = false;              // --type-stat
+  bool instruction_counts = false;       // --insn-stat
+  bool code_types = false;               // --code-with-type: both
 
   // How they are shown.
   annotate::ListingOptions listing;

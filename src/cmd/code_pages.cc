@@ -1,5 +1,6 @@
 #include "cmd/code_pages.h"
 
+#include "datatype/listing_types.h"
 #include "tui/listing_page.h"
 
 namespace sonde {
@@ -10,8 +11,19 @@ void CodePages::open(const annotate::FunctionHits& function, const annotate::Rec
   if (!listing)
     return pages.say(
         fmt::format("Couldn't annotate {}: {}", function.info.name, listing.error().message));
-  pages.push(std::make_unique<tui::ListingPage>(theme_, std::move(*listing), options_.percent,
-                                                options_.source));
+  auto page = std::make_unique<tui::ListingPage>(
+      theme_, std::move(*listing), options_.percent, options_.source,
+      [this, function](view::Listing& shown) { return add_types(function, shown); });
+  if (shows_types_) page->show_types(pages);
+  pages.push(std::move(page));
+}
+
+std::string CodePages::add_types(const annotate::FunctionHits& function, view::Listing& listing) {
+  if (!types_) types_ = std::make_unique<datatype::SessionTypes>(session_);
+  if (datatype::add_types(function, *types_, listing)) return {};
+  std::string note = types_->note_on(function.info.dso);
+  return note.empty() ? fmt::format("no type is known of what {} touches", function.info.name)
+                      : note;
 }
 
 void CodePages::open(SymbolId symbol, std::span<const EventId> events, tui::Pages& pages) {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "datatype/instruction_counter.h"
+
 namespace sonde::datatype {
 namespace {
 
@@ -43,24 +45,27 @@ void add_to(std::vector<view::ListingHits>& sums, std::span<const view::ListingH
 
 TypeProfile::TypeProfile(const Session& session, SessionTypes& types,
                          const std::function<bool(const Frame&)>& wanted)
-    : session_(session) {
+    : session_(session), types_(types) {
   const SampleColumns& samples = session.samples();
   size_t events = session.events().size();
   kinds_.resize(events);
   periods_.resize(events);
-  std::vector<view::ListingHits> hits(session.frames().size() * events);
+  hits_.resize(session.frames().size() * events);
   for (size_t i = 0; i < samples.size(); ++i) {
     uint32_t event = samples.event[i];
     if (event >= events || !samples.leaf[i].valid()) continue;
-    view::ListingHits& hit = hits[samples.leaf[i].index() * events + event];
+    view::ListingHits& hit = hits_[samples.leaf[i].index() * events + event];
     ++hit.samples;
     hit.period += samples.period[i];
   }
   for (size_t i = 0; i < session.frames().size(); ++i) {
-    std::span<const view::ListingHits> of_frame = std::span(hits).subspan(i * events, events);
+    std::span<const view::ListingHits> of_frame = std::span(hits_).subspan(i * events, events);
     bool is_hit = std::ranges::any_of(of_frame, [](auto& hit) { return hit.samples > 0; });
     const Frame& frame = session.frames()[i];
-    if (is_hit && wanted(frame)) add(frame, types.access_of(frame), of_frame);
+    if (!is_hit || !wanted(frame)) continue;
+    FoundAccess found = types.access_of(frame);
+    places_.push_back({i, found.access.kind});
+    add(frame, found, of_frame);
   }
 }
 
@@ -97,6 +102,17 @@ view::DataTypeCounts TypeProfile::counts(EventId event) const {
       counts.reasons.push_back({std::string(reason), samples});
   }
   return counts;
+}
+
+std::vector<view::InstructionCounts> TypeProfile::instructions(EventId event) const {
+  InstructionCounter counter;
+  size_t events = session_.events().size();
+  for (const Place& place : places_) {
+    uint64_t samples = hits_[place.frame * events + event.index()].samples;
+    auto code = types_.code_of(session_.frames()[place.frame]);
+    if (samples > 0 && code) counter.add(*code, reason_name(place.kind), samples);
+  }
+  return std::move(counter).counts();
 }
 
 /// The rows of one type.

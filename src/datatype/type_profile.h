@@ -24,6 +24,8 @@ class TypeProfile {
       std::span<const EventId> events, const std::function<bool(std::string_view)>& named);
   /// Of one event: how much is known.
   [[nodiscard]] view::DataTypeCounts counts(EventId event) const;
+  /// The same by instruction, most samples first. Samples without code are not among them.
+  [[nodiscard]] std::vector<view::InstructionCounts> instructions(EventId event) const;
   /// All that fell on an event, in its own unit.
   [[nodiscard]] uint64_t period(EventId event) const { return periods_[event.index()]; }
 
@@ -46,7 +48,15 @@ class TypeProfile {
 
   void add(const Frame& frame, const FoundAccess& found, std::span<const view::ListingHits> hits);
 
+  struct Place {
+    size_t frame;
+    AccessKind kind;
+  };
+
   const Session& session_;
+  SessionTypes& types_;
+  std::vector<view::ListingHits> hits_;  // by frame and event
+  std::vector<Place> places_;            // frames that were hit
   std::map<Key, Touched> touched_;
   std::vector<std::array<uint64_t, kAccessKinds>> kinds_;  // samples, by event
   std::vector<uint64_t> periods_;

@@ -10,6 +10,7 @@ namespace {
 constexpr size_t kLineWidth = 76;
 constexpr size_t kNumberWidth = 10;
 constexpr size_t kIndent = 4;
+constexpr size_t kRuleWidth = 59;
 
 double share(uint64_t part, uint64_t all) {
   return all == 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(all);
@@ -86,12 +87,33 @@ void write_data_layout(Sink& out, const view::DataLayout& layout, ListingColumn 
   LayoutWriter(out, layout, column, color).write();
 }
 
+void write_instruction_counts(Sink& out, std::span<const view::InstructionCounts> counts) {
+  uint64_t known = 0, unknown = 0;
+  for (const view::InstructionCounts& one : counts) {
+    known += one.known;
+    unknown += one.unknown;
+  }
+  uint64_t all = known + unknown;
+  out.print("Annotate Instruction stats\ntotal {}, ok {} ({:.1f}%), bad {} ({:.1f}%)\n\n", all,
+            known, share(known, all), unknown, share(unknown, all));
+  out.print("  {:<20}: {:>5} {:>5} {:>7}\n", "Name/opcode", "Good", "Bad", "Good %");
+  out.print("{}\n", std::string(kRuleWidth, '-'));
+  for (const view::InstructionCounts& one : counts) {
+    out.print("  {:<20}: {:>5} {:>5} {:>7.1f}", one.name, one.known, one.unknown,
+              share(one.known, one.known + one.unknown));
+    for (size_t i = 0; i < one.reasons.size(); ++i)
+      out.print("{}{} {}", i == 0 ? "   " : ", ", one.reasons[i].name, one.reasons[i].samples);
+    out.put('\n');
+  }
+  out.put('\n');
+}
+
 void write_data_type_counts(Sink& out, const view::DataTypeCounts& counts) {
   uint64_t bad = counts.samples - counts.known;
   out.print("Annotate data type stats:\ntotal {}, ok {} ({:.1f}%), bad {} ({:.1f}%)\n",
             counts.samples, counts.known, share(counts.known, counts.samples), bad,
             share(bad, counts.samples));
-  out.write("-----------------------------------------------------------\n");
+  out.print("{}\n", std::string(kRuleWidth, '-'));
   for (const view::DataTypeCounts::Reason& reason : counts.reasons)
     if (reason.samples > 0) out.print("{:>10} : {}\n", reason.samples, reason.name);
   out.put('\n');

@@ -12,4 +12,7 @@ void write_data_layout(Sink& out, const view::DataLayout& layout, ListingColumn 
 /// --type-stat: how much is known, and what the rest lacks.
 void write_data_type_counts(Sink& out, const view::DataTypeCounts& counts);
 
+/// --insn-stat: the same by instruction.
+void write_instruction_counts(Sink& out, std::span<const view::InstructionCounts> counts);
+
 }  // namespace sonde::render

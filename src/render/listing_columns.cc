@@ -89,6 +89,7 @@ class ColumnWriter {
       out_.write(std::string(address_width_ + 2, ' '));
     out_.write(arrow_of(line));
     out_.write(text_of(line));
+    if (!line.data_type.empty()) out_.print("\t\t# data-type: {}", line.data_type);
     out_.put('\n');
   }
   /// Blank only where no event fell on the line.

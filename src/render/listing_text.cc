@@ -74,6 +74,7 @@ class ListingWriter {
     out_.write(" : ");
     write_colored(kAddressColor, fmt::format("  {:{}x}:", line.address, address_width_));
     write_colored(kCodeColor, line.text);
+    if (!line.data_type.empty()) out_.print("\t\t# data-type: {}", line.data_type);
     if (!line.place.empty() && line.place != last_place_) {
       last_place_ = line.place;
       write_colored(percent_color(most), fmt::format(" // {}", line.place));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "render/listing_text.h"
 #include "tui/glyphs.h"
@@ -16,6 +17,8 @@ using view::ListingFlow;
 using view::ListingKind;
 
 constexpr size_t kValueWidth = 8, kArrowWidth = 3, kShiftStep = 8;
+/// Types stand below each other, unless an instruction is longer.
+constexpr size_t kFurthestTypeColumn = 34;
 
 std::string_view flow_mark(ListingFlow flow) {
   switch (flow) {
@@ -36,8 +39,11 @@ std::string_view trimmed(std::string_view text) {
 }  // namespace
 
 ListingPage::ListingPage(const Theme& theme, view::Listing listing, view::ListingPercent percent,
-                         bool source)
-    : theme_(theme), listing_(std::move(listing)), view_(listing_, percent) {
+                         bool source, FindTypes find_types)
+    : theme_(theme),
+      listing_(std::move(listing)),
+      view_(listing_, percent),
+      find_types_(std::move(find_types)) {
   for (const view::ListingLine& line : listing_.lines)
     if (line.kind == ListingKind::kInstruction)
       address_width_ = std::max(address_width_, fmt::formatted_size("{:x}", line.address));
@@ -80,7 +86,12 @@ void ListingPage::draw_line(Grid& grid, size_t row, size_t place) const {
   std::string text(trimmed(line.text));
   if (!line.target_name.empty() && text.find(line.target_name) == std::string::npos)
     text += "  <" + line.target_name + ">";
-  grid.put(row, column, std::string_view(text).substr(std::min(shift_, text.size())), base);
+  size_t end =
+      grid.put(row, column, std::string_view(text).substr(std::min(shift_, text.size())), base);
+  if (shows_types_ && !line.data_type.empty()) {
+    size_t type_column = std::max(end + 2, column + type_column_ - std::min(type_column_, shift_));
+    grid.put(row, type_column, "# " + line.data_type, is_cursor ? base : theme_.note);
+  }
   draw_arrow(grid, row, place, arrow);
 }
 
@@ -93,15 +104,16 @@ void ListingPage::draw(Grid& grid) {
   grid.fill(1, 0, grid.columns(), theme_.titles);
   size_t column = listing_.events.size() * kValueWidth + 1 + kArrowWidth;
   grid.put(1, 0, "Percent", theme_.titles);
-  grid.put(1, column, view_.shows_source() ? "Source and instructions" : "Instructions",
-           theme_.titles);
+  column = grid.put(1, column, view_.shows_source() ? "Source and instructions" : "Instructions",
+                    theme_.titles);
+  if (shows_types_) grid.put(1, column + 1, "[Type]", theme_.titles);
   view_.set_height(grid.rows() - 3);
   if (!std::exchange(was_drawn_, true)) view_.to_hot(1);  // now it is known what is its middle
   for (size_t i = 0; i + 3 < grid.rows() && view_.top() + i < view_.lines().size(); ++i)
     draw_line(grid, first_row_ + i, view_.top() + i);
   std::string place = fmt::format("{}/{}", view_.cursor() + 1, view_.lines().size());
   std::string keys =
-      fmt::format("percent: {} (t)   h help  H hottest  Enter jump  s source  Esc back",
+      fmt::format("percent: {} (t)   h help  H hottest  s source  T types  Esc back",
                   render::percent_words(view_.percent_type()));
   size_t room = grid.columns() > place.size() + 3 ? grid.columns() - place.size() - 3 : 0;
   grid.put(grid.rows() - 1, 1, keys, theme_.dim, room);
@@ -161,6 +173,8 @@ bool ListingPage::other_key(const Key& key, Pages& pages) {
     view_.show_source(!view_.shows_source());
   } else if (key.is('t')) {
     view_.next_percent_type();
+  } else if (key.is('T')) {
+    if (!std::exchange(shows_types_, false)) show_types(pages);
   } else if (key.is('/') || key.is_control('f')) {
     ask_search(pages);
   } else if (key.is('n') || key.is('N')) {
@@ -177,6 +191,17 @@ bool ListingPage::other_key(const Key& key, Pages& pages) {
 void ListingPage::on_key(const Key& key, Pages& pages) {
   if (move_key(key) || other_key(key, pages)) return;
   if (key.kind == Key::Kind::kEscape || key.is('q')) pages.pop();
+}
+
+void ListingPage::show_types(Pages& pages) {
+  if (find_types_) {
+    no_types_ = std::exchange(find_types_, nullptr)(listing_);
+    for (const view::ListingLine& line : listing_.lines)
+      if (!line.data_type.empty())
+        type_column_ = std::clamp(trimmed(line.text).size() + 2, type_column_, kFurthestTypeColumn);
+  }
+  shows_types_ = no_types_.empty();
+  if (!shows_types_) pages.say(no_types_);
 }
 
 void ListingPage::ask_search(Pages& pages) {
@@ -200,6 +225,7 @@ void ListingPage::show_help(Pages& pages) const {
       "  H Tab Shift-Tab  the hottest instruction, then the next hottest, the one before",
       "  Enter            follow the jump at hand; b, Backspace: back",
       "  s                source lines, or instructions only",
+      "  T                the type and field that each instruction touches, or not",
       "  t                percentages of the function or of all, by period or by samples",
       "  / n N            search; next, previous",
       "  Esc q            back",

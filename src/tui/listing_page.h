@@ -2,6 +2,9 @@
 // it goes, addresses, instructions, source lines between them.
 #pragma once
 
+#include <functional>
+#include <string>
+
 #include "tui/listing_view.h"
 #include "tui/page.h"
 
@@ -9,7 +12,13 @@ namespace sonde::tui {
 
 class ListingPage final : public Page {
  public:
-  ListingPage(const Theme& theme, view::Listing listing, view::ListingPercent percent, bool source);
+  /// Fills in the types of data that instructions touch; says why there are none, or nothing.
+  using FindTypes = std::function<std::string(view::Listing&)>;
+
+  ListingPage(const Theme& theme, view::Listing listing, view::ListingPercent percent, bool source,
+              FindTypes find_types);
+  /// Types of data behind the instructions; says it where there are none.
+  void show_types(Pages& pages);
   void draw(Grid& grid) override;
   void on_key(const Key& key, Pages& pages) override;
   [[nodiscard]] const ListingView& view() const { return view_; }
@@ -27,6 +36,10 @@ class ListingPage final : public Page {
   ListingView view_;
   size_t address_width_ = 0, shift_ = 0, first_row_ = 2;
   bool was_drawn_ = false;
+  FindTypes find_types_;  // empty when it was asked
+  bool shows_types_ = false;
+  std::string no_types_;    // why
+  size_t type_column_ = 0;  // from where the text begins
   TextMatch wanted_;
 };
 

@@ -88,7 +88,7 @@ TEST(ListingView, NothingToShow) {
 
 TEST(ListingPage, AnArrowGoesFromTheJumpToItsTarget) {
   Theme theme = Theme::of(ColorDepth::kNone);
-  ListingPage page(theme, listing(), view::ListingPercent::kLocalPeriod, true);
+  ListingPage page(theme, listing(), view::ListingPercent::kLocalPeriod, true, nullptr);
   Pages pages;
   Grid grid(9, 40);
   page.draw(grid);
@@ -97,6 +97,31 @@ TEST(ListingPage, AnArrowGoesFromTheJumpToItsTarget) {
   page.draw(grid);
   EXPECT_EQ(grid.row_text(5), "  70.00  ┌→ 12:   inc %eax");
   EXPECT_EQ(grid.row_text(6), "  20.00  └─ 14:   jmp 12");
+}
+
+TEST(ListingPage, TypesStandBehindInstructionsWhenTheyAreAskedFor) {
+  Theme theme = Theme::of(ColorDepth::kNone);
+  int asked = 0;
+  auto find = [&asked](view::Listing& code) {
+    ++asked;
+    code.lines[3].data_type = "struct node +0x8 (next)";
+    return std::string();
+  };
+  ListingPage page(theme, listing(), view::ListingPercent::kLocalPeriod, true, find);
+  Pages pages;
+  Grid grid(9, 70);
+  page.draw(grid);
+  EXPECT_EQ(grid.row_text(5), "  70.00     12:   inc %eax");
+  page.on_key(Key::of('T'), pages);
+  Grid typed(9, 70);
+  page.draw(typed);
+  EXPECT_EQ(typed.row_text(5), "  70.00     12:   inc %eax  # struct node +0x8 (next)");
+  page.on_key(Key::of('T'), pages);
+  Grid plain(9, 70);
+  page.draw(plain);
+  EXPECT_EQ(plain.row_text(5), "  70.00     12:   inc %eax");
+  page.on_key(Key::of('T'), pages);
+  EXPECT_EQ(asked, 1);
 }
 
 }  // namespace

@@ -46,4 +46,11 @@ struct DataTypeCounts {
   std::vector<Reason> reasons;  // of the others
 };
 
+/// The same of the samples on one instruction, whatever its operands.
+struct InstructionCounts {
+  std::string name;  // "mov", "lock cmpxchg"
+  uint64_t known = 0, unknown = 0;
+  std::vector<DataTypeCounts::Reason> reasons;  // of the unknown ones
+};
+
 }  // namespace sonde::view

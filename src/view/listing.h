@@ -30,6 +30,7 @@ struct ListingLine {
   std::optional<uint64_t> target = {};  // of a direct jump or call, or of what an operand refers to
   std::string target_name = {};         // "sqrt@plt", "table+0x8"; empty where there is none
   std::string place = {};               // -l: "spin.c:19", of lines that were hit
+  std::string data_type = {};           // "struct node +0x8 (next)": what it touches
 };
 
 /// An event's part.

@@ -1,0 +1,35 @@
+// InstructionCounter: samples by the instruction they fell on, and whether a type is known of what
+// it touches.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "datatype/session_types.h"
+#include "disasm/disassembler.h"
+#include "view/data_layout.h"
+
+namespace sonde::datatype {
+
+class InstructionCounter {
+ public:
+  /// `reason` says what is missing; empty where nothing is. Code of machines that cannot be decoded
+  /// is not counted.
+  void add(const PlacedCode& code, std::string_view reason, uint64_t samples);
+  /// Most samples first.
+  [[nodiscard]] std::vector<view::InstructionCounts> counts() &&;
+
+ private:
+  std::string name_of(const PlacedCode& code);
+
+  std::map<std::pair<abi::Arch, bool>, std::optional<disasm::Disassembler>> decoders_;
+  std::map<std::string, view::InstructionCounts> names_;
+};
+
+/// The name of an instruction without its operands, with the prefixes that it is written with.
+std::string_view mnemonic_of(std::string_view text);
+
+}  // namespace sonde::datatype
