@@ -9,11 +9,13 @@
 #include "cmd/cmd_report_heading.h"
 #include "cmd/cmd_report_level.h"
 #include "cmd/cmd_report_sandwich.h"
+#include "cmd/cmd_report_type.h"
 #include "cmd/code_pages.h"
 #include "cmd/header_text.h"
 #include "cmd/table_frame.h"
 #include "render/table_text.h"
 #include "tui/flame_page.h"
+#include "tui/layout_page.h"
 #include "tui/menu.h"
 #include "tui/run.h"
 #include "tui/table_keys.h"
@@ -120,6 +122,8 @@ class ReportPage final : public tui::Page {
       choose_file(pages);
     else if (key.is('a'))
       show_code(pages);
+    else if (key.is('T'))
+      show_type(pages);
     else if (key.is('f'))
       show_flame_graph(pages);
     else if (key.is('m'))
@@ -131,9 +135,24 @@ class ReportPage final : public tui::Page {
 
   void show_code(Pages& pages) {
     auto frame = level().frame();
+    if (frame && level().is_of_types()) return show_type(pages);
     if (!frame || !frame->symbol.valid())
       return pages.say("this row has no symbol: there is no function to show");
     code_->open(frame->symbol, level().report().members, pages);
+  }
+
+  /// The type of data that the row's instruction touches, field by field.
+  void show_type(Pages& pages) {
+    auto frame = level().frame();
+    if (!frame) return pages.say("this row has no place in code");
+    doing_ = "type of data";
+    worker_->start([this, frame = *frame, events = level().report().members]() -> Arrival {
+      auto made = make_layout(*recording_, frame, events);
+      return [this, made = std::move(made)](Pages& to) mutable {
+        if (!made) return to.say(made.error().message);
+        to.push(std::make_unique<tui::LayoutPage>(screen_.theme, std::move(*made)));
+      };
+    });
   }
 
   void show_flame_graph(Pages& pages) {
@@ -337,6 +356,7 @@ class ReportPage final : public tui::Page {
       items.push_back({std::move(text), [this, key](Pages& to) { on_key(Key::of(key), to); }});
     };
     add("a  code of the function", 'a');
+    add("T  type of data, field by field", 'T');
     add("z  zoom …", 'z');
     add("f  flame graph", 'f');
     add("x  callers or callees", 'x');
@@ -370,6 +390,7 @@ class ReportPage final : public tui::Page {
              "  X                its callers and callees side by side",
              "  f                flame graph of what is zoomed into",
              "  a                the code of the function, with the samples on each instruction",
+             "  T                the type of data that it touches, with the samples on each field",
              "  Tab Shift-Tab    next, previous event",
              "  m                a menu of these",
              "  P                print to perf.hist.N in this directory",

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "cmd/cmd_report_tables.h"
+#include "datatype/session_types.h"
 #include "tui/page.h"
 #include "tui/terminal.h"
 
@@ -33,10 +34,15 @@ struct Outside {
 struct OpenRecording {
   /// `world`: that the session was opened in, if it is its own.
   explicit OpenRecording(Session opened, std::unique_ptr<Outside> world = nullptr)
-      : outside(std::move(world)), session(std::move(opened)), traces(session) {}
+      : outside(std::move(world)),
+        session(std::move(opened)),
+        traces(session),
+        data_types(std::make_shared<datatype::SessionTypes>(session)) {}
   std::unique_ptr<Outside> outside;
   Session session;
   TraceTexts traces;
+  /// Shared by all its tables, which are made one after the other.
+  std::shared_ptr<datatype::SessionTypes> data_types;
 };
 /// Opens another recording with the same options, ready for tables.
 using OpenAnother = std::function<Result<std::unique_ptr<OpenRecording>>(const std::string& path)>;

@@ -9,8 +9,9 @@ Result<std::unique_ptr<ReportLevel>> ReportLevel::make(const OpenRecording& reco
                                                        std::string_view tool) {
   Plan plan = TRY(make_plan(options, recording.session, recording.traces));
   std::unique_ptr<ReportLevel> level(new ReportLevel(std::move(options), std::move(plan)));
-  level->builder_ = std::make_unique<ReportBuilder>(recording.session, recording.traces,
-                                                    level->options_, level->plan_, tool);
+  level->builder_ =
+      std::make_unique<ReportBuilder>(recording.session, recording.traces, level->options_,
+                                      level->plan_, tool, recording.data_types);
   level->tables_ = TRY(level->builder_->build());
   if (level->builder_->samples() == 0 || level->tables_.empty())
     return fail(ErrorCode::kNotFound, "no samples are left");

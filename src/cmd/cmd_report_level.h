@@ -33,6 +33,10 @@ class ReportLevel {
 
   // Of the row at the cursor; nothing where the table is empty or the row has none.
   [[nodiscard]] std::optional<Frame> frame() const;
+  /// Rows tell types of data apart, and not functions.
+  [[nodiscard]] bool is_of_types() const {
+    return (has_key("type") || has_key("typeoff") || has_key("typecln")) && !has_key("symbol");
+  }
   [[nodiscard]] std::optional<ZoomStep> dso_step() const;
   /// By thread, process or name, whatever the rows tell apart.
   [[nodiscard]] std::optional<ZoomStep> thread_step() const;

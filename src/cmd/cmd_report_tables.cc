@@ -62,14 +62,15 @@ bool listed(const std::vector<std::string>& list, std::string_view name) {
 }  // namespace
 
 ReportBuilder::ReportBuilder(const Session& session, const TraceTexts& traces,
-                             const ReportOptions& options, const Plan& plan, std::string_view tool)
+                             const ReportOptions& options, const Plan& plan, std::string_view tool,
+                             std::shared_ptr<datatype::SessionTypes> types)
     : session_(session),
       options_(options),
       plan_(plan),
       tool_(tool),
       adapter_(session),
       input_(adapter_.input()),
-      data_types_(std::make_unique<datatype::SessionTypes>(session)) {
+      data_types_(types ? std::move(types) : std::make_shared<datatype::SessionTypes>(session)) {
   settings_.nanoseconds = options.nanoseconds;
   settings_.time_quantum_ns = quantum_ns(options.time_quantum);
   settings_.raw_trace = options.raw_trace;

@@ -31,9 +31,11 @@ struct EventReport {
 
 class ReportBuilder {
  public:
-  /// `tool` is the program's name in hints.
+  /// `tool` is the program's name in hints. `types` are the session's types of data, which others
+  /// may have used before; null: the builder's own.
   ReportBuilder(const Session& session, const TraceTexts& traces, const ReportOptions& options,
-                const Plan& plan, std::string_view tool);
+                const Plan& plan, std::string_view tool,
+                std::shared_ptr<datatype::SessionTypes> types = nullptr);
   ~ReportBuilder();
 
   /// Tables in the order of events; those without samples are left out where the options say so.
@@ -62,7 +64,7 @@ class ReportBuilder {
   SessionInput adapter_;
   ProfileInput input_;
   KeySettings settings_;
-  std::unique_ptr<datatype::SessionTypes> data_types_;
+  std::shared_ptr<datatype::SessionTypes> data_types_;
   uint64_t samples_ = 0;
   std::vector<uint8_t> hidden_;
   std::vector<uint8_t> off_;  // by sample: outside of what --switch-on, --switch-off leave

@@ -33,6 +33,7 @@ LiveProfile::LiveProfile(TopOptions& options, Env& env, Capture& capture,
       session_(
           Session::live(event_descriptions(capture), features.features, session_options(), env)),
       traces_(session_),
+      data_types_(std::make_shared<datatype::SessionTypes>(session_)),
       copies_(capture.rings->rings(), kKeptBytes) {}
 
 LiveProfile::~LiveProfile() = default;
@@ -148,8 +149,8 @@ Result<> LiveProfile::build() {
   o_.report.only_rows = !o_.starts_anew();
   if (shows_lines()) prepare_lines(session_);
   if (plan_.rows != report::RowsOf::kSamples) session_.load_all_symbols();
-  builder_ =
-      std::make_unique<report::ReportBuilder>(session_, traces_, o_.report, plan_, env_.tool);
+  builder_ = std::make_unique<report::ReportBuilder>(session_, traces_, o_.report, plan_, env_.tool,
+                                                     data_types_);
   reports_ = TRY(builder_->build());
   std::erase_if(reports_, [&](const auto& report) {
     return is_sideband(session_.events()[report->members[0]]);

@@ -93,6 +93,8 @@ class LiveProfile {
   RecordingFeatures& features_;
   Session session_;
   TraceTexts traces_;
+  std::shared_ptr<datatype::SessionTypes>
+      data_types_;  // what one screen has found the next one has
   report::Plan plan_;
   RingCopies copies_;
   std::vector<std::vector<std::byte>> put_by_;  // of passed stretches, what changes the machine

@@ -1,0 +1,14 @@
+// The type of data of a row of the report's browser, field by field.
+#pragma once
+
+#include "cmd/cmd_report_browser.h"
+#include "view/data_layout.h"
+
+namespace sonde::report {
+
+/// The type that the instruction at a place touches, with all samples of the recording that touched
+/// it in the same object; the first of `events` must have some. Errors say why there is none.
+Result<view::DataLayout> make_layout(const OpenRecording& recording, const Frame& place,
+                                     std::span<const EventId> events);
+
+}  // namespace sonde::report

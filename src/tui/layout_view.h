@@ -1,0 +1,52 @@
+// LayoutView: the members of a type of data to move through: structures inside it unfold and fold.
+// Pure model.
+#pragma once
+
+#include <vector>
+
+#include "view/data_layout.h"
+
+namespace sonde::tui {
+
+class LayoutView {
+ public:
+  /// Structures inside are open where samples fell on them. The layout outlives this.
+  explicit LayoutView(const view::DataLayout& layout);
+
+  /// Rows of the layout that are seen.
+  [[nodiscard]] const std::vector<size_t>& lines() const { return lines_; }
+  /// Both count lines().
+  [[nodiscard]] size_t cursor() const { return cursor_; }
+  [[nodiscard]] size_t top() const { return top_; }
+  [[nodiscard]] bool is_open(size_t row) const { return open_[row]; }
+
+  void set_height(size_t lines);
+  void move(ptrdiff_t lines);
+  void page(ptrdiff_t pages) {
+    move(pages * static_cast<ptrdiff_t>(height_ > 1 ? height_ - 1 : 1));
+  }
+  void to(size_t place);
+  /// False where the row at the cursor has no members.
+  bool toggle();
+  void open_all(bool open);
+  /// The member with the most samples; then the next one, or the one before. Structures around it
+  /// are opened. False where no sample fell on any.
+  bool to_hot(ptrdiff_t step);
+
+ private:
+  [[nodiscard]] bool opens(size_t row) const {
+    return layout_.rows[row].kind == view::DataLayoutRow::Kind::kOpens;
+  }
+  void choose();
+  void keep_row(size_t row);
+  void rank();
+
+  const view::DataLayout& layout_;
+  std::vector<bool> open_;  // by row
+  std::vector<size_t> lines_;
+  std::vector<size_t> hot_;  // members without members that were hit, hottest first
+  size_t hot_at_ = SIZE_MAX;
+  size_t cursor_ = 0, top_ = 0, height_ = 1;
+};
+
+}  // namespace sonde::tui
