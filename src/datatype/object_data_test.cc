@@ -114,6 +114,17 @@ TEST(ObjectData, WhatIsReachedOnlyByAJumpKeepsWhatWasKnownThere) {
   EXPECT_THAT(found, Not(Contains(describe(AccessKind::kNoVariable))));
 }
 
+TEST(ObjectData, StructuresThatAreReturnedInMemory) {
+  EXPECT_EQ(make_item(3).key, 3);
+  EXPECT_THAT(OwnProgram().touched(&make_item), Contains(of("struct", "Item", "+0 (key)")));
+}
+
+TEST(ObjectData, APointerToAMemberSaysLessThanOneToTheWhole) {
+  EXPECT_EQ(read_inner(table.slots), 0);
+  EXPECT_THAT(OwnProgram().touched(&read_inner),
+              Contains(of("struct", "Item", "+12 (inner.second)")));
+}
+
 TEST(ObjectData, VariablesOnTheStack) {
   EXPECT_EQ(on_stack(1), sink);
   EXPECT_THAT(OwnProgram().touched(&on_stack), Contains(of("struct", "Item", "+0 (key)")));

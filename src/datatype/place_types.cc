@@ -56,6 +56,14 @@ void PlaceTypes::add(const PlacedVariable& variable) {
   held_.push_back({variable.low, variable.high, piece.reg, value});
 }
 
+bool PlaceTypes::is_part_of(const Value& part, const Value& whole) const {
+  if (whole.kind != Value::Kind::kPointer || whole.type == part.type) return false;
+  DataTypes& types = index_.types();
+  if (types[types.plain(whole.type)].kind != DataTypeKind::kRecord) return false;
+  auto offset = static_cast<uint64_t>(whole.offset) - static_cast<uint64_t>(part.offset);
+  return offset < types.size_of(whole.type) && types.has_part(whole.type, offset, part.type);
+}
+
 void PlaceTypes::apply(uint64_t address, uint64_t started_after, RegisterValues& values) const {
   DataTypes& types = index_.types();
   auto end = std::ranges::upper_bound(held_, address, {}, &Held::low);
@@ -71,6 +79,8 @@ void PlaceTypes::apply(uint64_t address, uint64_t started_after, RegisterValues&
     if (says_nothing && values[first->reg].kind != Value::Kind::kUnknown) continue;
     Value value = first->value;
     const Value& before = values[first->reg];
+    // A pointer to a member says less than one to the structure around it.
+    if (is_part_of(value, before)) continue;
     value.of_array = before.type == value.type && before.of_array;
     values.set(first->reg, value);
   }

@@ -47,6 +47,8 @@ class PlaceTypes {
     size_t order;  // inner and later ones have larger numbers
   };
   void add(const PlacedVariable& variable);
+  /// Whether both can be in one register, and `part` points to a member of what `whole` points to.
+  [[nodiscard]] bool is_part_of(const Value& part, const Value& whole) const;
   [[nodiscard]] std::optional<TypedPlace> stored(uint64_t address, VariablePiece::Kind kind,
                                                  uint8_t reg, int64_t offset) const;
 

@@ -58,6 +58,8 @@ class Follower {
     RegisterValues entry;
     entry.set(convention_.stack_pointer,
               {.kind = Kind::kFrame, .type = {}, .offset = convention_.stack_at_entry});
+    if (input_.variables != nullptr && input_.index->is_entry(input_.address))
+      entry.set(convention_.result_place, place_of_result(input_.index->result_of(input_.address)));
     reach(0, entry);
     work();
     // What only tables of jumps lead to, and what is entered by exceptions.
@@ -350,8 +352,18 @@ class Follower {
 
   Value called(const Operation& operation, uint64_t address) {
     DataTypeId type = result_type(operation, address);
+    if (convention_.returns_place)
+      if (Value place = place_of_result(type); place.kind != Kind::kUnknown) return place;
     auto pointee = types_.pointee(type);
     return pointee ? Value{.kind = Kind::kPointer, .type = *pointee} : Value();
+  }
+
+  /// The address that a function gets which returns a structure in memory.
+  Value place_of_result(DataTypeId type) {
+    const DataType& result = types_[types_.plain(type)];
+    bool in_memory = result.kind == DataTypeKind::kRecord &&
+                     (result.by_reference || result.size > convention_.largest_result);
+    return in_memory ? Value{.kind = Kind::kPointer, .type = type} : Value();
   }
 
   DataTypeId result_type(const Operation& operation, uint64_t address) {

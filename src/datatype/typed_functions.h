@@ -59,5 +59,7 @@ long read_either(const Either* either);
 long read_bare(const Bare* bare);
 long read_derived(const Derived* derived);
 long read_void(const void* bytes);
+Item make_item(long key);
+int read_inner(const Item* item);
 
 }  // namespace shapes

@@ -57,6 +57,13 @@ long read_derived(const Derived* derived) {
 long read_void(const void* bytes) {
   return *static_cast<const volatile long*>(bytes);
 }
+Item make_item(long key) {
+  return {.key = key, .inner = {.first = 1, .second = 2}, .weight = 0.5};
+}
+int read_inner(const Item* item) {
+  const Inner& inner = item->inner;
+  return inner.second;
+}
 void Counter::add(long n) {
   hits_ += n;
 }

@@ -12,21 +12,30 @@ constexpr uint64_t bits(std::initializer_list<unsigned> registers) {
   return mask;
 }
 
-// System V ABI, AMD64 supplement, figure 3.4: rax, rdx, rcx, rsi, rdi and r8 to r11.
+// System V ABI, AMD64 supplement, figure 3.4: rax, rdx, rcx, rsi, rdi and r8 to r11; section 3.2.3.
 constexpr CallingConvention kX86_64{.stack_pointer = 7,
                                     .result = 0,
+                                    .result_place = 5,
+                                    .returns_place = true,
+                                    .largest_result = 16,
                                     .lost_in_calls = bits({0, 1, 2, 4, 5, 8, 9, 10, 11}),
                                     .stack_at_entry = -8,
                                     .pointer_size = 8};
 // Intel386 supplement: eax, ecx, edx.
 constexpr CallingConvention kX86{.stack_pointer = 4,
                                  .result = 0,
+                                 .result_place = kNoRegister,
+                                 .returns_place = false,
+                                 .largest_result = 0,
                                  .lost_in_calls = bits({0, 1, 2}),
                                  .stack_at_entry = -4,
                                  .pointer_size = 4};
-// Procedure Call Standard for the Arm 64-bit Architecture, section 6.1: x0 to x18, x30.
+// Procedure Call Standard for the Arm 64-bit Architecture, section 6.1: x0 to x18, x30; 6.9.
 constexpr CallingConvention kArm64{.stack_pointer = 31,
                                    .result = 0,
+                                   .result_place = 8,
+                                   .returns_place = false,
+                                   .largest_result = 16,
                                    .lost_in_calls = 0x7ffff | uint64_t{1} << 30,
                                    .stack_at_entry = 0,
                                    .pointer_size = 8};

@@ -76,6 +76,12 @@ struct Operation {
 struct CallingConvention {
   uint8_t stack_pointer;
   uint8_t result;
+  /// Where a function is told to put what it returns in memory, and whether `result` says it again
+  /// afterwards.
+  uint8_t result_place;
+  bool returns_place;
+  /// The largest structure that is returned in registers.
+  uint8_t largest_result;
   uint64_t lost_in_calls;  // a bit per register that a callee may change
   int64_t stack_at_entry;  // stack pointer - CFA at a function's first instruction
   uint8_t pointer_size;

@@ -81,6 +81,17 @@ DataTypeId DataIndex::result_of(uint64_t address) {
   return types_.of(type_of_entry(function_entry(address)));
 }
 
+bool DataIndex::is_entry(uint64_t address) {
+  DwarfEntry function = function_entry(address);
+  if (!is_readable(function)) return false;
+  EntryCursor in(function);
+  if (!in.next()) return false;
+  std::vector<CodeRange> pieces;  // of several, the first is where it begins
+  read_code(in.unit(), in.value(DW_AT_low_pc), in.value(DW_AT_high_pc), in.value(DW_AT_ranges), 1,
+            pieces);
+  return !pieces.empty() && pieces.front().low == address;
+}
+
 void DataIndex::find_statics() {
   has_statics_ = true;
   parallel_for(units_.size(), [this](size_t i) { read_outline(units_[i]); });

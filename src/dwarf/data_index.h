@@ -39,6 +39,8 @@ class DataIndex {
   const FunctionVariables* function_at(uint64_t address);
   /// What the function that has code at an address gives back; void where that is not known.
   DataTypeId result_of(uint64_t address);
+  /// Whether a function is entered there, not a part of it that lies elsewhere.
+  bool is_entry(uint64_t address);
   std::optional<StaticData> static_at(uint64_t address) { return data_at(address, false); }
   /// The same by the offset in the object's block of thread-local storage.
   std::optional<StaticData> thread_local_at(uint64_t offset) { return data_at(offset, true); }

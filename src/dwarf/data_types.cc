@@ -172,6 +172,7 @@ void DataTypes::read(DataType& type) {
   if (type.name.empty() && type.kind == DataTypeKind::kRecord)
     type.name = last_linked_name(in.text(DW_AT_linkage_name));
   type.size = in.number(DW_AT_byte_size).value_or(0);
+  type.by_reference = in.number(DW_AT_calling_convention) == uint64_t{DW_CC_pass_by_reference};
   type.target = in.reference(DW_AT_type);
   if (DwarfEntry whole = in.reference(DW_AT_signature); is_readable(whole)) {
     type.target = whole;
@@ -332,6 +333,30 @@ DataField DataTypes::field_at(DataTypeId id, uint64_t offset, uint64_t size) {
   Search search{.size = size};
   this->search(search, id, offset, 0);
   return search.found ? std::move(search.best) : DataField{};
+}
+
+bool DataTypes::has_part(DataTypeId id, uint64_t offset, DataTypeId part) {
+  int steps = 0;
+  return has_part_within(id, offset, plain(part), steps, 0);
+}
+
+bool DataTypes::has_part_within(DataTypeId id, uint64_t offset, DataTypeId part, int& steps,
+                                int depth) {
+  id = plain(id);
+  if (id == part && offset == 0) return true;
+  if (depth > kDeepestType) return false;
+  if ((*this)[id].kind == DataTypeKind::kArray) {
+    DataTypeId element = target_of(id);
+    uint64_t each = size_of(element);
+    return each != 0 && has_part_within(element, offset % each, part, steps, depth + 1);
+  }
+  for (const DataMember& member : members(id)) {
+    if (++steps > kMostTried) return false;
+    bool is_here = offset >= member.offset && offset - member.offset < size_of(member.type);
+    if (is_here && has_part_within(member.type, offset - member.offset, part, steps, depth + 1))
+      return true;
+  }
+  return false;
 }
 
 }  // namespace sonde

@@ -53,6 +53,7 @@ struct DataType {
   DwarfEntry target;          // what is pointed to, the element, what an alias stands for
   bool is_elsewhere = false;  // the target is the type itself, which has a unit of its own
   uint64_t count = 1;         // of an array's elements
+  bool by_reference = false;  // of a record: never in registers when it is passed or returned
   bool has_members = false;   // they were read
   std::vector<DataMember> members;
 };
@@ -92,12 +93,16 @@ class DataTypes {
   /// What an access of `size` bytes (0: not known) at an offset meets. Of the members of a union it
   /// is the one that has that size.
   DataField field_at(DataTypeId id, uint64_t offset, uint64_t size);
+  /// Whether a member, or a member of a member, of that type begins at an offset; also the type
+  /// itself at 0.
+  bool has_part(DataTypeId id, uint64_t offset, DataTypeId part);
 
  private:
   void read(DataType& type);
   void read_members(DataType& type);
   uint64_t size_within(DataTypeId id, int depth);
   std::string name_within(DataTypeId id, int depth);
+  bool has_part_within(DataTypeId id, uint64_t offset, DataTypeId part, int& steps, int depth);
   struct Search;
   bool search(Search& search, DataTypeId id, uint64_t offset, int depth);
 
