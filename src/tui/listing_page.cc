@@ -112,9 +112,8 @@ void ListingPage::draw(Grid& grid) {
   for (size_t i = 0; i + 3 < grid.rows() && view_.top() + i < view_.lines().size(); ++i)
     draw_line(grid, first_row_ + i, view_.top() + i);
   std::string place = fmt::format("{}/{}", view_.cursor() + 1, view_.lines().size());
-  std::string keys =
-      fmt::format("percent: {} (t)   h help  H hottest  s source  T types  Esc back",
-                  render::percent_words(view_.percent_type()));
+  std::string keys = fmt::format("percent: {} (t)   h help  H hottest  s source  T types  Esc back",
+                                 render::percent_words(view_.percent_type()));
   size_t room = grid.columns() > place.size() + 3 ? grid.columns() - place.size() - 3 : 0;
   grid.put(grid.rows() - 1, 1, keys, theme_.dim, room);
   grid.put(grid.rows() - 1, grid.columns() - std::min(grid.columns(), place.size() + 1), place,
