@@ -9,6 +9,7 @@
 
 #include "bpf/bpf_log.h"
 #include "bpf/iterator_bytes.h"
+#include "bpf/map_entries.h"
 #include "bpf/programs/futex_waits.h"
 #include "bpf/skeletons/futex_waits.skel.h"
 #include "event/tracefs.h"
@@ -96,12 +97,10 @@ Result<std::vector<FutexWaits::Row>> FutexWaits::rows() {
             rows.push_back(programs_->row_of(wait.key, {1, wait.ns, wait.ns, wait.ns}));
           });
   if (!is_read) return bpf_refused(log, "read the waits of", kFutexMeasurer);
-  int sums = bpf_map__fd(programs_->skeleton->maps.sums);
-  futex_wait_key key{};
-  for (const void* before = nullptr; bpf_map_get_next_key(sums, before, &key) == 0; before = &key) {
-    futex_wait_sum sum{};
-    if (bpf_map_lookup_elem(sums, &key, &sum) == 0) rows.push_back(programs_->row_of(key, sum));
-  }
+  for_each_entry<futex_wait_key, futex_wait_sum>(
+      programs_->skeleton->maps.sums, [&](const futex_wait_key& key, const futex_wait_sum& sum) {
+        rows.push_back(programs_->row_of(key, sum));
+      });
   return rows;
 }
 

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "bpf/bpf_log.h"
+#include "bpf/map_entries.h"
 #include "bpf/measured_waits.h"
 #include "bpf/programs/lock_waits.h"
 #include "bpf/skeletons/lock_waits.skel.h"
@@ -100,14 +101,12 @@ std::vector<LockWaits::Row> LockWaits::rows() const {
   int cpus = libbpf_num_possible_cpus();
   if (cpus <= 0) return rows;
   std::vector<lock_wait_sum> by_cpu(static_cast<size_t>(cpus));
-  int sums = bpf_map__fd(state_->skeleton->maps.sums);
-  lock_wait_key key{};
-  for (const void* before = nullptr; bpf_map_get_next_key(sums, before, &key) == 0; before = &key) {
-    if (bpf_map_lookup_elem(sums, &key, by_cpu.data()) != 0) continue;
+  auto add = [&](const lock_wait_key& key) {
     Row& row = rows.emplace_back(joined(key, by_cpu));
     if (state_->skeleton->rodata->grouping == LOCK_BY_STACK)
       row.stack = call_chain(state_->skeleton->maps.stacks, static_cast<int>(key.what));
-  }
+  };
+  for_each_entry<lock_wait_key>(state_->skeleton->maps.sums, by_cpu.data(), add);
   return rows;
 }
 

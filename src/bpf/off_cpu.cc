@@ -13,6 +13,7 @@
 #include "bpf/bpf_ring.h"
 #include "bpf/iterator_bytes.h"
 #include "bpf/kernel_btf.h"
+#include "bpf/map_entries.h"
 #include "bpf/programs/off_cpu.h"
 #include "bpf/skeletons/off_cpu.skel.h"
 
@@ -119,16 +120,13 @@ Result<std::vector<OffCpu::Wait>> OffCpu::rest() {
                      bpf_link__fd(programs_->skeleton->links.read_waits),
                      [&](const off_cpu_wait& wait) { waits.push_back(programs_->wait_of(wait)); });
   if (!is_read) return bpf_refused(log, "read the waits of", kWaitMeasurer);
-  int sums = bpf_map__fd(programs_->skeleton->maps.sums);
-  off_cpu_key key{};
-  for (const void* before = nullptr; bpf_map_get_next_key(sums, before, &key) == 0; before = &key) {
-    off_cpu_sum sum{};
-    if (bpf_map_lookup_elem(sums, &key, &sum) != 0) continue;
-    Wait& wait = waits.emplace_back(programs_->wait_of(key));
-    wait.count = sum.count;
-    wait.total_ns = sum.total_ns;
-    wait.runnable_ns = sum.runnable_ns;
-  }
+  for_each_entry<off_cpu_key, off_cpu_sum>(
+      programs_->skeleton->maps.sums, [&](const off_cpu_key& key, const off_cpu_sum& sum) {
+        Wait& wait = waits.emplace_back(programs_->wait_of(key));
+        wait.count = sum.count;
+        wait.total_ns = sum.total_ns;
+        wait.runnable_ns = sum.runnable_ns;
+      });
   return waits;
 }
 

@@ -11,6 +11,7 @@
 #include <tuple>
 
 #include "bpf/bpf_log.h"
+#include "bpf/map_entries.h"
 #include "bpf/programs/syscall_totals.h"
 #include "bpf/skeletons/syscall_totals.skel.h"
 #include "bpf/traced_programs.h"
@@ -40,19 +41,6 @@ void add_row(const total_row& from, RowTable& to) {
   row.max_ns = std::max<uint64_t>(row.max_ns, from.max_ns);
   row.squares_ns2 += static_cast<double>(from.squares_low) +
                      std::ldexp(static_cast<double>(from.squares_high), 64);
-}
-
-/// Every key and value of a hash table that may change meanwhile.
-template <typename Key, typename Value, typename Use>
-void for_each_entry(int map, Use use) {
-  Key key{}, next{};
-  Value value{};
-  bool is_first = true;
-  while (bpf_map_get_next_key(map, is_first ? nullptr : &key, &next) == 0) {
-    key = next;
-    is_first = false;
-    if (bpf_map_lookup_elem(map, &key, &value) == 0) use(key, value);
-  }
 }
 
 }  // namespace
@@ -107,7 +95,7 @@ std::vector<SyscallSums::Row> SyscallSums::rows() const {
     for (const total_cache& cache : caches)
       for (const total_row& row : cache.rows) add_row(row, table);
   for_each_entry<total_key, total_row>(
-      bpf_map__fd(state_->skeleton->maps.others),
+      state_->skeleton->maps.others,
       [&](const total_key&, const total_row& row) { add_row(row, table); });
   std::vector<Row> rows;
   rows.reserve(table.size());
@@ -118,7 +106,7 @@ std::vector<SyscallSums::Row> SyscallSums::rows() const {
 std::vector<SyscallSums::Name> SyscallSums::names() const {
   std::vector<Name> found;
   for_each_entry<uint32_t, total_name>(
-      bpf_map__fd(state_->skeleton->maps.names), [&](uint32_t tid, const total_name& name) {
+      state_->skeleton->maps.names, [&](uint32_t tid, const total_name& name) {
         found.push_back({tid, name.pid, {name.comm, ::strnlen(name.comm, sizeof name.comm)}});
       });
   return found;

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "bpf/bpf_log.h"
+#include "bpf/map_entries.h"
 #include "bpf/programs/work_sums.h"
 #include "bpf/skeletons/work_sums.skel.h"
 
@@ -69,11 +70,7 @@ void WorkSums::set_enabled(bool enabled) {
 
 std::vector<WorkSums::Row> WorkSums::rows() const {
   std::vector<Row> rows;
-  int sums = bpf_map__fd(state_->skeleton->maps.sums);
-  work_sum_key key{};
-  for (const void* before = nullptr; bpf_map_get_next_key(sums, before, &key) == 0; before = &key) {
-    work_sum sum{};
-    if (bpf_map_lookup_elem(sums, &key, &sum) != 0) continue;
+  auto add = [&rows](const work_sum_key& key, const work_sum& sum) {
     Row& row = rows.emplace_back();
     row.work_class = static_cast<Class>(key.work_class);
     row.cpu = key.cpu;
@@ -85,7 +82,8 @@ std::vector<WorkSums::Row> WorkSums::rows() const {
     row.longest_end_ns = sum.longest_end_ns;
     row.name.assign(sum.name, ::strnlen(sum.name, sizeof sum.name));
     row.function = sum.function;
-  }
+  };
+  for_each_entry<work_sum_key, work_sum>(state_->skeleton->maps.sums, add);
   return rows;
 }
 
