@@ -71,42 +71,39 @@ class TgidKey final : public TaskKey {
   }
 };
 
-/// "007", "-001".
-void append_three_digits(int32_t number, std::string& out) {
-  fmt::format_to(std::back_inserter(out), "{}{:03}", number < 0 ? "-" : "", std::abs(number));
-}
-
-class CpuKey final : public KeyOfInput {
+/// A row is a CPU or what has some, by its number: "007", "-001".
+class ProcessorKey : public KeyOfInput {
  public:
-  CpuKey(const ProfileInput& input, const KeySettings& settings) : KeyOfInput(input, settings) {
-    min_width = 3;
-  }
-  uint64_t of_row(RowReader& row) override { return input_.samples.cpu[row.sample()]; }
+  using KeyOfInput::KeyOfInput;
   [[nodiscard]] int collate(uint64_t a, uint64_t b) const override {
     return three_way(static_cast<int32_t>(a), static_cast<int32_t>(b));
   }
   void text(uint64_t value, std::string& out) const override {
-    append_three_digits(static_cast<int32_t>(value), out);
+    auto number = static_cast<int32_t>(value);
+    fmt::format_to(std::back_inserter(out), "{}{:03}", number < 0 ? "-" : "", std::abs(number));
   }
+};
+
+class CpuKey final : public ProcessorKey {
+ public:
+  CpuKey(const ProfileInput& input, const KeySettings& settings) : ProcessorKey(input, settings) {
+    min_width = 3;
+  }
+  uint64_t of_row(RowReader& row) override { return input_.samples.cpu[row.sample()]; }
   [[nodiscard]] size_t width(uint64_t /*value*/, uint32_t /*first_sample*/) const override {
     return 3;
   }
 };
 
-class SocketKey final : public KeyOfInput {
+class SocketKey final : public ProcessorKey {
  public:
-  SocketKey(const ProfileInput& input, const KeySettings& settings) : KeyOfInput(input, settings) {
+  SocketKey(const ProfileInput& input, const KeySettings& settings)
+      : ProcessorKey(input, settings) {
     min_width = 6;
     right_aligned = true;
   }
   uint64_t of_row(RowReader& row) override {
     return static_cast<uint64_t>(input_.details.socket_of(input_.samples.cpu[row.sample()]));
-  }
-  [[nodiscard]] int collate(uint64_t a, uint64_t b) const override {
-    return three_way(static_cast<int32_t>(a), static_cast<int32_t>(b));
-  }
-  void text(uint64_t value, std::string& out) const override {
-    append_three_digits(static_cast<int32_t>(value), out);
   }
   [[nodiscard]] size_t width(uint64_t /*value*/, uint32_t /*first_sample*/) const override {
     return 6;
