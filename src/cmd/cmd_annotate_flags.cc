@@ -3,6 +3,7 @@
 #include "cmd/cmd_annotate_options.h"
 #include "cmd/listing_flags.h"
 #include "cmd/profile_flags.h"
+#include "cmd/row_flags.h"
 
 namespace sonde::annotation {
 namespace {
@@ -24,13 +25,7 @@ void declare_choice(FlagTable& flags, Options& o) {
                o.percent_limit = TRY(parse_percent(word));
                return {};
              });
-  flags
-      .call(0, "itrace", "opts", "Instruction Tracing options",
-            [&o](std::string_view) -> Result<> {
-              o.itrace = true;
-              return {};
-            })
-      .when_bare("");
+  declare_itrace(flags, o.itrace);
 }
 
 void declare_code(FlagTable& flags, Options& o) {

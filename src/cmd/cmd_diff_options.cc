@@ -1,6 +1,7 @@
 #include "cmd/cmd_diff_options.h"
 
 #include "cmd/profile_flags.h"
+#include "cmd/row_flags.h"
 
 namespace sonde::diff {
 namespace {
@@ -54,22 +55,12 @@ void declare_what(FlagTable& flags, DiffOptions& o) {
 }
 
 void declare_filters(FlagTable& flags, DiffOptions& o) {
-  flags.call('C', "comms", "comm[,comm...]", "only consider symbols in these comms",
-             words_into(o.comms));
-  flags.call('d', "dsos", "dso[,dso...]", "only consider symbols in these dsos",
-             words_into(o.dsos));
-  flags.call('S', "symbols", "symbol[,symbol...]", "only consider these symbols",
-             words_into(o.symbols));
+  declare_names(flags, {.comms = 'C', .dsos = 'd', .symbols = 'S'}, o.comms, o.dsos, o.symbols);
   flags.call(0, "cpu", "cpu", "list of cpus to profile", numbers_into(o.cpus));
   flags.call(0, "pid", "pid[,pid...]", "only consider symbols in these pids", numbers_into(o.pids));
   flags.call(0, "tid", "tid[,tid...]", "only consider symbols in these tids", numbers_into(o.tids));
   flags.call(0, "percentage", "relative|absolute", "How to display percentage of filtered entries",
-             [&o](std::string_view word) -> Result<> {
-               if (word != "relative" && word != "absolute")
-                 return fail(ErrorCode::kUsage, "expects relative or absolute, not '{}'", word);
-               o.relative = word == "relative";
-               return {};
-             });
+             relative_into(o.relative));
   flags.text(0, "time", o.time, "str", "Time span (time percent or absolute timestamp)");
 }
 

@@ -8,6 +8,7 @@
 #include "cmd/listing_flags.h"
 #include "cmd/profile_flags.h"
 #include "cmd/refused_options.h"
+#include "cmd/row_flags.h"
 #include "profile/sort_key.h"
 
 namespace sonde::report {
@@ -107,12 +108,7 @@ void declare_rows(FlagTable& flags, ReportOptions& o) {
 }
 
 void declare_filters(FlagTable& flags, ReportOptions& o) {
-  flags.call('c', "comms", "comm[,comm...]", "only consider symbols in these comms",
-             words_into(o.comms));
-  flags.call('d', "dsos", "dso[,dso...]", "only consider symbols in these dsos",
-             words_into(o.dsos));
-  flags.call('S', "symbols", "symbol[,symbol...]", "only consider these symbols",
-             words_into(o.symbols));
+  declare_names(flags, {.comms = 'c', .dsos = 'd', .symbols = 'S'}, o.comms, o.dsos, o.symbols);
   flags.call(0, "pid", "pid[,pid...]", "only consider symbols in these pids", numbers_into(o.pids));
   flags.call(0, "tid", "tid[,tid...]", "only consider symbols in these tids", numbers_into(o.tids));
   flags.call('C', "cpu", "cpu", "list of cpus to profile", numbers_into(o.cpus));
@@ -127,12 +123,7 @@ void declare_filters(FlagTable& flags, ReportOptions& o) {
   flags.call(0, "percent-limit", "percent", "Don't show entries under that percent",
              [&o](std::string_view word) { return set_percent_limit(o, word); });
   flags.call(0, "percentage", "relative|absolute", "how to display percentage of filtered entries",
-             [&o](std::string_view word) -> Result<> {
-               if (word != "relative" && word != "absolute")
-                 return fail(ErrorCode::kUsage, "expects relative or absolute, not '{}'", word);
-               o.relative = word == "relative";
-               return {};
-             });
+             relative_into(o.relative));
   declare_gate(flags, o.gate);
   flags.boolean(0, "skip-empty", o.skip_empty,
                 "Do not display empty (or dummy) events in the output");
@@ -207,13 +198,7 @@ constexpr OfBrowser kOfBrowser[] = {
 
 void declare_absent(FlagTable& flags, ReportOptions& o) {
   declare_refused(flags, kReportRefuses);
-  flags
-      .call(0, "itrace", "opts", "Instruction Tracing options",
-            [&o](std::string_view) -> Result<> {
-              o.itrace = true;
-              return {};
-            })
-      .when_bare("");
+  declare_itrace(flags, o.itrace);
   flags.boolean(0, "inline", o.inlines, "Show inline function");
 }
 

@@ -6,6 +6,7 @@
 #include "cmd/listing_flags.h"
 #include "cmd/profile_flags.h"
 #include "cmd/refused_options.h"
+#include "cmd/row_flags.h"
 #include "event/event_branch.h"
 
 namespace sonde::top {
@@ -104,11 +105,7 @@ void declare_rows(FlagTable& flags, TopOptions& o) {
 
 void declare_filters(FlagTable& flags, TopOptions& o) {
   report::ReportOptions& r = o.report;
-  flags.call(0, "comms", "comm[,comm...]", "only consider symbols in these comms",
-             words_into(r.comms));
-  flags.call(0, "dsos", "dso[,dso...]", "only consider symbols in these dsos", words_into(r.dsos));
-  flags.call(0, "symbols", "symbol[,symbol...]", "only consider these symbols",
-             words_into(r.symbols));
+  declare_names(flags, {}, r.comms, r.dsos, r.symbols);
   flags.boolean('K', "hide_kernel_symbols", o.hide_kernel, "hide kernel symbols");
   flags.boolean('U', "hide_user_symbols", o.hide_user, "hide user symbols");
   flags.boolean(0, "idle", o.show_idle,
@@ -118,12 +115,7 @@ void declare_filters(FlagTable& flags, TopOptions& o) {
   flags.call(0, "percent-limit", "percent", "Don't show entries under that percent",
              [&r](std::string_view word) { return report::set_percent_limit(r, word); });
   flags.call(0, "percentage", "relative|absolute", "How to display percentage of filtered entries",
-             [&r](std::string_view word) -> Result<> {
-               if (word != "relative" && word != "absolute")
-                 return fail(ErrorCode::kUsage, "expects relative or absolute, not '{}'", word);
-               r.relative = word == "relative";
-               return {};
-             });
+             relative_into(r.relative));
 }
 
 void declare_screen(FlagTable& flags, TopOptions& o) {
