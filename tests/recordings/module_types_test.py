@@ -63,10 +63,20 @@ class ModuleTypes(unittest.TestCase):
         self.addCleanup(directory.cleanup)
         self.base = Path(directory.name)
 
-    def types_of(self, compiler, *flags):
+    def take_apart(self, module):
+        """As distributions do: debug information in a file of its own, which the build id finds."""
+        whole, debug = self.base / "whole.ko", self.base / ".debug" / module.name
+        debug.parent.mkdir(exist_ok=True)
+        for command in (["ld", "-r", "--build-id=sha1", "-o", whole, module], ["objcopy", "--only-keep-debug", whole, debug],
+                        ["objcopy", "--strip-debug", f"--add-gnu-debuglink={debug}", whole, module]):
+            subprocess.run(command, check=True)
+
+    def types_of(self, compiler, *flags, apart=False):
         source, module = self.base / "module.c", self.base / "shop.ko"
         source.write_text(MODULE)
         subprocess.run([compiler, "-c", "-O2", "-ffreestanding", *flags, "-o", module, source], check=True)
+        if apart:
+            self.take_apart(module)
         listing = subprocess.run(["nm", "-S", module], check=True, capture_output=True, text=True).stdout
         kallsyms, places = f"{TEXT:x} T _text\n", []
         for start, size, name in re.findall(r"^(\w+) (\w+) [tT] (\w+)$", listing, re.MULTILINE):
@@ -98,6 +108,13 @@ class ModuleTypes(unittest.TestCase):
                     found, said = self.types_of(compiler, *flags)
                     self.assertEqual(found, WANTED)
                     self.assertEqual(said, "")
+
+    def test_debug_information_in_a_file_of_its_own(self):
+        for compiler in ("gcc", "clang"):
+            if not shutil.which(compiler):
+                continue
+            with self.subTest(compiler=compiler):
+                self.assertEqual(self.types_of(compiler, "-g", apart=True), (WANTED, ""))
 
     def test_without_debug_information_it_says_what_helps(self):
         compiler = shutil.which("gcc") or shutil.which("clang")
