@@ -62,6 +62,9 @@ class OwnProgram {
     return touched_by(reinterpret_cast<uint64_t>(function));
   }
   [[nodiscard]] ObjectData& data() { return *data_; }
+  [[nodiscard]] uint64_t in_file(uint64_t run_time_address) const {
+    return run_time_address - base_;
+  }
 
  private:
   ElfFile image_;
@@ -123,6 +126,22 @@ TEST(ObjectData, APointerToAMemberSaysLessThanOneToTheWhole) {
   EXPECT_EQ(read_inner(table.slots), 0);
   EXPECT_THAT(OwnProgram().touched(&read_inner),
               Contains(of("struct", "Item", "+12 (inner.second)")));
+}
+
+TEST(ObjectData, CallsThatNeverReturnAreToldApart) {
+  Node node{.value = 1, .next = nullptr, .item = nullptr};
+  EXPECT_EQ(read_or_stop(&node), 1);
+  OwnProgram program;
+  auto index = DataIndex::open(ElfFile::open("/proc/self/exe").value(), {}).value();
+  const FunctionVariables* function =
+      index->function_at(program.in_file(reinterpret_cast<uint64_t>(&read_or_stop)));
+  ASSERT_NE(function, nullptr);
+  ASSERT_FALSE(function->calls.empty());
+  EXPECT_TRUE(function->calls.front().never_returns);
+  const FunctionVariables* other =
+      index->function_at(program.in_file(reinterpret_cast<uint64_t>(&on_stack)));
+  ASSERT_NE(other, nullptr);
+  for (const CallResult& call : other->calls) EXPECT_FALSE(call.never_returns);
 }
 
 TEST(ObjectData, VariablesOnTheStack) {

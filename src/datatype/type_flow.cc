@@ -95,8 +95,21 @@ class Follower {
     return static_cast<size_t>(found - steps_.begin());
   }
 
-  static bool ends_block(const Operation& operation) {
+  [[nodiscard]] bool ends_block(const Step& step) const {
+    const Operation& operation = step.operation;
+    if (operation.flow == Flow::kCall) {
+      const CallResult* call = call_before(step.address + operation.length);
+      return call != nullptr && call->never_returns;
+    }
     return operation.flow == Flow::kJump || operation.flow == Flow::kReturn;
+  }
+
+  /// What debug information says of the call before an address; null where it says nothing.
+  [[nodiscard]] const CallResult* call_before(uint64_t behind) const {
+    if (input_.variables == nullptr) return nullptr;
+    const std::vector<CallResult>& calls = input_.variables->calls;
+    auto found = std::ranges::lower_bound(calls, behind, {}, &CallResult::return_address);
+    return found != calls.end() && found->return_address == behind ? &*found : nullptr;
   }
 
   void find_blocks() {
@@ -104,7 +117,7 @@ class Follower {
     std::vector<size_t> starts = {0};
     for (size_t i = 0; i < steps_.size(); ++i) {
       const Operation& operation = steps_[i].operation;
-      if (ends_block(operation)) starts.push_back(i + 1);
+      if (ends_block(steps_[i])) starts.push_back(i + 1);
       if (operation.flow == Flow::kJump && operation.target)
         if (auto target = step_at(*operation.target)) starts.push_back(*target);
     }
@@ -133,7 +146,8 @@ class Follower {
   void link(size_t i, const std::vector<size_t>& starts) {
     Block& block = blocks_[i];
     const Operation& last = steps_[block.end - 1].operation;
-    bool goes_on = !ends_block(last) || (last.flow == Flow::kJump && last.is_conditional);
+    bool goes_on =
+        !ends_block(steps_[block.end - 1]) || (last.flow == Flow::kJump && last.is_conditional);
     if (goes_on && i + 1 < blocks_.size()) block.next.push_back(i + 1);
     if (last.flow == Flow::kJump) {
       if (!last.target) {
@@ -367,13 +381,8 @@ class Follower {
   }
 
   DataTypeId result_type(const Operation& operation, uint64_t address) {
-    if (input_.variables != nullptr) {
-      const std::vector<CallResult>& calls = input_.variables->calls;
-      auto found = std::ranges::lower_bound(calls, address + operation.length, {},
-                                            &CallResult::return_address);
-      if (found != calls.end() && found->return_address == address + operation.length)
-        return types_.of(found->type);
-    }
+    if (const CallResult* call = call_before(address + operation.length))
+      return types_.of(call->type);
     if (operation.target) return input_.index->result_of(*operation.target);
     return types_.of({});
   }

@@ -61,5 +61,6 @@ long read_derived(const Derived* derived);
 long read_void(const void* bytes);
 Item make_item(long key);
 int read_inner(const Item* item);
+long read_or_stop(const Node* node);
 
 }  // namespace shapes

@@ -1,5 +1,7 @@
 #include "datatype/typed_functions.h"
 
+#include <cstdlib>
+
 namespace shapes {
 
 Table table;
@@ -63,6 +65,13 @@ Item make_item(long key) {
 int read_inner(const Item* item) {
   const Inner& inner = item->inner;
   return inner.second;
+}
+[[noreturn]] [[gnu::noinline]] static void stop() {
+  std::abort();
+}
+long read_or_stop(const Node* node) {
+  if (node->value < 0) stop();
+  return node->value;
 }
 void Counter::add(long n) {
   hits_ += n;

@@ -122,7 +122,18 @@ class VariableReader {
     auto address = address_of(in.unit(), in.value(is_gnu ? DW_AT_low_pc : DW_AT_call_return_pc));
     DwarfEntry callee = in.reference(is_gnu ? DW_AT_abstract_origin : DW_AT_call_origin);
     if (!address || callee.unit == nullptr || out_.calls.size() >= kMostVariables) return;
-    out_.calls.push_back({*address, type_of_entry(callee)});
+    out_.calls.push_back({*address, type_of_entry(callee), never_returns(callee)});
+  }
+
+  static bool never_returns(DwarfEntry callee) {
+    for (int hop = 0; hop < kMostHops && is_readable(callee); ++hop) {
+      EntryCursor in(callee);
+      if (!in.next()) break;
+      if (in.number(DW_AT_noreturn).value_or(0) != 0) return true;
+      DwarfEntry next = in.reference(DW_AT_abstract_origin);
+      callee = next.unit != nullptr ? next : in.reference(DW_AT_specification);
+    }
+    return false;
   }
 
   FunctionVariables& out_;

@@ -19,7 +19,8 @@ struct PlacedVariable {
 
 struct CallResult {
   uint64_t return_address = 0;
-  DwarfEntry type;  // nowhere: none, or not known
+  DwarfEntry type;             // nowhere: none, or not known
+  bool never_returns = false;  // what stands behind the call is reached from elsewhere
 };
 
 struct FunctionVariables {

@@ -14,10 +14,11 @@ PROGRAM = r"""
 struct inner { int first, second; };
 struct item { long key; struct inner used; struct inner unused; double weight; };
 struct item items[64];
+#define FOUR at->used.second = i; at->used.second = i; at->used.second = i; at->used.second = i;
 __attribute__((noinline)) void walk(volatile struct item* at, int n) {
-  for (int i = 0; i < n; ++i) at[i & 63].used.second += i;
+  for (int i = 0; i < n; ++i) { FOUR FOUR FOUR FOUR }  // wherever a sample falls, this is what it finds
 }
-int main(void) { for (int i = 0; i < 600; ++i) walk(items, 1000000); }
+int main(void) { for (int i = 0; i < 100; ++i) walk(items, 1000000); }
 """
 
 
