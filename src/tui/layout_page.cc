@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "tui/line_keys.h"
 #include "tui/text_page.h"
 
 namespace sonde::tui {
@@ -12,7 +13,7 @@ namespace {
 
 using Kind = view::DataLayoutRow::Kind;
 
-constexpr size_t kTitleRows = 2, kOffsetWidth = 9, kShiftColumns = 8, kMemberIndent = 4;
+constexpr size_t kTitleRows = 2, kOffsetWidth = 9, kMemberIndent = 4;
 
 double share(uint64_t part, uint64_t all) {
   return all == 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(all);
@@ -114,53 +115,8 @@ void LayoutPage::draw(Grid& grid) {
   if (!std::exchange(was_drawn_, true)) view_.to_hot(1);
   for (size_t i = 0; i + 3 < grid.rows() && view_.top() + i < view_.lines().size(); ++i)
     draw_line(grid, kTitleRows + i, view_.top() + i);
-  std::string place = fmt::format("{}/{}", view_.cursor() + 1, view_.lines().size());
-  size_t room = grid.columns() > place.size() + 3 ? grid.columns() - place.size() - 3 : 0;
-  grid.put(grid.rows() - 1, 1, "h help  H hottest  Enter unfold  t percent, samples  Esc back",
-           theme_.dim, room);
-  grid.put(grid.rows() - 1, grid.columns() - std::min(grid.columns(), place.size() + 1), place,
-           theme_.dim);
-}
-
-bool LayoutPage::move_key(const Key& key) {
-  switch (key.kind) {
-    case Key::Kind::kUp:
-      view_.move(-1);
-      return true;
-    case Key::Kind::kDown:
-      view_.move(1);
-      return true;
-    case Key::Kind::kWheelUp:
-      view_.move(-3);
-      return true;
-    case Key::Kind::kWheelDown:
-      view_.move(3);
-      return true;
-    case Key::Kind::kPageUp:
-      view_.page(-1);
-      return true;
-    case Key::Kind::kPageDown:
-      view_.page(1);
-      return true;
-    case Key::Kind::kHome:
-      view_.to(0);
-      return true;
-    case Key::Kind::kEnd:
-      view_.to(SIZE_MAX);
-      return true;
-    case Key::Kind::kRight:
-      shift_ += kShiftColumns;
-      return true;
-    case Key::Kind::kLeft:
-      shift_ -= std::min(shift_, kShiftColumns);
-      return true;
-    case Key::Kind::kPress:
-      if (key.row >= kTitleRows) view_.to(view_.top() + key.row - kTitleRows);
-      return true;
-    default:
-      if (key.is(' ')) view_.page(1);
-      return key.is(' ');
-  }
+  draw_foot(grid, theme_, "h help  H hottest  Enter unfold  t percent, samples  Esc back",
+            view_.cursor(), view_.lines().size());
 }
 
 bool LayoutPage::fold_key(const Key& key) {
@@ -176,7 +132,7 @@ bool LayoutPage::fold_key(const Key& key) {
 }
 
 void LayoutPage::on_key(const Key& key, Pages& pages) {
-  if (move_key(key) || fold_key(key)) return;
+  if (move_by_key(key, view_, kTitleRows, shift_) || fold_key(key)) return;
   if (key.is('t'))
     values_ = values_ == Values::kPercent   ? Values::kSamples
               : values_ == Values::kSamples ? Values::kPeriod

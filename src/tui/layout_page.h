@@ -22,7 +22,6 @@ class LayoutPage final : public Page {
   [[nodiscard]] size_t value_width() const;
   [[nodiscard]] std::string value_of(const view::ListingHits& hits,
                                      const view::ListingHits& total) const;
-  bool move_key(const Key& key);
   bool fold_key(const Key& key);
   void show_help(Pages& pages) const;
 

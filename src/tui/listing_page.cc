@@ -7,6 +7,7 @@
 
 #include "render/listing_text.h"
 #include "tui/glyphs.h"
+#include "tui/line_keys.h"
 #include "tui/prompt.h"
 #include "tui/text_page.h"
 
@@ -16,7 +17,7 @@ namespace {
 using view::ListingFlow;
 using view::ListingKind;
 
-constexpr size_t kValueWidth = 8, kArrowWidth = 3, kShiftStep = 8;
+constexpr size_t kValueWidth = 8, kArrowWidth = 3;
 /// Types stand below each other, unless an instruction is longer.
 constexpr size_t kFurthestTypeColumn = 34;
 
@@ -111,54 +112,9 @@ void ListingPage::draw(Grid& grid) {
   if (!std::exchange(was_drawn_, true)) view_.to_hot(1);  // now it is known what is its middle
   for (size_t i = 0; i + 3 < grid.rows() && view_.top() + i < view_.lines().size(); ++i)
     draw_line(grid, first_row_ + i, view_.top() + i);
-  std::string place = fmt::format("{}/{}", view_.cursor() + 1, view_.lines().size());
   std::string keys = fmt::format("percent: {} (t)   h help  H hottest  s source  T types  Esc back",
                                  render::percent_words(view_.percent_type()));
-  size_t room = grid.columns() > place.size() + 3 ? grid.columns() - place.size() - 3 : 0;
-  grid.put(grid.rows() - 1, 1, keys, theme_.dim, room);
-  grid.put(grid.rows() - 1, grid.columns() - std::min(grid.columns(), place.size() + 1), place,
-           theme_.dim);
-}
-
-bool ListingPage::move_key(const Key& key) {
-  switch (key.kind) {
-    case Key::Kind::kUp:
-      view_.move(-1);
-      return true;
-    case Key::Kind::kDown:
-      view_.move(1);
-      return true;
-    case Key::Kind::kWheelUp:
-      view_.move(-3);
-      return true;
-    case Key::Kind::kWheelDown:
-      view_.move(3);
-      return true;
-    case Key::Kind::kPageUp:
-      view_.page(-1);
-      return true;
-    case Key::Kind::kPageDown:
-      view_.page(1);
-      return true;
-    case Key::Kind::kHome:
-      view_.to(0);
-      return true;
-    case Key::Kind::kEnd:
-      view_.to(SIZE_MAX);
-      return true;
-    case Key::Kind::kRight:
-      shift_ += kShiftStep;
-      return true;
-    case Key::Kind::kLeft:
-      shift_ -= std::min(shift_, kShiftStep);
-      return true;
-    case Key::Kind::kPress:
-      if (key.row >= first_row_) view_.to(view_.top() + key.row - first_row_);
-      return true;
-    default:
-      if (key.is(' ')) view_.page(1);
-      return key.is(' ');
-  }
+  draw_foot(grid, theme_, keys, view_.cursor(), view_.lines().size());
 }
 
 bool ListingPage::other_key(const Key& key, Pages& pages) {
@@ -188,7 +144,7 @@ bool ListingPage::other_key(const Key& key, Pages& pages) {
 }
 
 void ListingPage::on_key(const Key& key, Pages& pages) {
-  if (move_key(key) || other_key(key, pages)) return;
+  if (move_by_key(key, view_, first_row_, shift_) || other_key(key, pages)) return;
   if (key.kind == Key::Kind::kEscape || key.is('q')) pages.pop();
 }
 

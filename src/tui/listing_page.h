@@ -26,7 +26,6 @@ class ListingPage final : public Page {
  private:
   void draw_line(Grid& grid, size_t row, size_t place) const;
   void draw_arrow(Grid& grid, size_t row, size_t place, size_t column) const;
-  bool move_key(const Key& key);
   bool other_key(const Key& key, Pages& pages);
   void ask_search(Pages& pages);
   void show_help(Pages& pages) const;
