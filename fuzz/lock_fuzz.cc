@@ -4,6 +4,7 @@
 #include "base/sys.h"
 #include "lock/contention_stats.h"
 #include "lock/lock_tables.h"
+#include "lock/lockdep_stats.h"
 #include "perfdata/recording.h"
 
 namespace {
@@ -27,9 +28,14 @@ void add_up(const Recording& recording, LockGrouping grouping, size_t max_stack)
   symbols.buildid_dir = "/dev/null";
   kernel.settle(symbols, env);
   LockCallers callers(feed, functions, kernel, {});
-  ContentionStats stats({.grouping = grouping, .keep_stacks = true}, feed, callers);
+  LockRowTable table;
+  ContentionStats waits({.grouping = grouping, .keep_stacks = true}, feed, callers, table);
+  LockdepStats uses(grouping, feed, table);
   feed.run([&](std::span<const LockEvent> events) {
-    for (const LockEvent& event : events) stats.take(event);
+    for (const LockEvent& event : events) {
+      waits.take(event);
+      uses.take(event);
+    }
   });
   LockTableStyle style;
   style.columns = contention_columns();
@@ -37,10 +43,10 @@ void add_up(const Recording& recording, LockGrouping grouping, size_t max_stack)
   style.stacks = true;
   style.thread_name = [](uint32_t) { return std::string("thread"); };
   style.lock_name = style.address_name = [](uint64_t) { return std::string("name"); };
-  std::vector<LockRow> rows = stats.rows();
+  std::vector<LockRow> rows = table.rows();
   write_contention(out, rows, style);
   write_lock_report(out, rows, style);
-  write_broken(out, rows, stats.broken(), true);
+  write_broken(out, rows, table.broken(), true);
   write_lock_map(out, rows);
   combine_lock_rows(rows);
 }

@@ -65,8 +65,8 @@ def without_names(arguments, theirs, ours):
 def check(path, arguments):
     theirs, ours = view(PERF, arguments, path), view(SONDE, arguments, path)
     their_lines, our_lines = without_names(arguments, theirs.lines, ours.lines)
-    both.lines(f"{path.name}: lock {' '.join(arguments)}", theirs._replace(lines=their_lines), ours._replace(lines=our_lines), least=3,
-               status=0)
+    both.lines(f"{path.name}: lock {' '.join(arguments)}", theirs._replace(lines=their_lines), ours._replace(lines=our_lines),
+               least=1 if "-q" in arguments else 3, status=0)
 
 
 def record(directory, name, tool, before, command):
