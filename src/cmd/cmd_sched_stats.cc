@@ -13,6 +13,7 @@
 #include "cmd/records_file.h"
 #include "cmd/wait_for_command.h"
 #include "perfdata/file_walk.h"
+#include "sched/schedstat_domains.h"
 #include "sched/schedstat_records.h"
 #include "sched/schedstat_table.h"
 
@@ -103,7 +104,9 @@ Result<Schedstat> counted_in(const std::string& path, const OpenOptions& options
                 "{}: has no counters of the scheduler from two moments; '{} sched stats record' "
                 "records them",
                 path, env.tool);
-  return schedstat_between(reader.moments().front(), reader.moments().back());
+  Schedstat counted = TRY(schedstat_between(reader.moments().front(), reader.moments().back()));
+  if (walk.features().sched_domains) name_domains(counted, *walk.features().sched_domains);
+  return counted;
 }
 
 class StatsRecord final : public Command {
@@ -125,7 +128,9 @@ class StatsRecord final : public Command {
     ByteBuilder records;
     if (!encode_schedstat(moments.before, records) || !encode_schedstat(moments.after, records))
       return fail(ErrorCode::kCorrupt, "{}: a domain's line is too long for a record", kCounters);
-    TRY(write_records_file(path_, nothing, records.view(), env));
+    Features domains;
+    domains.sched_domains = domains_of(moments.before);
+    TRY(write_records_file(path_, nothing, records.view(), env, std::move(domains)));
     env.err.print("[ {} sched stats: Wrote samples to {} ]\n", env.tool, path_);
     return moments.status;
   }

@@ -165,6 +165,8 @@ class HeaderWriter {
         return write_caps(true);
       case abi::kFeaturePmuCaps:
         return write_caps(false);
+      case abi::kFeatureCpuDomainInfo:
+        return in_full(feature, &HeaderWriter::write_sched_domains);
       default:
         return;
     }
@@ -315,6 +317,23 @@ class HeaderWriter {
     out_.print("# reference time: {}.{:06} = {}.{:06} (TOD) = {}.{:09} ({})\n", date, microseconds,
                wall, microseconds, clock.clockid_ns / 1'000'000'000,
                clock.clockid_ns % 1'000'000'000, clock_name(clock.clockid));
+  }
+
+  void write_sched_domains() {
+    if (!features_.sched_domains) return;
+    const SchedDomains& all = *features_.sched_domains;
+    out_.print("# schedstat version\t: {}\n", all.version);
+    out_.print("# Maximum sched domains\t: {}\n", all.most_levels);
+    for (const SchedDomains::Cpu& cpu : all.cpus) {
+      out_.print("# cpu\t\t: {}\n", cpu.cpu);
+      out_.print("# nr_domains\t: {}\n", cpu.domains.size());
+      for (const SchedDomains::Domain& domain : cpu.domains) {
+        out_.print("# Domain\t\t: {}\n", domain.level);
+        if (!domain.name.empty()) out_.print("# Domain name      : {}\n", domain.name);
+        out_.print("# Domain cpu map   : {}\n", domain.mask);
+        out_.print("# Domain cpu list  : {}\n", domain.cpus);
+      }
+    }
   }
 
   void write_caps(bool of_cpu) {

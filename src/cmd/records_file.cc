@@ -6,10 +6,10 @@
 namespace sonde {
 
 Result<uint64_t> write_records_file(const std::string& path, const EventDesc& event, Bytes records,
-                                    const Env& env) {
+                                    const Env& env, Features more) {
   TRY(keep_previous(path));
   PerfDataWriter writer = TRY(PerfDataWriter::create(path, {}));
-  Features features;
+  Features features = std::move(more);
   collect_machine_features(features);
   features.command_line = {env.command_line};
   mark_present(features);

@@ -7,12 +7,13 @@
 #include "base/env.h"
 #include "base/error.h"
 #include "perfdata/event_table.h"
+#include "perfdata/features.h"
 
 namespace sonde {
 
-/// Writes it with the features of this machine; a file that is there becomes FILE.old. Its size in
-/// bytes.
+/// Writes it with the features of this machine and `more`; a file that is there becomes FILE.old.
+/// Its size in bytes.
 Result<uint64_t> write_records_file(const std::string& path, const EventDesc& event, Bytes records,
-                                    const Env& env);
+                                    const Env& env, Features more = {});
 
 }  // namespace sonde

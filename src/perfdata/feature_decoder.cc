@@ -266,6 +266,8 @@ bool decode(uint32_t bit, ByteCursor& in, Features& features) {
       return hybrid_topology(in, features);
     case abi::kFeaturePmuCaps:
       return pmu_caps(in, features);
+    case abi::kFeatureCpuDomainInfo:
+      return cpu_domain_info(in, features);
     default:
       return decode_simpleperf(bit, in, features);
   }
@@ -290,6 +292,7 @@ void merge(Features& into, Features&& from) {
   take(into.cpus_online, from.cpus_online);
   take(into.total_mem_kb, from.total_mem_kb);
   take(into.cpu_topology, from.cpu_topology);
+  take(into.sched_domains, from.sched_domains);
   take(into.sample_time, from.sample_time);
   take(into.mem_topology, from.mem_topology);
   take(into.clock_resolution_ns, from.clock_resolution_ns);

@@ -23,6 +23,7 @@ bool cpu_topology(ByteCursor& in, Features& features);
 bool numa_topology(ByteCursor& in, Features& features);
 bool cache(ByteCursor& in, Features& features);
 bool mem_topology(ByteCursor& in, Features& features);
+bool cpu_domain_info(ByteCursor& in, Features& features);
 bool simpleperf_file(ByteCursor& in, Features& features);
 bool simpleperf_file2(ByteCursor& in, Features& features);
 bool simpleperf_meta_info(ByteCursor& in, Features& features);

@@ -83,4 +83,28 @@ bool mem_topology(ByteCursor& in, Features& features) {
   return in.ok();
 }
 
+/// Nothing says how many CPUs there are; some bytes may follow the last, of alignment.
+bool cpu_domain_info(ByteCursor& in, Features& features) {
+  constexpr uint32_t kFirstWithNames = 17;
+  constexpr size_t kLeastCpu = 2 * sizeof(uint32_t), kLeastDomain = 3 * sizeof(uint32_t);
+  SchedDomains all;
+  all.version = in.u32();
+  all.most_levels = in.u32();
+  while (in.ok() && in.left() >= kLeastCpu) {
+    SchedDomains::Cpu cpu{.cpu = in.u32(), .domains = {}};
+    uint32_t count = in.u32();
+    if (!in.fits(count, kLeastDomain)) return false;
+    for (uint32_t i = 0; i < count && in.ok(); ++i) {
+      SchedDomains::Domain domain{.level = in.u32(), .name = {}, .mask = {}, .cpus = {}};
+      if (all.version >= kFirstWithNames) domain.name = read_string(in);
+      domain.mask = read_string(in);
+      domain.cpus = read_string(in);
+      cpu.domains.push_back(std::move(domain));
+    }
+    all.cpus.push_back(std::move(cpu));
+  }
+  features.sched_domains = std::move(all);
+  return in.ok();
+}
+
 }  // namespace sonde::feature

@@ -159,6 +159,22 @@ void put_pmu_caps(uint32_t bit, const Features& features, ByteBuilder& out) {
   for (const PmuCaps& pmu : others) put_caps(pmu, true, out);
 }
 
+void put_sched_domains(const SchedDomains& all, ByteBuilder& out) {
+  constexpr uint32_t kFirstWithNames = 17;
+  out.u32(all.version);
+  out.u32(all.most_levels);
+  for (const SchedDomains::Cpu& cpu : all.cpus) {
+    out.u32(cpu.cpu);
+    put_count(cpu.domains.size(), out);
+    for (const SchedDomains::Domain& domain : cpu.domains) {
+      out.u32(domain.level);
+      if (all.version >= kFirstWithNames) put_string(domain.name, out);
+      put_string(domain.mask, out);
+      put_string(domain.cpus, out);
+    }
+  }
+}
+
 void put_cpu_counts(const Features& features, ByteBuilder& out) {
   out.u32(features.cpus_available.value_or(0));
   out.u32(features.cpus_online.value_or(0));
@@ -274,6 +290,9 @@ bool encode_feature(uint32_t bit, const Features& features, std::span<const Even
     case abi::kFeatureCpuPmuCaps:
     case abi::kFeaturePmuCaps:
       put_pmu_caps(bit, features, out);
+      return true;
+    case abi::kFeatureCpuDomainInfo:
+      put_sched_domains(features.sched_domains.value_or(SchedDomains{}), out);
       return true;
     case abi::kFeatureClockData:
       put_clock_data(features.clock_data.value_or(ClockData{}), out);

@@ -40,6 +40,8 @@ Features rich_features() {
   f.compressed = CompressionInfo{1, 1, 3, 4, 528384};
   f.hybrid_pmus = {{"cpu_core", "0-3"}, {"cpu_atom", "4-7"}};
   f.pmu_caps = {{"cpu", {{"branches", "32"}}}, {"cpu_atom", {{"branches", "16"}, {"max", "3"}}}};
+  f.sched_domains = SchedDomains{
+      17, 2, {{0, {{0, "SMT", "00000003", "0-1"}, {1, "PKG", "0000000f", "0-3"}}}, {1, {}}}};
   f.tracing_data = as_bytes("pretend tracing data");
   f.event_descriptions = {{abi::EventAttr{}, "cycles", {1, 2}}, {abi::EventAttr{}, "faults", {}}};
   for (EventDescription& event : f.event_descriptions) event.attr.size = kAttrSize;
@@ -152,6 +154,11 @@ void expect_same_lists(const Features& a, const Features& b) {
   ASSERT_EQ(b.pmu_caps.size(), 2u);
   EXPECT_EQ(a.pmu_caps[0].caps, b.pmu_caps[0].caps);
   EXPECT_EQ(a.pmu_caps[1].pmu, b.pmu_caps[1].pmu);
+  ASSERT_TRUE(b.sched_domains && b.sched_domains->cpus.size() == 2);
+  EXPECT_EQ(b.sched_domains->most_levels, 2u);
+  EXPECT_EQ(b.sched_domains->cpus[0].domains.at(1).name, "PKG");
+  EXPECT_EQ(b.sched_domains->cpus[0].domains.at(1).mask, "0000000f");
+  EXPECT_EQ(b.sched_domains->cpus[0].domains.at(1).cpus, "0-3");
   ASSERT_EQ(b.mem_topology->nodes.size(), 1u);
   EXPECT_EQ(a.mem_topology->nodes[0].bitmap, b.mem_topology->nodes[0].bitmap);
   ASSERT_EQ(b.event_descriptions.size(), 2u);

@@ -74,6 +74,22 @@ struct PmuCaps {
   std::string pmu;
   std::vector<std::pair<std::string, std::string>> caps;
 };
+/// What the machine's scheduler balanced among, as /proc/schedstat said it.
+struct SchedDomains {
+  struct Domain {
+    uint32_t level;
+    std::string name;  // "MC"; empty before version 17
+    std::string mask;  // "00000000,00000003"
+    std::string cpus;  // "0-1"
+  };
+  struct Cpu {
+    uint32_t cpu;
+    std::vector<Domain> domains;
+  };
+  uint32_t version = 0;      // of schedstat
+  uint32_t most_levels = 0;  // no domain's level is as high
+  std::vector<Cpu> cpus;     // that have domains
+};
 struct BpfProgram {
   Bytes info;
 };  // bpf_prog_info with its arrays, as stored
@@ -127,6 +143,7 @@ struct Features {
   std::optional<CompressionInfo> compressed;
   std::vector<HybridPmu> hybrid_pmus;
   std::vector<PmuCaps> pmu_caps;                     // "cpu" first where CPU_PMU_CAPS is there
+  std::optional<SchedDomains> sched_domains;         // CPU_DOMAIN_INFO
   Bytes tracing_data;                                // parsed by perfdata/tracing_data.h
   std::vector<EventDescription> event_descriptions;  // EVENT_DESC as stored; see EventTable
   std::vector<AuxtraceIndexEntry> auxtrace_index;

@@ -64,9 +64,11 @@ void SetupCollector::apply(const RecordView& record, Bytes trailing) {
         losses_->add(LossKind::k_bad_record, 1, where(record));
       return;
     case abi::kRecordHeaderFeature:
-      // A feature beyond the last one that exists marks the end of the features.
+      // A feature beyond the last one that its writer knows, without content, marks the end of the
+      // features; perf that does not know CPU_DOMAIN_INFO has its number there.
       if (auto feature = decode_user<HeaderFeatureRecord>(record);
           feature && feature->feature < abi::kFeatureBits &&
+          !(feature->feature == abi::kFeatureCpuDomainInfo && feature->content.empty()) &&
           !abi::feature_name(static_cast<uint32_t>(feature->feature)).empty())
         add_feature(static_cast<uint32_t>(feature->feature), feature->content, record.order);
       return;

@@ -103,10 +103,11 @@ class Parser {
     if (stat_.cpus.empty()) return false;
     std::vector<SchedstatDomain>& domains = stat_.cpus.back().domains;
     if (!domains.empty() && domains.back().level >= level) return false;
-    SchedstatDomain domain{.level = level, .name = {}, .cpus = {}, .values = {}};
+    SchedstatDomain domain{.level = level, .name = {}, .cpus = {}, .mask = {}, .values = {}};
     constexpr uint32_t kFirstWithNames = 17;
     if (stat_.version >= kFirstWithNames) domain.name = words.next();
-    auto cpus = cpu_list(words.next());
+    domain.mask = words.next();
+    auto cpus = cpu_list(domain.mask);
     if (!cpus) return false;
     domain.cpus = std::move(*cpus);
     if (!read_values(words, schedstat_domain_values(stat_.version), domain.values)) return false;

@@ -23,9 +23,10 @@ namespace sonde {
 
 struct SchedstatDomain {
   uint32_t level = 0;
-  std::string name;  // "MC"; empty before version 17, which has none
-  std::string cpus;  // "0,64", "0-3"
-  std::vector<uint64_t> values;
+  std::string name;       // "MC"; empty before version 17, which has none
+  std::string cpus;       // "0,64", "0-3"
+  std::string mask = {};  // "00000000,00000003"; empty where a recording does not say
+  std::vector<uint64_t> values = {};
   friend bool operator==(const SchedstatDomain&, const SchedstatDomain&) = default;
 };
 struct SchedstatCpu {

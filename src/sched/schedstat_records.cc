@@ -87,7 +87,7 @@ bool SchedstatReader::take_domain(ByteCursor& in) {
   in.skip(sizeof(uint64_t));
   uint32_t cpu = in.u32();
   uint16_t version = in.u16();
-  SchedstatDomain domain{.level = in.u16(), .name = {}, .cpus = {}, .values = {}};
+  SchedstatDomain domain{.level = in.u16(), .name = {}, .cpus = {}, .mask = {}, .values = {}};
   if (!is_known(version) || moments_.empty() || moments_.back().version != version ||
       moments_.back().cpus.back().cpu != cpu)
     return false;

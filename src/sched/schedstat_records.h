@@ -5,8 +5,9 @@
 //   CPU:    timestamp u64 | cpu u32 | version u16 | 2 bytes | six counters u32 | three u64
 //   DOMAIN: timestamp u64 | cpu u32 | version u16 | level u16 | counters u32
 //
-// Behind a domain's counters we write its name and its CPUs, each with a NUL, which perf has in a
-// section of the header; readers that don't know of them stop before.
+// Behind a domain's counters we write its name and its CPUs, each with a NUL, for recordings cut
+// out of others; perf has them in a section of the header only (schedstat_domains.h). Readers that
+// don't know of them stop before.
 #pragma once
 
 #include "base/bytes.h"

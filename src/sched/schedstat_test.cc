@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "sched/schedstat_domains.h"
 #include "sched/schedstat_records.h"
 #include "sched/schedstat_table.h"
 
@@ -77,6 +78,13 @@ TEST(Schedstat, OnlyWhatBothMomentsHave) {
   EXPECT_FALSE(schedstat_between(parsed(schedstat_text(15, 0)), after).has_value());
 }
 
+Schedstat without_masks(Schedstat stat) {
+  for (SchedstatCpu& cpu : stat.cpus)
+    for (SchedstatDomain& domain : cpu.domains) domain.mask.clear();
+  return stat;
+}
+
+/// But the masks of domains, which their lists of CPUs say, too.
 TEST(Schedstat, RecordsHoldEverything) {
   for (ByteOrder order : {ByteOrder::kLittle, ByteOrder::kBig})
     for (uint32_t version : {15u, 16u, 17u}) {
@@ -95,8 +103,25 @@ TEST(Schedstat, RecordsHoldEverything) {
         EXPECT_TRUE(reader.take(record));
         bytes = bytes.subspan(size);
       }
-      EXPECT_EQ(reader.moments(), (std::vector{before, after}));
+      EXPECT_EQ(reader.moments(), (std::vector{without_masks(before), without_masks(after)}));
     }
+}
+
+TEST(Schedstat, DomainsAreNamedByTheHeader) {
+  Schedstat stat = parsed(schedstat_text(17, 3));
+  SchedDomains all = domains_of(stat);
+  EXPECT_EQ(all.version, 17u);
+  ASSERT_FALSE(all.cpus.empty());
+  EXPECT_FALSE(all.cpus[0].domains.at(0).mask.empty());
+  EXPECT_EQ(all.most_levels, stat.cpus[0].domains.back().level + 1);
+  Schedstat unnamed = stat;
+  for (SchedstatCpu& cpu : unnamed.cpus)
+    for (SchedstatDomain& domain : cpu.domains) domain.name = domain.cpus = domain.mask = "";
+  name_domains(unnamed, all);
+  EXPECT_EQ(unnamed, stat);
+  unnamed.cpus[0].domains[0].name = "own";
+  name_domains(unnamed, all);
+  EXPECT_EQ(unnamed.cpus[0].domains[0].name, "own");
 }
 
 /// The counters of the example in perf's manual for `sched stats report`.

@@ -3,7 +3,7 @@ import re
 import unittest
 from pathlib import Path
 
-from inside import SONDE, GuestTest
+from inside import PERF, SONDE, GuestTest
 
 COUNTERS = Path("/proc/schedstat")
 SWITCH = Path("/proc/sys/kernel/sched_schedstats")
@@ -49,6 +49,18 @@ class SchedStatsTest(GuestTest):
             self.assertGreaterEqual(report[key], inside[1][key] - value, key)
             self.assertLessEqual(report[key], around[1][key] - around[0][key], key)
         self.assertGreater(sum(value for (_, name), value in report.items() if name == "ttwu_count"), 300)
+
+    def test_the_header_names_the_domains(self):
+        self.run_tool(SONDE, "sched", "stats", "record", "-o", "stats.data", "--", "true")
+        header = self.text(SONDE, "report", "--header-only", "-I", "-i", "stats.data")
+        text = COUNTERS.read_text(encoding="ascii")
+        version = int(re.match(r"version (\d+)", text)[1])
+        self.assertIn(f"# schedstat version\t: {version}\n", header)
+        masks = re.findall(r"(?m)^domain\d+ (?:[A-Z]+ )?([0-9a-f,]+) ", text)
+        self.assertEqual(re.findall(r"# Domain cpu map   : (.*)\n", header), masks)
+        self.assertGreater(len(masks), 0)
+        # perf 6.1 does not know the section, and goes on.
+        self.assertIn("# hostname : ", self.text(PERF, "report", "--header-only", "-i", "stats.data"))
 
     def test_a_diff_has_both(self):
         SWITCH.write_text("1", encoding="ascii")
