@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cmd/command.h"
+#include "ftrace/call_times.h"
 #include "ftrace/ftrace_session.h"
 #include "ftrace/graph_calls.h"
 
@@ -43,6 +44,18 @@ Result<int> run_tracer(const FtraceRun& run, const std::vector<std::string>& com
 /// Runs function_graph, or reads `input`, a text that it printed before; the losses are counted.
 Result<int> trace_calls(FtraceRun run, const std::string& input, const Arguments& arguments,
                         GraphCalls& calls, Env& env);
+
+/// What `latency -b` measures.
+struct CallTimesRequest {
+  FtraceTarget target;
+  std::vector<std::string> functions;
+  std::string events;  // "begin,end"
+  TimeUnit unit = TimeUnit::kMicroseconds;
+};
+/// Has BPF programs add up until the command ends or the user interrupts. Gives the command's exit
+/// status.
+Result<int> measure_calls(const CallTimesRequest& request, const std::vector<std::string>& command,
+                          CallTimes& times, Env& env);
 
 std::unique_ptr<Command> make_ftrace_latency();
 std::unique_ptr<Command> make_ftrace_profile();

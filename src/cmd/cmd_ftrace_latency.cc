@@ -1,17 +1,8 @@
 // ftrace latency: how the times of one function's calls spread.
-#include <array>
-
 #include "cmd/cmd_ftrace.h"
-#include "cmd/refused_options.h"
-#include "ftrace/call_times.h"
 
 namespace sonde {
 namespace {
-
-constexpr std::array kBpf{
-    RefusedOption{'b', "use-bpf", nullptr, "Use BPF to measure function latency",
-                  "calls are measured by function_graph, which needs no BPF"},
-};
 
 class FtraceLatency final : public Command {
  public:
@@ -20,21 +11,26 @@ class FtraceLatency final : public Command {
     flags.usage("[<options>] -- [<command>] [<options>]");
     flags.stop_at_first_word();
     flags.description(
-        R"(A histogram of how long the calls of a function of the kernel took, and their sum, average, longest and shortest. With -i the calls are those of a text that `ftrace trace` has printed.)");
+        R"(A histogram of how long the calls of a function of the kernel took, and their sum, average, longest and shortest. With -i the calls are those of a text that `ftrace trace` has printed.
+
+With -b BPF programs add up in the kernel, which costs less than a line of text per call, needs no tracer, and leaves tracefs alone. -e then measures from one tracepoint to another of the same thread, of any two events.)");
     run_.target.declare(flags);
     flags.list('T', "trace-funcs", run_.settings.functions, "func",
                "Show latency of given function");
     declare_buffer_size(flags, run_.settings);
     flags.boolean('n', "use-nsec", nanoseconds_, "Use nano-second histogram");
-    declare_refused(flags, kBpf);
+    flags.boolean('b', "use-bpf", use_bpf_, "Use BPF to measure function latency");
+    flags.text('e', "events", events_, "begin,end",
+               "Measure the time between two tracepoints of a thread (with -b)");
     flags.boolean(0, "hide-empty", style_.hide_empty, "Hide empty buckets in the histogram");
     flags.text('i', "input", input_, "file", "Read the text of a trace instead of tracing");
   }
 
   Result<int> run(Env& env, const Arguments& arguments) override {
+    style_.unit = nanoseconds_ ? TimeUnit::kNanoseconds : TimeUnit::kMicroseconds;
+    if (use_bpf_ || !events_.empty()) return measure(env, arguments);
     if (run_.settings.functions.size() != 1)
       return fail(ErrorCode::kUsage, "Error: -T names the function to measure: one");
-    style_.unit = nanoseconds_ ? TimeUnit::kNanoseconds : TimeUnit::kMicroseconds;
     CallTimes times;
     std::string_view wanted = run_.settings.functions[0];
     GraphCalls calls([&](std::string_view name, uint64_t duration_ns) {
@@ -47,10 +43,23 @@ class FtraceLatency final : public Command {
   }
 
  private:
+  Result<int> measure(Env& env, const Arguments& arguments) {
+    if (!use_bpf_)
+      return fail(ErrorCode::kUsage, "Error: -e needs -b: a tracer of functions sees no events");
+    if (!input_.empty() || run_.settings.buffer_bytes != 0)
+      return fail(ErrorCode::kUsage,
+                  "Error: -i and -m are about the text of a tracer; -b makes none");
+    CallTimes times;
+    int status = TRY(measure_calls({run_.target, run_.settings.functions, events_, style_.unit},
+                                   arguments.words, times, env));
+    write_call_times(env.out, times, style_);
+    return status;
+  }
+
   FtraceRun run_;
   CallTimesStyle style_;
-  std::string input_;
-  bool nanoseconds_ = false;
+  std::string input_, events_;
+  bool nanoseconds_ = false, use_bpf_ = false;
 };
 
 }  // namespace

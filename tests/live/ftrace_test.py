@@ -36,6 +36,33 @@ class FtraceTest(unittest.TestCase):
             self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
             self.assertRegex(done.stderr, r"the kernel refuses|this kernel has no tracer|CONFIG_|no function that can be traced")
 
+    def test_bpf_works_or_says_why_not(self):
+        done = self.run_it("latency", "-b", "-T", "vfs_read", "--", "cat", "/proc/self/comm")
+        if done.returncode == 0:
+            self.assertRegex(done.stdout, r"count: +[1-9]")
+            return
+        self.assertEqual(done.returncode, 255)
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        self.assertRegex(done.stderr, r"^-T vfs_read: .*BPF program.*kprobes.*CONFIG_.*without -b")
+
+    def test_bpf_between_two_events(self):
+        """From each system call's entry to its exit, as many as perf counts: without the exit of the exec and the entry of the end."""
+        counted = subprocess.run(["perf", "stat", "-x,", "-e", "raw_syscalls:sys_exit", "true"], capture_output=True, text=True, check=True)
+        calls = int(counted.stderr.split(",")[0]) - 1
+        for events in ("sys_enter,sys_exit", "raw_syscalls:sys_enter,raw_syscalls:sys_exit"):
+            done = self.run_it("latency", "-b", "-e", events, "--", "true")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertRegex(done.stdout, rf"(?m)^ +count: +{calls}$")
+            self.assertEqual(sum(int(row.split("|")[1]) for row in done.stdout.splitlines()[1:] if "|" in row), calls)
+
+    def test_bpf_refuses_what_it_cannot_do(self):
+        for words, text in ((["-e", "sys_enter,sys_exit"], "-e needs -b"), (["-b", "-e", "sys_enter"], "two, not 1"),
+                            (["-b", "-e", "a,b", "-T", "c"], "exclude each other"), (["-b", "-T", "a", "-i", "x"], "-i and -m"),
+                            (["-b"], "one"), (["-b", "-e", "no_such,sys_exit"], "no_such")):
+            done = self.run_it("latency", *words, "true")
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn(text, done.stderr)
+
     def test_another_tracer(self):
         done = self.run_it("-t", "nop", "--", "echo", "done")
         self.assertEqual((done.returncode, done.stderr), (0, ""))

@@ -1,4 +1,5 @@
 """`ftrace` with a kernel that has its tracers: what it shows, against perf and against what programs are known to do; tracefs as before."""
+import os
 import re
 import signal
 import subprocess
@@ -98,6 +99,38 @@ class FtraceTest(GuestTest):
         self.assertEqual(calls_in(theirs), CALLS)
         ranges = [[line.split("|")[0] for line in one.splitlines() if "|" in line] for one in (ours, theirs)]
         self.assertEqual(*ranges)
+
+    def test_bpf_has_every_call_once(self):
+        rows = None
+        for words in (["-T", FUNCTION], ["-T", FUNCTION, "-n"], ["-T", FUNCTION, "-C", "0", "-a"]):
+            text = self.sonde("latency", "-b", *words, "--", *WORKLOAD)
+            self.assertEqual(calls_in(text), CALLS, text)
+            self.assertRegex(text, rf"count: +{CALLS}\n")
+            rows = rows or [line.split("|")[0] for line in text.splitlines() if "|" in line]
+        ours = self.sonde("latency", "-T", FUNCTION, "--", *WORKLOAD)
+        self.assertEqual([line.split("|")[0] for line in ours.splitlines() if "|" in line], rows)
+
+    def test_bpf_of_a_process(self):
+        for option in ("-p", "--tid"):
+            go, done = self.path / f"go{option}", self.path / f"done{option}"
+            os.mkfifo(go)
+            os.mkfifo(done)
+            program = f'open A, "{go}"; <A>; umask 18 for 1..{CALLS}; open B, ">{done}"; print B "x"; close B; sleep {LIMIT_S}'
+            with subprocess.Popen(["perl", "-e", program]) as traced:
+                # That of the shell does not count.
+                text = self.sonde("latency", "-b", "-T", FUNCTION, option, str(traced.pid), "--", "sh", "-c",
+                                  f"umask 1; echo > {go}; cat {done} > /dev/null")
+                traced.kill()
+            self.assertEqual(calls_in(text), CALLS, option)
+
+    def test_bpf_sees_sleeps_at_their_length(self):
+        for words in (["-T", "hrtimer_nanosleep"], ["-e", "syscalls:sys_enter,sys_exit"]):
+            text = self.sonde("latency", "-b", "--hide-empty", *words, "--", "sleep", "0.3")
+            self.assertRegex(text, r"(?m)^ +(256 - 512 |512 - 1024|\d - \S+ +s) ?(ms|s)? +\| +1 \|")
+
+    def test_bpf_names_what_is_not_there(self):
+        done = self.run_tool(SONDE, "ftrace", "latency", "-b", "-T", "no_such_function", "true", status=255)
+        self.assertEqual(done.stderr, "-T no_such_function: the kernel has no such function (/proc/kallsyms lists them)\n")
 
     def test_a_time_stands_in_its_line(self):
         text = self.sonde("latency", "--hide-empty", "-T", "hrtimer_nanosleep", "--", "sleep", "0.3")

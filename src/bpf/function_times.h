@@ -1,0 +1,65 @@
+// FunctionTimes: how long calls of a function of the kernel take, or what lies between two
+// tracepoints of one thread, added up by BPF programs while it happens.
+//
+//   FunctionTimes times = TRY(FunctionTimes::open({.function = "vfs_read", .tasks = {.all = true}}));
+//   times.set_enabled(true);
+//   FunctionTimes::Sums sums = times.sums();
+//
+// The programs hang on a trampoline of the function (fentry), which sees every call, or where the
+// kernel has none on kprobes. A call counts when it ends, if it was seen to begin. They go with the
+// process.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "bpf/followed_tasks.h"
+
+namespace sonde {
+
+class FunctionTimes {
+ public:
+  static constexpr size_t kBuckets = 22;
+  struct Options {
+    std::string function = {};                // or:
+    std::string first_event, second_event;    // names of tracepoints, without their systems
+    bool nanoseconds = false;                 // the histogram; else microseconds
+    FollowedTasks tasks = {};
+    std::vector<uint32_t> cpus = {};          // only what begins on these; empty: all
+  };
+  struct Sums {
+    /// Calls of less than 1 unit, of 1 to 2, of 2 to 4 …; the last has no end.
+    std::array<uint64_t, kBuckets> counts{};
+    uint64_t calls = 0, total_ns = 0, longest_ns = 0, shortest_ns = UINT64_MAX;
+  };
+  /// What began and was not measured: its end was not seen before the next begin of its thread; or
+  /// the function had called itself too often.
+  struct Lost {
+    uint64_t unended = 0, too_deep = 0;
+  };
+
+  /// Errors say what the kernel refused: in both ways, of a function.
+  static Result<FunctionTimes> open(const Options& options);
+  FunctionTimes(FunctionTimes&&) noexcept;
+  FunctionTimes& operator=(FunctionTimes&&) noexcept;
+  ~FunctionTimes();
+
+  void set_enabled(bool enabled);
+  [[nodiscard]] Sums sums() const;
+  [[nodiscard]] Lost lost() const;
+  /// "trampoline", "kprobe" or "tracepoint".
+  [[nodiscard]] std::string_view way() const;
+
+ private:
+  struct State;
+  explicit FunctionTimes(std::unique_ptr<State> state);
+  static Result<FunctionTimes> open_by(std::string_view way, const Options& options);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace sonde
