@@ -86,8 +86,7 @@ Result<> FunctionTimes::State::attach(const Options& options, const BpfLog& log)
         way == kProbe
             ? bpf_program__attach_kprobe(program, is_second, options.function.c_str())
             : bpf_program__attach_raw_tracepoint(
-                  program,
-                  (is_second ? options.second_event : options.first_event).c_str());
+                  program, (is_second ? options.second_event : options.first_event).c_str());
     if (link == nullptr) return bpf_refused(log, "attach", kProgram);
     (is_second ? skeleton->links.after_probe : skeleton->links.on_probe) = link;
   }

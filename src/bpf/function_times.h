@@ -1,9 +1,8 @@
 // FunctionTimes: how long calls of a function of the kernel take, or what lies between two
 // tracepoints of one thread, added up by BPF programs while it happens.
 //
-//   FunctionTimes times = TRY(FunctionTimes::open({.function = "vfs_read", .tasks = {.all = true}}));
-//   times.set_enabled(true);
-//   FunctionTimes::Sums sums = times.sums();
+//   FunctionTimes times = TRY(FunctionTimes::open({.function = "vfs_read", .tasks = {.all =
+//   true}})); times.set_enabled(true); FunctionTimes::Sums sums = times.sums();
 //
 // The programs hang on a trampoline of the function (fentry), which sees every call, or where the
 // kernel has none on kprobes. A call counts when it ends, if it was seen to begin. They go with the
@@ -26,11 +25,11 @@ class FunctionTimes {
  public:
   static constexpr size_t kBuckets = 22;
   struct Options {
-    std::string function = {};                // or:
-    std::string first_event, second_event;    // names of tracepoints, without their systems
-    bool nanoseconds = false;                 // the histogram; else microseconds
+    std::string function = {};              // or:
+    std::string first_event, second_event;  // names of tracepoints, without their systems
+    bool nanoseconds = false;               // the histogram; else microseconds
     FollowedTasks tasks = {};
-    std::vector<uint32_t> cpus = {};          // only what begins on these; empty: all
+    std::vector<uint32_t> cpus = {};  // only what begins on these; empty: all
   };
   struct Sums {
     /// Calls of less than 1 unit, of 1 to 2, of 2 to 4 …; the last has no end.

@@ -28,7 +28,8 @@ Result<> choose_what(const CallTimesRequest& request, FunctionTimes::Options& wa
     return fail(ErrorCode::kUsage, "Error: -e takes the events that begin and end: two, not {}",
                 names.size());
   auto own_name = [](std::string_view name) {
-    return std::string(name.substr(name.find(':') == std::string_view::npos ? 0 : name.find(':') + 1));
+    return std::string(
+        name.substr(name.find(':') == std::string_view::npos ? 0 : name.find(':') + 1));
   };
   wanted.first_event = own_name(names[0]);
   wanted.second_event = own_name(names[1]);
