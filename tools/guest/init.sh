@@ -42,6 +42,7 @@ mkdir -p /root/dev/pts /root/dev/shm /root/share /root/tmp /root/run "/root/$TRE
 mount -t devpts pts /root/dev/pts
 mount -t tmpfs shm /root/dev/shm
 mount -t tmpfs run /root/run
+cp -r /later /root/run/modules
 # The build-id cache makes hard links, and that copies a file up into the overlay and gives it another inode: recordings and
 # mappings from before no longer match their paths. On another file system it makes copies.
 mkdir -p /root/root/.debug

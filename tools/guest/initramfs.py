@@ -6,6 +6,8 @@ import shutil
 
 # What mounts shared directories; their dependencies are found in the modules themselves.
 WANTED_MODULES = ("virtio_pci", "9pnet_virtio", "9p", "overlay")
+# What tests load: /run/modules in the guest. Not every kernel has these.
+LATER_MODULES = ("kvm_amd",)
 
 
 def module_files(module_directory):
@@ -71,6 +73,9 @@ def write_initramfs(path, busybox, init, module_directory):
         cpio.file("init", init.read_bytes())
         for position, module in enumerate(modules):
             cpio.file(f"modules/{position:02}-{module.name}", module.read_bytes(), 0o644)
+        cpio.directory("later")
+        for position, module in enumerate(in_load_order(LATER_MODULES, module_files(module_directory))):
+            cpio.file(f"later/{position:02}-{module.name}", module.read_bytes(), 0o644)
         cpio.end()
     shutil.move(unfinished, path)
     return os.path.getsize(path)
