@@ -54,7 +54,7 @@ class KworkTimehist final : public Command {
       history.write(work, span, stacks != nullptr ? &stack : nullptr);
     });
     history.write_head();
-    read_work(recording.walk(), analysis, names, SortedBy::kReader, recording.losses());
+    read_work(recording.walk(), analysis, names, SortedBy::kOwnStep, recording.losses());
     return 0;
   }
 

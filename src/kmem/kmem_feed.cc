@@ -27,6 +27,7 @@ bool is_page(KmemKind kind) {
 class KmemFeed::Cutter {
  public:
   using Item = KmemEvent;
+  static constexpr bool kKeepsState = true;
   Cutter(KmemFeed& feed, const KmemWanted& wanted) : feed_(feed), wanted_(wanted) {}
 
   Cut cut(const RecordView& record, uint32_t id, KmemEvent& event) {

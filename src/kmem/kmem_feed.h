@@ -32,7 +32,7 @@ class KmemFeed {
   [[nodiscard]] bool pages_are_pfns() const { return pages_are_pfns_; }
 
   using Take = std::function<void(std::span<const KmemEvent>)>;
-  /// Reads everything, once. `take` runs on the caller's thread. The machine is not settled.
+  /// Reads everything, once. `take` is called by one thread at a time. The machine is not settled.
   void run(const KmemWanted& wanted, const Take& take);
 
   /// Complete after run.

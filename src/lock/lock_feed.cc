@@ -24,6 +24,7 @@ constexpr std::array kKinds{
 class LockFeed::Cutter {
  public:
   using Item = LockEvent;
+  static constexpr bool kKeepsState = true;
   explicit Cutter(LockFeed& feed) : feed_(feed) {}
 
   Cut cut(const RecordView& record, uint32_t id, LockEvent& event) {

@@ -23,7 +23,7 @@ class LockFeed {
   [[nodiscard]] bool has(LockEventKind kind) const;
 
   using Take = std::function<void(std::span<const LockEvent>)>;
-  /// Reads everything, once. `take` runs on the caller's thread. The machine is not settled.
+  /// Reads everything, once. `take` is called by one thread at a time. The machine is not settled.
   void run(const Take& take);
 
   /// The name of an event's lock, or of its class; lockdep only.

@@ -17,7 +17,10 @@ namespace sonde {
 namespace {
 
 constexpr size_t kPage = 4096;
-constexpr size_t kStep = size_t{2} << 20;  // of the file, per call of next()
+// Of the file, per call of next(): what whoever looks at it next finds in its core's cache.
+constexpr size_t kStep = size_t{512} << 10;
+// What is asked of the kernel and given back at a time, as each call halts all threads.
+constexpr size_t kMapped = size_t{2} << 20;
 
 /// Advice about whole pages around `bytes`. Where the kernel doesn't know it, nothing is lost.
 void advise(Bytes bytes, int advice) {
@@ -48,6 +51,9 @@ struct FileWalk::State {
 
   Result<bool> open_file(const std::string& path, bool force);
   std::span<const RecordBlock> walk_on();
+  bool populate_more();
+  void forget_more();
+  void forget(size_t begin, size_t end) const;
   void forget_passed() const;
   void end(BlockCutter::Stop stop);
 
@@ -62,7 +68,13 @@ struct FileWalk::State {
   StreamExpander expander;
   std::vector<RecordBlock> blocks;
   size_t position = 0;             // in the records
-  std::atomic<size_t> passed = 0;  // of the records, what nobody walks over any more
+  size_t kept_behind = 0;
+  bool is_tended = false;  // by others
+  // Up to where in the records:
+  std::atomic<size_t> walked = 0;     // position, for other threads
+  std::atomic<size_t> populated = 0;  // somebody has asked for it
+  std::atomic<size_t> passed = 0;     // nobody works on it any more
+  std::atomic<size_t> forgotten = 0;  // somebody has let go of it
   size_t step = kStep;
   bool at_end = false;
 
@@ -99,7 +111,7 @@ std::span<const RecordBlock> FileWalk::State::walk_on() {
   while (blocks.empty() && !at_end) {
     Bytes left = records.subspan(position);
     Bytes part = left.first(std::min(step, left.size()));
-    advise(part, MADV_POPULATE_READ);
+    while (position + part.size() > populated && populate_more()) continue;
     BlockCutter::Outcome outcome = cutter->cut(part, data.begin + position, 0, expander, blocks);
     position += outcome.consumed;
     bool is_last = part.size() == left.size();
@@ -122,12 +134,36 @@ void FileWalk::State::end(BlockCutter::Stop stop) {
   add_unknown_records(cutter->counts(), losses);
 }
 
+/// False where there is nothing more.
+bool FileWalk::State::populate_more() {
+  size_t begin = populated;
+  if (begin >= data.size) return false;
+  size_t end = std::min(begin + kMapped, data.size);
+  if (populated.compare_exchange_strong(begin, end))
+    advise(file.bytes().subspan(data.begin + begin, end - begin), MADV_POPULATE_READ);
+  return true;
+}
+
+void FileWalk::State::forget_more() {
+  constexpr size_t kForgotAlone = 8 * kMapped;  // after so much, pages that came back go as well
+  size_t begin = forgotten, end = passed;
+  if (end < begin + kMapped || !forgotten.compare_exchange_strong(begin, end)) return;
+  if (begin / kForgotAlone != end / kForgotAlone)
+    forget_passed();
+  else
+    forget(begin, end);
+}
+
+void FileWalk::State::forget(size_t begin, size_t end) const {
+  end = end / kPage * kPage;
+  if (end > begin) advise(file.bytes().subspan(data.begin + begin, end - begin), MADV_DONTNEED);
+}
+
 /// From a while back, as somebody may have looked at records that were passed.
 void FileWalk::State::forget_passed() const {
   constexpr size_t kAgain = size_t{64} << 20;
-  size_t end = passed / kPage * kPage;
-  size_t begin = end > kAgain ? end - kAgain : 0;
-  if (end > begin) advise(file.bytes().subspan(data.begin + begin, end - begin), MADV_DONTNEED);
+  size_t end = passed;
+  forget(end > kAgain ? end - kAgain : 0, end);
 }
 
 Result<FileWalk> FileWalk::open(const std::string& path, const OpenOptions& options,
@@ -164,9 +200,23 @@ std::span<const RecordBlock> FileWalk::next() {
     if (std::exchange(state.at_end, true)) return {};
     return state.whole->blocks();
   }
-  state.passed = state.position;
-  state.forget_passed();
+  state.walked = state.position;
+  state.passed = state.position > state.kept_behind ? state.position - state.kept_behind : 0;
+  if (!state.is_tended) state.forget_more();
   return state.walk_on();
+}
+
+void FileWalk::share_work(size_t kept_behind) {
+  state_->kept_behind = kept_behind;
+  state_->is_tended = true;
+}
+
+void FileWalk::tend() {
+  constexpr size_t kAhead = 2 * kMapped;
+  State& state = *state_;
+  if (state.whole != nullptr) return;
+  if (state.populated < state.walked + kAhead) state.populate_more();
+  state.forget_more();
 }
 
 void FileWalk::forget_passed() const {

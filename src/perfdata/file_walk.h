@@ -38,9 +38,16 @@ class FileWalk {
   [[nodiscard]] const EventTable& events() const;
   [[nodiscard]] const Features& features() const;
 
-  /// The next records, a few MiB; none at the end, where losses are counted. The span is valid
+  /// The next records, at most a few MiB; none at the end, where losses are counted. The span is valid
   /// until the next call, the records for the life of this object.
   std::span<const RecordBlock> next();
+  /// For threads that work on blocks while one of them walks on. To be said before the first block:
+  /// the last `kept_behind` bytes before those that next() gave may still be worked on, and the
+  /// workers call tend() now and then.
+  void share_work(size_t kept_behind);
+  /// Has the kernel map what comes next and unmap what was passed, so that next() need not. From
+  /// any thread.
+  void tend();
   /// Lets go again of passed pages that came back because somebody looked at them; next() does it,
   /// too. For who looks at many between two calls of that, from any thread.
   void forget_passed() const;

@@ -102,5 +102,32 @@ TEST(RoundSorter, IsAStableSortWhereTheContractHolds) {
   EXPECT_EQ(s.losses.total(), 0u);
 }
 
+/// Whole stretches give what single records give, with records that have no time or come too late.
+TEST(RoundSorter, StretchesAreTakenLikeSingleRecords) {
+  std::mt19937_64 random(11);
+  Sorted single, stretches;
+  for (int round = 0; round < 50; ++round) {
+    std::vector<TimedRecord> records;
+    auto time = static_cast<uint64_t>(100 * round);
+    for (uint64_t i = random() % 200; i > 0; --i) {
+      uint64_t kind = random() % 20;
+      time = kind == 0 ? time / 2 : time + random() % 3;
+      TimedRecord record{kind == 1 ? 0 : kind == 2 ? UINT64_MAX : time, {}, {}};
+      record.record.file_offset = single.offset++;
+      single.sorter.push(record);
+      records.push_back(record);
+    }
+    stretches.sorter.push(records);
+    single.sorter.finish_round();
+    stretches.sorter.finish_round();
+  }
+  single.sorter.flush();
+  stretches.sorter.flush();
+  EXPECT_EQ(stretches.out, single.out);
+  EXPECT_GT(single.losses.count(LossKind::k_out_of_order), 0u);
+  EXPECT_EQ(stretches.losses.count(LossKind::k_out_of_order),
+            single.losses.count(LossKind::k_out_of_order));
+}
+
 }  // namespace
 }  // namespace sonde

@@ -25,6 +25,7 @@ class RoundSorterOf {
   RoundSorterOf(Deliver deliver, LossLedger& losses)
       : deliver_(std::move(deliver)), losses_(losses) {}
   void push(const Item& item);
+  void push(std::span<const Item> items);
   void finish_round();
   /// Gives out everything that is left.
   void flush();
@@ -42,6 +43,7 @@ class RoundSorterOf {
     }
   };
 
+  [[nodiscard]] size_t ascending(std::span<const Item> items) const;
   void give_out_up_to(uint64_t limit);
   void give_out_run(uint64_t limit);
   void find_runs();
@@ -83,6 +85,34 @@ void RoundSorterOf<Item>::push(const Item& record) {
   if (!pending_.empty() && time < pending_.back().time) run_starts_.push_back(pending_.size());
   pending_.push_back(record);
   pending_.back().time = time;
+}
+
+/// Those that ascend are taken together.
+template <typename Item>
+void RoundSorterOf<Item>::push(std::span<const Item> items) {
+  while (!items.empty()) {
+    size_t count = ascending(items);
+    if (count == 0) {
+      push(items.front());
+      items = items.subspan(1);
+      continue;
+    }
+    pending_.insert(pending_.end(), items.begin(), items.begin() + static_cast<ptrdiff_t>(count));
+    last_pushed_ = items[count - 1].time;
+    newest_ = std::max(newest_, last_pushed_);
+    items = items.subspan(count);
+  }
+}
+
+/// How many of them only go on what was pushed before: none of them needs a time or is late.
+template <typename Item>
+size_t RoundSorterOf<Item>::ascending(std::span<const Item> items) const {
+  uint64_t time = std::max<uint64_t>(delivered_, 1);
+  if (!pending_.empty()) time = std::max(time, pending_.back().time);
+  size_t count = 0;
+  while (count < items.size() && items[count].time >= time && items[count].time != UINT64_MAX)
+    time = items[count++].time;
+  return count;
 }
 
 template <typename Item>

@@ -1,26 +1,27 @@
 // What an analysis wants of each record of a recording, in order of time, in bounded memory.
 //
-// One thread walks over the file and has a Cutter cut an Item out of each record that matters;
-// items are sorted by rounds (perfdata/ordering.h), and the caller's thread takes them, some
-// thousands at a time. So an analysis rarely touches a record, and what is held are two rounds of
-// items.
+// A Cutter cuts an Item out of each record that matters, items are sorted by rounds
+// (perfdata/ordering.h), and `take` gets them, some thousands at a time. So an analysis rarely
+// touches a record, and what is held are two rounds of items.
+//
+// The file goes through as loads of half a megabyte, each of which is walked over, cut, sorted and
+// taken. Loads are cut side by side, and the other steps see them one by one in the file's order;
+// whoever walked over a load goes on with it where it can, so that it stays in that core's cache.
 //
 //   struct MyCutter {
-//     using Item = …;                                            // with `time`,
-//     place_in_file(item) Cut cut(const RecordView& sample, uint32_t event, Item&);  // runs on the
-//     thread that reads bool cut_other(const OtherRecord& record, Item&);          // COMM, MMAP,
-//     LOST …; kernel's only
+//     using Item = …;                                    // with `time`, place_in_file(item)
+//     static constexpr bool kKeepsState = false;         // true: loads are cut one by one, in order
+//     Cut cut(const RecordView& sample, uint32_t event, Item&);
+//     bool cut_other(const OtherRecord& record, Item&);  // COMM, MMAP, LOST …; the kernel's only
 //   };
-//   FeedCounts counts = feed_records(walk, losses, cutter, SortedBy::kReader, take);
+//   FeedCounts counts = feed_records(walk, losses, cutter, SortedBy::kTaker, take);
 #pragma once
 
-#include <condition_variable>
+#include <oneapi/tbb/parallel_pipeline.h>
+
+#include <array>
 #include <functional>
-#include <mutex>
-#include <optional>
 #include <span>
-#include <thread>
-#include <utility>
 #include <vector>
 
 #include "base/loss.h"
@@ -38,8 +39,9 @@ enum class Cut : uint8_t {
   kBad,      // it is damaged
 };
 
-/// Who sorts: the thread that has less to do.
-enum class SortedBy : uint8_t { kReader, kTaker };
+/// Whether items are sorted beside what `take` does with others, which costs a copy of each, or by
+/// the same thread right before: better where `take` is less than half of the work.
+enum class SortedBy : uint8_t { kOwnStep, kTaker };
 
 struct FeedCounts {
   uint64_t records = 0;      // of every type
@@ -47,229 +49,215 @@ struct FeedCounts {
   uint64_t lost_chunks = 0;  // records that say so
 };
 
-/// Items on their way, and the places among them where rounds end.
+/// A stretch of the file on its way.
 template <typename Item>
-struct FeedBatch {
-  static constexpr size_t kItems = 4096;
-  std::vector<Item> items;
+struct FeedLoad {
+  RecordBlock block;
+  std::vector<Item> items;  // of which `filled` are there; the rest is from loads before
   size_t filled = 0;
-  std::vector<size_t> round_ends;  // only where the taker sorts
+  std::vector<size_t> round_ends;  // among them
+  std::vector<Item> sorted;        // what is ready to be taken, where sorting is a step of its own
+  FeedCounts counts;
+  uint64_t unknown_ids = 0, bad = 0;
 
-  void put(const Item& item) {
-    // push_back would look for room each time. What is there from the time before is written over.
-    if (filled == 0) items.resize(kItems);
-    items[filled++] = item;
-  }
-  [[nodiscard]] bool is_full() const { return filled >= kItems; }
-  void append(std::span<const Item> more) {
-    items.resize(filled);
-    items.insert(items.end(), more.begin(), more.end());
-    filled = items.size();
-  }
-  void clear() {
+  void begin(const RecordBlock& of) {
+    // Without what was noted about its content, which would be copied.
+    block = {.bytes = of.bytes,
+             .file_offset = of.file_offset,
+             .expanded = of.expanded,
+             .stream = of.stream,
+             .trailing = {}};
     filled = 0;
     round_ends.clear();
+    counts = {};
+    unknown_ids = bad = 0;
   }
-};
-
-/// Batches from the reader to who takes them; emptied ones go back to be filled again.
-template <typename Batch>
-class BatchQueue {
- public:
-  /// An empty batch; waits while too many are under way.
-  Batch get_empty() {
-    std::unique_lock lock(mutex_);
-    room_.wait(lock, [this] { return under_way_ < kAhead; });
-    ++under_way_;
-    if (empty_.empty()) return {};
-    Batch batch = std::move(empty_.back());
-    empty_.pop_back();
-    return batch;
-  }
-  void put_full(Batch batch) {
-    std::lock_guard lock(mutex_);
-    full_.push_back(std::move(batch));
-    arrived_.notify_one();
-  }
-  void close() {
-    std::lock_guard lock(mutex_);
-    closed_ = true;
-    arrived_.notify_one();
-  }
-  /// Nothing at the end.
-  std::optional<Batch> get_full() {
-    std::unique_lock lock(mutex_);
-    arrived_.wait(lock, [this] { return closed_ || !full_.empty(); });
-    if (full_.empty()) return std::nullopt;
-    Batch batch = std::move(full_.front());
-    full_.erase(full_.begin());
-    return batch;
-  }
-  void put_empty(Batch batch) {
-    batch.clear();
-    std::lock_guard lock(mutex_);
-    empty_.push_back(std::move(batch));
-    --under_way_;
-    room_.notify_one();
+  /// Where the next item is to be made; it counts once `filled` has grown. Making it in its place
+  /// saves a copy that would wait for the stores just made.
+  Item& next() {
+    if (filled == items.size()) [[unlikely]]
+      items.resize(std::max(kLeastItems, 2 * filled));
+    return items[filled] = Item{};
   }
 
  private:
-  static constexpr size_t kAhead = 8;
-  std::mutex mutex_;
-  std::condition_variable room_, arrived_;
-  std::vector<Batch> empty_, full_;
-  size_t under_way_ = 0;
-  bool closed_ = false;
+  static constexpr size_t kLeastItems = 1024;
 };
 
-/// The thread that reads.
+/// The steps of feed_records.
 template <typename Cutter>
-class FeedReader {
+class RecordFeed {
  public:
   using Item = typename Cutter::Item;
-  using Batch = FeedBatch<Item>;
+  using Load = FeedLoad<Item>;
+  using Take = std::function<void(std::span<const Item>)>;
 
-  FeedReader(FileWalk& walk, LossLedger& losses, Cutter& cutter, SortedBy sorted_by,
-             BatchQueue<Batch>& queue)
+  RecordFeed(FileWalk& walk, LossLedger& losses, Cutter& cutter, SortedBy sorted_by,
+             const Take& take)
       : walk_(walk),
         losses_(losses),
         cutter_(cutter),
-        sorts_(sorted_by == SortedBy::kReader),
-        queue_(queue),
+        take_(take),
+        sorted_by_(sorted_by),
         ids_(walk.events()),
         order_(walk.facts().order),
         sorter_([this](std::span<const Item> items) { give(items); }, losses) {
-    batch_ = queue_.get_empty();
+    walk_.share_work(kLoads * kUsualLoad);
   }
 
-  void read_all() {
-    for (auto blocks = walk_.next(); !blocks.empty() && !is_over(); blocks = walk_.next())
-      for (const RecordBlock& block : blocks) read(block);
-    if (sorts_) sorter_.flush();
-    hand_over();
-    queue_.put_empty(std::move(batch_));
-    losses_.add(LossKind::k_lost_by_kernel, counts_.lost);
-    losses_.add(LossKind::k_unknown_event_id, unknown_ids_);
-    losses_.add(LossKind::k_bad_record, bad_);
-    queue_.close();
+  FeedCounts run() {
+    namespace tbb = oneapi::tbb;
+    constexpr auto kInOrder = tbb::filter_mode::serial_in_order;
+    constexpr auto kCutting = Cutter::kKeepsState ? kInOrder : tbb::filter_mode::parallel;
+    auto sorting = tbb::make_filter<Load*, Load*>(kInOrder, [this](Load* load) {
+      sort(*load);
+      return load;
+    });
+    auto taking = tbb::make_filter<Load*, void>(kInOrder, [this](Load* load) { take(*load); });
+    auto both = tbb::make_filter<Load*, void>(kInOrder, [this](Load* load) { sort(*load); });
+    tbb::parallel_pipeline(
+        kLoads, tbb::make_filter<void, Load*>(kInOrder,
+                                              [this](tbb::flow_control& control) {
+                                                Load* load = walk_on();
+                                                if (load == nullptr) control.stop();
+                                                return load;
+                                              }) &
+                    tbb::make_filter<Load*, Load*>(kCutting,
+                                                   [this](Load* load) {
+                                                     cut(*load);
+                                                     return load;
+                                                   }) &
+                    (sorted_by_ == SortedBy::kTaker ? both : sorting & taking));
+    finish();
+    return sum_.counts;
   }
-  [[nodiscard]] const FeedCounts& counts() const { return counts_; }
 
  private:
+  static constexpr size_t kLoads = 8;  // under way
+  static constexpr size_t kUsualLoad = size_t{512} << 10;  // bytes, of a plain file
+
   /// A cutter may say that nothing more is wanted.
   [[nodiscard]] bool is_over() const {
     if constexpr (requires { cutter_.is_over(); }) return cutter_.is_over();
     return false;
   }
-  void read(const RecordBlock& block) {
+  Load* walk_on() {
+    if (blocks_.empty()) blocks_ = walk_.next();
+    if (blocks_.empty() || is_over()) return nullptr;
+    // The one that had this place was taken, as loads are taken in order.
+    Load& load = loads_[next_load_++ % kLoads];
+    load.begin(blocks_.front());
+    blocks_ = blocks_.subspan(1);
+    return &load;
+  }
+
+  void cut(Load& load) {
+    walk_.tend();
     RecordView record;
-    for (RecordRange range(block, order_); range.next(record);) {
-      ++counts_.records;
+    for (RecordRange range(load.block, order_); range.next(record);) {
+      ++load.counts.records;
       if (record.type == abi::kRecordSample)
-        take_sample(record);
+        cut_sample(record, load);
       else
-        take_other(record);
+        cut_other(record, load);
     }
   }
-  void take_sample(const RecordView& record) {
+  void cut_sample(const RecordView& record, Load& load) {
     uint32_t id = ids_.of(record);
     if (id == EventId::kNone) {
-      ++unknown_ids_;
+      ++load.unknown_ids;
       return;
     }
-    Item item;
-    switch (cutter_.cut(record, id, item)) {
+    switch (cutter_.cut(record, id, load.next())) {
       case Cut::kItem:
-        return pass_on(item);
+        ++load.filled;
+        return;
       case Cut::kNothing:
         return;
       case Cut::kBad:
-        ++bad_;
+        ++load.bad;
         return;
     }
   }
-  void take_other(const RecordView& record) {
+  void cut_other(const RecordView& record, Load& load) {
     if (record.type == abi::kRecordFinishedRound) {
       // Rounds of the files of a directory have nothing to do with each other.
-      if (walk_.facts().is_directory) return;
-      if (sorts_)
-        sorter_.finish_round();
-      else
-        batch_.round_ends.push_back(batch_.filled);
+      if (!walk_.facts().is_directory) load.round_ends.push_back(load.filled);
       return;
     }
     if (record.type >= abi::kRecordUserStart || walk_.events().size() == 0) return;
     EventId id = walk_.events().of(record);
     if (!id.valid()) id = EventId(size_t{0});
     const SampleLayout& layout = walk_.events()[id].layout;
-    if (record.type == abi::kRecordLost) count_lost(record, layout);
+    if (record.type == abi::kRecordLost) count_lost(record, layout, load.counts);
     SampleId who = decode_trailing_id(record, layout);
-    Item item;
-    if (cutter_.cut_other({who.has_time() ? who.time : 0, id, record}, item)) pass_on(item);
+    if (cutter_.cut_other({who.has_time() ? who.time : 0, id, record}, load.next())) ++load.filled;
   }
-  void count_lost(const RecordView& record, const SampleLayout& layout) {
+  static void count_lost(const RecordView& record, const SampleLayout& layout, FeedCounts& counts) {
     auto lost = decode_as<LostRecord>(record, layout);
     if (!lost) return;
-    counts_.lost += lost->lost;
-    ++counts_.lost_chunks;
+    counts.lost += lost->lost;
+    ++counts.lost_chunks;
   }
-  void pass_on(const Item& item) {
-    if (sorts_) {
-      sorter_.push(item);
-      return;
+
+  void sort(Load& load) {
+    sum_.counts.records += load.counts.records;
+    sum_.counts.lost += load.counts.lost;
+    sum_.counts.lost_chunks += load.counts.lost_chunks;
+    sum_.unknown_ids += load.unknown_ids;
+    sum_.bad += load.bad;
+    load.sorted.clear();
+    being_sorted_ = &load;
+    std::span<const Item> items = std::span(load.items).first(load.filled);
+    size_t done = 0;
+    for (size_t end : load.round_ends) {
+      sorter_.push(items.subspan(done, end - done));
+      sorter_.finish_round();
+      done = end;
     }
-    batch_.put(item);
-    if (batch_.is_full()) [[unlikely]]
-      hand_over();
+    sorter_.push(items.subspan(done));
   }
   void give(std::span<const Item> items) {
-    batch_.append(items);
-    if (batch_.is_full()) hand_over();
+    if (sorted_by_ == SortedBy::kTaker)
+      take_(items);
+    else
+      being_sorted_->sorted.insert(being_sorted_->sorted.end(), items.begin(), items.end());
   }
-  [[gnu::noinline]] void hand_over() {
-    batch_.items.resize(batch_.filled);
-    queue_.put_full(std::move(batch_));
-    batch_ = queue_.get_empty();
+  void take(const Load& load) {
+    if (!load.sorted.empty()) take_(load.sorted);
+  }
+  void finish() {
+    Load& rest = loads_[0];
+    rest.begin({});
+    sort(rest);
+    sorter_.flush();
+    take(rest);
+    losses_.add(LossKind::k_lost_by_kernel, sum_.counts.lost);
+    losses_.add(LossKind::k_unknown_event_id, sum_.unknown_ids);
+    losses_.add(LossKind::k_bad_record, sum_.bad);
   }
 
   FileWalk& walk_;
   LossLedger& losses_;
   Cutter& cutter_;
-  bool sorts_;
-  BatchQueue<Batch>& queue_;
+  const Take& take_;
+  SortedBy sorted_by_;
   EventIds ids_;
   ByteOrder order_;
+  std::span<const RecordBlock> blocks_;  // that were walked over and are not under way yet
+  std::array<Load, kLoads> loads_;
+  size_t next_load_ = 0;
   RoundSorterOf<Item> sorter_;
-  Batch batch_;
-  FeedCounts counts_;
-  uint64_t unknown_ids_ = 0, bad_ = 0;
+  Load* being_sorted_ = nullptr;
+  Load sum_;  // of the counts of all
 };
 
-/// Reads everything, once; `walk` must be at its start. `take` runs on the caller's thread.
+/// Reads everything, once; `walk` must be at its start. `take` is called by one thread at a time,
+/// not always the same.
 template <typename Cutter>
 FeedCounts feed_records(FileWalk& walk, LossLedger& losses, Cutter& cutter, SortedBy sorted_by,
                         const std::function<void(std::span<const typename Cutter::Item>)>& take) {
-  using Item = typename Cutter::Item;
-  BatchQueue<FeedBatch<Item>> queue;
-  FeedReader<Cutter> reader(walk, losses, cutter, sorted_by, queue);
-  std::jthread thread([&reader] { reader.read_all(); });
-  RoundSorterOf<Item> sorter(take, losses);
-  while (std::optional<FeedBatch<Item>> batch = queue.get_full()) {
-    if (sorted_by == SortedBy::kReader) {
-      take(batch->items);
-    } else {
-      size_t done = 0;
-      for (size_t end : batch->round_ends) {
-        for (; done < end; ++done) sorter.push(batch->items[done]);
-        sorter.finish_round();
-      }
-      for (; done < batch->items.size(); ++done) sorter.push(batch->items[done]);
-    }
-    queue.put_empty(std::move(*batch));
-  }
-  sorter.flush();
-  thread.join();
-  return reader.counts();
+  return RecordFeed<Cutter>(walk, losses, cutter, sorted_by, take).run();
 }
 
 }  // namespace sonde

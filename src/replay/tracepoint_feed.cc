@@ -12,6 +12,7 @@ constexpr size_t kLastEvent = UINT16_MAX;  // that an item can name
 class TracepointFeed::Cutter {
  public:
   using Item = TracepointItem;
+  static constexpr bool kKeepsState = false;
   explicit Cutter(const TracepointFeed& feed) : feed_(feed) {}
 
   Cut cut(const RecordView& record, uint32_t id, TracepointItem& item) {

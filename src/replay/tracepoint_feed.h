@@ -57,7 +57,7 @@ class TracepointFeed {
   /// Also gives records of these types (PERF_RECORD_COMM …), as items of kind kOther.
   void want_records(std::initializer_list<uint32_t> types) { types_ = types; }
 
-  /// Reads everything, once. `take` runs on the caller's thread.
+  /// Reads everything, once. `take` is called by one thread at a time.
   void run(const std::function<void(std::span<const TracepointItem>)>& take,
            SortedBy sorted_by = SortedBy::kTaker);
 

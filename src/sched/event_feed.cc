@@ -15,14 +15,14 @@ bool tells_of_tasks(uint32_t type) {
 class SchedFeed::Cutter {
  public:
   using Item = SchedEvent;
+  static constexpr bool kKeepsState = false;
   explicit Cutter(SchedFeed& feed) : feed_(feed) {}
 
   Cut cut(const RecordView& record, uint32_t id, SchedEvent& event) {
     const EventPlaces& places = feed_.places_[id];
     if (places.kind == SchedKind::kOther || !holds(feed_.wanted_, places.kind))
       return Cut::kNothing;
-    if (!places.read_event(record, feed_.walk_.events()[EventId(size_t{id})].layout, event) ||
-        event.cpu >= kMaxCpus)
+    if (!places.read_event(record, feed_.walk_.events()[EventId(size_t{id})].layout, event))
       return Cut::kBad;
     event.record = record.raw().data();
     event.event = static_cast<uint16_t>(id);
@@ -36,7 +36,7 @@ class SchedFeed::Cutter {
              .record = other.view.raw().data(),
              .pid = who.pid,
              .tid = who.tid,
-             .cpu = who.has_cpu() ? who.cpu : 0,
+             .cpu = static_cast<uint16_t>(who.has_cpu() && who.cpu < kMaxCpus ? who.cpu : 0),
              .event = static_cast<uint16_t>(other.event.value),
              .kind = SchedKind::kRecord};
     return true;
@@ -55,7 +55,7 @@ bool SchedFeed::has(SchedKind kind) const {
 
 void SchedFeed::run(const Take& take) {
   Cutter cutter(*this);
-  SortedBy sorted_by = sorts_where_taken_ ? SortedBy::kTaker : SortedBy::kReader;
+  SortedBy sorted_by = sorts_where_taken_ ? SortedBy::kTaker : SortedBy::kOwnStep;
   counts_ = feed_records(walk_, losses_, cutter, sorted_by, take);
 }
 

@@ -27,12 +27,12 @@ class SchedFeed {
   [[nodiscard]] bool has(SchedKind kind) const;
   /// Which events come; kRecord stands for COMM, FORK, EXIT and LOST records.
   void want(SchedKinds wanted) { wanted_ = wanted; }
-  /// The caller's thread sorts, too: for analyses that have less to do than the thread that reads.
+  /// Saves a copy of each event: for analyses that are less than half of the work.
   void sort_where_taken() { sorts_where_taken_ = true; }
 
   using Take = std::function<void(std::span<const SchedEvent>)>;
-  /// Reads everything, once. `take` returns when it is done with the events; it runs on the
-  /// caller's thread.
+  /// Reads everything, once. `take` returns when it is done with the events; it is called by one
+  /// thread at a time.
   void run(const Take& take);
 
   /// Complete after run.

@@ -60,38 +60,14 @@ void EventPlaces::find_fixed() {
   }
 }
 
-/// The record was found to be long enough.
-void EventPlaces::read_fixed(const std::byte* payload, ByteOrder order, SchedEvent& event) const {
-  const std::byte* fields = payload + raw + sizeof(uint32_t);
-  auto read_int = [&](const IntPlace& place) -> uint64_t {
-    if (place.size == 4) return load<uint32_t>(fields + place.offset, order);
-    return place.size == 8 ? load<uint64_t>(fields + place.offset, order) : 0;
-  };
-  event.time = load<uint64_t>(payload + time, order);
-  event.pid = load<uint32_t>(payload + tid, order);
-  event.tid = load<uint32_t>(payload + tid + 4, order);
-  event.cpu = load<uint32_t>(payload + cpu, order);
-  event.task = static_cast<uint32_t>(read_int(task));
-  event.next = static_cast<uint32_t>(read_int(next));
-  event.value = read_int(value);
-}
-
-bool EventPlaces::read_event(const RecordView& record, const SampleLayout& layout,
-                             SchedEvent& event) const {
-  size_t head_end = size_t{raw} + sizeof(uint32_t);
-  if (is_fixed_ && record.payload.size() >= head_end) [[likely]] {
-    auto raw_size = load<uint32_t>(record.payload.data() + raw, record.order);
-    if (raw_size > 0 && raw_size >= fields_end_ && raw_size <= record.payload.size() - head_end) {
-      read_fixed(record.payload.data(), record.order, event);
-      return true;
-    }
-  }
+bool EventPlaces::read_any(const RecordView& record, const SampleLayout& layout,
+                           SchedEvent& event) const {
   SampleHead head;
-  if (!read(record, head)) return false;
+  if (!read(record, head) || head.cpu >= kMaxCpus) return false;
   event.time = head.time;
   event.pid = head.pid;
   event.tid = head.tid;
-  event.cpu = head.cpu;
+  event.cpu = static_cast<uint16_t>(head.cpu);
   Bytes fields = raw_data(record, layout);
   event.task = static_cast<uint32_t>(task.read(fields, record.order));
   event.next = static_cast<uint32_t>(next.read(fields, record.order));

@@ -18,17 +18,46 @@ struct EventPlaces : SamplePlaces {
   IntPlace prev_prio, next_prio;
   TextPlace prev_comm, next_comm;  // of a wakeup or fork: next_comm is the task's
 
-  /// False where the sample is shorter than it must be.
+  /// False where the sample is shorter than it must be, or its CPU has a number beyond reason.
   [[nodiscard]] bool read_event(const RecordView& record, const SampleLayout& layout,
-                                SchedEvent& event) const;
+                                SchedEvent& event) const {
+    return read_fixed(record, event) || read_any(record, layout, event);
+  }
   /// To be called when the places are known.
   void find_fixed();
 
  private:
-  void read_fixed(const std::byte* payload, ByteOrder order, SchedEvent& event) const;
+  [[nodiscard]] bool read_fixed(const RecordView& record, SchedEvent& event) const;
+  [[nodiscard]] bool read_any(const RecordView& record, const SampleLayout& layout,
+                              SchedEvent& event) const;
   bool is_fixed_ = false;    // all samples have everything at the same places
   uint32_t fields_end_ = 0;  // of task, next and value, in the raw data
 };
+
+/// The short way, for samples of this machine's byte order that are complete; false for others.
+inline bool EventPlaces::read_fixed(const RecordView& record, SchedEvent& event) const {
+  size_t head_end = size_t{raw} + sizeof(uint32_t);
+  if (!is_fixed_ || record.order != kHostOrder || record.payload.size() < head_end) return false;
+  const std::byte* payload = record.payload.data();
+  auto raw_size = load<uint32_t>(payload + raw);
+  auto on_cpu = load<uint32_t>(payload + cpu);
+  bool is_complete =
+      raw_size > 0 && raw_size >= fields_end_ && raw_size <= record.payload.size() - head_end;
+  if (!is_complete || on_cpu >= kMaxCpus) return false;
+  const std::byte* fields = payload + head_end;
+  auto read_int = [&](const IntPlace& place) -> uint64_t {
+    if (place.size == 4) return load<uint32_t>(fields + place.offset);
+    return place.size == 8 ? load<uint64_t>(fields + place.offset) : 0;
+  };
+  event.time = load<uint64_t>(payload + time);
+  event.pid = load<uint32_t>(payload + tid);
+  event.tid = load<uint32_t>(payload + tid + 4);
+  event.cpu = static_cast<uint16_t>(on_cpu);
+  event.task = static_cast<uint32_t>(read_int(task));
+  event.next = static_cast<uint32_t>(read_int(next));
+  event.value = read_int(value);
+  return true;
+}
 
 /// By event. Tracepoints of the scheduler whose format is not in the recording count as others.
 std::vector<EventPlaces> places_of(const EventTable& events, const Features& features);

@@ -48,22 +48,27 @@ void LatencyAnalysis::leave(TaskState& task, bool is_runnable, uint64_t time) {
   task.wake_ns = is_runnable ? time : 0;
 }
 
-void LatencyAnalysis::come(TaskState& task, uint64_t time) const {
+void LatencyAnalysis::come(TaskState& task, uint64_t time) {
   if (task.state != State::kWaitsForCpu) return;
   if (time < task.wake_ns) {
     task.state = State::kIgnored;
     return;
   }
   task.state = State::kRuns;
-  TaskLatency& sums = task.sums;
+  TaskDelays& sums = task.sums;
   uint64_t delay = time - task.wake_ns;
   sums.total_ns += delay;
   ++sums.delays;
-  if (options_.histograms) sums.histogram.add(delay);
+  if (options_.histograms) add_to_histogram(task, delay);
   if (delay <= sums.longest_ns) return;
   sums.longest_ns = delay;
   sums.longest_start_ns = task.wake_ns;
   sums.longest_end_ns = time;
+}
+
+void LatencyAnalysis::add_to_histogram(const TaskState& task, uint64_t delay_ns) {
+  if (histograms_.size() < states_.size()) histograms_.resize(states_.size());
+  histograms_[static_cast<size_t>(&task - states_.data())].add(delay_ns);
 }
 
 void LatencyAnalysis::take_switch(const SchedEvent& event) {
@@ -105,10 +110,12 @@ std::vector<TaskLatency> LatencyAnalysis::result(bool by_name) const {
   std::vector<TaskLatency> rows;
   for (size_t i = 0; i < states_.size(); ++i) {
     if (!states_[i].is_known) continue;
-    rows.push_back(states_[i].sums);
     const Task& task = tasks_[TaskId(i)];
-    rows.back().tid = task.tid;
-    rows.back().name = task.name;
+    TaskLatency& row = rows.emplace_back();
+    static_cast<TaskDelays&>(row) = states_[i].sums;
+    row.tid = task.tid;
+    row.name = task.name;
+    if (i < histograms_.size()) row.histogram = histograms_[i];
   }
   sort_by_tid(rows);
   return by_name ? merge_by_name(rows) : rows;

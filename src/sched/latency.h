@@ -18,16 +18,18 @@
 
 namespace sonde {
 
-/// A line of the table.
-struct TaskLatency {
-  uint32_t tid = 0;       // of the first one of those that were merged
-  std::string_view name;  // belongs to whoever made the line
-  uint32_t merged = 1;    // tasks of one name
+struct TaskDelays {
   uint64_t runtime_ns = 0;
   uint64_t delays = 0;  // times that it got a CPU
   uint64_t total_ns = 0, longest_ns = 0;
   uint64_t longest_start_ns = 0, longest_end_ns = 0;
+};
 
+/// A line of the table.
+struct TaskLatency : TaskDelays {
+  uint32_t tid = 0;       // of the first one of those that were merged
+  std::string_view name;  // belongs to whoever made the line
+  uint32_t merged = 1;    // tasks of one name
   DelayHistogram histogram;
 
   [[nodiscard]] uint64_t average_ns() const { return delays == 0 ? 0 : total_ns / delays; }
@@ -65,24 +67,27 @@ class LatencyAnalysis {
 
  private:
   enum class State : uint8_t { kSleeping, kWaitsForCpu, kRuns, kIgnored };
+  /// Small, as each event looks at one or two of these.
   struct TaskState {
     bool is_known = false;
     State state = State::kSleeping;
     uint64_t out_ns = 0;   // when it left its CPU
     uint64_t wake_ns = 0;  // since when it could have run
-    TaskLatency sums;
+    TaskDelays sums;
   };
 
   TaskState& state_of(uint32_t tid);
   static void leave(TaskState& task, bool is_runnable, uint64_t time);
-  void come(TaskState& task, uint64_t time) const;
+  void come(TaskState& task, uint64_t time);
+  void add_to_histogram(const TaskState& task, uint64_t delay_ns);
   void take_switch(const SchedEvent& event);
   void take_wakeup(const SchedEvent& event);
   void take_migration(const SchedEvent& event);
 
   Options options_;
   TaskTable tasks_;
-  std::vector<TaskState> states_;  // beside tasks_
+  std::vector<TaskState> states_;            // beside tasks_
+  std::vector<DelayHistogram> histograms_;  // the same, where they are wanted
   std::vector<uint32_t> running_;  // tid by CPU; kUnknown before the first switch
   BadSchedEvents bad_;
 };

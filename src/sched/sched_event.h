@@ -28,6 +28,7 @@ using SchedKinds = uint32_t;
 }
 
 /// CPUs have numbers below this; a sample with a higher one is damaged.
+/// CPUs have numbers below this; a sample with a higher one is damaged.
 inline constexpr uint32_t kMaxCpus = 1 << 16;
 
 struct SchedEvent {
@@ -37,7 +38,7 @@ struct SchedEvent {
   uint32_t pid = 0, tid = 0;          // in whose context the sample was taken
   uint32_t task = 0;                  // the tid it is about; switch: of who leaves; fork: the child
   uint32_t next = 0;                  // switch: tid of who comes; migrate: dest_cpu
-  uint32_t cpu = 0;
+  uint16_t cpu = 0;
   uint16_t event = 0;  // index of the recording's event
   SchedKind kind = SchedKind::kOther;
 };

@@ -42,8 +42,8 @@ class TaskTable {
   TaskId find_or_add(uint32_t pid, uint32_t tid) {
     if (tid < by_small_tid_.size()) [[likely]]
       if (uint32_t found = by_small_tid_[tid]; found != Task::kUnknown) [[likely]] {
-        Task& task = tasks_[found];
-        if (task.pid == Task::kUnknown) set_process(task, pid);
+        if (pid != Task::kUnknown && tasks_[found].pid == Task::kUnknown)
+          set_process(tasks_[found], pid);
         return TaskId(size_t{found});
       }
     return find_or_add_slowly(pid, tid);

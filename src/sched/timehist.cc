@@ -126,7 +126,7 @@ std::string_view Timehist::name_of(TaskId task) {
 // --- events
 
 void Timehist::take_switch(const SchedEvent& event, const SchedFeed& feed) {
-  highest_cpu_ = std::max(highest_cpu_, event.cpu);
+  highest_cpu_ = std::max<uint32_t>(highest_cpu_, event.cpu);
   bool is_idle = event.task == 0;
   Cpu& here = cpu(event.cpu);
   TaskId task(size_t{0});

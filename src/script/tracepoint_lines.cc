@@ -119,6 +119,7 @@ class LineMaker {
 class SampleCutter {
  public:
   using Item = PlacedSample;
+  static constexpr bool kKeepsState = false;
   SampleCutter(const LineMaker& lines, const std::atomic<bool>& is_over)
       : lines_(lines), is_over_(is_over) {}
 
@@ -143,8 +144,12 @@ class BatchPrinter {
   }
 
   void take(std::span<const PlacedSample> samples) {
-    batch_.insert(batch_.end(), samples.begin(), samples.end());
-    if (batch_.size() >= kParts * kPartSamples) flush();
+    while (!samples.empty()) {
+      size_t count = std::min(samples.size(), kParts * kPartSamples - batch_.size());
+      batch_.insert(batch_.end(), samples.begin(), samples.begin() + static_cast<ptrdiff_t>(count));
+      samples = samples.subspan(count);
+      if (batch_.size() == kParts * kPartSamples) flush();
+    }
   }
   void flush() {
     std::span<const PlacedSample> batch(batch_);
@@ -159,7 +164,7 @@ class BatchPrinter {
 
  private:
   static constexpr size_t kParts = 4, kPartSamples = 4096;
-  static constexpr size_t kFlushesKept = 8;  // of which the records may stay: some 15 MB
+  static constexpr size_t kFlushesKept = 4;  // of which the records may stay: some 7 MB
   struct Part {
     explicit Part(const Machine& machine) : names(machine) {}
     NameTexts names;
@@ -208,7 +213,7 @@ void write_tracepoint_lines(FileWalk& names, FileWalk& samples, LossLedger& loss
   std::atomic<bool> is_over = false;
   SampleCutter cutter(lines, is_over);
   BatchPrinter printer(lines, threads.machine(), samples, out);
-  feed_records(samples, losses, cutter, SortedBy::kReader,
+  feed_records(samples, losses, cutter, SortedBy::kOwnStep,
                [&](std::span<const PlacedSample> batch) {
                  if (is_over) return;
                  printer.take(batch);
