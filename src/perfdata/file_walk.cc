@@ -67,7 +67,7 @@ struct FileWalk::State {
   std::optional<BlockCutter> cutter;
   StreamExpander expander;
   std::vector<RecordBlock> blocks;
-  size_t position = 0;             // in the records
+  size_t position = 0;  // in the records
   size_t kept_behind = 0;
   bool is_tended = false;  // by others
   // Up to where in the records:

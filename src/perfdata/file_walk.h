@@ -38,8 +38,8 @@ class FileWalk {
   [[nodiscard]] const EventTable& events() const;
   [[nodiscard]] const Features& features() const;
 
-  /// The next records, at most a few MiB; none at the end, where losses are counted. The span is valid
-  /// until the next call, the records for the life of this object.
+  /// The next records, at most a few MiB; none at the end, where losses are counted. The span is
+  /// valid until the next call, the records for the life of this object.
   std::span<const RecordBlock> next();
   /// For threads that work on blocks while one of them walks on. To be said before the first block:
   /// the last `kept_behind` bytes before those that next() gave may still be worked on, and the

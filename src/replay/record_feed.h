@@ -10,9 +10,9 @@
 //
 //   struct MyCutter {
 //     using Item = …;                                    // with `time`, place_in_file(item)
-//     static constexpr bool kKeepsState = false;         // true: loads are cut one by one, in order
-//     Cut cut(const RecordView& sample, uint32_t event, Item&);
-//     bool cut_other(const OtherRecord& record, Item&);  // COMM, MMAP, LOST …; the kernel's only
+//     static constexpr bool kKeepsState = false;         // true: loads are cut one by one, in
+//     order Cut cut(const RecordView& sample, uint32_t event, Item&); bool cut_other(const
+//     OtherRecord& record, Item&);  // COMM, MMAP, LOST …; the kernel's only
 //   };
 //   FeedCounts counts = feed_records(walk, losses, cutter, SortedBy::kTaker, take);
 #pragma once
@@ -116,24 +116,20 @@ class RecordFeed {
     auto taking = tbb::make_filter<Load*, void>(kInOrder, [this](Load* load) { take(*load); });
     auto both = tbb::make_filter<Load*, void>(kInOrder, [this](Load* load) { sort(*load); });
     tbb::parallel_pipeline(
-        kLoads, tbb::make_filter<void, Load*>(kInOrder,
-                                              [this](tbb::flow_control& control) {
-                                                Load* load = walk_on();
-                                                if (load == nullptr) control.stop();
-                                                return load;
-                                              }) &
-                    tbb::make_filter<Load*, Load*>(kCutting,
-                                                   [this](Load* load) {
-                                                     cut(*load);
-                                                     return load;
-                                                   }) &
-                    (sorted_by_ == SortedBy::kTaker ? both : sorting & taking));
+        kLoads, tbb::make_filter<void, Load*>(kInOrder, [this](tbb::flow_control& control) {
+                  Load* load = walk_on();
+                  if (load == nullptr) control.stop();
+                  return load;
+                }) & tbb::make_filter<Load*, Load*>(kCutting, [this](Load* load) {
+                  cut(*load);
+                  return load;
+                }) & (sorted_by_ == SortedBy::kTaker ? both : sorting & taking));
     finish();
     return sum_.counts;
   }
 
  private:
-  static constexpr size_t kLoads = 8;  // under way
+  static constexpr size_t kLoads = 8;                      // under way
   static constexpr size_t kUsualLoad = size_t{512} << 10;  // bytes, of a plain file
 
   /// A cutter may say that nothing more is wanted.

@@ -86,9 +86,9 @@ class LatencyAnalysis {
 
   Options options_;
   TaskTable tasks_;
-  std::vector<TaskState> states_;            // beside tasks_
+  std::vector<TaskState> states_;           // beside tasks_
   std::vector<DelayHistogram> histograms_;  // the same, where they are wanted
-  std::vector<uint32_t> running_;  // tid by CPU; kUnknown before the first switch
+  std::vector<uint32_t> running_;           // tid by CPU; kUnknown before the first switch
   BadSchedEvents bad_;
 };
 
