@@ -145,7 +145,7 @@ bool FileWalk::State::populate_more() {
 }
 
 void FileWalk::State::forget_more() {
-  constexpr size_t kForgotAlone = 8 * kMapped;  // after so much, pages that came back go as well
+  constexpr size_t kForgotAlone = 4 * kMapped;  // after so much, pages that came back go as well
   size_t begin = forgotten, end = passed;
   if (end < begin + kMapped || !forgotten.compare_exchange_strong(begin, end)) return;
   if (begin / kForgotAlone != end / kForgotAlone)

@@ -163,8 +163,8 @@ class BatchPrinter {
   }
 
  private:
-  static constexpr size_t kParts = 4, kPartSamples = 4096;
-  static constexpr size_t kFlushesKept = 4;  // of which the records may stay: some 7 MB
+  static constexpr size_t kParts = 4, kPartSamples = 2048;
+  static constexpr size_t kFlushesKept = 8;  // of which the records may stay: some 7 MB
   struct Part {
     explicit Part(const Machine& machine) : names(machine) {}
     NameTexts names;
