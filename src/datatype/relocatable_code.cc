@@ -10,9 +10,11 @@ namespace sonde::datatype {
 
 RelocatableCode::RelocatableCode(const ElfFile& image) {
   RelocatableFile file(image);
+  size_t left = image.bytes().size();  // sections that lie over one another are not copied for ever
   for (const ElfSection& section : image.sections()) {
     Bytes content = image.content(section);
-    if ((section.flags & SHF_EXECINSTR) == 0 || content.empty()) continue;
+    if ((section.flags & SHF_EXECINSTR) == 0 || content.empty() || content.size() > left) continue;
+    left -= content.size();
     std::vector<std::byte>& bytes = sections_[section.index];
     bytes.assign(content.begin(), content.end());
     file.apply(section, bytes);

@@ -135,6 +135,21 @@ RelocatableFile::RelocatableFile(const ElfFile& file) : file_(file) {
   }
   for (const ElfSymbol& symbol : file.symbols(SymbolSection::kSymtab))
     symbols_.push_back(address_of(symbol));
+  find_lists();
+}
+
+/// A section has one list; a file that has more makes no sense. Lists that lie over one another
+/// make none either, and could be more than anybody can read: together they are within the file.
+void RelocatableFile::find_lists() {
+  lists_.resize(sections_.size());
+  size_t left = file_.bytes().size();
+  for (const ElfSection& list : file_.sections()) {
+    if ((list.type != SHT_RELA && list.type != SHT_REL) || list.info >= lists_.size()) continue;
+    size_t size = file_.content(list).size();
+    if (lists_[list.info] != nullptr || size > left) continue;
+    lists_[list.info] = &list;
+    left -= size;
+  }
 }
 
 uint64_t RelocatableFile::address_of(const ElfSection& section) const {
@@ -148,22 +163,20 @@ uint64_t RelocatableFile::address_of(const ElfSymbol& symbol) const {
 }
 
 void RelocatableFile::apply(const ElfSection& section, std::vector<std::byte>& bytes) const {
-  for (const ElfSection& list : file_.sections()) {
-    bool has_addends = list.type == SHT_RELA;
-    if (list.info != section.index || (!has_addends && list.type != SHT_REL)) continue;
-    for (const ElfRelocation& one : file_.relocations(list)) {
-      Meaning meaning = meaning_of(file_.machine(), one.type);
-      size_t size = size_of(meaning.patch);
-      if (meaning.patch == Patch::kNone || bytes.size() < size || one.offset > bytes.size() - size)
-        continue;
-      std::byte* at = bytes.data() + one.offset;
-      uint64_t addend = has_addends ? one.addend
-                        : size == 8 ? load<uint64_t>(at, file_.order())
-                                    : load<uint32_t>(at, file_.order());
-      uint64_t target = one.symbol < symbols_.size() ? symbols_[one.symbol] : kUndefined;
-      put(at, file_.order(), meaning, target + addend, address_of(section) + one.offset);
-    }
-    return;  // a section has one list; a file that has more makes no sense
+  const ElfSection* list = section.index < lists_.size() ? lists_[section.index] : nullptr;
+  if (list == nullptr) return;
+  bool has_addends = list->type == SHT_RELA;
+  for (const ElfRelocation& one : file_.relocations(*list)) {
+    Meaning meaning = meaning_of(file_.machine(), one.type);
+    size_t size = size_of(meaning.patch);
+    if (meaning.patch == Patch::kNone || bytes.size() < size || one.offset > bytes.size() - size)
+      continue;
+    std::byte* at = bytes.data() + one.offset;
+    uint64_t addend = has_addends ? one.addend
+                      : size == 8 ? load<uint64_t>(at, file_.order())
+                                  : load<uint32_t>(at, file_.order());
+    uint64_t target = one.symbol < symbols_.size() ? symbols_[one.symbol] : kUndefined;
+    put(at, file_.order(), meaning, target + addend, address_of(section) + one.offset);
   }
 }
 

@@ -34,9 +34,12 @@ class RelocatableFile {
   static constexpr uint64_t kUndefined = 0x1000;
 
  private:
+  void find_lists();
+
   const ElfFile& file_;
-  std::vector<uint64_t> sections_;  // by index
-  std::vector<uint64_t> symbols_;   // likewise
+  std::vector<uint64_t> sections_;        // by index
+  std::vector<uint64_t> symbols_;         // likewise
+  std::vector<const ElfSection*> lists_;  // of relocations, by index of the section they are for
 };
 
 }  // namespace sonde

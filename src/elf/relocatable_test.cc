@@ -82,6 +82,31 @@ TEST(RelocatableFile, InstructionsOfArm64) {
   EXPECT_EQ(word(8), (8u >> 3) << 10);
 }
 
+/// A header has room for thousands of lists that are all the same bytes: they are not all read.
+TEST(RelocatableFile, ListsThatLieOverOneAnotherEndWithTheFile) {
+  ElfBuilder elf(true, ByteOrder::kLittle, EM_X86_64, ET_REL);
+  uint32_t first = elf.section(".one", SHT_PROGBITS, SHF_ALLOC, 0, std::string(8, '\0'));
+  uint32_t second = elf.section(".two", SHT_PROGBITS, SHF_ALLOC, 0, std::string(8, '\0'));
+  std::string relocations;
+  for (int i = 0; i < 1000; ++i) relocations += rela64(0, 0, R_X86_64_64, 5);
+  uint32_t list = elf.section(".rela", SHT_RELA, 0, 0, relocations, 0, 24);
+  uint32_t same = elf.section(".rela", SHT_RELA, 0, 0, "", 0, 24);
+  elf.info(list, first);
+  elf.info(same, second);
+  std::vector<std::byte> bytes = elf.build();
+  constexpr size_t kHeadersAt = 40, kHeaderSize = 64, kOffsetAndSize = 24;
+  std::byte* headers = bytes.data() + load<uint64_t>(bytes.data() + kHeadersAt);
+  std::copy_n(headers + list * kHeaderSize + kOffsetAndSize, 2 * sizeof(uint64_t),
+              headers + same * kHeaderSize + kOffsetAndSize);
+  ElfFile file = ElfFile::own(std::move(bytes), "module.ko").value();
+  RelocatableFile relocatable(file);
+  std::vector<std::byte> one(8), two(8);
+  relocatable.apply(file.sections()[first], one);
+  relocatable.apply(file.sections()[second], two);
+  EXPECT_EQ(load<uint64_t>(one.data()), RelocatableFile::kUndefined + 5);
+  EXPECT_EQ(two, std::vector<std::byte>(8));
+}
+
 TEST(RelocatableFile, WhatLiesOutsideChangesNothing) {
   Module module(".debug_info", rela64(9, 1, R_X86_64_64, 0) + rela64(~uint64_t{0}, 1, 1, 0) +
                                    rela64(0, 99, 12345, 0));
