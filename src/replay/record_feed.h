@@ -21,6 +21,7 @@
 
 #include <array>
 #include <functional>
+#include <mutex>
 #include <span>
 #include <vector>
 
@@ -202,7 +203,6 @@ class RecordFeed {
     sum_.counts.lost_chunks += load.counts.lost_chunks;
     sum_.unknown_ids += load.unknown_ids;
     sum_.bad += load.bad;
-    load.sorted.clear();
     being_sorted_ = &load;
     std::span<const Item> items = std::span(load.items).first(load.filled);
     size_t done = 0;
@@ -214,13 +214,25 @@ class RecordFeed {
     sorter_.push(items.subspan(done));
   }
   void give(std::span<const Item> items) {
-    if (sorted_by_ == SortedBy::kTaker)
-      take_(items);
-    else
-      being_sorted_->sorted.insert(being_sorted_->sorted.end(), items.begin(), items.end());
+    if (sorted_by_ == SortedBy::kTaker) return take_(items);
+    std::vector<Item>& sorted = being_sorted_->sorted;
+    if (sorted.capacity() == 0) sorted = spare();
+    sorted.insert(sorted.end(), items.begin(), items.end());
   }
-  void take(const Load& load) {
-    if (!load.sorted.empty()) take_(load.sorted);
+  void take(Load& load) {
+    if (load.sorted.empty()) return;
+    take_(load.sorted);
+    load.sorted.clear();
+    std::lock_guard lock(spares_mutex_);
+    spares_.push_back(std::move(load.sorted));
+  }
+  /// Whole rounds are sorted at once, so few loads bring anything to take, but much.
+  std::vector<Item> spare() {
+    std::lock_guard lock(spares_mutex_);
+    if (spares_.empty()) return {};
+    std::vector<Item> last = std::move(spares_.back());
+    spares_.pop_back();
+    return last;
   }
   void finish() {
     Load& rest = loads_[0];
@@ -245,7 +257,9 @@ class RecordFeed {
   size_t next_load_ = 0;
   RoundSorterOf<Item> sorter_;
   Load* being_sorted_ = nullptr;
-  Load sum_;  // of the counts of all
+  std::mutex spares_mutex_;
+  std::vector<std::vector<Item>> spares_;  // room for sorted items
+  Load sum_;                               // of the counts of all
 };
 
 /// Reads everything, once; `walk` must be at its start. `take` is called by one thread at a time,
