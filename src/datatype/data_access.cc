@@ -21,7 +21,7 @@ std::string_view describe(AccessKind kind) {
     case AccessKind::kNoType:
       return "type without members or size";
     case AccessKind::kBadOffset:
-      return "outside of the pointer's type";
+      return "outside of the pointer's type, or at an unknown place in it";
   }
   return {};
 }

@@ -17,7 +17,7 @@ enum class AccessKind : uint8_t {
   kNoDebugInfo,
   kNoVariable,  // what its registers hold is not known
   kNoType,      // a pointer to void, or to a type whose members are not known
-  kBadOffset,   // outside of the type that the pointer has
+  kBadOffset,   // outside of the type that the pointer has, or an index may lead anywhere in it
 };
 inline constexpr size_t kAccessKinds = static_cast<size_t>(AccessKind::kBadOffset) + 1;
 /// "no variable is known for the address": for counts of what is missing.

@@ -391,6 +391,23 @@ class Follower {
 
   DataAccess access_of(const MemoryOperand& memory, uint64_t address,
                        const RegisterValues& values) {
+    DataAccess access = place_of(memory, address, values);
+    if (access.kind == AccessKind::kData && memory.index != disasm::kNoRegister &&
+        may_be_elsewhere(access, memory.scale))
+      access.kind = AccessKind::kBadOffset;
+    return access;
+  }
+
+  /// An index counts elements, and compilers count where the array begins into it: `node->w[k & 3]`
+  /// may be 8(%rdi,%rdx,8), which is not the field at 8. Where the place is no element's and there
+  /// are arrays of such elements, the field is not known.
+  bool may_be_elsewhere(const DataAccess& access, uint32_t scale) {
+    if (scale == 1 || types_.size_of(access.type) <= scale) return false;
+    DataField field = types_.field_at(access.type, access.offset, access.size);
+    return !field.path.contains('[') && types_.has_array_of(access.type, scale);
+  }
+
+  DataAccess place_of(const MemoryOperand& memory, uint64_t address, const RegisterValues& values) {
     DataAccess access{.kind = AccessKind::kNoVariable, .size = memory.size, .type = {}};
     if (memory.of_thread) return of_thread(memory, values, access);
     bool has_index = memory.index != disasm::kNoRegister;

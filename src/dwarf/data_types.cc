@@ -359,4 +359,24 @@ bool DataTypes::has_part_within(DataTypeId id, uint64_t offset, DataTypeId part,
   return false;
 }
 
+bool DataTypes::has_array_of(DataTypeId id, uint64_t element_size) {
+  int steps = 0;
+  return has_array_within(id, element_size, steps, 0);
+}
+
+bool DataTypes::has_array_within(DataTypeId id, uint64_t element_size, int& steps, int depth) {
+  id = plain(id);
+  if (depth > kDeepestType) return false;
+  if ((*this)[id].kind == DataTypeKind::kArray) {
+    DataTypeId element = target_of(id);
+    return size_of(element) == element_size ||
+           has_array_within(element, element_size, steps, depth + 1);
+  }
+  for (const DataMember& member : members(id)) {
+    if (++steps > kMostTried) return false;
+    if (has_array_within(member.type, element_size, steps, depth + 1)) return true;
+  }
+  return false;
+}
+
 }  // namespace sonde

@@ -96,6 +96,8 @@ class DataTypes {
   /// Whether a member, or a member of a member, of that type begins at an offset; also the type
   /// itself at 0.
   bool has_part(DataTypeId id, uint64_t offset, DataTypeId part);
+  /// Whether a record, or one inside it, has an array whose elements have that size.
+  bool has_array_of(DataTypeId id, uint64_t element_size);
 
  private:
   void read(DataType& type);
@@ -103,6 +105,7 @@ class DataTypes {
   uint64_t size_within(DataTypeId id, int depth);
   std::string name_within(DataTypeId id, int depth);
   bool has_part_within(DataTypeId id, uint64_t offset, DataTypeId part, int& steps, int depth);
+  bool has_array_within(DataTypeId id, uint64_t element_size, int& steps, int depth);
   struct Search;
   bool search(Search& search, DataTypeId id, uint64_t offset, int depth);
 
