@@ -12,7 +12,7 @@ from inside import LIMIT_S, PERF, SONDE, GuestTest
 
 MODULES = Path("/run/modules")
 FINIT_MODULE = 313  # x86-64
-SOURCE = Path(__file__).resolve().parent.parent / "programs" / "tiny_vm.c"
+SOURCE = Path(__file__).resolve().parent / "tiny_vm.c"
 TIMES = 100
 
 
