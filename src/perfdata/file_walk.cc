@@ -145,7 +145,7 @@ bool FileWalk::State::populate_more() {
 }
 
 void FileWalk::State::forget_more() {
-  constexpr size_t kForgotAlone = 4 * kMapped;  // after so much, pages that came back go as well
+  constexpr size_t kForgotAlone = 2 * kMapped;  // after so much, pages that came back go as well
   size_t begin = forgotten, end = passed;
   if (end < begin + kMapped || !forgotten.compare_exchange_strong(begin, end)) return;
   if (begin / kForgotAlone != end / kForgotAlone)
@@ -217,6 +217,10 @@ void FileWalk::tend() {
   if (state.whole != nullptr) return;
   if (state.populated < state.walked + kAhead) state.populate_more();
   state.forget_more();
+}
+
+void FileWalk::forget_all() const {
+  if (state_->whole == nullptr) state_->forget(0, state_->data.size);
 }
 
 void FileWalk::forget_passed() const {

@@ -51,6 +51,8 @@ class FileWalk {
   /// Lets go again of passed pages that came back because somebody looked at them; next() does it,
   /// too. For who looks at many between two calls of that, from any thread.
   void forget_passed() const;
+  /// Lets go of all pages, for who is done with the walk but keeps it for the records' sake.
+  void forget_all() const;
 
  private:
   struct State;

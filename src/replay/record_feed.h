@@ -103,7 +103,7 @@ class RecordFeed {
         ids_(walk.events()),
         order_(walk.facts().order),
         sorter_([this](std::span<const Item> items) { give(items); }, losses) {
-    walk_.share_work(kLoads * kUsualLoad);
+    walk_.share_work(kLoads * kUsualLoad + (sorted_by == SortedBy::kOwnStep ? kLookedAtAgain : 0));
   }
 
   FeedCounts run() {
@@ -132,6 +132,10 @@ class RecordFeed {
  private:
   static constexpr size_t kLoads = 8;                      // under way
   static constexpr size_t kUsualLoad = size_t{512} << 10;  // bytes, of a plain file
+  // Items are taken two rounds after they were cut, and who takes them may look at their records. A
+  // page that was let go of before comes back with all of its folio, megabytes where the file was
+  // read ahead.
+  static constexpr size_t kLookedAtAgain = size_t{16} << 20;
 
   /// A cutter may say that nothing more is wanted.
   [[nodiscard]] bool is_over() const {

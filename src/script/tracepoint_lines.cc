@@ -164,7 +164,7 @@ class BatchPrinter {
 
  private:
   static constexpr size_t kParts = 4, kPartSamples = 2048;
-  static constexpr size_t kFlushesKept = 8;  // of which the records may stay: some 7 MB
+  static constexpr size_t kFlushesKept = 4;  // of which the records may stay: some 4 MB
   struct Part {
     explicit Part(const Machine& machine) : names(machine) {}
     NameTexts names;
@@ -209,6 +209,7 @@ bool is_of_plain_tracepoints(const FileWalk& walk, std::span<const FieldSet> fie
 
 void write_tracepoint_lines(FileWalk& names, FileWalk& samples, LossLedger& losses, Sink& out) {
   ThreadNames threads(names, losses);
+  names.forget_all();  // names were looked for all over the file
   LineMaker lines(samples);
   std::atomic<bool> is_over = false;
   SampleCutter cutter(lines, is_over);
