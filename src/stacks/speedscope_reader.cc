@@ -211,12 +211,20 @@ class ProfileWalker final : public Walker<ProfileWalker> {
   }
 
  private:
+  /// A stack, in steps_, and how long it stood, in the profile's unit.
+  struct Stretch {
+    StackNodeId stack;
+    double since = 0;
+    double weight = 0;
+  };
   struct Profile {
     std::string name, unit;
     std::optional<double> start;
-    std::vector<StackNodeId> stacks;  // below the profile's root
-    std::vector<double> weights;      // of them
-    // Of evented ones: the frames that are open, and since when what is open is so.
+    // Of sampled ones: two lists that belong together item by item.
+    std::vector<StackNodeId> stacks;
+    std::vector<double> weights;
+    // Of evented ones: what is known, the frames that are open, and since when they are.
+    std::vector<Stretch> stretches;
     std::vector<std::pair<StackFrameId, StackNodeId>> open;
     std::optional<double> since;
   };
@@ -251,11 +259,8 @@ class ProfileWalker final : public Walker<ProfileWalker> {
     if (!frame) return;
     if (profile_.since && event.at < *profile_.since) return lose();
     double since = profile_.since.value_or(event.at);
-    if (event.at > since && !profile_.open.empty()) {
-      profile_.stacks.push_back(profile_.open.back().second);
-      profile_.weights.push_back(event.at - since);
-      starts_.push_back(since);
-    }
+    if (event.at > since && !profile_.open.empty())
+      profile_.stretches.push_back({profile_.open.back().second, since, event.at - since});
     profile_.since = event.at;
     if (event.opens)
       open_frame(*frame);
@@ -274,32 +279,37 @@ class ProfileWalker final : public Walker<ProfileWalker> {
 
   void finish_profile() {
     Profile profile = std::exchange(profile_, {});
-    std::vector<double> starts = std::exchange(starts_, {});
+    add_sampled(profile);
     std::vector<StackNodeId> nodes = nodes_below_root(profile.name);
-    if (profile.stacks.size() != profile.weights.size()) lose();
     Unit unit = unit_of(profile.unit);
     size_t column = column_of(unit);
     uint32_t thread = thread_of(profile.name);
-    double time = profile.start.value_or(0);
-    size_t count = std::min(profile.stacks.size(), profile.weights.size());
-    for (size_t i = 0; i < count; ++i) {
-      double weight = profile.weights[i];
-      if (!(weight >= 0) || !std::isfinite(weight)) {
+    for (const Stretch& stretch : profile.stretches) {
+      if (!(stretch.weight >= 0) || !std::isfinite(stretch.weight)) {
         lose();
         continue;
       }
-      StackNodeId stack = profile.stacks[i];
-      StackNodeId node = stack.valid() ? nodes[stack.index()] : root_;
-      if (!starts.empty()) time = starts[i];
+      StackNodeId node = stretch.stack.valid() ? nodes[stretch.stack.index()] : root_;
+      double value = stretch.weight * unit.scale;
       if (options_.want_samples)
-        builder_.add_sample(node, column, weight * unit.scale,
-                            {.time_ns = time_in_ns(time, unit), .thread = thread});
+        builder_.add_sample(node, column, value,
+                            {.time_ns = time_in_ns(stretch.since, unit), .thread = thread});
       else
-        builder_.add(node, column, weight * unit.scale);
-      time += weight;
+        builder_.add(node, column, value);
     }
     known_.clear();
     steps_.clear();
+  }
+  /// Samples follow each other without a gap, from the profile's start on.
+  void add_sampled(Profile& profile) {
+    if (profile.stacks.size() != profile.weights.size()) lose();
+    double since = profile.start.value_or(0);
+    size_t count = std::min(profile.stacks.size(), profile.weights.size());
+    for (size_t i = 0; i < count; ++i) {
+      double weight = profile.weights[i];
+      profile.stretches.push_back({profile.stacks[i], since, weight});
+      if (weight > 0) since += weight;
+    }
   }
   /// The stacks of this profile in the tree of all.
   std::vector<StackNodeId> nodes_below_root(std::string_view profile_name) {
@@ -347,8 +357,7 @@ class ProfileWalker final : public Walker<ProfileWalker> {
   // Of the profile that is being read.
   Profile profile_;
   Event event_;
-  std::vector<double> starts_;  // of what lies between its events
-  StackNodeId at_;              // of the stack that is being read, in steps_
+  StackNodeId at_;  // of the stack that is being read, in steps_
   StackNodeId root_;
   tsl::robin_map<uint64_t, uint32_t, NumberHash> known_;  // (parent + 1, frame) → index in steps_
   std::vector<std::pair<StackNodeId, StackFrameId>> steps_;

@@ -10,6 +10,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::UnorderedElementsAre;
 
 struct ReadSpeedscope {
   LossLedger losses;
@@ -46,6 +47,16 @@ TEST(SpeedscopeReader, ReadsEventedProfiles) {
       {"at": 6, "frame": 0, "type": "C"}, {"type": "O", "frame": 1, "at": 8}, {"type": "C", "frame": 1, "at": 10}]}]})";
   ReadSpeedscope read(kEvented);
   EXPECT_THAT(lines_of(*read.profile), ElementsAre("a 4", "a;b 1", "b 2"));
+  EXPECT_EQ(read.losses.total(), 0u);
+}
+
+TEST(SpeedscopeReader, OneProfileMayHaveSamplesAndEvents) {
+  constexpr std::string_view kBoth = R"({"shared": {"frames": [{"name": "a"}, {"name": "b"}]},
+    "profiles": [{"name": "t", "unit": "nanoseconds", "startValue": 7, "samples": [[0], [1], [0]],
+      "weights": [1, 2, 4], "events": [{"type": "O", "frame": 1, "at": 20}, {"type": "C", "frame": 1, "at": 28}]}]})";
+  ReadSpeedscope read(kBoth, {.want_samples = true});
+  EXPECT_THAT(lines_of(*read.profile), ElementsAre("a 5", "b 10"));
+  EXPECT_THAT(read.profile->samples.time_ns, UnorderedElementsAre(7, 8, 10, 20));
   EXPECT_EQ(read.losses.total(), 0u);
 }
 
