@@ -45,8 +45,7 @@ std::string LayoutPage::value_of(const view::ListingHits& hits,
   }
 }
 
-/// Returns the column behind them.
-size_t LayoutPage::draw_values(Grid& grid, size_t row, size_t at, const Style* cursor) const {
+void LayoutPage::draw_values(Grid& grid, size_t row, size_t at, const Style* cursor) const {
   size_t width = value_width();
   for (size_t event = 0; event < layout_.events.size(); ++event) {
     const view::ListingHits& hits = layout_.hits_of(at)[event];
@@ -55,7 +54,6 @@ size_t LayoutPage::draw_values(Grid& grid, size_t row, size_t at, const Style* c
     grid.put(row, event * width, fmt::format("{:>{}}", value_of(hits, total), width - 1),
              cursor != nullptr ? *cursor : theme_.of_percent(percent));
   }
-  return layout_.events.size() * width;
 }
 
 void LayoutPage::draw_line(Grid& grid, size_t row, size_t place) const {
@@ -132,7 +130,7 @@ bool LayoutPage::fold_key(const Key& key) {
 }
 
 void LayoutPage::on_key(const Key& key, Pages& pages) {
-  if (move_by_key(key, view_, kTitleRows, shift_) || fold_key(key)) return;
+  if (move_in_lines(key, view_, kTitleRows, shift_) || fold_key(key)) return;
   if (key.is('t'))
     values_ = values_ == Values::kPercent   ? Values::kSamples
               : values_ == Values::kSamples ? Values::kPeriod

@@ -18,7 +18,7 @@ class LayoutPage final : public Page {
  private:
   void draw_titles(Grid& grid) const;
   void draw_line(Grid& grid, size_t row, size_t place) const;
-  size_t draw_values(Grid& grid, size_t row, size_t at, const Style* cursor) const;
+  void draw_values(Grid& grid, size_t row, size_t at, const Style* cursor) const;
   [[nodiscard]] size_t value_width() const;
   [[nodiscard]] std::string value_of(const view::ListingHits& hits,
                                      const view::ListingHits& total) const;

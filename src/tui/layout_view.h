@@ -26,6 +26,8 @@ class LayoutView {
     move(pages * static_cast<ptrdiff_t>(height_ > 1 ? height_ - 1 : 1));
   }
   void to(size_t place);
+  void to_first() { to(0); }
+  void to_last() { to(SIZE_MAX); }
   /// False where the row at the cursor has no members.
   bool toggle();
   void open_all(bool open);

@@ -1,4 +1,5 @@
-// What pages that show lines with a cursor have in common: keys that move it, and their last row.
+// What pages with a cursor have in common: keys that move it, and the last row of those that show
+// lines.
 #pragma once
 
 #include <algorithm>
@@ -12,10 +13,10 @@
 
 namespace sonde::tui {
 
-/// False: `key` is none of these. `View` has move(lines), page(pages), to(place) and top(); it
-/// starts at the screen's `first_row`. `shift`: columns of the text that are left of the screen.
+/// False: `key` is none of these. `View` has move(lines), page(pages), to_first() and to_last().
+/// `shift`: columns of the text that are left of the screen.
 template <typename View>
-bool move_by_key(const Key& key, View& view, size_t first_row, size_t& shift) {
+bool move_by_key(const Key& key, View& view, size_t& shift) {
   constexpr size_t kShiftColumns = 8;
   constexpr ptrdiff_t kWheelLines = 3;
   switch (key.kind) {
@@ -38,10 +39,10 @@ bool move_by_key(const Key& key, View& view, size_t first_row, size_t& shift) {
       view.page(1);
       return true;
     case Key::Kind::kHome:
-      view.to(0);
+      view.to_first();
       return true;
     case Key::Kind::kEnd:
-      view.to(SIZE_MAX);
+      view.to_last();
       return true;
     case Key::Kind::kRight:
       shift += kShiftColumns;
@@ -49,13 +50,19 @@ bool move_by_key(const Key& key, View& view, size_t first_row, size_t& shift) {
     case Key::Kind::kLeft:
       shift -= std::min(shift, kShiftColumns);
       return true;
-    case Key::Kind::kPress:
-      if (key.row >= first_row) view.to(view.top() + key.row - first_row);
-      return true;
     default:
       if (key.is(' ')) view.page(1);
       return key.is(' ');
   }
+}
+
+/// The same, and presses of the mouse: `View` has to(place) and top(), and starts at the screen's
+/// `first_row`.
+template <typename View>
+bool move_in_lines(const Key& key, View& view, size_t first_row, size_t& shift) {
+  if (key.kind != Key::Kind::kPress) return move_by_key(key, view, shift);
+  if (key.row >= first_row) view.to(view.top() + key.row - first_row);
+  return true;
 }
 
 /// The keys that matter most, as far as there is room, and where the cursor is.

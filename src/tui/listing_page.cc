@@ -144,7 +144,7 @@ bool ListingPage::other_key(const Key& key, Pages& pages) {
 }
 
 void ListingPage::on_key(const Key& key, Pages& pages) {
-  if (move_by_key(key, view_, first_row_, shift_) || other_key(key, pages)) return;
+  if (move_in_lines(key, view_, first_row_, shift_) || other_key(key, pages)) return;
   if (key.kind == Key::Kind::kEscape || key.is('q')) pages.pop();
 }
 

@@ -29,6 +29,8 @@ class ListingView {
     move(pages * static_cast<ptrdiff_t>(height_ > 1 ? height_ - 1 : 1));
   }
   void to(size_t place);
+  void to_first() { to(0); }
+  void to_last() { to(SIZE_MAX); }
 
   /// Where the jump at a seen line goes, if that is in this function.
   [[nodiscard]] std::optional<size_t> jump_of(size_t place) const;

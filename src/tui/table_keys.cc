@@ -1,47 +1,16 @@
 #include "tui/table_keys.h"
 
 #include <fmt/format.h>
-#include <algorithm>
+
+#include "tui/line_keys.h"
 
 namespace sonde::tui {
 namespace {
 
-constexpr size_t kShiftStep = 8;
-
 bool moves(const Key& key, TableView& view, TableScreen& screen) {
-  switch (key.kind) {
-    case Key::Kind::kUp:
-    case Key::Kind::kWheelUp:
-      view.move(key.kind == Key::Kind::kUp ? -1 : -3);
-      return true;
-    case Key::Kind::kDown:
-    case Key::Kind::kWheelDown:
-      view.move(key.kind == Key::Kind::kDown ? 1 : 3);
-      return true;
-    case Key::Kind::kPageUp:
-      view.page(-1);
-      return true;
-    case Key::Kind::kPageDown:
-      view.page(1);
-      return true;
-    case Key::Kind::kHome:
-      view.to_first();
-      return true;
-    case Key::Kind::kEnd:
-      view.to_last();
-      return true;
-    case Key::Kind::kLeft:
-      screen.shift -= std::min(screen.shift, kShiftStep);
-      return true;
-    case Key::Kind::kRight:
-      screen.shift += kShiftStep;
-      return true;
-    default:
-      break;
-  }
-  if (key.is(' ')) view.page(1);
+  if (move_by_key(key, view, screen.shift)) return true;
   if (key.is('j')) view.move(1);
-  return key.is(' ') || key.is('j');
+  return key.is('j');
 }
 
 void press(const Key& key, TableView& view, TableScreen& screen) {
