@@ -1,6 +1,4 @@
 // ftrace latency -b: times that BPF programs add up in the kernel.
-#include <algorithm>
-#include <cstring>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -8,7 +6,7 @@
 #include "capture/cpu_map.h"
 #include "capture/thread_map.h"
 #include "cmd/cmd_ftrace.h"
-#include "cmd/wait_for_command.h"
+#include "cmd/measured_command.h"
 #include "symbol/kallsyms_lines.h"
 
 namespace sonde {
@@ -93,24 +91,13 @@ Result<int> measure_calls(const CallTimesRequest& request, const std::vector<std
   wanted.nanoseconds = request.unit == TimeUnit::kNanoseconds;
   TRY(choose_what(request, wanted));
   TRY(choose_threads(request.target, wanted));
-  bool is_of_command = !command.empty() && !request.target.all_cpus && wanted.tasks.tids.empty() &&
-                       wanted.cpus.empty();
-  wanted.tasks.all = !is_of_command && wanted.tasks.tids.empty();
-  wanted.tasks.enable_on_exec = is_of_command;
-  SignalQueue signals = TRY(SignalQueue::create());
-  std::optional<Workload> workload;
-  if (!command.empty()) workload.emplace(TRY(Workload::fork(command, false)));
-  if (is_of_command) wanted.tasks.tids.push_back(static_cast<uint32_t>(workload->pid()));
+  MeasuredCommand measured = TRY(MeasuredCommand::fork(command));
+  measured.choose_tasks(request.target.all_cpus || !wanted.cpus.empty(), wanted.tasks);
   auto opened = FunctionTimes::open(wanted);
   if (!opened) return std::unexpected(refusal(request, wanted, opened.error()));
   if (request.target.verbose > 0) env.err.print("measured by: {}\n", opened->way());
-  if (!is_of_command) opened->set_enabled(true);
-  if (workload) {
-    workload->start();
-    if (auto error = workload->exec_error())
-      return fail(ErrorCode::kNotFound, "{}: {}", command[0], std::strerror(*error));
-  }
-  int status = TRY(wait_for_command(signals, workload));
+  if (!wanted.tasks.enable_on_exec) opened->set_enabled(true);
+  int status = TRY(measured.run());
   opened->set_enabled(false);
   static_assert(CallTimes::kBuckets == FunctionTimes::kBuckets);
   FunctionTimes::Sums sums = opened->sums();

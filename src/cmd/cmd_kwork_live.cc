@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <optional>
 
 #include "base/clock.h"
 #include "bpf/work_sums.h"
-#include "cmd/wait_for_command.h"
+#include "cmd/measured_command.h"
 #include "symbol/kallsyms.h"
 
 namespace sonde {
@@ -82,18 +81,11 @@ Result<int> KworkLive::measure(const KworkRequest& request, const KworkChoice& c
                                const std::function<void(const WorkAnalysis&)>& write) const {
   if (!request.input.path.empty() || !choice.time.empty())
     return fail(ErrorCode::kUsage, "Error: -i and --time are about recordings; -b measures now");
-  SignalQueue signals = TRY(SignalQueue::create());
-  std::optional<Workload> workload;
-  if (!command.empty()) workload.emplace(TRY(Workload::fork(command, false)));
+  MeasuredCommand measured = TRY(MeasuredCommand::fork(command));
   WorkSums sums = TRY(WorkSums::open(wanted_sums(options)));
   uint64_t begin_ns = monotonic_ns();
   sums.set_enabled(true);
-  if (workload) {
-    workload->start();
-    if (auto error = workload->exec_error())
-      return fail(ErrorCode::kNotFound, "{}: {}", command[0], ::strerror(*error));
-  }
-  int status = TRY(wait_for_command(signals, workload));
+  int status = TRY(measured.run());
   sums.set_enabled(false);
   uint64_t end_ns = monotonic_ns();
 

@@ -1,14 +1,13 @@
 // lock contention -b: waits that the kernel adds up while they happen.
 #include <algorithm>
-#include <cstring>
 #include <map>
 
 #include "bpf/lock_waits.h"
 #include "capture/synthesis_cgroup.h"
 #include "capture/thread_map.h"
 #include "cmd/cmd_lock_contention.h"
+#include "cmd/measured_command.h"
 #include "cmd/output_file.h"
-#include "cmd/wait_for_command.h"
 #include "lock/live_waits.h"
 #include "symbol/kallsyms.h"
 
@@ -97,22 +96,11 @@ Result<int> measure_contention(const ContentionOptions& options, LockTableStyle 
   // Some are gone at the end.
   std::map<uint64_t, std::string> cgroups;
   if (style.grouping == LockGrouping::kCgroup) cgroups = cgroup_paths();
-  bool is_of_command = !command.empty() && !options.all_cpus && wanted.tasks.tids.empty();
-  wanted.tasks.all = !is_of_command && wanted.tasks.tids.empty();
-  wanted.tasks.enable_on_exec = is_of_command;
-
-  SignalQueue signals = TRY(SignalQueue::create());
-  std::optional<Workload> workload;
-  if (!command.empty()) workload.emplace(TRY(Workload::fork(command, false)));
-  if (is_of_command) wanted.tasks.tids.push_back(static_cast<uint32_t>(workload->pid()));
+  MeasuredCommand measured = TRY(MeasuredCommand::fork(command));
+  measured.choose_tasks(options.all_cpus, wanted.tasks);
   LockWaits waits = TRY(LockWaits::open(wanted));
-  if (!is_of_command) waits.set_enabled(true);
-  if (workload) {
-    workload->start();
-    if (auto error = workload->exec_error())
-      return fail(ErrorCode::kNotFound, "{}: {}", command[0], ::strerror(*error));
-  }
-  int status = TRY(wait_for_command(signals, workload));
+  if (!wanted.tasks.enable_on_exec) waits.set_enabled(true);
+  int status = TRY(measured.run());
   waits.set_enabled(false);
 
   // While the programs are loaded the list of symbols has them, too.

@@ -1,17 +1,14 @@
 // sched stats: the scheduler's own counters before and after: recorded, shown, compared.
 #include <fcntl.h>
-#include <poll.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "capture/session_features.h"
-#include "capture/workload.h"
 #include "cmd/argument_count.h"
 #include "cmd/cmd_sched.h"
+#include "cmd/measured_command.h"
 #include "cmd/profile_flags.h"
 #include "cmd/records_file.h"
-#include "cmd/wait_for_command.h"
 #include "perfdata/file_walk.h"
 #include "sched/schedstat_domains.h"
 #include "sched/schedstat_records.h"
@@ -72,17 +69,10 @@ struct Moments {
 Result<Moments> measure(const std::vector<std::string>& command) {
   Moments moments;
   TRY(counters_now());
-  SignalQueue signals = TRY(SignalQueue::create());
-  std::optional<Workload> workload;
-  if (!command.empty()) workload.emplace(TRY(Workload::fork(command, false)));
+  MeasuredCommand measured = TRY(MeasuredCommand::fork(command));
   Counting counting = TRY(Counting::start());
   moments.before = TRY(counters_now());
-  if (workload) {
-    workload->start();
-    if (auto error = workload->exec_error())
-      return fail(ErrorCode::kNotFound, "{}: {}", command[0], ::strerror(*error));
-  }
-  moments.status = TRY(wait_for_command(signals, workload));
+  moments.status = TRY(measured.run());
   moments.after = TRY(counters_now());
   return moments;
 }
