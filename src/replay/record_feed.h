@@ -9,10 +9,13 @@
 // whoever walked over a load goes on with it where it can, so that it stays in that core's cache.
 //
 //   struct MyCutter {
-//     using Item = …;                                    // with `time`, place_in_file(item)
-//     static constexpr bool kKeepsState = false;         // true: loads are cut one by one, in
-//     order Cut cut(const RecordView& sample, uint32_t event, Item&); bool cut_other(const
-//     OtherRecord& record, Item&);  // COMM, MMAP, LOST …; the kernel's only
+//     using Item = …;  // with `time`, place_in_file(item)
+//     // False: both functions are called by several threads at a time.
+//     // True: loads are cut one by one, in the file's order.
+//     static constexpr bool kKeepsState = false;
+//     Cut cut(const RecordView& sample, uint32_t event, Item& item);
+//     // COMM, MMAP, LOST …: the kernel's only.
+//     bool cut_other(const OtherRecord& record, Item& item);
 //   };
 //   FeedCounts counts = feed_records(walk, losses, cutter, SortedBy::kTaker, take);
 #pragma once
@@ -50,6 +53,20 @@ struct FeedCounts {
   uint64_t lost_chunks = 0;  // records that say so
 };
 
+/// What loads add up to.
+struct FeedTally {
+  FeedCounts counts;
+  uint64_t unknown_ids = 0, bad = 0;
+
+  void add(const FeedTally& other) {
+    counts.records += other.counts.records;
+    counts.lost += other.counts.lost;
+    counts.lost_chunks += other.counts.lost_chunks;
+    unknown_ids += other.unknown_ids;
+    bad += other.bad;
+  }
+};
+
 /// A stretch of the file on its way.
 template <typename Item>
 struct FeedLoad {
@@ -58,8 +75,7 @@ struct FeedLoad {
   size_t filled = 0;
   std::vector<size_t> round_ends;  // among them
   std::vector<Item> sorted;        // what is ready to be taken, where sorting is a step of its own
-  FeedCounts counts;
-  uint64_t unknown_ids = 0, bad = 0;
+  FeedTally tally;
 
   void begin(const RecordBlock& of) {
     // Without what was noted about its content, which would be copied.
@@ -70,8 +86,7 @@ struct FeedLoad {
              .trailing = {}};
     filled = 0;
     round_ends.clear();
-    counts = {};
-    unknown_ids = bad = 0;
+    tally = {};
   }
   /// Where the next item is to be made; it counts once `filled` has grown. Making it in its place
   /// saves a copy that would wait for the stores just made.
@@ -130,7 +145,7 @@ class RecordFeed {
   }
 
  private:
-  static constexpr size_t kLoads = 8;                      // under way
+  static constexpr size_t kLoads = 12;  // under way: more than a round of records
   static constexpr size_t kUsualLoad = size_t{512} << 10;  // bytes, of a plain file
   // Items are taken two rounds after they were cut, and who takes them may look at their records. A
   // page that was let go of before comes back with all of its folio, megabytes where the file was
@@ -156,7 +171,7 @@ class RecordFeed {
     walk_.tend();
     RecordView record;
     for (RecordRange range(load.block, order_); range.next(record);) {
-      ++load.counts.records;
+      ++load.tally.counts.records;
       if (record.type == abi::kRecordSample)
         cut_sample(record, load);
       else
@@ -166,7 +181,7 @@ class RecordFeed {
   void cut_sample(const RecordView& record, Load& load) {
     uint32_t id = ids_.of(record);
     if (id == EventId::kNone) {
-      ++load.unknown_ids;
+      ++load.tally.unknown_ids;
       return;
     }
     switch (cutter_.cut(record, id, load.next())) {
@@ -176,7 +191,7 @@ class RecordFeed {
       case Cut::kNothing:
         return;
       case Cut::kBad:
-        ++load.bad;
+        ++load.tally.bad;
         return;
     }
   }
@@ -190,7 +205,7 @@ class RecordFeed {
     EventId id = walk_.events().of(record);
     if (!id.valid()) id = EventId(size_t{0});
     const SampleLayout& layout = walk_.events()[id].layout;
-    if (record.type == abi::kRecordLost) count_lost(record, layout, load.counts);
+    if (record.type == abi::kRecordLost) count_lost(record, layout, load.tally.counts);
     SampleId who = decode_trailing_id(record, layout);
     if (cutter_.cut_other({who.has_time() ? who.time : 0, id, record}, load.next())) ++load.filled;
   }
@@ -202,11 +217,7 @@ class RecordFeed {
   }
 
   void sort(Load& load) {
-    sum_.counts.records += load.counts.records;
-    sum_.counts.lost += load.counts.lost;
-    sum_.counts.lost_chunks += load.counts.lost_chunks;
-    sum_.unknown_ids += load.unknown_ids;
-    sum_.bad += load.bad;
+    sum_.add(load.tally);
     being_sorted_ = &load;
     std::span<const Item> items = std::span(load.items).first(load.filled);
     size_t done = 0;
@@ -263,7 +274,7 @@ class RecordFeed {
   Load* being_sorted_ = nullptr;
   std::mutex spares_mutex_;
   std::vector<std::vector<Item>> spares_;  // room for sorted items
-  Load sum_;                               // of the counts of all
+  FeedTally sum_;
 };
 
 /// Reads everything, once; `walk` must be at its start. `take` is called by one thread at a time,
