@@ -8,7 +8,7 @@
 
 namespace sonde::datatype {
 
-RelocatableCode::RelocatableCode(const ElfFile& image) {
+RelocatableCode::RelocatableCode(const ElfFile& image) : is_64bit_(image.is_64bit()) {
   RelocatableFile file(image);
   size_t left = image.bytes().size();  // sections that lie over one another are not copied for ever
   for (const ElfSection& section : image.sections()) {

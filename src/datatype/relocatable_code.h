@@ -21,10 +21,12 @@ class RelocatableCode {
     Bytes code;
     uint64_t address = 0;  // as RelocatableFile makes them up
   };
+  [[nodiscard]] bool is_64bit() const { return is_64bit_; }
   /// Nothing where there is no function of that name, or more than one.
   [[nodiscard]] std::optional<Function> find(std::string_view name) const;
 
  private:
+  bool is_64bit_;
   std::map<uint32_t, std::vector<std::byte>> sections_;  // by index
   std::map<std::string, std::vector<Function>, std::less<>> functions_;
 };

@@ -63,7 +63,8 @@ std::optional<PlacedCode> SessionTypes::code_of(const Frame& frame) {
     return PlacedCode{.function = function->code,
                       .function_address = function->address,
                       .address = function->address + distance,
-                      .arch = abi::arch_from_machine(recorded.value_or("x86_64"))};
+                      .arch = abi::arch_from_machine(recorded.value_or("x86_64")),
+                      .is_64_bit = object.data->unlinked()->is_64bit()};
   }
   auto [found, is_new] = functions_.try_emplace(frame.symbol.value, annotate::FunctionCode());
   if (is_new) found->second = code_.find(symbol);
