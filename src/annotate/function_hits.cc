@@ -1,7 +1,11 @@
 #include "annotate/function_hits.h"
 
+#include <tsl/robin_map.h>
+
 #include <algorithm>
 #include <map>
+
+#include "base/number_hash.h"
 
 namespace sonde::annotate {
 namespace {
@@ -17,9 +21,16 @@ struct Rows {
 Rows make_rows(const Session& session, const std::function<bool(const Frame&)>& wanted) {
   Rows rows;
   uint32_t count = 0;
+  tsl::robin_map<uint32_t, bool, NumberHash> is_wanted;  // by symbol
   rows.of_frame.reserve(session.frames().size());
-  for (const Frame& frame : session.frames())
-    rows.of_frame.push_back(frame.symbol.valid() && wanted(frame) ? count++ : kNotWanted);
+  for (const Frame& frame : session.frames()) {
+    rows.of_frame.push_back(kNotWanted);
+    if (!frame.symbol.valid()) continue;
+    auto known = is_wanted.find(frame.symbol.value);
+    if (known == is_wanted.end())
+      known = is_wanted.emplace(frame.symbol.value, wanted(frame)).first;
+    if (known->second) rows.of_frame.back() = count++;
+  }
   rows.hits.resize(size_t{count} * session.events().size());
   return rows;
 }

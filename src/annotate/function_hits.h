@@ -34,8 +34,8 @@ struct RecordingHits {
       size_t event) const;  // functions that the event hit, heaviest first
 };
 
-/// Counts the samples of the functions that `wanted` takes; it is asked once per place, not per
-/// sample.
+/// Counts the samples of the functions that `wanted` takes; it is asked once per function, with
+/// some place in it.
 RecordingHits count_hits(const Session& session, const std::function<bool(const Frame&)>& wanted);
 
 }  // namespace sonde::annotate
