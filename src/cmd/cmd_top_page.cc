@@ -319,7 +319,7 @@ void LivePage::show_code(Pages& pages) {
 }
 
 void LivePage::open_code(const std::string& symbol, std::string_view object, Pages& pages) {
-  auto recording = recent(pages);
+  std::shared_ptr<report::OpenRecording> recording = recent(pages);
   if (!recording) return;
   const Session& session = recording->session;
   for (const Frame& frame : session.frames()) {
@@ -327,7 +327,7 @@ void LivePage::open_code(const std::string& symbol, std::string_view object, Pag
     if (!object.empty() && session.machine().dsos()[frame.dso].path != object) continue;
     annotate::ListingOptions options = o_.report.code;
     options.demangle = o_.report.symbol_sources.demangle;
-    CodePages code(session, options, screen_.theme);
+    CodePages code(session, options, screen_.theme, recording);
     EventId event = tables_[at_]->live.event;
     return code.open(frame.symbol, std::span(&event, 1), pages);
   }

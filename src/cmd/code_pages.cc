@@ -2,8 +2,64 @@
 
 #include "datatype/listing_types.h"
 #include "tui/listing_page.h"
+#include "tui/worker.h"
 
 namespace sonde {
+
+/// Finds types for one page after the other: what it knows of objects stays.
+class CodePages::TypeFinder {
+ public:
+  using Found = tui::TypesOfListing::Found;
+
+  TypeFinder(const Session& session, std::shared_ptr<const void> keeps)
+      : keeps_(std::move(keeps)), types_(session) {}
+
+  void start(const annotate::FunctionHits& function, view::Listing listing, const tui::Wake& wake) {
+    if (!worker_) worker_ = std::make_unique<tui::Worker<Found>>(wake);
+    worker_->start(
+        [this, function, code = std::move(listing)]() mutable { return find(function, code); });
+  }
+  std::optional<Found> take() { return worker_ ? worker_->take() : std::nullopt; }
+
+ private:
+  Found find(const annotate::FunctionHits& function, view::Listing& code) {
+    Found found;
+    if (!datatype::add_types(function, types_, code)) {
+      found.why_none = types_.note_on(function.info.dso);
+      if (found.why_none.empty())
+        found.why_none = fmt::format("no type is known of what {} touches", function.info.name);
+    }
+    for (view::ListingLine& line : code.lines) found.of_lines.push_back(std::move(line.data_type));
+    return found;
+  }
+
+  std::shared_ptr<const void> keeps_;
+  datatype::SessionTypes types_;                // of the worker's thread
+  std::unique_ptr<tui::Worker<Found>> worker_;  // last: ends before what it uses
+};
+
+class CodePages::TypesOfFunction final : public tui::TypesOfListing {
+ public:
+  TypesOfFunction(std::shared_ptr<TypeFinder> finder, annotate::FunctionHits function)
+      : finder_(std::move(finder)), function_(std::move(function)) {}
+
+  void ask(const view::Listing& listing, const tui::Wake& wake) override {
+    finder_->start(function_, listing, wake);
+  }
+  std::optional<Found> take() override { return finder_->take(); }
+
+ private:
+  std::shared_ptr<TypeFinder> finder_;
+  annotate::FunctionHits function_;
+};
+
+CodePages::CodePages(const Session& session, annotate::ListingOptions options,
+                     const tui::Theme& theme, std::shared_ptr<const void> keeps)
+    : session_(session),
+      options_(std::move(options)),
+      maker_(session, options_),
+      theme_(theme),
+      finder_(std::make_shared<TypeFinder>(session, std::move(keeps))) {}
 
 void CodePages::open(const annotate::FunctionHits& function, const annotate::RecordingHits& all,
                      std::span<const EventId> events, tui::Pages& pages) {
@@ -13,17 +69,9 @@ void CodePages::open(const annotate::FunctionHits& function, const annotate::Rec
         fmt::format("Couldn't annotate {}: {}", function.info.name, listing.error().message));
   auto page = std::make_unique<tui::ListingPage>(
       theme_, std::move(*listing), options_.percent, options_.source,
-      [this, function](view::Listing& shown) { return add_types(function, shown); });
+      std::make_unique<TypesOfFunction>(finder_, function));
   if (shows_types_) page->show_types(pages);
   pages.push(std::move(page));
-}
-
-std::string CodePages::add_types(const annotate::FunctionHits& function, view::Listing& listing) {
-  if (!types_) types_ = std::make_unique<datatype::SessionTypes>(session_);
-  if (datatype::add_types(function, *types_, listing)) return {};
-  std::string note = types_->note_on(function.info.dso);
-  return note.empty() ? fmt::format("no type is known of what {} touches", function.info.name)
-                      : note;
 }
 
 void CodePages::open(SymbolId symbol, std::span<const EventId> events, tui::Pages& pages) {

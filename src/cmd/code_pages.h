@@ -5,16 +5,16 @@
 #include <string>
 
 #include "annotate/listing_maker.h"
-#include "datatype/session_types.h"
 #include "tui/page.h"
 
 namespace sonde {
 
 class CodePages {
  public:
-  /// The session must outlive it.
-  CodePages(const Session& session, annotate::ListingOptions options, const tui::Theme& theme)
-      : session_(session), options_(std::move(options)), maker_(session, options_), theme_(theme) {}
+  /// The session must outlive this and the pages, which hold `keeps`: what the session is part of,
+  /// where nobody else keeps it for them.
+  CodePages(const Session& session, annotate::ListingOptions options, const tui::Theme& theme,
+            std::shared_ptr<const void> keeps = nullptr);
 
   /// Pages show types of data from the start, not when they are asked for.
   void show_types(bool shown) { shows_types_ = shown; }
@@ -26,15 +26,15 @@ class CodePages {
   void open(SymbolId symbol, std::span<const EventId> events, tui::Pages& pages);
 
  private:
-  /// Why there is none, in words; empty where there are some.
-  std::string add_types(const annotate::FunctionHits& function, view::Listing& listing);
+  class TypeFinder;
+  class TypesOfFunction;
 
   const Session& session_;
   annotate::ListingOptions options_;
   annotate::ListingMaker maker_;
   const tui::Theme& theme_;
   bool shows_types_ = false;
-  std::unique_ptr<datatype::SessionTypes> types_;  // made when they are first asked for
+  std::shared_ptr<TypeFinder> finder_;  // pages have it, too
 };
 
 }  // namespace sonde

@@ -26,7 +26,7 @@ struct Seen {
 /// A file of many megabytes: samples whose addresses count up.
 class FileWalkTest : public testing::Test {
  protected:
-  static constexpr uint64_t kSamples = 400'000;
+  static constexpr uint64_t kSamples = 800'000;
   static constexpr Seen kAll{kSamples, kSamples*(kSamples - 1) / 2};
 
   FileWalkTest() : path_(testing::TempDir() + "file-walk-" + std::to_string(::getpid()) + ".data") {
@@ -150,7 +150,7 @@ TEST_F(FileWalkTest, WorkersMayFallBehind) {
   }
   while (looked_at < blocks.size()) add(seen, look_at(blocks[looked_at++]));
   EXPECT_EQ(seen, kAll);
-  EXPECT_LT(most, size_of_records_);
+  EXPECT_LT(most, size_of_records_ * 4 / 5);
 }
 
 TEST_F(FileWalkTest, APipesContentComesAsAWhole) {

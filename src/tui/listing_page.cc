@@ -40,11 +40,11 @@ std::string_view trimmed(std::string_view text) {
 }  // namespace
 
 ListingPage::ListingPage(const Theme& theme, view::Listing listing, view::ListingPercent percent,
-                         bool source, FindTypes find_types)
+                         bool source, std::unique_ptr<TypesOfListing> types)
     : theme_(theme),
       listing_(std::move(listing)),
       view_(listing_, percent),
-      find_types_(std::move(find_types)) {
+      types_(std::move(types)) {
   for (const view::ListingLine& line : listing_.lines)
     if (line.kind == ListingKind::kInstruction)
       address_width_ = std::max(address_width_, fmt::formatted_size("{:x}", line.address));
@@ -112,8 +112,10 @@ void ListingPage::draw(Grid& grid) {
   if (!std::exchange(was_drawn_, true)) view_.to_hot(1);  // now it is known what is its middle
   for (size_t i = 0; i + 3 < grid.rows() && view_.top() + i < view_.lines().size(); ++i)
     draw_line(grid, first_row_ + i, view_.top() + i);
-  std::string keys = fmt::format("percent: {} (t)   h help  H hottest  s source  T types  Esc back",
-                                 render::percent_words(view_.percent_type()));
+  std::string_view waits = types_state_ == Types::kAwaited ? "looking for types …  " : "";
+  std::string keys =
+      fmt::format("{}percent: {} (t)   h help  H hottest  s source  T types  Esc back", waits,
+                  render::percent_words(view_.percent_type()));
   draw_foot(grid, theme_, keys, view_.cursor(), view_.lines().size());
 }
 
@@ -149,14 +151,28 @@ void ListingPage::on_key(const Key& key, Pages& pages) {
 }
 
 void ListingPage::show_types(Pages& pages) {
-  if (find_types_) {
-    no_types_ = std::exchange(find_types_, nullptr)(listing_);
-    for (const view::ListingLine& line : listing_.lines)
-      if (!line.data_type.empty())
-        type_column_ = std::clamp(trimmed(line.text).size() + 2, type_column_, kFurthestTypeColumn);
+  if (types_state_ == Types::kNotAsked && types_) {
+    types_->ask(listing_, pages.wake());
+    types_state_ = Types::kAwaited;
   }
+  if (types_state_ == Types::kAwaited) return;
   shows_types_ = no_types_.empty();
   if (!shows_types_) pages.say(no_types_);
+}
+
+void ListingPage::on_wake(Pages& pages) {
+  if (types_state_ != Types::kAwaited) return;
+  auto found = types_->take();
+  if (!found) return;
+  types_state_ = Types::kKnown;
+  no_types_ = std::move(found->why_none);
+  for (size_t i = 0; i < std::min(found->of_lines.size(), listing_.lines.size()); ++i) {
+    view::ListingLine& line = listing_.lines[i];
+    line.data_type = std::move(found->of_lines[i]);
+    if (!line.data_type.empty())
+      type_column_ = std::clamp(trimmed(line.text).size() + 2, type_column_, kFurthestTypeColumn);
+  }
+  show_types(pages);
 }
 
 void ListingPage::ask_search(Pages& pages) {

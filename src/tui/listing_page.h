@@ -2,25 +2,42 @@
 // it goes, addresses, instructions, source lines between them.
 #pragma once
 
-#include <functional>
+#include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "tui/listing_view.h"
 #include "tui/page.h"
 
 namespace sonde::tui {
 
+/// Finds the types of data that instructions touch, on a thread of its own: it may have to read
+/// much debug information.
+class TypesOfListing {
+ public:
+  struct Found {
+    std::vector<std::string> of_lines;  // by line of the listing, see ListingLine::data_type
+    std::string why_none;               // empty where there are some
+  };
+  virtual ~TypesOfListing() = default;
+  /// `wake` rings when they are found, and outlives this.
+  virtual void ask(const view::Listing& listing, const Wake& wake) = 0;
+  /// What was asked for, once it is found.
+  virtual std::optional<Found> take() = 0;
+};
+
 class ListingPage final : public Page {
  public:
-  /// Fills in the types of data that instructions touch; says why there are none, or nothing.
-  using FindTypes = std::function<std::string(view::Listing&)>;
-
+  /// `types` may be null: then there are none.
   ListingPage(const Theme& theme, view::Listing listing, view::ListingPercent percent, bool source,
-              FindTypes find_types);
-  /// Types of data behind the instructions; says it where there are none.
+              std::unique_ptr<TypesOfListing> types);
+  /// Types of data behind the instructions, as soon as they are found; says it where there are
+  /// none.
   void show_types(Pages& pages);
   void draw(Grid& grid) override;
   void on_key(const Key& key, Pages& pages) override;
+  void on_wake(Pages& pages) override;
   [[nodiscard]] const ListingView& view() const { return view_; }
 
  private:
@@ -35,10 +52,11 @@ class ListingPage final : public Page {
   ListingView view_;
   size_t address_width_ = 0, shift_ = 0, first_row_ = 2;
   bool was_drawn_ = false;
-  FindTypes find_types_;  // empty when it was asked
+  std::unique_ptr<TypesOfListing> types_;
+  enum class Types : uint8_t { kNotAsked, kAwaited, kKnown } types_state_ = Types::kNotAsked;
   bool shows_types_ = false;
-  std::string no_types_;    // why
-  size_t type_column_ = 0;  // from where the text begins
+  std::string no_types_ = "no type is known of what is touched here";  // empty: there are some
+  size_t type_column_ = 0;                                             // from where the text begins
   TextMatch wanted_;
 };
 

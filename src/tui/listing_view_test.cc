@@ -99,20 +99,36 @@ TEST(ListingPage, AnArrowGoesFromTheJumpToItsTarget) {
   EXPECT_EQ(grid.row_text(6), "  20.00  └─ 14:   jmp 12");
 }
 
+/// What a test has found for the page.
+struct FoundByTest final : TypesOfListing {
+  explicit FoundByTest(int& times_asked, std::optional<Found>& what)
+      : asked(times_asked), found(what) {}
+  void ask(const view::Listing& /*listing*/, const Wake& /*wake*/) override { ++asked; }
+  std::optional<Found> take() override { return std::exchange(found, std::nullopt); }
+  int& asked;
+  std::optional<Found>& found;
+};
+
 TEST(ListingPage, TypesStandBehindInstructionsWhenTheyAreAskedFor) {
   Theme theme = Theme::of(ColorDepth::kNone);
   int asked = 0;
-  auto find = [&asked](view::Listing& code) {
-    ++asked;
-    code.lines[3].data_type = "struct node +0x8 (next)";
-    return std::string();
-  };
-  ListingPage page(theme, listing(), view::ListingPercent::kLocalPeriod, true, find);
+  std::optional<TypesOfListing::Found> found;
+  ListingPage page(theme, listing(), view::ListingPercent::kLocalPeriod, true,
+                   std::make_unique<FoundByTest>(asked, found));
   Pages pages;
   Grid grid(9, 70);
   page.draw(grid);
   EXPECT_EQ(grid.row_text(5), "  70.00     12:   inc %eax");
   page.on_key(Key::of('T'), pages);
+  page.on_wake(pages);  // rung by something else
+  page.on_key(Key::of('T'), pages);
+  Grid waiting(9, 70);
+  page.draw(waiting);
+  EXPECT_EQ(waiting.row_text(5), "  70.00     12:   inc %eax");
+  EXPECT_EQ(waiting.row_text(8).substr(0, 18), " looking for types");
+  found.emplace();
+  found->of_lines = {"", "", "", "struct node +0x8 (next)"};
+  page.on_wake(pages);
   Grid typed(9, 70);
   page.draw(typed);
   EXPECT_EQ(typed.row_text(5), "  70.00     12:   inc %eax  # struct node +0x8 (next)");
@@ -121,6 +137,24 @@ TEST(ListingPage, TypesStandBehindInstructionsWhenTheyAreAskedFor) {
   page.draw(plain);
   EXPECT_EQ(plain.row_text(5), "  70.00     12:   inc %eax");
   page.on_key(Key::of('T'), pages);
+  EXPECT_EQ(asked, 1);
+}
+
+TEST(ListingPage, SaysWhyThereAreNoTypes) {
+  Theme theme = Theme::of(ColorDepth::kNone);
+  int asked = 0;
+  std::optional<TypesOfListing::Found> found;
+  Pages pages;
+  auto made = std::make_unique<ListingPage>(theme, listing(), view::ListingPercent::kLocalPeriod,
+                                            true, std::make_unique<FoundByTest>(asked, found));
+  pages.push(std::move(made));
+  pages.on_key(Key::of('T'));
+  found.emplace();
+  found->why_none = "stripped: there is no debug information";
+  pages.on_wake();
+  EXPECT_EQ(pages.draw(9, 70).row_text(8), " stripped: there is no debug information");
+  pages.on_key(Key::of('T'));
+  EXPECT_EQ(pages.draw(9, 70).row_text(8), " stripped: there is no debug information");
   EXPECT_EQ(asked, 1);
 }
 

@@ -2,6 +2,11 @@
 
 namespace sonde::tui {
 
+Pages::~Pages() {
+  leaving_.clear();
+  while (!pages_.empty()) pages_.pop_back();
+}
+
 void Pages::pop() {
   if (pages_.empty()) return;
   leaving_.push_back(std::move(pages_.back()));

@@ -27,6 +27,11 @@ class Page {
 
 class Pages {
  public:
+  Pages() = default;
+  Pages(const Pages&) = delete;
+  Pages& operator=(const Pages&) = delete;
+  /// From the top down: pages may use what those below have.
+  ~Pages();
   void push(std::unique_ptr<Page> page) { pages_.push_back(std::move(page)); }
   /// Takes the top one away. It may ask for that itself: it lives until its key is done.
   void pop();

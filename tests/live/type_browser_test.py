@@ -18,11 +18,13 @@ struct item items[64];
 __attribute__((noinline)) void walk(volatile struct item* at, int n) {
   for (int i = 0; i < n; ++i) { FOUR FOUR FOUR FOUR }  // wherever a sample falls, this is what it finds
 }
-int main(void) { for (int i = 0; i < 100; ++i) walk(items, 1000000); }
+int main(int argc, char** argv) { for (int i = 0; i < 100 || argc > 1; ++i) walk(items, 1000000); }
 """
 
 
 class TypeBrowserTest(tmux.TmuxTest):
+    touched = r"# struct item \+0xc \(used\.second\)"
+
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
@@ -81,20 +83,40 @@ class TypeBrowserTest(tmux.TmuxTest):
         terminal.wait_for("^left with 0$")
 
     def test_types_behind_instructions(self):
-        touched = r"# struct item \+0xc \(used\.second\)"
         for size in SIZES:
             with self.subTest(size=size):
                 terminal = self.terminal(*size, [SONDE, "annotate", "walk"], cwd=self.home)
                 terminal.wait_for("^ walk  shelf")
                 terminal.press("T")
-                lines = terminal.wait_for(touched)
+                lines = terminal.wait_for(self.touched)
                 self.assertIn("[Type]", lines[1])
                 terminal.press("T")
                 terminal.wait_gone("# struct")
                 terminal.press("C-c")
                 terminal.wait_for("^left with 0$")
+
+    def test_types_behind_instructions_in_top(self):
+        shelf = subprocess.Popen([self.home / "shelf", "forever"])
+        self.addCleanup(shelf.wait)
+        self.addCleanup(shelf.kill)
+        terminal = self.terminal(80, 24, [SONDE, "top", "-e", "cpu-clock:u", "-p", shelf.pid, "-d", "0.2"], cwd=self.home)
+        terminal.wait_for(r"^ +9\d\.\d\d%  shelf +\[\.\] walk$|100\.00%  shelf +\[\.\] walk$")
+        for _ in range(2):  # each time of what was seen of late
+            terminal.press("a")
+            terminal.wait_for("^ walk")
+            terminal.press("T")
+            terminal.wait_for(self.touched)
+            terminal.press("Escape")
+            terminal.wait_for("samples/s")
+        terminal.press("a")
+        terminal.wait_for("^ walk")
+        terminal.press("T")
+        terminal.press("C-c")  # maybe while they are being looked for
+        terminal.wait_for("^left with 0$")
+
+    def test_types_from_the_start(self):
         terminal = self.terminal(80, 24, [SONDE, "annotate", "--code-with-type", "walk"], cwd=self.home)
-        terminal.wait_for(touched)
+        terminal.wait_for(self.touched)
         terminal.press("C-c")
         terminal.wait_for("^left with 0$")
 
