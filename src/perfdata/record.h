@@ -84,9 +84,9 @@ struct RecordBlock {
 /// Asks for the memory a few records behind `at`. A walk over headers alone waits for memory at
 /// each of them, as the next one's place is in the one before; with this it is four times faster.
 inline void prefetch_records(const std::byte* at) {
-  constexpr uintptr_t kAhead = 1024, kLine = 64;
+  constexpr uintptr_t kAhead = 512, kLine = 64, kLines = 4;
   auto ahead = reinterpret_cast<uintptr_t>(at) + kAhead;  // may be beyond the end: it is but a hint
-  for (uintptr_t line = 0; line < 3; ++line)
+  for (uintptr_t line = 0; line < kLines; ++line)
     __builtin_prefetch(reinterpret_cast<const void*>(ahead + line * kLine));
 }
 

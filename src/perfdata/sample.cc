@@ -335,6 +335,14 @@ struct SampleDecoder {
     }
     return variable(s) && rest(s);
   }
+  bool decode_for_sums(Sample& s) {
+    if (!head(s)) return false;
+    if ((type & ~(kHeadBits | abi::kSampleCallchain)) != 0) [[unlikely]]
+      return variable(s) && rest(s);
+    s.weight = 0;
+    WordView chain;
+    return !has(abi::kSampleCallchain) || callchain(chain);
+  }
   static void clear_rest(Sample& s) {
     s.weight = s.data_src = s.transaction = s.phys_addr = s.cgroup = 0;
     s.data_page_size = s.code_page_size = s.branch_hw_index = 0;
@@ -353,6 +361,13 @@ bool decode_sample(const RecordView& record, const SampleLayout& layout, Sample&
   sample.order = record.order;
   if (record.order == kHostOrder) return SampleDecoder<false>(record, layout).decode(sample);
   return SampleDecoder<true>(record, layout).decode(sample);
+}
+
+bool decode_sample_for_sums(const RecordView& record, const SampleLayout& layout, Sample& sample) {
+  sample.cpu_mode = record.cpu_mode();
+  if (record.order == kHostOrder)
+    return SampleDecoder<false>(record, layout).decode_for_sums(sample);
+  return SampleDecoder<true>(record, layout).decode_for_sums(sample);
 }
 
 bool decode_read_block(Bytes bytes, ByteOrder order, const SampleLayout& layout, ReadBlock& block) {

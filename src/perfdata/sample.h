@@ -167,6 +167,10 @@ class SampleLayout {
 /// (loss: bad_record).
 bool decode_sample(const RecordView& record, const SampleLayout& layout, Sample& sample);
 
+/// The same, but of `sample` only what sums need is set: the id block, the mode, ip, addr, period
+/// and weight.
+bool decode_sample_for_sums(const RecordView& record, const SampleLayout& layout, Sample& sample);
+
 /// Only the who-when-where part of a sample: what ordering and filtering need. Cheaper than
 /// decode_sample.
 bool decode_sample_id(const RecordView& record, const SampleLayout& layout, SampleId& id);

@@ -137,6 +137,41 @@ TEST(DecodeSample, BranchFlagsOfBigEndianMachinesAreMirrored) {
   EXPECT_EQ(sample.branch(0).cycles(), 9u);
 }
 
+/// Of plain samples and of those with more behind the call chain, whole and cut at every length.
+TEST(DecodeSampleForSums, AgreesWithDecodeSample) {
+  constexpr uint64_t kPlain = abi::kSampleIp | abi::kSampleTid | abi::kSampleTime |
+                              abi::kSampleAddr | abi::kSamplePeriod | abi::kSampleCallchain;
+  Sample sample, of_sums;  // used again and again, as passes do
+  for (uint64_t type : {kPlain | abi::kSampleRaw | abi::kSampleWeight, kPlain}) {
+    SampleLayout layout(attr_with(type));
+    for (ByteOrder order : kOrders) {
+      ByteBuilder p(order);
+      p.u64(0x1234);
+      p.u32(2), p.u32(3);
+      for (uint64_t word : {4u, 5u, 6u}) p.u64(word);      // time, addr, period
+      for (uint64_t word : {2u, 0xau, 0xbu}) p.u64(word);  // call chain
+      if (type != kPlain) {
+        p.u32(4), p.u32(0xdead);  // raw
+        p.u64(42);                // weight
+      }
+      for (size_t size = 0; size <= p.size(); ++size) {
+        RecordView cut = sample_record(p);
+        cut.payload = cut.payload.first(size);
+        bool is_whole = decode_sample(cut, layout, sample);
+        ASSERT_EQ(is_whole, size == p.size());
+        ASSERT_EQ(decode_sample_for_sums(cut, layout, of_sums), is_whole) << size;
+      }
+      EXPECT_EQ(of_sums.ip, 0x1234u);
+      EXPECT_EQ(of_sums.id.pid, 2u);
+      EXPECT_EQ(of_sums.id.time, 4u);
+      EXPECT_EQ(of_sums.addr, 5u);
+      EXPECT_EQ(of_sums.period, 6u);
+      EXPECT_EQ(of_sums.weight, sample.weight);
+      EXPECT_EQ(of_sums.cpu_mode, sample.cpu_mode);
+    }
+  }
+}
+
 TEST(DecodeSampleId, AgreesWithDecodeSample) {
   abi::EventAttr attr =
       attr_with(abi::kSampleIp | abi::kSampleTid | abi::kSampleTime | abi::kSampleAddr |

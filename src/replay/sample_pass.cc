@@ -136,7 +136,11 @@ class Slice {
       return;
     }
     Sample& sample = sample_;
-    if (!decode_sample(record, events_[event].layout, sample)) {
+    const SampleLayout& layout = events_[event].layout;
+    bool is_whole = options_.only_sums && !options_.want_chains
+                        ? decode_sample_for_sums(record, layout, sample)
+                        : decode_sample(record, layout, sample);
+    if (!is_whole) {
       losses_.add(LossKind::k_bad_record, 1,
                   fmt::format("sample at file offset {:#x}", record.file_offset));
       return;
