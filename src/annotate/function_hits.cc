@@ -60,7 +60,7 @@ RecordingHits count_hits(const Session& session, const std::function<bool(const 
   for (size_t i = 0; i < samples.size(); ++i) {
     uint32_t event = samples.event[i];
     if (event >= events) continue;
-    view::ListingHits hit{1, samples.period[i]};
+    view::ListingHits hit{samples.count_of(i), samples.period[i]};
     add(result.totals[event], hit);
     FrameId leaf = samples.leaf[i];
     if (!leaf.valid()) continue;

@@ -84,6 +84,7 @@ Code comes from the files that ran, from jitdumps, and from BPF programs that th
     options.filter.cpus = o_.cpus;
     options.want_chains = false;
     options.only_sums = !o_.dump;
+    options.by_place = options.only_sums && !o_.data_type;
     options.want_symbols = !o_.dump;
     return Session::open(o_.input, options, env);
   }

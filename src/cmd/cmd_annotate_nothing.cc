@@ -23,9 +23,9 @@ Fallen look(const Session& session, const Options& options) {
   for (size_t i = 0; i < samples.size(); ++i) {
     const Frame& frame = session.frame(samples.leaf[i]);
     if (!frame.dso.valid() || !wants_object(options, session.machine().dsos()[frame.dso])) continue;
-    ++found.wanted;
+    found.wanted += samples.count_of(i);
     if (frame.symbol.valid()) continue;
-    ++found.nameless;
+    found.nameless += samples.count_of(i);
     found.objects.insert(frame.dso);
   }
   return found;

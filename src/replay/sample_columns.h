@@ -19,23 +19,26 @@ struct RecordRef {
 };
 
 /// One entry per sample in every column; none of `chain` where nobody wants chains, and none of
-/// those marked with a star where sums are enough.
+/// those marked with a star where sums are enough. Where samples are counted by place, there is one
+/// per event and frame that samples fell on, in the columns marked with a percent sign only.
 struct SampleColumns {
-  Column<uint32_t> event;  // EventId; see Column for what an entry is before it is set
-  Column<uint64_t> time;   // * ns; where samples carry no time, their rank in the file
-  Column<uint32_t> pid;    // *
-  Column<uint32_t> tid;    // *
-  Column<uint32_t> cpu;    // * UINT32_MAX where not recorded
-  Column<uint64_t> period;
+  Column<uint32_t> event;   // % EventId; see Column for what an entry is before it is set
+  Column<uint64_t> time;    // * ns; where samples carry no time, their rank in the file
+  Column<uint32_t> pid;     // *
+  Column<uint32_t> tid;     // *
+  Column<uint32_t> cpu;     // * UINT32_MAX where not recorded
+  Column<uint64_t> period;  // %
   Column<uint64_t> weight;
   Column<StringId> comm;
-  Column<FrameId> leaf;        // the sampled ip itself
+  Column<FrameId> leaf;        // % the sampled ip itself
   Column<ChainId> chain;       // invalid without a call chain
   Column<uint8_t> cpu_mode;    // * of the record
   Column<uint8_t> was_copied;  // 1: the user part of the chain comes from a copied stack
   Column<RecordRef> record;    // *
+  Column<uint64_t> count;      // % samples; empty where each entry is one
 
   [[nodiscard]] size_t size() const { return event.size(); }
+  [[nodiscard]] uint64_t count_of(size_t i) const { return count.empty() ? 1 : count[i]; }
   [[nodiscard]] ChainId chain_of(size_t sample) const {
     return chain.empty() ? ChainId() : chain[sample];
   }

@@ -41,6 +41,7 @@ void for_each_column(SampleColumns& columns, const Body& body) {
 }
 
 void make_room(SampleColumns& columns, size_t rows, const SamplePassOptions& options) {
+  if (options.by_place) return;
   for_each_column(columns, [rows](auto& column) { column.resize(rows); });
   if (!options.want_chains) columns.chain = {};
   if (!options.only_sums) return;
@@ -64,6 +65,47 @@ void move_rows(SampleColumns& columns, size_t to, size_t from, size_t count) {
   });
 }
 
+/// How many samples of each event fell on each frame.
+class PlaceCounts {
+ public:
+  explicit PlaceCounts(size_t events) : events_(events) {}
+
+  struct Count {
+    uint64_t samples = 0, period = 0;
+  };
+  void add(FrameId frame, uint32_t event, Count count) {
+    size_t at = frame.index() * events_ + event;
+    if (at >= counts_.size()) counts_.resize(std::max(at + 1, 2 * counts_.size()));
+    counts_[at].samples += count.samples;
+    counts_[at].period += count.period;
+  }
+  void add(const PlaceCounts& other, std::span<const FrameId> frame_of) {
+    other.for_each([&](FrameId frame, uint32_t event, const Count& count) {
+      add(frame_of[frame.index()], event, count);
+    });
+  }
+  /// Of those that are not zero, by frame.
+  template <typename Body>
+  void for_each(const Body& body) const {
+    for (size_t i = 0; i < counts_.size(); ++i)
+      if (counts_[i].samples > 0)
+        body(FrameId(i / events_), static_cast<uint32_t>(i % events_), counts_[i]);
+  }
+  void move_to(SampleColumns& columns) && {
+    for_each([&](FrameId frame, uint32_t event, const Count& count) {
+      columns.event.push_back(event);
+      columns.period.push_back(count.period);
+      columns.leaf.push_back(frame);
+      columns.count.push_back(count.samples);
+    });
+    counts_.clear();
+  }
+
+ private:
+  size_t events_;
+  std::vector<Count> counts_;  // by frame and event
+};
+
 /// Records with pieces of stack lie farther apart than processors look ahead by themselves. The
 /// next one's registers and the innermost frames are asked for while this one is unwound.
 void prefetch_next(const RecordView& record) {
@@ -79,7 +121,8 @@ class Slice {
   Slice(const Recording& recording, const Machine& machine, const SidebandResult& sideband,
         const SamplePassOptions& options, const ChainSources& sources, SampleColumns& columns,
         LossLedger& losses)
-      : recording_(recording),
+      : counts(recording.events().size()),
+        recording_(recording),
         events_(recording.events()),
         sideband_(sideband),
         options_(options),
@@ -114,6 +157,7 @@ class Slice {
 
   FrameTable frames;
   ChainTable chains;
+  PlaceCounts counts;
   size_t first_row = 0;
   size_t rows = 0;
   uint64_t filtered = 0;
@@ -156,8 +200,12 @@ class Slice {
   }
 
   void store(const Sample& sample, EventId event, uint64_t time, uint64_t rank, RecordRef where) {
-    size_t i = row_++;
     resolver_.enter(sample.id.pid, time, sample.cpu_mode);
+    if (options_.by_place) {
+      FrameId leaf = resolver_.resolve(sample.ip, sample.cpu_mode);
+      return counts.add(leaf, event.value, {1, sample.period});
+    }
+    size_t i = row_++;
     if (event.value != 0) columns_.event[i] = event.value;  // zeros stand there already
     columns_.period[i] = sample.period;
     if (sample.weight != 0) columns_.weight[i] = sample.weight;
@@ -249,6 +297,8 @@ SamplePassResult read_samples(const Recording& recording, const Machine& machine
   parallel_for(slices - 1, [&](size_t i) {
     renumber(*parts[i + 1], result.samples, frame_of[i + 1], first_chain[i + 1]);
   });
+  for (size_t i = 1; i < slices; ++i) parts[0]->counts.add(parts[i]->counts, frame_of[i]);
+  std::move(parts[0]->counts).move_to(result.samples);
   result.chains = std::move(parts[0]->chains);
   size_t rows = 0;
   for (size_t i = 0; i < slices; ++i) {
@@ -263,7 +313,7 @@ SamplePassResult read_samples(const Recording& recording, const Machine& machine
     result.last_time_ns = std::max(result.last_time_ns, part.last_time);
     parts[i].reset();
   }
-  shorten(result.samples, rows);
+  if (!options.by_place) shorten(result.samples, rows);
   if (result.missing_parts > 0)
     losses.add(LossKind::k_broken_chain, result.missing_parts,
                "their user part, put off to the return from the kernel, never came");

@@ -11,6 +11,8 @@ struct SamplePassOptions {
   SampleFilter filter;
   bool want_chains = true;
   bool only_sums = false;  // columns that sums of stacks don't need stay empty
+  bool by_place = false;   // samples are counted by place (SampleColumns); needs only_sums, and no
+                           // chains
   uint32_t max_stack = UINT32_MAX;
   abi::Arch arch = abi::Arch::kUnknown;  // of the recording
   const ObjectCfi* cfi = nullptr;        // null: copied stacks are not unwound

@@ -98,30 +98,72 @@ void expect_same(const SamplePassResult& a, const SamplePassResult& b) {
     ASSERT_TRUE(std::ranges::equal(a.chains[x.chain[i]], b.chains[y.chain[i]])) << i;
 }
 
-TEST(SamplePass, TheNumberOfSlicesDoesNotShow) {
-  SomeProcesses input;
-  for (uint64_t i = 0; i < 60000; ++i) {
-    input.add_sample(i);
-    if (i == 30000) input.map(2, "/usr/lib/another.so", 2 << 24, i);
-  }
-  std::vector<std::byte> bytes = input.file.file();
-  LossLedger losses;
-  auto recording = Recording::open_bytes(bytes, "test", losses);
-  ASSERT_TRUE(recording.has_value());
-  ASSERT_GE(recording->blocks().size(), 7u);
-  StringPool strings;
-  Machine machine(strings);
-  SidebandResult sideband = read_sideband(*recording, machine, losses);
-  ASSERT_EQ(sideband.counts.samples, 60000u);
+/// Of many samples; in the middle another library comes to where one was.
+class ManySamples : public testing::Test {
+ protected:
+  static constexpr uint64_t kSamples = 60000;
 
+  void SetUp() override {
+    SomeProcesses input;
+    for (uint64_t i = 0; i < kSamples; ++i) {
+      input.add_sample(i);
+      if (i == kSamples / 2) input.map(2, "/usr/lib/another.so", 2 << 24, i);
+    }
+    bytes_ = input.file.file();
+    auto opened = Recording::open_bytes(bytes_, "test", losses_);
+    ASSERT_TRUE(opened.has_value());
+    recording_.emplace(std::move(*opened));
+    sideband_ = read_sideband(*recording_, machine_, losses_);
+  }
+  SamplePassResult read(const SamplePassOptions& options, size_t slices) {
+    return read_samples(*recording_, machine_, sideband_, options, slices, losses_);
+  }
+
+  std::vector<std::byte> bytes_;
+  LossLedger losses_;
+  std::optional<Recording> recording_;
+  StringPool strings_;
+  Machine machine_{strings_};
+  SidebandResult sideband_;
+};
+
+TEST_F(ManySamples, TheNumberOfSlicesDoesNotShow) {
+  ASSERT_GE(recording_->blocks().size(), 7u);
+  ASSERT_EQ(sideband_.counts.samples, kSamples);
   for (const SampleFilter& filter : {SampleFilter(), SampleFilter{{1, 3}, {}, {}, {}}}) {
     SamplePassOptions options;
     options.filter = filter;
-    SamplePassResult whole = read_samples(*recording, machine, sideband, options, 1, losses);
+    SamplePassResult whole = read(options, 1);
     EXPECT_GT(whole.chains.size(), 1000u);
     for (size_t slices : {2u, 7u}) {
       SCOPED_TRACE(slices);
-      expect_same(read_samples(*recording, machine, sideband, options, slices, losses), whole);
+      expect_same(read(options, slices), whole);
+    }
+  }
+}
+
+TEST_F(ManySamples, CountsByPlaceAreThoseOfTheSamples) {
+  SamplePassOptions options;
+  options.want_chains = false;
+  options.only_sums = true;
+  SamplePassResult each = read(options, 1);
+  std::vector<uint64_t> samples(each.frames.size()), periods(each.frames.size());
+  for (size_t i = 0; i < each.samples.size(); ++i) {
+    ++samples[each.samples.leaf[i].index()];
+    periods[each.samples.leaf[i].index()] += each.samples.period[i];
+  }
+  options.by_place = true;
+  for (size_t slices : {1u, 2u, 5u}) {
+    SamplePassResult counted = read(options, slices);
+    ASSERT_EQ(counted.frames.size(), each.frames.size());
+    ASSERT_EQ(counted.samples.size(), each.frames.size());
+    EXPECT_EQ(counted.first_time_ns, each.first_time_ns);
+    EXPECT_EQ(counted.last_time_ns, each.last_time_ns);
+    for (size_t i = 0; i < counted.samples.size(); ++i) {
+      ASSERT_EQ(counted.samples.leaf[i], FrameId(i));
+      EXPECT_EQ(counted.samples.event[i], 0u);
+      EXPECT_EQ(counted.samples.count_of(i), samples[i]);
+      EXPECT_EQ(counted.samples.period[i], periods[i]);
     }
   }
 }

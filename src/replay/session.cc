@@ -89,9 +89,12 @@ void Session::State::read_stretch(uint64_t first_rank) {
   if (!finder) finder.emplace(finder_options(options.symbols, *env));
   if (!cfi) cfi.emplace(machine, *finder, jit_objects);
   cfi->grow();
+  bool only_sums = options.only_sums && !has_read_values(recording.events());
+  constexpr size_t kFewEvents = 8;  // a table by place and event stays small
   SamplePassOptions how{options.filter,
                         options.want_chains,
-                        options.only_sums && !has_read_values(recording.events()),
+                        only_sums,
+                        only_sums && options.by_place && recording.events().size() <= kFewEvents,
                         options.max_stack,
                         abi::arch_from_machine(recording.features().arch.value_or("")),
                         &*cfi,

@@ -38,8 +38,10 @@ struct SessionOptions {
   bool follow = false;  // a pipe on standard input ("-") is not read to its end, see follow()
   SymbolOptions symbols;
   SampleFilter filter;
-  bool want_chains = true;           // false: call chains are not looked at
-  bool only_sums = false;            // of samples, what sums of stacks need (SampleColumns)
+  bool want_chains = true;  // false: call chains are not looked at
+  bool only_sums = false;   // of samples, what sums of stacks need (SampleColumns)
+  bool by_place = false;    // samples may be counted by place (SampleColumns); needs only_sums, and
+                            // no chains
   bool want_symbols = true;          // false: frames get no symbols
   uint32_t max_stack = UINT32_MAX;   // frames kept per chain, leaf side
   bool merge_deferred = true;        // user parts of chains that come in records of their own
