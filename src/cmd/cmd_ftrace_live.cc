@@ -1,5 +1,4 @@
 // ftrace latency -b: times that BPF programs add up in the kernel.
-
 #include "base/file.h"
 #include "base/text.h"
 #include "bpf/function_times.h"

@@ -91,10 +91,12 @@ void Session::State::read_stretch(uint64_t first_rank) {
   cfi->grow();
   bool only_sums = options.only_sums && !has_read_values(recording.events());
   constexpr size_t kFewEvents = 8;  // a table by place and event stays small
+  bool by_place = options.by_place && only_sums && !options.want_chains &&
+                  recording.events().size() <= kFewEvents;
   SamplePassOptions how{options.filter,
                         options.want_chains,
                         only_sums,
-                        only_sums && options.by_place && recording.events().size() <= kFewEvents,
+                        by_place,
                         options.max_stack,
                         abi::arch_from_machine(recording.features().arch.value_or("")),
                         &*cfi,
