@@ -7,8 +7,10 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <deque>
 #include <thread>
-#include <vector>
+
+#include "base/helper_thread.h"
 
 namespace sonde {
 
@@ -21,7 +23,7 @@ void parallel_jobs(size_t count, const Body& body) {
   auto work = [&] {
     for (size_t i = next++; i < count; i = next++) body(i);
   };
-  std::vector<std::jthread> helpers;
+  std::deque<HelperThread> helpers;
   size_t threads = std::min<size_t>(count, std::max(1u, std::thread::hardware_concurrency()));
   for (size_t i = 1; i < threads; ++i) helpers.emplace_back(work);
   work();

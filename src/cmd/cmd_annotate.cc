@@ -44,7 +44,7 @@ Code comes from the files that ran, from jitdumps, and from BPF programs that th
     if (arguments.size() > 1) return fail(ErrorCode::kUsage, "Error: too many arguments");
     if (!arguments.empty()) o_.symbol = arguments[0];
     TRY(check_options(env));
-    Session session = TRY(open(env));
+    Session session = TRY(open(env, o_.symbol));
     if (o_.dump) return dump(env, session);
     if (o_.itrace && session.counts().records_by_type[abi::kRecordAuxtrace] != 0)
       return fail(ErrorCode::kFailed, "--itrace: instruction traces are not decoded yet");
@@ -76,7 +76,8 @@ Code comes from the files that ran, from jitdumps, and from BPF programs that th
     return {};
   }
 
-  Result<Session> open(Env& env) const {
+  /// With `only`, the samples of other functions may be missing.
+  Result<Session> open(Env& env, const std::optional<std::string>& only) const {
     SessionOptions options;
     options.open.force = o_.force;
     options.open.stdin_fd = env.in_fd;
@@ -86,6 +87,9 @@ Code comes from the files that ran, from jitdumps, and from BPF programs that th
     options.only_sums = !o_.dump;
     options.by_place = options.only_sums && !o_.data_type;
     options.want_symbols = !o_.dump;
+    // In the browser one goes on to other functions.
+    if (options.by_place && !o_.code_types && !(wants_browser() && can_browse(env)))
+      options.only_function = only;
     return Session::open(o_.input, options, env);
   }
 
@@ -108,7 +112,10 @@ Code comes from the files that ran, from jitdumps, and from BPF programs that th
   Result<int> annotate_all(Env& env, const Session& session) {
     RecordingHits hits =
         annotate::count_hits(session, [&](const Frame& frame) { return wants(session, frame); });
-    if (hits.functions.empty()) return annotation::say_nothing(session, o_, env);
+    if (hits.functions.empty()) {
+      if (session.has_one_function()) return explain_nothing(env);
+      return annotation::say_nothing(session, o_, env);
+    }
     if (wants_browser() && can_browse(env))
       return annotation::browse(session, hits, columns_of(session), o_, env);
     if (o_.browser.value_or(false))
@@ -127,6 +134,24 @@ Code comes from the files that ran, from jitdumps, and from BPF programs that th
       for (const std::string& note : types_->notes()) env.err.print("{}\n", note);
     if (env.out.failed() == 0 && !wrote_any_ && !refused_.empty() && !o_.skip_missing) return 1;
     return 0;
+  }
+
+  /// Why there is nothing is told by what there is.
+  Result<int> explain_nothing(const Env& env) {
+    LossLedger counted;  // once already
+    Env again{.out = env.out,
+              .err = env.err,
+              .in_fd = env.in_fd,
+              .out_fd = env.out_fd,
+              .sys = env.sys,
+              .losses = counted,
+              .variables = env.variables,
+              .tool = env.tool,
+              .config = env.config,
+              .debug = env.debug,
+              .command_line = env.command_line};
+    Session session = TRY(open(again, std::nullopt));
+    return annotate_all(again, session);
   }
 
   /// The events that are shown side by side, one row after the other.

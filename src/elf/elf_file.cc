@@ -281,6 +281,11 @@ size_t ElfFile::symbol_count(SymbolSection which) const {
   return static_cast<size_t>(symbol_reader(which).count);
 }
 
+bool ElfFile::may_name(SymbolSection which, std::string_view part) const {
+  std::string_view strings = symbol_reader(which).strings;
+  return ::memmem(strings.data(), strings.size(), part.data(), part.size()) != nullptr;
+}
+
 std::vector<ElfSymbol> ElfFile::symbols(SymbolSection which) const {
   std::vector<ElfSymbol> symbols;
   SymbolReader reader = symbol_reader(which);

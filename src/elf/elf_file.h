@@ -108,6 +108,8 @@ class ElfFile {
     return symbols_section(which) != nullptr;
   }
   [[nodiscard]] size_t symbol_count(SymbolSection which) const;
+  /// Whether `part` stands in the names of a table.
+  [[nodiscard]] bool may_name(SymbolSection which, std::string_view part) const;
   /// All symbols by their index, the null symbol included; one without a valid name is empty.
   [[nodiscard]] std::vector<ElfSymbol> symbols(SymbolSection which) const;
   /// Calls `visit(const ElfSymbol&)` for every symbol but the null one.

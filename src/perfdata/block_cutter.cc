@@ -40,9 +40,9 @@ struct BlockCutter::Walk {
   uint64_t types = 0;
   BlockContent content = {};
 
-  void add(uint32_t type, size_t position) {
+  void add(uint32_t type, uint16_t misc, uint32_t size, size_t position) {
     types |= uint64_t{1} << (type < 63 ? type : 63);
-    content.count(type, position - start);
+    content.count(type, misc, size, position - start);
   }
   void end_block(size_t end, Bytes trailing = {}) {
     if (end > start) {
@@ -70,14 +70,20 @@ RecordView view_at(const std::byte* at, uint32_t type, uint16_t misc, uint32_t s
 }  // namespace
 
 BlockCutter::Outcome BlockCutter::cut(Bytes bytes, uint64_t file_offset, uint32_t stream,
-                                      StreamExpander& expander, std::vector<RecordBlock>& blocks) {
-  Walk walk{
-      {.bytes = {}, .file_offset = file_offset, .stream = stream, .trailing = {}}, bytes, blocks};
+                                      StreamExpander& expander, std::vector<RecordBlock>& blocks,
+                                      const CutOptions& options) {
+  Walk walk{{.bytes = {},
+             .file_offset = file_offset,
+             .stream = stream,
+             .trailing = {},
+             .samples_taken = options.tap != nullptr},
+            bytes,
+            blocks};
   size_t position = 0;
   Stop stop = Stop::kEnd;
   while (size_t left = bytes.size() - position) {
     const std::byte* at = bytes.data() + position;
-    prefetch_records(at);
+    if (!options.in_cache) prefetch_records(at);
     stop = Stop::kIncomplete;
     if (left < kHeaderSize) break;
     auto type = load<uint32_t>(at, order_);
@@ -92,7 +98,15 @@ BlockCutter::Outcome BlockCutter::cut(Bytes bytes, uint64_t file_offset, uint32_
       break;
     }
     Bytes trailing;
-    if (type >= abi::kRecordUserStart) [[unlikely]] {
+    if (type == abi::kRecordSample) {
+      if (options.tap != nullptr)
+        options.tap->take(options.tap_part,
+                      view_at(at, type, misc, size, file_offset + position, order_));
+    } else if (type >= abi::kRecordUserStart) [[unlikely]] {
+      if (options.only_plain && type != abi::kRecordFinishedRound) {
+        stop = Stop::kNotPlain;
+        break;
+      }
       RecordView record = view_at(at, type, misc, size, file_offset + position, order_);
       uint64_t trailing_size = setup_->trailing_size(record);
       if (trailing_size > left - size) break;
@@ -100,7 +114,7 @@ BlockCutter::Outcome BlockCutter::cut(Bytes bytes, uint64_t file_offset, uint32_
       setup_->apply(record, trailing);
       if (is_compressed_record(type)) {
         count(type);
-        walk.add(type, position);
+        walk.add(type, misc, size, position);
         position += size;
         walk.end_block(position);
         expand(record, stream, expander, blocks);
@@ -109,7 +123,7 @@ BlockCutter::Outcome BlockCutter::cut(Bytes bytes, uint64_t file_offset, uint32_
       }
     }
     count(type);
-    walk.add(type, position);
+    walk.add(type, misc, size, position);
     position += size;
     stop = Stop::kEnd;
     if (position - walk.start >= kBlockSize || !trailing.empty()) {
@@ -150,7 +164,7 @@ void BlockCutter::expand(const RecordView& record, uint32_t stream, StreamExpand
     }
     if (size > expanded->size() - position) break;
     count(type);
-    walk.add(type, position);
+    walk.add(type, misc, size, position);
     if (type >= abi::kRecordUserStart)
       setup_->apply(view_at(at, type, misc, size, record.file_offset, order_), {});
     position += size;

@@ -9,12 +9,21 @@
 #include "perfdata/decompress.h"
 #include "perfdata/record.h"
 #include "perfdata/recording.h"
+#include "perfdata/sample_tap.h"
 #include "perfdata/setup_collector.h"
 
 namespace sonde {
 
 /// Counts of a type that this version does not know, as losses.
 void add_unknown_records(const RecordCounts& counts, LossLedger& losses);
+
+struct CutOptions {
+  SampleTap* tap = nullptr;  // gets the samples that are not compressed, as those of `tap_part`
+  size_t tap_part = 0;
+  bool only_plain = false;  // stop at records that describe the recording, or have data behind
+                            // them, or hold others
+  bool in_cache = false;    // nothing is gained by asking for memory ahead
+};
 
 class BlockCutter {
  public:
@@ -26,6 +35,7 @@ class BlockCutter {
     kIncomplete,  // the last record, or the data behind it, goes on beyond the bytes
     kNotARecord,  // a header whose size is less than that of a header, or that goes on beyond
                   // the bytes and has no known type
+    kNotPlain,    // see CutOptions
   };
   struct Outcome {
     size_t consumed = 0;  // bytes in whole records, with the data behind them
@@ -35,7 +45,7 @@ class BlockCutter {
   /// Appends blocks of about 1 MiB at most, those of one stream in order. `expander` is the
   /// stream's own.
   Outcome cut(Bytes bytes, uint64_t file_offset, uint32_t stream, StreamExpander& expander,
-              std::vector<RecordBlock>& blocks);
+              std::vector<RecordBlock>& blocks, const CutOptions& options = {});
 
   [[nodiscard]] const RecordCounts& counts() const { return counts_; }
 

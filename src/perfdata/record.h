@@ -34,13 +34,18 @@ struct BlockContent {
   struct Place {
     uint32_t offset;  // of the record, from the start of the block
     uint32_t rank;    // records before it in the block
+    // What its header says, so that records of which nothing else is asked are not touched again.
+    uint32_t type;
+    uint16_t misc;
+    uint32_t size;
   };
   uint32_t records = 0;
   std::vector<Place> others = {};  // all but the samples, in order
   [[nodiscard]] uint32_t samples() const { return records - static_cast<uint32_t>(others.size()); }
 
-  void count(uint32_t type, size_t offset) {
-    if (type != abi::kRecordSample) others.push_back({static_cast<uint32_t>(offset), records});
+  void count(uint32_t type, uint16_t misc, uint32_t size, size_t offset) {
+    if (type != abi::kRecordSample)
+      others.push_back({static_cast<uint32_t>(offset), records, type, misc, size});
     ++records;
   }
 };
@@ -55,6 +60,7 @@ struct RecordBlock {
   /// Data that belongs to the block's last record but lies behind it (AUXTRACE: the AUX data).
   Bytes trailing;
   std::optional<BlockContent> content = std::nullopt;  // nobody looked
+  bool samples_taken = false;  // a SampleTap has seen them
 
   /// Whether a record of that type may be in the block: lets a pass over sideband skip the rest.
   [[nodiscard]] bool may_hold(uint32_t type) const {
@@ -88,6 +94,14 @@ inline void prefetch_records(const std::byte* at) {
   auto ahead = reinterpret_cast<uintptr_t>(at) + kAhead;  // may be beyond the end: it is but a hint
   for (uintptr_t line = 0; line < kLines; ++line)
     __builtin_prefetch(reinterpret_cast<const void*>(ahead + line * kLine));
+}
+
+/// A record that whoever cut the block saw there.
+[[nodiscard]] inline RecordView record_at(const RecordBlock& block, const BlockContent::Place& place,
+                                          ByteOrder order) {
+  constexpr size_t kHeader = sizeof(abi::RecordHeader);
+  return {place.type, place.misc, block.bytes.subspan(place.offset + kHeader, place.size - kHeader),
+          block.expanded ? block.file_offset : block.file_offset + place.offset, order};
 }
 
 /// Iterates the records of a block, from the first or from one that begins at `from`. After the

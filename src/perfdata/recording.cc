@@ -17,6 +17,7 @@
 #include "perfdata/sideband.h"
 #include "perfdata/spool.h"
 #include "perfdata/stream_reader.h"
+#include "perfdata/tapped_walk.h"
 #include "store/bundle.h"
 
 namespace sonde {
@@ -31,6 +32,9 @@ struct Recording::State {
   Result<> read_main(Bytes file, const std::string& name);
   void read_file(const FileHeader& header, Bytes file);
   void read_stream(Bytes data, uint64_t file_offset, uint32_t stream, uint64_t missing);
+  void read_tapped(Bytes file, const FileData& data);
+  void end_stream(BlockCutter::Outcome outcome, Bytes data, uint64_t file_offset,
+                  uint64_t missing);
   void finish();
   uint32_t guess_word_size() const;
 
@@ -43,6 +47,8 @@ struct Recording::State {
   RecordCounts counts;
   uint32_t word_size = 8;
   uint64_t spool_limit_bytes = OpenOptions{}.spool_limit_bytes;
+  SampleTap* tap = nullptr;
+  Fd tapped;  // the main file, where its samples go there
   // What the views point into.
   std::vector<MappedFile> files;
   std::optional<Bundle> bundle;
@@ -100,6 +106,12 @@ std::optional<uint32_t> word_size_of(std::string_view arch) {
 
 }  // namespace
 
+void RecordCounts::add(const RecordCounts& other) {
+  for (size_t type = 0; type < by_type.size(); ++type) by_type[type] += other.by_type[type];
+  beyond += other.beyond;
+  simpleperf_private += other.simpleperf_private;
+}
+
 Result<> Recording::State::open_path(const std::string& path, const OpenOptions& options) {
   facts.path = path;
   spool_limit_bytes = options.spool_limit_bytes;
@@ -128,7 +140,13 @@ Result<> Recording::State::map_file(const std::string& path, const OpenOptions& 
   facts.modified_ns = status.st_mtim.tv_sec * int64_t{1'000'000'000} + status.st_mtim.tv_nsec;
   if (!S_ISREG(status.st_mode)) return read_descriptor(opened.fd.get(), path, options);
   files.push_back(TRY(MappedFile::map(opened.fd.get(), path)));
-  return read_main(files.back().bytes(), path);
+  if (options.tap != nullptr) {
+    tap = options.tap;
+    tapped = std::move(opened.fd);
+  }
+  auto read = read_main(files.back().bytes(), path);
+  tapped.reset();
+  return read;
 }
 
 Result<> Recording::State::read_descriptor(int fd, const std::string& name,
@@ -165,6 +183,7 @@ Result<> Recording::State::read_main(Bytes file, const std::string& name) {
 
 void Recording::State::read_file(const FileHeader& header, Bytes file) {
   FileData data = read_around_records(header, file, events, setup, facts, losses);
+  if (tapped.valid() && !bundle && tap->begin(events)) return read_tapped(file, data);
   Bytes records = file.subspan(data.begin, data.size);
   PageMapper mapper(records);
   read_stream(records, data.begin, 0, data.missing);
@@ -175,11 +194,21 @@ void Recording::State::read_stream(Bytes data, uint64_t file_offset, uint32_t st
   expanders.emplace_back(spool_limit_bytes);
   BlockCutter cutter(facts.order, setup, losses);
   BlockCutter::Outcome outcome = cutter.cut(data, file_offset, stream, expanders.back(), blocks);
-  for (size_t type = 0; type < counts.by_type.size(); ++type)
-    counts.by_type[type] += cutter.counts().by_type[type];
-  counts.beyond += cutter.counts().beyond;
-  counts.simpleperf_private += cutter.counts().simpleperf_private;
+  counts.add(cutter.counts());
+  end_stream(outcome, data, file_offset, missing);
+}
 
+void Recording::State::read_tapped(Bytes file, const FileData& data) {
+  expanders.emplace_back(spool_limit_bytes);
+  TappedWalkResult walk = walk_tapped({tapped.get(), file, data}, facts.order, events, setup,
+                                      expanders.back(), *tap, losses);
+  blocks = std::move(walk.blocks);
+  counts.add(walk.counts);
+  end_stream(walk.outcome, file.subspan(data.begin, data.size), data.begin, data.missing);
+}
+
+void Recording::State::end_stream(BlockCutter::Outcome outcome, Bytes data, uint64_t file_offset,
+                                  uint64_t missing) {
   add_stream_end(outcome.stop, data.size() - outcome.consumed, missing,
                  file_offset + outcome.consumed, losses);
   losses.add(LossKind::k_bad_compressed, expanders.back().left() > 0 ? 1 : 0,

@@ -28,6 +28,7 @@
 namespace sonde {
 
 class Bundle;
+class SampleTap;
 class StreamReader;
 class SpoolMemory;
 
@@ -35,6 +36,7 @@ struct OpenOptions {
   bool force = false;  // -f: don't check who owns the file
   int stdin_fd = 0;    // what "-" means
   uint64_t spool_limit_bytes = uint64_t{1} << 30;
+  SampleTap* tap = nullptr;  // of a plain file, gets the samples while it is opened
 };
 
 /// What the file header says, for `report --header`.
@@ -56,6 +58,8 @@ struct RecordCounts {
   std::array<uint64_t, 128> by_type{};
   uint64_t beyond = 0;              // types from 128 on that are not simpleperf's
   uint64_t simpleperf_private = 0;  // see is_simpleperf_private
+
+  void add(const RecordCounts& other);
 };
 
 class Recording {

@@ -1,26 +1,6 @@
 #include "replay/address_resolver.h"
 
 namespace sonde {
-namespace {
-
-FrameLevel level_of(uint16_t cpu_mode) {
-  switch (cpu_mode) {
-    case abi::kMiscUser:
-      return FrameLevel::kUser;
-    case abi::kMiscKernel:
-      return FrameLevel::kKernel;
-    case abi::kMiscGuestKernel:
-      return FrameLevel::kGuestKernel;
-    case abi::kMiscGuestUser:
-      return FrameLevel::kGuestUser;
-    case abi::kMiscHypervisor:
-      return FrameLevel::kHypervisor;
-    default:
-      return FrameLevel::kUnknown;
-  }
-}
-
-}  // namespace
 
 Place locate(const Machine& machine, SpaceId space, uint64_t time, uint64_t address,
              uint16_t cpu_mode, AddressSpace::Found* span) {
@@ -42,23 +22,6 @@ Place locate(const Machine& machine, SpaceId space, uint64_t time, uint64_t addr
 AddressResolver::AddressResolver(const Machine& machine, FrameTable& frames)
     : machine_(machine), frames_(frames), comms_(kCommSlots) {}
 
-void AddressResolver::enter(uint32_t pid, uint64_t time, uint16_t cpu_mode) {
-  time_ = time;
-  here_.size = 0;
-  if (pid != pid_ || time < process_.valid_from || process_.valid_to <= time) {
-    pid_ = pid;
-    process_ = machine_.space_at(pid, time);
-  }
-  may_be_execve_ = cpu_mode == abi::kMiscKernel && process_.before_exec.valid();
-}
-
-/// Mappings of code have megabytes; each of them finds its own entry.
-AddressResolver::CachedMapping& AddressResolver::slot_of(SpaceId space, uint64_t address) {
-  uint64_t hash = ((address >> 20) + space.value * 0x2545u) * 0x9e3779b97f4a7c15u;
-  static_assert(kMappingSlots == size_t{1} << (64 - 57));
-  return mappings_[hash >> 57];
-}
-
 FrameId AddressResolver::resolve_elsewhere(uint64_t address, uint16_t cpu_mode) {
   bool user = cpu_mode == abi::kMiscUser;
   if (!user && cpu_mode != abi::kMiscKernel)
@@ -74,16 +37,6 @@ FrameId AddressResolver::resolve_elsewhere(uint64_t address, uint16_t cpu_mode) 
   }
   Place place = locate_and_cache(space, address, cpu_mode, cached);
   return frames_.intern(place.dso, place.address, place.level);
-}
-
-Place AddressResolver::place(uint64_t address, uint16_t cpu_mode) {
-  if (cpu_mode != abi::kMiscUser && cpu_mode != abi::kMiscKernel)
-    return {DsoId(), address, level_of(cpu_mode)};
-  SpaceId space = space_of(cpu_mode);
-  CachedMapping& cached = slot_of(space, address);
-  if (holds(cached, space, address)) [[likely]]
-    return {cached.dso, address + cached.delta, level_of(cpu_mode)};
-  return locate_and_cache(space, address, cpu_mode, cached);
 }
 
 Place AddressResolver::locate_and_cache(SpaceId space, uint64_t address, uint16_t cpu_mode,
@@ -102,7 +55,13 @@ Place AddressResolver::locate_and_cache(SpaceId space, uint64_t address, uint16_
   }
   if (!place.dso.valid() && cpu_mode == abi::kMiscUser && may_be_execve_ && process_.valid_from > 0)
     place = locate(machine_, process_.before_exec, process_.valid_from - 1, address, cpu_mode);
+  if (place.dso.valid()) note_object(place.dso);
   return place;
+}
+
+void AddressResolver::note_object(DsoId dso) {
+  if (objects_found_.size() <= dso.index()) objects_found_.resize(machine_.dsos().size());
+  objects_found_[dso.index()] = 1;
 }
 
 void AddressResolver::machine_changed() {

@@ -23,6 +23,24 @@ struct Place {
   FrameLevel level = FrameLevel::kUnknown;
 };
 
+/// Whose address it is, by the sample's or the context's mode.
+inline FrameLevel level_of(uint16_t cpu_mode) {
+  switch (cpu_mode) {
+    case abi::kMiscUser:
+      return FrameLevel::kUser;
+    case abi::kMiscKernel:
+      return FrameLevel::kKernel;
+    case abi::kMiscGuestKernel:
+      return FrameLevel::kGuestKernel;
+    case abi::kMiscGuestUser:
+      return FrameLevel::kGuestUser;
+    case abi::kMiscHypervisor:
+      return FrameLevel::kHypervisor;
+    default:
+      return FrameLevel::kUnknown;
+  }
+}
+
 /// The place of an address, without any cache. `space` is the process's; `cpu_mode` decides whose
 /// address it is.
 Place locate(const Machine& machine, SpaceId space, uint64_t time, uint64_t address,
@@ -44,6 +62,8 @@ class AddressResolver {
   /// The same without a frame.
   Place place(uint64_t address, uint16_t cpu_mode);
   StringId comm(uint32_t tid, uint64_t time);
+  /// By object, whether some address was found in it; it may be shorter than the objects are many.
+  [[nodiscard]] const std::vector<char>& objects_found() const { return objects_found_; }
   /// What held without end may have an end now, and ids of forgotten address spaces are given
   /// again.
   void machine_changed();
@@ -85,6 +105,7 @@ class AddressResolver {
   }
   FrameId resolve_elsewhere(uint64_t address, uint16_t cpu_mode);
   Place locate_and_cache(SpaceId space, uint64_t address, uint16_t cpu_mode, CachedMapping& cached);
+  void note_object(DsoId dso);
 
   const Machine& machine_;
   FrameTable& frames_;
@@ -95,6 +116,34 @@ class AddressResolver {
   uint64_t time_ = 0;
   Machine::SpaceAt process_{SpaceId(), SpaceId(), 1, 0};
   bool may_be_execve_ = false;
+  std::vector<char> objects_found_;
 };
+
+inline void AddressResolver::enter(uint32_t pid, uint64_t time, uint16_t cpu_mode) {
+  time_ = time;
+  here_.size = 0;
+  if (pid != pid_ || time < process_.valid_from || process_.valid_to <= time) {
+    pid_ = pid;
+    process_ = machine_.space_at(pid, time);
+  }
+  may_be_execve_ = cpu_mode == abi::kMiscKernel && process_.before_exec.valid();
+}
+
+/// Mappings of code have megabytes; each of them finds its own entry.
+inline AddressResolver::CachedMapping& AddressResolver::slot_of(SpaceId space, uint64_t address) {
+  uint64_t hash = ((address >> 20) + space.value * 0x2545u) * 0x9e3779b97f4a7c15u;
+  static_assert(kMappingSlots == size_t{1} << (64 - 57));
+  return mappings_[hash >> 57];
+}
+
+inline Place AddressResolver::place(uint64_t address, uint16_t cpu_mode) {
+  if (cpu_mode != abi::kMiscUser && cpu_mode != abi::kMiscKernel)
+    return {DsoId(), address, level_of(cpu_mode)};
+  SpaceId space = space_of(cpu_mode);
+  CachedMapping& cached = slot_of(space, address);
+  if (holds(cached, space, address)) [[likely]]
+    return {cached.dso, address + cached.delta, level_of(cpu_mode)};
+  return locate_and_cache(space, address, cpu_mode, cached);
+}
 
 }  // namespace sonde

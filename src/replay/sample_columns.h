@@ -51,6 +51,9 @@ struct SampleFilter {
     uint64_t from_ns, to_ns;
   };  // inclusive
   std::vector<TimeRange> times;
+  [[nodiscard]] bool empty() const {
+    return pids.empty() && tids.empty() && cpus.empty() && times.empty();
+  }
 };
 
 /// Totals of the input, for headers, --stats and the conservation law.

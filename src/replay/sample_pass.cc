@@ -6,6 +6,7 @@
 
 #include "base/parallel.h"
 #include "replay/address_resolver.h"
+#include "replay/place_counts.h"
 
 namespace sonde {
 namespace {
@@ -65,47 +66,6 @@ void move_rows(SampleColumns& columns, size_t to, size_t from, size_t count) {
   });
 }
 
-/// How many samples of each event fell on each frame.
-class PlaceCounts {
- public:
-  explicit PlaceCounts(size_t events) : events_(events) {}
-
-  struct Count {
-    uint64_t samples = 0, period = 0;
-  };
-  void add(FrameId frame, uint32_t event, Count count) {
-    size_t at = frame.index() * events_ + event;
-    if (at >= counts_.size()) counts_.resize(std::max(at + 1, 2 * counts_.size()));
-    counts_[at].samples += count.samples;
-    counts_[at].period += count.period;
-  }
-  void add(const PlaceCounts& other, std::span<const FrameId> frame_of) {
-    other.for_each([&](FrameId frame, uint32_t event, const Count& count) {
-      add(frame_of[frame.index()], event, count);
-    });
-  }
-  /// Of those that are not zero, by frame.
-  template <typename Body>
-  void for_each(const Body& body) const {
-    for (size_t i = 0; i < counts_.size(); ++i)
-      if (counts_[i].samples > 0)
-        body(FrameId(i / events_), static_cast<uint32_t>(i % events_), counts_[i]);
-  }
-  void move_to(SampleColumns& columns) && {
-    for_each([&](FrameId frame, uint32_t event, const Count& count) {
-      columns.event.push_back(event);
-      columns.period.push_back(count.period);
-      columns.leaf.push_back(frame);
-      columns.count.push_back(count.samples);
-    });
-    counts_.clear();
-  }
-
- private:
-  size_t events_;
-  std::vector<Count> counts_;  // by frame and event
-};
-
 /// Records with pieces of stack lie farther apart than processors look ahead by themselves. The
 /// next one's registers and the innermost frames are asked for while this one is unwound.
 void prefetch_next(const RecordView& record) {
@@ -138,6 +98,7 @@ class Slice {
     if (options_.want_chains) expect_chains(first_block, end_block);
     for (size_t block = first_block; block < end_block; ++block) {
       const RecordBlock& bytes = recording_.blocks()[block];
+      if (bytes.samples_taken) continue;
       RecordRange range(bytes, recording_.byte_order());
       uint64_t rank = sideband_.records_before[block];
       size_t offset = 0;
@@ -150,6 +111,18 @@ class Slice {
     }
     queue_.flush();
     rows = row_ - first_row;
+  }
+
+  void read(const TappedStretch& stretch) {
+    stretch.for_each_run([&](const TappedRun& run, std::span<const TappedStretch::Sample> samples) {
+      if (run.kind != TappedRun::Kind::kGood) sonde::count_bad(run, losses_);
+      for (const TappedStretch::Sample& sample : samples) {
+        uint64_t time = run.time + sample.after;
+        first_time = std::min(first_time, time);
+        last_time = std::max(last_time, time);
+        count(run.pid, time, run.cpu_mode, sample.address(), run.event, run.period);
+      }
+    });
   }
 
   [[nodiscard]] const UnwindCounts& unwound() const { return chain_builder_.counts(); }
@@ -174,21 +147,13 @@ class Slice {
 
   void take(const RecordView& record, uint64_t rank, RecordRef where) {
     EventId event = events_.of(record);
-    if (!event.valid()) {
-      losses_.add(LossKind::k_unknown_event_id, 1,
-                  fmt::format("at file offset {:#x}", record.file_offset));
-      return;
-    }
+    if (!event.valid()) return count_bad(TappedRun::Kind::kUnknownEvent, record.file_offset);
     Sample& sample = sample_;
     const SampleLayout& layout = events_[event].layout;
     bool is_whole = options_.only_sums && !options_.want_chains
                         ? decode_sample_for_sums(record, layout, sample)
                         : decode_sample(record, layout, sample);
-    if (!is_whole) {
-      losses_.add(LossKind::k_bad_record, 1,
-                  fmt::format("sample at file offset {:#x}", record.file_offset));
-      return;
-    }
+    if (!is_whole) return count_bad(TappedRun::Kind::kBadRecord, record.file_offset);
     uint64_t time = sideband_.rank_is_time || !sample.id.has_time() ? rank : sample.id.time;
     first_time = std::min(first_time, time);
     last_time = std::max(last_time, time);
@@ -199,12 +164,20 @@ class Slice {
     store(sample, event, time, rank, where);
   }
 
+  void count_bad(TappedRun::Kind why, uint64_t file_offset) {
+    sonde::count_bad({.kind = why, .file_offset = file_offset}, losses_);
+  }
+
+  void count(uint32_t pid, uint64_t time, uint16_t cpu_mode, uint64_t ip, uint32_t event,
+             uint64_t period) {
+    resolver_.enter(pid, time, cpu_mode);
+    counts.add(resolver_.resolve(ip, cpu_mode), event, {1, period});
+  }
+
   void store(const Sample& sample, EventId event, uint64_t time, uint64_t rank, RecordRef where) {
+    if (options_.by_place)
+      return count(sample.id.pid, time, sample.cpu_mode, sample.ip, event.value, sample.period);
     resolver_.enter(sample.id.pid, time, sample.cpu_mode);
-    if (options_.by_place) {
-      FrameId leaf = resolver_.resolve(sample.ip, sample.cpu_mode);
-      return counts.add(leaf, event.value, {1, sample.period});
-    }
     size_t i = row_++;
     if (event.value != 0) columns_.event[i] = event.value;  // zeros stand there already
     columns_.period[i] = sample.period;
@@ -276,14 +249,19 @@ SamplePassResult read_samples(const Recording& recording, const Machine& machine
   if (options.stitch_calls) stitched = stitch_call_stacks(recording, sideband);
   sources.stitched_calls = &stitched;
   size_t blocks = recording.blocks().size();
+  std::vector<TappedStretch> tapped;
+  if (options.tapped != nullptr) tapped = options.tapped->stretches();
   slices = std::clamp<size_t>(slices, 1, std::max<size_t>(blocks, 1));
   std::vector<std::unique_ptr<Slice>> parts;
   for (size_t i = 0; i < slices; ++i)
     parts.push_back(std::make_unique<Slice>(recording, machine, sideband, options, sources,
                                             result.samples, losses));
   parts[0]->frames = std::move(known);
-  parallel_for(slices,
-               [&](size_t i) { parts[i]->read(blocks * i / slices, blocks * (i + 1) / slices); });
+  parallel_for(slices, [&](size_t i) {
+    for (size_t k = tapped.size() * i / slices; k < tapped.size() * (i + 1) / slices; ++k)
+      parts[i]->read(tapped[k]);
+    parts[i]->read(blocks * i / slices, blocks * (i + 1) / slices);
+  });
 
   // The first slice's tables become the common ones: its ids are already those of a sequential
   // pass.

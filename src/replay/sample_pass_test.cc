@@ -1,8 +1,13 @@
 #include "replay/sample_pass.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <filesystem>
+#include <fstream>
+#include <map>
 #include <random>
+#include <tuple>
 
 #include "perfdata/file_builder.h"
 #include "perfdata/record_encoder.h"
@@ -166,6 +171,48 @@ TEST_F(ManySamples, CountsByPlaceAreThoseOfTheSamples) {
       EXPECT_EQ(counted.samples.period[i], periods[i]);
     }
   }
+}
+
+TEST_F(ManySamples, CountsOfTappedSamplesAreTheSame) {
+  SamplePassOptions options;
+  options.want_chains = false;
+  options.only_sums = options.by_place = true;
+  auto counts_of = [](const SamplePassResult& result) {
+    std::map<std::tuple<uint32_t, uint64_t, FrameLevel>, std::pair<uint64_t, uint64_t>> counts;
+    for (size_t i = 0; i < result.samples.size(); ++i) {
+      const Frame& frame = result.frames[result.samples.leaf[i]];
+      auto& [samples, period] = counts[{frame.dso.value, frame.address, frame.level}];
+      samples += result.samples.count_of(i);
+      period += result.samples.period[i];
+    }
+    return counts;
+  };
+  SamplePassResult counted = read(options, 1);
+  std::string path = testing::TempDir() + "tapped-" + std::to_string(::getpid()) + ".data";
+  std::ofstream(path, std::ios::binary)
+      .write(reinterpret_cast<const char*>(bytes_.data()), static_cast<ssize_t>(bytes_.size()));
+  for (size_t most_chunks : {TappedSamples::kMostChunks, size_t{3}}) {
+    TappedSamples tapped(most_chunks);
+    auto recording = Recording::open(path, {.tap = &tapped}, losses_);
+    ASSERT_TRUE(recording) << recording.error().message;
+    bool has_all = std::ranges::all_of(recording->blocks(), &RecordBlock::samples_taken);
+    EXPECT_EQ(has_all, most_chunks == TappedSamples::kMostChunks);
+    EXPECT_TRUE(recording->blocks()[0].samples_taken);
+    StringPool strings;
+    Machine machine(strings);
+    SidebandResult sideband = read_sideband(*recording, machine, losses_);
+    EXPECT_EQ(sideband.counts.samples, kSamples);
+    options.tapped = &tapped;
+    for (size_t slices : {1u, 2u, 5u}) {
+      SamplePassResult result =
+          read_samples(*recording, machine, sideband, options, slices, losses_);
+      EXPECT_EQ(counts_of(result), counts_of(counted));
+      EXPECT_EQ(result.first_time_ns, counted.first_time_ns);
+      EXPECT_EQ(result.last_time_ns, counted.last_time_ns);
+    }
+  }
+  EXPECT_EQ(losses_.total(), 0u);
+  std::filesystem::remove(path);
 }
 
 TEST(SamplePass, OnePlaceOfALibraryIsOneFrameInAllProcesses) {

@@ -21,7 +21,8 @@ SamplePlaces SamplePlaces::of(uint64_t sample_type) {
   field(abi::kSampleId);
   field(abi::kSampleStreamId);
   places.cpu = field(abi::kSampleCpu);
-  field(abi::kSamplePeriod);
+  places.period = field(abi::kSamplePeriod);
+  places.head_size = at;
   if ((sample_type & abi::kSampleCallchain) != 0) places.chain = at;
   if ((sample_type & abi::kSampleRaw) != 0) places.raw = at;  // behind the call chain, if any
   places.is_simple = (sample_type & abi::kSampleRead) == 0;

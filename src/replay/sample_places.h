@@ -19,7 +19,9 @@ struct SampleHead {
 struct SamplePlaces {
   static constexpr uint32_t kNowhere = UINT32_MAX;
   /// Offsets in the payload, where all that stands before has a fixed size.
-  uint32_t ip = kNowhere, tid = kNowhere, time = kNowhere, cpu = kNowhere, raw = kNowhere;
+  uint32_t ip = kNowhere, tid = kNowhere, time = kNowhere, cpu = kNowhere, period = kNowhere;
+  uint32_t raw = kNowhere;
+  uint32_t head_size = 0;     // of what every sample says
   uint32_t chain = kNowhere;  // the call chain that stands before the raw data
   bool is_simple = false;     // the offsets say everything; else the sample is decoded in full
 

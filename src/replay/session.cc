@@ -8,6 +8,7 @@
 
 #include "replay/address_resolver.h"
 #include "replay/forget_policy.h"
+#include "replay/function_count.h"
 #include "replay/read_values.h"
 #include "replay/round_feed.h"
 #include "replay/sample_pass.h"
@@ -62,10 +63,13 @@ struct Session::State {
   std::unique_ptr<Symbolizer> symbolizer;
   InlineFrames inline_frames;
   SidebandResult sideband;
+  std::unique_ptr<TappedSamples> tapped;  // from the opening of the file to the sample pass
   SamplePassResult pass;
   CounterValues counters;
 
   void read_stretch(uint64_t first_rank);
+  void count_one_function();
+  void take_counts();
   void make_symbolizer();
   void resolve_frames(size_t first);
   void take_stretch(const std::vector<RecordBlock>& blocks);
@@ -73,6 +77,7 @@ struct Session::State {
 
   SessionOptions options;
   const Env* env = nullptr;
+  bool has_one_function = false;
   // Of a pipe that is followed.
   uint64_t records_seen = 0;
   ForgetPolicy forget;
@@ -90,9 +95,9 @@ void Session::State::read_stretch(uint64_t first_rank) {
   if (!cfi) cfi.emplace(machine, *finder, jit_objects);
   cfi->grow();
   bool only_sums = options.only_sums && !has_read_values(recording.events());
-  constexpr size_t kFewEvents = 8;  // a table by place and event stays small
   bool by_place = options.by_place && only_sums && !options.want_chains &&
-                  recording.events().size() <= kFewEvents;
+                  recording.events().size() <= kMostEventsByPlace;
+  if (has_one_function) return count_one_function();
   SamplePassOptions how{options.filter,
                         options.want_chains,
                         only_sums,
@@ -102,11 +107,26 @@ void Session::State::read_stretch(uint64_t first_rank) {
                         &*cfi,
                         recording.goes_on(),
                         options.merge_deferred,
-                        options.stitch_calls};
+                        options.stitch_calls,
+                        tapped.get()};
   size_t slices = std::max(1u, std::thread::hardware_concurrency());
   pass =
       read_samples(recording, machine, sideband, how, slices, env->losses, std::move(pass.frames));
+  tapped.reset();
   spread_read_values(recording, pass.samples, counters);
+  take_counts();
+}
+
+/// Instead of the sample pass.
+void Session::State::count_one_function() {
+  make_symbolizer();
+  pass = count_function(recording.events(), machine, *tapped, *options.only_function, *symbolizer,
+                        env->losses);
+  tapped.reset();
+  take_counts();
+}
+
+void Session::State::take_counts() {
   ReplayCounts& counts = sideband.counts;
   counts.filtered = pass.filtered;
   counts.first_time_ns = pass.first_time_ns;
@@ -160,16 +180,26 @@ Session::Session(Session&&) noexcept = default;
 Session::~Session() = default;
 
 Result<Session> Session::open(const std::string& path, SessionOptions options, const Env& env) {
+  std::unique_ptr<TappedSamples> tapped;
+  if (options.by_place && options.only_sums && !options.want_chains && options.filter.empty()) {
+    tapped = std::make_unique<TappedSamples>();
+    options.open.tap = tapped.get();
+  }
   Recording recording =
       TRY(options.follow && path == "-"
               ? Recording::open_stream(options.open.stdin_fd, path, options.open, env.losses)
               : Recording::open(path, options.open, env.losses));
   auto state = std::make_unique<State>(std::move(recording));
   state->options = std::move(options);
+  state->options.open.tap = nullptr;
+  state->tapped = std::move(tapped);
   state->env = &env;
   if (state->recording.stream() == nullptr) {
+    state->has_one_function =
+        state->options.only_function && state->tapped &&
+        std::ranges::all_of(state->recording.blocks(), &RecordBlock::samples_taken);
     state->read_stretch(0);
-    state->make_symbolizer();
+    if (!state->symbolizer) state->make_symbolizer();
     state->resolve_frames(0);
   }
   return Session(std::move(state));
@@ -186,6 +216,10 @@ Session Session::live(std::vector<EventDesc> events, const Features& features,
 void Session::take(const std::vector<RecordBlock>& blocks) {
   state_->take_stretch(blocks);
   state_->forget_now_and_then();
+}
+
+bool Session::has_one_function() const {
+  return state_->has_one_function;
 }
 
 bool Session::follows() const {

@@ -42,6 +42,9 @@ struct SessionOptions {
   bool only_sums = false;   // of samples, what sums of stacks need (SampleColumns)
   bool by_place = false;    // samples may be counted by place (SampleColumns); needs only_sums, and
                             // no chains
+  /// Samples of no function of this name need no frame (see count_function). It is heeded where
+  /// samples are counted by place and nothing is against it: see has_one_function().
+  std::optional<std::string> only_function = std::nullopt;
   bool want_symbols = true;          // false: frames get no symbols
   uint32_t max_stack = UINT32_MAX;   // frames kept per chain, leaf side
   bool merge_deferred = true;        // user parts of chains that come in records of their own
@@ -70,6 +73,9 @@ class Session {
   /// counts and other records are those of one stretch, during `on_stretch` only; strings, frames,
   /// objects and symbols stay and grow. The machine forgets tasks some time after their end.
   Result<> follow(const Follow& hooks);
+
+  /// Whether `only_function` was heeded.
+  [[nodiscard]] bool has_one_function() const;
 
   [[nodiscard]] const Recording& recording() const;
   [[nodiscard]] const EventTable& events() const { return recording().events(); }

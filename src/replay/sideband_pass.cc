@@ -32,7 +32,7 @@ BlockContent look_at(const RecordBlock& block, ByteOrder order) {
   RecordRange range(block, order);
   size_t offset = 0;
   for (RecordView record; range.next(record); offset = range.stopped_at())
-    content.count(record.type, offset);
+    content.count(record.type, record.misc, static_cast<uint32_t>(record.size()), offset);
   return content;
 }
 
@@ -55,7 +55,7 @@ class SidebandPass {
       result_.records_before.push_back(rank);
       result_.counts.samples += content.samples();
       for (const BlockContent::Place& place : content.others)
-        take(record_at(block, place.offset, order), rank + place.rank);
+        take(record_at(block, place, order), rank + place.rank);
       rank += content.records;
     }
     result_.samples_before.push_back(result_.counts.samples);

@@ -36,7 +36,7 @@ ThreadNames::ThreadNames(FileWalk& walk, LossLedger& losses) : machine_(strings_
   auto take_block = [&](const RecordBlock& block) {
     if (block.content) {
       for (const BlockContent::Place& place : block.content->others)
-        take(record_at(block, place.offset, order));
+        take(record_at(block, place, order));
       return;
     }
     RecordView record;

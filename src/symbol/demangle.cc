@@ -4,6 +4,7 @@
 #define HAVE_DECL_BASENAME 1
 #include <libiberty/demangle.h>
 
+#include <algorithm>
 #include <csetjmp>
 #include <cstdlib>
 #include <optional>
@@ -61,6 +62,15 @@ int hex_digit(char c) {
   return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
+bool is_letter(char c) {
+  return is_upper(c) || (c >= 'a' && c <= 'z') || c == '_';
+}
+
+bool is_identifier(std::string_view text) {
+  return !text.empty() && is_letter(text[0]) &&
+         std::ranges::all_of(text, [](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
+}
+
 /// OCaml: "caml", then module and function names with "__" between them and "$xx" for other
 /// characters.
 std::string demangle_ocaml(std::string_view name) {
@@ -98,6 +108,34 @@ std::string demangle(std::string_view name, bool parameters) {
   if (shown.empty()) shown = run(cplus_demangle_v3_callback, mangled, options);
   if (shown.empty() && name.starts_with("_D")) shown = demangle_d(mangled);
   return shown;
+}
+
+std::string_view identifier_within(std::string_view shown) {
+  // Their constructors have no name of their own in the mangled form (Itanium C++ ABI, 5.1.10).
+  constexpr std::string_view kAbbreviated[] = {"string",        "basic_string",  "allocator",
+                                               "istream",       "ostream",       "iostream",
+                                               "basic_istream", "basic_ostream", "basic_iostream"};
+  if (shown.contains("operator") || shown.contains("->") || shown.contains(" for ")) return {};
+  size_t start = 0, end = shown.npos;
+  int depth = 0;
+  for (size_t i = 0; i < shown.size(); ++i) {
+    char c = shown[i];
+    if (c == '<' || c == '(' || c == '[' || c == '{') {
+      if (depth++ == 0) end = std::min(end, i);
+    } else if (c == '>' || c == ')' || c == ']' || c == '}') {
+      if (--depth < 0) return {};
+    } else if (depth == 0 && (c == ' ' || shown.substr(i, 2) == "::")) {
+      if (c == ' ' && end != shown.npos) return {};  // "const" behind parameters
+      i += c == ' ' ? 0 : 1;
+      start = i + 1;
+      end = shown.npos;
+    }
+  }
+  if (depth != 0 || start >= shown.size()) return {};
+  std::string_view last = shown.substr(start, end == shown.npos ? end : end - start);
+  return is_identifier(last) && std::ranges::find(kAbbreviated, last) == std::end(kAbbreviated)
+             ? last
+             : std::string_view();
 }
 
 std::string shown_name(std::string_view name, bool is_kernel, const DemangleOptions& options) {

@@ -23,6 +23,11 @@ bool is_mangled(std::string_view name);
 /// Empty where the name is not mangled, or unfolds to more than 64 KB.
 std::string demangle(std::string_view name, bool parameters);
 
+/// A piece of a shown name that stands in the symbol's own name as well, whatever the language: the
+/// last identifier, without arguments. Empty where that is not certain ("operator new", lambdas,
+/// what the mangled form abbreviates).
+std::string_view identifier_within(std::string_view shown);
+
 /// A symbol's name as it is shown: demangled where the options and the name say so; "NAME@plt"
 /// keeps its suffix.
 std::string shown_name(std::string_view name, bool is_kernel, const DemangleOptions& options);

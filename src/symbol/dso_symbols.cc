@@ -45,11 +45,11 @@ DsoSymbolLoader::DsoSymbolLoader(FinderOptions finder, SymbolOptions options,
       options_(std::move(options)),
       kernel_release_(std::move(kernel_release)) {}
 
-DsoSymbols DsoSymbolLoader::load(const Dso& dso) const {
+DsoSymbols DsoSymbolLoader::load(const Dso& dso, std::string_view name_part) const {
   switch (dso.kind) {
     case DsoKind::kFile:
     case DsoKind::kVdso:
-      return load_file(dso);
+      return load_file(dso, name_part);
     case DsoKind::kJit:
       return load_jit(dso);
     case DsoKind::kKernel:
@@ -67,7 +67,7 @@ DsoSymbols DsoSymbolLoader::load(const Dso& dso) const {
   return none;
 }
 
-DsoSymbols DsoSymbolLoader::load_file(const Dso& dso) const {
+DsoSymbols DsoSymbolLoader::load_file(const Dso& dso, std::string_view name_part) const {
   DsoSymbols loaded;
   FoundObject found = finder_.find(query_of(dso));
   if (!found.usable()) {
@@ -81,7 +81,7 @@ DsoSymbols DsoSymbolLoader::load_file(const Dso& dso) const {
   loaded.segments = found.segments();
   loaded.source = found.symbols_path;
   loaded.origin = symtab_origin(found.source);
-  loaded.own = found.load_symbols();
+  loaded.own = found.load_symbols({.name_part = name_part});
   return loaded;
 }
 
@@ -126,10 +126,10 @@ DsoSymbols DsoSymbolLoader::load_bpf(const Dso& dso) const {
 }
 
 void DsoSymbolLoader::prepare_kernel(const Dso& kernel, bool with_modules,
-                                     KernelAddresses addresses) {
+                                     KernelAddresses addresses, std::string_view name_part) {
   if (kernel_table_ != nullptr) return;
   if (!options_.kallsyms.empty()) {
-    read_kallsyms(options_.kallsyms, kernel, addresses);
+    read_kallsyms(options_.kallsyms, kernel, addresses, name_part);
     return;
   }
   if (!options_.ignore_vmlinux || !options_.vmlinux.empty()) {
@@ -137,7 +137,7 @@ void DsoSymbolLoader::prepare_kernel(const Dso& kernel, bool with_modules,
     if (found.usable() && found.symbols) {
       kernel_source_ = found.symbols_path;
       kernel_origin_ = symtab_origin(found.source);
-      vmlinux_ = found.load_symbols();
+      vmlinux_ = found.load_symbols({.name_part = name_part});
       kernel_table_ = &vmlinux_;
       if (auto reference = vmlinux_.find_by_name(kernel.reference_symbol); !reference.empty())
         kernel_slide_ = kernel.reference_address.value - reference.front()->start;
@@ -147,13 +147,13 @@ void DsoSymbolLoader::prepare_kernel(const Dso& kernel, bool with_modules,
   // A copy in the cache is read ten times faster than the kernel writes its list. Only modules can
   // have moved since it was made.
   std::string cached = finder_.find_cached_kallsyms(kernel.build_id);
-  if (!cached.empty() && !with_modules && read_kallsyms(cached, kernel, addresses)) return;
+  if (!cached.empty() && !with_modules && read_kallsyms(cached, kernel, addresses, name_part)) return;
   if (kernel.build_id.empty() || same_build_id(kernel.build_id, running_kernel_build_id())) {
-    read_kallsyms("/proc/kallsyms", kernel, addresses);
+    read_kallsyms("/proc/kallsyms", kernel, addresses, name_part);
     return;
   }
   if (!cached.empty()) {
-    read_kallsyms(cached, kernel, addresses);
+    read_kallsyms(cached, kernel, addresses, name_part);
     return;
   }
   kernel_source_ =
@@ -162,7 +162,7 @@ void DsoSymbolLoader::prepare_kernel(const Dso& kernel, bool with_modules,
 
 /// False where it gives no symbols; the source then says why.
 bool DsoSymbolLoader::read_kallsyms(const std::string& path, const Dso& kernel,
-                                    KernelAddresses addresses) {
+                                    KernelAddresses addresses, std::string_view name_part) {
   auto read = Kallsyms::open(path);
   if (!read) {
     kernel_source_ = read.error().message;
@@ -174,7 +174,9 @@ bool DsoSymbolLoader::read_kallsyms(const std::string& path, const Dso& kernel,
   if (auto address = kallsyms_->address_of(kernel.reference_symbol);
       address && kernel.reference_address.value != 0)
     slide = kernel.reference_address.value - *address;
-  if (addresses) {
+  if (!name_part.empty() && !kallsyms_->may_name(name_part)) {
+    // No symbol is made.
+  } else if (addresses) {
     std::vector<uint64_t> in_table;
     for (uint64_t address : *addresses) in_table.push_back(address - slide);
     parse_around(in_table);

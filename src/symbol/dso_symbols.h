@@ -59,14 +59,17 @@ struct DsoSymbols {
 class DsoSymbolLoader {
  public:
   DsoSymbolLoader(FinderOptions finder, SymbolOptions options, std::string kernel_release);
-  [[nodiscard]] DsoSymbols load(const Dso& dso) const;
+  /// `name_part`: see ElfSymbolOptions.
+  [[nodiscard]] DsoSymbols load(const Dso& dso, std::string_view name_part = {}) const;
   /// Before the first `load` of the kernel or a module, and not at the same time as another one of
   /// these: the kernel's symbols for a kernel with this build id.
   /// `with_modules`: addresses of modules will be asked for, which differ from boot to boot.
   /// `addresses`: where given, of a text of 112,000 lines only the symbols at these are made; the
   /// others follow when rest_of_kernel() is called.
   using KernelAddresses = std::optional<std::span<const uint64_t>>;
-  void prepare_kernel(const Dso& kernel, bool with_modules, KernelAddresses addresses);
+  /// `name_part`: see ElfSymbolOptions.
+  void prepare_kernel(const Dso& kernel, bool with_modules, KernelAddresses addresses,
+                      std::string_view name_part = {});
   /// Whether there may be more symbols than those that prepare_kernel was asked for, and how many
   /// at the most.
   [[nodiscard]] size_t rest_size() const { return rest_size_; }
@@ -79,11 +82,12 @@ class DsoSymbolLoader {
   [[nodiscard]] const ObjectFinder& finder() const { return finder_; }
 
  private:
-  [[nodiscard]] DsoSymbols load_file(const Dso& dso) const;
+  [[nodiscard]] DsoSymbols load_file(const Dso& dso, std::string_view name_part) const;
   [[nodiscard]] DsoSymbols load_jit(const Dso& dso) const;
   [[nodiscard]] DsoSymbols load_from_kernel(const Dso& dso) const;
   [[nodiscard]] DsoSymbols load_bpf(const Dso& dso) const;
-  bool read_kallsyms(const std::string& path, const Dso& kernel, KernelAddresses addresses);
+  bool read_kallsyms(const std::string& path, const Dso& kernel, KernelAddresses addresses,
+                     std::string_view name_part);
   void parse_around(std::span<const uint64_t> addresses);
 
   ObjectFinder finder_;

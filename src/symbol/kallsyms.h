@@ -37,6 +37,8 @@ class Kallsyms {
   /// The table gets the symbols that contain one of these addresses (in any order), just as the
   /// whole table has them, and no other.
   void parse_around(std::span<const uint64_t> addresses);
+  /// Whether `part` stands in the text.
+  [[nodiscard]] bool may_name(std::string_view part) const;
   /// At the most, by the length of the text.
   [[nodiscard]] size_t most_symbols() const { return text_.size() / kShortestLine; }
 

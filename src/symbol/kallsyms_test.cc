@@ -46,6 +46,15 @@ TEST(Kallsyms, ReadsKernelModulesAndPrograms) {
   EXPECT_EQ(kallsyms.address_of("missing"), std::nullopt);
 }
 
+TEST(Kallsyms, KnowsWhatItsNamesMayHave) {
+  Kallsyms kallsyms =
+      Kallsyms::parse("ffffffff81000000 T _stext\nffffffffc0a01000 t nfsd_init\t[nfsd]\n");
+  EXPECT_TRUE(kallsyms.may_name("nfsd_init"));
+  EXPECT_TRUE(kallsyms.may_name("ext"));
+  EXPECT_FALSE(kallsyms.may_name("nfsd_exit"));
+  EXPECT_FALSE(kallsyms.may_name("T _stext"));
+}
+
 TEST(Kallsyms, TellsRestriction) {
   Kallsyms kallsyms = Kallsyms::parse("0000000000000000 T _text\n0000000000000000 t helper\n");
   EXPECT_TRUE(kallsyms.restricted());

@@ -1,8 +1,11 @@
 #include "symbol/symbol_table.h"
 
+#include <dlfcn.h>
 #include <elf.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <exception>
 
 #include "elf/elf_builder.h"
 #include "symbol/demangle.h"
@@ -144,6 +147,23 @@ TEST(ElfSymbols, DynamicSymbolsAddWhatIsMissing) {
   EXPECT_EQ(name_at(table, 0x1012), "b");
 }
 
+TEST(ElfSymbols, NoneIsReadWhereNoNameHasThePart) {
+  ElfBuilder elf;
+  uint32_t text =
+      elf.section(".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, 0x1000, std::string(64, '\0'));
+  elf.symbols({{"alpha", 0x1000, 8, text}});
+  elf.symbols({{"beta", 0x1010, 8, text}}, true);
+  auto symbols_with = [&](std::string_view part) {
+    return load_elf_symbols(ElfFile::own(elf.build(), "o").value(), std::nullopt,
+                            {.name_part = part})
+        .size();
+  };
+  EXPECT_EQ(symbols_with(""), 2U);
+  EXPECT_EQ(symbols_with("lph"), 2U);
+  EXPECT_EQ(symbols_with("beta"), 2U);
+  EXPECT_EQ(symbols_with("gamma"), 0U);
+}
+
 TEST(Demangle, ShowsNamesAsPerfDoes) {
   DemangleOptions options;
   auto shown = [&](const char* name) { return shown_name(name, false, options); };
@@ -165,6 +185,37 @@ TEST(Demangle, ShowsNamesAsPerfDoes) {
   EXPECT_EQ(shown_name("_Z3fooi", true, options), "foo(int)");
   options.enabled = false;
   EXPECT_EQ(shown("_Z3fooi"), "_Z3fooi");
+}
+
+TEST(Demangle, AnIdentifierOfAShownNameStandsInTheSymbolsOwn) {
+  EXPECT_EQ(identifier_within("main"), "main");
+  EXPECT_EQ(identifier_within("std::map<int, long>::try_emplace<long>"), "try_emplace");
+  EXPECT_EQ(identifier_within("(anonymous namespace)::Foo::bar(int)"), "bar");
+  EXPECT_EQ(identifier_within("void sum<int>(int)"), "sum");
+  EXPECT_EQ(identifier_within("<T as core::fmt::Debug>::fmt"), "fmt");
+  for (const char* name :
+       {"", "std::string::string", "operator new", "Foo::operator->", "malloc@plt", "f.cold",
+        "main::{lambda(int)#1}", "vtable for Foo", "Foo::size() const", "f<", "f>", "a::", "~Foo"})
+    EXPECT_EQ(identifier_within(name), "") << name;
+
+  // Of all that the C++ library exports.
+  Dl_info library{};
+  ASSERT_NE(::dladdr(reinterpret_cast<void*>(&std::set_terminate), &library), 0);
+  auto file = ElfFile::open(library.dli_fname);
+  ASSERT_TRUE(file) << file.error().message;
+  size_t certain = 0, all = 0;
+  for (const ElfSymbol& symbol : file->symbols(SymbolSection::kDynsym)) {
+    if (!is_mangled(symbol.name)) continue;
+    for (bool parameters : {false, true}) {
+      std::string shown = demangle(symbol.name, parameters);
+      std::string_view part = identifier_within(shown);
+      ++all;
+      certain += part.empty() ? 0 : 1;
+      EXPECT_TRUE(std::string_view(symbol.name).contains(part)) << symbol.name << ' ' << shown;
+    }
+  }
+  EXPECT_GT(all, 5000u);
+  EXPECT_GT(certain * 3, all);
 }
 
 TEST(Demangle, HostileNamesAreCutOff) {

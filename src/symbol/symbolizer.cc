@@ -106,7 +106,12 @@ struct Symbolizer::State {
            (loaded_dso->symbols.segments || jit_object(loaded_dso->dso) != nullptr);
   }
   [[nodiscard]] bool is_of_kernel(DsoId dso) const;
-  void load(LoadedDso& one);
+  /// What the symbol of a name that is shown has in its own.
+  [[nodiscard]] static std::string_view part_of(std::string_view name, bool is_demangled) {
+    if (is_demangled) return identifier_within(name);
+    return name.contains('@') ? std::string_view() : name;  // "NAME@plt" is our own
+  }
+  void load(LoadedDso& one, std::string_view name_part = {});
   const LineIndex* lines_of(LoadedDso& dso);
   void open_lines(LoadedDso& dso);
   [[nodiscard]] DwarfPlaces dwarf_places() const;
@@ -114,7 +119,7 @@ struct Symbolizer::State {
   void keep_lines();
   void say_replaced(std::span<LoadedDso* const> fresh) const;
   void load_kernel(std::span<LoadedDso* const> of_kernel,
-                   DsoSymbolLoader::KernelAddresses addresses);
+                   DsoSymbolLoader::KernelAddresses addresses, std::string_view name_part);
   void add_rest(LoadedDso& of_kernel);
   [[nodiscard]] SymbolId find_in_rest(LoadedDso& rest, uint64_t table_address);
   [[nodiscard]] std::optional<SourceLine> line_at(LoadedDso& dso, uint64_t address);
@@ -133,7 +138,8 @@ Symbolizer::~Symbolizer() {
 }
 
 void Symbolizer::load(std::span<const DsoId> dsos,
-                      std::optional<std::span<const uint64_t>> kernel_addresses) {
+                      std::optional<std::span<const uint64_t>> kernel_addresses,
+                      std::string_view only) {
   State& state = *state_;
   state.by_dso.resize(state.machine.dsos().size());
   std::vector<LoadedDso*> fresh, of_kernel, others;
@@ -149,9 +155,10 @@ void Symbolizer::load(std::span<const DsoId> dsos,
   size_t kernel_jobs = of_kernel.empty() ? 0 : 1;
   parallel_jobs(kernel_jobs + others.size(), [&](size_t i) {
     if (i < kernel_jobs)
-      state.load_kernel(of_kernel, kernel_addresses);
+      state.load_kernel(of_kernel, kernel_addresses,
+                        state.part_of(only, state.options.demangle_kernel));
     else
-      state.load(*others[i - kernel_jobs]);
+      state.load(*others[i - kernel_jobs], state.part_of(only, state.options.demangle));
   });
   for (LoadedDso* loaded : fresh) {
     loaded->first_id = state.next_id;
@@ -200,25 +207,26 @@ void Symbolizer::State::say_replaced(std::span<LoadedDso* const> fresh) const {
   losses.add(LossKind::k_replaced_object, count, join(named, ", "));
 }
 
-void Symbolizer::State::load(LoadedDso& one) {
+void Symbolizer::State::load(LoadedDso& one, std::string_view name_part) {
   if (const JitObject* generated = jit_object(one.dso)) {
     one.symbols.own = generated->symbols();
     one.symbols.source = machine.dsos()[one.dso].path;
     one.symbols.origin = 'J';
   } else {
-    one.symbols = loader.load(machine.dsos()[one.dso]);
+    one.symbols = loader.load(machine.dsos()[one.dso], name_part);
   }
   if (one.symbols.table == nullptr) one.symbols.table = &one.symbols.own;
   one.names = std::make_unique<ShownNames>(one.symbols.table->size());
 }
 
 void Symbolizer::State::load_kernel(std::span<LoadedDso* const> of_kernel,
-                                    DsoSymbolLoader::KernelAddresses addresses) {
+                                    DsoSymbolLoader::KernelAddresses addresses,
+                                    std::string_view name_part) {
   const DsoTable& table = machine.dsos();
   DsoId kernel = table.find("[kernel.kallsyms]");
   bool with_modules = std::ranges::any_of(
       of_kernel, [&](LoadedDso* l) { return table[l->dso].kind == DsoKind::kModule; });
-  loader.prepare_kernel(kernel.valid() ? table[kernel] : Dso(), with_modules, addresses);
+  loader.prepare_kernel(kernel.valid() ? table[kernel] : Dso(), with_modules, addresses, name_part);
   for (LoadedDso* one : of_kernel) load(*one);
 }
 
@@ -231,6 +239,27 @@ SymbolId Symbolizer::find(DsoId dso, uint64_t address) const {
   const Symbol* symbol = table.find(*table_address);
   if (symbol != nullptr) return SymbolId(loaded->first_id + table.index_of(*symbol));
   return loaded->rest != nullptr ? state_->find_in_rest(*loaded->rest, *table_address) : SymbolId();
+}
+
+std::vector<AddressExtent> Symbolizer::extents_of(DsoId dso, std::string_view name) const {
+  std::vector<AddressExtent> extents;
+  LoadedDso* loaded = state_->of(dso);
+  if (loaded == nullptr) return extents;
+  bool is_kernel_side = state_->machine.dsos()[dso].is_kernel_side;
+  std::string_view part = State::part_of(
+      name, is_kernel_side ? state_->options.demangle_kernel : state_->options.demangle);
+  const DsoSymbols& symbols = loaded->symbols;
+  for (const Symbol& symbol : symbols.table->symbols()) {
+    if (!symbol.name().contains(part)) continue;
+    if (this->name(SymbolId(loaded->first_id + symbols.table->index_of(symbol))) != name) continue;
+    uint64_t start = symbols.from_table(symbol.start), size = symbol.end - symbol.start;
+    // Where it is not in one piece, each address of the object is worth a look.
+    if (size == 0 || symbols.to_table(start) != symbol.start ||
+        symbols.to_table(start + size - 1) != symbol.end - 1)
+      return {{0, UINT64_MAX}};
+    extents.push_back({start, size});
+  }
+  return extents;
 }
 
 SymbolInfo Symbolizer::info(SymbolId symbol) const {

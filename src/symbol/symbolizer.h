@@ -32,6 +32,10 @@ struct SymbolInfo {
   uint8_t type = 0;       // STT_*: function, object
 };
 
+struct AddressExtent {
+  uint64_t start = 0, size = 0;
+};
+
 /// A line of a source file, its path as the compiler knew it.
 struct SourcePlace {
   std::string file;
@@ -55,9 +59,13 @@ class Symbolizer {
 
   /// Reads the symbol tables of these DSOs, in parallel; those that are loaded already cost
   /// nothing. Who knows at which addresses of the kernel and its modules symbols will be wanted can
-  /// tell: the others are then not made before find() is asked for one.
+  /// tell: the others are then not made before find() is asked for one. With `only`, objects whose
+  /// symbols cannot have that name stay without symbols.
   void load(std::span<const DsoId> dsos,
-            std::optional<std::span<const uint64_t>> kernel_addresses = std::nullopt);
+            std::optional<std::span<const uint64_t>> kernel_addresses = std::nullopt,
+            std::string_view only = {});
+  /// The addresses inside a DSO that may belong to symbols of this name.
+  [[nodiscard]] std::vector<AddressExtent> extents_of(DsoId dso, std::string_view name) const;
   /// The symbol at an address inside a DSO; invalid where there is none, or where the DSO was not
   /// loaded.
   [[nodiscard]] SymbolId find(DsoId dso, uint64_t address) const;

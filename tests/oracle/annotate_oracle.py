@@ -147,6 +147,26 @@ class Annotate(unittest.TestCase):
     def test_every_function_of_the_program(self):
         self.compare("-i", "perf.data", "-d", "work")
 
+    def test_a_function_asked_for_is_the_same_as_among_all(self):
+        """Of one function, samples elsewhere and symbols of other objects are not looked at."""
+        rows = run(SONDE, "report", "-i", "perf.data", "--stdio", "-s", "sym", "-F", "sym", cwd=self.directory,
+                   env=self.environment).stdout.splitlines()
+        names = sorted({row.split("] ", 1)[1].strip() for row in rows if "[.] " in row or "[k] " in row})  # of both events
+        self.assertGreater(len(names), 4)
+
+        def annotated(*symbol):
+            text = run(SONDE, "annotate", "--stdio", "-i", "perf.data", *symbol, cwd=self.directory, env=self.environment).stdout
+            return [part.split("\n", 1)[1].strip() for part in text.split(" Percent |")[1:]]
+
+        everything = annotated()
+        found = 0
+        for name in names:
+            alone = annotated(name)
+            found += len(alone)
+            for text in alone:
+                self.assertIn(text, everything, name)
+        self.assertEqual(found, len(everything))
+
     def test_one_function_with_each_option(self):
         symbol = "work::loop"
         names = run(SONDE, "report", "-i", "perf.data", "--stdio", "-s", "sym", cwd=self.directory,

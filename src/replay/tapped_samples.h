@@ -1,0 +1,141 @@
+// TappedSamples: what a count by place needs of each sample, taken while the file is first walked
+// over. Where an address lies is known only when all mappings are; until then samples wait here,
+// twelve bytes each and what neighbours have in common once. Beyond some ten million samples no
+// more are taken: the sample pass reads the rest from the file, which needs no memory of ours.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "base/loss.h"
+#include "machine/dso.h"
+#include "perfdata/event_table.h"
+#include "perfdata/sample_tap.h"
+#include "replay/sample_places.h"
+
+namespace sonde {
+
+/// Of a recording whose samples are counted by place: a table by place and event stays small.
+inline constexpr size_t kMostEventsByPlace = 8;
+
+/// Samples one behind the other of one process, event, mode and period, within four seconds.
+struct TappedRun {
+  uint64_t time = 0;    // of the earliest that could be in it
+  uint64_t period = 0;  // of each
+  uint32_t pid = 0;
+  uint16_t event = 0;
+  uint8_t cpu_mode = 0;
+  enum class Kind : uint8_t { kGood, kUnknownEvent, kBadRecord } kind = Kind::kGood;
+  uint32_t first = 0;        // of its stretch's samples
+  uint64_t file_offset = 0;  // of a sample that could not be read: it is none of them
+};
+
+struct TappedStretch {
+  struct Sample {
+    uint32_t low = 0, high = 0;  // halves of the address
+    uint32_t after = 0;          // ns since the run's time; the object, once the place is known
+    static Sample at(uint64_t address, uint32_t rest) {
+      return {static_cast<uint32_t>(address), static_cast<uint32_t>(address >> 32), rest};
+    }
+    [[nodiscard]] uint64_t address() const { return (uint64_t{high} << 32) | low; }
+    [[nodiscard]] DsoId dso() const { return DsoId(after); }
+  };
+  std::span<const TappedRun> runs;
+  std::span<Sample> samples;
+
+  /// Calls body(run, its samples).
+  template <typename Body>
+  void for_each_run(const Body& body) const {
+    for (size_t i = 0; i < runs.size(); ++i) {
+      size_t end = i + 1 < runs.size() ? runs[i + 1].first : samples.size();
+      body(runs[i], samples.subspan(runs[i].first, end - runs[i].first));
+    }
+  }
+};
+
+/// Counts a run that is no good as a loss.
+void count_bad(const TappedRun& run, LossLedger& losses);
+
+class TappedSamples final : public SampleTap {
+ public:
+  static constexpr size_t kChunk = 10'000;  // samples
+  static constexpr size_t kMostChunks = 1000;
+  explicit TappedSamples(size_t most_chunks = kMostChunks) : memory_(most_chunks) {}
+  /// Not wanted are samples whose order is that of the file, as it is not known in the middle, and
+  /// those that carry counters.
+  bool begin(const EventTable& events) override;
+  void set_parts(size_t parts) override { parts_.resize(parts); }
+  [[nodiscard]] bool wants_more(size_t part) override;
+  void take(size_t part, const RecordView& sample) override;
+  void drop(size_t part) override { parts_[part] = {}; }
+
+  /// Some thousand samples each, in the order of the file.
+  [[nodiscard]] std::vector<TappedStretch> stretches();
+
+ private:
+  static constexpr size_t kMostRuns = 2'000'000;
+  /// An event's samples of which nothing is of variable size but the call chain, in the order of
+  /// this machine, are read by their places.
+  struct Known {
+    SamplePlaces places;
+    uint64_t period = 0;  // where samples don't say it
+    bool is_simple = false;
+  };
+  /// Memory for chunks. The first ones come from the heap, as most recordings are small; then it is
+  /// huge pages of one mapping: thousands of page faults less, and no change of mappings that other
+  /// threads would wait for.
+  class Memory {
+   public:
+    explicit Memory(size_t most_chunks) : most_(most_chunks) {}
+    Memory(const Memory&) = delete;
+    Memory& operator=(const Memory&) = delete;
+    ~Memory();
+    /// Room for kChunk samples, from any thread.
+    TappedStretch::Sample* chunk();
+    [[nodiscard]] bool is_used_up() const { return next_ >= most_; }
+
+   private:
+    static constexpr size_t kSmall = 4;  // chunks
+    size_t most_;
+    std::atomic<size_t> next_ = 0;
+    std::once_flag mapped_;
+    TappedStretch::Sample* mapping_ = nullptr;
+    std::mutex mutex_;
+    std::vector<std::unique_ptr<TappedStretch::Sample[]>> small_;
+  };
+  struct Chunk {
+    std::vector<TappedRun> runs;
+    TappedStretch::Sample* samples;
+    TappedStretch::Sample* end;  // but of a part's last one: `next`
+  };
+  struct Part {
+    std::vector<Chunk> chunks;
+    TappedStretch::Sample* next = nullptr;
+    TappedStretch::Sample* end = nullptr;                // of the last chunk
+    TappedRun run{.kind = TappedRun::Kind::kBadRecord};  // the last one: none to go on with
+    size_t runs = 0;                                     // since it was asked whether it wants more
+    Sample sample;                                       // the one at hand
+  };
+  /// What is read of a sample, whatever its form.
+  struct Read {
+    uint64_t ip, time, period;
+    uint32_t pid;
+    uint16_t cpu_mode;
+  };
+  [[nodiscard]] static bool read(const Known& event, const RecordView& record, Read& read);
+  void add(Part& part, const Read& read, EventId event);
+  void add_bad(Part& part, TappedRun::Kind why, uint64_t file_offset);
+  void begin_run(Part& part, const TappedRun& run);
+
+  const EventTable* events_ = nullptr;
+  std::vector<Known> known_;  // by event
+  std::vector<Part> parts_;
+  std::atomic<size_t> runs_ = 0;
+  Memory memory_;
+};
+
+}  // namespace sonde
