@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace sonde {
 namespace {
 
@@ -43,6 +45,10 @@ struct BlockCutter::Walk {
   void add(uint32_t type, uint16_t misc, uint32_t size, size_t position) {
     types |= uint64_t{1} << (type < 63 ? type : 63);
     content.count(type, misc, size, position - start);
+  }
+  void add_samples(size_t count) {
+    types |= uint64_t{1} << abi::kRecordSample;
+    content.records += static_cast<uint32_t>(count);
   }
   void end_block(size_t end, Bytes trailing = {}) {
     if (end > start) {
@@ -98,11 +104,18 @@ BlockCutter::Outcome BlockCutter::cut(Bytes bytes, uint64_t file_offset, uint32_
       break;
     }
     Bytes trailing;
-    if (type == abi::kRecordSample) {
-      if (options.tap != nullptr)
-        options.tap->take(options.tap_part,
-                      view_at(at, type, misc, size, file_offset + position, order_));
-    } else if (type >= abi::kRecordUserStart) [[unlikely]] {
+    if (type == abi::kRecordSample && options.tap != nullptr) {
+      SampleTap::Taken taken =
+          options.tap->take(options.tap_part, bytes.subspan(position, std::min(left, kBlockSize)),
+                            file_offset + position, order_);
+      counts_.by_type[abi::kRecordSample] += taken.samples;
+      walk.add_samples(taken.samples);
+      position += taken.bytes;
+      stop = Stop::kEnd;
+      if (position - walk.start >= kBlockSize) walk.end_block(position);
+      continue;
+    }
+    if (type >= abi::kRecordUserStart) [[unlikely]] {
       if (options.only_plain && type != abi::kRecordFinishedRound) {
         stop = Stop::kNotPlain;
         break;

@@ -22,8 +22,10 @@ class NotingTap final : public SampleTap {
   bool begin(const EventTable&) override { return true; }
   void set_parts(size_t parts) override { offsets_.resize(parts); }
   bool wants_more(size_t part) override { return offsets_[part].size() < limit; }
-  void take(size_t part, const RecordView& sample) override {
-    offsets_[part].push_back(sample.file_offset);
+  Taken take(size_t part, Bytes bytes, uint64_t file_offset, ByteOrder order) override {
+    return for_each_sample(bytes, file_offset, order, [&](const RecordView& sample) {
+      offsets_[part].push_back(sample.file_offset);
+    });
   }
   void drop(size_t part) override { offsets_[part].clear(); }
 

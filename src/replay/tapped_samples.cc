@@ -59,24 +59,6 @@ TappedStretch::Sample* TappedSamples::Memory::chunk() {
   return mapping_ + number * kChunk;
 }
 
-void TappedSamples::take(size_t part_number, const RecordView& record) {
-  Part& part = parts_[part_number];
-  EventId event = events_->of(record);
-  if (!event.valid()) return add_bad(part, TappedRun::Kind::kUnknownEvent, record.file_offset);
-  const Known& known = known_[event.index()];
-  Read read;
-  if (known.is_simple && record.order == kHostOrder) {
-    if (!this->read(known, record, read))
-      return add_bad(part, TappedRun::Kind::kBadRecord, record.file_offset);
-  } else {
-    Sample& sample = part.sample;
-    if (!decode_sample_for_sums(record, (*events_)[event].layout, sample))
-      return add_bad(part, TappedRun::Kind::kBadRecord, record.file_offset);
-    read = {sample.ip, sample.id.time, sample.period, sample.id.pid, sample.cpu_mode};
-  }
-  add(part, read, event);
-}
-
 inline bool TappedSamples::read(const Known& event, const RecordView& record, Read& read) {
   const SamplePlaces& places = event.places;
   const std::byte* base = record.payload.data();
@@ -112,6 +94,30 @@ inline void TappedSamples::add(Part& part, const Read& read, EventId event) {
                      .cpu_mode = static_cast<uint8_t>(read.cpu_mode)});
   }
   *part.next++ = TappedStretch::Sample::at(read.ip, static_cast<uint32_t>(read.time - run.time));
+}
+
+inline void TappedSamples::take(Part& part, const RecordView& record) {
+  EventId event = events_->of(record);
+  if (!event.valid()) return add_bad(part, TappedRun::Kind::kUnknownEvent, record.file_offset);
+  const Known& known = known_[event.index()];
+  Read read;
+  if (known.is_simple && record.order == kHostOrder) {
+    if (!this->read(known, record, read))
+      return add_bad(part, TappedRun::Kind::kBadRecord, record.file_offset);
+  } else {
+    Sample& sample = part.sample;
+    if (!decode_sample_for_sums(record, (*events_)[event].layout, sample))
+      return add_bad(part, TappedRun::Kind::kBadRecord, record.file_offset);
+    read = {sample.ip, sample.id.time, sample.period, sample.id.pid, sample.cpu_mode};
+  }
+  add(part, read, event);
+}
+
+SampleTap::Taken TappedSamples::take(size_t part_number, Bytes bytes, uint64_t file_offset,
+                                     ByteOrder order) {
+  Part& part = parts_[part_number];
+  return for_each_sample(bytes, file_offset, order,
+                         [&](const RecordView& record) { take(part, record); });
 }
 
 void TappedSamples::add_bad(Part& part, TappedRun::Kind why, uint64_t file_offset) {

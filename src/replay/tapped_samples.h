@@ -70,7 +70,7 @@ class TappedSamples final : public SampleTap {
   bool begin(const EventTable& events) override;
   void set_parts(size_t parts) override { parts_.resize(parts); }
   [[nodiscard]] bool wants_more(size_t part) override;
-  void take(size_t part, const RecordView& sample) override;
+  Taken take(size_t part, Bytes bytes, uint64_t file_offset, ByteOrder order) override;
   void drop(size_t part) override { parts_[part] = {}; }
 
   /// Some thousand samples each, in the order of the file.
@@ -127,6 +127,7 @@ class TappedSamples final : public SampleTap {
     uint16_t cpu_mode;
   };
   [[nodiscard]] static bool read(const Known& event, const RecordView& record, Read& read);
+  void take(Part& part, const RecordView& record);
   void add(Part& part, const Read& read, EventId event);
   void add_bad(Part& part, TappedRun::Kind why, uint64_t file_offset);
   void begin_run(Part& part, const TappedRun& run);

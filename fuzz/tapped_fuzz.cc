@@ -1,0 +1,62 @@
+// A recording of any bytes, its samples counted by place: taken on the first walk over the file, or
+// read afterwards, they come to the same counts and the same losses.
+#include <unistd.h>
+
+#include <map>
+#include <tuple>
+
+#include "base/check.h"
+#include "replay/sample_pass.h"
+#include "store/expand.h"
+
+namespace {
+
+using namespace sonde;
+
+struct Counted {
+  std::map<std::tuple<uint32_t, uint32_t, uint64_t, FrameLevel>, std::pair<uint64_t, uint64_t>>
+      counts;
+  uint64_t first_time = 0, last_time = 0;
+  uint64_t records = 0;
+  std::map<LossKind, uint64_t> losses;
+  bool operator==(const Counted&) const = default;
+};
+
+std::optional<Counted> count(const std::string& path, TappedSamples* tapped) {
+  LossLedger losses;
+  auto recording = Recording::open(path, {.force = true, .tap = tapped}, losses);
+  // With more events, or counters in samples, nothing is counted by place.
+  if (!recording || recording->events().size() > kMostEventsByPlace) return std::nullopt;
+  StringPool strings;
+  Machine machine(strings);
+  SidebandResult sideband = read_sideband(*recording, machine, losses);
+  SamplePassOptions options;
+  options.want_chains = false;
+  options.only_sums = options.by_place = true;
+  options.tapped = tapped;
+  SamplePassResult result = read_samples(*recording, machine, sideband, options, 1, losses);
+  Counted counted;
+  for (size_t i = 0; i < result.samples.size(); ++i) {
+    const Frame& frame = result.frames[result.samples.leaf[i]];
+    auto& [samples, period] =
+        counted.counts[{result.samples.event[i], frame.dso.value, frame.address, frame.level}];
+    samples += result.samples.count_of(i);
+    period += result.samples.period[i];
+  }
+  counted.first_time = result.first_time_ns;
+  counted.last_time = result.last_time_ns;
+  for (uint64_t of_type : recording->record_counts().by_type) counted.records += of_type;
+  for (const LossLedger::Entry& entry : losses.entries()) counted.losses[entry.kind] = entry.count;
+  return counted;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  auto file = memory_file("fuzz");
+  CHECK(file && ::write(file->get(), data, size) == static_cast<ssize_t>(size));
+  std::string path = "/proc/self/fd/" + std::to_string(file->get());
+  TappedSamples tapped;
+  CHECK(count(path, &tapped) == count(path, nullptr));
+  return 0;
+}
