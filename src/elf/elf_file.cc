@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "elf/build_id.h"
+#include "elf/packed_file.h"
 #include "elf/xz.h"
 
 namespace sonde {
@@ -34,6 +35,7 @@ Result<ElfFile> ElfFile::open(const std::string& path) {
   file.name_ = path;
   file.file_ = TRY(MappedFile::open(path));
   file.bytes_ = file.file_.bytes();
+  if (is_packed(file.bytes_)) return own(TRY(unpack_file(path, file.bytes_)), path);
   TRY(file.parse());
   return file;
 }

@@ -73,7 +73,8 @@ enum class SymbolSection : uint8_t { kSymtab, kDynsym };
 
 class ElfFile {
  public:
-  /// Maps the file. Errors: as MappedFile's; kCorrupt where it is not ELF.
+  /// Maps the file, or unpacks it where it is a module of the kernel that lies packed. Errors: as
+  /// MappedFile's; kCorrupt where it is not ELF.
   static Result<ElfFile> open(const std::string& path);
   /// Reads bytes that the caller keeps alive.
   static Result<ElfFile> view(Bytes bytes, std::string name);

@@ -2,7 +2,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <libdeflate.h>
 #include <lzma.h>
+#include <zstd.h>
+
+#include <filesystem>
+#include <fstream>
 
 #include "elf/build_id.h"
 #include "elf/elf_builder.h"
@@ -117,21 +122,24 @@ TEST(ElfFile, ReadsDebugLink) {
   EXPECT_EQ(file.debug_link()->crc, 0x12345678U);
 }
 
+std::string packed_xz(Bytes plain) {
+  std::string packed(plain.size() + 1024, '\0');
+  size_t size = 0;
+  EXPECT_EQ(lzma_easy_buffer_encode(
+                6, LZMA_CHECK_CRC64, nullptr, reinterpret_cast<const uint8_t*>(plain.data()),
+                plain.size(), reinterpret_cast<uint8_t*>(packed.data()), &size, packed.size()),
+            LZMA_OK);
+  return packed.substr(0, size);
+}
+
 TEST(ElfFile, UnpacksMiniDebugInfo) {
   ElfBuilder inner;
   uint32_t text = inner.section(".text", SHT_NOBITS, kCode, 0x1000, "", 0, 0, 64);
   inner.symbols({{"hidden_helper", 0x1000, 16, text, STT_FUNC, STB_LOCAL}});
   std::vector<std::byte> plain = inner.build();
-  std::string packed(plain.size() + 1024, '\0');
-  size_t packed_size = 0;
-  ASSERT_EQ(lzma_easy_buffer_encode(6, LZMA_CHECK_CRC64, nullptr,
-                                    reinterpret_cast<const uint8_t*>(plain.data()), plain.size(),
-                                    reinterpret_cast<uint8_t*>(packed.data()), &packed_size,
-                                    packed.size()),
-            LZMA_OK);
-  packed.resize(packed_size);
+  std::string packed = packed_xz(plain);
   for (bool damaged : {false, true}) {
-    if (damaged) packed.resize(packed_size / 2);
+    if (damaged) packed.resize(packed.size() / 2);
     ElfBuilder outer;
     outer.section(".gnu_debugdata", SHT_PROGBITS, 0, 0, packed);
     ElfFile file = ElfFile::own(outer.build(), "outer").value();
@@ -140,6 +148,50 @@ TEST(ElfFile, UnpacksMiniDebugInfo) {
     if (mini) {
       EXPECT_THAT(symbol_names(*mini, SymbolSection::kSymtab), ElementsAre("hidden_helper"));
     }
+  }
+}
+
+std::string packed_gzip(Bytes plain) {
+  std::string packed(plain.size() + 1024, '\0');
+  libdeflate_compressor* packer = libdeflate_alloc_compressor(6);
+  packed.resize(
+      libdeflate_gzip_compress(packer, plain.data(), plain.size(), packed.data(), packed.size()));
+  libdeflate_free_compressor(packer);
+  return packed;
+}
+/// Without its size, as when it is packed out of a pipe.
+std::string packed_zstd(Bytes plain) {
+  std::string packed(ZSTD_compressBound(plain.size()), '\0');
+  ZSTD_CCtx* packer = ZSTD_createCCtx();
+  ZSTD_CCtx_setParameter(packer, ZSTD_c_contentSizeFlag, 0);
+  packed.resize(ZSTD_compress2(packer, packed.data(), packed.size(), plain.data(), plain.size()));
+  ZSTD_freeCCtx(packer);
+  return packed;
+}
+
+TEST(ElfFile, UnpacksModulesOfTheKernel) {
+  ElfBuilder elf;
+  uint32_t text = elf.section(".text", SHT_PROGBITS, kCode, 0, std::string(200'000, '\0'));
+  elf.symbols({{"nfsd_init", 0, 16, text}});
+  std::vector<std::byte> plain = elf.build();
+  std::string directory = testing::TempDir();
+  for (const auto& [ending, packed] :
+       {std::pair("xz", packed_xz(plain)), std::pair("gz", packed_gzip(plain)),
+        std::pair("zst", packed_zstd(plain))}) {
+    SCOPED_TRACE(ending);
+    auto open = [&](const std::string& name, std::string_view content) {
+      std::string path = directory + name + ending;
+      std::ofstream(path, std::ios::binary) << content;
+      auto file = ElfFile::open(path);
+      std::filesystem::remove(path);
+      return file;
+    };
+    auto file = open("nfsd.ko.", packed);
+    ASSERT_TRUE(file) << file.error().message;
+    EXPECT_THAT(symbol_names(*file, SymbolSection::kSymtab), ElementsAre("nfsd_init"));
+    EXPECT_TRUE(std::ranges::equal(file->bytes(), plain));
+    for (size_t size = 0; size < packed.size(); size += 1 + size / 3)
+      EXPECT_FALSE(open("nfsd.ko.", packed.substr(0, size))) << size;
   }
 }
 

@@ -59,7 +59,8 @@ TappedStretch::Sample* TappedSamples::Memory::chunk() {
   return mapping_ + number * kChunk;
 }
 
-inline bool TappedSamples::read(const Known& event, const RecordView& record, Read& read) {
+inline bool TappedSamples::read_simple(const Known& event, const RecordView& record,
+                                       Fields& fields) {
   const SamplePlaces& places = event.places;
   const std::byte* base = record.payload.data();
   size_t size = record.payload.size();
@@ -69,48 +70,49 @@ inline bool TappedSamples::read(const Known& event, const RecordView& record, Re
     if (load<uint64_t>(base + places.chain, kHostOrder) > (size - places.chain) / 8 - 1)
       return false;
   }
-  read.ip = load<uint64_t>(base + places.ip, kHostOrder);
-  read.time = load<uint64_t>(base + places.time, kHostOrder);
-  read.pid = load<uint32_t>(base + places.tid, kHostOrder);
-  read.period = places.period == SamplePlaces::kNowhere
-                    ? event.period
-                    : load<uint64_t>(base + places.period, kHostOrder);
-  read.cpu_mode = record.cpu_mode();
+  fields.ip = load<uint64_t>(base + places.ip, kHostOrder);
+  fields.time = load<uint64_t>(base + places.time, kHostOrder);
+  fields.pid = load<uint32_t>(base + places.tid, kHostOrder);
+  fields.period = places.period == SamplePlaces::kNowhere
+                      ? event.period
+                      : load<uint64_t>(base + places.period, kHostOrder);
+  fields.cpu_mode = record.cpu_mode();
   return true;
 }
 
-inline void TappedSamples::add(Part& part, const Read& read, EventId event) {
+inline void TappedSamples::add(Part& part, const Fields& fields, EventId event) {
   TappedRun& run = part.run;
-  bool goes_on = run.pid == read.pid && run.period == read.period &&
-                 read.time - run.time <= UINT32_MAX && run.cpu_mode == read.cpu_mode &&
+  bool goes_on = run.pid == fields.pid && run.period == fields.period &&
+                 fields.time - run.time <= UINT32_MAX && run.cpu_mode == fields.cpu_mode &&
                  run.event == event.value && run.kind == TappedRun::Kind::kGood;
   if (!goes_on || part.next == part.end) [[unlikely]] {
     // Samples of several CPUs are not quite in order.
     constexpr uint64_t kBackward = 1'000'000'000;
-    begin_run(part, {.time = read.time > kBackward ? read.time - kBackward : 0,
-                     .period = read.period,
-                     .pid = read.pid,
+    begin_run(part, {.time = fields.time > kBackward ? fields.time - kBackward : 0,
+                     .period = fields.period,
+                     .pid = fields.pid,
                      .event = static_cast<uint16_t>(event.value),
-                     .cpu_mode = static_cast<uint8_t>(read.cpu_mode)});
+                     .cpu_mode = static_cast<uint8_t>(fields.cpu_mode)});
   }
-  *part.next++ = TappedStretch::Sample::at(read.ip, static_cast<uint32_t>(read.time - run.time));
+  *part.next++ =
+      TappedStretch::Sample::at(fields.ip, static_cast<uint32_t>(fields.time - run.time));
 }
 
 inline void TappedSamples::take(Part& part, const RecordView& record) {
   EventId event = events_->of(record);
   if (!event.valid()) return add_bad(part, TappedRun::Kind::kUnknownEvent, record.file_offset);
   const Known& known = known_[event.index()];
-  Read read;
+  Fields fields;
   if (known.is_simple && record.order == kHostOrder) {
-    if (!this->read(known, record, read))
+    if (!read_simple(known, record, fields))
       return add_bad(part, TappedRun::Kind::kBadRecord, record.file_offset);
   } else {
     Sample& sample = part.sample;
     if (!decode_sample_for_sums(record, (*events_)[event].layout, sample))
       return add_bad(part, TappedRun::Kind::kBadRecord, record.file_offset);
-    read = {sample.ip, sample.id.time, sample.period, sample.id.pid, sample.cpu_mode};
+    fields = {sample.ip, sample.id.time, sample.period, sample.id.pid, sample.cpu_mode};
   }
-  add(part, read, event);
+  add(part, fields, event);
 }
 
 SampleTap::Taken TappedSamples::take(size_t part_number, Bytes bytes, uint64_t file_offset,

@@ -121,14 +121,15 @@ class TappedSamples final : public SampleTap {
     Sample sample;                                       // the one at hand
   };
   /// What is read of a sample, whatever its form.
-  struct Read {
+  struct Fields {
     uint64_t ip, time, period;
     uint32_t pid;
     uint16_t cpu_mode;
   };
-  [[nodiscard]] static bool read(const Known& event, const RecordView& record, Read& read);
+  [[nodiscard]] static bool read_simple(const Known& event, const RecordView& record,
+                                        Fields& fields);
   void take(Part& part, const RecordView& record);
-  void add(Part& part, const Read& read, EventId event);
+  void add(Part& part, const Fields& fields, EventId event);
   void add_bad(Part& part, TappedRun::Kind why, uint64_t file_offset);
   void begin_run(Part& part, const TappedRun& run);
 

@@ -67,7 +67,8 @@ class SchedSums(OwnDirectoryTest):
             sum_run, sum_switches, sum_average, sum_longest, sum_start, sum_end = sums[name]
             self.assertGreater(sum_switches, 1000)
             run, switches, average, longest, start, end = events[name]
-            self.assertLessEqual(switches, sum_switches)
+            # Its sums are sent when a thread begins to end; what preempts it after that, events alone have.
+            self.assertLessEqual(switches, sum_switches + 2)
             self.assertLessEqual(sum_switches - switches, 2 * dropped)
             if dropped > 0:
                 continue

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """Types of data in modules of the kernel: a recording that is put together here, of a module that the compiler makes here, with
 one sample on each instruction of its functions. What they must touch is what they were written to touch."""
+import gzip
+import lzma
 import os
 import re
 import shutil
@@ -71,7 +73,7 @@ class ModuleTypes(unittest.TestCase):
                         ["objcopy", "--strip-debug", f"--add-gnu-debuglink={debug}", whole, module]):
             subprocess.run(command, check=True)
 
-    def types_of(self, compiler, *flags, apart=False):
+    def types_of(self, compiler, *flags, apart=False, pack=None):
         source, module = self.base / "module.c", self.base / "shop.ko"
         source.write_text(MODULE)
         subprocess.run([compiler, "-c", "-O2", "-ffreestanding", *flags, "-o", module, source], check=True)
@@ -83,6 +85,11 @@ class ModuleTypes(unittest.TestCase):
             at = BASE + 0x1000 + int(start, 16)
             kallsyms += f"{at:x} t {name}\t[shop]\n"
             places += range(at, at + int(size, 16))
+        if pack:
+            packed = module.with_suffix(".ko." + pack[0])
+            packed.write_bytes(pack[1](module.read_bytes()))
+            module.unlink()
+            module = packed
         (self.base / "kallsyms").write_text(kallsyms)
         data = self.base / "shop.data"
         data.write_bytes(recording(module, places))
@@ -115,6 +122,15 @@ class ModuleTypes(unittest.TestCase):
                 continue
             with self.subTest(compiler=compiler):
                 self.assertEqual(self.types_of(compiler, "-g", apart=True), (WANTED, ""))
+
+    def test_a_module_that_lies_packed(self):
+        compiler = shutil.which("gcc") or shutil.which("clang")
+        packers = [("xz", lzma.compress), ("gz", gzip.compress)]
+        if shutil.which("zstd"):
+            packers.append(("zst", lambda content: subprocess.run(["zstd", "-c"], input=content, check=True, capture_output=True).stdout))
+        for pack in packers:
+            with self.subTest(packed=pack[0]):
+                self.assertEqual(self.types_of(compiler, "-g", pack=pack), (WANTED, ""))
 
     def test_without_debug_information_it_says_what_helps(self):
         compiler = shutil.which("gcc") or shutil.which("clang")

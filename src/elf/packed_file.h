@@ -1,0 +1,19 @@
+// Objects that lie packed on disk: modules of the kernel, as most distributions install them
+// (nfsd.ko.xz, .ko.zst, .ko.gz), also under other names in caches. Input is untrusted: output is
+// bounded.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/error.h"
+
+namespace sonde {
+
+/// By its first bytes.
+bool is_packed(Bytes content);
+/// What was packed, at most 256 MB of it. `path` is for messages.
+Result<std::vector<std::byte>> unpack_file(const std::string& path, Bytes content);
+
+}  // namespace sonde
