@@ -60,7 +60,7 @@ struct RecordBlock {
   /// Data that belongs to the block's last record but lies behind it (AUXTRACE: the AUX data).
   Bytes trailing;
   std::optional<BlockContent> content = std::nullopt;  // nobody looked
-  bool samples_taken = false;  // a SampleTap has seen them
+  bool samples_taken = false;                          // a SampleTap has seen them
 
   /// Whether a record of that type may be in the block: lets a pass over sideband skip the rest.
   [[nodiscard]] bool may_hold(uint32_t type) const {
@@ -97,8 +97,8 @@ inline void prefetch_records(const std::byte* at) {
 }
 
 /// A record that whoever cut the block saw there.
-[[nodiscard]] inline RecordView record_at(const RecordBlock& block, const BlockContent::Place& place,
-                                          ByteOrder order) {
+[[nodiscard]] inline RecordView record_at(const RecordBlock& block,
+                                          const BlockContent::Place& place, ByteOrder order) {
   constexpr size_t kHeader = sizeof(abi::RecordHeader);
   return {place.type, place.misc, block.bytes.subspan(place.offset + kHeader, place.size - kHeader),
           block.expanded ? block.file_offset : block.file_offset + place.offset, order};

@@ -33,8 +33,7 @@ struct Recording::State {
   void read_file(const FileHeader& header, Bytes file);
   void read_stream(Bytes data, uint64_t file_offset, uint32_t stream, uint64_t missing);
   void read_tapped(Bytes file, const FileData& data);
-  void end_stream(BlockCutter::Outcome outcome, Bytes data, uint64_t file_offset,
-                  uint64_t missing);
+  void end_stream(BlockCutter::Outcome outcome, Bytes data, uint64_t file_offset, uint64_t missing);
   void finish();
   uint32_t guess_word_size() const;
 

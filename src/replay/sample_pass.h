@@ -20,7 +20,7 @@ struct SamplePassOptions {
   bool more_follows = false;             // a round of a pipe: there will be others
   bool merge_deferred = true;            // user parts that come in records of their own
   bool stitch_calls = false;             // of `--call-graph lbr`, with those of the samples before
-  TappedSamples* tapped = nullptr;  // by place and without a filter: those were taken before
+  TappedSamples* tapped = nullptr;       // by place and without a filter: those were taken before
 };
 
 struct SamplePassResult {

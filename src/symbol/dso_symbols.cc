@@ -147,7 +147,8 @@ void DsoSymbolLoader::prepare_kernel(const Dso& kernel, bool with_modules,
   // A copy in the cache is read ten times faster than the kernel writes its list. Only modules can
   // have moved since it was made.
   std::string cached = finder_.find_cached_kallsyms(kernel.build_id);
-  if (!cached.empty() && !with_modules && read_kallsyms(cached, kernel, addresses, name_part)) return;
+  if (!cached.empty() && !with_modules && read_kallsyms(cached, kernel, addresses, name_part))
+    return;
   if (kernel.build_id.empty() || same_build_id(kernel.build_id, running_kernel_build_id())) {
     read_kallsyms("/proc/kallsyms", kernel, addresses, name_part);
     return;
