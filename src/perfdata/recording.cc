@@ -145,6 +145,7 @@ Result<> Recording::State::map_file(const std::string& path, const OpenOptions& 
   }
   auto read = read_main(files.back().bytes(), path);
   tapped.reset();
+  tap = nullptr;  // it may end before this does
   return read;
 }
 

@@ -81,17 +81,20 @@ class FunctionCount {
   void count() {
     for_each_share([&](Share& share, auto& stretches) {
       stretches.for_each_run([&](const TappedRun& run, std::span<TappedStretch::Sample> samples) {
-        PlaceCounts::Count one{1, run.period}, all{samples.size(), samples.size() * run.period};
+        PlaceCounts::Count others;
         for (const TappedStretch::Sample& sample : samples) {
-          if (!is_wanted(sample)) continue;
+          uint64_t period = run.period + sample.period;
+          if (!is_wanted(sample)) {
+            others.samples += 1;
+            others.period += period;
+            continue;
+          }
           FrameId frame =
               share.frames.intern(sample.dso(), sample.address(), level_of(run.cpu_mode));
-          share.counts.add(frame, run.event, one);
-          all.samples -= one.samples;
-          all.period -= one.period;
+          share.counts.add(frame, run.event, {1, period});
         }
-        share.elsewhere[run.event].samples += all.samples;
-        share.elsewhere[run.event].period += all.period;
+        share.elsewhere[run.event].samples += others.samples;
+        share.elsewhere[run.event].period += others.period;
       });
     });
   }
@@ -156,7 +159,7 @@ class FunctionCount {
       last_time = std::max(last_time, time);
       resolver.enter(run.pid, time, run.cpu_mode);
       Place place = resolver.place(sample.address(), run.cpu_mode);
-      sample = TappedStretch::Sample::at(place.address, place.dso.value);
+      sample = TappedStretch::Sample::at(place.address, place.dso.value, sample.period);
       if (run.cpu_mode != abi::kMiscUser && place.dso.valid() &&
           machine_.dsos()[place.dso].is_kernel_side)
         share.kernel.intern(place.dso, place.address, place.level);

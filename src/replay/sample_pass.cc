@@ -115,12 +115,12 @@ class Slice {
 
   void read(const TappedStretch& stretch) {
     stretch.for_each_run([&](const TappedRun& run, std::span<const TappedStretch::Sample> samples) {
-      if (run.kind != TappedRun::Kind::kGood) sonde::count_bad(run, losses_);
+      sonde::count_bad(run, losses_);
       for (const TappedStretch::Sample& sample : samples) {
         uint64_t time = run.time + sample.after;
         first_time = std::min(first_time, time);
         last_time = std::max(last_time, time);
-        count(run.pid, time, run.cpu_mode, sample.address(), run.event, run.period);
+        count(run.pid, time, run.cpu_mode, sample.address(), run.event, run.period + sample.period);
       }
     });
   }

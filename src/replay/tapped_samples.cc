@@ -82,20 +82,21 @@ inline bool TappedSamples::read_simple(const Known& event, const RecordView& rec
 
 inline void TappedSamples::add(Part& part, const Fields& fields, EventId event) {
   TappedRun& run = part.run;
-  bool goes_on = run.pid == fields.pid && run.period == fields.period &&
+  uint64_t upper_period = fields.period & ~uint64_t{UINT32_MAX};
+  bool goes_on = run.pid == fields.pid && run.period == upper_period &&
                  fields.time - run.time <= UINT32_MAX && run.cpu_mode == fields.cpu_mode &&
                  run.event == event.value && run.kind == TappedRun::Kind::kGood;
   if (!goes_on || part.next == part.end) [[unlikely]] {
     // Samples of several CPUs are not quite in order.
     constexpr uint64_t kBackward = 1'000'000'000;
     begin_run(part, {.time = fields.time > kBackward ? fields.time - kBackward : 0,
-                     .period = fields.period,
+                     .period = upper_period,
                      .pid = fields.pid,
                      .event = static_cast<uint16_t>(event.value),
                      .cpu_mode = static_cast<uint8_t>(fields.cpu_mode)});
   }
-  *part.next++ =
-      TappedStretch::Sample::at(fields.ip, static_cast<uint32_t>(fields.time - run.time));
+  *part.next++ = TappedStretch::Sample::at(fields.ip, static_cast<uint32_t>(fields.time - run.time),
+                                           static_cast<uint32_t>(fields.period));
 }
 
 inline void TappedSamples::take(Part& part, const RecordView& record) {

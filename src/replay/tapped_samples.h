@@ -1,6 +1,6 @@
 // TappedSamples: what a count by place needs of each sample, taken while the file is first walked
 // over. Where an address lies is known only when all mappings are; until then samples wait here,
-// twelve bytes each and what neighbours have in common once. Beyond some ten million samples no
+// sixteen bytes each and what neighbours have in common once. Beyond some ten million samples no
 // more are taken: the sample pass reads the rest from the file, which needs no memory of ours.
 #pragma once
 
@@ -22,10 +22,10 @@ namespace sonde {
 /// Of a recording whose samples are counted by place: a table by place and event stays small.
 inline constexpr size_t kMostEventsByPlace = 8;
 
-/// Samples one behind the other of one process, event, mode and period, within four seconds.
+/// Samples one behind the other of one process, event and mode, within four seconds.
 struct TappedRun {
   uint64_t time = 0;    // of the earliest that could be in it
-  uint64_t period = 0;  // of each
+  uint64_t period = 0;  // the upper half of each one's
   uint32_t pid = 0;
   uint16_t event = 0;
   uint8_t cpu_mode = 0;
@@ -38,8 +38,9 @@ struct TappedStretch {
   struct Sample {
     uint32_t low = 0, high = 0;  // halves of the address
     uint32_t after = 0;          // ns since the run's time; the object, once the place is known
-    static Sample at(uint64_t address, uint32_t rest) {
-      return {static_cast<uint32_t>(address), static_cast<uint32_t>(address >> 32), rest};
+    uint32_t period = 0;         // the lower half
+    static Sample at(uint64_t address, uint32_t rest, uint32_t period) {
+      return {static_cast<uint32_t>(address), static_cast<uint32_t>(address >> 32), rest, period};
     }
     [[nodiscard]] uint64_t address() const { return (uint64_t{high} << 32) | low; }
     [[nodiscard]] DsoId dso() const { return DsoId(after); }
