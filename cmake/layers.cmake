@@ -27,6 +27,15 @@ add_library(sonde_unity INTERFACE)
 target_compile_options(sonde_unity INTERFACE
   "$<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage;-Wno-maybe-uninitialized>" $<$<CXX_COMPILER_ID:Clang>:-Wno-shadow>)
 
+# compile_together(TARGET): several sources at once where the preset wants that: half of the time of a build is headers and
+# what they instantiate. The debug and tidy presets compile each by itself, so none lives on its neighbours' includes.
+function(compile_together target)
+  if(SONDE_UNITY GREATER 1)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${SONDE_UNITY})
+    target_link_libraries(${target} PRIVATE sonde_unity)
+  endif()
+endfunction()
+
 # layer(NAME dependency-layer... [LIBS library...])
 function(layer name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LIBS")
@@ -48,12 +57,7 @@ function(layer name)
   target_link_libraries(${target} PRIVATE sonde_warnings)
   list(TRANSFORM deps PREPEND sonde_ OUTPUT_VARIABLE dep_targets)
   target_link_libraries(${target} PUBLIC ${dep_targets} ${arg_LIBS})
-  # Several files at once: half of the time of a build is headers and what they instantiate. Other presets compile each file
-  # by itself (arm64's in every run of CI), so that none lives on its neighbours' includes.
-  if(SONDE_UNITY)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
-    target_link_libraries(${target} PRIVATE sonde_unity)
-  endif()
+  compile_together(${target})
   if(SONDE_PCH_OWNER)
     target_precompile_headers(${target} REUSE_FROM ${SONDE_PCH_OWNER})
   else()
@@ -65,6 +69,7 @@ function(layer name)
     add_executable(${name}_test ${tests})
     target_link_libraries(${name}_test PRIVATE ${target})
     test_program(${name}_test)
+    compile_together(${name}_test)
     add_test(NAME unit.${name} COMMAND ${name}_test WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}")
   endif()
 

@@ -17,3 +17,8 @@
 #include <vector>
 
 #include <fmt/format.h>
+
+// What fmt::format_to needs is 4 seconds of compiling, and no header says that it is instantiated elsewhere: it is in
+// base/format_to.cc.
+extern template void fmt::detail::vformat_to<char>(fmt::detail::buffer<char>&, fmt::string_view, fmt::format_args,
+                                                   fmt::detail::locale_ref);

@@ -5,7 +5,7 @@
 namespace sonde {
 namespace {
 
-using Status = MeasuredMetric::Status;
+using MetricStatus = MeasuredMetric::Status;
 using RowStatus = view::CountRow::Status;
 
 CountedEvent event(uint32_t type, uint64_t config) {
@@ -56,12 +56,12 @@ TEST(MeasuredRuns, WhatMissesARunIsNotCounted) {
   runs.add(page(1, 1, RowStatus::kCounted), kEvents, {});
   runs.add(page(1, 1, RowStatus::kNotCounted), kEvents, {});
   runs.add(page(1, 1, RowStatus::kCounted), kEvents, {});
-  EXPECT_EQ(runs.metrics[2].status, Status::kNotCounted);
+  EXPECT_EQ(runs.metrics[2].status, MetricStatus::kNotCounted);
   MeasuredRuns without;
   without.add(page(1, 1, RowStatus::kNotSupported), kEvents, {});
   without.add(page(1, 1, RowStatus::kNotCounted), kEvents, {});
-  EXPECT_EQ(without.metrics[2].status, Status::kNotSupported);
-  EXPECT_EQ(without.metrics[0].status, Status::kCounted);
+  EXPECT_EQ(without.metrics[2].status, MetricStatus::kNotSupported);
+  EXPECT_EQ(without.metrics[0].status, MetricStatus::kCounted);
 }
 
 TEST(MeasuredRuns, ASlowerMachineShowsInTimesAndCycles) {

@@ -67,7 +67,7 @@ size_t claims(const std::vector<MetricVerdict>& verdicts) {
 }
 
 // Of two copies of one command the whole table claims nothing in at least 95 of 100 comparisons.
-TEST(RunComparison, TwoCopiesOfOneCommandDoNotDiffer) {
+TEST(RunComparisonStatistics, TwoCopiesOfOneCommandDoNotDiffer) {
   constexpr size_t kTrials = 100, kMetrics = 3;
   for (size_t pairs : {10u, 20u}) {
     for (const auto& [name, noise] : kNoises) {
@@ -83,7 +83,7 @@ TEST(RunComparison, TwoCopiesOfOneCommandDoNotDiffer) {
   }
 }
 
-TEST(RunComparison, SeparateRunsOfOneCommandDoNotDiffer) {
+TEST(RunComparisonStatistics, SeparateRunsOfOneCommandDoNotDiffer) {
   constexpr size_t kTrials = 100;
   for (const auto& [name, noise] : kNoises) {
     if (std::string_view(name) == "drifting") continue;
@@ -102,7 +102,7 @@ TEST(RunComparison, SeparateRunsOfOneCommandDoNotDiffer) {
   }
 }
 
-TEST(RunComparison, FivePerCentInOnePerCentOfNoiseAreFound) {
+TEST(RunComparisonStatistics, FivePerCentInOnePerCentOfNoiseAreFound) {
   constexpr size_t kTrials = 40;
   for (const Noise& noise : {Noise(quiet), Noise(drifting)}) {
     Random random(1);

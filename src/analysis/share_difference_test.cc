@@ -77,7 +77,7 @@ size_t claims(const std::vector<int>& a, double n, const std::vector<int>& b, do
   return found;
 }
 
-TEST(ShareDifference, TheSameProgramRarelyDiffers) {
+TEST(ShareDifferenceStatistics, TheSameProgramRarelyDiffers) {
   Sampling program(1);
   int wrong = 0;
   for (int i = 0; i < 400; ++i) {
@@ -87,7 +87,7 @@ TEST(ShareDifference, TheSameProgramRarelyDiffers) {
   EXPECT_LE(wrong, 20);  // 5 in 100
 }
 
-TEST(ShareDifference, WhatChangedIsFound) {
+TEST(ShareDifferenceStatistics, WhatChangedIsFound) {
   Sampling before(2), after(3);
   after.weights()[0] *= 1.5;  // from 16 % to 22 %
   int found = 0;

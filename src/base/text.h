@@ -26,4 +26,15 @@ std::string join(const std::vector<std::string>& parts, std::string_view separat
 /// Hex digits of bytes, for build ids.
 std::string to_hex(std::string_view bytes);
 
+/// Letters and digits of ASCII, whatever the locale.
+constexpr bool is_ascii_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+constexpr bool is_ascii_upper(char c) {
+  return c >= 'A' && c <= 'Z';
+}
+constexpr char to_ascii_lower(char c) {
+  return is_ascii_upper(c) ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
 }  // namespace sonde

@@ -22,7 +22,7 @@
 namespace sonde {
 namespace {
 
-constexpr std::string_view kProgram = "the BPF program that adds up what the scheduler does";
+constexpr std::string_view kSumsProgram = "the BPF program that adds up what the scheduler does";
 
 SchedSum sum_from(const sched_sum& kernel) {
   static_assert(SCHED_DELAY_BUCKETS == SchedSum::kBuckets);
@@ -67,13 +67,13 @@ Result<SchedSums> SchedSums::open() {
   BpfLog log;
   auto state = std::make_unique<State>(sched_sums__open());
   sched_sums* skeleton = state->skeleton;
-  if (skeleton == nullptr) return bpf_refused(log, "open", kProgram);
+  if (skeleton == nullptr) return bpf_refused(log, "open", kSumsProgram);
   skeleton->rodata->has_prev_state = switches_tell_state();
-  if (sched_sums__load(skeleton) != 0) return bpf_refused(log, "load", kProgram);
+  if (sched_sums__load(skeleton) != 0) return bpf_refused(log, "load", kSumsProgram);
   int ring = bpf_map__fd(skeleton->maps.ended);
   state->ended.emplace(TRY(BpfRing::map(Fd(::fcntl(ring, F_DUPFD_CLOEXEC, 0)),
                                         bpf_map__max_entries(skeleton->maps.ended))));
-  if (sched_sums__attach(skeleton) != 0) return bpf_refused(log, "attach", kProgram);
+  if (sched_sums__attach(skeleton) != 0) return bpf_refused(log, "attach", kSumsProgram);
   return SchedSums(std::move(state));
 }
 
@@ -103,7 +103,7 @@ Result<std::vector<SchedSum>> SchedSums::stop() {
   bool is_read = read_iterator<sched_sum>(
       bpf_link__fd(state_->skeleton->links.read_sums),
       [&](const sched_sum& sum) { state_->sums.push_back(sum_from(sum)); });
-  if (!is_read) return bpf_refused(log, "read the sums of", kProgram);
+  if (!is_read) return bpf_refused(log, "read the sums of", kSumsProgram);
   collect();
   std::ranges::stable_sort(state_->sums, {}, &SchedSum::last_ns);
   return std::move(state_->sums);

@@ -9,7 +9,7 @@ namespace sonde {
 namespace {
 
 /// Options of `ftrace` and `ftrace trace`.
-struct TraceFlags {
+struct FtraceFlags {
   FtraceRun run;
   std::string tracer = "function_graph";
   std::optional<std::string> list;  // -F: a pattern
@@ -78,7 +78,7 @@ Result<int> list_functions(std::string_view pattern, Env& env) {
   return 0;
 }
 
-Result<int> run_trace(const TraceFlags& flags, const Arguments& arguments, Env& env) {
+Result<int> run_trace(const FtraceFlags& flags, const Arguments& arguments, Env& env) {
   if (flags.list) return list_functions(*flags.list, env);
   FtraceRun run = flags.run;
   run.settings.tracer = flags.chosen_tracer();
@@ -108,7 +108,7 @@ class FtraceTrace final : public Command {
   }
 
  private:
-  TraceFlags flags_;
+  FtraceFlags flags_;
 };
 
 class Ftrace final : public Command {
@@ -156,7 +156,7 @@ Without a command and without -p and --tid, the whole machine is traced until Ct
   }
 
  private:
-  TraceFlags flags_;
+  FtraceFlags flags_;
 };
 
 }  // namespace

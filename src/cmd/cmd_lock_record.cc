@@ -12,14 +12,10 @@ std::unique_ptr<Command> make_record();
 
 namespace {
 
-constexpr std::string_view kText =
+constexpr std::string_view kLockRecordText =
     R"(Records waits for the kernel's locks while the command runs: where each began, and when it ended (lock:contention_begin and contention_end, Linux 5.19). All of record's options may follow; -a records the whole machine.
 
 With --futex it records where threads of programs sleep for locks, conditions and the like: the calls of futex(2) and its kin, with call chains unwound from copies of the stack, and their returns. With --futex --use-bpf BPF programs add up instead: some kilobytes, call chains by frame pointers.)";
-
-bool kernel_has(Tracefs& tracefs, const std::string& event) {
-  return ::access((tracefs.path() + "/events/" + event).c_str(), F_OK) == 0;
-}
 
 class LockRecord final : public Command {
  public:
@@ -41,7 +37,7 @@ class LockRecord final : public Command {
       std::string name = use.negated ? "--no-" + word.substr(2) : word;
       words_.push_back(use.value ? fmt::format("{}={}", name, *use.value) : name);
     });
-    flags.description(kText);
+    flags.description(kLockRecordText);
     flags.boolean(0, "futex", futex_,
                   "record waits of programs, in futex(2), instead of the kernel's");
     flags.boolean(0, "use-bpf", use_bpf_, "with --futex: BPF programs add up");
@@ -72,7 +68,7 @@ class LockRecord final : public Command {
   }
   static Result<std::vector<std::string>> kernel_words() {
     Tracefs tracefs;
-    if (!kernel_has(tracefs, "lock/contention_begin"))
+    if (!tracefs.has("lock", "contention_begin"))
       return fail(ErrorCode::kUnsupported,
                   "tracepoint lock:contention_begin is not enabled: it takes Linux 5.19, and the "
                   "right to read tracefs (root)");
@@ -90,13 +86,13 @@ class LockRecord final : public Command {
   }
   static Result<std::vector<std::string>> futex_words() {
     Tracefs tracefs;
-    if (!kernel_has(tracefs, "syscalls/sys_enter_futex"))
+    if (!tracefs.has("syscalls", "sys_enter_futex"))
       return fail(ErrorCode::kUnsupported,
                   "tracepoint syscalls:sys_enter_futex is not there: it takes a kernel with "
                   "CONFIG_FTRACE_SYSCALLS, and the right to read tracefs (root)");
     std::vector<std::string> words = {"-R", "-c", "1", "--call-graph", "dwarf"};
     for (const std::string call : {"futex", "futex_wait", "futex_waitv"}) {
-      if (!kernel_has(tracefs, "syscalls/sys_enter_" + call)) continue;
+      if (!tracefs.has("syscalls", "sys_enter_" + call)) continue;
       std::string enter = "syscalls:sys_enter_" + call;
       words.insert(words.end(), {"-e", enter});
       if (call == "futex") words.insert(words.end(), {"--filter", waits_only()});

@@ -17,16 +17,12 @@ std::unique_ptr<Command> make_script();
 
 namespace {
 
-constexpr std::string_view kRecordText =
+constexpr std::string_view kSchedRecordText =
     R"(Records the scheduler's events on the whole machine while the command runs: context switches, run times, wakeups, forks and migrations. All of record's options may follow; -g also records where tasks left their CPU. What was recorded is read with the other subcommands of sched, and with timeline.
 
 With --summary the kernel adds up what each thread does, and only the sums are written, when the command ends: some hundred bytes per thread, for `sched latency`. The whole machine is measured; of the other options only -o and -q have a use then.)";
-constexpr std::string_view kScriptText =
+constexpr std::string_view kSchedScriptText =
     R"(Prints the recorded events one a line, as script does, whose options it takes.)";
-
-bool kernel_has(Tracefs& tracefs, std::string_view name) {
-  return ::access((tracefs.path() + "/events/sched/" + std::string(name)).c_str(), F_OK) == 0;
-}
 
 std::vector<std::string> record_words() {
   Tracefs tracefs;
@@ -38,11 +34,11 @@ std::vector<std::string> record_words() {
   add("sched_switch");
   // Only kernels with CONFIG_SCHEDSTATS tell how long tasks waited.
   for (std::string_view event : {"sched_stat_wait", "sched_stat_sleep", "sched_stat_iowait"})
-    if (kernel_has(tracefs, event)) add(event);
+    if (tracefs.has("sched", event)) add(event);
   for (std::string_view event :
        {"sched_stat_runtime", "sched_process_fork", "sched_wakeup_new", "sched_migrate_task"})
     add(event);
-  add(kernel_has(tracefs, "sched_waking") ? "sched_waking" : "sched_wakeup");
+  add(tracefs.has("sched", "sched_waking") ? "sched_waking" : "sched_wakeup");
   return words;
 }
 
@@ -94,7 +90,7 @@ class SchedRecord final : public Command {
     return measured.status;
   }
 
-  std::unique_ptr<Command> events_ = preset(make_record(), record_words(), kRecordText);
+  std::unique_ptr<Command> events_ = preset(make_record(), record_words(), kSchedRecordText);
   bool summary_ = false, quiet_ = false;
   std::string path_{kDefaultPath};
   std::string about_events_;  // a flag of record's that was given
@@ -110,7 +106,7 @@ std::unique_ptr<Command> make_sched_script(RecordingInput input) {
   std::vector<std::string> words;
   if (!input.path.empty()) words = {"-i", input.path};
   if (input.force) words.emplace_back("-f");
-  return preset(make_script(), std::move(words), kScriptText);
+  return preset(make_script(), std::move(words), kSchedScriptText);
 }
 
 }  // namespace sonde

@@ -12,13 +12,8 @@ std::unique_ptr<Command> make_record();
 
 namespace {
 
-constexpr std::string_view kText =
+constexpr std::string_view kTimechartRecordText =
     R"(Records what timechart draws, on the whole machine while the command runs: the scheduler's switches and wakeups, and how CPUs sleep and run; with -I the calls that read, write, sync and poll. -T and -P leave out the CPUs' power and the tasks.)";
-
-bool kernel_has(Tracefs& tracefs, std::string_view system, std::string_view name) {
-  std::string path = tracefs.path() + "/events/" + std::string(system) + "/" + std::string(name);
-  return ::access(path.c_str(), F_OK) == 0;
-}
 
 class TimechartRecord final : public Command {
  public:
@@ -28,7 +23,7 @@ class TimechartRecord final : public Command {
   void declare(FlagTable& flags) override {
     flags.usage("[<options>] [<command>]");
     flags.stop_at_first_word();
-    flags.description(kText);
+    flags.description(kTimechartRecordText);
     flags.boolean('P', "power-only", parts_.power_only, "output power data only");
     flags.boolean('T', "tasks-only", parts_.tasks_only, "output processes data only");
     flags.boolean('I', "io-only", io_only_, "record only IO data");
@@ -39,7 +34,8 @@ class TimechartRecord final : public Command {
   Result<int> run(Env& env, const Arguments& arguments) override {
     if (parts_.power_only && parts_.tasks_only)
       return fail(ErrorCode::kUsage, "Error: -P and -T can't be used at the same time.");
-    std::unique_ptr<Command> record = preset(std::move(record_), TRY(words()), kText);
+    std::unique_ptr<Command> record =
+        preset(std::move(record_), TRY(words()), kTimechartRecordText);
     FlagTable flags;
     record->declare(flags);
     return record->run(env, arguments);
@@ -53,7 +49,7 @@ class TimechartRecord final : public Command {
     Tracefs tracefs;
     size_t events = 0;
     auto add = [&](std::string_view system, const std::string& name) {
-      if (!kernel_has(tracefs, system, name)) return;
+      if (!tracefs.has(system, name)) return;
       words.emplace_back("-e");
       words.push_back(std::string(system) + ":" + name);
       // What the recorder itself writes would never end.

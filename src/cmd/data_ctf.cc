@@ -64,7 +64,7 @@ std::string identifier(std::string_view name) {
 }
 
 /// As a string of the metadata.
-std::string quoted(std::string_view text) {
+std::string ctf_string(std::string_view text) {
   std::string made = "\"";
   for (char c : to_utf8(text)) {
     if (c == '"' || c == '\\') made += '\\';
@@ -282,7 +282,9 @@ class CtfWriter {
     std::string byte = u32;
     byte.replace(byte.find("32"), 2, "8");
     const Features& features = session_.recording().features();
-    auto word = [](const std::optional<std::string>& value) { return quoted(value.value_or("")); };
+    auto word = [](const std::optional<std::string>& value) {
+      return ctf_string(value.value_or(""));
+    };
     return fmt::format(
         "/* CTF 1.8 */\n\n"
         "trace {{\n\tmajor = 1;\n\tminor = 8;\n\tuuid = \"{0}\";\n\tbyte_order = le;\n"
@@ -307,7 +309,7 @@ class CtfWriter {
       text += fmt::format(
           "event {{\n\tid = {};\n\tname = {};\n\tstream_id = 0;\n\tfields := struct {{\n{}\t}};\n"
           "}};\n\n",
-          i, quoted(session_.events().all()[i].name), events_[i].declaration());
+          i, ctf_string(session_.events().all()[i].name), events_[i].declaration());
     if (with_records_) text += ctf_record_declarations(events_.size());
     return text;
   }

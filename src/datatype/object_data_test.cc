@@ -72,6 +72,12 @@ class OwnProgram {
   uint64_t base_ = 0;
 };
 
+/// Opened once: its debug information takes a while to read.
+OwnProgram& own_program() {
+  static OwnProgram program;
+  return program;
+}
+
 const std::string kSpace = "shapes::";
 
 std::string of(std::string_view keyword, std::string_view name, std::string_view rest) {
@@ -80,7 +86,7 @@ std::string of(std::string_view keyword, std::string_view name, std::string_view
 
 TEST(ObjectData, FieldsOfAnArrayOfStructures) {
   EXPECT_GT(walk_items(table.slots, 1), -1);
-  std::set<std::string> found = OwnProgram().touched(&walk_items);
+  std::set<std::string> found = own_program().touched(&walk_items);
   EXPECT_THAT(found, IsSupersetOf({of("struct", "Item", "+16 (weight)"),
                                    of("struct", "Item", "+12 (inner.second)")}));
   EXPECT_THAT(found, Not(Contains(describe(AccessKind::kNoVariable))));
@@ -89,7 +95,7 @@ TEST(ObjectData, FieldsOfAnArrayOfStructures) {
 TEST(ObjectData, PointersThatAreLoadedOutOfStructures) {
   Node node{.value = 1, .next = nullptr, .item = table.slots};
   EXPECT_EQ(walk_list(&node), 1);
-  std::set<std::string> found = OwnProgram().touched(&walk_list);
+  std::set<std::string> found = own_program().touched(&walk_list);
   EXPECT_THAT(
       found,
       IsSupersetOf({of("struct", "Node", "+0 (value)"), of("struct", "Node", "+8 (next)"),
@@ -99,19 +105,19 @@ TEST(ObjectData, PointersThatAreLoadedOutOfStructures) {
 
 TEST(ObjectData, VariablesWithAnAddress) {
   EXPECT_EQ(walk_table(1), 0);
-  EXPECT_THAT(OwnProgram().touched(&walk_table), Contains(of("struct", "Table", "+0 (count)")));
+  EXPECT_THAT(own_program().touched(&walk_table), Contains(of("struct", "Table", "+0 (count)")));
 }
 
 TEST(ObjectData, WhatACallGives) {
   Node node{.value = 5, .next = nullptr, .item = nullptr};
   EXPECT_EQ(read_given(&node), 5);
-  EXPECT_THAT(OwnProgram().touched(&read_given), Contains(of("struct", "Node", "+0 (value)")));
+  EXPECT_THAT(own_program().touched(&read_given), Contains(of("struct", "Node", "+0 (value)")));
 }
 
 TEST(ObjectData, WhatIsReachedOnlyByAJumpKeepsWhatWasKnownThere) {
   Node node{.value = 5, .next = &node, .item = table.slots};
   EXPECT_EQ(read_rarely(&node), 7);
-  std::set<std::string> found = OwnProgram().touched(&read_rarely);
+  std::set<std::string> found = own_program().touched(&read_rarely);
   EXPECT_THAT(found, IsSupersetOf({of("struct", "Node", "+16 (item)"),
                                    of("struct", "Item", "+12 (inner.second)")}));
   EXPECT_THAT(found, Not(Contains(describe(AccessKind::kNoVariable))));
@@ -119,19 +125,19 @@ TEST(ObjectData, WhatIsReachedOnlyByAJumpKeepsWhatWasKnownThere) {
 
 TEST(ObjectData, StructuresThatAreReturnedInMemory) {
   EXPECT_EQ(make_item(3).key, 3);
-  EXPECT_THAT(OwnProgram().touched(&make_item), Contains(of("struct", "Item", "+0 (key)")));
+  EXPECT_THAT(own_program().touched(&make_item), Contains(of("struct", "Item", "+0 (key)")));
 }
 
 TEST(ObjectData, APointerToAMemberSaysLessThanOneToTheWhole) {
   EXPECT_EQ(read_inner(table.slots), 0);
-  EXPECT_THAT(OwnProgram().touched(&read_inner),
+  EXPECT_THAT(own_program().touched(&read_inner),
               Contains(of("struct", "Item", "+12 (inner.second)")));
 }
 
 TEST(ObjectData, CallsThatNeverReturnAreToldApart) {
   Node node{.value = 1, .next = nullptr, .item = nullptr};
   EXPECT_EQ(read_or_stop(&node), 1);
-  OwnProgram program;
+  OwnProgram& program = own_program();
   auto index = DataIndex::open(ElfFile::open("/proc/self/exe").value(), {}).value();
   const FunctionVariables* function =
       index->function_at(program.in_file(reinterpret_cast<uint64_t>(&read_or_stop)));
@@ -146,20 +152,20 @@ TEST(ObjectData, CallsThatNeverReturnAreToldApart) {
 
 TEST(ObjectData, VariablesOnTheStack) {
   EXPECT_EQ(on_stack(1), sink);
-  EXPECT_THAT(OwnProgram().touched(&on_stack), Contains(of("struct", "Item", "+0 (key)")));
+  EXPECT_THAT(own_program().touched(&on_stack), Contains(of("struct", "Item", "+0 (key)")));
 }
 
 TEST(ObjectData, TheMemberOfAUnionThatHasTheSizeOfTheAccess) {
   Either either{.whole = 7};
   EXPECT_EQ(read_either(&either), 7);
-  EXPECT_THAT(OwnProgram().touched(&read_either), Contains(of("union", "Either", "+0 (half)")));
+  EXPECT_THAT(own_program().touched(&read_either), Contains(of("union", "Either", "+0 (half)")));
 }
 
 TEST(ObjectData, StructuresThatOnlyAnAliasNames) {
   Bare bare{.size = 1, .item = table.slots};
   EXPECT_EQ(read_bare(&bare), 0);
   // g++ gives the structure the name that it links by; clang leaves it to the alias.
-  EXPECT_THAT(OwnProgram().touched(&read_bare),
+  EXPECT_THAT(own_program().touched(&read_bare),
               Contains(AnyOf(of("struct", "Bare", "+8 (item)"), kSpace + "Bare +8 (item)")));
 }
 
@@ -167,7 +173,7 @@ TEST(ObjectData, MembersOfBaseClasses) {
   Derived derived;
   EXPECT_EQ(read_derived(&derived), 2);
   EXPECT_THAT(
-      OwnProgram().touched(&read_derived),
+      own_program().touched(&read_derived),
       IsSupersetOf({of("struct", "Derived", "+0 (of_base)"), of("struct", "Derived", "+8 (own)")}));
 }
 
@@ -178,12 +184,12 @@ TEST(ObjectData, MembersOfClassesByThis) {
   void (Counter::*add)(long) = &Counter::add;
   uint64_t address = 0;
   std::memcpy(&address, &add, sizeof address);
-  EXPECT_THAT(OwnProgram().touched_by(address), Contains(of("class", "Counter", "+24 (hits_)")));
+  EXPECT_THAT(own_program().touched_by(address), Contains(of("class", "Counter", "+24 (hits_)")));
 }
 
 TEST(ObjectData, VoidIsNoType) {
   EXPECT_EQ(read_void(&table), 0);
-  std::set<std::string> found = OwnProgram().touched(&read_void);
+  std::set<std::string> found = own_program().touched(&read_void);
   EXPECT_THAT(found, Not(Contains(of("struct", "Table", "+0 (count)"))));
 }
 

@@ -32,9 +32,10 @@ class OutlineWalk {
         case DW_TAG_structure_type:
         case DW_TAG_union_type:
         case DW_TAG_interface_type: {
-          note_scope(scope);
+          uint32_t around = scope_of_declaration(scope);
+          note_scope(around);
           if (!in_.has_children() || depth >= kDeepestName) break;
-          uint32_t inside = scope_inside(scope);
+          uint32_t inside = scope_inside(around);
           children(inside, depth + 1);
           continue;  // its children are behind us
         }
@@ -54,6 +55,16 @@ class OutlineWalk {
       }
       in_.skip_children();
     }
+  }
+
+  /// In units of their own types stand outside of the namespaces in which they are declared (DWARF
+  /// 5, 5.7.1).
+  uint32_t scope_of_declaration(uint32_t scope) {
+    DwarfEntry declared = in_.reference(DW_AT_specification);
+    if (declared.unit != &in_.unit()) return scope;
+    auto found = std::ranges::lower_bound(out_.scopes, declared.offset, {},
+                                          &std::pair<uint64_t, uint32_t>::first);
+    return found != out_.scopes.end() && found->first == declared.offset ? found->second : scope;
   }
 
   void note_scope(uint32_t scope) {

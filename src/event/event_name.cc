@@ -89,12 +89,8 @@ constexpr unsigned kAllowedOperations[] = {
     kLoad | kStore | kPrefetch,  // node
 };
 
-char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
 bool equal_without_case(std::string_view a, std::string_view b) {
-  return std::ranges::equal(a, b, {}, lower, lower);
+  return std::ranges::equal(a, b, {}, to_ascii_lower, to_ascii_lower);
 }
 
 /// Takes the longest spelling off the front of `rest`, up to its end or a '-' that is taken too.

@@ -3,14 +3,13 @@
 #include <array>
 #include <cctype>
 
+#include "base/text.h"
+
 namespace sonde::print_fmt {
 namespace {
 
 bool is_name_start(char c) {
   return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_';
-}
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
 }
 
 class Lexer {
@@ -45,14 +44,14 @@ class Lexer {
     char c = peek();
     if (c == '"') return string();
     if (c == '\'') return character();
-    if (is_digit(c)) return number();
+    if (is_ascii_digit(c)) return number();
     if (is_name_start(c)) return name();
     return punctuation();
   }
 
   Result<Token> name() {
     size_t start = at_;
-    while (is_name_start(peek()) || is_digit(peek())) ++at_;
+    while (is_name_start(peek()) || is_ascii_digit(peek())) ++at_;
     Token token;
     token.kind = Token::Kind::kName;
     token.text = text_.substr(start, at_ - start);
@@ -60,7 +59,7 @@ class Lexer {
   }
 
   static int digit_value(char c) {
-    if (is_digit(c)) return c - '0';
+    if (is_ascii_digit(c)) return c - '0';
     int lower = std::tolower(static_cast<unsigned char>(c));
     return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : 99;
   }
@@ -90,7 +89,7 @@ class Lexer {
         break;
       }
     }
-    if (is_name_start(peek()) || is_digit(peek()) || peek() == '.')
+    if (is_name_start(peek()) || is_ascii_digit(peek()) || peek() == '.')
       return fail(ErrorCode::kCorrupt, "bad number in the print format");
     return token;
   }

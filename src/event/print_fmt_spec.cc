@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <cctype>
 
+#include "base/text.h"
+
 namespace sonde::print_fmt {
 namespace {
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 class SpecReader {
  public:
@@ -69,9 +67,9 @@ class SpecReader {
       ++at_;
       return Spec::kStar;
     }
-    if (!is_digit(peek())) return Spec::kNone;
+    if (!is_ascii_digit(peek())) return Spec::kNone;
     int value = 0;
-    for (; is_digit(peek()); ++at_) value = std::min(value * 10 + (peek() - '0'), 4096);
+    for (; is_ascii_digit(peek()); ++at_) value = std::min(value * 10 + (peek() - '0'), 4096);
     return static_cast<int16_t>(value);
   }
 

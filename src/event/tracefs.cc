@@ -6,6 +6,8 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -103,6 +105,10 @@ Tracefs Tracefs::at(std::string directory) {
 const std::string& Tracefs::path() {
   if (!path_) path_ = find_mount(debugfs_);
   return *path_;
+}
+
+bool Tracefs::has(std::string_view system, std::string_view event) {
+  return ::access(fmt::format("{}/events/{}/{}", path(), system, event).c_str(), F_OK) == 0;
 }
 
 std::unexpected<Error> Tracefs::unreadable(int error_number, std::string_view system,

@@ -44,6 +44,9 @@ class Tracefs {
   [[nodiscard]] Result<std::vector<TracepointName>> match(const std::string& system,
                                                           const std::string& event);
 
+  /// Whether the running kernel has a tracepoint, and we may see it.
+  [[nodiscard]] bool has(std::string_view system, std::string_view event);
+
   /// perf_event_attr.config of the tracepoint.
   [[nodiscard]] Result<uint64_t> id(const TracepointName& tracepoint);
   /// The text of its `format` file.

@@ -28,6 +28,17 @@ class FileWalkTest : public testing::Test {
   static constexpr Seen kAll{kSamples, kSamples*(kSamples - 1) / 2};
 
   FileWalkTest() : path_(testing::TempDir() + "file-walk-" + std::to_string(::getpid()) + ".data") {
+    static const Built built = build();
+    size_of_records_ = built.size_of_records;
+    write(built.bytes);
+  }
+  ~FileWalkTest() override { std::filesystem::remove(path_); }
+
+  struct Built {
+    std::vector<std::byte> bytes;
+    size_t size_of_records = 0;
+  };
+  static Built build() {
     FileBuilder file;
     EventDesc event;
     event.attr.type = abi::kTypeSoftware;
@@ -40,11 +51,8 @@ class FileWalkTest : public testing::Test {
       sample.id.time = i;
       encode_sample(sample, event.attr, file.data);
     }
-    size_of_records_ = file.data.size();
-    write(file.file());
+    return {file.file(), file.data.size()};
   }
-  ~FileWalkTest() override { std::filesystem::remove(path_); }
-
   void write(const std::vector<std::byte>& bytes) const {
     std::ofstream(path_, std::ios::binary)
         .write(reinterpret_cast<const char*>(bytes.data()), static_cast<ssize_t>(bytes.size()));

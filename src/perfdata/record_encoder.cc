@@ -7,10 +7,6 @@ namespace {
 
 constexpr size_t kMaxRecordSize = UINT16_MAX;
 
-void put_words(WordView words, ByteBuilder& out) {
-  for (size_t i = 0; i < words.size(); ++i) out.u64(words[i]);
-}
-
 void pad_to_eight(size_t start, ByteBuilder& out) {
   out.zeros((8 - (out.size() - start) % 8) % 8);
 }
@@ -118,6 +114,10 @@ void put_user_stack(Bytes stack, ChainCut cut, ByteBuilder& out) {
 }
 
 }  // namespace
+
+void put_words(WordView words, ByteBuilder& out) {
+  for (size_t i = 0; i < words.size(); ++i) out.u64(words[i]);
+}
 
 void encode_trailing_id(const SampleId& id, const abi::EventAttr& attr, ByteBuilder& out) {
   if (!attr.sample_id_all) return;

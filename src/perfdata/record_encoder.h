@@ -56,6 +56,8 @@ bool encode_sample(const Sample& sample, const abi::EventAttr& attr, ByteBuilder
 /// The id block alone, as it stands behind non-sample records; nothing without sample_id_all.
 void encode_trailing_id(const SampleId& id, const abi::EventAttr& attr, ByteBuilder& out);
 
+void put_words(WordView words, ByteBuilder& out);
+
 /// Header and payload as given; false where the payload is too long.
 bool encode_raw(uint32_t type, uint16_t misc, Bytes payload, ByteBuilder& out);
 

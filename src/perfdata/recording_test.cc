@@ -19,7 +19,7 @@ namespace {
 
 using testing::ElementsAre;
 
-constexpr ByteOrder kOrders[] = {ByteOrder::kLittle, ByteOrder::kBig};
+constexpr ByteOrder kFileOrders[] = {ByteOrder::kLittle, ByteOrder::kBig};
 
 /// Two events and a few records of each.
 FileBuilder small_file(ByteOrder order) {
@@ -104,7 +104,7 @@ class TemporaryFile {
 };
 
 TEST(Recording, FileAndPipeInBothByteOrders) {
-  for (ByteOrder order : kOrders) {
+  for (ByteOrder order : kFileOrders) {
     FileBuilder builder = small_file(order);
     for (bool pipe : {false, true}) {
       std::vector<std::byte> bytes = pipe ? builder.pipe() : builder.file();
@@ -120,7 +120,7 @@ TEST(Recording, FileAndPipeInBothByteOrders) {
 }
 
 TEST(Recording, FeatureBitsOfNarrowBigEndianMachines) {
-  for (ByteOrder order : kOrders) {
+  for (ByteOrder order : kFileOrders) {
     FileBuilder builder = small_file(order);
     builder.bitmap_word_size = 4;
     std::vector<std::byte> bytes = builder.file();
@@ -192,7 +192,7 @@ TEST(Recording, NothingRecordedIsNoCrash) {
 }
 
 TEST(Recording, TruncationAtEveryByteIsAnErrorOrALoss) {
-  for (ByteOrder order : kOrders) {
+  for (ByteOrder order : kFileOrders) {
     FileBuilder builder = small_file(order);
     for (bool pipe : {false, true}) {
       std::vector<std::byte> whole = pipe ? builder.pipe() : builder.file();
@@ -374,7 +374,7 @@ TEST(Recording, PipesAreSpooled) {
 }
 
 TEST(StreamReader, GivesTheSameRecordsAsARecording) {
-  for (ByteOrder order : kOrders) {
+  for (ByteOrder order : kFileOrders) {
     FileBuilder builder = small_file(order);
     for (bool pipe : {true, false}) {
       std::vector<std::byte> bytes = pipe ? builder.pipe() : builder.file();

@@ -6,7 +6,7 @@
 namespace sonde {
 namespace {
 
-constexpr ByteOrder kOrders[] = {ByteOrder::kLittle, ByteOrder::kBig};
+constexpr ByteOrder kBothOrders[] = {ByteOrder::kLittle, ByteOrder::kBig};
 
 RecordView sample_record(const ByteBuilder& payload) {
   RecordView view;
@@ -39,7 +39,7 @@ TEST(SampleLayout, PlacesOfIds) {
 
 TEST(DecodeSample, FieldsThatWereNotAskedForHaveDefaults) {
   SampleLayout layout(attr_with(abi::kSampleIp));
-  for (ByteOrder order : kOrders) {
+  for (ByteOrder order : kBothOrders) {
     ByteBuilder payload(order);
     payload.u64(0x1234);
     Sample sample;
@@ -65,7 +65,7 @@ TEST(DecodeSample, CutSamplesAreRefused) {
   attr.read_format = abi::kFormatGroup | abi::kFormatId;
   attr.sample_regs_user = 3;
   SampleLayout layout(attr);
-  for (ByteOrder order : kOrders) {
+  for (ByteOrder order : kBothOrders) {
     ByteBuilder p(order);
     p.u64(1);                                                      // ip
     for (uint64_t word : {2u, 10u, 100u, 20u, 200u}) p.u64(word);  // group of two
@@ -144,7 +144,7 @@ TEST(DecodeSampleForSums, AgreesWithDecodeSample) {
   Sample sample, of_sums;  // used again and again, as passes do
   for (uint64_t type : {kPlain | abi::kSampleRaw | abi::kSampleWeight, kPlain}) {
     SampleLayout layout(attr_with(type));
-    for (ByteOrder order : kOrders) {
+    for (ByteOrder order : kBothOrders) {
       ByteBuilder p(order);
       p.u64(0x1234);
       p.u32(2), p.u32(3);
@@ -177,7 +177,7 @@ TEST(DecodeSampleId, AgreesWithDecodeSample) {
       attr_with(abi::kSampleIp | abi::kSampleTid | abi::kSampleTime | abi::kSampleAddr |
                 abi::kSampleId | abi::kSampleStreamId | abi::kSampleCpu | abi::kSamplePeriod);
   SampleLayout layout(attr);
-  for (ByteOrder order : kOrders) {
+  for (ByteOrder order : kBothOrders) {
     ByteBuilder p(order);
     p.u64(1);
     p.u32(2), p.u32(3);

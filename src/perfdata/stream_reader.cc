@@ -19,7 +19,7 @@
 namespace sonde {
 namespace {
 
-constexpr size_t kChunkSize = size_t{1} << 20;
+constexpr size_t kReadSize = size_t{1} << 20;
 constexpr size_t kLeastRoom = size_t{64} << 10;
 
 }  // namespace
@@ -74,7 +74,7 @@ struct StreamReader::State {
 Result<> StreamReader::State::make_room(size_t least) {
   size_t left = filled - begin;
   if (!chunks.empty() && chunks.back().capacity() - filled >= least) return {};
-  size_t size = std::max(kChunkSize, 2 * left);
+  size_t size = std::max(kReadSize, 2 * left);
   SpoolMemory chunk =
       TRY(SpoolMemory::allocate(size, held_bytes + size > options.spool_limit_bytes));
   held_bytes += size;
@@ -181,7 +181,7 @@ Result<std::span<const RecordBlock>> StreamReader::next() {
   while (!s.ended) {
     if (s.filled > s.begin && TRY(s.cut_blocks())) return s.blocks;
     // What is no record now will not become one; garbage is read to its end to be counted.
-    if (s.stop == BlockCutter::Stop::kNotARecord && s.filled - s.begin >= kChunkSize / 2) break;
+    if (s.stop == BlockCutter::Stop::kNotARecord && s.filled - s.begin >= kReadSize / 2) break;
     if (!TRY(s.read_more())) break;
   }
   if (!std::exchange(s.ended, true) && !s.stopped) s.count_rest();

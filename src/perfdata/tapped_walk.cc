@@ -13,21 +13,21 @@ namespace sonde {
 namespace {
 
 constexpr size_t kWindow = size_t{128} << 10;
-constexpr size_t kHeaderSize = sizeof(abi::RecordHeader);
+constexpr size_t kRecordHeader = sizeof(abi::RecordHeader);
 constexpr size_t kSegment = size_t{4} << 20;
 
 /// Whether a chain of records seems to begin at `at`: as many in a row are not there by chance.
 bool looks_like_records(Bytes bytes, size_t at, const EventTable& events, ByteOrder order) {
   constexpr size_t kInARow = 16;
   for (size_t i = 0; i < kInARow; ++i) {
-    if (bytes.size() - at < kHeaderSize) return false;
+    if (bytes.size() - at < kRecordHeader) return false;
     RecordView record;
     record.type = load<uint32_t>(bytes.data() + at, order);
     auto size = load<uint16_t>(bytes.data() + at + 6, order);
     if (record.type >= abi::kRecordUserStart || abi::record_type_name(record.type).empty() ||
-        size < kHeaderSize || size % 8 != 0 || size > bytes.size() - at)
+        size < kRecordHeader || size % 8 != 0 || size > bytes.size() - at)
       return false;
-    record.payload = bytes.subspan(at + kHeaderSize, size - kHeaderSize);
+    record.payload = bytes.subspan(at + kRecordHeader, size - kRecordHeader);
     record.order = order;
     if (record.type == abi::kRecordSample && !events.of(record).valid()) return false;
     at += size;

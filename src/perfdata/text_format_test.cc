@@ -12,7 +12,7 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr std::string_view kEvent =
+constexpr std::string_view kEventLine =
     "event : name = cpu-clock, id = { 7 }, type = 1, size = 128, "
     "{ sample_period, sample_freq } = 4000, sample_type = IP|TID|TIME|CALLCHAIN|PERIOD|IDENTIFIER, "
     "freq = 1, sample_id_all = 1\n";
@@ -62,7 +62,7 @@ TEST(TextFormat, DescribesEventsFeaturesAndRecords) {
                      "SAMPLE ip=0x401000 pid=10 tid=11 time=2000 \\\n"
                      "  chain=user,0x401000,0x401100\n"
                      "FINISHED_ROUND\n",
-                     order, kEvent),
+                     order, kEventLine),
          opened);
     const Recording& r = *opened.recording;
     EXPECT_EQ(r.byte_order(), order == "big" ? ByteOrder::kBig : ByteOrder::kLittle);
@@ -134,7 +134,7 @@ constexpr std::string_view kUnknownRecord[] = {
 TEST(TextFormat, DumpOfEveryRecordAssemblesToTheSameBytes) {
   for (std::string_view order : {"little", "big"}) {
     Opened opened;
-    open(fmt::format("order: {}\n{}{}{}", order, kEvent, kEveryRecord,
+    open(fmt::format("order: {}\n{}{}{}", order, kEventLine, kEveryRecord,
                      kUnknownRecord[order == "big" ? 1 : 0]),
          opened);
     EXPECT_EQ(records_of(*opened.recording).size(), 34u);
@@ -148,9 +148,9 @@ TEST(TextFormat, DumpOfEveryRecordAssemblesToTheSameBytes) {
 
 TEST(TextFormat, PlainDumpWithHeaderLinesIsEnough) {
   Opened opened;
-  open(fmt::format("{}feature HOSTNAME: \"vm\"\n{}", kEvent, kEveryRecord), opened);
+  open(fmt::format("{}feature HOSTNAME: \"vm\"\n{}", kEventLine, kEveryRecord), opened);
   Opened again;
-  open("# hostname : vm\n# " + std::string(kEvent) + "#\n" + dump_of(opened), again);
+  open("# hostname : vm\n# " + std::string(kEventLine) + "#\n" + dump_of(opened), again);
   EXPECT_TRUE(as_text(opened.bytes) == as_text(again.bytes));
 }
 
@@ -159,7 +159,7 @@ TEST(TextFormat, PipesCarryTheirEventsThemselves) {
   open(fmt::format("mode: pipe\n{}feature HOSTNAME: \"vm\"\nfeature TRACING_DATA: 01 02 03\n"
                    "BUILD_ID id=hex:00112233445566778899aabbccddeeff00112233 path=\"/x\"\n"
                    "SAMPLE ip=0x1 time=4\n",
-                   kEvent),
+                   kEventLine),
        opened);
   EXPECT_TRUE(opened.recording->facts().is_pipe);
   ASSERT_EQ(opened.recording->events().size(), 1u);
@@ -172,8 +172,8 @@ TEST(TextFormat, PipesCarryTheirEventsThemselves) {
 
 TEST(TextFormat, CompressedRecordsExpandToTheSameDump) {
   Opened plain, packed;
-  open(fmt::format("{}{}", kEvent, kEveryRecord), plain);
-  open(fmt::format("{}compression: 3\n{}", kEvent, kEveryRecord), packed);
+  open(fmt::format("{}{}", kEventLine, kEveryRecord), plain);
+  open(fmt::format("{}compression: 3\n{}", kEventLine, kEveryRecord), packed);
   auto types = [](const Recording& recording) {
     std::vector<uint32_t> out;
     for (const RecordView& record : records_of(recording))
@@ -186,7 +186,7 @@ TEST(TextFormat, CompressedRecordsExpandToTheSameDump) {
 
 TEST(TextFormat, FilesOfCrashedRecorders) {
   Opened opened;
-  open(fmt::format("{}data size: 0\nfeature HOSTNAME: \"vm\"\nSAMPLE ip=0x1 time=4\n", kEvent),
+  open(fmt::format("{}data size: 0\nfeature HOSTNAME: \"vm\"\nSAMPLE ip=0x1 time=4\n", kEventLine),
        opened);
   EXPECT_TRUE(opened.recording->facts().recorder_crashed);
   EXPECT_EQ(records_of(*opened.recording).size(), 1u);
@@ -196,7 +196,7 @@ TEST(TextFormat, TruncationCutsTheLastRecord) {
   Opened opened;
   open(fmt::format("{}data size: 0\nfeature HOSTNAME: \"vm\"\nSAMPLE ip=0x1 time=4\nSAMPLE "
                    "ip=0x2 time=5\ntruncate: 3\n",
-                   kEvent),
+                   kEventLine),
        opened);
   EXPECT_EQ(records_of(*opened.recording).size(), 1u);
   EXPECT_GT(opened.losses.total(), 0u);
@@ -208,9 +208,10 @@ TEST(TextFormat, ErrorsNameLineAndCause) {
     return result ? std::string() : result.error().message;
   };
   EXPECT_THAT(error_of("\nNONSENSE a=1\n"), HasSubstr("line 2: no record or directive NONSENSE"));
-  EXPECT_THAT(error_of(fmt::format("{}COMM pid=x\n", kEvent)),
+  EXPECT_THAT(error_of(fmt::format("{}COMM pid=x\n", kEventLine)),
               HasSubstr("line 2: pid=x: a number expected"));
-  EXPECT_THAT(error_of(fmt::format("{}COMM pidd=1\n", kEvent)), HasSubstr("unknown field pidd"));
+  EXPECT_THAT(error_of(fmt::format("{}COMM pidd=1\n", kEventLine)),
+              HasSubstr("unknown field pidd"));
   EXPECT_THAT(error_of("SAMPLE ip=1\n"), HasSubstr("needs an event"));
   EXPECT_THAT(error_of("event : type = 1, colour = 3\n"), HasSubstr("no field colour"));
   EXPECT_THAT(error_of("event : sample_type = IP|TASTE\n"), HasSubstr("not a value"));
@@ -219,7 +220,7 @@ TEST(TextFormat, ErrorsNameLineAndCause) {
   EXPECT_THAT(error_of("feature NRCPUS: 1\n"), HasSubstr("NRCPUS"));
   EXPECT_THAT(error_of("raw: 0g\n"), HasSubstr("hex bytes expected"));
   EXPECT_THAT(error_of("COMM comm=\"x\n"), HasSubstr("no closing quote"));
-  EXPECT_THAT(error_of(fmt::format("{}COMM comm=\"{}\"\n", kEvent, std::string(70'000, 'x'))),
+  EXPECT_THAT(error_of(fmt::format("{}COMM comm=\"{}\"\n", kEventLine, std::string(70'000, 'x'))),
               HasSubstr("longer than a record can be"));
   EXPECT_THAT(error_of("# nothing\n"), HasSubstr("no event is described"));
 }

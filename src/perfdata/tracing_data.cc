@@ -7,7 +7,7 @@
 namespace sonde {
 namespace {
 
-constexpr std::string_view kMagic = "\x17\x08\x44tracing";
+constexpr std::string_view kTracingMagic = "\x17\x08\x44tracing";
 
 /// A string up to its NUL; not ok where there is none.
 std::string_view terminated(ByteCursor& in) {
@@ -45,7 +45,7 @@ TracingData::Format make_format(std::string_view system, std::string_view text) 
 TracingData TracingData::parse(Bytes section) {
   TracingData data;
   ByteCursor start(section);
-  if (as_text(start.take(kMagic.size())) != kMagic) return data;
+  if (as_text(start.take(kTracingMagic.size())) != kTracingMagic) return data;
   data.version_ = terminated(start);
   data.order_ = start.u8() == 0 ? ByteOrder::kLittle : ByteOrder::kBig;
   if (!start.ok()) return data;

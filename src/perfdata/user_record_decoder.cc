@@ -6,7 +6,7 @@
 namespace sonde {
 namespace {
 
-constexpr size_t kBuildIdField = 24;  // 20 bytes, then their number, then padding
+constexpr size_t kPaddedBuildId = 24;  // 20 bytes, then their number, then padding
 constexpr size_t kBuildIdBytes = 20;
 
 ByteCursor payload(const RecordView& record) {
@@ -14,7 +14,7 @@ ByteCursor payload(const RecordView& record) {
 }
 
 template <typename Record>
-std::optional<Record> checked(const ByteCursor& in, Record record) {
+std::optional<Record> if_whole(const ByteCursor& in, Record record) {
   if (!in.ok()) return std::nullopt;
   return record;
 }
@@ -89,21 +89,21 @@ std::optional<HeaderAttrRecord> decode_user(const RecordView& record) {
   if (!attr || attr->size > record.payload.size()) return std::nullopt;
   ByteCursor in = payload(record);
   in.skip(attr->size);
-  return checked(in, HeaderAttrRecord{*attr, rest_as_words(in)});
+  return if_whole(in, HeaderAttrRecord{*attr, rest_as_words(in)});
 }
 
 template <>
 std::optional<EventTypeRecord> decode_user(const RecordView& record) {
   ByteCursor in = payload(record);
   uint64_t id = in.u64();
-  return checked(in, EventTypeRecord{id, in.fixed_string(in.left())});
+  return if_whole(in, EventTypeRecord{id, in.fixed_string(in.left())});
 }
 
 template <>
 std::optional<TracingDataRecord> decode_user(const RecordView& record) {
   ByteCursor in = payload(record);
   TracingDataRecord tracing{in.u32()};
-  return checked(in, tracing);
+  return if_whole(in, tracing);
 }
 
 template <>
@@ -113,7 +113,7 @@ std::optional<IdIndexRecord> decode_user(const RecordView& record) {
   uint64_t count = in.u64();
   index.entries = take_words(in, count, 4);
   if (in.fits(count, sizeof(IdIndexRecord::Guest))) index.guests = take_words(in, count, 2);
-  return checked(in, index);
+  return if_whole(in, index);
 }
 
 template <>
@@ -123,7 +123,7 @@ std::optional<AuxtraceInfoRecord> decode_user(const RecordView& record) {
   info.type = in.u32();
   in.skip(4);
   info.priv = rest_as_words(in);
-  return checked(in, info);
+  return if_whole(in, info);
 }
 
 template <>
@@ -136,7 +136,7 @@ std::optional<AuxtraceRecord> decode_user(const RecordView& record) {
   trace.index = in.u32();
   trace.tid = in.u32();
   trace.cpu = in.u32();
-  return checked(in, trace);
+  return if_whole(in, trace);
 }
 
 template <>
@@ -161,7 +161,7 @@ std::optional<AuxtraceErrorRecord> decode_user(const RecordView& record) {
     error.machine_pid = in.u32();
     error.vcpu = in.u32();
   }
-  return checked(in, error);
+  return if_whole(in, error);
 }
 
 template <>
@@ -175,7 +175,7 @@ std::optional<ThreadMapRecord> decode_user(const RecordView& record) {
     uint64_t tid = in.u64();
     map.threads.push_back({tid, in.fixed_string(kCommSize)});
   }
-  return checked(in, std::move(map));
+  return if_whole(in, std::move(map));
 }
 
 template <>
@@ -190,7 +190,7 @@ template <>
 std::optional<StatConfigRecord> decode_user(const RecordView& record) {
   ByteCursor in = payload(record);
   uint64_t count = in.u64();
-  return checked(in, StatConfigRecord{take_words(in, count, 2)});
+  return if_whole(in, StatConfigRecord{take_words(in, count, 2)});
 }
 
 template <>
@@ -203,7 +203,7 @@ std::optional<StatRecord> decode_user(const RecordView& record) {
   stat.value = in.u64();
   stat.enabled = in.u64();
   stat.running = in.u64();
-  return checked(in, stat);
+  return if_whole(in, stat);
 }
 
 template <>
@@ -212,7 +212,7 @@ std::optional<StatRoundRecord> decode_user(const RecordView& record) {
   StatRoundRecord round{};
   round.type = in.u64();
   round.time = in.u64();
-  return checked(in, round);
+  return if_whole(in, round);
 }
 
 template <>
@@ -235,7 +235,7 @@ std::optional<EventUpdateRecord> decode_user(const RecordView& record) {
     default:
       return std::nullopt;
   }
-  return checked(in, std::move(update));
+  return if_whole(in, std::move(update));
 }
 
 template <>
@@ -252,14 +252,14 @@ std::optional<TimeConvRecord> decode_user(const RecordView& record) {
     conv.cap_user_time_zero = in.u8();
     conv.cap_user_time_short = in.u8();
   }
-  return checked(in, conv);
+  return if_whole(in, conv);
 }
 
 template <>
 std::optional<HeaderFeatureRecord> decode_user(const RecordView& record) {
   ByteCursor in = payload(record);
   uint64_t feature = in.u64();
-  return checked(in, HeaderFeatureRecord{feature, in.rest()});
+  return if_whole(in, HeaderFeatureRecord{feature, in.rest()});
 }
 
 template <>
@@ -274,14 +274,14 @@ std::optional<BpfMetadataRecord> decode_user(const RecordView& record) {
     std::string_view key = in.fixed_string(kKeySize);
     metadata.entries.emplace_back(key, in.fixed_string(kValueSize));
   }
-  return checked(in, std::move(metadata));
+  return if_whole(in, std::move(metadata));
 }
 
 std::optional<BuildIdEntry> decode_build_id(const RecordView& record) {
   ByteCursor in = payload(record);
   BuildIdEntry entry;
   entry.pid = static_cast<int32_t>(in.u32());
-  Bytes field = in.take(kBuildIdField);
+  Bytes field = in.take(kPaddedBuildId);
   if (!in.ok()) return std::nullopt;
   size_t size = kBuildIdBytes;
   if ((record.misc & kMiscBuildIdSize) != 0)

@@ -15,10 +15,6 @@ bool framed(uint32_t type, uint16_t misc, ByteBuilder& out, Put put) {
   return encode_raw(type, misc, payload.view(), out);
 }
 
-void put_words(WordView words, ByteBuilder& out) {
-  for (size_t i = 0; i < words.size(); ++i) out.u64(words[i]);
-}
-
 void put_fixed_string(std::string_view text, size_t size, ByteBuilder& out) {
   text = text.substr(0, size - 1);
   out.text(text);

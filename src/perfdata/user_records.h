@@ -112,6 +112,38 @@ struct BpfMetadataRecord {
 
 template <typename Record>
 std::optional<Record> decode_user(const RecordView& record);
+template <>
+std::optional<HeaderAttrRecord> decode_user(const RecordView& record);
+template <>
+std::optional<EventTypeRecord> decode_user(const RecordView& record);
+template <>
+std::optional<TracingDataRecord> decode_user(const RecordView& record);
+template <>
+std::optional<IdIndexRecord> decode_user(const RecordView& record);
+template <>
+std::optional<AuxtraceInfoRecord> decode_user(const RecordView& record);
+template <>
+std::optional<AuxtraceRecord> decode_user(const RecordView& record);
+template <>
+std::optional<AuxtraceErrorRecord> decode_user(const RecordView& record);
+template <>
+std::optional<ThreadMapRecord> decode_user(const RecordView& record);
+template <>
+std::optional<CpuMapRecord> decode_user(const RecordView& record);
+template <>
+std::optional<StatConfigRecord> decode_user(const RecordView& record);
+template <>
+std::optional<StatRecord> decode_user(const RecordView& record);
+template <>
+std::optional<StatRoundRecord> decode_user(const RecordView& record);
+template <>
+std::optional<EventUpdateRecord> decode_user(const RecordView& record);
+template <>
+std::optional<TimeConvRecord> decode_user(const RecordView& record);
+template <>
+std::optional<HeaderFeatureRecord> decode_user(const RecordView& record);
+template <>
+std::optional<BpfMetadataRecord> decode_user(const RecordView& record);
 
 bool encode(const HeaderAttrRecord& record, ByteBuilder& out);
 bool encode(const EventTypeRecord& record, ByteBuilder& out);

@@ -20,7 +20,7 @@ std::string side_text(const view::ComparedSide& side) {
                      json_list(side.command, json_string), side.runs);
 }
 
-std::string metric_text(const ComparedMetric& metric) {
+std::string compared_metric_json(const ComparedMetric& metric) {
   std::string head = fmt::format("{{\"metric\":{},\"unit\":{}", json_string(metric.name),
                                  json_string(metric.unit));
   if (metric.status != ComparedMetric::Status::kCompared)
@@ -51,8 +51,8 @@ void write_comparison_json(Sink& out, const view::Comparison& comparison) {
             side_text(comparison.a), side_text(comparison.b), comparison.in_turn,
             json_number(comparison.confidence));
   out.print("\"metrics\":{},\"gates\":{},\"notes\":{}}}\n",
-            json_list(comparison.metrics, metric_text), json_list(comparison.gates, gate_text),
-            json_list(comparison.notes, json_string));
+            json_list(comparison.metrics, compared_metric_json),
+            json_list(comparison.gates, gate_text), json_list(comparison.notes, json_string));
 }
 
 }  // namespace sonde::render

@@ -9,7 +9,7 @@ namespace {
 
 constexpr size_t kLineWidth = 76;
 constexpr size_t kNumberWidth = 10;
-constexpr size_t kIndent = 4;
+constexpr size_t kMemberIndent = 4;
 constexpr size_t kRuleWidth = 59;
 
 double share(uint64_t part, uint64_t all) {
@@ -45,7 +45,7 @@ class LayoutWriter {
  private:
   void write_row(size_t i) {
     const view::DataLayoutRow& row = layout_.rows[i];
-    size_t indent = row.depth * kIndent;
+    size_t indent = row.depth * kMemberIndent;
     if (row.kind == view::DataLayoutRow::Kind::kCloses) {
       size_t before = width_ * layout_.events.size() + 2 * (kNumberWidth + 1) + 2;
       out_.print("{}}};\n", std::string(before + indent, ' '));

@@ -15,7 +15,7 @@ StackNodeId add(StackTreeBuilder& builder, std::initializer_list<const char*> na
   return node;
 }
 
-std::string path_of(const StackProfile& profile, StackNodeId node) {
+std::string reversed_path(const StackProfile& profile, StackNodeId node) {
   std::string path;
   for (; node.valid(); node = profile.nodes[node.index()].parent)
     path = std::string(profile.name_of(node)) + (path.empty() ? "" : ";") + path;
@@ -47,14 +47,14 @@ TEST(ReversedStacks, InnermostFramesBecomeRoots) {
 
   std::vector<std::string> paths;
   for (size_t i = 0; i < reversed.nodes.size(); ++i)
-    paths.push_back(path_of(reversed, StackNodeId(i)));
+    paths.push_back(reversed_path(reversed, StackNodeId(i)));
   EXPECT_EQ(paths, (std::vector<std::string>{"main", "next", "next;emit", "next;emit;main",
                                              "next;parse", "next;parse;main"}));
   EXPECT_EQ(totals_of(reversed, 0), (std::vector<double>{7, 5, 2, 2, 3, 3}));
   EXPECT_EQ(total_of(reversed.columns[0]), 12);
   ASSERT_EQ(reversed.samples.size(), 3u);
-  EXPECT_EQ(path_of(reversed, reversed.samples.node[0]), "next;emit;main");
-  EXPECT_EQ(path_of(reversed, reversed.samples.node[2]), "main");
+  EXPECT_EQ(reversed_path(reversed, reversed.samples.node[0]), "next;emit;main");
+  EXPECT_EQ(reversed_path(reversed, reversed.samples.node[2]), "main");
 }
 
 TEST(ReversedStacks, OfNothing) {

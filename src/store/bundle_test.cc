@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::string kId = "\xab\xcd\xef\x01";
+const std::string kBundledId = "\xab\xcd\xef\x01";
 
 class BundleTest : public testing::Test {
  protected:
@@ -53,8 +53,8 @@ TEST_F(BundleTest, GivesItsMembersAsFiles) {
   auto bundle = Bundle::view(as_bytes(bytes), "made");
   ASSERT_TRUE(bundle) << bundle.error().message;
   EXPECT_EQ(as_text(bundle->recording().value().bytes()), "PERFILE2…");
-  EXPECT_EQ(read_file(bundle->file(kId, "elf")).value(), object_);
-  EXPECT_EQ(bundle->file(kId, "debug"), "");
+  EXPECT_EQ(read_file(bundle->file(kBundledId, "elf")).value(), object_);
+  EXPECT_EQ(bundle->file(kBundledId, "debug"), "");
   EXPECT_EQ(bundle->file("\x01\x02", "elf"), "");
   EXPECT_EQ(read_file(bundle->file_at("/tmp/perf-7.map")).value(), "1 2 f\n");
   EXPECT_EQ(bundle->file_at("/tmp/perf-8.map"), "");
@@ -77,7 +77,7 @@ TEST_F(BundleTest, ADamagedMemberGivesNothing) {
     damaged[at] = static_cast<char>(damaged[at] ^ 0x55);
     auto bundle = Bundle::view(as_bytes(damaged), "made");
     if (!bundle) continue;
-    std::string path = bundle->file(kId, "elf");
+    std::string path = bundle->file(kBundledId, "elf");
     if (path.empty()) continue;
     ++found;
     EXPECT_EQ(read_file(path).value(), object_);

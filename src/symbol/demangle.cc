@@ -9,6 +9,8 @@
 #include <cstdlib>
 #include <optional>
 
+#include "base/text.h"
+
 namespace sonde {
 namespace {
 
@@ -49,12 +51,8 @@ std::string demangle_d(const std::string& name) {
   return shown;
 }
 
-bool is_upper(char c) {
-  return c >= 'A' && c <= 'Z';
-}
-
 bool is_ocaml(std::string_view name) {
-  return name.starts_with("caml") && name.size() > 4 && is_upper(name[4]);
+  return name.starts_with("caml") && name.size() > 4 && is_ascii_upper(name[4]);
 }
 
 int hex_digit(char c) {
@@ -63,7 +61,7 @@ int hex_digit(char c) {
 }
 
 bool is_letter(char c) {
-  return is_upper(c) || (c >= 'a' && c <= 'z') || c == '_';
+  return is_ascii_upper(c) || (c >= 'a' && c <= 'z') || c == '_';
 }
 
 bool is_identifier(std::string_view text) {

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "symbol/kallsyms_lines.h"
 
 namespace sonde {
@@ -19,13 +20,9 @@ namespace {
 constexpr const char* kKernel = "[kernel.kallsyms]";
 constexpr size_t kMaxModules = UINT16_MAX;
 
-bool is_upper(char c) {
-  return c >= 'A' && c <= 'Z';
-}
-
 uint8_t binding_of(char type) {
   if (type == 'W' || type == 'w') return STB_WEAK;
-  return is_upper(type) ? STB_GLOBAL : STB_LOCAL;
+  return is_ascii_upper(type) ? STB_GLOBAL : STB_LOCAL;
 }
 
 uint8_t type_of(char type) {

@@ -5,7 +5,7 @@
 namespace sonde {
 namespace {
 
-constexpr SyscallAbis kAbis = {SyscallAbi::kX86_64, SyscallAbi::kI386};
+constexpr SyscallAbis kTotalsAbis = {SyscallAbi::kX86_64, SyscallAbi::kI386};
 using Row = SyscallSums::Row;
 
 TEST(BpfTotals, ResultsOfACallAreOneRow) {
@@ -36,7 +36,7 @@ TEST(BpfTotals, ResultsOfACallAreOneRow) {
       {.who = 11, .number = 1, .calls = 1, .total_ns = 1, .min_ns = 1, .max_ns = 1},
   };
   std::vector<SyscallSums::Name> names = {{11, 10, "cat"}};
-  TotalsNaming naming{.errno_totals = true, .abis = kAbis};
+  TotalsNaming naming{.errno_totals = true, .abis = kTotalsAbis};
   std::vector<SyscallTotals> totals = total_rows(rows, names, naming);
   ASSERT_EQ(totals.size(), 2U);
   const SyscallTotals& read = totals[0];
@@ -60,7 +60,7 @@ TEST(BpfTotals, ResultsOfACallAreOneRow) {
 TEST(BpfTotals, TablesOf32BitProgramsAreOthers) {
   std::vector<Row> rows = {{.who = 11, .number = 3, .calls = 1},
                            {.who = 11, .number = 3, .compat = true, .calls = 1}};
-  std::vector<SyscallTotals> totals = total_rows(rows, {}, {.abis = kAbis});
+  std::vector<SyscallTotals> totals = total_rows(rows, {}, {.abis = kTotalsAbis});
   ASSERT_EQ(totals.size(), 2U);
   EXPECT_EQ(totals[0].abi, SyscallAbi::kX86_64);
   EXPECT_EQ(totals[1].abi, SyscallAbi::kI386);
@@ -69,12 +69,12 @@ TEST(BpfTotals, TablesOf32BitProgramsAreOthers) {
 
 TEST(BpfTotals, GroupsAndAllHaveNoThread) {
   std::vector<Row> rows = {{.who = 77, .number = 3, .calls = 1}};
-  auto group = total_rows(rows, {}, {.by = TraceRequest::Totals::kByCgroup, .abis = kAbis});
+  auto group = total_rows(rows, {}, {.by = TraceRequest::Totals::kByCgroup, .abis = kTotalsAbis});
   ASSERT_EQ(group.size(), 1U);
   EXPECT_EQ(group[0].cgroup, 77U);
   EXPECT_EQ(group[0].tid, 0);
   rows[0].who = 0;
-  auto all = total_rows(rows, {}, {.by = TraceRequest::Totals::kAll, .abis = kAbis});
+  auto all = total_rows(rows, {}, {.by = TraceRequest::Totals::kAll, .abis = kTotalsAbis});
   EXPECT_EQ(all[0].cgroup, 0U);
   EXPECT_EQ(all[0].pid, 0);
 }

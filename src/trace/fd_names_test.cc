@@ -9,13 +9,13 @@ namespace {
 
 using namespace std::literals;
 
-constexpr uint64_t kCwd = static_cast<uint32_t>(-100), kCloseOnExec = 0x80000;
+constexpr uint64_t kAtCwd = static_cast<uint32_t>(-100), kCloseOnExec = 0x80000;
 
 void follow(FdNames& names, TestCall call) {
   names.follow(call.event(), call.call());
 }
 TestCall opening(std::string_view path, int fd, uint64_t flags = 0) {
-  TestCall call("openat", {kCwd, 0x1000, flags}, fd);
+  TestCall call("openat", {kAtCwd, 0x1000, flags}, fd);
   call.in(1, std::string(path) + '\0');
   return call;
 }

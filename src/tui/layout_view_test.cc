@@ -5,7 +5,7 @@
 namespace sonde::tui {
 namespace {
 
-using Kind = view::DataLayoutRow::Kind;
+using RowKind = view::DataLayoutRow::Kind;
 
 /// struct outer { long key; struct hit { int a; int b; } x; struct cold { int c; } y; }
 view::DataLayout outer() {
@@ -13,20 +13,20 @@ view::DataLayout outer() {
   layout.type = "struct outer";
   layout.events = {"cycles"};
   layout.totals = {{10, 10}};
-  auto add = [&](Kind kind, uint32_t depth, const char* name, uint64_t period) {
+  auto add = [&](RowKind kind, uint32_t depth, const char* name, uint64_t period) {
     layout.rows.push_back({.kind = kind, .depth = depth, .type = "type", .name = name});
     layout.hits.push_back({period, period});
   };
-  add(Kind::kOpens, 0, "outer", 10);
-  add(Kind::kMember, 1, "key", 3);
-  add(Kind::kOpens, 1, "x", 7);
-  add(Kind::kMember, 2, "a", 2);
-  add(Kind::kMember, 2, "b", 5);
-  add(Kind::kCloses, 1, "", 0);
-  add(Kind::kOpens, 1, "y", 0);
-  add(Kind::kMember, 2, "c", 0);
-  add(Kind::kCloses, 1, "", 0);
-  add(Kind::kCloses, 0, "", 0);
+  add(RowKind::kOpens, 0, "outer", 10);
+  add(RowKind::kMember, 1, "key", 3);
+  add(RowKind::kOpens, 1, "x", 7);
+  add(RowKind::kMember, 2, "a", 2);
+  add(RowKind::kMember, 2, "b", 5);
+  add(RowKind::kCloses, 1, "", 0);
+  add(RowKind::kOpens, 1, "y", 0);
+  add(RowKind::kMember, 2, "c", 0);
+  add(RowKind::kCloses, 1, "", 0);
+  add(RowKind::kCloses, 0, "", 0);
   return layout;
 }
 

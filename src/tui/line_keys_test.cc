@@ -16,7 +16,7 @@ struct Recorder {
   [[nodiscard]] size_t top() const { return 100; }
 };
 
-Key of(Key::Kind kind, size_t row = 0) {
+Key pressed(Key::Kind kind, size_t row = 0) {
   Key key;
   key.kind = kind;
   key.row = row;
@@ -26,29 +26,29 @@ Key of(Key::Kind kind, size_t row = 0) {
 TEST(LineKeys, MoveTheView) {
   Recorder view;
   size_t shift = 0;
-  EXPECT_TRUE(move_in_lines(of(Key::Kind::kWheelDown), view, 2, shift));
-  EXPECT_TRUE(move_in_lines(of(Key::Kind::kUp), view, 2, shift));
+  EXPECT_TRUE(move_in_lines(pressed(Key::Kind::kWheelDown), view, 2, shift));
+  EXPECT_TRUE(move_in_lines(pressed(Key::Kind::kUp), view, 2, shift));
   EXPECT_EQ(view.moved, 2);
-  EXPECT_TRUE(move_in_lines(of(Key::Kind::kPageUp), view, 2, shift));
+  EXPECT_TRUE(move_in_lines(pressed(Key::Kind::kPageUp), view, 2, shift));
   EXPECT_EQ(view.paged, -1);
-  EXPECT_TRUE(move_in_lines(of(Key::Kind::kPress, 1), view, 2, shift));
+  EXPECT_TRUE(move_in_lines(pressed(Key::Kind::kPress, 1), view, 2, shift));
   EXPECT_EQ(view.place, 7u);  // a title
-  EXPECT_TRUE(move_in_lines(of(Key::Kind::kPress, 5), view, 2, shift));
+  EXPECT_TRUE(move_in_lines(pressed(Key::Kind::kPress, 5), view, 2, shift));
   EXPECT_EQ(view.place, 103u);
-  EXPECT_TRUE(move_in_lines(of(Key::Kind::kEnd), view, 2, shift));
+  EXPECT_TRUE(move_in_lines(pressed(Key::Kind::kEnd), view, 2, shift));
   EXPECT_EQ(view.place, 1000u);
-  EXPECT_TRUE(move_in_lines(of(Key::Kind::kHome), view, 2, shift));
+  EXPECT_TRUE(move_in_lines(pressed(Key::Kind::kHome), view, 2, shift));
   EXPECT_EQ(view.place, 0u);
-  EXPECT_FALSE(move_in_lines(of(Key::Kind::kEnter), view, 2, shift));
+  EXPECT_FALSE(move_in_lines(pressed(Key::Kind::kEnter), view, 2, shift));
 }
 
 TEST(LineKeys, ShiftStopsAtTheFirstColumn) {
   Recorder view;
   size_t shift = 0;
-  EXPECT_TRUE(move_in_lines(of(Key::Kind::kRight), view, 2, shift));
+  EXPECT_TRUE(move_in_lines(pressed(Key::Kind::kRight), view, 2, shift));
   EXPECT_GT(shift, 0u);
-  EXPECT_TRUE(move_in_lines(of(Key::Kind::kLeft), view, 2, shift));
-  EXPECT_TRUE(move_in_lines(of(Key::Kind::kLeft), view, 2, shift));
+  EXPECT_TRUE(move_in_lines(pressed(Key::Kind::kLeft), view, 2, shift));
+  EXPECT_TRUE(move_in_lines(pressed(Key::Kind::kLeft), view, 2, shift));
   EXPECT_EQ(shift, 0u);
 }
 

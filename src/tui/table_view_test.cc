@@ -10,7 +10,7 @@ namespace sonde::tui {
 namespace {
 
 using testing::ElementsAre;
-using Kind = view::Column::Kind;
+using ColumnKind = view::Column::Kind;
 
 void add_row(view::Table& table, double percent, std::string_view name) {
   table.add_percent(percent);
@@ -19,7 +19,7 @@ void add_row(view::Table& table, double percent, std::string_view name) {
   table.end_row();
 }
 
-view::Column column(std::string title, Kind kind, size_t width) {
+view::Column column(std::string title, ColumnKind kind, size_t width) {
   view::Column made;
   made.title = std::move(title);
   made.kind = kind;
@@ -30,8 +30,8 @@ view::Column column(std::string title, Kind kind, size_t width) {
 view::Table flat_table() {
   view::Table table;
   table.columns.resize(2);
-  table.columns[0] = column("Overhead", Kind::kPercent, 8);
-  table.columns[1] = column("Symbol", Kind::kText, 10);
+  table.columns[0] = column("Overhead", ColumnKind::kPercent, 8);
+  table.columns[1] = column("Symbol", ColumnKind::kText, 10);
   add_row(table, 40, "malloc");
   add_row(table, 30, "free");
   add_row(table, 20, "Malloc_trim");
@@ -43,8 +43,8 @@ view::Table flat_table() {
 view::Table hierarchy() {
   view::Table table;
   table.columns.resize(2);
-  table.columns[0] = column("Overhead", Kind::kPercent, 8);
-  table.columns[1] = column("Command / Symbol", Kind::kText, 16);
+  table.columns[0] = column("Overhead", ColumnKind::kPercent, 8);
+  table.columns[1] = column("Command / Symbol", ColumnKind::kText, 16);
   table.hierarchy_levels = 2;
   add_row(table, 60, "cc1");
   add_row(table, 50, "parse");
@@ -263,8 +263,8 @@ TEST(TablePainter, RowsAreThoseOfTheText) {
 TEST(TablePainter, WideNamesKeepTheColumnsBehindThemInLine) {
   view::Table table;
   table.columns.resize(2);
-  table.columns[0] = column("Command", Kind::kText, 7);
-  table.columns[1] = column("Symbol", Kind::kText, 6);
+  table.columns[0] = column("Command", ColumnKind::kText, 7);
+  table.columns[1] = column("Symbol", ColumnKind::kText, 6);
   for (std::string_view name : {"\xe6\xbc\xa2", "abc"}) {
     table.text_buffer() += name;
     table.add_text();
