@@ -1,18 +1,47 @@
-# Fuzz targets: fuzz/NAME_fuzz.cc is an executable build/<preset>/fuzz/NAME_fuzz, its corpus is fuzz/corpus/NAME.
-# The target `fuzzers` builds them all; where the preset has no libFuzzer, there are none.
+# Fuzz targets: fuzz/NAME_fuzz.cc has one (fuzz/fuzz_target.h), its corpus is fuzz/corpus/NAME. SONDE_FUZZ says what is made:
+#
+#   explore   an executable with libFuzzer for each, build/<preset>/fuzz/NAME_fuzz; the target `fuzzers` builds them all
+#   replay    one program of all, fuzz_replay, and a test fuzz.NAME for each: the same inputs in every run
 
 add_custom_target(fuzzers)
-if(NOT SONDE_FUZZ)
-  return()
-endif()
-
 file(GLOB fuzz_sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/fuzz/*_fuzz.cc")
-foreach(source IN LISTS fuzz_sources)
-  get_filename_component(name "${source}" NAME_WE)
-  add_executable(${name} EXCLUDE_FROM_ALL "${source}")
-  target_link_libraries(${name} PRIVATE sonde_cmd sonde_warnings)
-  target_link_options(${name} PRIVATE -fsanitize=fuzzer)
-  target_precompile_headers(${name} REUSE_FROM ${SONDE_PCH_OWNER})
-  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/fuzz")
-  add_dependencies(fuzzers ${name})
-endforeach()
+
+if(SONDE_FUZZ STREQUAL "explore")
+  foreach(source IN LISTS fuzz_sources)
+    get_filename_component(name "${source}" NAME_WE)
+    add_executable(${name} EXCLUDE_FROM_ALL "${source}")
+    target_include_directories(${name} PRIVATE "${CMAKE_SOURCE_DIR}")
+    target_link_libraries(${name} PRIVATE sonde_cmd sonde_warnings)
+    target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+    target_precompile_headers(${name} REUSE_FROM ${SONDE_PCH_OWNER})
+    set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/fuzz")
+    add_dependencies(fuzzers ${name})
+  endforeach()
+elseif(SONDE_FUZZ STREQUAL "replay")
+  # Mutations of each corpus. Targets that build whole machines, or open a recording several times, take fewer.
+  set(slow_targets kmem lock pipe sched script_text tapped trace tracepoints)
+  set(declared "")
+  set(listed "")
+  foreach(source IN LISTS fuzz_sources)
+    get_filename_component(name "${source}" NAME_WE)
+    string(REGEX REPLACE "_fuzz$" "" name "${name}")
+    set(fuzz_inputs 4000)
+    if(name IN_LIST slow_targets)
+      set(fuzz_inputs 1000)
+    endif()
+    string(APPEND declared "int fuzz_${name}(const uint8_t* data, size_t size);\n")
+    string(APPEND listed " \\\n  TARGET(${name}, ${fuzz_inputs})")
+    add_test(NAME fuzz.${name} COMMAND fuzz_replay ${name} --keep "${CMAKE_BINARY_DIR}/fuzz/${name}-input" "${CMAKE_SOURCE_DIR}/fuzz/corpus/${name}")
+  endforeach()
+  file(MAKE_DIRECTORY "${CMAKE_BINARY_DIR}/fuzz")
+  file(CONFIGURE OUTPUT "${CMAKE_BINARY_DIR}/generated/fuzz_targets.h" CONTENT
+    "#include <cstddef>\n#include <cstdint>\n\n${declared}\n#define FUZZ_TARGETS${listed}\n")
+  add_executable(fuzz_replay "${CMAKE_SOURCE_DIR}/fuzz/replay.cc" ${fuzz_sources})
+  target_compile_definitions(fuzz_replay PRIVATE SONDE_FUZZ_REPLAY)
+  target_include_directories(fuzz_replay PRIVATE "${CMAKE_SOURCE_DIR}" "${CMAKE_BINARY_DIR}/generated")
+  target_link_libraries(fuzz_replay PRIVATE sonde_cmd sonde_warnings)
+  set_target_properties(fuzz_replay PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/fuzz")
+  set_source_files_properties("${CMAKE_SOURCE_DIR}/fuzz/replay.cc" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  target_precompile_headers(fuzz_replay REUSE_FROM ${SONDE_PCH_OWNER})
+  compile_together(fuzz_replay)
+endif()

@@ -3,8 +3,9 @@
 #include "analysis/baseline.h"
 
 #include "base/check.h"
+#include "fuzz/fuzz_target.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(baseline)(const uint8_t* data, size_t size) {
   using namespace sonde;
   std::string_view text(reinterpret_cast<const char*>(data), size);
   (void)looks_like_baseline(text);

@@ -2,10 +2,11 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "fuzz/fuzz_target.h"
 #include "store/bundle.h"
 #include "store/tar_format.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(bundle)(const uint8_t* data, size_t size) {
   using namespace sonde;
   Bytes bytes(reinterpret_cast<const std::byte*>(data), size);
   // A few bytes of zstd can stand for gigabytes of zeros; what is claimed is not the question here.

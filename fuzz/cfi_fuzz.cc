@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "elf/elf_builder.h"
+#include "fuzz/fuzz_target.h"
 #include "unwind/stack_unwinder.h"
 
 namespace {
@@ -25,7 +26,7 @@ class Code final : public CodeMap {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(cfi)(const uint8_t* data, size_t size) {
   constexpr size_t kRegisters = 24 * 8, kStack = 256;
   if (size < 1 + kRegisters + kStack) return 0;
   Bytes bytes(reinterpret_cast<const std::byte*>(data), size);

@@ -8,6 +8,7 @@
 
 #include "dwarf/debug_frame_builder.h"
 #include "elf/elf_builder.h"
+#include "fuzz/fuzz_target.h"
 #include "unwind/call_stack_branches.h"
 #include "unwind/callchain.h"
 #include "unwind/leaf_caller.h"
@@ -41,9 +42,9 @@ std::vector<std::byte> frame_section(bool is_arm64) {
   return elf.build();
 }
 
-class Code final : public CodeMap {
+class RuledCode final : public CodeMap {
  public:
-  explicit Code(bool is_arm64) {
+  explicit RuledCode(bool is_arm64) {
     if (auto file = ElfFile::own(frame_section(is_arm64), "fuzz"))
       table_ = CfiTable::build(*file, nullptr);
   }
@@ -59,13 +60,13 @@ class Code final : public CodeMap {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(chain)(const uint8_t* data, size_t size) {
   constexpr size_t kRegisters = 33 * 8, kWords = 32 * 8, kLimit = 200;
   if (size < 1 + kRegisters + kWords) return 0;
   Bytes bytes(reinterpret_cast<const std::byte*>(data), size);
   bool is_arm64 = (data[0] & 1) != 0;
-  static Code codes[] = {Code(false), Code(true)};
-  Code& code = codes[is_arm64 ? 1 : 0];
+  static RuledCode codes[] = {RuledCode(false), RuledCode(true)};
+  RuledCode& code = codes[is_arm64 ? 1 : 0];
   abi::Arch arch = is_arm64 ? abi::Arch::kArm64 : abi::Arch::kX86_64;
   Sample sample;
   sample.regs_user.abi = (data[0] & 2) != 0 ? abi::kRegsAbi32 : abi::kRegsAbi64;

@@ -4,6 +4,7 @@
 
 #include "analysis/count_series.h"
 #include "base/check.h"
+#include "fuzz/fuzz_target.h"
 
 namespace {
 
@@ -17,7 +18,7 @@ CountSeries series_of(const CountFile& file, view::CountGrouping grouping) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(count_file)(const uint8_t* data, size_t size) {
   // What is added up per round is as much as the maps promise: a few rounds are enough.
   constexpr size_t kRounds = 8, kMostCpus = 256;
   LossLedger losses;

@@ -9,6 +9,7 @@
 #include "dwarf/function_tree.h"
 #include "dwarf/line_index.h"
 #include "dwarf/line_table.h"
+#include "fuzz/fuzz_target.h"
 
 namespace {
 
@@ -72,7 +73,7 @@ void read_data(const uint8_t* data, size_t size) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(dwarf)(const uint8_t* data, size_t size) {
   read_file(data, size, sonde::DwarfFile::Kind::kWhole);
   read_file(data, size, sonde::DwarfFile::Kind::kSplit);
   read_data(data, size);

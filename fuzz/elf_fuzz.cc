@@ -6,10 +6,11 @@
 #include "elf/elf_file.h"
 #include "elf/plt.h"
 #include "elf/sdt_notes.h"
+#include "fuzz/fuzz_target.h"
 #include "symbol/demangle.h"
 #include "symbol/elf_symbols.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(elf)(const uint8_t* data, size_t size) {
   using namespace sonde;
   Bytes bytes(reinterpret_cast<const std::byte*>(data), size);
   auto file = ElfFile::view(bytes, "fuzz");

@@ -10,14 +10,15 @@
 #include "event/event_parser.h"
 #include "event/event_test_machine.h"
 #include "event/pmu.h"
+#include "fuzz/fuzz_target.h"
 
 using namespace sonde;
 
 namespace {
 
 /// Made once: what is read of it stays in the catalogs.
-struct Machine {
-  Machine() {
+struct ParserMachine {
+  ParserMachine() {
     files.add_cpu();
     files.add_uncore();
     files.add_software();
@@ -46,8 +47,8 @@ class Maker final : public EventMaker {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  static Machine machine;
+FUZZ_TARGET(event_parser)(const uint8_t* data, size_t size) {
+  static ParserMachine machine;
   static Maker maker;
   std::string_view text(reinterpret_cast<const char*>(data), size);
   Result<std::vector<ParsedEvent>> events =

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "export/folded_writer.h"
+#include "fuzz/fuzz_target.h"
 #include "stacks/folded_reader.h"
 #include "stacks/profile_diff.h"
 #include "stacks/recursion.h"
@@ -21,7 +22,7 @@ std::string folded_again(const sonde::StackProfile& profile) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(folded)(const uint8_t* data, size_t size) {
   using namespace sonde;
   LossLedger losses;
   std::string_view text(reinterpret_cast<const char*>(data), size);

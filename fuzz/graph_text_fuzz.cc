@@ -7,8 +7,9 @@
 #include "ftrace/call_times.h"
 #include "ftrace/graph_calls.h"
 #include "ftrace/trace_settings.h"
+#include "fuzz/fuzz_target.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(graph_text)(const uint8_t* data, size_t size) {
   using namespace sonde;
   std::string_view text = as_text(Bytes(reinterpret_cast<const std::byte*>(data), size));
   CallProfile profile;

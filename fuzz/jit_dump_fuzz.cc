@@ -4,9 +4,10 @@
 #include <cstdint>
 #include <string>
 
+#include "fuzz/fuzz_target.h"
 #include "symbol/jit_objects.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(jit_dump)(const uint8_t* data, size_t size) {
   using namespace sonde;
   std::string bytes(reinterpret_cast<const char*>(data), size);
   auto dump = JitDump::parse(bytes);

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "fuzz/fuzz_target.h"
 #include "symbol/kallsyms.h"
 
 namespace {
@@ -31,7 +32,7 @@ void check_around(const sonde::Kallsyms& whole, sonde::Kallsyms part) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(kallsyms)(const uint8_t* data, size_t size) {
   using namespace sonde;
   std::string text(reinterpret_cast<const char*>(data), size);
   Kallsyms kallsyms = Kallsyms::parse(text);

@@ -1,10 +1,11 @@
 // A recording of any bytes as `kmem stat` adds it up. No crash, no read outside the input.
 #include "base/loss.h"
+#include "fuzz/fuzz_target.h"
 #include "kmem/kmem_feed.h"
 #include "kmem/kmem_tables.h"
 #include "perfdata/recording.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(kmem)(const uint8_t* data, size_t size) {
   using namespace sonde;
   LossLedger losses;
   auto recording =

@@ -5,8 +5,9 @@
 #include "analysis/latency_text.h"
 #include "base/check.h"
 #include "export/heat_map_grid.h"
+#include "fuzz/fuzz_target.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(latency_text)(const uint8_t* data, size_t size) {
   using namespace sonde;
   std::string_view text(reinterpret_cast<const char*>(data), size);
   Result<LatencyText> read = read_latency_text(text, "fuzz");

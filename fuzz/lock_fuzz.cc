@@ -2,6 +2,7 @@
 #include "base/env.h"
 #include "base/loss.h"
 #include "base/sys.h"
+#include "fuzz/fuzz_target.h"
 #include "lock/contention_stats.h"
 #include "lock/lock_tables.h"
 #include "lock/lockdep_stats.h"
@@ -53,7 +54,7 @@ void add_up(const Recording& recording, LockGrouping grouping, size_t max_stack)
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(lock)(const uint8_t* data, size_t size) {
   LossLedger losses;
   auto recording =
       Recording::open_bytes({reinterpret_cast<const std::byte*>(data), size}, "fuzz", losses);

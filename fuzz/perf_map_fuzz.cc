@@ -4,9 +4,10 @@
 #include <cstdint>
 #include <string>
 
+#include "fuzz/fuzz_target.h"
 #include "symbol/perf_map.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(perf_map)(const uint8_t* data, size_t size) {
   using namespace sonde;
   PerfMap map = PerfMap::parse(std::string(reinterpret_cast<const char*>(data), size));
   uint64_t reached = 0;

@@ -1,6 +1,7 @@
 // A recording of any bytes: opened, every record decoded, everything ordered. No crash, no read
 // outside the input, memory in proportion to it.
 #include "base/check.h"
+#include "fuzz/fuzz_target.h"
 #include "perfdata/ordering.h"
 #include "perfdata/recording.h"
 #include "perfdata/sideband.h"
@@ -72,7 +73,7 @@ uint64_t touch_user(const RecordView& r) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(perfdata)(const uint8_t* data, size_t size) {
   LossLedger losses;
   Bytes input(reinterpret_cast<const std::byte*>(data), size);
   auto recording = Recording::open_bytes(input, "fuzz", losses);

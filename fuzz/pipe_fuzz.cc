@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "base/check.h"
+#include "fuzz/fuzz_target.h"
 #include "perfdata/stream_reader.h"
 
 namespace {
@@ -20,7 +21,7 @@ void add_types(std::span<const RecordBlock> blocks, ByteOrder order, std::vector
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(pipe)(const uint8_t* data, size_t size) {
   constexpr size_t kMostBytes = 60000;
   if (size < 1 || size > kMostBytes) return 0;
   size_t piece = data[0] + 1u;

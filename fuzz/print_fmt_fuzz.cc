@@ -6,8 +6,9 @@
 
 #include "event/field_format.h"
 #include "event/print_fmt.h"
+#include "fuzz/fuzz_target.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(print_fmt)(const uint8_t* data, size_t size) {
   using namespace sonde;
   std::string_view input(reinterpret_cast<const char*>(data), size);
   size_t end = input.find('\0');

@@ -7,10 +7,11 @@
 
 #include "bpf/map_setting.h"
 #include "bpf/program_section.h"
+#include "fuzz/fuzz_target.h"
 #include "probe/fetch_argument.h"
 #include "probe/library_search.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(probe_text)(const uint8_t* data, size_t size) {
   using namespace sonde;
   std::string_view text(reinterpret_cast<const char*>(data), size);
   for (std::string_view operand : split_operands(text))

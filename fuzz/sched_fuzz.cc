@@ -1,5 +1,6 @@
 // A recording of any bytes as sched's views show it. No crash, no read outside the input.
 #include "base/loss.h"
+#include "fuzz/fuzz_target.h"
 #include "perfdata/recording.h"
 #include "sched/latency_table.h"
 #include "sched/replay_plan.h"
@@ -26,7 +27,7 @@ FeedCounts feed_to(const Recording& recording, SchedKinds wanted, View&& view) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(sched)(const uint8_t* data, size_t size) {
   LossLedger losses;
   auto recording =
       Recording::open_bytes({reinterpret_cast<const std::byte*>(data), size}, "fuzz", losses);

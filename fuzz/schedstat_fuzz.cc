@@ -1,6 +1,7 @@
 // A /proc/schedstat of any bytes: refused, or what it says survives being recorded. And records of
 // any bytes.
 #include "base/check.h"
+#include "fuzz/fuzz_target.h"
 #include "sched/schedstat_records.h"
 #include "sched/schedstat_table.h"
 
@@ -35,7 +36,7 @@ void show(const std::vector<Schedstat>& moments) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(schedstat)(const uint8_t* data, size_t size) {
   Bytes bytes(reinterpret_cast<const std::byte*>(data), size);
   bool all_taken = true;
   show(read_records(bytes, all_taken).moments());

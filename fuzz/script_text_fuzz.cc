@@ -4,6 +4,7 @@
 #include <string>
 
 #include "export/folded_writer.h"
+#include "fuzz/fuzz_target.h"
 #include "stacks/script_text.h"
 
 namespace {
@@ -25,7 +26,7 @@ std::string folded(std::string_view text, size_t piece) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(script_text)(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   std::string_view text(reinterpret_cast<const char*>(data), size);
   (void)sonde::looks_like_script_text(text);

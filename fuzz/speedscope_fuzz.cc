@@ -2,9 +2,10 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "fuzz/fuzz_target.h"
 #include "stacks/speedscope_reader.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(speedscope)(const uint8_t* data, size_t size) {
   using namespace sonde;
   LossLedger losses;
   std::string_view text(reinterpret_cast<const char*>(data), size);

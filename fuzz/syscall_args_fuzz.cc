@@ -8,6 +8,7 @@
 
 #include "base/bytes.h"
 #include "base/check.h"
+#include "fuzz/fuzz_target.h"
 #include "trace/arg_text.h"
 
 namespace {
@@ -33,7 +34,7 @@ std::vector<ArgMemory> pieces(ByteCursor& cursor) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(syscall_args)(const uint8_t* data, size_t size) {
   ByteCursor cursor(std::as_bytes(std::span(data, size)));
   SyscallEvent event;
   event.abi = static_cast<SyscallAbi>(cursor.u8() % 4);

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "base/check.h"
+#include "fuzz/fuzz_target.h"
 #include "replay/sample_pass.h"
 #include "store/expand.h"
 
@@ -52,7 +53,7 @@ std::optional<Counted> count(const std::string& path, TappedSamples* tapped) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(tapped)(const uint8_t* data, size_t size) {
   auto file = memory_file("fuzz");
   CHECK(file && ::write(file->get(), data, size) == static_cast<ssize_t>(size));
   std::string path = "/proc/self/fd/" + std::to_string(file->get());

@@ -4,9 +4,10 @@
 #include <string_view>
 
 #include "base/check.h"
+#include "fuzz/fuzz_target.h"
 #include "perfdata/text_format.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(text_format)(const uint8_t* data, size_t size) {
   using namespace sonde;
   std::string_view text(reinterpret_cast<const char*>(data), size);
   auto bytes = assemble(text);

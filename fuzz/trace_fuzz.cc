@@ -1,11 +1,12 @@
 // A recording of any bytes as trace shows it: lines, tables, fields of tracepoints. No crash, no
 // read outside the input.
 #include "base/loss.h"
+#include "fuzz/fuzz_target.h"
 #include "perfdata/recording.h"
 #include "trace/file_source.h"
 #include "trace/trace_view.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(trace)(const uint8_t* data, size_t size) {
   using namespace sonde;
   LossLedger losses;
   Bytes bytes(reinterpret_cast<const std::byte*>(data), size);

@@ -3,9 +3,10 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "fuzz/fuzz_target.h"
 #include "trace/bpf_records.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(trace_record)(const uint8_t* data, size_t size) {
   using namespace sonde;
   Bytes bytes(reinterpret_cast<const std::byte*>(data), size);
   SyscallEvent call;

@@ -6,6 +6,7 @@
 #include "base/env.h"
 #include "base/loss.h"
 #include "base/sys.h"
+#include "fuzz/fuzz_target.h"
 #include "kwork/work_analysis.h"
 #include "kwork/work_history.h"
 #include "kwork/work_report.h"
@@ -78,7 +79,7 @@ void read_lines(const Recording& recording, Sink& out) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(tracepoints)(const uint8_t* data, size_t size) {
   LossLedger losses;
   auto recording =
       Recording::open_bytes({reinterpret_cast<const std::byte*>(data), size}, "fuzz", losses);

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "datatype/object_data.h"
+#include "fuzz/fuzz_target.h"
 
 namespace {
 
@@ -30,7 +31,7 @@ void follow(sonde::Bytes bytes, sonde::abi::Arch arch) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZ_TARGET(type_flow)(const uint8_t* data, size_t size) {
   sonde::Bytes bytes(reinterpret_cast<const std::byte*>(data), size);
   follow(bytes, sonde::abi::Arch::kX86_64);
   return 0;
