@@ -1,9 +1,12 @@
 """What tests inside a guest have in common: both tools, a directory to write in, texts made comparable."""
+import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
@@ -11,17 +14,34 @@ SHARE = Path("/share")
 PERF = shutil.which("perf")
 SONDE = shutil.which("sonde")
 LEAF = 0x500000  # where programs/tree.c has its function of that name
-LIMIT_S = 600  # emulation is slow, and the machine below may be busy
+LIMIT_S = 300  # for a test: emulation is slow, and the machine below may be busy
+STUCK_FILES = ("wchan", "stack", "syscall")
 
 
 class GuestTest(unittest.TestCase):
+    limit_s = LIMIT_S
+
     @classmethod
     def setUpClass(cls):
         # Not on a shared directory: rings cannot be mapped to files there.
         cls.path = Path(tempfile.mkdtemp(dir="/run"))
 
+    def run(self, result=None):
+        """Under a limit of the test's own; where that is over, it is said what the test's processes wait for."""
+        def over(*_):
+            raise AssertionError(f"{self.id()} did not end in {self.limit_s} s; {what_is_waited_for()}")
+        before = signal.signal(signal.SIGALRM, over)
+        signal.alarm(self.limit_s)
+        start = time.monotonic()
+        try:
+            return super().run(result)
+        finally:
+            signal.alarm(0)
+            signal.signal(signal.SIGALRM, before)
+            print(f"{time.monotonic() - start:6.1f} s  {self.id()}", file=sys.stderr, flush=True)
+
     def run_tool(self, tool, *words, status=0):
-        done = subprocess.run([tool, *map(str, words)], cwd=self.path, text=True, errors="replace", timeout=LIMIT_S,
+        done = subprocess.run([tool, *map(str, words)], cwd=self.path, text=True, errors="replace",
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
         self.assertEqual(done.returncode, status, f"{tool} {words}: {done.stdout}{done.stderr}")
         return done
@@ -41,6 +61,36 @@ class GuestTest(unittest.TestCase):
         text = self.run_tool(tool, "stat", "-x,", "-e", events, "--", *command).stderr
         rows = [line.split(",") for line in text.splitlines() if line.count(",") > 4]
         return {row[2]: (int(row[0]), float(row[4])) for row in rows}
+
+
+def what_is_waited_for():
+    """Each process that descends from this one, what it waits for in the kernel, and how often virtual machines left."""
+    parents = {}
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            parents[int(entry.name)] = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+        except OSError:
+            pass
+    lines = []
+    for pid in parents:
+        above, ancestors = pid, set()
+        while above in parents and above not in ancestors:
+            ancestors.add(above)
+            above = parents[above]
+        if os.getpid() in ancestors and pid != os.getpid():
+            lines.append(f"process {pid}: {read_text(f'/proc/{pid}/cmdline')}")
+            lines += [f"  {name}: {read_text(f'/proc/{pid}/{name}')}" for name in STUCK_FILES]
+            lines += [f"  {line}" for line in read_text(f"/proc/{pid}/status").split("\n") if line.startswith(("State", "SigPnd"))]
+    lines += [f"{path}: {read_text(path)}" for path in sorted(Path("/sys/kernel/debug/kvm").glob("*"))
+              if path.is_file() and read_text(path) not in ("", "0")]
+    return "its processes:\n" + "\n".join(lines)
+
+
+def read_text(path):
+    try:
+        return Path(path).read_text(encoding="utf-8", errors="replace").replace("\0", " ").strip()
+    except OSError as error:
+        return str(error)
 
 
 def meaningful(text):

@@ -30,6 +30,7 @@ def parse_arguments():
     parser = argparse.ArgumentParser(usage="guest.py ARCH [OPTIONS] [COMMAND...]", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--time-limit", type=int, default=1200, help="seconds that the command may take (1200)")
+    parser.add_argument("--silence-limit", type=int, help="seconds for which the command may say nothing")
     parser.add_argument("--share", type=pathlib.Path, help="a directory that is /share in the guest, writable")
     parser.add_argument("--prepare", action="store_true", help="make what is needed, and no more")
     parser.add_argument("command", nargs=argparse.REMAINDER, help="one word: a shell command; several: a command and its words")
@@ -64,7 +65,7 @@ def run(architecture, arguments):
         if not words:
             return guest.run_shell()
         (job / "run").write_text((words[0] if len(words) == 1 else shlex.join(words)) + "\n")
-        return guest.run(arguments.time_limit)
+        return guest.run(arguments.time_limit, arguments.silence_limit)
 
 
 def main():

@@ -9,6 +9,7 @@ import os
 import shlex
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -16,6 +17,9 @@ import time
 POLL_S = 0.05
 BOOT_LIMIT_S = 600  # 15 s where nothing else runs
 CONSOLE_LINES_SHOWN = 20
+MONITOR_PATIENCE_S = 5
+# What each CPU stands at, said of a guest that hangs.
+MONITOR_QUESTIONS = ("info cpus", "info registers -a", "x/6i $pc", "cpu 1", "x/6i $pc")
 
 QEMU = {
     # -icount: time is counted in instructions, one a nanosecond, so what the processor's counters say does not depend on the
@@ -53,14 +57,15 @@ class Machine:
         self._job = job
         self._console_log = job / "console"
 
-    def run(self, time_limit_s):
-        """Runs the job's script; its output goes to ours as it comes. The script's exit status."""
+    def run(self, time_limit_s, silence_limit_s=None):
+        """Runs the job's script; its output goes to ours as it comes. The script's exit status. A script that says nothing for
+        `silence_limit_s` hangs."""
         console = ["-serial", f"file:{self._console_log}"]
         streams = [Relay(self._job / "stdout", sys.stdout.buffer), Relay(self._job / "stderr", sys.stderr.buffer)]
         with self._start(console, subprocess.DEVNULL) as qemu:
             try:
                 self._await_boot(qemu)
-                self._await_end(qemu, time_limit_s, streams)
+                self._await_end(qemu, time_limit_s, silence_limit_s, streams)
             finally:
                 qemu.kill()
         for stream in streams:
@@ -86,7 +91,7 @@ class Machine:
         if self._share:
             shares += shared("share", self._share.resolve(), writable=True)
         command = [*QEMU[name], "-accel", "tcg", "-m", MEMORY, "-nodefaults", "-display", "none", "-no-reboot",
-                   "-kernel", str(self._architecture.kernel), "-initrd", str(self._architecture.initramfs),
+                   "-monitor", f"unix:{self._job / 'monitor'},server=on,wait=off", "-kernel", str(self._architecture.kernel), "-initrd", str(self._architecture.initramfs),
                    "-append", f"console={CONSOLE[name]} quiet panic=-1", *console, *shares]
         return subprocess.Popen(command, stdin=stdin, preexec_fn=die_with_parent)
 
@@ -110,17 +115,25 @@ class Machine:
                                  f"{self._console_end()}")
             time.sleep(POLL_S)
 
-    def _await_end(self, qemu, time_limit_s, streams):
-        deadline = time.monotonic() + time_limit_s
+    def _await_end(self, qemu, time_limit_s, silence_limit_s, streams):
+        start = last_word = time.monotonic()
         while qemu.poll() is None:
-            if time.monotonic() > deadline:
+            now = time.monotonic()
+            if any([stream.copy() for stream in streams]):
+                last_word = now
+            if now > start + time_limit_s:
                 raise GuestError(f"the command did not end in {time_limit_s} s in the {self._architecture.name} guest"
-                                 f"{self._console_end()}")
-            for stream in streams:
-                stream.copy()
+                                 f"{self._where_it_stands()}")
+            if silence_limit_s and now > last_word + silence_limit_s:
+                raise GuestError(f"the command in the {self._architecture.name} guest said nothing for {silence_limit_s} s"
+                                 f"{self._where_it_stands()}")
             if (self._job / "status").exists() and self._is_off(qemu):
                 return
             time.sleep(POLL_S)
+
+    def _where_it_stands(self):
+        """The console's end, and what QEMU says of the CPUs."""
+        return self._console_end() + "".join(f"\n  {line}" for line in ask_monitor(self._job / "monitor"))
 
     @staticmethod
     def _is_off(qemu):
@@ -147,9 +160,33 @@ class Relay:
         self._out = out
 
     def copy(self):
+        """Whether there was anything new."""
+        any_data = False
         while data := self._file.read(1 << 16):
+            any_data = True
             self._out.write(data)
         self._out.flush()
+        return any_data
+
+
+def ask_monitor(path):
+    """Lines of QEMU's answers to MONITOR_QUESTIONS; as many as it gives."""
+    said = b""
+    try:
+        with socket.socket(socket.AF_UNIX) as monitor:
+            monitor.settimeout(MONITOR_PATIENCE_S)
+            monitor.connect(str(path))
+            for question in ("", *MONITOR_QUESTIONS):
+                if question:
+                    monitor.sendall(question.encode() + b"\n")
+                end = time.monotonic() + MONITOR_PATIENCE_S
+                answer = b""
+                while not answer.endswith(b"(qemu) ") and time.monotonic() < end:
+                    answer += monitor.recv(1 << 16)
+                said += answer
+    except OSError as error:
+        said += f"QEMU's monitor: {error}".encode()
+    return [line.rstrip() for line in said.decode(errors="replace").splitlines()]
 
 
 def die_with_parent():
