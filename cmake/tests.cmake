@@ -11,9 +11,25 @@
 #
 # Each script finds the binary in $SONDE, the sources in $SONDE_SOURCE, the build directory as its argument, and a directory
 # of its own as the current one. $SONDE_CACHE is off, so that no test leaves anything in the user's cache, or finds it there. Exit
-# status 77 says "the input isn't here" and shows as skipped. Tests of the kernel run alone: they count events of the whole
-# machine. In the same directories, NAME_test.cc and its helpers are GoogleTest, one program KIND.programs for all of them;
-# NAME_dump.cc is a program of its own, in $SONDE_TOOLS, that a script asks for our side of a comparison.
+# status 77 says "the input isn't here" and shows as skipped. In the same directories, NAME_test.cc and its helpers are GoogleTest,
+# one program KIND.programs for all of them; NAME_dump.cc is a program of its own, in $SONDE_TOOLS, that a script asks for our
+# side of a comparison.
+#
+# Tests of the kernel take turns (the resource `kernel`, and a lock that oracles share while they record, tests/kernel_turn.py):
+# recorders that run at the same time lose each other's events, and probes and BPF programs belong to the whole machine. All else
+# runs beside them, so each of them holds on a machine that is busy. Those and the guests begin first, as they take longest in all.
+#
+# Tests with the label `long` are left to `./dev test --all`: guests, and what takes more than some seconds where a quicker test
+# looks at the same command.
+set(long_tests
+  # guests boot and emulate
+  guest.arm64 guest.x86
+  # hundreds of command lines under both tools; live.record and live.stat look at some
+  oracle.record_attr oracle.stat
+)
+# Oracles that record all the time; the others take the turn for the moment that they record in.
+set(kernel_oracles oracle.live_unwind oracle.record_attr oracle.stat oracle.trace oracle.trace_arguments)
+set(kernel_turn "${CMAKE_BINARY_DIR}/tmp/kernel-turn")
 
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 pkg_check_modules(DW REQUIRED IMPORTED_TARGET libdw)  # a second opinion on call chains
@@ -40,13 +56,13 @@ function(program_tests kind)
     target_link_libraries(${kind}_programs PRIVATE sonde_cmd PkgConfig::TRACEEVENT)
     test_program(${kind}_programs)
     set_target_properties(${kind}_programs PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
-    add_test(NAME ${kind}.programs COMMAND ${kind}_programs WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}")
-    set_tests_properties(${kind}.programs PROPERTIES RUN_SERIAL TRUE TIMEOUT 900)
+    add_test(NAME ${kind}.programs COMMAND flock "${kernel_turn}" $<TARGET_FILE:${kind}_programs> WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}")
+    set_tests_properties(${kind}.programs PROPERTIES RESOURCE_LOCK kernel TIMEOUT 900)
   endif()
 endfunction()
 
 function(script_tests kind)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "SERIAL" "TIMEOUT" "")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "")
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 900)
   endif()
@@ -56,12 +72,18 @@ function(script_tests kind)
     string(REGEX REPLACE "_(test|oracle)$" "" name "${name}")
     set(directory "${CMAKE_BINARY_DIR}/tmp/${kind}.${name}")
     file(MAKE_DIRECTORY "${directory}")
-    add_test(NAME ${kind}.${name} COMMAND Python3::Interpreter "${script}" "${CMAKE_BINARY_DIR}" WORKING_DIRECTORY "${directory}")
+    set(command "${Python3_EXECUTABLE}" "${script}" "${CMAKE_BINARY_DIR}")
+    if(kind STREQUAL "live" OR ${kind}.${name} IN_LIST kernel_oracles)
+      add_test(NAME ${kind}.${name} COMMAND flock "${kernel_turn}" ${command} WORKING_DIRECTORY "${directory}")
+      set_tests_properties(${kind}.${name} PROPERTIES RESOURCE_LOCK kernel COST 100)
+    else()
+      add_test(NAME ${kind}.${name} COMMAND ${command} WORKING_DIRECTORY "${directory}")
+    endif()
     set_tests_properties(${kind}.${name} PROPERTIES
-      ENVIRONMENT "SONDE=$<TARGET_FILE:sonde>;SONDE_SOURCE=${CMAKE_SOURCE_DIR};SONDE_TOOLS=${CMAKE_BINARY_DIR}/tests;SONDE_CACHE=off;PYTHONPATH=${CMAKE_SOURCE_DIR}/tests;PYTHONDONTWRITEBYTECODE=1"
+      ENVIRONMENT "SONDE=$<TARGET_FILE:sonde>;SONDE_SOURCE=${CMAKE_SOURCE_DIR};SONDE_TOOLS=${CMAKE_BINARY_DIR}/tests;SONDE_CACHE=off;SONDE_SECOND_TRIES=${CMAKE_BINARY_DIR}/tmp/second-tries;SONDE_KERNEL_TURN=${kernel_turn};PYTHONPATH=${CMAKE_SOURCE_DIR}/tests;PYTHONDONTWRITEBYTECODE=1"
       SKIP_RETURN_CODE 77 TIMEOUT ${arg_TIMEOUT})
-    if(arg_SERIAL)
-      set_tests_properties(${kind}.${name} PROPERTIES RUN_SERIAL TRUE)
+    if(${kind}.${name} IN_LIST long_tests)
+      set_tests_properties(${kind}.${name} PROPERTIES LABELS long)
     endif()
   endforeach()
 endfunction()
@@ -72,8 +94,9 @@ script_tests(tools)
 script_tests(laws)
 script_tests(recordings)
 script_tests(browser)
-script_tests(oracle SERIAL)
-script_tests(live SERIAL)
+script_tests(oracle)
+script_tests(live)
 script_tests(guest TIMEOUT 3600)  # emulation, and maybe the making of the guest before it
+set_tests_properties(guest.arm64 guest.x86 PROPERTIES COST 1000)
 program_tests(oracle)
 program_tests(live)

@@ -13,6 +13,8 @@ import sys
 import unittest
 from pathlib import Path
 
+import kernel_turn
+
 BUILD = Path(sys.argv[1] if len(sys.argv) > 1 else "build/release").resolve()
 SONDE = os.environ.get("SONDE") or str(BUILD / "sonde")
 PROGRAM = "for i in 1 2; do gzip -c /usr/bin/perf | head -c 200000 > /dev/null; ls / > /dev/null; done; sync"
@@ -36,7 +38,8 @@ class DataConvert(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         for name, options in RECORDINGS.items():
-            run("perf", "record", "-o", f"{name}.data", *options.split(), "--", "sh", "-c", PROGRAM)
+            with kernel_turn.taken():
+                run("perf", "record", "-o", f"{name}.data", *options.split(), "--", "sh", "-c", PROGRAM)
 
     def convert(self, tool, recording, *options):
         done = run(tool, "data", "convert", "--force", "-i", f"{recording}.data", *options)

@@ -11,6 +11,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+import kernel_turn
+
 SONDE = os.environ["SONDE"]
 PERF = shutil.which("perf")
 BUSY = "ls -lR /usr/include | gzip -9 | sha256sum"
@@ -49,7 +51,8 @@ def main():
     with tempfile.TemporaryDirectory() as directory:
         for name, words in RECORDINGS.items():
             data = Path(directory) / f"{name}.data"
-            run(PERF, "record", "-q", "-o", data, *words)
+            with kernel_turn.taken():
+                run(PERF, "record", "-q", "-o", data, *words)
             text = run(PERF, "script", "-i", data, "--max-stack", "1000")
             for event in run(SONDE, "evlist", "-i", data).decode().splitlines():
                 if event.startswith("#"):  # evlist's tip

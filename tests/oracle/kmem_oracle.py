@@ -12,6 +12,7 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
+import kernel_turn
 import side_by_side
 
 SONDE = os.environ["SONDE"]
@@ -106,7 +107,8 @@ def check_all(path, slab, page):
 
 def record(directory, name, tool, before, command):
     path = directory / f"{name}.data"
-    subprocess.run([tool, "kmem", *before, "record", "-o", path, "--", *command], check=True, capture_output=True, cwd=directory)
+    with kernel_turn.taken():
+        subprocess.run([tool, "kmem", *before, "record", "-o", path, "--", *command], check=True, capture_output=True, cwd=directory)
     return path
 
 

@@ -11,6 +11,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+import kernel_turn
 import side_by_side
 import tracepoints
 
@@ -42,7 +43,8 @@ def check(path, arguments):
 
 def record(directory, name, tool, options):
     path = directory / f"{name}.data"
-    subprocess.run([tool, "kwork", "record", *options, "-o", path, "--", *LOAD], check=True, capture_output=True, cwd=directory)
+    with kernel_turn.taken():
+        subprocess.run([tool, "kwork", "record", *options, "-o", path, "--", *LOAD], check=True, capture_output=True, cwd=directory)
     return path
 
 

@@ -11,6 +11,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+import kernel_turn
 import side_by_side
 import tracepoints
 
@@ -71,7 +72,8 @@ def check(path, arguments):
 
 def record(directory, name, tool, before, command):
     path = directory / f"{name}.data"
-    subprocess.run([tool, "lock", "record", *before, "-o", path, "--", *command], check=True, capture_output=True)
+    with kernel_turn.taken():
+        subprocess.run([tool, "lock", "record", *before, "-o", path, "--", *command], check=True, capture_output=True)
     return path
 
 

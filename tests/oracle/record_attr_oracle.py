@@ -11,8 +11,10 @@ import re
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 
 SONDE = os.environ["SONDE"]
+AT_ONCE = 6
 COMMANDS = """
 -e cpu-clock true
 -g true
@@ -108,9 +110,10 @@ def without_choice_of_chains(attr):
     return [line for line in attr if not (copies and line.startswith("exclude_callchain_user"))]
 
 
-def opens(tool, command, directory):
-    run = subprocess.run(f"timeout 60 {tool} record -vv -o {directory}/x.data {command}", shell=True, text=True,
-                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors="replace")
+def opens(tool, command):
+    with tempfile.TemporaryDirectory() as directory:
+        run = subprocess.run(f"timeout 60 {tool} record -vv -o {directory}/x.data {command}", shell=True, text=True,
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors="replace")
     calls, attr, inside = [], [], False
     for line in run.stdout.splitlines():
         if line.startswith("------"):
@@ -129,18 +132,19 @@ def opens(tool, command, directory):
 def main():
     differences = 0
     commands = pathlib.Path(sys.argv[2]).read_text().splitlines() if len(sys.argv) > 2 else COMMANDS
-    with tempfile.TemporaryDirectory() as directory:
-        for command in commands:
-            theirs, ours = opens("perf", command, directory), opens(SONDE, command, directory)
-            if theirs == ours:
-                continue
-            differences += 1
-            print(f"record {command}: status {theirs[0]} and {ours[0]}, {len(theirs[1])} and {len(ours[1])} opens")
-            for their, our in zip(theirs[1], ours[1]):
-                if their != our:
-                    print("  perf: ", sorted(set(their[0]) - set(our[0])), their[1])
-                    print("  sonde:", sorted(set(our[0]) - set(their[0])), our[1])
-                    break
+    # perf mostly waits, a second each time, for a thread of its own.
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        answers = list(pool.map(lambda command: [opens(tool, command) for tool in ("perf", SONDE)], commands))
+    for command, (theirs, ours) in zip(commands, answers):
+        if theirs == ours:
+            continue
+        differences += 1
+        print(f"record {command}: status {theirs[0]} and {ours[0]}, {len(theirs[1])} and {len(ours[1])} opens")
+        for their, our in zip(theirs[1], ours[1]):
+            if their != our:
+                print("  perf: ", sorted(set(their[0]) - set(our[0])), their[1])
+                print("  sonde:", sorted(set(our[0]) - set(their[0])), our[1])
+                break
     print(f"{len(commands)} command lines, {differences} differ")
     return differences != 0
 

@@ -20,6 +20,8 @@ import sys
 import tempfile
 from collections import Counter
 
+import kernel_turn
+
 # name, arguments of `perf record`
 BUSY = "ls -lR /usr/include | gzip -9 | sha256sum"
 RECORDINGS = [
@@ -206,8 +208,9 @@ def record(perf, folder, recordings, sonde=None):
         path = os.path.join(folder, name + ".data")
         kept = os.path.exists(path)
         for _ in range(0 if kept else attempts):
-            subprocess.run([perf, "record", "-q", "-o", path, *arguments], stdout=subprocess.DEVNULL,
-                           stderr=subprocess.DEVNULL, check=False)
+            with kernel_turn.taken():
+                subprocess.run([perf, "record", "-q", "-o", path, *arguments], stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL, check=False)
             if sonde is None or not hits_plt_entries(sonde, path):
                 break
         if os.path.exists(path):

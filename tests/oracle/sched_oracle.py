@@ -14,6 +14,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+import kernel_turn
 import side_by_side
 import tracepoints
 
@@ -103,7 +104,8 @@ def with_common_states(path):
 
 def record(directory, name, tool, before, command):
     path = directory / f"{name}.data"
-    subprocess.run([tool, *before, "-o", path, "--", *command], check=True, capture_output=True)
+    with kernel_turn.taken():
+        subprocess.run([tool, *before, "-o", path, "--", *command], check=True, capture_output=True)
     return with_common_states(path)
 
 

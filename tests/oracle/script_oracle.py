@@ -12,6 +12,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+import kernel_turn
+
 SONDE = os.environ.get("SONDE") or str(Path(sys.argv[1] if len(sys.argv) > 1 else "build/release") / "sonde")
 SOURCE = Path(os.environ.get("SONDE_SOURCE", Path(__file__).resolve().parents[2]))
 FIXTURES = Path(os.environ.get("SONDE_FIXTURES", SOURCE / "../shared/fixtures"))
@@ -197,7 +199,8 @@ def record(directory):
     made = {}
     for name, arguments in RECORDINGS.items():
         path = directory / f"{name}.data"
-        done = run(["perf", "record", "-q", *arguments.split(), "-o", str(path), "--", "bash", "-c", PROGRAM])
+        with kernel_turn.taken():
+            done = run(["perf", "record", "-q", *arguments.split(), "-o", str(path), "--", "bash", "-c", PROGRAM])
         if done[0] != 0 or not path.exists():
             print(f"perf record {arguments}: {done[2]}")
             sys.exit(1)

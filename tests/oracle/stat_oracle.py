@@ -10,6 +10,8 @@ import subprocess
 import sys
 import tempfile
 
+import calm
+
 SONDE = os.environ["SONDE"]
 PERF = shutil.which("perf")
 DIRECTORY = tempfile.mkdtemp()
@@ -50,7 +52,7 @@ def check(name, ours, theirs):
 
 def check_format(arguments, same_status=True):
     """A count of 0, or one that was never scheduled, may differ between two runs: then both run again."""
-    for attempt in range(4):
+    for _ in calm.tries(f"stat {' '.join(arguments)}: a count of 0 differs between two runs", 4):
         theirs, their_status = run(PERF, arguments)
         ours, our_status = run(SONDE, arguments)
         if without_numbers(ours) == without_numbers(theirs):
@@ -167,7 +169,7 @@ def check_real_commands():
     """Side by side, in turn. What is no more than chance doesn't happen three times."""
     arguments = ["-x,", "-e", ",".join(COUNTED + NOISY), "--"]
     for name, command in REAL.items():
-        for attempt in range(3):
+        for _ in calm.tries(f"counts of {name} side by side", 3):
             runs = {PERF: [], SONDE: []}
             for tool in (PERF, SONDE) * 4:
                 runs[tool].append(counts(run(tool, [*arguments, *command])[0]))

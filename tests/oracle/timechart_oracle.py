@@ -14,6 +14,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+import kernel_turn
 import side_by_side
 
 SONDE = os.environ["SONDE"]
@@ -42,7 +43,7 @@ def draw(directory, recording, arguments):
 def record(directory, name, tool, options):
     path = directory / f"{name}.data"
     # To a file: to a pipe, perf writes the recording itself.
-    with open(directory / "log", "w", encoding="utf-8") as log:
+    with open(directory / "log", "w", encoding="utf-8") as log, kernel_turn.taken():
         subprocess.run([tool, "timechart", "record", *options, *LOAD], check=True, stdout=log, stderr=log, cwd=directory)
     (directory / "perf.data").rename(path)
     return path

@@ -13,6 +13,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+import kernel_turn
+
 SONDE = os.environ.get("SONDE", "sonde")
 SOURCE = Path(os.environ.get("SONDE_SOURCE", "."))
 FIXTURES = Path(os.environ.get("SONDE_FIXTURES", SOURCE / "../shared/fixtures"))
@@ -63,8 +65,9 @@ def main():
         sys.exit(77)
     with tempfile.TemporaryDirectory() as directory:
         fresh = Path(directory) / "sched.data"
-        subprocess.run(["perf", "sched", "record", "-o", fresh, "--", "sh", "-c", WORK], check=True, capture_output=True,
-                       cwd=directory)
+        with kernel_turn.taken():
+            subprocess.run(["perf", "sched", "record", "-o", fresh, "--", "sh", "-c", WORK], check=True, capture_output=True,
+                           cwd=directory)
         recordings = [fresh] + [path for path in (FIXTURES / "perf61/sch.data", FIXTURES / "perf61/schg.data") if path.exists()]
         failed = False
         for path in recordings:

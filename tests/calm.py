@@ -1,0 +1,45 @@
+"""For the few tests whose subject depends on a calm machine (what perf drops, what two runs of a program happen to do): they may try
+a second time, and the closing lines of `./dev test` say how many did.
+
+    class StatTest(unittest.TestCase):
+        @calm.may_try_twice("two runs of a program are compared")
+        def test_it(self): ...
+
+    for attempt in calm.tries("stat oracle: counts of 0", 2): ...   # a second round is noted
+"""
+import functools
+import os
+import sys
+
+
+def note(what):
+    """That something tries again."""
+    print(f"second try: {what}", file=sys.stderr)
+    if path := os.environ.get("SONDE_SECOND_TRIES"):
+        with open(path, "a", encoding="utf-8") as file:
+            file.write(what + "\n")
+
+
+def tries(what, most=2):
+    """0, 1 … most - 1; each but the first is noted."""
+    for attempt in range(most):
+        if attempt:
+            note(what)
+        yield attempt
+
+
+def may_try_twice(why):
+    """A test method: where it fails, its fixture is made anew and it runs once more."""
+    def decorate(method):
+        @functools.wraps(method)
+        def run(self):
+            try:
+                return method(self)
+            except self.failureException:
+                note(f"{self.id()}: {why}")
+            self.doCleanups()
+            self.tearDown()
+            self.setUp()
+            return method(self)
+        return run
+    return decorate
