@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""The work that people wait for, by Sonde and by the installed perf in turn. Prints a table, writes bench.json.
+"""Compares the commands that people wait for, alternating Sonde and the installed perf. Prints a table, writes bench.json.
 
-The recording to measure on is given (--recording FILE), or made once and kept under build/bench: perf's, of
-bench/workload, a compiler in miniature with frame-pointer chains, as long as --samples says. The goals in the table are
-those of the project (docs/performance.md).
+The recording to measure on is given (--recording FILE), or made once and kept under build/bench: by perf, of bench/workload, a
+compiler in miniature with frame-pointer chains, as long as --samples says. The goals in the table are those of the project
+(docs/performance.md).
 """
 import argparse
 import os
@@ -28,7 +28,7 @@ ROOT = Path(__file__).resolve().parent.parent
 KEPT = ROOT / "build/bench"
 WORKLOAD = ROOT / "bench/workload/miniature_compiler.cc"
 
-# name, arguments, times faster that we want to be, part of perf's memory
+# name, arguments, goal (times faster), goal (share of perf's memory)
 ON_A_RECORDING = [
     ("report", ["report", "--stdio"], 40, 0.2),
     ("report --no-children", ["report", "--stdio", "--no-children"], 15, None),
@@ -36,12 +36,12 @@ ON_A_RECORDING = [
     ("script", ["script"], 10, None),
 ]
 FRAME_POINTERS = ["-fno-omit-frame-pointer", "-fno-optimize-sibling-calls"]
-# Source lines, where perf does not come to an end: it is measured without them, and may be three times as fast.
+# Source lines, with which perf does not finish: it is measured without them, and may be three times as fast.
 WITH_LINES = [
     ("report --sort srcline; perf: no lines", ["report", "--stdio", "--sort", "srcline"]),
     ("script -F +srcline; perf: no lines", ["script", "-F", "+srcline"]),
 ]
-# Of copied stacks: name, arguments, goal, runs (perf needs minutes for the first).
+# With stack copies: name, arguments, goal, runs (perf needs minutes for the first).
 ON_STACK_COPIES = [
     ("report of stack copies", ["report", "--stdio"], 100, 1),
     ("report --no-inline of stack copies", ["report", "--stdio", "--no-inline"], 8, None),
@@ -49,7 +49,7 @@ ON_STACK_COPIES = [
 
 
 def workload(name=None, flags=tuple(FRAME_POINTERS)):
-    """The program to record, built once; with frame pointers in all of its functions, where nothing else is said."""
+    """The program to record, built once; by default with frame pointers in all of its functions."""
     program = KEPT / (name or WORKLOAD.stem)
     if not program.exists() or program.stat().st_mtime < WORKLOAD.stat().st_mtime:
         print(f"bench: building {program.relative_to(ROOT)}", file=sys.stderr)
@@ -58,7 +58,7 @@ def workload(name=None, flags=tuple(FRAME_POINTERS)):
 
 
 def recording_with_lines(samples):
-    """As the one below, of the program with debug information."""
+    """Like the one below, for the program with debug information."""
     path = KEPT / f"lines-{samples}.data"
     if not path.exists():
         record(path, workload("miniature_compiler_g", ["-g", *FRAME_POINTERS]), ["-g"], samples, 25000)
@@ -66,7 +66,7 @@ def recording_with_lines(samples):
 
 
 def recording_of_stacks(samples=48000):
-    """Stack copies of 8 KB, of the program without frame pointers and with debug information."""
+    """Stack copies of 8 KB, for the program without frame pointers and with debug information."""
     path = KEPT / f"stacks-{samples}.data"
     if not path.exists():
         record(path, workload("miniature_compiler_stacks", ["-g"]), ["--call-graph", "dwarf"], samples, 4000)
@@ -74,7 +74,7 @@ def recording_of_stacks(samples=48000):
 
 
 def record(path, program, how, samples, frequency):
-    """`frequency`: samples per second of processor time; of all processes together."""
+    """`frequency`: samples per second of CPU time; `samples`: of all processes together."""
     print(f"bench: recording {path.relative_to(ROOT)}", file=sys.stderr)
     subprocess.run(["perf", "record", "-q", "-e", "cpu-clock", *how, "-F", str(frequency), "-o", str(path), "--",
                     str(program), f"{samples / frequency:.2f}", "8"], check=True)
@@ -90,7 +90,7 @@ def recording(options):
 
 
 def recording_of_sonde(sonde, data):
-    """A short one of a large program, which may have been built anew since the last one."""
+    """A short recording of a large program, which may have been rebuilt since the last one."""
     path = str(KEPT / "sonde.data")
     subprocess.run(["perf", "record", "-q", "-e", "cpu-clock", "-F", "5000", "-o", path, "--", sonde, "report", "--stdio", "-i",
                     str(data)], check=True, capture_output=True)
@@ -98,7 +98,7 @@ def recording_of_sonde(sonde, data):
 
 
 def hottest_function(sonde, data, program):
-    """Of the program itself: the name of the first row."""
+    """In the program itself: the name of the first row."""
     rows = subprocess.run([sonde, "report", "--stdio", "--no-children", "-g", "none", "-s", "sym", "-d", program, "-i", data],
                           capture_output=True, text=True, check=True).stdout
     return next(line.split("] ", 1)[1].strip() for line in rows.splitlines() if "[.] " in line)
@@ -147,7 +147,7 @@ def main():
     if options.only in name:
         output = str(KEPT / "export.out")
         compare(name, ["data", "convert", "--force", "--to-json", output, "-i", str(recording(options))], 3, runs=1)
-    # Each command reads the debug information anew: what is kept on disk is measured by itself.
+    # Each command reads the debug information anew: the on-disk cache is measured separately.
     os.environ["SONDE_CACHE"] = "off"
     perf_without_lines = ["report", "--stdio", "--no-children", "-g", "none"]
     for name, arguments in WITH_LINES:
@@ -159,7 +159,7 @@ def main():
         if options.only in name:
             compare(name, [*arguments, "-i", str(recording_of_stacks())], goal, runs=runs)
     tiny = KEPT / "tiny.data"
-    # Often enough that some samples are the kernel's, whose symbols are most of the work.
+    # Often enough that some samples are in the kernel, whose symbols are most of the work.
     subprocess.run([perf, "record", "-q", "-F", "20000", "-o", str(tiny), "--", "true"], check=True, capture_output=True)
     compare("report of a tiny file", ["report", "--stdio", "-i", str(tiny)], 10, runs=2 * options.runs)
     compare("record true", ["record", "-q", "-o", str(KEPT / "true.data"), "--", "true"], 20, runs=2 * options.runs)

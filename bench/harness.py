@@ -1,13 +1,13 @@
-"""Measures Sonde against perf: the same work by both, in turn (A B A B ...), so that a slow moment of the machine hits both.
+"""Measures Sonde against perf: the same work with both, alternating (A B A B ...), so that a slow moment of the machine affects
+both.
 
     bench = Bench(runs=7)
     bench.compare("report --stdio", ["sonde", "report", ...], ["perf", "report", ...])
     print(bench.table()); bench.write_json("bench.json")
 
-For each side: the median of wall-clock time, of CPU time and of peak memory (ru_maxrss of the process, by wait4, with what
-its children had at their peak where it waited for them). A ratio is perf's median divided by Sonde's: above 1, Sonde is
-ahead. What a command prints is thrown away after it was written to a file, so that writing is part of the work; but what
-is longer than a file system likes (script: a gigabyte) goes to /dev/null.
+For each side: the medians of wall-clock time, CPU time and peak memory (ru_maxrss of the process, by wait4, including the peak of
+the children it waited for). A ratio is perf's median divided by Sonde's: above 1, Sonde is ahead. A command's output is written
+to a file and then deleted, so that writing is part of the work; but very large output (script: a gigabyte) goes to /dev/null.
 """
 import json
 import os
@@ -35,7 +35,7 @@ class Comparison:
     sonde: list  # of Measure
     perf: list
     goal: float | None = None        # times faster than perf
-    memory_goal: float | None = None  # part of perf's memory
+    memory_goal: float | None = None  # share of perf's memory
 
     def median(self, side, what):
         return statistics.median(getattr(m, what) for m in getattr(self, side)) if getattr(self, side) else None
@@ -46,7 +46,7 @@ class Comparison:
 
 
 def measure(command, directory=None, environment=None, discard=False):
-    """Runs one command to its end. Memory below the 16 MiB of the Python that starts it cannot be seen."""
+    """Runs one command to its end. Peaks below the 16 MiB of the Python that starts it cannot be seen."""
     with open(os.devnull, "wb") if discard else tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         start = time.monotonic()
         child = subprocess.Popen(command, stdout=out, stderr=err, stdin=subprocess.DEVNULL, cwd=directory,
@@ -68,7 +68,7 @@ class Bench:
         self.comparisons = []
 
     def compare(self, name, sonde, perf, goal=None, memory_goal=None, runs=None, discard=False):
-        """Runs both commands in turn. `perf` may be None where perf cannot do it."""
+        """Alternates both commands. `perf` may be None if perf cannot do it."""
         found = Comparison(name, [], [], goal, memory_goal)
         for _ in range(runs or self.runs):
             found.sonde.append(measure(sonde, self.directory, discard=discard))
@@ -79,7 +79,7 @@ class Bench:
         return found
 
     def failed(self):
-        """Names of those in which a command of ours did not end well: their times mean nothing."""
+        """Names of comparisons in which one of our commands failed: their times mean nothing."""
         return [c.name for c in self.comparisons if any(m.status != 0 for m in c.sonde)]
 
     def table(self):

@@ -1,9 +1,9 @@
-"""`kwork report` and `timechart` on recordings that perf makes once: softirqs and work of a machine under a load of disk, and the switches
-of a load of messages (those of sched.py)."""
+"""`kwork report` and `timechart` on recordings that perf makes once: softirqs and work items of a machine under disk load, and
+the switches of a messaging load (those of sched.py)."""
 from kept import compare_views, kept_recording
 from sched import recording_of_messages
 
-# name, arguments, times faster, part of perf's memory
+# name, arguments, times faster, share of perf's memory
 WORK = [
     ("kwork report", ["kwork", "report"], 4, 0.5),
     ("kwork timehist", ["kwork", "timehist"], 4, 0.5),

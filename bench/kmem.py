@@ -1,14 +1,14 @@
-"""`kmem stat` on recordings of the kernel's allocators under a load of messages. perf makes each once; its length follows from the
+"""`kmem stat` on recordings of the kernel's allocators under a messaging load. perf makes each once; its length follows from the
 number of messages."""
 from kept import kept_recording, messages
 
-# name, what is recorded, what is shown, times faster, part of perf's memory
+# name, what is recorded, what is shown, times faster, share of perf's memory
 VIEWS = [
     ("kmem stat", [], [], 6, 0.5),
     ("kmem stat --caller --alloc", [], ["--caller", "--alloc"], 6, 0.5),
     ("kmem stat --page --caller", ["--page"], ["--page", "--caller"], 6, 0.5),
 ]
-LOOPS = {"": 1500, "--page": 1500}  # of 400 processes: some million events of objects, fewer of pages
+LOOPS = {"": 1500, "--page": 1500}  # of 400 processes: a few million object events, fewer page events
 
 
 def recording_of_messages(kept, options):

@@ -1,8 +1,8 @@
-"""`lock contention` and `report` on a recording of waits under a load of messages. perf makes it once; its length follows from the
+"""`lock contention` and `report` on a recording of waits under a messaging load. perf makes it once; its length follows from the
 number of messages."""
 from kept import kept_recording, messages
 
-# name, arguments, times faster, part of perf's memory
+# name, arguments, times faster, share of perf's memory
 VIEWS = [
     ("lock contention", ["lock", "contention"], 5, 0.5),
     ("lock contention -t", ["lock", "contention", "-t"], 5, 0.5),

@@ -1,7 +1,7 @@
-"""What counting costs the counted: a program that does little but system calls, alone and under both tools in turn.
+"""The overhead of counting for the target: a program that does little but system calls, alone and under both tools, alternating.
 
-The time is the program's own word for its loop (dd's last line), so that neither the start of a tool nor its end is in it.
-The least of several runs is compared: on a busy machine the others say more about the load than about the counting.
+The time is the program's own measurement of its loop (dd's last line), so that it includes neither the start nor the end of a
+tool. The minimum of several runs is compared: on a busy machine the others say more about the load than about the counting.
 """
 import os
 import re
@@ -25,7 +25,7 @@ def seconds_of(command):
 @dataclass
 class Overhead:
     name: str
-    seconds: dict  # side: seconds of its runs
+    seconds: dict  # side: seconds of each run
     goal = 1.0     # at most perf's
 
     def least(self, side):
@@ -65,9 +65,10 @@ def compare_overheads(name, sonde, perf, events, runs):
     return found
 
 
-# What tracing the calls of dd may cost: the most that a run may take, in runs of dd alone, and how many times less than under perf.
-# Then, what strace is asked for the same, and which part of the calls perf is given: where it wakes up for each of them they can
-# take half a minute of it, so its time for a part is multiplied, as strace's is, which stops the program twice for each call.
+# The allowed overhead of tracing dd's calls: the longest that a run may take, in runs of dd alone, and how many times less than
+# under perf. Then the equivalent arguments for strace, and the divisor of the calls that perf is given: if it wakes up for each
+# of them, all of them can take it half a minute, so it is given a part and its time is scaled up, as is that of strace, which
+# stops the program twice for each call.
 TRACES = {
     "trace -o FILE": (["-o", "{file}"], None, 3.0, ["-o", "{file}"], 10),
     "trace -s": (["-s", "-o", "{file}"], 3.5, 1.0, ["-c", "-o", "{file}"], 10),
@@ -78,7 +79,7 @@ STRACE_PART = 50
 
 @dataclass
 class TraceOverhead(Overhead):
-    most: float = 0  # times dd alone; 0: only perf's time counts
+    most: float = 0  # times dd alone; 0: only perf's time matters
     lost: str = ""
     perf_part: int = 1
 
@@ -101,7 +102,8 @@ class TraceOverhead(Overhead):
 
 
 def trace_seconds(tool, arguments, part=1):
-    """dd's own measurement under a tracer, of all calls (where it makes only a part, multiplied), and what was said of losses."""
+    """dd's own measurement under a tracer, for all calls (scaled up if it makes only a part), and what was reported about
+    losses."""
     command = [word if not word.startswith("count=") else f"count={1000 * 1024 // part}" for word in DD]
     done = subprocess.run([*tool, *arguments, "--", *command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
                           check=True, env={**os.environ, "LC_ALL": "C"})
@@ -110,7 +112,7 @@ def trace_seconds(tool, arguments, part=1):
 
 
 def compare_traces(only, sonde, perf, kept, runs):
-    """dd alone, under our trace, perf's and strace in turn. What they write goes to a file of `kept`."""
+    """Alternates dd alone, our trace, perf's and strace. Their output goes to a file in `kept`."""
     compared = []
     has_strace = shutil.which("strace") is not None
     for name, (arguments, most, goal, strace, perf_part) in TRACES.items():

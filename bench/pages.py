@@ -17,7 +17,7 @@ class Opening:
     name: str
     page_bytes: int
     first_picture_ms: list
-    selection_ms: list  # a range of time is chosen: from the key to the next picture
+    selection_ms: list  # selecting a time range: from the key to the next picture
 
     def failed(self):
         return statistics.median(self.first_picture_ms) > GOAL_MS or self.page_bytes > GOAL_BYTES
@@ -45,7 +45,7 @@ def open_page(name, sonde, recording, directory, runs):
     path = directory / "explorer.html"
     subprocess.run([sonde, "view", "-i", recording, "-o", str(path)], check=True, capture_output=True)
     firsts, selections = [], []
-    for _ in range(runs):  # a Chromium each: nothing is warm
+    for _ in range(runs):  # a fresh Chromium each time: nothing is warm
         with browser.Browser() as chromium:
             page = chromium.page(1600, 1000).open(path)
             page.wait_for("document.documentElement.dataset.ready")

@@ -1,11 +1,11 @@
-"""Pictures and files for other tools, each made of a recording in one go. What perf does meanwhile is `perf script`: the beginning of the
-pipeline that people have, without the scripts behind it. What either writes is thrown away: some of it is hundreds of megabytes, and how
-fast a disk takes them says nothing of the two."""
+"""Pictures and files for other tools, each made from a recording in one step. perf runs `perf script` for comparison: the
+beginning of the usual pipeline, without the scripts after it. The output of both is discarded: some of it is hundreds of
+megabytes, and the speed of a disk says nothing about either."""
 import os
 
 from kept import kept_recording
 
-# name, arguments before -i FILE, times faster than perf script alone that we want to be
+# name, arguments before -i FILE, goal (times faster than perf script alone)
 OF_A_RECORDING = [
     ("flamegraph; perf: script", ["flamegraph"], 10),
     ("fold; perf: script", ["fold"], 10),
@@ -19,13 +19,13 @@ OF_PAIRS = "heatmap of a million pairs; perf: script"
 
 
 def recording_of_pairs(perf, directory):
-    """System calls that begin and end, one byte at a time."""
+    """System call entries and exits, for copying one byte at a time."""
     return kept_recording(directory / f"pairs-{PAIRS}.data", [perf, "record", "-m", "16M", "-e", ",".join(READS)],
                           ["dd", "if=/dev/zero", "of=/dev/null", "bs=1", f"count={PAIRS}"])
 
 
 def compare_pictures(bench, sonde, perf, recording, directory, only):
-    """`recording` makes it, or finds it: called only where something is measured. The recording of pairs is kept in `directory`."""
+    """`recording` makes it, or finds it: called only if something is measured. The recording of pairs is kept in `directory`."""
     for name, arguments, goal in OF_A_RECORDING:
         if only not in name:
             continue

@@ -1,8 +1,8 @@
 """The cost of recording the whole machine as fast as the kernel allows: what the recorders lose, and what they use.
 
-Both record the same load in turn (-F max -a -g while the workload keeps every processor busy): once with the same rings
-(-m), once with the rings that each takes by itself. CPU time is the recorder's own: its target is a `sleep`. The kernel
-lowers the highest frequency where samples take it long, so the samples of two recordings differ; the shares can be compared.
+Both record the same load, alternating (-F max -a -g while the workload keeps every processor busy): once with the same rings
+(-m), once with each tool's default rings. CPU time is the recorder's own: its target is a `sleep`. The kernel lowers the maximum
+frequency when sampling takes too long, so the sample counts of two recordings differ; the percentages can be compared.
 """
 import os
 import signal
@@ -16,7 +16,7 @@ from harness import measure
 
 SECONDS = 3
 PERF_RECORD_LOST, PERF_RECORD_SAMPLE, PERF_RECORD_LOST_SAMPLES = 2, 9, 13
-# Pages of a ring: what perf takes for root without -m, and what Sonde takes.
+# Pages per ring: perf's default for root without -m, and Sonde's.
 SETTINGS = [("-m 128", ["-m", "128"]), ("-m 512", ["-m", "512"]), ("default rings", [])]
 
 
@@ -38,7 +38,7 @@ class Recorded:
 
 
 def count(path):
-    """(samples, lost), from the records themselves: no reader of either side has a hand in it."""
+    """(samples, lost), from the records themselves: neither tool's reader is involved."""
     data = path.read_bytes()
     at, size = struct.unpack_from("<QQ", data, 40)  # the header's data section
     end = at + size
@@ -52,12 +52,12 @@ def count(path):
         elif kind == PERF_RECORD_LOST_SAMPLES:
             told += struct.unpack_from("<Q", data, at + 8)[0]
         at += max(length, 8)
-    # LOST says in the ring what was lost before it, LOST_SAMPLES the sum at the end: the same, but for the last losses.
+    # LOST records losses before it in the ring, LOST_SAMPLES the sum at the end: the same, except for the last losses.
     return samples, max(lost, told)
 
 
 def record_once(tool, load, directory, options):
-    # Ended as a whole: on a busy machine it would go on long after the recording.
+    # Killed as a process group: on a busy machine it would go on long after the recording.
     busy = subprocess.Popen([str(load), str(SECONDS * 10), "4"], stdout=subprocess.DEVNULL, start_new_session=True)
     path = directory / "fast.data"
     used = measure([tool, "record", "-q", "-F", "max", "-a", "-g", *options, "-o", str(path), "--", "sleep", str(SECONDS)])

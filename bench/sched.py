@@ -1,8 +1,8 @@
-"""`sched` on a recording of the scheduler under a load of messages: many small events, most of them of no interest to any one
-view. perf makes the recording once, of `perf bench sched messaging`; its length follows from the number of messages."""
+"""`sched` on a recording of the scheduler under a messaging load: many small events, most of which no single command needs. perf
+makes the recording once, of `perf bench sched messaging`; its length follows from the number of messages."""
 from kept import compare_views, kept_recording, messages
 
-# name, arguments, times faster, part of perf's memory
+# name, arguments, times faster, share of perf's memory
 VIEWS = [
     ("sched latency", ["sched", "latency"], 8, 0.2),
     ("sched timehist -s", ["sched", "timehist", "-s"], 8, 0.2),

@@ -1,8 +1,7 @@
-"""Recording whole stacks of a program without frame pointers (--call-graph dwarf): what the file takes, what the target's time is,
-what is lost.
+"""Recording whole stacks of a program without frame pointers (--call-graph dwarf): file size, the target's time, losses.
 
-Both record the C++ compiler at the same work in turn. The target's time is its own processor time and the time that passed, without
-the recorder's start and end; it runs once without a recorder, too.
+Both record the C++ compiler at the same work, alternating. The target's time is its own CPU time and elapsed time, without the
+recorder's start and end; it runs once without a recorder, too.
 """
 import os
 import re
@@ -15,7 +14,7 @@ from dataclasses import asdict, dataclass
 from recorders import count
 
 SETTINGS = [("-F 4000", ["-F", "4000"]), ("-F max", ["-F", "max"])]
-# What the target says of itself when it is done: elapsed and processor seconds.
+# What the target prints about itself when it is done: elapsed and CPU seconds.
 TARGET = """
 import resource, subprocess, sys, time
 start = time.monotonic()
@@ -56,7 +55,7 @@ class Stacks:
 
 
 def compiler(directory):
-    """The compiler itself, at two seconds of work."""
+    """The compiler itself, with two seconds of work."""
     source = directory / "stacks.cc"
     source.write_text(SOURCE)
     ask = lambda what: subprocess.run(["g++", f"-print-{what}"], capture_output=True, text=True, check=True).stdout.strip()
@@ -65,7 +64,7 @@ def compiler(directory):
 
 
 def run(command, directory):
-    """(elapsed, processor time) of the target, and processor time of all."""
+    """(elapsed, CPU time) of the target, and CPU time of all."""
     said = directory / "stacks.time"
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run([*command, sys.executable, "-c", TARGET, said, *compiler(directory)], check=True, stdout=subprocess.DEVNULL,
@@ -100,7 +99,7 @@ def count_of(path, sonde):
 @dataclass
 class StackRecordings:
     name: str
-    alone: list  # (elapsed, processor time)
+    alone: list  # (elapsed, CPU time)
     sonde: list
     perf: list
 

@@ -1,6 +1,6 @@
-"""What watching the scheduler costs who switches all the time: two processes on one CPU that wait for each other, alone, while perf
-records every event, while Sonde does, and while Sonde has the kernel add up. The time is the load's own word per round; the least of
-several runs is compared, as with overheads.py."""
+"""The overhead of watching the scheduler for processes that switch all the time: two processes on one CPU that wait for each
+other, alone, while perf records every event, while Sonde does, and while Sonde aggregates in the kernel. The time is the load's
+own measurement per round; the minimum of several runs is compared, as in overheads.py."""
 import os
 import re
 import statistics
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 ROUNDS = 60000
 LOAD = ["taskset", "-c", str(max(os.sched_getaffinity(0))), "perf", "bench", "sched", "pipe", "-l", str(ROUNDS)]
-# Of what perf's events cost.
+# Relative to the cost of perf's events.
 GOALS = {"events": 1.1, "sums": 1 / 3}
 
 
@@ -22,8 +22,8 @@ def us_per_round(tool):
 @dataclass
 class SwitchCost:
     name: str
-    us: dict     # side: us per round of its runs
-    bytes: dict  # side: of its file
+    us: dict     # side: us per round in each run
+    bytes: dict  # side: file size
 
     def cost(self, side):
         return min(self.us[side]) - min(self.us["bare"])

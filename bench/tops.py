@@ -1,6 +1,6 @@
-"""What watching costs: `top --stdio` by both tools in turn, each on a terminal of its own, while the workload keeps every processor
-busy. CPU time is that of the process between two moments after its start (symbols are read by then); what the start takes is
-shown beside it.
+"""The overhead of watching: `top --stdio` with both tools, alternating, each on a terminal of its own, while the workload keeps
+every processor busy. CPU time is that of the process between two moments after startup (symbols have been read by then); startup
+is shown separately.
 """
 import os
 import pty
@@ -24,7 +24,7 @@ def cpu_seconds(pid):
 
 
 def watch(tool):
-    """CPU seconds of the start, share of a core afterwards, and records that it says were lost."""
+    """CPU seconds of startup, share of a core afterwards, and records that it reports as lost."""
     pid, terminal = pty.fork()
     if pid == 0:
         os.execvp(tool, [tool, *TOP])

@@ -1,5 +1,5 @@
-# Sonde for arm64, built on any machine: clang compiles for every target, and the libraries are Debian's own, unpacked by
-# `./dev guest arm64` into a sysroot that doubles as the guest's root directory. docs/decisions/ says why.
+# Sonde for arm64, built on any machine: clang compiles for every target, and the libraries are Debian's own, unpacked by `./dev
+# guest arm64` into a sysroot that is also the guest's root directory. docs/decisions/ says why.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH source_directory)
@@ -8,7 +8,7 @@ set(CMAKE_CXX_COMPILER clang++-19)
 set(CMAKE_CXX_COMPILER_TARGET aarch64-linux-gnu)
 set(CMAKE_EXE_LINKER_FLAGS_INIT "-fuse-ld=lld")
 
-# Programs are this machine's, everything else is the sysroot's.
+# Programs come from this machine, everything else from the sysroot.
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)

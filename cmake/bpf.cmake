@@ -1,5 +1,5 @@
-# BPF programs: src/bpf/programs/NAME.bpf.c is compiled by clang, and bpftool makes of it NAME.skel.h, which holds the
-# program's bytes. So the binary carries its programs, and needs no compiler where it runs.
+# BPF programs: src/bpf/programs/NAME.bpf.c is compiled by clang, and bpftool generates NAME.skel.h from it, which holds the
+# program's bytes. So the binary carries its programs, and needs no compiler at run time.
 find_program(SONDE_BPF_CLANG NAMES clang-19 clang REQUIRED)
 find_program(SONDE_BPFTOOL bpftool PATHS /usr/sbin /sbin REQUIRED)
 

@@ -1,5 +1,5 @@
-# The explorer's page: web/explorer/ is bundled by esbuild into one script and one style, which become part of the binary.
-# Nothing is fetched: the program uses the browser's own means and no package.
+# The explorer's page: web/explorer/ is bundled by esbuild into one script and one stylesheet, which become part of the binary.
+# Nothing is downloaded: the program uses only the browser's own APIs and no package.
 find_program(SONDE_ESBUILD esbuild REQUIRED)
 
 file(GLOB explorer_sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/web/explorer/*.ts")

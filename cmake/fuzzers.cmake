@@ -1,4 +1,4 @@
-# Fuzz targets: fuzz/NAME_fuzz.cc has one (fuzz/fuzz_target.h), its corpus is fuzz/corpus/NAME. SONDE_FUZZ says what is made:
+# Fuzz targets: fuzz/NAME_fuzz.cc defines one (fuzz/fuzz_target.h), its corpus is fuzz/corpus/NAME. SONDE_FUZZ says what is built:
 #
 #   explore   an executable with libFuzzer for each, build/<preset>/fuzz/NAME_fuzz; the target `fuzzers` builds them all
 #   replay    one program of all, fuzz_replay, and a test fuzz.NAME for each: the same inputs in every run
@@ -18,7 +18,7 @@ if(SONDE_FUZZ STREQUAL "explore")
     add_dependencies(fuzzers ${name})
   endforeach()
 elseif(SONDE_FUZZ STREQUAL "replay")
-  # Mutations of each corpus. Targets that build whole machines, or open a recording several times, take fewer.
+  # Mutations of each corpus. Targets that build whole machines, or open a recording several times, get fewer.
   set(slow_targets kmem lock pipe sched script_text tapped trace tracepoints)
   set(declared "")
   set(listed "")

@@ -1,4 +1,4 @@
-# `cmake --install build/release --prefix DIR`: the binary, and what it says of itself (manual pages, completion).
+# `cmake --install build/release --prefix DIR`: the binary, and the files it generates (manual pages, completion).
 
 include(GNUInstallDirs)
 install(TARGETS sonde RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})

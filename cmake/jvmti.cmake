@@ -1,7 +1,7 @@
-# libsonde-jvmti.so: the agent that Java virtual machines load (docs/jit.md). It is loaded into other people's processes, in
-# containers too, so it brings its C++ library along. Any JDK's headers do.
+# libsonde-jvmti.so: the agent that JVMs load (docs/jit.md). It is loaded into other people's processes, also in containers, so it
+# links its C++ library statically. Any JDK's headers will do.
 
-# A process that is under no sanitizer cannot load one; the guest has no Java.
+# A process not built with a sanitizer cannot load a library that is; the guest has no Java.
 if(CMAKE_CROSSCOMPILING OR CMAKE_CXX_FLAGS MATCHES "-fsanitize")
   return()
 endif()

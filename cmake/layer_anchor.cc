@@ -1,1 +1,1 @@
-// Gives every layer at least one object file, so that a layer of headers only is still a library.
+// Gives every layer at least one object file, so that a header-only layer is still a library.

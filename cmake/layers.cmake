@@ -1,12 +1,12 @@
-# Layers: a layer's sources are src/<name>/*.cc, its tests src/<name>/*_test.cc, and it may include and link
-# only the layers named on its line. A dependency on a layer that is not yet defined is refused here; an
-# #include that the lines don't allow is refused by tools/check_layers.py, which reads this same list.
+# Layers: a layer's sources are src/<name>/*.cc, its tests src/<name>/*_test.cc, and it may include and link only the layers named
+# on its line. A dependency on a layer that is not yet defined is rejected here; an #include that the lines don't allow is
+# rejected by tools/check_layers.py, which reads this same list.
 
 set(SONDE_LAYERS "" CACHE INTERNAL "layers in order of definition")
 set(SONDE_PCH_OWNER "" CACHE INTERNAL "first layer: owner of the precompiled standard headers")
 
-# Tests are compiled more often than they are run: without optimisation, and with GoogleTest among the precompiled headers,
-# they take half of the time that the layers' flags would cost them. (The sanitizer builds keep their own level.)
+# Tests are compiled more often than they are run: without optimisation, and with GoogleTest among the precompiled headers, they
+# compile in half of the time that the layers' flags would take. (The sanitizer builds keep their own level.)
 if(SONDE_TESTS)
   add_library(test_headers OBJECT "${CMAKE_SOURCE_DIR}/cmake/layer_anchor.cc")
   target_link_libraries(test_headers PUBLIC sonde_warnings fmt::fmt GTest::gmock GTest::gtest_main)
@@ -20,15 +20,15 @@ function(test_program target)
   target_precompile_headers(${target} REUSE_FROM test_headers)
 endfunction()
 
-# What is wrong only where several files are compiled as one; linked behind sonde_warnings, whose choices it takes back.
-# g++ 12 takes .cc files for headers, and finds std::expected's own members uninitialised (PR 105562). For clang a neighbour's
-# constant is an outer variable: the arm64 preset has it look at each file by itself.
+# Warnings that are wrong only if several files are compiled as one; linked after sonde_warnings, whose choices it reverts. g++ 12
+# takes .cc files for headers, and finds std::expected's own members uninitialised (PR 105562). For clang a constant in a
+# neighbouring file is an outer variable: the arm64 preset has it check each file by itself.
 add_library(sonde_unity INTERFACE)
 target_compile_options(sonde_unity INTERFACE
   "$<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage;-Wno-maybe-uninitialized>" $<$<CXX_COMPILER_ID:Clang>:-Wno-shadow>)
 
-# compile_together(TARGET): several sources at once where the preset wants that: half of the time of a build is headers and
-# what they instantiate. The debug and tidy presets compile each by itself, so none lives on its neighbours' includes.
+# compile_together(TARGET): several sources at once if the preset wants that: half of the time of a build is headers and what they
+# instantiate. The debug and tidy presets compile each by itself, so no file depends on its neighbours' includes.
 function(compile_together target)
   if(SONDE_UNITY GREATER 1)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${SONDE_UNITY})

@@ -1,5 +1,5 @@
-// Standard headers that nearly every file includes, compiled once. Source files still name what they use;
-// this only saves parsing it again.
+// Standard headers that nearly every file includes, compiled once. Source files still include what
+// they use; this only saves parsing it again.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -18,7 +18,7 @@
 
 #include <fmt/format.h>
 
-// What fmt::format_to needs is 4 seconds of compiling, and no header says that it is instantiated elsewhere: it is in
-// base/format_to.cc.
+// Instantiating what fmt::format_to needs takes 4 seconds, and no fmt header declares it as
+// instantiated elsewhere: it is in base/format_to.cc.
 extern template void fmt::detail::vformat_to<char>(fmt::detail::buffer<char>&, fmt::string_view, fmt::format_args,
                                                    fmt::detail::locale_ref);

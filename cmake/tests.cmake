@@ -2,25 +2,25 @@
 #
 #   golden             tests/golden/**.test through tools/golden.py
 #   laws.NAME          tests/laws/NAME_test.py        the laws of ARCHITECTURE.md on every golden file and recording
-#   recordings.NAME    tests/recordings/NAME_test.py  files of ours and of the world
+#   recordings.NAME    tests/recordings/NAME_test.py  our own and other tools' files
 #   oracle.NAME        tests/oracle/NAME_oracle.py    the installed perf's (and readelf's, nm's ...) answers against ours
 #   live.NAME          tests/live/NAME_test.py        this machine's kernel
 #   guest.NAME         tests/guest/NAME_test.py       emulated machines with other kernels and processors (docs/guests.md)
 #   browser.NAME       tests/browser/NAME_test.py     pictures and pages in a headless Chromium (tests/browser.py)
 #   tools.NAME         tests/tools/NAME_test.py       our own scripts
 #
-# Each script finds the binary in $SONDE, the sources in $SONDE_SOURCE, the build directory as its argument, and a directory
-# of its own as the current one. $SONDE_CACHE is off, so that no test leaves anything in the user's cache, or finds it there. Exit
-# status 77 says "the input isn't here" and shows as skipped. In the same directories, NAME_test.cc and its helpers are GoogleTest,
-# one program KIND.programs for all of them; NAME_dump.cc is a program of its own, in $SONDE_TOOLS, that a script asks for our
-# side of a comparison.
+# Each script gets the binary in $SONDE, the sources in $SONDE_SOURCE, the build directory as its argument, and a directory of its
+# own as the current one. $SONDE_CACHE is off, so that no test leaves anything in the user's cache, or finds it there. Exit status
+# 77 means "the input isn't here" and shows as skipped. In the same directories, NAME_test.cc and its helpers are GoogleTest, one
+# program KIND.programs for all of them; NAME_dump.cc is a separate program, in $SONDE_TOOLS, that a script runs for our side of a
+# comparison.
 #
-# Tests of the kernel take turns (the resource `kernel`, and a lock that oracles share while they record, tests/kernel_turn.py):
-# recorders that run at the same time lose each other's events, and probes and BPF programs belong to the whole machine. All else
-# runs beside them, so each of them holds on a machine that is busy. Those and the guests begin first, as they take longest in all.
+# Tests of the kernel take turns (the resource `kernel`, and a lock that oracles hold while they record, tests/kernel_turn.py):
+# concurrent recorders lose each other's events, and probes and BPF programs affect the whole machine. All others run in parallel
+# with them, so each of them must pass on a busy machine. Guests and tests of the kernel start first: they take longest.
 #
-# Tests with the label `long` are left to `./dev test --all`: guests, and what takes more than some seconds where a quicker test
-# looks at the same command.
+# Tests with the label `long` are left to `./dev test --all`: guests, and tests that take more than a few seconds where a quicker
+# one covers the same command.
 set(long_tests
   # guests boot and emulate
   guest.arm64 guest.x86
@@ -96,7 +96,7 @@ script_tests(recordings)
 script_tests(browser)
 script_tests(oracle)
 script_tests(live)
-script_tests(guest TIMEOUT 3600)  # emulation, and maybe the making of the guest before it
+script_tests(guest TIMEOUT 3600)  # emulation, and possibly building the guest first
 set_tests_properties(guest.arm64 guest.x86 PROPERTIES COST 1000)
 program_tests(oracle)
 program_tests(live)

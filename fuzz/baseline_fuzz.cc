@@ -1,5 +1,5 @@
-// A file for `stat --compare` with any bytes: it is refused, or what it holds survives being
-// written and read again.
+// Arbitrary bytes as a file for `stat --compare`: it is rejected, or its content survives a round
+// trip.
 #include "analysis/baseline.h"
 
 #include "base/check.h"

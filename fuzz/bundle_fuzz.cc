@@ -1,4 +1,4 @@
-// Bundles and tar archives: any bytes give an error or members, never a crash.
+// Bundles and tar archives: arbitrary bytes yield an error or members, never a crash.
 #include <cstddef>
 #include <cstdint>
 
@@ -9,7 +9,7 @@
 FUZZ_TARGET(bundle)(const uint8_t* data, size_t size) {
   using namespace sonde;
   Bytes bytes(reinterpret_cast<const std::byte*>(data), size);
-  // A few bytes of zstd can stand for gigabytes of zeros; what is claimed is not the question here.
+  // A few bytes of zstd can expand to gigabytes of zeros; expansion limits are not tested here.
   constexpr size_t kMost = 8192;
   if (size > kMost) return 0;
   if (auto bundle = Bundle::view(bytes, "fuzz")) (void)bundle->file_at("/tmp/perf-1.map");

@@ -1,4 +1,4 @@
-// Untrusted call frame information, and stacks unwound by it. The first bytes are the registers,
+// Untrusted call frame information, and stacks unwound with it. The first bytes are the registers,
 // then a stack; the rest is the section.
 #include <elf.h>
 

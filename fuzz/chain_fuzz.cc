@@ -1,6 +1,6 @@
-// Hostile samples in a process whose call frame information is sound: registers, copied stack, the
-// kernel's chain, branch records. The first byte chooses; then come registers, 32 words of chain
-// and branches, and the stack.
+// Hostile samples in a process whose call frame information is sound: registers, copied stack,
+// kernel chain, branch records. The first byte selects; then come registers, 32 words of chain and
+// branches, and the stack.
 #include <dwarf.h>
 
 #include <cstddef>
@@ -19,7 +19,7 @@ namespace {
 
 using namespace sonde;
 
-/// Functions of 256 bytes from 0 on, one for each way in which a caller is found.
+/// Functions of 256 bytes from 0 on, one for each way of finding a caller.
 std::vector<std::byte> frame_section(bool is_arm64) {
   int sp = is_arm64 ? 31 : 7, fp = is_arm64 ? 29 : 6, back = is_arm64 ? 30 : 16;
   DebugFrameBuilder frames(sp, back);
@@ -32,7 +32,7 @@ std::vector<std::byte> frame_section(bool is_arm64) {
   function({DW_CFA_def_cfa, fp, 16, DW_CFA_offset | fp, 2});
   function({DW_CFA_undefined, back});
   function({DW_CFA_same_value, back, DW_CFA_register, 3, 12});
-  // As in a PLT, and as in a signal frame: computed, and read from where that points to.
+  // As in a PLT, and as in a signal frame: computed, and read from the address computed.
   function({DW_CFA_def_cfa_expression, 6, DW_OP_breg0 + fp, 8, DW_OP_lit15, DW_OP_and,
             DW_OP_breg0 + 3, 0});
   function({DW_CFA_expression, back, 3, DW_OP_breg0 + 3, 8, DW_OP_deref, DW_CFA_val_offset, fp, 2});
@@ -48,7 +48,7 @@ class RuledCode final : public CodeMap {
     if (auto file = ElfFile::own(frame_section(is_arm64), "fuzz"))
       table_ = CfiTable::build(*file, nullptr);
   }
-  /// Small addresses are functions, or code of which nothing is known.
+  /// Small addresses are functions, or code about which nothing is known.
   [[nodiscard]] UnwindPlace find(uint64_t address) override {
     if (address >= 0x10000) return {};
     return {true, address < 0x8000 ? &table_ : nullptr, ElfAddr(address & 0x7ff)};

@@ -1,5 +1,6 @@
-// A file of `stat record` with any bytes, as `stat report` reads it: counts of any round added up
-// for the machine and per CPU. No crash, no write outside the counters that the maps promised.
+// Arbitrary bytes as a file of `stat record`, read as by `stat report`: counts of any round are
+// summed for the machine and per CPU. No crash, no write outside the counters that the maps
+// declared.
 #include "analysis/count_file.h"
 
 #include "analysis/count_series.h"
@@ -19,7 +20,7 @@ CountSeries series_of(const CountFile& file, view::CountGrouping grouping) {
 }  // namespace
 
 FUZZ_TARGET(count_file)(const uint8_t* data, size_t size) {
-  // What is added up per round is as much as the maps promise: a few rounds are enough.
+  // The sums per round are as large as the maps declare: a few rounds are enough.
   constexpr size_t kRounds = 8, kMostCpus = 256;
   LossLedger losses;
   Bytes input(reinterpret_cast<const std::byte*>(data), size);

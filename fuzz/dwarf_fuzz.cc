@@ -1,5 +1,5 @@
-// Untrusted debug information: an ELF file as a debug file and as a split one. Whatever is in it,
-// tables are sorted, lookups end, and a table read back from its own bytes says the same.
+// Untrusted debug information: an ELF file as a debug file and as a split one. Whatever it
+// contains, tables are sorted, lookups terminate, and a table restored from its own bytes is equal.
 #include <algorithm>
 #include <cstdint>
 
@@ -45,7 +45,7 @@ void read_file(const uint8_t* data, size_t size, sonde::DwarfFile::Kind kind) {
   }
 }
 
-/// Variables and types: names end, members are found or not, and circles of types end, too.
+/// Variables and types: names terminate, members are found or not, and cycles of types end, too.
 void read_data(const uint8_t* data, size_t size) {
   auto elf =
       sonde::ElfFile::view({reinterpret_cast<const std::byte*>(data), size}, "/nonexistent/fuzz");

@@ -1,4 +1,4 @@
-// Untrusted ELF files: everything that a report asks of an object is asked of these bytes.
+// Untrusted ELF files: runs everything that a report does with an object.
 #include <cstddef>
 #include <cstdint>
 

@@ -1,5 +1,5 @@
-// Any text as the argument of -e, on the made-up machine of the unit tests: the grammar, the terms,
-// the modifiers, globs and the messages. What parses must print.
+// Arbitrary text as the argument of -e, on the fake machine of the unit tests: the grammar, the
+// terms, the modifiers, globs and the messages. What parses must print.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -16,7 +16,7 @@ using namespace sonde;
 
 namespace {
 
-/// Made once: what is read of it stays in the catalogs.
+/// Built once: what is read from it stays in the catalogs.
 struct ParserMachine {
   ParserMachine() {
     files.add_cpu();
@@ -29,7 +29,7 @@ struct ParserMachine {
   Tracefs tracefs = Tracefs::at(files.tracing_directory());
 };
 
-/// Makes one event of whatever it is asked for.
+/// Makes one event of whatever is requested.
 class Maker final : public EventMaker {
  public:
   Result<std::vector<MadeEvent>> make_usdt(std::string_view provider, std::string_view name,
@@ -64,7 +64,7 @@ FUZZ_TARGET(event_parser)(const uint8_t* data, size_t size) {
       CHECK(!event_name(event.attr).empty() && !attr_line(event.attr).empty());
     }
   }
-  // The other texts of this layer that come from outside.
+  // The other external texts of this layer.
   if (std::optional<PmuFormat> format = PmuFormat::parse("x", text))
     CHECK(format->spread(format->max_value()) == format->mask() || format->bits.size() > 1);
   parse_cpu_list(text);

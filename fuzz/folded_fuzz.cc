@@ -1,4 +1,4 @@
-// Untrusted folded stacks. What is written of them is read again as the same.
+// Untrusted folded stacks. Their output is read back as the same.
 #include <cstddef>
 #include <cstdint>
 #include <string>

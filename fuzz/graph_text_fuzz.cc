@@ -1,4 +1,5 @@
-// A text of function_graph of any bytes: each call is counted once, in pieces as in one.
+// Arbitrary bytes as function_graph text: each call is counted once, whether the text comes in
+// pieces or as a whole.
 #include <algorithm>
 
 #include "base/bytes.h"
@@ -27,7 +28,7 @@ FUZZ_TARGET(graph_text)(const uint8_t* data, size_t size) {
   pieces.finish();
   uint64_t rows = 0;
   for (const CallProfile::Row& row : profile.sorted(CallSort::kTotal)) rows += row.count;
-  // A piece that is longer than any line of the kernel's is cut.
+  // A piece longer than any kernel line is truncated.
   constexpr size_t kLongest = 1 << 16;
   CHECK(rows == times.calls);
   CHECK(size > kLongest || in_pieces == times.calls);

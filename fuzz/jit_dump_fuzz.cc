@@ -1,5 +1,5 @@
-// Untrusted jitdumps (any process may write one): whatever they say, pieces of code lie inside the
-// dump, and reading it in two goes finds what reading it at once does.
+// Untrusted jitdumps (any process may write one): whatever they say, all code is inside the dump,
+// and reading it in two steps finds the same as reading it at once.
 #include <cstddef>
 #include <cstdint>
 #include <string>

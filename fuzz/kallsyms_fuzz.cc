@@ -9,7 +9,7 @@
 
 namespace {
 
-/// The symbols around some addresses are those of the whole table.
+/// The symbols around given addresses are those of the whole table.
 void check_around(const sonde::Kallsyms& whole, sonde::Kallsyms part) {
   constexpr size_t kAddresses = 64;
   std::vector<uint64_t> addresses = {0, UINT64_MAX};

@@ -1,4 +1,4 @@
-// A recording of any bytes as `kmem stat` adds it up. No crash, no read outside the input.
+// Arbitrary bytes as a recording, summed by `kmem stat`. No crash, no read outside the input.
 #include "base/loss.h"
 #include "fuzz/fuzz_target.h"
 #include "kmem/kmem_feed.h"

@@ -1,4 +1,4 @@
-// Text of times and latencies, whatever it says: each point is in a cell or counted outside.
+// Arbitrary text of times and latencies: each point is in a cell or counted as outside.
 #include <cstddef>
 #include <cstdint>
 

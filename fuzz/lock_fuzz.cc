@@ -1,4 +1,4 @@
-// A recording of any bytes as `lock` adds it up. No crash, no read outside the input.
+// Arbitrary bytes as a recording, summed by `lock`. No crash, no read outside the input.
 #include "base/env.h"
 #include "base/loss.h"
 #include "base/sys.h"
@@ -18,7 +18,7 @@ void add_up(const Recording& recording, LockGrouping grouping, size_t max_stack)
   WalkMachine machine(walk);
   LockFeed feed(walk, machine, max_stack, losses);
   LockFunctions functions(LockFunctions::Ranges{{0xffffffff81000000, 0xffffffff81000020}});
-  // Nobody knows the kernel: what is in chains is looked at, not named.
+  // The kernel is unknown: chain addresses are examined, not named.
   StringSink out, err;
   FileWalk other(recording, losses);
   WalkMachine kernel(other);

@@ -1,5 +1,5 @@
-// Untrusted perf maps (any process may write /tmp/perf-PID.map): whatever they say, the ranges come
-// out disjoint.
+// Untrusted perf maps (any process may write /tmp/perf-PID.map): whatever they say, the resulting
+// ranges are disjoint.
 #include <cstddef>
 #include <cstdint>
 #include <string>

@@ -1,5 +1,5 @@
-// A recording of any bytes: opened, every record decoded, everything ordered. No crash, no read
-// outside the input, memory in proportion to it.
+// Arbitrary bytes as a recording: opened, every record decoded, everything ordered. No crash, no
+// read outside the input, memory proportional to it.
 #include "base/check.h"
 #include "fuzz/fuzz_target.h"
 #include "perfdata/ordering.h"
@@ -12,7 +12,7 @@ namespace {
 
 using namespace sonde;
 
-/// Reads what a decoder gave, so that a wrong view is seen.
+/// Reads what a decoder returned, so that an invalid view is detected.
 uint64_t touch(Bytes bytes) {
   uint64_t sum = 0;
   for (std::byte b : bytes) sum += std::to_integer<uint64_t>(b);

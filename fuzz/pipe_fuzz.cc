@@ -1,5 +1,5 @@
-// The same bytes followed as a stream and read as a whole hold the same records, whatever the sizes
-// of the pieces in which they arrive (the first byte chooses them).
+// The same bytes, followed as a stream and read as a whole, hold the same records, whatever the
+// sizes of the pieces in which they arrive (the first byte selects them).
 #include <unistd.h>
 
 #include <thread>
@@ -49,7 +49,7 @@ FUZZ_TARGET(pipe)(const uint8_t* data, size_t size) {
   }
   writer.join();
   ::close(ends[0]);
-  // A stream may end before it has said what it holds; as a whole that is an error.
+  // A stream may end before its header is complete; as a whole that is an error.
   if (recording) CHECK(whole == streamed);
   return 0;
 }

@@ -1,4 +1,4 @@
-// Untrusted profiles of pprof, unpacked.
+// Untrusted pprof profiles, uncompressed.
 #include <cstddef>
 #include <cstdint>
 

@@ -17,7 +17,7 @@ FUZZ_TARGET(probe_text)(const uint8_t* data, size_t size) {
   for (std::string_view operand : split_operands(text))
     for (uint16_t machine : {uint16_t{EM_X86_64}, uint16_t{EM_AARCH64}}) {
       std::optional<std::string> fetched = fetch_argument(operand, machine);
-      // What goes to tracefs is one word of printable characters.
+      // What goes to tracefs must be one word of printable characters.
       if (fetched && fetched->find_first_of(" \t\n\0", 0, 4) != std::string::npos) __builtin_trap();
     }
   (void)parse_program_section(text);

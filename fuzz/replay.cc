@@ -1,11 +1,11 @@
 // Runs fuzz targets on inputs that are the same for every build: the files of their corpus, and
-// mutations of those from a fixed seed, which no coverage steers. So a check that passed once
-// passes again; what is new is looked for by `./dev fuzz`.
+// mutations of those from a fixed seed, without coverage guidance. So a check that passed once
+// passes again; `./dev fuzz` looks for new failures.
 //
 //   fuzz_replay TARGET [--inputs N] [--keep FILE] [FILE|DIRECTORY...]
 //
-// The input at hand lies in FILE while it runs: where a target dies of it, it is still there, and
-// `fuzz_replay TARGET --inputs 0 FILE` runs it alone.
+// The current input is kept in FILE while it runs: if a target crashes on it, it is still there,
+// and `fuzz_replay TARGET --inputs 0 FILE` runs it alone.
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -37,8 +37,7 @@ namespace {
 
 constexpr size_t kMostBytes = size_t{1} << 20;
 constexpr size_t kMostMutations = 6;
-constexpr unsigned kOneInputSeconds =
-    120;  // an input that takes longer hangs, on a busy machine too
+constexpr unsigned kOneInputSeconds = 120;  // more is a hang, even on a busy machine
 constexpr uint64_t kSeed = 20170311;
 
 using Input = std::vector<uint8_t>;
@@ -54,8 +53,8 @@ struct Target {
 constexpr Target kTargets[] = {FUZZ_TARGETS};
 #undef TARGET
 
-/// Mutations that break formats: single bits and bytes, numbers at the edges of their types, pieces
-/// dropped, doubled, taken from another file.
+/// Mutations that break formats: single bits and bytes, numbers at the limits of their types,
+/// pieces dropped, duplicated, or taken from another file.
 class Mutator {
  public:
   Mutator(const std::vector<Input>& corpus, uint64_t seed) : corpus_(corpus), random_(seed) {}
@@ -94,7 +93,7 @@ class Mutator {
     }
   }
 
-  /// One of 0, -1, the largest and the smallest, in 1 to 8 bytes; or a small change of what is
+  /// One of 0, -1, the largest and the smallest, in 1 to 8 bytes; or a small change to what is
   /// there.
   void put_number(Input& input) {
     constexpr std::array<uint64_t, 8> kEdges = {
@@ -131,7 +130,7 @@ class Mutator {
   std::mt19937_64 random_;
 };
 
-/// The input at hand, in a file that outlives us.
+/// The current input, in a file that outlives us.
 class KeptInput {
  public:
   explicit KeptInput(std::string path) : path_(std::move(path)) {
@@ -172,7 +171,7 @@ void say_hang(int) {
   ::_exit(1);
 }
 
-/// The files in a directory, by name, or the file itself; nothing of what cannot be read.
+/// The files in a directory, by name, or the file itself; skips what cannot be read.
 std::vector<Input> inputs_of(const std::string& path) {
   std::vector<std::string> paths;
   std::error_code error;

@@ -1,4 +1,4 @@
-// A recording of any bytes as sched's views show it. No crash, no read outside the input.
+// Arbitrary bytes as a recording, shown by sched's views. No crash, no read outside the input.
 #include "base/loss.h"
 #include "fuzz/fuzz_target.h"
 #include "perfdata/recording.h"

@@ -1,5 +1,5 @@
-// A /proc/schedstat of any bytes: refused, or what it says survives being recorded. And records of
-// any bytes.
+// Arbitrary bytes as /proc/schedstat: rejected, or the content survives being recorded. And
+// arbitrary bytes as records.
 #include "base/check.h"
 #include "fuzz/fuzz_target.h"
 #include "sched/schedstat_records.h"

@@ -1,4 +1,4 @@
-// Untrusted text of `perf script`: it does not matter where it is cut into pieces.
+// Untrusted `perf script` text: where it is split into pieces does not matter.
 #include <cstddef>
 #include <cstdint>
 #include <string>

@@ -1,4 +1,4 @@
-// Untrusted JSON of speedscope.
+// Untrusted speedscope JSON.
 #include <cstddef>
 #include <cstdint>
 

@@ -1,5 +1,5 @@
-// Printers of system calls' arguments, over whatever memory a program may have there. The input: a
-// byte of the ABI, two of the call, one of what has happened, the result, six arguments, then
+// Printers of system call arguments, over whatever memory a program may have there. The input: a
+// byte for the ABI, two for the call, one for what has happened, the result, six arguments, then
 // pieces of memory (register, part and flags, length, bytes).
 #include <cstddef>
 #include <cstdint>
@@ -57,7 +57,7 @@ FUZZ_TARGET(syscall_args)(const uint8_t* data, size_t size) {
     append_arguments(out, event, *call, fds,
                      {.spelling = spelling, .show_zeros = (flags & 4) != 0});
     append_result(out, event, *call, fds, {.spelling = spelling});
-    // A byte of memory becomes four characters at most, a set bit a word of some dozen.
+    // A byte of memory becomes at most four characters, a set bit a word of a dozen or so.
     CHECK(out.size() < 200 * size + 8192);
     for (char c : out) CHECK(c >= ' ' && c < 0x7f);
     fds.follow(event, *call);

@@ -1,5 +1,5 @@
-// A recording of any bytes, its samples counted by place: taken on the first walk over the file, or
-// read afterwards, they come to the same counts and the same losses.
+// Arbitrary bytes as a recording, its samples counted by place: whether tapped during the first
+// walk over the file or read afterwards, the counts and losses are the same.
 #include <unistd.h>
 
 #include <map>

@@ -1,5 +1,5 @@
-// Text of any kind either assembles or says why not; what was assembled can be read, and described
-// again.
+// Arbitrary text is either assembled or rejected with a reason; assembled output can be read, and
+// disassembled again.
 #include <cstdint>
 #include <string_view>
 

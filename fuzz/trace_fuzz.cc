@@ -1,4 +1,4 @@
-// A recording of any bytes as trace shows it: lines, tables, fields of tracepoints. No crash, no
+// Arbitrary bytes as a recording, shown by trace: lines, tables, tracepoint fields. No crash, no
 // read outside the input.
 #include "base/loss.h"
 #include "fuzz/fuzz_target.h"

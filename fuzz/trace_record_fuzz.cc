@@ -1,5 +1,4 @@
-// Hostile records of traced system calls: each that is taken has its memory inside of its own
-// bytes.
+// Hostile records of traced system calls: each accepted one has its memory inside its own bytes.
 #include <cstddef>
 #include <cstdint>
 

@@ -1,5 +1,5 @@
-// A recording of any bytes as kwork's, timechart's and kvm's analyses take it. No crash, no read
-// outside the input.
+// Arbitrary bytes as a recording, fed to the analyses of kwork, timechart and kvm. No crash, no
+// read outside the input.
 #include "analysis/io_calls.h"
 #include "analysis/kvm_stat.h"
 #include "analysis/power_states.h"
@@ -17,7 +17,7 @@ namespace {
 
 using namespace sonde;
 
-/// Without work items: the names of their functions come from the kernel that runs.
+/// Without work items: the names of their functions come from the running kernel.
 const std::vector<WorkClass> kClasses{WorkClass::kIrq, WorkClass::kSoftirq, WorkClass::kSched};
 
 void read_work(const Recording& recording, WorkView view, Sink& out) {

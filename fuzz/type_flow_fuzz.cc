@@ -1,5 +1,5 @@
-// Untrusted code and untrusted debug information together: what instructions touch is followed
-// through bytes that are no function, with variables of an object that is no program.
+// Untrusted code and untrusted debug information together: tracks what instructions access through
+// bytes that are not a function, with variables of an object that is not a program.
 #include <elf.h>
 
 #include <cstdint>

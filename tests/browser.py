@@ -1,5 +1,5 @@
-"""A headless Chromium to look at pictures and pages with, over its own pipe (--remote-debugging-pipe): JSON messages that end in
-a NUL byte, to descriptor 3 and from descriptor 4. Nothing but Python's library is needed, and no port is opened.
+"""A headless Chromium for testing pictures and pages, driven over its own pipe (--remote-debugging-pipe): JSON messages
+terminated by a NUL byte, to descriptor 3 and from descriptor 4. Only Python's standard library is needed, and no port is opened.
 
     class PictureTest(browser.BrowserTest):
         def test_it_says_its_title(self):
@@ -10,8 +10,8 @@ a NUL byte, to descriptor 3 and from descriptor 4. Nothing but Python's library 
             self.assertEqual(page.evaluate("document.title"), "main")
             page.screenshot("picture.png")
 
-A page notes what must not happen: script errors, exceptions, dialogs, requests for anything but the page itself. BrowserTest
-fails a test whose page noted something.
+A page records what must not happen: script errors, exceptions, dialogs, requests for anything but the page itself. BrowserTest
+fails a test whose page recorded anything.
 """
 import base64
 import fcntl
@@ -28,7 +28,7 @@ from pathlib import Path
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
          "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--hide-scrollbars",
          "--force-device-scale-factor=1", "--remote-debugging-pipe"]
-PATIENCE = 60  # seconds that an answer may take on a busy machine
+PATIENCE = 60  # how many seconds an answer may take on a busy machine
 FIRST_FREE_DESCRIPTOR = 10
 # name: (code, virtual key, text)
 KEYS = {"Enter": ("Enter", 13, "\r"), "Escape": ("Escape", 27, ""), "Tab": ("Tab", 9, ""), "Backspace": ("Backspace", 8, ""),
@@ -60,7 +60,7 @@ class Browser:
         os.close(its_input)
         os.close(its_output)
         self.unread = bytearray()
-        self.pages = {}  # by session
+        self.pages = {}  # keyed by session
         self.last_id = 0
 
     def __enter__(self):
@@ -83,7 +83,7 @@ class Browser:
         self.profile.cleanup()
 
     def call(self, method, session=None, **parameters):
-        """The answer to one command; what happens meanwhile is noted by the pages that it happens to."""
+        """The answer to one command; events in the meantime are recorded by the pages that they belong to."""
         self.last_id += 1
         message = {"id": self.last_id, "method": method, "params": parameters}
         if session:
@@ -129,7 +129,7 @@ class Browser:
             page.take_event(event["method"], event.get("params", {}))
 
     def page(self, width=1200, height=800, scheme="light"):
-        """A new, empty one."""
+        """A new, empty page."""
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         page = self.pages[session] = Page(self, session, target)
@@ -169,7 +169,7 @@ class Page:
                 self.problems.append(f"request: {url}")
 
     def open(self, what, query=""):
-        """A file, or a URL; back when it is loaded. `query` is written as in a URL: "?s=main"."""
+        """Opens a file, or a URL; returns when it is loaded. `query` is written as in a URL: "?s=main"."""
         url = what if isinstance(what, str) and "://" in what else Path(what).resolve().as_uri()
         url += query
         self.url = url.partition("#")[0]
@@ -183,14 +183,14 @@ class Page:
         return self.open(self.evaluate("location.href"))
 
     def evaluate(self, expression):
-        """Its value, that of a promise where it is one."""
+        """The expression's value, awaited if it is a promise."""
         answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         if details := answer.get("exceptionDetails"):
             raise RuntimeError(f"{expression}: {details.get('exception', {}).get('description', details['text'])}")
         return answer["result"].get("value")
 
     def wait_for(self, expression, seconds=PATIENCE):
-        """Until it is true; gives its value."""
+        """Waits until it is true; returns its value."""
         deadline = time.monotonic() + seconds
         while not (value := self.evaluate(expression)):
             if time.monotonic() > deadline:
@@ -228,7 +228,7 @@ class Page:
         self.mouse("mouseWheel", x, y, deltaX=delta_x, deltaY=delta_y, modifiers=modifiers)
 
     def box(self, selector):
-        """Of the first element that matches, in the window: x, y, width, height."""
+        """x, y, width, height in the window of the first element that matches."""
         box = self.evaluate(f"(() => {{ const found = document.querySelector({json.dumps(selector)}); if (!found) return null;"
                             "found.scrollIntoView({block: 'nearest', inline: 'nearest'});"
                             "const r = found.getBoundingClientRect(); return [r.x, r.y, r.width, r.height]; })()")
@@ -245,8 +245,8 @@ class Page:
         self.move(x + width / 2, y + height / 2)
 
     def key(self, name, modifiers=0):
-        """"Enter", "/", "a"; modifiers: CTRL | SHIFT."""
-        # Numbers of keys are those of letters and digits; "(" would be the arrow that has its number.
+        """`name`: "Enter", "/", "a"; modifiers: CTRL | SHIFT."""
+        # Virtual key codes are those of letters and digits; "(" would be the arrow key with the same code.
         code, number, text = KEYS.get(name) or (f"Key{name.upper()}" if name.isalpha() else "",
                                                 ord(name.upper()) if name.isalnum() else 0, name)
         plain = not modifiers & (ALT | CTRL | META)
@@ -269,7 +269,7 @@ class Page:
 
 
 class BrowserTest(unittest.TestCase):
-    """Its tests share a Chromium; each test has pages of its own."""
+    """The tests of a class share a Chromium; each test has pages of its own."""
 
     @classmethod
     def setUpClass(cls):
@@ -287,13 +287,13 @@ class BrowserTest(unittest.TestCase):
         return page.open(what, query)
 
     def check_and_close(self, page):
-        page.evaluate("0")  # what came before this has been noted by now
+        page.evaluate("0")  # everything before this has been recorded by now
         page.close()
         self.assertEqual(page.problems, [], "a page must not have errors, dialogs or requests")
 
 
 def distant_pipe():
-    """Ends whose numbers are in nobody's way: 3 and 4 are Chromium's."""
+    """A pipe with descriptor numbers that do not collide: 3 and 4 are Chromium's."""
     ends = []
     for end in os.pipe():
         ends.append(fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, FIRST_FREE_DESCRIPTOR))

@@ -1,11 +1,11 @@
-"""For the few tests whose subject depends on a calm machine (what perf drops, what two runs of a program happen to do): they may try
-a second time, and the closing lines of `./dev test` say how many did.
+"""For the few tests whose subject depends on a calm machine (what perf drops, what two runs of a program happen to do): they may
+try a second time, and the closing lines of `./dev test` say how many did.
 
     class StatTest(unittest.TestCase):
         @calm.may_try_twice("two runs of a program are compared")
         def test_it(self): ...
 
-    for attempt in calm.tries("stat oracle: counts of 0", 2): ...   # a second round is noted
+    for attempt in calm.tries("stat oracle: counts of 0", 2): ...   # a second round is recorded
 """
 import functools
 import os
@@ -13,7 +13,7 @@ import sys
 
 
 def note(what):
-    """That something tries again."""
+    """Records that something tries again."""
     print(f"second try: {what}", file=sys.stderr)
     if path := os.environ.get("SONDE_SECOND_TRIES"):
         with open(path, "a", encoding="utf-8") as file:
@@ -21,7 +21,7 @@ def note(what):
 
 
 def tries(what, most=2):
-    """0, 1 … most - 1; each but the first is noted."""
+    """0, 1 … most - 1; each but the first is recorded."""
     for attempt in range(most):
         if attempt:
             note(what)
@@ -29,7 +29,7 @@ def tries(what, most=2):
 
 
 def may_try_twice(why):
-    """A test method: where it fails, its fixture is made anew and it runs once more."""
+    """Decorates a test method: if it fails, its fixture is set up again and it runs once more."""
     def decorate(method):
         @functools.wraps(method)
         def run(self):

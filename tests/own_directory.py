@@ -1,4 +1,4 @@
-"""Tests that each have a directory of their own, which is empty at first and gone at the end."""
+"""Tests that each have a directory of their own, which is initially empty and removed at the end."""
 import tempfile
 import unittest
 from pathlib import Path

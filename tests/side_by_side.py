@@ -1,17 +1,17 @@
-"""What two tools say of the same recordings, held against each other line by line, for scripts of tests/oracle:
+"""The output of two tools for the same recordings, compared line by line, for scripts of tests/oracle:
 
     both = side_by_side.Comparison("kmem")
     both.lines("slab.data: kmem --caller", Said(lines, status), Said(lines, status), least=6)
     both.finish()
 
-`finish` ends the script: what differed is printed, and its status says whether anything did."""
+`finish` ends the script: differences are printed, and its status says whether there were any."""
 import difflib
 import shutil
 import subprocess
 import sys
 from typing import NamedTuple
 
-SHOWN = 12  # lines of a difference
+SHOWN = 12  # lines of a difference that are printed
 
 
 class Said(NamedTuple):
@@ -20,7 +20,7 @@ class Said(NamedTuple):
 
 
 def needed_perf():
-    """The installed perf. Where there is none, the script is over: it was skipped."""
+    """The installed perf. If there is none, the script ends as skipped."""
     perf = shutil.which("perf")
     if not perf:
         print("perf is not installed: nothing to compare with")
@@ -41,7 +41,8 @@ class Comparison:
         self.failures = []
 
     def lines(self, title, theirs, ours, least=1, status=None):
-        """Both said the same: as Said, `least` lines or more. `status`: what both must have ended with; None: whatever, but the same."""
+        """Both printed the same: as Said, at least `least` lines. `status`: what both must have ended with; None: anything, but
+        the same."""
         ended_well = ours.status == theirs.status and status in (None, ours.status)
         if ours.lines == theirs.lines and ended_well and len(ours.lines) >= least:
             self.passed += 1

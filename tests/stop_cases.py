@@ -1,5 +1,5 @@
-"""Call chains that are known beforehand: samples at places of programs/stops.c, taken by breakpoints, with what must stand in
-their chains. For the tests of this machine and of the arm64 guest."""
+"""Call chains that are known beforehand: samples at places in programs/stops.c, taken by breakpoints, with the expected chains.
+For the tests of this machine and of the arm64 guest."""
 import collections
 import pathlib
 import re
@@ -7,11 +7,11 @@ import subprocess
 
 SOURCE = pathlib.Path(__file__).parent / "programs" / "stops.c"
 COMPILE = ["-O2", "-fomit-frame-pointer", "-fno-optimize-sibling-calls", "-no-pie", "-Wl,-z,lazy", "-Wall", "-Wextra"]
-AT_ONCE = 4  # breakpoints that a processor has, at the least
+AT_ONCE = 4  # breakpoints that a processor has at least
 HANDLER = ("stop_in_handler", "on_signal", "signal frame")
 SAVES = ("stop_saves", "call_saves", "main")
 
-# What stands in the chains of all samples at the beginning of a function, as often as that; other code is left out.
+# The chains of all samples at the beginning of a function, with their number; other code is left out.
 CHAINS = {
     "stop_leaf": {("stop_leaf", "call_leaf", "main"): 1, ("stop_leaf", "call_leaf", *SAVES): 3},
     "stop_saves": {SAVES: 1},
@@ -21,21 +21,21 @@ CHAINS = {
     "stop_on_green_stack": {("stop_on_green_stack", "green_thread", "on_green_stack"): 1},
     "stop_under_generated": {("stop_under_generated", "from_generated", "call_generated", "main"): 1},
 }
-# This chain goes on where the other stack can be read, too: a copy holds only the one that the thread is on.
+# This chain continues if the other stack can be read, too: a copy holds only the one that the thread is on.
 CUT = (*HANDLER, "traps")
 WHOLE = (*HANDLER, "traps", "call_traps_on_other_stack", "main")
 OURS = {name for chains in CHAINS.values() for chain in chains for name in chain} | {*WHOLE, "call_plt", "call_vdso", "call_leaf"}
 
 
 def symbols(program):
-    """Name -> address, of a program that is not moved."""
+    """Name -> address, for a program that is not relocated."""
     text = subprocess.run(["nm", program], text=True, stdout=subprocess.PIPE, check=True).stdout
     return {line.split()[2]: int(line.split()[0], 16) for line in text.splitlines() if len(line.split()) == 3}
 
 
 def our_part(names):
-    """A chain without the code of libraries, its signal frame under one name: what a handler returns to has none where libc's
-    symbols are not installed."""
+    """A chain without library code, its signal frame under one name: what a handler returns to has none if libc's symbols are not
+    installed."""
     frames = []
     for name in names:
         is_signal_frame = re.search(r"^__restore_rt$|sigreturn|<signal handler called>", name) or (
@@ -45,7 +45,7 @@ def our_part(names):
 
 
 def chains(text):
-    """Event -> its samples' chains, of `script -F event,ip,sym`."""
+    """Event -> its samples' chains, from `script -F event,ip,sym`."""
     found = collections.defaultdict(list)
     for sample in text.split("\n\n"):
         lines = sample.strip("\n").splitlines()
@@ -67,8 +67,8 @@ def record(tool, addresses, recording, command, *more):
 
 
 def wrong(name, seen, may_repeat=False):
-    """What of the chains at a function isn't as it should be; nothing where all is well. A kernel that steps over a breakpoint
-    (arm64) meets it again where an interrupt comes between: `may_repeat`."""
+    """What is wrong with the chains at a function; nothing if all are correct. A kernel that steps over a breakpoint (arm64) hits
+    it again if an interrupt comes in between: `may_repeat`."""
     seen = collections.Counter(CUT if WHOLE[:len(chain)] == chain and len(chain) > len(CUT) else chain for chain in seen)
     is_right = seen == CHAINS[name]
     if may_repeat:

@@ -1,4 +1,4 @@
-"""A terminal to drive browsers in: tmux, on a server of its own, without the user's configuration.
+"""A terminal for driving browsers: tmux, on a server of its own, without the user's configuration.
 
     class BrowserTest(tmux.TmuxTest):
         def test_it_quits(self):
@@ -7,7 +7,7 @@
             terminal.press("q")
             terminal.wait_for("left with 0")
 
-The command runs under a shell, which says `left with STATUS` when it has ended. Screens are waited for, never slept for.
+The command runs in a shell, which prints `left with STATUS` when it has ended. Tests wait for screens, they never sleep.
 """
 import os
 import re
@@ -19,7 +19,7 @@ import time
 import unittest
 from pathlib import Path
 
-PATIENCE = 60  # seconds that a screen may take on a busy machine
+PATIENCE = 60  # how many seconds a screen may take on a busy machine
 
 
 def wait_for_end(pid):
@@ -47,7 +47,7 @@ class Terminal:
                               "LC_ALL": "C.UTF-8"}, check=check, capture_output=True, text=True, **how).stdout
 
     def press(self, *keys):
-        """tmux's names: "Up", "Enter", "C-c", "F1"."""
+        """tmux's key names: "Up", "Enter", "C-c", "F1"."""
         self.tmux("send-keys", *keys)
 
     def type(self, text):
@@ -61,12 +61,12 @@ class Terminal:
         self.tmux("resize-window", "-x", str(columns), "-y", str(rows))
 
     def screen(self, colors=False):
-        """Lines without blanks at their ends."""
+        """Lines without trailing blanks."""
         text = self.tmux("capture-pane", "-p", *(["-e"] if colors else []))
         return [line.rstrip() for line in text.split("\n")[:-1]]
 
     def wait_until(self, condition, what):
-        """The screen, once it is as wanted twice in a row: tmux may show half of one that is being drawn."""
+        """The screen, once the condition holds twice in a row: tmux may show half of one that is being drawn."""
         end = time.monotonic() + PATIENCE
         seen = None
         while not condition(lines := self.screen()) or lines != seen:
@@ -91,7 +91,7 @@ class Terminal:
             return int(file.read().split()[0])
 
     def settings(self):
-        """The terminal's, (before, after) the command."""
+        """The terminal's settings, (before, after) the command."""
         return tuple(Path(self.folder.name, name).read_text(encoding="utf-8") for name in ("before", "after"))
 
     def kill(self):

@@ -1,4 +1,4 @@
-"""Recordings of tracepoints for tests, out of what a test says: which fields an event has, and what its samples held.
+"""Builds tracepoint recordings for tests, from a description of which fields an event has, and what its samples contain.
 
     recording = tracepoints.Recording({"block:block_rq_issue": [("dev_t", "dev"), ("sector_t", "sector")]})
     recording.add("block:block_rq_issue", time_ns=1000, cpu=0, tid=7, dev=8, sector=100)
@@ -12,12 +12,12 @@ from pathlib import Path
 # C type: (struct's letter, bytes, signed)
 TYPES = {"pid_t": ("i", 4, 1), "int": ("i", 4, 1), "unsigned int": ("I", 4, 0), "dev_t": ("I", 4, 0), "sector_t": ("Q", 8, 0),
          "long": ("q", 8, 1), "unsigned long": ("Q", 8, 0), "void *": ("Q", 8, 0), "char[16]": ("16s", 16, 0),
-         "__data_loc char[]": ("I", 4, 1)}  # the last: a text behind all fields
+         "__data_loc char[]": ("I", 4, 1)}  # the last: a string after all fields
 COMMON = [("unsigned short", "common_type", 0, 2, 0), ("unsigned char", "common_flags", 2, 1, 0),
           ("unsigned char", "common_preempt_count", 3, 1, 0), ("int", "common_pid", 4, 4, 1)]
 COMMON_SIZE = 8
 FIRST_ID = 101
-# How the kernel's ring buffer describes itself; perf wants to know.
+# The kernel's description of its ring buffer; perf requires it.
 HEADER_PAGE = ("\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n"
                "\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n\tfield: char data;\toffset:16;\tsize:4080;\tsigned:0;\n")
 HEADER_EVENT = "# compressed entry header\n"
@@ -42,7 +42,8 @@ def sized(text, how="<Q"):
 
 
 def tracing_data(events, prints=None):
-    """As trace.dat files begin (trace-cmd.dat(5)); `events`: name -> (id, fields), `prints`: name -> print format."""
+    """The format in which trace.dat files begin (trace-cmd.dat(5)); `events`: name -> (id, fields), `prints`: name -> print
+    format."""
     data = b"\x17\x08\x44tracing" + b"0.6\0" + bytes([0, 8]) + struct.pack("<I", 4096)
     data += b"header_page\0" + sized(HEADER_PAGE) + b"header_event\0" + sized(HEADER_EVENT) + struct.pack("<I", 0)
     systems = {}
@@ -71,7 +72,7 @@ class Recording:
         self.lines.append(f'COMM pid={pid or tid} tid={tid} comm="{name}" time=1 cpu=0 event=0')
 
     def add(self, event, time_ns, cpu=0, tid=1, process=None, chain=(), cut=None, context="user", **values):
-        """`values`: of the event's fields; `cut`: only so many bytes of them; `context`: whose the chain is."""
+        """`values`: of the event's fields; `cut`: only this many bytes of them; `context`: kernel's or user's chain."""
         number, fields = self.events[event]
         raw = struct.pack("<HBBi", number, 0, 0, tid)
         texts, fixed = b"", len(raw)
@@ -143,7 +144,7 @@ class SchedulerRecording(Recording):
 
 
 class LockRecording(Recording):
-    """Waits for locks. Call chains are of functions of the kernel that no list of symbols has, told apart by a number."""
+    """Waits for locks. Call chains consist of kernel functions that are in no symbol list, told apart by a number."""
     SPIN, READ, WRITE, RT, PERCPU, MUTEX = 1, 2, 4, 8, 16, 32
     FUNCTIONS = 0xffffffff81000000
 
@@ -165,7 +166,7 @@ class LockRecording(Recording):
 
 
 class LockdepRecording(Recording):
-    """Uses of locks as kernels with CONFIG_LOCK_STAT tell them."""
+    """Uses of locks as reported by kernels with CONFIG_LOCK_STAT."""
     TRY, READ = 1, 2
     LOCK = [("__data_loc char[]", "name"), ("void *", "lockdep_addr")]
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Refuses an #include that the layer() lines of CMakeLists.txt don't allow, and circles of headers.
+"""Rejects #includes that the layer() lines of CMakeLists.txt don't allow, and cycles of headers.
 
-A layer may include itself and the layers on its line; so the whole is without circles between layers. Inside a layer,
-two headers must not include each other either. Every include of ours is written from src/: "base/error.h".
+A layer may include itself and the layers on its line; so there are no cycles between layers. Inside a layer, two headers must not
+include each other either. Our own includes are relative to src/: "base/error.h".
 """
 import re
 import sys
@@ -11,7 +11,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src"
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
-# A layer's tests may also use the test support of any layer; nothing else is let through.
+# A layer's tests may also use the test support of any layer; no other exceptions are allowed.
 ANYWHERE = {"gtest", "gmock"}
 
 

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""Two types of one name in one namespace are an error that no linker reports: whichever constructor or destructor
-it keeps serves both. This finds them in the headers, and types of two source files outside of an anonymous
-namespace.
+"""Two types with the same name in one namespace are an error that no linker reports: whichever constructor or destructor it keeps
+serves both. This finds them in the headers, and types of two source files outside an anonymous namespace.
 
   tools/check_types.py [ROOT]
 """
@@ -15,7 +14,7 @@ NAMESPACE = re.compile(r"^namespace(?: ([\w:]+))? \{", re.M)
 
 
 def definitions(text):
-    """(namespace, name) of each type that stands at the margin, as clang-format leaves those of namespaces."""
+    """(namespace, name) of each type that begins at column 0, where clang-format puts those at namespace scope."""
     events = [(m.start(), "open", m[1]) for m in NAMESPACE.finditer(text)]
     events += [(m.start(), "close", None) for m in re.finditer(r"^\}  // namespace", text, re.M)]
     events += [(m.start(), "type", m[1]) for m in DEFINITION.finditer(text)]

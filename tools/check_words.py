@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Refuses words that a finished tree does not have: marks of unfinished work, tests skipped without a word, paths of one
-machine. A test may skip where its input isn't there, if it says what is missing."""
+"""Rejects what a finished tree does not contain: marks of unfinished work, tests skipped silently, machine-specific paths. A test
+may be skipped if its input isn't there and it says what is missing."""
 import re
 import subprocess
 import sys

@@ -14,7 +14,7 @@ show() {
 
 show record -g -o "$data" -- g++ -std=c++23 -O2 -Isrc -c src/cmd/manual.cc -o "$directory/manual.o"
 
-# The heads of two reports. The reader that goes away early is no failure.
+# The first lines of two reports. A reader that closes the pipe early is not an error.
 head_of() { { show "$@" 2>&1 || [ $? = 141 ]; } | grep -v '^#$' | cut -c 1-110 | sed -n "1,${lines}p"; }
 
 lines=24 head_of report -i "$data" --stdio --no-children -g none

@@ -14,11 +14,11 @@ A file tests/golden/**/NAME.test is a comment that says what it shows, then sect
     ...
     === stderr
     ...
-    === status 255                      where it is not 0
+    === status 255                      if it is not 0
 
-Several `run` sections may follow each other, each with its own expectations; empty output needs no section. A line of a
-file that itself begins with "===" is written with a backslash before it. The path of the directory reads @DIR@, that of
-the sources @SOURCE@. --update rewrites what is expected, so that a change of behaviour is reviewed as a diff.
+Several `run` sections may follow each other, each with its own expectations; empty output needs no section. A line of a file that
+itself begins with "===" is written with a backslash before it. The path of the directory is replaced by @DIR@, that of the
+sources by @SOURCE@. --update rewrites the expectations, so that a change of behaviour is reviewed as a diff.
 """
 import argparse
 import concurrent.futures
@@ -103,7 +103,7 @@ def write(golden):
 
 
 def environment(directory):
-    """The same everywhere: no settings of the user, no terminal, UTC."""
+    """The same everywhere: no user settings, no terminal, UTC."""
     return {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "HOME": directory, "LC_ALL": "C", "TZ": "UTC",
             "PERF_CONFIG_NOSYSTEM": "1", "PERF_BUILDID_DIR": directory + "/.debug",
             **{k: v for k, v in os.environ.items() if k.endswith("SAN_OPTIONS")}}
@@ -116,7 +116,7 @@ def sonde(binary, words, directory):
 
 
 def shown(raw, directory):
-    """Output as the golden file holds it: text, machine paths replaced, and always with a last newline."""
+    """Output as the golden file contains it: text, machine paths replaced, and always with a trailing newline."""
     text = raw.decode("utf-8", errors="backslashreplace").replace(directory, "@DIR@").replace(str(ROOT), "@SOURCE@")
     return text if text.endswith("\n") or not text else text + "\n\\ no newline at the end\n"
 
@@ -135,7 +135,7 @@ def put_files(golden, binary, directory):
 
 
 def execute(golden, binary):
-    """The same golden file with what really came out."""
+    """The same golden file with the actual output."""
     with tempfile.TemporaryDirectory(prefix="golden-") as directory:
         put_files(golden, binary, directory)
         actual = Golden(golden.comment, golden.files)
@@ -147,7 +147,7 @@ def execute(golden, binary):
 
 
 def check(path, binary, update):
-    """Nothing where the file holds; else what differs."""
+    """Nothing if the file passes; otherwise the differences."""
     text = path.read_text(encoding="utf-8")
     try:
         actual = write(execute(parse(text), binary))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Runs every fuzz target of a directory for some seconds, beginning with its corpus fuzz/corpus/NAME and, where they
-are there, the hostile files of ../shared/fixtures/fuzz/NAME. What crashes a target is kept in DIRECTORY/findings."""
+"""Runs every fuzz target of a directory for a given number of seconds, starting with its corpus fuzz/corpus/NAME and, if present,
+the hostile files of ../shared/fixtures/fuzz/NAME. Inputs that crash a target are kept in DIRECTORY/findings."""
 import argparse
 import concurrent.futures
 import os
@@ -11,7 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 RSS_LIMIT_MB = 2048
-ONE_INPUT_S = 10  # an input that takes longer hangs
+ONE_INPUT_S = 10  # an input that takes longer counts as a hang
 
 
 def run(target, seconds, findings):

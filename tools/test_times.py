@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def tests_of(path):
-    """(seconds, name, status) of each test that ran; none where the file was not written."""
+    """(seconds, name, status) of each test that ran; none if the file was not written."""
     if not path.is_file():
         return []
     return [(float(case.get("time", 0)), case.get("name"), case.get("status")) for case in xml.parse(path).getroot().iter("testcase")]

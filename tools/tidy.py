@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""clang-tidy over every source file, remembering what was clean.
+"""clang-tidy over every source file, remembering which were clean.
 
-A file's result depends on the file, the project headers that it includes, .clang-tidy and its compile command. The hash
-of these names a stamp under build/tidy/clean; where the stamp stands, the file is not looked at again.
+A file's result depends on the file, the project headers that it includes, .clang-tidy and its compile command. The hash of these
+names a stamp under build/tidy/clean; if the stamp exists, the file is not checked again.
 """
 import concurrent.futures
 import hashlib
@@ -19,7 +19,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 
 
 class Fingerprints:
-    """Hashes of files together with all project headers that they include, directly or not."""
+    """Hashes of files together with all project headers that they include, directly or indirectly."""
 
     def __init__(self):
         self.texts = {}

@@ -1,11 +1,10 @@
-// libsonde-jvmti.so: tells profilers of the code that a Java virtual machine compiles.
+// libsonde-jvmti.so: tells profilers about the code that a JVM compiles.
 //
 //   java -agentpath:/usr/lib/libsonde-jvmti.so=/tmp -jar app.jar
 //   jcmd PID JVMTI.agent_load /usr/lib/libsonde-jvmti.so /tmp       into one that runs
 //
-// The option is the directory of the dump: $JITDUMPDIR without one, else /tmp. Lines and inlined
-// functions are known at the places where the machine can stop; with
-// -XX:+UnlockDiagnosticVMOptions -XX:+DebugNonSafepoints that is
+// The option is the directory of the dump; by default $JITDUMPDIR, else /tmp. Lines and inlined
+// functions are known at safepoints; with -XX:+UnlockDiagnosticVMOptions -XX:+DebugNonSafepoints at
 // every instruction.
 #include <jvmti.h>
 #include <jvmticmlr.h>
@@ -23,8 +22,8 @@
 namespace sonde_jvmti {
 namespace {
 
-/// The places that the machine tells are where an instruction ends, and hold back to the place
-/// before: they are the addresses that calls return to.
+/// The JVM reports the ends of instructions, each valid back to the previous one: they are return
+/// addresses of calls.
 std::vector<CodeLine> lines_of(MethodNames& names, const void* code, const void* compile_info) {
   std::vector<CodeLine> lines;
   auto next = reinterpret_cast<uint64_t>(code);
@@ -46,7 +45,7 @@ std::vector<CodeLine> lines_of(MethodNames& names, const void* code, const void*
   return lines;
 }
 
-/// Without inlining: from bytecode places to addresses.
+/// Without inlining: maps bytecode locations to addresses.
 std::vector<CodeLine> lines_of(MethodNames& names, jmethodID method, jint count,
                                const jvmtiAddrLocationMap* map) {
   std::vector<CodeLine> lines;
@@ -57,7 +56,7 @@ std::vector<CodeLine> lines_of(MethodNames& names, jmethodID method, jint count,
 }
 
 DumpWriter& dump() {
-  static DumpWriter writer;  // a library that is loaded has no other place for it
+  static DumpWriter writer;  // the callbacks of a loaded library have no other place for it
   return writer;
 }
 
@@ -123,10 +122,11 @@ jint start(JavaVM* vm, const char* options) {
        {JVMTI_EVENT_COMPILED_METHOD_LOAD, JVMTI_EVENT_DYNAMIC_CODE_GENERATED, JVMTI_EVENT_VM_DEATH})
     if (jvmti->SetEventNotificationMode(JVMTI_ENABLE, event, nullptr) != JVMTI_ERROR_NONE)
       return complain("this virtual machine sends no events");
-  // What was made before we came; at a start that is nothing, and not yet allowed.
+  // Code generated before the agent was loaded; at startup there is none, and asking is not yet
+  // allowed.
   for (jvmtiEvent event : {JVMTI_EVENT_COMPILED_METHOD_LOAD, JVMTI_EVENT_DYNAMIC_CODE_GENERATED})
     (void)jvmti->GenerateEvents(event);
-  started = true;  // what failed may be tried again, with another directory
+  started = true;  // failed steps may be retried, with another directory
   return JNI_OK;
 }
 

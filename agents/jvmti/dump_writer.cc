@@ -46,12 +46,12 @@ bool write_all(int fd, std::string_view text) {
 
 bool DumpWriter::open(const std::string& directory) {
   std::string path = directory + "/jit-" + std::to_string(::getpid()) + ".dump";
-  ::unlink(path.c_str());  // of an earlier process
+  ::unlink(path.c_str());  // left by an earlier process
   fd_ = ::open(path.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0644);
   if (fd_ < 0) return false;
   put(kMagic);
   put(uint32_t{1});   // version
-  put(uint32_t{40});  // bytes of this header
+  put(uint32_t{40});  // size of this header
   put(kMachine);
   put(uint32_t{0});
   put(static_cast<uint32_t>(::getpid()));
@@ -107,13 +107,13 @@ void DumpWriter::write(const CodePiece& piece) {
   put_text(piece.name);
   buffer_.append(piece.bytes);
   end();
-  if (!write_all(fd_, buffer_)) {  // a full disk: what stands there can be read
+  if (!write_all(fd_, buffer_)) {  // a full disk: what was written so far is readable
     ::close(fd_);
     fd_ = -1;
   }
 }
 
-/// The lines as every reader takes them, and behind them for each line its functions:
+/// The lines as every reader expects them, followed by the functions of each line:
 ///   "SondeInl", strings: count and texts; lines: count, and for each its frames: count, and for
 ///   each function, file (numbers of strings) and line
 void DumpWriter::put_lines(const CodePiece& piece) {
@@ -153,14 +153,14 @@ void DumpWriter::put_lines(const CodePiece& piece) {
   end();
 }
 
-/// The table, then an empty index of it, which readers want to be there.
+/// The table, then an empty index of it, which readers expect.
 void DumpWriter::put_unwinding(const CodePiece& piece) {
   constexpr std::string_view kNoIndex("\x01\x1b\x03\x3b\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 20);
   begin(kUnwindingInfo);
   size_t size = piece.eh_frame.size() + kNoIndex.size();
   put(uint64_t{size});
   put(uint64_t{kNoIndex.size()});
-  put(uint64_t{0});  // none of it is mapped behind the code
+  put(uint64_t{0});  // none of it is mapped after the code
   buffer_.append(piece.eh_frame);
   buffer_.append(kNoIndex);
   buffer_.append((8 - size % 8) % 8, '\0');

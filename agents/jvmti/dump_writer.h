@@ -1,8 +1,8 @@
-// Writes jit-PID.dump, the file in which compilers tell profilers of the code they make. The format
+// Writes jit-PID.dump, the file in which JIT compilers describe their code to profilers. The format
 // is that of the kernel's tools/perf/Documentation/jitdump-specification.txt.
 //
-// Behind the lines of a piece of code this writer adds which functions were inlined where, in the
-// same record: readers of the format go by the number of lines and don't see it, Sonde does
+// After the lines of a piece of code this writer adds which functions were inlined where, in the
+// same record: other readers rely on the number of lines and do not see it, Sonde does
 // (src/symbol/jit_dump.h).
 #pragma once
 
@@ -16,13 +16,13 @@
 
 namespace sonde_jvmti {
 
-/// A function at a place, and the line in it.
+/// A function at a location, and the line in it.
 struct Frame {
   std::string function;
   std::string file;
   uint32_t line = 0;
 };
-/// From `address` on the code is of these functions: innermost first, the compiled one last.
+/// From `address` on the code belongs to these functions: innermost first, the compiled one last.
 struct CodeLine {
   uint64_t address = 0;
   std::vector<Frame> frames;
@@ -33,15 +33,15 @@ struct CodePiece {
   uint64_t address = 0;
   std::string_view bytes;
   std::vector<CodeLine> lines;
-  std::string eh_frame;  // with pointers as if it stood behind the code at the next multiple of 8
+  std::string eh_frame;  // with pointers as if it followed the code at the next multiple of 8
 };
 
-/// Any thread may write; pieces come out whole.
+/// Thread-safe; records are written whole.
 class DumpWriter {
  public:
   ~DumpWriter();
-  /// Makes DIRECTORY/jit-PID.dump and maps it executable, which tells a recorder of it. False, with
-  /// errno, where that cannot be done.
+  /// Creates DIRECTORY/jit-PID.dump and maps it executable, which is how recorders find it. Returns
+  /// false, with errno, on failure.
   bool open(const std::string& directory);
   void write(const CodePiece& piece);
   void close();

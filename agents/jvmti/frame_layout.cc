@@ -7,7 +7,7 @@
 namespace sonde_jvmti {
 namespace {
 
-/// What holds from an offset on: where the caller's stack pointer was, from ours.
+/// Valid from an offset on: where the caller's stack pointer was, relative to ours.
 struct Row {
   size_t offset;
   uint64_t cfa_from_rsp;
@@ -24,7 +24,7 @@ bool has(std::string_view code, size_t at, std::string_view bytes) {
   return code.size() >= at + bytes.size() && code.substr(at, bytes.size()) == bytes;
 }
 
-/// "sub $N,%rsp" or "add $N,%rsp" at `at`: N, and where the next instruction is.
+/// "sub $N,%rsp" or "add $N,%rsp" at `at`: N, and the offset of the next instruction.
 struct Moved {
   uint64_t by;
   size_t next;
@@ -41,13 +41,13 @@ std::optional<Moved> stack_moved(std::string_view code, size_t at, char operatio
 
 constexpr char kSub = '\xec', kAdd = '\xc4';
 
-/// The frame's making. Its end is not before `rows.back()`.
+/// Sets up the frame. It does not end before `rows.back()`.
 struct Prologue {
   std::vector<Row> rows;
-  uint64_t size = 0;  // what is subtracted
+  uint64_t size = 0;  // the amount subtracted
 };
 std::optional<Prologue> find_prologue(std::string_view code) {
-  // Before it: a check of the receiver's class, and a touch of the stack's end.
+  // Before it come a check of the receiver's class, and a stack bang.
   constexpr size_t kFarthest = 128;
   constexpr uint64_t kLargest = 1 << 20;
   for (size_t at = 0; at < code.size() && at < kFarthest; ++at) {
@@ -75,7 +75,7 @@ std::optional<Prologue> find_prologue(std::string_view code) {
   return std::nullopt;
 }
 
-/// Every "add $N,%rsp ; pop %rbp" with the frame's own size, up to the return behind it.
+/// Every "add $N,%rsp ; pop %rbp" with the frame's own size, up to the return after it.
 void add_epilogues(std::string_view code, const Prologue& prologue, std::vector<Row>& rows) {
   constexpr size_t kLongestPoll = 32;
   Row whole = rows.back();
@@ -107,7 +107,7 @@ class Table {
       byte(low | (value != 0 ? 0x80u : 0u));
     } while (value != 0);
   }
-  /// Fills the entry that began at `start` up to a multiple of eight, and writes its length.
+  /// Pads the entry that began at `start` to a multiple of eight, and writes its length.
   void finish_entry(size_t start) {
     while ((bytes_.size() - start) % 8 != 0) byte(0);  // DW_CFA_nop
     auto length = static_cast<uint32_t>(bytes_.size() - start - 4);
@@ -120,7 +120,7 @@ class Table {
   std::string bytes_;
 };
 
-/// DWARF 5, section 6.4.2; the Linux Standard Base for what is .eh_frame's own.
+/// DWARF 5, section 6.4.2; the Linux Standard Base for what is specific to .eh_frame.
 enum Instruction : unsigned {
   kAdvance4 = 0x04,
   kDefineCfa = 0x0c,
@@ -136,7 +136,7 @@ constexpr unsigned kPcRelative4 = 0x1b;
 void put_common(Table& table) {
   size_t start = table.size();
   table.put(uint32_t{0});
-  table.put(uint32_t{0});  // a common entry
+  table.put(uint32_t{0});  // a CIE
   table.byte(1);
   for (char c : {'z', 'R', '\0'}) table.byte(static_cast<unsigned char>(c));
   table.uleb(1);     // code alignment
@@ -174,7 +174,7 @@ void put_rows(Table& table, const std::vector<Row>& rows) {
   }
 }
 
-/// What %rbp points to holds the caller's %rbp and the return address.
+/// %rbp points to the caller's %rbp and the return address.
 void put_interpreter_frame(Table& table) {
   constexpr unsigned kRbpPlus = 0x76, kDereference = 0x06;  // DW_OP_breg6, DW_OP_deref
   constexpr unsigned kMinus8 = 0x78, kPlus8 = 0x08;         // signed LEB128
@@ -184,21 +184,21 @@ void put_interpreter_frame(Table& table) {
     table.byte(value);
 }
 
-/// The common entry, and one for the code with what `put` adds.
+/// The CIE, and an FDE for the code with what `put` adds.
 template <typename Put>
 std::string make_table(std::string_view code, const Put& put) {
   Table table;
   put_common(table);
   size_t start = table.size();
   table.put(uint32_t{0});
-  table.put(static_cast<uint32_t>(start + 4));  // back to the common entry
+  table.put(static_cast<uint32_t>(start + 4));  // back to the CIE
   size_t behind_code = (code.size() + 7) & ~size_t{7};
   table.put(-static_cast<int32_t>(behind_code + table.size()));
   table.put(static_cast<uint32_t>(code.size()));
   table.uleb(0);
   put(table);
   table.finish_entry(start);
-  table.put(uint32_t{0});  // the end
+  table.put(uint32_t{0});  // the terminator
   table.put(uint32_t{0});  // and to a multiple of eight
   return table.take();
 }

@@ -46,7 +46,7 @@ TEST(FrameLayout, PushedFrame) {
   EXPECT_EQ(cfa_at(table, 5), 48);
   EXPECT_EQ(cfa_at(table, 11), 16);  // before pop
   EXPECT_EQ(cfa_at(table, 12), 8);   // before ret
-  EXPECT_EQ(cfa_at(table, 13), 48);  // what stands behind is inside again
+  EXPECT_EQ(cfa_at(table, 13), 48);  // what follows is inside the frame again
 }
 
 TEST(FrameLayout, FrameThatIsMadeAtOnce) {

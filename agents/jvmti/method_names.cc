@@ -5,7 +5,7 @@
 namespace sonde_jvmti {
 namespace {
 
-/// What JVMTI allocates, given back.
+/// Frees what JVMTI allocated.
 template <typename T>
 class Owned {
  public:
@@ -27,7 +27,7 @@ std::string_view text_of(const Owned<char>& owned) {
   return owned.get() == nullptr ? std::string_view() : std::string_view(owned.get());
 }
 
-/// A point in an internal name divides the name of a hidden class, such as a lambda's, from a
+/// A dot in an internal name separates the name of a hidden class, such as a lambda's, from a
 /// suffix that is the address of its description (JVMTI, GetClassSignature): that differs from run
 /// to run.
 std::string dotted(std::string_view internal) {
@@ -36,7 +36,7 @@ std::string dotted(std::string_view internal) {
   return name;
 }
 
-/// Takes one type from the front of a descriptor (Java Virtual Machine Specification, 4.3).
+/// Removes one type from the front of a descriptor (Java Virtual Machine Specification, 4.3).
 std::string take_type(std::string_view& descriptor) {
   size_t dimensions = 0;
   while (dimensions < descriptor.size() && descriptor[dimensions] == '[') ++dimensions;

@@ -12,16 +12,16 @@
 
 namespace sonde_jvmti {
 
-/// "int Hot.inner(int)" of "LHot;", "inner", "(I)I".
+/// "int Hot.inner(int)" from "LHot;", "inner", "(I)I".
 std::string readable_method(std::string_view class_signature, std::string_view name,
                             std::string_view signature);
 
-/// Keeps what it was asked for: one for each piece of code.
+/// Caches what it looked up: use one for each piece of code.
 class MethodNames {
  public:
   explicit MethodNames(jvmtiEnv& jvmti) : jvmti_(jvmti) {}
   std::string function(jmethodID method) { return of(method).function; }
-  /// The place of a bytecode index.
+  /// The location of a bytecode index.
   Frame frame(jmethodID method, jint bytecode);
 
  private:

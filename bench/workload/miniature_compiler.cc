@@ -1,13 +1,13 @@
 // A compiler in miniature, as a load for recordings: what a C++ build looks like to a profiler.
 //
-// Several processes, each with threads, make up source text, cut it into tokens, parse it by
-// recursive descent, and send the trees through passes. Precedence levels, passes and policies are
-// templates, so there are some thousand functions with the long names that C++ gives them, deep
-// stacks of ever different shape, and leaves in the standard library.
+// Several processes, each with threads, generate source text, split it into tokens, parse it by
+// recursive descent, and run passes over the trees. Precedence levels, passes and policies are
+// templates, so there are about a thousand functions with the long names typical of C++, deep
+// stacks of constantly changing shape, and leaves in the standard library.
 //
 //   miniature_compiler CPU_SECONDS [PROCESSES]
 //
-// Runs until its processes have used CPU_SECONDS of processor time together. To be built with frame
+// Runs until its processes together have used CPU_SECONDS of CPU time. Must be built with frame
 // pointers and without sibling calls (see bench.py), so that the kernel sees whole call chains.
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -239,7 +239,7 @@ tree::NodePointer PrecedenceLevel<Level>::parse_expression(Stream& stream) {
 
 }  // namespace syntax
 
-// --- passes: every combination of pass and policy is code of its own
+// --- passes: every combination of pass and policy is separate code
 
 namespace passes {
 

@@ -83,8 +83,8 @@ std::string memory_level_text(uint64_t data_src) {
   bool has_hops = hops != 0 && hops < std::size(kHops);
   if (has_hops) text += fmt::format("{} ", kHops[hops]);
 
-  // The old bits and the newer number may both tell the level; both are shown, as perf does. Hops
-  // stand in place of the old bits.
+  // Both the old bits and the newer number may give the level; both are shown, as in perf. Hops
+  // replace the old bits.
   if (has_hops) level &= kHit | kMiss;
   std::string levels = (level & 1) != 0 ? "N/A" : "";
   auto add = [&levels](const std::string& name) {

@@ -1,5 +1,5 @@
-// PERF_SAMPLE_DATA_SRC in words, as perf writes them: "L1 hit", "L1 or L2 hit", "None".
-// The bits are those of union perf_mem_data_src (include/uapi/linux/perf_event.h).
+// PERF_SAMPLE_DATA_SRC as text, in perf's words: "L1 hit", "L1 or L2 hit", "None". The bits are
+// those of union perf_mem_data_src (include/uapi/linux/perf_event.h).
 #pragma once
 
 #include <cstdint>

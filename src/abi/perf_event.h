@@ -1,6 +1,6 @@
-// The kernel's perf_event ABI up to Linux 6.19, as data. Own definitions, because the header of the
-// build machine may be older than the recordings that we read: numbers and layouts are those of
-// include/uapi/linux/perf_event.h.
+// The kernel's perf_event ABI up to Linux 6.19, as data. We have our own definitions because the
+// build machine's header may be older than the recordings that we read; numbers and layouts are
+// those of include/uapi/linux/perf_event.h.
 #pragma once
 
 #include <cstddef>
@@ -112,7 +112,7 @@ enum BranchBit : uint64_t {
 /// perf_event_attr.sample_regs_* ABI word in samples.
 enum SampleRegsAbi : uint64_t { kRegsAbiNone = 0, kRegsAbi32 = 1, kRegsAbi64 = 2 };
 
-/// Markers inside call chains: what follows was seen in this context.
+/// Markers inside call chains: the entries after a marker are from this context.
 enum CallchainContext : uint64_t {
   kContextHv = static_cast<uint64_t>(-32),
   kContextKernel = static_cast<uint64_t>(-128),
@@ -127,7 +127,8 @@ enum CallchainContext : uint64_t {
   return ip >= kContextMax;
 }
 
-/// Record types. From 64 on they are the recorder's own; the list with names is record_types.def.
+/// Record types. From 64 on they are the recording tool's own; record_types.def lists them with
+/// names.
 enum RecordType : uint32_t {
 #define RECORD_TYPE(number, name, text) kRecord##name = number,
 #include "abi/record_types.def"

@@ -18,9 +18,9 @@ enum Feature : uint32_t {
   kFeatureBits = 256,
 };
 
-/// "SAMPLE", "FINISHED_ROUND"; empty for a type that is not known.
+/// "SAMPLE", "FINISHED_ROUND"; empty for an unknown type.
 std::string_view record_type_name(uint32_t type);
-/// "HOSTNAME"; empty for a bit that is not known.
+/// "HOSTNAME"; empty for an unknown bit.
 std::string_view feature_name(uint32_t bit);
 
 }  // namespace sonde::abi

@@ -28,7 +28,7 @@ struct SyscallInfo {
 };
 
 [[nodiscard]] std::span<const SyscallInfo> syscalls();
-/// The number here of the call that the kernel's tracepoints name so.
+/// This architecture's number of the call with this name in the kernel's tracepoints.
 [[nodiscard]] std::optional<uint32_t> syscall_of_tracepoint(std::string_view kernel_name);
 
 }  // namespace sonde::abi

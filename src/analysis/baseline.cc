@@ -42,7 +42,7 @@ void put(Writer& writer, const MeasuredMetric& metric) {
   writer.EndObject();
 }
 
-/// Fields of one object; the first that is missing or of another kind than asked for is remembered.
+/// Fields of one object; remembers the first that is missing or of the wrong type.
 class Fields {
  public:
   explicit Fields(const JsonValue& object) : object_(object) {}

@@ -1,5 +1,5 @@
-// Baselines: runs that were measured once, kept as JSON (`stat --save F`), for comparisons with
-// what a command does later (`stat --compare F`).
+// Baselines: runs measured once and kept as JSON (`stat --save F`), to compare later runs of a
+// command with (`stat --compare F`).
 //
 //   {"sonde_baseline":1,"tool":"0.1.0","host":"ci-7","machine":"x86_64","processor":"…","cpus":2,
 //    "kernel":"6.18.1","command":["make","-s"],"inherit":true,"runs":20,"pace_ns":[…],
@@ -31,11 +31,11 @@ struct Baseline {
 /// Whether a file that begins like this claims to be a baseline.
 [[nodiscard]] bool looks_like_baseline(std::string_view beginning);
 [[nodiscard]] std::string baseline_text(const Baseline& baseline);
-/// Errors (kCorrupt, kUnsupported for a later version's file) begin with `name`.
+/// Errors (kCorrupt; kUnsupported for a file of a later version) begin with `name`.
 Result<Baseline> parse_baseline(std::string_view text, const std::string& name);
 
-/// What differs between where the baseline was made and `now`: an error where its numbers mean
-/// nothing here, else notes.
+/// Notes on how the machine of the baseline differs from `now`. Fails if its numbers mean nothing
+/// here.
 Result<std::vector<std::string>> compare_origins(const Baseline& baseline, const Baseline& now,
                                                  const std::string& name);
 

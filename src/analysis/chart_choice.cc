@@ -22,7 +22,7 @@ uint64_t weight_of(const view::Timeline& timeline, const view::TimelineThread& t
   return thread.state_ns[static_cast<size_t>(view::TaskState::kRunning)];
 }
 
-/// "0-3,8" holds 2.
+/// "0-3,8" contains 2.
 bool list_holds(std::string_view list, uint32_t cpu) {
   for (std::string_view part : split(list, ',')) {
     size_t dash = part.find('-');

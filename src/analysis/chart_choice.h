@@ -1,4 +1,4 @@
-// Which threads `timechart` shows, and which of them stand out.
+// Which threads `timechart` shows, and which of them it highlights.
 #pragma once
 
 #include <cstdint>
@@ -12,23 +12,23 @@
 
 namespace sonde {
 
-/// --highlight: runs that are longer, or threads of that name.
+/// --highlight: runs longer than a time, or threads with a name.
 struct ChartHighlight {
   std::optional<uint64_t> longer_than_ns;
   std::string name;
 };
-/// A number is nanoseconds, everything else a name.
+/// A number is nanoseconds, anything else a name.
 [[nodiscard]] ChartHighlight parse_highlight(std::string_view text);
 void mark(view::Timeline& timeline, const ChartHighlight& highlight);
 
-/// Processes by name or pid; empty: those that did most, at least `at_least` threads if there are
-/// so many. How long a thread must have run (or for I/O, how many bytes it must have moved) begins
-/// with 10 ms (1 MiB) and goes down by tens.
+/// Keeps `processes`, by name or pid. If there are none: the threads that did most, at least
+/// `at_least` of them if there are that many. The run time required of a thread (for I/O, the bytes
+/// moved) starts at 10 ms (1 MiB) and is divided by ten until enough threads qualify.
 void choose_chart_threads(view::Timeline& timeline, const std::vector<std::string>& processes,
                           size_t at_least);
 
-/// Brings CPUs that share a core, and cores that share a socket, side by side; false where the
-/// recording does not say which do.
+/// Puts CPUs that share a core, and cores that share a socket, next to each other. False if the
+/// recording has no CPU topology.
 bool sort_cpus_by_topology(view::Timeline& timeline, const Features& features);
 
 }  // namespace sonde

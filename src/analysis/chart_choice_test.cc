@@ -10,7 +10,7 @@ namespace {
 using view::TaskState;
 using view::Timeline;
 
-/// Threads 1, 2, 3 … that ran so long, in processes of the same numbers.
+/// Threads 1, 2, 3 … that ran this long, in processes of the same numbers.
 Timeline timeline_of_runs(std::initializer_list<uint64_t> runs_ns) {
   Timeline timeline;
   for (uint64_t ns : runs_ns) {

@@ -11,10 +11,10 @@ namespace {
 using view::ComparedGate;
 using view::ComparedMetric;
 
-/// Of the interval of the machine's pace.
+/// For the interval of the machine's pace.
 constexpr double kPaceLevel = 0.01;
 
-/// The metric of the same name, and where there are several, the same one of them.
+/// The metric of the same name; if there are several, the one in the same position among them.
 const MeasuredMetric* counterpart(const MeasuredRuns& of, size_t metric, const MeasuredRuns& in) {
   const std::string& name = of.metrics[metric].name;
   auto same_name = [&](const MeasuredMetric& other) { return other.name == name; };
@@ -89,14 +89,14 @@ class Comparer {
     return ComparedMetric::Status::kNotSupported;
   }
 
-  /// How much slower or faster the machine has become between the sides.
+  /// How much slower or faster the machine became between the two sides.
   double pace_shift() {
     if (comparison_.in_turn) return 0;
     if (a_.pace_ns.empty() || b_.pace_ns.empty()) {
       comparison_.notes.emplace_back("how fast the machine was then and is now is not known");
       return 0;
     }
-    // Not the medians alone: where the pace scatters, so does all that goes by it.
+    // Not the medians alone: if the pace scatters, so does everything that depends on it.
     MetricVerdict pace = compare_metric({a_.pace_ns, b_.pace_ns}, RunPlan::kSeparate, kPaceLevel);
     double shift = std::max(std::abs(pace.low - 1), std::abs(pace.high - 1));
     comparison_.notes.push_back(fmt::format(
@@ -177,7 +177,7 @@ class Comparer {
   const MeasuredRuns &a_, &b_;
   ComparisonSettings settings_;
   view::Comparison comparison_;
-  std::vector<MetricRuns> runs_;  // as comparison_.metrics
+  std::vector<MetricRuns> runs_;  // parallel to comparison_.metrics
   double level_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// From the runs of two sides to what is shown of them: metrics that both have, verdicts, gates.
+// From the runs of two sides to what is shown of them: common metrics, verdicts, gates.
 #pragma once
 
 #include <span>
@@ -11,8 +11,8 @@
 
 namespace sonde {
 
-/// The sides' titles and commands are the caller's business. Metrics of one side only become a
-/// note. Errors: the sides have no metric in common; a gate names one that was not measured.
+/// The caller sets the sides' titles and commands. Metrics that only one side has become a note.
+/// Errors: the sides have no metric in common; a gate names one that was not measured.
 Result<view::Comparison> compare_measured(const MeasuredRuns& a, const MeasuredRuns& b,
                                           RunPlan plan, std::span<const Gate> gates);
 

@@ -7,7 +7,7 @@
 namespace sonde {
 namespace {
 
-/// More counters than any machine opens: maps that promise more are damaged.
+/// More counters than any machine opens: maps that claim more are corrupt.
 constexpr size_t kMostCounters = size_t{1} << 22;
 
 }  // namespace
@@ -24,7 +24,7 @@ void CountFile::read(const std::function<void(const Round&)>& on_round) {
 void CountFile::take(const RecordView& record, const std::function<void(const Round&)>& on_round) {
   bool is_map = record.type == abi::kRecordThreadMap || record.type == abi::kRecordCpuMap;
   if (is_map && is_prepared_) {
-    // There is room for what the first maps named.
+    // There is room only for what the first maps named.
     losses_.add(LossKind::k_bad_record, 1, "a map of CPUs or threads behind the first counts");
     return;
   }
@@ -77,7 +77,7 @@ void CountFile::take_config(const RecordView& record) {
   }
 }
 
-/// Room for every counter that the maps promise.
+/// Makes room for every counter that the maps announce.
 void CountFile::prepare() {
   if (is_prepared_) return;
   is_prepared_ = true;

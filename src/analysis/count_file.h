@@ -33,16 +33,16 @@ class CountFile {
   CountFile(const Recording& recording, LossLedger& losses)
       : recording_(recording), losses_(losses) {}
 
-  /// Goes through the file. What stands before the first round (events, maps, config) can be asked
-  /// for from then on; counts that name no known event or CPU are losses.
+  /// Reads the whole file. Whatever precedes the first round (events, maps, config) is available
+  /// from that round on; counts that name no known event or CPU are losses.
   void read(const std::function<void(const Round&)>& on_round);
 
   [[nodiscard]] const Config& config() const { return config_; }
   [[nodiscard]] const std::vector<CountedEvent>& events() const { return events_; }
   [[nodiscard]] const std::vector<int>& cpus() const { return cpus_; }
   [[nodiscard]] const std::vector<CountedThread>& threads() const { return threads_; }
-  /// The counters as of the round: values since the start. An event without any counts was not
-  /// supported where the file was made.
+  /// The counters as of the current round: values since the start. An event without any counts was
+  /// not supported where the file was made.
   [[nodiscard]] const std::vector<EventReadings>& readings() const { return readings_; }
 
  private:

@@ -27,7 +27,7 @@ bool is_core_kind(const CountedEvent& event) {
   return event.pmu == "cpu_core" || event.pmu == "cpu_atom";
 }
 
-/// A damaged recording may say 2^64 - 1, which as a double is one more than fits.
+/// A corrupt recording may say 2^64 - 1, which as a double is one more than fits.
 uint64_t whole_ns(double mean_ns) {
   constexpr double kTooLarge = 0x1p64;
   return mean_ns >= kTooLarge ? UINT64_MAX : static_cast<uint64_t>(std::max(mean_ns, 0.0));
@@ -52,7 +52,7 @@ void CountSeries::clear() {
   elapsed_ns_ = {};
 }
 
-/// Events that one word of the command line made on several PMUs are one row.
+/// Events that one word of the command line created on several PMUs are one row.
 std::vector<size_t> CountSeries::shown_as() const {
   std::vector<size_t> result(events_.size());
   for (size_t i = 0; i < events_.size(); ++i) {
@@ -117,7 +117,7 @@ std::vector<CountSeries::Sum> CountSeries::sums_of(size_t event,
     if (sum.incomplete) continue;
     const CounterReading& counter = readings.values[k];
     ++sum.cpus;
-    // A part that was not counted leaves the whole unknown.
+    // If a part was not counted, the total is unknown.
     if (counter.enabled_ns == 0 || counter.running_ns == 0) {
       sum.incomplete = true;
       sum.enabled_ns = sum.running_ns = 0;
@@ -160,7 +160,7 @@ void CountSeries::add(const std::vector<EventReadings>& readings, uint64_t elaps
   elapsed_ns_.add(static_cast<double>(elapsed_ns));
 }
 
-/// For each unit the counts that its metrics may use.
+/// For each unit, the counts that its metrics may use.
 std::vector<MetricInputs> CountSeries::metric_inputs() const {
   std::vector<MetricInputs> inputs(units_.size());
   for (MetricInputs& input : inputs) input.set_elapsed_ns(elapsed_ns_.mean());
@@ -195,7 +195,7 @@ view::CountRow CountSeries::row(size_t event, size_t unit,
     result.status = rows_[event].supported ? Status::kNotCounted : Status::kNotSupported;
     count = std::numeric_limits<double>::quiet_NaN();
   }
-  // Where nothing was counted the metrics have no value, but --metric-only has their columns.
+  // If nothing was counted the metrics have no value, but --metric-only has their columns.
   result.metrics = metrics_of(counted, count, inputs[by_core ? 0 : unit], settings_.metrics);
   return result;
 }
@@ -213,7 +213,7 @@ void CountSeries::add_rows_of_event(size_t event, const std::vector<MetricInputs
   for (size_t unit = 0; unit < rows_[event].cells.size(); ++unit)
     if (is_shown(event, unit)) page.rows.push_back(row(event, unit, inputs));
   if (units_.grouping() != CountGrouping::kThread) return;
-  // Whoever did most comes first.
+  // The thread that did most comes first.
   std::stable_sort(page.rows.begin() + static_cast<std::ptrdiff_t>(first), page.rows.end(),
                    [](const auto& a, const auto& b) { return a.value > b.value; });
 }

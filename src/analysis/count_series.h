@@ -1,4 +1,4 @@
-// CountSeries: counts of one run after the other, scaled for multiplexing, added up per unit, and
+// CountSeries: the counts of consecutive runs, scaled for multiplexing, added up per unit, and
 // turned into a page with metrics.
 //
 //   CountSeries series(events, units, settings);
@@ -6,7 +6,7 @@
 //   view::CountPage page = series.page();        // means over the runs
 //
 // Scaling follows perf: for the whole machine the sum is scaled by the sums of the times; for
-// everything smaller each counter by its own.
+// anything smaller each counter is scaled by its own times.
 #pragma once
 
 #include <vector>
@@ -22,20 +22,21 @@ namespace sonde {
 
 struct CountSettings {
   bool scale = true;                 // --no-scale: numbers as the hardware gave them
-  bool merge_aliases = true;         // --no-merge: one row for each PMU that an event was found on
+  bool merge_aliases = true;         // --no-merge: one row per PMU that an event was found on
   bool merge_core_kinds = false;     // --hybrid-merge
   bool percore_show_thread = false;  // --percore-show-thread
-  bool skip_idle_threads = false;    // rows of zero, where threads of the whole machine are shown
+  bool skip_idle_threads =
+      false;  // hides rows of zero where threads of the whole machine are shown
   MetricChoice metrics = {};
 };
 
 class CountSeries {
  public:
-  /// `cores`: for events with the term percore; `places`: for counters that a package shares.
+  /// `cores`: for events with the term percore; `places`: for counters shared by a package.
   CountSeries(std::vector<CountedEvent> events, CountUnits units, CountUnits cores,
               const CpuPlaces& places, CountSettings settings);
 
-  /// One run, or what one interval added. `elapsed_ns` is what "CPUs utilized" relates to.
+  /// One run, or the increments of one interval. "CPUs utilized" is relative to `elapsed_ns`.
   void add(const std::vector<EventReadings>& readings, uint64_t elapsed_ns);
   void clear();
 
@@ -80,7 +81,7 @@ class CountSeries {
   RunningStats elapsed_ns_;
 };
 
-/// The difference between readings, for intervals.
+/// The differences between successive readings, for intervals.
 class CountDeltas {
  public:
   std::vector<EventReadings> take(const std::vector<EventReadings>& now,

@@ -12,7 +12,7 @@ namespace {
 
 using view::CountGrouping;
 
-/// What orders units, and what tells one from another.
+/// Orders units and identifies them.
 using UnitKey = std::array<int, 4>;
 
 int as_int(uint32_t id) {
@@ -82,7 +82,7 @@ CpuPlaces::CpuPlaces(const CpuTopology* topology, const std::vector<NumaNode>& n
       const CpuTopology::Cpu& ids = topology->cpus[cpu];
       CpuPlace& place = at(static_cast<int>(cpu));
       place.socket = as_int(ids.socket);
-      // Recordings before Linux 5.1 know of no dies: there is one in each socket.
+      // Recordings from before Linux 5.1 have no dies: there is one per socket.
       place.die = std::max(as_int(ids.die), 0);
       place.core = as_int(ids.core);
     }

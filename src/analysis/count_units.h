@@ -1,5 +1,5 @@
 // The units that counts are added up for: the whole machine, CPUs, cores, dies, sockets, nodes,
-// caches, threads. Where each CPU lies comes from a topology: this machine's, or a recording's.
+// caches, threads. The location of each CPU comes from a topology: this machine's or a recording's.
 #pragma once
 
 #include <map>
@@ -11,10 +11,11 @@
 
 namespace sonde {
 
-/// Where a CPU lies; -1 where that is not known.
+/// Where a CPU is in the topology; -1 for what is not known.
 struct CpuPlace {
   int socket = -1, die = -1, core = -1, node = -1;
-  int cache_level = -1, cache = -1;  // its largest cache, by the first CPU that shares it
+  int cache_level = -1,
+      cache = -1;  // its largest cache, identified by the first CPU that shares it
 };
 
 class CpuPlaces {
@@ -43,7 +44,7 @@ class CountUnits {
   [[nodiscard]] view::CountGrouping grouping() const { return grouping_; }
   [[nodiscard]] const std::vector<view::CountUnit>& units() const { return units_; }
   [[nodiscard]] size_t size() const { return units_.size(); }
-  /// `thread` counts from 0 in the list of threads.
+  /// `thread` is an index into the list of threads.
   [[nodiscard]] size_t unit_of(int cpu, size_t thread) const;
 
  private:

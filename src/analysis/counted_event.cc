@@ -8,7 +8,7 @@ uint8_t excluded_by(const abi::EventAttr& attr) {
                               attr.exclude_host << 3 | attr.exclude_idle << 4);
 }
 
-/// Clocks count nanoseconds, times of the tool itself too.
+/// Clocks count nanoseconds, and so do the tool's own times.
 void set_own_unit(CountedEvent& event) {
   if (!event.unit.empty()) return;
   if (event.tool != ToolEvent::kNone) {

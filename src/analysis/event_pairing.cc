@@ -49,7 +49,7 @@ std::optional<uint64_t> EventPairing::end(const PairKey& key, uint64_t time_ns) 
   }
   Begin begin = begins_[found->second];
   free_place(found->second);
-  // Keys such as sectors come once, so a key without anything open is forgotten.
+  // Keys such as sectors occur once, so a key with nothing open is forgotten.
   if (begin.outer == kNone)
     innermost_.erase(found);
   else

@@ -1,9 +1,9 @@
-// Gates: limits on how much worse a metric may become, as `stat --gate` takes them.
+// Gates: limits on how much worse a metric may become, as `stat --gate` accepts them.
 //
 //   parse_gates("task-clock>2%,page-faults>0")   two of them
 //
-// A gate is exceeded where the runs show that B is more than so much above A: not where a median
-// happens to be.
+// A gate is exceeded if the runs show that B is above A by more than the limit, not merely if the
+// median is.
 #pragma once
 
 #include <string>
@@ -16,13 +16,13 @@
 namespace sonde {
 
 struct Gate {
-  std::string text;    // as it was written
+  std::string text;    // as written
   std::string metric;  // an event's name, "elapsed", "user" or "sys"
   GateLimit limit;
 };
 
-/// Limits divided by commas; commas between slashes (cpu/event=1,umask=2/) divide nothing. Errors:
-/// kUsage.
+/// Limits are separated by commas; commas between slashes (cpu/event=1,umask=2/) don't separate.
+/// Errors: kUsage.
 Result<std::vector<Gate>> parse_gates(std::string_view list);
 
 }  // namespace sonde

@@ -32,7 +32,7 @@ constexpr std::array kCalls{
     IoCallName{"pselect6", kPoll},    IoCallName{"select", kPoll},
 };
 constexpr std::string_view kEnter = "syscalls:sys_enter_", kExit = "syscalls:sys_exit_";
-constexpr uint8_t kExitBit = 0x80;  // of an item's kind; the rest is the place in kCalls
+constexpr uint8_t kExitBit = 0x80;  // of an item's kind; the rest is the index into kCalls
 
 bool moves_bytes(IoKind kind) {
   return kind != kSync && kind != kPoll && kind != kFailed;
@@ -125,7 +125,7 @@ class IoBuilder {
       io.bytes = static_cast<uint64_t>(result);
       thread.io_bytes += io.bytes;
     }
-    // How long a call is drawn does not change when the next one began.
+    // A call's drawn length does not change when the next one begins.
     uint64_t shown_end = std::max(end_ns, task.start_ns + options_.shortest_ns);
     if (!thread.ios.empty() && can_merge(thread.ios.back(), io)) {
       TimelineIo& last = thread.ios.back();

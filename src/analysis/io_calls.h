@@ -1,4 +1,4 @@
-// What threads read, wrote and waited for by system calls, as a timeline: out of recordings of
+// What threads read, wrote and waited for in system calls, as a timeline: from recordings of
 // syscalls:sys_enter_* and sys_exit_* of the calls that `timechart record -I` records.
 #pragma once
 
@@ -22,15 +22,16 @@ struct IoCallName {
 [[nodiscard]] std::span<const IoCallName> io_call_names();
 
 struct IoOptions {
-  bool skip_eagain = false;          // calls that failed with EAGAIN are none
-  uint64_t shortest_ns = 1'000'000;  // shorter calls are as long as this
-  uint64_t merge_within_ns = 1'000;  // calls of a kind that are closer together are one
+  bool skip_eagain = false;          // drop calls that failed with EAGAIN
+  uint64_t shortest_ns = 1'000'000;  // shorter calls are drawn this long
+  uint64_t merge_within_ns =
+      1'000;  // calls of one kind that are closer together than this are merged
 };
 
 /// Whether a recording has such calls.
 [[nodiscard]] bool has_io_calls(const EventTable& events);
 
-/// Threads in the order of their bytes, most first. `walk` must be at its start.
+/// Threads are sorted by bytes, most first. `walk` must be at its start.
 view::Timeline io_timeline(FileWalk& walk, const IoOptions& options, LossLedger& losses);
 
 }  // namespace sonde

@@ -98,7 +98,7 @@ bool KvmStat::is_end(const TracepointItem& item) const {
   return item.kind == kEntry || (is_read && item.values[1] == kMmioRead);
 }
 
-/// Of a read of MMIO only the end tells the address.
+/// Only the end of an MMIO read tells the address.
 std::optional<KvmStat::Key> KvmStat::key_of(const TracepointItem& item) const {
   if (item.kind == kEntry) return std::nullopt;
   if (item.kind == kExitOfGuest)
@@ -154,8 +154,8 @@ void KvmStat::start_anew() {
   rows_.clear();
 }
 
-/// Rows that are equal stand as in perf's table of hashes: by the low bits of their place, the
-/// newest first.
+/// Equal rows are in the order of perf's hash table: by the low bits of their place, the newest
+/// first.
 std::vector<const KvmStat::Row*> KvmStat::sorted() const {
   constexpr uint64_t kSlots = 1 << 12;
   std::vector<const Row*> rows;

@@ -1,4 +1,4 @@
-// How long hosts took to answer their guests: out of kvm:kvm_exit, kvm_entry, kvm_mmio and kvm_pio
+// How long hosts took to answer their guests: from kvm:kvm_exit, kvm_entry, kvm_mmio and kvm_pio
 // (arch/x86/kvm/trace.h). What `perf kvm stat report` shows.
 //
 //   exit ──── the host works ──── entry      a sample, by the reason of the exit
@@ -41,7 +41,7 @@ struct KvmOptions {
   KvmMachine machine = KvmMachine::kIntel;
   std::vector<uint32_t> pids;    // of virtual machines; empty: all
   std::optional<uint32_t> vcpu;  // of each of them
-  /// Told of events, other than a guest's that has nothing to do (HLT), longer than that.
+  /// Called for events longer than `slow_ns`, except those of an idle guest (HLT).
   uint64_t slow_ns = UINT64_MAX;
   std::function<void(const KvmSlowEvent&)> on_slow;
 };
@@ -50,10 +50,10 @@ struct KvmOptions {
 Result<KvmView> parse_kvm_view(std::string_view word);
 /// "sample", "time"; kUsage for others.
 Result<KvmSortKey> parse_kvm_sort(std::string_view word);
-/// By the CPUID section of a recording, or its kind of exits; kFailed where it is neither maker's.
+/// By the CPUID section of a recording, or by its kind of exits; kFailed if it is neither vendor's.
 Result<KvmMachine> kvm_machine_of(std::string_view cpuid);
 
-/// Which events are read, by their kind.
+/// The events to read, by kind.
 [[nodiscard]] std::span<const TracepointWish> kvm_wishes();
 
 class KvmStat {
@@ -62,9 +62,9 @@ class KvmStat {
 
   void take(const TracepointItem& item);
   void write(Sink& out) const;
-  /// Rows are forgotten; virtual CPUs, and what has begun on them, are not.
+  /// Forgets the rows, but not the virtual CPUs and what has begun on them.
   void start_anew();
-  /// Exits whose number has no name, each once.
+  /// Exits whose number has no name, each listed once.
   [[nodiscard]] std::vector<uint64_t> unknown_exits() const;
 
  private:

@@ -8,7 +8,7 @@ namespace {
 
 constexpr uint64_t kHlt = 12, kCpuid = 10;
 
-/// An item of the event of that name.
+/// An item of the event with this name.
 TracepointItem item(std::string_view name, uint64_t time, uint64_t value, uint32_t tid = 101) {
   TracepointItem made;
   made.time = time;
@@ -35,7 +35,7 @@ TEST(KvmStat, EachScreenOfLiveStartsAnewAndKnowsItsVirtualCpus) {
   EXPECT_THAT(text(stat), testing::HasSubstr("Total Samples:1, Total events handled time:3.00us."));
   stat.start_anew();
   EXPECT_THAT(text(stat), testing::HasSubstr("Total Samples:0,"));
-  // What began on the screen before ends on this one.
+  // What began on the previous screen ends on this one.
   stat.take(item("kvm:kvm_entry", 8000, 0));
   EXPECT_THAT(text(stat), testing::HasSubstr("Total Samples:1, Total events handled time:2.00us."));
 }
@@ -56,7 +56,7 @@ TEST(KvmStat, TellsOfEventsThatTookLonger) {
   stat.take(item("kvm:kvm_entry", time += 10, 3));
   leave(kCpuid, 1000);
   leave(kCpuid, 1001);
-  leave(kHlt, 50000);  // it had nothing to do
+  leave(kHlt, 50000);  // it was idle
   EXPECT_THAT(slow, testing::ElementsAre("100 3 CPUID 1001"));
   EXPECT_THAT(text(stat), testing::HasSubstr("Total Samples:3,"));
 }

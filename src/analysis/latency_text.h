@@ -1,4 +1,4 @@
-// Text with a time and a latency in each line, as tracing scripts and awk write it:
+// Text with a time and a latency on each line, as tracing scripts and awk write it:
 //
 //   TIMEus DELTAus
 //   9339835017 15133
@@ -19,13 +19,13 @@ struct LatencyText {
     double latency = 0;
   };
   std::vector<Line> lines;
-  uint64_t skipped = 0;      // lines that do not begin with two numbers, but for a headline
-  size_t first_skipped = 0;  // its number, from 1
+  uint64_t skipped = 0;      // lines that do not begin with two numbers, except for a heading
+  size_t first_skipped = 0;  // its line number, from 1
 };
 
-/// The first line may be a headline. What follows the two numbers does not count, nor do empty
-/// lines and those that begin with '#'. An error (kCorrupt) where no line is good. `name`: of the
-/// file, for messages.
+/// The first line may be a heading. Anything after the two numbers is ignored, as are empty lines
+/// and lines that begin with '#'. Fails with kCorrupt if no line is good. `name`: the file's name,
+/// for messages.
 Result<LatencyText> read_latency_text(std::string_view text, const std::string& name);
 
 }  // namespace sonde

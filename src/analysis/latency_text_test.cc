@@ -13,7 +13,7 @@ TEST(LatencyText, TimesAndLatencies) {
   EXPECT_EQ(read->lines[1].time, 12.5);
   EXPECT_EQ(read->lines[1].latency, 70);
   EXPECT_EQ(read->lines[2].latency, -1);
-  EXPECT_EQ(read->skipped, 0u);  // a headline is none
+  EXPECT_EQ(read->skipped, 0u);  // a heading does not count
 }
 
 TEST(LatencyText, OtherLinesAreCounted) {

@@ -7,7 +7,7 @@ namespace {
 
 constexpr double kSecondsPerNs = 1e-9;
 
-/// Clocks; and what happens to a program more often, the longer it runs or the busier the CPUs are.
+/// Clocks, and what happens more often the longer a program runs or the busier the CPUs are.
 bool goes_by_pace(const CountedEvent& event) {
   if (event.is_clock() || event.tool != ToolEvent::kNone) return true;
   if (event.type == abi::kTypeSoftware)

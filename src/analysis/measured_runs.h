@@ -1,5 +1,5 @@
-// MeasuredRuns: what every single run of one command came to, metric by metric: its counts and the
-// times that it took. Kept in memory for a comparison, or on disk as a baseline (baseline.h).
+// MeasuredRuns: the result of every single run of one command, metric by metric: its counts and the
+// times it took. Kept in memory for a comparison, or on disk as a baseline (baseline.h).
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ struct MeasuredMetric {
   std::string name, unit;
   Status status = Status::kCounted;  // not counted: in at least one run
   bool is_fraction = false;
-  bool goes_by_pace = false;   // a slower or busier machine shows in it: times, switches
-  std::vector<double> values;  // a run each
+  bool goes_by_pace = false;   // depends on how slow or busy the machine is: times, switches
+  std::vector<double> values;  // one per run
   bool operator==(const MeasuredMetric&) const = default;
 };
 
@@ -29,11 +29,11 @@ struct MeasuredRuns {
   std::vector<std::string> command;
   std::vector<MeasuredMetric> metrics;  // the events in order, then elapsed, user and sys
   size_t runs = 0;
-  std::vector<double> pace_ns;  // of work that is always the same, beside the runs: how fast the
-                                // machine was meanwhile
+  std::vector<double> pace_ns;  // durations of a fixed piece of work, measured alongside the runs:
+                                // how fast the machine was at the time
   bool operator==(const MeasuredRuns&) const = default;
 
-  /// `page`: one row for each event, of one run.
+  /// `page`: one row per event, from one run.
   void add(const view::CountPage& page, const std::vector<CountedEvent>& events,
            const RunTimes& times);
 };

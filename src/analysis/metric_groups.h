@@ -1,4 +1,4 @@
-// Groups of metrics: what -M takes beside single ones.
+// Groups of metrics: what -M accepts besides single ones.
 #pragma once
 
 #include <string_view>
@@ -16,8 +16,8 @@ struct MetricGroup {
 
 const std::vector<MetricGroup>& metric_groups();
 
-/// The metrics that "NAME[,NAME…]" means, groups taken apart, each once. Error: kBadEvent with the
-/// names that there are.
+/// The metrics that "NAME[,NAME…]" means, with groups expanded and duplicates removed. Error:
+/// kBadEvent, listing the names that exist.
 Result<std::vector<const MetricInfo*>> find_metrics(std::string_view list);
 
 }  // namespace sonde

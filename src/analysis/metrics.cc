@@ -55,7 +55,7 @@ constexpr NamedInput kNamedInputs[] = {
 #include "analysis/metrics.def"
 };
 
-/// The names that expressions are made of. A missing count is NaN, and so is what comes of it.
+/// The names used in expressions. A missing count is NaN, and so is the result of using it.
 struct Expressions {
   double self = kMissing;
   double elapsed_ns = 0;
@@ -67,7 +67,7 @@ struct Expressions {
 #include "analysis/metrics.def"
 
   static double larger(double a, double b) { return std::fmax(a, b); }
-  /// A count that may be missing in a sum.
+  /// For a count that may be missing from a sum.
   static double if_there(double count) { return std::isnan(count) ? 0 : count; }
   static double positive(double value) { return value > 0 ? value : 0 * value; }
   static double at_least_one(double count) { return count > 0 ? count : kMissing; }
@@ -92,7 +92,7 @@ constexpr double Expressions::* kInputMembers[] = {
 #include "analysis/metrics.def"
 };
 
-/// From which value on a metric is worth a look; rising.
+/// The values from which a metric is worth a look; ascending.
 struct Grade {
   double notable, high, very_high;
 };
@@ -111,7 +111,7 @@ struct Metric {
   const char* format;
   const Grade* grade;
   double (Expressions::*compute)() const;
-  bool needs_value;  // else it leaves a gap where it has none
+  bool needs_value;  // else it leaves a gap if it has none
   std::string_view expression;
 };
 constexpr Metric kMetrics[] = {
@@ -127,12 +127,12 @@ constexpr Metric kMetrics[] = {
 
 InputId input_of(const CountedEvent& event) {
   if (event.tool != ToolEvent::kNone) return k_any;
-  // On processors with cores of two kinds the upper half of config says which.
+  // On processors with two kinds of cores the upper half of config says which.
   uint64_t config = event.type == kTypeSoftware ? event.config : event.config & UINT32_MAX;
   for (const InputEvent& input : kInputEvents)
     if (input.type == event.type && input.config == config) return input.input;
-  // PMUs have other numbers on each machine; their events are known by name, whatever the
-  // modifiers.
+  // The numbers of PMUs differ from machine to machine; their events are identified by name,
+  // whatever the modifiers.
   std::string_view name = event.name;
   for (const NamedInput& input : kNamedInputs)
     if (name.starts_with(input.event) &&
@@ -173,7 +173,7 @@ view::CountMetric shown(const Metric& metric, const CountedEvent& event, double 
   return result;
 }
 
-/// Whether `word` stands in an expression by itself.
+/// Whether `word` occurs in an expression as a whole word.
 bool mentions(std::string_view expression, std::string_view word) {
   auto is_letter = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
   for (size_t at = expression.find(word); at != std::string_view::npos;
@@ -245,7 +245,7 @@ class MetricTable {
       if (fits && slot.cgroup == event.cgroup)
         values.*kInputMembers[slot.input] = slot.counts.mean();
     }
-    // Beside its own count an expression means this one, not the mean of all that are alike.
+    // Beside its own count an expression means that count, not the mean of all similar ones.
     if (InputId own = input_of(event); own != k_any) values.*kInputMembers[own] = count;
     return values;
   }

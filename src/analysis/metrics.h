@@ -1,5 +1,5 @@
-// Metrics: instructions per cycle, miss rates, GHz and the like, computed wherever their counts are
-// there. metrics.def has one line for each; nothing else knows any of them by name.
+// Metrics: instructions per cycle, miss rates, GHz and the like, computed whenever their counts are
+// available. metrics.def has one line for each; nothing else knows any of them by name.
 //
 //   MetricInputs inputs;                        // for one unit: a CPU, a core, the whole machine
 //   inputs.add(cycles, 2.5e9); inputs.add(instructions, 5e9);
@@ -19,8 +19,8 @@
 
 namespace sonde {
 
-/// The counts of one unit that metrics may use. Those of events that exclude different modes, or
-/// belong to different cgroups, don't mix; only the clock is one for all modes.
+/// The counts of one unit that metrics may use. Counts of events that exclude different modes, or
+/// belong to different cgroups, don't mix; only the clock is shared by all modes.
 class MetricInputs {
  public:
   /// `count`: as the kernel gave it, nanoseconds for clocks; 0 for what could not be counted.
@@ -39,7 +39,7 @@ class MetricInputs {
   double elapsed_ns_ = 0;
 };
 
-/// Which metrics are wanted: all that have their counts, or some by name (-M).
+/// Which metrics are wanted: all whose counts are available, or some by name (-M).
 struct MetricChoice {
   std::vector<std::string> names;  // empty: all
   [[nodiscard]] bool wants(std::string_view name) const;
@@ -52,10 +52,10 @@ std::vector<view::CountMetric> metrics_of(const CountedEvent& event, double coun
 /// For -M and lists of metrics.
 struct MetricInfo {
   std::string_view name, unit, expression;
-  std::vector<std::string> events;  // that it needs, as -e takes them
+  std::vector<std::string> events;  // the events it needs, as -e accepts them
 };
 const std::vector<MetricInfo>& all_metrics();
-/// Without regard to case; nullptr where there is none.
+/// Ignores case; nullptr if there is none.
 const MetricInfo* find_metric(std::string_view name);
 
 }  // namespace sonde

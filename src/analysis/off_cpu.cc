@@ -20,7 +20,7 @@ bool is_wait(const view::TimelineSlice& slice) {
          !slice.is_cut;
 }
 
-/// The frames that are known before, by name: those of functions, and the roots.
+/// The frames that already exist, by name: those of functions, and the roots.
 class KnownFrames {
  public:
   KnownFrames() = default;
@@ -42,7 +42,7 @@ class KnownFrames {
   tsl::robin_map<uint32_t, StackFrameId> by_name_[2];
 };
 
-/// The nodes of waits. Those of one kind are spelled once.
+/// The nodes of waits. Equal stacks share their nodes.
 class WaitStacks {
  public:
   WaitStacks(StackTreeBuilder& builder, const view::Timeline& timeline, KnownFrames known)
@@ -98,7 +98,7 @@ double length_of(const view::TimelineSlice& slice) {
   return static_cast<double>(slice.end_ns - slice.start_ns);
 }
 
-/// Takes a profile apart, and puts it together with more stacks.
+/// Takes a profile apart and rebuilds it with more stacks.
 class WaitsIntoProfile {
  public:
   WaitsIntoProfile(StackProfile profile, const view::Timeline& timeline)
@@ -166,7 +166,7 @@ class WaitsIntoProfile {
     return entry->second;
   }
 
-  /// Both are in the order of time.
+  /// Both are in time order.
   void merge_samples(ProfileWithWaits& made) const {
     StackSamples waits = std::exchange(made.profile.samples, {});
     size_t wait = 0;
@@ -189,7 +189,7 @@ class WaitsIntoProfile {
   }
 
   const view::Timeline& timeline_;
-  // As it was.
+  // The original profile's.
   LargeVector<StackNode> nodes_;
   StackSamples samples_;
   std::vector<StackColumn> columns_;

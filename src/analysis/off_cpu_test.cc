@@ -12,8 +12,8 @@ namespace {
 using ::testing::ElementsAre;
 using view::TaskState;
 
-/// "reader" sleeps from 20 to 50, woken by "writer", waits for a CPU until 51, and at last for a
-/// disk, which the recording cuts off.
+/// "reader" sleeps from 20 to 50, is woken by "writer", waits for a CPU until 51, and finally for a
+/// disk; the recording cuts off that wait.
 view::Timeline two_threads() {
   view::Timeline timeline;
   timeline.start_ns = 10;
@@ -50,7 +50,7 @@ TEST(OffCpu, StacksAreOfWaitsAndTheirWakers) {
   EXPECT_EQ(profile.columns[0].samples, 2u);
 }
 
-/// With samples of reader at 15 and at 55, in the kernel's "read".
+/// With samples of reader at 15 and 55, in the kernel's "read".
 StackProfile sampled() {
   StackTreeBuilder builder;
   size_t column = builder.add_column("cycles", "events");

@@ -70,7 +70,7 @@ class PowerBuilder {
 
   view::Timeline& timeline_;
   tsl::robin_map<uint32_t, size_t> place_of_;
-  std::vector<Asleep> asleep_;  // beside timeline_.cpus
+  std::vector<Asleep> asleep_;  // parallel to timeline_.cpus
   bool is_empty_ = false;
 };
 

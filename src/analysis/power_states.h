@@ -1,5 +1,5 @@
-// How deeply CPUs slept and how fast they ran, out of power:cpu_idle and power:cpu_frequency
-// (include/trace/events/power.h), put into a timeline.
+// How deeply CPUs slept and how fast they ran, from power:cpu_idle and power:cpu_frequency
+// (include/trace/events/power.h), added to a timeline.
 #pragma once
 
 #include "base/loss.h"
@@ -11,7 +11,7 @@ namespace sonde {
 /// Whether a recording has either event.
 [[nodiscard]] bool has_power_states(const EventTable& events);
 
-/// Adds to the CPUs of `timeline`, and CPUs that it has not yet; its time grows where it must.
+/// Adds to the CPUs of `timeline`, and adds CPUs that it lacks; its time range grows as needed.
 /// `walk` must be at its start.
 void add_power_states(view::Timeline& timeline, FileWalk& walk, LossLedger& losses);
 

@@ -11,8 +11,8 @@ namespace {
 
 constexpr size_t kExactPairs = 64, kExactRuns = 40;
 
-/// Ranks from 2 in steps of 2, so that those of equal values, which share the mean of theirs, are
-/// whole numbers too.
+/// Ranks start at 2 and go up in steps of 2, so that the mean rank shared by equal values is a
+/// whole number too.
 std::vector<uint32_t> doubled_ranks(std::span<const double> values) {
   std::vector<size_t> order(values.size());
   std::iota(order.begin(), order.end(), size_t{0});
@@ -20,7 +20,7 @@ std::vector<uint32_t> doubled_ranks(std::span<const double> values) {
   std::vector<uint32_t> ranks(values.size());
   for (size_t first = 0, end = 0; first < order.size(); first = end) {
     while (end < order.size() && values[order[end]] == values[order[first]]) ++end;
-    // The mean of first + 1 … end, twice.
+    // Twice the mean of first + 1 … end.
     for (size_t i = first; i < end; ++i) ranks[order[i]] = static_cast<uint32_t>(first + 1 + end);
   }
   return ranks;
@@ -32,7 +32,8 @@ double normal_tails(double distance, double deviation) {
   return std::erfc(std::max(0.0, distance) / deviation / std::sqrt(2.0));
 }
 
-/// `ways[s]`: how many ways lead to the sum s. Two-sided: sums as far from the middle as `sum`.
+/// `ways[s]`: the number of ways to get the sum s. Two-sided: counts sums at least as far from the
+/// middle as `sum`.
 double share_as_extreme(std::span<const double> ways, size_t sum, size_t doubled_middle) {
   auto distance = [&](size_t s) {
     return std::abs(2 * static_cast<double>(s) - static_cast<double>(doubled_middle));
@@ -94,13 +95,14 @@ double rank_sum_p(std::span<const double> a, std::span<const double> b) {
     double deviation = std::sqrt(na * nb / n / (n - 1) * squares);
     return normal_tails(std::abs(static_cast<double>(sum) - na * mean) - 1, deviation);
   }
-  // ways[k][s]: to choose k of the values so that their ranks add up to s.
+  // ways[k][s]: the number of ways to choose k of the values so that their ranks add up to s.
   std::vector<std::vector<double>> ways(a.size() + 1, std::vector<double>(all + 1));
   ways[0][0] = 1;
   for (uint32_t rank : ranks)
     for (size_t k = a.size(); k > 0; --k)
       for (size_t s = all; s >= rank; --s) ways[k][s] += ways[k - 1][s - rank];
-  // The sum's middle is all * na / n, which may be no whole number: everything times n.
+  // The middle of the sum is all * na / n, which may not be a whole number: multiply everything by
+  // n.
   double middle = static_cast<double>(all) * na,
          distance = std::abs(n * static_cast<double>(sum) - middle);
   double total = 0, extreme = 0;
@@ -124,7 +126,8 @@ double least_rank_sum_p(size_t a, size_t b) {
 }
 
 double two_constants_p(size_t a, size_t b) {
-  // A count that is one of two values, and which one is tossed with the likeliest coin for this.
+  // A count that takes one of two values, decided by a coin with the bias that makes this outcome
+  // likeliest.
   auto na = static_cast<double>(a), nb = static_cast<double>(b);
   if (a == 0 || b == 0) return 1;
   return std::min(1.0, 2 * std::exp(na * std::log(na / (na + nb)) + nb * std::log(nb / (na + nb))));

@@ -14,8 +14,8 @@ TEST(RankTests, AllPairsInOneDirection) {
 }
 
 TEST(RankTests, KnownValuesOfTheSignedRankTest) {
-  // Ranks 1 … 8, of which 3 and 1 are negative: 2 * 5 of 256 subsets have a sum of at most 4 …
-  // 0, 1, 2, 3, 1+2, 4, 1+3: seven subsets.
+  // Ranks 1 … 8, of which 3 and 1 are negative: 2 * 7 of 256 subsets have a sum of at most 4: 0, 1,
+  // 2, 3, 1+2, 4, 1+3.
   EXPECT_DOUBLE_EQ(signed_rank_p(std::vector{-1., 2., -3., 4., 5., 6., 7., 8.}), 14.0 / 256);
   // Without a difference there is nothing to rank.
   EXPECT_DOUBLE_EQ(signed_rank_p(std::vector{0., 0., 0.}), 1);
@@ -23,7 +23,8 @@ TEST(RankTests, KnownValuesOfTheSignedRankTest) {
 }
 
 TEST(RankTests, TiesShareTheirRanks) {
-  // Four equal sizes: only the number of signs counts, 2 of 16 ways have none of one kind.
+  // Four equal magnitudes: only the number of signs matters; in 2 of 16 ways all have the same
+  // sign.
   EXPECT_DOUBLE_EQ(signed_rank_p(std::vector{1., 1., 1., 1.}), 2.0 / 16);
   EXPECT_DOUBLE_EQ(signed_rank_p(std::vector{1., 1., 1., -1.}), 10.0 / 16);
 }
@@ -54,7 +55,7 @@ TEST(RankTests, ExactAndNormalMeet) {
   std::vector<double> differences;
   for (int i = 1; i <= 64; ++i) differences.push_back(i % 3 == 0 ? -i - 0.5 : i);
   double exact = signed_rank_p(differences);
-  differences.push_back(1e-3);  // one more, and the least: hardly any weight
+  differences.push_back(1e-3);  // one more, the smallest: hardly any weight
   EXPECT_NEAR(signed_rank_p(differences), exact, 0.1 * exact);
 }
 

@@ -72,8 +72,8 @@ void find_interval(const MetricRuns& runs, RunPlan plan, double level, MetricVer
   verdict.high = std::max(quantile(changes, 1 - level / 2), verdict.change);
 }
 
-/// How far apart the medians of two halves of one side are in most splits, of which each deals out
-/// neighbours to both halves.
+/// How far apart the medians of two halves of one side are in most splits; each split sends one of
+/// every two neighbours to each half.
 double noise_between_halves(const std::vector<double>& values, bool is_ratio) {
   size_t couples = values.size() / 2;
   if (couples == 0) return 0;
@@ -94,7 +94,7 @@ double noise_between_halves(const std::vector<double>& values, bool is_ratio) {
   return quantile(distances, kNoiseQuantile);
 }
 
-/// Between what was measured first and what was measured last.
+/// The difference between the runs measured first and those measured last.
 double noise_over_time(const std::vector<double>& values, bool is_ratio) {
   size_t half = values.size() / 2;
   if (half == 0) return 0;
@@ -106,7 +106,7 @@ double noise_over_time(const std::vector<double>& values, bool is_ratio) {
 
 void find_noise(const MetricRuns& runs, RunPlan plan, MetricVerdict& verdict) {
   verdict.noise = noise_between_halves(runs.a, verdict.is_ratio);
-  // Runs of another time: nothing but the sides themselves tells how much time alone changes.
+  // For runs made at another time, only the sides themselves tell how much changes with time alone.
   if (plan == RunPlan::kSeparate) {
     for (const std::vector<double>* side : {&runs.a, &runs.b})
       verdict.noise = std::max({verdict.noise, noise_between_halves(*side, verdict.is_ratio),
@@ -157,7 +157,7 @@ double metric_level(size_t metrics, double error_rate) {
 
 size_t open_metrics(std::span<const MetricRuns> metrics) {
   // Whether all numbers of both sides are equal doesn't depend on which side they belong to, so
-  // leaving such metrics out of the correction is fair.
+  // leaving such metrics out of the correction is valid.
   return static_cast<size_t>(std::ranges::count_if(metrics, [](const MetricRuns& runs) {
     return !runs.a.empty() && !runs.b.empty() &&
            !(all_equal(runs.a) && all_equal(runs.b) && runs.a.front() == runs.b.front());

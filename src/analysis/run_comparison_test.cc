@@ -20,21 +20,21 @@ double normal(Random& random) {
   return std::sqrt(-2 * std::log(uniform(random))) * std::cos(2 * M_PI * uniform(random));
 }
 
-/// What a command takes when it is run as the `at`th of all runs.
+/// The cost of a command run as the `at`th of all runs.
 using Noise = std::function<double(Random&, size_t at)>;
 
 double quiet(Random& random, size_t) {
   return 100 * (1 + 0.01 * normal(random));
 }
-/// Most runs are near each other, some take ten times as long.
+/// Most runs are close to each other, some take ten times as long.
 double heavy_tails(Random& random, size_t) {
   return 100 + std::pow(uniform(random), -0.9);
 }
-/// Two speeds, as of a program whose pages fall well or badly.
+/// Two speeds, as of a program whose page placement is sometimes good and sometimes bad.
 double bimodal(Random& random, size_t) {
   return (uniform(random) < 0.5 ? 100 : 115) * (1 + 0.005 * normal(random));
 }
-/// The machine becomes slower by a third while all this runs.
+/// The machine slows down by a third during the measurement.
 double drifting(Random& random, size_t at) {
   return 100 * (1 + 0.01 * static_cast<double>(at)) * (1 + 0.01 * normal(random));
 }
@@ -42,7 +42,7 @@ double drifting(Random& random, size_t at) {
 double counted(Random& random, size_t) {
   return 49 + (uniform(random) < 0.3 ? 1 : 0);
 }
-/// Often nothing at all.
+/// Often zero.
 double rare(Random& random, size_t) {
   return std::floor(3 * uniform(random) * uniform(random));
 }
@@ -50,7 +50,7 @@ const std::pair<const char*, Noise> kNoises[] = {{"quiet", quiet},     {"heavy t
                                                  {"bimodal", bimodal}, {"drifting", drifting},
                                                  {"counted", counted}, {"rare", rare}};
 
-/// Pairs of runs in a tossed order, as `stat --vs` makes them; B takes `factor` as long.
+/// Pairs of runs in random order, as `stat --vs` makes them; B takes `factor` times as long.
 MetricRuns measure(Random& random, const Noise& noise, size_t pairs, double factor = 1) {
   MetricRuns runs;
   for (size_t i = 0; i < pairs; ++i) {
@@ -66,7 +66,7 @@ size_t claims(const std::vector<MetricVerdict>& verdicts) {
       verdicts, [](const MetricVerdict& verdict) { return verdict.kind != Kind::kNoDifference; }));
 }
 
-// Of two copies of one command the whole table claims nothing in at least 95 of 100 comparisons.
+// For two copies of one command, the whole table claims nothing in at least 95 of 100 comparisons.
 TEST(RunComparisonStatistics, TwoCopiesOfOneCommandDoNotDiffer) {
   constexpr size_t kTrials = 100, kMetrics = 3;
   for (size_t pairs : {10u, 20u}) {
@@ -108,7 +108,7 @@ TEST(RunComparisonStatistics, FivePerCentInOnePerCentOfNoiseAreFound) {
     Random random(1);
     size_t worse = 0, better = 0;
     for (size_t trial = 0; trial < kTrials; ++trial) {
-      // Beside metrics that don't differ, which make the level stricter.
+      // Along with metrics that don't differ, which make the level stricter.
       std::vector<MetricRuns> metrics = {measure(random, noise, 20, 1.05),
                                          measure(random, noise, 20, 0.95)};
       for (size_t i = 0; i < 4; ++i) metrics.push_back(measure(random, noise, 20));

@@ -107,7 +107,7 @@ void TimelineBuilder::end_run(uint32_t thread, uint32_t cpu, uint64_t start_ns, 
   at.busy_ns += end_ns - start_ns;
 }
 
-/// Ends what is not running.
+/// Ends a wait; a no-op for a running thread.
 void TimelineBuilder::end_wait(uint32_t thread, uint64_t end_ns) {
   const Task& task = tasks_[thread];
   if (!task.is_known || task.state == TaskState::kRunning || end_ns < task.since_ns) return;
@@ -128,7 +128,7 @@ void TimelineBuilder::leave(const SchedSwitch& event, uint32_t cpu) {
   const Cpu& at = cpus_[cpu];
   if (at.seen && at.current != event.prev_tid) {
     ++contradictions_;
-    // Whoever came last left unseen: nothing is known of it until its next event.
+    // The thread that came last left unseen: nothing is known of it until its next event.
     if (at.current != 0) tasks_[index_of(at.current)].is_known = false;
   }
   if (event.prev_tid == 0) return;
@@ -151,7 +151,7 @@ void TimelineBuilder::come(const SchedSwitch& event) {
   if (event.next_tid == 0) return;
   uint32_t thread = index_of(event.next_tid);
   Task& task = tasks_[thread];
-  // It was woken just before it left its CPU, so all of the time it waited for a CPU.
+  // It was woken just before it left its CPU, so it waited for a CPU all that time.
   if (task.woken_early && is_wait(task.state)) task.state = TaskState::kRunnable;
   end_wait(thread, event.time_ns);
   ++timeline_.threads[thread].runs;
@@ -179,7 +179,7 @@ void TimelineBuilder::add(const SchedWaking& event) {
   task.since_ns = event.time_ns;
 }
 
-/// What still runs when the recording ends.
+/// Ends the runs still going on when the recording ends.
 void TimelineBuilder::finish_cpus() {
   for (uint32_t cpu = 0; cpu < cpus_.size(); ++cpu) {
     const Cpu& at = cpus_[cpu];
@@ -191,7 +191,7 @@ void TimelineBuilder::finish_cpus() {
   }
 }
 
-/// What still waits then.
+/// Ends the waits still going on then.
 void TimelineBuilder::finish_tasks() {
   for (uint32_t thread = 0; thread < tasks_.size(); ++thread) {
     const Task& task = tasks_[thread];
@@ -205,7 +205,7 @@ void TimelineBuilder::finish_tasks() {
   }
 }
 
-/// Threads by their run time, CPUs by their number.
+/// Threads by run time, CPUs by number.
 void TimelineBuilder::sort() {
   std::vector<uint32_t> order(timeline_.threads.size());
   std::iota(order.begin(), order.end(), 0u);

@@ -65,7 +65,7 @@ TEST(SchedTimeline, PreemptedThreadsWaitForACpu) {
   view::Timeline timeline = std::move(builder).finish();
   EXPECT_THAT(slices_of(timeline, 7),
               ElementsAre("100-200 running", "200-250 runnable", "250-300 running"));
-  EXPECT_THAT(slices_of(timeline, 8), ElementsAre("200-250 running"));  // and it is gone
+  EXPECT_THAT(slices_of(timeline, 8), ElementsAre("200-250 running"));  // and then it exited
 }
 
 TEST(SchedTimeline, WithoutWakingsAWaitLastsUntilTheNextRun) {
@@ -132,7 +132,7 @@ TEST(SchedTimeline, StatesOfTheKernel) {
   EXPECT_EQ(left_as(0x100), LeftAs::kRunnable);   // R+
   EXPECT_EQ(left_as(0x1000), LeftAs::kRunnable);  // R+ of older kernels
   EXPECT_EQ(left_as(0x1), LeftAs::kSleeping);
-  EXPECT_EQ(left_as(0x80), LeftAs::kSleeping);  // an idle thread of the kernel
+  EXPECT_EQ(left_as(0x80), LeftAs::kSleeping);  // an idle kernel thread
   EXPECT_EQ(left_as(0x2), LeftAs::kUninterruptible);
   EXPECT_EQ(left_as(0x402), LeftAs::kUninterruptible);
   EXPECT_EQ(left_as(0x4), LeftAs::kStopped);

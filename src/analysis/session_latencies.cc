@@ -27,7 +27,7 @@ constexpr KnownPair kKnownPairs[] = {
     {"workqueue:workqueue_execute_start", "workqueue:workqueue_execute_end", "work"},
 };
 
-/// A value that a sample has: a field of its event, or one that every sample carries.
+/// A value of a sample: a field of its event, or one that every sample carries.
 struct ValueSource {
   enum class Kind : uint8_t { kField, kTid, kPid, kCpu };
   Kind kind = Kind::kField;
@@ -64,7 +64,7 @@ class EventFinder {
  public:
   explicit EventFinder(const Session& session) : session_(session), formats_(session.recording()) {}
 
-  /// By event: whether its name is one of `names`, each of which must be there.
+  /// Per event: whether its name matches one of `names`, each of which must match something.
   Result<std::vector<char>> find(const std::vector<std::string>& names) const {
     const EventTable& events = session_.events();
     std::vector<char> found(events.size());
@@ -112,7 +112,8 @@ class EventFinder {
   TraceFormats formats_;
 };
 
-/// One side of a pair: what the events' samples have that makes them partners.
+/// One side of a pair, for one event: whether the event is on it, and the values that partners
+/// share.
 struct PairSide {
   bool is_on_it = false;
   std::vector<ValueSource> key;
@@ -163,7 +164,7 @@ class PairReader {
     return {};
   }
 
-  /// What pairing needs of a sample.
+  /// What pairing needs from a sample.
   struct Step {
     enum class Kind : uint8_t { kNone, kBegin, kEnd, kUnreadable };
     Kind kind = Kind::kNone;
@@ -171,7 +172,7 @@ class PairReader {
     PairKey key{};
   };
 
-  /// Samples are read on all cores, a stretch at a time, and paired one after the other.
+  /// Samples are decoded in parallel, one batch at a time, and paired sequentially.
   void pair_all() {
     constexpr size_t kStretch = size_t{1} << 16, kPart = size_t{1} << 12;
     std::vector<uint32_t> order = session_.time_order();

@@ -19,7 +19,7 @@ constexpr std::string_view kWakingName = "sched:sched_waking";
 constexpr std::string_view kWakeupName = "sched:sched_wakeup";
 constexpr std::string_view kWakeupNewName = "sched:sched_wakeup_new";
 
-/// Stacks of samples as texts, each text once.
+/// Stacks of samples as texts, each distinct text stored once.
 class StackTexts {
  public:
   /// `wanted`: by event.
@@ -35,7 +35,7 @@ class StackTexts {
     return texts;
   }
 
-  /// For the wanted samples one after the other, in order of time.
+  /// For the wanted samples in turn, in time order.
   uint32_t next(std::vector<std::string>& stacks) {
     if (at_ >= profile_.samples.size()) return kNoIndex;
     StackNodeId node = profile_.samples.node[at_++];
@@ -62,7 +62,7 @@ class StackTexts {
   size_t at_ = 0;
 };
 
-/// What an event is to a timeline, and where its fields lie.
+/// What an event means to a timeline, and where its fields are.
 struct SchedEvent {
   enum class Kind : uint8_t { kOther, kSwitch, kWaking };
   Kind kind = Kind::kOther;
@@ -70,7 +70,7 @@ struct SchedEvent {
   const TracepointField* prev_tid = nullptr;
   const TracepointField* prev_name = nullptr;
   const TracepointField* prev_state = nullptr;
-  const TracepointField* next_tid = nullptr;  // of a waking: who is woken
+  const TracepointField* next_tid = nullptr;  // of a waking: the thread woken
   const TracepointField* next_name = nullptr;
 };
 
@@ -101,7 +101,8 @@ class TimelineReader {
   }
   [[nodiscard]] SchedEvent::Kind kind_of(std::string_view name) const {
     if (name == kSwitchName) return SchedEvent::Kind::kSwitch;
-    // The waker itself says sched_waking; sched_wakeup may come from the CPU of who is woken.
+    // sched_waking is emitted by the waker itself; sched_wakeup may come from the woken thread's
+    // CPU.
     bool is_waking =
         name == kWakingName || name == kWakeupNewName || (name == kWakeupName && !has(kWakingName));
     return is_waking ? SchedEvent::Kind::kWaking : SchedEvent::Kind::kOther;

@@ -1,4 +1,4 @@
-// The timeline of a recording: its scheduler events in order of time, with the stacks that it has.
+// The timeline of a recording: its scheduler events in time order, with any stacks it has.
 #pragma once
 
 #include <optional>
@@ -18,10 +18,10 @@ struct SessionTimeline {
   uint64_t switches = 0;
   uint64_t wakings = 0;
   uint64_t contradictions = 0;  // a CPU was left by a thread that had not come: events are missing
-  uint64_t unreadable = 0;      // samples without the fields that they must have
+  uint64_t unreadable = 0;      // samples without the required fields
 };
 
-/// Errors: kFailed where the recording has no sched:sched_switch, its samples carry no time, or the
+/// Fails with kFailed if the recording has no sched:sched_switch, its samples carry no time, or the
 /// format of the event is missing.
 Result<SessionTimeline> timeline_of(const Session& session, const SessionTimelineOptions& options);
 

@@ -7,7 +7,8 @@
 namespace sonde {
 namespace {
 
-/// How far from the mean of a normal distribution `tail` of it lies beyond: bisection of erfc.
+/// How many deviations above the mean of a normal distribution `tail` of it begins: bisection of
+/// erfc.
 double normal_quantile(double tail) {
   double low = 0, high = 40;
   for (int i = 0; i < 80; ++i) {
@@ -17,7 +18,7 @@ double normal_quantile(double tail) {
   return low;
 }
 
-/// The shares for which `share` of n samples would be no surprise.
+/// The true shares that are consistent with an observed `share` of n samples.
 ShareInterval score_interval(double share, double n, double z) {
   if (n <= 0) return {0, 1};
   double z2 = z * z;
@@ -52,7 +53,7 @@ double error_per_row(std::span<const double> samples, double effective_before,
                      double effective_after, double error) {
   std::vector<double> sorted(samples.begin(), samples.end());
   std::ranges::sort(sorted, std::greater());
-  // The fewest rows m such that no more than m can show a thing at error / m.
+  // The fewest rows m such that no more than m can show anything at error / m.
   for (size_t m = 1; m <= sorted.size(); ++m) {
     double each = error / static_cast<double>(m);
     if (m == sorted.size() ||

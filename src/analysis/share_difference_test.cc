@@ -32,7 +32,7 @@ TEST(ShareDifference, PeriodsOfOtherSizesCountForLess) {
 }
 
 TEST(ShareDifference, FewSamplesCannotShowADifference) {
-  // Five of equal sides on one: 2 · (1/2)⁵ = 6 %. Six: 3 %.
+  // Five samples on one of two equal sides: 2 · (1/2)⁵ = 6 %. Six: 3 %.
   EXPECT_FALSE(can_show_difference(5, 100, 100, 0.05));
   EXPECT_TRUE(can_show_difference(6, 100, 100, 0.05));
 }
@@ -46,7 +46,7 @@ TEST(ShareDifference, RowsThatCannotShowADifferenceCostNothing) {
   EXPECT_DOUBLE_EQ(error_per_row({}, 300, 300, 0.05), 0.05);
 }
 
-/// A profile like those of programs: few functions have most, many have one sample or none.
+/// A profile like those of real programs: a few functions have most samples, many have one or none.
 class Sampling {
  public:
   explicit Sampling(uint64_t seed) : random_(seed) {

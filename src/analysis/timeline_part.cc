@@ -5,7 +5,7 @@
 namespace sonde {
 namespace {
 
-/// Of slices or runs. False where nothing is left.
+/// For slices or runs. False if nothing is left.
 template <typename Span>
 bool clip(Span& span, uint64_t from_ns, uint64_t to_ns) {
   span.start_ns = std::max(span.start_ns, from_ns);

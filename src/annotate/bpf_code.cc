@@ -31,7 +31,7 @@ Bytes bpf_code(Bytes stored, ByteOrder order, uint64_t address, uint64_t size) {
   Bytes code =
       part(data, load<uint64_t>(&info[kCode], order), load<uint32_t>(&info[kCodeLength], order));
   if (addresses.empty() || lengths.empty()) return {};
-  uint64_t before = 0;  // functions follow one another
+  uint64_t before = 0;  // functions are contiguous
   for (size_t i = 0; i < count; ++i) {
     uint64_t start = load<uint64_t>(&addresses[i * 8], order);
     uint64_t length = load<uint32_t>(&lengths[i * 4], order);

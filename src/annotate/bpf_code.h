@@ -1,4 +1,4 @@
-// The native code of BPF programs, which a recording carries in its BPF_PROG_INFO section.
+// The native code of BPF programs, from a recording's BPF_PROG_INFO section.
 #pragma once
 
 #include "base/bytes.h"
@@ -6,12 +6,12 @@
 
 namespace sonde::annotate {
 
-/// The code of the program, or of a function of one, that the kernel had put at `address`; at most
-/// `size` bytes. Empty where the recording does not have it.
+/// The code of the program, or of one of its functions, that was at `address`; at most `size`
+/// bytes. Empty if the recording does not have it.
 Bytes bpf_code(const Recording& recording, uint64_t address, uint64_t size);
 
-/// The same in one stored program: struct bpf_prog_info (include/uapi/linux/bpf.h) with its arrays
-/// behind it, whose addresses were made offsets.
+/// The same in one stored program: struct bpf_prog_info (include/uapi/linux/bpf.h) followed by its
+/// arrays, whose addresses are stored as offsets.
 Bytes bpf_code(Bytes stored, ByteOrder order, uint64_t address, uint64_t size);
 
 }  // namespace sonde::annotate

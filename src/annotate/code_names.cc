@@ -25,7 +25,7 @@ bool is_function(const Candidate& c) {
   return c.type == STT_FUNC;
 }
 
-/// Which of two at one address is shown.
+/// Which of two symbols at one address is shown.
 bool goes_before(const Candidate& a, const Candidate& b) {
   auto rank = [](const Candidate& c) {
     return std::tuple(!is_function(c), c.type != STT_OBJECT, c.locality, ~c.size, c.name[0] == '.');
@@ -49,8 +49,8 @@ bool counts(const ElfSymbol& symbol) {
          symbol.type != STT_SECTION && symbol.type != STT_FILE;
 }
 
-/// Every symbol that can name an address: those of .symtab, of .dynsym where there is no other,
-/// and PLT entries, which have none of their own. Names live as long as the files.
+/// Visits every symbol that can name an address: those of .symtab, of .dynsym if there is no
+/// .symtab, and PLT entries, which have no symbols. Names live as long as the files.
 template <typename Visit>
 void for_each_candidate(const CodeObject& object, std::vector<PltEntry>& plt, const Visit& visit) {
   const ElfFile* symbols = object.files.symbols ? &*object.files.symbols : nullptr;
@@ -90,7 +90,7 @@ std::string shown(const Candidate& candidate, bool demangles) {
 
 namespace {
 
-/// Slots that the dynamic linker fills bear the names of what it fills in.
+/// Slots that the dynamic linker fills are named after their content.
 void name_slots(const ElfFile& image, std::span<const uint64_t> targets, bool demangles,
                 std::vector<CodeName>& names) {
   std::vector<ElfSymbol> symbols;
@@ -129,7 +129,7 @@ CodeNames::CodeNames(const CodeObject& object, std::vector<uint64_t> targets, bo
   names_.resize(targets_.size());
   if (targets_.empty()) return;
 
-  // The best symbol between each target and the one before it; nearer ones win over farther ones.
+  // The best symbol between each target and the previous one; nearer ones win over farther ones.
   std::vector<Candidate> best(targets_.size());
   Candidate lowest;  // for targets before every symbol
   std::vector<PltEntry> plt;

@@ -1,6 +1,6 @@
-// Names for the addresses that instructions refer to, as objdump chooses them: the nearest symbol
-// at or before an address, of any section; of several at one address functions before data, global
-// before local, larger before smaller.
+// Names for the addresses that instructions refer to, chosen as in objdump: the nearest symbol at
+// or before an address, in any section; at equal addresses functions before data, global before
+// local, larger before smaller.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@
 namespace sonde::annotate {
 
 struct CodeName {
-  std::string symbol;     // as it is shown
+  std::string symbol;     // as shown
   uint64_t address = 0;   // of the symbol
   bool is_known = false;  // false: the object has no symbols
-  /// "table+0x8", "table-0x10"; empty where no symbol is known.
+  /// "table+0x8", "table-0x10"; empty if no symbol is known.
   [[nodiscard]] std::string text(uint64_t target) const;
 };
 
@@ -26,13 +26,13 @@ class CodeNames {
     std::string name;
   };
 
-  /// Looks the names of all `targets` up, in one pass over the symbols. `demangle`: names as their
-  /// authors wrote them, with parameters.
+  /// Looks up the names of all `targets` in one pass over the symbols. `demangle`: names as in the
+  /// source, with parameters.
   CodeNames(const CodeObject& object, std::vector<uint64_t> targets, bool demangle);
 
-  /// `target` must be one of those that were asked for.
+  /// `target` must be one of those passed to the constructor.
   [[nodiscard]] const CodeName& of(uint64_t target) const;
-  /// Symbols inside [start, end), by address, one for each.
+  /// Symbols inside [start, end), by address, one per address.
   static std::vector<Label> labels(const CodeObject& object, uint64_t start, uint64_t end,
                                    bool demangle);
 

@@ -30,7 +30,7 @@ const ElfSection* section_at(const ElfFile& file, uint64_t address) {
   return nullptr;
 }
 
-/// Bytes at an offset of the file; fewer where it ends.
+/// Bytes at an offset of the file; fewer if it ends.
 Bytes bytes_at(const ElfFile& file, uint64_t offset, uint64_t size) {
   Bytes all = file.bytes();
   if (offset >= all.size()) return {};
@@ -121,7 +121,7 @@ Result<FunctionCode> CodeStore::in_kernel(const SymbolInfo& symbol) {
                          : object.files.runtime ? &*object.files.runtime
                                                 : nullptr;
   if (image == nullptr) return in_kernel_memory(symbol, false);
-  // Where it was loaded differs from boot to boot; the name is the same.
+  // The load address differs from boot to boot; the name is the same.
   std::optional<ElfAddr> start;
   image->for_each_symbol(SymbolSection::kSymtab, [&](const ElfSymbol& one) {
     if (!start && one.type == STT_FUNC && symbol.name == one.name) start = ElfAddr(one.value);

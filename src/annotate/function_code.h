@@ -1,5 +1,5 @@
-// The bytes of a function: out of its object's file, of the kernel's image or memory, of what a
-// compiler wrote to a jitdump, or of the BPF programs that came with the recording.
+// The bytes of a function: from its object's file, the kernel's image or memory, a compiler's
+// jitdump, or the BPF programs in the recording.
 #pragma once
 
 #include <map>
@@ -13,11 +13,11 @@
 
 namespace sonde::annotate {
 
-/// The files that an object's code and names come from.
+/// The files with an object's code and names.
 struct CodeObject {
   FoundObject files;
-  std::string path;  // as the recording has it
-  /// The file with the code; null where only a debug file, or nothing, was found.
+  std::string path;  // as in the recording
+  /// The file with the code; null if only a debug file, or nothing, was found.
   [[nodiscard]] const ElfFile* image() const {
     if (files.runtime_path.empty()) return nullptr;
     if (files.runtime) return &*files.runtime;
@@ -30,16 +30,15 @@ struct FunctionCode {
   uint64_t address = 0;  // of the first byte, in the object's own addresses
   bool is_64_bit = true;
   abi::Arch arch = abi::Arch::kX86_64;
-  std::string section;                 // ".text"; empty where the code is in no ELF file
-  const CodeObject* object = nullptr;  // null there, too
+  std::string section;                 // ".text"; empty if the code is not in an ELF file
+  const CodeObject* object = nullptr;  // null in that case, too
 };
 
 class CodeStore {
  public:
   explicit CodeStore(const Session& session) : session_(session) {}
 
-  /// `symbol` is of an object that was loaded. Errors say why there is no code, and what would
-  /// help.
+  /// `symbol` must be of a loaded object. Errors say why there is no code, and what would help.
   Result<FunctionCode> find(const SymbolInfo& symbol);
 
  private:
@@ -56,7 +55,7 @@ class CodeStore {
   const Session& session_;
   std::map<DsoId, std::unique_ptr<CodeObject>> objects_;
   std::optional<Result<KernelCore>> kernel_memory_;
-  std::map<uint64_t, std::vector<std::byte>> kernel_code_;  // what was read of it, by address
+  std::map<uint64_t, std::vector<std::byte>> kernel_code_;  // the parts read, by address
 };
 
 }  // namespace sonde::annotate

@@ -12,7 +12,7 @@ namespace {
 
 constexpr uint32_t kNotWanted = UINT32_MAX;
 
-/// A row of counts per place that is wanted.
+/// A row of counts per wanted location.
 struct Rows {
   std::vector<uint32_t> of_frame;  // row, by frame
   std::vector<view::ListingHits> hits;
@@ -86,7 +86,7 @@ RecordingHits count_hits(const Session& session, const std::function<bool(const 
     function.info = session.symbolizer().info(function.symbol);
     result.functions.push_back(std::move(function));
   }
-  // Of equal weight they stand by object and address.
+  // Ties are ordered by object and address.
   const DsoTable& dsos = session.machine().dsos();
   std::ranges::stable_sort(result.functions, [&](const FunctionHits& a, const FunctionHits& b) {
     const std::string &left = dsos[a.info.dso].short_name, &right = dsos[b.info.dso].short_name;

@@ -1,8 +1,8 @@
 // Where inside functions the samples of a recording fell: one pass, in which a sample costs a
-// lookup, and memory for the functions that are wanted only.
+// lookup, and memory only for the wanted functions.
 //
-// A function is a symbol of an object; what other processes ran of the same object counts for it,
-// too. Functions that were inlined belong to the one around them.
+// A function is a symbol of an object; samples of the same object in other processes count, too.
+// Inlined functions belong to the enclosing one.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@
 
 namespace sonde::annotate {
 
-/// What fell on one address.
+/// The samples at one address.
 struct AddressHits {
   uint64_t offset = 0;  // from the function's start
   std::vector<view::ListingHits> by_event;
@@ -34,8 +34,8 @@ struct RecordingHits {
       size_t event) const;  // functions that the event hit, heaviest first
 };
 
-/// Counts the samples of the functions that `wanted` takes; it is asked once per function, with
-/// some place in it.
+/// Counts the samples of the functions that `wanted` accepts; it is called once per function, with
+/// some location in it.
 RecordingHits count_hits(const Session& session, const std::function<bool(const Frame&)>& wanted);
 
 }  // namespace sonde::annotate

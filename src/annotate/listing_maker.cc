@@ -23,7 +23,7 @@ view::ListingFlow flow_of(disasm::Flow flow) {
   }
 }
 
-/// An instruction, or zeroes that are left out (length without text).
+/// An instruction, or omitted zeroes (length without text).
 struct Decoded {
   uint64_t address = 0;
   disasm::Instruction instruction;
@@ -117,7 +117,7 @@ class Maker {
     DsoKind kind = session_.machine().dsos()[function_.info.dso].kind;
     return kind == DsoKind::kKernel || kind == DsoKind::kModule;
   }
-  /// Of code that was read from its memory: the symbols are those of the recording, modules' too.
+  /// For code read from kernel memory: uses the recording's symbols, including modules'.
   [[nodiscard]] std::string name_in_kernel(uint64_t target) const {
     Frame frame =
         session_.resolve(0, session_.counts().last_time_ns, RuntimeAddr(target), abi::kMiscKernel);
@@ -170,7 +170,7 @@ class Maker {
     if (!place || place->line == 0) return;
     std::string path = source_.place_of(place->file);
     if (place->line != last_line_) {
-      // Absolute paths only say where the next lines stand; others are texts like these.
+      // Absolute paths only locate the next lines; others are text like these.
       if (path.starts_with('/'))
         number_ = place->line;
       else
@@ -188,7 +188,7 @@ class Maker {
     if (options_.demangle) name = demangle(last_function_, true);
     add_named(name.empty() ? fmt::format("{}():", last_function_) : fmt::format("{}:", name));
   }
-  /// Where no debug information tells, the function's own symbol stands for it, once.
+  /// Without debug information, the function's own symbol is shown instead, once.
   void add_symbol_name() {
     if (!last_function_.empty()) return;
     last_function_ = function_.info.name;
@@ -201,7 +201,7 @@ class Maker {
     last_line_ = UINT32_MAX;
   }
 
-  /// The lines before one that has code come along, up to what was shown already.
+  /// Preceding lines without code are included, back to what was already shown.
   void add_source(const std::string& path, uint32_t line) {
     constexpr uint32_t kBefore = 5;
     Shown& shown = shown_[path];
@@ -251,7 +251,7 @@ class Maker {
       text += fmt::format("        # {:x}", *instruction.target);
     if (!name.empty()) text += fmt::format(" <{}>", name);
   }
-  /// Columns count from the beginning of the address, as in objdump's own lines.
+  /// Columns count from the start of the address, as in objdump's own lines.
   void add_code_line(uint64_t address, std::string_view text) {
     std::string whole = expand_tabs(trimmed_end(fmt::format("{:x}:\t{}", address, text)));
     view::ListingLine& line = out_.lines.emplace_back();
@@ -282,7 +282,7 @@ class Maker {
   std::map<std::string, Shown> shown_;
 };
 
-/// Every instruction gets what fell between it and the next one.
+/// Each instruction gets the samples between it and the next one.
 void place_hits(const FunctionHits& function, std::span<const EventId> events, uint64_t start,
                 view::Listing& out) {
   out.hits.resize(out.lines.size() * events.size());
@@ -314,7 +314,7 @@ class PlaceSums {
   void add(view::Listing& out) {
     for (size_t i = 0; i < out.lines.size(); ++i)
       if (out.lines[i].kind == view::ListingKind::kInstruction) add_line(out, i);
-    // Equal sums stand in perf's order: the later name first.
+    // Ties are in perf's order: the later name first.
     for (auto& [place, percents] : std::views::reverse(sums_))
       out.places.push_back({place, percents});
     std::ranges::stable_sort(out.places, std::greater<>(), &view::ListingPlace::percents);

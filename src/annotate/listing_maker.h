@@ -1,6 +1,6 @@
-// From the code of a function to its listing: instructions with names of what they refer to, lines
-// of source where these change, headings where functions and symbols begin; in the order and with
-// the words in which objdump gives them, which readers of perf's listings know.
+// Makes a listing from a function's code: instructions with the names that they refer to, source
+// lines where these change, headings where functions and symbols begin; in objdump's order and
+// words, which readers of perf's listings know.
 #pragma once
 
 #include "annotate/code_names.h"

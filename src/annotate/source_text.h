@@ -1,5 +1,5 @@
-// Source files as listings show them: read once, line by line, with the blanks at both ends of a
-// line gone and tabs as blanks.
+// Source files as shown in listings: read once, split into lines, each trimmed and with tabs
+// expanded.
 #pragma once
 
 #include <map>
@@ -10,21 +10,21 @@
 
 namespace sonde::annotate {
 
-/// Tabs become blanks up to the next multiple of eight columns.
+/// Expands tabs to the next multiple of eight columns.
 std::string expand_tabs(std::string_view text);
 
 struct SourceOptions {
   std::string prefix;         // --prefix: put before absolute paths
-  uint32_t prefix_strip = 0;  // directories of the path that are left out before
+  uint32_t prefix_strip = 0;  // leading directories to remove from the path first
 };
 
 class SourceText {
  public:
   explicit SourceText(SourceOptions options) : options_(std::move(options)) {}
 
-  /// The path under which a file is looked for.
+  /// The path under which a file is looked up.
   [[nodiscard]] std::string place_of(const std::string& path) const;
-  /// The lines of a file; empty where it is not here.
+  /// The lines of a file; empty if it is not available.
   const std::vector<std::string_view>& lines(const std::string& path);
 
  private:

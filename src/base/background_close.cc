@@ -9,8 +9,8 @@
 namespace sonde {
 namespace {
 
-/// Keeps nothing that anybody may wait for, above all not the user's pipes. After a fork of a
-/// process with threads: system calls alone. `kept` is sorted.
+/// Keeps nothing open that anybody may wait for, above all not the user's pipes. Runs after a fork
+/// of a threaded process: only system calls. `kept` is sorted.
 [[noreturn]] void hold(const std::vector<int>& kept, int until_closed) {
   ::setsid();
   unsigned from = 0;

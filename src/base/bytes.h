@@ -51,7 +51,7 @@ class ByteCursor {
   uint32_t u32() { return get<uint32_t>(); }
   uint64_t u64() { return get<uint64_t>(); }
 
-  /// The next `size` bytes; empty, and not ok, where fewer are left.
+  /// The next `size` bytes; empty, and not ok, if fewer are left.
   Bytes take(uint64_t size) {
     if (left() < size) [[unlikely]] {
       fail_and<int>();
@@ -62,7 +62,7 @@ class ByteCursor {
     return taken;
   }
   void skip(uint64_t size) { take(size); }
-  /// A string of a fixed field, without the NUL that ends it and what follows that.
+  /// A string in a fixed-size field, up to its terminating NUL.
   std::string_view fixed_string(uint64_t size) {
     Bytes field = take(size);
     std::string_view text(reinterpret_cast<const char*>(field.data()), field.size());
@@ -75,8 +75,8 @@ class ByteCursor {
   [[nodiscard]] size_t position() const { return static_cast<size_t>(at_ - begin_); }
   [[nodiscard]] bool ok() const { return ok_; }
   [[nodiscard]] ByteOrder order() const { return order_; }
-  /// Whether `count` items of `item_size` bytes can still follow: ask before reserving for an
-  /// untrusted count.
+  /// Whether `count` items of `item_size` bytes can still follow: check this before reserving for
+  /// an untrusted count.
   [[nodiscard]] bool fits(uint64_t count, size_t item_size) const {
     return count <= left() / item_size;
   }
@@ -122,9 +122,9 @@ class ByteBuilder {
   void bytes(Bytes b) { append(b.data(), b.size()); }
   void text(std::string_view t) { append(t.data(), t.size()); }
   void zeros(size_t count) { data_.resize(data_.size() + count); }
-  /// Text, NUL, and zeros up to a multiple of `alignment` counted from where the text starts.
+  /// Text, NUL, and zeros up to a multiple of `alignment`, counted from the start of the text.
   void padded_string(std::string_view t, size_t alignment);
-  /// Overwrites an integer that was put before.
+  /// Overwrites an integer that was written before.
   template <typename T>
   void patch(size_t position, T value) {
     if constexpr (sizeof(T) > 1)
@@ -136,7 +136,7 @@ class ByteBuilder {
   [[nodiscard]] Bytes view() const { return data_; }
   [[nodiscard]] ByteOrder order() const { return order_; }
   void clear() { data_.clear(); }
-  /// Drops what was put after `size` bytes.
+  /// Drops everything after the first `size` bytes.
   void truncate(size_t size) { data_.resize(size); }
 
  private:

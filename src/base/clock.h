@@ -1,4 +1,4 @@
-// Times of this machine, as counts of nanoseconds.
+// Times of this machine, in nanoseconds.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace sonde {
 
-/// CLOCK_MONOTONIC: for what lasts; BPF's bpf_ktime_get_ns() reads the same clock.
+/// CLOCK_MONOTONIC: for durations; BPF's bpf_ktime_get_ns() reads the same clock.
 inline uint64_t monotonic_ns() {
   timespec now{};
   ::clock_gettime(CLOCK_MONOTONIC, &now);

@@ -15,7 +15,7 @@ std::string lowered(std::string_view text) {
   return result;
 }
 
-/// Lower case but for a subsection, which stands between the first and the last dot.
+/// Lower case except for the subsection, which is between the first and the last dot.
 std::string canonical(std::string_view name) {
   size_t first = name.find('.'), last = name.rfind('.');
   if (first == last) return lowered(name);
@@ -80,7 +80,7 @@ class Reader {
 
   Result<std::string> read_value() {
     std::string value;
-    size_t keep = 0;  // blanks behind it are only kept where more follows
+    size_t keep = 0;  // trailing blanks are only kept if more follows
     bool quoted = false;
     for (; at_ < text_.size() && text_[at_] != '\n'; ++at_) {
       char c = text_[at_];

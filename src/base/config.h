@@ -26,16 +26,16 @@ class Config {
 
   /// Adds the settings of a file's text. Errors name `file` and the line.
   Result<> parse(std::string_view text, std::string_view file);
-  /// Adds one setting, or replaces it where it stands.
+  /// Adds one setting, or replaces it in place.
   void set(std::string_view name, std::string_view value);
 
   [[nodiscard]] std::optional<std::string_view> get(std::string_view name) const;
-  /// true/yes/on/1 and false/no/off/0; an error for other words, `fallback` where it isn't set.
+  /// true/yes/on/1 and false/no/off/0; fails for other words; `fallback` if it isn't set.
   [[nodiscard]] Result<bool> get_bool(std::string_view name, bool fallback) const;
   /// Every setting once, in the order in which the names first appeared.
   [[nodiscard]] const std::vector<Entry>& entries() const { return entries_; }
 
-  /// As the text of a file, sections in order of appearance, keys indented by a tab.
+  /// In the format of a file, sections in order of appearance, keys indented by a tab.
   [[nodiscard]] std::string to_text() const;
 
  private:

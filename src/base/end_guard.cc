@@ -18,7 +18,7 @@ namespace {
   sigset_t everything;
   sigfillset(&everything);
   ::sigprocmask(SIG_SETMASK, &everything, nullptr);
-  // Nobody may wait for what we inherited, above all not for the other end of the pair.
+  // Nobody must have to wait for what we inherited, above all not for the other end of the pair.
   if (word > 0) (void)::close_range(0, static_cast<unsigned>(word) - 1, 0);
   (void)::close_range(static_cast<unsigned>(word) + 1, ~0U, 0);
   if (::chdir("/") != 0) ::_exit(1);
@@ -35,13 +35,13 @@ namespace {
 
 Result<EndGuard> EndGuard::start(const char* name, const std::function<void()>& work) {
   int ends[2];
-  // Not a pipe: writing to one whose guard was killed would end this process, too.
+  // Not a pipe: writing to one whose guard was killed would kill this process, too.
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
     return fail(ErrorCode::kIo, "cannot make a pair of sockets: {}", std::strerror(errno));
   Fd guards_end(ends[0]), our_end(ends[1]);
   pid_t child = ::fork();
   if (child < 0) return fail(ErrorCode::kIo, "cannot start a process: {}", std::strerror(errno));
-  // Two steps, so that the guard is nobody's child to wait for.
+  // A double fork, so that the guard is nobody's child to wait for.
   if (child == 0) {
     our_end.reset();
     if (::fork() == 0) work_at_end(guards_end.get(), name, work);

@@ -10,7 +10,7 @@
 namespace sonde {
 namespace {
 
-/// What arrives from guards, whose work is to say a byte before the pipe closes.
+/// Receives from guards, whose work is to write a byte before the pipe closes.
 struct Told {
   int ends[2] = {-1, -1};
   Told() {
@@ -20,7 +20,7 @@ struct Told {
     ::close(ends[0]);
     if (ends[1] >= 0) ::close(ends[1]);
   }
-  /// Guards close what they inherit, so they open the pipe anew by its name.
+  /// Guards close what they inherit, so they reopen the pipe by this name.
   [[nodiscard]] std::string name() const {
     return fmt::format("/proc/{}/fd/{}", ::getpid(), ends[1]);
   }

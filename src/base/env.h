@@ -19,14 +19,14 @@ struct Env {
   Sink& out;
   Sink& err;
   int in_fd = 0;       // standard input, for `-i -` and pipes
-  int out_fd = 1;      // standard output, for `-o -`; -1 where it is not a descriptor (tests)
+  int out_fd = 1;      // standard output, for `-o -`; -1 if not a descriptor (tests)
   Sys& sys;            // system calls that tests fake
-  LossLedger& losses;  // said at the end of every command
+  LossLedger& losses;  // reported at the end of every command
   std::map<std::string, std::string, std::less<>> variables = {};  // environment variables
-  std::string tool = "sonde";  // "perf" when started under that name; usage and messages say it
+  std::string tool = "sonde";  // "perf" when started under that name; shown in usage and messages
   Config config = {};          // perfconfig, read before the command line
   std::map<std::string, int, std::less<>> debug = {};  // --debug name=level
-  std::string command_line = {};                       // argv as it was given, joined by blanks
+  std::string command_line = {};                       // argv as given, joined by blanks
 
   /// The value of an environment variable, if it is set and not empty.
   [[nodiscard]] std::optional<std::string> variable(std::string_view name) const {

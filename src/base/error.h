@@ -1,14 +1,14 @@
 // Errors: what the user must know, and what stops the work.
 //
-// Three things can go wrong and they are never mixed. An *Error* stops the work and is told in one
-// sentence (object, cause, remedy); it travels as std::expected. A *Loss* (loss.h) is imperfect
-// input: the work goes on, it is counted, and every command says its losses at the end. A *CHECK*
-// (check.h) is our own bug.
+// Three things can go wrong and they are never mixed. An *Error* stops the work and is reported in
+// one sentence (object, cause, remedy); it travels as std::expected. A *Loss* (loss.h) is imperfect
+// input: the work goes on, it is counted, and every command reports its losses at the end. A
+// *CHECK* (check.h) is our own bug.
 //
 //   Result<Header> read_header(const Path& p) {
 //     MappedFile file = TRY(MappedFile::open(p));
-//     if (file.size() < 8) return fail(ErrorCode::kCorrupt, "{}: too short for a perf.data header",
-//     p);
+//     if (file.size() < 8)
+//       return fail(ErrorCode::kCorrupt, "{}: too short for a perf.data header", p);
 //     ...
 //   }
 #pragma once
@@ -25,17 +25,17 @@ namespace sonde {
 enum class ErrorCode {
   kUsage,        // the command line is wrong: usage is shown, exit 129
   kBadEvent,     // an event that cannot be parsed or does not exist, exit 129
-  kNotFound,     // a file, process or object is not there
-  kPermission,   // the privilege is missing; the message names the sysctl or capability
+  kNotFound,     // a file, process or object does not exist
+  kPermission,   // a privilege is missing; the message names the sysctl or capability
   kUnsupported,  // the kernel, the hardware or the input's version cannot do it
   kCorrupt,      // the bytes are not what they claim to be
-  kIo,           // a system call failed for a reason outside our hands (disk full, broken pipe …)
+  kIo,           // a system call failed for reasons beyond our control (disk full, broken pipe …)
   kFailed,       // anything else that stops the work
 };
 
 struct Error {
   ErrorCode code = ErrorCode::kFailed;
-  std::string message;  // no trailing newline; may have several lines where perf's has
+  std::string message;  // no trailing newline; may have several lines if perf's has
 };
 
 template <typename T = void>

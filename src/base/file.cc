@@ -88,7 +88,7 @@ Result<std::string> read_file(const std::string& path, size_t limit) {
 Result<std::string> read_all(int fd, const std::string& name, size_t limit) {
   constexpr size_t kLargestChunk = 1 << 20;
   std::string text;
-  // Where the size is known, growing need not copy. The sizes of /proc and /sys are 0.
+  // If the size is known, growing need not copy. The sizes of /proc and /sys files are 0.
   struct stat status{};
   if (::fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
     text.reserve(std::min(static_cast<size_t>(status.st_size), limit) + kLargestChunk);

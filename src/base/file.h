@@ -1,4 +1,4 @@
-// Files: read whole, mapped, and descriptors that close themselves.
+// Files: whole contents, mappings, and owned descriptors.
 #pragma once
 
 #include <string>
@@ -26,8 +26,8 @@ class Fd {
   int fd_ = -1;
 };
 
-/// A whole file mapped read-only. Empty files map to no bytes. A file that another process
-/// truncates while it is mapped is out of contract.
+/// A whole file mapped read-only. Empty files map to no bytes. Truncation of the file by another
+/// process while it is mapped is not supported.
 class MappedFile {
  public:
   /// Errors name the path and the reason ("failed to open X: No such file or directory").
@@ -48,8 +48,8 @@ class MappedFile {
   size_t size_ = 0;
 };
 
-/// The whole content of a file of any kind (also /proc and /sys, whose sizes lie), at most `limit`
-/// bytes.
+/// The whole content of a file of any kind (also /proc and /sys, whose stat sizes are wrong), at
+/// most `limit` bytes.
 Result<std::string> read_file(const std::string& path, size_t limit = size_t{1} << 30);
 
 /// Reads `fd` to its end.

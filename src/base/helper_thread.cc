@@ -9,7 +9,7 @@ namespace sonde {
 
 struct HelperThread::Start {
   std::function<void()>* work;
-  cpu_set_t allowed;  // of whoever started it
+  cpu_set_t allowed;  // the creator's
   bool is_elsewhere;
 
   static void* run(void* argument) {
@@ -24,7 +24,7 @@ HelperThread::HelperThread(std::function<void()> work) : work_(std::move(work)) 
   auto start = std::make_unique<Start>(Start{&work_, {}, false});
   pthread_attr_t attributes;
   ::pthread_attr_init(&attributes);
-  // Of machines with more CPUs than the set has bits nothing is asked.
+  // Skipped on machines with more CPUs than the set has bits.
   int here = ::sched_getcpu();
   if (here >= 0 && here < CPU_SETSIZE &&
       ::sched_getaffinity(0, sizeof start->allowed, &start->allowed) == 0) {
@@ -35,7 +35,7 @@ HelperThread::HelperThread(std::function<void()> work) : work_(std::move(work)) 
   }
   pthread_t thread;
   bool started = ::pthread_create(&thread, &attributes, Start::run, start.get()) == 0;
-  // The other CPUs may have gone meanwhile.
+  // The other CPUs may have gone offline meanwhile.
   if (!started && std::exchange(start->is_elsewhere, false))
     started = ::pthread_create(&thread, nullptr, Start::run, start.get()) == 0;
   ::pthread_attr_destroy(&attributes);

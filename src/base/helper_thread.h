@@ -1,4 +1,4 @@
-// A thread with a few milliseconds of work.
+// A thread for a few milliseconds of work.
 #pragma once
 
 #include <pthread.h>
@@ -8,11 +8,11 @@
 
 namespace sonde {
 
-/// Runs `work` on a thread that starts on another CPU than the caller's, where it may; from there
-/// the kernel moves it as any other. Left alone, new threads often wait behind the one that made
-/// them until the scheduler balances its queues some milliseconds later, above all in virtual
-/// machines, whose idle CPUs look taken: two threads then need the time of one. The destructor
-/// waits for its end.
+/// Runs `work` on a thread that starts on another CPU than the caller's, if allowed; from there the
+/// kernel moves it like any other. Otherwise, new threads often wait behind their creator until the
+/// scheduler balances its queues some milliseconds later, above all in virtual machines, whose idle
+/// CPUs look busy: two threads then take as long as one. The destructor waits for the thread to
+/// end.
 class HelperThread {
  public:
   explicit HelperThread(std::function<void()> work);
@@ -23,7 +23,7 @@ class HelperThread {
  private:
   struct Start;
   std::function<void()> work_;
-  std::optional<pthread_t> thread_;  // none where the system has no more threads: nothing was run
+  std::optional<pthread_t> thread_;  // none if the system has no more threads: nothing was run
 };
 
 }  // namespace sonde

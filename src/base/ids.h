@@ -1,6 +1,6 @@
 // Typed 32-bit ids and typed addresses: tables own things, everything else holds an id; and the
-// three address spaces of a profiler (run time, file, ELF virtual) don't convert into each other by
-// themselves.
+// three address spaces of a profiler (run time, file, ELF virtual) don't convert into each other
+// implicitly.
 #pragma once
 
 #include <compare>
@@ -10,7 +10,7 @@
 
 namespace sonde {
 
-/// An index into a table that is named by `Tag`. Default-constructed ids are `none`.
+/// An index into the table named by `Tag`. Default-constructed ids are `none`.
 template <typename Tag>
 struct Id {
   static constexpr uint32_t kNone = UINT32_MAX;
@@ -23,7 +23,7 @@ struct Id {
   constexpr auto operator<=>(const Id&) const = default;
 };
 
-/// A 64-bit address in the space that is named by `Tag`. Distances are plain integers.
+/// A 64-bit address in the space named by `Tag`. Distances are plain integers.
 template <typename Tag>
 struct Address {
   uint64_t value = 0;

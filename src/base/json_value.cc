@@ -9,7 +9,7 @@
 
 namespace sonde {
 
-/// Receives the reader's events; `false` ends the reading.
+/// Receives the reader's events; returning `false` stops the reading.
 class JsonTreeBuilder {
  public:
   using Length = rapidjson::SizeType;
@@ -20,7 +20,7 @@ class JsonTreeBuilder {
     made.is_true_ = value;
     return add(std::move(made));
   }
-  /// Numbers come as text: RapidJSON 1.1 reads beyond its own tables for some small ones.
+  /// Numbers are passed as text: RapidJSON 1.1 reads beyond its own tables for some small ones.
   bool RawNumber(const char* text, Length length, bool) {
     JsonValue made = of(JsonValue::Kind::kNumber);
     auto [end, error] = std::from_chars(text, text + length, made.number_);
@@ -78,7 +78,7 @@ class JsonTreeBuilder {
   }
 
   JsonValue root_;
-  std::vector<JsonValue> open_;  // from the outermost to the one that is being read
+  std::vector<JsonValue> open_;  // from the outermost to the one being read
   std::vector<std::string> keys_;
 };
 

@@ -1,5 +1,5 @@
-// JSON that came from outside, as a tree. Untrusted: nesting is limited, so neither reading nor
-// freeing it can overflow the stack, and its size is in proportion to the text's.
+// A tree of JSON from outside. Untrusted: nesting is limited, so neither reading nor freeing it can
+// overflow the stack, and its size is proportional to the text's.
 //
 //   JsonValue root = TRY(JsonValue::parse(text, "base.json"));
 //   const JsonValue* runs = root.find("runs");
@@ -20,9 +20,9 @@ class JsonValue {
  public:
   enum class Kind : uint8_t { kNull, kBool, kNumber, kText, kArray, kObject };
   using Array = std::vector<JsonValue>;
-  using Object = std::vector<std::pair<std::string, JsonValue>>;  // in the order of the text
+  using Object = std::vector<std::pair<std::string, JsonValue>>;  // in text order
 
-  /// Errors (kCorrupt): "NAME: no JSON at byte 12: …".
+  /// Fails with kCorrupt: "NAME: no JSON at byte 12: …".
   static Result<JsonValue> parse(std::string_view text, const std::string& name);
 
   [[nodiscard]] bool is_bool() const { return kind_ == Kind::kBool; }
@@ -31,14 +31,14 @@ class JsonValue {
   [[nodiscard]] bool is_array() const { return kind_ == Kind::kArray; }
   [[nodiscard]] bool is_object() const { return kind_ == Kind::kObject; }
 
-  // Of another kind than it is: false, 0, nothing.
+  // For a value of another kind: false, 0, empty.
   [[nodiscard]] bool boolean() const { return is_true_; }
   [[nodiscard]] double number() const { return number_; }
   [[nodiscard]] const std::string& text() const { return text_; }
   [[nodiscard]] const Array& array() const { return array_; }
   [[nodiscard]] const Object& object() const { return object_; }
 
-  /// The first member of this name; null where it has none, or is no object.
+  /// The first member of this name; null if there is none, or this is not an object.
   [[nodiscard]] const JsonValue* find(std::string_view name) const;
 
  private:

@@ -1,5 +1,5 @@
-// Vectors for columns and tables with millions of entries: their memory comes in huge pages where
-// the kernel has some, so that first touching it costs one page fault per 2 MiB instead of 512, and
+// Vectors for columns and tables with millions of entries: their memory is in huge pages if the
+// kernel has some, so that first touching it costs one page fault per 2 MiB instead of 512, and
 // reserving more than is used costs nothing.
 #pragma once
 
@@ -26,7 +26,7 @@ struct LargeAllocator {
       throw std::bad_array_new_length();
     size_t size = count * sizeof(T);
     if (!comes_mapped(count)) return static_cast<T*>(::operator new(size));
-    // Kernels before 6.7 don't align by themselves: the rest of what is asked for is given back.
+    // Kernels before 6.7 don't align by themselves: the excess is unmapped.
     size = whole_pages(size);
     size_t room = size + kHugePage;
     void* mapped = ::mmap(nullptr, room, PROT_READ | PROT_WRITE,
@@ -36,7 +36,7 @@ struct LargeAllocator {
     size_t before = (kHugePage - reinterpret_cast<uintptr_t>(start) % kHugePage) % kHugePage;
     if (before > 0) ::munmap(start, before);
     ::munmap(start + before + size, kHugePage - before);
-    ::madvise(start + before, size, MADV_HUGEPAGE);  // where that fails, small pages do as well
+    ::madvise(start + before, size, MADV_HUGEPAGE);  // if that fails, small pages will do
     return reinterpret_cast<T*>(start + before);
   }
   void deallocate(T* memory, size_t count) {
@@ -45,7 +45,7 @@ struct LargeAllocator {
     else
       ::munmap(memory, whole_pages(count * sizeof(T)));
   }
-  /// Whether so many come straight from the kernel, as zeros that nobody has touched.
+  /// Whether that many are mapped directly, as untouched zero pages.
   static constexpr bool comes_mapped(size_t count) { return count * sizeof(T) >= kLarge; }
   friend bool operator==(const LargeAllocator&, const LargeAllocator&) { return true; }
 

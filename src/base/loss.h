@@ -1,6 +1,6 @@
 // Losses: imperfect input, counted. Law 2: records read = records applied + records counted as
-// losses, and every command ends by saying its losses. A stage that meets a bad record counts it
-// here and goes on.
+// losses, and every command ends by reporting its losses. A stage that encounters a bad record
+// counts it here and goes on.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ enum class LossKind : uint8_t {
 #undef LOSS
 };
 
-/// Thread-safe; the first detail of each kind is kept as the example that the summary shows.
+/// Thread-safe; the first detail of each kind is kept as the example shown in the summary.
 class LossLedger {
  public:
   struct Entry {
@@ -35,7 +35,7 @@ class LossLedger {
   [[nodiscard]] std::vector<Entry> entries() const;
   void merge(const LossLedger& other);
 
-  /// "12 records of an unknown type were skipped" and what would help; the sentences are in
+  /// "12 records of an unknown type were skipped", and what would help; the sentences are in
   /// losses.def.
   static std::string_view what(LossKind kind);
   static std::string_view remedy(LossKind kind);

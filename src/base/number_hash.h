@@ -1,11 +1,11 @@
-// NumberHash: for tables whose keys are numbers that come from files, or two numbers in one.
+// NumberHash: for tables keyed by numbers from files, or by two numbers packed into one.
 //
 //   tsl::robin_map<uint64_t, uint32_t, NumberHash> by_id;
 //
-// The standard library's hash of a number is the number itself, and tables look at its low bits.
-// Where those are alike (addresses of pages, pairs whose second half is the same), every look-up
-// walks past all others, and robin_map doubles itself until they differ: some thousand ids of a
-// hostile file would take all memory.
+// The standard library's hash of a number is the number itself, and tables use its low bits. If
+// those are equal (page addresses, pairs with the same second half), every lookup walks past all
+// other entries, and robin_map doubles itself until they differ: a few thousand ids in a hostile
+// file would take all memory.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// Parallel work where it is free of order: oneTBB behind one function, so that thread counts are
-// set in one place.
+// Parallel work without an order: oneTBB behind one function, so that thread counts are set in one
+// place.
 #pragma once
 
 #include <oneapi/tbb/parallel_for.h>
@@ -14,9 +14,9 @@
 
 namespace sonde {
 
-/// Calls `body(i)` for every i in [0, count), on threads of its own, which end with it: for a few
-/// jobs of a millisecond, before there is work for many threads. (oneTBB takes one to start: it
-/// looks for libraries and reads the machine's topology. A whole small report takes five.)
+/// Calls `body(i)` for every i in [0, count), on its own threads, which end with it: for a few jobs
+/// of a millisecond, before there is work for many threads. (oneTBB takes one to start: it looks
+/// for libraries and reads the machine's topology. A whole small report takes five.)
 template <typename Body>
 void parallel_jobs(size_t count, const Body& body) {
   std::atomic<size_t> next = 0;
@@ -29,11 +29,12 @@ void parallel_jobs(size_t count, const Body& body) {
   work();
 }
 
-/// The same on oneTBB's threads, for any number of jobs of any size. The order is open: results go
-/// to slots by index, so that the outcome does not depend on the number of threads (law 5).
+/// The same on oneTBB's threads, for any number of jobs of any size. The order is unspecified:
+/// results go to slots by index, so that the outcome does not depend on the number of threads (law
+/// 5).
 ///
-/// Under ThreadSanitizer the threads are our own: Debian's libtbb is not built with it, so how a
-/// task is handed on stays unseen, and each is reported as a race.
+/// Under ThreadSanitizer we use our own threads: Debian's libtbb is not built with it, so it does
+/// not see how a task is handed over, and reports each as a race.
 template <typename Body>
 void parallel_for(size_t count, const Body& body) {
   if (count == 1) return body(size_t{0});

@@ -1,5 +1,5 @@
-// RunningStats: mean and spread of numbers that come one by one (Welford's method: no sum of
-// squares that could cancel).
+// RunningStats: streaming mean and variance (Welford's method: no sum of squares that could
+// cancel).
 #pragma once
 
 #include <cmath>
@@ -15,8 +15,8 @@ class RunningStats {
     mean_ += from_mean / static_cast<double>(count_);
     squares_ += from_mean * (value - mean_);
   }
-  /// Values that were added up elsewhere: how many, their mean, and the sum of the squares of their
-  /// distances from it.
+  /// Adds values that were accumulated elsewhere: their count, mean, and sum of squared distances
+  /// from it.
   void add_group(uint64_t count, double mean, double squares) {
     if (count == 0) return;
     auto more = static_cast<double>(count), before = static_cast<double>(count_);
@@ -36,7 +36,7 @@ class RunningStats {
     auto n = static_cast<double>(count_);
     return std::sqrt(squares_ / (n - 1) / n);
   }
-  /// The same as a percentage of the mean; 0 where the mean is.
+  /// The same as a percentage of the mean; 0 if the mean is 0.
   [[nodiscard]] double error_percent() const { return mean_ == 0 ? 0 : 100 * error() / mean_; }
 
  private:

@@ -1,13 +1,11 @@
-// Where output goes: a buffered stream of bytes that a command is handed. Nothing below `cmd` opens
-// one itself.
+// Sink: a buffered output stream that is passed to a command. Nothing below `cmd` opens one itself.
 //
 //   Sink& out = env.out;
 //   out.write("plain");
 //   out.print("{:6.2f}%  {}\n", percent, name);
 //
-// A reader that went away (closed pipe) or a full disk does not throw: the sink remembers the
-// errno, drops what follows, and the command asks `failed()` when it is done, or earlier to stop
-// useless work.
+// A vanished reader (closed pipe) or a full disk does not throw: the sink remembers the errno and
+// drops further output; the command checks `failed()` at the end, or earlier to stop useless work.
 #pragma once
 
 #include <fmt/format.h>
@@ -39,7 +37,7 @@ class Sink {
     fmt::format_to(fmt::appender(buffer_), format, std::forward<Args>(args)...);
     if (buffer_.size() > kBufferSize) flush_buffer();
   }
-  /// Hands everything to the operating system.
+  /// Passes everything to the operating system.
   void flush() { flush_buffer(); }
   /// 0, or the errno of the first write that failed.
   [[nodiscard]] virtual int failed() const { return 0; }

@@ -1,10 +1,10 @@
-// Sys: the seam through which system calls that can be refused go, so that tests can answer in the
-// kernel's place (every errno of perf_event_open, a full disk, a /proc that vanishes). Each call
-// returns its result or an errno.
+// Sys: the seam for system calls that can fail, so that tests can answer in the kernel's place
+// (every errno of perf_event_open, a full disk, a vanishing /proc). Each call returns its result or
+// an errno.
 //
-// Only calls whose failure is part of a contract are here. Reading plain files goes through
-// `read_file` and MappedFile, rooted at `root()` for /proc and /sys so that tests can show them
-// another machine.
+// Only calls whose failure is part of a contract are here. Plain files are read with `read_file`
+// and MappedFile, rooted at `root()` for /proc and /sys so that tests can show them another
+// machine.
 #pragma once
 
 #include <sys/types.h>
@@ -38,7 +38,7 @@ class Sys {
   virtual SysResult<int> close(int fd) = 0;
   virtual uid_t geteuid() = 0;
 
-  /// The machine's own.
+  /// This machine's.
   static Sys& host();
 };
 

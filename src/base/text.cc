@@ -15,8 +15,8 @@ std::optional<uint64_t> parse_in_base(std::string_view text, int base) {
   return value;
 }
 
-/// Matches one character against a bracket expression that starts behind '['. Sets `next` behind
-/// its ']', or to npos where it is not closed (then '[' stands for itself).
+/// Matches one character against a bracket expression that starts after '['. Sets `next` to the
+/// position after its ']', or to npos if it is unterminated (then '[' is literal).
 bool bracket_match(std::string_view pattern, char c, size_t& next) {
   size_t at = 0;
   bool negated = !pattern.empty() && (pattern[0] == '!' || pattern[0] == '^');
@@ -70,7 +70,7 @@ std::optional<uint64_t> parse_hex(std::string_view text) {
 }
 
 bool glob_match(std::string_view pattern, std::string_view text) {
-  // Iterative matching with one point of return (the last '*'): linear for real patterns, never
+  // Iterative matching with one backtracking point (the last '*'): linear for real patterns, never
   // exponential.
   size_t p = 0;
   size_t t = 0;

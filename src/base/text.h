@@ -1,4 +1,4 @@
-// Small text tools that the standard library lacks.
+// Small text functions that the standard library lacks.
 #pragma once
 
 #include <cstdint>
@@ -9,24 +9,24 @@
 
 namespace sonde {
 
-/// Splits at every `separator`; an empty text gives one empty field.
+/// Splits at every `separator`; an empty text yields one empty field.
 std::vector<std::string_view> split(std::string_view text, char separator);
 std::string_view trim(std::string_view text);
-/// The whole text as a number: decimal, or hexadecimal behind "0x". Nothing else may stand in it.
+/// The whole text as a number: decimal, or hexadecimal after "0x". Nothing else is allowed.
 std::optional<uint64_t> parse_number(std::string_view text);
 /// The whole text as hexadecimal digits, with or without "0x".
 std::optional<uint64_t> parse_hex(std::string_view text);
-/// Shell glob as perf and the kernel use it: * ? [a-z] [!a] and backslash.
+/// Shell glob as in perf and the kernel: * ? [a-z] [!a] and backslash.
 bool glob_match(std::string_view pattern, std::string_view text);
 bool has_glob(std::string_view pattern);
-/// How many edits lie between two names; for "did you mean".
+/// The number of edits between two names; for "did you mean".
 size_t edit_distance(std::string_view a, std::string_view b);
 /// "a, b" from {"a", "b"}.
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
 /// Hex digits of bytes, for build ids.
 std::string to_hex(std::string_view bytes);
 
-/// Letters and digits of ASCII, whatever the locale.
+/// ASCII letters and digits, whatever the locale.
 constexpr bool is_ascii_digit(char c) {
   return c >= '0' && c <= '9';
 }

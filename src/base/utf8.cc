@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kReplacement = "\xef\xbf\xbd";  // U+FFFD
 
-/// Of the well-formed character at the start of `text`; 0 where there is none.
+/// The size of the well-formed character at the start of `text`; 0 if there is none.
 size_t character_size(std::string_view text) {
   auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
   unsigned char first = byte(0);
@@ -21,7 +21,7 @@ size_t character_size(std::string_view text) {
                 : first >= 0xf0 && first <= 0xf4 ? 4u
                                                  : 0u;
   if (size == 0 || text.size() < size) return 0;
-  // The second byte rules out overlong forms, surrogates and what lies above U+10FFFF.
+  // The second byte excludes overlong forms, surrogates and values above U+10FFFF.
   unsigned char low = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
   unsigned char high = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
   if (byte(1) < low || byte(1) > high) return 0;
@@ -50,7 +50,7 @@ void append_escaped(std::string& out, char c) {
 size_t valid_utf8_prefix(std::string_view text) {
   size_t at = 0;
   while (at < text.size()) {
-    // Most texts are ASCII, of which eight are looked at together.
+    // Most texts are ASCII, which is checked eight bytes at a time.
     if (at + sizeof(uint64_t) <= text.size()) {
       constexpr uint64_t kHighBits = 0x8080808080808080;
       uint64_t eight;
@@ -87,7 +87,7 @@ void append_json_string(std::string& out, std::string_view text) {
   std::string mended;
   if (valid_utf8_prefix(text) != text.size()) text = mended = to_utf8(text);
   out += '"';
-  size_t plain = 0;  // where what is copied as it is begins
+  size_t plain = 0;  // start of the run copied verbatim
   for (size_t i = 0; i < text.size(); ++i) {
     if (!needs_escape(text[i])) continue;
     out += text.substr(plain, i - plain);

@@ -15,13 +15,13 @@
 namespace sonde {
 namespace {
 
-// libbpf's callback has no room for an owner, so the text it fills belongs to the thread.
+// libbpf's callback has no context argument, so the text it fills belongs to the thread.
 thread_local std::string collected;
 thread_local libbpf_print_fn_t before = nullptr;
 
 int collect(libbpf_print_level level, const char* format, va_list arguments) {
   if (level == LIBBPF_DEBUG) return 0;
-  // The verifier's log comes as one message, which may be long.
+  // The verifier's log arrives as one message, which may be long.
   va_list again;
   va_copy(again, arguments);
   int size = std::vsnprintf(nullptr, 0, format, arguments);
@@ -36,7 +36,7 @@ int collect(libbpf_print_level level, const char* format, va_list arguments) {
   return size;
 }
 
-/// The last thing that the verifier says about the program, before its statistics.
+/// The verifier's last statement about the program, before its statistics.
 std::string_view verifiers_verdict(std::string_view text) {
   size_t begin = text.find("-- BEGIN PROG LOAD LOG --");
   if (begin == std::string_view::npos) return {};

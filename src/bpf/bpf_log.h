@@ -1,5 +1,5 @@
-// What libbpf has to say, kept instead of printed: the cause of a failure for its message, the rest
-// for -v.
+// libbpf's output, captured instead of printed: the cause of a failure goes into its message, the
+// rest is for -v.
 #pragma once
 
 #include <expected>
@@ -10,7 +10,7 @@
 
 namespace sonde {
 
-/// From construction to destruction libbpf's lines go here. One at a time, on one thread.
+/// Captures libbpf's lines from construction to destruction. One at a time, on one thread.
 class BpfLog {
  public:
   BpfLog();
@@ -18,11 +18,11 @@ class BpfLog {
   BpfLog& operator=(const BpfLog&) = delete;
   ~BpfLog();
   [[nodiscard]] const std::string& text() const;
-  /// The line that names the cause; empty where there is none.
+  /// The line that names the cause; empty if there is none.
   [[nodiscard]] std::string cause() const;
 };
 
-/// The error of a call of libbpf that has just set errno: "cannot load the BPF program that counts
+/// The error for a libbpf call that has just set errno: "cannot load the BPF program that counts
 /// system calls: Operation not permitted", and the cause. kPermission, or kUnsupported.
 std::unexpected<Error> bpf_refused(const BpfLog& log, std::string_view action,
                                    std::string_view program);

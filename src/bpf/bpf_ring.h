@@ -1,12 +1,12 @@
 // BpfRing: a BPF ring buffer (BPF_MAP_TYPE_RINGBUF) read in place, without a system call or a copy.
 //
 //   BpfRing ring = TRY(BpfRing::map(fd, bytes));
-//   ring.look();                                      what has been written up to now
+//   ring.look();                                      what has been written so far
 //   while (Bytes record = ring.front(); !record.empty()) { … ring.pop(); }
-//   ring.release();                                   the room of what was popped is free again
+//   ring.release();                                   the space of what was popped is free again
 //
-// Layout and protocol: kernel/bpf/ringbuf.c; a page with the reader's position, one with the
-// writer's, the data twice in a row, so that a record that goes around the end lies in one piece.
+// Layout and protocol: kernel/bpf/ringbuf.c; one page with the reader's position, one with the
+// writer's, then the data mapped twice in a row, so that a record that wraps is contiguous.
 #pragma once
 
 #include <cstdint>
@@ -25,9 +25,9 @@ class BpfRing {
   BpfRing& operator=(BpfRing&&) = delete;
   ~BpfRing();
 
-  /// Up to here front() goes from now on.
+  /// Makes front() cover what has been written up to now.
   void look();
-  /// The oldest record that is completely written; empty: none. Holds until release().
+  /// The oldest record that is completely written; empty: none. Valid until release().
   [[nodiscard]] Bytes front();
   void pop();
   void release();
@@ -39,7 +39,7 @@ class BpfRing {
   std::byte* reader_page_ = nullptr;
   const std::byte* writer_pages_ = nullptr;  // position, then the data
   uint64_t position_ = 0, end_ = 0;
-  uint64_t front_bytes_ = 0;  // with header and padding; 0: front() was not asked
+  uint64_t front_bytes_ = 0;  // with header and padding; 0: front() was not called
 };
 
 }  // namespace sonde

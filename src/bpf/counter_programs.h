@@ -1,5 +1,5 @@
-// What the loaders of programs that include programs/cpu_counters.h have in common: the counters
-// that they give them, and the counts that they get. For the .cc files of such loaders.
+// What the loaders of programs that include programs/cpu_counters.h have in common: passing
+// counters to the programs and reading counts from them. For the .cc files of such loaders.
 #pragma once
 
 #include <bpf/libbpf.h>
@@ -12,7 +12,7 @@
 
 namespace sonde {
 
-/// Before it is loaded.
+/// To be called before the program is loaded.
 template <typename Skeleton>
 void make_room_for_counters(Skeleton& skeleton, size_t events, int cpus) {
   skeleton.rodata->event_count = static_cast<uint32_t>(events);
@@ -21,10 +21,11 @@ void make_room_for_counters(Skeleton& skeleton, size_t events, int cpus) {
                            static_cast<uint32_t>(events) * static_cast<uint32_t>(cpus));
 }
 
-/// Before it is attached; `cpus` as above. False where the kernel refuses; errno says why.
+/// To be called before the program is attached; `cpus` as above. False if the kernel refuses; errno
+/// says why.
 bool put_counters(const bpf_map* table, std::span<const CpuCounter> counters, int cpus);
 
-/// An event's counts so far, by CPU: zeros where the kernel refuses.
+/// An event's counts so far, by CPU; zeros if the kernel refuses.
 std::vector<CpuCount> counts_by_cpu(const bpf_map* totals, uint32_t event);
 
 }  // namespace sonde

@@ -1,17 +1,17 @@
-// The counters of CPUs that BPF programs read, and what they make of them.
+// CPU counters that BPF programs read, and the counts they accumulate.
 #pragma once
 
 #include <cstdint>
 
 namespace sonde {
 
-/// A perf event that counts on one CPU, whatever runs there.
+/// A perf event that counts on one CPU, whatever task runs there.
 struct CpuCounter {
   uint32_t event;  // which of the events that are counted together
   int cpu, fd;
 };
 
-/// What came together on one CPU.
+/// The counts accumulated on one CPU.
 struct CpuCount {
   uint64_t value = 0, enabled_ns = 0, running_ns = 0;
 };

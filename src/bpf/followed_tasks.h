@@ -1,8 +1,8 @@
-// FollowedTasks: whose doings a BPF program that includes programs/followed_tasks.h looks at, and
-// FollowPhase: when it does. For the .cc files of such programs' loaders:
+// FollowedTasks: which tasks a BPF program that includes programs/followed_tasks.h follows, and
+// FollowPhase: when. For the .cc files of such programs' loaders:
 //
 //   set_followed(tasks, *skeleton->rodata);   before it is loaded
-//   follow_tasks(*skeleton, tasks.tids)       before it is attached, and later for further ones
+//   follow_tasks(*skeleton, tasks.tids)       before it is attached, and later for additional ones
 //   set_phase(*skeleton, FollowPhase::kOn);   at any time
 #pragma once
 
@@ -16,9 +16,9 @@ namespace sonde {
 
 struct FollowedTasks {
   bool all = false;
-  std::vector<uint32_t> tids = {};  // else these
-  bool inherit = true;              // and what they start
-  bool enable_on_exec = false;      // it begins when one of them executes a program
+  std::vector<uint32_t> tids = {};  // otherwise these
+  bool inherit = true;              // and the tasks they start
+  bool enable_on_exec = false;      // starts when one of them executes a program
 };
 
 /// Off: an exec can still turn it on (enable_on_exec). Over: it cannot.
@@ -31,13 +31,12 @@ void set_followed(const FollowedTasks& tasks, Settings& settings) {
   settings.enable_on_exec = tasks.enable_on_exec;
 }
 
-/// Adds threads, or processes, to a table of their ids. False where the kernel refuses; errno says
-/// why.
+/// Adds threads or processes to a map of ids. False if the kernel refuses; errno says why.
 bool add_threads(const bpf_map* table, std::span<const uint32_t> tids);
-/// Whether any is in the table.
+/// Whether the map contains any.
 [[nodiscard]] bool has_threads(const bpf_map* table);
 
-/// False where the kernel refuses; errno says why.
+/// False if the kernel refuses; errno says why.
 template <typename Skeleton>
 bool follow_tasks(Skeleton& skeleton, std::span<const uint32_t> tids) {
   if (!add_threads(skeleton.maps.tasks, tids)) return false;

@@ -5,7 +5,7 @@
 namespace sonde {
 namespace {
 
-/// What bpftool makes of a program, as far as it matters here.
+/// A skeleton as bpftool generates it, as far as needed here.
 struct Settings {
   uint8_t all_tasks = 0, inherit = 0, enable_on_exec = 0;
 };

@@ -26,7 +26,7 @@ struct FunctionTimes::State {
   State& operator=(const State&) = delete;
   ~State() { function_times__destroy(skeleton); }
 
-  /// The pair of programs of this way.
+  /// The pair of programs for this way of attaching.
   [[nodiscard]] std::array<bpf_program*, 2> pair() const {
     auto& programs = skeleton->progs;
     if (way == kTrampoline) return {programs.on_entry, programs.after_return};
@@ -75,11 +75,11 @@ Result<> FunctionTimes::State::load(const Options& options, const BpfLog& log) c
 }
 
 Result<> FunctionTimes::State::attach(const Options& options, const BpfLog& log) const {
-  // The trampoline's programs and those that follow tasks know their place.
+  // The trampoline's programs and those that follow tasks know what to attach to.
   if (function_times__attach(skeleton) != 0) return bpf_refused(log, "attach", kProgram);
   if (way == kTrampoline) return {};
   std::array<bpf_program*, 2> programs = pair();
-  // The links go with the programs; nobody else needs them.
+  // The links are destroyed with the skeleton; nobody else needs them.
   for (bool is_second : {true, false}) {
     bpf_program* program = programs[is_second ? 1 : 0];
     bpf_link* link =

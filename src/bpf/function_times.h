@@ -1,12 +1,14 @@
-// FunctionTimes: how long calls of a function of the kernel take, or what lies between two
-// tracepoints of one thread, added up by BPF programs while it happens.
+// FunctionTimes: durations of calls of a kernel function, or between two tracepoints hit by one
+// thread, added up by BPF programs in the kernel.
 //
-//   FunctionTimes times = TRY(FunctionTimes::open({.function = "vfs_read", .tasks = {.all =
-//   true}})); times.set_enabled(true); FunctionTimes::Sums sums = times.sums();
+//   FunctionTimes times = TRY(FunctionTimes::open({.function = "vfs_read",
+//                                                  .tasks = {.all = true}}));
+//   times.set_enabled(true);
+//   FunctionTimes::Sums sums = times.sums();
 //
-// The programs hang on a trampoline of the function (fentry), which sees every call, or where the
-// kernel has none on kprobes. A call counts when it ends, if it was seen to begin. They go with the
-// process.
+// The programs are attached to a trampoline of the function (fentry), which sees every call, or to
+// kprobes if the kernel has no trampolines. A call is counted when it ends, if its beginning was
+// seen. The programs disappear with the process.
 #pragma once
 
 #include <array>
@@ -27,22 +29,22 @@ class FunctionTimes {
   struct Options {
     std::string function = {};              // or:
     std::string first_event, second_event;  // names of tracepoints, without their systems
-    bool nanoseconds = false;               // the histogram; else microseconds
+    bool nanoseconds = false;               // unit of the histogram; otherwise microseconds
     FollowedTasks tasks = {};
-    std::vector<uint32_t> cpus = {};  // only what begins on these; empty: all
+    std::vector<uint32_t> cpus = {};  // only calls that begin on these; empty: all
   };
   struct Sums {
-    /// Calls of less than 1 unit, of 1 to 2, of 2 to 4 …; the last has no end.
+    /// Calls of less than 1 unit, of 1 to 2, of 2 to 4 …; the last bucket is open-ended.
     std::array<uint64_t, kBuckets> counts{};
     uint64_t calls = 0, total_ns = 0, longest_ns = 0, shortest_ns = UINT64_MAX;
   };
-  /// What began and was not measured: its end was not seen before the next begin of its thread; or
-  /// the function had called itself too often.
+  /// Calls that began but were not measured: the end was not seen before the thread's next begin,
+  /// or the function's recursion was too deep.
   struct Lost {
     uint64_t unended = 0, too_deep = 0;
   };
 
-  /// Errors say what the kernel refused: in both ways, of a function.
+  /// Errors say what the kernel refused; for a function, in both ways.
   static Result<FunctionTimes> open(const Options& options);
   FunctionTimes(FunctionTimes&&) noexcept;
   FunctionTimes& operator=(FunctionTimes&&) noexcept;

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::string_view kFutexMeasurer = "the BPF program that measures waits in futex(2)";
 
-/// Younger kernels have further calls.
+/// Only newer kernels have these calls.
 void leave_out_missing(futex_waits& skeleton) {
   Tracefs tracefs;
   auto choose = [&](bpf_program* program, const char* call) {
@@ -89,7 +89,7 @@ void FutexWaits::set(FollowPhase phase) {
 Result<std::vector<FutexWaits::Row>> FutexWaits::rows() {
   std::vector<Row> rows;
   BpfLog log;
-  // What goes on while nothing is measured is nobody's business.
+  // Waits in progress while measuring is off do not count.
   bool is_read =
       programs_->is_paused ||
       read_iterator<futex_wait_going>(

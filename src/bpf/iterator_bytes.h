@@ -1,4 +1,4 @@
-// What a BPF iterator writes: structures of one size, in a row.
+// The output of a BPF iterator: an array of structures of one size.
 #pragma once
 
 #include <bpf/bpf.h>
@@ -12,8 +12,8 @@
 
 namespace sonde {
 
-/// Calls `take` with each `Item` that the iterator behind the link writes. False where the kernel
-/// refuses; errno says why.
+/// Calls `take` with each `Item` that the link's iterator writes. False if the kernel refuses;
+/// errno says why.
 template <typename Item, typename Take>
 bool read_iterator(int link_fd, Take&& take) {
   constexpr size_t kItems = 256;

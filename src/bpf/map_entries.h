@@ -1,4 +1,4 @@
-// The entries of a program's hash table, which may change meanwhile.
+// The entries of a program's hash map, which may change during the iteration.
 #pragma once
 
 #include <bpf/bpf.h>
@@ -6,8 +6,8 @@
 
 namespace sonde {
 
-/// Calls `use` with each key, and with its value in `value`, which has room for one (of all CPUs,
-/// where the table has one per CPU).
+/// Calls `use` with each key, and with its value in `value`, which has room for one (for all CPUs,
+/// if the map is per-CPU).
 template <typename Key, typename Value, typename Use>
 void for_each_entry(const bpf_map* map, Value* value, Use&& use) {
   int fd = bpf_map__fd(map);

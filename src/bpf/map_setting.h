@@ -1,4 +1,4 @@
-// What an event term says that a BPF program's map is to hold:
+// What an event term tells a BPF program's map to hold:
 //
 //   map:channel.event=evt            the descriptors of event evt, one per CPU, for
 //                                    bpf_perf_event_output() and bpf_perf_event_read()
@@ -19,8 +19,8 @@ namespace sonde {
 
 struct MapSetting {
   std::string map;
-  std::string event = {};              // of .event
-  std::optional<uint64_t> value = {};  // of .value
+  std::string event = {};              // for .event
+  std::optional<uint64_t> value = {};  // for .value
   /// First and last index of each range; empty: all.
   std::vector<std::pair<uint32_t, uint32_t>> indexes = {};
 
@@ -28,7 +28,7 @@ struct MapSetting {
   bool operator==(const MapSetting&) const = default;
 };
 
-/// `name` is the term's, "map:limits.value[0,2-4]"; `value` what stands behind its '='.
+/// `name` is the term's name, "map:limits.value[0,2-4]"; `value` is what follows its '='.
 Result<MapSetting> parse_map_setting(std::string_view name, std::string_view value);
 
 }  // namespace sonde

@@ -1,5 +1,5 @@
-// What the loaders of programs that measure waits give their users: call chains, out of the table
-// that the programs keep them in, and what there was no room for.
+// What the loaders of programs that measure waits provide: call chains, from the map the programs
+// keep them in, and what there was no room for.
 #pragma once
 
 #include <cstdint>
@@ -11,17 +11,17 @@ namespace sonde {
 
 struct LostWaits {
   uint64_t waits = 0, ns = 0;
-  uint64_t stacks = 0;  // waits that are told, without a call chain
+  uint64_t stacks = 0;  // waits that are reported, without a call chain
 };
 
-/// Of programs that include programs/measured_waits.h.
+/// For programs that include programs/measured_waits.h.
 template <typename Skeleton>
 [[nodiscard]] LostWaits lost_waits(const Skeleton& skeleton) {
   return {skeleton.bss->lost_waits, skeleton.bss->lost_ns, skeleton.bss->lost_stacks};
 }
 
-/// The addresses of a call chain, innermost first, out of a BPF_MAP_TYPE_STACK_TRACE. `number` is
-/// what bpf_get_stackid() said: empty where that was an error.
+/// The addresses of a call chain, innermost first, from a BPF_MAP_TYPE_STACK_TRACE. `number` is the
+/// result of bpf_get_stackid(): empty if that was an error.
 [[nodiscard]] std::vector<uint64_t> call_chain(const bpf_map* stacks, int number);
 
 }  // namespace sonde

@@ -114,7 +114,7 @@ std::vector<OffCpu::Wait> OffCpu::long_waits() {
 Result<std::vector<OffCpu::Wait>> OffCpu::rest() {
   std::vector<Wait> waits = long_waits();
   BpfLog log;
-  // What goes on while nothing is measured is nobody's business.
+  // Waits in progress while measuring is off do not count.
   bool is_read = programs_->is_paused ||
                  read_iterator<off_cpu_wait>(
                      bpf_link__fd(programs_->skeleton->links.read_waits),

@@ -30,8 +30,7 @@ utsname system_names() {
   return names;
 }
 
-/// The kernel's own headers, where there are any: those of the user's programs come from the system
-/// otherwise.
+/// The kernel's own headers, if installed; otherwise the user's programs use the system's.
 std::string kernel_include_options(const CompilerSettings& settings) {
   utsname names = system_names();
   std::string directory =
@@ -50,8 +49,8 @@ std::string kernel_include_options(const CompilerSettings& settings) {
   return options + fmt::format("-include {}/include/linux/kconfig.h", directory);
 }
 
-/// Compilers for another target leave out the directory in which Debian and its kin keep the
-/// headers of the machine's architecture.
+/// Clang for another target leaves out the directory in which Debian and its derivatives keep the
+/// architecture-specific headers.
 std::string system_include_options() {
   std::string directory = fmt::format("/usr/include/{}-linux-gnu", system_names().machine);
   return std::filesystem::exists(directory) ? "-idirafter " + directory : "";
@@ -64,7 +63,7 @@ bool is_in_path(const std::string& program) {
   return false;
 }
 
-/// Debian's packages of one version have no plain "clang".
+/// Debian's versioned packages provide no plain "clang".
 std::string find_clang() {
   constexpr int kNewest = 25, kOldest = 10;
   if (is_in_path("clang")) return "clang";
@@ -104,7 +103,7 @@ struct CommandOutput {
   std::string out, err;
 };
 
-/// What was written into a file in memory.
+/// The contents of a memfd.
 std::string content_of(const Fd& file, const char* name) {
   ::lseek(file.get(), 0, SEEK_SET);
   return read_all(file.get(), name, size_t{1} << 28).value_or("");
@@ -152,7 +151,7 @@ unsigned kernel_version_code(std::string_view release) {
     if (end >= release.size() || release[end] != '.') break;
     at = end + 1;
   }
-  // There are eight bits for the last.
+  // The last number has eight bits.
   return numbers[0] << 16 | std::min(numbers[1], 255U) << 8 | std::min(numbers[2], 255U);
 }
 

@@ -37,7 +37,7 @@ namespace {
 std::unexpected<Error> refused(uint32_t id, const BpfLog& log, std::string_view what) {
   int error = errno;
   std::string cause = log.cause();
-  // The verifier's own words for it, which name neither the program nor its kind.
+  // The verifier's wording, which names neither the program nor its kind.
   if (log.text().contains("Cannot recursively attach"))
     return fail(ErrorCode::kUnsupported,
                 "cannot {} BPF program {}: it is itself a tracing program (fentry, fexit, tp_btf), "
@@ -48,7 +48,7 @@ std::unexpected<Error> refused(uint32_t id, const BpfLog& log, std::string_view 
               cause.empty() ? "" : ": ", cause);
 }
 
-/// The name of the program's entry function, as its type information has it.
+/// The name of the program's entry function, according to its type information.
 Result<std::string> entry_of(uint32_t id, int program_fd) {
   auto unknown = [&] {
     return fail(ErrorCode::kUnsupported,

@@ -5,9 +5,9 @@
 //   counts.set_enabled(true);
 //   std::vector<CpuCount> by_cpu = counts.by_cpu(0);   // the first event
 //
-// The counters belong to the caller, and are switched on. The kernel must have fentry probes
-// (CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS), and the programs type information (BTF). Nothing stays
-// behind when the object goes, or the process.
+// The counters belong to the caller, and must be enabled. The kernel must have fentry probes
+// (CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS), and the programs must have type information (BTF).
+// Nothing remains when the object or the process is gone.
 #pragma once
 
 #include <memory>
@@ -22,7 +22,7 @@ class ProgramCounts {
  public:
   static constexpr size_t kMostEvents = 64;
 
-  /// Errors name the program that is not there, or that cannot be watched, and why.
+  /// Errors name the program that does not exist or cannot be watched, and why.
   static Result<ProgramCounts> open(const std::vector<uint32_t>& program_ids, size_t events,
                                     const std::vector<CpuCounter>& counters);
   ProgramCounts(ProgramCounts&&) noexcept;
@@ -30,7 +30,7 @@ class ProgramCounts {
   ~ProgramCounts();
 
   void set_enabled(bool enabled);
-  /// So far, by CPU, of all programs together.
+  /// Counts so far, by CPU, summed over all programs.
   [[nodiscard]] std::vector<CpuCount> by_cpu(uint32_t event) const;
 
  private:

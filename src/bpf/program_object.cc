@@ -14,7 +14,7 @@ namespace {
 std::unexpected<Error> refused(const BpfLog& log, const std::string& name, std::string_view what) {
   int error = errno;
   std::string cause = log.cause();
-  // The verifier's refusal is EACCES, and says why.
+  // A refusal by the verifier is EACCES, and states its reason.
   if (error == EPERM)
     return fail(ErrorCode::kPermission,
                 "cannot {} {}: BPF programs need root, or CAP_BPF and CAP_PERFMON: try sudo", what,

@@ -1,11 +1,11 @@
-// ProgramObject: a BPF object of the user's, loaded: its programs, ready to be attached to perf
-// events, and its maps.
+// ProgramObject: a user's BPF object, loaded: its programs, ready to be attached to perf events,
+// and its maps.
 //
 //   ProgramObject object = TRY(ProgramObject::load(bytes, "prog.o"));
 //   for (const auto& program : object.programs()) … ioctl(fd, PERF_EVENT_IOC_SET_BPF, program.fd)
-//   TRY(object.attach_others());         // those that are attached to no perf event
+//   TRY(object.attach_others());         // those that are not attached to a perf event
 //
-// Nothing is pinned: all goes with the object, and with the process however that ends.
+// Nothing is pinned: everything disappears with the object, and with the process however it ends.
 #pragma once
 
 #include <cstdint>
@@ -26,26 +26,26 @@ class ProgramObject {
   struct Program {
     std::string name;
     ProgramSection section;
-    int fd = -1;  // the object's
+    int fd = -1;  // owned by the object
   };
 
-  /// Errors say what libbpf or the kernel's verifier minds.
+  /// Errors say what libbpf or the kernel's verifier objects to.
   static Result<ProgramObject> load(Bytes bytes, const std::string& name);
   ProgramObject(ProgramObject&&) noexcept;
   ProgramObject& operator=(ProgramObject&&) noexcept;
   ~ProgramObject();
 
-  /// Those that belong to perf events, in the order of the file.
+  /// Those that belong to perf events, in file order.
   [[nodiscard]] const std::vector<Program>& programs() const { return programs_; }
 
-  /// Puts the setting's value into an array. Errors: no such map, or one that cannot take it.
+  /// Puts the setting's value into an array. Errors: no such map, or one that does not accept it.
   Result<> set_value(const MapSetting& setting);
-  /// Whether there is such a map and it takes events.
+  /// Checks that there is such a map and that it accepts events.
   Result<> check_event_map(const std::string& map) const;
   /// Puts an event's descriptor into a PERF_EVENT_ARRAY.
   Result<> set_event(const std::string& map, uint32_t index, int fd);
 
-  /// Attaches what libbpf attaches by itself (raw_tp, tp_btf, usdt …).
+  /// Attaches what libbpf can attach itself (raw_tp, tp_btf, usdt …).
   Result<> attach_others();
 
  private:

@@ -39,7 +39,7 @@ Result<> parse_place(std::string_view place, ProgramSection& section) {
   return {};
 }
 
-/// An event's name from that of a function ("foo.part.0").
+/// An event name made from a function name ("foo.part.0").
 std::string event_name_of(std::string_view function) {
   std::string name(function);
   for (char& c : name)
@@ -47,7 +47,7 @@ std::string event_name_of(std::string_view function) {
   return name;
 }
 
-/// perf's form: settings that end in ';', then [NAME=]FUNCTION[+OFFSET|%return]
+/// perf's form: settings terminated by ';', then [NAME=]FUNCTION[+OFFSET|%return]
 Result<ProgramSection> parse_probe(std::string_view text) {
   ProgramSection section{.kind = Kind::kProbe};
   while (true) {

@@ -1,11 +1,11 @@
-// What a BPF program of the user's is to be attached to, as the name of its section says it:
+// What a user's BPF program is to be attached to, as given by the name of its section:
 //
 //   sched:sched_switch                        a tracepoint; also tracepoint/sched/sched_switch
 //   func=kmem_cache_alloc                     a kprobe, named func
 //   exec=/usr/bin/x;\nentry=main              a uprobe at main of that file, named entry
 //   done=main%return                          … where a function returns
-//   kprobe/NAME, uprobe//PATH:FUNCTION …      libbpf's words for the same
-//   raw_tp/sys_enter, tp_btf/…, usdt/…        what libbpf attaches by itself: no perf event
+//   kprobe/NAME, uprobe//PATH:FUNCTION …      libbpf's syntax for the same
+//   raw_tp/sys_enter, tp_btf/…, usdt/…        what libbpf attaches itself: no perf event
 //
 // The first four are perf's (perf-record(1), "BPF source file").
 #pragma once
@@ -22,8 +22,8 @@ struct ProgramSection {
   enum class Kind : uint8_t { kTracepoint, kProbe, kAttachedByLibbpf };
   Kind kind = Kind::kTracepoint;
   std::string system = {};  // of a tracepoint
-  std::string event = {};   // its name; of a probe: the name it is given
-  // Of a probe:
+  std::string event = {};   // its name; for a probe: the name given to it
+  // For a probe:
   std::string object = {};  // the file; empty: the kernel
   std::string module = {};  // of the kernel
   std::string function = {};
@@ -32,8 +32,8 @@ struct ProgramSection {
   bool operator==(const ProgramSection&) const = default;
 };
 
-/// Errors: kUnsupported for what cannot be (arguments by name, lines), kBadEvent for what is none
-/// of these.
+/// Errors: kUnsupported for what is not supported (arguments by name, lines), kBadEvent for
+/// anything else.
 Result<ProgramSection> parse_program_section(std::string_view name);
 
 }  // namespace sonde

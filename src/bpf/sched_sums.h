@@ -1,14 +1,14 @@
-// SchedSums: what the scheduler does with each thread of the machine, added up by BPF programs
-// while it happens: how long it runs, waits for a CPU and sleeps, and how its waits for a CPU
-// spread.
+// SchedSums: what the scheduler does with each thread of the machine, added up by BPF programs in
+// the kernel: how long it runs, waits for a CPU and sleeps, and the distribution of its waits for a
+// CPU.
 //
 //   SchedSums sums = TRY(SchedSums::open());
 //   sums.start();
-//   … sums.collect(), every now and then …
+//   … sums.collect(), from time to time …
 //   for (const SchedSum& sum : TRY(sums.stop())) …
 //
-// The programs are attached as long as the object lives, and go with the process. A thread of which
-// nothing was heard (no switch, no wakeup) has no sums.
+// The programs stay attached for the lifetime of the object, and disappear with the process. A
+// thread without any switch or wakeup has no sums.
 #pragma once
 
 #include <array>
@@ -21,20 +21,20 @@
 
 namespace sonde {
 
-/// A thread, from the start of the measurement, or from its first moment on, to the end of either.
-/// Times are in ns, moments those of CLOCK_MONOTONIC.
+/// A thread, from the start of the measurement (or of the thread, if later) to the end of either.
+/// Times are in ns; points in time are CLOCK_MONOTONIC.
 struct SchedSum {
-  /// Delays of less than 1 us, 2 us, 4 us …; the last one has no end.
+  /// Delays of less than 1 us, 2 us, 4 us …; the last bucket is open-ended.
   static constexpr size_t kBuckets = 24;
 
   uint32_t pid = 0, tid = 0;
-  std::string comm;  // its last one
+  std::string comm;  // the last one it had
   uint64_t first_ns = 0, last_ns = 0;
   uint64_t runtime_ns = 0;  // as the scheduler accounts for it
-  // What it did, by the clock: together last_ns - first_ns.
+  // Time by activity; together last_ns - first_ns.
   uint64_t running_ns = 0, runnable_ns = 0, sleeping_ns = 0;
-  uint64_t blocked_ns = 0;  // slept uninterruptibly: mostly for disks and locks
-  uint64_t delays = 0;      // times that it got a CPU
+  uint64_t blocked_ns = 0;  // uninterruptible sleep: mostly for disks and locks
+  uint64_t delays = 0;      // times that it was given a CPU
   uint64_t delay_ns = 0, longest_ns = 0, longest_end_ns = 0;
   std::array<uint32_t, kBuckets> buckets{};
 
@@ -43,16 +43,17 @@ struct SchedSum {
 
 class SchedSums {
  public:
-  /// Errors say what the kernel refused, and its verifier's last words.
+  /// Errors say what the kernel refused, including its verifier's last words.
   static Result<SchedSums> open();
   SchedSums(SchedSums&&) noexcept;
   SchedSums& operator=(SchedSums&&) noexcept;
   ~SchedSums();
 
   void start();
-  /// Takes the sums of threads that have ended, for which the kernel has room of a megabyte.
+  /// Collects the sums of threads that have ended, for which the kernel side has room for one
+  /// megabyte.
   void collect();
-  /// Ends the measurement; each thread once, in order of their last moment.
+  /// Ends the measurement; returns each thread once, ordered by their last moment.
   Result<std::vector<SchedSum>> stop();
 
   /// Threads whose sums are missing because there was no room.

@@ -5,9 +5,10 @@
 //   sums.set_enabled(true);
 //   for (const SyscallSums::Row& row : sums.rows()) …
 //
-// A row is what one thread (or cgroup) got from one call, by result: its calls that succeeded are
-// one row, each errno that it met is another. Calls are counted when they return, if they were seen
-// to begin. The programs are attached as long as the object lives, and go with the process.
+// A row is one thread's (or cgroup's) calls of one system call, by result: the successful ones are
+// one row, those with each errno another. Calls are counted when they return, if their beginning
+// was seen. The programs stay attached for the lifetime of the object, and disappear with the
+// process.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +29,7 @@ class SyscallSums {
     uint64_t who = 0;  // thread or cgroup id; 0 for By::kAll
     uint32_t number = 0;
     bool compat = false;
-    uint32_t error = 0;  // errno; 0: it succeeded
+    uint32_t error = 0;  // errno; 0: success
     uint64_t calls = 0, total_ns = 0, min_ns = 0, max_ns = 0;
     double squares_ns2 = 0;
   };
@@ -38,23 +39,23 @@ class SyscallSums {
     std::string comm;
   };
 
-  /// Errors say what the kernel refused, and its verifier's last words.
+  /// Errors say what the kernel refused, including its verifier's last words.
   static Result<SyscallSums> open(const TracedCalls& calls, By by);
   SyscallSums(SyscallSums&&) noexcept;
   SyscallSums& operator=(SyscallSums&&) noexcept;
   ~SyscallSums();
 
   void set_enabled(bool enabled);
-  /// Threads that were started before the programs could see it.
+  /// Adds threads that were started before the programs could see it.
   void follow(std::span<const uint32_t> tids);
-  /// Each row once, in no order.
+  /// Each row once, in no particular order.
   [[nodiscard]] std::vector<Row> rows() const;
-  /// Of threads that have rows, also of ended ones; as far as there was room for their names.
+  /// Names of threads that have rows, including ended ones; as far as there was room.
   [[nodiscard]] std::vector<Name> names() const;
   /// Calls for which there was no room.
   [[nodiscard]] uint64_t lost() const;
   [[nodiscard]] uint64_t tasks_not_followed() const;
-  /// As SyscallTrace's.
+  /// As in SyscallTrace.
   [[nodiscard]] bool has_tasks() const;
   Result<bool> include_new_compat_programs();
 

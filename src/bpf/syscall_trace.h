@@ -1,17 +1,17 @@
-// SyscallTrace: system calls as records, written by BPF programs into rings that are read in place.
+// SyscallTrace: system calls as records, written by BPF programs to rings that are read in place.
 //
 //   SyscallTrace trace = TRY(SyscallTrace::open(calls, rules, {}));
 //   trace.set_enabled(true);
-//   for (BpfRing& ring : trace.rings()) …             // struct trace_record,
-//   programs/syscall_trace.h
+//   // struct trace_record, programs/syscall_trace.h:
+//   for (BpfRing& ring : trace.rings()) …
 //
-// The programs are attached as long as the object lives, and go with the process however it dies:
-// nothing is pinned. In a ring records are ordered by time but for calls that were written at the
-// same moment; rings are not ordered among each other.
+// The programs stay attached for the lifetime of the object, and disappear with the process however
+// it ends: nothing is pinned. The records of a ring are ordered by time, except for calls that were
+// written at the same moment; there is no order between rings.
 //
-// When a ring is filled beyond a quarter because the reader is behind, every fourth call of a
-// thread waits for some microseconds before it returns (not more than 45): so a loop of cheap calls
-// is slowed down before it would lose some. What finds no room all the same is counted.
+// When a ring is more than a quarter full because the reader is behind, every fourth call of a
+// thread waits a few microseconds (at most 45) before it returns, so that a loop of cheap calls is
+// slowed down before it would lose records. Records that still find no room are counted.
 #pragma once
 
 #include <cstdint>
@@ -28,15 +28,15 @@ namespace sonde {
 
 class SyscallTrace {
  public:
-  /// What is read from the program's memory for a call.
+  /// What is read from the traced program's memory for a call.
   struct CallRules {
     bool compat = false;
     uint32_t number = 0;
-    std::vector<trace_rule> at_entry = {}, at_exit = {};  // TRACE_RULES together at most
+    std::vector<trace_rule> at_entry = {}, at_exit = {};  // at most TRACE_RULES together
   };
   struct Settings {
-    uint64_t ring_bytes = 0;  // of each CPU; 0: a choice by the number of CPUs
-    bool keep_pace = true;    // calls wait while the reader is behind
+    uint64_t ring_bytes = 0;  // per CPU; 0: chosen by the number of CPUs
+    bool keep_pace = true;    // calls wait when the reader is behind
   };
   struct Loss {
     int cpu = 0;
@@ -45,7 +45,7 @@ class SyscallTrace {
     uint64_t count = 0;
   };
 
-  /// Errors say what the kernel refused, and its verifier's last words.
+  /// Errors say what the kernel refused, including its verifier's last words.
   static Result<SyscallTrace> open(const TracedCalls& calls, std::span<const CallRules> rules,
                                    const Settings& settings);
   SyscallTrace(SyscallTrace&&) noexcept;
@@ -53,19 +53,19 @@ class SyscallTrace {
   ~SyscallTrace();
 
   void set_enabled(bool enabled);
-  /// Threads that were started before the programs could see it.
+  /// Adds threads that were started before the programs could see it.
   void follow(std::span<const uint32_t> tids);
   [[nodiscard]] std::span<BpfRing> rings();
-  /// Records that found no room, so far.
+  /// Number of records so far that found no room.
   [[nodiscard]] uint64_t lost() const;
-  /// By CPU and call. Reads a table from the kernel.
+  /// The same by CPU and call. Reads a map from the kernel.
   [[nodiscard]] std::vector<Loss> losses() const;
-  /// New threads that could not be followed, because more than 65,536 were at a time.
+  /// New threads that could not be followed because there were more than 65,536 at a time.
   [[nodiscard]] uint64_t tasks_not_followed() const;
-  /// Whether any of the threads that are followed is left, or what they started.
+  /// Whether any followed thread, or any thread they started, is left.
   [[nodiscard]] bool has_tasks() const;
-  /// Where only the tracepoints of some calls are used: a 32-bit program began, for which there are
-  /// none. Looks after those, too, from now on; true: their first calls were not seen.
+  /// If only some calls' tracepoints are used: whether a 32-bit program, for which there are none,
+  /// has started. Such programs are traced too from now on; true: their first calls were missed.
   Result<bool> include_new_compat_programs();
 
  private:

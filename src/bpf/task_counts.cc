@@ -60,7 +60,7 @@ Result<TaskCounts> TaskCounts::open(const FollowedTasks& tasks, size_t events,
 
 void TaskCounts::set_enabled(bool enabled) {
   uint8_t& now = state_->skeleton->bss->enabled;
-  // Up to here it counts as before; from here on the counters start from what they say now.
+  // Up to here it counts as before; from here on the counters start from their current values.
   catch_up();
   __atomic_store_n(&now, static_cast<uint8_t>(enabled), __ATOMIC_RELEASE);
 }

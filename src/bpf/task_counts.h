@@ -1,13 +1,14 @@
-// TaskCounts: any events, counted for tasks by one BPF program that reads the counters of the CPUs
-// at each switch of tasks. However many tasks are measured, and however often they start others,
-// there is one counter per event and CPU; and a CPU's hardware counter is not reprogrammed at each
+// TaskCounts: any events, counted for tasks by one BPF program that reads the CPUs' counters at
+// each context switch. However many tasks are measured, and however often they start others, there
+// is one counter per event and CPU, and a CPU's hardware counter is not reprogrammed at each
 // switch.
 //
-//   TaskCounts counts = TRY(TaskCounts::open({.tids = {pid}, .enable_on_exec = true}, counters));
+//   TaskCounts counts = TRY(TaskCounts::open({.tids = {pid}}, 1, counters));
 //   std::vector<CpuCount> by_cpu = counts.by_cpu(0);   // the first event
 //
-// The counters belong to the caller, one per event and CPU, for all tasks, and switched on. The
-// programs are attached as long as the object lives, and go with the process however it dies.
+// The counters belong to the caller, one per event and CPU, for all tasks, and must be enabled. The
+// programs stay attached for the lifetime of the object, and disappear with the process however it
+// ends.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +25,8 @@ class TaskCounts {
  public:
   static constexpr size_t kMostEvents = 64;
 
-  /// Not for all tasks: counters of CPUs tell that by themselves. Errors say what the kernel
-  /// refused, and its verifier's last words.
+  /// Not for all tasks: the CPUs' counters give that directly. Errors say what the kernel refused,
+  /// including its verifier's last words.
   static Result<TaskCounts> open(const FollowedTasks& tasks, size_t events,
                                  const std::vector<CpuCounter>& counters);
   TaskCounts(TaskCounts&&) noexcept;
@@ -33,11 +34,11 @@ class TaskCounts {
   ~TaskCounts();
 
   void set_enabled(bool enabled);
-  /// Brings the totals up to now, for tasks that run meanwhile.
+  /// Brings the totals up to date, for tasks that are running.
   void catch_up();
-  /// So far, by CPU.
+  /// Counts so far, by CPU.
   [[nodiscard]] std::vector<CpuCount> by_cpu(uint32_t event) const;
-  /// New threads that could not be followed, because more than 65,536 were at a time.
+  /// New threads that could not be followed because there were more than 65,536 at a time.
   [[nodiscard]] uint64_t tasks_not_followed() const;
 
  private:

@@ -1,5 +1,5 @@
-// TracedCalls: which system calls of which threads a BPF program looks after. The kernel's side
-// decides by it: what is not asked for costs as little as it can.
+// TracedCalls: which system calls of which threads a BPF program traces. The kernel side decides by
+// it, so that calls not asked for cost as little as possible.
 #pragma once
 
 #include <array>
@@ -17,17 +17,17 @@ namespace sonde {
 struct TracedCalls {
   using Numbers = std::bitset<TRACED_NUMBERS>;
 
-  FollowedTasks tasks = {};             // enable_on_exec: the execve itself is traced
-  std::vector<uint32_t> excluded = {};  // threads, and processes with all of theirs: never
-  Numbers native, compat;               // the numbers of calls; of 32-bit programs
-  /// The same calls by the names of their tracepoints ("newfstat"), if they are few: then the
-  /// programs are attached to these alone, and other calls are not slowed down by a program. Empty:
-  /// to all.
+  FollowedTasks tasks = {};             // enable_on_exec: that execve itself is traced
+  std::vector<uint32_t> excluded = {};  // never: threads, and processes with all their threads
+  Numbers native, compat;               // call numbers; compat: of 32-bit programs
+  /// The same calls by the names of their tracepoints ("newfstat"), if there are only a few: then
+  /// the programs are attached only to these, and do not slow down other calls. Empty: attached to
+  /// all.
   std::vector<std::string> tracepoints = {};
   int32_t native_execve = -1, compat_execve = -1;
   bool traces_exec = true;             // execve or execveat is among them
   std::vector<int> cpus = {};          // empty: all
-  std::vector<uint64_t> cgroups = {};  // ids, with the groups below; empty: all
+  std::vector<uint64_t> cgroups = {};  // ids, including their descendants; empty: all
   bool failed_only = false;
   uint64_t min_duration_ns = 0;
 };
@@ -35,7 +35,8 @@ struct TracedCalls {
 /// Errors: more CPUs or groups than the programs have room for.
 Result<> check_limits(const TracedCalls& calls);
 
-/// Puts it into a skeleton of a program that includes programs/traced_calls.h, before it is loaded.
+/// Copies the settings into a skeleton of a program that includes programs/traced_calls.h, before
+/// it is loaded.
 template <typename Rodata>
 void put_settings(const TracedCalls& calls, Rodata& rodata) {
   set_followed(calls.tasks, rodata);

@@ -1,5 +1,5 @@
-// What the loaders of programs that include programs/traced_calls.h have in common: which of them
-// are loaded, and to what they are attached. For the .cc files of such loaders.
+// What the loaders of programs that include programs/traced_calls.h have in common: which of the
+// programs are loaded, and what they are attached to. For the .cc files of such loaders.
 #pragma once
 
 #include <bpf/bpf.h>
@@ -16,14 +16,14 @@
 
 namespace sonde {
 
-/// Attachments, undone at the end.
+/// Attachments, detached on destruction.
 class BpfLinks {
  public:
   BpfLinks() = default;
   BpfLinks(const BpfLinks&) = delete;
   BpfLinks& operator=(const BpfLinks&) = delete;
   ~BpfLinks() { clear(); }
-  /// False: there is none, errno says why.
+  /// False: there is no link; errno says why.
   bool add(bpf_link* link) {
     if (link != nullptr) links_.push_back(link);
     return link != nullptr;
@@ -40,14 +40,14 @@ class BpfLinks {
   std::vector<bpf_link*> links_;
 };
 
-/// Before loading: what these calls have no use for. (on_enter and on_exit look after 32-bit
-/// programs where the others are attached to single calls' tracepoints.)
+/// To be called before loading: leaves out the programs that these calls do not need. (on_enter and
+/// on_exit handle 32-bit programs when the others are attached to individual calls' tracepoints.)
 template <typename Skeleton>
 void leave_out_unused(const TracedCalls& calls, Skeleton& skeleton) {
   bool by_name = !calls.tracepoints.empty();
   for (bpf_program* program : {skeleton.progs.on_own_enter, skeleton.progs.on_own_exit}) {
     bpf_program__set_autoload(program, by_name);
-    bpf_program__set_autoattach(program, false);  // to events that only the loader knows
+    bpf_program__set_autoattach(program, false);  // attached to events that only the loader knows
   }
   for (bpf_program* program : {skeleton.progs.on_enter, skeleton.progs.on_exit}) {
     bpf_program__set_autoload(program, !by_name || calls.compat.any());
@@ -55,8 +55,8 @@ void leave_out_unused(const TracedCalls& calls, Skeleton& skeleton) {
   }
 }
 
-/// What such programs are attached to. Calls that have tracepoints of their own are looked after
-/// there; 32-bit programs, which have none, only once one of them is seen.
+/// What such programs are attached to. Calls with their own tracepoints are traced there; 32-bit
+/// programs, which have none, only once one of them is seen.
 struct CallLinks {
   BpfLinks links;
   bool looks_after_compat = true;
@@ -86,7 +86,7 @@ Result<> attach_traced(const TracedCalls& calls, Skeleton& skeleton, std::string
 }
 
 /// Whether a 32-bit program was seen for the first time, so that the programs are now attached to
-/// its calls, too.
+/// its calls too.
 template <typename Skeleton>
 Result<bool> attach_to_new_compat(Skeleton& skeleton, std::string_view name, CallLinks& attached) {
   if (attached.looks_after_compat || !attached.has_compat_calls) return false;
@@ -98,7 +98,7 @@ Result<bool> attach_to_new_compat(Skeleton& skeleton, std::string_view name, Cal
   return true;
 }
 
-/// Once it is off, no exec turns it on.
+/// Once it is off, no exec turns it on again.
 template <typename Skeleton>
 void put_enabled(Skeleton& skeleton, bool enabled) {
   auto* shared = skeleton.bss;

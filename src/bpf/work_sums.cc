@@ -28,7 +28,7 @@ WorkSums::~WorkSums() = default;
 
 namespace {
 
-/// Only what is asked for costs something.
+/// Loads only the programs that are needed, so that nothing else costs anything.
 void choose_programs(work_sums& skeleton, const WorkSums::Options& options) {
   skeleton.rodata->delays = options.delays;
   skeleton.rodata->by_task = options.by_task;

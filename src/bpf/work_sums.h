@@ -1,12 +1,12 @@
-// WorkSums: what the kernel's own work takes, added up by BPF programs while it happens:
+// WorkSums: how long the kernel's own work takes, added up by BPF programs in the kernel:
 // interrupts, softirqs, work items and tasks, by CPU.
 //
 //   WorkSums sums = TRY(WorkSums::open({.irq = true, .softirq = true}));
 //   sums.set_enabled(true);   …   sums.set_enabled(false);
 //   for (const WorkSums::Row& row : sums.rows()) …
 //
-// Work that had begun before, or goes on at the end, is not counted. The programs are attached as
-// long as the object lives.
+// Work that began before the measurement, or is still in progress at its end, is not counted. The
+// programs stay attached for the lifetime of the object.
 #pragma once
 
 #include <cstdint>
@@ -22,9 +22,9 @@ class WorkSums {
  public:
   struct Options {
     bool irq = false, softirq = false, workqueue = false, sched = false;
-    /// Times from raise to entry, of softirqs and work items; else from entry to exit.
+    /// Times from raise to entry, for softirqs and work items; otherwise from entry to exit.
     bool delays = false;
-    bool by_task = false;  // interrupts and softirqs under the id of the task that they interrupt
+    bool by_task = false;  // interrupts and softirqs by id of the interrupted task
   };
   enum class Class : uint8_t { kIrq, kSoftirq, kWorkqueue, kSched };
   struct Row {
@@ -37,16 +37,16 @@ class WorkSums {
     uint64_t function = 0;  // of a work item: its address
   };
 
-  /// Errors say what the kernel refused, and its verifier's last words.
+  /// Errors say what the kernel refused, including its verifier's last words.
   static Result<WorkSums> open(const Options& options);
   WorkSums(WorkSums&&) noexcept;
   WorkSums& operator=(WorkSums&&) noexcept;
   ~WorkSums();
 
   void set_enabled(bool enabled);
-  /// Each once, in no order.
+  /// Each row once, in no particular order.
   [[nodiscard]] std::vector<Row> rows() const;
-  /// Spans of time that there was no room for.
+  /// Intervals that there was no room for.
   [[nodiscard]] uint64_t lost() const;
 
  private:

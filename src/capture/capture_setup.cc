@@ -26,17 +26,17 @@ uint64_t kernel_max_freq() {
   return text ? parse_number(trim(*text)).value_or(0) : 0;
 }
 
-/// AMD's precise samples of cycles come from another unit (IBS), which cannot leave guests out and
-/// refuses when it is asked to.
+/// AMD's precise cycles samples come from another unit (IBS), which cannot exclude guests and
+/// refuses if asked to.
 bool can_leave_guests_out() {
   Result<std::string> cpuinfo = read_file("/proc/cpuinfo");
   return !cpuinfo || cpuinfo->find("AuthenticAMD") == std::string::npos;
 }
 
-/// Samples of the CPU's cycles, as precise as the kernel grants: what is recorded without -e.
+/// Samples of the CPU's cycles, as precise as the kernel allows: what is recorded without -e.
 ParsedEvent default_event(Sys& sys) {
   ParsedEvent event;
-  // Where kernel mode is forbidden it isn't even asked for.
+  // If kernel mode is forbidden, don't even ask for it.
   event.attr.exclude_kernel = sys.geteuid() != 0 && perf_event_paranoid() > 1;
   event.attr.exclude_guest = can_leave_guests_out();
   event.name = "cycles:P";
@@ -46,8 +46,8 @@ ParsedEvent default_event(Sys& sys) {
   return event;
 }
 
-/// Terms that recording cannot serve, or that mean something elsewhere only: none is passed over in
-/// silence.
+/// Terms that recording cannot support, or that have a meaning only elsewhere: none is ignored
+/// silently.
 Result<> check_terms(const EventList& events, const RecordOptions& options, Env& env) {
   for (const ParsedEvent& event : events.events()) {
     if (event.terms.aux_sample_size)
@@ -152,7 +152,7 @@ Result<Capture> set_up_capture(const RecordOptions& options, bool pipe_output, E
   if (options.futex.enabled) list.append({futex_event()});
   TRY(check_terms(list, options, env));
   SamplingOptions sampling = options.sampling;
-  // A thread is recorded for itself: what it starts is not, unless that is asked for.
+  // A thread is recorded alone: what it starts is not, unless requested.
   if (!options.target.tids.empty() && options.target.pids.empty() && !sampling.no_inherit_given)
     sampling.no_inherit = true;
   capture.events = configure_events(list, sampling,

@@ -1,5 +1,5 @@
-// Everything that a recording holds in the kernel: the target, the command that waits to run, the
-// opened events and their rings.
+// Everything a recording holds in the kernel: the target, the command waiting to run, the opened
+// events and their rings.
 #pragma once
 
 #include <functional>
@@ -28,13 +28,13 @@ struct Capture {
   [[nodiscard]] std::vector<abi::EventAttr> attrs() const;
 };
 
-/// Opens everything; nothing counts yet but what is immediate, and the command does not run yet.
+/// Opens everything. Nothing counts yet except immediate events, and the command does not run yet.
 /// `pipe_output`: the recording goes to stdout, which the command must leave alone.
 Result<Capture> set_up_capture(const RecordOptions& options, bool pipe_output, Env& env);
 
-/// Gives each event its cgroup, in order; names may be fewer than events, or empty.
+/// Assigns each event its cgroup, in order; there may be fewer names than events, or none.
 Result<> assign_cgroups(const std::vector<std::string>& names, Capture& capture);
-/// Hands the filters of --filter to the kernel.
+/// Passes the filters of --filter to the kernel.
 Result<> apply_filters(Sys& sys, const std::vector<CaptureEvent>& events);
 
 /// "Warning:\n…" and notes on stderr, unless --quiet.

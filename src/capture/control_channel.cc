@@ -76,7 +76,7 @@ std::optional<ControlChannel::Command> ControlChannel::next() {
       pending_.erase(0, end + 1);
       return parse_control_command(line);
     }
-    // The descriptor is the user's and may block: it is read only when there is something.
+    // The descriptor is the user's and may block, so it is read only if there is data.
     pollfd ready{.fd = fd_, .events = POLLIN, .revents = 0};
     if (::poll(&ready, 1, 0) <= 0) return std::nullopt;
     char buffer[512];

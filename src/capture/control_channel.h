@@ -1,5 +1,5 @@
 // ControlChannel: --control. Another process writes commands, one per line, to a descriptor or
-// FIFO; "ack\n" goes back when one is done.
+// FIFO; "ack\n" is sent back when a command is done.
 //
 //   enable [NAME] · disable [NAME] · evlist [-v|-g|-F] · snapshot · ping · stop
 #pragma once
@@ -29,15 +29,15 @@ class ControlChannel {
   static Result<ControlChannel> open(const ControlOptions& options);
 
   [[nodiscard]] int fd() const { return fd_; }
-  /// The next whole command that has arrived.
+  /// The next complete command that has arrived.
   std::optional<Command> next();
   void acknowledge();
-  /// Whether the other side has gone for good.
+  /// Whether the other side has closed for good.
   [[nodiscard]] bool ended() const { return ended_; }
 
  private:
   ControlChannel() = default;
-  Fd own_, own_ack_;  // where we opened FIFOs
+  Fd own_, own_ack_;  // if we opened FIFOs
   int fd_ = -1;
   int ack_fd_ = -1;
   std::string pending_;

@@ -1,5 +1,5 @@
-// ControlCommands: what --control may ask of a recording or a count that runs: events on and off,
-// all or one; their list; an answer; its end.
+// ControlCommands: what --control may ask of a running recording or count: enable or disable events
+// (all or one), list them, ping, stop.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@ namespace sonde {
 
 class ControlCommands {
  public:
-  /// Who does it.
+  /// Who carries the commands out.
   struct Actions {
     std::function<void(bool on)> set_all;
     std::function<bool(std::string_view name, bool on)> set_one;  // false: there is no such event
@@ -23,9 +23,9 @@ class ControlCommands {
   ControlCommands(Actions actions, Env& env, const std::vector<CaptureEvent>& events)
       : actions_(std::move(actions)), env_(env), events_(events) {}
 
-  /// Obeys and acknowledges what has come. False where it is to end.
+  /// Executes and acknowledges the commands that have arrived. False if the run is to end.
   bool obey(ControlChannel& channel);
-  /// All events on or off, and said.
+  /// Enables or disables all events, and reports it.
   void set_enabled(bool on);
 
  private:

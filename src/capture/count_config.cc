@@ -25,7 +25,7 @@ void configure(const CountOptions& options, const Target& target, bool in_group,
     attr.exclude_kernel = 0;
     attr.exclude_user = 1;
   }
-  // -C is the user's word; a PMU's own CPUs are only where it is best asked.
+  // -C is explicit; a PMU's own CPUs are only where it is best opened.
   if (!options.target.cpus.empty() && terms.cpus.empty()) event.parsed.cpus.clear();
   if (!terms.cpus.empty()) event.parsed.cpus = terms.cpus;
   attr.disabled = 1;
@@ -65,7 +65,7 @@ Result<Target> resolve_count_target(const TargetOptions& given,
     target.threads = all_threads();
     return target;
   }
-  // Without CPUs in the game, each task is counted on "any CPU".
+  // If no CPUs are given, each task is counted on "any CPU".
   options.per_thread = options.has_task() || !options.has_cpu();
   return resolve_target(options, warnings);
 }

@@ -1,5 +1,5 @@
-// From parsed events to attrs that count: nothing is sampled, values come with the times that they
-// were enabled and running, groups are read as one. Pure, as event_config.h is for recording.
+// From parsed events to attrs that count: nothing is sampled, values come with their enabled and
+// running times, and groups are read as one. Pure, like event_config.h for recording.
 #pragma once
 
 #include <vector>
@@ -13,8 +13,8 @@ namespace sonde {
 
 std::vector<CaptureEvent> configure_counters(const CountOptions& options, const Target& target);
 
-/// Where counters are opened: on the tasks, whatever the CPU; or on CPUs, whatever the task.
-/// Combinations that exclude each other are settled as by resolve_target.
+/// Where counters are opened: on the tasks, on any CPU; or on CPUs, for any task. Mutually
+/// exclusive combinations are resolved as in resolve_target.
 Result<Target> resolve_count_target(const TargetOptions& options,
                                     std::vector<std::string>& warnings);
 

@@ -42,7 +42,7 @@ void CountRecorder::put_units(const CounterSet& counters, ByteBuilder& out) cons
     update.kind = EventUpdateKind::kCpus;
     update.cpus.cpus = cpus_of(counters.events()[i], counters.target());
     if (update.cpus.cpus != counters.target().cpus) encode(update, out);
-    // A pipe's ATTR records carry no names.
+    // ATTR records in a pipe carry no names.
     update.kind = EventUpdateKind::kName;
     update.text = counters.events()[i].parsed.name;
     if (output_->is_pipe()) encode(update, out);

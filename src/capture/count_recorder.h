@@ -1,9 +1,9 @@
-// CountRecorder: `stat record`: counts into a perf.data file, as perf lays them out.
+// CountRecorder: `stat record` writes counts to a perf.data file, laid out as by perf.
 //
 //   EVENT_UPDATE …  units and scales
 //   THREAD_MAP, CPU_MAP, STAT_CONFIG
 //   STAT …          a record per counter: values since the start
-//   STAT_ROUND      when that was; once per interval, and at the end
+//   STAT_ROUND      the time of these; once per interval, and at the end
 #pragma once
 
 #include <optional>
@@ -49,7 +49,7 @@ class CountRecorder {
  public:
   explicit CountRecorder(Env& env) : env_(env) {}
 
-  /// Everything that stands before the first counts.
+  /// Writes everything that precedes the first counts.
   Result<> begin(CounterSet& counters, CountFileSettings settings);
   Result<> round(const CounterSet& counters, const std::vector<EventReadings>& readings,
                  CountRoundKind kind, uint64_t time_ns);

@@ -13,7 +13,7 @@ namespace sonde {
 namespace {
 
 constexpr uint64_t kNsPerSecond = 1'000'000'000;
-constexpr int kTaskCheckMs = 100;  // how soon the end of the last task of -p or -t is noticed
+constexpr int kTaskCheckMs = 100;  // how soon the exit of the last task of -p or -t is noticed
 
 uint64_t to_ns(const timeval& time) {
   return static_cast<uint64_t>(time.tv_sec) * kNsPerSecond +
@@ -57,7 +57,7 @@ Result<CountOutcome> CountRun::measure(const std::function<Result<>(uint64_t)>& 
     outcome_.wait_status = workload->reap(true);
   }
   if (ended_at_ns_ == 0) ended_at_ns_ = monotonic_ns();
-  // What ran on its own has ended; everything else would go on counting while it is read.
+  // A command has ended; everything else would keep counting while it is read.
   if (!counters_->target().is_command()) counters_->set_enabled(false);
   if (exec_error_)
     return fail(ErrorCode::kFailed, "Workload failed: {}", std::strerror(*exec_error_));
@@ -115,7 +115,7 @@ void CountRun::on_signals() {
       if (!status) continue;
       ended_at_ns_ = monotonic_ns();
       outcome_.wait_status = status;
-      // Asked for only now: waking up at the exec would disturb what is measured.
+      // Queried only now: a wakeup at the exec would disturb what is measured.
       exec_error_ = workload->exec_error();
       done_ = true;
     } else if (*number != SIGUSR2) {
@@ -139,7 +139,7 @@ Result<> CountRun::on_interval_timer(const std::function<Result<>(uint64_t)>& on
   interval_due_ = false;
   TRY(on_interval(monotonic_ns() - started_at_ns_));
   if (++intervals_ != options_.interval_count) return {};
-  // Enough was shown; a command still runs to its end.
+  // The requested number of intervals was shown; a command still runs to its end.
   poller_->remove(interval_timer_.get());
   if (!counters_->workload()) done_ = true;
   return {};
@@ -151,7 +151,7 @@ void CountRun::say(std::string_view text) {
   env_.err.flush();
 }
 
-/// Without a command that would end, -p and -t last as long as their tasks.
+/// Without a command whose end to wait for, -p and -t last as long as their tasks.
 bool CountRun::tasks_are_gone() const {
   const Target& target = counters_->target();
   if (target.kind != Target::Kind::kTasks || !options_.target.has_task()) return false;

@@ -1,10 +1,11 @@
-// CountRun: one run of `stat`: starts the command, waits for its end (or Ctrl-C, the end of the
+// CountRun: one run of `stat`. Starts the command, waits for its end (or Ctrl-C, the end of the
 // tasks, --timeout), reads the counters at every interval and obeys --control meanwhile.
 //
 //   CountRun run(options, env, signals);
 //   TRY(run.open());
-//   CountOutcome outcome = TRY(run.measure([&](uint64_t since_start_ns) { ... counters().read()
-//   })); std::vector<EventReadings> counts = run.counters().read();
+//   CountOutcome outcome =
+//       TRY(run.measure([&](uint64_t since_start_ns) { ... counters().read() }));
+//   std::vector<EventReadings> counts = run.counters().read();
 #pragma once
 
 #include <functional>
@@ -25,8 +26,8 @@ namespace sonde {
 /// How a run ended.
 struct CountOutcome {
   uint64_t elapsed_ns = 0;
-  uint64_t user_ns = 0, system_ns = 0;  // of the command and what it waited for
-  std::optional<int> wait_status;       // of the command; nothing where there was none
+  uint64_t user_ns = 0, system_ns = 0;  // of the command and the children it waited for
+  std::optional<int> wait_status;       // of the command; nothing if there was none
   int interrupted_by = 0;               // the signal that ended the measurement
 };
 
@@ -39,8 +40,8 @@ class CountRun {
   Result<> open();
   [[nodiscard]] CounterSet& counters() { return *counters_; }
 
-  /// Runs to the end. `on_interval` is called every -I ms with the time since the start. After it
-  /// returns the counters stand still, but are open.
+  /// Runs to the end. `on_interval` is called every -I ms with the time since the start. When this
+  /// returns, the counters have stopped but are still open.
   Result<CountOutcome> measure(const std::function<Result<>(uint64_t)>& on_interval);
 
  private:

@@ -1,4 +1,4 @@
-// What the kernel's counters say at one moment.
+// The values of the kernel's counters at one moment.
 #pragma once
 
 #include <cstdint>
@@ -6,15 +6,15 @@
 
 namespace sonde {
 
-/// One counter: its value, and for how long it was wanted and could run. Where the times differ,
-/// it shared its hardware with others (multiplexing).
+/// One counter: its value, and how long it was enabled and running. If the times differ, it shared
+/// its hardware with others (multiplexing).
 struct CounterReading {
   uint64_t value = 0, enabled_ns = 0, running_ns = 0;
   bool operator==(const CounterReading&) const = default;
 };
 
-/// All counters of one event, CPU by CPU and within a CPU thread by thread. Of an event that the
-/// machine hasn't (supported: false) all are zero.
+/// All counters of one event, by CPU and then by thread. All are zero for an event that the machine
+/// does not have (supported: false).
 struct EventReadings {
   bool supported = true;
   std::vector<int> cpus;  // -1: any

@@ -93,8 +93,8 @@ std::vector<EventReadings> CounterSet::read() {
   return all;
 }
 
-/// A task's counter that is bound to a CPU does not run while the task is elsewhere. That is no
-/// sharing of hardware that had to be made up for: what it counted is all there was.
+/// A task's counter that is bound to a CPU does not run while the task is elsewhere. That is not
+/// multiplexing to be scaled for: what it counted is all there was.
 bool CounterSet::waits_for_its_cpu(const CaptureEvent& event) const {
   return capture_.target.kind != Target::Kind::kCpus && !event.parsed.terms.cpus.empty();
 }
@@ -109,8 +109,8 @@ void CounterSet::read_alone(size_t event, std::vector<EventReadings>& all) {
   }
 }
 
-/// What one read of the leader gives: the number of values, the two times, and for each of the
-/// events that were opened its value and id.
+/// The result of one read of the leader: the number of values, the two times, and for each opened
+/// event its value and id.
 void CounterSet::read_group(size_t leader, std::vector<EventReadings>& all) {
   std::vector<size_t> members;
   for (size_t i = leader; i < capture_.events.size(); ++i)

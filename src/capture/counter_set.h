@@ -1,5 +1,5 @@
-// CounterSet: the counters of one run, opened: the command that waits for its start, the events on
-// their CPUs and threads, and reading them all.
+// CounterSet: the opened counters of one run: the command waiting to start, the events on their
+// CPUs and threads, and reading them all.
 //
 //   CounterSet counters = TRY(CounterSet::open(options, env));
 //   counters.start();                         // what is not switched on by the command's exec
@@ -22,29 +22,29 @@ namespace sonde {
 
 class CounterSet {
  public:
-  /// The command is forked and held. Events that the machine hasn't are marked, not an error;
-  /// other refusals are, in the words of open_error.h.
+  /// The command is forked and held. Events that the machine does not have are marked and are not
+  /// an error; other refusals are, with the texts of open_error.h.
   static Result<CounterSet> open(const CountOptions& options, Env& env);
 
   [[nodiscard]] const Target& target() const { return capture_.target; }
   [[nodiscard]] const std::vector<CaptureEvent>& events() const { return capture_.events; }
   [[nodiscard]] std::optional<Workload>& workload() { return capture_.workload; }
-  /// All counters, on or off.
+  /// Switches all counters on or off.
   void set_enabled(bool on);
-  /// One event; false where none has that name.
+  /// Switches one event; false if none has that name.
   bool set_enabled(std::string_view name, bool on);
-  /// For whoever writes the counts to a file.
+  /// For code that writes the counts to a file.
   [[nodiscard]] const Capture& capture() const { return capture_; }
 
-  /// One entry per event. A counter that cannot be read reads as zero in all three numbers.
+  /// One entry per event. A counter that cannot be read yields zero for all three numbers.
   std::vector<EventReadings> read();
 
   /// Asks the kernel for the ids of all counters.
   Result<> fetch_ids();
 
-  /// Closes the counters; those that take long in the background.
+  /// Closes the counters; slow ones are closed in the background.
   void close();
-  /// Closes them at once, which is quick where another set holds the same events open.
+  /// Closes them synchronously, which is quick if another set holds the same events open.
   void release();
 
  private:

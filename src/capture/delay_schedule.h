@@ -15,7 +15,7 @@
 
 namespace sonde {
 
-/// Error kUsage for what is no delay, and for ranges that do not ascend.
+/// Error: kUsage if it is not a delay, or if ranges are not ascending.
 Result<DelayOptions> parse_delay(std::string_view text);
 
 class DelaySchedule {
@@ -27,10 +27,10 @@ class DelaySchedule {
   };
   static Result<DelaySchedule> create(const DelayOptions& options);
 
-  /// Time starts to run. Readable whenever a step is due.
+  /// Starts the clock. fd() is readable whenever a step is due.
   void start();
   [[nodiscard]] int fd() const { return timer_.get(); }
-  /// The step that is due; sets the timer for the one after.
+  /// The step that is due; arms the timer for the next one.
   std::optional<Step> take();
   [[nodiscard]] const std::vector<Step>& steps() const { return steps_; }
 

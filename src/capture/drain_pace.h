@@ -1,8 +1,8 @@
 // DrainPace: how long to wait before rings are read again. The kernel wakes us when a ring is half
-// full; where records come fast that leaves too little time on a busy machine. So the next reading
-// is set for when, at the rate of the last, the fullest ring will be an eighth full. Where records
-// come slowly we sleep until the kernel wakes us. Where we came too late (a busy machine gave us no
-// turn in time) we read on without a pause, as whoever sleeps has to wait for the next turn.
+// full, which on a busy machine with a high record rate leaves too little time. So the next read is
+// scheduled for when, at the last measured rate, the fullest ring will be one eighth full. At low
+// rates we sleep until the kernel wakes us. If we came too late (a busy machine did not schedule us
+// in time) we read on without a pause, because sleeping means waiting to be scheduled again.
 #pragma once
 
 #include <chrono>
@@ -15,8 +15,8 @@ class DrainPace {
   using Clock = std::chrono::steady_clock;
   explicit DrainPace(Clock::time_point now) : last_(now) {}
 
-  /// After a reading in which the fullest ring of `ring_bytes` gave `most_bytes`: milliseconds to
-  /// wait, -1 without end.
+  /// To be called after a read in which the fullest ring, of `ring_bytes`, yielded `most_bytes`.
+  /// Returns the milliseconds to wait, -1: indefinitely.
   int next_wait_ms(Clock::time_point now, size_t most_bytes, size_t ring_bytes);
 
  private:

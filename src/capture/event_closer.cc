@@ -6,8 +6,8 @@
 namespace sonde {
 namespace {
 
-/// Kernel tracepoints that other tools cannot delete meanwhile, and where no program of ours would
-/// go on filtering.
+/// Kernel tracepoints: other tools cannot delete them meanwhile, and no program of ours would keep
+/// filtering.
 bool is_slow_to_close(const CaptureEvent& event) {
   return event.attr().type == abi::kTypeTracepoint && !event.parsed.bpf_program &&
          maker_of_group(event.parsed.tracepoint.system) == 0 &&

@@ -1,6 +1,6 @@
-// Closing events. The kernel waits for all CPUs when the last descriptor of a tracepoint is closed,
-// some 35 ms each: hundreds of them (globs) would keep the user waiting for seconds after the
-// recording is complete, so it does not (base/background_close.h).
+// Closing events. When the last descriptor of a tracepoint is closed, the kernel waits for all
+// CPUs, about 35 ms each time. Hundreds of them (globs) would keep the user waiting for seconds
+// after the recording is complete, so they are closed in the background (base/background_close.h).
 #pragma once
 
 #include "base/sys.h"
@@ -9,7 +9,7 @@
 namespace sonde {
 
 /// Unmaps the rings and closes all events of a recording. Events of user-made probes are always
-/// closed here: the probe can then be removed at once.
+/// closed synchronously, so that the probe can be removed at once.
 void close_events(Capture& capture, Sys& sys);
 
 }  // namespace sonde

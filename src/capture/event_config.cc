@@ -16,7 +16,7 @@ constexpr uint64_t kCallStackBranches = abi::kBranchUser | abi::kBranchCallStack
 
 constexpr uint64_t kArm64LinkRegister = uint64_t{1} << 30;
 
-/// Registers that the command line asks for, and those that its call graphs need in every event.
+/// Registers that the command line asks for, plus those that its call graphs need in every event.
 uint64_t user_registers(const SamplingOptions& options, abi::Arch arch) {
   bool has_frameless_leaves =
       arch == abi::Arch::kArm64 && options.call_graph == CallGraphMode::kFramePointer;
@@ -70,7 +70,7 @@ class Configurator {
   }
 
   static void set_group_read(EventAttr& attr, size_t group_size) {
-    // Values that are read with a sample are told apart by their ids.
+    // Values that are read with a sample are identified by their ids.
     attr.sample_type |= abi::kSampleRead | abi::kSampleId;
     if (group_size < 2) return;
     attr.read_format |= abi::kFormatGroup;
@@ -78,8 +78,8 @@ class Configurator {
   }
 
   void set_rate(EventAttr& attr) const {
-    // Some kinds of events (tracepoints, breakpoints …) come with a period of their own, which only
-    // -F or -c override.
+    // Some kinds of events (tracepoints, breakpoints …) have their own period, which only -F or -c
+    // override.
     if (attr.sample_period == 0 || context_.rate.given) {
       if (context_.rate.freq != 0) {
         attr.freq = 1;
@@ -121,7 +121,7 @@ class Configurator {
       attr.sample_type |= abi::kSampleBranchStack;
       attr.branch_sample_type = options_.branch_types;
     }
-    // Only x86 tells the parts of a weight apart.
+    // Only x86 distinguishes the parts of a weight.
     if (options_.weight)
       attr.sample_type |= is_x86(context_.arch) ? abi::kSampleWeightStruct : abi::kSampleWeight;
     if (options_.cgroups) attr.sample_type |= abi::kSampleCgroup;
@@ -139,7 +139,7 @@ class Configurator {
     }
   }
 
-  /// Stacks that are copied are unwound later, which may need the data that lies in mapped files.
+  /// Stack copies are unwound later, which may need the data in mapped files.
   [[nodiscard]] bool sample_addresses() const {
     return options_.addresses || options_.call_graph == CallGraphMode::kDwarf;
   }
@@ -160,7 +160,7 @@ class Configurator {
       attr.sample_type |= abi::kSampleRegsUser | abi::kSampleStackUser;
       attr.sample_regs_user |= abi::default_register_mask(context_.arch);
       attr.sample_stack_user = dump_size;
-      // Whoever unwinds while recording has use for what frame pointers say beyond the copy's end.
+      // Unwinding while recording can use what frame pointers say beyond the end of the copy.
       attr.exclude_callchain_user = !options_.unwind_stacks || options_.kernel_callchains;
     }
   }
@@ -189,7 +189,7 @@ class Configurator {
   void apply_terms(CaptureEvent& event) const {
     EventAttr& attr = event.attr();
     const EventTerms& terms = event.parsed.terms;
-    // A rate on the command line holds for events without one of their own; one in the event wins.
+    // A rate on the command line applies to events without their own; a rate in the event wins.
     if (terms.period) {
       attr.freq = 0;
       attr.sample_period = *terms.period;
@@ -220,7 +220,7 @@ class Configurator {
       attr.sample_max_stack = static_cast<uint16_t>(max_stack);
       return;
     }
-    // Start anew: the event's own wish replaces what the command line asked for.
+    // Start afresh: the event's own setting replaces the command line's.
     attr.sample_type &= ~uint64_t{abi::kSampleCallchain | abi::kSampleStackUser};
     attr.sample_stack_user = 0;
     attr.exclude_callchain_user = options_.kernel_callchains;
@@ -242,7 +242,7 @@ class Configurator {
 };
 static_assert(static_cast<int>(CallGraphTerm::kLbr) == static_cast<int>(CallGraphMode::kLbr));
 
-/// The event that carries the sideband; appends a dummy where none of the given ones can.
+/// Chooses the event that carries the sideband; appends a dummy if none of the given ones can.
 void choose_tracking(std::vector<CaptureEvent>& events, const ConfigContext& context) {
   if (!context.delayed && !context.target.has_cpu()) {
     events.front().is_tracking = true;
@@ -263,8 +263,7 @@ void choose_tracking(std::vector<CaptureEvent>& events, const ConfigContext& con
   tracking.is_immediate = context.target.has_cpu() || !context.delayed;
 }
 
-/// Of a group that is read with :S only the leader samples; the others' values stand in its
-/// samples.
+/// In a group that is read with :S only the leader samples; the others' values are in its samples.
 void set_leader_sampling(std::vector<CaptureEvent>& events) {
   for (CaptureEvent& event : events) {
     const CaptureEvent& leader = events[event.parsed.leader];
@@ -290,7 +289,7 @@ void set_ids(std::vector<CaptureEvent>& events, bool identifier) {
   }
 }
 
-/// Kinds of events that are worth every occurrence, and that bring data of their own.
+/// Kinds of events of which every occurrence is sampled, and that carry their own data.
 void set_kind_defaults(EventAttr& attr) {
   bool is_bpf_output = attr.type == abi::kTypeSoftware && attr.config == abi::kSwBpfOutput;
   if (attr.type == abi::kTypeTracepoint || is_bpf_output)

@@ -79,7 +79,7 @@ TEST(EventConfig, OnlyTheLeaderOfAReadGroupSamples) {
   ParsedEvent member = software(abi::kSwContextSwitches, "cs");
   leader.sample_read = member.sample_read = true;
   auto events = configure({leader, member}, {}, command());
-  // `append` counts leaders from the first of its events: both are led by it.
+  // `append` numbers leaders relative to its first event: both have that one as their leader.
   events[1].parsed.leader = 0;
   leader.leader = member.leader = 0;
   events = configure({leader, member}, {}, command());

@@ -15,8 +15,8 @@
 namespace sonde {
 namespace {
 
-/// What the running kernel's header size may be: perf 6.1's attr. Our own fields beyond are only
-/// sent where one of them is set.
+/// The attr size that any running kernel should accept: perf 6.1's. Our fields beyond it are only
+/// sent if one of them is set.
 constexpr uint32_t kCommonAttrSize = 128;
 
 bool raise_descriptor_limit() {
@@ -64,7 +64,7 @@ Result<> EventOpener::open_event(std::vector<CaptureEvent>& events, size_t index
       leads_others = false;
     }
     if (may_pass_over(leads_others, refusal.error)) {
-      // What was left out meanwhile was not what the kernel minded.
+      // Whatever was left out meanwhile was not what the kernel objected to.
       missing_ = known_missing;
       event.is_unsupported = true;
       if (listener_.note)
@@ -164,7 +164,7 @@ bool EventOpener::drop_missing_feature(const CaptureEvent& event, bool in_group)
     if (listener_.trace) listener_.trace(fmt::format("switching off {}", what));
     return true;
   };
-  // Kernels get features in this order, so the newest is the likeliest to be missing. Where the
+  // Kernels gained features in this order, so the newest is the likeliest to be missing. If the
   // user asked for one by name, its absence is an error and nothing more is tried.
   if (drop(missing_.read_lost, (attr.read_format & abi::kFormatLost) != 0,
            "PERF_FORMAT_LOST support"))
@@ -239,12 +239,12 @@ bool EventOpener::fall_back(CaptureEvent& event, int error) {
   }
   int paranoid = error == EACCES ? perf_event_paranoid() : 0;
   if (error != EACCES || attr.exclude_kernel || paranoid <= 1) return false;
-  // Whoever excluded user mode wants the kernel: less would be nothing.
+  // Excluding user mode means wanting the kernel only: nothing would remain.
   if (attr.exclude_user) return false;
   attr.exclude_kernel = 1;
   attr.exclude_hv = 1;
   kernel_excluded_ = true;
-  // "cs" becomes "cs:u", "cs/max-stack=5/" and "cs:p" get the letter alone.
+  // "cs" becomes "cs:u"; "cs/max-stack=5/" and "cs:p" get the letter only.
   std::string& name = event.parsed.name;
   size_t modifiers_from = attr.type == abi::kTypeTracepoint ? name.find(':') + 1 : 0;
   bool has_modifiers = name.find(':', modifiers_from) != std::string::npos || name.ends_with('/');

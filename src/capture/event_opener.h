@@ -1,18 +1,18 @@
-// EventOpener: gets events out of kernels of any age and with any privilege. When the kernel
-// refuses an attr it is asked again for a little less, in perf's order:
+// EventOpener: opens events on kernels of any age and with any privilege. When the kernel refuses
+// an attr, it is retried with a little less, in perf's order:
 //
-//   1. precise_ip one lower, where the highest was asked for            (:P)
-//   2. a thread that has ended meanwhile is left out                    (ESRCH)
+//   1. precise_ip one lower, if the highest was asked for               (:P)
+//   2. a thread that has since ended is left out                        (ESRCH)
 //   3. more file descriptors: RLIMIT_NOFILE is raised                   (EMFILE)
 //   4. attr bits that older kernels lack, newest first                  (EINVAL)
-//   5. cpu-clock in place of cycles, where there is no PMU              (ENOENT …)
-//   6. without kernel and hypervisor, where perf_event_paranoid forbids them (EACCES)
+//   5. cpu-clock in place of cycles, if there is no PMU                 (ENOENT …)
+//   6. without kernel and hypervisor, if perf_event_paranoid forbids them (EACCES)
 //
-// What is found missing in 4. is remembered and not asked for again.
+// What step 4 finds missing is remembered and not tried again.
 //
-// Who only counts (OpenRules::counting) wants no other event in place of the one that was asked
-// for:
-// 5. is left out, and an event that the machine hasn't is marked as unsupported and passed over.
+// When only counting (OpenRules::counting), no other event is wanted in place of the one asked for:
+// step 5 is skipped, and an event that the machine does not have is marked as unsupported and
+// skipped.
 #pragma once
 
 #include <functional>
@@ -49,9 +49,9 @@ class EventOpener {
   EventOpener(Sys& sys, Target& target, Listener listener, OpenRules rules = {})
       : sys_(sys), target_(target), listener_(std::move(listener)), rules_(rules) {}
 
-  /// Opens all events, in place: `opened` is filled, attrs end up as the kernel took them. Threads
-  /// that are gone leave the target. The error's text is perf's: what was refused, why, and the
-  /// setting that would allow it.
+  /// Opens all events in place: fills `opened`; attrs end up as the kernel accepted them. Threads
+  /// that are gone are removed from the target. The error text is perf's: what was refused, why,
+  /// and the setting that would allow it.
   Result<> open(std::vector<CaptureEvent>& events);
 
   [[nodiscard]] const MissingFeatures& missing() const { return missing_; }
@@ -74,7 +74,7 @@ class EventOpener {
   bool fall_back(CaptureEvent& event, int error);
   [[nodiscard]] bool may_pass_over(bool leads_others, int error) const;
   bool break_weak_group(std::vector<CaptureEvent>& events, size_t index, int error);
-  /// Its members become events of their own.
+  /// The members become separate events.
   void dissolve_group(std::vector<CaptureEvent>& events, size_t leader);
   [[nodiscard]] abi::EventAttr without_missing(const abi::EventAttr& attr) const;
   void close_all(CaptureEvent& event);
@@ -90,11 +90,11 @@ class EventOpener {
   unsigned precise_asked_ = 0;
 };
 
-/// Where `event` is opened: on the CPUs that its cpu= term names, else on those of the target or,
-/// where that has none of its own, of the event's PMU.
+/// The CPUs that `event` is opened on: those of its cpu= term, else those of the target or, if the
+/// target has none, those of the event's PMU.
 [[nodiscard]] const std::vector<int>& cpus_of(const CaptureEvent& event, const Target& target);
 
-/// The setting of kernel.perf_event_paranoid; 2 where it cannot be read.
+/// The value of kernel.perf_event_paranoid; 2 if it cannot be read.
 int perf_event_paranoid();
 
 }  // namespace sonde

@@ -8,7 +8,7 @@
 namespace sonde {
 namespace {
 
-/// Answers perf_event_open in the kernel's place.
+/// Answers perf_event_open instead of the kernel.
 class FakeKernel final : public Sys {
  public:
   using Judge = std::function<int(const abi::EventAttr&, pid_t tid)>;
@@ -140,7 +140,7 @@ TEST(EventOpener, BranchStacksWithoutHardware) {
             "Error:\ncycles: PMU Hardware or event type doesn't support branch stack sampling.");
 }
 
-/// What becomes of an event that the kernel refuses with this errno, whatever less is asked for.
+/// The error for an event that the kernel always refuses with this errno, whatever less is tried.
 Error refusal(int error, const Target& target,
               const std::function<void(abi::EventAttr&)>& ask = {}) {
   FakeKernel kernel([error](const abi::EventAttr&, pid_t) { return error; });

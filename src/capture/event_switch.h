@@ -1,4 +1,4 @@
-// EventSwitch: turns a recording's events on and off, all together or one by name.
+// EventSwitch: switches a recording's events on and off, all at once or one by name.
 #pragma once
 
 #include <string_view>
@@ -13,10 +13,10 @@ class EventSwitch {
  public:
   EventSwitch(Sys& sys, const std::vector<CaptureEvent>& events) : sys_(sys), events_(events) {}
 
-  /// Leaders take their groups along. The sideband's own event is left as it is.
+  /// Leaders switch their whole groups. The event that carries the sideband is left as it is.
   void enable() const { set_all(true); }
   void disable() const { set_all(false); }
-  /// False where no event has that name.
+  /// False if no event has that name.
   bool set_one(std::string_view name, bool on) const;
 
  private:

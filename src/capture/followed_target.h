@@ -1,4 +1,4 @@
-// Whom BPF programs follow where perf events would be opened for a target.
+// Which tasks BPF programs follow, for a target on which perf events would otherwise be opened.
 #pragma once
 
 #include "bpf/followed_tasks.h"
@@ -7,8 +7,7 @@
 
 namespace sonde {
 
-/// A target of CPUs is everybody's work. For a command that is not delayed it begins when that is
-/// executed.
+/// A target of CPUs means all tasks. For a command without a delay, following begins at its exec.
 [[nodiscard]] FollowedTasks followed_tasks(const Target& target, bool inherit,
                                            const DelayOptions& delay);
 

@@ -1,6 +1,6 @@
-// The event of `record --futex`, futex-wait: its samples say where threads slept in futex(2), and
-// as their period for how many ns. As offcpu-time (off_cpu_event.h) it is a bpf-output event, which
-// the kernel opens and never writes; the recorder does (futex_recorder.h).
+// The event of `record --futex`, futex-wait: its samples tell where threads slept in futex(2);
+// their period is the wait in ns. Like offcpu-time (off_cpu_event.h) it is a bpf-output event that
+// the kernel opens but never writes; the recorder does (futex_recorder.h).
 #pragma once
 
 #include "capture/measured_waits.h"

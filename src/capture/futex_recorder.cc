@@ -36,7 +36,7 @@ Result<FutexRecorder> FutexRecorder::open(const Capture& capture, const RecordOp
 
 Result<> FutexRecorder::write(ByteBuilder& out) {
   std::vector<FutexWaits::Row> rows = TRY(waits_.rows());
-  // In an order that does not depend on the kernel's table.
+  // In an order that does not depend on that of the kernel's map.
   std::ranges::stable_sort(rows, {}, [](const FutexWaits::Row& row) {
     return std::tuple(row.pid, row.tid, row.word, row.total_ns);
   });

@@ -1,6 +1,6 @@
-// FutexRecorder: what BPF programs measure of waits in futex(2) (bpf/futex_waits.h), as samples of
-// the event futex-wait (perfdata/futex_sample.h): all when the recording ends, with the time of its
-// end. Times are those of CLOCK_MONOTONIC, which the recording must use.
+// FutexRecorder: writes what BPF programs measure of waits in futex(2) (bpf/futex_waits.h) as
+// samples of the event futex-wait (perfdata/futex_sample.h): all of them when the recording ends,
+// timestamped with its end. Times are CLOCK_MONOTONIC, which the recording must use.
 #pragma once
 
 #include "base/env.h"
@@ -11,14 +11,14 @@ namespace sonde {
 
 class FutexRecorder {
  public:
-  /// `capture` has the event, and outlives this. Where it belongs to a command and is not delayed,
-  /// measuring begins when that is executed.
+  /// `capture` has the event, and must outlive this. If it belongs to a command and there is no
+  /// delay, measuring begins at the command's exec.
   static Result<FutexRecorder> open(const Capture& capture, const RecordOptions& options);
 
   void set(FollowPhase phase) { waits_.set(phase); }
-  /// Everything, once, when it is over.
+  /// Writes everything, once, at the end.
   Result<> write(ByteBuilder& out);
-  /// Lines about what is missing.
+  /// Prints lines about what is missing.
   void say_lost(const RecordOptions& options, Env& env) const;
 
  private:

@@ -15,7 +15,7 @@
 namespace sonde {
 namespace {
 
-/// The process of a thread.
+/// The process that a thread belongs to.
 pid_t process_of(pid_t tid) {
   auto status = read_file(fmt::format("/proc/{}/status", tid));
   if (!status) return -1;
@@ -46,8 +46,8 @@ bool shares_our_files(pid_t pid) {
   return theirs == std::filesystem::read_symlink("/proc/self/ns/mnt", error) && !error;
 }
 
-/// A map that only the process' own mount namespace shows goes with the process: it gets a copy
-/// here under the name that readers look for.
+/// A map visible only in the process's mount namespace disappears with the process: copy it here
+/// under the name that readers look for.
 void keep_map(pid_t pid) {
   constexpr size_t kLargest = size_t{1} << 30;
   if (shares_our_files(pid)) return;
@@ -59,7 +59,7 @@ void keep_map(pid_t pid) {
   if (::stat(source.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return;
   if (::stat(copy.c_str(), &other) == 0 && other.st_dev == status.st_dev &&
       other.st_ino == status.st_ino)
-    return;  // the same /tmp after all
+    return;  // it shares our /tmp
   auto map = read_file(source, kLargest);
   if (!map) return;
   ::unlink(copy.c_str());

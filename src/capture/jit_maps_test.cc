@@ -24,7 +24,7 @@ TEST(JitMaps, WhoIsNoVirtualMachineIsLeftAlone) {
   target.kind = Target::Kind::kTasks;
   target.threads = {{::getpid(), ""}};
   EXPECT_TRUE(request_jit_maps(target).empty());
-  // Nobody here expects SIGQUIT: it is not sent.
+  // This process does not catch SIGQUIT, so it is not sent.
   auto answer = jvm_command(::getpid(), "help");
   ASSERT_FALSE(answer);
   EXPECT_EQ(answer.error().code, ErrorCode::kNotFound);

@@ -22,7 +22,7 @@ using Clock = std::chrono::steady_clock;
 constexpr auto kPatience = std::chrono::seconds(5);
 constexpr size_t kLongestAnswer = size_t{1} << 20;
 
-/// The value of a line "NAME:\tVALUE" of /proc/PID/status.
+/// The value of the line "NAME:\tVALUE" in /proc/PID/status.
 Result<std::string> status_value(pid_t pid, std::string_view name) {
   std::string status = TRY(read_file(fmt::format("/proc/{}/status", pid)));
   for (std::string_view line : split(status, '\n')) {
@@ -33,7 +33,7 @@ Result<std::string> status_value(pid_t pid, std::string_view name) {
   return fail(ErrorCode::kNotFound, "/proc/{}/status has no {}", pid, name);
 }
 
-/// SIGQUIT ends a process that does not expect it.
+/// SIGQUIT kills a process that does not catch it.
 bool catches_quit(pid_t pid) {
   auto caught = status_value(pid, "SigCgt");
   if (!caught) return false;
@@ -41,7 +41,7 @@ bool catches_quit(pid_t pid) {
   return mask && (*mask >> (SIGQUIT - 1) & 1) != 0;
 }
 
-/// The file that asks the machine to listen, as long as this object lives.
+/// The file that asks the JVM to listen, for as long as this object exists.
 class AttachRequest {
  public:
   explicit AttachRequest(std::string path) : path_(std::move(path)) {}
@@ -49,7 +49,7 @@ class AttachRequest {
   AttachRequest(const AttachRequest&) = delete;
   AttachRequest& operator=(const AttachRequest&) = delete;
 
-  /// The machine wants the file to be its user's own.
+  /// The JVM requires the file to belong to its user.
   [[nodiscard]] bool place(const struct stat& process) const {
     ::unlink(path_.c_str());
     Fd file(::open(path_.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0660));
@@ -68,7 +68,7 @@ Result<Fd> connect_to(const std::string& path) {
   if (path.size() >= sizeof address.sun_path)
     return fail(ErrorCode::kFailed, "{}: too long for a socket", path);
   std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
-  // A machine that hangs takes no connections: then this one fails instead of waiting.
+  // A hung JVM does not accept connections: then this fails instead of waiting.
   Fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fd.valid() ||
       ::connect(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0)
@@ -76,7 +76,7 @@ Result<Fd> connect_to(const std::string& path) {
   return fd;
 }
 
-/// A connection, for which the machine may first have to be told to listen.
+/// A connection, after telling the JVM to listen if necessary.
 Result<Fd> attach(pid_t pid) {
   pid_t inside = TRY(pid_inside(pid));
   std::string tmp = fmt::format("/proc/{}/root/tmp", pid);
@@ -96,7 +96,7 @@ Result<Fd> attach(pid_t pid) {
   return fail(ErrorCode::kNotFound, "it does not answer");
 }
 
-/// Until the other side closes, or time is over.
+/// Reads until the other side closes, or until the timeout.
 Result<std::string> read_answer(int fd) {
   std::string answer;
   for (auto end = Clock::now() + kPatience; answer.size() < kLongestAnswer;) {
@@ -129,19 +129,19 @@ bool runs_jvm(pid_t pid) {
 
 Result<std::string> jvm_command(pid_t pid, std::string_view command) {
   Fd fd = TRY(attach(pid));
-  // The protocol's version, the request, and always three arguments, each with its NUL.
+  // The protocol's version, the request, and always three arguments, each NUL-terminated.
   std::string request;
   for (std::string_view word : {std::string_view("1"), std::string_view("jcmd"), command,
                                 std::string_view(), std::string_view()}) {
     request.append(word);
     request.push_back('\0');
   }
-  // A few bytes, for which a new connection has room. Without SIGPIPE: the machine may just end.
+  // A few bytes, which fit into a new connection's buffer. Without SIGPIPE: the JVM may just exit.
   ssize_t sent = ::send(fd.get(), request.data(), request.size(), MSG_NOSIGNAL);
   if (sent != static_cast<ssize_t>(request.size()))
     return fail(ErrorCode::kNotFound, "it does not listen: {}", std::strerror(errno));
   std::string answer = TRY(read_answer(fd.get()));
-  // A line with the outcome, then words.
+  // A line with the result code, then text.
   std::vector<std::string_view> lines = split(answer, '\n');
   if (!lines.empty() && lines[0] == "0") return answer.substr(std::min<size_t>(answer.size(), 2));
   return fail(ErrorCode::kFailed, "{}", lines.size() > 1 ? lines[1] : std::string_view(answer));

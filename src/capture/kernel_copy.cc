@@ -31,7 +31,7 @@ struct Range {
   }
 };
 
-/// A part of /proc/kcore to be copied: where it stands there, and which addresses it has.
+/// A part of /proc/kcore to be copied: its file offset there, and its addresses.
 struct Part {
   Segment segment;  // as it will be in the copy
   uint64_t source_offset = 0;
@@ -49,7 +49,7 @@ Result<> write_file(const std::string& path, std::string_view text) {
   return write_all(fd.get(), path, as_bytes(text));
 }
 
-/// From the first module to the last symbol that a module or BPF has.
+/// From the first module to the last symbol of a module or BPF program.
 Range module_range(std::string_view kallsyms, const std::vector<KernelModule>& modules) {
   Range range;
   for (const KernelModule& module : modules)
@@ -64,7 +64,7 @@ Range module_range(std::string_view kallsyms, const std::vector<KernelModule>& m
   return range;
 }
 
-/// What of `range` the segments hold.
+/// Adds what the segments contain of `range`.
 void add_parts(const std::vector<Segment>& segments, const Range& range, std::vector<Part>& parts) {
   if (range.empty()) return;
   for (const Segment& segment : segments) {
@@ -83,7 +83,7 @@ void add_parts(const std::vector<Segment>& segments, const Range& range, std::ve
   }
 }
 
-/// Pages of zeros (there are many between modules) stay holes.
+/// Pages of zeros (there are many between modules) are left as holes.
 Result<> copy_part(const CoreFile& from, int to, const Part& part, const std::string& name) {
   std::vector<std::byte> piece(kPiece);
   for (uint64_t done = 0; done < part.segment.p_filesz;) {
@@ -123,7 +123,7 @@ Result<> write_kcore(const CoreFile& kcore, const std::string& name, std::vector
   return {};
 }
 
-/// A kernel without modules has no list of them; readers want a file.
+/// A kernel without modules has no such list; readers expect a file.
 std::string read_modules(const std::string& proc) {
   return read_file(proc + "/modules").value_or("");
 }
@@ -167,7 +167,7 @@ Result<> check_kcore_readable(const std::string& proc) {
 Result<> copy_kernel(const std::string& directory, const std::string& proc) {
   if (::mkdir(directory.c_str(), S_IRWXU) != 0 && errno != EEXIST)
     return fail(ErrorCode::kIo, "failed to create {}: {}", directory, std::strerror(errno));
-  // Modules that come or go meanwhile would leave symbols and code that don't fit each other.
+  // Modules that come or go meanwhile would leave symbols and code that don't match.
   constexpr int kTries = 3;
   for (int i = 0; i < kTries; ++i) {
     std::string modules = read_modules(proc);

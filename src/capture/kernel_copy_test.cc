@@ -36,7 +36,7 @@ class KernelCopy : public testing::Test {
   }
   void TearDown() override { fs::remove_all(root_); }
 
-  /// The text from one page before it, and the area of modules.
+  /// The text, starting one page before it, and the module area.
   static std::string kcore() {
     std::string modules, text;
     for (char page : {'m', 'n', 'o'}) modules.append(0x1000, page);
@@ -76,7 +76,7 @@ TEST_F(KernelCopy, HoldsCodeOfKernelAndModulesAtTheirAddresses) {
   auto text = read_struct<ElfW(Phdr)>(file, sizeof header);
   auto module = read_struct<ElfW(Phdr)>(file, sizeof header + sizeof text);
   EXPECT_EQ(text.p_vaddr, kText);
-  EXPECT_EQ(text.p_filesz, 0x2000u);  // up to the end of _etext's page
+  EXPECT_EQ(text.p_filesz, 0x2000u);  // up to the end of the page that contains _etext
   EXPECT_EQ(code(file, text.p_offset, 0x2000), std::string(0x1000, 'b') + std::string(0x1000, 'c'));
   EXPECT_EQ(module.p_vaddr, kModules + 0x1000);
   EXPECT_EQ(code(file, module.p_offset, 0x1000), std::string(0x1000, 'n'));

@@ -1,5 +1,5 @@
-// What the kernel says that each event lost (PERF_FORMAT_LOST): read when a recording ends, and
-// written into it as LOST_SAMPLES records.
+// How many samples each event lost according to the kernel (PERF_FORMAT_LOST): read when a
+// recording ends, and written to it as LOST_SAMPLES records.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@
 
 namespace sonde {
 
-/// Appends a record for each event that lost samples; gives the sum.
+/// Appends a record for each event that lost samples; returns the total.
 uint64_t read_lost_counts(Sys& sys, const std::vector<CaptureEvent>& events, ByteBuilder& out);
 
-/// The lost count of event `id` in what read(2) gave for an event with `read_format`.
+/// The lost count of event `id` in the result of read(2) on an event with `read_format`.
 uint64_t lost_in_values(Bytes values, uint64_t read_format, uint64_t id);
 
 }  // namespace sonde

@@ -1,6 +1,6 @@
-// How fast the machine is right now: the time that a small piece of work takes which is always the
-// same. Two measurements of a program at different times can only be compared as far as this has
-// stayed what it was (clock speed, neighbours on the same hardware, load).
+// How fast the machine is right now: the time that a small, fixed piece of work takes. Measurements
+// of a program at different times can only be compared to the extent that this has not changed
+// (clock speed, neighbours on the same hardware, load).
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace sonde {
 
-/// Runs the work in a process of its own and waits for it: a process to start and to end, memory to
-/// get from the kernel, arithmetic; some two milliseconds altogether.
+/// Runs the work in a child process and waits for it: starting and ending a process, getting memory
+/// from the kernel, arithmetic; about two milliseconds altogether.
 Result<uint64_t> measure_machine_pace_ns();
 
 }  // namespace sonde

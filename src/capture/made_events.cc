@@ -87,7 +87,7 @@ Result<std::vector<MadeEvent>> MadeEvents::make_usdt(std::string_view provider,
 }
 
 Result<MadeEvent> MadeEvents::make_program_event(const ProgramObject::Program& program) {
-  constexpr std::string_view kProbes = "perf_bpf_probe";  // as perf calls their group
+  constexpr std::string_view kProbes = "perf_bpf_probe";  // perf's name for their group
   const ProgramSection& section = program.section;
   MadeEvent event{.tracepoint = {section.system, section.event},
                   .name = fmt::format("{}:{}", section.system, section.event),
@@ -173,7 +173,7 @@ Result<> MadeEvents::attach(Sys& sys, const std::vector<CaptureEvent>& events) {
     auto program = static_cast<uint64_t>(program_fds_[*event.parsed.bpf_program]);
     for (const OpenedEvent& opened : event.opened) {
       SysResult<int> set = sys.ioctl(opened.fd, PERF_EVENT_IOC_SET_BPF, program);
-      // A program stands once at each tracepoint, whichever descriptor brought it there.
+      // A program is attached only once to each tracepoint, whichever descriptor it came through.
       if (!set && set.error() != EEXIST)
         return fail(ErrorCode::kUnsupported, "cannot attach the BPF program to {}: {}",
                     event.parsed.name, std::strerror(set.error()));

@@ -1,13 +1,13 @@
-// MadeEvents: the events of one command that had to be made before they could be opened, kept until
-// the command ends: USDT probes (as uprobes in tracefs, removed whatever becomes of us) and BPF
-// programs that decide which samples of their events are taken.
+// MadeEvents: the events of one command that must be created before they can be opened, kept until
+// the command ends: USDT probes (as uprobes in tracefs, removed however the process ends) and BPF
+// programs that decide which samples of their events are kept.
 //
-//   MadeEvents made(scope, note);
+//   MadeEvents made({.tracefs = path, .usdt = scope, .note = note});
 //   parse_events(text, {…, .maker = &made}, list);
 //   … open …
 //   TRY(made.attach(sys, events));      // before they are enabled
 //   … record …
-//   // and goes after all events are closed
+//   // destroyed after all events are closed
 #pragma once
 
 #include <functional>
@@ -30,10 +30,10 @@ namespace sonde {
 class MadeEvents final : public EventMaker {
  public:
   struct Setup {
-    std::string tracefs;  // where it is mounted; empty: nowhere
+    std::string tracefs;  // where it is mounted; empty: it isn't
     UsdtScope usdt = {};
     CompilerSettings compiler = {};
-    std::function<void(std::string_view)> note = {};  // for -v: what was made, what was left out
+    std::function<void(std::string_view)> note = {};  // for -v: what was made and what was left out
   };
   explicit MadeEvents(Setup setup) : setup_(std::move(setup)), probes_(setup_.tracefs) {}
 
@@ -42,8 +42,8 @@ class MadeEvents final : public EventMaker {
   Result<std::vector<MadeEvent>> make_programs(std::string_view path,
                                                const std::vector<TermSyntax>& settings) override;
 
-  /// Gives the opened events their programs, and the programs' maps the descriptors of events that
-  /// they are to hold.
+  /// Attaches their programs to the opened events, and fills the programs' maps with the
+  /// descriptors of the events they are to hold.
   Result<> attach(Sys& sys, const std::vector<CaptureEvent>& events);
 
  private:

@@ -1,4 +1,4 @@
-// What the recorders of waits that BPF programs measure (off_cpu_recorder.h, futex_recorder.h) have
+// What the recorders of waits measured by BPF programs (off_cpu_recorder.h, futex_recorder.h) have
 // in common.
 #pragma once
 
@@ -11,10 +11,10 @@
 
 namespace sonde {
 
-/// A bpf-output event, which the kernel opens and never writes: a recorder does.
+/// A bpf-output event that the kernel opens but never writes: a recorder does.
 [[nodiscard]] ParsedEvent measured_event(std::string_view name);
 
-/// Lines about what is missing of `waits`, "waits off the CPU".
+/// Prints lines about what is missing from `waits`, e.g. "waits off the CPU".
 void say_lost(const LostWaits& lost, std::string_view waits, const RecordOptions& options,
               Env& env);
 

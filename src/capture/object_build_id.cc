@@ -38,7 +38,7 @@ bool path_will_not_do(const HitObject& object) {
 
 std::string object_file(const HitObject& object) {
   if (object.held_fd >= 0) return fmt::format("/proc/self/fd/{}", object.held_fd);
-  // A device or a pipe would block, or have no end: is_file_of wants a file.
+  // A device or a pipe would block, or never end: is_file_of requires a regular file.
   for (const WayToObject& way : ways_to(as_mapped(object)))
     if (is_file_of(way.path, object.file.inode)) return way.path;
   return {};

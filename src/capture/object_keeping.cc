@@ -15,7 +15,7 @@ void keep(const BuildIdCache& cache, const BuildIdEntry& entry, const HitObject&
   CachedObject object{.path = entry.path, .build_id = entry.build_id};
   std::string kernel_symbols;
   if (cached_name(entry.path) == "kallsyms") {
-    if (cache.holds(entry.build_id)) return;  // the kernel takes its time to write its list
+    if (cache.holds(entry.build_id)) return;  // the kernel takes a while to write its list
     kernel_symbols = read_file("/proc/kallsyms").value_or("");
     if (kernel_symbols.empty()) return;
     object.content = as_bytes(kernel_symbols);

@@ -1,6 +1,6 @@
-// The build-id cache filled by a recording: what its samples hit is kept there, so that it can be
-// reported when the object has changed or gone. An object that only a container's own mount
-// namespace shows is fetched from there.
+// Fills the build-id cache from a recording: the objects its samples hit are kept there, so that
+// they can still be reported on when they have changed or are gone. An object visible only in a
+// container's mount namespace is fetched from there.
 #pragma once
 
 #include <string>
@@ -11,8 +11,9 @@
 
 namespace sonde {
 
-/// Adds what is not in the cache in `directory` yet; without a directory, nothing. Failures (a
-/// read-only home, a full disk) leave the object out: the recording itself does not need the cache.
+/// Adds the objects that are not yet in the cache in `directory`; without a directory, none. On
+/// failure (a read-only home, a full disk) the object is left out: the recording itself does not
+/// need the cache.
 void keep_hit_objects(const std::string& directory, const std::vector<HitObject>& hits,
                       const std::vector<BuildIdEntry>& build_ids);
 

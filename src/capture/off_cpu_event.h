@@ -1,5 +1,5 @@
-// The event of `record --off-cpu`, offcpu-time: its samples say where a thread waited and, as their
-// period, for how many ns. It is perf's: a bpf-output event, which the kernel opens and never
+// The event of `record --off-cpu`, offcpu-time: its samples tell where a thread waited; their
+// period is the wait in ns. As in perf, it is a bpf-output event that the kernel opens but never
 // writes; the recorder does (off_cpu_recorder.h).
 #pragma once
 
@@ -11,7 +11,7 @@ namespace sonde {
 [[nodiscard]] inline ParsedEvent off_cpu_event() {
   return measured_event(kOffCpuEventName);
 }
-/// Of --off-cpu-waker: who ended the waits (perfdata/off_cpu_sample.h).
+/// The event of --off-cpu-waker: who ended the waits (perfdata/off_cpu_sample.h).
 [[nodiscard]] inline ParsedEvent waker_event() {
   return measured_event(kWakerEventName);
 }
@@ -23,7 +23,7 @@ namespace sonde {
   return is_waker_event(event.attr, event.name);
 }
 
-/// What their samples hold, whatever those of other events do.
+/// Sets what their samples hold, whatever those of other events hold.
 void set_off_cpu_contents(abi::EventAttr& attr);
 
 }  // namespace sonde

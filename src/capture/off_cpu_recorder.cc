@@ -16,7 +16,7 @@
 namespace sonde {
 namespace {
 
-/// First and last-plus-one address of a kernel function; zeros where addresses are hidden.
+/// Start and end address of a kernel function; zeros if addresses are hidden.
 std::pair<uint64_t, uint64_t> kernel_function(std::string_view wanted) {
   constexpr int kHex = 16;
   Result<std::string> kallsyms = read_file("/proc/kallsyms");

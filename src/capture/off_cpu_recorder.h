@@ -1,15 +1,15 @@
-// OffCpuRecorder: what BPF programs measure of waits (bpf/off_cpu.h), as samples of the event
-// offcpu-time (off_cpu_event.h).
+// OffCpuRecorder: writes the waits that BPF programs measure (bpf/off_cpu.h) as samples of the
+// event offcpu-time (off_cpu_event.h).
 //
-//   IP, CALLCHAIN   where the thread waited, from the scheduler's entry on
-//   TIME            when the wait ended; of waits that were added up: when the recording did
+//   IP, CALLCHAIN   where the thread waited, starting at the scheduler's entry function
+//   TIME            when the wait ended; for waits that were added up, when the recording did
 //   PERIOD          ns off the CPU
 //   RAW             perfdata/off_cpu_sample.h
 //
-// and, where they are asked for, samples of who ended them (offcpu-waker), with the names of those
-// as COMM records in front: they may be of processes that are not recorded.
+// and, if asked for, samples of who ended them (offcpu-waker), preceded by COMM records with their
+// names, because the wakers may belong to processes that are not recorded.
 //
-// Times are those of CLOCK_MONOTONIC, which the recording must use.
+// Times are CLOCK_MONOTONIC, which the recording must use.
 #pragma once
 
 #include <optional>
@@ -27,16 +27,16 @@ namespace sonde {
 
 class OffCpuRecorder {
  public:
-  /// `capture` has the event, and outlives this. Where it belongs to a command and is not delayed,
-  /// measuring begins when that is executed.
+  /// `capture` has the event, and must outlive this. If it belongs to a command and there is no
+  /// delay, measuring begins at the command's exec.
   static Result<OffCpuRecorder> open(const Capture& capture, const RecordOptions& options);
 
   void set(FollowPhase phase) { waits_.set(phase); }
-  /// Samples of long waits that have ended by now.
+  /// Writes samples of long waits that have ended so far.
   void write_long(ByteBuilder& out);
-  /// All the rest, once, when it is over.
+  /// Writes all the rest, once, at the end.
   Result<> write_rest(ByteBuilder& out);
-  /// Lines about what is missing.
+  /// Prints lines about what is missing.
   void say_lost(const RecordOptions& options, Env& env) const;
 
  private:
@@ -45,13 +45,14 @@ class OffCpuRecorder {
   void write(const OffCpu::Wait& wait, uint64_t now_ns, ByteBuilder& out);
   void write_waker(const OffCpu::Waker& waker, const WakerNote& note, uint64_t time_ns, uint64_t ns,
                    ByteBuilder& out);
-  /// What stands in front of a kernel stack is the measuring itself.
+  /// A kernel function. The frames before the entry function of a kernel stack belong to the
+  /// measuring.
   struct Function {
     uint64_t begin = 0, end = 0;
   };
   [[nodiscard]] static std::span<const uint64_t> from(Function entry,
                                                       std::span<const uint64_t> kernel);
-  /// Sets where the sample is, too.
+  /// Also sets the sample's IP.
   void add_stacks(std::span<const uint64_t> kernel, std::span<const uint64_t> user, Sample& sample,
                   ByteBuilder& chain) const;
 

@@ -1,5 +1,5 @@
-// Why the kernel refused an event, in words: what was asked for, the setting or the privilege that
-// forbids it, its value now, and what would help. The sentences are those that perf's users know.
+// Explains why the kernel refused an event: what was asked for, the setting or privilege that
+// forbids it, its current value, and what would help. The wording is the one perf's users know.
 #pragma once
 
 #include <string>

@@ -7,7 +7,8 @@
 
 namespace sonde {
 
-/// Bytes: a number and B, K, M or G (of 1024). Nothing for other text; the unit must be there.
+/// Bytes: a number and B, K, M or G (powers of 1024). Nothing for other text; the unit is
+/// mandatory.
 std::optional<uint64_t> parse_size(std::string_view text);
 /// Milliseconds: a number and s, m, h or d.
 std::optional<uint64_t> parse_duration_ms(std::string_view text);

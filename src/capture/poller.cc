@@ -41,7 +41,7 @@ bool Poller::wait(int timeout_ms) {
   for (int i = 0; i < count; ++i) {
     auto* entry = static_cast<Entry*>(events[static_cast<size_t>(i)].data.ptr);
     uint32_t what = events[static_cast<size_t>(i)].events;
-    if (entry->fd < 0) continue;  // removed by a handler that ran before
+    if (entry->fd < 0) continue;  // removed by a handler that ran earlier
     entry->handler({(what & EPOLLIN) != 0, (what & (EPOLLHUP | EPOLLERR)) != 0});
   }
   retired_.clear();

@@ -1,4 +1,4 @@
-// Poller: waits for any of many descriptors and calls what belongs to those that are ready.
+// Poller: waits for any of several descriptors and calls the handlers of those that are ready.
 //
 //   Poller poller = TRY(Poller::create());
 //   poller.add(signals.fd(), [&](Ready) { ... });
@@ -26,7 +26,7 @@ class Poller {
 
   void add(int fd, Handler handler);
   void remove(int fd);
-  /// Waits at most `timeout_ms` (-1: without end) and calls the handlers. True if any was ready.
+  /// Waits at most `timeout_ms` (-1: indefinitely) and calls the handlers. True if any was ready.
   bool wait(int timeout_ms);
 
  private:

@@ -11,7 +11,7 @@
 namespace sonde {
 namespace {
 
-/// A record's size has 16 bits.
+/// A record's size is a 16-bit field.
 constexpr size_t kMostIndexEntries = (UINT16_MAX - 16) / 32;
 
 void flush_index(ByteBuilder& entries, ByteBuilder& out) {
@@ -35,7 +35,7 @@ void write_id_index(const Capture& capture, ByteBuilder& out) {
   flush_index(entries, out);
 }
 
-/// How TSC values become times, where the kernel lets user space do that.
+/// How TSC values are converted to times, if the kernel lets user space do that.
 void write_time_conversion(const Capture& capture, ByteBuilder& out) {
   if (capture.rings->rings().empty()) return;
   const perf_event_mmap_page& page = capture.rings->rings().front().buffer.page();
@@ -52,7 +52,7 @@ void write_time_conversion(const Capture& capture, ByteBuilder& out) {
   encode(record, out);
 }
 
-/// Units, scales and CPUs of PMU events: attrs cannot say them.
+/// Units, scales and CPUs of PMU events, which attrs cannot express.
 void write_event_updates(const Capture& capture, ByteBuilder& out) {
   for (const CaptureEvent& event : capture.events) {
     if (event.opened.empty()) continue;

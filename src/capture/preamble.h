@@ -1,6 +1,6 @@
-// What a recording says before its first event (or, with --tail-synthesize, behind the last): which
-// id belongs to which ring, the kernel's mappings, the threads and CPUs that were asked for, BPF
-// programs, cgroups, and the tasks that already run.
+// What a recording contains before its first event (or, with --tail-synthesize, after the last
+// one): which id belongs to which ring, the kernel's mappings, the requested threads and CPUs, BPF
+// programs, cgroups, and the tasks that are already running.
 #pragma once
 
 #include "base/bytes.h"
@@ -9,7 +9,7 @@
 
 namespace sonde {
 
-/// Events' ids and what else readers need before any other record.
+/// The events' ids and whatever else readers need before any other record.
 void write_event_records(const Capture& capture, ByteBuilder& out);
 
 /// The state of the machine.

@@ -1,5 +1,5 @@
-// RecordOptions: everything that the `record` command line decides, as data. The command fills it;
-// the stages of capture read the part that is theirs. No stage looks at a flag by any other way.
+// RecordOptions: everything the `record` command line decides, as data. The command fills it in;
+// each stage of capture reads its own part. No stage gets at a flag in any other way.
 #pragma once
 
 #include <sys/types.h>
@@ -14,7 +14,7 @@
 
 namespace sonde {
 
-/// Whom to record. Nothing given at all means every CPU.
+/// Whom to record. If nothing is given, every CPU.
 struct TargetOptions {
   std::vector<std::string> command;
   std::string pids, tids, user, cpus;  // as given; empty: not given
@@ -27,7 +27,7 @@ struct TargetOptions {
 
 enum class CallGraphMode : uint8_t { kNone, kFramePointer, kDwarf, kLbr };
 
-/// What each sample holds, and when one is taken. Event terms override it per event.
+/// What each sample holds, and when one is taken. Event terms override this per event.
 struct SamplingOptions {
   std::optional<uint64_t> freq;    // -F N
   bool freq_max = false;           // -F max
@@ -35,7 +35,7 @@ struct SamplingOptions {
   std::optional<uint64_t> period;  // -c N
   CallGraphMode call_graph = CallGraphMode::kNone;
   uint32_t dump_size = 8192;   // --call-graph dwarf,SIZE
-  bool unwind_stacks = false;  // copies become chains before they are written (not dwarf,raw)
+  bool unwind_stacks = false;  // unwind stack copies before they are written (not dwarf,raw)
   uint32_t max_stack = 0;      // --call-graph fp,N; 0: the kernel's default
 
   bool no_inherit = false;               // -i
@@ -76,7 +76,7 @@ struct SamplingOptions {
   bool no_buffering = false;   // --no-buffering
 };
 
-/// -D: when events are on. Times count from the start of the target.
+/// -D: when events are on. Times are relative to the start of the target.
 struct DelayOptions {
   bool start_disabled = false;  // -D -1, and whenever there is a delay
   uint64_t delay_ms = 0;        // -D N
@@ -110,7 +110,7 @@ struct SynthesisOptions {
 enum class Affinity : uint8_t { kSystem, kNode, kCpu };
 
 struct OutputOptions {
-  std::string path;                    // -o; empty: perf.data, or stdout where that is a pipe
+  std::string path;                    // -o; empty: perf.data, or stdout if that is a pipe
   int compression_level = 0;           // -z
   uint64_t max_size_bytes = 0;         // --max-size
   bool timestamp_name = false;         // --timestamp-filename
@@ -137,14 +137,14 @@ struct ControlOptions {
 /// --off-cpu
 struct OffCpuOptions {
   bool enabled = false;
-  uint64_t long_ms = 500;  // --off-cpu-thresh: waits from here on have a sample of their own
-  bool wakers = false;     // --off-cpu-waker: who ended them, too
+  uint64_t long_ms = 500;  // --off-cpu-thresh: waits from here on get a sample each
+  bool wakers = false;     // --off-cpu-waker: also record who ended them
 };
 
 /// --futex
 struct FutexOptions {
   bool enabled = false;
-  uint32_t most_rows = 10240;  // sums that there is room for
+  uint32_t most_rows = 10240;  // maximum number of sums
 };
 
 class MadeEvents;
@@ -170,8 +170,9 @@ struct RecordOptions {
   bool quiet = false;
   int verbose = 0;
   std::vector<std::string> command_line;  // for the CMDLINE feature
-  MadeEvents* made = nullptr;             // what was made for the events; outlives the recording
-  RecordTransform* transform = nullptr;   // between rings and file; outlives the recording
+  MadeEvents* made = nullptr;             // what was made for the events; must outlive the
+                                          // recording
+  RecordTransform* transform = nullptr;   // between rings and file; must outlive the recording
 };
 
 }  // namespace sonde

@@ -13,7 +13,7 @@
 namespace sonde {
 namespace {
 
-constexpr int64_t kTimestampStepNs = 10'000'000;  // of the last two digits of a file's time
+constexpr int64_t kTimestampStepNs = 10'000'000;  // unit of a timestamp's last two digits
 
 }  // namespace
 
@@ -61,8 +61,8 @@ Result<std::string> RecordOutput::rename_finished() {
   int64_t now_ns = int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
   std::string name;
   std::error_code error;
-  // Two files that end within a hundredth of a second must not have one name: the later one takes
-  // the next that is free.
+  // Two files that end within the same hundredth of a second must not get the same name: the later
+  // one takes the next free one.
   do {
     name = path_ + "." + file_timestamp(now_ns);
     now_ns += kTimestampStepNs;

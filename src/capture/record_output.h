@@ -1,5 +1,5 @@
-// RecordOutput: the file, directory or pipe that a recording goes to: its name, what happens to the
-// one that was there, and --switch-output's change from one file to the next.
+// RecordOutput: the file, directory or pipe that a recording goes to: its name, what happens to an
+// existing one, and --switch-output's change from one file to the next.
 #pragma once
 
 #include <memory>
@@ -24,18 +24,19 @@ class RecordOutput {
     uint32_t directory_streams = 0;
     Sys* sys = nullptr;
   };
-  /// Whether `output` means stdout: "-", or no name where stdout is a pipe.
+  /// Whether `output` means stdout: "-", or no name and stdout is a pipe.
   static bool is_pipe(const OutputOptions& output, int stdout_fd);
 
   static Result<RecordOutput> create(const Settings& settings);
 
   [[nodiscard]] PerfDataWriter& writer() { return *writer_; }
   [[nodiscard]] bool is_pipe() const { return writer_->is_pipe(); }
-  /// What the last line calls it: "perf.data", "-", "perf.data.<timestamp>".
+  /// The name to show in the last line: "perf.data", "-", "perf.data.<timestamp>".
   [[nodiscard]] std::string shown_name() const;
 
-  /// --switch-output, --timestamp-filename: the finished file gets its time as a suffix; gives its
-  /// new name. `next` begins the following file. Files beyond --switch-max-files are removed.
+  /// --switch-output, --timestamp-filename: renames the finished file with its time as a suffix and
+  /// returns the new name. `next` begins the following file. Files beyond --switch-max-files are
+  /// removed.
   Result<std::string> rename_finished();
   Result<> next();
 

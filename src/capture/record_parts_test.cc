@@ -1,4 +1,4 @@
-// Small parts of a recording that turn text into decisions.
+// Small parts of recording that turn text into decisions.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -116,7 +116,7 @@ TEST(SessionFeatures, CpuInfo) {
   EXPECT_FALSE(cpu_id_of_midr(""));
 }
 
-/// A directory in the place of /proc.
+/// A directory that stands in for /proc.
 class FakeProc {
  public:
   explicit FakeProc(const std::string& kallsyms) {
@@ -139,7 +139,7 @@ TEST(KernelText, IsNamedAfterTheSymbolAtItsStart) {
       "0000000000000000 A fixed_percpu_data\n"
       "ffffffff81000000 T _stext\nffffffff81000000 T _text\nffffffff82000000 T _etext\n");
   EXPECT_EQ(kernel_text(x86.path())->symbol, "_text");
-  // arm64 has its _text before its code, and none in kallsyms, or not as code.
+  // arm64 has its _text before its code, and either not in kallsyms or not as code.
   FakeProc arm64(
       "ffffa73f33200000 D _text\nffffa73f33210000 t bcm2835_handle_irq\n"
       "ffffa73f33210000 T _stext\nffffa73f33f00000 D _etext\n");

@@ -13,7 +13,7 @@ constexpr unsigned kPageShift = 12;
 constexpr int kRoundsToRemember = 2;
 constexpr int kMostAncestors = 16;
 
-/// Names that stand for no object with a build id.
+/// Names that do not denote an object with a build id.
 bool is_anonymous(std::string_view path) {
   if (path.empty() || path.starts_with("//anon") || path.starts_with("/dev/zero") ||
       path.starts_with("/anon_hugepage") || path.starts_with("/SYSV"))
@@ -39,7 +39,7 @@ void RecordScan::piece(Bytes first, Bytes second) {
   std::lock_guard lock(mutex_);
   walk(first);
   if (second.empty()) return;
-  // The record that lies across the end of the ring is put together in a buffer of its own.
+  // A record that wraps around the end of the ring is assembled in a separate buffer.
   size_t position = 0;
   while (position + sizeof(abi::RecordHeader) <= first.size()) {
     uint16_t size = load<uint16_t>(first.data() + position + 6);
@@ -49,7 +49,7 @@ void RecordScan::piece(Bytes first, Bytes second) {
   Bytes begun = first.subspan(position);
   size_t rest = 0;
   if (!begun.empty()) {
-    uint16_t size = load<uint16_t>(begun.data() + 6);  // a header never lies across the end
+    uint16_t size = load<uint16_t>(begun.data() + 6);  // a header never wraps
     rest = std::min<size_t>(size - std::min<size_t>(size, begun.size()), second.size());
     joined_.assign(begun.begin(), begun.end());
     joined_.insert(joined_.end(), second.begin(),
@@ -124,7 +124,7 @@ void RecordScan::sample(const std::byte* payload, const abi::RecordHeader& heade
 }
 
 void RecordScan::mapping(const std::byte* at, const abi::RecordHeader& header) {
-  // perf_event_open(2): pid, tid, addr, len, pgoff, for MMAP2 then inode or build id, prot, flags;
+  // perf_event_open(2): pid, tid, addr, len, pgoff; for MMAP2 then inode or build id, prot, flags;
   // then the name.
   size_t name_at = sizeof header + (header.type == abi::kRecordMmap2 ? 64 : 32);
   if (header.size <= name_at) return;
@@ -184,7 +184,7 @@ void RecordScan::touch_mapped_objects() {
   touched_.clear();
 }
 
-/// Callers may be anywhere in the process of a sample. Chains are not read for it: an object too
+/// Callers may be anywhere in the process of a sample. Chains are not read for this: an object too
 /// many costs less than that.
 void RecordScan::touch_whole_processes() {
   std::unordered_set<uint32_t> seen;
@@ -217,7 +217,7 @@ const RecordScan::Mapping* RecordScan::find(uint32_t pid, uint64_t page) const {
     const std::vector<Mapping>& mappings = process->second.mappings;
     for (auto mapping = mappings.rbegin(); mapping != mappings.rend(); ++mapping)
       if (mapping->start < end && mapping->end > begin) return &*mapping;
-    // A child that has not exec'ed still runs in the mappings that it was forked with.
+    // A child that has not called exec still runs in its parent's mappings.
     pid = process->second.parent;
   }
   return nullptr;

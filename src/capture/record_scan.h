@@ -1,10 +1,10 @@
 // RecordScan: what the recorder learns from records as they pass from the rings to the file, so
-// that it need not read the file again at the end: how many samples and losses, the time of the
-// first and last sample, and which mapped objects were hit (their build ids go into the file).
+// that it need not read the file again at the end: the number of samples and losses, the time of
+// the first and last sample, and which mapped objects were hit (their build ids go into the file).
 //
-// Cost per record: its header; per sample a few fixed fields and a probe of a small table. Objects
-// are resolved once per round and page of code, not per sample. Tasks that ended are forgotten two
-// rounds later.
+// Cost: per record, reading its header; per sample, a few fixed fields and a probe of a small
+// table. Objects are resolved once per round and code page, not per sample. Tasks that ended are
+// forgotten two rounds later.
 //
 //   scan.piece(first, second);      // from any thread, whole records
 //   scan.end_round();
@@ -32,16 +32,16 @@ struct HitObject {
   enum class Kind : uint8_t { kUser, kKernel };
   std::string path;  // "[kernel.kallsyms]", "[vdso]", a module's or file's path
   Kind kind = Kind::kUser;
-  int32_t pid = -1;        // a process that maps it: its mount namespace is where the path holds
-  FileIdentity file = {};  // as its mapping says
+  int32_t pid = -1;        // a process that maps it: the path is valid in its mount namespace
+  FileIdentity file = {};  // as its mapping record says
   std::vector<uint32_t> pids = {};  // some of the processes that map it
-  int held_fd = -1;  // of the file, where its path may soon lead there no more; the scan's own
+  int held_fd = -1;  // of the file, if its path may soon no longer lead there; owned by the scan
   bool operator==(const HitObject&) const = default;
 };
 
 struct ScanCounts {
   uint64_t samples = 0;
-  uint64_t lost_events = 0;   // said by LOST records
+  uint64_t lost_events = 0;   // as reported by LOST records
   uint64_t lost_chunks = 0;   // number of LOST records
   uint64_t lost_samples = 0;  // LOST_SAMPLES
   uint64_t first_ns = UINT64_MAX, last_ns = 0;
@@ -53,26 +53,26 @@ class RecordScan {
   struct Options {
     bool objects = true;       // find out which objects were hit
     bool all_objects = false;  // every mapped object counts as hit
-    bool call_chains = false;  // what is mapped where a sample was taken counts: callers lie there
-    bool hold_files = false;   // keep files open that are deleted, or a container's own
+    bool call_chains = false;  // count all mappings of a sampled process: callers may be there
+    bool hold_files = false;   // keep deleted or container-only files open
   };
   /// `attrs` are those of the events whose records will pass.
   RecordScan(const std::vector<abi::EventAttr>& attrs, Options options);
 
-  /// Whole records, as they lie in a ring. Thread-safe.
+  /// Whole records, as they are in a ring. Thread-safe.
   void piece(Bytes first, Bytes second = {});
-  /// All rings have been read once more.
+  /// To be called when all rings have been read once more.
   void end_round();
 
   [[nodiscard]] const ScanCounts& counts() const { return counts_; }
-  /// In the order of the first hit.
+  /// In order of first hit.
   [[nodiscard]] std::vector<HitObject> hits() const;
-  /// Start counting anew for the next file (--switch-output); maps stay known.
+  /// Starts counting anew for the next file (--switch-output); maps stay known.
   void restart();
 
  private:
-  /// Where samples keep what is read here. One place holds for all events: where their
-  /// sample_types differ they all begin with IDENTIFIER, and IP and TID are always there.
+  /// Where the fields read here are in a sample. The same offsets hold for all events: if their
+  /// sample_types differ they all begin with IDENTIFIER, and IP and TID are always present.
   struct Places {
     static constexpr uint32_t kNone = UINT32_MAX;
     uint32_t ip = 0, tid = 8, time = kNone;
@@ -113,7 +113,7 @@ class RecordScan {
   Options options_;
   Places places_;
   std::mutex mutex_;
-  std::vector<std::byte> joined_;  // a record that lay across the end of a ring
+  std::vector<std::byte> joined_;  // a record that wrapped around the end of a ring
   ScanCounts counts_;
   tsl::robin_set<Key, KeyHash> touched_;  // of this round
   std::unordered_map<uint32_t, Process> processes_;

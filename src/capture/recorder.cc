@@ -77,7 +77,7 @@ class Recorder {
   }
 
  private:
-  // --- the parts of a recording, in their order ---
+  // --- the steps of a recording, in order ---
 
   Result<> begin_output() {
     std::vector<StreamThreads::Layout> layouts;
@@ -98,7 +98,7 @@ class Recorder {
     return {};
   }
 
-  /// Whatever may wake us.
+  /// Registers everything that may wake us.
   Result<> watch() {
     poller_.add(signals_.fd(), [this](auto) { on_signals(); });
     watch_rings();
@@ -124,7 +124,7 @@ class Recorder {
     return {};
   }
 
-  /// Programs that come while we record; a pipe's features are written before.
+  /// Watches for programs loaded while we record. Not for a pipe: its features are written before.
   void watch_bpf() {
     Result<std::vector<int>> cpus = online_cpus();
     if (!cpus) return;
@@ -136,8 +136,8 @@ class Recorder {
     for (uint32_t id : bpf_watch_->take()) add_bpf_program(id, features_);
   }
 
-  /// Rings wake us through one event each. Where tasks are recorded, every event of the first kind
-  /// is watched: it hangs up when its task ends, and when all have, so does the recording.
+  /// Each ring wakes us through one event. When tasks are recorded, every instance of the first
+  /// event is watched: it hangs up when its task ends, and when all have, the recording ends too.
   void watch_rings() {
     bool watch_tasks = capture_.target.kind == Target::Kind::kTasks;
     if (watch_tasks) {
@@ -158,7 +158,7 @@ class Recorder {
         });
   }
 
-  /// The file's head and what is known before the first event.
+  /// Writes the file's header and what is known before the first event.
   Result<> begin_file() {
     std::vector<EventDesc> events = event_descriptions(capture_);
     if (options_.transform != nullptr) options_.transform->begin(events);
@@ -181,7 +181,7 @@ class Recorder {
     if (done_) return;
     limit_wait();
     if (threads_) threads_->start();
-    // Events of a command are switched on by its exec; others now. With -D they wait.
+    // A command's events are enabled by its exec; others now. With -D they wait.
     if (options_.delay.any())
       say(options_, env_, "Events disabled");
     else if (!capture_.target.is_command())
@@ -222,7 +222,7 @@ class Recorder {
     return outcome();
   }
 
-  /// What stands behind the last event, and the file's features.
+  /// Writes what follows the last event, and the file's features.
   Result<> end_file() {
     ByteBuilder records;
     lost_ =
@@ -287,7 +287,7 @@ class Recorder {
     return {};
   }
 
-  /// A container that is gone took its files along: they are to be seen, and held, before that.
+  /// A container that is gone took its files along: they must be seen, and held, before that.
   void limit_wait() {
     constexpr int kMostMs = 100;
     if (!options_.build_ids.collect || !options_.build_ids.update_cache) return;
@@ -302,7 +302,7 @@ class Recorder {
     return {};
   }
 
-  /// Records of our own making; the scan learns mappings from them too.
+  /// Writes records of our own; the scan learns mappings from them too.
   Result<> write_own(const ByteBuilder& records) {
     if (records.size() == 0) return {};
     scan_.piece(records.view());
@@ -351,7 +351,7 @@ class Recorder {
     return {};
   }
 
-  // --- what happens meanwhile ---
+  // --- what happens during the recording ---
 
   void on_signals() {
     while (std::optional<int> number = signals_.next()) {
@@ -397,7 +397,7 @@ class Recorder {
 
   // --- the end ---
 
-  /// The first failure ends the recording; the file is finished all the same.
+  /// The first failure ends the recording; the file is completed nevertheless.
   void keep(Result<> result) {
     if (result) return;
     if (!failure_) failure_ = std::move(result).error();
@@ -473,14 +473,14 @@ class Recorder {
   uint64_t wakeups_ = 0;
   uint64_t lost_ = 0;
   uint64_t lost_samples_ = 0;
-  uint64_t samples_before_ = 0;  // in files that are finished
+  uint64_t samples_before_ = 0;  // in files already finished
   uint64_t bytes_written_ = 0;
 };
 
 }  // namespace
 
 Result<int> run_recording(const RecordOptions& options, Env& env) {
-  // Before any thread is started, so that signals come to the queue and nowhere else.
+  // Before any thread is started, so that signals are delivered only to the queue.
   SignalQueue signals = TRY(SignalQueue::create());
   Poller poller = TRY(Poller::create());
   bool pipe_output = RecordOutput::is_pipe(options.output, env.out_fd);

@@ -11,7 +11,7 @@
 namespace sonde {
 namespace {
 
-/// As sched_setattr(2) takes it; the C library of Debian 12 has no name for it.
+/// As sched_setattr(2) takes it; Debian 12's C library does not declare it.
 struct SchedulingAttributes {
   uint32_t size = sizeof(SchedulingAttributes);
   uint32_t policy = SCHED_OTHER;
@@ -22,11 +22,11 @@ struct SchedulingAttributes {
 };
 
 void ask_for_short_slices() {
-  // Under another policy (chrt) the user has decided.
+  // Another policy (chrt) is the user's decision.
   if (::sched_getscheduler(0) != SCHED_OTHER) return;
   constexpr uint64_t kShortestNs = 100'000;
   SchedulingAttributes attributes;
-  attributes.nice = ::getpriority(PRIO_PROCESS, 0);  // stays as it is
+  attributes.nice = ::getpriority(PRIO_PROCESS, 0);  // unchanged
   attributes.runtime_ns = kShortestNs;
   (void)::syscall(SYS_sched_setattr, 0, &attributes, 0);
 }

@@ -1,5 +1,5 @@
-// The features of one recording: what its events are, on which machine and by which command line,
-// and which objects its samples hit.
+// The features of one recording: its events, the machine, the command line, and the objects its
+// samples hit.
 #pragma once
 
 #include <string>
@@ -13,22 +13,22 @@
 
 namespace sonde {
 
-/// Features with the bytes that they only refer to.
+/// Features, with the bytes that they only refer to.
 struct RecordingFeatures {
   Features features;
   std::vector<std::byte> tracing_data;
   std::vector<std::vector<std::byte>> bpf_storage;
-  std::vector<uint32_t> bpf_ids;  // of the programs, in their order
+  std::vector<uint32_t> bpf_ids;  // of the programs, in the same order
 };
 
 /// The events as the file describes them.
 std::vector<EventDesc> event_descriptions(const Capture& capture);
 
-/// Keeps what is known of BPF program `id`, and of its types; not where it is kept already or is
-/// gone.
+/// Stores what is known of BPF program `id` and its types; does nothing if it is already stored or
+/// the program is gone.
 void add_bpf_program(uint32_t id, RecordingFeatures& all);
 
-/// What is known when a recording starts: everything but build ids and times.
+/// What is known when a recording starts: everything except build ids and times.
 Result<RecordingFeatures> initial_features(const Capture& capture, const RecordOptions& options,
                                            std::string_view tool);
 

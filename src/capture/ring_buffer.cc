@@ -16,7 +16,7 @@ size_t page_size() {
 
 SysResult<RingBuffer> RingBuffer::map(Sys& sys, int fd, size_t pages, bool backward) {
   size_t size = (pages + 1) * page_size();
-  // The kernel takes a read-only mapping for "overwrite": it never looks at tail then.
+  // To the kernel, a read-only mapping means "overwrite": it then never looks at tail.
   int protection = backward ? PROT_READ : PROT_READ | PROT_WRITE;
   SysResult<void*> mapped = sys.mmap(size, protection, MAP_SHARED, fd, 0);
   if (!mapped) return std::unexpected(mapped.error());
@@ -100,14 +100,14 @@ RingPiece RingBuffer::peek_backward() {
   uint64_t head = __atomic_load_n(&page_->data_head, __ATOMIC_ACQUIRE);
   uint64_t previous = std::exchange(tail_, head);
   if (head == previous) return {};
-  // Everything since the last reading, unless the ring has gone round: then the oldest record that
-  // still is whole ends where the next one would not fit any more.
+  // Everything since the last read, unless the ring has wrapped: then the oldest record that is
+  // still whole ends where the next one would no longer fit.
   uint64_t written = previous - head;
   if (written <= mask_ + 1) return piece(head, previous);
   uint64_t end = head;
   while (end - head < mask_ + 1) {
     abi::RecordHeader header;
-    // Records are aligned to eight bytes, so a header never wraps.
+    // Records are 8-byte aligned, so a header never wraps.
     std::memcpy(&header, data_ + (end & mask_), sizeof header);
     if (header.size < sizeof header || end - head + header.size > mask_ + 1) break;
     end += header.size;

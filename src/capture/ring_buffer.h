@@ -1,15 +1,15 @@
-// RingBuffer: the memory that the kernel writes records to and we read from.
+// RingBuffer: the memory that the kernel writes records to and we read them from.
 //
 //   mapping:  one page of control words | 2^n pages of data
 //
 //   forward    head counts the bytes ever written; we read [tail, head) and then set tail = head,
 //              which gives the space back. The kernel drops (and counts) what doesn't fit.
 //   backward   (write_backward, read-only mapping) the kernel writes downwards and overwrites the
-//              oldest records; head is minus the bytes written. What is in the ring is read while
-//              the output is paused: newest record first, up to where the oldest was cut.
+//              oldest records; head is minus the bytes written. The ring is read while the output
+//              is paused: newest record first, up to where the oldest was cut.
 //
-// A piece that wraps is handed out as two views, so nothing is copied. Memory order: head is read
-// with acquire, tail written with release, as perf_event_open(2) asks.
+// A piece that wraps is returned as two views, so nothing is copied. Memory order: head is read
+// with acquire, tail written with release, as perf_event_open(2) requires.
 #pragma once
 
 #include <cstdint>
@@ -23,11 +23,11 @@ struct perf_event_mmap_page;
 
 namespace sonde {
 
-/// Of the running kernel, in bytes.
+/// Page size of the running kernel, in bytes.
 [[nodiscard]] size_t page_size();
 
-/// Whole records; where they pass the end of the ring, `second` is their rest and the border may
-/// lie inside a record.
+/// Whole records. If they wrap around the end of the ring, `second` is the rest, and the boundary
+/// may be inside a record.
 struct RingPiece {
   Bytes first;
   Bytes second;
@@ -37,8 +37,8 @@ struct RingPiece {
 
 class RingBuffer {
  public:
-  /// Maps `pages` (a power of two) data pages of the event `fd`. The error is an errno: EPERM where
-  /// more memory would be locked than perf_event_mlock_kb allows.
+  /// Maps `pages` (a power of two) data pages of the event `fd`. The error is an errno: EPERM if
+  /// that would lock more memory than perf_event_mlock_kb allows.
   static SysResult<RingBuffer> map(Sys& sys, int fd, size_t pages, bool backward);
   /// Reads from memory laid out like a mapping; for tests.
   static RingBuffer over(std::byte* mapping, size_t data_size, bool backward);
@@ -47,12 +47,12 @@ class RingBuffer {
   RingBuffer& operator=(RingBuffer&& other) noexcept;
   ~RingBuffer();
 
-  /// Forward: what has come since the last `consume`. The views hold until `consume`.
+  /// Forward: what has arrived since the last `consume`. The views are valid until `consume`.
   [[nodiscard]] RingPiece peek();
   /// Gives the space of what `peek` returned back to the kernel.
   void consume();
 
-  /// Backward, while output is paused: all whole records that were written since the last call.
+  /// Backward, while output is paused: all whole records written since the last call.
   [[nodiscard]] RingPiece peek_backward();
 
   [[nodiscard]] bool is_backward() const { return backward_; }
@@ -69,8 +69,8 @@ class RingBuffer {
   perf_event_mmap_page* page_ = nullptr;
   const std::byte* data_ = nullptr;
   uint64_t mask_ = 0;
-  uint64_t tail_ = 0;  // forward: what is read up to here; backward: head at the last reading
-  uint64_t head_ = 0;  // forward: end of what `peek` handed out
+  uint64_t tail_ = 0;  // forward: read up to here; backward: head at the last read
+  uint64_t head_ = 0;  // forward: end of what `peek` returned
   size_t mapped_size_ = 0;
   int fd_ = -1;
   bool backward_ = false;

@@ -11,7 +11,7 @@
 namespace sonde {
 namespace {
 
-/// Memory laid out like a mapping, and the kernel's part played by hand.
+/// Memory laid out like a mapping, with the kernel's part played by hand.
 class FakeRing {
  public:
   explicit FakeRing(size_t size)

@@ -20,7 +20,7 @@ size_t RingCopies::drain() {
 }
 
 std::vector<RecordBlock> RingCopies::take() {
-  // The newest stretch stays whatever its size: it is being looked at.
+  // The newest batch is kept whatever its size: it is in use.
   std::vector<std::vector<std::byte>>& stretch = kept_.emplace_back();
   for (std::vector<std::byte>& copy : waiting_) {
     if (copy.empty()) continue;

@@ -1,6 +1,6 @@
-// RingCopies: what rings held, copied into memory of our own and given back to the kernel at once.
-// Whoever works on records takes the copies of a stretch; those of the last stretches are kept, up
-// to a number of bytes, for a recording that is saved afterwards.
+// RingCopies: copies the contents of rings to our own memory and gives the space back to the kernel
+// at once. The consumer takes the copies in batches; the most recent batches are kept, up to a
+// number of bytes, for a recording that is saved afterwards.
 #pragma once
 
 #include <deque>
@@ -13,19 +13,20 @@ namespace sonde {
 
 class RingCopies {
  public:
-  /// `keep_bytes`: how much of what was taken stays.
+  /// `keep_bytes`: how much of what was taken is kept.
   RingCopies(std::vector<CaptureRing>& rings, size_t keep_bytes)
       : rings_(&rings), waiting_(rings.size()), keep_bytes_(keep_bytes) {}
 
-  /// Copies what has come. Gives the most bytes that a ring held.
+  /// Copies what has arrived. Returns the largest number of bytes that a ring held.
   size_t drain();
-  /// What was copied since the last time, a block per ring; it holds until the next call.
+  /// What was copied since the last call, one block per ring; valid until the next call.
   [[nodiscard]] std::vector<RecordBlock> take();
-  /// What `take` gave, as far as it was kept: a stretch after the other, blocks of whole records.
+  /// What `take` returned, as far as it was kept: one batch after the other, as blocks of whole
+  /// records.
   [[nodiscard]] const std::deque<std::vector<std::vector<std::byte>>>& kept() const {
     return kept_;
   }
-  /// Whether something that was taken is gone.
+  /// Whether anything that was taken has been dropped.
   [[nodiscard]] bool dropped_any() const { return dropped_any_; }
 
  private:

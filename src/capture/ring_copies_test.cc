@@ -42,7 +42,7 @@ TEST(RingCopies, AStretchIsABlockPerRingOfWhatCame) {
   EXPECT_TRUE(copies.take().empty());
   first.put(9, 24);
   EXPECT_EQ(copies.drain(), 24u);
-  first.put(9, 40);  // goes round the end of the ring
+  first.put(9, 40);  // wraps around the end of the ring
   second.put(9, 8);
   EXPECT_EQ(copies.drain(), 40u);
   std::vector<RecordBlock> blocks = copies.take();

@@ -1,6 +1,5 @@
-// Draining: from rings to a stream, past the scan. Used by the recorder itself and by the threads
-// of
-// --threads.
+// Draining: moves records from rings to a stream, passing them to the scan. Used by the recorder
+// itself and by the threads of --threads.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +16,10 @@ class RingDrain {
  public:
   RingDrain(RecordScan& scan, const RecordOptions& options) : scan_(scan), options_(options) {}
 
-  /// Writes what has come to a forward ring; gives how many bytes that were. With `all` even less
-  /// than --mmap-flush is written.
+  /// Writes what has arrived in a forward ring; returns how many bytes. With `all`, even less than
+  /// --mmap-flush is written.
   Result<size_t> forward(CaptureRing& ring, StreamWriter& stream, bool all);
-  /// Writes what a ring in overwrite mode holds. Output must be paused.
+  /// Writes the contents of a ring in overwrite mode. Output must be paused.
   Result<bool> backward(CaptureRing& ring, StreamWriter& stream);
 
  private:

@@ -63,12 +63,12 @@ size_t default_ring_pages(size_t rings, bool unlimited, bool stack_copies) {
   constexpr uint64_t kFallbackKb = 512;
   Result<std::string> text = read_file("/proc/sys/kernel/perf_event_mlock_kb");
   uint64_t kb = text ? parse_number(trim(*text)).value_or(kFallbackKb) : kFallbackKb;
-  // One page goes to the control page.
+  // One page is needed for the control page.
   uint64_t pages = kb * 1024 / page_size();
   size_t allowed = std::bit_floor(std::max<uint64_t>(pages, 2) - 1);
   if (!unlimited) return allowed;
-  // Room for records that come while a busy machine lets us wait: a reader that is late by 50 ms
-  // loses records of a 100 kHz recording with call chains in what the limit gives.
+  // Room for records that arrive while a busy machine makes us wait: with a ring within the limit,
+  // a reader that is 50 ms late loses records of a 100 kHz recording with call chains.
   size_t scale = stack_copies ? 8 : 1;
   size_t most = scale * (size_t{2} << 20);
   size_t most_together = scale * (size_t{64} << 20);

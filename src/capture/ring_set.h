@@ -1,6 +1,6 @@
 // RingSet: the rings of a recording. All events of a CPU (or, with --per-thread, of a thread) write
-// to one ring, so that their records come in order; events in overwrite mode have a second ring of
-// their own there.
+// to one ring, so that their records are in order; events in overwrite mode have a second, separate
+// ring there.
 #pragma once
 
 #include <functional>
@@ -16,14 +16,14 @@ namespace sonde {
 
 struct CaptureRing {
   RingBuffer buffer;
-  int cpu;    // -1 where the ring belongs to a thread
-  pid_t tid;  // -1 where it belongs to a CPU
+  int cpu;    // -1 if the ring belongs to a thread
+  pid_t tid;  // -1 if it belongs to a CPU
 };
 
 class RingSet {
  public:
-  /// Maps rings of `pages` pages and sends the output of every opened event to its ring; fills in
-  /// each event's `ring` and `id`. Errors: explain_map_failure.
+  /// Maps rings of `pages` pages and redirects the output of every opened event to its ring; fills
+  /// in each event's `ring` and `id`. Errors: explain_map_failure.
   static Result<RingSet> create(Sys& sys, std::vector<CaptureEvent>& events, size_t pages,
                                 bool per_thread);
 
@@ -31,7 +31,7 @@ class RingSet {
   [[nodiscard]] const std::vector<CaptureRing>& rings() const { return rings_; }
   [[nodiscard]] bool any_backward() const;
 
-  /// Stops and restarts what the kernel writes to the rings in overwrite mode.
+  /// Pauses or resumes the kernel's output to the rings in overwrite mode.
   void pause_backward(bool pause);
 
  private:
@@ -43,12 +43,12 @@ class RingSet {
 };
 
 /// The ring size without -m, in pages, a power of two: what a user may lock
-/// (kernel.perf_event_mlock_kb); where the limit does not hold (`unlimited`), up to 2 MiB, as long
-/// as `rings` of them stay below 64 MiB; eight times as much for records with copies of stacks.
+/// (kernel.perf_event_mlock_kb); if the limit does not apply (`unlimited`), up to 2 MiB as long as
+/// `rings` of them stay below 64 MiB; eight times as much for records with stack copies.
 size_t default_ring_pages(size_t rings, bool unlimited, bool stack_copies);
 
-/// -m's value: a power of two of pages, from a number of pages or a size with unit B, K, M, G.
-/// `rounded` tells whether it had to be rounded up. Error: kUsage.
+/// -m's value, rounded up to a power of two of pages, from a number of pages or a size with unit B,
+/// K, M, G. `rounded` tells whether it had to be rounded. Error: kUsage.
 Result<size_t> parse_ring_pages(std::string_view text, bool& rounded);
 
 }  // namespace sonde

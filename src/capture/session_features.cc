@@ -27,7 +27,7 @@ uint32_t number_of(const std::string& path, uint32_t otherwise) {
   return number ? static_cast<uint32_t>(*number) : otherwise;
 }
 
-/// The value behind "key : value" or "key: value".
+/// The value after "key : value" or "key: value".
 std::optional<std::string_view> field(std::string_view text, std::string_view key) {
   size_t at = text.starts_with(key) ? 0 : text.find(fmt::format("\n{}", key));
   if (at == std::string_view::npos) return std::nullopt;
@@ -50,8 +50,7 @@ void add_once(std::vector<std::string>& list, std::optional<std::string> item) {
 std::optional<CacheLevel> read_cache(const std::string& directory) {
   std::optional<std::string> type = line_of(directory + "/type");
   std::optional<std::string> size = line_of(directory + "/size");
-  // Where the firmware says nothing of its caches, the kernel knows no more than that they are
-  // there.
+  // If the firmware does not describe the caches, the kernel only knows that they exist.
   if (!type || !size) return std::nullopt;
   CacheLevel cache{};
   cache.type = std::move(*type);
@@ -122,7 +121,7 @@ CpuTopology read_cpu_topology(const std::string& sys, uint32_t cpu_count) {
   CpuTopology topology;
   for (uint32_t cpu = 0; cpu < cpu_count; ++cpu) {
     std::string directory = fmt::format("{}/devices/system/cpu/cpu{}/topology/", sys, cpu);
-    // Names of the same lists before and after Linux 5.2.
+    // The lists' names since Linux 5.2 and before.
     auto list = [&](const char* now, const char* before) {
       std::optional<std::string> text = line_of(directory + now);
       return text ? text : line_of(directory + before);

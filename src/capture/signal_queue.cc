@@ -29,7 +29,7 @@ SignalQueue::SignalQueue(SignalQueue&& other) noexcept
 
 SignalQueue::~SignalQueue() {
   if (!fd_.valid()) return;
-  // What still waits was meant for the recording that has just ended.
+  // Signals still pending were meant for the recording that has just ended.
   while (next()) {
   }
   ::sigaction(SIGPIPE, &pipe_before_, nullptr);

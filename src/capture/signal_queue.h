@@ -1,8 +1,8 @@
-// SignalQueue: the signals that steer a recording, as something to read instead of handlers.
+// SignalQueue: the signals that control a recording, read from a descriptor instead of handled.
 //
-// While it lives, SIGINT, SIGTERM, SIGCHLD and SIGUSR2 are blocked in this thread and in those that
-// it starts, and wait in the descriptor; SIGPIPE is ignored, so that a reader that goes away is an
-// error of write. The mask that was before comes back at the end.
+// While it exists, SIGINT, SIGTERM, SIGCHLD and SIGUSR2 are blocked in this thread and in those
+// that it starts, and queued in the descriptor; SIGPIPE is ignored, so that a reader that goes away
+// is a write error. The previous mask is restored at the end.
 #pragma once
 
 #include <csignal>
@@ -21,7 +21,7 @@ class SignalQueue {
   ~SignalQueue();
 
   [[nodiscard]] int fd() const { return fd_.get(); }
-  /// The next signal that waits.
+  /// The next pending signal.
   std::optional<int> next();
 
  private:

@@ -20,7 +20,7 @@ std::optional<std::vector<int>> list_in(const std::string& path) {
   return text ? parse_cpu_list(trim(*text)) : std::nullopt;
 }
 
-/// The CPUs that `cpu` shares a unit with.
+/// The CPUs in the same unit as `cpu`.
 std::vector<int> unit_of(std::string_view unit, int cpu) {
   std::string topology = fmt::format("/sys/devices/system/cpu/cpu{}/topology/", cpu);
   std::optional<std::vector<int>> cpus;

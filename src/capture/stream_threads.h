@@ -1,7 +1,7 @@
-// --threads: several threads drain the rings, each into a file of its own (data.N of a directory).
+// --threads: several threads drain the rings, each to its own file (data.N of a directory).
 //
 //   cpu · core · package · numa     one thread per such unit among the recorded CPUs
-//   0,2-4/2-4:1,5-7/5-7             which CPUs a thread reads, and where it may run
+//   0,2-4/2-4:1,5-7/5-7             which CPUs' rings a thread reads, and where it may run
 #pragma once
 
 #include <atomic>
@@ -24,7 +24,7 @@ class StreamThreads {
     std::vector<int> affinity;  // where it runs
     bool operator==(const Layout&) const = default;
   };
-  /// Error: kUsage for a spec that isn't one, whose masks overlap or name none of the CPUs.
+  /// Error: kUsage for a spec that isn't one, or whose masks overlap or name none of the CPUs.
   static Result<std::vector<Layout>> plan(std::string_view spec, const Capture& capture);
 
   StreamThreads(std::vector<Layout> layouts, RingSet& rings, PerfDataWriter& writer,
@@ -32,7 +32,7 @@ class StreamThreads {
   ~StreamThreads();
 
   void start();
-  /// Drains what is left and ends the threads; the first error of any.
+  /// Drains what is left and joins the threads; returns the first error of any of them.
   Result<> stop();
 
  private:

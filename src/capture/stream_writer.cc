@@ -31,7 +31,7 @@ Result<> StreamWriter::flush() {
   changed_.wait(lock, [&] { return queue_.empty() && !busy_; });
   if (failure_) return std::unexpected(*failure_);
   lock.unlock();
-  // The thread has nothing to do before the next record comes, from us.
+  // The thread has nothing to do until the next record, which comes from us.
   return transform_ == nullptr ? Result<>{} : transform_->finish(*this);
 }
 
@@ -70,7 +70,7 @@ Result<> StreamWriter::store(Block block, bool behind) {
   return stored;
 }
 
-/// A few are kept, so that memory isn't asked of the kernel for every block.
+/// Keeps a few, so that not every block allocates memory from the kernel.
 void StreamWriter::release(std::vector<std::byte> block) {
   constexpr size_t kSpares = 8;
   std::lock_guard lock(mutex_);

@@ -1,7 +1,7 @@
-// StreamWriter: how records get from a ring to a stream: at once; or copied to blocks that a thread
-// of its own writes, so that the ring is free again before the disk is done (--aio), or before what
-// stands between (RecordTransform) has done its work. Order is kept. An error of the background
-// shows at the next call, or at `flush`.
+// StreamWriter: how records get from a ring to a stream: directly, or copied to blocks that a
+// background thread writes, so that the ring is free again before the disk is done (--aio) or
+// before the stage in between (RecordTransform) has done its work. Order is preserved. A background
+// error is reported by the next call, or by `flush`.
 #pragma once
 
 #include <condition_variable>
@@ -20,7 +20,7 @@ namespace sonde {
 class StreamWriter final : private RecordTransform::Output {
  public:
   struct Options {
-    unsigned blocks = 0;  // that may wait; 0: no thread, unless there is a transform
+    unsigned blocks = 0;  // that may be queued; 0: no thread, unless there is a transform
     RecordTransform* transform = nullptr;  // `begin` was called; must outlive this
   };
   StreamWriter(RecordStream& stream, const Options& options);
@@ -28,11 +28,11 @@ class StreamWriter final : private RecordTransform::Output {
   StreamWriter(const StreamWriter&) = delete;
   StreamWriter& operator=(const StreamWriter&) = delete;
 
-  /// What the kernel wrote.
+  /// Passes on what the kernel wrote.
   Result<> ring(Bytes records, Bytes rest);
-  /// What the recorder made.
+  /// Passes on what the recorder made.
   Result<> own(Bytes records);
-  /// Waits until everything has been handed to the stream; a transform ends its file.
+  /// Waits until everything has been passed to the stream; a transform ends its file.
   Result<> flush();
 
  private:
@@ -40,8 +40,8 @@ class StreamWriter final : private RecordTransform::Output {
     std::vector<std::byte> bytes;
     bool from_ring = true;
   };
-  /// With a transform: what may wait before samples are passed on as they are, and before whoever
-  /// reads the rings has to wait.
+  /// With a transform: how much may be queued before samples are passed on as they are, and before
+  /// the thread that reads the rings has to wait.
   static constexpr size_t kBehindBytes = size_t{128} << 20;
   static constexpr size_t kMostBytes = size_t{256} << 20;
 
@@ -62,7 +62,7 @@ class StreamWriter final : private RecordTransform::Output {
   std::condition_variable changed_;
   std::deque<Block> queue_;
   size_t queued_bytes_ = 0;
-  std::vector<std::vector<std::byte>> spare_;  // memory of blocks that were written
+  std::vector<std::vector<std::byte>> spare_;  // memory of blocks already written
   std::optional<Error> failure_;
   bool busy_ = false;
   bool stopping_ = false;

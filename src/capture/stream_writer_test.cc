@@ -11,7 +11,7 @@
 namespace sonde {
 namespace {
 
-/// Writes every block twice, and the last words at the end.
+/// Writes every block twice, and a last word at the end.
 class Twice final : public RecordTransform {
  public:
   void begin(const std::vector<EventDesc>&) override {}

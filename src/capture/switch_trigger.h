@@ -1,5 +1,5 @@
-// SwitchTrigger: --switch-output-event. Events that are opened beside the recording and leave
-// nothing in it: whenever one of them happens, the output is switched.
+// SwitchTrigger: --switch-output-event. Events that are opened alongside the recording and leave
+// nothing in it: whenever one of them occurs, the output is switched.
 #pragma once
 
 #include <vector>
@@ -18,9 +18,9 @@ class SwitchTrigger {
   ~SwitchTrigger();
 
   void enable();
-  /// Descriptors that become readable when an event happens.
+  /// Descriptors that become readable when an event occurs.
   [[nodiscard]] std::vector<int> fds() const;
-  /// Whether anything has happened since the last call.
+  /// Whether any event has occurred since the last call.
   bool take();
 
  private:

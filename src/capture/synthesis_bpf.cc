@@ -13,7 +13,7 @@
 namespace sonde {
 namespace {
 
-/// Arrays that perf keeps of a program; the numbers are perf's own (tools/lib/perf bpf-utils).
+/// Arrays that perf stores for a program; the numbers are perf's (tools/lib/perf bpf-utils).
 enum StoredArray : uint64_t {
   kJitedInstructions = 0,
   kXlatedInstructions = 1,
@@ -52,12 +52,12 @@ std::optional<uint32_t> next_id(int command, uint32_t after) {
   return attr.next_id;
 }
 
-/// One array of bpf_prog_info: where its pointer, its count and the size of an entry stand.
+/// One array of bpf_prog_info: the fields with its pointer, its count and the size of an entry.
 struct ArrayField {
   uint64_t number;
   __aligned_u64 bpf_prog_info::* pointer;
   uint32_t bpf_prog_info::* count;
-  uint32_t bpf_prog_info::* entry_field;  // null: `entry` holds
+  uint32_t bpf_prog_info::* entry_field;  // null: use `entry`
   uint32_t entry;
 };
 const ArrayField kArrays[] = {
@@ -75,7 +75,7 @@ const ArrayField kArrays[] = {
     {kProgramTags, &bpf_prog_info::prog_tags, &bpf_prog_info::nr_prog_tags, nullptr, BPF_TAG_SIZE},
 };
 
-/// A program's info with room for its arrays, filled by the kernel.
+/// A program's info together with its arrays, filled in by the kernel.
 struct ProgramInfo {
   bpf_prog_info info{};
   std::vector<std::byte> data;
@@ -106,7 +106,7 @@ struct ProgramInfo {
       program.info.*(place.field->pointer) =
           reinterpret_cast<uint64_t>(program.data.data() + place.at);
     if (!object_info(fd, program.info)) return std::nullopt;
-    // Offsets hold in a file, pointers don't.
+    // Offsets are valid in a file, pointers are not.
     for (const Place& place : places) program.info.*(place.field->pointer) = place.at;
     return program;
   }
@@ -120,7 +120,7 @@ struct ProgramInfo {
   }
 };
 
-/// Names of functions by type id, out of BTF (Documentation/bpf/btf.rst).
+/// The name of a function by its type id, from BTF (Documentation/bpf/btf.rst).
 std::string function_name(Bytes btf, uint32_t type_id) {
   ByteCursor header(btf);
   header.skip(4);  // magic, version, flags

@@ -1,7 +1,8 @@
-// BPF programs that are loaded when a recording starts: KSYMBOL records for their JIT-compiled
-// functions and BPF_EVENT records, as the kernel writes them for programs that are loaded later.
+// BPF programs that are already loaded when a recording starts: KSYMBOL records for their
+// JIT-compiled functions and BPF_EVENT records, as the kernel writes them for programs loaded
+// later.
 //
-// Needs CAP_BPF or CAP_SYS_ADMIN; without, nothing is written, as there is nothing to see.
+// Needs CAP_BPF or CAP_SYS_ADMIN; without them nothing is written, because nothing is visible.
 #pragma once
 
 #include <cstdint>
@@ -25,17 +26,17 @@ struct LoadedBpfProgram {
   uint32_t btf_id = 0;
   std::string tag;  // 8 bytes
   std::vector<Function> functions;
-  /// The content of one entry of the BPF_PROG_INFO section: lengths, info and arrays, pointers made
-  /// offsets.
+  /// The contents of one entry of the BPF_PROG_INFO section: lengths, info and arrays, with
+  /// pointers replaced by offsets.
   std::vector<std::byte> stored;
 };
 
-/// All that are loaded, by id.
+/// All loaded programs, by id.
 std::vector<LoadedBpfProgram> loaded_bpf_programs();
-/// One; nothing where it is gone already.
+/// One program; nothing if it is already gone.
 std::optional<LoadedBpfProgram> loaded_bpf_program(uint32_t id);
 
-/// The raw type information of BTF object `id`.
+/// The raw BTF of BTF object `id`.
 std::optional<std::vector<std::byte>> bpf_type_info(uint32_t id);
 
 void synthesise_bpf(const abi::EventAttr& attr, ByteBuilder& out);

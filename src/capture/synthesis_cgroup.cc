@@ -15,7 +15,7 @@ namespace sonde {
 namespace {
 
 std::optional<uint64_t> cgroup_id(const std::string& path) {
-  // The id is the file handle of the directory (include/linux/kernfs.h: 64 bits).
+  // The id is the directory's file handle (include/linux/kernfs.h: 64 bits).
   struct Handle {
     file_handle head;
     unsigned char bytes[8];

@@ -13,18 +13,18 @@
 
 namespace sonde {
 
-/// Where the hierarchy with the perf_event controller is mounted; nothing where it isn't.
+/// Mount point of the hierarchy with the perf_event controller; nothing if it isn't mounted.
 std::optional<std::string> cgroup_mount();
 
 void synthesise_cgroups(const abi::EventAttr& attr, ByteBuilder& out);
 
-/// The same, by id: "/", "/system.slice" …
+/// Their paths by id: "/", "/system.slice" …
 [[nodiscard]] std::map<uint64_t, std::string> cgroup_paths();
-/// The id of the cgroup "web" or "/web"; empty for the root, which chooses nothing. Errors: kUsage
-/// where it cannot be opened, kNotFound.
+/// The id of the cgroup "web" or "/web"; empty for the root, which selects nothing. Errors: kUsage
+/// if it cannot be opened, kNotFound.
 [[nodiscard]] Result<std::optional<uint64_t>> cgroup_by_name(const std::string& name);
 
-/// A cgroup's directory, opened, for perf_event_open with PERF_FLAG_PID_CGROUP. Error: kUsage, in
+/// Opens a cgroup's directory, for perf_event_open with PERF_FLAG_PID_CGROUP. Error: kUsage, in
 /// perf's words.
 Result<Fd> open_cgroup(const std::string& name);
 

@@ -14,7 +14,7 @@
 namespace sonde {
 namespace {
 
-/// Reads lines of a file that is too long to be read whole, until `visit` says that it is enough.
+/// Reads the lines of a file that is too long to be read whole, until `visit` returns false.
 template <typename Visit>
 void each_line(const std::string& path, const Visit& visit) {
   Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
@@ -51,7 +51,7 @@ std::optional<Kallsym> parse_kallsym(std::string_view line) {
   return Kallsym{*address, line[blank + 1], name.substr(0, name.find('\t'))};
 }
 
-/// The size of the kernel's code as the resource tree has it: exactly _text to _etext.
+/// The size of the kernel's code according to the resource tree: exactly _text to _etext.
 std::optional<uint64_t> code_size(const std::string& proc) {
   std::optional<uint64_t> size;
   each_line(proc + "/iomem", [&](std::string_view line) {
@@ -67,7 +67,7 @@ std::optional<uint64_t> code_size(const std::string& proc) {
   return size;
 }
 
-/// Paths of module files by module name, from the list that depmod wrote.
+/// Paths of module files by module name, from depmod's list.
 std::unordered_map<std::string, std::string> module_paths() {
   std::unordered_map<std::string, std::string> paths;
   utsname system{};
@@ -92,8 +92,8 @@ std::optional<KernelText> kernel_text(const std::string& proc) {
   each_line(proc + "/kallsyms", [&](std::string_view line) {
     std::optional<Kallsym> symbol = parse_kallsym(line);
     if (!symbol) return true;
-    // Lines stand by address, and _text is never behind _stext; some kernels (arm64) list only the
-    // latter.
+    // Lines are sorted by address, and _text never follows _stext; some kernels (arm64) list only
+    // the latter.
     bool is_text = symbol->name == "_text" && symbol->is_code();
     bool is_stext = symbol->name == "_stext" && text.start == 0;
     if (is_text || is_stext) {

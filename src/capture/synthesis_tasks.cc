@@ -20,7 +20,7 @@
 namespace sonde {
 namespace {
 
-/// What /proc/PID/task/TID/stat says.
+/// The parts of /proc/PID/task/TID/stat that are needed.
 struct TaskStat {
   std::string comm;
   pid_t parent = 0;
@@ -29,7 +29,7 @@ struct TaskStat {
 std::optional<TaskStat> read_stat(const std::string& path) {
   Result<std::string> text = read_file(path);
   if (!text) return std::nullopt;
-  // pid (comm) state ppid …: the comm may hold blanks and parentheses.
+  // pid (comm) state ppid …: the comm may contain blanks and parentheses.
   size_t open = text->find('(');
   size_t close = text->rfind(')');
   if (open == std::string::npos || close == std::string::npos || close < open) return std::nullopt;
@@ -44,7 +44,7 @@ class ProcessSynthesis {
   ProcessSynthesis(const TaskSynthesis& options, ByteBuilder& out)
       : options_(options), out_(out), directory_(options.proc) {}
 
-  /// Writes nothing where the process is gone.
+  /// Writes nothing if the process is gone.
   void whole_process(pid_t pid) {
     std::string process = fmt::format("{}/{}", directory_, pid);
     bool maps_done = false;
@@ -61,7 +61,7 @@ class ProcessSynthesis {
     }
   }
 
-  /// `mapped` holds the processes whose mappings are described already: threads share them.
+  /// `mapped` holds the processes whose mappings have been written already: threads share them.
   bool one_thread(pid_t tid, std::vector<pid_t>& mapped) {
     Result<std::string> status = read_file(fmt::format("{}/{}/status", directory_, tid));
     if (!status) return false;
@@ -122,7 +122,7 @@ class ProcessSynthesis {
     }
   }
 
-  /// The whole file, or what could be read of it in the time that one process may take.
+  /// The whole file, or as much as could be read within the per-process time limit.
   [[nodiscard]] Result<std::string> read_maps(pid_t pid) {
     std::string path = fmt::format("{}/{}/maps", directory_, pid);
     Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));

@@ -9,7 +9,7 @@
 namespace sonde {
 namespace {
 
-/// Fewer events are opened sooner than a BPF program is loaded.
+/// Fewer events are opened faster than a BPF program is loaded.
 constexpr size_t kFewest = 4;
 
 struct Member {
@@ -39,7 +39,7 @@ bool counts_all(const CountOptions& options, const CaptureEvent& event) {
   return plain && plain_terms && !parsed.bpf_program && member_of(parsed.tracepoint).has_value();
 }
 
-/// Indices of the events that stand alone and can be in a family.
+/// Indices of the events that are in no group and can be in a family.
 std::vector<size_t> candidates(const CountOptions& options,
                                const std::vector<CaptureEvent>& events) {
   std::vector<size_t> group_sizes(events.size());
@@ -51,7 +51,7 @@ std::vector<size_t> candidates(const CountOptions& options,
   return found;
 }
 
-/// What asks for a counter per event, or for less than everything that the target does.
+/// Options that need a counter per event, or that count less than everything the target does.
 bool needs_events(const CountOptions& options) {
   return options.to_file || !options.bpf_programs.empty() || options.control.any() ||
          options.all_user || options.all_kernel || options.target.per_thread ||
@@ -96,7 +96,7 @@ void SyscallFamily::read(const CaptureEvent& event, uint64_t time_ns,
       value = std::accumulate(by_cpu.begin(), by_cpu.end(), uint64_t{0});
     else if (static_cast<size_t>(cpu) < by_cpu.size())
       value = by_cpu[static_cast<size_t>(cpu)];
-    // Threads are not told apart: the first one of the CPU stands for all.
+    // Threads are not distinguished: the CPU's first one stands for all.
     readings.values[i * readings.threads()] = {value, time_ns, time_ns};
   }
 }

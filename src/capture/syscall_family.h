@@ -1,9 +1,9 @@
 // SyscallFamily: the events syscalls:sys_enter_* and sys_exit_* of one `stat`, all counted by a
-// single BPF program instead of hundreds of perf events, each of which would cost the kernel some
-// 35 ms to close and every system call a further visit.
+// single BPF program instead of hundreds of perf events, each of which would take the kernel about
+// 35 ms to close and add one more handler to every system call.
 //
-// Only events that mean nothing but "how often" can be in it: no filter, no group, no cgroup, no
-// modifiers. Where there are few of them, or the kernel or the privilege refuses, there is no
+// Only events that ask for nothing but "how often" qualify: no filter, no group, no cgroup, no
+// modifiers. If there are only a few of them, or the kernel or the privileges refuse, there is no
 // family and the events are opened like any others.
 #pragma once
 
@@ -22,14 +22,14 @@ namespace sonde {
 class SyscallFamily {
  public:
   /// Marks the events that it takes (is_in_family). `said` gets a line for -v: what it does, or why
-  /// it does not. Nothing where the events have to be opened one by one.
+  /// it does not. Nothing if the events have to be opened one by one.
   static std::optional<SyscallFamily> open(const CountOptions& options, const Target& target,
                                            std::vector<CaptureEvent>& events, std::string& said);
 
   void set_enabled(bool on) { counts_.set_enabled(on); }
   [[nodiscard]] uint64_t enabled_ns() const { return counts_.enabled_ns(); }
-  /// Of an event that is in the family; `readings` has its CPUs and room for all values.
-  /// `time_ns` is one enabled_ns() for all.
+  /// Reads an event of the family; `readings` has its CPUs and room for all values. `time_ns` is
+  /// one enabled_ns() for all.
   void read(const CaptureEvent& event, uint64_t time_ns, EventReadings& readings) const;
   [[nodiscard]] uint64_t tasks_not_followed() const { return counts_.tasks_not_followed(); }
 

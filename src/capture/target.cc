@@ -5,7 +5,7 @@
 namespace sonde {
 namespace {
 
-/// A task named more precisely wins over a wider target.
+/// A more specific task selection wins over a wider target.
 TargetOptions settle(TargetOptions options, std::vector<std::string>& warnings) {
   auto overrides = [&](bool winner, auto& loser, std::string_view text) {
     if (!winner || loser == std::remove_reference_t<decltype(loser)>{}) return;

@@ -1,4 +1,4 @@
-// Target: where events are opened. Each event is opened once per pair of a CPU and a thread:
+// Target: where events are opened. Each event is opened once per (CPU, thread) pair:
 //
 //   a command, -p, -t, -u     every CPU × the threads         (the threads' work on any CPU)
 //   --per-thread              "any CPU" × the threads         (one ring per thread, no inheritance)
@@ -19,14 +19,14 @@ struct Target {
   Kind kind = Kind::kCpus;
   std::vector<int> cpus;  // {-1}: any CPU
   std::vector<ThreadEntry>
-      threads;  // {{-1}}: any thread; for a command filled in when it is forked
+      threads;  // {{-1}}: any thread; for a command, filled in when it is forked
   bool per_thread = false;
 
   [[nodiscard]] bool has_cpu() const { return kind == Kind::kCpus; }
   [[nodiscard]] bool is_command() const { return kind == Kind::kCommand; }
 };
 
-/// Combinations that exclude each other are settled as perf does; `warnings` gets a line for each.
+/// Mutually exclusive combinations are resolved as by perf; `warnings` gets a line for each.
 /// Without any target, every CPU is meant.
 Result<Target> resolve_target(const TargetOptions& options, std::vector<std::string>& warnings);
 

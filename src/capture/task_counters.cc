@@ -20,7 +20,7 @@ bool is_taken(const CountOptions& options, const CaptureEvent& event) {
   return asked && is_plain && plain_terms;
 }
 
-/// Whole groups, so that none is torn apart.
+/// Chooses whole groups, so that none is split.
 std::vector<size_t> choose(const CountOptions& options, const std::vector<CaptureEvent>& events) {
   std::vector<bool> leader_is_taken(events.size(), true);
   for (const CaptureEvent& event : events)
@@ -31,7 +31,7 @@ std::vector<size_t> choose(const CountOptions& options, const std::vector<Captur
   return chosen;
 }
 
-/// The same event as a counter of a CPU that counts at once, for all tasks.
+/// The same event as a per-CPU counter that counts from the start, for all tasks.
 CaptureEvent on_cpus(const CaptureEvent& event, size_t place) {
   CaptureEvent copy = event;
   copy.parsed.leader = static_cast<uint32_t>(place);
@@ -140,7 +140,7 @@ void TaskCounters::read(size_t index, EventReadings& readings) const {
     auto found =
         any_cpu ? readings.cpus.begin() : std::ranges::find(readings.cpus, static_cast<int>(cpu));
     if (found == readings.cpus.end()) continue;
-    // Threads are not told apart: the first one stands for all.
+    // Threads are not distinguished: the first one stands for all.
     auto slot = static_cast<size_t>(found - readings.cpus.begin()) * readings.threads();
     readings.values[slot].value += by_cpu[cpu].value;
     readings.values[slot].enabled_ns += by_cpu[cpu].enabled_ns;

@@ -1,4 +1,4 @@
-// Threads to record: from process ids, thread ids or a user, as /proc shows them at this moment.
+// Threads to record, from process ids, thread ids or a user, as /proc shows them now.
 #pragma once
 
 #include <sys/types.h>
@@ -13,19 +13,19 @@ namespace sonde {
 
 struct ThreadEntry {
   pid_t tid = -1;    // -1: any thread
-  std::string comm;  // as /proc has it; empty where it cannot be read
+  std::string comm;  // as in /proc; empty if it cannot be read
   bool operator==(const ThreadEntry&) const = default;
 };
 
-/// All threads of the processes in "1,2,3". Errors: kUsage for what is no list, kNotFound where
-/// none of the processes exists; some that are gone are left out.
+/// All threads of the processes in "1,2,3". Errors: kUsage if it is not a list, kNotFound if none
+/// of the processes exists; if only some are gone they are left out.
 Result<std::vector<ThreadEntry>> threads_of_processes(std::string_view pids);
 /// The threads in "1,2,3" themselves.
 Result<std::vector<ThreadEntry>> threads_by_id(std::string_view tids);
 /// All threads that `user` (a name or a number) owns. kNotFound: no such user, or no thread.
 Result<std::vector<ThreadEntry>> threads_of_user(const std::string& user);
 
-/// Every thread of the machine that /proc shows.
+/// Every thread on the machine that /proc shows.
 std::vector<ThreadEntry> all_threads();
 
 /// Numeric entries of a directory in ascending order: processes of /proc, tasks of /proc/N/task.

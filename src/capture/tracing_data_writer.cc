@@ -53,14 +53,14 @@ Result<std::vector<std::byte>> tracing_data(const std::vector<TracepointName>& t
   put_sized(TRY(tracefs.file("events/header_page")), out);
   put_name("header_event", out);
   put_sized(TRY(tracefs.file("events/header_event")), out);
-  out.u32(0);  // formats of ftrace's own events: they are not recorded
+  out.u32(0);  // formats of ftrace's own events: not recorded
   out.u32(static_cast<uint32_t>(systems.size()));
   for (const System& system : systems) {
     put_name(shown_group(system.name), out);
     out.u32(static_cast<uint32_t>(system.formats.size()));
     for (const std::string& format : system.formats) put_sized(format, out);
   }
-  out.u32(0);  // kallsyms: readers take symbols from elsewhere
+  out.u32(0);  // kallsyms: readers get symbols elsewhere
   std::string printk = tracefs.file("printk_formats").value_or("");
   out.u32(static_cast<uint32_t>(printk.size()));
   out.text(printk);

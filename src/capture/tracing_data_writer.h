@@ -1,5 +1,5 @@
-// The TRACING_DATA section of a recording: the formats of the tracepoints that were recorded, as
-// this kernel's tracefs has them. The inverse of perfdata/tracing_data.h.
+// The TRACING_DATA section of a recording: the formats of the recorded tracepoints, as in this
+// kernel's tracefs. The inverse of perfdata/tracing_data.h.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace sonde {
 
-/// Each tracepoint once, grouped by system in the order given. Errors: the text of
+/// Each tracepoint once, grouped by system in the given order. Errors: the text of
 /// Tracefs::explain.
 Result<std::vector<std::byte>> tracing_data(const std::vector<TracepointName>& tracepoints,
                                             Tracefs& tracefs);

@@ -18,7 +18,7 @@ Result<std::pair<Fd, Fd>> make_pipe() {
   return std::pair{Fd(fds[0]), Fd(fds[1])};
 }
 
-/// In the child, between fork and exec: waits for the word, then becomes the command.
+/// In the child, between fork and exec: waits to be released, then becomes the command.
 [[noreturn]] void become(int go_fd, int status_fd, const std::vector<char*>& words,
                          bool quiet_stdout) {
   for (int number : {SIGINT, SIGTERM, SIGCHLD, SIGUSR1, SIGUSR2, SIGPIPE})

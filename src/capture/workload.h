@@ -1,5 +1,5 @@
-// Workload: the command that is recorded. It is forked at once, so that events can be opened on it,
-// and held before its exec until `start`.
+// Workload: the command that is recorded. It is forked immediately, so that events can be opened on
+// it, and held before its exec until `start`.
 //
 //   Workload workload = TRY(Workload::fork({"sleep", "1"}));
 //   ... open events on workload.pid() ...
@@ -35,11 +35,11 @@ class Workload {
   void start();
   /// Readable once the exec has succeeded or failed.
   [[nodiscard]] int exec_fd() const { return exec_status_.get(); }
-  /// The errno of an exec that failed. Waits for the exec.
+  /// The errno of a failed exec. Waits for the exec.
   std::optional<int> exec_error();
-  /// The child's wait status if it has ended; with `block` waits for that.
+  /// The child's wait status if it has ended; with `block`, waits for that.
   std::optional<int> reap(bool block);
-  /// What the child has used, itself and those that it waited for, once it was reaped.
+  /// Resource usage of the child and the children it waited for, once it was reaped.
   [[nodiscard]] const rusage& usage() const { return usage_; }
   void signal(int number) const;
 
@@ -53,7 +53,7 @@ class Workload {
   rusage usage_{};
 };
 
-/// A wait status as a shell would give it: the exit status, or 128 + the number of the signal.
+/// A wait status as a shell would give it: the exit status, or 128 + the signal number.
 int shell_status(int wait_status);
 
 }  // namespace sonde

@@ -1,4 +1,4 @@
-// What the memory that an instruction touches is: a place inside a type, or why that is not known.
+// What memory an instruction touches: a place inside a type, or why that is unknown.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@ namespace sonde::datatype {
 enum class AccessKind : uint8_t {
   kData,      // `offset` bytes into `type`
   kStack,     // registers saved and restored: push, pop, call, ret, spills
-  kCanary,    // the value that guards stacks
-  kNoMemory,  // the instruction touches none
-  kNoCode,    // there is no symbol, or no code of it
+  kCanary,    // the stack protector's value
+  kNoMemory,  // the instruction does not access memory
+  kNoCode,    // there is no symbol, or no code for it
   kNoDebugInfo,
-  kNoVariable,  // what its registers hold is not known
-  kNoType,      // a pointer to void, or to a type whose members are not known
-  kBadOffset,   // outside of the type that the pointer has, or an index may lead anywhere in it
+  kNoVariable,  // the content of its registers is unknown
+  kNoType,      // a pointer to void, or to a type whose members are unknown
+  kBadOffset,   // outside of the pointer's type, or an index may lead anywhere in it
 };
 inline constexpr size_t kAccessKinds = static_cast<size_t>(AccessKind::kBadOffset) + 1;
 /// "no variable is known for the address": for counts of what is missing.
@@ -25,7 +25,7 @@ inline constexpr size_t kAccessKinds = static_cast<size_t>(AccessKind::kBadOffse
 
 struct DataAccess {
   AccessKind kind = AccessKind::kNoCode;
-  uint32_t size = 0;  // bytes; 0: not known
+  uint32_t size = 0;  // bytes; 0: unknown
   DataTypeId type;
   uint64_t offset = 0;
 };

@@ -1,5 +1,4 @@
-// InstructionCounter: samples by the instruction they fell on, and whether a type is known of what
-// it touches.
+// InstructionCounter: counts samples by instruction, and whether the type that it touches is known.
 #pragma once
 
 #include <map>
@@ -16,7 +15,7 @@ namespace sonde::datatype {
 
 class InstructionCounter {
  public:
-  /// `reason` says what is missing; empty where nothing is. Code of machines that cannot be decoded
+  /// `reason` says what is missing; empty if nothing is. Code for machines that cannot be decoded
   /// is not counted.
   void add(const PlacedCode& code, std::string_view reason, uint64_t samples);
   /// Most samples first.
@@ -29,7 +28,7 @@ class InstructionCounter {
   std::map<std::string, view::InstructionCounts> names_;
 };
 
-/// The name of an instruction without its operands, with the prefixes that it is written with.
+/// The name of an instruction without its operands, with the prefixes as written.
 std::string_view mnemonic_of(std::string_view text);
 
 }  // namespace sonde::datatype

@@ -5,7 +5,7 @@
 namespace sonde::datatype {
 namespace {
 
-/// "struct list +0x8 (next)"; stacks and their guards are of no interest between lines of code.
+/// "struct list +0x8 (next)"; the stack and its protector are of no interest between code lines.
 std::string words_for(const DataPlace& place) {
   if (place.type_size == 0) return {};
   std::string offset = place.offset == 0 ? "0" : fmt::format("{:#x}", place.offset);

@@ -1,4 +1,4 @@
-// Types of data behind the instructions of a listing: `annotate --code-with-type`.
+// Data types beside the instructions of a listing: `annotate --code-with-type`.
 #pragma once
 
 #include "annotate/function_hits.h"
@@ -7,7 +7,7 @@
 
 namespace sonde::datatype {
 
-/// Fills in ListingLine::data_type where a type is known; false where that is nowhere.
+/// Fills in ListingLine::data_type if a type is known; false if none is known anywhere.
 bool add_types(const annotate::FunctionHits& function, SessionTypes& types, view::Listing& listing);
 
 }  // namespace sonde::datatype

@@ -8,8 +8,8 @@
 namespace sonde::datatype {
 namespace {
 
-/// The bytes from the start of the block of thread-local storage to the thread pointer, which is
-/// behind it on x86 (ELF Handling For Thread-Local Storage, section 3.4.6, variant II): the size of
+/// The distance from the start of the thread-local storage block to the thread pointer, which is at
+/// its end on x86 (ELF Handling For Thread-Local Storage, section 3.4.6, variant II): the size of
 /// PT_TLS, rounded up to its alignment.
 uint64_t thread_block_of(const ElfFile& image) {
   if (image.machine() != EM_X86_64 || !image.is_64bit()) return 0;
@@ -67,7 +67,7 @@ void ObjectData::read_links(const ElfFile& image) {
     if (one.offset - table->addr >= table->size) continue;
     bool has_symbol = one.symbol != 0 && one.symbol < symbols.size();
     uint64_t value = one.addend + (has_symbol ? symbols[one.symbol].value : 0);
-    // What other objects define has no value here, and is not theirs.
+    // Symbols defined in other objects have no value here.
     if (has_symbol && symbols[one.symbol].section == SHN_UNDEF) continue;
     if (one.type == relative || (one.type == by_symbol && has_symbol))
       links_[one.offset] = {value, false};

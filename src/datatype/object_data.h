@@ -1,5 +1,5 @@
-// ObjectData: the debug information and the code of one object of a recording, as far as types of
-// data need them. Functions are followed when an address in them is first asked for.
+// ObjectData: the debug information and the code of one object of a recording, as far as data types
+// need them. Types are propagated through a function on the first query for an address in it.
 #pragma once
 
 #include <map>
@@ -15,16 +15,16 @@ namespace sonde::datatype {
 
 class ObjectData {
  public:
-  /// `image` is the file with the code, which is looked at here only; null where it is the debug
-  /// information's own. kNotFound where there is no debug information.
+  /// `image` is the file with the code, used only during this call; null if it is the same as the
+  /// debug information's. Fails with kNotFound if there is no debug information.
   static Result<std::unique_ptr<ObjectData>> open(Result<DebugInfo> info, const ElfFile* image);
 
-  /// The access of the instruction at `address`, which is in the object's own addresses, as is that
-  /// of the code. `code` is all of a function's.
+  /// The access of the instruction at `address`; this and `code_address` are in the object's own
+  /// addresses. `code` is the whole function.
   DataAccess access_at(Bytes code, uint64_t code_address, abi::Arch arch, bool is_64_bit,
                        uint64_t address);
-  /// The functions of an object that was not linked, whose addresses are those of its debug
-  /// information; null for others.
+  /// The functions of an object that was not linked, with the addresses of its debug information;
+  /// null for others.
   [[nodiscard]] const RelocatableCode* unlinked() const {
     return unlinked_ ? &*unlinked_ : nullptr;
   }
@@ -43,7 +43,7 @@ class ObjectData {
   uint64_t thread_block_ = 0;
   std::map<uint64_t, LinkedSlot> links_;  // slots of the global offset table
   std::optional<disasm::OperationDecoder> decoder_;
-  std::map<uint64_t, std::vector<TypedInstruction>> functions_;  // by their first address
+  std::map<uint64_t, std::vector<TypedInstruction>> functions_;  // by start address
 };
 
 }  // namespace sonde::datatype

@@ -1,4 +1,4 @@
-// These tests follow the types of data through functions of their own program.
+// These tests track data types through functions of their own program.
 #include "datatype/object_data.h"
 
 #include <fmt/format.h>
@@ -20,7 +20,7 @@ using ::testing::Contains;
 using ::testing::IsSupersetOf;
 using ::testing::Not;
 
-/// The code of a function of this program, as its file has it.
+/// The code of a function of this program, as in its file.
 class OwnProgram {
  public:
   OwnProgram() : image_(ElfFile::open("/proc/self/exe").value()) {
@@ -34,7 +34,7 @@ class OwnProgram {
         &base_);
   }
 
-  /// "struct Item +0x10 (weight)" of all that a function's instructions touch.
+  /// "struct Item +0x10 (weight)" for everything that a function's instructions touch.
   std::set<std::string> touched_by(uint64_t run_time_address) {
     uint64_t start = run_time_address - base_, size = 0;
     image_.for_each_symbol(SymbolSection::kSymtab, [&](const ElfSymbol& symbol) {
@@ -164,7 +164,7 @@ TEST(ObjectData, TheMemberOfAUnionThatHasTheSizeOfTheAccess) {
 TEST(ObjectData, StructuresThatOnlyAnAliasNames) {
   Bare bare{.size = 1, .item = table.slots};
   EXPECT_EQ(read_bare(&bare), 0);
-  // g++ gives the structure the name that it links by; clang leaves it to the alias.
+  // g++ gives the structure its linkage name; clang leaves the name to the alias.
   EXPECT_THAT(own_program().touched(&read_bare),
               Contains(AnyOf(of("struct", "Bare", "+8 (item)"), kSpace + "Bare +8 (item)")));
 }

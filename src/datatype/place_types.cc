@@ -6,7 +6,7 @@
 namespace sonde::datatype {
 namespace {
 
-/// Larger ones would be looked past at every look-up; no variable of a function is.
+/// Larger ones would slow down every lookup; no function's variable is that large.
 constexpr uint64_t kLargestStored = uint64_t{1} << 32;
 
 }  // namespace
@@ -43,7 +43,7 @@ void PlaceTypes::add(const PlacedVariable& variable) {
     if (!field.type.valid() || field.offset != 0) return;
     held = field.type;
   } else if (types[types.plain(type)].kind == DataTypeKind::kRecord) {
-    // A structure of one pointer is in a register as that pointer is.
+    // A structure of one pointer is passed in a register like that pointer.
     DataField field = types.field_at(type, 0, types.size_of(type));
     if (!field.type.valid()) return;
     held = field.type;
@@ -69,17 +69,17 @@ void PlaceTypes::apply(uint64_t address, uint64_t started_after, RegisterValues&
   auto end = std::ranges::upper_bound(held_, address, {}, &Held::low);
   auto first = held_.begin();
   if (started_after != 0) first = std::ranges::upper_bound(held_, started_after, {}, &Held::low);
-  // Those before have all ended.
+  // The earlier ones have all ended.
   auto alive = std::ranges::upper_bound(furthest_, address);
   first = std::max(first, held_.begin() + (alive - furthest_.begin()));
   for (; first < end; ++first) {
     if (address >= first->high) continue;
-    // "void*" says less than what is known already.
+    // "void*" says less than what is already known.
     bool says_nothing = types[types.plain(first->value.type)].kind == DataTypeKind::kUnknown;
     if (says_nothing && values[first->reg].kind != Value::Kind::kUnknown) continue;
     Value value = first->value;
     const Value& before = values[first->reg];
-    // A pointer to a member says less than one to the structure around it.
+    // A pointer to a member says less than one to the enclosing structure.
     if (is_part_of(value, before)) continue;
     value.of_array = before.type == value.type && before.of_array;
     values.set(first->reg, value);

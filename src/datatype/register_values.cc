@@ -5,7 +5,7 @@
 namespace sonde::datatype {
 namespace {
 
-/// More slots than functions use for what they spill.
+/// More slots than functions use for spills.
 constexpr size_t kMostSlots = 512;
 
 using Slot = std::pair<int64_t, Value>;
@@ -64,12 +64,12 @@ bool ValueMeeting::meet(RegisterValues& into, const RegisterValues& other) {
 Value ValueMeeting::meet(const Value& a, const Value& b) {
   using Kind = Value::Kind;
   if (a == b || a.kind == Kind::kUnknown) return a;
-  // A null pointer points to nothing else.
+  // A null pointer adds no other target.
   if (b.kind == Kind::kConstant && b.offset == 0 && a.kind == Kind::kPointer) return a;
   if (a.kind == Kind::kConstant && a.offset == 0 && b.kind == Kind::kPointer) return b;
   if ((a.kind == Kind::kConstant && b.kind == Kind::kConstant) ||
       (a.kind == Kind::kPointer && b.kind == Kind::kConstant)) {
-    // Two places of one variable: code that goes through an array that has an address.
+    // Two places in one variable: code that walks an array at a known address.
     Value left = into_variable(a), right = into_variable(b);
     return left.kind == Kind::kPointer && right.kind == Kind::kPointer ? meet(left, right)
                                                                        : Value();
@@ -83,7 +83,7 @@ Value ValueMeeting::meet(const Value& a, const Value& b) {
   return {};
 }
 
-/// An address as a pointer into the variable that is there; other values stay.
+/// Converts an address to a pointer into the variable there; leaves other values unchanged.
 Value ValueMeeting::into_variable(const Value& address) {
   if (address.kind != Value::Kind::kConstant) return address;
   auto data = index_.static_at(static_cast<uint64_t>(address.offset));
@@ -104,7 +104,7 @@ Value ValueMeeting::into_variable(const Value& address) {
   return pointer;
 }
 
-/// A pointer that goes through an array inside a structure.
+/// Whether a pointer walks an array inside a structure.
 bool ValueMeeting::is_same_array(const Value& a, const Value& b) {
   if (a.offset < 0 || b.offset < 0) return false;
   DataField left = types_.field_at(a.type, static_cast<uint64_t>(a.offset), 0);

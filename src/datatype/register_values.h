@@ -1,4 +1,4 @@
-// What is known of the values in registers and in stack slots at one place in code.
+// What is known about the values in registers and stack slots at one point in the code.
 //
 //   mov  0x10(%rdi),%rax     rdi: pointer to struct list   ⟹  rax: pointer to struct node
 //   lea  0x8(%rax),%rcx                                        rcx: pointer into struct node, at 8
@@ -23,7 +23,7 @@ struct Value {
     kThread,    // `offset` bytes into the object's block of thread-local storage
   };
   Kind kind = Kind::kUnknown;
-  /// What it points to may be any element of an array: offsets beyond the type are those of others.
+  /// It may point to any element of an array: offsets beyond the type are in other elements.
   bool of_array = false;
   DataTypeId type;
   int64_t offset = 0;
@@ -43,7 +43,7 @@ class RegisterValues {
   }
   void forget(uint64_t registers);
 
-  /// By distance from the CFA; unknown where nothing was stored.
+  /// By offset from the CFA; unknown if nothing was stored.
   [[nodiscard]] Value slot(int64_t offset) const;
   void set_slot(int64_t offset, const Value& value);
 
@@ -55,11 +55,11 @@ class RegisterValues {
   std::vector<std::pair<int64_t, Value>> slots_;  // by offset; known values only
 };
 
-/// What holds where two ways meet: what both say.
+/// Merges values at a control flow join: keeps what both sides agree on.
 class ValueMeeting {
  public:
   explicit ValueMeeting(DataIndex& index) : index_(index), types_(index.types()) {}
-  /// Whether `into` changed. Values only ever lose, so that repeating this ends.
+  /// Whether `into` changed. Values only ever lose information, so iteration terminates.
   bool meet(RegisterValues& into, const RegisterValues& other);
 
  private:

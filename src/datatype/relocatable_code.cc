@@ -10,7 +10,7 @@ namespace sonde::datatype {
 
 RelocatableCode::RelocatableCode(const ElfFile& image) : is_64bit_(image.is_64bit()) {
   RelocatableFile file(image);
-  size_t left = image.bytes().size();  // sections that lie over one another are not copied for ever
+  size_t left = image.bytes().size();  // bounds the copying of overlapping sections
   for (const ElfSection& section : image.sections()) {
     Bytes content = image.content(section);
     if ((section.flags & SHF_EXECINSTR) == 0 || content.empty() || content.size() > left) continue;

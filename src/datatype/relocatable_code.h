@@ -1,5 +1,5 @@
-// RelocatableCode: the functions of a file that was not linked, a module of the kernel: where it
-// was loaded its file does not say, so they are found by their names.
+// RelocatableCode: the functions of an unlinked file, such as a kernel module: the file does not
+// say where it was loaded, so they are found by name.
 #pragma once
 
 #include <map>
@@ -14,15 +14,15 @@ namespace sonde::datatype {
 
 class RelocatableCode {
  public:
-  /// Copies the sections with code, and puts into them what their relocations say.
+  /// Copies the code sections and applies their relocations.
   explicit RelocatableCode(const ElfFile& image);
 
   struct Function {
     Bytes code;
-    uint64_t address = 0;  // as RelocatableFile makes them up
+    uint64_t address = 0;  // as assigned by RelocatableFile
   };
   [[nodiscard]] bool is_64bit() const { return is_64bit_; }
-  /// Nothing where there is no function of that name, or more than one.
+  /// Nullopt if there is no function of that name, or more than one.
   [[nodiscard]] std::optional<Function> find(std::string_view name) const;
 
  private:

@@ -7,13 +7,13 @@ namespace {
 
 constexpr std::string_view kNoTypeName = "(unknown)";
 
-/// Whose own code and debug information are files.
+/// Kinds whose own code and debug information are in files.
 bool has_files(DsoKind kind) {
   return kind == DsoKind::kFile || kind == DsoKind::kKernel || kind == DsoKind::kModule ||
          kind == DsoKind::kVdso;
 }
 
-/// Why an object has no types, behind its name.
+/// Why an object has no types; follows its name.
 std::string_view what_is_missing(DsoKind kind) {
   switch (kind) {
     case DsoKind::kKernel:
@@ -46,7 +46,7 @@ SessionTypes::Object& SessionTypes::object_of(DsoId dso) {
   if (recorded.kind != DsoKind::kKernel) code.files = session_.symbolizer().object_files(dso);
   auto data = ObjectData::open(session_.symbolizer().debug_info(dso), code.image());
   if (!data) return object;
-  // Code of a module makes sense only together with the relocations in its file.
+  // A module's code makes sense only together with the relocations in its file.
   if (recorded.kind == DsoKind::kModule && (*data)->unlinked() == nullptr) return object;
   object.data = std::move(*data);
   return object;

@@ -1,5 +1,5 @@
-// SessionTypes: for the places in code of a recording, what type of data is touched there. What an
-// instruction touches is found out once, whatever the number of samples on it.
+// SessionTypes: which data type is touched at a code location of a recording. Each instruction is
+// analysed once, whatever the number of its samples.
 #pragma once
 
 #include <map>
@@ -15,14 +15,14 @@
 
 namespace sonde::datatype {
 
-/// A place in code, and what is touched there. `object` is null unless the access is of a type.
+/// A code location, and what is touched there. `object` is null unless the access has a type.
 struct FoundAccess {
   DataAccess access;
   ObjectData* object = nullptr;
 };
 
-/// An instruction in the code of its function, by the addresses that the object's debug information
-/// uses.
+/// An instruction in the code of its function, with the addresses of the object's debug
+/// information.
 struct PlacedCode {
   Bytes function;
   uint64_t function_address = 0;  // of its first byte
@@ -33,17 +33,17 @@ struct PlacedCode {
 
 class SessionTypes final : public DataTypeSource {
  public:
-  /// The session outlives this.
+  /// The session must outlive this.
   explicit SessionTypes(const Session& session) : session_(session), code_(session) {}
 
   DataPlace place_of(const Frame& frame) override;
-  /// The same before it is made text.
+  /// The same, before conversion to text.
   FoundAccess access_of(const Frame& frame);
-  /// Nothing where there is no symbol, or no code of it.
+  /// Nullopt if there is no symbol, or no code for it.
   std::optional<PlacedCode> code_of(const Frame& frame);
-  /// A line for each object that was asked for and has no types: why, and what would help.
+  /// A line for each queried object without types: why, and what would help.
   [[nodiscard]] std::vector<std::string> notes() const;
-  /// The line of one of them; empty where it has types, or was not asked for.
+  /// The line for one of them; empty if it has types, or was not queried.
   [[nodiscard]] std::string note_on(DsoId dso) const;
 
  private:

@@ -14,12 +14,12 @@ using disasm::MemoryOperand;
 using disasm::Operation;
 using Kind = Value::Kind;
 
-/// A function of more is not followed but taken as it lies.
+/// Larger functions are analysed only up to this instruction.
 constexpr size_t kMostInstructions = 1 << 20;
-/// Times that instructions are gone through, each; code that needs more is not what compilers make.
+/// Average visits per instruction; compiled code does not need more.
 constexpr size_t kMostPasses = 200;
 constexpr uint64_t kLargestType = uint64_t{1} << 40;
-/// Where the guard of a stack is, from the thread pointer (x86-64 psABI draft; glibc's tcbhead_t).
+/// The stack protector's offset from the thread pointer (x86-64 psABI draft; glibc's tcbhead_t).
 constexpr int64_t kCanaryOffset = 0x28;
 
 int64_t plus(int64_t a, int64_t b) {
@@ -31,11 +31,11 @@ struct Step {
   Operation operation;
 };
 
-/// Instructions without a jump into them or out of them but at their ends.
+/// A basic block: no jumps into or out of it except at its ends.
 struct Block {
-  size_t first, end;  // in the steps
+  size_t first, end;  // indexes of the steps
   std::vector<size_t> next;
-  bool jumps_anywhere = false;  // by a table or a register
+  bool jumps_anywhere = false;  // through a table or a register
   bool has_entry = false;       // some jump, or the block before, leads here
   bool is_reached = false;
   RegisterValues before;
@@ -62,14 +62,14 @@ class Follower {
       entry.set(convention_.result_place, place_of_result(input_.index->result_of(input_.address)));
     reach(0, entry);
     work();
-    // What only tables of jumps lead to, and what is entered by exceptions.
+    // What is only reached through jump tables, and exception landing pads.
     for (size_t i = 0; i < blocks_.size(); ++i) {
       if (blocks_[i].is_reached || is_padding(blocks_[i])) continue;
       bool is_of_table = !blocks_[i].has_entry && anywhere_.has_value();
       reach(i, is_of_table ? *anywhere_ : RegisterValues());
       work();
     }
-    // Before the end nothing that is known is certain.
+    // Before the fixed point, nothing is certain.
     if (done_ > kMostPasses * steps_.size()) return {};
     return accesses();
   }
@@ -104,7 +104,7 @@ class Follower {
     return operation.flow == Flow::kJump || operation.flow == Flow::kReturn;
   }
 
-  /// What debug information says of the call before an address; null where it says nothing.
+  /// What debug information says about the call before an address; null if nothing.
   [[nodiscard]] const CallResult* call_before(uint64_t behind) const {
     if (input_.variables == nullptr) return nullptr;
     const std::vector<CallResult>& calls = input_.variables->calls;
@@ -132,7 +132,7 @@ class Follower {
     for (size_t i = 0; i < blocks_.size(); ++i) link(i, starts);
   }
 
-  /// What fills up the room before a jump's target; control never comes from there.
+  /// Fills the space before a jump target; never executed.
   [[nodiscard]] bool is_padding(const Block& block) const {
     std::span<const Step> steps = std::span(steps_).subspan(block.first, block.end - block.first);
     return std::ranges::all_of(steps, [](const Step& step) {
@@ -203,7 +203,7 @@ class Follower {
     }
   }
 
-  /// The stack pointer, or what stands for it, from call frame information.
+  /// Sets the stack pointer, or its substitute, from call frame information.
   void know_frame(uint64_t address, RegisterValues& values) const {
     if (!input_.frame_at) return;
     auto frame = input_.frame_at(address);
@@ -245,7 +245,7 @@ class Follower {
       values.set(operation.second, second);
   }
 
-  /// What the register that an instruction writes holds afterwards.
+  /// The value of the written register after an instruction.
   Value moved(const Operation& operation, uint64_t address, const RegisterValues& values) {
     switch (operation.move) {
       case DataMove::kCopy:
@@ -283,7 +283,7 @@ class Follower {
     return right.kind == Kind::kUnknown ? indexed(left) : Value();
   }
 
-  /// A pointer plus a number that is not known: another element of the same array.
+  /// A pointer plus an unknown number: another element of the same array.
   static Value indexed(Value value) {
     value.of_array = true;
     bool may_be = value.kind == Kind::kPointer || value.kind == Kind::kConstant ||
@@ -294,7 +294,7 @@ class Follower {
   Value moved_by(Value value, int64_t distance) const {
     if (value.kind == Kind::kUnknown) return value;
     if (value.kind == Kind::kPointer) {
-      // To another element, where that is what it is.
+      // To another element, if it is an array.
       uint64_t size = types_.size_of(value.type);
       bool is_record = types_[types_.plain(value.type)].kind == DataTypeKind::kRecord;
       if (size != 0 && size <= kLargestType && (value.of_array || !is_record || distance > 0) &&
@@ -325,13 +325,13 @@ class Follower {
     return base;
   }
 
-  /// The second of a pair.
+  /// The second operand of a pair.
   static MemoryOperand behind(MemoryOperand memory) {
     memory.displacement = plus(memory.displacement, memory.size);
     return memory;
   }
 
-  /// The value that a load of a whole register gives.
+  /// The value that a load of a whole register yields.
   Value loaded(const MemoryOperand& memory, uint64_t address, const RegisterValues& values) {
     if (memory.address && !memory.of_thread && memory.index == disasm::kNoRegister &&
         input_.linked_at)
@@ -339,7 +339,7 @@ class Follower {
         return {.kind = linked->of_thread ? Kind::kThread : Kind::kConstant,
                 .type = {},
                 .offset = static_cast<int64_t>(linked->value)};
-    // The thread pointer itself, which stands where the block ends.
+    // The thread pointer itself, which is at the end of the block.
     if (memory.of_thread && memory.address == 0 && memory.index == disasm::kNoRegister)
       return input_.thread_block == 0 ? Value()
                                       : Value{.kind = Kind::kThread,
@@ -372,7 +372,7 @@ class Follower {
     return pointee ? Value{.kind = Kind::kPointer, .type = *pointee} : Value();
   }
 
-  /// The address that a function gets which returns a structure in memory.
+  /// The address passed to a function that returns a structure in memory.
   Value place_of_result(DataTypeId type) {
     const DataType& result = types_[types_.plain(type)];
     bool in_memory = result.kind == DataTypeKind::kRecord &&
@@ -398,9 +398,9 @@ class Follower {
     return access;
   }
 
-  /// An index counts elements, and compilers count where the array begins into it: `node->w[k & 3]`
-  /// may be 8(%rdi,%rdx,8), which is not the field at 8. Where the place is no element's and there
-  /// are arrays of such elements, the field is not known.
+  /// An index counts elements, and compilers fold the array's offset into it: `node->w[k & 3]` may
+  /// be 8(%rdi,%rdx,8), which is not the field at 8. If the place is not an element's and there are
+  /// arrays of such elements, the field is unknown.
   bool may_be_elsewhere(const DataAccess& access, uint32_t scale) {
     if (scale == 1 || types_.size_of(access.type) <= scale) return false;
     DataField field = types_.field_at(access.type, access.offset, access.size);
@@ -451,7 +451,7 @@ class Follower {
     }
     const Value& base = values[memory.base];
     if (base.kind == Kind::kConstant && input_.thread_block != 0) {
-      // A distance from the thread pointer, which is behind the block.
+      // An offset from the thread pointer, which is at the end of the block.
       int64_t offset =
           plus(plus(base.offset, memory.displacement), static_cast<int64_t>(input_.thread_block));
       return in_thread_block(offset, has_index, access);
@@ -500,7 +500,7 @@ class Follower {
     return access;
   }
 
-  /// Whether its last member is an array without a length, which goes on behind it.
+  /// Whether its last member is a flexible array, which extends past its end.
   bool ends_open(DataTypeId type) {
     std::span<const DataMember> members = types_.members(types_.plain(type));
     if (members.empty()) return false;
@@ -538,8 +538,8 @@ class Follower {
   std::vector<Step> steps_;
   std::vector<Block> blocks_;
   std::deque<size_t> waiting_;
-  size_t done_ = 0;                         // instructions gone through
-  std::optional<RegisterValues> anywhere_;  // where jumps by tables are made
+  size_t done_ = 0;                         // instructions visited
+  std::optional<RegisterValues> anywhere_;  // where jumps through tables occur
 };
 
 }  // namespace

@@ -1,10 +1,10 @@
-// TypeFlow: types of the memory that each instruction of a function touches.
+// TypeFlow: the types of the memory that each instruction of a function touches.
 //
-// Debug information tells where variables are, but optimised code loads most addresses out of
-// structures, and the registers that hold them are no variables. So values are followed through the
-// function, from its first instruction on and along its jumps, until nothing changes: what a load
-// out of a structure gives has the type of the member, what a call gives that of the function.
-// Where a variable begins to be in a register, debug information has the last word.
+// Debug information says where variables are, but optimised code loads most addresses from
+// structures, and the registers that hold them are not variables. So values are propagated through
+// the function, from its first instruction on and along its jumps, to a fixed point: a load from a
+// structure yields the member's type, a call the function's return type. Where a variable's
+// register range begins, debug information takes precedence.
 #pragma once
 
 #include <functional>
@@ -18,8 +18,8 @@
 
 namespace sonde::datatype {
 
-/// What the dynamic linker puts into a slot of the global offset table: an address, or where a
-/// variable is in the object's block of thread-local storage.
+/// What the dynamic linker puts into a slot of the global offset table: an address, or the offset
+/// of a variable in the object's thread-local storage block.
 struct LinkedSlot {
   uint64_t value = 0;
   bool of_thread = false;
@@ -28,12 +28,12 @@ struct LinkedSlot {
 struct FlowInput {
   Bytes code;
   uint64_t address = 0;                          // of the first byte
-  const FunctionVariables* variables = nullptr;  // of the function, maybe none
-  /// Variables outside of functions; their blocks of thread-local storage end here: the address of
-  /// such a variable is that many bytes below the thread pointer. 0: not known.
+  const FunctionVariables* variables = nullptr;  // of the function; may be null
+  /// Variables outside of functions. `thread_block` is the end of the thread-local storage block:
+  /// the address of such a variable is that many bytes below the thread pointer. 0: unknown.
   DataIndex* index = nullptr;
   uint64_t thread_block = 0;
-  /// The register from which the CFA is counted, and how far, at an address.
+  /// The register from which the CFA is computed at an address, and the offset.
   std::function<std::optional<std::pair<uint8_t, int64_t>>(uint64_t)> frame_at;
   std::function<std::optional<LinkedSlot>(uint64_t)> linked_at;  // by the slot's address
 };

@@ -9,7 +9,7 @@
 namespace sonde::datatype {
 namespace {
 
-/// Structures inside structures; deeper ones are shown as members without their own.
+/// Nested structures; deeper ones are shown as members without their own.
 constexpr uint32_t kDeepestRow = 16;
 constexpr size_t kMostRows = 1 << 16;
 

@@ -1,5 +1,5 @@
-// TypeProfile: the samples of a recording by the types of data that they touched, and by the offset
-// in these.
+// TypeProfile: the samples of a recording by the data types that they touched, and by the offset
+// into these.
 #pragma once
 
 #include <array>
@@ -15,18 +15,18 @@ namespace sonde::datatype {
 
 class TypeProfile {
  public:
-  /// Counts the samples whose place `wanted` takes; it is asked once per place.
+  /// Counts the samples at locations that `wanted` accepts; it is called once per location.
   TypeProfile(const Session& session, SessionTypes& types,
               const std::function<bool(const Frame&)>& wanted);
 
-  /// Layouts of the types that `events[0]` touched, most samples first; those that `named` takes.
+  /// Layouts of the types that `events[0]` touched and `named` accepts, most samples first.
   [[nodiscard]] std::vector<view::DataLayout> layouts(
       std::span<const EventId> events, const std::function<bool(std::string_view)>& named);
-  /// Of one event: how much is known.
+  /// How much is known, for one event.
   [[nodiscard]] view::DataTypeCounts counts(EventId event) const;
-  /// The same by instruction, most samples first. Samples without code are not among them.
+  /// The same by instruction, most samples first. Excludes samples without code.
   [[nodiscard]] std::vector<view::InstructionCounts> instructions(EventId event) const;
-  /// All that fell on an event, in its own unit.
+  /// The total of an event, in its own unit.
   [[nodiscard]] uint64_t period(EventId event) const { return periods_[event.index()]; }
 
  private:
@@ -56,7 +56,7 @@ class TypeProfile {
   const Session& session_;
   SessionTypes& types_;
   std::vector<view::ListingHits> hits_;  // by frame and event
-  std::vector<Place> places_;            // frames that were hit
+  std::vector<Place> places_;            // frames with samples
   std::map<Key, Touched> touched_;
   std::vector<std::array<uint64_t, kAccessKinds>> kinds_;  // samples, by event
   std::vector<uint64_t> periods_;

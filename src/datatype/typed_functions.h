@@ -1,5 +1,5 @@
-// Functions whose accesses to data are known, for the tests of this layer: they are compiled as
-// programs are that people profile, optimised and with all debug information.
+// Functions with known data accesses, for the tests of this layer: compiled like programs that
+// people profile, optimised and with full debug information.
 #pragma once
 
 namespace shapes {

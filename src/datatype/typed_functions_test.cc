@@ -41,7 +41,7 @@ long on_stack(int n) {
   }
   return sum;
 }
-/// What is rare stands behind the return, and the compiler fills up the room before it.
+/// The unlikely path is after the return, and the compiler pads the space before it.
 long read_rarely(const Node* node) {
   if (node->next->next->value < 0) [[unlikely]]
     return node->next->next->item->inner.second + 1;

@@ -13,7 +13,7 @@ bool is_word(arm64_reg reg) {
   return reg == ARM64_REG_WSP || (reg >= ARM64_REG_W0 && reg <= ARM64_REG_W30);
 }
 
-/// DWARF's number; halves of registers have that of the whole, zero and vector registers none.
+/// DWARF's number; half registers have that of the whole, zero and vector registers none.
 uint8_t dwarf_number(arm64_reg reg) {
   if (reg >= ARM64_REG_X0 && reg <= ARM64_REG_X28) return static_cast<uint8_t>(reg - ARM64_REG_X0);
   if (reg >= ARM64_REG_W0 && reg <= ARM64_REG_W30) return static_cast<uint8_t>(reg - ARM64_REG_W0);
@@ -23,7 +23,7 @@ uint8_t dwarf_number(arm64_reg reg) {
   return kNoRegister;
 }
 
-/// Bytes of a register that is loaded or stored.
+/// The size in bytes of a register being loaded or stored.
 uint32_t register_size(arm64_reg reg) {
   if (is_word(reg) || reg == ARM64_REG_WZR || (reg >= ARM64_REG_S0 && reg <= ARM64_REG_S31))
     return 4;
@@ -141,17 +141,17 @@ class Arm64Reader {
     out_.base_after = is_post;
     out_.base_change = is_post ? operands_[at + 1].imm : memory.displacement;
     if (!is_post) memory.displacement = 0;
-    // stp x29, x30, [sp, #-32]! and its like save and restore registers.
+    // stp x29, x30, [sp, #-32]! and the like save and restore registers.
     out_.is_stack = memory.base == kStackPointer;
   }
 
-  /// "ldrb", "ldursh", "stxrb" tell it at their end; others by the register.
+  /// "ldrb", "ldursh", "stxrb": the suffix gives the size; for others the register does.
   [[nodiscard]] uint32_t access_size(std::string_view name) const {
     if (name.starts_with("prf")) return 0;
     if (name.ends_with("b")) return 1;
     if (name.ends_with("h")) return 2;
     if (name.ends_with("sw")) return 4;
-    // An exclusive store has the register that says whether it was done before it.
+    // In an exclusive store, the status register comes before the value.
     size_t value = name.starts_with("stx") || name.starts_with("stlx") ? 1 : 0;
     return is_register(value) ? register_size(operands_[value].reg) : 0;
   }
@@ -238,7 +238,7 @@ Operation Arm64Operations::decode(Bytes bytes, uint64_t address) const {
   cs_insn* found = nullptr;
   const auto* code = reinterpret_cast<const uint8_t*>(bytes.data());
   size_t count = library.disasm(*handle_, code, kLength, address, 1, &found);
-  // What is not known may still be one instruction of many: it writes nothing here.
+  // An unknown instruction: treated as one that writes nothing.
   if (count == 0) {
     Operation unknown;
     unknown.length = kLength;

@@ -1,4 +1,4 @@
-// arm64 instructions as operations, by capstone.
+// Decodes arm64 instructions into operations, with capstone.
 #pragma once
 
 #include "disasm/arm64_text.h"

@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kLength = 4;
 
-/// Groups of capstone 4 do not tell calls from jumps.
+/// capstone 4's groups do not distinguish calls from jumps.
 Flow flow_of(const CapstoneLibrary& library, csh handle, const cs_insn& instruction) {
   switch (instruction.id) {
     case ARM64_INS_BL:
@@ -43,7 +43,7 @@ bool refers_to_address(const cs_insn& instruction, Flow flow) {
   }
 }
 
-/// objdump writes addresses bare: "bl 1030", where capstone has "bl #0x1030".
+/// objdump prints bare addresses: "bl 1030", where capstone has "bl #0x1030".
 void write_target(const cs_insn& instruction, Instruction& out) {
   const cs_arm64& detail = instruction.detail->arm64;
   if (detail.op_count == 0) return;
@@ -56,7 +56,7 @@ void write_target(const cs_insn& instruction, Instruction& out) {
   out.target = target;
 }
 
-/// "[x28], #0xffffffffffffffe8" is a step back: "#-0x18".
+/// "[x28], #0xffffffffffffffe8" is a negative offset: "#-0x18".
 void write_step_back(std::string& text) {
   size_t at = text.rfind("], #0xf");
   constexpr size_t kDigits = 16;

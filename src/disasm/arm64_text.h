@@ -1,4 +1,4 @@
-// arm64 instructions by capstone.
+// Prints arm64 instructions, with capstone.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@ namespace sonde::disasm {
 
 struct CapstoneLibrary;
 
-/// An open decoder of capstone's, with details.
+/// An open capstone decoder, with details enabled.
 struct CloseArm64 {
   const CapstoneLibrary* library;
   void operator()(size_t* handle) const;
@@ -20,7 +20,7 @@ Result<Arm64Handle> open_arm64();
 class Arm64Text {
  public:
   static Result<Arm64Text> make();
-  /// What is no instruction is a ".inst", four bytes long, or what is left of them.
+  /// Invalid instructions are printed as ".inst", four bytes long, or what is left of them.
   void decode(Bytes bytes, uint64_t address, Instruction& out) const;
 
  private:

@@ -26,7 +26,7 @@ std::string base(uint32_t number) {
   return number == kZeroRegister ? "sp" : fmt::format("x{}", number);
 }
 
-/// "al" + "b": order of memory, then the width where it is less than a register's.
+/// "al" + "b": memory order, then the width if less than a register's.
 std::string endings(bool acquires, bool releases, uint32_t size) {
   constexpr std::array<std::string_view, 4> kWidths = {"b", "h", "", ""};
   return fmt::format("{}{}{}", acquires ? "a" : "", releases ? "l" : "", kWidths[size]);
@@ -48,7 +48,7 @@ std::optional<std::string> compare_and_swap(uint32_t word) {
                      general(made + 1, wide), base(at));
 }
 
-/// LD<op>, its alias ST<op> where nobody wants the old value, SWP, LDAPR.
+/// LD<op>, its alias ST<op> if the old value is discarded, SWP, LDAPR.
 std::optional<std::string> atomic(uint32_t word) {
   constexpr std::array<std::string_view, 8> kOperations = {"add",  "clr",  "eor",  "set",
                                                            "smax", "smin", "umax", "umin"};
@@ -128,7 +128,7 @@ std::optional<std::string> move_wide(uint32_t word) {
   return move(general(bits(word, 0, 5), wide), wide ? value : static_cast<uint32_t>(value));
 }
 
-/// The mask that N:imms:immr stand for (DecodeBitMasks): ones, rotated, in equal elements.
+/// The mask encoded by N:imms:immr (DecodeBitMasks): ones, rotated, in equal elements.
 std::optional<uint64_t> bit_mask(bool n, uint32_t ones, uint32_t rotation, bool wide) {
   uint32_t marks = (n ? 64u : 0u) | (~ones & 63u);
   if (marks < 2) return std::nullopt;
@@ -149,7 +149,7 @@ bool is_16_bits_shifted(uint64_t value, bool wide) {
   return false;
 }
 
-/// ORR of a mask and nothing; what movz or movn could say as well keeps its name.
+/// ORR of a mask and zero; what movz or movn can express keeps its name.
 std::optional<std::string> move_mask(uint32_t word) {
   bool wide = bit(word, 31);
   if ((word & 0x7f800000) != 0x32000000 || bits(word, 5, 5) != kZeroRegister) return std::nullopt;

@@ -1,5 +1,5 @@
-// capstone, loaded when it is first asked for: the linker would write 77,000 addresses into its
-// tables at each start of the program, a tenth of what a small report takes.
+// capstone, loaded on first use: the dynamic linker would relocate 77,000 addresses in its tables
+// at each program start, a tenth of the time of a small report.
 #pragma once
 
 #include <capstone/capstone.h>
@@ -8,7 +8,7 @@
 
 namespace sonde::disasm {
 
-/// As capstone.h declares them.
+/// As declared in capstone.h.
 struct CapstoneLibrary {
   decltype(&::cs_open) open = nullptr;
   decltype(&::cs_option) option = nullptr;
@@ -17,7 +17,7 @@ struct CapstoneLibrary {
   decltype(&::cs_free) free = nullptr;
   decltype(&::cs_close) close = nullptr;
 
-  /// Stays loaded. Errors: it is not on this machine, or not the version that Sonde was built for.
+  /// Stays loaded. Fails if it is not installed, or not the version that Sonde was built for.
   static Result<const CapstoneLibrary*> get();
 };
 

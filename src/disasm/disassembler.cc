@@ -70,7 +70,7 @@ Result<Disassembler> Disassembler::make(abi::Arch arch, const Options& options) 
 
 namespace {
 
-/// Instructions of the x87 that have a second name, without the n, where an fwait precedes them.
+/// x87 instructions with a second name, without the n, when an fwait precedes them.
 bool waits(ZydisMnemonic mnemonic) {
   switch (mnemonic) {
     case ZYDIS_MNEMONIC_FNSTENV:

@@ -158,7 +158,7 @@ TEST(Disassembler, Arm64) {
   EXPECT_EQ(i.length, 2u);
 }
 
-/// Texts are llvm-objdump's, and GNU objdump's where immediates are concerned.
+/// The texts are llvm-objdump's, but GNU objdump's for immediates.
 TEST(Disassembler, Arm64WordsThatCapstoneHasNotOrNamesOtherwise) {
   struct {
     std::string_view hex, text;

@@ -6,7 +6,7 @@
 namespace sonde::disasm {
 namespace {
 
-/// One instruction, taken apart.
+/// Decodes one instruction.
 class X86Reader {
  public:
   X86Reader(const ZydisDecodedInstruction& instruction,
@@ -25,7 +25,7 @@ class X86Reader {
  private:
   [[nodiscard]] uint16_t pointer_bits() const { return is_64_bit_ ? 64 : 32; }
 
-  /// DWARF's number of the register that holds this one; vector registers have none here.
+  /// DWARF's number of the register that contains this one; vector registers have none here.
   [[nodiscard]] uint8_t number(ZydisRegister reg) const {
     // rax rcx rdx rbx rsp rbp rsi rdi, as instructions encode them
     constexpr std::array<uint8_t, 8> kNumbers64 = {0, 2, 1, 3, 7, 6, 4, 5};
@@ -195,7 +195,7 @@ class X86Reader {
     return operands_[operand].size == pointer_bits();
   }
 
-  /// Only whole registers take part; what else is written is lost.
+  /// Only whole registers are tracked; anything else written is lost.
   void to_register(size_t operand, DataMove move) {
     if (!is_register(operand) || !is_whole(operand)) return;
     out_.to = number(operands_[operand].reg.value);

@@ -1,4 +1,4 @@
-// x86 instructions as operations, by Zydis.
+// Decodes x86 instructions into operations, with Zydis.
 #pragma once
 
 #include <Zydis/Zydis.h>

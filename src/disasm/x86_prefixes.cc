@@ -36,7 +36,7 @@ class Prefixes {
  private:
   [[nodiscard]] bool has(uint64_t attribute) const { return (i_.attributes & attribute) != 0; }
 
-  /// Part of the opcode, or seen in the operands.
+  /// Part of the opcode, or visible in the operands.
   [[nodiscard]] bool is_used(uint8_t value) const {
     bool is_string = !x86_string_instruction(i_, Syntax::kAtt).empty();
     for (size_t at = 0; at < i_.raw.prefix_count; ++at)
@@ -112,7 +112,7 @@ class Prefixes {
     if (value & 1) out += 'B';
     out += ' ';
   }
-  /// Without any bit it makes %spl … %dil of four registers of a byte.
+  /// Without any bit set, it selects %spl … %dil as byte registers.
   [[nodiscard]] bool uses_plain_rex() const {
     for (const ZydisDecodedOperand& operand : decoded_.operands)
       if (operand.type == ZYDIS_OPERAND_TYPE_REGISTER && operand.size == 8) return true;
@@ -132,7 +132,7 @@ class Prefixes {
         used |= 1;
     return used;
   }
-  /// 64 bits wide also without REX.W.
+  /// 64 bits wide even without REX.W.
   [[nodiscard]] bool is_wide_anyway() const {
     switch (i_.meta.category) {
       case ZYDIS_CATEGORY_PUSH:

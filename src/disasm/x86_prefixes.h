@@ -1,5 +1,5 @@
-// The prefixes of an x86 instruction that objdump writes before its name: those that say something
-// ("lock", "rep", "notrack"), and those that say nothing and fill room ("data16", "cs", "rex.W").
+// The prefixes of an x86 instruction that objdump prints before its name: significant ones ("lock",
+// "rep", "notrack"), and ones that only pad ("data16", "cs", "rex.W").
 #pragma once
 
 #include "disasm/x86_text.h"

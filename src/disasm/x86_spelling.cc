@@ -12,7 +12,7 @@ bool is_one_of(ZydisMnemonic mnemonic, std::initializer_list<ZydisMnemonic> list
   return std::ranges::find(list, mnemonic) != list.end();
 }
 
-/// b, w, l, q; nothing for other sizes.
+/// b, w, l, q; empty for other sizes.
 std::string_view letter_of(unsigned bits) {
   switch (bits) {
     case 8:
@@ -69,7 +69,7 @@ constexpr Renamed kRenamed[] = {
     {ZYDIS_MNEMONIC_FENI8087_NOP, "fneni(8087 only)", "fneni(8087 only)"},
 };
 
-/// Names to which AT&T adds a size where no register shows it.
+/// Names to which AT&T appends a size if no register implies it.
 bool takes_letter(ZydisMnemonic mnemonic) {
   return is_one_of(
       mnemonic, {ZYDIS_MNEMONIC_ADD, ZYDIS_MNEMONIC_OR,  ZYDIS_MNEMONIC_ADC,  ZYDIS_MNEMONIC_SBB,
@@ -82,12 +82,12 @@ bool takes_letter(ZydisMnemonic mnemonic) {
                  ZYDIS_MNEMONIC_BTC, ZYDIS_MNEMONIC_NOP});
 }
 
-/// Two bytes that exchange a register with itself.
+/// The two-byte exchange of a register with itself.
 bool is_short_nop(const ZydisDecodedInstruction& i) {
   return i.mnemonic == ZYDIS_MNEMONIC_NOP && i.opcode == 0x90 && i.operand_width == 16;
 }
 
-/// The only moves with an address or a number of 64 bits.
+/// The only moves with a 64-bit address or immediate.
 bool is_long_move(const X86Decoded& decoded) {
   const ZydisDecodedInstruction& i = decoded.instruction;
   if (i.mnemonic != ZYDIS_MNEMONIC_MOV) return false;
@@ -100,7 +100,7 @@ bool converts_integer(ZydisMnemonic mnemonic) {
                  ZYDIS_MNEMONIC_VCVTSI2SD, ZYDIS_MNEMONIC_VCVTUSI2SS, ZYDIS_MNEMONIC_VCVTUSI2SD});
 }
 
-/// From vectors that only differ in length, where memory does not tell it.
+/// From vectors that differ only in length, if memory does not imply it.
 bool narrows_vector(ZydisMnemonic mnemonic) {
   return is_one_of(
       mnemonic, {ZYDIS_MNEMONIC_CVTPD2PS, ZYDIS_MNEMONIC_VCVTPD2PS, ZYDIS_MNEMONIC_VCVTPD2DQ,
@@ -108,8 +108,8 @@ bool narrows_vector(ZydisMnemonic mnemonic) {
                  ZYDIS_MNEMONIC_VCVTQQ2PS, ZYDIS_MNEMONIC_VCVTUQQ2PS});
 }
 
-/// The x87 names of memory operands: "s", "l", "t" for numbers with a point, "s", "l", "ll" for
-/// those without.
+/// The x87 size suffixes of memory operands: "s", "l", "t" for floating-point numbers, "s", "l",
+/// "ll" for integers.
 std::string_view x87_letter(std::string_view name, unsigned bits) {
   static constexpr std::string_view kReal[] = {"fld",  "fst",  "fstp",  "fadd", "fsub", "fsubr",
                                                "fmul", "fdiv", "fdivr", "fcom", "fcomp"};
@@ -134,8 +134,8 @@ bool has_general_register(const X86Decoded& decoded) {
   return false;
 }
 
-/// AT&T keeps an old mistake of its first assembler: where %st is the source, "sub" and "subr"
-/// (and "div" and "divr") change places.
+/// AT&T keeps an old mistake of its first assembler: with %st as the source, "sub" and "subr" (and
+/// "div" and "divr") are swapped.
 std::string x87_swapped(const X86Decoded& decoded, std::string name) {
   bool to_other = decoded.instruction.opcode == 0xdc || decoded.instruction.opcode == 0xde;
   if (!to_other || memory_operand(decoded) != nullptr) return name;
@@ -187,7 +187,7 @@ std::string att_name(const X86Decoded& decoded, std::string name) {
   return name.append(x87_letter(name, memory->size));
 }
 
-/// Comparisons whose kind is an immediate have a name per kind.
+/// Comparisons whose predicate is an immediate have a name per predicate.
 struct Kinds {
   std::string_view stem;  // "cmp"
   std::string_view kind;  // "lt"
@@ -270,7 +270,7 @@ Spelling x86_name(const X86Decoded& decoded, Syntax syntax) {
 
 namespace {
 
-/// Where strings lie: "%ds:(%rsi)", "BYTE PTR es:[rdi]".
+/// The location of a string: "%ds:(%rsi)", "BYTE PTR es:[rdi]".
 std::string string_place(const ZydisDecodedInstruction& i, bool is_source, unsigned bits,
                          Syntax syntax) {
   std::string_view segment = is_source ? "ds" : "es";

@@ -1,6 +1,6 @@
-// The names of x86 instructions as objdump spells them, where these are not Zydis' own.
+// objdump's names of x86 instructions, where they differ from Zydis'.
 //
-// AT&T names tell the size of an operand only where no register does ("movl $1,(%rax)").
+// AT&T names include the operand size only if no register implies it ("movl $1,(%rax)").
 #pragma once
 
 #include "disasm/x86_text.h"
@@ -13,11 +13,11 @@ struct Spelling {
 };
 Spelling x86_name(const X86Decoded& decoded, Syntax syntax);
 
-/// The text of a string instruction ("stos   %al,%es:(%rdi)"), whose operands are implied; empty
+/// The text of a string instruction ("stos   %al,%es:(%rdi)"), whose operands are implicit; empty
 /// for others.
 std::string x86_string_instruction(const ZydisDecodedInstruction& instruction, Syntax syntax);
 
-/// Only an immediate or memory says how large the operand is.
+/// The memory operand; null if there is none.
 const ZydisDecodedOperand* memory_operand(const X86Decoded& decoded);
 
 }  // namespace sonde::disasm

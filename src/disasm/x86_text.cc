@@ -42,7 +42,7 @@ class Writer {
   }
 
  private:
-  /// A name behind a prefix is not padded.
+  /// A name after a prefix is not padded.
   static void squeeze(std::string& text) {
     size_t space = text.find(' ');
     size_t end = text.find_first_not_of(' ', space);
@@ -96,8 +96,8 @@ class Writer {
     return count > 0 && decoded_.operands[count - 1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
   }
 
-  /// What the opcode alone says: the 1 of a shift, the mask of a vector (which stands behind what
-  /// it masks).
+  /// What the opcode alone implies: the 1 of a shift, the mask of a vector (which is printed after
+  /// its operand).
   [[nodiscard]] bool is_omitted(const ZydisDecodedOperand& operand) const {
     if (operand.encoding == ZYDIS_OPERAND_ENCODING_MASK) return true;
     if (is_att_ && operand.type == ZYDIS_OPERAND_TYPE_IMMEDIATE &&
@@ -107,7 +107,7 @@ class Writer {
       return true;
     return is_implied_st0(operand);
   }
-  /// x87 instructions with one operand of their own.
+  /// x87 instructions with a single operand.
   [[nodiscard]] bool is_implied_st0(const ZydisDecodedOperand& operand) const {
     if (i_.meta.isa_ext != ZYDIS_ISA_EXT_X87 || operand.type != ZYDIS_OPERAND_TYPE_REGISTER ||
         operand.reg.value != ZYDIS_REGISTER_ST0 || operand.encoding != ZYDIS_OPERAND_ENCODING_NONE)
@@ -249,7 +249,7 @@ class Writer {
         i_.machine_mode == ZYDIS_MACHINE_MODE_LONG_64 ? kFsGs : ZYDIS_ATTRIB_HAS_SEGMENT;
     return (i_.attributes & shown) != 0;
   }
-  /// The displacement is there, even if it is zero.
+  /// The displacement is present, even if it is zero.
   [[nodiscard]] bool has_displacement() const { return i_.raw.disp.size != 0; }
   [[nodiscard]] bool is_absolute(const ZydisDecodedOperand& operand) const {
     return operand.mem.base == ZYDIS_REGISTER_NONE && operand.mem.index == ZYDIS_REGISTER_NONE;

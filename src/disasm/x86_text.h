@@ -1,4 +1,4 @@
-// One decoded x86 instruction, written in objdump's spelling, AT&T or Intel.
+// Prints one decoded x86 instruction in objdump's spelling, AT&T or Intel.
 #pragma once
 
 #include <Zydis/Zydis.h>

@@ -187,7 +187,7 @@ class Evaluator {
         return binary([](U a, U b) { return a * b; });
       case DW_OP_div:
         if (!has(1) || top() == 0) return false;
-        // The smallest number by -1 has no quotient; dividing by -1 is negating.
+        // The smallest number has no quotient by -1; dividing by -1 is negation.
         return binary([](U a, U b) {
           return static_cast<S>(b) == -1 ? U{0} - a
                                          : static_cast<U>(static_cast<S>(a) / static_cast<S>(b));

@@ -1,6 +1,5 @@
-// DWARF expressions of call frame information: the few places (PLT entries, signal frames,
-// realigned stacks) where a rule is a small program on the registers and the stack (DWARF 5,
-// section 2.5).
+// DWARF expressions in call frame information: the few cases (PLT entries, signal frames, realigned
+// stacks) where a rule is a small program over the registers and the stack (DWARF 5, section 2.5).
 #pragma once
 
 #include <array>
@@ -12,7 +11,7 @@
 
 namespace sonde {
 
-/// The registers of one frame, as far as they are known.
+/// The known registers of one frame.
 struct FrameRegisters {
   std::array<uint64_t, kUnwindRegisters> value{};
   uint64_t known = 0;  // bit per register
@@ -31,12 +30,12 @@ struct FrameRegisters {
 class FrameMemory {
  public:
   virtual ~FrameMemory() = default;
-  /// `size` (1 to 8) bytes as a number; nothing where they were not recorded.
+  /// `size` (1 to 8) bytes as a number; nullopt if they were not recorded.
   [[nodiscard]] virtual std::optional<uint64_t> read(uint64_t address, uint32_t size) const = 0;
 };
 
-/// The result, or nothing where the expression is damaged, uses what is not known, or runs on.
-/// `cfa` is what the rules of registers start with on their stack.
+/// The result; nullopt if the expression is damaged, uses an unknown value, or does not terminate.
+/// `cfa` is the initial stack content for register rules.
 [[nodiscard]] std::optional<uint64_t> evaluate_cfi(Bytes expression, ByteOrder order,
                                                    uint8_t address_size,
                                                    const FrameRegisters& registers,

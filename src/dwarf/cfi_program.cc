@@ -7,8 +7,8 @@
 namespace sonde {
 namespace {
 
-// DWARF for the Arm 64-bit Architecture calls it DW_CFA_AARCH64_negate_ra_state; the number is that
-// of SPARC's DW_CFA_GNU_window_save.
+// DWARF for the Arm 64-bit Architecture calls it DW_CFA_AARCH64_negate_ra_state; it shares its
+// number with SPARC's DW_CFA_GNU_window_save.
 constexpr uint8_t kNegateReturnState = 0x2d;
 
 }  // namespace

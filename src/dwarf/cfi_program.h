@@ -1,4 +1,4 @@
-// CfiProgram: runs the instructions of one entry of call frame information and tells the state at
+// CfiProgram: runs the instructions of one call frame information entry and reports the state at
 // each address where it changes (DWARF 5, section 6.4.2).
 #pragma once
 
@@ -29,19 +29,19 @@ struct CfiState {
 
 class CfiProgram {
  public:
-  /// Code alignment and the like come from `common`. `is_arm64` gives its own opcode its meaning.
+  /// `common` has the alignment factors and the like. `is_arm64` enables arm64's own opcode.
   CfiProgram(const CfiCommon& common, ByteOrder order, bool is_arm64)
       : common_(common), order_(order), is_arm64_(is_arm64) {}
 
   /// Calls `row(address, state)` for the entry's start and for each address at which the state
-  /// changes. False where the program is damaged: what was told until then holds.
+  /// changes. Returns false if the program is damaged; rows reported before that remain valid.
   template <typename Row>
   bool run(const CfiEntry& entry, const Row& row);
 
  private:
   enum class Step : uint8_t { kSame, kMoved, kBad };
 
-  /// One instruction; kMoved where the address went forward, to `next_`.
+  /// Executes one instruction; kMoved if it advanced the address, to `next_`.
   Step execute(ByteCursor& in);
   Step execute_extended(ByteCursor& in, uint8_t opcode);
   Step execute_block(ByteCursor& in, uint8_t opcode);
@@ -50,7 +50,7 @@ class CfiProgram {
   void restore(uint64_t reg);
   bool run_initial();
 
-  static constexpr size_t kDeepest = 64;  // of DW_CFA_remember_state
+  static constexpr size_t kDeepest = 64;  // nested DW_CFA_remember_state
 
   const CfiCommon& common_;
   ByteOrder order_;

@@ -12,10 +12,10 @@
 namespace sonde {
 namespace {
 
-/// One entry's frame: where it lies, and what it belongs to.
+/// The framing of one entry: where it is, and what it belongs to.
 struct EntryHeader {
   size_t offset = 0;  // of the length field
-  Bytes body;         // behind the id field
+  Bytes body;         // after the id field
   size_t body_at = 0;
   size_t id_at = 0;
   uint64_t id = 0;
@@ -39,7 +39,7 @@ class SectionReader {
   }
 
  private:
-  /// False at the end: the terminator, or bytes that are no entry.
+  /// False at the end: the terminator, or bytes that are not an entry.
   bool next(ByteCursor& in, EntryHeader& header) const {
     header = {};
     header.offset = in.position();
@@ -64,7 +64,7 @@ class SectionReader {
     return header.id == (header.is_64bit ? UINT64_MAX : UINT32_MAX);
   }
 
-  /// Where the common entry of `header` lies.
+  /// The offset of `header`'s common entry.
   [[nodiscard]] uint64_t common_offset(const EntryHeader& header) const {
     return source_.kind == CfiSection::Kind::kEhFrame ? header.id_at - header.id : header.id;
   }
@@ -115,7 +115,7 @@ class SectionReader {
       size_t at = header.body_at + in.position();
       if (!read_augmentation(augmentation.substr(1), in.take(length), at, common)) return false;
     } else if (!augmentation.empty()) {
-      return false;  // how long its data is cannot be known
+      return false;  // the length of its data is unknown
     }
     common.program = in.rest();
     return in.ok();
@@ -143,7 +143,7 @@ class SectionReader {
         case 'G':  // arm64: tagged stack
           break;
         default:
-          return in.ok();  // the rest is of no use for unwinding; its length is known
+          return in.ok();  // the rest is not needed for unwinding, and its length is known
       }
     }
     return in.ok();
@@ -155,19 +155,19 @@ class SectionReader {
     const CfiCommon& shared = section_.commons[*common];
     ByteCursor in(header.body, source_.order);
     auto start = pointer(in, shared.pointer_encoding, header.body_at, shared.address_size);
-    // The size has the format of the start, but is relative to nothing.
+    // The size is encoded like the start, but is not relative to anything.
     auto size = pointer(in, shared.pointer_encoding & 0x0f, header.body_at, shared.address_size);
     if (!start || !size) return false;
     if (shared.has_augmentation) in.skip(uleb128(in));
     if (!in.ok()) return false;
-    if (*size == 0 || *start == 0) return true;  // dropped by the linker
+    if (*size == 0 || *start == 0) return true;  // discarded by the linker
     if (*start + *size < *start) return false;
     section_.entries.push_back({*start, *start + *size, *common, in.rest()});
     return true;
   }
 
-  /// A pointer in one of the encodings of DW_EH_PE_*; `at` is the place of the cursor's first byte
-  /// in the section. Nothing where it cannot be known here.
+  /// A pointer in one of the DW_EH_PE_* encodings; `at` is the offset of the cursor's first byte in
+  /// the section. Nullopt if it cannot be resolved here.
   std::optional<uint64_t> pointer(ByteCursor& in, uint8_t encoding, size_t at,
                                   uint8_t address_size) const {
     if (encoding == DW_EH_PE_omit) return std::nullopt;
@@ -208,7 +208,7 @@ class SectionReader {
       case DW_EH_PE_pcrel:
         value += place;
         break;
-      default:  // relative to text, data or function: no linker of today writes it here
+      default:  // relative to text, data or function: no current linker writes it here
         return std::nullopt;
     }
     if (address_size == 4) value &= UINT32_MAX;

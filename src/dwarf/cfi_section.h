@@ -1,9 +1,9 @@
-// CfiSection: the entries of .eh_frame or .debug_frame: which code each describes, and by which
+// CfiSection: the entries of .eh_frame or .debug_frame: the code that each describes, and its
 // programs.
 //
 // The two sections hold the same with small differences (Linux Standard Base, "Exception Frames";
 // DWARF 5, section 6.4.1): .eh_frame encodes its pointers, .debug_frame has plain addresses.
-// Entries that do not decode are left out and counted.
+// Entries that do not decode are skipped and counted.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace sonde {
 
-/// What a common information entry says for all that refer to it.
+/// What a common information entry (CIE) says for all entries that refer to it.
 struct CfiCommon {
   uint64_t code_alignment = 1;
   int64_t data_alignment = 1;
@@ -26,9 +26,9 @@ struct CfiCommon {
   Bytes program;  // initial instructions
 };
 
-/// One function, or a part of one.
+/// The entry (FDE) of a function or a part of one.
 struct CfiEntry {
-  uint64_t start = 0, end = 0;  // addresses of the object, end exclusive
+  uint64_t start = 0, end = 0;  // addresses in the object, end exclusive
   uint32_t common = 0;          // index into CfiSection::commons
   Bytes program;
 };
@@ -44,7 +44,7 @@ struct CfiSection {
   };
 
   std::vector<CfiCommon> commons;
-  std::vector<CfiEntry> entries;  // as they stand in the section
+  std::vector<CfiEntry> entries;  // in section order
   uint64_t bad_entries = 0;
 
   /// Programs are views of `source`.

@@ -12,7 +12,7 @@
 
 namespace sonde {
 
-/// Runs programs in the order of addresses and interns what they say.
+/// Runs the programs in address order and interns the rules that they yield.
 class CfiTableBuilder {
  public:
   explicit CfiTableBuilder(bool is_arm64) : is_arm64_(is_arm64) {
@@ -31,7 +31,7 @@ class CfiTableBuilder {
       for (const CfiEntry& entry : section.entries)
         pieces.push_back({&entry, &section.commons[entry.common]});
     }
-    // Where two entries speak of the same code, the section that comes first is right.
+    // If two entries describe the same code, the section that comes first wins.
     std::ranges::stable_sort(pieces, {}, [](const Piece& piece) { return piece.entry->start; });
     if (!pieces.empty()) table_.base_ = pieces.front().entry->start;
     uint64_t end = table_.base_;
@@ -138,8 +138,8 @@ class CfiTableBuilder {
     return static_cast<int32_t>(table_.expressions_.size() - 1);
   }
 
-  // Ten times what the largest browser has. A few bytes of a damaged section can ask for a rule
-  // with all registers.
+  // Ten times what the largest browser has. A few bytes of a damaged section can request a rule
+  // that covers all registers.
   static constexpr size_t kMostRules = size_t{1} << 20;
   static constexpr size_t kMostSaved = size_t{1} << 23;
 

@@ -1,10 +1,10 @@
-// CfiTable: the call frame information of one object, compiled: for each address the rule that
+// CfiTable: the call frame information of one object, compiled: maps each address to the rule that
 // leads to the caller.
 //
-// The programs of .eh_frame and .debug_frame are run once, and what they say is kept as rows of
-// eight bytes, sorted by address; objects have few distinct rules, so each is stored once. libc has
-// 28,500 rows and 400 rules, 230 KB, built in 4 ms; the C++ compiler 518,000 and 800, in 78 ms.
-// Finding is a binary search, from any thread.
+// The programs of .eh_frame and .debug_frame are run once; the result is kept as rows of eight
+// bytes, sorted by address. Objects have few distinct rules, so each is stored once. libc has
+// 28,500 rows and 400 rules, 230 KB, built in 4 ms; the C++ compiler 518,000 and 800, in 78 ms. A
+// lookup is a binary search and may be done from any thread.
 //
 //   CfiTable table = CfiTable::build(elf, nullptr);
 //   if (const UnwindRule* rule = table.find(ElfAddr(0x1139))) … table.saved(*rule) …
@@ -25,26 +25,25 @@ namespace sonde {
 
 class CfiTable {
  public:
-  /// From the object as it ran and, for code that it says nothing of, its separate debug file,
-  /// where there is one. Code farther than 4 GiB from the first is left out.
+  /// Uses the object as it ran and, for code that it does not cover, its separate debug file, if
+  /// there is one. Code farther than 4 GiB from the first is left out.
   static CfiTable build(const ElfFile& object, const ElfFile* debug);
 
-  /// From sections by themselves, all in the same byte order.
+  /// From standalone sections, all in the same byte order.
   static CfiTable build(std::span<const CfiSection::Source> sources, bool is_arm64);
 
-  /// The table as bytes, to be kept on disk. `kPackedVersion` changes when they mean something
-  /// else.
+  /// The table serialized for the disk cache. `kPackedVersion` changes with the format.
   static constexpr uint32_t kPackedVersion = 1;
   [[nodiscard]] std::vector<std::byte> pack() const;
-  /// The inverse; nothing where the bytes make no sense.
+  /// The inverse; nullopt if the bytes are invalid.
   static std::optional<CfiTable> unpack(Bytes bytes);
 
-  /// The rule for the instruction at an address; null where nothing is known of it.
+  /// The rule for the instruction at an address; null if none is known.
   [[nodiscard]] const UnwindRule* find(ElfAddr address) const;
   [[nodiscard]] std::span<const SavedRegister> saved(const UnwindRule& rule) const {
     return {saved_.data() + rule.first_saved, rule.saved_count};
   }
-  /// By the number that a rule or a saved register holds.
+  /// Looks up an expression by the number in a rule or a saved register.
   [[nodiscard]] Bytes expression(int32_t number) const {
     const Span& span = expressions_[static_cast<size_t>(number)];
     return Bytes(expression_bytes_).subspan(span.offset, span.size);
@@ -53,7 +52,7 @@ class CfiTable {
   [[nodiscard]] bool empty() const { return rows_.empty(); }
   [[nodiscard]] size_t row_count() const { return rows_.size(); }
   [[nodiscard]] size_t rule_count() const { return rules_.size(); }
-  /// Entries of the sections that made no sense.
+  /// Section entries that could not be decoded.
   [[nodiscard]] uint64_t bad_entries() const { return bad_entries_; }
 
  private:
@@ -69,7 +68,7 @@ class CfiTable {
 
   uint64_t base_ = 0;
   std::vector<Row> rows_;
-  std::vector<UnwindRule> rules_;  // 0: nothing is known
+  std::vector<UnwindRule> rules_;  // 0: unknown
   std::vector<SavedRegister> saved_;
   std::vector<Span> expressions_;
   std::vector<std::byte> expression_bytes_;

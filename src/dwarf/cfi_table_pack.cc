@@ -1,4 +1,4 @@
-// A CfiTable as bytes, and back.
+// Serializes a CfiTable, and restores it.
 #include <algorithm>
 
 #include "dwarf/cfi_table.h"
@@ -96,7 +96,7 @@ std::optional<CfiTable> CfiTable::unpack(Bytes bytes) {
   return table;
 }
 
-/// Whether every number leads to something.
+/// Whether every index is in range.
 bool CfiTable::is_sound() const {
   auto is_expression = [this](int32_t number) {
     return number >= 0 && static_cast<size_t>(number) < expressions_.size();

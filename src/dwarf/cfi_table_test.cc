@@ -12,7 +12,7 @@ namespace {
 constexpr uint64_t kText = 0x1000;
 constexpr uint64_t kFrames = 0x5000;  // where .eh_frame is loaded
 
-/// Entries of .eh_frame as an assembler writes them for x86-64: "zR", pc-relative 4-byte pointers.
+/// .eh_frame entries as an assembler writes them for x86-64: "zR", pc-relative 4-byte pointers.
 class EhFrame {
  public:
   explicit EhFrame(std::string_view augmentation = "zR") {
@@ -179,7 +179,7 @@ TEST(CfiTable, AsBytesAndBackItSaysTheSame) {
   }
 }
 
-/// Whatever the bytes are: a table all of whose numbers lead to something, or none.
+/// Whatever the bytes are, the result is a table whose indexes are all in range, or none.
 TEST(CfiTable, BytesThatMakeNoSenseAreNoTable) {
   EhFrame frames;
   frames.entry(kText, 0x20,
@@ -243,7 +243,7 @@ std::optional<uint64_t> evaluate(std::initializer_list<int> code) {
 }
 
 TEST(CfiExpression, ThatOfPltEntries) {
-  // The stack is 8 deeper once the index was pushed, from byte 11 of the 16 of an entry on.
+  // From byte 11 of the 16 of an entry on, the index has been pushed and the stack is 8 deeper.
   EXPECT_EQ(evaluate({DW_OP_breg0 + 7, 8, DW_OP_breg0 + 16, 0, DW_OP_lit15, DW_OP_and, DW_OP_lit11,
                       DW_OP_ge, DW_OP_lit3, DW_OP_shl, DW_OP_plus}),
             0x108U);

@@ -86,7 +86,7 @@ bool DataIndex::is_entry(uint64_t address) {
   if (!is_readable(function)) return false;
   EntryCursor in(function);
   if (!in.next()) return false;
-  std::vector<CodeRange> pieces;  // of several, the first is where it begins
+  std::vector<CodeRange> pieces;  // of several, the first contains the entry point
   read_code(in.unit(), in.value(DW_AT_low_pc), in.value(DW_AT_high_pc), in.value(DW_AT_ranges), 1,
             pieces);
   return !pieces.empty() && pieces.front().low == address;
@@ -110,7 +110,7 @@ std::optional<StaticData> DataIndex::data_at(uint64_t address, bool is_thread_lo
   auto after = std::ranges::upper_bound(list, address, {}, &Static::address);
   if (after == list.begin()) return std::nullopt;
   uint64_t start = std::prev(after)->address;
-  // Several units may tell of one variable, and not all of them its size.
+  // Several units may describe the same variable, and not all of them give its size.
   for (; after != list.begin() && std::prev(after)->address == start; --after) {
     DataTypeId type = types_.of(type_of_entry(std::prev(after)->entry));
     if (address - start < types_.size_of(type)) return StaticData{type, address - start};
@@ -121,7 +121,7 @@ std::optional<StaticData> DataIndex::data_at(uint64_t address, bool is_thread_lo
 std::string_view DataIndex::scope_of(DwarfEntry entry) {
   auto unit = unit_of_.find(entry.unit);
   if (unit != unit_of_.end()) return units_[unit->second].outline.scope_of(entry.offset);
-  // Types that several units share stand in one of their own.
+  // Types that several units share are in a unit of their own.
   for (CodeUnit& one : units_)
     if (one.unit == entry.unit) return outline(one).scope_of(entry.offset);
   auto [other, is_new] = others_.try_emplace(entry.unit);

@@ -1,12 +1,12 @@
-// DataIndex: what the debug information of an object says of data: the variables of the function at
+// DataIndex: what an object's debug information says about data: the variables of the function at
 // an address, the variable at an address, and their types.
 //
 //   auto data = TRY(DataIndex::open(TRY(ElfFile::open("/usr/lib/debug/.build-id/…")), {}));
 //   const FunctionVariables* main = data->function_at(0x1139);
 //
-// Opening reads the first entry of each unit. A unit's outline is read when an address in it is
-// asked for, a function's variables likewise; those of all units when an address of data is not of
-// the unit that asks. Not for several threads at once.
+// Opening reads the first entry of each unit. A unit's outline is read on the first query for an
+// address in it, and so are a function's variables; the first query for a data address reads all
+// outlines. Not thread-safe.
 #pragma once
 
 #include <map>
@@ -23,7 +23,7 @@
 
 namespace sonde {
 
-/// A variable with an address, and how far inside it another address is.
+/// A variable with an address, and the offset of another address inside it.
 struct StaticData {
   DataTypeId type;
   uint64_t offset = 0;
@@ -31,24 +31,24 @@ struct StaticData {
 
 class DataIndex {
  public:
-  /// kNotFound where the file has no debug information.
+  /// Fails with kNotFound if the file has no debug information.
   static Result<std::unique_ptr<DataIndex>> open(ElfFile elf, const DwarfPlaces& places);
 
   [[nodiscard]] DataTypes& types() { return types_; }
-  /// Null where no function is known there.
+  /// Null if no function is known there.
   const FunctionVariables* function_at(uint64_t address);
-  /// What the function that has code at an address gives back; void where that is not known.
+  /// The return type of the function whose code is at an address; void if unknown.
   DataTypeId result_of(uint64_t address);
-  /// Whether a function is entered there, not a part of it that lies elsewhere.
+  /// Whether a function is entered there, as opposed to an out-of-line part of one.
   bool is_entry(uint64_t address);
   std::optional<StaticData> static_at(uint64_t address) { return data_at(address, false); }
-  /// The same by the offset in the object's block of thread-local storage.
+  /// The same, by the offset in the object's thread-local storage block.
   std::optional<StaticData> thread_local_at(uint64_t offset) { return data_at(offset, true); }
 
  private:
   struct CodeUnit {
     const DwarfUnit* unit;
-    const DwarfUnit* whole = nullptr;  // with its entries, where they were split off
+    const DwarfUnit* whole = nullptr;  // with its entries, if they were split off
     bool is_read = false;
     UnitOutline outline;
   };
@@ -70,7 +70,7 @@ class DataIndex {
   std::unique_ptr<DwarfFile> file_;
   SplitUnits split_;
   std::vector<CodeUnit> units_;
-  std::vector<RangeBoundary> boundaries_;  // to `units_`
+  std::vector<RangeBoundary> boundaries_;  // into `units_`
   std::map<const DwarfUnit*, size_t> unit_of_;
   std::map<const DwarfUnit*, UnitOutline> others_;  // units without code that have types
   std::map<std::pair<const DwarfUnit*, uint64_t>, FunctionVariables> functions_;

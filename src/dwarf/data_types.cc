@@ -11,10 +11,10 @@
 namespace sonde {
 namespace {
 
-/// Deeper than types that people write; circles end here.
+/// Deeper than types that people write; bounds cycles.
 constexpr int kDeepestType = 32;
 constexpr size_t kMostMembers = 1 << 16;
-/// Members that one search looks at.
+/// Members that one search examines.
 constexpr int kMostTried = 20000;
 
 bool is_qualifier(uint16_t tag) {
@@ -76,7 +76,7 @@ std::string_view keyword_of(uint16_t tag) {
   }
 }
 
-/// "Bare" of "N6shapes4BareE": g++ names a structure that only an alias names by how it is linked
+/// "Bare" of "N6shapes4BareE": g++ gives a structure that only an alias names its linkage name
 /// (Itanium C++ ABI, section 5.1).
 std::string_view last_linked_name(std::string_view mangled) {
   std::string_view last;
@@ -99,8 +99,8 @@ uint64_t times(uint64_t a, uint64_t b) {
   return __builtin_mul_overflow(a, b, &product) ? 0 : product;
 }
 
-/// The elements of an array, all dimensions together: its subranges tell their upper bounds or
-/// counts (DWARF 5, section 5.5). 0 where one is open.
+/// The number of elements of an array, over all dimensions: its subranges have upper bounds or
+/// counts (DWARF 5, section 5.5). 0 if one is open.
 uint64_t elements_of(const EntryCursor& array) {
   if (!array.has_children()) return 0;
   EntryCursor in(array.unit(), array.behind());
@@ -115,7 +115,7 @@ uint64_t elements_of(const EntryCursor& array) {
   return count;
 }
 
-/// Where a member begins (DWARF 5, section 5.7.6). Static ones are nowhere.
+/// Where a member begins (DWARF 5, section 5.7.6). Static members have no offset.
 std::optional<DataMember> placed(const EntryCursor& in, ByteOrder order) {
   DataMember member;
   member.name = in.text(DW_AT_name);
@@ -124,7 +124,8 @@ std::optional<DataMember> placed(const EntryCursor& in, ByteOrder order) {
   if (auto offset = in.number(DW_AT_data_member_location)) {
     member.offset = *offset;
   } else if (DwarfValue block = in.value(DW_AT_data_member_location); !block.bytes.empty()) {
-    // DWARF 2 wrote DW_OP_plus_uconst; others are virtual bases, whose place is in the object.
+    // DWARF 2 wrote DW_OP_plus_uconst; other expressions are virtual bases, whose place is in the
+    // object.
     ByteCursor expression(block.bytes, order);
     if (expression.u8() != DW_OP_plus_uconst) return std::nullopt;
     member.offset = uleb128(expression);
@@ -132,7 +133,7 @@ std::optional<DataMember> placed(const EntryCursor& in, ByteOrder order) {
   if (auto bit = in.number(DW_AT_data_bit_offset)) {
     member.offset = *bit / 8;
   } else if (auto from_high = in.number(DW_AT_bit_offset); from_high && member.bits > 0) {
-    // Before DWARF 4 bits were counted from the most significant one of a unit of storage.
+    // Before DWARF 4, bits were counted from the most significant bit of the storage unit.
     uint64_t storage = in.number(DW_AT_byte_size).value_or(0) * 8;
     if (storage >= *from_high + member.bits)
       member.offset += (storage - *from_high - member.bits) / 8;
@@ -290,7 +291,7 @@ struct DataTypes::Search {
   bool found = false;
 };
 
-/// Whether a member of the very size was found; without one, `best` is the first that was met.
+/// Whether a member of exactly that size was found; if not, `best` is the first one encountered.
 bool DataTypes::search(Search& search, DataTypeId id, uint64_t offset, int depth) {
   id = plain(id);
   DataTypeKind kind = (*this)[id].kind;

@@ -1,11 +1,10 @@
-// DataTypes: the types that a program's variables have, out of its debug information, with their
-// members: which field of a structure lies at an offset of it.
+// DataTypes: the types of a program's variables, from its debug information, with their members:
+// finds the field at an offset into a structure.
 //
 //   struct point { int x, y; };           DataTypeId point = types.of(entry);
 //   struct line { struct point a, b; };   types.field_at(line, 12, 4).path == "b.y"
 //
-// Types are read when they are asked for. `const` and its like are no types of their own here. Not
-// for several threads at once.
+// Types are read on demand. `const` and the like are not types of their own here. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +26,7 @@ namespace sonde {
 using DataTypeId = Id<struct DataTypeTag>;
 
 enum class DataTypeKind : uint8_t {
-  kUnknown,  // void, and what makes no sense
+  kUnknown,  // void, and invalid entries
   kNumber,
   kEnum,
   kPointer,  // references, too
@@ -49,54 +48,54 @@ struct DataType {
   uint16_t tag = 0;
   DwarfEntry entry;
   std::string_view name;
-  uint64_t size = 0;          // as it stands there; 0 where it follows from others
-  DwarfEntry target;          // what is pointed to, the element, what an alias stands for
-  bool is_elsewhere = false;  // the target is the type itself, which has a unit of its own
+  uint64_t size = 0;          // as recorded in the entry; 0 if it follows from other types
+  DwarfEntry target;          // pointee, element, or aliased type
+  bool is_elsewhere = false;  // the target is this type, which has its own unit
   uint64_t count = 1;         // of an array's elements
-  bool by_reference = false;  // of a record: never in registers when it is passed or returned
-  bool has_members = false;   // they were read
+  bool by_reference = false;  // of a record: never passed or returned in registers
+  bool has_members = false;   // they have been read
   std::vector<DataMember> members;
 };
 
-/// What lies at an offset of a type.
+/// What is at an offset into a type.
 struct DataField {
-  std::string path;     // "lru.next", "slots[2].key"; empty where the type has no members
-  DataTypeId type;      // of the innermost member, or of the element of an array
-  uint64_t offset = 0;  // inside it
+  std::string path;     // "lru.next", "slots[2].key"; empty if the type has no members
+  DataTypeId type;      // of the innermost member or array element
+  uint64_t offset = 0;  // inside that type
 };
 
 class DataTypes {
  public:
-  /// `scope_of` gives the namespace and classes around a type, "ns::Outer", or nothing.
+  /// `scope_of` returns the namespace and classes around a type, "ns::Outer", or nothing.
   explicit DataTypes(std::function<std::string_view(DwarfEntry)> scope_of);
 
-  /// The type of an entry; void for one that is nowhere.
+  /// The type of an entry; void for a null entry.
   DataTypeId of(DwarfEntry entry);
   [[nodiscard]] const DataType& operator[](DataTypeId id) const { return types_[id.index()]; }
   [[nodiscard]] size_t size() const { return types_.size(); }
 
-  /// In bytes; 0 where it is not known.
+  /// In bytes; 0 if unknown.
   uint64_t size_of(DataTypeId id);
   DataTypeId target_of(DataTypeId id) { return of((*this)[id].target); }
-  /// What it stands for, behind aliases.
+  /// The type with aliases resolved.
   DataTypeId plain(DataTypeId id);
-  /// What a pointer or a reference points to; nothing for other types.
+  /// What a pointer or reference points to; nullopt for other types.
   std::optional<DataTypeId> pointee(DataTypeId id);
-  /// The members of a record; none of others.
+  /// The members of a record; empty for other types.
   std::span<const DataMember> members(DataTypeId id);
 
   /// As C and C++ write it: "struct point", "char*", "size_t".
   std::string name_of(DataTypeId id);
-  /// The same behind aliases, unless the alias is the only name there is.
+  /// The same with aliases resolved, unless the alias is the only name.
   std::string plain_name(DataTypeId id);
 
-  /// What an access of `size` bytes (0: not known) at an offset meets. Of the members of a union it
-  /// is the one that has that size.
+  /// The field that an access of `size` bytes (0: unknown) at an offset touches. In a union, the
+  /// member of that size wins.
   DataField field_at(DataTypeId id, uint64_t offset, uint64_t size);
-  /// Whether a member, or a member of a member, of that type begins at an offset; also the type
+  /// Whether a member (at any depth) of type `part` begins at an offset; also true for the type
   /// itself at 0.
   bool has_part(DataTypeId id, uint64_t offset, DataTypeId part);
-  /// Whether a record, or one inside it, has an array whose elements have that size.
+  /// Whether a record, or one nested in it, has an array with elements of that size.
   bool has_array_of(DataTypeId id, uint64_t element_size);
 
  private:

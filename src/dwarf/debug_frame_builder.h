@@ -1,5 +1,5 @@
-// DebugFrameBuilder: .debug_frame for tests: functions of 256 bytes, whose callers are found in
-// ways that each of them says.
+// DebugFrameBuilder: .debug_frame for tests: functions of 256 bytes, each with its own unwind
+// program.
 //
 //   DebugFrameBuilder frames(7, 16);   // registers: stack pointer, return address
 //   frames.function(0x1000, {DW_CFA_def_cfa_offset, 24});
@@ -17,7 +17,7 @@ namespace sonde {
 
 class DebugFrameBuilder {
  public:
-  /// At a function's entry the return address lies at the stack pointer.
+  /// At a function's entry the return address is at the stack pointer.
   DebugFrameBuilder(int stack_register, int return_register) {
     entry([&] {
       out_.u32(UINT32_MAX);

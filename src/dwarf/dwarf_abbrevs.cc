@@ -89,7 +89,7 @@ AbbrevTable AbbrevTable::read(ByteCursor& in, DwarfFormat format) {
 }
 
 const Abbrev* AbbrevTable::find(uint64_t code) const {
-  // Compilers count from 1 without gaps.
+  // Compilers number from 1 without gaps.
   if (code - 1 < abbrevs_.size() && abbrevs_[code - 1].code == code) return &abbrevs_[code - 1];
   auto found = std::ranges::lower_bound(abbrevs_, code, {}, &Abbrev::code);
   return found != abbrevs_.end() && found->code == code ? &*found : nullptr;

@@ -1,5 +1,5 @@
-// AbbrevTable: what the entries of a unit look like: for each code the tag and the attributes with
-// their forms (DWARF 5, section 7.5.3).
+// AbbrevTable: the abbreviations of a unit: for each code the tag and the attributes with their
+// forms (DWARF 5, section 7.5.3).
 #pragma once
 
 #include <cstdint>
@@ -32,12 +32,12 @@ struct Abbrev {
   bool has_children = false;
   uint32_t first_spec = 0;
   uint32_t spec_count = 0;
-  uint32_t size = kVariable;  // of all values, where no value's size is told by itself
+  uint32_t size = kVariable;  // of all values, if every form has a fixed size
 };
 
 class AbbrevTable {
  public:
-  /// Reads until the table's end, or until it makes no sense; `in` is then behind it.
+  /// Reads to the table's end or the first invalid byte, and leaves `in` there.
   static AbbrevTable read(ByteCursor& in, DwarfFormat format);
 
   [[nodiscard]] const Abbrev* find(uint64_t code) const;
@@ -50,7 +50,7 @@ class AbbrevTable {
   std::vector<AttributeSpec> specs_;
 };
 
-/// The bytes of a value of this form; nothing where its own bytes tell.
+/// The size of a value of this form; kVariable if the value's own bytes determine it.
 [[nodiscard]] uint32_t fixed_form_size(uint16_t form, DwarfFormat format);
 
 }  // namespace sonde

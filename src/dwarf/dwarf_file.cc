@@ -43,7 +43,7 @@ uint64_t read_number(ByteCursor& in, uint32_t size) {
   }
 }
 
-/// unit_length: 32-bit DWARF, or 64-bit behind a mark.
+/// unit_length: 32-bit DWARF, or 64-bit after an escape value.
 uint64_t read_length(ByteCursor& in, DwarfFormat& format) {
   uint64_t length = in.u32();
   format.offset_size = length == 0xffffffff ? 8 : 4;
@@ -97,7 +97,7 @@ void DwarfFile::load_sections() {
   });
 }
 
-/// Before they are linked, files have a section for each unit of a type: these count as one.
+/// Before linking, a file has one section per type unit: these are concatenated.
 void DwarfFile::load_section(size_t which, const std::string& suffix,
                              const RelocatableFile* relocatable) {
   bool may_repeat = which == static_cast<size_t>(DwarfSection::kInfo) ||
@@ -112,7 +112,7 @@ void DwarfFile::load_section(size_t which, const std::string& suffix,
     std::vector<std::byte> own;
     Bytes content = elf_.content(section);
     taken += content.size();
-    if (taken > elf_.bytes().size()) return;  // several that show the same bytes
+    if (taken > elf_.bytes().size()) return;  // several sections that show the same bytes
     if (is_packed || (section.flags & SHF_COMPRESSED) != 0) {
       auto expanded =
           is_packed ? expanded_gnu_content(elf_, section) : expanded_content(elf_, section);
@@ -148,8 +148,8 @@ void DwarfFile::read_headers(DwarfSection section, std::vector<DwarfUnit>& units
   }
 }
 
-/// An index of a package: which unit has which part of which section (DWARF 5, section 7.3.5;
-/// version 2 is what GCC and gold made before).
+/// An index of a package: which unit has which contribution to which section (DWARF 5, section
+/// 7.3.5; version 2 is what GCC and gold used earlier).
 struct DwarfFile::PackageIndex {
   const char* name;
   bool of_types;
@@ -183,7 +183,7 @@ void DwarfFile::read_package_index(const PackageIndex& which) {
   const ElfSection* index = elf_.section(which.name);
   if (index == nullptr) return;
   ByteCursor in(elf_.content(*index), order());
-  in.u32();  // the version; the columns tell themselves what they are
+  in.u32();  // the version; the columns describe themselves
   uint32_t columns = in.u32(), rows = in.u32(), slots = in.u32();
   if (!in.fits(slots, 12) || columns == 0 || columns > 16 || !in.fits(rows, size_t{columns} * 8))
     return;
@@ -243,7 +243,7 @@ const AbbrevTable* DwarfFile::abbrevs_of(const DwarfUnit& unit) const {
   std::scoped_lock lock(mutex_);
   auto& table = abbrevs_[{unit.abbrev_offset, form_sizes}];
   if (table) return table.get();
-  // Tables do not overlap in a file that is whole; in one that is not, reading must end.
+  // Tables do not overlap in an intact file; in a damaged one, reading must end.
   if (abbrev_bytes_read_ > 4 * all.size()) return nullptr;
   ByteCursor in(all.subspan(unit.abbrev_offset), order());
   table = std::make_unique<AbbrevTable>(AbbrevTable::read(in, unit.format));
@@ -259,7 +259,7 @@ void DwarfFile::read_root(DwarfUnit& unit) const {
   const Abbrev* root = table->find(uleb128(in));
   if (root == nullptr) return;
   unit.tag = root->tag;
-  // Bases may stand behind the values that need them.
+  // Bases may come after the values that need them.
   DwarfValue low, high, name, directory, dwo_name;
   for (const AttributeSpec& spec : table->specs(*root)) {
     DwarfValue value = read_value(in, spec, unit.format);
@@ -393,7 +393,7 @@ DwarfValue read_value(ByteCursor& in, const AttributeSpec& spec, DwarfFormat for
       value.bytes = in.take(uleb128(in));
       break;
     default:
-      in.skip(UINT64_MAX);  // what comes behind an unknown form cannot be found
+      in.skip(UINT64_MAX);  // what follows an unknown form cannot be found
       break;
   }
   return value;
@@ -444,7 +444,7 @@ std::string_view text_of(const DwarfUnit& unit, const DwarfValue& value) {
     case DW_FORM_strx4:
     case DW_FORM_GNU_str_index: {
       if (value.number > UINT32_MAX) return {};
-      // A split unit has a table of its own and says no base: it is behind the table's header.
+      // A split unit has its own table and no base: the base is right after the table's header.
       uint64_t header = unit.format.version < 5 ? 0 : unit.format.offset_size == 8 ? 16 : 8;
       ByteCursor in(file.section(DwarfSection::kStrOffsets), file.order());
       in.skip(unit.str_offsets_share);

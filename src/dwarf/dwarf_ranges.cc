@@ -26,7 +26,7 @@ class RangeReader {
     }
   }
 
-  /// .debug_rnglists: a row of small instructions.
+  /// .debug_rnglists: a sequence of small instructions.
   void read_entries(ByteCursor in) {
     while (in.ok() && out_.size() < limit_) {
       uint8_t kind = in.u8();

@@ -1,5 +1,5 @@
-// EntryCursor: the entries of a unit, one after the other, with their attributes; for readers that
-// look at few of them. What goes through whole units and wants one attribute has loops of its own.
+// EntryCursor: iterates over the entries of a unit, with their attributes; for readers that look at
+// few of them. Code that scans whole units for one attribute has its own loop.
 //
 //   EntryCursor in(unit, unit.entries);
 //   while (in.next()) {                    // false at the end of a list of children, too
@@ -18,28 +18,27 @@ namespace sonde {
 
 class EntryCursor {
  public:
-  /// `offset` is that of an entry, in .debug_info.
+  /// `offset` is that of an entry in .debug_info.
   EntryCursor(const DwarfUnit& unit, uint64_t offset);
   explicit EntryCursor(DwarfEntry entry) : EntryCursor(*entry.unit, entry.offset) {}
 
-  /// Reads the entry that stands here. False where none does: at a list's end, behind what makes no
-  /// sense.
+  /// Reads the next entry. False if there is none: at the end of a list, or after invalid data.
   bool next();
-  /// Goes behind the children of the entry that was read.
+  /// Skips the children of the current entry.
   void skip_children();
 
   [[nodiscard]] uint16_t tag() const { return tag_; }
   [[nodiscard]] bool has_children() const { return has_children_; }
   [[nodiscard]] DwarfEntry entry() const { return {unit_, offset_}; }
-  /// Where its first child stands, or what follows it.
+  /// Where its first child is, or else its next sibling.
   [[nodiscard]] uint64_t behind() const { return behind_; }
-  /// Of the entry that was read; one without a form where it has no such attribute.
+  /// An attribute of the current entry; without a form if it is absent.
   [[nodiscard]] DwarfValue value(uint16_t name) const;
   [[nodiscard]] std::string_view text(uint16_t name) const { return text_of(*unit_, value(name)); }
   [[nodiscard]] DwarfEntry reference(uint16_t name) const { return entry_of(*unit_, value(name)); }
-  /// Numbers in any form that holds one; nothing where it is an expression, or not there.
+  /// A number in any form that holds one; nullopt if it is an expression, or absent.
   [[nodiscard]] std::optional<uint64_t> number(uint16_t name) const;
-  /// No list of children has ended early.
+  /// True unless a list of children ended early.
   [[nodiscard]] bool ok() const { return ok_; }
   [[nodiscard]] const DwarfUnit& unit() const { return *unit_; }
 

@@ -12,10 +12,10 @@
 namespace sonde {
 namespace {
 
-/// Longer than from an inlined copy to its abstract instance, from there to its declaration.
+/// Longer than the chain from an inlined copy to its abstract instance and on to its declaration.
 constexpr int kMostReferences = 16;
 
-/// The name of a function is often not where its code is, but with what that refers to.
+/// A function's name is often not in the entry that has the code, but in one that it refers to.
 std::string_view name_of(DwarfEntry entry) {
   std::string_view plain;
   for (int hop = 0; hop < kMostReferences; ++hop) {
@@ -41,7 +41,7 @@ std::string_view name_of(DwarfEntry entry) {
   return plain;
 }
 
-/// Goes through the entries of a unit and keeps the functions that have code.
+/// Walks the entries of a unit and keeps the functions that have code.
 class Walk {
  public:
   Walk(const DwarfUnit& unit, const DwarfUnit& with_lines) : unit_(unit), program_(with_lines) {
@@ -83,7 +83,7 @@ class Walk {
   FileHeap files;
 
  private:
-  /// Reads one entry; the function that its children are in.
+  /// Reads one entry; returns the function that contains its children.
   uint32_t visit(ByteCursor& in, const Abbrev& abbrev, uint64_t offset, uint32_t around) {
     skipped_children_ = false;
     switch (abbrev.tag) {
@@ -111,7 +111,7 @@ class Walk {
     }
   }
 
-  /// Goes behind the entry's children, where it tells where that is.
+  /// Skips the entry's children, if it says where they end.
   void skip_tree(ByteCursor& in, const Abbrev& abbrev) {
     DwarfEntry sibling;
     for (const AttributeSpec& spec : unit_.abbrevs->specs(abbrev)) {
@@ -151,8 +151,8 @@ class Walk {
           break;
       }
     }
-    // Declarations and abstract instances have no code; what is nested in them belongs to what is
-    // around them.
+    // Declarations and abstract instances have no code; what is nested in them belongs to the
+    // enclosing function.
     if (!in.ok() || !add_ranges(low, high, list)) return around;
     FunctionTree::Function function;
     function.name = name({&unit_, offset}, origin);
@@ -176,7 +176,7 @@ class Walk {
     return !pieces_.empty();
   }
 
-  /// Copies of a function share the entry they refer to, and so the name.
+  /// Copies of a function share the entry they refer to, and so its name.
   uint32_t name(DwarfEntry entry, const DwarfValue& origin) {
     DwarfEntry named = entry_of(unit_, origin);
     if (named.unit == nullptr) return strings.add(name_of(entry));

@@ -1,4 +1,4 @@
-// FunctionTree: which function, and which functions inlined into it, cover each address of one
+// FunctionTree: the function, and the functions inlined into it, that cover each address of one
 // unit.
 //
 //   main         [0x10 ......................... 0x50)
@@ -6,7 +6,7 @@
 //       max                  [0x20 0x24)                  inlined, called at helper.h:3
 //
 // The tree is flattened into boundaries at which the innermost function changes, so a lookup is one
-// binary search; it is arrays that can be kept in a file.
+// binary search, and into arrays that can be stored in a file.
 #pragma once
 
 #include <cstdint>
@@ -26,14 +26,14 @@ class FunctionTree {
   static constexpr uint32_t kNone = UINT32_MAX;
   struct Function {
     uint32_t name = 0;           // in the strings
-    uint32_t call_file = kNone;  // where it was inlined to; kNone of functions that were not
+    uint32_t call_file = kNone;  // file of the inlined call; kNone if not inlined
     uint32_t call_line = 0;
     uint32_t parent = kNone;  // the function that it was inlined into
     uint32_t inlined = 0;
   };
 
   FunctionTree() = default;
-  /// `files` is the unit whose line program tells the files of calls: the skeleton of a split unit,
+  /// `files` is the unit whose line program names the files of calls: the skeleton of a split unit,
   /// else the unit itself.
   static FunctionTree read(const DwarfUnit& unit, const DwarfUnit& files);
   /// As LineTable::view.
@@ -42,7 +42,7 @@ class FunctionTree {
 
   /// The innermost function at `addr`, or kNone.
   [[nodiscard]] uint32_t find(uint64_t addr) const;
-  /// Its number may be anything; an empty function for one that is not there.
+  /// Accepts any index; returns an empty function if it is out of range.
   [[nodiscard]] Function function(uint32_t index) const {
     return index < functions_.size() ? functions_[index] : Function();
   }
@@ -56,7 +56,7 @@ class FunctionTree {
 
  private:
   std::vector<std::byte> own_;
-  std::span<const Function> functions_;  // those around others have smaller numbers
+  std::span<const Function> functions_;  // parents before their children
   std::span<const RangeBoundary> boundaries_;
   std::span<const PackedFile> files_;
   std::span<const char> strings_;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kMostHops = 16;
 constexpr uint32_t kDeepestScope = 128;
-/// Of one function; more are no program's.
+/// Per function; no real program has more.
 constexpr size_t kMostVariables = 1 << 18;
 constexpr size_t kMostCodeRanges = 1 << 14;
 
@@ -95,7 +95,7 @@ class VariableReader {
     }
   }
 
-  /// What is relative to the function's frame base becomes relative to its CFA, or to a register.
+  /// Makes what is relative to the function's frame base relative to its CFA, or to a register.
   [[nodiscard]] bool to_cfa(VariablePiece& piece) const {
     using Kind = VariablePiece::Kind;
     bool is_memory = piece.kind == Kind::kFrameMemory;

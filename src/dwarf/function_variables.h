@@ -1,5 +1,5 @@
-// FunctionVariables: the variables of one function and of what was inlined into it, each with the
-// code for which it is known where it is; and what the functions that it calls give back.
+// FunctionVariables: the variables of one function and of those inlined into it, each with the code
+// for which its location is known; and the return types of the functions that it calls.
 #pragma once
 
 #include <vector>
@@ -12,15 +12,15 @@ namespace sonde {
 
 struct PlacedVariable {
   uint64_t low = 0, high = 0;  // the code; high is exclusive
-  VariablePiece piece;         // a frame's base is its CFA, the stack pointer before the call
+  VariablePiece piece;         // the frame base is its CFA, the stack pointer before the call
   DwarfEntry type;             // of the variable, not of the piece
-  uint32_t depth = 0;          // inner ones have larger numbers
+  uint32_t depth = 0;          // larger for inner scopes
 };
 
 struct CallResult {
   uint64_t return_address = 0;
-  DwarfEntry type;             // nowhere: none, or not known
-  bool never_returns = false;  // what stands behind the call is reached from elsewhere
+  DwarfEntry type;             // null: none, or unknown
+  bool never_returns = false;  // the code after the call is reached from elsewhere
 };
 
 struct FunctionVariables {
@@ -31,7 +31,7 @@ struct FunctionVariables {
   static FunctionVariables read(DwarfEntry function);
 };
 
-/// What an entry says of its type, itself or by what it refers to.
+/// The type of an entry, from the entry itself or what it refers to.
 [[nodiscard]] DwarfEntry type_of_entry(DwarfEntry entry);
 
 }  // namespace sonde

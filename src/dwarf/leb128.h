@@ -1,4 +1,4 @@
-// Numbers of variable length (DWARF 5, section 7.6).
+// Variable-length numbers (DWARF 5, section 7.6).
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace sonde {
 
-/// Bits beyond the 64th are dropped; a number that does not end leaves the cursor not ok.
+/// Bits beyond the 64th are dropped; an unterminated number leaves the cursor not ok.
 inline uint64_t uleb128(ByteCursor& in) {
   uint64_t value = 0;
   for (unsigned shift = 0; in.ok(); shift += 7) {

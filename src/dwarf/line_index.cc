@@ -18,18 +18,18 @@
 namespace sonde {
 namespace {
 
-/// A unit with code. Its tables are read when they are first needed.
+/// A unit with code. Its tables are read on first use.
 struct CodeUnit {
-  const DwarfUnit* unit = nullptr;  // null as long as the file was not opened
+  const DwarfUnit* unit = nullptr;  // null until the file is opened
   uint64_t offset = 0, size = 0;    // in .debug_info
   std::once_flag lines_once, functions_once;
   LineTable lines;
   FunctionTree functions;
-  /// What the tables are made of, where they were read; before that, what was kept of them.
+  /// The bytes of the tables once they were read; before that, the cached ones.
   Bytes lines_bytes, functions_bytes;
 };
 
-/// As it is kept: where the unit's tables are among the bytes of all. Those without bytes were not
+/// The packed form: where the unit's tables are in the packed bytes. Units without bytes were not
 /// read.
 struct PackedUnit {
   uint64_t offset, size;
@@ -47,15 +47,15 @@ struct LineIndex::State {
   explicit State(DwarfPlaces p) : places(std::move(p)) {}
 
   DwarfPlaces places;
-  OpenFile open;  // of an index that was restored
+  OpenFile open;  // of a restored index
   std::once_flag opened;
   std::unique_ptr<DwarfFile> file;
   std::optional<SplitUnits> split;
   std::vector<std::unique_ptr<CodeUnit>> units;
-  std::vector<RangeBoundary> boundaries;  // to `units`
-  uint64_t bytes_opened = 0;  // what had to be gone through before anything could be read
+  std::vector<RangeBoundary> boundaries;  // into `units`
+  uint64_t bytes_opened = 0;              // what had to be scanned before anything could be read
   std::atomic<uint64_t> bytes_read = 0;
-  std::atomic<bool> is_whole = true;  // nothing was missing that may be there tomorrow
+  std::atomic<bool> is_whole = true;  // nothing was missing that may exist later
 
   Result<> open_file(ElfFile elf);
   void find_code();
@@ -77,7 +77,7 @@ Result<> LineIndex::State::open_file(ElfFile elf) {
   return {};
 }
 
-/// The units of a restored index are those of its file, by their offsets.
+/// Matches the units of a restored index with those of its file, by offset.
 void LineIndex::State::open_late() {
   if (auto elf = open(); !elf || !open_file(std::move(*elf))) return;
   for (auto& code : units) {
@@ -86,7 +86,7 @@ void LineIndex::State::open_late() {
   }
 }
 
-/// Which unit covers which addresses.
+/// Determines which unit covers which addresses.
 void LineIndex::State::find_code() {
   std::vector<NestedRange> ranges;
   std::vector<CodeRange> pieces;
@@ -101,7 +101,7 @@ void LineIndex::State::find_code() {
     pieces.clear();
     read_unit_code(unit, limit - std::min(limit, ranges.size()), pieces);
     if (!unit.ranges && !unit.high_pc && unit.line_offset) {
-      // It does not tell, so its lines do.
+      // The unit does not say, so its lines decide.
       const LineTable& lines = lines_of(*code);
       uint64_t low = 0;
       for (const LineTable::Row& row : lines.rows()) {
@@ -241,7 +241,7 @@ void LineIndex::prepare(std::span<const ElfAddr> addresses, LineParts parts) con
   std::ranges::sort(wanted);
   auto [first, last] = std::ranges::unique(wanted);
   wanted.erase(first, last);
-  // The largest first, so that no core is left with one at the end.
+  // The largest first, so that no core is left alone with one at the end.
   std::ranges::sort(wanted, std::ranges::greater(),
                     [](const CodeUnit* unit) { return unit->size; });
   parallel_for(wanted.size(), [&](size_t i) {
@@ -269,7 +269,7 @@ std::vector<InlineFrame> LineIndex::inline_frames(ElfAddr address) const {
     FunctionTree::Function function = tree.function(id);
     frames.push_back({tree.name(function), at, function.inlined != 0});
     at = {tree.call_file(function), function.call_line};
-    // Those around others come before them: a circle cannot be.
+    // Parents have smaller indexes than their children: a cycle is impossible.
     id = function.parent < id ? function.parent : FunctionTree::kNone;
   }
   return frames;

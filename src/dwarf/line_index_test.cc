@@ -1,4 +1,4 @@
-// These tests ask for the lines of their own program.
+// These tests look up the lines of their own program.
 #include "dwarf/line_index.h"
 
 #include <gtest/gtest.h>
@@ -48,7 +48,7 @@ TEST(LineIndex, FindsLinesAndInlinedFunctions) {
   EXPECT_TRUE(line->line >= kInnerLine && line->line < kInnerLine + 8) << line->line;
 
   bool seen_inner = false;
-  for (uint64_t offset = 0; offset < 256; ++offset) {  // beyond what sanitizers put first
+  for (uint64_t offset = 0; offset < 256; ++offset) {  // past what sanitizers insert first
     auto frames = index.inline_frames(start + offset);
     if (frames.size() != 3) continue;
     seen_inner = true;

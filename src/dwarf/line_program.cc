@@ -28,7 +28,7 @@ void LineProgram::read_header() {
   uint64_t header_length = offset();
   ByteCursor header(in.take(header_length), in.order());
   minimum_length_ = header.u8();
-  if (format_.version >= 4) header.u8();  // operations per instruction: 1 but for VLIW machines
+  if (format_.version >= 4) header.u8();  // operations per instruction: 1 except on VLIW machines
   header.u8();                            // default_is_stmt
   line_base_ = static_cast<int8_t>(header.u8());
   line_range_ = header.u8();
@@ -63,7 +63,7 @@ void LineProgram::read_old_tables(ByteCursor& in) {
   }
 }
 
-/// A table that tells its own columns.
+/// A table that describes its own columns.
 template <typename Add>
 void LineProgram::read_table(ByteCursor& in, const Add& add) {
   struct Column {
@@ -85,7 +85,7 @@ void LineProgram::read_table(ByteCursor& in, const Add& add) {
       if (column.content == DW_LNCT_path) name = text_of(unit_, value);
       if (column.content == DW_LNCT_directory_index) directory = value.number;
     }
-    if (in.position() == start) break;  // rows of nothing, as many as somebody likes
+    if (in.position() == start) break;  // empty rows, of which there may be any number
     if (in.ok()) add(name, directory);
   }
 }
@@ -129,7 +129,7 @@ bool LineProgram::step(ByteCursor& in, Row& state) const {
       state.addr += in.u16();
       return false;
     default:
-      // Known by its number of operands alone.
+      // Only its number of operands is known.
       for (auto left = static_cast<uint8_t>(operand_counts_[opcode - 1]); left > 0; --left)
         uleb128(in);
       return false;

@@ -1,4 +1,5 @@
-// LineProgram: the header of a unit's line program, and the program run (DWARF 5, section 6.2).
+// LineProgram: parses the header of a unit's line program and runs the program (DWARF 5, section
+// 6.2).
 #pragma once
 
 #include <cstdint>
@@ -11,20 +12,20 @@ namespace sonde {
 
 class LineProgram {
  public:
-  /// Reads the header; without files where there is none or it makes no sense.
+  /// Reads the header; has no files if it is missing or invalid.
   explicit LineProgram(const DwarfUnit& unit);
 
-  /// A file by the number that rows and DW_AT_call_file have for it.
+  /// A file by its number in rows and DW_AT_call_file.
   [[nodiscard]] SourceFile file(uint64_t number) const;
 
   struct Row {
     uint64_t addr = 0;
     uint32_t file = 0;
     uint32_t line = 0;
-    bool is_end = false;  // the first address behind a sequence
+    bool is_end = false;  // the first address after a sequence
   };
-  /// Runs the program and calls `row(const Row&)` for what it tells, sequence by sequence; a
-  /// damaged program ends early.
+  /// Runs the program and calls `row(const Row&)` for each row, sequence by sequence; a damaged
+  /// program ends early.
   template <typename Visit>
   void run(const Visit& row) const {
     ByteCursor in(program_, unit_.file->order());
@@ -43,7 +44,7 @@ class LineProgram {
     uint64_t directory = 0;
   };
   static Row start() { return {0, 1, 1, false}; }
-  /// One instruction; true where it makes a row.
+  /// Executes one instruction; true if it produced a row.
   bool step(ByteCursor& in, Row& state) const;
   bool step_extended(ByteCursor& in, Row& state) const;
   void read_header();

@@ -14,7 +14,7 @@ struct Sequence {
   uint64_t low, high;
 };
 
-/// Rows as the program tells them, and where its sequences are among them.
+/// The rows in program order, and the sequences among them.
 class Collector {
  public:
   void add(uint64_t addr, uint32_t file, uint32_t line) {
@@ -41,8 +41,8 @@ class Collector {
   bool is_sorted_ = true;
 };
 
-/// Sequences in order of addresses; of several rows at one address the last one counts, and a row
-/// that tells nothing new is left out.
+/// Sequences in address order; of several rows at one address the last one counts, and redundant
+/// rows are dropped.
 std::vector<Row> merge(Collector& collected) {
   std::ranges::stable_sort(collected.sequences, {}, &Sequence::low);
   std::vector<Row> rows;

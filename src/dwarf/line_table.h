@@ -1,4 +1,4 @@
-// LineTable: the lines of one unit by address, as arrays that can be kept in a file.
+// LineTable: the lines of one unit by address, as arrays that can be stored in a file.
 #pragma once
 
 #include <cstdint>
@@ -15,16 +15,16 @@ class LineTable {
  public:
   struct Row {
     uint64_t addr;
-    uint32_t file;  // index into files; kEnd behind a sequence
+    uint32_t file;  // index into files; kEnd after a sequence
     uint32_t line;
   };
   static constexpr uint32_t kEnd = UINT32_MAX;
 
   LineTable() = default;
-  /// Runs the unit's program; an empty table where it has none.
+  /// Runs the unit's program; an empty table if it has none.
   static LineTable read(const DwarfUnit& unit);
-  /// What `bytes` gave, elsewhere. They must stay and be aligned to 8; an empty table where they
-  /// make no sense.
+  /// A view of the `bytes` of another table. The bytes must stay alive and be aligned to 8; an
+  /// empty table if they are invalid.
   static LineTable view(Bytes bytes);
   [[nodiscard]] Bytes bytes() const { return own_; }
 

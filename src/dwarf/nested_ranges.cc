@@ -11,7 +11,7 @@ std::vector<RangeBoundary> flatten(std::vector<NestedRange> ranges) {
   });
   std::vector<RangeBoundary> boundaries;
   boundaries.reserve(ranges.size() * 2);
-  std::vector<NestedRange> open;  // each inside the one before it
+  std::vector<NestedRange> open;  // each inside the previous one
   auto mark = [&](uint64_t addr, uint32_t id) {
     if (!boundaries.empty() && boundaries.back().addr == addr) boundaries.pop_back();
     if (!boundaries.empty() && boundaries.back().id == id) return;

@@ -1,4 +1,4 @@
-// Ranges that lie inside each other, flattened: for each address the innermost one.
+// Flattens nested ranges: for each address the innermost one.
 //
 //   0 ............................ 0       boundaries:  0x10 → 0, 0x18 → 1, 0x20 → 2,
 //        1 ............. 1                              0x24 → 1, 0x30 → 0, 0x50 → none
@@ -12,7 +12,7 @@ namespace sonde {
 
 struct NestedRange {
   uint64_t low, high;
-  uint32_t id;  // inner ones have larger numbers than those around them
+  uint32_t id;  // inner ones have larger numbers than enclosing ones
 };
 
 struct RangeBoundary {
@@ -22,7 +22,7 @@ struct RangeBoundary {
   uint32_t reserved = 0;
 };
 
-/// Sorted by address. A range that leaves the one around it is cut to it.
+/// Sorted by address. A range that extends beyond its enclosing range is truncated.
 std::vector<RangeBoundary> flatten(std::vector<NestedRange> ranges);
 
 }  // namespace sonde

@@ -1,11 +1,12 @@
-// Tables in one piece of memory, the same in a file of the cache and in the process: arrays of
-// plain numbers, one after the other, and a heap of strings.
+// Tables in one block of memory, with the same layout in a cache file and in the process:
+// consecutive arrays of plain numbers, and a string heap.
 //
 //   TablePacker packer;                            TableReader reader(bytes);
 //   packer.put<Row>(rows);                         reader.get(rows_);
 //   bytes = std::move(packer).finish();            if (!reader.ok()) …
 //
-// A reader checks sizes and alignment; numbers inside the arrays are checked by who follows them.
+// A reader checks sizes and alignment; the numbers inside the arrays are checked by whoever follows
+// them.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +25,7 @@
 
 namespace sonde {
 
-/// Strings by their offset. Offset 0 is the empty one.
+/// Strings by offset. Offset 0 is the empty string.
 class StringHeap {
  public:
   uint32_t add(std::string_view text) {
@@ -46,18 +47,18 @@ class StringHeap {
 
  private:
   std::string chars_ = std::string(1, '\0');
-  tsl::robin_map<std::string_view, uint32_t> offsets_;  // views of what the caller keeps
+  tsl::robin_map<std::string_view, uint32_t> offsets_;  // views of the caller's strings
 };
 
-/// A SourceFile in a heap.
+/// A SourceFile, as offsets into a heap.
 struct PackedFile {
   uint32_t base = 0, directory = 0, name = 0;
 };
 
-/// Files by their number in a line program; each is kept once, when it is first asked for.
+/// Files by their number in a line program; each is stored once, on first use.
 class FileHeap {
  public:
-  /// `file(number)` tells the file.
+  /// `file(number)` returns the file.
   template <typename File>
   uint32_t add(uint64_t number, StringHeap& strings, const File& file) {
     auto [found, is_new] = ids_.try_emplace(number, static_cast<uint32_t>(files_.size()));

@@ -11,7 +11,7 @@ namespace sonde {
 struct SourceFile {
   std::string_view base, directory, name;
 
-  /// As the compiler knew it, made absolute with the unit's directory.
+  /// The path that the compiler used, made absolute with the unit's directory.
   [[nodiscard]] std::string path() const;
   /// The last component.
   [[nodiscard]] std::string_view last() const { return name.substr(name.rfind('/') + 1); }

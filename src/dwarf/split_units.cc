@@ -40,7 +40,7 @@ DwarfUnit* SplitUnits::find_in_file(const DwarfUnit& skeleton) {
   std::string path = SourceFile{skeleton.directory, {}, skeleton.dwo_name}.path();
   if (path.empty()) return nullptr;
   auto elf = ElfFile::open(root_ + path);
-  // A program that was moved together with its .dwo files.
+  // For a program that was moved together with its .dwo files.
   if (!elf && !skeleton.dwo_name.starts_with('/'))
     elf = ElfFile::open(
         SourceFile{program_.substr(0, program_.rfind('/') + 1), {}, skeleton.dwo_name}.path());
@@ -50,7 +50,7 @@ DwarfUnit* SplitUnits::find_in_file(const DwarfUnit& skeleton) {
   for (DwarfUnit& unit : (*file)->units()) {
     if (unit.type != 0 && unit.type != DW_UT_split_compile) continue;
     unit.skeleton = &skeleton;
-    (*file)->read_root(unit);  // before DWARF 5 the id stands there
+    (*file)->read_root(unit);  // before DWARF 5 the id is there
     if (unit.dwo_id != skeleton.dwo_id || unit.abbrevs == nullptr) continue;
     (*file)->read_type_roots();
     files_.push_back(std::move(*file));

@@ -1,5 +1,5 @@
-// SplitUnits: the units whose entries a compiler put into files of their own (-gsplit-dwarf):
-// beside the object file as NAME.dwo, or all of a program in one package, PROGRAM.dwp.
+// SplitUnits: the units whose entries the compiler put into separate files (-gsplit-dwarf):
+// NAME.dwo beside the object file, or one package for the whole program, PROGRAM.dwp.
 #pragma once
 
 #include <map>
@@ -14,13 +14,13 @@ namespace sonde {
 
 class SplitUnits {
  public:
-  /// `program` is the path of the file with the skeletons; `root` is put before the paths that it
-  /// tells of (--symfs).
+  /// `program` is the path of the file with the skeletons; `root` is the prefix for the paths that
+  /// it contains (--symfs).
   SplitUnits(std::string program, std::string root)
       : program_(std::move(program)), root_(std::move(root)) {}
 
-  /// The unit that `skeleton` stands for, made complete; null where its file is not there or is of
-  /// another build. From any thread.
+  /// The unit that `skeleton` stands for, completed; null if its file is missing or from another
+  /// build. Thread-safe.
   const DwarfUnit* find(const DwarfUnit& skeleton);
 
  private:

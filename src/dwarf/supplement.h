@@ -1,5 +1,5 @@
-// The file into which dwz put what the debug information of several files has in common
-// (.gnu_debugaltlink: a path and a build id; GNU extension, DWARF 5's .debug_sup is its heir).
+// The file into which dwz moved the debug information that several files share (.gnu_debugaltlink:
+// a path and a build id; a GNU extension that became DWARF 5's .debug_sup).
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace sonde {
 
-/// Null where `elf` names none, or where the named one is not here or is another build.
+/// Null if `elf` names none, or if the named one is missing or has another build id.
 std::unique_ptr<DwarfFile> find_supplement(const ElfFile& elf, const DwarfPlaces& places);
 
 }  // namespace sonde

@@ -37,7 +37,7 @@ class OutlineWalk {
           if (!in_.has_children() || depth >= kDeepestName) break;
           uint32_t inside = scope_inside(around);
           children(inside, depth + 1);
-          continue;  // its children are behind us
+          continue;  // its children were already skipped
         }
         case DW_TAG_enumeration_type:
         case DW_TAG_typedef:
@@ -57,8 +57,7 @@ class OutlineWalk {
     }
   }
 
-  /// In units of their own types stand outside of the namespaces in which they are declared (DWARF
-  /// 5, 5.7.1).
+  /// Types in type units are outside of the namespaces in which they are declared (DWARF 5, 5.7.1).
   uint32_t scope_of_declaration(uint32_t scope) {
     DwarfEntry declared = in_.reference(DW_AT_specification);
     if (declared.unit != &in_.unit()) return scope;

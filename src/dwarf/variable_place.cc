@@ -9,7 +9,7 @@
 namespace sonde {
 namespace {
 
-/// One simple place: what stands before a DW_OP_piece, or all of an expression.
+/// One simple location: what comes before a DW_OP_piece, or a whole expression.
 class PlaceReader {
  public:
   PlaceReader(const DwarfUnit& unit, Bytes expression)
@@ -49,7 +49,7 @@ class PlaceReader {
     place_ = VariablePiece{.kind = kind, .reg = static_cast<uint8_t>(reg), .offset = offset};
   }
 
-  /// False where the rest cannot be read.
+  /// False if the rest cannot be read.
   bool step(uint8_t op) {
     using Kind = VariablePiece::Kind;
     if (op >= DW_OP_reg0 && op <= DW_OP_reg31) {
@@ -127,7 +127,8 @@ class PlaceReader {
     }
   }
 
-  /// What makes the place unusable, but has a length that is known: pieces behind it may be of use.
+  /// Skips an operation that makes the location unusable but has a known length: pieces after it
+  /// may be usable.
   bool skip_operation(uint8_t op) {
     is_lost_ = true;
     switch (op) {
@@ -218,7 +219,7 @@ class ListReader {
     }
   }
 
-  /// .debug_loclists: a row of small instructions.
+  /// .debug_loclists: a sequence of small instructions.
   void read_entries(ByteCursor in) {
     while (in.ok() && left_ > 0) {
       uint8_t kind = in.u8();
@@ -253,7 +254,7 @@ class ListReader {
           low = address(in);
           high = low + uleb128(in);
           break;
-        default:  // the end, or what is not known
+        default:  // the end, or an unknown kind
           return;
       }
       Bytes expression = in.take(uleb128(in));

@@ -11,7 +11,7 @@
 namespace sonde {
 namespace {
 
-/// What recordings have room for; longer ids are compared by their beginning.
+/// The size that recordings have room for; of longer ids only the beginning is compared.
 constexpr size_t kMaxBuildId = 20;
 
 }  // namespace

@@ -9,14 +9,14 @@
 namespace sonde {
 
 /// The build id among a series of ELF notes, e.g. the content of /sys/kernel/notes or of
-/// /sys/module/NAME/notes/.note.gnu.build-id; a view of `notes`, empty where there is none.
+/// /sys/module/NAME/notes/.note.gnu.build-id; a view of `notes`, empty if there is none.
 std::string_view build_id_in_notes(Bytes notes, ByteOrder order = kHostOrder, size_t alignment = 4);
 
-/// The build id of the kernel that runs here; empty where it does not tell.
+/// The build id of the running kernel; empty if the kernel does not provide it.
 std::string running_kernel_build_id();
 
-/// Whether two raw build ids name the same object. A recording may have padded a shorter id with
-/// zeros to 20 bytes.
+/// Whether two raw build ids identify the same object. A recording may have padded a shorter id to
+/// 20 bytes with zeros.
 bool same_build_id(std::string_view a, std::string_view b);
 
 }  // namespace sonde

@@ -9,9 +9,9 @@
 namespace sonde {
 namespace {
 
-// ELFCOMPRESS_ZSTD: elf.h of this libc does not have it yet.
+// ELFCOMPRESS_ZSTD: missing from this libc's elf.h.
 constexpr uint32_t kCompressZstd = 2;
-// What a byte can become at the most: deflate's limit is 1032.
+// The most that a byte can expand to: deflate's limit is 1032.
 constexpr uint64_t kLargestRatio = 1100;
 constexpr uint64_t kLargestSection = uint64_t{1} << 32;
 
@@ -24,7 +24,7 @@ bool can_become(Bytes packed, uint64_t size) {
   return size <= kLargestSection && size / kLargestRatio <= packed.size();
 }
 
-/// The size is known, so all of it is unpacked at once: libdeflate needs half of zlib's time.
+/// The size is known, so everything is unpacked at once: libdeflate takes half of zlib's time.
 bool inflate(Bytes packed, std::vector<std::byte>& content) {
   std::unique_ptr<libdeflate_decompressor, decltype(&::libdeflate_free_decompressor)> unpacker(
       ::libdeflate_alloc_decompressor(), &::libdeflate_free_decompressor);

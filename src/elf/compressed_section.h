@@ -1,5 +1,5 @@
-// Sections that the linker or objcopy compressed (SHF_COMPRESSED; gABI, "Compression"). Input is
-// untrusted: what a header promises is checked against what its bytes can hold.
+// Sections compressed by the linker or objcopy (SHF_COMPRESSED; gABI, "Compression"). Input is
+// untrusted: the size that a header promises is checked against what its bytes can expand to.
 #pragma once
 
 #include <vector>
@@ -9,9 +9,9 @@
 
 namespace sonde {
 
-/// The section's bytes as they were before they were compressed, by zlib or zstd.
+/// The section's uncompressed bytes (zlib or zstd).
 Result<std::vector<std::byte>> expanded_content(const ElfFile& file, const ElfSection& section);
-/// The same of a .zdebug_* section, which is how it was done before: "ZLIB", the size, the bytes.
+/// The same for the older .zdebug_* sections: "ZLIB", the size, the bytes.
 Result<std::vector<std::byte>> expanded_gnu_content(const ElfFile& file, const ElfSection& section);
 
 }  // namespace sonde

@@ -11,7 +11,7 @@
 
 namespace sonde {
 
-/// A file like /proc/kcore of this machine: a note, then a segment for each (address, content).
+/// A file like /proc/kcore on this machine: a note, then a segment for each (address, content).
 inline std::string core_file(const std::vector<std::pair<uint64_t, std::string>>& memory) {
   constexpr size_t kPage = 0x1000;
   ElfW(Ehdr) header{};

@@ -18,16 +18,16 @@ class CoreFile {
   using Header = ElfW(Ehdr);
   using Segment = ElfW(Phdr);
 
-  /// Errors: kNotFound, kPermission or kIo where it cannot be opened; kUnsupported where it is no
-  /// core file of this machine.
+  /// Errors: kNotFound, kPermission or kIo if it cannot be opened; kUnsupported if it is not a core
+  /// file of this machine.
   static Result<CoreFile> open(const std::string& path);
 
   [[nodiscard]] const Header& header() const { return header_; }
   [[nodiscard]] const std::vector<Segment>& segments() const { return segments_; }
-  /// Bytes at an offset of the file. False, with errno, where they are not all there.
+  /// Reads bytes at a file offset. False, with errno, if they are not all there.
   [[nodiscard]] bool read(void* to, size_t size, uint64_t offset) const;
-  /// Bytes at an address; nothing where no segment has all of them, they cannot be read, or they
-  /// are more than 64 MiB.
+  /// The bytes at an address; nothing if no segment has all of them, if they cannot be read, or if
+  /// they are more than 64 MiB.
   [[nodiscard]] std::optional<std::vector<std::byte>> memory(uint64_t address, uint64_t size) const;
 
  private:

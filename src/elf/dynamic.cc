@@ -24,7 +24,7 @@ DynamicInfo dynamic_info(const ElfFile& file) {
     uint64_t value = file.is_64bit() ? cursor.u64() : cursor.u32();
     if (!cursor.ok() || tag == DT_NULL) break;
     if (tag == DT_NEEDED && !name_at(value).empty()) info.needed.push_back(name_at(value));
-    // Where there are both, the linker reads DT_RUNPATH.
+    // If both exist, the linker uses DT_RUNPATH.
     if (tag == DT_RUNPATH || (tag == DT_RPATH && info.run_path.empty()))
       info.run_path = name_at(value);
   }

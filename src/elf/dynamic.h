@@ -1,5 +1,5 @@
 // What an object asks of the dynamic linker (gABI, "Dynamic Section"): the libraries that it needs,
-// and where it wants them looked for.
+// and where to look for them.
 #pragma once
 
 #include <string_view>
@@ -12,10 +12,10 @@ namespace sonde {
 /// Views of the file's bytes.
 struct DynamicInfo {
   std::vector<std::string_view> needed;  // DT_NEEDED: "libc.so.6"
-  std::string_view run_path;             // DT_RUNPATH, or DT_RPATH: directories parted by colons
+  std::string_view run_path;             // DT_RUNPATH, or DT_RPATH: directories separated by colons
 };
 
-/// Empty for objects that are not linked dynamically; damaged entries are left out.
+/// Empty for objects that are not dynamically linked; damaged entries are left out.
 [[nodiscard]] DynamicInfo dynamic_info(const ElfFile& file);
 
 }  // namespace sonde

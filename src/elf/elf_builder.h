@@ -2,7 +2,8 @@
 //
 //   ElfBuilder elf;
 //   uint32_t text = elf.section(".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, 0x1000,
-//   std::string(64, '\x90')); elf.symbols({{"main", 0x1000, 16, text, STT_FUNC, STB_GLOBAL}});
+//                               std::string(64, '\x90'));
+//   elf.symbols({{"main", 0x1000, 16, text, STT_FUNC, STB_GLOBAL}});
 //   std::vector<std::byte> bytes = elf.build();
 #pragma once
 
@@ -35,7 +36,7 @@ class ElfBuilder {
     section("", SHT_NULL, 0, 0, "");
   }
 
-  /// Returns the section's index. `memory_size` counts for SHT_NOBITS.
+  /// Returns the section's index. `memory_size` is for SHT_NOBITS.
   uint32_t section(std::string_view name, uint32_t type, uint64_t flags, uint64_t addr,
                    std::string content, uint32_t link = 0, uint64_t entry_size = 0,
                    uint64_t memory_size = 0) {
@@ -43,11 +44,11 @@ class ElfBuilder {
                          memory_size, 0});
     return static_cast<uint32_t>(sections_.size() - 1);
   }
-  /// A PT_LOAD that shows one section at its address.
+  /// Adds a PT_LOAD that contains one section at its address.
   void load(uint32_t section_index, bool executable) {
     loads_.push_back({section_index, executable});
   }
-  /// sh_info: the section that a list of relocations is for.
+  /// sh_info: the section that a relocation list applies to.
   void info(uint32_t section_index, uint32_t info) { sections_[section_index].info = info; }
   uint32_t symbols(const std::vector<TestSymbol>& symbols, bool dynamic = false) {
     ByteBuilder table(order_);

@@ -22,7 +22,7 @@ std::string_view string_at(std::string_view strings, uint64_t offset) {
   return strings.data() + offset;
 }
 
-/// Cut after the last NUL, so that every offset inside is the start of a string that ends inside.
+/// Cut after the last NUL, so that every offset in it starts a string that ends in it.
 std::string_view whole_strings(Bytes content) {
   std::string_view text = as_text(content);
   return text.substr(0, text.rfind('\0') + 1);
@@ -122,7 +122,7 @@ void ElfFile::parse_sections(uint64_t offset, uint64_t count, uint64_t entry_siz
   };
   if (room == 0) return;
   read_one(0);
-  // Files with more sections than 16 bits can count keep the true numbers in section 0.
+  // Files with more sections than 16 bits can count store the true numbers in section 0.
   if (count == 0) count = sections_[0].size;
   if (names_index == SHN_XINDEX) names_index = sections_[0].link;
   count = std::min(count, room);
@@ -192,7 +192,7 @@ std::optional<DebugLink> ElfFile::debug_link() const {
   std::string_view text = as_text(cursor.rest());
   size_t end = text.find('\0');
   if (end == 0 || end == std::string_view::npos) return std::nullopt;
-  size_t crc_at = (end + 4) & ~size_t{3};  // past the NUL, up to a multiple of four
+  size_t crc_at = (end + 4) & ~size_t{3};  // past the NUL, rounded up to a multiple of four
   if (crc_at + 4 > text.size()) return std::nullopt;
   return DebugLink{text.substr(0, end), load<uint32_t>(as_bytes(text).data() + crc_at, order_)};
 }

@@ -1,13 +1,13 @@
 // ElfFile: an object's headers, sections, segments, notes and symbols, as views of its bytes.
 //
-// It reads both word sizes and both byte orders. Every offset of the file is checked against its
-// size before it is followed: a damaged file gives an error from `open`, or later fewer sections
-// and symbols, and never a crash. Nothing is copied but the headers, so opening a file of any size
-// costs the same few microseconds.
+// It reads both word sizes and both byte orders. Every file offset is checked against the file size
+// before use: a damaged file makes `open` fail, or later has fewer sections and symbols, but never
+// causes a crash. Only headers are copied, so opening a file of any size takes the same few
+// microseconds.
 //
 //   ElfFile file = TRY(ElfFile::open("/usr/lib/libfoo.so"));
-//   file.for_each_symbol(SymbolSection::kSymtab, [](const ElfSymbol& s) { ... s.name, s.value ...
-//   });
+//   file.for_each_symbol(SymbolSection::kSymtab,
+//                        [](const ElfSymbol& s) { ... s.name, s.value ... });
 //
 // Views (names, contents, build id) live as long as the ElfFile or, after a move, as its successor.
 #pragma once
@@ -44,7 +44,7 @@ struct ElfSection {
 
 /// One symbol, widened to 64 bits (gABI, "Symbol Table").
 struct ElfSymbol {
-  const char* name = "";  // ends in NUL inside the string table
+  const char* name = "";  // NUL-terminated in the string table
   uint64_t value = 0;
   uint64_t size = 0;
   uint32_t section =
@@ -73,12 +73,12 @@ enum class SymbolSection : uint8_t { kSymtab, kDynsym };
 
 class ElfFile {
  public:
-  /// Maps the file, or unpacks it where it is a module of the kernel that lies packed. Errors: as
-  /// MappedFile's; kCorrupt where it is not ELF.
+  /// Maps the file, or unpacks it if it is a compressed kernel module. Errors: those of MappedFile;
+  /// kCorrupt if it is not ELF.
   static Result<ElfFile> open(const std::string& path);
   /// Reads bytes that the caller keeps alive.
   static Result<ElfFile> view(Bytes bytes, std::string name);
-  /// Takes bytes over (a decompressed file, a vdso read from memory).
+  /// Takes ownership of the bytes (a decompressed file, a vdso read from memory).
   static Result<ElfFile> own(std::vector<std::byte> bytes, std::string name);
 
   [[nodiscard]] const std::string& name() const { return name_; }
@@ -94,26 +94,25 @@ class ElfFile {
   [[nodiscard]] std::span<const ElfSection> sections() const { return sections_; }
   [[nodiscard]] const ElfSection* section(std::string_view name) const;
   [[nodiscard]] const ElfSection* section_at(uint32_t index) const;
-  /// The bytes of a section as they stand in the file; empty for SHT_NOBITS and where the file ends
-  /// before it.
+  /// The bytes of a section as stored in the file; empty for SHT_NOBITS and if the file ends before
+  /// it.
   [[nodiscard]] Bytes content(const ElfSection& section) const;
 
-  /// The raw bytes of the NT_GNU_BUILD_ID note, from segments or sections; empty where there is
-  /// none.
+  /// The raw bytes of the NT_GNU_BUILD_ID note, from segments or sections; empty if there is none.
   [[nodiscard]] std::string_view build_id() const { return build_id_; }
   [[nodiscard]] std::optional<DebugLink> debug_link() const;
-  /// The ELF file inside .gnu_debugdata (xz). kNotFound where there is no such section.
+  /// The ELF file inside .gnu_debugdata (xz). kNotFound if there is no such section.
   [[nodiscard]] Result<ElfFile> mini_debug_info() const;
 
   [[nodiscard]] bool has_symbols(SymbolSection which) const {
     return symbols_section(which) != nullptr;
   }
   [[nodiscard]] size_t symbol_count(SymbolSection which) const;
-  /// Whether `part` stands in the names of a table.
+  /// Whether the names of a table may contain `part`.
   [[nodiscard]] bool may_name(SymbolSection which, std::string_view part) const;
-  /// All symbols by their index, the null symbol included; one without a valid name is empty.
+  /// All symbols by index, including the null symbol; one without a valid name is empty.
   [[nodiscard]] std::vector<ElfSymbol> symbols(SymbolSection which) const;
-  /// Calls `visit(const ElfSymbol&)` for every symbol but the null one.
+  /// Calls `visit(const ElfSymbol&)` for every symbol except the null one.
   template <typename Visit>
   void for_each_symbol(SymbolSection which, const Visit& visit) const {
     SymbolReader reader = symbol_reader(which);
@@ -128,7 +127,7 @@ class ElfFile {
   struct SymbolReader {
     const std::byte* entries = nullptr;
     uint64_t count = 0;
-    std::string_view strings;  // up to and with its last NUL
+    std::string_view strings;  // up to and including its last NUL
     Bytes wide_sections;       // SHT_SYMTAB_SHNDX
   };
 
@@ -150,7 +149,7 @@ class ElfFile {
 
   std::string name_;
   MappedFile file_;
-  std::unique_ptr<std::vector<std::byte>> owned_;  // behind a pointer, so that views survive a move
+  std::unique_ptr<std::vector<std::byte>> owned_;  // on the heap, so that views survive a move
   Bytes bytes_;
   bool is_64bit_ = true;
   ByteOrder order_ = kHostOrder;

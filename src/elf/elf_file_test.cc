@@ -67,13 +67,13 @@ TEST_P(EveryKind, ReadsHeadersSectionsSegmentsAndSymbols) {
 
   EXPECT_EQ(file.segments().addr_of(FileOffset(text->offset + 5)), ElfAddr(0x401005));
   EXPECT_EQ(file.segments().offset_of(ElfAddr(0x401005)), FileOffset(text->offset + 5));
-  EXPECT_TRUE(file.segments().offset_of(ElfAddr(0x403020)).has_value());  // .bss behind .data
+  EXPECT_TRUE(file.segments().offset_of(ElfAddr(0x403020)).has_value());  // .bss after .data
   EXPECT_FALSE(file.segments().offset_of(ElfAddr(0x404000)).has_value());
   EXPECT_FALSE(file.segments().addr_of(FileOffset(0x100000)).has_value());
 }
 
-// Every prefix, and every byte set to several values: errors and missing parts are fine, crashes
-// are what this (under the sanitizers) would show.
+// Tries every prefix, and every byte set to several values: errors and missing parts are fine;
+// crashes are what this would reveal (under the sanitizers).
 TEST_P(EveryKind, SurvivesDamage) {
   std::vector<std::byte> good = sample_object(GetParam());
   auto walk = [](const std::vector<std::byte>& bytes) {
@@ -159,7 +159,7 @@ std::string packed_gzip(Bytes plain) {
   libdeflate_free_compressor(packer);
   return packed;
 }
-/// Without its size, as when it is packed out of a pipe.
+/// Without its size, as when a pipe is compressed.
 std::string packed_zstd(Bytes plain) {
   std::string packed(ZSTD_compressBound(plain.size()), '\0');
   ZSTD_CCtx* packer = ZSTD_createCCtx();
@@ -205,8 +205,8 @@ std::string relocation(uint64_t slot, uint64_t symbol, uint64_t type) {
 
 TEST(Plt, DecodesX86EntriesInAnyOrderOfRelocations) {
   ElfBuilder elf;
-  // Slots at 0x4000 (puts) and 0x4008 (exit); entries in the other order, the second with endbr64
-  // and bnd.
+  // Slots at 0x4000 (puts) and 0x4008 (exit); entries in reverse order, the second with endbr64 and
+  // bnd.
   uint32_t dynsym = elf.symbols({{"puts"}, {"exit"}}, true);
   elf.section(".rela.plt", SHT_RELA, 0, 0, relocation(0x4000, 1, 7) + relocation(0x4008, 2, 7),
               dynsym, 24);

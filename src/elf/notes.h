@@ -1,8 +1,8 @@
-// The walk over a series of ELF notes (gABI, "Note Section"): owner, type, content, each padded.
+// Iterates over a series of ELF notes (gABI, "Note Section"): owner, type, content, each padded.
 //
 //   for_each_note(bytes, order, 4, [](const ElfNote& note) { …; return true; });
 //
-// A damaged note ends the walk; nothing beyond the bytes is looked at.
+// A damaged note ends the iteration; nothing outside the bytes is read.
 #pragma once
 
 #include <elf.h>
@@ -17,12 +17,12 @@ namespace sonde {
 
 struct ElfNote {
   uint32_t type = 0;
-  std::string_view owner = {};  // without the NUL that ends it
+  std::string_view owner = {};  // without the terminating NUL
   Bytes content = {};
 };
 
 /// Calls `visit(const ElfNote&)` until it returns false. `alignment` is that of the segment or
-/// section: 8 where it says so, else 4.
+/// section: 8 if it says so, else 4.
 template <typename Visit>
 void for_each_note(Bytes notes, ByteOrder order, size_t alignment, const Visit& visit) {
   ByteCursor cursor(notes, order);
@@ -33,7 +33,7 @@ void for_each_note(Bytes notes, ByteOrder order, size_t alignment, const Visit& 
     uint64_t name_size = cursor.u32();
     uint64_t content_size = cursor.u32();
     ElfNote note{.type = cursor.u32()};
-    // The header's 12 bytes count for the alignment of what follows it.
+    // The header's 12 bytes count towards the alignment of what follows.
     note.owner = as_text(cursor.take(name_size));
     cursor.skip(
         std::min<uint64_t>(padded(kHeader + name_size) - kHeader - name_size, cursor.left()));

@@ -39,7 +39,7 @@ Result<std::vector<std::byte>> unpack_gzip(const std::string& path, Bytes conten
   return unpacked;
 }
 
-/// Its size need not be told before.
+/// The size need not be known in advance.
 Result<std::vector<std::byte>> unpack_zstd(const std::string& path, Bytes content) {
   std::unique_ptr<ZSTD_DStream, decltype(&::ZSTD_freeDStream)> stream(::ZSTD_createDStream(),
                                                                       &::ZSTD_freeDStream);

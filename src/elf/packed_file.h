@@ -1,4 +1,4 @@
-// Objects that lie packed on disk: modules of the kernel, as most distributions install them
+// Objects that are compressed on disk: kernel modules, as most distributions install them
 // (nfsd.ko.xz, .ko.zst, .ko.gz), also under other names in caches. Input is untrusted: output is
 // bounded.
 #pragma once
@@ -11,9 +11,9 @@
 
 namespace sonde {
 
-/// By its first bytes.
+/// Detected by the first bytes.
 bool is_packed(Bytes content);
-/// What was packed, at most 256 MB of it. `path` is for messages.
+/// The uncompressed content, at most 256 MB. `path` is for messages.
 Result<std::vector<std::byte>> unpack_file(const std::string& path, Bytes content);
 
 }  // namespace sonde

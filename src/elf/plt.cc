@@ -8,7 +8,7 @@
 namespace sonde {
 namespace {
 
-/// Which function's address each slot of the global offset table gets.
+/// The function whose address goes into each slot of the global offset table.
 class Slots {
  public:
   explicit Slots(const ElfFile& file)
@@ -34,7 +34,7 @@ class Slots {
 
  private:
   [[nodiscard]] const char* name(const ElfRelocation& relocation) const {
-    // Functions that are chosen at run time have no name here; perf calls their entries "@plt".
+    // Functions chosen at run time (ifuncs) have no name here; perf calls their entries "@plt".
     if (relocation.symbol == 0) return chooses_at_run_time(relocation) ? "" : nullptr;
     if (relocation.symbol >= symbols_.size()) return nullptr;
     const char* text = symbols_[relocation.symbol].name;
@@ -51,8 +51,8 @@ class Slots {
   std::vector<ElfRelocation> by_slot_;
 };
 
-/// x86-64: an entry jumps through its slot (jmp *disp(%rip)); with branch tracking the lazy half of
-/// an entry only pushes its number for the resolver.
+/// x86-64: an entry jumps through its slot (jmp *disp(%rip)); with branch tracking, the lazy half
+/// of an entry only pushes its index for the resolver.
 const char* name_of_x86_entry(Bytes entry, uint64_t addr, const Slots& slots) {
   auto byte = [&](size_t i) { return static_cast<uint8_t>(entry[i]); };
   for (size_t i = 0; i + 6 <= entry.size() && i <= 5; ++i) {
@@ -81,7 +81,7 @@ void add_x86_64(const ElfFile& file, const Slots& slots, std::vector<PltEntry>& 
   }
 }
 
-/// arm64: adrp x16, PAGE; ldr x17, [x16, #OFFSET] name the slot. A bti instruction before them
+/// arm64: adrp x16, PAGE; ldr x17, [x16, #OFFSET] identify the slot. A preceding bti instruction
 /// belongs to the entry.
 void add_arm64(const ElfFile& file, const Slots& slots, std::vector<PltEntry>& out) {
   const ElfSection* section = file.section(".plt");
@@ -104,7 +104,7 @@ void add_arm64(const ElfFile& file, const Slots& slots, std::vector<PltEntry>& o
   }
 }
 
-/// Elsewhere: a header, then entries of one size in the order of the relocations.
+/// Elsewhere: a header, then entries of one size in relocation order.
 void add_in_order(const ElfFile& file, const Slots& slots, std::vector<PltEntry>& out) {
   const ElfSection* section = file.section(".plt");
   if (section == nullptr) return;

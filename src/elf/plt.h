@@ -1,5 +1,5 @@
 // PLT entries: the small trampolines through which an object calls functions of others. They have
-// no symbols of their own; the relocation of the slot that an entry jumps through tells whose it is
+// no symbols; the relocation of the slot that an entry jumps through identifies the function
 // ("malloc@plt").
 #pragma once
 
@@ -19,8 +19,8 @@ struct PltEntry {
 };
 
 /// Entries of .plt, .plt.sec and .plt.got, in address order. On x86-64 and arm64 an entry's jump is
-/// decoded and its slot looked up among the relocations; elsewhere entries are taken to stand in
-/// the order of .rel[a].plt.
+/// decoded and its slot looked up among the relocations; elsewhere entries are assumed to be in the
+/// order of .rel[a].plt.
 std::vector<PltEntry> plt_entries(const ElfFile& file);
 
 }  // namespace sonde

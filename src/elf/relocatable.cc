@@ -9,7 +9,7 @@ namespace {
 
 constexpr uint64_t kFirstAddress = 0x100000;
 constexpr uint64_t kPageSize = 0x1000;
-/// Larger than any section; the sizes of files that make no sense must not run over.
+/// Larger than any section; nonsensical sizes in a file must not overflow.
 constexpr uint64_t kLargestLoaded = uint64_t{1} << 40;
 
 /// What a relocation writes.
@@ -25,7 +25,7 @@ enum class Patch : uint8_t {
 };
 struct Meaning {
   Patch patch = Patch::kNone;
-  uint8_t unit = 0;  // kPageOffset: 2 to that power bytes
+  uint8_t unit = 0;  // kPageOffset: log2 of the access size in bytes
 };
 
 // System V ABI, AMD64 supplement, table 4.10; Intel386 supplement; ELF for the Arm 64-bit
@@ -90,7 +90,7 @@ void write_at(std::byte* at, ByteOrder order, uint64_t number) {
   }
 }
 
-/// The bits of an instruction that hold a number, which `bits` is put into.
+/// Puts `bits` into the bits of an instruction that `mask` selects.
 void write_bits(std::byte* at, uint32_t mask, uint64_t bits) {
   auto word = load<uint32_t>(at, ByteOrder::kLittle);
   word = (word & ~mask) | (static_cast<uint32_t>(bits) & mask);
@@ -138,8 +138,8 @@ RelocatableFile::RelocatableFile(const ElfFile& file) : file_(file) {
   find_lists();
 }
 
-/// A section has one list; a file that has more makes no sense. Lists that lie over one another
-/// make none either, and could be more than anybody can read: together they are within the file.
+/// A section has one list; a file with more is nonsense. Overlapping lists are nonsense as well,
+/// and could be too many to read: their total size is limited to that of the file.
 void RelocatableFile::find_lists() {
   lists_.resize(sections_.size());
   size_t left = file_.bytes().size();

@@ -1,13 +1,13 @@
-// RelocatableFile: an object file before it is linked, or a module of the kernel (ET_REL), as if it
-// had been loaded: sections that have a place in memory get one of their own, and what refers to
-// them can be put into the bytes of code and of debug information.
+// RelocatableFile: an object file before linking, or a kernel module (ET_REL), as if it had been
+// loaded: allocated sections are assigned addresses, and references to them can be applied to the
+// bytes of code and of debug information.
 //
 //   RelocatableFile module(file);
 //   std::vector<std::byte> info = …;         // of .debug_info
 //   module.apply(*file.section(".debug_info"), info);
 //
-// The addresses are made up, and the same for all files that were made out of one: stripped, or
-// with nothing but the debug information.
+// The addresses are made up, but are the same for all files made from one: stripped, or with only
+// the debug information.
 #pragma once
 
 #include <cstdint>
@@ -19,18 +19,18 @@ namespace sonde {
 
 class RelocatableFile {
  public:
-  /// Reads the symbols; the file outlives this.
+  /// Reads the symbols; the file must outlive this object.
   explicit RelocatableFile(const ElfFile& file);
 
-  /// Where a section begins; 0 of those that are not loaded.
+  /// The address of a section; 0 for those that are not loaded.
   [[nodiscard]] uint64_t address_of(const ElfSection& section) const;
-  /// Where a symbol is; kUndefined of those that other objects have.
+  /// The address of a symbol; kUndefined for those defined in other objects.
   [[nodiscard]] uint64_t address_of(const ElfSymbol& symbol) const;
-  /// Puts what the relocations of `section` say into a copy of its bytes. Kinds that are not known,
-  /// and those that lie outside, change nothing. x86 and arm64.
+  /// Applies the relocations of `section` to a copy of its bytes. Unknown kinds, and those outside
+  /// the section, change nothing. x86 and arm64.
   void apply(const ElfSection& section, std::vector<std::byte>& bytes) const;
 
-  /// Below all that is loaded, so that nothing is found there.
+  /// Below everything that is loaded, so that nothing is found there.
   static constexpr uint64_t kUndefined = 0x1000;
 
  private:
@@ -39,7 +39,7 @@ class RelocatableFile {
   const ElfFile& file_;
   std::vector<uint64_t> sections_;        // by index
   std::vector<uint64_t> symbols_;         // likewise
-  std::vector<const ElfSection*> lists_;  // of relocations, by index of the section they are for
+  std::vector<const ElfSection*> lists_;  // relocation lists, by index of the section they apply to
 };
 
 }  // namespace sonde

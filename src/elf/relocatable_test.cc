@@ -15,7 +15,7 @@ std::string rela64(uint64_t offset, uint64_t symbol, uint64_t type, int64_t adde
   return std::string(as_text(bytes.view()));
 }
 
-/// A file with `.text`, `.data`, `.debug_info` and relocations of one of them.
+/// A file with `.text`, `.data`, `.debug_info` and relocations for one of them.
 class Module {
  public:
   Module(std::string_view target, const std::string& relocations, uint16_t machine = EM_X86_64)
@@ -82,7 +82,7 @@ TEST(RelocatableFile, InstructionsOfArm64) {
   EXPECT_EQ(word(8), (8u >> 3) << 10);
 }
 
-/// A header has room for thousands of lists that are all the same bytes: they are not all read.
+/// A header has room for thousands of lists that share the same bytes: they are not all read.
 TEST(RelocatableFile, ListsThatLieOverOneAnotherEndWithTheFile) {
   ElfBuilder elf(true, ByteOrder::kLittle, EM_X86_64, ET_REL);
   uint32_t first = elf.section(".one", SHT_PROGBITS, SHF_ALLOC, 0, std::string(8, '\0'));

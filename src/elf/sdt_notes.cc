@@ -7,7 +7,7 @@ namespace {
 
 constexpr uint32_t kSdtNoteType = 3;
 
-/// Text up to its NUL, which must be there.
+/// Text up to its NUL, which is required.
 std::string_view take_text(ByteCursor& cursor) {
   std::string_view left = as_text(cursor.rest());
   size_t end = left.find('\0');

@@ -83,7 +83,7 @@ TEST(SdtNotesOfDamagedFiles, AreLeftOut) {
   put(notes, true, {1, 0, 0, "p", "whole", ""});
   put(notes, true, {1, 0, 0, "", "without provider", ""});
   put(notes, true, {1, 0, 0, "p", "cut", ""});
-  // The last note is cut in any case: its padding is no part of it.
+  // The last note is cut in any case: its padding is not part of it.
   for (size_t size = 0; size + 4 < notes.size(); ++size) {
     ElfBuilder elf;
     elf.section(".note.stapsdt", SHT_NOTE, 0, 0, std::string(as_text(notes.view().first(size))));

@@ -9,7 +9,7 @@ constexpr uint64_t page_start(uint64_t value) {
   return value & ~(kPage - 1);
 }
 
-/// Whether `offset` lies in the bytes of the segment, or (`whole_pages`) in the pages that show
+/// Whether `offset` is in the bytes of the segment, or (`whole_pages`) in the pages that contain
 /// them.
 bool shows(const ElfSegment& segment, uint64_t offset, bool whole_pages) {
   uint64_t begin = segment.offset.value;
@@ -28,7 +28,7 @@ std::optional<ElfAddr> SegmentMap::addr_of(FileOffset offset) const {
       if (!shows(segment, offset.value, whole_pages)) continue;
       if (found == nullptr || (segment.executable && !found->executable)) found = &segment;
     }
-    // Unsigned arithmetic wraps as it should where the offset lies before the segment's first byte.
+    // Unsigned arithmetic wraps as intended if the offset is before the segment's first byte.
     if (found != nullptr) return found->addr + (offset - found->offset);
   }
   return std::nullopt;

@@ -1,7 +1,6 @@
-// SegmentMap: where the parts of an object's file appear among its own virtual addresses (the
-// PT_LOAD headers).
+// SegmentMap: maps parts of an object's file to its own virtual addresses (the PT_LOAD headers).
 //
-// A mapping in a process knows a file offset; symbols and DWARF know ELF addresses. This is the
+// A mapping in a process has a file offset; symbols and DWARF use ELF addresses. This is the
 // conversion, small enough to be kept after the file is closed.
 #pragma once
 
@@ -27,11 +26,11 @@ class SegmentMap {
   void add(const ElfSegment& segment) { segments_.push_back(segment); }
   [[nodiscard]] std::span<const ElfSegment> segments() const { return segments_; }
 
-  /// The address at which the byte of the file at `offset` is loaded. Where several segments show
-  /// it, the executable one; where none contains it but a segment's pages do (the kernel maps whole
+  /// The address at which the file's byte at `offset` is loaded. If several segments contain it,
+  /// the executable one; if none contains it but a segment's pages do (the kernel maps whole
   /// pages), that one. Without any segment (relocatable files) addresses are file offsets.
   [[nodiscard]] std::optional<ElfAddr> addr_of(FileOffset offset) const;
-  /// The inverse; addresses beyond the bytes of the file (.bss) continue the segment.
+  /// The inverse; addresses past the bytes of the file (.bss) continue the segment.
   [[nodiscard]] std::optional<FileOffset> offset_of(ElfAddr addr) const;
 
  private:

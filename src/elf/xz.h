@@ -10,7 +10,7 @@
 
 namespace sonde {
 
-/// The unpacked bytes, at most `limit`. `name` is what error messages call the input.
+/// The uncompressed bytes, at most `limit`. Error messages call the input `name`.
 Result<std::vector<std::byte>> decompress_xz(Bytes packed, const std::string& name,
                                              size_t limit = size_t{256} << 20);
 

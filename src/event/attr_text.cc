@@ -11,7 +11,7 @@ struct SampleWord {
   uint64_t bit;
   std::string_view word;
 };
-// In perf's order, which is not that of the bits. TRANSACTION, which perf leaves out, comes last.
+// In perf's order, which is not bit order. TRANSACTION, which perf omits, comes last.
 constexpr SampleWord kSampleWords[] = {
     {abi::kSampleIp, "IP"},
     {abi::kSampleTid, "TID"},
@@ -58,7 +58,7 @@ std::string aux_action_text(uint32_t bits) {
   return bit_words(bits, kActions);
 }
 
-/// Calls `emit(name, value)` for every field that is not zero, in the order of the struct.
+/// Calls `emit(name, value)` for every non-zero field, in the order of the struct.
 template <typename Emit>
 void for_each_field(const abi::EventAttr& attr, Emit emit) {
   auto number = [&](std::string_view name, auto value) {
@@ -71,7 +71,7 @@ void for_each_field(const abi::EventAttr& attr, Emit emit) {
     if (bits != 0) emit(name, std::move(text));
   };
   auto flag = [&](std::string_view name, uint64_t value) {
-    // What a newer kernel gave a meaning to is shown by its bits.
+    // Bits to which a newer kernel gave a meaning are shown as a number.
     if (name == "reserved_1")
       hex(name, value);
     else

@@ -1,5 +1,5 @@
-// A perf_event_attr as text, to the character as perf prints it: every field that is not zero, in
-// the order of perf's own list, bit sets as words.
+// A perf_event_attr as text, exactly as perf prints it: every non-zero field, in the order of
+// perf's own list, bit sets as words.
 #pragma once
 
 #include <string>

@@ -62,7 +62,7 @@ TEST(AttrText, LineHasEveryFieldThatIsSet) {
             "aux_sample_size: 4096, aux_action: pause|resume, sig_data: 9, config3: 0x33");
 }
 
-// perf 6.1 on a recording whose attr was patched to have all bits.
+// Output of perf 6.1 for a recording whose attr was patched to have all bits set.
 TEST(AttrText, SampleTypeInPerfsOrder) {
   EXPECT_EQ(sample_type_text(0x1ffffff),
             "IP|TID|TIME|ADDR|READ|CALLCHAIN|ID|CPU|PERIOD|STREAM_ID|RAW|BRANCH_STACK|REGS_USER|"

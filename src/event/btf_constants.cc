@@ -23,7 +23,7 @@ enum BtfKind : uint32_t {
   kEnum64 = 19,
 };
 
-/// Bytes behind the 12 that every type has.
+/// Bytes after the 12 that every type has.
 uint64_t size_of_rest(uint32_t kind, uint64_t count) {
   switch (kind) {
     case kInteger:
@@ -45,8 +45,8 @@ uint64_t size_of_rest(uint32_t kind, uint64_t count) {
   }
 }
 
-/// Enumerators whose names are asked for, by the offset of the name: comparing integers is what
-/// most of the pass does.
+/// The wanted enumerators, by string offset of the name, so that most of the pass only compares
+/// integers.
 class Wanted {
  public:
   Wanted(std::string_view strings, std::span<const std::string> names) {

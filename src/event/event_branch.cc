@@ -6,12 +6,12 @@ namespace sonde {
 namespace {
 
 struct BranchWord {
-  std::string_view option;  // in -j; empty: not given by hand
+  std::string_view option;  // in -j; empty: not available as an option
   std::string_view shown;   // in -vv
   uint64_t bit;
 };
 
-// In the order of the bits.
+// In bit order.
 constexpr BranchWord kWords[] = {
     {"u", "USER", abi::kBranchUser},
     {"k", "KERNEL", abi::kBranchKernel},
@@ -47,7 +47,7 @@ uint64_t bit_of(std::string_view word) {
 Result<uint64_t> parse_branch_types(std::string_view list) {
   uint64_t bits = 0;
   while (true) {
-    // Commas end a term, so inside one the words may be joined by other signs.
+    // Commas end a term, so inside a term the words may be joined by other characters.
     size_t end = list.find_first_of(",|:");
     std::string_view word = list.substr(0, end);
     uint64_t bit = bit_of(word);

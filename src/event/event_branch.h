@@ -1,4 +1,4 @@
-// Branch sampling filters: the words of `record -j any,u` and of the term branch_type=.
+// Branch sampling filters, as in `record -j any,u` and the term branch_type=.
 #pragma once
 
 #include <cstdint>

@@ -6,16 +6,16 @@
 namespace sonde {
 namespace {
 
-constexpr std::string_view kAccessLetters = "rwx";  // by their bits in perf_event_attr.bp_type
+constexpr std::string_view kAccessLetters = "rwx";  // by bit in perf_event_attr.bp_type
 constexpr uint32_t kReadWrite = 3;
 constexpr uint32_t kExecute = 4;
 constexpr std::string_view kExpectedAccess = "expected access: r, w or x";
 
-/// The length of the breakpoint that watches instructions: one `long`.
+/// The length of an execution breakpoint: one `long`.
 constexpr uint64_t kExecuteLength = sizeof(long);
 constexpr uint64_t kWatchLength = 4;
 
-/// "rw" as perf_event_attr.bp_type; nothing where a letter is unknown or stands twice.
+/// "rw" as perf_event_attr.bp_type; nothing if a letter is unknown or repeated.
 std::optional<uint32_t> parse_access(std::string_view letters) {
   uint32_t bits = 0;
   for (char letter : letters) {

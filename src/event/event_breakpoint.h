@@ -1,7 +1,8 @@
 // Breakpoints in -e: mem:ADDRESS[/LENGTH][:ACCESS][:MODIFIERS]
 //
-//   mem:0x404028        reads and writes of 4 bytes     mem:0x404028/8:w:u   writes of 8 bytes by
-//   users mem:0x401106:x      execution
+//   mem:0x404028        reads and writes of 4 bytes
+//   mem:0x404028/8:w:u  writes of 8 bytes by users
+//   mem:0x401106:x      execution
 #pragma once
 
 #include <string_view>
@@ -11,7 +12,7 @@
 
 namespace sonde {
 
-/// Fills type, place, length, access and modifiers of `event` from "mem:…".
+/// Fills type, address, length, access and modifiers of `event` from "mem:…".
 Result<> parse_breakpoint(std::string_view text, const EventErrors& errors, ParsedEvent& event);
 
 }  // namespace sonde

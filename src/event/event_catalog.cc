@@ -51,8 +51,8 @@ std::string_view description_of(std::string_view name) {
   return found == std::end(kDescriptions) ? std::string_view() : found->text;
 }
 
-/// Whether the kernel counts it for this process. A refusal for lack of privilege is tried again
-/// without the kernel's side.
+/// Whether the kernel counts it for this process. If refused for lack of privilege, retries without
+/// kernel mode.
 bool is_supported(Sys& sys, uint32_t type, uint64_t config) {
   for (bool user_only : {false, true}) {
     perf_event_attr attr{};
@@ -68,7 +68,7 @@ bool is_supported(Sys& sys, uint32_t type, uint64_t config) {
     }
     if (fd.error() != EACCES && fd.error() != EPERM) return false;
   }
-  return true;  // it is there, only not for us
+  return true;  // it exists, but not for us
 }
 
 void sort_by_name(std::vector<CatalogEvent>& events) {
@@ -94,7 +94,7 @@ CatalogEvent named(EventClass kind, std::string_view name, std::string_view pmu)
   return {.kind = kind, .name = std::string(name), .pmu = std::string(pmu)};
 }
 
-/// ",domain=?" for each term that the user must fill in.
+/// ",domain=?" for each term whose value the user must supply.
 std::string parameters_of(const PmuAlias& alias) {
   std::string parameters;
   for (std::string_view term : split(alias.terms, ','))
@@ -172,7 +172,7 @@ std::vector<CatalogEvent> pmu_catalog(PmuCatalog& pmus) {
       CatalogEvent event =
           named(EventClass::kPmu, fmt::format("{}/{}{}/", pmu->name(), alias.name, parameters),
                 pmu->name());
-      // A core's events need no PMU before them.
+      // A core's events need no PMU prefix.
       if (of_core) {
         event.alias = event.name;
         event.name = alias.name;

@@ -11,7 +11,7 @@ namespace sonde {
 namespace {
 
 constexpr std::string_view kOpening = "event syntax error: ";
-/// Text further left than this before the place is cut off, so that the caret stays in sight.
+/// Text further than this to the left of the position is cut off, so that the caret stays visible.
 constexpr size_t kMaxIndent = 13;
 
 std::string lower(std::string_view text) {
@@ -63,7 +63,7 @@ std::vector<std::string> nearest_names(std::string_view name,
   for (const std::string& candidate : candidates) {
     std::string offered = lower(candidate);
     size_t distance = edit_distance(wanted, offered);
-    // A part of the right name is a better hint than its distance says.
+    // Part of the right name is a better hint than its edit distance suggests.
     if (wanted.size() >= 3 && offered.find(wanted) != std::string::npos)
       distance = std::min(distance, tolerated);
     if (distance <= tolerated) ranked.push_back({distance, ranked.size(), &candidate});

@@ -1,5 +1,5 @@
-// Messages about an `-e` argument: the text, a caret under the place, help, and the command that
-// lists events.
+// Messages about an `-e` argument: the text, a caret under the faulty position, help, and the
+// command that lists events.
 //
 //   event syntax error: 'cycles:pppp'
 //                               \___ Bad modifier
@@ -21,7 +21,7 @@ class EventErrors {
       : text_(text), tool_(tool), columns_(columns) {}
 
   /// kBadEvent. `place` is a view into the argument; anything else points at its start. `help`
-  /// stands below the caret behind a blank line.
+  /// follows below the caret, after a blank line.
   [[nodiscard]] std::unexpected<Error> fail(std::string_view place, std::string_view message,
                                             std::string_view help = {}) const;
 
@@ -36,7 +36,7 @@ class EventErrors {
   unsigned columns_;
 };
 
-/// The candidates that look like `name`, best first, at most `limit`.
+/// The candidates that resemble `name`, best first, at most `limit`.
 [[nodiscard]] std::vector<std::string> nearest_names(std::string_view name,
                                                      const std::vector<std::string>& candidates,
                                                      size_t limit = 3);

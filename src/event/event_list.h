@@ -1,8 +1,8 @@
-// The events of a command line, parsed: what `-e`, `--filter`, `--exclude-perf` leave behind.
+// The events of a command line, parsed: the result of `-e`, `--filter` and `--exclude-perf`.
 //
 // A ParsedEvent says *what* to count or sample: type and config, who is excluded, groups, and the
-// terms that were written for this event alone. *How* to sample (frequency, sample bits, buffers)
-// is the command's business; it starts from `attr` and lets `terms` override its own options.
+// terms given for this event alone. *How* to sample (frequency, sample bits, buffers) is up to the
+// command, which starts from `attr` and lets `terms` override its own options.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace sonde {
 
 enum class CallGraphTerm : uint8_t { kNone, kFramePointer, kDwarf, kLbr };
 
-/// Terms that hold for one event; what is not set leaves the command's option in force.
+/// Terms given for one event; an unset one leaves the command's option in force.
 struct EventTerms {
   std::optional<uint64_t> period;  // period=N: like -c N
   std::optional<uint64_t> freq;    // freq=N: like -F N
@@ -40,34 +40,34 @@ struct EventTerms {
   bool operator==(const EventTerms&) const = default;
 };
 
-/// Events that are no kernel event: `stat` measures them itself.
+/// Events that are not kernel events: `stat` measures them itself.
 enum class ToolEvent : uint8_t { kNone, kDurationTime, kUserTime, kSystemTime };
 
 struct ParsedEvent {
-  std::string name;     // the user's words; for tracepoints system:name; name=X is X
+  std::string name;     // as the user wrote it; for tracepoints system:name; for name=X, X
   abi::EventAttr attr;  // type, config*, bp_*, exclude_*, precise_ip, pinned, exclusive
   EventTerms terms;
   TracepointName tracepoint;  // set for type kTypeTracepoint
   std::string filter;         // for the kernel (tracepoints) or the PMU (addresses)
   ToolEvent tool = ToolEvent::kNone;
-  std::optional<uint32_t> bpf_program;  // of the EventMaker: it decides which samples are taken
+  std::optional<uint32_t> bpf_program;  // from the EventMaker: decides which samples are kept
 
-  uint32_t leader = 0;     // index of the group's leader; its own where it stands alone
-  std::string group_name;  // on the leader, where the user named the group: name{a,b}
+  uint32_t leader = 0;     // index of the group's leader; its own if not in a group
+  std::string group_name;  // on the leader, if the user named the group: name{a,b}
   uint32_t option = 0;     // which -e it came from, counted from 0
 
-  bool name_given = false;        // by name=: a fallback to another event keeps it
+  bool name_given = false;        // by name=: kept on a fallback to another event
   bool sample_read = false;       // S: read the whole group with each sample of the leader
-  bool weak_group = false;        // W: break the group up where it cannot be scheduled
-  bool precise_max = false;       // P: precise_ip 3 and less, until the kernel takes it; attr has 0
+  bool weak_group = false;        // W: dissolve the group if it cannot be scheduled
+  bool precise_max = false;       // P: precise_ip 3, or less if the kernel refuses; attr has 0
   bool bpf_counter = false;       // b
   bool keep_group = false;        // X: never regroup
-  bool exclude_given = false;     // u, k or h was written: no fallback may widen or narrow it
-  bool host_guest_given = false;  // G or H was written
+  bool exclude_given = false;     // u, k or h was given: no fallback may widen or narrow it
+  bool host_guest_given = false;  // G or H was given
 
-  std::string pmu;        // of pmu/…/ events: its name
-  std::vector<int> cpus;  // where the PMU wants to be opened; empty: anywhere
-  std::string unit;       // of the alias
+  std::string pmu;        // for pmu/…/ events: the PMU's name
+  std::vector<int> cpus;  // where the PMU requires to be opened; empty: anywhere
+  std::string unit;       // from the alias
   double scale = 1.0;
   bool per_package = false;
   bool snapshot = false;
@@ -82,16 +82,17 @@ class EventList {
   [[nodiscard]] std::vector<ParsedEvent>& edit() { return events_; }
   [[nodiscard]] const ParsedEvent& operator[](size_t i) const { return events_[i]; }
 
-  /// Members of the group that event `leader` leads, itself included.
+  /// Number of members of the group led by event `leader`, including itself.
   [[nodiscard]] size_t group_size(size_t leader) const;
 
-  /// The events of one -e; `leader` in them counts from their first. Each call is one option.
+  /// Appends the events of one -e; their `leader` is relative to the first of them. Each call is
+  /// one option.
   void append(std::vector<ParsedEvent> events);
 
-  /// `--filter TEXT`: binds to all events of the last -e, and joins a filter that is already there:
-  /// "(old) && (new)". Error kUsage where there is no -e before it or where it cannot take filters.
+  /// `--filter TEXT`: applies to all events of the last -e, and is combined with an existing
+  /// filter: "(old) && (new)". Error kUsage if no -e precedes it or if that cannot take filters.
   Result<> add_filter(std::string_view text);
-  /// `--exclude-perf`: the tracepoints of the last -e leave out what process `self` does.
+  /// `--exclude-perf`: excludes process `self` from the tracepoints of the last -e.
   Result<> exclude_process(int self);
 
  private:
@@ -99,7 +100,7 @@ class EventList {
   uint32_t options_ = 0;
 };
 
-/// Joins a filter to the one that an event has.
+/// Combines a filter with the one that an event has.
 void join_filter(ParsedEvent& event, std::string_view text);
 
 }  // namespace sonde

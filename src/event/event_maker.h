@@ -1,6 +1,6 @@
-// EventMaker: events that must be made before they can be opened, which the parser of `-e` asks for
-// when it meets their names: USDT probes and BPF programs. Who implements it keeps what it made
-// until the recording ends.
+// EventMaker: events that must be created before they can be opened, requested by the parser of
+// `-e` when it meets their names: USDT probes and BPF programs. The implementation keeps what it
+// made until the recording ends.
 #pragma once
 
 #include <cstdint>
@@ -16,23 +16,23 @@
 namespace sonde {
 
 struct MadeEvent {
-  TracepointName tracepoint;             // where it stands in tracefs
-  std::string name;                      // as users see it: "sdt_python:line"
-  std::optional<uint32_t> program = {};  // the BPF program that decides about its samples
+  TracepointName tracepoint;             // its name in tracefs
+  std::string name;                      // as shown to users: "sdt_python:line"
+  std::optional<uint32_t> program = {};  // the BPF program that decides which samples are kept
 };
 
 class EventMaker {
  public:
   virtual ~EventMaker() = default;
 
-  /// The USDT probes PROVIDER:NAME (a glob) of `object`; where that is empty, of the objects in
-  /// which the command line may mean it. Never empty: no probe is an error.
+  /// The USDT probes PROVIDER:NAME (a glob) of `object`; if that is empty, of the objects that the
+  /// command line may refer to. Never empty: no probe is an error.
   virtual Result<std::vector<MadeEvent>> make_usdt(std::string_view provider, std::string_view name,
                                                    std::string_view object) = 0;
 
   /// The events of a BPF program, source or object file, in the order of its sections. `settings`
-  /// are the terms that say what its maps hold: map:NAME.value=N, map:NAME.event=EVENT. May be
-  /// empty: programs that only write into a map bring no event of their own.
+  /// are the terms that initialise its maps: map:NAME.value=N, map:NAME.event=EVENT. May be empty:
+  /// programs that only write to a map have no events of their own.
   virtual Result<std::vector<MadeEvent>> make_programs(std::string_view path,
                                                        const std::vector<TermSyntax>& settings) = 0;
 };

@@ -5,7 +5,7 @@
 namespace sonde {
 namespace {
 
-/// The first of u, k, h excludes all three; each takes its own back.
+/// The first of u, k, h excludes all three; each letter then includes its own again.
 void begin_exclusion(abi::EventAttr& attr) {
   if (attr.exclude_user || attr.exclude_kernel || attr.exclude_hv) return;
   attr.exclude_user = attr.exclude_kernel = attr.exclude_hv = 1;

@@ -13,7 +13,7 @@ namespace {
 using abi::kTypeHardware;
 using abi::kTypeSoftware;
 
-// `name` is what `list` shows first; `kHardwareNames` below is what a recording without names gets.
+// `name` is what `list` shows first; `kHardwareNames` below is for recordings without names.
 constexpr GenericEvent kHardware[] = {
     {kTypeHardware, abi::kHwCpuCycles, "cpu-cycles", "cycles"},
     {kTypeHardware, abi::kHwInstructions, "instructions", ""},
@@ -56,8 +56,8 @@ constexpr std::string_view kHardwareNames[] = {
     "ref-cycles",
 };
 
-// Spellings of the three parts of a cache event's name; the first of each list is the canonical
-// one, for operations the second where no result follows ("loads", but "load-misses").
+// Spellings of the three parts of a cache event's name; the first of each list is canonical, except
+// that operations use the second if no result follows ("loads", but "load-misses").
 constexpr std::array<std::array<std::string_view, 5>, 7> kCaches = {{
     {"L1-dcache", "l1-d", "l1d", "L1-data"},
     {"L1-icache", "l1-i", "l1i", "L1-instruction"},
@@ -93,8 +93,8 @@ bool equal_without_case(std::string_view a, std::string_view b) {
   return std::ranges::equal(a, b, {}, to_ascii_lower, to_ascii_lower);
 }
 
-/// Takes the longest spelling off the front of `rest`, up to its end or a '-' that is taken too.
-/// Returns which row it was of.
+/// Removes the longest spelling from the front of `rest`; it must be followed by the end or by a
+/// '-', which is removed too. Returns the spelling's row.
 template <typename Table>
 std::optional<unsigned> take_part(const Table& table, std::string_view& rest) {
   std::optional<unsigned> row;
@@ -120,7 +120,7 @@ std::string breakpoint_name(const abi::EventAttr& attr) {
   return name;
 }
 
-/// A cache event's name, or perf's word for what is wrong with the config.
+/// A cache event's name, or perf's text for what is wrong with the config.
 std::string cache_name(uint64_t config) {
   std::string name = cache_event_name(config);
   if (!name.empty()) return name;
@@ -133,7 +133,7 @@ std::string cache_name(uint64_t config) {
 std::string base_name(const abi::EventAttr& attr) {
   switch (attr.type) {
     case abi::kTypeHardware: {
-      // Hybrid processors have the PMU's number in the upper half.
+      // On hybrid processors the upper half is the PMU's type.
       uint64_t config = attr.config & 0xffffffff;
       return std::string(config < std::size(kHardwareNames) ? kHardwareNames[config]
                                                             : "unknown-hardware");
@@ -156,8 +156,8 @@ std::string base_name(const abi::EventAttr& attr) {
 
 std::string modifier_text(const abi::EventAttr& attr) {
   std::string text;
-  // Guests are left out by default where a privilege or precision was asked for, and G and H say
-  // only what differs from the default.
+  // Guests are excluded by default if a privilege level or precision was requested, and G and H
+  // only express a difference from the default.
   bool guests_left_out_by_default = false;
   if (attr.exclude_user || attr.exclude_kernel || attr.exclude_hv) {
     if (!attr.exclude_kernel) text += 'k';

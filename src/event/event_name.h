@@ -1,6 +1,6 @@
-// Names of events: from an attr to the name that perf gives it, and the tables of names of the
-// kernel's generic events. The reader of a recording uses the former where the file does not say
-// the names (no EVENT_DESC), `-e` and `list` the latter.
+// Names of events: from an attr to the name that perf gives it, and the name tables of the kernel's
+// generic events. The reader of a recording uses the former if the file has no names (no
+// EVENT_DESC); `-e` and `list` use the latter.
 #pragma once
 
 #include <optional>
@@ -12,12 +12,12 @@
 
 namespace sonde {
 
-/// "cpu-clock:uhpppH", "L1-dcache-load-misses:u", "raw 0x3c", "mem:0x1000:rw". A tracepoint's name
-/// cannot be made from its attr: "unknown tracepoint"; nor can that of a PMU from sysfs: "unknown
-/// attr type: 10".
+/// "cpu-clock:uhpppH", "L1-dcache-load-misses:u", "raw 0x3c", "mem:0x1000:rw". The name of a
+/// tracepoint cannot be derived from its attr: "unknown tracepoint"; nor can that of a PMU from
+/// sysfs: "unknown attr type: 10".
 [[nodiscard]] std::string event_name(const abi::EventAttr& attr);
 
-/// What follows the colon: "u", "uhpppH"; empty where nothing is excluded that isn't by default.
+/// What follows the colon: "u", "uhpppH"; empty if nothing is excluded that isn't by default.
 [[nodiscard]] std::string modifier_text(const abi::EventAttr& attr);
 
 /// One generic event of the kernel; `alias` may be empty.
@@ -27,15 +27,15 @@ struct GenericEvent {
   std::string_view name;
   std::string_view alias;
 };
-/// In the order of config.
+/// Indexed by config.
 [[nodiscard]] std::span<const GenericEvent> hardware_events();
 [[nodiscard]] std::span<const GenericEvent> software_events();
-/// Either table, by name or alias (software names also without regard to case).
+/// From either table, by name or alias (software names are also case-insensitive).
 [[nodiscard]] std::optional<GenericEvent> find_generic_event(std::string_view name);
 
 /// Hardware cache events: config is cache | operation << 8 | result << 16.
 [[nodiscard]] std::optional<uint64_t> parse_cache_event(std::string_view name);
-/// "LLC-load-misses"; empty where the kernel has no such combination.
+/// "LLC-load-misses"; empty if the kernel has no such combination.
 [[nodiscard]] std::string cache_event_name(uint64_t config);
 /// Whether the operation makes sense for the cache (no stores of instructions …).
 [[nodiscard]] bool cache_event_is_valid(unsigned cache, unsigned operation);

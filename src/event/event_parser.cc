@@ -23,7 +23,7 @@ constexpr ToolEventName kToolEvents[] = {{"duration_time", ToolEvent::kDurationT
                                          {"user_time", ToolEvent::kUserTime},
                                          {"system_time", ToolEvent::kSystemTime}};
 
-/// A type and config that a word stands for without asking the machine.
+/// The type and config of a word that is known without querying the machine.
 struct KnownWord {
   uint32_t type;
   uint64_t config;
@@ -52,7 +52,7 @@ std::optional<KnownWord> find_word(std::string_view word) {
   return std::nullopt;
 }
 
-/// Turns one item of the syntax tree into events; globs and uncore PMUs make several of one.
+/// Turns one item of the syntax tree into events; globs and uncore PMUs expand to several.
 class Resolver {
  public:
   Resolver(const EventErrors& errors, const EventSources& sources)
@@ -70,7 +70,7 @@ class Resolver {
     size_t colon = head.find(':');
     std::string_view word = head.substr(0, colon);
     if (std::optional<KnownWord> known = find_word(word)) {
-      // Behind a word that is an event by itself the colon brings modifiers.
+      // After a word that is an event by itself, the colon introduces modifiers.
       std::string_view modifiers =
           colon == std::string_view::npos ? syntax.modifiers : head.substr(colon + 1);
       return known_word(syntax, *known, modifiers);
@@ -99,7 +99,7 @@ class Resolver {
     return {};
   }
 
-  /// Terms of an event that is no PMU's.
+  /// Terms of an event without a PMU.
   Result<> common_terms(const EventSyntax& syntax, ParsedEvent& event) const {
     for (const TermSyntax& term : syntax.terms)
       if (!TRY(apply_common_term(term, term.name, sources_.counting, errors_, event)))
@@ -114,7 +114,7 @@ class Resolver {
     event.attr.type = known.type;
     event.attr.config = known.config;
     event.tool = known.tool;
-    // perf shows cache events without what was said about them.
+    // perf shows cache events without their terms and modifiers.
     if (known.type == abi::kTypeHwCache) event.name = syntax.head.substr(0, syntax.head.find(':'));
     TRY(common_terms(syntax, event));
     TRY(modify(modifiers, syntax.head.ends_with(':') ? syntax.head : "", event));
@@ -123,7 +123,7 @@ class Resolver {
     return one(std::move(event));
   }
 
-  /// Processors with cores of two kinds count a generic event once per kind.
+  /// On processors with two kinds of cores, a generic event is counted once per kind.
   std::vector<ParsedEvent> for_each_kind_of_core(const EventSyntax& syntax, ParsedEvent event) {
     const Pmu* big = sources_.pmus.find("cpu_core");
     const Pmu* little = big == nullptr ? nullptr : sources_.pmus.find("cpu_atom");
@@ -172,7 +172,8 @@ class Resolver {
     for (TracepointName& name : names) {
       Result<uint64_t> id = sources_.tracefs.id(name);
       if (!id) {
-        // Some entries of a system are no events that can be opened; only a name is a demand.
+        // Some entries of a system are not events that can be opened; an error only if named
+        // explicitly.
         if (many && id.error().code != ErrorCode::kPermission) continue;
         return refused(syntax, name, id.error());
       }
@@ -188,8 +189,8 @@ class Resolver {
     return events;
   }
 
-  /// [%][sdt_]PROVIDER:EVENT[@OBJECT] — where tracefs has it already (`probe` was there before us),
-  /// that; else the probe is made.
+  /// [%][sdt_]PROVIDER:EVENT[@OBJECT] — uses the tracefs event if there is one already (made
+  /// earlier by `probe`); otherwise makes the probe.
   Result<std::vector<ParsedEvent>> usdt(const EventSyntax& syntax) {
     std::string_view text = syntax.head;
     if (text.starts_with('%')) text.remove_prefix(1);
@@ -224,8 +225,8 @@ class Resolver {
     return made_events(syntax, std::move(*made), parts.size() > 2 ? parts[2] : syntax.modifiers);
   }
 
-  /// FILE.c, FILE.o: the events of a BPF program. Terms for its maps are the program's, others are
-  /// those of all its events.
+  /// FILE.c, FILE.o: the events of a BPF program. Terms for its maps apply to the program, others
+  /// to all its events.
   Result<std::vector<ParsedEvent>> programs(const EventSyntax& syntax) {
     if (sources_.maker == nullptr)
       return errors_.fail(syntax.head, "BPF programs cannot be loaded here");
@@ -291,7 +292,7 @@ class Resolver {
                                [&](const Pmu* pmu) { return pmu->alias(word) != nullptr; });
   }
 
-  /// A PMU's ready-made event without the PMU: "mem-loads" for cpu/mem-loads/.
+  /// A PMU's predefined event without the PMU: "mem-loads" for cpu/mem-loads/.
   Result<std::vector<ParsedEvent>> bare_pmu_event(const EventSyntax& syntax, std::string_view word,
                                                   std::string_view modifiers) {
     std::vector<ParsedEvent> events;
@@ -322,7 +323,7 @@ class Resolver {
   const EventSources& sources_;
 };
 
-/// Makes a group of the events from `first` on.
+/// Makes the events from `first` on a group.
 Result<> close_group(const GroupSyntax& group, size_t first, const EventErrors& errors,
                      std::vector<ParsedEvent>& events) {
   if (!group.modifiers.empty() && !modifiers_are_valid(group.modifiers))

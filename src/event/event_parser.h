@@ -5,8 +5,8 @@
 //   cpu/event=0x3c,umask=1,name=busy/pp      mem:0x1000/8:rw      cs/max-stack=5,call-graph=fp/
 //
 // Two steps: event_syntax.h turns text into a tree without looking at the machine; this turns the
-// tree into attrs, asking sysfs and tracefs for what the tree names and nothing else. Errors are
-// perf's: the text with a caret under the place, then, for unknown names, the nearest ones and the
+// tree into attrs, reading from sysfs and tracefs only what the tree names. Errors are perf's: the
+// text with a caret under the position and then, for unknown names, the nearest ones and the
 // command that lists them.
 #pragma once
 
@@ -20,16 +20,16 @@
 
 namespace sonde {
 
-/// Where names are looked up, and the tool's own name for messages.
+/// Where names are looked up, and the tool's name for messages.
 struct EventSources {
   PmuCatalog& pmus;
   Tracefs& tracefs;
   std::string_view tool = "sonde";
-  /// Where terms that only make sense for sampling are refused, as `stat` does.
+  /// Refuse terms that only make sense for sampling, as `stat` does.
   bool counting = false;
-  /// Messages cut the event's text so that their first line fits.
+  /// Messages truncate the event's text so that their first line fits.
   unsigned columns = 80;
-  /// Makes USDT probes and BPF programs; null where they are not to be had.
+  /// Makes USDT probes and BPF programs; null if they are not available.
   EventMaker* maker = nullptr;
 };
 

@@ -29,7 +29,7 @@ class EventParser : public testing::Test {
                                .counting = counting_,
                                .maker = has_maker_ ? &maker_ : nullptr});
   }
-  /// The events that `text` gives, which must be right.
+  /// The events that `text` yields; it must be valid.
   std::vector<ParsedEvent> events(std::string_view text) {
     Result<std::vector<ParsedEvent>> parsed = parse(text);
     EXPECT_TRUE(parsed) << text << ": " << (parsed ? "" : parsed.error().message);
@@ -60,7 +60,7 @@ class EventParser : public testing::Test {
     return parsed.error().message;
   }
 
-  /// A maker that has one USDT probe with two places and one program with a probe and a tracepoint.
+  /// A maker with one USDT probe at two places, and one program with a probe and a tracepoint.
   class Maker final : public EventMaker {
    public:
     Result<std::vector<MadeEvent>> make_usdt(std::string_view provider, std::string_view name,

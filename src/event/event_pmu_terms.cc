@@ -20,7 +20,7 @@ class PmuTerms {
     event_.pmu = pmu_.name();
     event_.cpus = pmu_.cpus();
     event_.filters_addresses = pmu_.filters_addresses();
-    // What the user says outweighs what the ready-made event says, in whatever order they stand.
+    // The user's terms take precedence over those of the predefined event, whatever their order.
     for (const TermSyntax& term : syntax_.terms)
       if (const PmuAlias* alias = alias_of(term)) TRY(apply_alias(*alias, term.name));
     for (const TermSyntax& term : syntax_.terms)
@@ -117,7 +117,7 @@ class PmuTerms {
     if (!generic && !cache) return false;
     event_.attr.type = generic ? abi::kTypeHardware : abi::kTypeHwCache;
     event_.attr.config = generic ? generic->config : *cache;
-    // Where several kinds of cores share the generic events, the upper half says which one.
+    // If several kinds of cores share the generic events, the upper half selects one.
     if (cores.size() > 1) event_.attr.config |= uint64_t{pmu_.type()} << 32;
     return true;
   }

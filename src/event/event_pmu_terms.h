@@ -1,5 +1,5 @@
-// Terms of `pmu/…/` events: config fields from the PMU's format files, its ready-made events, and
-// everything that other events take too.
+// Terms of `pmu/…/` events: config fields from the PMU's format files, its predefined events, and
+// all terms that other events also accept.
 #pragma once
 
 #include "event/event_list.h"

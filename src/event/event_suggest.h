@@ -1,4 +1,4 @@
-// What a mistyped event may have meant: the nearest names, as the help text below the caret.
+// What a mistyped event may have meant: the nearest names, as help text below the caret.
 #pragma once
 
 #include <string>

@@ -13,7 +13,7 @@ bool is_quote(char c) {
   return c == '\'' || c == '"';
 }
 
-/// Where `c` stands outside quotes and square brackets, from `from` on.
+/// Position of the first `c` outside quotes and square brackets, starting at `from`.
 size_t find_unquoted(std::string_view text, char c, size_t from) {
   char quote = 0;
   int brackets = 0;
@@ -37,7 +37,7 @@ bool is_letters(std::string_view text) {
   return !text.empty();
 }
 
-/// How much of a word that may be the path of a BPF program is that path; 0 where it is none.
+/// The length of the path in a word that may be the path of a BPF program; 0 if it is not one.
 size_t program_size(std::string_view word) {
   bool is_path = word.starts_with('.') || word.starts_with('/');
   bool has_terms = word.find('=') != std::string_view::npos;
@@ -52,7 +52,7 @@ size_t program_size(std::string_view word) {
 }
 
 /// Where the head of an event ends: at the slash that opens its terms, except that the length of a
-/// breakpoint, the path of a program and the object of a USDT probe have slashes of their own.
+/// breakpoint, the path of a program and the object of a USDT probe contain slashes themselves.
 size_t head_size(std::string_view text) {
   std::string_view word = text.substr(0, text.find_first_of(",{}"));
   if (word.starts_with("mem:")) return word.size();
@@ -83,7 +83,7 @@ class Scanner {
     while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_])) != 0) ++at_;
   }
 
-  /// An event, or a group of them.
+  /// An event, or a group of events.
   Result<GroupSyntax> item() {
     GroupSyntax group;
     skip_blanks();
@@ -104,7 +104,7 @@ class Scanner {
     return group;
   }
 
-  /// What stands in braces, with the closing one.
+  /// The contents of the braces, including the closing one.
   Result<> members(GroupSyntax& group) {
     while (true) {
       group.events.push_back(TRY(event()));

@@ -1,4 +1,4 @@
-// The shape of an `-e` argument, before anything in it is looked up: items, braces, slashes, terms.
+// The structure of an `-e` argument, before any name is looked up: items, braces, slashes, terms.
 //
 //   grp{cs:u,cpu/event=1,name=x/p}:S,sched:*
 //
@@ -6,7 +6,7 @@
 //                         head "cpu" terms event=1 name=x modifiers "p"
 //   no group              head "sched:*"
 //
-// All text is views into the argument, so that a place in it can be pointed at later.
+// All text is views into the argument, so that errors can point at a position in it later.
 #pragma once
 
 #include <optional>
@@ -18,24 +18,24 @@
 
 namespace sonde {
 
-/// name=value inside slashes. Quotes around the value are taken off.
+/// name=value inside slashes. Quotes around the value are removed.
 struct TermSyntax {
   std::string_view name;
   std::optional<std::string_view> value;
 };
 
 struct EventSyntax {
-  std::string_view text;  // the whole item, blanks around it taken off
-  std::string_view head;  // what stands before the slashes, with modifiers where there are none
+  std::string_view text;  // the whole item, without surrounding blanks
+  std::string_view head;  // what precedes the slashes; without slashes, includes the modifiers
   bool has_slashes = false;
   std::vector<TermSyntax> terms;
-  std::string_view modifiers;  // behind the closing slash
+  std::string_view modifiers;  // after the closing slash
 };
 
 struct GroupSyntax {
-  bool braces = false;         // else: one event that stands alone
+  bool braces = false;         // otherwise: a single event
   std::string_view name;       // before the brace
-  std::string_view modifiers;  // behind the closing brace, without the colon
+  std::string_view modifiers;  // after the closing brace, without the colon
   std::vector<EventSyntax> events;
 };
 
@@ -46,7 +46,7 @@ struct GroupSyntax {
 
 Result<std::vector<GroupSyntax>> parse_event_syntax(const EventErrors& errors);
 
-/// Splits what stands between slashes, or in a sysfs alias: "event=0x3c,umask=1".
+/// Splits the text between slashes, or of a sysfs alias: "event=0x3c,umask=1".
 Result<std::vector<TermSyntax>> parse_term_list(std::string_view text, const EventErrors& errors);
 
 }  // namespace sonde

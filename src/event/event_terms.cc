@@ -11,8 +11,8 @@ namespace sonde {
 namespace {
 
 enum class Takes : uint8_t {
-  kNumber,  // without a value it is 1, as in PMU terms
-  kSwitch,  // 0 or 1; without a value it is on
+  kNumber,  // 1 if no value is given, as in PMU terms
+  kSwitch,  // 0 or 1; on if no value is given
   kText,
 };
 
@@ -21,13 +21,13 @@ struct Value {
   std::string_view text;
 };
 
-/// Puts the value into the event; says what is wrong with it, or nothing.
+/// Stores the value in the event; returns what is wrong with it, or nothing.
 using Apply = std::string_view (*)(const Value& value, ParsedEvent& event);
 
 struct TermRule {
   std::string_view name;
   Takes takes;
-  bool counting;  // makes sense where nothing is sampled
+  bool counting;  // makes sense without sampling
   Apply apply;
 };
 
@@ -178,7 +178,7 @@ constexpr TermRule kRules[] = {
        return {};
      }},
     {"cpu", Takes::kText, true, apply_cpus},
-    // A tag by which perf's metrics find their events again; it says nothing about the event.
+    // A tag by which perf's metrics identify their events; it does not affect the event.
     {"metric-id", Takes::kText, true,
      [](const Value&, ParsedEvent&) -> std::string_view { return {}; }},
 };
@@ -188,7 +188,7 @@ const TermRule* find_rule(std::string_view name) {
   return found == std::end(kRules) ? nullptr : found;
 }
 
-/// The value as the rule wants it; says what is wrong with it, or nothing.
+/// Converts the value as the rule requires; returns what is wrong with it, or nothing.
 std::string_view read_value(const TermRule& rule, const TermSyntax& term, Value& value) {
   if (rule.takes == Takes::kText) {
     if (!term.value) return "expected string value";

@@ -1,4 +1,4 @@
-// For tests: a machine with a processor, an uncore PMU of two units and a few tracepoints, as files
+// For tests: a machine with a CPU PMU, an uncore PMU of two units and a few tracepoints, as files
 // in a temporary directory.
 #pragma once
 

@@ -30,8 +30,7 @@ uint64_t sign_extend(uint64_t value, size_t size) {
   return static_cast<uint64_t>(static_cast<int64_t>(value << shift) >> shift);
 }
 
-/// A string, as far as a terminal is concerned: printable or space up to the first NUL, and not
-/// empty of bytes.
+/// Whether it is a string for a terminal: printable or whitespace up to the first NUL.
 bool is_printable(Bytes bytes) {
   for (std::byte b : bytes) {
     auto c = static_cast<unsigned char>(b);

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kPrefix = "sonde_";
 
-/// How much of `group` is ours: "sonde_4711_"; 0 where it is no own group.
+/// The length of our prefix in `group`, "sonde_4711_"; 0 if it is not an own group.
 size_t prefix_size(std::string_view group) {
   if (!group.starts_with(kPrefix)) return 0;
   size_t digits = group.find_first_not_of("0123456789", kPrefix.size());

@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* kLibrary = "libpfm.so.4";
 
-/// The functions that are called, once the library is there.
+/// The library's functions that are used.
 struct Pfm {
   decltype(&::pfm_initialize) initialize = nullptr;
   decltype(&::pfm_strerror) strerror = nullptr;
@@ -31,7 +31,7 @@ bool find(void* library, const char* name, Function& function) {
 }
 
 Result<Pfm> load() {
-  // Never closed: its texts are handed out.
+  // Never closed: pointers to its texts are returned.
   void* library = ::dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr)
     return fail(ErrorCode::kUnsupported, "libpfm4 is not here: install it, or use -e\n({})",
@@ -52,7 +52,7 @@ Result<Pfm> load() {
 
 std::vector<PfmEvent> events_of_this_machine(const Pfm& pfm);
 
-/// What a name that the library doesn't know may have meant, and the command that lists them.
+/// Suggestions for a name that the library does not know, and the command that lists them.
 std::string help_with(const Pfm& pfm, std::string_view word, std::string_view tool) {
   std::vector<std::string> known;
   std::string wanted(word.substr(0, word.find(':')));
@@ -70,7 +70,7 @@ std::string help_with(const Pfm& pfm, std::string_view word, std::string_view to
 Result<ParsedEvent> encode(const Pfm& pfm, std::string_view word, std::string_view tool) {
   ParsedEvent event;
   event.name = word;
-  // The structures are the kernel's, whichever header describes them.
+  // The structure is the kernel's, whichever header declares it.
   event.attr.exclude_guest = 1;
   pfm_perf_encode_arg_t argument{};
   argument.size = sizeof argument;
@@ -102,7 +102,7 @@ void add_event(const Pfm& pfm, const pfm_event_info_t& info, std::string_view pm
 
 constexpr size_t kNoGroup = SIZE_MAX;
 
-/// Makes a group of the events from `first` on.
+/// Makes the events from `first` on a group.
 Result<> close_group(std::vector<ParsedEvent>& events, size_t& first) {
   if (first == kNoGroup) return fail(ErrorCode::kBadEvent, "--pfm-events: '}}' closes no group");
   if (first == events.size()) return fail(ErrorCode::kBadEvent, "--pfm-events: an empty group");

@@ -1,4 +1,4 @@
-// libpfm4's PMU "perf" names what every kernel has, so these hold on any machine.
+// libpfm4's PMU "perf" has the events of every kernel, so these tests hold on any machine.
 #include "event/pfm.h"
 
 #include <gmock/gmock.h>

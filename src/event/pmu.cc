@@ -14,14 +14,14 @@ namespace {
 
 constexpr size_t kMaxSysfsFile = 64 * 1024;
 
-/// A sysfs file without its newline; nothing where it cannot be read.
+/// A sysfs file without its newline; nothing if it cannot be read.
 std::optional<std::string> read_line(const std::string& path) {
   Result<std::string> text = read_file(path, kMaxSysfsFile);
   if (!text) return std::nullopt;
   return std::string(trim(*text));
 }
 
-/// Names in a directory, sorted; empty where it is not there.
+/// Names in a directory, sorted; empty if it does not exist.
 std::vector<std::string> list_directory(const std::string& path) {
   std::vector<std::string> names;
   DIR* directory = opendir(path.c_str());
@@ -33,7 +33,7 @@ std::vector<std::string> list_directory(const std::string& path) {
   return names;
 }
 
-/// A number out of a scale file: "2.3283064365386962890625e-10".
+/// A number from a scale file: "2.3283064365386962890625e-10".
 double parse_scale(const std::string& text) {
   char* end = nullptr;
   double value = std::strtod(text.c_str(), &end);
@@ -238,7 +238,7 @@ std::optional<std::vector<int>> parse_cpu_list(std::string_view text, int limit)
         dash == std::string_view::npos ? first : parse_number(field.substr(dash + 1));
     if (!first || !last || *first > *last || *last > maximum) return std::nullopt;
     for (uint64_t cpu = *first; cpu <= *last; ++cpu) cpus.push_back(static_cast<int>(cpu));
-    // Ranges that overlap again and again must not add up.
+    // Overlapping ranges must not accumulate without bound.
     if (cpus.size() > 2 * maximum) return std::nullopt;
   }
   std::ranges::sort(cpus);

@@ -1,11 +1,10 @@
-// PMUs as sysfs shows them: /sys/bus/event_source/devices/NAME has the number for
-// perf_event_attr.type, the CPUs on which to open, the places of the terms inside config words
-// (format/), ready-made events (events/) and capabilities (caps/).
+// PMUs as shown by sysfs: /sys/bus/event_source/devices/NAME has the number for
+// perf_event_attr.type, the CPUs on which to open, the bit positions of terms in config words
+// (format/), predefined events (events/) and capabilities (caps/).
 //
-// Everything is read when it is first asked for and kept: a command that opens a software event
-// touches no file, one that names a PMU reads that PMU's directory only. Files that are missing or
-// hold nonsense leave their part empty. The root is a parameter so that tests can show another
-// machine.
+// Everything is read on first use and cached: a command that opens a software event touches no
+// file, one that names a PMU reads only that PMU's directory. If a file is missing or malformed,
+// its part is empty. The root is a parameter so that tests can present another machine.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +17,8 @@
 
 namespace sonde {
 
-/// One file of format/: where a term's value goes. "config:0-7,32-35" scatters the value's bits
-/// over the ranges, lowest first.
+/// One file of format/: which bits a term's value goes to. "config:0-7,32-35" scatters the value's
+/// bits over the ranges, lowest first.
 struct PmuFormat {
   struct Range {
     unsigned low = 0;
@@ -36,7 +35,7 @@ struct PmuFormat {
   [[nodiscard]] uint64_t spread(uint64_t value) const;
   [[nodiscard]] uint64_t mask() const { return spread(~uint64_t{0}); }
 
-  /// Reads the text of a format file; nothing where it is not one.
+  /// Parses the text of a format file; nothing if it is not one.
   static std::optional<PmuFormat> parse(std::string_view name, std::string_view text);
 };
 
@@ -54,11 +53,11 @@ class Pmu {
  public:
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] uint32_t type() const { return type_; }
-  /// `cpumask` (uncore: one CPU speaks for all) or `cpus` (hybrid cores); empty: all CPUs.
+  /// `cpumask` (uncore: one CPU represents all) or `cpus` (hybrid cores); empty: all CPUs.
   [[nodiscard]] const std::vector<int>& cpus() const;
   /// Whether the CPUs come from `cpumask`, so that the PMU counts for a whole package.
   [[nodiscard]] bool is_uncore() const;
-  /// Whether `--filter` can give it addresses to trace.
+  /// Whether `--filter` can pass it addresses to trace.
   [[nodiscard]] bool filters_addresses() const;
   /// Both sorted by name.
   [[nodiscard]] const std::vector<PmuFormat>& formats() const;
@@ -88,14 +87,15 @@ class Pmu {
 
 class PmuCatalog {
  public:
-  /// `devices` is the directory that has one entry per PMU.
+  /// `devices` is the directory with one entry per PMU.
   explicit PmuCatalog(std::string devices = "/sys/bus/event_source/devices")
       : devices_(std::move(devices)) {}
 
   /// The PMU of that name, or null.
   [[nodiscard]] const Pmu* find(std::string_view name);
-  /// PMUs that `-e NAME/…/` means: the one of the name; else those that match NAME as a glob, or
-  /// that are NAME or uncore_NAME followed by _number (uncore units: "cbox" for uncore_cbox_0 …).
+  /// The PMUs that `-e NAME/…/` refers to: the one with that name; else those that match NAME as a
+  /// glob, or that are NAME or uncore_NAME followed by _number (uncore units: "cbox" for
+  /// uncore_cbox_0 …).
   [[nodiscard]] std::vector<const Pmu*> matching(std::string_view name);
   /// The PMU with that perf_event_attr.type, or null. Looks at every PMU.
   [[nodiscard]] const Pmu* by_type(uint32_t type);
@@ -106,12 +106,12 @@ class PmuCatalog {
 
  private:
   std::string devices_;
-  std::map<std::string, std::unique_ptr<Pmu>, std::less<>> known_;  // null: looked for, not there
+  std::map<std::string, std::unique_ptr<Pmu>, std::less<>> known_;  // null: looked for, not found
   std::optional<std::vector<const Pmu*>> all_;
 };
 
-/// "0-3,8" as {0,1,2,3,8}: the kernel's list of CPUs (cpumask files, `cpu=` terms, `-C`). Nothing
-/// where the text is not such a list, or asks for a CPU over `limit`.
+/// "0-3,8" as {0,1,2,3,8}: the kernel's CPU list format (cpumask files, `cpu=` terms, `-C`).
+/// Nothing if the text is not such a list, or contains a CPU over `limit`.
 std::optional<std::vector<int>> parse_cpu_list(std::string_view text, int limit = 1 << 16);
 
 }  // namespace sonde

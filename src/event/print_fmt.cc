@@ -11,7 +11,7 @@ namespace sonde {
 PrintProgram PrintProgram::compile(const TracepointFormat& format, const PrintTarget& target) {
   PrintProgram program;
   PrintTarget known = target;
-  known.word_size = target.word_size == 4 ? 4 : 8;  // it comes out of recordings
+  known.word_size = target.word_size == 4 ? 4 : 8;  // it comes from recordings
   program.order_ = known.order;
   program.word_size_ = known.word_size;
   auto parsed = print_fmt::parse_print_fmt(format, known);

@@ -6,7 +6,7 @@ namespace sonde::print_fmt {
 namespace {
 
 // Locals of statement expressions are substituted where they are used, so hostile text could double
-// the work with each line. The largest format of Linux 6.18 takes some hundreds of steps.
+// the work with each line. The largest format of Linux 6.18 takes a few hundred steps.
 constexpr uint32_t kMaxCost = 20'000;
 
 IntType promote(IntType type) {
@@ -44,7 +44,7 @@ uint64_t apply(Op op, uint64_t left, uint64_t right, IntType type) {
     case Op::kDivide:
       if (right == 0) return 0;
       if (!type.is_signed) return left / right;
-      // The one quotient that overflows; two's complement gives it back.
+      // The only quotient that overflows; two's complement wraps it.
       return signed_right == -1 ? uint64_t{0} - left
                                 : static_cast<uint64_t>(signed_left / signed_right);
     case Op::kModulo:
@@ -137,7 +137,7 @@ Result<NodeId> Builder::dynamic(const TracepointField& field, IntType element) {
   return add({.op = Op::kDynamic, .pointee = element, .a = field.offset, .b = base}, 1);
 }
 
-/// Memory and text as an operand of !, && and ?: are addresses that are not null.
+/// As operands of !, && and ?:, memory and text are non-null addresses.
 Result<NodeId> Builder::truth(NodeId id) {
   if (kind(id) == Kind::kNumber) return id;
   return constant(kind(id) == Kind::kNull ? 0 : 1, {4, true});
@@ -165,7 +165,7 @@ Result<NodeId> Builder::unary(Op op, NodeId operand) {
   return add({.op = op, .type = type, .a = operand}, cost(operand) + 1);
 }
 
-/// Pointers and arrays step by the size of what they point to; where that is a structure, by one.
+/// Pointers and arrays step by the size of what they point to; by one if that is a structure.
 Result<NodeId> Builder::pointer_arithmetic(Op op, NodeId left, NodeId right) {
   if (kind(left) == Kind::kNumber && !node(left).is_pointer) std::swap(left, right);
   Node base = node(left);
@@ -195,7 +195,7 @@ Result<NodeId> Builder::binary(Op op, NodeId left, NodeId right) {
       (op == Op::kSubtract && left_address && !right_address))
     return pointer_arithmetic(op, left, right);
   if (op == Op::kEqual || op == Op::kNotEqual) {
-    // Comparison with ((void *)0): only null itself is null.
+    // In comparisons with ((void *)0), only null itself is null.
     if (kind(left) != Kind::kNumber || node(right).op == Op::kNull) left = TRY(truth(left));
     if (kind(right) != Kind::kNumber) right = TRY(truth(right));
   }
@@ -214,14 +214,14 @@ Result<NodeId> Builder::binary(Op op, NodeId left, NodeId right) {
                 .value = narrow(value, result)},
                1);
   }
-  // Comparisons need the type that they compare in; their own is always int.
+  // Comparisons need the type they compare in; their result is always int.
   return add({.op = op, .type = operands, .a = left, .b = right}, cost(left) + cost(right) + 1);
 }
 
 Result<NodeId> Builder::select(NodeId condition, NodeId yes, NodeId no) {
   condition = TRY(truth(condition));
   if (is_constant(condition) && !node(condition).is_unresolved) {
-    // An untaken branch still takes part in the type.
+    // An untaken branch still determines the type.
     NodeId taken = node(condition).value != 0 ? yes : no;
     if (kind(yes) != Kind::kNumber || kind(no) != Kind::kNumber) return taken;
     return cast(taken, common_type(type_of(yes), type_of(no)));
@@ -280,7 +280,7 @@ Result<NodeId> Builder::pointer_cast(NodeId operand, IntType pointee) {
 
 Result<NodeId> Builder::element(NodeId base, NodeId index) {
   if (kind(index) != Kind::kNumber) return fail(ErrorCode::kCorrupt, "an index that is no number");
-  // What an address of the recorded kernel points to is not in the sample.
+  // The target of an address of the recorded kernel is not in the sample.
   if (kind(base) == Kind::kNumber) return unresolved_constant();
   if (kind(base) != Kind::kMemory)
     return fail(ErrorCode::kCorrupt, "an index into something that is no array");

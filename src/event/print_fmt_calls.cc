@@ -36,7 +36,7 @@ Result<std::vector<NodeId>> arguments(CallParser& parser, size_t least, size_t m
 Result<std::vector<FlagEntry>> entries(CallParser& parser) {
   Builder& builder = parser.builder();
   std::vector<FlagEntry> list;
-  bool ended = false;  // by an entry without a name, which ends the list in the kernel too
+  bool ended = false;  // by an entry without a name, which also ends the list in the kernel
   while (parser.accept("{")) {
     if (parser.accept("}")) {
       if (!parser.accept(",")) break;
@@ -124,7 +124,7 @@ Result<NodeId> dynamic_of(CallParser& parser, IntType element) {
   TRY(parser.expect("("));
   const TracepointField* field = TRY(parser.field_name());
   TRY(parser.expect(")"));
-  // Old formats say __get_str() of fixed arrays too.
+  // Old formats also use __get_str() on fixed arrays.
   if (!field->is_dynamic) return parser.builder().field(*field);
   return parser.builder().dynamic(*field, element);
 }
@@ -214,7 +214,7 @@ Result<NodeId> ns_to_seconds(CallParser& parser) {
 Result<NodeId> ns_without_seconds(CallParser& parser) {
   return by_constant(parser, Op::kModulo, 1'000'000'000, kU64, kUnsigned);
 }
-/// In whole units where HZ divides them, as the kernel does it (kernel/time/time.c).
+/// Exact if HZ divides the units, as in the kernel (kernel/time/time.c).
 Result<NodeId> jiffies_to(CallParser& parser, uint64_t units_per_second) {
   uint64_t hz = std::max<uint32_t>(parser.target().hz, 1);
   std::vector<NodeId> list = TRY(arguments(parser, 1, 1));

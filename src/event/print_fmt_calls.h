@@ -1,5 +1,5 @@
-// The functions that print formats call: __print_flags, __get_str, jiffies_to_msecs … One function
-// here reads the arguments of each and makes its nodes; the list of names is at the end of
+// The functions that print formats call: __print_flags, __get_str, jiffies_to_msecs … For each one,
+// a function here parses the arguments and builds the nodes; the list of names is at the end of
 // print_fmt_calls.cc.
 #pragma once
 
@@ -15,7 +15,7 @@ struct PrintTarget;
 
 namespace sonde::print_fmt {
 
-/// What a call needs of the parser that it stands in.
+/// What parsing a call needs from the surrounding parser.
 class CallParser {
  public:
   virtual Builder& builder() = 0;
@@ -25,14 +25,14 @@ class CallParser {
   virtual Token take() = 0;
   virtual bool accept(std::string_view punctuation) = 0;
   virtual Result<> expect(std::string_view punctuation) = 0;
-  /// Takes a name and finds the event's field of that name.
+  /// Takes a name and looks up the event's field of that name.
   virtual Result<const TracepointField*> field_name() = 0;
 
  protected:
   ~CallParser() = default;
 };
 
-/// Parses a call of `function` from its opening parenthesis on.
+/// Parses a call of `function`, starting at its opening parenthesis.
 Result<NodeId> parse_call(CallParser& parser, std::string_view function);
 
 }  // namespace sonde::print_fmt

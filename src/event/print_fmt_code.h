@@ -2,12 +2,11 @@
 // another.
 //
 // An expression is one of four kinds. *Numbers* are kept in 64 bits, sign- or zero-extended after
-// every step as C's own type of that step demands; so 32-bit arithmetic wraps as it did in the
+// every step according to the C type of that step, so that 32-bit arithmetic wraps as in the
 // kernel. *Memory* is a range of the sample's raw data (an array, a dynamic array, &REC->x). *Text*
-// is rendered straight into the output
-// (__print_flags, string literals). *Null* is ((void *)0).
+// is rendered straight into the output (__print_flags, string literals). *Null* is ((void *)0).
 //
-// Children stand before their parents, and everything constant is folded away at compile time.
+// Children precede their parents, and all constants are folded at compile time.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +16,7 @@
 namespace sonde::print_fmt {
 
 struct IntType {
-  uint8_t bytes = 4;  // 0: not known (void, a structure)
+  uint8_t bytes = 4;  // 0: unknown (void, a structure)
   bool is_signed = true;
   bool operator==(const IntType&) const = default;
 };
@@ -53,7 +52,7 @@ enum class Op : uint8_t {
   // memory
   kBytes,         // a: offset, b: size
   kRest,          // a: offset; to the end of the raw data
-  kDynamic,       // a: offset of the location, b: what its offset counts from
+  kDynamic,       // a: offset of the location, b: what its offset is relative to
   kAddress,       // a: memory node, b: index node, pointee: size of a step
   kSelectMemory,  // a ? b : c
   // text
@@ -61,11 +60,11 @@ enum class Op : uint8_t {
   kFlags,       // a: number node, b: table
   kSymbolic,    // a: number node, b: table
   kArray,       // a: memory node, b: count node, c: element size node
-  kHex,         // a: memory node, b: length node; bytes apart
-  kHexString,   // the same, bytes together
-  kHexDump,     // a: index in `dumps`
+  kHex,         // a: memory node, b: length node; bytes separated
+  kHexString,   // the same, bytes joined
+  kHexDump,     // a: index into `dumps`
   kBitmask,     // a: memory node
-  kFormat,      // a: index in `formats`: the text of trace_seq_printf
+  kFormat,      // a: index into `formats`: the text of trace_seq_printf
   kPick,        // a: first string, b: how many, c: index node
   kSelectText,  // a ? b : c
   kNull,
@@ -73,10 +72,10 @@ enum class Op : uint8_t {
 
 struct Node {
   Op op = Op::kConstant;
-  IntType type{};             // of a number
-  IntType pointee{0, false};  // of memory, and of numbers that are addresses: what [] and * read
+  IntType type{};             // for a number
+  IntType pointee{0, false};  // for memory, and for numbers that are addresses: what [] and * read
   bool is_pointer = false;
-  bool is_unresolved = false;  // a constant whose name nobody knows; its value is then 0
+  bool is_unresolved = false;  // a constant whose name is unknown; its value is then 0
   uint32_t a = 0;
   uint32_t b = 0;
   uint32_t c = 0;
@@ -102,7 +101,7 @@ struct HexDump {
   uint32_t prefix_type = 0, row_size = 0, group_size = 0, data = 0, length = 0, ascii = 0;  // nodes
 };
 
-/// How a %p with letters behind it shows what it is given.
+/// How a %p followed by letters shows its argument.
 enum class Pointer : uint8_t {
   kPlain,
   kSymbol,
@@ -124,9 +123,9 @@ struct Spec {
   static constexpr int16_t kNone = -1;
   static constexpr int16_t kStar = -2;
 
-  char conversion = 0;  // d u x X o c s p, or 0 where a piece is only text
+  char conversion = 0;  // d u x X o c s p, or 0 if a piece is only text
   uint8_t flags = 0;
-  uint8_t bytes = 4;  // what the length modifier says
+  uint8_t bytes = 4;  // from the length modifier
   Pointer pointer = Pointer::kPlain;
   char letters[6] =
       {};  // of a pointer: its first letter, then the options behind the kind ("I4hc" is Ihc)
@@ -139,8 +138,8 @@ struct Piece {
   uint32_t text = 0;  // string
   Spec spec;
   uint32_t argument = 0;   // nodes
-  uint32_t width = 0;      // where spec.width is kStar
-  uint32_t precision = 0;  // where spec.precision is kStar
+  uint32_t width = 0;      // if spec.width is kStar
+  uint32_t precision = 0;  // if spec.precision is kStar
 };
 
 struct PieceRange {
@@ -166,7 +165,7 @@ enum class Kind : uint8_t { kNumber, kMemory, kText, kNull };
   return op < Op::kLiteral ? Kind::kMemory : Kind::kText;
 }
 
-/// `value` as an object of `type` would hold it.
+/// `value` as an object of `type` would store it.
 [[nodiscard]] constexpr uint64_t narrow(uint64_t value, IntType type) {
   if (type.bytes == 0 || type.bytes >= 8) return value;
   unsigned shift = 64U - 8U * type.bytes;
@@ -175,8 +174,9 @@ enum class Kind : uint8_t { kNumber, kMemory, kText, kNull };
                         : value >> shift;
 }
 
-/// Arithmetic of C on operands of type `type`; comparisons give 0 or 1. What C leaves open never
-/// traps: division by zero gives 0, and shifts use the low bits of their count, as the machines do.
+/// C arithmetic on operands of type `type`; comparisons give 0 or 1. What C leaves undefined never
+/// traps: division by zero gives 0, and shifts use the low bits of their count, as the hardware
+/// does.
 [[nodiscard]] uint64_t apply(Op op, uint64_t left, uint64_t right, IntType type);
 
 }  // namespace sonde::print_fmt

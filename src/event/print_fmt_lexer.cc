@@ -94,7 +94,7 @@ class Lexer {
     return token;
   }
 
-  /// One character of a literal, behind its backslash if it has one.
+  /// One character of a literal, unescaped.
   char escaped() {
     char c = text_[at_++];
     if (c != '\\' || at_ >= text_.size()) return c;

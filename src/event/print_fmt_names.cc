@@ -18,7 +18,7 @@ const T* find(const std::array<Named<T>, n>& list, std::string_view name) {
   return found == list.end() ? nullptr : &found->value;
 }
 
-constexpr uint8_t kWord = 99;  // as wide as the machine's long
+constexpr uint8_t kWord = 99;  // the width of the machine's long
 
 constexpr auto kTypes = std::to_array<Named<IntType>>({
     {"char", {1, true}},
@@ -86,8 +86,8 @@ constexpr auto kTypes = std::to_array<Named<IntType>>({
     {"void", {0, false}},
 });
 
-// Enumerations of the kernel whose values are ABI or have not moved since they appeared. The kernel
-// writes most enumerators as numbers into format files (TRACE_DEFINE_ENUM); these it forgot.
+// Kernel enumerators whose values are ABI or have not changed since they were introduced. The
+// kernel writes most enumerators as numbers to format files (TRACE_DEFINE_ENUM); it forgot these.
 constexpr auto kConstants = std::to_array<Named<int64_t>>({
     {"true", 1},
     {"false", 0},

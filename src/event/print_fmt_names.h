@@ -1,6 +1,5 @@
-// Names that print formats use without saying what they are: C types, kernel constants with values
-// that are ABI, functions of the kernel that only compute, and the bits of a union that kvmmmu
-// events look into.
+// Names that print formats use without defining them: C types, kernel constants whose values are
+// ABI, pure functions of the kernel, and the bits of a union that kvmmmu events access.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +10,10 @@
 
 namespace sonde::print_fmt {
 
-/// The type of a name such as "u32" or "gfp_t"; absent for names that are not known as types.
+/// The type of a name such as "u32" or "gfp_t"; absent if it is not a known type.
 std::optional<IntType> named_type(std::string_view name, uint32_t word_size);
 
-/// Whether the word can only begin a type: "unsigned", "struct", "const" …
+/// Whether the word can only start a type: "unsigned", "struct", "const" …
 bool is_type_keyword(std::string_view word);
 
 /// Values of constants that the kernel leaves as names in format files: socket states, I/O
@@ -25,7 +24,7 @@ struct BitField {
   uint32_t shift = 0;
   uint32_t width = 0;
 };
-/// A member of a union of 32 bits, by the union's tag: "kvm_mmu_page_role", "level".
+/// A member of a 32-bit union, by the union's tag: "kvm_mmu_page_role", "level".
 std::optional<BitField> bit_field(std::string_view tag, std::string_view member);
 
 }  // namespace sonde::print_fmt

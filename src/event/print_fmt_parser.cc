@@ -14,9 +14,9 @@
 namespace sonde::print_fmt {
 namespace {
 
-constexpr int kMaxDepth = 200;  // of nested expressions; the recursion of the parser
+constexpr int kMaxDepth = 200;  // of nested expressions; limits the parser's recursion
 
-/// A name that a statement expression declares.
+/// A name declared by a statement expression.
 struct Local {
   enum class Kind : uint8_t { kValue, kOutput, kStrings, kBits };
   std::string name;
@@ -24,11 +24,11 @@ struct Local {
   NodeId value = 0;    // kValue, and the word of kBits
   uint32_t first = 0;  // kStrings
   uint32_t count = 0;
-  std::string tag;  // kBits: of the union
+  std::string tag;  // for kBits: of the union
 };
 
 struct TypeName {
-  IntType type;  // of what the name says without its stars
+  IntType type;  // the named type, without its stars
   bool is_pointer = false;
   bool is_pointer_to_pointer = false;
 };
@@ -44,7 +44,7 @@ class Parser final : public CallParser {
     return Parsed{std::move(builder_.code), std::move(unresolved_)};
   }
 
-  // CallParser: what the functions of print_fmt_calls.cc read their arguments with.
+  // CallParser: what the functions of print_fmt_calls.cc parse their arguments with.
   Builder& builder() override { return builder_; }
   const PrintTarget& target() const override { return target_; }
   Result<NodeId> expression() override { return conditional(); }
@@ -263,8 +263,8 @@ class Parser final : public CallParser {
     IntType type{4, true};
     if (token.is_long) type.bytes = token.is_long_long ? 8 : word.bytes;
     type.is_signed = !token.is_unsigned;
-    // The first type that holds it, as C counts them; decimal constants never become unsigned by
-    // themselves.
+    // The first type that can hold it, in C's order; decimal constants never become unsigned on
+    // their own.
     auto fits = [&] {
       return narrow(token.value, type) == token.value &&
              (!type.is_signed || token.value >> (8 * type.bytes - 1) == 0);
@@ -324,9 +324,9 @@ class Parser final : public CallParser {
     return std::ranges::find(locals_, name, &Local::name) != locals_.end();
   }
 
-  /// Whether the parenthesis here holds a type. Types that nobody told us of are known by what
-  /// follows: a name in parentheses before the start of another operand, or before a star and the
-  /// end.
+  /// Whether the parenthesis here contains a type. Unknown types are recognised by what follows: a
+  /// name in parentheses before the start of another operand, or before a star and the closing
+  /// parenthesis.
   [[nodiscard]] bool is_cast() const {
     size_t i = 1;
     if (is_known_type(peek(i))) return true;
@@ -357,7 +357,7 @@ class Parser final : public CallParser {
         continue;
       }
       auto known = named_type(word, target_.word_size);
-      if (!known && !is_type_keyword(word) && !is_first) break;  // the name of a declaration
+      if (!known && !is_type_keyword(word) && !is_first) break;  // the declared name
       take();
       if (word == "unsigned" || word == "signed") {
         sign = word == "signed";
@@ -366,9 +366,9 @@ class Parser final : public CallParser {
       } else if (known && !(word == "int" && base)) {
         base = known;
       } else if (!known && !is_type_keyword(word)) {
-        base = IntType{0, false};  // its size is unknown: a cast to it changes nothing
+        base = IntType{0, false};  // unknown size: a cast to it changes nothing
       } else {
-        is_first = true;  // const and the like
+        is_first = true;  // const and similar
         continue;
       }
     }
@@ -422,7 +422,7 @@ class Parser final : public CallParser {
     if (is_name("trace_seq_printf")) {
       TRY(print_statement());
     } else if (is_name("trace_seq_putc")) {
-      // Only ever ends the text with its NUL.
+      // Only used to terminate the text with its NUL.
       while (!is(";") && peek().kind != Token::Kind::kEnd) take();
     } else if (is_declaration()) {
       TRY(declaration());
@@ -549,7 +549,7 @@ class Parser final : public CallParser {
   int depth_ = 0;
   Builder builder_;
   std::vector<Local> locals_;
-  std::vector<Piece> output_;  // of the trace_seq_printf calls of this statement expression
+  std::vector<Piece> output_;  // of the trace_seq_printf calls in this statement expression
   std::vector<std::string> unresolved_;
 };
 

@@ -1,5 +1,5 @@
-// From the text of a print format to Code. See print_fmt_code.h for the form, print_fmt.h for the
-// contract.
+// Parses the text of a print format into Code. See print_fmt_code.h for the form, print_fmt.h for
+// the contract.
 #pragma once
 
 #include <string>
@@ -20,8 +20,8 @@ struct Parsed {
   std::vector<std::string> unresolved;  // names without a known value, each once
 };
 
-/// kCorrupt where the text is not C of the kind that print formats hold, names a field that is not
-/// there, or calls a function that is not known.
+/// kCorrupt if the text is not C of the kind used in print formats, names a field that does not
+/// exist, or calls an unknown function.
 Result<Parsed> parse_print_fmt(const TracepointFormat& format, const PrintTarget& target);
 
 }  // namespace sonde::print_fmt

@@ -11,7 +11,7 @@
 namespace sonde::print_fmt {
 namespace {
 
-// A sample's raw data has at most 64 KiB, but lengths that it states are only claims.
+// A sample's raw data has at most 64 KiB, but the lengths it contains are only claims.
 constexpr uint64_t kMaxWidth = 4096;
 
 int clamp_width(uint64_t value) {
@@ -206,7 +206,7 @@ void Run::text(uint32_t id) {
       return;
     case Kind::kMemory: {
       Bytes bytes = memory(id);
-      // Not through find(): it is called for every byte range, most of them short.
+      // Not via find(): this is called for every byte range, most of them short.
       const void* end = bytes.empty() ? nullptr : std::memchr(bytes.data(), 0, bytes.size());
       size_t size = end == nullptr
                         ? bytes.size()
@@ -292,8 +292,8 @@ void Run::piece(const Piece& piece) {
 void Run::character(const Piece& piece, int width) {
   size_t start = out_.size();
   auto c = static_cast<char>(number(piece.argument));
-  // A NUL would end the text for whoever reads it as a C string, and the kernel's own output ends
-  // there too.
+  // A NUL would end the text for readers that treat it as a C string, and the kernel's own output
+  // ends there too.
   if (c != '\0') out_ += c;
   pad(piece.spec, width, -1, start, out_);
 }

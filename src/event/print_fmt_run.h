@@ -23,7 +23,7 @@ class Run {
         context_(context),
         out_(out) {}
 
-  /// Appends what the format with this index prints.
+  /// Appends the output of the format with this index.
   void format(uint32_t index);
 
  private:
@@ -33,8 +33,8 @@ class Run {
   [[nodiscard]] uint64_t load_integer(Bytes memory, uint64_t index, IntType type) const;
   [[nodiscard]] Bytes memory(uint32_t id) const;
   [[nodiscard]] Bytes dynamic(const Node& node) const;
-  /// Memory from where the node's begins to the end of the raw data: %pI6 reads 16 bytes whatever
-  /// it is given.
+  /// Memory from the start of the node's memory to the end of the raw data: %pI6 reads 16 bytes
+  /// whatever its argument is.
   [[nodiscard]] Bytes memory_onwards(uint32_t id) const;
 
   void text(uint32_t id);

@@ -13,7 +13,7 @@ class SpecReader {
   SpecReader(std::string_view text, size_t at, uint32_t word_size)
       : text_(text), at_(at), word_size_(word_size) {}
 
-  /// Reads behind the '%'; conversion 0 if this is none.
+  /// Reads what follows the '%'; conversion 0 if it is not a conversion.
   Spec read() {
     Spec spec;
     spec.flags = flags();
@@ -100,7 +100,7 @@ class SpecReader {
     }
   }
 
-  /// The kernel takes every letter and digit behind %p as part of it
+  /// The kernel treats every letter and digit after %p as part of the conversion
   /// (Documentation/core-api/printk-formats.rst).
   void read_pointer(Spec& spec) {
     size_t start = at_;
@@ -109,8 +109,8 @@ class SpecReader {
     spec.pointer = classify(suffix);
     bool is_address = spec.pointer == Pointer::kIp4 || spec.pointer == Pointer::kIp6 ||
                       spec.pointer == Pointer::kSocket;
-    // The first letter tells i4 from I4 and m from M; what follows the kind ("I4", "M") are its
-    // options.
+    // The first letter distinguishes i4 from I4 and m from M; the letters after the kind ("I4",
+    // "M") are its options.
     size_t kept = 0;
     if (!suffix.empty()) spec.letters[kept++] = suffix[0];
     for (size_t i = is_address ? 2 : 1; i < suffix.size() && kept < sizeof spec.letters; ++i)

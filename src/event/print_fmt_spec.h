@@ -11,11 +11,11 @@
 namespace sonde::print_fmt {
 
 struct FormatPart {
-  std::string text;  // before the conversion, with %% as %
-  Spec spec;         // conversion 0 in the last part, if text is all it has
+  std::string text;  // before the conversion, with %% replaced by %
+  Spec spec;         // conversion 0 in the last part if it is only text
 };
 
-/// Splits "pid %d: %s" into parts. An unknown conversion stays text. `word_size` is the size of %l.
+/// Splits "pid %d: %s" into parts. An unknown conversion stays text. `word_size`: the size of %l.
 std::vector<FormatPart> split_format(std::string_view format, uint32_t word_size);
 
 }  // namespace sonde::print_fmt

@@ -5,8 +5,7 @@
 namespace sonde {
 namespace {
 
-/// An event with fields of every kind and a sample of it; the print format is what each test is
-/// about.
+/// An event with fields of every kind, and a sample of it; each test supplies the print format.
 class Event {
  public:
   explicit Event(PrintTarget target = {}) : target_(std::move(target)) {
@@ -23,7 +22,7 @@ class Event {
     std::string raw = sample();
     PrintProgram program = compile(print_fmt);
     std::string out;
-    // A copy of its own, so that a sanitizer sees reads behind it.
+    // A separate copy, so that a sanitizer detects reads past its end.
     std::string exact = raw.substr(0, raw_size);
     program.print(as_bytes(exact), context_, out);
     return out;
@@ -205,7 +204,7 @@ TEST(PrintFmt, NamesOfConstants) {
       e.print(
           R"("%s %s", __print_symbolic(REC->byte, {MY_NAME, "mine"}), __print_symbolic(10, {TCP_LISTEN, "listen"}))"),
       "mine listen");
-  // What nobody knows matches nothing, and counts as 0 elsewhere.
+  // Unknown names match nothing in lists, and count as 0 elsewhere.
   PrintProgram program =
       e.compile(R"("%s %d", __print_symbolic(0, {NOBODY_KNOWS, "x"}), NOBODY_KNOWS + 3)");
   EXPECT_EQ(program.unresolved(), std::vector<std::string>{"NOBODY_KNOWS"});

@@ -27,7 +27,7 @@ void append_decimal(uint64_t value, std::string& out) {
   out.append(text.data(), text.size());
 }
 
-/// The digits of a number without sign, most significant first, in a buffer of their own.
+/// The digits of an unsigned number, most significant first, in a local buffer.
 struct Digits {
   char text[24];
   size_t start = sizeof text;
@@ -51,7 +51,7 @@ struct Digits {
 };
 
 bool bit(Bytes bytes, uint32_t index, uint32_t word_size, ByteOrder order) {
-  // A bitmap is an array of longs: on big-endian machines the low bits stand at the end of each.
+  // A bitmap is an array of longs: on big-endian machines the low bits are at the end of each long.
   size_t byte = index / 8;
   if (order == ByteOrder::kBig)
     byte = byte / word_size * word_size + (word_size - 1 - byte % word_size);
@@ -145,7 +145,7 @@ void append_ip6(std::string_view letters, Bytes address, std::string& out) {
   bool is_mapped =
       std::all_of(words.begin(), words.begin() + 5, [](uint16_t w) { return w == 0; }) &&
       words[5] == 0xffff;
-  // ISATAP: the host part is 0000:5efe or 0200:5efe and an IPv4 address.
+  // ISATAP: the interface identifier is 0000:5efe or 0200:5efe followed by an IPv4 address.
   bool has_ip4 = is_mapped || ((words[4] | 0x0200) == 0x0200 && words[5] == 0x5efe);
   size_t count = has_ip4 ? 6 : 8;
   size_t best = 0;
@@ -289,7 +289,7 @@ void append_hex_dump(const DumpLayout& layout, ByteOrder order, Bytes bytes, std
     size_t start = out.size();
     for (size_t i = 0; i < row.size(); i += group) {
       if (i != 0) out += ' ';
-      // A group is a number of the machine's byte order.
+      // A group is a number in the machine's byte order.
       for (size_t j = 0; j < group; ++j)
         append_byte(row[i + (order == ByteOrder::kLittle ? group - 1 - j : j)], kLower, out);
     }

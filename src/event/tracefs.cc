@@ -31,7 +31,7 @@ bool is_directory(const std::string& path) {
   return stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-/// The first mount of the type in /proc/mounts, with `below` under it.
+/// The first mount of this type in /proc/mounts, with `below` appended.
 std::string mounted_at(std::string_view type, std::string_view below) {
   Result<std::string> mounts = read_file("/proc/mounts", 4 << 20);
   if (!mounts) return {};
@@ -57,7 +57,7 @@ std::string find_mount(const std::string& debugfs) {
   return path.empty() ? mounted_at("debugfs", "/tracing") : path;
 }
 
-/// Names of the directories in a directory, in its own order; or an errno.
+/// Names of the subdirectories, in directory order; or an errno.
 std::expected<std::vector<std::string>, int> subdirectories(const std::string& path) {
   DIR* directory = opendir(path.c_str());
   if (directory == nullptr) return std::unexpected(errno);
@@ -72,7 +72,7 @@ std::expected<std::vector<std::string>, int> subdirectories(const std::string& p
   return names;
 }
 
-/// A small file at once; or an errno.
+/// Reads a whole small file; or an errno.
 std::expected<std::string, int> read_small_file(const std::string& path) {
   Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file.valid()) return std::unexpected(errno);
@@ -224,8 +224,8 @@ std::string Tracefs::explain(int error_number, std::string_view system, std::str
           "Error:\tNo permissions to read {}\n"
           "Hint:\tTry 'sudo mount -o remount,mode=755 {}/'",
           file, mount);
-      // Where the directories are open already, it is the files: newer kernels take only their
-      // group from the mount.
+      // If the directories are already accessible, it is the files: newer kernels only apply the
+      // mount's group to them.
       if (::access((mount + "/events").c_str(), R_OK | X_OK) == 0)
         text += fmt::format(
             "\nHint:\tThe files belong to root's group: add yours,"

@@ -43,7 +43,7 @@ TEST(Tracefs, ExplainsWhatPerfExplains) {
             "Error:\tFile /t/events/a/b not found.\n"
             "Hint:\tPerhaps this kernel misses some CONFIG_ setting to enable this feature?.");
   EXPECT_THAT(Tracefs::at("/t").explain(EIO, "a", "b"), testing::HasSubstr("/t/events/a/b"));
-  // The directories are open, the files not: mode=755 has been tried already.
+  // The directories are accessible, the files are not: mode=755 has been tried already.
   TestMachine machine;
   machine.add_tracepoints();
   EXPECT_THAT(Tracefs::at(machine.tracing_directory()).explain(EACCES, "a", "b"),

@@ -9,7 +9,7 @@
 namespace sonde {
 namespace {
 
-/// Reads "key:value;" out of a field line; the value may not contain ';'.
+/// Reads "key:value;" from a field line; the value may not contain ';'.
 std::optional<std::string_view> attribute(std::string_view line, std::string_view key) {
   for (size_t at = line.find(key); at != std::string_view::npos; at = line.find(key, at + 1)) {
     if (at != 0 && line[at - 1] != ' ' && line[at - 1] != '\t' && line[at - 1] != ';') continue;
@@ -25,7 +25,7 @@ std::optional<uint32_t> number_attribute(std::string_view line, std::string_view
   auto text = attribute(line, key);
   if (!text) return std::nullopt;
   auto value = parse_number(*text);
-  // Raw data of a sample has at most 64 KiB (its size is 16 bits in the kernel's ring buffer
+  // The raw data of a sample has at most 64 KiB (its size is 16 bits in the kernel's ring buffer
   // records).
   if (!value || *value > UINT16_MAX) return std::nullopt;
   return static_cast<uint32_t>(*value);
@@ -39,7 +39,7 @@ bool is_name_char(char c) {
 void split_declaration(std::string_view declaration, TracepointField& field) {
   std::string_view brackets;
   declaration = trim(declaration);
-  // Brackets stand behind the name of fixed arrays, and inside the type of __data_loc.
+  // Brackets follow the name of fixed arrays, and are inside the type of __data_loc.
   if (declaration.ends_with(']')) {
     size_t open = declaration.rfind('[');
     if (open != std::string_view::npos) {
@@ -94,7 +94,7 @@ void classify(TracepointField& field, bool is_signed) {
   if (!field.is_array) return;
   field.element_size = field.is_pointer ? 8 : size_of_element_type(element);
   if (field.is_dynamic || field.size == 0) return;
-  // The kernel prints lengths as numbers, but old ones printed names of constants.
+  // The kernel prints lengths as numbers, but old kernels printed names of constants.
   auto count = parse_number(trim(type.substr(open + 1, type.find(']', open) - open - 1)));
   if (count && *count > 0 && field.size % *count == 0)
     field.element_size = field.size / static_cast<uint32_t>(*count);
@@ -111,7 +111,7 @@ std::optional<TracepointField> parse_field(std::string_view line) {
   field.size = *size;
   split_declaration(*declaration, field);
   if (field.name.empty()) return std::nullopt;
-  // Kernels before 2.6.37 don't say the sign; their integers without "unsigned" are signed.
+  // Kernels before 2.6.37 do not state the sign; their integers without "unsigned" are signed.
   auto sign = attribute(line, "signed:");
   classify(field, sign ? *sign == "1" : field.type.find("unsigned") == std::string::npos);
   return field;
@@ -128,7 +128,7 @@ Result<TracepointFormat> TracepointFormat::parse(std::string_view text, std::str
     size_t end = text.find('\n');
     std::string_view line = text.substr(0, end);
     if (line.starts_with("print fmt:")) {
-      // The last item; a print format may itself span lines.
+      // The last item; a print format may itself span several lines.
       format.print_fmt_ = trim(text.substr(10));
       break;
     }
@@ -145,7 +145,7 @@ Result<TracepointFormat> TracepointFormat::parse(std::string_view text, std::str
     } else if (content.starts_with("format:")) {
       in_fields = true;
     } else if (content.empty()) {
-      // The blank line inside the field list ends the common fields.
+      // The blank line in the field list ends the common fields.
       if (in_fields && format.common_count_ == 0) format.common_count_ = format.fields_.size();
     } else if (in_fields && content.starts_with("field")) {
       auto field = parse_field(content);

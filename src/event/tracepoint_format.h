@@ -1,7 +1,7 @@
-// A tracepoint's `format` file: its name, its id, where each field lies in the raw data of a
+// A tracepoint's `format` file: its name, its id, the position of each field in the raw data of a
 // sample, and the text of its print format (compiled by print_fmt.h). The text comes from tracefs
-// or from the tracing-data section of a perf.data, so it is untrusted: a line that is not
-// understood is an error, never a crash.
+// or from the tracing-data section of a perf.data, so it is untrusted: a malformed line is an
+// error, never a crash.
 //
 //   name: sched_process_exec
 //   ID: 285
@@ -39,7 +39,7 @@ struct TracepointField {
   bool is_array = false;        // declared with brackets, fixed, flexible or dynamic
   bool is_string = false;       // an array of char
   bool is_dynamic = false;      // __data_loc or __rel_loc: the field holds (length << 16 | offset)
-  bool is_rel_dynamic = false;  // __rel_loc: that offset counts from the end of the field
+  bool is_rel_dynamic = false;  // __rel_loc: that offset is relative to the end of the field
   bool is_pointer = false;
   bool is_long = false;  // a `long` of any kind; such values are usually addresses or masks
 
@@ -48,12 +48,12 @@ struct TracepointField {
 
 class TracepointFormat {
  public:
-  /// kCorrupt where the text is not a format file; the message names the event and the line.
+  /// kCorrupt if the text is not a format file; the message names the event and the line.
   static Result<TracepointFormat> parse(std::string_view text, std::string_view system);
 
   [[nodiscard]] const std::string& system() const { return system_; }
   [[nodiscard]] const std::string& name() const { return name_; }
-  /// The id that the first two bytes of the raw data carry, and `attr.config` of its perf events.
+  /// The id in the first two bytes of the raw data, and `attr.config` of its perf events.
   [[nodiscard]] uint32_t id() const { return id_; }
   /// common_type, common_flags, common_preempt_count, common_pid.
   [[nodiscard]] std::span<const TracepointField> common_fields() const {
@@ -66,7 +66,7 @@ class TracepointFormat {
   [[nodiscard]] std::span<const TracepointField> all_fields() const { return fields_; }
   /// By name, own fields first; null if there is none.
   [[nodiscard]] const TracepointField* field(std::string_view name) const;
-  /// What stands behind "print fmt:"; empty if there is no such line.
+  /// What follows "print fmt:"; empty if there is no such line.
   [[nodiscard]] const std::string& print_fmt() const { return print_fmt_; }
 
  private:

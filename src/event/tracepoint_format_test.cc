@@ -132,7 +132,7 @@ TEST(FieldFormat, NeverReadsBehindTheData) {
   TracepointFormat format = parsed();
   std::string raw = raw_data(kHostOrder);
   for (size_t size = 0; size <= raw.size(); ++size) {
-    std::string exact = raw.substr(0, size);  // so that a sanitizer sees a read behind it
+    std::string exact = raw.substr(0, size);  // so that a sanitizer detects a read past the end
     std::string out;
     append_all_fields(format, as_bytes(exact), kHostOrder, out);
   }

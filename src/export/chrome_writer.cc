@@ -1,8 +1,8 @@
-// The Trace Event Format as JSON: names of processes and threads as metadata events, stacks as a
-// tree of "stackFrames", and "samples" that refer to it. Times are microseconds.
+// The Trace Event Format as JSON: process and thread names as metadata events, stacks as a tree of
+// "stackFrames", and "samples" that refer to it. Times are in microseconds.
 //
-// What has no times becomes one nest of complete events ("X") per event, as long as what fell on
-// them (export_slices.h).
+// A profile without times becomes one nest of complete events ("X") per event, with durations
+// proportional to the weights (export_slices.h).
 #include "base/version.h"
 #include "export/export_samples.h"
 #include "export/export_slices.h"
@@ -94,7 +94,8 @@ class ChromeWriter {
     return object.empty() ? kind_word(frame.kind) : file_name_of(object);
   }
 
-  /// Name and category of each frame: a profile has a thousand nodes for each.
+  /// Name and category of each frame, formatted once: a profile may have a thousand nodes per
+  /// frame.
   [[nodiscard]] std::vector<std::string> frame_members() const {
     std::vector<std::string> members(profile_.frames.size());
     parallel_for(members.size(), [&](size_t i) {

@@ -7,7 +7,7 @@
 namespace sonde {
 namespace {
 
-/// Two threads, two events and three stacks, with these names in all places.
+/// Two threads, two events and three stacks, with these names in every field.
 struct Names {
   std::string_view main = "main";
   std::string_view leaf = "read_line";

@@ -52,12 +52,12 @@ void ExportSamples::make_groups() {
   }
 }
 
-/// Samples of one key keep the order of time.
+/// Samples with the same key stay in time order.
 template <typename Key>
 void ExportSamples::order_by(const Key& key, size_t keys) {
   order_.resize(samples_->size());
   std::iota(order_.begin(), order_.end(), 0u);
-  constexpr size_t kSparse = 4;  // then counting would take more memory than the samples
+  constexpr size_t kSparse = 4;  // beyond this, counting would take more memory than sorting
   if (keys / kSparse > order_.size()) {
     std::ranges::stable_sort(order_, {}, key);
     return;

@@ -1,8 +1,8 @@
-// The samples of a profile as exports want them: by thread and event, each in the order of time.
+// The samples of a profile as exports need them: by thread and event, each in time order.
 //
-// A profile that only has sums (folded stacks, also those whose lines have an order but no threads)
-// gets samples that stand for them: one per stack that has a weight, of one thread that is called
-// as the file, in the order of the tree.
+// A profile that only has sums (folded stacks, including those whose lines are ordered but have no
+// threads) gets substitute samples: one per stack that has a weight, in tree order, all in one
+// thread named after the file.
 #pragma once
 
 #include <cstdint>
@@ -20,25 +20,26 @@ class ExportSamples {
   ExportSamples(const ExportSamples&) = delete;
   ExportSamples& operator=(const ExportSamples&) = delete;
 
-  /// Samples of one thread and one column.
+  /// The samples of one thread and one column.
   struct Group {
     uint32_t thread;
     uint32_t column;
-    std::span<const uint32_t> samples;  // their numbers
+    std::span<const uint32_t> samples;  // sample indices
   };
-  /// Those that have samples, by thread, then by column.
+  /// Groups that have samples, by thread, then by column.
   [[nodiscard]] const std::vector<Group>& groups() const { return groups_; }
-  /// The groups of one thread after the other.
+  /// The groups, thread by thread.
   [[nodiscard]] std::vector<std::span<const Group>> by_thread() const;
 
-  /// Whether there are times and threads, or only sums.
+  /// Whether the profile has times and threads, or only sums.
   [[nodiscard]] bool has_times() const { return has_times_; }
   [[nodiscard]] const StackSamples& samples() const { return *samples_; }
   [[nodiscard]] const StackThread& thread(uint32_t index) const;
-  /// "cc1plus", or "12" for a thread without a name; the file of a profile that only has sums.
+  /// "cc1plus", or "12" for a thread without a name; the file name for a profile that only has
+  /// sums.
   [[nodiscard]] std::string thread_name(uint32_t index) const;
   [[nodiscard]] std::string process_name(uint32_t index) const;
-  /// Of the first and the last sample; 0 where there is none.
+  /// The time of the first and of the last sample; 0 if there are none.
   [[nodiscard]] uint64_t start_ns() const;
   [[nodiscard]] uint64_t end_ns() const;
 

@@ -1,6 +1,6 @@
-// A tree of stacks as slices of a time line, for formats that know nothing but time: a node begins
-// where its elder sibling ends, the first where its parent begins, and lasts as long as what fell
-// on it and on all below. It looks like a flame graph that stands on its head.
+// A tree of stacks as slices on a time line, for formats that only know time: a node begins where
+// its preceding sibling ends, a first child where its parent begins, and a node lasts as long as
+// the total of its subtree. It looks like an upside-down flame graph.
 #pragma once
 
 #include <cmath>
@@ -17,7 +17,7 @@ class ExportSlices {
       : scale_(profile.columns[column].unit == "nanoseconds" ? 1 : 1000),
         totals_(totals_of(profile, column)),
         begins_(totals_.size()) {
-    std::vector<double> next(totals_.size());  // where a child would begin
+    std::vector<double> next(totals_.size());  // where the next child would begin
     for (size_t node = 0; node < totals_.size(); ++node) {
       StackNodeId parent = profile.nodes[node].parent;
       double& begin = parent.valid() ? next[parent.index()] : end_;
@@ -25,7 +25,7 @@ class ExportSlices {
       begin += totals_[node];
     }
   }
-  /// Nanoseconds; of what is no time, each unit is a microsecond.
+  /// Nanoseconds; if the unit is not a time, each unit is a microsecond.
   [[nodiscard]] uint64_t begin_ns(size_t node) const { return to_ns(begins_[node]); }
   [[nodiscard]] uint64_t end_ns(size_t node) const { return to_ns(begins_[node] + totals_[node]); }
   [[nodiscard]] double total(size_t node) const { return totals_[node]; }

@@ -1,5 +1,5 @@
-// Small tools that writers of exports share: the frames of a stack, strings by number, text that is
-// formatted side by side.
+// Small tools shared by the export writers: the frames of a stack, numbered strings, and text that
+// is formatted in parallel.
 #pragma once
 
 #include <algorithm>
@@ -21,14 +21,14 @@ namespace sonde {
 class StackWalk {
  public:
   explicit StackWalk(const StackProfile& profile) : profile_(profile) {}
-  /// The innermost first; none for an invalid node. Valid until the next call.
+  /// Innermost first; empty for an invalid node. Valid until the next call.
   [[nodiscard]] std::span<const uint32_t> from_leaf(StackNodeId node) {
     frames_.clear();
     for (; node.valid(); node = profile_.nodes[node.index()].parent)
       frames_.push_back(profile_.nodes[node.index()].frame.value);
     return frames_;
   }
-  /// The outermost first.
+  /// Outermost first.
   [[nodiscard]] std::span<const uint32_t> from_root(StackNodeId node) {
     (void)from_leaf(node);
     std::ranges::reverse(frames_);
@@ -40,11 +40,11 @@ class StackWalk {
   std::vector<uint32_t> frames_;
 };
 
-/// Strings, numbered in the order in which they are first asked for.
+/// Strings, numbered in order of first use.
 class ExportStrings {
  public:
   explicit ExportStrings(const StackProfile& profile) : profile_(profile) {}
-  /// An invalid id is the empty string.
+  /// An invalid id counts as the empty string.
   uint32_t number_of(StringId id) {
     if (!id.valid()) id = profile_.strings->intern("");
     if (number_of_.size() <= id.index()) number_of_.resize(profile_.strings->size(), kNone);
@@ -58,7 +58,7 @@ class ExportStrings {
   uint32_t number_of(std::string_view text) { return number_of(profile_.strings->intern(text)); }
   [[nodiscard]] size_t size() const { return ids_.size(); }
   [[nodiscard]] std::string_view text(size_t number) const { return profile_.text(ids_[number]); }
-  /// Forgets all, in time that is in proportion to what was asked for.
+  /// Clears the table, in time proportional to the number of strings in it.
   void clear() {
     for (StringId id : ids_) number_of_[id.index()] = kNone;
     ids_.clear();
@@ -71,14 +71,14 @@ class ExportStrings {
   std::vector<StringId> ids_;        // by number
 };
 
-/// Build ids of the objects that frames come from.
+/// The build ids of the objects that frames belong to.
 class ObjectBuildIds {
  public:
   explicit ObjectBuildIds(const StackProfile& profile) {
     for (const StackObject& object : profile.objects)
       by_path_.try_emplace(object.path.value, object.build_id);
   }
-  /// Hexadecimal; empty where it is not known.
+  /// Hexadecimal; empty if not known.
   [[nodiscard]] std::string_view of(StringId path) const {
     auto found = by_path_.find(path.value);
     return found == by_path_.end() ? std::string_view() : found->second;
@@ -94,12 +94,12 @@ class ObjectBuildIds {
   return slash == std::string_view::npos ? path : path.substr(slash + 1);
 }
 
-/// "user", "kernel" … as formats call the kinds of frames.
+/// "user", "kernel" …: the names of frame kinds in export formats.
 [[nodiscard]] std::string_view kind_word(FrameKind kind);
 
-/// Writes what `append(i, text)` appends for each i of [0, count), in order. It is called for
-/// pieces side by side, so it must be safe to be; at most a few pieces are in memory.
-/// `make_append` makes one such function per piece: it may hold what the piece needs.
+/// Writes what `append(i, text)` appends for each i of [0, count), in order. It is called on chunks
+/// in parallel, so it must be thread-safe; only a few chunks are in memory at a time. `make_append`
+/// makes one such function per chunk, which may hold per-chunk state.
 template <typename MakeAppend>
 void write_in_pieces(Sink& out, size_t count, const MakeAppend& make_append) {
   constexpr size_t kPieceSize = 4096;

@@ -1,4 +1,4 @@
-// Profiles that tests of writers share, and readers of what was written.
+// Profiles shared by the tests of the writers, and helpers that read back the output.
 #pragma once
 
 #include <string>
@@ -12,14 +12,14 @@ namespace sonde {
 /// Two threads of two processes, two events, inlined and kernel frames, a sample without a stack.
 /// cpu-clock has 3000000 ns in 3 samples, page-faults 5 in 2.
 StackProfile sampled_profile();
-/// "main;parse 3", "main;emit 1", as folded stacks give them.
+/// "main;parse 3", "main;emit 1", as read from folded stacks.
 StackProfile summed_profile();
-/// Names with quotes, control characters, markup and bytes that are no UTF-8, in every place.
+/// Names with quotes, control characters, markup and invalid UTF-8 in every field.
 StackProfile hostile_profile();
 
-/// What the format makes of a profile, uncompressed.
+/// The profile in this format, uncompressed.
 std::string exported(std::string_view format, const StackProfile& profile);
-/// Of a gzip file; a failure of the running test where it is none.
+/// Decompresses a gzip file; fails the running test if it is not one.
 std::string gunzip(const std::string& bytes);
 
 }  // namespace sonde

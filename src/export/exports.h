@@ -1,12 +1,12 @@
-// The formats of other tools that a profile can be written in.
+// The formats of other tools that a profile can be exported to.
 //
 //   const ExportFormat* format = find_export_format("pprof");
 //   format->write(out, profile);
 //
-// Writers take any profile: with samples or without, with none of what is optional, or empty. They
-// keep two laws. Totals are conserved: what fell on a stack in an event is what the file says of
-// it. And names may be any bytes: what is written is valid in its format, with U+FFFD for bytes
-// that are no UTF-8. Memory is in proportion to the profile's stacks, not to its samples.
+// Writers accept any profile: with or without samples, without any optional data, or empty. They
+// keep two laws. Totals are conserved: the file has the same weight for each stack and event as the
+// profile. And names may be any bytes: the output is valid in its format, with U+FFFD for invalid
+// UTF-8. Memory is proportional to the profile's stacks, not to its samples.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,11 @@
 
 namespace sonde {
 
-/// What a format is made of, so that a profile can be opened with what it takes.
+/// What a format is made from, so that a profile can be loaded with what it needs.
 enum class ExportShape : uint8_t {
-  kOneEvent,  // sums of stacks in one event; the outermost frame is the process
-  kStacks,    // sums of stacks in every event; the same
-  kThreads,   // samples with their times, by thread; threads have names of their own
+  kOneEvent,  // sums per stack of one event; the outermost frame is the process
+  kStacks,    // the same, for every event
+  kThreads,   // samples with timestamps, by thread; threads have their own names
 };
 
 struct ExportFormat {
@@ -41,7 +41,7 @@ struct ExportFormat {
 
 /// In the order of exports.def.
 [[nodiscard]] std::span<const ExportFormat> export_formats();
-/// nullptr where there is none of this name.
+/// nullptr if there is no format of this name.
 [[nodiscard]] const ExportFormat* find_export_format(std::string_view name);
 
 }  // namespace sonde

@@ -106,7 +106,7 @@ TEST(SpeedscopeExport, SumsAreOneProfileInTheOrderOfTheTree) {
 }
 
 TEST(Exports, SamplesAreGroupedInTheOrderOfTime) {
-  // Few threads, and so many that nearly none has a sample.
+  // A few threads, and so many that hardly any has a sample.
   for (uint32_t threads : {2u, 1000u}) {
     StackProfile profile;
     profile.columns.resize(2);
@@ -205,7 +205,7 @@ TEST(JsonExport, StacksSumToTheTotals) {
   EXPECT_EQ(at(at(root, "events").array()[0], "total").number(), 3000000);
 }
 
-// pprof and Perfetto, read back by field numbers.
+// pprof and Perfetto, read back by field number.
 
 struct PprofSample {
   std::vector<uint64_t> locations;

@@ -1,9 +1,9 @@
 // The "processed profile" of profiler.firefox.com, version 48, gzip. The front end upgrades it to
-// what it works with. Changes of the format are listed in docs-developer/CHANGELOG-formats.md of
-// https://github.com/firefox-devtools/profiler; in this version every thread has tables of its own.
+// its current version. Changes to the format are listed in docs-developer/CHANGELOG-formats.md of
+// https://github.com/firefox-devtools/profiler; in this version every thread has its own tables.
 //
-// A thread of the file is a thread and an event. Weights are what samples stand for: milliseconds
-// of clocks, bytes, or counts.
+// A thread in the file is a thread and an event. The weight of a sample is what it stands for:
+// milliseconds of a clock, bytes, or counts.
 #include "base/version.h"
 #include "export/export_samples.h"
 #include "export/export_tables.h"
@@ -16,11 +16,11 @@ namespace {
 
 constexpr unsigned kMillisecondDigits = 6;  // of a time in nanoseconds
 
-/// Numbers that things get in a thread's own tables, in the order in which they are asked for.
+/// Numbers for entries of a thread's own tables, in order of first use.
 class Renumbering {
  public:
   explicit Renumbering(size_t count) : number_of_(count, kNone) {}
-  /// True where it is new.
+  /// True if it is new.
   bool add(uint32_t thing) {
     if (number_of_[thing] != kNone) return false;
     number_of_[thing] = static_cast<uint32_t>(things_.size());
@@ -29,9 +29,9 @@ class Renumbering {
   }
   [[nodiscard]] uint32_t operator[](uint32_t thing) const { return number_of_[thing]; }
   [[nodiscard]] const std::vector<uint32_t>& things() const { return things_; }
-  /// Numbers go by the order of the things themselves.
+  /// Renumbers by the order of the things themselves.
   void sort() {
-    constexpr size_t kMany = 16;  // to look at all there are is faster than sorting those
+    constexpr size_t kMany = 16;  // above this share, a scan of all things is faster than sorting
     if (things_.size() > number_of_.size() / kMany) {
       things_.clear();
       for (uint32_t thing = 0; thing < number_of_.size(); ++thing)
@@ -52,7 +52,7 @@ class Renumbering {
   std::vector<uint32_t> things_;
 };
 
-// Categories, by their place in meta.categories.
+// Categories, by index in meta.categories.
 enum Category : uint8_t { kOther, kUser, kKernel, kJit };
 constexpr std::string_view kCategories =
     R"([{"name":"Other","color":"grey","subcategories":["Other"]},)"
@@ -123,7 +123,7 @@ class FirefoxWriter {
     text += kCategories;
     out_.write(text + "}");
   }
-  /// Between samples of a thread, on average.
+  /// The average time between samples of a thread.
   [[nodiscard]] uint64_t interval_ns() const {
     constexpr uint64_t kMillisecond = 1'000'000;
     uint64_t intervals = 0;
@@ -136,8 +136,8 @@ class FirefoxWriter {
     return span == 0 || intervals == 0 ? kMillisecond : std::max<uint64_t>(1, span / intervals);
   }
 
-  /// As symbol servers name builds of ELF files: the first 16 bytes of the build id, the first
-  /// three numbers in it turned to little endian, and an age of 0.
+  /// The id that symbol servers use for an ELF build: the first 16 bytes of the build id, with the
+  /// first three fields in little-endian order, and an age of 0.
   static std::string breakpad_id(std::string_view build_id) {
     constexpr size_t kDigits = 32;
     constexpr size_t kOrder[] = {6, 4, 2, 0, 10, 8, 14, 12};
@@ -181,7 +181,8 @@ class FirefoxWriter {
     out_.put('}');
   }
 
-  /// Nodes, frames and objects of the thread. Parents have lower numbers than what lies on them.
+  /// Collects the nodes, frames and objects of the thread. Parents have lower numbers than their
+  /// children.
   void collect(const ExportSamples::Group& group) {
     nodes_.clear();
     frames_.clear();
@@ -224,7 +225,7 @@ class FirefoxWriter {
     out_.write(text + R"(,"length":0})");
   }
 
-  /// Since the first sample of all. Sums have no times: their samples stand in a row.
+  /// Time since the first sample of the profile. Sums have no times: their samples are numbered.
   void append_time(std::string& text, uint32_t sample) const {
     if (samples_.has_times())
       append_scaled(text, samples_.samples().time_ns[sample] - samples_.start_ns(),
@@ -233,7 +234,7 @@ class FirefoxWriter {
       append_number(text, sample);
   }
 
-  /// A column of a table: what `append(i, text)` appends, for each row.
+  /// One column of a table: what `append(i, text)` appends for each row.
   template <typename Append>
   void write_column(std::string_view name, size_t rows, const Append& append) {
     out_.print(",\"{}\":[", name);
@@ -306,7 +307,7 @@ class FirefoxWriter {
     out_.put('}');
   }
 
-  /// One per function: there are no addresses.
+  /// One row per function: there are no addresses.
   void write_frame_table() {
     size_t rows = frames_.things().size();
     out_.print(",\"frameTable\":{{\"length\":{}", rows);
@@ -327,7 +328,7 @@ class FirefoxWriter {
 
   void write_func_table() {
     size_t rows = frames_.things().size();
-    // Numbers of strings are given here, one thread at a time; columns may be written by several.
+    // String numbers are assigned here, sequentially; columns may be written by several threads.
     std::vector<uint32_t> names(rows);
     std::vector<uint32_t> files(rows);
     for (size_t i = 0; i < rows; ++i) {
@@ -385,7 +386,7 @@ class FirefoxWriter {
   const StackProfile& profile_;
   ExportSamples samples_;
   ObjectBuildIds build_ids_;
-  // Of the thread that is being written, but for objects_.
+  // For the thread being written, except objects_.
   ExportStrings strings_;
   Renumbering nodes_;
   Renumbering frames_;

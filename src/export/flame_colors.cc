@@ -16,7 +16,7 @@ uint8_t channel(int base, int range, double share) {
   return static_cast<uint8_t>(base + static_cast<int>(range * share));
 }
 
-/// The first number that drand48 gives behind srand48(sum of the bytes): POSIX, drand48(3).
+/// The first number that drand48 returns after srand48(sum of the bytes): POSIX, drand48(3).
 double shade_of_sum(std::string_view name) {
   constexpr uint64_t kMask = (uint64_t{1} << 48) - 1;
   uint32_t sum = 0;
@@ -26,7 +26,7 @@ double shade_of_sum(std::string_view name) {
   return static_cast<double>(state) / static_cast<double>(kMask + 1);
 }
 
-/// From the first three characters, each of which weighs less than the one before.
+/// From the first three characters, with decreasing weights.
 template <typename Text>
 double shade_of_beginning(const Text& name) {
   constexpr double kFading = 0.7;
@@ -43,7 +43,7 @@ double shade_of_beginning(const Text& name) {
   return 1 - sum / most;
 }
 
-/// Some tools put a module in front, "module`function": the function decides.
+/// Some tools prefix a module, "module`function": only the function counts.
 std::string without_module(std::string_view name) {
   size_t tick = name.find('`');
   return std::string(tick == std::string_view::npos || tick == 0 ? name : name.substr(tick + 1));
@@ -93,7 +93,7 @@ FlamePalette hue_of_perl(std::string_view name, FrameKind kind) {
   return kind == FrameKind::kKernel ? FlamePalette::kOrange : FlamePalette::kRed;
 }
 
-/// Its own libraries, other crates, code without paths (C), the kernel.
+/// Rust's own libraries, other crates, code without paths (C), the kernel.
 FlamePalette hue_of_rust(std::string_view name, FrameKind kind) {
   if (kind == FrameKind::kKernel) return FlamePalette::kOrange;
   std::string_view bare = name.substr(std::min(name.find_first_not_of("<&"), name.size()));
@@ -102,7 +102,8 @@ FlamePalette hue_of_rust(std::string_view name, FrameKind kind) {
   return contains(name, "::") ? FlamePalette::kRed : FlamePalette::kYellow;
 }
 
-/// The program's own files, those of the library and of packages, the interpreter, the kernel.
+/// The program's own files, those of the standard library and of packages, the interpreter, the
+/// kernel.
 FlamePalette hue_of_python(std::string_view name, FrameKind kind) {
   if (kind == FrameKind::kKernel) return FlamePalette::kOrange;
   bool is_library = contains(name, "/lib/python") || contains(name, "site-packages") ||
@@ -114,7 +115,7 @@ FlamePalette hue_of_python(std::string_view name, FrameKind kind) {
   return FlamePalette::kRed;
 }
 
-/// The palette of one hue that a frame gets from one of several.
+/// The single-hue palette that a frame gets from a mixed palette.
 FlamePalette hue_of(FlamePalette palette, std::string_view name, FrameKind kind) {
   switch (palette) {
     case FlamePalette::kJava:

@@ -1,8 +1,8 @@
-// Colours of frames: a palette says which hues, the frame's name which shade, so the same function
-// has the same colour in every picture.
+// Colours of frames: the palette decides the hue, the frame's name the shade, so a function has the
+// same colour in every picture.
 //
-// Some palettes tell kinds of code apart: java, js, perl, rust and python paint generated,
-// inlined, native and kernel code in hues of their own; chain paints the stacks of wakers.
+// Some palettes distinguish kinds of code: java, js, perl, rust and python give generated, inlined,
+// native and kernel code different hues; chain highlights the stacks of wakers.
 #pragma once
 
 #include <cstdint>
@@ -37,15 +37,15 @@ enum class FlamePalette : uint8_t {
   kOrange,
 };
 
-/// "hot", "java" …; nullopt for others.
+/// "hot", "java" …; nullopt for unknown names.
 [[nodiscard]] std::optional<FlamePalette> flame_palette_of(std::string_view name);
-/// All names, as `--colors` takes them.
+/// All names that `--colors` accepts.
 [[nodiscard]] std::vector<std::string_view> flame_palette_names();
 
 enum class FlameShade : uint8_t {
-  kName,    // any, by the name
-  kPrefix,  // --hash: names that begin and end alike have shades alike
-  kRandom,  // --random: another for each frame; the same in every run
+  kName,    // any, chosen by the name
+  kPrefix,  // --hash: names with similar beginnings and ends get similar shades
+  kRandom,  // --random: different for each frame; the same in every run
 };
 
 class FlameColors {
@@ -54,7 +54,7 @@ class FlameColors {
                        FlameShade shade = FlameShade::kName)
       : palette_(palette), shade_(shade) {}
 
-  /// `name` with its mark, where it has one.
+  /// `name` with its mark, if it has one.
   [[nodiscard]] Rgb color_of(std::string_view name, FrameKind kind);
   [[nodiscard]] FlamePalette palette() const { return palette_; }
 
@@ -64,14 +64,14 @@ class FlameColors {
   std::minstd_rand random_;
 };
 
-/// What grew is red, what shrank is blue, the more the darker; what stayed is white.
-/// `share`: from -1 to 1.
+/// What grew is red, what shrank is blue, darker for larger changes; unchanged is white. `share`:
+/// from -1 to 1.
 [[nodiscard]] Rgb difference_color(double share);
-/// Frames that only divide: "-" and "--".
+/// Frames that only separate: "-" and "--".
 [[nodiscard]] std::optional<Rgb> divider_color(std::string_view name);
 
-/// Behind the picture. `name`: "yellow", "blue", "green", "grey", "#rrggbb"; empty: what goes with
-/// the palette. nullopt for others.
+/// The background. `name`: "yellow", "blue", "green", "grey", "#rrggbb"; empty: what suits the
+/// palette. nullopt for unknown names.
 [[nodiscard]] std::optional<SvgShades> flame_background(std::string_view name,
                                                         FlamePalette palette);
 

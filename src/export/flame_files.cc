@@ -19,7 +19,7 @@ bool is_attribute_name(std::string_view name) {
 
 using Attributes = std::vector<std::pair<std::string, std::string>>;
 
-/// `a="1" b='2'`: false where it is anything else.
+/// `a="1" b='2'`: false for anything else.
 bool add_extra(std::string_view text, Attributes& to) {
   for (text = trim(text); !text.empty(); text = trim(text)) {
     size_t equals = text.find('=');
@@ -53,8 +53,8 @@ bool add_attribute(std::string_view name, std::string_view value, FlameNameAttri
   return true;
 }
 
-/// Without a place to go there is no link; one that names none opens above whatever shows the
-/// picture.
+/// Without href there is no link; a link without a target opens in the top-level page that shows
+/// the picture.
 void settle_link(FlameNameAttributes& attributes) {
   Attributes& link = attributes.of_link;
   auto has = [&](std::string_view name) {

@@ -1,5 +1,5 @@
-// Two small files that flame graphs read: what the boxes of functions get besides (--nameattr), and
-// colours that were given before (--cp).
+// Two small files that flame graphs read: extra attributes for the boxes of functions (--nameattr),
+// and previously assigned colours (--cp).
 //
 //   main<TAB>href=https://example.org/main<TAB>title=The beginning
 //   main->rgb(205,2,0)
@@ -17,12 +17,12 @@ namespace sonde {
 using FlameAttributeMap = std::map<std::string, FlameNameAttributes, std::less<>>;
 using FlameColorMap = std::map<std::string, std::string, std::less<>>;
 
-/// title, id, class, style, onclick and g_extra are of the box, href, target and a_extra of a link
-/// around it. Others are an error, which names the line; so is an extra that is no list of
-/// attributes.
+/// title, id, class, style, onclick and g_extra apply to the box, href, target and a_extra to a
+/// link around it. Any other key is an error that names the line; so is an extra that is not a list
+/// of attributes.
 Result<FlameAttributeMap> parse_name_attributes(std::string_view text, const std::string& name);
 
-/// Lines that are none are an error, and colours that are not rgb(...) or #rrggbb.
+/// Malformed lines are an error, and so are colours that are not rgb(...) or #rrggbb.
 Result<FlameColorMap> parse_color_map(std::string_view text, const std::string& name);
 [[nodiscard]] std::string color_map_text(const FlameColorMap& colors);
 

@@ -11,7 +11,7 @@
 namespace sonde {
 namespace {
 
-/// By its luminance (ITU-R BT.709): blue has almost none.
+/// By luminance (ITU-R BT.709), to which blue contributes almost nothing.
 bool is_dark(Rgb color) {
   constexpr double kDark = 90;
   return 0.2126 * color.red + 0.7152 * color.green + 0.0722 * color.blue < kDark;
@@ -19,7 +19,7 @@ bool is_dark(Rgb color) {
 
 constexpr double kFrameGap = 1;  // px between levels
 
-/// What a block is drawn from: the widths, and what they are compared with.
+/// What a block is drawn from: the widths, and what they are compared to.
 struct BlockData {
   const std::vector<double>* totals;
   double whole = 0;
@@ -75,14 +75,14 @@ class FlameGraphMaker {
   [[nodiscard]] double signed_change(double shape, double other) const {
     return options_.difference->later_is_shape ? shape - other : other - shape;
   }
-  /// What fell on exactly this stack, after less before.
+  /// The change in the self weight of exactly this stack: after minus before.
   [[nodiscard]] double own_change(StackNodeId node) const {
     if (!node.valid()) return 0;
     return signed_change(profile_.columns[column_].self[node.index()],
                          profile_.columns[options_.difference->other].self[node.index()]);
   }
 
-  /// The stacks of which the shape has nothing. Gives the lower end.
+  /// The stacks that the shape does not have. Returns the lower edge.
   double add_remainder(double top) {
     std::vector<double> totals(totals_.size());
     const std::vector<double>& self = profile_.columns[options_.difference->other].self;
@@ -180,7 +180,7 @@ class FlameGraphMaker {
     if (data.other_totals != nullptr) add_changes(text, span, box, *data.other_totals);
     return text + ')';
   }
-  /// Of counts as they are shown, which are whole numbers.
+  /// Based on counts as they are shown, that is, rounded to integers.
   [[nodiscard]] std::string percent_of(double value) const {
     double shown = std::nearbyint(value * options_.factor);
     std::string text;
@@ -221,7 +221,7 @@ class FlameGraphMaker {
     double share = own_change(span.node) / largest_change_;
     return difference_color(options_.negate ? -share : share);
   }
-  /// Frames that only lead to what is missing are grey.
+  /// Frames that only lead to missing stacks are grey.
   [[nodiscard]] Rgb remainder_color(const FlameSpan& span) const {
     constexpr Rgb kWayThere{225, 225, 225};
     if (!span.node.valid() || totals_[span.node.index()] > 0) return kWayThere;
@@ -239,7 +239,7 @@ class FlameGraphMaker {
   double whole_ = 0;
   double px_per_unit_ = 0;
   double largest_change_ = 1;
-  double top_ = 0;       // of the block that is made
+  double top_ = 0;       // of the block being made
   uint32_t levels_ = 0;  // of it
   FlameGraph graph_;
 };

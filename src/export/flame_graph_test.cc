@@ -40,7 +40,7 @@ TEST(FlameLayout, SiblingsByNameAfterWhatIsTheirParentsOwn) {
 }
 
 TEST(FlameLayout, NamesSortAsLinesOfFoldedStacks) {
-  // "f.a" goes before "f;…" and behind "f 1".
+  // "f.a" sorts before "f;…" and after "f 1".
   EXPECT_EQ(graph_text("f;x 1\nf.a 1\n"), "all 0+2\n f.a 0+1\n f 1+1\n  x 1+1\n");
   EXPECT_EQ(graph_text("f 1\nf.a 1\n"), "all 0+2\n f 0+1\n f.a 1+1\n");
 }

@@ -18,7 +18,8 @@ class GraphLayout {
       : profile_(profile), totals_(totals), least_(least) {}
 
   std::vector<FlameSpan> lay_out(double whole) && {
-    // A stack of its own, not recursion: profiles may be deeper than the thread's stack.
+    // An explicit stack instead of recursion: profiles may be deeper than the thread's stack
+    // allows.
     waiting_.push_back({.total = whole});
     while (!waiting_.empty()) {
       FlameSpan span = waiting_.back();
@@ -34,7 +35,7 @@ class GraphLayout {
     double total = totals_[node.index()];
     return total > 0 && total >= least_;
   }
-  /// As lines of folded stacks sort: what ends a name counts, a blank or a semicolon.
+  /// Order of folded-stack lines: what follows the name, a blank or a semicolon, counts.
   [[nodiscard]] bool comes_first(StackNodeId a, StackNodeId b) const {
     std::string_view name_a = profile_.name_of(a);
     std::string_view name_b = profile_.name_of(b);
@@ -61,7 +62,7 @@ class GraphLayout {
     if (!any_shown) return;
     std::ranges::stable_sort(children_,
                              [this](StackNodeId a, StackNodeId b) { return comes_first(a, b); });
-    // From the right end, so that the leftmost is taken first from the stack.
+    // From the right, so that the leftmost is popped first.
     double right = span.start + (span.node.valid() ? totals_[span.node.index()] : below);
     for (StackNodeId node : std::views::reverse(children_)) {
       double total = totals_[node.index()];
@@ -82,7 +83,7 @@ class GraphLayout {
   std::vector<StackNodeId> children_;
 };
 
-/// Stacks follow one another; what the next one does not share is closed.
+/// Goes through the stacks in order; frames that the next stack does not share are closed.
 class ChartLayout {
  public:
   ChartLayout(const StackProfile& profile, double least) : profile_(profile), least_(least) {}
@@ -116,7 +117,8 @@ class ChartLayout {
     }
     now_ += value;
   }
-  /// A frame that turns out too narrow is the last one: those on it were narrower, and went before.
+  /// A frame that turns out too narrow is always the last one: those on top of it were narrower and
+  /// are already gone.
   void close_above(size_t depth) {
     for (; open_.size() > depth; open_.pop_back()) {
       FlameSpan& span = spans_[open_.back()];

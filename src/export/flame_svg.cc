@@ -43,7 +43,7 @@ class FlameSvgWriter {
   }
 
  private:
-  /// A background that someone chose stays as it is.
+  /// A background that the user chose is kept.
   [[nodiscard]] bool may_be_dark() const { return options_.background.empty(); }
   void escape(std::string_view text) { append_escaped(text_, text, encoding_); }
 
@@ -85,7 +85,7 @@ class FlameSvgWriter {
                    ".flames .frames g {{ pointer-events: all; }}\n"
                    ".flames .frames text {{ pointer-events: none; white-space: pre; }}\n",
                    font_.size + 5);
-    // White boxes are told apart by their edges only.
+    // White boxes can only be told apart by their edges.
     if (options_.difference)
       text_ +=
           ".flames .frames rect { stroke: #ccc; stroke-width: 0.5; }\n"
@@ -97,7 +97,7 @@ class FlameSvgWriter {
           ".flames .caption { fill: #ddd; } .flames .subtitle { fill: #aaa; }\n}\n";
     text_ += "</style>\n";
   }
-  /// As a CSS string; whatever could end it is left out.
+  /// As a CSS string; any character that could end it is dropped.
   void append_font_family() {
     text_ += '"';
     for (char c : options_.font_family)
@@ -137,7 +137,7 @@ class FlameSvgWriter {
     text_ += "<g class=\"frames\">\n";
     for (const FlameBox& box : block.boxes) {
       append_box(box);
-      // Pictures are large: they go out piece by piece.
+      // Pictures are large: they are written in chunks.
       if (text_.size() > kPiece) {
         out_.write(text_);
         text_.clear();
@@ -167,7 +167,7 @@ class FlameSvgWriter {
                 box.is_dark ? " class=\"light\"" : "", encoding_);
     text_ += is_link ? "</g></a>\n" : "</g>\n";
   }
-  /// What the script needs to draw it elsewhere.
+  /// What the script needs to redraw the box.
   void append_group(const FlameBox& box, const FlameNameAttributes* given) {
     fmt::format_to(std::back_inserter(text_), "<g data-d=\"{}\" data-x=\"", box.depth);
     append_value(text_, box.start);

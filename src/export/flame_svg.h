@@ -1,5 +1,5 @@
-// A flame graph as one SVG file: a picture for whatever shows SVG, and a tool where scripts run (a
-// browser): click to zoom, search, keys, the view in the address. Nothing is loaded from elsewhere.
+// A flame graph as one SVG file: a picture for any viewer, and interactive where scripts run (a
+// browser): click to zoom, search, keys, the view in the URL. Loads nothing from elsewhere.
 #pragma once
 
 #include <string>
@@ -12,9 +12,9 @@ namespace sonde {
 
 void write_flame_svg(Sink& out, const FlameGraph& graph, const FlameOptions& options);
 
-/// src/export/flame_svg.js, which the picture carries.
+/// src/export/flame_svg.js, which is embedded in the picture.
 [[nodiscard]] std::string_view flame_svg_script();
-/// Whether names may be in this encoding: UTF-8, or one whose characters are bytes.
+/// Whether names may be in this encoding: UTF-8, or a single-byte encoding.
 [[nodiscard]] bool is_flame_encoding(std::string_view name);
 
 }  // namespace sonde

@@ -1,13 +1,13 @@
-// What a flame graph does in a browser. It finds everything in the picture that it stands in:
+// The script of a flame graph in a browser. It finds everything in the picture that contains it:
 //
 //   svg.flames [data-padding data-font-size data-font-width data-fluid data-inverted data-name-type]
 //     text.details .matched .reset .search .case
-//     g.frames                          a block: zoomed by itself, searched with the others
+//     g.frames                          a block: zoomed on its own, searched with the others
 //       g [data-d data-x data-w]        a frame: depth, start and width in the unit of the profile
 //         title, rect, text
 //
-// The view is three things, and the address has them: the zoomed frame (?b= block, d= depth, x=
-// start), the search (s=) and whether it ignores case (i=1).
+// The view has three parts, all kept in the URL: the zoomed frame (?b= block, d= depth, x= start), the search (s=) and whether
+// it ignores case (i=1).
 "use strict";
 (() => {
   const svg = document.currentScript.closest("svg");
@@ -33,7 +33,7 @@
   let width = Number(svg.getAttribute("width"));
   let pattern = "";
   let ignoresCase = false;
-  let current = null; // the frame that the keys are at
+  let current = null; // the frame that has the keyboard focus
   let searchBox = null;
 
   function readFrame(element, block, index) {
@@ -51,7 +51,7 @@
 
   // --- drawing
 
-  // Sums of fractions are not exact.
+  // Floating-point sums are inexact.
   const holds = (outer, inner) =>
     outer.start <= inner.start + slack && inner.start + inner.total <= outer.start + outer.total + slack;
 
@@ -70,7 +70,7 @@
     return seen;
   }
 
-  // All blocks have the scale of the first, as long as they are not zoomed.
+  // All blocks have the scale of the first one, unless they are zoomed.
   const whole = blocks[0].root.total || 1;
 
   function draw(block) {
@@ -97,7 +97,7 @@
     showMatched();
   }
 
-  /** Takes the window's width, where the picture is a page of its own and may. */
+  /** Adopts the window's width, if the picture is a page of its own and fluid. */
   function fit() {
     if (settings.fluid !== "true" || !isOwnPage) return;
     const height = svg.getAttribute("height");
@@ -110,7 +110,7 @@
       text.setAttribute("x", Number(text.getAttribute("x")) + width - before);
   }
 
-  /** Texts and controls stay in the window where the picture is taller. */
+  /** Keeps texts and controls inside the window if the picture is taller. */
   function pin() {
     if (!isOwnPage) return;
     const below = Math.max(0, Number(svg.getAttribute("height")) - window.innerHeight - window.scrollY);
@@ -158,7 +158,7 @@
     remember();
   }
 
-  /** What matches, or stands on what matches, counts once. Frames come from left to right, each before those on it. */
+  /** A match counts once, with everything on top of it. Frames come left to right, each before those on top of it. */
   function matchedIn(within) {
     let sum = 0;
     let counted = -slack;
@@ -188,7 +188,7 @@
     search(pattern);
   }
 
-  /** A field to type into; what it holds is searched while it changes. */
+  /** An input field; its contents are searched for as they change. */
   function openSearch() {
     if (searchBox) return searchBox.firstChild.select();
     const fieldWidth = Math.min(320, width / 2);
@@ -213,7 +213,7 @@
   }
   function closeSearch() {
     const box = searchBox;
-    searchBox = null; // first: removing it takes the focus away, which closes it
+    searchBox = null; // first, because removing it blurs it, which closes it
     box?.remove();
   }
 
@@ -234,7 +234,7 @@
 
   const isShown = frame => frame.element.style.display !== "none";
 
-  /** The frame one step from the current one: "out" to its caller, "in" to the widest on it, or beside it. */
+  /** The frame one step from the current one: "out" to its caller, "in" to its widest child, or to a sibling. */
   function neighbour(direction) {
     const from = current && isShown(current) ? current : blocks[0].zoomed;
     if (!current) return from;
@@ -278,7 +278,7 @@
   svg.addEventListener("mouseout", event => frameAt(event) && show(current));
   svg.addEventListener("click", event => {
     const frame = frameAt(event);
-    // A frame with a link is followed; with a modifier, it is zoomed.
+    // A click on a frame with a link follows it; with a modifier, it zooms.
     const isLink = event.target.closest?.("a") && !event.ctrlKey && !event.shiftKey;
     if (!frame || isLink) return;
     event.preventDefault();
@@ -310,7 +310,7 @@
       const text = query.toString();
       history.replaceState(null, "", text ? "?" + text : location.pathname);
     } catch {
-      // Inside another page the address is not this picture's.
+      // Inside another page, the URL is not this picture's.
     }
   }
 
@@ -339,12 +339,12 @@
     .flames .frames g:hover rect, .flames rect.current { stroke: #000; stroke-width: 1; }
     .flames rect.match { fill: rgb(230,0,230); }
     .flames input { box-sizing: border-box; width: 100%; font: ${fontSize}px sans-serif; padding: 3px; }`;
-  // Behind the frames in the file, so on top of them.
+  // After the frames in the file, so they are drawn on top.
   svg.append(style, details, matched, resetButton, searchButton, caseButton);
   fit();
   if (isOwnPage) restore();
   drawAll();
-  // Where everything begins is worth seeing first.
+  // Scroll to the root first.
   if (isOwnPage && settings.inverted !== "true")
     window.scrollTo(0, blocks[0].root.rect.getBoundingClientRect().bottom + 3 * fontSize - window.innerHeight);
   pin();

@@ -11,9 +11,9 @@
 namespace sonde {
 namespace {
 
-/// Depth first, but siblings in the order that their lines have: behind the name of a function
-/// follows a blank where the stack ends there, and a semicolon where it goes on. Where one
-/// sibling's name begins with another's, lines of the two may stand between each other's.
+/// Depth first, but with siblings in the order of their lines: the name of a function is followed
+/// by a blank if the stack ends there, and by a semicolon if it goes on. If one sibling's name is a
+/// prefix of another's, the lines of the two may be interleaved.
 class FoldedWriter {
  public:
   FoldedWriter(Sink& out, const StackProfile& profile, std::span<const size_t> columns)
@@ -37,11 +37,11 @@ class FoldedWriter {
   }
 
  private:
-  /// The line of a node, or the lines of all below it.
+  /// The line of a node, or the lines of all its descendants.
   struct Part {
     uint32_t node;
     bool goes_on;
-    size_t prefix_size;  // of the line, in front of the node's name
+    size_t prefix_size;  // of the line, before the node's name
   };
 
   void push_children(size_t begin, size_t end, size_t prefix_size) {
@@ -65,8 +65,8 @@ class FoldedWriter {
     int rest = next_of(a, name_a, common) - next_of(b, name_b, common);
     return rest != 0 ? rest < 0 : a.node < b.node;
   }
-  /// The byte of the line at a place of the name, or the one behind it; a stack's end is before
-  /// all.
+  /// The byte of the line at a position in the name, or the one right after it; the end of a stack
+  /// sorts before everything.
   static int next_of(const Part& part, std::string_view name, size_t at) {
     if (at < name.size()) return static_cast<unsigned char>(name[at]);
     return part.goes_on ? ';' : -1;
@@ -76,7 +76,7 @@ class FoldedWriter {
     return std::ranges::any_of(
         columns_, [&](size_t column) { return profile_.columns[column].self[node] != 0; });
   }
-  /// Functions of one name in two objects are two nodes and one line.
+  /// Functions of the same name in two objects are two nodes but one line.
   void write_line(uint32_t node) {
     if (line_ != last_ || last_values_.empty()) {
       write_last();
@@ -100,9 +100,9 @@ class FoldedWriter {
   Sink& out_;
   const StackProfile& profile_;
   std::span<const size_t> columns_;
-  std::vector<Part> waiting_;  // a stack: the last is the next
+  std::vector<Part> waiting_;  // a stack: the last is next
   std::string line_;
-  std::string last_;                 // the stack that was found last, not yet written
+  std::string last_;                 // the last stack found, not yet written
   std::vector<double> last_values_;  // of it; empty: there is none
 };
 
@@ -120,7 +120,7 @@ void write_folded(Sink& out, const StackProfile& profile, std::span<const size_t
   FoldedWriter(out, profile, columns).write();
 }
 
-/// Of the first event.
+/// Writes the first event.
 void export_folded(Sink& out, const StackProfile& profile) {
   if (!profile.columns.empty()) write_folded(out, profile, 0);
 }

@@ -8,13 +8,13 @@
 
 namespace sonde {
 
-/// Lines stand in the order of their bytes, as `LC_ALL=C sort` puts stacks. With several columns,
-/// each line has all their values, and stands where one of them is not 0.
+/// Lines are sorted by bytes, as `LC_ALL=C sort` sorts stacks. With several columns, each line has
+/// all their values, and is written if any of them is not 0.
 void write_folded(Sink& out, const StackProfile& profile, std::span<const size_t> columns);
 inline void write_folded(Sink& out, const StackProfile& profile, size_t column) {
   write_folded(out, profile, std::span(&column, 1));
 }
-/// Integers without a point; what is none with as many digits as it takes.
+/// Integers without a decimal point; other values with as many digits as needed.
 void append_value(std::string& text, double value);
 
 }  // namespace sonde

@@ -25,7 +25,7 @@ TEST(FoldedWriter, WritesWhatWasRead) {
 }
 
 TEST(FoldedWriter, SortsByBytes) {
-  // Behind "a" its own lines stand, but a blank sorts before a semicolon, and a letter behind it.
+  // The lines of "a" follow it, but a blank sorts before a semicolon, and a letter after it.
   EXPECT_EQ(rewritten("ab 1\na;x 1\na b;y 1\na b 1\na 1\na+;z 1\n"),
             "a 1\na b 1\na b;y 1\na+;z 1\na;x 1\nab 1\n");
 }

@@ -12,8 +12,8 @@ namespace {
 
 constexpr size_t kBlockSize = size_t{512} * 1024;
 constexpr size_t kBlocksAtATime = 8;
-constexpr int kRawDeflate = -15;  // no header of zlib's own, windows of 32 KiB
-// The fastest level. Level 6 makes files a third smaller and takes four times as long.
+constexpr int kRawDeflate = -15;  // raw deflate without zlib's header, window of 32 KiB
+// The fastest level. Level 6 makes files a third smaller but takes four times as long.
 constexpr int kLevel = 1;
 
 struct Block {
@@ -22,7 +22,7 @@ struct Block {
   uint32_t checksum = 0;
 };
 
-/// Every block but the last ends at a byte border, without saying that the stream is over.
+/// Every block but the last ends at a byte boundary, without ending the stream.
 void compress(Block& block, bool is_last) {
   z_stream stream{};
   CHECK(deflateInit2(&stream, kLevel, Z_DEFLATED, kRawDeflate, 8, Z_DEFAULT_STRATEGY) == Z_OK);
@@ -52,8 +52,8 @@ void GzipSink::emit(std::string_view text) {
   if (waiting_.size() >= kBlockSize * kBlocksAtATime) compress_waiting(false);
 }
 
-/// What does not fill a block waits for more, unless it is the last: so blocks are the same however
-/// the text comes.
+/// Data that does not fill a block is held back unless it is the last: so block boundaries do not
+/// depend on how the text arrives.
 void GzipSink::compress_waiting(bool is_last) {
   std::vector<Block> blocks;
   std::string_view rest = waiting_;
@@ -64,7 +64,7 @@ void GzipSink::compress_waiting(bool is_last) {
   }
   parallel_for(blocks.size(),
                [&](size_t i) { compress(blocks[i], is_last && i + 1 == blocks.size()); });
-  // Deflate, no name, no time, made by Unix.
+  // Deflate, no name, no time, written on Unix.
   if (!is_begun_) out_.write({"\x1f\x8b\x08\0\0\0\0\0\x04\x03", 10});
   is_begun_ = true;
   for (const Block& block : blocks) {

@@ -1,6 +1,6 @@
-// A Sink that compresses what it is given into one gzip member (RFC 1952) and hands it on. Blocks
-// are compressed side by side and joined at byte borders, as pigz does, so that half a million
-// samples don't wait for one core. The bytes don't depend on the number of threads.
+// A Sink that compresses its input into one gzip member (RFC 1952) and passes it on. Blocks are
+// compressed in parallel and joined at byte boundaries, like pigz, so that half a million samples
+// don't wait for one core. The output does not depend on the number of threads.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace sonde {
 class GzipSink final : public Sink {
  public:
   explicit GzipSink(Sink& out) : out_(out) {}
-  /// Writes the rest and the trailer. Nothing is written after it.
+  /// Writes the remaining data and the trailer. Nothing may be written after it.
   void finish();
   [[nodiscard]] int failed() const override { return out_.failed(); }
 
@@ -26,7 +26,7 @@ class GzipSink final : public Sink {
   Sink& out_;
   std::string waiting_;
   uint32_t checksum_ = 0;
-  uint32_t size_ = 0;  // modulo 2^32, as the trailer has it
+  uint32_t size_ = 0;  // modulo 2^32, as in the trailer
   bool is_begun_ = false;
 };
 

@@ -77,7 +77,7 @@ class HeatGrid {
     return {};
   }
 
-  /// A whole number of rows per power of ten, so that powers of ten are edges.
+  /// An integral number of rows per power of ten, so that powers of ten are edges.
   Result<> make_log_rows(double low, double high) {
     if (options_.value_step)
       return fail(ErrorCode::kFailed, "--steplat is for a linear scale (--scale linear)");
@@ -96,7 +96,8 @@ class HeatGrid {
     hold(low, high);
     return {};
   }
-  /// Edges are rounded; the least and the largest value still lie inside.
+  /// Edges are rounded; widens the outer ones so that the least and the largest value are still
+  /// inside.
   void hold(double low, double high) {
     map_.row_edges.front() = std::min(map_.row_edges.front(), low);
     map_.row_edges.back() = std::max(map_.row_edges.back(), high);

@@ -21,7 +21,7 @@ constexpr double kPageMargin = 16;
 constexpr double kNarrowestPage = 640;
 constexpr double kWidestThatShrinks = 2400;
 
-/// Nothing that means something to CSS or XML.
+/// Allows no character that is special in CSS or XML.
 bool is_part_of_font_name(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
          std::string_view(" ,-_").find(c) != std::string_view::npos;
@@ -52,7 +52,7 @@ class HeatMapSvg {
   void place() {
     auto columns = static_cast<double>(map_.columns);
     auto rows = static_cast<double>(map_.rows());
-    // Of seconds there may be only a few.
+    // A map of seconds may have only a few columns.
     double widest = style_.is_second_map ? 60 : 24;
     box_width_ = style_.box_size.value_or(std::clamp(std::floor(1000 / columns), 3.0, widest));
     box_height_ = style_.box_size.value_or(std::clamp(std::floor(420 / rows), 8.0, 20.0));
@@ -106,8 +106,8 @@ class HeatMapSvg {
     return words;
   }
 
-  // Shades grow with a power of the count, such that a single event has the second of them and the
-  // largest count the last: one event is seen beside thousands.
+  // Shades grow with a power of the count, chosen so that a single event gets the second shade and
+  // the largest count the last: one event is visible beside thousands.
 
   [[nodiscard]] double shade_power() const {
     double largest = std::max<double>(largest_, kShades);

@@ -1,6 +1,6 @@
-// A heat map as one SVG file: a box per cell that has events, darker the more there are, with what
-// it stands for as its tooltip. In a browser a range of time is chosen by two clicks, and the
-// picture says with which words commands take it.
+// A heat map as one SVG file: one box per non-empty cell, darker for more events, with a tooltip
+// saying what it stands for. In a browser, two clicks select a time range, and the picture shows
+// the option that passes it to commands.
 #pragma once
 
 #include <cstdint>
@@ -19,15 +19,15 @@ struct HeatMapStyle {
   std::string y_label;  // above the axis
   std::string font_family = "Verdana, DejaVu Sans, sans-serif";
   double font_size = 12;           // px
-  std::optional<double> box_size;  // px, width and height; else what fits the page
+  std::optional<double> box_size;  // px, width and height; default: what fits the page
   bool grid = false;
-  std::optional<double> ns_per_value;  // of values that are times, written as "1.5 ms"
-  std::string unit;                    // of other values: " bytes"
+  std::optional<double> ns_per_value;  // for values that are times, written as "1.5 ms"
+  std::string unit;                    // for other values: " bytes"
   /// Columns are seconds of the clock, rows are offsets (make_second_map).
   bool is_second_map = false;
-  /// Where the first column begins, on the recording's clock. Without it no range can be chosen.
+  /// The start of the first column on the recording's clock. Without it, no range can be selected.
   std::optional<uint64_t> clock_start_ns;
-  /// What stands before and behind a chosen range: "sonde heatmap --subsecond --range ".
+  /// The text before and after a selected range: "sonde heatmap --subsecond --range ".
   std::string before_range, behind_range;
 };
 

@@ -1,12 +1,12 @@
-// What a box of a heat map stands for, below the picture, and ranges of time that are chosen by two clicks. `map` says where
-// the boxes stand and what time they are of.
+// Shows what a box of a heat map stands for below the picture, and lets two clicks select a time range. `map` says where the
+// boxes are and which times they cover.
 (() => {
   "use strict";
   const SVG = "http://www.w3.org/2000/svg";
   const root = document.currentScript.closest("svg");
   const find = id => root.querySelector("#" + id);
   const hint = find("range").textContent;
-  let first = null, second = null;  // numbers of the boxes that were clicked, in order of time
+  let first = null, second = null;  // numbers of the boxes that were clicked, in time order
 
   find("cells").addEventListener("mouseover", event => {
     const title = event.target.querySelector("title");
@@ -15,7 +15,7 @@
   find("cells").addEventListener("mouseout", () => { find("details").textContent = " "; });
   if (map.startSecond === null) return;
 
-  // In a map of seconds each box is a time of its own, else each column is.
+  // In a map of seconds each box is a time of its own, otherwise each column is.
   const perColumn = map.secondMap ? map.rows : 1;
   const boxNs = map.secondMap ? 1e9 / map.rows : map.stepNs;
   function boxAt(event) {
@@ -25,7 +25,7 @@
     if (column < 0 || column >= map.columns || row < 0 || row >= map.rows) return null;
     return column * perColumn + (map.secondMap ? row : 0);
   }
-  // The start is split into seconds and the rest, so that no digit is lost.
+  // The start is split into seconds and the remainder, so that no digit is lost.
   function clock(ns) {
     const rest = Math.round(map.startRest + ns);
     return map.startSecond + Math.floor(rest / 1e9) + "." + String(rest % 1e9).padStart(9, "0");

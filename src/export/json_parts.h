@@ -1,4 +1,4 @@
-// Numbers and strings that writers of JSON append to the text that they make.
+// Helpers that append JSON numbers and strings to a text.
 #pragma once
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@ inline void append_number(std::string& text, uint64_t number) {
   text.append(digits.data(), digits.size());
 }
 
-/// `"key":` with a comma before it where something stands there already.
+/// `"key":`, preceded by a comma if it is not the first member.
 inline void append_key(std::string& text, std::string_view key) {
   if (!text.empty() && text.back() != '{') text += ',';
   text += '"';
@@ -28,8 +28,8 @@ inline void append_member(std::string& text, std::string_view key, std::string_v
   append_json_string(text, value);
 }
 
-/// A number of billionths with a point where `digits` decimals begin: (1234567, 6) is 1.234567.
-/// No zeros at the end.
+/// An integer with a decimal point before its last `digits` digits: (1234567, 6) is 1.234567. No
+/// trailing zeros.
 inline void append_scaled(std::string& text, uint64_t number, unsigned digits) {
   uint64_t one = 1;
   for (unsigned i = 0; i < digits; ++i) one *= 10;

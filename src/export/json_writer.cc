@@ -1,5 +1,5 @@
-// Our own JSON (docs/exports.md has its schema): events, frames, and each distinct stack with what
-// fell on it in every event.
+// Our own JSON (schema in docs/exports.md): events, frames, and each distinct stack with its weight
+// in every event.
 #include "base/version.h"
 #include "export/export_tables.h"
 #include "export/exports.h"

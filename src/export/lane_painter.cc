@@ -23,7 +23,7 @@ void LanePainter::add(size_t kind, uint64_t start_ns, uint64_t end_ns) {
   used_[kind] = 1;
   float* shares = &shares_[kind * pixels_];
   double from = static_cast<double>(start_ns - start_ns_) / ns_per_pixel_;
-  // What takes no time is seen, too.
+  // Spans of zero length must be visible, too.
   double to = std::max(static_cast<double>(end_ns - start_ns_) / ns_per_pixel_, from + 1e-6);
   auto first = std::min(static_cast<size_t>(from), pixels_ - 1);
   auto last = std::min(static_cast<size_t>(to), pixels_ - 1);

@@ -1,8 +1,8 @@
-// One lane of a timeline as SVG: stretches of time, each of some kind, on a row of pixels.
+// One lane of a timeline as SVG: spans of time, each of some kind, on a row of pixels.
 //
-// A pixel may stand for many stretches. It shows each kind in one of four strengths, by the share
-// of the pixel's time that is of that kind, so that a lane that is busy for a tenth of the time
-// does not look busy, and one that ran for a microsecond does not look idle.
+// A pixel may stand for many spans. It shows each kind in one of four strengths, by that kind's
+// share of the pixel's time, so that a lane that is busy a tenth of the time does not look busy,
+// and one that ran for a microsecond does not look idle.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ class LanePainter {
   LanePainter(size_t pixels, uint64_t start_ns, uint64_t end_ns, size_t kinds);
 
   void add(size_t kind, uint64_t start_ns, uint64_t end_ns);
-  /// Appends a path for each kind and strength that occurs, and begins anew.
+  /// Appends a path for each kind and strength that occurs, and resets the painter.
   void paint(std::string& out, std::span<const LaneKind> kinds);
 
  private:

@@ -16,7 +16,7 @@ TEST(LanePainter, StretchesThatFillPixelsAreOneRectangle) {
   EXPECT_EQ(out, "<path class=\"run o4\" d=\"M0 0h3v10h-3z\"/>");
   out.clear();
   painter.paint(out, kKinds);
-  EXPECT_EQ(out, "");  // it began anew
+  EXPECT_EQ(out, "");  // the painter was reset
 }
 
 TEST(LanePainter, StrengthIsTheShareOfAPixel) {

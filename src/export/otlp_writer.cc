@@ -1,9 +1,8 @@
-// OpenTelemetry profiles: ProfilesData of opentelemetry.proto.profiles.v1development, as it stood
-// at the public alpha of March 2026 (docs/exports.md lists the numbers of fields). It still
-// changes.
+// OpenTelemetry profiles: ProfilesData of opentelemetry.proto.profiles.v1development, as of the
+// public alpha of March 2026 (docs/exports.md lists the field numbers). The format still changes.
 //
-// A resource is a process, a profile an event, and a sample what fell on a stack in a thread. The
-// tables that all share, the dictionary, come in pieces behind it: readers of protobuf join them.
+// A resource is a process, a profile an event, and a sample the weight of a stack in a thread. The
+// shared tables, the dictionary, follow in pieces: protobuf readers merge them.
 #include <protozero/pbf_writer.hpp>
 
 #include <cmath>
@@ -17,7 +16,7 @@
 namespace sonde {
 namespace {
 
-// Numbers of fields, message by message.
+// Field numbers, message by message.
 namespace otlp {
 enum { kResourceProfiles = 1, kDictionary = 2 };
 enum { kResource = 1, kScopeProfiles = 2 };  // of ResourceProfiles
@@ -51,7 +50,7 @@ enum { kFunctionName = 1, kFunctionSystemName = 2, kFunctionFile = 3, kFunctionL
 enum { kStackLocations = 1 };
 }  // namespace otlp
 
-/// An attribute of the dictionary: a text, or a number where there is none.
+/// An attribute of the dictionary: a string, or a number if there is none.
 struct OtlpAttribute {
   uint32_t key;
   uint32_t text;  // number of the string; 0 for a number
@@ -66,7 +65,7 @@ class OtlpWriter {
         samples_(profile),
         strings_(profile),
         stack_of_(profile.nodes.size(), 0) {
-    // The first entry of every table is empty; of attributes and stacks, too.
+    // The first entry of every table is empty, including attributes and stacks.
     strings_.number_of("");
     attributes_.push_back({});
     stacks_.emplace_back();
@@ -74,7 +73,7 @@ class OtlpWriter {
 
   void write() {
     auto threads = samples_.by_thread();
-    // Threads of a process in a row, whatever order they came in.
+    // Brings the threads of a process together, whatever order they came in.
     std::ranges::stable_sort(threads, {}, [&](const auto& groups) {
       return samples_.thread(groups.front().thread).pid;
     });
@@ -161,7 +160,7 @@ class OtlpWriter {
   int32_t number_of(std::string_view text) {
     return static_cast<int32_t>(strings_.number_of(text));
   }
-  /// Stacks are numbered when they are first used; the empty one is the first.
+  /// Stacks are numbered on first use; the empty one is first.
   int32_t stack_of(StackNodeId node) {
     if (!node.valid()) return 0;
     uint32_t& stack = stack_of_[node.index()];
@@ -186,7 +185,7 @@ class OtlpWriter {
 
   // The dictionary.
 
-  /// Entries of one table; a piece of the dictionary per so many.
+  /// The entries of one table, in dictionary pieces of limited size.
   template <typename Fill>
   void write_table(uint32_t table, size_t count, const Fill& fill) {
     constexpr size_t kPerPiece = 4096;
@@ -196,7 +195,7 @@ class OtlpWriter {
         protozero::pbf_writer data(bytes);
         protozero::pbf_writer dictionary(data, otlp::kDictionary);
         for (size_t i = begin; i < std::min(count, begin + kPerPiece); ++i) {
-          // A writer inside of another leaves out what is empty; here it must have its place.
+          // A nested writer omits empty messages; here they must keep their index.
           std::string entry;
           protozero::pbf_writer fields(entry);
           fill(i, fields);
@@ -253,7 +252,7 @@ class OtlpWriter {
         });
   }
 
-  /// A frame is a location and a function of the same number.
+  /// Each frame is a location and a function with the same number.
   void write_locations() {
     const int32_t kernel = add_attribute("profile.frame.type", "kernel");
     const int32_t native = add_attribute("profile.frame.type", "native");
@@ -300,7 +299,7 @@ class OtlpWriter {
   const StackProfile& profile_;
   ExportSamples samples_;
   ExportStrings strings_;
-  std::vector<uint32_t> stack_of_;  // by node; 0 where it has none yet
+  std::vector<uint32_t> stack_of_;  // by node; 0 if not numbered yet
   std::vector<StackNodeId> stacks_;
   std::vector<OtlpAttribute> attributes_;
   tsl::robin_map<uint32_t, std::vector<int32_t>> attributes_of_thread_;

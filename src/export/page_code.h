@@ -1,4 +1,4 @@
-// Code of functions with what fell on each instruction, for the explorer's page.
+// The code of functions with the samples on each instruction, for the explorer's page.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace sonde {
 
 struct CodeInstruction {
   uint32_t offset = 0;         // from the function's start
-  std::string text;            // as assemblers write it
+  std::string text;            // in assembler syntax
   uint32_t file = UINT32_MAX;  // index into CodeListing::sources; UINT32_MAX: not known
   uint32_t line = 0;           // 0: not known
 };
@@ -21,21 +21,21 @@ struct CodeInstruction {
 struct SourcePart {
   std::string path;
   uint32_t first_line = 1;
-  std::vector<std::string> lines;  // none where the file is not here
+  std::vector<std::string> lines;  // empty if the file is not available
 };
 
 struct CodeListing {
   StackFrameId frame;  // the function among the profile's frames
   std::string name;
-  bool is_cut = false;  // only the beginning of the function is here
+  bool is_cut = false;  // only the beginning of the function is included
   std::vector<CodeInstruction> instructions;
   std::vector<SourcePart> sources;
 };
 
 struct PageCode {
   std::vector<CodeListing> listings;
-  /// By sample: the instruction that it fell on, counted through all listings, plus one; 0: none of
-  /// them.
+  /// By sample: the instruction that it fell on, numbered across all listings, plus one; 0: in no
+  /// listing.
   LargeVector<uint32_t> place;
 };
 

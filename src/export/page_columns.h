@@ -1,5 +1,5 @@
-// PageColumns: columns of numbers, one behind another in one block, each with a name, as the page
-// of the explorer reads them (web/explorer/data.ts).
+// PageColumns: named columns of numbers, back to back in one block, in the format that the
+// explorer's page reads (web/explorer/data.ts).
 //
 //   PageColumns columns;
 //   columns.integers("node_depth", depths);   // LEB128
@@ -42,7 +42,7 @@ class PageColumns {
     }
     end();
   }
-  /// As integers where `real` is false.
+  /// As integers if `real` is false.
   void numbers(std::string name, const std::vector<double>& values, bool real) {
     if (real)
       reals(std::move(name), values);
@@ -68,9 +68,9 @@ class PageColumns {
   std::vector<Section> sections_;
 };
 
-/// Whether a column can be written as integers without losing anything.
+/// Whether the value can be written as an integer without loss.
 [[nodiscard]] inline bool is_whole(double value) {
-  constexpr double kEnd = 9007199254740992.0;  // 2^53: what the page's numbers hold exactly
+  constexpr double kEnd = 9007199254740992.0;  // 2^53: the page's numbers are exact below it
   return value >= 0 && value < kEnd && std::nearbyint(value) == value;
 }
 

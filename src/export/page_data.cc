@@ -17,7 +17,7 @@ void put_text(PageJson& json, std::string_view text) {
   json.String(text.data(), static_cast<rapidjson::SizeType>(text.size()));
 }
 
-/// Only the texts that are used, numbered as they come.
+/// Only the strings that are used, numbered in order of first use.
 class PageStrings {
  public:
   explicit PageStrings(const StackProfile& profile) : profile_(profile) {}
@@ -29,7 +29,7 @@ class PageStrings {
     if (number == 0) number = add(profile_.text(id));
     return number - 1;
   }
-  /// Plus one; 0 where there is no text.
+  /// Plus one; 0 if there is no string.
   uint32_t index_or_none(StringId id) { return id.valid() ? index(id) + 1 : 0; }
   void write(PageJson& json) const {
     json.StartArray();
@@ -56,7 +56,7 @@ class PageStrings {
 /// How the values of a column are written.
 struct ColumnForm {
   bool real = false;
-  std::optional<double> constant;  // each sample's value, where they are all the same
+  std::optional<double> constant;  // the value of each sample, if all have the same one
 };
 
 class PageData {
@@ -77,7 +77,7 @@ class PageData {
   }
 
  private:
-  /// Texts may give samples without times or threads; then there is nothing to lay out over time.
+  /// Text input may give samples without times or threads; then nothing can be shown over time.
   [[nodiscard]] bool can_show_samples() const {
     const StackSamples& samples = profile_.samples;
     if (samples.size() == 0 || samples.size() > kMostPageSamples) return false;
@@ -208,7 +208,7 @@ class PageData {
     put_text(json, fmt::format("{}", has_samples_ ? profile_.samples.time_ns[0] : 0));
     json.Key("sections");
     write_sections(json);
-    json.Key("strings");  // when every text has its number
+    json.Key("strings");  // last, when every string has its number
     strings_.write(json);
     json.EndObject();
     return {buffer.GetString(), buffer.GetSize()};
@@ -234,7 +234,7 @@ class PageData {
     for (const std::string& text : texts) put_text(json, text);
     json.EndArray();
   }
-  /// Where profiles are compared, an event is a pair of columns.
+  /// If profiles are compared, an event is a pair of columns.
   void write_events(PageJson& json) const {
     size_t step = description_.compared.empty() ? 1 : 2;
     json.StartArray();

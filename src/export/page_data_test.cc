@@ -31,7 +31,7 @@ StackProfile small_profile() {
   return profile;
 }
 
-/// The numbers of a section of integers.
+/// Decodes an integer section.
 std::vector<uint64_t> integers(const std::string& block, const std::string& name) {
   size_t header_size = 0;
   for (size_t i = 4; i-- > 0;) header_size = header_size << 8 | static_cast<uint8_t>(block[i]);

@@ -36,7 +36,7 @@ class PageSched {
     count_.push_back(thread.slices.size());
     uint64_t at_ns = begin_ns_;
     for (const view::TimelineSlice& slice : thread.slices) {
-      // Where events are missing, slices may begin before the last one ends.
+      // If events are missing, a slice may begin before the previous one ends.
       uint64_t start_ns = std::max(slice.start_ns, at_ns);
       uint64_t end_ns = std::max(slice.end_ns, start_ns);
       gap_.push_back(start_ns - at_ns);

@@ -12,10 +12,10 @@ namespace {
 
 constexpr std::string_view kBase64Alphabet =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-/// Half the time of zlib's usual level, for a twentieth more bytes.
+/// Takes half the time of zlib's default level, for a twentieth more bytes.
 constexpr int kPageLevel = 4;
 
-/// Nothing is fetched from anywhere: the browser sees to it.
+/// Nothing may be fetched from anywhere; the browser enforces it.
 constexpr std::string_view kPagePolicy =
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:";
 
@@ -23,13 +23,13 @@ constexpr std::string_view kPagePolicy =
 
 Result<std::string> deflate_raw(std::string_view bytes) {
   z_stream stream{};
-  constexpr int kRaw = -15;  // windowBits: negative is without a header
+  constexpr int kRaw = -15;  // windowBits: negative means no header
   if (deflateInit2(&stream, kPageLevel, Z_DEFLATED, kRaw, 8, Z_DEFAULT_STRATEGY) != Z_OK)
     return fail(ErrorCode::kFailed, "no memory to compress the page's data");
   std::string packed(deflateBound(&stream, static_cast<uLong>(bytes.size())), '\0');
   stream.next_in = const_cast<Bytef*>(reinterpret_cast<const Bytef*>(bytes.data()));  // only read
   stream.next_out = reinterpret_cast<Bytef*>(packed.data());
-  // zlib counts in 32 bits: what is larger goes in and out in pieces.
+  // zlib counts in 32 bits: larger data goes through in pieces.
   constexpr size_t kPiece = size_t{1} << 30;
   size_t in_left = bytes.size(), out_left = packed.size();
   int status = Z_OK;

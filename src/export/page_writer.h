@@ -1,6 +1,5 @@
-// The explorer: a profile and all that looks at it in one HTML file. It asks nothing of any
-// network, and says so to the browser. The program in it is web/explorer/, bundled when Sonde was
-// built.
+// The explorer: a profile and its viewer in one HTML file. It makes no network requests, and has
+// the browser enforce that. The program in it is web/explorer/, bundled when Sonde is built.
 #pragma once
 
 #include <string>
@@ -13,15 +12,15 @@
 
 namespace sonde {
 
-/// An error only where there is no memory to deflate.
+/// Fails only if there is no memory to deflate.
 Result<> write_page(Sink& out, const StackProfile& profile, const PageDescription& description);
 
-/// Raw deflate (RFC 1951), as browsers inflate it.
+/// Raw deflate (RFC 1951), which browsers can inflate.
 Result<std::string> deflate_raw(std::string_view bytes);
-/// RFC 4648, with its padding.
+/// RFC 4648, with padding.
 [[nodiscard]] std::string base64(std::string_view bytes);
 
-/// The bundled program and its style, put in when Sonde was built.
+/// The bundled program and its style sheet, embedded at build time.
 std::string_view explorer_script();
 std::string_view explorer_style();
 

@@ -1,9 +1,9 @@
 // A Perfetto trace (https://perfetto.dev/docs/reference/trace-packet-proto): a process tree, and a
-// PerfSample per sample whose call stack is interned. Every event is a packet sequence of its own,
-// with its name in the sequence's defaults; timebase_count is what has been counted so far on the
-// CPU, so that the difference to the sample before is what a sample stands for.
+// PerfSample per sample with an interned call stack. Every event has its own packet sequence, with
+// its name in the sequence's defaults; timebase_count is the running count on the CPU, so that the
+// difference to the previous sample is what a sample stands for.
 //
-// What has no times becomes nested slices, a track per event (export_slices.h).
+// A profile without times becomes nested slices, with a track per event (export_slices.h).
 #include <protozero/pbf_writer.hpp>
 
 #include <cmath>
@@ -17,7 +17,7 @@
 namespace sonde {
 namespace {
 
-// Numbers of fields, message by message.
+// Field numbers, message by message.
 constexpr uint32_t kTracePacket = 1;  // of Trace
 namespace packet_field {
 enum {
@@ -126,7 +126,7 @@ class PerfettoWriter {
 
   // What is interned in a sequence. Ids begin at 1.
 
-  /// One packet per so many entries, so that none is large.
+  /// Entries per packet, so that no packet is large.
   static constexpr size_t kEntriesPerPacket = 4096;
 
   template <typename Fill>
@@ -168,7 +168,7 @@ class PerfettoWriter {
     });
   }
 
-  /// Every frame needs a mapping: the first stands for those without an object.
+  /// Every frame needs a mapping: the first is for those without an object.
   void write_mappings(size_t column) {
     std::vector<StringId> objects{StringId()};
     mapping_of_.clear();

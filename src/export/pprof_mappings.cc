@@ -7,7 +7,7 @@ namespace {
 
 constexpr uint64_t kPage = 4096;
 constexpr uint64_t kFirstStart = 0x10000;
-/// No file is as large, and no code runs so low.
+/// No file is that large, and no code runs at such low addresses.
 constexpr uint64_t kEndOfFiles = uint64_t{1} << 32;
 
 }  // namespace

@@ -1,12 +1,12 @@
-// Where a profile of pprof says that objects were mapped. A profile is of many processes, in each
-// of which an object may lie elsewhere, but the format has one place for it. So files stand in a
-// row, each as if it had been mapped whole, and an address is its mapping's start plus the offset
-// in the file: with that, pprof finds the instruction in the object. The kernel and generated code
-// lie where they ran.
+// Where a pprof profile says that objects were mapped. A profile covers many processes, each of
+// which may map an object elsewhere, but the format has one address range for it. So files are laid
+// out one after another, each as if mapped whole, and an address is the start of its mapping plus
+// the file offset: from that, pprof finds the instruction in the object. The kernel and generated
+// code keep their run-time addresses.
 //
 //   libc.so.6   start 0x10000   limit 0x1e8000       read+0x10 at 0x10000 + 0x11c210
 //
-// Without addresses a mapping is a name only.
+// Without addresses, a mapping is only a name.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +19,12 @@
 namespace sonde {
 
 struct PprofMapping {
-  uint32_t id = 0;  // from 1 on
+  uint32_t id = 0;  // starting at 1
   StringId object = {};
-  uint64_t start = 0, limit = 0;  // the limit is no part of it; both 0: not known
+  uint64_t start = 0, limit = 0;  // the limit is exclusive; both 0: not known
 };
 
-/// Of a frame; zeros where it is not known.
+/// The place of a frame; zeros if not known.
 struct PprofPlace {
   uint32_t mapping = 0;
   uint64_t address = 0;
@@ -33,7 +33,7 @@ struct PprofPlace {
 class PprofMappings {
  public:
   explicit PprofMappings(const StackProfile& profile);
-  /// Of all objects, in the order in which frames name them.
+  /// The mappings of all objects, in the order in which frames first name them.
   [[nodiscard]] const std::vector<PprofMapping>& all() const { return mappings_; }
   [[nodiscard]] PprofPlace place_of(const StackFrame& frame) const;
 
@@ -41,7 +41,7 @@ class PprofMappings {
   void put_files_in_a_row();
 
   std::vector<PprofMapping> mappings_;
-  std::vector<uint64_t> shift_;                    // by mapping: from a frame's address
+  std::vector<uint64_t> shift_;                    // by mapping: added to a frame's address
   tsl::robin_map<uint32_t, uint32_t> mapping_of_;  // by object
 };
 

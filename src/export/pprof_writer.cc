@@ -1,9 +1,9 @@
 // profile.proto of pprof (https://github.com/google/pprof/blob/main/proto/profile.proto), gzip.
 //
-// Each event has two values, as converters of perf.data name them: how many samples (cycles_sample)
-// and what they stand for (cycles_event). Sums of folded stacks only have the second. A frame is a
-// location, with the address that it has (pprof_mappings.h); samples carry pid, tid and comm as
-// labels.
+// Each event has two values, named as in the perf.data converters: the number of samples
+// (cycles_sample) and what they stand for (cycles_event). Sums from folded stacks only have the
+// second. A frame is a location, with its address (pprof_mappings.h); samples carry pid, tid and
+// comm as labels.
 #include <protozero/pbf_writer.hpp>
 
 #include <cmath>
@@ -21,7 +21,7 @@
 namespace sonde {
 namespace {
 
-// Numbers of fields, message by message.
+// Field numbers, message by message.
 namespace profile_field {
 enum {
   kSampleType = 1,
@@ -143,7 +143,7 @@ class PprofWriter {
         mapping.add_int64(mapping_field::kFilename, strings_.number_of(made.object));
         if (!build_id.empty())
           mapping.add_int64(mapping_field::kBuildId, strings_.number_of(build_id));
-        // So that readers don't look for symbols: all that is known is here.
+        // So that readers don't try to symbolize: all that is known is here.
         mapping.add_bool(mapping_field::kHasFunctions, true);
         mapping.add_bool(mapping_field::kHasFilenames, true);
         mapping.add_bool(mapping_field::kHasLineNumbers, true);
@@ -155,7 +155,7 @@ class PprofWriter {
     const StackFrame& frame = profile_.frames[i];
     uint32_t line = frame.file.valid() ? frame.line : 0;
     uint32_t name = strings_.number_of(frame.name), file = strings_.number_of(frame.file);
-    // Places of one function share it.
+    // Locations in one function share it.
     auto [function, is_new] = function_of_.try_emplace({name, file, frame.object.value}, i + 1);
     if (is_new) write_function(i + 1, name, file, line);
     write_location(i + 1, function->second, mappings_.place_of(frame), line);
@@ -227,7 +227,7 @@ class PprofWriter {
     if (samples_.has_times()) text += labels_[row.thread];
   }
 
-  /// Made when they are first asked for; by thread.
+  /// Per thread, made on first use.
   const std::string& labels_of(uint32_t index) {
     if (labels_.size() <= index) labels_.resize(profile_.threads.size());
     std::string& labels = labels_[index];

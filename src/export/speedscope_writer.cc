@@ -1,6 +1,6 @@
 // speedscope's own format, version 0.0.1 of its schema
 // (https://www.speedscope.app/file-format-schema.json): a table of frames, and for each thread and
-// event a profile of kind "sampled", whose samples are arrays of frames, the outermost first.
+// event a profile of kind "sampled", whose samples are arrays of frames, outermost first.
 #include "base/version.h"
 #include "export/export_samples.h"
 #include "export/export_tables.h"
@@ -66,7 +66,7 @@ class SpeedscopeWriter {
     return fmt::format("{} ({}/{}) {}", samples_.thread_name(group.thread), thread.pid, thread.tid,
                        event);
   }
-  /// The units that the format knows.
+  /// Maps to the units that the format knows.
   static std::string_view unit_of(const StackColumn& column) {
     for (std::string_view known : {"nanoseconds", "bytes"})
       if (column.unit == known) return known;

@@ -19,8 +19,8 @@ bool is_continuation(char byte) {
   return (static_cast<unsigned char>(byte) & 0xc0) == 0x80;
 }
 
-/// Bytes of the character beyond ASCII at the beginning; 0 where there is none, or one that XML
-/// does not have (XML 1.0, section 2.2).
+/// The length of the non-ASCII character at the beginning; 0 if there is none, or if XML does not
+/// allow it (XML 1.0, section 2.2).
 size_t character_length(std::string_view text) {
   auto lead = static_cast<unsigned char>(text.front());
   if (lead < 0x80) return 0;
@@ -29,7 +29,7 @@ size_t character_length(std::string_view text) {
   return valid_utf8_prefix(character) == character.size() ? character.size() : 0;
 }
 
-/// What stands for an ASCII character; empty where it stands for itself.
+/// The replacement for an ASCII character; empty if it needs none.
 std::string_view entity_of(char c) {
   switch (c) {
     case '&':
@@ -69,13 +69,13 @@ void append_odd(std::string& out, std::string_view& text, TextEncoding encoding)
     length = found;
     out += text.substr(0, length);
   } else {
-    // A control character, or a byte that begins nothing. U+FFFD exists in UTF-8 only.
+    // A control character, or a byte that starts no valid sequence. U+FFFD exists in UTF-8 only.
     out += encoding == TextEncoding::kUtf8 ? kReplacement : "?";
   }
   text.remove_prefix(length);
 }
 
-/// Columns of the character that begins with this byte; 0 for bytes inside one.
+/// The columns of the character that starts with this byte; 0 for continuation bytes.
 size_t columns_of_byte(char byte, TextEncoding encoding) {
   constexpr unsigned char kFirstWide = 0xe1;  // U+1000
   if (encoding == TextEncoding::kOneByte) return 1;
@@ -173,7 +173,8 @@ size_t columns_of(std::string_view text, TextEncoding encoding) {
 std::string cut_text(std::string_view text, size_t limit, TextEncoding encoding) {
   constexpr size_t kFewest = 3;
   if (limit < kFewest) return {};
-  // Up to the first character that no dots could follow, and to the first that doesn't fit at all.
+  // `kept` stops before the first character that dots could not follow; the loop ends at the first
+  // that does not fit at all.
   size_t columns = 0, kept = 0;
   for (size_t i = 0; i < text.size(); ++i) {
     size_t more = columns_of_byte(text[i], encoding);

@@ -1,11 +1,9 @@
-// Pieces of SVG that every picture is made of: escaping, colours, numbers, text that is cut to fit,
-// and the few elements that are drawn. A picture is text that is appended to; nothing here is
-// interactive.
+// The parts of SVG that every picture uses: escaping, colours, numbers, text that is cut to fit,
+// and a few elements. A picture is a string that is appended to; nothing here is interactive.
 //
-// Whatever comes from a profile goes through append_escaped. It gives text that is safe inside
-// elements and quoted attributes of XML and HTML, and valid: markup becomes entities, control
-// characters and broken UTF-8 become U+FFFD, so one odd name cannot make the whole picture
-// unreadable.
+// Anything from a profile goes through append_escaped. Its output is valid, and safe inside
+// elements and quoted attributes of XML and HTML: markup becomes entities; control characters and
+// broken UTF-8 become U+FFFD, so that one odd name cannot make the whole picture unreadable.
 //
 //   std::string svg;
 //   open_svg(svg, {.width = 600, .height = 120});
@@ -20,18 +18,18 @@
 
 namespace sonde {
 
-/// UTF-8, where nothing else is said.
+/// UTF-8 by default.
 enum class TextEncoding : uint8_t {
   kUtf8,
-  kOneByte,  // any other whose characters are bytes, ASCII below 0x80: those above stay as they are
+  kOneByte,  // any single-byte encoding that is ASCII below 0x80: bytes above are kept
 };
 
 void append_escaped(std::string& out, std::string_view text,
                     TextEncoding encoding = TextEncoding::kUtf8);
 [[nodiscard]] std::string escaped(std::string_view text);
 
-/// With its quotes: a string of JSON, and of JavaScript, that holds no markup, so that it may stand
-/// inside a script element or a CDATA section. Broken UTF-8 becomes U+FFFD.
+/// With its quotes: a string that is valid in JSON and JavaScript and holds no markup, so that it
+/// can be placed inside a script element or a CDATA section. Broken UTF-8 becomes U+FFFD.
 void append_script_string(std::string& out, std::string_view text);
 
 struct Rgb {
@@ -44,36 +42,36 @@ struct Rgb {
 
 /// "rgb(205,2,0)".
 [[nodiscard]] std::string css(Rgb color);
-/// Between two colours: 0 is `from`, 1 is `to`.
+/// Interpolates between two colours: 0 is `from`, 1 is `to`.
 [[nodiscard]] Rgb mix(Rgb from, Rgb to, double share);
 
-/// With so many digits behind the point.
+/// With this many decimals.
 void append_fixed(std::string& out, double value, int digits);
-/// With one, as coordinates are written: 12.3, 0.0, -4.5.
+/// With one decimal, as coordinates are written: 12.3, 0.0, -4.5.
 void append_coordinate(std::string& out, double value);
-/// What a coordinate is once it is written.
+/// The value of a coordinate after rounding for output.
 [[nodiscard]] double written_coordinate(double value);
-/// Rounded, its thousands divided by commas: "1,234,567".
+/// Rounded, with thousands separators: "1,234,567".
 [[nodiscard]] std::string grouped(double value);
 
-/// The type that text is set in.
+/// The font of a text.
 struct SvgFont {
   std::string_view family = "Verdana";
   double size = 12;        // px
-  double width_em = 0.59;  // of a character on average, in parts of the size
+  double width_em = 0.59;  // average character width, as a fraction of the size
 };
 
-/// Of bold text, also in the widest font that may stand in for another.
+/// For bold text, in the widest font that may be substituted.
 inline constexpr double kBoldWidthEm = 0.7;
 
-/// Characters of average width that a text takes: most take one, those from U+1000 on, among them
-/// the scripts of East Asia, two.
+/// The width of a text in average characters: most characters take one column, those from U+1000
+/// on, which include the East Asian scripts, two.
 [[nodiscard]] size_t columns_of(std::string_view text, TextEncoding encoding = TextEncoding::kUtf8);
-/// What of it takes at most `limit` columns, the last two of which are dots where something was cut
-/// off; empty for a limit below 3.
+/// As much of the text as fits `limit` columns, ending in two dots if anything was cut off; empty
+/// for a limit below 3.
 [[nodiscard]] std::string cut_text(std::string_view text, size_t limit,
                                    TextEncoding encoding = TextEncoding::kUtf8);
-/// As much as `width_px` has room for.
+/// As much as fits `width_px`.
 [[nodiscard]] std::string fit_text(std::string_view text, double width_px, const SvgFont& font,
                                    TextEncoding encoding = TextEncoding::kUtf8);
 
@@ -81,15 +79,15 @@ struct SvgPage {
   double width = 0;  // px
   double height = 0;
   std::string_view encoding = "UTF-8";
-  std::string_view attributes = {};  // of the root element, already escaped, with a blank in front
+  std::string_view attributes = {};  // of the root element, already escaped, with a leading blank
 };
 
-/// The XML declaration and the root element, with a viewBox, so that the picture scales.
+/// The XML declaration and the root element, with a viewBox so that the picture scales.
 void open_svg(std::string& out, const SvgPage& page);
 void close_svg(std::string& out);
 
-/// Two shades behind the whole picture, upper and lower. `dark` are those for people who asked for
-/// dark pages; without them, the picture stays light.
+/// Two shades behind the whole picture, upper and lower. `dark` are for users who prefer dark
+/// pages; without them, the picture stays light.
 struct SvgShades {
   std::string_view upper = "#eeeeee";
   std::string_view lower = "#eeeeb0";
@@ -105,7 +103,7 @@ struct SvgRect {
 /// `fill` and `attributes` are already escaped; `attributes` begins with a blank.
 void append_rect(std::string& out, const SvgRect& rect, std::string_view fill,
                  std::string_view attributes = {});
-/// `text` is escaped here. `x`, `y`: of the base line's beginning.
+/// Escapes `text`. `x`, `y`: start of the baseline.
 void append_text(std::string& out, double x, double y, std::string_view text,
                  std::string_view attributes = {}, TextEncoding encoding = TextEncoding::kUtf8);
 

@@ -1,5 +1,5 @@
-// What fell on each stack in each thread, for formats that add up: samples of one thread on one
-// stack are one row.
+// The weight of each stack in each thread, for formats that hold sums: samples of one thread with
+// the same stack form one row.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ class ThreadSums {
         columns_(profile.columns.size()),
         row_of_node_(profile.nodes.size() + 1, kNone) {}
 
-  /// Adds the rows of one thread, in the order of the tree.
+  /// Adds the rows of one thread, in tree order.
   void add(std::span<const ExportSamples::Group> thread) {
     size_t first = rows_.size();
     for (const auto& group : thread)
@@ -56,7 +56,7 @@ class ThreadSums {
 
  private:
   static constexpr size_t kNone = SIZE_MAX;
-  /// Samples without a stack have the last place.
+  /// Samples without a stack use the last entry.
   size_t& row_of(StackNodeId node) {
     return node.valid() ? row_of_node_[node.index()] : row_of_node_.back();
   }

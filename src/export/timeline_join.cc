@@ -1,4 +1,4 @@
-// Fewer slices for a picture: short neighbours become one.
+// Reduces the slices of a picture: short neighbours are joined.
 #include <algorithm>
 #include <array>
 #include <tuple>
@@ -27,7 +27,7 @@ uint32_t kind_of(const view::TimelineIdle& idle) {
   return idle.state;
 }
 
-/// A stretch of neighbours that become one.
+/// A run of neighbours that become one.
 template <typename Span>
 class Stretch {
  public:
@@ -35,9 +35,9 @@ class Stretch {
   void clear() { parts_.clear(); }
   void add(const Span& span) { parts_.push_back(span); }
   [[nodiscard]] uint64_t start_ns() const { return parts_.front().start_ns; }
-  /// The part that stands for all: of the kind that most of the time was.
+  /// The part that represents them all: of the kind that took up most of the time.
   [[nodiscard]] Span joined() const {
-    // Thousands of threads may run in one stretch. Of kinds that last as long the first one holds.
+    // Thousands of threads may run in one stretch. If kinds tie, the first one wins.
     struct Sum {
       size_t first;
       uint64_t time_ns;

@@ -34,7 +34,7 @@ TEST(TimelineJoin, WhereThereIsRoomAllStay) {
   EXPECT_EQ(timeline.cpus[0].runs.size(), 2u);
 }
 
-/// As many threads as there are runs: in time that grows with their number, not with its square.
+/// As many threads as runs: time must be linear in their number, not quadratic.
 TEST(TimelineJoin, ManyThreadsInOneInstant) {
   std::vector<view::TimelineRun> runs;
   constexpr uint32_t kThreads = 200'000;

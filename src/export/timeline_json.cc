@@ -102,7 +102,7 @@ class TimelineJson {
       }
     out_.write("]}");
   }
-  /// What is marked is drawn as a state of its own.
+  /// Marked slices are drawn as a separate state.
   static size_t shown_state(const view::TimelineSlice& slice) {
     return slice.is_marked ? view::kTaskStates : static_cast<size_t>(slice.state);
   }

@@ -1,4 +1,4 @@
-// A timeline as one JSON document, for other programs and for pages that show it.
+// A timeline as one JSON document, for other programs and for pages that display it.
 //
 //   {"version":1,"start_ns":…,"end_ns":…,
 //    "states":["running","runnable","sleeping","uninterruptible","stopped"],
@@ -8,9 +8,9 @@
 //    "threads":[{"tid":…,"pid":…,"name":…,"process":…,"runs":…,"state_ns":[…],"slices":[[…],…]},…],
 //    "stacks":["outermost;…;innermost",…]}
 //
-// Times of runs and slices count from start_ns. thread and waker are places in `threads`, stack and
-// waker_stack places in `stacks`, -1 stands for none; cut is 1 where the recording begins or ends
-// inside. Threads that are not shown have no slices.
+// Times of runs and slices count from start_ns. thread and waker are indices into `threads`, stack
+// and waker_stack indices into `stacks`; -1 means none. cut is 1 if the recording begins or ends
+// inside the span. Threads that are not shown have no slices.
 #pragma once
 
 #include "base/sink.h"

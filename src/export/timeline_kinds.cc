@@ -26,7 +26,7 @@ std::vector<LaneKind> cpu_lane_kinds(double height) {
                                                                       "i4", "i5", "i6"};
   std::vector<LaneKind> kinds;
   for (std::string_view css_class : kProcesses) kinds.push_back({css_class, 1, height - 2});
-  // The deeper the sleep, the less there is of the CPU.
+  // The deeper the sleep, the thinner the bar.
   double full = height - 2;
   for (size_t depth = 0; depth < kSleepDepths; ++depth) {
     double own = std::max(2.0, std::round(full * (0.6 - 0.08 * static_cast<double>(depth))));
@@ -43,7 +43,7 @@ size_t sleep_kind(uint32_t state) {
 std::vector<LaneKind> thread_lane_kinds(const view::Timeline& timeline, double height) {
   double full = height - 2;
   if (!timeline.is_of_io)
-    // Waits are thinner than runs.
+    // Waits are drawn thinner than runs.
     return {centred("s0", full, 1),   centred("s1", full, 1),   centred("s2", full, 0.2),
             centred("s3", full, 0.5), centred("s4", full, 0.5), centred("s5", full, 1)};
   double half = std::floor(full / 2);

@@ -37,11 +37,11 @@ constexpr double kTextSize = 12;
 
 struct LaneSize {
   double height;
-  double text;   // px; of its label
-  size_t every;  // so many lanes have a label
+  double text;   // px; of the label
+  size_t every;  // every how many lanes there is a label
 };
 
-/// Many lanes are thin ones.
+/// The more lanes, the thinner they are.
 LaneSize lane_size(size_t lanes) {
   if (lanes <= 16) return {22, kTextSize, 1};
   if (lanes <= 64) return {16, 11, 1};
@@ -49,7 +49,7 @@ LaneSize lane_size(size_t lanes) {
   return {8, 10, 2};
 }
 
-/// Processes by the time that they ran: the first have colours of their own.
+/// Processes by run time: the first ones have their own colours.
 class ProcessColors {
  public:
   explicit ProcessColors(const Timeline& timeline) {
@@ -89,12 +89,12 @@ class ProcessColors {
     process.run_ns += thread.state_ns[size_t(TaskState::kRunning)];
     process.threads.push_back(index);
   }
-  tsl::robin_map<uint32_t, size_t, NumberHash> place_of_;  // by pid; before they are sorted
+  tsl::robin_map<uint32_t, size_t, NumberHash> place_of_;  // by pid; before sorting
   std::vector<Process> processes_;
   std::vector<size_t> color_of_;
 };
 
-/// The part of a timeline that has lanes: other threads stay, as names of wakers.
+/// The part of a timeline that gets lanes: other threads are kept as names of wakers.
 Timeline drawn_part(const Timeline& timeline, const TimelineStyle& style, TimelineLimits& limits) {
   Timeline part = timeline;
   for (TimelineThread& thread : part.threads) {
@@ -113,7 +113,7 @@ Timeline drawn_part(const Timeline& timeline, const TimelineStyle& style, Timeli
 
 class TimelineSvg {
  public:
-  /// `whole` is what is drawn, `timeline` its lanes with fewer slices, for the script.
+  /// `whole` is what is drawn; `timeline` is the same with fewer slices, for the script.
   TimelineSvg(Sink& out, const Timeline& whole, const Timeline& timeline,
               const TimelineStyle& style, const TimelineLimits& limits)
       : out_(out),
@@ -140,7 +140,7 @@ class TimelineSvg {
   }
 
  private:
-  // Where everything stands.
+  // Layout.
 
   void place() {
     std::vector<LegendPlace> legend = legend_places();
@@ -157,11 +157,11 @@ class TimelineSvg {
 
   struct LegendPlace {
     std::string css_class, text;
-    std::string_view heading;  // that a row begins with
+    std::string_view heading;  // at the start of a row
     double x = 0;
     size_t row = 0;
   };
-  /// The states, and on rows of their own the processes and what CPUs do without any.
+  /// The states, and on separate rows the processes and what CPUs do when idle.
   [[nodiscard]] std::vector<LegendPlace> legend_places() const {
     std::vector<LegendPlace> places;
     auto add = [&](std::vector<LegendEntry> entries, std::string_view heading) {
@@ -258,7 +258,7 @@ class TimelineSvg {
       if (timeline_.threads[i].is_shown) write_thread(i, row++);
   }
 
-  /// The lane's name on the left, what it says of itself, and its band; leaves its group open.
+  /// Writes the lane's name on the left, its description, and its band; leaves the group open.
   void open_lane(size_t row, double y, const LaneSize& size, std::string_view id,
                  std::string_view name, std::string_view about, bool is_marked = false) {
     svg_ += "<g class=\"row\"><title>";
@@ -303,7 +303,7 @@ class TimelineSvg {
     svg_ += "</g>\n";
   }
 
-  /// Inside the runs that have room for it.
+  /// Inside the runs that are wide enough.
   void write_run_names(const TimelineCpu& cpu) {
     if (cpu_size_.height < 16) return;
     double per_px =
@@ -354,7 +354,7 @@ class TimelineSvg {
     return thread_lane_kinds(timeline_, thread_size_.height);
   }
 
-  // The script and what it works with.
+  // The script and its data.
 
   static std::string seconds(uint64_t time_ns) {
     return fmt::format("{}.{:06}", time_ns / 1'000'000'000, time_ns % 1'000'000'000 / 1000);

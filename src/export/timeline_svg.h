@@ -1,6 +1,6 @@
 // A timeline as a picture: a lane per CPU, coloured by process, and a lane per thread, coloured by
-// what it did. One SVG file; as an image it shows the whole time, in a browser it zooms, moves, and
-// says what lies under the pointer, with the stacks of who waited and who woke it.
+// state. One SVG file: as an image it shows the whole time; in a browser it zooms, pans, and shows
+// what is under the pointer, with the stacks of the waiter and the waker.
 #pragma once
 
 #include <string>
@@ -18,19 +18,19 @@ struct TimelineStyle {
   size_t max_slices = 100'000;
 };
 
-/// What of a timeline the picture had no room for.
+/// What the picture had no room for.
 struct TimelineLimits {
   size_t threads_drawn = 0;
-  size_t threads_left_out = 0;   // of those that are shown
-  uint64_t joined_below_ns = 0;  // zoomed in, shorter neighbours are one; 0: none are
+  size_t threads_left_out = 0;   // of the threads that are shown
+  uint64_t joined_below_ns = 0;  // shorter neighbours are joined even when zoomed in; 0: none
 };
 
 TimelineLimits write_timeline_svg(Sink& out, const view::Timeline& timeline,
                                   const TimelineStyle& style);
 
-/// Joins neighbours of a lane that are shorter than some time, which is the smallest (in steps by
-/// two) that leaves at most `max_slices`; what comes of them is what most of their time was. Gives
-/// that time, 0 where there was nothing to do.
+/// Joins neighbouring slices of a lane that are shorter than some time: the smallest, in powers of
+/// two, that leaves at most `max_slices`. The result has the kind that took up most of the time.
+/// Returns that time, or 0 if there was nothing to do.
 uint64_t join_short_slices(view::Timeline& timeline, size_t max_slices);
 
 }  // namespace sonde

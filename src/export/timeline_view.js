@@ -1,5 +1,5 @@
-// Zooming and moving in a timeline, and what lies under the pointer. `timeline` is what write_timeline_json writes,
-// `layout` says where lanes stand. Times are nanoseconds from timeline.start_ns on.
+// Zooming and panning in a timeline, and details of what is under the pointer. `timeline` is the output of write_timeline_json;
+// `layout` says where the lanes are. Times are nanoseconds from timeline.start_ns.
 (() => {
   "use strict";
   const SVG = "http://www.w3.org/2000/svg";
@@ -10,7 +10,7 @@
   let shown = {from: 0, to: total};
   let pinned = false;
 
-  // Lanes as they stand in the picture.
+  // The lanes of the picture.
   const lanes = [...root.querySelectorAll(".lane")].map(group => {
     const isCpu = group.id[0] === "c", index = Number(group.id.slice(1));
     const what = isCpu ? timeline.cpus[index] : timeline.threads[index];
@@ -31,7 +31,7 @@
   };
   const timeText = ns => ns === 0 ? "0" : Math.abs(ns) < 999.5 ? number(ns) + " ns" : Math.abs(ns) < 999.5e3 ? number(ns / 1e3) + " µs"
     : Math.abs(ns) < 999.5e6 ? number(ns / 1e6) + " ms" : number(ns / 1e9) + " s";
-  // Clock time, as other commands print it and take it. The start comes in two parts, so that no digit is lost.
+  // Clock time in the form that other commands print and accept. The start comes in two parts, so that no digit is lost.
   const clock = (at, digits = 6) => {
     const rest = layout.startRest + at, seconds = layout.startSeconds + Math.floor(rest / 1e9);
     return seconds + "." + String(Math.floor(rest % 1e9)).padStart(9, "0").slice(0, digits);
@@ -39,7 +39,7 @@
   const toPixel = at => (at - shown.from) / (shown.to - shown.from) * layout.width;
   const toTime = x => shown.from + (x - layout.left) / layout.width * (shown.to - shown.from);
 
-  /// Index of the first slice that ends behind `at`.
+  /// Index of the first slice that ends after `at`.
   function firstBehind(slices, at) {
     let low = 0, high = slices.length;
     while (low < high) {
@@ -49,7 +49,7 @@
     return low;
   }
 
-  /// As LanePainter draws it: each pixel shows each kind by its share of the pixel's time.
+  /// Like LanePainter: each pixel shows each kind by its share of the pixel's time.
   function lanePaths(lane) {
     const shares = lane.kinds.map(() => null);
     addShares(shares, lane.slices, lane.kindOf);
@@ -134,7 +134,7 @@
       line.setAttribute("class", "grid");
       line.setAttribute("d", `M${x.toFixed(1)} ${layout.axis}V${layout.end}`);
       axis.append(line);
-      // Neighbours must differ: as many digits as the step needs.
+      // Adjacent labels must differ: as many digits as the step needs.
       const [unit, name] = shown.to < 1e3 ? [1, "ns"] : shown.to < 1e6 ? [1e3, "µs"] : shown.to < 1e9 ? [1e6, "ms"] : [1e9, "s"];
       const digits = Math.max(0, -Math.floor(Math.log10(step / unit) + 1e-9));
       addText(axis, x, layout.axis - 6, (tick / unit).toFixed(digits) + " " + name, {class: "soft", "text-anchor": "middle"});
@@ -165,7 +165,7 @@
   const zoom = (factor, at) => show(at - (at - shown.from) * factor, at + (shown.to - at) * factor);
   const move = share => show(shown.from + (shown.to - shown.from) * share, shown.to + (shown.to - shown.from) * share);
 
-  // What lies under the pointer.
+  // Details of what is under the pointer.
 
   function sliceAt(lane, at) {
     return nearest(lane.slices, at) || nearest(lane.idles, at);
@@ -292,7 +292,7 @@
   });
   root.addEventListener("wheel", event => {
     const [x, y] = place(event);
-    // A picture that is taller than the window scrolls, unless a key says that it is to zoom.
+    // If the picture is taller than the window, the wheel scrolls it unless a modifier key asks for zoom.
     const scrolls = document.documentElement.getBoundingClientRect().height > innerHeight + 1;
     if (!inLanes(x, y) || (scrolls && !event.ctrlKey && !event.shiftKey)) return;
     event.preventDefault();

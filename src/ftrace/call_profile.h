@@ -1,4 +1,4 @@
-// Times of calls added up by function: the table of `ftrace profile`.
+// Call times accumulated by function: the table of `ftrace profile`.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 namespace sonde {
 
 enum class CallSort : uint8_t { kTotal, kAverage, kLongest, kCount, kName };
-/// "total", "avg", "max", "count", "name"; kUsage for others.
+/// "total", "avg", "max", "count", "name"; fails with kUsage for others.
 Result<CallSort> parse_call_sort(std::string_view word);
 
 class CallProfile {
@@ -25,7 +25,7 @@ class CallProfile {
   };
 
   void add(std::string_view name, uint64_t duration_ns);
-  /// The largest first, names in their order; rows that are equal by name.
+  /// Largest first, names alphabetically; ties by name.
   [[nodiscard]] std::vector<Row> sorted(CallSort sort) const;
 
  private:

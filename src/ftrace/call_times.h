@@ -1,4 +1,4 @@
-// How the times of calls spread: the histogram and the sums of `ftrace latency`.
+// The distribution of call times: the histogram and the totals of `ftrace latency`.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@ namespace sonde {
 
 enum class TimeUnit : uint8_t { kMicroseconds, kNanoseconds };
 
-/// Counts by powers of two: less than 1 unit, 1 to 2, 2 to 4 …; the last one has no end.
+/// Counts by powers of two: less than 1 unit, 1 to 2, 2 to 4 …; the last one is open-ended.
 struct CallTimes {
   static constexpr size_t kBuckets = 22;
   std::array<uint64_t, kBuckets> counts{};
@@ -26,7 +26,7 @@ struct CallTimesStyle {
   bool hide_empty = false;  // buckets without calls
 };
 
-/// perf's text: a line per bucket, and behind them total, average, longest, shortest and number.
+/// perf's text: a line per bucket, followed by total, average, longest, shortest and count.
 void write_call_times(Sink& out, const CallTimes& times, const CallTimesStyle& style);
 
 }  // namespace sonde

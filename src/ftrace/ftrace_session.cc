@@ -15,7 +15,7 @@ Result<FtraceSession> FtraceSession::open(const std::string& tracefs,
   TraceChanges changes = TRY(TraceChanges::make(directory, trace_writes(settings)));
   FtraceSession session(std::move(directory), std::move(changes));
   std::string pipe = session.directory_.path("trace_pipe");
-  // Writing to `trace` empties the buffers of what was there before.
+  // Writing to `trace` discards the previous content of the buffers.
   (void)write_trace_file(session.directory_.path("trace"), {});
   session.pipe_ = Fd(::open(pipe.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   if (session.pipe_.valid()) return session;

@@ -5,12 +5,12 @@
 namespace sonde {
 namespace {
 
-// Bounds for text that is none of the kernel's.
+// Bounds for text that is not from the kernel.
 constexpr size_t kLongestLine = 1 << 16;
 constexpr size_t kDeepest = 1024;
 constexpr size_t kMostTasks = 1 << 16;
 
-/// The idle tasks share a name; each has its own CPU.
+/// The idle tasks share a name; each belongs to its CPU.
 std::string task_key(std::string_view task, uint32_t cpu) {
   return task.ends_with("-0") ? fmt::format("{} {}", task, cpu) : std::string(task);
 }

@@ -1,12 +1,12 @@
-// GraphCalls: out of the text of the function_graph tracer, as it comes in pieces of any length,
-// the calls that ended: which function, and how long it took.
+// GraphCalls: extracts the completed calls, function and duration, from the text of the
+// function_graph tracer, which arrives in pieces of any length.
 //
 //   GraphCalls calls([&](std::string_view name, uint64_t duration_ns) { … });
 //   calls.take(bytes);  …  calls.finish();
 //
-// A return that does not say its name belongs to the latest function that began on its CPU and has
-// not ended; each task has its own such functions. What was lost makes all of its CPU's uncertain,
-// so they are forgotten and their returns have no name.
+// A return without a name belongs to the innermost function that is open on its CPU; each task has
+// its own open functions. Lost events make all open functions of their CPU uncertain, so these are
+// forgotten and their returns have no name.
 #pragma once
 
 #include <cstdint>
@@ -23,19 +23,19 @@ namespace sonde {
 
 class GraphCalls {
  public:
-  /// `name` is empty where nothing tells it.
+  /// `name` is empty if unknown.
   using OnCall = std::function<void(std::string_view name, uint64_t duration_ns)>;
   explicit GraphCalls(OnCall on_call) : on_call_(std::move(on_call)) {}
 
   void take(std::string_view text);
-  /// The last line, should it lack an end.
+  /// Handles the last line if it is unterminated.
   void finish();
 
-  /// Functions that began or ended and did not fit the kernel's buffers.
+  /// Function entries and exits that did not fit the kernel's buffers.
   [[nodiscard]] uint64_t lost() const { return lost_; }
 
  private:
-  using Open = std::vector<std::string>;  // functions that began, the innermost last
+  using Open = std::vector<std::string>;  // functions that began, innermost last
   struct Cpu {
     Open open;
   };
@@ -46,9 +46,9 @@ class GraphCalls {
   void change_task(Cpu& cpu, const GraphLine& line);
 
   OnCall on_call_;
-  std::string rest_;  // a line whose end has not come
+  std::string rest_;  // an incomplete line
   tsl::robin_map<uint32_t, Cpu> cpus_;
-  tsl::robin_map<std::string, Open> waiting_;  // of tasks that no CPU runs
+  tsl::robin_map<std::string, Open> waiting_;  // of tasks not running on any CPU
   uint64_t lost_ = 0;
 };
 

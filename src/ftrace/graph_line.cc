@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kUnit = " us";
 
-/// "+ 80.908 us": the mark says how long that is, once more.
+/// "+ 80.908 us": the mark only repeats the magnitude.
 std::optional<uint64_t> parse_duration(std::string_view field) {
   constexpr uint64_t kNsPerUs = 1000;
   if (!field.ends_with(kUnit)) return std::nullopt;
@@ -83,7 +83,7 @@ void read_switch(std::string_view text, GraphLine& line) {
   line.to = trim(text.substr(arrow + kArrow.size()));
 }
 
-/// The CPU in front of the first parenthesis: " 0) ", "123.4 |   1)  ".
+/// The CPU before the first parenthesis: " 0) ", "123.4 |   1)  ".
 std::optional<size_t> read_cpu(std::string_view line, uint32_t& cpu) {
   size_t close = line.find(')');
   if (close == std::string_view::npos || close == 0) return std::nullopt;

@@ -66,7 +66,7 @@ std::unexpected<Error> refused(const std::string& path, const TraceWrite& write,
               std::strerror(error));
 }
 
-/// What is to be written, and what it replaces; files that say it already are left out.
+/// What to write, and what it replaces; leaves out files that already have that content.
 Result<std::vector<Planned>> plan(const TraceDirectory& where,
                                   const std::vector<TraceWrite>& writes) {
   std::vector<Planned> changes;
@@ -84,7 +84,7 @@ Result<std::vector<Planned>> plan(const TraceDirectory& where,
                     path);
       known = now.emplace(path, words_of_trace_file(write.file, *text)).first;
     }
-    // Whether it records is changed again while the tracer works.
+    // tracing_on is toggled while the tracer works.
     if (known->second == write.words && write.file != "tracing_on") continue;
     changes.push_back({{path, known->second}, &write});
     known->second = write.words;
@@ -127,7 +127,7 @@ Result<TraceChanges> TraceChanges::make(const TraceDirectory& where,
     std::string bad_word;
     const TraceWrite& write = *one.write;
     int error = write_trace_file(one.change.path, write.words, &bad_word);
-    // Listed though it failed: half of its words may have arrived.
+    // Recorded even on failure: half of its words may have arrived.
     made.changes_.push_back(std::move(one.change));
     if (error == 0 || (!write.is_asked_for && error != EPERM && error != EACCES)) continue;
     return refused(made.changes_.back().path, write, bad_word, error);

@@ -1,10 +1,10 @@
-// TraceChanges: settings in tracefs that are made, and put back when the object goes, whatever
-// becomes of the process.
+// TraceChanges: changes settings in tracefs and restores them on destruction, even if the process
+// is killed.
 //
-// What stood in a file is read before anything is written, and a guard process knows it
-// (base/end_guard.h): should this one be killed, the guard puts it back. Files that already say
-// what is asked for are not touched. Settings go back in the opposite order, so that the tracer
-// stops first and recording is as it was last.
+// The content of each file is read before anything is written, and a guard process knows it
+// (base/end_guard.h): if this process is killed, the guard restores it. Files that already have the
+// requested content are not touched. Settings are restored in reverse order, so that the tracer
+// stops first and the recording switch comes last.
 #pragma once
 
 #include <optional>
@@ -20,15 +20,15 @@ namespace sonde {
 
 class TraceChanges {
  public:
-  /// Errors name the file or the function, the kernel's reason and what helps; nothing is changed
-  /// then.
+  /// Errors name the file or the function, the kernel's reason and the remedy; in that case nothing
+  /// is changed.
   static Result<TraceChanges> make(const TraceDirectory& where,
                                    const std::vector<TraceWrite>& writes);
   TraceChanges(TraceChanges&& other) noexcept = default;
   TraceChanges& operator=(TraceChanges&&) = delete;
   ~TraceChanges();
 
-  /// Files that were changed, in order, and what they said before.
+  /// The files changed, in order, and their previous content.
   struct Change {
     std::string path;
     std::vector<std::string> before;
@@ -41,8 +41,8 @@ class TraceChanges {
   EndGuard guard_;
 };
 
-/// Empties the file and writes the words, one a time. 0 or an errno; `bad_word` gets the word that
-/// was refused.
+/// Empties the file and writes the words, one at a time. Returns 0 or an errno; `bad_word` gets the
+/// rejected word.
 int write_trace_file(const std::string& path, const std::vector<std::string>& words,
                      std::string* bad_word = nullptr);
 

@@ -17,7 +17,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using Words = std::vector<std::string>;
 
-/// A directory with tracefs's files, of which the kernel knows nothing.
+/// A directory with tracefs's files, unknown to the kernel.
 class FakeTracefs {
  public:
   FakeTracefs() {
@@ -128,7 +128,7 @@ TEST(TraceChanges, AreMadeAndPutBack) {
 TEST(TraceChanges, ThatCannotAllBeMadeAreNone) {
   FakeTracefs tracefs;
   TraceSettings settings = some_settings();
-  settings.return_value = true;  // options/funcgraph-retval is not there
+  settings.return_value = true;  // options/funcgraph-retval does not exist
   auto where = TraceDirectory::open(tracefs.path(), "function_graph");
   ASSERT_TRUE(where.has_value());
   auto changes = TraceChanges::make(*where, trace_writes(settings));

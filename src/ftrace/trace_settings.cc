@@ -54,7 +54,7 @@ class Writes {
     bool is_asked_for = !words.empty();
     list_.push_back({std::move(file), std::move(words), is_asked_for, std::move(option)});
   }
-  /// One of options/; `is_asked_for` where it is not the kernel's default.
+  /// A file in options/; `is_asked_for` if it differs from the kernel's default.
   void trace_option(std::string_view name, bool on, bool is_asked_for, std::string option) {
     list_.push_back(
         {fmt::format("options/{}", name), {on ? "1" : "0"}, is_asked_for, std::move(option)});
@@ -167,12 +167,12 @@ std::vector<std::string> words_of_trace_file(std::string_view file, std::string_
     line = trim(line);
     if (line.empty() || line.front() == '#' || line == "no pid") continue;
     if (file == "buffer_size_kb") {
-      // "7 (expanded: 1408)": 1408, which it is from the first use on.
+      // "7 (expanded: 1408)": 1408, its size from the first use on.
       size_t colon = line.find(": ");
       if (colon != std::string_view::npos) line = line.substr(colon + 2);
       line = line.substr(0, line.find(')'));
     }
-    // "function:traceoff:unlimited" is a command; emptying the file leaves it alone.
+    // "function:traceoff:unlimited" is a command; emptying the file does not remove it.
     if (is_of_functions && line.find(':') != std::string_view::npos) continue;
     size_t module = line.find(" [");
     std::string word(line.substr(0, module));

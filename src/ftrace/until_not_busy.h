@@ -1,5 +1,5 @@
 // Tracefs refuses to change a tracer, or to remove an instance, while somebody has its trace_pipe
-// open; a process that was killed closes that in its own time.
+// open; a killed process closes it only after a while.
 #pragma once
 
 #include <time.h>
@@ -8,7 +8,7 @@
 
 namespace sonde {
 
-/// Calls `attempt` until it gives 0 or another errno than EBUSY, for half a minute at most.
+/// Calls `attempt` until it returns 0 or an errno other than EBUSY, for at most half a minute.
 template <typename Attempt>
 void until_not_busy(const Attempt& attempt) {
   constexpr int kAttempts = 600;

@@ -18,7 +18,7 @@ constexpr std::array<std::string_view, 13> kAllocators{
 }  // namespace
 
 bool is_page_allocator(std::string_view function) {
-  // Clones of compilers ("alloc_pages.part.0"), and the functions behind allocation profiling.
+  // Compiler clones ("alloc_pages.part.0"), and the functions behind allocation profiling.
   function = function.substr(0, function.find('.'));
   while (function.starts_with('_')) function.remove_prefix(1);
   constexpr std::string_view kUnprofiled = "_noprof";

@@ -1,6 +1,6 @@
 // Who allocated a page. The sample's own address is inside the allocator, and so are the innermost
-// functions of its call chain: the caller is the first one that is not. Chains are kept as they
-// come, each once, and named when the kernel's symbols are known.
+// functions of its call chain: the caller is the first one that is not. Chains are interned as they
+// come, and named once the kernel's symbols are known.
 #pragma once
 
 #include <span>
@@ -16,14 +16,14 @@ namespace sonde {
 
 class AllocPaths {
  public:
-  /// Innermost frames that may all be the allocator's.
+  /// Innermost frames that may all be in the allocator.
   static constexpr size_t kDepth = 16;
 
-  /// `chain`: the kernel's part, innermost first, at most kDepth. `ip` stands for it where it is
-  /// empty, or has nothing but the allocator.
+  /// `chain`: the kernel's part, innermost first, at most kDepth. `ip` substitutes for it if it is
+  /// empty, or only has the allocator.
   AllocPathId intern(std::span<const uint64_t> chain, uint64_t ip);
 
-  /// All addresses, each once.
+  /// All addresses, deduplicated.
   [[nodiscard]] std::vector<uint64_t> addresses() const;
   /// The caller of each path, by its id.
   [[nodiscard]] std::vector<uint64_t> callers(const WalkMachine& machine) const;
@@ -38,8 +38,8 @@ class AllocPaths {
   std::vector<uint64_t> addresses_;
 };
 
-/// Whether a function of the kernel belongs to the page allocator, or only passes requests on to
-/// it: alloc_pages and what it became ("__alloc_frozen_pages_noprof", "vma_alloc_folio_noprof").
+/// Whether a kernel function belongs to the page allocator, or only forwards requests to it:
+/// alloc_pages and its successors ("__alloc_frozen_pages_noprof", "vma_alloc_folio_noprof").
 [[nodiscard]] bool is_page_allocator(std::string_view function);
 
 }  // namespace sonde

@@ -1,5 +1,4 @@
-// What allocations ask for (GFP flags), in words: as the kernel's print format has them, and short
-// enough for a column.
+// GFP flags of allocations as text: as in the kernel's print format, and short enough for a column.
 //
 //   GFP_KERNEL|__GFP_ZERO      K|Z
 #pragma once
@@ -11,12 +10,12 @@
 
 namespace sonde {
 
-/// Letters for the names of flags; names that have none are left out.
+/// Letters for flag names; names without one are left out.
 [[nodiscard]] std::string short_gfp(std::string_view names);
 
 class GfpNames {
  public:
-  /// `line`: a mm_page_alloc sample with these flags as text, "… gfp_flags=GFP_KERNEL|__GFP_ZERO".
+  /// `line`: an mm_page_alloc sample with these flags as text, "… gfp_flags=GFP_KERNEL|__GFP_ZERO".
   void add(uint32_t flags, std::string_view line);
   [[nodiscard]] bool knows(uint32_t flags) const { return names_.contains(flags); }
 

@@ -1,4 +1,4 @@
-// KmemFeed: the allocators' events of a recording in order of time (replay/record_feed.h).
+// KmemFeed: the allocator events of a recording in time order (replay/record_feed.h).
 //
 //   KmemFeed feed(walk, machine, losses);
 //   feed.run({.slab = true}, [&](std::span<const KmemEvent> events) { … });
@@ -28,7 +28,7 @@ class KmemFeed {
   KmemFeed(FileWalk& walk, WalkMachine& machine, LossLedger& losses);
 
   [[nodiscard]] bool has(KmemKind kind) const;
-  /// Whether pages are told by their frame number; else by the address of their struct page.
+  /// Whether pages are identified by frame number; otherwise by the address of their struct page.
   [[nodiscard]] bool pages_are_pfns() const { return pages_are_pfns_; }
 
   using Take = std::function<void(std::span<const KmemEvent>)>;

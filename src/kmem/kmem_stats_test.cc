@@ -80,7 +80,7 @@ TEST(SlabStats, MemoryOfAnotherNodeIsCounted) {
   stats.take(slab_alloc(0x1000, 0xa, 8, 8, 0, 0));
   stats.take(slab_alloc(0x2000, 0xa, 8, 8, 1, 0));
   stats.take(slab_alloc(0x3000, 0xa, 8, 8, 1, -1));
-  stats.take(slab_alloc(0x4000, 0xa, 8, 8, 9, 0));  // a CPU that has no node
+  stats.take(slab_alloc(0x4000, 0xa, 8, 8, 9, 0));  // a CPU without a node
   EXPECT_EQ(stats.sums().cross_node, 2u);
 }
 
@@ -100,7 +100,7 @@ TEST(PageStats, CountsRequestsAndOrders) {
   stats.take(page_event(KmemKind::kPageAlloc, 200, 3));
   stats.take(page_event(KmemKind::kPageAlloc, UINT64_MAX, 4));  // failed
   stats.take(page_event(KmemKind::kPageFree, 200, 3));
-  stats.take(page_event(KmemKind::kPageFree, 300, 1));  // from before
+  stats.take(page_event(KmemKind::kPageFree, 300, 1));  // from before the recording
   const PageSums& sums = stats.sums();
   EXPECT_EQ(sums.allocated.count, 3u);
   EXPECT_EQ(sums.allocated.bytes, 4096u * (1 + 8 + 16));

@@ -12,25 +12,25 @@
 
 namespace sonde {
 
-/// Which rows, and how their places are shown.
+/// Which rows to show, and how to show call sites.
 struct KmemTableStyle {
   const WalkMachine* symbols = nullptr;  // null: addresses
-  int64_t lines = -1;                    // rows at the most; -1: all
-  bool by_caller = false;                // else by object or page
+  int64_t lines = -1;                    // maximum number of rows; -1: all
+  bool by_caller = false;                // otherwise by object or page
 };
 
-/// Above and below headings and at the end of a table.
+/// The rule above and below headings and at the end of a table.
 void write_table_line(Sink& out);
 
 void write_slab_rows(Sink& out, const std::vector<SlabRow>& rows, const KmemTableStyle& style);
 void write_slab_summary(Sink& out, const SlabSums& sums);
 
-/// What the numbers of migrate types mean: include/linux/mmzone.h. Linux 4.4 gave them a new order.
+/// The meaning of migrate type numbers: include/linux/mmzone.h. Linux 4.4 reordered them.
 struct MigrateTypes {
   std::array<std::string_view, 6> brief;
   std::array<std::string_view, PageStats::kMigrateTypes> headings;
 
-  /// Of a kernel by its release, "6.1.0-13-amd64"; an unknown one is a newer one.
+  /// By the kernel's release, "6.1.0-13-amd64"; an unknown one is assumed newer.
   static const MigrateTypes& of_kernel(std::string_view release);
 };
 

@@ -10,7 +10,7 @@
 namespace sonde {
 namespace {
 
-/// mm_page_alloc of a request that failed: pfn -1, or no struct page.
+/// mm_page_alloc for a failed request: pfn -1, or no struct page.
 bool is_page(uint64_t what) {
   return what != 0 && what != UINT64_MAX;
 }
@@ -24,7 +24,7 @@ size_t PageStats::KeyHash::operator()(const PageKey& key) const {
 }
 
 uint64_t PageStats::bytes_of(uint32_t order) const {
-  constexpr uint32_t kHighest = 40;  // damaged where it is more
+  constexpr uint32_t kHighest = 40;  // damaged if it is more
   return options_.page_bytes << std::min(order, kHighest);
 }
 
@@ -55,7 +55,7 @@ void PageStats::allocate(const KmemEvent& event) {
     row.allocated += bytes;
   };
   PageKey key{event.what, event.order, event.gfp_flags, event.migrate_type};
-  // Where its free was lost, it is as it was first allocated.
+  // If its free was lost, the key is that of the first allocation.
   auto [live, is_new] = live_.try_emplace(event.what, PageRow{.key = key});
   add(live.value(), live->second.key);
   if (!options_.live_only) add(pages_[key], key);
@@ -102,7 +102,7 @@ std::vector<PageRow> PageStats::pages(const std::vector<uint64_t>& callers) cons
 }
 
 std::vector<PageRow> PageStats::callers(const std::vector<uint64_t>& callers) const {
-  // Many paths have one caller.
+  // Many paths share one caller.
   std::map<PageKey, PageRow> merged;
   for (const auto& [key, row] : callers_) {
     PageKey place = key;

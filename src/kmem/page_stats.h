@@ -1,5 +1,5 @@
 // Pages of the page allocator: how much was allocated, by page and by caller, and what became of
-// it. What `perf kmem stat --page` shows.
+// it, as in `perf kmem stat --page`.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace sonde {
 
-/// What allocations of a row have in common.
+/// What the allocations of a row have in common.
 struct PageKey {
   uint64_t what = 0;  // page, or path of a caller (AllocPathId), or the caller's address
   uint32_t order = 0;
@@ -25,7 +25,7 @@ struct PageKey {
 struct PageRow {
   PageKey key;
   uint64_t call_site = 0;  // 0 until callers are known
-  AllocPathId path = 0;    // of a page: of its last allocation
+  AllocPathId path = 0;    // for a page: of its last allocation
   uint64_t allocated = 0;  // bytes
   uint64_t allocations = 0;
 };
@@ -44,11 +44,11 @@ struct PageSums {
 
 class PageStats {
  public:
-  static constexpr size_t kOrders = 11, kMigrateTypes = 5;  // that the summary shows
+  static constexpr size_t kOrders = 11, kMigrateTypes = 5;  // shown in the summary
   using OrderTable = std::array<std::array<int64_t, kMigrateTypes>, kOrders>;
 
   struct Options {
-    bool live_only = false;  // what is freed does not count
+    bool live_only = false;  // do not count what was freed
     uint64_t page_bytes = 4096;
   };
   explicit PageStats(const Options& options) : options_(options) {}
@@ -74,13 +74,13 @@ class PageStats {
 
   Options options_;
   tsl::robin_map<uint64_t, PageRow> live_;  // by page
-  Rows pages_;                              // all that ever were; not with live_only
+  Rows pages_;                              // all pages ever allocated; unused with live_only
   Rows callers_;                            // key.what: the path
   PageSums sums_;
   OrderTable orders_{};
 };
 
-/// Keys of `-s`: page, callsite, bytes, hit, order, migtype, gfp. As sort_slab_rows.
+/// The keys of `-s`: page, callsite, bytes, hit, order, migtype, gfp. As sort_slab_rows.
 Result<> sort_page_rows(std::vector<PageRow>& rows, std::string_view keys);
 
 }  // namespace sonde

@@ -43,7 +43,7 @@ void SlabStats::allocate(const KmemEvent& event) {
 void SlabStats::free(const KmemEvent& event) {
   auto found = objects_.find(event.what);
   if (found == objects_.end()) {
-    // kfree(NULL) is no free.
+    // kfree(NULL) does not count as a free.
     if (event.what != 0) ++sums_.unknown_frees;
     return;
   }

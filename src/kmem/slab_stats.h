@@ -1,5 +1,5 @@
-// Objects of the slab allocator: how many bytes were asked for and given, by object and by call
-// site. What `perf kmem stat --slab` shows.
+// Objects of the slab allocator: how many bytes were requested and allocated, by object and by call
+// site, as in `perf kmem stat --slab`.
 #pragma once
 
 #include <string_view>
@@ -13,22 +13,22 @@
 
 namespace sonde {
 
-/// A line of a table: allocations at one address, or by one call site.
+/// A row of a table: the allocations at one address, or by one call site.
 struct SlabRow {
   uint64_t what = 0;       // the address
-  uint64_t call_site = 0;  // of an object: the last one
+  uint64_t call_site = 0;  // for an object: the last one
   uint64_t requested = 0, allocated = 0;
   uint64_t hits = 0;
   uint64_t ping_pongs = 0;  // freed by another CPU than the one that allocated
 
-  /// Percent of the memory given that nobody asked for.
+  /// The percentage of the allocated memory that was not requested.
   [[nodiscard]] double fragmentation() const;
 };
 
 struct SlabSums {
   uint64_t requested = 0, allocated = 0, freed = 0;  // bytes
   uint64_t allocations = 0;
-  uint64_t cross_node = 0;     // for another NUMA node than that of the CPU
+  uint64_t cross_node = 0;     // for another NUMA node than the CPU's
   uint64_t unknown_frees = 0;  // of objects from before the recording
 };
 
@@ -62,8 +62,8 @@ class SlabStats {
   SlabSums sums_;
 };
 
-/// Keys of `-s`: ptr, callsite, bytes, hit, pingpong, frag. The rows are sorted stably, largest
-/// first. kUsage where a key is none.
+/// The keys of `-s`: ptr, callsite, bytes, hit, pingpong, frag. Sorts the rows stably, largest
+/// first. Fails with kUsage on an unknown key.
 Result<> sort_slab_rows(std::vector<SlabRow>& rows, std::string_view keys);
 
 }  // namespace sonde

@@ -1,4 +1,4 @@
-// Rows sorted by keys that the user names: "frag,hit,bytes".
+// Sorts rows by keys that the user names: "frag,hit,bytes".
 #pragma once
 
 #include <algorithm>
@@ -17,8 +17,8 @@ struct RowKey {
   bool (*is_less)(const Row& a, const Row& b);
 };
 
-/// Largest first; rows that are equal in all keys stay in their order. kUsage where a key is none.
-/// `rows` of which kind, for that message.
+/// Largest first, stably. Fails with kUsage on an unknown key. `kind` names the rows in that
+/// message.
 template <typename Row>
 Result<> sort_rows(std::vector<Row>& rows, std::string_view keys,
                    std::span<const RowKey<Row>> known, std::string_view kind) {

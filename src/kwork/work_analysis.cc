@@ -37,7 +37,7 @@ void WorkAnalysis::take_phase(WorkPhase phase, uint64_t id, std::string_view sub
   if (phase == WorkPhase::kExit && options_.view == WorkView::kLatency) return;
   WorkKey key{work_tracepoints()[item.kind].work_class, item.cpu, id};
   Work& work = table_.find_or_add(key);
-  // The first sample of a work may be one that does not say what it is called.
+  // The first sample of a piece of work may not have its name.
   if (!work.has_name) names_->name(work, item, feed, subject);
   if (!counts(work, item.time)) return;
   switch (phase) {
@@ -55,7 +55,7 @@ void WorkAnalysis::enter(Work& work, const TracepointItem& item) {
     if (WorkSpan span; work.end_raise(item.time, span)) work.add(span);
     return;
   }
-  // Of work that cannot nest, a beginning without an end was lost.
+  // For work that cannot nest, the end of an unfinished beginning was lost.
   if (options_.view == WorkView::kShares) work.drop_begun();
   work.begin(item.time);
   if (on_begin_) on_begin_(item);

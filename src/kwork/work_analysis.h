@@ -1,5 +1,5 @@
-// What the kernel's work cost: each event is added to the work that it is about, and spans of time
-// come out, of the kind that a view asks for.
+// The cost of the kernel's work: attributes each event to its work, and yields the kind of time
+// spans that a view needs.
 #pragma once
 
 #include <functional>
@@ -16,39 +16,39 @@ enum class WorkView : uint8_t {
   kRuntime,  // entry to exit
   kLatency,  // raise to entry
   kHistory,  // both, span by span
-  kShares,   // entry to exit, of tasks and of what interrupted them
+  kShares,   // entry to exit, for tasks and what interrupted them
 };
 
 struct WorkOptions {
   WorkView view = WorkView::kRuntime;
   std::vector<WorkClass> classes{WorkClass::kIrq, WorkClass::kSoftirq, WorkClass::kWorkqueue};
   std::vector<uint32_t> cpus;       // only these; empty: all
-  std::string name;                 // only work of this name, and such as has none; empty: all
-  uint64_t from_ns = 0, to_ns = 0;  // only this time; 0: no limit
+  std::string name;                 // only work of this name, or without a name; empty: all
+  uint64_t from_ns = 0, to_ns = 0;  // only this time range; 0: no limit
 };
 
-/// The events of `classes`; their kind is their place in work_tracepoints().
+/// The events of `classes`; their kind is their index in work_tracepoints().
 std::vector<TracepointWish> work_wishes(std::span<const WorkClass> classes);
 
 class WorkAnalysis {
  public:
-  /// A span that ended with `item`, of the views that show each (kHistory).
+  /// Called for each span, which ended with `item`, in the views that show spans (kHistory).
   using OnSpan = std::function<void(const Work&, const WorkSpan&)>;
-  /// Work began with this item (kHistory).
+  /// Called when work begins with this item (kHistory).
   using OnBegin = std::function<void(const TracepointItem&)>;
 
   WorkAnalysis(WorkOptions options, WorkNames& names)
       : options_(std::move(options)), names_(&names) {}
-  /// Of what somebody else added up: take() must not be called.
+  /// For sums accumulated elsewhere: take() must not be called.
   explicit WorkAnalysis(WorkOptions options) : options_(std::move(options)) {}
   void on_span(OnSpan call) { on_span_ = std::move(call); }
   void on_begin(OnBegin call) { on_begin_ = std::move(call); }
 
   void take(const TracepointItem& item, const TracepointFeed& feed);
-  /// Adds a piece of work with its sums, unless the options leave it out: by CPU and name. Once
-  /// per key.
+  /// Adds a piece of work with its sums, unless the options exclude it by CPU or name. Once per
+  /// key.
   void add_sum(Work work);
-  /// The time that the sums are of.
+  /// The time range that the sums cover.
   void set_span(uint64_t first_ns, uint64_t last_ns) {
     first_ns_ = first_ns;
     last_ns_ = last_ns;
@@ -56,7 +56,7 @@ class WorkAnalysis {
 
   [[nodiscard]] const WorkOptions& options() const { return options_; }
   [[nodiscard]] const WorkTable& table() const { return table_; }
-  /// Of the events that counted; 0 where none did.
+  /// Of the events counted; 0 if there were none.
   [[nodiscard]] uint64_t first_ns() const { return first_ns_; }
   [[nodiscard]] uint64_t last_ns() const { return last_ns_; }
 

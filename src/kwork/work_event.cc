@@ -6,7 +6,7 @@ namespace {
 using enum WorkClass;
 using enum WorkPhase;
 
-// In the order in which they are recorded.
+// In recording order.
 constexpr std::array kTracepoints{
     WorkTracepoint{"irq:irq_handler_entry", kIrq, kEntry, "irq", "name"},
     WorkTracepoint{"irq:irq_handler_exit", kIrq, kExit, "irq", ""},

@@ -10,7 +10,7 @@ namespace {
 constexpr size_t kTimeWidth = 17, kCpuWidth = 6, kNameWidth = 30, kLengthWidth = 10;
 constexpr size_t kWholeWidth = kLengthWidth - 4;  // before ".123"
 
-/// Rounded as C rounds the quotient, which for halves depends on how it is stored.
+/// Rounded as C rounds the quotient; halves depend on the floating-point representation.
 void put_milliseconds(TextOut& out, uint64_t ns) {
   constexpr uint64_t kMicrosecond = 1000, kHalf = kMicrosecond / 2;
   uint64_t us = (ns + kHalf) / kMicrosecond;

@@ -1,4 +1,4 @@
-// The lines of `kwork timehist`: each piece of work as it ends, with how long it had waited.
+// The lines of `kwork timehist`: each piece of work as it ends, and how long it had waited.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@ class WorkHistory {
   explicit WorkHistory(Sink& out) : out_(out) {}
 
   void write_head();
-  /// `stack` stands behind the line: " a <- b"; none where it is null.
+  /// `stack` is appended to the line: " a <- b"; null: no stack.
   void write(const Work& work, const WorkSpan& span, const std::string_view* stack);
 
  private:

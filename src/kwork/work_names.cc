@@ -9,7 +9,7 @@
 namespace sonde {
 namespace {
 
-// perf prints what C does with a null pointer.
+// perf prints what C prints for a null pointer.
 constexpr std::string_view kNoName = "(null)";
 
 }  // namespace

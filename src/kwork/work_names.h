@@ -1,6 +1,5 @@
-// What pieces of work are called, out of the first sample that says it: an interrupt by its
-// handler's name, a softirq by its event's print format, an item of a workqueue by its function,
-// a task by its comm.
+// Names of pieces of work, from the first sample that has one: an interrupt by its handler's name,
+// a softirq by its event's print format, a work item by its function, a task by its comm.
 #pragma once
 
 #include <string>
@@ -14,15 +13,15 @@ namespace sonde {
 
 class WorkNames {
  public:
-  /// `machine` is settled when the first function is met: the kernel's mappings come before.
+  /// `machine` is settled on the first function: the kernel's mappings must come before.
   WorkNames(WalkMachine& machine, SymbolOptions symbols, const Env& env)
       : machine_(machine), symbols_(std::move(symbols)), env_(env) {}
 
-  /// A record that is no sample.
+  /// A record other than a sample.
   void keep(const OtherRecord& record);
 
-  /// `subject` is the field of the item to look at, empty where it has none. Leaves `work` without
-  /// a name where none is found.
+  /// `subject` is the item's field to use, empty if it has none. Leaves `work` without a name if
+  /// none is found.
   void name(Work& work, const TracepointItem& item, const TracepointFeed& feed,
             std::string_view subject);
 
@@ -36,7 +35,7 @@ class WorkNames {
   bool is_settled_ = false;
 };
 
-/// How tables call it: "eth0:9", "(s)NET_RX:3", "(w)vmstat_update", "bash"; cut where perf cuts.
+/// The label in tables: "eth0:9", "(s)NET_RX:3", "(w)vmstat_update", "bash"; truncated like perf's.
 [[nodiscard]] std::string work_label(const Work& work);
 
 }  // namespace sonde

@@ -48,8 +48,8 @@ void write_row(Sink& out, const Work& work, WorkView view) {
             kRowTimeWidth);
 }
 
-/// Classes in the order in which they were asked for, in each the highest CPU and id first: as
-/// perf has them before it sorts.
+/// Classes in the order requested, within each the highest CPU and id first: perf's order before
+/// sorting.
 std::vector<const Work*> in_given_order(const WorkAnalysis& analysis) {
   std::vector<const Work*> rows;
   for (WorkClass work_class : analysis.options().classes) {

@@ -10,9 +10,9 @@
 
 namespace sonde {
 
-/// By what rows are sorted, largest first; as many as are named.
+/// Sort keys, largest first, in order of precedence.
 enum class WorkSortKey : uint8_t { kId, kRuntime, kAverage, kLongest, kCount };
-/// "runtime, max, count". kUsage where a key is none.
+/// "runtime, max, count". Fails with kUsage on an unknown key.
 Result<std::vector<WorkSortKey>> parse_work_sort(std::string_view keys);
 
 void write_work_report(Sink& out, const WorkAnalysis& analysis, std::span<const WorkSortKey> sort,

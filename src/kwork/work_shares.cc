@@ -66,7 +66,7 @@ class Adder {
     if (is_idle) cpu.idle_ns += runtime;
     if (!only_.empty() && work.name != only_) return;
     if (!is_idle) cpu.load_ns += runtime;
-    // Each CPU has an idle task of its own.
+    // Each CPU has its own idle task.
     TaskShare& task = tasks_[{work.key.id, is_idle ? work.key.cpu : 0}];
     if (task.name.empty()) {
       task.tid = work.key.id;

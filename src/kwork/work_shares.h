@@ -1,5 +1,5 @@
-// Whom the CPUs' time went to, for `kwork top`: what each task ran, without the interrupts and
-// softirqs that came over it, and how much of that each CPU spent with what.
+// Where the CPUs' time went, for `kwork top`: each task's run time, without the interrupts and
+// softirqs that interrupted it, and each CPU's time by purpose.
 #pragma once
 
 #include <array>
@@ -15,29 +15,29 @@ namespace sonde {
 
 struct TaskShare {
   uint64_t tid = 0;
-  uint32_t cpu = 0;  // the first one that it ran on; of idle tasks, their own
+  uint32_t cpu = 0;  // the first one it ran on; for idle tasks, their own
   std::string name;
   uint64_t runtime_ns = 0;
-  uint64_t hundredths = 0;  // of percents of a CPU's time, added over CPUs
+  uint64_t hundredths = 0;  // of percents of a CPU's time, summed over CPUs
 };
 
 struct CpuShare {
   uint32_t cpu = 0;
-  uint64_t total_ns = 0;  // of all tasks, with what interrupted them
+  uint64_t total_ns = 0;  // of all tasks, including what interrupted them
   uint64_t idle_ns = 0, irq_ns = 0, softirq_ns = 0;
-  uint64_t load_ns = 0;  // of the tasks that are shown
+  uint64_t load_ns = 0;  // of the tasks shown
 };
 
 struct WorkShares {
   std::vector<TaskShare> tasks;
-  std::vector<CpuShare> cpus;  // by number; those that ran something
+  std::vector<CpuShare> cpus;  // by number; only those that ran something
 };
 
 enum class ShareSortKey : uint8_t { kRate, kRuntime, kTid };
-/// "rate, runtime". kUsage where a key is none.
+/// "rate, runtime". Fails with kUsage on an unknown key.
 Result<std::vector<ShareSortKey>> parse_share_sort(std::string_view keys);
 
-/// Of an analysis with the view kShares; tasks of that name alone where one is asked for.
+/// Of an analysis with the view kShares; restricted to tasks of a name if the options have one.
 [[nodiscard]] WorkShares work_shares(const WorkAnalysis& analysis,
                                      std::span<const ShareSortKey> sort);
 void write_work_shares(Sink& out, const WorkShares& shares);

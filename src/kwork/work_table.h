@@ -1,7 +1,7 @@
-// WorkTable: pieces of work, and what each of them is at: raised, begun, ended. It pairs the phases
-// and adds up the times between them; what finds no partner is counted, by phase.
+// WorkTable: pieces of work, and the state of each: raised, begun, ended. Pairs the phases and
+// accumulates the times between them; unpaired events are counted, by phase.
 //
-// Phases nest: an end belongs to the latest beginning. Events come in order of time.
+// Phases nest: an end belongs to the latest beginning. Events must be in time order.
 #pragma once
 
 #include <array>
@@ -15,10 +15,10 @@
 
 namespace sonde {
 
-/// A span of time that was paired.
+/// A paired span of time.
 struct WorkSpan {
   uint64_t start_ns = 0, end_ns = 0;
-  uint64_t raised_ns = 0;  // 0: not known
+  uint64_t raised_ns = 0;  // 0: unknown
 };
 
 class Work {
@@ -28,7 +28,7 @@ class Work {
   WorkKey key;
   std::string name;
   bool has_name = false;
-  // Of the spans that were added.
+  // Of the spans added.
   uint64_t count = 0, total_ns = 0, longest_ns = 0;
   uint64_t longest_start_ns = 0, longest_end_ns = 0;
 
@@ -36,15 +36,15 @@ class Work {
   void add(const WorkSpan& span);
 
   void raise(uint64_t time) { raised_.push_back(time); }
-  /// The latest raise ends: a span from it to now. False where there was none.
+  /// Ends the latest raise: a span from it to now. False if there was none.
   bool end_raise(uint64_t time, WorkSpan& span);
   /// Work begins; the latest raise, if any, was for it.
   void begin(uint64_t time);
-  /// The latest beginning ends; false where there was none.
+  /// Ends the latest beginning; false if there was none.
   bool end(uint64_t time, WorkSpan& span);
-  /// Forgets beginnings that did not end: of work that cannot nest.
+  /// Discards unfinished beginnings: for work that cannot nest.
   void drop_begun() { begun_.clear(); }
-  /// Events that found no partner, by phase.
+  /// Unpaired events, by phase.
   [[nodiscard]] std::array<uint64_t, kWorkPhases> without_partner() const;
 
  private:
@@ -64,7 +64,7 @@ class WorkTable {
     return works_[found->second];
   }
   [[nodiscard]] const std::vector<Work>& all() const { return works_; }
-  /// Of all work.
+  /// Summed over all work.
   [[nodiscard]] std::array<uint64_t, kWorkPhases> without_partner() const;
 
  private:

@@ -44,7 +44,7 @@ void ContentionStats::begin(const LockEvent& event) {
   LockRow& row = row_of(event);
   table_.saw_thread(event.tid);
   Waiter& waiter = waiters_[{event.lock, event.tid}];
-  // A mutex tells that it begins to spin, and again that it goes to sleep: one wait.
+  // A mutex reports that it begins to spin, and again that it goes to sleep: one wait.
   if (waiter.waits) return;
   waiter = {true, event.time};
   ++row.contended;

@@ -1,5 +1,5 @@
-// Waits for the kernel's locks, added up by caller, lock or thread: from contention_begin to the
-// contention_end of the same thread and lock. What `perf lock contention` and `report` show.
+// Waits for kernel locks, accumulated by caller, lock or thread: from contention_begin to the
+// contention_end of the same thread and lock. Used by `perf lock contention` and `report`.
 #pragma once
 
 #include <vector>
@@ -19,13 +19,13 @@ class ContentionStats {
     LockGrouping grouping = LockGrouping::kCaller;
     LockTypeFilter types = {};
     std::vector<uint64_t> locks = {};  // only these addresses; empty: all
-    bool keep_stacks = false;          // of the first event of each row
+    bool keep_stacks = false;          // of each row's first event
   };
   /// `feed`, `callers` and `table` must outlive this.
   ContentionStats(Options options, const LockFeed& feed, LockCallers& callers, LockRowTable& table)
       : options_(std::move(options)), feed_(feed), callers_(callers), table_(table) {}
 
-  /// Leaves out what is neither.
+  /// Ignores other events.
   void take(const LockEvent& event);
 
  private:
@@ -40,7 +40,7 @@ class ContentionStats {
     }
   };
   struct Waiter {
-    bool waits = false;  // else it has, or had, the lock
+    bool waits = false;  // otherwise it has, or had, the lock
     uint64_t since_ns = 0;
   };
 

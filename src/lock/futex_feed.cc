@@ -9,9 +9,9 @@
 namespace sonde {
 namespace {
 
-/// How a call ended; nothing for one that did not sleep (EAGAIN), or failed.
+/// How a call ended; nullopt for one that did not sleep (EAGAIN), or failed.
 std::optional<FutexOutcome> outcome_of(int64_t result) {
-  // errno(3), and the kernel's own for calls that it will begin again (include/linux/errno.h).
+  // errno(3), and the kernel's own codes for calls that it will restart (include/linux/errno.h).
   constexpr int64_t kInterrupted = -4, kTimedOut = -110, kRestartLast = -516, kRestartFirst = -512;
   if (result >= 0) return FutexOutcome::kWoken;
   if (result == kTimedOut) return FutexOutcome::kTimedOut;

@@ -1,6 +1,6 @@
-// FutexFeed: waits in futex(2) and its kin out of a recording. Two kinds of recordings have them:
-// one sample per system call and one per return (syscalls:sys_enter_futex and sys_exit_futex, by
-// `lock record --futex` or perf), and samples that stand for many waits (futex-wait, by `record
+// FutexFeed: the waits in futex(2) and its relatives in a recording. Two kinds of recordings have
+// them: one sample per system call and one per return (syscalls:sys_enter_futex and sys_exit_futex,
+// by `lock record --futex` or perf), and samples that stand for many waits (futex-wait, by `record
 // --futex`).
 #pragma once
 
@@ -18,10 +18,10 @@ struct FutexWait {
   uint64_t time_ns = 0;    // when it began; of sums: when the recording ended
   uint64_t word = 0;       // address of the futex in its process; 0: one of several
   uint32_t operation = 0;  // FUTEX_WAIT …
-  uint32_t owner = 0;      // who may have had the lock; 0: nobody knows
+  uint32_t owner = 0;      // the possible owner of the lock; 0: unknown
   FutexOutcome outcome = FutexOutcome::kWoken;
   uint64_t count = 0, total_ns = 0, longest_ns = 0, shortest_ns = 0;
-  size_t sample = 0;  // of the session; its call chain is where
+  size_t sample = 0;  // index in the session; its call chain shows where
 };
 
 class FutexFeed {
@@ -32,8 +32,8 @@ class FutexFeed {
   [[nodiscard]] bool has_waits() const;
 
   using Take = std::function<void(const FutexWait&)>;
-  /// In order of time of their ends. Calls that did not sleep (the futex had changed) are left out,
-  /// as far as events tell: who was woken before it slept has waited for a moment.
+  /// In order of their end times. Calls that did not sleep (the futex had changed) are left out, as
+  /// far as the events show: a thread woken before it slept counts as having waited for a moment.
   void run(const Take& take);
   /// After run: calls whose return is not in the recording.
   [[nodiscard]] uint64_t unfinished() const { return unfinished_; }

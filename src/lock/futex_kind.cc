@@ -20,8 +20,8 @@ struct Naming {
   FutexKind kind;
 };
 
-/// Functions that say what they wait for: glibc, musl, libstdc++, Rust's std. Parts of names, the
-/// first that fits holds.
+/// Functions whose names say what they wait for: glibc, musl, libstdc++, Rust's std. Substrings;
+/// the first match wins.
 constexpr auto kSaying = std::to_array<Naming>({
     {"pthread_cond_", kCondition},
     {"cnd_wait", kCondition},
@@ -57,7 +57,7 @@ constexpr auto kSaying = std::to_array<Naming>({
     {"JoinHandle", kJoin},
 });
 
-/// Functions that wait or lock on behalf of others, and don't say for what.
+/// Functions that wait or lock on behalf of others, and whose names don't say for what.
 constexpr auto kBetween = std::to_array<std::string_view>({
     "futex",
     "syscall",
@@ -110,7 +110,7 @@ bool is_futex_wait(uint32_t operation) {
 }
 
 FutexCaller find_futex_caller(uint32_t operation, const FutexFunctionAt& function_at) {
-  // The innermost frames: further out stand functions that only happen to be called so.
+  // Only the innermost frames: further out, such names are coincidences.
   constexpr size_t kFrames = 8;
   FutexCaller caller;
   bool is_said = operation == kFutexLockPi || operation == kFutexLockPi2;
@@ -121,14 +121,14 @@ FutexCaller find_futex_caller(uint32_t operation, const FutexFunctionAt& functio
     std::optional<FutexKind> kind = said_by(*function);
     if (kind && !is_said) caller.kind = *kind;
     is_said |= kind.has_value();
-    // A library without symbols stands before what is exported: pthread_mutex_lock.
+    // Frames of a library without symbols come before its exported function: pthread_mutex_lock.
     bool is_locking = kind || is_between(*function);
     if (is_locking)
       caller.frame = i + 1;
     else if (!function->empty() || caller.frame > 0)
       break;
   }
-  // All of it is locking: then the outermost is as good as any.
+  // Everything is locking: then the outermost is as good as any.
   if (!function_at(caller.frame) && caller.frame > 0) --caller.frame;
   return caller;
 }

@@ -1,7 +1,7 @@
 // What a thread waits for in futex(2), and on whose behalf: names of the functions of the C library
 // and of language runtimes through which programs take locks.
 //
-//   0 __lll_lock_wait        futex's own: says mutex
+//   0 __lll_lock_wait        the futex's own: says mutex
 //   1 pthread_mutex_lock     the same
 //   2 std::mutex::lock       on behalf of others, too
 //   3 Queue::push       ←    the caller
@@ -18,24 +18,24 @@
 namespace sonde {
 
 enum class FutexKind : uint8_t {
-  kFutex,  // no name says what for
+  kFutex,  // no name reveals the purpose
   kMutex,
-  kPiMutex,  // the kernel hands it over: FUTEX_LOCK_PI
+  kPiMutex,  // handed over by the kernel: FUTEX_LOCK_PI
   kRwLock,
   kSemaphore,
   kBarrier,
   kOnce,
-  // No locks: who waits wants something to happen.
+  // Not locks: the waiter wants something to happen.
   kCondition,
   kJoin,
 };
 /// "mutex", "cond" …
 [[nodiscard]] std::string_view futex_kind_name(FutexKind kind);
 
-/// Which kinds are looked at; as LockTypeFilter.
+/// Selects kinds, like LockTypeFilter.
 class FutexKindFilter {
  public:
-  /// "mutex,rwlock". kUsage where one is none.
+  /// "mutex,rwlock". Fails with kUsage on an unknown kind.
   Result<> add(std::string_view names);
   [[nodiscard]] bool passes(FutexKind kind) const {
     return kinds_.empty() || kinds_.contains(kind);
@@ -47,11 +47,11 @@ class FutexKindFilter {
 
 struct FutexCaller {
   FutexKind kind = FutexKind::kFutex;
-  size_t frame = 0;  // of who wanted the lock, from the innermost one
+  size_t frame = 0;  // of the function that wanted the lock, from the innermost one
 };
 
-/// `function_at(i)`: the function i frames from the innermost one of the program, empty where it
-/// has no name; nothing behind the last one.
+/// `function_at(i)`: the function i frames out from the program's innermost one, empty if it has no
+/// name; nullopt past the last one.
 using FutexFunctionAt = std::function<std::optional<std::string_view>(size_t)>;
 [[nodiscard]] FutexCaller find_futex_caller(uint32_t operation, const FutexFunctionAt& function_at);
 

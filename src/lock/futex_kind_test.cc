@@ -26,7 +26,7 @@ TEST(FutexCaller, IsWhoWantedTheLock) {
 TEST(FutexCaller, InnermostNameSaysWhatFor) {
   EXPECT_EQ(caller_of({"__futex_abstimed_wait_common", "pthread_cond_wait", "take"}).kind,
             FutexKind::kCondition);
-  // Awake again, it wants the condition's mutex back.
+  // After waking up, it wants the condition's mutex back.
   FutexCaller again =
       caller_of({"__lll_lock_wait", "__pthread_mutex_cond_lock", "pthread_cond_wait", "take"});
   EXPECT_EQ(again.kind, FutexKind::kMutex);

@@ -15,7 +15,7 @@ std::span<const FrameId> FutexStats::chain_of(const FutexWait& wait) const {
   ChainId chain = session_.samples().chain_of(wait.sample);
   std::span<const FrameId> frames;
   if (chain.valid()) frames = session_.chains()[chain];
-  // The kernel's part says nothing that the call does not.
+  // The kernel part adds nothing to the call.
   auto user = std::ranges::find_if(
       frames, [this](FrameId id) { return session_.frame(id).level == FrameLevel::kUser; });
   return {user, frames.end()};
@@ -44,7 +44,7 @@ FutexStats::Place FutexStats::make_place(const FutexWait& wait,
       });
   size_t first = std::min(place.caller.frame, chain.size());
   size_t end = std::min(chain.size(), std::max(first + 1, options_.max_stack));
-  // Kinds stay apart: a condition's wait and its mutex have one caller.
+  // Kinds stay separate: a condition's wait and its mutex have the same caller.
   place.key = add_to_caller_key(static_cast<uint64_t>(place.caller.kind), 0);
   for (size_t i = first; i < end; ++i) place.key = place.key * 31 + chain[i].value + 1;
   place.name = first < chain.size() ? frame_label(chain[first]) : "Unknown";
@@ -89,8 +89,8 @@ uint32_t FutexStats::owner_of(const FutexWait& wait, FutexKind kind) const {
   if (wait.owner == 0 || wait.owner == wait.tid) return 0;
   if (kind != FutexKind::kMutex && kind != FutexKind::kPiMutex && kind != FutexKind::kFutex)
     return 0;
-  // What stands behind a word that is no pthread mutex may be anything; a number of one of the
-  // process' threads it will hardly be.
+  // What follows a word that is not a pthread mutex may be anything; but it is hardly the tid of
+  // one of the process's threads.
   const Machine::Thread* owner = session_.machine().thread(wait.owner);
   return owner != nullptr && owner->pid == wait.pid ? wait.owner : 0;
 }

@@ -1,4 +1,4 @@
-// Waits in futex(2), added up by caller, futex, thread or owner: rows as those of the kernel's
+// Waits in futex(2), accumulated by caller, futex, thread or owner, in the same rows as kernel
 // locks.
 #pragma once
 
@@ -23,10 +23,10 @@ class FutexStats {
     FutexKindFilter kinds = {};
     std::vector<std::string> locks = {};      // addresses, or variables by name; empty: all
     std::vector<std::string> functions = {};  // parts of functions' names; empty: all
-    size_t max_stack = 8;                     // frames that tell callers apart
+    size_t max_stack = 8;                     // frames that distinguish callers
     bool keep_stacks = false;
   };
-  /// What ended otherwise than that somebody woke the thread.
+  /// Waits that did not end with a wakeup.
   struct Apart {
     uint64_t count = 0, total_ns = 0;
   };
@@ -36,17 +36,17 @@ class FutexStats {
 
   void take(const FutexWait& wait);
 
-  /// A row's flags are its FutexKind, its name that of the caller, of the thread, or of the
-  /// variable with its object, "the_lock (server)": empty where nobody knows.
+  /// A row's flags are its FutexKind; its name is that of the caller, of the thread, or of the
+  /// variable with its object, "the_lock (server)": empty if unknown.
   [[nodiscard]] std::vector<LockRow> rows() const;
-  /// Waits that a timeout ended: in no row.
+  /// Waits that timed out: in no row.
   [[nodiscard]] const Apart& timed_out() const { return timed_out_; }
-  /// Waits that went on when their thread, or the recording, ended: in the rows as if they had
-  /// ended.
+  /// Waits that were still going on when their thread, or the recording, ended: in the rows as if
+  /// they had ended.
   [[nodiscard]] const Apart& lasting() const { return lasting_; }
 
  private:
-  /// What a call chain says; of each distinct one once.
+  /// What a call chain says; one per distinct chain.
   struct Place {
     FutexCaller caller;
     std::string name;
@@ -78,7 +78,7 @@ class FutexStats {
     }
   };
   tsl::robin_map<WordKey, std::string, WordHash> word_names_;
-  tsl::robin_map<WordKey, uint32_t, WordHash> by_key_;  // pid 0 but for futexes
+  tsl::robin_map<WordKey, uint32_t, WordHash> by_key_;  // pid 0 except for futexes
   std::vector<LockRow> rows_;
   Apart timed_out_, lasting_;
 };

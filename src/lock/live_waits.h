@@ -1,5 +1,5 @@
-// What LockWaits added up in the kernel, as the rows that recordings give: waits by caller, named
-// by this kernel's symbols.
+// Converts what LockWaits accumulated in the kernel to the rows that recordings yield: waits by
+// caller, named by this kernel's symbols.
 #pragma once
 
 #include <vector>
@@ -13,14 +13,14 @@ namespace sonde {
 struct LiveWaitOptions {
   LockGrouping grouping = LockGrouping::kCaller;
   LockCallerOptions callers = {};
-  size_t max_stack = 8;  // addresses of a chain that tell callers apart
+  size_t max_stack = 8;  // addresses of a chain that distinguish callers
 };
 
-/// Call chains without the frames of the tracing itself, which come first.
+/// Strips the frames of the tracing itself, which come first, from a call chain.
 [[nodiscard]] std::span<const uint64_t> without_tracing(std::span<const uint64_t> stack,
                                                         const KernelNamer& namer);
 
-/// `rows` in perf's order of equal ones.
+/// Rows with equal keys are in perf's order.
 [[nodiscard]] std::vector<LockRow> rows_of_live_waits(const std::vector<LockWaits::Row>& rows,
                                                       const LiveWaitOptions& options,
                                                       const LockFunctions& functions,

@@ -1,5 +1,5 @@
-// Who waits for a lock: the innermost function of a call chain that is neither the lock's own nor
-// the scheduler's. Each distinct chain is looked at once.
+// Who waits for a lock: the innermost function of a call chain that belongs neither to the lock nor
+// to the scheduler. Each distinct chain is examined once.
 #pragma once
 
 #include <functional>
@@ -17,19 +17,19 @@
 namespace sonde {
 
 struct LockCaller {
-  uint64_t key = 0;    // equal for chains that wait for the same reason
+  uint64_t key = 0;    // equal for chains with the same caller
   std::string name;    // "sock_write_iter+0x18c", "Unknown"
   bool passes = true;  // the filter
 };
 
-/// The caller of a chain.
+/// How to find a chain's caller.
 struct LockCallerOptions {
   size_t skip = 3;  // innermost addresses that are the tracepoint's and the lock's
   std::vector<std::string>
       functions;  // only chains with one of these in a function's name; empty: all
 };
 
-/// The symbol of an address in the kernel.
+/// Returns the kernel symbol of an address.
 using KernelNamer = std::function<std::optional<KernelSymbol>(uint64_t)>;
 
 [[nodiscard]] LockCaller find_lock_caller(std::span<const uint64_t> chain, size_t kernel_size,

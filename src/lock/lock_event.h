@@ -1,5 +1,5 @@
-// One thing that happened to a lock of the kernel, cut out of a sample of one of the lock
-// tracepoints (include/trace/events/lock.h).
+// One event of a kernel lock, extracted from a sample of one of the lock tracepoints
+// (include/trace/events/lock.h).
 #pragma once
 
 #include <cstddef>
@@ -8,10 +8,10 @@
 namespace sonde {
 
 enum class LockEventKind : uint8_t {
-  kOther,            // a sample of any other event: never given
+  kOther,            // a sample of any other event: never delivered
   kContentionBegin,  // contention_begin: a thread starts to wait
   kContentionEnd,    // contention_end: it has the lock, or gave up
-  // Of kernels with CONFIG_LOCKDEP (the middle ones: CONFIG_LOCK_STAT): see lockdep_stats.h.
+  // On kernels with CONFIG_LOCKDEP (the middle two: CONFIG_LOCK_STAT): see lockdep_stats.h.
   kAcquire,
   kContended,
   kAcquired,
@@ -22,9 +22,9 @@ struct LockEvent {
   uint64_t time = 0;                  // ns
   const std::byte* record = nullptr;  // its header
   uint64_t lock = 0;                  // its address
-  uint64_t chain = 0;                 // of contention: hash of the call chain; equal ones are equal
+  uint64_t chain = 0;                 // contention: hash of the call chain; equal for equal chains
   uint32_t tid = 0;
-  uint32_t flags = 0;  // of a begin: LCB_F_*; of an acquire: 1 it tries, 2 it reads
+  uint32_t flags = 0;  // begin: LCB_F_*; acquire: 1 try, 2 read
   uint16_t event = 0;  // index of the recording's event
   LockEventKind kind = LockEventKind::kOther;
 };

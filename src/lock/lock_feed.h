@@ -1,4 +1,4 @@
-// LockFeed: what happened to locks in a recording, in order of time (replay/record_feed.h).
+// LockFeed: the lock events of a recording, in time order (replay/record_feed.h).
 #pragma once
 
 #include <functional>
@@ -16,8 +16,8 @@ namespace sonde {
 
 class LockFeed {
  public:
-  /// `walk` must be at its start; it and `machine` must outlive this. Of call chains `max_stack`
-  /// addresses count.
+  /// `walk` must be at its start; it and `machine` must outlive this. Call chains are compared by
+  /// their first `max_stack` addresses.
   LockFeed(FileWalk& walk, WalkMachine& machine, size_t max_stack, LossLedger& losses);
 
   [[nodiscard]] bool has(LockEventKind kind) const;

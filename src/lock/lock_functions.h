@@ -1,6 +1,6 @@
-// LockFunctions: which addresses of the kernel are functions of locks and of the scheduler, which
-// wait for locks on behalf of others. The kernel's linker script puts them in sections of their own
-// (.spinlock.text, .sched.text), whose ends are symbols.
+// LockFunctions: which kernel addresses are functions of locks and of the scheduler, which wait for
+// locks on behalf of others. The kernel's linker script puts them in their own sections
+// (.spinlock.text, .sched.text), delimited by symbols.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ class LockFunctions {
  public:
   using Ranges = std::vector<std::pair<uint64_t, uint64_t>>;  // begin, end
   LockFunctions() = default;
-  /// Of a kernel whose list of symbols lies at `kallsyms`; none are known where that is none.
+  /// For the kernel whose symbol list is at `kallsyms`; empty if there is none.
   explicit LockFunctions(const std::string& kallsyms);
   explicit LockFunctions(Ranges ranges) : ranges_(std::move(ranges)) {}
 

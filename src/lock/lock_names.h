@@ -1,5 +1,5 @@
-// Names of locks that are variables of the kernel: its list of symbols has the data, too. Most
-// locks lie in objects, and have none.
+// Names of locks that are kernel variables: the kernel's symbol list includes data. Most locks are
+// inside objects, and have no name.
 #pragma once
 
 #include <span>
@@ -12,15 +12,15 @@ namespace sonde {
 
 class LockNames {
  public:
-  /// `kallsyms`: the path of the list; where it is none, there are no names. Read when first asked.
+  /// `kallsyms`: the path of the symbol list; without one, there are no names. Read on first use.
   explicit LockNames(std::string kallsyms) : path_(std::move(kallsyms)) {}
-  /// Names from a list's text; for tests.
+  /// Takes names from the text of a list; for tests.
   static LockNames of_text(std::string_view kallsyms);
 
-  /// The variable that an address lies in; empty where it is none.
+  /// The variable that contains an address; empty if there is none.
   [[nodiscard]] std::string name(uint64_t address);
-  /// Words as addresses: "0xffff888100093dc0", or the name of a variable. kUsage where one is
-  /// neither.
+  /// Converts words to addresses: "0xffff888100093dc0", or the name of a variable. Fails with
+  /// kUsage on a word that is neither.
   Result<std::vector<uint64_t>> addresses(std::span<const std::string> words);
 
  private:
@@ -34,7 +34,7 @@ class LockNames {
 
   std::string path_;
   bool is_read_ = false;
-  std::vector<Variable> variables_;  // by address; with the symbols of code, which end them
+  std::vector<Variable> variables_;  // by address; includes code symbols, which end them
 };
 
 }  // namespace sonde

@@ -1,6 +1,6 @@
-// LockRecording: a recording with events of locks, and what is needed to name who waits: the kernel
-// as the head of the file describes it, for names are wanted while the file is walked over, and the
-// threads as they are known when it was.
+// LockRecording: a recording with lock events, and what is needed to name the waiters: the kernel
+// as the head of the file describes it, since names are needed during the walk over the file, and
+// the threads as known afterwards.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@ namespace sonde {
 
 class LockRecording {
  public:
-  /// `env` must outlive this. kFailed where the recording has no event of locks.
+  /// `env` must outlive this. Fails with kFailed if the recording has no lock events.
   static Result<std::unique_ptr<LockRecording>> open(const std::string& path,
                                                      const OpenOptions& options,
                                                      const SymbolOptions& symbols, size_t max_stack,

@@ -1,5 +1,5 @@
-// LockRowTable: the rows that events of locks add up in, the threads that were seen, and how many
-// rows had events that contradict each other, by what these were.
+// LockRowTable: the rows in which lock events accumulate, the threads seen, and the number of rows
+// with contradictory events, by the event that broke them.
 #pragma once
 
 #include <utility>
@@ -12,7 +12,7 @@
 
 namespace sonde {
 
-/// Rows that broke, by the event that did not fit to those before it. contention_begin counts as
+/// Broken rows, by the event that did not fit the previous ones. contention_begin counts as
 /// contended, contention_end as acquired.
 struct BrokenLockEvents {
   uint64_t acquire = 0, acquired = 0, contended = 0, release = 0;
@@ -20,9 +20,9 @@ struct BrokenLockEvents {
 
 class LockRowTable {
  public:
-  /// Null where there is none.
+  /// Null if there is none.
   [[nodiscard]] LockRow* find(uint64_t key);
-  /// The row, and whether it is new: then it has its key only. Holds until the next call.
+  /// The row, and whether it is new: then only its key is set. Valid until the next call.
   std::pair<LockRow&, bool> add(uint64_t key);
   void saw_thread(uint32_t tid) { threads_[tid] = true; }
   /// A row counts once, by what broke it first.

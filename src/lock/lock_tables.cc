@@ -23,7 +23,7 @@ std::string_view cut(std::string_view name, std::string& buffer) {
   return buffer;
 }
 
-/// What the last columns say.
+/// The text of the last columns.
 struct What {
   std::string_view first, second;
 };
@@ -64,7 +64,7 @@ void write_headings(Sink& out, const LockTableStyle& style) {
 }
 
 std::string thread_of(const LockRow& row, const LockTableStyle& style) {
-  // A lock whose owner nobody knows has the key -1.
+  // A lock whose owner is unknown has the key -1.
   auto tid = static_cast<int32_t>(row.key);
   if (tid == -1) return "Unknown";
   return style.thread_name ? style.thread_name(static_cast<uint32_t>(tid)) : row.name;
@@ -116,7 +116,7 @@ void write_row(Sink& out, const LockRow& row, const LockTableStyle& style) {
   if (!style.stacks) return;
   for (const std::string& frame : row.frames) out.print("\t\t\t{}\n", frame);
   for (uint64_t address : row.stack) {
-    // Where the stack of user space ended.
+    // The end of the user stack.
     if (address == 0) break;
     out.print("\t\t\t{:#x}  {}\n", address, style.address_name(address));
   }
@@ -134,7 +134,7 @@ std::string lock_time_text(uint64_t time_ns, size_t width) {
   width -= 3;
   for (const Unit& unit : kUnits)
     if (time_ns >= unit.ns)
-      // In single precision, for perf rounds so.
+      // In single precision, because perf rounds that way.
       return fmt::format(
           "{:{}.2f} {}",
           static_cast<double>(static_cast<float>(time_ns) / static_cast<float>(unit.ns)), width,

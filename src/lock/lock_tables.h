@@ -18,11 +18,11 @@ struct LockTableStyle {
   uint64_t most_rows = UINT64_MAX;
   bool quiet = false;     // no headings
   bool stacks = false;    // below each row
-  std::string separator;  // of -x: values only, in nanoseconds; empty: a table
-  /// Of a row's flags.
+  std::string separator;  // for -x: values only, in nanoseconds; empty: a table
+  /// Names the type in a row's flags.
   std::string_view (*type_name)(uint32_t flags) = lock_type_name;
-  /// The name of a thread, of a lock, of an address in the kernel (or empty). Where the first two
-  /// are not given, rows have the names.
+  /// The name of a thread, of a lock, of a kernel address (may be empty). If the first two are not
+  /// set, the rows have the names.
   std::function<std::string(uint32_t)> thread_name;
   std::function<std::string(uint64_t)> lock_name, address_name;
 };
@@ -30,11 +30,11 @@ struct LockTableStyle {
 /// "   12.34 us", `width` wide.
 [[nodiscard]] std::string lock_time_text(uint64_t time_ns, size_t width);
 
-/// These give how many rows they looked at, until there were enough.
+/// These return the number of rows examined until there were enough.
 size_t write_lock_report(Sink& out, const std::vector<LockRow>& rows, const LockTableStyle& style);
 size_t write_contention(Sink& out, const std::vector<LockRow>& rows, const LockTableStyle& style);
-/// What contradicted itself among those rows; nothing where nothing did, unless `always`. With a
-/// separator it is one line, a comment.
+/// The contradictions among those rows; nothing if there are none, unless `always`. With a
+/// separator it is one comment line.
 void write_broken(Sink& out, std::span<const LockRow> rows, const BrokenLockEvents& broken,
                   bool always, std::string_view separator = {});
 void write_lock_threads(Sink& out, const std::vector<uint32_t>& tids,

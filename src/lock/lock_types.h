@@ -1,4 +1,4 @@
-// Kinds of the kernel's locks, as contention_begin's flags say them: LCB_F_* of
+// Types of kernel locks, as encoded in contention_begin's flags: LCB_F_* of
 // include/trace/events/lock.h.
 #pragma once
 
@@ -13,11 +13,12 @@ namespace sonde {
 /// "spinlock", "rwsem:R" …; "unknown" for flags of no known lock.
 [[nodiscard]] std::string_view lock_type_name(uint32_t flags);
 
-/// Which locks are looked at, by their flags.
+/// Selects locks by their flags.
 class LockTypeFilter {
  public:
-  /// Adds types by name: "mutex,rwsem". Names with variants for readers and writers (rwlock, rwsem,
-  /// rwlock-rt, pcpu-sem) may be without `:R` or `:W`, and mean both. kUsage where one is none.
+  /// Adds types by name: "mutex,rwsem". Names with reader and writer variants (rwlock, rwsem,
+  /// rwlock-rt, pcpu-sem) may omit `:R` or `:W`, and mean both. Fails with kUsage on an unknown
+  /// name.
   Result<> add(std::string_view names);
   [[nodiscard]] bool passes(uint32_t flags) const;
   [[nodiscard]] bool is_empty() const { return flags_.empty(); }

@@ -1,14 +1,14 @@
-// What kernels with CONFIG_LOCKDEP and CONFIG_LOCK_STAT say of every use of a lock, added up by
-// lock or thread: lock_acquire (a thread wants it), lock_contended (it is taken), lock_acquired (it
-// has it), lock_release. What `perf lock report` shows of such recordings.
+// What kernels with CONFIG_LOCKDEP and CONFIG_LOCK_STAT report of every use of a lock, accumulated
+// by lock or thread: lock_acquire (a thread wants it), lock_contended (it is taken), lock_acquired
+// (it has it), lock_release. What `perf lock report` shows for such recordings.
 //
-//   acquire ─► acquired ─► release                a lock that was free
-//   acquire ─► contended ─► acquired ─► release   one that was not: waited from contended on
+//   acquire ─► acquired ─► release                a free lock
+//   acquire ─► contended ─► acquired ─► release   a taken one: waits from contended on
 //   acquire (try or read) ─► release              no acquired: the lock is had at once
 //
-// A thread may have several locks at a time, and may read a lock again that it reads. An event that
-// does not fit to those before it breaks its row and ends that use. Without an acquire before it
-// (the recording began later) an event says nothing.
+// A thread may hold several locks at a time, and may take a read lock again that it already holds.
+// An event that does not fit the previous ones breaks its row and ends that use. Without a
+// preceding acquire (the recording began later) an event is ignored.
 #pragma once
 
 #include <tsl/robin_map.h>
@@ -24,7 +24,7 @@ class LockdepStats {
   LockdepStats(LockGrouping grouping, const LockFeed& feed, LockRowTable& table)
       : grouping_(grouping), feed_(feed), table_(table) {}
 
-  /// Leaves out what is none of those four.
+  /// Ignores other events.
   void take(const LockEvent& event);
 
  private:

@@ -29,8 +29,7 @@ void AddressSpace::unmap(uint64_t time, RuntimeAddr start, RuntimeAddr end) {
   if (start < end) cut(time, start, end);
 }
 
-/// Removes [start, end) from the current pieces; what is removed becomes history, what sticks out
-/// stays.
+/// Removes [start, end) from the current pieces; the removed parts become history, the rest stays.
 void AddressSpace::cut(uint64_t time, RuntimeAddr start, RuntimeAddr end) {
   changed_ = true;
   auto at = current_.upper_bound(start);
@@ -84,7 +83,8 @@ AddressSpace::Found AddressSpace::find(RuntimeAddr address, uint64_t time) const
     if (piece.end <= address) continue;
     if (piece.from <= time && time < piece.to)
       return {piece.mapping, piece.from, piece.to, piece.start, piece.end};
-    // Pieces of one address don't overlap in time: the nearest ones bound how long "nothing" holds.
+    // Pieces at one address don't overlap in time: the nearest ones bound how long "nothing" is
+    // valid.
     if (piece.to <= time) found.valid_from = std::max(found.valid_from, piece.to);
     if (piece.from > time) found.valid_to = std::min(found.valid_to, piece.from);
   }

@@ -4,11 +4,11 @@
 // kept with the time at which they ended, so that `find(address, time)` answers for any moment:
 //
 //   address →   |----libA----|---libB---|          t=10
-//   t=20 maps        |--libC--|                    find(x in the middle, 15) = libA or libB; (…,
-//   25) = libC
+//   t=20 maps        |--libC--|
 //
-// Adding is amortised O(log n); finding is a binary search. After `freeze()` reading is safe from
-// many threads.
+//   find(x in the middle, 15) = libA or libB; find(x in the middle, 25) = libC
+//
+// Adding is amortised O(log n); finding is a binary search. After `freeze()` reads are thread-safe.
 #pragma once
 
 #include <functional>
@@ -27,13 +27,13 @@ struct Mapping {
   FileOffset offset;  // of `start` in the DSO
   DsoId dso;
   bool identity =
-      false;  // addresses mean the same in the DSO (JIT, kernel): no file offset to speak of
+      false;  // addresses are the same in the DSO (JIT, kernel): there is no file offset
   uint32_t protection = 0;
-  bool shared = false;  // by other processes: MAP_SHARED
-  uint64_t inode = 0;   // of the file, where the record has it
+  bool shared = false;  // with other processes: MAP_SHARED
+  uint64_t inode = 0;   // of the file, if the record has it
 
-  /// The address inside the DSO by which symbols are looked up and that is shown where there is no
-  /// symbol: a file offset for files, the run time address for `identity` mappings.
+  /// The address inside the DSO that is used for symbol lookup and shown if there is no symbol: a
+  /// file offset for files, the run time address for `identity` mappings.
   [[nodiscard]] uint64_t to_object(RuntimeAddr address) const {
     return identity ? address.value : (address - start) + offset.value;
   }
@@ -43,18 +43,19 @@ using MappingId = Id<struct MappingTag>;
 class AddressSpace {
  public:
   void map(uint64_t time, RuntimeAddr start, RuntimeAddr end, MappingId mapping);
-  /// The same, but pieces of [start, end) whose mapping `keeps` says yes to stay as they are.
+  /// The same, but leaves pieces of [start, end) alone for whose mapping `keeps` returns true.
   void map_around(uint64_t time, RuntimeAddr start, RuntimeAddr end, MappingId mapping,
                   const std::function<bool(MappingId)>& keeps);
   void unmap(uint64_t time, RuntimeAddr start, RuntimeAddr end);
-  /// What is mapped at the end of all that was added so far, as it stands: for fork.
+  /// A copy of the current mappings, after everything added so far: for fork.
   [[nodiscard]] AddressSpace current(uint64_t time) const;
   void freeze();
-  /// Drops what ended at `time` or before. Freeze again afterwards.
+  /// Drops what ended at `time` or before. Call freeze again afterwards.
   void forget_before(uint64_t time);
 
-  /// Invalid where nothing was mapped. Also gives for how long, [valid_from, valid_to), and for
-  /// which addresses, [start, end), the answer holds; where nothing was mapped the range is empty.
+  /// The mapping is invalid if nothing was mapped. Also returns the time span [valid_from,
+  /// valid_to) and the addresses [start, end) for which the answer holds; if nothing was mapped the
+  /// range is empty.
   struct Found {
     MappingId mapping;
     uint64_t valid_from = 0;
@@ -82,7 +83,7 @@ class AddressSpace {
   std::map<RuntimeAddr, Current> current_;
   std::vector<Piece> history_;
   std::vector<Piece> frozen_;       // current and history, by start
-  std::vector<RuntimeAddr> reach_;  // frozen_: largest end up to here
+  std::vector<RuntimeAddr> reach_;  // frozen_: largest end so far
   bool changed_ = true;             // since it was frozen
 };
 

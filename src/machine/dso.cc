@@ -10,7 +10,8 @@ std::string_view base_name(std::string_view path) {
   return slash == std::string_view::npos ? path : path.substr(slash + 1);
 }
 
-/// "[ext4]" of "/lib/modules/…/ext4.ko.xz": dashes become underscores, as the kernel names modules.
+/// "[ext4]" from "/lib/modules/…/ext4.ko.xz": dashes become underscores, as the kernel names
+/// modules.
 std::string module_name(std::string_view path) {
   if (path.starts_with('[')) return std::string(path);
   std::string name(base_name(path));
@@ -107,7 +108,8 @@ DsoId DsoTable::find(std::string_view path) const {
 DsoKind user_mapping_kind(std::string_view path, bool executable) {
   if (path == "//anon" || path.starts_with("/dev/zero") || path.starts_with("/anon_hugepage"))
     return executable ? DsoKind::kJit : DsoKind::kNoSymbols;
-  // .NET from 7 on writes its code through one view of such a file and runs it in another.
+  // Since .NET 7, the runtime writes its code through one view of such a file and runs it in
+  // another.
   if (path.starts_with("/memfd:doublemapper") && executable) return DsoKind::kJit;
   if (path == "[heap]" || path.starts_with("[stack") || path.starts_with("/SYSV") ||
       path.starts_with("[anon"))

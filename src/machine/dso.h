@@ -1,5 +1,6 @@
-// DSOs: the objects that code comes from. One entry per distinct path and file (containers have
-// other files under the same paths, and an upgrade replaces one); mappings and frames hold its id.
+// DSOs: the objects that contain code. One entry per distinct path and file (containers have
+// different files at the same path, and an upgrade replaces a file); mappings and frames refer to
+// it by id.
 #pragma once
 
 #include <deque>
@@ -16,7 +17,7 @@ namespace sonde {
 
 using DsoId = Id<struct DsoTag>;
 
-/// What kind of object a mapping shows, decided once, from the path that the record carries.
+/// The kind of a mapped object, determined once, from the path in the record.
 enum class DsoKind : uint8_t {
   kFile,       // an ELF file, or any other mapped file
   kKernel,     // [kernel.kallsyms], [guest.kernel.kallsyms]
@@ -24,7 +25,7 @@ enum class DsoKind : uint8_t {
   kVdso,       // [vdso], [vdso32], [vdsox32]
   kVsyscall,   // [vsyscall]
   kJit,        // executable anonymous memory: symbols come from /tmp/perf-PID.map
-  kJitDump,    // generated code that a jitdump holds: addresses are places in the dump
+  kJitDump,    // generated code from a jitdump: addresses are offsets in the dump
   kNoSymbols,  // [heap], [stack], SysV memory: nothing to resolve
   kBpf,        // bpf_prog_…: one ksymbol is the whole object
 };
@@ -32,19 +33,18 @@ enum class DsoKind : uint8_t {
 struct Dso {
   std::string path;        // long name: as mapped; /tmp/perf-PID.map for kJit
   std::string short_name;  // what reports show: base name; "[JIT] tid PID" for kJit; "[vdso]"
-  std::string build_id;    // raw bytes; empty where the recording has none
+  std::string build_id;    // raw bytes; empty if the recording has none
   DsoKind kind = DsoKind::kFile;
   bool is_kernel_side = false;  // kernel, module, BPF
   bool is_guest = false;
-  uint32_t pid =
-      0;  // of the process that mapped it first: where to look for /proc/PID/root, perf maps
-  std::vector<uint32_t> pids;    // some of the processes that mapped it, that one first
-  uint64_t mount_namespace = 0;  // inode of that process's; 0 where the recording does not say
-  FileIdentity file;             // not known where records don't carry it
-  /// Several build ids are recorded for its path, and none tells which is whose.
+  uint32_t pid = 0;            // the first process that mapped it: for /proc/PID/root and perf maps
+  std::vector<uint32_t> pids;  // some of the processes that mapped it, `pid` first
+  uint64_t mount_namespace = 0;  // inode of that of `pid`; 0 if not recorded
+  FileIdentity file;             // unknown if records don't carry it
+  /// Several build ids are recorded for its path, and nothing says which belongs to which file.
   bool is_ambiguous = false;
 
-  // kKernel only: where the recorder says _text (or _stext) was, to relocate a vmlinux or a foreign
+  // kKernel only: the recorded address of _text (or _stext), to relocate a vmlinux or a foreign
   // kallsyms.
   std::string reference_symbol;  // "_text"
   RuntimeAddr reference_address;
@@ -52,21 +52,21 @@ struct Dso {
 
 class DsoTable {
  public:
-  /// Finds or makes the DSO of a path; `kind` counts only when it is made.
+  /// Finds or creates the DSO of a path; `kind` is used only on creation.
   DsoId find_or_add(std::string_view path, DsoKind kind, bool kernel_side, bool guest = false);
-  /// Makes the DSO of what was added to a process' jitdump: another one than those before of that
-  /// path. Reports show it as the process' generated code.
+  /// Creates a DSO for what was appended to a process's jitdump, separate from earlier ones of that
+  /// path. Reports show it as the process's generated code.
   DsoId add_jit_dump(std::string_view path, uint32_t pid);
-  /// The same of one file of that path. A file that is not known is the first of its path, and the
-  /// first of a path of which no file is known yet is the one that now is.
+  /// The same for one particular file at that path. An unknown file refers to the first entry of
+  /// its path; if no file is known yet for a path, its first entry becomes that of the given file.
   DsoId find_or_add(std::string_view path, DsoKind kind, const FileIdentity& file);
-  /// The first of this path.
+  /// The first entry of this path.
   [[nodiscard]] DsoId find(std::string_view path) const;
-  /// All of this path, in the order in which they came.
+  /// All entries of this path, in order of creation.
   [[nodiscard]] std::vector<DsoId> all_of(std::string_view path) const;
-  /// The entry that stands for this object: the first of its path with this build id.
+  /// The representative of this object: the first entry of its path with this build id.
   [[nodiscard]] DsoId same_object(DsoId id) const;
-  /// Whether some path has several entries.
+  /// Whether any path has several entries.
   [[nodiscard]] bool any_path_twice() const { return !next_of_path_.empty(); }
   [[nodiscard]] const Dso& operator[](DsoId id) const { return dsos_[id.index()]; }
   Dso& edit(DsoId id) { return dsos_[id.index()]; }
@@ -78,7 +78,7 @@ class DsoTable {
   tsl::robin_map<uint32_t, uint32_t> next_of_path_;
 };
 
-/// The kind of a user mapping by the path in its record: "//anon", "[vdso]", "[heap]",
+/// The kind of a user mapping from the path in its record: "//anon", "[vdso]", "[heap]",
 /// "/usr/bin/xz" …
 DsoKind user_mapping_kind(std::string_view path, bool executable);
 

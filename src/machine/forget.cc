@@ -1,4 +1,4 @@
-// Machine::forget_before: what a stream that is followed for days can do without.
+// Machine::forget_before: drops what a stream that is followed for days can do without.
 #include <algorithm>
 
 #include "machine/machine.h"
@@ -6,7 +6,7 @@
 namespace sonde {
 namespace {
 
-/// Drops all changes that were replaced at `time` or before; `dropped` sees them.
+/// Drops all changes that were superseded at `time` or before; calls `dropped` for each.
 template <typename Change, typename Dropped>
 void drop_old(std::vector<Change>& changes, uint64_t time, const Dropped& dropped) {
   auto old_end = changes.begin();
@@ -50,7 +50,7 @@ void Machine::drop_space(SpaceId space) {
   free_spaces_.push_back(space);
 }
 
-/// Mappings that no space names any more may be given again. Spaces must be frozen.
+/// Frees mappings that no space refers to for reuse. Spaces must be frozen.
 void Machine::collect_mappings() {
   std::vector<char> used(mappings_.size());
   for (const Space& space : spaces_)

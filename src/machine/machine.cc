@@ -20,7 +20,7 @@ auto last_at(const Vector& changes, uint64_t time) {
   return after == changes.begin() ? changes.end() : std::prev(after);
 }
 
-/// Until when the element before `next` holds.
+/// The end of the time span of the element before `next`.
 template <typename Vector, typename Iterator>
 uint64_t time_of(const Vector& changes, Iterator next) {
   return next == changes.end() ? UINT64_MAX : next->time;
@@ -82,7 +82,7 @@ void Machine::apply_mmap(const MmapRecord& record, uint64_t time) {
   mapping.start = record.start;
   mapping.end = record.start + record.length;
   if (mapping.end < mapping.start) mapping.end = RuntimeAddr(UINT64_MAX);
-  // Old kernels put the address there.
+  // Old kernels stored the address there.
   mapping.offset = kind == DsoKind::kVdso ? FileOffset(0) : record.offset;
   mapping.identity = kind == DsoKind::kJit || kind == DsoKind::kNoSymbols;
   mapping.protection = record.is_v2 ? record.protection : record.executable() ? PROT_EXEC : 0;
@@ -124,7 +124,7 @@ void Machine::apply_code(uint32_t pid, std::optional<uint64_t> time, RuntimeAddr
   space.memory.map(since, mapping.start, mapping.end, add_mapping(mapping));
 }
 
-/// Kernel and modules: "[kernel.kallsyms]_text" carries in its offset where _text was.
+/// Kernel and modules: the offset of "[kernel.kallsyms]_text" is the address of _text.
 void Machine::apply_kernel_mmap(const MmapRecord& record, uint64_t time) {
   bool guest = (record.misc & abi::kMiscCpuModeMask) == abi::kMiscGuestKernel;
   std::string_view kernel = guest ? "[guest.kernel.kallsyms]" : "[kernel.kallsyms]";
@@ -168,10 +168,10 @@ void Machine::apply_fork(const TaskRecord& record, uint16_t misc, uint64_t time)
   if (inherited.valid())
     set_comm(child, strings_.view(inherited), time, false);
   else if (!child.comms.empty())
-    set_comm(child, fmt::format(":{}", record.tid), time, false);  // the number was used before
+    set_comm(child, fmt::format(":{}", record.tid), time, false);  // the tid is being reused
 
   if (record.pid == record.ppid) return;                // a thread: same memory
-  bool maps_follow = (misc & abi::kMiscForkExec) != 0;  // synthesised: its mappings come as records
+  bool maps_follow = (misc & abi::kMiscForkExec) != 0;  // synthesised: mappings follow as records
   SpaceId parent_space = maps_follow ? SpaceId() : current_space(record.ppid, time);
   SpaceId space = new_space(record.pid, time);
   if (!parent_space.valid()) return;
@@ -202,7 +202,7 @@ void Machine::apply_namespaces(const NamespacesRecord& record, uint64_t time) {
 }
 
 void Machine::set_comm(Thread& thread, std::string_view comm, uint64_t time, bool exec) {
-  // Records come in time order; a late one must not break the order that searching relies on.
+  // Records come in time order; a late one must not break the order that searches rely on.
   if (!thread.comms.empty()) time = std::max(time, thread.comms.back().time);
   thread.comms.push_back({time, strings_.intern(comm), exec});
 }
@@ -276,7 +276,7 @@ void Machine::set_build_id_of_path(std::string_view path, std::string_view build
   }
 }
 
-/// The first processes that map an object, and the last ones: those are likelier to live.
+/// Keeps the first processes that map an object, and the last ones, which are likelier to be alive.
 void Machine::note_process(Dso& dso, uint32_t pid) const {
   constexpr size_t kMost = 8;
   if (dso.pid == 0) dso.pid = pid;
@@ -293,8 +293,8 @@ void Machine::note_process(Dso& dso, uint32_t pid) const {
   if (links.size() > kMountNamespace) dso.mount_namespace = links[kMountNamespace].inode;
 }
 
-/// Files of one path that turned out to be one object (the same layer in two containers) become one
-/// DSO.
+/// Files at one path that turned out to be the same object (the same layer in two containers) are
+/// merged into one DSO.
 void Machine::join_same_objects() {
   if (!dsos_.any_path_twice()) return;
   for (Mapping& mapping : mappings_)

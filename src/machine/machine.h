@@ -1,10 +1,10 @@
 // The recorded machine: its tasks, address spaces and objects, with their history.
 //
 // State-changing records (mmap, comm, fork, exit, ksymbol, …) are applied in time order. After
-// `freeze()` the machine answers for any moment (what was the comm of this thread, what was mapped
-// in this process), from any thread, and does not change. To follow a live stream, apply more and
-// freeze again; `forget_before` drops what no later record can ask for, so that following needs no
-// more memory than what still runs.
+// `freeze()` the machine is immutable and answers queries about any moment (a thread's comm, a
+// process's mappings) from any thread. To follow a live stream, apply more records and freeze
+// again; `forget_before` drops what no later record can refer to, so that following needs no more
+// memory than the running tasks do.
 //
 // An address space lives from a fork or exec to the next exec or the exit: after an exec the old
 // mappings are gone, so a sample is never resolved with its parent's libraries (perf keeps them
@@ -45,27 +45,26 @@ class Machine {
   /// Applies one record, in time order; records that do not change state are ignored.
   void apply(const RecordView& record, const SampleLayout& layout, uint64_t time,
              LossLedger& losses);
-  /// A process' compiler put code there; `offset` is its place in `dso`, a jitdump. From then on
-  /// mappings of anonymous memory leave that process' generated code as it is: compilers map and
-  /// protect the memory of what runs again and again. Without a time the code counts as having been
-  /// there since the process' latest exec.
+  /// Records that a process's compiler put code at `start`; `offset` is its position in `dso`, a
+  /// jitdump. From then on, mappings of anonymous memory leave the process's generated code alone:
+  /// compilers repeatedly map and protect the memory of code that runs. Without a time, the code is
+  /// assumed to have been there since the process's latest exec.
   void apply_code(uint32_t pid, std::optional<uint64_t> time, RuntimeAddr start, uint64_t size,
                   DsoId dso, FileOffset offset);
-  /// BUILD_ID sections and records name the build ids of paths.
-  /// Without `file` the build id is that of every file of the path, unless there come several.
+  /// Sets the build id of a path, from BUILD_ID sections and records. Without `file` it applies to
+  /// every file at the path, unless several follow.
   void set_build_id(std::string_view path, std::string_view build_id, uint16_t misc,
                     const FileIdentity& file = {});
   void freeze();
-  /// Drops tasks that ended, and memory that was unmapped, before `time`. Ids of spaces and
-  /// mappings that are dropped are given again. Freeze afterwards.
+  /// Drops tasks that ended, and memory that was unmapped, before `time`. The ids of dropped spaces
+  /// and mappings are reused. Call freeze afterwards.
   void forget_before(uint64_t time);
 
-  /// The comm of a thread at a time; ":tid" where none is known (":-1" for no thread), "swapper"
-  /// for tid 0.
+  /// The comm of a thread at a time; ":tid" if unknown (":-1" for no thread), "swapper" for tid 0.
   [[nodiscard]] StringId comm_at(uint32_t tid, uint64_t time) const {
     return comm_span_at(tid, time).comm;
   }
-  /// The same with the time for which the answer holds: [valid_from, valid_to).
+  /// The same with the time for which the answer is valid: [valid_from, valid_to).
   struct CommAt {
     StringId comm;
     uint64_t valid_from = 0;
@@ -75,11 +74,11 @@ class Machine {
   /// Whether the name came from an exec (perf marks such threads).
   [[nodiscard]] bool exec_at(uint32_t tid, uint64_t time) const;
 
-  /// The address space of a process at a time. Invalid where the process is not known.
+  /// The address space of a process at a time. Invalid if the process is unknown.
   struct SpaceAt {
     SpaceId space;
     SpaceId
-        before_exec;  // the image that an exec replaced: its frames end the chains of execve itself
+        before_exec;  // the image replaced by an exec: its frames end the chains of execve itself
     uint64_t valid_from = 0;
     uint64_t valid_to = UINT64_MAX;
   };
@@ -94,20 +93,20 @@ class Machine {
 
   struct Thread {
     uint32_t pid = 0;                  // process
-    uint32_t ppid = 0;                 // parent process, 0 where not known
-    uint32_t parent_tid = UINT32_MAX;  // the thread that forked it, where a record says so
+    uint32_t ppid = 0;                 // parent process, 0 if unknown
+    uint32_t parent_tid = UINT32_MAX;  // the thread that forked it, if a record says so
     std::vector<CommChange> comms;     // by time
     bool exited = false;
     uint64_t start_ns = 0;
-    uint64_t exit_ns = 0;  // where it exited
+    uint64_t exit_ns = 0;  // if it exited
   };
-  /// All threads that any record named, by tid ascending.
+  /// All threads named in any record, by ascending tid.
   [[nodiscard]] std::vector<std::pair<uint32_t, const Thread*>> threads() const;
   [[nodiscard]] const Thread* thread(uint32_t tid) const;
 
-  /// Path of a cgroup id (CGROUP records); empty where not known.
+  /// The path of a cgroup id (CGROUP records); empty if unknown.
   [[nodiscard]] std::string_view cgroup_path(uint64_t id) const;
-  /// Device and inode of a namespace of a process (NAMESPACES records); type is the index in perf's
+  /// Device and inode of a process's namespace (NAMESPACES records); type is the index in perf's
   /// order.
   struct Namespace {
     uint64_t device = 0, inode = 0;
@@ -119,7 +118,7 @@ class Machine {
   struct Space {
     AddressSpace memory;
     uint32_t pid = 0;
-    bool has_code = false;  // of a jitdump
+    bool has_code = false;  // from a jitdump
   };
   struct SpaceChange {
     uint64_t time;

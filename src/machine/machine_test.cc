@@ -142,7 +142,7 @@ TEST_F(MachineTest, ForgetsWhatNobodyCanAskForAgain) {
   EXPECT_EQ(dso_at(20, 200, 0x1000), "no process");
   EXPECT_EQ(strings.view(machine.comm_at(20, 200)), ":20");
   EXPECT_EQ(machine.thread(20), nullptr);
-  // Their places are taken again.
+  // Their slots are reused.
   map(30, 300, 0x1000, "/lib/next.so");
   EXPECT_EQ(dso_at(30, 301, 0x1000), "/lib/next.so");
   EXPECT_EQ(dso_at(10, 301, 0x1000), "/lib/new.so");
@@ -171,7 +171,7 @@ TEST(Dso, ModulesAreNamedAsTheKernelNamesThem) {
             "libc.so.6");
 }
 
-// Compilers map and protect the memory of their code again and again.
+// Compilers repeatedly map and protect the memory of their code.
 TEST_F(MachineTest, GeneratedCodeStaysWhereAnonymousMemoryIsMappedOverIt) {
   map(42, 1, 0x7000, "//anon");
   DsoId dump = machine.edit_dsos().add_jit_dump("/tmp/jit-42.dump", 42);

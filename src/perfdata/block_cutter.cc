@@ -33,7 +33,7 @@ inline void BlockCutter::count(uint32_t type) {
     ++counts_.beyond;
 }
 
-/// One call of `cut`: where the current block begins, and what is in it.
+/// One call of `cut`: where the current block begins and what is in it so far.
 struct BlockCutter::Walk {
   RecordBlock pattern;  // offset of the whole, stream, expanded
   Bytes bytes;

@@ -1,6 +1,6 @@
-// Bytes of a recording cut into blocks of whole records: one walk over the headers, which also
-// counts the records by type, expands compressed ones and hands those that describe the recording
-// to the SetupCollector.
+// Cuts the bytes of a recording into blocks of whole records, in one walk over the headers. On the
+// way it counts the records by type, expands compressed ones and passes those that describe the
+// recording to the SetupCollector.
 #pragma once
 
 #include <vector>
@@ -14,15 +14,15 @@
 
 namespace sonde {
 
-/// Counts of a type that this version does not know, as losses.
+/// Records counts of types that this version does not know as losses.
 void add_unknown_records(const RecordCounts& counts, LossLedger& losses);
 
 struct CutOptions {
-  SampleTap* tap = nullptr;  // gets the samples that are not compressed, as those of `tap_part`
+  SampleTap* tap = nullptr;  // receives the uncompressed samples, as part `tap_part`
   size_t tap_part = 0;
-  bool only_plain = false;  // stop at records that describe the recording, or have data behind
-                            // them, or hold others
-  bool in_cache = false;    // nothing is gained by asking for memory ahead
+  bool only_plain = false;  // stop at records that describe the recording, are followed by data, or
+                            // contain other records
+  bool in_cache = false;    // prefetching would gain nothing
 };
 
 class BlockCutter {
@@ -31,19 +31,19 @@ class BlockCutter {
       : order_(order), setup_(&setup), losses_(&losses) {}
 
   enum class Stop {
-    kEnd,         // every byte was part of a record
-    kIncomplete,  // the last record, or the data behind it, goes on beyond the bytes
-    kNotARecord,  // a header whose size is less than that of a header, or that goes on beyond
-                  // the bytes and has no known type
+    kEnd,         // every byte belongs to a record
+    kIncomplete,  // the last record, or the data after it, extends past the bytes
+    kNotARecord,  // a header with a size smaller than a header's, or one that extends past the
+                  // bytes and has no known type
     kNotPlain,    // see CutOptions
   };
   struct Outcome {
-    size_t consumed = 0;  // bytes in whole records, with the data behind them
+    size_t consumed = 0;  // bytes in whole records, including the data after them
     Stop stop = Stop::kEnd;
   };
 
-  /// Appends blocks of about 1 MiB at most, those of one stream in order. `expander` is the
-  /// stream's own.
+  /// Appends blocks of at most about 1 MiB; those of one stream are in order. `expander` belongs to
+  /// the stream.
   Outcome cut(Bytes bytes, uint64_t file_offset, uint32_t stream, StreamExpander& expander,
               std::vector<RecordBlock>& blocks, const CutOptions& options = {});
 

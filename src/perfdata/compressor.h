@@ -1,8 +1,8 @@
-// COMPRESSED records: a stream of zstd frames cut into records, as `perf record -z` writes them.
+// COMPRESSED records: a stream of zstd frames, cut into records as `perf record -z` writes them.
 //
-// One compressor serves one output stream and keeps its window from call to call, so later records
-// can only be expanded after earlier ones, in the order of the file. What `compress` was given is
-// complete in the records that it appends: a file that ends after them loses nothing.
+// A compressor serves one output stream and keeps its window between calls, so records must be
+// expanded in file order. The records that a call to `compress` appends contain all of its input: a
+// file that ends after them loses nothing.
 #pragma once
 
 #include <memory>
@@ -20,7 +20,7 @@ class RecordCompressor {
   static Result<RecordCompressor> create(int level);
 
   /// Appends COMPRESSED records that together expand to `records`. perf expands a record into a
-  /// buffer of the header's COMPRESSED.mmap_length bytes, so hand over at most that many at once.
+  /// buffer of the header's COMPRESSED.mmap_length bytes, so pass at most that many at once.
   Result<> compress(Bytes records, ByteBuilder& out);
 
   [[nodiscard]] uint64_t bytes_in() const { return bytes_in_; }

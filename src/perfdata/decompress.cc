@@ -10,7 +10,7 @@ namespace sonde {
 namespace {
 
 constexpr size_t kChunkSize = size_t{4} << 20;
-// Records are at most 64 KiB long, and recordings don't shrink a thousandfold.
+// A record is at most 64 KiB long, and recordings don't compress a thousandfold.
 constexpr uint64_t kMostPerRecord = uint64_t{64} << 20;
 constexpr uint64_t kAlwaysAllowed = uint64_t{256} << 20;
 constexpr uint64_t kMostRatio = 1000;
@@ -33,7 +33,7 @@ StreamExpander::StreamExpander(uint64_t memory_limit_bytes)
 StreamExpander::StreamExpander(StreamExpander&&) noexcept = default;
 StreamExpander::~StreamExpander() = default;
 
-/// Opens a new chunk for the bytes that don't fit, and takes those along that were not consumed.
+/// Starts a new chunk for bytes that don't fit, and moves the unconsumed ones into it.
 Result<> StreamExpander::make_room() {
   size_t size = std::max(kChunkSize, left() * 2);
   SpoolMemory chunk = TRY(SpoolMemory::allocate(size, held_bytes_ + size > memory_limit_bytes_));

@@ -1,14 +1,14 @@
-// COMPRESSED and COMPRESSED2 records expanded.
+// Expands COMPRESSED and COMPRESSED2 records.
 //
 // All compressed records of one stream (the file, a pipe, one data.N) are pieces of one zstd
-// stream, so they are expanded in the order of the file. A piece may end in the middle of a record;
-// the rest of that record then opens the next piece:
+// stream, so they are expanded in file order. A piece may end in the middle of a record; the next
+// piece then starts with the rest of it:
 //
 //   COMPRESSED | COMPRESSED      expands to      r1 r2 r3a | r3b r4
 //
-// so `expand` gives `r1 r2 r3a`, the caller consumes r1 and r2, and the next call gives `r3a r3b
-// r4` in one piece. Expanded bytes stay where they are for the expander's life, or until released.
-// A stream that expands beyond all reason (a few bytes into gigabytes) is an error.
+// so `expand` returns `r1 r2 r3a`, the caller consumes r1 and r2, and the next call returns `r3a
+// r3b r4` contiguously. Expanded bytes keep their address until they are released or the expander
+// is destroyed. A stream that expands beyond all reason (a few bytes into gigabytes) is an error.
 #pragma once
 
 #include <deque>
@@ -23,7 +23,7 @@ struct ZSTD_DCtx_s;
 
 namespace sonde {
 
-/// The zstd bytes in a COMPRESSED or COMPRESSED2 record; empty where the record is damaged.
+/// The zstd bytes in a COMPRESSED or COMPRESSED2 record; empty if the record is damaged.
 Bytes compressed_payload(const RecordView& record);
 
 class StreamExpander {
@@ -33,14 +33,13 @@ class StreamExpander {
   StreamExpander(StreamExpander&&) noexcept;
   ~StreamExpander();
 
-  /// The bytes that were not consumed before, and those that `compressed` expands to. After an
-  /// error what was left is dropped, and the next piece must start a new frame.
+  /// Returns the bytes that were not yet consumed, followed by what `compressed` expands to. After
+  /// an error, unconsumed bytes are dropped and the next piece must start a new frame.
   Result<Bytes> expand(Bytes compressed);
-  /// Tells how many of the bytes that `expand` returned were whole records.
+  /// Marks the first `size` of the bytes returned by `expand` as whole records.
   void consume(size_t size);
   [[nodiscard]] size_t left() const { return filled_ - begin_; }
-  /// Frees memory that holds only bytes which were consumed before the call of `mark()` that gave
-  /// `mark`.
+  /// release_before() frees memory whose bytes had all been consumed when `mark()` returned `mark`.
   [[nodiscard]] uint64_t mark() const { return first_chunk_ + chunks_.size(); }
   void release_before(uint64_t mark);
 
@@ -53,8 +52,8 @@ class StreamExpander {
 
   std::unique_ptr<ZSTD_DCtx_s, Free> context_;
   std::deque<SpoolMemory> chunks_;  // the last one is being filled
-  uint64_t first_chunk_ = 0;        // number of chunks_.front(), counted from the start
-  size_t begin_ = 0, filled_ = 0;   // in the last chunk: not consumed, not written
+  uint64_t first_chunk_ = 0;        // index of chunks_.front() since the start
+  size_t begin_ = 0, filled_ = 0;   // in the last chunk: start of unconsumed bytes, of free space
   uint64_t memory_limit_bytes_;
   uint64_t held_bytes_ = 0;
   uint64_t bytes_in_ = 0, bytes_out_ = 0;

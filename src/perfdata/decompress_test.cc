@@ -18,7 +18,7 @@ std::vector<std::byte> numbered(size_t size) {
   return bytes;
 }
 
-/// Payloads of the COMPRESSED records that hold `bytes`, given to the compressor in `pieces`.
+/// Payloads of the COMPRESSED records for `bytes`, passed to the compressor in `pieces`.
 std::vector<std::vector<std::byte>> compressed(Bytes bytes, std::vector<size_t> pieces) {
   auto compressor = RecordCompressor::create(1);
   std::vector<std::vector<std::byte>> payloads;
@@ -53,7 +53,7 @@ TEST(StreamExpander, KeepsWhatWasNotConsumed) {
 
 TEST(StreamExpander, EarlierBytesStayWhereTheyAre) {
   std::vector<std::byte> bytes = numbered(size_t{12} << 20);
-  StreamExpander expander(size_t{6} << 20);  // so that some of it goes to disk
+  StreamExpander expander(size_t{6} << 20);  // small enough that some of it goes to disk
   std::vector<Bytes> parts;
   for (const auto& payload : compressed(bytes, std::vector<size_t>(24, bytes.size() / 24))) {
     auto expanded = expander.expand(payload);

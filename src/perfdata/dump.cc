@@ -74,7 +74,7 @@ void RecordDumper::put_headline(const RecordView& record, uint32_t stream) {
              stream_path(recording_.facts(), stream), record.size(), record.type);
 }
 
-/// CPU and time as far as any event of the file records them, even where this one does not.
+/// Prints CPU and time if any event of the file records them, even if this one does not.
 void RecordDumper::put_stamp(const TimedRecord& record) {
   const EventTable& events = recording_.events();
   bool ids_everywhere = events_known_ > 0 && events.all().front().attr.sample_id_all;
@@ -121,7 +121,7 @@ void RecordDumper::dump(const TimedRecord& timed, uint32_t stream, const DumpTai
     has_sample = decode_sample(record, event->layout, sample);
     if (has_sample) dump::put_sample(sample, *event, arch_, record.raw(), out_);
   } else if (record.type == abi::kRecordFinishedRound && options_.in_file_order) {
-    out_.write(": unhandled!\n");  // nothing is held back until then
+    out_.write(": unhandled!\n");  // nothing is held back for it
   } else if (is_user_record(record.type)) {
     dump::put_user_record(record, options_.command, out_);
   } else if (event == nullptr || !dump::put_kernel_record(record, *event, out_)) {
@@ -133,7 +133,7 @@ void RecordDumper::dump(const TimedRecord& timed, uint32_t stream, const DumpTai
 
 namespace {
 
-/// Which stream a record lies in, by its address: the sorter doesn't carry that.
+/// Finds the stream of a record by its address: the sorter doesn't carry the stream.
 class StreamFinder {
  public:
   explicit StreamFinder(const Recording& recording) {
@@ -166,7 +166,7 @@ void dump_recording(const Recording& recording, const DumpOptions& options, cons
       losses);
 
   auto take = [&](const RecordView& record) {
-    if (is_compressed_record(record.type)) return;  // what was in it comes next
+    if (is_compressed_record(record.type)) return;  // its content comes next
     TimedRecord timed{0, {}, record};
     if (is_user_record(record.type)) {
       dump(timed);

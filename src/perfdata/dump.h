@@ -1,4 +1,4 @@
-// The text of `report -D` and `script -D`: every record as hex, with its decoded line.
+// The text of `report -D` and `script -D`: every record as hex, with its decoded form.
 //
 //   0x6f78@perf.data [0x40]: event: 9
 //   .
@@ -8,9 +8,9 @@
 //
 //   1125838136407 0x6f78 [0x40]: PERF_RECORD_SAMPLE(IP, 0x2): 9348/9348: 0x55e94765c70e period: …
 //
-// The format is perf 6.1's to the character, and in perf's order: the recorder's own records where
-// they stand, the kernel's sorted by time. Since the hex holds every byte and the offsets the
-// file's order, text_format.h can assemble the records again from this text.
+// The format matches perf 6.1's character for character, and so does the order: the recorder's own
+// records at their place in the file, the kernel's sorted by time. Since the hex has every byte and
+// the offsets give the file order, text_format.h can reassemble the records from this text.
 #pragma once
 
 #include <functional>
@@ -24,27 +24,27 @@
 
 namespace sonde {
 
-/// Which command dumps: perf's say ": unhandled!" behind records that they have no use for, and
-/// the two have use for different ones.
+/// The command that dumps: perf prints ": unhandled!" after records that the command has no handler
+/// for, and the two commands handle different ones.
 enum class DumpFor : uint8_t { kReport, kScript };
 
-/// Writes what only the stages above know: behind a sample its thread and object (and script's
-/// line), and whatever a command prints for another record.
+/// Writes what only later stages know: after a sample, its thread and object (and script's line);
+/// after other records, whatever a command prints for them.
 using DumpTail = std::function<void(const TimedRecord&, const Sample* sample, Sink&)>;
 
-/// Where script and report differ from their defaults.
+/// How script and report deviate from the defaults.
 struct DumpOptions {
   DumpFor command = DumpFor::kReport;
-  bool in_file_order = false;  // kernel records where they stand, too
+  bool in_file_order = false;  // kernel records in file order, too
 };
 
 class RecordDumper {
  public:
   RecordDumper(const Recording& recording, const DumpOptions& options, Sink& out);
 
-  /// One record; `record.event` may be invalid. `stream` as in RecordBlock.
+  /// Dumps one record; `record.event` may be invalid. `stream` as in RecordBlock.
   void dump(const TimedRecord& record, uint32_t stream = 0);
-  /// The same, and the decoded sample handed to `tail` where the record is one.
+  /// The same; if the record is a sample, `tail` receives it decoded.
   void dump(const TimedRecord& record, uint32_t stream, const DumpTail& tail);
 
  private:
@@ -57,26 +57,26 @@ class RecordDumper {
   DumpOptions options_;
   Sink& out_;
   abi::Arch arch_;
-  size_t events_known_;  // a pipe tells its events one by one
+  size_t events_known_;  // in a pipe, events are announced one at a time
 };
 
-/// Every record of the recording, in perf's order, each followed by what `tail` (may be empty)
-/// adds.
+/// Dumps every record of the recording, in perf's order, each followed by what `tail` (may be
+/// empty) adds.
 void dump_recording(const Recording& recording, const DumpOptions& options, const DumpTail& tail,
                     LossLedger& losses, Sink& out);
 
 namespace dump {
-/// ".  0000:  09 00 …  ........", sixteen bytes a line.
+/// ".  0000:  09 00 …  ........", sixteen bytes per line.
 void put_hex_lines(Bytes bytes, Sink& out);
-/// As C's "%#x" has it: 0 without a prefix.
+/// Like C's "%#x": 0 has no prefix.
 [[nodiscard]] std::string prefixed_hex(uint64_t value);
 
-// The decoded parts of single records, behind "PERF_RECORD_NAME"; shared by RecordDumper only.
+// The decoded part of a record, after "PERF_RECORD_NAME"; used by RecordDumper only.
 
-/// The registers' names follow `arch`.
+/// `arch` determines the register names.
 void put_sample(const Sample& sample, const EventDesc& event, abi::Arch arch, Bytes record,
                 Sink& out);
-/// False for types that perf has no text for.
+/// Returns false for types that perf has no text for.
 bool put_kernel_record(const RecordView& record, const EventDesc& event, Sink& out);
 /// The recorder's own types.
 void put_user_record(const RecordView& record, DumpFor command, Sink& out);

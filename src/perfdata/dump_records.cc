@@ -8,7 +8,7 @@
 namespace sonde::dump {
 namespace {
 
-/// Processes and threads are signed: -1 is the kernel, 0 the idle task.
+/// Process and thread IDs are signed: -1 is the kernel, 0 the idle task.
 int32_t signed_id(uint32_t id) {
   return static_cast<int32_t>(id);
 }
@@ -237,7 +237,7 @@ void put_user(const RecordView& record, Sink& out) {
   if (auto decoded = decode_user<Record>(record)) put(*decoded, out);
 }
 
-/// perf's commands share most handlers; these are script's alone.
+/// perf's commands share most handlers; these are for script only.
 bool only_script_handles(uint32_t type) {
   switch (type) {
     case abi::kRecordThreadMap:

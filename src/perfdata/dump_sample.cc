@@ -13,7 +13,7 @@ std::string page_size_name(uint64_t size) {
   return fmt::format("{}{}", size, kUnits[unit]);
 }
 
-/// PERF_BR_*, and beyond 15 the second list.
+/// PERF_BR_*; values beyond 15 are in the second list.
 std::string_view branch_type_name(const abi::BranchEntry& branch) {
   constexpr std::string_view kNames[] = {"",         "COND", "UNCOND",  "IND",    "CALL",
                                          "IND_CALL", "RET",  "SYSCALL", "SYSRET", "COND_CALL",
@@ -30,7 +30,8 @@ void put_branch_line(size_t i, const abi::BranchEntry& b, Sink& out) {
             branch_type_name(b));
 }
 
-/// A call stack from branch records: every `from` is a caller, the newest `to` is where it is now.
+/// Prints a call stack from branch records: every `from` is a caller, the newest `to` is the
+/// current position.
 void put_branch_call_stack(const Sample& sample, Sink& out) {
   size_t count = sample.branch_count();
   out.print("... branch callstack: nr:{}\n", count + 1);
@@ -47,7 +48,7 @@ void put_branches(const Sample& sample, bool call_stack, Sink& out) {
   for (size_t i = 0; i < sample.branch_count(); ++i) put_branch_line(i, sample.branch(i), out);
 }
 
-/// What the hardware's branch records add to a chain that was made from them.
+/// Prints what the hardware's branch records add to a chain that was made from them.
 void put_lbr_chain(const Sample& sample, Sink& out) {
   size_t kernel = 0;
   while (kernel < sample.callchain.size() && sample.callchain[kernel] != abi::kContextUser)
@@ -79,7 +80,7 @@ void put_registers(std::string_view whose, const SampleRegs& regs, abi::Arch arc
               regs.words[word++]);
 }
 
-/// Bytes that stand behind the user stack.
+/// The number of bytes after the user stack.
 size_t size_behind_stack(const Sample& sample, const abi::EventAttr& attr) {
   size_t words = attr.samples(abi::kSampleWeightAny) ? 1 : 0;
   for (uint64_t bit :
@@ -89,7 +90,7 @@ size_t size_behind_stack(const Sample& sample, const abi::EventAttr& attr) {
   return (words + sample.regs_intr.words.size()) * 8 + sample.aux.size();
 }
 
-/// The offset is that of the word with the size, from the start of the record.
+/// The offset printed is that of the size word, from the start of the record.
 void put_user_stack(const Sample& sample, const abi::EventAttr& attr, Bytes record, Sink& out) {
   const std::byte* stack = sample.stack_user.data() == nullptr
                                ? record.data() + record.size() - size_behind_stack(sample, attr)

@@ -47,7 +47,7 @@ TEST(Dump, HexThenDecodedLineThenTheTail) {
             " ... thread: app:11\n");
 }
 
-/// The lines behind the hex, in order.
+/// The lines after the hex, in order.
 std::vector<std::string> decoded_lines(std::string_view dump) {
   std::vector<std::string> lines;
   for (size_t at = 0; (at = dump.find("PERF_RECORD_", at)) != std::string_view::npos; ++at)

@@ -20,7 +20,7 @@ void EventTable::note_id_places(const SampleLayout& layout) {
     id_from_end_ = layout.id_from_end().value_or(kNoPlace);
     return;
   }
-  // Records can be told apart only where every event keeps its id in the same place.
+  // Records can be told apart only if every event keeps its id in the same place.
   if (layout.id_in_sample().value_or(kNoPlace) != id_in_sample_) id_in_sample_ = kNoPlace;
   if (layout.id_from_end().value_or(kNoPlace) != id_from_end_) id_from_end_ = kNoPlace;
 }
@@ -51,7 +51,7 @@ EventId EventTable::of_many(const RecordView& record) const {
     if (size < id_from_end_) return first;
     id = load<uint64_t>(record.payload.data() + (size - id_from_end_), record.order);
   }
-  // Records that the recorder made itself carry no id.
+  // Records made by the recorder itself carry no id.
   return id == 0 ? first : by_id(id);
 }
 

@@ -14,12 +14,12 @@ namespace sonde {
 
 struct EventDesc {
   abi::EventAttr attr;
-  std::string name;  // from EVENT_DESC or EVENT_UPDATE, else made from the attr (event layer)
+  std::string name;  // from EVENT_DESC or EVENT_UPDATE, else derived from the attr (event layer)
   std::vector<uint64_t> ids;  // one per (cpu, thread) that was opened
   SampleLayout layout;
-  EventId leader;           // of its group (GROUP_DESC); itself where it stands alone
-  std::string group_name;   // "{cycles,instructions}" given by the user, else empty
-  uint32_t group_size = 1;  // members, on the leader
+  EventId leader;           // of its group (GROUP_DESC); itself if it is in no group
+  std::string group_name;   // "{cycles,instructions}" as the user gave it, else empty
+  uint32_t group_size = 1;  // members; set on the leader
   std::string unit;         // EVENT_UPDATE, stat
   double scale = 1.0;
   std::vector<int> own_cpus;
@@ -35,9 +35,9 @@ class EventTable {
   EventDesc& edit(EventId event) { return events_[event.index()]; }
   [[nodiscard]] const std::vector<EventDesc>& all() const { return events_; }
 
-  [[nodiscard]] EventId by_id(uint64_t id) const;  // invalid where no event has it
-  /// The event of a sample or of a non-sample record with an id block; the first event where ids
-  /// are not recorded (single-event files, VER0 files); invalid where the id is not known (loss:
+  [[nodiscard]] EventId by_id(uint64_t id) const;  // invalid if no event has it
+  /// The event of a sample, or of a non-sample record with an id block. The first event if ids are
+  /// not recorded (single-event files, VER0 files); invalid if the id is unknown (loss:
   /// unknown_event_id).
   [[nodiscard]] EventId of(const RecordView& record) const {
     return events_.size() == 1 ? EventId(size_t{0}) : of_many(record);
@@ -50,7 +50,7 @@ class EventTable {
 
   std::vector<EventDesc> events_;
   tsl::robin_map<uint64_t, uint32_t, NumberHash> by_id_;
-  uint32_t id_in_sample_ = kNoPlace;  // the place that all events share
+  uint32_t id_in_sample_ = kNoPlace;  // position shared by all events
   uint32_t id_from_end_ = kNoPlace;
 };
 

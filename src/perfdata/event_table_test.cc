@@ -29,13 +29,13 @@ TEST(EventTable, FindsTheIdAtItsFixedPlace) {
   EventTable table;
   uint64_t type = abi::kSampleIdentifier | abi::kSampleIp | abi::kSampleTime;
   EventId first = table.add(event(type, {11, 12}));
-  // Another event may sample more, as long as the identifier stays in front.
+  // Another event may sample more, as long as the identifier comes first.
   EventId second = table.add(event(type | abi::kSampleCallchain, {13}));
   for (ByteOrder order : {ByteOrder::kLittle, ByteOrder::kBig}) {
     EXPECT_EQ(table.of(Record(abi::kRecordSample, {12, 0, 0}, order).view), first);
     EXPECT_EQ(table.of(Record(abi::kRecordSample, {13, 0, 0}, order).view), second);
     EXPECT_FALSE(table.of(Record(abi::kRecordSample, {99, 0, 0}, order).view).valid());
-    // Behind other records: time, identifier.
+    // In the id block of other records: time, identifier.
     EXPECT_EQ(table.of(Record(abi::kRecordComm, {1, 2, 5, 13}, order).view), second);
     EXPECT_EQ(table.of(Record(abi::kRecordComm, {1, 2, 5, 0}, order).view), first);
   }

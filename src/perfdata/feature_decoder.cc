@@ -273,7 +273,8 @@ bool decode(uint32_t bit, ByteCursor& in, Features& features) {
   }
 }
 
-/// Takes over from `from` what one section filled. A section may come twice in a pipe: lists grow.
+/// Takes over from `from` what one section filled in. A section may come twice in a pipe: lists
+/// grow.
 void merge(Features& into, Features&& from) {
   auto take = [](auto& to, auto& value) {
     if (value) to = std::move(value);
@@ -323,7 +324,7 @@ void merge(Features& into, Features&& from) {
 bool decode_feature(uint32_t bit, Bytes section, ByteOrder order, Features& features) {
   ByteCursor in(section, order);
   Features decoded;
-  // CPU_TOPOLOGY has an entry per CPU, and only NRCPUS says how many there are.
+  // CPU_TOPOLOGY has an entry per CPU, but only NRCPUS says how many CPUs there are.
   decoded.cpus_available = features.cpus_available;
   if (!feature::decode(bit, in, decoded)) return false;
   feature::merge(features, std::move(decoded));

@@ -1,4 +1,4 @@
-// Feature sections, decoded: the inverse of feature_encoder.h. All that a section says is
+// Decodes feature sections: the inverse of feature_encoder.h. The content of a section is
 // untrusted: counts are checked against the bytes left, and a damaged section leaves nothing
 // behind.
 #pragma once
@@ -8,14 +8,14 @@
 
 namespace sonde {
 
-/// Decodes the content of section `bit` into its members of `features` (not `present`). True for
-/// bits that are not known, whose content is left alone. False where the section is damaged.
-/// Views (tracing data, BPF) point into `section`.
+/// Decodes the content of section `bit` into its members of `features` (but does not set
+/// `present`). Returns true for unknown bits, whose content is ignored, and false if the section is
+/// damaged. Views (tracing data, BPF) point into `section`.
 bool decode_feature(uint32_t bit, Bytes section, ByteOrder order, Features& features);
 
 namespace feature {
-// One decoder per section or family of sections; shared by decode_feature only. Each reads `in` and
-// answers whether everything was there.
+// One decoder per section or family of sections; used by decode_feature only. Each reads `in` and
+// returns whether the section was complete.
 std::string read_string(ByteCursor& in);
 bool read_strings(ByteCursor& in, std::vector<std::string>& texts);
 

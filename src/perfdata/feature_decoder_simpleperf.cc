@@ -1,5 +1,5 @@
 // simpleperf's own sections: the symbols of the objects (FILE as plain fields, FILE2 as protobuf)
-// and facts about the recording as pairs of strings (META_INFO). Facts: simpleperf's
+// and facts about the recording as pairs of strings (META_INFO). Source: simpleperf's
 // record_file_format.h and record_file.proto.
 #include "perfdata/feature_decoder.h"
 
@@ -44,17 +44,17 @@ bool read_file_fields(ByteCursor in, File& file) {
     for (uint32_t i = 0; i < count; ++i) file.dex_offsets.push_back(in.u64());
   }
   bool has_offset = file.kind == File::Kind::kElf || file.kind == File::Kind::kKernelModule;
-  // The first versions end before the offset.
+  // The earliest versions end before the offset.
   if (has_offset && in.left() >= sizeof(uint64_t)) file.min_address_offset = in.u64();
   return in.ok();
 }
 
-/// The few pieces of protobuf's wire format that FILE2 uses: varints and length-delimited fields.
+/// The parts of protobuf's wire format that FILE2 uses: varints and length-delimited fields.
 class ProtoReader {
  public:
   explicit ProtoReader(Bytes message) : in_(message, ByteOrder::kLittle) {}
 
-  /// The next field; false at the end or where the message is damaged.
+  /// Advances to the next field; false at the end or if the message is damaged.
   bool next() {
     if (in_.left() == 0) return false;
     uint64_t key = varint();
@@ -114,7 +114,7 @@ bool read_proto_symbol(Bytes message, File& file) {
   return field.ok();
 }
 
-/// Repeated numbers stand one by one or packed into one field.
+/// Repeated numbers are either one field each or packed into one field.
 bool read_dex_offsets(Bytes message, File& file) {
   ProtoReader field(message);
   while (field.next()) {
@@ -139,7 +139,7 @@ bool read_single_offset(Bytes message, File& file) {
 
 bool read_file_proto(Bytes message, File& file) {
   bool parts_ok = true;
-  file.kind = File::Kind::kKernel;  // protobuf leaves zeros out
+  file.kind = File::Kind::kKernel;  // protobuf omits zeros
   ProtoReader field(message);
   while (parts_ok && field.next()) {
     switch (field.number()) {

@@ -6,7 +6,7 @@ namespace {
 
 constexpr size_t kCoreAndSocket = 2 * sizeof(uint32_t);
 
-/// Cores and sockets by CPU. Old recorders end before them, newer ones go on with the dies.
+/// Cores and sockets by CPU. Old recorders end before them; newer ones also write the dies.
 bool read_cpus(ByteCursor& in, uint32_t count, CpuTopology& topology) {
   if (in.left() == 0) return true;
   if (!in.fits(count, kCoreAndSocket)) return false;
@@ -83,7 +83,7 @@ bool mem_topology(ByteCursor& in, Features& features) {
   return in.ok();
 }
 
-/// Nothing says how many CPUs there are; some bytes may follow the last, of alignment.
+/// Nothing says how many CPUs there are; the last may be followed by alignment padding.
 bool cpu_domain_info(ByteCursor& in, Features& features) {
   constexpr uint32_t kFirstWithNames = 17;
   constexpr size_t kLeastCpu = 2 * sizeof(uint32_t), kLeastDomain = 3 * sizeof(uint32_t);

@@ -106,7 +106,7 @@ void put_mem_topology(const MemTopology& topology, ByteBuilder& out) {
   for (const MemTopology::Node& node : topology.nodes) {
     out.u64(node.node);
     out.u64(node.block_bits);
-    out.u64(node.block_bits);  // once as the node's, once as the bitmap's
+    out.u64(node.block_bits);  // once for the node, once for the bitmap
     for (uint64_t word : node.bitmap) out.u64(word);
   }
 }
@@ -146,7 +146,7 @@ void put_caps(const PmuCaps& pmu, bool with_name, ByteBuilder& out) {
   if (with_name) put_string(pmu.pmu, out);
 }
 
-/// Features keeps what CPU_PMU_CAPS says as the first entry; the rest is PMU_CAPS.
+/// In Features the first entry holds CPU_PMU_CAPS; the rest is PMU_CAPS.
 void put_pmu_caps(uint32_t bit, const Features& features, ByteBuilder& out) {
   bool own_section = features.has(abi::kFeatureCpuPmuCaps) && !features.pmu_caps.empty();
   if (bit == abi::kFeatureCpuPmuCaps) {

@@ -1,5 +1,5 @@
-// Feature sections as they stand behind the data of a file, and in FEATURE records of a pipe: the
-// inverse of the feature reader (Law 4).
+// Encodes feature sections, which follow the data of a file or go into the FEATURE records of a
+// pipe: the inverse of the feature reader (Law 4).
 #pragma once
 
 #include <span>
@@ -11,19 +11,19 @@
 
 namespace sonde {
 
-/// Appends the content of section `bit`. False for a bit that is not known; then nothing is
-/// appended. EVENT_DESC is `features.event_descriptions`, or made from `events` where that is
-/// empty; its attrs are stored with `attr_size` bytes.
+/// Appends the content of section `bit`. Returns false, and appends nothing, if the bit is unknown.
+/// EVENT_DESC is `features.event_descriptions` or, if that is empty, made from `events`; its attrs
+/// are stored with `attr_size` bytes.
 bool encode_feature(uint32_t bit, const Features& features, std::span<const EventDesc> events,
                     uint32_t attr_size, ByteBuilder& out);
 
-/// Whether perf puts the section into a pipe as a FEATURE record. The others are either records of
-/// their own (TRACING_DATA, BUILD_ID) or only known when a recording has ended.
+/// Whether perf puts the section into a pipe as a FEATURE record. The others either have record
+/// types of their own (TRACING_DATA, BUILD_ID) or are only known at the end of a recording.
 bool feature_goes_into_pipe(uint32_t bit);
 
 namespace feature {
 
-// simpleperf's sections; shared by encode_feature only.
+// simpleperf's sections; used by encode_feature only.
 void put_simpleperf_files(const Features& features, ByteBuilder& out);   // FILE
 void put_simpleperf_files2(const Features& features, ByteBuilder& out);  // FILE2, as protobuf
 void put_simpleperf_meta(const Features& features, ByteBuilder& out);

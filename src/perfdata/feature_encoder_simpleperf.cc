@@ -1,4 +1,4 @@
-// simpleperf's own sections, as feature_decoder_simpleperf.cc reads them.
+// simpleperf's own sections, in the form that feature_decoder_simpleperf.cc reads.
 #include "perfdata/feature_encoder.h"
 
 namespace sonde::feature {
@@ -29,7 +29,7 @@ void put_fields(const File& file, ByteBuilder& out) {
     out.u64(file.min_address_offset);
 }
 
-/// protobuf's wire format, as far as FILE2 uses it; zeros are left out, as protobuf leaves them.
+/// protobuf's wire format, as far as FILE2 uses it; zeros are omitted, as protobuf does.
 class ProtoWriter {
  public:
   void number(uint32_t field, uint64_t value) {

@@ -1,5 +1,5 @@
-// Law 4 for feature sections: what was encoded and decoded encodes to the same bytes again, and
-// says the same, in both byte orders.
+// Law 4 for feature sections: encoding, decoding and encoding again yields the same bytes and the
+// same meaning, in both byte orders.
 #include "perfdata/feature_encoder.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
-// The header's optional sections, decoded. A section that is absent is nullopt or empty; one that
-// is damaged is left out and counted (loss: bad_feature). In a pipe the same content arrives as
-// FEATURE, BUILD_ID and TRACING_DATA records; it ends up here all the same.
+// The header's optional sections, decoded. An absent section is nullopt or empty; a damaged one is
+// left out and counted (loss: bad_feature). In a pipe the same content arrives in FEATURE, BUILD_ID
+// and TRACING_DATA records and ends up here as well.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct BuildIdEntry {
   int32_t pid = -1;
   std::string build_id = {};  // raw bytes, usually 20
   std::string path = {};
-  FileIdentity file = {};  // where several files of that path were mapped; else not known
+  FileIdentity file = {};  // only known if several files with this path were mapped
 };
 struct CpuTopology {
   struct Cpu {
@@ -74,7 +74,7 @@ struct PmuCaps {
   std::string pmu;
   std::vector<std::pair<std::string, std::string>> caps;
 };
-/// What the machine's scheduler balanced among, as /proc/schedstat said it.
+/// The scheduler's load-balancing domains, as /proc/schedstat reported them.
 struct SchedDomains {
   struct Domain {
     uint32_t level;
@@ -87,8 +87,8 @@ struct SchedDomains {
     std::vector<Domain> domains;
   };
   uint32_t version = 0;      // of schedstat
-  uint32_t most_levels = 0;  // no domain's level is as high
-  std::vector<Cpu> cpus;     // that have domains
+  uint32_t most_levels = 0;  // above every domain's level
+  std::vector<Cpu> cpus;     // those that have domains
 };
 struct BpfProgram {
   Bytes info;
@@ -100,28 +100,28 @@ struct EventDescription {
   std::string name;
   std::vector<uint64_t> ids;
 };
-/// Where AUXTRACE records lie in the file.
+/// The position of AUXTRACE records in the file.
 struct AuxtraceIndexEntry {
   uint64_t file_offset, size;
 };
-/// An object with its symbols, as simpleperf stores them in the recording (FILE, FILE2).
+/// An object with its symbols, as simpleperf stores it in the recording (FILE, FILE2).
 struct SimpleperfFile {
   enum class Kind : uint32_t { kKernel, kKernelModule, kElf, kDex, kSymbolMap, kUnknown };
   struct Symbol {
-    uint64_t address;  // in the object's own virtual addresses
+    uint64_t address;  // virtual address in the object
     uint32_t size;
     std::string name;
   };
   std::string path;
   Kind kind = Kind::kUnknown;
   uint64_t min_address = 0;         // of the first executable segment
-  uint64_t min_address_offset = 0;  // where that segment lies in the file (in memory: modules)
+  uint64_t min_address_offset = 0;  // where that segment is in the file (modules: in memory)
   std::vector<Symbol> symbols;
   std::vector<uint64_t> dex_offsets;
 };
 
 struct Features {
-  std::vector<uint32_t> present;  // feature bits, ascending, as the file's bitmap says
+  std::vector<uint32_t> present;  // feature bits, ascending, from the file's bitmap
   std::optional<std::string> hostname, os_release, version, arch, cpu_desc, cpu_id;
   std::optional<uint32_t> cpus_available, cpus_online;
   std::optional<uint64_t> total_mem_kb;
@@ -142,7 +142,7 @@ struct Features {
   std::vector<std::pair<uint32_t, Bytes>> bpf_btf;  // id, raw BTF
   std::optional<CompressionInfo> compressed;
   std::vector<HybridPmu> hybrid_pmus;
-  std::vector<PmuCaps> pmu_caps;                     // "cpu" first where CPU_PMU_CAPS is there
+  std::vector<PmuCaps> pmu_caps;                     // "cpu" first if CPU_PMU_CAPS is present
   std::optional<SchedDomains> sched_domains;         // CPU_DOMAIN_INFO
   Bytes tracing_data;                                // parsed by perfdata/tracing_data.h
   std::vector<EventDescription> event_descriptions;  // EVENT_DESC as stored; see EventTable

@@ -1,4 +1,4 @@
-// For tests: a perf.data put together in memory, in either byte order.
+// For tests: builds a perf.data in memory, in either byte order.
 //
 //   FileBuilder file(ByteOrder::kBig);
 //   file.events = {event};
@@ -25,8 +25,8 @@ struct FileBuilder {
   ByteBuilder data;
   Features features;
   uint32_t attr_size = abi::kAttrSizeVer8;
-  size_t bitmap_word_size = 8;  // of the recorder's machine
-  bool crashed = false;         // data size 0, no features, but their bits
+  size_t bitmap_word_size = 8;  // word size of the recording machine
+  bool crashed = false;         // data size 0; feature bits but no features
 
   [[nodiscard]] std::vector<std::byte> file() const {
     constexpr size_t kHeaderSize = 104, kSection = 16;

@@ -21,7 +21,7 @@ FileSection read_section(ByteCursor& in) {
   return {offset, in.u64()};
 }
 
-/// What of a section lies inside the file.
+/// The part of a section that is inside the file.
 Bytes inside(Bytes file, FileSection section) {
   if (section.offset > file.size()) return {};
   return file.subspan(section.offset,
@@ -148,7 +148,7 @@ FeatureTable read_feature_table(const FileHeader& header, Bytes file, uint64_t t
   auto bits = [&](size_t word_size) {
     return set_bits(header.feature_bitmap, header.order, word_size);
   };
-  // In little-endian files the size of the words makes no difference.
+  // In little-endian files the word size makes no difference.
   bool narrow = header.order == ByteOrder::kBig && unknown_bits(bits(4)) < unknown_bits(bits(8));
   return table_for(bits(narrow ? 4 : 8), header, file, table_offset);
 }

@@ -1,5 +1,5 @@
-// The header of a perf.data file or pipe, and what it points to: attrs with their ids, old tables
-// of tracepoint names, feature sections. Facts: perf.data-file-format.txt of the kernel's tools.
+// The header of a perf.data file or pipe and what it points to: attrs with their ids, old tables of
+// tracepoint names, feature sections. Source: perf.data-file-format.txt in the kernel's tools.
 //
 //   file:  "PERFILE2" size=104 attr_size | attrs | data | event_types (sections) | feature bitmap
 //   pipe:  "PERFILE2" size=16, then records
@@ -28,30 +28,30 @@ struct FileHeader {
   uint32_t version = 2;  // 1: "PERFFILE", before Linux 2.6.34
   uint64_t size = 0;
   bool is_pipe = false;
-  uint64_t attr_size = 0;  // of an entry of the attrs section: attr and its ids' section
+  uint64_t attr_size = 0;  // of an entry of the attrs section: the attr and the section of its ids
   FileSection attrs, data, event_types;
-  Bytes feature_bitmap;  // 32 bytes, or empty in files that are too old for it
+  Bytes feature_bitmap;  // 32 bytes; empty in files that predate it
 };
 
-/// Magic and sizes; kCorrupt with a sentence where this is no perf.data.
+/// Reads magic and sizes; kCorrupt with an explanation if this is no perf.data.
 Result<FileHeader> parse_file_header(Bytes file, const std::string& name);
 
-/// The events of a file with their ids; damaged entries are counted (bad_feature).
+/// The events of a file with their ids. Damaged entries are counted (bad_feature).
 void read_attrs(const FileHeader& header, Bytes file, EventTable& events, LossLedger& losses);
 void read_event_types(const FileHeader& header, Bytes file, SetupCollector& setup);
 
-/// Bits of the bitmap with the sections that the table at `table_offset` names.
+/// The bits of the bitmap, with the sections that the table at `table_offset` lists for them.
 struct FeatureTable {
   struct Entry {
     uint32_t bit;
     FileSection section;
   };
   std::vector<Entry> entries;
-  bool plausible = false;  // the table and all sections lie inside the file
+  bool plausible = false;  // the table and all sections are inside the file
   uint64_t end = 0;        // of the table and of all sections
 };
-/// The bitmap's words are those of the recorder's machine: in big-endian files they may be of four
-/// or eight bytes; the reading that gives fewer unknown bits is taken.
+/// The bitmap's words have the word size of the recording machine: in big-endian files, four or
+/// eight bytes. The reading that gives fewer unknown bits is chosen.
 FeatureTable read_feature_table(const FileHeader& header, Bytes file, uint64_t table_offset);
 
 }  // namespace sonde

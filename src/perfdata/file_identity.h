@@ -1,5 +1,5 @@
-// Which file a mapping shows, as the kernel tells it in MMAP2 records: two files of one path (in
-// two containers, or before and after an upgrade) differ in it.
+// Identifies the file behind a mapping, as the kernel reports it in MMAP2 records. It distinguishes
+// two files with the same path (in two containers, or before and after an upgrade).
 #pragma once
 
 #include <cstdint>

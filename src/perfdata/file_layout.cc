@@ -15,8 +15,8 @@ WordView words_of(const ByteBuilder& words) {
   return {words.view(), words.order()};
 }
 
-/// perf ends the features of a pipe by an empty one with the first number that it doesn't know, and
-/// refuses higher ones: this is the number of perf 6.1 and its neighbours.
+/// perf ends the features of a pipe with an empty one that has the first number it doesn't know,
+/// and rejects higher ones: this is the number of perf 6.1 and its neighbours.
 constexpr uint64_t kEndOfFeatures = abi::kFeaturePmuCaps + 1;
 
 void encode_pipe_features(const Features& features, std::span<const EventDesc> events,

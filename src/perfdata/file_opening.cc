@@ -57,9 +57,9 @@ FileData read_around_records(const FileHeader& header, Bytes file, EventTable& e
   data.size = std::min<uint64_t>(header.data.size, in_file);
   data.missing = header.data.size - data.size;
   FeatureTable table = read_feature_table(header, file, data.begin + data.size);
-  // The recorder writes the size at its end. Without it the features are not there either: what
-  // stands where they should be is no table of them, or there are none and yet something stands
-  // there.
+  // The recorder writes the size when it ends. Without the size there are no features either: the
+  // bytes in their place do not form a feature table, or the table would be empty and yet bytes
+  // follow.
   bool has_table = table.plausible && (!table.entries.empty() || in_file == 0);
   facts.recorder_crashed = header.data.size == 0 && !has_table;
   if (facts.recorder_crashed) data.size = in_file;

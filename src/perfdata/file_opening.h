@@ -1,5 +1,5 @@
-// The first steps of opening a perf.data file, shared by Recording, which reads it as a whole, and
-// FileWalk, which passes over it.
+// The first steps of opening a perf.data file, shared by Recording, which reads all of it, and
+// FileWalk, which makes one pass over it.
 #pragma once
 
 #include <sys/stat.h>
@@ -17,21 +17,21 @@ struct OpenedFile {
   Fd fd;
   struct stat status{};
 };
-/// Errors name the path, the reason and what helps. Regular files must be the user's own or root's
-/// unless `force`.
+/// Errors name the path, the reason and a remedy. Regular files must belong to the user or to root
+/// unless `force` is set.
 Result<OpenedFile> open_recording_file(const std::string& path, bool force);
 
-/// Where the records of a file lie.
+/// The position of the records in a file.
 struct FileData {
   uint64_t begin = 0, size = 0;
-  uint64_t missing = 0;  // bytes that the header promises and the file has not
+  uint64_t missing = 0;  // bytes that the header promises but the file lacks
 };
-/// Reads what stands around the records (attrs, names, features) and fills those of `facts` that a
-/// file's header knows.
+/// Reads what surrounds the records (attrs, names, features) and fills in those of `facts` that the
+/// file header holds.
 FileData read_around_records(const FileHeader& header, Bytes file, EventTable& events,
                              SetupCollector& setup, FileFacts& facts, LossLedger& losses);
 
-/// Counts what is left of a stream of records as losses. `file_offset`: of the first byte left.
+/// Counts the unread rest of a record stream as losses. `file_offset` is that of its first byte.
 void add_stream_end(BlockCutter::Stop stop, uint64_t left, uint64_t missing, uint64_t file_offset,
                     LossLedger& losses);
 

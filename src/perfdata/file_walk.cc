@@ -17,20 +17,20 @@ namespace sonde {
 namespace {
 
 constexpr size_t kPage = 4096;
-// Of the file, per call of next(): what whoever looks at it next finds in its core's cache.
+// Bytes of the file per call of next(): the next consumer finds them in its core's cache.
 constexpr size_t kStep = size_t{512} << 10;
-// What is asked of the kernel and given back at a time, as each call halts all threads.
+// Bytes mapped or unmapped at a time, as each call halts all threads.
 constexpr size_t kMapped = size_t{2} << 20;
 
-/// Advice about whole pages around `bytes`. Where the kernel doesn't know it, nothing is lost.
+/// Advises the kernel about whole pages around `bytes`. Unknown advice does no harm.
 void advise(Bytes bytes, int advice) {
   auto start = reinterpret_cast<uintptr_t>(bytes.data()) / kPage * kPage;
   auto end = reinterpret_cast<uintptr_t>(bytes.data() + bytes.size());
   if (end > start) ::madvise(reinterpret_cast<void*>(start), end - start, advice);
 }
 
-/// Recordings of the scheduler's own counters need no event: only their first record tells that
-/// they are none that lost its events.
+/// Recordings of the scheduler's own counters need no event: only their first record shows that
+/// they are not recordings that lost their events.
 EventDesc no_event() {
   EventDesc none;
   none.attr.type = abi::kTypeSoftware;
@@ -69,20 +69,20 @@ struct FileWalk::State {
   std::vector<RecordBlock> blocks;
   size_t position = 0;  // in the records
   size_t kept_behind = 0;
-  bool is_tended = false;  // by others
-  // Up to where in the records:
-  std::atomic<size_t> walked = 0;     // position, for other threads
-  std::atomic<size_t> populated = 0;  // somebody has asked for it
-  std::atomic<size_t> passed = 0;     // nobody works on it any more
-  std::atomic<size_t> forgotten = 0;  // somebody has let go of it
+  bool is_tended = false;  // by other threads
+  // Positions in the records up to which:
+  std::atomic<size_t> walked = 0;     // the walk has come (position, for other threads)
+  std::atomic<size_t> populated = 0;  // somebody has populated them
+  std::atomic<size_t> passed = 0;     // nobody works on them any more
+  std::atomic<size_t> forgotten = 0;  // somebody has unmapped them
   size_t step = kStep;
   bool at_end = false;
 
-  std::optional<Recording> opened;  // where it is no plain file
+  std::optional<Recording> opened;  // if it is no plain file
   const Recording* whole = nullptr;
 };
 
-/// False where it is no plain file.
+/// Returns false if it is no plain file.
 Result<bool> FileWalk::State::open_file(const std::string& path, bool force) {
   if (path == "-") return false;
   OpenedFile found = TRY(open_recording_file(path, force));
@@ -115,12 +115,12 @@ std::span<const RecordBlock> FileWalk::State::walk_on() {
     BlockCutter::Outcome outcome = cutter->cut(part, data.begin + position, 0, expander, blocks);
     position += outcome.consumed;
     bool is_last = part.size() == left.size();
-    // What looks like no record at the end of a part may be one that goes on behind it.
+    // What looks like a non-record at the end of a part may be a record that continues after it.
     bool is_garbage = outcome.stop == BlockCutter::Stop::kNotARecord && outcome.consumed == 0;
     if (is_last || is_garbage)
       end(outcome.stop);
     else if (outcome.consumed == 0)
-      step *= 2;  // a record with much data behind it
+      step *= 2;  // a record followed by much data
     else
       step = kStep;
   }
@@ -134,7 +134,7 @@ void FileWalk::State::end(BlockCutter::Stop stop) {
   add_unknown_records(cutter->counts(), losses);
 }
 
-/// False where there is nothing more.
+/// Returns false if there is nothing more.
 bool FileWalk::State::populate_more() {
   size_t begin = populated;
   if (begin >= data.size) return false;
@@ -145,7 +145,7 @@ bool FileWalk::State::populate_more() {
 }
 
 void FileWalk::State::forget_more() {
-  constexpr size_t kForgotAlone = 2 * kMapped;  // after so much, pages that came back go as well
+  constexpr size_t kForgotAlone = 2 * kMapped;  // after so much, drop pages that came back, too
   size_t begin = forgotten, end = passed;
   if (end < begin + kMapped || !forgotten.compare_exchange_strong(begin, end)) return;
   if (begin / kForgotAlone != end / kForgotAlone)
@@ -159,7 +159,7 @@ void FileWalk::State::forget(size_t begin, size_t end) const {
   if (end > begin) advise(file.bytes().subspan(data.begin + begin, end - begin), MADV_DONTNEED);
 }
 
-/// From a while back, as somebody may have looked at records that were passed.
+/// Starts a while back, as somebody may have accessed records that were passed.
 void FileWalk::State::forget_passed() const {
   constexpr size_t kAgain = size_t{64} << 20;
   size_t end = passed;

@@ -1,4 +1,4 @@
-// FileWalk: one pass over the records of a perf.data file, whatever its size, in little memory.
+// FileWalk: one pass over the records of a perf.data file of any size, in little memory.
 //
 //   FileWalk walk = TRY(FileWalk::open("perf.data", {}, losses));
 //   while (true) {
@@ -7,12 +7,12 @@
 //     for (const RecordBlock& block : blocks) ...
 //   }
 //
-// The same facts, events and records as a Recording gives, but the file is neither read twice nor
-// kept: pages go back to the kernel once they were passed. They come again by themselves where
-// somebody looks at a record later; blocks that came out of compressed records stay. What is no
-// plain file (a pipe, a directory, a bundle) is opened as a Recording and given as a whole.
+// It gives the same facts, events and records as a Recording, but neither reads the file twice nor
+// keeps it: pages are returned to the kernel once passed. They are faulted in again if somebody
+// accesses a record later; blocks expanded from compressed records stay. Anything but a plain file
+// (a pipe, a directory, a bundle) is opened as a Recording and given as a whole.
 //
-// The events have their names, and the features are there, before the first block.
+// Event names and features are available before the first block.
 #pragma once
 
 #include <memory>
@@ -29,7 +29,7 @@ class FileWalk {
  public:
   static Result<FileWalk> open(const std::string& path, const OpenOptions& options,
                                LossLedger& losses);
-  /// Gives the blocks of a recording that is open already, which must outlive this.
+  /// Iterates over a recording that is already open and must outlive this object.
   FileWalk(const Recording& recording, LossLedger& losses);
   FileWalk(FileWalk&&) noexcept;
   ~FileWalk();
@@ -38,20 +38,21 @@ class FileWalk {
   [[nodiscard]] const EventTable& events() const;
   [[nodiscard]] const Features& features() const;
 
-  /// The next records, at most a few MiB; none at the end, where losses are counted. The span is
+  /// The next records, at most a few MiB; empty at the end, when losses are counted. The span is
   /// valid until the next call, the records for the life of this object.
   std::span<const RecordBlock> next();
-  /// For threads that work on blocks while one of them walks on. To be said before the first block:
-  /// the last `kept_behind` bytes before those that next() gave may still be worked on, and the
-  /// workers call tend() now and then.
+  /// For threads that work on blocks while one of them walks on. Must be called before the first
+  /// block. The last `kept_behind` bytes before the blocks that next() gave may still be in use,
+  /// and the workers call tend() now and then.
   void share_work(size_t kept_behind);
-  /// Has the kernel map what comes next and unmap what was passed, so that next() need not. From
-  /// any thread.
+  /// Makes the kernel map what comes next and unmap what was passed, so that next() need not. May
+  /// be called from any thread.
   void tend();
-  /// Lets go again of passed pages that came back because somebody looked at them; next() does it,
-  /// too. For who looks at many between two calls of that, from any thread.
+  /// Drops passed pages that were faulted in again by later accesses. next() does this, too; call
+  /// it if you access many records between two calls of next(). From any thread.
   void forget_passed() const;
-  /// Lets go of all pages, for who is done with the walk but keeps it for the records' sake.
+  /// Drops all pages, for callers that are done with the walk but keep it for the sake of its
+  /// records.
   void forget_all() const;
 
  private:

@@ -14,10 +14,10 @@
 namespace sonde {
 namespace {
 
-/// What a walk over samples comes to.
+/// What a walk over samples adds up to.
 struct Seen {
   uint64_t samples = 0;
-  uint64_t addresses = 0;  // summed up
+  uint64_t addresses = 0;  // sum
   bool operator==(const Seen&) const = default;
 };
 
@@ -86,7 +86,7 @@ class FileWalkTest : public testing::Test {
     for (const RecordBlock& block : blocks) add(seen, look_at(block));
     return seen;
   }
-  /// Bytes of the file that this process has mapped pages of, as /proc/self/smaps tells.
+  /// Bytes of the file that are mapped into this process, from /proc/self/smaps.
   [[nodiscard]] uint64_t mapped() const {
     std::ifstream smaps("/proc/self/smaps");
     bool is_ours = false;

@@ -1,8 +1,8 @@
-// Samples of the event futex-wait (record --futex): a thread slept in futex(2) or its kin, at the
-// call chain of the sample; the period says for how many ns. A sample stands for all waits that
-// have that in common, and with it (raw data):
+// Samples of the event futex-wait (record --futex): a thread slept in futex(2) or a relative of it,
+// at the sample's call chain, for as many ns as the period says. A sample stands for all waits that
+// agree in this and in the following raw data:
 //
-//   u64 address of the futex in its process; 0: it was one of several
+//   u64 address of the futex in its process; 0: one of several
 //   u32 operation: FUTEX_WAIT … without flags │ u32 the thread that may have had the lock, or 0
 //   u32 how they ended │ u64 number of waits │ u64 longest │ u64 shortest, ns
 #pragma once
@@ -21,7 +21,7 @@ enum class FutexOutcome : uint32_t {
   kWoken = 0,
   kTimedOut = 1,
   kInterrupted = 2,  // by a signal
-  kLasts = 3,        // it went on when its thread, or the recording, ended
+  kLasts = 3,        // still waiting when its thread, or the recording, ended
 };
 
 struct FutexNote {
@@ -47,7 +47,7 @@ inline void encode(const FutexNote& note, ByteBuilder& raw) {
   raw.u64(note.shortest_ns);
 }
 
-/// Nothing where the data is another's.
+/// Returns nothing if the raw data is not a futex note.
 [[nodiscard]] inline std::optional<FutexNote> decode_futex_note(Bytes raw, ByteOrder order) {
   ByteCursor in(raw, order);
   FutexNote note;

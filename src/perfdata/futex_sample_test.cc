@@ -16,7 +16,7 @@ TEST(FutexNote, ComesBackAsItWasInBothByteOrders) {
   for (ByteOrder order : {ByteOrder::kLittle, ByteOrder::kBig}) {
     ByteBuilder raw(order);
     encode(note, raw);
-    EXPECT_EQ((raw.size() + 4) % 8, 0u);  // as perf wants raw data
+    EXPECT_EQ((raw.size() + 4) % 8, 0u);  // as perf requires of raw data
     EXPECT_EQ(decode_futex_note(raw.view(), order), note);
   }
 }

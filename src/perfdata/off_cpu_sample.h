@@ -1,18 +1,18 @@
-// Samples of the event offcpu-time (record --off-cpu): a thread was off its CPU of its own will,
-// and the period says for how many ns. perf's recordings have the event too. Sonde's samples say
-// more in their raw data:
+// Samples of the event offcpu-time (record --off-cpu): a thread left its CPU voluntarily, for as
+// many ns as the period says. perf's recordings have the event too. Sonde's samples carry more in
+// their raw data:
 //
-//   u32 state │ u64 number of waits that the sample stands for [ │ u64 number of the waker's sample
-//   ]
+//   u32 state │ u64 number of waits that the sample stands for
+//   [ │ u64 number of the waker's sample ]
 //
-// A wait that lasted on after the thread was woken, as it had no CPU yet, has a second sample for
-// that part: state runnable, number 0.
+// A wait that went on after the thread was woken, because it did not get a CPU yet, has a second
+// sample for that part: state runnable, number 0.
 //
-// With --off-cpu-waker there is another event, offcpu-waker: a sample for each of offcpu-time that
-// knows who ended its waits. It is of the waker: its thread, its call chain when it woke the other,
-// and as the period the ns that the other had waited. Raw data:
+// With --off-cpu-waker there is another event, offcpu-waker: one sample for each offcpu-time sample
+// whose waker is known. It describes the waker: its thread, its call chain when it woke the other
+// thread, and, as the period, the ns that the other thread had waited. Raw data:
 //
-//   u32 thread that waited │ u64 number, by which the sample of the wait names this one; from 1 on
+//   u32 thread that waited │ u64 number by which the wait's sample refers to this one; from 1 on
 #pragma once
 
 #include <optional>
@@ -31,11 +31,11 @@ enum class OffCpuState : uint32_t { kSleeps = 0, kBlocked = 1, kWaitsForIo = 2, 
 struct OffCpuNote {
   OffCpuState state = OffCpuState::kSleeps;
   uint64_t count = 1;
-  uint64_t waker = 0;  // number of its sample; 0: there is none
+  uint64_t waker = 0;  // number of its sample; 0: none
 };
 
 struct WakerNote {
-  uint32_t tid = 0;  // of who waited
+  uint32_t tid = 0;  // of the thread that waited
   uint64_t number = 0;
 };
 
@@ -60,7 +60,7 @@ inline void encode(const WakerNote& note, ByteBuilder& raw) {
   raw.u64(note.number);
 }
 
-/// Nothing where the data is another's.
+/// Returns nothing if the raw data is not an off-CPU note.
 [[nodiscard]] inline std::optional<OffCpuNote> decode_off_cpu_note(Bytes raw, ByteOrder order) {
   ByteCursor in(raw, order);
   OffCpuNote note;

@@ -70,11 +70,11 @@ TEST(RoundSorter, LateRecordsAreGivenOutAndCounted) {
   s.push(10);
   s.sorter.finish_round();
   s.push(20);
-  s.sorter.finish_round();  // gives out 10
+  s.sorter.finish_round();  // delivers 10
   s.push(9);
   EXPECT_THAT(s.times(), ElementsAre(10, 9));
   EXPECT_EQ(s.losses.count(LossKind::k_out_of_order), 1u);
-  s.push(10);  // not before what was given out: in time
+  s.push(10);  // not older than what was delivered: in time
   s.sorter.flush();
   EXPECT_THAT(s.times(), ElementsAre(10, 9, 10, 20));
   EXPECT_EQ(s.losses.count(LossKind::k_out_of_order), 1u);
@@ -102,7 +102,7 @@ TEST(RoundSorter, IsAStableSortWhereTheContractHolds) {
   EXPECT_EQ(s.losses.total(), 0u);
 }
 
-/// Whole stretches give what single records give, with records that have no time or come too late.
+/// Batches give the same result as single records, including records without a time or too late.
 TEST(RoundSorter, StretchesAreTakenLikeSingleRecords) {
   std::mt19937_64 random(11);
   Sorted single, stretches;

@@ -1,11 +1,11 @@
-// A record as it lies in the file or ring: header decoded, payload untouched; and blocks of whole
-// records.
+// A record as it is in the file or ring, with the header decoded and the payload untouched; and
+// blocks of whole records.
 //
 //   for (RecordView record : RecordRange(block, order)) { ... }
 //
 // Records are views into memory that a Recording (or a ring) owns. A range stops at the first
-// header that cannot be a record (size < 8, or past the end) and tells where, so that the caller
-// can count the loss.
+// header that cannot belong to a record (size < 8, or past the end) and reports its position, so
+// that the caller can count the loss.
 #pragma once
 
 #include <optional>
@@ -19,22 +19,23 @@ namespace sonde {
 struct RecordView {
   uint32_t type = 0;
   uint16_t misc = 0;
-  Bytes payload;             // what follows the eight bytes of the header
-  uint64_t file_offset = 0;  // of the header; of the containing compressed record for expanded ones
+  Bytes payload;             // what follows the eight-byte header
+  uint64_t file_offset = 0;  // of the header; for expanded records, of the compressed one
   ByteOrder order = kHostOrder;
 
   [[nodiscard]] uint16_t cpu_mode() const { return misc & abi::kMiscCpuModeMask; }
   [[nodiscard]] size_t size() const { return payload.size() + sizeof(abi::RecordHeader); }
-  /// Header and payload as they are stored.
+  /// Header and payload as stored.
   [[nodiscard]] Bytes raw() const { return {payload.data() - sizeof(abi::RecordHeader), size()}; }
 };
 
-/// What whoever cut a block saw on the way, so that later passes need not walk all headers again.
+/// What the code that cut a block learnt on the way, so that later passes need not walk all
+/// headers.
 struct BlockContent {
   struct Place {
     uint32_t offset;  // of the record, from the start of the block
-    uint32_t rank;    // records before it in the block
-    // What its header says, so that records of which nothing else is asked are not touched again.
+    uint32_t rank;    // number of records before it in the block
+    // The header's fields, so that passes that need nothing else do not touch the record again.
     uint32_t type;
     uint16_t misc;
     uint32_t size;
@@ -54,49 +55,49 @@ struct BlockContent {
 struct RecordBlock {
   Bytes bytes;
   uint64_t file_offset = 0;
-  bool expanded = false;          // came out of a COMPRESSED record
-  uint64_t types = ~uint64_t{0};  // bit min(type, 63) is set if such a record may be in it
+  bool expanded = false;          // from a COMPRESSED record
+  uint64_t types = ~uint64_t{0};  // bit min(type, 63) is set if the block may contain that type
   uint32_t stream = 0;            // 0: the main file; n + 1: data.n of a directory
-  /// Data that belongs to the block's last record but lies behind it (AUXTRACE: the AUX data).
+  /// Data that belongs to the block's last record but follows it (AUXTRACE: the AUX data).
   Bytes trailing;
-  std::optional<BlockContent> content = std::nullopt;  // nobody looked
+  std::optional<BlockContent> content = std::nullopt;  // not known
   bool samples_taken = false;                          // a SampleTap has seen them
 
-  /// Whether a record of that type may be in the block: lets a pass over sideband skip the rest.
+  /// Whether the block may contain records of that type; lets a sideband pass skip other blocks.
   [[nodiscard]] bool may_hold(uint32_t type) const {
     return ((types >> (type < 63 ? type : 63)) & 1) != 0;
   }
 };
 
-/// Types that simpleperf keeps for itself.
+/// Whether the type is private to simpleperf.
 [[nodiscard]] inline bool is_simpleperf_private(uint32_t type) {
   constexpr uint32_t kRoom = 1024;
   return type - abi::kRecordSimpleperfStart < kRoom;
 }
 
-/// Holds other records, compressed.
+/// Whether the record contains other records, compressed.
 [[nodiscard]] inline bool is_compressed_record(uint32_t type) {
   return type == abi::kRecordCompressed || type == abi::kRecordCompressed2;
 }
 
-/// The size that a header states. simpleperf's private records may exceed 64 KiB: their upper half
-/// lies where others have `misc`.
+/// The size stated by a header. simpleperf's private records may exceed 64 KiB: the upper half of
+/// their size is where other records have `misc`.
 [[nodiscard]] inline uint32_t stated_record_size(uint32_t type, uint16_t misc, uint16_t size) {
   if (!is_simpleperf_private(type)) [[likely]]
     return size;
   return (uint32_t{misc} << 16) | size;
 }
 
-/// Asks for the memory a few records behind `at`. A walk over headers alone waits for memory at
-/// each of them, as the next one's place is in the one before; with this it is four times faster.
+/// Prefetches memory a few records after `at`. A walk over headers stalls on memory at each of
+/// them, since each one determines the position of the next; this makes it four times faster.
 inline void prefetch_records(const std::byte* at) {
   constexpr uintptr_t kAhead = 512, kLine = 64, kLines = 4;
-  auto ahead = reinterpret_cast<uintptr_t>(at) + kAhead;  // may be beyond the end: it is but a hint
+  auto ahead = reinterpret_cast<uintptr_t>(at) + kAhead;  // may be past the end: it is only a hint
   for (uintptr_t line = 0; line < kLines; ++line)
     __builtin_prefetch(reinterpret_cast<const void*>(ahead + line * kLine));
 }
 
-/// A record that whoever cut the block saw there.
+/// The record at `place`, as noted when the block was cut.
 [[nodiscard]] inline RecordView record_at(const RecordBlock& block,
                                           const BlockContent::Place& place, ByteOrder order) {
   constexpr size_t kHeader = sizeof(abi::RecordHeader);
@@ -104,8 +105,8 @@ inline void prefetch_records(const std::byte* at) {
           block.expanded ? block.file_offset : block.file_offset + place.offset, order};
 }
 
-/// Iterates the records of a block, from the first or from one that begins at `from`. After the
-/// loop `stopped_at()` is the block's size, or where the bytes ceased to be records.
+/// Iterates over the records of a block, from the first one or from the one at `from`. After the
+/// loop `stopped_at()` is the block's size, or the position where the bytes cease to be records.
 class RecordRange {
  public:
   RecordRange(const RecordBlock& block, ByteOrder order, size_t from = 0)
@@ -115,7 +116,7 @@ class RecordRange {
         expanded_(block.expanded),
         order_(order) {}
 
-  /// False at the end or where no further record can be read.
+  /// Returns false at the end, or if no further record can be read.
   bool next(RecordView& record) {
     size_t left = bytes_.size() - position_;
     if (left < sizeof(abi::RecordHeader)) return false;
@@ -141,7 +142,7 @@ class RecordRange {
   ByteOrder order_;
 };
 
-/// The record that begins at `offset` of a block: where a walk over it has been.
+/// The record at `offset` of a block, which must be a record boundary that a walk has seen.
 [[nodiscard]] inline RecordView record_at(const RecordBlock& block, size_t offset,
                                           ByteOrder order) {
   RecordView record;

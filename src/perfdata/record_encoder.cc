@@ -11,7 +11,7 @@ void pad_to_eight(size_t start, ByteBuilder& out) {
   out.zeros((8 - (out.size() - start) % 8) % 8);
 }
 
-/// A record whose payload is put piece by piece; its size is known, and checked, at the end.
+/// A record whose payload is appended piece by piece; its size is set and checked at the end.
 class OpenRecord {
  public:
   OpenRecord(uint32_t type, uint16_t misc, ByteBuilder& out) : out_(out), start_(out.size()) {
@@ -19,7 +19,8 @@ class OpenRecord {
     out.u16(misc);
     out.u16(0);
   }
-  /// Puts the id block and the size; false, and nothing left behind, for a record too long.
+  /// Appends the id block and sets the size. If the record is too long, returns false and removes
+  /// it.
   bool close(const RecordFrame& frame) {
     if (frame.attr != nullptr) encode_trailing_id(frame.id, *frame.attr, out_);
     return close();
@@ -46,7 +47,7 @@ void put_number(uint64_t value, ByteBuilder& out) {
   out.u64(value);
 }
 
-/// A record that is nothing but numbers, each as wide as its type.
+/// A record that consists of numbers only, each as wide as its type.
 template <typename... Numbers>
 bool encode_numbers(uint32_t type, const RecordFrame& frame, ByteBuilder& out, Numbers... numbers) {
   OpenRecord open(type, frame.misc, out);
@@ -318,7 +319,7 @@ bool encode_sample(const Sample& sample, const abi::EventAttr& attr, ByteBuilder
   if (has(abi::kSampleBranchStack)) put_branches(sample, attr, out);
   if (has(abi::kSampleRegsUser)) put_regs(sample.regs_user, attr.sample_regs_user, out);
   if (has(abi::kSampleStackUser)) put_user_stack(sample.stack_user, sample.chain_cut, out);
-  // The struct's parts lie so that the 64-bit value is the same in both byte orders.
+  // The struct's members are ordered so that the 64-bit value is the same in both byte orders.
   if (has(abi::kSampleWeight))
     out.u64(sample.weight);
   else if (has(abi::kSampleWeightStruct))

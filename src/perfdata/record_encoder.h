@@ -1,11 +1,11 @@
-// The inverse of sample.h and sideband.h: decoded records back to bytes, in either byte order.
+// The inverse of sample.h and sideband.h: encodes decoded records, in either byte order.
 //
 //   ByteBuilder out;
 //   encode(CommRecord{pid, tid, "bash", false}, RecordFrame{.attr = &attr}, out);
 //
-// Law 4: decode(encode(x)) == x for every type here. A record that would be longer than its 16-bit
-// size allows (65,535 bytes) is not written: `encode` then returns false and leaves `out` as it
-// was. Every record ends on a multiple of eight bytes, as the kernel's do, where its layout allows.
+// Law 4: decode(encode(x)) == x for every type here. A record that would exceed its 16-bit size
+// (65,535 bytes) is not written: `encode` then returns false and leaves `out` unchanged. Where its
+// layout allows, a record is padded to a multiple of eight bytes, as the kernel's are.
 #pragma once
 
 #include "abi/perf_event.h"
@@ -17,13 +17,13 @@ namespace sonde {
 
 /// What surrounds a record's own fields.
 struct RecordFrame {
-  /// Only for structs that serve several types (TaskRecord, ThrottleRecord); 0 is the struct's
+  /// Only for structs that serve several types (TaskRecord, ThrottleRecord); 0 means the struct's
   /// first type (FORK, THROTTLE).
   uint32_t type = 0;
-  /// Joined with the bits that the record's fields imply (exec, switch out, build id …).
+  /// ORed with the bits implied by the record's fields (exec, switch out, build id …).
   uint16_t misc = 0;
-  /// With an attr that has sample_id_all, `id` is written behind the record as that attr's
-  /// sample_type demands; without, nothing is. Synthesised records carry zeros: `SynthesisedId`.
+  /// With an attr that has sample_id_all, `id` is appended to the record as that attr's sample_type
+  /// demands; otherwise no id block is written. Synthesised records carry zeros: `SynthesisedId`.
   const abi::EventAttr* attr = nullptr;
   SampleId id;
 };
@@ -53,12 +53,12 @@ bool encode(const ReadRecord& record, const RecordFrame& frame, ByteBuilder& out
 /// written. `sample.misc` is the header's misc.
 bool encode_sample(const Sample& sample, const abi::EventAttr& attr, ByteBuilder& out);
 
-/// The id block alone, as it stands behind non-sample records; nothing without sample_id_all.
+/// The id block alone, as it follows non-sample records; nothing without sample_id_all.
 void encode_trailing_id(const SampleId& id, const abi::EventAttr& attr, ByteBuilder& out);
 
 void put_words(WordView words, ByteBuilder& out);
 
-/// Header and payload as given; false where the payload is too long.
+/// Header and payload as given; false if the payload is too long.
 bool encode_raw(uint32_t type, uint16_t misc, Bytes payload, ByteBuilder& out);
 
 }  // namespace sonde

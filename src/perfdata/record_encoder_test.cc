@@ -41,7 +41,7 @@ void expect_same_id(const SampleId& a, const SampleId& b) {
   EXPECT_EQ(a.cpu, b.cpu);
 }
 
-/// Encodes with an id block, decodes, checks the id block and hands the decoded record to `check`.
+/// Encodes with an id block, decodes, checks the id block and passes the decoded record to `check`.
 template <typename Record, typename Check>
 void round_trip(const Record& record, uint32_t type, Check check, uint16_t misc = abi::kMiscUser) {
   abi::EventAttr attr = attr_with_ids();
@@ -246,7 +246,7 @@ TEST(RecordEncoder, TooLongIsRefusedAndLeavesNothing) {
   EXPECT_EQ(out.size(), before);
 }
 
-/// Random samples of random shapes, reproducible by the seed.
+/// Random samples of random shapes, reproducible from the seed.
 class SampleMaker {
  public:
   explicit SampleMaker(uint64_t seed) : random_(seed) {}

@@ -9,7 +9,7 @@
 namespace sonde {
 namespace {
 
-// Big enough that the cost of a system call doesn't show, small enough to stay in the cache.
+// Large enough to hide the cost of a system call, small enough to stay in the cache.
 constexpr size_t kGatherBytes = 256 * 1024;
 constexpr size_t kWriteInPlaceBytes = 64 * 1024;
 constexpr size_t kBordersKept = 256;
@@ -41,7 +41,7 @@ Result<> RecordStream::write(Bytes records, Bytes rest) {
 Result<> RecordStream::write_ring(Bytes records, Bytes rest) {
   if (!compressor_) return write(records, rest);
   if (error_) return std::unexpected(*error_);
-  // The stream of uncompressed bytes goes on from piece to piece; borders of records don't matter.
+  // The uncompressed stream continues from piece to piece; record boundaries don't matter.
   for (Bytes piece : {records, rest}) {
     while (!piece.empty()) {
       Bytes part = piece.first(std::min(piece.size(), compress_limit_));

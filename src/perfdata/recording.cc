@@ -47,20 +47,20 @@ struct Recording::State {
   uint32_t word_size = 8;
   uint64_t spool_limit_bytes = OpenOptions{}.spool_limit_bytes;
   SampleTap* tap = nullptr;
-  Fd tapped;  // the main file, where its samples go there
-  // What the views point into.
+  Fd tapped;  // the main file, if a tap gets its samples
+  // The memory that the views point into.
   std::vector<MappedFile> files;
   std::optional<Bundle> bundle;
   std::vector<SpoolMemory> spools;
   std::vector<StreamExpander> expanders;
   bool is_live = false;
-  std::optional<StreamReader> followed;  // then facts, events and features are its
+  std::optional<StreamReader> followed;  // if set, facts, events and features are its own
 };
 
 namespace {
 
-/// While this lives, a thread of its own maps the pages of a large file, as far as it gets: the
-/// walk over the headers of records is mostly waiting for page faults.
+/// While this object lives, a background thread maps the pages of a large file, as far as it gets:
+/// a walk over record headers mostly waits for page faults.
 class PageMapper {
  public:
   explicit PageMapper(Bytes bytes) {
@@ -68,7 +68,7 @@ class PageMapper {
     thread_ = std::jthread([bytes](const std::stop_token& stop) {
       auto start = reinterpret_cast<uintptr_t>(bytes.data()) / kPage * kPage;
       auto end = reinterpret_cast<uintptr_t>(bytes.data() + bytes.size());
-      // Where the kernel doesn't know the advice (before 5.14), or the file ends early, it stops.
+      // It stops if the kernel doesn't know the advice (before 5.14) or the file ends early.
       for (; start < end && !stop.stop_requested(); start += kChunk)
         if (::madvise(reinterpret_cast<void*>(start), std::min(kChunk, end - start),
                       MADV_POPULATE_READ) != 0)
@@ -81,7 +81,7 @@ class PageMapper {
   std::jthread thread_;
 };
 
-/// Numbers N of the files data.N, ascending.
+/// The numbers N of the files data.N, ascending.
 std::vector<uint32_t> stream_numbers(const std::string& directory) {
   constexpr std::string_view kPrefix = "data.";
   std::vector<uint32_t> numbers;
@@ -96,7 +96,7 @@ std::vector<uint32_t> stream_numbers(const std::string& directory) {
   return numbers;
 }
 
-/// The word size of a machine name as `uname -m` says it; nothing for an empty name.
+/// The word size of a machine name as `uname -m` prints it; nothing for an empty name.
 std::optional<uint32_t> word_size_of(std::string_view arch) {
   if (arch.empty()) return std::nullopt;
   bool wide = arch.find("64") != arch.npos || arch == "s390x" || arch == "alpha";
@@ -145,7 +145,7 @@ Result<> Recording::State::map_file(const std::string& path, const OpenOptions& 
   }
   auto read = read_main(files.back().bytes(), path);
   tapped.reset();
-  tap = nullptr;  // it may end before this does
+  tap = nullptr;  // its lifetime may be shorter than this object's
   return read;
 }
 
@@ -155,7 +155,8 @@ Result<> Recording::State::read_descriptor(int fd, const std::string& name,
   return read_main(spools.back().bytes(), name);
 }
 
-/// The content decides what it is: a pipe's output may lie in a file, and a file may be piped.
+/// The content decides what it is: a pipe's output may be stored in a file, and a file may be
+/// piped.
 Result<> Recording::State::read_main(Bytes file, const std::string& name) {
   if (file.empty()) return fail(ErrorCode::kCorrupt, "zero-sized data ({}), nothing to do!", name);
   if (!bundle && Bundle::looks_like_one(file)) {
@@ -221,7 +222,7 @@ void Recording::State::finish() {
   word_size = guess_word_size();
 }
 
-/// A 64-bit machine has its kernel, and most of its programs, above 4 GiB.
+/// On a 64-bit machine the kernel, and most programs, are above 4 GiB.
 uint32_t Recording::State::guess_word_size() const {
   if (auto size = word_size_of(features.arch.value_or(""))) return *size;
   constexpr uint64_t kBeyondNarrow = uint64_t{1} << 32;

@@ -87,7 +87,7 @@ void expect_small_file(const Recording& recording) {
   EXPECT_EQ(ips, 10 * 0x1000 + 45u);
 }
 
-/// A file of ours that is gone when the test is.
+/// A temporary file that is removed at the end of the test.
 class TemporaryFile {
  public:
   explicit TemporaryFile(const std::vector<std::byte>& content)
@@ -159,7 +159,7 @@ TEST(Recording, CrashedRecorder) {
   EXPECT_EQ(recording->record_counts().by_type[abi::kRecordSample], 10u);
   EXPECT_TRUE(recording->features().present.empty());
   EXPECT_EQ(losses.total(), 0u);
-  // Half a record at the end, as a full disk leaves it.
+  // Half a record at the end, as a full disk leaves behind.
   bytes.resize(bytes.size() - 20);
   auto cut = Recording::open_bytes(bytes, "test", losses);
   ASSERT_TRUE(cut);
@@ -202,7 +202,7 @@ TEST(Recording, TruncationAtEveryByteIsAnErrorOrALoss) {
         auto recording = Recording::open_bytes(bytes, "test", losses);
         if (!recording) {
           EXPECT_EQ(recording.error().code, ErrorCode::kCorrupt);
-        } else if (!pipe) {  // a pipe may end behind any record
+        } else if (!pipe) {  // a pipe may end after any record
           EXPECT_GT(losses.total(), 0u) << size;
         }
       }
@@ -264,7 +264,7 @@ TEST(Recording, CompressedRecordsAreExpandedInPlace) {
   packed.data.clear();
   auto compressor = RecordCompressor::create(3);
   Bytes records = plain.data.view();
-  // Borders inside of records.
+  // Boundaries inside records.
   for (size_t piece : {50ul, 77ul, records.size() - 127}) {
     ASSERT_TRUE(compressor->compress(records.first(piece), packed.data));
     records = records.subspan(piece);

@@ -1,5 +1,5 @@
-// The sorter of ordering.h, for any kind of item: whoever needs but a few words of each record
-// sorts those. An Item has a `time`, and `place_in_file(item)` says where it lies, for messages.
+// The sorter of ordering.h for any kind of item: code that needs only a few words of each record
+// sorts those. An Item has a `time`, and `place_in_file(item)` gives its position, for messages.
 #pragma once
 
 #include <fmt/format.h>
@@ -15,9 +15,9 @@
 
 namespace sonde {
 
-/// Push records in file order; sorted ones come out through `deliver`, many at a time. Pure: holds
-/// no files, keeps no bytes: the records' memory must live until they were given out, at the latest
-/// at the end of the round after the next.
+/// Push records in file order; sorted ones come out through `deliver`, in batches. Pure: holds no
+/// files and no bytes: the records' memory must live until they were delivered, which happens at
+/// the latest at the end of the round after the next.
 template <typename Item>
 class RoundSorterOf {
  public:
@@ -27,17 +27,17 @@ class RoundSorterOf {
   void push(const Item& item);
   void push(std::span<const Item> items);
   void finish_round();
-  /// Gives out everything that is left.
+  /// Delivers everything that is left.
   void flush();
 
  private:
   static constexpr size_t kBatch = 1024;
 
-  /// An ascending stretch of pending_ that is being merged with the others.
+  /// An ascending run of pending_ that is being merged with the others.
   struct Run {
     uint64_t time;  // of its first item
     size_t begin, end;
-    /// Equal times keep the order of arrival.
+    /// Items with equal times keep their order of arrival.
     [[nodiscard]] bool is_before(const Run& other) const {
       return time != other.time ? time < other.time : begin < other.begin;
     }
@@ -56,14 +56,14 @@ class RoundSorterOf {
   Deliver deliver_;
   LossLedger& losses_;
   std::vector<Item> pending_;
-  std::vector<size_t> run_starts_;  // in pending_, but for the first
-  std::vector<Run> runs_;           // a heap, the earliest first
-  std::vector<Item> batch_;         // room for what is given out together
-  size_t filled_ = 0;               // of it
+  std::vector<size_t> run_starts_;  // in pending_, except for the first
+  std::vector<Run> runs_;           // a heap with the earliest on top
+  std::vector<Item> batch_;         // buffer for items delivered together
+  size_t filled_ = 0;               // items in batch_
   uint64_t last_pushed_ = 0;
-  uint64_t newest_ = 0;     // seen in this round or before
+  uint64_t newest_ = 0;     // in this round or before
   uint64_t limit_ = 0;      // newest at the end of the previous round
-  uint64_t delivered_ = 0;  // newest given out
+  uint64_t delivered_ = 0;  // newest time delivered
 };
 
 template <typename Item>
@@ -87,7 +87,7 @@ void RoundSorterOf<Item>::push(const Item& record) {
   pending_.back().time = time;
 }
 
-/// Those that ascend are taken together.
+/// Ascending items are appended together.
 template <typename Item>
 void RoundSorterOf<Item>::push(std::span<const Item> items) {
   while (!items.empty()) {
@@ -104,7 +104,7 @@ void RoundSorterOf<Item>::push(std::span<const Item> items) {
   }
 }
 
-/// How many of them only go on what was pushed before: none of them needs a time or is late.
+/// How many of them simply continue what was pushed before: none lacks a time or is late.
 template <typename Item>
 size_t RoundSorterOf<Item>::ascending(std::span<const Item> items) const {
   uint64_t time = std::max<uint64_t>(delivered_, 1);
@@ -187,7 +187,7 @@ void RoundSorterOf<Item>::merge_runs(uint64_t limit) {
   give_out_batch();
 }
 
-/// Brings the first run of the heap to its place.
+/// Restores the heap after its first run has changed.
 template <typename Item>
 void RoundSorterOf<Item>::sift_down() {
   size_t at = 0;
@@ -214,7 +214,7 @@ uint64_t RoundSorterOf<Item>::earliest_behind_first() const {
   return earliest;
 }
 
-/// What was not given out stays, as the first runs of the next round.
+/// What was not delivered becomes the first runs of the next round.
 template <typename Item>
 void RoundSorterOf<Item>::keep_the_rest() {
   std::ranges::sort(runs_, {}, &Run::begin);

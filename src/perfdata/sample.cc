@@ -20,7 +20,7 @@ T read(const std::byte* at) {
   return kSwap ? std::byteswap(value) : value;
 }
 
-/// Lays fields of eight bytes one behind the other.
+/// Lays out consecutive fields of eight bytes.
 class Placer {
  public:
   explicit Placer(uint64_t sample_type) : sample_type_(sample_type) {}
@@ -124,7 +124,7 @@ SampleId decode_trailing_id(const RecordView& record, const SampleLayout& layout
   return id;
 }
 
-/// One pass over a sample. Every step returns false where the record ends too early.
+/// Decodes a sample in one pass. Every step returns false if the record ends too early.
 template <bool kSwap>
 struct SampleDecoder {
   static constexpr ByteOrder kOrder =
@@ -150,7 +150,7 @@ struct SampleDecoder {
     at += 8;
     return value;
   }
-  /// A field of one word that a bit asks for, or its default.
+  /// A one-word field if the bit asks for it, else its default.
   bool field(uint64_t bit, uint64_t& value) {
     if (!has(bit)) {
       value = 0;
@@ -201,7 +201,7 @@ struct SampleDecoder {
       if (block.count > left() / (8 * stride)) return false;
       return words(block.count * stride, block.values);
     }
-    // Without GROUP the times stand between the value and its id; the view starts at the value and
+    // Without GROUP the times are between the value and its id; the view starts at the value and
     // `at` knows where the rest is.
     block.count = 1;
     const std::byte* start = at;
@@ -234,7 +234,7 @@ struct SampleDecoder {
     uint64_t count = word();
     s.has_branches = true;
     bool hw_index = (attr.branch_sample_type & abi::kBranchHwIndex) != 0;
-    // The kernel leaves the index out where it has no branch stack for this sample at all.
+    // The kernel omits the index if it has no branch stack at all for this sample.
     if (hw_index && count == 0 && layout.has_fixed_tail_ && left() == layout.fixed_tail_size_)
       hw_index = false;
     if (hw_index) {
@@ -290,7 +290,7 @@ struct SampleDecoder {
     return bytes(word(), view);
   }
 
-  /// Everything from READ on up to the user stack: the parts of variable size.
+  /// Everything from READ to the user stack: the parts of variable size.
   bool variable(Sample& s) {
     if (has(abi::kSampleRead)) {
       if (!read_block(s.read)) return false;
@@ -379,7 +379,7 @@ bool decode_read_block(Bytes bytes, ByteOrder order, const SampleLayout& layout,
 
 ReadValue ReadBlock::at(size_t i) const {
   size_t stride = words_per_value(read_format);
-  // Without GROUP: value, the times that were asked for, then id and lost.
+  // Without GROUP: value, the times that were requested, then id and lost.
   bool group = (read_format & abi::kFormatGroup) != 0;
   size_t next = i * stride;
   ReadValue item;

@@ -1,8 +1,8 @@
-// Samples and the id block behind other records, decoded by a layout that is made once per event.
+// Decodes samples and the id blocks of other records, by a layout that is computed once per event.
 //
-// What a sample holds, and where, is fixed by its event's attr. `SampleLayout` works that out once;
+// An event's attr determines what a sample contains, and where. `SampleLayout` computes that once;
 // `decode_sample` then reads a record in one pass without allocation: variable parts (call chain,
-// raw data, branches, registers, stack) stay views into the record.
+// raw data, branches, registers, stack) remain views into the record.
 #pragma once
 
 #include <optional>
@@ -16,12 +16,12 @@ namespace sonde {
 
 using EventId = Id<struct EventTag>;  // index into EventTable
 
-/// Who, when, where: the fields that sample_id_all puts behind every record, and that samples carry
-/// in front. Fields that the event did not ask for keep their defaults.
+/// Who, when, where: the fields that sample_id_all appends to every record and that samples begin
+/// with. Fields that the event did not ask for keep their defaults.
 struct SampleId {
   uint32_t pid = UINT32_MAX;   // process
   uint32_t tid = UINT32_MAX;   // thread
-  uint64_t time = UINT64_MAX;  // ns of the recording's clock; UINT64_MAX where not recorded
+  uint64_t time = UINT64_MAX;  // ns of the recording's clock; UINT64_MAX if not recorded
   uint64_t id = 0;
   uint64_t stream_id = 0;
   uint32_t cpu = UINT32_MAX;
@@ -39,7 +39,7 @@ class WordView {
   [[nodiscard]] bool empty() const { return bytes_.size() < 8; }
   uint64_t operator[](size_t i) const { return load<uint64_t>(bytes_.data() + i * 8, order_); }
   [[nodiscard]] Bytes bytes() const { return bytes_; }
-  /// The words behind the first `count`, which must be there.
+  /// The words after the first `count`, which must be there.
   [[nodiscard]] WordView without_first(size_t count) const {
     return {bytes_.subspan(count * 8), order_};
   }
@@ -49,13 +49,13 @@ class WordView {
   ByteOrder order_ = kHostOrder;
 };
 
-/// Why a recorder that unwound the stack itself could not follow it to its end (unwound_sample.h).
+/// Why a recorder that unwound the stack itself could not reach its end (unwound_sample.h).
 enum class ChainCut : uint8_t {
-  kNone,       // it is whole, or nobody unwound it
-  kStackCopy,  // the next frame lay beyond the piece of stack that was copied
-  kBroken,     // no rule, no mapping, no sense
-  kLimit,      // as many frames as were kept
-  kRejoined,   // from there on it is the kernel's chain of frame pointers
+  kNone,       // it is complete, or nobody unwound it
+  kStackCopy,  // the next frame was beyond the copied part of the stack
+  kBroken,     // no unwind rule, no mapping, or nonsense
+  kLimit,      // the maximum number of frames was reached
+  kRejoined,   // from there on it is the kernel's frame-pointer chain
 };
 inline constexpr size_t kChainCuts = 5;
 
@@ -65,7 +65,7 @@ struct ReadValue {
   uint64_t id = 0;
   uint64_t lost = 0;
 };
-/// The read_format block: values stay in the record and are taken out by index.
+/// The read_format block: values stay in the record and are read by index.
 struct ReadBlock {
   bool present = false;
   uint64_t read_format = 0;
@@ -92,7 +92,7 @@ struct Sample {
   uint16_t misc = 0;
   uint64_t ip = 0;
   uint64_t addr = 0;
-  uint64_t period = 1;          // the attr's fixed period where samples do not carry one
+  uint64_t period = 1;          // the attr's fixed period if samples do not carry one
   uint64_t weight = 0;          // weight, or the low 32 bits (var1) of weight_struct
   uint16_t ins_latency = 0;     // var2
   uint16_t p_stage_cycles = 0;  // var3
@@ -117,23 +117,23 @@ struct Sample {
   ByteOrder order = kHostOrder;
 
   [[nodiscard]] size_t branch_count() const { return branches.size() / 3; }
-  /// The flags of big-endian recordings are mirrored to the layout that BranchEntry documents.
+  /// The flags of big-endian recordings are converted to the layout that BranchEntry documents.
   [[nodiscard]] abi::BranchEntry branch(size_t i) const;
 };
 
-/// Where an event's records keep their fields; made once per attr.
+/// Where an event's records have their fields; computed once per attr.
 class SampleLayout {
  public:
   SampleLayout() = default;
   explicit SampleLayout(const abi::EventAttr& attr);
 
-  /// Byte offset of the id (IDENTIFIER or ID) in a sample's payload, if it has a fixed place.
+  /// Byte offset of the id (IDENTIFIER or ID) in a sample's payload, if it has a fixed position.
   [[nodiscard]] std::optional<uint32_t> id_in_sample() const { return id_in_sample_; }
   /// Distance of the id from the end of a non-sample record's payload.
   [[nodiscard]] std::optional<uint32_t> id_from_end() const { return id_from_end_; }
   [[nodiscard]] uint32_t sample_id_size() const {
     return sample_id_size_;
-  }  // behind non-sample records
+  }  // of the id block of non-sample records
   [[nodiscard]] const abi::EventAttr& attr() const { return attr_; }
 
  private:
@@ -142,8 +142,8 @@ class SampleLayout {
   template <bool kSwap>
   friend struct SampleDecoder;
 
-  /// Where the fields of a SampleId lie, in bytes from the start of the sample's payload or of the
-  /// id block.
+  /// The position of SampleId fields, in bytes from the start of the sample's payload or of the id
+  /// block.
   struct IdPlaces {
     static constexpr uint8_t kNowhere = UINT8_MAX;
     uint8_t tid = kNowhere, time = kNowhere, id = kNowhere, stream_id = kNowhere, cpu = kNowhere;
@@ -157,29 +157,29 @@ class SampleLayout {
   std::optional<uint32_t> id_from_end_;
   uint32_t sample_id_size_ = 0;
   IdPlaces head_;                          // in samples; size covers IDENTIFIER … PERIOD
-  IdPlaces tail_;                          // behind non-sample records
+  IdPlaces tail_;                          // in the id block of non-sample records
   uint8_t user_regs_ = 0, intr_regs_ = 0;  // words per set of registers
-  uint32_t fixed_tail_size_ = 0;  // of the fields behind the branch stack, if their size is fixed
+  uint32_t fixed_tail_size_ = 0;           // of the fields after the branch stack, if fixed
   bool has_fixed_tail_ = false;
 };
 
-/// False where the record is shorter than its layout demands; then `sample` is not to be used
+/// Returns false if the record is shorter than its layout demands; then `sample` must not be used
 /// (loss: bad_record).
 bool decode_sample(const RecordView& record, const SampleLayout& layout, Sample& sample);
 
-/// The same, but of `sample` only what sums need is set: the id block, the mode, ip, addr, period
-/// and weight.
+/// The same, but sets only the fields of `sample` that sums need: the id block, the mode, ip, addr,
+/// period and weight.
 bool decode_sample_for_sums(const RecordView& record, const SampleLayout& layout, Sample& sample);
 
-/// Only the who-when-where part of a sample: what ordering and filtering need. Cheaper than
+/// Decodes only who, when and where, which is all that ordering and filtering need. Cheaper than
 /// decode_sample.
 bool decode_sample_id(const RecordView& record, const SampleLayout& layout, SampleId& id);
 
-/// A read_format block that stands by itself (READ records); false where it is cut off.
+/// Decodes a standalone read_format block (READ records); false if it is truncated.
 bool decode_read_block(Bytes bytes, ByteOrder order, const SampleLayout& layout, ReadBlock& block);
 
-/// The id block behind a non-sample record of an event with sample_id_all; an empty SampleId
-/// otherwise.
+/// The id block after a non-sample record of an event with sample_id_all; otherwise an empty
+/// SampleId.
 SampleId decode_trailing_id(const RecordView& record, const SampleLayout& layout);
 
 }  // namespace sonde

@@ -1,4 +1,4 @@
-// SampleTap: takes samples at the first walk over a file, while their bytes are in the processor's
+// SampleTap: receives samples during the first walk over a file, while their bytes are in the CPU
 // cache. For sums that need every sample once and nothing of it afterwards.
 #pragma once
 
@@ -13,20 +13,21 @@ class EventTable;
 class SampleTap {
  public:
   virtual ~SampleTap() = default;
-  /// Before anything else. False: it does not want the samples of this recording.
+  /// Called before anything else. Returns false if it does not want the samples of this recording.
   virtual bool begin(const EventTable& events) = 0;
-  /// Before the first sample. Each part is filled by one thread; together, in their order, they
-  /// have the samples in the order of the file.
+  /// Called before the first sample. Each part is filled by one thread; concatenated in order, the
+  /// parts have the samples in file order.
   virtual void set_parts(size_t parts) = 0;
-  /// Whether there is room for more. Asked once in a while: what comes in between is taken.
+  /// Whether there is room for more. Asked only now and then; samples that come in between are
+  /// accepted.
   [[nodiscard]] virtual bool wants_more(size_t part) = 0;
   struct Taken {
     size_t samples = 0, bytes = 0;
   };
-  /// Takes the sample that `bytes` begin with, which is whole, and those right behind it as far as
-  /// they are. The bytes are valid during the call only.
+  /// Takes the sample at the start of `bytes`, which is whole, and the whole ones that directly
+  /// follow it. The bytes are valid during the call only.
   virtual Taken take(size_t part, Bytes bytes, uint64_t file_offset, ByteOrder order) = 0;
-  /// What a part was given were no samples.
+  /// What a part was given turned out not to be samples.
   virtual void drop(size_t part) = 0;
 
  protected:

@@ -57,7 +57,7 @@ TEST(DecodeSample, FieldsThatWereNotAskedForHaveDefaults) {
   }
 }
 
-/// Every prefix of a sample with all variable parts is refused.
+/// Every proper prefix of a sample with all variable parts is rejected.
 TEST(DecodeSample, CutSamplesAreRefused) {
   abi::EventAttr attr = attr_with(abi::kSampleIp | abi::kSampleRead | abi::kSampleCallchain |
                                   abi::kSampleRaw | abi::kSampleBranchStack | abi::kSampleRegsUser |
@@ -137,11 +137,11 @@ TEST(DecodeSample, BranchFlagsOfBigEndianMachinesAreMirrored) {
   EXPECT_EQ(sample.branch(0).cycles(), 9u);
 }
 
-/// Of plain samples and of those with more behind the call chain, whole and cut at every length.
+/// For plain samples and those with more after the call chain, whole and cut at every length.
 TEST(DecodeSampleForSums, AgreesWithDecodeSample) {
   constexpr uint64_t kPlain = abi::kSampleIp | abi::kSampleTid | abi::kSampleTime |
                               abi::kSampleAddr | abi::kSamplePeriod | abi::kSampleCallchain;
-  Sample sample, of_sums;  // used again and again, as passes do
+  Sample sample, of_sums;  // reused, as passes do
   for (uint64_t type : {kPlain | abi::kSampleRaw | abi::kSampleWeight, kPlain}) {
     SampleLayout layout(attr_with(type));
     for (ByteOrder order : kBothOrders) {

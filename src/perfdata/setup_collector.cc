@@ -64,8 +64,8 @@ void SetupCollector::apply(const RecordView& record, Bytes trailing) {
         losses_->add(LossKind::k_bad_record, 1, where(record));
       return;
     case abi::kRecordHeaderFeature:
-      // A feature beyond the last one that its writer knows, without content, marks the end of the
-      // features; perf that does not know CPU_DOMAIN_INFO has its number there.
+      // A feature without content whose number is one past the last that its writer knows marks the
+      // end of the features; in a perf that does not know CPU_DOMAIN_INFO, that is its number.
       if (auto feature = decode_user<HeaderFeatureRecord>(record);
           feature && feature->feature < abi::kFeatureBits &&
           !(feature->feature == abi::kFeatureCpuDomainInfo && feature->content.empty()) &&

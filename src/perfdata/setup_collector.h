@@ -1,5 +1,5 @@
-// What a recording says about itself on the way: records that describe events and features (all of
-// them in a pipe, some in a file), gathered into the event table and the features.
+// Gathers what a recording says about itself along the way: records that describe events and
+// features (all of them in a pipe, some in a file), into the event table and the features.
 #pragma once
 
 #include <string>
@@ -19,17 +19,17 @@ class SetupCollector {
   SetupCollector(EventTable& events, Features& features, LossLedger& losses)
       : events_(&events), features_(&features), losses_(&losses) {}
 
-  /// Attrs and tracing data come as records only in a pipe.
+  /// Attrs and tracing data arrive as records only in a pipe.
   void set_pipe(bool is_pipe) { is_pipe_ = is_pipe; }
-  /// How many bytes behind a record belong to it (AUXTRACE; TRACING_DATA of a pipe); 0 for others.
+  /// How many bytes after a record belong to it (AUXTRACE; TRACING_DATA in a pipe); 0 for others.
   [[nodiscard]] uint64_t trailing_size(const RecordView& record) const;
   /// Applies a record of a type from 64 on; those that describe nothing are ignored.
   void apply(const RecordView& record, Bytes trailing);
-  /// A section of the header, or of a FEATURE record.
+  /// A section of the header, or the content of a FEATURE record.
   void add_feature(uint32_t bit, Bytes content, ByteOrder order);
   void add_tracepoint_name(uint64_t config, std::string_view name);
-  /// Gives names and groups to the events, from all that was said so far. May be called again;
-  /// false where nothing new was said since the last time.
+  /// Assigns names and groups to the events, from everything seen so far. May be called again;
+  /// returns false if nothing new has arrived since the last call.
   bool settle();
 
  private:
@@ -44,7 +44,7 @@ class SetupCollector {
   LossLedger* losses_;
   bool is_pipe_ = false;
   bool dirty_ = true;
-  std::vector<bool> named_;  // by the recording itself, not made from the attr
+  std::vector<bool> named_;  // by the recording itself, not derived from the attr
   tsl::robin_map<uint64_t, std::string, NumberHash> tracepoint_names_;
   bool tracing_data_read_ = false;
 };

@@ -8,7 +8,7 @@ namespace {
 constexpr size_t kBuildIdField = 20;
 constexpr size_t kBpfTagSize = 8;
 
-/// What stands before the id block of a record.
+/// What precedes the id block of a record.
 ByteCursor body(const RecordView& record, const SampleLayout& layout) {
   size_t tail = layout.sample_id_size();
   size_t size = record.payload.size();

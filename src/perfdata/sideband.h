@@ -1,4 +1,4 @@
-// The records that change state or tell of losses, decoded. Strings are views into the record.
+// Decodes the records that change state or report losses. Strings are views into the record.
 //
 // `decode_as<MmapRecord>(view, layout)` checks lengths; nullopt means damaged (loss: bad_record).
 #pragma once

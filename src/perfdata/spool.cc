@@ -35,7 +35,7 @@ Result<Fd> open_unlinked_file() {
               std::strerror(errno));
 }
 
-/// Up to `size` bytes; 0 at the end.
+/// Reads up to `size` bytes; 0 at the end.
 Result<size_t> read_some(int fd, const std::string& name, std::byte* to, size_t size) {
   while (true) {
     ssize_t got = ::read(fd, to, size);
@@ -88,7 +88,7 @@ Result<> SpoolMemory::grow(size_t size) {
   return {};
 }
 
-/// What was read so far and all that follows goes to the file, which then takes the memory's place.
+/// Writes what was read so far and all that follows to the file, which then replaces the memory.
 Result<> SpoolMemory::move_to_disk(int file, const std::string& name, int input) {
   TRY(write_all(file, "a temporary file", bytes()));
   size_t total = used_;

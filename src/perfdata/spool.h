@@ -1,6 +1,6 @@
-// Memory for what has no file to be mapped from: piped input and expanded records. Small amounts
-// are anonymous memory; beyond a limit the bytes live in an unlinked temporary file that is mapped,
-// so that the kernel can write them out.
+// Memory for data that has no file to be mapped from: piped input and expanded records. Small
+// amounts are anonymous memory; beyond a limit the bytes are in an unlinked temporary file that is
+// mapped, so that the kernel can write them out.
 #pragma once
 
 #include <cstddef>
@@ -13,11 +13,11 @@
 
 namespace sonde {
 
-/// A writable mapping of fixed address.
+/// A writable mapping at a fixed address.
 class SpoolMemory {
  public:
   static Result<SpoolMemory> allocate(size_t size, bool on_disk);
-  /// Reads `fd` to its end into one contiguous piece, behind what was read before.
+  /// Reads `fd` to its end into one contiguous mapping, after a copy of `before`.
   static Result<SpoolMemory> read_to_end(int fd, const std::string& name, uint64_t limit_bytes,
                                          Bytes before = {});
 

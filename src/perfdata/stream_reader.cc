@@ -56,9 +56,9 @@ struct StreamReader::State {
   std::optional<BlockCutter> cutter;
   BlockCutter::Stop stop = BlockCutter::Stop::kEnd;
   std::deque<SpoolMemory> chunks;  // the last one is being filled
-  uint64_t first_chunk = 0;        // number of chunks.front(), counted from the start
-  std::vector<SpoolMemory> kept;   // features view them
-  size_t begin = 0, filled = 0;    // in the last chunk: not cut yet, not read yet
+  uint64_t first_chunk = 0;        // index of chunks.front() since the start
+  std::vector<SpoolMemory> kept;   // features have views of them
+  size_t begin = 0, filled = 0;    // in the last chunk: start of uncut bytes, of free space
   uint64_t held_bytes = 0;
   uint64_t offset = 0;  // of `begin` in the stream
   std::function<bool()> wait;
@@ -70,7 +70,7 @@ struct StreamReader::State {
   std::optional<Recording> file;
 };
 
-/// A new chunk where the last one has too little room; the bytes that were not cut move along.
+/// Starts a new chunk if the last one has too little room; the uncut bytes are moved into it.
 Result<> StreamReader::State::make_room(size_t least) {
   size_t left = filled - begin;
   if (!chunks.empty() && chunks.back().capacity() - filled >= least) return {};
@@ -85,7 +85,7 @@ Result<> StreamReader::State::make_room(size_t least) {
   return {};
 }
 
-/// Whether reading may go on; asked before a read that would block.
+/// Whether reading may continue; asked before a read that would block.
 bool StreamReader::State::may_wait() {
   if (!wait) return true;
   pollfd input{fd, POLLIN, 0};
@@ -93,7 +93,7 @@ bool StreamReader::State::may_wait() {
   return !stopped;
 }
 
-/// False at the end of the input.
+/// Returns false at the end of the input.
 Result<bool> StreamReader::State::read_more() {
   if (!may_wait()) return false;
   TRY(make_room(kLeastRoom));
@@ -113,7 +113,7 @@ Result<> StreamReader::State::read_header() {
   if (filled == 0) return fail(ErrorCode::kCorrupt, "zero-sized data ({}), nothing to do!", name);
   if (filled >= kPipeHeaderSize) {
     auto pipe = parse_file_header(unread().first(kPipeHeaderSize), name);
-    if (!pipe) return read_whole_file();  // a file, or nothing that we know
+    if (!pipe) return read_whole_file();  // a file, or an unknown format
     facts.path = name;
     facts.is_pipe = true;
     facts.order = pipe->order;
@@ -135,7 +135,7 @@ Result<> StreamReader::State::read_whole_file() {
   return {};
 }
 
-/// Features may view what was read so far; it stays for good.
+/// Features may have views of what was read so far, so it is kept for good.
 Result<> StreamReader::State::keep_chunks() {
   TRY(make_room(SIZE_MAX));
   for (; chunks.size() > 1; ++first_chunk) {

@@ -7,14 +7,14 @@
 //     for (const RecordBlock& block : blocks) ...
 //   }
 //
-// `next` gives whole records as soon as they arrived, COMPRESSED ones expanded (see Recording for
-// the shape of blocks). Events and features grow while ATTR and FEATURE records pass by; an event
-// is there before the first of its records. Blocks stay valid until they are released, so that a
+// `next` returns whole records as soon as they arrive, with COMPRESSED ones expanded (see Recording
+// for the shape of blocks). Events and features grow as ATTR and FEATURE records pass by; an event
+// is available before its first record. Blocks stay valid until they are released, so that a
 // RoundSorter may hold their records: take a mark at every FINISHED_ROUND and, two rounds later,
-// release what lay before it.
+// release what precedes it.
 //
-// A file that is piped (`cat perf.data | …`) has its features behind its records and cannot be
-// followed: it is read to its end and then given as a whole.
+// A piped file (`cat perf.data | …`) has its features after its records and cannot be followed: it
+// is read to its end and then given as a whole.
 #pragma once
 
 #include <functional>
@@ -31,7 +31,7 @@ namespace sonde {
 
 class StreamReader {
  public:
-  /// Waits for the header. The descriptor stays the caller's.
+  /// Waits for the header. The descriptor remains the caller's.
   static Result<StreamReader> open(int fd, const std::string& name, const OpenOptions& options,
                                    LossLedger& losses);
   StreamReader(StreamReader&&) noexcept;
@@ -43,7 +43,7 @@ class StreamReader {
   [[nodiscard]] const EventTable& events() const;
   [[nodiscard]] const Features& features() const;
 
-  /// Called where nothing can be read yet; false ends the input here. Without it, `next` waits.
+  /// Called when nothing can be read yet; returning false ends the input. Without it, `next` waits.
   void on_pause(std::function<bool()> wait);
   /// The span is valid until the next call; the records in it until they are released.
   Result<std::span<const RecordBlock>> next();
@@ -51,12 +51,12 @@ class StreamReader {
   struct Mark {
     uint64_t input = 0, expanded = 0;
   };
-  /// Stands for everything that `next` gave so far.
+  /// Marks everything that `next` has returned so far.
   [[nodiscard]] Mark mark() const;
-  /// Blocks that were given before `mark` may go. Those that share memory with later ones stay.
+  /// Blocks returned before `mark` may be freed. Those that share memory with later ones stay.
   void release_before(Mark mark);
 
-  /// The piped file, where it is one; the reader is empty afterwards.
+  /// The piped file, if the input is one; the reader is empty afterwards.
   std::optional<Recording> take_file();
 
  private:

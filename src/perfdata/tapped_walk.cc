@@ -16,7 +16,7 @@ constexpr size_t kWindow = size_t{128} << 10;
 constexpr size_t kRecordHeader = sizeof(abi::RecordHeader);
 constexpr size_t kSegment = size_t{4} << 20;
 
-/// Whether a chain of records seems to begin at `at`: as many in a row are not there by chance.
+/// Whether a chain of records seems to begin at `at`: so many in a row do not occur by chance.
 bool looks_like_records(Bytes bytes, size_t at, const EventTable& events, ByteOrder order) {
   constexpr size_t kInARow = 16;
   for (size_t i = 0; i < kInARow; ++i) {
@@ -51,7 +51,7 @@ class TappedWalk {
 
   TappedWalkResult run() {
     std::vector<Part> segments = find_segments();
-    // Before each segment there may be a part that no segment has, and one behind the last.
+    // There may be a gap that belongs to no segment before each segment, and one after the last.
     tap_.set_parts(2 * segments.size() + 1);
     std::atomic<size_t> next = 0;
     size_t threads = std::max(1u, std::thread::hardware_concurrency());
@@ -83,14 +83,14 @@ class TappedWalk {
  private:
   using Window = std::unique_ptr<std::byte[]>;
 
-  /// A run of records, walked over by one thread.
+  /// A part of the records, walked over by one thread.
   struct Part {
     BlockCutter cutter;
     size_t number;  // of the tap's part
     size_t start, position, end;
     std::vector<RecordBlock> blocks = {};
     BlockCutter::Stop stop = BlockCutter::Stop::kEnd;
-    bool is_over = false;  // no record can be read where it is, before its end
+    bool is_over = false;  // no record can be read at the position, before the part's end
   };
 
   [[nodiscard]] Part part(size_t number, size_t start, size_t end) const {
@@ -113,7 +113,7 @@ class TappedWalk {
     return segments;
   }
 
-  /// What no segment has. False where no further record can be read.
+  /// Walks what no segment covers. Returns false if no further record can be read.
   bool walk_up_to(size_t end, size_t number, size_t& position, TappedWalkResult& result) {
     if (position >= end) return true;
     Part between = part(number, position, end);
@@ -124,13 +124,13 @@ class TappedWalk {
     return !is_over;
   }
 
-  /// As far as there are records that do not go beyond the part's end.
+  /// Walks as long as there are records that do not extend past the part's end.
   void walk(Part& part, const Window& window) {
     do walk_plain(part, window);
     while (part.stop == BlockCutter::Stop::kNotPlain && walk_mapped(part));
   }
 
-  /// Up to a record that is not plain, or larger than the window, too.
+  /// Stops at a record that is not plain or that is larger than the window.
   void walk_plain(Part& part, const Window& window) {
     part.stop = BlockCutter::Stop::kEnd;
     while (part.position < part.end) {
@@ -148,7 +148,7 @@ class TappedWalk {
     }
   }
 
-  /// The next records, in place, of whatever kind they are. False where there is none.
+  /// Walks the next records, of any kind, in place. Returns false if there is none.
   bool walk_mapped(Part& part) {
     for (size_t step = kWindow;; step *= 2) {
       size_t size = std::min(step, part.end - part.position);
@@ -170,7 +170,7 @@ class TappedWalk {
     return outcome;
   }
 
-  /// The mapped bytes themselves where they cannot be read.
+  /// Returns the mapped bytes themselves if reading fails.
   [[nodiscard]] Bytes read_window(const Part& part, const Window& window, size_t size) const {
     ssize_t got = ::pread(fd_, window.get(), size, static_cast<off_t>(offset_ + part.position));
     if (got < 0 || static_cast<size_t>(got) != size) return records_.subspan(part.position, size);

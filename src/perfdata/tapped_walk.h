@@ -1,14 +1,14 @@
 // The first walk over the records of a plain file for a SampleTap, by several threads.
 //
-// The file is read through small windows that stay in a core's cache: to map its pages, wait for
-// each sample's memory and unmap them again takes twice as long. The blocks show the mapped file as
-// those of any walk do; of it only what is no sample is touched later.
+// The file is read through small windows that stay in a core's cache: mapping its pages, waiting
+// for each sample's memory and unmapping them again takes twice as long. The blocks still refer to
+// the mapped file as in any walk; only its non-sample records are touched later.
 //
-// The file is cut in segments of some megabytes, each from what looks like a chain of records on.
-// Whether it was one is known when the walk over the segment before ends exactly there; else what
-// was found is thrown away, and that walk goes on. Segments but the first stop at records that
-// describe the recording or lead on to other data: those are left to a walk in the order of the
-// file.
+// The file is cut into segments of some megabytes, each starting at what looks like a chain of
+// records. The guess is confirmed if the walk over the previous segment ends exactly there;
+// otherwise its result is discarded and that walk goes on. All segments but the first stop at
+// records that describe the recording or lead to other data: those are left to a walk in file
+// order.
 #pragma once
 
 #include <vector>
@@ -31,7 +31,7 @@ struct TappedWalkResult {
   BlockCutter::Outcome outcome;  // as of one cut() over all records
 };
 
-/// `tap` has begun.
+/// `tap.begin()` must have been called.
 TappedWalkResult walk_tapped(const TappedFile& file, ByteOrder order, const EventTable& events,
                              SetupCollector& setup, StreamExpander& expander, SampleTap& tap,
                              LossLedger& losses);

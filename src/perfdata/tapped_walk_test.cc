@@ -1,4 +1,4 @@
-// A walk for a tap must find what any walk finds, whatever lies where its segments begin.
+// A walk for a tap must find what any walk finds, whatever is at the start of its segments.
 #include "perfdata/tapped_walk.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kMegabyte = size_t{1} << 20;
 
-/// Notes where the samples were that it was given.
+/// Notes the positions of the samples that it receives.
 class NotingTap final : public SampleTap {
  public:
   bool begin(const EventTable&) override { return true; }
@@ -68,7 +68,7 @@ class TappedWalkTest : public testing::Test {
     for (size_t end = to.size() + bytes; to.size() < end; ++time_) {
       Sample sample;
       sample.id.time = time_;
-      // Of all sizes, so that boundaries of windows and segments fall anywhere.
+      // In all sizes, so that window and segment boundaries fall anywhere.
       sample.callchain = WordView(chain.view().first(8 * (time_ * 7919 % 70)), kHostOrder);
       ASSERT_TRUE(encode_sample(sample, event_.attr, to));
       if (time_ % 50 == 0) add_header(abi::kRecordFinishedRound, 8, to);
@@ -98,7 +98,7 @@ class TappedWalkTest : public testing::Test {
           ++samples;
           continue;
         }
-        // What was noted on the way is what stands there.
+        // What was noted on the way matches what is there.
         RecordView noted = record_at(block, block.content->others.at(others++), kHostOrder);
         EXPECT_EQ((SeenRecord{noted.type, noted.misc, noted.file_offset, noted.size()}),
                   all.back());
@@ -182,7 +182,7 @@ TEST_F(TappedWalkTest, AuxDataThatLooksLikeRecords) {
   for (size_t i = 0; i < 3; ++i) {
     add_samples(2 * kMegabyte);
     ByteBuilder aux;
-    add_samples((i + 2) * 3 * kMegabyte, aux);  // beyond the starts of segments
+    add_samples((i + 2) * 3 * kMegabyte, aux);  // past the starts of segments
     AuxtraceRecord header{};
     header.size = aux.size();
     encode(header, file_.data);

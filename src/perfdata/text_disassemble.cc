@@ -15,7 +15,7 @@ void put_event(const EventDesc& event, Sink& out) {
   out.print(" }}, {}\n", attr_line(event.attr));
 }
 
-/// What the file's own attrs take, if that is the same for all.
+/// The stored size of the file's own attrs, if it is the same for all.
 uint32_t attr_size_of(const std::vector<EventDesc>& events) {
   if (events.empty()) return stored_attr_size(events);
   uint32_t size = events.front().attr.size;
@@ -24,7 +24,7 @@ uint32_t attr_size_of(const std::vector<EventDesc>& events) {
   return size;
 }
 
-/// Sections that describe how the file was stored, which the text is not.
+/// Sections that describe how the file was stored, which does not apply to the text.
 bool is_about_storage(uint32_t bit) {
   return bit == abi::kFeatureCompressed || bit == abi::kFeatureDirFormat;
 }
@@ -65,7 +65,7 @@ void disassemble(const Recording& recording, LossLedger& losses, Sink& out) {
   out.print("order: {}\nmode: {}\n", facts.order == ByteOrder::kBig ? "big" : "little",
             facts.is_pipe ? "pipe" : "file");
   if (facts.is_pipe) {
-    // Its records hold the events and features; the tracing data lies between records.
+    // Its records contain the events and features; the tracing data is between records.
     if (!recording.features().tracing_data.empty())
       put_section(abi::kFeatureTracingData, recording, attr_size, out);
   } else {

@@ -10,7 +10,7 @@
 namespace sonde {
 namespace {
 
-// More than a record's or an AUX buffer's header could sensibly claim to be followed by.
+// More than could sensibly follow a record or an AUX buffer's header.
 constexpr uint64_t kMaxGap = uint64_t{64} << 20;
 
 }  // namespace
@@ -54,7 +54,7 @@ bool DumpReader::take_headline(std::string_view line) {
 
 void DumpReader::take_hex_line(std::string_view line) {
   Record& record = records_.back();
-  // A record's hex comes first; what perf dumps of AUX data behind it looks alike.
+  // A record's hex comes first; perf's dump of the AUX data that follows looks alike.
   if (record.bytes.size() < record.size) append_hex_line(line, record.bytes);
 }
 
@@ -82,7 +82,7 @@ void DumpReader::put_gap(const Record& record, uint64_t size, Bytes tracing_data
 }
 
 void DumpReader::put_records(Bytes tracing_data, ByteBuilder& out) {
-  // Records that came out of compressed ones share an offset and keep the order of the dump.
+  // Records from the same compressed record share an offset and keep the order of the dump.
   std::ranges::sort(records_, [](const Record& a, const Record& b) {
     return std::tie(a.path, a.offset, a.arrival) < std::tie(b.path, b.offset, b.arrival);
   });

@@ -1,4 +1,4 @@
-// Records out of the text of `report -D` and `script -D`, by its headlines and hex lines.
+// Reconstructs records from the text of `report -D` and `script -D`: its headlines and hex lines.
 #pragma once
 
 #include <map>
@@ -17,18 +17,18 @@ class DumpReader {
  public:
   /// "0x108@perf.data [0x50]: event: 69"; false for other lines.
   bool take_headline(std::string_view line);
-  /// Bytes of the record of the last headline; other lines are ignored.
+  /// Adds bytes to the record of the last headline; other lines are ignored.
   void take_hex_line(std::string_view line);
   [[nodiscard]] bool started() const { return !records_.empty(); }
   [[nodiscard]] bool of_pipe() const { return started() && records_.front().path == "pipe"; }
   /// As the first record's header shows it.
   [[nodiscard]] ByteOrder order() const;
 
-  /// What stands behind the record at `offset` and is not part of it, so not in the dump.
+  /// What follows the record at `offset` and is not part of it, so not in the dump.
   std::vector<std::byte>& behind(uint64_t offset) { return behind_[offset]; }
 
-  /// All records in the order of the file. What lies between two of them is taken from `behind`,
-  /// behind a TRACING_DATA record from `tracing_data`, else it is zeros.
+  /// Appends all records in file order. Gaps between two of them are filled from `behind`, after a
+  /// TRACING_DATA record from `tracing_data`, and otherwise with zeros.
   void put_records(Bytes tracing_data, ByteBuilder& out);
 
  private:

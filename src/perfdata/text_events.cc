@@ -9,7 +9,7 @@
 namespace sonde {
 namespace {
 
-/// "IP|TID" by the words that `text_of` gives to single bits, or a number.
+/// Parses "IP|TID", in the words that `text_of` gives for single bits, or a number.
 template <typename TextOf>
 std::optional<uint64_t> parse_bits(std::string_view text, TextOf text_of) {
   if (auto number = parse_signed_number(text)) return number;
@@ -24,7 +24,7 @@ std::optional<uint64_t> parse_bits(std::string_view text, TextOf text_of) {
   return bits;
 }
 
-/// Sets one of the flag bits by name.
+/// Sets a flag bit by name.
 bool set_flag(abi::EventAttr& attr, std::string_view name, uint64_t value) {
 #define ATTR_FLAG(flag)    \
   if (name == #flag) {     \
@@ -104,7 +104,7 @@ Result<> parse_ids(std::string_view text, std::vector<uint64_t>& ids) {
   return {};
 }
 
-/// The next "name = value" or "name: value" of a list with commas; braces keep commas together.
+/// The next "name = value" or "name: value" of a comma-separated list; braces protect commas.
 std::string_view take_item(std::string_view& line) {
   int depth = 0;
   size_t end = 0;
@@ -131,7 +131,8 @@ Result<> set_event_field(EventDesc& event, std::string_view name, std::string_vi
   return set_attr_field(event.attr, name, value);
 }
 
-/// A name may hold commas and colons (PMU terms, tracepoints), so it ends where ids or type begin.
+/// A name may contain commas and colons (PMU terms, tracepoints), so it ends where ids or type
+/// begin.
 Result<std::string> take_name(std::string_view& line) {
   constexpr std::string_view kStart = "name = ";
   if (!line.starts_with(kStart)) return std::string();

@@ -6,7 +6,7 @@
 namespace sonde {
 namespace {
 
-/// Strings and numbers one behind the other.
+/// A sequence of strings and numbers.
 class Tokens {
  public:
   static Result<Tokens> parse(std::string_view text) {
@@ -55,7 +55,7 @@ class Tokens {
   bool ok_ = true;
 };
 
-/// The member of a section that is one string; null for other sections.
+/// The member of a section that is a single string; null for other sections.
 template <typename AnyFeatures>
 auto single_text(uint32_t bit, AnyFeatures& f) -> decltype(&f.hostname) {
   switch (bit) {

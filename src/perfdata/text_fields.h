@@ -1,11 +1,12 @@
-// "name=value" fields of one line of the text format.
+// The "name=value" fields of one line of the text format.
 //
 //   Fields fields = TRY(Fields::parse("pid=1 comm=\"bash\" exec"));
 //   uint32_t pid = fields.u32("pid");
 //   bool exec = fields.flag("exec");
 //   TRY(fields.finish());   // an unknown field, or a value that is no number
 //
-// Like ByteCursor it does not return errors per field: absent or wrong ones read as the default.
+// Like ByteCursor, it does not return errors per field: absent or malformed ones read as the
+// default.
 #pragma once
 
 #include <deque>
@@ -39,11 +40,11 @@ class Fields {
   /// Views live as long as the Fields.
   std::string_view text(std::string_view name);
   Bytes bytes(std::string_view name);
-  /// Numbers separated by commas; also the names of call-chain contexts.
+  /// Numbers, or names of call-chain contexts, separated by commas.
   WordView words(std::string_view name);
   std::vector<std::string_view> list(std::string_view name);
 
-  /// The first thing that was wrong, or a field that nobody asked for.
+  /// The first error, or a field that nobody read.
   [[nodiscard]] Result<> finish() const;
 
  private:
@@ -61,13 +62,13 @@ class Fields {
   std::string wrong_;
 };
 
-/// A quoted string with its escapes undone, taken off the front of `text`.
+/// Takes a quoted string off the front of `text` and unescapes it.
 Result<std::string> take_quoted(std::string_view& text);
-/// The same the other way: quotes around it, escapes where needed.
+/// The inverse: adds quotes, and escapes where needed.
 std::string in_quotes(std::string_view text);
-/// "00 11ff" as bytes; blanks between bytes don't matter.
+/// "00 11ff" as bytes; blanks between bytes are ignored.
 std::optional<std::vector<std::byte>> parse_hex_bytes(std::string_view text);
-/// Decimal, 0x…, and negative numbers as their 64-bit complement.
+/// Decimal, 0x…, and negative numbers as their 64-bit two's complement.
 std::optional<uint64_t> parse_signed_number(std::string_view text);
 
 }  // namespace sonde

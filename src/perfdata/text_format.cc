@@ -21,8 +21,8 @@ namespace {
 constexpr uint32_t kMaxAttrSize = 4096;
 constexpr uint32_t kCompressedRoom = 512 * 1024;
 
-/// Lines of a text; those that end with a backslash go on. Hex lines show bytes as characters at
-/// their end, so there a backslash means nothing.
+/// The lines of a text; a backslash at the end continues a line. Hex lines end with the bytes as
+/// characters, so a backslash means nothing there.
 class Lines {
  public:
   explicit Lines(std::string_view text) : text_(text) {}
@@ -79,18 +79,18 @@ class Assembler {
 
   ByteOrder order_ = ByteOrder::kLittle;
   bool is_pipe_ = false;
-  uint32_t attr_size_ = 0;  // 0: as the events need it
+  uint32_t attr_size_ = 0;  // 0: as large as the events need
   std::optional<uint64_t> stated_data_size_;
   uint64_t truncated_bytes_ = 0;
   std::vector<EventDesc> events_;
   Features features_;
   std::map<uint32_t, std::vector<std::byte>> raw_features_;
-  std::vector<std::byte>* open_hex_ = nullptr;  // what hex lines now belong to
+  std::vector<std::byte>* open_hex_ = nullptr;  // where hex lines currently go
   DumpReader dump_;
   ByteBuilder pending_;  // records not yet compressed
   ByteBuilder data_;
   int level_ = 0;
-  uint32_t first_level_ = 0;  // what the COMPRESSED section tells
+  uint32_t first_level_ = 0;  // what the COMPRESSED section says
   std::optional<RecordCompressor> compressor_;
   bool has_records_ = false;
 };
@@ -172,7 +172,7 @@ Result<> Assembler::take_raw(std::string_view hex) {
   return {};
 }
 
-/// In a file build ids are a section, in a pipe they are records.
+/// In a file, build ids are a section; in a pipe, they are records.
 Result<> Assembler::take_build_id(std::string_view text) {
   if (is_pipe_) return assemble_record("BUILD_ID", text, events_, pending_);
   Fields fields = TRY(Fields::parse(text));
@@ -277,7 +277,7 @@ Result<ByteBuilder> Assembler::lay_out_file() {
   header.data_size = stated_data_size_.value_or(data_.size());
   std::vector<EncodedSection> all = sections();
   for (const EncodedSection& section : all) header.features.push_back(section.bit);
-  // A recorder that crashed has promised the sections, but written nothing behind its records.
+  // A recorder that crashed has announced the sections but written nothing after its records.
   if (stated_data_size_ != uint64_t{0}) {
     ByteBuilder epilogue(order_);
     encode_epilogue(all, file.size(), epilogue);

@@ -1,5 +1,5 @@
 // A perf.data file as readable text, and back. For tests: the input of a golden test is such a
-// text, so that a reader sees what the recording holds.
+// text, so that a reader sees what the recording contains.
 //
 //   # A sample of a user program.
 //   order: big
@@ -26,15 +26,16 @@
 //   RECORD field=value …       RECORD is a name as in `script -D`, without PERF_RECORD_
 //   raw: HEX                   bytes of the data section, as they are
 //
-// Fields of records bear the names of the structs in sample.h, sideband.h and user_records.h.
-// Numbers are decimal or 0x…, strings quoted ("\x41" and "\"" work), bytes "hex:00ff", lists
-// separated by commas. `misc=` or `mode=` set the header's misc. The id block behind a record takes
-// time=, cpu=, id=, stream=, event= (index into the events) and pid=, tid= of the record, which
-// `id.time=` and so on override.
+// Fields of records are named as in the structs in sample.h, sideband.h and user_records.h. Numbers
+// are decimal or 0x…, strings are quoted ("\x41" and "\"" work), bytes are "hex:00ff", lists are
+// separated by commas. `misc=` or `mode=` sets the header's misc. The id block after a record uses
+// time=, cpu=, id=, stream=, event= (index into the events) and the record's pid=, tid=; id.time=
+// and so on override these.
 //
-// The text of `report -D` and `script -D` (dump.h) is also accepted, ours or perf's, behind the
-// directives above: its hex lines are the truth and its offsets give the order; all else in it is
-// ignored. A dump with `--header` brings its events; a dump of a pipe holds them.
+// The text of `report -D` and `script -D` (dump.h), ours or perf's, is also accepted after the
+// directives above: its hex lines give the bytes and its offsets the order; everything else in it
+// is ignored. A dump with `--header` includes its events; a dump of a pipe contains them as
+// records.
 //
 //   0x108@perf.data [0x50]: event: 69
 //   .  0000:  45 00 00 00 00 00 50 00 02 00 00 00 00 00 00 00  E.....P.........
@@ -50,11 +51,11 @@
 
 namespace sonde {
 
-/// The file that `text` describes. An error names the line and what is wrong there.
+/// The file that `text` describes. An error names the line and what is wrong with it.
 Result<std::vector<std::byte>> assemble(std::string_view text);
 
 /// The inverse: directives for header, events and features, then the dump of all records.
-/// assemble(disassemble(x)) has x's events, features and records; and x's very data section where x
+/// assemble(disassemble(x)) has x's events, features and records; and x's exact data section if x
 /// is neither compressed nor a directory.
 void disassemble(const Recording& recording, LossLedger& losses, Sink& out);
 

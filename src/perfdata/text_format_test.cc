@@ -126,7 +126,7 @@ constexpr std::string_view kEveryRecord =
     "EVENT_UPDATE id=7 scale=0.5\n"
     "TIME_CONV shift=1 multiplier=2 zero=3\n"
     "FINISHED_INIT\n";
-// A record of a type that nobody knows, in either byte order.
+// A record of an unknown type, in either byte order.
 constexpr std::string_view kUnknownRecord[] = {
     "raw: 7f 00 00 00 00 00 10 00 01 02 03 04 05 06 07 08\n",
     "raw: 00 00 00 7f 00 00 00 10 01 02 03 04 05 06 07 08\n"};

@@ -11,7 +11,7 @@
 namespace sonde {
 namespace {
 
-/// What the lines of all kernel records share.
+/// What the lines of all kernel records have in common.
 struct Line {
   Fields& fields;
   std::span<const EventDesc> events;
@@ -39,7 +39,7 @@ SampleId sample_id_of(Fields& f, const EventDesc* event) {
   return id;
 }
 
-/// The id block takes the record's own fields unless it is given some of its own.
+/// The id block uses the record's own fields unless it is given its own.
 SampleId trailing_id_of(Fields& f, const EventDesc* event) {
   SampleId id = sample_id_of(f, event);
   id.pid = f.u32("id.pid", id.pid);
@@ -51,7 +51,7 @@ SampleId trailing_id_of(Fields& f, const EventDesc* event) {
   return id;
 }
 
-/// "value:id:lost" items as the words that a ReadBlock views.
+/// "value:id:lost" items, as the words that a ReadBlock views.
 ReadBlock read_block_of(Fields& f, uint64_t format, ByteBuilder& store) {
   ReadBlock read;
   read.present = true;

@@ -1,4 +1,4 @@
-// Record lines of the text format ("COMM pid=1 comm=…") as bytes.
+// Encodes record lines of the text format ("COMM pid=1 comm=…").
 #pragma once
 
 #include <span>
@@ -14,13 +14,13 @@ namespace sonde {
 Result<> assemble_record(std::string_view name, std::string_view fields,
                          std::span<const EventDesc> events, ByteBuilder& out);
 
-/// The type that PERF_RECORD_`name` has; nothing where there is none.
+/// The type of PERF_RECORD_`name`; nothing if there is none.
 std::optional<uint32_t> record_type_named(std::string_view name);
 
-/// "event : name = cpu-clock, id = { 1 }, type = 1, …" without "event :".
+/// Parses "event : name = cpu-clock, id = { 1 }, type = 1, …" without "event :".
 Result<EventDesc> parse_event_line(std::string_view line);
 
-/// misc= or mode= of a line.
+/// The misc= or mode= of a line.
 uint16_t misc_of(class Fields& fields);
 
 }  // namespace sonde

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view kTracingMagic = "\x17\x08\x44tracing";
 
-/// A string up to its NUL; not ok where there is none.
+/// A string up to its NUL; sets the cursor to not ok if there is none.
 std::string_view terminated(ByteCursor& in) {
   ByteCursor ahead = in;
   std::string_view text = ahead.fixed_string(ahead.left());
@@ -21,7 +21,7 @@ std::string_view sized_text(ByteCursor& in, uint64_t size) {
   return as_text(in.take(size));
 }
 
-/// What stands behind `key` at the start of a line.
+/// What follows `key` at the start of a line.
 std::string_view line_value(std::string_view text, std::string_view key) {
   for (size_t at = 0; (at = text.find(key, at)) != std::string_view::npos; at += key.size()) {
     if (at > 0 && text[at - 1] != '\n') continue;

@@ -1,7 +1,7 @@
-// The tracing-data section: what the kernel said about its tracepoints when they were recorded, in
-// the layout of trace.dat files (trace-cmd.dat(5), versions 0.5 and 0.6): the ring buffer's header
+// The tracing-data section: what the kernel said about its tracepoints at recording time, in the
+// layout of trace.dat files (trace-cmd.dat(5), versions 0.5 and 0.6): the ring buffer's header
 // formats, the `format` files of ftrace's own events and of every recorded tracepoint, kallsyms,
-// the texts of printk formats and saved command names.
+// the strings of printk_formats and saved command names.
 //
 // Only cut apart here; event/tracepoint_format.h parses a format's text. All views point into the
 // section. A section that ends too early gives what was there and is not `complete()`.
@@ -35,7 +35,7 @@ class TracingData {
   [[nodiscard]] std::string_view header_page() const { return header_page_; }
   [[nodiscard]] std::string_view header_event() const { return header_event_; }
   [[nodiscard]] const std::vector<Format>& formats() const { return formats_; }
-  /// Null where there is none. Tracepoints come before ftrace's own events.
+  /// Null if there is none. Tracepoints come before ftrace's own events.
   [[nodiscard]] const Format* by_id(uint32_t id) const;
   [[nodiscard]] const Format* by_name(std::string_view system, std::string_view name) const;
   /// Lines as in /proc/kallsyms.

@@ -16,8 +16,8 @@ size_t user_marker(const WordView& chain) {
   return i;
 }
 
-/// Builds a record of the host's byte order out of pieces of another; its header's size is set at
-/// the end.
+/// Builds a record in the host's byte order from pieces of another; the header's size is set at the
+/// end.
 class RecordCopy {
  public:
   RecordCopy(const RecordView& record, std::vector<std::byte>& out)
@@ -27,7 +27,7 @@ class RecordCopy {
   void bytes(Bytes piece) { out_.insert(out_.end(), piece.begin(), piece.end()); }
   void bytes(const std::byte* first, const std::byte* end) { bytes(Bytes(first, end)); }
   void word(uint64_t value) { bytes(std::as_bytes(std::span(&value, 1))); }
-  /// False, and the copy is taken back, where it is too large for a record.
+  /// Returns false, and removes the copy, if it is too large for a record.
   bool finish() {
     constexpr size_t kSizeField = 6;
     size_t size = out_.size() - start_;

@@ -21,7 +21,7 @@ abi::EventAttr copying_attr(uint32_t copy_bytes = 64) {
   return attr;
 }
 
-/// A record as the kernel makes it, and what it says.
+/// A record as the kernel writes it, and its decoded form.
 struct Taken {
   SampleLayout layout;
   ByteBuilder bytes;
@@ -75,7 +75,7 @@ TEST(UnwoundSample, HasTheChainInPlaceOfTheCopy) {
   EXPECT_EQ(again.sample.regs_user.abi, abi::kRegsAbiNone);
   EXPECT_TRUE(again.sample.stack_user.empty());
   EXPECT_EQ(again.sample.chain_cut, ChainCut::kNone);
-  // What stands before, between and behind is as it was.
+  // What precedes, separates and follows these fields is unchanged.
   EXPECT_EQ(again.sample.id.time, 99u);
   EXPECT_EQ(again.sample.ip, 0x1234u);
   EXPECT_EQ(again.sample.raw.size(), 12u);

@@ -6,7 +6,7 @@
 namespace sonde {
 namespace {
 
-constexpr size_t kPaddedBuildId = 24;  // 20 bytes, then their number, then padding
+constexpr size_t kPaddedBuildId = 24;  // 20 bytes, then their count, then padding
 constexpr size_t kBuildIdBytes = 20;
 
 ByteCursor payload(const RecordView& record) {
@@ -24,7 +24,7 @@ WordView rest_as_words(ByteCursor& in) {
   return WordView(in.take(in.left() / 8 * 8), in.order());
 }
 
-/// `count` items of `words_each`; not ok where they don't fit.
+/// Takes `count` items of `words_each` words; the cursor is not ok if they don't fit.
 WordView take_words(ByteCursor& in, uint64_t count, size_t words_each) {
   size_t item_size = words_each * sizeof(uint64_t);
   if (!in.fits(count, item_size)) {

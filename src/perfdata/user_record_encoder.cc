@@ -7,7 +7,7 @@
 namespace sonde {
 namespace {
 
-/// Encodes a payload with `put` and frames it, or leaves `out` alone where it is too long.
+/// Encodes a payload with `put` and frames it; leaves `out` alone if it is too long.
 template <typename Put>
 bool framed(uint32_t type, uint16_t misc, ByteBuilder& out, Put put) {
   ByteBuilder payload(out.order());
@@ -93,7 +93,7 @@ bool encode(const AuxtraceErrorRecord& record, ByteBuilder& out) {
     payload.u32(record.tid);
     payload.u32(record.format);
     payload.u64(record.ip);
-    // The first format had no time, the second no guest.
+    // Format 0 had no time, format 1 no guest.
     if (record.format != 0) payload.u64(record.time);
     put_fixed_string(record.message, kMessageSize, payload);
     if (record.format < 2) return;
@@ -144,7 +144,7 @@ bool encode(const StatRoundRecord& record, ByteBuilder& out) {
 }
 
 bool encode(const EventUpdateRecord& record, ByteBuilder& out) {
-  // perf leaves the room of its largest variant behind the two with text or number.
+  // perf reserves the size of its largest variant after the two variants with text or number.
   constexpr size_t kPerfsSlack = 16;
   return framed(abi::kRecordEventUpdate, 0, out, [&](ByteBuilder& payload) {
     payload.u64(static_cast<uint64_t>(record.kind));

@@ -1,4 +1,4 @@
-// The records that recorders write themselves (types from 64 on), decoded and encoded: events and
+// Decodes and encodes the records that recorders write themselves (types from 64 on): events and
 // features in a pipe, maps of threads and CPUs, counts of `stat record`, AUX trace descriptions.
 //
 // Decoding follows sideband.h: `decode_user<IdIndexRecord>(view)` checks lengths and counts;
@@ -16,12 +16,12 @@
 
 namespace sonde {
 
-/// Of BUILD_ID records, PERF_RECORD_MISC_BUILD_ID_SIZE: a byte behind the id says how long it is.
+/// For BUILD_ID records, PERF_RECORD_MISC_BUILD_ID_SIZE: a byte after the id gives its length.
 inline constexpr uint16_t kMiscBuildIdSize = 1u << 15;
 
-/// "SondeFil": behind the path of a build id's record stands which file of that path it is.
-/// Readers that don't know of it stop at the path's end.
-inline constexpr uint64_t kFileIdentityMagic = 0x6c696646646e6f53;  // as a number of its order
+/// "SondeFil": in a BUILD_ID record, the path is followed by the identity of the file at that path.
+/// Readers that don't know this stop at the end of the path.
+inline constexpr uint64_t kFileIdentityMagic = 0x6c696646646e6f53;  // in the record's byte order
 
 struct HeaderAttrRecord {  // one event of a pipe
   abi::EventAttr attr;
@@ -31,7 +31,7 @@ struct EventTypeRecord {  // before Linux 3.3: the name of a tracepoint
   uint64_t id;
   std::string_view name;
 };
-struct TracingDataRecord {  // followed by `size` bytes that the record's own size doesn't count
+struct TracingDataRecord {  // followed by `size` bytes not counted in the record's own size
   uint32_t size;
 };
 struct IdIndexRecord {
@@ -41,8 +41,8 @@ struct IdIndexRecord {
   struct Guest {
     uint64_t machine_pid, vcpu;
   };
-  WordView entries;  // id, index, cpu, tid each
-  WordView guests;   // machine_pid, vcpu each; one per entry or none at all
+  WordView entries;  // id, index, cpu, tid per entry
+  WordView guests;   // machine_pid, vcpu per entry; for every entry or none
   [[nodiscard]] size_t size() const { return entries.size() / 4; }
   [[nodiscard]] Entry entry(size_t i) const {
     return {entries[i * 4], entries[i * 4 + 1], entries[i * 4 + 2], entries[i * 4 + 3]};
@@ -56,7 +56,7 @@ struct AuxtraceInfoRecord {
   uint32_t type;
   WordView priv;
 };
-struct AuxtraceRecord {  // followed by `size` bytes that the record's own size doesn't count
+struct AuxtraceRecord {  // followed by `size` bytes not counted in the record's own size
   uint64_t size, offset, reference;
   uint32_t index, tid, cpu;
 };
@@ -77,7 +77,7 @@ struct CpuMapRecord {
   std::vector<int> cpus;  // -1: any CPU
 };
 struct StatConfigRecord {
-  WordView terms;  // tag, value each
+  WordView terms;  // tag, value per term
 };
 struct StatRecord {
   uint64_t id;
@@ -97,12 +97,12 @@ struct EventUpdateRecord {
 };
 struct TimeConvRecord {
   uint64_t shift, multiplier, zero;
-  bool has_cycles = false;  // the fields below: from Linux 5.9 on
+  bool has_cycles = false;  // the fields below, since Linux 5.9
   uint64_t cycles = 0, mask = 0;
   uint8_t cap_user_time_zero = 0, cap_user_time_short = 0;
 };
 struct HeaderFeatureRecord {
-  uint64_t feature;  // 32 (or what the recorder's last is) and no content: end of the features
+  uint64_t feature;  // 32 (or one past the recorder's last) without content: end of the features
   Bytes content;
 };
 struct BpfMetadataRecord {
@@ -147,7 +147,7 @@ std::optional<BpfMetadataRecord> decode_user(const RecordView& record);
 
 bool encode(const HeaderAttrRecord& record, ByteBuilder& out);
 bool encode(const EventTypeRecord& record, ByteBuilder& out);
-/// Only the record; what follows it is the caller's, padded to eight bytes.
+/// Only the record; the caller writes what follows it, padded to eight bytes.
 bool encode(const TracingDataRecord& record, ByteBuilder& out);
 bool encode(const IdIndexRecord& record, ByteBuilder& out);
 bool encode(const AuxtraceInfoRecord& record, ByteBuilder& out);
@@ -163,9 +163,9 @@ bool encode(const TimeConvRecord& record, ByteBuilder& out);
 bool encode(const HeaderFeatureRecord& record, ByteBuilder& out);
 bool encode(const BpfMetadataRecord& record, ByteBuilder& out);
 
-/// BUILD_ID as a record of a pipe (`type` kRecordHeaderBuildId) or of the header section (0).
+/// BUILD_ID as a record in a pipe (`type` kRecordHeaderBuildId) or in the header section (0).
 bool encode(const BuildIdEntry& entry, uint32_t type, ByteBuilder& out);
-/// The entry in a BUILD_ID record; its misc without the bit that says that the size is stored.
+/// The entry in a BUILD_ID record; its misc omits the bit that says that the size is stored.
 std::optional<BuildIdEntry> decode_build_id(const RecordView& record);
 
 /// FINISHED_ROUND, FINISHED_INIT: records without content.

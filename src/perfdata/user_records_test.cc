@@ -32,7 +32,7 @@ void user_round_trip(const Record& record, uint32_t type, Check check) {
     auto decoded = decode_user<Record>(view);
     ASSERT_TRUE(decoded);
     check(*decoded);
-    // Every shorter record is refused or read as something shorter, never past its end.
+    // Every shorter record is rejected or read as something shorter, never past its end.
     for (size_t cut = 0; cut < view.payload.size(); ++cut) {
       RecordView shorter = view;
       shorter.payload = view.payload.first(cut);
@@ -113,7 +113,7 @@ TEST(UserRecords, Auxtrace) {
                     EXPECT_EQ(d.tid, 5u);
                     EXPECT_EQ(d.cpu, 6u);
                   });
-  // Each format as it knows time and guest.
+  // Every format, with the time and guest that it supports.
   for (const AuxtraceErrorRecord& error :
        {AuxtraceErrorRecord{1, 2, 3, 4, 5, 0, 7, 0, "trace data was lost"},
         AuxtraceErrorRecord{1, 2, 3, 4, 5, 1, 7, 8, "trace data was lost"},

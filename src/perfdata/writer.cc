@@ -13,8 +13,8 @@
 namespace sonde {
 namespace {
 
-// What perf's -m gives without an option; rings larger than the buffer named in the header can't be
-// expanded by perf.
+// The default of perf's -m. perf can't expand records from rings larger than the buffer size named
+// in the header.
 constexpr uint32_t kDefaultMmapLength = 512 * 1024;
 
 void mark(Features& features, uint32_t bit) {
@@ -69,7 +69,7 @@ struct PerfDataWriter::State {
   void write_header();
 };
 
-/// The features with what the writer itself knows.
+/// The features, with what the writer itself knows added.
 Features PerfDataWriter::State::completed(const Features& features) const {
   Features all = features;
   if (options.compression_level > 0) {
@@ -88,7 +88,7 @@ Features PerfDataWriter::State::completed(const Features& features) const {
   return all;
 }
 
-/// Writes table and sections; gives back data, record by record border, until they fit.
+/// Writes table and sections; drops data from the end, record by record, until they fit.
 void PerfDataWriter::State::write_epilogue(const Features& features) {
   RecordStream& stream = *main;
   int fd = stream.fd_.get();
@@ -115,7 +115,7 @@ void PerfDataWriter::State::write_epilogue(const Features& features) {
                             fmt::format("failed to write {}: {}; its last records were given up so "
                                         "that it can be read",
                                         path, std::strerror(failure))};
-    // Room for the sections, and for what file systems keep back.
+    // Space for the sections, and for what file systems hold back.
     uint64_t needed = 2 * epilogue.size() + 4096;
     auto& borders = stream.borders_;
     while (!borders.empty() && borders.back() + needed > stream.on_disk_) borders.pop_back();
@@ -130,8 +130,8 @@ void PerfDataWriter::State::write_header() {
   header.data_size = main->on_disk_;
   ByteBuilder bytes;
   encode_file_header(header, bytes);
-  // Overwrites what is there already, so a full disk doesn't matter; if it fails all the same, the
-  // file reads as one of a recorder that was killed.
+  // Overwrites existing bytes, so a full disk doesn't matter; if it fails anyway, the file reads
+  // like that of a recorder that was killed.
   if (::pwrite(main->fd_.get(), bytes.view().data(), bytes.size(), 0) < 0 && !main->error_)
     main->error_ = Error{ErrorCode::kIo, fmt::format("failed to write the header of {}: {}", path,
                                                      std::strerror(errno))};

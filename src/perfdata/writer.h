@@ -1,19 +1,19 @@
-// PerfDataWriter: writes a perf.data file, pipe or directory, laid out as perf 6.1 does, so that
-// perf reads it.
+// PerfDataWriter: writes a perf.data file, pipe or directory in the layout of perf 6.1, so that
+// perf can read it.
 //
 //   file:  header (104 bytes) | ids | attrs | data | feature table | feature sections
 //   pipe:  header (16 bytes)  | ATTR … | FEATURE … | TRACING_DATA | records
-//   directory: data (a file as above, DIR_FORMAT set where there are streams), data.0 … data.N
+//   directory: data (a file as above, DIR_FORMAT set if there are streams), data.0 … data.N
 //              (records only)
 //
 //   PerfDataWriter writer = TRY(PerfDataWriter::create("perf.data", {}));
 //   TRY(writer.begin(events, features));
 //   TRY(writer.main().write(records));                  // as often as needed
-//   TRY(writer.main().write_ring(head, wrapped_rest));  // compressed where that is asked for
+//   TRY(writer.main().write_ring(head, wrapped_rest));  // compressed if requested
 //   TRY(writer.finish(features));
 //
-// A full disk (or any failed write) fails the write with a sentence that names file and reason. The
-// stream then drops what follows, and `finish` still gives a readable file: cut behind the last
+// If a write fails (disk full or any other cause), the error names the file and the reason. The
+// stream then drops what follows, and `finish` still produces a readable file: cut after the last
 // whole record, shortened until the feature sections fit, with a final header.
 #pragma once
 
@@ -33,18 +33,19 @@
 
 namespace sonde {
 
-/// Records on their way to one descriptor. One thread at a time may write to a stream; different
-/// streams are independent. `bytes_written` may be asked by any thread.
+/// Writes records to one descriptor. Only one thread at a time may write to a stream; different
+/// streams are independent. `bytes_written` may be called from any thread.
 class RecordStream {
  public:
-  /// Whole records; `rest` is where they go on after a ring's wrap, so the border between the two
-  /// may lie inside a record. Small pieces are gathered, large ones written from where they lie.
+  /// Writes whole records; `rest` is their continuation after a ring's wrap, so the boundary
+  /// between the two may be inside a record. Small pieces are gathered, large ones are written
+  /// without copying.
   Result<> write(Bytes records, Bytes rest = {});
-  /// The same for what the kernel wrote: becomes COMPRESSED records where compression is on.
+  /// The same for what the kernel wrote: becomes COMPRESSED records if compression is on.
   Result<> write_ring(Bytes records, Bytes rest = {});
-  /// Hands what was gathered to the operating system.
+  /// Writes out what was gathered.
   Result<> flush();
-  /// Accepted so far, as stored (after compression, without file header and features).
+  /// Bytes accepted so far, as stored (after compression, without file header and features).
   [[nodiscard]] uint64_t bytes_written() const { return bytes_.load(std::memory_order_relaxed); }
   [[nodiscard]] bool failed() const { return error_.has_value(); }
   [[nodiscard]] const RecordCompressor* compressor() const {
@@ -64,43 +65,43 @@ class RecordStream {
   Fd fd_;
   std::string name_;
   bool seekable_;
-  std::optional<Error> error_;  // of the first write that failed
+  std::optional<Error> error_;  // of the first failed write
   std::vector<std::byte> gathered_;
   ByteBuilder packed_;  // output of the compressor
   std::optional<RecordCompressor> compressor_;
   size_t compress_limit_ = 0;     // bytes that one COMPRESSED record may expand to
   uint64_t prologue_size_ = 0;    // header, ids, attrs
-  uint64_t on_disk_ = 0;          // bytes of data behind them that arrived
-  std::deque<uint64_t> borders_;  // sizes at which the data ended on a record: the latest ones
+  uint64_t on_disk_ = 0;          // bytes of data after the prologue that were written
+  std::deque<uint64_t> borders_;  // data sizes at record boundaries: the latest ones
   std::atomic<uint64_t> bytes_ = 0;
 };
 
 struct WriterOptions {
   /// 0: not compressed; else the zstd level, 1 to 22.
   int compression_level = 0;
-  /// The rings' size: the COMPRESSED feature tells it to readers, who size their buffer by it.
+  /// The rings' size, stored in the COMPRESSED feature; readers size their buffer by it.
   uint32_t mmap_length = 0;
-  /// More than 0 makes a directory with that many data.N beside `data`.
+  /// More than 0 makes a directory with that many data.N files beside `data`.
   uint32_t directory_streams = 0;
-  /// A directory even without streams: for --kcore, whose copy lies beside `data`.
+  /// Makes a directory even without streams: for --kcore, whose copy goes beside `data`.
   bool directory = false;
   Sys* sys = &Sys::host();
 };
 
 class PerfDataWriter {
  public:
-  /// A new file (mode 0600) or directory (0700); what was there is overwritten: see keep_previous.
+  /// A new file (mode 0600) or directory (0700). Overwrites what was there: see keep_previous.
   static Result<PerfDataWriter> create(const std::string& path, const WriterOptions& options);
-  /// Pipe mode. The descriptor becomes the writer's. `name` is for messages.
+  /// Pipe mode. The writer takes ownership of the descriptor. `name` is for messages.
   static Result<PerfDataWriter> pipe(Fd fd, std::string name, const WriterOptions& options);
 
   PerfDataWriter(PerfDataWriter&&) noexcept;
   PerfDataWriter& operator=(PerfDataWriter&&) noexcept;
   ~PerfDataWriter();
 
-  /// Before any record: header, ids and attrs. In a pipe also the features that `known` marks as
-  /// present (all that will ever be written of them), and its tracing data. For a file `known` only
-  /// matters to a recorder that is killed before `finish`: perf doesn't write it either.
+  /// Called before any record: writes header, ids and attrs, and in a pipe also the features that
+  /// `known` marks as present (no others will be written) and its tracing data. For a file `known`
+  /// only matters if the recorder is killed before `finish`: perf doesn't write it either.
   Result<> begin(std::vector<EventDesc> events, const Features& known);
 
   RecordStream& main();
@@ -109,13 +110,13 @@ class PerfDataWriter {
 
   /// Flushes, writes the sections that `features.present` lists (EVENT_DESC comes from the events;
   /// COMPRESSED and DIR_FORMAT are added where they apply) and completes the header. In a pipe:
-  /// flushes. Afterwards nothing more may be written. A section that doesn't fit on the disk is
+  /// only flushes. Nothing may be written afterwards. A section that doesn't fit on the disk is
   /// left out; the error of the first failed write, if any, is returned again.
   Result<> finish(const Features& features);
 
-  /// Of all streams: what --max-size compares.
+  /// Over all streams: what --max-size compares.
   [[nodiscard]] uint64_t bytes_written() const;
-  /// Raw and stored bytes of what was compressed, over all streams.
+  /// Raw and stored bytes of the compressed data, over all streams.
   [[nodiscard]] std::pair<uint64_t, uint64_t> compression_in_out() const;
   [[nodiscard]] bool is_pipe() const;
   [[nodiscard]] const std::string& path() const;
@@ -126,11 +127,11 @@ class PerfDataWriter {
   std::unique_ptr<State> state_;
 };
 
-/// perf.data → perf.data.old, a directory as well; an empty or absent `path` is left alone, an old
-/// .old is removed.
+/// Renames perf.data to perf.data.old (directories, too). An empty or absent `path` is left alone;
+/// an existing .old is removed.
 Result<> keep_previous(const std::string& path);
 
-/// Marks in `features.present` every section that has content (what a recorder calls once it has
+/// Marks every section that has content in `features.present` (a recorder calls this once it has
 /// collected them); EVENT_DESC is always marked.
 void mark_present(Features& features);
 

@@ -41,7 +41,7 @@ Features named() {
   mark_present(features);
   return features;
 }
-/// `count` records of 64 bytes that can be told apart.
+/// `count` distinguishable records of 64 bytes.
 ByteBuilder numbered_records(uint64_t count, uint64_t first = 0) {
   ByteBuilder out;
   for (uint64_t i = first; i < first + count; ++i) {
@@ -81,7 +81,7 @@ TEST_F(WriterTest, FileHoldsWhatWasWrittenInOrder) {
               wrapped = numbered_records(2, 5003);
   ASSERT_TRUE(writer->main().write(small.view()));
   ASSERT_TRUE(writer->main().write(large.view()));
-  // The ring's wrap lies inside a record.
+  // The ring's wrap is inside a record.
   ASSERT_TRUE(writer->main().write_ring(wrapped.view().first(70), wrapped.view().subspan(70)));
   EXPECT_EQ(writer->bytes_written(), 5005u * 64);
   ASSERT_TRUE(writer->finish(named()));
@@ -135,7 +135,7 @@ TEST_F(WriterTest, CompressedRecordsExpandToWhatWasWritten) {
   auto writer = PerfDataWriter::create(path_, {.compression_level = 1, .mmap_length = 128 * 1024});
   ASSERT_TRUE(writer);
   ASSERT_TRUE(writer->begin({clock_event()}, {}));
-  // Random bytes don't shrink, so pieces need several COMPRESSED records.
+  // Random bytes don't compress, so each piece needs several COMPRESSED records.
   std::mt19937_64 random(1);
   ByteBuilder all;
   for (int i = 0; i < 4000; ++i) {
@@ -156,7 +156,7 @@ TEST_F(WriterTest, CompressedRecordsExpandToWhatWasWritten) {
   EXPECT_NE(file.features & (1u << abi::kFeatureCompressed), 0u);
 }
 
-/// A disk with room for so many bytes.
+/// A disk with space for this many bytes.
 class SmallDisk final : public Sys {
  public:
   explicit SmallDisk(size_t room) : room_(room) {}

@@ -11,11 +11,11 @@ namespace sonde {
 namespace {
 
 struct Operand {
-  std::string type;  // ":s32"; empty where the note says no size
+  std::string type;  // ":s32"; empty if the note gives no size
   std::string_view where;
 };
 
-/// "-4@%ebx"; a size with an f behind it is a floating-point number.
+/// "-4@%ebx"; a size followed by f is a floating-point number.
 std::optional<Operand> parse_operand(std::string_view text) {
   size_t at = text.find('@');
   if (at == std::string_view::npos) return Operand{"", text};
@@ -27,7 +27,7 @@ std::optional<Operand> parse_operand(std::string_view text) {
   return Operand{fmt::format(":{}{}", is_signed ? 's' : 'u', *bytes * 8), text.substr(at + 1)};
 }
 
-/// A whole signed decimal or 0x number.
+/// A complete signed decimal or 0x number.
 std::optional<int64_t> parse_signed(std::string_view text) {
   bool negative = text.starts_with('-');
   if (negative || text.starts_with('+')) text.remove_prefix(1);
@@ -37,7 +37,7 @@ std::optional<int64_t> parse_signed(std::string_view text) {
   return negative ? -value : value;
 }
 
-/// "%bx" of any of the names by which AT&T syntax calls that register; the upper bytes (%ah) and
+/// "%bx" for any of the names that AT&T syntax has for that register; the upper bytes (%ah) and
 /// vector registers cannot be fetched.
 std::optional<std::string> x86_register(std::string_view name) {
   if (!name.starts_with('%')) return std::nullopt;

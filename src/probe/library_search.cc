@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view kMagic = "glibc-ld.so.cache1.1";
 constexpr size_t kHeaderSize = 48, kEntrySize = 24;
 constexpr std::string_view kStandardDirectories[] = {"/lib64", "/usr/lib64", "/lib", "/usr/lib"};
-/// More libraries than this has no program.
+/// No program has more libraries than this.
 constexpr size_t kMostLibraries = 1000;
 
 std::string_view text_at(Bytes bytes, uint64_t offset) {
@@ -31,7 +31,7 @@ std::string replace_origin(std::string_view directory, const std::string& object
   return result;
 }
 
-/// Where `name` may lie, in the order of the search.
+/// Candidate paths of `name`, in search order.
 std::vector<std::string> candidates(std::string_view name, const DynamicInfo& info,
                                     const std::string& object, const LibraryCache& cache) {
   std::vector<std::string> paths;

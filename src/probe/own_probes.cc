@@ -20,14 +20,14 @@ constexpr const char* kDefinitionFiles[] = {"uprobe_events", "kprobe_events"};
 
 /// 0 or an errno.
 int append_line(const std::string& path, std::string_view line) {
-  // Anything but appending would remove the probes of everybody.
+  // Opening without O_APPEND would remove everybody's probes.
   Fd file(::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
   if (!file.valid()) return errno;
   ssize_t written = ::write(file.get(), line.data(), line.size());
   return written == static_cast<ssize_t>(line.size()) ? 0 : written < 0 ? errno : EIO;
 }
 
-/// Removes all probes whose group's maker `is_gone`; false where some are still in use.
+/// Removes all probes whose group's maker `is_gone`; false if some are still in use.
 template <typename IsGone>
 bool remove_probes(const std::string& tracefs, const IsGone& is_gone) {
   bool all = true;
@@ -52,7 +52,8 @@ bool remove_probes(const std::string& tracefs, const IsGone& is_gone) {
   return all;
 }
 
-/// What a place's samples hold: "arg1:s32 arg2:u64 ". Places that share an event agree in it.
+/// The fields of a place's samples: "arg1:s32 arg2:u64 ". The same for all places that share an
+/// event.
 std::string fields_of(const ProbePlace& place) {
   std::string fields;
   for (std::string_view argument : place.arguments) {
@@ -64,9 +65,10 @@ std::string fields_of(const ProbePlace& place) {
   return fields;
 }
 
-/// What the guard does when the process that made probes is no more.
+/// What the guard does when the process that made the probes is gone.
 void remove_probes_of(pid_t maker, const std::string& tracefs) {
-  // Events that are still open, in a child that closes them slowly, hold their probes for a while.
+  // Events that are still open, in a child that closes them slowly, keep their probes in use for a
+  // while.
   constexpr int kAttempts = 1200;
   constexpr timespec kPause{0, 50'000'000};
   auto is_ours = [&](pid_t other) { return other == maker; };
@@ -134,7 +136,7 @@ Result<std::vector<TracepointName>> OwnProbes::add(std::string_view system, std:
     auto same =
         std::find_if(made_.begin() + static_cast<std::ptrdiff_t>(first_of_ours), made_.end(),
                      [&](const Made& made) { return made.fields == fields_of(place); });
-    // Kernels before 5.5 have one place per event.
+    // Kernels before 5.5 allow one place per event.
     if (same != made_.end() && define(same->event, place)) continue;
     std::string unique = base;
     for (size_t i = 1; is_taken(unique); ++i) unique = fmt::format("{}_{}", base, i);

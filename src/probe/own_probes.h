@@ -1,15 +1,16 @@
-// OwnProbes: uprobes and kprobes in tracefs that live as long as this object, whatever becomes of
-// the process.
+// OwnProbes: uprobes and kprobes in tracefs that live as long as this object, however the process
+// ends.
 //
 //   OwnProbes probes(tracefs.path());
 //   std::vector<TracepointName> made = TRY(probes.add("sdt_app", "start", places));
-//   … perf_event_open of their ids …
+//   … perf_event_open with their ids …
 //
-// They stand in groups of this process's own (event/own_group.h). They are removed when the object
-// goes, so the events must be closed before. A process that is killed removes nothing: for that a
-// child is started with the first probe, waits for our end (a pipe that closes with us, by whatever
-// cause) and then removes what is left, as soon as the kernel lets go of it. Should even that child
-// be killed, the next process that makes probes removes those of processes that are gone.
+// They are in groups private to this process (event/own_group.h), and are removed by the
+// destructor, so the events must be closed before. A killed process removes nothing: for that case
+// a child is started with the first probe. It waits for our end (a pipe that closes with us,
+// whatever the cause) and then removes what is left, as soon as the kernel no longer uses it. If
+// that child is killed too, the next process that makes probes removes those of processes that are
+// gone.
 #pragma once
 
 #include <string>
@@ -30,9 +31,9 @@ class OwnProbes {
   OwnProbes& operator=(const OwnProbes&) = delete;
   ~OwnProbes();
 
-  /// One event at all the places; places whose fields differ from the first's cannot share an
-  /// event and get one of their own, NAME_1, NAME_2 … Errors: kPermission where tracefs may not be
-  /// written, kUnsupported with the kernel's reason where it refuses.
+  /// Makes one event for all the places; places whose fields differ from the first's cannot share
+  /// an event and get their own, NAME_1, NAME_2 … Errors: kPermission if tracefs may not be
+  /// written, kUnsupported with the kernel's reason if it refuses.
   Result<std::vector<TracepointName>> add(std::string_view system, std::string_view name,
                                           const std::vector<ProbePlace>& places);
 
@@ -52,7 +53,7 @@ class OwnProbes {
   EndGuard guard_;
 };
 
-/// Removes the probes in tracefs that processes have left behind which are no more.
+/// Removes the probes in tracefs that were left behind by processes that no longer exist.
 void remove_orphaned_probes(const std::string& tracefs);
 
 }  // namespace sonde

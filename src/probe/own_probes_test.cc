@@ -1,4 +1,4 @@
-// Against a directory that looks like tracefs: whether the kernel minds is for tests/live.
+// Tests against a directory that looks like tracefs; tests/live checks against the kernel.
 #include "probe/own_probes.h"
 
 #include <gmock/gmock.h>
@@ -71,7 +71,7 @@ TEST_F(OwnProbesTest, ShareAnEventWhereTheirFieldsAgree) {
 }
 
 TEST_F(OwnProbesTest, OfProcessesThatAreGoneAreRemoved) {
-  // No process has this number: it is over the kernel's limit.
+  // No process has this pid: it exceeds the kernel's limit.
   std::ofstream(directory_ + "/uprobe_events") << "p:sonde_2000000000_sdt_app/start /bin/x:0x10\n"
                                                << "p:sonde_2000000000_sdt_app/start /bin/x:0x20\n"
                                                << "p:probe_x/main /bin/x:0x30\n"

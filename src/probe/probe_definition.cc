@@ -57,7 +57,7 @@ std::vector<SdtProbe> find_sdt_probes(const ElfFile& file, const std::string& pa
       else
         probe.not_fetched.emplace_back(operand);
     }
-    // One place may stand in several notes: the compiler copies code.
+    // A place may occur in several notes: the compiler duplicates code.
     bool known = std::ranges::any_of(found, [&](const SdtProbe& other) {
       return other.name == probe.name && other.place == probe.place;
     });

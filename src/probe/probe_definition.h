@@ -1,4 +1,4 @@
-// Definitions of probes as tracefs takes them in uprobe_events and kprobe_events.
+// Definitions of probes, in the syntax of uprobe_events and kprobe_events in tracefs.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,12 @@
 
 namespace sonde {
 
-/// One place where a probe fires, in an object or in the kernel.
+/// One place where a probe fires, in an object file or in the kernel.
 struct ProbePlace {
   std::string object = {};    // path of the file; empty: the kernel
   std::string symbol = {};    // in the kernel: "tcp_sendmsg", "tcp_sendmsg+8"
   FileOffset offset = {};     // in an object
-  FileOffset semaphore = {};  // of a USDT probe: the counter to raise; 0: none
+  FileOffset semaphore = {};  // for a USDT probe: the counter to increment; 0: none
   bool at_return = false;
   std::vector<std::string> arguments = {};  // "arg1=%di:u64"
 
@@ -29,18 +29,18 @@ struct ProbePlace {
 [[nodiscard]] std::string probe_definition(std::string_view group, std::string_view name,
                                            const ProbePlace& place);
 
-/// The place of a function, by its name in the file's symbol tables. kNotFound where it isn't
-/// there, kUnsupported where it has no code of its own.
+/// The offset of a function, by its name in the file's symbol tables. kNotFound if there is none,
+/// kUnsupported if it has no code of its own.
 [[nodiscard]] Result<FileOffset> find_function(const ElfFile& file, std::string_view name);
 
 struct SdtProbe {
   std::string provider;
   std::string name;
   ProbePlace place;
-  std::vector<std::string> not_fetched = {};  // operands for which the tracer has no words
+  std::vector<std::string> not_fetched = {};  // operands that the tracer cannot fetch
 };
 
-/// The USDT probes of a file that match; `provider` and `name` may be globs. `path` is where the
+/// The matching USDT probes of a file; `provider` and `name` may be globs. `path` is where the
 /// kernel finds the file.
 [[nodiscard]] std::vector<SdtProbe> find_sdt_probes(const ElfFile& file, const std::string& path,
                                                     std::string_view provider,

@@ -29,7 +29,7 @@ std::string sdt_note(uint64_t location, uint64_t semaphore, std::string_view nam
   return std::string(as_text(note.view()));
 }
 
-/// Code at 0x1000 and data at 0x5000, both somewhere else in the file.
+/// Code at 0x1000 and data at 0x5000, with different offsets in the file.
 ElfFile object(std::string notes) {
   ElfBuilder elf;
   uint32_t text = elf.section(".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, 0x1000,
@@ -80,7 +80,7 @@ TEST(FindSdtProbes, GivesPlacesAndArguments) {
   EXPECT_EQ(all[0].place.object, "/bin/app");
   EXPECT_EQ(all[0].place.offset.value, offset(file, 0x1010));
   EXPECT_EQ(all[0].place.semaphore.value, offset(file, 0x5002));
-  // Arguments keep their numbers, whatever could be fetched before them.
+  // Arguments keep their numbers, even if an earlier one cannot be fetched.
   EXPECT_THAT(all[0].place.arguments, ElementsAre("arg1=%bx:s32", "arg3=%r14:u64"));
   EXPECT_THAT(all[0].not_fetched, ElementsAre("8f@%xmm0"));
   EXPECT_EQ(all[1].name, "stop");

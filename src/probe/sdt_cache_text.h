@@ -1,5 +1,5 @@
-// What the build-id cache keeps in the file `probes` beside an object: its USDT probes, a name for
-// `list sdt` and the definition that places it.
+// The contents of the file `probes` that the build-id cache keeps next to an object: its USDT
+// probes, with a name for `list sdt` and the definition that places them.
 //
 //   %sdt_python:line=line
 //   p:sdt_python/line /usr/bin/python3.11:0x3423c(0x68326c) arg1=%r14:u64 arg2=%ax:u64
@@ -9,8 +9,8 @@
 
 namespace sonde {
 
-/// The text for the object in `file`, which processes know as `path`. Empty where it has no probes
-/// or is no object.
+/// The text for the object in `file`, which processes know as `path`. Empty if it has no probes or
+/// is not an object file.
 [[nodiscard]] std::string sdt_cache_text(const std::string& file, const std::string& path);
 
 }  // namespace sonde

@@ -21,7 +21,7 @@ bool is_program(const std::string& path) {
          S_ISREG(status.st_mode);
 }
 
-/// Files that are mapped executable: "55e0-55f0 r-xp 00001000 fe:00 1234   /usr/bin/x".
+/// Files with executable mappings: "55e0-55f0 r-xp 00001000 fe:00 1234   /usr/bin/x".
 std::vector<std::string> mapped_objects(std::string_view pid) {
   std::vector<std::string> paths;
   Result<std::string> maps = read_file(fmt::format("/proc/{}/maps", pid));

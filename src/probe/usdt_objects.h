@@ -1,6 +1,6 @@
-// Which files a USDT probe may be meant in, when the user names only provider and event: those that
-// the build-id cache knows for it, the program that is about to run with its libraries, and what
-// the processes that are recorded have mapped.
+// Which files may contain a USDT probe when the user gives only provider and event: those that the
+// build-id cache knows for it, the program about to run and its libraries, and what the recorded
+// processes have mapped.
 #pragma once
 
 #include <string>
@@ -16,11 +16,11 @@ struct UsdtScope {
   std::vector<std::string> pids = {};  // as given with -p
 };
 
-/// Paths, each once, in that order. Whether they really have the probe is for the caller to see.
+/// Paths, each once, in that order. The caller must check whether they actually have the probe.
 [[nodiscard]] std::vector<std::string> usdt_objects(std::string_view provider,
                                                     std::string_view name, const UsdtScope& scope);
 
-/// The file that `program` starts, as execvp finds it; empty where there is none.
+/// The file that `program` starts, as execvp finds it; empty if there is none.
 [[nodiscard]] std::string find_program(const std::string& program, std::string_view path);
 
 }  // namespace sonde

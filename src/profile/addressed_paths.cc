@@ -14,17 +14,18 @@ std::span<const FrameId> AddressedPaths::steps(RowReader& reader, ChainId chain)
     input_.details.chain_addresses(reader.details(), reader.sample(), addresses_);
   size_t known = 0;
   for (size_t at = 0; at < first + kept.size(); ++at) {
-    // Frames behind the recorded ones were unwound: their addresses are those of the object.
+    // Frames beyond the recorded ones were unwound: their addresses are offsets in the object.
     uint64_t ip = known < addresses_.size() ? addresses_[known] : input_.frame(frames[at]).address;
-    // An inlined function's frame stands before the one that was recorded.
+    // Frames of inlined functions precede the recorded frame.
     if (known < addresses_.size() && !InlinedSymbols::has(input_.frame(frames[at]).symbol)) ++known;
     if (at >= first) path_.push_back(frames_.step_of(CodePlace{frames[at], ip}));
   }
   return path_;
 }
 
-/// Whether the record says where frames were whose address matters. Of chains from copied stacks it
-/// has the kernel's alone, which nearly always have symbols, and such a record is not in any cache.
+/// Whether the record has the addresses of those frames for which they matter. For chains from
+/// copied stacks it only has the kernel's, which nearly always have symbols, and the record is not
+/// in any cache.
 bool AddressedPaths::record_has_addresses(uint32_t sample, std::span<const FrameId> frames) const {
   const auto& was_copied = input_.samples.was_copied;
   if (was_copied.empty() || was_copied[sample] == 0) return true;

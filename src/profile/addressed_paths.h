@@ -1,6 +1,5 @@
-// Paths with frames that are told apart by their run time address, which the columns don't have:
-// the record of a sample is read again, and each such frame becomes a step of its own
-// (PathFrames::step_of).
+// Paths with frames that are distinguished by run-time address, which the columns don't hold: the
+// sample's record is read again, and each such frame becomes a separate step (PathFrames::step_of).
 #pragma once
 
 #include <deque>
@@ -15,9 +14,9 @@ class AddressedPaths {
   AddressedPaths(const ProfileInput& input, PathFrames& frames, const KeptPaths& kept)
       : input_(input), frames_(frames), kept_(kept) {}
 
-  /// The steps of the sample that `reader` stands at; until the next call.
+  /// The steps of the sample at which `reader` is positioned; valid until the next call.
   std::span<const FrameId> steps(RowReader& reader, ChainId chain);
-  /// A copy that stays where it is as long as this lives.
+  /// A copy that stays valid as long as this.
   std::span<const FrameId> keep(std::span<const FrameId> path);
 
  private:

@@ -60,13 +60,13 @@ void CallTreeBuilder::add_step(uint32_t node, bool own, std::vector<Part>& out) 
 
 void CallTreeBuilder::add_children(uint32_t node, bool own, std::vector<Part>& out) const {
   const CallTrie& trie = profile_.trie();
-  // Without `children` all that is below the row's root is its own.
+  // Without `children`, everything below the row's root is its own.
   if (!own || !profile_.options().children) {
     for (uint32_t child : trie.children_of(node)) add_step(child, own, out);
     return;
   }
-  // Thousands of rows may share a root with thousands of children: only those that lead to the
-  // row's own samples are looked at.
+  // Thousands of rows may share a root with thousands of children, so only visits those that lead
+  // to the row's own samples.
   auto at = std::ranges::upper_bound(own_nodes_, node);
   while (at != own_nodes_.end() && *at < trie.end_of(node)) {
     uint32_t child = node + 1;

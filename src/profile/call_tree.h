@@ -1,9 +1,9 @@
-// Call trees of single rows, merged out of the profile's paths when they are wanted.
+// Call trees of single rows, merged from the profile's paths on demand.
 //
-// The tree of a row holds the paths of its own samples whole, and of the other samples on whose
-// path its place lies the part from there on. Steps with the same call merge. A node is a run of
-// steps that nothing enters or leaves in between. Merging goes down only into what reaches the
-// threshold, so the tree of a row costs about what is printed.
+// The tree of a row contains the full paths of its own samples and, for other samples whose path
+// goes through its place, the part from there on. Steps with the same call merge. A node is a run
+// of steps that nothing enters or leaves in between. Merging only descends into what reaches the
+// threshold, so the cost of a row's tree is roughly proportional to what is printed.
 //
 //   CallTreeBuilder builder(profile);
 //   CallTree tree = builder.build(row, {.min_weight = total / 200});
@@ -22,12 +22,11 @@ class CallTree {
  public:
   struct Node {
     uint64_t cumulative = 0;  // period of all paths through it
-    uint64_t self = 0;        // of those that end in it
+    uint64_t self = 0;        // of the paths that end in it
     uint32_t count = 0;       // samples
     uint32_t self_count = 0;
-    std::vector<uint32_t> calls;  // PathFrames::call: the run, in path order
-    std::vector<uint32_t>
-        children;  // nodes, heaviest first; those below the threshold are left out
+    std::vector<uint32_t> calls;     // PathFrames::call: the run, in path order
+    std::vector<uint32_t> children;  // nodes, heaviest first; those below the threshold are omitted
     [[nodiscard]] uint64_t below() const { return cumulative - self; }
   };
   [[nodiscard]] const Node& node(uint32_t id) const { return nodes_[id]; }
@@ -45,10 +44,10 @@ class CallTree {
 };
 
 struct CallTreeOptions {
-  uint64_t min_weight = 0;  // period that a node must reach
+  uint64_t min_weight = 0;  // minimum period of a node
   double min_share_of_parent =
-      -1;  // if not negative: a node must reach this part of its parent's `below` instead
-  bool heaviest_first = true;  // else in the order of calls
+      -1;  // if not negative: a node must reach this share of its parent's `below` instead
+  bool heaviest_first = true;  // otherwise in the order of calls
 };
 
 class CallTreeBuilder {
@@ -57,11 +56,11 @@ class CallTreeBuilder {
   [[nodiscard]] CallTree build(size_t row, const CallTreeOptions& options);
 
  private:
-  /// Paths that continue alike from a node of the trie.
+  /// Paths that continue the same way from a node of the trie.
   struct Part {
     uint32_t call;
     uint32_t node;
-    bool own;  // only the row's own samples; else only the others
+    bool own;  // only the row's own samples; otherwise only the others
     uint32_t count;
     uint64_t weight;
   };
@@ -77,7 +76,7 @@ class CallTreeBuilder {
   };
 
   void sum_own_ends(size_t row);
-  /// Of the row's own samples at or below a node.
+  /// The row's own samples at or below a node.
   [[nodiscard]] Weight own_below(uint32_t node) const;
   [[nodiscard]] std::vector<Part> first_steps(size_t row) const;
   void next_steps(std::span<const Part> parts, std::vector<Part>& out) const;
@@ -92,7 +91,7 @@ class CallTreeBuilder {
   CallTreeOptions options_;
   CallTree tree_;
   std::vector<uint32_t> own_nodes_;  // where the row's own samples end, ascending
-  std::vector<Weight> own_sums_;     // of the ends before each of own_nodes_, and of all
+  std::vector<Weight> own_sums_;     // sums of the ends before each of own_nodes_, and of all
 };
 
 }  // namespace sonde

@@ -3,11 +3,11 @@
 //   main → work → read   (3 samples)            root ─ main ─ work ─ read   self 3
 //   main → work          (1 sample)                              └ self 1
 //
-// A node is (parent, key); keys are small integers that the builder hands out (path_frames.h).
-// Roots are nodes without a parent. Nodes are numbered depth first: what lies below a node are the
-// numbers up to end_of(node), so sums over subtrees are one backward pass and a walk over all paths
-// is a forward pass. Paths must be appended in an order in which those with a common beginning
-// stand together (path_order.h).
+// A node is (parent, key); keys are small integers assigned by the builder (path_frames.h). Roots
+// are nodes without a parent. Nodes are numbered depth first: the descendants of a node are the
+// numbers up to end_of(node), so sums over subtrees are one backward pass, and a walk over all
+// paths is a forward pass. Paths must be appended in an order that keeps those with a common prefix
+// together (path_order.h).
 #pragma once
 
 #include <cstdint>
@@ -22,24 +22,24 @@ class CallTrie {
  public:
   static constexpr uint32_t kNone = UINT32_MAX;
 
-  /// At the most so many nodes will come.
+  /// Reserves for at most this many nodes.
   void reserve(size_t nodes) { nodes_.reserve(nodes); }
-  /// A root for the paths that are appended from now on.
-  /// Here and below, `on_close(node, depth)` is called for each node that no later path will pass,
-  /// deeper ones first; roots have depth 0.
+  /// Adds a root for the paths appended from now on. Here and below, `on_close(node, depth)` is
+  /// called for each node that no later path will pass through, deeper ones first; roots have depth
+  /// 0.
   template <typename OnClose>
   uint32_t add_root(uint32_t key, const OnClose& on_close) {
     close(0, on_close);
     return open(kNone, key);
   }
-  /// The node of a path's last step; the root's for an empty path.
+  /// Returns the node of the path's last step; the root for an empty path.
   template <typename OnClose>
   uint32_t append(std::span<const uint32_t> path, const OnClose& on_close) {
     close(1 + steps_in_common(path), on_close);
     for (uint32_t key : path.subspan(current_.size() - 1)) open(current_.back(), key);
     return current_.back();
   }
-  /// After the last path.
+  /// Must be called after the last path.
   template <typename OnClose>
   void finish(const OnClose& on_close) {
     close(0, on_close);
@@ -49,11 +49,11 @@ class CallTrie {
   [[nodiscard]] uint32_t parent(uint32_t node) const { return nodes_[node].parent; }
   [[nodiscard]] uint32_t key(uint32_t node) const { return nodes_[node].key; }
   [[nodiscard]] bool is_root(uint32_t node) const { return nodes_[node].parent == kNone; }
-  /// One past the last node below.
+  /// One past the last descendant.
   [[nodiscard]] uint32_t end_of(uint32_t node) const { return nodes_[node].end; }
 
   class Children;
-  /// In the order of their numbers.
+  /// In numerical order.
   [[nodiscard]] Children children_of(uint32_t node) const;
 
  private:
@@ -63,9 +63,9 @@ class CallTrie {
     uint32_t end;
   };
   uint32_t open(uint32_t parent, uint32_t key);
-  /// With the path that was appended last.
+  /// The number of steps shared with the path that was appended last.
   [[nodiscard]] size_t steps_in_common(std::span<const uint32_t> path) const;
-  /// Ends the nodes of the current path from `depth` on.
+  /// Closes the nodes of the current path from `depth` on.
   template <typename OnClose>
   void close(size_t depth, const OnClose& on_close) {
     for (size_t i = current_.size(); i-- > depth;) {
@@ -76,7 +76,7 @@ class CallTrie {
   }
 
   LargeVector<Node> nodes_;
-  std::vector<uint32_t> current_;  // nodes of the path that was appended last, the root first
+  std::vector<uint32_t> current_;  // nodes of the path that was appended last, root first
 };
 
 class CallTrie::Children {

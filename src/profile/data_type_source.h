@@ -1,5 +1,5 @@
-// Which type of data, and which field of it, the instruction of a sample touches. Who reads debug
-// information answers; profiles show it.
+// Which data type, and which of its fields, the instruction of a sample accesses. Implemented by
+// the readers of debug information; shown by profiles.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 namespace sonde {
 
 struct DataPlace {
-  std::string_view type;   // "struct page", "(stack operation)"; lives as long as the source
-  std::string_view field;  // "lru.next"; empty where the type has none there
+  std::string_view type;   // "struct page", "(stack operation)"; valid as long as the source
+  std::string_view field;  // "lru.next"; empty if the type has no field there
   uint64_t offset = 0;
   uint64_t type_size = 0;  // 0: not a type
 };
@@ -19,7 +19,7 @@ struct DataPlace {
 class DataTypeSource {
  public:
   virtual ~DataTypeSource() = default;
-  /// Asked once per distinct place in code, never from two threads at once.
+  /// Called once per distinct place in code, never concurrently.
   virtual DataPlace place_of(const Frame& frame) = 0;
 };
 

@@ -1,5 +1,5 @@
-// Interner: distinct tuples of 64-bit values get dense 32-bit ids, in the order in which they are
-// first seen.
+// Interner: maps distinct tuples of 64-bit values to dense 32-bit ids, in order of first
+// occurrence.
 //
 //   Interner groups(2);
 //   uint32_t id = groups.intern({comm, cpu});   // 0, 1, 2 …
@@ -46,7 +46,7 @@ class Interner {
   static constexpr uint32_t kEmpty = UINT32_MAX;
   static constexpr size_t kInitialSlots = 64;
 
-  /// With the hash in the slot, a new tuple costs one cache line and growing is a walk.
+  /// With the hash in the slot, a new tuple costs one cache line, and growing is a linear pass.
   struct Slot {
     uint32_t hash = 0;
     uint32_t id = kEmpty;
@@ -88,7 +88,7 @@ class Interner {
   size_t arity_;
   size_t count_ = 0;
   LargeVector<uint64_t> values_;
-  LargeVector<Slot> slots_;  // open addressing, half full at most
+  LargeVector<Slot> slots_;  // open addressing, at most half full
 };
 
 }  // namespace sonde

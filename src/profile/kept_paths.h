@@ -1,5 +1,5 @@
-// The part of a call chain that a profile looks at: at most so many steps from where paths start,
-// and nothing beyond a frame whose callees are to be forgotten (--ignore-callees).
+// The part of a call chain that a profile uses: at most max_stack steps from where paths start, and
+// nothing beyond a frame whose callees are ignored (--ignore-callees).
 #pragma once
 
 #include "profile/profile_input.h"
@@ -18,7 +18,8 @@ class KeptPaths {
     if (cut == kNone) return frames;
     return options_.caller_order ? frames.first(cut + 1) : frames.subspan(cut);
   }
-  /// Of a sample taken at `leaf`: the frame nearest to where the walk ends becomes its own place.
+  /// For a sample taken at `leaf`: the frame at which the walk is cut off becomes the sample's own
+  /// place.
   [[nodiscard]] FrameId own_frame(ChainId chain, FrameId leaf) const {
     if (!chain.valid() || options_.is_root_frame.empty()) return leaf;
     std::span<const FrameId> frames = within_max_stack(chain);

@@ -19,7 +19,7 @@ uint32_t KeySet::group_of(RowReader& row) {
   tuple_.clear();
   for (Slot& slot : keys_)
     if (!slot.of_place) tuple_.push_back(slot.key->of_row(row));
-  // Neighbours mostly agree: a thread runs for many samples.
+  // Adjacent samples mostly agree: a thread runs for many samples.
   if (last_group_ != UINT32_MAX && groups_.is(last_group_, tuple_)) return last_group_;
   return last_group_ = groups_.intern(tuple_);
 }

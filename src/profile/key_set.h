@@ -1,8 +1,8 @@
-// KeySet: the sort keys of one report, in order, and the tuples of values that its rows have.
+// KeySet: the sort keys of one report, in order, and the tuples of values of its rows.
 //
 // Keys of the sample and keys of the place in code are kept apart: a row is (group, place), where a
-// *group* is a distinct tuple of the former and a *place key* one of the latter. So a caller of a
-// sample finds its row without looking at the sample again.
+// *group* is a distinct tuple of the former and a *place key* one of the latter. So the row of a
+// sample's caller is found without looking at the sample again.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// What the families of sort keys share: construction, and texts of places in code.
+// What the families of sort keys share: construction, and the text of places in code.
 #pragma once
 
 #include <fmt/format.h>
@@ -20,7 +20,7 @@ MadeKey make_key(const ProfileInput& input, const KeySettings& settings, std::st
   return key;
 }
 
-/// A key that looks at the input; all do.
+/// Base of all keys: holds the input and the settings.
 class KeyOfInput : public SortKey {
  public:
   KeyOfInput(const ProfileInput& input, const KeySettings& settings)
@@ -31,7 +31,7 @@ class KeyOfInput : public SortKey {
   const KeySettings& settings_;
 };
 
-/// A row is an address, as it was at run time.
+/// A row is a run-time address.
 class AddressKey : public KeyOfInput {
  public:
   using KeyOfInput::KeyOfInput;
@@ -46,25 +46,25 @@ class AddressKey : public KeyOfInput {
   }
 };
 
-/// Characters of an unresolved address in a symbol column: "[.] 0x" and sixteen digits.
+/// Width of an unresolved address in a symbol column: "[.] 0x" and sixteen digits.
 inline constexpr size_t kUnresolvedWidth = 16 + 4 + 2;
-/// What an unresolved row demands of a DSO column.
+/// The width that an unresolved row requires of a DSO column.
 inline constexpr size_t kUnresolvedDsoWidth = 16;
 
-/// "file.c:12"; where that is not known "object[1234]", in the kernel "function+12", in functions
-/// of programs "??:0".
+/// "file.c:12"; if not known, "object[1234]", "function+12" in the kernel, and "??:0" in functions
+/// of programs.
 [[nodiscard]] std::string source_line(const ProfileInput& input, const Frame& frame);
 
-/// An address without a symbol as columns show it: sixteen digits behind "0x", which zero lacks.
+/// An address without a symbol as columns show it: sixteen digits after "0x", which zero lacks.
 void append_address(uint64_t address, std::string& out);
 
-/// The parent key's value where no function on the path matches.
+/// The value of the parent key if no function on the path matches.
 inline constexpr uint64_t kNoParent = UINT64_MAX;
 
 /// "4K", "2M", "N/A".
 [[nodiscard]] std::string page_size_text(uint64_t size);
 
-/// Distinct DSOs by the name that is shown, in the order of those names; no DSO stands last.
+/// Compares distinct DSOs by the name shown; no DSO sorts last.
 [[nodiscard]] int compare_dso_names(const ProfileInput& input, DsoId a, DsoId b, bool long_names);
 
 }  // namespace sonde

@@ -1,5 +1,5 @@
-// Sort keys of branch stacks: where a branch came from and went to, and what the hardware says of
-// it.
+// Sort keys of branch stacks: the source and target of a branch, and the hardware's information
+// about it.
 #include <set>
 
 #include "profile/key_tools.h"
@@ -164,7 +164,7 @@ class BranchSrclineKey final : public BranchPlaceKey<kEnd> {
   }
 };
 
-/// A flag of the branch; the values' texts stand in the order of their numbers.
+/// A flag of the branch; texts are indexed by value.
 template <uint64_t (*Get)(const abi::BranchEntry&)>
 class BranchFlagKey final : public KeyOfInput {
  public:
@@ -214,8 +214,8 @@ class CyclesKey final : public KeyOfInput {
   }
 };
 
-/// In branch mode a row's place is where its branch went to: a key of places, asked about that.
-/// The key gets frames of its own, since the replay knows only places that samples fell on.
+/// In branch mode a row's place is the branch target: wraps a key of places and applies it to the
+/// target. The wrapped key gets its own frames, since the replay only knows sampled places.
 class TargetKey final : public SortKey {
  public:
   explicit TargetKey(const ProfileInput& input)
@@ -268,13 +268,13 @@ class TargetKey final : public SortKey {
             .details = input.details};
   }
   const ProfileInput& input_;
-  std::vector<Frame> frames_;  // the one that is asked about
+  std::vector<Frame> frames_;  // the one being looked up
   ProfileInput own_;
   std::unique_ptr<SortKey> key_;
   std::set<uint64_t> unresolved_;  // values of targets without a symbol
 };
 
-/// A number of the branch where other rows have one of their sample.
+/// A per-branch number where other rows have one per sample.
 template <uint64_t (*Get)(const abi::BranchEntry&), bool kOfAll>
 class BranchNumberKey final : public KeyOfInput {
  public:
@@ -289,7 +289,7 @@ class BranchNumberKey final : public KeyOfInput {
     return 0;
   }
 };
-/// What a branch weighs: its cycles, where they were counted.
+/// The weight of a branch: its cycles, if they were counted.
 uint64_t branch_weight(const abi::BranchEntry& branch) {
   return std::max<uint64_t>(branch.cycles(), 1);
 }
@@ -300,7 +300,8 @@ class TargetAddrKey final : public AddressKey {
   uint64_t of_row(RowReader& row) override { return row.details().branch(row.branch()).to; }
 };
 
-/// Instructions per cycle of the code between branches. Counting instructions takes a disassembler.
+/// Instructions per cycle of the code between branches. Counting instructions requires a
+/// disassembler.
 class IpcKey final : public KeyOfInput {
  public:
   using KeyOfInput::KeyOfInput;

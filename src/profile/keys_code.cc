@@ -1,5 +1,5 @@
 // Sort keys of places in code: dso, symbol, their sizes, source lines; and the parent key, which
-// looks up the chain.
+// searches up the call chain.
 #include <oneapi/tbb/parallel_sort.h>
 #include <regex.h>
 
@@ -48,7 +48,7 @@ class PlaceKey : public KeyOfInput {
   [[nodiscard]] bool is_of_place() const override { return true; }
 
  protected:
-  /// DSOs that are shown under one name are one.
+  /// DSOs shown under the same name are treated as one.
   DsoId same_named(DsoId dso) {
     if (!dso.valid()) return dso;
     std::string_view shown = name_of(dso);
@@ -56,7 +56,7 @@ class PlaceKey : public KeyOfInput {
     if (found->second != dso) several_.insert(found->second);
     return found->second;
   }
-  /// Whether the DSO that same_named gave stands for several.
+  /// Whether the DSO returned by same_named stands for several.
   [[nodiscard]] bool stands_for_several(DsoId dso) const {
     return !several_.empty() && several_.contains(dso);
   }
@@ -82,7 +82,7 @@ class DsoKey final : public PlaceKey {
     return compare_dso_names(input_, dso_of(a), dso_of(b), settings_.verbose);
   }
   void text(uint64_t value, std::string& out) const override { out += name_of(dso_of(value)); }
-  /// The name without its folder: programs that are compared often lie in two places.
+  /// The name without its directory: the programs being compared are often in different places.
   [[nodiscard]] std::string identity(uint64_t value, uint32_t /*first_sample*/) const override {
     return dso_of(value).valid() ? std::string(name_of(dso_of(value))) : std::string();
   }
@@ -102,7 +102,7 @@ class DsoKey final : public PlaceKey {
   }
 };
 
-/// Functions; where there is none, single addresses.
+/// Functions; single addresses where there is no function.
 class SymbolKey : public PlaceKey {
  public:
   using PlaceKey::PlaceKey;
@@ -114,10 +114,10 @@ class SymbolKey : public PlaceKey {
     auto [start, end] =
         resolved ? input_.symbols.range(frame.symbol) : std::pair(place.ip, uint64_t{0});
     DsoId dso = resolved ? same_named(frame.dso) : DsoId();
-    // An inlined function has the place of the one around it.
+    // An inlined function shares the range of the function around it.
     uint64_t which = InlinedSymbols::has(frame.symbol) ? frame.symbol.value : resolved ? 1 : 0;
     uint32_t id = ids_.intern({dso.value, start, end, which});
-    // Other builds of an object may have another function at the same place.
+    // Different builds of an object may have another function at the same place.
     if (id < places_.size() && which == 1 && stands_for_several(dso))
       if (std::string_view own = input_.symbols.name(frame.symbol); places_[id].name != own)
         id = ids_.intern({dso.value, start, end, kOfName + name_id(own)});
@@ -142,7 +142,8 @@ class SymbolKey : public PlaceKey {
     return left.name.compare(right.name);
   }
 
-  // Unresolved addresses are compared by the sign of their difference, whatever object they lie in.
+  // Unresolved addresses are compared by the sign of their difference, whichever object they are
+  // in.
   [[nodiscard]] int collate_in_tree(uint64_t a, uint64_t b) const override {
     const Place& left = places_[a];
     const Place& right = places_[b];
@@ -166,8 +167,8 @@ class SymbolKey : public PlaceKey {
     return left.name.compare(right.name);
   }
 
-  // Reports of programs without symbols have a million places, nearly all of them addresses: those
-  // are sorted as the numbers they are.
+  // Reports of programs without symbols have a million places, nearly all of them addresses, so
+  // those are sorted as plain numbers.
   [[nodiscard]] std::vector<uint32_t> ranks(std::span<const uint64_t> distinct,
                                             Order which) const override {
     std::vector<uint64_t> resolved;
@@ -192,14 +193,14 @@ class SymbolKey : public PlaceKey {
     append_place(place, place.level, out);
   }
 
-  // perf gives a caller that lies in no mapping the level of the frame that it looked at before.
+  // For a caller outside any mapping, perf uses the level of the frame it looked at before.
   void text_of_row(uint64_t value, uint32_t first_sample, std::string& out) const override {
     const Place& place = places_[value];
     if (place.dso.valid() || settings_.verbose) return text(value, out);
     append_place(place, level_before(place, first_sample), out);
   }
 
-  /// Functions move from build to build; their names stay.
+  /// Functions move between builds; their names stay the same.
   [[nodiscard]] std::string identity(uint64_t value, uint32_t /*first_sample*/) const override {
     return std::string(places_[value].name);
   }
@@ -224,7 +225,7 @@ class SymbolKey : public PlaceKey {
     return name_ids_.try_emplace(text, static_cast<uint32_t>(name_ids_.size())).first->second;
   }
 
-  /// Functions by name, then all bare addresses alike.
+  /// Functions by name, then all unresolved addresses with one rank.
   [[nodiscard]] std::vector<uint32_t> shown_ranks(const std::vector<uint64_t>& resolved,
                                                   const std::vector<uint32_t>& resolved_at,
                                                   size_t count) const {
@@ -332,7 +333,7 @@ class SymbolSizeKey final : public PlaceKey {
   static constexpr uint64_t kUnknownSize = UINT64_MAX;
 };
 
-/// The size of the mapping that was hit.
+/// The size of the mapping that the sample hit.
 class DsoSizeKey final : public KeyOfInput {
  public:
   DsoSizeKey(const ProfileInput& input, const KeySettings& settings) : KeyOfInput(input, settings) {
@@ -351,7 +352,7 @@ class DsoSizeKey final : public KeyOfInput {
   }
 };
 
-/// Text that a place gives, kept in the string pool.
+/// Text derived from a place, stored in the string pool.
 class PlaceTextKey : public PlaceKey {
  public:
   PlaceTextKey(const ProfileInput& input, const KeySettings& settings) : PlaceKey(input, settings) {
@@ -394,8 +395,8 @@ class SrcfileKey final : public PlaceTextKey {
   }
 };
 
-/// The column that perf adds to `-s symbol` outside branch mode. It tells nothing, but keeps rows
-/// of different functions apart.
+/// The column that perf adds to `-s symbol` outside branch mode. It has no information, but keeps
+/// rows of different functions apart.
 class NoIpcKey final : public SymbolKey {
  public:
   using SymbolKey::SymbolKey;

@@ -1,11 +1,11 @@
-// Sort keys of the data that an instruction touches: its type, the field of it, its cache line.
-// They are asked once for each place in code that was sampled.
+// Sort keys of the data that an instruction accesses: its type, the field, its cache line. They are
+// evaluated once for each sampled place in code.
 #include "profile/key_tools.h"
 
 namespace sonde {
 namespace {
 
-/// The place that the instruction of a sample touches, by its number among those that are distinct.
+/// The data that the instruction of a sample accesses, as an index into the distinct ones.
 class DataPlaceKey : public KeyOfInput {
  public:
   using KeyOfInput::KeyOfInput;
@@ -18,7 +18,7 @@ class DataPlaceKey : public KeyOfInput {
   }
 
  protected:
-  /// What of a place makes it another one.
+  /// The part of a place that distinguishes it from others.
   [[nodiscard]] virtual uint64_t part_of(const DataPlace& place) const = 0;
   [[nodiscard]] const DataPlace& place(uint64_t value) const { return places_[value]; }
   [[nodiscard]] int compare_types(uint64_t a, uint64_t b) const {
@@ -64,7 +64,7 @@ class TypeOffsetKey final : public DataPlaceKey {
   }
 
  protected:
-  // Fields of a union lie at one offset.
+  // Fields of a union share an offset.
   [[nodiscard]] uint64_t part_of(const DataPlace& place) const override {
     return place.offset << 32 | input_.strings.intern(place.field).value;
   }
@@ -91,7 +91,7 @@ class TypeCachelineKey final : public DataPlaceKey {
   static uint64_t line_of(const DataPlace& place) { return place.offset / kLineBytes; }
 };
 
-/// A function and the distance from its start: single instructions.
+/// A function and the offset from its start: single instructions.
 class SymbolOffsetKey final : public KeyOfInput {
  public:
   SymbolOffsetKey(const ProfileInput& input, const KeySettings& settings)

@@ -29,7 +29,7 @@ class FieldKey final : public KeyOfInput {
     if (id == texts_.size()) add_text(row);
     return id;
   }
-  /// Larger bytes stand first.
+  /// Descending byte order.
   [[nodiscard]] int collate(uint64_t a, uint64_t b) const override {
     return a == b ? 0 : bytes_of(b).compare(bytes_of(a));
   }
@@ -44,8 +44,8 @@ class FieldKey final : public KeyOfInput {
         StringId(static_cast<size_t>(ids_.at(static_cast<uint32_t>(value))[0])));
   }
 
-  /// The word behind "field=" in the event's text; the value itself where there is none, which
-  /// doesn't widen the column.
+  /// The word after "field=" in the event's text; if there is none, the value itself, which doesn't
+  /// widen the column.
   void add_text(RowReader& row) {
     std::optional<std::string> pretty = raw_ ? std::nullopt : word_of(row.details());
     pretty_widths_.push_back(pretty ? pretty->size() : 0);

@@ -1,4 +1,4 @@
-// Sort keys of memory samples (--mem-mode): the data address, and what its access met, from
+// Sort keys of memory samples (--mem-mode): the data address, and how the access was served, from
 // PERF_SAMPLE_DATA_SRC.
 #include <sys/mman.h>
 
@@ -8,8 +8,8 @@
 namespace sonde {
 namespace {
 
-/// One field of the data source, by the bits that tell rows apart; the text may look at more of
-/// them.
+/// One field of the data source, masked to the bits that distinguish rows; the text may use more
+/// bits.
 template <std::string (*Text)(uint64_t), uint64_t kMask>
 class SourceKey final : public KeyOfInput {
  public:
@@ -34,14 +34,14 @@ MadeKey make_source_key(const ProfileInput& input, const KeySettings& settings,
   return made;
 }
 
-// Of union perf_mem_data_src (include/uapi/linux/perf_event.h).
+// Fields of union perf_mem_data_src (include/uapi/linux/perf_event.h).
 constexpr uint64_t kLevelMask = 0x3fffULL << 5;
 constexpr uint64_t kSnoopMask = 0x1fULL << 19;
 constexpr uint64_t kLockMask = 3ULL << 24;
 constexpr uint64_t kTlbMask = 0x7fULL << 26;
 constexpr uint64_t kBlockedMask = 7ULL << 40;
 
-/// What lies at a sample's data address.
+/// What is at a sample's data address.
 class DataKey : public KeyOfInput {
  public:
   using KeyOfInput::KeyOfInput;
@@ -74,7 +74,7 @@ class DataKey : public KeyOfInput {
       fmt::format_to(std::back_inserter(out), "+{:#x}",
                      place.frame.address - place.frame.symbol_start);
   }
-  /// The mode that the sample was taken in, which perf shows for data, too.
+  /// The mode in which the sample was taken; perf shows it for data, too.
   [[nodiscard]] char level_of(uint32_t sample) const {
     return static_cast<char>(input_.frame(input_.samples.leaf[sample]).level);
   }
@@ -129,7 +129,7 @@ class DataDsoKey final : public KeyOfInput {
   }
 };
 
-/// The cache line of the data address, with an 's' where other processes share it and an 'X' where
+/// The cache line of the data address, with an 's' if other processes share it and an 'X' if
 /// nothing is mapped.
 class CachelineKey final : public DataKey {
  public:

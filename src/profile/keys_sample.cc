@@ -1,12 +1,12 @@
-// Sort keys of what a sample carries besides its place: time, weights, transaction, raw data of
-// tracepoints, addresses.
+// Sort keys of what a sample carries in addition to its place: time, weights, transaction,
+// tracepoint data, addresses.
 #include "event/field_format.h"
 #include "profile/key_tools.h"
 
 namespace sonde {
 namespace {
 
-/// A number of the sample, left-aligned; heavier ones first.
+/// A number of the sample, left-aligned; larger first.
 template <uint64_t (*Get)(const Sample&)>
 class NumberKey final : public KeyOfInput {
  public:
@@ -70,7 +70,7 @@ class TimeKey final : public KeyOfInput {
   }
 };
 
-/// "4K", "2M", "1G": sizes that the kernel reports in powers of two.
+/// "4K", "2M", "1G": page sizes, which the kernel reports in powers of two.
 class PageSizeKey final : public KeyOfInput {
  public:
   PageSizeKey(const ProfileInput& input, const KeySettings& settings)
@@ -84,7 +84,7 @@ class PageSizeKey final : public KeyOfInput {
   }
 };
 
-/// The sampled address itself, as it was at run time.
+/// The sampled address itself, as at run time.
 class AddrKey final : public AddressKey {
  public:
   AddrKey(const ProfileInput& input, const KeySettings& settings) : AddressKey(input, settings) {

@@ -16,7 +16,7 @@ class CommKey final : public KeyOfInput {
     return a == b ? 0 : name_of(a).compare(name_of(b));
   }
   void text(uint64_t value, std::string& out) const override { out += name_of(value); }
-  /// perf measures the name that the thread has at the end of the recording.
+  /// perf uses the width of the thread's name at the end of the recording.
   [[nodiscard]] size_t width(uint64_t /*value*/, uint32_t first_sample) const override {
     return input_.details.last_comm(input_.samples.tid[first_sample]).size();
   }
@@ -27,7 +27,7 @@ class CommKey final : public KeyOfInput {
   }
 };
 
-/// A task by its number, shown with the name that it had last.
+/// A task by number, shown with its last name.
 class TaskKey : public KeyOfInput {
  public:
   using KeyOfInput::KeyOfInput;
@@ -71,7 +71,7 @@ class TgidKey final : public TaskKey {
   }
 };
 
-/// A row is a CPU or what has some, by its number: "007", "-001".
+/// A row is a CPU or a set of CPUs, by number: "007", "-001".
 class ProcessorKey : public KeyOfInput {
  public:
   using KeyOfInput::KeyOfInput;

@@ -1,4 +1,4 @@
-// The sort keys of waits: what a thread waited for (record --off-cpu), and who ended that (record
+// Sort keys of waits: what a thread waited for (record --off-cpu), and who ended the wait (record
 // --off-cpu-waker).
 #include "profile/key_tools.h"
 #include "profile/wait_reason.h"

@@ -9,7 +9,7 @@
 namespace sonde {
 namespace {
 
-/// Its number, if the text is nothing else.
+/// The number, if the text is nothing else.
 std::optional<int64_t> number_of(std::string_view text) {
   int64_t value = 0;
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -49,7 +49,7 @@ class Matcher {
     }
   }
 
-  /// Of rows that are one, the first by their keys (the lowest address) is shown.
+  /// Of the rows that match, the first by key (the lowest address) is shown.
   [[nodiscard]] bool stands_before(size_t side, uint32_t row, uint32_t other) const {
     const MatchedSide& of = sides_[side];
     for (size_t key : of.compared) {

@@ -1,11 +1,11 @@
-// Rows of several recordings side by side: what has the same name in each is one row.
+// Rows of several recordings side by side: what has the same name in each becomes one row.
 //
 //   std::vector<MatchedRow> rows = match_rows(sides);   // sides[0] is the baseline
 //   rows[0].cells[1].period                             // of the second recording
 //
-// Recordings have ids, addresses and processes of their own, so rows are matched by what their keys
-// call themselves (SortKey::identity). What one recording tells apart and another cannot (functions
-// of one name in one object, addresses without a symbol) is added up. Law 1 holds for each side:
+// Recordings have their own ids, addresses and processes, so rows are matched by the identities of
+// their keys (SortKey::identity). What one recording distinguishes and another cannot (functions of
+// the same name in one object, addresses without a symbol) is summed. Law 1 holds for each side:
 // its cells sum to the weight of its rows.
 #pragma once
 
@@ -20,7 +20,7 @@ namespace sonde {
 struct MatchedSide {
   const TableRows* rows = nullptr;  // null: the recording has no such event
   const KeySet* keys = nullptr;
-  std::vector<size_t> compared;  // keys by which rows are matched: as many on every side
+  std::vector<size_t> compared;  // keys by which rows are matched: the same number on every side
 };
 
 struct MatchedRow {
@@ -29,7 +29,7 @@ struct MatchedRow {
     uint64_t period = 0;
     uint64_t samples = 0;
   };
-  size_t side = 0;   // the first that has it: what is shown of the row comes from there
+  size_t side = 0;   // the first side that has it: the row's texts come from there
   uint32_t row = 0;  // in that side's rows
   bool hidden = false;
   std::vector<std::string> identity;  // by compared key
@@ -39,10 +39,10 @@ struct MatchedRow {
   [[nodiscard]] bool is_in_others() const;
 };
 
-/// In the order of their keys: numbers as numbers, words as bytes, what has no name last.
+/// Ordered by key: numbers numerically, words by bytes, rows without a name last.
 [[nodiscard]] std::vector<MatchedRow> match_rows(const std::vector<MatchedSide>& sides);
 
-/// The order of two identities of one key.
+/// The order of two identities of the same key.
 [[nodiscard]] int compare_identities(const std::string& a, const std::string& b);
 
 }  // namespace sonde

@@ -1,14 +1,14 @@
-// PathFrames: what the frames of call chains are for grouping.
+// PathFrames: what the frames of call chains mean for grouping.
 //
-// Two frames of the same function are one step of a call path (CallKey::kFunction); frames without
-// a symbol are told apart by their run time address, which the columns don't have, so chains with
-// such frames are read again from their samples. A step's *path key* is the pair (call, place key):
-// the call decides which nodes of a printed tree merge, the place key which row of the report the
-// step belongs to.
+// Two frames of the same function are the same step of a call path (CallKey::kFunction). Frames
+// without a symbol are distinguished by run-time address, which the columns don't hold, so chains
+// with such frames are read again from their samples. A step's *path key* is the pair (call, place
+// key): the call decides which nodes of a printed tree merge, the place key which row of the report
+// the step belongs to.
 //
-// A path is a span of *steps*: the frames of a chain as they stand in the table of chains, with a
-// step of its own (`step_of`) for each frame whose address matters. keys_of_steps() has the path
-// key of every step, so a path costs no memory where its chain needs no addresses.
+// A path is a span of *steps*: the frames of a chain as stored in the chain table, with a separate
+// step (`step_of`) for each frame whose address matters. keys_of_steps() has the path key of every
+// step, so a path takes no memory if its chain needs no addresses.
 #pragma once
 
 #include <vector>
@@ -20,21 +20,21 @@ namespace sonde {
 /// What makes two frames the same step of a call path.
 enum class CallKey : uint8_t { kFunction, kAddress, kSrcline };
 
-/// A distinct step: what is printed in call trees, and where it stands among steps of equal weight.
+/// A distinct step: what call trees print, and its order among steps of equal weight.
 struct Call {
   FrameId frame;
-  uint64_t ip;        // shown where there is no symbol
-  StringId srcline;   // where the key is address or srcline
-  uint32_t dso_rank;  // the later the object was seen, the earlier its steps stand
-  uint64_t order;     // and the higher the address
+  uint64_t ip;        // shown if there is no symbol
+  StringId srcline;   // if the key is address or srcline
+  uint32_t dso_rank;  // the later the object was first seen, the earlier its steps sort
+  uint64_t order;     // and the higher the address, likewise
 };
 
 class PathFrames {
  public:
   PathFrames(const ProfileInput& input, KeySet& keys, CallKey kind);
 
-  /// Makes keys for the frames of a path. False where it has frames whose run time address matters:
-  /// then its steps are what step_of() says of each.
+  /// Makes keys for the frames of a path. False if it has frames whose run-time address matters:
+  /// its steps are then what step_of() returns for each.
   bool learn(std::span<const FrameId> path) {
     bool known = true;
     for (FrameId frame : path)
@@ -43,19 +43,19 @@ class PathFrames {
     return known;
   }
   FrameId step_of(const CodePlace& place);
-  /// Whether such frames are told apart by their run time address.
+  /// Whether such frames are distinguished by run-time address.
   [[nodiscard]] bool needs_address(const Frame& frame) const;
   /// By step.
   [[nodiscard]] std::span<const uint32_t> keys_of_steps() const { return key_of_step_; }
-  /// The row of a sample whose own place this is.
+  /// The place key of a sample's own place.
   uint32_t own_place_key(FrameId leaf);
-  /// For a sample that will ask soon.
+  /// For a sample that will be looked up soon.
   void prefetch_own(FrameId leaf) const { __builtin_prefetch(&own_key_of_frame_[leaf.index()]); }
 
   [[nodiscard]] uint32_t call_of(uint32_t path_key) const { return calls_of_keys_[path_key]; }
   [[nodiscard]] uint32_t place_key_of(uint32_t path_key) const { return places_of_keys_[path_key]; }
   [[nodiscard]] const Call& call(uint32_t call) const { return calls_[call]; }
-  /// Negative where call `a` stands before `b` when their weights are equal.
+  /// Negative if call `a` sorts before `b` when their weights are equal.
   [[nodiscard]] int compare_calls(uint32_t a, uint32_t b) const;
   /// Where a place key was first seen: what unresolved rows show.
   [[nodiscard]] size_t call_count() const { return calls_.size(); }
@@ -77,7 +77,7 @@ class PathFrames {
     uint64_t ip = 0;
     FrameId id;
   };
-  std::vector<Step> last_step_;  // by FrameId: one process after the other asks for the same
+  std::vector<Step> last_step_;  // by FrameId: successive processes ask for the same one
   Interner call_tuples_{3};
   std::vector<Call> calls_;
   Interner path_keys_{2};

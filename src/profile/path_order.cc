@@ -21,7 +21,7 @@ class PathSorter {
              const PathOrderOptions& options)
       : uses_(uses), key_of_step_(key_of_step), options_(options) {}
 
-  /// Sorts paths that are alike in `words` words; the first word is the head.
+  /// Sorts paths that are equal in the first `words` words; word 0 is the head.
   void sort(std::span<OrderedPath> paths, size_t words) const {
     while (paths.size() > 1) {
       for (size_t i = 0; i < paths.size(); ++i) {
@@ -41,7 +41,7 @@ class PathSorter {
   }
 
  private:
-  /// Zero stands for "no step", so that shorter paths come first.
+  /// Zero means "no step", so that shorter paths come first.
   [[nodiscard]] uint64_t word(const PathUse& use, size_t index) const {
     if (index == 0) return head_of(use, options_);
     size_t first = (index - 1) * kWordSteps;
@@ -63,16 +63,16 @@ class PathSorter {
     for (const OrderedPath& path : paths) weight += uses_[path.use].period;
     return weight < options_.min_weight;
   }
-  /// `words`: how many of the light paths are alike.
+  /// `words`: the number of words in which the light paths are equal.
   void cut(std::span<OrderedPath> paths, size_t words) const {
     size_t steps = words == 0 ? 0 : (words - 1) * kWordSteps;
     for (OrderedPath& path : paths) path.kept = std::min<size_t>(path.kept, steps) & kMostSteps;
     sort_ended(paths);
   }
 
-  /// Paths that are the same, or what is kept of them.
+  /// Sorts paths that are equal, or whose kept parts are.
   void sort_ended(std::span<OrderedPath> paths) const {
-    if (!options_.by_own)  // else all have the same
+    if (!options_.by_own)  // otherwise all are the same
       std::ranges::sort(paths, {}, [this](const OrderedPath& path) {
         return (uint64_t{uses_[path.use].own} << 32) | path.use;
       });

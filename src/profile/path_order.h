@@ -1,13 +1,13 @@
-// Call paths in an order in which paths that begin alike stand together, which is all that a prefix
-// tree is made of (call_trie.h).
+// Sorts call paths so that those with a common prefix are together, which is all that building a
+// prefix tree takes (call_trie.h).
 //
-// The order is by *head* (a number of the caller's choice), then by the keys of the steps, a
-// shorter path before its continuations, then by own place. It is a sort by words of two steps:
-// each round looks at one more word of the paths that were alike so far, so no path is read further
-// than it takes to tell it apart, and the rounds of different beginnings run in parallel.
+// The order is by *head* (a number chosen by the caller), then by the keys of the steps, with a
+// shorter path before its continuations, then by own place. It sorts by words of two steps: each
+// round looks at one more word of the paths that were equal so far, so no path is read further than
+// needed to distinguish it, and rounds for different prefixes run in parallel.
 //
-// Where only heavy paths will be looked at (`min_weight`), beginnings that weigh less are not taken
-// further apart: their paths count as ending there (`kept` steps).
+// If only heavy paths matter (`min_weight`), prefixes below that weight are not split further:
+// their paths count as ending there (`kept` steps).
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ namespace sonde {
 
 /// Samples with the same row and the same call path.
 struct PathUse {
-  const FrameId* steps;  // of the path, as they were recorded: the sampled place first
+  const FrameId* steps;  // of the path, as recorded: the sampled place first
   uint32_t length;
   uint32_t group;
   uint32_t own;                // place key of the samples' own place
@@ -29,31 +29,31 @@ struct PathUse {
 };
 
 struct PathOrderOptions {
-  bool by_own = false;      // the own place belongs to the head: a tree per row
+  bool by_own = false;      // the own place is part of the head: a tree per row
   bool from_root = false;   // paths begin with the step that was recorded last
-  uint64_t min_weight = 0;  // period; 0: all paths are told apart
+  uint64_t min_weight = 0;  // period; 0: all paths are distinguished
 };
 
 struct OrderedPath {
-  uint64_t word;  // of the sort
+  uint64_t word;  // current sort word
   uint32_t use;
   uint32_t kept : 31;     // steps
-  uint32_t is_alike : 1;  // head and steps kept are those of the path before it
+  uint32_t is_alike : 1;  // same head and same kept steps as the previous path
 };
 
-/// What heads are compared by.
+/// The head, by which paths are compared first.
 [[nodiscard]] inline uint64_t head_of(const PathUse& use, const PathOrderOptions& options) {
   return (uint64_t{use.group} << 32) | (options.by_own ? use.own : 0);
 }
 
-/// The key of step `index` of a path, in the order of the trie.
+/// The key of step `index` of a path, in trie order.
 [[nodiscard]] inline uint32_t key_at(const PathUse& use, uint32_t index,
                                      std::span<const uint32_t> key_of_step, bool from_root) {
   return key_of_step[use.steps[from_root ? use.length - 1 - index : index].index()];
 }
 
-/// Uses stand in the order of their samples, paths in another one, and their steps anywhere: each
-/// is fetched some time before the walk over the paths comes to it.
+/// Uses are in the order of their samples, paths in another order, and their steps anywhere in
+/// memory: prefetches each some time before the walk over the paths reaches it.
 inline void prefetch_uses(std::span<const PathUse> uses, std::span<const OrderedPath> paths,
                           size_t at) {
   constexpr size_t kUseAhead = 16, kStepsAhead = 8;

@@ -12,8 +12,9 @@ class PathTreeBuilder {
 
  private:
   static constexpr uint32_t kNone = UINT32_MAX;
-  /// What is at and below a node of the path that was appended last. The sums of the nodes on that
-  /// path stay here until it is left: a pass over all nodes would read them from memory again.
+  /// Sums at and below a node of the path that was appended last. The sums of the nodes on that
+  /// path are kept here until the path leaves them: a pass over all nodes would read them from
+  /// memory again.
   struct Below {
     uint64_t period = 0;
     uint64_t first_time = 0;
@@ -73,7 +74,7 @@ PathTree PathTreeBuilder::build() && {
   return std::move(tree_);
 }
 
-/// Address space only: what belongs to a node is written when the node is closed.
+/// Reserves only address space: the data of a node is written when the node is closed.
 void PathTreeBuilder::reserve_nodes(size_t most) {
   tree_.trie.reserve(most);
   resize_nodes(most);

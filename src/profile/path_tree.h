@@ -1,4 +1,5 @@
-// The second pass of a profile: uses of paths into one prefix tree, with the sums of every node.
+// The second pass of a profile: merges the uses of paths into one prefix tree, with the sums of
+// every node.
 #pragma once
 
 #include "profile/call_trie.h"
@@ -7,10 +8,10 @@
 
 namespace sonde {
 
-/// The samples that share row and call path.
+/// The samples that share a row and a call path.
 struct PathEnd {
-  uint32_t node;   // last step of the path in the trie; the root where there is no path
-  uint32_t depth;  // steps to it
+  uint32_t node;   // last step of the path in the trie; the root if there is no path
+  uint32_t depth;  // number of steps to it
   uint32_t row;
   uint32_t count;
   uint32_t first_sample;
@@ -19,17 +20,17 @@ struct PathEnd {
 
 struct PathTree {
   CallTrie trie;
-  LargeVector<PathEnd> ends;       // in the order of their nodes; rows come later
-  std::vector<uint32_t> roots;     // in the order of their nodes
-  Column<uint64_t> period;         // by node: of the subtree
-  Column<uint32_t> count;          // by node: samples of the subtree
-  Column<uint32_t> first;          // by node: the earliest of them
+  LargeVector<PathEnd> ends;       // in node order; rows are filled in later
+  std::vector<uint32_t> roots;     // in node order
+  Column<uint64_t> period;         // by node: sum over the subtree
+  Column<uint32_t> count;          // by node: samples in the subtree
+  Column<uint32_t> first;          // by node: the earliest sample
   Column<uint32_t> height;         // by node: steps below
   std::vector<uint32_t> own;       // by end: place key of the samples' own place
-  std::vector<ModePeriods> modes;  // by end; where they are asked for
+  std::vector<ModePeriods> modes;  // by end; if requested
 };
 
-/// With `children` the tree has a root per group, else one per group and own place.
+/// With `children`, the tree has one root per group, otherwise one per group and own place.
 [[nodiscard]] PathTree build_path_tree(const PathUses& uses, std::span<const uint32_t> key_of_step,
                                        const ProfileOptions& options, const SampleColumns& samples);
 

@@ -6,12 +6,12 @@
 namespace sonde {
 namespace {
 
-/// Which use a sample belongs to whose path does not matter, by group and place key. A table per
-/// group without any hashing, as long as there are few of them.
+/// The uses of samples whose path does not matter, by group and place key. A table per group,
+/// without hashing, as long as there are few groups.
 class UsesOfPlaces {
  public:
   static constexpr uint32_t kNone = UINT32_MAX;
-  /// kNone where it is not known (yet): the caller sets it.
+  /// kNone if not known (yet): the caller sets it.
   uint32_t& at(uint32_t group, uint32_t place_key) {
     if (group >= kMostGroups) return forgotten_ = kNone;
     if (tables_.size() <= group) tables_.resize(group + 1);
@@ -49,7 +49,7 @@ UseCollector::UseCollector(const ProfileInput& input, KeySet& keys, PathFrames& 
       want_paths_(options.children || options.call_graph) {
   if (want_paths_) use_of_chain_.assign(input.chains.size(), kNone);
   use_of_leaf_.assign(input.frames.size(), kNone);
-  // Address space only, so that growing does not copy.
+  // Reserves only address space, so that growing does not copy.
   result_.uses.reserve(input.samples.size());
   result_.samples.reserve(input.samples.size());
 }
@@ -77,16 +77,16 @@ void UseCollector::add_sample(uint32_t sample) {
   add_to(use, sample, weight);
 }
 
-// A row that is lighter than any node of a tree must be needs no paths. Most samples are in such
-// rows (of a large recording four fifths), so samples are first added up by rows, and the chains
-// only of those looked at whose row turns out to be heavy.
+// A row that is lighter than the minimum for a tree node needs no paths. Most samples are in such
+// rows (four fifths in a large recording), so samples are first summed by row, and chains are only
+// looked at for rows that turn out to be heavy.
 
 void UseCollector::add_by_row(std::span<const uint32_t> samples) {
   LargeVector<uint32_t> row_of_sample;
   if (want_paths_) row_of_sample.reserve(samples.size());
   UsesOfPlaces known;
   for (size_t i = 0; i < samples.size(); ++i) {
-    constexpr size_t kAhead = 8;  // about as long as memory takes to answer
+    constexpr size_t kAhead = 8;  // about the latency of memory
     if (i + kAhead < samples.size()) frames_.prefetch_own(input_.samples.leaf[samples[i + kAhead]]);
     uint32_t sample = samples[i];
     reader_.move_to(sample);
@@ -123,7 +123,7 @@ void UseCollector::take_heavy_rows_apart(std::span<const uint32_t> samples,
   }
 }
 
-/// Empty uses make no difference: those of a heavy row whose samples all have paths stay so.
+/// Empty uses have no effect: those of a heavy row whose samples all have paths stay empty.
 void UseCollector::clear(uint32_t use) {
   result_.uses[use].period = 0;
   result_.samples[use] = {};
@@ -149,15 +149,15 @@ uint32_t UseCollector::use_without_path(uint32_t group, uint32_t own, FrameId le
   return known = use_of_row(group, own);
 }
 
-/// The use of the samples of a row whose paths do not matter.
+/// The use for the samples of a row whose paths do not matter.
 uint32_t UseCollector::use_of_row(uint32_t group, uint32_t own) {
   uint32_t id = plain_ids_.intern({group, own});
   if (id == plain_uses_.size()) plain_uses_.push_back(add_use(group, own, {}));
   return plain_uses_[id];
 }
 
-/// The use of this chain that was met last mostly is the one that is wanted. If it is not, there
-/// is a second use of the same path, which the trie unites with the first.
+/// Usually the last use of this chain is the right one. If it is not, there will be a second use of
+/// the same path, which the trie merges with the first.
 uint32_t UseCollector::use_of_path(uint32_t group, uint32_t own, ChainId chain) {
   uint32_t& known = use_of_chain_[chain.index()];
   if (known == kNone) {

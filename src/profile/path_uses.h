@@ -1,5 +1,5 @@
-// The first pass of a profile: samples into *uses*, each of which stands for the samples of one row
-// with one call path. Nothing after this is done per sample.
+// The first pass of a profile: samples to *uses*, each of which stands for the samples of one row
+// with the same call path. Nothing after this pass is done per sample.
 #pragma once
 
 #include "profile/addressed_paths.h"
@@ -10,22 +10,23 @@ namespace sonde {
 /// The samples of a use.
 struct UseSamples {
   static constexpr uint32_t kNone = UINT32_MAX;
-  uint64_t first_time = 0;  // of the earliest
+  uint64_t first_time = 0;  // time of the earliest
   uint32_t first = kNone;   // the earliest
   uint32_t count = 0;
 };
 
-/// All uses, by number. Some may stand for no sample at all: they make no difference.
+/// All uses, by number. Some may have no samples; they have no effect.
 struct PathUses {
   LargeVector<PathUse> uses;
   LargeVector<UseSamples> samples;
-  std::vector<ModePeriods> modes;  // where they are asked for
+  std::vector<ModePeriods> modes;  // if requested
   ProfileTotals totals;
 };
 
 class UseCollector {
  public:
-  /// All must outlive the uses: their steps lie in the table of chains, or in this collector.
+  /// All arguments must outlive the uses, whose steps point into the chain table or into this
+  /// collector.
   UseCollector(const ProfileInput& input, KeySet& keys, PathFrames& frames,
                const ProfileOptions& options);
   /// `samples`: indices into the columns, in any order.
@@ -70,8 +71,8 @@ class UseCollector {
   AddressedPaths addressed_;
   bool want_paths_;
   PathUses result_;
-  std::vector<uint32_t> use_of_chain_;  // by ChainId: the last one
-  std::vector<uint32_t> use_of_leaf_;   // by FrameId, of samples without a path
+  std::vector<uint32_t> use_of_chain_;  // by ChainId: the last use
+  std::vector<uint32_t> use_of_leaf_;   // by FrameId, for samples without a path
   Interner plain_ids_{2};
   std::vector<uint32_t> plain_uses_;
 };

@@ -2,15 +2,15 @@
 // lead to them.
 //
 // A sample belongs to the row of its own place (self). With `children` it also belongs, once each,
-// to the rows of all places on its call path: `children` of a row is what the samples below it
-// weigh. Law 1: the self weights of all rows sum to the weight of the samples that were given.
+// to the rows of all places on its call path: a row's `children` is the weight of the samples below
+// it. Law 1: the self weights of all rows sum to the weight of the samples passed in.
 //
 //   ProfileOptions options{.children = true, .call_graph = true};
 //   Profile profile = build_profile(input, keys, samples, options);
 //   for (const Row& row : profile.rows()) …
 //
-// The order of the rows means nothing; table_rows.h sorts them. Nothing is done per sample and
-// frame: samples with one call chain are added up first, and chains share a prefix tree.
+// The order of the rows is unspecified; table_rows.h sorts them. Nothing is done per sample and
+// frame: samples with the same call chain are summed first, and chains share a prefix tree.
 #pragma once
 
 #include <memory>
@@ -28,19 +28,19 @@ class Profile {
   [[nodiscard]] const ProfileOptions& options() const { return options_; }
   [[nodiscard]] const std::vector<ModePeriods>& mode_periods() const { return rows_.modes; }
 
-  // What call_tree.h builds the trees from. With `children` the trie has a root per group, else one
-  // per row.
+  // The input of call_tree.h. With `children` the trie has one root per group, otherwise one per
+  // row.
   [[nodiscard]] const CallTrie& trie() const { return tree_.trie; }
   [[nodiscard]] const PathFrames& frames() const { return *frames_; }
-  /// In the order of their nodes.
+  /// In node order.
   [[nodiscard]] const LargeVector<PathEnd>& ends() const { return tree_.ends; }
   [[nodiscard]] uint64_t period_below(uint32_t node) const { return tree_.period[node]; }
   [[nodiscard]] uint32_t count_below(uint32_t node) const { return tree_.count[node]; }
-  /// The root of the row's own paths; CallTrie::kNone where it has none.
+  /// The root of the row's own paths; CallTrie::kNone if it has none.
   [[nodiscard]] uint32_t root_of(size_t row) const { return rows_.root_of_row[row]; }
-  /// Path ends whose own place is this row's.
+  /// The path ends whose own place is this row's.
   [[nodiscard]] std::span<const uint32_t> own_ends(size_t row) const { return rows_.own_ends[row]; }
-  /// Nodes where this row's place occurs first on a path; only with `children`.
+  /// The nodes where this row's place first occurs on a path; only with `children`.
   [[nodiscard]] std::span<const uint32_t> occurrences(size_t row) const {
     return rows_.occurrences[row];
   }

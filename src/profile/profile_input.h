@@ -1,6 +1,6 @@
-// What a profile is made of: the columns of a replayed recording, and two questions that are asked
-// rarely (names, and the full content of one sample). A struct of references, so that tests make
-// their columns by hand and a Session gives its own (session_input.h).
+// The input of a profile: the columns of a replayed recording, and two interfaces that are used
+// rarely (names, and the full content of a sample). A struct of references, so that tests can build
+// columns by hand and a Session can provide its own (session_input.h).
 #pragma once
 
 #include <string>
@@ -16,13 +16,13 @@ namespace sonde {
 class SymbolNames {
  public:
   virtual ~SymbolNames() = default;
-  /// Demangled as the user wants it; valid as long as this object.
+  /// Demangled as the user requested; valid as long as this object.
   [[nodiscard]] virtual std::string_view name(SymbolId symbol) const = 0;
   /// [start, end) inside the symbol's DSO.
   [[nodiscard]] virtual std::pair<uint64_t, uint64_t> range(SymbolId symbol) const = 0;
   /// A variable, not a function.
   [[nodiscard]] virtual bool is_data(SymbolId /*symbol*/) const { return false; }
-  /// perf's letter for where an object's symbols came from.
+  /// perf's letter for the source of an object's symbols.
   [[nodiscard]] virtual char origin(DsoId dso) const = 0;
   [[nodiscard]] virtual std::string srcline(DsoId dso, uint64_t address) const = 0;
   [[nodiscard]] virtual std::string srcfile(DsoId dso, uint64_t address) const = 0;
@@ -33,37 +33,38 @@ class SampleDetails {
  public:
   virtual ~SampleDetails() = default;
   virtual bool decode(size_t sample, Sample& out) const = 0;
-  /// The addresses of its call chain as they were at run time, a frame that was not inlined each,
-  /// as far as the record holds them.
+  /// The run-time addresses of its call chain, one per frame that was not inlined, as far as the
+  /// record holds them.
   virtual void chain_addresses(const Sample& sample, size_t index,
                                std::vector<uint64_t>& out) const {
     (void)index;
     for (size_t i = 0; i < sample.callchain.size(); ++i)
       if (!abi::is_callchain_context(sample.callchain[i])) out.push_back(sample.callchain[i]);
   }
-  /// Any other address of a sample: the end of a branch, data.
+  /// Resolves any other address of a sample: the end of a branch, data.
   [[nodiscard]] virtual Frame resolve(size_t sample, uint64_t address) const = 0;
-  /// The same for an address that may lie in the program or in the kernel: branches go both ways.
-  /// What lies in neither has the level that was tried last, the hypervisor's.
+  /// The same for an address that may be in the program or in the kernel: branches go both ways. An
+  /// address in neither gets the level that was tried last, the hypervisor's.
   [[nodiscard]] virtual Frame resolve_anywhere(size_t sample, uint64_t address) const {
     return resolve(sample, address);
   }
-  /// What a sampled place without a symbol shows: kernel modules count from their own start.
+  /// The address shown for a sampled place without a symbol: relative to the start of a kernel
+  /// module.
   [[nodiscard]] virtual uint64_t shown_address(const Frame& frame) const { return frame.address; }
-  /// The name that a thread had last; empty where it is not known.
+  /// The last name of a thread; empty if not known.
   [[nodiscard]] virtual std::string_view last_comm(uint32_t tid) const = 0;
-  /// -1 where the recording has no topology.
+  /// -1 if the recording has no topology.
   [[nodiscard]] virtual int socket_of(uint32_t cpu) const = 0;
-  /// Empty where no record named the cgroup.
+  /// Empty if no record named the cgroup.
   [[nodiscard]] virtual std::string_view cgroup_path(uint64_t id) const = 0;
   [[nodiscard]] virtual Machine::Namespace cgroup_namespace(size_t sample) const = 0;
-  /// What is mapped at a data address of a sample; null where nothing is.
+  /// The mapping at a data address of a sample; null if there is none.
   [[nodiscard]] virtual const Mapping* mapping_at(size_t /*sample*/, uint64_t /*address*/) const {
     return nullptr;
   }
-  /// The name of who ended a wait off the CPU; empty where nobody is known.
+  /// The name of the thread that ended an off-CPU wait; empty if not known.
   [[nodiscard]] virtual std::string_view waker_of(const Sample& /*wait*/) const { return {}; }
-  /// Bytes of a DSO's mapping at an address; 0 where nothing is mapped.
+  /// The size in bytes of the DSO's mapping at the sampled address; 0 if nothing is mapped.
   [[nodiscard]] virtual uint64_t mapped_size(size_t sample) const = 0;
 };
 
@@ -77,7 +78,7 @@ struct ProfileInput {
   const SampleDetails& details;
 
   [[nodiscard]] const Frame& frame(FrameId id) const { return frames[id.index()]; }
-  /// Short name of a DSO; "[unknown]" where nothing was mapped.
+  /// Short name of a DSO; "[unknown]" if nothing was mapped.
   [[nodiscard]] std::string_view dso_name(DsoId dso) const {
     return dso.valid() ? std::string_view(dsos[dso].short_name) : std::string_view("[unknown]");
   }

@@ -1,4 +1,4 @@
-// What a profile is asked for, and the sums that its passes share.
+// The options of a profile, and the sums that its passes share.
 #pragma once
 
 #include <cstdint>
@@ -9,27 +9,26 @@
 namespace sonde {
 
 struct ProfileOptions {
-  bool children = false;      // callers get rows too
+  bool children = false;      // callers get rows, too
   bool call_graph = false;    // keep call paths
-  bool caller_order = false;  // call paths run from the root; else from the sampled place
+  bool caller_order = false;  // call paths start at the root; otherwise at the sampled place
   CallKey call_key = CallKey::kFunction;
-  uint32_t max_stack = UINT32_MAX;  // steps of a path that are looked at, from where it starts
-  /// Without `children`: the share of the period that a node of a call tree must have to be wanted.
-  /// Lighter ones need not be told apart, which saves most of the work; 0 keeps all.
+  uint32_t max_stack = UINT32_MAX;  // maximum steps of a path, counted from where it starts
+  /// Without `children`: the minimum share of the period for a node of a call tree. Lighter nodes
+  /// need not be distinguished, which saves most of the work; 0 keeps all.
   double min_path_share = 0;
   bool by_mode = false;    // split periods by kernel, user and guest
-  bool by_weight = false;  // samples count with their weight instead of their period
-  bool by_branch = false;  // one row entry per branch of a sample instead of per sample
-  /// Samples to be kept out of sight (by SampleColumns index); empty: none. They still count in
-  /// totals.
+  bool by_weight = false;  // samples count by weight instead of period
+  bool by_branch = false;  // a row entry per branch of a sample instead of per sample
+  /// Samples to hide (by SampleColumns index); empty: none. They still count in totals.
   std::vector<uint8_t> hidden = {};
-  /// Frames whose callees are to be forgotten (--ignore-callees), by FrameId; empty: none.
+  /// Frames whose callees are ignored (--ignore-callees), by FrameId; empty: none.
   std::vector<uint8_t> is_root_frame = {};
 
   [[nodiscard]] bool hides(uint32_t sample) const { return !hidden.empty() && hidden[sample] != 0; }
 };
 
-/// Weights by where the sample was taken.
+/// Weights by the mode in which the sample was taken.
 struct ModePeriods {
   uint64_t system = 0, user = 0, guest_system = 0, guest_user = 0;
   ModePeriods& operator+=(const ModePeriods& more) {
@@ -50,13 +49,13 @@ struct ProfileTotals {
   double period_squares = 0;         // sum of the squares of the samples' periods
 };
 
-/// The period that a node of a call tree must have to be wanted, of `period` in all.
+/// The minimum period of a node of a call tree, given `period` in total.
 [[nodiscard]] inline uint64_t least_path_weight(const ProfileOptions& options, uint64_t period) {
   if (options.children) return 0;
   return static_cast<uint64_t>(static_cast<double>(period) * options.min_path_share);
 }
 
-/// Of two samples (SampleColumns indices) the one that came first.
+/// Whether sample `a` came before `b` (SampleColumns indices).
 [[nodiscard]] inline bool is_earlier(const SampleColumns& samples, uint32_t a, uint32_t b) {
   uint64_t time_a = samples.time[a];
   uint64_t time_b = samples.time[b];

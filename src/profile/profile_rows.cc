@@ -12,7 +12,7 @@ SpanTable::SpanTable(const std::vector<std::pair<uint32_t, uint32_t>>& pairs, si
 
 namespace {
 
-/// Rows of the group at hand, by place key.
+/// Rows of the current group, by place key.
 class RowsOfGroup {
  public:
   static constexpr uint32_t kNone = UINT32_MAX;
@@ -60,7 +60,7 @@ class RowBuilder {
   const SampleColumns& samples_;
   ProfileRows made_;
   RowsOfGroup rows_here_;
-  std::vector<uint32_t> on_path_;  // by place key: how often on the current path
+  std::vector<uint32_t> on_path_;  // by place key: number of occurrences on the current path
   std::vector<uint32_t> path_;     // nodes of the current path
   std::vector<std::pair<uint32_t, uint32_t>> own_pairs_, occurrence_pairs_;
 };
@@ -105,7 +105,7 @@ void RowBuilder::sum_modes() {
   for (size_t i = 0; i < tree_.ends.size(); ++i) made_.modes[tree_.ends[i].row] += tree_.modes[i];
 }
 
-/// `step`: of the path of sample `first`.
+/// `step`: index in the path of sample `first`.
 void RowBuilder::note(Row& row, uint32_t first, uint32_t step, uint32_t depth) {
   row.max_depth = std::max(row.max_depth, depth);
   if (row.first_sample == first) row.first_step = std::min(row.first_step, step);
@@ -115,7 +115,8 @@ void RowBuilder::note(Row& row, uint32_t first, uint32_t step, uint32_t depth) {
   row.first_step = step;
 }
 
-/// Walks one group's paths; every place that is not yet on the path above gets what is below.
+/// Walks one group's paths; every place that is not already further up the path gets the subtree's
+/// weight.
 void RowBuilder::visit_tree(uint32_t root, size_t end) {
   const CallTrie& trie = tree_.trie;
   uint32_t last = trie.end_of(root);

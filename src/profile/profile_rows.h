@@ -1,4 +1,4 @@
-// The third pass of a profile: the prefix tree into the rows of a report.
+// The third pass of a profile: turns the prefix tree into the rows of a report.
 #pragma once
 
 #include "profile/path_tree.h"
@@ -9,18 +9,18 @@ struct Row {
   uint32_t group;
   uint32_t place_key;
   uint32_t self_count = 0;             // samples
-  uint32_t first_sample = UINT32_MAX;  // the earliest by time that belongs to the row
-  uint32_t first_step = 0;  // of that sample's path that made the row: 0 is its own place
+  uint32_t first_sample = UINT32_MAX;  // the row's earliest sample by time
+  uint32_t first_step = 0;  // step of that sample's path that made the row: 0 is its own place
   uint32_t max_depth = 0;   // of the call paths under the row, in frames
-  bool hidden = false;      // its first sample was
+  bool hidden = false;      // its first sample was hidden
   uint64_t self = 0;        // period
-  uint64_t children = 0;    // period of all samples on whose path it is, its own included
+  uint64_t children = 0;    // period of all samples whose path contains it, including its own
 };
 
-/// Numbers with a span per row.
+/// A list of numbers per row.
 class SpanTable {
  public:
-  /// `pairs` are (owner, number), owners below `owners`; numbers keep their order.
+  /// `pairs` are (owner, number), with owners below `owners`; numbers keep their order.
   SpanTable() = default;
   SpanTable(const std::vector<std::pair<uint32_t, uint32_t>>& pairs, size_t owners);
   [[nodiscard]] std::span<const uint32_t> operator[](size_t owner) const {
@@ -34,13 +34,13 @@ class SpanTable {
 
 struct ProfileRows {
   std::vector<Row> rows;
-  std::vector<ModePeriods> modes;     // by row; where they are asked for
-  std::vector<uint32_t> root_of_row;  // CallTrie::kNone where it has none
+  std::vector<ModePeriods> modes;     // by row; if requested
+  std::vector<uint32_t> root_of_row;  // CallTrie::kNone if it has none
   SpanTable own_ends;
   SpanTable occurrences;
 };
 
-/// Path ends of the tree learn their row. `places` is how many place keys there are.
+/// Also fills in the rows of the tree's path ends. `places`: number of place keys.
 [[nodiscard]] ProfileRows build_rows(PathTree& tree, const PathFrames& frames, size_t places,
                                      const ProfileOptions& options, const SampleColumns& samples);
 

@@ -11,7 +11,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-/// Functions are letters of one object; 'a' lies at 0x100, 'b' at 0x200 …
+/// Functions are letters of one object; 'a' is at 0x100, 'b' at 0x200 …
 class FakeNames final : public SymbolNames {
  public:
   std::string_view name(SymbolId symbol) const override {
@@ -48,7 +48,8 @@ class FakeDetails final : public SampleDetails {
   std::vector<std::string> raw_chains;
 };
 
-/// A recording whose samples are written as paths from the root: "main" of one-letter functions.
+/// A recording whose samples are written as paths from the root: "main" is four one-letter
+/// functions.
 class Recorded {
  public:
   Recorded() { dso_ = dsos.find_or_add("/bin/prog", DsoKind::kFile, false); }
@@ -86,7 +87,7 @@ class Recorded {
     return build_profile(input, keys, all, std::move(options));
   }
 
-  /// "symbol" of a row.
+  /// The "symbol" text of a row.
   std::string symbol(const Row& row) const {
     std::string text;
     keys.key(key_names.size() - 1)
@@ -188,11 +189,11 @@ TEST(Profile, KeysWithoutAPlaceCountEverySampleOnce) {
 
 TEST(Profile, UnresolvedCallersAreToldApartByTheirRunTimeAddress) {
   Recorded recorded;
-  recorded.add("aB", 2);  // the sample's own row shows the address in the object …
+  recorded.add("aB", 2);  // the sample's own row shows the offset in the object …
   Profile profile = recorded.profile({.children = true, .caller_order = true});
   EXPECT_THAT(lines(recorded, profile),
               ElementsAre("[.] 0x0000000000000204 2 2",
-                          "[.] 0x0000000000005204 0 2",  // … and the step of the path this one
+                          "[.] 0x0000000000005204 0 2",  // … and the path step shows this address
                           "[.] a 0 2"));
 }
 
@@ -206,7 +207,7 @@ TEST(Profile, HiddenSamplesHideRowsButStayInTheTotal) {
   EXPECT_EQ(profile.totals().shown_samples, 1U);
 }
 
-/// "b:5(c:3 d:2)" of a tree, runs joined by '-'.
+/// "b:5(c:3 d:2)" for a tree; runs joined by '-'.
 std::string shape(const CallTree& tree, const Profile& profile, const Recorded& recorded,
                   const std::vector<uint32_t>& nodes) {
   std::string out;
@@ -361,7 +362,7 @@ TEST(SortKeys, AreFoundByAnyBeginning) {
   EXPECT_EQ(find_sort_key(""), nullptr);
 }
 
-/// What function 'a' touches is a field of a page, what others touch is not known.
+/// Function 'a' accesses a field of a page; what others access is not known.
 class FakeTypes final : public DataTypeSource {
  public:
   DataPlace place_of(const Frame& frame) override {

@@ -16,7 +16,7 @@ int64_t RowDifference::weighted(const MatchedRow& row, size_t side) const {
   auto here = static_cast<int64_t>(row.cells[side].period);
   auto before = static_cast<int64_t>(row.cells[0].period);
   int64_t up = 0, down = 0, sum = 0;
-  // Weights are the user's: what does not fit is cut at the largest number.
+  // The weights are user input: results that overflow are clamped to the maximum.
   if (__builtin_mul_overflow(here, options_.data_weight, &up) ||
       __builtin_mul_overflow(before, options_.baseline_weight, &down) ||
       __builtin_sub_overflow(up, down, &sum))
@@ -39,7 +39,7 @@ std::optional<double> RowDifference::of(const MatchedRow& row, size_t side) cons
   return std::nullopt;
 }
 
-/// Rows that the side lacks stand last.
+/// Rows that the side lacks sort last.
 int RowDifference::compare_by(const MatchedRow& a, const MatchedRow& b, size_t side,
                               bool baseline_matters) const {
   auto left = of(a, side), right = of(b, side);

@@ -43,7 +43,7 @@ TEST(RowDifference, RatiosAndWeightsAreOfPeriods) {
 TEST(RowDifference, OrderOfTheMethods) {
   EXPECT_EQ(order_of({.method = DiffMethod::kDeltaAbs}, kRows), "cbead");
   EXPECT_EQ(order_of({.method = DiffMethod::kDelta}, kRows), "ceabd");
-  // Without a baseline there is no ratio: such rows stand behind those that have one.
+  // Without a baseline there is no ratio: such rows sort after those that have one.
   EXPECT_EQ(order_of({.method = DiffMethod::kRatio}, kRows), "eabcd");
   EXPECT_EQ(order_of({.method = DiffMethod::kDelta, .sort_side = 0}, kRows), "bdeac");
 }

@@ -78,7 +78,8 @@ Frame SessionInput::resolve_anywhere(size_t sample, uint64_t address) const {
   return frame;
 }
 
-// perf takes a module's addresses for what they were only once the kernel's list gave it symbols.
+// perf treats a module's addresses as run-time addresses only once kallsyms gave the module
+// symbols.
 uint64_t SessionInput::shown_address(const Frame& frame) const {
   if (!frame.dso.valid() || frame.symbol.valid()) return frame.address;
   auto module = module_starts_.find(frame.dso.value);

@@ -1,4 +1,4 @@
-// A replayed session as the input of profiles.
+// A replayed session as the input of a profile.
 #pragma once
 
 #include <mutex>
@@ -12,7 +12,7 @@
 
 namespace sonde {
 
-/// Keeps references to the session, which must outlive it.
+/// Holds references to the session, which must outlive it.
 class SessionInput final : public SymbolNames, public SampleDetails {
  public:
   explicit SessionInput(const Session& session);
@@ -42,7 +42,7 @@ class SessionInput final : public SymbolNames, public SampleDetails {
  private:
   const Session& session_;
   mutable std::once_flag wakers_made_;
-  mutable std::optional<Wakers> wakers_;              // when first asked for
+  mutable std::optional<Wakers> wakers_;              // made on first use
   tsl::robin_map<uint32_t, uint64_t> module_starts_;  // by DsoId
 };
 

@@ -1,11 +1,11 @@
 // A sort key: one property by which samples are grouped into the rows of a report, and the column
 // that shows it.
 //
-// A key turns what it looks at into a 64-bit value, where equal values mean the same row. It looks
-// either at the sample (pid, cpu, time …: `of_row`) or at a place in code (dso, symbol, srcline …:
-// `of_place`). The second kind is asked once per distinct frame, never per sample, and is also
-// asked for the callers of a sample when the report adds up children. Values whose meaning is a
-// string or a struct are indices into tables that the key or the StringPool holds.
+// A key turns what it looks at into a 64-bit value; equal values mean the same row. It looks either
+// at the sample (pid, cpu, time …: `of_row`) or at a place in code (dso, symbol, srcline …:
+// `of_place`). A key of the second kind is called once per distinct frame, never per sample, and
+// also for the callers of a sample if the report adds up children. Values that stand for a string
+// or a struct are indices into tables of the key or the StringPool.
 //
 // A key is a class and one line in sort_keys.def. docs/extending.md says how to add one.
 #pragma once
@@ -23,14 +23,14 @@
 
 namespace sonde {
 
-/// A place in code on a call path: a frame, and the run time address that the recording has for it.
-/// Only places without a symbol show that address.
+/// A place in code on a call path: a frame and its run-time address in the recording. Only places
+/// without a symbol show that address.
 struct CodePlace {
   FrameId frame;
   uint64_t ip = 0;
 };
 
-/// What is grouped: a sample, or one of its branches. Decodes the sample on first demand.
+/// What is grouped: a sample, or one of its branches. Decodes the sample on first use.
 class RowReader {
  public:
   explicit RowReader(const ProfileInput& input) : input_(input) {}
@@ -42,7 +42,7 @@ class RowReader {
   [[nodiscard]] uint32_t sample() const { return sample_; }
   [[nodiscard]] uint32_t branch() const { return branch_; }
   [[nodiscard]] const ProfileInput& input() const { return input_; }
-  /// Everything that the record holds; zeros where it is damaged.
+  /// Everything that the record holds; zeros if it is damaged.
   const Sample& details() {
     if (!decoded_) {
       content_ = Sample();
@@ -60,19 +60,19 @@ class RowReader {
   Sample content_;
 };
 
-/// Which rows a key can describe.
+/// Which kinds of rows a key applies to.
 enum class KeyFamily : uint8_t { kAny, kBranch, kMemory };
 
-/// Settings that several keys look at.
+/// Settings used by several keys.
 struct KeySettings {
   bool nanoseconds = false;  // --ns
   uint64_t time_quantum_ns = 100'000'000;
   bool raw_trace = false;              // --raw-trace
   bool verbose = false;                // -v: long DSO names, addresses before symbols
-  char separator = 0;                  // -t: widths are not padded for it
+  char separator = 0;                  // -t: columns are not padded
   bool dso_filter = false;             // -d: unresolved rows don't widen the DSO column
   std::string parent_pattern;          // -p: regular expression of the parent key
-  bool caller_order = true;            // call chains go from the root
+  bool caller_order = true;            // call chains start at the root
   const TraceTexts* traces = nullptr;  // print formats of the recording's tracepoints
   DataTypeSource* data_types = nullptr;
 };
@@ -87,51 +87,52 @@ class SortKey {
   /// The value of a place in code; called once per distinct place.
   virtual uint64_t of_place(const CodePlace& place);
 
-  /// Negative where a row with value `a` stands before one with `b`; 0 only for equal values,
-  /// unless the key can show different values alike.
+  /// Negative if a row with value `a` sorts before one with `b`; 0 only for equal values, unless
+  /// the key can show different values the same way.
   [[nodiscard]] virtual int collate(uint64_t a, uint64_t b) const;
-  /// perf's own comparison where that is no order (a before b before c before a); rows then stand
-  /// as insertion one by one into a search tree leaves them.
+  /// perf's own comparison where it is not a consistent order (a before b before c before a); rows
+  /// are then ordered as one-by-one insertion into a search tree leaves them.
   [[nodiscard]] virtual int collate_in_tree(uint64_t a, uint64_t b) const { return collate(a, b); }
-  /// Whether the two comparisons come to the same for the values that are known.
-  /// `among_equal_dsos`: an earlier key compares DSOs.
+  /// Whether the two comparisons agree for the values seen so far. `among_equal_dsos`: an earlier
+  /// key compares DSOs.
   [[nodiscard]] virtual bool collates_consistently(bool /*among_equal_dsos*/) const { return true; }
-  /// The order of rows whose weights are equal; collate() decides what this leaves open.
+  /// The order of rows with equal weights; collate() breaks remaining ties.
   [[nodiscard]] virtual int order(uint64_t a, uint64_t b) const { return collate(a, b); }
-  /// For distinct values, dense numbers that have their order; values that are not told apart share
-  /// one.
+  /// Dense ranks for distinct values, in their order; values that are not distinguished share a
+  /// rank.
   enum class Order : uint8_t { kCollating, kShown };
   [[nodiscard]] virtual std::vector<uint32_t> ranks(std::span<const uint64_t> distinct,
                                                     Order which) const;
   virtual void text(uint64_t value, std::string& out) const = 0;
-  /// The same where it depends on the sample that made the row.
+  /// The same, for text that depends on the sample that made the row.
   virtual void text_of_row(uint64_t value, uint32_t /*first_sample*/, std::string& out) const {
     text(value, out);
   }
-  /// What a value is called in any recording: rows whose keys have equal identities are the same
-  /// row of two. Empty where the recording has nothing to call it by; those are the same, too.
+  /// The name of a value, valid across recordings: rows of two recordings whose keys have equal
+  /// identities are the same row. Empty if the recording has no name for it; empty identities are
+  /// equal, too.
   [[nodiscard]] virtual std::string identity(uint64_t value, uint32_t first_sample) const;
-  /// The value is of one sample; what is shown is that times the samples of the row.
+  /// The value is per sample; what is shown is the value times the row's sample count.
   [[nodiscard]] virtual bool multiplies() const { return false; }
-  /// Characters that a row demands of the column. `first_sample` is the sample that made the row.
+  /// Width that a row requires of the column. `first_sample`: the sample that made the row.
   [[nodiscard]] virtual size_t width(uint64_t value, uint32_t first_sample) const;
-  /// What a row demands on top of that whose place has no symbol.
+  /// Additional width that a row without a symbol requires.
   [[nodiscard]] virtual size_t unresolved_width() const { return 0; }
 
   std::string name;      // as on the command line
-  std::string title;     // over the column
+  std::string title;     // column heading
   size_t min_width = 0;  // of the column, once it has a row
-  bool cuts = false;     // text that is longer than the column is cut
+  bool cuts = false;     // text longer than the column is truncated
   bool right_aligned = false;
 };
 
-/// A field of a tracepoint as a key: `event.field`, shown as the print format shows it or, with
-/// `raw`, as its value.
+/// A tracepoint field as a key: `event.field`, shown as in the print format or, with `raw`, as its
+/// value.
 [[nodiscard]] std::unique_ptr<SortKey> make_field_key(const ProfileInput& input,
                                                       const KeySettings& settings, EventId event,
                                                       const TracepointField& field, bool raw);
 
-/// Makes a key for the input; errors say what the key needs that the recording lacks.
+/// Makes a key for the input; an error says what the key needs that the recording lacks.
 using SortKeyFactory = Result<std::unique_ptr<SortKey>> (*)(const ProfileInput&,
                                                             const KeySettings&);
 
@@ -141,18 +142,18 @@ struct SortKeyInfo {
   SortKeyFactory make;
 };
 
-/// The key for rows that are branches: what looks at places is asked about a branch's target.
+/// The key for rows that are branches: keys of places are applied to the branch target.
 [[nodiscard]] Result<std::unique_ptr<SortKey>> make_branch_target_key(const SortKeyInfo& info,
                                                                       const ProfileInput& input,
                                                                       const KeySettings& settings);
 
-/// All keys in the order in which perf lists them.
+/// All keys in perf's order.
 [[nodiscard]] std::span<const SortKeyInfo> sort_key_list();
-/// The key that a word on the command line means: the first whose name begins with it, without
-/// regard to case ("sym", "PID"). Null where there is none.
+/// The key for a word on the command line: the first whose name starts with it, ignoring case
+/// ("sym", "PID"). Null if there is none.
 [[nodiscard]] const SortKeyInfo* find_sort_key(std::string_view word);
 
-/// Three-way comparison as the keys use it.
+/// Three-way comparison used by the keys.
 template <typename T>
 [[nodiscard]] constexpr int three_way(const T& a, const T& b) {
   return a < b ? -1 : (b < a ? 1 : 0);

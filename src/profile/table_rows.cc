@@ -26,7 +26,7 @@ TableRows::TableRows(std::vector<const Profile*> profiles, const KeySet& keys)
   }
 }
 
-/// The rows of a profile alone, which are all different.
+/// The rows of a single profile, which are all distinct.
 void TableRows::take_rows(const Profile& profile) {
   for (uint32_t i = 0; i < profile.rows().size(); ++i) {
     rows_.push_back(&profile.rows()[i]);
@@ -64,17 +64,17 @@ uint64_t TableRows::weight(uint32_t row, size_t member, Weight weight) const {
   }
 }
 
-/// Tables with more rows than this are sorted as well as an order can be made, and not by trees:
-/// the difference shows in the order of rows of equal weight, and a tree of a million rows takes
-/// seconds.
+/// Tables with more rows than this are sorted as well as a consistent order allows, without trees:
+/// the difference is only visible in the order of rows of equal weight, and a tree of a million
+/// rows takes seconds.
 constexpr size_t kTreeRows = 50'000;
-/// The same for runs of equal weight inside larger tables.
+/// The same limit for runs of equal weight inside larger tables.
 constexpr size_t kTreeRun = 5'000;
 
 namespace {
 
-/// What insertion one by one into a red-black tree makes of the rows. perf keeps its rows in such
-/// trees, so where a comparison is no order this, and nothing else, gives its result.
+/// The order that one-by-one insertion into a red-black tree produces. perf keeps its rows in such
+/// trees, so where a comparison is not a consistent order, only this gives its result.
 template <typename Before>
 void insert_into_tree(std::span<uint32_t> rows, const Before& before) {
   std::multiset<uint32_t, Before> tree(before);
@@ -82,7 +82,7 @@ void insert_into_tree(std::span<uint32_t> rows, const Before& before) {
   std::ranges::copy(tree, rows.begin());
 }
 
-/// Dense ranks of each row's value of a key; rows that the key cannot tell apart share one.
+/// Dense ranks of each row's value of a key; rows that the key cannot distinguish share a rank.
 std::vector<uint32_t> ranks_of(const std::vector<uint64_t>& values, const SortKey& key,
                                SortKey::Order order) {
   Interner ids(1);
@@ -98,7 +98,7 @@ std::vector<uint32_t> ranks_of(const std::vector<uint64_t>& values, const SortKe
 
 }  // namespace
 
-/// Numbers by which rows are compared, one after the other, smaller ones first; row after row.
+/// The numbers by which rows are compared, in order, smaller ones first; stored row by row.
 class TableRows::Criteria {
  public:
   Criteria(size_t rows, size_t terms) : terms_(terms), numbers_(rows * terms) {}
@@ -124,7 +124,8 @@ std::vector<uint64_t> TableRows::values(size_t key) const {
   return found;
 }
 
-// perf compares depths only between rows that the same thread made, so this is no order by itself.
+// perf compares depths only between rows made by the same thread, so on its own this is not a
+// consistent order.
 int TableRows::compare_depths(uint32_t a, uint32_t b, DepthRule rule) const {
   if (rule == DepthRule::kIgnore) return 0;
   const SampleColumns& samples = keys_.input().samples;
@@ -169,7 +170,8 @@ void TableRows::collate() {
     }
     return false;
   };
-  // Rows come in the order in which time makes them; then the tree is copied into a second one.
+  // Rows are inserted in the order in which they were created over time; the tree is then copied
+  // into a second one, as in perf.
   const auto& times = keys_.input().samples.time;
   std::ranges::sort(order_, {}, [&](uint32_t row) {
     const Row& made = *rows_[row];
@@ -179,8 +181,8 @@ void TableRows::collate() {
   insert_into_tree(order_, before);
 }
 
-/// The terms of the order as numbers. Overheads of a group are compared member by member, children
-/// only by the member that decides first. The leader doesn't count where another member decides.
+/// The order's terms as numbers. The overheads of a group are compared member by member, children
+/// only for the member that is compared first. The leader is ignored if another member comes first.
 TableRows::Criteria TableRows::criteria(const SortOptions& options) const {
   struct Column {
     OrderTerm term;
@@ -228,7 +230,7 @@ void TableRows::sort(const SortOptions& options) {
   if (deepens) deepen_runs(by, position, before);
 }
 
-/// In a table too large for one tree, the rows of equal weight get trees of their own.
+/// In a table too large for one tree, runs of rows with equal weight each get their own tree.
 template <typename Before>
 void TableRows::deepen_runs(const Criteria& by, const std::vector<uint32_t>& position,
                             const Before& before) {

@@ -1,13 +1,12 @@
-// TableRows: the rows of one table of a report, sorted: one event's, or those of a group of events
+// TableRows: the sorted rows of one table of a report: those of one event, or of a group of events
 // side by side.
 //
 //   TableRows rows({&cycles, &misses}, keys);
 //   rows.sort({OrderTerm::of(Weight::kOverhead), OrderTerm::of_key(0)});
-//   for (uint32_t row : rows.order()) rows.weight(row, 1, Weight::kOverhead) …   // of the second
-//   event
+//   for (uint32_t row : rows.order()) rows.weight(row, 1, Weight::kOverhead) …   // second event
 //
-// The profiles of a group share one KeySet, so that a row of each is known by its (group, place
-// key). Rows that the leader lacks stand in the table with a weight of 0 for it.
+// The profiles of a group share one KeySet, so rows are matched by (group, place key). Rows that
+// the leader lacks are included with a leader weight of 0.
 #pragma once
 
 #include <vector>
@@ -16,7 +15,7 @@
 
 namespace sonde {
 
-/// Numbers that a row has for each event.
+/// The numbers of a row for each event.
 enum class Weight : uint8_t {
   kOverhead,  // period
   kSystem,
@@ -42,15 +41,15 @@ class TableRows {
  public:
   static constexpr uint32_t kAbsent = UINT32_MAX;
 
-  /// The first profile leads.
+  /// The first profile is the leader.
   TableRows(std::vector<const Profile*> profiles, const KeySet& keys);
 
-  /// Rows of equal weight whose call paths are compared: the deeper stands first (or last).
+  /// For rows of equal weight, compares the depth of call paths: deeper first (or last).
   enum class DepthRule : uint8_t { kIgnore, kDeepestFirst, kDeepestLast };
   struct SortOptions {
     std::vector<OrderTerm> terms;
     DepthRule depth = DepthRule::kIgnore;
-    size_t first_member = 0;  // whose weight decides first
+    size_t first_member = 0;  // the member whose weight is compared first
   };
   void sort(const SortOptions& options);
 
@@ -63,7 +62,7 @@ class TableRows {
     return found_[row * profiles_.size() + member];
   }
   [[nodiscard]] uint64_t weight(uint32_t row, size_t member, Weight weight) const;
-  /// The row where it occurs first: for names and widths.
+  /// The row in the first member that has it: for names and widths.
   [[nodiscard]] const Row& any(uint32_t row) const { return *rows_[row]; }
   [[nodiscard]] bool hidden(uint32_t row) const { return rows_[row]->hidden; }
   [[nodiscard]] uint64_t value(uint32_t row, size_t key) const {
@@ -73,7 +72,7 @@ class TableRows {
  private:
   class Criteria;
   void take_rows(const Profile& profile);
-  /// Puts `order_` into the order of rows of equal weight.
+  /// Sorts `order_` into the order of rows of equal weight.
   void collate();
   [[nodiscard]] Criteria criteria(const SortOptions& options) const;
   template <typename Before>

@@ -11,8 +11,9 @@ using enum WaitReason;
 constexpr std::array<std::string_view, 10> kReasonNames = {
     "runnable", "I/O", "lock", "sleep", "poll", "data", "child", "signal", "blocked", "other"};
 
-/// Parts of names of the kernel's functions, and of the C library's where only its frames are
-/// there. The first that fits holds: what begins a wait stands before what it is made of.
+/// Substrings of kernel function names, and of C library names for when only its frames are
+/// available. The first match wins: functions that begin a wait come before those that implement
+/// it.
 constexpr auto kParts = std::to_array<std::pair<std::string_view, WaitReason>>({
     {"futex", kLock},
     {"mutex", kLock},
@@ -68,7 +69,7 @@ std::optional<WaitReason> reason_in_function(std::string_view function) {
 }
 
 WaitReason wait_reason(std::optional<OffCpuState> state, const FunctionAt& function_at) {
-  // Further out stand functions that only happen to be called so.
+  // Further out, functions only match by accident.
   constexpr size_t kFrames = 12;
   if (state == OffCpuState::kRunnable) return kRunnable;
   if (state == OffCpuState::kWaitsForIo) return kIo;

@@ -1,5 +1,5 @@
-// What a thread waits for, as the functions say in which it does, and what it said of itself: names
-// of the kernel's functions that begin a wait. What is known by its state alone stays that.
+// What a thread waits for, derived from the kernel functions in which it waits and from its state.
+// If only the state is known, the reason is no more specific than that.
 #pragma once
 
 #include <cstdint>
@@ -17,35 +17,35 @@
 namespace sonde {
 
 enum class WaitReason : uint8_t {
-  kRunnable,  // it was woken, and has no CPU
-  kIo,        // disks
+  kRunnable,  // woken, waiting for a CPU
+  kIo,        // disk
   kLock,      // mutexes, semaphores, futexes
-  kSleep,     // for a time
-  kPoll,      // for any of several files
+  kSleep,     // for some time
+  kPoll,      // on several files
   kData,      // pipes, sockets, terminals
   kChild,     // for a process
   kSignal,
-  kBlocked,  // uninterruptibly, for something else
+  kBlocked,  // uninterruptible, for another reason
   kOther,
 };
 
 /// "I/O", "lock" …
 [[nodiscard]] std::string_view wait_reason_name(WaitReason reason);
 
-/// What a function's name says; nothing for most of them.
+/// The reason that a function's name implies; nullopt for most functions.
 [[nodiscard]] std::optional<WaitReason> reason_in_function(std::string_view function);
 
-/// `function_at(i)`: the function i frames from the innermost one, empty where it has no name;
-/// nothing behind the last one. The innermost that says something decides.
+/// `function_at(i)`: the function i frames out from the innermost, empty if it has no name; nullopt
+/// past the outermost. The innermost function that implies a reason decides.
 using FunctionAt = std::function<std::optional<std::string_view>(size_t)>;
 [[nodiscard]] WaitReason wait_reason(std::optional<OffCpuState> state,
                                      const FunctionAt& function_at);
 
-/// The same for samples, whose call chains are few.
+/// The same for samples, cached by call chain.
 class WaitReasons {
  public:
-  /// `frames`: of the chain, the innermost first. `name_of`: a frame's function; empty where it has
-  /// no name.
+  /// `frames`: of the chain, innermost first. `name_of`: a frame's function; empty if it has no
+  /// name.
   template <typename NameOf>
   WaitReason of(const Sample& sample, ChainId chain, std::span<const FrameId> frames,
                 const NameOf& name_of) {

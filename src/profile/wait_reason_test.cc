@@ -42,7 +42,7 @@ TEST(OffCpuNote, ComesBackInBothByteOrders) {
   for (ByteOrder order : {ByteOrder::kLittle, ByteOrder::kBig}) {
     ByteBuilder raw(order);
     encode(OffCpuNote{OffCpuState::kWaitsForIo, 7}, raw);
-    EXPECT_EQ((raw.size() + 4) % 8, 0u);  // as perf wants raw data
+    EXPECT_EQ((raw.size() + 4) % 8, 0u);  // perf's alignment of raw data
     auto note = decode_off_cpu_note(raw.view(), order);
     ASSERT_TRUE(note);
     EXPECT_EQ(note->state, OffCpuState::kWaitsForIo);

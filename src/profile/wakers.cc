@@ -6,7 +6,7 @@
 namespace sonde {
 namespace {
 
-/// Parts of the names of functions by which interrupts come in, on x86 and arm64.
+/// Substrings of the names of interrupt entry functions on x86 and arm64.
 constexpr auto kInterruptEntries = std::to_array<std::string_view>({
     "asm_sysvec_",
     "asm_common_interrupt",

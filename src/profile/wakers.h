@@ -1,4 +1,4 @@
-// Who ended waits: the samples of offcpu-waker that those of offcpu-time name (record
+// The wakers that ended waits: the offcpu-waker samples that offcpu-time samples refer to (record
 // --off-cpu-waker, perfdata/off_cpu_sample.h).
 #pragma once
 
@@ -16,20 +16,20 @@ namespace sonde {
 
 class Wakers {
  public:
-  /// Reads the samples of wakers, where there are any. `session` must outlive this.
+  /// Reads the waker samples, if any. `session` must outlive this.
   explicit Wakers(const Session& session);
 
   [[nodiscard]] bool any() const { return !by_number_.empty(); }
-  /// The waker's sample; nothing where `wait` is no sample of a wait, or nobody is known.
+  /// The waker's sample; nullopt if `wait` is not a wait sample, or the waker is not known.
   [[nodiscard]] std::optional<size_t> of(const Sample& wait) const;
-  /// The waker's thread, "interrupt" where that interrupted a thread that has nothing to do with
-  /// it.
+  /// The waker's thread; "interrupt" if an interrupt that hit an unrelated thread did the wakeup.
   [[nodiscard]] std::string_view name(size_t waker) const;
-  /// The waker's call chain, the innermost frame first; of an interrupt, as far as it is its own.
+  /// The waker's call chain, innermost frame first; for an interrupt, only the interrupt's own
+  /// frames.
   [[nodiscard]] std::span<const FrameId> chain(size_t waker) const;
 
  private:
-  /// Frames that are an interrupt's own; 0 where it is none.
+  /// Number of frames that belong to an interrupt; 0 if there is none.
   [[nodiscard]] size_t interrupt_frames(std::span<const FrameId> chain) const;
   [[nodiscard]] std::span<const FrameId> whole_chain(size_t waker) const;
 

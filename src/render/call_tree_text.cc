@@ -70,7 +70,7 @@ class TreeWriter {
     wrote_ = true;
   }
 
-  /// What all paths have in common needs no percentage.
+  /// The common prefix of all paths needs no percentage.
   void write_trunk(const CallTree::Node& node) {
     bool first = true;
     uint64_t written = 0;
@@ -90,7 +90,7 @@ class TreeWriter {
     }
   }
 
-  // `pipes`: a bit per depth at which a branch goes on below.
+  // `pipes`: a bit per depth at which a branch continues below.
   void write_separator(int depth, uint32_t pipes) {
     write_margin();
     for (int i = 0; i < depth; ++i) out_.write((pipes >> (i & 31) & 1) != 0 ? kPipe : kNoPipe);
@@ -140,7 +140,7 @@ class TreeWriter {
       write_rest(remaining, count_of_parent - counted, total, depth, below_pipes & ~bit(depth - 1));
   }
 
-  /// What fell below the threshold.
+  /// Writes the remainder below the threshold.
   void write_rest(uint64_t weight, uint64_t count, uint64_t total, int depth, uint32_t pipes) {
     if (options_.graph.value == GraphValue::kCount && depth > 1 && static_cast<int64_t>(count) <= 0)
       return;
@@ -181,7 +181,7 @@ class TreeWriter {
     for (const std::vector<uint32_t>& found : paths) write(found);
   }
 
-  /// Paths that end somewhere, longer ones first.
+  /// All paths that end at some node, longer ones first.
   void collect_paths(uint32_t id, std::vector<uint32_t>& path,
                      std::vector<std::vector<uint32_t>>& paths) const {
     path.push_back(id);
@@ -193,7 +193,7 @@ class TreeWriter {
   Sink& out_;
   const CallTree& tree_;
   const CallTreeTextOptions& options_;
-  size_t margin_ = 0;  // further blanks below the trunk
+  size_t margin_ = 0;  // additional blanks below the trunk
   bool wrote_ = false;
 };
 

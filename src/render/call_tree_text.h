@@ -7,7 +7,7 @@
 //             |
 //              --37.50%--[...]
 //
-// The drawing is perf's to the character, blanks at line ends included.
+// The drawing matches perf's exactly, including trailing blanks.
 #pragma once
 
 #include "base/sink.h"

@@ -20,7 +20,8 @@ std::string drawn(const CallTree& tree, view::GraphOptions graph, bool color = f
   return out.text();
 }
 
-/// main → work (60) → read 40, main → idle 40; the row weighs all of it, the table twice as much.
+/// main → work (60) → read 40, main → idle 40; the row's weight is their sum, the table's twice as
+/// much.
 CallTree sample_tree() {
   CallTree tree;
   uint32_t read = node(tree, 40, 40, {"read"});

@@ -1,4 +1,4 @@
-// Comparisons for other programs: one JSON document whose numbers are numbers.
+// Comparisons for other programs: one JSON document with numbers as numbers.
 #include "render/comparison_parts.h"
 #include "render/json_text.h"
 

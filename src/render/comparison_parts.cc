@@ -12,7 +12,7 @@ using view::ComparedMetric;
 std::string count_text(double value, bool is_fraction) {
   if (value == 0) return "0";
   if (!is_fraction && value == std::floor(value)) return fmt::format("{:.0f}", value);
-  // As many decimals as make a small time readable.
+  // Enough decimals to keep small times readable.
   double size = std::abs(value);
   int decimals = size >= 100 ? 2 : size >= 1 ? 3 : size >= 0.01 ? 5 : 7;
   return fmt::format("{:.{}f}", value, is_fraction ? decimals : 1);

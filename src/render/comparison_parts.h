@@ -1,4 +1,4 @@
-// What the texts of comparisons share: cells, words.
+// What the comparison writers share: cells and wording.
 #pragma once
 
 #include <string>

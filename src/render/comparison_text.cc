@@ -31,7 +31,7 @@ std::string markdown_escaped(std::string_view text) {
   return escaped;
 }
 
-/// A word of code, whatever stands in it.
+/// Inline code, whatever characters it contains.
 std::string markdown_code(std::string_view text) {
   std::string fence = text.find('`') == std::string_view::npos ? "`" : "``";
   std::string code = fence;
@@ -50,7 +50,7 @@ void write_comparison_text(Sink& out, const view::Comparison& comparison, bool c
   std::array<size_t, kColumns> widths{};
   for (const auto& cells : rows)
     for (size_t i = 0; i < kColumns; ++i)
-      // What was not counted may hang over.
+      // Placeholders for missing counts may overflow their column.
       if (!cells[i].starts_with('<')) widths[i] = std::max(widths[i], cells[i].size());
   for (size_t r = 0; r < rows.size(); ++r) {
     std::string line;

@@ -1,5 +1,5 @@
-// Counts as text, CSV (-x) and JSON (-j), character for character as perf writes them, and as a
-// JSON document with numbers (--json=2).
+// Counts as text, CSV (-x) and JSON (-j), identical to perf's output, and as a JSON document with
+// numbers (--json=2).
 //
 //   std::unique_ptr<CountWriter> writer = make_count_writer(style, sink);
 //   writer->begin(summary);
@@ -23,7 +23,7 @@ struct CountStyle {
   std::string thousands = {};   // between groups of three digits, in text; empty: none
   bool color = false;
   bool metric_only = false;        // --metric-only
-  bool intervals = false;          // -I: no headings of a whole measurement, but times
+  bool intervals = false;          // -I: timestamps instead of the headings of a whole measurement
   bool clear_screen = false;       // --interval-clear
   bool several_runs = false;       // -r: errors are shown
   bool run_table = false;          // --table
@@ -33,7 +33,7 @@ struct CountStyle {
 class CountWriter {
  public:
   virtual ~CountWriter() = default;
-  /// What was measured: known before the counts are.
+  /// Called with what is measured, before any counts are known.
   virtual void begin(const view::CountSummary& /*summary*/) {}
   virtual void page(const view::CountPage& page) = 0;
   virtual void end(const view::CountSummary& /*summary*/) {}

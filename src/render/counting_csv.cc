@@ -1,9 +1,9 @@
-// Counts with a separator between the fields:
+// Counts as separated fields:
 //
-//   [time] [for whom] [CPUs] value unit event [cgroup] [error] running-time running-percent metric
-//   metric-unit
+//   [time] [for whom] [CPUs] value unit event [cgroup] [error]
+//   running-time running-percent metric metric-unit
 //
-// Further metrics of an event are lines with the fields before the metric empty.
+// Further metrics of an event are lines with all fields before the metric empty.
 #include "render/counting_parts.h"
 
 namespace sonde::render {

@@ -1,6 +1,6 @@
-// Counts as a JSON document with numbers (--json=2): what was measured, every event with its value,
-// its single runs and its metrics. docs/counting.md describes the fields. Each interval of -I is a
-// document of its own, on one line.
+// Counts as a JSON document with numbers (--json=2): what was measured, and every event with its
+// value, its individual runs and its metrics. docs/counting.md describes the fields. Each interval
+// of -I is a separate document on one line.
 #include "render/counting_parts.h"
 #include "render/json_text.h"
 

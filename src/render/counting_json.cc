@@ -1,4 +1,4 @@
-// Counts as perf's JSON: one object per line, numbers of counts as strings.
+// Counts as perf's JSON: one object per line, with counts as strings.
 #include "render/counting_parts.h"
 #include "render/json_text.h"
 

@@ -36,8 +36,8 @@ std::string seconds_text(uint64_t ns) {
 
 MetricColumns metric_columns(const view::CountPage& page) {
   MetricColumns columns;
-  // A column is a metric of an event. A metric that only some units have gets its column too, where
-  // the event's others are.
+  // A column is a metric of an event. A metric that only some units have also gets its column, next
+  // to the other metrics of the event.
   std::map<std::pair<uint32_t, std::string>, size_t> places;
   std::vector<std::pair<uint32_t, std::string>> keys;
   for (uint32_t event = 0; event < page.events.size(); ++event)

@@ -1,4 +1,4 @@
-// What the writers of counts share: numbers, times, the columns of --metric-only.
+// What the count writers share: numbers, times, the columns of --metric-only.
 #pragma once
 
 #include <memory>
@@ -18,22 +18,22 @@ std::unique_ptr<CountWriter> make_count_document(Sink& out);
 inline constexpr std::string_view kNotCounted = "<not counted>";
 inline constexpr std::string_view kNotSupported = "<not supported>";
 
-/// The words in place of a number; empty where there is one.
+/// The words in place of a number; empty if there is a number.
 [[nodiscard]] std::string_view status_words(view::CountRow::Status status);
 
-/// The metric's number by its own format; empty where it has none.
+/// The metric's number in its own format; empty if it has none.
 [[nodiscard]] std::string metric_text(const view::CountMetric& metric);
-/// The same without blanks and per cent signs.
+/// The same without blanks and percent signs.
 [[nodiscard]] std::string bare_metric_text(const view::CountMetric& metric);
 
 /// "1.000123456"
 [[nodiscard]] std::string seconds_text(uint64_t ns);
 
-/// --metric-only: a table of metrics. Cells that a unit hasn't are null.
+/// --metric-only: a table of metrics. Cells are null for metrics that a unit lacks.
 struct MetricColumns {
   std::vector<std::string> titles;
   struct Line {
-    const view::CountRow* row;  // the unit's first: for whom the line is
+    const view::CountRow* row;  // the unit's first row: identifies the line
     std::vector<const view::CountMetric*> cells;
   };
   std::vector<Line> lines;

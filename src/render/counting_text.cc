@@ -1,8 +1,12 @@
-// Counts as a person reads them. A row has its parts at fixed places:
+// Counts in human-readable form. The parts of a row are in fixed positions:
 //
-//   S0-D0-C0           1              22.75 msec task-clock        #    1.001 CPUs utilized    ( +-
-//   2.11% )  (33.33%) for whom        CPUs              value unit event               metric error
-//   running
+//   S0-D0-C0           1              22.75 msec task-clock        #    1.001 CPUs utilized
+//   for whom        CPUs              value unit event               metric
+//
+// followed by
+//
+//   ( +-  2.11% )  (33.33%)
+//   error          running
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -36,7 +40,7 @@ std::string grouped(std::string digits, std::string_view separator) {
   return digits;
 }
 
-/// Digits behind the point, so that two of the error's are seen.
+/// Number of decimals, enough to show two significant digits of the error.
 int precision_for(double error_s) {
   constexpr int kMost = 9;
   if (error_s > 1) return 2;

@@ -1,4 +1,4 @@
-// Layouts of data as `annotate --data-type --stdio` writes them.
+// Data layouts in the format of `annotate --data-type --stdio`.
 #pragma once
 
 #include "base/sink.h"
@@ -9,7 +9,7 @@ namespace sonde::render {
 
 void write_data_layout(Sink& out, const view::DataLayout& layout, ListingColumn column, bool color);
 
-/// --type-stat: how much is known, and what the rest lacks.
+/// --type-stat: how much is resolved, and why the rest is not.
 void write_data_type_counts(Sink& out, const view::DataTypeCounts& counts);
 
 /// --insn-stat: the same by instruction.

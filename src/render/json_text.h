@@ -1,4 +1,4 @@
-// Strings and numbers inside JSON.
+// Strings and numbers in JSON.
 #pragma once
 
 #include <fmt/format.h>

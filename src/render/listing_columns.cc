@@ -40,7 +40,7 @@ class ColumnWriter {
 
   void write() {
     write_heading();
-    // The title stands in the first line, which is empty.
+    // The title goes into the first line, which is empty.
     for (size_t i = 1; i < listing_.lines.size(); ++i) {
       const view::ListingLine& line = listing_.lines[i];
       if (line.kind == view::ListingKind::kInstruction)
@@ -66,7 +66,7 @@ class ColumnWriter {
     out_.print("{}\n", column_title(options_.column));
   }
 
-  /// Blanks up to where texts begin.
+  /// The column where texts begin.
   [[nodiscard]] size_t text_column() const {
     return value_width_ * listing_.events.size() + 1 + address_width_ + 2;
   }
@@ -92,7 +92,7 @@ class ColumnWriter {
     if (!line.data_type.empty()) out_.print("\t\t# data-type: {}", line.data_type);
     out_.put('\n');
   }
-  /// Blank only where no event fell on the line.
+  /// Blank only if no event has hits on the line.
   void write_value(const view::ListingHits& hits, size_t event, bool any) {
     double percent = listing_.percent(hits, event, options_.percent);
     std::string value;

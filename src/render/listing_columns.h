@@ -1,5 +1,5 @@
-// A listing as `annotate --stdio2` writes it: addresses only where jumps go, arrows for where
-// control goes, names instead of addresses.
+// A listing in the format of `annotate --stdio2`: addresses only at jump targets, arrows for
+// control flow, names instead of addresses.
 //
 //    4.03        cvtsi2sd %ebx,%xmm1
 //              → call     sqrt@plt

@@ -1,4 +1,4 @@
-// A listing as lines of text, as `annotate --stdio` writes it:
+// A listing as lines of text, in the format of `annotate --stdio`:
 //
 //    Percent |	Source code & Disassembly of spin for cycles (149 samples, percent: local period)
 //   ---------------------------------------------------------------------------------------------
@@ -17,8 +17,8 @@ struct ListingTextOptions {
   ListingColumn column = ListingColumn::kPercent;
   view::ListingPercent percent = view::ListingPercent::kLocalPeriod;
   bool color = false;
-  bool raw = false;      // instructions begin with their bytes
-  bool summary = false;  // -l: how much fell on each source line, before the listing
+  bool raw = false;      // instructions begin with their raw bytes
+  bool summary = false;  // -l: a summary of hits per source line, before the listing
 };
 
 void write_listing(Sink& out, const view::Listing& listing, const ListingTextOptions& options);

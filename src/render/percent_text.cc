@@ -8,14 +8,14 @@
 
 namespace sonde::render {
 
-// A table of a hundred thousand rows has two or three of these per row; printing any number exactly
-// takes ten times as long as printing an integer.
+// A table of a hundred thousand rows has two or three of these per row, and printing a double
+// exactly takes ten times as long as printing an integer.
 void append_percent(std::string& out, double percent, size_t width) {
   constexpr size_t kRoom = 24;
   double hundredths = percent * 100;
   double whole = std::floor(hundredths);
   double rest = hundredths - whole;
-  // Close to the middle the product may have been rounded to the other side of it.
+  // Near a tie, the product may have been rounded to the other side.
   bool is_clear = percent >= 0 && percent < 1e6 && std::abs(rest - 0.5) > 1e-6;
   if (!is_clear || width > kRoom) {
     fmt::format_to(std::back_inserter(out), "{:{}.2f}", percent, width);

@@ -6,7 +6,7 @@
 
 namespace sonde::render {
 
-/// "%*.2f" of a number that is not negative: two digits behind the point, right-aligned.
+/// "%*.2f" of a non-negative number: two decimals, right-aligned.
 void append_percent(std::string& out, double percent, size_t width);
 
 }  // namespace sonde::render

@@ -1,4 +1,4 @@
-// Counts as perf's headings have them: "149 ", "1K", "20M".
+// Counts as in perf's headings: "149 ", "1K", "20M".
 #pragma once
 
 #include <fmt/format.h>
@@ -9,7 +9,7 @@
 
 namespace sonde::render {
 
-/// perf divides by 1000 as long as more than 1000 is left; a blank stands for no unit.
+/// perf divides by 1000 while the value exceeds 1000; a blank means no unit.
 inline std::string short_count(uint64_t count) {
   constexpr std::string_view kUnits = " KMG";
   size_t unit = 0;

@@ -13,13 +13,13 @@ namespace {
 using view::Column;
 using view::Table;
 
-/// A percentage's characters besides its number: a blank and the sign.
+/// What a percentage takes besides the number: a blank and the sign.
 constexpr size_t kPercentExtra = 2;
 
 /// Blanks per level of a hierarchy.
 constexpr size_t kLevelIndent = 3;
 
-/// Before the text column of a hierarchy, so that the deepest level has its place.
+/// Indent before the text column of a hierarchy, so that the deepest level fits.
 size_t level_margin(const Table& table) {
   return table.hierarchy_levels < 2 ? 0 : (table.hierarchy_levels - 1) * kLevelIndent;
 }
@@ -29,7 +29,7 @@ class RowWriter {
   RowWriter(const Table& table, const TableTextOptions& options)
       : table_(table), options_(options) {}
 
-  /// Holds until the next one.
+  /// Valid until the next call.
   const std::string& line(size_t row, std::vector<size_t>* starts = nullptr) {
     line_.clear();
     if (starts != nullptr) starts->clear();
@@ -62,7 +62,7 @@ class RowWriter {
   }
 
  private:
-  /// How many of the appended characters don't show.
+  /// Returns how many of the appended characters are invisible.
   size_t append_numbers(const Column& column, size_t row, size_t cell) {
     size_t invisible = 0;
     size_t one = column.user_width != 0 ? column.user_width : column.value_width;
@@ -102,7 +102,7 @@ class RowWriter {
     if (column.right_aligned && text.size() < limit) line_.append(limit - text.size(), ' ');
     size_t begin = line_.size();
     line_ += text;
-    // A separator inside a value would look like the next column.
+    // A separator inside a value would look like the start of the next column.
     if (options_.separator.size() == 1)
       std::replace(line_.begin() + static_cast<ptrdiff_t>(begin), line_.end(),
                    options_.separator[0], '.');
@@ -132,12 +132,12 @@ void append_title(std::string& line, const Column& column) {
   if (!column.right_aligned) line.append(width - title.size(), ' ');
 }
 
-/// Both lines: titles, and dots below them.
+/// Both header lines: titles, and the dots below them.
 struct HeaderLines {
   std::string titles = "# ", dots = "# ";
 };
 
-/// All levels' titles stand in the one column.
+/// The titles of all levels share one column.
 HeaderLines hierarchy_header(const Table& table, const TableTextOptions& options) {
   HeaderLines lines;
   bool plain = options.separator.empty();

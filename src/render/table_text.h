@@ -1,5 +1,5 @@
-// Tables as text, as `report --stdio` prints them: two header lines behind "#", then a line per row
-// with its call tree below it; or with a separator (-t) as values for other programs.
+// Tables as text, in the format of `report --stdio`: two header lines prefixed with "#", then a
+// line per row with its call tree below; or, with a separator (-t), as values for other programs.
 #pragma once
 
 #include <string>
@@ -16,14 +16,14 @@ struct TableTextOptions {
   bool color = false;
 };
 
-/// One row without the line's end, for those who place the lines of a table themselves.
-/// `starts`: where in it the columns' texts begin.
+/// One row without the newline, for callers that lay out the lines of a table themselves. `starts`:
+/// where the text of each column begins.
 [[nodiscard]] std::string table_row_text(const view::Table& table, size_t row,
                                          const TableTextOptions& options,
                                          std::vector<size_t>& starts);
-/// The first header line, "#" included.
+/// The first header line, including "#".
 [[nodiscard]] std::string table_titles(const view::Table& table, const TableTextOptions& options);
-/// Characters that a column takes.
+/// The width of a column in characters.
 [[nodiscard]] size_t column_width(const view::Column& column);
 
 void write_table_header(Sink& out, const view::Table& table, const TableTextOptions& options);

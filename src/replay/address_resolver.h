@@ -1,10 +1,10 @@
-// From an address that a sample carries to a frame: which mapping it was in, in which address
+// From an address in a sample to a frame: finds the mapping that it belonged to, in its address
 // space, at that time.
 //
-// One resolver per thread of work: it keeps small direct-mapped caches (place in memory → mapping,
-// process → address space, thread → comm), each entry with the span of time for which it holds, and
-// interns into the frame table it was given. Addresses themselves are not cached: the frame table
-// knows places by DSO, so processes that run the same code share them.
+// There is one resolver per worker thread. It keeps small direct-mapped caches (memory region →
+// mapping, process → address space, thread → comm), in which each entry has the time span for which
+// it is valid, and interns into the frame table it was given. Addresses themselves are not cached:
+// the frame table identifies places by DSO, so processes that run the same code share them.
 #pragma once
 
 #include <array>
@@ -16,14 +16,14 @@
 
 namespace sonde {
 
-/// Where an address lies, before it is interned.
+/// The location of an address, before it is interned.
 struct Place {
   DsoId dso;
   uint64_t address = 0;
   FrameLevel level = FrameLevel::kUnknown;
 };
 
-/// Whose address it is, by the sample's or the context's mode.
+/// The level of an address, from the cpu mode of the sample or context.
 inline FrameLevel level_of(uint16_t cpu_mode) {
   switch (cpu_mode) {
     case abi::kMiscUser:
@@ -41,8 +41,8 @@ inline FrameLevel level_of(uint16_t cpu_mode) {
   }
 }
 
-/// The place of an address, without any cache. `space` is the process's; `cpu_mode` decides whose
-/// address it is.
+/// Looks up the place of an address without any cache. `space` is the process's address space;
+/// `cpu_mode` decides whose address it is.
 Place locate(const Machine& machine, SpaceId space, uint64_t time, uint64_t address,
              uint16_t cpu_mode, AddressSpace::Found* span = nullptr);
 
@@ -50,11 +50,11 @@ class AddressResolver {
  public:
   AddressResolver(const Machine& machine, FrameTable& frames);
 
-  /// Sets whose sample is being resolved. A sample taken in the kernel may be one of execve itself:
-  /// the user part of its chain still shows the image that is being replaced.
+  /// Sets whose sample is being resolved. A sample taken in the kernel may come from execve itself:
+  /// the user part of its chain still belongs to the image that is being replaced.
   void enter(uint32_t pid, uint64_t time, uint16_t cpu_mode);
   FrameId resolve(uint64_t address, uint16_t cpu_mode) {
-    // Neighbours in a chain mostly lie in the same object.
+    // Neighbours in a chain are mostly in the same object.
     if (address - here_.start < here_.size && cpu_mode == here_.cpu_mode) [[likely]]
       return frames_.intern(*here_.region, address + here_.delta);
     return resolve_elsewhere(address, cpu_mode);
@@ -62,25 +62,25 @@ class AddressResolver {
   /// The same without a frame.
   Place place(uint64_t address, uint16_t cpu_mode);
   StringId comm(uint32_t tid, uint64_t time);
-  /// By object, whether some address was found in it; it may be shorter than the objects are many.
+  /// Per object: whether any address was found in it. May be shorter than the list of objects.
   [[nodiscard]] const std::vector<char>& objects_found() const { return objects_found_; }
-  /// What held without end may have an end now, and ids of forgotten address spaces are given
-  /// again.
+  /// What was valid indefinitely may have an end now, and ids of forgotten address spaces are
+  /// reused.
   void machine_changed();
   /// Whether the process that was entered is described by the recording.
   [[nodiscard]] bool process_known() const { return process_.space.valid(); }
 
  private:
-  /// What one mapping says of the addresses in [start, end), for a span of time.
+  /// What one mapping says about the addresses in [start, end), for a span of time.
   struct CachedMapping {
     uint64_t start = 0, end = 0;  // empty: free entry
     uint64_t from = 0, to = 0;
     uint64_t delta = 0;  // address inside the DSO - run time address
     uint32_t space = 0;
     DsoId dso;
-    FrameRegion* region = nullptr;  // of all its addresses; null: they don't share one
+    FrameRegion* region = nullptr;  // of all its addresses; null if they don't share one
   };
-  /// The mapping of the address before.
+  /// The mapping of the previous address.
   struct Here {
     uint64_t start = 0, size = 0;
     uint64_t delta = 0;
@@ -109,7 +109,7 @@ class AddressResolver {
 
   const Machine& machine_;
   FrameTable& frames_;
-  Here here_;  // for the process and time that were entered
+  Here here_;  // for the process and time last entered
   std::array<CachedMapping, kMappingSlots> mappings_;
   std::vector<CachedComm> comms_;
   uint32_t pid_ = UINT32_MAX;
@@ -129,7 +129,7 @@ inline void AddressResolver::enter(uint32_t pid, uint64_t time, uint16_t cpu_mod
   may_be_execve_ = cpu_mode == abi::kMiscKernel && process_.before_exec.valid();
 }
 
-/// Mappings of code have megabytes; each of them finds its own entry.
+/// Code mappings are megabytes long; each megabyte has its own entry.
 inline AddressResolver::CachedMapping& AddressResolver::slot_of(SpaceId space, uint64_t address) {
   uint64_t hash = ((address >> 20) + space.value * 0x2545u) * 0x9e3779b97f4a7c15u;
   static_assert(kMappingSlots == size_t{1} << (64 - 57));

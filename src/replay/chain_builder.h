@@ -1,14 +1,14 @@
-// ChainBuilder: the call chain of a sample out of the parts that it may carry.
+// ChainBuilder: builds the call chain of a sample from the parts that it may carry.
 //
 //   kernel part                             as the kernel wrote it
-//   user part    deferred                   in a record of its own, which comes later
-//   (DeferredChains)
+//   user part    deferred                   in a separate, later record (DeferredChains)
 //                branches                   the processor's open calls (call_stack_branches.h)
 //                registers, copied stack    unwound (StackCopies)
 //                frame pointers             as the kernel wrote it
 //
-// A user part of branches or of a copied stack stands for that of frame pointers, as it knows the
-// functions that keep none. Where the copy ends too early the chain of frame pointers goes on.
+// A user part from branches or a copied stack replaces the one from frame pointers, as it includes
+// functions that don't keep a frame pointer. If the copy ends too early, the chain continues with
+// the frame pointers.
 #pragma once
 
 #include <span>
@@ -20,32 +20,32 @@
 
 namespace sonde {
 
-/// How many branches the recording's processor holds, which perf writes with the capabilities of
-/// its counters; 0 where it is not said.
+/// The depth of the recorded processor's branch stack, which perf writes with the PMU capabilities;
+/// 0 if unknown.
 [[nodiscard]] size_t branch_depth(const Features& features);
 
-/// What is around the open calls of samples, by the sample's record: see BranchStitcher.
+/// Addresses to add around a sample's open calls, by the sample's record: see BranchStitcher.
 using StitchedCalls = std::unordered_map<uint64_t, std::vector<uint64_t>>;
-/// Goes through a recording's samples in order of time. Nothing where the recording does not say
-/// how many branches the processor holds.
+/// Goes through a recording's samples in time order. Returns nothing if the recording does not give
+/// the depth of the branch stack.
 StitchedCalls stitch_call_stacks(const Recording& recording, const SidebandResult& sideband);
 
-/// What chains are made of beside the samples themselves. All of it outlives the builders.
+/// What chains are built from besides the samples themselves. All of it must outlive the builders.
 struct ChainSources {
   abi::Arch arch = abi::Arch::kUnknown;
   const ObjectCfi* cfi = nullptr;  // null: nothing is unwound
   size_t max_stack = SIZE_MAX;
-  const DeferredChains* deferred = nullptr;       // null: their cookies stand in chains
+  const DeferredChains* deferred = nullptr;       // null: their cookies remain in chains
   const StitchedCalls* stitched_calls = nullptr;  // null: none
 };
 
-/// The addresses that a sample's record holds of the chain that a ChainBuilder makes of it, from
-/// the leaf on: those of a copied stack, of another sample or a record of its own are not among
-/// them.
+/// Appends those addresses of the chain that a ChainBuilder makes of a sample that are in the
+/// sample's own record, from the leaf on. Addresses from a copied stack, another sample or a
+/// separate record are not included.
 void append_recorded_addresses(const Sample& sample, const abi::EventAttr& attr,
                                std::vector<uint64_t>& out);
 
-/// One per thread of work.
+/// One per worker thread.
 class ChainBuilder {
  public:
   ChainBuilder(const ChainSources& sources, AddressResolver& resolver, FrameTable& frames,
@@ -58,8 +58,8 @@ class ChainBuilder {
   ChainBuilder(const ChainBuilder&) = delete;
   ChainBuilder& operator=(const ChainBuilder&) = delete;
 
-  /// The chain of a sample whose process the resolver has entered, leaf first; valid until the
-  /// next. `rank` is its record's.
+  /// Builds the chain of a sample whose process the resolver has entered, leaf first; valid until
+  /// the next call. `rank` is that of the sample's record.
   std::span<const FrameId> build(const Sample& sample, const abi::EventAttr& attr, uint64_t time,
                                  uint64_t rank);
 
@@ -67,7 +67,7 @@ class ChainBuilder {
   [[nodiscard]] bool used_copy() const { return used_copy_; }
 
   [[nodiscard]] const UnwindCounts& counts() const { return stacks_.counts(); }
-  /// User parts that never came.
+  /// The number of user parts that never came.
   [[nodiscard]] uint64_t missing() const { return missing_; }
 
  private:
@@ -85,7 +85,7 @@ class ChainBuilder {
   LossLedger& losses_;
   StackCopies stacks_;
   std::vector<FrameId> chain_;
-  std::vector<uint64_t> frame_pointers_;  // the user part that they give, where another is better
+  std::vector<uint64_t> frame_pointers_;  // the user part by frame pointers, if another is better
   bool keeps_user_part_ = true;
   bool in_user_ = false;
   bool used_copy_ = false;

@@ -1,9 +1,9 @@
-// Column: a LargeVector that resize() makes longer without writing to it. Its new entries are zero
-// bytes, as the kernel gives them: first touching the memory of half a million samples costs 30 ms
-// in one thread, so each part of a column is touched by the thread that fills it, and a column that
-// stays zero (weights, the event where there is one) not at all.
+// Column: a LargeVector that resize() extends without writing to it. New entries are zero bytes, as
+// the kernel provides them: first touching the memory of half a million samples costs 30 ms in one
+// thread, so each part of a column is touched by the thread that fills it, and a column that stays
+// zero (weights; the event if there is only one) is not touched at all.
 //
-//   columns.time.resize(samples);   // entries are 0; of ids 0 too, which is not `none`
+//   columns.time.resize(samples);   // entries are 0; ids are 0, too, which is not `none`
 #pragma once
 
 #include <cstring>
@@ -40,7 +40,7 @@ struct ColumnAllocator : LargeAllocator<T> {
   }
 };
 
-/// Only ever made longer once: what shrinks and grows again keeps its old content.
+/// May grow only: after shrinking, entries that come back have their old content.
 template <typename T>
 using Column = std::vector<T, ColumnAllocator<T>>;
 

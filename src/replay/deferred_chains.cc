@@ -33,8 +33,8 @@ DeferredChains::DeferredChains(const SidebandResult& sideband, const EventTable&
   });
 }
 
-/// A cookie names one way into the kernel; should it come again, the record is the first that was
-/// written after the sample.
+/// A cookie identifies one entry into the kernel; should it be reused, the right record is the
+/// first one written after the sample.
 const WordView* DeferredChains::find(uint32_t tid, uint64_t cookie, uint64_t time) const {
   for (uint32_t of : {tid, UINT32_MAX}) {
     auto found = std::ranges::lower_bound(

@@ -1,5 +1,5 @@
-// `--switch-on EVENT` and `--switch-off EVENT`: samples are shown from the one event on, and until
-// the other comes. They are seen in the order in which they are looked at, after script's filters.
+// `--switch-on EVENT` and `--switch-off EVENT`: shows samples from the first event on, until the
+// second. Events are seen in the order in which samples are examined, after script's filters.
 #pragma once
 
 #include <string>
@@ -13,16 +13,16 @@ namespace sonde {
 class EventGate {
  public:
   struct Choice {
-    std::string on, off;          // names of events; empty: none
-    bool show_switching = false;  // the samples that switch are shown, too
+    std::string on, off;          // event names; empty: none
+    bool show_switching = false;  // also show the switching samples themselves
   };
 
   EventGate() = default;  // shows everything
-  /// An error where there is no such event. `tool` is the program's name in the hint.
+  /// Fails if there is no such event. `tool` is the program's name in the hint.
   static Result<EventGate> make(const Choice& choice, const EventTable& events,
                                 std::string_view tool);
   [[nodiscard]] bool in_use() const { return on_.valid() || off_.valid(); }
-  /// Whether the sample that comes next is shown.
+  /// Whether the next sample is shown.
   bool shows(EventId event);
 
  private:

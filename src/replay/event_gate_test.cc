@@ -26,7 +26,7 @@ TEST(EventGate, ShowsWhatLiesBetween) {
   EventTable events = three_events();
   auto both = EventGate::make({"on", "off", false}, events, "sonde");
   ASSERT_TRUE(both);
-  EXPECT_EQ(shown(*both, "ofonoonofoofno"), "oonoo");  // a second "on" is a sample like others
+  EXPECT_EQ(shown(*both, "ofonoonofoofno"), "oonoo");  // a second "on" is an ordinary sample
   auto with_switches = EventGate::make({"on", "off", true}, events, "sonde");
   ASSERT_TRUE(with_switches);
   EXPECT_EQ(shown(*with_switches, "ofonoonofoofno"), "noonofno");

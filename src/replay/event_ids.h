@@ -1,5 +1,5 @@
-// EventIds: the event of a sample by its id. Ids are given one after the other when events are
-// opened, so a table by their distance from the first does for a hash map.
+// EventIds: looks up the event of a sample by its id. Ids are assigned consecutively when events
+// are opened, so a table indexed by the distance from the lowest id replaces a hash map.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@ class EventIds {
   /// `events` must outlive this.
   explicit EventIds(const EventTable& events);
 
-  /// EventId::kNone where no event has the id.
+  /// EventId::kNone if no event has the id.
   [[nodiscard]] uint32_t of(const RecordView& record) const {
     if (!by_distance_.empty() && record.payload.size() >= place_ + sizeof(uint64_t)) {
       uint64_t distance = load<uint64_t>(record.payload.data() + place_, record.order) - lowest_;

@@ -1,4 +1,4 @@
-// Where a tracepoint keeps a field in the raw data of its samples: looked up once per event, so
+// The position of a tracepoint field in the raw data of its samples: looked up once per event, so
 // that reading it is a load.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace sonde {
 
-/// An integer; a field that the event hasn't reads as 0.
+/// An integer; a field that the event lacks reads as 0.
 struct IntPlace {
   uint32_t offset = 0;
   uint32_t size = 0;
@@ -19,7 +19,7 @@ struct IntPlace {
   [[nodiscard]] uint64_t read(Bytes raw, ByteOrder order) const;
 };
 
-/// A text of fixed size.
+/// A fixed-size text.
 struct TextPlace {
   uint32_t offset = 0;
   uint32_t size = 0;

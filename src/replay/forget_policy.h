@@ -1,5 +1,5 @@
-// When a machine that follows a live stream may forget what ended: a task may be sampled for a
-// moment after its EXIT record; a second later nobody asks for it.
+// When a machine that follows a live stream may forget what has ended: a task may be sampled
+// shortly after its EXIT record, but not a second later.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@ namespace sonde {
 
 class ForgetPolicy {
  public:
-  /// More was read: how many tasks ended, and the time of the newest record. Gives the time before
-  /// which all that had ended may go, now and then.
+  /// Reports progress: how many tasks have ended, and the time of the newest record. Now and then
+  /// returns a time; everything that ended before it may be forgotten.
   std::optional<uint64_t> after(uint64_t exits, uint64_t now_ns) {
     constexpr uint64_t kExits = 256;
     constexpr uint64_t kPatience_ns = 1'000'000'000;
@@ -24,7 +24,7 @@ class ForgetPolicy {
 
  private:
   uint64_t exits_ = 0;
-  uint64_t forget_to_ns_ = 0;  // what had ended by then goes next
+  uint64_t forget_to_ns_ = 0;  // what had ended by then is forgotten next
 };
 
 }  // namespace sonde

@@ -11,7 +11,7 @@
 namespace sonde {
 
 FrameRegion* FrameTable::region_of(DsoId dso, uint64_t address, FrameLevel level) {
-  // Offsets in files, and the addresses of the kernel. Others may be anything, and many.
+  // File offsets and kernel addresses. Other addresses may be anything, and many.
   auto high = static_cast<uint32_t>(address >> 32);
   if (!dso.valid() || (high != 0 && high != UINT32_MAX)) return nullptr;
   size_t index = size_t{where_of(dso, level)} * 2 + (high & 1);
@@ -164,7 +164,7 @@ std::span<const FrameId> ChainTable::appended_chain(size_t index) const {
 }
 
 void ChainTable::expect(size_t chains, size_t frames) {
-  constexpr size_t kMost = size_t{1} << 28;  // beyond this, copying now and then is the lesser evil
+  constexpr size_t kMost = size_t{1} << 28;  // beyond this, occasional copying is the lesser evil
   offsets_.reserve(std::min(chains, kMost) + 1);
   frames_.reserve(std::min(frames, kMost));
 }

@@ -1,11 +1,11 @@
 // Frames and call chains, interned: each distinct place and each distinct chain of places is stored
 // once.
 //
-// Tables grow in the order in which things are first seen. Slices of a recording fill tables of
-// their own. The slices' frames are merged in file order, which gives the ids of a sequential pass;
-// their chains are put end to end. Of chains, two slices have few in common, and to look for them
-// took a third as long as all the rest: so a chain is stored once per slice, and nothing that is
-// shown may depend on its id.
+// Tables grow in the order in which things are first seen. Each slice of a recording fills its own
+// tables. The slices' frames are merged in file order, which gives the ids of a sequential pass;
+// their chains are concatenated. Two slices have few chains in common, and looking for those took a
+// third as long as all the rest: so a chain is stored once per slice, and no output may depend on
+// its id.
 #pragma once
 
 #include <array>
@@ -32,25 +32,23 @@ enum class FrameLevel : char {
   kGuestUser = 'u',
   kHypervisor = 'H',
   kUnknown = '?',
-  kDeferred = 'd',  // no place: the cookie of a user part that is not there
+  kDeferred = 'd',  // no place: the cookie of a missing user part
 };
 
-/// A distinct place in code: one entry per (DSO, address inside it). Processes that map a library
-/// at different addresses share its frames.
+/// A distinct place in code: one entry per (DSO, address in it). Processes that map a library at
+/// different addresses share its frames.
 struct Frame {
-  DsoId dso;        // invalid: nothing was mapped there
-  SymbolId symbol;  // invalid: no symbol
-  uint64_t address =
-      0;  // inside the DSO (Mapping::to_object); the run time address where there is no DSO
-  uint64_t symbol_start =
-      0;  // 0 without symbol; `address - symbol_start` is the offset that is shown
+  DsoId dso;             // invalid: nothing was mapped there
+  SymbolId symbol;       // invalid: no symbol
+  uint64_t address = 0;  // in the DSO (Mapping::to_object); the run time address if there is no DSO
+  uint64_t symbol_start = 0;  // 0 without symbol; the displayed offset is `address - symbol_start`
   FrameLevel level = FrameLevel::kUnknown;
-  bool was_unwound = false;  // by call frame information, in some chain
+  bool was_unwound = false;  // by call frame information, in at least one chain
 };
 
-/// The frames of one object whose addresses share their upper half: all there are, but for
-/// generated code and for addresses without an object. Half an address per slot keeps the table in
-/// the second-level cache, where ten million frames are looked up in half the time.
+/// The frames of one object whose addresses share their upper half: that is all of them, except for
+/// generated code and addresses without an object. Half an address per slot keeps the table in the
+/// second-level cache, which halves the time to look up ten million frames.
 class FrameRegion {
  private:
   friend class FrameTable;
@@ -79,22 +77,22 @@ class FrameTable {
     FrameRegion* region = region_of(dso, address, level);
     return region != nullptr ? intern(*region, address) : intern_anywhere(dso, address, level);
   }
-  /// The region of an address; null where it has none. Valid as long as the table.
+  /// The region of an address; null if it has none. Valid as long as the table.
   FrameRegion* region_of(DsoId dso, uint64_t address, FrameLevel level);
-  /// The same for one address of a region after the other.
+  /// The same for consecutive addresses of one region.
   FrameId intern(FrameRegion& region, uint64_t address);
   [[nodiscard]] const Frame& operator[](FrameId id) const { return frames_[id.index()]; }
   [[nodiscard]] const std::vector<Frame>& all() const { return frames_; }
   [[nodiscard]] size_t size() const { return frames_.size(); }
   void mark_unwound(FrameId id) { frames_[id.index()].was_unwound = true; }
-  /// A frame of a function that was inlined where `at` is. intern() never gives it.
+  /// Adds a frame for a function inlined at `at`. intern() never returns it.
   FrameId add_inlined(FrameId at, SymbolId symbol);
-  /// Gives the frames from `first` on their symbols; the DSOs must be loaded.
+  /// Sets the symbols of the frames from `first` on; the DSOs must be loaded.
   void resolve_symbols(const Symbolizer& symbolizer, size_t first);
 
  private:
-  /// For addresses without a region. The whole key stands in the slot, so that a frame that is
-  /// known costs one cache line.
+  /// For addresses without a region. The slot contains the whole key, so that looking up a known
+  /// frame costs one cache line.
   struct Slot {
     uint64_t address = 0;
     uint32_t where = kFree;
@@ -103,7 +101,8 @@ class FrameTable {
   static constexpr uint32_t kFree = 7;  // no level has this number
   static constexpr size_t kFirstSlots = 1024;
 
-  /// DSO and level in one word. DSOs are far fewer than 2^29; no DSO gives the same word for none.
+  /// DSO and level in one word. There are far fewer than 2^29 DSOs; all invalid ones give the same
+  /// word.
   static uint32_t where_of(DsoId dso, FrameLevel level);
   [[nodiscard]] size_t first_slot(uint64_t address, uint32_t where) const {
     return ((address ^ (uint64_t{where} << 40)) * 0x9e3779b97f4a7c15u) >> shift_;
@@ -159,8 +158,8 @@ inline uint32_t FrameTable::where_of(DsoId dso, FrameLevel level) {
   return (dso.value << 3) | number;
 }
 
-/// Chains of frames, leaf first, stored end to end. Context markers are not in it: a chain's frames
-/// stand for the recorded addresses one by one.
+/// Call chains, leaf first, stored end to end. Context markers are not included: a chain's frames
+/// correspond to the recorded addresses one to one.
 class ChainTable {
  public:
   [[nodiscard]] std::span<const FrameId> operator[](ChainId id) const {
@@ -168,25 +167,26 @@ class ChainTable {
     return i + 1 < offsets_.size() ? span_of(frames_, offsets_, i) : appended_chain(i);
   }
   [[nodiscard]] size_t size() const { return offsets_.size() - 1 + appended_size_; }
-  /// Of all chains together.
+  /// Over all chains.
   [[nodiscard]] size_t frame_count() const;
-  /// Finds or adds a chain; not after append().
+  /// Finds or adds a chain; must not be called after append().
   ChainId intern(std::span<const FrameId> chain) { return intern(chain, hash_of(chain)); }
 
   /// The same in two steps: between `prefetch` and `intern` there is time for other work while the
-  /// slot comes from memory. See ChainQueue.
+  /// slot is fetched from memory. See ChainQueue.
   [[nodiscard]] static uint32_t hash_of(std::span<const FrameId> chain);
   void prefetch(uint32_t hash) const { __builtin_prefetch(&slots_[hash >> shift_]); }
   ChainId intern(std::span<const FrameId> chain, uint32_t hash);
 
   /// Adds a chain that is known to be new; later ones are not compared with it.
   void append(std::span<const FrameId> chain);
-  /// Puts the chains of another table behind these; their ids count on from size(). Frames become
-  /// what `frame_of` says of them.
+  /// Appends the chains of another table; their ids start at the current size(). Frames are mapped
+  /// through `frame_of`.
   void append(ChainTable other);
   void renumber(std::span<const FrameId> frame_of);
 
-  /// Address space for what is expected, so that growing does not copy; no memory is used yet.
+  /// Reserves address space for what is expected, so that growing does not copy; uses no memory
+  /// yet.
   void expect(size_t chains, size_t frames);
 
  private:
@@ -194,7 +194,7 @@ class ChainTable {
     uint32_t hash = 0;
     ChainId chain;
   };
-  /// Another table's chains.
+  /// The chains of another table.
   struct Appended {
     size_t first;  // id
     LargeVector<FrameId> frames;
@@ -213,18 +213,18 @@ class ChainTable {
   LargeVector<uint64_t> offsets_{0};
   std::vector<Appended> appended_;
   size_t appended_size_ = 0;
-  // Open addressing by the upper bits of the hash, at most half full: in a table twice as large
-  // the entries keep their order, so growing is a walk.
+  // Open addressing by the upper bits of the hash, at most half full: in a table of twice the size
+  // the entries keep their order, so growing is a linear walk.
   LargeVector<Slot> slots_ = LargeVector<Slot>(kFirstSlots);
   int shift_ = 22;  // 32 - log2 of the slots
 };
 
-/// Chains on their way into a table, in order; each waits until a few more have come, and its slot
-/// from memory meanwhile.
+/// A queue of chains to be interned, in order. Each chain waits until a few more have arrived,
+/// while its slot is fetched from memory.
 class ChainQueue {
  public:
   explicit ChainQueue(ChainTable& table) : table_(table) {}
-  /// `id` is set at the latest by flush().
+  /// `id` is set by flush() at the latest.
   void add(std::span<const FrameId> chain, ChainId& id);
   void flush();
 

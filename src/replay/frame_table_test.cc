@@ -19,7 +19,7 @@ TEST(FrameTable, OnePlaceHasOneId) {
 
 TEST(FrameTable, KnowsAnyAddressAgain) {
   FrameTable frames;
-  // With and without a region of its own: offsets, kernel addresses, generated code, unmapped ones.
+  // With and without their own region: offsets, kernel addresses, generated code, unmapped ones.
   const uint64_t bases[] = {0, 0xffffffff81000000, 0x7f0000000000, 0xfffffffe00000000};
   for (int round = 0; round < 2; ++round) {
     size_t expected = 0;

@@ -17,7 +17,7 @@ struct Share {
   explicit Share(size_t events) : counts(events), elsewhere(events) {}
 
   std::vector<char> hit;  // by object
-  FrameTable kernel;      // addresses in it
+  FrameTable kernel;      // kernel addresses
   uint64_t first_time = UINT64_MAX, last_time = 0;
 
   FrameTable frames;
@@ -25,7 +25,7 @@ struct Share {
   std::vector<PlaceCounts::Count> elsewhere;  // by event
 };
 
-/// From the first address to the last.
+/// The extent from the first address to the last.
 AddressExtent hull_of(const std::vector<AddressExtent>& extents) {
   if (extents.empty()) return {};
   uint64_t start = UINT64_MAX, last = 0;
@@ -46,7 +46,7 @@ class FunctionCount {
     for (size_t i = 0; i < shares; ++i) shares_.emplace_back(events.size());
   }
 
-  /// Addresses become places.
+  /// Replaces addresses by places.
   void find_places() {
     for_each_share([&](Share& share, auto& stretches) {
       FrameTable no_frames;
@@ -103,8 +103,7 @@ class FunctionCount {
     SamplePassResult result;
     PlaceCounts counts(events_.size());
     std::vector<PlaceCounts::Count> elsewhere(events_.size());
-    // Who found them first is left to chance: in the order of their places they always are the
-    // same.
+    // Which share found a frame first is random; sorting by place makes the result deterministic.
     std::vector<Frame> frames;
     for (const Share& share : shares_)
       frames.insert(frames.end(), share.frames.all().begin(), share.frames.all().end());
@@ -132,7 +131,7 @@ class FunctionCount {
   }
 
  private:
-  /// Stretches, one after the other for whichever thread has time.
+  /// A queue of stretches, each taken by whichever thread is free.
   struct Queue {
     const std::vector<TappedStretch>& stretches;
     std::atomic<size_t> next = 0;
@@ -142,7 +141,7 @@ class FunctionCount {
     }
   };
 
-  /// Calls body(share, queue) on threads of their own.
+  /// Calls body(share, queue), each on its own thread.
   template <typename Body>
   void for_each_share(const Body& body) {
     size_t count = shares_.size();
@@ -184,7 +183,7 @@ class FunctionCount {
   std::vector<TappedStretch> stretches_;
   std::vector<Share> shares_;
   std::vector<std::vector<AddressExtent>> wanted_;  // by object
-  std::vector<AddressExtent> hulls_;                // around them
+  std::vector<AddressExtent> hulls_;                // bounds of wanted_
 };
 
 }  // namespace

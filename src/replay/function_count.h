@@ -1,6 +1,6 @@
-// The samples of one function, whose name is known before: of all the others it is enough to know
-// that they fell elsewhere, so they get no frames, and objects that cannot have such a function
-// are not asked for their symbols.
+// Counts the samples of one function whose name is known in advance. For all other samples it is
+// enough to know that they are elsewhere, so they get no frames, and objects that cannot have such
+// a function do not load their symbols.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@
 
 namespace sonde {
 
-/// Counts by place, as read_samples() does; what fell on no function of that name is a row without
-/// a frame, one per event. `tapped` has all samples of the recording; their addresses become
-/// places. Every object with samples is loaded in `symbolizer`, those that have no such function
-/// without symbols.
+/// Counts by place, like read_samples(). Samples outside functions of that name form one row
+/// without a frame per event. `tapped` must have all samples of the recording; their addresses are
+/// replaced by places. Every object with samples is loaded in `symbolizer`; those without such a
+/// function are loaded without symbols.
 SamplePassResult count_function(const EventTable& events, const Machine& machine,
                                 TappedSamples& tapped, const std::string& name,
                                 Symbolizer& symbolizer, LossLedger& losses);

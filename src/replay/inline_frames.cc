@@ -29,8 +29,8 @@ void InlineFrames::expand(FrameTable& frames, size_t first_frame, ChainTable& ch
   chains = std::move(expanded);
 }
 
-/// Objects are asked at the same time, and each of them on all cores; symbols and frames are made
-/// in the order of frames, which does not depend on that.
+/// Objects are looked up in parallel, each of them on all cores; symbols and frames are created in
+/// frame order, which does not depend on that.
 void InlineFrames::find(FrameTable& frames, size_t first_frame, Symbolizer& symbols,
                         Inlines which) {
   struct Asked {

@@ -1,10 +1,10 @@
-// InlineFrames: call chains with the functions that were inlined.
+// InlineFrames: adds inlined functions to call chains.
 //
 //   recorded     parse+0x18 ◄ main+0x40
 //   expanded     skip_blanks (inlined) ◄ parse+0x18 ◄ read (inlined) ◄ main+0x40
 //
-// A frame's inlined functions are looked up once, however many chains it is in; the chains keep
-// their ids.
+// A frame's inlined functions are looked up once, no matter how many chains contain it; the chains
+// keep their ids.
 #pragma once
 
 #include <vector>
@@ -13,16 +13,16 @@
 
 namespace sonde {
 
-/// Which frames are asked for the functions inlined there.
+/// Which frames are expanded with the functions inlined there.
 enum class Inlines : uint8_t {
   kNone,
-  kOfUnwound,  // those of chains that were unwound: what perf shows without being asked
+  kOfUnwound,  // those of unwound chains: what perf shows by default
   kOfAll,
 };
 
 class InlineFrames {
  public:
-  /// Expands all `chains`. Frames from `first_frame` on are new; their symbols must be known.
+  /// Expands all `chains`. Frames from `first_frame` on are new; their symbols must be resolved.
   void expand(FrameTable& frames, size_t first_frame, ChainTable& chains, Symbolizer& symbols,
               Inlines which);
 

@@ -16,14 +16,14 @@ namespace {
 
 constexpr size_t kMaxDumpBytes = size_t{4} << 30;
 
-/// The bytes of a file from `from` on. Empty where there are none.
+/// The bytes of a file from `from` on; empty if there are none.
 std::string read_tail(const std::string& path, uint64_t from) {
   Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!fd.valid() || ::lseek(fd.get(), static_cast<off_t>(from), SEEK_SET) < 0) return {};
   return read_all(fd.get(), path, kMaxDumpBytes).value_or(std::string());
 }
 
-/// A dump that is no regular file (a pipe, a device) could keep us waiting for ever.
+/// A dump that is not a regular file (a pipe, a device) could block us forever.
 bool is_regular(const std::string& path) {
   struct stat status{};
   return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
@@ -123,7 +123,7 @@ void JitFeed::apply_all() {
   while (next_ < events_.size()) apply(events_[next_++]);
 }
 
-/// Whether nothing is known to have been in its memory before. It is afterwards.
+/// Whether nothing is known to have been in its memory before; marks that memory as used.
 bool JitFeed::is_first_there(const Event& event) {
   uint64_t start = event.address, end = event.address + event.size;
   bool first = true;

@@ -1,11 +1,11 @@
-// JitFeed: brings what jitdumps say into the machine, at the time at which it happened.
+// JitFeed: applies the contents of jitdumps to the machine, at the time at which they happened.
 //
-// A process that writes a dump maps the file executable; that record tells that the dump is there.
-// It is looked for in the process' mount namespace while the process lives, then under its path
-// here. Its times are CLOCK_MONOTONIC's: where the recording's are as well (record -k mono), memory
-// that was used again shows for each sample what was there then; otherwise the last that was there.
-// The first code in a piece of memory counts as having been there always: compilers tell of code
-// when it runs already.
+// A process that writes a dump maps the file executable; that mapping's record reveals the dump. It
+// is looked for in the process's mount namespace while the process lives, then under its path here.
+// Its times are CLOCK_MONOTONIC: if the recording's are as well (record -k mono), each sample sees
+// the code that reused memory held at that time; otherwise the last code there. The first code in a
+// piece of memory is treated as if it had always been there: compilers report code when it is
+// running already.
 #pragma once
 
 #include <deque>
@@ -27,13 +27,13 @@ class Bundle;
 struct JitDumpPlaces {
   std::string symfs = {};          // every path is looked up below it
   std::string proc = "/proc";      // where procfs is mounted
-  const Bundle* bundle = nullptr;  // what came with the recording goes first
+  const Bundle* bundle = nullptr;  // objects bundled with the recording come first
 };
 struct FoundJitDump {
   std::string path;  // as it can be opened here
   JitDump dump;
 };
-/// The dump that process `pid` mapped as `path`.
+/// Finds the dump that process `pid` mapped as `path`.
 Result<FoundJitDump> find_jit_dump(uint32_t pid, const std::string& path,
                                    const JitDumpPlaces& places);
 /// Whether all samples are timed by CLOCK_MONOTONIC, as dumps are.
@@ -45,15 +45,15 @@ class JitFeed {
   JitFeed(Machine& machine, JitObjects& objects, Options options)
       : machine_(machine), objects_(objects), options_(std::move(options)) {}
 
-  /// Whether a record may tell of a dump: then decode it for look_at.
+  /// Whether a record may reveal a dump: if so, decode it and call look_at.
   [[nodiscard]] static bool may_tell(const RecordView& record);
   void look_at(const MmapRecord& record);
   /// Whether a process was seen to write a dump.
   [[nodiscard]] bool knows_dump_of(uint32_t pid) const;
-  /// Reads what the known dumps have got since the last time.
+  /// Reads what was added to the known dumps since the last time.
   void read_dumps(const EventTable& events, LossLedger& losses);
-  /// Applies what happened up to `time`. Between two calls the machine is given the records of that
-  /// time.
+  /// Applies what happened up to `time`. Between two calls, feed the machine the records of that
+  /// time span.
   void apply_up_to(uint64_t time);
   /// Applies the rest.
   void apply_all();
@@ -63,7 +63,7 @@ class JitFeed {
     uint32_t pid;
     std::string path;                 // as it was mapped
     std::string found_at;             // the file; empty before the first reading
-    const JitObject* last = nullptr;  // what was read last
+    const JitObject* last = nullptr;  // the last one read
   };
   struct Event {
     uint64_t time_ns;

@@ -33,7 +33,7 @@ class JitFeedTest : public testing::Test {
     event.attr.sample_id_all = 1;
     table_.add(std::move(event));
   }
-  /// The dump as it is in the process' mount namespace.
+  /// The dump as seen in the process's mount namespace.
   void write_dump(const JitDumpBuilder& builder) {
     std::string inside = fmt::format("{}/{}/root/srv", directory_, kPid);
     std::filesystem::create_directories(inside);
@@ -82,7 +82,7 @@ TEST_F(JitFeedTest, ReusedMemoryIsWhatItWasAtTheTime) {
   EXPECT_EQ(name_at(150, 0x700c), "old");
   EXPECT_EQ(name_at(250, 0x700c), "new");
   EXPECT_EQ(name_at(250, 0x7001), "old");
-  EXPECT_EQ(name_at(50, 0x7001), "old");  // it ran before its compiler told
+  EXPECT_EQ(name_at(50, 0x7001), "old");  // it ran before its compiler reported it
   EXPECT_EQ(name_at(150, 0x7014), "");
   EXPECT_EQ(losses_.total(), 0u);
 }

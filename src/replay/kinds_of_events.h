@@ -1,5 +1,5 @@
-// What the events of a recording are to an analysis, and where their samples keep what it wants:
-// found once per event, by the event's name and its tracepoint's format.
+// Maps the events of a recording to the kinds that an analysis knows, and to the positions of the
+// fields that it wants: looked up once per event, by the event's name and its tracepoint's format.
 //
 //   struct Places : SamplePlaces { Kind kind = Kind::kOther; IntPlace lock; };
 //   constexpr std::array kNames{EventKind{"lock:contention_begin", Kind::kBegin}, …};
@@ -25,8 +25,8 @@ struct EventKind {
   Kind kind;
 };
 
-/// By event. One that is not among `names`, whose format is not in the recording, or whose index
-/// has no room in 16 bits is of kind kOther, and `find_fields` is not asked for it.
+/// By event. Events that are not in `names`, whose format is not in the recording, or whose index
+/// does not fit in 16 bits are of kind kOther; `find_fields` is not called for them.
 template <typename Places, std::ranges::range Names>
 std::vector<Places> places_by_event(const EventTable& events, const Features& features,
                                     const Names& names, auto&& find_fields) {

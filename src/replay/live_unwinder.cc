@@ -10,14 +10,14 @@
 namespace sonde {
 namespace {
 
-/// As many frames as a stack of the usual copy's size can hold.
+/// As many frames as fit into a stack of the usual copy size.
 constexpr size_t kMostFrames = 1024;
-/// Fewer are not worth another thread's waking.
+/// Fewer are not worth waking another thread.
 constexpr size_t kSamplesPerSlice = 256;
 
 }  // namespace
 
-/// A run of records in the order of time, with what unwinding them needs, for one thread.
+/// A run of records in time order, with what is needed to unwind them, for one thread.
 class LiveUnwinder::Slice {
  public:
   explicit Slice(LiveUnwinder& owner)
@@ -27,7 +27,7 @@ class LiveUnwinder::Slice {
   Slice(const Slice&) = delete;
   Slice& operator=(const Slice&) = delete;
 
-  /// Records of one kind: the kernel's (and those like them), or the recorder's own.
+  /// Consecutive records of one kind: the kernel's (and those like them), or the recorder's own.
   struct Run {
     bool is_own;
     size_t end;  // in `bytes`
@@ -83,7 +83,7 @@ class LiveUnwinder::Slice {
       append_without_user_chain(timed.record, sample, bytes);
   }
 
-  /// Compilers write their dumps in large pieces: the report, which has the whole dump, knows more.
+  /// Compilers write their dumps in large pieces: report, which has the whole dump, knows more.
   [[nodiscard]] bool passes_untold_code(uint32_t pid) {
     if (!owner_.jit_.knows_dump_of(pid)) return false;
     return std::ranges::any_of(stacks_.addresses(), [this](uint64_t address) {
@@ -143,7 +143,8 @@ Result<> LiveUnwinder::finish(Output& output) {
   return {};
 }
 
-/// Before any of the samples is unwound: the machine remembers, so what comes later does no harm.
+/// Runs before any of the samples is unwound: the machine keeps history, so later records do no
+/// harm.
 void LiveUnwinder::apply_sideband() {
   uint64_t exits = 0;
   sideband_.clear();
@@ -153,7 +154,7 @@ void LiveUnwinder::apply_sideband() {
     sideband_.push_back({timed.time, timed.event, timed.record});
     if (type == abi::kRecordExit) ++exits;
   }
-  LossLedger unsaid;  // a dump that cannot be read is the report's to tell: it reads it once
+  LossLedger unsaid;  // an unreadable dump is left for report to mention: it reads it once
   apply_in_order(sideband_, events_, machine_, &jit_, unsaid);
   if (std::optional<uint64_t> before = forget_.after(exits, ready_.back().time))
     machine_.forget_before(*before);

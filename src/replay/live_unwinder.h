@@ -1,12 +1,12 @@
 // LiveUnwinder: turns the copied stacks of a recording into call chains while it is recorded, so
 // that the file holds chains of a hundred bytes instead of copies of eight thousand.
 //
-// Records wait until their round and the next are over (ordering.h says why). Then those that tell
-// of tasks and mappings are applied to a machine with history, samples are unwound against what was
-// mapped at their time, and all are written in the order of time. So objects that are loaded later,
-// forks, execs and processes that have gone by then come out right.
+// Records wait until their round and the next are over (ordering.h says why). Then those that
+// describe tasks and mappings are applied to a machine with history, samples are unwound against
+// what was mapped at their time, and everything is written in time order. So late-loaded objects,
+// forks, execs and processes that have exited by then are handled correctly.
 //
-// Memory: two rounds of records, the tables of the objects that were hit, and the tasks that run.
+// Memory: two rounds of records, the tables of the objects that were hit, and the running tasks.
 #pragma once
 
 #include <deque>
@@ -31,7 +31,7 @@ namespace sonde {
 struct LiveUnwinderOptions {
   abi::Arch arch = abi::Arch::kUnknown;
   FinderOptions files;          // where objects are looked for
-  bool keep_registers = false;  // --user-regs: they were asked for by themselves
+  bool keep_registers = false;  // --user-regs: the user asked for them separately
 };
 
 class LiveUnwinder final : public RecordTransform {
@@ -43,12 +43,12 @@ class LiveUnwinder final : public RecordTransform {
   Result<> take(std::vector<std::byte> block, bool behind, Output& output) override;
   Result<> finish(Output& output) override;
 
-  /// What could not be followed, and what was damaged: to be said once the recording is over.
+  /// Reports what could not be followed and what was damaged; call it once the recording is over.
   void tell_losses(LossLedger& losses) const;
   /// Samples that were passed on with their copies.
   struct LeftAsCopies {
     uint64_t for_want_of_time = 0;
-    uint64_t for_want_of_dumps = 0;  // jitdumps that had not told yet of the code that ran
+    uint64_t for_want_of_dumps = 0;  // jitdumps did not have the running code yet
   };
   [[nodiscard]] LeftAsCopies left_as_copies() const;
 
@@ -56,7 +56,7 @@ class LiveUnwinder final : public RecordTransform {
   class Slice;
   struct HeldBlock {
     std::vector<std::byte> bytes;
-    uint64_t rounds;  // that were over at its end
+    uint64_t rounds;  // finished at its end
   };
 
   void apply_sideband();
@@ -74,8 +74,8 @@ class LiveUnwinder final : public RecordTransform {
   ObjectCfi cfi_{machine_, finder_, jit_objects_};
   EventTable events_;
   RoundSorter sorter_;
-  std::vector<TimedRecord> ready_;     // in the order of time, to be given out
-  std::vector<OtherRecord> sideband_;  // those of them that are no samples
+  std::vector<TimedRecord> ready_;     // in time order, ready to be emitted
+  std::vector<OtherRecord> sideband_;  // those of them that are not samples
   std::deque<HeldBlock> blocks_;
   uint64_t rounds_ = 0;
   bool behind_ = false;

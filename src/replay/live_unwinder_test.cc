@@ -11,7 +11,7 @@ namespace {
 
 using testing::ElementsAre;
 
-/// What came out, and which memory was given back.
+/// The records that came out, and the memory that was released.
 class Collected final : public RecordTransform::Output {
  public:
   Result<> write_ring(Bytes records) override {
@@ -68,7 +68,7 @@ class LiveUnwinderTest : public testing::Test {
     ASSERT_TRUE(unwinder_.take(std::move(block), behind, out_));
   }
 
-  /// The times of the samples that came out; 0 for any other record.
+  /// The times of the samples that came out; 0 for other records.
   [[nodiscard]] std::vector<uint64_t> times() const {
     std::vector<uint64_t> all;
     for_each([&](const RecordView& record, const Sample& sample) {
@@ -104,7 +104,7 @@ TEST_F(LiveUnwinderTest, RecordsComeOutInOrderWhenTheirRoundAndTheNextAreOver) {
   EXPECT_THAT(times(), ElementsAre());
   take(sample(25));
   take(round_end());
-  // Records without a time, like the end of a round, keep to the one before them.
+  // Records without a time, such as the end of a round, stay behind their predecessor.
   EXPECT_THAT(times(), ElementsAre(20, 0, 25, 0, 30));
   take(sample(40));
   ASSERT_TRUE(unwinder_.finish(out_));
@@ -137,7 +137,7 @@ TEST_F(LiveUnwinderTest, WhoeverIsBehindPassesCopiesOn) {
   EXPECT_EQ(unwinder_.left_as_copies().for_want_of_time, 1u);
   for_each([&](const RecordView&, const Sample& sample) {
     EXPECT_EQ(sample.stack_user.size(), 64u);
-    EXPECT_TRUE(sample.callchain.empty());  // not the frame pointers' besides
+    EXPECT_TRUE(sample.callchain.empty());  // without the frame-pointer chain
   });
 }
 

@@ -5,7 +5,7 @@
 namespace sonde {
 namespace {
 
-/// Rows of a table that is built in some milliseconds: what is smaller is not kept on disk.
+/// Rows of a table that takes some milliseconds to build: smaller ones are not cached on disk.
 constexpr size_t kWorthKeeping = 20000;
 
 }  // namespace
@@ -45,7 +45,7 @@ void ObjectCfi::read(DsoId dso, Object& object) const {
   const ElfFile* symbols = found.symbols ? &*found.symbols : nullptr;
   object.segments = found.segments();
   ObjectCache cache(finder_.options().object_cache);
-  // A separate debug file may tell of code that the object says nothing of.
+  // A separate debug file may cover code that the object itself does not.
   std::string_view kind = found.runtime && symbols != nullptr ? "cfi+debug" : "cfi";
   if (auto kept = cache.find(of.build_id, kind, CfiTable::kPackedVersion)) {
     if (auto table = CfiTable::unpack(kept->bytes())) {

@@ -1,5 +1,5 @@
 // ObjectCfi: the call frame information of each object of a recording, read when the first sample
-// asks for it.
+// needs it.
 #pragma once
 
 #include <deque>
@@ -16,16 +16,16 @@ namespace sonde {
 
 class ObjectCfi {
  public:
-  /// All must outlive this.
+  /// All must outlive this object.
   ObjectCfi(const Machine& machine, const ObjectFinder& finder, const JitObjects& jit)
       : machine_(machine), finder_(finder), jit_(jit) {}
 
-  /// Makes room for the objects that the machine knows now; those that were read stay. Not at the
-  /// same time as `find`.
+  /// Makes room for the objects that the machine knows now; those already read stay. Must not run
+  /// concurrently with `find`.
   void grow();
 
-  /// Where an instruction of an object lies, `address` as Mapping::to_object has it. Any thread may
-  /// ask; the first that asks for an object reads its file.
+  /// Looks up the unwind information for an instruction of an object; `address` is that of
+  /// Mapping::to_object. Thread-safe; the first call for an object reads its file.
   [[nodiscard]] UnwindPlace find(DsoId dso, uint64_t address) const;
 
  private:

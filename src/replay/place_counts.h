@@ -1,4 +1,4 @@
-// How many samples of each event fell on each frame.
+// The number of samples of each event on each frame.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,7 @@ class PlaceCounts {
       add(frame_of[frame.index()], event, count);
     });
   }
-  /// Of those that are not zero, by frame.
+  /// Visits the non-zero counts, by frame.
   template <typename Body>
   void for_each(const Body& body) const {
     for (size_t i = 0; i < counts_.size(); ++i)

@@ -1,5 +1,5 @@
-// Reads the source lines of all frames of a session before somebody asks for them one by one:
-// objects, and the units of each, side by side.
+// Reads the source lines of all frames of a session, before they are requested one by one. Objects,
+// and the units of each, are read in parallel.
 #pragma once
 
 #include "replay/session.h"

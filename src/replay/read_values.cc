@@ -6,10 +6,10 @@
 namespace sonde {
 namespace {
 
-/// A row to be: the old row, with another event and period.
+/// A future row: the old row with another event and period.
 struct NewRow {
   uint32_t row;
-  uint32_t member;  // among the values of its sample
+  uint32_t member;  // index into the values of its sample
   uint32_t event;
   uint64_t period;
 };
@@ -19,7 +19,7 @@ class ReadValues {
   ReadValues(const Recording& recording, const SampleColumns& samples, CounterValues& last)
       : recording_(recording), samples_(samples), last_(last) {}
 
-  /// Counters grow with time, so samples are visited by time.
+  /// Counters grow with time, so samples are visited in time order.
   std::vector<NewRow> rows() {
     std::vector<uint32_t> order(samples_.size());
     std::iota(order.begin(), order.end(), 0u);

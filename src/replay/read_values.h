@@ -1,6 +1,6 @@
-// Samples that carry counter values (PERF_SAMPLE_READ: groups with :S, and the like) stand for one
-// sample of every counter they carry. Its period is what the counter has grown by since it was last
-// read; a counter that has not grown gives none.
+// A sample that carries counter values (PERF_SAMPLE_READ: groups with :S, and the like) stands for
+// one sample of every counter it carries. Its period is the counter's increase since it was last
+// read; a counter that has not increased gives no sample.
 #pragma once
 
 #include <tsl/robin_map.h>
@@ -14,11 +14,11 @@ namespace sonde {
 /// The last value of every counter, by its id.
 using CounterValues = tsl::robin_map<uint64_t, uint64_t, NumberHash>;
 
-/// Whether an event of the recording is of that kind.
+/// Whether the recording has such an event.
 [[nodiscard]] bool has_read_values(const EventTable& events);
 
-/// Replaces such rows by one row per counter, in file order. Nothing happens where no event records
-/// values. `last` is where the samples before these left the counters.
+/// Replaces such rows by one row per counter, in file order. Does nothing if no event records
+/// values. `last` holds the counter values after the preceding samples.
 void spread_read_values(const Recording& recording, SampleColumns& samples, CounterValues& last);
 
 }  // namespace sonde

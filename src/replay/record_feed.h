@@ -1,17 +1,19 @@
-// What an analysis wants of each record of a recording, in order of time, in bounded memory.
+// Extracts what an analysis needs from each record of a recording, in time order, in bounded
+// memory.
 //
 // A Cutter cuts an Item out of each record that matters, items are sorted by rounds
-// (perfdata/ordering.h), and `take` gets them, some thousands at a time. So an analysis rarely
-// touches a record, and what is held are two rounds of items.
+// (perfdata/ordering.h), and `take` receives them, some thousands at a time. So an analysis rarely
+// touches a record, and only two rounds of items are held in memory.
 //
-// The file goes through as loads of half a megabyte, each of which is walked over, cut, sorted and
-// taken. Loads are cut side by side, and the other steps see them one by one in the file's order;
-// whoever walked over a load goes on with it where it can, so that it stays in that core's cache.
+// The file is processed in loads of half a megabyte, each of which is walked over, cut, sorted and
+// taken. Loads are cut in parallel; the other steps see them one by one in file order. Where
+// possible, the thread that walked over a load continues with it, so that it stays in that core's
+// cache.
 //
 //   struct MyCutter {
 //     using Item = …;  // with `time`, place_in_file(item)
 //     // False: both functions are called by several threads at a time.
-//     // True: loads are cut one by one, in the file's order.
+//     // True: loads are cut one by one, in file order.
 //     static constexpr bool kKeepsState = false;
 //     Cut cut(const RecordView& sample, uint32_t event, Item& item);
 //     // COMM, MMAP, LOST …: the kernel's only.
@@ -43,17 +45,17 @@ enum class Cut : uint8_t {
   kBad,      // it is damaged
 };
 
-/// Whether items are sorted beside what `take` does with others, which costs a copy of each, or by
-/// the same thread right before: better where `take` is less than half of the work.
+/// Whether items are sorted in parallel with `take` working on others, which costs a copy of each,
+/// or by the same thread right before: better if `take` is less than half of the work.
 enum class SortedBy : uint8_t { kOwnStep, kTaker };
 
 struct FeedCounts {
   uint64_t records = 0;      // of every type
-  uint64_t lost = 0;         // events that the kernel says it lost
-  uint64_t lost_chunks = 0;  // records that say so
+  uint64_t lost = 0;         // events that the kernel reports as lost
+  uint64_t lost_chunks = 0;  // records that report them
 };
 
-/// What loads add up to.
+/// The sums over all loads.
 struct FeedTally {
   FeedCounts counts;
   uint64_t unknown_ids = 0, bad = 0;
@@ -67,18 +69,18 @@ struct FeedTally {
   }
 };
 
-/// A stretch of the file on its way.
+/// A batch of the file on its way through the steps.
 template <typename Item>
 struct FeedLoad {
   RecordBlock block;
-  std::vector<Item> items;  // of which `filled` are there; the rest is from loads before
+  std::vector<Item> items;  // the first `filled` are valid; the rest is left from earlier loads
   size_t filled = 0;
-  std::vector<size_t> round_ends;  // among them
-  std::vector<Item> sorted;        // what is ready to be taken, where sorting is a step of its own
+  std::vector<size_t> round_ends;  // positions among them
+  std::vector<Item> sorted;        // ready to be taken, if sorting is a step of its own
   FeedTally tally;
 
   void begin(const RecordBlock& of) {
-    // Without what was noted about its content, which would be copied.
+    // Without the notes about its content, which would be copied.
     block = {.bytes = of.bytes,
              .file_offset = of.file_offset,
              .expanded = of.expanded,
@@ -88,8 +90,8 @@ struct FeedLoad {
     round_ends.clear();
     tally = {};
   }
-  /// Where the next item is to be made; it counts once `filled` has grown. Making it in its place
-  /// saves a copy that would wait for the stores just made.
+  /// Where to build the next item; it counts once `filled` has been incremented. Building it in
+  /// place saves a copy that would wait for the preceding stores.
   Item& next() {
     if (filled == items.size()) [[unlikely]]
       items.resize(std::max(kLeastItems, 2 * filled));
@@ -145,14 +147,14 @@ class RecordFeed {
   }
 
  private:
-  static constexpr size_t kLoads = 12;  // under way: more than a round of records
+  static constexpr size_t kLoads = 12;  // in flight: more than a round of records
   static constexpr size_t kUsualLoad = size_t{512} << 10;  // bytes, of a plain file
-  // Items are taken two rounds after they were cut, and who takes them may look at their records. A
-  // page that was let go of before comes back with all of its folio, megabytes where the file was
-  // read ahead.
+  // Items are taken two rounds after they were cut, and `take` may access their records. A page
+  // dropped before that is faulted in again with all of its folio, which is megabytes if the file
+  // was read ahead.
   static constexpr size_t kLookedAtAgain = size_t{16} << 20;
 
-  /// A cutter may say that nothing more is wanted.
+  /// A cutter may signal that nothing more is wanted.
   [[nodiscard]] bool is_over() const {
     if constexpr (requires { cutter_.is_over(); }) return cutter_.is_over();
     return false;
@@ -160,7 +162,7 @@ class RecordFeed {
   Load* walk_on() {
     if (blocks_.empty()) blocks_ = walk_.next();
     if (blocks_.empty() || is_over()) return nullptr;
-    // The one that had this place was taken, as loads are taken in order.
+    // Its previous occupant was taken, as loads are taken in order.
     Load& load = loads_[next_load_++ % kLoads];
     load.begin(blocks_.front());
     blocks_ = blocks_.subspan(1);
@@ -197,7 +199,7 @@ class RecordFeed {
   }
   void cut_other(const RecordView& record, Load& load) {
     if (record.type == abi::kRecordFinishedRound) {
-      // Rounds of the files of a directory have nothing to do with each other.
+      // The rounds of different files in a directory are unrelated.
       if (!walk_.facts().is_directory) load.round_ends.push_back(load.filled);
       return;
     }
@@ -241,7 +243,7 @@ class RecordFeed {
     std::lock_guard lock(spares_mutex_);
     spares_.push_back(std::move(load.sorted));
   }
-  /// Whole rounds are sorted at once, so few loads bring anything to take, but much.
+  /// Whole rounds are sorted at once, so few loads have anything to take, but those have much.
   std::vector<Item> spare() {
     std::lock_guard lock(spares_mutex_);
     if (spares_.empty()) return {};
@@ -267,18 +269,18 @@ class RecordFeed {
   SortedBy sorted_by_;
   EventIds ids_;
   ByteOrder order_;
-  std::span<const RecordBlock> blocks_;  // that were walked over and are not under way yet
+  std::span<const RecordBlock> blocks_;  // walked over and not yet in flight
   std::array<Load, kLoads> loads_;
   size_t next_load_ = 0;
   RoundSorterOf<Item> sorter_;
   Load* being_sorted_ = nullptr;
   std::mutex spares_mutex_;
-  std::vector<std::vector<Item>> spares_;  // room for sorted items
+  std::vector<std::vector<Item>> spares_;  // buffers for sorted items
   FeedTally sum_;
 };
 
 /// Reads everything, once; `walk` must be at its start. `take` is called by one thread at a time,
-/// not always the same.
+/// but not always the same one.
 template <typename Cutter>
 FeedCounts feed_records(FileWalk& walk, LossLedger& losses, Cutter& cutter, SortedBy sorted_by,
                         const std::function<void(std::span<const typename Cutter::Item>)>& take) {

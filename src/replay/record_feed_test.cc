@@ -20,7 +20,7 @@ constexpr uint32_t kBadCpu = 99;
 
 struct Numbered {
   uint64_t time = 0;
-  uint32_t number = 0;  // of the sample in the file; of others the tid
+  uint32_t number = 0;  // of the sample in the file; of other records, the tid
   bool is_other = false;
   friend bool operator==(const Numbered&, const Numbered&) = default;
 };
@@ -54,7 +54,7 @@ struct Cutter {
   std::vector<uint32_t> seen;
 };
 
-/// Two rings that are read in turn, in rounds, with more records than some loads hold.
+/// Two rings that are read in turn, in rounds, with more records than several loads hold.
 class RecordFeedTest : public testing::Test {
  protected:
   static constexpr uint32_t kRounds = 40, kSamplesOfRound = 2000;

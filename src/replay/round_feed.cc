@@ -38,7 +38,7 @@ Result<> RoundFeed::run(const std::function<bool()>& on_pause) {
 void RoundFeed::take(const RecordBlock& block, bool in_file_order) {
   RecordRange range(block, stream_.byte_order());
   for (RecordView record; range.next(record);) {
-    if (is_compressed_record(record.type)) continue;  // what was in it comes next
+    if (is_compressed_record(record.type)) continue;  // its content comes next
     if (in_file_order) {
       TimedRecord timed{0, {}, record};
       append({&timed, 1});
@@ -65,7 +65,7 @@ void RoundFeed::append(std::span<const TimedRecord> records) {
   }
 }
 
-/// Whatever came before round N ended has been given out when round N + 1 is over.
+/// Everything that came before the end of round N has been given when round N + 1 is over.
 void RoundFeed::release() {
   while (!releases_.empty() && releases_.front().rounds + 2 <= rounds_) {
     stream_.release_before(releases_.front().mark);

@@ -1,9 +1,9 @@
-// RoundFeed: a pipe that is being written, as stretches of records in time order.
+// RoundFeed: turns a pipe that is being written into batches of records in time order.
 //
 // Records wait until their round and the next are over (ordering.h says why), are copied into
-// blocks of their own, and the pipe's memory goes: what is held are two rounds and one stretch,
-// however long the pipe runs. A stretch ends where the pipe has nothing to read, so that whoever
-// watches sees all there is, or where it has grown large, so that a fast pipe is read in big steps.
+// separate blocks, and the pipe's memory is released: two rounds and one stretch are held in
+// memory, however long the pipe runs. A stretch ends when the pipe has nothing to read, so that a
+// viewer sees all there is, or when it has grown large, so that a fast pipe is read in big steps.
 #pragma once
 
 #include <deque>
@@ -18,18 +18,18 @@ namespace sonde {
 
 class RoundFeed {
  public:
-  /// Gets the blocks of a stretch; they are valid during the call. False: no more is wanted.
+  /// Receives the blocks of a stretch, valid during the call. Return false to stop.
   using Give = std::function<Result<bool>(const std::vector<RecordBlock>&)>;
 
   RoundFeed(StreamReader& stream, Give give, LossLedger& losses);
-  /// Reads to the end of the pipe. `on_pause` waits for input; where it returns false, what waits
-  /// is given and the rest of the pipe is left alone.
+  /// Reads to the end of the pipe. `on_pause` waits for input; if it returns false, pending records
+  /// are given and the rest of the pipe is ignored.
   Result<> run(const std::function<bool()>& on_pause);
 
  private:
   struct Release {
     StreamReader::Mark mark;
-    uint64_t rounds;  // that were over then
+    uint64_t rounds;  // that had ended then
   };
 
   void take(const RecordBlock& block, bool in_file_order);
@@ -42,10 +42,10 @@ class RoundFeed {
   RoundSorter sorter_;
   uint64_t rounds_ = 0;
   std::deque<Release> releases_;
-  std::deque<std::vector<std::byte>> bytes_;  // of the stretch, a block each
+  std::deque<std::vector<std::byte>> bytes_;  // of the stretch, one per block
   std::vector<RecordBlock> blocks_;
   size_t stretch_bytes_ = 0;
-  Result<bool> outcome_ = true;  // of the last give
+  Result<bool> outcome_ = true;  // of the last call to give
 };
 
 }  // namespace sonde

@@ -12,7 +12,7 @@ namespace {
 
 using testing::ElementsAre;
 
-/// A pipe whose writing end is written by hand.
+/// A pipe whose write end the test fills.
 class RoundFeedTest : public testing::Test {
  protected:
   RoundFeedTest() {
@@ -50,7 +50,7 @@ class RoundFeedTest : public testing::Test {
     if (ends_[1] >= 0) ::close(std::exchange(ends_[1], -1));
   }
 
-  /// Follows the pipe; `on_pause` writes more. The times of a stretch are its line.
+  /// Follows the pipe; `on_pause` writes more. Returns the times of each stretch.
   std::vector<std::vector<uint64_t>> follow(const std::function<bool()>& on_pause,
                                             size_t most = SIZE_MAX) {
     std::vector<std::vector<uint64_t>> stretches;

@@ -1,4 +1,4 @@
-// What a replay produces, as plain columns, and what it may leave out.
+// The output of a replay, as plain columns, and the filter for its input.
 #pragma once
 
 #include <cstdint>
@@ -12,21 +12,22 @@
 
 namespace sonde {
 
-/// Where a record lies, to decode again what the columns don't keep.
+/// The position of a record, to decode what the columns don't keep.
 struct RecordRef {
   uint32_t block;   // index into Recording::blocks()
   uint32_t offset;  // of the header inside the block
 };
 
-/// One entry per sample in every column; none of `chain` where nobody wants chains, and none of
-/// those marked with a star where sums are enough. Where samples are counted by place, there is one
-/// per event and frame that samples fell on, in the columns marked with a percent sign only.
+/// Every column has one entry per sample, except that `chain` is empty if chains are not wanted,
+/// and the columns marked with a star are empty if sums are enough. If samples are counted by
+/// place, there is one entry per event and frame that had samples, only in the columns marked with
+/// a percent sign.
 struct SampleColumns {
-  Column<uint32_t> event;   // % EventId; see Column for what an entry is before it is set
-  Column<uint64_t> time;    // * ns; where samples carry no time, their rank in the file
+  Column<uint32_t> event;   // % EventId; see Column for the value of unset entries
+  Column<uint64_t> time;    // * ns; if samples carry no time, their rank in the file
   Column<uint32_t> pid;     // *
   Column<uint32_t> tid;     // *
-  Column<uint32_t> cpu;     // * UINT32_MAX where not recorded
+  Column<uint32_t> cpu;     // * UINT32_MAX if not recorded
   Column<uint64_t> period;  // %
   Column<uint64_t> weight;
   Column<StringId> comm;
@@ -35,7 +36,7 @@ struct SampleColumns {
   Column<uint8_t> cpu_mode;    // * of the record
   Column<uint8_t> was_copied;  // 1: the user part of the chain comes from a copied stack
   Column<RecordRef> record;    // *
-  Column<uint64_t> count;      // % samples; empty where each entry is one
+  Column<uint64_t> count;      // % samples; empty if each entry is one
 
   [[nodiscard]] size_t size() const { return event.size(); }
   [[nodiscard]] uint64_t count_of(size_t i) const { return count.empty() ? 1 : count[i]; }
@@ -44,7 +45,7 @@ struct SampleColumns {
   }
 };
 
-/// What to leave out before anything is resolved. Empty lists mean no restriction.
+/// What to drop before anything is resolved. Empty lists mean no restriction.
 struct SampleFilter {
   std::vector<uint32_t> pids, tids, cpus;
   struct TimeRange {

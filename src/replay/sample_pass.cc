@@ -56,7 +56,7 @@ void shorten(SampleColumns& columns, size_t rows) {
   for_each_column(columns, [rows](auto& column) { column.resize(std::min(column.size(), rows)); });
 }
 
-/// Moves rows [from, from + count) to `to`, which lies before them.
+/// Moves rows [from, from + count) to `to`, which is before them.
 void move_rows(SampleColumns& columns, size_t to, size_t from, size_t count) {
   for_each_column(columns, [=](auto& column) {
     if (column.empty()) return;
@@ -66,8 +66,8 @@ void move_rows(SampleColumns& columns, size_t to, size_t from, size_t count) {
   });
 }
 
-/// Records with pieces of stack lie farther apart than processors look ahead by themselves. The
-/// next one's registers and the innermost frames are asked for while this one is unwound.
+/// Records with stack pieces are farther apart than the hardware prefetcher looks ahead. While one
+/// is unwound, the next one's registers and innermost frames are prefetched.
 void prefetch_next(const RecordView& record) {
   constexpr size_t kLarge = 2048, kLine = 64, kLines = 16;
   if (record.payload.size() < kLarge) return;
@@ -75,7 +75,7 @@ void prefetch_next(const RecordView& record) {
   for (size_t line = 0; line < kLines; ++line) __builtin_prefetch(next + line * kLine);
 }
 
-/// A run of blocks with tables of its own. Rows go straight to their place in the common columns.
+/// A run of blocks with its own tables. Rows go straight to their place in the shared columns.
 class Slice {
  public:
   Slice(const Recording& recording, const Machine& machine, const SidebandResult& sideband,
@@ -137,7 +137,7 @@ class Slice {
   uint64_t first_time = UINT64_MAX, last_time = 0;
 
  private:
-  /// At the most: every word of the records an address, and no chain twice.
+  /// Upper bound: every word of the records is an address, and no chain repeats.
   void expect_chains(size_t first_block, size_t end_block) {
     size_t bytes = 0;
     for (size_t block = first_block; block < end_block; ++block)
@@ -179,7 +179,7 @@ class Slice {
       return count(sample.id.pid, time, sample.cpu_mode, sample.ip, event.value, sample.period);
     resolver_.enter(sample.id.pid, time, sample.cpu_mode);
     size_t i = row_++;
-    if (event.value != 0) columns_.event[i] = event.value;  // zeros stand there already
+    if (event.value != 0) columns_.event[i] = event.value;  // already zero
     columns_.period[i] = sample.period;
     if (sample.weight != 0) columns_.weight[i] = sample.weight;
     columns_.comm[i] = resolver_.comm(sample.id.tid, time);
@@ -209,11 +209,11 @@ class Slice {
   AddressResolver resolver_;
   ChainBuilder chain_builder_;
   ChainQueue queue_{chains};
-  Sample sample_;  // the one at hand: nothing of it is kept, so its room is not cleared each time
+  Sample sample_;  // the current one: nothing of it is kept, so it is not cleared each time
   size_t row_ = 0;
 };
 
-/// What a slice's frames are in the common table.
+/// Maps a slice's frames to the common table.
 std::vector<FrameId> merge_frames(const Slice& slice, FrameTable& frames) {
   std::vector<FrameId> frame_of(slice.frames.size());
   for (size_t i = 0; i < frame_of.size(); ++i) {
@@ -224,7 +224,7 @@ std::vector<FrameId> merge_frames(const Slice& slice, FrameTable& frames) {
   return frame_of;
 }
 
-/// Gives a slice the ids of the common tables, where its chains begin at `first_chain`.
+/// Rewrites a slice to the ids of the common tables, where its chains begin at `first_chain`.
 void renumber(Slice& slice, SampleColumns& columns, std::span<const FrameId> frame_of,
               size_t first_chain) {
   slice.chains.renumber(frame_of);

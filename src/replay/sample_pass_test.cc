@@ -26,7 +26,8 @@ abi::EventAttr attr_of_samples() {
   return attr;
 }
 
-/// Processes that map one library at different places, and call chains of few and of many shapes.
+/// Processes that map one library at different addresses, and call chains of few and of many
+/// shapes.
 class SomeProcesses {
  public:
   SomeProcesses() {
@@ -98,12 +99,12 @@ void expect_same(const SamplePassResult& a, const SamplePassResult& b) {
     const Frame &f = a.frames[FrameId(i)], &g = b.frames[FrameId(i)];
     ASSERT_TRUE(f.dso == g.dso && f.address == g.address && f.level == g.level) << i;
   }
-  ASSERT_EQ(x.chain.size(), y.chain.size());  // their ids are each slice's own
+  ASSERT_EQ(x.chain.size(), y.chain.size());  // chain ids are local to each slice
   for (size_t i = 0; i < x.chain.size(); ++i)
     ASSERT_TRUE(std::ranges::equal(a.chains[x.chain[i]], b.chains[y.chain[i]])) << i;
 }
 
-/// Of many samples; in the middle another library comes to where one was.
+/// Many samples; halfway through, another library replaces one at its address.
 class ManySamples : public testing::Test {
  protected:
   static constexpr uint64_t kSamples = 60000;

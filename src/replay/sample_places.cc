@@ -5,7 +5,7 @@
 
 namespace sonde {
 
-/// The order of fields in a sample: perf_event_open(2), PERF_RECORD_SAMPLE.
+/// Field order in a sample: perf_event_open(2), PERF_RECORD_SAMPLE.
 SamplePlaces SamplePlaces::of(uint64_t sample_type) {
   SamplePlaces places;
   uint32_t at = 0;
@@ -24,7 +24,7 @@ SamplePlaces SamplePlaces::of(uint64_t sample_type) {
   places.period = field(abi::kSamplePeriod);
   places.head_size = at;
   if ((sample_type & abi::kSampleCallchain) != 0) places.chain = at;
-  if ((sample_type & abi::kSampleRaw) != 0) places.raw = at;  // behind the call chain, if any
+  if ((sample_type & abi::kSampleRaw) != 0) places.raw = at;  // after the call chain, if any
   places.is_simple = (sample_type & abi::kSampleRead) == 0;
   return places;
 }

@@ -1,5 +1,5 @@
-// Where the samples of an event keep what analyses of tracepoints want of them: looked up once per
-// event, so that a record costs a few loads and is not decoded.
+// The positions of the fields that tracepoint analyses need in the samples of an event: looked up
+// once per event, so that a record costs a few loads and is not decoded.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace sonde {
 
-/// What every sample says, where its event records it.
+/// Fields common to all samples, if their event records them.
 struct SampleHead {
   uint64_t ip = 0, time = 0;
   uint32_t pid = UINT32_MAX, tid = UINT32_MAX;
@@ -18,22 +18,22 @@ struct SampleHead {
 
 struct SamplePlaces {
   static constexpr uint32_t kNowhere = UINT32_MAX;
-  /// Offsets in the payload, where all that stands before has a fixed size.
+  /// Offsets in the payload, if everything before has a fixed size.
   uint32_t ip = kNowhere, tid = kNowhere, time = kNowhere, cpu = kNowhere, period = kNowhere;
   uint32_t raw = kNowhere;
-  uint32_t head_size = 0;     // of what every sample says
-  uint32_t chain = kNowhere;  // the call chain that stands before the raw data
-  bool is_simple = false;     // the offsets say everything; else the sample is decoded in full
+  uint32_t head_size = 0;     // of the common fields
+  uint32_t chain = kNowhere;  // the call chain, which precedes the raw data
+  bool is_simple = false;     // the offsets suffice; otherwise the sample is decoded in full
 
   static SamplePlaces of(uint64_t sample_type);
 
-  /// False where the sample is shorter than it must be, or has neither time nor raw data.
+  /// Returns false if the sample is too short, or has neither time nor raw data.
   bool read(const RecordView& record, SampleHead& head) const;
-  /// The raw data of a sample; empty where it has none.
+  /// The raw data of a sample; empty if it has none.
   [[nodiscard]] Bytes raw_data(const RecordView& record, const SampleLayout& layout) const;
 
-  /// Addresses of a call chain, innermost first, without the marks of contexts, and how many of
-  /// them are the kernel's.
+  /// The addresses of a call chain, innermost first, without context markers, and how many of them
+  /// are the kernel's.
   static constexpr size_t kMostAddresses = 127;
   struct Chain {
     std::array<uint64_t, kMostAddresses> addresses;
@@ -44,7 +44,7 @@ struct SamplePlaces {
       return {addresses.data(), kernel_size};
     }
   };
-  /// At most `limit` addresses, and at most kMostAddresses.
+  /// Reads at most `limit` addresses, and at most kMostAddresses.
   void read_chain(const RecordView& record, const SampleLayout& layout, size_t limit,
                   Chain& out) const;
 };

@@ -17,13 +17,13 @@
 namespace sonde {
 namespace {
 
-/// As the header section HOSTNAME says it.
+/// In the form of the header section HOSTNAME.
 std::string this_host() {
   utsname name{};
   return ::uname(&name) == 0 ? static_cast<const char*>(name.nodename) : "";
 }
 
-/// Files hold long stretches that are in order, one per ring and round: those are merged.
+/// Files have long stretches that are in order, one per ring and round: those are merged.
 void sort_by_time(std::vector<uint32_t>& order, const Column<uint64_t>& times) {
   constexpr size_t kUsualStretch = 32;
   auto is_before = [&](uint32_t a, uint32_t b) { return times[a] < times[b]; };
@@ -59,11 +59,11 @@ struct Session::State {
   std::optional<ObjectFinder> finder;
   JitObjects jit_objects;
   std::optional<JitFeed> jit;    // fills them
-  std::optional<ObjectCfi> cfi;  // looks things up in `finder` and `jit_objects`
+  std::optional<ObjectCfi> cfi;  // uses `finder` and `jit_objects`
   std::unique_ptr<Symbolizer> symbolizer;
   InlineFrames inline_frames;
   SidebandResult sideband;
-  std::unique_ptr<TappedSamples> tapped;  // from the opening of the file to the sample pass
+  std::unique_ptr<TappedSamples> tapped;  // from opening the file to the sample pass
   SamplePassResult pass;
   CounterValues counters;
 
@@ -78,12 +78,12 @@ struct Session::State {
   SessionOptions options;
   const Env* env = nullptr;
   bool has_one_function = false;
-  // Of a pipe that is followed.
+  // For a pipe that is followed.
   uint64_t records_seen = 0;
   ForgetPolicy forget;
 };
 
-/// The two passes over the blocks that the recording shows now.
+/// The two passes over the blocks that the recording currently shows.
 void Session::State::read_stretch(uint64_t first_rank) {
   if (!jit)
     jit.emplace(machine, jit_objects,
@@ -117,7 +117,7 @@ void Session::State::read_stretch(uint64_t first_rank) {
   take_counts();
 }
 
-/// Instead of the sample pass.
+/// Replaces the sample pass.
 void Session::State::count_one_function() {
   make_symbolizer();
   pass = count_function(recording.events(), machine, *tapped, *options.only_function, *symbolizer,
@@ -134,7 +134,7 @@ void Session::State::take_counts() {
 }
 
 void Session::State::make_symbolizer() {
-  // What `record --kcore` copied are the symbols of just that boot.
+  // What `record --kcore` copied are the symbols of exactly that boot.
   if (options.symbols.kallsyms.empty()) options.symbols.kallsyms = recording.facts().kernel_symbols;
   symbolizer = std::make_unique<Symbolizer>(
       machine, options.symbols, *env, recording.features().os_release.value_or(""), &jit_objects);
@@ -150,7 +150,7 @@ void Session::State::resolve_frames(size_t first) {
     if (std::exchange(hit[frame.dso.index()], 1) == 0) dsos.push_back(frame.dso);
     if (machine.dsos()[frame.dso].is_kernel_side) kernel_addresses.push_back(frame.address);
   }
-  // A pipe goes on to bring new addresses.
+  // A pipe keeps bringing new addresses.
   if (recording.goes_on())
     symbolizer->load(dsos);
   else

@@ -26,7 +26,7 @@ bool changes_state(uint32_t type) {
   }
 }
 
-/// What a block holds that was not cut out of a file.
+/// The content of a block that was not cut out of a file.
 BlockContent look_at(const RecordBlock& block, ByteOrder order) {
   BlockContent content;
   RecordRange range(block, order);

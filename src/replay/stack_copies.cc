@@ -47,14 +47,14 @@ uint64_t UnwindCounts::broken() const {
 
 std::optional<uint64_t> StackCopies::caller_of_leaf(const Sample& sample, uint64_t leaf,
                                                     AddressResolver& resolver) const {
-  constexpr uint32_t kLinkRegister = 30;  // as perf_event numbers arm64's
+  constexpr uint32_t kLinkRegister = 30;  // in perf_event's arm64 register numbering
   if (arch_ != abi::Arch::kArm64 || cfi_ == nullptr || can_unwind(sample)) return std::nullopt;
   std::optional<uint64_t> link = sample.regs_user.get(kLinkRegister);
   if (!link) return std::nullopt;
   return caller_in_link_register(ProcessCode(resolver, *cfi_).find(leaf), *link);
 }
 
-/// Where the copy, or what is known of the code, ended too early.
+/// For when the copy, or what is known about the code, ended too early.
 bool StackCopies::rejoin(const Sample& sample, std::span<const uint64_t> frame_pointers,
                          size_t limit) {
   std::span<const uint64_t> rest =

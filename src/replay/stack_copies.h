@@ -1,5 +1,5 @@
-// StackCopies: the user part of call chains out of the registers and pieces of stack that samples
-// carry (record --call-graph dwarf), and what chains of frame pointers lack (arm64).
+// StackCopies: computes the user part of call chains from the registers and stack pieces that
+// samples carry (record --call-graph dwarf), and completes frame-pointer chains (arm64).
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@
 
 namespace sonde {
 
-/// How the chains ended that were unwound, by ChainEnd.
+/// How unwound chains ended, by ChainEnd.
 struct UnwindCounts {
   std::array<uint64_t, kChainEnds> ended{};
 
@@ -23,16 +23,16 @@ struct UnwindCounts {
   void add(const UnwindCounts& other);
   /// Those that end in the middle of nowhere.
   [[nodiscard]] uint64_t broken() const;
-  uint64_t rejoined = 0;  // not among those that ended: they go on by frame pointers
-  DsoId broken_in;        // the object of the last frame of the first of them
+  uint64_t rejoined = 0;  // not among `ended`: they continue by frame pointers
+  DsoId broken_in;        // the object of the last frame of the first one
 };
 
-/// Tells of the chains that are not whole. Their share is said only where these are all: of a pipe
-/// that is followed each round comes by itself.
+/// Reports incomplete chains as losses. Their share is given only if these are all chains: in a
+/// followed pipe, each round is counted separately.
 void count_unfinished(const UnwindCounts& unwound, bool are_all, const DsoTable& dsos,
                       LossLedger& losses);
 
-/// One per thread of work.
+/// One per worker thread.
 class StackCopies {
  public:
   /// `cfi` may be null: then nothing is unwound.
@@ -44,19 +44,19 @@ class StackCopies {
            sample.regs_user.abi != abi::kRegsAbiNone;
   }
   /// Finds the user addresses of a sample whose process `resolver` has entered. `frame_pointers` is
-  /// what the kernel saw of them, if it was asked: chains that would end too early go on with it.
+  /// what the kernel found, if it was asked to: chains that would end too early continue with it.
   ChainCut unwind(const Sample& sample, std::span<const uint64_t> frame_pointers,
                   AddressResolver& resolver, size_t limit);
   /// What the last `unwind` found, leaf first.
   [[nodiscard]] std::span<const uint64_t> addresses() const { return addresses_; }
-  /// Both, as frames.
+  /// Does both and appends the addresses as frames.
   void append(const Sample& sample, std::span<const uint64_t> frame_pointers,
               AddressResolver& resolver, size_t limit, FrameTable& frames,
               std::vector<FrameId>& chain);
-  /// A chain that was unwound while it was recorded.
+  /// Counts a chain that was unwound during recording.
   void count(ChainCut cut);
 
-  /// The address to put behind the first user address of a frame pointer chain: see
+  /// The address to insert after the first user address of a frame pointer chain: see
   /// caller_in_link_register.
   [[nodiscard]] std::optional<uint64_t> caller_of_leaf(const Sample& sample, uint64_t leaf,
                                                        AddressResolver& resolver) const;

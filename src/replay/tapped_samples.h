@@ -1,7 +1,8 @@
-// TappedSamples: what a count by place needs of each sample, taken while the file is first walked
-// over. Where an address lies is known only when all mappings are; until then samples wait here,
-// sixteen bytes each and what neighbours have in common once. Beyond some ten million samples no
-// more are taken: the sample pass reads the rest from the file, which needs no memory of ours.
+// TappedSamples: collects what a count by place needs from each sample while the file is first
+// walked over. The location of an address is known only after all mappings are; until then samples
+// wait here, at sixteen bytes each, with shared fields stored once per run. After some ten million
+// samples no more are taken: the sample pass reads the rest from the file, which needs no memory of
+// ours.
 #pragma once
 
 #include <atomic>
@@ -19,26 +20,26 @@
 
 namespace sonde {
 
-/// Of a recording whose samples are counted by place: a table by place and event stays small.
+/// Limit for counting samples by place: keeps the table by place and event small.
 inline constexpr size_t kMostEventsByPlace = 8;
 
-/// Samples one behind the other of one process, event and mode, within four seconds.
+/// Consecutive samples of one process, event and mode, within four seconds.
 struct TappedRun {
-  uint64_t time = 0;    // of the earliest that could be in it
-  uint64_t period = 0;  // the upper half of each one's
+  uint64_t time = 0;    // lower bound of the samples' times
+  uint64_t period = 0;  // upper half of each sample's period
   uint32_t pid = 0;
   uint16_t event = 0;
   uint8_t cpu_mode = 0;
   enum class Kind : uint8_t { kGood, kUnknownEvent, kBadRecord } kind = Kind::kGood;
-  uint32_t first = 0;        // of its stretch's samples
-  uint64_t file_offset = 0;  // of a sample that could not be read: it is none of them
+  uint32_t first = 0;        // index into its stretch's samples
+  uint64_t file_offset = 0;  // of a sample that could not be read, which is not among them
 };
 
 struct TappedStretch {
   struct Sample {
     uint32_t low = 0, high = 0;  // halves of the address
-    uint32_t after = 0;          // ns since the run's time; the object, once the place is known
-    uint32_t period = 0;         // the lower half
+    uint32_t after = 0;          // ns since the run's time; once the place is known, the object
+    uint32_t period = 0;         // lower half
     static Sample at(uint64_t address, uint32_t rest, uint32_t period) {
       return {static_cast<uint32_t>(address), static_cast<uint32_t>(address >> 32), rest, period};
     }
@@ -58,7 +59,7 @@ struct TappedStretch {
   }
 };
 
-/// Counts a run that is no good as a loss.
+/// Counts an unusable run as a loss.
 void count_bad(const TappedRun& run, LossLedger& losses);
 
 class TappedSamples final : public SampleTap {
@@ -66,36 +67,36 @@ class TappedSamples final : public SampleTap {
   static constexpr size_t kChunk = 10'000;  // samples
   static constexpr size_t kMostChunks = 1000;
   explicit TappedSamples(size_t most_chunks = kMostChunks) : memory_(most_chunks) {}
-  /// Not wanted are samples whose order is that of the file, as it is not known in the middle, and
-  /// those that carry counters.
+  /// Samples whose order is that of the file are not wanted, as it is unknown in the middle of the
+  /// file; nor are samples that carry counters.
   bool begin(const EventTable& events) override;
   void set_parts(size_t parts) override { parts_.resize(parts); }
   [[nodiscard]] bool wants_more(size_t part) override;
   Taken take(size_t part, Bytes bytes, uint64_t file_offset, ByteOrder order) override;
   void drop(size_t part) override { parts_[part] = {}; }
 
-  /// Some thousand samples each, in the order of the file.
+  /// Batches of some thousand samples, in file order.
   [[nodiscard]] std::vector<TappedStretch> stretches();
 
  private:
   static constexpr size_t kMostRuns = 2'000'000;
-  /// An event's samples of which nothing is of variable size but the call chain, in the order of
-  /// this machine, are read by their places.
+  /// If an event's samples are in host byte order and only their call chain has variable size, they
+  /// are read at fixed positions.
   struct Known {
     SamplePlaces places;
-    uint64_t period = 0;  // where samples don't say it
+    uint64_t period = 0;  // if samples don't carry it
     bool is_simple = false;
   };
-  /// Memory for chunks. The first ones come from the heap, as most recordings are small; then it is
-  /// huge pages of one mapping: thousands of page faults less, and no change of mappings that other
-  /// threads would wait for.
+  /// Memory for chunks. The first ones come from the heap, as most recordings are small. Later ones
+  /// come from huge pages of one mapping: this saves thousands of page faults and changes of
+  /// mappings that other threads would wait for.
   class Memory {
    public:
     explicit Memory(size_t most_chunks) : most_(most_chunks) {}
     Memory(const Memory&) = delete;
     Memory& operator=(const Memory&) = delete;
     ~Memory();
-    /// Room for kChunk samples, from any thread.
+    /// Space for kChunk samples; thread-safe.
     TappedStretch::Sample* chunk();
     [[nodiscard]] bool is_used_up() const { return next_ >= most_; }
 
@@ -111,17 +112,17 @@ class TappedSamples final : public SampleTap {
   struct Chunk {
     std::vector<TappedRun> runs;
     TappedStretch::Sample* samples;
-    TappedStretch::Sample* end;  // but of a part's last one: `next`
+    TappedStretch::Sample* end;  // except in a part's last one: `next`
   };
   struct Part {
     std::vector<Chunk> chunks;
     TappedStretch::Sample* next = nullptr;
     TappedStretch::Sample* end = nullptr;                // of the last chunk
-    TappedRun run{.kind = TappedRun::Kind::kBadRecord};  // the last one: none to go on with
-    size_t runs = 0;                                     // since it was asked whether it wants more
-    Sample sample;                                       // the one at hand
+    TappedRun run{.kind = TappedRun::Kind::kBadRecord};  // the last one; initially none to continue
+    size_t runs = 0;                                     // since wants_more was last called
+    Sample sample;                                       // the current one
   };
-  /// What is read of a sample, whatever its form.
+  /// What is read from a sample, whatever its form.
   struct Fields {
     uint64_t ip, time, period;
     uint32_t pid;

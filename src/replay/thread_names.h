@@ -1,6 +1,6 @@
-// ThreadNames: what the threads of a recording are called at each moment, from a first walk over
-// it that looks at nothing else. For a second walk that goes by in order of time and shows samples
-// as they are (script/tracepoint_lines.h).
+// ThreadNames: the names of a recording's threads at each moment, from a first walk over it that
+// looks at nothing else. For a second walk in time order that shows samples as they are
+// (script/tracepoint_lines.h).
 //
 //   FileWalk names_walk = …;
 //   ThreadNames names(names_walk, losses);
@@ -16,8 +16,8 @@ namespace sonde {
 
 class ThreadNames {
  public:
-  /// Reads everything; `walk` must be at its start. Samples that the kernel says it lost are
-  /// counted here, as who walks for samples does not look at such records.
+  /// Reads everything; `walk` must be at its start. Samples that the kernel reports as lost are
+  /// counted here, as a walk for samples does not look at such records.
   ThreadNames(FileWalk& walk, LossLedger& losses);
   ThreadNames(const ThreadNames&) = delete;
   ThreadNames& operator=(const ThreadNames&) = delete;

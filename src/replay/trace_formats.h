@@ -1,4 +1,4 @@
-// The fields of a recording's tracepoints: the formats that its tracing data brings, by event.
+// The fields of a recording's tracepoints: the formats in its tracing data, by event.
 #pragma once
 
 #include <optional>
@@ -16,12 +16,12 @@ class TraceFormats {
       : TraceFormats(recording.events(), recording.features()) {}
   TraceFormats(const EventTable& events, const Features& features);
 
-  /// Null for other events than tracepoints, and where the format is not in the recording.
+  /// Null for events other than tracepoints, and if the format is not in the recording.
   [[nodiscard]] const TracepointFormat* of(EventId event) const {
     const std::optional<TracepointFormat>& format = formats_[event.index()];
     return format ? &*format : nullptr;
   }
-  /// Null where the recording brings none.
+  /// Null if the recording has none.
   [[nodiscard]] const TracingData* data() const { return data_ ? &*data_ : nullptr; }
 
  private:

@@ -11,7 +11,7 @@ namespace {
 
 using PrintkTexts = tsl::robin_map<uint64_t, std::string, NumberHash>;
 
-/// Lines `0xffffffff82345678 : "text"` of printk_formats, by address.
+/// Parses printk_formats lines, `0xffffffff82345678 : "text"`, by address.
 PrintkTexts parse_printk(std::string_view text) {
   PrintkTexts strings;
   for (std::string_view line : split(text, '\n')) {
@@ -25,8 +25,7 @@ PrintkTexts parse_printk(std::string_view text) {
   return strings;
 }
 
-/// Whether this machine runs the kernel of the recording: then its BTF tells what names in print
-/// formats mean.
+/// Whether this machine runs the recording's kernel: then its BTF explains names in print formats.
 bool is_this_kernel(const Features& features) {
   const auto& recorded = features.os_release;
   utsname here{};

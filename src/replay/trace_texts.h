@@ -1,8 +1,7 @@
 // The text of tracepoint samples: the print formats of a recording's tracepoints, compiled once per
 // event.
 //
-// Formats come from the recording's tracing data. An event whose format is not in it prints
-// nothing.
+// Formats come from the recording's tracing data. An event without a format prints nothing.
 #pragma once
 
 #include <optional>
@@ -18,12 +17,12 @@ namespace sonde {
 class TraceTexts {
  public:
   explicit TraceTexts(const Session& session);
-  /// Symbols stay addresses.
+  /// Without a session: addresses are not symbolized.
   TraceTexts(const EventTable& events, const Features& features, ByteOrder order);
 
-  /// Appends what the print format makes of a sample's raw data. Safe from many threads.
+  /// Appends a sample's raw data, formatted by the print format. Thread-safe.
   void print(EventId event, Bytes raw, std::string& out) const;
-  /// The event's fields; null where its format is not known.
+  /// The event's fields; null if its format is unknown.
   [[nodiscard]] const TracepointFormat* format(EventId event) const { return formats_.of(event); }
 
  private:

@@ -5,7 +5,7 @@
 namespace sonde {
 namespace {
 
-constexpr size_t kLastEvent = UINT16_MAX;  // that an item can name
+constexpr size_t kLastEvent = UINT16_MAX;  // the highest index that an item can hold
 
 }  // namespace
 

@@ -1,5 +1,5 @@
-// TracepointFeed: samples of some tracepoints, in order of time and bounded memory, with the few
-// integer fields that an analysis asks for (replay/record_feed.h has how it works).
+// TracepointFeed: samples of some tracepoints, in time order and bounded memory, with the few
+// integer fields that an analysis asks for (replay/record_feed.h explains how it works).
 //
 //   constexpr std::array kWishes{TracepointWish{"irq:softirq_entry", kEntry, {"vec"}}, …};
 //   TracepointFeed feed(walk, kWishes, losses);
@@ -20,22 +20,22 @@
 
 namespace sonde {
 
-/// An event that is wanted. `kind` is what its items are called; several may share it.
+/// An event that is wanted. `kind` labels its items; several events may share it.
 struct TracepointWish {
   static constexpr size_t kFields = 3;
-  std::string_view name;  // "irq:softirq_entry"; "power:*" is not understood
+  std::string_view name;  // "irq:softirq_entry"; "power:*" is not supported
   uint8_t kind = 0;
-  std::array<std::string_view, kFields> fields{};  // integers; one that is missing reads as 0
+  std::array<std::string_view, kFields> fields{};  // integers; a missing one reads as 0
 };
 
 struct TracepointItem {
-  static constexpr uint8_t kOther = UINT8_MAX;  // kind: a record that is no sample
+  static constexpr uint8_t kOther = UINT8_MAX;  // kind: a record that is not a sample
   uint64_t time = 0;                            // ns
   const std::byte* record = nullptr;            // its header
   std::array<uint64_t, TracepointWish::kFields> values{};
-  uint32_t pid = 0, tid = 0;  // in whose context the sample was taken
+  uint32_t pid = 0, tid = 0;  // the context in which the sample was taken
   uint32_t cpu = 0;
-  uint16_t event = 0;  // index of the recording's event
+  uint16_t event = 0;  // index into the recording's events
   uint8_t kind = kOther;
 };
 
@@ -46,10 +46,11 @@ struct TracepointItem {
 
 class TracepointFeed {
  public:
-  /// CPUs have numbers below this; a sample with a higher one is damaged.
+  /// CPU numbers are below this; a sample with a higher one is damaged.
   static constexpr uint32_t kMaxCpus = 1 << 16;
 
-  /// `walk` must be at its start and outlive the feed. Later wishes of a name win.
+  /// `walk` must be at its start and outlive the feed. Among wishes with the same name, the last
+  /// wins.
   TracepointFeed(FileWalk& walk, std::span<const TracepointWish> wishes, LossLedger& losses);
 
   /// Whether the recording has an event of that kind, and its format.
@@ -77,7 +78,7 @@ class TracepointFeed {
   [[nodiscard]] const TracepointFormat& format(const TracepointItem& item) const {
     return *formats_.of(EventId(size_t{item.event}));
   }
-  /// A field of text, wherever its event keeps it; empty where it has none. Looks the field up.
+  /// A text field, wherever its event keeps it; empty if it has none. Looks up the field.
   [[nodiscard]] std::string_view text(const TracepointItem& item, std::string_view field) const;
   [[nodiscard]] ByteOrder order() const { return walk_.facts().order; }
   [[nodiscard]] const EventTable& events() const { return walk_.events(); }

@@ -1,13 +1,13 @@
-// WalkMachine: who ran and what the kernel had where, for analyses that walk over a recording once
+// WalkMachine: thread names and the kernel's layout, for analyses that walk over a recording once
 // (record_feed.h) instead of opening it as a Session.
 //
 //   WalkMachine machine(walk);
-//   … machine.keep(record) for every record that is no sample, while the walk goes by …
+//   … machine.keep(record) for every record that is not a sample, during the walk …
 //   machine.settle(symbol_options, env);
 //   machine.load(addresses);
 //   machine.kernel_symbol(addresses[0]) …   machine.comm(tid) …
 //
-// Only names of threads and the kernel's own mappings are kept: user space is not resolved.
+// Only thread names and the kernel's own mappings are kept: user space is not resolved.
 #pragma once
 
 #include <memory>
@@ -25,7 +25,7 @@
 
 namespace sonde {
 
-/// The function of the kernel that an address lies in.
+/// The kernel function that contains an address.
 struct KernelSymbol {
   std::string_view name;
   uint64_t start = 0;   // its own address
@@ -37,26 +37,26 @@ struct KernelSymbol {
 
 class WalkMachine {
  public:
-  /// `walk` must outlive this.
+  /// `walk` must outlive this object.
   explicit WalkMachine(const FileWalk& walk);
 
-  /// From one thread, before settle.
+  /// Called from one thread, before settle.
   void keep(const OtherRecord& record);
-  /// The walk is over.
+  /// Called when the walk is over.
   void settle(SymbolOptions options, const Env& env);
 
-  /// After it, kernel_symbol knows these addresses, and others where it is cheap. Cheapest at once
-  /// for all.
+  /// Afterwards kernel_symbol knows these addresses, and others if that is cheap. Most efficient if
+  /// called once for all.
   void load(std::span<const uint64_t> addresses);
   /// The same for all symbols of the kernel and its modules; kernel_symbol then knows everything.
   void load_all();
   [[nodiscard]] std::optional<KernelSymbol> kernel_symbol(uint64_t address) const;
-  /// The label of its symbol, or "0xffff…" where none is known.
+  /// The label of its symbol, or "0xffff…" if none is known.
   [[nodiscard]] std::string kernel_label(uint64_t address) const;
-  /// The list of symbols that names come from: a path, where it is one.
+  /// The source of the symbol names, a path if it is one.
   [[nodiscard]] std::string_view symbol_source() const;
 
-  /// The last name of a thread; ":tid" where none was recorded.
+  /// The last name of a thread; ":tid" if none was recorded.
   [[nodiscard]] std::string_view comm(uint32_t tid) const;
   [[nodiscard]] const Machine& machine() const { return machine_; }
 

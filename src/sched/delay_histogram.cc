@@ -7,8 +7,8 @@
 namespace sonde {
 namespace {
 
-/// "512 us", "2 ms", "4 s": of a power of two in us. From 1024 us on they are rounded, as in
-/// bucket tables everywhere.
+/// "512 us", "2 ms", "4 s": for a power of two in us. From 1024 us on they are rounded, as is usual
+/// in bucket tables.
 std::string bucket_limit(size_t bucket) {
   constexpr size_t kBitsPerUnit = 10;
   constexpr std::array<std::string_view, 3> kUnits = {"us", "ms", "s"};

@@ -1,4 +1,5 @@
-// How delays spread: how many were shorter than 1 us, 2 us, 4 us …, and their picture in text.
+// The distribution of delays: how many were shorter than 1 us, 2 us, 4 us …, and its rendering as
+// text.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +12,7 @@
 namespace sonde {
 
 struct DelayHistogram {
-  static constexpr size_t kBuckets = 24;  // the last one has no end
+  static constexpr size_t kBuckets = 24;  // the last one is open-ended
   std::array<uint64_t, kBuckets> counts{};
 
   void add(uint64_t delay_ns) {
@@ -24,7 +25,7 @@ struct DelayHistogram {
   }
 };
 
-/// A line per bucket, from the first to the last that has delays.
+/// One line per bucket, from the first to the last non-empty one.
 void write_histogram(Sink& out, const DelayHistogram& histogram);
 
 }  // namespace sonde

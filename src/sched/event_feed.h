@@ -1,7 +1,7 @@
-// SchedFeed: the scheduler's events of a recording, in order of time, in bounded memory.
+// SchedFeed: the scheduler events of a recording, in time order, in bounded memory.
 //
-// The events that are wanted are cut out of their records (replay/record_feed.h), so an analysis
-// never touches a record, and what is held are two rounds of SchedEvents.
+// The wanted events are extracted from their records (replay/record_feed.h), so an analysis never
+// touches a record, and only two rounds of SchedEvents are held in memory.
 //
 //   SchedFeed feed(walk, kinds(SchedKind::kSwitch, SchedKind::kRecord), losses);
 //   feed.run([&](std::span<const SchedEvent> events) { … });
@@ -25,7 +25,7 @@ class SchedFeed {
   SchedFeed(FileWalk& walk, LossLedger& losses);
 
   [[nodiscard]] bool has(SchedKind kind) const;
-  /// Which events come; kRecord stands for COMM, FORK, EXIT and LOST records.
+  /// Selects the events; kRecord stands for COMM, FORK, EXIT and LOST records.
   void want(SchedKinds wanted) { wanted_ = wanted; }
   /// Saves a copy of each event: for analyses that are less than half of the work.
   void sort_where_taken() { sorts_where_taken_ = true; }

@@ -1,4 +1,4 @@
-// Where samples of the scheduler's tracepoints keep what a SchedEvent holds: looked up once per
+// Where samples of the scheduler's tracepoints have the fields of a SchedEvent: looked up once per
 // event, so that a record costs a few loads.
 #pragma once
 
@@ -11,14 +11,14 @@
 
 namespace sonde {
 
-/// One event of a recording.
+/// The field locations of one event of a recording.
 struct EventPlaces : SamplePlaces {
   SchedKind kind = SchedKind::kOther;
   IntPlace task, next, value;
   IntPlace prev_prio, next_prio;
-  TextPlace prev_comm, next_comm;  // of a wakeup or fork: next_comm is the task's
+  TextPlace prev_comm, next_comm;  // for a wakeup or fork: next_comm is the task's
 
-  /// False where the sample is shorter than it must be, or its CPU has a number beyond reason.
+  /// False if the sample is too short, or its CPU number is implausible.
   [[nodiscard]] bool read_event(const RecordView& record, const SampleLayout& layout,
                                 SchedEvent& event) const {
     return read_fixed(record, event) || read_any(record, layout, event);
@@ -30,11 +30,11 @@ struct EventPlaces : SamplePlaces {
   [[nodiscard]] bool read_fixed(const RecordView& record, SchedEvent& event) const;
   [[nodiscard]] bool read_any(const RecordView& record, const SampleLayout& layout,
                               SchedEvent& event) const;
-  bool is_fixed_ = false;    // all samples have everything at the same places
+  bool is_fixed_ = false;    // all samples have everything at the same offsets
   uint32_t fields_end_ = 0;  // of task, next and value, in the raw data
 };
 
-/// The short way, for samples of this machine's byte order that are complete; false for others.
+/// The fast path, for complete samples in this machine's byte order; false for others.
 inline bool EventPlaces::read_fixed(const RecordView& record, SchedEvent& event) const {
   size_t head_end = size_t{raw} + sizeof(uint32_t);
   if (!is_fixed_ || record.order != kHostOrder || record.payload.size() < head_end) return false;
@@ -59,7 +59,7 @@ inline bool EventPlaces::read_fixed(const RecordView& record, SchedEvent& event)
   return true;
 }
 
-/// By event. Tracepoints of the scheduler whose format is not in the recording count as others.
+/// By event. Scheduler tracepoints whose format is missing from the recording count as others.
 std::vector<EventPlaces> places_of(const EventTable& events, const Features& features);
 
 }  // namespace sonde

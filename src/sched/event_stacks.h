@@ -1,8 +1,8 @@
-// Where samples of an event were taken: their call chains as a line shows them,
+// Where samples of an event were taken: their call chains as shown in a line,
 //
 //   " do_wait <- kernel_wait4 <- do_syscall_64"
 //
-// leaf first, without the functions that are in all of them. A text is made once per chain.
+// leaf first, without the functions that all of them contain. Each chain's text is built once.
 #pragma once
 
 #include <span>
@@ -16,7 +16,7 @@
 
 namespace sonde {
 
-/// Whose stacks, and the functions that are left out. What it points to outlives its users.
+/// Whose stacks to show, and which functions to leave out. What it points to outlives its users.
 struct StackSubject {
   std::span<const std::string_view> events;
   std::span<const std::string_view> left_out;
@@ -27,7 +27,7 @@ struct StackSubject {
 /// sched_switch: where tasks left their CPU, without the scheduler's own functions.
 [[nodiscard]] StackSubject switch_stacks();
 
-/// Frames that a session must keep at most so that `wanted` are left without those.
+/// The maximum number of frames a session must keep so that `wanted` remain without those.
 [[nodiscard]] constexpr uint32_t frames_to_keep(uint32_t wanted) {
   constexpr uint32_t kLeftOut = 2;
   return wanted > UINT32_MAX - kLeftOut ? UINT32_MAX : wanted + kLeftOut;
@@ -41,8 +41,8 @@ class EventStacks {
   /// `session` must outlive this, and its samples must have call chains.
   EventStacks(const Session& session, const StackSubject& subject);
 
-  /// Of the sample whose record begins there; empty where it has no chain. Valid for the life of
-  /// this object.
+  /// The text for the sample whose record begins there; empty if it has no chain. Valid for the
+  /// life of this object.
   [[nodiscard]] std::string_view text(const std::byte* record);
 
  private:

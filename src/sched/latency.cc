@@ -11,7 +11,7 @@ namespace sonde {
 
 SchedKinds LatencyAnalysis::wanted(const SchedFeed& feed) {
   using enum SchedKind;
-  // The waker says it earlier than the CPU of who is woken.
+  // The waker reports it earlier than the woken task's CPU.
   SchedKind wakeup = feed.has(kWaking) ? kWaking : kWakeup;
   return kinds(kSwitch, kRuntime, wakeup, kWakeupNew, kMigrate, kRecord);
 }
@@ -78,7 +78,7 @@ void LatencyAnalysis::take_switch(const SchedEvent& event) {
   running = event.next;
   leave(state_of(event.task), is_runnable(event.value), event.time);
   TaskState& next = state_of(event.next);
-  // Of a task that nothing was heard of before it is not known for how long it waited.
+  // For a task that had not appeared before it is unknown how long it waited.
   if (!next.is_known) leave(next, true, event.time);
   come(next, event.time);
 }
@@ -86,8 +86,8 @@ void LatencyAnalysis::take_switch(const SchedEvent& event) {
 void LatencyAnalysis::take_wakeup(const SchedEvent& event) {
   TaskState& task = state_of(event.task);
   if (!task.is_known) leave(task, false, event.time);
-  // A task that is on a run queue may be woken as well: that begins no wait. But where only one CPU
-  // was recorded, it may have slept on another.
+  // A task that is already on a run queue may be woken, too: that begins no wait. But if only one
+  // CPU was recorded, it may have slept on another.
   if (!options_.only_cpu && task.state != State::kSleeping) return;
   ++bad_.times;
   if (task.out_ns > event.time) {

@@ -1,5 +1,5 @@
 // Scheduling latencies: how long tasks waited for a CPU after they had been woken or preempted, per
-// task or per name. What `perf sched latency` shows.
+// task or per name, as in `perf sched latency`.
 //
 //   wakeup ──────── switch to the task        a delay
 //   switch away while runnable ── switch to   a delay, too
@@ -27,24 +27,24 @@ struct TaskDelays {
 
 /// A line of the table.
 struct TaskLatency : TaskDelays {
-  uint32_t tid = 0;       // of the first one of those that were merged
-  std::string_view name;  // belongs to whoever made the line
+  uint32_t tid = 0;       // of the first of the merged tasks
+  std::string_view name;  // owned by whoever made the line
   uint32_t merged = 1;    // tasks of one name
   DelayHistogram histogram;
 
   [[nodiscard]] uint64_t average_ns() const { return delays == 0 ? 0 : total_ns / delays; }
 };
 
-/// Lines in order of their tids, largest first; what has the same tid stays in its order.
+/// Sorts by tid, descending; stable.
 void sort_by_tid(std::vector<TaskLatency>& rows);
 
-/// One line per name, by name, descending: the order in which perf's lines begin.
+/// One line per name, by name, descending: the initial order of perf's lines.
 [[nodiscard]] std::vector<TaskLatency> merge_by_name(const std::vector<TaskLatency>& rows);
 
-/// What of the recording contradicts itself.
+/// Contradictions in the recording.
 struct BadSchedEvents {
   uint64_t times = 0, unordered_times = 0;
-  uint64_t wrong_switches = 0;  // a CPU was left by a task that had not come
+  uint64_t wrong_switches = 0;  // a task left a CPU that it had not come to
 };
 
 class LatencyAnalysis {
@@ -56,23 +56,23 @@ class LatencyAnalysis {
   };
   explicit LatencyAnalysis(const Options& options) : options_(options) {}
 
-  /// The events that it needs of `feed`.
+  /// The events that it needs from `feed`.
   [[nodiscard]] static SchedKinds wanted(const SchedFeed& feed);
   void take(const SchedEvent& event, const SchedFeed& feed);
 
   [[nodiscard]] const TaskTable& tasks() const { return tasks_; }
   [[nodiscard]] const BadSchedEvents& bad() const { return bad_; }
-  /// In perf's order of no order: by name, or by tid where not `by_name`, descending.
+  /// In perf's unsorted order: by name, or by tid if not `by_name`, descending.
   [[nodiscard]] std::vector<TaskLatency> result(bool by_name) const;
 
  private:
   enum class State : uint8_t { kSleeping, kWaitsForCpu, kRuns, kIgnored };
-  /// Small, as each event looks at one or two of these.
+  /// Small, since each event accesses one or two of these.
   struct TaskState {
     bool is_known = false;
     State state = State::kSleeping;
     uint64_t out_ns = 0;   // when it left its CPU
-    uint64_t wake_ns = 0;  // since when it could have run
+    uint64_t wake_ns = 0;  // since when it has been runnable
     TaskDelays sums;
   };
 
@@ -86,14 +86,14 @@ class LatencyAnalysis {
 
   Options options_;
   TaskTable tasks_;
-  std::vector<TaskState> states_;           // beside tasks_
-  std::vector<DelayHistogram> histograms_;  // the same, where they are wanted
+  std::vector<TaskState> states_;           // parallel to tasks_
+  std::vector<DelayHistogram> histograms_;  // the same, if they are wanted
   std::vector<uint32_t> running_;           // tid by CPU; kUnknown before the first switch
   BadSchedEvents bad_;
 };
 
-/// Keys of `-s`: "runtime,switch,avg,max,pid". The rows are sorted stably, largest first.
-/// kUsage where a key is none.
+/// The keys of `-s`: "runtime,switch,avg,max,pid". Sorts the rows stably, largest first. Fails with
+/// kUsage on an unknown key.
 Result<> sort_latencies(std::vector<TaskLatency>& rows, std::string_view keys);
 
 }  // namespace sonde

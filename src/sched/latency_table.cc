@@ -21,7 +21,7 @@ std::string line(size_t length) {
   return " " + std::string(length, '-') + "\n";
 }
 
-/// Idle time and tasks that never got a CPU are not.
+/// Idle time and tasks that never got a CPU are not shown.
 bool is_shown(const TaskLatency& row) {
   constexpr std::string_view kIdle = "swapper";
   return row.delays > 0 && row.name != kIdle;

@@ -1,4 +1,4 @@
-// The table of `sched latency`, and what a recording lacks.
+// The table of `sched latency`, and the flaws of a recording.
 #pragma once
 
 #include "base/sink.h"
@@ -6,14 +6,14 @@
 
 namespace sonde {
 
-/// `rows` in their order; idle time and tasks that never got a CPU are left out.
+/// `rows` in their given order; idle time and tasks that never got a CPU are left out.
 void write_latencies(Sink& out, const std::vector<TaskLatency>& rows, const BadSchedEvents& bad,
                      const FeedCounts& counts);
 
-/// How the delays of the rows that are shown spread.
+/// The distribution of the delays of the rows shown.
 void write_delays(Sink& out, const std::vector<TaskLatency>& rows);
 
-/// A line for each way in which the recording contradicts itself; none for a good one.
+/// One line per kind of contradiction in the recording; none for a good one.
 void write_flaws(Sink& out, const BadSchedEvents& bad, const FeedCounts& counts);
 
 }  // namespace sonde

@@ -56,7 +56,7 @@ ReplayTask& ReplayPlan::task(const Who& who) {
   return tasks_[number(who)];
 }
 
-/// Adds tasks that are not known: asleep, in case that somebody wakes them.
+/// Adds unknown tasks: asleep, in case somebody wakes them.
 size_t ReplayPlan::number(const Who& who) {
   auto [found, is_new] = by_tid_.insert({who.tid, static_cast<uint32_t>(tasks_.size())});
   if (is_new) {

@@ -1,13 +1,13 @@
-// What `sched replay` does again: for each task of a recording the steps that it made, in their
-// order. A step that sleeps ends when the step that woke it up is made again, so that tasks wait
-// for each other as they did, whatever the machine and its scheduler are.
+// What `sched replay` replays: for each task of a recording its steps, in order. A sleep ends when
+// the step that ended it in the recording is replayed, so that tasks wait for each other as they
+// did, whatever the machine and its scheduler are.
 //
 //   tid 10:  sleep ·········► run 3 ms   wake tid 20   sleep
 //   tid 20:  sleep ··························► run 1 ms
 //
-// A wakeup that found nobody asleep, or somebody who is woken already, is a step without effect.
-// Each sleep is ended by a step that was recorded later than the sleep, and what a task does behind
-// a sleep was recorded later than that step: so no plan waits for itself.
+// A wakeup of a task that is not asleep, or is already woken, is a step without effect. Each sleep
+// is ended by a step that was recorded later than the sleep, and what a task does after a sleep was
+// recorded later than that step: so no plan deadlocks.
 #pragma once
 
 #include <cstdint>
@@ -36,12 +36,12 @@ struct ReplayTask {
   std::vector<ReplayStep> steps;
 };
 
-/// How often what was recorded.
+/// What was recorded, by number.
 struct PlanCounts {
   uint64_t runs = 0, sleeps = 0, wakeups = 0;
   uint64_t merged_runs = 0;
-  uint64_t without_target = 0;  // wakeups of who did not sleep
-  uint64_t with_many = 0;       // wakeups of who had been woken already
+  uint64_t without_target = 0;  // wakeups of tasks that were not asleep
+  uint64_t with_many = 0;       // wakeups of tasks already woken
 };
 
 class ReplayPlan {
@@ -54,15 +54,15 @@ class ReplayPlan {
   [[nodiscard]] static SchedKinds wanted(const SchedFeed& feed);
   void take(const SchedEvent& event, const SchedFeed& feed);
 
-  // What `take` makes of events; times in nanoseconds.
+  // The steps that `take` derives from events; times in nanoseconds.
   void take_switch(uint64_t time_ns, uint32_t cpu, const Who& leaves, const Who& comes);
   void take_wakeup(const Who& waker, const Who& woken);
   void take_fork(const Who& parent, const Who& child);
-  /// Each task's last step wakes the next task, so that tasks end one after the other. Once, at the
-  /// end.
+  /// Makes each task's last step wake the next task, so that tasks end one after another. Call
+  /// once, at the end.
   void chain_ends();
 
-  /// In the order in which the recording first named them.
+  /// In order of first appearance in the recording.
   [[nodiscard]] const std::vector<ReplayTask>& tasks() const { return tasks_; }
   [[nodiscard]] const PlanCounts& counts() const { return counts_; }
   /// Signals are numbered from 0 to one below this.
@@ -76,7 +76,7 @@ class ReplayPlan {
   size_t number(const Who& who);
 
   std::vector<ReplayTask> tasks_;
-  tsl::robin_map<uint32_t, uint32_t> by_tid_;  // place in tasks_
+  tsl::robin_map<uint32_t, uint32_t> by_tid_;  // index into tasks_
   std::vector<uint64_t> last_switch_ns_;       // by CPU
   TaskTable names_;
   PlanCounts counts_;

@@ -10,7 +10,8 @@ namespace {
 constexpr ReplayPlan::Who kIdle{0, "swapper"}, kReader{10, "reader"}, kWriter{20, "writer"};
 constexpr uint64_t kMs = 1'000'000;
 
-/// 'r' runs, 's' sleeps for nobody, 'S' until somebody, 'w' and 'W' wake nobody and somebody.
+/// 'r' runs, 's' sleeps with nobody to wake it, 'S' until woken, 'w' and 'W' wake nobody and
+/// somebody.
 std::string steps(const ReplayPlan& plan, size_t task) {
   std::string text;
   for (const ReplayStep& step : plan.tasks()[task].steps) {
@@ -31,7 +32,7 @@ TEST(ReplayPlan, AWakeupEndsTheLastSleep) {
   EXPECT_EQ(plan.tasks()[1].name, "writer");
   EXPECT_EQ(steps(plan, 0), "srsWrs");
   EXPECT_EQ(steps(plan, 1), "srS");
-  // Of the first switch of a CPU it is not known since when the task ran.
+  // For the first switch of a CPU it is unknown since when the task ran.
   EXPECT_EQ(plan.tasks()[0].steps[1].run_ns, 0u);
   EXPECT_EQ(plan.tasks()[1].steps[1].run_ns, 3 * kMs);
   EXPECT_EQ(plan.counts().wakeups, 1u);
@@ -42,7 +43,7 @@ TEST(ReplayPlan, WakeupsWithoutEffectAreCounted) {
   ReplayPlan plan;
   plan.take_wakeup(kReader, kWriter);
   plan.take_wakeup(kReader, kWriter);  // awake already
-  plan.take_wakeup(kWriter, kReader);  // who has not slept since its wakeups
+  plan.take_wakeup(kWriter, kReader);  // which has not slept since it was woken
   EXPECT_EQ(plan.counts().wakeups, 1u);
   EXPECT_EQ(plan.counts().with_many, 1u);
   EXPECT_EQ(plan.counts().without_target, 1u);

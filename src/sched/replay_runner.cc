@@ -49,7 +49,7 @@ uint64_t best_time_of(const Work& work) {
   return best;
 }
 
-/// Posted once and waited for once in each round.
+/// Posted once and awaited once in each round.
 class Signal {
  public:
   Signal() { ::sem_init(&semaphore_, 0, 0); }
@@ -100,7 +100,7 @@ class ReplayRunner::Crew {
   Crew& operator=(const Crew&) = delete;
 
   Result<> start() {
-    // Steps need no stack to speak of, and recordings have thousands of tasks.
+    // Steps need hardly any stack, and recordings have thousands of tasks.
     constexpr size_t kStack = 256 * 1024;
     pthread_attr_t attr;
     ::pthread_attr_init(&attr);
@@ -177,7 +177,7 @@ class ReplayRunner::Crew {
   const ReplayPlan& plan_;
   uint64_t overhead_ns_;
   std::unique_ptr<Signal[]> signals_;
-  std::vector<Worker> workers_;  // never moves: threads have addresses of it
+  std::vector<Worker> workers_;  // never moves: threads hold addresses into it
   std::mutex mutex_;
   std::condition_variable begin_, end_;
   uint64_t round_ = 0, at_work_ = 0, cpu_ns_ = 0;

@@ -9,7 +9,7 @@
 namespace sonde {
 namespace {
 
-/// Words of a line, one after the other.
+/// Iterates over the words of a line.
 class Words {
  public:
   explicit Words(std::string_view line) : rest_(line) {}
@@ -40,7 +40,7 @@ std::optional<uint32_t> number_behind(std::string_view prefix, std::string_view 
   return number<uint32_t>(word.substr(prefix.size()));
 }
 
-/// A mask of CPUs as the kernel prints it, "00000001,80000003", as a list: "0-1,31-32".
+/// Converts a CPU mask as the kernel prints it, "00000001,80000003", to a list: "0-1,31-32".
 std::optional<std::string> cpu_list(std::string_view mask) {
   std::vector<uint32_t> words;
   while (true) {
@@ -79,7 +79,7 @@ bool read_values(Words& words, size_t count, std::vector<uint64_t>& values) {
 
 class Parser {
  public:
-  /// False where the line is damaged. Lines that no version has are none of ours.
+  /// False if the line is damaged. Lines that no version has are ignored.
   bool take(std::string_view line) {
     Words words(line);
     std::string_view what = words.next();
@@ -127,7 +127,7 @@ std::vector<uint64_t> grown(const std::vector<uint64_t>& before, const std::vect
   return values;
 }
 
-/// CPUs and domains stand in the order of their numbers.
+/// CPUs and domains are in order of their numbers.
 template <typename List, typename Key>
 auto find_by(const List& list, Key key, uint32_t wanted) {
   auto found = std::ranges::lower_bound(list, wanted, {}, key);
@@ -161,7 +161,7 @@ struct Suffix {
   std::string_view name, description;
   bool is_event = false;
 };
-// Of each state in which a CPU balances its load.
+// For each state in which a CPU balances its load.
 constexpr std::array kBalanceHead{
     Suffix{"lb_count", "attempts to balance", true},
     Suffix{"lb_balanced", "attempts that found balance", true},
@@ -272,7 +272,7 @@ std::span<const SchedstatCpuField> schedstat_cpu_fields() {
 std::vector<SchedstatDomainField> schedstat_domain_fields(uint32_t version) {
   FieldList list;
   bool one = version < 17;
-  // Version 16 says first what busy CPUs did.
+  // Version 16 lists busy CPUs first.
   list.add_state(version < 16 ? kIdle : kBusy, one);
   list.add_state(version < 16 ? kBusy : kIdle, one);
   list.add_state(kNewlyIdle, one);
@@ -328,7 +328,7 @@ Result<Schedstat> schedstat_between(const Schedstat& before, const Schedstat& af
 SchedstatCpu schedstat_average(const Schedstat& counted) {
   SchedstatCpu sums;
   if (counted.cpus.empty()) return sums;
-  std::vector<uint64_t> cpus_of;  // beside sums.domains
+  std::vector<uint64_t> cpus_of;  // parallel to sums.domains
   for (const SchedstatDomain& domain : counted.cpus.front().domains) {
     sums.domains.push_back({.level = domain.level, .name = domain.name, .cpus = {}, .values = {}});
     cpus_of.push_back(0);

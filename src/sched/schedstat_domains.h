@@ -1,5 +1,5 @@
-// The scheduling domains that /proc/schedstat names, as the header of a recording keeps them
-// (CPU_DOMAIN_INFO): perf's SCHEDSTAT_DOMAIN records say a domain's level only.
+// The scheduling domains that /proc/schedstat names, as a recording's header keeps them
+// (CPU_DOMAIN_INFO): perf's SCHEDSTAT_DOMAIN records have only a domain's level.
 #pragma once
 
 #include "perfdata/features.h"
@@ -9,7 +9,7 @@ namespace sonde {
 
 [[nodiscard]] SchedDomains domains_of(const Schedstat& stat);
 
-/// Gives domains of `stat` that have neither a name nor CPUs what `known` says of them.
+/// Fills in the domains of `stat` that have neither a name nor CPUs with what `known` says of them.
 void name_domains(Schedstat& stat, const SchedDomains& known);
 
 }  // namespace sonde

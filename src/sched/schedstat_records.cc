@@ -75,7 +75,7 @@ bool SchedstatReader::take_cpu(ByteCursor& in) {
   in.skip(sizeof(uint16_t));
   cpu.values = take_values(in, kSchedstatCpuValues, kNarrowCpuValues);
   if (!in.ok() || !is_known(version)) return false;
-  // CPUs come in the order of their numbers; one that does not begins the next moment.
+  // CPUs come in order of their numbers; one out of order begins the next snapshot.
   bool begins = moments_.empty() || moments_.back().version != version ||
                 moments_.back().cpus.back().cpu >= cpu.cpu;
   if (begins) moments_.push_back({.version = version, .jiffies = jiffies, .cpus = {}});

@@ -1,13 +1,13 @@
-// SCHEDSTAT_CPU and SCHEDSTAT_DOMAIN records, as which `sched stats record` keeps the kernel's
-// counters: each moment is a record per CPU, followed by one per domain of it. The layout is that
-// of perf 7.0:
+// SCHEDSTAT_CPU and SCHEDSTAT_DOMAIN records, in which `sched stats record` stores the kernel's
+// counters: each snapshot is a record per CPU, followed by one per domain of that CPU. The layout
+// is perf 7.0's:
 //
 //   CPU:    timestamp u64 | cpu u32 | version u16 | 2 bytes | six counters u32 | three u64
 //   DOMAIN: timestamp u64 | cpu u32 | version u16 | level u16 | counters u32
 //
-// Behind a domain's counters we write its name and its CPUs, each with a NUL, for recordings cut
-// out of others; perf has them in a section of the header only (schedstat_domains.h). Readers that
-// don't know of them stop before.
+// After a domain's counters we write its name and its CPUs, NUL-terminated, for recordings
+// extracted from others; perf has them only in a section of the header (schedstat_domains.h).
+// Readers that don't know them stop before.
 #pragma once
 
 #include "base/bytes.h"
@@ -16,14 +16,13 @@
 
 namespace sonde {
 
-/// False where a record would be longer than records can be.
+/// False if a record would exceed the maximum record size.
 bool encode_schedstat(const Schedstat& stat, ByteBuilder& out);
 
-/// Puts the moments of a recording together again.
+/// Reassembles the snapshots of a recording.
 class SchedstatReader {
  public:
-  /// False where the record is damaged, or of a version that is not known. Records of other types
-  /// are ignored.
+  /// False if the record is damaged, or of an unknown version. Ignores records of other types.
   bool take(const RecordView& record);
   [[nodiscard]] const std::vector<Schedstat>& moments() const { return moments_; }
 

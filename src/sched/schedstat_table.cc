@@ -9,7 +9,7 @@ double ratio(double value, double of) {
   return of == 0 ? 0 : value / of;
 }
 
-/// One recording's counters of a place, or two.
+/// A place's counters in one recording, or in two.
 struct Values {
   const std::vector<uint64_t>& first;
   const std::vector<uint64_t>* second = nullptr;
@@ -93,7 +93,7 @@ class Table {
   static double value(const SchedstatDomainField& field, const std::vector<uint64_t>& values) {
     using enum SchedstatDomainField::Kind;
     if (field.kind == kSum || field.kind == kEvent) return at(values, field.index);
-    // Attempts, balanced and failed ones stand one behind the other.
+    // Attempts, balanced and failed ones are adjacent.
     double successes =
         at(values, field.index) - at(values, field.index + 1) - at(values, field.index + 2);
     return field.kind == kSuccesses ? successes : ratio(at(values, field.gained), successes);

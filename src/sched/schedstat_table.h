@@ -1,5 +1,5 @@
 // The tables of `sched stats report` and `diff`: what was counted on the average CPU, on each CPU
-// and in each of its domains, for one recording or for two side by side.
+// and in each of its domains, for one recording or two side by side.
 #pragma once
 
 #include <functional>
@@ -10,7 +10,7 @@
 namespace sonde {
 
 struct SchedstatTableOptions {
-  bool descriptions = false;                     // words instead of the counters' names
+  bool descriptions = false;                     // descriptions instead of counter names
   std::function<bool(uint32_t)> shows_cpu = {};  // empty: all
 };
 

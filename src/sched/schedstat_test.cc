@@ -39,7 +39,7 @@ TEST(Schedstat, ReadsEachVersion) {
     EXPECT_EQ(domain.cpus, "0-1");
     EXPECT_EQ(domain.values.size(), values);
     EXPECT_EQ(domain.values.size(), schedstat_domain_values(version));
-    EXPECT_EQ(schedstat_domain_fields(version).size(), values + 6);  // and what is made of others
+    EXPECT_EQ(schedstat_domain_fields(version).size(), values + 6);  // plus the derived ones
   }
 }
 
@@ -84,7 +84,7 @@ Schedstat without_masks(Schedstat stat) {
   return stat;
 }
 
-/// But the masks of domains, which their lists of CPUs say, too.
+/// Except the domains' masks, which their CPU lists express, too.
 TEST(Schedstat, RecordsHoldEverything) {
   for (ByteOrder order : {ByteOrder::kLittle, ByteOrder::kBig})
     for (uint32_t version : {15u, 16u, 17u}) {

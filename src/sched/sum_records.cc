@@ -13,7 +13,7 @@ constexpr std::string_view kEventName = "sched-sums";
 constexpr uint32_t kVersion = 1;
 constexpr size_t kCommBytes = 16;
 
-/// The numbers of a sum in the order of the file.
+/// Visits the numbers of a sum in file order.
 template <typename Sum, typename Visit>
 void visit_numbers(Sum& sum, Visit&& visit) {
   visit(sum.first_ns);

@@ -44,7 +44,7 @@ TEST(SumRecords, ComeBackInBothByteOrders) {
     SchedSum sum = example(4711, "worker");
     ByteBuilder bytes(order);
     encode_sched_sum(sum, event.attr, bytes);
-    EXPECT_EQ(bytes.size() % 8, 0u);  // perf reads raw data of such sizes only
+    EXPECT_EQ(bytes.size() % 8, 0u);  // perf only reads raw data of such sizes
     Sample sample;
     ASSERT_TRUE(decode_sample(first_of(bytes, abi::kRecordSample), layout, sample));
     EXPECT_EQ(sample.period, sum.delay_ns);
@@ -53,7 +53,7 @@ TEST(SumRecords, ComeBackInBothByteOrders) {
     auto comm = decode_as<CommRecord>(first_of(bytes, abi::kRecordComm), layout);
     ASSERT_TRUE(comm);
     EXPECT_EQ(comm->comm, "worker");
-    // Cut off, or of another version.
+    // Truncated, or of another version.
     Sample cut = sample;
     cut.raw = cut.raw.first(cut.raw.size() - 1);
     EXPECT_EQ(decode_sched_sum(cut), std::nullopt);

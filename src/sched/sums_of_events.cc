@@ -46,7 +46,7 @@ SumsOfEvents::TaskState& SumsOfEvents::state_of(uint32_t tid, Phase phase, uint6
   if (std::exchange(task.is_known, true)) return task;
   task.phase = phase;
   task.sum.first_ns = task.since_ns = *begin_ns_;
-  task.runnable_ns = time;  // for how long it waited was not seen
+  task.runnable_ns = time;  // how long it waited was not seen
   return task;
 }
 
@@ -100,7 +100,7 @@ void SumsOfEvents::take_wakeup(const SchedEvent& event) {
   if (event.task == 0) return;
   TaskState& task = state_of(event.task, Phase::kSleeps, event.time);
   if (event.kind == SchedKind::kWakeupNew) task.sum.first_ns = task.since_ns = event.time;
-  // A task that has a CPU, or is on a run queue, may be woken as well.
+  // A task that has a CPU, or is on a run queue, may be woken, too.
   if (task.phase == Phase::kRuns || task.phase == Phase::kRunnable) return;
   change(task, Phase::kRunnable, event.time);
   task.runnable_ns = event.time;

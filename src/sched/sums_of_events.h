@@ -1,6 +1,6 @@
-// The sums that BPF programs make of what the scheduler does (bpf/sched_sums.h), made of its events
-// instead: what each task did from the start of a recording, or from its first moment on, to its
-// end.
+// The sums that BPF programs compute from scheduler activity (bpf/sched_sums.h), computed from its
+// events instead: what each task did from the start of a recording, or from its first moment on, to
+// the end.
 //
 //   SumsOfEvents sums;
 //   feed.run([&](auto events) { for (const SchedEvent& event : events) sums.take(event, feed); });
@@ -18,13 +18,13 @@ namespace sonde {
 
 class SumsOfEvents {
  public:
-  /// The events that it needs of `feed`.
+  /// The events that it needs from `feed`.
   [[nodiscard]] static SchedKinds wanted(const SchedFeed& feed);
   void take(const SchedEvent& event, const SchedFeed& feed);
   /// The same without the records that name tasks.
   void take_sample(const SchedEvent& event);
 
-  /// Of the tasks of which something was heard, in order of their last moments.
+  /// Of the tasks that appeared, in order of their last moments.
   [[nodiscard]] std::vector<SchedSum> result() const;
 
  private:
@@ -36,7 +36,7 @@ class SumsOfEvents {
     SchedSum sum;
   };
 
-  /// `phase`: what the task did until now, where nothing was heard of it before.
+  /// `phase`: what the task did until now, if it had not appeared before.
   TaskState& state_of(uint32_t tid, Phase phase, uint64_t time);
   static void change(TaskState& task, Phase phase, uint64_t time);
   static void count_delay(TaskState& task, uint64_t time);
@@ -44,7 +44,7 @@ class SumsOfEvents {
   void take_wakeup(const SchedEvent& event);
 
   TaskTable tasks_;
-  std::vector<TaskState> states_;  // beside tasks_
+  std::vector<TaskState> states_;  // parallel to tasks_
   std::optional<uint64_t> begin_ns_;
   uint64_t end_ns_ = 0;
 };

@@ -28,10 +28,10 @@ SchedSum of(const SumsOfEvents& sums, uint32_t tid) {
 TEST(SumsOfEvents, PhasesAreTheWholeLife) {
   using enum SchedKind;
   SumsOfEvents sums;
-  sums.take_sample(at(100, kSwitch, 7, 0, 1));  // 7 ran since the start, and goes to sleep
+  sums.take_sample(at(100, kSwitch, 7, 0, 1));  // 7 has run since the start, and goes to sleep
   sums.take_sample(at(150, kWaking, 7));        // 50 of sleep
   sums.take_sample(at(170, kSwitch, 0, 7));     // 20 of waiting
-  sums.take_sample(at(200, kSwitch, 7, 8, 2));  // 30 on the CPU; 8 was never heard of
+  sums.take_sample(at(200, kSwitch, 7, 8, 2));  // 30 on the CPU; 8 had not appeared before
   sums.take_sample(at(260, kWakeup, 7));        // 60 blocked
   sums.take_sample(at(300, kSwitch, 8, 9, 0));  // preempted
   SchedSum seven = of(sums, 7);
@@ -46,7 +46,7 @@ TEST(SumsOfEvents, PhasesAreTheWholeLife) {
   SchedSum eight = of(sums, 8);
   EXPECT_EQ(eight.runnable_ns, 100u);
   EXPECT_EQ(eight.running_ns, 100u);
-  EXPECT_EQ(eight.delay_ns, 0u);  // for how long it had waited was not seen
+  EXPECT_EQ(eight.delay_ns, 0u);  // how long it had waited was not seen
   for (const SchedSum& sum : sums.result())
     EXPECT_EQ(sum.running_ns + sum.runnable_ns + sum.sleeping_ns + sum.blocked_ns,
               sum.last_ns - sum.first_ns);

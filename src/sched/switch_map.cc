@@ -21,7 +21,7 @@ SwitchMap::SwitchMap(SwitchMapOptions options, Sink& out)
   for (uint32_t cpu = 0; cpu < std::min(options_.cpu_count, kMaxCpus); ++cpu) add_column(cpu);
 }
 
-/// False where the CPU has a column, or shall have none.
+/// False if the CPU already has a column, or must not have one.
 bool SwitchMap::add_column(uint32_t cpu) {
   if (cpu >= cpus_.size()) cpus_.resize(cpu + 1);
   if (cpus_[cpu].column != UINT32_MAX) return false;
@@ -49,7 +49,7 @@ bool SwitchMap::matches(const Task& task) const {
   });
 }
 
-/// True where the task had no short name yet.
+/// True if the task had no short name yet.
 bool SwitchMap::give_name(Shown& shown, const Task& task) {
   if (shown.name[0] != 0) return false;
   shown.has_color = has(options_.color_tids, task.tid);
@@ -124,7 +124,7 @@ void SwitchMap::write_time_and_name(const SchedEvent& event, TaskId task, bool i
   }
 }
 
-/// `leaves`: instead of who comes to this CPU, a dash says that somebody left.
+/// `leaves`: instead of the incoming task, a dash shows that a task left.
 void SwitchMap::write_cells(uint32_t this_cpu, bool leaves) {
   out_.put("  ");
   if (options_.use_color && !leaves) return write_cells_in_color(this_cpu);

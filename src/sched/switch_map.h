@@ -1,5 +1,5 @@
-// The map of `sched map`: a line per context switch, with a column per CPU that says by a short
-// name who runs there.
+// The map of `sched map`: a line per context switch, with a column per CPU that shows by a short
+// name which task runs there.
 //
 //   *A0         911.858639 secs A0 => migration/0:18
 //    A0 *B0     911.858700 secs B0 => make:2017
@@ -18,15 +18,15 @@
 namespace sonde {
 
 struct SwitchMapOptions {
-  bool compact = false;              // columns only for CPUs that something happened on
+  bool compact = false;              // columns only for CPUs that were active
   std::vector<uint32_t> cpus;        // only these; empty: all
   std::vector<uint32_t> color_cpus;  // their star is coloured
   std::vector<uint32_t> color_tids;  // and these tasks' short names
   std::vector<std::string> names;    // only tasks with these names
   bool names_are_parts = false;
-  bool name_always = false;  // say who a short name is on every line
+  bool name_always = false;  // explain the short name on every line
   bool use_color = false;
-  uint32_t cpu_count = 1;  // columns; more are added where an event tells of more
+  uint32_t cpu_count = 1;  // columns; more are added if an event has a higher CPU
 };
 
 class SwitchMap {
@@ -40,11 +40,11 @@ class SwitchMap {
  private:
   using ShortName = std::array<char, 2>;
   struct Shown {
-    ShortName name{};  // NULs before it has one
+    ShortName name{};  // NULs until it has one
     bool has_color = false;
   };
   struct Cpu {
-    uint32_t column = UINT32_MAX;  // none: it has none
+    uint32_t column = UINT32_MAX;  // none: UINT32_MAX
     TaskId runs;
   };
 
@@ -60,7 +60,7 @@ class SwitchMap {
   SwitchMapOptions options_;
   TextOut out_;
   TaskTable tasks_;
-  std::vector<Shown> shown_;       // beside tasks_
+  std::vector<Shown> shown_;       // parallel to tasks_
   std::vector<Cpu> cpus_;          // by number
   std::vector<uint32_t> columns_;  // CPU numbers
   std::string cells_;              // four characters a column

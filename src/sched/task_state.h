@@ -1,8 +1,8 @@
-// States of tasks as sched_switch tells them in prev_state.
+// Task states as given in sched_switch's prev_state.
 //
-// The low bits are TASK_* of include/linux/sched.h; 0 is a task that could go on running. Since
-// Linux 4.14 bit 8 marks one that was preempted whatever its state; before, other bits did. None of
-// the bits from there on says that a task waits.
+// The low bits are TASK_* of include/linux/sched.h; 0 is a runnable task. Since Linux 4.14 bit 8
+// marks one that was preempted, whatever its state; before, other bits did. None of the bits from
+// there on means that a task waits.
 #pragma once
 
 #include <array>
@@ -15,12 +15,12 @@ namespace sonde {
 inline constexpr uint64_t kTaskStateMask = 0xff;
 inline constexpr uint64_t kTaskUninterruptible = 2;
 
-/// Whether a task left its CPU against its will.
+/// Whether a task was preempted while runnable.
 [[nodiscard]] constexpr bool is_runnable(uint64_t prev_state) {
   return (prev_state & kTaskStateMask) == 0;
 }
 
-/// The letter of a state: that of its lowest bit, as the kernel's own print format names them.
+/// The letter of a state: that of its lowest bit, as in the kernel's print format.
 [[nodiscard]] constexpr char state_letter(uint64_t prev_state) {
   constexpr std::string_view kLetters = "SDTtXZPI";
   if (is_runnable(prev_state)) return 'R';

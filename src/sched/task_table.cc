@@ -52,7 +52,7 @@ void TaskTable::set_name(TaskId task, std::string_view name) {
   ++edit(task).version;
 }
 
-/// What is known of a tid ends here.
+/// Ends the current use of a tid.
 void TaskTable::take_tid(uint32_t tid) {
   TaskId known = find(tid);
   if (!known.valid()) return;
@@ -63,7 +63,7 @@ void TaskTable::take_tid(uint32_t tid) {
 void TaskTable::fork(uint32_t pid, uint32_t tid, uint32_t parent_pid, uint32_t parent_tid) {
   TaskId parent = find_or_add(parent_pid, parent_tid);
   if (tasks_[parent.index()].pid != parent_pid) {
-    // The parent of before had another process: its end was lost.
+    // The previous parent had another process: its exit was lost.
     take_tid(parent_tid);
     parent = find_or_add(parent_pid, parent_tid);
   }
@@ -81,7 +81,7 @@ void TaskTable::apply(const RecordView& record, const SampleLayout& layout) {
     if (!comm) return;
     TaskId task = find_or_add(comm->pid, comm->tid);
     set_name(task, comm->comm);
-    // perf notes it of the task that made the record.
+    // perf attributes it to the task that made the record.
     SampleId who = decode_trailing_id(record, layout);
     if (TaskId by = find(who.tid); by.valid()) edit(by).name_changed = true;
     return;

@@ -1,9 +1,9 @@
-// The tasks of a recording as they stand at a moment: who has a tid, what it is called and who
-// forked it. It follows COMM and FORK records in order of time, so that a line about a moment shows
-// the names of that moment; `machine` in turn answers for any moment, and does so by searching.
+// The tasks of a recording at one moment: who has a tid, what it is called and who forked it. It
+// follows COMM and FORK records in time order, so that a line about a moment shows the names of
+// that moment; `machine`, by contrast, answers for any moment, by searching.
 //
-// A tid is used again and again. A FORK record gives it to a new task; the one before stays what it
-// was, among the `former()` ones.
+// Tids are reused. A FORK record gives a tid to a new task; the previous one stays unchanged, among
+// the `former_` ones.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,8 @@ struct Task {
   uint32_t tid = 0;
   uint32_t pid = kUnknown;  // process
   uint32_t parent_tid = kUnknown;
-  std::string name;      // ":tid" until a record says it
-  uint32_t version = 1;  // grows when name or process change
+  std::string name;      // ":tid" until a record names it
+  uint32_t version = 1;  // incremented when name or process change
   bool is_named = false;
   bool has_ended = false;
   bool name_changed = false;  // by a COMM record; whoever shows names may clear it
@@ -34,11 +34,11 @@ struct Task {
 
 class TaskTable {
  public:
-  /// Knows tid 0, "swapper".
+  /// Starts with tid 0, "swapper".
   TaskTable();
 
-  /// The task that has `tid` now; added where there is none. Its process becomes known where it
-  /// was not; `pid` may be Task::kUnknown.
+  /// The task that has `tid` now; added if there is none. Sets its process if that was unknown;
+  /// `pid` may be Task::kUnknown.
   TaskId find_or_add(uint32_t pid, uint32_t tid) {
     if (tid < by_small_tid_.size()) [[likely]]
       if (uint32_t found = by_small_tid_[tid]; found != Task::kUnknown) [[likely]] {
@@ -49,15 +49,15 @@ class TaskTable {
     return find_or_add_slowly(pid, tid);
   }
 
-  /// Applies a COMM, FORK or EXIT record; others are ignored, damaged ones too.
+  /// Applies a COMM, FORK or EXIT record; ignores others, and damaged ones.
   void apply(const RecordView& record, const SampleLayout& layout);
 
   [[nodiscard]] size_t size() const { return tasks_.size(); }
   [[nodiscard]] const Task& operator[](TaskId id) const { return tasks_[id.index()]; }
   Task& edit(TaskId id) { return tasks_[id.index()]; }
 
-  /// All tasks in the order in which perf lists them: by tid modulo 256, in each of those groups
-  /// the ones that have a tid now by tid, then the former ones by the time at which they lost it.
+  /// All tasks in the order in which perf lists them: by tid modulo 256; within each group, first
+  /// those that have a tid now, by tid, then the former ones by the time at which they lost it.
   [[nodiscard]] std::vector<TaskId> in_perf_order() const;
 
  private:

@@ -1,5 +1,5 @@
-// TextOut: lines put together from fixed columns, for tables of millions of lines. A number costs a
-// few nanoseconds, since nothing interprets a format; whole buffers go to the sink.
+// TextOut: lines assembled from fixed columns, for tables of millions of lines. A number costs a
+// few nanoseconds, since no format is interpreted; whole buffers go to the sink.
 #pragma once
 
 #include <algorithm>
@@ -25,13 +25,13 @@ class TextOut {
     if (text.size() > kLongest) [[unlikely]]
       return put_long(text);
     std::ranges::copy(text,
-                      room(text.size()));  // memcpy takes no null pointer, not even for nothing
+                      room(text.size()));  // memcpy takes no null pointer, not even for size 0
   }
   void blanks(size_t count) {
     for (; count > kLongest; count -= kLongest) std::memset(room(kLongest), ' ', kLongest);
     std::memset(room(count), ' ', count);
   }
-  /// Padded with blanks behind it, or before it, to `width`.
+  /// Padded with blanks to `width`, after or before the text.
   void left(std::string_view text, size_t width) {
     put(text);
     if (text.size() < width) blanks(width - text.size());
@@ -46,7 +46,7 @@ class TextOut {
     for (size_t i = digits.size(); i < width; ++i) put(fill);
     put(digits.view());
   }
-  /// A part of a second: "123.456" for 123456 thousandths and 3 places. `width` is that of the
+  /// A number with a fractional part: "123.456" for 123, 456 and 3 places. `width` is that of the
   /// whole number before the point.
   void fixed(uint64_t whole, uint32_t part, uint32_t places, size_t width) {
     number(whole, width);
@@ -57,7 +57,7 @@ class TextOut {
       part /= 10;
     }
   }
-  /// Seconds with microseconds, of nanoseconds: "13345.911369".
+  /// Seconds with microseconds, from nanoseconds: "13345.911369".
   void seconds(uint64_t time_ns, size_t width) {
     constexpr uint64_t kSecond = 1'000'000'000;
     constexpr size_t kPlaces = 6;
@@ -79,7 +79,7 @@ class TextOut {
     sink_.write({buffer_.get(), used_});
     used_ = 0;
   }
-  /// Whether the sink fails, so that more is in vain.
+  /// Whether the sink has failed, so that further output is pointless.
   [[nodiscard]] bool failed() const { return sink_.failed() != 0; }
 
  private:
@@ -97,11 +97,11 @@ class TextOut {
     [[nodiscard]] std::string_view view() const { return {text_.data() + at_, size()}; }
 
    private:
-    std::array<char, 20> text_;  // of 2^64
+    std::array<char, 20> text_;  // for 2^64
     size_t at_ = text_.size();
   };
 
-  /// Not inlined: g++ 12 would find overreads of short strings that are never long.
+  /// Not inlined: g++ 12 would report overreads of short strings that are never long.
   [[gnu::noinline]] void put_long(std::string_view text) {
     flush();
     sink_.write(text);

@@ -99,14 +99,13 @@ Timehist::Cpu& Timehist::cpu(uint32_t number) {
   return cpus_[number];
 }
 
-/// "comm[tid/pid]", "comm[pid]" for a process' first task; the name alone where the process is not
-/// known.
+/// "comm[tid/pid]", "comm[pid]" for a process' first task; only the name if the process is unknown.
 std::string_view Timehist::name_of(TaskId task) {
   if (task.index() >= names_.size()) names_.resize(tasks_.size());
   NameText& name = names_[task.index()];
   const Task& who = tasks_[task];
   if (name.version != who.version) {
-    // Tasks that had ended have numbers of -1.
+    // Tasks that had ended have -1 for their numbers.
     auto tid = static_cast<int32_t>(who.tid), pid = static_cast<int32_t>(who.pid);
     if (pid == 0)
       name.text = who.name;
@@ -114,7 +113,7 @@ std::string_view Timehist::name_of(TaskId task) {
       name.text = fmt::format("{}[{}/{}]", who.name, tid, pid);
     else
       name.text = fmt::format("{}[{}]", who.name, tid);
-    // Kernel workers have long names. perf cuts there, so that all of a column's lines agree.
+    // Kernel workers have long names. perf truncates there, so that a column's lines agree.
     constexpr size_t kLongest = 31;
     if (name.text.size() > kLongest) name.text.resize(kLongest);
     name.version = who.version;
@@ -163,13 +162,13 @@ void Timehist::take_switch(const SchedEvent& event, const SchedFeed& feed) {
   here.last_switch_ns = event.time;
 }
 
-/// False where the switch is none of the window's. `now` is cut to its end.
+/// False if the switch is outside the window. `now` is clamped to its end.
 bool Timehist::account(const SchedEvent& event, TaskTimes& of_task, Cpu& here, uint64_t& now) {
   uint64_t came = here.last_switch_ns;
   if (options_.from_ns > now) return false;
   if (came != 0 && options_.from_ns > came) came = options_.from_ns;
   if (options_.to_ns != 0) {
-    // Of who was there from the start it is not known whether that lies in the window.
+    // For a task that was there from the start it is unknown whether that is in the window.
     if (came == 0 || came > options_.to_ns) return false;
     now = std::min(now, options_.to_ns);
   }
@@ -261,7 +260,7 @@ void Timehist::take_lost(const SchedEvent& event, const SchedFeed& feed) {
 
 void Timehist::begin() {
   if (!options_.lines) return;
-  // One more than there are CPUs, as perf has it.
+  // One more than there are CPUs, as in perf.
   size_t cpus = highest_cpu_ + 1u;
   std::string numbers, blanks(cpus, ' '), dashes(cpus, '-');
   for (size_t i = 0; i < cpus; ++i) numbers += "0123456789abcdef"[i % 16];
@@ -322,7 +321,7 @@ void Timehist::write_task(TaskId task) {
   out_.put(' ');
 }
 
-/// The priority that a task had when it left, and the one before where that was another.
+/// The priority that a task had when it left, and the previous one if it differs.
 std::string_view Timehist::priority_text(const SchedEvent& event, const SchedFeed& feed,
                                          TaskTimes& of_task) {
   auto now = static_cast<uint32_t>(
@@ -366,7 +365,7 @@ void Timehist::write_switch(const SchedEvent& event, const SchedFeed& feed, Task
     out_.put(' ');
   }
   if (options_.next) {
-    // The text is cut where perf's buffer ends.
+    // The text is truncated where perf's buffer ends.
     constexpr size_t kLongest = 29;
     std::string text =
         fmt::format("next: {}[{}]", feed.places(event).next_comm.read(feed.raw(event)), event.next);

@@ -4,8 +4,8 @@
 //   ░░░░░┼─────── delay ───────────┼────── run time ────────┤   a line, now
 //   ├── wait time (since it last left a CPU) ──┤
 //
-// Wait time reaches from the switch away before to the switch to it; the delay is the part of it
-// for which the task was woken and had no CPU. A CPU's idle time is that of its idle task.
+// Wait time lasts from the previous switch away to the switch to it; the delay is the part of it in
+// which the task was woken but had no CPU. A CPU's idle time is that of its idle task.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@
 namespace sonde {
 
 struct TimehistOptions {
-  bool lines = true;                                   // false: the summary alone
+  bool lines = true;                                   // false: only the summary
   bool cpu_visual = false;                             // -V
   bool migrations = false;                             // -M
   bool wakeups = false;                                // -w
@@ -33,18 +33,18 @@ struct TimehistOptions {
   bool state = false;                                  // --state
   bool priority = false;                               // --show-prio
   bool idle_only = false;                              // -I
-  bool stacks = false;                                 // of who leaves
+  bool stacks = false;                                 // of the outgoing task
   std::vector<uint32_t> cpus, pids, tids, priorities;  // only these; empty: all
-  uint64_t from_ns = 0, to_ns = 0;                     // only this time; 0: no limit
+  uint64_t from_ns = 0, to_ns = 0;                     // only this time range; 0: no limit
   uint32_t cpu_count = 1;
 };
 
-/// Times of a task, as they add up.
+/// Accumulated times of a task.
 struct TaskTimes {
   uint64_t last_out_ns = 0;  // when it last left a CPU
   uint64_t woken_ns = 0;     // since when it waits for a CPU; 0: it doesn't
   uint64_t last_state = 0;   // prev_state when it last left
-  // Of the latest stay on a CPU.
+  // For the latest stay on a CPU.
   uint64_t run_ns = 0, wait_ns = 0, delay_ns = 0;
   uint64_t total_run_ns = 0, total_delay_ns = 0;
   uint64_t sleep_ns = 0, io_wait_ns = 0, preempted_ns = 0;  // what it waited for
@@ -53,19 +53,19 @@ struct TaskTimes {
   uint64_t migrations = 0;
   uint32_t priority = UINT32_MAX;
 
-  /// It leaves a CPU now, which it came to at `came_ns` (0: not known).
+  /// It leaves a CPU now, to which it came at `came_ns` (0: unknown).
   void leave(uint64_t now_ns, uint64_t came_ns);
 };
 
 class Timehist {
  public:
-  /// The stack where a task left its CPU, as it stands in a line; empty where there is none.
+  /// The stack where a task left its CPU, as shown in a line; empty if there is none.
   using StackText = std::function<std::string_view(const SchedEvent&)>;
 
   Timehist(TimehistOptions options, StackText stack_text, Sink& out);
 
   [[nodiscard]] SchedKinds wanted(const SchedFeed& feed) const;
-  /// Writes the head of the table.
+  /// Writes the table header.
   void begin();
   void take(const SchedEvent& event, const SchedFeed& feed);
   /// Writes the totals.
@@ -79,7 +79,7 @@ class Timehist {
   struct Cpu {
     uint64_t last_switch_ns = 0;
     TaskTimes idle;
-    TaskId before_idle;  // the task that was last seen there
+    TaskId before_idle;  // the task last seen there
     std::string_view stack_before_idle;
     std::map<std::string_view, StackTimes> idle_by_stack;  // where tasks left it idle
   };
@@ -123,11 +123,11 @@ class Timehist {
   StackText stack_text_;
   TextOut out_;
   TaskTable tasks_;
-  std::vector<TaskTimes> times_;  // beside tasks_
-  std::vector<NameText> names_;   // beside tasks_
+  std::vector<TaskTimes> times_;  // parallel to tasks_
+  std::vector<NameText> names_;   // parallel to tasks_
   std::vector<Cpu> cpus_;         // by number
   size_t idle_cpus_ = 0;          // that have an idle task
-  size_t name_width_ = 30;        // of the column: that of the longest name so far
+  size_t name_width_ = 30;        // of the column: the longest name so far
   uint32_t highest_cpu_;          // see begin()
   uint64_t skipped_ = 0;
   uint64_t first_ns_ = 0, last_ns_ = 0;

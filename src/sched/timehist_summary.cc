@@ -1,4 +1,4 @@
-// The totals of Timehist.
+// Writes the totals of Timehist.
 #include <algorithm>
 #include <functional>
 
@@ -36,7 +36,7 @@ void Timehist::write_summary_head() {
 }
 
 void Timehist::write_task_times(TaskId task, const TaskTimes& of_task) {
-  // The column grows before the name is written into it.
+  // The column must grow before the name is written into it.
   std::string_view name = name_of(task);
   out_.right(name, name_width_);
   out_.print("   {:5}  {:9} ", static_cast<int32_t>(tasks_[task].parent_tid), of_task.runs.count());

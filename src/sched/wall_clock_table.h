@@ -1,5 +1,5 @@
-// How the lives of tasks divide: on a CPU, waiting for one, sleeping, blocked. The four of a line
-// are the whole of it, 100.0 %, to the digit.
+// How the lifetimes of tasks divide: on a CPU, waiting for one, sleeping, blocked. The four shares
+// of a line add up to exactly 100.0 %.
 #pragma once
 
 #include <array>
@@ -23,12 +23,12 @@ struct TaskLife {
   }
 };
 
-/// The busiest first; what is equally busy by name and tid.
+/// The busiest first; ties by name and tid.
 [[nodiscard]] std::vector<TaskLife> lives_of(const std::vector<SchedSum>& sums, bool by_name);
 
 void write_wall_clock(Sink& out, const std::vector<TaskLife>& lives);
 
-/// Parts in tenths of a percent that add up to 1000 (0 where all are 0): what rounding leaves goes
+/// Shares in tenths of a percent that add up to 1000 (0 if all are 0): the rounding remainder goes
 /// to those that lost most by it.
 [[nodiscard]] std::array<uint64_t, 4> shares_of_1000(const std::array<uint64_t, 4>& parts);
 

@@ -6,7 +6,7 @@ namespace sonde {
 namespace {
 
 constexpr uint64_t kLongestBlock = 16384 - CodeBytes::kLongest;
-/// How far a block without an end is read: the sample lies before it, so a jump is missing.
+/// How far a block without an end is read: the sample is before its start, so a jump is missing.
 constexpr uint64_t kLookAhead = 128;
 
 bool is_kernel(uint64_t address) {
@@ -24,7 +24,8 @@ void BranchCode::print() {
   for (size_t i = count - 1; i-- > 0;) {
     uint64_t start = sample_.branch(i + 1).to;
     Found found = read_block(start, sample_.branch(i).from);
-    // The way into the kernel may be filtered while the way out is not: go on behind the latter.
+    // Branches into the kernel may be filtered out while branches back are not: continue after the
+    // latter.
     if (found == Found::kCrossesIntoKernel && i > 0) {
       --i;
       found = read_block(start, sample_.branch(i).from);
@@ -52,7 +53,7 @@ CodeBytes::Code BranchCode::rest(size_t offset) const {
   return {block_.bytes.subspan(offset), block_.is_64_bit};
 }
 
-/// Of the oldest branch only the branch itself is known, not the block before it.
+/// For the oldest branch only the branch itself is known, not the block before it.
 void BranchCode::print_oldest(const abi::BranchEntry& branch) {
   if (read_block(branch.from, branch.from) != Found::kBytes) return;
   put_symbol(branch.from);
@@ -107,7 +108,7 @@ void BranchCode::print_sampled_instruction() {
   put_source(sample_.ip);
 }
 
-/// The function, where it is another than that of the line before.
+/// Prints the function, if it differs from that of the previous line.
 void BranchCode::put_symbol(uint64_t address) {
   Frame frame = frame_of(address);
   if (!frame.symbol.valid() || frame.symbol == symbol_) return;

@@ -4,8 +4,8 @@
 //   	0000000000401124	insn: 8d 3c 18
 //   	000000000040112d	insn: 75 f0                   	# MISPRED 9 cycles [9] 0.44 IPC
 //
-// From where one branch went to where the next one left, code ran straight on: a block. The blocks
-// are printed oldest first, the last one up to the sample.
+// Between the target of one branch and the source of the next, code ran straight through: a block.
+// Blocks are printed oldest first; the last one extends to the sample.
 #pragma once
 
 #include <string>
@@ -50,7 +50,7 @@ class BranchCode {
   uint64_t time_;
   std::string& out_;
   CodeBytes::Code block_;
-  SymbolId symbol_;  // whose name was printed last
+  SymbolId symbol_;  // the last symbol printed
   uint64_t cycles_ = 0;
 };
 

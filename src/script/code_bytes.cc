@@ -19,7 +19,7 @@ const MappedFile& CodeBytes::file_of(DsoId dso) const {
 }
 
 CodeBytes::Code CodeBytes::at(const Frame& frame, size_t size) const {
-  constexpr size_t kClass = 4;  // of e_ident
+  constexpr size_t kClass = 4;  // index into e_ident
   constexpr std::byte kClass64{2};
   if (!frame.dso.valid() || session_.machine().dsos()[frame.dso].kind != DsoKind::kFile) return {};
   Bytes file = file_of(frame.dso).bytes();

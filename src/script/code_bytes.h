@@ -1,7 +1,8 @@
-// The bytes of a recorded program's code, read from its object files, and where instructions end.
+// The code bytes of a recorded program, read from its object files, and the boundaries of its
+// instructions.
 //
-// Only what was mapped from a file has bytes here: the kernel's text and code that a JIT made are
-// gone. Safe from many threads; an object's file is mapped when it is first asked for.
+// Only code mapped from a file is available: the kernel's text and JIT code are gone. Thread-safe;
+// an object's file is mapped on first use.
 #pragma once
 
 #include <memory>
@@ -21,10 +22,10 @@ class CodeBytes {
   CodeBytes(const Session& session, abi::Arch arch) : session_(session), arch_(arch) {}
 
   struct Code {
-    Bytes bytes;  // empty where they are not known
+    Bytes bytes;  // empty if not known
     bool is_64_bit = true;
   };
-  /// At most `size` bytes from a place on.
+  /// At most `size` bytes starting at a place.
   [[nodiscard]] Code at(const Frame& frame, size_t size) const;
 
   struct Instruction {
@@ -32,7 +33,7 @@ class CodeBytes {
     bool is_branch = false;
   };
   [[nodiscard]] Instruction decode(const Code& code) const;
-  /// No instruction is longer.
+  /// The maximum length of an instruction.
   static constexpr size_t kLongest = 15;
 
  private:

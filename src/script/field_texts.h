@@ -13,7 +13,7 @@ namespace sonde::script {
 
 /// Decimal, right-aligned; `width` is at most 32.
 void append_number(std::string& out, uint64_t value, size_t width, char pad = ' ');
-/// "%5d" of a process or thread.
+/// "%5d" of a process or thread id.
 void append_task_id(std::string& out, uint32_t id);
 void append_padded(std::string& out, std::string_view text, size_t width);
 /// "[003] "; "[-01] " for none.
@@ -22,15 +22,15 @@ void append_cpu(std::string& out, uint32_t cpu);
 void append_time(std::string& out, uint64_t ns, bool nanoseconds);
 /// "%16x".
 void append_hex16(std::string& out, uint64_t value);
-/// The letters of `-F misc` in six columns: in which mode the CPU was, and what `misc` means for
-/// records of that type.
+/// The letters of `-F misc` in six columns: the CPU mode, and the meaning of `misc` for that record
+/// type.
 void append_misc(std::string& out, uint32_t type, uint16_t misc);
-/// " ABI:2    AX:0x1 …"; nothing where no register was sampled.
+/// " ABI:2    AX:0x1 …"; nothing if no registers were sampled.
 void append_registers(const SampleRegs& regs, abi::Arch arch, std::string& out);
 /// "2026-11-21 15:27:50.233416 ", in the local time zone.
 void append_time_of_day(uint64_t ns_since_epoch, bool nanoseconds, std::string& out);
 void append_page_size(uint64_t bytes, std::string& out);
-/// The hex block of a bpf-output sample, eight bytes a line, and its string where it is one.
+/// The hex dump of a bpf-output sample, eight bytes per line, and its string if it is one.
 void append_bpf_output(Bytes raw, std::string& out);
 /// "/P/-/-/4/TYPE "
 void append_branch_flags(const abi::BranchEntry& branch, std::string& out);

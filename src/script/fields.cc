@@ -21,10 +21,10 @@ constexpr FieldInfo kFields[] = {
 #undef FIELD
 };
 
-/// Fields of later perfs that are not here.
+/// Fields of later perf versions that are not implemented.
 constexpr std::string_view kNotHere[] = {"brstackdisasm", "disasm", "brcntr"};
 
-/// perf's fields for which no recording that can be read here has anything to show.
+/// perf's fields for which no supported recording has data.
 struct EmptyField {
   std::string_view word, reason;
 };
@@ -182,7 +182,7 @@ Result<> FieldChoice::apply_words(std::string_view words, size_t first_kind, siz
         kind.wanted.remove(*field);
       } else {
         kind.fields.add(*field);
-        if (all_kinds) kind.wanted.add(*field);  // "sw:addr" puts up with samples without
+        if (all_kinds) kind.wanted.add(*field);  // "sw:addr" accepts samples without it
       }
     }
   }
@@ -212,7 +212,7 @@ Result<> FieldChoice::check(FieldSet fields, const abi::EventAttr& attr, uint64_
   return {};
 }
 
-/// `fields` without those that the event's samples lack; an error where one was asked for.
+/// `fields` without those that the event's samples lack; an error if one was requested.
 Result<FieldSet> FieldChoice::recorded(const Kind& kind, FieldSet fields, const EventDesc& event) {
   for (size_t i = 0; i < std::size(kFields); ++i) {
     auto field = static_cast<Field>(i);

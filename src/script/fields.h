@@ -1,8 +1,9 @@
 // Which fields `script` prints for which kind of event: perf's defaults, changed by -F.
 //
-//   -F comm,tid,time,ip,sym      these, for all kinds          -F trace:time,trace     these, for
-//   tracepoints -F +srcline,-cpu             the defaults with changes     -F sw: nothing for
-//   software events
+//   -F comm,tid,time,ip,sym      these, for all kinds
+//   -F trace:time,trace          these, for tracepoints
+//   -F +srcline,-cpu             the defaults with changes
+//   -F sw:                       nothing for software events
 #pragma once
 
 #include <array>
@@ -43,8 +44,8 @@ class FieldSet {
   uint64_t bits_ = 0;
 };
 
-/// Kinds of events that -F tells apart, in the order of their warnings. No event is of the last:
-/// decoders of instruction traces make those.
+/// Kinds of events that -F distinguishes, in the order of their warnings. No event is of the last
+/// kind: those are made by decoders of instruction traces.
 enum class OutputKind : uint8_t {
   kHardware,
   kSoftware,
@@ -59,17 +60,17 @@ inline constexpr size_t kOutputKinds = 8;
 
 OutputKind output_kind(const abi::EventAttr& attr);
 
-/// The choice of fields for every kind of event.
+/// The selected fields for every kind of event.
 class FieldChoice {
  public:
   FieldChoice();
-  /// Applies one -F argument; later ones override or change earlier ones. `warnings` gets the lines
-  /// that perf prints on stderr for fields that make no sense for some kind.
+  /// Applies one -F argument; later ones override or modify earlier ones. Appends to `warnings` the
+  /// lines that perf prints on stderr for fields that make no sense for some kind.
   Result<> apply(std::string_view argument, std::vector<std::string>& warnings);
-  /// The fields of every event, by EventId. Events of a kind share them; what the kind's first
-  /// event does not record is left out, or is an error where it was asked for. With `call_chains`,
-  /// tracepoints that have them print their addresses, too. `has_clock`: the recording says how its
-  /// times stand to the wall clock.
+  /// The fields of every event, by EventId. Events of a kind share them; fields that the kind's
+  /// first event does not record are left out, or an error if they were requested by name. With
+  /// `call_chains`, tracepoints that have chains also print their addresses. `has_clock`: the
+  /// recording relates its timestamps to the wall clock.
   [[nodiscard]] Result<std::vector<FieldSet>> fields_for(const EventTable& events, bool call_chains,
                                                          bool has_clock) const;
 
@@ -81,7 +82,7 @@ class FieldChoice {
  private:
   struct Kind {
     FieldSet fields;
-    FieldSet wanted;           // asked for by name: must be there
+    FieldSet wanted;           // requested by name: must be recorded
     bool user_set = false;     // -F changed the list
     bool asked_empty = false;  // "sw:": such events must exist
   };

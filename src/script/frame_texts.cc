@@ -18,7 +18,7 @@ std::string_view dso_text(const Session& session, DsoId id, bool module_path) {
 
 namespace {
 
-/// "file.c:12"; where lines are not known, "libc.so.6[1234]" as perf has it.
+/// "file.c:12"; if lines are not known, "libc.so.6[1234]" like perf.
 void append_srcline(const Session& session, const Frame& frame, std::string& out) {
   const Dso& dso = session.machine().dsos()[frame.dso];
   const Symbolizer& symbols = session.symbolizer();
@@ -58,8 +58,8 @@ void append_place(const Session& session, const Frame& frame, const FrameStyle& 
 
 namespace {
 
-/// Where modules lie: chains show kernel addresses as they were, also where the object counts from
-/// its own start.
+/// The load addresses of modules: chains show run-time kernel addresses, even if the object's
+/// addresses are relative to its own start.
 tsl::robin_map<uint32_t, Mapping> module_mappings(const Session& session) {
   const Machine& machine = session.machine();
   tsl::robin_map<uint32_t, Mapping> modules;
@@ -112,8 +112,8 @@ void FrameTexts::grow(const Session& session) {
   });
 }
 
-// Half of the time of `script` would go into 10 million appends of 150 bytes each: growing the text
-// once per chain and copying in steps of fixed size takes a third of that.
+// Half of `script`'s time would go into 10 million appends of 150 bytes each: growing the text once
+// per chain and copying in steps of fixed size takes a third of that.
 void FrameTexts::append(std::span<const FrameId> frames, std::string& out) const {
   size_t size = 0;
   for (FrameId frame : frames) {

@@ -1,5 +1,6 @@
-// The text of every frame as script prints it in call chains, made once per distinct frame: user
-// frames are shown by their offset in the object, so one text serves all processes and all samples.
+// The text of every frame as script prints it in call chains, formatted once per distinct frame:
+// user frames are shown by their offset in the object, so one text serves all processes and
+// samples.
 //
 //   \t            1159 leaf+0x30 (/usr/bin/spin)\n
 #pragma once
@@ -15,30 +16,30 @@
 
 namespace sonde {
 
-/// How symbols and objects are written, for chains and for single addresses alike.
+/// How symbols and objects are written, in chains as well as for single addresses.
 struct FrameStyle {
   FieldSet fields;
   bool show_kernel_path = false;
 };
 
-/// "leaf+0x30 (/usr/bin/spin)" with the parts that the style asks for, each with a blank before it.
+/// "leaf+0x30 (/usr/bin/spin)" with the parts that the style selects, each preceded by a blank.
 void append_place(const Session& session, const Frame& frame, const FrameStyle& style,
                   std::string& out);
-/// The object's name as script shows it: its path; the name in brackets of a module whose build id
-/// is not known, unless paths are asked for; "[unknown]" where nothing was mapped.
+/// The object's name as script shows it: its path; for a module of unknown build id, its name in
+/// brackets, unless paths are requested; "[unknown]" if nothing was mapped.
 std::string_view dso_text(const Session& session, DsoId dso, bool module_path);
 
 class FrameTexts {
  public:
   /// Formats all frames of the session, in parallel.
   FrameTexts(const Session& session, const FrameStyle& style);
-  /// Those that have come since.
+  /// Formats frames added since.
   void grow(const Session& session);
-  /// Appends the texts of a chain, one after the other.
+  /// Appends the texts of a chain's frames.
   void append(std::span<const FrameId> frames, std::string& out) const;
 
  private:
-  /// Texts are copied in steps of this many bytes, so behind the last one of a chunk lie as many.
+  /// Texts are copied in steps of this many bytes, so each chunk has that much padding at its end.
   static constexpr size_t kStep = 32;
   struct Text {
     const char* chars = nullptr;  // in one of the chunks

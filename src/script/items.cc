@@ -62,7 +62,7 @@ class SampleFilterByName {
   std::vector<uint64_t> addresses_;
 };
 
-/// Where records lie in the recording, to put samples and other records into one order.
+/// The positions of records in the recording, to sort samples and other records together.
 class Places {
  public:
   explicit Places(const Recording& recording) {

@@ -1,5 +1,5 @@
-// What `script` prints, in its order: the samples that pass the filters and the other records that
-// are shown between them.
+// What `script` prints, in order: the samples that pass the filters, and the other records shown
+// between them.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@
 
 namespace sonde {
 
-/// Filters that need the names of a replayed recording. Empty lists let everything pass.
+/// Filters that need the names of a replayed recording. An empty list passes everything.
 struct ItemFilter {
   std::vector<std::string> comms;
   std::vector<std::string> dsos;
-  std::vector<std::string> symbols;  // names, or addresses in hex
-  uint64_t address_range = 0;        // bytes behind an address of `symbols` that pass, too
-  std::vector<uint32_t> cpus;        // for records; samples are filtered before
+  std::vector<std::string> symbols;            // names, or addresses in hex
+  uint64_t address_range = 0;                  // bytes after an address in `symbols` that pass, too
+  std::vector<uint32_t> cpus;                  // for records; samples are filtered earlier
   std::vector<SampleFilter::TimeRange> times;  // of samples
   RecordChoice records;
 
@@ -32,8 +32,8 @@ struct ScriptItem {
   bool is_record;
 };
 
-/// By time, then by place in the file; by place alone where rounds are shown. `chosen` goes on
-/// where the last call left it.
+/// Ordered by time, then by file position; by file position alone if rounds are shown. `chosen`
+/// carries its state from one call to the next.
 std::vector<ScriptItem> choose_items(const Session& session, const SamplePrinter& printer,
                                      const ItemFilter& filter, EventGate& chosen);
 

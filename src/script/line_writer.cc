@@ -35,7 +35,7 @@ class Clock {
   }
 
  private:
-  /// Records that the recorder made itself have none: 0.
+  /// Records synthesized by the recorder have none: 0.
   [[nodiscard]] uint64_t recorded(size_t i) const {
     const ScriptItem& item = items_[i];
     if (!item.is_record) return session_.samples().time[item.index];
@@ -47,7 +47,7 @@ class Clock {
   const RecordLines& lines_;
   std::span<const ScriptItem> items_;
   const LineClock& clock_;
-  uint64_t before_;  // of the line before the first
+  uint64_t before_;  // time of the line before the first
 };
 
 }  // namespace
@@ -64,8 +64,8 @@ void write_lines(const Session& session, const SamplePrinter& printer,
       printer.print(item.index, clock.at(i), text);
   };
 
-  // Batches of about so much text are large enough for the sink to pass them on as they are, and
-  // small enough to stay in the second-level cache between formatting and writing.
+  // Batches of about this much text are large enough for the sink to pass them on without copying,
+  // and small enough to stay in the L2 cache between formatting and writing.
   constexpr size_t kText_bytes = 320 * 1024;
   constexpr size_t kFirstBatch = 64, kLargestBatch = 4096;
   struct Batch {

@@ -1,4 +1,4 @@
-// Lines of `script`, formatted on all cores and written in order.
+// The lines of `script`, formatted on all cores and written in order.
 #pragma once
 
 #include <span>
@@ -14,14 +14,14 @@ enum class ShownTime : uint8_t {
   kSincePrevious,  // --deltatime
 };
 
-/// What lines of one stretch must know of those before them.
+/// What the lines of one stretch need to know about earlier ones.
 struct LineClock {
   ShownTime shown = ShownTime::kRecorded;
-  uint64_t start = 0;     // the first time that was not 0
+  uint64_t start = 0;     // the first non-zero time
   uint64_t previous = 0;  // of the last line
 };
 
-/// Stops early where `out` cannot be written any more.
+/// Stops early if `out` can no longer be written.
 void write_lines(const Session& session, const SamplePrinter& printer,
                  std::span<const ScriptItem> items, LineClock& clock, Sink& out);
 

@@ -42,7 +42,7 @@ bool RecordChoice::any() const {
          !merge_chains || rounds;
 }
 
-/// What the recorder made up itself carries no id of an event: it goes with the first.
+/// Records synthesized by the recorder carry no event id: they count as the first event's.
 EventId RecordLines::event_of(const OtherRecord& record) const {
   return record.event.valid() ? record.event : EventId(size_t{0});
 }
@@ -59,7 +59,7 @@ SampleId RecordLines::who(const OtherRecord& record) const {
   return id;
 }
 
-/// The thread that the record is about, whose name begins the line.
+/// The thread that the record is about, whose name is at the start of the line.
 uint32_t RecordLines::subject(const RecordView& record, const EventDesc& event,
                               const SampleId& id) const {
   switch (record.type) {
@@ -70,7 +70,7 @@ uint32_t RecordLines::subject(const RecordView& record, const EventDesc& event,
     case abi::kRecordComm:
       if (auto comm = decode_as<CommRecord>(record, event.layout)) return comm->tid;
       break;
-    case abi::kRecordFork:  // a new task bears its parent's name
+    case abi::kRecordFork:  // a new task has its parent's name
       if (auto task = decode_as<TaskRecord>(record, event.layout)) return task->ptid;
       break;
     case abi::kRecordExit:
@@ -78,7 +78,7 @@ uint32_t RecordLines::subject(const RecordView& record, const EventDesc& event,
       break;
     case abi::kRecordNamespaces:
       if (auto links = decode_as<NamespacesRecord>(record, event.layout)) {
-        // The recorder describes what runs already task by task, its name last.
+        // The recorder synthesizes existing tasks one by one, with the name last.
         const Machine::Thread* thread = session_.machine().thread(links->tid);
         bool has_parent = thread != nullptr && (thread->ppid != 0 || links->tid == 1);
         return id.time == 0 && has_parent ? thread->ppid : links->tid;
@@ -90,7 +90,7 @@ uint32_t RecordLines::subject(const RecordView& record, const EventDesc& event,
   return id.tid;
 }
 
-/// A user part of call chains: a line, and its frames below as those of a sample.
+/// A deferred user part of a call chain: a line, with its frames below like those of a sample.
 void RecordLines::print_deferred_chain(const OtherRecord& record, const SampleId& who,
                                        EventId event, std::string& out) const {
   auto chain = decode_as<CallchainDeferredRecord>(record.view, session_.events()[event].layout);

@@ -1,8 +1,9 @@
-// Records that are not samples as lines of `script`: who, when, and the record in perf's words.
+// Records other than samples as lines of `script`: who, when, and the record in perf's notation.
 //
 //   swapper     0 [000]     0.000000: PERF_RECORD_FORK(2:2):(0:0)
 //
-// --show-task-events and its sisters choose them; they come between the samples, in time order.
+// Selected by --show-task-events and related options; they are printed between the samples, in time
+// order.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +23,8 @@ struct RecordChoice {
   bool bpf = false;
   bool lost = false;
   bool text_pokes = false;
-  bool merge_chains = true;  // false: deferred user parts of call chains are shown by themselves
-  bool rounds = false;       // then everything comes in the order of the file
+  bool merge_chains = true;  // false: deferred user parts of call chains are shown separately
+  bool rounds = false;       // everything is then in file order
 
   [[nodiscard]] bool wants(uint32_t type) const;
   [[nodiscard]] bool any() const;
@@ -34,7 +35,7 @@ class RecordLines {
   RecordLines(const Session& session, const SamplePrinter& printer)
       : session_(session), printer_(printer) {}
 
-  /// Who and when, by the id block behind the record; zeros where there is none.
+  /// The task and time from the id block of the record; zeros if it has none.
   [[nodiscard]] SampleId who(const OtherRecord& record) const;
   /// `shown_time` may be relative.
   void print(const OtherRecord& record, uint64_t shown_time, std::string& out) const;

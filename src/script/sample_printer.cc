@@ -43,7 +43,7 @@ bool is_page_fault(const abi::EventAttr& attr) {
           attr.config == abi::kSwPageFaultsMaj);
 }
 
-/// The hardware tells every single branch (BTS), or as if it did.
+/// The hardware reports every single branch (BTS), or the event looks as if it did.
 bool is_branch_trace(const abi::EventAttr& attr) {
   return attr.type == abi::kTypeHardware && (attr.config & abi::kHwBranchInstructions) != 0 &&
          attr.sample_period == 1;
@@ -184,7 +184,7 @@ void SamplePrinter::print(size_t i, uint64_t time, std::string& out) const {
     out += ' ';
   }
   if (fields.has(Field::kEvent)) out += style.padded_name;
-  if (fields.has(Field::kFlags)) out.append(kFlagsWidth, ' ');  // they come from traces
+  if (fields.has(Field::kFlags)) out.append(kFlagsWidth, ' ');  // only traces have them
   if (style.is_branch_trace) return print_branch_trace(style, sample, i, out);
   if (fields.has(Field::kTrace) && !sample.raw.empty()) traces_.print(event, sample.raw, out);
   if (style.needs_decode) print_decoded_before_ip(style, sample, out);

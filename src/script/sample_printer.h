@@ -1,10 +1,10 @@
-// One sample as `script` prints it: perf's line, and its call chain below where it has one.
+// One sample as `script` prints it: perf's line, with the call chain, if any, below it.
 //
 //   spin 14088  1951.702760:    1001001 cpu-clock:ppp:
 //   \t            1159 leaf+0x30 (/usr/bin/spin)
 //
-// Everything that does not differ from sample to sample (field choice, padded event names, frame
-// texts, compiled print formats) is made in the constructor; `print` may then run in many threads.
+// Everything that is the same for all samples (field selection, padded event names, frame texts,
+// compiled print formats) is prepared in the constructor; `print` may then run in many threads.
 #pragma once
 
 #include <memory>
@@ -28,32 +28,32 @@ struct PrinterOptions {
   bool latency_format = false;  // -L: narrow comm and cpu
   uint32_t max_stack = 127;
   uint32_t max_blocks = 0;                     // of brstackinsn; 0: all
-  std::vector<std::string> stop_backtrace_at;  // --stop-bt: symbols below which nothing is printed
+  std::vector<std::string> stop_backtrace_at;  // --stop-bt: symbols at which backtraces stop
 };
 
 class SamplePrinter {
  public:
-  /// Errors: a field that was asked for and that an event's samples lack.
+  /// Fails if the samples of an event lack a field that was requested.
   static Result<SamplePrinter> make(const Session& session, const PrinterOptions& options);
 
-  /// Makes what frames, threads and names that are new in the session need.
+  /// Prepares for frames, threads and names added to the session since.
   void grow();
-  /// Appends the text of a sample. `time` is what the time field shows: ns, maybe relative.
+  /// Appends the text of a sample. `time`: the time to show, in ns; may be relative.
   void print(size_t sample, uint64_t time, std::string& out) const;
-  /// The beginning of a line (comm, tid, cpu, time), for records that are not samples too.
+  /// The start of a line (comm, tid, cpu, time), also for records other than samples.
   struct RecordKind {
     uint32_t type;
     uint16_t misc;
   };
   void print_start(EventId event, StringId comm, const SampleId& who, uint64_t time,
                    RecordKind record, std::string& out) const;
-  /// A frame as it stands in call chains, with its line.
+  /// A frame as printed in call chains, as a line.
   void print_frame(EventId event, const Frame& frame, std::string& out) const;
   /// Whether any event prints anything.
   [[nodiscard]] bool prints(EventId event) const { return !events_[event.index()].fields.empty(); }
-  /// Whether samples must be printed one after the other, in order, by one thread.
+  /// Whether samples must be printed one at a time, in order, by one thread.
   [[nodiscard]] bool is_sequential() const { return source_ != nullptr; }
-  /// Whether samples show symbols of addresses that are not in call chains (branches, data).
+  /// Whether samples show symbols for addresses outside call chains (branches, data).
   [[nodiscard]] bool needs_all_symbols() const;
 
  private:
@@ -61,10 +61,10 @@ class SamplePrinter {
     FieldSet fields;
     std::string padded_name;  // "  cs: "
     bool has_chain = false;
-    bool needs_decode = false;     // fields that the columns don't hold
-    bool addr_is_place = false;    // its addr is shown with symbol: page faults, branches
+    bool needs_decode = false;     // has fields that the columns don't hold
+    bool addr_is_place = false;    // its addr is shown with a symbol: page faults, branches
     bool is_branch_trace = false;  // its samples are branches, from ip to addr
-    bool shows_target = false;     // of a branch trace
+    bool shows_target = false;     // for a branch trace
     uint32_t frame_style = 0;
   };
 
@@ -92,9 +92,9 @@ class SamplePrinter {
   std::vector<std::string_view> comms_;  // by StringId
   std::vector<char> stops_;              // by FrameId; empty without --stop-bt
   TraceTexts traces_;
-  std::unique_ptr<CodeBytes> code_;     // null where no instructions are shown
+  std::unique_ptr<CodeBytes> code_;     // null if no instructions are shown
   std::unique_ptr<SourceCode> source_;  // null without srccode
-  uint64_t epoch_ns_ = 0;               // what to add to a time to have it since the epoch
+  uint64_t epoch_ns_ = 0;               // offset from recorded times to the epoch
   abi::Arch arch_ = abi::Arch::kUnknown;
 };
 

@@ -1,9 +1,9 @@
-// `-F srccode`: the line of source that an address came from, where its file is here.
+// `-F srccode`: the source line of an address, if the file is available.
 //
 //   |10           s = odd(s) + i;
 //
-// A thread that stays on a line prints it once, so lines must be made in order: a printer with this
-// field is not used from several threads.
+// A line is printed only once while a thread stays on it, so lines must be made in order: a printer
+// with this field is not used from several threads.
 #pragma once
 
 #include <string>
@@ -20,7 +20,7 @@ class SourceCode {
  public:
   explicit SourceCode(const Session& session) : session_(session) {}
 
-  /// Appends the line, with a line feed; nothing where it is not known or was the thread's last.
+  /// Appends the line and a newline; nothing if it is not known or was the thread's last line.
   void print(uint32_t tid, const Frame& frame, std::string& out);
 
  private:

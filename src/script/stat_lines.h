@@ -1,5 +1,5 @@
-// The counts of a `stat record` as `script` prints them: a table that grows by a line per counter,
-// CPU and thread at every round.
+// The counts of a `stat record` as `script` prints them: a table with one line per counter, CPU and
+// thread for every round.
 //
 //   CPU   THREAD             VAL             ENA             RUN            TIME EVENT
 //     0       -1            2730       100210064       100210064       100134398 cs
@@ -14,17 +14,17 @@
 
 namespace sonde {
 
-/// Whether the recording is one of counts.
+/// Whether the recording contains counts.
 bool is_stat_recording(const Session& session);
 
 class StatLines {
  public:
   StatLines(const Session& session, Sink& out) : session_(session), out_(out) {}
-  /// Writes the rounds that end in the session's records; of a pipe, those of its stretch.
+  /// Writes the rounds that end in the session's records; for a pipe, those of its current stretch.
   void write();
 
  private:
-  /// Counts name CPU and thread by their place in the maps.
+  /// Counts refer to CPU and thread by index in the maps.
   struct Key {
     uint32_t event, thread, cpu;
     auto operator<=>(const Key&) const = default;
@@ -37,7 +37,7 @@ class StatLines {
   Sink& out_;
   std::vector<int32_t> tids_;
   std::vector<int> cpus_;
-  std::map<Key, StatRecord> counts_;  // in the order of the lines
+  std::map<Key, StatRecord> counts_;  // in line order
   bool has_heading_ = false;
 };
 

@@ -23,12 +23,12 @@ constexpr FieldSet kPlain = {Field::kComm, Field::kTid,   Field::kCpu,
                              Field::kTime, Field::kEvent, Field::kTrace};
 constexpr uint64_t kNeeded = abi::kSampleTid | abi::kSampleTime | abi::kSampleCpu | abi::kSampleRaw;
 
-/// It has no samples: recorders open it for what happens to tasks and memory.
+/// It has no samples: recorders open it for sideband records about tasks and memory.
 bool is_dummy(const abi::EventAttr& attr) {
   return attr.type == abi::kTypeSoftware && attr.config == abi::kSwDummy;
 }
 
-/// A sample on its way into the order of time.
+/// A sample to be sorted by time.
 struct PlacedSample {
   uint64_t time = 0;                  // ns
   const std::byte* record = nullptr;  // its header
@@ -38,7 +38,7 @@ uint64_t place_in_file(const PlacedSample& sample) {
   return reinterpret_cast<uintptr_t>(sample.record);
 }
 
-/// "            make", by thread: each as long as it holds.
+/// "            make", by thread, each with its period of validity.
 class NameTexts {
  public:
   explicit NameTexts(const Machine& machine) : machine_(machine), slots_(kSlots) {}
@@ -59,14 +59,14 @@ class NameTexts {
   static constexpr size_t kSlots = 1024, kWidth = 16;
   struct Slot {
     uint32_t tid = 0;
-    Machine::CommAt name{StringId(), 1, 0};  // holds never
+    Machine::CommAt name{StringId(), 1, 0};  // never valid
     std::string text;
   };
   const Machine& machine_;
   std::vector<Slot> slots_;
 };
 
-/// What does not differ from sample to sample.
+/// What is the same for all samples.
 class LineMaker {
  public:
   explicit LineMaker(const FileWalk& walk)
@@ -134,8 +134,8 @@ class SampleCutter {
   const std::atomic<bool>& is_over_;
 };
 
-/// Texts of parts of a batch, made side by side. Parts are as large as the sink wants texts that it
-/// passes on as they are.
+/// Formats the parts of a batch in parallel. Parts are large enough for the sink to pass them on
+/// without copying.
 class BatchPrinter {
  public:
   BatchPrinter(const LineMaker& lines, const Machine& machine, const FileWalk& walk, Sink& out)
@@ -164,7 +164,7 @@ class BatchPrinter {
 
  private:
   static constexpr size_t kParts = 4, kPartSamples = 2048;
-  static constexpr size_t kFlushesKept = 4;  // of which the records may stay: some 4 MB
+  static constexpr size_t kFlushesKept = 4;  // flushes whose records may stay mapped: some 4 MB
   struct Part {
     explicit Part(const Machine& machine) : names(machine) {}
     NameTexts names;
@@ -172,7 +172,7 @@ class BatchPrinter {
   };
 
   void print(std::span<const PlacedSample> samples, Part& part) {
-    constexpr size_t kAhead = 8;  // neighbours in time lie far apart in the file
+    constexpr size_t kAhead = 8;  // samples adjacent in time are far apart in the file
     part.text.clear();
     for (size_t i = 0; i < samples.size(); ++i) {
       if (i + kAhead < samples.size()) __builtin_prefetch(samples[i + kAhead].record);
@@ -209,7 +209,7 @@ bool is_of_plain_tracepoints(const FileWalk& walk, std::span<const FieldSet> fie
 
 void write_tracepoint_lines(FileWalk& names, FileWalk& samples, LossLedger& losses, Sink& out) {
   ThreadNames threads(names, losses);
-  names.forget_all();  // names were looked for all over the file
+  names.forget_all();  // the search for names touched the whole file
   LineMaker lines(samples);
   std::atomic<bool> is_over = false;
   SampleCutter cutter(lines, is_over);

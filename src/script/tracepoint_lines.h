@@ -1,7 +1,7 @@
-// Lines of `script` for recordings of tracepoints without call chains: everything that a line shows
-// stands in its sample, but for the thread's name. So nothing is resolved and nothing per sample is
-// kept: two walks over the file, the first for the names, the second in order of time, in bounded
-// memory. The lines are those that SamplePrinter writes.
+// The lines of `script` for recordings of tracepoints without call chains: everything on a line
+// except the thread's name is in the sample itself. So nothing is resolved and no per-sample state
+// is kept: two walks over the file, the first for names, the second in time order, in bounded
+// memory. The lines are identical to SamplePrinter's.
 #pragma once
 
 #include "base/error.h"
@@ -12,12 +12,12 @@
 
 namespace sonde {
 
-/// Whether that is such a recording, and these fields of its events are shown: name and tid of the
-/// thread, CPU, time, event and trace. False as well where a print format wants symbols.
+/// Whether the recording is of this kind and only these fields of its events are shown: thread name
+/// and tid, CPU, time, event and trace. Also false if a print format needs symbols.
 [[nodiscard]] bool is_of_plain_tracepoints(const FileWalk& walk, std::span<const FieldSet> fields);
 
-/// `names` and `samples` are two walks over one recording, each at its start. Stops early where
-/// `out` cannot be written any more.
+/// `names` and `samples` are two walks over the same recording, each at its start. Stops early if
+/// `out` can no longer be written.
 void write_tracepoint_lines(FileWalk& names, FileWalk& samples, LossLedger& losses, Sink& out);
 
 }  // namespace sonde

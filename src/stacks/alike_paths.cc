@@ -12,14 +12,14 @@
 namespace sonde {
 namespace {
 
-constexpr size_t kSlice = 4096;  // uses that one task takes
+constexpr size_t kSlice = 4096;  // uses per task
 
 struct Digest {
   uint64_t low, high;
   friend bool operator==(const Digest&, const Digest&) = default;
 };
 
-/// 128 bits of a path: paths with the same ones are taken for the same.
+/// 128-bit hashes of paths: paths with equal hashes are considered equal.
 LargeVector<Digest> digests_of(std::span<const PathUse> uses,
                                std::span<const uint32_t> key_of_step) {
   LargeVector<Digest> digests(uses.size());
@@ -37,15 +37,15 @@ LargeVector<Digest> digests_of(std::span<const PathUse> uses,
   return digests;
 }
 
-/// Which of the digests kept so far are alike. Its room is that of all: what grows is written
-/// several times, and to memory that nobody has touched yet.
+/// Hash table of the digests kept so far. Sized for all digests up front: a growing table would be
+/// rewritten several times, into memory that has not been touched yet.
 class AlikeDigests {
  public:
   explicit AlikeDigests(const LargeVector<Digest>& digests)
       : digests_(digests), slots_(std::bit_ceil(2 * digests.size() + 1)) {}
 
-  /// The number of the kept digest that equals `digest`, or `next`, under which the caller keeps
-  /// it.
+  /// The number of the kept digest that equals `digest`, or `next`, the number under which the
+  /// caller then keeps it.
   uint32_t find_or_add(const Digest& digest, uint32_t next) {
     size_t mask = slots_.size() - 1;
     for (size_t at = digest.low & mask;; at = (at + 1) & mask) {
@@ -60,7 +60,7 @@ class AlikeDigests {
 
  private:
   const LargeVector<Digest>& digests_;
-  Column<uint32_t> slots_;  // a number and 1; half full at most
+  Column<uint32_t> slots_;  // number plus 1; at most half full
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Call paths that differ in addresses but not in what is shown: most paths of a recording. Of those
-// that are alike, one is kept, so that what follows has a twentieth of the work.
+// Call paths that differ in addresses but not in what is shown: most paths of a recording. One of
+// each set of equivalent paths is kept, which cuts the work that follows to a twentieth.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@
 
 namespace sonde {
 
-/// Leaves one use of each kind, with the sum of their periods, and tells for each use that was
-/// there which of those stands for it now. Alike are uses of the same group whose steps have the
-/// same keys.
+/// Keeps one use of each kind, with the sum of their periods, and returns for each original use the
+/// index of the use that now represents it. Uses are alike if they are in the same group and their
+/// steps have the same keys.
 [[nodiscard]] LargeVector<uint32_t> join_alike_paths(LargeVector<PathUse>& uses,
                                                      std::span<const uint32_t> key_of_step);
 

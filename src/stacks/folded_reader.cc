@@ -22,7 +22,7 @@ std::optional<double> parse_count(std::string_view text) {
   return value;
 }
 
-/// Cuts the last word off; nullopt where it is no count.
+/// Cuts off the last word; nullopt if it is not a count.
 std::optional<double> cut_count(std::string_view& line) {
   size_t blank = line.find_last_of(" \t");
   if (blank == std::string_view::npos) return std::nullopt;
@@ -55,7 +55,7 @@ class FoldedReader {
   }
 
  private:
-  /// A name may end in a number, so one line does not tell.
+  /// A name may end in a number, so one line is not enough to tell.
   static bool has_two_counts(std::string_view text) {
     constexpr size_t kEnough = 100;
     size_t lines = 0;
@@ -96,7 +96,7 @@ class FoldedReader {
       builder_.add(node, column, value);
   }
   void add_columns(bool two) {
-    if (options_.keep_order) builder_.add_thread({});  // of all samples
+    if (options_.keep_order) builder_.add_thread({});  // shared by all samples
     if (two) builder_.add_column("before", "samples");
     builder_.add_column(two ? "after" : "samples", "samples");
   }

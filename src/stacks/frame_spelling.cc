@@ -17,8 +17,8 @@ bool has_receiver(std::string_view name) {
   return open != std::string_view::npos && name.find(").", open) != std::string_view::npos;
 }
 
-/// "a::b(int, char)::c" → "a::b": what follows a parenthesis is arguments, but for what the
-/// compiler calls an anonymous namespace. A name that begins with one stays.
+/// "a::b(int, char)::c" → "a::b": a parenthesis begins the arguments, except for the compiler's
+/// "(anonymous namespace)". A name that begins with a parenthesis is kept.
 void cut_arguments(std::string& name) {
   constexpr std::string_view kAnonymous = "(anonymous namespace)";
   if (has_receiver(name)) return;
@@ -29,7 +29,7 @@ void cut_arguments(std::string& name) {
   }
 }
 
-/// "Lorg/shop/Cart;::sum": the class as the Java virtual machine describes it.
+/// "Lorg/shop/Cart;::sum": a class in the JVM's descriptor notation.
 bool begins_with_class(std::string_view name) {
   size_t end = name.find(';');
   return name.starts_with('L') && end != std::string_view::npos && name.find('/') < end;
@@ -50,14 +50,14 @@ bool is_known(std::string_view object) {
   return !object.empty() && object != kUnknown;
 }
 
-/// What stands for code without a symbol: its object.
+/// The spelling of code without a symbol: its object.
 std::string spell_unknown(const RawFrame& frame, bool address) {
   std::string_view object = is_known(frame.object) ? base_name(frame.object) : "unknown";
   return address ? fmt::format("[{} <{:x}>]", object, frame.address) : fmt::format("[{}]", object);
 }
 
-/// "file.c:12", or nothing: what stands for an unknown line ("libc.so.6[2724a]", "??:0",
-/// "memcpy+34") is no line.
+/// "file.c:12", or nothing: placeholders for an unknown line ("libc.so.6[2724a]", "??:0",
+/// "memcpy+34") do not count.
 std::string_view known_line(std::string_view line) {
   size_t colon = line.rfind(':');
   if (colon == std::string_view::npos || line.starts_with("??")) return {};
@@ -74,7 +74,7 @@ std::string_view mark_of(const RawFrame& frame, FrameKind kind, const SpellingOp
     case FrameKind::kJit:
       return options.jit ? "_[j]" : "";
     case FrameKind::kInlined:
-      // What a JIT's names hold after arrows is marked always.
+      // What follows the arrows in a JIT's names is always marked.
       return options.inlined || frame.kind != kind ? "_[i]" : "";
     default:
       return "";
@@ -97,8 +97,8 @@ std::string spell_part(std::string_view part, FrameKind kind, const RawFrame& fr
   return name;
 }
 
-/// The next "->" that divides the name of a function from that of one inlined there; C++ has an
-/// operator of that name, and Rust writes " -> " in front of what a function returns.
+/// The next "->" that separates a function's name from that of one inlined into it; C++ has an
+/// operator of that name, and Rust writes " -> " before a return type.
 size_t find_arrow(std::string_view names) {
   for (size_t at = names.find(kArrow); at != std::string_view::npos;
        at = names.find(kArrow, at + 1)) {

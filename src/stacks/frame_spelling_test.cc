@@ -25,7 +25,7 @@ TEST(FrameSpelling, ArgumentsAreCutOff) {
   EXPECT_EQ(name_of("a::(anonymous namespace)::b(char)"), "a::(anonymous namespace)::b");
   EXPECT_EQ(name_of("net/http.(*Client).Do"), "net/http.(*Client).Do");
   EXPECT_EQ(name_of("RegExp:[&<>\\\"\\']"), "RegExp:[&<>\\\\]");
-  EXPECT_EQ(name_of("(lambda)"), "(lambda)");  // nothing would be left
+  EXPECT_EQ(name_of("(lambda)"), "(lambda)");  // stripping would leave nothing
   EXPECT_EQ(name_of("f(int)", {.tidy = false}), "f(int)");
 }
 

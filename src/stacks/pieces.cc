@@ -91,7 +91,7 @@ class GzipPieces final : public PieceSource {
   std::string_view input_;
   std::vector<Bytef> buffer_ = std::vector<Bytef>(kPieceSize);
   bool is_ready_ = false;
-  bool is_inside_ = false;  // of one of the packed parts
+  bool is_inside_ = false;  // of a gzip member
   bool at_end_ = false;
 };
 

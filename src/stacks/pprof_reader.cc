@@ -13,7 +13,7 @@
 namespace sonde {
 namespace {
 
-// Numbers of fields, message by message.
+// Field numbers, message by message.
 enum ProfileField : uint32_t {
   kSampleTypeField = 1,
   kSampleField = 2,
@@ -45,7 +45,7 @@ enum FunctionField : uint32_t {
 using Message = protozero::pbf_reader;
 using View = protozero::data_view;
 
-// The parser checks its callers' wire types only where assertions are compiled in.
+// The parser only checks that callers use the right wire type if assertions are compiled in.
 bool is_number(const Message& message) {
   return message.wire_type() == protozero::pbf_wire_type::varint;
 }
@@ -53,8 +53,7 @@ bool is_bytes(const Message& message) {
   return message.wire_type() == protozero::pbf_wire_type::length_delimited;
 }
 
-/// The parts of the outermost message, sorted by kind: a sample may stand in front of what it
-/// names.
+/// The fields of the outermost message, sorted by kind: a sample may precede what it refers to.
 struct Parts {
   std::vector<View> types, samples, mappings, locations, functions;
   std::vector<std::string_view> strings;
@@ -100,7 +99,7 @@ struct Parts {
   }
 };
 
-/// A repeated number, packed or one by one.
+/// A repeated number, packed or not.
 template <typename Take>
 void each_number(Message& message, const Take& take) {
   if (is_bytes(message))
@@ -111,11 +110,11 @@ void each_number(Message& message, const Take& take) {
     message.skip();
 }
 
-/// Where a value of a sample goes.
+/// The destination of one of a sample's values.
 struct ValueColumn {
   std::string_view type, unit;
   size_t column = 0;
-  bool counts_samples = false;  // it is the column's number of samples, not a value
+  bool counts_samples = false;  // it is the column's sample count, not a value
 };
 
 class PprofReader {
@@ -179,7 +178,7 @@ class PprofReader {
     for (ValueColumn& value : values_) join_to_event(value);
     sample_counts_.resize(builder_.columns());
   }
-  /// What pprof itself shows: what the profile names, otherwise the last.
+  /// What pprof itself shows by default: the type that the profile names, otherwise the last.
   [[nodiscard]] size_t shown_value() const {
     std::string_view named = parts_.text(parts_.default_type);
     auto found = std::ranges::find(values_, named, &ValueColumn::type);
@@ -198,7 +197,7 @@ class PprofReader {
       type.remove_suffix(kEventSuffix.size());
     return type.empty() ? "samples" : type;
   }
-  /// The index of "cycles_event" for "cycles_sample"; the number of values where there is none.
+  /// The index of "cycles_event" for "cycles_sample"; the number of values if there is none.
   [[nodiscard]] size_t event_of(const ValueColumn& value) const {
     if (!value.type.ends_with(kSampleSuffix)) return values_.size();
     std::string event(value.type.substr(0, value.type.size() - kSampleSuffix.size()));
@@ -215,7 +214,7 @@ class PprofReader {
     value.counts_samples = true;
   }
 
-  // What samples name
+  // What samples refer to
 
   void add_mapping(Message message) {
     uint64_t id = 0;
@@ -261,7 +260,7 @@ class PprofReader {
     uint64_t id = 0;
     uint64_t address = 0;
     std::string_view object;
-    std::vector<uint64_t> functions;  // the innermost first
+    std::vector<uint64_t> functions;  // innermost first
     while (message.next()) {
       if (message.tag() == kLocationId && is_number(message))
         id = message.get_uint64();
@@ -361,7 +360,8 @@ class PprofReader {
         losses_.add(LossKind::k_bad_record, 1, name_);
         continue;
       }
-      // A few bytes may name a location of many frames many times: no profile does, an attack may.
+      // A few bytes may refer many times to a location with many frames: no real profile does, an
+      // attacker may.
       if (frames_left_ < found->second.size()) throw protozero::end_of_buffer_exception();
       frames_left_ -= found->second.size();
       for (StackFrameId frame : found->second) node = builder_.child(node, frame);
@@ -370,7 +370,7 @@ class PprofReader {
   }
   void add_value(StackNodeId node, const ValueColumn& to, int64_t value) {
     if (value < 0)
-      losses_.add(LossKind::k_bad_record, 1, name_);  // of a difference: no profile
+      losses_.add(LossKind::k_bad_record, 1, name_);  // of a difference: not a profile
     else if (to.counts_samples)
       sample_counts_[to.column] += static_cast<double>(value);
     else
@@ -386,18 +386,18 @@ class PprofReader {
   bool task_root_;
   LossLedger& losses_;
   StackTreeBuilder builder_;
-  std::vector<ValueColumn> values_;    // as samples have them
-  std::vector<double> sample_counts_;  // by column; 0 where only sums are known
+  std::vector<ValueColumn> values_;    // in the order of a sample's values
+  std::vector<double> sample_counts_;  // by column; 0 if only sums are known
   tsl::robin_map<uint64_t, std::string_view, NumberHash> mappings_;
   tsl::robin_map<uint64_t, Function, NumberHash> functions_;
-  /// The outermost first.
+  /// Outermost first.
   tsl::robin_map<uint64_t, std::vector<StackFrameId>, NumberHash> locations_;
-  std::vector<uint64_t> stack_;    // of locations, the innermost first
+  std::vector<uint64_t> stack_;    // locations, innermost first
   std::vector<uint64_t> numbers_;  // of the sample
-  size_t frames_left_;             // that samples may still have
+  size_t frames_left_;             // budget for the remaining samples
 };
 
-/// Of the outermost message. Versions to come may have more fields.
+/// Whether it may be a field of the outermost message. Future versions may have more fields.
 bool may_be_field(const Message& message) {
   switch (message.tag()) {
     case kSampleTypeField:
@@ -425,7 +425,7 @@ Result<StackProfile> read_pprof(std::string_view bytes, const std::string& name,
 }
 
 bool looks_like_pprof(std::string_view first_bytes) {
-  constexpr size_t kFewBytes = 1024;  // hold the first field of a profile, or are no profile
+  constexpr size_t kFewBytes = 1024;  // enough for the first field of a profile
   size_t fields = 0;
   try {
     for (Message message(first_bytes.data(), first_bytes.size()); message.next(); ++fields) {
@@ -433,7 +433,7 @@ bool looks_like_pprof(std::string_view first_bytes) {
       message.skip();
     }
   } catch (const protozero::end_of_buffer_exception&) {
-    return fields > 0 || first_bytes.size() > kFewBytes;  // they end inside of a field
+    return fields > 0 || first_bytes.size() > kFewBytes;  // they end inside a field
   } catch (const protozero::exception&) {
     return false;
   }

@@ -1,6 +1,7 @@
-// profile.proto of pprof, unpacked (https://github.com/google/pprof/blob/main/proto/profile.proto):
-// what Go programs and many profilers write. Untrusted: what is damaged is left out and counted, or
-// an error where nothing can be made of it.
+// pprof's profile.proto, uncompressed
+// (https://github.com/google/pprof/blob/main/proto/profile.proto): what Go programs and many
+// profilers write. Untrusted: damaged parts are skipped and counted; it is an error if nothing is
+// usable.
 #pragma once
 
 #include <string>
@@ -12,13 +13,14 @@
 
 namespace sonde {
 
-/// A column per type of value, the one that pprof shows without being asked first. Pairs such as
-/// "cycles_sample" and "cycles_event" (as converters of perf.data write them) are one column,
-/// "cycles". With `task_root` a sample's label "comm" is its outermost frame. Samples have no
-/// times, so the profile has none of them, only sums. `name`: of the file, for messages.
+/// One column per value type, pprof's default first. Pairs such as "cycles_sample" and
+/// "cycles_event" (from converters of perf.data) become one column, "cycles". With `task_root`, the
+/// label "comm" of a sample becomes its outermost frame. Samples have no times, so the profile
+/// holds only sums, no samples. `name`: of the file, for messages.
 Result<StackProfile> read_pprof(std::string_view bytes, const std::string& name, bool task_root,
                                 LossLedger& losses);
-/// Whether a file that begins so may be one: fields of such a profile, as far as the bytes go.
+/// Whether a file with these first bytes may be one: fields of such a profile, as far as the bytes
+/// go.
 [[nodiscard]] bool looks_like_pprof(std::string_view first_bytes);
 
 }  // namespace sonde

@@ -14,7 +14,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using Writer = protozero::pbf_writer;
 
-/// A profile, written part by part.
+/// Builds a profile field by field.
 class Pprof {
  public:
   Pprof() { text(""); }
@@ -45,7 +45,7 @@ class Pprof {
     function.add_int64(4, file_index);
     function.add_int64(5, line);
   }
-  /// `functions`: the innermost first.
+  /// `functions`: innermost first.
   void location(uint64_t id, const std::vector<uint64_t>& functions, uint64_t mapping = 0) {
     Writer location(writer_, 4);
     location.add_uint64(1, id);
@@ -68,7 +68,7 @@ class Pprof {
     label.add_int64(1, key);
     label.add_int64(2, value);
   }
-  /// Samples in front of what they name, as some writers have them.
+  /// Samples precede what they refer to, as some writers do it.
   [[nodiscard]] const std::string& bytes() const { return bytes_; }
   Writer& writer() { return writer_; }
 
@@ -101,7 +101,7 @@ TEST(PprofReader, ReadsStacks) {
   ASSERT_TRUE(read.profile) << read.profile.error().message;
   const StackProfile& profile = *read.profile;
   ASSERT_EQ(profile.columns.size(), 2u);
-  EXPECT_EQ(profile.columns[0].name, "cpu");  // the last is what pprof shows
+  EXPECT_EQ(profile.columns[0].name, "cpu");  // pprof shows the last one
   EXPECT_EQ(profile.columns[0].unit, "nanoseconds");
   EXPECT_THAT(lines_of(profile), ElementsAre("main 10", "main;net/http.(*Client).Do;a:b 30"));
   EXPECT_THAT(lines_of(profile, 1), ElementsAre("main 1", "main;net/http.(*Client).Do;a:b 3"));
@@ -160,7 +160,7 @@ TEST(PprofReader, DamageIsCounted) {
   EXPECT_EQ(read.losses.count(LossKind::k_bad_record), 2u);
   for (size_t size = 0; size < pprof.bytes().size(); ++size)
     (void)ReadPprof(pprof.bytes().substr(0, size));
-  pprof.writer().add_fixed32(14, 1);  // numbers where messages belong, and the other way round
+  pprof.writer().add_fixed32(14, 1);  // numbers where messages belong, and vice versa
   pprof.writer().add_int64(2, 8);
   pprof.writer().add_string(14, "cpu");
   EXPECT_TRUE(ReadPprof(pprof.bytes()).profile);

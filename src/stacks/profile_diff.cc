@@ -20,7 +20,7 @@ class ProfileDiff {
       of_before.push_back({&was, builder_.add_column("before", was.unit), scale});
       of_after.push_back({&is, builder_.add_column("after", is.unit), 1});
     }
-    // After goes first: where both have a frame, its description stays.
+    // `after` goes first: if both have a frame, its description is kept.
     add(after, of_after);
     add(before, of_before);
     StackProfile profile = std::move(builder_).finish();
@@ -31,7 +31,7 @@ class ProfileDiff {
   }
 
  private:
-  /// A column, and where it goes.
+  /// A column and its destination.
   struct Part {
     const StackColumn* from;
     size_t to;
@@ -84,8 +84,8 @@ class ProfileDiff {
 
   const ProfileDiffOptions& options_;
   StackTreeBuilder builder_;
-  tsl::robin_map<uint32_t, StackFrameId> by_name_[2];  // of functions, of roots
-  std::vector<StackFrameId> frame_here_;  // of the profile that is added, by its own number
+  tsl::robin_map<uint32_t, StackFrameId> by_name_[2];  // for functions, for roots
+  std::vector<StackFrameId> frame_here_;               // by frame number in the profile being added
 };
 
 }  // namespace

@@ -1,11 +1,11 @@
-// Two profiles as one: each stack of either, with what fell on it before and after.
+// Two profiles as one: each stack of either, with its weight before and after.
 //
 //   main;a 3         main;a 5            main;a  3 5
 //   main;b 2    +    main;c 1     =      main;b  2 0
 //                                        main;c  0 1
 //
-// Frames that bear the same name are one, whatever file they are of: what is compared is rarely the
-// same build. Only a process at the root is another thing than a function of its name.
+// Frames with the same name are one frame, whatever file they come from: the two builds are rarely
+// the same. Only a process at the root is distinct from a function of the same name.
 #pragma once
 
 #include <string>
@@ -22,19 +22,18 @@ struct ColumnPair {
 };
 
 struct ProfileDiffOptions {
-  std::vector<ColumnPair> columns = {{}};  // that are compared
-  bool normalize = false;  // what was before is scaled, so that its total is that of after
-  /// Cuts scaled values to whole numbers, as texts have them. Then totals may differ after all.
+  std::vector<ColumnPair> columns = {{}};  // to compare
+  bool normalize = false;  // scales `before` so that its total equals that of `after`
+  /// Truncates scaled values to integers, as in text formats. Totals may then differ.
   bool whole_numbers = false;
-  bool strip_addresses = false;  // "0x7f32a0" in names becomes "0x...": such stacks join
+  bool strip_addresses = false;  // "0x7f32a0" in names becomes "0x...", which merges such stacks
 };
 
-/// Columns of the result: 0 "before", 1 "after", and so on for each pair. It has no samples. Names
-/// of frames are those of the profiles; kind, file and line are those of `after` where it has the
-/// frame.
+/// Columns of the result: 0 "before", 1 "after", and so on for each pair. It has no samples. Frame
+/// names are those of the profiles; kind, file and line are those of `after` if it has the frame.
 [[nodiscard]] StackProfile diff_profiles(const StackProfile& before, const StackProfile& after,
                                          const ProfileDiffOptions& options);
-/// Whether a profile is such a result of one pair, or was read from one.
+/// Whether a profile is the result of comparing one pair, or was read from such a result.
 [[nodiscard]] bool is_comparison(const StackProfile& profile);
 /// "at 0x7f32a0" → "at 0x...".
 [[nodiscard]] std::string without_addresses(std::string_view name);

@@ -1,5 +1,4 @@
-// For tests: what a profile says, as lines. "main;read 12" for each stack that has a weight, in the
-// order of the tree.
+// For tests: a profile as lines. "main;read 12" for each stack that has a weight, in tree order.
 #pragma once
 
 #include <fmt/format.h>

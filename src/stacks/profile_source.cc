@@ -18,20 +18,20 @@
 namespace sonde {
 namespace {
 
-/// Enough to tell formats apart.
+/// Enough to distinguish the formats.
 constexpr size_t kFirstBytes = 16384;
 constexpr size_t kLargestText = size_t{4} << 30;
-/// Of what is packed a few bytes may stand for gigabytes.
+/// A few compressed bytes may expand to gigabytes.
 constexpr size_t kLargestUnpacked = size_t{1} << 30;
 
-/// By itself, or in a bundle, which begins as what zstd packs.
+/// On its own, or in a bundle, which begins with a zstd frame.
 bool is_recording(std::string_view first_bytes) {
   return first_bytes.starts_with("PERFILE") || first_bytes.starts_with("ELIFREP") ||
          first_bytes.starts_with("\x28\xb5\x2f\xfd");
 }
 
-/// Messages of protobuf are full of these characters; in text they are rare, but the kernel takes
-/// any for the name of a thread.
+/// Protobuf messages are full of these characters; text rarely has them, but the kernel accepts any
+/// character in a thread name.
 bool has_control_characters(std::string_view first_bytes) {
   return std::ranges::any_of(first_bytes, [](char c) { return c >= 0 && c < '\t'; });
 }
@@ -41,7 +41,7 @@ bool is_json(std::string_view first_bytes) {
   return text.starts_with('{') && trim(text.substr(1)).starts_with('"');
 }
 
-/// Recordings of several threads are directories.
+/// Multi-threaded recordings are directories.
 bool is_directory(const std::string& path) {
   struct stat status{};
   return ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
@@ -98,7 +98,7 @@ class ProfileOpener {
                            {.keep_order = options_.keep_order});
       case ProfileFormat::kPprof:
         TRY(refuse_filter(pieces.name()));
-        // Where threads were asked for it has none, so the names of tasks stay in the stacks.
+        // pprof has no threads, so if they were requested, task names stay in the stacks.
         return read_pprof(TRY(pieces.all(limit)), pieces.name(),
                           options_.stacks.task_root || options_.stacks.want_samples, env_.losses);
       case ProfileFormat::kSpeedscope:
@@ -113,7 +113,7 @@ class ProfileOpener {
     }
   }
 
-  /// Sums don't tell whose samples they are.
+  /// Sums don't say whose samples they are.
   [[nodiscard]] Result<> refuse_filter(const std::string& name) const {
     TRY(refuse_sample_options(name));
     if (takes_all(options_.session.filter)) return {};
@@ -154,7 +154,7 @@ class ProfileOpener {
     if (options.on_recording) options.on_recording(session, profile);
     return profile;
   }
-  /// A pipe cannot be looked at and then read again.
+  /// A pipe cannot be read twice, so it is copied.
   Result<StackProfile> from_copy(Pieces& pieces) {
     Fd copy(::memfd_create("recording", MFD_CLOEXEC));
     if (!copy.valid())

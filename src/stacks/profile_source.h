@@ -1,10 +1,10 @@
-// Where a StackProfile comes from: one way in for every command that draws or exports one, whatever
-// the file is. What it is, its content says, not its name:
+// Where a StackProfile comes from: one entry point for every command that draws or exports one,
+// whatever the file format. The format is detected from the content, not from the name:
 //
 //   recordings (perf.data, files and pipes) · folded stacks · text of `script` · pprof · speedscope
 //
-// All but recordings of several threads, which are directories, may be packed by gzip and come from
-// a pipe. Text of `script` is read as it comes; of the others the whole is held.
+// All but multi-threaded recordings, which are directories, may be compressed with gzip and may
+// come from a pipe. The text of `script` is streamed; all other inputs are held in memory.
 #pragma once
 
 #include <functional>
@@ -22,34 +22,35 @@ enum class ProfileFormat : uint8_t {
   kScriptText,
   kPprof,
   kSpeedscope,
-  kGzip,     // one of the others, packed
-  kUnknown,  // binary, and none of these
+  kGzip,     // one of the others, compressed
+  kUnknown,  // binary, and none of the above
 };
 
 struct ProfileSourceOptions {
-  SessionOptions session;       // of recordings
-  SessionStacksOptions stacks;  // spelling holds for the text of `script`, too
-  /// Chooses among a recording's samples, in addition to session.filter. Of other files it is an
-  /// error; session.filter holds for the text of `script`, too.
+  SessionOptions session;       // for recordings
+  SessionStacksOptions stacks;  // the spelling also applies to the text of `script`
+  /// Selects among a recording's samples, in addition to session.filter. An error for other files;
+  /// session.filter also applies to the text of `script`.
   std::function<Result<std::function<bool(size_t sample)>>(const Session&)> make_filter = {};
   /// Lines of folded stacks become samples, in the order of the text (FoldedOptions).
   bool keep_order = false;
-  /// Sees a recording before it is closed again: what else to take from it.
+  /// Called with a recording before it is closed, to extract more from it.
   std::function<void(const Session&, const StackProfile&)> on_recording = {};
 };
 
-/// `path`: "-" is standard input. The first bytes decide; an error names what the file looks like.
+/// `path`: "-" is standard input. The first bytes decide the format; an error says what the file
+/// looks like.
 Result<StackProfile> open_profile(const std::string& path, const ProfileSourceOptions& options,
                                   const Env& env);
-/// Whether a filter chooses nothing.
+/// Whether a filter excludes nothing.
 [[nodiscard]] bool takes_all(const SampleFilter& filter);
-/// What is read where no file is named: what is piped in, or perf.data.
+/// The input if no file is named: a pipe on standard input, or perf.data.
 [[nodiscard]] std::string default_input(const Env& env);
-/// What the first bytes of a file are of. Pipes of recordings begin as files do; text that is
-/// nothing else may be folded stacks.
+/// The format that the first bytes indicate. Piped recordings begin like recording files; text of
+/// no other format may be folded stacks.
 [[nodiscard]] ProfileFormat format_of(std::string_view first_bytes);
-/// The column of an event, by name; the first for an empty one. An error names those that are
-/// there.
+/// The column of an event, by name; the first if the name is empty. An error lists the existing
+/// ones.
 Result<size_t> choose_column(const StackProfile& profile, std::string_view event);
 
 }  // namespace sonde

@@ -5,7 +5,7 @@
 namespace sonde {
 namespace {
 
-/// What StackTreeBuilder goes on from: all of a profile but its nodes, samples and sums.
+/// What StackTreeBuilder continues from: everything in a profile but nodes, samples and sums.
 StackProfile without_nodes(StackProfile& profile) {
   StackProfile begun;
   begun.strings = std::move(profile.strings);

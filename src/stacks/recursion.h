@@ -1,5 +1,5 @@
-// Direct recursion as one frame: what fell on a function that called itself, however deep, falls on
-// the first.
+// Merges direct recursion into one frame: the weight of a function that called itself, however
+// deep, goes to the first call.
 //
 //   main;visit;visit;visit;read 3    →    main;visit;read 3
 #pragma once
@@ -8,7 +8,7 @@
 
 namespace sonde {
 
-/// Samples and threads stay, too.
+/// Samples and threads are kept.
 [[nodiscard]] StackProfile merge_recursion(StackProfile profile);
 
 }  // namespace sonde

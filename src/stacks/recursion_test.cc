@@ -20,7 +20,7 @@ TEST(Recursion, IsOneFrame) {
   add({main, visit, visit, visit, read}, 3);
   add({main, visit, read}, 4);
   add({main, visit, visit}, 5);
-  add({main, visit, read, visit}, 6);  // by way of another function: stays
+  add({main, visit, read, visit}, 6);  // indirect, through another function: kept
   StackProfile merged = merge_recursion(std::move(builder).finish());
 
   ASSERT_EQ(merged.nodes.size(), 4u);  // main, visit, read, visit

@@ -7,7 +7,7 @@
 namespace sonde {
 namespace {
 
-/// By node: whether anything fell on exactly this stack.
+/// By node: whether exactly this stack has any weight.
 std::vector<bool> ends_of_stacks(const StackProfile& profile) {
   std::vector<bool> is_end(profile.nodes.size());
   for (const StackColumn& column : profile.columns)
@@ -18,7 +18,7 @@ std::vector<bool> ends_of_stacks(const StackProfile& profile) {
   return is_end;
 }
 
-/// Of all stacks that end somewhere.
+/// Total number of frames of all stacks that end at some node.
 uint64_t frames_of_stacks(const StackProfile& profile, const std::vector<bool>& is_end) {
   std::vector<uint32_t> depth(profile.nodes.size());
   uint64_t frames = 0;

@@ -1,4 +1,4 @@
-// The same stacks as seen from their innermost frames: who leads to a function, not where it leads.
+// The same stacks starting from their innermost frames: who calls a function, not what it calls.
 //
 //   main;parse;next 3         next;parse;main 3
 //   main;emit;next  2    →    next;emit;main  2
@@ -10,9 +10,9 @@
 namespace sonde {
 
 /// Every stack upside down: its innermost frame becomes the root. Columns and samples are kept.
-/// What stacks had in common they may have no more, so a chain of a thousand nodes that all end
-/// stacks would become half a million: an error (kUnsupported) for those that memory has no room
-/// for.
+/// Reversed stacks may lose their common prefixes, so a chain of a thousand nodes each of which
+/// ends a stack would become half a million nodes: fails (kUnsupported) if memory cannot hold the
+/// result.
 Result<StackProfile> reversed_stacks(StackProfile profile);
 
 }  // namespace sonde

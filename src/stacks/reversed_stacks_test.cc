@@ -27,7 +27,7 @@ TEST(ReversedStacks, WhatWouldBecomeTooLargeIsAnError) {
   builder.add_column("samples", "samples");
   StackFrameId frame = builder.frame({.name = builder.intern("visit")});
   StackNodeId at;
-  constexpr int kDeep = 25'000;  // half its square is more than there is room for
+  constexpr int kDeep = 25'000;  // half its square exceeds the limit
   for (int i = 0; i < kDeep; ++i) {
     at = builder.child(at, frame);
     builder.add(at, 0, 1);

@@ -14,10 +14,10 @@
 namespace sonde {
 namespace {
 
-/// A line that is longer is no line of `script`; it is not kept while its end is awaited.
+/// Longer lines are not `script` output; they are not buffered while waiting for their end.
 constexpr size_t kLongestLine = size_t{1} << 20;
 
-/// The distinct lines of call chains, and the frames that they stand for. Lines are told apart by a
+/// The distinct lines of call chains, and the frames that they stand for. Lines are identified by a
 /// hash that is wide enough, so that their text need not be kept.
 class FrameLines {
  public:
@@ -26,19 +26,19 @@ class FrameLines {
 
   static constexpr uint32_t kNone = UINT32_MAX;
 
-  /// The number of the frames that a line stands for; kNone where it is no step of a call chain.
+  /// The number of the frames that a line stands for; kNone if it is not a call chain line.
   uint32_t find(std::string_view line) { return find(line, {}); }
-  /// The same frame with the line of source that follows it.
+  /// The same frame with the source line that follows it.
   uint32_t find(std::string_view line, std::string_view source) {
     XXH128_hash_t hash = XXH3_128bits_withSeed(line.data(), line.size(), hash_of(source));
     auto known = known_.find({hash.low64, hash.high64});
     if (known != known_.end()) return known->second;
-    // What is no step is not remembered: that would be every sample's first line.
+    // Other lines are not remembered: that would be the first line of every sample.
     uint32_t number = make(line, source);
     if (number != kNone) known_.emplace(std::pair(hash.low64, hash.high64), number);
     return number;
   }
-  /// The outermost first.
+  /// Outermost first.
   [[nodiscard]] std::span<const StackFrameId> frames_of(uint32_t number) const {
     return frames_[number];
   }
@@ -51,7 +51,7 @@ class FrameLines {
     size_t operator()(const std::pair<uint64_t, uint64_t>& key) const { return key.first; }
   };
 
-  /// The name of a task may be a number as addresses are: "  dd 25904 [001] 926.826018: …".
+  /// The name of a task may look like an address: "  dd 25904 [001] 926.826018: …".
   static bool is_sample_line(std::string_view text) {
     auto sample = parse_sample_line(text, true);
     return sample && sample->tid;
@@ -83,13 +83,13 @@ class FrameLines {
   std::vector<SpelledFrame> spelled_;
 };
 
-/// What the text calls its events.
+/// The events as the text names them.
 class EventColumns {
  public:
   EventColumns(const SessionStacksOptions& options, StackTreeBuilder& builder)
       : options_(options), builder_(builder) {}
 
-  /// nullopt: an event that was not asked for.
+  /// nullopt: an event that was not requested.
   std::optional<size_t> column_of(std::string_view event) {
     if (event != last_event_ || seen_.empty()) look_up(event);
     return last_column_;
@@ -114,7 +114,7 @@ class EventColumns {
     last_event_ = event;
     auto found = std::ranges::find(seen_, last_event_);
     if (found == seen_.end()) {
-      // More are an error in the end: they need no place of their own.
+      // More than that is an error in the end: they need no column.
       if (builder_.columns() > kMostColumns) return;
       seen_.push_back(last_event_);
       columns_.push_back(add_column(event));
@@ -136,7 +136,7 @@ class EventColumns {
   const SessionStacksOptions& options_;
   StackTreeBuilder& builder_;
   std::vector<std::string> seen_;
-  std::vector<std::optional<size_t>> columns_;  // of those
+  std::vector<std::optional<size_t>> columns_;  // by index in seen_
   std::vector<bool> seen_period_;               // by column
   std::string last_event_;
   std::optional<size_t> last_column_;
@@ -195,7 +195,7 @@ struct ScriptTextReader::State {
     is_skipped = !column || !passes(filter, *parsed);
     is_open = true;
     if (!is_skipped) describe(*parsed);
-    // A sample without a call chain stands in one line.
+    // A sample without a call chain is a single line.
     if (parsed->rest.empty()) return;
     uint32_t number = frames.find(place_in_sample_line(parsed->rest));
     if (number != FrameLines::kNone) {
@@ -223,18 +223,18 @@ struct ScriptTextReader::State {
       take_source_line(trim(line));
     }
   }
-  /// It stands between a frame and what says that it is inlined: "  file.c:12 (inlined)".
+  /// It comes between a frame and the line that marks it as inlined: "  file.c:12 (inlined)".
   void take_source_line(std::string_view line) {
     constexpr std::string_view kInlined = " (inlined)";
     if (line.ends_with(kInlined)) {
       line.remove_suffix(kInlined.size());
-      // Once only: a hostile text has any number of such lines.
+      // Only once: a hostile text may have any number of such lines.
       if (!last_step.ends_with(kInlined)) last_step += kInlined;
     }
     uint32_t number = frames.find(last_step, options.spelling.lines ? line : std::string_view());
     if (number != FrameLines::kNone) steps.back() = number;
   }
-  /// A call chain in a text that says nothing else.
+  /// A call chain in a text that contains nothing else.
   bool take_step_alone(std::string_view line) {
     if (frames.find(line) == FrameLines::kNone) return false;
     found_sample = is_open = true;
@@ -248,7 +248,7 @@ struct ScriptTextReader::State {
     return true;
   }
 
-  /// A call chain that no blank line ends may have lost its outer frames.
+  /// A call chain not followed by a blank line may have lost its outer frames.
   void drop_cut_sample() {
     if (!is_open || steps.empty()) return;
     losses.add(LossKind::k_truncated_file, sample_bytes, name);
@@ -306,11 +306,11 @@ struct ScriptTextReader::State {
   StackTreeBuilder builder;
   FrameLines frames;
   EventColumns events;
-  std::string held;     // the beginning of a line whose end has not come
-  bool is_cut = false;  // that line is longer than any
+  std::string held;     // the beginning of a line whose end has not arrived
+  bool is_cut = false;  // that line is over-long
   bool found_sample = false;
 
-  // The sample that is being read.
+  // The sample being read.
   bool is_open = false;
   size_t sample_bytes = 0;  // of its lines
   bool is_skipped = false;
@@ -318,8 +318,8 @@ struct ScriptTextReader::State {
   double value = 1;
   std::optional<StackFrameId> root;
   StackTreeBuilder::Event event;
-  std::vector<uint32_t> steps;  // of FrameLines, the innermost first
-  std::string last_step;        // the line of the last; a line of source may follow
+  std::vector<uint32_t> steps;  // numbers in FrameLines, innermost first
+  std::string last_step;        // the last one's line; a source line may follow
 
   std::string last_task;
   StackFrameId last_root;

@@ -16,7 +16,7 @@ bool is_blank(char c) {
   return c == ' ' || c == '\t';
 }
 
-/// Words of a line, taken from its front.
+/// Takes the words of a line from its front.
 class Words {
  public:
   explicit Words(std::string_view text) : rest_(text) { skip_blanks(); }
@@ -45,7 +45,7 @@ std::optional<Number> number_of(std::string_view digits) {
   return value;
 }
 
-/// "-1" is what perf prints of threads that are not known.
+/// perf prints "-1" for unknown threads.
 std::optional<uint32_t> id_of(std::string_view word) {
   if (word == "-1") return UINT32_MAX;
   return number_of<uint32_t>(word);
@@ -66,7 +66,7 @@ std::optional<uint32_t> parse_cpu(std::string_view word) {
   return number_of<uint32_t>(word.substr(1, word.size() - 2));
 }
 
-/// "75695.008945:", six or nine digits behind the point.
+/// "75695.008945:", six or nine decimals.
 std::optional<uint64_t> parse_time(std::string_view word) {
   constexpr uint64_t kSecond = 1'000'000'000;
   size_t point = word.find('.');
@@ -92,7 +92,7 @@ bool is_misc(std::string_view word) {
          std::ranges::all_of(word, [](char c) { return (c >= 'A' && c <= 'Z') || c == 'u'; });
 }
 
-/// What follows the task. False where nothing that belongs there follows.
+/// Parses what follows the task. False if it is nothing that belongs there.
 bool parse_place(std::string_view text, ScriptSampleLine& line) {
   Words words(text);
   auto take_cpu = [&] {
@@ -122,7 +122,7 @@ bool parse_place(std::string_view text, ScriptSampleLine& line) {
   return line.cpu || line.time_ns || !line.event.empty();
 }
 
-/// The task's name ends where a number stands that is followed by what follows a thread's number.
+/// The task's name ends at a number that is followed by what follows a thread id.
 std::optional<ScriptSampleLine> parse_with_task(std::string_view text, bool certain) {
   std::optional<ScriptSampleLine> first;
   for (size_t at = 0; at < text.size();) {
@@ -138,7 +138,7 @@ std::optional<ScriptSampleLine> parse_with_task(std::string_view text, bool cert
   return certain ? std::nullopt : first;
 }
 
-/// Without a thread's number: "cc1 cycles:u:".
+/// Without a thread id: "cc1 cycles:u:".
 std::optional<ScriptSampleLine> parse_with_name(std::string_view text) {
   text = trim(text);
   size_t blank = text.find_last_of(kBlanks);
@@ -150,7 +150,7 @@ std::optional<ScriptSampleLine> parse_with_name(std::string_view text) {
   return line;
 }
 
-/// Cuts "+0x3df" off.
+/// Strips "+0x3df".
 std::string_view without_offset(std::string_view name) {
   size_t plus = name.rfind("+0x");
   if (plus == std::string_view::npos || plus + 3 == name.size()) return name;
@@ -158,8 +158,8 @@ std::string_view without_offset(std::string_view name) {
   return is_offset ? name.substr(0, plus) : name;
 }
 
-/// Where the parenthesis opens that the last character closes: of "f(int) (/lib/a (deleted))" the
-/// second.
+/// The position of the parenthesis that matches the final one: the second in "f(int) (/lib/a
+/// (deleted))".
 size_t last_parenthesis(std::string_view text) {
   size_t depth = 0;
   for (size_t at = text.size(); at-- > 0;) {
@@ -168,7 +168,7 @@ size_t last_parenthesis(std::string_view text) {
     if (at == 0 || is_blank(text[at - 1])) return at;
     break;
   }
-  size_t open = text.rfind(" (");  // a path with one parenthesis
+  size_t open = text.rfind(" (");  // a path with an unmatched parenthesis
   return open == std::string_view::npos ? open : open + 1;
 }
 
@@ -218,8 +218,8 @@ std::optional<ScriptFrameLine> parse_frame_line(std::string_view line) {
 std::string_view place_in_sample_line(std::string_view rest) {
   bool has_source = rest.find("|OP ") != std::string_view::npos;
   if (has_source) rest.remove_prefix(rest.rfind('|') + 1);
-  // One blank stands between an address and its symbol, more between other fields, unless they are
-  // as wide as addresses.
+  // An address and its symbol are separated by one blank, other fields by more, unless they are as
+  // wide as addresses.
   constexpr size_t kWide = 12;
   auto is_hex = [](std::string_view word) {
     return word.find_first_not_of(kHexDigits) == std::string_view::npos;

@@ -1,5 +1,5 @@
-// The lines of `perf script`'s text, one by one: the first of a sample, and one step of its call
-// chain. What is in them is up to its -F, so everything but the shape is optional.
+// Parses single lines of `perf script`'s text: the first line of a sample, and one frame of its
+// call chain. The fields depend on its -F, so everything but the shape is optional.
 //
 //   cc1  4152/4153 [003] 75695.008945:      17736 cycles:u:
 //              4f4f _dl_start+0x3df (/usr/lib/ld-2.24.so)
@@ -18,17 +18,17 @@ namespace sonde {
 struct ScriptSampleLine {
   std::string_view comm = {};
   std::optional<uint32_t> pid;
-  std::optional<uint32_t> tid;  // also where the text has one number only
+  std::optional<uint32_t> tid;  // also if the text has only one number
   std::optional<uint32_t> cpu;
   std::optional<uint64_t> time_ns;
   std::optional<uint64_t> period;
   std::string_view event = {};  // "cycles:u"
-  std::string_view rest = {};   // what a tracepoint says, or the place of a sample without a chain
+  std::string_view rest = {};   // a tracepoint's fields, or the place of a sample without a chain
   bool is_sample = true;        // false: another record ("PERF_RECORD_MMAP2 …")
 };
 
-/// nullopt: not the first line of a sample. With `certain`, only what has a time, a CPU or an event
-/// where one belongs.
+/// nullopt: not the first line of a sample. With `certain`, only lines that have a time, a CPU or
+/// an event in the right position.
 [[nodiscard]] std::optional<ScriptSampleLine> parse_sample_line(std::string_view line,
                                                                 bool certain);
 
@@ -40,8 +40,8 @@ struct ScriptFrameLine {
 };
 
 [[nodiscard]] std::optional<ScriptFrameLine> parse_frame_line(std::string_view line);
-/// Of what follows the event in a sample's line, what may be its place in code: behind the data
-/// address, where the data came from ("|OP LOAD|…"), and weights.
+/// Of the text after the event in a sample line, the part that may be its code location: after the
+/// data address, the data source ("|OP LOAD|…"), and weights.
 [[nodiscard]] std::string_view place_in_sample_line(std::string_view rest);
 
 }  // namespace sonde

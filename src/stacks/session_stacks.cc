@@ -27,7 +27,7 @@ class Spellings {
   Spellings(const Session& session, const SessionStacksOptions& options, StackProfile& profile)
       : session_(session), options_(options), profile_(profile) {}
 
-  /// By FrameId; behind those of the session come `marks`, which are no code. Spellings are
+  /// By FrameId; the session's frames are followed by `marks`, which are not code. Spellings are
   /// numbered alphabetically.
   std::vector<uint32_t> spell_all(std::span<const StringId> marks) {
     const std::vector<Frame>& frames = session_.frames();
@@ -42,7 +42,7 @@ class Spellings {
     for (uint32_t& spelling : spelling_of) spelling = rank[spelling];
     return spelling_of;
   }
-  /// The outermost first.
+  /// Outermost first.
   [[nodiscard]] std::span<const StackFrameId> frames_of(uint32_t spelling) const {
     return spellings_[spelling];
   }
@@ -60,13 +60,13 @@ class Spellings {
     return is_generated ? FrameKind::kJit : FrameKind::kUser;
   }
 
-  /// As `script` calls it: a module whose file is not known for sure by its name.
+  /// `script`'s name for it: a module whose file is not known for certain goes by its name.
   static std::string_view object_name(const Dso& dso) {
     bool by_name = dso.kind == DsoKind::kModule && dso.build_id.empty();
     return by_name ? dso.short_name : dso.path;
   }
 
-  /// Most frames are places in functions, and their spelling is the function's.
+  /// Most frames are places in functions, and share the spelling of their function.
   uint32_t spelling_of_frame(const Frame& frame) {
     const SpellingOptions& spelling = options_.spelling;
     if (spelling.lines || options_.want_addresses || (spelling.addresses && !frame.symbol.valid()))
@@ -108,7 +108,7 @@ class Spellings {
       made.address = frame.address;
       return add(frame, made);
     }
-    // A name is of one kind in one object, but for marks, which are part of the name.
+    // A name has one kind per object, except for marks, which are part of the name.
     auto [entry, is_new] =
         interned_.try_emplace(key, static_cast<uint32_t>(profile_.frames.size()));
     if (is_new) add(frame, made);
@@ -120,7 +120,7 @@ class Spellings {
     return StackFrameId(profile_.frames.size() - 1);
   }
 
-  /// Objects of one path are one; the first build id stands for them.
+  /// Objects with the same path are one; the first build id is used.
   StringId object_of(const Frame& frame, const RawFrame& raw) {
     StringId path = profile_.strings->intern(raw.object);
     if (!frame.dso.valid() || !objects_.insert(path.value).second) return path;
@@ -137,7 +137,7 @@ class Spellings {
     made.line = place->line;
   }
 
-  /// New numbers of spellings, and of the profile's frames.
+  /// Renumbers the spellings, and the profile's frames.
   std::vector<uint32_t> sort_by_name() {
     std::vector<uint32_t> order(spellings_.size());
     std::iota(order.begin(), order.end(), 0u);
@@ -147,7 +147,7 @@ class Spellings {
     std::ranges::stable_sort(order, [&](uint32_t a, uint32_t b) {
       return std::ranges::lexicographical_compare(spellings_[a], spellings_[b], {}, name, name);
     });
-    // Alike spellings become one.
+    // Equal spellings become one.
     std::vector<uint32_t> rank(order.size());
     std::vector<std::vector<StackFrameId>> sorted;
     for (uint32_t spelling : order) {
@@ -164,7 +164,7 @@ class Spellings {
   const Session& session_;
   const SessionStacksOptions& options_;
   StackProfile& profile_;
-  tsl::robin_map<uint64_t, uint32_t> known_;  // symbol, or DSO without one → spelling
+  tsl::robin_map<uint64_t, uint32_t> known_;  // symbol, or DSO if there is none → spelling
   tsl::robin_map<uint64_t, uint32_t, NumberHash> interned_;  // name and object → StackFrameId
   tsl::robin_set<uint32_t> objects_;                         // of the profile, by path
   std::vector<std::vector<StackFrameId>> spellings_;
@@ -172,7 +172,7 @@ class Spellings {
   bool one_frame_each_ = true;
 };
 
-/// Samples into uses of chains, uses into a tree.
+/// Turns samples into uses of chains, and uses into a tree.
 class SessionStacks {
  public:
   SessionStacks(const Session& session, const SessionStacksOptions& options)
@@ -236,11 +236,11 @@ class SessionStacks {
     return is_time ? "nanoseconds" : "events";
   }
 
-  // Samples into uses.
+  // Samples to uses.
 
-  /// False where there is no room for all.
+  /// False if there is not enough memory for all.
   bool add_samples() {
-    // Address space only, so that growing does not copy.
+    // Reserves only address space, so that growing does not copy.
     uses_.reserve(samples_.size());
     if (has_room_for(samples_.size())) values_.reserve(samples_.size() * profile_.columns.size());
     use_of_chain_.assign(session_.chains().size(), kNone);
@@ -273,8 +273,8 @@ class SessionStacks {
     if (is_new) add_use(session_.chains()[chain], group);
     return entry->second;
   }
-  /// Of a wait whose waker is known: on top of its own stack a mark, and the waker's, upside down,
-  /// up to its name, as bcc's offwaketime has it. Nothing where there is none.
+  /// For a wait whose waker is known: the thread's own stack, then a mark, the waker's stack upside
+  /// down, and its name, like bcc's offwaketime. Empty if the waker is not known.
   std::optional<uint32_t> use_of_woken(uint32_t group, size_t sample) {
     Sample content;
     session_.decode(sample, content);
@@ -289,7 +289,7 @@ class SessionStacks {
     steps.insert(steps.end(), own.begin(), own.end());
     return add_use(steps, group);
   }
-  /// A frame behind those of the session.
+  /// An additional frame, after those of the session.
   FrameId mark_frame(std::string_view text) {
     StringId name = profile_.strings->intern(text);
     auto [entry, is_new] =
@@ -297,7 +297,7 @@ class SessionStacks {
     if (is_new) marks_.push_back(name);
     return FrameId(session_.frames().size() + entry->second);
   }
-  /// Of a sample without a call chain: the place itself.
+  /// For a sample without a call chain: the sampled location itself.
   uint32_t use_of_leaf(uint32_t group, size_t sample) {
     uint64_t key = (uint64_t{group} << 32) | samples_.leaf[sample].value;
     auto [entry, is_new] = use_of_leaf_.try_emplace(key, static_cast<uint32_t>(uses_.size()));
@@ -313,7 +313,7 @@ class SessionStacks {
     values_.resize(values_.size() + profile_.columns.size());
     return static_cast<uint32_t>(uses_.size() - 1);
   }
-  /// The root that a sample's stack stands on.
+  /// The root of a sample's stack.
   uint32_t group_of(size_t sample) {
     if (!options_.task_root) return 0;
     const SpellingOptions& spelling = options_.spelling;
@@ -359,9 +359,9 @@ class SessionStacks {
     return entry->second;
   }
 
-  // Uses into a tree.
+  // Uses to a tree.
 
-  /// Groups in the order of their names.
+  /// Sorts the groups by name.
   void sort_groups() {
     std::vector<uint32_t> order(group_names_.size());
     std::iota(order.begin(), order.end(), 0u);
@@ -377,7 +377,7 @@ class SessionStacks {
     for (PathUse& use : uses_) use.group = rank[use.group];
   }
 
-  /// False where there is no room for it.
+  /// False if there is not enough memory.
   bool make_tree() {
     if (options_.task_root) sort_groups();
     Spellings spellings(session_, options_, profile_);
@@ -399,8 +399,8 @@ class SessionStacks {
     return true;
   }
 
-  /// Gives each use its weight, of kWhole in each column; and the weight that `least_share` asks
-  /// for.
+  /// Gives each use its weight, as a fraction of kWhole in each column; returns the weight that
+  /// `least_share` demands.
   uint64_t weigh_uses() {
     if (options_.least_share <= 0) return 0;
     constexpr double kWhole = 1e15;
@@ -441,7 +441,7 @@ class SessionStacks {
     return node_of_path;
   }
 
-  /// Where the trie is the tree, but for the root of profiles that have none.
+  /// If the trie is the tree, except for the root of profiles without one.
   void copy_trie(const Spellings& spellings) {
     uint32_t skipped = options_.task_root || trie_.size() == 0 ? 0 : 1;
     profile_.nodes.resize(trie_.size() - skipped);
@@ -475,8 +475,8 @@ class SessionStacks {
     }
   }
 
-  /// Where one step stands for several frames, paths may join that the trie holds apart. Only names
-  /// of generated code do that.
+  /// If one step stands for several frames, paths that are separate in the trie may merge. Only
+  /// names of generated code cause that.
   void merge_trie(const Spellings& spellings) {
     std::vector<uint64_t> samples;
     for (StackColumn& column : profile_.columns) samples.push_back(column.samples);
@@ -505,7 +505,7 @@ class SessionStacks {
     for (size_t i = 0; i < samples.size(); ++i) profile_.columns[i].samples = samples[i];
   }
 
-  // Samples one by one.
+  // Individual samples.
 
   using ThreadNumbers = tsl::robin_map<uint64_t, uint32_t, NumberHash>;  // by pid and tid
   void list_samples() {
@@ -571,7 +571,7 @@ class SessionStacks {
   tsl::robin_map<uint64_t, uint32_t, NumberHash> use_of_leaf_;
   LargeVector<uint32_t> use_of_sample_;
   CallTrie trie_;
-  LargeVector<uint32_t> node_of_use_;  // first of the trie, in the end of the profile
+  LargeVector<uint32_t> node_of_use_;  // first nodes of the trie, finally of the profile
 };
 
 }  // namespace

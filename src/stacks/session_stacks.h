@@ -1,6 +1,6 @@
-// A replayed recording as a StackProfile. Every distinct frame is spelled once, samples are added
-// up by distinct chain before anything is looked at step by step, and the chains become a tree by
-// sorting (profile/path_order.h).
+// A replayed recording as a StackProfile. Each distinct frame is spelled once, samples are summed
+// per distinct chain before any frame is looked at, and the chains become a tree by sorting
+// (profile/path_order.h).
 #pragma once
 
 #include <functional>
@@ -14,31 +14,31 @@
 namespace sonde {
 
 enum class StackValue : uint8_t {
-  kPeriod,   // what the samples stand for: nanoseconds, cycles, bytes …
-  kSamples,  // one each
+  kPeriod,   // what the sample stands for: nanoseconds, cycles, bytes …
+  kSamples,  // 1 per sample
 };
 
 struct SessionStacksOptions {
   SpellingOptions spelling = {};
   StackValue value = StackValue::kPeriod;
   bool task_root = true;      // the name of the process is the outermost frame
-  bool wait_reasons = false;  // behind it, in brackets, what samples of waits waited for
-  bool want_samples = false;  // StackProfile::samples and threads, too
+  bool wait_reasons = false;  // adds the wait reason of off-CPU samples to it, in brackets
+  bool want_samples = false;  // also fills StackProfile::samples and threads
   bool want_objects =
-      false;  // frames of other objects are other frames; else the name alone counts
+      false;  // frames of different objects are distinct; otherwise only the name counts
   bool want_sources = false;    // StackFrame::file and line of functions
-  bool want_addresses = false;  // each place is a frame of its own, with StackFrame::address
-  /// Which events get a column, by name; empty: each that has samples.
+  bool want_addresses = false;  // each address is a separate frame, with StackFrame::address
+  /// Names of the events that get a column; empty: every event that has samples.
   std::vector<std::string> events = {};
-  /// Stacks are told apart only as far as their beginning has this part of what there is (from 0 to
-  /// 1; of several columns, where it has that part of any). What lies beyond counts as ending at
-  /// the first frame that has less. For pictures, which would not draw it.
+  /// Stacks are distinguished only as far as their outer part has this share of the total (from 0
+  /// to 1; with several columns, in any of them). Anything beyond is attributed to the first frame
+  /// below the limit. For pictures, which would not draw it.
   double least_share = 0;
-  /// Whether a sample goes in; empty: each.
+  /// Whether to include a sample; empty: all.
   std::function<bool(size_t sample)> filter = {};
 };
 
-/// An event that the recording does not have is an error that names those it has.
+/// A requested event that the recording lacks is an error that lists the existing ones.
 Result<StackProfile> stacks_of(const Session& session, const SessionStacksOptions& options);
 
 }  // namespace sonde

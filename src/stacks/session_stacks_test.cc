@@ -19,8 +19,8 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
 
-/// A recording in memory. There are no symbols, so functions are objects without a file: 'a' is
-/// /nowhere/a at 0x1000000, and called [a] in stacks.
+/// A recording in memory. There are no symbols, so each function is an object without a file: 'a'
+/// is /nowhere/a at 0x1000000, and appears as [a] in stacks.
 class Recorded {
  public:
   explicit Recorded(const std::vector<std::string>& events = {"cycles"}) {
@@ -58,7 +58,7 @@ class Recorded {
     }
   }
 
-  /// `path`: from the root, "abc". The address inside the last differs with `at`.
+  /// `path`: from the root, "abc". `at` varies the address inside the last function.
   void sample(uint32_t pid, uint32_t tid, std::string_view path, uint64_t period,
               uint64_t event = 0, uint64_t at = 0) {
     ByteBuilder chain;

@@ -16,7 +16,7 @@
 namespace sonde {
 namespace {
 
-/// Where in the file a value stands.
+/// The position of a value in the file.
 enum class Place : uint8_t {
   kOther,
   kRoot,
@@ -56,8 +56,8 @@ Place place_inside(Place around, std::string_view key) {
   }
 }
 
-/// Receives the JSON reader's events and knows where it is; who derives from it is told of the
-/// values and of the ends of what they stand in.
+/// Receives the JSON reader's events and tracks the position; derived classes are told of values
+/// and of the ends of the containers that hold them.
 template <typename Derived>
 class Walker {
  public:
@@ -65,7 +65,7 @@ class Walker {
 
   bool Null() { return true; }
   bool Bool(bool /*value*/) { return true; }
-  /// Numbers come as text: RapidJSON 1.1 reads beyond its own tables for some small ones.
+  /// Numbers arrive as text: RapidJSON 1.1 reads past its own tables for some small ones.
   bool RawNumber(const char* text, Length length, bool /*copy*/) {
     double value = 0;
     auto [end, error] = std::from_chars(text, text + length, value);
@@ -113,7 +113,7 @@ class Walker {
   std::string key_;
 };
 
-/// The frames may stand behind the profiles, so they are read first.
+/// The frames may come after the profiles, so they are read first.
 class FrameWalker final : public Walker<FrameWalker> {
  public:
   FrameWalker(StackTreeBuilder& builder, std::vector<StackFrameId>& frames)
@@ -146,7 +146,7 @@ class FrameWalker final : public Walker<FrameWalker> {
   size_t profiles_ = 0;
 };
 
-/// One unit of the file in those of a profile.
+/// Maps a unit of the file to a profile's column and unit.
 struct Unit {
   std::string_view column, unit;
   double scale = 1;
@@ -211,7 +211,7 @@ class ProfileWalker final : public Walker<ProfileWalker> {
   }
 
  private:
-  /// A stack, in steps_, and how long it stood, in the profile's unit.
+  /// A stack, in steps_, with its start and duration in the profile's unit.
   struct Stretch {
     StackNodeId stack;
     double since = 0;
@@ -220,10 +220,11 @@ class ProfileWalker final : public Walker<ProfileWalker> {
   struct Profile {
     std::string name, unit;
     std::optional<double> start;
-    // Of sampled ones: two lists that belong together item by item.
+    // For sampled profiles: two parallel lists.
     std::vector<StackNodeId> stacks;
     std::vector<double> weights;
-    // Of evented ones: what is known, the frames that are open, and since when they are.
+    // For evented profiles: what is known so far, the open frames, and the time since which they
+    // are open.
     std::vector<Stretch> stretches;
     std::vector<std::pair<StackFrameId, StackNodeId>> open;
     std::optional<double> since;
@@ -245,7 +246,8 @@ class ProfileWalker final : public Walker<ProfileWalker> {
   void step_into(double index) {
     if (auto frame = frame_of(index)) at_ = child(at_, *frame);
   }
-  /// Stacks are made before the name of their profile is known, so roots come in front at its end.
+  /// Stacks are built before the name of their profile is known, so the root is prepended at its
+  /// end.
   StackNodeId child(StackNodeId parent, StackFrameId frame) {
     uint64_t key = (uint64_t{parent.valid() ? parent.value + 1 : 0} << 32) | frame.value;
     auto [entry, is_new] = known_.try_emplace(key, static_cast<uint32_t>(steps_.size()));
@@ -271,7 +273,7 @@ class ProfileWalker final : public Walker<ProfileWalker> {
     StackNodeId parent = profile_.open.empty() ? StackNodeId() : profile_.open.back().second;
     profile_.open.emplace_back(frame, child(parent, frame));
   }
-  /// The innermost frame closes first; what else is closed is damage.
+  /// The innermost frame closes first; closing any other one is damage.
   void close_frame(StackFrameId frame) {
     if (profile_.open.empty() || profile_.open.back().first != frame) return lose();
     profile_.open.pop_back();
@@ -300,7 +302,7 @@ class ProfileWalker final : public Walker<ProfileWalker> {
     known_.clear();
     steps_.clear();
   }
-  /// Samples follow each other without a gap, from the profile's start on.
+  /// Samples are contiguous, beginning at the profile's start.
   void add_sampled(Profile& profile) {
     if (profile.stacks.size() != profile.weights.size()) lose();
     double since = profile.start.value_or(0);
@@ -311,7 +313,7 @@ class ProfileWalker final : public Walker<ProfileWalker> {
       if (weight > 0) since += weight;
     }
   }
-  /// The stacks of this profile in the tree of all.
+  /// Adds the stacks of this profile to the common tree.
   std::vector<StackNodeId> nodes_below_root(std::string_view profile_name) {
     root_ = {};
     if (name_roots_ && !profile_name.empty())
@@ -354,10 +356,10 @@ class ProfileWalker final : public Walker<ProfileWalker> {
   std::vector<std::string_view> columns_;
   uint32_t threads_ = 0;
 
-  // Of the profile that is being read.
+  // The profile being read.
   Profile profile_;
   Event event_;
-  StackNodeId at_;  // of the stack that is being read, in steps_
+  StackNodeId at_;  // of the stack being read, in steps_
   StackNodeId root_;
   tsl::robin_map<uint64_t, uint32_t, NumberHash> known_;  // (parent + 1, frame) → index in steps_
   std::vector<std::pair<StackNodeId, StackFrameId>> steps_;

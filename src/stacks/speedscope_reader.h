@@ -1,7 +1,7 @@
 // Speedscope's JSON (https://github.com/jlfwong/speedscope/blob/main/src/lib/file-format-spec.ts),
-// what py-spy, rbspy and many others write: sampled and evented profiles, usually one per thread.
-// The text is walked, not held as a tree. Untrusted: what is damaged is left out and counted, or an
-// error where nothing can be made of it.
+// the output of py-spy, rbspy and many others: sampled and evented profiles, usually one per
+// thread. The text is streamed, not held as a DOM. Untrusted: damaged parts are skipped and
+// counted; it is an error if nothing is usable.
 #pragma once
 
 #include <string>
@@ -14,9 +14,9 @@
 
 namespace sonde {
 
-/// A column per kind of unit: "time" (nanoseconds), "bytes", "samples". Of the options, task_root
-/// and want_samples count: where the file has several profiles, their names are the outermost
-/// frames; samples have times where the unit is one of time. `name`: of the file, for messages.
+/// One column per kind of unit: "time" (nanoseconds), "bytes", "samples". The options task_root and
+/// want_samples are honoured: if the file has several profiles, their names become the outermost
+/// frames; samples have times if the unit is a time. `name`: of the file, for messages.
 Result<StackProfile> read_speedscope(std::string_view text, const std::string& name,
                                      const SessionStacksOptions& options, LossLedger& losses);
 

@@ -29,7 +29,7 @@ namespace {
 
 constexpr uint32_t kDropped = UINT32_MAX;
 
-/// Gives samples their new columns; those of dropped ones go.
+/// Renumbers the columns of samples; samples of dropped columns are removed.
 void renumber_columns(StackSamples& samples, const std::vector<uint32_t>& new_column) {
   size_t kept = 0;
   for (size_t i = 0; i < samples.size(); ++i) {

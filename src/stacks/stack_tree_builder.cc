@@ -107,10 +107,10 @@ void sort_by_time(StackSamples& samples) {
 
 }  // namespace
 
-/// The nodes as they were numbered, in the order of their new numbers.
+/// The nodes by their temporary numbers, in the order of their new numbers.
 std::vector<StackNodeId> StackTreeBuilder::depth_first() const {
   const auto& nodes = profile_.nodes;
-  // Sorted by parent, siblings by name backwards: so a stack gives them forwards.
+  // Sorted by parent, siblings in reverse order of name: so a stack pops them in order.
   std::vector<uint32_t> by_parent(nodes.size());
   std::iota(by_parent.begin(), by_parent.end(), 0u);
   auto parent_rank = [&](uint32_t node) {

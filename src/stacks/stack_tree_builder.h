@@ -1,5 +1,5 @@
-// StackTreeBuilder: a StackProfile out of stacks that come in any order, as texts and other tools'
-// files have them. (Recordings have too many for that: session_stacks.h.)
+// StackTreeBuilder: builds a StackProfile from stacks in any order, as in text and other tools'
+// files. (Recordings have too many stacks for that: session_stacks.h.)
 //
 //   StackTreeBuilder builder;
 //   size_t cycles = builder.add_column("cycles", "events");
@@ -20,31 +20,31 @@
 
 namespace sonde {
 
-/// Each column has a value for every stack; so many of them no tool writes, but a hostile file may.
+/// Each column has a value for every stack; no tool writes this many, but a hostile file may.
 inline constexpr size_t kMostColumns = 256;
 
 class StackTreeBuilder {
  public:
   StackTreeBuilder() = default;
-  /// Goes on from a profile that has strings, frames, columns and threads, but no nodes yet.
+  /// Continues from a profile that has strings, frames, columns and threads, but no nodes yet.
   explicit StackTreeBuilder(StackProfile begun);
 
   StringId intern(std::string_view text) { return profile_.strings->intern(text); }
   [[nodiscard]] std::string_view text(StringId id) const { return profile_.text(id); }
-  /// The same frame for the same content.
+  /// Returns the same frame for the same content.
   StackFrameId frame(const StackFrame& frame);
   size_t add_column(std::string_view name, std::string_view unit);
   [[nodiscard]] size_t columns() const { return profile_.columns.size(); }
   size_t add_thread(const StackThread& thread);
-  /// Numbers for stacks that finish() turns into nodes; an empty stack has none.
+  /// Temporary stack numbers that finish() turns into nodes; an empty stack has none.
   StackNodeId child(StackNodeId parent, StackFrameId frame);
   StackNodeId node_of(std::span<const StackFrameId> stack);
-  /// Adds to what fell on a stack.
+  /// Adds to the self weight of a stack.
   void add(StackNodeId node, size_t column, double value);
   void add_stack(std::span<const StackFrameId> stack, size_t column, double value) {
     add(node_of(stack), column, value);
   }
-  /// A sample with its time, besides adding it up.
+  /// A sample with its time, in addition to summing it up.
   struct Event {
     uint64_t time_ns = 0;
     uint32_t thread = 0;
@@ -52,8 +52,8 @@ class StackTreeBuilder {
   };
   void add_sample(StackNodeId node, size_t column, double value, const Event& event);
 
-  /// Numbers the nodes depth first, children by name, and sorts the samples by time.
-  /// `new_numbers`: the nodes of the profile, by the numbers that they had here.
+  /// Numbers the nodes depth first, children by name, and sorts the samples by time. `new_numbers`:
+  /// the nodes of the profile, indexed by their temporary numbers.
   [[nodiscard]] StackProfile finish(std::vector<StackNodeId>* new_numbers = nullptr) &&;
 
  private:

@@ -26,7 +26,7 @@ TEST(StackTreeBuilder, NumbersDepthFirstAndByName) {
 }
 
 TEST(StackTreeBuilder, DeepAndWideTreesOfFewFrames) {
-  // Keys that differ in the parent alone: 100,000 of them per frame.
+  // Keys that differ only in the parent: 100,000 per frame.
   StackTreeBuilder builder;
   size_t column = builder.add_column("cycles", "events");
   StackFrameId frames[] = {builder.frame({.name = builder.intern("f")}),

@@ -72,7 +72,7 @@ class Unpacker {
     fs::path path = fs::path(directory_) / name;
     std::error_code error;
     if (fs::exists(path, error)) return {};
-    fs::remove(path, error);  // a link that leads nowhere
+    fs::remove(path, error);  // a dangling link
     TRY(make_parent(path));
     fs::create_directory_symlink(target, path, error);
     if (error)

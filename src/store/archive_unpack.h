@@ -1,4 +1,4 @@
-// Archives unpacked into the build-id cache: those of `perf archive` (bzip2), bundles, and plain
+// Unpacks archives into the build-id cache: those of `perf archive` (bzip2), bundles, and plain
 // tar.
 #pragma once
 
@@ -9,11 +9,11 @@
 namespace sonde {
 
 struct UnpackSummary {
-  size_t objects = 0;  // that are in the cache now
-  size_t refused = 0;  // members whose names lead out of the cache
+  size_t objects = 0;  // now in the cache
+  size_t refused = 0;  // members whose names point outside of the cache
 };
 
-/// What is there already stays. Errors: kNotFound, kCorrupt, kIo.
+/// Existing objects stay. Errors: kNotFound, kCorrupt, kIo.
 Result<UnpackSummary> unpack_archive(const std::string& archive, const std::string& directory);
 
 }  // namespace sonde

@@ -20,7 +20,7 @@ namespace {
 
 constexpr size_t kBufferSize = 1 << 20;
 
-/// Bytes in, compressed bytes into a file.
+/// Compresses bytes into a file.
 class Compressor {
  public:
   virtual ~Compressor() = default;
@@ -159,7 +159,7 @@ Result<ArchiveWriter> ArchiveWriter::create(const std::string& path, Compression
   auto state = std::make_unique<State>();
   state->path = path;
   state->temporary = fmt::format("{}.{}", path, ::getpid());
-  // Memory of the kernel and of programs: like recordings, for the owner only.
+  // Contains kernel and program memory: like recordings, for the owner only.
   state->fd = Fd(::open(state->temporary.c_str(), O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC,
                         S_IRUSR | S_IWUSR));
   if (!state->fd.valid())

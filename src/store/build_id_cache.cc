@@ -26,8 +26,8 @@ std::string as_bytes_of_hex(std::string_view hex) {
   return hex.size() % 2 == 0 ? raw : std::string();
 }
 
-/// The directory of the objects of a path, below that of the cache. A path that climbs out of it
-/// has none.
+/// The directory, relative to the cache's, for objects of a path. Empty if the path climbs out of
+/// it.
 std::string place_of(std::string_view path) {
   while (path.starts_with('/')) path.remove_prefix(1);
   for (std::string_view part : split(path, '/'))
@@ -35,7 +35,7 @@ std::string place_of(std::string_view path) {
   return std::string(path);
 }
 
-/// "../../usr/bin/true/0123…" as "/usr/bin/true", "../../[vdso]/0123…" as "[vdso]".
+/// Maps "../../usr/bin/true/0123…" to "/usr/bin/true", "../../[vdso]/0123…" to "[vdso]".
 std::string object_of_link(const fs::path& link) {
   std::error_code error;
   std::string target = fs::read_symlink(link, error).string();
@@ -98,7 +98,7 @@ bool BuildIdCache::holds(std::string_view build_id) const {
 
 Result<> BuildIdCache::fill(const CachedObject& object, const std::string& directory) const {
   std::string own = fmt::format("{}/{}", directory, cached_name(object.path));
-  // What an addition that was cut short left behind.
+  // What an interrupted addition left behind.
   std::error_code error;
   if (!fs::exists(own, error)) {
     if (object.file.empty())
@@ -108,7 +108,7 @@ Result<> BuildIdCache::fill(const CachedObject& object, const std::string& direc
   }
   std::string debug = directory + "/debug";
   if (!object.debug_file.empty() && !fs::exists(debug, error))
-    (void)link_or_copy(object.debug_file, debug);  // the object is of use without it
+    (void)link_or_copy(object.debug_file, debug);  // the object is useful without it
   if (object.probes) TRY(write_whole(directory + "/probes", as_bytes(*object.probes)));
   return {};
 }
@@ -128,11 +128,11 @@ Result<BuildIdCache::Added> BuildIdCache::add(const CachedObject& object) const 
   fs::create_directories(directory, error);
   if (error) return std::unexpected(failed("create", directory, error).error());
   if (Result<> filled = fill(object, directory); !filled) {
-    fs::remove(directory, error);  // only where nothing is in it
+    fs::remove(directory, error);  // only if it is empty
     return std::unexpected(std::move(filled).error());
   }
   fs::create_directories(link.parent_path(), error);
-  if (filed) fs::remove(link, error);  // it leads to a place where nothing is any more
+  if (filed) fs::remove(link, error);  // its target no longer exists
   fs::create_directory_symlink(fs::path("../..") / place / id, link, error);
   // Somebody else may have been faster.
   if (error && error != std::errc::file_exists)
@@ -153,7 +153,7 @@ Result<bool> BuildIdCache::remove(std::string_view build_id) const {
   fs::file_status status = fs::symlink_status(link, error);
   if (!fs::exists(status)) return false;
   if (fs::is_symlink(status)) {
-    // Only what is inside: the link may lead anywhere.
+    // Only inside the cache: the link may lead anywhere.
     fs::path target = fs::weakly_canonical(link, error);
     fs::path root = fs::weakly_canonical(directory_, error);
     if (target.string().starts_with(root.string() + "/")) fs::remove_all(target, error);
@@ -186,7 +186,7 @@ std::vector<std::string> BuildIdCache::build_ids_of(std::string_view path) const
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(fs::path(directory_) / place, error)) {
     std::string id = as_bytes_of_hex(entry.path().filename().string());
-    // A directory of a longer path may look like a build id; the links tell.
+    // A directory of a longer path may look like a build id; the links decide.
     if (id.size() >= kShortest && fs::exists(fs::symlink_status(link_of(id), error)))
       ids.push_back(std::move(id));
   }

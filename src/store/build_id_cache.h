@@ -1,6 +1,6 @@
 // The build-id cache, ~/.debug: a copy or link of every object that recordings hit, so that they
-// can be reported when the object has changed or gone. Laid out as perf's, which both tools share:
-//
+// can still be reported after the object has changed or gone. The layout is perf's; both tools
+// share the cache:
 //   ~/.debug/usr/bin/true/<build id>/elf               the object
 //                                    debug             its separate debug file, where there is one
 //                                    probes            its USDT probes, as `list sdt` reads them
@@ -8,7 +8,7 @@
 //   ~/.debug/[vdso]/<build id>/vdso
 //   ~/.debug/.build-id/ab/cdef…  →  ../../usr/bin/true/<build id>
 //
-// Files appear whole or not at all, so several recordings may fill it at once.
+// Files are created atomically, so several recordings may fill it at once.
 //
 //   BuildIdCache cache(build_id_directory(env));
 //   TRY(cache.add({.path = "/usr/bin/true", .build_id = id, .file = "/usr/bin/true"}));
@@ -26,14 +26,14 @@
 
 namespace sonde {
 
-/// Where the cache lies: `given`, else --buildid-dir and PERF_BUILDID_DIR, else buildid.dir of the
-/// perfconfig, else ~/.debug. Empty where there is not even a home: then there is no cache.
+/// The cache directory: `given`, else --buildid-dir and PERF_BUILDID_DIR, else buildid.dir of the
+/// perfconfig, else ~/.debug. Empty if there is not even a home: then there is no cache.
 std::string build_id_directory(const Env& env, std::string_view given = {});
 
 struct CachedObject {
-  std::string path;             // as its own machine calls it: "/usr/bin/true", "[vdso]"
+  std::string path;             // as on its own machine: "/usr/bin/true", "[vdso]"
   std::string build_id;         // raw bytes
-  std::string file = {};        // what is linked, or copied where it cannot be
+  std::string file = {};        // to be linked, or copied if it cannot be
   Bytes content = {};           // instead of a file
   std::string debug_file = {};  // its separate debug file; empty: none
   std::optional<std::string> probes = std::nullopt;  // text of the file `probes`
@@ -45,26 +45,26 @@ class BuildIdCache {
   [[nodiscard]] const std::string& directory() const { return directory_; }
 
   enum class Added : uint8_t { kNew, kWasThere };
-  /// Adds an object unless one of its build id is there. Errors: kIo (a full disk, a directory that
-  /// cannot be written), kFailed for a build id that is too short to be filed.
+  /// Adds an object unless one with its build id exists. Errors: kIo (a full disk, an unwritable
+  /// directory), kFailed for a build id that is too short.
   Result<Added> add(const CachedObject& object) const;
-  /// The same, but what is there under this build id goes first.
+  /// The same, but first removes what exists under this build id.
   Result<> replace(const CachedObject& object) const;
-  /// Removes what is filed under this build id. False where nothing is.
+  /// Removes what is stored under this build id. False if there is nothing.
   Result<bool> remove(std::string_view build_id) const;
 
   struct Entry {
     std::string build_id;  // raw bytes
     std::string path;      // of the object, when it was added
   };
-  /// Everything that is filed, by build id; also entries whose files have been taken away.
+  /// All entries, by build id; also those whose files have been removed.
   [[nodiscard]] std::vector<Entry> entries() const;
   /// The build ids that objects of this path have had.
   [[nodiscard]] std::vector<std::string> build_ids_of(std::string_view path) const;
 
-  /// The file of that name (elf, debug, vdso, kallsyms, probes) of an object; it may not be there.
+  /// The file of that name (elf, debug, vdso, kallsyms, probes) of an object; it may not exist.
   [[nodiscard]] std::string file(std::string_view build_id, std::string_view name) const;
-  /// Whether the object itself is there: its `elf` (or vdso) has this build id; a kernel's symbols
+  /// Whether the object itself exists: its `elf` (or vdso) has this build id; a kernel's symbols
   /// have none to compare.
   [[nodiscard]] bool holds(std::string_view build_id) const;
 
@@ -75,10 +75,10 @@ class BuildIdCache {
   std::string directory_;
 };
 
-/// Under which name the cache keeps an object: "kallsyms", "vdso" or "elf".
+/// The name under which the cache keeps an object: "kallsyms", "vdso" or "elf".
 std::string_view cached_name(std::string_view path);
 
-/// Where the separate debug file of an object is looked for by its build id: "/usr/lib/debug/
+/// Where an object's separate debug file is looked up by its build id: "/usr/lib/debug/
 /// .build-id/ab/cdef….debug".
 std::string debug_file_of(std::string_view build_id);
 

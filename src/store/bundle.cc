@@ -25,11 +25,11 @@ struct Member {
   uint64_t skip = 0;  // headers
   uint64_t size = 0;
   std::string name;
-  Fd file;  // when it was expanded
+  Fd file;  // once it is expanded
   bool failed = false;
 };
 
-/// "abcdef01/elf" of "usr/bin/x/abcdef01/elf": what is asked for by build id.
+/// "abcdef01/elf" from "usr/bin/x/abcdef01/elf": the key of lookups by build id.
 std::string_view last_two(std::string_view name) {
   size_t slash = name.rfind('/');
   if (slash == std::string_view::npos || slash == 0) return {};
@@ -46,7 +46,7 @@ struct Bundle::State {
   std::map<std::string, size_t, std::less<>> by_name;      // perf.data, files/…
   std::map<std::string, size_t, std::less<>> by_build_id;  // "abcdef01/elf"
   std::mutex mutex;
-  bool ended = false;  // the archive's end was the last that was read
+  bool ended = false;  // the archive's end has been read
 
   Result<> read(Bytes bytes);
   Result<> read_member(Bytes frame, uint64_t offset);

@@ -19,8 +19,8 @@ struct FreeZstd {
 };
 using ZstdContext = std::unique_ptr<ZSTD_DCtx, FreeZstd>;
 
-/// What so many bytes may become. Recordings and objects shrink to a tenth, idle ones to a
-/// hundredth; a small file that grows without end was made to fill the machine.
+/// The plausible expanded size. Recordings and objects compress to a tenth, idle ones to a
+/// hundredth; a small file that expands without end was made to exhaust the machine.
 uint64_t plausible_size(Bytes compressed) {
   constexpr uint64_t kMostGrowth = 1000, kSmall = uint64_t{1} << 30;
   return kSmall + kMostGrowth * compressed.size();
@@ -112,7 +112,7 @@ Result<> expand_bzip2(Bytes compressed, int fd, const std::string& name) {
       if (result == BZ_OK || result == BZ_STREAM_END)
         written = write_all(fd, name, Bytes(piece).first(made));
     }
-    // Another stream may follow in what was handed over already.
+    // Another stream may follow in the input already consumed.
     Bytes left(reinterpret_cast<const std::byte*>(stream.next_in), stream.avail_in);
     if (!left.empty()) compressed = {left.data(), left.size() + compressed.size()};
     ::BZ2_bzDecompressEnd(&stream);

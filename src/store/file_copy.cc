@@ -13,7 +13,7 @@
 namespace sonde {
 namespace {
 
-/// A file that gets its name when it is complete.
+/// A file that gets its name once it is complete.
 class NewFile {
  public:
   explicit NewFile(const std::string& path, mode_t mode)
@@ -46,8 +46,8 @@ class NewFile {
   bool named_ = false;
 };
 
-/// The kernel copies, without the bytes passing through here; on some file systems only extents are
-/// shared. False where it can't between these two.
+/// Lets the kernel copy, without the bytes passing through here; some file systems only share
+/// extents. False if it can't between these two.
 bool copied_by_kernel(int from, int to, uint64_t size) {
   while (size > 0) {
     ssize_t copied = ::copy_file_range(from, nullptr, to, nullptr, size, 0);
@@ -92,7 +92,7 @@ Result<> write_whole(const std::string& path, Bytes bytes) {
 Result<> link_or_copy(const std::string& from, const std::string& to) {
   struct stat status{};
   bool plain = ::stat(from.c_str(), &status) == 0 && S_ISREG(status.st_mode);
-  // Links of /proc (a descriptor, a mapped file) are followed to the file itself.
+  // Links in /proc (a descriptor, a mapped file) are followed to the file itself.
   if (plain && ::linkat(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), AT_SYMLINK_FOLLOW) == 0)
     return {};
   return copy(from, to);

@@ -1,4 +1,4 @@
-// Files into a place of their own, whole or not at all: nobody ever sees half of one.
+// Creates files atomically: nobody ever sees half of one.
 #pragma once
 
 #include <string>
@@ -8,14 +8,14 @@
 
 namespace sonde {
 
-/// Writes to a name of its own beside `path`, and renames.
+/// Writes to a temporary name beside `path`, then renames.
 Result<> write_whole(const std::string& path, Bytes bytes);
 
-/// A hard link, or a copy where the file is on another disk, behind /proc, or not ours to link.
+/// A hard link, or a copy if the file is on another disk, in /proc, or not ours to link.
 Result<> link_or_copy(const std::string& from, const std::string& to);
 
-/// Where a symbolic link leads, also one of /proc ("mnt:[4026531841]"); empty where it cannot be
-/// read.
+/// The target of a symbolic link, including those in /proc ("mnt:[4026531841]"); empty if it cannot
+/// be read.
 [[nodiscard]] std::string link_target(const std::string& link);
 
 }  // namespace sonde

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view kDeleted = " (deleted)";
 
-/// Some living process of a mount namespace; 0 where there is none.
+/// Any living process in a mount namespace; 0 if there is none.
 uint32_t process_in(const std::string& proc, uint64_t mount_namespace) {
   std::string wanted = fmt::format("mnt:[{}]", mount_namespace);
   std::error_code error;
@@ -61,7 +61,7 @@ class Ways {
     ways_.push_back({kind, std::move(path)});
   }
 
-  /// The process has gone, but its container may still run.
+  /// The process has gone, but its container may still be running.
   void add_neighbour() {
     if (object_.mount_namespace == 0) return;
     std::string wanted = fmt::format("mnt:[{}]", object_.mount_namespace);
@@ -70,7 +70,7 @@ class Ways {
       add(WayKind::kPath, fmt::format("{}/{}/root{}", proc_, pid, object_.path));
   }
 
-  /// What the process has mapped under that path, wherever it moved since.
+  /// What the process has mapped under that path, even if it was moved since.
   void add_mappings(uint32_t pid) {
     std::string process = fmt::format("{}/{}", proc_, pid);
     auto maps = read_file(process + "/maps");

@@ -54,7 +54,7 @@ std::optional<KeptObject> ObjectCache::find(std::string_view build_id, std::stri
   uint64_t size = in.u64(), checksum = in.u64();
   if (!in.ok() || !known || size != in.left() || checksum != checksum_of(in.rest(), version))
     return std::nullopt;
-  // Used now: what tells the oldest.
+  // Marks it as recently used, for eviction.
   ::utimensat(AT_FDCWD, path.c_str(), nullptr, 0);
   return KeptObject(std::move(*file), kHeaderBytes);
 }

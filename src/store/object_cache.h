@@ -1,11 +1,11 @@
-// ObjectCache: what was once made of an object (tables of its lines, of its call frame information)
-// kept on disk by its build id, so that the next command has only to map it.
+// ObjectCache: data derived from an object (line tables, call frame tables), kept on disk by build
+// id, so that the next command only has to map it.
 //
 //   ~/.cache/sonde/3f2a….lines      magic, format, checksum; then the bytes that were kept
 //
-// It is a cache and nothing else: a file that is damaged, of another format or not there is the
-// same as none, what cannot be written is not, and whoever deletes it loses time. Files appear
-// whole or not at all. When it outgrows its limit, those that were not used for longest go.
+// It is purely a cache: a file that is damaged or of another format counts as missing, write
+// failures are ignored, and deleting it only costs time. Files are created atomically. When the
+// cache exceeds its limit, the least recently used files are evicted.
 //
 //   ObjectCache cache(object_cache_directory(env));
 //   if (auto kept = cache.find(build_id, "lines", kVersion)) use(kept->bytes());
@@ -24,7 +24,7 @@
 namespace sonde {
 
 /// SONDE_CACHE, else `sonde.cache` of the perfconfig, else $XDG_CACHE_HOME/sonde, else
-/// ~/.cache/sonde; "off" there means none, which is the empty directory.
+/// ~/.cache/sonde; the value "off" disables the cache, which is the empty directory.
 std::string object_cache_directory(const Env& env);
 
 /// The bytes of one entry; aligned to 8.
@@ -42,11 +42,11 @@ class ObjectCache {
  public:
   static constexpr uint64_t kLimit = uint64_t{1} << 30;
 
-  /// Without a directory nothing is found and nothing kept.
+  /// Without a directory nothing is found or stored.
   explicit ObjectCache(std::string directory, uint64_t limit_bytes = kLimit)
       : directory_(std::move(directory)), limit_bytes_(limit_bytes) {}
 
-  /// `kind` is a short word; `version` changes with what the bytes mean. Nothing for an object
+  /// `kind` is a short word; `version` changes with the meaning of the bytes. Nullopt for an object
   /// without a build id.
   [[nodiscard]] std::optional<KeptObject> find(std::string_view build_id, std::string_view kind,
                                                uint32_t version) const;

@@ -92,13 +92,13 @@ TEST_F(ObjectCacheTest, TheOldestGoWhereItIsFull) {
   EXPECT_FALSE(cache.find("\x01", "k", kVersion));
   EXPECT_TRUE(cache.find("\x02", "k", kVersion));
   EXPECT_TRUE(cache.find("\x03", "k", kVersion));
-  // What is used is not old.
+  // What has been used is not old.
   age("03.k", 1);
   cache.keep("\x04", "k", kVersion, as_bytes(bytes));
   EXPECT_TRUE(cache.find("\x02", "k", kVersion));
   EXPECT_FALSE(cache.find("\x03", "k", kVersion));
   cache.keep("\x05", "k", kVersion, as_bytes(std::string(600, 'y')));
-  EXPECT_FALSE(cache.find("\x05", "k", kVersion));  // more than half of all
+  EXPECT_FALSE(cache.find("\x05", "k", kVersion));  // more than half of the limit
 }
 
 TEST(ObjectCacheDirectory, IsWhatIsSaidFirst) {

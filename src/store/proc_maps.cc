@@ -5,7 +5,7 @@
 namespace sonde {
 namespace {
 
-/// Reads a number and what must follow it.
+/// Reads a number and the character that must follow it.
 template <typename Number>
 bool take(std::string_view& text, Number& value, int base, char follows) {
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);

@@ -1,4 +1,4 @@
-// Lines of /proc/PID/maps: address ranges, what they may do and which file they show.
+// Parses lines of /proc/PID/maps: address ranges, their permissions and the file they map.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ struct ProcMapping {
   std::string_view path;  // empty for anonymous memory
 };
 
-/// One line without its newline; nothing where it is not one (proc(5), "maps").
+/// One line without its newline; nullopt if it is malformed (proc(5), "maps").
 std::optional<ProcMapping> parse_proc_mapping(std::string_view line);
 
 }  // namespace sonde

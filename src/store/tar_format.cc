@@ -21,7 +21,7 @@ void put_field(std::string_view text, size_t size, ByteBuilder& out) {
   out.zeros(size - text.size());
 }
 
-/// Octal digits with a zero byte behind; GNU's base 256 where they don't fit.
+/// Octal digits with a trailing zero byte; GNU's base 256 if they don't fit.
 void put_number(uint64_t number, size_t size, ByteBuilder& out) {
   std::string digits = fmt::format("{:0{}o}", number, size - 1);
   if (digits.size() < size) return put_field(digits, size, out);
@@ -52,7 +52,7 @@ void put_plain_header(const TarMember& member, char type, ByteBuilder& out) {
   put_field("        ", kChecksumSize, header);
   header.u8(static_cast<uint8_t>(type));
   put_field(member.target, kNameSize, header);
-  header.text("ustar  ");  // GNU's way of saying so
+  header.text("ustar  ");  // GNU's magic
   header.zeros(kTarBlock - header.size());
   std::string sum = fmt::format("{:06o}", checksum_of(header.view()));
   for (size_t i = 0; i < sum.size(); ++i)

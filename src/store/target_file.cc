@@ -21,7 +21,7 @@ std::unexpected<Error> cannot(const std::string& what, int error) {
   return fail(code, "{}: {}", what, std::strerror(error));
 }
 
-/// Opens below `root` as if that were "/": neither links nor ".." lead out of it.
+/// Opens below `root` as if that were "/": neither links nor ".." escape it.
 int open_below(int root, const std::string& path) {
   open_how how{};
   how.flags = O_RDONLY | O_CLOEXEC;
@@ -48,7 +48,7 @@ Result<TargetFile> open_target_file(const std::string& path, pid_t pid) {
   opened.fd = Fd(open_below(root.get(), path));
   if (!opened.fd.valid()) return cannot(path, errno);
   opened.file = fmt::format("/proc/self/fd/{}", opened.fd.get());
-  // The kernel tells the path from the root of the mount namespace; the process may be in a chroot.
+  // The kernel gives the path from the root of the mount namespace; the process may be in a chroot.
   opened.path = link_target(opened.file);
   std::string chroot = link_target(link);
   if (chroot.size() > 1 && opened.path.starts_with(chroot + "/"))

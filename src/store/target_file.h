@@ -1,5 +1,5 @@
 // A file as a process sees it: in its mount namespace and below its root, with every symbolic link
-// on the way followed there (in a container, /usr/lib/x -> /etc/alternatives/x is the container's).
+// followed there (in a container, /usr/lib/x -> /etc/alternatives/x is the container's).
 #pragma once
 
 #include <sys/types.h>
@@ -13,11 +13,11 @@ namespace sonde {
 
 struct TargetFile {
   Fd fd;             // open for reading
-  std::string file;  // opens it again, for as long as `fd` lives
-  std::string path;  // how the process calls it, links followed
+  std::string file;  // opens it again, as long as `fd` lives
+  std::string path;  // the process's name for it, links followed
 };
 
-/// `pid` 0: as we see it. Errors: kNotFound for a process or file that isn't there, kPermission.
+/// `pid` 0: as we see it. Fails with kNotFound for a missing process or file, and kPermission.
 Result<TargetFile> open_target_file(const std::string& path, pid_t pid);
 
 }  // namespace sonde

@@ -18,7 +18,7 @@ struct DataSymbols::Variables {
     uint64_t start, end;
     std::string name;
   };
-  std::optional<SegmentMap> segments;  // none: the object's file is not here
+  std::optional<SegmentMap> segments;  // none: the object's file is not on this machine
   std::vector<Variable> by_start;
 
   void add(const ElfFile& file) {
@@ -38,7 +38,7 @@ struct DataSymbols::Variables {
   [[nodiscard]] const Variable* find(uint64_t address) const {
     auto after = std::ranges::upper_bound(by_start, address, {}, &Variable::start);
     if (after == by_start.begin()) return nullptr;
-    // Of aliases the one that was named first.
+    // Of aliases, the one that was named first.
     auto first = std::ranges::lower_bound(by_start, std::prev(after)->start, {}, &Variable::start);
     auto found = std::find_if(first, after, [&](const Variable& one) { return address < one.end; });
     return found == after ? nullptr : &*found;
@@ -67,8 +67,8 @@ std::optional<DataSymbols::Found> DataSymbols::find(uint32_t pid, uint64_t time_
                                                     RuntimeAddr address) {
   SpaceId space = machine_.space_at(pid, time_ns).space;
   if (!space.valid()) return std::nullopt;
-  // Data lies behind the code of its object. Recordings may have mappings of data, too, but several
-  // segments can show the place of the file where those begin.
+  // Data follows the code of its object. Recordings may have data mappings, too, but the file
+  // offset at which those begin may be visible in several segments.
   constexpr uint32_t kExecutable = 4;  // PROT_EXEC; old records do not say
   const Mapping* below = nullptr;
   for (const AddressSpace::Piece& piece : machine_.space(space).pieces()) {

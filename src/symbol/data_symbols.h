@@ -1,6 +1,6 @@
-// DataSymbols: which variable of a program or library lies at an address. The address need not be
-// in a mapping that was recorded (recorders leave data out): a variable lies where its object's
-// code does, as far away as in the object's file.
+// DataSymbols: looks up the variable of a program or library at an address. The address need not be
+// in a recorded mapping (recorders leave data out): the distance between an object's variables and
+// its code is the same in memory as in its ELF file.
 //
 //   DataSymbols variables(machine, symbolizer);
 //   if (auto found = variables.find(pid, time_ns, address)) … found->label() …
@@ -19,18 +19,18 @@ class DataSymbols {
  public:
   struct Found {
     DsoId dso;
-    std::string name;     // of a variable; empty where none of the object is known to lie there
-    uint64_t offset = 0;  // in it, or in the object as its addresses count
+    std::string name;     // of a variable; empty if the object has no known one there
+    uint64_t offset = 0;  // in the variable, or the object's own address
     /// "queue+0x28"
     [[nodiscard]] std::string label() const;
   };
 
-  /// Both must outlive this.
+  /// Both must outlive this object.
   DataSymbols(const Machine& machine, const Symbolizer& symbolizer);
   ~DataSymbols();
 
-  /// Nothing where no object with that address was mapped then: heaps, stacks, shared memory. An
-  /// object's symbols are read when it is asked for first.
+  /// Returns nothing if no object with that address was mapped then: heaps, stacks, shared memory.
+  /// An object's symbols are read on first use.
   [[nodiscard]] std::optional<Found> find(uint32_t pid, uint64_t time_ns, RuntimeAddr address);
 
  private:

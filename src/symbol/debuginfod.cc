@@ -30,7 +30,7 @@ void find(void* library, const char* name, Function& function) {
   function = reinterpret_cast<Function>(::dlsym(library, name));
 }
 
-/// Loading it again costs a look into the linker's list.
+/// Loading it again costs only a lookup in the linker's list.
 Library load() {
   Library library;
   void* handle = ::dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);

@@ -1,6 +1,6 @@
 #include "symbol/demangle.h"
 
-// libiberty.h would declare basename() again, in a way that clashes with <cstring>.
+// Otherwise libiberty.h would redeclare basename(), in conflict with <cstring>.
 #define HAVE_DECL_BASENAME 1
 #include <libiberty/demangle.h>
 
@@ -14,7 +14,8 @@
 namespace sonde {
 namespace {
 
-/// A few hundred bytes of hostile name can unfold to gigabytes; nobody reads a name of this size.
+/// A few hundred bytes of hostile name can expand to gigabytes; nobody reads a name longer than
+/// this.
 constexpr size_t kMaxShown = size_t{64} << 10;
 
 struct Unfolding {
@@ -24,7 +25,7 @@ struct Unfolding {
 
 void collect(const char* piece, size_t size, void* opaque) {
   auto* unfolding = static_cast<Unfolding*>(opaque);
-  // libiberty's printer has no other way out. It is C without cleanups, so leaving it this way is
+  // libiberty's printer offers no other way to abort. It is C without cleanups, so a longjmp is
   // safe.
   if (unfolding->text.size() + size > kMaxShown) std::longjmp(unfolding->too_long, 1);
   unfolding->text.append(piece, size);
@@ -32,7 +33,7 @@ void collect(const char* piece, size_t size, void* opaque) {
 
 using Demangler = int (*)(const char*, int, demangle_callbackref, void*);
 
-/// Kept free of objects with destructors, which longjmp would skip.
+/// Must not have objects with destructors, which longjmp would skip.
 bool run_bounded(Demangler demangler, const char* name, int options, Unfolding* into) {
   if (setjmp(into->too_long) != 0) return false;
   return demangler(name, options, collect, into) != 0;
@@ -69,7 +70,7 @@ bool is_identifier(std::string_view text) {
          std::ranges::all_of(text, [](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
 }
 
-/// OCaml: "caml", then module and function names with "__" between them and "$xx" for other
+/// OCaml: "caml", then module and function names separated by "__", with "$xx" for other
 /// characters.
 std::string demangle_ocaml(std::string_view name) {
   name.remove_prefix(4);
@@ -101,7 +102,7 @@ std::string demangle(std::string_view name, bool parameters) {
   if (is_ocaml(name)) return demangle_ocaml(name);
   std::string mangled(name);
   int options = parameters ? DMGL_PARAMS | DMGL_ANSI : DMGL_NO_OPTS;
-  // Legacy Rust names are C++ names too; asked first, Rust takes only those with its hash.
+  // Legacy Rust names are also C++ names; Rust is tried first and accepts only those with its hash.
   std::string shown = run(rust_demangle_callback, mangled, options);
   if (shown.empty()) shown = run(cplus_demangle_v3_callback, mangled, options);
   if (shown.empty() && name.starts_with("_D")) shown = demangle_d(mangled);
@@ -109,7 +110,7 @@ std::string demangle(std::string_view name, bool parameters) {
 }
 
 std::string_view identifier_within(std::string_view shown) {
-  // Their constructors have no name of their own in the mangled form (Itanium C++ ABI, 5.1.10).
+  // Their constructors have no name in the mangled form (Itanium C++ ABI, 5.1.10).
   constexpr std::string_view kAbbreviated[] = {"string",        "basic_string",  "allocator",
                                                "istream",       "ostream",       "iostream",
                                                "basic_istream", "basic_ostream", "basic_iostream"};
@@ -123,7 +124,7 @@ std::string_view identifier_within(std::string_view shown) {
     } else if (c == '>' || c == ')' || c == ']' || c == '}') {
       if (--depth < 0) return {};
     } else if (depth == 0 && (c == ' ' || shown.substr(i, 2) == "::")) {
-      if (c == ' ' && end != shown.npos) return {};  // "const" behind parameters
+      if (c == ' ' && end != shown.npos) return {};  // "const" after the parameters
       i += c == ' ' ? 0 : 1;
       start = i + 1;
       end = shown.npos;

@@ -1,7 +1,6 @@
-// Demangling: what people call a function, from what the linker calls it. C++ (Itanium), Rust
-// (legacy and v0), D and OCaml. It costs a microsecond or more a name, so it is done for the
-// symbols that are shown, once each, and the caller keeps the result (symbol names are interned by
-// the symboliser).
+// Demangling: from the linker's name of a function to the one people use. C++ (Itanium), Rust
+// (legacy and v0), D and OCaml. It costs a microsecond or more per name, so it is done once for
+// each symbol that is shown, and the caller keeps the result (the symboliser interns symbol names).
 #pragma once
 
 #include <string>
@@ -17,19 +16,19 @@ struct DemangleOptions {
   bool parameters = false;  // with the parameter types of C++ functions
 };
 
-/// Whether a name looks like one that `demangle` knows: a cheap look at its first letters.
+/// Whether a name looks like one that `demangle` knows: a cheap check of its first letters.
 bool is_mangled(std::string_view name);
 
-/// Empty where the name is not mangled, or unfolds to more than 64 KB.
+/// Empty if the name is not mangled, or expands to more than 64 KB.
 std::string demangle(std::string_view name, bool parameters);
 
-/// A piece of a shown name that stands in the symbol's own name as well, whatever the language: the
-/// last identifier, without arguments. Empty where that is not certain ("operator new", lambdas,
-/// what the mangled form abbreviates).
+/// A part of a shown name that also occurs in the symbol's own name, in any language: the last
+/// identifier, without arguments. Empty if that is not certain ("operator new", lambdas, what the
+/// mangled form abbreviates).
 std::string_view identifier_within(std::string_view shown);
 
-/// A symbol's name as it is shown: demangled where the options and the name say so; "NAME@plt"
-/// keeps its suffix.
+/// A symbol's name as shown: demangled if the options and the name say so; "NAME@plt" keeps its
+/// suffix.
 std::string shown_name(std::string_view name, bool is_kernel, const DemangleOptions& options);
 inline std::string shown_name(const Symbol& symbol, bool is_kernel,
                               const DemangleOptions& options) {

@@ -19,7 +19,7 @@ FinderOptions finder_options(const SymbolOptions& options, const Env& env) {
   finder.bundle = options.bundle;
   finder.buildid_dir = build_id_directory(env, options.buildid_dir);
   finder.debuginfod = options.debuginfod.has_value();
-  // The servers that perf's build-id cache asks are asked without a word on the command line, too.
+  // The servers configured for perf's build-id cache are used even without the option.
   auto configured = env.config.get("buildid-cache.debuginfod");
   if (!finder.debuginfod && configured && !configured->empty())
     finder.debuginfod = start_debuginfod(std::string(*configured)).has_value();
@@ -144,7 +144,7 @@ void DsoSymbolLoader::prepare_kernel(const Dso& kernel, bool with_modules,
       return;
     }
   }
-  // A copy in the cache is read ten times faster than the kernel writes its list. Only modules can
+  // A cached copy is read ten times faster than the kernel generates its list. Only modules may
   // have moved since it was made.
   std::string cached = finder_.find_cached_kallsyms(kernel.build_id);
   if (!cached.empty() && !with_modules && read_kallsyms(cached, kernel, addresses, name_part))
@@ -161,7 +161,7 @@ void DsoSymbolLoader::prepare_kernel(const Dso& kernel, bool with_modules,
       "the recording is of another kernel: give its symbols with --kallsyms or --vmlinux";
 }
 
-/// False where it gives no symbols; the source then says why.
+/// Returns false if it gives no symbols; the source then says why.
 bool DsoSymbolLoader::read_kallsyms(const std::string& path, const Dso& kernel,
                                     KernelAddresses addresses, std::string_view name_part) {
   auto read = Kallsyms::open(path);
@@ -170,13 +170,14 @@ bool DsoSymbolLoader::read_kallsyms(const std::string& path, const Dso& kernel,
     return false;
   }
   kallsyms_ = std::move(*read);
-  // The same kernel booted again sits elsewhere (KASLR); the recording says where its _text was.
+  // After a reboot the same kernel is at another address (KASLR); the recording says where its
+  // _text was.
   uint64_t slide = 0;
   if (auto address = kallsyms_->address_of(kernel.reference_symbol);
       address && kernel.reference_address.value != 0)
     slide = kernel.reference_address.value - *address;
   if (!name_part.empty() && !kallsyms_->may_name(name_part)) {
-    // No symbol is made.
+    // No symbol is needed.
   } else if (addresses) {
     std::vector<uint64_t> in_table;
     for (uint64_t address : *addresses) in_table.push_back(address - slide);

@@ -9,7 +9,7 @@
 namespace sonde {
 namespace {
 
-/// "$x", "$d.7": marks of ARM and RISC-V assemblers between code and data.
+/// "$x", "$d.7": markers by ARM and RISC-V assemblers between code and data.
 bool is_mapping_symbol(uint16_t machine, const char* name) {
   if (name[0] != '$') return false;
   bool kind = machine == EM_ARM || machine == EM_AARCH64
@@ -26,7 +26,7 @@ bool is_code_or_data(const ElfSymbol& symbol) {
   return symbol.type == STT_FUNC || symbol.type == STT_GNU_IFUNC || symbol.type == STT_OBJECT;
 }
 
-/// Labels of assembly code, in sections whose name says text or data.
+/// Labels in assembly code, in sections whose name says text or data.
 bool is_label(const ElfSymbol& symbol, const ElfSection& section) {
   if (symbol.type != STT_NOTYPE) return false;
   if (symbol.visibility == STV_HIDDEN || symbol.visibility == STV_INTERNAL) return false;
@@ -34,8 +34,8 @@ bool is_label(const ElfSymbol& symbol, const ElfSection& section) {
          section.name.find("data") != std::string_view::npos;
 }
 
-/// Functions of 64-bit PowerPC (ELFv1) are descriptors in .opd; the code's address is their first
-/// word.
+/// Function symbols of 64-bit PowerPC (ELFv1) point to descriptors in .opd, whose first word is the
+/// code address.
 class Descriptors {
  public:
   explicit Descriptors(const ElfFile& file) : section_(file.section(".opd")), order_(file.order()) {
@@ -96,7 +96,7 @@ void add_plt(SymbolTableBuilder& builder, const ElfFile& file) {
   }
 }
 
-/// Whether some symbol's name may have the part in it that is asked for.
+/// Whether some symbol's name may contain the requested part.
 bool may_name(const ElfFile& symbols, const ElfFile& runtime, bool full,
               const ElfSymbolOptions& options) {
   if (full)
@@ -120,7 +120,7 @@ SymbolTable load_elf_symbols(ElfFile given_symbols, std::optional<ElfFile> given
     builder.reserve(symbols.symbol_count(SymbolSection::kSymtab));
     add_symbols(builder, symbols, SymbolSection::kSymtab, descriptors, false);
   }
-  // A separate debug file's .symtab has all that the object's own .dynsym has.
+  // A separate debug file's .symtab includes the object's own .dynsym.
   const ElfFile& dynamic = full ? symbols : *runtime;
   add_symbols(builder, dynamic, SymbolSection::kDynsym, descriptors, true);
   if (!full && options.mini_debug_info) {

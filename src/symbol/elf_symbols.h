@@ -15,14 +15,13 @@ namespace sonde {
 
 struct ElfSymbolOptions {
   bool plt = true;              // synthesise NAME@plt
-  bool mini_debug_info = true;  // look into .gnu_debugdata
-  /// Where no symbol's name has this in it, none is read. (.gnu_debugdata is not looked through for
-  /// it.)
+  bool mini_debug_info = true;  // also read .gnu_debugdata
+  /// If no symbol's name contains this, none is read. (.gnu_debugdata is not searched for it.)
   std::string_view name_part = {};
 };
 
-/// `symbols` is the file with the symbol table, `runtime` the one that ran, if they are two
-/// (separate debug files): its segments, .dynsym, .gnu_debugdata and PLT count. The table keeps
+/// `symbols` is the file with the symbol table, `runtime` the one that ran, if they differ
+/// (separate debug files): its segments, .dynsym, .gnu_debugdata and PLT are used. The table keeps
 /// both files mapped for its names. Addresses in the table are ELF addresses; in relocatable files
 /// (kernel modules) they are file offsets.
 SymbolTable load_elf_symbols(ElfFile symbols, std::optional<ElfFile> runtime,

@@ -9,7 +9,7 @@ namespace {
 constexpr std::string_view kMark = "/0x";
 constexpr size_t kFewestDigits = 8;
 
-/// What stands before the address is the class of a lambda, and not some file's path.
+/// Whether the text before the address is a lambda class rather than some file's path.
 bool names_lambda(std::string_view before) {
   size_t start = before.find_last_of(" (,;[");
   std::string_view word = start == std::string_view::npos ? before : before.substr(start + 1);

@@ -1,8 +1,8 @@
-// Names of generated code, made readable.
+// Makes names of generated code readable.
 //
-// The Java virtual machine gives the classes of lambdas the address of their description for a part
-// of their names. It says nothing to a reader, differs from run to run, and so keeps apart in
-// folded stacks and differences what is the same:
+// The Java virtual machine includes the address of the class's description in the names of lambda
+// classes. It is meaningless to a reader, differs from run to run, and so separates identical
+// frames in folded stacks and diffs:
 //
 //   int Shop$$Lambda$14/0x0000000840066840.applyAsInt(java.lang.Object)
 //   int Shop$$Lambda$14.applyAsInt(java.lang.Object)
@@ -12,7 +12,7 @@
 
 namespace sonde {
 
-/// Takes such addresses out of a name, in place; gives the name's size then.
+/// Removes such addresses from a name, in place; returns the new size.
 size_t make_generated_name_readable(char* name, size_t size);
 
 }  // namespace sonde

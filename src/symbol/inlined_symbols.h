@@ -1,6 +1,6 @@
-// InlinedSymbols: functions that were inlined, as symbols. Each is known by its name and by the
-// function that it was inlined into, so that one that was inlined into two functions is two, as its
-// code is.
+// InlinedSymbols: inlined functions, as symbols. Each is identified by its name and the function
+// that it was inlined into, so a function inlined into two others gives two symbols, as it has two
+// copies of code.
 #pragma once
 
 #include <cstdint>
@@ -19,18 +19,18 @@ using SymbolId = Id<struct SymbolTag>;
 
 class InlinedSymbols {
  public:
-  /// The ids given out have this bit; those of symbol tables never come so far.
+  /// Set in the ids given out; those of symbol tables never get this large.
   static constexpr uint32_t kBit = uint32_t{1} << 31;
   [[nodiscard]] static bool has(SymbolId symbol) {
     return symbol.valid() && (symbol.value & kBit) != 0;
   }
 
   struct Inlined {
-    SymbolId into;          // the function around it, which is really there
+    SymbolId into;          // the enclosing function, which exists in the code
     std::string_view name;  // demangled
-    std::string label;      // with what tells it from the function where it is not inlined
+    std::string label;      // with a mark that distinguishes it from a function that is not inlined
   };
-  /// `linkage_name` must stay; `shown(linkage_name)` makes of it what is shown, once for each name.
+  /// `linkage_name` must stay valid; `shown(linkage_name)` gives its displayed form, once per name.
   template <typename Shown>
   SymbolId intern(SymbolId into, std::string_view linkage_name, const Shown& shown) {
     auto [name, is_new_name] =

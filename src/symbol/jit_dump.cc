@@ -16,12 +16,12 @@ constexpr uint64_t kFlagCycles = 1;
 constexpr size_t kRecordHeader = 16;
 constexpr size_t kSmallestHeader = 40;
 constexpr size_t kSmallestLine = 8 + 4 + 4 + 1;
-// V8 adds the size of an ELF header to the addresses of lines.
+// V8 adds the size of an ELF header to line addresses.
 constexpr uint64_t kV8LineShift = 0x40;
 
 enum RecordId : uint32_t { kLoad = 0, kMove = 1, kDebugInfo = 2, kClose = 3, kUnwindingInfo = 4 };
 
-/// The characters up to a NUL, which must be there.
+/// The characters up to a NUL, which is required.
 std::string_view take_string(ByteCursor& cursor, bool& good) {
   ByteCursor ahead = cursor;
   std::string_view rest = as_text(ahead.rest());
@@ -70,7 +70,7 @@ class JitDumpParser {
       uint32_t id = cursor.u32();
       uint32_t size = cursor.u32();
       uint64_t time = cursor.u64();
-      if (size < kRecordHeader) {  // where the next one begins is not known
+      if (size < kRecordHeader) {  // the start of the next one is unknown
         ++dump_.bad_records_;
         break;
       }
@@ -106,7 +106,7 @@ class JitDumpParser {
         dump_.closed_ = true;
         return true;
       default:
-        return true;  // of a newer writer
+        return true;  // from a newer writer
     }
   }
 
@@ -115,7 +115,7 @@ class JitDumpParser {
     code.time_ns = time;
     code.pid = content.u32();
     code.tid = content.u32();
-    content.skip(8);  // where it would have been in the object it came of
+    content.skip(8);  // where it would have been in the object it came from
     code.address = content.u64();
     code.size = content.u64();
     code.index = content.u64();
@@ -162,7 +162,7 @@ class JitDumpParser {
     latest_.insert_or_assign({code.index, placed.address, code.size}, placed.code);
   }
 
-  /// The lines that were written before `code`, if they are its.
+  /// Reads the lines that preceded `code`, if they belong to it.
   bool read_lines(JitDump::Code& code) {
     code.first_line = dump_.lines_.size();
     if (!lines_) return true;
@@ -187,8 +187,8 @@ class JitDumpParser {
     return good;
   }
 
-  /// What libsonde-jvmti.so adds (agents/jvmti/dump_writer.cc): strings, then for each line its
-  /// functions. Damaged, it is as if it were not there.
+  /// Reads what libsonde-jvmti.so adds (agents/jvmti/dump_writer.cc): strings, then for each line
+  /// its functions. If damaged, it is ignored.
   void read_frames(ByteCursor content, size_t first_line) {
     constexpr std::string_view kName = "SondeInl";
     if (as_text(content.take(kName.size())) != kName) return;
@@ -229,21 +229,21 @@ class JitDumpParser {
       bool good = false;
       std::string_view name = take_string(content, good);
       if (!good || !content.ok()) return false;
-      if (name != "\xff") file = name;  // the same as the one before
+      if (name != "\xff") file = name;  // the same as the previous one
       line.file = file;
       dump_.lines_.push_back(line);
     }
     return true;
   }
 
-  /// "JS:" since Node 20; before, how the function was compiled.
+  /// "JS:" since Node 20; before that, the way the function was compiled.
   static bool is_v8_function(std::string_view name) {
     constexpr std::string_view kKinds[] = {"JS:", "LazyCompile:", "Function:", "Script:", "Eval:"};
     return std::ranges::any_of(kKinds, [name](auto kind) { return name.starts_with(kind); });
   }
 
-  /// V8 of Node 18 and 20 writes as many bytes as the file's name has, but not those of the name.
-  /// It is in the function's name, too. Node 18 says of further lines that the file is the same.
+  /// V8 in Node 18 and 20 writes as many bytes as the file's name has, but not the name. The name
+  /// is also in the function's name. For further lines, Node 18 says that the file is the same.
   bool read_v8_lines(ByteCursor content, uint64_t count, std::string_view file) {
     constexpr size_t kPadding = 8;
     constexpr std::string_view kSameFile("\xff\0", 2);
@@ -260,7 +260,8 @@ class JitDumpParser {
     return content.left() < kPadding;
   }
 
-  /// "/srv/app.js" of "JS:*render /srv/app.js:12:7", or of "LazyCompile:*render /srv/app.js:12".
+  /// "/srv/app.js" from "JS:*render /srv/app.js:12:7", or from "LazyCompile:*render
+  /// /srv/app.js:12".
   static std::string_view v8_file(std::string_view name) {
     size_t blank = name.find(' ');
     if (blank == std::string_view::npos) return {};
@@ -299,10 +300,10 @@ class JitDumpParser {
   }
 
   JitDump& dump_;
-  /// The latest code by its number, where it was put and how large it is. Made when something moves
-  /// for the first time: few dumps have moves, but such as have, many.
+  /// The latest code by its number, address and size. Created at the first move: few dumps have
+  /// moves, but those that do have many.
   std::map<std::tuple<uint64_t, uint64_t, uint64_t>, size_t> latest_;
-  // Of the code that comes next.
+  // For the next code record.
   std::optional<ByteCursor> lines_;
   Bytes unwinding_;
   uint64_t unwinding_header_size_ = 0, unwinding_mapped_size_ = 0;

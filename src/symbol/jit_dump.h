@@ -1,16 +1,16 @@
-// JitDump: what a JIT compiler wrote to jit-PID.dump: every piece of code with its name, its bytes,
-// its lines and its call frame information, and when it came to be where.
+// JitDump: parses what a JIT compiler wrote to jit-PID.dump: every piece of code with its name,
+// bytes, lines and call frame information, and when it was placed where.
 //
 // The format is that of the kernel's tools/perf/Documentation/jitdump-specification.txt: a header
-// that tells the byte order, then records, each with its size and a time (CLOCK_MONOTONIC, unless
-// the header says that it is a count of cycles). Lines and call frame information precede the code
-// that they are of.
+// that gives the byte order, then records, each with its size and a time (CLOCK_MONOTONIC, unless
+// the header says that it is a cycle count). Lines and call frame information precede the code they
+// belong to.
 //
 //   JitDump dump = TRY(JitDump::parse(TRY(read_file("/tmp/jit-4711.dump"))));
 //   for (const JitDump::Code& code : dump.codes()) ... code.name ... dump.lines_of(code) ...
 //
 // A record that is cut off at the end is left for the next reading (`end()`): its compiler may
-// still be writing. Of records that make no sense only the number is kept.
+// still be writing. Nonsensical records are only counted.
 #pragma once
 
 #include <cstdint>
@@ -29,9 +29,9 @@ class JitDump {
   struct Header {
     ByteOrder order = kHostOrder;
     uint32_t elf_machine = 0;  // EM_*
-    uint32_t pid = 0;          // in the compiler's own pid namespace
+    uint32_t pid = 0;          // in the compiler's pid namespace
     uint64_t time_ns = 0;
-    bool counts_cycles = false;  // times are the processor's time stamps, not nanoseconds
+    bool counts_cycles = false;  // times are the processor's time stamp counter, not nanoseconds
   };
   struct Line {
     uint64_t address = 0;  // at run time
@@ -40,7 +40,7 @@ class JitDump {
     std::string_view file;
     size_t first_frame = 0, frame_count = 0;  // see frames_of
   };
-  /// A function whose code stands at a line's address.
+  /// A function whose code is at a line's address.
   struct Frame {
     std::string_view function;
     std::string_view file;
@@ -51,30 +51,30 @@ class JitDump {
     uint32_t pid = 0, tid = 0;
     uint64_t address = 0;  // at run time
     uint64_t size = 0;
-    uint64_t index = 0;   // the compiler's number for it
+    uint64_t index = 0;   // the compiler's number for this code
     uint64_t offset = 0;  // of its bytes in the dump
     std::string_view name;
-    // .eh_frame and, behind it, .eh_frame_hdr, as if they stood behind the code at the next
+    // .eh_frame followed by .eh_frame_hdr, addressed as if they followed the code at the next
     // multiple of eight.
     Bytes unwinding;
     uint64_t unwinding_header_size = 0;  // bytes of `unwinding` that are .eh_frame_hdr
-    uint64_t unwinding_mapped_size = 0;  // bytes that the process has behind its code
+    uint64_t unwinding_mapped_size = 0;  // bytes that the process has mapped after its code
     size_t first_line = 0, line_count = 0;
 
-    /// Where the unwinding information stands, from the beginning of the code.
+    /// The distance of the unwinding information from the start of the code.
     [[nodiscard]] uint64_t unwinding_distance() const { return (size + 7) & ~uint64_t{7}; }
   };
-  /// Code `code` (its place in codes()) is at `address` from now on.
+  /// Code `code` (index into codes()) is at `address` from now on.
   struct Placed {
     uint64_t time_ns = 0;
     uint64_t address = 0;
     size_t code = 0;
   };
 
-  /// A dump from its beginning.
+  /// Parses a dump from its beginning.
   static Result<JitDump> parse(std::string bytes);
-  /// What was written since `before` was read: `bytes` are those of the file from before.end() on.
-  /// Code that was written earlier and is moved now is not known here: such a move is a bad record.
+  /// Parses what was written since `before` was read: `bytes` are those of the file from
+  /// before.end() on. Code written earlier is not known here, so moving it counts as a bad record.
   static JitDump parse_more(const JitDump& before, std::string bytes);
 
   [[nodiscard]] const Header& header() const { return header_; }
@@ -84,22 +84,22 @@ class JitDump {
   [[nodiscard]] std::span<const Line> lines_of(const Code& code) const {
     return std::span(lines_).subspan(code.first_line, code.line_count);
   }
-  /// Innermost first: the functions that were inlined there, and last the one that the code is.
-  /// Empty where the compiler does not tell; libsonde-jvmti.so does, behind a record's lines.
+  /// Innermost first: the functions inlined there, and last the function of the code itself. Empty
+  /// if the compiler does not say; libsonde-jvmti.so does, after a record's lines.
   [[nodiscard]] std::span<const Frame> frames_of(const Line& line) const {
     return std::span(frames_).subspan(line.first_frame, line.frame_count);
   }
   /// What was written and moved, in the order of the dump.
   [[nodiscard]] const std::vector<Placed>& placed() const { return placed_; }
   [[nodiscard]] bool closed() const { return closed_; }
-  /// Where the next record of the file will stand.
+  /// The file offset of the next record.
   [[nodiscard]] uint64_t end() const { return end_; }
   [[nodiscard]] uint64_t bad_records() const { return bad_records_; }
 
  private:
   friend class JitDumpParser;
   std::vector<char> bytes_;  // not a string: views into it must outlive a move
-  uint64_t base_ = 0;        // where in the file they begin
+  uint64_t base_ = 0;        // their offset in the file
   Header header_;
   std::vector<Code> codes_;
   std::vector<Line> lines_;
@@ -110,8 +110,8 @@ class JitDump {
   uint64_t bad_records_ = 0;
 };
 
-/// Whether this is what a compiler calls its dump: "…/jit-PID.dump". A process that maps such a
-/// file executable tells by it that the dump is there.
+/// Whether this is the name a compiler gives its dump: "…/jit-PID.dump". A process reveals its dump
+/// by mapping such a file executable.
 bool is_jit_dump_name(std::string_view path);
 
 }  // namespace sonde

@@ -53,7 +53,7 @@ class JitDumpBuilder {
     out_.u64(index);
     end();
   }
-  /// `behind`: what a writer adds that not every reader knows.
+  /// `behind`: data that a writer appends and that not every reader knows.
   void lines(uint64_t address, const std::vector<Line>& lines, std::string_view behind = {}) {
     begin(2, 0);
     out_.u64(address);

@@ -117,7 +117,7 @@ TEST(JitDump, RecordsThatMakeNoSenseAreCounted) {
   builder.other(99, "of a newer writer");
   builder.lines(0x1000, {{0x1000, 1, "a"}});
   std::string cut = builder.bytes();
-  cut[cut.size() - 1 - 25 + 8] = '\x7f';  // more lines than there are bytes
+  cut[cut.size() - 1 - 25 + 8] = '\x7f';  // more lines than there are bytes left
   JitDumpBuilder rest;
   rest.code(1, 0x1000, 1, "good", "\xc3");
   auto dump = JitDump::parse(cut + rest.bytes().substr(40));
@@ -134,8 +134,8 @@ TEST(JitDump, NotADump) {
   EXPECT_FALSE(JitDump::parse(later));
 }
 
-// V8 of Node 20: addresses are too large by 0x40, and where the file's name should be stands
-// something else of the same length.
+// V8 in Node 20: addresses are too large by 0x40, and instead of the file's name there is something
+// else of the same length.
 TEST(JitDump, LinesOfV8) {
   JitDumpBuilder builder;
   builder.lines(0x1000, {{0x1040, 2, std::string_view("\x84\x96\x01\0\0\0\0\0", 8)},
@@ -177,7 +177,7 @@ TEST(JitDump, LinesOfV8) {
   EXPECT_EQ(dump->lines_of(dump->codes()[0])[0].address, 0x1000u);
 }
 
-// What libsonde-jvmti.so adds behind the lines; readers that don't know it see only these.
+// What libsonde-jvmti.so appends to the lines; readers that don't know it see only the lines.
 TEST(JitDump, InlinedFunctions) {
   ByteBuilder extra;
   extra.text("SondeInl");

@@ -33,7 +33,7 @@ void put_text(ByteBuilder& out, std::string_view text) {
   out.u8(0);
 }
 
-/// DWARF 4, section 6.2: one sequence from the code's beginning to its end.
+/// DWARF 4, section 6.2: one sequence from the start of the code to its end.
 class LineProgram {
  public:
   LineProgram(std::vector<JitDump::Line> lines, const JitDump::Code& code) : code_(code) {
@@ -66,10 +66,10 @@ class LineProgram {
 
   void put_header(ByteBuilder& out) const {
     constexpr uint8_t kOperands[] = {0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1};
-    out.u8(1);                         // bytes in the shortest instruction
-    out.u8(1);                         // operations in one
-    out.u8(1);                         // rows are statements
-    out.u8(static_cast<uint8_t>(-5));  // special opcodes, none of which is used
+    out.u8(1);                         // minimum instruction length
+    out.u8(1);                         // maximum operations per instruction
+    out.u8(1);                         // default is_stmt
+    out.u8(static_cast<uint8_t>(-5));  // line_base: special opcodes, which are not used
     out.u8(14);
     out.u8(static_cast<uint8_t>(std::size(kOperands) + 1));
     for (uint8_t count : kOperands) out.u8(count);
@@ -129,7 +129,7 @@ class LineProgram {
   std::vector<std::string_view> file_names_;
 };
 
-/// The abbreviations and the one unit that leads to the lines.
+/// Writes the abbreviations and the single unit that refers to the lines.
 void put_unit(std::string_view file, const JitDump::Code& code, ByteBuilder& info,
               ByteBuilder& abbreviations) {
   constexpr uint8_t kUnit = 0x11, kNoChildren = 0;
@@ -140,11 +140,11 @@ void put_unit(std::string_view file, const JitDump::Code& code, ByteBuilder& inf
     abbreviations.u8(byte);
   info.u32(0);
   info.u16(4);  // DWARF 4
-  info.u32(0);  // its abbreviations
-  info.u8(8);   // bytes of an address
+  info.u32(0);  // offset of its abbreviations
+  info.u8(8);   // address size
   info.u8(1);
   put_text(info, file);
-  info.u32(0);  // its lines
+  info.u32(0);  // offset of its lines
   info.u64(kJitImageText);
   info.u64(code.size);
   info.patch(0, static_cast<uint32_t>(info.size() - 4));
@@ -171,7 +171,7 @@ class ImageBuilder {
   }
   Section& section(size_t index) { return sections_[index]; }
 
-  /// `loaded`: how many sections behind the first are in the segment.
+  /// `loaded`: how many sections after the first are in the segment.
   std::vector<std::byte> build(size_t loaded) {
     ByteBuilder names;
     names.u8(0);
@@ -253,7 +253,7 @@ std::vector<std::byte> copy_of(Bytes bytes) {
   return {bytes.begin(), bytes.end()};
 }
 
-/// Something that other content would not have.
+/// A hash that other content would not have.
 std::string build_id_of(const JitDump& dump, const JitDump::Code& code) {
   ByteBuilder content;
   content.bytes(dump.bytes_of(code));

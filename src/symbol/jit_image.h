@@ -1,5 +1,5 @@
-// The ELF image of one piece of generated code, as perf's `inject -j` lays it out: what other tools
-// need to show its name, its lines and its call frames.
+// The ELF image of one piece of generated code, laid out as perf's `inject -j` does: what other
+// tools need to show its name, its lines and its call frames.
 //
 //   0x80  .text  .eh_frame  .eh_frame_hdr     loaded at their file offsets
 //         .symtab .strtab .shstrtab .note.gnu.build-id .debug_line .debug_info .debug_abbrev
@@ -13,7 +13,7 @@
 
 namespace sonde {
 
-/// Where the code begins, in the file and among the image's addresses.
+/// The start of the code, both in the file and in the image's address space.
 inline constexpr uint64_t kJitImageText = 0x80;
 
 struct JitImage {
@@ -21,7 +21,7 @@ struct JitImage {
   std::string build_id;  // raw; of the content
 };
 
-/// Only 64-bit dumps of this machine's byte order, whose images are of any use here.
+/// Only for 64-bit dumps in this machine's byte order; other images are of no use here.
 JitImage make_jit_image(const JitDump& dump, const JitDump::Code& code);
 
 }  // namespace sonde

@@ -27,7 +27,7 @@ TEST(JitImage, HasSymbolLinesAndCallFrames) {
   EXPECT_EQ(elf->build_id(), image.build_id);
   const ElfSection* frames = elf->section(".eh_frame");
   ASSERT_NE(frames, nullptr);
-  EXPECT_EQ(frames->addr, kJitImageText + 16);  // the next multiple of eight behind the code
+  EXPECT_EQ(frames->addr, kJitImageText + 16);  // the next multiple of eight after the code
   EXPECT_EQ(as_text(elf->content(*frames)), "12345678");
   SymbolTable symbols = load_elf_symbols(std::move(*elf), std::nullopt);
   const Symbol* symbol = symbols.find(kJitImageText + 11);

@@ -1,5 +1,5 @@
-// JitObjects: the jitdumps of a recording, each as an object like others: its addresses are places
-// in the dump, which no two pieces of code share, however often their memory is used again.
+// JitObjects: the jitdumps of a recording, each as an object like any other: its addresses are
+// positions in the dump, which are unique to a piece of code, however often its memory is reused.
 #pragma once
 
 #include <map>
@@ -17,7 +17,7 @@
 
 namespace sonde {
 
-/// One dump, or what was added to it while it was followed.
+/// One dump, or what was appended to it while it was followed.
 class JitObject {
  public:
   explicit JitObject(JitDump dump) : dump_(std::move(dump)) {}
@@ -25,16 +25,15 @@ class JitObject {
   [[nodiscard]] const JitDump& dump() const { return dump_; }
   /// Its names are views into the dump.
   [[nodiscard]] SymbolTable symbols() const;
-  /// The line of an instruction; nullopt where the compiler wrote none.
+  /// The line of an instruction; nullopt if the compiler wrote none.
   [[nodiscard]] std::optional<SourceLine> line_at(uint64_t offset) const;
-  /// Appends the functions that were inlined there, innermost first; none where the compiler does
-  /// not tell.
+  /// Appends the functions inlined there, innermost first; none if the compiler does not say.
   void inlined_at(uint64_t offset, std::vector<std::string_view>& names) const;
   [[nodiscard]] CfiTable call_frame_information() const;
 
  private:
   [[nodiscard]] const JitDump::Code* code_at(uint64_t offset) const;
-  /// Null where the compiler wrote none.
+  /// Null if the compiler wrote none.
   [[nodiscard]] const JitDump::Line* nearest_line(uint64_t offset) const;
 
   JitDump dump_;
@@ -42,7 +41,7 @@ class JitObject {
 
 class JitObjects {
  public:
-  /// Null where the DSO is no jitdump. Any thread may ask, but not while one is added.
+  /// Null if the DSO is not a jitdump. Thread-safe, except while one is being added.
   [[nodiscard]] const JitObject* of(DsoId dso) const {
     auto found = objects_.find(dso);
     return found == objects_.end() ? nullptr : found->second.get();

@@ -40,8 +40,8 @@ Symbol symbol_of(const KallsymsLine& line, uint16_t module) {
           .binding = binding_of(line.type)};
 }
 
-/// Module names to small numbers. Lines of one module stand together, so the last answer is nearly
-/// always right.
+/// Maps module names to small numbers. Lines of one module are adjacent, so the last answer is
+/// nearly always right.
 class ModuleIds {
  public:
   explicit ModuleIds(std::vector<std::string>& names) : names_(names) {
@@ -65,11 +65,11 @@ class ModuleIds {
   uint16_t last_ = 0;
 };
 
-/// Of all lines, those that decide which symbols contain the addresses that are asked for.
+/// Keeps those lines that decide which symbols contain the requested addresses.
 ///
-/// The addresses, sorted, cut the line of numbers into gaps. The symbol at an address is the last
-/// one of the nearest gap below that has any, and it ends where the first one of the nearest gap
-/// above begins: so each gap keeps the lines of its lowest and of its highest address.
+/// The sorted addresses divide the address space into gaps. The symbol at an address is the last
+/// one of the nearest non-empty gap below it, and it ends where the first one of the nearest
+/// non-empty gap above begins: so each gap keeps the lines with its lowest and its highest address.
 class LinesAround {
  public:
   explicit LinesAround(std::span<const uint64_t> addresses)
@@ -94,7 +94,7 @@ class LinesAround {
     }
   }
 
-  /// In the order of the text.
+  /// In text order.
   [[nodiscard]] std::vector<KallsymsLine> lines() const {
     std::vector<KallsymsLine> kept;
     for (const Gap& gap : gaps_) {
@@ -113,7 +113,7 @@ class LinesAround {
     uint64_t lowest_address = UINT64_MAX, highest_address = 0;
     std::vector<KallsymsLine> lowest, highest;
   };
-  /// Lines mostly stand in order, so the gap of the last one is nearly always right.
+  /// Lines are mostly in order, so the gap of the last one is nearly always right.
   Gap& gap_of(uint64_t address) {
     bool same = (last_ == 0 || addresses_[last_ - 1] < address) &&
                 (last_ == addresses_.size() || address <= addresses_[last_]);
@@ -128,7 +128,8 @@ class LinesAround {
   size_t last_ = 0;
 };
 
-/// Calls `take` with each line. How many were none, and whether the kernel hides all addresses.
+/// Calls `take` with each line. Returns the number of malformed lines, and whether the kernel hides
+/// all addresses.
 template <typename Take>
 std::pair<uint64_t, bool> walk_lines(std::string_view text, Take&& take) {
   uint64_t all_bits = 0;
@@ -159,7 +160,7 @@ Kallsyms Kallsyms::parse(std::string text) {
   return kallsyms;
 }
 
-/// perf's copies are files; the kernel's own list has no size and must be read.
+/// perf's copies are files and can be mapped; the kernel's own list has no size and must be read.
 Result<Kallsyms> Kallsyms::open(const std::string& path) {
   Kallsyms kallsyms;
   struct stat status{};
@@ -199,7 +200,7 @@ void Kallsyms::parse_around(std::span<const uint64_t> addresses) {
   for (const KallsymsLine& line : around.lines())
     builder.add(symbol_of(line, modules.id(line.module())));
   finish(std::move(builder));
-  // The others served to find where these end.
+  // The others were only needed to find the ends of these.
   std::vector<const Symbol*> found;
   for (uint64_t address : addresses)
     if (const Symbol* symbol = table_.find(address)) found.push_back(symbol);
@@ -212,8 +213,8 @@ void Kallsyms::parse_around(std::span<const uint64_t> addresses) {
 }
 
 bool Kallsyms::may_name(std::string_view part) const {
-  if (part.contains(' ')) return false;  // blanks stand between the names
-  // Over megabytes of text it is three times faster than memmem.
+  if (part.contains(' ')) return false;  // names are separated by blanks
+  // On megabytes of text this is three times faster than memmem.
   std::boyer_moore_horspool_searcher searcher(part.begin(), part.end());
   return std::search(text_.begin(), text_.end(), searcher) != text_.end();
 }

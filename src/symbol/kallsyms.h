@@ -4,9 +4,9 @@
 //   ffffffff81000000 T _text
 //   ffffffffc0a01000 t nfsd_init	[nfsd]
 //
-// The text is read once, from a copy by mapping it, and its names are used in place. All 112,000
-// lines as a table take 4 ms and 8 MB; who needs the symbols of a few addresses gets them from one
-// walk over the lines (parse_around), in 1.5 ms:
+// The text is read once (copies are mapped), and its names are used in place. A table of all
+// 112,000 lines takes 4 ms and 8 MB; callers that need the symbols of a few addresses get them from
+// one walk over the lines (parse_around), in 1.5 ms:
 //
 //   Kallsyms kernel = TRY(Kallsyms::open(path));
 //   kernel.parse_around(addresses);
@@ -31,21 +31,21 @@ class Kallsyms {
   /// The whole list.
   static Result<Kallsyms> read(const std::string& path);
   static Kallsyms parse(std::string text);
-  /// Only the text: no symbol is in the table yet.
+  /// Only the text: the table has no symbols yet.
   static Result<Kallsyms> open(const std::string& path);
   void parse_all();
-  /// The table gets the symbols that contain one of these addresses (in any order), just as the
-  /// whole table has them, and no other.
+  /// Fills the table with exactly those symbols that contain one of these addresses (in any order),
+  /// identical to those of the full table.
   void parse_around(std::span<const uint64_t> addresses);
-  /// Whether `part` stands in the text.
+  /// Whether the text contains `part`.
   [[nodiscard]] bool may_name(std::string_view part) const;
-  /// At the most, by the length of the text.
+  /// An upper bound, from the length of the text.
   [[nodiscard]] size_t most_symbols() const { return text_.size() / kShortestLine; }
 
   /// Symbols of the kernel and of all modules, at kernel addresses. Each Symbol::module is an index
   /// into modules(). Names are valid as long as this object.
   [[nodiscard]] const SymbolTable& table() const { return table_; }
-  /// The table for another owner.
+  /// Moves the table out.
   [[nodiscard]] SymbolTable take_table() { return std::move(table_); }
   /// "[kernel.kallsyms]" at 0, then "[nfsd]", "[bpf]" … in the order of their first symbol.
   [[nodiscard]] std::span<const std::string> modules() const { return modules_; }
@@ -55,10 +55,10 @@ class Kallsyms {
   /// Every address was zero: kernel.kptr_restrict hides them from this user. The table is then
   /// empty.
   [[nodiscard]] bool restricted() const { return restricted_; }
-  /// The address of a symbol of any type (also those that the table leaves out), e.g. "_stext",
-  /// "_text", "_etext".
+  /// The address of a symbol of any type (also those not in the table), e.g. "_stext", "_text",
+  /// "_etext".
   [[nodiscard]] std::optional<uint64_t> address_of(std::string_view name) const;
-  /// Lines that were not of the form above.
+  /// The number of malformed lines.
   [[nodiscard]] uint64_t bad_lines() const { return bad_lines_; }
 
  private:

@@ -32,8 +32,8 @@ struct Eight {
 [[gnu::always_inline]] inline Eight parse_eight(const char* text) {
   auto chars = load<uint64_t>(reinterpret_cast<const std::byte*>(text), ByteOrder::kBig);
   uint64_t lower = chars | each_byte(0x20);
-  // The top bit of each byte: whether the character is at least the first one of its kind, and
-  // whether it is beyond the last one.
+  // The top bit of each byte says whether the character is at or above the first one of its kind,
+  // and whether it is above the last one.
   uint64_t digits = (chars + each_byte(0x80 - '0')) & ~(chars + each_byte(0x7f - '9'));
   uint64_t letters = (lower + each_byte(0x80 - 'a')) & ~(lower + each_byte(0x7f - 'f'));
   bool good = ((digits | letters) & ~chars & kTop) == kTop;
@@ -45,7 +45,7 @@ struct Eight {
 
 constexpr size_t kAddressDigits = 16;
 
-/// The beginning of nearly every line of a 64-bit kernel: "ffffffff81000000 T _".
+/// The start of nearly every line of a 64-bit kernel: "ffffffff81000000 T _".
 [[gnu::always_inline]] inline bool parse_usual(const char* text, KallsymsLine& line) {
   auto byte = [text](size_t i) { return static_cast<uint8_t>(text[i]); };
   Eight high = parse_eight(text);

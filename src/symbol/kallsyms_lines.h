@@ -1,4 +1,4 @@
-// The lines of a kernel's list of symbols, taken apart one after the other.
+// Splits the kernel's symbol list into lines and their fields.
 //
 //   KallsymsLines lines(text);
 //   for (KallsymsLine line; lines.next(line);) …
@@ -11,11 +11,11 @@ namespace sonde {
 
 struct KallsymsLine {
   uint64_t address = 0;
-  char type = 0;          // as nm has it: 'T', 't', 'D' …
-  std::string_view rest;  // the name and, behind a tab, the module
+  char type = 0;          // as in nm: 'T', 't', 'D' …
+  std::string_view rest;  // the name and, after a tab, the module
 
-  /// Text, weak text, data and bss, as perf takes them; read-only data and absolute symbols are not
-  /// places of code. '$' begins marks in ARM modules.
+  /// Text, weak text, data and bss, as perf accepts them; read-only data and absolute symbols are
+  /// not code locations. '$' begins mapping symbols in ARM modules.
   [[nodiscard]] bool is_wanted() const {
     constexpr uint32_t kTypes =
         1u << ('t' - 'a') | 1u << ('w' - 'a') | 1u << ('d' - 'a') | 1u << ('b' - 'a');
@@ -24,16 +24,16 @@ struct KallsymsLine {
            rest[0] != '$';
   }
   [[nodiscard]] std::string_view name() const;
-  /// With its brackets; empty where the symbol is of the kernel itself.
+  /// In brackets; empty if the symbol belongs to the kernel itself.
   [[nodiscard]] std::string_view module() const;
 };
 
 class KallsymsLines {
  public:
   explicit KallsymsLines(std::string_view text) : text_(text) {}
-  /// The next good line; false at the end.
+  /// The next well-formed line; false at the end.
   bool next(KallsymsLine& line);
-  /// Lines that were not of the form, so far.
+  /// The number of malformed lines so far.
   [[nodiscard]] uint64_t bad_lines() const { return bad_lines_; }
 
  private:

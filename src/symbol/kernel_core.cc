@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// CACHE/[kernel.kcore]/BUILD-ID/TIME: the newest first.
+/// CACHE/[kernel.kcore]/BUILD-ID/TIME, newest first.
 std::vector<std::string> copies_in_cache(const std::string& cache, std::string_view build_id) {
   std::vector<std::string> copies;
   if (cache.empty() || build_id.empty()) return copies;

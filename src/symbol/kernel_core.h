@@ -1,10 +1,10 @@
-// The code of the kernel that was recorded, out of its memory: what it patched while it ran, and
-// its modules, are as they ran, which no vmlinux has.
+// The code of the recorded kernel, from its memory: its modules and the parts that it patched at
+// run time are as they ran, which no vmlinux has.
 //
-// It is looked for in the copy beside the recording (record --kcore) or beside the list of symbols
-// that was given, in the build-id cache (buildid-cache --kcore), and in /proc/kcore, if that is of
-// the same kernel. Booted again it sits elsewhere; each of these has a list of symbols that tells
-// where.
+// It is looked for in the copy beside the recording (record --kcore) or beside the given symbol
+// list, in the build-id cache (buildid-cache --kcore), and in /proc/kcore, if that is the same
+// kernel. After a reboot the kernel is at another address; each source has a symbol list that gives
+// it.
 #pragma once
 
 #include <string>
@@ -22,11 +22,11 @@ class KernelCore {
     std::string buildid_dir;  // empty: no cache
     std::string proc = "/proc";
   };
-  /// kNotFound: nowhere; the message says what would help.
+  /// kNotFound if there is none; the message says what would help.
   static Result<KernelCore> find(const Dso& kernel, const Query& query);
 
-  /// The bytes at a recorded address. Modules have other places after each boot, so they are there
-  /// only of the boot that was recorded.
+  /// The bytes at a recorded address. Modules move with each boot, so their code is available only
+  /// from the boot that was recorded.
   [[nodiscard]] Result<std::vector<std::byte>> code(uint64_t address, uint64_t size,
                                                     bool of_module) const;
   [[nodiscard]] const std::string& path() const { return path_; }

@@ -29,7 +29,7 @@ class KernelCoreTest : public testing::Test {
   }
   void TearDown() override { fs::remove_all(root_); }
 
-  /// A kernel that sits `slide` bytes above the recorded one.
+  /// A kernel that is `slide` bytes above the recorded one.
   void add_core(const std::string& directory, uint64_t slide, char first) const {
     fs::create_directories(root_ / directory);
     std::ofstream(root_ / directory / "kallsyms")

@@ -19,13 +19,13 @@ namespace {
 
 using Verdict = Candidate::Verdict;
 
-/// Opening a pipe or a device could block or do worse; files only.
+/// Regular files only: opening a pipe or a device could block or do worse.
 bool is_regular_file(const std::string& path) {
   struct stat status{};
   return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
 }
 
-/// Whether the code itself is in the file: separate debug files keep only the headers of the code's
+/// Whether the file contains the code itself: separate debug files keep only the headers of code
 /// sections.
 bool has_code(const ElfFile& file) {
   return std::ranges::any_of(file.sections(),
@@ -65,7 +65,7 @@ std::string_view words(Verdict verdict) {
   return {};
 }
 
-/// Goes through candidates and keeps what they are good for.
+/// Goes through candidates and keeps what is useful in them.
 class Search {
  public:
   explicit Search(std::string_view build_id, uint64_t inode = 0)
@@ -98,7 +98,7 @@ class Search {
   void look(const std::vector<PlaceToLook>& places) {
     for (const PlaceToLook& place : places) look(place);
   }
-  /// A file that is open already.
+  /// Considers a file that is already open.
   void take(const PlaceToLook& place, ElfFile file) {
     if (done()) return;
     judge(found_.tried.emplace_back(
@@ -137,19 +137,20 @@ class Search {
   }
 
   std::string build_id_;
-  uint64_t inode_;            // which the object's own file must have; 0: any
-  bool symbols_ran_ = false;  // `symbols` is the runtime file too
+  uint64_t inode_;            // required of the object's own file; 0: any
+  bool symbols_ran_ = false;  // `symbols` is also the runtime file
   FoundObject found_;
 };
 
-/// 0 where the build id decides, or nothing can.
+/// 0 if the build id decides, or if nothing can.
 uint64_t wanted_inode(const FinderOptions& options, const ObjectQuery& query) {
   bool matters = query.by_inode ||
                  (options.recorded_here && options.symfs.empty() && options.bundle == nullptr);
   return query.build_id.empty() && matters ? query.inode : 0;
 }
 
-/// What the object's own file tells that the search needs first. It is judged later, in its turn.
+/// What the search needs to know about the object's own file first. It is judged later, in its
+/// turn.
 struct OwnFile {
   std::string path;
   std::string debug_link;
@@ -282,7 +283,7 @@ FoundObject ObjectFinder::find(const ObjectQuery& query) const {
   }
   std::vector<PlaceToLook> own_places = object_places(options_, query);
   OwnFile own = read_own_file(own_places, options_, query);
-  // Without a recorded build id, the object's own still tells which debug file belongs to it.
+  // Without a recorded build id, the object's own still says which debug file belongs to it.
   std::string_view build_id = query.build_id.empty() ? own.build_id : query.build_id;
   Search search(build_id);
   // A debug link without a build id to confirm it could lead to any file of that name.
@@ -297,7 +298,7 @@ FoundObject ObjectFinder::find(const ObjectQuery& query) const {
     search.look(own_places);
     for (size_t i = 2; i < by_path.size(); ++i) search.look(by_path[i]);
   } else {
-    // Nothing but the inode tells files of one path apart, so only the best of them counts.
+    // Only the inode distinguishes files of the same path, so only the best of them counts.
     Search by_file({}, wanted_inode(options_, query));
     by_file.look(own.path.empty() ? own_places
                                   : std::vector{PlaceToLook{ObjectSource::kSystemPath, own.path}});
@@ -319,7 +320,7 @@ FoundObject ObjectFinder::find_vmlinux(std::string_view build_id, std::string_vi
     search.look({ObjectSource::kVmlinux, options_.symfs + options_.vmlinux});
     return std::move(search).finish();
   }
-  // Without a build id nothing tells whether an image is that of the kernel which was recorded.
+  // Without a build id, nothing says whether an image is that of the recorded kernel.
   if (build_id.empty()) return std::move(search).finish();
   search.look(as_places(ObjectSource::kBuildIdCache, cache_paths(options_, build_id, "elf")));
   auto look = [&](const std::string& path) {

@@ -27,7 +27,7 @@ struct ObjectKind {
   std::string link = {};
 };
 
-/// A directory tree that stands for a machine's files.
+/// A directory tree that represents a machine's files.
 class ObjectFinderTest : public testing::Test {
  protected:
   ObjectFinderTest() : root_(testing::TempDir() + "object_finder." + std::to_string(::getpid())) {

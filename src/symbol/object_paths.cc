@@ -42,7 +42,7 @@ std::vector<PlaceToLook> object_places(const FinderOptions& options, const Objec
                       .mount_namespace = query.mount_namespace};
   bool deleted = without_deleted(query.path).size() < query.path.size();
   for (WayToObject& way : ways_to(object, options.proc)) {
-    // Where a file was deleted, the one that took its place needs a proof that it is the same.
+    // If a file was deleted, its replacement needs proof that it is the same file.
     bool unproven = deleted && way.path == without_deleted(query.path) && query.build_id.empty();
     ObjectSource source =
         way.kind == WayKind::kMapping ? ObjectSource::kMappedFile : ObjectSource::kSystemPath;
@@ -55,7 +55,7 @@ std::vector<PlaceToLook> debug_link_places(const FinderOptions& options, std::st
                                            std::string_view link) {
   if (link.empty()) return {};
   std::string_view directory = directory_of(own_path);
-  std::string_view below = directory;  // as the object's own machine calls it
+  std::string_view below = directory;  // as the object's own machine names it
   if (!options.symfs.empty() && below.starts_with(options.symfs))
     below.remove_prefix(options.symfs.size());
   return {

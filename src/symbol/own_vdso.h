@@ -1,5 +1,5 @@
-// The vdso that the kernel mapped into this process: the same for all processes of a word size on
-// one boot.
+// The vdso that the kernel mapped into this process: the same for all processes of one word size
+// during a boot.
 #pragma once
 
 #include "base/error.h"
@@ -7,7 +7,7 @@
 
 namespace sonde {
 
-/// A copy of it. kNotFound where the kernel gives none.
+/// A copy of it. kNotFound if the kernel provides none.
 Result<ElfFile> own_vdso();
 
 }  // namespace sonde

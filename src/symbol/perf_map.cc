@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kMaxMapBytes = size_t{1} << 30;
 
-/// Takes a hexadecimal number, with or without 0x, and the blanks behind it from the front of
+/// Takes a hexadecimal number, with or without 0x, and the blanks after it from the front of
 /// `line`.
 std::optional<uint64_t> take_hex(std::string_view& line) {
   size_t end = std::min(line.find_first_of(" \t"), line.size());
@@ -31,7 +31,7 @@ PerfMap PerfMap::parse(std::string given) {
   PerfMap map;
   SymbolTableBuilder builder;
   std::string& text = builder.keep(std::move(given));
-  text.push_back('\n');  // so that the last line has an end to put its NUL at
+  text.push_back('\n');  // so that the last line's NUL has a place
   for (size_t at = 0; at < text.size();) {
     size_t line_end = text.find('\n', at);
     std::string_view line(text.data() + at, line_end - at);

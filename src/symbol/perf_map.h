@@ -1,8 +1,8 @@
 // Perf maps: /tmp/perf-PID.map, in which JIT compilers write "START SIZE NAME" lines (hexadecimal)
 // for perf.
 //
-// Compilers append to the file while they run and use freed memory again, so where ranges overlap
-// the last line wins. Names of lambdas lose their addresses (generated_name.h).
+// Compilers append to the file while they run and reuse freed memory, so where ranges overlap the
+// last line wins. Addresses are removed from the names of lambdas (generated_name.h).
 #pragma once
 
 #include <sys/types.h>
@@ -18,21 +18,20 @@
 namespace sonde {
 
 struct PerfMap {
-  SymbolTable table;       // at addresses of the process
+  SymbolTable table;       // at addresses in the process
   uint64_t bad_lines = 0;  // lines that are not "START SIZE NAME"
 
   static PerfMap parse(std::string text);
   static Result<PerfMap> read(const std::string& path);
 };
 
-/// Where the map of a process may be, best first: inside the process's mount namespace under its
-/// own pid there
-/// (/proc/PID/root/tmp/perf-NSPID.map), then /tmp/perf-PID.map of ours. `proc` is where procfs is
-/// mounted.
+/// Candidate paths for the map of a process, best first: inside the process's mount namespace under
+/// its pid there (/proc/PID/root/tmp/perf-NSPID.map), then our /tmp/perf-PID.map. `proc` is where
+/// procfs is mounted.
 std::vector<std::string> perf_map_paths(pid_t pid, const std::string& proc = "/proc",
                                         const std::string& tmp = "/tmp");
 
-/// The pid that a process has in its innermost namespace, from the NSpid line of /proc/PID/status.
+/// The pid of a process in its innermost namespace, from the NSpid line of /proc/PID/status.
 std::optional<pid_t> innermost_pid(pid_t pid, const std::string& proc = "/proc");
 
 }  // namespace sonde

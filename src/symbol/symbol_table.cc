@@ -12,7 +12,7 @@ namespace {
 
 constexpr uint64_t kPage = 4096;
 
-/// `value` up to a multiple of a page and one page more; the end of the address space where that
+/// Rounds `value` up to a page boundary and adds one page; the end of the address space if that
 /// wraps.
 uint64_t page_after(uint64_t value) {
   uint64_t end = ((value + kPage - 1) & ~(kPage - 1)) + kPage;
@@ -24,8 +24,8 @@ size_t leading_underscores(std::string_view name) {
 }
 
 /// Constructors and destructors come in variants that differ in one digit of the mangled name and
-/// have one demangled name. They are most of the aliases of C++ objects, and need no demangling to
-/// be told equal.
+/// have the same demangled name. They are most of the aliases in C++ objects, and need no
+/// demangling to be recognised as equal.
 bool same_but_variant(std::string_view a, std::string_view b) {
   if (a.size() != b.size()) return false;
   auto [at, other] = std::ranges::mismatch(a, b);
@@ -45,10 +45,10 @@ bool prefer_first_by_name(std::string_view a, std::string_view b) {
   return !a.starts_with("SyS") && !a.starts_with("compat_SyS");
 }
 
-/// Disjoint ranges of addresses that are spoken for.
+/// Disjoint address ranges that are already taken.
 class TakenRanges {
  public:
-  /// Appends the parts of `symbol` that are still free, and takes them.
+  /// Appends the parts of `symbol` that are still free, and marks them as taken.
   void take(const Symbol& symbol, LargeVector<Symbol>& pieces) {
     auto next = ends_.upper_bound(symbol.start);
     if (next != ends_.begin() && std::prev(next)->second > symbol.start) --next;
@@ -96,7 +96,7 @@ bool prefer_first(const Symbol& a, const Symbol& b) {
   std::string_view name_b = b.name();
   if (same_but_variant(name_a, name_b)) return prefer_first_by_name(name_a, name_a);
   if (!is_mangled(name_a) && !is_mangled(name_b)) return prefer_first_by_name(name_a, name_b);
-  // perf compares names as it shows them.
+  // perf compares names in their displayed form.
   DemangleOptions options;
   return prefer_first_by_name(shown_name(name_a, false, options),
                               shown_name(name_b, false, options));
@@ -125,7 +125,7 @@ void SymbolTableBuilder::sort_pending() {
   auto before = [](const Symbol& a, const Symbol& b) { return a.start < b.start; };
   if (std::ranges::is_sorted(pending_, before)) return;
   // Sorting small keys and then moving each symbol once is faster than sorting the symbols. The
-  // place in the key keeps symbols of one address in the order of their source.
+  // index in the key keeps symbols at one address in source order.
   std::vector<std::pair<uint64_t, uint32_t>> keys;
   keys.reserve(pending_.size());
   for (const Symbol& symbol : pending_)
@@ -175,13 +175,13 @@ bool SymbolTableBuilder::has_settled(uint64_t start, std::string_view name) cons
 }
 
 void SymbolTableBuilder::settle_last_wins() {
-  // Newest first, each symbol gets what no newer one has taken.
+  // Newest first: each symbol gets what no newer one has taken.
   TakenRanges taken;
   LargeVector<Symbol> pieces;
   pieces.reserve(pending_.size());
   for (auto newest = pending_.rbegin(); newest != pending_.rend(); ++newest)
     taken.take(*newest, pieces);
-  // Oldest first again: of a range and a point at its start, the later one is found.
+  // Oldest first again: between a range and a point at its start, the later one is found.
   std::ranges::reverse(pieces);
   pending_ = std::move(pieces);
   sort_pending();
@@ -201,8 +201,8 @@ SymbolTable SymbolTableBuilder::build() && {
     table.starts_.push_back(symbol.start);
   }
   if (!overlap) return table;
-  // For each symbol the nearest one before it that ends later: where an address lies behind the end
-  // of the nearest symbol, only those can contain it.
+  // For each symbol, the nearest preceding one that ends later: if an address is past the end of
+  // the nearest symbol, only those can contain it.
   std::vector<uint32_t> open;
   table.enclosing_.reserve(table.symbols_.size());
   for (uint32_t i = 0; i < table.symbols_.size(); ++i) {

@@ -1,14 +1,15 @@
 // SymbolTable: the functions of one object (or of the kernel, or of a JIT) by address. Built once,
-// then immutable: any number of threads may look things up.
+// then immutable: any number of threads may look up symbols.
 //
 //   SymbolTableBuilder builder;
-//   builder.add({.start = 0x1000, .end = 0x1010, .name_chars = "main", .type = STT_FUNC, .binding =
-//   STB_GLOBAL}); SymbolTable table = std::move(builder).build(); const Symbol* symbol =
-//   table.find(0x1004);   // main
+//   builder.add({.start = 0x1000, .end = 0x1010, .name_chars = "main",
+//                .type = STT_FUNC, .binding = STB_GLOBAL});
+//   SymbolTable table = std::move(builder).build();
+//   const Symbol* symbol = table.find(0x1004);   // main
 //
 // The addresses are those of the source: ELF addresses for an object's table, kernel addresses for
-// kallsyms, addresses of the process for a perf map. Symbol pointers and names are valid as long as
-// the table, also after it was moved.
+// kallsyms, process addresses for a perf map. Symbol pointers and names are valid as long as the
+// table, even after it is moved.
 #pragma once
 
 #include <cstdint>
@@ -25,14 +26,14 @@ namespace sonde {
 
 struct Symbol {
   uint64_t start = 0;
-  uint64_t end = 0;             // the first address after it
+  uint64_t end = 0;             // the first address after the symbol
   const char* name_chars = "";  // as in the source (mangled)
   uint32_t name_size = kUntilNul;
   uint16_t module = 0;  // kallsyms: index into Kallsyms::modules(); 0 everywhere else
   uint8_t type = 0;     // STT_*
   uint8_t binding = 0;  // STB_*
 
-  /// Where the source ends its names so, their length is not counted before somebody asks.
+  /// For sources that NUL-terminate names: the length is not counted until it is needed.
   static constexpr uint32_t kUntilNul = UINT32_MAX;
 
   [[nodiscard]] std::string_view name() const {
@@ -42,7 +43,8 @@ struct Symbol {
   [[nodiscard]] uint64_t size() const { return end - start; }
 };
 
-/// What holds the characters of the names: anything movable to the heap, destroyed with the table.
+/// The owner of the characters of the names: any movable object; lives on the heap until the table
+/// is destroyed.
 class NameStorage {
  public:
   virtual ~NameStorage() = default;
@@ -63,18 +65,17 @@ class SymbolTable {
   SymbolTable(SymbolTable&&) = default;
   SymbolTable& operator=(SymbolTable&&) = default;
 
-  /// The symbol whose range contains `address`; of nested ones the innermost. Null where there is
-  /// none.
+  /// The symbol whose range contains `address`; if nested, the innermost. Null if there is none.
   [[nodiscard]] const Symbol* find(uint64_t address) const;
   [[nodiscard]] const Symbol* find(ElfAddr address) const { return find(address.value); }
-  /// The symbols with exactly this (mangled) name, in address order. A scan: for command lines, not
-  /// for samples.
+  /// The symbols with exactly this (mangled) name, in address order. A linear scan: for command
+  /// lines, not for samples.
   [[nodiscard]] std::vector<const Symbol*> find_by_name(std::string_view name) const;
   /// In address order.
   [[nodiscard]] std::span<const Symbol> symbols() const { return symbols_; }
   [[nodiscard]] size_t size() const { return symbols_.size(); }
   [[nodiscard]] bool empty() const { return symbols_.empty(); }
-  /// A symbol's place in symbols(): a small id, stable for the table's life.
+  /// A symbol's index in symbols(): a small id, stable for the table's life.
   [[nodiscard]] uint32_t index_of(const Symbol& symbol) const {
     return static_cast<uint32_t>(&symbol - symbols_.data());
   }
@@ -88,20 +89,20 @@ class SymbolTable {
   std::vector<std::unique_ptr<NameStorage>> storage_;
 };
 
-/// The extent that a symbol without a size gets.
+/// The end of a symbol without a size.
 enum class FixupEnd : uint8_t {
   kElf,       // up to the next symbol
   kKallsyms,  // the same, but at the end of the kernel and of each module only to the end of the
               // page
 };
 
-/// Collects symbols in any order and settles what sources leave open: aliases at one address and
+/// Collects symbols in any order and resolves what sources leave open: aliases at one address and
 /// missing sizes.
 class SymbolTableBuilder {
  public:
   void reserve(size_t count) { pending_.reserve(count); }
   void add(const Symbol& symbol) { pending_.push_back(symbol); }
-  /// Takes over what holds the names; returns where it now stands.
+  /// Takes ownership of what holds the names; returns its new address.
   template <typename T>
   T& keep(T value) {
     auto holder = std::make_unique<NameStorageOf<T>>(std::move(value));
@@ -109,13 +110,14 @@ class SymbolTableBuilder {
     storage_.push_back(std::move(holder));
     return kept;
   }
-  /// Gives all symbols added so far their end, then keeps the best one of each address. More may be
-  /// added after it and settled again (.dynsym after .symtab), or left as they are (PLT entries).
+  /// Gives all symbols added so far their end, then keeps the best one at each address. More may be
+  /// added afterwards and either settled again (.dynsym after .symtab) or left as they are (PLT
+  /// entries).
   void settle(FixupEnd rule);
-  /// Whether the last settle left a symbol of this name at this address. Requires that settle was
-  /// called and nothing added since.
+  /// Whether the last settle kept a symbol of this name at this address. Requires that settle was
+  /// called and nothing was added since.
   [[nodiscard]] bool has_settled(uint64_t start, std::string_view name) const;
-  /// Later symbols replace the overlapping parts of earlier ones (JIT compilers use memory again).
+  /// Later symbols replace the overlapping parts of earlier ones (JIT compilers reuse memory).
   void settle_last_wins();
   SymbolTable build() &&;
 
@@ -128,7 +130,7 @@ class SymbolTableBuilder {
   std::vector<std::unique_ptr<NameStorage>> storage_;
 };
 
-/// Which of two symbols at one address perf shows: true for `a`, the one that came first.
+/// Which of two symbols at one address perf shows: true for `a`, which came first.
 bool prefer_first(const Symbol& a, const Symbol& b);
 
 }  // namespace sonde

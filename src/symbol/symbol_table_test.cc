@@ -62,7 +62,7 @@ TEST(SymbolTable, ExtendsSymbolsWithoutSize) {
       {symbol("a", 0x1000, 0x1000), symbol("b", 0x1010, 0x1018), symbol("c", 0x5123, 0x5123)});
   EXPECT_EQ(name_at(table, 0x100f), "a");
   EXPECT_EQ(name_at(table, 0x1018), "-");
-  EXPECT_EQ(table.symbols()[2].end, 0x7000U);  // up to the page's end and one page
+  EXPECT_EQ(table.symbols()[2].end, 0x7000U);  // to the end of the page plus one page
 }
 
 TEST(SymbolTable, KeepsTheBestOfAliases) {
@@ -75,7 +75,7 @@ TEST(SymbolTable, KeepsTheBestOfAliases) {
   EXPECT_EQ(winner(symbol("short", 0x10, 0x20), symbol("longer", 0x10, 0x20)), "longer");
   EXPECT_EQ(winner(symbol("first", 0x10, 0x20), symbol("other", 0x10, 0x20)), "first");
   EXPECT_EQ(winner(symbol("SyS_write", 0x10, 0x20), symbol("sys_write", 0x10, 0x20)), "sys_write");
-  // Names count as they are shown: f(int) is shorter than spin, though its mangled name is longer.
+  // Names are compared as shown: f(int) is shorter than spin, though its mangled name is longer.
   EXPECT_EQ(winner(symbol("_Z1fi", 0x10, 0x20), symbol("spin", 0x10, 0x20)), "spin");
   EXPECT_EQ(winner(symbol("_ZN1AC1Ev", 0x10, 0x20), symbol("_ZN1AC2Ev", 0x10, 0x20)), "_ZN1AC1Ev");
 }
@@ -198,7 +198,7 @@ TEST(Demangle, AnIdentifierOfAShownNameStandsInTheSymbolsOwn) {
         "main::{lambda(int)#1}", "vtable for Foo", "Foo::size() const", "f<", "f>", "a::", "~Foo"})
     EXPECT_EQ(identifier_within(name), "") << name;
 
-  // Of all that the C++ library exports.
+  // All exports of the C++ library.
   Dl_info library{};
   ASSERT_NE(::dladdr(reinterpret_cast<void*>(&std::set_terminate), &library), 0);
   auto file = ElfFile::open(library.dli_fname);
@@ -219,7 +219,7 @@ TEST(Demangle, AnIdentifierOfAShownNameStandsInTheSymbolsOwn) {
 }
 
 TEST(Demangle, HostileNamesAreCutOff) {
-  // Each substitution doubles the text of the one before it.
+  // Each substitution doubles the text of the previous one.
   std::string name = "_Z1fI1aE";
   name = "_Z1f1AIS_S_E";
   for (int i = 0; i < 60; ++i)

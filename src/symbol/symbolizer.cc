@@ -15,7 +15,7 @@
 namespace sonde {
 namespace {
 
-/// Names as they are shown, one slot per symbol of a table, filled when first asked for.
+/// Names as shown, one slot per symbol of a table, filled on first use.
 class ShownNames {
  public:
   explicit ShownNames(size_t count)
@@ -44,9 +44,9 @@ struct Lines {
 };
 
 constexpr std::string_view kLinesKind = "lines";
-/// Debug information that is read in some milliseconds: what is less is not kept on disk.
+/// Debug information that takes some milliseconds to read: less is not cached on disk.
 constexpr uint64_t kWorthKeeping = uint64_t{256} << 10;
-/// The same, where something is kept already.
+/// The same, if something is cached already.
 constexpr uint64_t kWorthAdding = uint64_t{4} << 10;
 
 struct LoadedDso {
@@ -55,8 +55,8 @@ struct LoadedDso {
   uint32_t first_id = 0;
   std::unique_ptr<ShownNames> names;
   Lines lines;
-  /// Of the kernel's objects: the symbols that nobody announced. It has its range of ids from the
-  /// beginning, and its table when the first of them is wanted.
+  /// For the kernel's objects: the symbols that were not requested in advance. Its range of ids is
+  /// reserved from the start; its table is created when the first of them is needed.
   LoadedDso* rest = nullptr;
   std::once_flag made;
 };
@@ -88,7 +88,7 @@ struct Symbolizer::State {
   [[nodiscard]] LoadedDso* of(DsoId dso) const {
     return dso.valid() && dso.index() < by_dso.size() ? by_dso[dso.index()] : nullptr;
   }
-  /// The symbol that is in a table.
+  /// The table symbol that a symbol belongs to.
   [[nodiscard]] SymbolId real(SymbolId symbol) const {
     return InlinedSymbols::has(symbol) ? inlined[symbol].into : symbol;
   }
@@ -97,7 +97,7 @@ struct Symbolizer::State {
                                   [](uint32_t id, const LoadedDso& l) { return id < l.first_id; });
     return *std::prev(above);
   }
-  /// Null where the DSO is no jitdump.
+  /// Null if the DSO is not a jitdump.
   [[nodiscard]] const JitObject* jit_object(DsoId dso) const {
     return jit == nullptr ? nullptr : jit->of(dso);
   }
@@ -106,10 +106,10 @@ struct Symbolizer::State {
            (loaded_dso->symbols.segments || jit_object(loaded_dso->dso) != nullptr);
   }
   [[nodiscard]] bool is_of_kernel(DsoId dso) const;
-  /// What the symbol of a name that is shown has in its own.
+  /// The part of a shown name that must be in the symbol's own name.
   [[nodiscard]] static std::string_view part_of(std::string_view name, bool is_demangled) {
     if (is_demangled) return identifier_within(name);
-    return name.contains('@') ? std::string_view() : name;  // "NAME@plt" is our own
+    return name.contains('@') ? std::string_view() : name;  // we add "NAME@plt" ourselves
   }
   void load(LoadedDso& one, std::string_view name_part = {});
   const LineIndex* lines_of(LoadedDso& dso);
@@ -151,7 +151,7 @@ void Symbolizer::load(std::span<const DsoId> dsos,
     fresh.push_back(&loaded);
     (state.is_of_kernel(dso) ? of_kernel : others).push_back(&loaded);
   }
-  // The kernel's list is the longest of all, so it goes first.
+  // The kernel's list takes longest, so it goes first.
   size_t kernel_jobs = of_kernel.empty() ? 0 : 1;
   parallel_jobs(kernel_jobs + others.size(), [&](size_t i) {
     if (i < kernel_jobs)
@@ -194,7 +194,7 @@ bool Symbolizer::State::is_of_kernel(DsoId dso) const {
   return kind == DsoKind::kKernel || kind == DsoKind::kModule;
 }
 
-/// Wrong symbols are never shown, but that there are none has a reason.
+/// Wrong symbols are never shown, but say why there are none.
 void Symbolizer::State::say_replaced(std::span<LoadedDso* const> fresh) const {
   constexpr size_t kMostNamed = 3;
   std::vector<std::string> named;
@@ -253,7 +253,7 @@ std::vector<AddressExtent> Symbolizer::extents_of(DsoId dso, std::string_view na
     if (!symbol.name().contains(part)) continue;
     if (this->name(SymbolId(loaded->first_id + symbols.table->index_of(symbol))) != name) continue;
     uint64_t start = symbols.from_table(symbol.start), size = symbol.end - symbol.start;
-    // Where it is not in one piece, each address of the object is worth a look.
+    // If it is not contiguous, every address of the object may match.
     if (size == 0 || symbols.to_table(start) != symbol.start ||
         symbols.to_table(start + size - 1) != symbol.end - 1)
       return {{0, UINT64_MAX}};
@@ -309,7 +309,7 @@ char Symbolizer::origin_of(DsoId dso) const {
   return loaded == nullptr ? '!' : loaded->symbols.origin;
 }
 
-/// Null where the object has no DWARF.
+/// Null if the object has no DWARF.
 const LineIndex* Symbolizer::State::lines_of(LoadedDso& dso) {
   std::call_once(dso.lines.opened, [&] { open_lines(dso); });
   return dso.lines.index ? &*dso.lines.index : nullptr;
@@ -414,7 +414,7 @@ std::string Symbolizer::srcline(DsoId dso, uint64_t address) const {
     return line ? format_srcline(*line, {state_->options.full_source_path})
                 : std::string(kNoSrcline);
   }
-  // No file: the symbol stands for the line.
+  // No file: the symbol stands in for the line.
   if (SymbolId symbol = find(dso, address); symbol.valid())
     return format_unknown_srcline(name(symbol), address - start_of(symbol));
   return format_unknown_srcline_of_object(state_->machine.dsos()[dso].short_name, address);

@@ -1,9 +1,8 @@
 // Symbolizer: from (DSO, address inside it) to a symbol. It finds each DSO's file or text source
-// once, loads its table once, and hands out 32-bit symbol ids that are unique over all DSOs.
+// once, loads its table once, and assigns 32-bit symbol ids that are unique over all DSOs.
 //
-// `load(dsos)` reads the tables of many DSOs in parallel; `find` afterwards is a binary search,
-// safe from many threads. A DSO that has no symbols is remembered with the reason, for -v and for
-// the report's hint.
+// `load(dsos)` reads the tables of many DSOs in parallel; `find` is then a binary search, and
+// thread-safe. If a DSO has no symbols, the reason is kept for -v and for the report's hint.
 #pragma once
 
 #include <memory>
@@ -22,12 +21,12 @@
 
 namespace sonde {
 
-/// What is known of a symbol. `start` and `end` are in the same space as Mapping::to_object.
+/// Properties of a symbol. `start` and `end` are in the same space as Mapping::to_object.
 struct SymbolInfo {
   DsoId dso;
   uint64_t start = 0;
   uint64_t end = 0;
-  std::string_view name;  // demangled as the options say; valid for the Symbolizer's life
+  std::string_view name;  // demangled according to the options; valid for the Symbolizer's life
   uint8_t binding = 0;    // STB_*: global, local, weak
   uint8_t type = 0;       // STT_*: function, object
 };
@@ -36,14 +35,14 @@ struct AddressExtent {
   uint64_t start = 0, size = 0;
 };
 
-/// A line of a source file, its path as the compiler knew it.
+/// A line of a source file, with the path that the compiler recorded.
 struct SourcePlace {
   std::string file;
   uint32_t line = 0;
   bool operator==(const SourcePlace&) const = default;
 };
 
-/// A file with debug information, and where what it refers to is.
+/// A file with debug information, and the location of what it refers to.
 struct DebugInfo {
   ElfFile file;
   DwarfPlaces places;
@@ -51,72 +50,70 @@ struct DebugInfo {
 
 class Symbolizer {
  public:
-  /// `kernel_release` is the recorded kernel's (OSRELEASE), to find its vmlinux. `jit` holds the
-  /// objects of kind kJitDump, and outlives this.
+  /// `kernel_release` is the recorded kernel's (OSRELEASE), to find its vmlinux. `jit` has the
+  /// objects of kind kJitDump and must outlive this object.
   Symbolizer(const Machine& machine, SymbolOptions options, const Env& env,
              std::string_view kernel_release, const JitObjects* jit = nullptr);
   ~Symbolizer();
 
-  /// Reads the symbol tables of these DSOs, in parallel; those that are loaded already cost
-  /// nothing. Who knows at which addresses of the kernel and its modules symbols will be wanted can
-  /// tell: the others are then not made before find() is asked for one. With `only`, objects whose
-  /// symbols cannot have that name stay without symbols.
+  /// Reads the symbol tables of these DSOs, in parallel; loaded ones cost nothing. Callers that
+  /// know which addresses of the kernel and its modules they will look up can pass them: other
+  /// symbols are then not created until find() needs one. With `only`, objects whose symbols cannot
+  /// have that name are loaded without symbols.
   void load(std::span<const DsoId> dsos,
             std::optional<std::span<const uint64_t>> kernel_addresses = std::nullopt,
             std::string_view only = {});
   /// The addresses inside a DSO that may belong to symbols of this name.
   [[nodiscard]] std::vector<AddressExtent> extents_of(DsoId dso, std::string_view name) const;
-  /// The symbol at an address inside a DSO; invalid where there is none, or where the DSO was not
-  /// loaded.
+  /// The symbol at an address inside a DSO; invalid if there is none, or if the DSO was not loaded.
   [[nodiscard]] SymbolId find(DsoId dso, uint64_t address) const;
   [[nodiscard]] SymbolInfo info(SymbolId symbol) const;
-  /// info().start alone, without making a name.
+  /// info().start alone, without producing the name.
   [[nodiscard]] uint64_t start_of(SymbolId symbol) const;
   /// Demangles on first use; cheap afterwards.
   [[nodiscard]] std::string_view name(SymbolId symbol) const;
   [[nodiscard]] DsoId dso_of(SymbolId symbol) const;
 
-  /// Reads what the debug information of an object says of these addresses, in parallel: after it
-  /// the functions below have only to look it up.
+  /// Reads what an object's debug information says about these addresses, in parallel: afterwards
+  /// the functions below only need to look it up.
   void prepare_lines(DsoId dso, std::span<const uint64_t> addresses, LineParts parts) const;
-  /// Appends the linkage names of the functions that were inlined at an address, innermost first.
+  /// Appends the linkage names of the functions inlined at an address, innermost first.
   void inlined_at(DsoId dso, uint64_t address, std::vector<std::string_view>& names) const;
-  /// The linkage name of the innermost function there, also where nothing was inlined; empty where
-  /// debug information does not tell.
+  /// The linkage name of the innermost function there, even if nothing was inlined; empty if debug
+  /// information does not say.
   [[nodiscard]] std::string_view function_at(DsoId dso, uint64_t address) const;
-  /// Such a function as a symbol: its place and size are those of the function around it. Not at
-  /// the same time as anything else.
+  /// Interns such a function as a symbol: its address and size are those of the enclosing function.
+  /// Not thread-safe.
   SymbolId inlined(SymbolId into, std::string_view linkage_name);
-  /// What reports call a symbol: "skip_blanks (inlined)", otherwise the name.
+  /// The name of a symbol in reports: "skip_blanks (inlined)", or just the name.
   [[nodiscard]] std::string_view label(SymbolId symbol) const;
 
   /// Where the symbols came from, or why there are none: "/usr/lib/debug/.build-id/…", "no symbols
   /// found …".
   [[nodiscard]] std::string_view source_of(DsoId dso) const;
-  /// 'k' kallsyms, 'v' vmlinux, 'd' .debug …: perf's origin letter, '!' where there are no symbols
-  /// (-v).
+  /// perf's origin letter: 'k' kallsyms, 'v' vmlinux, 'd' .debug …; '!' without symbols (-v).
   [[nodiscard]] char origin_of(DsoId dso) const;
 
   /// "file.c:12" of an address, as perf's srcline prints it; the object's line index is built on
   /// first use.
   [[nodiscard]] std::string srcline(DsoId dso, uint64_t address) const;
-  /// The file alone; empty where it is not known.
+  /// The file alone; empty if unknown.
   [[nodiscard]] std::string srcfile(DsoId dso, uint64_t address) const;
 
-  /// The line in full; nullopt where it is not known.
+  /// The line in full; nullopt if unknown.
   [[nodiscard]] std::optional<SourcePlace> source_place(DsoId dso, uint64_t address) const;
-  /// The file of the object itself, as it ran; empty where it is not here. Not cached.
+  /// The file of the object itself, as it ran; empty if it is not on this machine. Not cached.
   [[nodiscard]] std::string object_path(DsoId dso) const;
   /// The files of the object, opened. Not cached.
   [[nodiscard]] FoundObject object_files(DsoId dso) const;
   /// The image of the recorded kernel, which has its code. Not cached.
   [[nodiscard]] FoundObject kernel_image(DsoId dso) const;
-  /// The debug information of an object, of the kernel's that of its image. kNotFound where there
-  /// is none. Not cached.
+  /// The debug information of an object; for the kernel, that of its image. kNotFound if there is
+  /// none. Not cached.
   [[nodiscard]] Result<DebugInfo> debug_info(DsoId dso) const;
   /// The recorded kernel's memory. Not cached.
   [[nodiscard]] Result<KernelCore> kernel_core() const;
-  /// What a compiler generated; null where the object is no jitdump.
+  /// The code that a compiler generated; null if the object is not a jitdump.
   [[nodiscard]] const JitObject* generated_code(DsoId dso) const;
 
  private:

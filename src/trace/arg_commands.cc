@@ -1,4 +1,4 @@
-// Arguments whose bits mean several things at once, or something else from command to command.
+// Arguments whose bits combine several values, or whose meaning depends on a command.
 #include "trace/arg_context.h"
 
 namespace sonde {
@@ -32,7 +32,7 @@ void print_memfd_flags(ArgContext& context) {
 }
 
 void print_clone_flags(ArgContext& context) {
-  // The lowest byte is the signal that tells the parent of the end.
+  // The low byte is the signal that the parent gets when the child exits.
   constexpr uint64_t kSignalMask = 0xff;
   uint64_t flags = static_cast<uint32_t>(context.value) & ~kSignalMask,
            signal = context.value & kSignalMask;
@@ -42,7 +42,7 @@ void print_clone_flags(ArgContext& context) {
   append_signal(context.out, signal);
 }
 
-// clone(2): whether a flag makes the kernel look at the argument.
+// clone(2): whether the flags make the kernel look at the argument.
 bool clone_uses(const ArgContext& context) {
   constexpr uint64_t kPidfd = 0x1000, kTls = 0x80000, kParent = 0x100000,
                      kChild = 0x200000 | 0x1000000;
@@ -83,8 +83,8 @@ enum FutexCommand : uint8_t {
 
 }  // namespace
 
-// futex(2): which arguments an operation looks at. Of those with a second futex, the timeout's
-// place holds a count.
+// futex(2): which arguments an operation uses. Operations with a second futex take a count in place
+// of the timeout.
 bool futex_uses(uint64_t op, size_t argument) {
   constexpr size_t kTimeout = 3, kSecond = 4, kThird = 5;
   switch (op & kFutexCommands) {
@@ -112,7 +112,7 @@ void print_futex_op(ArgContext& context) {
   uint64_t command = op & kFutexCommands;
   bool is_short = context.is_perf() && !context.style.show_prefixes;
   append_choice(context, WordSet::k_futex, command);
-  // The kernel's headers have words for commands with the flag, and strace uses them.
+  // The kernel's headers define names for commands including the flag, and strace uses them.
   if ((op & kFutexPrivate) != 0) context.out += context.is_perf() ? "|" : "_PRIVATE";
   if ((op & kFutexPrivate) != 0 && context.is_perf())
     context.out += is_short ? "PRIVATE_FLAG" : "FUTEX_PRIVATE_FLAG";
@@ -187,7 +187,7 @@ void print_ipc_key(ArgContext& context) {
 }
 
 void print_ipc_flags(ArgContext& context) {
-  // Permissions are the lowest bits of them.
+  // The low bits are permissions.
   constexpr uint64_t kMode = 0777;
   uint64_t flags = static_cast<uint32_t>(context.value) & ~kMode;
   if (flags != 0) {

@@ -106,7 +106,7 @@ void append_choice(ArgContext& context, WordSet set, uint64_t value) {
   std::string_view word = word_of(set, value);
   if (!word.empty()) return append_word(context, set, word);
   if (!context.is_perf()) return append_unknown(context.out, vocabulary(set), value);
-  // perf writes what it has no name for as the int that it is.
+  // perf prints a value that it has no name for as an int.
   append_decimal(context.out, static_cast<int32_t>(value));
 }
 

@@ -1,4 +1,4 @@
-// fcntl, ioctl, prctl: one call for many, by a command.
+// fcntl, ioctl, prctl: multiplexed calls, selected by a command.
 #include <algorithm>
 
 #include "trace/arg_context.h"
@@ -117,7 +117,7 @@ void print_ioctl_command(ArgContext& context) {
     context.out += word;
     return;
   }
-  // asm-generic/ioctl.h: number, type, size, and which way the argument goes.
+  // asm-generic/ioctl.h: number, type, size, and direction of the argument.
   constexpr uint32_t kWrite = 1, kRead = 2;
   uint32_t direction = command >> 30;
   bool is_short = context.is_perf() && !context.style.show_prefixes;
@@ -144,7 +144,7 @@ struct IoctlType {
   IoctlArg arg;
   bool is_written;  // by the kernel
 };
-// asm-generic/ioctls.h; others keep their address.
+// asm-generic/ioctls.h; the argument of any other command is printed as an address.
 constexpr IoctlType kIoctlTypes[] = {
     {0x5401, IoctlArg::kTerminal, true},  // TCGETS
     {0x5402, IoctlArg::kTerminal, false},   {0x5403, IoctlArg::kTerminal, false},
@@ -173,7 +173,7 @@ void print_window(ArgContext& context, Bytes bytes) {
   text.end();
 }
 
-// struct termios of asm-generic/termbits.h: the speed, and the modes that people look for.
+// struct termios of asm-generic/termbits.h: the speed, and the modes that people usually look for.
 void print_terminal(ArgContext& context, Bytes bytes) {
   struct Speed {
     uint32_t bits, baud;
@@ -235,10 +235,10 @@ enum class PrctlArg : uint8_t { kNumber, kSignal, kName, kNameOut, kCapability, 
 
 struct PrctlType {
   uint32_t option;
-  uint8_t count;  // of arguments that the kernel looks at
+  uint8_t count;  // number of arguments that the kernel uses
   PrctlArg arg;
 };
-// prctl(2); options that are not here keep all four.
+// prctl(2); options not listed here keep all four.
 constexpr PrctlType kPrctlTypes[] = {
     {1, 1, PrctlArg::kSignal},                                   // PR_SET_PDEATHSIG
     {3, 0, PrctlArg::kNumber},                                   // PR_GET_DUMPABLE

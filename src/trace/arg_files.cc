@@ -30,7 +30,7 @@ void print_dirfd(ArgContext& context) {
 
 namespace {
 
-// open's flags are an enumerator, how it is accessed, and flags. They differ on arm.
+// open's flags are an enumerator (the access mode) plus flags. They differ on arm.
 void append_open_flags(ArgContext& context, uint64_t flags) {
   bool is_arm = context.event.abi == SyscallAbi::kArm64 || context.event.abi == SyscallAbi::kArm;
   constexpr uint64_t kAccess = 3;
@@ -51,7 +51,7 @@ void print_open_flags(ArgContext& context) {
   append_open_flags(context, static_cast<uint32_t>(context.value));
 }
 
-// Two of the flags are one value of three, of which the usual one is no bit.
+// Two of the flags form one three-valued field, whose default is zero.
 void print_statx_flags(ArgContext& context) {
   constexpr uint32_t kSync = 0x6000;
   auto flags = static_cast<uint32_t>(context.value);
@@ -81,7 +81,7 @@ void print_open_how(ArgContext& context) {
   });
 }
 
-// struct perf_event_attr, as far as it has always gone (linux/perf_event.h).
+// struct perf_event_attr: the fields that every version of it has had (linux/perf_event.h).
 void print_perf_attr(ArgContext& context) {
   print_structure(context, 64, [](std::string& out, ByteCursor& cursor) {
     uint32_t type = cursor.u32(), size = cursor.u32();

@@ -1,5 +1,5 @@
-// struct msghdr: an address, buffers, control messages with descriptors. What it leads to comes as
-// parts (MessagePart).
+// struct msghdr: an address, buffers, and control messages with descriptors. What it points to
+// comes in parts (MessagePart).
 #include <algorithm>
 
 #include "trace/arg_context.h"
@@ -54,7 +54,7 @@ void append_buffers(ArgContext& context, const Message& message, uint64_t transf
   context.out += captured < message.iovecs ? ", ...]" : "]";
 }
 
-// One control message: descriptors, or credentials, that go with the data (socket(7), unix(7)).
+// One control message: descriptors or credentials passed with the data (socket(7), unix(7)).
 void append_control_message(std::string& out, ByteCursor& cursor, bool is_32) {
   constexpr uint32_t kSocketLevel = 1, kRights = 1, kCredentials = 2;
   size_t header = is_32 ? 12 : 16;
@@ -139,7 +139,7 @@ void print_msghdr(ArgContext& context) {
   });
 }
 
-// The first message; how many there are is an argument, or the result.
+// The first message; an argument or the result says how many there are.
 void print_mmsghdr(ArgContext& context) {
   print_structure(context, context.is_32() ? 32 : 64, [&](std::string& out, ByteCursor& cursor) {
     ByteCursor behind = cursor;

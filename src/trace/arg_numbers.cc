@@ -1,10 +1,10 @@
-// Numbers: what they count is the call's matter, how they are written is this file's.
+// Numbers: the call decides what they mean, this file how they are written.
 #include "trace/arg_context.h"
 
 namespace sonde {
 namespace {
 
-// A register holds more than the int in it.
+// The register is wider than the int in it.
 int32_t as_int(const ArgContext& context) {
   return static_cast<int32_t>(context.value);
 }
@@ -13,7 +13,7 @@ struct ModeBits {
   std::string_view name;
   uint32_t bits;
 };
-// In perf's order: what is common to user, group and others before what is of one of them.
+// In perf's order: bits shared by user, group and others before those of one class.
 constexpr ModeBits kModeBits[] = {
     {"IALLUGO", 07777}, {"IRUGO", 0444},     {"IWUGO", 0222},    {"IXUGO", 0111},
     {"IFMT", 0170000},  {"IFSOCK", 0140000}, {"IFLNK", 0120000}, {"IFREG", 0100000},
@@ -63,7 +63,7 @@ void print_uint64(ArgContext& context) {
   append_hex(context.out, context.value);
 }
 void print_hex(ArgContext& context) {
-  // Addresses, most of them.
+  // Mostly addresses.
   append_pointer(context.out, context.value);
 }
 void print_hex_int(ArgContext& context) {
@@ -102,7 +102,7 @@ void append_file_mode(std::string& out, uint64_t mode) {
     }
     mode &= 0777;
   }
-  // Three digits at least, and a zero before them, as modes are written.
+  // At least three digits, with a leading zero, as modes are usually written.
   size_t before = out.size();
   append_octal(out, mode);
   while (out.size() - before < 3) out.insert(before, 1, '0');
@@ -120,7 +120,7 @@ void print_pid(ArgContext& context) {
 }
 
 void print_id(ArgContext& context) {
-  // -1: leave it as it is.
+  // -1: leave unchanged.
   if (static_cast<uint32_t>(context.value) == UINT32_MAX)
     context.out += "-1";
   else
@@ -128,7 +128,7 @@ void print_id(ArgContext& context) {
 }
 
 void print_dev(ArgContext& context) {
-  // As the kernel packs it for programs: new_encode_dev() of linux/kdev_t.h.
+  // As the kernel encodes it for user space: new_encode_dev() in linux/kdev_t.h.
   uint64_t dev = context.value;
   context.out += "makedev(";
   append_hex(context.out, (dev >> 8) & 0xfff);

@@ -1,4 +1,4 @@
-// Descriptors that are waited for.
+// Descriptors to wait on.
 #include <algorithm>
 
 #include "trace/arg_context.h"
@@ -20,7 +20,7 @@ void print_pollfds(ArgContext& context) {
 
 namespace {
 
-// What poll found, as strace adds it to the result: ([{fd=3, revents=POLLIN}])
+// What poll found, as strace appends it to the result: ([{fd=3, revents=POLLIN}])
 void append_ready_fds(ArgContext& context) {
   const ArgMemory* memory = context.memory(0, true);
   if (memory == nullptr) return;
@@ -81,7 +81,7 @@ void print_epoll_events(ArgContext& context) {
               [&](std::string&, ByteCursor& cursor) { append_epoll_event(context, cursor); });
 }
 
-// The descriptors below the number that select has as its first argument.
+// The descriptors below select's first argument.
 void print_fd_set(ArgContext& context) {
   const ArgMemory* memory = context.memory();
   if (memory == nullptr) return append_pointer(context.out, context.value);

@@ -1,12 +1,12 @@
-// Processes: how they ended, what they may use, how they are scheduled, who they are; and the
-// machine they are on.
+// Processes: how they ended, their limits and usage, their scheduling, their identity; and the
+// machine they run on.
 #include "trace/arg_context.h"
 
 namespace sonde {
 
 // sys/wait.h
 void print_wait_status(ArgContext& context) {
-  // Nobody has ended: the kernel wrote nothing.
+  // No child has ended: the kernel wrote nothing.
   if (context.event.result == 0) return append_pointer(context.out, context.value);
   print_structure(context, 4, [](std::string& out, ByteCursor& cursor) {
     uint32_t status = cursor.u32(), signal = status & 0x7f;
@@ -41,7 +41,7 @@ void print_rusage(ArgContext& context) {
 
 namespace {
 
-// A limit in the largest unit that it is a multiple of.
+// A limit in the largest unit that divides it.
 void append_limit(std::string& out, uint64_t limit, bool is_64) {
   constexpr uint64_t kUnit = 1024;
   if (limit == (is_64 ? UINT64_MAX : UINT32_MAX)) {
@@ -72,7 +72,7 @@ void print_rlimit64(ArgContext& context) {
   print_limits(context, true, false);
 }
 
-// Six texts of 65 bytes each.
+// Six strings of 65 bytes each.
 void print_utsname(ArgContext& context) {
   print_structure(context, 390, [](std::string& out, ByteCursor& cursor) {
     constexpr uint64_t kField = 65;
@@ -154,7 +154,7 @@ void print_clone_args(ArgContext& context) {
   });
 }
 
-// A bit per CPU.
+// One bit per CPU.
 void print_cpu_set(ArgContext& context) {
   const ArgMemory* memory = context.memory();
   if (memory == nullptr || memory->bytes.empty()) return append_pointer(context.out, context.value);
@@ -182,7 +182,7 @@ void print_capability_header(ArgContext& context) {
   });
 }
 
-// Two structures of 32 capabilities each: one of 64.
+// Two structures of 32 capabilities each form one of 64.
 void print_capability_data(ArgContext& context) {
   print_structure(context, 24, [](std::string& out, ByteCursor& cursor) {
     uint64_t sets[3] = {};

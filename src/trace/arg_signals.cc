@@ -1,4 +1,4 @@
-// Sets of signals, handlers, what a signal carries.
+// Signal sets, handlers, and the data that a signal carries.
 #include <bit>
 
 #include "trace/arg_context.h"
@@ -8,7 +8,7 @@ namespace {
 
 constexpr unsigned kSignals = 64;
 
-// USR1, RTMIN, RT_1: a signal's name inside a set.
+// USR1, RTMIN, RT_1: a signal's name in a set.
 void append_short_signal(std::string& out, unsigned signal) {
   std::string name;
   append_signal(name, signal);
@@ -19,7 +19,7 @@ void append_short_signal(std::string& out, unsigned signal) {
 }  // namespace
 
 void append_sigset(std::string& out, uint64_t mask) {
-  // A set of nearly all is told by what is missing.
+  // A nearly full set is written as its complement.
   bool is_inverted = std::popcount(mask) >= static_cast<int>(kSignals * 2 / 3);
   if (is_inverted) {
     out += '~';
@@ -42,7 +42,7 @@ void print_sigset(ArgContext& context) {
 }
 
 void print_sigset_pair(ArgContext& context) {
-  // pselect6's: where the set is, and its size.
+  // The argument of pselect6: the address of the set, and its size.
   print_structure(context, context.is_32() ? 8 : 16, [&](std::string& out, ByteCursor& cursor) {
     uint64_t address = read_word(cursor, context.is_32());
     StructText(out)
@@ -66,8 +66,8 @@ void append_handler(std::string& out, uint64_t handler) {
 
 }  // namespace
 
-// struct sigaction as the kernel has it (asm/signal.h): the restorer is there on x86 and arm, not
-// on arm64.
+// struct sigaction as the kernel has it (asm/signal.h): x86 and arm have the restorer, arm64 does
+// not.
 void print_sigaction(ArgContext& context) {
   bool is_32 = context.is_32(), has_restorer = context.event.abi != SyscallAbi::kArm64;
   size_t bytes = is_32 ? 20 : has_restorer ? 32 : 24;
@@ -99,7 +99,7 @@ void print_stack(ArgContext& context) {
 
 namespace {
 
-// waitid's and SIGCHLD's: who ended, and how. A status is an exit code or a signal.
+// Of waitid and SIGCHLD: which child ended, and how. The status is an exit code or a signal.
 void append_child(StructText& text, ByteCursor& cursor, uint32_t code, bool has_times, bool is_32) {
   constexpr uint32_t kExited = 1;
   text.number("si_pid", static_cast<int32_t>(cursor.u32())).count("si_uid", cursor.u32());
@@ -116,8 +116,8 @@ void append_child(StructText& text, ByteCursor& cursor, uint32_t code, bool has_
 
 }  // namespace
 
-// siginfo_t (asm-generic/siginfo.h): number, error and code, then, word-aligned, what the code
-// says.
+// siginfo_t (asm-generic/siginfo.h): number, error and code, followed, word-aligned, by what the
+// code calls for.
 void print_siginfo(ArgContext& context) {
   bool is_32 = context.is_32();
   print_structure(context, 128, [&](std::string& out, ByteCursor& cursor) {
@@ -143,7 +143,7 @@ void print_siginfo(ArgContext& context) {
   });
 }
 
-// struct sigevent: what to do when a timer runs out.
+// struct sigevent: what to do when a timer expires.
 void print_sigevent(ArgContext& context) {
   print_structure(context, 64, [](std::string& out, ByteCursor& cursor) {
     constexpr uint32_t kSignal = 0, kThread = 4;

@@ -48,7 +48,7 @@ void append_inet6(StructText& text, ByteCursor& cursor, std::string& out) {
   if (cursor.left() >= 4) text.count("sin6_scope_id", cursor.u32());
 }
 
-// A path, or behind a NUL a name of the abstract kind, which no NUL ends.
+// A path, or a name in the abstract namespace: after a leading NUL, and not NUL-terminated.
 void append_unix(StructText& text, Bytes path) {
   std::string& out = text.field("sun_path");
   bool is_abstract = path.size() > 1 && path[0] == std::byte{0};
@@ -98,7 +98,8 @@ void print_sockaddr(ArgContext& context) {
   append_sockaddr(context.out, memory->bytes);
 }
 
-// The length of an address that the kernel writes: what the program had room for, and what came.
+// The length of an address that the kernel writes: the program's buffer size, and the actual
+// length.
 void print_socket_length(ArgContext& context) {
   const ArgMemory* before = context.memory(0, false);
   const ArgMemory* after = context.has_succeeded() ? context.memory(0, true) : nullptr;
@@ -186,7 +187,7 @@ bool append_option_structure(ArgContext& context, ByteCursor cursor) {
 
 }  // namespace
 
-// An int, most of the time; what has another size is shown as a buffer.
+// Usually an int; any other size is shown as a buffer.
 void print_socket_value(ArgContext& context) {
   const ArgMemory* memory = context.memory();
   if (memory == nullptr || memory->bytes.empty()) return append_pointer(context.out, context.value);

@@ -1,4 +1,4 @@
-// What is known of files: stat, statx, statfs, the entries of a directory.
+// File metadata: stat, statx, statfs, directory entries.
 #include "trace/arg_context.h"
 
 namespace sonde {
@@ -16,8 +16,8 @@ void append_device(std::string& out, uint64_t major, uint64_t minor) {
   out += ')';
 }
 
-// st_rdev as struct stat has it: 12 bits of the major number above 8 of the minor, the rest higher
-// up (linux/kdev_t.h).
+// st_rdev as in struct stat: the low 12 bits of the major number above the low 8 of the minor, the
+// remaining bits higher up (linux/kdev_t.h).
 void append_stat_device(std::string& out, uint64_t dev) {
   append_device(out, (dev >> 8 & 0xfff) | (dev >> 32 & ~uint64_t{0xfff}),
                 (dev & 0xff) | (dev >> 12 & ~uint64_t{0xff}));
@@ -36,8 +36,8 @@ void append_stat(std::string& out, uint64_t mode, uint64_t rdev, int64_t size) {
 
 }  // namespace
 
-// asm/stat.h of x86-64; asm-generic/stat.h of arm64, where mode and links are 32 bits each, before
-// the owners.
+// asm/stat.h of x86-64; asm-generic/stat.h of arm64, where mode and link count have 32 bits each
+// and precede the owners.
 void print_stat(ArgContext& context) {
   bool is_arm = context.event.abi == SyscallAbi::kArm64;
   print_structure(context, is_arm ? 128 : 144, [&](std::string& out, ByteCursor& cursor) {
@@ -51,7 +51,7 @@ void print_stat(ArgContext& context) {
   });
 }
 
-// asm/stat.h of i386 and arm, where a long long stands on a multiple of 8.
+// asm/stat.h of i386 and arm; arm aligns a long long to 8 bytes.
 void print_stat64(ArgContext& context) {
   bool is_arm = context.event.abi == SyscallAbi::kArm;
   print_structure(context, 96, [&](std::string& out, ByteCursor& cursor) {
@@ -127,7 +127,7 @@ void print_statfs64(ArgContext& context) {
 
 namespace {
 
-// The records are counted, each by the length in it, which stands at `length_at`.
+// Counts the records; each holds its own length, at `length_at`.
 void append_entry_count(ArgContext& context, size_t length_at) {
   append_pointer(context.out, context.value);
   const ArgMemory* memory = context.memory();

@@ -1,4 +1,4 @@
-// Texts and buffers: names of files, what is read and written, argv.
+// Strings and buffers: file names, data read and written, argv.
 #include <algorithm>
 #include <array>
 
@@ -9,7 +9,7 @@ namespace {
 
 constexpr char kPlain = 0, kOctal = 1;
 
-// How each byte is written: as it is, by digits, or by C's letter for it.
+// How each byte is written: as is, in octal, or as C's letter escape.
 constexpr std::array<char, 256> kEscapes = [] {
   std::array<char, 256> escapes{};
   for (size_t c = 0; c < escapes.size(); c++) escapes[c] = c >= ' ' && c < 0x7f ? kPlain : kOctal;
@@ -19,7 +19,7 @@ constexpr std::array<char, 256> kEscapes = [] {
   return escapes;
 }();
 
-// As few octal digits as will do, but all three before another digit.
+// As few octal digits as possible, but all three if another digit follows.
 char* write_octal(char* at, uint8_t value, bool needs_all) {
   if (needs_all || value >= 0100) *at++ = static_cast<char>('0' + (value >> 6));
   if (needs_all || value >= 010) *at++ = static_cast<char>('0' + ((value >> 3) & 7));
@@ -27,8 +27,8 @@ char* write_octal(char* at, uint8_t value, bool needs_all) {
   return at;
 }
 
-// Appends the bytes with what cannot be printed escaped; quotes and backslashes too if `is_quoted`.
-// Every byte becomes four characters at most, so there is one growth of the text, not one a byte.
+// Appends the bytes, escaping unprintable ones; if `is_quoted`, quotes and backslashes too. Every
+// byte becomes at most four characters, so the string grows once, not once per byte.
 void append_escaped(std::string& out, Bytes bytes, bool is_quoted) {
   size_t before = out.size();
   out.resize_and_overwrite(before + bytes.size() * 4, [&](char* text, size_t) {
@@ -57,7 +57,7 @@ Bytes until_nul(Bytes bytes) {
   return bytes.first(static_cast<size_t>(std::ranges::find(bytes, std::byte{0}) - bytes.begin()));
 }
 
-// A string that a NUL ends: cut, unless one was found or the capture says that nothing is left.
+// A NUL-terminated string: cut, unless the NUL was found or the capture says that nothing is left.
 void append_string(std::string& out, const ArgMemory& memory, size_t limit) {
   Bytes text = until_nul(memory.bytes);
   bool has_end = text.size() < memory.bytes.size() || memory.wanted_bytes <= memory.bytes.size();
@@ -91,7 +91,7 @@ void append_buffer(ArgContext& context, const ArgMemory& memory, uint64_t length
 void print_path(ArgContext& context) {
   const ArgMemory* memory = context.memory();
   if (memory == nullptr) return append_pointer(context.out, context.value);
-  // Whole, whatever the limit of texts is.
+  // In full, whatever the limit on strings.
   append_string(context.out, *memory, SIZE_MAX);
 }
 
@@ -164,7 +164,7 @@ void print_envp(ArgContext& context) {
   ByteCursor cursor(pointers->bytes);
   uint64_t count = 0;
   while (cursor.left() >= pointer_bytes && read_word(cursor, context.is_32()) != 0) count++;
-  // Where they were cut, they are counted no further.
+  // If the array was cut, counting stops there.
   bool is_cut = count == pointers->bytes.size() / pointer_bytes &&
                 pointers->wanted_bytes > pointers->bytes.size();
   context.out += " /* ";
@@ -175,7 +175,7 @@ void print_envp(ArgContext& context) {
 void print_iovec(ArgContext& context) {
   size_t element = context.is_32() ? 8 : 16;
   uint64_t count = context.argument(context.arg().length_arg);
-  // At exit, the buffers hold no more than was transferred.
+  // At exit, the buffers hold at most what was transferred.
   uint64_t left = context.arg().at_exit ? static_cast<uint64_t>(context.event.result) : UINT64_MAX;
   size_t part = 1;
   if (context.arg().at_exit && !context.has_succeeded())

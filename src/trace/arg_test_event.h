@@ -1,7 +1,7 @@
-// A system call for tests of printers, with the memory that was captured for it.
+// A system call for tests of the argument printers, with the memory captured for it.
 //
-//   TestCall("read", {3, 0x7000, 100}, 5).out(1, "hello").perf()  // fd: 3, buf: "hello", count:
-//   100
+//   TestCall("read", {3, 0x7000, 100}, 5).out(1, "hello").perf()
+//   // fd: 3, buf: "hello", count: 100
 #pragma once
 
 #include <cstring>
@@ -26,7 +26,8 @@ class TestCall {
     std::copy(args.begin(), args.end(), event_.args.begin());
   }
 
-  /// What register `arg` led to at entry. `wanted`: how many bytes there were to read, if more.
+  /// The memory that register `arg` pointed to at entry. `wanted`: how many bytes there were to
+  /// read, if more.
   TestCall& in(uint8_t arg, std::string_view bytes, uint8_t part = 0, uint32_t wanted = 0) {
     return add(arg, part, false, bytes, wanted);
   }
@@ -78,7 +79,7 @@ class TestCall {
   FdNames fds_;
 };
 
-/// Integers as they lie in memory, one behind the other.
+/// Integers as laid out in memory, back to back.
 template <typename... T>
 std::string packed(T... values) {
   std::string bytes;

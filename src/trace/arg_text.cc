@@ -13,8 +13,8 @@ constexpr ArgPrinter kPrinters[] = {
 #undef ARG_TYPE
 };
 
-// What perf leaves out of its lines. A name says more than nothing, so enumerators stay although
-// they are zero.
+// What perf omits from its lines. A name tells the reader something, so enumerators are kept even
+// if zero.
 bool is_left_out(const ArgContext& context) {
   if (!context.is_perf() || context.style.show_zeros) return false;
   if (context.value == 0)
@@ -25,8 +25,8 @@ bool is_left_out(const ArgContext& context) {
   return is_of_a_file && (context.argument(3) & kMapAnonymous) != 0;
 }
 
-// Whether the call looks at the argument at all: a mode only where it creates, the arguments of a
-// command that has them.
+// Whether the call looks at the argument at all: a mode only matters if the call creates a file, an
+// argument of a command only if the command takes it.
 bool is_used(const ArgContext& context) {
   constexpr uint64_t kCreates = 0x40 | 0x400000;  // O_CREAT, O_TMPFILE
   switch (context.arg().type) {
@@ -147,7 +147,7 @@ void append_result(std::string& out, const SyscallEvent& event, const Syscall& c
   ArgContext context{.out = out, .event = event, .call = call, .fds = fds, .style = style};
   switch (call.result) {
     case ResultType::k_address:
-      // Addresses of 32-bit programs come widened as if they had a sign.
+      // Addresses of 32-bit programs arrive sign-extended.
       return append_hex(out, is_32_bit(event.abi) ? event.result & UINT32_MAX
                                                   : static_cast<uint64_t>(event.result));
     case ResultType::k_pid:

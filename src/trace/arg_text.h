@@ -1,13 +1,12 @@
-// A system call's arguments and its result as text, in one of two spellings: perf's, with names,
-// without zeros
-// (`openat(dfd: CWD, filename: "/etc/passwd", flags: RDONLY|CLOEXEC)`, of which this is what stands
-// between the brackets), and strace's (`AT_FDCWD, "/etc/passwd", O_RDONLY|O_CLOEXEC`). Where the
-// program's memory was captured, strings and structures are shown, in strace's words; where it was
-// not, an address stands there. Whatever the memory holds, the text is bounded and safe to print.
+// The arguments and result of a system call as text, in one of two spellings: perf's, with names
+// and without zeros (the part in parentheses of `openat(dfd: CWD, filename: "/etc/passwd", flags:
+// RDONLY|CLOEXEC)`), and strace's (`AT_FDCWD, "/etc/passwd", O_RDONLY|O_CLOEXEC`). Strings and
+// structures are shown in strace's words if the program's memory was captured; otherwise the
+// address is shown. Whatever the memory holds, the text is bounded and safe to print.
 //
 //   append_arguments(line, event, *call, fds, {});
-//   append_result(line, event, *call, fds, {});  // " = 3", " = -1 ENOENT (No such file or
-//   directory)", " = ?"
+//   append_result(line, event, *call, fds, {});
+//   // "3", "-1 ENOENT (No such file or directory)", "?"
 #pragma once
 
 #include <cstdint>
@@ -23,19 +22,19 @@ enum class ArgSpelling : uint8_t { kPerf, kStrace };
 
 struct ArgStyle {
   ArgSpelling spelling = ArgSpelling::kPerf;
-  bool show_zeros = false;     // perf's: arguments that are zero, too (trace.show_zeros)
-  bool show_names = true;      // perf's: "fd: " before each (trace.show_arg_names)
+  bool show_zeros = false;     // perf's: also arguments that are zero (trace.show_zeros)
+  bool show_names = true;      // perf's: "fd: " before each argument (trace.show_arg_names)
   bool show_prefixes = false;  // perf's: O_RDONLY for RDONLY (trace.show_prefix)
-  uint16_t string_bytes = 32;  // of a text or buffer, before "..."
+  uint16_t string_bytes = 32;  // of a string or buffer, before "..."
 };
 
-/// The arguments, separated by ", ", without brackets. Memory that is only written when the call
-/// returns is shown once it has.
+/// The arguments, separated by ", ", without parentheses. Memory that the call writes is shown once
+/// the call has returned.
 void append_arguments(std::string& out, const SyscallEvent& event, const Syscall& call,
                       FdNames& fds, const ArgStyle& style);
 
 /// The result without the " = ": a number, an address, `-1 ENOENT (No such file or directory)`, or
-/// "?" of a call that does not return. For an event that has its exit.
+/// "?" for a call that does not return. For an event that has its exit.
 void append_result(std::string& out, const SyscallEvent& event, const Syscall& call, FdNames& fds,
                    const ArgStyle& style);
 

@@ -1,4 +1,4 @@
-// Times, as structures of seconds and a fraction.
+// Times: structures of seconds and a fraction.
 #include "trace/arg_context.h"
 
 namespace sonde {
@@ -21,7 +21,7 @@ void print_interval(ArgContext& context, std::string_view fraction) {
   });
 }
 
-// utimensat's: a time of now or none has a word of its own.
+// Of utimensat: "now" and "omit" have names.
 void append_file_time(std::string& out, ByteCursor& cursor, bool is_32) {
   constexpr int64_t kNow = 0x3fffffff, kOmit = 0x3ffffffe;  // UTIME_NOW, UTIME_OMIT of linux/stat.h
   ByteCursor ahead = cursor;

@@ -4,8 +4,8 @@
 namespace sonde {
 
 void print_flags(ArgContext& context) {
-  // An unsigned long of mmap and mount, an int elsewhere: what is above the int means nothing to
-  // anybody.
+  // An unsigned long in mmap and mount, an int elsewhere: bits above the int have no meaning
+  // anywhere.
   append_flags(context, context.arg().words, static_cast<uint32_t>(context.value));
 }
 
@@ -40,7 +40,7 @@ void print_access(ArgContext& context) {
   auto mode = static_cast<uint32_t>(context.value);
   if (!context.is_perf() || context.style.show_prefixes)
     return append_full_flags(context.out, WordSet::k_access, mode);
-  // perf's: letters.
+  // perf's spelling: letters.
   constexpr uint32_t kRead = 4, kWrite = 2, kExecute = 1;
   if (mode == 0) context.out += 'F';
   if ((mode & kRead) != 0) context.out += 'R';

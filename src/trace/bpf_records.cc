@@ -8,7 +8,7 @@
 namespace sonde {
 namespace {
 
-/// The piece at the front of `rest`, which then begins behind it. False: it is longer than that.
+/// Takes the piece at the front off `rest`. False if the piece is longer than `rest`.
 bool take_piece(Bytes& rest, ArgMemory& memory) {
   trace_piece piece;
   if (rest.size() < sizeof piece) return false;

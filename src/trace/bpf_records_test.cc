@@ -11,7 +11,7 @@ namespace {
 
 constexpr SyscallAbis kAbis = {SyscallAbi::kX86_64, SyscallAbi::kI386};
 
-/// A record as the BPF program lays it out.
+/// Builds a record as the BPF program lays it out.
 class RecordBuilder {
  public:
   explicit RecordBuilder(uint8_t flags) {

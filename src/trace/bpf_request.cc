@@ -12,8 +12,8 @@
 namespace sonde {
 namespace {
 
-/// With more of them than these the programs are attached to all calls: each tracepoint takes some
-/// tens of milliseconds to be let go of.
+/// With more calls than this, the programs are attached to all calls: detaching a tracepoint takes
+/// some tens of milliseconds.
 constexpr size_t kMostTracepoints = 4;
 
 TracedCalls::Numbers numbers(const TraceRequest& request, const std::vector<uint32_t>& listed) {
@@ -24,7 +24,7 @@ TracedCalls::Numbers numbers(const TraceRequest& request, const std::vector<uint
   return request.invert ? ~set : set;
 }
 
-/// The names of their tracepoints; empty where one has none.
+/// The names of their tracepoints; empty if any of them has none.
 std::vector<std::string> tracepoints_of(const std::vector<uint32_t>& calls) {
   std::vector<std::string> names;
   for (uint32_t number : calls) {
@@ -40,7 +40,7 @@ int32_t execve_number(SyscallAbi abi) {
   return call == nullptr ? -1 : call->number(abi);
 }
 
-/// Whether calls are among them that begin a program.
+/// Whether the calls include one that executes a new program.
 bool has_exec(const TracedCalls& calls, const SyscallAbis& abis) {
   for (std::string_view name : {"execve", "execveat"}) {
     const Syscall* call = SyscallTable::get().find(name);
@@ -116,8 +116,8 @@ Result<TracedCalls> traced_calls(const TraceRequest& request) {
   calls.tasks.enable_on_exec = request.from_exec;
   calls.native = numbers(request, request.calls);
   calls.compat = numbers(request, request.calls_32);
-  // A workload may begin with an execve that is not asked for: only those who look at all calls see
-  // it. Calls of 32-bit programs have no tracepoints of their own.
+  // A workload may begin with an execve that was not requested, which only programs attached to all
+  // calls see. Calls of 32-bit programs have no tracepoints of their own.
   if (!request.all_calls && !request.invert && !request.has_32_bit &&
       request.calls.size() <= kMostTracepoints)
     calls.tracepoints = tracepoints_of(request.calls);

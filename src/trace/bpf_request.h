@@ -11,11 +11,11 @@
 
 namespace sonde {
 
-/// Threads of the request's processes, as /proc shows them at this moment, and its threads.
+/// The threads that the request names, and all threads of its processes as /proc lists them now.
 [[nodiscard]] std::vector<uint32_t> threads_asked_for(const TraceRequest& request);
-/// kNotFound: none of the processes and threads that are asked for is there.
+/// kNotFound if none of the requested processes and threads exists.
 Result<TracedCalls> traced_calls(const TraceRequest& request);
-/// Of the calls that are asked for.
+/// The rules for the requested calls.
 [[nodiscard]] std::vector<SyscallTrace::CallRules> rules_for(const TraceRequest& request,
                                                              const TracedCalls& calls);
 

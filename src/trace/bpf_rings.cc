@@ -5,7 +5,8 @@
 namespace sonde {
 namespace {
 
-/// So often the room of what was read is given back: a store that the writer's CPU has to fetch.
+/// How often consumed space is given back, in records: a store to a line that the writer's CPU must
+/// then fetch.
 constexpr uint32_t kReleaseAfter = 64;
 
 }  // namespace
@@ -58,7 +59,7 @@ void BpfRings::pop() {
     head.ring->release();
     head.popped = 0;
   }
-  // Most often the next record is of the same ring.
+  // Usually the next record is from the same ring.
   if (head.time_ns <= next_ns_ && head.time_ns <= safe_ns_ && !head.record.empty()) {
     front_ = head.record;
     front_ns_ = head.time_ns;

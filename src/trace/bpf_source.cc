@@ -16,12 +16,12 @@
 namespace sonde {
 namespace {
 
-/// From the moment that a record's time is taken until it is in its ring: some microseconds, unless
-/// the CPU itself is held up.
+/// The time from taking a record's timestamp until the record is in its ring: some microseconds,
+/// unless the CPU itself is held up.
 constexpr uint64_t kSlackNs = 1'000'000;
 constexpr uint64_t kBusyNs = 4'000'000, kIdleNs = 64'000'000;
 
-/// A timer that goes off once, as soon as there is reason to look.
+/// A one-shot timer that fires when it is worth looking.
 class LookTimer {
  public:
   static Result<LookTimer> create() {
@@ -33,7 +33,7 @@ class LookTimer {
     return timer;
   }
   [[nodiscard]] int fd() const { return fd_.get(); }
-  /// After a look that found something, or nothing.
+  /// Rearms after a look that found something, or nothing.
   void set(bool found) {
     wait_ns_ = found ? kBusyNs : std::min(wait_ns_ * 2, kIdleNs);
     itimerspec when{};
@@ -68,7 +68,7 @@ struct BpfSource::State {
   uint64_t lost_before = 0, lost_now = 0;
   uint64_t not_followed = 0;
   bool tasks_gone = false;
-  std::vector<SyscallSums::Name> names;  // what totals() gave away points into them
+  std::vector<SyscallSums::Name> names;  // what totals() returned points into them
 
   Result<> open_programs(TracedCalls calls);
   template <typename Programs>
@@ -100,12 +100,12 @@ Result<std::unique_ptr<BpfSource>> BpfSource::open(const TraceRequest& request,
   auto state = std::make_unique<State>(request, losses, TRY(LookTimer::create()));
   Result<> opened = state->open_programs(calls);
   if (!opened && !calls.tracepoints.empty()) {
-    // Without tracefs there are no single calls' tracepoints; the others need none.
+    // Without tracefs there are no per-call tracepoints; the common ones do not need it.
     calls.tracepoints.clear();
     opened = state->open_programs(calls);
   }
   if (!opened) return std::unexpected(opened.error());
-  // Threads that began before the programs were attached.
+  // Threads that started before the programs were attached.
   std::vector<uint32_t> tids = threads_asked_for(request);
   if (state->trace) state->trace->follow(tids);
   if (state->sums) state->sums->follow(tids);
@@ -127,7 +127,7 @@ void BpfSource::stop() {
   if (state_->sums) state_->sums->set_enabled(false);
 }
 
-/// What has changed about the programs and their tasks since the last time.
+/// Handles what has changed about the programs and their tasks since the last call.
 template <typename Programs>
 Result<> BpfSource::State::look_after(Programs& programs) {
   if (TRY(programs.include_new_compat_programs()))
@@ -153,7 +153,7 @@ Result<> BpfSource::refill(bool all) {
   return {};
 }
 
-/// Times of items never go back.
+/// The times of items never go back.
 void BpfSource::State::give_time(uint64_t time_ns) {
   if (time_ns < last_ns) losses.add(LossKind::k_out_of_order);
   last_ns = std::max(last_ns, time_ns);

@@ -1,17 +1,17 @@
-// BpfSource: system calls of the running machine, from BPF programs in place of tracepoint events
-// (bpf/syscall_trace.h, bpf/syscall_totals.h): one record per call where it returns, with the
-// memory that its arguments lead to; or, for totals, nothing but rows that the kernel adds up.
+// BpfSource: system calls of the running machine, from BPF programs instead of tracepoint events
+// (bpf/syscall_trace.h, bpf/syscall_totals.h): one record per call when it returns, with the memory
+// that its arguments point to; or, for totals, only rows that the kernel adds up.
 //
 //   std::unique_ptr<BpfSource> source = TRY(BpfSource::open(request, losses));
 //   TRY(source->start());
 //
-// What is not asked for is left out in the kernel. Calls that few names stand for are traced by
-// their own tracepoints, which costs other calls next to nothing. A request that begins with an
-// execve needs no start(): with one, it begins then.
+// Filtering happens in the kernel. If the request lists only a few calls, they are traced through
+// their own tracepoints, so that other calls cost next to nothing. A request that begins with an
+// execve needs no start(): it begins with that call.
 //
-// Items are calls and losses only; names of threads come with each call. wait_fds() has a timer
-// that goes off when it is time to look: every few milliseconds while there is much to do, more
-// seldom when there is not.
+// Items are calls and losses only; thread names come with each call. wait_fds() holds a timer that
+// fires when it is time to look: every few milliseconds under load, less often when there is little
+// to do.
 #pragma once
 
 #include <memory>
@@ -29,8 +29,8 @@ namespace sonde {
 
 class BpfSource final : public TraceSource {
  public:
-  /// Errors: kPermission or kUnsupported where the kernel takes no such programs: tracepoints can
-  /// do it then. kUsage for what no source could do.
+  /// Errors: kPermission or kUnsupported if the kernel does not accept such programs (tracepoints
+  /// can be used then); kUsage for a request that no source supports.
   static Result<std::unique_ptr<BpfSource>> open(const TraceRequest& request, LossLedger& losses);
   BpfSource(const BpfSource&) = delete;
   BpfSource& operator=(const BpfSource&) = delete;
@@ -47,7 +47,7 @@ class BpfSource final : public TraceSource {
   [[nodiscard]] bool at_end() const override;
   [[nodiscard]] Result<std::vector<SyscallTotals>> totals() override;
 
-  /// What was lost, by CPU and call: the busiest first.
+  /// What was lost, by CPU and call, most losses first.
   [[nodiscard]] std::vector<SyscallTrace::Loss> losses() const;
 
  private:

@@ -1,4 +1,4 @@
-// Rows that the kernel added up by result (bpf/syscall_totals.h), as rows per thread and call.
+// The rows that the kernel added up per result (bpf/syscall_totals.h), as rows per thread and call.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ struct TotalsNaming {
   SyscallAbis abis = host_syscall_abis();
 };
 
-/// In the order of task or cgroup, ABI and number; a row's errors in the order of their numbers.
-/// `comm` points into `names`; a thread without a name there has its own id as its process's.
+/// Ordered by task or cgroup, ABI and number; the errors of a row by errno. `comm` points into
+/// `names`; a thread that is not in `names` gets its own id as its process id.
 [[nodiscard]] std::vector<SyscallTotals> total_rows(std::span<const SyscallSums::Row> rows,
                                                     std::span<const SyscallSums::Name> names,
                                                     const TotalsNaming& naming);

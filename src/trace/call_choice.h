@@ -1,4 +1,4 @@
-// Which calls are meant: all, some, or all but some.
+// Which calls are selected: all, some, or all but some.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +15,8 @@ struct CallChoice {
     uint32_t number;
     auto operator<=>(const Call&) const = default;
   };
-  std::vector<Call> calls;  // sorted; what the choice names
-  bool all = true;          // nothing was chosen
+  std::vector<Call> calls;  // sorted; the calls that were named
+  bool all = true;          // no calls were named
   bool invert = false;      // all but those
 
   [[nodiscard]] bool has(SyscallAbi abi, uint32_t number) const {

@@ -74,7 +74,7 @@ void CallLines::forget(TracedTask& task, std::string& out) {
 }
 
 void CallLines::enter(TracedTask& task, const SyscallEvent& call, std::string& out) {
-  // A thread that sleeps several times in one call is told of each time.
+  // A thread that sleeps several times in one call is reported each time.
   if (is_in(task, call)) return;
   bool cuts = shows_cut_lines();
   if (cuts) interrupt(out);
@@ -106,7 +106,7 @@ bool CallLines::passes(bool known, uint64_t duration_ns, const SyscallEvent& cal
   return options_.lines && !(options_.failed_only && call.result >= 0);
 }
 
-/// What stands behind the arguments; `text_size` is that of the call's text up to here.
+/// Appends what follows the arguments; `text_size` is the length of the call's text so far.
 void CallLines::end_of_call(size_t text_size, const SyscallEvent& call, std::string& out) {
   ++text_size;  // the parenthesis
   out += ')';

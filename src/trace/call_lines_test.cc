@@ -35,7 +35,7 @@ SyscallEvent whole(uint32_t number, uint64_t from_ns, uint64_t to_ns, int tid, i
   return call;
 }
 
-/// Text without the arguments and without the blanks before the result.
+/// The text without the arguments and without the padding before the result.
 std::string plain(const std::string& text) {
   std::string out;
   bool in_arguments = false;
@@ -78,7 +78,7 @@ TEST_F(CallLinesTest, ResultsStandInTheirColumn) {
   CallLines lines({}, texts_);
   lines.set_base(0);
   EXPECT_TRUE(lines.whole(task(7), whole(kGetpid, 1000, 2000, 7, 5), {}, out_));
-  // Behind "getpid" and its parentheses blanks up to column 70.
+  // "getpid" and its parentheses are padded to column 70.
   EXPECT_EQ(out_.find('='), out_.find("getpid") + 70);
 }
 

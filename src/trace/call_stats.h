@@ -1,4 +1,4 @@
-// How often a call was made and how long it took, for the tables behind `trace -s`.
+// How often a call was made and how long it took, for the tables of `trace -s`.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ class CallStats {
     ++errors_;
     if (keep_errno) ++by_errno_[static_cast<int>(-result)];
   }
-  /// What the kernel added up; `squares` is the sum of the squares of the durations.
+  /// Adds what the kernel summed up; `squares` is the sum of the squared durations.
   void add(uint64_t calls, uint64_t errors, uint64_t total_ns, uint64_t min_ns, uint64_t max_ns,
            double squares) {
     if (calls == 0) return;
@@ -45,9 +45,9 @@ class CallStats {
   [[nodiscard]] double mean_ns() const { return durations_.mean(); }
   [[nodiscard]] uint64_t min_ns() const { return min_ns_; }
   [[nodiscard]] uint64_t max_ns() const { return max_ns_; }
-  /// The standard error of the mean, in per cent of it; 0 for one call.
+  /// The standard error of the mean, in per cent of the mean; 0 for a single call.
   [[nodiscard]] double deviation_percent() const { return durations_.error_percent(); }
-  /// Errors by number, where they were kept.
+  /// Errors by number, if they were kept.
   [[nodiscard]] const std::map<int, uint64_t>& by_errno() const { return by_errno_; }
 
  private:

@@ -16,7 +16,7 @@ constexpr uint64_t kThread = 0x10000;        // CLONE_THREAD
 struct AnonymousFile {
   std::string_view call, name;
 };
-// As /proc names them.
+// /proc's names.
 constexpr AnonymousFile kAnonymous[] = {
     {"epoll_create", "anon_inode:[eventpoll]"},
     {"epoll_create1", "anon_inode:[eventpoll]"},
@@ -34,7 +34,7 @@ constexpr AnonymousFile kAnonymous[] = {
     {"userfaultfd", "anon_inode:[userfaultfd]"},
 };
 
-// The string that argument `arg` led to; empty where it was not captured whole.
+// The string that argument `arg` pointed to; empty if it was not captured in full.
 std::string_view captured_string(const SyscallEvent& event, const Syscall& call, size_t arg) {
   size_t at = register_of(call, arg, event.abi);
   for (const ArgMemory& piece : event.memory) {
@@ -47,7 +47,8 @@ std::string_view captured_string(const SyscallEvent& event, const Syscall& call,
   return {};
 }
 
-// Most calls change nothing, and there are many of them: known by what they give, or by their name.
+// Most calls change nothing, and they are frequent: those that do are recognized by their result
+// type or name.
 bool changes_descriptors(const Syscall& call) {
   constexpr std::array<std::string_view, 9> kNames = {"close",  "close_range", "chdir",
                                                       "fchdir", "execve",      "execveat",
@@ -67,8 +68,8 @@ bool changes_descriptors(const Syscall& call) {
 
 }  // namespace
 
-// One finished call, and what it changes. Sockets, pipes and whatever is made in other ways are
-// left to the source, which is asked when the descriptor is next seen.
+// One finished call and what it changes. Sockets, pipes and descriptors made in other ways are left
+// to the source, which is asked when the descriptor is next seen.
 struct FdFollower {
   FdNames& names;
   const SyscallEvent& event;
@@ -89,7 +90,7 @@ struct FdFollower {
   }
   void forget(int32_t fd) { process.fds.erase(fd); }
 
-  // A path as the program gave it, made absolute where that which it is relative to is known.
+  // A path as the program gave it, made absolute if its base directory is known.
   std::string absolute(std::string_view path, int32_t directory) {
     if (path.empty() || path.starts_with('/')) return std::string(path);
     std::string base = directory == kWorkingDirectory
@@ -130,7 +131,7 @@ struct FdFollower {
     if (event.result <= 0) return;
     bool is_thread = call.name == "clone" && (event.args[0] & kThread) != 0;
     if (is_thread || call.name == "clone3") return;
-    // A parent that waits for its child (vfork) returns after what the child has done.
+    // A parent that waits for its child (vfork) returns after the child's own calls.
     auto known = names.processes_.find(result());
     if (known != names.processes_.end() && known->second.since_ns >= event.entry_ns) return;
     FdNames::Process child = process;
@@ -209,7 +210,7 @@ void FdFollower::follow() {
 
 FdNames::Process& FdNames::process_of(int32_t pid) {
   auto [found, is_new] = processes_.try_emplace(pid);
-  // At once: later it may stand elsewhere.
+  // Immediately: the process may change directory later.
   if (is_new && source_ != nullptr) found->second.directory = source_->working_directory(pid);
   return found->second;
 }
@@ -219,7 +220,8 @@ std::string_view FdNames::name(int32_t pid, int32_t fd) {
   auto found = fds.find(fd);
   if (found != fds.end()) return found->second.name;
   if (source_ == nullptr || fd < 0) return {};
-  // What the source does not know is kept as well: a process that is gone would be asked for ever.
+  // An unknown descriptor is cached too; otherwise a process that is gone would be looked up for
+  // ever.
   std::string asked = source_->fd(pid, fd);
   return (fds[fd] = {.name = std::move(asked), .is_asked = true}).name;
 }
@@ -250,7 +252,7 @@ void FdNames::follow(const SyscallEvent& event, const Syscall& call) {
   }
   FdNames::Process& process = process_of(event.pid);
   if (process.since_ns == 0) process.since_ns = event.has_entry ? event.entry_ns : event.exit_ns;
-  // close gives the descriptor back even where it fails, but for one that was not open.
+  // close releases the descriptor even if it fails, unless it was not open.
   if (!event.has_entry || !event.has_exit || event.result < 0) return;
   FdFollower{*this, event, call, process}.follow();
 }

@@ -1,12 +1,12 @@
-// What the file descriptors of traced processes stand for: paths, sockets, pipes. Followed through
+// What the file descriptors of traced processes refer to: paths, sockets, pipes. Tracked through
 // the calls themselves (open, dup, close, fork, exec …), so that the name is right when the call is
-// shown, however late that is; a descriptor that was there before the trace, or whose opening could
-// not be seen, is asked of an FdSource (/proc, live). Without a source, and without I/O, what was
-// seen is all that is known.
+// shown, however late that is. A descriptor that existed before the trace, or whose opening could
+// not be seen, is looked up in an FdSource (/proc, live). Without a source there is no I/O, and
+// only what was seen is known.
 //
 //   FdNames names(&proc);
 //   names.name(pid, 3)            // "/etc/passwd"; empty: not known
-//   names.follow(event, *call);   // after each event, once it was shown
+//   names.follow(event, *call);   // after each event, once it has been shown
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@
 
 namespace sonde {
 
-/// Answers of the machine that is traced, while it is. Empty: it does not know.
+/// Queries the traced machine while it runs. Empty results: not known.
 class FdSource {
  public:
   virtual ~FdSource() = default;
@@ -34,22 +34,21 @@ class FdNames {
   /// `source` may be null, and must outlive this.
   explicit FdNames(FdSource* source = nullptr) : source_(source) {}
 
-  /// What `fd` of process `pid` is; empty if that is not known. Holds until the next call of a
-  /// member.
+  /// What `fd` of process `pid` refers to; empty if not known. Valid until the next member call.
   [[nodiscard]] std::string_view name(int32_t pid, int32_t fd);
-  /// What thread `tid` is called; empty if that is not known.
+  /// The name of thread `tid`; empty if not known.
   [[nodiscard]] std::string_view comm(int32_t tid);
-  /// Takes in what a finished call did. Events without an exit, and failed ones, do nothing.
+  /// Records the effects of a finished call. Events without an exit, and failed ones, have none.
   void follow(const SyscallEvent& event, const Syscall& call);
-  /// Where a process stands when the trace begins: asked later, /proc may know of another place.
+  /// A process's working directory when the trace begins: /proc may give a different one later.
   void begins_in(int32_t pid, std::string directory) {
     processes_[pid].directory = std::move(directory);
   }
-  /// What it has open then, from before.
+  /// A file that the process already has open at that time.
   void has_open(int32_t pid, int32_t fd, std::string name) {
     processes_[pid].fds[fd] = {.name = std::move(name), .closes_on_exec = fd > kLastStandard};
   }
-  /// A thread has ended; with `pid` == `tid` the whole process.
+  /// A thread has ended; if `pid` == `tid`, the whole process.
   void ended(int32_t pid, int32_t tid);
 
  private:
@@ -57,7 +56,7 @@ class FdNames {
   struct Named {
     std::string name;
     bool closes_on_exec = false;
-    bool is_asked = false;  // the source's answer, not what was seen
+    bool is_asked = false;  // the source's answer, not something that was seen
   };
   struct Process {
     std::map<int32_t, Named> fds;

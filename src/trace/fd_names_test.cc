@@ -59,7 +59,7 @@ TEST(FdNames, AreCopiedWithTheirDescriptors) {
   EXPECT_EQ(names.name(100, 20), "/a");
   EXPECT_EQ(names.name(100, 4), "/a");
   EXPECT_EQ(names.name(100, 30), "/a");
-  // A new program keeps what was not marked.
+  // exec keeps the descriptors that are not marked close-on-exec.
   follow(names, TestCall("execve", {0, 0, 0}));
   EXPECT_EQ(names.name(100, 20), "/a");
   EXPECT_EQ(names.name(100, 30), "");

@@ -31,7 +31,7 @@ std::optional<uint64_t> load_number(Bytes raw, ByteOrder order, size_t offset, u
   }
 }
 
-/// The bytes of an array, wherever its field says they are.
+/// The bytes of an array, static or dynamic.
 Bytes array_bytes(const TracepointField& field, Bytes raw, ByteOrder order) {
   size_t offset = field.offset, size = field.size;
   if (field.is_dynamic) {

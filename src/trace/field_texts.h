@@ -1,8 +1,8 @@
-// A tracepoint's fields in the form of arguments: `prev_comm: "sleep", prev_pid: 25871 (sleep),
-// prev_prio: 120`.
+// The fields of a tracepoint in the form of arguments: `prev_comm: "sleep", prev_pid: 25871
+// (sleep), prev_prio: 120`.
 //
-// Zeros are left out, as they are for calls. What a field is follows from its declaration: strings
-// in quotes, pointers and addresses in hexadecimal, process ids with the process's name, arrays in
+// Zeros are omitted, as for calls. The format follows from a field's declaration: strings in
+// quotes, pointers and addresses in hexadecimal, process ids with the process's name, arrays in
 // brackets.
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace sonde {
 
-/// Appends them. `raw` is untrusted: a field that is not in it is left out.
+/// Appends the fields. `raw` is untrusted: a field that lies outside it is omitted.
 void append_fields(const TracepointFormat& format, Bytes raw, ByteOrder order,
                    const TracedTasks& tasks, std::string& out);
 

@@ -11,7 +11,7 @@
 namespace sonde {
 namespace {
 
-/// Which table a recorded machine's numbers are of.
+/// The table that the recorded machine's numbers belong to.
 SyscallAbi abi_of(const Recording& recording) {
   const std::string arch = recording.features().arch.value_or("");
   if (arch == "aarch64") return SyscallAbi::kArm64;
@@ -50,7 +50,7 @@ struct FileSource::State {
     ready.insert(ready.end(), batch.begin(), batch.end());
   }
 
-  /// Streams of a directory lie one after the other: their order is known when all are read.
+  /// The streams of a directory follow each other: their order is known once all have been read.
   void read_block() {
     RecordRange range(recording.blocks()[next_block++], recording.byte_order());
     for (RecordView record; range.next(record);) {
@@ -63,7 +63,7 @@ struct FileSource::State {
     if (next_block == recording.blocks().size()) sorter.flush();
   }
 
-  /// The item of the oldest record that makes one.
+  /// Finds the oldest record that makes an item.
   bool find_front() {
     while (!has_front && position < ready.size()) {
       has_front = items.make(ready[position], front, losses);

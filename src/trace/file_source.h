@@ -1,7 +1,7 @@
-// A recording as a TraceSource: its records in the order of time, a few blocks at a time.
+// A recording as a TraceSource: its records in time order, a few blocks at a time.
 //
-// All of a recording's raw_syscalls samples are calls; where it has none, those of the calls' own
-// tracepoints are. What waits is views into the file, of two rounds of the recorder
+// All raw_syscalls samples of a recording are calls; if it has none, samples of the per-call
+// tracepoints are. Pending items are views into the file, at most two of the recorder's rounds
 // (perfdata/ordering.h).
 #pragma once
 
@@ -16,7 +16,7 @@ namespace sonde {
 
 class FileSource final : public TraceSource {
  public:
-  /// The recording outlives the source. kUsage where nothing in it can be traced.
+  /// The recording must outlive the source. kUsage if it contains nothing that can be traced.
   static Result<std::unique_ptr<FileSource>> open(const Recording& recording, LossLedger& losses);
   ~FileSource() override;
 
@@ -26,7 +26,7 @@ class FileSource final : public TraceSource {
   void pop() override;
   [[nodiscard]] uint64_t safe_until_ns() const override;
   [[nodiscard]] bool at_end() const override;
-  /// Of the calls' numbers.
+  /// The ABI of the call numbers.
   [[nodiscard]] SyscallAbi abi() const;
   /// Whether the recording has calls at all.
   [[nodiscard]] bool has_calls() const;

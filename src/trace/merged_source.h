@@ -1,8 +1,8 @@
-// Several sources as one, by time: system calls from BPF programs, everything else from rings.
+// Several sources merged by time: system calls from BPF programs, everything else from rings.
 //
-// Items of the sources keep their order; where times are equal the earlier source goes first.
-// Nothing is handed out that some source might still have something older for. Indices of events
-// are those of the last source: the others have none.
+// The items of each source keep their order; if times are equal, the earlier source goes first. An
+// item is held back as long as any source might still deliver an older one. Event indices are those
+// of the last source: the others have no events.
 #pragma once
 
 #include <algorithm>

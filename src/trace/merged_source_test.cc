@@ -7,7 +7,7 @@
 namespace sonde {
 namespace {
 
-/// Hands out calls with these times; `safe` is what it says of later ones.
+/// Hands out calls with these times; `safe` is its safe_until_ns().
 class ListedSource final : public TraceSource {
  public:
   ListedSource(int32_t tid, std::deque<uint64_t> times, uint64_t safe)
@@ -48,7 +48,7 @@ TEST(MergedSource, ItemsComeInTheOrderOfTimeAndNoneTooEarly) {
   ListedSource calls(1, {10, 30, 50}, 60), samples(2, {20, 30, 45}, 40);
   MergedSource merged({&calls, &samples});
   using Items = std::vector<std::pair<uint64_t, int>>;
-  // What is younger than 40 may still be overtaken by samples; equal times go by the order of the
+  // Samples may still arrive before anything later than 40; equal times follow the order of the
   // sources.
   EXPECT_EQ(taken(merged), (Items{{10, 1}, {20, 2}, {30, 1}, {30, 2}}));
   EXPECT_FALSE(merged.at_end());

@@ -1,4 +1,4 @@
-// Milliseconds with three decimals out of nanoseconds, as printf("%*.3f") rounds them.
+// Nanoseconds as milliseconds with three decimals, rounded like printf("%*.3f").
 #pragma once
 
 #include <fmt/format.h>
@@ -9,8 +9,8 @@
 
 namespace sonde {
 
-/// Appends `ns` as milliseconds, blanks in front up to `width`. Whole numbers give the digits; only
-/// what lies exactly between two of them is left to the rounding of a double.
+/// Appends `ns` as milliseconds, right-aligned to `width`. The digits come from integer arithmetic;
+/// only exact ties are left to the rounding of a double.
 inline void append_ms(uint64_t ns, size_t width, std::string& out) {
   uint64_t us = ns / 1000, rest = ns % 1000;
   if (rest == 500) {

@@ -14,7 +14,7 @@
 namespace sonde {
 namespace {
 
-/// A record's time is taken a moment before it is in the ring.
+/// A record's timestamp is taken a moment before the record is in the ring.
 constexpr uint64_t kWriting_ns = 1'000'000;
 
 SyscallAbi host_syscall_abi() {
@@ -34,7 +34,7 @@ struct PerfSource::State {
     lanes.assign(capture.rings->rings().size(), RingLane(table));
   }
 
-  /// The formats that the kernel has for the tracepoints.
+  /// Reads the formats of the tracepoints from the kernel.
   Result<> read_formats() {
     Tracefs tracefs(env.variable("PERF_DEBUGFS_DIR").value_or(""));
     formats.resize(capture.events.size());
@@ -47,7 +47,8 @@ struct PerfSource::State {
     return {};
   }
 
-  /// The lane with the oldest record, while its records are older than those of all others.
+  /// The lane with the oldest record; kept as long as its records are older than those of all
+  /// others.
   [[nodiscard]] RingLane* oldest_lane() {
     auto time_of = [](const RingLane& lane) {
       return lane.front() ? lane.front()->time : UINT64_MAX;
@@ -71,7 +72,7 @@ struct PerfSource::State {
     return current;
   }
 
-  /// The item of the oldest record that makes one; time does not go back.
+  /// Finds the oldest record that makes an item; time does not go back.
   bool find_front() {
     while (!has_front) {
       RingLane* lane = oldest_lane();
@@ -98,7 +99,7 @@ struct PerfSource::State {
   std::optional<RecordItems> items;
   std::vector<RingLane> lanes;  // by ring
   RingLane* current = nullptr;
-  uint64_t others_ns = 0;  // no lane but the current one has anything older
+  uint64_t others_ns = 0;  // no other lane than the current one has anything older
   uint64_t safe_until = 0;
   uint64_t handed_out = 0;
   size_t fullest = 0;

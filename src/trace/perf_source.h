@@ -1,13 +1,11 @@
 // The running kernel's rings as a TraceSource: tracepoints, probes, software events and the
 // sideband of tasks.
 //
-//   rings:  1 4 6 | 9      one per CPU, each in order; merged by time, up to the time at which they
-//   were last read
-//           2 3 5 | 7      (what is older than that is in memory: the kernel writes a record at
-//           once)
+//   rings:  1 4 6 | 9      one per CPU, each in order; merged by time, up to the last read
+//           2 3 5 | 7      (anything older is in memory: the kernel writes a record at once)
 //
-// Rings are copied and given back before anything is looked at, so that the kernel always has room.
-// All events use CLOCK_MONOTONIC.
+// Rings are copied and released before anything is decoded, so that the kernel always has room. All
+// events use CLOCK_MONOTONIC.
 #pragma once
 
 #include <functional>
@@ -22,7 +20,7 @@ namespace sonde {
 class PerfSource final : public TraceSource {
  public:
   /// The capture is set up, its events use CLOCK_MONOTONIC, and it outlives the source. `is_call`:
-  /// whether an event of the capture, by its index, was opened to see calls.
+  /// whether an event of the capture, by index, was opened to see calls.
   static Result<std::unique_ptr<PerfSource>> make(Capture& capture,
                                                   const std::function<bool(size_t)>& is_call,
                                                   Env& env);
@@ -37,7 +35,7 @@ class PerfSource final : public TraceSource {
   void pop() override;
   [[nodiscard]] uint64_t safe_until_ns() const override;
   [[nodiscard]] bool at_end() const override;
-  /// The most bytes that a ring held at the last refill, and the size of rings: for DrainPace.
+  /// The fill level of the fullest ring at the last refill, and the ring size: for DrainPace.
   [[nodiscard]] size_t fullest_bytes() const;
   [[nodiscard]] size_t ring_bytes() const;
 

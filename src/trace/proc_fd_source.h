@@ -1,5 +1,5 @@
-// Descriptors' names of processes that run here: what /proc/PID/fd links to, and what tasks are
-// called. A process that is gone, or that may not be looked at, has none.
+// Descriptor names of processes on this machine: what /proc/PID/fd links to, and the names of
+// tasks. Empty for a process that is gone or may not be inspected.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace sonde {
 
 class ProcFdSource : public FdSource {
  public:
-  /// `proc`: where it is mounted; another place for tests.
+  /// `proc`: where procfs is mounted; tests pass another directory.
   explicit ProcFdSource(std::string proc = "/proc") : proc_(std::move(proc)) {}
 
   std::string fd(int32_t pid, int32_t fd) override;

@@ -27,8 +27,8 @@ RecordItems::RecordItems(const EventTable& events, const FormatOf& format_of, Sy
   }
 }
 
-/// raw_syscalls:sys_enter has `id` and `args`, sys_exit `id` and `ret`; the tracepoints of single
-/// calls have `__syscall_nr` and a field for each argument.
+/// raw_syscalls:sys_enter has `id` and `args`, sys_exit `id` and `ret`; the per-call tracepoints
+/// have `__syscall_nr` and a field for each argument.
 RecordItems::Plan RecordItems::plan_of(const TracepointFormat& format) {
   Plan plan;
   bool enter = format.name().starts_with(kEnterPrefix);

@@ -1,9 +1,9 @@
-// From perf records to what a TraceSource hands out: system calls out of their tracepoints'
-// samples, samples of other events, and the records that tell of tasks and losses.
+// Turns perf records into the items of a TraceSource: system calls from samples of their
+// tracepoints, samples of other events, and the records about tasks and losses.
 //
-// Calls are samples of raw_syscalls:sys_enter and sys_exit, or of the tracepoints of single calls
-// (syscalls:sys_enter_accept). Where their fields lie is looked up once per event; a record is then
-// a few loads.
+// Calls are samples of raw_syscalls:sys_enter and sys_exit, or of the per-call tracepoints
+// (syscalls:sys_enter_accept). The offsets of their fields are looked up once per event; after
+// that, a record is a few loads.
 #pragma once
 
 #include <functional>
@@ -19,15 +19,15 @@ namespace sonde {
 class RecordItems {
  public:
   using FormatOf = std::function<const TracepointFormat*(EventId)>;
-  /// `is_call`: whether a tracepoint of calls is one of those that make calls of its samples, and
-  /// no event of its own.
+  /// `is_call`: whether a syscall tracepoint is one whose samples become calls, rather than an
+  /// event in its own right.
   RecordItems(const EventTable& events, const FormatOf& format_of, SyscallAbi abi,
               const std::function<bool(EventId)>& is_call);
 
   [[nodiscard]] const std::vector<TracedEvent>& events() const { return traced_; }
 
-  /// Makes `item` of a record; false where there is nothing to hand out. The item's views hold as
-  /// long as the record and this.
+  /// Makes `item` from a record; false if there is nothing to hand out. The item's views are valid
+  /// as long as the record and this.
   bool make(const TimedRecord& record, TraceItem& item, LossLedger& losses);
 
  private:

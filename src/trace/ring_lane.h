@@ -14,9 +14,9 @@ class RingLane {
  public:
   explicit RingLane(const EventTable& events) : events_(&events) {}
 
-  /// Copies what a ring holds.
+  /// Copies the contents of a ring.
   void add(const RingPiece& piece);
-  /// The oldest record; null where there is none. A record without a time has that of its
+  /// The oldest record; null if there is none. A record without a time gets that of its
   /// predecessor.
   [[nodiscard]] const TimedRecord* front() const { return has_front_ ? &front_ : nullptr; }
   void pop() {

@@ -29,7 +29,7 @@ TEST(RingLane, RecordsComeAsTheyWereWrittenAcrossPiecesAndWraps) {
   RingLane lane(table);
   Bytes all = bytes.view();
   EXPECT_EQ(lane.front(), nullptr);
-  lane.add({all.first(20), all.subspan(20)});  // the ring's end lies inside a record
+  lane.add({all.first(20), all.subspan(20)});  // the ring wraps inside a record
   ByteBuilder later;
   append(later, abi::kRecordSample, 11);
   lane.add({later.view(), {}});

@@ -1,5 +1,5 @@
-// The tables of `trace -s`: calls by thread, of all threads together, or by cgroup, as perf trace
-// prints them.
+// The tables of `trace -s`: calls by thread, over all threads, or by cgroup, in perf trace's
+// format.
 //
 //    ls (19756), 290 events, 100.0%
 //
@@ -28,10 +28,10 @@ struct SummaryOptions {
   SummaryMode mode = SummaryMode::kThread;
   bool errnos = false;     // --errno-summary
   bool runtime = false;    // --sched
-  uint32_t most_rows = 0;  // --max-summary: rows of a table at the most; 0: all
+  uint32_t most_rows = 0;  // --max-summary: maximum rows of a table; 0: all
 };
 
-/// A table and its heading's facts.
+/// A table and the figures of its heading.
 struct SummaryGroup {
   std::string name;  // "ls (19756)", "total", "cgroup /system.slice"
   uint64_t events = 0;
@@ -44,7 +44,7 @@ struct SummaryGroup {
 [[nodiscard]] std::vector<SummaryGroup> groups_by_thread(const std::deque<TracedTask>& tasks);
 [[nodiscard]] SummaryGroup group_of_all(const std::deque<TracedTask>& tasks);
 
-/// `all_events` is what percentages are of.
+/// `all_events` is the base of the percentages.
 void write_summary(Sink& out, const std::vector<SummaryGroup>& groups, uint64_t all_events,
                    const SummaryOptions& options, CallTexts& texts);
 

@@ -37,7 +37,7 @@ constexpr SyscallArg points_to(ArgType type, std::string_view name, MemoryShape 
           .length_arg = length_arg};
 }
 
-// A namespace of its own, because the groups' names are functions' elsewhere (stat, signal).
+// In a namespace of their own, because some group names are functions elsewhere (stat, signal).
 namespace calls {
 
 #define GROUP(name, bit) [[maybe_unused]] constexpr uint32_t name = k_group_##name;
@@ -114,7 +114,7 @@ constexpr std::pair<std::string_view, uint32_t> kGroups[] = {
 };
 
 uint16_t element_bytes(ArgType type, SyscallAbi abi) {
-  // struct epoll_event is packed on x86 alone; arm64's struct stat is the generic one.
+  // struct epoll_event is packed on x86 only; arm64 uses the generic struct stat.
   bool is_arm = abi == SyscallAbi::kArm64 || abi == SyscallAbi::kArm;
   if (is_arm && (type == ArgType::k_epoll_event || type == ArgType::k_epoll_events)) return 16;
   if (abi == SyscallAbi::kArm64 && type == ArgType::k_stat) return 128;
@@ -122,7 +122,7 @@ uint16_t element_bytes(ArgType type, SyscallAbi abi) {
   return is_32_bit(abi) ? size.bytes_32 : size.bytes;
 }
 
-// Registers that an argument of 64 bits fills in a 32-bit program.
+// Arguments of 64 bits, which take two registers in a 32-bit program.
 bool is_wide(const SyscallArg& arg) {
   return arg.type == ArgType::k_offset || arg.type == ArgType::k_uint64;
 }
@@ -162,7 +162,7 @@ void set_bounds(CaptureRule& rule, const SyscallArg& arg, const CaptureLimits& l
       else if (arg.type == ArgType::k_sockaddr)
         rule.max_bytes = 128;  // struct sockaddr_storage
       else if (arg.type == ArgType::k_dirents || arg.type == ArgType::k_dirents64)
-        rule.max_bytes = 4096;  // they are counted, and what is cut off could not be
+        rule.max_bytes = 4096;  // they are counted; entries that are cut off could not be
       else if (arg.type == ArgType::k_cpu_set)
         rule.max_bytes = 128;
       else if (rule.element_bytes > 1)
@@ -179,7 +179,7 @@ size_t register_of(const Syscall& call, size_t arg, SyscallAbi abi) {
   size_t at = 0;
   for (size_t i = 0;; i++) {
     bool wide = is_wide(call.args[i]);
-    // EABI: a pair begins with an even register.
+    // EABI: a pair starts at an even register.
     if (wide && abi == SyscallAbi::kArm) at += at % 2;
     if (i >= arg) return at;
     at += wide ? 2 : 1;
@@ -197,7 +197,7 @@ std::vector<CaptureRule> capture_rules(const Syscall& call, SyscallAbi abi,
       uint16_t bytes = element_bytes(arg.type, abi);
       if (bytes == 0 && arg.shape != MemoryShape::kString &&
           arg.shape != MemoryShape::kStringArray) {
-        if (arg.type != ArgType::k_path) continue;  // a layout that we don't read
+        if (arg.type != ArgType::k_path) continue;  // a layout that we do not read
         bytes = 1;
       }
       if (from >= 6 || length >= 6) continue;

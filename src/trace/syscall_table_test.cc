@@ -105,7 +105,7 @@ TEST(CaptureRules, ProgramsOf32BitsHaveSmallerStructuresAndSplitArguments) {
   EXPECT_EQ(rules("nanosleep")[0].element_bytes, 16);
   EXPECT_EQ(rules("nanosleep", SyscallAbi::kI386)[0].element_bytes, 8);
   EXPECT_EQ(rules("execve", SyscallAbi::kArm)[1].pointer_bytes, 4);
-  // The mask takes two registers, and on arm they are an even pair.
+  // The mask takes two registers; on arm they must be an even pair.
   EXPECT_EQ(rules("fanotify_mark")[0].arg, 4);
   EXPECT_EQ(rules("fanotify_mark", SyscallAbi::kI386)[0].arg, 5);
   const Syscall& pread = *table().find("pread64");

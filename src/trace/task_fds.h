@@ -1,5 +1,5 @@
-// What a trace knows of descriptors and names without calls: names that were told in it, and, of a
-// running machine, what another source (/proc) answers.
+// What a trace knows about descriptors and names apart from calls: names that appeared in the trace
+// and, for a running machine, the answers of another source (/proc).
 #pragma once
 
 #include <string>

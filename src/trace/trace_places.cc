@@ -28,7 +28,7 @@ struct TracePlaces::State {
         losses(env.losses),
         builder(sources, resolver, frames, losses) {}
 
-  /// What came since is taken into account.
+  /// Takes updates since the last lookup into account.
   void settle() {
     if (!changed) return;
     changed = false;

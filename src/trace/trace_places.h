@@ -1,8 +1,8 @@
-// Addresses of a trace as places in programs, while the trace runs: page faults' and those of call
+// Resolves addresses to places in programs while the trace runs: those of page faults and of call
 // chains.
 //
-// News of tasks are applied to a machine as they come; what is asked is resolved at once. Objects'
-// symbols are read when an address first lies in them.
+// Task updates are applied to a machine as they come; lookups are resolved at once. An object's
+// symbols are read when an address first falls into it.
 #pragma once
 
 #include <memory>
@@ -20,13 +20,13 @@ class TracePlaces {
     SymbolOptions symbols;
     std::string kernel_release;  // of the traced machine
     std::string arch;            // "x86_64", as uname(2) has it
-    uint32_t max_stack = 127;    // frames that are shown
+    uint32_t max_stack = 127;    // maximum frames to show
   };
   TracePlaces(Options options, const Env& env);
   ~TracePlaces();
 
   void apply(const TaskNews& news, uint64_t time_ns);
-  /// Resolves the call chain of a sample; gives how many frames it has.
+  /// Resolves the call chain of a sample; returns its number of frames.
   size_t resolve_chain(const Sample& sample, const SampleLayout& layout, uint64_t time_ns);
   /// Appends the lines of that chain.
   void append_chain(std::string& out);

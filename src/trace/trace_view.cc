@@ -20,7 +20,7 @@ bool is_fault(const abi::EventAttr& attr) {
           attr.config == abi::kSwPageFaultsMaj);
 }
 
-/// What the kernel counted, in a table's terms: each call was an entry and a return.
+/// Adds what the kernel counted to a table: each call was an entry and a return.
 void add_totals(const SyscallTotals& row, std::map<SyscallKey, CallStats>& calls) {
   CallStats& stats = calls[{row.abi, row.number}];
   stats.add(row.calls, row.errors, row.total_ns, row.min_ns, row.max_ns, row.squares_ns2);
@@ -135,12 +135,12 @@ void TraceView::count_call(TracedTask& task, const SyscallEvent& call) {
 }
 
 void TraceView::take_call(const TraceItem& item) {
-  // A return from a signal handler is told with the number -1: there is no call that it belongs to.
+  // A return from a signal handler is reported with the number -1: it belongs to no call.
   constexpr uint32_t kNoCall = UINT32_MAX;
   const SyscallEvent& call = item.call;
   if (!options_.wants_calls || !options_.calls.has(call.abi, call.number)) return;
   TracedTask& task = tasks_.of(call.pid, call.tid);
-  // An entry and a return are an event each, whether they come together or not.
+  // An entry and a return are one event each, whether or not they come together.
   uint64_t news =
       (call.has_exit ? 1 : 0) + (call.has_entry && !CallLines::is_in(task, call) ? 1 : 0);
   all_events_ += news;
@@ -265,7 +265,7 @@ void TraceView::finish(const std::vector<SyscallTotals>& totals) {
   for (TracedTask* task : tasks_.with_open_calls()) lines_.forget(*task, line_);
   write_line();
   if (!options_.summary) return;
-  std::vector<SummaryGroup> tables = groups(totals);  // counts all_events_, too
+  std::vector<SummaryGroup> tables = groups(totals);  // also counts all_events_
   write_summary(out_, tables, all_events_, options_.tables, texts_);
 }
 

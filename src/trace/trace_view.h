@@ -1,9 +1,13 @@
-// TraceView: what `trace` prints of the items of a source: lines of calls, events and page faults
+// TraceView: what `trace` prints for the items of a source: lines for calls, events and page faults
 // as they come, tables at the end.
 //
 //   TraceView view = TRY(TraceView::make(options, source.events(), texts, sink, …));
-//   while (const TraceItem* item = source.front()) { view.take(*item); source.pop(); if
-//   (view.is_done()) … } view.finish();
+//   while (const TraceItem* item = source.front()) {
+//     view.take(*item);
+//     source.pop();
+//     if (view.is_done()) …
+//   }
+//   view.finish();
 #pragma once
 
 #include <map>
@@ -26,16 +30,16 @@ namespace sonde {
 
 struct TraceViewOptions {
   CallLineOptions lines;
-  CallChoice calls;                 // those that are shown
+  CallChoice calls;                 // the calls to show
   bool wants_calls = true;          // --no-syscalls
-  std::vector<char> hidden_events;  // by event of the source, 1: not shown; empty: none
+  std::vector<char> hidden_events;  // by event of the source, 1: hidden; empty: none
   bool summary = false;             // -s, -S
   SummaryOptions tables;
   std::map<uint64_t, std::string> cgroups;  // paths by id, for tables by cgroup
   bool kernel_text = false;                 // --libtraceevent_print
   bool print_samples = false;               // --print-sample
-  uint64_t max_events = 0;                  // --max-events; 0: no end
-  std::vector<uint64_t> max_per_event;      // nr=, by event of the source; 0: no end
+  uint64_t max_events = 0;                  // --max-events; 0: no limit
+  std::vector<uint64_t> max_per_event;      // nr=, by event of the source; 0: no limit
   uint32_t max_stack = 127;
   uint32_t min_stack = 0;
   std::vector<uint32_t> pids, tids, cpus;  // of a recording; empty: all
@@ -46,15 +50,16 @@ struct TraceViewOptions {
 
 class TraceView {
  public:
-  /// `places` may be null where neither call chains nor page faults are shown. All outlive the
-  /// view.
+  /// `places` may be null if neither call chains nor page faults are shown. All arguments outlive
+  /// the view.
   TraceView(TraceViewOptions options, const std::vector<TracedEvent>& events, CallTexts& texts,
             TracedTasks& tasks, TracePlaces* places, Sink& out);
 
   void take(const TraceItem& item);
-  /// --max-events are printed.
+  /// --max-events events have been printed.
   [[nodiscard]] bool is_done() const;
-  /// Lines that wait, and the tables; `totals` are what the kernel counted in place of calls.
+  /// Writes the pending lines and the tables; `totals` are what the kernel counted instead of
+  /// calls.
   void finish(const std::vector<SyscallTotals>& totals);
   [[nodiscard]] uint64_t lost() const { return lost_; }
 

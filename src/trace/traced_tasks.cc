@@ -43,7 +43,7 @@ void TracedTasks::fork(int32_t pid, int32_t tid, int32_t parent_tid) {
   std::string comm(parent);
   auto found = by_tid_.find(tid);
   bool again = found != by_tid_.end() && tasks_[found->second].has_exited;
-  if (found != by_tid_.end() && !again) return;  // it was seen before its birth was told
+  if (found != by_tid_.end() && !again) return;  // it was seen before its fork was reported
   TracedTask& task = add(pid, tid);
   task.has_comm = !comm.empty();
   task.comm = task.has_comm ? std::move(comm) : fmt::format(":{}", tid);

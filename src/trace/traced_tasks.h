@@ -1,8 +1,8 @@
-// The threads of a trace: their names, the call that each is in, and what is counted of them.
+// The threads of a trace: their names, the call that each is in, and their counts.
 //
-// Names come from COMM records and from sources that say them; of a thread that ran before, a live
-// trace reads its name from /proc once. Where nothing is counted a thread is forgotten when it
-// ends, so a long trace needs no more memory than what runs.
+// Names come from COMM records and from sources that report them; a live trace reads the name of a
+// thread that existed before from /proc, once. Unless counts are kept, a thread is forgotten when
+// it ends, so the memory of a long trace is bounded by what is running.
 #pragma once
 
 #include <tsl/robin_map.h>
@@ -20,7 +20,7 @@
 
 namespace sonde {
 
-/// A call of some table, as a key.
+/// A call in one of the tables, as a key.
 struct SyscallKey {
   SyscallAbi abi = SyscallAbi::kX86_64;
   uint32_t number = 0;
@@ -37,7 +37,7 @@ struct TracedTask {
   uint64_t entry_ns = 0;  // 0: not known
   uint32_t entry_number = 0;
   std::array<uint64_t, 6> entry_args = {};
-  bool is_pending = false;  // its line is not printed yet
+  bool is_pending = false;  // its line has not been printed yet
   std::string entry_text;   // "openat(dfd: CWD, …" without the parenthesis
 
   // What was counted.
@@ -49,22 +49,22 @@ struct TracedTask {
 
 class TracedTasks {
  public:
-  /// `name_of` asks the running machine for the name of a thread that nobody named; may be empty.
+  /// `name_of` asks the running machine for the name of a thread that has none yet; may be empty.
   /// `keep`: threads that ended stay in all().
   TracedTasks(std::function<std::string(int32_t tid)> name_of, bool keep)
       : name_of_(std::move(name_of)), keep_(keep) {}
 
-  /// The thread, made if it was not there. The reference holds until it exits.
+  /// The thread, added if it is new. The reference is valid until the thread exits.
   TracedTask& of(int32_t pid, int32_t tid);
   void rename(int32_t pid, int32_t tid, std::string_view comm);
-  /// The child has its parent's name.
+  /// The child inherits its parent's name.
   void fork(int32_t pid, int32_t tid, int32_t parent_tid);
   void exit(int32_t tid);
-  /// The name of a thread that is known; empty otherwise.
+  /// The name of a known thread; empty otherwise.
   [[nodiscard]] std::string_view name_of(int32_t tid) const;
-  /// Null where it is not known.
+  /// Null if it is not known.
   [[nodiscard]] TracedTask* find(int32_t tid);
-  /// Those in a call whose line waits, in the order of their entries.
+  /// Threads in a call whose line is pending, in order of entry.
   [[nodiscard]] std::vector<TracedTask*> with_open_calls();
   [[nodiscard]] const std::deque<TracedTask>& all() const { return tasks_; }
 

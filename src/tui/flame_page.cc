@@ -7,7 +7,7 @@
 namespace sonde::tui {
 namespace {
 
-/// Warm colours, the same for a name wherever it stands.
+/// Warm colours, always the same for the same name.
 Color color_of(std::string_view name) {
   uint32_t hash = 2166136261u;
   for (char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
@@ -29,7 +29,7 @@ void FlamePage::draw_box(Grid& grid, size_t row, const FlameBox& box, bool is_cu
     style.bold = style.underline = true;
   if (is_cursor) style = theme_.cursor.with_bold();
   grid.fill(row, box.from, box.to - box.from, style);
-  // A bar tells neighbours apart, where there is room for it.
+  // A bar separates neighbours, if there is room for it.
   size_t width = box.to - box.from;
   if (width > 1) grid.put(row, box.from, "│", style);
   if (width > 2) grid.put(row, box.from + 1, name, style, width - 1);

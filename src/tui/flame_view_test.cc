@@ -8,7 +8,7 @@
 namespace sonde::tui {
 namespace {
 
-/// all 100 → main 80 (work 60, rest 20), idle 20; and something too narrow to be seen.
+/// all 100 → main 80 (work 60, rest 20), idle 20; and a box too narrow to be visible.
 class SmallTree final : public FlameTree {
  public:
   [[nodiscard]] uint32_t root() const override { return 0; }
@@ -31,7 +31,7 @@ TEST(FlameView, BoxesAreAsWideAsTheirPart) {
   SmallTree tree;
   FlameView view(tree);
   const auto& boxes = view.layout(50);
-  ASSERT_EQ(boxes.size(), 5u);  // without the speck
+  ASSERT_EQ(boxes.size(), 5u);  // without the narrow box
   EXPECT_EQ(boxes[1].to - boxes[1].from, 40u);
   EXPECT_EQ(tree.name(boxes[2].node), "work");
   EXPECT_EQ(boxes[2].to, 30u);

@@ -11,7 +11,7 @@ namespace {
 
 using Range = std::pair<char32_t, char32_t>;
 
-/// Marks that stand on the character before them, and characters that show nothing.
+/// Combining marks, and characters of zero width.
 constexpr auto kZero = std::to_array<Range>({
     {0x0300, 0x036f}, {0x0483, 0x0489}, {0x0591, 0x05bd}, {0x0610, 0x061a},   {0x064b, 0x065f},
     {0x06d6, 0x06dc}, {0x0900, 0x0902}, {0x093c, 0x093c}, {0x0941, 0x0948},   {0x0e31, 0x0e31},
@@ -20,8 +20,8 @@ constexpr auto kZero = std::to_array<Range>({
     {0xfe00, 0xfe0f}, {0xfe20, 0xfe2f}, {0xfeff, 0xfeff}, {0xe0100, 0xe01ef},
 });
 
-/// East Asian Width W and F, and emoji (EastAsianWidth.txt, blocks joined where only unassigned
-/// characters lie between).
+/// East Asian Width W and F, and emoji (EastAsianWidth.txt, blocks joined if only unassigned
+/// characters are between them).
 constexpr auto kWide = std::to_array<Range>({
     {0x1100, 0x115f},   {0x231a, 0x231b},   {0x2329, 0x232a},   {0x23e9, 0x23ec},
     {0x25fd, 0x25fe},   {0x2614, 0x2615},   {0x2648, 0x2653},   {0x26a1, 0x26a1},

@@ -1,8 +1,8 @@
-// Text as what a terminal shows: characters and the columns that each takes.
+// Text as a terminal shows it: characters and the columns that each occupies.
 //
-// Names come from files that anyone can write. What could steer the terminal (control characters)
-// or is no UTF-8 is shown as U+FFFD, so nothing out of a recording reaches the terminal as a
-// command.
+// Names come from files that anyone can write. Whatever could control the terminal (control
+// characters) or is not UTF-8 is shown as U+FFFD, so nothing in a recording reaches the terminal as
+// a command.
 #pragma once
 
 #include <cstddef>
@@ -14,14 +14,14 @@ namespace sonde::tui {
 
 inline constexpr char32_t kReplacement = 0xfffd;
 
-/// Columns of a character: 0 for combining ones, 2 for wide ones (Unicode's East Asian Width W and
-/// F), else 1.
+/// The columns of a character: 0 for combining ones, 2 for wide ones (Unicode's East Asian Width W
+/// and F), else 1.
 [[nodiscard]] int width_of(char32_t character);
 
-/// Takes the next character off the front of `text`, which must not be empty.
+/// Removes and returns the first character of `text`, which must not be empty.
 [[nodiscard]] char32_t take_character(std::string_view& text);
 
-/// Columns that a text takes.
+/// The columns that a text occupies.
 [[nodiscard]] size_t columns_of(std::string_view text);
 
 void append_character(std::string& out, char32_t character);

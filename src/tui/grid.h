@@ -1,9 +1,9 @@
-// Grid: a screen as cells, drawn by views and turned into bytes by ScreenWriter.
+// Grid: the screen as cells, drawn by views and turned into bytes by ScreenWriter.
 //
 //   Grid grid(24, 80);
 //   grid.put(0, 0, "Samples: 12K", theme.bar);
 //
-// Drawing outside the grid is cut, so views need not know how small a terminal is.
+// Drawing outside the grid is clipped, so views need not know how small a terminal is.
 #pragma once
 
 #include <cstdint>
@@ -32,20 +32,20 @@ class Grid {
     return cells_[row * columns_ + column];
   }
 
-  /// Writes a text, at the most `limit` columns of it; gives the column behind it.
+  /// Writes at most `limit` columns of a text; returns the column after it.
   size_t put(size_t row, size_t column, std::string_view text, const Style& style,
              size_t limit = SIZE_MAX);
-  /// Blanks in a style.
+  /// Fills with blanks in a style.
   void fill(size_t row, size_t column, size_t width, const Style& style);
-  /// Changes how cells look, [from, to), but not what they say.
+  /// Changes the style of the cells in [from, to), but not their text.
   void restyle(size_t row, size_t from, size_t to, const Style& style);
-  /// Another grid's cells, as far as there is room.
+  /// Copies another grid's cells, as far as there is room.
   void place(size_t row, size_t column, const Grid& part);
-  /// What a row says, without blanks at its end.
+  /// The text of a row, without trailing blanks.
   [[nodiscard]] std::string row_text(size_t row) const;
 
  private:
-  /// Half a wide character is a blank.
+  /// Replaces a half-overwritten wide character with a blank.
   void free_halves(size_t row, size_t column);
   Cell& cell(size_t row, size_t column) { return cells_[row * columns_ + column]; }
   size_t rows_, columns_;

@@ -33,7 +33,7 @@ TEST(Grid, TextIsCutAtTheEdgeAndAtTheLimit) {
   EXPECT_EQ(grid.row_text(0), "   ab");
   EXPECT_EQ(grid.put(0, 0, "abc", {}, 2), 2u);
   EXPECT_EQ(grid.row_text(0), "ab ab");
-  EXPECT_EQ(grid.put(7, 0, "abc", {}), 0u);  // there is no such row
+  EXPECT_EQ(grid.put(7, 0, "abc", {}), 0u);  // no such row
 }
 
 TEST(Grid, WideCharactersAreNeverHalved) {
@@ -111,7 +111,7 @@ TEST(Grid, TakesInAnother) {
   grid.place(0, 1, part);
   EXPECT_EQ(grid.row_text(0), " ab漢");
   EXPECT_EQ(grid.row_text(1), "x    x");
-  grid.place(1, 4, part);  // what finds no room is cut
+  grid.place(1, 4, part);  // clipped
   EXPECT_EQ(grid.row_text(1), "x   ab");
 }
 

@@ -1,11 +1,11 @@
-// From the bytes that a terminal sends to keys and clicks. Pure: no descriptor, no clock.
+// Decodes the bytes that a terminal sends into keys and clicks. Pure: no descriptor, no clock.
 //
 //   KeyDecoder decoder;
 //   for (const Key& key : decoder.take("\033[A")) …    // kUp
 //
-// A sequence may come in several pieces. A lone ESC could also be the beginning of one: take()
-// keeps it, and settle() says that nothing followed (the terminal was silent for a moment).
-// Sequences: ECMA-48 (CSI), xterm's control sequences (SS3, modifiers, SGR mouse mode 1006).
+// A sequence may arrive in several pieces. A lone ESC could also begin one: take() keeps it, and
+// settle() says that nothing followed (the terminal was silent for a moment). Sequences: ECMA-48
+// (CSI), xterm's control sequences (SS3, modifiers, SGR mouse mode 1006).
 #pragma once
 
 #include <cstddef>
@@ -42,7 +42,7 @@ struct Key {
     kUnknown,
   };
   Kind kind = Kind::kUnknown;
-  char32_t character = 0;  // of kCharacter
+  char32_t character = 0;  // for kCharacter
   bool control = false, alt = false;
   size_t row = 0, column = 0;  // of the mouse, from 0
   bool operator==(const Key&) const = default;
@@ -60,12 +60,12 @@ struct Key {
 class KeyDecoder {
  public:
   [[nodiscard]] std::vector<Key> take(std::string_view bytes);
-  /// What a started sequence means when nothing more comes.
+  /// What an unfinished sequence means if nothing follows.
   [[nodiscard]] std::vector<Key> settle();
   [[nodiscard]] bool waits() const { return !pending_.empty(); }
 
  private:
-  /// Takes one key off the front of pending_; nothing where it is not whole yet.
+  /// Removes and returns the first key of pending_; nullopt if it is incomplete.
   std::optional<Key> next();
   std::optional<Key> next_plain();
   std::optional<Key> next_csi();

@@ -1,5 +1,5 @@
-// A type of data on the screen: its members with the part of the samples that touched each, and
-// structures inside it that unfold.
+// A data type on the screen: its members with the share of the samples that touched each, and
+// nested structures that unfold.
 #pragma once
 
 #include "tui/layout_view.h"

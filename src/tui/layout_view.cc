@@ -30,7 +30,7 @@ void LayoutView::choose() {
   for (size_t row = 0; row < layout_.rows.size(); ++row) {
     lines_.push_back(row);
     if (!opens(row) || open_[row]) continue;
-    uint32_t depth = layout_.rows[row].depth;  // its end has the same
+    uint32_t depth = layout_.rows[row].depth;  // its end has the same depth
     while (row + 1 < layout_.rows.size() &&
            !(layout_.rows[row].kind == Kind::kCloses && layout_.rows[row].depth == depth))
       ++row;
@@ -54,7 +54,7 @@ void LayoutView::to(size_t place) {
   top_ = std::min(top_, lines_.size() > height_ ? lines_.size() - height_ : 0);
 }
 
-/// The cursor stays on a row, or goes to what it was folded into.
+/// The cursor stays on a row, or moves to the one it was folded into.
 void LayoutView::keep_row(size_t row) {
   choose();
   auto after = std::ranges::upper_bound(lines_, row);
@@ -85,7 +85,7 @@ bool LayoutView::to_hot(ptrdiff_t step) {
   else
     hot_at_ = (hot_at_ + hot_.size() + static_cast<size_t>(step)) % hot_.size();
   size_t row = hot_[hot_at_];
-  // What is around it: the nearest rows above that open and lie less deep.
+  // Its ancestors: the nearest rows above that open and are less deep.
   uint32_t depth = layout_.rows[row].depth;
   for (size_t above = row; above-- > 0;) {
     if (!opens(above) || layout_.rows[above].depth >= depth) continue;

@@ -1,4 +1,4 @@
-// LayoutView: the members of a type of data to move through: structures inside it unfold and fold.
+// LayoutView: navigates the members of a data type, with nested structures that unfold and fold.
 // Pure model.
 #pragma once
 
@@ -10,12 +10,12 @@ namespace sonde::tui {
 
 class LayoutView {
  public:
-  /// Structures inside are open where samples fell on them. The layout outlives this.
+  /// Nested structures start unfolded if they have samples. The layout must outlive this.
   explicit LayoutView(const view::DataLayout& layout);
 
-  /// Rows of the layout that are seen.
+  /// The visible rows of the layout.
   [[nodiscard]] const std::vector<size_t>& lines() const { return lines_; }
-  /// Both count lines().
+  /// Both are indexes into lines().
   [[nodiscard]] size_t cursor() const { return cursor_; }
   [[nodiscard]] size_t top() const { return top_; }
   [[nodiscard]] bool is_open(size_t row) const { return open_[row]; }
@@ -28,11 +28,11 @@ class LayoutView {
   void to(size_t place);
   void to_first() { to(0); }
   void to_last() { to(SIZE_MAX); }
-  /// False where the row at the cursor has no members.
+  /// False if the row at the cursor has no members.
   bool toggle();
   void open_all(bool open);
-  /// The member with the most samples; then the next one, or the one before. Structures around it
-  /// are opened. False where no sample fell on any.
+  /// Goes to the member with the most samples, then to the next or the previous one; unfolds the
+  /// structures around it. False if no member has samples.
   bool to_hot(ptrdiff_t step);
 
  private:
@@ -46,7 +46,7 @@ class LayoutView {
   const view::DataLayout& layout_;
   std::vector<bool> open_;  // by row
   std::vector<size_t> lines_;
-  std::vector<size_t> hot_;  // members without members that were hit, hottest first
+  std::vector<size_t> hot_;  // leaf members with samples, hottest first
   size_t hot_at_ = SIZE_MAX;
   size_t cursor_ = 0, top_ = 0, height_ = 1;
 };

@@ -1,5 +1,5 @@
-// What pages with a cursor have in common: keys that move it, and the last row of those that show
-// lines.
+// What pages with a cursor have in common: the keys that move it, and the last row of those that
+// show lines.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 
 namespace sonde::tui {
 
-/// False: `key` is none of these. `View` has move(lines), page(pages), to_first() and to_last().
-/// `shift`: columns of the text that are left of the screen.
+/// False if `key` is none of these. `View` has move(lines), page(pages), to_first() and to_last().
+/// `shift`: columns of the text scrolled off to the left.
 template <typename View>
 bool move_by_key(const Key& key, View& view, size_t& shift) {
   constexpr size_t kShiftColumns = 8;
@@ -56,7 +56,7 @@ bool move_by_key(const Key& key, View& view, size_t& shift) {
   }
 }
 
-/// The same, and presses of the mouse: `View` has to(place) and top(), and starts at the screen's
+/// The same, plus mouse clicks: `View` has to(place) and top(), and starts at the screen's
 /// `first_row`.
 template <typename View>
 bool move_in_lines(const Key& key, View& view, size_t first_row, size_t& shift) {
@@ -65,7 +65,7 @@ bool move_in_lines(const Key& key, View& view, size_t first_row, size_t& shift) 
   return true;
 }
 
-/// The keys that matter most, as far as there is room, and where the cursor is.
+/// Draws the most important keys, as far as there is room, and the cursor's position.
 void draw_foot(Grid& grid, const Theme& theme, std::string_view keys, size_t cursor, size_t lines);
 
 }  // namespace sonde::tui

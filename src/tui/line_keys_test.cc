@@ -32,7 +32,7 @@ TEST(LineKeys, MoveTheView) {
   EXPECT_TRUE(move_in_lines(pressed(Key::Kind::kPageUp), view, 2, shift));
   EXPECT_EQ(view.paged, -1);
   EXPECT_TRUE(move_in_lines(pressed(Key::Kind::kPress, 1), view, 2, shift));
-  EXPECT_EQ(view.place, 7u);  // a title
+  EXPECT_EQ(view.place, 7u);  // on a title
   EXPECT_TRUE(move_in_lines(pressed(Key::Kind::kPress, 5), view, 2, shift));
   EXPECT_EQ(view.place, 103u);
   EXPECT_TRUE(move_in_lines(pressed(Key::Kind::kEnd), view, 2, shift));

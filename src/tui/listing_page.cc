@@ -18,7 +18,7 @@ using view::ListingFlow;
 using view::ListingKind;
 
 constexpr size_t kValueWidth = 8, kArrowWidth = 3;
-/// Types stand below each other, unless an instruction is longer.
+/// Types are aligned in a column, unless an instruction is longer.
 constexpr size_t kFurthestTypeColumn = 34;
 
 std::string_view flow_mark(ListingFlow flow) {
@@ -109,7 +109,7 @@ void ListingPage::draw(Grid& grid) {
                     theme_.titles);
   if (shows_types_) grid.put(1, column + 1, "[Type]", theme_.titles);
   view_.set_height(grid.rows() - 3);
-  if (!std::exchange(was_drawn_, true)) view_.to_hot(1);  // now it is known what is its middle
+  if (!std::exchange(was_drawn_, true)) view_.to_hot(1);  // only now is the middle known
   for (size_t i = 0; i + 3 < grid.rows() && view_.top() + i < view_.lines().size(); ++i)
     draw_line(grid, first_row_ + i, view_.top() + i);
   std::string_view waits = types_state_ == Types::kAwaited ? "looking for types …  " : "";

@@ -1,5 +1,5 @@
-// A function's code on the screen: percentages per event, an arrow from the jump at hand to where
-// it goes, addresses, instructions, source lines between them.
+// A function's code on the screen: percentages per event, an arrow from the selected jump to its
+// target, addresses, instructions, and interleaved source lines.
 #pragma once
 
 #include <memory>
@@ -12,28 +12,27 @@
 
 namespace sonde::tui {
 
-/// Finds the types of data that instructions touch, on a thread of its own: it may have to read
-/// much debug information.
+/// Finds the data types that instructions touch, on its own thread: it may have to read much debug
+/// information.
 class TypesOfListing {
  public:
   struct Found {
     std::vector<std::string> of_lines;  // by line of the listing, see ListingLine::data_type
-    std::string why_none;               // empty where there are some
+    std::string why_none;               // empty if there are some
   };
   virtual ~TypesOfListing() = default;
-  /// `wake` rings when they are found, and outlives this.
+  /// `wake` rings when they are found, and must outlive this.
   virtual void ask(const view::Listing& listing, const Wake& wake) = 0;
-  /// What was asked for, once it is found.
+  /// The result, once it is found.
   virtual std::optional<Found> take() = 0;
 };
 
 class ListingPage final : public Page {
  public:
-  /// `types` may be null: then there are none.
+  /// `types` may be null: no types are shown then.
   ListingPage(const Theme& theme, view::Listing listing, view::ListingPercent percent, bool source,
               std::unique_ptr<TypesOfListing> types);
-  /// Types of data behind the instructions, as soon as they are found; says it where there are
-  /// none.
+  /// Shows data types after the instructions, as soon as they are found; says so if there are none.
   void show_types(Pages& pages);
   void draw(Grid& grid) override;
   void on_key(const Key& key, Pages& pages) override;
@@ -56,7 +55,7 @@ class ListingPage final : public Page {
   enum class Types : uint8_t { kNotAsked, kAwaited, kKnown } types_state_ = Types::kNotAsked;
   bool shows_types_ = false;
   std::string no_types_ = "no type is known of what is touched here";  // empty: there are some
-  size_t type_column_ = 0;                                             // from where the text begins
+  size_t type_column_ = 0;                                             // from the start of the text
   TextMatch wanted_;
 };
 

@@ -23,7 +23,7 @@ void ListingView::choose() {
     if (source_ || listing_.lines[i].kind != ListingKind::kSource) lines_.push_back(i);
 }
 
-/// Of several events the one decides that has most.
+/// With several events, the largest percentage decides.
 void ListingView::rank() {
   hot_.clear();
   std::vector<double> most(listing_.lines.size(), 0);
@@ -38,7 +38,7 @@ void ListingView::rank() {
 
 void ListingView::set_height(size_t lines) {
   height_ = std::max<size_t>(lines, 1);
-  // No empty room at the end.
+  // No empty space at the end.
   top_ = std::min(top_, lines_.size() > height_ ? lines_.size() - height_ : 0);
   to(cursor_);
 }
@@ -57,7 +57,7 @@ void ListingView::move(ptrdiff_t lines) {
     to(cursor_ + static_cast<size_t>(lines));
 }
 
-/// Puts the cursor on a line of the listing, with some lines of what is around it.
+/// Puts the cursor on a line of the listing, with some context lines around it.
 void ListingView::keep_line(size_t line) {
   auto place = std::ranges::lower_bound(lines_, line);
   to(static_cast<size_t>(place - lines_.begin()));

@@ -1,5 +1,5 @@
-// ListingView: the code of a function to move through: cursor, jumps that are followed and gone
-// back, hottest instructions in turn, source lines shown or not. Pure model.
+// ListingView: navigates the code of a function: cursor, following jumps and going back, stepping
+// through the hottest instructions, source lines shown or hidden. Pure model.
 #pragma once
 
 #include <optional>
@@ -15,9 +15,9 @@ class ListingView {
   ListingView(const view::Listing& listing, view::ListingPercent percent);
 
   [[nodiscard]] const view::Listing& listing() const { return listing_; }
-  /// Lines of the listing that are seen.
+  /// The visible lines of the listing.
   [[nodiscard]] const std::vector<size_t>& lines() const { return lines_; }
-  /// Both count lines().
+  /// Both are indexes into lines().
   [[nodiscard]] size_t cursor() const { return cursor_; }
   [[nodiscard]] size_t top() const { return top_; }
   [[nodiscard]] view::ListingPercent percent_type() const { return percent_; }
@@ -32,11 +32,11 @@ class ListingView {
   void to_first() { to(0); }
   void to_last() { to(SIZE_MAX); }
 
-  /// Where the jump at a seen line goes, if that is in this function.
+  /// The target of the jump at a visible line, if it is in this function.
   [[nodiscard]] std::optional<size_t> jump_of(size_t place) const;
   bool follow();
   bool back();
-  /// The hottest instruction; then the next hottest, or the one before.
+  /// Goes to the hottest instruction, then to the next or the previous one.
   bool to_hot(ptrdiff_t step);
   void show_source(bool shown);
   [[nodiscard]] bool shows_source() const { return source_; }
@@ -52,8 +52,8 @@ class ListingView {
   view::ListingPercent percent_;
   bool source_ = true;
   std::vector<size_t> lines_;
-  std::vector<size_t> hot_;        // instructions that were hit, hottest first
-  std::optional<size_t> hot_at_;   // in hot_
+  std::vector<size_t> hot_;        // instructions with samples, hottest first
+  std::optional<size_t> hot_at_;   // index into hot_
   std::vector<size_t> came_from_;  // lines of the listing
   size_t cursor_ = 0, top_ = 0, height_ = 1;
 };

@@ -99,7 +99,7 @@ TEST(ListingPage, AnArrowGoesFromTheJumpToItsTarget) {
   EXPECT_EQ(grid.row_text(6), "  20.00  └─ 14:   jmp 12");
 }
 
-/// What a test has found for the page.
+/// Types that the test supplies to the page.
 struct FoundByTest final : TypesOfListing {
   explicit FoundByTest(int& times_asked, std::optional<Found>& what)
       : asked(times_asked), found(what) {}

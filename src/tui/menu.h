@@ -1,4 +1,4 @@
-// Menu: a box of choices over what is below.
+// Menu: a box of choices, drawn over the page below.
 #pragma once
 
 #include <functional>

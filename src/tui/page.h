@@ -1,5 +1,5 @@
-// Pages: what a terminal shows, one on top of the other. The top one gets the keys; pages that
-// don't fill the screen (menus, prompts) are drawn over those below.
+// Pages: a stack of what a terminal shows. The top one gets the keys; pages that don't fill the
+// screen (menus, prompts) are drawn over those below.
 #pragma once
 
 #include <memory>
@@ -19,9 +19,9 @@ class Page {
   virtual ~Page() = default;
   virtual void draw(Grid& grid) = 0;
   virtual void on_key(const Key& key, Pages& pages) = 0;
-  /// This page is on top, and the wake has rung, or it came to be on top.
+  /// Called when the wake rings while this page is on top, or when it becomes the top.
   virtual void on_wake(Pages& pages) { (void)pages; }
-  /// Leaves what is below visible.
+  /// Whether the page below stays visible.
   [[nodiscard]] virtual bool is_overlay() const { return false; }
 };
 
@@ -30,10 +30,10 @@ class Pages {
   Pages() = default;
   Pages(const Pages&) = delete;
   Pages& operator=(const Pages&) = delete;
-  /// From the top down: pages may use what those below have.
+  /// Destroys from the top down: pages may use what those below own.
   ~Pages();
   void push(std::unique_ptr<Page> page) { pages_.push_back(std::move(page)); }
-  /// Takes the top one away. It may ask for that itself: it lives until its key is done.
+  /// Removes the top page. A page may pop itself: it lives until its key has been handled.
   void pop();
   void quit() { quits_ = true; }
   [[nodiscard]] bool ended() const { return quits_ || pages_.empty(); }
@@ -41,14 +41,14 @@ class Pages {
   [[nodiscard]] Grid draw(size_t rows, size_t columns) const;
   void on_key(const Key& key);
   void on_wake();
-  /// For threads that pages have work done by.
+  /// For the worker threads of pages.
   [[nodiscard]] const Wake& wake() const { return wake_; }
-  /// One line over the last row until the next key.
+  /// Shows a message over the last row until the next key.
   void say(std::string message) { message_ = std::move(message); }
   [[nodiscard]] Page* top() const { return pages_.empty() ? nullptr : pages_.back().get(); }
 
  private:
-  Wake wake_;  // pages' threads ring it
+  Wake wake_;  // the pages' threads ring it
   std::vector<std::unique_ptr<Page>> pages_, leaving_;
   std::string message_;
   bool quits_ = false;

@@ -78,7 +78,7 @@ void Prompt::draw(Grid& grid) {
   grid.fill(row, 0, grid.columns(), theme_.plain);
   std::string asked = question_ + (regex_ ? " (regular expression): " : ": ");
   size_t column = grid.put(row, 0, asked, theme_.titles);
-  // The end of a long text is what one types at.
+  // In a long text, show the end: that is where one types.
   std::string_view text = line_.text();
   std::string_view head = text.substr(0, line_.at());
   size_t room = grid.columns() > column + 1 ? grid.columns() - column - 1 : 0;

@@ -1,5 +1,5 @@
-// Prompt: a question in the last line, answered as one types: what is typed takes effect at once,
-// Enter keeps it, Escape takes it back.
+// Prompt: a question in the last line, answered interactively: every keystroke takes effect at
+// once, Enter accepts, Escape reverts.
 #pragma once
 
 #include <functional>
@@ -13,10 +13,10 @@ namespace sonde::tui {
 class LineEdit {
  public:
   explicit LineEdit(std::string text = {}) : text_(std::move(text)), at_(text_.size()) {}
-  /// False where the key does not edit.
+  /// False if the key does not edit.
   bool on_key(const Key& key);
   [[nodiscard]] const std::string& text() const { return text_; }
-  /// In bytes.
+  /// As a byte offset.
   [[nodiscard]] size_t at() const { return at_; }
 
  private:
@@ -29,11 +29,11 @@ class LineEdit {
 class Prompt final : public Page {
  public:
   struct Hooks {
-    /// At every change; gives a remark ("12 of 200 rows") that is shown beside the text.
+    /// Called on every change; returns a remark ("12 of 200 rows") to show beside the text.
     std::function<std::string(const std::string& text, bool regex)> on_change = {};
     std::function<void(const std::string& text, bool regex, Pages& pages)> on_accept = {};
     std::function<void()> on_cancel = {};
-    bool takes_regex = false;  // Ctrl-R switches
+    bool takes_regex = false;  // Ctrl-R toggles
   };
   Prompt(const Theme& theme, std::string question, std::string text, bool regex, Hooks hooks);
 

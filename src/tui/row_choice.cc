@@ -38,7 +38,7 @@ size_t RowChoice::end_of(size_t row) const {
 }
 
 void RowChoice::filter(TextMatch match) {
-  // What matches a longer piece matched its beginning.
+  // What matches a longer string also matched its prefix.
   bool narrows = match.kind() == TextMatch::Kind::kPiece && table_->hierarchy_levels == 0 &&
                  match_.kind() == TextMatch::Kind::kPiece && !match_.matches_all() &&
                  match.pattern().starts_with(match_.pattern());
@@ -125,7 +125,7 @@ bool RowChoice::stands_before(uint32_t a, uint32_t b) const {
   return false;
 }
 
-/// Rows of one level in [begin, end) of the table, each followed by what is below it.
+/// The rows of one level in [begin, end) of the table, each followed by its descendants.
 void RowChoice::order_level(size_t begin, size_t end) {
   std::vector<uint32_t> level;
   for (size_t row = begin; row < end; row = end_of(row))

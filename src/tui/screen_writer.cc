@@ -59,7 +59,7 @@ void ScreenWriter::write_row(std::string& out, const Grid& grid, size_t row) {
     is_there = true;
     bool was_wide = column + 1 < grid.columns() && grid.at(row, column + 1).is_second_half;
     if (was_wide && !utf8_) out += '?';
-    // A terminal may have its own mind about the width of a character: say where the next one is.
+    // Terminals may disagree about a character's width: position the next one explicitly.
     if (was_wide || character >= 0x2e80) is_there = false;
   }
 }

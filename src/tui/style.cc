@@ -8,7 +8,7 @@
 namespace sonde::tui {
 namespace {
 
-/// What the sixteen colours of terminals commonly look like (xterm's table).
+/// The usual sixteen terminal colours (xterm's table).
 constexpr std::array<std::array<int, 3>, 16> kPalette{{{0, 0, 0},
                                                        {205, 0, 0},
                                                        {0, 205, 0},

@@ -1,8 +1,8 @@
-// How a character looks: colours and emphasis, independent of what the terminal can do. `sgr` says
-// it in the terminal's language, as near as that comes.
+// How a character looks: colours and emphasis, independent of what the terminal can do. `sgr`
+// encodes it for the terminal, as closely as that can show it.
 //
-// Colours of meaning (hot, warm, titles) are the terminal's own palette, so that the user's theme
-// holds; pictures (flame graphs) use RGB.
+// Semantic colours (hot, warm, titles) are from the terminal's own palette, so that they follow the
+// user's theme; graphics (flame graphs) use RGB.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ enum class ColorDepth : uint8_t { kNone, k16, k256, kTrue };
 struct Color {
   enum class Kind : uint8_t { kDefault, kPalette, kRgb };
   Kind kind = Kind::kDefault;
-  uint8_t red = 0, green = 0, blue = 0;  // of a palette: the index, 0 to 15, in `red`
+  uint8_t red = 0, green = 0, blue = 0;  // for a palette: the index, 0 to 15, in `red`
   bool operator==(const Color&) const = default;
 
   static constexpr Color palette(uint8_t index) { return {Kind::kPalette, index, 0, 0}; }
@@ -39,12 +39,12 @@ struct Style {
 
 using Variables = std::function<std::optional<std::string>(std::string_view name)>;
 
-/// By NO_COLOR (https://no-color.org), COLORTERM and TERM.
+/// From NO_COLOR (https://no-color.org), COLORTERM and TERM.
 [[nodiscard]] ColorDepth color_depth(const Variables& variable);
-/// Whether the locale's characters are UTF-8: LC_ALL, else LC_CTYPE, else LANG.
+/// Whether the locale's encoding is UTF-8: LC_ALL, else LC_CTYPE, else LANG.
 [[nodiscard]] bool speaks_utf8(const Variables& variable);
 
-/// The escape sequence (ECMA-48, SGR) that makes exactly this style.
+/// The escape sequence (ECMA-48, SGR) that selects exactly this style.
 [[nodiscard]] std::string sgr(const Style& style, ColorDepth depth);
 
 /// The styles of all views.
@@ -53,7 +53,7 @@ struct Theme {
   Style plain, bar, titles, cursor, dim, hot, warm, match, tree, frame, note, source, arrow;
   bool is_colored = false;
 
-  /// perf's limits: from 5 % hot, above 0.5 % warm.
+  /// perf's thresholds: hot from 5 %, warm above 0.5 %.
   [[nodiscard]] const Style& of_percent(double percent) const {
     if (percent >= 5 || percent <= -5) return hot;
     return percent > 0.5 || percent < -0.5 ? warm : plain;

@@ -21,11 +21,11 @@ void press(const Key& key, TableView& view, TableScreen& screen) {
   if (was_there || key.column < 2) view.toggle();
 }
 
-/// The order goes from column to column; behind the last comes the table's own.
+/// Cycles the sort column; after the last one comes the table's own order.
 void sort_next(TableView& view, bool forward) {
   size_t columns = view.table().columns.size();
   auto now = view.choice().sorting();
-  size_t at = now ? now->column + 1 : 0;  // 0: the table's own
+  size_t at = now ? now->column + 1 : 0;  // 0: the table's own order
   size_t next = (at + (forward ? 1 : columns)) % (columns + 1);
   if (next == 0)
     view.sort(std::nullopt);

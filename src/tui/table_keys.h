@@ -1,4 +1,4 @@
-// The keys that every table has: moving, unfolding, sorting, searching and filtering.
+// The keys that all tables share: moving, unfolding, sorting, searching and filtering.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace sonde::tui {
 
-/// What a table's screen keeps while tables come and go under it.
+/// The screen state that persists while the tables on it change.
 struct TableScreen {
   explicit TableScreen(const Theme& used) : theme(used), painter(used) {}
   const Theme& theme;
@@ -20,9 +20,9 @@ struct TableScreen {
   TextMatch wanted;  // what n and N look for
 };
 
-/// False where the key means nothing to a table.
+/// False if the key means nothing to a table.
 bool table_key(const Key& key, TableView& view, TableScreen& screen, Pages& pages);
-/// Lines for a page of help.
+/// Lines for a help page.
 [[nodiscard]] std::vector<std::string> table_key_help();
 
 }  // namespace sonde::tui

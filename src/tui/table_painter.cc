@@ -25,7 +25,7 @@ std::string tree_text(const TreeLine& line, char mark) {
   return text;
 }
 
-/// Below the names of the level that it stands for.
+/// Indented below the names of the level that it belongs to.
 std::string note_text(const TableView& view, const TableView::Place& place,
                       const std::vector<size_t>& starts) {
   std::string text(starts.empty() ? kTreeMargin : starts.back() + kLevelIndent, ' ');

@@ -1,5 +1,5 @@
-// Draws a TableView: a line of titles, then rows and their call trees, as `report --stdio` words
-// them, with signs for what can be unfolded.
+// Draws a TableView: a title line, then rows and their call trees, with the text of `report
+// --stdio` and markers for what can be unfolded.
 #pragma once
 
 #include "tui/grid.h"
@@ -11,13 +11,13 @@ class TablePainter {
  public:
   explicit TablePainter(const Theme& theme) : theme_(theme) {}
 
-  /// Into rows [first, first + height) of the grid, titles in the first of them. `shift`: columns
-  /// that are scrolled away to the left.
+  /// Draws into rows [first, first + height) of the grid, titles in the first of them. `shift`:
+  /// columns scrolled off to the left.
   void draw(Grid& grid, size_t first, size_t height, TableView& view, size_t shift);
-  /// Where a click at a grid's row goes; nothing beside the table.
+  /// The place of a click at a grid row; nullopt if outside the table.
   [[nodiscard]] std::optional<TableView::Place> place_at(size_t row, TableView& view) const;
 
-  /// A place as text, as it is drawn.
+  /// The text of a place, as it is drawn.
   [[nodiscard]] static std::string line_text(TableView& view, const TableView::Place& place);
 
  private:

@@ -5,10 +5,10 @@
 namespace sonde::tui {
 namespace {
 
-/// Trees that are kept though nobody touched them.
+/// Trees that are kept although the user did not touch them.
 constexpr size_t kKeptTrees = 1024;
 
-/// What a row says but for its numbers; of a hierarchy with the rows above it.
+/// The text of a row without its numbers; in a hierarchy, including the rows above it.
 std::string row_name(const view::Table& table, uint32_t row) {
   std::string name;
   size_t cell = 0;
@@ -126,7 +126,7 @@ void TableView::to_last() {
 void TableView::scroll_to_cursor() {
   if (empty()) return;
   if (cursor_ < top_) top_ = cursor_;
-  // As far above the cursor as the screen reaches.
+  // As far above the cursor as the screen allows.
   Place highest = cursor_;
   for (size_t i = 1; i < height_ && highest != top_ && previous(highest); ++i) {
   }
@@ -219,7 +219,7 @@ void TableView::keep_cursor(const Change& change) {
   if (!empty()) row = row_at(cursor_);
   change();
   Place wanted;
-  // In a folded hierarchy the nearest row above that is seen.
+  // In a folded hierarchy, the nearest visible ancestor.
   for (; row; row = choice_.parent(*row))
     if (auto place = choice_.place_of(*row)) {
       wanted = {*place, 0};

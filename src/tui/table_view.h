@@ -1,9 +1,9 @@
-// TableView: a table that one moves through: cursor, what is unfolded, what is on the screen. Pure
-// model, drawn by TablePainter.
+// TableView: navigates a table: the cursor, what is unfolded, what is on the screen. Pure model,
+// drawn by TablePainter.
 //
 // A place is a row and a line of it: line 0 is the row, further ones are its call tree's. Lines are
-// counted from the cursor and from the top of the screen only, never of the whole table, so that
-// "unfold everything" of a table of a hundred thousand rows costs what a screen shows.
+// counted only from the cursor and from the top of the screen, never over the whole table, so that
+// "unfold everything" in a table of a hundred thousand rows costs no more than one screen.
 #pragma once
 
 #include <memory>
@@ -32,11 +32,11 @@ class TableView {
   [[nodiscard]] const RowChoice& choice() const { return choice_; }
   [[nodiscard]] bool empty() const { return choice_.rows().empty(); }
   [[nodiscard]] const Place& cursor() const { return cursor_; }
-  /// The table's row at a place.
+  /// The table row at a place.
   [[nodiscard]] uint32_t row_at(const Place& place) const { return choice_.rows()[place.row]; }
-  /// What a line of a tree says; null for line 0.
+  /// The content of a tree line; null for line 0.
   [[nodiscard]] const TreeLine* tree_line(const Place& place);
-  /// The remark at a place below a row of a hierarchy ("no entry >= 5.00%"); empty elsewhere.
+  /// The note at a place below a row of a hierarchy ("no entry >= 5.00%"); empty elsewhere.
   [[nodiscard]] std::string_view note(const Place& place) const {
     return place.line == 0 ? std::string_view() : note_of(row_at(place));
   }
@@ -50,45 +50,45 @@ class TableView {
   void to_first();
   void to_last();
   void to(const Place& place);
-  /// What is on the screen, from its top.
+  /// The places on the screen, from its top.
   [[nodiscard]] std::vector<Place> visible();
-  /// The place below; false at the end.
+  /// Advances to the place below; false at the end.
   [[nodiscard]] bool next(Place& place);
 
   // Unfolding.
-  /// Whether there is something under a row: rows of a hierarchy, or a call tree.
+  /// Whether a row has anything to unfold: rows of a hierarchy, or a call tree.
   [[nodiscard]] bool has_inside(size_t row);
   [[nodiscard]] bool is_open(size_t row);
-  bool toggle();              // at the cursor; false where nothing is inside
-  void open_row(bool whole);  // the cursor's, with all of its tree
+  bool toggle();              // at the cursor; false if there is nothing to unfold
+  void open_row(bool whole);  // the cursor's, optionally with its whole tree
   void open_all(bool open);
-  void open_hottest();  // and goes there
+  void open_hottest();  // and moves the cursor there
 
-  // Which rows, in which order. The cursor stays on its row where that is still seen.
+  // Which rows, in which order. The cursor stays on its row if that is still visible.
   void filter(TextMatch match);
   void sort(std::optional<RowChoice::Sorting> sorting);
-  /// Of a row of the table: whether any text matches.
+  /// Whether any text of a table row matches.
   [[nodiscard]] bool matches(uint32_t row, const TextMatch& match) const {
     return choice_.row_matches(row, match);
   }
-  /// The next row with a match in direction `step`; false where there is none.
+  /// Goes to the next match in direction `step`; false if there is none.
   bool search(const TextMatch& match, ptrdiff_t step);
-  /// At most so many rows are seen.
+  /// Limits the number of visible rows.
   void limit(size_t rows);
 
-  // Live data: another table of the same kind takes the place of this one.
+  // Live data: another table of the same kind replaces this one.
   //
-  //   auto standing = view.leave();   // while the old table's trees still hold
-  //   …                               // the view is not to be used here
+  //   auto standing = view.leave();   // while the old table's trees are still valid
+  //   …                               // the view must not be used here
   //   view.show(next, standing);
   //
-  // Filter, order and what is unfolded stay, also of rows that are away for a while. The cursor
-  // stays on its row and the row on its line of the screen; a cursor that never left the first row
-  // stays with whatever is first.
+  // Filter, order and folding state persist, also for rows that disappear for a while. The cursor
+  // stays on its row and the row on its screen line; a cursor that never left the first row stays
+  // on whatever row is first.
   struct Standing {
     bool stays_first = true;
-    std::string row, call;       // as they say of themselves
-    size_t line = 0, above = 0;  // lines: in the row, and on the screen above the cursor
+    std::string row, call;       // by name
+    size_t line = 0, above = 0;  // within the row, and on the screen above the cursor
   };
   [[nodiscard]] Standing leave();
   void show(const view::Table& table, const Standing& kept);
@@ -96,14 +96,14 @@ class TableView {
  private:
   struct Fold {
     std::unique_ptr<TreeFold> tree;
-    bool touched = false;  // by the user: not to be forgotten
+    bool touched = false;  // by the user: must not be discarded
   };
   [[nodiscard]] std::string_view note_of(uint32_t row) const;
-  /// Whether the row is one of a hierarchy that has something below.
+  /// Whether the row is in a hierarchy and has something below it.
   [[nodiscard]] bool has_level(uint32_t row) const {
     return choice_.has_below(row) || !note_of(row).empty();
   }
-  /// Null where the row has no tree.
+  /// Null if the row has no tree.
   TreeFold* tree_of(uint32_t row);
   [[nodiscard]] bool tree_is_open(uint32_t row) const;
   [[nodiscard]] size_t lines_of(size_t row);
@@ -111,7 +111,7 @@ class TableView {
   void scroll_to_cursor();
   struct Unfolded {
     bool open = false;
-    std::vector<std::string> calls;  // of the tree, where the user touched it
+    std::vector<std::string> calls;  // of the tree, if the user touched it
   };
   void reopen(const std::unordered_map<std::string, uint32_t>& rows, const std::string& name,
               const Unfolded& was);
@@ -124,10 +124,10 @@ class TableView {
   Place cursor_, top_;
   size_t height_ = 1;
   bool all_open_ = false;
-  std::unordered_map<uint32_t, bool> open_;  // trees of rows; others as all_open_ says
+  std::unordered_map<uint32_t, bool> open_;  // trees of rows; default: all_open_
   std::unordered_map<uint32_t, Fold> folds_;
-  std::unordered_map<std::string, Unfolded> unfolded_;  // of tables that were shown before
-  std::unordered_map<std::string, bool> open_rows_;     // of hierarchies before
+  std::unordered_map<std::string, Unfolded> unfolded_;  // of previously shown tables
+  std::unordered_map<std::string, bool> open_rows_;     // of previous hierarchies
 };
 
 }  // namespace sonde::tui

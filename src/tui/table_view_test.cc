@@ -146,10 +146,10 @@ TEST(RowChoice, HierarchiesOpenByLevelAndKeepThemTogether) {
   choice.sort(RowChoice::Sorting{0, true});
   EXPECT_THAT(choice.rows(), ElementsAre(3, 0, 2, 1));
   choice.sort(std::nullopt);
-  choice.filter(piece("lex"));  // with what is above it
+  choice.filter(piece("lex"));  // with its ancestors
   EXPECT_THAT(choice.rows(), ElementsAre(0, 2));
   EXPECT_EQ(choice.matches(), 1u);
-  choice.filter(piece("ld"));  // with what is below it
+  choice.filter(piece("ld"));  // with its descendants
   choice.set_all_open(true);
   EXPECT_THAT(choice.rows(), ElementsAre(3, 4));
 }
@@ -160,9 +160,9 @@ TEST(TreeFold, OpensLevelByLevel) {
   tree.toggle(1);
   EXPECT_THAT(tree_texts(tree), ElementsAre("main", " 70.00% work", " helper", "  50.00% read",
                                             "  20.00% write", " 30.00% idle"));
-  tree.toggle(2);  // any line of the run
+  tree.toggle(2);  // any line of the chain
   EXPECT_EQ(tree.lines().size(), 3u);
-  tree.toggle(2);  // nothing is inside
+  tree.toggle(2);  // nothing to unfold
   EXPECT_EQ(tree.lines().size(), 3u);
 }
 
@@ -320,7 +320,7 @@ TEST(TableView, AnotherTableIsEnteredAtTheSameRow) {
     add_row(after, percent, name);
   view.show(after, standing);
   EXPECT_EQ(view.cursor(), (TableView::Place{2, 0}));
-  // Who stayed at the first row stays there; who stood on a row that is gone begins anew.
+  // A cursor on the first row stays there; one whose row is gone starts over.
   view.to_first();
   standing = view.leave();
   view.show(before, standing);

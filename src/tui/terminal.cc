@@ -11,7 +11,7 @@
 namespace sonde::tui {
 namespace {
 
-/// How long the rest of a sequence may take after its ESC. Slow lines need some.
+/// How long the rest of a sequence may take after its ESC. Slow lines need some time.
 constexpr int kEscapeWait_ms = 40;
 
 }  // namespace
@@ -84,7 +84,7 @@ void Terminal::take_keys(Events& events) {
   char bytes[4096];
   ssize_t count = ::read(in_fd_, bytes, sizeof bytes);
   if (count <= 0) {
-    events.ended = true;  // a terminal that is there has something, or poll would not have said so
+    events.ended = true;  // on a live terminal, poll reports only what can be read
     return;
   }
   events.keys = decoder_.take({bytes, static_cast<size_t>(count)});

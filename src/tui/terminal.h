@@ -1,6 +1,6 @@
-// The terminal that a browser holds: while a Terminal lives, keys come unread and without echo, and
-// drawing goes to the alternate screen. However the program ends (destructor, a deadly signal, a
-// crash, Ctrl-Z), the terminal is given back as it was.
+// The terminal of a browser: while a Terminal lives, keys arrive unbuffered and without echo, and
+// drawing goes to the alternate screen. However the program ends or stops (destructor, fatal
+// signal, crash, Ctrl-Z), the terminal's state is restored.
 //
 //   Terminal terminal = TRY(Terminal::open(env.out, in_fd, out_fd, variable));
 //   for (;;) { terminal.show(grid); for (const Key& key : terminal.wait(-1).keys) … }
@@ -22,8 +22,8 @@ namespace sonde::tui {
 
 class Terminal {
  public:
-  /// `in_fd` gives the keys, `out` writes to `out_fd`, a terminal. One at a time in a process:
-  /// signals belong to the process.
+  /// Keys are read from `in_fd`; `out` writes to `out_fd`, a terminal. At most one instance per
+  /// process: signals belong to the process.
   static Result<std::unique_ptr<Terminal>> open(Sink& out, int in_fd, int out_fd,
                                                 const Variables& variable);
   ~Terminal();
@@ -36,21 +36,21 @@ class Terminal {
   [[nodiscard]] Size size() const;
   [[nodiscard]] ColorDepth colors() const { return colors_; }
 
-  /// Shows a grid. What cannot be written any more is a terminal that went away: see `ended`.
+  /// Shows a grid. A failed write means that the terminal went away: see `ended`.
   void show(Grid grid);
 
   struct Events {
     std::vector<Key> keys;
-    bool must_redraw = false;  // other size, or back from the shell
+    bool must_redraw = false;  // resized, or resumed by the shell
     bool ended = false;        // the terminal went away, or a signal asks to end
-    bool other = false;        // the other descriptor has something
+    bool other = false;        // the other descriptor is readable
   };
-  /// Waits for a key, a signal, another descriptor or the time (milliseconds; -1: for ever).
+  /// Waits for a key, a signal, another descriptor or the timeout (milliseconds; -1: forever).
   [[nodiscard]] Events wait(int timeout_ms, int other_fd = -1);
-  /// Descriptors on which something comes that wait() would take, for loops of others.
+  /// The descriptors whose input wait() would consume, for external loops.
   [[nodiscard]] int key_fd() const { return in_fd_; }
   [[nodiscard]] int signal_fd() const;
-  /// Ctrl-Z: gives the terminal back, stops, and takes it again when the shell goes on.
+  /// Ctrl-Z: restores the terminal, stops, and takes it again when the shell continues us.
   void suspend();
 
  private:
@@ -66,7 +66,7 @@ class Terminal {
   KeyDecoder decoder_;
 };
 
-/// Whether a browser can be shown: a terminal that understands sequences.
+/// Whether a browser can be shown: a terminal that understands escape sequences.
 [[nodiscard]] bool can_show(int out_fd, const Variables& variable);
 
 }  // namespace sonde::tui

@@ -1,7 +1,7 @@
-// What must be undone on the terminal however the program ends, and the signals that end it.
+// What must be undone on the terminal however the program ends, and the fatal signals.
 //
-// Signal handlers reach nothing but globals, so this is the one place in the browser that has some:
-// written before handlers are installed, only read by them.
+// Signal handlers can only reach globals, so this is the one place in the browser that has any:
+// they are written before the handlers are installed, and only read by them.
 #pragma once
 
 #include <termios.h>
@@ -10,14 +10,14 @@
 
 namespace sonde::tui {
 
-/// Saves the settings of the terminal, makes keys come one by one, and installs the handlers.
+/// Saves the terminal's settings, turns off line buffering, and installs the handlers.
 Result<> take_terminal(int in_fd, int out_fd);
-/// Undoes all of it; nothing where it is not taken.
+/// Undoes all of it; does nothing if the terminal is not taken.
 void give_terminal_back();
-/// As before take_terminal and after it, for the time of a stop.
+/// Switch to the settings before take_terminal and back again, around a stop.
 void leave_for_stop();
 void come_back();
-/// Each byte that can be read here is the number of a signal that came.
+/// A descriptor; each byte read from it is the number of a signal that arrived.
 [[nodiscard]] int signal_pipe();
 
 }  // namespace sonde::tui

@@ -1,6 +1,6 @@
-// What is looked for in rows: a piece of text, or a POSIX extended regular expression.
+// A search for rows: a substring, or a POSIX extended regular expression.
 //
-// Small letters match capitals, too, unless the pattern has a capital itself.
+// Case is ignored unless the pattern contains a capital letter.
 #pragma once
 
 #include <memory>
@@ -18,7 +18,7 @@ class TextMatch {
   enum class Kind : uint8_t { kPiece, kRegex };
   /// Matches everything.
   TextMatch() = default;
-  /// An error where the regular expression is none.
+  /// Fails if the regular expression is invalid.
   static Result<TextMatch> make(std::string pattern, Kind kind);
 
   [[nodiscard]] bool matches(std::string_view text) const;
@@ -31,7 +31,7 @@ class TextMatch {
  private:
   struct Compiled;
   [[nodiscard]] std::pair<size_t, size_t> find(std::string_view text, size_t from) const;
-  std::string pattern_;  // of a piece that ignores case: in small letters
+  std::string pattern_;  // lower case if a substring that ignores case
   Kind kind_ = Kind::kPiece;
   bool ignores_case_ = false;
   std::shared_ptr<const Compiled> compiled_;

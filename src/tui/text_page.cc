@@ -10,7 +10,7 @@ void TextPage::draw(Grid& grid) {
   height_ = grid.rows() - 2;
   top_ = std::min(top_, lines_.size() > height_ ? lines_.size() - height_ : 0);
   for (size_t i = 0; i < height_ && top_ + i < lines_.size(); ++i) {
-    // "  key  what it does": keys stand out.
+    // "  key  what it does": highlight the keys.
     const std::string& line = lines_[top_ + i];
     size_t end = line.starts_with("  ") ? line.find("  ", 2) : std::string::npos;
     if (line.starts_with(' ') || line.empty())

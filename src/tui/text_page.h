@@ -1,4 +1,4 @@
-// TextPage: lines to read: help, headers.
+// TextPage: text to read: help, headers.
 #pragma once
 
 #include <string>

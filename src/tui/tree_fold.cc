@@ -13,7 +13,7 @@ TreeFold::TreeFold(CallTree tree, const view::GraphOptions& graph)
     : tree_(std::move(tree)), graph_(graph), open_(tree_.nodes.size(), 0) {
   if (tree_.top.size() == 1 && tree_.nodes[tree_.top[0]].cumulative == tree_.row_weight)
     trunk_ = tree_.top[0];
-  // What all paths have in common is no choice to be made.
+  // What all paths have in common needs no decision.
   if (trunk_ != UINT32_MAX) open_[trunk_] = 1;
   make_lines();
 }

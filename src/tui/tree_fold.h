@@ -1,8 +1,8 @@
 // A row's call tree as lines, unfolded as far as the user asked: the same nodes, percentages and
-// order as the tree that `--stdio` draws (render/call_tree_text.h).
+// order as the tree of `--stdio` (render/call_tree_text.h).
 //
 //   - 62.50% work            node, open
-//        helper              the run of calls that the node stands for
+//        helper              the chain of calls that the node stands for
 //      + 40.00% read         node below it, closed
 #pragma once
 
@@ -19,12 +19,12 @@ namespace sonde::tui {
 struct TreeLine {
   static constexpr uint32_t kRest = UINT32_MAX;
   uint32_t node = 0;   // kRest: what fell below the threshold, "[...]"
-  uint32_t label = 0;  // of the node's run
+  uint32_t label = 0;  // index into the node's chain
   uint32_t depth = 0;
   bool can_open = false, is_open = false;
-  std::optional<double> percent;  // nothing where all paths pass
+  std::optional<double> percent;  // nullopt if all paths pass through it
   std::string value = {};         // "62.50%", or the period or count that -g asks for
-  std::string_view text = {};     // of the tree
+  std::string_view text = {};     // owned by the tree
 };
 
 class TreeFold {
@@ -39,12 +39,12 @@ class TreeFold {
 
   void toggle(size_t line);
   void open_all(bool open);
-  /// Follows the heaviest calls to their end; gives the line where they end.
+  /// Follows the heaviest calls to their end; returns the line where they end.
   size_t open_hottest();
 
-  // What is unfolded, said by the calls themselves, so that it can be found in another tree.
+  // The unfolded nodes, identified by their calls, so that they can be found in another tree.
   [[nodiscard]] std::vector<std::string> open_paths() const;
-  /// Unfolds these, which are in order, and nothing else.
+  /// Unfolds these paths, which must be in order, and nothing else.
   void open_only(const std::vector<std::string>& paths);
   [[nodiscard]] std::string path_of(size_t line) const;
   [[nodiscard]] std::optional<size_t> line_of(std::string_view path) const;
@@ -54,17 +54,17 @@ class TreeFold {
   [[nodiscard]] bool has_inside(uint32_t node) const {
     return !tree_.nodes[node].children.empty() || tree_.nodes[node].labels.size() > first(node) + 1;
   }
-  /// The first label that is shown.
+  /// The first label shown.
   [[nodiscard]] size_t first(uint32_t node) const {
     return node == trunk_ && graph_.skip_first ? 1 : 0;
   }
   /// By node.
   [[nodiscard]] std::vector<std::string> paths() const;
   void make_lines();
-  /// What a level's nodes share: their parent's part.
+  /// What the nodes of a level share: their parent's totals.
   struct Above {
-    uint64_t total = 0;  // that percentages are of
-    uint64_t count = 0;  // samples that go on below the parent; of the top: nothing
+    uint64_t total = 0;  // the base of percentages
+    uint64_t count = 0;  // samples that go on below the parent; 0 at the top
     bool is_top = false;
   };
   void add_level(const std::vector<uint32_t>& nodes, const Above& above, uint32_t depth);

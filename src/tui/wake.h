@@ -1,4 +1,4 @@
-// Wake: how another thread tells the loop of a browser that something has come.
+// Wake: lets another thread tell a browser's main loop that something has arrived.
 #pragma once
 
 #include "base/file.h"
@@ -10,7 +10,7 @@ class Wake {
   Wake();
   /// Readable after ring(), until clear().
   [[nodiscard]] int fd() const { return fd_.get(); }
-  /// From any thread.
+  /// Thread-safe.
   void ring() const;
   void clear() const;
 

@@ -1,12 +1,12 @@
-// Worker: what takes longer than a key may wait is made on a thread of its own, one thing at a
-// time; of several things that are asked for the newest wins.
+// Worker: runs what takes longer than a keystroke may wait on its own thread, one job at a time; of
+// several requests the newest wins.
 //
 //   Worker<Table> worker(pages.wake());
 //   worker.start([options] { return make_table(options); });      // at once
 //   if (std::optional<Table> table = worker.take()) …             // after the wake rang
 //
-// Work gets all it needs by value, or by reference to what nobody changes while the worker lives;
-// what it makes is handed over. All calls are from one thread.
+// A job gets everything it needs by value, or by reference to what does not change while the worker
+// lives; its result is handed over. All calls must come from one thread.
 #pragma once
 
 #include <condition_variable>
@@ -24,10 +24,10 @@ namespace sonde::tui {
 template <typename T>
 class Worker {
  public:
-  /// `wake` rings when something is made.
+  /// `wake` rings when a result is ready.
   explicit Worker(const Wake& wake)
       : wake_(wake), thread_([this](const std::stop_token& stop) { run(stop); }) {}
-  /// Waits for what is being made.
+  /// Waits for the running job.
   ~Worker() = default;
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
@@ -41,14 +41,14 @@ class Worker {
     }
     changed_.notify_one();
   }
-  /// Nothing is wanted any more. What is being made comes to its end, and is thrown away.
+  /// Cancels the request. A running job is completed, and its result discarded.
   void cancel() {
     std::scoped_lock lock(mutex_);
     wanted_ = 0;
     waiting_ = nullptr;
     made_.reset();
   }
-  /// Whether something is wanted and not made yet.
+  /// Whether a requested result is not ready yet.
   [[nodiscard]] bool busy() const {
     std::scoped_lock lock(mutex_);
     return wanted_ != 0 && !made_;
@@ -76,7 +76,7 @@ class Worker {
         wake_.ring();
       }
       lock.unlock();
-      made.reset();  // what nobody wants may take its time to go
+      made.reset();  // destroying an unwanted result may take a while
       lock.lock();
     }
   }
@@ -84,10 +84,10 @@ class Worker {
   const Wake& wake_;
   mutable std::mutex mutex_;
   std::condition_variable_any changed_;
-  std::move_only_function<T()> waiting_;  // not begun yet
+  std::move_only_function<T()> waiting_;  // not started yet
   std::optional<T> made_;
-  uint64_t started_ = 0, wanted_ = 0;  // numbers of what was asked for; 0: nothing
-  std::jthread thread_;                // last: ends before the others do
+  uint64_t started_ = 0, wanted_ = 0;  // request numbers; 0: none
+  std::jthread thread_;                // last: ends before the others are destroyed
 };
 
 }  // namespace sonde::tui

@@ -11,9 +11,9 @@ std::span<const uint64_t> BranchStitcher::calls_around(uint32_t tid, const Sampl
   return thread.around;
 }
 
-/// Registers are used in turn. The outermost entry of this sample lies in one of them: the entry
-/// that lay there at the sample before must be the same, and those around it are around this
-/// sample's, too. False where it isn't so.
+/// Registers are used in turn. The outermost entry of this sample is in one of them: if the
+/// previous sample had the same entry in that register, the entries around it there are around this
+/// sample's, too. Returns false otherwise.
 bool BranchStitcher::stitch(Thread& thread, std::span<const abi::BranchEntry> entries,
                             uint64_t newest) const {
   const std::vector<abi::BranchEntry>& before = thread.entries;

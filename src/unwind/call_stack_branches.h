@@ -1,13 +1,13 @@
-// Call stacks that the processor itself kept (`--call-graph lbr`): in this mode of its branch
-// records a call adds an entry and a return takes it away, so what is there when a sample is taken
-// are the calls that are open, innermost first.
+// Call stacks kept by the processor itself (`--call-graph lbr`): in this mode of its branch
+// records, a call adds an entry and a return removes it, so what is there when a sample is taken is
+// the open calls, innermost first.
 //
 //   entry 0   { from: the call in the caller, to: the start of the function that was sampled }
 //   entry 1   { from: the call in the caller's caller, … }
 //
-// They say nothing of the kernel, and hold as many calls as the processor has registers for: 16 or
-// 32. A call stack that is deeper loses its outermost entries. BranchStitcher finds those again in
-// the thread's sample before, where both still have an entry in the same register in common.
+// They do not include the kernel, and are limited to the processor's number of registers: 16 or 32.
+// A deeper call stack loses its outermost entries. BranchStitcher recovers those from the thread's
+// previous sample, if both have an identical entry in the same register.
 #pragma once
 
 #include <cstdint>
@@ -36,14 +36,14 @@ void for_each_call(const Sample& sample, const Visit& visit) {
   }
 }
 
-/// Given the samples of threads, each thread's in order of time.
+/// Takes samples of any threads; those of one thread must be in time order.
 class BranchStitcher {
  public:
-  /// `depth` is how many branches the processor holds.
+  /// `depth` is the number of branches that the processor holds.
   explicit BranchStitcher(size_t depth) : depth_(depth) {}
 
-  /// The calls around the sample's own, innermost first; empty where there are none to be had.
-  /// Valid until the thread's next sample.
+  /// The calls around the sample's own, innermost first; empty if there are none. Valid until the
+  /// thread's next sample.
   std::span<const uint64_t> calls_around(uint32_t tid, const Sample& sample);
 
  private:

@@ -7,7 +7,7 @@ namespace {
 
 using Calls = std::vector<uint64_t>;
 
-/// A sample whose call stack is these calls, innermost first; the newest lies in register `newest`.
+/// A sample whose call stack is these calls, innermost first; the newest is in register `newest`.
 struct CallStack {
   CallStack(uint64_t newest, const Calls& calls) {
     for (uint64_t call : calls) words.insert(words.end(), {call, call + 1, 0});
@@ -19,7 +19,7 @@ struct CallStack {
   Sample sample;
 };
 
-/// What is around the last of a thread's samples, on a processor of four registers.
+/// The calls around the last of a thread's samples, on a processor with four registers.
 Calls around_last(std::initializer_list<CallStack> stacks) {
   BranchStitcher stitcher(4);
   Calls last;
@@ -39,15 +39,15 @@ TEST(CallStackBranches, BeginWithTheSampledFunction) {
 
 TEST(CallStackBranches, AreStitchedToThoseOfTheSampleBefore) {
   EXPECT_EQ(around_last({{3, {40, 30, 20, 10}}}), Calls{});
-  // Two calls more: the registers of 10 and 20 were taken for them.
+  // Two more calls: they took the registers of 10 and 20.
   EXPECT_EQ(around_last({{3, {40, 30, 20, 10}}, {1, {60, 50, 40, 30}}}), (Calls{20, 10}));
   EXPECT_EQ(around_last({{3, {40, 30, 20, 10}}, {1, {60, 50, 40, 30}}, {2, {70, 60, 50, 40}}}),
             (Calls{30, 20, 10}));
-  // The call in the register is another.
+  // A different call is in the register.
   EXPECT_EQ(around_last({{3, {40, 30, 20, 10}}, {1, {60, 50, 40, 31}}}), Calls{});
-  // Four calls more: nothing is left of the others.
+  // Four more calls: nothing is left of the others.
   EXPECT_EQ(around_last({{3, {40, 30, 20, 10}}, {3, {80, 70, 60, 50}}}), Calls{});
-  // What was stitched before holds only as long as every sample is.
+  // Stitched calls are kept only as long as every sample fits.
   EXPECT_EQ(around_last({{3, {40, 30, 20, 10}}, {0, {99}}, {1, {60, 50, 40, 30}}}), Calls{});
 }
 

@@ -1,5 +1,5 @@
-// Call chains as the kernel writes them: addresses, leaf first, with context markers in between
-// that say in which mode the following addresses were seen.
+// Call chains as the kernel writes them: addresses, leaf first, interleaved with context markers
+// that give the mode of the addresses that follow.
 //
 //   for_each_address(sample.callchain, [&](uint64_t ip, uint16_t cpu_mode) { … });
 #pragma once
@@ -12,8 +12,8 @@
 namespace sonde {
 
 /// Calls `visit(ip, cpu_mode)` for every address of the chain; cpu_mode is a RecordMisc mode.
-/// Returns false where a marker is not known: the rest of the chain cannot be trusted and is left
-/// out (loss: bad_call_chain).
+/// Returns false at an unknown marker: the rest of the chain cannot be trusted and is left out
+/// (loss: bad_call_chain).
 template <typename Visit>
 bool for_each_address(const WordView& chain, const Visit& visit) {
   uint16_t mode = abi::kMiscUser;
@@ -34,7 +34,7 @@ bool for_each_address(const WordView& chain, const Visit& visit) {
         mode = abi::kMiscUser;
         break;
       case abi::kContextUserDeferred:
-        return true;  // what follows is a cookie: the user part comes in a record of its own
+        return true;  // a cookie follows: the user part comes in a separate record
       case abi::kContextGuest:
       case abi::kContextGuestKernel:
         mode = abi::kMiscGuestKernel;

@@ -21,7 +21,7 @@ void put(ByteBuilder& out, std::initializer_list<uint8_t> values) {
   for (uint8_t value : values) out.u8(value);
 }
 
-/// .eh_frame of a function of 32 bytes on arm64, whose second instruction stores x29 and x30.
+/// .eh_frame of a 32-byte arm64 function whose second instruction stores x29 and x30.
 CfiTable function_with_frame() {
   ByteBuilder cie;
   cie.u32(0);
@@ -56,7 +56,7 @@ TEST(LeafCaller, IsInTheLinkRegisterUntilItIsStored) {
   EXPECT_EQ(caller_at(4), kLink - 1);
   EXPECT_EQ(caller_at(8), std::nullopt);
   EXPECT_EQ(caller_at(28), std::nullopt);
-  EXPECT_EQ(caller_at(32), std::nullopt);    // another function, of which nothing is known
+  EXPECT_EQ(caller_at(32), std::nullopt);    // another function, about which nothing is known
   EXPECT_EQ(caller_at(0, 0), std::nullopt);  // the outermost
 }
 

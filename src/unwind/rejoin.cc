@@ -5,7 +5,7 @@
 namespace sonde {
 namespace {
 
-/// As perf_regs.h numbers them.
+/// Register numbers of perf_regs.h.
 struct Pointers {
   uint32_t frame, stack;
 };
@@ -32,7 +32,7 @@ std::span<const uint64_t> rest_of_chain(const Sample& sample, abi::Arch arch,
     const std::byte* at = sample.stack_user.data() + offset;
     return is_narrow ? load<uint32_t>(at, sample.order) : load<uint64_t>(at, sample.order);
   };
-  // The first address is the sample's own place.
+  // The first address is the sample's own ip.
   for (size_t i = 1; i < frame_pointers.size(); ++i) {
     if (*frame >= last_stack_pointer) return frame_pointers.subspan(i);
     std::optional<uint64_t> next = word_at(*frame), back = word_at(*frame + word_bytes);

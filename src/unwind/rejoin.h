@@ -1,8 +1,8 @@
-// Where a chain that was unwound goes on in the kernel's.
+// Finds where an unwound chain continues in the kernel's chain.
 //
-// A sample may have both: registers with a copied piece of stack, and the user part that the kernel
-// made by frame pointers. Unwinding knows all functions but ends with the copy; frame pointers miss
-// functions that keep none but lead on, as the kernel saw the whole stack.
+// A sample may have both: registers with a copied part of the stack, and the user part that the
+// kernel collected by frame pointers. Unwinding finds all functions but ends with the copy; frame
+// pointers miss functions that don't keep one but reach further, as the kernel saw the whole stack.
 //
 //   unwound           f ← g ← h ← ✂ (the copy ends)
 //   frame pointers    f ← h ← main ← _start
@@ -18,9 +18,9 @@
 namespace sonde {
 
 /// The addresses of `frame_pointers` (leaf first, as the kernel wrote them) that were read above
-/// the stack pointer of the outermost unwound frame: they return to callers of it. The links that
-/// lie in the copy are followed to see which these are; where they are not those that the kernel
-/// followed, nothing fits.
+/// the stack pointer of the outermost unwound frame: they return to its callers. To find them, the
+/// frame links in the copy are followed; if these are not those that the kernel followed, the
+/// result is empty.
 [[nodiscard]] std::span<const uint64_t> rest_of_chain(const Sample& sample, abi::Arch arch,
                                                       uint64_t last_stack_pointer,
                                                       std::span<const uint64_t> frame_pointers);

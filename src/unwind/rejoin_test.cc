@@ -8,7 +8,7 @@ namespace {
 constexpr uint64_t kStack = 0x7ffc'0000'0000;
 using Addresses = std::vector<uint64_t>;
 
-/// `words` are what was copied; frames link to each other at 16, 48 and 96 bytes of the stack.
+/// `words` is the stack copy; frames link to each other at 16, 48 and 96 bytes of the stack.
 Addresses rest(uint64_t last_stack_pointer, std::vector<uint64_t> words, Addresses kernel,
                uint64_t frame = kStack + 16, abi::Arch arch = abi::Arch::kX86_64) {
   uint64_t regs[] = {frame, kStack};

@@ -2,14 +2,14 @@
 
 namespace sonde {
 
-/// How an architecture's registers are numbered, by perf and by DWARF.
+/// The register numbering of an architecture, in perf and in DWARF.
 struct StackUnwinder::Machine {
-  std::array<int8_t, 33> dwarf_of_perf;  // by perf's number; -1: not of use
-  uint8_t instruction;                   // DWARF's column of the frame's own place
+  std::array<int8_t, 33> dwarf_of_perf;  // by perf's number; -1: not needed
+  uint8_t instruction;                   // the DWARF column of the frame's ip
   uint8_t stack_pointer;
   uint8_t frame_pointer;
   uint8_t word_bytes;
-  bool has_link_register;  // the instruction column is none that rules speak of
+  bool has_link_register;  // rules do not mention the instruction column
 };
 
 namespace {
@@ -38,7 +38,7 @@ constexpr Numbers arm64_numbers() {
   return numbers;
 }
 
-/// The piece of stack that a sample carries.
+/// The part of the stack that a sample carries.
 class StackCopy final : public FrameMemory {
  public:
   StackCopy(uint64_t start, Bytes bytes, ByteOrder order)
@@ -74,7 +74,7 @@ class StackCopy final : public FrameMemory {
 
 }  // namespace
 
-/// One frame on the way up.
+/// A frame during unwinding.
 class StackUnwinder::Frame {
  public:
   Frame(const Machine& machine, const StackCopy& stack, ByteOrder order)
@@ -83,14 +83,14 @@ class StackUnwinder::Frame {
   FrameRegisters registers;
 
   [[nodiscard]] uint64_t ip() const { return registers.value[machine_.instruction]; }
-  /// The address by which code is looked up: a return address belongs to the call before it.
+  /// The address for looking up code: a return address belongs to the call before it.
   [[nodiscard]] uint64_t place() const { return is_exact_ ? ip() : ip() - 1; }
 
-  /// Whether the place is where the thread was, not where a call returns to.
+  /// Whether the place is where the thread was, rather than where a call returns to.
   [[nodiscard]] bool is_exact() const { return is_exact_; }
 
-  /// Becomes the caller's frame; kOutermost, and others, where there is none to be had. Nothing
-  /// where it went well.
+  /// Becomes the caller's frame. Returns kOutermost or another reason if there is none, and nothing
+  /// on success.
   std::optional<ChainEnd> go_up(CodeMap& code) {
     UnwindPlace where = code.find(place());
     const UnwindRule* rule = where.cfi == nullptr ? nullptr : where.cfi->find(where.address);
@@ -120,7 +120,7 @@ class StackUnwinder::Frame {
   std::optional<ChainEnd> by_rule(const CfiTable& table, const UnwindRule& rule) {
     std::optional<uint64_t> cfa = cfa_of(table, rule);
     if (!cfa) return ChainEnd::kBadFrame;
-    // Rules speak of this frame's registers, so none changes before all are known.
+    // Rules refer to this frame's registers, so none may change before all are known.
     std::array<Change, kUnwindRegisters> changes;
     size_t count = 0;
     bool finds_return = machine_.has_link_register || rule.return_register != machine_.instruction;
@@ -192,14 +192,14 @@ class StackUnwinder::Frame {
     return std::nullopt;
   }
 
-  /// Generated code without call frame information mostly keeps the frame pointer: what it points
-  /// to is the caller's frame pointer, and behind it the return address.
+  /// Generated code without call frame information mostly keeps the frame pointer: it points to the
+  /// caller's frame pointer, which is followed by the return address.
   std::optional<ChainEnd> by_frame_pointer(CodeMap& code) {
     uint32_t word_bytes = machine_.word_bytes;
     if (!registers.has(machine_.frame_pointer)) return ChainEnd::kNoRule;
     uint64_t frame = registers.value[machine_.frame_pointer];
     uint64_t sp = registers.value[machine_.stack_pointer];
-    // The psABIs of both mark the outermost frame so; the kernel starts programs with it.
+    // Both psABIs mark the outermost frame this way; the kernel starts programs with it.
     if (frame == 0) return ChainEnd::kOutermost;
     if (frame < sp || frame % word_bytes != 0) return ChainEnd::kNoRule;
     if (stack_.ends_before(frame))
@@ -217,11 +217,12 @@ class StackUnwinder::Frame {
     return std::nullopt;
   }
 
-  /// arm64's kernel says nothing of the one function in its vdso to which signal handlers return,
-  /// so that nobody takes it for called; what was interrupted stands in the signal frame, on top of
-  /// the stack (struct rt_sigframe in arch/arm64/kernel/signal.c: siginfo, then ucontext).
+  /// arm64's kernel gives no information for the one function in its vdso to which signal handlers
+  /// return, so that nobody takes it for a called function. The interrupted registers are in the
+  /// signal frame, on top of the stack (struct rt_sigframe in arch/arm64/kernel/signal.c: siginfo,
+  /// then ucontext).
   bool by_signal_frame(CodeMap& code) {
-    constexpr uint64_t kRegisters = 128 + 176 + 8;  // x0 …, in uc_mcontext behind fault_address
+    constexpr uint64_t kRegisters = 128 + 176 + 8;  // x0 …, in uc_mcontext after fault_address
     constexpr uint32_t kGeneral = 31;
     uint64_t base = registers.value[machine_.stack_pointer] + kRegisters;
     FrameRegisters interrupted;
@@ -240,7 +241,7 @@ class StackUnwinder::Frame {
     return machine_.word_bytes == 4 ? value & UINT32_MAX : value;
   }
 
-  // What may lie between the stack pointer and a frame pointer before the latter is some number.
+  // The most that may be between stack pointer and frame pointer; beyond that it is some number.
   static constexpr uint64_t kLargestFrame = uint64_t{16} << 20;
 
   const Machine& machine_;
@@ -295,11 +296,11 @@ ChainEnd StackUnwinder::unwind(const Sample& sample, CodeMap& code, size_t limit
     uint64_t at = frame.ip();
     std::optional<ChainEnd> end = frame.go_up(code);
     if (!end) {
-      // Nothing called the code that a handler returns to: it stands at its own beginning.
+      // Nothing called the code that a handler returns to: it is at its own start.
       if (frame.is_exact()) addresses.back() = at;
       continue;
     }
-    // What was taken for a return address is none; where the thread itself was is a fact.
+    // What was taken for a return address is none; the thread's own position is a fact.
     if (*end == ChainEnd::kNotMapped && depth > 0) {
       addresses.pop_back();
       last_stack_pointer_ = below;

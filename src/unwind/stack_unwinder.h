@@ -1,12 +1,12 @@
-// StackUnwinder: from the registers and the copied piece of stack of a sample to its call chain, by
-// the call frame information of the objects.
+// StackUnwinder: unwinds a sample's registers and copied stack to a call chain, using the objects'
+// call frame information.
 //
 //   StackUnwinder unwinder(abi::Arch::kX86_64);
 //   ChainEnd end = unwinder.unwind(sample, code, limit, addresses);   // leaf first
 //
-// A caller's address is that of its call: the return address less one, which is what perf stores,
-// too. Where code has no call frame information (generated code, assembly) the frame pointer is
-// tried, if what it points to looks like a frame. One unwinder serves one thread of work.
+// A caller's address is that of its call: the return address minus one, which perf stores, too. For
+// code without call frame information (generated code, assembly) the frame pointer is tried, if it
+// points to what looks like a frame. One unwinder serves one worker thread.
 #pragma once
 
 #include <array>
@@ -21,19 +21,19 @@
 
 namespace sonde {
 
-/// On arm64 a signed return address bears its signature above an address of 48 bits (or 52, which
-/// no user space here has).
+/// On arm64 a signed return address has its signature above a 48-bit address (or 52 bits, which no
+/// user space here has).
 inline constexpr uint64_t kUserAddressBits = (uint64_t{1} << 48) - 1;
 
-/// Where an instruction lies.
+/// The location of an instruction.
 struct UnwindPlace {
   bool is_mapped = false;
-  const CfiTable* cfi = nullptr;  // of its object; null: it has none
+  const CfiTable* cfi = nullptr;  // of its object; null if it has none
   ElfAddr address;                // in the object
-  bool is_vdso = false;           // the code that the kernel gives every process
+  bool is_vdso = false;           // code that the kernel maps into every process
 };
 
-/// What is mapped where in the process that is unwound.
+/// The mappings of the process being unwound.
 class CodeMap {
  public:
   virtual ~CodeMap() = default;
@@ -42,26 +42,26 @@ class CodeMap {
 
 /// Why a chain has no further frame.
 enum class ChainEnd : uint8_t {
-  kOutermost,    // the function that starts threads or the program: whole
-  kStackCopy,    // the next frame lies beyond the piece of stack that was copied
-  kNotMapped,    // what should be the return address is in no known mapping
-  kNoRule,       // no call frame information there, and no frame pointer to go by
+  kOutermost,    // the function that starts threads or the program: complete
+  kStackCopy,    // the next frame is beyond the copied part of the stack
+  kNotMapped,    // the supposed return address is in no known mapping
+  kNoRule,       // no call frame information there, and no usable frame pointer
   kBadFrame,     // the information contradicts itself: no register, no way up
-  kLimit,        // as long as was asked for
+  kLimit,        // the requested length was reached
   kNoRegisters,  // the sample has none: a kernel thread, or another architecture
 };
 inline constexpr size_t kChainEnds = 7;
 
 class StackUnwinder {
  public:
-  /// `arch` is that of the recording.
+  /// `arch` is the recording's.
   explicit StackUnwinder(abi::Arch arch) : arch_(arch) {}
   [[nodiscard]] static bool knows(abi::Arch arch);
 
-  /// Appends up to `limit` addresses. Without registers or stack nothing is appended.
+  /// Appends up to `limit` addresses. Without registers or stack, appends nothing.
   ChainEnd unwind(const Sample& sample, CodeMap& code, size_t limit,
                   std::vector<uint64_t>& addresses);
-  /// Of the outermost frame that was found.
+  /// The stack pointer of the outermost frame found.
   [[nodiscard]] uint64_t last_stack_pointer() const { return last_stack_pointer_; }
 
  private:

@@ -12,8 +12,8 @@ namespace {
 constexpr uint64_t kCode = 0x1000;
 constexpr uint64_t kStackEnd = 0x7ffc'0000'0000;
 
-/// Three functions in .debug_frame: 0x1000 has pushed two words (of them %rbx), 0x2000 keeps a
-/// frame pointer, 0x3000 is the outermost. What is mapped from 0x8000 on has no information.
+/// Three functions in .debug_frame: 0x1000 has pushed two words (one is %rbx), 0x2000 keeps a frame
+/// pointer, 0x3000 is the outermost. What is mapped from 0x8000 on has no information.
 class Process final : public CodeMap {
  public:
   Process() {
@@ -42,7 +42,7 @@ struct Chain {
   ChainEnd end;
 };
 
-/// `words` lie at the stack pointer; registers are rip, rsp and rbp.
+/// `words` are at the stack pointer; registers are rip, rsp and rbp.
 Chain unwind(uint64_t ip, std::vector<uint64_t> words, uint64_t rbp = 0, size_t limit = 100) {
   static const Process process;
   uint64_t regs[] = {rbp, kStackEnd, ip};
@@ -97,7 +97,7 @@ TEST(StackUnwinder, EndsAtTheLimit) {
   EXPECT_EQ(chain.end, ChainEnd::kLimit);
 }
 
-/// Code of the C library, which calls nothing here, and arm64's vdso, of which nothing is known.
+/// Code of the C library, which calls nothing here, and arm64's vdso, about which nothing is known.
 class Arm64Process final : public CodeMap {
  public:
   [[nodiscard]] UnwindPlace find(uint64_t address) override {

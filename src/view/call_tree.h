@@ -1,4 +1,4 @@
-// A call tree as plain data: what a row's call graph shows, whatever draws it.
+// A call tree as plain data: the call graph of a row, however it is rendered.
 #pragma once
 
 #include <cstdint>
@@ -11,22 +11,22 @@ namespace sonde::view {
 
 struct CallTree {
   struct Node {
-    uint64_t cumulative = 0;  // weight of everything through the node
-    uint64_t self = 0;        // of what ends in it
+    uint64_t cumulative = 0;  // weight of all paths through the node
+    uint64_t self = 0;        // weight of paths that end in it
     uint64_t count = 0;       // samples through it
     uint64_t self_count = 0;
     std::vector<std::string_view> labels;  // a run of calls, in path order
-    std::vector<uint32_t> children;  // indices into `nodes`, in the order in which they are shown
+    std::vector<uint32_t> children;        // indices into `nodes`, in display order
     [[nodiscard]] uint64_t below() const { return cumulative - self; }
   };
   std::vector<Node> nodes;
   std::vector<uint32_t> top;
   uint64_t row_weight = 0;        // of the row that the tree belongs to
   uint64_t total_weight = 0;      // of the whole table
-  std::deque<std::string> texts;  // labels that live nowhere else
+  std::deque<std::string> texts;  // labels not stored elsewhere
 };
 
-/// How trees are shown.
+/// How trees are displayed.
 enum class GraphStyle : uint8_t { kNone, kAbsolute, kRelative, kFlat, kFolded };
 enum class GraphValue : uint8_t { kPercent, kPeriod, kCount };
 

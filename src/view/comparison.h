@@ -1,5 +1,5 @@
-// Two commands side by side, as plain data: what `stat --vs` and `stat --compare` show, whatever
-// writes it (text, JSON, Markdown).
+// Two commands side by side, as plain data: what `stat --vs` and `stat --compare` show, in whatever
+// output format (text, JSON, Markdown).
 #pragma once
 
 #include <cstdint>
@@ -8,19 +8,19 @@
 
 namespace sonde::view {
 
-/// One side: a command that was run now, or a file of runs from before.
+/// One side: a command that was run now, or a file of earlier runs.
 struct ComparedSide {
   std::string title;  // "'make -s'", "baseline.json"
   std::vector<std::string> command;
   size_t runs = 0;
 };
 
-/// Of a change: B / A, or B − A where A may be nothing.
+/// A change: B / A, or B − A if A may be zero.
 struct Change {
   bool is_ratio = true;
   double value = 1;
   double low = 1, high = 1;
-  double noise = 0;  // how far A is from itself: a share, or a difference
+  double noise = 0;  // how far A is from itself: a ratio or a difference
 };
 
 struct ComparedMetric {
@@ -41,8 +41,8 @@ struct ComparedGate {
   enum class Outcome : uint8_t {
     kPassed,
     kExceeded,
-    kNotShown,    // the median is beyond the limit, but the runs don't show that it is no chance
-    kTooFewRuns,  // the same, and so few runs could not show it
+    kNotShown,    // the median exceeds the limit, but the runs don't show that it is not chance
+    kTooFewRuns,  // the same, with too few runs to show it
   };
   std::string limit;   // "task-clock>2%"
   std::string metric;  // "task-clock"
@@ -51,11 +51,11 @@ struct ComparedGate {
 
 struct Comparison {
   ComparedSide a, b;
-  bool in_turn = true;       // false: A comes from a file
+  bool in_turn = true;       // false: A was read from a file
   double confidence = 0.95;  // of all intervals and verdicts together
   std::vector<ComparedMetric> metrics;
   std::vector<ComparedGate> gates;
-  std::vector<std::string> notes;  // what makes it less certain
+  std::vector<std::string> notes;  // what makes the result less certain
 };
 
 }  // namespace sonde::view

@@ -1,5 +1,5 @@
-// DataLayout: the members of a type of data, one below the other, with the samples that touched
-// each: plain data, for texts.
+// DataLayout: the members of a data type, one below another, with the samples that touched each:
+// plain data, for text output.
 //
 //   100.00          0       0x18  struct node {
 //    25.00          0        0x8      long int value;
@@ -25,9 +25,9 @@ struct DataLayoutRow {
 
 struct DataLayout {
   std::string type;    // "struct node"
-  std::string object;  // the program or library that has it
+  std::string object;  // the program or library that defines it
   std::vector<std::string> events;
-  std::vector<ListingHits> totals;  // per event: all that fell on the type
+  std::vector<ListingHits> totals;  // per event: all hits on the type
   std::vector<DataLayoutRow> rows;
   std::vector<ListingHits> hits;  // one per row and event
 
@@ -36,21 +36,21 @@ struct DataLayout {
   }
 };
 
-/// How many samples fell on what, of all that were looked at.
+/// How many samples were resolved, out of all examined.
 struct DataTypeCounts {
   struct Reason {
     std::string name;
     uint64_t samples = 0;
   };
   uint64_t samples = 0, known = 0;
-  std::vector<Reason> reasons;  // of the others
+  std::vector<Reason> reasons;  // why the others were not
 };
 
-/// The same of the samples on one instruction, whatever its operands.
+/// The same for the samples on one kind of instruction, whatever its operands.
 struct InstructionCounts {
   std::string name;  // "mov", "lock cmpxchg"
   uint64_t known = 0, unknown = 0;
-  std::vector<DataTypeCounts::Reason> reasons;  // of the unknown ones
+  std::vector<DataTypeCounts::Reason> reasons;  // why the others were not
 };
 
 }  // namespace sonde::view

@@ -1,5 +1,5 @@
-// Listing: the code of a function with the samples on each instruction, between lines of its
-// source: plain data, for texts and screens.
+// Listing: the code of a function with the samples on each instruction, interleaved with source
+// lines: plain data, for text output and screens.
 //
 //       samples      5.70 :   129a:   cvtsi2sd %ebx,%xmm1        an instruction
 //                         : 19   d += sqrt((double)i) / i;       a line of its source
@@ -23,24 +23,24 @@ enum class ListingFlow : uint8_t { kOn, kJump, kCall, kReturn };
 
 struct ListingLine {
   ListingKind kind = ListingKind::kText;
-  uint32_t number = 0;    // of the line in its source; of other texts the number that counts on
+  uint32_t number = 0;    // source line number; for other lines, a running number
   uint64_t address = 0;   // of an instruction
-  std::string text = {};  // without tabs and blanks at its ends
+  std::string text = {};  // without tabs, trimmed
   ListingFlow flow = ListingFlow::kOn;
-  std::optional<uint64_t> target = {};  // of a direct jump or call, or of what an operand refers to
-  std::string target_name = {};         // "sqrt@plt", "table+0x8"; empty where there is none
-  std::string place = {};               // -l: "spin.c:19", of lines that were hit
-  std::string data_type = {};           // "struct node +0x8 (next)": what it touches
+  std::optional<uint64_t> target = {};  // of a direct jump or call, or of an operand's reference
+  std::string target_name = {};         // "sqrt@plt", "table+0x8"; empty if there is none
+  std::string place = {};               // -l: "spin.c:19", for lines with hits
+  std::string data_type = {};           // "struct node +0x8 (next)": what it accesses
 };
 
-/// An event's part.
+/// The data of one event.
 struct ListingEvent {
   std::string name;
-  ListingHits function;   // all that fell on the function
-  ListingHits recording;  // all of the event
+  ListingHits function;   // all hits in the function
+  ListingHits recording;  // all hits of the event
 };
 
-/// -l: how much fell on a source line, per event in percent.
+/// -l: the hits on a source line, in percent per event.
 struct ListingPlace {
   std::string place;
   std::vector<double> percents;
@@ -51,13 +51,13 @@ enum class ListingPercent : uint8_t { kLocalPeriod, kLocalHits, kGlobalPeriod, k
 
 struct Listing {
   std::string function;
-  std::string object;  // as it is headed: short, or a path
+  std::string object;  // as in the heading: short, or a path
   std::string path;    // of the object
   uint64_t start = 0, end = 0;
   std::string events_name;  // "cycles", "anon group { cycles, instructions }"
-  std::string frequency;    // ", 4000 Hz": how the event was sampled; empty where it was not
+  std::string frequency;    // ", 4000 Hz": the event's sampling frequency; empty if it had none
   std::vector<ListingEvent> events;
-  std::vector<ListingHits> shown;  // per event: all that was looked at, for headings
+  std::vector<ListingHits> shown;  // per event: all hits considered, for headings
   std::vector<ListingLine> lines;
   std::vector<ListingHits> hits;  // one per line and event
   std::vector<ListingPlace> places;
@@ -65,7 +65,7 @@ struct Listing {
   [[nodiscard]] std::span<const ListingHits> hits_of(size_t line) const {
     return std::span(hits).subspan(line * events.size(), events.size());
   }
-  /// Of an event's hits.
+  /// The share of one event's hits.
   [[nodiscard]] double percent(const ListingHits& of, size_t event, ListingPercent type) const {
     const ListingEvent& all = events[event];
     bool is_local = type == ListingPercent::kLocalPeriod || type == ListingPercent::kLocalHits;

@@ -1,9 +1,9 @@
-// A table as plain data: columns, rows of numbers and texts, and call trees that rows produce when
-// they are asked.
+// A table as plain data: columns, rows of numbers and texts, and call trees that are built per row
+// on demand.
 //
-// Cells stand row after row. A column whose table compares several events has `values` numbers in
-// each cell. Texts are spans of one buffer, so that a table of a hundred thousand rows is a handful
-// of allocations.
+// Cells are stored row by row. If the table compares several events, each cell of a column has
+// `values` numbers. Texts are spans of one buffer, so that a table of a hundred thousand rows takes
+// a handful of allocations.
 #pragma once
 
 #include <cstdint>
@@ -18,42 +18,42 @@ namespace sonde::view {
 
 struct Column {
   enum class Kind : uint8_t { kPercent, kNumber, kText, kNotAvailable };
-  std::string name;   // stable, for machines: "overhead", "symbol"
+  std::string name;   // stable, for programs: "overhead", "symbol"
   std::string title;  // for people
   Kind kind = Kind::kText;
-  size_t width = 0;        // characters that title and cells need
+  size_t width = 0;        // characters that the title and cells need
   size_t user_width = 0;   // set by the user (-w); 0: not set
-  size_t value_width = 8;  // characters of each number
+  size_t value_width = 8;  // characters per number
   size_t values = 1;       // numbers per cell
   bool right_aligned = false;
-  bool cuts = false;   // text longer than the column is cut
-  bool signs = false;  // percentages have their sign, also the positive ones
+  bool cuts = false;   // text longer than the column is truncated
+  bool signs = false;  // percentages always show their sign
 };
 
 class Table {
  public:
   std::vector<Column> columns;
-  /// Of a hierarchy: how many levels its rows have. Then the last column is the only text, and
-  /// `depth` tells the level of each row.
+  /// Of a hierarchy: the number of levels. The last column is then the only text, and `depth` holds
+  /// the level of each row.
   size_t hierarchy_levels = 0;
   std::vector<uint32_t> depth;
   /// Remarks, each below a row.
   std::vector<std::pair<size_t, std::string>> notes;
-  /// The tree of a row; empty where rows have none.
+  /// Returns the tree of a row; empty if rows have none.
   std::function<CallTree(size_t row)> tree;
   GraphOptions graph;
 
   void add_number(uint64_t value) { cells_.push_back({.number = value}); }
-  /// Not a number: the cell stays blank.
+  /// NaN leaves the cell blank.
   void add_percent(double value) { cells_.push_back({.percent = value}); }
-  /// Closes a text that was appended to `text_buffer()`.
+  /// Ends a text that was appended to `text_buffer()`.
   std::string& text_buffer() { return texts_; }
   void add_text() {
     cells_.push_back({.text = {text_start_, static_cast<uint32_t>(texts_.size()) - text_start_}});
     text_start_ = static_cast<uint32_t>(texts_.size());
   }
   void end_row() { row_starts_.push_back(cells_.size()); }
-  /// Adds the rows of a table whose cells are those of `columns`, one after the other.
+  /// Appends the rows of a table with the same columns.
   void append_rows(const Table& more) {
     size_t cell = cells_.size();
     cells_.insert(cells_.end(), more.cells_.begin(), more.cells_.end());

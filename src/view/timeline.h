@@ -1,15 +1,14 @@
-// A timeline as plain data: what each thread and each CPU did, and when. It is made from the
-// scheduler's events (analysis/sched_timeline.h) and drawn, written as JSON, or shown in the
-// explorer.
+// A timeline as plain data: what each thread and each CPU did, and when. It is made from scheduler
+// events (analysis/sched_timeline.h) and drawn, written as JSON, or shown in the explorer.
 //
 //   thread 25128 (dd)   ▆▆▆▆▆▆──────────░░▆▆▆▆▆     ▆ running  ─ blocked  ░ runnable
 //   CPU 0               dd    idle    sh  dd
 //
-// A timeline of I/O has calls in place of slices (analysis/io_calls.h).
+// An I/O timeline has calls instead of slices (analysis/io_calls.h).
 //
-// A thread's slices stand in the order of time. Where nothing is known of a thread (before its
-// first event, after its end) it has no slice. A CPU has a slice for each run of a thread on it;
-// what lies between them is idle, from the CPU's first event to its last.
+// The slices of a thread are in time order. Where nothing is known about a thread (before its first
+// event, after its end), it has no slice. A CPU has a slice for each run of a thread on it; gaps
+// between them are idle time, from the CPU's first event to its last.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +17,14 @@
 
 namespace sonde::view {
 
-/// For indices into Timeline: none, not known.
+/// Index into Timeline: none, or not known.
 inline constexpr uint32_t kNoIndex = UINT32_MAX;
 
 enum class TaskState : uint8_t {
   kRunning,
-  kRunnable,         // could run, and waits for a CPU
-  kSleeping,         // waits, and a signal would wake it
-  kUninterruptible,  // waits, and nothing else wakes it: disks, locks
+  kRunnable,         // could run, waiting for a CPU
+  kSleeping,         // waiting; a signal would wake it
+  kUninterruptible,  // waiting; signals do not wake it: disks, locks
   kStopped,          // by a signal or a debugger
 };
 inline constexpr size_t kTaskStates = 5;
@@ -34,18 +33,18 @@ struct TimelineSlice {
   uint64_t start_ns = 0;
   uint64_t end_ns = 0;
   TaskState state = TaskState::kRunning;
-  bool is_cut = false;        // the recording begins or ends inside it: it is not part of the sums
-  bool is_marked = false;     // stands out in the picture
-  uint32_t cpu = kNoIndex;    // that it runs on, or that it left; the CPU's number
-  uint32_t waker = kNoIndex;  // the thread that ended the wait
-  uint32_t stack = kNoIndex;  // where it left the CPU
+  bool is_cut = false;              // the recording begins or ends inside it: not part of the sums
+  bool is_marked = false;           // highlighted in the picture
+  uint32_t cpu = kNoIndex;          // the number of the CPU that it runs on, or that it left
+  uint32_t waker = kNoIndex;        // the thread that ended the wait
+  uint32_t stack = kNoIndex;        // where it left the CPU
   uint32_t waker_stack = kNoIndex;  // where the waker was
 };
 
 enum class IoKind : uint8_t { kDiskIn, kDiskOut, kNetIn, kNetOut, kSync, kPoll, kFailed };
 inline constexpr size_t kIoKinds = 7;
 
-/// A call, or some that are so close together that they are one.
+/// One call, or several so close together that they are merged.
 struct TimelineIo {
   uint64_t start_ns = 0;
   uint64_t end_ns = 0;
@@ -57,13 +56,13 @@ struct TimelineIo {
 };
 
 struct TimelineThread {
-  uint32_t pid = 0;  // of the process; 0 where it is not known
+  uint32_t pid = 0;  // of the process; 0 if not known
   uint32_t tid = 0;
   std::string name;
-  std::string process_name;  // empty where it is not known
+  std::string process_name;  // empty if not known
   uint64_t state_ns[kTaskStates] = {};
-  uint64_t runs = 0;     // how often it came to a CPU
-  bool is_shown = true;  // false: asked to be left out; it may be a waker still
+  uint64_t runs = 0;     // how often it was scheduled in
+  bool is_shown = true;  // false: excluded by the user; it may still be a waker
   bool is_marked = false;
   std::vector<TimelineSlice> slices;
   uint64_t io_bytes = 0;
@@ -81,9 +80,9 @@ struct TimelineRun {
 struct TimelineIdle {
   uint64_t start_ns = 0;
   uint64_t end_ns = 0;
-  uint32_t state = 0;  // the deeper, the higher
+  uint32_t state = 0;  // deeper is higher
 };
-/// From then on it runs at that frequency.
+/// The CPU runs at this frequency from this time on.
 struct TimelineFrequency {
   uint64_t time_ns = 0;
   uint64_t khz = 0;
@@ -94,7 +93,7 @@ struct TimelineCpu {
   uint64_t busy_ns = 0;
   uint64_t watched_ns = 0;  // from its first event to its last
   std::vector<TimelineRun> runs;
-  std::vector<TimelineIdle> idles;             // where the recording has power:cpu_idle
+  std::vector<TimelineIdle> idles;             // if the recording has power:cpu_idle
   std::vector<TimelineFrequency> frequencies;  // and power:cpu_frequency
 };
 
@@ -102,7 +101,7 @@ struct Timeline {
   bool is_of_io = false;  // threads have calls, not slices
   uint64_t start_ns = 0;  // of the first event; clock of the recording
   uint64_t end_ns = 0;
-  std::vector<TimelineThread> threads;  // those that ran longest first
+  std::vector<TimelineThread> threads;  // longest-running first
   std::vector<TimelineCpu> cpus;        // by number
   std::vector<std::string> stacks;      // "outermost;…;innermost"
 };

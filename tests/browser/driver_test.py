@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tests/browser.py itself: that it sees what a test relies on it to see."""
+"""tests/browser.py itself: that it sees what tests rely on it to see."""
 import unittest
 
 import browser
@@ -19,7 +19,7 @@ class DriverTest(browser.BrowserTest):
         return self.open(path, **how)
 
     def noted(self, text):
-        """What a page with a flaw has noted; it is not held against this test."""
+        """What a flawed page has recorded; it does not fail this test."""
         path = self.directory / "flawed.html"
         path.write_text(text)
         page = self.browser.page().open(path)

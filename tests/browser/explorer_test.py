@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The explorer's page in a browser: what is clicked, typed and dragged, and that the numbers are right."""
+"""The explorer's page in a browser: clicks, typing and dragging, and that the numbers are right."""
 import collections
 import json
 import os
@@ -47,8 +47,8 @@ SAMPLES = 500
 
 
 def recording_text():
-    """500 samples, one each 20 ms: the server's read a file; every fourth is the client's and waits for a page, in the last 2 s
-    every second. And one of another event."""
+    """500 samples, one every 20 ms: the server's read a file; every fourth is the client's and waits for a page, in the last 2 s
+    every second one. And one of another event."""
     lines = [PREAMBLE]
     for i in range(SAMPLES):
         pid = 20 if i % (4 if i < 400 else 2) == 0 else 10
@@ -66,7 +66,7 @@ def sonde(*arguments, directory):
 
 class ExplorerTest(browser.BrowserTest):
     def view(self, *inputs, width=1200, height=800, scheme="light", query="", options=()):
-        """The page of `inputs`, texts of folded stacks or names of files."""
+        """The page for `inputs`, texts of folded stacks or names of files."""
         names = []
         for number, text in enumerate(inputs):
             if "\n" in text:
@@ -93,7 +93,7 @@ class ExplorerTest(browser.BrowserTest):
         page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
     def at(self, page, row, share, selector=".flame", upward=True):
-        """A place in a picture: in the row (0: the root), at this share of its width."""
+        """A position in a picture: in the row (0: the root), at this fraction of its width."""
         self.settle(page)
         x, y, width, height = page.box(selector)
         rows_y = y + height - (row + 0.5) * ROW if upward else y + (row + 0.5) * ROW
@@ -120,7 +120,7 @@ class ExplorerTest(browser.BrowserTest):
         self.assertEqual(self.text(page, "#summary"), "100 samples")
         self.assertEqual(self.tooltip(page, 0, 0.5)[0], "all")
         self.assertEqual(self.tooltip(page, 2, 0.05)[0], "idle")
-        # main's children stand in the alphabet's order: emit 45, parse 40, behind idle's 15.
+        # main's children are in alphabetical order: emit 45, parse 40, after idle's 15.
         self.assertEqual(self.tooltip(page, 3, 0.40), ["emit", "total 45 samples (45.00%)", "self 0 samples (0.00%)"])
         self.assertEqual(self.tooltip(page, 3, 0.90), ["parse", "total 40 samples (40.00%)", "self 10 samples (10.00%)"])
         page.key("2")
@@ -243,7 +243,7 @@ class ExplorerTest(browser.BrowserTest):
         def place(column, row):
             return x + 64 + (column + 0.5) * cell_width, y + 8 + (49 - row + 0.5) * cell_height
 
-        # Columns of 100 ms, rows of 2 ms: a sample falls each fifth of a column, into rows 0, 10, 20 …
+        # Columns of 100 ms, rows of 2 ms: there is a sample at each fifth of a column, in rows 0, 10, 20 …
         page.move(*place(3, 20))
         self.settle(page)
         self.assertEqual(self.text(page, ".tooltip .first"), "1 sample")
@@ -297,7 +297,7 @@ class ExplorerTest(browser.BrowserTest):
         return self.view("perf.data", query="#view=code")
 
     def code(self, page):
-        """Lines of the listing that weigh something: share, mark, text."""
+        """Lines of the listing with a weight: share, mark, text."""
         self.settle(page)
         return page.evaluate("[...document.querySelectorAll('.listing .code')].map(line => [...line.children].map(c => c.textContent))"
                              ".filter(line => line[0] !== '')")
@@ -312,7 +312,7 @@ class ExplorerTest(browser.BrowserTest):
         self.assertIn("code=source", self.hash(page))
         lines = self.code(page)
         self.assertEqual([line[0] for line in lines], ["75.00%", "25.00%"])
-        for _, number, text in lines:  # which of its lines an instruction is of, the compiler says
+        for _, number, text in lines:  # the compiler decides which line an instruction belongs to
             self.assertEqual(text, SPIN.splitlines()[int(number) - 1])
         page.key("1")
         x, y, width, height = page.box(".strip")
@@ -366,7 +366,7 @@ class ExplorerTest(browser.BrowserTest):
         return self.view("perf.data", **how)
 
     def lane_tooltip(self, page, lane, share):
-        """At this share of a lane's time."""
+        """At this fraction of a lane's time."""
         self.settle(page)
         x, y, width, _ = page.box(".timeline")
         label = min(230, width * 0.28)
@@ -526,7 +526,7 @@ class ExplorerTest(browser.BrowserTest):
 
 
 def shares_of(folded):
-    """By function: its own share and the one with what it calls, of the first event's folded stacks."""
+    """By function: its self share and its total share, from the first event's folded stacks."""
     own, total, whole = collections.Counter(), collections.Counter(), 0
     for line in folded.splitlines():
         stack, _, weight = line.rpartition(" ")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Flame graphs in a browser: zoom, search, keys, the address, differences, and names that mean harm."""
+"""Flame graphs in a browser: zoom, search, keys, the URL, differences, and malicious names."""
 import os
 import subprocess
 import unittest
@@ -25,7 +25,7 @@ class FlamegraphTest(browser.BrowserTest):
         picture = self.directory / f"{name}.svg"
         run = subprocess.run([SONDE, "flamegraph", *inputs, "-o", picture, *arguments], text=True, capture_output=True)
         self.assertEqual((run.returncode, run.stderr, run.stdout), (0, "", ""))
-        xml.parse(picture)  # or it is no picture at all
+        xml.parse(picture)  # otherwise it is not a picture at all
         return picture
 
     def show(self, stacks=STACKS, *arguments, **how):
@@ -34,7 +34,7 @@ class FlamegraphTest(browser.BrowserTest):
     # What the page looks like.
 
     def box(self, page, name, block=0):
-        """x, y, width, height in the window of a frame that is shown, or None."""
+        """x, y, width, height in the window of a visible frame, or None."""
         return page.evaluate(f"""(() => {{
             const block = document.querySelectorAll("g.frames")[{block}];
             const frame = [...block.querySelectorAll("g")].find(g => g.querySelector("title").textContent.startsWith("{name} ("));
@@ -236,7 +236,7 @@ class FlamegraphTest(browser.BrowserTest):
         self.assertTrue(inside, "texts end inside their boxes")
         height = page.evaluate("Number(document.documentElement.getAttribute('height'))")
         self.assertGreater(height, 200 * 16)
-        # The roots are in sight, and so are the controls and what the mouse points at.
+        # The roots are visible, and so are the controls and the details under the pointer.
         self.assertLess(self.box(page, "app")[1], 700)
         self.assertGreater(self.box(page, "app")[1], 0)
         x, y, width, height = self.box(page, "app")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Pictures of heat maps in a browser: what boxes say, and ranges that are chosen by clicks."""
+"""Heat maps in a browser: tooltips of boxes, and ranges selected by clicks."""
 import os
 import subprocess
 import unittest
@@ -15,7 +15,7 @@ MS = 1_000_000
 
 class HeatMapTest(browser.BrowserTest):
     def recording(self):
-        """A request each 10 ms from 5 s on, whose latency grows from 1 to 100 ms in each second."""
+        """A request every 10 ms from 5 s on, whose latency grows from 1 to 100 ms in each second."""
         recording = tracepoints.Recording(BLOCK)
         for i in range(300):
             recording.add("block:block_rq_issue", 5_000_000_000 + i * 10 * MS, dev=8, sector=i)

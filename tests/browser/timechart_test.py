@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The pictures of timechart in a browser: sleep states and frequencies of CPUs, calls of threads, what the pointer tells of them, also
-zoomed in, and that they fit their window for 2 and for 128 CPUs."""
+"""The pictures of timechart in a browser: sleep states and frequencies of CPUs, calls of threads, their tooltips, also zoomed in,
+and that they fit their window for 2 and for 128 CPUs."""
 import os
 import subprocess
 import unittest

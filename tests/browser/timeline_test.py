@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The picture of a timeline in a browser: what lies under the pointer, zooming, moving, the state in the address."""
+"""The picture of a timeline in a browser: tooltips, zooming, panning, the state in the URL."""
 import os
 import subprocess
 import unittest
@@ -14,8 +14,8 @@ MS = 1_000_000
 
 
 def record(path, threads=2, rounds=50, cpus=2):
-    """Threads that take turns on each CPU, a millisecond each, and are woken by the next one half a millisecond before. Odd
-    names must not do anything."""
+    """Threads that take turns on each CPU, a millisecond each, each woken by the next one half a millisecond before. Odd names
+    must not do anything."""
     recording = SchedulerRecording(stacks=True)
     names = [("<&\">'", 100)] + [(f"thread-{i}", 100 + i) for i in range(1, threads)]
     for i in range(rounds):
@@ -41,7 +41,7 @@ class TimelineTest(browser.BrowserTest):
         return page.evaluate("document.querySelector('#shown').textContent")
 
     def point(self, page, lane, share):
-        """In the window: so much of the way through the lane's time."""
+        """In the window: at this fraction of the lane's time."""
         x, y = page.evaluate(f"""(() => {{
             const lane = document.querySelector("#{lane}"), matrix = document.documentElement.getScreenCTM();
             const at = new DOMPoint(layout.left + layout.width * {share}, lane.transform.baseVal[0].matrix.f + 5).matrixTransform(matrix);

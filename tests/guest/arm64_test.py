@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Counters that only hardware has: stat, record and report on the arm64 guest's emulated PMU, against perf in the same guest.
-What was recorded there is read here again, on another architecture."""
+What was recorded there is then read here, on another architecture."""
 import collections
 import json
 import os
@@ -35,11 +35,11 @@ def build_stops(share):
 
 
 def read_here(share):
-    """Recordings of both tools say here what they said there: the lines that perf printed lie beside them."""
+    """Recordings of both tools print here what they printed there: perf's output is stored beside them."""
     bad = 0
     recordings = sorted(share.glob("*.data"))
     for recording in recordings:
-        # /share/PROGRAM is here below the directory that has `share`.
+        # /share/PROGRAM is here below the directory that contains `share`.
         ours = subprocess.run([SONDE, "script", "--symfs", share.parent, "-i", recording, "-F", FIELDS], text=True,
                               stdout=subprocess.PIPE, check=True).stdout
         theirs = pathlib.Path(f"{recording}.script").read_text(encoding="utf-8")
@@ -52,8 +52,8 @@ def read_here(share):
 
 
 def with_plain_numbers(text):
-    """An instruction's text as both disassemblers can be held against each other: numbers in decimal, without comments, names
-    of targets and blanks."""
+    """An instruction's text in a form in which both disassemblers can be compared: decimal numbers, no comments, target names or
+    blanks."""
     text = re.sub(r"\s*//.*| <.*>", "", text)
     text = re.sub(r"^((?:b|bl|b\.\w+|cbn?z|tbn?z|adrp?)\s.*?)#?(?:0x)?([0-9a-f]+)$", r"\1 to \2", text.strip())
     text = re.sub(r"#?(-?)0x([0-9a-f]+)", lambda m: str(int(m[1] + m[2], 16) % 2**64), text)
@@ -69,8 +69,8 @@ def disassembled(program):
 
 
 def instructions_agree():
-    """All of libc's text is what llvm-objdump says of it, but for what capstone 4 does not know: vectors of any length, memory tags,
-    copies by one instruction. Negative 32-bit moves are written by their bits, as GNU objdump has them."""
+    """All of libc's text matches llvm-objdump, except for what capstone 4 does not know: scalable vectors, memory tags,
+    single-instruction copies. Negative 32-bit moves are written as their bits, as in GNU objdump."""
     expected = disassembled(SYSROOT / "usr/lib/aarch64-linux-gnu/libc.so.6")
     words = "".join(f"{address} {code}\n" for address, code, _ in expected)
     dump = pathlib.Path(os.environ["SONDE_TOOLS"]) / "instructions_dump"
@@ -88,14 +88,14 @@ def instructions_agree():
 
 
 def annotated_here(share):
-    """annotate of an arm64 recording on another architecture: the instructions are llvm-objdump's, the percentages those of the
-    samples' addresses."""
+    """annotate of an arm64 recording on another architecture: the instructions are llvm-objdump's, the percentages follow from
+    the samples' addresses."""
     recording = share / "period.sonde.data"
     text = subprocess.run([SONDE, "annotate", "--stdio", "--symfs", share.parent, "-i", recording], text=True, stdout=subprocess.PIPE,
                           check=True).stdout
     shown = {address: (float(percent), code) for percent, address, code in re.findall(r"^ +([\d.]+) : +([0-9a-f]+): +(.*)$", text, re.M)}
     expected = {address: code for address, _, code in disassembled(share / "loop")}
-    # A function without a size goes on over the data behind it, which llvm-objdump does not take for instructions.
+    # A function without a size continues over the data after it, which llvm-objdump does not decode as instructions.
     compared = [address for address in shown if address in expected]
     wrong = [address for address in compared if with_plain_numbers(shown[address][1]) != with_plain_numbers(expected[address])]
     sampled = subprocess.run([SONDE, "script", "--symfs", share.parent, "-i", recording, "-F", "ip"], text=True, stdout=subprocess.PIPE,

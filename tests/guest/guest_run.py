@@ -1,4 +1,4 @@
-"""Starts a guest and runs in it the tests of tests/guest/ARCH/, which compare Sonde with the perf that is there."""
+"""Starts a guest and runs in it the tests of tests/guest/ARCH/, which compare Sonde with the perf in the guest."""
 import os
 import pathlib
 import shutil
@@ -20,7 +20,7 @@ def fresh_share():
 
 
 def run_tests(architecture, share):
-    """The status of the guest's tests; their output is ours. Ends the program where there cannot be a guest here."""
+    """The status of the guest's tests; their output is ours. Ends the program if no guest can run here."""
     tests = f"tests/guest/{architecture}"
     command = f"PYTHONPATH=tests:tests/guest:tests/oracle PYTHONDONTWRITEBYTECODE=1 python3 -m unittest discover -v -s {tests} -t {tests} -p '*_test.py'"
     done = subprocess.run([SOURCE / "dev", "guest", architecture, "--time-limit", str(TIME_LIMIT_S), "--silence-limit", str(SILENCE_LIMIT_S),

@@ -1,4 +1,4 @@
-"""What tests inside a guest have in common: both tools, a directory to write in, texts made comparable."""
+"""Shared by tests inside a guest: both tools, a directory to write in, texts made comparable."""
 import os
 import re
 import shutil
@@ -14,7 +14,7 @@ SHARE = Path("/share")
 PERF = shutil.which("perf")
 SONDE = shutil.which("sonde")
 LEAF = 0x500000  # where programs/tree.c has its function of that name
-LIMIT_S = 300  # for a test: emulation is slow, and the machine below may be busy
+LIMIT_S = 300  # for a test: emulation is slow, and the host may be busy
 STUCK_FILES = ("wchan", "stack", "syscall")
 
 
@@ -27,7 +27,7 @@ class GuestTest(unittest.TestCase):
         cls.path = Path(tempfile.mkdtemp(dir="/run"))
 
     def run(self, result=None):
-        """Under a limit of the test's own; where that is over, it is said what the test's processes wait for."""
+        """With a time limit for the test; when it expires, reports what the test's processes are waiting for."""
         def over(*_):
             raise AssertionError(f"{self.id()} did not end in {self.limit_s} s; {what_is_waited_for()}")
         before = signal.signal(signal.SIGALRM, over)
@@ -50,21 +50,21 @@ class GuestTest(unittest.TestCase):
         return self.run_tool(tool, *words).stdout
 
     def same_text(self, *words, change=lambda text: text):
-        """Both tools' output of the same words, line by line; what one has to say of it is left out."""
+        """Both tools' output for the same arguments, line by line; what only one of them prints is left out."""
         theirs, ours = (change(meaningful(self.text(tool, *words))) for tool in (PERF, SONDE))
         self.assertEqual(ours, theirs, f"{words}: first ours, then perf's")
         self.assertGreater(len(ours), 0)
         return ours
 
     def counts(self, tool, events, *command):
-        """Event -> (value, share of the time in which it was counted in percent) of `stat -x,`."""
+        """Event -> (value, percentage of the time in which it was counted) of `stat -x,`."""
         text = self.run_tool(tool, "stat", "-x,", "-e", events, "--", *command).stderr
         rows = [line.split(",") for line in text.splitlines() if line.count(",") > 4]
         return {row[2]: (int(row[0]), float(row[4])) for row in rows}
 
 
 def what_is_waited_for():
-    """Each process that descends from this one, what it waits for in the kernel, and how often virtual machines left."""
+    """Each descendant of this process, what it waits for in the kernel, and the exit counts of virtual machines."""
     parents = {}
     for entry in Path("/proc").glob("[0-9]*"):
         try:
@@ -94,13 +94,13 @@ def read_text(path):
 
 
 def meaningful(text):
-    """Without perf's tips and comments, and without blanks at ends of lines."""
+    """Without perf's tips and comments, and without trailing blanks."""
     lines = [line.rstrip() for line in text.splitlines()]
     return [line for line in lines if line and not line.startswith("#")]
 
 
 def without_doubles(lines):
-    """Without the caller that perf puts before itself, an address less, where the sampled function has a frame."""
+    """Without the duplicate caller, one address less, that perf adds if the sampled function has a frame."""
 
     def address(line):
         found = re.match(r"\s+([0-9a-f]+)\b(?!\.)", line)
@@ -119,7 +119,7 @@ def without_numbers(text):
 
 
 def samples(path, tool, *words):
-    """What `script` says of a recording, a line a sample."""
+    """`script`'s output for a recording, a line per sample."""
     done = subprocess.run([tool, "script", "-i", path, *words], text=True, stdout=subprocess.PIPE, timeout=LIMIT_S, check=True,
                           stderr=sys.stderr)
     return meaningful(done.stdout)

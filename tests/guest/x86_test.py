@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What needs Debian's kernel: kernel probes, kernel breakpoints, modules, another kernel's BTF. Against perf in the same guest."""
+"""Tests that need Debian's kernel: kernel probes, kernel breakpoints, modules, another kernel's BTF. Against perf in the same
+guest."""
 import sys
 
 import guest_run

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""The laws of ARCHITECTURE.md, asked of the binary on every recording at hand.
+"""The laws of ARCHITECTURE.md, checked with the binary on every available recording.
 
   conservation   the rows of a report sum to the period of the samples that it was given; stacks of an export to its events
-  no loss        records read = records that some command shows + losses that it tells
+  no loss        records read = records that some command shows + losses that it reports
   order          script's time never goes back
   determinism    one thread or all: the same bytes
 
-(Round trips are unit tests of perfdata: decode(encode(x)) == x.) Inputs: the recordings of the golden files, assembled; and
-the real files beside the project, where they are.
+(Round trips are unit tests of perfdata: decode(encode(x)) == x.) Inputs: the recordings of the golden files, assembled; and the
+real files beside the project, if present.
 """
 import json
 import os
@@ -58,7 +58,7 @@ def real_recordings():
 
 
 def conservation(path):
-    # Without call chains every sample is in just one row; --skip-empty would hide nothing but empty events.
+    # Without call chains every sample is in exactly one row; --skip-empty would only hide empty events.
     run = sonde("report", "-f", "-i", str(path), "--stdio", "--no-children", "-g", "none", "-F", "period,sample,comm,dso,sym", "-t", "\t",
                 "--no-branch-stack")
     if run.returncode != 0:
@@ -83,7 +83,7 @@ def conservation(path):
 
 
 def conservation_in_exports(path):
-    """What fell on stacks sums to what events counted, and as many samples go in as samples are shown."""
+    """The weights of stacks sum to the events' totals, and as many samples go in as are shown."""
     run = sonde("export", "-f", "-i", str(path), "--to", "json")
     if run.returncode != 0:
         return f"export fails: {run.stderr.decode(errors='replace').strip()[:200]}"
@@ -92,12 +92,12 @@ def conservation_in_exports(path):
     for stack in document["stacks"]:
         sums = [total + value for total, value in zip(sums, stack["values"], strict=True)]
     totals = [event["total"] for event in document["events"]]
-    # Beyond 2^53 numbers are rounded.
+    # Above 2^53 numbers are rounded.
     if any(abs(found - total) > max(1, total) * 1e-12 for found, total in zip(sums, totals)):
         return f"stacks sum to {sums}, their events to {totals}"
     shown = sonde("script", "-f", "-i", str(path), "-F", "time", "-G").stdout.count(b"\n")
     if b"SAMPLE events" not in sonde("report", "-f", "-i", str(path), "--stats").stdout:
-        shown = 0  # of counts, script shows a table
+        shown = 0  # for counts, script shows a table
     samples = sum(event["samples"] for event in document["events"])
     return "" if samples == shown else f"{samples} samples are exported, script shows {shown}"
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The browser of `annotate`, and the code that `report` opens with `a`, in tmux: percentages and instructions of --stdio."""
+"""The browser of `annotate`, and the code that `report` opens with `a`, in tmux: percentages and instructions are those of
+--stdio."""
 import os
 import re
 import subprocess

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""`stat --vs`, `--compare`, `--save` and `--gate` on this kernel. What is asserted are counts that the programs determine (system
-calls), never times: how often two copies of one command are told apart is asked by tests of made-up runs
+"""`stat --vs`, `--compare`, `--save` and `--gate` on this kernel. Assertions are on counts that the programs determine (system
+calls), never on times: how often two copies of one command are told apart is tested on synthetic runs
 (src/analysis/run_comparison_test.cc), and by hand on a real machine: this script with --trials 100. Needs root."""
 import collections
 import json
@@ -137,7 +137,7 @@ class CompareTest(OwnDirectoryTest):
 
 
 def trials(count, command, runs):
-    """Of so many comparisons of a command with itself: how many tables claim anything."""
+    """Out of this many comparisons of a command with itself: how many tables claim anything."""
     claims = collections.Counter()
     wrong = 0
     for _ in range(count):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Symbols of programs in other mount, pid and user namespaces, of deleted, replaced and never stored ones; bundles and archives
-of recordings. Two builds of one program tell which file was used: the function of one is called inside_work, that of the
-other outside_work. Needs root."""
+"""Symbols of programs in other mount, pid and user namespaces, of deleted, replaced and memory-only ones; bundles and archives of
+recordings. Two builds of one program tell which file was used: one has a function inside_work, the other outside_work. Needs
+root."""
 import os
 import shutil
 import signal
@@ -42,7 +42,7 @@ def can_overlay():
 
 
 def refuses(*flags):
-    """Whether this machine (a chroot, a container) gives no such namespaces."""
+    """Whether this machine (a chroot, a container) does not allow such namespaces."""
     return subprocess.run(["unshare", *flags, "true"], capture_output=True).returncode != 0
 
 
@@ -69,7 +69,7 @@ class ContainersTest(unittest.TestCase):
         self.program = self.top / "program"
 
     def install(self, name):
-        """A new file in the place of the old one, as package managers and compilers do it."""
+        """Replaces the old file with a new one, as package managers and compilers do."""
         shutil.copy(self.builds / name, self.top / "new")
         os.replace(self.top / "new", self.program)
 
@@ -90,7 +90,7 @@ class ContainersTest(unittest.TestCase):
         return self.sonde("report", "--stdio", "-i", path, "--sort", "dso,sym", *words, home=home)
 
     def start(self, *command):
-        """A program that runs until the test ends; returns when it does."""
+        """A program that runs until the test ends; returns when it is running."""
         process = subprocess.Popen([*map(str, command)], cwd=self.top, text=True, stdin=subprocess.DEVNULL,
                                    stdout=subprocess.PIPE, start_new_session=True)
         self.addCleanup(self.stop, process)
@@ -104,7 +104,7 @@ class ContainersTest(unittest.TestCase):
             process.stdout.close()
 
     def pid_of_program(self, process):
-        """The program itself, below what put it into its namespaces."""
+        """The program itself, below the process that put it into its namespaces."""
         pid = process.pid
         while True:
             children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
@@ -113,7 +113,7 @@ class ContainersTest(unittest.TestCase):
             pid = int(children[0])
 
     def container(self, then, *, more=()):
-        """In mount, pid and user namespaces of its own `self.top/mnt` has a file system that nobody else sees."""
+        """In its own mount, pid and user namespaces `self.top/mnt` has a file system that nobody else sees."""
         if refuses("-U", "-r", "-m", "-p", "-f"):
             self.skipTest("this machine refuses new user, mount and pid namespaces")
         (self.top / "mnt").mkdir(exist_ok=True)
@@ -136,13 +136,13 @@ class ContainersTest(unittest.TestCase):
         self.assertIn(f"{self.top}/mnt/app", self.sonde("buildid-cache", "-l"))
 
     def test_a_container_that_ends_before_the_recording(self):
-        """Its files went with it; the recorder held on to them."""
+        """Its files disappeared with it; the recorder held them open."""
         self.enterContext(unittest.mock.patch.dict(os.environ, TENTHS="20"))  # long enough for the recorder to have a look
         self.record("--", *self.container(f"{self.top}/mnt/app; exit 0"))
         self.assertIn("inside_work", self.report())
 
     def test_the_process_ended_but_its_container_lives(self):
-        """NAMESPACES records tell in which mount namespace it was; somebody else there has the file."""
+        """NAMESPACES records tell in which mount namespace it was; another process there has the file."""
         if refuses("-m"):
             self.skipTest("this machine refuses new mount namespaces")
         (self.top / "mnt").mkdir()
@@ -162,7 +162,7 @@ class ContainersTest(unittest.TestCase):
             text = self.report("--comm", "program")
             self.assertRegex(text, r"program +\[\.\] inside_work")
             self.assertRegex(text, r"program +\[\.\] outside_work")
-            self.program.unlink(missing_ok=True)  # then by the cache alone
+            self.program.unlink(missing_ok=True)  # then from the cache alone
 
     def test_overlayfs(self):
         self.enterContext(unittest.mock.patch.dict(os.environ, TENTHS="20"))  # long enough for the recorder to have a look
@@ -224,7 +224,7 @@ class ContainersTest(unittest.TestCase):
         self.assertEqual(self.errors, "")
 
     def test_a_program_that_was_never_a_file(self):
-        """A memfd: what is mapped is "/memfd:app (deleted)"."""
+        """A memfd: the mapping is named "/memfd:app (deleted)"."""
         launcher = "import os; f = os.memfd_create('app'); os.write(f, open('{}', 'rb').read()); os.execve(f, ['app', *{}], {{}})"
         process = self.start(sys.executable, "-c", launcher.format(self.builds / "inside", ["on"]))
         self.record("-p", process.pid, "--", "sleep", "0.5")

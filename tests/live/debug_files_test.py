@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Where lines, inlined functions and symbols come from when they are not in the object: a cache of ours that may hold
-anything, and a debuginfod server."""
+"""Where lines, inlined functions and symbols come from when they are not in the object: our cache, which may contain anything,
+and a debuginfod server."""
 import http.server
 import os
 import shutil
@@ -103,16 +103,16 @@ class DebugFiles(unittest.TestCase):
         self.assertRegex(plain[1], r"\.(h|tcc):[1-9]")
         for _ in range(2):
             self.assertEqual([self.report(*view, SONDE_CACHE=str(cache)) for view in views], plain)
-        kept = cache / f"{self.build_id}.lines"  # beside those of libraries that have debug information here
+        kept = cache / f"{self.build_id}.lines"  # next to those of libraries that have debug information here
         whole = kept.read_bytes()
-        # It is what is used: without debug information in the file, the answers are the same.
+        # It is really used: without debug information in the file, the answers are the same.
         run("strip", "--strip-debug", self.program)
         self.assertEqual([self.report(*view, SONDE_CACHE=str(cache)) for view in views], plain)
         self.program.write_bytes(self.whole)
         for bad in (b"", whole[:100], whole[:-1], whole[:2000] + b"\xff" + whole[2001:], os.urandom(4000)):
             kept.write_bytes(bad)
             self.assertEqual([self.report(*view, SONDE_CACHE=str(cache)) for view in views], plain)
-            self.assertEqual(kept.read_bytes()[:32], whole[:32])  # made again
+            self.assertEqual(kept.read_bytes()[:32], whole[:32])  # rebuilt
 
     def test_a_cache_that_cannot_be_written_is_none(self):
         file = self.path / "file"
@@ -130,7 +130,7 @@ class DebugFiles(unittest.TestCase):
         server = Server(self.build_id, {"debuginfo": debug.read_bytes()})
         try:
             self.assertEqual(self.report(*view, DEBUGINFOD_URLS=server.url), self.report(*view))
-            self.assertEqual(server.asked, [])  # nobody said so
+            self.assertEqual(server.asked, [])  # nobody asked it to
             self.assertEqual(self.report(f"--debuginfod={server.url}", *view), plain)
             self.assertIn(f"/buildid/{self.build_id}/debuginfo", server.asked)
             shutil.rmtree(self.path / "fetched")
@@ -155,7 +155,7 @@ class DebugFiles(unittest.TestCase):
         below.write_bytes(self.whole)
         self.strip()
         self.assertEqual(self.report("--symfs", self.path / "elsewhere", *view), plain)
-        # A separate debug file below it, found by the object's link.
+        # A separate debug file below it, found by the object's debug link.
         run("objcopy", "--only-keep-debug", below, below.with_name("program.debug"))
         run("strip", "--strip-all", below)
         run("objcopy", "--add-gnu-debuglink=program.debug", below, cwd=below.parent)

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""The events of -e that are made before they are opened, on this kernel: USDT probes and
-BPF programs; and those of libpfm4. What `record` writes is read by the
-installed perf, too. Needs root."""
+"""The events of -e that are created before they are opened, on this kernel: USDT probes and BPF programs; and those of libpfm4.
+The installed perf also reads what `record` writes. Needs root."""
 import json
 import os
 import re
@@ -16,8 +15,8 @@ from pathlib import Path
 SONDE = os.environ["SONDE"]
 TRACEFS = next(Path(line.split()[1]) for line in Path("/proc/mounts").read_text().splitlines() if line.split()[2] == "tracefs")
 
-# Probes as <sys/sdt.h> makes them: a nop, and a note that tells where it is and where its arguments are. `guarded` has a
-# semaphore: it is passed only while somebody listens.
+# Probes as <sys/sdt.h> creates them: a nop, and a note that says where it is and where its arguments are. `guarded` has a
+# semaphore: it is reached only while somebody listens.
 USDT_PROGRAM = r"""
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,7 +74,7 @@ SEC("sched:sched_process_exec") int on_exec(void* context) {
 char _license[] SEC("license") = "GPL";
 int _version SEC("version") = LINUX_VERSION_CODE;
 """
-# At each entry of step(); takes every second one.
+# At each entry of step(); accepts every second one.
 UPROBE_PROGRAM = r"""
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
@@ -95,7 +94,7 @@ char _license[] SEC("license") = "GPL";
 
 
 def own_probes():
-    """The probes in tracefs that some sonde has made."""
+    """The probes in tracefs that were made by any sonde."""
     lines = (TRACEFS / "uprobe_events").read_text().splitlines()
     return [line for line in lines if ":sonde_" in line]
 
@@ -128,7 +127,7 @@ class EventTest(unittest.TestCase):
         return self.run_sonde("record", "-o", "perf.data", *arguments, **more)
 
     def script(self):
-        """What both scripts say of the recording: without the fields before the event's name."""
+        """What both scripts print for the recording: without the fields before the event's name."""
         ours = self.run_sonde("script", "-i", "perf.data").stdout
         perf = subprocess.run(["perf", "script", "-i", self.path / "perf.data"], text=True, check=True, timeout=120,
                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Flame graphs of what runs on this kernel: recorded and drawn in one go, and of a recording that is kept. Needs root."""
+"""Flame graphs of programs on this kernel: recorded and drawn in one step, and from a saved recording. Needs root."""
 import os
 import re
 import subprocess
@@ -26,7 +26,7 @@ class FlamegraphTest(OwnDirectoryTest):
         return run
 
     def frames(self, name):
-        """Of a picture: [(title, depth, total)]."""
+        """For a picture: [(title, depth, total)]."""
         text = (self.path / name).read_text()
         return [(title, int(depth), float(total)) for depth, total, title in
                 re.findall(r'<g data-d="(\d+)" data-x="[^"]*" data-w="([^"]*)"[^>]*><title>(.*?)</title>', text)]
@@ -72,7 +72,7 @@ class FlamegraphTest(OwnDirectoryTest):
         self.sonde("flamegraph", "--samples", "-o", "half.svg", "--time", "50%-100%")
         half = self.frames("half.svg")[0][2]
         self.assertTrue(0 < half < len(whole), (half, len(whole)))
-        # A program that opens a file each time round is half its time in the kernel.
+        # A program that opens a file in each iteration spends half its time in the kernel.
         self.sonde("record", "-q", "-g", "-o", "perf.data", "--", "sh", "-c", OPENING + "; sleep 0")
         self.sonde("flamegraph", "-o", "kernel.svg", "--dso", "[kernel.kallsyms]", "--comm", "sh")
         self.assertTrue(all(not title.startswith("sleep (") for title, _, _ in self.frames("kernel.svg")))

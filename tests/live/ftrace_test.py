@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`ftrace` on this kernel, which may refuse it: then one line says so; tracefs is as it was in any case."""
+"""`ftrace` on this kernel, which may refuse it: then one line says so; tracefs is left as it was in any case."""
 import os
 import subprocess
 import unittest
@@ -46,7 +46,8 @@ class FtraceTest(unittest.TestCase):
         self.assertRegex(done.stderr, r"^-T vfs_read: .*BPF program.*kprobes.*CONFIG_.*without -b")
 
     def test_bpf_between_two_events(self):
-        """From each system call's entry to its exit, as many as perf counts: without the exit of the exec and the entry of the end."""
+        """From each system call's entry to its exit, as many as perf counts: without the exit of the exec and the entry of the
+        exit call."""
         counted = subprocess.run(["perf", "stat", "-x,", "-e", "raw_syscalls:sys_exit", "true"], capture_output=True, text=True, check=True)
         calls = int(counted.stderr.split(",")[0]) - 1
         for events in ("sys_enter,sys_exit", "raw_syscalls:sys_enter,raw_syscalls:sys_exit"):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""`lock contention --futex` on this kernel: waits of a program that knows how many there are (programs/futexes.c). Needs root and a
-compiler."""
+"""`lock contention --futex` on this kernel: waits of a program that knows how many there are (programs/futexes.c). Needs root and
+a compiler."""
 import os
 import re
 import subprocess
@@ -12,7 +12,7 @@ from pathlib import Path
 SONDE = os.environ["SONDE"]
 SOURCE = Path(__file__).resolve().parent.parent / "programs" / "futexes.c"
 ROUNDS = 8
-# The child still waits for a lock, which it will not get, when the command ends.
+# The child is still waiting for a lock, which it will not get, when the command ends.
 LASTING = """
 import os, threading, time
 child = os.fork()
@@ -42,7 +42,7 @@ class FutexTest(unittest.TestCase):
         return done
 
     def rows(self, *arguments, load=()):
-        """What the program says of itself, rows as lists, and what is said below the table."""
+        """What the program prints about itself, rows as lists, and the text below the table."""
         done = self.lock("contention", "--futex", "-x", ";", *arguments, *(["--", *load] if load else []))
         lines = done.stdout.splitlines()
         told = {}
@@ -84,7 +84,8 @@ class FutexTest(unittest.TestCase):
         told, rows, _ = self.rows("-b", "-t", "-L", "plain_lock", load=self.load())
         self.assertEqual([int(row[0]) for row in rows], [ROUNDS] * 3)
         self.assertEqual({row[5] for row in rows}, {"futexes"})
-        # While the first waiter sleeps the main thread has it, and so while the others do: they come in one after the other.
+        # While the first waiter sleeps the main thread owns the lock, and so it does while the others sleep: they come in one
+        # after the other.
         told, rows, _ = self.rows("-b", "-o", "-L", "plain_lock", "-L", "heir_lock", load=self.load())
         self.assertEqual([(int(row[0]), int(row[4])) for row in rows], [(told["plain"] + told["heir"], told["pid"])], rows)
 

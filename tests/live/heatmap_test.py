@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Latency heat maps of uprobes on this kernel: of a function, from its entry to its return, and between two functions.
-Needs root."""
+"""Latency heat maps of uprobes on this kernel: of a function, from its entry to its return, and between two functions. Needs
+root."""
 import errno
 import os
 import re
@@ -57,7 +57,7 @@ class HeatmapTest(OwnDirectoryTest):
             os.close(events)
 
     def remove_probe(self, line):
-        """The kernel may still be letting go of it."""
+        """The kernel may still be releasing it."""
         deadline = time.monotonic() + 10
         while True:
             try:
@@ -71,7 +71,7 @@ class HeatmapTest(OwnDirectoryTest):
         return subprocess.run(words, cwd=self.path, check=True, capture_output=True, text=True).stdout
 
     def heatmap(self, begin, end, *options):
-        """What stands below the title, and the counts of the boxes."""
+        """The text below the title, and the counts of the boxes."""
         done = subprocess.run([SONDE, "heatmap", "-i", "perf.data", "--from", f"{self.group}:{begin}", "--to", f"{self.group}:{end}",
                                *options], cwd=self.path, capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -83,7 +83,7 @@ class HeatmapTest(OwnDirectoryTest):
         # The pause is part of what is measured, so nothing is shorter.
         note, boxes = self.heatmap("begin", "end", "--minlat", "2ms", "--maxlat", "60s")
         self.assertEqual((note, sum(boxes)), ("5 pairs", 5))
-        # A function that calls itself: three calls inside of one another.
+        # A function that calls itself: three nested calls.
         note, boxes = self.heatmap("work", "work__return", "--nested", "--minlat", "2ms", "--maxlat", "60s")
         self.assertEqual((note, sum(boxes)), ("15 pairs", 15))
         note, boxes = self.heatmap("work", "work__return")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Code that is made at run time: of the samples that fall into it, nearly all have names, for Node, Java and Python, by perf
-maps and jitdumps, in and out of a namespace. Needs root, Node and a JDK."""
+"""Code generated at run time: nearly all samples in it have names, for Node, Java and Python, with perf maps and jitdumps, inside
+and outside a namespace. Needs root, Node and a JDK."""
 import contextlib
 import glob
 import os
@@ -18,7 +18,7 @@ from own_directory import OwnDirectoryTest
 SONDE = os.environ["SONDE"]
 AGENT = Path(SONDE).parent / "libsonde-jvmti.so"
 PERF = shutil.which("perf")
-LONG = 240  # nothing takes that long; what waits for it ends by itself
+LONG = 240  # nothing takes that long; waiting processes end by themselves then
 NAMED = 0.95
 BUSY_MS = 1500
 
@@ -75,7 +75,7 @@ class JitTest(OwnDirectoryTest):
         return self.run_it(SONDE, "record", "-F", "499", "-o", "perf.data", *words)
 
     def samples(self, file="perf.data", tool=SONDE):
-        """(symbol, object) of each sample's own place."""
+        """(symbol, object) of each sample's own address."""
         text = self.run_it(tool, "script", "-i", file, "-G", "-F", "ip,sym,dso").stdout
         found = re.findall(r"^\s*[0-9a-f]+ (.*) \(([^()]*(?:\(deleted\))?)\)$", text, re.M)
         self.assertTrue(found, text[:1000])
@@ -90,7 +90,7 @@ class JitTest(OwnDirectoryTest):
         self.assertTrue(any(function in symbol for symbol in named), sorted(set(named))[:20])
 
     def check_folds(self, *functions):
-        """Folded stacks have the same names, marked, and none that would be another in the next run."""
+        """Folded stacks have the same names, annotated, and none that would be different in the next run."""
         folded = self.run_it(SONDE, "fold", "--jit", "-i", "perf.data").stdout
         frames = {frame for line in folded.splitlines() for frame in line.rpartition(" ")[0].split(";")}
         generated = [frame for frame in frames if frame.endswith("_[j]")]
@@ -111,7 +111,7 @@ class JitTest(OwnDirectoryTest):
         self.run_it("javac", "Hot.java")
 
     def python_with_trampolines(self, flag):
-        """A Python that runs with them; 3.12 brought perf, 3.13 perf_jit."""
+        """A Python that supports the flag; 3.12 introduced perf, 3.13 perf_jit."""
         oldest = {"perf": (3, 12), "perf_jit": (3, 13)}[flag]
         code = f"import sys; sys.exit(sys.version_info < {oldest} or not sys.is_stack_trampoline_active())"
         own = glob.glob(os.path.expanduser("~/.pyenv/versions/*/bin/python3.1?"))
@@ -122,7 +122,7 @@ class JitTest(OwnDirectoryTest):
         self.skipTest("no Python here has perf's trampolines")
 
     def start_in_namespace(self, *words):
-        """A process in mount and pid namespaces of its own, with a /tmp that only it sees. Gives its pid here."""
+        """A process in its own mount and pid namespaces, with a /tmp that only it sees. Returns its pid here."""
         alone = ["unshare", "-p", "-m", "--fork", "--mount-proc"]
         if subprocess.run([*alone, "true"], stderr=subprocess.DEVNULL, check=False).returncode != 0:
             self.skipTest("this machine refuses new mount and pid namespaces")
@@ -232,7 +232,7 @@ class JitTest(OwnDirectoryTest):
         text = self.run_it(SONDE, "script", "-i", "perf.data", "-F", "comm,ip,sym").stdout
         self.assertTrue("int Hot.inner(int) (inlined)" in text)
         chains = [chain for chain in text.split("\n\n") if "Hot.outer" in chain]
-        # libc's own functions around it have names only where its symbols are installed.
+        # libc's own functions around it have names only if its symbols are installed.
         whole = [chain for chain in chains if re.search(r"ThreadJavaMain|start_thread|clone", chain)]
         self.assertGreater(len(chains), 20)
         self.assertGreaterEqual(len(whole), NAMED * len(chains))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`kwork record`, `timechart record` and `kvm stat record` with this kernel, and what their views say of the recording."""
+"""`kwork record`, `timechart record` and `kvm stat record` with this kernel, and what their reports show for the recording."""
 import os
 import re
 import subprocess
@@ -39,7 +39,7 @@ class KernelWorkTest(unittest.TestCase):
     COUNTED = ["taskset", "-c", "0", "sh", "-c", "for i in 1 2 3 4 5 6 7; do cat /proc/sys/vm/stat_refresh; done"]
 
     def counts(self, table):
-        """By CPU, of the rows of a table."""
+        """By CPU, from the rows of a table."""
         counts = {}
         for cpu, count in re.findall(r"\(w\)refresh_vm_stats +\| (\d+) \| +[\d.]+ ms \| +(\d+) \|", table):
             counts[int(cpu)] = counts.get(int(cpu), 0) + int(count)
@@ -54,7 +54,7 @@ class KernelWorkTest(unittest.TestCase):
         recorded = self.counts(self.run_in("kwork", "report", *choice[2:]))
         self.assertEqual(set(measured.values()), {self.ITEMS}, measured)
         self.assertEqual(measured, recorded)
-        # What is queued by a CPU for itself: those that it queues for others begin elsewhere.
+        # Only items that a CPU queues for itself: those that it queues for others begin elsewhere.
         waited = self.run_in("kwork", *choice[:2], "latency", "-b", *choice[2:], "--", *self.COUNTED)
         self.assertEqual(self.counts(waited), {0: self.ITEMS}, waited)
         text = self.run_in("kwork", "report", "-b", "-S", "--", *LOAD)
@@ -84,7 +84,7 @@ class KernelWorkTest(unittest.TestCase):
             self.assertIn(event, names)
 
     def test_guests_now(self):
-        """There are none that this test could start: screens come, the end is clean, and what is not seen is said."""
+        """There are no guests that this test could start: screens come, it ends cleanly, and what is not seen is reported."""
         live = subprocess.Popen([SONDE, "kvm", "stat", "live", "-a", "-d", "0.2"], cwd=self.directory, text=True,
                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         text = ""

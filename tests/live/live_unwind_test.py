@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""record --call-graph dwarf: stacks become call chains while they are recorded. Needs root and a C compiler."""
+"""record --call-graph dwarf: stacks become call chains while recording. Needs root and a C compiler."""
 import os
 import re
 import shutil
@@ -15,8 +15,8 @@ SONDE = os.environ["SONDE"]
 PERF = shutil.which("perf")
 PATIENCE_S = 240
 
-# Every sample in `leaf` has the same callers. Frames differ in size, none has a frame pointer, and the work is done by a
-# library that is loaded late, in a child, or in a thread, as the first argument says.
+# Every sample in `leaf` has the same callers. Frames differ in size, none has a frame pointer, and the work is done by a library
+# that is loaded late, in a child, or in a thread, depending on the first argument.
 PROGRAM = r"""
 #include <dlfcn.h>
 #include <pthread.h>
@@ -120,12 +120,12 @@ class UnwindTest(OwnDirectoryTest):
         expected = ["leaf"] + ["descend"] * (depth + 1) + ["entry"] + STARTS[how]
         for chain in chains:
             self.assertEqual(chain[:len(expected)], expected)
-            # libc's start_thread and clone3 have names only where its symbols are installed.
+            # libc's start_thread and clone3 have names only if its symbols are installed.
             self.assertRegex(chain[-1], r"^_start|clone|\[unknown\]$" if how == "thread" else "^_start")
             self.assertEqual(len(chain) - len(expected), 2 if how == "thread" else 3)
 
     def stored(self):
-        """What the samples in the file hold."""
+        """What the samples in the file contain."""
         return self.run_tool(SONDE, "script", "-D", "-i", "perf.data").stdout
 
     def test_every_way_in_which_code_comes_to_run(self):
@@ -175,7 +175,7 @@ class UnwindTest(OwnDirectoryTest):
         self.assertRegex(text, r"leaf\n\s+[0-9a-f]+ descend\n")
 
     def test_frame_pointers_reach_beyond_the_copy(self):
-        """200 frames of 64 bytes and more, and a copy of 2 KiB: the rest is known to whoever kept frame pointers."""
+        """200 frames of 64 bytes and more, and a copy of 2 KiB: the rest is known only with frame pointers."""
         run = self.record(graph="dwarf,2048", depth=100, library=self.framed)
         chains = self.chains()
         self.assertGreater(len(chains), 5)

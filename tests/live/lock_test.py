@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`lock` on this kernel: recordings and their views. Needs root."""
+"""`lock` on this kernel: recordings and reports on them. Needs root."""
 import os
 import re
 import subprocess

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`record --off-cpu` on this kernel: waits of known length and kind, and who reads them. Needs root."""
+"""`record --off-cpu` on this kernel: waits of known length and kind, and the tools that read them. Needs root."""
 import os
 import re
 import shutil
@@ -86,7 +86,7 @@ class OffCpuTest(OwnDirectoryTest):
         self.assertTrue(chains, text)
         lines = chains[0].splitlines()
         head = next(i for i, line in enumerate(lines) if "offcpu-time" in line)
-        self.assertIn("__schedule", lines[head + 1])  # not the measuring itself
+        self.assertIn("__schedule", lines[head + 1])  # not the measurement itself
         self.assertTrue(any("libc" in line or "python" in line for line in lines), chains[0])
 
     def test_what_goes_on_is_told(self):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Recordings on this kernel: every kind of target and output, how they end, and that the installed perf (where there is
-one) reads them. Needs root."""
+"""Recordings on this kernel: every kind of target and output, how they end, and that the installed perf (if any) reads them.
+Needs root."""
 import ctypes
 import os
 import platform
@@ -19,12 +19,13 @@ from pathlib import Path
 SONDE = os.environ["SONDE"]
 PERF = shutil.which("perf")
 BUSY = ["sh", "-c", "i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done"]
-# Long enough that no machine is slower; what waits that long ends it by itself.
+# Longer than any machine takes; waiting processes end by themselves after that.
 LONG = 120
 
 
 def fast(hertz):
-    """As -F takes it: not above what the kernel allows, which it lowers by itself on a machine where samples take long."""
+    """A value for -F that does not exceed what the kernel allows, which lowers the limit by itself on a machine where sampling
+    takes long."""
     return min(hertz, int(Path("/proc/sys/kernel/perf_event_max_sample_rate").read_text()))
 
 
@@ -195,7 +196,7 @@ class RecordTest(unittest.TestCase):
         self.record("-e", "cpu-clock", "--overwrite", "-m", 4, "-F", fast(10000), "-o", "perf.data", "--", *BUSY)
         self.assertGreater(self.perf_samples(), 0)
 
-    # Workloads wait for what they are to cause, never for a time: how fast a machine samples is its own affair.
+    # Workloads wait for the effect that they are to cause, never for a fixed time: machines differ in how fast they sample.
 
     def busy_until(self, condition):
         """A command that keeps a processor busy until the shell's `condition` holds."""
@@ -275,7 +276,7 @@ class RecordTest(unittest.TestCase):
         self.assertIn("[kernel.kallsyms]", self.perf("report", "--stdio", "-s", "dso,sym"))
 
     def test_symbols_of_a_copied_kernel(self):
-        """A directory as --kcore makes it, but with symbols that only it can have given."""
+        """A directory as --kcore creates it, but with symbols that can only come from it."""
         self.record("-e", "cpu-clock:k", "-F", 999, "dd", "if=/dev/zero", "of=/dev/null", "bs=64k", "count=20000")
         copy = self.path / "d.data/kcore_dir"
         copy.mkdir(parents=True)
@@ -306,4 +307,4 @@ class RecordTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1])  # ctest gives the build directory, which is no test
+    unittest.main(argv=sys.argv[:1])  # ctest passes the build directory, which is not a test

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The browser of `report`, driven in tmux at 80×24 and 200×60: its rows, numbers and order are those of --stdio; and its ends."""
+"""The browser of `report`, driven in tmux at 80×24 and 200×60: its rows, numbers and order are those of --stdio; and how it
+ends."""
 import os
 import re
 import signal
@@ -11,9 +12,9 @@ import tmux
 
 SONDE = os.environ["SONDE"]
 SIZES = [(80, 24), (200, 60)]
-HEAD, FOOT = 2, 1  # lines of the screen that are no rows
+HEAD, FOOT = 2, 1  # lines of the screen that are not rows
 
-# Threads with names that are wide, or would steer a terminal; calls of several depths.
+# Threads with names that are wide, or that contain terminal control sequences; calls of several depths.
 PROGRAM = r"""
 #include <math.h>
 #include <pthread.h>
@@ -61,13 +62,13 @@ class ReportBrowserTest(tmux.TmuxTest):
         return [line for line in text.splitlines() if re.match(r" +\d+\.\d\d%", line)]
 
     def cpus(self):
-        """That have samples."""
+        """CPUs that have samples."""
         return re.findall(r"^ +\d\S+ +(\d+)", subprocess.run([SONDE, "report", "--stdio", "-g", "none", "--no-children", "-s", "cpu"],
                           cwd=self.home, check=True, capture_output=True, text=True).stdout, re.M)
 
     @staticmethod
     def plain(line):
-        """A row as it can be compared: without the sign of what is folded; names that are cut, wide or unfit as they may be."""
+        """A row in comparable form: without the expand sign; names that are cut, wide or unprintable may differ."""
         return re.sub(r"[^\x20-\x7e].*", "", " " + line[1:]).rstrip()
 
     def same_rows(self, shown, expected, width):
@@ -93,7 +94,7 @@ class ReportBrowserTest(tmux.TmuxTest):
             self.same_rows(shown, expected[-len(shown):], width)
             terminal.press("Home")
             terminal.wait_for(f" 1/{len(expected)}$")
-            # One row after the other.
+            # Row by row.
             for row in range(2, min(len(expected), 40) + 1):
                 terminal.press("Down")
                 terminal.wait_for(f" {row}/{len(expected)}$")
@@ -210,7 +211,7 @@ class ReportBrowserTest(tmux.TmuxTest):
             return subprocess.run([SONDE, "report", "--stdio", *options(limit)], cwd=self.home, check=True,
                                   capture_output=True).stdout.count(b"no entry >= ")
 
-        # A thread that has as much, none of whose functions has.
+        # A thread that has that much, none of whose functions does.
         text = subprocess.run([SONDE, "report", "--stdio", "-g", "none", "--no-children", "-s", "comm,sym", "-t", ";"], cwd=self.home,
                               check=True, capture_output=True).stdout.decode(errors="replace")
         shares = {}
@@ -225,7 +226,7 @@ class ReportBrowserTest(tmux.TmuxTest):
         self.assertEqual("\n".join(lines).count("no entry >= "), remarks(limit))
         self.quit(terminal)
 
-    # --- what one looks for ---
+    # --- searching ---
 
     def test_filter_is_live_and_is_taken_back(self):
         expected = self.rows()

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""`sched stats report` and `diff` of recordings that are put together here, as perf 7.0 lays them out: without any event, domains
-without names. And what `record` says on this machine."""
+"""`sched stats report` and `diff` of recordings that are assembled here, as perf 7.0 lays them out: without any event, domains
+without names. And what `record` reports on this machine."""
 import os
 import struct
 import subprocess

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""`sched record --summary` and `sched latency --live`: what the kernel adds up agrees with the events of the same run. Needs root."""
+"""`sched record --summary` and `sched latency --live`: the sums from the kernel agree with the events of the same run. Needs
+root."""
 import os
 import re
 import subprocess
@@ -9,8 +10,8 @@ from pathlib import Path
 from own_directory import OwnDirectoryTest
 
 SONDE = os.environ["SONDE"]
-# Two processes that wake each other some thousand times, under names that nothing else has. The shell goes on living: it waited
-# for its start before events were recorded.
+# Two processes that wake each other some thousand times, under unique names. The shell keeps running: it waited for its start
+# before events were recorded.
 LOAD = """
 cat > "$DIRECTORY/pingpong.py" <<'END'
 import os
@@ -60,20 +61,20 @@ class SchedSums(OwnDirectoryTest):
         sums = self.rows(self.sched("latency", "-i", "sums.data").stdout)
         text = self.sched("latency", "-i", "events.data").stdout
         events = self.rows(text)
-        # Switches that the kernel drops without a word show as CPUs that are left by who had not come.
+        # Switches that the kernel drops silently show as CPUs that are left by a task that had not entered.
         dropped = re.search(r"context switch bugs \((\d+)", text)
         dropped = int(dropped[1]) if dropped else 0
         for name in ("sonde-ping", "sonde-pong"):
             sum_run, sum_switches, sum_average, sum_longest, sum_start, sum_end = sums[name]
             self.assertGreater(sum_switches, 1000)
             run, switches, average, longest, start, end = events[name]
-            # Its sums are sent when a thread begins to end; what preempts it after that, events alone have.
+            # A thread's sums are sent when it begins to exit; if it is preempted after that, only the events show it.
             self.assertLessEqual(switches, sum_switches + 2)
             self.assertLessEqual(sum_switches - switches, 2 * dropped)
             if dropped > 0:
                 continue
             self.assertAlmostEqual(sum_run, run, delta=0.001 + run / 1000)
-            # The two look at their clocks one after the other, and a busy host may stop the machine in between.
+            # The two read their clocks one after the other, and a busy host may stop the machine in between.
             self.assertAlmostEqual(sum_average, average, delta=0.05 + average / 10)
             self.assertAlmostEqual(sum_longest, longest, delta=20 + longest / 10)
 
@@ -85,7 +86,7 @@ class SchedSums(OwnDirectoryTest):
             own_run, own_delay, own_switches = map(int, re.search(rf"{name} (\d+) (\d+) (\d+)", said).groups())
             run, switches, average, *_ = sums[name]
             # The counters were read some switches before the end; and a thread that is woken before it has left its CPU counts
-            # nowhere but there: so it is in the tables of events.
+            # only there, so it is in the tables of events.
             self.assertAlmostEqual(switches, own_switches, delta=50 + own_switches / 20)
             self.assertAlmostEqual(run, own_run / 1e6, delta=20 + own_run / 1e6 / 2)
             # On a busy machine the few delays after that may be longer than all before.
@@ -112,7 +113,7 @@ class SchedSums(OwnDirectoryTest):
         for name in ("sonde-ping", "sonde-pong"):
             self.assertGreater(sums[name][0], 1)
             self.assertGreater(sums[name][1][0], 0)
-            # sonde-ping goes on for a moment when the recording of events has ended.
+            # sonde-ping runs on for a moment after the recording of events has ended.
             self.assertAlmostEqual(sums[name][0], events[name][0], delta=100 + events[name][0] / 2)
             if not dropped:
                 for a, b in zip(sums[name][1], events[name][1]):

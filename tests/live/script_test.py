@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""`record -o - | script -i -`: lines come while the recorder runs, and either side may end first. The recorded programs run
-until a file appears, so what is seen before that was not read from a finished recording. Needs root."""
+"""`record -o - | script -i -`: lines come while the recorder runs, and either side may end first. The recorded programs run until
+a file appears, so what is seen before that was not read from a finished recording. Needs root."""
 import os
 import re
 import signal
@@ -12,7 +12,7 @@ import unittest
 from own_directory import OwnDirectoryTest
 
 SONDE = os.environ["SONDE"]
-PATIENCE_S = 120  # when to give up; nothing here waits for a time to pass
+PATIENCE_S = 120  # when to give up; nothing here waits for a fixed time
 
 
 class FollowTest(OwnDirectoryTest):
@@ -62,7 +62,7 @@ class FollowTest(OwnDirectoryTest):
             seen += "".join(self.lines(script, 50))
         self.assertIsNone(recorder.poll())
         self.assertRegex(seen, r"(?m)^ *true +\d+ .*ld-linux")
-        # Every thread has its name, but for those whose beginning was lost on a busy machine.
+        # Every thread has its name, except those whose beginning was lost on a busy machine.
         nameless = re.findall(r"(?m)^ *:\d+ .*", seen)
         lost = re.findall(r".*PERF_RECORD_LOST.*", seen)
         self.assertTrue(lost or not nameless, f"{len(nameless)} without a name: {nameless[:3]}")
@@ -88,7 +88,7 @@ class FollowTest(OwnDirectoryTest):
         self.assertFalse(self.stop.exists())
 
     def test_what_arrives_in_pieces(self):
-        """Every record is cut somewhere; the text is that of the whole file."""
+        """Every record is split somewhere; the text is that of the whole file."""
         recording = subprocess.run([SONDE, "record", "-e", "cpu-clock", "-g", "-o", "-", "--", "ls", "-R", "/usr/share"],
                                    stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True).stdout
         (self.path / "pipe.data").write_bytes(recording)
@@ -113,4 +113,4 @@ if __name__ == "__main__":
     if os.geteuid() != 0:
         print("following recordings needs root")
         sys.exit(77)
-    unittest.main(argv=sys.argv[:1])  # ctest gives the build directory, which is no test
+    unittest.main(argv=sys.argv[:1])  # ctest passes the build directory, which is not a test

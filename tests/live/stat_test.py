@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""`stat` on this kernel: targets, how runs end, control, repetition, files. Numbers are compared with what the counted
-programs are known to do. Needs root."""
+"""`stat` on this kernel: targets, how runs end, control, repetition, files. Numbers are compared with what the counted programs
+are known to do. Needs root."""
 import json
 import os
 import re
@@ -19,7 +19,7 @@ BUSY = ["sh", "-c", "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done"]
 
 
 def perf_event_cgroups():
-    """Where the hierarchy that events can belong to is mounted."""
+    """Where the hierarchy is mounted that events can belong to."""
     mounts = [line.split() for line in Path("/proc/mounts").read_text().splitlines()]
     for kind, option in (("cgroup", "perf_event"), ("cgroup2", "")):
         for mount in mounts:
@@ -56,7 +56,7 @@ class StatTest(OwnDirectoryTest):
     def test_counts_what_the_program_does(self):
         counts = self.values(self.document("-e", "syscalls:sys_enter_execve,syscalls:sys_enter_exit_group", "--", "sh",
                                            "-c", "/bin/true; /bin/true; /bin/true"))
-        # The shell's own execve is what the counters begin with; its three children's are counted.
+        # The counters begin with the shell's own execve; its three children's are counted.
         self.assertEqual(counts["syscalls:sys_enter_execve"], 3)
         self.assertEqual(counts["syscalls:sys_enter_exit_group"], 4)
 
@@ -84,7 +84,7 @@ class StatTest(OwnDirectoryTest):
         if refusal:
             self.skipTest("this machine forbids BPF: " + refusal.group())
         self.assertIn("One BPF program counts 14 system call events", together)
-        # --control needs every event for itself.
+        # --control needs each event separately.
         reader, writer = os.pipe()
         self.addCleanup(os.close, reader)
         self.addCleanup(os.close, writer)
@@ -153,7 +153,7 @@ class StatTest(OwnDirectoryTest):
         counts = self.values(document)
         self.assertGreater(counts["syscalls:sys_enter_getppid"], 0)
         self.assertEqual(counts["syscalls:sys_enter_getpid"], 0)
-        # Of what it did before nothing is counted.
+        # What it did before is not counted.
         self.assertLessEqual(counts["task-clock"], 1000 * (time.monotonic() - started))
 
     def test_events_may_ask_for_a_program_one_by_one(self):
@@ -184,7 +184,7 @@ class StatTest(OwnDirectoryTest):
         self.assertAlmostEqual(counts["duration_time"] * 1e-9, document["elapsed_s"]["mean"], places=6)
         self.assertGreater((counts["user_time"] or 0) + (counts["system_time"] or 0), 0)
 
-    # whom
+    # targets
 
     def test_a_running_process(self):
         with subprocess.Popen(["sh", "-c", "while :; do /bin/true; done"]) as busy:
@@ -217,7 +217,7 @@ class StatTest(OwnDirectoryTest):
         for mode in ("-A", "--per-core", "--per-die", "--per-socket", "--per-node", "--per-cache"):
             started = time.monotonic()
             document = self.document("-a", mode, "-e", "cpu-clock", "--", "sleep", "0.1")
-            # Counters run a little longer than the command, and less than the tool.
+            # Counters run a little longer than the command, and shorter than the tool.
             total = sum(count["value"] for count in document["counts"]) / 1000
             self.assertGreater(total, 0.5 * cpus * document["elapsed_s"]["mean"], mode)
             self.assertLess(total, cpus * (time.monotonic() - started), mode)
@@ -384,4 +384,4 @@ class StatTest(OwnDirectoryTest):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1])  # ctest gives the build directory, which is no test
+    unittest.main(argv=sys.argv[:1])  # ctest passes the build directory, which is not a test

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The table of system calls against the kernel that runs: every syscalls:sys_enter_* is in it, with the same arguments in the
-same order. The kernel's own descriptions are the source of perf's names for them."""
+"""The system call table against the running kernel: every syscalls:sys_enter_* is in it, with the same arguments in the same
+order. The kernel's own descriptions are the source of perf's names for them."""
 import os
 import re
 import sys

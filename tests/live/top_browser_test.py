@@ -11,7 +11,7 @@ import tmux
 
 SONDE = os.environ["SONDE"]
 SIZES = [(80, 24), (200, 60)]
-HEAD, FOOT = 2, 1  # lines of the screen that are no rows
+HEAD, FOOT = 2, 1  # lines of the screen that are not rows
 
 BUSY = """
 #include <unistd.h>
@@ -39,7 +39,7 @@ class TopBrowserTest(tmux.TmuxTest):
         return process
 
     def top(self, *options, size=(80, 24), **how):
-        """Of a busy program."""
+        """For a busy program."""
         self.target = self.busy()
         return self.machine("-p", self.target.pid, *options, size=size, **how)
 
@@ -86,7 +86,7 @@ class TopBrowserTest(tmux.TmuxTest):
         terminal.wait_until(lambda now: now[0] != before[0] and re.search(r" \d+/\d+$", now[-1]), "the next screen")
         terminal.press("p")
         terminal.wait_for("^ paused: ")
-        terminal.press("a")  # the row at hand is still that one
+        terminal.press("a")  # the current row is still that one
         terminal.wait_for("^ the_other_function")
         terminal.press("Escape")
         terminal.wait_for("^ paused: ")
@@ -150,7 +150,7 @@ class TopBrowserTest(tmux.TmuxTest):
         terminal = self.top()
         terminal.press("p")
         terminal.wait_for("^ paused: .*")
-        terminal.press("Down")  # takes the message away
+        terminal.press("Down")  # removes the message
         lines = terminal.wait_for(" 2/")
         process = self.target
         process.kill()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`top` on this kernel: in a pipe, on a terminal with its keys, of a process, by tracepoints; and its ends. Needs root."""
+"""`top` on this kernel: in a pipe, on a terminal with its keys, of a process, by tracepoints; and how it ends. Needs root."""
 import os
 import pty
 import re
@@ -14,7 +14,7 @@ import unittest
 from pathlib import Path
 
 SONDE = os.environ["SONDE"]
-LONGEST = 90  # seconds that anything is waited for
+LONGEST = 90  # how many seconds to wait for anything
 
 BUSY = """
 #include <unistd.h>
@@ -32,13 +32,13 @@ int main(int argc, char** argv) {
 
 
 class Output:
-    """What a program writes, read while it runs."""
+    """A program's output, read while it runs."""
     def __init__(self, fd):
         self.fd = fd
         self.text = ""
 
     def wait_for(self, pattern, since=0):
-        """Until the text behind `since` has a match, near its end."""
+        """Waits until the text after `since` has a match, near its end."""
         end = time.monotonic() + LONGEST
         while not (match := re.search(pattern, self.text[max(since, len(self.text) - 20000):], re.M)):
             if time.monotonic() > end:

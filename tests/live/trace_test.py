@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""System calls of real programs on this kernel: the calls and results that strace sees, none lost without a word; choices,
-targets, page faults, ends. Needs root."""
+"""System calls of real programs on this kernel: the calls and results that strace sees, none lost silently; filters, targets,
+page faults, how traces end. Needs root."""
 import collections
 import os
 import platform
@@ -21,11 +21,11 @@ SONDE = os.environ["SONDE"]
 STRACE = shutil.which("strace")
 LINE = re.compile(r"^ *[\d.?]+ \([^)]*\): .{0,14}/(\d+) (?: \.\.\. \[continued\]: )?(\w+)\(.* = (-1 \w+|\?|-?0x[0-9a-f]+|-?\d+|[A-Z_|]+)")
 STRACE_LINE = re.compile(r"^(?:\[pid +)?(\d+)\]? +(?:<\.\.\. )?(\w+)(?:\(| resumed>).* = (-1 \w+|\?(?: \w+)?|0x[0-9a-f]+|-?\d+)")
-# Their results are addresses and numbers of processes, which differ from run to run, or they depend on time.
+# Their results are addresses and PIDs, which differ from run to run, or they depend on time.
 FREE_RESULTS = {"brk", "mmap", "mremap", "getpid", "gettid", "getppid", "getpgrp", "getpgid", "getsid", "set_tid_address", "clone", "clone3",
                 "vfork", "fork", "wait4", "times", "setpgid", "fcntl"}
 FORKS = {"clone", "clone3", "vfork", "fork"}
-# How often they happen is chance: they wait, are restarted, or are asked for by signals.
+# How often they happen is chance: they wait, are restarted, or are caused by signals.
 FREE_COUNTS = {"futex", "sched_yield", "restart_syscall", "rt_sigreturn", "wait4", "poll", "ppoll", "epoll_wait", "epoll_pwait",
                "clock_nanosleep", "madvise", "select", "pselect6", "getrandom", "mprotect", "munmap", "mmap", "brk"}
 
@@ -179,7 +179,7 @@ class TraceTest(unittest.TestCase):
         lines, said = self.run_trace("--", "sh", "-c", script)
         ours = tally(lines, LINE)
         self.assertNotIn("lost", said)
-        # Who is first at a pipe is chance: cat may see it closed.
+        # Which process reaches a pipe first is chance: cat may see it closed.
         for name in ("openat", "execve", "pipe2", "dup2", "clone", "exit_group", "newfstatat"):
             def of(counts):
                 return sum(count for (call, _), count in counts.items() if call == name)
@@ -257,8 +257,8 @@ class TraceTest(unittest.TestCase):
         self.assertEqual(lines.count("stddev"), 1)
 
     def lines_and_table(self, *command):
-        """Two traces of one run, which know nothing of each other: finished calls by (thread, call) as lines of one, and as the
-        kernel added them up for the other."""
+        """Two traces of one run, independent of each other: finished calls by (thread, call) as lines of one, and as counted by
+        the kernel for the other."""
         lines, table = self.path / "lines", self.path / "table"
         done = subprocess.run([SONDE, "trace", "-s", "-o", str(table), "--", SONDE, "trace", "-o", str(lines), "--", *map(str, command)],
                               capture_output=True, text=True, errors="replace", timeout=120, stdin=subprocess.DEVNULL, cwd=self.path)
@@ -266,7 +266,7 @@ class TraceTest(unittest.TestCase):
         shown, counted, thread = collections.Counter(), collections.Counter(), None
         for line in lines.read_text(errors="replace").splitlines():
             match = LINE.match(line)
-            if match and not line.lstrip().startswith("?"):  # those that began unseen, as a fork's in the child
+            if match and not line.lstrip().startswith("?"):  # those whose entry was not seen, like a fork's in the child
                 shown[(match[1], match[2])] += match[3] != "?"
         first = LINE.match(lines.read_text(errors="replace"))[1]
         for line in table.read_text(errors="replace").splitlines():
@@ -289,7 +289,7 @@ class TraceTest(unittest.TestCase):
                 continue
             with self.subTest(command=command):
                 first, shown, counted = self.lines_and_table(*command)
-                # The thread that became the program: its lines begin with that, the table before.
+                # The thread that became the program: its lines begin with its exec, the table before.
                 unequal = {key for key in shown.keys() | counted.keys() if shown[key] != counted[key]}
                 self.assertEqual({key for key in unequal if key[0] != first or shown[key] > counted[key]}, set())
                 self.assertGreater(sum(shown.values()), 500)
@@ -310,7 +310,7 @@ class TraceTest(unittest.TestCase):
             self.assertRegex(lines, r'open\(filename: "/etc/hostname"\) += 3\n')
         table, _ = self.run_trace("--bpf", "-s", "./program32", status=3)
         self.assertRegex(table, r"(?m)^   open +1 +0 ")
-        # Where the first of them begins later, what is not seen is said.
+        # If the first of them begins later, missing calls are reported.
         lines, said = self.run_trace("--bpf", "-e", "open", "sh", "-c", "./program32; true")
         self.assertTrue("open(" in lines or "first calls of a 32-bit program" in said, said)
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""The text of tracepoints against the kernel's own. The same events go to a tracefs instance, whose clock is perf's, and
-into a recording; a sample and a line of the instance of the same CPU, event and time must have the same text.
+"""The text of tracepoints against the kernel's own. The same events go to a tracefs instance, whose clock is perf's, and into a
+recording; a sample and a line of the instance with the same CPU, event and time must have the same text.
 
-What the kernel hides or says in its own way is made equal first: addresses behind %p (it prints a hash) and the size
-and module behind a symbol. The instance is removed at the end. Needs root and tracefs."""
+What the kernel hides or prints differently is normalised first: addresses from %p (it prints a hash) and the size and module
+after a symbol. The instance is removed at the end. Needs root and tracefs."""
 import collections
 import os
 import pathlib
@@ -37,7 +37,7 @@ def print_format(event):
 
 
 def hidden_words(event):
-    """What stands before each %p in the print format: "ptr="."""
+    """The text before each %p in the print format: "ptr="."""
     return set(re.findall(r"(\w+[=:] ?)%p(?![A-Za-z])", print_format(event)))
 
 
@@ -88,7 +88,7 @@ def record(instance):
 
 
 def pair(ours, theirs, are_equal):
-    """Pairs what lies within WINDOW_NS; gives the pairs and what is left of both. Each side read the clock for itself."""
+    """Pairs events within WINDOW_NS; returns the pairs and the rest of both. Each side read the clock itself."""
     pairs, left, start = [], [], 0
     used = [False] * len(theirs)
     for time, text in ours:
@@ -108,8 +108,8 @@ def pair(ours, theirs, are_equal):
 
 
 def compare(ours, kernel):
-    """What only one side has was lost by the other, or came while the events were turned on; a difference is what both
-    have and neither finds."""
+    """An event on one side only was lost by the other, or came while the events were being enabled; a difference is an event on
+    both sides that does not match."""
     equal, different = collections.Counter(), collections.defaultdict(list)
     for key, lines in ours.items():
         pairs, left, right = pair(sorted(lines), sorted(kernel.get(key, [])), True)
@@ -125,7 +125,7 @@ def main():
         record(instance)
         kernel = kernel_lines(instance)
     finally:
-        instance.rmdir()  # also turns the events off
+        instance.rmdir()  # also disables the events
     equal, different = compare(our_lines("text.data"), kernel)
     for event in EVENTS:
         print(f"{event:40} {equal[event]:7} equal {len(different[event]):5} different")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Types of data in the browsers, in tmux: the fields of a type that `report` opens with `T`, and the types behind instructions."""
+"""Data types in the browsers, in tmux: the fields of a type that `report` opens with `T`, and the types next to instructions."""
 import os
 import re
 import subprocess
@@ -37,7 +37,7 @@ class TypeBrowserTest(tmux.TmuxTest):
                                   text=True).stdout
 
     def to_row(self, terminal, name):
-        """Filters by the name, so that the row at hand has it."""
+        """Filters by the name, so that the current row has it."""
         terminal.press("/")
         terminal.type(name)
         terminal.press("Enter")
@@ -53,7 +53,7 @@ class TypeBrowserTest(tmux.TmuxTest):
                 terminal.press("T")
                 lines = terminal.wait_for(rf"^ struct item .*shelf.*, {samples} samples" if size[0] > 80 else "^ struct item ")
                 screen = "\n".join(lines)
-                # The hottest field is at hand, what was not touched is folded.
+                # The cursor is on the hottest field, fields that were not touched are collapsed.
                 self.assertRegex(screen, r"100\.00 +0 +0x20 +- struct item \{")
                 self.assertRegex(screen, r"100\.00 +0x8 +0x8 +- struct inner used \{")
                 self.assertRegex(screen, r"100\.00 +0xc +0x4 +int second")
@@ -101,7 +101,7 @@ class TypeBrowserTest(tmux.TmuxTest):
         self.addCleanup(shelf.kill)
         terminal = self.terminal(80, 24, [SONDE, "top", "-e", "cpu-clock:u", "-p", shelf.pid, "-d", "0.2"], cwd=self.home)
         terminal.wait_for(r"^ +9\d\.\d\d%  shelf +\[\.\] walk$|100\.00%  shelf +\[\.\] walk$")
-        for _ in range(2):  # each time of what was seen of late
+        for _ in range(2):  # each time of recent samples
             terminal.press("a")
             terminal.wait_for("^ walk")
             terminal.press("T")
@@ -111,7 +111,7 @@ class TypeBrowserTest(tmux.TmuxTest):
         terminal.press("a")
         terminal.wait_for("^ walk")
         terminal.press("T")
-        terminal.press("C-c")  # maybe while they are being looked for
+        terminal.press("C-c")  # maybe while they are being looked up
         terminal.wait_for("^left with 0$")
 
     def test_types_from_the_start(self):

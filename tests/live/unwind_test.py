@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Call chains out of copied stacks at places that make it hard (programs/stops.c): against what the program says, and against
-gdb at the same stops. Needs root's counters, a compiler and, for the second part, gdb."""
+"""Call chains from copied stacks in difficult places (programs/stops.c): against what the program declares, and against gdb at
+the same stops. Needs root's counters, a compiler and, for the second part, gdb."""
 import os
 import re
 import shutil
@@ -16,7 +16,7 @@ from stop_cases import CHAINS, CUT, WHOLE
 SONDE = os.environ["SONDE"]
 PERF = shutil.which("perf")
 GDB = shutil.which("gdb")
-STILL = ["setarch", "-R"]  # the vdso stays where it is
+STILL = ["setarch", "-R"]  # the vdso stays at the same address
 TELL_FRAMES = """
 import gdb
 class Stop(gdb.Breakpoint):
@@ -122,4 +122,4 @@ if __name__ == "__main__":
     if os.geteuid() != 0:
         print("breakpoints of other programs' stacks need root")
         sys.exit(77)
-    unittest.main(argv=sys.argv[:1])  # ctest gives the build directory, which is no test
+    unittest.main(argv=sys.argv[:1])  # ctest passes the build directory, which is not a test

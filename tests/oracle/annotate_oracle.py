@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """`sonde annotate` against the installed `perf annotate`, and instructions against objdump.
 
-A small program is compiled and recorded; what both say of every function that was hit must be the same, line by line. Every
-instruction of the C library's text must be objdump's, in both spellings. docs/differences.md has what is left out here:
-numbers of source lines (perf's count on from the first line of a stretch), files of lines whose directory is not absolute,
-versions behind names, and PLT entries, which perf counts for the function before them.
+A small program is compiled and recorded; both tools must print the same for every function that was hit, line by line. Every
+instruction of the C library's text must match objdump, in both spellings. docs/differences.md has what is left out here: numbers
+of source lines (perf's count on from the first line of a run), files of lines whose directory is not absolute, symbol versions,
+and PLT entries, which perf counts for the function before them.
 
   SONDE=build/release/sonde SONDE_TOOLS=build/release/tests tests/oracle/annotate_oracle.py
 """
@@ -80,7 +80,7 @@ def tool(name):
 
 
 def lines_of(text):
-    """What both must agree on: the lines, and of each the place that -l says behind it or None."""
+    """What both must agree on: the lines, and for each the location that -l prints after it or None."""
     lines = []
     for line in text.splitlines():
         place = re.search(r" // (\S+:\d+)( \(discriminator \d+\))?$", line)
@@ -92,14 +92,15 @@ def lines_of(text):
         if re.match(r"^ +: [^/ ][^ ]*:\d+$", line):
             continue  # a line whose directory is not absolute
         if re.match(r"^ +(: )?\S.*\):$", line):
-            continue  # where an inlined function begins, binutils sometimes says an instruction late
+            continue  # where an inlined function begins, binutils sometimes prints its name one instruction late
         lines.append((line, place and place[1]))
     return lines
 
 
 def places_in_force(lines, other):
-    """The place that holds at each line. Neither names a place again that it named last; perf goes by a string that it freed with
-    the listing before (docs/differences.md), so where a listing begins it may leave out the first place: then the other's holds."""
+    """The location in force at each line. Neither prints a location again that it printed last; perf compares with a string that
+    it freed with the previous listing (docs/differences.md), so at the start of a listing it may leave out the first location:
+    then the other's holds."""
     held, unsaid = None, True
     for (line, place), (_, others) in zip(lines, other):
         if re.match(r"^ +Percent +\|", line):
@@ -148,7 +149,7 @@ class Annotate(unittest.TestCase):
         self.compare("-i", "perf.data", "-d", "work")
 
     def test_a_function_asked_for_is_the_same_as_among_all(self):
-        """Of one function, samples elsewhere and symbols of other objects are not looked at."""
+        """For one function, samples elsewhere and symbols of other objects are not looked at."""
         rows = run(SONDE, "report", "-i", "perf.data", "--stdio", "-s", "sym", "-F", "sym", cwd=self.directory,
                    env=self.environment).stdout.splitlines()
         names = sorted({row.split("] ", 1)[1].strip() for row in rows if "[.] " in row or "[k] " in row})  # of both events

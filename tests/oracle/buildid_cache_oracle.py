@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The build-id cache of perf and of Sonde: the same directory, to the byte, and each reads and changes the other's.
+"""The build-id cache of perf and of Sonde: the same directory, byte for byte, and each reads and changes the other's.
 
     buildid_cache_oracle.py BUILD [--perf PERF]
 """
@@ -51,7 +51,7 @@ class BuildIdCache(unittest.TestCase):
 
     def test_verbs_leave_the_same_directory(self):
         shutil.copy(LS, self.top + "/prog")
-        python = os.path.realpath("/usr/bin/python3")  # has USDT probes, and is reached by a link
+        python = os.path.realpath("/usr/bin/python3")  # has USDT probes, and is reached by a symlink
         for words in (["-a", f"{TRUE},{CAT}"], ["-a", "/usr/bin/python3"], ["-r", python], ["-a", "prog"]):
             self.both(*words)
         shutil.copy(CAT, self.top + "/new")
@@ -79,7 +79,7 @@ class BuildIdCache(unittest.TestCase):
             self.assertEqual(self.cache(adder, "home", "-l"), "")
 
     def test_an_updated_object_takes_the_place(self):
-        """The same build id, another file: what is filed is the new one."""
+        """The same build id, another file: the new one is cached."""
         shutil.copy(TRUE, self.top + "/copy")
         with open(self.top + "/copy", "ab") as file:
             file.write(b"more")
@@ -95,7 +95,7 @@ class BuildIdCache(unittest.TestCase):
         ids = self.run_tool(self.sonde, "ours", "buildid-list", "-i", "data").splitlines()
         self.assertGreater(len(ids), 1)
         self.assertEqual(self.cache(self.sonde, "ours", "-M", "data"), "")
-        # perf takes the kernel's list of symbols for a file that should have a build id, and complains; nothing is missing
+        # perf takes the kernel's symbol list for a file that should have a build id, and complains; nothing is missing
         self.assertEqual(self.cache(self.perf, "ours", "-M", "data"), "")
         for missing in (self.cache(self.sonde, "empty", "-M", "data"), self.cache(self.perf, "empty", "-M", "data")):
             self.assertEqual(sorted(missing.splitlines()), sorted(ids))

@@ -71,7 +71,7 @@ class DataConvert(unittest.TestCase):
     def compare_traces(self, name, *options):
         theirs, ours = self.read_traces(name, *options)
         self.assertGreater(len(theirs), 10)
-        # Events of one time on several CPUs come in any order.
+        # Events with the same time on several CPUs come in any order.
         self.assertEqual(sorted(without_distance(ours)), sorted(without_distance(theirs)))
 
     @unittest.skipUnless(shutil.which("babeltrace"), "babeltrace is not here: ./dev deps")
@@ -107,13 +107,13 @@ class DataConvert(unittest.TestCase):
 
 
 def without_plt_names(sample):
-    """perf and Sonde find different names for some entries of procedure linkage tables."""
+    """perf and Sonde find different names for some PLT entries."""
     return {**sample, "callchain": [{**frame, "symbol": re.sub(".*@plt", "@plt", frame.get("symbol", ""))}
                                     for frame in sample.get("callchain", [])]}
 
 
 def without_distance(lines):
-    """Lines of babeltrace without "(+0.000123456)", the time since the line before."""
+    """babeltrace's lines without "(+0.000123456)", the time since the previous line."""
     return [line[:line.index(" (+")] + line[line.index(")", line.index(" (+")) + 1:] for line in lines]
 
 

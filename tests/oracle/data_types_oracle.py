@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Types of data: `report -s type,typeoff` and `annotate --data-type` on a program whose accesses are known, with offsets and
-sizes as gdb has them.
+"""Data types: `report -s type,typeoff` and `annotate --data-type` on a program whose accesses are known, with offsets and sizes
+from gdb.
 
-The program walks arrays, lists, variables with an address, on the stack and of a thread, by pointers that are no variables.
-Samples fall where the machine puts them, so a function may show less than all of its accesses, but never another one, and
-none that touches memory may be without a type.
+The program walks arrays, lists, and address-taken, stack and thread-local variables, through pointers that are not variables.
+Samples fall where the machine puts them, so a function may show only some of its accesses, but never a wrong one, and every one
+that touches memory must have a type.
 
   SONDE=build/release/sonde tests/oracle/data_types_oracle.py
 """
@@ -97,7 +97,7 @@ int main(int argc, char** argv) {
   printf("%ld %ld\n", total, counter.hits());
 }
 """
-# Types in the units that use them, or in units of their own; in the program, or in files beside it.
+# Types in the units that use them, or in separate type units; in the program, or in files beside it.
 VARIANTS = ((), ("-fdebug-types-section",), ("-gdwarf-4", "-fdebug-types-section"), ("-gsplit-dwarf", "-fdebug-types-section"))
 NOTHING = {"(unknown) +0 (no field)", "(stack operation) +0 (no field)", "(stack canary) +0 (no field)"}
 ACCESSES = {
@@ -119,7 +119,7 @@ def run(*command, cwd=None):
 
 
 def members(layout):
-    """{"inner.b": (offset, size)} of the lines of one type."""
+    """{"inner.b": (offset, size)} from the lines of one type."""
     found, names = {}, []
     for line in layout:
         row = ROW.match(line)
@@ -176,7 +176,7 @@ class DataTypes(unittest.TestCase):
         for compiler, (_, recording) in self.recordings.items():
             for function in ACCESSES:
                 text = run(SONDE, "annotate", "--stdio", "-i", recording, "--data-type", "--type-stat", "-q", "-s", function)
-                # g++ 12 gives split units the address of the thread's block in the file instead of a place in it.
+                # g++ 12 gives split units the address of the TLS block in the file instead of an offset in it.
                 if function == "walk_thread" and compiler.startswith("g++ -gsplit-dwarf"):
                     continue
                 if function == "weigh":  # what its index leads to is not known
@@ -191,7 +191,7 @@ class DataTypes(unittest.TestCase):
         if not shutil.which("gdb"):
             self.skipTest("no gdb")
         for compiler, (program, recording) in self.recordings.items():
-            if "-gsplit-dwarf" in compiler:  # gdb does not read types of their own in files beside the program
+            if "-gsplit-dwarf" in compiler:  # gdb does not read type units in split files
                 continue
             text = run(SONDE, "annotate", "--stdio", "-i", recording, "--data-type", "-q", "-d", program.name)
             checked = 0

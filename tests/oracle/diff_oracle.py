@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""`perf diff` and `sonde diff` on the same recordings, to the character after trailing blanks. Recordings are made here: one
-program in three versions, whose functions change, come and go, and an idle kernel; the recordings from elsewhere are compared in
-pairs where they are. Needs root and perf."""
+"""`perf diff` and `sonde diff` on the same recordings, identical except for trailing blanks. Recordings are made here: one
+program in three versions, whose functions change, appear and disappear, and an idle kernel; real recordings are compared in pairs
+if present. Needs root and perf."""
 import difflib
 import os
 import re
@@ -48,13 +48,13 @@ def diff(tool, arguments):
     done = subprocess.run([tool, "diff", *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace")
     lines = [line.rstrip() for line in done.stdout.splitlines()]
     if arguments[:2] == ["-s", "symbol"]:
-        # All that has no symbol is one row, and which of its addresses stands for it is chance.
+        # Everything without a symbol is one row, and which of its addresses is shown is chance.
         lines = [re.sub(r"\[.\] 0x[0-9a-f]{16}$", "[ ] 0x", line) for line in lines]
     return lines, done.returncode
 
 
 def check(arguments):
-    """False where perf has names that depend on what it finds (PLT entries), so that nothing can be said."""
+    """False if perf has names that depend on chance (PLT entries), so that nothing can be concluded."""
     global passed
     theirs, their_status = diff(PERF, arguments)
     ours, our_status = diff(SONDE, arguments)
@@ -69,7 +69,7 @@ def check(arguments):
 
 
 def record(path, arguments):
-    """Again where chance hit a PLT entry: perf and Sonde name those differently (docs/differences.md)."""
+    """Again if chance hit a PLT entry: perf and Sonde name those differently (docs/differences.md)."""
     for _ in range(10):
         subprocess.run([PERF, "record", "-q", "-o", path, *arguments], check=True, stdout=subprocess.DEVNULL,
                        stderr=subprocess.DEVNULL)

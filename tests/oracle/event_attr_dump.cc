@@ -1,10 +1,9 @@
-// For event_test.py: prints what we make of each line of standard input.
+// For event_test.py: prints our interpretation of each line of standard input.
 //
-//   TEXT   an argument of -e: "=TEXT", then a line per event: name, tab, attr as `evlist -v` shows
-//   it;
+//   TEXT   an argument of -e: "=TEXT", then a line per event: name, tab, attr as in `evlist -v`;
 //          or "!" and the error, whose lines are joined by "\n" written out
-//   @HEX   the bytes of a perf_event_attr of the host's byte order: "=@HEX", then its name, tab,
-//   attr
+//   @HEX   the bytes of a perf_event_attr in the host's byte order: "=@HEX", then its name, tab
+//          and attr
 #include <fmt/format.h>
 
 #include <algorithm>

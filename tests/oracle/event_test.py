@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The installed perf against our event layer: what each argument of -e opens (`perf stat -vv`), how it is named, what an
-attr is called and how it is printed (`perf evlist -v` on recordings whose attr is patched), and what errors say."""
+"""The installed perf against our event layer: what each argument of -e opens (`perf stat -vv`), how it is named, how an attr is
+named and printed (`perf evlist -v` on recordings whose attr is patched), and the error messages."""
 import os
 import re
 import shutil
@@ -49,7 +49,7 @@ read r r0x1a8 r1234567890abcdef0 cpu_clock 1cycles cycles- slots mem-loads %conf
 # Which events a PMU has depends on the processor.
 (PLAIN if Path("/sys/bus/event_source/devices/msr/events/smi").exists() else REFUSED).append("msr/smi/")
 
-# The whole message must be perf's, to the letter.
+# The whole message must be identical to perf's.
 SAME_MESSAGE = """
 cycles:pppp cycles:uu nosuch:foo cpu/event=1/ cs/time=2/ cs/max-stack=abc/ cs/freq=abc/ cs/config=abc/
 raw/config=1/
@@ -86,7 +86,7 @@ def ask_perf(text):
         elif line.startswith("perf_event_attr:"):
             block = {}
         elif line.startswith("-----") and block is not None:
-            # Where an event could not be opened perf tries again with less.
+            # If an event could not be opened perf tries again with less.
             if not retry:
                 attrs.append({k: v for k, v in block.items() if k not in COMMANDS_OWN})
             block, retry = None, False
@@ -144,7 +144,7 @@ def check_refused():
 
 
 def patched_attrs():
-    """perf_event_attr structs of 128 bytes: every type and config, every combination of what a name shows, every bit."""
+    """perf_event_attr structs of 128 bytes: every type and config, every combination that affects a name, every bit."""
     base = {"type": 1, "config": 0, "flags": 1 << 20, "bp_type": 0, "config1": 0, "config2": 0}
     cases = []
     for kind, configs in ((0, range(12)), (1, range(10)), (4, (0, 0x3C, 1 << 63)), (77, (0,))):

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Exports, read by the formats' own readers, against `report` on the same recording: per event and function the same totals.
+"""Exports, read by the formats' own readers, against `report` on the same recording: the same totals per event and function.
 
     tests/oracle/export_oracle.py [BUILD_DIR]      $SONDE is the binary
 
-speedscope's importer and pprof-format come from npm (tests/readers; ./dev deps installs them in the build directory),
-protoc from Debian. Firefox has no reader outside of the page: its tables are checked by the rules that the page relies on.
+speedscope's importer and pprof-format come from npm (tests/readers; ./dev deps installs them in the build directory), protoc from
+Debian. Firefox has no reader outside of the page: its tables are checked by the rules that the page relies on.
 """
 import gzip
 import json
@@ -31,7 +31,7 @@ def sonde(*arguments):
 
 
 class Totals:
-    """By event and function: what fell on it alone, and with all below."""
+    """By event and function: self weight, and total weight."""
 
     def __init__(self):
         self.own = defaultdict(lambda: defaultdict(float))
@@ -39,7 +39,7 @@ class Totals:
         self.sum = defaultdict(float)
 
     def add(self, event, names, value):
-        """The outermost first."""
+        """Outermost first."""
         self.sum[event] += value
         if names:
             self.own[event][names[-1]] += value
@@ -78,12 +78,12 @@ class Reported:
             seen[event, name] += 1
             self.share[event][name] = float(share.rstrip("%"))
         for (event, name), rows in seen.items():
-            # Two functions of one name, or places without one: what lies below them cannot be added up from percents.
+            # Two functions with the same name, or addresses without one: what is below them cannot be added up from percentages.
             if rows > 1 or name == "[unknown]":
                 del self.share[event][name]
 
 
-# Readers: each gives Totals of a file.
+# Readers: each returns the Totals of a file.
 
 def of_folded(path, event):
     totals = Totals()

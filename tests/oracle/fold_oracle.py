@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""A recording folded directly, and what the installed perf's `script` prints of it, folded: the same lines, for each event.
+"""A recording folded directly, and the installed perf's `script` output for it, folded: the same lines, for each event.
 
-    fold_oracle.py [BUILD_DIR]      $SONDE is the binary. Status 77 where there is no perf. The last line is 'N passed, M failed'.
+    fold_oracle.py [BUILD_DIR]      $SONDE is the binary. Status 77 if there is no perf. The last line is 'N passed, M failed'.
 """
 import os
 import re
@@ -30,8 +30,8 @@ def run(*words, **more):
 
 
 def comparable(folded, has_chains):
-    """The stacks, and what they sum to. The text says no place of samples whose call chain is empty, so stacks of one frame
-    don't count where there are call chains."""
+    """The stacks, and their sum. The text does not give the address of samples with an empty call chain, so stacks of one frame
+    are ignored if there are call chains."""
     lines = re.sub(rb"[^; ]*@plt", b"@plt", folded).splitlines()  # perf and Sonde find different names for some of these
     total = sum(int(line.rpartition(b" ")[2]) for line in lines)
     return {line for line in lines if not has_chains or line.count(b";") > 1}, total

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""The recordings of the golden files, reported by the installed perf: is what they expect what it prints?
+"""The recordings of the golden files, reported by the installed perf: does it print what they expect?
 
     golden_oracle.py BUILD [-v]
 
-Every `run report` of tests/golden/report whose output is a table is held against perf's own, but for the cases of KNOWN.
-Trailing blanks don't count, nor does perf's tip of the day. The last line is 'N passed, M failed'.
+Every `run report` of tests/golden/report whose output is a table is compared with perf's own, except for the cases in KNOWN.
+Trailing blanks are ignored, and so is perf's tip of the day. The last line is 'N passed, M failed'.
 """
 import difflib
 import os
@@ -34,7 +34,7 @@ def perf_of(directory, words):
 
 
 def judge(run, directory):
-    """None where perf says the same, else what differs."""
+    """None if perf prints the same, otherwise the difference."""
     status, expected = perf_of(directory, shlex.split(run.command))
     left, right = lines_of(expected), lines_of(run.stdout)
     if left == right or (status != 0 and run.status != 0) or status < 0:

@@ -1,4 +1,4 @@
-// Instructions as Sonde writes them, for annotate_oracle.py to compare with objdump.
+// Sonde's text of instructions, for annotate_oracle.py to compare with objdump.
 //
 //   instructions_dump att|intel|arm64    for each line of standard input, an address and bytes in
 //                                        hexadecimal ("1139 e8f2feffff"): LENGTH TEXT

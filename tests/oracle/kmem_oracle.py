@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""`perf kmem stat` and `sonde kmem stat` side by side: the same views of the same recordings, to the character. The recordings are
-made here, by each tool, of small processes, a copy of files and an idle machine. Needs root and perf.
+"""`perf kmem stat` and `sonde kmem stat` side by side: the same reports on the same recordings, to the character. The recordings
+are made here, by each tool, of small processes, a copy of files and an idle machine. Needs root and perf.
 
-Of pages perf 6.1 says two things that are not so (docs/differences.md): it calls migrate types as Linux before 4.4 did, which is
-translated here, and with today's kernels it names the allocator as everybody's caller. So tables of pages are compared without
-callers, and tables by caller as sums over them."""
+perf 6.1 gets two things wrong about pages (docs/differences.md): it uses the migrate type names of Linux before 4.4, which is
+translated here, and with current kernels it names the allocator as every caller. So page tables are compared without callers, and
+tables by caller as sums over them."""
 import os
 import re
 import subprocess
@@ -37,7 +37,7 @@ def view(tool, arguments, path):
 
 
 def modern(line):
-    """perf's line about pages with the names that numbers of migrate types have since Linux 4.4."""
+    """perf's line about pages with the migrate type names used since Linux 4.4."""
     line = re.sub(r"\| ( +)(RECLAIM|MOVABLE) \|", lambda m: f"| {m[1]}{NAMES[m[2]]} |", line)
     return line.replace("  Reclaimable       Movable      Reserved", "      Movable   Reclaimable    HighAtomic")
 
@@ -47,7 +47,7 @@ def without_caller(line):
 
 
 def sums(lines):
-    """Everything but the rows, and the rows summed over callers."""
+    """Everything except the rows, and the rows summed over callers."""
     rest, rows = [], Counter()
     for line in lines:
         parts = [part.strip() for part in line.split(" | ")]
@@ -66,8 +66,8 @@ def check(path, arguments, adapt_theirs=list, adapt_ours=list):
 
 
 def check_live_callers(path):
-    """perf has one caller for all pages here, and takes what is freed from it; ours has many. On a busy machine their sums have been
-    seen to differ by four pages of 400, while those by page were the same: so a few may."""
+    """perf has one caller for all pages here, and subtracts frees from it; ours has many. On a busy machine their sums have been
+    seen to differ by four pages of 400, while those by page were the same: so a small difference is allowed."""
     amounts = []
     for lines in ([modern(line) for line in view(PERF, ["--page", "--caller", "--live"], path).lines],
                   view(SONDE, ["--page", "--caller", "--live"], path).lines):
@@ -79,7 +79,7 @@ def check_live_callers(path):
 
 
 def window(path):
-    """A part of the recording's time."""
+    """A part of the recording's time range."""
     script = subprocess.run([PERF, "script", "-i", path, "-F", "time"], capture_output=True, text=True).stdout.split()
     times = [time.rstrip(":") for time in script]
     return {"FROM": times[len(times) // 4], "TO": times[3 * len(times) // 4]}

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""`perf kvm stat report` and `sonde kvm stat report` side by side, to the character, on a made-up recording of two virtual CPUs: exits
-without an entry, entries without an exit, reads and writes of device memory, ports. perf prints to standard error, unknown exits
-among the rows, and with --vcpu a shortest time of 0. Needs perf."""
+"""`perf kvm stat report` and `sonde kvm stat report` side by side, to the character, on a synthetic recording of two virtual
+CPUs: exits without an entry, entries without an exit, reads and writes of device memory, ports. perf prints to standard error,
+unknown exits among the rows, and with --vcpu a shortest time of 0. Needs perf."""
 import os
 import re
 import subprocess
@@ -32,7 +32,7 @@ def made_up(path, cpuid):
     def add(event, at, vcpu, **fields):
         recording.add(f"kvm:kvm_{event}", at * us, vcpu, 100 + vcpu, process=100, **fields)
 
-    add("exit", 900, 0, exit_reason=48, vcpu_id=0)  # before the first entry: of nobody that is known
+    add("exit", 900, 0, exit_reason=48, vcpu_id=0)  # before the first entry: the virtual CPU is not known yet
     for vcpu in (0, 1):
         add("entry", 1000, vcpu, vcpu_id=vcpu)
     for i in range(30):

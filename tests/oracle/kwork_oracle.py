@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""`perf kwork` and `sonde kwork` side by side: the same views of the same recordings, to the character. The recordings are made here:
-a load of disk and timers, one with call chains, one by `sonde kwork record`, and a made-up one whose events lack partners. Needs root
-and perf. `top` is newer than perf 6.1: tests/golden/kwork has its figures.
+"""`perf kwork` and `sonde kwork` side by side: the same reports on the same recordings, to the character. The recordings are made
+here: a load of disk and timers, one with call chains, one by `sonde kwork record`, and a synthetic one with unmatched events.
+Needs root and perf. `top` is newer than perf 6.1: tests/golden/kwork has its figures.
 
-The tables of perf 6.1 take the names of functions out of memory that is free already, so that some end in odd letters: only timehist's
-are compared."""
+The tables of perf 6.1 read names of functions from freed memory, so that some end in odd letters: only timehist's are
+compared."""
 import os
 import re
 import subprocess
@@ -24,7 +24,7 @@ VIEWS = [["report"], ["report", "-S"], ["report", "-s", "count"], ["report", "-s
          ["latency", "--time", "FROM,"], ["timehist"], ["timehist", "-C", "0"], ["timehist", "-n", "NAME"],
          ["timehist", "--time", ",TO"]]
 CLASSES = [["-k", "irq", "report"], ["-k", "workqueue,softirq", "timehist"], ["-k", "softirq", "latency"]]
-# Not deeper: functions of the kernel's start have gone from its list of symbols, and perf names them all the same.
+# Not deeper: functions of the kernel's startup are gone from its symbol list, and perf names them all the same.
 STACKS = [["timehist", "-g", "--max-stack", "2"], ["timehist", "-g", "--max-stack", "0"]]
 
 FUNCTION = re.compile(r"^  \(w\)[^|]*\|")

@@ -1,10 +1,10 @@
-// The call chains that libdw makes of a recording's copied stacks (x86-64), as `script -F
-// tid,time,ip` prints chains: for unwind_oracle.py to hold Sonde's against.
+// The call chains that libdw unwinds from a recording's copied stacks (x86-64), in the format of
+// `script -F tid,time,ip`: for unwind_oracle.py to compare with Sonde's.
 //
 //   libdw_chains_dump perf.data
 //
-// What is mapped where, and which bytes lie in which sample, is Sonde's reading; the way from frame
-// to frame is libdw's alone.
+// What is mapped where, and which bytes are in which sample, is read by Sonde; the unwinding is
+// libdw's alone.
 #include <elfutils/libdwfl.h>
 #include <fmt/format.h>
 
@@ -21,13 +21,13 @@
 namespace sonde {
 namespace {
 
-constexpr size_t kRegisters = 17;  // DWARF's of x86-64: rax … r15 and rip
+constexpr size_t kRegisters = 17;  // DWARF's for x86-64: rax … r15 and rip
 
 struct CloseDwfl {
   void operator()(Dwfl* dwfl) const { dwfl_end(dwfl); }
 };
 
-/// A process' objects, for libdw; and the sample that it asks about.
+/// A process' objects, for libdw; and the sample being unwound.
 class Process {
  public:
   Process(const Session& session, SpaceId space) : session_(session), space_(space) {
@@ -38,7 +38,7 @@ class Process {
     dwfl_.reset(dwfl_begin(&kFiles));
   }
 
-  /// The user part of a sample's chain, leaf first, a caller's address that of its call.
+  /// The user part of a sample's chain, leaf first; a caller's address is that of its call.
   std::vector<uint64_t> unwind(const Sample& sample, uint64_t time) {
     sample_ = &sample;
     time_ = time;
@@ -64,7 +64,7 @@ class Process {
     return is_attached_ = dwfl_attach_state(dwfl_.get(), nullptr, kThread, &kThreads, this);
   }
 
-  /// Tells libdw of the object at an address. False where nothing is mapped.
+  /// Reports the object at an address to libdw. False if nothing is mapped there.
   bool report(uint64_t address) {
     if (dwfl_addrmodule(dwfl_.get(), address) != nullptr) return true;
     auto found = session_.machine().space(space_).find(RuntimeAddr(address), time_);
@@ -109,7 +109,7 @@ class Process {
     Dwarf_Addr pc = 0;
     bool is_exact = false;
     if (!dwfl_frame_pc(frame, &pc, &is_exact)) return DWARF_CB_ABORT;
-    if (!process.report(pc)) return DWARF_CB_ABORT;  // no code: it went astray
+    if (!process.report(pc)) return DWARF_CB_ABORT;  // not code: it went astray
     process.chain_.push_back(is_exact ? pc : pc - 1);
     return process.chain_.size() < 1024 ? DWARF_CB_OK : DWARF_CB_ABORT;
   }

@@ -1,4 +1,5 @@
-// libtraceevent as the oracle of tracepoint text: the library that perf script prints samples with.
+// libtraceevent as the oracle for tracepoint text: the library that perf script prints samples
+// with.
 #pragma once
 
 #include <cstdint>
@@ -20,12 +21,12 @@ class TraceEvent {
 
   /// Whether the library understood the event and its print format.
   [[nodiscard]] bool parsed() const;
-  /// What perf script prints behind the event's name.
+  /// What perf script prints after the event's name.
   [[nodiscard]] std::string print(Bytes raw) const;
   /// The dump of all fields.
   [[nodiscard]] std::string print_fields(Bytes raw) const;
 
-  /// The functions that the library was told of, for %ps and %pS.
+  /// The functions registered with the library, for %ps and %pS.
   static constexpr uint64_t kFunction = 0xffffffff81000000;
   static constexpr uint64_t kFunctionEnd = 0xffffffff81010000;
 

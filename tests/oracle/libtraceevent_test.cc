@@ -1,5 +1,5 @@
-// Every tracepoint of the running kernel, printed by libtraceevent and by us, on made-up samples
-// that are valid for the event's format. What differs must fall into a class that
+// Every tracepoint of the running kernel, printed by libtraceevent and by us, on synthetic samples
+// that are valid for the event's format. Differences must fall into a class that
 // docs/differences-tracepoints.md explains. Needs a readable tracefs: root.
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 constexpr int kSamplesPerEvent = 40;
 
-/// Makes raw data that is valid for a format; the same for the same seed.
+/// Generates raw data that is valid for a format; the same for the same seed.
 class SampleMaker {
  public:
   SampleMaker(uint32_t seed, bool has_sockets) : random_(seed), has_sockets_(has_sockets) {}
@@ -41,7 +41,7 @@ class SampleMaker {
   uint64_t pick(uint64_t limit) { return random_() % limit; }
 
   uint64_t value(const TracepointField& field) {
-    // libtraceevent believes the lengths that a sample states and reads past its end.
+    // libtraceevent trusts the lengths in a sample and reads past its end.
     if (field.name.ends_with("len")) return pick(4);
     if (field.is_pointer || field.is_long)
       if (pick(3) == 0) return oracle::TraceEvent::kFunction + pick(0x10000);
@@ -61,7 +61,7 @@ class SampleMaker {
     for (size_t i = 0; i < size; ++i) raw[offset + i] = static_cast<char>(number >> (8 * i));
   }
 
-  /// Letters, ended by a NUL and filled up with them.
+  /// Letters, terminated by a NUL and padded with NULs.
   std::string letters(size_t size) {
     std::string text(size, '\0');
     size_t used = size == 0 ? 0 : pick(size);
@@ -71,7 +71,7 @@ class SampleMaker {
   std::string bytes(size_t size) {
     std::string text(size, '\0');
     for (char& c : text) c = static_cast<char>(random_());
-    // Whether the library takes bytes for text depends on the first sample that it sees.
+    // Whether the library treats bytes as text depends on the first sample that it sees.
     if (!text.empty()) text[0] = static_cast<char>(text[0] | 0x80);
     return text;
   }
@@ -90,7 +90,7 @@ class SampleMaker {
     } else if (field.is_array ||
                (field.size != 1 && field.size != 2 && field.size != 4 && field.size != 8)) {
       raw.replace(field.offset, field.size, is_text ? letters(field.size) : bytes(field.size));
-      // Socket addresses: a family that has a text.
+      // Socket addresses: a family that is printed as text.
       if (has_sockets_ && field.size == 28) store(raw, field.offset, pick(2) == 0 ? 2 : 10, 2);
     } else {
       uint64_t number = value(field);
@@ -124,13 +124,14 @@ PrintContext context() {
   return context;
 }
 
-/// The differences that docs/differences-tracepoints.md explains. Each is tied to what the format
-/// says, or names the event, so that nothing else hides behind it.
+/// The differences that docs/differences-tracepoints.md explains. Each is tied to the format, or
+/// names the event, so that nothing else hides behind it.
 bool is_explained(const TracepointFormat& format, const std::string& ours,
                   const std::string& theirs) {
   const std::string& fmt = format.print_fmt();
   std::string event = format.system() + ":" + format.name();
-  // Negative numbers that are no known flag or symbol have 64 bits, as the kernel hands them on.
+  // Negative numbers that are not a known flag or symbol have 64 bits, as the kernel passes them
+  // on.
   static const std::regex kExtended("0xffffffff([89a-f][0-9a-f]{7})");
   if (std::regex_replace(ours, kExtended, "0x$1") == std::regex_replace(theirs, kExtended, "0x$1"))
     return true;
@@ -138,7 +139,7 @@ bool is_explained(const TracepointFormat& format, const std::string& ours,
   static const std::regex kStrings("\"([^\"\\\\]|\\\\.)*\"");
   static const std::regex kNames("[^A-Za-z_0-9>][A-Z][A-Z0-9]*_[A-Z0-9_]+");
   if (std::regex_search(std::regex_replace(fmt, kStrings, ""), kNames)) return true;
-  // A width belongs to the whole text of flags, symbols and addresses.
+  // A width applies to the whole text of flags, symbols and addresses.
   if (fmt.find("%-8s") != std::string::npos || fmt.find("%3s") != std::string::npos) return true;
   // Bit 63 is a flag too; and a flag of value 0 is always set (as in the kernel).
   if (fmt.find("(1ULL << 63)") != std::string::npos || fmt.find("{ 0u, ") != std::string::npos)
@@ -198,7 +199,7 @@ TEST(Libtraceevent, PrintsTheSame) {
   }
   RecordProperty("compared", std::to_string(compared));
   RecordProperty("equal", std::to_string(equal));
-  // So that the classes above cannot come to cover everything.
+  // So that the classes above cannot grow to cover everything.
   EXPECT_GE(equal, compared * 95 / 100);
 }
 
@@ -209,9 +210,10 @@ TEST(Libtraceevent, ListsFieldsTheSame) {
     ASSERT_TRUE(text.has_value());
     auto format = TracepointFormat::parse(*text, system);
     ASSERT_TRUE(format.has_value());
-    // A cpumask behind a __data_loc without brackets: the library shows where it lies, we show it.
+    // A cpumask after a __data_loc without brackets: the library shows its location, we show its
+    // value.
     if (text->find("__data_loc cpumask_t") != std::string::npos) continue;
-    // It shows nothing of arrays that reach to the end of the data.
+    // It shows nothing for arrays that extend to the end of the data.
     if (text->find("[];\toffset:") != std::string::npos &&
         text->find("size:0;") != std::string::npos)
       continue;

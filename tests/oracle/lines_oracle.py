@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Lines and inlined functions from debug information in all its forms, against addr2line and against each other.
 
-A program of two C++ units is compiled by GCC and clang with DWARF 4 and 5. Of its plain form, the answers must be
-addr2line's, but for a few in a thousand; of the same program with its debug information split, packed, compressed, or gone
-through dwz, the answers must be those of its plain form, for every address asked.
+A program of two C++ units is compiled by GCC and clang with DWARF 4 and 5. For its plain form, the answers must match addr2line,
+except for a few in a thousand; for the same program with its debug information split, packaged, compressed, or processed by dwz,
+the answers must match those of its plain form, for every address asked.
 
   SONDE_TOOLS=build/release/tests tests/oracle/lines_oracle.py
 """
@@ -98,7 +98,7 @@ def ask(program, addresses):
 
 
 def short(frames):
-    """(function, file's last component, line) of each frame of a line of ours."""
+    """(function, file's last component, line) of each frame of one of our lines."""
     found = []
     for frame in frames.split(" | "):
         function, where = frame.split(" ", 1)
@@ -127,7 +127,7 @@ def check_against_addr2line(name, program, addresses, knows_chains):
             continue
         asked += 1
         lines += ours[0][1:] != theirs[0][1:]
-        # addr2line names functions by .symtab where it can, and of some copies it knows no name.
+        # addr2line names functions by .symtab where it can, and does not know the names of some copies.
         if [f[1:] for f in ours] != [f[1:] for f in theirs]:
             chains += 1
             example = example or (hex(address), ours, theirs)
@@ -145,7 +145,7 @@ def check_same(name, program, addresses, plain):
 
 
 def compile_program(directory, name, compiler, flags):
-    """Compiled in steps: .dwo files stand beside the object files."""
+    """Compiled in steps: .dwo files are beside the object files."""
     made = directory / name
     made.mkdir()
     objects = []
@@ -168,8 +168,8 @@ def main():
                 # One directory for all forms: the paths in the debug information are then the same.
                 program = compile_program(directory, "made", command, [])
                 addresses = addresses_of(program, 3000)
-                # Binutils 2.40 does not read the lists of ranges as clang writes them in DWARF 5, so chains are lost on it.
-                # But the code is that of DWARF 4.
+                # Binutils 2.40 does not read range lists as clang writes them in DWARF 5, so it misses chains. But the code is
+                # the same as with DWARF 4.
                 of_clang = compiler != "g++"
                 plain = check_against_addr2line(name, program, addresses, version == "4" or not of_clang)
                 if of_clang and version == "4":
@@ -201,7 +201,7 @@ def main():
                         dwo.unlink()
                     check_same(f"{name}, packed", program, addresses, plain)
                     (program.parent / "program.dwp").unlink()
-                # With neither, lines are left, and nothing crashes.
+                # With neither, only lines are left, and nothing crashes.
                 for dwo in program.parent.glob("*.dwo"):
                     dwo.unlink()
                 lines = [short(a)[0][2] for a in ask(program, addresses)]

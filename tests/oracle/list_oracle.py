@@ -3,8 +3,8 @@
 
     tests/oracle/list_oracle.py BUILD_DIR
 
-Left out: perf's metrics, which are its own tables of each vendor's events, and the words for which perf lists nothing else.
-Status 77 where there is no perf.
+Left out: perf's metrics, which come from its own tables of vendors' events, and the words for which perf lists nothing else.
+Status 77 if there is no perf.
 """
 import json
 import os
@@ -25,7 +25,7 @@ def run_list(tool, words, home):
 
 
 def build(path, probe):
-    """A program with one USDT probe, as <sys/sdt.h> makes them."""
+    """A program with one USDT probe, as <sys/sdt.h> creates it."""
     note = (".balign 4\\n.4byte 992f-991f, 994f-993f, 3\\n991: .asciz \\\"stapsdt\\\"\\n992: .balign 4\\n"
             f"993: .8byte 990b, 0, 0\\n.asciz \\\"listed\\\"\\n.asciz \\\"{probe}\\\"\\n.asciz \\\"\\\"\\n994: .balign 4\\n")
     source = (f'int main(void) {{ __asm__ volatile("990: nop\\n.pushsection .note.stapsdt,\\"\\",\\"note\\"\\n{note}.popsection"); '
@@ -34,7 +34,7 @@ def build(path, probe):
 
 
 def fill_cache(home):
-    """A build-id cache of its own: of one object that is still what it was, and of one that has been built anew since."""
+    """A separate build-id cache: with one object that is unchanged, and one that has been rebuilt since."""
     kept, changed = Path(home, "kept"), Path(home, "changed")
     build(kept, "first")
     build(changed, "second")

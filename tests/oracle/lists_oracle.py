@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""What a recording says of itself: `evlist`, `buildid-list`, `report --header-only -I` and `kallsyms`, by perf and by Sonde.
+"""What a recording says about itself: `evlist`, `buildid-list`, `report --header-only -I` and `kallsyms`, by perf and by Sonde.
 
     lists_oracle.py BUILD [--perf PERF] [--only REGEX] [-v]
 
-On recordings made here, and on those from elsewhere where they are. A command that perf refuses is not compared. Trailing
-blanks don't count. The last line is 'N passed, M failed'.
+On recordings made here, and on real ones if present. A command that perf refuses is not compared. Trailing blanks are ignored.
+The last line is 'N passed, M failed'.
 """
 import argparse
 import difflib
@@ -57,7 +57,7 @@ def answers(perf, sonde, command, path):
 
 
 def compare(arguments, command, path):
-    """None where both say the same, else what differs."""
+    """None if both print the same, otherwise the difference."""
     expected, status, actual, ours, errors = answers(arguments.perf, arguments.sonde, command, path)
     if actual is None or ours < 0:
         return f"timeout or signal: {errors}"

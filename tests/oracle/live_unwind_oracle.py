@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 """Unwinding while recording against unwinding the copies afterwards, on the same records.
 
-Real programs are recorded with copies of their stacks; $SONDE_TOOLS/unwound_dump writes each recording anew as if the stacks
-had been unwound while it was recorded. Every sample must then have the chain that report makes of its copy, and perf must
-read chains of the same lengths. Programs behind launchers and forks are among them: there perf's own unwinding goes by what
-the parent had mapped.
+Real programs are recorded with stack copies; $SONDE_TOOLS/unwound_dump rewrites each recording as if the stacks had been unwound
+while recording. Every sample must then have the chain that report unwinds from its copy, and perf must read chains of the same
+lengths. Some programs are started by launchers and forks: there perf's own unwinding uses the parent's mappings.
 
   SONDE=build/release/sonde SONDE_TOOLS=build/release/tests tests/oracle/live_unwind_oracle.py
 """
@@ -17,7 +16,7 @@ import tempfile
 
 SONDE, TOOLS = os.environ["SONDE"], os.environ["SONDE_TOOLS"]
 PERF = shutil.which("perf")
-FEWEST = 500  # samples with user frames, for a comparison that says something
+FEWEST = 500  # samples with user frames, for a meaningful comparison
 
 THREADS = """
 import hashlib, json, threading, zlib
@@ -67,7 +66,7 @@ def compare(name, copies, directory):
                  for who in wrong[:2]]
     if PERF:
         by_perf = chains(PERF, unwound)
-        # perf looks addresses up by where the fork's parent had its objects: it may call them by other numbers.
+        # perf looks addresses up where the fork's parent had its objects: it may print other addresses for them.
         unread = [who for who in after if len(after[who]) != len(by_perf.get(who, []))]
         problems += [f"{name} {who}: perf reads {len(by_perf.get(who, []))} frames, we {len(after[who])}" for who in unread[:2]]
     print(f"{name}: {len(before) - len(wrong)} of {len(before)} chains equal, "

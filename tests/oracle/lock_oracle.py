@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""`perf lock` and `sonde lock` side by side: the same views of the same recordings, to the character. The recordings are made here,
-by each tool, of messages and of many small processes. Needs root and perf.
+"""`perf lock` and `sonde lock` side by side: the same reports on the same recordings, to the character. The recordings are made
+here, by each tool, of messages and of many small processes. Needs root and perf.
 
-perf prints these tables on standard error. It does not follow forks, so that it has no name (":123") for a thread that never
-changed it (docs/differences.md); and `report -t` prints a place instead of a thread where the name of that is long. Names of
-threads are compared only where perf has one."""
+perf prints these tables on standard error. It does not follow forks, so it has no name (":123") for a thread that never changed
+it (docs/differences.md); and `report -t` prints a location instead of a thread if its name is long. Names of threads are compared
+only if perf has one."""
 import os
 import re
 import subprocess
@@ -27,7 +27,7 @@ VIEWS = [["contention"], ["contention", "-t"], ["contention", "-v"], ["contentio
          ["report", "-k", "wait_max", "-F", "wait_max,acquired"], ["report", "-c", "-k", "wait_min"], ["report", "-v", "-k", "avg_wait"],
          ["report", "-q"], ["info", "-t"], ["info", "-m"]]
 UNNAMED = re.compile(r":\d+$")
-COLUMNS_WIDTH = 74  # of `report`, behind the name
+COLUMNS_WIDTH = 74  # of `report`, after the name
 
 both = side_by_side.Comparison("lock")
 
@@ -38,14 +38,14 @@ def view(tool, arguments, path):
     lines = (done.stderr if tool == PERF else done.stdout).splitlines()
     if tool == PERF:
         lines += done.stdout.splitlines()
-        # What -v says of the session.
+        # What -v prints about the session.
         start = next((i for i, line in enumerate(lines) if re.match(r" *(Name|contended|acquired|wait|avg|total|max|min|Thread|Address) ", line)), 0)
         lines = lines[start:]
     return side_by_side.Said(lines, done.returncode)
 
 
 def without_names(arguments, theirs, ours):
-    """Both without the names of threads that perf does not know."""
+    """Both outputs without the names of threads that perf does not know."""
     if arguments[0] == "report" and "-t" in arguments:
         return [line[-COLUMNS_WIDTH:] for line in theirs], [line[-COLUMNS_WIDTH:] for line in ours]
     if arguments != ["info", "-t"] and "-t" not in arguments:
@@ -101,7 +101,7 @@ def made_up(directory):
 
 
 def check_events(directory):
-    """Both tools record the same events, and as deep."""
+    """Both tools record the same events, to the same depth."""
     lists = []
     for tool in PERF, SONDE:
         path = record(directory, "events", tool, [], ["true"])

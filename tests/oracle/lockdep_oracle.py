@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""`perf lock report` and `info` beside Sonde's, to the character, on recordings as kernels with CONFIG_LOCK_STAT make them: lock_acquire,
-lock_acquired, lock_contended, lock_release. Few kernels have these events, so the recordings are made up; perf reads them as any.
-Needs perf.
+"""`perf lock report` and `info` beside Sonde's, to the character, on recordings as kernels with CONFIG_LOCK_STAT produce them:
+lock_acquire, lock_acquired, lock_contended, lock_release. Few kernels have these events, so the recordings are synthetic; perf
+reads them like any others. Needs perf.
 
-What is made up: threads that hold locks inside each other, that are readers, readers again, that try; waits of all sizes; every event
-after every other, so that each step that contradicts the one before it is there; uses that the recording saw the end of only; and the
-contention events of other kernels between them.
+They contain: threads that hold nested locks, that are readers, recursive readers, that try; waits of all sizes; every event after
+every other, so that each step that contradicts the previous one occurs; uses of which only the end was recorded; and the
+contention events of other kernels in between.
 
-With -t perf prints the lock's name where that is long (docs/differences.md), so only the figures are compared; of a mixture with
-contention events not even these, for perf's average of a thread is then what its last event made of it."""
+With -t perf prints the lock's name if it is long (docs/differences.md), so only the figures are compared; for a mixture with
+contention events not even these, because perf's average for a thread then depends on its last event."""
 import itertools
 import os
 import random
@@ -30,7 +30,7 @@ VIEWS = [["report"], ["report", "-v"], ["report", "-q"], ["report", "-t"], ["rep
          ["info", "-t"], ["info", "-m"]]
 WHAT = ["acquire", "contended", "acquired", "release"]
 US = 1000
-COLUMNS_WIDTH = 74  # of `report`, behind the name
+COLUMNS_WIDTH = 74  # of `report`, after the name
 NAMES = ["&rq->__lock", "tasklist_lock", "&mm->mmap_lock", "&(&zone->lock)->rlock/1", "rcu_read_lock", "&sb->s_type->i_mutex_key#14"]
 
 both = side_by_side.Comparison("lockdep")
@@ -43,7 +43,7 @@ def named(recording):
 
 
 def orderly(directory):
-    """Locks inside locks, readers, tries and waits, in the order that the kernel has them."""
+    """Nested locks, readers, tries and waits, in the order in which the kernel produces them."""
     recording = named(tracepoints.LockdepRecording())
     time = 1000 * US
     for i in range(60):
@@ -72,7 +72,7 @@ def orderly(directory):
 
 
 def every_pair(directory):
-    """Each sequence of three steps, each on a lock of its own: all that can contradict."""
+    """Each sequence of three steps, each on a lock of its own: everything that can be contradictory."""
     recording = named(tracepoints.LockdepRecording())
     steps = [("acquire", 0), ("acquire", 1), ("acquire", 2), ("contended", 0), ("acquired", 0), ("release", 0)]
     time = 1000 * US
@@ -85,7 +85,7 @@ def every_pair(directory):
 
 
 def torn(directory, name, mixture):
-    """Any event at any time, with some lost. `mixture`: also events of contention."""
+    """Any event at any time, with some lost. `mixture`: also contention events."""
     chance = random.Random(7)
     contention = {name: fields for name, (_, fields) in tracepoints.LockRecording().events.items()}
     recording = named(tracepoints.LockdepRecording(contention if mixture else None))
@@ -108,7 +108,7 @@ def view(tool, arguments, path):
                           [tool, "lock", "-i", path, *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True)
     if tool == SONDE:
         return side_by_side.Said(done.stdout.splitlines(), done.returncode)
-    # perf's tables are on standard error, behind what it says of losses.
+    # perf's tables are on standard error, after its messages about losses.
     said = re.sub(r"Warning:\nProcessed \d+ events and lost \d+ chunks!\n\nCheck IO/CPU overload!\n\n", "", done.stderr) + done.stdout
     lines = said.splitlines()
     start = next((i for i, line in enumerate(lines) if re.match(r" *(Name|Thread ID|Address of) ", line)), 0)

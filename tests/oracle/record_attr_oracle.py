@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
-"""What `record` asks of the kernel, against the installed perf: the attrs, CPUs, groups and flags of every
-perf_event_open of the same command line (`record -vv`). The events by which both watch for BPF programs are left out:
-Sonde's don't show.
+"""What `record` asks of the kernel, against the installed perf: the attrs, CPUs, groups and flags of every perf_event_open of the
+same command line (`record -vv`). The events with which both watch for BPF programs are left out: Sonde's are not shown.
 
-    record_attr_oracle.py BUILD_DIR [FILE]    FILE: other command lines, one a line
+    record_attr_oracle.py BUILD_DIR [FILE]    FILE: other command lines, one per line
 """
 import os
 import pathlib
@@ -105,7 +104,7 @@ COMMANDS = """
 
 
 def without_choice_of_chains(attr):
-    """Whoever unwinds copied stacks while recording asks for the frame pointers' chain, too; perf does not."""
+    """When unwinding copied stacks while recording, Sonde asks for the frame-pointer chain, too; perf does not."""
     copies = any(line.startswith("sample_stack_user") for line in attr)
     return [line for line in attr if not (copies and line.startswith("exclude_callchain_user"))]
 

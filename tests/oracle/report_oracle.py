@@ -3,10 +3,10 @@
 
     report_oracle.py SONDE [--perf PERF] [--recordings DIR...] [--keep DIR] [--only REGEX] [--full] [-j JOBS] [-v]
 
-Recordings are made in a temporary directory with the installed perf (they need the privilege to record the whole
-machine); the recordings in each DIR are read too. Every recording is reported with every set of options that fits
-it. Trailing blanks don't count, nor does perf's tip of the day. With --keep the recordings and perf's answers stay in a
-folder, and are not made again. The last line is 'N passed, M failed'.
+Recordings are made in a temporary directory with the installed perf (they need the privilege to record the whole machine); the
+recordings in each DIR are read too. Every recording is reported with every set of options that fits it. Trailing blanks are
+ignored, and so is perf's tip of the day. With --keep the recordings and perf's answers stay in a folder, and are not made again.
+The last line is 'N passed, M failed'.
 """
 import argparse
 import concurrent.futures
@@ -37,14 +37,14 @@ RECORDINGS = [
     ("period", ["-c", "1000000", "-g", "--", "sh", "-c", BUSY]),
 ]
 
-# Folders of recordings from elsewhere, beside the project where they are at all.
+# Folders of real recordings, beside the project if they exist at all.
 FOLDERS = ["perf61", "quipper", "linux-perf-data", "wild"]
-# Without --full: these recordings with all options, and the ones from elsewhere with these options.
+# Without --full: these recordings with all options, and the real ones with these options.
 QUICK = {"plain"}
 QUICK_OPTIONS = {"", "--no-children", "--stats"}
 
-# options, and what a recording must have for them ("" anything, "g" call graphs, "t" tracepoints, "b" branch stacks,
-# "m" data sources)
+# options, and what a recording must have for them ("" anything, "g" call graphs, "t" tracepoints, "b" branch stacks, "m" data
+# sources)
 OPTIONS = [
     ("", ""),
     ("-n", ""),
@@ -144,13 +144,13 @@ OPTIONS = [
     ("--mem-mode -s local_weight,weight,mem", "m"),
 ]
 
-# What may differ, and why: docs/differences.md. Each is (pattern, replacement), applied to both outputs.
+# Accepted differences, explained in docs/differences.md. Each is (pattern, replacement), applied to both outputs.
 ACCEPTED = [
     (re.compile(r"^# \(Tip: .*\)$"), "# (Tip)"),
     # The symbol behind perf's "[...]" is not initialised: whether it counts as inlined is chance.
     (re.compile(r"\[\.\.\.\] \(inlined\)$"), "[...]"),
 ]
-# Cases that are known to differ, and why: docs/differences.md has a line for each. They are run and said, but don't fail.
+# Cases that are known to differ; docs/differences.md has a line for each. They are run and reported, but don't fail.
 KNOWN = [
     (re.compile(r"^(system|events|traces|schg|nsa|r7|arm64_\w+)\."), "objects that were deleted while they ran; PLT entries"),
     (re.compile(r"^pmd\."), "cut chains end in a frame at address -1, addr2line names the inlined functions"),
@@ -195,8 +195,8 @@ def lines_of(text):
 
 
 def hits_plt_entries(sonde, path):
-    """perf leaves some PLT entries out and names some for others. Which ones a recording hits is chance, so one that hits
-    none is taken."""
+    """perf leaves out some PLT entries and misnames some. Which ones a recording hits is chance, so a recording that hits none is
+    chosen."""
     text = subprocess.run([sonde, "script", "-i", path, "-F", "ip,sym"], capture_output=True, text=True, errors="replace").stdout
     return "@plt" in text
 
@@ -227,20 +227,20 @@ def traits(perf, path):
 
 
 def is_part_of(lines, others):
-    """Whether all lines stand among the others, in their order."""
+    """Whether all lines occur among the others, in the same order."""
     rest = iter(others)
     return all(line in rest for line in lines)
 
 
 def weights(lines):
-    """The first number of every line: what rows and branches are ordered by. perf leaves equal ones as its search trees
-    happen to hold them."""
+    """The first number of every line: what rows and branches are ordered by. perf leaves equal ones in the order of its search
+    trees."""
     found = (re.search(r"\d+\.\d+%|\d+", line) for line in lines)
     return [match.group() if match else "" for match in found]
 
 
 def answer_of_perf(perf, path, words, kept):
-    """What perf prints, nothing where it fails; with --keep it is asked once only."""
+    """perf's output, nothing if it fails; with --keep it is run only once."""
     memory = kept and os.path.join(kept, hashlib.sha1(" ".join([path, *words]).encode()).hexdigest() + ".txt")
     if memory and os.path.exists(memory):
         with open(memory, encoding="utf-8") as file:
@@ -259,14 +259,14 @@ def row_weights(lines):
 
 
 def nodes(lines):
-    """Rows and call graph nodes without the lines that are drawn before them. perf puts nodes of equal weight in the order
-    of addresses of its own memory, so which one is drawn as the last differs from run to run."""
+    """Rows and call graph nodes without the lines that are drawn before them. perf sorts nodes of equal weight by their memory
+    addresses, so which one is drawn as the last differs from run to run."""
     return sorted(re.sub(r"^[ |`-]+", "", line) for line in lines if line.strip(" |"))
 
 
 def differs_in_plt_names(left, right):
-    """Whether all that differs is the name of PLT entries, of which perf leaves some out and names some for others. Which
-    entries a fresh recording hits is chance."""
+    """Whether the only differences are names of PLT entries, some of which perf leaves out or misnames. Which entries a fresh
+    recording hits is chance."""
     missing, extra = Counter(left) - Counter(right), Counter(right) - Counter(left)
 
     def shapes(lines, is_name):
@@ -325,7 +325,7 @@ def cases_of(arguments, made, found):
 
 
 def judge(arguments, case):
-    """The words of one case's outcome, and what to print of it."""
+    """The outcome of one case in words, and what to print about it."""
     path, options = case
     name = f"{os.path.basename(path)} {options}"
     ok, detail = compare(arguments, path, options)

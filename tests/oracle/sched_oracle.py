@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""`perf sched` and `sonde sched` side by side: the same views of the same recordings, to the character. The recordings are made
-here: a load of messages, one of small processes, an idle machine, one by `sonde sched record`, one with call chains, and a
-made-up one with lost events and migrations. Needs root and perf.
+"""`perf sched` and `sonde sched` side by side: the same reports on the same recordings, to the character. The recordings are made
+here: a messaging load, one of small processes, an idle machine, one by `sonde sched record`, one with call chains, and a
+synthetic one with lost events and migrations. Needs root and perf.
 
-perf 6.1 reads two things as no kernel of the last years means them (docs/differences.md): a prev_state with a bit that says "was
-preempted", and, for latency, sched_waking. So the comparison is made on copies whose prev_state has only states that both know,
-and latency on recordings of sched_wakeup. And it never prints the rows of idle time by call chain, only their head: ours are
+perf 6.1 misreads two things in recordings of recent kernels (docs/differences.md): a prev_state with a bit that says "was
+preempted", and, for latency, sched_waking. So the comparison uses copies in which prev_state has only states that both know, and,
+for latency, recordings of sched_wakeup. And perf never prints the rows of idle time by call chain, only their header: ours are
 compared with the total above them instead."""
 import os
 import re
@@ -24,7 +24,7 @@ MESSAGES = ["perf", "bench", "sched", "messaging", "-g", "1", "-l", "40"]
 PROCESSES = ["sh", "-c", "for i in 1 2 3 4 5 6 7 8; do ls /usr/bin | sort | wc -l & sleep 0.005; done; wait"]
 IDLE = ["sleep", "0.3"]
 WITH_WAKEUP = ["sched_switch", "sched_stat_runtime", "sched_process_fork", "sched_wakeup", "sched_wakeup_new", "sched_migrate_task"]
-STATES = {0, 1, 2, 4, 8}  # that both call the same
+STATES = {0, 1, 2, 4, 8}  # with the same names in both
 PREV_STATE = 32           # its offset in sched_switch
 IDLE_CPU = re.compile(r"^  CPU +\d+: +(\d+\.\d{3})  msec$")
 IDLE_STACK = re.compile(r"^ +(\d+\.\d{3}) +\d+  \S")  # "  20.778   17  do_wait <- kernel_wait4"
@@ -44,7 +44,8 @@ def view(tool, arguments, path):
 
 
 def without_idle_stacks(lines):
-    """The lines but those of "Idle stats by callchain", and what is wrong with these: a CPU's rows are parts of its idle time."""
+    """The lines except those of "Idle stats by callchain", and what is wrong with these: a CPU's rows are parts of its idle
+    time."""
     kept, wrong = [], []
     total = None  # microseconds that the rows of a CPU may still have
     for line in lines:
@@ -80,7 +81,7 @@ def switch_ids(data, attrs_offset, attrs_size, attr_size):
 
 
 def with_common_states(path):
-    """A copy of a recording whose tasks leave in states that both know."""
+    """A copy of a recording in which tasks leave in states that both know."""
     data = bytearray(path.read_bytes())
     _, _, attr_size, attrs_offset, attrs_size, begin, size = struct.unpack_from("<7Q", data)
     ids, sample_type = switch_ids(data, attrs_offset, attrs_size, attr_size)
@@ -129,7 +130,7 @@ def made_up(directory):
 
 
 def window(path):
-    """A thread that ran, and a part of the recording's time."""
+    """A thread that ran, and a part of the recording's time range."""
     lines = [line for line in view(PERF, ["map", "-v"], path).lines if " => " in line and "swapper" not in line]
     times = [line.split(" secs ")[0].split()[-1] for line in lines]
     return {"PID": lines[len(lines) // 2].rsplit(":", 1)[1].split()[0], "FROM": times[len(times) // 4],
@@ -146,7 +147,7 @@ def check_all(path, commands):
 
 
 def check_replay(path):
-    """What was recorded of each task. How long a round takes is nobody's to say beforehand."""
+    """What was recorded for each task. How long a round takes cannot be known beforehand."""
     said = (view(tool, ["replay", "-r", "1"], path) for tool in (PERF, SONDE))
     planned = (one._replace(lines=[line for line in one.lines if line.startswith(PLANNED)]) for one in said)
     both.lines(f"{path.name}: sched replay", *planned, least=4)
@@ -158,7 +159,7 @@ def commands(*views):
 
 def main():
     by_hand = ["record", "-q", "-a", "-R", "-m", "1024", "-c", "1", *[word for event in WITH_WAKEUP for word in ("-e", "sched:" + event)]]
-    # Without the chains of user space: perf's timehist has no mappings to find their symbols in.
+    # Without user-space chains: perf's timehist has no mappings to find their symbols in.
     stacks = ["sched", "record", "-g", "--kernel-callchains"]
     script = [["script"]]
     every = commands(("map", MAP), ("timehist", TIMEHIST))

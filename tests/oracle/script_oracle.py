@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The installed perf's `script` and ours on the same recordings: default lines, every field, records between samples, times,
-filters, dumps, headers, errors of -F and pipes. Recordings are made here; those of ../shared/fixtures join in where they are.
+filters, dumps, headers, errors of -F and pipes. Recordings are made here; those of ../shared/fixtures are added if present.
 
     tests/oracle/script_oracle.py [BUILD_DIR]      $SONDE is the binary; $SONDE_FIXTURES may name the fixtures
 """
@@ -34,7 +34,7 @@ RECORDINGS = {
     "wallclock": "-e cpu-clock -F 300 -k CLOCK_MONOTONIC",
 }
 
-# Arguments of script by recording.
+# Arguments of script, by recording.
 RUNS = {
     "clock": ["", "--ns", "-F comm,ip", "-F ip,sym,symoff", "-F +pid,-event", "-F ip,dso", "-F misc,ip", "--reltime",
               "--deltatime --ns", "-c gzip", "--dsos /usr/bin/gzip", "--time 10%/2", "--time 0%-10%,30%-40%", "--time 5,",
@@ -70,7 +70,7 @@ FIXTURE_RUNS = {
     "wild/a4676d8c.perf.data": ["-F +phys_addr", "-F addr,ip"],
 }
 
-# A program whose instructions lie where the branches of BRANCHES say.
+# A program whose instructions are at the addresses given by BRANCHES.
 CODE = """
 .globl _start
 .type odd, @function
@@ -103,7 +103,7 @@ def flags(cycles=0, mispredicted=False, in_tx=False, aborted=False):
     return mispredicted | (not mispredicted) << 1 | in_tx << 2 | aborted << 3 | cycles << 4
 
 
-# Newest branch first, behind the address of the sample.
+# Newest branch first, after the address of the sample.
 ROUND = [(JUMP, CALL, flags(3)), (RETURN, AFTER, flags(7)), (CALL, ODD, flags(1)), (JUMP, CALL, flags(9, True)),
          (RETURN, AFTER, flags())]
 BRANCHES = [
@@ -124,7 +124,7 @@ BRANCH_RUNS = ["-F ip,sym,symoff,brstackinsn", "-F ip,brstackinsnlen", "-F ip,sy
                "-F ip,brstackinsn --max-blocks 2", "-F ip,sym,brstacksym"]
 TRACE_RUNS = ["", "-F +addr", "-F ip,sym,insn", "-F +flags,+callindent", "-F ip,addr,sym,srcline", "-F +srccode"]
 
-# Whole recordings whose lines differ for reasons in docs/differences.md, or for another piece of work.
+# Whole recordings whose lines differ for reasons given in docs/differences.md, or that are not supported yet.
 UNLIKE = {
     "perf61/blk.data": "enum names come from BTF",
     "perf61/pmd.data": "user stacks are not unwound",
@@ -138,7 +138,7 @@ def run(command, stdin=None):
 
 
 def lines(text):
-    """Trailing blanks don't count."""
+    """Trailing blanks are ignored."""
     return [line.rstrip().replace("sonde script", "perf script") for line in text.split("\n")]
 
 
@@ -147,7 +147,7 @@ def without_symbol(line):
 
 
 def same_line(ours, theirs):
-    """Names of PLT entries and of objects that are deleted are ours alone; perf pads data_src to the longest so far."""
+    """Only ours has the names of PLT entries and deleted objects; perf pads data_src to the longest so far."""
     if ours == theirs:
         return True
     if "@plt" in ours or "/memfd:" in ours:
@@ -156,7 +156,7 @@ def same_line(ours, theirs):
 
 
 OTHER_BUILDS = "other builds lie where they were when it was recorded"
-# perf's own talk on stderr that has no place in ours, and ours that has none in perf's.
+# perf's own messages on stderr that ours does not have, and vice versa.
 SMALL_TALK = re.compile(r"No kallsyms|^Warning|^$|was found|differ|Usage|^    or:|^ +-|^ {20}|damaged|sonde:|^Kernel|^Check")
 
 
@@ -186,7 +186,7 @@ class Comparison:
         ours = run([SONDE, "script", "-f", "-i", path, *arguments.split()])
         what = f"{Path(path).name} {arguments}"
         shown = [lines(ours[1]), lines(theirs[1])]
-        if OTHER_BUILDS in ours[2]:  # perf shows the names of what lies there now
+        if OTHER_BUILDS in ours[2]:  # perf shows the names of the current file
             shown = [[without_symbol(line) for line in text] for text in shown]
         self.same(what, *shown)
         self.same(what + " (status)", [str(ours[0])], [str(theirs[0])])
@@ -225,8 +225,8 @@ def check_pipes(comparison, path):
 
 
 def assembled(directory, name, period, program):
-    """A recording of all branches of BRANCHES; with a period of 1 it is one of single branches. No process has the number:
-    perf looks for files where that one would see them."""
+    """A recording of all branches of BRANCHES; with a period of 1 it is one of single branches. The PID does not exist: perf
+    looks for files as the process with that PID would see them."""
     who = "pid=4000001 tid=4000001"
     text = [f"event : name = branches, id = {{ 7 }}, type = 0, config = 4, {{ sample_period, sample_freq }} = {period}, "
             "sample_type = IP|TID|TIME|ADDR|CPU|PERIOD|BRANCH_STACK|IDENTIFIER, branch_sample_type = ANY, sample_id_all = 1",
@@ -244,7 +244,7 @@ def assembled(directory, name, period, program):
 
 
 def check_branch_code(comparison, directory):
-    """Instructions between branches: no machine here records any, so the recordings are made by hand."""
+    """Instructions between branches: no machine here records any, so the recordings are assembled."""
     directory = directory.resolve()
     program = directory / "odd"
     (directory / "odd.s").write_text(CODE)
@@ -289,7 +289,7 @@ def check_fixtures(comparison):
 
 
 def check_stored_text(comparison, path):
-    """What perf printed where it was recorded: all of a line but its symbols, which depend on the machine."""
+    """What perf printed where it was recorded: all of a line except its symbols, which depend on the machine."""
     stored = path.with_name(path.name + ".script.txt")
     if not stored.exists() or f"{path.parent.name}/{path.name}" in UNLIKE:
         return

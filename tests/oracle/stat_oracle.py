@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""`perf stat` and `sonde stat` side by side: the same command lines under both, compared field by field with the numbers
-replaced; counts that are determined by the program compared as they are; files of `stat record` read by the other one;
-and made-up counts of hardware that this machine may not have, as both show them. Needs root and perf."""
+"""`perf stat` and `sonde stat` side by side: the same command lines with both, compared field by field with the numbers replaced;
+counts that the program determines compared as they are; files of `stat record` read by the other tool; and synthetic counts of
+hardware that this machine may not have, as both show them. Needs root and perf."""
 import difflib
 import os
 import re
@@ -18,7 +18,7 @@ DIRECTORY = tempfile.mkdtemp()
 failures = []
 passed = 0
 
-# What differs on purpose: docs/differences.md.
+# Intentional differences: docs/differences.md.
 KNOWN = [
     (re.compile(r'"metric-unit" : "\(null\)"'), '"metric-unit" : ""'),  # perf prints a null pointer
 ]
@@ -116,7 +116,7 @@ def as_lines(found):
 
 
 def check_counts():
-    """The system calls of a program that does the same each time."""
+    """The system calls of a program that always does the same."""
     events = ",".join(f"syscalls:sys_enter_{name}" for name in ("execve", "openat", "close", "write", "exit_group"))
     for command in (["true"], ["cat", "/etc/passwd"], ["sh", "-c", "for i in 1 2 3 4 5; do echo $i; done"],
                     ["sh", "-c", "cat /etc/passwd | cat"]):
@@ -154,7 +154,7 @@ def range_of(runs, event):
 
 
 def disagreements(ours, theirs):
-    """What is the same in all runs is the same in both tools; of anything else the ranges overlap."""
+    """Values that are the same in all runs must be the same in both tools; for all others the ranges must overlap."""
     found = []
     for event in COUNTED + NOISY:
         (low, high), (their_low, their_high) = range_of(ours, event), range_of(theirs, event)
@@ -166,7 +166,7 @@ def disagreements(ours, theirs):
 
 
 def check_real_commands():
-    """Side by side, in turn. What is no more than chance doesn't happen three times."""
+    """Side by side, alternating. A difference that is due to chance does not occur three times."""
     arguments = ["-x,", "-e", ",".join(COUNTED + NOISY), "--"]
     for name, command in REAL.items():
         for _ in calm.tries(f"counts of {name} side by side", 3):
@@ -203,7 +203,7 @@ RECORDINGS = [
 
 
 def check_recordings():
-    """A file of either tool says the same in both."""
+    """A file of either tool reads the same in both."""
     for writer, tool in (("perf", PERF), ("sonde", SONDE)):
         for name, options, command in RECORDINGS:
             file = f"{writer}.{name}.data"
@@ -218,7 +218,7 @@ def check_recordings():
 
 
 SECOND = 1_000_000_000
-HARDWARE = [  # name, type, config, value, share of the time that it ran
+HARDWARE = [  # name, type, config, value, fraction of the time that it ran
     ("task-clock", 1, 1, SECOND, 1), ("cycles", 0, 0, 2_500_000_000, 1), ("instructions", 0, 1, 5_000_000_000, 1),
     ("stalled-cycles-frontend", 0, 7, 900_000_000, 1), ("stalled-cycles-backend", 0, 8, 400_000_000, 1),
     ("branches", 0, 4, 70_000_000, 1), ("branch-misses", 0, 5, 1_234_567, 1), ("cache-references", 0, 2, 1_000_000, 1),
@@ -230,12 +230,12 @@ HARDWARE = [  # name, type, config, value, share of the time that it ran
 ]
 
 
-# What --topdown and --transaction count, where there is such a processor.
+# What --topdown and --transaction count, on processors that support them.
 SPECIAL = {
     "topdown": [("slots", 4, 0x400, 1_000_000, 1), ("topdown-retiring", 4, 0x8000, 250_000, 1),
                 ("topdown-bad-spec", 4, 0x8100, 52_000, 1), ("topdown-fe-bound", 4, 0x8200, 320_000, 1),
                 ("topdown-be-bound", 4, 0x8300, 378_000, 1)],
-    # Beside the slots issued perf looks at this machine's events, to name what is left.
+    # Besides the slots issued, perf looks at this machine's events to name the remainder.
     "topdown-": [("topdown-total-slots", 4, 0x3c, 1_000_000, 1), ("topdown-slots-retired", 4, 0x2c2, 600_000, 1),
                  ("topdown-fetch-bubbles", 4, 0x19c, 100_000, 1)],
     "transactions": [("cycles", 0, 0, 900_000, 1), ("cpu/cycles-t/", 4, 0x10003c, 400_000, 1), ("cpu/tx-start/", 4, 0x1c9, 3_000, 1),
@@ -244,7 +244,7 @@ SPECIAL = {
 
 
 def made_up(name, events, excluded=()):
-    """A file of `stat record` with these counts, through the project's assembler."""
+    """A file of `stat record` with these counts, made by the project's assembler."""
     lines = ['feature CMDLINE: "stat" "record"', "feature NRCPUS: 2 2", "feature STAT: "]
     for i, (event, kind, config, _, _) in enumerate(events):
         more = ", exclude_kernel: 1, exclude_hv: 1" if i in excluded else ""
@@ -264,7 +264,7 @@ def made_up(name, events, excluded=()):
 
 
 def check_metrics():
-    """Text to the character; all metrics that there are, and what happens where a part of them is missing."""
+    """Text to the character; all metrics, and what happens if some of their counts are missing."""
     cases = {
         "everything": (HARDWARE, ()),
         "parts": ([event for event in HARDWARE if event[0] in ("instructions", "branch-misses", "cache-misses")], ()),

@@ -1,10 +1,11 @@
-// What Sonde knows of an object, as lines of text for symbols_oracle.py to compare with binutils.
+// Sonde's view of an object, as lines of text for symbols_oracle.py to compare with binutils.
 //
-//   symbols_dump symbols FILE     START END TYPE NAME of every symbol of the table, from this file
-//   alone symbols_dump found FILE       the same with separate debug files symbols_dump plt FILE
-//   START NAME@plt symbols_dump buildid FILE symbols_dump lines FILE       for each hexadecimal
-//   address on standard input: FUNCTION FILE:LINE, innermost first,
-//                                 with " | " between them
+//   symbols_dump symbols FILE     START END TYPE NAME of every symbol, from this file alone
+//   symbols_dump found FILE       the same with separate debug files
+//   symbols_dump plt FILE         START NAME@plt
+//   symbols_dump buildid FILE
+//   symbols_dump lines FILE       for each hexadecimal address on standard input: FUNCTION
+//                                 FILE:LINE, innermost first, with " | " between them
 //   symbols_dump demangle         each line of standard input demangled
 //   symbols_dump time FILE...     CPU milliseconds to load each table
 #include <fmt/format.h>

@@ -43,7 +43,7 @@ def build_dump(build, into):
         return os.path.join(tools, "symbols_dump")
     dump = os.path.join(into, "symbols_dump")
     libs = [os.path.join(build, f"libsonde_{name}.a") for name in ("symbol", "dwarf", "elf", "base")]
-    # Only what these layers need of those above is linked: nothing.
+    # These layers need nothing from those above, so only they are linked.
     subprocess.run(["g++", "-std=c++23", "-O1", f"-I{ROOT}/src", f"{ROOT}/tests/oracle/symbols_dump.cc",
                     "-o", dump, *libs, "-lfmt", "-ldw", "-lelf", "-llzma", "-lz", "-lzstd", "-liberty", "-ltbb",
                     "-lxxhash", "-lpthread"], check=True)
@@ -70,7 +70,7 @@ class Report:
 
 
 def readelf_symbols(path):
-    """Address to the set of (size, type, name) that a profiler would count, of .symtab and .dynsym."""
+    """Address to the set of (size, type, name) that a profiler would count, from .symtab and .dynsym."""
     sections = {}
     for line in run("readelf", "-SW", path).splitlines():
         found = re.match(r"\s*\[\s*(\d+)\] (\S+)\s+\S+\s+[0-9a-f]+ [0-9a-f]+ [0-9a-f]+ [0-9a-f]+\s+([A-Zop]*)\s", line)
@@ -102,7 +102,7 @@ def check_symbols(dump, path, report):
             continue
         start, end = int(start, 16), int(end, 16)
         ours[start] = name
-        # readelf cuts versions into the name of dynamic symbols: foo@@V1 there is foo here.
+        # readelf includes versions in the names of dynamic symbols: its foo@@V1 is foo here.
         known = {(size, t, n.split("@")[0]) for size, t, n in theirs.get(start, ())}
         if not any(n == name.split("@")[0] and t == int(kind) and size in (0, end - start) for size, t, n in known):
             misses.append((hex(start), name, end - start, sorted(theirs.get(start, ()))))
@@ -145,7 +145,7 @@ def check_lines(dump, path, report, addresses):
             function, where = frame.split(" ", 1)
             file, number = where.rsplit(":", 1)
             mine.append((function, os.path.basename(file), number))
-        # Binutils found nothing, or only a name in .symtab: what we find more is no fault.
+        # Binutils found nothing, or only a name in .symtab: finding more is not an error.
         if witness[0][1] == "??" or witness[0][1].endswith(".o"):
             continue
         if witness[0][1:] != mine[0][1:]:
@@ -199,7 +199,7 @@ def main():
                     (".static", ["-g", "-static"]), (".ibt", ["-g", "-fcf-protection", "-Wl,-z,ibtplt", "-Wl,-z,lazy"])]
         for suffix, flags in variants:
             subprocess.run(["g++", *flags, program + ".cc", "-o", program + suffix], check=True)
-            # After LTO binutils names the made-up unit "<artificial>" where the line table has the file.
+            # After LTO binutils uses the artificial unit name "<artificial>" where the line table has the file.
             if suffix != ".lto":
                 check_lines(dump, program + suffix, report, code_addresses(program + suffix, 400))
         stripped = program + ".stripped"

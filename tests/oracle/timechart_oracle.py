@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""`perf timechart` and `sonde timechart` side by side. The pictures look different; what they show must be the same: how often and how
-long CPUs slept in which state, and which calls read, wrote, polled and failed. Ours is read out of the data in the picture, perf's out
-of its rectangles and their titles. Needs root and perf.
+"""`perf timechart` and `sonde timechart` side by side. The pictures look different, but must show the same: how often and how
+long CPUs slept in which state, and which calls read, wrote, polled and failed. Ours is read from the data in the picture, perf's
+from its rectangles and their titles. Needs root and perf.
 
-How long each thread ran on each CPU is held against `perf sched timehist` of the same recording: perf's picture loses runs (it may
-show 1 of 45 ms) where its own table has them. perf keeps one call per process, so that it loses some of those with threads; who polls
-mostly has some."""
+How long each thread ran on each CPU is compared with `perf sched timehist` on the same recording: perf's picture loses runs (it
+may show 1 of 45 ms) that its own table has. perf keeps one call per process, so it loses some calls of multithreaded processes;
+most processes that poll have several threads."""
 import collections
 import json
 import os
@@ -32,7 +32,7 @@ both = side_by_side.Comparison("timechart")
 
 
 def draw(directory, recording, arguments):
-    """perf's picture, and what ours holds."""
+    """perf's picture, and the contents of ours."""
     pictures = [directory / "perf.svg", directory / "sonde.svg"]
     for tool, picture in zip((PERF, SONDE), pictures):
         subprocess.run([tool, "timechart", "-i", recording, "-o", picture, *ALL, *arguments], check=True, capture_output=True)
@@ -42,7 +42,7 @@ def draw(directory, recording, arguments):
 
 def record(directory, name, tool, options):
     path = directory / f"{name}.data"
-    # To a file: to a pipe, perf writes the recording itself.
+    # To a file: if stdout is a pipe, perf writes the recording itself to it.
     with open(directory / "log", "w", encoding="utf-8") as log, kernel_turn.taken():
         subprocess.run([tool, "timechart", "record", *options, *LOAD], check=True, stdout=log, stderr=log, cwd=directory)
     (directory / "perf.data").rename(path)
@@ -50,8 +50,8 @@ def record(directory, name, tool, options):
 
 
 def check_runs(path, ours):
-    """perf's table ends a run at microseconds; ours has nanoseconds, and marks what was cut off. perf does not know who a thread was
-    that has just ended (-1): what other threads lack on a CPU is that one's there."""
+    """perf's table truncates a run to microseconds; ours has nanoseconds, and marks what was cut off. perf does not know who a
+    thread was that has just ended (-1): what other threads lack on a CPU is attributed to that one there."""
     table = subprocess.run([PERF, "sched", "timehist", "-i", path], check=True, capture_output=True, text=True).stdout
     ran, runs = collections.Counter(), collections.Counter()
     for cpu, tid, length in filter(None, (RUN.match(line) and RUN.match(line).groups() for line in table.splitlines())):
@@ -66,10 +66,10 @@ def check_runs(path, ours):
         if tid > 0:
             lacking[cpu] += length - ran[tid, cpu]
     off = {key: (ran[key], runs[key]) for key in ran | runs if key[0] > 0 and ran[key] - runs[key] > 2e5 + 0.02 * ran[key]}
-    # The first of a CPU has no beginning.
+    # The first run of a CPU has no beginning.
     both.expect(len(off) <= len(ours["cpus"]), f"{path.name}: ran ns, perf's and ours: {off}")
     for cpu, ended in nameless.items():
-        # perf cuts each run to microseconds. Ours may have a run that perf's table lacks, where the kernel dropped a switch.
+        # perf truncates each run to microseconds. Ours may have a run that perf's table lacks, if the kernel dropped a switch.
         allowed = 2e6 + 1e3 * len(ours["cpus"][cpu]["runs"])
         more = allowed + 0.05 * (ours["end_ns"] - ours["start_ns"])
         both.expect(-more <= ended - lacking[cpu] <= allowed, f"{path.name}: CPU {cpu}: ended {ended}, lacking {lacking[cpu]} ns")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Run times of threads against `perf sched timehist`, on a recording that is made here and on those of ../shared/fixtures where
-they are: to the microsecond, which is what perf prints.
+"""Run times of threads against `perf sched timehist`, on a recording that is made here and on those of ../shared/fixtures if
+present: to the microsecond, which is what perf prints.
 
     tests/oracle/timehist_oracle.py        $SONDE is the binary; $SONDE_FIXTURES may name the fixtures
 """
@@ -24,7 +24,7 @@ ROW = re.compile(r"^ *(.+)\[(-?\d+)(?:/\d+)?\] +(-?\d+) +(\d+) +(\d+\.\d{3}) ")
 
 
 def perf_times(path):
-    """tid -> microseconds; -1 are threads that the kernel had already taken the number from."""
+    """tid -> microseconds; -1 are threads whose TID the kernel had already released."""
     said = subprocess.run(["perf", "sched", "timehist", "-s", "-i", path], capture_output=True, text=True)
     times = {}
     for line in said.stdout.splitlines():
@@ -53,7 +53,7 @@ def differences(path):
             missing += mine - theirs
         elif mine != theirs:
             wrong.append(f"thread {tid}: {mine} µs, perf says {theirs}")
-    # What perf could not name anybody for is what it has less of all others. Each row is cut to microseconds.
+    # What perf could not attribute to a thread is missing from all the others. Each row is truncated to microseconds.
     if abs(missing - nameless) > len(ours):
         wrong.append(f"threads that had ended: {missing} µs, perf says {nameless}")
     return wrong, len(perf)

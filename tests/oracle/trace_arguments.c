@@ -1,5 +1,5 @@
-// One call of each common kind, with arguments whose text is worth comparing. Run in an empty directory; what fails, fails the
-// same way every time. trace_arguments_oracle.py traces it with strace and sonde at once.
+// One call of each common kind, with arguments whose text is worth comparing. Run in an empty directory; calls that fail, fail
+// the same way every time. trace_arguments_oracle.py traces it with strace and sonde at once.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <fcntl.h>

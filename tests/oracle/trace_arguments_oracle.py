@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""strace's text of system calls and ours, of the same run of trace_arguments.c: both look on at once, and after spelling is made
-alike (SPELLINGS and below) the arguments and the result of every call are the same text. Needs root, strace and a kernel that
-takes BPF programs.
+"""strace's text of system calls and ours, for the same run of trace_arguments.c: both trace it at once, and after normalising the
+spelling (SPELLINGS and below) the arguments and the result of every call are the same text. Needs root, strace and a kernel that
+accepts BPF programs.
 
     tests/oracle/trace_arguments_oracle.py [BUILD_DIR]      $SONDE is the binary
 """
@@ -21,17 +21,17 @@ SONDE = os.environ.get("SONDE") or str(Path(sys.argv[1] if len(sys.argv) > 1 els
 STRACE = shutil.which("strace")
 SOURCE = Path(__file__).resolve().with_name("trace_arguments.c")
 SETTINGS = "[trace]\n\tshow_zeros = yes\n\tshow_prefix = yes\n\tshow_arg_names = no\n"
-# Waits for "go" with calls that both tracers show, so that they are known to look on; then it is the program.
+# Waits for "go" with calls that both tracers show, so that both are known to be tracing; then becomes the program.
 LAUNCHER = "while [ ! -e go ]; do sleep 0.02; done; exec ./program"
 LEAST_CALLS = 100  # different ones
 
 OURS = re.compile(r"^ *[\d.?]+ \([^)]*\): .{0,14}/(\d+) ( \.\.\. \[continued\]: )?(\w+)\((.*)$")
 THEIRS = re.compile(r"^(\d+) +(<\.\.\. )?(\w+)(?:\(| resumed>)(.*)$")
 OUR_CUT, THEIR_CUT = re.compile(r"\) +\.\.\.$"), re.compile(r" <unfinished \.\.\.>$")
-# `cut`: other threads came in between; of what a call writes we show nothing then.
+# `cut`: another thread's line came in between; output arguments are then not shown.
 Call = namedtuple("Call", "name arguments result cut")
 
-# What both spell differently, made one.
+# Normalises what both spell differently.
 SPELLINGS = [
     (re.compile(r"AT_FDCWD<[^>]*>"), "AT_FDCWD"),
     (re.compile(r"/\* (\d+)\+? vars? \*/"), "/* vars */"),
@@ -43,12 +43,12 @@ SPELLINGS = [
 PERMISSIONS = {"S_IRUGO": 0o444, "S_IWUGO": 0o222, "S_IXUGO": 0o111, "S_IRWXU": 0o700, "S_IRWXG": 0o70, "S_IRWXO": 0o7,
                "S_IRUSR": 0o400, "S_IWUSR": 0o200, "S_IXUSR": 0o100, "S_IRGRP": 0o40, "S_IWGRP": 0o20, "S_IXGRP": 0o10,
                "S_IROTH": 0o4, "S_IWOTH": 0o2, "S_IXOTH": 0o1}
-# Descriptors in what a call gives back or takes in lists: strace adds names to them.
+# Descriptors in results or in lists of arguments: strace adds names to them.
 NAMED_IN_LISTS = re.compile(r"(?<=[\[ =])(\d+)<[^<>]*>(?:\(deleted\))?")
 
 
 def flags_in_order(match):
-    """O_RDWR|O_CREAT: bits have no order; permissions among them become one number."""
+    """O_RDWR|O_CREAT: the order of bits does not matter; permissions among them become one number."""
     words = match[0].split("|")
     mode = sum(PERMISSIONS[word] for word in words if word in PERMISSIONS)
     rest = [word for word in words if word not in PERMISSIONS]
@@ -62,7 +62,7 @@ def spelt(text):
     return re.sub(r"\b0x[0-9a-f]+\b", lambda number: str(int(number[0], 16)), text)
 
 
-# Sockets and pipes behind descriptors: we ask /proc, which no longer knows those of a program that was faster.
+# Sockets and pipes behind descriptors: we ask /proc, which no longer knows them if the program was faster.
 ASKED_NAMES = re.compile(r"(\d+)<((?:socket|pipe|anon_inode):[^<>]*)>")
 
 
@@ -84,7 +84,7 @@ def spelt_arguments(call, calls_arguments):
 def spelt_result(call, result):
     result = NAMED_IN_LISTS.sub(r"\1", " " + result).strip()
     result = re.sub(r"^0x[0-9a-f]+ \(flags (.*)\)$", r"\1", result)  # fcntl's
-    result = re.sub(r",? *(in \[[^\]]*\]|left \{[^}]*\})", "", result).replace(" ()", "")  # what waiting left over
+    result = re.sub(r",? *(in \[[^\]]*\]|left \{[^}]*\})", "", result).replace(" ()", "")  # the remaining time of a wait
     return spelt(result)
 
 

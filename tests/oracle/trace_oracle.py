@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The installed perf's `trace -i` and ours on the same recordings, made by either: lines but for the text of arguments, which is
-ours; summary tables to the character.
+"""The installed perf's `trace -i` and ours on the same recordings, made by either: lines except for the text of arguments, which
+is our own; summary tables to the character.
 
     tests/oracle/trace_oracle.py [BUILD_DIR]      $SONDE is the binary
 """
@@ -23,7 +23,7 @@ sleep 0.01
 (trap true USR1; kill -USR1 $BASHPID)
 wait
 """
-# Results that perf spells (fcntl's flags), or looks up among threads and then leaves out.
+# Results that perf decodes (fcntl's flags), or looks up among threads and then leaves out.
 SPELT = {"fcntl", "getpid", "getppid", "gettid", "getpgid", "getpgrp", "getsid", "clone", "vfork", "fork"}
 LINE = re.compile(r"^( *[\d.?]+ )\(( *[\d.]+ ms| +)\): ((?:.{0,14}/)?\d+ )( \.\.\. \[continued\]: )?(\w+)\((.*)$")
 
@@ -35,7 +35,7 @@ def run(tool, *words, **more):
 
 
 def parts(line):
-    """Time, duration, thread, whether it goes on, the call, and what came of it."""
+    """Time, duration, thread, whether it is a continuation, the call, and its result."""
     match = LINE.match(line)
     if not match:
         return line
@@ -69,7 +69,7 @@ class TraceOracle(unittest.TestCase):
         cls.directory.cleanup()
 
     def texts(self, *words):
-        """What both tools print of each recording."""
+        """What both tools print for each recording."""
         for name, path in self.recordings.items():
             both = [run(tool, "trace", "-i", path, *words) for tool in (PERF, SONDE)]
             self.assertEqual(both[1].returncode, 0, both[1].stderr)
@@ -79,7 +79,7 @@ class TraceOracle(unittest.TestCase):
         for name, theirs, ours in self.texts():
             theirs = [parts(line) for line in theirs.splitlines()]
             ours = [parts(line) for line in ours.splitlines()]
-            # What is still open at the end, or when its thread dies, is a line of ours alone.
+            # Calls still in progress at the end, or when their thread dies, are lines of ours alone.
             known = set(theirs)
             ours = [line for line in ours if line in known or not (isinstance(line, tuple) and line[5] == "...")]
             self.assertGreater(len(theirs), 500)
@@ -97,7 +97,7 @@ class TraceOracle(unittest.TestCase):
                 self.assertEqual(ours, theirs, (name, words))
 
     def test_a_number_of_lines(self):
-        """perf counts no lines of a recording."""
+        """perf does not count the lines of a recording."""
         for path in self.recordings.values():
             all_lines = run(SONDE, "trace", "-i", path).stderr.splitlines()
             self.assertEqual(run(SONDE, "trace", "-i", path, "--max-events", 20).stderr.splitlines()[:20], all_lines[:20])

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Call chains out of copied stacks: Sonde's unwinder against perf's, which is libunwind, and libdw's, on the same recordings.
+"""Call chains from copied stacks: Sonde's unwinder against perf's, which is libunwind, and libdw's, on the same recordings.
 
-Recorded are real optimised programs without frame pointers: threads (xz), an interpreter deep in recursion (python), the
-C++ compiler, exceptions thrown in threads, hand-written assembly (openssl). Chains must be equal to libunwind's, but for the
-frame with the address -1 by which perf ends a chain that its stack copy cuts off; 99.9 % must be equal to libdw's, or go on
-where those end. docs/unwinding.md says what the others are.
+The recordings are of real optimised programs without frame pointers: threads (xz), an interpreter deep in recursion (python), the
+C++ compiler, exceptions thrown in threads, hand-written assembly (openssl). Chains must be equal to libunwind's, except for the
+frame with address -1 with which perf ends a chain that its stack copy truncates; 99.9 % must be equal to libdw's, or extend them.
+docs/unwinding.md explains the others.
 
   SONDE=build/release/sonde tests/oracle/unwind_oracle.py
 """
@@ -17,7 +17,7 @@ import tempfile
 SONDE = os.environ["SONDE"]
 PERF = "/usr/bin/perf"
 LIBDW = pathlib.Path(os.environ["SONDE_TOOLS"]) / "libdw_chains_dump"
-FEWEST = 300  # chains, for a comparison that says something
+FEWEST = 300  # chains, for a meaningful comparison
 
 PYTHON = """
 def fib(n): return n if n < 2 else fib(n - 1) + fib(n - 2)
@@ -121,7 +121,7 @@ def compare(name, recording):
     for (who, mine), (_, other) in zip(ours, theirs):
         if other and other[-1] == "f" * 16:
             other = other[:-1]
-            mine = mine[:len(other)]  # where perf gave up, ours may go on
+            mine = mine[:len(other)]  # where perf gave up, ours may continue
         if mine == other:
             equal += 1
         else:
@@ -129,13 +129,13 @@ def compare(name, recording):
     longest = max(len(chain) for _, chain in ours)
     print("\n".join(differing[:3]))
     print(f"{name}: {equal} of {len(ours)} chains equal, the longest has {longest} frames")
-    # perf looks objects up by where the fork's parent had them until the exec: its first chains may be short.
+    # Until the exec, perf looks objects up where the fork's parent had them: its first chains may be short.
     allowed = len(ours) // 1000
     return (differing if len(differing) > allowed else []), len(ours)
 
 
 def compare_with_libdw(name, recording):
-    """Its chains count as ours where they are equal, or the beginning of ours."""
+    """libdw's chains match ours if they are equal, or a prefix of ours."""
     ours, theirs = chains(SONDE, recording), chains(LIBDW, recording)
     if [who.split()[0] for who, _ in ours] != [who.split()[0] for who, _ in theirs]:
         return [f"{name}: libdw has not the same samples"]
@@ -180,13 +180,13 @@ def lines_of_program(tool, recording):
 
 
 def same_frames(mine, other):
-    """addr2line (2.40) calls the innermost of several inlined functions by the name of the outermost."""
+    """addr2line (2.40) names the innermost of several inlined functions after the outermost."""
     around = dict(mine)  # address -> the last name there: the function that is not inlined
     return len(mine) == len(other) and all(a == b or (a[0] == b[0] and b[1] == around[b[0]]) for a, b in zip(mine, other))
 
 
 def compare_inlined(directory):
-    """The functions that the compiler inlined: those that addr2line tells perf."""
+    """The functions that the compiler inlined: those that addr2line reports to perf."""
     source, program, recording = (directory / name for name in ("inlining.cc", "inlining", "inlining.data"))
     source.write_text(INLINING)
     subprocess.run(["g++", "-O2", "-g", source, "-o", program], check=True)

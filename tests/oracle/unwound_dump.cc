@@ -1,5 +1,5 @@
-// For live_unwind_oracle.py: `unwound_dump IN OUT` writes a recording with copied stacks as it
-// would have been written if its recorder had unwound them.
+// For live_unwind_oracle.py: `unwound_dump IN OUT` rewrites a recording with copied stacks as its
+// recorder would have written it if it had unwound them.
 #include <fmt/format.h>
 
 #include "perfdata/recording.h"

@@ -1,6 +1,6 @@
-// Waits for locks of which it knows how many there are: each ROUND a mutex is held until WAITERS threads sleep for it, then the same
-// with a mutex that inherits priorities. Before that, one thread waits ROUNDS times for a condition, and TIMEOUTS times for a
-// semaphore that nobody posts. Between rounds threads wait in pipes, where there is no futex. Prints what it did.
+// Waits for locks, and knows how many waits there are: in each round a mutex is held until WAITERS threads sleep on it, then the
+// same with a priority-inheriting mutex. Before that, one thread waits ROUNDS times for a condition, and TIMEOUTS times for a
+// semaphore that nobody posts. Between rounds threads wait in pipes, which use no futex. Prints what it did.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
@@ -83,7 +83,7 @@ static void* wait_for_turns(void* rounds) {
   return 0;
 }
 
-/// Until a thread is in futex(2), and asleep.
+/// Waits until a thread is in futex(2), and asleep.
 static void await_sleep(pid_t tid) {
   char path[64], text[64];
   snprintf(path, sizeof path, "/proc/self/task/%d/syscall", tid);

@@ -1,6 +1,6 @@
-// Places where a call chain is hard to find. Each case is run once, in order; a breakpoint at one of the functions named
-// stop_… (or at one of their instructions) takes a sample whose chain is known from what stands here. Compiled with
-// optimisation, without frame pointers and without debugging information.
+// Places where a call chain is hard to find. Each case is run once, in order; a breakpoint at one of the functions named stop_…
+// (or at one of their instructions) takes a sample whose chain is known from this source. Compiled with optimisation, without
+// frame pointers and without debug information.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <setjmp.h>
@@ -19,7 +19,7 @@
 #else
 #define NOINLINE __attribute__((noinline, noclone, noipa))
 #endif
-// What follows a call keeps it from being the last: no jump takes its place.
+// Code after a call prevents it from becoming a tail call.
 #define DONE __asm__ volatile("" ::: "memory")
 
 static volatile int sink;
@@ -30,7 +30,7 @@ NOINLINE void call_leaf(int x) {
   DONE;
 }
 
-// Registers that a callee must keep: the prologue stores them one by one.
+// Callee-saved registers: the prologue stores them one by one.
 NOINLINE int stop_saves(int a, int b, int c) {
   int d = a * b, e = b * c, f = c * a;
   for (int i = 0; i < 3; ++i) {
@@ -44,7 +44,7 @@ NOINLINE void call_saves(void) {
   DONE;
 }
 
-// A function that ends in a call: the return address lies behind its last instruction.
+// A function that ends in a call: the return address is after its last instruction.
 static jmp_buf way_out;
 __attribute__((noinline, noreturn)) void stop_no_return(void) { longjmp(way_out, 1); }
 __attribute__((noinline, noreturn)) void ends_in_a_call(void) {
@@ -56,7 +56,7 @@ NOINLINE void call_no_return(void) {
   DONE;
 }
 
-// Signals: sent by itself, and by the first instruction of a function.
+// Signals: one that it sends to itself, and one raised by the first instruction of a function.
 NOINLINE void stop_in_handler(void) { sink = 2; }
 void on_signal(int number, siginfo_t* info, void* context) {
   (void)info;
@@ -114,8 +114,8 @@ void green_thread(void) {
   stop_on_green_stack();
   DONE;
 }
-// Calls green_thread on the stack that ends at its argument. No rule says how to get from there to the caller: whoever
-// unwinds must end here, as with the threads that a language runs by itself.
+// Calls green_thread on the stack that ends at its argument. No rule says how to get from there to the caller: unwinders must
+// stop here, as with the green threads of language runtimes.
 void on_green_stack(char* stack_end);
 #ifdef __x86_64__
 __asm__(".text\n.type on_green_stack, %function\non_green_stack:\n"
@@ -135,7 +135,7 @@ NOINLINE void call_green_thread(void) {
   DONE;
 }
 
-// Code that is made at run time and keeps a frame pointer; nothing else is known of it.
+// Code generated at run time that keeps a frame pointer; nothing else is known about it.
 NOINLINE void stop_under_generated(void) { sink = 5; }
 NOINLINE void from_generated(void) {
   stop_under_generated();
@@ -156,7 +156,7 @@ NOINLINE void call_generated(void) {
   DONE;
 }
 
-// A call by way of a PLT entry, whose first use finds the function; and one into the vdso.
+// A call through a PLT entry, whose first use resolves the function; and one into the vdso.
 NOINLINE void call_plt(void) {
   sink = getppid();
   DONE;

@@ -1,7 +1,6 @@
-// What pprof-format makes of a file: the types of its values, their totals, and by function what fell on it alone and
-// with all below.
+// pprof-format's reading of a file: the types of its values, their totals, and by function the self and total weights.
 //
-//     node pprof_totals.cjs FILE        NODE_PATH says where the package lies
+//     node pprof_totals.cjs FILE        NODE_PATH says where the package is
 'use strict';
 const fs = require('node:fs');
 const zlib = require('node:zlib');

@@ -1,8 +1,8 @@
-// What speedscope's own importer makes of a file: for each profile its name, unit and total, and by function what fell
-// on it alone and with all below. The importer is in the page's bundle only, so the bundle is run without a page: it fails
-// when it comes to drawing, long after the importer is there.
+// speedscope's own importer's reading of a file: for each profile its name, unit and total, and by function the self and total
+// weights. The importer is only in the page's bundle, so the bundle is run without a page: it fails when it comes to drawing,
+// long after the importer is available.
 //
-//     node speedscope_totals.cjs FILE        NODE_PATH says where the package lies
+//     node speedscope_totals.cjs FILE        NODE_PATH says where the package is
 'use strict';
 const fs = require('node:fs');
 const path = require('node:path');

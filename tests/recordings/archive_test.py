@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Archives of recordings that somebody else made: their paths stay inside of the archive."""
+"""Archives of recordings that somebody else made: their paths stay inside the archive."""
 import os
 import re
 import subprocess

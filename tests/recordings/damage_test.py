@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Damaged and hostile recordings: whatever the bytes are, a command ends by itself with an answer or one clear line.
 
-A small recording is cut off at every byte, and its bits are flipped one at a time (every bit of the header and attrs, a fixed
-spread over the rest); the files that broke other readers are taken as they are. Commands must end within the time and memory
-bounds, never by a signal, and a failure is one line that names the file.
+A small recording is truncated at every byte, and its bits are flipped one at a time (every bit of the header and attrs, a fixed
+spread over the rest); files that broke other readers are used as they are. Commands must end within the time and memory bounds,
+never by a signal, and a failure is one line that names the file.
 """
 import os
 import random
@@ -16,7 +16,7 @@ from pathlib import Path
 
 SONDE = os.environ["SONDE"]
 SOURCE = Path(os.environ["SONDE_SOURCE"])
-TIMEOUT_S = 60  # a command takes hundredths of a second where the machine is at rest
+TIMEOUT_S = 60  # a command takes hundredths of a second on an idle machine
 COMMANDS = [["report", "--stdio"], ["script"], ["export", "--to", "perfetto"], ["data", "convert", "--to-json", "-"]]
 MEMORY_BYTES = 4 << 30  # of address space: thread stacks and symbol files are mapped, too
 
@@ -43,12 +43,13 @@ EXIT pid=11 ppid=10 tid=11 ptid=10 time=500
 SANITIZED = b"__asan_init" in Path(SONDE).read_bytes()
 
 
-# There a process starts so slowly that one case in ten is tried; fuzz.perfdata gives the reader ten thousand more.
+# With sanitizers a process starts so slowly that only one case in ten is tried; fuzz.perfdata gives the reader ten thousand more.
 EVERY = 10 if SANITIZED else 1
 
 
 def set_limits():
-    """Of this process, whose commands inherit them: thousands are started, and one in between would double their time."""
+    """For this process, whose commands inherit them: thousands are started, and an intermediate process would double their
+    time."""
     if not SANITIZED:
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

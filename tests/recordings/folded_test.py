@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Folding: the text of `perf script` from the world, with each option of the collapsing script, against what that script made of
-it; and that it does not matter which way a profile takes: as a recording or as text, packed, through a pipe."""
+"""Folding: real `perf script` text, with each option of the collapsing script, against that script's output for it; and that it
+makes no difference how a profile arrives: as a recording or as text, compressed, through a pipe."""
 import gzip
 import os
 import subprocess
@@ -38,7 +38,7 @@ def sonde(*words, status=0, **more):
 
 
 def without_roots(folded):
-    """Sums by stack, whatever the processes and threads are called."""
+    """Sums by stack, ignoring the names of processes and threads."""
     sums = {}
     for line in folded.splitlines():
         stack, _, value = line.rpartition(" ")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Heat maps of recordings with latencies that are known, and of text: what each box stands for, and what is said of events that
-have no partner."""
+"""Heat maps of recordings with known latencies, and of text: what each box stands for, and what is reported about unmatched
+events."""
 import os
 import re
 import subprocess
@@ -21,7 +21,7 @@ MS = 1_000_000
 
 class HeatMapTest(OwnDirectoryTest):
     def heatmap(self, *arguments, text=None, status=0):
-        """Boxes as (title, class), and what was said."""
+        """Boxes as (title, class), and the messages."""
         done = subprocess.run([SONDE, "heatmap", *map(str, arguments)], input=text, capture_output=True, text=True)
         self.assertEqual(done.returncode, status, done.stderr)
         if status:
@@ -45,7 +45,7 @@ class HeatMapTest(OwnDirectoryTest):
         recording.add(issue, 150 * MS, dev=8, sector=100)                    # the sector again, twice
         recording.add(issue, 160 * MS, dev=8, sector=100)
         recording.add(complete, 165 * MS, dev=8, sector=100)                 # 5 ms
-        recording.add(issue, 170 * MS, dev=8, sector=300)                    # still under way at the end
+        recording.add(issue, 170 * MS, dev=8, sector=300)                    # still in progress at the end
         recording.add(issue, 171 * MS, dev=8, sector=400, cut=10)            # damaged
         return recording.write(self.path / "disk.data")
 

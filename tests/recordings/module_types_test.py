@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Types of data in modules of the kernel: a recording that is put together here, of a module that the compiler makes here, with
-one sample on each instruction of its functions. What they must touch is what they were written to touch."""
+"""Data types in kernel modules: a recording assembled here, of a module compiled here, with one sample on each instruction of its
+functions. They must touch what they were written to touch."""
 import gzip
 import lzma
 import os
@@ -66,7 +66,7 @@ class ModuleTypes(unittest.TestCase):
         self.base = Path(directory.name)
 
     def take_apart(self, module):
-        """As distributions do: debug information in a file of its own, which the build id finds."""
+        """As distributions do it: debug information in a separate file, which is found by build id."""
         whole, debug = self.base / "whole.ko", self.base / ".debug" / module.name
         debug.parent.mkdir(exist_ok=True)
         for command in (["ld", "-r", "--build-id=sha1", "-o", whole, module], ["objcopy", "--only-keep-debug", whole, debug],

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`sched` on recordings whose course is known: waits, delays, migrations, forks and lost events give the figures they must."""
+"""`sched` on recordings with a known course: waits, delays, migrations, forks and lost events give the expected figures."""
 import os
 import subprocess
 import tempfile
@@ -28,8 +28,8 @@ class SchedTest(unittest.TestCase):
         return [line.rstrip() for line in done.stdout.splitlines()]
 
     def known_course(self, stacks=False, lost=0):
-        """reader runs 20 ms, sleeps 30, waits 2, runs 10, is preempted for 5, runs 3; writer runs 50 and 15 ms, with 4 ms on
-        disk between them, and moves from CPU 1 to 0."""
+        """reader runs 20 ms, sleeps 30, waits 2, runs 10, is preempted for 5, runs 3; writer runs 50 and 15 ms, with 4 ms on disk
+        between them, and moves from CPU 1 to 0."""
         recording = SchedulerRecording(stacks, every_event=True)
         recording.cpus(2)
         recording.name(10, "reader")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Timelines of scheduler recordings whose course is known: as data, as stacks, and as a picture."""
+"""Timelines of scheduler recordings with a known course: as data, as stacks, and as a picture."""
 import json
 import os
 import subprocess

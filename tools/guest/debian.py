@@ -1,8 +1,8 @@
-"""Debian packages of any architecture, fetched and unpacked beside the system and not into it.
+"""Debian packages of any architecture, downloaded and unpacked outside the system.
 
-apt-get does the fetching, with the machine's own package sources and keys, but with lists, cache and dpkg status in a
-directory of ours: so no foreign architecture is added to the machine, and nothing of it is touched. Packages are unpacked,
-never configured: what comes out is a tree of files, good as a compiler's sysroot and as a guest's root directory.
+apt-get does the downloading, with the machine's own package sources and keys, but with lists, cache and dpkg status in a
+directory of ours: so no foreign architecture is added to the machine, and nothing on it is changed. Packages are unpacked, never
+configured: the result is a tree of files that serves as a compiler's sysroot and as a guest's root directory.
 """
 import os
 import pathlib
@@ -11,7 +11,7 @@ import subprocess
 
 
 class FetchError(Exception):
-    """Packages that cannot be had: no network, or a source without that architecture."""
+    """Packages that are not available: no network, or a source without that architecture."""
 
 
 class PackageSource:
@@ -23,7 +23,7 @@ class PackageSource:
         lists, status = directory / "lists", directory / "status"
         for made in (lists / "partial", self.archives / "partial"):
             made.mkdir(parents=True, exist_ok=True)
-        status.touch()  # nothing is installed, so dependencies are all fetched
+        status.touch()  # nothing is installed, so all dependencies are downloaded
         settings = {
             "APT::Architecture": architecture,
             "APT::Architectures::": architecture,
@@ -41,11 +41,11 @@ class PackageSource:
         self._options = [word for name, value in settings.items() for word in ("-o", f"{name}={value}")]
 
     def update(self):
-        # A source that has nothing for this architecture is a warning here; what is missing shows when it is asked for.
+        # A source that has nothing for this architecture is a warning here; what is missing shows when it is requested.
         self._apt("apt-get", "-qq", "update")
 
     def fetch_closure(self, packages):
-        """Package files of `packages` and of all that they depend on; what an earlier call fetched is forgotten."""
+        """Package files of `packages` and all their dependencies; what an earlier call downloaded is deleted."""
         for old in self.archives.glob("*.deb"):
             old.unlink()
         self._apt("apt-get", "-qq", "install", "--yes", "--no-install-recommends", "--download-only", *packages)
@@ -86,7 +86,7 @@ def unpack(package, root):
 
 
 def make_root(packages, root):
-    """A root directory of package files, with Debian's merged /usr; links that start at / are made to stay inside."""
+    """Builds a root directory from package files, with Debian's merged /usr; absolute links are made to stay inside."""
     for name in ("bin", "sbin", "lib"):
         (root / "usr" / name).mkdir(parents=True)
         (root / name).symlink_to(f"usr/{name}")
@@ -98,7 +98,7 @@ def make_root(packages, root):
 
 
 def keep_link_inside(path, root):
-    """Makes an absolute link relative: as a sysroot, the tree stands elsewhere than at /."""
+    """Makes an absolute link relative: as a sysroot, the tree is not at /."""
     if not path.is_symlink() or not os.readlink(path).startswith("/"):
         return
     target = root / os.readlink(path).lstrip("/")

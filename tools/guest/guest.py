@@ -26,7 +26,7 @@ STATUS_NO_GUEST = 125
 
 
 def parse_arguments():
-    # The first word is taken by hand: after it, argparse would take the command's own options for ours.
+    # The first word is parsed by hand: after it, argparse would take the command's own options for ours.
     parser = argparse.ArgumentParser(usage="guest.py ARCH [OPTIONS] [COMMAND...]", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--time-limit", type=int, default=1200, help="seconds that the command may take (1200)")
@@ -43,7 +43,7 @@ def parse_arguments():
 
 @contextlib.contextmanager
 def only_one(path):
-    """One process at a time makes a guest's parts; the next finds them made."""
+    """Only one process at a time builds a guest's parts; the next one finds them built."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path, "w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

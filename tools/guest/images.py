@@ -1,7 +1,7 @@
-"""What a guest is made of, from Debian's packages: kernel, initramfs and, for arm64, a root directory.
+"""The parts of a guest, from Debian's packages: kernel, initramfs and, for arm64, a root directory.
 
-Each part is made once and kept in build/guest/ARCH; it is made anew when what goes into it changes. A root directory for a
-foreign architecture is a compiler's sysroot as well, for `cmake --preset arm64` (cmake/arm64.cmake).
+Each part is built once and kept in build/guest/ARCH; it is rebuilt when its inputs change. A root directory for a foreign
+architecture is a compiler's sysroot as well, for `cmake --preset arm64` (cmake/arm64.cmake).
 """
 import dataclasses
 import hashlib
@@ -17,7 +17,7 @@ TOOL = pathlib.Path(__file__).resolve().parent
 TREE = TOOL.parent.parent
 CACHE = TREE / "build" / "guest"
 
-# What an arm64 root has beside the libraries: a compiler's part, the oracle, and what a shell script needs.
+# What an arm64 root has besides the libraries: a compiler's part, the oracle, and what a shell script needs.
 ROOT_PACKAGES = ["libstdc++-12-dev", "linux-perf", "libc-bin", "bash", "coreutils", "busybox-static", "util-linux", "grep", "sed"]
 
 
@@ -26,7 +26,7 @@ class Architecture:
     name: str
     debian_name: str
     preset: str  # whose sonde runs there
-    has_own_root: bool  # or else this machine's / is the guest's
+    has_own_root: bool  # otherwise this machine's / is the guest's
 
     @property
     def directory(self):
@@ -52,14 +52,14 @@ ARCHITECTURES = {
 
 
 def library_packages():
-    """The libraries that Sonde is made of: that paragraph of tools/packages.txt."""
+    """The libraries that Sonde is built on: that paragraph of tools/packages.txt."""
     text = (TREE / "tools" / "packages.txt").read_text()
     paragraph = re.search(r"^# libraries that Sonde is made of\n((?:\S.*\n)+)", text, re.M)
     return re.sub(r"\s*#.*", "", paragraph.group(1)).split()
 
 
 def prepare(architecture):
-    """Makes what is missing; at once where all is there."""
+    """Builds what is missing; returns at once if everything is there."""
     parts = {"kernel": (make_kernel, kernel_key())}
     if architecture.has_own_root:
         parts["root"] = (make_root, root_key())
@@ -99,7 +99,7 @@ def make_root(architecture, source, out):
     del architecture
     out.mkdir()
     debian.make_root(source.fetch_closure([*library_packages(), *ROOT_PACKAGES]), out)
-    (out / "usr" / "bin" / "sh").symlink_to("bash")  # what installing, and not only unpacking, would have made
+    (out / "usr" / "bin" / "sh").symlink_to("bash")  # what installation, as opposed to unpacking, would have created
 
 
 def digest(*inputs):
@@ -120,7 +120,7 @@ def is_made(directory, key):
 
 
 def replace_directory(directory, key, make):
-    """Puts what `make` makes in the directory's place; one that was interrupted is not taken for whole."""
+    """Replaces the directory with what `make` builds; an interrupted build is not mistaken for a complete one."""
     stamp_of(directory).unlink(missing_ok=True)
     new = directory.with_name(directory.name + ".new")
     for old in (new, directory):

@@ -1,10 +1,10 @@
 #!/bin/busybox sh
-# The first process of a guest. It mounts what the machine outside shares, runs the job, and switches the guest off.
+# The first process of a guest. It mounts what the host shares, runs the job, and powers the guest off.
 #
-#   tag root   what shall be /, read-only: it goes under an overlay, and what is written stays in memory
-#   tag tree   the repository, where it stands outside ($TREE), if it is not inside root; under an overlay too
+#   tag root   what becomes /, read-only: it goes under an overlay, and what is written stays in memory
+#   tag tree   the repository, at the same path as outside ($TREE), if it is not inside root; under an overlay too
 #   tag share  /share, if there is one: writable
-#   tag job    the job: `run` (a bash script) and `environment`; there go `up`, `stdout`, `stderr` and `status`
+#   tag job    the job: `run` (a bash script) and `environment`; receives `up`, `stdout`, `stderr` and `status`
 export PATH=/bin
 /bin/busybox --install -s /bin
 
@@ -43,8 +43,8 @@ mount -t devpts pts /root/dev/pts
 mount -t tmpfs shm /root/dev/shm
 mount -t tmpfs run /root/run
 cp -r /later /root/run/modules
-# The build-id cache makes hard links, and that copies a file up into the overlay and gives it another inode: recordings and
-# mappings from before no longer match their paths. On another file system it makes copies.
+# The build-id cache makes hard links, which copies a file up into the overlay and gives it another inode: existing recordings and
+# mappings no longer match their paths. On a separate file system it makes copies instead.
 mkdir -p /root/root/.debug
 mount -t tmpfs build-ids /root/root/.debug
 mount -t tracefs tracing /root/sys/kernel/tracing
@@ -63,7 +63,7 @@ hostname guest
 ifconfig lo 127.0.0.1 up
 ln -s /proc/self/fd /root/dev/fd
 ulimit -c 0
-# Symbols of the kernel for all, as far as the guest is concerned nobody is a stranger.
+# Kernel symbols are visible to everyone in the guest.
 echo 0 >/proc/sys/kernel/kptr_restrict
 mkdir -p /root/root
 

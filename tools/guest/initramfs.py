@@ -4,9 +4,9 @@ import os
 import re
 import shutil
 
-# What mounts shared directories; their dependencies are found in the modules themselves.
+# The modules that mount shared directories; their dependencies are read from the modules themselves.
 WANTED_MODULES = ("virtio_pci", "9pnet_virtio", "9p", "overlay")
-# What tests load: /run/modules in the guest. Not every kernel has these.
+# Modules that tests load: /run/modules in the guest. Not every kernel has these.
 LATER_MODULES = ("kvm_amd",)
 
 
@@ -21,7 +21,7 @@ def module_dependencies(path):
 
 
 def in_load_order(wanted, files):
-    """Files of the wanted modules and of what they need, dependencies first. What has no file is built in."""
+    """Files of the wanted modules and their dependencies, dependencies first. A module without a file is built in."""
     order = []
 
     def add(name):

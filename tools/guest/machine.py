@@ -1,8 +1,8 @@
-"""One run of a guest: QEMU's command line, the job that goes in, what comes out.
+"""One run of a guest: QEMU's command line, the job's input and output.
 
-The job travels in a directory shared with the guest (init.sh says what is in it), so nothing has to be picked out of a
-console's text. Nothing depends on how fast the emulation is: the run goes on as conditions come true (the guest is up; it
-has left a status), under limits that are long.
+The job is passed in a directory shared with the guest (init.sh says what is in it), so nothing has to be parsed out of a
+console's text. Nothing depends on the speed of the emulation: the run proceeds as conditions come true (the guest is up; it has
+left a status), with generous limits.
 """
 import ctypes
 import os
@@ -15,16 +15,16 @@ import sys
 import time
 
 POLL_S = 0.05
-BOOT_LIMIT_S = 600  # 15 s where nothing else runs
+BOOT_LIMIT_S = 600  # 15 s if nothing else runs
 CONSOLE_LINES_SHOWN = 20
 MONITOR_PATIENCE_S = 5
-# What each CPU stands at, said of a guest that hangs.
+# The state of each CPU, printed for a guest that hangs.
 MONITOR_QUESTIONS = ("info cpus", "info registers -a", "x/6i $pc", "cpu 1", "x/6i $pc")
 
 QEMU = {
-    # -icount: time is counted in instructions, one a nanosecond, so what the processor's counters say does not depend on the
-    # machine underneath. `max` has the Cortex-A57's PMU, the one that QEMU gives events to,
-    # and signs return addresses. With SVE there is a register that breakpoints cannot sample.
+    # -icount: time is counted in instructions, one per nanosecond, so the processor's counters do not depend on the host. `max`
+    # has the Cortex-A57's PMU, the one for which QEMU emulates events, and signs return addresses. With SVE there is a register
+    # that breakpoints cannot sample.
     "arm64": ["qemu-system-aarch64", "-machine", "virt,gic-version=3", "-cpu", "max,pauth-impdef=on,sve=off", "-smp", "1", "-icount", "shift=0"],
     "x86": ["qemu-system-x86_64", "-machine", "pc", "-cpu", "max", "-smp", "2"],
 }
@@ -33,7 +33,7 @@ MEMORY = "2048"
 
 
 class GuestError(Exception):
-    """A guest that did not come up, died, or did not end in time."""
+    """A guest that did not boot, died, or did not end in time."""
 
 
 def is_installed(architecture):
@@ -58,8 +58,8 @@ class Machine:
         self._console_log = job / "console"
 
     def run(self, time_limit_s, silence_limit_s=None):
-        """Runs the job's script; its output goes to ours as it comes. The script's exit status. A script that says nothing for
-        `silence_limit_s` hangs."""
+        """Runs the job's script and passes its output on as it comes. Returns the script's exit status. A script that prints
+        nothing for `silence_limit_s` is considered hung."""
         console = ["-serial", f"file:{self._console_log}"]
         streams = [Relay(self._job / "stdout", sys.stdout.buffer), Relay(self._job / "stderr", sys.stderr.buffer)]
         with self._start(console, subprocess.DEVNULL) as qemu:
@@ -132,12 +132,12 @@ class Machine:
             time.sleep(POLL_S)
 
     def _where_it_stands(self):
-        """The console's end, and what QEMU says of the CPUs."""
+        """The end of the console, and QEMU's description of the CPUs."""
         return self._console_end() + "".join(f"\n  {line}" for line in ask_monitor(self._job / "monitor"))
 
     @staticmethod
     def _is_off(qemu):
-        """The job has ended; switching off takes a moment, and nothing is lost if it is cut short."""
+        """The job has ended; powering off takes a moment, and nothing is lost if it is cut short."""
         try:
             qemu.wait(timeout=10)
         except subprocess.TimeoutExpired:
@@ -152,7 +152,7 @@ class Machine:
 
 
 class Relay:
-    """Copies what is new in a file that somebody else writes."""
+    """Copies what is new in a file that another process writes."""
 
     def __init__(self, path, out):
         path.touch()

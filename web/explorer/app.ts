@@ -1,4 +1,4 @@
-// The page: one state, the views that show it, and what keys and clicks make of it.
+// The page: one state, the views that show it, and the effects of keys and clicks.
 
 import { themeOf } from "./colors.js";
 import { Kind, Profile } from "./data.js";
@@ -45,7 +45,7 @@ export class App {
   private lanes = new Map<string, Lane[]>();
   private kernelNodes: Uint8Array;
   private isTimelineZoomed = false;
-  private steps = typeof history.state === "number" ? history.state : 0;  // of history that are ours
+  private steps = typeof history.state === "number" ? history.state : 0;  // our history entries
 
   constructor(private profile: Profile) {
     this.model = new Model(profile, this.readHash(), themeOf(document.documentElement));
@@ -95,7 +95,7 @@ export class App {
   private readHash(): State {
     const { events, tree, frameName, samples } = this.profile;
     const state = fromHash(location.hash, { events: events.length, nodes: tree.frame.length, frames: frameName.length });
-    if (!samples)  // nothing that such a filter could look at
+    if (!samples)  // nothing that such a filter could apply to
       state.filters = state.filters.filter(({ by }) => by !== "time" && by !== "thread" && by !== "process");
     return state;
   }
@@ -130,7 +130,7 @@ export class App {
     const others = this.model.state.filters.filter((filter) => filter.by !== "time");
     this.go({ filters: range ? [...others, { by: "time", from: range[0], to: range[1] }] : others });
   }
-  /// Only this thread; or, if it was the only one, all.
+  /// Shows only this thread; or, if it was the only one, all.
   private chooseLane(lane: Lane): void {
     if (this.model.state.lanes !== "threads" || lane.key < 0) return;
     const id = this.profile.threads[lane.key].tid;
@@ -283,7 +283,7 @@ export class App {
     if (target === this.head.searchBox) target.blur();
     this.reset();
   }
-  /// Whether the key means something here.
+  /// Returns whether the key is bound.
   private pressed(event: KeyboardEvent): boolean {
     const { state } = this.model;
     const digit = /^[1-9]$/.test(event.key) ? Number(event.key) : 0;

@@ -33,7 +33,7 @@ export function hash(text: string): number {
   return ((Math.imul(h, 0x2c1b3c6d) >>> 0) % 4096) / 4096;
 }
 
-/// By kind: hue and how far it may stray.
+/// By kind: hue and how far it may vary.
 const hueOfKind: Record<Kind, [number, number, number]> = {
   [Kind.user]: [32, 14, 82],
   [Kind.kernel]: [208, 14, 55],
@@ -61,13 +61,13 @@ export function frameColors(profile: Profile, by: ColorBy, dark: boolean): strin
   });
 }
 
-/// What stands for a kind in the legend.
+/// The colour that represents a kind in the legend.
 export function kindColor(kind: Kind, dark: boolean): string {
   const [hue, , saturation] = hueOfKind[kind] ?? hueOfKind[Kind.user];
   return hsl(hue, dark ? saturation * 0.62 : saturation, dark ? 40 : 73);
 }
 
-/// Red for what grew, blue for what shrank; `share`: the change, −1 … 1.
+/// Red for growth, blue for shrinkage; `share`: the change, −1 … 1.
 export function changeColor(share: number, dark: boolean): string {
   const strength = Math.min(1, Math.sqrt(Math.abs(share)) * 1.6);
   if (strength < 0.02) return dark ? "hsl(220 4% 32%)" : "hsl(220 10% 90%)";

@@ -1,4 +1,4 @@
-// The profile that stands in the page: base64 of a deflated block that src/export/page_data.h
+// The profile embedded in the page: base64 of a deflated block that src/export/page_data.h
 // describes. Decoded once, into typed arrays; nothing here knows how it is shown.
 
 declare class DecompressionStream {
@@ -13,32 +13,32 @@ export const kindNames = ["user code", "kernel", "inlined", "generated code", "p
 export interface EventInfo {
   name: string;
   unit: string;
-  columns: number[];   // one; or before and after, where two profiles are compared
-  samples: number[];   // by column: how many went in, 0 where only sums are known
+  columns: number[];   // one; or before and after, if two profiles are compared
+  samples: number[];   // by column: number of samples, 0 if only sums are known
 }
 
 export interface Thread { pid: number; tid: number; name: string; process: string; }
 
-/// Columns of samples, in the order of time.
+/// Columns of samples, in time order.
 export interface Samples {
   count: number;
   time: Float64Array;    // µs since the first
   node: Uint32Array;
   thread: Uint32Array;
-  cpu: Int32Array;       // -1 where not known
+  cpu: Int32Array;       // -1 if not known
   column: Uint16Array;
   value: Float64Array;
-  place: Uint32Array;    // instruction among those of all listings, plus one; 0: another
+  place: Uint32Array;    // instruction among those of all listings, plus one; 0: elsewhere
 }
 
-/// What threads did by the scheduler's events: slices, those of a thread in the order of time.
+/// What threads did according to the scheduler's events: slices, those of a thread in time order.
 export interface Sched {
   thread: Uint32Array;
   start: Float64Array;   // µs since the first sample
   end: Float64Array;
   state: Uint8Array;     // index into stateNames of sched.ts
   cpu: Int32Array;       // -1: not known
-  waker: Int32Array;     // thread; -1: nobody is known
+  waker: Int32Array;     // thread; -1: not known
 }
 
 /// Nodes are numbered depth first; node 0 stands for everything, and has no frame (-1).
@@ -48,15 +48,15 @@ export interface CallTree {
   end: Uint32Array;      // one past the last node below
 }
 
-/// A part of a source file; without lines where the file was not there.
+/// A part of a source file; without lines if the file was not available.
 export interface SourcePart { path: string; first: number; lines: string[]; }
 
 /// A function's code.
 export interface Listing {
   frame: number;
   name: string;
-  cut: boolean;        // only its beginning is here
-  start: number;       // number of its first instruction among those of all listings
+  cut: boolean;        // only its beginning is included
+  start: number;       // index of its first instruction among those of all listings
   address: string[];   // by instruction: offset in the function, hexadecimal
   text: string[];
   file: number[];      // index into sources; -1: not known
@@ -107,14 +107,14 @@ async function inflate(base64: string): Promise<Uint8Array> {
   return new Uint8Array(await new Response(inflated).arrayBuffer());
 }
 
-/// Columns by name out of the block.
+/// Reads columns by name from the block.
 class Sections {
   constructor(private bytes: Uint8Array, private base: number, private header: Header) {}
 
   has(name: string): boolean { return name in this.header.sections; }
   count(name: string): number { return this.header.sections[name][2]; }
 
-  /// LEB128 numbers, each less 2^53.
+  /// LEB128 numbers, each less than 2^53.
   integers<T extends { [i: number]: number }>(name: string, out: T): T {
     const [offset, , count] = this.header.sections[name];
     const bytes = this.bytes;
@@ -144,7 +144,7 @@ class Sections {
   }
 }
 
-/// Depths of nodes, in depth-first order, say who is whose parent.
+/// The depths of nodes, in depth-first order, determine each node's parent.
 function readTree(sections: Sections): CallTree {
   const count = sections.count("node_depth") + 1;
   const depths = sections.integers("node_depth", new Uint32Array(count - 1));

@@ -1,4 +1,4 @@
-// Elements in one expression. Texts are always text, never markup.
+// Creates elements in one expression. Texts are always text, never markup.
 
 type Child = Node | string;
 
@@ -16,7 +16,7 @@ export function button(label: string, title: string, onClick: () => void): HTMLB
   return made;
 }
 
-/// A canvas as large as its element, in device pixels, with its context scaled to CSS pixels.
+/// Makes a canvas as large as its element, in device pixels, with its context scaled to CSS pixels.
 export function fit(canvas: HTMLCanvasElement, width: number, height: number): CanvasRenderingContext2D {
   const ratio = window.devicePixelRatio || 1;
   const w = Math.round(width * ratio), h = Math.round(height * ratio);
@@ -31,7 +31,8 @@ export function fit(canvas: HTMLCanvasElement, width: number, height: number): C
   return context;
 }
 
-/// A function that calls `draw` with the next frame of the screen, once, however often it is called until then.
+/// Returns a function that calls `draw` in the next animation frame, once, however often it is
+/// called until then.
 export function oncePerFrame(draw: () => void): () => void {
   let pending = false;
   return () => {
@@ -44,7 +45,7 @@ export function oncePerFrame(draw: () => void): () => void {
   };
 }
 
-/// The text that stands beside the pointer.
+/// The text beside the pointer.
 export class Tooltip {
   readonly element = el("div", { class: "tooltip", role: "tooltip" });
 

@@ -1,5 +1,5 @@
-// Filters narrow down what every view shows. They have a spelling for the address bar, and words for
-// people.
+// Filters narrow down what every view shows. They have a spelling for the URL, and a description
+// for people.
 
 import { kindNames, Profile } from "./data.js";
 import { regexFrom } from "./text.js";
@@ -48,7 +48,7 @@ export function describe(profile: Profile, filter: Filter): string {
   return `${what} ${filter.by} ${filter.by === "function" ? `/${filter.text}/` : filter.text}`;
 }
 
-/// By thread: whether it is in; null where no filter names threads or processes.
+/// By thread: whether it passes; null if no filter names threads or processes.
 export function threadMask(profile: Profile, filters: Filter[]): Uint8Array | null {
   let mask: Uint8Array | null = null;
   for (const filter of filters) {
@@ -70,7 +70,7 @@ export function timeRange(filters: Filter[]): [number, number] | null {
   return range;
 }
 
-/// By frame: whether a filter of frames names it.
+/// By frame: whether a frame filter matches it.
 function framesOf(profile: Profile, filter: { by: "function" | "object" | "kind"; text: string }): Uint8Array {
   const mask = new Uint8Array(profile.frameName.length);
   if (filter.by === "kind") {
@@ -85,7 +85,7 @@ function framesOf(profile: Profile, filter: { by: "function" | "object" | "kind"
   return mask;
 }
 
-/// By node: whether the stack that ends there passes all filters of frames; null where there are none.
+/// By node: whether the stack that ends there passes all frame filters; null if there are none.
 export function stackMask(profile: Profile, filters: Filter[]): Uint8Array | null {
   const { frame, parent } = profile.tree;
   let mask: Uint8Array | null = null;

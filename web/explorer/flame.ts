@@ -1,5 +1,5 @@
-// A tree of stacks on a canvas, growing up (flame graph) or down (icicle). Only what is wider than a
-// hair is laid out, and of that only what is scrolled into sight is drawn.
+// A tree of stacks on a canvas, growing up (flame graph) or down (icicle). Only boxes that are wide
+// enough to see are laid out, and of those only the visible ones are drawn.
 
 import { CallTree } from "./data.js";
 import { Theme } from "./colors.js";
@@ -7,7 +7,7 @@ import { el, fit, oncePerFrame } from "./dom.js";
 
 const rowHeight = 19;
 const narrowest = 0.45;   // CSS pixels
-const letterWidth = 6.62; // of 11 px monospace; measured at the first drawing
+const letterWidth = 6.62; // of 11 px monospace; measured when first drawn
 const font = '11px ui-monospace, "DejaVu Sans Mono", "Liberation Mono", Menlo, Consolas, monospace';
 
 export interface FlameContent {
@@ -43,7 +43,7 @@ export class FlameCanvas {
   private content: FlameContent | null = null;
   private layout: Layout = { node: new Int32Array(0), x: new Float32Array(0), width: new Float32Array(0),
                              depth: new Uint16Array(0), count: 0, rows: 0 };
-  private focused = -1;  // node that arrow keys are on
+  private focused = -1;  // node that the arrow keys are on
   private letter = letterWidth;
   private turned = false;  // since it was last shown
 
@@ -75,7 +75,7 @@ export class FlameCanvas {
     this.redraw();
   }
 
-  /// Arrow keys: to the caller, the callee, the neighbours. True where the key was used.
+  /// Arrow keys: to the caller, the callee, the neighbours. Returns whether the key was used.
   key(event: KeyboardEvent): boolean {
     if (!this.content) return false;
     const { tree } = this.content;
@@ -103,7 +103,7 @@ export class FlameCanvas {
       if (total[child] > 0 && (best < 0 || total[child] > total[best])) best = child;
     return best;
   }
-  /// What is drawn beside a node, in its row.
+  /// The node drawn beside a node, in its row.
   private neighbour(node: number, step: number): number {
     const { layout } = this;
     const at = layout.node.indexOf(node);
@@ -177,7 +177,7 @@ export class FlameCanvas {
 
   readonly redraw = oncePerFrame(() => this.draw());
 
-  /// Draws at once; redraw() waits for the next frame of the screen.
+  /// Draws at once; redraw() waits for the next animation frame.
   draw(): void {
     const content = this.content;
     const height = this.element.clientHeight;
@@ -200,7 +200,7 @@ export class FlameCanvas {
     const node = this.layout.node[i];
     const x = this.layout.x[i];
     const w = Math.max(this.layout.width[i] - (this.layout.width[i] > 3 ? 1 : 0.2), 0.4);
-    const isAbove = node < content.zoom;  // callers of what was zoomed to: they are wider than shown
+    const isAbove = node < content.zoom;  // callers of the zoomed node: they are wider than shown
     context.globalAlpha = isAbove ? 0.55 : 1;
     context.fillStyle = content.matches(node) ? content.theme.match : content.color(node);
     context.fillRect(x, y, w, rowHeight - 1);
@@ -216,7 +216,7 @@ export class FlameCanvas {
     context.fillText(text, x + 4, y + rowHeight / 2);
   }
 
-  /// As much of a name as there is room for.
+  /// As much of a name as fits.
   private cut(context: CanvasRenderingContext2D, name: string, room: number): string {
     const letters = Math.floor(room / this.letter);
     if (name.length <= letters && /^[ -~]*$/.test(name)) return name;

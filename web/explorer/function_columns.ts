@@ -5,7 +5,7 @@ import { Model } from "./model.js";
 import { Column } from "./table.js";
 import { fileName, percent, shortWeight } from "./text.js";
 
-/// Functions that have any weight, and whose names the search finds.
+/// Functions that have any weight, and whose names match the search.
 export function rowsOf(model: Model): number[] {
   const search = model.search;
   const rows: number[] = [];

@@ -4,7 +4,7 @@ import { CallTree } from "./data.js";
 
 export interface FunctionSums {
   self: Float64Array;   // by frame
-  total: Float64Array;  // by frame; what a function called through itself counts once
+  total: Float64Array;  // by frame; a recursive function counts once
 }
 
 /// Calls visit(node) for the outermost node of each frame on each path.
@@ -60,7 +60,7 @@ class Growing {
   }
   add(node: number, column: number, value: number): void { this.values[column][node] += value; }
 
-  /// The values as they were added, by new numbers.
+  /// The added values, by new node numbers.
   finish(): { tree: CallTree; values: Float64Array[] } {
     const count = this.frame.length;
     const weight = Float64Array.from({ length: count }, (_, i) => this.values.reduce((sum, v) => sum + v[i], 0));
@@ -92,8 +92,8 @@ class Growing {
 
 export interface MergedTree { tree: CallTree; self: Float64Array[]; }
 
-/// What the function calls: the trees below all its outermost nodes, laid over one another. Node 0 is
-/// the function. `self` has one array per given one.
+/// What the function calls: the trees below all its outermost nodes, merged. Node 0 is the
+/// function. `self` has one array per given one.
 export function calleesOf(tree: CallTree, selfs: Float64Array[], frame: number): MergedTree {
   const growing = new Growing(selfs.length);
   const root = growing.child(-1, frame);
@@ -111,7 +111,7 @@ export function calleesOf(tree: CallTree, selfs: Float64Array[], frame: number):
   return { tree: merged, self: values };
 }
 
-/// Who calls the function: the paths to its outermost nodes, seen from the function.
+/// The function's callers: the paths to its outermost nodes, seen from the function.
 export function callersOf(tree: CallTree, totals: Float64Array[], frame: number): MergedTree {
   const growing = new Growing(totals.length);
   const root = growing.child(-1, frame);

@@ -1,4 +1,4 @@
-// What stands above every view: title, event, search, tabs, and the path of filters.
+// The header above every view: title, event, search, tabs, and the path of filters.
 
 import { changeColor, kindColor } from "./colors.js";
 import { Kind, kindNames } from "./data.js";

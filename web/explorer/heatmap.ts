@@ -1,7 +1,7 @@
-// Sub-second heat map: a column for each stretch of time (usually a second), in which rows are the
-// parts of it from bottom to top; the darker, the more samples. What comes back every second, and
-// what happens once, can be seen at a glance. A drag chooses from one cell to another,
-// all that lies between them in time.
+// Sub-second heat map: a column for each interval (usually a second), in which rows are parts of
+// the interval from bottom to top; the darker, the more samples. Activity that recurs every second,
+// and activity that happens once, can be seen at a glance. A drag selects everything between two
+// cells in time.
 
 import { Profile } from "./data.js";
 import { Theme } from "./colors.js";
@@ -13,7 +13,7 @@ export interface HeatmapContent {
   columns: number[];
   passes: ((sample: number) => boolean) | null;
   range: [number, number] | null;
-  stretch: number;   // µs of a column
+  stretch: number;   // µs per column
   theme: Theme;
 }
 
@@ -27,10 +27,10 @@ export const heatmapRows = 50;
 const axisHeight = 22;
 const axisWidth = 64;
 
-/// Lengths of a column, in µs, that can be chosen.
+/// Lengths of a column, in µs, to choose from.
 export const stretches: [number, string][] = [[1e4, "10 ms"], [1e5, "100 ms"], [1e6, "1 s"], [1e7, "10 s"], [6e7, "1 min"]];
 
-/// One that gives columns enough to see something, and not too many.
+/// One that gives a useful number of columns.
 export function usualStretch(last: number): number {
   if (last < 1e6) return 1e4;
   if (last < 1e7) return 1e5;

@@ -1,4 +1,4 @@
-// What the keys and the mouse do, and what is known of the recording.
+// What the keys and the mouse do, and the facts about the recording.
 
 import { el } from "./dom.js";
 

@@ -1,5 +1,6 @@
-// Code of the hottest functions, line by line and instruction by instruction, with what fell on each.
-// The recording tells of what was sampled itself, not of its callers: these are weights of their own.
+// Code of the hottest functions, line by line and instruction by instruction, with the weight of
+// each. Only the sampled addresses themselves are counted here, not those of callers: these are
+// separate weights.
 
 import { Listing, Profile } from "./data.js";
 import { el } from "./dom.js";
@@ -12,10 +13,10 @@ import { passesAll } from "./weights.js";
 const rowHeight = 19;
 
 interface Row {
-  weight: number;      // NaN: a row that can have none
-  mark: string;        // address, or number of the line
+  weight: number;      // NaN: a row that cannot have one
+  mark: string;        // address, or line number
   text: string;
-  place: string;       // where its source is not here: "file.c:12"
+  place: string;       // if its source is not available: "file.c:12"
 }
 
 /// By instruction of all listings: the event's weight under the filters.

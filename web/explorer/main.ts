@@ -1,4 +1,4 @@
-// The beginning: reads the profile that stands in the page and shows it.
+// Entry point: reads the profile embedded in the page and shows it.
 
 import { App } from "./app.js";
 import { readProfile } from "./data.js";

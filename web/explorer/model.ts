@@ -1,5 +1,5 @@
-// What the views show at the moment: the profile under the state's filters and search. Every part is
-// made once, when it is first asked for, and again only where the state has changed what it is made of.
+// What the views currently show: the profile under the state's filters and search. Every part is
+// computed on first use, and again only if the state that it depends on has changed.
 
 import { changeColor, frameColors, Theme } from "./colors.js";
 import { EventInfo, Profile } from "./data.js";
@@ -9,7 +9,7 @@ import { State } from "./state.js";
 import { fileName, percent, regexFrom, weight } from "./text.js";
 import { Weights, weigh } from "./weights.js";
 
-/// Remembers the last value, by what it was made of.
+/// Caches the last value, keyed by its inputs.
 class Memory<T> {
   private key: string | null = null;
   private value: T | null = null;
@@ -24,7 +24,7 @@ class Memory<T> {
 
 export interface Search {
   frames: Uint8Array;      // by frame: whether its name matches
-  share: number;           // of the weight that is shown
+  share: number;           // of the weight shown
   text: string;            // for people
 }
 
@@ -54,7 +54,7 @@ export class Model {
     return this.sumsMemory.get(this.selection, () => this.weights.map((weights) =>
       sumsByFunction(this.profile.tree, weights.self, weights.total, this.profile.frameName.length)));
   }
-  /// Which of the two is as wide as is shown.
+  /// The one of the two that determines widths.
   get which(): number { return this.isCompared && !this.state.before ? 1 : 0; }
   get shown(): Weights { return this.weights[this.which]; }
 
@@ -88,12 +88,12 @@ export class Model {
 
   nameOf(frame: number): string { return frame < 0 ? "all" : this.profile.frameName[frame]; }
 
-  /// The colour of a node with this frame, and of these weights where profiles are compared.
+  /// The colour of a node with this frame, and with these weights if profiles are compared.
   color(frame: number, totals: number[]): string {
     if (this.isCompared) return changeColor(this.change(totals), this.theme.dark);
     return frame < 0 ? (this.theme.dark ? "hsl(220 6% 36%)" : "hsl(220 10% 86%)") : this.frameColors[frame];
   }
-  /// Of its share in the whole: −1 where it is gone, 1 where it is new.
+  /// The change of its share of the total: −1 if it is gone, 1 if it is new.
   change(totals: number[]): number {
     const shares = totals.map((value, i) => this.weights[i].total[0] === 0 ? 0 : value / this.weights[i].total[0]);
     const larger = Math.max(shares[0], shares[1]);

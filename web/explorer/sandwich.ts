@@ -1,5 +1,5 @@
-// Sandwich: one function between those that call it (above) and those that it calls (below), beside
-// the list of all functions.
+// Sandwich: one function between its callers (above) and its callees (below), beside the list of
+// all functions.
 
 import { FlameCanvas } from "./flame.js";
 import { callersOf, calleesOf, MergedTree } from "./functions.js";
@@ -42,7 +42,7 @@ export class Sandwich {
   private describe(index: number, node: number, x: number, y: number): void {
     const { merged, totals } = this.trees[index];
     const lines = this.model!.describe(merged.tree.frame[node], totals.map((t) => t[node]), merged.self.map((s) => s[node]));
-    // What a caller itself used is not what stands here: its part of the function's total is.
+    // The tree does not hold a caller's self weight, but its part of the function's total.
     this.tooltip.show(index === 0 ? lines.filter((line) => !line.startsWith("self ")) : lines, x, y);
   }
 

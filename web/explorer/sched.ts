@@ -1,5 +1,5 @@
-// What threads did by the scheduler's events: running, waiting for a CPU, sleeping. A band in each lane
-// of the timeline, and words for what lies under the pointer.
+// What threads did according to the scheduler's events: running, waiting for a CPU, sleeping. A
+// band in each lane of the timeline, and the text of its tooltips.
 
 import { hash } from "./colors.js";
 import { Profile, Sched } from "./data.js";
@@ -15,7 +15,7 @@ const shareOfHeight = [1, 1, 0.25, 0.6, 0.6];
 
 export function stateColors(dark: boolean): string[] { return dark ? darkColors : lightColors; }
 
-/// Slices of one lane, as numbers of Sched's, in the order of time.
+/// Slices of one lane, as indices into Sched's, in time order.
 export type Slices = Uint32Array;
 
 /// By lane: of threads, or of CPUs, whose slices are the runs of threads on them.
@@ -46,8 +46,9 @@ function firstAfter(sched: Sched, slices: Slices, time: number): number {
 
 export interface Band { x: number; y: number; width: number; height: number; }  // CSS pixels
 
-/// Draws the slices that lie in `view` (µs). A slice that is narrower than a pixel counts for its share
-/// of it; each pixel shows a kind as strong as its share is, but not so weak that it cannot be seen.
+/// Draws the slices in `view` (µs). A slice that is narrower than a pixel counts for its share of
+/// it; each pixel shows a kind with an intensity proportional to its share, but never too faint to
+/// be seen.
 export function drawBand(context: CanvasRenderingContext2D, profile: Profile, slices: Slices, by: "threads" | "cpus",
                          view: [number, number], band: Band, dark: boolean): void {
   const sched = profile.sched!;
@@ -92,7 +93,7 @@ function threadName(profile: Profile, thread: number): string {
   return `${profile.threads[thread].name || "?"} ${profile.threads[thread].tid}`;
 }
 
-/// What was at `time`; what is nearer than `slack` (µs) counts, too. No lines where nothing is known.
+/// The state at `time`, or the nearest within `slack` (µs). No lines if nothing is known.
 export function describeSlice(profile: Profile, slices: Slices, by: "threads" | "cpus", time: number, slack: number): string[] {
   const sched = profile.sched!;
   const at = firstAfter(sched, slices, time);

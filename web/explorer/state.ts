@@ -1,4 +1,5 @@
-// What the page shows, as the address bar has it behind '#': it can be kept, sent and gone back from.
+// What the page shows, as encoded in the URL after '#': it can be saved, sent and navigated back
+// to.
 
 import { ColorBy } from "./colors.js";
 import { Filter, parse, spell } from "./filters.js";
@@ -15,11 +16,11 @@ export interface State {
   filters: Filter[];
   colors: ColorBy;
   theme: "auto" | "light" | "dark";
-  sort: string;        // column of the table, "-" before it: the other way round
+  sort: string;        // column of the table, "-" before it: reversed
   lanes: "threads" | "cpus";
-  stretch: number;     // µs of a column of the heat map; 0: as usual
-  code: "code" | "source";  // what the view of code shows
-  before: boolean;     // of two profiles: widths are those of the first
+  stretch: number;     // µs per column of the heat map; 0: the default
+  code: "code" | "source";  // what the code view shows
+  before: boolean;     // for two profiles: widths are those of the first
 }
 
 export const initial: State = {
@@ -49,7 +50,7 @@ function oneOf<T extends string>(word: string | null, choices: readonly T[], oth
   return choices.find((choice) => choice === word) ?? otherwise;
 }
 
-/// Words that make no sense are left out: addresses are typed by people, too.
+/// Invalid words are ignored: URLs are typed by people, too.
 export function fromHash(hash: string, limits: { events: number; nodes: number; frames: number }): State {
   const words = new URLSearchParams(hash.replace(/^#/, ""));
   const number = (name: string, end: number, otherwise: number) => {

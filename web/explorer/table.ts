@@ -1,4 +1,4 @@
-// Functions with their sums, as rows. Only the rows in sight are elements.
+// Functions with their sums, as rows. Only the visible rows are elements.
 
 import { el } from "./dom.js";
 
@@ -10,7 +10,7 @@ export interface Column {
   hint: string;
   numeric: boolean;
   width: string;                                   // of a CSS grid's track
-  value: (frame: number) => number | string;       // what it is sorted by
+  value: (frame: number) => number | string;       // the value to sort by
   text: (frame: number) => string;
   bar?: (frame: number) => number;                 // 0 … 1
 }
@@ -76,7 +76,7 @@ export class FunctionTable {
     const key = this.content.sort.replace(/^-/, "");
     const column = this.content.columns.find((c) => c.key === key) ?? this.content.columns[0];
     const values = new Map(this.content.frames.map((frame) => [frame, column.value(frame)]));
-    const sign = descending === column.numeric ? -1 : 1;  // numbers: the largest first; words: from A
+    const sign = descending === column.numeric ? -1 : 1;  // numbers: largest first; words: from A
     return [...this.content.frames].sort((a, b) => {
       const x = values.get(a)!, y = values.get(b)!;
       return x < y ? -sign : x > y ? sign : a - b;

@@ -36,7 +36,8 @@ export function seconds(microseconds: number, digits = 3): string {
   return `${(microseconds / 1e6).toFixed(digits)} s`;
 }
 
-/// Case counts only where the pattern has a capital letter. Null: no pattern, or not a valid one.
+/// Case-sensitive only if the pattern contains a capital letter. Null: no pattern, or an invalid
+/// one.
 export function regexFrom(pattern: string): RegExp | null {
   if (pattern === "") return null;
   try {

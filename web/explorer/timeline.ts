@@ -1,5 +1,5 @@
-// Samples over time: a lane for each thread or CPU, or a single one for all, in which columns as high
-// as the weight that fell there. Dragging chooses a range.
+// Samples over time: a lane for each thread or CPU, or a single one for all, in which columns are
+// as high as the weight of the samples there. Dragging selects a range.
 
 import { Profile } from "./data.js";
 import { Theme } from "./colors.js";
@@ -10,9 +10,9 @@ import { seconds } from "./text.js";
 export interface Lane {
   label: string;
   detail: string;
-  samples: Uint32Array;  // indices, in the order of time
+  samples: Uint32Array;  // indices, in time order
   key: number;
-  slices?: Slices;       // what the thread did, or what ran on the CPU; where the scheduler's events say it
+  slices?: Slices;       // what the thread did or what ran on the CPU, if known
 }
 
 export interface TimelineContent {
@@ -20,8 +20,8 @@ export interface TimelineContent {
   lanes: Lane[];
   by: "threads" | "cpus" | "all";
   columns: number[];                       // of the event
-  passes: ((sample: number) => boolean) | null;  // but for time
-  range: [number, number] | null;          // chosen
+  passes: ((sample: number) => boolean) | null;  // except for time
+  range: [number, number] | null;          // selected
   kernel: Uint8Array;                      // by node: whether it ends in the kernel
   theme: Theme;
 }
@@ -79,8 +79,8 @@ function lowerBound(list: Uint32Array, times: Float64Array, time: number): numbe
   return low;
 }
 
-/// The full height of a lane: what all but one in a hundred of the bins with weight stay below, so that
-/// a single peak does not flatten everything. Higher ones are cut there.
+/// The full height of a lane: the 99th percentile of the non-empty bins, so that a single peak does
+/// not flatten everything. Higher ones are cut off there.
 function usualHeight(bins: Float64Array[]): number {
   const weights: number[] = [];
   for (const values of bins) for (const value of values) if (value > 0) weights.push(value);
@@ -100,7 +100,7 @@ export class Timeline {
   private canvas = el("canvas");
   private spacer = el("div", { class: "spacer" });
   private content: TimelineContent | null = null;
-  private view: [number, number] = [0, 1];  // µs in sight
+  private view: [number, number] = [0, 1];  // visible µs
   private drag: { from: number; to: number; x: number } | null = null;
   private highest = 1;
 
@@ -124,7 +124,7 @@ export class Timeline {
     this.spacer.style.height = this.small ? "100%" : `${axisHeight + content.lanes.length * this.laneHeight}px`;
     this.redraw();
   }
-  /// To the chosen range; null: to everything.
+  /// Zooms to the given range; null: to everything.
   zoomTo(range: [number, number] | null): void {
     this.view = range && range[1] > range[0] ? range : [0, this.last];
     this.redraw();
@@ -168,7 +168,7 @@ export class Timeline {
     this.drawRange(context, height);
   }
 
-  /// Weight by bin: all, and of the kernel.
+  /// Weight by bin: total, and in the kernel.
   private binsOf(lane: Lane): { all: Float64Array; kernel: Float64Array } {
     const { profile, columns, passes, kernel } = this.content!;
     const samples = profile.samples!;
@@ -311,7 +311,7 @@ export class Timeline {
       lines.push(...describeSlice(profile, lane.slices, by, this.timeOf(event.offsetX), (this.view[1] - this.view[0]) / this.plotWidth));
     this.actions.hover(lines, event.clientX, event.clientY);
   }
-  /// With Ctrl: closer or farther; with Shift, or sideways: along.
+  /// With Ctrl: zooms; with Shift, or sideways: pans.
   private onWheel(event: WheelEvent): void {
     const [from, to] = this.view;
     const along = event.shiftKey ? event.deltaY : event.deltaX;

@@ -1,5 +1,5 @@
-// What falls on each node under the filters of the moment: one pass over the samples, one forward
-// and one backward over the nodes.
+// The weight of each node under the current filters: one pass over the samples, one forward and one
+// backward over the nodes.
 
 import { EventInfo, Profile } from "./data.js";
 import { Filter, stackMask, threadMask, timeRange } from "./filters.js";
@@ -7,12 +7,12 @@ import { grouped } from "./text.js";
 
 export interface Weights {
   self: Float64Array;    // by node
-  total: Float64Array;   // by node: with all that lies below
-  samples: number;       // that went in; NaN where it is not known
+  total: Float64Array;   // by node: including everything below
+  samples: number;       // number of samples; NaN if not known
   whole: number;         // of the event without filters
 }
 
-/// Whether sample i passes all filters; null where there are none.
+/// Whether sample i passes all filters; null if there are none.
 export function passesAll(profile: Profile, filters: Filter[]): ((i: number) => boolean) | null {
   const ofSample = samplePredicate(profile, filters);
   const stacks = stackMask(profile, filters);
@@ -21,7 +21,7 @@ export function passesAll(profile: Profile, filters: Filter[]): ((i: number) => 
   return (i) => stacks[node[i]] === 1 && (!ofSample || ofSample(i));
 }
 
-/// Whether sample i is of the time and the threads that filters name; null where they name none.
+/// Whether sample i matches the time and thread filters; null if there are none.
 function samplePredicate(profile: Profile, filters: Filter[]): ((i: number) => boolean) | null {
   const samples = profile.samples;
   const threads = threadMask(profile, filters);
@@ -31,7 +31,7 @@ function samplePredicate(profile: Profile, filters: Filter[]): ((i: number) => b
   return (i) => (!threads || threads[thread[i]] === 1) && (!range || (time[i] >= range[0] && time[i] <= range[1]));
 }
 
-/// Adds what lies below a node to it. Numbers are depth first, so the last comes first.
+/// Adds everything below a node to it. Numbers are depth first, so the last comes first.
 export function totalsOf(self: Float64Array, parent: Int32Array): Float64Array {
   const total = Float64Array.from(self);
   for (let i = total.length - 1; i > 0; --i) total[parent[i]] += total[i];
@@ -68,7 +68,7 @@ function countSamples(profile: Profile, column: number, stacks: Uint8Array): num
   return count;
 }
 
-/// Of one column of an event (0, or 1 for what comes after where profiles are compared).
+/// For one column of an event (0, or 1 for the second profile in a comparison).
 export function weigh(profile: Profile, event: EventInfo, which: number, filters: Filter[]): Weights {
   const column = event.columns[which];
   const passes = samplePredicate(profile, filters);

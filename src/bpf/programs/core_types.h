@@ -1,7 +1,7 @@
-// The kernel's types as far as our BPF programs look into them. Only names of structures and
-// members matter: where a member lies is put in when a program is loaded, from the running kernel's
-// BTF (CO-RE). So one build runs on every kernel that has these members, whatever else its
-// structures hold; members that some kernels lack are asked for with bpf_core_field_exists() first.
+// The kernel's types as far as our BPF programs access them. Only names of structures and members
+// matter: member offsets are filled in when a program is loaded, from the running kernel's BTF
+// (CO-RE). So one build runs on every kernel that has these members, whatever else its structures
+// contain; members that some kernels lack are checked with bpf_core_field_exists() first.
 #pragma once
 
 typedef unsigned char __u8;
@@ -12,7 +12,7 @@ typedef signed char __s8;
 typedef short __s16;
 typedef int __s32;
 typedef long long __s64;
-// What <bpf/bpf_helper_defs.h> names in its signatures.
+// Used in the signatures of <bpf/bpf_helper_defs.h>.
 typedef __u16 __be16;
 typedef __u32 __be32;
 typedef __u32 __wsum;
@@ -29,7 +29,7 @@ enum bpf_map_type {
   BPF_MAP_TYPE_TASK_STORAGE = 29,
 };
 enum { BPF_ANY = 0, BPF_NOEXIST = 1, BPF_F_NO_PREALLOC = 1 };
-enum { BPF_F_USER_STACK = 1 << 8, BPF_F_FAST_STACK_CMP = 1 << 9 };  // of bpf_get_stackid()
+enum { BPF_F_USER_STACK = 1 << 8, BPF_F_FAST_STACK_CMP = 1 << 9 };  // for bpf_get_stackid()
 enum { BPF_LOCAL_STORAGE_GET_F_CREATE = 1, BPF_RB_NO_WAKEUP = 1, BPF_RB_AVAIL_DATA = 0 };
 
 #define KERNEL_TYPE __attribute__((preserve_access_index))
@@ -59,7 +59,7 @@ struct task_struct___before_5_14 {
   long state;
 } KERNEL_TYPE;
 
-/// What an iterator over tasks is called with.
+/// The argument of an iterator over tasks.
 struct bpf_iter_meta {
   struct seq_file* seq;
 } KERNEL_TYPE;
@@ -68,8 +68,8 @@ struct bpf_iter__task {
   struct task_struct* task;  // null at the end
 } KERNEL_TYPE;
 
-/// Registers at a system call, by architecture. The part behind ___ tells flavours of one kernel
-/// type apart.
+/// Registers at a system call, by architecture. The part after ___ distinguishes flavours of one
+/// kernel type.
 struct pt_regs___x86 {
   unsigned long bx, cx, dx, si, di, bp, r8, r9, r10, orig_ax;
 } KERNEL_TYPE;
@@ -78,14 +78,14 @@ struct pt_regs___arm64 {
   __s32 syscallno;
 } KERNEL_TYPE;
 
-/// What bpf_perf_event_read_value() fills in.
+/// Filled in by bpf_perf_event_read_value().
 struct bpf_perf_event_value {
   __u64 counter;
   __u64 enabled;
   __u64 running;
 };
 
-/// What a raw tracepoint hands over.
+/// The arguments of a raw tracepoint.
 struct bpf_raw_tracepoint_args {
   __u64 args[0];
 };

@@ -1,4 +1,4 @@
-// Counters that belong to CPUs, for programs that read them there and add up what came between two
+// CPU counters, for programs that read them on the CPU and add up the difference between two
 // readings.
 #pragma once
 
@@ -15,7 +15,7 @@ struct {
   __uint(value_size, sizeof(__u32));
 } counters SEC(".maps");
 
-/// What has come together, by event.
+/// Accumulated counts, by event.
 struct {
   __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
   __uint(max_entries, CPU_COUNT_EVENTS);
@@ -27,7 +27,7 @@ struct {
 const volatile __u32 event_count = 0;
 const volatile __u32 cpu_count = 1;
 
-/// False where the CPU has no such counter.
+/// False if the CPU has no such counter.
 static _Bool read_counter(__u32 event, __u32 cpu, struct bpf_perf_event_value* now) {
   return cpu < cpu_count &&
          bpf_perf_event_read_value(&counters, event * cpu_count + cpu, now, sizeof(*now)) == 0;

@@ -1,7 +1,7 @@
 // What programs that include cpu_counters.h and their loaders agree on.
 #pragma once
 
-/* Events that one program reads at a time. */
+/* Events that one program can read. */
 #define CPU_COUNT_EVENTS 64
 
 struct cpu_count {

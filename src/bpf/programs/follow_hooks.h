@@ -1,4 +1,4 @@
-// The hooks on exec and exit of programs that only keep there which threads they work for.
+// The exec and exit hooks of programs that only keep track of the followed threads there.
 #pragma once
 
 #include "bpf/programs/followed_tasks.h"

@@ -1,5 +1,5 @@
-// Which threads a BPF program works for: all, or some and what they start; all but some. The hook
-// on fork is here. Those on exec and exit are in follow_hooks.h; a program that has more to do
+// Which threads a BPF program works for: all; or some and the threads they start; or all but some.
+// The fork hook is here. Those for exec and exit are in follow_hooks.h; a program that does more
 // there defines its own, which call followed_exec() and followed_exit().
 #pragma once
 
@@ -8,19 +8,18 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 
-/* Threads that can be followed at a time. */
+/* Threads that can be followed at the same time. */
 #define FOLLOWED_TASKS 65536
 #define EXCLUDED_TASKS 4096
-/* CPUs that remember their last answer; with more of them some share a place, which costs only
- * time. */
+/* CPUs that cache their last answer; with more CPUs some share a slot, which only costs time. */
 #define FOLLOW_ANSWERS 1024
-/* Each has a cache line of its own. */
+/* Each has its own cache line. */
 #define FOLLOW_ANSWER_WORDS 8
 
 /// Off: an exec can still turn it on (enable_on_exec). Over: it cannot.
 enum follow_state { FOLLOW_OFF = 0, FOLLOW_ON = 1, FOLLOW_OVER = 2 };
 
-/// Threads that are followed, where not all are.
+/// The followed threads, unless all are followed.
 struct {
   __uint(type, BPF_MAP_TYPE_HASH);
   __uint(max_entries, FOLLOWED_TASKS);
@@ -28,28 +27,28 @@ struct {
   __type(value, __u8);
 } tasks SEC(".maps");
 
-// Settings, written before the programs are attached. No _Bool: the skeleton's C++ readers have no
+// Settings, written before the programs are attached. No _Bool: the skeleton's C++ users have no
 // such type.
 const volatile __u8 all_tasks = 0;
 const volatile __u8 inherit = 1;
 const volatile __u8 enable_on_exec = 0;
 
-// State that the loading process sees and sets at any time.
+// State that the loading process can read and write at any time.
 __u8 enabled = 0;              // enum follow_state
 __u64 enabled_at_ns = 0;       // CLOCK_MONOTONIC
 __u64 tasks_not_followed = 0;  // new threads for which `tasks` had no room
 
-// A program in a loop of cheap calls pays for every step here, so what is asked for each call is
-// kept small: one answer per CPU, "is this thread followed", instead of a look-up in `tasks` per
+// A program in a loop of cheap calls pays for every instruction here, so the check per call is kept
+// small: one cached answer per CPU to "is this thread followed", instead of a lookup in `tasks` per
 // call.
 
-/// What a CPU was asked last, in one word so that it is never half old: thread, the generation of
-/// `tasks`, the answer.
+/// The last question and answer on each CPU, in one word so that it is never torn: thread, the
+/// generation of `tasks`, the answer.
 __u64 answers[FOLLOW_ANSWERS * FOLLOW_ANSWER_WORDS];
-__u32 generation = 0;  // grows when `tasks` changes: answers of before are void
+__u32 generation = 0;  // incremented when `tasks` changes: earlier answers are void
 
 #ifdef FOLLOW_ALL_BUT_SOME
-/// Threads, and processes with all of theirs, that are left out.
+/// Threads, and processes with all their threads, that are left out.
 struct {
   __uint(type, BPF_MAP_TYPE_HASH);
   __uint(map_flags, BPF_F_NO_PREALLOC);
@@ -81,7 +80,7 @@ static void follow(__u32 tid) {
   __sync_fetch_and_add(&generation, 1);
 }
 
-/// Whether the running thread is one of those.
+/// Whether the running thread is followed.
 static _Bool is_followed(void) {
   if (FOLLOWS_EACH_TASK) return 1;
   __u32 tid = current_tid();
@@ -107,19 +106,19 @@ int on_fork(struct bpf_raw_tracepoint_args* context) {
 static void followed_exit(void) {
   __u32 tid = current_tid();
   if (all_tasks) {
-    // Its number may come again, for a thread of another process.
+    // Its tid may be reused, by a thread of another process.
     if (!FOLLOWS_EACH_TASK) __sync_fetch_and_add(&generation, 1);
     return;
   }
   if (bpf_map_delete_elem(&tasks, &tid) == 0) __sync_fetch_and_add(&generation, 1);
 }
 
-/// raw_tp/sched_process_exec. Whether the thread is followed.
+/// raw_tp/sched_process_exec. Returns whether the thread is followed.
 static _Bool followed_exec(struct bpf_raw_tracepoint_args* context) {
   __u32 tid = current_tid();
   __u32 old_tid = (__u32)context->args[1];
   if (!all_tasks && !bpf_map_lookup_elem(&tasks, &old_tid)) return 0;
-  // A thread that is not its process's first takes over that one's id.
+  // A thread that is not the thread group leader takes over the leader's id.
   if (tid != old_tid && !all_tasks) follow(tid);
   if (enable_on_exec && enabled == FOLLOW_OFF) {
     enabled_at_ns = bpf_ktime_get_ns();

@@ -1,9 +1,9 @@
-// Times calls of one function of the kernel, or what lies between two tracepoints of one thread, and adds them up into a
+// Times the calls of one kernel function, or the interval between two tracepoints hit by one thread, and adds them up into a
 // histogram. Nothing is sent per call.
 //
-// The programs are pairs; the loader loads one of them. A trampoline (fentry, fexit) sees every call and every return. A kretprobe
-// may miss returns while many threads are inside the function, and tracepoints may come in any order: a begin of the same thread
-// then takes the place of the one before it, whose time is not known.
+// The programs come in pairs; the loader loads one pair. A trampoline (fentry, fexit) sees every call and every return. A
+// kretprobe may miss returns while many threads are in the function, and tracepoints may come in any order: a new begin of a
+// thread then replaces its previous one, whose time is unknown.
 #include "follow_hooks.h"
 #include "function_times.h"
 
@@ -12,12 +12,12 @@ char LICENSE[] SEC("license") = "GPL";
 enum { MAP_TYPE_LRU_HASH = 9 };
 enum { NS_PER_US = 1000 };
 
-/// The calls of a thread that go on, the outermost first. 0: not measured.
+/// The unfinished calls of a thread, outermost first. 0: not measured.
 struct open_calls {
   __u64 since_ns[FUNCTION_DEPTH];
   __u64 depth;
 };
-/// What was of a thread that is gone makes room for others.
+/// LRU: entries of dead threads make room for others.
 struct {
   __uint(type, MAP_TYPE_LRU_HASH);
   __uint(max_entries, FUNCTION_THREADS);
@@ -32,7 +32,7 @@ struct {
   __type(value, struct function_time_sums);
 } sums SEC(".maps");
 
-/// CPUs that are looked at, where not all are.
+/// The CPUs to measure on, unless all are.
 struct {
   __uint(type, BPF_MAP_TYPE_HASH);
   __uint(max_entries, 1024);
@@ -42,13 +42,13 @@ struct {
 
 // Settings, written before the programs are attached.
 const volatile __u8 some_cpus = 0;
-const volatile __u8 in_ns = 0;         // the histogram; else µs
-const volatile __u8 every_return = 0;  // each begin has its end: calls may be inside calls
+const volatile __u8 in_ns = 0;         // the histogram; otherwise µs
+const volatile __u8 every_return = 0;  // each begin has its end: calls may be nested
 
 // What was not measured.
 __u64 unended = 0, too_deep = 0;
 
-/// The idle threads share a number; they are told apart by their CPU.
+/// The idle threads share tid 0; they are distinguished by their CPU.
 static __u64 thread_key(void) {
   __u32 tid = current_tid();
   return tid != 0 ? tid : 1ull << 32 | bpf_get_smp_processor_id();

@@ -1,5 +1,5 @@
-// Adds up how long threads sleep in futex(2) and its kin, by thread, futex and call chain of the program. A call that finds the
-// futex changed, or is woken before it sleeps, is no wait: the thread's own count of voluntary switches tells.
+// Adds up how long threads sleep in futex(2) and related calls, by thread, futex and user call chain. A call that finds the futex
+// changed, or is woken before it sleeps, is not a wait: the thread's count of voluntary switches tells.
 #include "followed_tasks.h"
 #include "futex_waits.h"
 #include "measured_waits.h"
@@ -8,7 +8,7 @@ char LICENSE[] SEC("license") = "GPL";
 
 // include/uapi/linux/futex.h
 enum { WAIT = 0, LOCK_PI = 6, WAIT_BITSET = 9, WAIT_REQUEUE_PI = 11, LOCK_PI2 = 13, OPERATION_MASK = 0x7f, TID_MASK = 0x3fffffff };
-// A mutex of glibc sleeps while its word is 2, and keeps its owner 8 bytes behind the word (sysdeps/nptl/bits/struct_mutex.h).
+// A glibc mutex sleeps while its word is 2, and has its owner 8 bytes after the word (sysdeps/nptl/bits/struct_mutex.h).
 enum { MUTEX_HAS_WAITERS = 2, MUTEX_OWNER_OFFSET = 8 };
 enum { ERROR_INTERRUPTED = 4, ERROR_TIMED_OUT = 110, ERROR_RESTART_FIRST = 512, ERROR_RESTART_LAST = 516 };
 
@@ -16,7 +16,7 @@ struct task_struct___switches {
   unsigned long nvcsw;
 } KERNEL_TYPE;
 
-/// What the tracepoints of system calls hand over: the head of every event, then theirs.
+/// Contexts of the system call tracepoints: the common header, then their own fields.
 struct enter_context {
   __u64 head;
   __u64 number;
@@ -30,7 +30,7 @@ struct exit_context {
 
 struct futex_wait {
   struct futex_wait_key key;
-  __u64 since_ns;  // 0: it does not wait
+  __u64 since_ns;  // 0: not waiting
   __u64 switches;
 };
 
@@ -77,7 +77,7 @@ static void add(const struct futex_wait_key* wanted, __u64 ns) {
   struct futex_wait_sum* sum = bpf_map_lookup_elem(&sums, &key);
   if (key.stack < 0) __sync_fetch_and_add(&lost_stacks, 1);
   if (!sum) {
-    // The thread has but one wait at a time, so nobody else adds this row.
+    // A thread has only one wait at a time, so nobody else adds this row.
     struct futex_wait_sum first = {.count = 1, .total_ns = ns, .longest_ns = ns, .shortest_ns = ns};
     if (bpf_map_update_elem(&sums, &key, &first, BPF_ANY) != 0) lose(ns);
     return;
@@ -91,7 +91,7 @@ static void add(const struct futex_wait_key* wanted, __u64 ns) {
 static void end(long result) {
   struct task_struct* task = bpf_get_current_task_btf();
   struct futex_wait* wait = bpf_task_storage_get(&waits, task, 0, 0);
-  // At the end what goes on is read as it is.
+  // At the end, waits in progress are left for read_waits.
   if (!wait || wait->since_ns == 0 || enabled == FOLLOW_OVER) return;
   __u64 since = wait->since_ns;
   wait->since_ns = 0;
@@ -161,7 +161,7 @@ int on_task_exit(struct bpf_raw_tracepoint_args* context) {
   return 0;
 }
 
-/// Waits that go on. The kernel may ask for the same thread twice, so nothing is changed.
+/// Emits waits in progress. The kernel may visit the same thread twice, so nothing is changed.
 SEC("iter/task")
 int read_waits(struct bpf_iter__task* context) {
   struct task_struct* task = context->task;

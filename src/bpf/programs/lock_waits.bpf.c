@@ -1,5 +1,5 @@
-// Adds up how long threads wait for the kernel's locks: contention_begin to contention_end of one thread and lock. Nothing is
-// sent per wait.
+// Adds up how long threads wait for kernel locks: from contention_begin to contention_end of one thread and lock. Nothing is sent
+// per wait.
 #include "follow_hooks.h"
 #include "lock_waits.h"
 
@@ -10,7 +10,7 @@ enum { FLAG_SPIN = 1, FLAG_READ = 2, FLAG_WRITE = 4, FLAG_RT = 8, FLAG_PERCPU = 
 
 struct waiter {
   __u64 lock;
-  __u64 thread;  // tid; the idle ones, which share a number, by their CPU
+  __u64 thread;  // tid; idle threads, which share tid 0, by their CPU
 };
 struct wait {
   __u64 since_ns;
@@ -18,7 +18,7 @@ struct wait {
   char comm[16];
 };
 
-/// Waits that go on.
+/// Waits in progress.
 struct {
   __uint(type, BPF_MAP_TYPE_HASH);
   __uint(max_entries, WAITERS);
@@ -40,7 +40,7 @@ struct {
   __uint(value_size, STACK_DEPTH * sizeof(__u64));
 } stacks SEC(".maps");
 
-/// Locks, their kinds (flags), CPUs and cgroups that are looked at, where not all are.
+/// The locks, lock types (flags), CPUs and cgroups to measure, unless all are.
 struct {
   __uint(type, BPF_MAP_TYPE_HASH);
   __uint(max_entries, 1024);
@@ -58,7 +58,7 @@ const volatile __u8 some_cgroups = 0;
 // What there was no room for.
 __u64 lost_waits = 0, lost_stacks = 0, lost_rows = 0;
 
-/// The members that say who has a lock: an address of a task, with flags in its lowest bits.
+/// The members that hold a lock's owner: the address of a task, with flags in its lowest bits.
 struct mutex___kernel {
   struct {
     long counter;
@@ -75,14 +75,14 @@ static __u64 thread_key(void) {
   return tid != 0 ? tid : 1ull << 32 | bpf_get_smp_processor_id();
 }
 
-/// The thread that has the lock now; -1 where nobody can say.
+/// The thread that holds the lock now; -1 if unknown.
 static __u64 owner_of(__u64 lock, __u32 flags, char* comm) {
   long word = 0;
   if (flags & FLAG_MUTEX)
     word = BPF_CORE_READ((struct mutex___kernel*)lock, owner.counter);
   else if ((flags & (FLAG_READ | FLAG_WRITE)) && !(flags & (FLAG_SPIN | FLAG_RT | FLAG_PERCPU)))
     word = BPF_CORE_READ((struct rw_semaphore___kernel*)lock, owner.counter);
-  // A rwsem that readers have remembers only one of them: bit 0.
+  // A rwsem held by readers remembers only one of them: bit 0.
   if (word == 0 || (!(flags & FLAG_MUTEX) && (word & 1))) return -1ull;
   struct task_struct* task = (struct task_struct*)(word & ~7l);
   bpf_probe_read_kernel(comm, 16, &task->comm);
@@ -101,7 +101,7 @@ int on_begin(struct bpf_raw_tracepoint_args* context) {
     __u64 cgroup = bpf_get_current_cgroup_id();
     if (!bpf_map_lookup_elem(&cgroups, &cgroup)) return 0;
   }
-  // A mutex tells that it begins to spin, and again that it goes to sleep: one wait.
+  // A mutex reports when it begins to spin, and again when it goes to sleep: this is one wait.
   if (bpf_map_lookup_elem(&waits, &who)) return 0;
   struct wait wait = {};
   wait.key.flags = (__u32)flags;
@@ -144,7 +144,7 @@ int on_end(struct bpf_raw_tracepoint_args* context) {
     sum->count++;
     sum->total_ns += waited_ns;
     if (waited_ns > sum->longest_ns) sum->longest_ns = waited_ns;
-    // Another CPU's row of the same key began here with zeros.
+    // The row was created with zeros here by another CPU.
     if (sum->count == 1 || waited_ns < sum->shortest_ns) sum->shortest_ns = waited_ns;
     if (sum->count == 1 && grouping == LOCK_BY_THREAD) bpf_get_current_comm(sum->comm, sizeof(sum->comm));
     if (sum->count == 1 && grouping == LOCK_BY_OWNER) __builtin_memcpy(sum->comm, wait->comm, sizeof(sum->comm));

@@ -1,4 +1,4 @@
-// What programs that measure waits of threads, each with its call chain, have in common: where the
+// What programs that measure waits of threads, with their call chains, have in common: where the
 // chains are kept, and what there was no room for.
 #pragma once
 
@@ -6,7 +6,7 @@
 
 #include <bpf/bpf_helpers.h>
 
-/* Call chains that differ, and addresses of each, at the most. */
+/* Maximum number of distinct call chains, and of addresses per chain. */
 #define WAIT_STACKS 16384
 #define WAIT_STACK_DEPTH 64
 
@@ -17,7 +17,7 @@ struct {
   __uint(value_size, WAIT_STACK_DEPTH * sizeof(__u64));
 } stacks SEC(".maps");
 
-/// What there was no room for: waits, their time, call chains of waits that are told.
+/// What there was no room for: waits, their time, call chains of waits that are reported.
 __u64 lost_waits = 0, lost_ns = 0, lost_stacks = 0;
 
 static void lose(__u64 ns) {

@@ -1,5 +1,5 @@
-// Measures how long threads are off their CPUs of their own will, with the call chains of where they wait: added up per chain; long
-// waits are sent one by one.
+// Measures how long threads are voluntarily off their CPUs, with the call chains of where they wait: added up per chain; long
+// waits are sent individually.
 #include "follow_hooks.h"
 #include "measured_waits.h"
 #include "off_cpu.h"
@@ -16,7 +16,7 @@ struct task_struct___off_cpu {
 
 struct off_cpu {
   struct off_cpu_key key;
-  __u64 since_ns;  // 0: it is not off its CPU, or not of its own will
+  __u64 since_ns;  // 0: not off its CPU, or not voluntarily
   __u64 woken_ns;
 };
 
@@ -42,7 +42,7 @@ struct {
 // Settings, written before the programs are attached.
 const volatile __u8 has_prev_state = 0;
 const volatile __u8 with_wakers = 0;
-const volatile __u64 long_ns = 0;  // from here on waits are told by themselves
+const volatile __u64 long_ns = 0;  // waits from this length on are reported individually
 
 static void forget_waker(struct off_cpu_key* key) {
   key->waker_pid = key->waker_tid = 0;
@@ -50,20 +50,20 @@ static void forget_waker(struct off_cpu_key* key) {
   __builtin_memset(key->waker_comm, 0, sizeof(key->waker_comm));
 }
 
-/// Who runs now wakes it, or was interrupted by what does: its stack says so.
+/// The running task is the waker, or was interrupted by it: its stack tells.
 static void note_waker(void* context, struct off_cpu_key* key) {
   __u64 both = bpf_get_current_pid_tgid();
   key->waker_pid = (__u32)(both >> 32);
   key->waker_tid = (__u32)both;
   key->waker_kernel_stack = (int)bpf_get_stackid(context, &stacks, BPF_F_FAST_STACK_CMP);
-  // The idle task has none of its own, and shows what it took over.
+  // The idle task has no user stack of its own, and would show the one it took over.
   if (key->waker_tid != 0) key->waker_user_stack = (int)bpf_get_stackid(context, &stacks, BPF_F_FAST_STACK_CMP | BPF_F_USER_STACK);
   bpf_get_current_comm(key->waker_comm, sizeof(key->waker_comm));
 }
 
 static void leaves(void* context, struct task_struct* task, __u32 state, __u64 now) {
   struct task_struct___off_cpu* details = (struct task_struct___off_cpu*)task;
-  // Kernel threads wait all the time, for work.
+  // Kernel threads wait for work all the time.
   if (!(state & (STATE_INTERRUPTIBLE | STATE_UNINTERRUPTIBLE)) || task->pid == 0 || (details->flags & FLAG_KERNEL_THREAD)) return;
   if (!is_followed()) return;
   struct off_cpu* wait = bpf_task_storage_get(&waits, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
@@ -93,7 +93,7 @@ static void add(const struct off_cpu_wait* wait) {
   struct off_cpu_key key = wait->key;
   struct off_cpu_sum* sum = bpf_map_lookup_elem(&sums, &key);
   if (!sum) {
-    // The thread has but one wait at a time, so nobody else adds this row.
+    // A thread has only one wait at a time, so nobody else adds this row.
     struct off_cpu_sum first = {.count = 1, .total_ns = ns, .runnable_ns = wait->runnable_ns};
     if (bpf_map_update_elem(&sums, &key, &first, BPF_ANY) != 0) lose(ns);
     return;
@@ -105,7 +105,7 @@ static void add(const struct off_cpu_wait* wait) {
 
 static void comes(struct task_struct* task, __u64 now) {
   struct off_cpu* wait = bpf_task_storage_get(&waits, task, 0, 0);
-  // At the end what goes on is read as it is.
+  // At the end, waits in progress are left for read_waits.
   if (!wait || wait->since_ns == 0 || enabled == FOLLOW_OVER) return;
   if (enabled == FOLLOW_OFF) {
     wait->since_ns = 0;
@@ -140,7 +140,7 @@ int on_waking(__u64* context) {
   return 0;
 }
 
-/// Waits that go on. The kernel may ask for the same thread twice, so nothing is changed.
+/// Emits waits in progress. The kernel may visit the same thread twice, so nothing is changed.
 SEC("iter/task")
 int read_waits(struct bpf_iter__task* context) {
   struct task_struct* task = context->task;

@@ -1,4 +1,4 @@
-// Counts events while another BPF program runs: reads the CPU's counters at its entry and at its exit.
+// Counts events while another BPF program runs: reads the CPU's counters at its entry and exit.
 #include "cpu_counters.h"
 
 char LICENSE[] SEC("license") = "GPL";
@@ -8,7 +8,7 @@ struct entry {
   __u64 is_running;  // between entry and exit
 };
 
-/// What the counters said when the program was entered.
+/// Counter values when the program was entered.
 struct {
   __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
   __uint(max_entries, CPU_COUNT_EVENTS);
@@ -16,10 +16,10 @@ struct {
   __type(value, struct entry);
 } entered SEC(".maps");
 
-// State that the counting process sets at any time.
+// State that the counting process can set at any time.
 __u8 enabled = 0;
 
-// Which program that is, the loader says.
+// The loader sets which program that is.
 SEC("fentry/program")
 int on_entry(void* context) {
   __u32 cpu = bpf_get_smp_processor_id();
@@ -48,7 +48,7 @@ int on_exit(void* context) {
     struct cpu_count* total = bpf_map_lookup_elem(&totals, &key);
     struct bpf_perf_event_value now;
     if (!start || !total) return 0;
-    if (!start->is_running) continue;  // it was entered before counting began
+    if (!start->is_running) continue;  // entered before counting began
     start->is_running = 0;
     if (read_counter(event, cpu, &now)) add_since(total, &start->reading, &now);
   }

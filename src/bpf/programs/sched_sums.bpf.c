@@ -1,5 +1,5 @@
-// Adds up what the scheduler does with each thread: how long it runs, waits for a CPU, sleeps. The sums lie with the thread
-// (task storage) and are sent once, when it ends; those of threads that live are read by an iterator.
+// Adds up what the scheduler does with each thread: how long it runs, waits for a CPU and sleeps. The sums are stored with the
+// thread (task storage) and sent once, when it ends; those of living threads are read by an iterator.
 #include "core_types.h"
 
 #include <bpf/bpf_core_read.h>
@@ -34,20 +34,20 @@ struct {
   __uint(max_entries, RING_BYTES);
 } ended SEC(".maps");
 
-// Setting: sched_switch tells the state in which a task left (Linux 5.18 and later).
+// Setting: sched_switch passes the state in which a task left (Linux 5.18 and later).
 const volatile __u8 has_prev_state = 0;
 
-// State that the loading process sees and sets.
+// State that the loading process can read and write.
 __u8 enabled = 0;
 __u64 enabled_at_ns = 0;
 __u64 lost_sums = 0;    // of ended threads, for which the ring had no room
-__u64 lost_events = 0;  // of threads for whose sums there was no memory
+__u64 lost_events = 0;  // of threads whose sums could not be allocated
 
 static __u64 runtime_of(struct task_struct* task) {
   return ((struct task_struct___sched*)task)->se.sum_exec_runtime;
 }
 
-/// `phase`: what the thread did until now, where nothing was heard of it before.
+/// `phase`: what the thread has been doing until now, if it was not seen before.
 static struct sched_sum* sum_of(struct task_struct* task, __u32 phase, __u64 now) {
   struct sched_sum* sum = bpf_task_storage_get(&sums, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
   if (!sum) {
@@ -56,7 +56,7 @@ static struct sched_sum* sum_of(struct task_struct* task, __u32 phase, __u64 now
   }
   if (sum->first_ns != 0) return sum;
   sum->first_ns = sum->since_ns = enabled_at_ns;
-  sum->runnable_ns = now;  // for how long it waited was not seen
+  sum->runnable_ns = now;  // how long it waited before was not seen
   sum->phase = phase;
   sum->pid = (__u32)task->tgid;
   sum->tid = (__u32)task->pid;
@@ -71,7 +71,7 @@ static struct sched_sum* sum_of(struct task_struct* task, __u32 phase, __u64 now
 }
 
 static void change(struct sched_sum* sum, __u32 phase, __u64 now) {
-  // Clocks of CPUs may differ by a little.
+  // The CPUs' clocks may differ slightly.
   if (now > sum->since_ns) {
     sum->phase_ns[sum->phase & (SCHED_PHASES - 1)] += now - sum->since_ns;
     sum->since_ns = now;
@@ -112,7 +112,7 @@ static void leaves(struct task_struct* task, _Bool preempted, __u32 state, __u64
   struct sched_sum* sum = sum_of(task, SCHED_RUNS, now);
   if (!sum) return;
   _Bool runnable = preempted || state == 0;
-  // Kernel threads without work say that they are uninterruptible, but not to be counted as load.
+  // Idle kernel threads are uninterruptible, but marked as not contributing to load.
   _Bool blocked = (state & (STATE_UNINTERRUPTIBLE | STATE_NO_LOAD)) == STATE_UNINTERRUPTIBLE;
   change(sum, runnable ? SCHED_WAITS_FOR_CPU : blocked ? SCHED_BLOCKED : SCHED_SLEEPS, now);
   sum->runnable_ns = now;
@@ -145,7 +145,7 @@ static int wakes(struct task_struct* task, _Bool is_new) {
   struct sched_sum* sum = sum_of(task, SCHED_SLEEPS, now);
   if (!sum) return 0;
   if (is_new) sum->first_ns = sum->since_ns = now;
-  // A thread that has a CPU, or is on a run queue, may be woken as well.
+  // A running thread, or one on a run queue, may also be woken.
   if (sum->phase < SCHED_SLEEPS) return 0;
   change(sum, SCHED_WAITS_FOR_CPU, now);
   sum->runnable_ns = now;
@@ -162,7 +162,7 @@ int on_wakeup_new(__u64* context) {
   return wakes((struct task_struct*)context[0], 1);
 }
 
-/// Where memory can be waited for: a new thread's first switch is no place for that.
+/// Allocates where waiting for memory is possible; a new thread's first switch is not such a place.
 SEC("tp_btf/task_newtask")
 int on_new_task(__u64* context) {
   struct task_struct* task = (struct task_struct*)context[0];
@@ -170,13 +170,13 @@ int on_new_task(__u64* context) {
   return 0;
 }
 
-/// The sums of threads that live, as they stand.
+/// Emits the current sums of living threads.
 SEC("iter/task")
 int read_sums(struct bpf_iter__task* context) {
   struct task_struct* task = context->task;
   if (!task) return 0;
   struct sched_sum* sum = bpf_task_storage_get(&sums, task, 0, 0);
-  // An ended one has been sent.
+  // A thread that ended has been sent.
   if (!sum || sum->first_ns == 0 || sum->last_ns != 0) return 0;
   struct sched_sum copy = *sum;
   __u64 now = bpf_ktime_get_ns();

@@ -1,4 +1,4 @@
-// Counts system calls by number, on their way in and out: one probe in place of a tracepoint event per call.
+// Counts system calls by number, at entry and exit: one probe instead of a tracepoint event per call.
 #include "follow_hooks.h"
 #include "syscall_counts.h"
 #include "syscall_registers.h"

@@ -1,5 +1,5 @@
-// Where a system call's number and arguments are, by architecture and by what kind of program makes
-// it.
+// Where a system call's number and arguments are, by architecture and by the kind of program that
+// makes it.
 #pragma once
 
 #include "bpf/programs/core_types.h"
@@ -11,8 +11,8 @@ static _Bool is_x86(void) {
   return bpf_core_field_exists(struct pt_regs___x86, orig_ax);
 }
 
-/// A 32-bit program's call: its numbers mean other calls. The kernel's own system call tracepoints
-/// keep silent for them.
+/// Whether it is a 32-bit program's call: its numbers mean other calls. The kernel's own system
+/// call tracepoints do not fire for them.
 static _Bool is_compat(void) {
   enum { kTsCompat = 2, kTif32Bit = 1 << 22 };
   struct task_struct* task = bpf_get_current_task_btf();
@@ -20,8 +20,8 @@ static _Bool is_compat(void) {
   return (task->thread_info.flags & kTif32Bit) != 0;
 }
 
-/// At the end of a call; negative: the thread returns from none. `registers`: of a tp_btf program's
-/// context.
+/// At the end of a call; negative: the thread does not return from one. `registers`: from a tp_btf
+/// program's context.
 static __s64 number_in(const void* registers) {
   if (is_x86()) return (__s64)((const struct pt_regs___x86*)registers)->orig_ax;
   return ((const struct pt_regs___arm64*)registers)->syscallno;

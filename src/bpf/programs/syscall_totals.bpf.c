@@ -1,7 +1,7 @@
 // Adds up finished system calls: how many there were, how long they took, how they failed, by thread (or cgroup) and call.
 //
-// A row is found without a look-up in a hash table: each CPU has some of its own, at a place that the key alone determines. Where two
-// rows want one place, the old one goes to a table of all CPUs. The loading process adds up what is here and there.
+// A row is found without a hash lookup: each CPU has a few of its own, at an index that is determined by the key alone. If two
+// rows collide, the old one is moved to a map shared by all CPUs. The loading process adds up both.
 #define FOLLOW_ALL_BUT_SOME
 #include "syscall_totals.h"
 #include "traced_calls.h"
@@ -37,7 +37,7 @@ struct {
   __type(value, struct total_row);
 } others SEC(".maps");
 
-/// Who the threads of the rows are.
+/// pid and comm of the rows' threads.
 struct {
   __uint(type, BPF_MAP_TYPE_HASH);
   __uint(map_flags, BPF_F_NO_PREALLOC);
@@ -49,7 +49,7 @@ struct {
 const volatile __u32 total_by = TOTAL_BY_THREAD;
 
 __u64 lost_count = 0;   // calls for which there was no room
-__u64 other_rows = 0;   // rows that were put into `others`
+__u64 other_rows = 0;   // rows moved to `others`
 __u8 saw_compat_program = 0;
 
 static void put_name(__u32 tid) {
@@ -64,7 +64,7 @@ static void add_squares(struct total_row* row, __u64 low, __u64 high) {
   row->squares_high += high + (row->squares_low < low);
 }
 
-/// Its square has more than 64 bits where it has more than 32: then the lower half of it does not count.
+/// From 32 bits on, the square does not fit into 64 bits: then its low half is dropped.
 static void add_square_of(struct total_row* row, __u64 ns) {
   if (ns >> 32 == 0) return add_squares(row, ns * ns, 0);
   __u64 square = (ns >> 16) * (ns >> 16);
@@ -88,7 +88,7 @@ static void empty_row(struct total_row* row) {
   row->squares_high = 0;
 }
 
-/// Another row wants its place.
+/// Makes room for a colliding row.
 static void put_away(const struct total_row* row, __u32 cpu) {
   struct total_key key = {.who = row->who, .number = row->number, .compat = row->compat, .error = row->error, .cpu = cpu};
   struct total_row* other = bpf_map_lookup_elem(&others, &key);
@@ -104,7 +104,7 @@ static void put_away(const struct total_row* row, __u32 cpu) {
 static void account(const struct total_row* what, __u64 ns) {
   __u32 zero = 0, cpu = bpf_get_smp_processor_id();
   struct total_cache* cache = bpf_map_lookup_elem(&caches, &zero);
-  // Kernels that let these programs be preempted: the thread that was here before is not yet done.
+  // On kernels that let these programs be preempted: the previous thread here has not finished.
   if (!cache || cache->busy) {
     __sync_fetch_and_add(&lost_count, 1);
     return;
@@ -196,7 +196,7 @@ int on_exec(struct bpf_raw_tracepoint_args* context) {
   __u32 tid = current_tid();
   if (bpf_map_lookup_elem(&names, &tid)) put_name(tid);
   struct open_call* call = bpf_task_storage_get(&calls, bpf_get_current_task_btf(), 0, 0);
-  // From here on other programs look after the thread, which know nothing of this call.
+  // From here on other programs trace the thread, which know nothing of this call.
   if (call && call->in_call && only_compat && call->compat != is_32_bit_program()) end_call(call, 0, bpf_ktime_get_ns());
   return 0;
 }

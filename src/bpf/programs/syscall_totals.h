@@ -3,7 +3,7 @@
 
 #include "bpf/programs/traced_calls_settings.h"
 
-/* Finished calls of one kind by one thread (or in one cgroup, or by all), and one result: 0, or an
+/* Finished calls of one system call by one thread (or one cgroup, or all), with one result: 0 or an
  * errno. */
 struct total_row {
   __u64 who; /* thread or cgroup id; 0: all */
@@ -22,10 +22,10 @@ struct total_key {
   __u8 compat;
   __u8 unused;
   __u32 error;
-  __u64 cpu; /* so no two CPUs add to a row */
+  __u64 cpu; /* so that no two CPUs add to the same row */
 };
 
-#define TOTAL_ROWS 256 /* a CPU's own */
+#define TOTAL_ROWS 256 /* per CPU */
 struct total_cache {
   __u32 busy;
   __u32 unused[15];

@@ -1,8 +1,8 @@
-// Sends each finished system call as one record: what it was given, what it returned, and the memory that its arguments lead to.
-// A call that puts its thread to sleep is sent when it does so, too, so that the reader can show what lasts.
+// Sends each finished system call as one record: its arguments, its result, and the memory that its arguments point to. A call
+// that puts its thread to sleep is also sent at that point, so that the reader can show calls in progress.
 //
-//   sys_enter     time and arguments into the thread's own place (task storage): nothing is sent
-//   sched_switch  the thread sleeps inside a call: what is known so far
+//   sys_enter     time and arguments into the thread's task storage: nothing is sent
+//   sched_switch  the thread sleeps in a call: what is known so far
 //   sys_exit      everything
 #define FOLLOW_ALL_BUT_SOME
 #include "traced_calls.h"
@@ -22,7 +22,7 @@ struct ring {
   __uint(max_entries, 4096);
 };
 
-/// A ring per CPU, as far as there are that many: their size is the loader's choice.
+/// A ring per CPU, up to TRACE_RINGS; the loader chooses their size.
 struct {
   __uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
   __uint(max_entries, TRACE_RINGS);
@@ -40,13 +40,13 @@ struct {
 
 const volatile __u32 ring_count = 1;
 const volatile __u64 ring_bytes = 4096;
-/// Above this fill a call waits a moment for the reader; 0: never.
+/// If a ring holds more than this, a call waits a moment for the reader; 0: never.
 const volatile __u64 pace_bytes = 0;
 
 enum { PACE_CALLS = 4, PACE_NS = 60000, PACE_STEPS = 2048 };
 
 __u64 lost_count = 0;
-/// A 32-bit program began (its calls are not among the tracepoints of single calls).
+/// A 32-bit program was started (individual calls' tracepoints do not cover its calls).
 __u8 saw_compat_program = 0;
 
 static void count_loss(const struct trace_record* record) {
@@ -69,8 +69,9 @@ static void send(struct pending_call* call) {
   if (!ring || bpf_ringbuf_output(ring, call, sizeof(call->record) + size, BPF_RB_NO_WAKEUP) != 0) count_loss(&call->record);
 }
 
-/// The reader is behind: a thread that makes calls faster than they can be read is held up for some microseconds per call, before
-/// it would lose some. The longer, the less room is left. Asked at every fourth call, as the answer has its price.
+/// The reader is behind: a thread that makes calls faster than they can be read is delayed for a few microseconds per call,
+/// before records are lost. The less room is left, the longer the delay. Checked only at every fourth call, because the query has
+/// its cost.
 static void keep_pace(struct pending_call* call) {
   if (pace_bytes == 0 || ++call->calls_since_pace < PACE_CALLS) return;
   call->calls_since_pace = 0;
@@ -104,7 +105,7 @@ static struct pending_call* begin_call(__u32 compat, __u32 number) {
   return call;
 }
 
-/// With the arguments in their place.
+/// To be called when the arguments are in place.
 static void finish_entry(struct pending_call* call) {
   __u32 slot = TRACE_CALL_SLOT(call->record.compat & 1, call->record.number);
   const struct trace_rules* all = bpf_map_lookup_elem(&rules, &slot);
@@ -115,7 +116,7 @@ static void finish_entry(struct pending_call* call) {
   call->record.entry_ns = bpf_ktime_get_ns();
 }
 
-/// Storage could not be had: the call is lost.
+/// No task storage available: the call is lost.
 static void lose_call(__u32 compat, __u32 number) {
   struct trace_record record = {.compat = (__u8)compat, .number = (__u16)number};
   count_loss(&record);
@@ -127,7 +128,7 @@ static _Bool is_wanted_result(const struct trace_record* record, __s64 result) {
   return (record->flags & TRACE_HAS_ENTRY) && record->time_ns - record->entry_ns >= min_duration_ns;
 }
 
-/// A thread that was inside a call when tracing began, or that is new: it returns from a call that nobody saw it make.
+/// A thread that was in a call when tracing began, or that is new: it returns from a call whose entry was not seen.
 static void end_unseen_call(__u32 compat, __u32 number, __s64 result, __u64 now) {
   struct pending_call* call = begin_call(compat, number);
   if (!call) return;
@@ -154,7 +155,7 @@ static struct pending_call* pending_of(struct task_struct* task) {
   return call && call->in_call ? call : 0;
 }
 
-/// The thread stays inside its call, for a while or for ever. Not sent where only the end tells whether it is wanted.
+/// The thread stays in its call, for a while or for ever. Not sent if only the result tells whether the call is wanted.
 static void send_entry(struct pending_call* call) {
   if (enabled != FOLLOW_ON || failed_only || min_duration_ns != 0) return;
   call->record.time_ns = bpf_ktime_get_ns();
@@ -210,7 +211,7 @@ int on_enter(const __u64* context) {
 
 SEC("tp")
 int on_own_enter(const struct own_tracepoint* context) {
-  // A program that reads more of the context than a call has arguments is not attached to it.
+  // The kernel refuses to attach a program that reads more of the context than a call has arguments, so use the registers.
   return enter((const void*)bpf_task_pt_regs(bpf_get_current_task_btf()), context->number, 0);
 }
 
@@ -247,12 +248,12 @@ int on_exec(struct bpf_raw_tracepoint_args* context) {
   call->record.pid = (__s32)(pid_tgid >> 32);
   call->record.tid = (__s32)pid_tgid;
   if (call->faulted) read_from_program(call, (const struct linux_binprm*)context->args[2], task);
-  // From here on other programs look after the thread, which know nothing of this call.
+  // From here on other programs trace the thread, which know nothing of this call.
   if (only_compat && call->record.compat != is_32_bit_program()) end_call(call, 0, bpf_ktime_get_ns());
   return 0;
 }
 
-/// tp_btf/task_rename: the new name comes with it.
+/// tp_btf/task_rename: the new name is passed.
 SEC("tp_btf/task_rename")
 int on_rename(const __u64* context) {
   struct task_struct* task = (struct task_struct*)context[0];

@@ -1,10 +1,10 @@
-/* What syscall_trace.bpf.c, its loader and the reader of its records agree on. Integers are in the
- * machine's order. */
+/* What syscall_trace.bpf.c, its loader and the reader of its records agree on. Integers are in host
+ * byte order. */
 #pragma once
 
 #include "bpf/programs/traced_calls_settings.h"
 
-/* A record begins with this, and goes on with pieces of memory. */
+/* A record begins with this, followed by pieces of memory. */
 struct trace_record {
   __u8 flags; /* enum trace_record_flags */
   __u8 compat;
@@ -24,10 +24,10 @@ enum trace_record_flags {
   TRACE_MEMORY_CUT = 4, /* more pieces than there was room for */
 };
 
-/* A piece of memory; its bytes follow, and zeros up to a multiple of eight. */
+/* A piece of memory; its bytes follow, zero-padded to a multiple of eight. */
 struct trace_piece {
   __u64 address;
-  __u32 wanted; /* bytes that there are; more than `size`: it is cut */
+  __u32 wanted; /* bytes that exist; more than `size`: truncated */
   __u16 size;
   __u8 part;
   __u8 arg; /* and enum trace_piece_flags */
@@ -35,8 +35,8 @@ struct trace_piece {
 
 enum trace_piece_flags { TRACE_ARG_MASK = 7, TRACE_AT_EXIT = 0x40, TRACE_FAULT = 0x80 };
 
-/* Memory of a call: pieces may begin below the first of these, and have up to the second many
- * bytes. */
+/* Memory of a call: pieces may begin below the first of these, and have at most as many bytes as
+ * the second. */
 #define TRACE_PIECES_BEGIN 2048
 #define TRACE_PIECE_BYTES 4096
 #define TRACE_MEMORY_BYTES (TRACE_PIECES_BEGIN + TRACE_PIECE_BYTES + 64)
@@ -83,7 +83,7 @@ struct trace_rules {
   struct trace_rule rules[TRACE_RULES];
 };
 
-/* Places of the table of rules and of that of losses. */
+/* Indexes into the rules map and the losses map. */
 #define TRACE_CALL_SLOT(compat, number) ((compat) * TRACED_NUMBERS + (number))
 #define TRACE_CALL_SLOTS (TRACED_ABIS * TRACED_NUMBERS)
 #define TRACE_RINGS 64

@@ -1,14 +1,14 @@
-// Counts events for tasks with counters that belong to CPUs: reads them whenever a CPU goes from one task to another, and
-// gives what was added meanwhile to the task that ran, where it is one of those that are measured.
+// Counts events for tasks using per-CPU counters: reads them whenever a CPU switches from one task to another, and adds the
+// difference to the totals if the task that ran is one of the measured ones.
 #include "cpu_counters.h"
 
 #include <bpf/bpf_core_read.h>
 
 char LICENSE[] SEC("license") = "GPL";
 
-enum { TASKS = 65536 };  // that can be followed at a time
+enum { TASKS = 65536 };  // that can be followed at the same time
 
-/// What each counter said when it was last read.
+/// Each counter's value when it was last read.
 struct {
   __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
   __uint(max_entries, CPU_COUNT_EVENTS);
@@ -16,7 +16,7 @@ struct {
   __type(value, struct cpu_count);
 } before SEC(".maps");
 
-/// Threads that are counted.
+/// The threads to count.
 struct {
   __uint(type, BPF_MAP_TYPE_HASH);
   __uint(max_entries, TASKS);
@@ -28,7 +28,7 @@ struct {
 const volatile __u8 inherit = 1;
 const volatile __u8 enable_on_exec = 0;
 
-// State that the counting process sees and sets at any time.
+// State that the counting process can read and write at any time.
 __u8 enabled = 0;
 __u64 tasks_not_followed = 0;  // new threads for which `tasks` had no room
 
@@ -41,7 +41,7 @@ static void follow(__u32 tid) {
   if (bpf_map_update_elem(&tasks, &tid, &yes, BPF_ANY) != 0) __sync_fetch_and_add(&tasks_not_followed, 1);
 }
 
-/// Reads this CPU's counters. `counts`: what was added since the last time belongs to the measured tasks.
+/// Reads this CPU's counters. `counts`: whether the difference since the last read belongs to the measured tasks.
 static void read_counters(_Bool counts) {
   __u32 cpu = bpf_get_smp_processor_id();
   for (__u32 event = 0; event < CPU_COUNT_EVENTS; ++event) {
@@ -74,7 +74,7 @@ int on_switch(struct bpf_raw_tracepoint_args* context) {
   return 0;
 }
 
-/// Whoever waits for the task may read the totals before its last switch.
+/// A parent that waits for the task may read the totals before the task's last switch.
 SEC("raw_tp/sched_process_exit")
 int on_task_exit(struct bpf_raw_tracepoint_args* context) {
   if (enabled && is_followed((__u32)bpf_get_current_pid_tgid())) read_counters(1);
@@ -94,7 +94,7 @@ int on_exec(struct bpf_raw_tracepoint_args* context) {
   __u32 tid = (__u32)bpf_get_current_pid_tgid();
   __u32 old_tid = (__u32)context->args[1];
   if (!is_followed(old_tid)) return 0;
-  // A thread that is not its process's first takes over that one's id.
+  // A thread that is not the thread group leader takes over the leader's id.
   if (tid != old_tid) follow(tid);
   if (enable_on_exec && !enabled) {
     enabled = 1;
@@ -103,7 +103,7 @@ int on_exec(struct bpf_raw_tracepoint_args* context) {
   return 0;
 }
 
-/// Run on each CPU by the counting process: what the task that runs there has come to until now.
+/// Run on each CPU by the counting process: adds what the running task has accumulated so far.
 SEC("raw_tp")
 int read_now(struct bpf_raw_tracepoint_args* context) {
   read_counters(enabled && is_followed((__u32)bpf_get_current_pid_tgid()));

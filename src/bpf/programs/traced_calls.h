@@ -1,4 +1,4 @@
-// Which calls a tracing program is asked for: what the programs that send calls and those that add
+// Which calls a tracing program should trace: what the programs that send calls and those that add
 // them up have in common.
 #pragma once
 
@@ -10,12 +10,12 @@ const volatile __u64 wanted_calls[TRACED_ABIS][TRACED_NUMBERS / 64] = {};
 const volatile __u8 filters_cpus = 0;
 const volatile __u64 wanted_cpus[TRACED_CPUS / 64] = {};
 const volatile __u32 wanted_cgroup_count = 0;
-const volatile __u64 wanted_cgroups[TRACED_CGROUPS] = {};  // ids; the groups below them, too
-/// Calls come by tracepoints of their own, and these programs look after 32-bit programs only.
+const volatile __u64 wanted_cgroups[TRACED_CGROUPS] = {};  // ids; includes their descendants
+/// Calls are traced by their own tracepoints; on_enter and on_exit handle 32-bit programs only.
 const volatile __u8 only_compat = 0;
 const volatile __s32 native_execve = -1, compat_execve = -1;
-/// Otherwise no traced call is under way when a program begins, and what looks after that case is
-/// not even checked by the kernel, which takes it a while.
+/// If 0, no traced call is in progress at an exec, and the code for that case is not even verified
+/// by the kernel, which would take a while.
 const volatile __u8 traces_exec = 1;
 const volatile __u8 failed_only = 0;
 const volatile __u64 min_duration_ns = 0;
@@ -48,24 +48,24 @@ static _Bool is_execve(__u32 compat, __s64 number) {
   return number == (compat ? compat_execve : native_execve);
 }
 
-/// Whether the running thread's call is to be looked at when it begins.
+/// Whether the running thread's call is to be traced when it begins.
 static _Bool begins_wanted(__u32 compat, __s64 number) {
-  // A workload is followed from its first successful execve on, that included.
+  // A workload is followed from its first successful execve, inclusive.
   if (enabled != FOLLOW_ON &&
       !(enabled == FOLLOW_OFF && enable_on_exec && is_execve(compat, number)))
     return 0;
   return is_wanted(compat, number) && is_followed() && is_wanted_cpu() && is_wanted_cgroup();
 }
 
-/// Whether the end of the running thread's call is to be looked at. An execve that succeeds has its
+/// Whether the end of the running thread's call is to be traced. A successful execve has execve's
 /// number at its end, even if it was an execveat; a return from a signal handler has none.
 static _Bool ends_wanted(__u32 compat, __s64 number) {
   _Bool may_be_other = number < 0 || is_execve(compat, number);
   return enabled == FOLLOW_ON && (may_be_other || is_wanted(compat, number)) && is_followed();
 }
 
-/// What the running program is, whatever it has last called: its addresses have 32 bits. (Which
-/// flag of a thread says so differs from kernel to kernel.)
+/// Whether the running program is a 32-bit one, whatever kind of call it last made: its addresses
+/// have 32 bits. (Which thread flag says so differs between kernels.)
 static _Bool is_32_bit_program(void) {
   struct mm_struct* mm = bpf_get_current_task_btf()->mm;
   return mm && mm->task_size >> 32 == 0;
@@ -75,16 +75,16 @@ static _Bool is_error(__s64 result) {
   return result < 0 && result >= -4095;
 }
 
-/// syscalls:sys_enter_NAME and sys_exit_NAME, as perf's BPF programs see them: they cost nothing in
-/// other calls.
+/// syscalls:sys_enter_NAME and sys_exit_NAME, as perf-event BPF programs see them: they cost
+/// nothing for other calls.
 struct own_tracepoint {
   __u64 common;
   __u32 number;
   __u32 unused;
-  __u64 result;  // sys_exit's; arguments otherwise, as many as there are
+  __u64 result;  // for sys_exit; otherwise the arguments, as many as there are
 };
 
-/// The end of a call: what a program does there.
+/// What the including program does at the end of a call.
 static int leave(__s64 result, __s64 number, __u32 compat);
 
 SEC("tp_btf/sys_exit")

@@ -7,7 +7,7 @@
 #include "bpf/programs/core_types.h"
 #endif
 
-#define TRACED_ABIS 2 /* the machine's own, and of 32-bit programs */
+#define TRACED_ABIS 2 /* the native one, and that of 32-bit programs */
 #define TRACED_NUMBERS 1024
 #define TRACED_CPUS 4096
 #define TRACED_CGROUPS 16

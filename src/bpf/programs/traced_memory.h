@@ -1,18 +1,17 @@
-// Reads what a call's arguments point to: the program's side of a call's rules. Everything is read
-// without waiting: a page that is not in memory is a fault. (A kernel function that has just used
-// the same address has brought it in: what faults at the beginning of a call is asked for again at
-// its end.)
+// Reads what a call's arguments point to: the BPF side of a call's rules. Nothing is read that
+// would have to wait: a page that is not in memory is a fault. (The kernel has paged it in once it
+// has used the address itself, so what faults at a call's entry is read again at its exit.)
 //
-// The functions that are not static are verified by themselves, whatever calls them: so the
-// verifier's work stays the sum of theirs, not the product.
+// The non-static functions are verified separately, independent of their callers, so that the
+// verifier's work is the sum of theirs, not the product.
 #pragma once
 
 #include "bpf/programs/syscall_trace.h"
 
-/// A thread's call, from its beginning to its end.
+/// A thread's call, from entry to exit.
 struct pending_call {
   struct trace_record record;
-  __u8 memory[TRACE_MEMORY_BYTES];  // pieces, behind the record as they are sent
+  __u8 memory[TRACE_MEMORY_BYTES];  // pieces, after the record, as they are sent
   __u32 memory_size;
   __u8 in_call;
   __u8 faulted;
@@ -27,14 +26,14 @@ struct {
   __type(value, struct trace_rules);
 } rules SEC(".maps");
 
-/// A piece's label in one number, since a function has five arguments at most.
+/// A piece's label in one number, because a function can have at most five arguments.
 #define PIECE_LABEL(arg, part) ((__u32)(arg) | (__u32)(part) << 8)
 
 static __u32 labelled_arg(const struct trace_rule* rule) {
   return rule->arg | (rule->at_exit ? TRACE_AT_EXIT : 0);
 }
 
-/// Room for a piece. Its bytes are not yet read.
+/// Reserves a piece. Its bytes are not read yet.
 static struct trace_piece* new_piece(struct pending_call* call, __u64 address, __u32 label) {
   __u32 at = call->memory_size;
   if (at >= TRACE_PIECES_BEGIN) {
@@ -79,13 +78,14 @@ __attribute__((noinline)) int add_bytes(struct pending_call* call, __u64 address
   return 0;
 }
 
-/// A text without the NUL that ends it; `wanted` is one more than what is there where it goes on.
+/// A text without its terminating NUL; if it is longer than `limit`, `wanted` is one more than
+/// that.
 __attribute__((noinline)) int add_string(struct pending_call* call, __u64 address, __u32 limit,
                                          __u32 label) {
   if (!call || address == 0) return 0;
   struct trace_piece* piece = new_piece(call, address, label);
   if (!piece) return 0;
-  // With its NUL, and with one more byte to see whether it goes on.
+  // With its NUL, and one more byte to see whether it continues.
   __u32 room = limit + 2;
   if (room > TRACE_PIECE_BYTES) room = TRACE_PIECE_BYTES;
   long read = bpf_probe_read_user_str(piece + 1, room, (const void*)address);
@@ -110,7 +110,7 @@ static void add_kernel_string(struct pending_call* call, const char* text, __u32
     keep_fault(call, piece, 1);
 }
 
-/// An address or a length of the program: of 4 or 8 bytes.
+/// An address or a length in the program's memory: 4 or 8 bytes.
 __attribute__((noinline)) __u64 read_word(__u64 address, __u32 bytes) {
   __u64 word = 0;
   if (bytes == 4) {
@@ -120,7 +120,7 @@ __attribute__((noinline)) __u64 read_word(__u64 address, __u32 bytes) {
   return bpf_probe_read_user(&word, sizeof(word), (const void*)address) == 0 ? word : 0;
 }
 
-/// Addresses until a null pointer, and the texts that they point to.
+/// Addresses up to a null pointer, and the texts they point to.
 __attribute__((noinline)) int add_string_array(struct pending_call* call,
                                                const struct trace_rule* rule, __u64 address) {
   if (!call || !rule || address == 0) return 0;
@@ -139,8 +139,7 @@ __attribute__((noinline)) int add_string_array(struct pending_call* call,
   return 0;
 }
 
-/// A text of which others lie behind: gives back how many bytes it has with its NUL; 0: it could
-/// not be read.
+/// A text followed by others: returns its length including the NUL; 0: it could not be read.
 __attribute__((noinline)) int add_row_text(struct pending_call* call, __u64 address, __u32 limit,
                                            __u32 label) {
   struct trace_piece* piece = call ? new_piece(call, address, label) : 0;
@@ -160,7 +159,7 @@ __attribute__((noinline)) int put_address(struct pending_call* call, __u32 at, _
   return 0;
 }
 
-/// Texts that lie one behind the other, given as an array of them: with their places in part 0.
+/// Consecutive texts, presented as an array of them, with their addresses in part 0.
 __attribute__((noinline)) int add_string_row(struct pending_call* call,
                                              const struct trace_rule* rule, __u64 address,
                                              __u32 count) {
@@ -183,11 +182,11 @@ __attribute__((noinline)) int add_string_row(struct pending_call* call,
 
 struct vector_place {
   __u64 address, count;
-  __u64 most_bytes;  // of all buffers together: at the end of a call no more than it says
+  __u64 most_bytes;  // of all buffers together: at exit, what the call moved
   __u32 array_part, data_part;
 };
 
-/// An array of struct iovec, and the beginning of each buffer.
+/// An array of struct iovec, and the start of each buffer.
 __attribute__((noinline)) int add_vector(struct pending_call* call, const struct trace_rule* rule,
                                          const struct vector_place* place) {
   if (!call || !rule || !place || place->address == 0) return 0;
@@ -207,7 +206,7 @@ __attribute__((noinline)) int add_vector(struct pending_call* call, const struct
   return 0;
 }
 
-/// struct msghdr: its members are a pointer's size apart, but for two ints that are padded to that.
+/// struct msghdr: its members are one pointer apart; the two ints are padded to that size.
 __attribute__((noinline)) int add_message(struct pending_call* call, const struct trace_rule* rule,
                                           __u64 address, __s64 most_bytes) {
   if (!call || !rule || address == 0) return 0;
@@ -233,7 +232,7 @@ static __u64 argument(const struct pending_call* call, __u32 index) {
   return index < 6 ? call->record.args[index] : 0;
 }
 
-/// One rule. `result`: the call's; at its beginning there is none, and no bound to what it moves.
+/// Applies one rule. `result`: the call's; at entry there is none, and no bound on what it moves.
 __attribute__((noinline)) int read_rule(struct pending_call* call, const struct trace_rule* rule,
                                         __s64 result) {
   if (!call || !rule) return 0;
@@ -274,8 +273,7 @@ __attribute__((noinline)) int read_rule(struct pending_call* call, const struct 
       add_message(call, rule, address, result);
       break;
     case TRACE_MMSGHDR:
-      // Its first element begins with a struct msghdr; behind that stands how many bytes were
-      // moved.
+      // Its first element begins with a struct msghdr, followed by the number of bytes moved.
       if (rule->at_exit) result = (__u32)read_word(address + 7 * rule->pointer_bytes, 4);
       add_message(call, rule, address, result);
       break;
@@ -283,7 +281,7 @@ __attribute__((noinline)) int read_rule(struct pending_call* call, const struct 
   return 0;
 }
 
-/// What is to be read when the call begins.
+/// Reads what is to be read at entry.
 static void read_at_entry(struct pending_call* call, const struct trace_rules* all) {
   for (__u32 i = 0; i < TRACE_RULES; ++i) {
     if (i >= all->entry_count) break;
@@ -291,7 +289,7 @@ static void read_at_entry(struct pending_call* call, const struct trace_rules* a
   }
 }
 
-/// What is to be read when it ends, and what was not in memory when it began.
+/// Reads what is to be read at exit, and what was not in memory at entry.
 static void read_at_exit(struct pending_call* call, __s64 result) {
   __u32 slot = TRACE_CALL_SLOT(call->record.compat & 1, call->record.number);
   const struct trace_rules* all = bpf_map_lookup_elem(&rules, &slot);
@@ -309,8 +307,8 @@ static void read_at_exit(struct pending_call* call, __s64 result) {
   }
 }
 
-/// An execve's memory is gone when it succeeds. What could not be read before is read from where
-/// the kernel has put it: the name, and the arguments, one behind the other in the new program's
+/// A successful execve's memory is gone. What could not be read before is read from where the
+/// kernel has put it: the file name, and the arguments, which are consecutive in the new program's
 /// memory.
 static void read_from_program(struct pending_call* call, const struct linux_binprm* program,
                               const struct task_struct* task) {
@@ -330,7 +328,7 @@ static void read_from_program(struct pending_call* call, const struct linux_binp
                         PIECE_LABEL(rule->arg, 0));
     else if (rule->shape == TRACE_STRING_ARRAY && !arguments_done) {
       add_string_row(call, rule, texts, (__u32)BPF_CORE_READ(program, argc));
-      arguments_done = 1;  // the environment comes behind them
+      arguments_done = 1;  // the environment follows them
     }
   }
 }

@@ -1,4 +1,4 @@
-// Adds up the kernel's own work: interrupts, softirqs, work items and tasks, by CPU: how long each ran, or how long each had waited
+// Adds up the kernel's own work: interrupts, softirqs, work items and tasks, by CPU: how long each ran, or how long it had waited
 // since it was raised. Nothing is sent per event.
 #include "core_types.h"
 #include "work_sums.h"
@@ -31,11 +31,11 @@ struct {
 } sums SEC(".maps");
 
 // Settings, written before the programs are attached.
-const volatile __u8 delays = 0;   // from raise to entry, else from entry to exit
-const volatile __u8 by_task = 0;  // interrupts count for the task that they interrupt
+const volatile __u8 delays = 0;   // from raise to entry; otherwise from entry to exit
+const volatile __u8 by_task = 0;  // interrupts count for the task they interrupt
 
 __u8 enabled = 0;
-__u64 lost = 0;  // spans without room
+__u64 lost = 0;  // intervals without room
 
 static struct work_sum_key key_of(__u32 work_class, __u64 id) {
   struct work_sum_key key = {.id = id, .cpu = bpf_get_smp_processor_id(), .work_class = work_class};
@@ -60,7 +60,7 @@ static void name(struct work_sum* sum, enum name_kind kind, void* object) {
     sum->function = (__u64)object;
 }
 
-/// Only the CPU of the key changes its row.
+/// A row is only changed by the CPU in its key.
 static void ends(__u32 work_class, __u64 id, enum name_kind kind, void* object) {
   if (!enabled) return;
   struct work_sum_key key = key_of(work_class, id);
@@ -135,7 +135,7 @@ int on_work(struct bpf_raw_tracepoint_args* context) {
 }
 SEC("raw_tp/workqueue_execute_end")
 int after_work(struct bpf_raw_tracepoint_args* context) {
-  // The item may be gone; the function is handed over by itself.
+  // The item may be gone; the function is passed separately.
   ends(WORK_WORKQUEUE, context->args[0], FUNCTION_OF_WORK, (void*)context->args[1]);
   return 0;
 }

@@ -1,7 +1,7 @@
 // What work_sums.bpf.c and its loader agree on.
 #pragma once
 
-/* Classes of work, as bits of a set. */
+/* Classes of work, as bit numbers in a set. */
 enum work_sum_class { WORK_IRQ = 0, WORK_SOFTIRQ = 1, WORK_WORKQUEUE = 2, WORK_SCHED = 3 };
 
 struct work_sum_key {
@@ -14,5 +14,5 @@ struct work_sum {
   unsigned long long count, total_ns;
   unsigned long long longest_ns, longest_start_ns, longest_end_ns; /* CLOCK_MONOTONIC */
   unsigned long long function;                                     /* of a work item */
-  char name[32];                                                   /* of an interrupt, a task */
+  char name[32];                                                   /* of an IRQ handler, task */
 };

@@ -1,11 +1,11 @@
-"""stat on a processor with counters: what must come out is known from the programs, and perf says the same."""
+"""stat on a processor with counters: the expected counts are known from the programs, and perf gives the same."""
 import re
 
 from inside import PERF, SHARE, SONDE, GuestTest, without_numbers
 
 LOOP_INSTRUCTIONS = 20_000_011  # programs/loop.S
 CALLS_INSTRUCTIONS = 80_005  # programs/calls.S
-COUNTERS_FOR_EVENTS = 6  # the Cortex-A57's, beside the one for cycles
+COUNTERS_FOR_EVENTS = 6  # the Cortex-A57's, in addition to the cycle counter
 
 
 class CountingTest(GuestTest):
@@ -28,7 +28,7 @@ class CountingTest(GuestTest):
         self.assertLess(abs(parts / ours["cycles"][0] - 1), 0.01)
 
     def test_more_events_than_counters_take_turns_and_are_scaled(self):
-        """Which event has which turns differs from run to run; that all turns are used, and what comes out of them, doesn't."""
+        """Which event gets which turns differs from run to run; that all turns are used, and the results, do not."""
         others = ["r8:u", "r11:u", "r3:u", "r4:u", "r5:u", "r14:u", "r16:u", "r17:u", "r18:u"]
         events = ",".join(["cycles:u", "instructions:u", *others])
         sums = {}

@@ -1,4 +1,4 @@
-"""record, script and report where a counter's overflow takes the samples: both tools record, both read what both recorded."""
+"""record, script and report when samples come from counter overflows: both tools record, both read what both recorded."""
 import collections
 import os
 import re
@@ -15,7 +15,7 @@ CALLS_OF_LEAF = 1000  # programs/tree.c, from each of its callers
 # perf waits a second for the thread that watches for BPF programs.
 QUICKLY = ["--no-bpf-event"]
 RECORDINGS = {
-    # QEMU looks for overflows at the kernel's clock ticks, 4 ms apart: shorter periods give no more samples.
+    # QEMU checks for overflows at the kernel's clock ticks, 4 ms apart: shorter periods give no more samples.
     "period": ["-e", "instructions:u", "-c", "4000000", "--", SHARE / "loop"],
     "frequency": ["-F", "250", "-g", "--", SHARE / "tree"],
     "kernel": ["-e", "cycles:k", "-c", "50000", "-g", "--", SHARE / "calls"],
@@ -54,7 +54,7 @@ class RecordingTest(GuestTest):
     def samples(self, file, fields):
         return meaningful(self.text(SONDE, "script", "-i", file, "-F", fields))
 
-    # How many samples an emulated processor gives depends on its clock ticks, so no test counts on more than that there are some.
+    # The number of samples on an emulated processor depends on its clock ticks, so tests rely only on there being some.
 
     def test_there_are_samples_of_all(self):
         for _, file in self.each():
@@ -88,8 +88,8 @@ class RecordingTest(GuestTest):
                 self.assertEqual(chain[2:4], ["trunk", "_start"])
 
     def test_every_call_of_a_function_has_its_caller(self):
-        """A breakpoint at leaf: the samples are its calls, as many as the program makes; one more where an interrupt comes while
-        the kernel steps over it."""
+        """A breakpoint at leaf: there is one sample per call, and one more if an interrupt comes while the kernel steps over
+        it."""
         for tool in (PERF, SONDE):
             self.run_tool(tool, "record", *QUICKLY, "-o", "calls.data", "-e", f"mem:{LEAF:#x}:x", "-c", "1", "-g", "--", SHARE / "tree")
             calls = collections.Counter(tuple(chain[:4]) for chain in self.chains("calls.data"))
@@ -98,7 +98,7 @@ class RecordingTest(GuestTest):
                 self.assertTrue(CALLS_OF_LEAF <= times <= 1.1 * CALLS_OF_LEAF, (tool, chain, times))
 
     def chains(self, file):
-        """Names of functions, the sampled one first, of every sample."""
+        """Names of functions, the sampled one first, for every sample."""
         text = self.text(SONDE, "script", "-i", file, "-F", "ip,sym")
         return [re.findall(r"^\s+[0-9a-f]+ (\S+)$", sample, re.M) for sample in text.split("\n\n") if sample.strip()]
 

@@ -1,4 +1,4 @@
-"""Call chains out of copied stacks on arm64: those that programs/stops.c is known to have, with signed return addresses."""
+"""Call chains from copied stacks on arm64: the known chains of programs/stops.c, with signed return addresses."""
 import json
 
 import stop_cases

@@ -1,6 +1,6 @@
-// Two thirds of the time in leaf below left, one third in leaf below right: what a call graph of it must say. leaf has no frame,
-// so its caller stands in no chain of frame pointers. It has a section, hence an address (-Wl,--section-start), of its own.
-// Needs no C library.
+// Spends two thirds of the time in leaf below left, one third in leaf below right: what a call graph of it must show. leaf has no
+// frame, so its caller is missing from frame-pointer chains. It has a section of its own, hence a fixed address
+// (-Wl,--section-start). Needs no C library.
 enum { kRounds = 1000, kSteps = 17389 };
 
 static volatile unsigned sink;

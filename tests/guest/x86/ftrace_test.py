@@ -1,4 +1,5 @@
-"""`ftrace` with a kernel that has its tracers: what it shows, against perf and against what programs are known to do; tracefs as before."""
+"""`ftrace` on a kernel that has its tracers: its output, against perf and against what programs are known to do; tracefs as
+before."""
 import os
 import re
 import signal
@@ -12,7 +13,7 @@ from inside import LIMIT_S, PERF, SONDE, GuestTest
 TRACING = Path("/sys/kernel/tracing")
 FUNCTION = "__x64_sys_umask"
 CALLS = 50
-# All of the kernel's functions take an emulated machine minutes to be made ready for tracing; these are enough.
+# Preparing all of the kernel's functions for tracing takes an emulated machine minutes; these are enough.
 FEW = ["-T", "*umask*", "-T", "vfs_*", "-T", "ksys_*"]
 WORKLOAD = ["perl", "-e", f"umask 18 for 1..{CALLS}"]
 SETTINGS = ["current_tracer", "tracing_on", "set_ftrace_filter", "set_ftrace_notrace", "set_ftrace_pid", "set_graph_function",
@@ -38,8 +39,8 @@ def wait_until(holds):
 
 
 class FtraceTest(GuestTest):
-    """On one CPU: when a tracer is set the kernel changes its code and has the other CPUs wait meanwhile, and an emulated one may not
-    come back from that."""
+    """On one CPU: when a tracer is set the kernel patches its code and makes the other CPUs wait meanwhile, and an emulated one
+    may not come back from that."""
     OTHER_CPUS = [path for path in Path("/sys/devices/system/cpu").glob("cpu[1-9]*/online")]
 
     @classmethod

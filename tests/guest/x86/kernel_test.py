@@ -1,4 +1,4 @@
-"""Kernel probes made through tracefs, breakpoints and modules of the kernel, counting system calls: on Debian's kernel."""
+"""Kernel probes created through tracefs, kernel breakpoints and modules, counting system calls: on Debian's kernel."""
 import re
 import subprocess
 import unittest
@@ -12,7 +12,7 @@ PROBES = [
     "p:probe/open_path do_sys_openat2 flags=+0($arg3):x64 path=+0($arg2):ustring",
     "r:probe/open_result do_sys_openat2 result=$retval:s32",
 ]
-# Opens a file that isn't there three times; what it does is the same each time.
+# Opens a nonexistent file three times; it does the same each time.
 WORKLOAD = ["perl", "-e", "open(F, '<', '/nonexistent') for 1..3"]
 
 
@@ -62,7 +62,7 @@ class KernelTest(GuestTest):
             self.same_text("list", *words, change=without_metrics)
 
     def test_system_calls_are_counted_by_number_as_by_tracepoints(self):
-        # Few enough for perf, which takes its time to close them; Sonde counts all with one probe of BPF.
+        # Few enough for perf, which takes long to close them; Sonde counts all with one BPF program.
         events = "syscalls:sys_enter_*at,syscalls:sys_exit_*at"
         theirs, ours = (self.counts(tool, events, *WORKLOAD) for tool in (PERF, SONDE))
         self.assertGreater(len(ours), 20)
@@ -86,7 +86,7 @@ class KernelTest(GuestTest):
             self.assertEqual(without_numbers(ours), without_numbers(theirs), words)
 
     def test_samples_have_names_in_kernel_and_modules(self):
-        # Reading files that nobody read goes through the modules of this machine's root directory.
+        # Reading files that are not cached goes through the modules of this machine's root file system.
         command = ["sh", "-c", "cat /usr/bin/perl /usr/bin/bash"]
         for recorder in (PERF, SONDE):
             self.run_tool(recorder, "record", "-o", "clock.data", "-F", "250", "-e", "cpu-clock", "-a", "-g", "--", *command)
@@ -97,12 +97,12 @@ class KernelTest(GuestTest):
 
 
 class KernelCodeTest(GuestTest):
-    """annotate of what the kernel and its modules have in memory: /proc/kcore, and record --kcore's copy of it."""
+    """annotate of the kernel's and its modules' code in memory: /proc/kcore, and record --kcore's copy of it."""
 
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        # Reading files that nobody read goes through the modules of this machine's root directory.
+        # Reading files that are not cached goes through the modules of this machine's root file system.
         command = ["sh", "-c", "cat /usr/bin/perl /usr/bin/bash /usr/bin/cmake; dd if=/dev/zero of=/dev/null count=20000"]
         for words in (["-o", "code.data"], ["-o", "copied.data", "--kcore"]):
             done = subprocess.run([SONDE, "record", "-F", "500", "-e", "cpu-clock:k", *words, "--", *command], cwd=cls.path, text=True,
@@ -130,7 +130,7 @@ class KernelCodeTest(GuestTest):
         self.assertAlmostEqual(sum(float(percent) for percent, _, _ in ours), 100, delta=1)
         theirs = self.instructions(PERF, function)
         self.assertEqual(ours[:len(theirs)], theirs)
-        # perf leaves out a last instruction that only fills the room up to the next function.
+        # perf leaves out a last instruction that is only padding up to the next function.
         self.assertEqual([text for _, _, text in ours[len(theirs):] if not text.startswith(("nop", "int3", "xchg", "cs nop"))], [])
         self.assertEqual(int(ours[0][1], 16), int(re.search(rf"^([0-9a-f]+) \w {function}$", KALLSYMS, re.M).group(1), 16))
 
@@ -153,7 +153,7 @@ class KernelCodeTest(GuestTest):
 
 
 def without_unread_paths(lines):
-    """A path whose page isn't there when the probe is hit has no length; perf prints what lies behind it."""
+    """A path whose page is not present when the probe is hit has no length; perf prints what is behind it in memory."""
     return [re.sub(r'path="[^/"]*"', 'path=""', line) for line in lines]
 
 
@@ -162,9 +162,8 @@ def kernel_rows(lines):
 
 
 def without_start_code(lines):
-    """Without the code that a kernel throws away when it is up (idle tasks' chains end there): perf has its names from
-    /proc/kcore, which reaches farther than the kernel's mapping in a recording. Without calls by way of a PLT, which perf
-    names in part."""
+    """Without the code that a kernel discards after boot (idle tasks' chains end there): perf has its names from /proc/kcore,
+    which covers more than the kernel's mapping in a recording. Without calls through a PLT, only some of which perf names."""
     first, last = (int(re.search(rf"^([0-9a-f]+) . {name}$", KALLSYMS, re.M).group(1), 16) for name in ("_sinittext", "_einittext"))
 
     def is_left_out(line):

@@ -1,4 +1,4 @@
-"""`kvm stat` with a virtual machine that runs inside the emulated one: a program of ours that leaves it a known number of times."""
+"""`kvm stat` with a virtual machine inside the emulated one: a program of ours that exits a known number of times."""
 import ctypes
 import os
 import re
@@ -25,7 +25,7 @@ def load_modules():
 
 
 def exits(report):
-    """Reason -> how often."""
+    """Reason -> count."""
     return {row[1]: int(row[2]) for row in re.finditer(r"(?m)^ +([a-z][\w-]*) +(\d+) +[\d.]+%", report)}
 
 
@@ -55,7 +55,7 @@ class KvmTest(GuestTest):
                                                           stderr=subprocess.PIPE, stdin=subprocess.DEVNULL) as live:
             end = time.monotonic() + LIMIT_S
             seen = lambda: sum(int(count) for count in re.findall(r"(?m)^ +io +(\d+) ", screens.read_text(encoding="utf-8")))
-            # Whatever ran before the events were on is in no screen; the first that is seen says that they are.
+            # Runs before the events were enabled are on no screen; the first one that is seen shows that they are.
             while seen() == 0:
                 self.assertLess(time.monotonic(), end)
                 self.run_machine()

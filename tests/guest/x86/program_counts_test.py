@@ -35,7 +35,7 @@ class ProgramCountsTest(GuestTest):
         document = self.document("-b", program, "-e", "cpu-clock,page-faults", "--", *WORKLOAD)
         counts = {each["event"]: each for each in document["counts"]}
         self.assertEqual(document["target"], f"'BPF program(s) {program}'")
-        # It ran for every fork: for some time, but not for all of it on all CPUs; and faults cannot happen in it.
+        # It ran for every fork: for some time, but not for all of it on all CPUs; and page faults cannot happen in it.
         self.assertGreater(counts["cpu-clock"]["value"], 0)
         self.assertLess(counts["cpu-clock"]["enabled_ns"], 2e9 * document["elapsed_s"]["mean"])
         self.assertEqual(counts["page-faults"]["value"], 0)

@@ -1,10 +1,10 @@
-"""BPF programs as events at functions of the kernel: on Debian's kernel, which has kprobes."""
+"""BPF programs as events at kernel functions: on Debian's kernel, which has kprobes."""
 from pathlib import Path
 
 from inside import PERF, SONDE, GuestTest, meaningful
 
 TRACING = Path("/sys/kernel/tracing")
-# Takes every second call of the one, all returns of the other.
+# Accepts every second call of one function, all returns of the other.
 PROGRAM = r"""
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
@@ -23,7 +23,7 @@ SEC("kretprobe/ksys_write") int on_return(void* context) { return 1; }
 char _license[] SEC("license") = "GPL";
 int _version SEC("version") = LINUX_VERSION_CODE;
 """
-# Its writes are counted, and so are those of whatever else runs: the program sees all tasks. So nothing here is exact.
+# Its writes are counted, and so are those of whatever else runs, because the program sees all tasks. So nothing here is exact.
 WORKLOAD = ["dd", "if=/dev/zero", "of=/dev/null", "bs=1", "count=400"]
 
 

@@ -1,4 +1,5 @@
-"""`sched stats` with a kernel that counts (CONFIG_SCHEDSTATS): its figures lie between those that are read inside and around the recording."""
+"""`sched stats` on a kernel that counts (CONFIG_SCHEDSTATS): its figures are between those read inside and around the
+recording."""
 import re
 import unittest
 from pathlib import Path
@@ -11,7 +12,7 @@ SWITCH = Path("/proc/sys/kernel/sched_schedstats")
 MESSAGES = ("pipe(A,B);pipe(C,D);select(B);$|=1;select(D);$|=1;"
             "if(fork){for(1..300){syswrite(B,x);sysread(C,$_,1)}}else{for(1..300){sysread(A,$_,1);syswrite(D,x)}}")
 LOAD = ["sh", "-c", f"cat {COUNTERS} > begin; perl -e '{MESSAGES}'; cat {COUNTERS} > end"]
-# Where on the line of a CPU the counter stands, behind its name.
+# The counter's position on a CPU's line, after its name.
 PLACES = {"sched_count": 3, "sched_goidle": 4, "ttwu_count": 5, "ttwu_local": 6, "run_delay": 8}
 
 
@@ -22,7 +23,7 @@ def counters(text):
 
 
 def shown(text):
-    """The same of a report."""
+    """The same from a report."""
     values, cpu = {}, None
     for line in text.splitlines():
         if title := re.fullmatch(r"CPU (\d+|<.*>)(, DOMAIN.*)?", line.strip()):
@@ -59,7 +60,7 @@ class SchedStatsTest(GuestTest):
         masks = re.findall(r"(?m)^domain\d+ (?:[A-Z]+ )?([0-9a-f,]+) ", text)
         self.assertEqual(re.findall(r"# Domain cpu map   : (.*)\n", header), masks)
         self.assertGreater(len(masks), 0)
-        # perf 6.1 does not know the section, and goes on.
+        # perf 6.1 does not know the section, and ignores it.
         self.assertIn("# hostname : ", self.text(PERF, "report", "--header-only", "-i", "stats.data"))
 
     def test_a_diff_has_both(self):
