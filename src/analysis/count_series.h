@@ -25,8 +25,7 @@ struct CountSettings {
   bool merge_aliases = true;         // --no-merge: one row per PMU that an event was found on
   bool merge_core_kinds = false;     // --hybrid-merge
   bool percore_show_thread = false;  // --percore-show-thread
-  bool skip_idle_threads =
-      false;  // hides rows of zero where threads of the whole machine are shown
+  bool skip_idle_threads = false;    // no rows of zero, if threads of the whole machine are shown
   MetricChoice metrics = {};
 };
 

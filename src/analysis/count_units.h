@@ -14,8 +14,7 @@ namespace sonde {
 /// Where a CPU is in the topology; -1 for what is not known.
 struct CpuPlace {
   int socket = -1, die = -1, core = -1, node = -1;
-  int cache_level = -1,
-      cache = -1;  // its largest cache, identified by the first CPU that shares it
+  int cache_level = -1, cache = -1;  // its largest cache, named after the first CPU that shares it
 };
 
 class CpuPlaces {

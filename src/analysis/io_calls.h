@@ -24,8 +24,7 @@ struct IoCallName {
 struct IoOptions {
   bool skip_eagain = false;          // drop calls that failed with EAGAIN
   uint64_t shortest_ns = 1'000'000;  // shorter calls are drawn this long
-  uint64_t merge_within_ns =
-      1'000;  // calls of one kind that are closer together than this are merged
+  uint64_t merge_within_ns = 1'000;  // calls of one kind that are closer together are merged
 };
 
 /// Whether a recording has such calls.

@@ -10,7 +10,7 @@
 
 namespace sonde {
 
-/// An index into the table named by `Tag`. Default-constructed ids are `none`.
+/// An index into the table named by `Tag`. Default-constructed ids are `kNone`.
 template <typename Tag>
 struct Id {
   static constexpr uint32_t kNone = UINT32_MAX;

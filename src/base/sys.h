@@ -3,8 +3,7 @@
 // an errno.
 //
 // Only calls whose failure is part of a contract are here. Plain files are read with `read_file`
-// and MappedFile, rooted at `root()` for /proc and /sys so that tests can show them another
-// machine.
+// and MappedFile.
 #pragma once
 
 #include <sys/types.h>

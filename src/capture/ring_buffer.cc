@@ -8,7 +8,6 @@
 #include "base/check.h"
 
 namespace sonde {
-namespace {}  // namespace
 
 size_t page_size() {
   return static_cast<size_t>(::sysconf(_SC_PAGESIZE));

@@ -12,7 +12,6 @@
 #include "capture/parse_size.h"
 
 namespace sonde {
-namespace {}  // namespace
 
 Result<RingSet> RingSet::create(Sys& sys, std::vector<CaptureEvent>& events, size_t pages,
                                 bool per_thread) {

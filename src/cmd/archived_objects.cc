@@ -27,8 +27,8 @@ bool is_file(const std::string& path) {
   return !path.empty() && is_file_of(path, 0);
 }
 
-/// A name inside an archive is made of it, and recordings may come from anywhere: what would lie
-/// outside of the archive, or has no name, is none.
+/// A name inside an archive is derived from the path, and recordings may come from anywhere:
+/// rejects paths that would escape the archive or have no name.
 bool names_a_file(std::string_view path) {
   size_t names = 0;
   for (std::string_view part : split(path, '/')) {
@@ -38,7 +38,7 @@ bool names_a_file(std::string_view path) {
   return names > 0;
 }
 
-/// The file that dwz made of what several debug files have in common: its path, if it is here.
+/// The file in which dwz put what several debug files share: its path, if it is here.
 struct Supplement {
   std::string build_id;
   std::string path;
@@ -152,7 +152,7 @@ class ObjectSearch {
     std::ranges::sort(object.files);
   }
 
-  /// Where symbols or lines come from another file than the object itself.
+  /// For symbols or lines that come from a file other than the object itself.
   void add_debug_file(const Dso& dso, ArchivedObject& object) {
     auto known =
         std::ranges::find(object.files, "debug", [](const auto& file) { return file.first; });

@@ -1,4 +1,4 @@
-// How many words a command takes behind its options.
+// How many words a command accepts after its options.
 #pragma once
 
 #include "base/error.h"
@@ -6,7 +6,7 @@
 
 namespace sonde {
 
-/// For commands that take none. kUsage where there are some.
+/// For commands that take no arguments. Fails with kUsage if there are any.
 [[nodiscard]] inline Result<> no_arguments(const Arguments& arguments) {
   if (arguments.empty()) return {};
   return fail(ErrorCode::kUsage, "Error: too many arguments");

@@ -8,7 +8,7 @@
 namespace sonde {
 namespace {
 
-/// Names of types in BTF (Documentation/bpf/btf.rst), by type id.
+/// Type names in BTF (Documentation/bpf/btf.rst), by type id.
 class TypeNames {
  public:
   TypeNames(Bytes btf, ByteOrder order) : order_(order) {
@@ -22,7 +22,7 @@ class TypeNames {
     types_ = btf.subspan(types, types_size);
   }
 
-  /// Empty where there is none.
+  /// Empty if there is none.
   [[nodiscard]] std::string_view of(uint32_t id) const {
     size_t at = 0;
     for (uint32_t i = 1; at + kType <= types_.size(); ++i) {
@@ -35,20 +35,20 @@ class TypeNames {
  private:
   static constexpr size_t kType = 12;
 
-  /// What follows the fixed part of a type, by its kind.
+  /// The size of what follows the fixed part of a type, by kind.
   static size_t extra_bytes(uint32_t info) {
     size_t members = info & 0xffff;
     switch (info >> 24 & 0x1f) {
       case 1:   // integer
       case 14:  // variable
-      case 17:  // tag of a declaration
+      case 17:  // declaration tag
         return 4;
       case 3:  // array
         return 12;
       case 4:   // struct
       case 5:   // union
       case 15:  // section
-      case 19:  // enumeration of 64 bits
+      case 19:  // 64-bit enumeration
         return members * 12;
       case 6:   // enumeration
       case 13:  // prototype
@@ -71,8 +71,8 @@ class TypeNames {
   std::string_view strings_;
 };
 
-/// struct bpf_prog_info (include/uapi/linux/bpf.h) with its arrays behind it; their addresses were
-/// made offsets when it was stored.
+/// struct bpf_prog_info (include/uapi/linux/bpf.h) followed by its arrays; their addresses became
+/// offsets when it was stored.
 class Program {
  public:
   Program(Bytes stored, ByteOrder order) : order_(order) {
@@ -129,7 +129,7 @@ class Program {
     return found.empty() ? "" : fmt::format("_{}", found);
   }
   [[nodiscard]] uint32_t u32(size_t at) const { return load<uint32_t>(&info_[at], order_); }
-  /// Empty where it does not lie in what was stored.
+  /// Empty if it is not within the stored data.
   [[nodiscard]] Bytes array(size_t at, uint64_t size) const {
     uint64_t offset = load<uint64_t>(&info_[at], order_);
     if (offset > data_.size() || size > data_.size() - offset) return {};

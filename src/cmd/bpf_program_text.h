@@ -1,4 +1,4 @@
-// BPF programs of a recording's header as `report --header` lists them:
+// The BPF programs in a recording's header, as `report --header` lists them:
 //
 //   # bpf_prog_info 4: bpf_prog_57cd311f2e27366b_func addr 0xffffffffc0003728 size 19
 #pragma once
@@ -8,7 +8,7 @@
 
 namespace sonde {
 
-/// A line per program, or, where it has functions of its own, a line for it and one for each.
+/// One line per program; a program with subprograms gets a line for itself and one for each.
 void write_bpf_programs(Sink& out, const Features& features, ByteOrder order);
 
 }  // namespace sonde

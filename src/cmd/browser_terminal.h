@@ -1,4 +1,4 @@
-// The terminal of a command's browser: where keys come from, and the theme that its colours allow.
+// The terminal of a command's browser: the source of keys, and a theme that suits its colours.
 #pragma once
 
 #include "base/env.h"
@@ -7,16 +7,17 @@
 
 namespace sonde {
 
-/// Whether standard output is a terminal on which a browser can live.
+/// Whether standard output is a terminal that can show a browser.
 [[nodiscard]] bool can_browse(const Env& env);
 
 class BrowserTerminal {
  public:
-  /// Keys come from standard input, or from the terminal itself where that is something else.
+  /// Keys come from standard input, or from the terminal itself if standard input is something
+  /// else.
   static Result<BrowserTerminal> open(Env& env);
   [[nodiscard]] tui::Terminal& terminal() { return *terminal_; }
   [[nodiscard]] const tui::Theme& theme() const { return *theme_; }
-  /// Gives the terminal back.
+  /// Restores the terminal.
   void leave() { terminal_.reset(); }
 
  private:

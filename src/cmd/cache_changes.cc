@@ -32,14 +32,14 @@ bool is_recording(const TargetFile& file) {
          std::string_view(magic.data(), magic.size()) == kRecordingMagic;
 }
 
-/// The debug file that a process sees, or we do.
+/// The debug file as the process sees it, or as we do.
 std::string reachable_debug_file(std::string_view build_id, pid_t pid) {
   std::string path = debug_file_of(build_id);
   std::string inside = pid > 0 ? fmt::format("/proc/{}/root{}", pid, path) : path;
   return ::access(inside.c_str(), R_OK) == 0 ? inside : std::string();
 }
 
-/// What a recording says of its objects; build ids that only its mappings carry come with the
+/// What a recording says about its objects; build ids that only its mappings carry come from the
 /// session.
 Result<std::vector<BuildIdEntry>> named_objects(const std::string& path, bool force, Env& env) {
   OpenOptions open{.force = force, .stdin_fd = env.in_fd};
@@ -63,7 +63,7 @@ Result<std::string> kernel_build_id_beside(const std::string& proc) {
   return std::string(build_id_in_notes(as_bytes(notes)));
 }
 
-/// Copies of a kernel's code are one directory each, named by the time.
+/// Each copy of a kernel's code is a directory named after the time.
 std::string name_of_now() {
   timespec now{};
   ::clock_gettime(CLOCK_REALTIME, &now);
@@ -153,7 +153,7 @@ void CacheChanges::remove(const std::string& file) {
 
 void CacheChanges::purge(const std::string& file) {
   Result<TargetFile> opened = open_target_file(file, options_.target_pid);
-  // The file may be long gone; then the path is taken as it is.
+  // The file may be long gone; then the path is used as is.
   std::error_code error;
   std::string path = opened ? opened->path : fs::absolute(file, error).string();
   if (!opened && file.starts_with('[')) path = file;

@@ -1,5 +1,5 @@
-// The verbs of `buildid-cache`. Each says what came of it with -v, and without it what went wrong;
-// one file that cannot be added keeps none of the others from it.
+// The verbs of `buildid-cache`. With -v each reports its result, otherwise only failures; a file
+// that cannot be added does not stop the others.
 #pragma once
 
 #include <sys/types.h>
@@ -17,7 +17,7 @@ namespace sonde {
 class CacheChanges {
  public:
   struct Options {
-    pid_t target_pid = 0;  // paths are those that this process sees
+    pid_t target_pid = 0;  // paths are as this process sees them
     bool force = false;
     int verbose = 0;
     std::optional<std::string> debuginfod = std::nullopt;  // servers to ask, see SymbolOptions
@@ -25,21 +25,21 @@ class CacheChanges {
   CacheChanges(const BuildIdCache& cache, Env& env, Options options)
       : cache_(cache), env_(env), options_(options) {}
 
-  /// An object; or a recording, of which the objects that can be found are added.
+  /// An object; or a recording, in which case those of its objects that can be found are added.
   void add(const std::string& file);
-  /// The object with this build id that is filed under the file's, under whichever path.
+  /// Removes the object with the file's build id, whatever path it is filed under.
   void remove(const std::string& file);
-  /// Every object that was ever filed under this path.
+  /// Removes every object that was ever filed under this path.
   void purge(const std::string& file);
   void purge_all();
-  /// Puts the object in the place of what is filed under its build id.
+  /// Replaces what is filed under the object's build id.
   void update(const std::string& file);
-  /// The kernel's code, with the `kallsyms` and `modules` beside the file.
+  /// The kernel's code, with the `kallsyms` and `modules` next to the file.
   void add_kcore(const std::string& file);
-  /// Prints what a recording names and the cache does not hold.
+  /// Prints what a recording names and the cache lacks.
   Result<> print_missing(const std::string& recording);
 
-  /// False where something could not be added or taken away.
+  /// False if something could not be added or removed.
   [[nodiscard]] bool all_done() const { return all_done_; }
 
  private:

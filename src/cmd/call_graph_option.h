@@ -1,4 +1,4 @@
-// The value of --call-graph, of `record` and `trace`.
+// The value of --call-graph, for `record` and `trace`.
 #pragma once
 
 #include <string_view>
@@ -8,9 +8,8 @@
 
 namespace sonde {
 
-/// "fp[,FRAMES]", "dwarf[,BYTES][,raw]" or "lbr" into `sampling`. `keep_copies` tells whether raw
-/// was said; where it is null that is an error, like everything else that is none of these
-/// (kUsage).
+/// Parses "fp[,FRAMES]", "dwarf[,BYTES][,raw]" or "lbr" into `sampling`. `keep_copies` tells
+/// whether raw was given; if it is null, raw is an error, like anything else (kUsage).
 Result<> parse_call_graph(std::string_view text, SamplingOptions& sampling, bool* keep_copies);
 
 }  // namespace sonde

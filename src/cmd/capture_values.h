@@ -1,5 +1,5 @@
-// Readers of option values that several commands which record or trace have, for FlagTable::call.
-// What they write to must outlive the table.
+// Parsers of option values shared by several commands that record or trace, for FlagTable::call.
+// Their targets must outlive the table.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,9 @@
 
 namespace sonde {
 
-/// -m, as parse_ring_pages() takes it, where nobody is told to which size it was rounded up.
+/// -m, as parse_ring_pages() accepts it; rounding up is not reported.
 std::function<Result<>(std::string_view)> ring_pages_into(uint64_t& pages);
-/// -F: samples a second, or "max".
+/// -F: samples per second, or "max".
 std::function<Result<>(std::string_view)> frequency_into(SamplingOptions& sampling);
 
 }  // namespace sonde

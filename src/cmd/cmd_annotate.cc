@@ -1,4 +1,4 @@
-// `annotate`: the code of functions, and which of their instructions the samples fell on.
+// `annotate`: the code of functions, and which of their instructions the samples hit.
 #include <algorithm>
 #include <set>
 
@@ -87,7 +87,7 @@ Code comes from the files that ran, from jitdumps, and from BPF programs that th
     options.only_sums = !o_.dump;
     options.by_place = options.only_sums && !o_.data_type;
     options.want_symbols = !o_.dump;
-    // In the browser one goes on to other functions.
+    // In the browser the user may go on to other functions.
     if (options.by_place && !o_.code_types && !(wants_browser() && can_browse(env)))
       options.only_function = only;
     return Session::open(o_.input, options, env);
@@ -136,9 +136,9 @@ Code comes from the files that ran, from jitdumps, and from BPF programs that th
     return 0;
   }
 
-  /// Why there is nothing is told by what there is.
+  /// The reason why nothing is shown depends on what the recording has.
   Result<int> explain_nothing(const Env& env) {
-    LossLedger counted;  // once already
+    LossLedger counted;  // already counted once
     Env again{.out = env.out,
               .err = env.err,
               .in_fd = env.in_fd,
@@ -154,7 +154,7 @@ Code comes from the files that ran, from jitdumps, and from BPF programs that th
     return annotate_all(again, session);
   }
 
-  /// The events that are shown side by side, one row after the other.
+  /// The events shown side by side, one element per table.
   [[nodiscard]] std::vector<std::vector<EventId>> columns_of(const Session& session) const {
     std::vector<std::vector<EventId>> rows;
     for (size_t i = 0; i < session.events().size(); ++i) {
@@ -210,7 +210,7 @@ Code comes from the files that ran, from jitdumps, and from BPF programs that th
       render::write_listing(env.out, *listing, text);
   }
 
-  /// Without filters that is everything, also what fell on no function.
+  /// Without filters that is everything, including what hit no function.
   [[nodiscard]] view::ListingHits looked_at(const RecordingHits& hits, size_t event) const {
     if (!o_.symbol && o_.dsos.empty()) return hits.totals[event];
     view::ListingHits sum;
@@ -222,9 +222,9 @@ Code comes from the files that ran, from jitdumps, and from BPF programs that th
   }
 
   annotation::Options o_;
-  std::set<DsoId> refused_;  // objects of which one function had no code: the others say nothing
+  std::set<DsoId> refused_;  // objects in which one function had no code: no message for the others
   bool wrote_any_ = false;
-  std::unique_ptr<datatype::SessionTypes> types_;  // where they are wanted
+  std::unique_ptr<datatype::SessionTypes> types_;  // if needed
 };
 
 }  // namespace

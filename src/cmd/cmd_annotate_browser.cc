@@ -18,10 +18,10 @@ using annotate::RecordingHits;
 using tui::Key;
 using tui::Pages;
 
-/// Of one event, or of a group by its leader.
+/// For one event, or for a group by its leader.
 struct FunctionTable {
   std::vector<EventId> events;
-  std::vector<size_t> functions;  // of the hits, by row
+  std::vector<size_t> functions;  // index into the hits, by row
   view::Table table;
   std::unique_ptr<tui::TableView> view;
 };

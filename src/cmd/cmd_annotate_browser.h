@@ -7,8 +7,8 @@
 
 namespace sonde::annotation {
 
-/// `hits` are of the functions that are asked for; at least one. With a symbol its code is opened
-/// at once. `events` are the tables: single events, or groups.
+/// `hits` are those of the requested functions; at least one. If a symbol was given, its code is
+/// opened at once. `events` are the tables: single events, or groups.
 Result<int> browse(const Session& session, const annotate::RecordingHits& hits,
                    const std::vector<std::vector<EventId>>& events, const Options& options,
                    Env& env);

@@ -1,4 +1,4 @@
-// `annotate --data-type`: the types of data that samples touched, field by field.
+// `annotate --data-type`: the data types that samples touched, field by field.
 #pragma once
 
 #include <functional>
@@ -10,8 +10,8 @@
 
 namespace sonde::annotation {
 
-/// `columns`: events that are shown side by side, one table after the other. `wanted` says which
-/// places in code count.
+/// `columns`: events shown side by side, one element per table. `wanted` says which places in code
+/// count.
 Result<int> annotate_data(const Session& session, const Options& options,
                           const std::vector<std::vector<EventId>>& columns,
                           const std::function<bool(const Frame&)>& wanted, Env& env);

@@ -1,4 +1,4 @@
-// The command line of `annotate`: every option of perf's, done, or refused with a line.
+// The command line of `annotate`: every option of perf's, implemented or refused with a message.
 #include "base/text.h"
 #include "cmd/cmd_annotate_options.h"
 #include "cmd/listing_flags.h"

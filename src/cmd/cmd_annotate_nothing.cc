@@ -8,11 +8,11 @@
 namespace sonde::annotation {
 namespace {
 
-/// Where the samples of a recording fell, as far as it explains that no function is shown.
+/// Where the samples of a recording fell, as far as that explains why no function is shown.
 struct Fallen {
   uint64_t samples = 0;     // of the recording
-  uint64_t wanted = 0;      // in the objects that are asked for
-  uint64_t nameless = 0;    // of those, where no symbol is
+  uint64_t wanted = 0;      // in the requested objects
+  uint64_t nameless = 0;    // of those, without a symbol
   std::set<DsoId> objects;  // where that happened
 };
 

@@ -1,4 +1,4 @@
-// What the command line of `annotate` says.
+// The command line of `annotate`.
 #pragma once
 
 #include <optional>
@@ -19,7 +19,7 @@ struct Options {
   int verbose = 0;
   bool dump = false;  // -D
 
-  // Which functions.
+  // Which functions to show.
   std::optional<std::string> symbol;
   std::vector<std::string> dsos;
   std::vector<uint32_t> cpus;
@@ -27,13 +27,13 @@ struct Options {
   bool skip_missing = false;
   bool group = false;
 
-  // Types of data instead of code.
-  std::optional<std::string> data_type;  // the one that is wanted; empty: all
+  // Data types instead of code.
+  std::optional<std::string> data_type;  // the type wanted; empty: all
   bool type_counts = false;              // --type-stat
   bool instruction_counts = false;       // --insn-stat
   bool code_types = false;               // --code-with-type: both
 
-  // How they are shown.
+  // How to show them.
   annotate::ListingOptions listing;
   render::ListingColumn column = render::ListingColumn::kPercent;
   bool formatted = false;       // --stdio2

@@ -1,4 +1,4 @@
-// `archive`: the objects of a recording, packed to be taken to another machine.
+// `archive`: the objects of a recording, packed for transfer to another machine.
 #include "cmd/archived_objects.h"
 #include "cmd/command.h"
 #include "store/archive_unpack.h"

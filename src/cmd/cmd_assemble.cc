@@ -1,5 +1,5 @@
-// assemble: perf.data from readable text, and back. For the project's tests: golden inputs are such
-// texts. The language is described in perfdata/text_format.h.
+// assemble: perf.data from readable text, and back. For the project's tests, whose golden inputs
+// are such texts. perfdata/text_format.h describes the language.
 #include <fcntl.h>
 
 #include <cstring>

@@ -1,4 +1,4 @@
-// `buildid-cache`: what the build-id cache holds, and putting objects in and out of it.
+// `buildid-cache`: lists the build-id cache, and adds and removes objects.
 #include <optional>
 
 #include "base/file.h"

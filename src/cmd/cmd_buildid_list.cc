@@ -40,7 +40,7 @@ class BuildIdList final : public Command {
     Recording recording = TRY(Recording::open(options_.input, open, env.losses));
     bool needs_samples = options_.with_hits || recording.features().build_ids.empty();
     if (!needs_samples) {
-      // After `inject -b` they stand in the section and as records.
+      // After `inject -b` they are in the section and in records.
       std::set<std::pair<std::string_view, std::string_view>> printed;
       for (const BuildIdEntry& entry : recording.features().build_ids)
         if (printed.emplace(entry.build_id, entry.path).second)
@@ -95,7 +95,7 @@ class BuildIdList final : public Command {
     for (FrameId leaf : session.samples().leaf) hit.insert(session.frame(leaf).dso.value);
     const DsoTable& dsos = session.machine().dsos();
     std::set<uint32_t> printed;
-    // Objects without a build id are listed, too: they were hit.
+    // Objects without a build id are listed too: they were hit.
     auto print = [&](DsoId dso) {
       if (!dso.valid() || !printed.insert(dso.value).second) return;
       if (hit.contains(dso.value))

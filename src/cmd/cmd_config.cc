@@ -32,7 +32,7 @@ Settings are read from /etc/perfconfig and then from ~/.perfconfig, whose settin
 
   Result<int> run(Env& env, const Arguments& arguments) override {
     if (system_ && user_) {
-      // perf shows the usage here, but its exit status is that of a failure.
+      // perf shows the usage here, but with the exit status of a failure.
       return fail(ErrorCode::kFailed, "Error: only one config file at a time");
     }
     if (list_ && !arguments.empty()) return fail(ErrorCode::kUsage, "Error: takes no arguments");
@@ -82,7 +82,7 @@ Settings are read from /etc/perfconfig and then from ~/.perfconfig, whose settin
     return config;
   }
 
-  /// By way of a second file, so that a full disk leaves the old one whole.
+  /// Writes a second file first, so that a full disk leaves the old one intact.
   static Result<> write(const std::string& path, std::string_view text) {
     std::string fresh = path + ".new";
     Fd fd(::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));

@@ -68,7 +68,7 @@ class DataConvert final : public Command {
     return {};
   }
 
-  /// Gives the bytes that were written.
+  /// Returns the number of bytes written.
   Result<uint64_t> write_json(const Session& session, Env& env) const {
     if (json_ == "-") {
       write_data_json(env.out, session);

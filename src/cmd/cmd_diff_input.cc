@@ -6,7 +6,7 @@
 namespace sonde::diff {
 namespace {
 
-/// "1,2:3,4": each recording has its own span. Shares are for all.
+/// "1,2:3,4": each recording has its own span. Shares apply to all.
 std::string time_of(const DiffOptions& options, size_t number) {
   if (options.time.find('%') != std::string::npos || options.time.find(':') == std::string::npos)
     return options.time;
@@ -94,7 +94,7 @@ SampledTotal sampled_total(const report::EventReport& event, bool relative) {
   const ProfileTotals& totals = event.data->profiles[0]->totals();
   SampledTotal sampled{static_cast<double>(totals.period), totals.period_squares};
   if (!relative || totals.period == 0) return sampled;
-  // Hidden samples weigh like the others.
+  // Hidden samples are assumed to weigh as much as the others.
   double kept = static_cast<double>(totals.shown_sample_period) / sampled.weight;
   return {sampled.weight * kept, sampled.squares * kept};
 }

@@ -1,4 +1,4 @@
-// A recording of a comparison: replayed, and its events' samples grouped into rows.
+// One recording of a comparison: replayed, with each event's samples grouped into rows.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@ namespace sonde::diff {
 
 class DiffInput {
  public:
-  /// `number` counts recordings from 0, for --time.
+  /// `number` is the recording's index, from 0, for --time.
   static Result<std::unique_ptr<DiffInput>> open(const std::string& path, size_t number,
                                                  const DiffOptions& options, Env& env);
 
@@ -25,7 +25,7 @@ class DiffInput {
   [[nodiscard]] const std::vector<std::unique_ptr<report::EventReport>>& events() const {
     return events_;
   }
-  /// The first event that counts the same thing; null where there is none.
+  /// The first event that counts the same thing; null if there is none.
   [[nodiscard]] const report::EventReport* find(const abi::EventAttr& attr) const;
   [[nodiscard]] const EventDesc& desc(const report::EventReport& event) const {
     return session_.events()[event.members[0]];
@@ -44,9 +44,9 @@ class DiffInput {
   std::vector<std::unique_ptr<report::EventReport>> events_;
 };
 
-/// The period that shares of an event are of.
+/// The period that an event's shares are relative to.
 [[nodiscard]] uint64_t total_of(const report::EventReport& event, bool relative);
-/// The samples behind it.
+/// The samples behind that period.
 [[nodiscard]] SampledTotal sampled_total(const report::EventReport& event, bool relative);
 
 }  // namespace sonde::diff

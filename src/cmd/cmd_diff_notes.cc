@@ -7,7 +7,7 @@
 namespace sonde::diff {
 namespace {
 
-/// Lengths further apart than this are said.
+/// Lengths further apart than this are mentioned.
 constexpr double kLengthsApart = 1.25;
 
 std::string rate_text(const abi::EventAttr& attr) {

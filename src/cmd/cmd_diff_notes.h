@@ -8,7 +8,7 @@
 
 namespace sonde::diff {
 
-/// A sentence for each thing in which `other` differs from the baseline so that numbers mean
+/// A sentence for each way in which `other` differs from the baseline so that its numbers mean
 /// something else: events, rates, what is counted, length, machine, losses.
 [[nodiscard]] std::vector<std::string> comparison_notes(const DiffInput& baseline,
                                                         const DiffInput& other);

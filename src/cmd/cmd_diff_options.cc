@@ -74,7 +74,7 @@ void declare_output(FlagTable& flags, DiffOptions& o) {
     return fail(ErrorCode::kFailed, "-D: script -D -i FILE shows the records of one recording");
   });
   declare_symbol_sources(flags, o.symbol_sources);
-  // Symbols of modules are always looked for.
+  // Module symbols are always looked up.
   flags.act('m', "modules", "load module symbols - WARNING: use only with -k and LIVE kernel",
             [] { return Result<>(); });
 }

@@ -1,4 +1,4 @@
-// What the command line of `diff` says.
+// The command line of `diff`.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ struct DiffOptions {
   bool show_period = false;
   bool show_formula = false;
   bool show_noise = false;        // an interval and a verdict beside each difference
-  bool only_above_noise = false;  // rows whose difference may be chance are left out
+  bool only_above_noise = false;  // omit rows whose difference may be chance
   bool quiet = false;
   bool force = false;
   int verbose = 0;
@@ -25,11 +25,11 @@ struct DiffOptions {
   std::vector<std::string> comms, dsos, symbols;
   std::vector<uint32_t> pids, tids, cpus;
   bool relative = false;  // --percentage
-  std::string time;       // one text for all, or one for each divided by colons
+  std::string time;       // one text for all, or one per recording, separated by colons
   SymbolOptions symbol_sources;
 };
 
-/// "delta", "wdiff:1,2" …; perf's messages for what is none.
+/// "delta", "wdiff:1,2" …; perf's messages for anything else.
 Result<> parse_method(std::string_view text, RowDifference::Options& options);
 /// Every option; `o` must outlive the table.
 void declare_flags(FlagTable& flags, DiffOptions& o);

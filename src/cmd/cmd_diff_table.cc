@@ -68,7 +68,7 @@ class TableMaker {
         std::ranges::count_if(keys, [](size_t key) { return key != SIZE_MAX; }));
   }
 
-  /// Of the baseline column: that of its rows.
+  /// The total of the baseline column: that of its rows.
   void find_shown_total() {
     shown_total_ = 0;
     for (const MatchedRow& row : rows_)
@@ -138,7 +138,7 @@ class TableMaker {
     }
   }
 
-  /// Where there are more than two recordings, titles say of which a column is.
+  /// With more than two recordings, titles say which one a column belongs to.
   void add_column(ValueColumn value, std::string_view name, std::string_view title, size_t width) {
     view::Column column;
     column.name = name;
@@ -157,7 +157,7 @@ class TableMaker {
     values_.push_back(value);
   }
 
-  /// Which of the compared keys a key of the plan is.
+  /// The index among the compared keys of a key of the plan.
   [[nodiscard]] size_t index_of_choice(size_t choice) const {
     const std::vector<size_t>& keys = events_[0]->data->key_of_choice;
     if (keys[choice] == SIZE_MAX) return SIZE_MAX;
@@ -171,7 +171,7 @@ class TableMaker {
     return SIZE_MAX;
   }
 
-  /// As wide as the rows that are shown demand, whichever recording they come from.
+  /// As wide as the rows shown need, whichever recording they come from.
   [[nodiscard]] view::Column key_column(size_t index) const {
     const SortKey& by = events_[0]->data->keys.key(key_at(*events_[0], index));
     view::Column column;
@@ -211,7 +211,7 @@ class TableMaker {
   [[nodiscard]] std::optional<double> difference(const MatchedRow& row, size_t side) const {
     return RowDifference(options_.difference, totals_).of(row, side);
   }
-  /// Not a number: nothing is shown.
+  /// NaN: nothing is shown.
   [[nodiscard]] double percent(const MatchedRow& row, const ValueColumn& column) const {
     constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
     if (column.what == ValueColumn::kDifference)
@@ -295,7 +295,7 @@ class TableMaker {
 
   const std::vector<std::unique_ptr<DiffInput>>& inputs_;
   const DiffOptions& options_;
-  std::vector<const EventReport*> events_;  // by side; null where it has no such event
+  std::vector<const EventReport*> events_;  // by side; null if it has no such event
   std::vector<uint64_t> totals_;
   std::vector<SampledTotal> sampled_;
   std::vector<RowWorth> worth_;  // of side 1, 2 …

@@ -10,7 +10,7 @@
 namespace sonde::diff {
 
 /// Rows of the baseline's event `event`, and of the same event of the other recordings: perf's
-/// columns, and where they are asked for, what the differences are worth.
+/// columns and, on request, the significance of the differences.
 Result<view::Table> make_table(const std::vector<std::unique_ptr<DiffInput>>& inputs,
                                const report::EventReport& event, const DiffOptions& options);
 

@@ -1,5 +1,5 @@
-// What the differences between the baseline and one other recording are worth: an interval and a
-// verdict for each row. All of them hold together with 95 % (analysis/share_difference.h).
+// The significance of the differences between the baseline and one other recording: an interval and
+// a verdict for each row. All of them hold simultaneously at 95 % (analysis/share_difference.h).
 #pragma once
 
 #include <string_view>
@@ -13,14 +13,14 @@ namespace sonde::diff {
 
 class RowWorth {
  public:
-  /// Of side `side` of `rows`. `totals` are the periods that shares are of, `sampled` the samples
-  /// behind them: of the baseline, and of the other recording.
+  /// For side `side` of `rows`. `totals` are the periods that shares are relative to, `sampled` the
+  /// samples behind them: of the baseline and of the other recording.
   RowWorth(const std::vector<MatchedRow>& rows, std::pair<uint64_t, uint64_t> totals,
            std::pair<SampledTotal, SampledTotal> sampled, size_t side);
 
-  /// In parts of 1.
+  /// In fractions of 1.
   [[nodiscard]] ShareInterval interval(const MatchedRow& row) const;
-  /// more, less, came, went; noise; few: so few samples that no numbers could have shown more.
+  /// more, less, came, went; noise; few: too few samples for any numbers to have shown more.
   [[nodiscard]] std::string_view verdict(const MatchedRow& row) const;
 
  private:

@@ -57,8 +57,7 @@ The picture goes to standard output, or to flamegraph.svg where that is a termin
     env.err.print("[ {} flamegraph: drawn in {} ]\n", env.tool, output);
   }
 
-  /// The command's own output goes to standard output, so the picture does not, unless it is asked
-  /// to.
+  /// The command's own output goes to standard output, so the picture does not, unless requested.
   Result<int> record_and_draw(Env& env, const std::vector<std::string>& command) {
     if (!input_.empty())
       return fail(ErrorCode::kFailed, "-i {}: either a file is drawn or a command is recorded",

@@ -1,4 +1,4 @@
-// `fold`: stacks, one a line with its weight; and those of two profiles side by side.
+// `fold`: stacks with their weights, one per line; and those of two profiles side by side.
 #include "cmd/cmd_report_time.h"
 #include "cmd/command.h"
 #include "cmd/output_file.h"
@@ -136,7 +136,7 @@ What fell on a stack is the sum of its samples' periods (nanoseconds, cycles ...
     return column;
   }
 
-  /// Both of a comparison, also of one that was read, otherwise one.
+  /// Both columns of a comparison, even one read from a file; otherwise one.
   Result<std::vector<size_t>> columns_of(const StackProfile& profile, Env& env) const {
     bool may_be_comparison = diff_ || event_.empty();
     if (may_be_comparison && is_comparison(profile)) return std::vector<size_t>{0, 1};

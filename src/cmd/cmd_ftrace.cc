@@ -1,4 +1,4 @@
-// ftrace: functions of the kernel as they are called, told by the kernel's own tracers.
+// ftrace: calls of kernel functions, from the kernel's own tracers.
 #include "cmd/cmd_ftrace.h"
 
 #include "base/file.h"
@@ -52,7 +52,7 @@ struct FtraceFlags {
     flags.watch([this](const std::string&, const Flag::Use&) { any_used = true; });
   }
 
-  /// What -G and -g, then -T and -N ask for goes before -t.
+  /// What -G and -g, then -T and -N imply takes precedence over -t.
   [[nodiscard]] std::string chosen_tracer() const {
     const TraceSettings& settings = run.settings;
     if (!settings.graph_functions.empty() || !settings.not_graph_functions.empty())
@@ -144,7 +144,7 @@ Without a command and without -p and --tid, the whole machine is traced until Ct
   [[nodiscard]] bool paged() const override { return true; }
 
   std::unique_ptr<Command> subcommand(const Arguments& arguments) override {
-    // Behind options of `trace` a word is a command.
+    // After options of `trace`, a word is a command.
     if (arguments.empty() || arguments.after_dashes || flags_.any_used) return nullptr;
     if (arguments[0] == "trace") return std::make_unique<FtraceTrace>(flags_.tracer);
     if (arguments[0] == "latency") return make_ftrace_latency();

@@ -1,4 +1,4 @@
-// The subcommands of `ftrace`, and what they share: whom they look at, and how a tracer is run.
+// The subcommands of `ftrace`, and what they share: the target, and how a tracer is run.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@
 
 namespace sonde {
 
-/// -p, --tid, -a, -C, -v: of every subcommand.
+/// -p, --tid, -a, -C, -v: common to all subcommands.
 struct FtraceTarget {
   std::string pids, tids, cpus;
   bool all_cpus = false;
@@ -26,22 +26,22 @@ struct FtraceTarget {
 struct FtraceRun {
   FtraceTarget target;
   TraceSettings settings;
-  uint64_t delay_ms = 0;  // of the tracing, from the command's start on
+  uint64_t delay_ms = 0;  // before tracing begins, from the command's start
 };
 
 /// Declares -m.
 void declare_buffer_size(FlagTable& flags, TraceSettings& settings);
 
-/// Traces the command, or what the target says, until that ends or the user interrupts it, and
-/// hands over the tracer's text in pieces. `on_heading` gets the headings of its columns first.
-/// Gives the command's exit status. tracefs is then as it was.
+/// Traces the command, or the target, until it ends or the user interrupts, and passes on the
+/// tracer's text in pieces. `on_heading` gets the column headings first. Returns the command's exit
+/// status. Restores tracefs.
 struct FtraceText {
   std::function<void(std::string_view)> on_heading, on_text;
 };
 Result<int> run_tracer(const FtraceRun& run, const std::vector<std::string>& command,
                        const FtraceText& text, Env& env);
 
-/// Runs function_graph, or reads `input`, a text that it printed before; the losses are counted.
+/// Runs function_graph, or reads `input`, text that it printed earlier; losses are counted.
 Result<int> trace_calls(FtraceRun run, const std::string& input, const Arguments& arguments,
                         GraphCalls& calls, Env& env);
 
@@ -52,8 +52,8 @@ struct CallTimesRequest {
   std::string events;  // "begin,end"
   TimeUnit unit = TimeUnit::kMicroseconds;
 };
-/// Has BPF programs add up until the command ends or the user interrupts. Gives the command's exit
-/// status.
+/// Lets BPF programs accumulate times until the command ends or the user interrupts. Returns the
+/// command's exit status.
 Result<int> measure_calls(const CallTimesRequest& request, const std::vector<std::string>& command,
                           CallTimes& times, Env& env);
 

@@ -1,4 +1,4 @@
-// ftrace latency: how the times of one function's calls spread.
+// ftrace latency: the distribution of the durations of one function's calls.
 #include "cmd/cmd_ftrace.h"
 
 namespace sonde {
@@ -34,7 +34,7 @@ With -b BPF programs add up in the kernel, which costs less than a line of text 
     CallTimes times;
     std::string_view wanted = run_.settings.functions[0];
     GraphCalls calls([&](std::string_view name, uint64_t duration_ns) {
-      // Traced was nothing else.
+      // Nothing else was traced.
       if (input_.empty() || name == wanted) times.add(duration_ns, style_.unit);
     });
     int status = TRY(trace_calls(run_, input_, arguments, calls, env));

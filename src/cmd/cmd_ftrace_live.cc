@@ -1,4 +1,4 @@
-// ftrace latency -b: times that BPF programs add up in the kernel.
+// ftrace latency -b: times accumulated in the kernel by BPF programs.
 #include "base/file.h"
 #include "base/text.h"
 #include "bpf/function_times.h"
@@ -57,7 +57,7 @@ bool kernel_has_function(std::string_view name) {
   return false;
 }
 
-/// Why the kernel measures nothing, and what does instead.
+/// Why the kernel cannot measure this, and what to use instead.
 Error refusal(const CallTimesRequest& request, const FunctionTimes::Options& wanted,
               const Error& cause) {
   if (wanted.function.empty())

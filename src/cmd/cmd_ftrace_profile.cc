@@ -1,4 +1,4 @@
-// ftrace profile: times of the kernel's functions, added up.
+// ftrace profile: accumulated times of kernel functions.
 #include "cmd/cmd_ftrace.h"
 #include "ftrace/call_profile.h"
 

@@ -1,4 +1,4 @@
-// A tracer of the kernel at work: whom it looks at, when it begins and ends, and its text.
+// Runs a kernel tracer: its target, its start and end, and its text.
 #include <poll.h>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ Result<> choose_threads(const FtraceTarget& target, TraceSettings& settings) {
   return {};
 }
 
-/// A tracer that works, its command, and the loop that reads until they are done.
+/// A running tracer, its command, and the loop that reads until they are done.
 class Tracing {
  public:
   Tracing(FtraceSession& session, std::optional<Workload>& workload, SignalQueue& signals,
@@ -74,7 +74,7 @@ class Tracing {
     return {};
   }
   [[nodiscard]] int timeout_ms() const {
-    // Text that came while poll was not yet waiting is not always told of.
+    // Text that arrives while poll is not yet waiting is not always reported.
     constexpr int kLongest = 200;
     if (!begin_) return kLongest;
     auto left = std::chrono::duration_cast<std::chrono::milliseconds>(*begin_ - Clock::now());

@@ -1,4 +1,4 @@
-// `heatmap`: latencies, values and times of events as a grid of time and value.
+// `heatmap`: latencies, values and times of events on a grid of time and value.
 #include <sys/stat.h>
 
 #include "analysis/latency_text.h"
@@ -20,7 +20,7 @@ constexpr size_t kLargestLatencyText = size_t{4} << 30;
 constexpr uint64_t kSecondOfNs = 1'000'000'000;
 constexpr size_t kRowsOfASecond = 50;
 
-/// For a shell.
+/// Quotes a word for a shell.
 std::string quoted_word(std::string_view word) {
   constexpr std::string_view kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:,=+@%";
@@ -31,7 +31,7 @@ std::string quoted_word(std::string_view word) {
   return quoted + "'";
 }
 
-/// "3 begins without an end", and so on, of what is not in the picture.
+/// "3 begins without an end", and so on: what is not in the picture.
 class Remarks {
  public:
   void add(uint64_t count, std::string_view what) {
@@ -221,13 +221,13 @@ commands take it.)");
     return map;
   }
 
-  /// The flame graph of a range that was chosen in a map of seconds.
+  /// The flame graph of a range chosen in a subsecond map.
   Result<int> draw_range(Env& env) {
     auto ranges = TRY(parse_time_ranges(options_.range, 0, 0));
     if (ranges.size() != 1 || ranges[0].to_ns <= ranges[0].from_ns)
       return fail(ErrorCode::kUsage, "--range takes a start and a stop in seconds, not '{}'",
                   options_.range);
-    --ranges[0].to_ns;  // the box that begins there is the next
+    --ranges[0].to_ns;  // the box that begins there is the next one
     ProfileSourceOptions source;
     source.session.open = {.force = options_.force, .stdin_fd = env.in_fd};
     source.session.symbols = options_.symbols;
@@ -250,7 +250,7 @@ commands take it.)");
     return 0;
   }
 
-  // What stands around the boxes.
+  // What surrounds the boxes.
 
   void title(std::string text) { options_.style.title = options_.title.value_or(std::move(text)); }
   void note(size_t count, std::string_view what) {

@@ -24,7 +24,7 @@ struct HeatMapOptions {
   std::string event, field;
   bool by_second = false;
   std::string time;
-  std::string range;  // of time, whose flame graph is drawn instead
+  std::string range;  // a time range; its flame graph is drawn instead
   std::vector<uint32_t> pids, tids;
 
   // How they are drawn.
@@ -43,13 +43,13 @@ struct HeatMapOptions {
 };
 
 void declare_heatmap_flags(FlagTable& flags, HeatMapOptions& options);
-/// Options that exclude each other.
+/// Rejects options that exclude each other.
 Result<> check_heatmap_options(const HeatMapOptions& options);
 
-/// 1 for "s", 1000 for "ms" …: how many of it are a second.
+/// 1 for "s", 1000 for "ms" …: how many of the unit make a second.
 Result<double> per_second(std::string_view unit);
-/// Limits and steps as make_heat_map takes them. Where values are times (in ns), amounts may have a
-/// unit ("20us"), and those without have --unitslatency, else microseconds.
+/// Limits and steps for make_heat_map. If values are times (in ns), amounts may have a unit
+/// ("20us"); those without are in --unitslatency, or else in microseconds.
 Result<HeatGridOptions> grid_options(const HeatMapOptions& options, bool values_are_times);
 
 }  // namespace sonde

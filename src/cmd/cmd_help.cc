@@ -1,5 +1,5 @@
-// help: the commands, and the manual page of each; also the sources of manual pages and completion,
-// for packagers.
+// help: the commands, and the manual page of each; also the source of manual pages and completion
+// scripts, for packagers.
 #include "cmd/command.h"
 #include "cmd/completion.h"
 #include "cmd/manual.h"

@@ -1,5 +1,5 @@
-// inject: copies a recording and adds to it what only user space knows: build ids, and the objects
-// that code was which a compiler made at run time.
+// inject: copies a recording and adds what only user space knows: build ids, and objects for code
+// compiled at run time.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,7 +19,7 @@
 namespace sonde {
 namespace {
 
-/// What the writer writes anew, or what the copy has no more.
+/// What the writer generates itself, or what the copy no longer has.
 bool belongs_to_container(uint32_t type) {
   switch (type) {
     case abi::kRecordHeaderAttr:
@@ -96,7 +96,7 @@ With -j, each piece of code in the recording's jitdumps becomes an ELF file besi
   }
 
  private:
-  /// A record of the copy and its place in time.
+  /// A record of the copy with its time.
   struct Item {
     uint64_t time;
     Bytes record;
@@ -110,7 +110,7 @@ With -j, each piece of code in the recording's jitdumps becomes an ELF file besi
                       [name, why](std::string_view) -> Result<> { return refusal(name, why); });
   }
 
-  /// Writing over what is still being read would lose it.
+  /// Overwriting a file that is still being read would lose it.
   [[nodiscard]] Result<> check_output() const {
     struct stat in{}, out{};
     if (options_.output == "-" || options_.input == "-") return {};

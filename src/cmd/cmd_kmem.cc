@@ -1,4 +1,4 @@
-// kmem: what the kernel's allocators gave, and to whom.
+// kmem: what the kernel's allocators handed out, and to whom.
 #include <unistd.h>
 
 #include "cmd/cmd_kmem_stat.h"
@@ -27,7 +27,7 @@ std::vector<std::string> record_words(const KmemOptions& options) {
   };
   if (options.wants_slab()) {
     add("kmalloc");
-    // Linux 6.1 made one event of each pair.
+    // Linux 6.1 merged each pair of events into one.
     if (is_there("kmalloc_node")) add("kmalloc_node");
     add("kfree");
     add("kmem_cache_alloc");

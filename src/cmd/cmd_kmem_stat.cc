@@ -1,4 +1,4 @@
-// kmem stat: allocations added up.
+// kmem stat: accumulated allocations.
 #include "cmd/cmd_kmem_stat.h"
 
 #include <unistd.h>
@@ -14,7 +14,7 @@
 namespace sonde {
 namespace {
 
-/// An option that counts for more than `other` once it is named behind it.
+/// An option that takes precedence over `other` when named after it.
 void last_of_two(FlagTable& flags, const char* name, const char* help, int& own, const int& other) {
   flags.act(0, name, help, [&own, &other]() -> Result<> {
     own = other + 1;
@@ -64,7 +64,7 @@ Result<> KmemOptions::set_lines(std::string_view count) {
 
 namespace {
 
-/// The NUMA node of each CPU, as the recording says it.
+/// The NUMA node of each CPU, according to the recording.
 std::vector<int32_t> nodes_of_cpus(const Features& features) {
   std::vector<int32_t> nodes;
   for (const NumaNode& node : features.numa)
@@ -112,7 +112,7 @@ class KmemStat final : public Command {
   }
 
  private:
-  /// What flags of allocations are called, each looked at once.
+  /// The names of allocation flags, each looked up once.
   class GfpNamer {
    public:
     GfpNamer(const TraceFormats& formats, const KmemFeed& feed, const FileWalk& walk)
@@ -199,7 +199,7 @@ class KmemStat final : public Command {
                  std::vector<SlabRow> callers) const {
     const WalkMachine* symbols = options_.raw_addresses ? nullptr : &machine;
     if (options_.caller > 0) {
-      // The keys were looked at when they were given.
+      // The keys were checked when they were given.
       (void)sort_slab_rows(callers, options_.slab_callers.sort);
       write_slab_rows(out, callers, {symbols, options_.slab_callers.lines, true});
     }

@@ -1,4 +1,4 @@
-// The options of `kmem`, which stand before the subcommand or behind `stat`.
+// The options of `kmem`, accepted before the subcommand or after `stat`.
 #pragma once
 
 #include <memory>
@@ -10,8 +10,8 @@
 namespace sonde {
 
 struct KmemOptions {
-  /// Which of two was named last: 0 neither, else the larger one. Their order decides what -s and
-  /// -l are about.
+  /// Which of two was named last: 0 if it was not named, else the larger one. Their order decides
+  /// what -s and -l apply to.
   int slab = 0, page = 0;
   int caller = 0, alloc = 0;
   struct Table {

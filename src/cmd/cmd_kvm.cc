@@ -14,11 +14,11 @@ std::unique_ptr<Command> make_record();
 
 namespace {
 
-constexpr std::string_view kGuestFile = "perf.data.guest";  // as perf calls it
+constexpr std::string_view kGuestFile = "perf.data.guest";  // perf's name for it
 constexpr std::string_view kExitsText =
     R"(Records how guests leave and are entered again, on the whole machine (-a) or of a virtual machine's process (-p), until the command ends. All of record's options may follow.)";
 
-/// `kvm stat` and its subcommands know the file that stands before them.
+/// `kvm stat` and its subcommands know the files named before them.
 struct KvmFiles {
   RecordingInput input;
   std::string output;

@@ -10,7 +10,7 @@ namespace sonde {
 
 /// --event, --vcpu, -k and -p; `options` must outlive the table.
 void declare_kvm_view(FlagTable& flags, KvmOptions& options);
-/// Numbers of exits that have no name, in perf's words.
+/// Prints the exit numbers that have no name, in perf's words.
 void say_unknown_exits(std::span<const uint64_t> numbers, KvmMachine machine, Env& env);
 
 std::unique_ptr<Command> make_kvm_stat_live();

@@ -1,4 +1,4 @@
-// kvm stat live: what guests leave for, added up anew for each screen.
+// kvm stat live: the reasons for guest exits, accumulated afresh for each screen.
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
@@ -30,7 +30,7 @@ struct KvmLiveOptions {
   double display_s = 1;
 };
 
-/// What an item of the rings is to KvmStat.
+/// Turns ring items into what KvmStat reads.
 class ItemMaker {
  public:
   explicit ItemMaker(const std::vector<TracedEvent>& events) {
@@ -64,7 +64,7 @@ class ItemMaker {
     uint8_t kind = TracepointItem::kOther;
     std::array<IntPlace, TracepointWish::kFields> fields;
   };
-  std::vector<Places> places_;  // by event
+  std::vector<Places> places_;  // per event
 };
 
 class KvmLive {

@@ -1,4 +1,5 @@
-// kwork: what the kernel's own work costs: interrupts, softirqs, workqueues, and the tasks beside.
+// kwork: the cost of the kernel's own work: interrupts, softirqs, workqueues, and the tasks
+// besides.
 #include "cmd/cmd_kwork.h"
 #include "cmd/command_family.h"
 

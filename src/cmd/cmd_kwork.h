@@ -11,27 +11,27 @@
 
 namespace sonde {
 
-/// What may stand before the subcommand.
+/// Options accepted before the subcommand.
 struct KworkRequest {
   RecordingInput input;
-  std::vector<WorkClass> classes;  // -k; empty: the subcommand's own
+  std::vector<WorkClass> classes;  // -k; empty: the subcommand's default
 
   void declare(FlagTable& flags);
-  /// The same, for a subcommand whose -k says something else.
+  /// The same, for a subcommand whose -k means something else.
   void declare_input(FlagTable& flags) { input.declare(flags); }
 };
 
-/// What the subcommands that read a recording have in common: -C, -n, --time.
+/// Common to the subcommands that read a recording: -C, -n, --time.
 struct KworkChoice {
   std::vector<uint32_t> cpus;
   std::string name, time;
 
   void declare(FlagTable& flags);
-  /// kUsage where the time is none.
+  /// kUsage if the time is invalid.
   [[nodiscard]] Result<WorkOptions> options(WorkView view, const KworkRequest& request) const;
 };
 
-/// Reads a recording, once, into an analysis.
+/// Reads a recording, in one pass, into an analysis.
 FeedCounts read_work(FileWalk& walk, WorkAnalysis& analysis, WorkNames& names, SortedBy sorted_by,
                      LossLedger& losses);
 

@@ -12,7 +12,7 @@
 namespace sonde {
 namespace {
 
-/// include/linux/interrupt.h, in the order of their numbers; as softirq_entry prints them.
+/// include/linux/interrupt.h, in numerical order; as softirq_entry prints them.
 constexpr auto kSoftirqs = std::to_array<std::string_view>(
     {"HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED", "HRTIMER", "RCU"});
 

@@ -9,17 +9,17 @@
 
 namespace sonde {
 
-/// -b, and the command behind it.
+/// -b, and the command after it.
 struct KworkLive {
   bool use_bpf = false;
 
   void declare(FlagTable& flags);
-  /// Of the whole machine, while `command` runs or until it is interrupted: an analysis as that of
-  /// a recording, for `write`. kUsage where an option is about recordings alone.
+  /// Measures the whole machine while `command` runs or until interrupted, and passes `write` an
+  /// analysis like that of a recording. kUsage if an option applies to recordings only.
   Result<int> measure(const KworkRequest& request, const KworkChoice& choice,
                       const WorkOptions& options, const std::vector<std::string>& command, Env& env,
                       const std::function<void(const WorkAnalysis&)>& write) const;
-  /// kUsage where there is a command without -b.
+  /// kUsage if there is a command without -b.
   [[nodiscard]] Result<> check(const Arguments& arguments) const;
 };
 

@@ -1,4 +1,4 @@
-// kwork report: how long the kernel's work took; kwork latency: how long it had waited.
+// kwork report: how long the kernel's work took; kwork latency: how long it waited.
 #include "cmd/cmd_kwork_live.h"
 #include "kwork/work_report.h"
 

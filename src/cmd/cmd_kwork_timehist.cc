@@ -1,4 +1,4 @@
-// kwork timehist: each time that the kernel did some work, how long it took and had waited.
+// kwork timehist: each occurrence of kernel work, how long it took and how long it had waited.
 #include "cmd/argument_count.h"
 #include "cmd/cmd_kwork.h"
 #include "cmd/profile_flags.h"

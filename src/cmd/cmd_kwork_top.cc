@@ -1,4 +1,4 @@
-// kwork top: whom the CPUs' time went to.
+// kwork top: which tasks used the CPUs' time.
 #include "cmd/cmd_kwork_live.h"
 #include "kwork/work_shares.h"
 

@@ -1,4 +1,4 @@
-// `list`: the events that -e takes on this machine.
+// `list`: the events that -e accepts on this machine.
 #include <algorithm>
 #include <functional>
 #include <set>
@@ -16,14 +16,14 @@
 namespace sonde {
 namespace {
 
-/// A word of the command line: which classes it opens, or what names it looks for.
+/// A word of the command line: the classes it selects, or the names it searches for.
 struct Selection {
   enum class Metrics : uint8_t { kNone, kAll, kGroups, kGrouped };
   std::vector<EventClass> classes;
   std::string pattern = "*";    // a glob over names and aliases
-  bool without_system = false;  // over what stands behind a tracepoint's system
+  bool without_system = false;  // match what follows a tracepoint's system
   Metrics metrics = Metrics::kNone;
-  std::string object = {};  // of USDT probes: look into this file
+  std::string object = {};  // for USDT probes: look into this file
 };
 
 struct ClassWord {
@@ -56,15 +56,15 @@ std::vector<EventClass> all_classes() {
   return {kHardware, kSoftware, kTool, kCache, kPmu, kRaw, kBreakpoint, kTracepoint, kSdt};
 }
 
-/// What a word that is no class searches: the descriptors of raw events and breakpoints are no
+/// What a word that is not a class searches: the descriptors of raw events and breakpoints are not
 /// names.
 std::vector<EventClass> named_classes() {
   using enum EventClass;
   return {kHardware, kSoftware, kTool, kCache, kPmu, kTracepoint, kSdt};
 }
 
-/// A word with a colon is a tracepoint or SDT probe in full; one with a wildcard a name in full;
-/// any other a part of a name.
+/// A word with a colon is the full name of a tracepoint or SDT probe; one with a wildcard a full
+/// name; any other part of a name.
 Selection select(std::string_view word) {
   using enum Selection::Metrics;
   for (const ClassWord& known : class_words())
@@ -170,7 +170,7 @@ class ListCommand final : public Command {
   }
 
  private:
-  /// Returns whether nothing was printed before, as `first` says, and nothing is now.
+  /// Returns whether still nothing has been printed; `first`: nothing was before.
   bool metrics_of(const Selection& selection, bool first, Sink& out) const {
     using enum Selection::Metrics;
     bool describe = describe_.value_or(true);
@@ -238,7 +238,7 @@ class ListCommand final : public Command {
     return std::vector<CatalogEvent>{};
   }
 
-  /// For --raw-dump: what -e takes, parted by blanks.
+  /// For --raw-dump: what -e accepts, separated by blanks.
   static void print_name(Sink& out, const CatalogEvent& event) {
     if (event.kind == EventClass::kRaw || event.kind == EventClass::kBreakpoint) return;
     out.print("{} ", std::string_view(event.name).substr(0, event.name.find('@')));
@@ -256,7 +256,7 @@ class ListCommand final : public Command {
               event.scale_unit);
   }
 
-  /// The names of the fields, and their order, are those of newer perfs.
+  /// The field names and their order are those of newer perfs.
   static void print_json(Sink& out, const CatalogEvent& event, bool first) {
     std::vector<std::pair<std::string_view, std::string>> fields = {{"Unit", event.pmu},
                                                                     {"EventName", event.name}};
@@ -273,7 +273,7 @@ class ListCommand final : public Command {
   }
 
   bool json_ = false;
-  std::optional<bool> describe_;  // unset: of metrics only
+  std::optional<bool> describe_;  // unset: for metrics only
   bool details_ = false;
   bool raw_dump_ = false;
   bool deprecated_ = false;

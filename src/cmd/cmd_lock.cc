@@ -1,4 +1,4 @@
-// lock: who waits for which lock of the kernel.
+// lock: who waits for which kernel lock.
 #include "cmd/cmd_lock.h"
 #include "cmd/command_family.h"
 

@@ -10,7 +10,7 @@
 
 namespace sonde {
 
-/// Options that stand before the subcommand or behind it.
+/// Options accepted before or after the subcommand.
 struct LockOptions {
   RecordingInput input;
   SymbolOptions symbols;

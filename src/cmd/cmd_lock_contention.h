@@ -1,4 +1,4 @@
-// The options of `lock contention`, of recordings and live.
+// The options of `lock contention`, from a recording or live.
 #pragma once
 
 #include <functional>
@@ -19,9 +19,9 @@ struct ContentionOptions {
   std::optional<uint64_t> most_rows;
   uint32_t max_stack = 8, stack_skip = 3;
   std::vector<std::string> types, locks, functions;
-  bool futex = false;  // of programs, not of the kernel
+  bool futex = false;  // locks of programs, not of the kernel
   std::string separator, output;
-  // Of what the kernel adds up while it happens.
+  // For measuring live in the kernel.
   bool use_bpf = false, all_cpus = false, by_owner = false, by_cgroup = false;
   std::vector<std::string> cgroups;
   std::string pids, tids;
@@ -29,21 +29,21 @@ struct ContentionOptions {
   uint32_t most_sums = 10240;
 
   void declare(FlagTable& flags);
-  /// kUsage where one is none.
+  /// kUsage if one is invalid.
   [[nodiscard]] Result<LockTypeFilter> type_filter() const;
-  /// kUsage where fields are none.
+  /// kUsage if a field is invalid.
   [[nodiscard]] Result<LockTableStyle> style() const;
 };
 
-/// `lock contention -b`: what happens now, while `command` runs or until it is interrupted.
+/// `lock contention -b`: live, while `command` runs or until interrupted.
 Result<int> measure_contention(const ContentionOptions& options, LockTableStyle style,
                                const LockColumn& key, const std::vector<std::string>& command,
                                Env& env);
 
-/// `lock contention --futex`: of a recording.
+/// `lock contention --futex`: from a recording.
 Result<int> show_futexes(const ContentionOptions& options, LockTableStyle style,
                          const LockColumn& key, Env& env);
-/// The same with -b: of what happens now, by a recording that is not kept.
+/// The same with -b: live, through a recording that is not kept.
 Result<int> measure_futexes(const ContentionOptions& options, const LockTableStyle& style,
                             const LockColumn& key, const std::vector<std::string>& command,
                             Env& env);

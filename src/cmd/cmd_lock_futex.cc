@@ -1,4 +1,4 @@
-// lock contention --futex: waits of programs for locks of their own.
+// lock contention --futex: programs waiting for their own locks.
 #include "cmd/cmd_lock_contention.h"
 #include "cmd/flag_parser.h"
 #include "cmd/output_file.h"
@@ -76,7 +76,7 @@ Result<int> show(const std::string& path, const ContentionOptions& options, Lock
   return 0;
 }
 
-/// `record --futex` with the same choice of threads.
+/// `record --futex` for the same threads.
 std::vector<std::string> record_words(const ContentionOptions& options, const std::string& path,
                                       const std::vector<std::string>& command) {
   std::vector<std::string> words = {"-q", "-N", "-B", "-o", path, "-e", "dummy:u"};

@@ -1,4 +1,4 @@
-// lock contention -b: waits that the kernel adds up while they happen.
+// lock contention -b: waits accumulated in the kernel as they happen.
 #include <algorithm>
 #include <map>
 
@@ -93,7 +93,7 @@ Result<int> measure_contention(const ContentionOptions& options, LockTableStyle 
   wanted.types.assign(types.flags().begin(), types.flags().end());
   wanted.cpus = options.cpus;
   wanted.cgroups = TRY(chosen_cgroups(options));
-  // Some are gone at the end.
+  // Some are gone by the end.
   std::map<uint64_t, std::string> cgroups;
   if (style.grouping == LockGrouping::kCgroup) cgroups = cgroup_paths();
   MeasuredCommand measured = TRY(MeasuredCommand::fork(command));
@@ -103,7 +103,7 @@ Result<int> measure_contention(const ContentionOptions& options, LockTableStyle 
   int status = TRY(measured.run());
   waits.set_enabled(false);
 
-  // While the programs are loaded the list of symbols has them, too.
+  // While the programs are loaded, the symbol list includes them.
   Kallsyms symbols = TRY(Kallsyms::read(std::string(kKallsyms)));
   KernelNamer namer = [&](uint64_t address) -> std::optional<KernelSymbol> {
     const Symbol* symbol = symbols.table().find(address);

@@ -24,8 +24,8 @@ class LockRecord final : public Command {
     return recorder_->configure(config);
   }
 
-  /// The flags are record's. What is recorded depends on some of them, so they are noted, and read
-  /// again behind the words that this makes.
+  /// The flags are record's. What to record depends on some of them, so they are noted, and parsed
+  /// again after the words that this adds.
   void declare(FlagTable& flags) override {
     shown_->declare(flags);
     flags.watch([this](const std::string& word, const Flag::Use& use) {
@@ -101,8 +101,8 @@ class LockRecord final : public Command {
     return words;
   }
 
-  /// Wakes are no waits, and would cost a copy of the stack. The kernel's filters know no masks, so
-  /// operations are named with each of their flags.
+  /// Wakes are not waits, and would cost a copy of the stack. The kernel's filters have no masks,
+  /// so operations are listed with each combination of their flags.
   static std::string waits_only() {
     constexpr uint32_t kPrivate = 128, kRealTime = 256;
     std::string filter;
@@ -115,7 +115,7 @@ class LockRecord final : public Command {
   }
 
   std::unique_ptr<Command> shown_ = make_record(), recorder_ = make_record();
-  std::vector<std::string> words_;  // of record's flags, as they were given
+  std::vector<std::string> words_;  // record's flags, as given
   bool futex_ = false, use_bpf_ = false;
 };
 

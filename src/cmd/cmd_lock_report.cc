@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kMaxStack = 8;
 
-/// A recording added up.
+/// A recording and its sums.
 struct LockSums {
   std::unique_ptr<LockRecording> recording;
   LockRowTable table;

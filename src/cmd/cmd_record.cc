@@ -1,4 +1,5 @@
-// record: runs a command, or watches what runs already, and writes a profile of it to perf.data.
+// record: runs a command, or watches what is already running, and writes a profile of it to
+// perf.data.
 #include <oneapi/tbb/global_control.h>
 
 #include <cstdlib>
@@ -84,7 +85,7 @@ A disk that fills up, Ctrl-C, SIGTERM and --max-size end a recording with a file
     return {};
   }
 
-  /// A flame graph is of call graphs, and of one file.
+  /// A flame graph needs call graphs, and a single file.
   Result<> prepare_picture(RecordOptions& options) const {
     std::string_view why = options.output.path == "-"      ? "a pipe"
                            : options.switch_output.enabled ? "--switch-output"
@@ -109,7 +110,7 @@ A disk that fills up, Ctrl-C, SIGTERM and --max-size end a recording with a file
     return {};
   }
 
-  /// Between rings and file copied stacks become call chains.
+  /// Copied stacks are turned into call chains between the rings and the file.
   [[nodiscard]] Result<int> record_unwinding(RecordOptions options, Env& env) const {
     LiveUnwinder unwinder({.arch = abi::host_arch(),
                            .files = finder_options({}, env),
@@ -131,10 +132,10 @@ A disk that fills up, Ctrl-C, SIGTERM and --max-size end a recording with a file
     return jit_maps_ ? record_with_jit_maps(options, env) : run_recording(options, env);
   }
 
-  /// A command's virtual machines get their orders with its environment. Those that run already may
-  /// end before the recording does, so they are asked at its beginning as well.
+  /// The Java VMs started by the command get their options through its environment. Those already
+  /// running may end before the recording does, so they are also asked when it begins.
   static Result<int> record_with_jit_maps(const RecordOptions& options, Env& env) {
-    std::vector<std::string> told;  // by the recording itself
+    std::vector<std::string> told;  // reported by the recording itself
     Target target = TRY(resolve_target(options.target, told));
     if (target.is_command()) {
       constexpr const char* kVariable = "JAVA_TOOL_OPTIONS";

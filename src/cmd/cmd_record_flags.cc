@@ -163,7 +163,7 @@ void RecordFlags::declare_run(FlagTable& flags) {
   flags.boolean('q', "quiet", options_.quiet, "don't print any warnings or messages");
 }
 
-/// Options of perf that cannot be served: each says why, none is dropped in silence.
+/// perf's options that are not supported: each says why, none is silently ignored.
 void RecordFlags::declare_refused(FlagTable& flags) {
   auto refuse = [&](char letter, const char* name, const char* argument, const char* help,
                     const char* why) -> Flag& {
@@ -248,15 +248,15 @@ bool RecordFlags::copies_stacks() const {
          });
 }
 
-/// Chains of one program are much alike: compressed they take a tenth, for a few percent of the
-/// time that unwinding takes.
+/// Chains of one program are very similar: compression reduces them to a tenth, for a few percent
+/// of the time that unwinding takes.
 void RecordFlags::settle_compression(const Env& env) {
   bool by_itself =
       options_.sampling.unwind_stacks && !RecordOutput::is_pipe(options_.output, env.out_fd);
   options_.output.compression_level = compression_level_.value_or(by_itself ? 1 : 0);
 }
 
-/// Unwinding needs records in the order of time, by one thread, and mappings before their samples.
+/// Unwinding needs records in time order, in one thread, and mappings before their samples.
 void RecordFlags::settle_unwinding(Env& env) {
   if (!copies_stacks() || keep_stack_copies_) return;
   std::string_view reason;
@@ -307,7 +307,7 @@ Result<> RecordFlags::refuse_conflicts() const {
   return {};
 }
 
-/// BPF programs read CLOCK_MONOTONIC, so everything does.
+/// BPF programs read CLOCK_MONOTONIC, so everything uses it.
 Result<> RecordFlags::settle_off_cpu() {
   if (!options_.off_cpu.enabled && !options_.futex.enabled) return {};
   std::string_view option = options_.off_cpu.enabled ? "--off-cpu" : "--futex";
@@ -339,7 +339,7 @@ void RecordFlags::settle_bundle() {
 
 void RecordFlags::settle_build_ids(const Env& env) {
   BuildIdOptions& build_ids = options_.build_ids;
-  // What would take long at each switch is left out, unless it is asked for.
+  // What would take long at each switch is omitted, unless requested.
   bool switching = options_.switch_output.enabled;
   if (no_buildid_ || switching) build_ids.collect = !no_buildid_.value_or(switching);
   if (no_buildid_cache_ || switching)

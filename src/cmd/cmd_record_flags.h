@@ -1,7 +1,7 @@
 // The flags of `record`: from the command line to RecordOptions.
 //
-// Values that mean something by themselves are parsed where they stand; what refers to events (-e,
-// --filter, --exclude-perf, -G) is an EventSelection's.
+// Values that are self-contained are parsed on the spot; options that refer to events (-e,
+// --filter, --exclude-perf, -G) are left to an EventSelection.
 #pragma once
 
 #include <functional>
@@ -18,7 +18,7 @@
 
 namespace sonde {
 
-/// The kernel's: a multiple of 8 below 64 KiB.
+/// The kernel's limit: a multiple of 8 below 64 KiB.
 inline constexpr uint32_t kLargestStackDump = 65528;
 
 class RecordFlags {
@@ -26,14 +26,14 @@ class RecordFlags {
   void declare(FlagTable& flags);
   Result<> configure(const Config& config);
 
-  /// The options, complete. Errors: kUsage and kBadEvent in perf's words, kUnsupported for what
-  /// this machine or this tool cannot do.
+  /// The complete options. Errors: kUsage and kBadEvent in perf's words, kUnsupported for what this
+  /// machine or this tool cannot do.
   Result<RecordOptions> settle(Env& env, const Arguments& arguments);
 
   [[nodiscard]] bool dry_run() const { return dry_run_; }
-  /// --bundle: the file that is made at the end; empty: none.
+  /// --bundle: the file written at the end; empty: none.
   [[nodiscard]] const std::string& bundle() const { return bundle_; }
-  /// --num-thread-synthesize; 0: as many as there are CPUs.
+  /// --num-thread-synthesize; 0: one per CPU.
   [[nodiscard]] unsigned synthesis_threads() const { return synthesis_threads_; }
 
  private:
@@ -64,8 +64,8 @@ class RecordFlags {
   RecordOptions options_;
   EventSelection selection_{/*counting=*/false};
   std::optional<bool> no_inherit_, no_buildid_, no_buildid_cache_, timestamps_;
-  std::optional<std::string> refused_;  // why a flag cannot be served
-  std::string rounding_;                // what to say of -m
+  std::optional<std::string> refused_;  // why a flag cannot be honoured
+  std::string rounding_;                // what to say about -m
   unsigned synthesis_threads_ = 0;
   std::optional<int> compression_level_;  // -z, or its negation
   bool dry_run_ = false;

@@ -1,4 +1,4 @@
-// The flags of `record` that say how records get from the rings to which files.
+// The flags of `record` that control how records get from the rings to which files.
 #include <unistd.h>
 
 #include "base/text.h"

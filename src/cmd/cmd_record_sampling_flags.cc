@@ -1,4 +1,4 @@
-// The flags of `record` that say what a sample holds and when one is taken.
+// The flags of `record` for when a sample is taken and what it contains.
 #include <time.h>
 
 #include <array>
@@ -38,7 +38,7 @@ Result<int32_t> parse_clock(std::string_view name) {
   return fail(ErrorCode::kUsage, "unknown clockid {}, check man page", name);
 }
 
-/// A list of registers, or the list of those that there are.
+/// Parses a list of registers; for "?" fails with a list of those available.
 Result<uint64_t> parse_register_list(std::string_view list, std::string_view option) {
   abi::Arch arch = abi::host_arch();
   uint64_t allowed = abi::default_register_mask(arch);

@@ -78,7 +78,7 @@ class ReportCommand final : public Command {
   }
 
  private:
-  /// What asks for a text of its own is no browser's.
+  /// Options that ask for text output rule out the browser.
   [[nodiscard]] bool wants_browser() const {
     bool asks_text = o_.header || o_.header_only || o_.stats || o_.tasks || o_.mmaps || o_.dump ||
                      o_.threads || o_.html || !o_.separator.empty() || o_.input == "-";
@@ -146,7 +146,7 @@ class ReportCommand final : public Command {
     return Session::open(o_.input, options, env);
   }
 
-  /// Also where no call graph is shown.
+  /// True even if no call graph is shown.
   [[nodiscard]] bool looks_at_callers() const {
     auto names_parent = [](const std::optional<std::string>& keys) {
       return keys && keys->find("parent") != std::string::npos;
@@ -155,7 +155,7 @@ class ReportCommand final : public Command {
            names_parent(o_.fields);
   }
 
-  /// Source lines, of rows or of callers.
+  /// Source lines of rows or of callers.
   [[nodiscard]] bool shows_lines() const {
     auto names_lines = [](const std::optional<std::string>& keys) {
       return keys && keys->find("src") != std::string::npos;

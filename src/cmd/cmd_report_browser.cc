@@ -68,7 +68,7 @@ class ReportPage final : public tui::Page {
   }
 
  private:
-  /// What is to be done with what the worker has made.
+  /// What to do with the worker's result.
   using Arrival = std::move_only_function<void(Pages&)>;
 
   [[nodiscard]] ReportLevel& level() const { return *levels_.back(); }
@@ -141,7 +141,7 @@ class ReportPage final : public tui::Page {
     code_->open(frame->symbol, level().report().members, pages);
   }
 
-  /// The type of data that the row's instruction touches, field by field.
+  /// The data type that the row's instruction touches, field by field.
   void show_type(Pages& pages) {
     auto frame = level().frame();
     if (!frame) return pages.say("this row has no place in code");
@@ -239,7 +239,7 @@ class ReportPage final : public tui::Page {
 
   using Then = std::function<void()>;
 
-  /// Has a level made, which becomes the top one; `then` is done when it is there.
+  /// Has a level built, which becomes the top one; then calls `then`.
   void put_level(
       ReportOptions options, std::optional<ZoomStep> step, std::string note, Then then = [] {}) {
     doing_ = step ? zoom_text(*step) : note;
@@ -274,7 +274,7 @@ class ReportPage final : public tui::Page {
     put_level(std::move(options), std::nullopt, std::move(note));
   }
 
-  /// Callers of the row at hand where callees were, and the other way round.
+  /// Switches the current row from callees to callers, or back.
   void turn_around(Pages& pages) {
     if (level().view().empty()) return;
     if (!level().plan().call_graph) return pages.say("there are no call graphs in these tables");
@@ -287,7 +287,7 @@ class ReportPage final : public tui::Page {
     put_level(std::move(options), std::nullopt, to_callers ? "callers" : "callees",
               [this, name] { unfold(name); });
   }
-  /// Goes to a row by its text, and shows its tree.
+  /// Goes to a row by its text and opens its tree.
   void unfold(const std::string& name) {
     tui::TableView& view = level().view();
     tui::TableView::Place place;
@@ -296,7 +296,7 @@ class ReportPage final : public tui::Page {
     view.to(place);
     if (!view.is_open(view.cursor().row)) view.toggle();
   }
-  /// The row's own line: the same in tables of the same samples.
+  /// The row's own line, which is the same in every table of the same samples.
   static std::string row_text(tui::TableView& view, const tui::TableView::Place& place) {
     std::vector<size_t> starts;
     return render::table_row_text(view.table(), view.row_at(place), {}, starts);
@@ -427,7 +427,7 @@ class ReportPage final : public tui::Page {
     pages.push(std::make_unique<tui::Menu>(screen_.theme, "Other recordings", std::move(items)));
   }
 
-  /// By their first bytes: the magic of perf.data in either byte order.
+  /// Recognised by their first bytes: perf.data's magic in either byte order.
   static std::vector<std::string> recordings_here() {
     std::vector<std::string> found;
     std::error_code error;
@@ -448,7 +448,7 @@ class ReportPage final : public tui::Page {
     pages.say("");
     auto opened = open_(path);
     if (!opened) return pages.say(path + ": " + opened.error().message);
-    worker_.reset();  // before what it reads goes
+    worker_.reset();  // before the data it reads
     std::vector<std::unique_ptr<ReportLevel>> levels = std::move(levels_);
     std::unique_ptr<OpenRecording> before = std::exchange(recording_, std::move(*opened));
     std::unique_ptr<CodePages> code = std::move(code_);
@@ -470,13 +470,13 @@ class ReportPage final : public tui::Page {
   OpenAnother open_;
   tui::Terminal& terminal_;
   Env& env_;
-  bool is_whole_;  // nothing lies below that q could go back to
+  bool is_whole_;  // q has nothing to go back to
   const tui::Wake& wake_;
   tui::TableScreen screen_;
-  std::unique_ptr<CodePages> code_;  // of the recording
+  std::unique_ptr<CodePages> code_;  // for the recording
   std::vector<std::unique_ptr<ReportLevel>> levels_;
-  std::string doing_;                             // what the worker makes
-  std::unique_ptr<tui::Worker<Arrival>> worker_;  // ends before what it reads
+  std::string doing_;                             // what the worker is making
+  std::unique_ptr<tui::Worker<Arrival>> worker_;  // ends before the data it reads
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// `report` on a terminal: the tables of --stdio to move through, unfold, filter, sort and zoom.
+// `report` on a terminal: the tables of --stdio, to navigate, unfold, filter, sort and zoom.
 #pragma once
 
 #include <functional>
@@ -12,7 +12,7 @@
 
 namespace sonde::report {
 
-/// An outside world as `env`, but for its losses.
+/// The same Env as `like`, except for its losses.
 struct Outside {
   explicit Outside(const Env& like)
       : env{.out = like.out,
@@ -30,9 +30,9 @@ struct Outside {
   Env env;
 };
 
-/// A recording that is open, with what its tables refer to.
+/// An open recording, with what its tables refer to.
 struct OpenRecording {
-  /// `world`: that the session was opened in, if it is its own.
+  /// `world`: the Env the session was opened in, if it has its own.
   explicit OpenRecording(Session opened, std::unique_ptr<Outside> world = nullptr)
       : outside(std::move(world)),
         session(std::move(opened)),
@@ -41,20 +41,20 @@ struct OpenRecording {
   std::unique_ptr<Outside> outside;
   Session session;
   TraceTexts traces;
-  /// Shared by all its tables, which are made one after the other.
+  /// Shared by all its tables, which are built one at a time.
   std::shared_ptr<datatype::SessionTypes> data_types;
 };
 /// Opens another recording with the same options, ready for tables.
 using OpenAnother = std::function<Result<std::unique_ptr<OpenRecording>>(const std::string& path)>;
 
 /// The browser's first page. `options` name the recording that `open` opened; `is_whole`: it is not
-/// on top of another page, to which q goes back. `wake` is that of the pages. An error is what
-/// --stdio would say.
+/// on top of another page to which q returns. `wake` is that of the pages. An error is what --stdio
+/// would print.
 Result<std::unique_ptr<tui::Page>> make_page(std::unique_ptr<OpenRecording> recording,
                                              const ReportOptions& options, OpenAnother open,
                                              tui::Terminal& terminal, const tui::Theme& theme,
                                              Env& env, bool is_whole, const tui::Wake& wake);
-/// Until the user leaves.
+/// Runs until the user leaves.
 Result<int> browse(std::unique_ptr<OpenRecording> recording, const ReportOptions& options,
                    OpenAnother open, Env& env);
 

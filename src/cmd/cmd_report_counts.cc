@@ -15,7 +15,7 @@ void write_count(Sink& out, std::string_view name, uint64_t count) {
   out.print("{:>16} events: {:10}", name, count);
 }
 
-/// perf keeps threads in 256 buckets by tid and lists bucket after bucket.
+/// perf keeps threads in 256 buckets by tid and lists one bucket after another.
 constexpr uint32_t kBuckets = 256;
 
 class TaskWriter {
@@ -33,7 +33,7 @@ class TaskWriter {
   }
 
  private:
-  /// Children stand in the order in which they, or one of their descendants, are met first.
+  /// Children are in the order in which they, or any of their descendants, are first met.
   void hang_in(uint32_t tid) {
     while (listed_.insert(tid).second) {
       auto parent = parent_of(tid, *machine_.thread(tid));
@@ -54,7 +54,7 @@ class TaskWriter {
     return found == nullptr ? std::nullopt : std::optional(parent);
   }
 
-  /// Only init and kthreadd are children of the idle task; other parents of 0 are not known.
+  /// Only init and kthreadd are children of the idle task; for others a parent of 0 means unknown.
   static bool is_orphan(uint32_t tid, const Machine::Thread& thread) {
     return tid == 0 || thread.parent_tid == UINT32_MAX || (thread.parent_tid == 0 && tid > 2);
   }
@@ -133,7 +133,7 @@ void write_stats(Sink& out, const Session& session, bool skip_empty) {
 
 namespace {
 
-/// Counts of threads, in the order in which records name them first.
+/// Counts per thread, in the order in which records first name them.
 struct ThreadCounts {
   struct Thread {
     uint32_t pid, tid;

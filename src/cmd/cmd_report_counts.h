@@ -7,10 +7,10 @@
 namespace sonde::report {
 
 void write_stats(Sink& out, const Session& session, bool skip_empty);
-/// The tree of tasks; with `mmaps`, what was mapped in each process at the end.
+/// The task tree; with `mmaps`, also what was mapped in each process at the end.
 void write_tasks(Sink& out, const Session& session, bool mmaps);
 
-/// -T: what the events counted in each thread, from READ records.
+/// -T: each thread's event counts, from READ records.
 void write_thread_counters(Sink& out, const Session& session, bool raw);
 
 }  // namespace sonde::report

@@ -74,7 +74,7 @@ class TableFiller {
     for (size_t member = 0; member < data_.rows->members(); ++member)
       totals_.push_back(total_period(data_, options_, member));
     std::vector<uint32_t> rows = shown_rows();
-    // Address space only: long names would be copied each time that the text grows.
+    // Takes only address space; otherwise long names would be copied whenever the text grows.
     report_.table.text_buffer().reserve(rows.size() * kTextPerRow);
     add_rows(rows);
     set_user_widths();
@@ -113,8 +113,8 @@ class TableFiller {
     }
   }
 
-  /// Large tables are made piece by piece, several at a time: texts of rows need nothing but what
-  /// is known by now.
+  /// Large tables are built in pieces, in parallel: the texts of rows need only what is known by
+  /// now.
   void add_rows(std::span<const uint32_t> rows) {
     constexpr size_t kPiece = 8192;
     size_t count = (rows.size() + kPiece - 1) / kPiece;
@@ -164,7 +164,7 @@ class TableFiller {
   EventReport::Data& data_;
   const ReportOptions& options_;
   const Plan& plan_;
-  std::vector<OrderTerm> terms_;  // of the table's columns; keys count data_.keys
+  std::vector<OrderTerm> terms_;  // of the table's columns; keys index data_.keys
   std::vector<uint64_t> totals_;  // by member
 };
 
@@ -221,7 +221,7 @@ view::Column key_column(const EventReport::Data& data, size_t key) {
   column.width = std::max(by.title.size(), data.rows->order().empty() ? 0 : by.min_width);
   column.cuts = by.cuts;
   column.right_aligned = by.right_aligned;
-  // Where a row has no symbol matters for the widest of them alone.
+  // Whether a row has a symbol matters only until the column is as wide as a row without one.
   size_t unresolved = by.unresolved_width();
   for (uint32_t row : data.rows->order()) {
     if (data.rows->hidden(row)) continue;

@@ -1,5 +1,5 @@
-// The command line of `report`: every option of perf's, done, taken where it says nothing about a
-// text, or refused with a line.
+// The command line of `report`: every perf option is implemented, accepted if it does not affect
+// the text, or refused with a message.
 #include <cstdlib>
 
 #include "base/text.h"
@@ -180,7 +180,7 @@ constexpr RefusedOption kReportRefuses[] = {
     {0, "gtk", nullptr, "Use the GTK2 interface", "there is none; use --stdio"},
 };
 
-/// Options of perf's terminal interface, which say nothing about the text: taken and checked, as
+/// Options of perf's terminal interface, which do not affect the text: accepted and checked, as
 /// perf does with --stdio.
 struct OfBrowser {
   char letter;

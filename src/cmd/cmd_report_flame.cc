@@ -9,7 +9,7 @@
 namespace sonde::report {
 namespace {
 
-/// Nodes are those of the profile's trie, and one more: everything.
+/// Its nodes are those of the profile's trie, plus one for everything.
 class ProfileFlame final : public tui::FlameTree {
  public:
   explicit ProfileFlame(std::unique_ptr<ReportLevel> level)
@@ -74,7 +74,7 @@ class ProfileFlame final : public tui::FlameTree {
   std::vector<uint32_t> roots_;
   uint64_t all_ = 0;
   std::unordered_map<uint32_t, uint32_t> row_of_root_;
-  mutable std::unordered_map<uint32_t, std::string> texts_;  // of nodes that were seen
+  mutable std::unordered_map<uint32_t, std::string> texts_;  // of nodes already seen
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The flame graph of a report's samples, out of the call paths of its profile.
+// The flame graph of a report's samples, from the call paths of its profile.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace sonde::report {
 
-/// What a flame graph is to be of: what is zoomed into.
+/// What a flame graph should show: the part zoomed into.
 struct FlameWish {
   ReportOptions options;
   size_t event = 0;  // table of the level

@@ -1,4 +1,4 @@
-// What stands over a table of a report.
+// The heading of a report's table.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace sonde::report {
 
-/// "Samples: 500K of event 'cycles'", with what narrows it.
+/// "Samples: 500K of event 'cycles'", with any filters.
 [[nodiscard]] std::string samples_line(const EventReport& table, const ReportOptions& options);
-/// "Event count (approx.): 123"; of memory accesses their weight.
+/// "Event count (approx.): 123"; for memory accesses, their weight.
 [[nodiscard]] std::string count_line(const EventReport& table, const ReportOptions& options);
-/// As --stdio writes them.
+/// As --stdio prints it.
 void write_heading(Sink& out, const EventReport& table, const ReportOptions& options,
                    const Plan& plan);
 

@@ -1,4 +1,4 @@
-// --hierarchy: a level of rows for each sort key, every row the sum of those below it.
+// --hierarchy: one level of rows per sort key; each row is the sum of those below it.
 #include <algorithm>
 
 #include "cmd/cmd_report_data.h"
@@ -23,7 +23,7 @@ class HierarchyFiller {
   }
 
  private:
-  /// Rows that agree in the keys up to a level.
+  /// Rows with equal keys up to a level.
   struct Node {
     std::vector<uint32_t> rows;
     std::vector<uint64_t> weights;  // term × member
@@ -141,7 +141,7 @@ class HierarchyFiller {
   const Plan& plan_;
   std::vector<Weight> weights_;  // of the columns
   std::vector<size_t> keys_;     // by level
-  std::vector<size_t> cut_at_;   // by level: the width of a column of its own
+  std::vector<size_t> cut_at_;   // by level: its width as a column of its own
   std::vector<uint64_t> totals_;
   std::vector<uint32_t> tree_rows_;
 };

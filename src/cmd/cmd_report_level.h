@@ -1,5 +1,5 @@
-// A level of the browser: the tables that one set of options makes, and where the user is in them.
-// Zooming puts a level on top of another; undoing takes it away, at no cost.
+// A level of the browser: the tables of one set of options, and the user's position in them.
+// Zooming pushes a level; undo pops it at no cost.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@ namespace sonde::report {
 
 class ReportLevel {
  public:
-  /// An error is what --stdio would say of these options.
+  /// An error is what --stdio would print for these options.
   static Result<std::unique_ptr<ReportLevel>> make(const OpenRecording& recording,
                                                    ReportOptions options, std::string_view tool);
   ReportLevel(const ReportLevel&) = delete;
@@ -22,7 +22,7 @@ class ReportLevel {
 
   [[nodiscard]] const ReportOptions& options() const { return options_; }
   [[nodiscard]] const Plan& plan() const { return plan_; }
-  /// Samples that the tables were given.
+  /// Samples that the tables received.
   [[nodiscard]] uint64_t samples() const { return builder_->samples(); }
   [[nodiscard]] size_t events() const { return tables_.size(); }
 
@@ -31,14 +31,14 @@ class ReportLevel {
   [[nodiscard]] const EventReport& report() const { return *tables_[event_]; }
   [[nodiscard]] tui::TableView& view() { return *views_[event_]; }
 
-  // Of the row at the cursor; nothing where the table is empty or the row has none.
+  // For the row at the cursor; nothing if the table is empty or the row has none.
   [[nodiscard]] std::optional<Frame> frame() const;
-  /// Rows tell types of data apart, and not functions.
+  /// Rows distinguish data types, not functions.
   [[nodiscard]] bool is_of_types() const {
     return (has_key("type") || has_key("typeoff") || has_key("typecln")) && !has_key("symbol");
   }
   [[nodiscard]] std::optional<ZoomStep> dso_step() const;
-  /// By thread, process or name, whatever the rows tell apart.
+  /// By thread, process or name, whichever the rows distinguish.
   [[nodiscard]] std::optional<ZoomStep> thread_step() const;
   [[nodiscard]] std::optional<ZoomStep> symbol_step() const;
 

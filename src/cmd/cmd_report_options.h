@@ -1,4 +1,4 @@
-// What the command line of `report` says.
+// The command line of `report`.
 #pragma once
 
 #include <optional>
@@ -30,13 +30,13 @@ struct CallGraphChoice {
   view::GraphValue value = view::GraphValue::kPercent;
 };
 
-/// Reads "graph,0.5,caller,function,percent" in any order and any beginning of the words.
+/// Parses "graph,0.5,caller,function,percent" in any order; words may be abbreviated.
 Result<> parse_call_graph(std::string_view text, CallGraphChoice& choice);
 
 struct ReportOptions;
 /// Every option; `o` must outlive the table.
 void declare_flags(FlagTable& flags, ReportOptions& o);
-/// --percent-limit. Holds for nodes of call graphs too, unless a later -g says otherwise.
+/// --percent-limit. Also applies to call graph nodes, unless a later -g says otherwise.
 Result<> set_percent_limit(ReportOptions& o, std::string_view word);
 
 struct ReportOptions {
@@ -56,7 +56,7 @@ struct ReportOptions {
   std::optional<std::string> ignore_callees;  // regular expression
   bool hierarchy = false;
   bool group = true;
-  bool group_forced = false;     // --group: also events that were not recorded as a group
+  bool group_forced = false;     // --group: also group events that were not recorded as a group
   bool group_forbidden = false;  // --no-group
   int group_sort_index = -1;
   bool stitch_lbr = false;
@@ -71,11 +71,11 @@ struct ReportOptions {
   double percent_limit = 0;
   bool relative = false;  // --percentage
   bool skip_empty = true;
-  // For those who make tables of their own from the rows (diff, top).
+  // For those who build their own tables from the rows (diff, top).
   bool only_rows = false;                                 // tables stay empty
   bool leave_out_kernel = false, leave_out_user = false;  // samples of that mode
   bool leave_out_idle = false;       // samples of functions in which CPUs wait for work
-  std::vector<uint32_t> shown_cpus;  // of an open session, as -C of one to be opened
+  std::vector<uint32_t> shown_cpus;  // for an open session, like -C for one to be opened
   bool ipc_beside_symbol = true;     // -s symbol also shows instructions per cycle
 
   // Filters.
@@ -83,12 +83,12 @@ struct ReportOptions {
   std::vector<uint32_t> pids, tids, cpus;
   std::string time;
   bool hide_unresolved = false;
-  std::optional<std::string> symbol_filter;  // part of the symbols' names
+  std::optional<std::string> symbol_filter;  // part of the symbol's name
   int socket = -1;
   EventGate::Choice gate;
 
   // What is printed.
-  std::optional<std::string> html;  // the explorer's page, into this file
+  std::optional<std::string> html;  // write the explorer's page to this file
   std::string widths;               // -w
   std::string separator;            // -t
   bool header = false;
@@ -103,12 +103,12 @@ struct ReportOptions {
   std::string color = "auto";
   std::optional<bool> browser;  // --tui, --stdio
 
-  // Taken for perf's sake.
+  // Accepted for compatibility with perf.
   std::optional<bool> inlines;  // --inline, --no-inline; neither: of unwound chains
   bool itrace = false;
   bool reference_graphs = false;
   uint32_t browser_samples = 0;
-  annotate::ListingOptions code;  // of functions that the browser opens
+  annotate::ListingOptions code;  // of functions opened in the browser
 
   SymbolOptions symbol_sources;
 };

@@ -6,7 +6,7 @@
 namespace sonde::report {
 namespace {
 
-/// The first option given that a page cannot follow; empty for none.
+/// The first option given that a page cannot honour; empty if none.
 std::string_view refused_option(const ReportOptions& o) {
   struct Given {
     bool is_given;

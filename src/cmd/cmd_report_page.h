@@ -7,8 +7,8 @@
 
 namespace sonde::report {
 
-/// Options that shape tables, or filter by what only tables know, are refused: in the page, people
-/// sort and filter for themselves.
+/// Rejects options that shape tables, or filter by what only tables know: in the page, users sort
+/// and filter for themselves.
 Result<int> write_page(const ReportOptions& o, Env& env);
 
 }  // namespace sonde::report

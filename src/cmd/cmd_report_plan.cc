@@ -32,7 +32,7 @@ std::optional<Weight> find_weight(std::string_view word) {
   return std::nullopt;
 }
 
-/// "; did you mean `symbol'?" where a name is near.
+/// "; did you mean `symbol'?" if some name is close.
 std::string nearest(std::string_view word) {
   std::string_view best;
   size_t distance = 3;
@@ -47,7 +47,7 @@ std::string nearest(std::string_view word) {
   return best.empty() ? "" : fmt::format("; did you mean `{}'?", best);
 }
 
-/// The event named by a word: its name, the part behind the colon, or %N.
+/// The event that a word refers to: by its name, by the part after the colon, or as %N.
 EventId find_event(const EventTable& events, std::string_view word) {
   if (word.starts_with('%')) {
     auto number = parse_number(word.substr(1));
@@ -289,7 +289,7 @@ class Planner {
     plan_.skip_first_call = !options_.fields && options_.sort && options_.sort->starts_with("sym");
   }
 
-  /// A filter with one name makes the column of that name needless; unless no key would be left.
+  /// Drops a key's column if a filter leaves only one name for it, unless no key would be left.
   void elide() {
     std::vector<OrderTerm> kept;
     size_t keys_left = 0;

@@ -1,8 +1,9 @@
-// The plan of a report: which sort keys there are, which columns are shown, and in which order rows
-// stand. Made from -s, -F, -n and their relatives by perf's rules:
+// The plan of a report: its sort keys, its columns, and the order of its rows. Made from -s, -F, -n
+// and related options by perf's rules:
 //
-//   columns:  Children/Overhead (and -n, --show-total-period) + -F +fields + sort keys;  or -F
-//   alone order:    overhead + sort keys + columns that are not among them yet
+//   columns:  Children/Overhead (and -n, --show-total-period) + -F +fields + sort keys;
+//             or -F alone
+//   order:    overhead + sort keys + columns that are not among them yet
 #pragma once
 
 #include <optional>
@@ -16,7 +17,7 @@
 
 namespace sonde::report {
 
-/// A sort key that the command line asks for.
+/// A sort key requested on the command line.
 struct KeyChoice {
   const SortKeyInfo* info = nullptr;  // null: a tracepoint's field
   EventId event;                      // of the field
@@ -33,17 +34,17 @@ struct Plan {
   bool call_graph = false;  // call trees are shown
   bool caller_order = false;
   bool self_title = false;  // the overhead column is called "Self"
-  std::string sort_words;   // -s as it was understood
+  std::string sort_words;   // -s as understood
   std::vector<KeyChoice> keys;
-  std::vector<OrderTerm> columns;  // OrderTerm::key counts `keys`
+  std::vector<OrderTerm> columns;  // OrderTerm::key indexes `keys`
   std::vector<OrderTerm> order;
   bool needs_modes = false;
   bool has_parent = false;
   bool skip_first_call = false;
-  std::vector<std::string> elided;  // "comm: ls": columns that a filter makes needless
+  std::vector<std::string> elided;  // "comm: ls": columns that a filter makes redundant
 };
 
-/// Errors are perf's messages about keys, with the nearest name where one is near.
+/// Errors are perf's messages about keys, with the nearest name if one is close.
 Result<Plan> make_plan(const ReportOptions& options, const Session& session,
                        const TraceTexts& traces);
 

@@ -9,11 +9,11 @@
 namespace sonde::report {
 namespace {
 
-/// What two trees need to be read beside each other.
+/// The columns needed to show two trees side by side.
 constexpr size_t kWide = 100;
 constexpr size_t kPercentWidth = 8;
 
-/// The function's row alone, with its tree.
+/// Only the function's row, with its tree.
 view::Table table_of(const EventReport& report, const std::string& function, std::string title) {
   const EventReport::Data& data = *report.data;
   view::Table made;
@@ -89,7 +89,7 @@ class SandwichPage final : public tui::Page {
     view::Table table;
     tui::TableView view;
     tui::TableScreen screen;
-    tui::TablePainter resting;  // where keys go to the other side
+    tui::TablePainter resting;  // while keys go to the other side
   };
 
   void add(std::unique_ptr<ReportLevel> level, size_t event, std::string title) {

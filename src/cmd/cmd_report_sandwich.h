@@ -1,5 +1,5 @@
-// Callers and callees of one function side by side, on screens that are wide enough; else one at a
-// time.
+// The callers and callees of one function, side by side on screens that are wide enough, otherwise
+// one at a time.
 #pragma once
 
 #include "cmd/cmd_report_level.h"
@@ -7,13 +7,13 @@
 
 namespace sonde::report {
 
-/// The tables that the page is made of: the same samples, paths from the function up and down.
+/// The tables of the page: the same samples, with paths from the function up and down.
 struct Sandwich {
   std::string function;
   std::unique_ptr<ReportLevel> callers, callees;
 };
 
-/// With the options of a level: of what is zoomed into. An error where no sample is left.
+/// With the options of a level: for the part zoomed into. Fails if no sample is left.
 Result<Sandwich> make_sandwich(const OpenRecording& recording, ReportOptions options,
                                std::string function, std::string_view tool);
 /// `event`: which of the levels' tables.

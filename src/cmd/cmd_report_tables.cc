@@ -175,10 +175,10 @@ Result<std::vector<uint8_t>> ReportBuilder::gated_off() const {
   return off;
 }
 
-/// Without recorded groups --no-group makes one of all events before it takes them apart.
+/// Without recorded groups, --no-group first joins all events into one and then splits it.
 bool ReportBuilder::leads_others(EventId event) const {
   const EventTable& events = session_.events();
-  if (is_pipe()) return false;  // its events are not known yet when perf joins them
+  if (is_pipe()) return false;  // its events are not yet known when perf joins them
   if (session_.recording().features().groups.empty())
     return event.index() == 0 && events.size() > 1;
   for (size_t i = event.index() + 1; i < events.size(); ++i)
@@ -208,7 +208,7 @@ Result<std::vector<uint8_t>> ReportBuilder::root_frames() const {
   return is_root;
 }
 
-/// The filters of the command line hide samples, but leave them in the totals.
+/// The command line's filters hide samples, but keep them in the totals.
 Result<std::vector<uint8_t>> ReportBuilder::hidden_samples() const {
   const SampleColumns& samples = session_.samples();
   std::unique_ptr<SortKey> parent;
@@ -251,8 +251,8 @@ Result<std::vector<uint8_t>> ReportBuilder::hidden_samples() const {
   return hidden;
 }
 
-/// What no call tree will show need not be told apart. Shares of a parent can be anything, and with
-/// filters the total is known only later.
+/// Paths that no call tree shows need not be told apart. Shares of a parent can be anything, and
+/// with filters the total is known only later.
 double ReportBuilder::min_path_share() const {
   bool absolute = options_.call_graph.style != view::GraphStyle::kRelative;
   return absolute && hidden_.empty() ? options_.call_graph.min_percent / 100 : 0;

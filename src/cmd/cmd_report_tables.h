@@ -1,4 +1,4 @@
-// From a replayed session to the tables of a report: one per event, or per group of events.
+// From a replayed session to the tables of a report: one per event or event group.
 #pragma once
 
 #include <memory>
@@ -15,14 +15,13 @@ class SessionTypes;
 
 namespace sonde::report {
 
-/// One table with what its heading says. Everything that the table's call trees need lives here
-/// too.
+/// A table with the data of its heading. Owns everything that the table's call trees need.
 struct EventReport {
   std::vector<EventId> members;  // leader first
   std::string name;              // of the event, or "anon group { a, b }"
   uint64_t samples = 0;
   uint64_t period = 0;
-  bool was_joined = false;  // --no-group: perf joins the events first, and then shows them apart
+  bool was_joined = false;  // --no-group: perf joins the events first, then shows them separately
   view::Table table;
 
   struct Data;
@@ -31,18 +30,18 @@ struct EventReport {
 
 class ReportBuilder {
  public:
-  /// `tool` is the program's name in hints. `types` are the session's types of data, which others
-  /// may have used before; null: the builder's own.
+  /// `tool` is the program's name in hints. `types` are the session's data types, which others may
+  /// already have used; null: the builder's own.
   ReportBuilder(const Session& session, const TraceTexts& traces, const ReportOptions& options,
                 const Plan& plan, std::string_view tool,
                 std::shared_ptr<datatype::SessionTypes> types = nullptr);
   ~ReportBuilder();
 
-  /// Tables in the order of events; those without samples are left out where the options say so.
+  /// Tables in the order of events; those without samples are left out if the options say so.
   [[nodiscard]] Result<std::vector<std::unique_ptr<EventReport>>> build();
-  /// Lines on what the tables could not tell.
+  /// Notes on what the tables could not show.
   [[nodiscard]] std::vector<std::string> notes() const;
-  /// Samples that any table was given, hidden ones included.
+  /// Samples that any table received, hidden ones included.
   [[nodiscard]] uint64_t samples() const { return samples_; }
 
  private:
@@ -67,9 +66,9 @@ class ReportBuilder {
   std::shared_ptr<datatype::SessionTypes> data_types_;
   uint64_t samples_ = 0;
   std::vector<uint8_t> hidden_;
-  std::vector<uint8_t> off_;  // by sample: outside of what --switch-on, --switch-off leave
+  std::vector<uint8_t> off_;  // per sample: outside of what --switch-on, --switch-off leave
   std::vector<uint8_t> root_frames_;
-  std::vector<uint8_t> idle_frames_;  // empty where nobody asks
+  std::vector<uint8_t> idle_frames_;  // empty unless needed
   std::vector<SampleFilter::TimeRange> times_;
 };
 

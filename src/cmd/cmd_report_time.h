@@ -1,4 +1,4 @@
-// `--time`: the parts of a recording that are looked at.
+// `--time`: the parts of a recording to look at.
 #pragma once
 
 #include <string_view>
@@ -9,7 +9,7 @@
 
 namespace sonde {
 
-/// "1.5,2.5" (seconds; either side may be left out), several of these divided by blanks, or shares
+/// "1.5,2.5" (seconds; either side may be omitted), several of these separated by blanks, or shares
 /// of the recording: "10%/2" (the second tenth), "10%" (the first), "0%-10%,30%-40%". Empty for an
 /// empty text.
 Result<std::vector<SampleFilter::TimeRange>> parse_time_ranges(std::string_view text,

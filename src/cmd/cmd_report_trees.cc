@@ -6,8 +6,8 @@
 namespace sonde::report {
 namespace {
 
-/// Makes the call trees of a table's rows, some rows ahead and in parallel. Trees that were handed
-/// out are forgotten, and made again where somebody asks a second time.
+/// Builds the call trees of a table's rows, a batch ahead and in parallel. Trees are forgotten once
+/// handed out, and built again if asked for a second time.
 class TreeSource {
  public:
   TreeSource(const EventReport::Data& data, const ReportOptions& options, bool relative_threshold,
@@ -28,7 +28,7 @@ class TreeSource {
   }
 
   view::CallTree tree(size_t row) {
-    // Rows too light for a tree may be hundreds of thousands: they are not worth a parallel step.
+    // There may be hundreds of thousands of rows too light for a tree: not worth a parallel step.
     view::CallTree shown;
     if (!find(rows_[row], shown)) return shown;
     bool is_near = row >= ready_from_ && row < ready_from_ + ready_.size();
@@ -54,7 +54,7 @@ class TreeSource {
       parallel_for(ready_.size(), make_one);
   }
 
-  /// The frame of the tree of a row. False where the row has none to be filled.
+  /// Sets the weights of a row's tree. False if the row has no tree to build.
   bool find(uint32_t row, view::CallTree& shown) const {
     uint32_t id = row == TableRows::kAbsent ? row : data_.rows->row_in(row, 0);
     if (id == TableRows::kAbsent) return false;
@@ -86,7 +86,7 @@ class TreeSource {
     if (!wanted_.heaviest_first) drop_light_ends(shown);
   }
 
-  /// Lists of paths show those whose own weight reaches the threshold.
+  /// Lists of paths show only those whose own weight reaches the threshold.
   void drop_light_ends(view::CallTree& shown) const {
     for (view::CallTree::Node& node : shown.nodes)
       if (node.self < wanted_.min_weight) node.self = node.self_count = 0;

@@ -1,4 +1,4 @@
-// The type of data of a row of the report's browser, field by field.
+// The data type of a row in the report browser, field by field.
 #pragma once
 
 #include "cmd/cmd_report_browser.h"

@@ -35,7 +35,7 @@ The file is one of `sched record`, with events or, from `sched record --summary`
   [[nodiscard]] bool paged() const override { return true; }
 
   Result<int> run(Env& env, const Arguments& arguments) override {
-    // Before the work: a key that is none.
+    // Reject an unknown key before doing the work.
     std::vector<TaskLatency> rows;
     TRY(sort_latencies(rows, sort_));
     if (live_) return measure(arguments, env);
@@ -52,7 +52,7 @@ The file is one of `sched record`, with events or, from `sched record --summary`
   }
 
  private:
-  /// What only events can tell.
+  /// Rejects options that need individual events.
   [[nodiscard]] Result<> check_sums(std::string_view name) const {
     if (cpu_ && *cpu_ >= 0)
       return fail(ErrorCode::kUsage,

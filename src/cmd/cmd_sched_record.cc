@@ -1,4 +1,4 @@
-// sched record: the events of the scheduler, on the whole machine. sched script: the same as lines.
+// sched record: records the scheduler's events on the whole machine. sched script: prints them.
 #include <unistd.h>
 
 #include "capture/session_features.h"
@@ -32,7 +32,7 @@ std::vector<std::string> record_words() {
     words.push_back("sched:" + std::string(event));
   };
   add("sched_switch");
-  // Only kernels with CONFIG_SCHEDSTATS tell how long tasks waited.
+  // Only kernels with CONFIG_SCHEDSTATS report how long tasks waited.
   for (std::string_view event : {"sched_stat_wait", "sched_stat_sleep", "sched_stat_iowait"})
     if (tracefs.has("sched", event)) add(event);
   for (std::string_view event :
@@ -93,7 +93,7 @@ class SchedRecord final : public Command {
   std::unique_ptr<Command> events_ = preset(make_record(), record_words(), kSchedRecordText);
   bool summary_ = false, quiet_ = false;
   std::string path_{kDefaultPath};
-  std::string about_events_;  // a flag of record's that was given
+  std::string about_events_;  // the flag of `record` that was given
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
-// sched replay: the recorded load again, by threads that run, sleep and wake each other as it did.
+// sched replay: reproduces the recorded load with threads that run, sleep and wake each other
+// likewise.
 #include "cmd/argument_count.h"
 #include "cmd/cmd_sched.h"
 #include "sched/replay_runner.h"
@@ -8,7 +9,7 @@ namespace {
 
 constexpr double kMillisecond = 1e6;
 
-/// The figures of one round after the other, with averages that forget slowly.
+/// The figures of successive rounds, with averages that decay slowly.
 class RoundLog {
  public:
   RoundLog(Sink& out, uint64_t rounds) : out_(out), weight_(static_cast<double>(rounds)) {}

@@ -1,4 +1,4 @@
-// sched stats: the scheduler's own counters before and after: recorded, shown, compared.
+// sched stats: the scheduler's own counters before and after: recorded, shown or compared.
 #include <fcntl.h>
 
 #include <algorithm>
@@ -30,8 +30,7 @@ Result<Schedstat> counters_now() {
   return parse_schedstat(TRY(std::move(text)), kCounters);
 }
 
-/// The kernel counts only while it is told to, which was so before or is so for as long as this
-/// lives.
+/// The kernel counts only while enabled; enables it for this object's lifetime if it was off.
 class Counting {
  public:
   static Result<Counting> start() {
@@ -77,7 +76,7 @@ Result<Moments> measure(const std::vector<std::string>& command) {
   return moments;
 }
 
-/// What was counted between the first and the last moment of a recording.
+/// The counts between a recording's first and last moment.
 Result<Schedstat> counted_in(const std::string& path, const OpenOptions& options, Env& env) {
   FileWalk walk = TRY(FileWalk::open(path, options, env.losses));
   SchedstatReader reader;
@@ -110,7 +109,7 @@ class StatsRecord final : public Command {
   }
   Result<int> run(Env& env, const Arguments& arguments) override {
     Moments moments = TRY(measure(arguments.words));
-    // perf's have no event at all, which other readers take for damage.
+    // perf's files have no event at all, which other readers take for corruption.
     EventDesc nothing;
     nothing.attr.type = abi::kTypeSoftware;
     nothing.attr.config = abi::kSwDummy;
@@ -129,7 +128,7 @@ class StatsRecord final : public Command {
   std::string path_ = "perf.data";
 };
 
-/// Flags of what shows counters.
+/// Flags of the commands that show counters.
 struct StatsView {
   std::vector<uint32_t> cpus;
 

@@ -1,4 +1,4 @@
-// sched timehist: for each stay on a CPU, how long it was, and how long the task had waited.
+// sched timehist: the length of each stay on a CPU, and how long the task had waited for it.
 #include "cmd/argument_count.h"
 #include "cmd/cmd_report_time.h"
 #include "cmd/cmd_sched.h"
@@ -81,7 +81,7 @@ class SchedTimehist final : public Command {
     return {};
   }
 
-  /// What the recording can show.
+  /// Finds out what the recording can show.
   Result<> look_at(const FileWalk& walk, Env& env) {
     bool has_switches = false;
     for (const EventDesc& event : walk.events().all())
@@ -90,7 +90,7 @@ class SchedTimehist final : public Command {
       return fail(ErrorCode::kFailed,
                   "{}: No sched_switch events found. Have you run '{} sched record'?",
                   walk.facts().path, env.tool);
-    constexpr uint32_t kGuess = 4;  // where the recording does not say how many CPUs there were
+    constexpr uint32_t kGuess = 4;  // if the recording does not give the CPU count
     options_.cpu_count = walk.features().cpus_online.value_or(kGuess);
     options_.stacks = want_stacks_ && EventStacks::are_in(walk.events(), switch_stacks());
     if (want_stacks_ && !options_.stacks) env.err.print("Samples do not have callchains.\n");

@@ -16,19 +16,19 @@
 namespace sonde {
 namespace {
 
-/// Waits until a pipe that is being written has more, or until the user ends it. Ctrl-C ends the
-/// recorder as well: what it still has to say is read, for a moment.
+/// Waits until a pipe that is still being written has more, or the user ends it. Ctrl-C ends the
+/// recorder too: its last output is still read, for a moment.
 class PipeWatch {
  public:
   static Result<PipeWatch> create(const Env& env) {
     return PipeWatch(TRY(SignalQueue::create()), env);
   }
 
-  /// Waits for input. False where the pipe should not be read any further.
+  /// Waits for input. False if the pipe should not be read any further.
   bool wait() {
     env_.out.flush();
     while (env_.out.failed() == 0 && goes_on()) {
-      // Errors and hang-ups of the output are reported without asking.
+      // Errors and hang-ups of the output are reported even if no events are requested.
       pollfd waited[] = {{env_.in_fd, POLLIN, 0}, {signals_.fd(), POLLIN, 0}, {env_.out_fd, 0, 0}};
       int ready = ::poll(waited, std::size(waited), last_moment_ ? kStep_ms : -1);
       if (ready < 0 && errno != EINTR) return false;
@@ -38,7 +38,7 @@ class PipeWatch {
     return false;
   }
 
-  /// False after SIGTERM, a second Ctrl-C, or some time after the first.
+  /// False after SIGTERM, after a second Ctrl-C, or some time after the first.
   bool goes_on() {
     while (auto number = signals_.next()) {
       if (*number != SIGINT && *number != SIGTERM) continue;
@@ -112,15 +112,15 @@ class Script final : public Command {
     return Session::open(options_.input, options, env);
   }
 
-  /// False where lines need more than the samples themselves.
+  /// False if lines need more than the samples themselves.
   Result<bool> stream(Env& env) {
     struct stat info{};
     if (::stat(options_.input.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return false;
     OpenOptions how{.force = options_.force, .stdin_fd = env.in_fd};
-    // What is damaged outside of the records is counted once.
+    // Damage outside the records must be counted only once.
     LossLedger counted_already;
     Result<FileWalk> names = FileWalk::open(options_.input, how, counted_already);
-    if (!names) return false;  // a Session says why
+    if (!names) return false;  // a Session reports why
     const Features& features = names->features();
     if (features.has(abi::kFeatureStat) || features.compressed) return false;
     auto fields = options_.fields.fields_for(names->events(), !options_.hide_call_graph,

@@ -43,7 +43,7 @@ Result<> dump_per_event(const Session& session, const SamplePrinter& printer,
   return {};
 }
 
-/// `-D`: the dump, and behind every sample its line.
+/// `-D`: the dump, with each sample's line after it.
 void dump_with_lines(const Session& session, const SamplePrinter& printer,
                      const std::vector<ScriptItem>& items, const ScriptOptions& options,
                      const Env& env) {
@@ -63,7 +63,7 @@ void dump_with_lines(const Session& session, const SamplePrinter& printer,
   dump_recording(session.recording(), how, tail, env.losses, env.out);
 }
 
-/// perf wants every kind of event to record its CPU where -C is given.
+/// With -C, perf requires every kind of event to record its CPU.
 Result<> check_cpus(const EventTable& events) {
   std::vector<uint32_t> seen;
   for (const EventDesc& event : events.all()) {
@@ -85,7 +85,7 @@ ScriptLines::ScriptLines(Session& session, const ScriptOptions& options, Env& en
       filter_(options.items),
       clock_{options.shown_time()} {}
 
-/// What is done once, when the recording has said what it is.
+/// Done once, when the recording's header is known.
 Result<> ScriptLines::begin() {
   if (options_.header || options_.header_only)
     write_header_text(env_.out, session_.recording(), options_.full_header);
@@ -108,7 +108,7 @@ bool ScriptLines::has_new_events() const {
   return session_.events().size() != events_known_;
 }
 
-/// A printer for what there is now; a pipe may tell its events one after the other.
+/// Makes a printer for the events known so far; a pipe may announce them one by one.
 Result<> ScriptLines::prepare() {
   if (!printer_ || has_new_events()) {
     PrinterOptions printing{options_.fields,           options_.nanoseconds,
@@ -127,7 +127,7 @@ Result<> ScriptLines::prepare() {
 }
 
 Result<bool> ScriptLines::write() {
-  if (session_.events().size() == 0) return true;  // a pipe that has told nothing yet
+  if (session_.events().size() == 0) return true;  // a pipe that has announced nothing yet
   if (!std::exchange(begun_, true)) TRY(begin());
   if (options_.header_only) return false;
   if (counts_) {

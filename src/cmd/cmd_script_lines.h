@@ -1,7 +1,7 @@
-// The lines of `script` for a session, whole or stretch by stretch.
+// The lines of `script` for a session, whole or batch by batch.
 //
 //   ScriptLines lines(session, options, env);
-//   TRY(lines.write());      // of a pipe: once for every stretch
+//   TRY(lines.write());      // for a pipe: once per batch
 #pragma once
 
 #include <optional>
@@ -14,8 +14,8 @@ namespace sonde {
 class ScriptLines {
  public:
   ScriptLines(Session& session, const ScriptOptions& options, Env& env);
-  /// Writes what the session holds now. False where nothing more is wanted: the header alone was
-  /// asked for, or the output is closed.
+  /// Writes what the session holds now. False if nothing more is wanted: only the header was asked
+  /// for, or the output is closed.
   Result<bool> write();
 
  private:
@@ -27,7 +27,7 @@ class ScriptLines {
   const ScriptOptions& options_;
   Env& env_;
   bool begun_ = false;
-  std::optional<StatLines> counts_;  // of a recording of `stat`
+  std::optional<StatLines> counts_;  // for a recording of `stat`
   std::optional<SamplePrinter> printer_;
   size_t events_known_ = 0;
   size_t objects_known_ = 0;

@@ -67,7 +67,7 @@ void declare_records(FlagTable& flags, RecordChoice& show) {
   flags.boolean(0, "show-round-events", show.rounds, "Show round events (if recorded)");
 }
 
-/// `--insn-trace` without a trace is short for the fields it shows.
+/// Without a trace, `--insn-trace` is short for the fields it shows.
 Result<> show_instructions(std::string_view how, ScriptOptions& o) {
   if (!how.empty() && how != "raw" && how != "disasm")
     return fail(ErrorCode::kUsage, "Only accept raw|disasm");
@@ -77,8 +77,8 @@ Result<> show_instructions(std::string_view how, ScriptOptions& o) {
   return o.fields.apply("+insn,-event,-period", o.warnings);
 }
 
-/// What perf's script has and this one has not yet. The first that is given stops the command and
-/// says why.
+/// What perf script has and this does not have yet. The first such option ends the command with its
+/// reason.
 void declare_refused(FlagTable& flags, std::string& refused) {
   struct Refused {
     char letter;

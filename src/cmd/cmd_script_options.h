@@ -1,4 +1,4 @@
-// What the user asked `script` for, as the flags leave it.
+// The options of `script`, as set by its flags.
 #pragma once
 
 #include <string>
@@ -12,11 +12,11 @@
 namespace sonde {
 
 struct ScriptOptions {
-  std::string input;  // empty: what is piped in, or perf.data
+  std::string input;  // empty: standard input if it is a pipe, or perf.data
   bool force = false;
   FieldChoice fields;
-  std::vector<std::string> warnings;  // of -F
-  std::string refused;                // an option that is not there, with its reason
+  std::vector<std::string> warnings;  // about -F
+  std::string refused;                // an unsupported option, with the reason
   bool nanoseconds = false;
   bool latency_format = false;
   bool hide_call_graph = false;
@@ -39,14 +39,14 @@ struct ScriptOptions {
   std::vector<uint32_t> pids, tids;
   SymbolOptions symbol_sources;
 
-  /// Whether lines can be written before the recording has ended. Shares of it need its end; dumps
-  /// and rounds show the order of the file.
+  /// Whether lines can be written before the recording has ended. Shares of its time need its end;
+  /// dumps and rounds are in file order.
   [[nodiscard]] bool can_follow() const {
     return !dump && !per_event_dump && !stitch_lbr && !items.records.rounds &&
            time.find('%') == std::string::npos;
   }
-  /// Whether every sample is a line, and its time the recorded one: what fields it has is the
-  /// recording's to say.
+  /// Whether every sample is a line with its recorded time; which fields it has depends on the
+  /// recording.
   [[nodiscard]] bool shows_samples_as_they_are() const {
     return !nanoseconds && !latency_format && !relative_time && !delta_time && !per_event_dump &&
            !header && !header_only && !dump && !stitch_lbr && verbose == 0 && time.empty() &&

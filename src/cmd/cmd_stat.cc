@@ -1,4 +1,4 @@
-// stat: runs a command, or watches what runs already, and says how often things happened.
+// stat: runs a command, or watches what is already running, and reports how often things happened.
 #include "cmd/cmd_stat_flags.h"
 #include "cmd/cmd_stat_report.h"
 #include "cmd/cmd_stat_run.h"
@@ -7,7 +7,7 @@
 namespace sonde {
 namespace {
 
-/// `stat record`: the same flags, in front of the word and behind it.
+/// `stat record`: takes the same flags, before and after the word.
 class StatRecord final : public Command {
  public:
   explicit StatRecord(StatFlags& flags) : flags_(flags) {}

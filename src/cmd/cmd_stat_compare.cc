@@ -98,13 +98,13 @@ class StatComparison {
       return std::ranges::find(gates, outcome, &view::ComparedGate::outcome) != gates.end();
     };
     if (has(Outcome::kExceeded)) return kGateStatus;
-    // A gate that cannot close must not look like one that is open.
+    // A gate that could not have failed must not look like one that passed.
     if (has(Outcome::kTooFewRuns))
       return fail(ErrorCode::kFailed, "--gate: so few runs cannot tell; more are needed (-r)");
     return 0;
   }
 
-  /// Before all the runs: whether they will say anything of what the gates ask for.
+  /// Checks before all the runs whether they will yield what the gates ask for.
   Result<> check_gates(const CountOutcome& outcome) {
     std::vector<EventReadings> readings = runs_.read(outcome);
     for (const Gate& gate : options_.gates) {
@@ -124,8 +124,8 @@ class StatComparison {
   }
 
   Result<> measure() {
-    // Which one of a pair runs first is tossed, so that nothing that comes and goes by itself can
-    // keep in step with one side. The same tosses each time.
+    // The order within each pair is random, so that no periodic disturbance stays in step with one
+    // side. The sequence is the same every time.
     std::mt19937_64 coin(20);
     TRY(warm_up());
     for (size_t i = 0; i < wanted_runs_ && !stopped_with_; ++i) {
@@ -185,7 +185,7 @@ class StatComparison {
                   {outcome.elapsed_ns, outcome.user_ns, outcome.system_ns});
   }
 
-  /// A command that failed has not done what it would be compared for.
+  /// A command that failed did not do what it should be compared for.
   Result<> stop(const Side& side, int wait_status) {
     std::string how = WIFSIGNALED(wait_status)
                           ? fmt::format("was killed: {}", ::strsignal(WTERMSIG(wait_status)))

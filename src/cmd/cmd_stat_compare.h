@@ -1,5 +1,5 @@
-// `stat --vs` and `stat --compare`: runs both sides, or one beside a baseline from disk, and writes
-// what the numbers support. `stat --save` keeps a side for later.
+// `stat --vs` and `stat --compare`: runs both sides, or one against a baseline from disk, and
+// writes what the numbers support. `stat --save` keeps one side for later.
 #pragma once
 
 #include "analysis/baseline.h"
@@ -9,15 +9,15 @@
 
 namespace sonde {
 
-/// A gate was exceeded. No command means anything by it: it is above 128 plus the last signal, and
-/// below what shells, ssh and we use for failures.
+/// The exit status if a gate was exceeded. No command uses it: it is above 128 plus the last
+/// signal, and below the failure statuses of shells, ssh and Sonde.
 inline constexpr int kGateStatus = 193;
 
-/// The exit status: that of the first run of either command that failed, which ends the
+/// Returns the exit status: that of the first run of either command that failed, which ends the
 /// comparison; kGateStatus; or 0.
 Result<int> run_stat_comparison(const StatOptions& options, Env& env);
 
-/// Where and how the runs are made, to be kept with them.
+/// Where and how the runs are made, to be saved with them.
 Baseline describe_this_machine(const StatOptions& options);
 Result<> save_baseline(const Baseline& baseline, const std::string& path);
 

@@ -1,4 +1,4 @@
-// stat's options that compare one command with another, or with what it did before.
+// stat's options for comparing a command with another, or with its own earlier runs.
 #include "base/text.h"
 #include "cmd/cmd_stat_flags.h"
 
@@ -27,10 +27,11 @@ void StatFlags::declare_comparison(FlagTable& flags) {
   flags.boolean(0, "markdown", options_.markdown, "write a comparison as Markdown");
 }
 
-/// How often a command is run that is measured for a comparison, and what doesn't go with one.
+/// Sets how often a command measured for a comparison is run; rejects options that don't go with
+/// one.
 Result<> StatFlags::settle_comparison(bool recording) {
   auto wrong = [](std::string_view text) { return fail(ErrorCode::kUsage, "{}", text); };
-  // Enough for a claim in spite of a wild run or two, among some ten metrics.
+  // Enough for a claim about some ten metrics despite an outlier or two.
   constexpr int kRunsOfAComparison = 20;
   bool compares = options_.compares();
   bool keeps = !options_.save.empty();

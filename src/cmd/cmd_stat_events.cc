@@ -1,5 +1,4 @@
-// Which events `stat` counts: those of -e and -M, or the ones that everybody wants to see; for each
-// cgroup where that is asked for.
+// The events that `stat` counts: those of -e and -M, or the default ones; per cgroup if asked for.
 #include <dirent.h>
 #include <regex.h>
 #include <unistd.h>
@@ -35,7 +34,7 @@ std::string default_events(bool system_wide) {
   return list + ",instructions,branches,branch-misses";
 }
 
-/// All cgroups below `directory`, as paths from the hierarchy's root.
+/// Appends all cgroups below `path`, as paths from the hierarchy's root.
 void collect_cgroups(const std::string& mount, const std::string& path,
                      std::vector<std::string>& found) {
   std::unique_ptr<DIR, int (*)(DIR*)> open(::opendir((mount + "/" + path).c_str()), ::closedir);
@@ -51,7 +50,7 @@ void collect_cgroups(const std::string& mount, const std::string& path,
   }
 }
 
-/// The cgroups whose whole path matches one of the list's regular expressions.
+/// The cgroups whose whole path matches any of the list's regular expressions.
 Result<std::vector<std::string>> matching_cgroups(std::string_view list) {
   std::optional<std::string> mount = cgroup_mount();
   if (!mount) return fail(ErrorCode::kUsage, "no cgroup hierarchy with perf_event is mounted");
@@ -98,7 +97,7 @@ Result<> StatFlags::settle_events(Env& env) {
   return expand_cgroups();
 }
 
-/// The events of each metric, counted together where the hardware can.
+/// Adds the events of each metric, counted together if the hardware can.
 Result<> StatFlags::add_metrics(std::string_view list, Env& env) {
   std::vector<std::string> counted;
   for (const MetricInfo* metric : TRY(find_metrics(list))) {
@@ -116,7 +115,7 @@ Result<> StatFlags::add_metrics(std::string_view list, Env& env) {
   return {};
 }
 
-/// --cputype: of events that were made for both kinds of cores, the one kind.
+/// --cputype: of events opened on both kinds of cores, keeps only those of one kind.
 void StatFlags::keep_core_kind() {
   if (core_kind_.empty()) return;
   std::vector<ParsedEvent> kept;

@@ -183,7 +183,7 @@ void StatFlags::declare_metrics(FlagTable& flags) {
   flags.boolean(0, "smi-cost", smi_cost_, "measure SMI cost");
 }
 
-/// Options of perf that cannot be served: each says why, none is dropped in silence.
+/// perf options that cannot be supported: each says why, none is silently ignored.
 void StatFlags::declare_refused(FlagTable& flags) {
   auto refuse = [&](char letter, const char* name, const char* argument, const char* help,
                     const char* why) -> Flag& {

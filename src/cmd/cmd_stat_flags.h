@@ -1,6 +1,6 @@
 // The flags of `stat` and `stat record`: from the command line to StatOptions.
 //
-// What refers to events (-e, --filter, -G, -M …) is an EventSelection's.
+// Options that refer to events (-e, --filter, -G, -M …) are left to an EventSelection.
 #pragma once
 
 #include <optional>
@@ -18,7 +18,7 @@
 
 namespace sonde {
 
-/// Everything that the command line decides.
+/// Everything the command line decides.
 struct StatOptions {
   CountOptions count;
   view::CountGrouping grouping = view::CountGrouping::kAll;
@@ -46,7 +46,7 @@ struct StatOptions {
   int log_fd = -1;                       // --log-fd
 
   std::string vs;           // --vs: the other command
-  std::string compare;      // --compare: a file of --save, or a command
+  std::string compare;      // --compare: a file made by --save, or a command
   std::string save;         // --save
   std::vector<Gate> gates;  // --gate
   bool markdown = false;    // --markdown
@@ -54,9 +54,8 @@ struct StatOptions {
   [[nodiscard]] bool compares() const { return !vs.empty() || !compare.empty(); }
 };
 
-/// The options that choose what counts are added up by and that a file of counts can serve, too:
-/// -A,
-/// --per-core … `grouping` is a CountGrouping or an optional one.
+/// The options that choose the unit counts are added up by, and that also apply to a file of
+/// counts: -A, --per-core … `grouping` is a CountGrouping or an optional one.
 template <typename Grouping>
 void declare_unit_flags(FlagTable& flags, Grouping& grouping) {
   using view::CountGrouping;
@@ -80,7 +79,7 @@ class StatFlags {
   /// cannot do. `arguments` is the command to run.
   Result<StatOptions> settle(Env& env, const Arguments& arguments, bool recording);
 
-  /// What `report` takes over from flags that stand before it.
+  /// What `report` inherits from the flags before it.
   [[nodiscard]] const StatOptions& as_given() const { return options_; }
 
  private:

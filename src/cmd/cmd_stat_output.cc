@@ -12,7 +12,7 @@
 namespace sonde {
 namespace {
 
-/// What the user's locale puts between groups of digits.
+/// The thousands separator of the user's locale.
 std::string thousands_separator() {
   locale_t locale = ::newlocale(LC_NUMERIC_MASK, "", locale_t{});
   if (locale == locale_t{}) return {};

@@ -1,5 +1,5 @@
 // Where `stat` writes its counts: standard error, a file (-o) or a descriptor (--log-fd); and in
-// which form.
+// which format.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@ namespace sonde {
 
 class StatOutput {
  public:
-  /// `recording`: -o names the recording, and the counts go to standard error all the same.
+  /// `recording`: -o names the recording, and the counts go to standard error.
   static Result<StatOutput> open(const StatOptions& options, Env& env, bool recording);
 
   [[nodiscard]] Sink& sink() { return own_ ? *own_ : *shared_; }

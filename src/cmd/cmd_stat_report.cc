@@ -30,7 +30,7 @@ CountGrouping grouping_of(CountFileMode mode) {
   }
 }
 
-/// Turns the rounds of a file into pages.
+/// Turns a file's rounds into pages.
 class FileShower {
  public:
   FileShower(const Recording& recording, const StatOptions& options,

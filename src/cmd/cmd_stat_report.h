@@ -8,7 +8,7 @@
 
 namespace sonde {
 
-/// `before`: what was said before the word `report` (-x, -j, --metric-only …).
+/// `before`: the options given before the word `report` (-x, -j, --metric-only …).
 std::unique_ptr<Command> make_stat_report(const StatOptions& before);
 
 }  // namespace sonde

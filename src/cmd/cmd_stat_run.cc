@@ -94,7 +94,7 @@ class StatSession {
   }
 
  private:
-  /// As a comparison does, which these runs are kept for.
+  /// As in a comparison, for which these runs are saved.
   Result<> warm_up() {
     TRY(run_once());
     series_->clear();
@@ -128,7 +128,7 @@ class StatSession {
     return runs_.after();
   }
 
-  /// What is known as soon as the first counters are open.
+  /// Sets up what is known once the first counters are open.
   void prepare() {
     CounterSet& counters = runs_.counters();
     std::vector<int> cpus = counters.target().cpus;
@@ -240,7 +240,7 @@ class StatSession {
     output_.sink().flush();
   }
 
-  /// -v: what the kernel said.
+  /// -v: the kernel's raw readings.
   void say_counts(const std::vector<EventReadings>& readings) {
     if (options_.count.verbose == 0) return;
     for (size_t i = 0; i < readings.size(); ++i) {
@@ -259,7 +259,7 @@ class StatSession {
     }
   }
 
-  /// As a shell does: "sh: Killed".
+  /// As a shell would: "sh: Killed".
   void say_how_it_ended() {
     if (!last_.wait_status || !WIFSIGNALED(*last_.wait_status) || options_.count.quiet) return;
     env_.err.print("{}: {}\n", options_.count.target.command.front(),
@@ -269,7 +269,7 @@ class StatSession {
   [[nodiscard]] int exit_status() const {
     if (last_.interrupted_by != 0) return 128 + last_.interrupted_by;
     if (!last_.wait_status) return 0;
-    // What we ended ourselves, because the time was up, has not failed.
+    // A command that we ended because its time was up has not failed.
     bool ended_by_us = options_.count.timeout_ms > 0 && WIFSIGNALED(*last_.wait_status) &&
                        WTERMSIG(*last_.wait_status) == SIGTERM;
     return ended_by_us ? 0 : shell_status(*last_.wait_status);
@@ -281,7 +281,7 @@ class StatSession {
   StatOutput& output_;
   StatRuns runs_;
   std::optional<CountSeries> series_, whole_;  // one interval; all of them
-  std::optional<CountSeries> single_;          // one run, to be kept
+  std::optional<CountSeries> single_;          // one run, to be saved
   std::optional<MeasuredRuns> kept_;           // --save
   CountDeltas deltas_;
   std::unique_ptr<render::CountWriter> writer_;

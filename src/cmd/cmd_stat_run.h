@@ -1,4 +1,4 @@
-// The work of `stat` and `stat record`: runs as often as asked for, adds up, writes.
+// The work of `stat` and `stat record`: runs the command as often as asked, adds up, writes.
 #pragma once
 
 #include "base/env.h"
@@ -7,7 +7,7 @@
 
 namespace sonde {
 
-/// The exit status: the command's, or 128 and the signal that ended it or the measurement.
+/// Returns the exit status: the command's, or 128 + the signal that ended it or the measurement.
 Result<int> run_stat(const StatOptions& options, bool recording, Env& env);
 
 }  // namespace sonde

@@ -7,7 +7,7 @@
 namespace sonde {
 namespace {
 
-/// Times that no counter counts, in the place of the first counter.
+/// Puts times that no counter counts into the first counter's place.
 void fill_in_times(const std::vector<CountedEvent>& events, const CountOutcome& outcome,
                    std::vector<EventReadings>& readings) {
   for (size_t i = 0; i < events.size(); ++i) {
@@ -38,7 +38,7 @@ Result<CountOutcome> StatRuns::once(const CountOptions& count, const Steps& step
   if (options_.sync) ::sync();
   auto run = std::make_unique<CountRun>(count, env_, signals_);
   TRY(run->open());
-  // Only now may the run before close its counters: the last close of a tracepoint is slow.
+  // Only now may the previous run close its counters: the last close of a tracepoint is slow.
   if (run_) run_->counters().release();
   run_ = std::move(run);
   if (events_.empty())

@@ -1,5 +1,5 @@
-// StatRuns: runs of what `stat` measures, one after the other, with what stands around each of them
-// (--pre, --sync, --post).
+// StatRuns: consecutive runs of what `stat` measures, each with the actions around it (--pre,
+// --sync, --post).
 //
 //   StatRuns runs(options, env, signals);
 //   CountOutcome outcome = TRY(runs.once(options.count, {}));
@@ -24,20 +24,20 @@ class StatRuns {
   StatRuns(const StatOptions& options, Env& env, SignalQueue& signals)
       : options_(options), env_(env), signals_(signals) {}
 
-  /// Called on the way, where they are set: when the counters are open, and at every interval with
-  /// the time since the start.
+  /// Called during a run, if set: when the counters are open, and at every interval with the time
+  /// since the start.
   struct Steps {
     std::function<Result<>()> opened = nullptr;
     std::function<Result<>(uint64_t)> interval = nullptr;
   };
-  /// `count` has to outlive the run: until the next one, or the end of this object.
+  /// `count` must outlive the run, which lasts until the next one or the end of this object.
   Result<CountOutcome> once(const CountOptions& count, const Steps& steps);
-  /// What belongs behind a run, when its counters were read.
+  /// What follows a run, once its counters have been read.
   Result<> after() { return run_shell(options_.post); }
 
   /// Of the last run.
   [[nodiscard]] CounterSet& counters() { return run_->counters(); }
-  /// The counters as they are now; events that are times of the tool are filled in.
+  /// The current counters; events that are the tool's own times are filled in.
   std::vector<EventReadings> read(const CountOutcome& so_far);
   [[nodiscard]] const std::vector<CountedEvent>& events() const { return events_; }
 

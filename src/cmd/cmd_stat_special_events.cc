@@ -1,5 +1,5 @@
-// stat's options that stand for events which only some processors have: --transaction, --topdown,
-// --smi-cost. Where they are missing the answers are perf's.
+// stat's options for events that only some processors have: --transaction, --topdown, --smi-cost.
+// If the events are missing, the messages are perf's.
 #include <unistd.h>
 
 #include "base/text.h"
@@ -15,7 +15,7 @@ bool has_event(std::string_view pmu, std::string_view event) {
   return ::access(fmt::format("{}/{}/events/{}", kDevices, pmu, event).c_str(), F_OK) == 0;
 }
 
-/// A group of those of the processor's events that this one has.
+/// A group of those of the given events that this processor has.
 std::string group_of(const std::vector<std::string>& events) {
   std::vector<std::string> there;
   for (const std::string& event : events)
@@ -48,7 +48,7 @@ Result<> StatFlags::add_smi_events(Env& env) {
   return selection_.parse("{msr/aperf/,msr/smi/,cycles}", options_.count.events, env);
 }
 
-/// Processors with slots count each slot's fate for a task, too; older ones for a core only.
+/// Processors with slots can count the fate of each slot per task, too; older ones only per core.
 Result<> StatFlags::add_topdown_events(Env& env) {
   constexpr int kLevels = 1;
   if (topdown_level_.value_or(0) > kLevels)

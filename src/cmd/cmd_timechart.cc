@@ -15,7 +15,7 @@
 namespace sonde {
 namespace {
 
-/// "500", "20us", "3ms": nanoseconds.
+/// Parses "500", "20us" or "3ms" into nanoseconds.
 Result<uint64_t> parse_nanoseconds(std::string_view text) {
   struct Unit {
     std::string_view name;
@@ -93,7 +93,7 @@ Without -p it shows the threads that ran longest: those that ran 10 ms, and wher
                   TimelineStyle::kWidest);
     view::Timeline timeline = TRY(make(env));
     style_.title = timeline.is_of_io ? "Time chart of I/O" : "Time chart";
-    style_.max_threads = timeline.threads.size();  // those that were chosen
+    style_.max_threads = timeline.threads.size();  // those selected
     OutputFile file = TRY(OutputFile::open(output_, env));
     TimelineLimits limits = write_timeline_svg(file.sink(), timeline, style_);
     TRY(file.finish());

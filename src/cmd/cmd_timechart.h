@@ -7,7 +7,7 @@
 
 namespace sonde {
 
-/// -P and -T, which stand before `record` or behind it.
+/// -P and -T, accepted before or after `record`.
 struct ChartParts {
   bool power_only = false;
   bool tasks_only = false;

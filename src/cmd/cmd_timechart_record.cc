@@ -1,4 +1,4 @@
-// timechart record: the events of the scheduler and of CPU power, or the calls that read and write.
+// timechart record: records scheduler and CPU power events, or system calls that do I/O.
 #include <unistd.h>
 
 #include "analysis/io_calls.h"
@@ -52,7 +52,7 @@ class TimechartRecord final : public Command {
       if (!tracefs.has(system, name)) return;
       words.emplace_back("-e");
       words.push_back(std::string(system) + ":" + name);
-      // What the recorder itself writes would never end.
+      // Otherwise the recorder's own writes would feed themselves for ever.
       if (io_only_) words.emplace_back("--exclude-perf");
       ++events;
     };

@@ -1,4 +1,4 @@
-// `top`: where time goes right now, on a screen that is drawn again every few seconds.
+// `top`: where time is spent right now, on a screen that is redrawn every few seconds.
 #include <oneapi/tbb/global_control.h>
 
 #include "cmd/cmd_top_live.h"

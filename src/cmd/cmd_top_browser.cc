@@ -9,7 +9,7 @@
 namespace sonde::top {
 namespace {
 
-/// Nobody wants to look at an empty screen for as long as the others stand.
+/// Shorter than the later ones: nobody wants to look at an empty screen for that long.
 constexpr double kFirstStretch_s = 0.5;
 
 class LiveBrowser {

@@ -6,7 +6,7 @@
 
 namespace sonde::top {
 
-/// Until the user or a signal ends it. When the target has ended, the last tables stay.
+/// Runs until the user or a signal ends it. When the target has ended, the last tables stay.
 Result<> browse(LiveProfile& profile, TopOptions& options, SignalQueue& signals, Poller& poller,
                 Env& env);
 

@@ -1,4 +1,4 @@
-// What stands over the tables of `top`: how many samples come, from where, and what was lost.
+// The heading of `top`: how many samples arrive, from where, and what was lost.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,13 @@
 
 namespace sonde::top {
 
-/// Of a stretch.
+/// For one refresh interval.
 struct TopFigures {
   double seconds = 0;
   uint64_t samples = 0, kernel = 0, exact = 0;
   uint64_t idle = 0;                   // samples of functions in which CPUs wait for work
   uint64_t lost = 0, lost_before = 0;  // records that the kernel had no room for
-  std::string events;                  // "[4000Hz cpu-clock]", empty where there are several
+  std::string events;                  // "[4000Hz cpu-clock]"; empty if there are several
   std::string target;                  // " (all, 2 CPUs)"
 
   [[nodiscard]] double rate() const {
@@ -33,7 +33,7 @@ struct TopFigures {
 
 /// perf's first line.
 [[nodiscard]] std::string heading(const TopFigures& figures);
-/// Counts what `session` shows now.
+/// Counts what `session` currently shows.
 void count_stretch(const Session& session, TopFigures& figures);
 /// An event without samples of its own.
 [[nodiscard]] bool is_sideband(const EventDesc& event);

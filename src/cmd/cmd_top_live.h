@@ -1,5 +1,5 @@
-// `top` while it runs: rings are drained into memory, and every few seconds what came is replayed,
-// grouped into rows and shown.
+// `top` while it runs: rings are drained into memory, and every few seconds the new records are
+// replayed, grouped into rows and shown.
 #pragma once
 
 #include "base/env.h"
@@ -8,7 +8,7 @@
 
 namespace sonde::top {
 
-/// Until the user or the target ends it. `options` are changed by keys.
+/// Runs until the user or the target ends it. Keys change `options`.
 Result<int> run_top(TopOptions& options, Env& env);
 
 }  // namespace sonde::top

@@ -54,7 +54,7 @@ void declare_target(FlagTable& flags, TopOptions& o) {
                "number of thread to run event synthesize");
 }
 
-/// "fp,graph,0.5": how chains are recorded, then how they are shown; either may be left out.
+/// "fp,graph,0.5": how chains are recorded, then how they are shown; either may be omitted.
 Result<> set_call_graph(std::string_view text, TopOptions& o) {
   std::vector<std::string_view> words = split(text, ',');
   size_t recording = 0;
@@ -142,7 +142,7 @@ void declare_screen(FlagTable& flags, TopOptions& o) {
   declare_symbol_sources(flags, o.report.symbol_sources);
   flags.boolean(0, "ignore-vmlinux", o.report.symbol_sources.ignore_vmlinux,
                 "don't load vmlinux even if found");
-  // Nothing is opened whose owner could matter.
+  // No file is opened whose owner could matter.
   flags.boolean(0, "force", o.report.force, "don't complain, do it");
 }
 

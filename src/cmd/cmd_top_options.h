@@ -1,4 +1,4 @@
-// What the command line of `top` says.
+// The command line of `top`.
 #pragma once
 
 #include <optional>
@@ -18,14 +18,14 @@ struct TopOptions {
   EventSelection selection{/*counting=*/false};
   report::ReportOptions report;
   double delay_s = 2;
-  uint64_t entries = 0;        // -E; 0: as many as the screen has room for
+  uint64_t entries = 0;        // -E; 0: as many as fit on the screen
   uint64_t least_samples = 0;  // -f
-  bool zero = false;           // each screen is of the samples since the one before
+  bool zero = false;           // each screen shows only the samples since the previous one
   bool hide_kernel = false, hide_user = false;
   bool show_idle = false;
   unsigned synthesis_threads = 0;
 
-  /// Call trees and hierarchies are those of one stretch of samples: older ones don't fade in them.
+  /// Call trees and hierarchies show only one refresh interval: older samples don't fade in them.
   [[nodiscard]] bool starts_anew() const {
     return zero || report.hierarchy || record.sampling.call_graph != CallGraphMode::kNone;
   }

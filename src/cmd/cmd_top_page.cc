@@ -56,7 +56,7 @@ void LivePage::remake(Pages& pages) {
   show(standings);
 }
 
-/// Other rows of what is counted already.
+/// Shows other rows of what is already counted.
 void LivePage::change_rows(Pages& pages, std::string note) {
   if (o_.starts_anew())
     remake(pages);
@@ -218,7 +218,7 @@ void LivePage::toggle(bool& setting, std::string_view on, std::string_view off, 
   pages.say(std::string(setting ? on : off));
 }
 
-/// Callers where callees were, and the other way round.
+/// Switches from callees to callers, or back.
 void LivePage::turn_around(Pages& pages) {
   if (!tables_[at_]->live.table.tree) return pages.say("there are no call graphs: top -g");
   Standings standings = leave();
@@ -334,7 +334,7 @@ void LivePage::open_code(const std::string& symbol, std::string_view object, Pag
   pages.say(fmt::format("no sample of late fell on {}", symbol));
 }
 
-/// Everything that `report` can: zooms, flame graphs, callers.
+/// Opens everything that `report` offers: zooms, flame graphs, callers.
 void LivePage::open_report(Pages& pages) {
   auto recording = recent(pages);
   if (!recording) return;

@@ -1,4 +1,4 @@
-// The page of `top`: tables that change under the user's hands, who stays where he is.
+// The page of `top`: tables that are updated live while the user's position stays put.
 #pragma once
 
 #include "cmd/cmd_top_profile.h"
@@ -13,9 +13,9 @@ class LivePage final : public tui::Page {
            const tui::Theme& theme, Env& env)
       : profile_(profile), o_(options), terminal_(terminal), env_(env), screen_(theme) {}
 
-  /// The stretch is over: the next tables, or, while it is paused, the same.
+  /// The interval is over: shows the next tables or, while paused, the same ones.
   Result<> refresh();
-  /// No more comes.
+  /// No more data will come.
   void end() { has_ended_ = true; }
   void draw(tui::Grid& grid) override;
   void on_key(const tui::Key& key, tui::Pages& pages) override;
@@ -29,7 +29,7 @@ class LivePage final : public tui::Page {
   using Standings = std::vector<tui::TableView::Standing>;
   [[nodiscard]] Standings leave();
   void show(const Standings& standings);
-  /// What is shown, made again with other options.
+  /// Rebuilds the current view with other options.
   void remake(tui::Pages& pages);
   void change_rows(tui::Pages& pages, std::string note);
   [[nodiscard]] std::string bar_text() const;

@@ -19,7 +19,7 @@
 namespace sonde::top {
 namespace {
 
-/// What a save can go back to.
+/// How much history a save can include.
 constexpr size_t kKeptBytes = size_t{32} << 20;
 
 }  // namespace
@@ -59,7 +59,7 @@ Result<> LiveProfile::start() {
   return {};
 }
 
-/// Tasks and mappings of before.
+/// Tasks and mappings that already exist.
 void LiveProfile::describe_running() {
   ByteBuilder records;
   write_event_records(capture_, records);
@@ -78,7 +78,7 @@ void LiveProfile::watch(Poller& poller) {
     });
 }
 
-/// An event hangs up when its task ends; when all have, there is nothing more to see.
+/// An event hangs up when its task ends; when all have, there is nothing left to see.
 void LiveProfile::watch_tasks(Poller& poller) {
   live_tasks_ = capture_.events.front().opened.size();
   for (const OpenedEvent& opened : capture_.events.front().opened)
@@ -142,7 +142,7 @@ void LiveProfile::pass_over() {
 }
 
 Result<> LiveProfile::build() {
-  // A sample that is hidden is left out altogether: shares are of the others.
+  // Hidden samples are left out altogether: shares are relative to the rest.
   o_.report.leave_out_kernel = o_.hide_kernel;
   o_.report.leave_out_user = o_.hide_user;
   o_.report.leave_out_idle = !o_.show_idle;
@@ -218,7 +218,7 @@ Result<std::unique_ptr<report::OpenRecording>> LiveProfile::recent() {
 }
 
 Result<std::unique_ptr<report::OpenRecording>> LiveProfile::open(const std::string& path) {
-  // What it lost is counted already, or is no loss of what is live.
+  // Its losses are already counted, or are none of the live profile's.
   auto outside = std::make_unique<report::Outside>(env_);
   Session session = TRY(Session::open(path, session_options(), outside->env));
   if (shows_lines()) prepare_lines(session);

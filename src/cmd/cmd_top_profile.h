@@ -1,5 +1,5 @@
-// The live profile of `top`: what rings hold becomes, stretch by stretch, tables as `report` makes
-// them. It knows no screen.
+// The live profile of `top`: turns the contents of the rings, interval by interval, into tables
+// like those of `report`. It knows nothing of screens.
 //
 //   LiveProfile profile(options, env, capture, features);
 //   TRY(profile.start());
@@ -7,8 +7,8 @@
 //   TRY(profile.next_stretch());
 //   for (LiveTable& table : profile.tables(20)) …
 //
-// Rows fade (cmd_top_rows.h), or are those of one stretch where trees or levels are shown. What a
-// table's call trees need holds until the next stretch.
+// Rows fade (cmd_top_rows.h), or cover one interval if trees or levels are shown. What a table's
+// call trees need stays valid until the next interval.
 #pragma once
 
 #include <memory>
@@ -38,28 +38,29 @@ class LiveProfile {
   LiveProfile(const LiveProfile&) = delete;
   LiveProfile& operator=(const LiveProfile&) = delete;
 
-  /// Columns, what runs already; then events count.
+  /// Sets up columns, describes what is already running, then enables the events.
   Result<> start();
-  /// Wakes the poller when something comes, or when tasks end.
+  /// Wakes the poller when data arrives or tasks end.
   void watch(Poller& poller);
-  /// All tasks have; the last stretch is taken.
+  /// All tasks have ended; the last interval has been processed.
   [[nodiscard]] bool target_ended() const { return target_ended_; }
-  /// Until rings want to be emptied, or the stretch is over.
+  /// Until the rings need draining, or the interval is over.
   [[nodiscard]] int wait_ms() const;
   void drain();
   [[nodiscard]] bool is_over() const { return left_ms() <= 0; }
-  /// This one only.
+  /// Applies to the current interval only.
   void end_stretch_after(double seconds) { this_stretch_s_ = seconds; }
 
-  /// What has come becomes what tables show.
+  /// Moves what has arrived into the tables.
   Result<> next_stretch();
-  /// The same stretch once more, after options have changed; what was before it is forgotten.
+  /// Rebuilds the same interval after options have changed; anything older is forgotten.
   Result<> remake();
-  /// What has come is put by: tables stay as they are. Its samples are only kept for recordings.
+  /// Sets aside what has arrived: tables stay as they are. Its samples are kept only for
+  /// recordings.
   void pass_over();
-  /// At most so many rows that fade; the others whole.
+  /// At most `most` fading rows; other tables are complete.
   [[nodiscard]] std::vector<LiveTable> tables(size_t most);
-  /// The place of a row of tables()[table]; nothing where it has no function.
+  /// The place of a row of tables()[table]; nothing if it has no function.
   [[nodiscard]] std::optional<Frame> place(size_t table, uint32_t row) const;
   [[nodiscard]] const TopFigures& figures() const { return figures_; }
   /// Whether call trees begin at the root.
@@ -67,20 +68,20 @@ class LiveProfile {
   [[nodiscard]] const Session& session() const { return session_; }
   void forget_history();
 
-  /// perf.data of what was seen of late.
+  /// Saves what was seen recently to perf.data.
   Result<std::string> save();
   /// The same as an open recording, without a file.
   Result<std::unique_ptr<report::OpenRecording>> recent();
-  /// Any recording, opened as this one.
+  /// Opens any recording the way this one is opened.
   Result<std::unique_ptr<report::OpenRecording>> open(const std::string& path);
-  /// Events count no more.
+  /// Disables the events.
   void stop();
-  /// Closes them, and says what was lost.
+  /// Closes them and reports losses.
   void finish();
 
  private:
   [[nodiscard]] SessionOptions session_options() const;
-  [[nodiscard]] int64_t left_ms() const;  // of the stretch
+  [[nodiscard]] int64_t left_ms() const;  // of the interval
   void describe_running();
   void watch_tasks(Poller& poller);
   Result<> build();
@@ -94,18 +95,18 @@ class LiveProfile {
   Session session_;
   TraceTexts traces_;
   std::shared_ptr<datatype::SessionTypes>
-      data_types_;  // what one screen has found the next one has
+      data_types_;  // findings are shared from one screen to the next
   report::Plan plan_;
   RingCopies copies_;
-  std::vector<std::vector<std::byte>> put_by_;  // of passed stretches, what changes the machine
+  std::vector<std::vector<std::byte>> put_by_;  // state changes from passed intervals
   std::unique_ptr<report::ReportBuilder> builder_;
   std::vector<std::unique_ptr<report::EventReport>> reports_;
-  std::vector<FadingRows> fading_;          // by event
+  std::vector<FadingRows> fading_;          // per event
   std::vector<std::vector<Frame>> places_;  // of fading rows, by table
   TopFigures figures_;
   DrainPace pace_{DrainPace::Clock::now()};
   int pace_ms_ = 0;
-  uint64_t taken_ns_ = 0;  // when the last stretch ended
+  uint64_t taken_ns_ = 0;  // when the last interval ended
   std::optional<double> this_stretch_s_;
   size_t live_tasks_ = 0;
   bool target_ended_ = false;

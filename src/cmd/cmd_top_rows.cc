@@ -9,7 +9,7 @@ namespace sonde::top {
 namespace {
 
 constexpr double kFade = 7.0 / 8;
-/// Rows that say how wide columns are: not the thousands below, which come and go.
+/// Rows that determine column widths: not the thousands below, which come and go.
 constexpr size_t kRowsForWidths = 100;
 
 }  // namespace
@@ -70,7 +70,7 @@ void FadingRows::add_row(const report::EventReport& event, uint32_t row) {
   for (size_t key : keys_) {
     identity.push_back(
         data.keys.key(key).identity(rows.value(row, key), rows.any(row).first_sample));
-    // Addresses without a symbol have no identity, but here they are those of one machine.
+    // Addresses without a symbol have no identity, but here they all come from one machine.
     if (identity.back().empty()) report::append_key_text(data, key, row, 1, identity.back());
     joined += identity.back();
     joined += '\0';

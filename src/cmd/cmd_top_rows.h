@@ -1,6 +1,6 @@
-// The rows of `top` that fade: what fell on each counts an eighth less at every screen, so that the
-// table shows the last moments without jumping. Rows of different stretches are one where their
-// keys have the same identity (profile/sort_key.h).
+// The fading rows of `top`: each row loses an eighth of its weight at every screen, so that the
+// table shows the recent past without jumping. Rows of different intervals are merged if their keys
+// have the same identity (profile/sort_key.h).
 #pragma once
 
 #include <string>
@@ -17,24 +17,24 @@ class FadingRows {
   FadingRows(const report::ReportOptions& options, const report::Plan& plan)
       : options_(options), plan_(plan) {}
 
-  /// Everything counts less; what is no longer worth a sample goes.
+  /// Reduces all weights; drops rows no longer worth a sample.
   void fade();
   void clear();
-  /// Rows of the samples since the last time, made with `only_rows`.
+  /// Rows of the samples since the last time, built with `only_rows`.
   void add(const report::EventReport& event);
   struct Shown {
     view::Table table;
-    std::vector<Frame> places;  // by row: one that made it
+    std::vector<Frame> places;  // per row: one that contributed to it
   };
-  /// The heaviest rows, at most so many, of at least so many samples.
+  /// The heaviest rows: at most `most`, each with at least `least_samples` samples.
   [[nodiscard]] Shown table(size_t most, uint64_t least_samples) const;
 
  private:
   struct Line {
-    std::vector<double> weights;  // by weight column of the plan
+    std::vector<double> weights;  // per weight column of the plan
     double samples = 0, period = 0;
-    std::vector<std::string> keys;  // by key column: as shown
-    std::vector<size_t> widths;     // that these demand
+    std::vector<std::string> keys;  // per key column: as shown
+    std::vector<size_t> widths;     // needed by `keys`
     std::vector<std::string> identity;
     Frame place;
   };
@@ -45,9 +45,9 @@ class FadingRows {
 
   const report::ReportOptions& options_;
   const report::Plan& plan_;
-  std::vector<OrderTerm> terms_;       // of the columns; keys count the key columns
+  std::vector<OrderTerm> terms_;       // of the columns; keys index the key columns
   std::vector<view::Column> columns_;  // without widths
-  std::vector<size_t> keys_;           // by key column: in the KeySet
+  std::vector<size_t> keys_;           // per key column: index in the KeySet
   std::vector<size_t> min_widths_;
   double total_ = 0;  // period
   std::unordered_map<std::string, Line> lines_;

@@ -1,4 +1,4 @@
-// What `top` has seen, as a recording.
+// Saves what `top` has seen as a recording.
 #pragma once
 
 #include <string>
@@ -10,13 +10,13 @@
 
 namespace sonde::top {
 
-/// Writes a recording: the tasks and mappings of now, and the records that `copies` kept. Gives a
-/// sentence about it.
+/// Writes a recording: the current tasks and mappings, and the records that `copies` kept. Returns
+/// a sentence about it.
 Result<std::string> write_recording(const std::string& path, const Capture& capture,
                                     const RecordOptions& options, const RecordingFeatures& features,
                                     const RingCopies& copies, Env& env);
-/// Writes perf.data (what was there becomes perf.data.old): the tasks and mappings of now, and the
-/// records that `copies` kept. Gives a sentence about it.
+/// Writes perf.data (an existing one becomes perf.data.old): the current tasks and mappings, and
+/// the records that `copies` kept. Returns a sentence about it.
 Result<std::string> save_recording(const std::string& path, const Capture& capture,
                                    const RecordOptions& options, const RecordingFeatures& features,
                                    const RingCopies& copies, Env& env);

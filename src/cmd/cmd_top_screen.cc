@@ -19,7 +19,7 @@ std::string cut_line(std::string_view line, size_t width) {
   std::string kept;
   size_t shown = 0;
   for (size_t i = 0; i < line.size(); ++i) {
-    if (line[i] == '\033') {  // a colour, up to its m: takes no room
+    if (line[i] == '\033') {  // a colour, up to its m: takes no space
       size_t end = line.find('m', i);
       if (end == std::string_view::npos) break;
       kept += line.substr(i, end + 1 - i);

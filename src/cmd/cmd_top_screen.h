@@ -1,6 +1,5 @@
-// The screen of `top`: a heading and tables. On a terminal each screen is drawn over the one
-// before, cut to what there is room for, and keys are read; in a pipe screens follow one another as
-// lines.
+// The screen of `top`: a heading and tables. On a terminal each screen is drawn over the previous
+// one, cut to fit, and keys are read; in a pipe screens follow one another as lines.
 #pragma once
 
 #include <termios.h>
@@ -15,11 +14,11 @@
 
 namespace sonde::top {
 
-/// A line cut to so many characters, colours not counted.
+/// A line cut to `width` characters, not counting colours.
 [[nodiscard]] std::string cut_line(std::string_view line, size_t width);
 
-/// Terminal settings for keys without Enter and without echo, while it lives. Does nothing where
-/// the descriptor is no terminal.
+/// Puts the terminal into a mode without line buffering and echo during its lifetime. Does nothing
+/// if the descriptor is not a terminal.
 class KeyInput {
  public:
   explicit KeyInput(int fd);
@@ -28,7 +27,7 @@ class KeyInput {
   KeyInput& operator=(const KeyInput&) = delete;
   [[nodiscard]] bool is_on() const { return before_.has_value(); }
   [[nodiscard]] int fd() const { return fd_; }
-  /// The keys that were pressed; empty where there are none.
+  /// The keys pressed; empty if there are none.
   [[nodiscard]] std::string read();
 
  private:
@@ -41,9 +40,9 @@ class TopScreen {
   /// `out_fd` is the terminal, or -1.
   TopScreen(Sink& out, int out_fd);
   [[nodiscard]] bool is_terminal() const { return is_terminal_; }
-  /// Rows of tables that fit, below a heading.
+  /// Table rows that fit below a heading.
   [[nodiscard]] size_t room() const;
-  /// Shows a screen; `footer` stands in the last line of a terminal.
+  /// Shows a screen; `footer` goes on the last line of a terminal.
   void show(std::string_view text, std::string_view footer);
   /// Changes the last line only.
   void show_footer(std::string_view footer);

@@ -1,5 +1,5 @@
-// `top --stdio`: screens as text, one after the other in a pipe, drawn over one another on a
-// terminal, where keys are read.
+// `top --stdio`: screens as text, consecutive in a pipe, drawn over one another on a terminal,
+// where keys are read.
 #pragma once
 
 #include "capture/signal_queue.h"
@@ -7,7 +7,7 @@
 
 namespace sonde::top {
 
-/// Until the user, a signal or the end of the target ends it.
+/// Runs until the user, a signal or the end of the target ends it.
 Result<> show_text(LiveProfile& profile, TopOptions& options, SignalQueue& signals, Poller& poller,
                    Env& env);
 

@@ -1,4 +1,4 @@
-// `trace`: system calls and other events as they happen, or out of a recording.
+// `trace`: system calls and other events, live or from a recording.
 #include <sys/stat.h>
 #include <sys/utsname.h>
 
@@ -21,7 +21,7 @@
 namespace sonde {
 namespace {
 
-/// Where lines go: -o, or standard error, which leaves standard output to the command.
+/// Where lines go: to -o, or to standard error, which leaves standard output to the command.
 class TraceOutput {
  public:
   static Result<TraceOutput> open(const std::string& path, Env& env) {
@@ -37,7 +37,7 @@ class TraceOutput {
   Result<> finish() { return file_ ? file_->finish() : Result<>{}; }
 
  private:
-  /// What is there already becomes FILE.old, as with recordings.
+  /// An existing file is renamed to FILE.old, as with recordings.
   static void keep_old(const std::string& path) {
     struct stat info{};
     bool is_full_file =
@@ -116,7 +116,7 @@ A line is printed when the call returns; where another thread comes in between, 
     return ::uname(&name) == 0 ? static_cast<const char*>(name.nodename) : "";
   }
 
-  /// Where -e was given, of a recording's other events only those that it names are shown.
+  /// If -e was given, only those of a recording's other events that it names are shown.
   static std::vector<char> hidden_events(const TraceOptions& options,
                                          const std::vector<TracedEvent>& events) {
     std::vector<char> hidden;
@@ -129,7 +129,7 @@ A line is printed when the call returns; where another thread comes in between, 
     return hidden;
   }
 
-  /// -p, -t and -C of a recording.
+  /// Applies -p, -t and -C to a recording.
   static Result<> choose_tasks(const TraceOptions& options, TraceViewOptions& view) {
     const TargetOptions& target = options.record.target;
     auto numbers = [](const std::string& list, std::vector<uint32_t>& into) -> Result<> {
@@ -145,8 +145,8 @@ A line is printed when the call returns; where another thread comes in between, 
     return {};
   }
 
-  /// `trace record`: the calls' two tracepoints, and what else was asked for, with the recorder's
-  /// own options behind.
+  /// `trace record`: the two system call tracepoints and whatever else was asked for, followed by
+  /// the recorder's own options.
   static Result<int> record(const TraceOptions& options, const Arguments& arguments, Env& env) {
     std::vector<std::string> words = {"-R", "-m", "1024", "-c", "1"};
     if (options.wants_calls) {

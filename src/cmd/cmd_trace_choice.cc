@@ -1,4 +1,4 @@
-// What -e, --filter and -G of `trace` choose: system calls by name, glob and group, and events of
+// What -e, --filter and -G of `trace` select: system calls by name, glob and group, and events of
 // every other kind.
 #include <fmt/ranges.h>
 
@@ -13,8 +13,8 @@
 namespace sonde {
 namespace {
 
-/// "open,close,net:*queue/nr=3,max-stack=16/": at commas that are not inside an event's terms or a
-/// group.
+/// Splits "open,close,net:*queue/nr=3,max-stack=16/" at commas outside an event's terms and outside
+/// groups.
 std::vector<std::string_view> split_words(std::string_view text) {
   std::vector<std::string_view> words;
   size_t from = 0;
@@ -67,7 +67,7 @@ Result<> TraceFlags::add_word(std::string_view word, bool negated, std::string& 
   return {};
 }
 
-/// perf's rule: a ! in front holds for all names, of every -e.
+/// perf's rule: a leading ! applies to all names, of every -e.
 Result<> TraceFlags::add_events(const std::string& text, Env& env) {
   std::string_view list = text;
   bool negated = list.starts_with('!');
@@ -91,7 +91,7 @@ Result<> TraceFlags::add_events(const std::string& text, Env& env) {
   return parse_events(events, sources, options_.record.events);
 }
 
-/// Before any event it is for all; behind an event, for that -e alone.
+/// Before any event it applies to all; after an event, to that -e only.
 Result<> TraceFlags::add_cgroup(const std::string& name) {
   EventList& events = options_.record.events;
   if (events.empty()) {

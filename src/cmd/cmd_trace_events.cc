@@ -15,8 +15,8 @@
 namespace sonde {
 namespace {
 
-/// So many calls are seen by tracepoints of their own: a program that makes other calls then does
-/// not notice. Each pair costs some time to close, so not more.
+/// Up to this many calls are traced by their own tracepoints, which a program's other calls do not
+/// notice. Each pair takes some time to close, hence the limit.
 constexpr size_t kMostSingleCalls = 4;
 
 constexpr SyscallAbi kThisAbi =
@@ -32,7 +32,7 @@ Result<std::vector<ParsedEvent>> parse(const std::string& text, Env& env) {
   return parse_events(text, {.pmus = pmus, .tracefs = tracefs, .tool = env.tool});
 }
 
-/// The calls of a choice, where they are few, and each has tracepoints.
+/// The chosen calls, if they are few and each has tracepoints.
 std::vector<const Syscall*> single_calls(const CallChoice& choice) {
   std::vector<const Syscall*> calls;
   if (choice.all || choice.invert) return calls;
@@ -45,7 +45,7 @@ std::vector<const Syscall*> single_calls(const CallChoice& choice) {
   return usable ? calls : std::vector<const Syscall*>{};
 }
 
-/// Told in terms of what was asked for: calls, not the tracepoints that show them.
+/// Explains errors in terms of what was asked for: calls, not the tracepoints that show them.
 Result<> check_tracepoints(Env& env) {
   Tracefs tracefs(env.variable("PERF_DEBUGFS_DIR").value_or(""));
   Result<uint64_t> id = tracefs.id({"raw_syscalls", "sys_enter"});
@@ -74,7 +74,7 @@ Result<std::vector<ParsedEvent>> events_of_calls(const TraceOptions& options, En
   return events;
 }
 
-/// Chains hold at returns only, and without the kernel's part unless it is asked for.
+/// A call gets its chain on return only, and without kernel frames unless they are asked for.
 void set_chains(std::vector<ParsedEvent>& events, const TraceOptions& options, bool calls) {
   const SamplingOptions& sampling = options.record.sampling;
   if (sampling.call_graph == CallGraphMode::kNone && !(calls && options.kernel_call_chains)) return;
@@ -110,7 +110,7 @@ Result<std::vector<ParsedEvent>> events_of_faults(const TraceOptions& options, E
   return events;
 }
 
-/// What carries the sideband where nothing else is opened.
+/// Carries the sideband if nothing else is opened.
 ParsedEvent sideband_event() {
   ParsedEvent event;
   event.name = "dummy:u";
@@ -149,7 +149,7 @@ std::vector<int32_t> own_processes() {
       pids.push_back(pid);
       break;
     }
-    std::string_view rest = std::string_view(*stat).substr(close + 4);  // behind ") S "
+    std::string_view rest = std::string_view(*stat).substr(close + 4);  // after ") S "
     pid = static_cast<int32_t>(parse_number(rest.substr(0, rest.find(' '))).value_or(0));
   }
   return pids;
@@ -188,7 +188,7 @@ Result<TraceEvents> make_trace_events(const TraceOptions& options, bool calls_by
   made.record.sampling.call_graph = CallGraphMode::kNone;
   made.record.sampling.clockid = CLOCK_MONOTONIC;
   made.record.sampling.bpf_events = false;
-  made.record.sampling.addresses = options.faults != FaultKinds::kNone;  // mappings of data, too
+  made.record.sampling.addresses = options.faults != FaultKinds::kNone;  // data mappings, too
   return made;
 }
 

@@ -160,7 +160,7 @@ void TraceFlags::declare_chains(FlagTable& flags) {
   declare_symbol_sources(flags, options_.symbols);
 }
 
-/// Options of perf that have no meaning here: each says why, none is dropped in silence.
+/// perf options that have no meaning here: each says why, none is silently ignored.
 void TraceFlags::declare_refused(FlagTable& flags) {
   flags.act(0, "tool_stats", "show tool stats", [this]() -> Result<> {
     refused_ =

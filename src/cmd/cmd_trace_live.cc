@@ -78,13 +78,13 @@ class LiveTrace {
   }
 
   Result<> open_capture(bool calls_by_tracepoints) {
-    capture_.reset();  // a command that is held there ends
+    capture_.reset();  // a command that it holds ends
     events_ = TRY(make_trace_events(options_, calls_by_tracepoints, env_));
     capture_.emplace(TRY(set_up_capture(events_.record, false, env_)));
     return {};
   }
 
-  /// Whether BPF programs see the calls; where they can't, tracepoints do, and -v says why.
+  /// Whether BPF programs see the calls; if they can't, tracepoints do, and -v says why.
   Result<bool> open_bpf() {
     std::string why_not = why_not_bpf(options_);
     if (why_not.empty()) {
@@ -108,19 +108,19 @@ class LiveTrace {
     return false;
   }
 
-  /// Where the processes stand that are traced from the beginning, and what they have open: later
-  /// they may stand elsewhere, or be gone.
+  /// Reads the working directories and open files of processes traced from the start: later they
+  /// may have changed, or be gone.
   void ask_about_targets() {
     if (capture_->workload)
       return ask_about(capture_->workload->pid(), ::getpid(), kStandardStreams);
     if (capture_->target.kind != Target::Kind::kTasks) return;
-    std::vector<pid_t> processes = numeric_entries("/proc");  // threads have what those have
+    std::vector<pid_t> processes = numeric_entries("/proc");  // threads share their process's
     std::ranges::sort(processes);
     for (const OpenedEvent& opened : capture_->events.front().opened)
       if (std::ranges::binary_search(processes, opened.tid))
         ask_about(opened.tid, opened.tid, kMostDescriptors);
   }
-  /// `like`: who knows the answers. A command has this process's directory and streams.
+  /// `like`: the process to ask. A command inherits this process's directory and streams.
   void ask_about(pid_t pid, pid_t like, size_t most) {
     texts_.begins_in(pid, proc_.working_directory(like));
     std::vector<pid_t> fds = numeric_entries(fmt::format("/proc/{}/fd", like));
@@ -129,7 +129,7 @@ class LiveTrace {
     for (pid_t fd : fds) texts_.has_open(pid, fd, proc_.fd(like, fd));
   }
 
-  /// Mappings of what runs already, for addresses.
+  /// Mappings of what is already running, to resolve addresses.
   void describe_running() {
     ByteBuilder records;
     synthesise_state(*capture_, events_.record, env_.losses, records);
@@ -172,7 +172,7 @@ class LiveTrace {
   }
 
   void start() {
-    // Events of a command are switched on by its exec; others now. With -D they wait.
+    // A command's events are enabled by its exec, others now. With -D they wait.
     if (!options_.record.delay.any() && !capture_->target.is_command()) (void)source_->start();
     if (capture_->workload) capture_->workload->start();
     if (delay_) delay_->start();

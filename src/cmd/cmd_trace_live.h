@@ -1,5 +1,4 @@
-// `trace` of what runs now: events are opened, the command is started, and what comes is handed on
-// until the end.
+// Live `trace`: opens the events, starts the command, and passes on what arrives until the end.
 #pragma once
 
 #include "base/env.h"
@@ -9,7 +8,7 @@
 
 namespace sonde {
 
-/// Gives the exit status: that of the command, 128 + the number of the signal that ended it.
+/// Returns the exit status: that of the command, or 128 + the number of the signal that ended it.
 Result<int> trace_live(const TraceOptions& options, Sink& out, Env& env);
 
 }  // namespace sonde

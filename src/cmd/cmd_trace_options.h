@@ -1,4 +1,4 @@
-// What the command line of `trace` decides, as data.
+// The command line of `trace`, as data.
 #pragma once
 
 #include <functional>
@@ -20,7 +20,7 @@ namespace sonde {
 enum class FaultKinds : uint8_t { kNone, kMajor, kMinor, kAll };
 
 struct TraceOptions {
-  RecordOptions record;  // target, rings, delay; its events are those of -e that are no calls
+  RecordOptions record;  // target, rings, delay; its events: those of -e that are no system calls
   std::string input;     // -i; empty: live
   std::string output;    // -o; empty: standard error
   bool force = false;    // -f
@@ -28,7 +28,7 @@ struct TraceOptions {
   CallChoice calls;
   bool wants_calls = true;                   // --no-syscalls, and -e with events alone
   std::vector<std::string> recorded_events;  // -i: events of -e, as globs over recorded names
-  bool chooses = false;                      // an -e was given
+  bool chooses = false;                      // -e was given
   FaultKinds faults = FaultKinds::kNone;
   bool runtime = false;            // --sched
   std::vector<uint32_t> not_pids;  // --filter-pids
@@ -50,17 +50,17 @@ struct TraceOptions {
   bool kernel_call_chains = false;  // --kernel-syscall-graph
   EventGate::Choice gate;
   SymbolOptions symbols;
-  bool sort_events = false;  // asked for; they always are in order
+  bool sort_events = false;  // accepted; events are always sorted
   std::optional<bool> bpf;   // --bpf, --no-bpf
   int verbose = 0;
 };
 
-/// The flags of `trace`, and what becomes of them.
+/// The flags of `trace`, and how they turn into options.
 class TraceFlags {
  public:
   void declare(FlagTable& flags);
   Result<> configure(const Config& config);
-  /// What was said, with names looked up. kUsage and kBadEvent in one clear line each.
+  /// The options with names resolved. kUsage and kBadEvent, each in one clear line.
   Result<TraceOptions> settle(Env& env, const std::vector<std::string>& command);
 
  private:
@@ -78,7 +78,7 @@ class TraceFlags {
 
   TraceOptions options_;
   using Step = std::function<Result<>(Env&)>;
-  std::vector<Step> steps_;  // -e, --filter and -G, in their order
+  std::vector<Step> steps_;  // -e, --filter and -G, in command-line order
   bool names_calls_ = false;
   std::optional<bool> syscalls_;  // --syscalls, --no-syscalls
   bool has_call_graph_ = false;

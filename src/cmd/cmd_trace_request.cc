@@ -35,7 +35,7 @@ void set_calls(const CallChoice& choice, TraceRequest& request) {
   }
 }
 
-/// By the fifth byte of the program's file: ELFCLASS32.
+/// Tells by the fifth byte of the program's file: ELFCLASS32.
 bool is_32_bit_program(const std::string& path) {
   constexpr std::string_view kElf32 = "\177ELF\1";
   std::array<char, kElf32.size()> begin{};
@@ -98,7 +98,7 @@ Result<TraceRequest> trace_request(const TraceOptions& options, const Capture& c
   set_calls(options.calls, request);
   set_tasks(options, capture, env, request);
   if (!options.cgroup_of_all.empty()) {
-    // All tasks are below the root: that chooses nothing.
+    // All tasks are below the root, so that it selects nothing.
     if (auto id = TRY(cgroup_by_name(options.cgroup_of_all))) request.cgroups.push_back(*id);
   }
   request.failed_only = options.failed_only;

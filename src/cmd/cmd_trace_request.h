@@ -1,4 +1,4 @@
-// What a live trace asks of BPF programs, and whether they can serve it.
+// What a live trace requests from BPF programs, and whether they can provide it.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,9 @@
 
 namespace sonde {
 
-/// Why these options take tracepoints for calls; empty where BPF programs can see them.
+/// Why these options need tracepoints to see system calls; empty if BPF programs will do.
 [[nodiscard]] std::string why_not_bpf(const TraceOptions& options);
-/// Of the tasks that a capture was set up for.
+/// For the tasks that a capture was set up for.
 Result<TraceRequest> trace_request(const TraceOptions& options, const Capture& capture,
                                    const Env& env);
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr uint32_t kDefaultMostFrames = 127;
 
-/// How deep the running kernel goes; recordings may come from anywhere.
+/// The running kernel's limit if live; recordings may come from anywhere.
 uint32_t default_max_stack(bool live) {
   if (!live) return kDefaultMostFrames;
   Result<std::string> text = read_file("/proc/sys/kernel/perf_event_max_stack");

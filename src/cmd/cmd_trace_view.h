@@ -11,11 +11,11 @@
 
 namespace sonde {
 
-/// The options of the view of a source with these events.
+/// The view options for a source with these events.
 [[nodiscard]] Result<TraceViewOptions> view_options(const TraceOptions& options,
                                                     const std::vector<TracedEvent>& events,
                                                     const Env& env);
-/// Null where no address is shown.
+/// Null if no address is shown.
 [[nodiscard]] std::unique_ptr<TracePlaces> make_places(const TraceOptions& options,
                                                        const std::vector<TracedEvent>& events,
                                                        const std::string& kernel_release,

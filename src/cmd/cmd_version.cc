@@ -1,4 +1,4 @@
-// version: what this is and what is built in.
+// version: the version, and what is built in.
 #include "base/version.h"
 #include "cmd/command.h"
 
@@ -11,8 +11,8 @@ struct Feature {
   std::string_view macro;
 };
 
-// perf's names, so that scripts that look for one of them find it. Every build is the same: a
-// feature is on because Sonde does it, with whatever library, and off because it doesn't yet.
+// perf's names, so that scripts that look for one find it. Every build is the same: a feature is on
+// if Sonde has it, with whatever library, and off if it doesn't yet.
 constexpr Feature kFeatures[] = {
 #define FEATURE(name, on, macro) {name, on, macro},
 #include "cmd/features.def"

@@ -1,4 +1,4 @@
-// `view`: a profile, or the difference of two, as one page to explore.
+// `view`: a profile, or the difference between two, as one page to explore.
 #include "cmd/command.h"
 #include "cmd/explorer_page.h"
 #include "cmd/profile_flags.h"

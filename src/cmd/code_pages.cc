@@ -6,7 +6,7 @@
 
 namespace sonde {
 
-/// Finds types for one page after the other: what it knows of objects stays.
+/// Finds types for successive pages, keeping what it knows of objects.
 class CodePages::TypeFinder {
  public:
   using Found = tui::TypesOfListing::Found;
@@ -34,7 +34,7 @@ class CodePages::TypeFinder {
   }
 
   std::shared_ptr<const void> keeps_;
-  datatype::SessionTypes types_;                // of the worker's thread
+  datatype::SessionTypes types_;                // used by the worker's thread
   std::unique_ptr<tui::Worker<Found>> worker_;  // last: ends before what it uses
 };
 

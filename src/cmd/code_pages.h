@@ -11,18 +11,18 @@ namespace sonde {
 
 class CodePages {
  public:
-  /// The session must outlive this and the pages, which hold `keeps`: what the session is part of,
-  /// where nobody else keeps it for them.
+  /// The session must outlive this and the pages. The pages hold `keeps`, which owns the session,
+  /// if nobody else keeps it alive.
   CodePages(const Session& session, annotate::ListingOptions options, const tui::Theme& theme,
             std::shared_ptr<const void> keeps = nullptr);
 
-  /// Pages show types of data from the start, not when they are asked for.
+  /// Pages show data types from the start, not only on request.
   void show_types(bool shown) { shows_types_ = shown; }
 
-  /// Puts the function's page on top, or says why there is none. `events`: one, or a group.
+  /// Opens the function's page on top, or says why there is none. `events`: one, or a group.
   void open(const annotate::FunctionHits& function, const annotate::RecordingHits& all,
             std::span<const EventId> events, tui::Pages& pages);
-  /// The same for a symbol whose samples are not counted yet.
+  /// The same for a symbol whose samples have not been counted yet.
   void open(SymbolId symbol, std::span<const EventId> events, tui::Pages& pages);
 
  private:
@@ -34,7 +34,7 @@ class CodePages {
   annotate::ListingMaker maker_;
   const tui::Theme& theme_;
   bool shows_types_ = false;
-  std::shared_ptr<TypeFinder> finder_;  // pages have it, too
+  std::shared_ptr<TypeFinder> finder_;  // shared with the pages
 };
 
 }  // namespace sonde

@@ -1,12 +1,13 @@
 // A subcommand: one file src/cmd/cmd_NAME.cc and one line in commands.def.
 //
-// The one token NAME gives the file, the factory `make_NAME()` and the name on the command line
-// (where an underscore reads as a dash). The dispatcher (dispatch.h) calls, in this order:
+// NAME alone determines the file, the factory `make_NAME()` and the name on the command line (where
+// underscores become dashes). The dispatcher (dispatch.h) calls, in this order:
 //
 //   configure   the user's perfconfig sets defaults in the command's options struct,
 //   declare     the flags, each bound to a field of that struct; help, man page and completion come
-//   from them, [flags are parsed: the fields are written, callbacks run in the order of the command
-//   line] run         the work.
+//               from them,
+//   [flags are parsed: fields are written, callbacks run in command-line order]
+//   run         the work.
 //
 //   class Evlist final : public Command {
 //     void declare(FlagTable& flags) override {
@@ -37,23 +38,22 @@ class Command {
  public:
   virtual ~Command() = default;
 
-  /// Takes defaults from the user's perfconfig. A value that makes no sense is an error.
+  /// Takes defaults from the user's perfconfig. An invalid value is an error.
   virtual Result<> configure(const Config& /*config*/) { return {}; }
   /// Declares usage lines, description and flags. Called once, before parsing.
   virtual void declare(FlagTable& flags) = 0;
   /// Whether long output goes through the user's pager when stdout is a terminal. Asked after
   /// parsing.
   [[nodiscard]] virtual bool paged() const { return false; }
-  /// The command behind the first word (`stat record`), which has a table of flags of its own for
-  /// the words after it; null where the words are this command's. It may refer to this one.
+  /// The command named by the first word (`stat record`), which has its own table of flags for the
+  /// words after it; null if the words are this command's. It may refer to this one.
   virtual std::unique_ptr<Command> subcommand(const Arguments& /*arguments*/) { return nullptr; }
-  /// Does the work and gives the exit status. An Error is printed by the dispatcher, which also
-  /// knows its exit status: kUsage shows the usage behind the message, kIo after a closed pipe is
-  /// silent.
+  /// Does the work and returns the exit status. The dispatcher prints an Error and knows its exit
+  /// status: for kUsage it shows the usage after the message; kIo after a closed pipe is silent.
   virtual Result<int> run(Env& env, const Arguments& arguments) = 0;
 };
 
-/// What commands.def says of one command.
+/// What commands.def says about one command.
 struct CommandInfo {
   std::string name;
   std::string_view summary;
@@ -63,7 +63,7 @@ struct CommandInfo {
 
 /// All commands, in the order of commands.def.
 [[nodiscard]] const std::vector<CommandInfo>& all_commands();
-/// nullptr where there is none.
+/// nullptr if there is none.
 [[nodiscard]] const CommandInfo* find_command(std::string_view name);
 
 }  // namespace sonde

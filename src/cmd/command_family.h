@@ -1,4 +1,4 @@
-// Commands that are nothing by themselves but lead to others: `sched`, whose first word is record,
+// Commands that do nothing by themselves but lead to others: `sched`, whose first word is record,
 // latency, map …
 #pragma once
 
@@ -13,7 +13,8 @@ struct FamilyMember {
   std::function<std::unique_ptr<Command>()> make;
 };
 
-/// The member that a first word names, of which three letters are enough; null for any other.
+/// The member that the first word names, at least by its first three letters; null for any other
+/// word.
 [[nodiscard]] std::unique_ptr<Command> find_member(std::span<const FamilyMember> members,
                                                    const Arguments& arguments);
 
@@ -23,13 +24,13 @@ class CommandFamily : public Command {
   explicit CommandFamily(std::string name) : name_(std::move(name)) {}
 
   std::unique_ptr<Command> subcommand(const Arguments& arguments) final;
-  /// Without a word there is nothing to do: the usage is shown.
+  /// Without a word there is nothing to do: shows the usage.
   Result<int> run(Env& env, const Arguments& arguments) override;
 
  protected:
-  /// Looked at when the options before the word are known.
+  /// Called once the options before the word are known.
   [[nodiscard]] virtual std::vector<FamilyMember> members() const = 0;
-  /// Their names, for help and completion; options behind the word are the member's.
+  /// Their names, for help and completion; options after the word are the member's.
   void declare_members(FlagTable& flags) const;
 
  private:

@@ -1,5 +1,5 @@
-// A command that runs as another one with words in front of what the user typed:
-// `sched record -g -- make` is `record -a … -e sched:sched_switch … -g -- make`.
+// A command that runs another one with words inserted before the user's: `sched record -g -- make`
+// is `record -a … -e sched:sched_switch … -g -- make`.
 #pragma once
 
 #include <memory>
@@ -10,8 +10,8 @@
 
 namespace sonde {
 
-/// `words` are flags that `command` takes; where it refuses them, running it fails with its
-/// message. `description` replaces its own.
+/// `words` are flags of `command`; if it rejects them, running it fails with its message.
+/// `description` replaces its own.
 std::unique_ptr<Command> preset(std::unique_ptr<Command> command, std::vector<std::string> words,
                                 std::string_view description);
 

@@ -1,4 +1,4 @@
-// A command that is one word of our own command line (`stat --vs 'make -s'`) as its words.
+// Splits a command given as one word of our own command line (`stat --vs 'make -s'`) into words.
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@
 
 namespace sonde {
 
-/// Divided at blanks, with a shell's quotes and backslashes, but without a shell: it would be
+/// Splits at blanks, honouring a shell's quotes and backslashes, but runs no shell, which would be
 /// measured too. So what only a shell can do ($, |, ;, *, > … outside of quotes) is an error
-/// (kUsage) that says how to ask for one; `option` is named in it.
+/// (kUsage) that says how to ask for one and names `option`.
 Result<std::vector<std::string>> command_words(std::string_view text, std::string_view option);
 
 }  // namespace sonde

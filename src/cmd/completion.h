@@ -1,5 +1,5 @@
-// Completion of shells. The script asks `--list-cmds` and `--list-opts`, so it knows every command
-// and flag of the binary that it completes, as perf's own script does, which works with Sonde
+// Shell completion. The script queries `--list-cmds` and `--list-opts`, so it knows every command
+// and flag of the binary that it completes. perf's own script does the same and works with Sonde
 // unchanged.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace sonde {
 
-/// The script for `shell` ("bash"), for a program that is called `tool`.
+/// The script for `shell` ("bash"), for a program called `tool`.
 [[nodiscard]] Result<std::string> completion_script(std::string_view shell, std::string_view tool);
 
 }  // namespace sonde

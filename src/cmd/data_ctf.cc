@@ -25,7 +25,7 @@ constexpr CtfNumber kTask{.bits = 32, .is_signed = true};
 constexpr CtfNumber kLength{.bits = 32};
 constexpr CtfNumber kWord{.bits = 32, .is_hex = true};
 
-/// What samples have where their event asked for it, in this order.
+/// The fields that samples have if their event asked for them, in this order.
 struct SampleField {
   uint64_t sample_type;
   std::string_view name;
@@ -47,7 +47,7 @@ constexpr SampleField kSampleFields[] = {
      [](const Sample& s) { return s.transaction; }},
 };
 
-/// Words that the metadata's language keeps to itself get a "_" in front, which readers take away.
+/// Reserved words of the metadata language get a leading "_", which readers strip.
 std::string identifier(std::string_view name) {
   static constexpr std::string_view kKeywords[] = {
       "align",    "callsite", "char",   "clock",         "const",   "double",    "enum",
@@ -63,7 +63,7 @@ std::string identifier(std::string_view name) {
   return made;
 }
 
-/// As a string of the metadata.
+/// As a string literal of the metadata.
 std::string ctf_string(std::string_view text) {
   std::string made = "\"";
   for (char c : to_utf8(text)) {
@@ -73,7 +73,7 @@ std::string ctf_string(std::string_view text) {
   return made + '"';
 }
 
-/// The fields of one event, in the metadata and in samples.
+/// The fields of one event, both in the metadata and in samples.
 class CtfEvent {
  public:
   CtfEvent(const EventDesc& event, const TracepointFormat* format, ByteOrder order)
@@ -125,8 +125,8 @@ class CtfEvent {
   }
 
  private:
-  /// Fields of fixed size are written whole, whether a sample has them or not. So those of a
-  /// damaged format, which no sample could hold, must not be: a record has at most 64 KiB.
+  /// Fixed-size fields are always written in full, whether or not a sample has them. So those of a
+  /// damaged format, which no sample could hold, must be refused: a record has at most 64 KiB.
   static bool fits(const TracepointFormat& format) {
     uint64_t size = 0;
     for (const TracepointField& field : format.all_fields()) size += field.size;
@@ -188,7 +188,7 @@ class CtfEvent {
 
 using Uuid = std::array<uint8_t, 16>;
 
-/// The events of one CPU, on their way into its file.
+/// One CPU's events, on their way to its file.
 class CtfStream {
  public:
   CtfStream(std::string path, uint32_t cpu) : path_(std::move(path)), cpu_(cpu) {}
@@ -202,20 +202,20 @@ class CtfStream {
   std::string& bytes() { return events_; }
   [[nodiscard]] bool is_full() const { return events_.size() >= kPacketSize; }
 
-  /// Appends a packet to the file; the first makes it anew.
+  /// Appends a packet to the file; the first creates it anew.
   Result<uint64_t> write_packet(const Uuid& uuid) {
     constexpr uint32_t kMagic = 0xc1fc1fc1;
     constexpr uint64_t kBits = 8;
     std::string packet;
     append_bytes(packet, kMagic);
     packet.append(reinterpret_cast<const char*>(uuid.data()), uuid.size());
-    append_bytes(packet, uint32_t{0});  // the one class of streams
+    append_bytes(packet, uint32_t{0});  // the only stream class
     append_bytes(packet, begin_);
     append_bytes(packet, end_);
     constexpr size_t kRest = 3 * sizeof(uint64_t) + sizeof(uint32_t);
     uint64_t size_bits = (packet.size() + kRest + events_.size()) * kBits;
-    append_bytes(packet, size_bits);    // of the content
-    append_bytes(packet, size_bits);    // of the packet
+    append_bytes(packet, size_bits);    // content size
+    append_bytes(packet, size_bits);    // packet size
     append_bytes(packet, uint64_t{0});  // discarded events
     append_bytes(packet, cpu_);
     packet += events_;
@@ -325,8 +325,8 @@ class CtfWriter {
   }
 
   CtfStream& stream_of(uint32_t cpu) {
-    constexpr uint32_t kMostCpus = 1 << 16;  // more is damage, and would make as many files
-    if (cpu >= kMostCpus) cpu = 0;           // also where it is not known
+    constexpr uint32_t kMostCpus = 1 << 16;  // more means damage, and would create as many files
+    if (cpu >= kMostCpus) cpu = 0;           // also if it is unknown
     auto found = streams_.find(cpu);
     if (found == streams_.end()) {
       std::string path = fmt::format("{}/perf_stream_{}", directory_, cpu);
@@ -335,7 +335,7 @@ class CtfWriter {
     return found->second;
   }
 
-  /// Samples and other records, in the order of time.
+  /// Samples and other records, in time order.
   Result<> write_events() {
     const SampleColumns& samples = session_.samples();
     std::vector<const OtherRecord*> records;
@@ -365,13 +365,13 @@ class CtfWriter {
   }
 
   Result<> write_record(const OtherRecord& record) {
-    // What the recorder made up itself carries no id of an event: it goes with the first.
+    // Records that the recorder synthesised carry no event id: they go with the first event.
     EventId event = record.event.valid() ? record.event : EventId(size_t{0});
     if (session_.events().size() == 0) return {};
     const EventDesc& described = session_.events()[event];
     auto made = ctf_record_of(record.view, described.layout);
     if (!made) return {};
-    CtfStream& stream = stream_of(0);  // as perf has it, whatever CPU it was
+    CtfStream& stream = stream_of(0);  // as in perf, whatever CPU it was
     stream.begin_event(static_cast<uint32_t>(events_.size()) + made->kind, record.time);
     stream.bytes() += made->fields;
     if (stream.is_full()) written_ += TRY(stream.write_packet(uuid_));
@@ -384,7 +384,7 @@ class CtfWriter {
   TraceFormats formats_;
   std::vector<CtfEvent> events_;  // by EventId
   std::map<uint32_t, CtfStream> streams_;
-  Sample sample_;  // the one that is being written
+  Sample sample_;  // the one being written
   Uuid uuid_{};
   uint64_t written_ = 0;
 };

@@ -3,9 +3,9 @@
 // perf's.
 //
 //   DIR/metadata         the events and their fields, as text
-//   DIR/perf_stream_N    the samples of CPU N in the order of time, in packets
+//   DIR/perf_stream_N    the samples of CPU N in time order, in packets
 //
-// Of a recording without CPUs all samples are in stream 0.
+// If the recording has no CPUs, all samples are in stream 0.
 #pragma once
 
 #include <string>
@@ -16,12 +16,12 @@
 namespace sonde {
 
 struct CtfOptions {
-  bool wall_clock = false;   // times are those of the day, not of the recording's clock
-  bool all_records = false;  // tasks and mappings, too, as events perf_comm, perf_mmap …
+  bool wall_clock = false;   // times are wall-clock times, not those of the recording's clock
+  bool all_records = false;  // also tasks and mappings, as events perf_comm, perf_mmap …
 };
 
-/// Makes the directory where it isn't there. Wall clock times are an error where the recording does
-/// not say how its clock stands to them. Gives the bytes that were written.
+/// Creates the directory if needed. Fails if wall-clock times are wanted and the recording does not
+/// relate its clock to them. Returns the number of bytes written.
 Result<uint64_t> write_data_ctf(const std::string& directory, const Session& session,
                                 CtfOptions options);
 

@@ -1,4 +1,4 @@
-// Numbers inside the events of a Common Trace Format.
+// Numbers inside Common Trace Format events.
 #pragma once
 
 #include <fmt/format.h>
@@ -8,7 +8,7 @@
 
 namespace sonde {
 
-/// As it lies in memory; traces say that they are little endian.
+/// In memory order; traces declare themselves little-endian.
 template <typename T>
 void append_bytes(std::string& bytes, T number) {
   bytes.append(reinterpret_cast<const char*>(&number), sizeof number);
@@ -20,7 +20,7 @@ struct CtfNumber {
   bool is_signed = false;
   bool is_hex = false;
 
-  /// In the language of the metadata. `alignment`: in bits.
+  /// In the metadata language. `alignment`: in bits.
   [[nodiscard]] std::string text(unsigned alignment = 1) const {
     return fmt::format(
         "integer {{ size = {}; align = {}; signed = {}; encoding = none; base = {}; byte_order = "

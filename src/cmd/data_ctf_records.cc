@@ -12,7 +12,7 @@ constexpr CtfNumber kU32{.bits = 32};
 constexpr CtfNumber kU64{.bits = 64};
 constexpr CtfNumber kHex64{.bits = 64, .is_hex = true};
 
-/// A number, or a text where there is none.
+/// A number, or a string if `number` is null.
 struct RecordField {
   std::string_view name;
   const CtfNumber* number;

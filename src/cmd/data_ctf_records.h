@@ -1,5 +1,5 @@
-// Records that are not samples as events of a Common Trace Format (`data convert --all`): names,
-// ends and beginnings of tasks, and mappings.
+// Non-sample records as Common Trace Format events (`data convert --all`): task names, exits and
+// forks, and mappings.
 #pragma once
 
 #include <optional>
@@ -12,9 +12,9 @@ namespace sonde {
 
 /// Declarations for the metadata; their ids begin at `first_id`.
 [[nodiscard]] std::string ctf_record_declarations(size_t first_id);
-/// How many events they are.
+/// How many events these are.
 [[nodiscard]] size_t ctf_record_kinds();
-/// Which of them a record is, and its fields; nullopt for other records and damaged ones.
+/// Which of them a record is, and its fields; nullopt for other or corrupt records.
 struct CtfRecord {
   uint32_t kind;  // 0 is the first
   std::string fields;

@@ -28,7 +28,7 @@ class DataJson {
   }
 
  private:
-  /// Of each frame what stands behind its address.
+  /// Prepares what follows each frame's address.
   void make_texts() {
     const std::vector<Frame>& frames = session_.frames();
     texts_.resize(frames.size());
@@ -128,8 +128,8 @@ class DataJson {
     text.append(at, std::end(digits));
   }
 
-  /// Addresses as they were recorded, with the frames that the replay found for them. Where it has
-  /// other frames (of a copied stack, of branches), each address is looked up by itself.
+  /// Addresses as recorded, with the frames that the replay found for them. If it has other frames
+  /// (from a copied stack or from branches), each address is looked up separately.
   void append_chain(uint32_t index, const Sample& sample, std::string& text) const {
     const SampleColumns& samples = session_.samples();
     const EventDesc& event = session_.events()[EventId(samples.event[index])];

@@ -1,6 +1,6 @@
-// A recording as JSON, sample by sample in the order of time: what `data convert --to-json` writes.
+// A recording as JSON, sample by sample in time order: what `data convert --to-json` writes.
 //
-// The members are perf's; white space is not: a sample is a line.
+// The members are perf's; white space is not: each sample is on one line.
 #pragma once
 
 #include "base/sink.h"

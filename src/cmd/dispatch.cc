@@ -25,8 +25,8 @@ struct Overloaded : Visitors... {
 template <typename... Visitors>
 Overloaded(Visitors...) -> Overloaded<Visitors...>;
 
-/// Reads the user's perfconfig: the one file that PERF_CONFIG names, or the system's and then the
-/// user's own.
+/// Reads the user's perfconfig: only the file named by PERF_CONFIG, or else the system's and then
+/// the user's own.
 Result<> load_config(Env& env) {
   auto add = [&](const std::string& path) -> Result<> {
     Result<std::string> text = read_file(path);
@@ -77,7 +77,7 @@ class Invocation {
     return status ? *status : report(status.error());
   }
 
-  /// Of a subcommand, of which the first letters are enough.
+  /// The full name of a subcommand, of which any prefix is enough.
   std::string full_name(const std::string& word) const {
     for (const std::string& name : flags_.subcommands())
       if (name.starts_with(word)) return name;
@@ -102,7 +102,7 @@ class Invocation {
     return 0;
   }
 
-  /// Of all, or the values of one.
+  /// Lists all flags, or the values of one.
   int list_flags(std::string_view of) {
     for (const Flag& flag : flags_.flags()) {
       if (of.empty() && !flag.name.empty()) env_.out.print("--{} ", flag.name);
@@ -128,7 +128,7 @@ class Invocation {
   }
 
   int report(const Error& error) {
-    // Output first, so that the message stands behind it.
+    // Output first, so that the message comes after it.
     env_.out.flush();
     if (error.code == ErrorCode::kIo && env_.out.failed() == EPIPE) return kClosedPipeStatus;
     if (!error.message.empty()) env_.err.print("{}\n", error.message);
@@ -145,7 +145,7 @@ class Invocation {
   ParseOutcome outcome_;
 };
 
-/// Law 2: what the input lost is said, one line for each kind.
+/// Law 2: reports what the input lost, one line per kind.
 void say_losses(Env& env) {
   for (const LossLedger::Entry& entry : env.losses.entries()) {
     env.err.print("{}: {} {}", env.tool, entry.count, LossLedger::what(entry.kind));
@@ -172,7 +172,8 @@ int finish_output(Env& env, int status) {
   return status;
 }
 
-/// `perf` for /usr/bin/perf; and the command for names such as perf-report and trace.
+/// Sets the tool's name to `perf` for /usr/bin/perf; returns the command for names such as
+/// perf-report and trace.
 std::vector<std::string> command_from_program_name(Env& env, std::string_view path) {
   std::string_view name = path.substr(path.rfind('/') + 1);
   if (name == "trace") return {"trace"};

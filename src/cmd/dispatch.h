@@ -1,9 +1,8 @@
-// From a command line to a command that runs: global options, the choice of the command, its flags,
-// its outcome.
+// From a command line to a running command: global options, choice of the command, its flags, its
+// outcome.
 //
-// What every command can rely on: its perfconfig is read, errors are printed and turned into exit
-// statuses, losses are said on stderr when it has ended, and output that could not be written is
-// noticed.
+// Every command can rely on this: its perfconfig is read, errors are printed and turned into exit
+// statuses, losses are reported on stderr when it has ended, and failed output is noticed.
 #pragma once
 
 #include <span>

@@ -14,7 +14,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-/// A command line run in this process, with no settings of the user.
+/// A command line run in this process, without user settings.
 struct Ran {
   StringSink out, err;
   LossLedger losses;
@@ -112,7 +112,7 @@ TEST(Dispatch, ManualAndListsComeFromTheFlagTable) {
 TEST(Dispatch, BashAcceptsTheCompletionScript) {
   std::string script = Ran({"perf", "help", "--completion", "bash"}).out.text();
   EXPECT_THAT(script, HasSubstr("complete -o bashdefault -o default -F _perf perf\n"));
-  // Bash may complain, and say nothing of it in its status.
+  // Bash may complain and still exit with status 0.
   FILE* bash = ::popen("test -z \"$(bash -n 2>&1)\"", "w");
   ASSERT_NE(bash, nullptr);
   std::fputs(script.c_str(), bash);

@@ -31,7 +31,7 @@ void SampleTails::put(const TimedRecord& record, const Sample* sample, Sink& out
     for (uint32_t row : found->second) put_row(row, out);
     return;
   }
-  bool counts = sample->read.present && sample->read.count > 0;  // and none of them has grown
+  bool counts = sample->read.present && sample->read.count > 0;  // none of which has grown
   bool elsewhere = !cpus_.empty() && std::ranges::find(cpus_, sample->id.cpu) == cpus_.end();
   if (!counts && !elsewhere) put_unlisted(*sample, out);
 }

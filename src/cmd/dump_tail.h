@@ -1,10 +1,10 @@
-// What `-D` prints behind every dumped sample: whose it is and in which object.
+// What `-D` prints after every dumped sample: its thread and its object.
 //
 //    ... thread: ls:19914
 //    ...... dso: [kernel.kallsyms]
 //
-// A sample of several counters says it once for each that has grown. Filters by name leave these
-// lines in place, as they do the dump; only -C takes them away.
+// A sample of several counters gets these lines once per counter that has grown. Filters by name
+// leave them in place, as they do the dump; only -C removes them.
 #pragma once
 
 #include <functional>
@@ -19,7 +19,7 @@ namespace sonde {
 
 class SampleTails {
  public:
-  /// Prints more behind the lines of a row of the session.
+  /// Prints more after the lines of a row of the session.
   using AfterRow = std::function<void(uint32_t row, Sink&)>;
 
   SampleTails(const Session& session, std::span<const uint32_t> cpus, AfterRow after = {});
@@ -32,7 +32,7 @@ class SampleTails {
   const Session& session_;
   std::vector<uint32_t> cpus_;
   AfterRow after_;
-  tsl::robin_map<const std::byte*, std::vector<uint32_t>> rows_;  // by where the record lies
+  tsl::robin_map<const std::byte*, std::vector<uint32_t>> rows_;  // by address of the record
 };
 
 }  // namespace sonde

@@ -1,5 +1,5 @@
-// The maker of a command's events: what it needs to know of the world to make USDT probes and load
-// BPF programs.
+// Creates the factory for a command's events: what is needed to create USDT probes and load BPF
+// programs.
 #pragma once
 
 #include <memory>
@@ -10,12 +10,12 @@
 
 namespace sonde {
 
-/// With `verbose`, what was made is told on stderr.
+/// With `verbose`, reports on stderr what was created.
 [[nodiscard]] std::unique_ptr<MadeEvents> make_event_maker(Env& env, const TargetOptions& target,
                                                            const CompilerSettings& compiler,
                                                            Tracefs& tracefs, int verbose);
 
-/// What perfconfig says under llvm.
+/// The llvm section of perfconfig.
 void configure_compiler(const Config& config, CompilerSettings& compiler);
 
 }  // namespace sonde

@@ -8,7 +8,7 @@
 namespace sonde {
 namespace {
 
-/// Cgroups go to the events that have none yet, in order; a single one to all of them.
+/// Cgroups are assigned in order to the events that have none yet; a single one to all of them.
 Result<> add_cgroups(std::string_view list, EventSelection::Chosen& chosen) {
   size_t events = chosen.events.size();
   if (events == 0) return fail(ErrorCode::kUsage, "must define events before cgroups");

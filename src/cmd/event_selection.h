@@ -1,8 +1,8 @@
-// EventSelection: what -e, --filter and -G of `record` and `stat` choose, and what stands between
-// them (-M, --exclude-perf).
+// EventSelection: what -e, --filter and -G of `record` and `stat` select, and the options in
+// between (-M, --exclude-perf).
 //
-// Each option speaks of the events before it, so they are kept in the order of the command line and
-// applied by `settle`, when the world that events are looked up in is known:
+// Each option refers to the events before it, so they are kept in command-line order and applied by
+// `settle`, when the context in which events are looked up is known:
 //
 //   selection_.declare(flags);
 //   flags.call(0, "exclude-perf", …, [this] { selection_.then([](auto& chosen, Env&) { … }); });
@@ -34,24 +34,24 @@ class EventSelection {
   };
   using Step = std::function<Result<>(Chosen&, Env&)>;
 
-  /// `counting`: for stat, which takes names of events that cannot be sampled.
+  /// `counting`: for stat, which accepts events that cannot be sampled.
   explicit EventSelection(bool counting) : counting_(counting) {}
 
   /// Whom the events are for: the command and the processes in whose files USDT probes are looked
-  /// for. Before `settle`; with `verbose` what was made is told on stderr.
+  /// up. Call before `settle`; with `verbose`, reports on stderr what was created.
   void serve(const TargetOptions& target, int verbose, Env& env);
-  /// How BPF programs are compiled; before `serve`.
+  /// How BPF programs are compiled; set before `serve`.
   [[nodiscard]] CompilerSettings& compiler() { return compiler_; }
   /// -e, --filter and -G.
   void declare(FlagTable& flags);
-  /// Applied where the option that asks for it stands.
+  /// Applied at the position of the option that asks for it.
   void then(Step step) { steps_.push_back(std::move(step)); }
   /// Errors: kBadEvent and kUsage in perf's words.
   Result<> settle(Chosen chosen, Env& env) const;
 
-  /// The events that `text` names, behind those of `list`.
+  /// Appends the events that `text` names to `list`.
   Result<> parse(std::string_view text, EventList& list, Env& env) const;
-  /// What had to be made for them; it must outlive the events. Null before `serve`.
+  /// What had to be created for them; it must outlive the events. Null before `serve`.
   [[nodiscard]] MadeEvents* made() const { return made_.get(); }
   /// Whether a -G was given.
   [[nodiscard]] bool names_cgroups() const { return names_cgroups_; }

@@ -43,7 +43,7 @@ void add_facts(PageDescription& page, const std::string& file, const StackProfil
                                                    grouped(static_cast<double>(column.samples))));
 }
 
-/// What is missing from the picture, where anything is.
+/// Warns of what is missing from the picture, if anything.
 void add_warnings(PageDescription& page, const std::string& file, const StackProfile& profile) {
   const RecordingFacts facts = profile.recording.value_or(RecordingFacts());
   auto count = [](uint64_t value) { return grouped(static_cast<double>(value)); };
@@ -73,8 +73,8 @@ void describe(PageDescription& page, const std::string& file, const StackProfile
   add_warnings(page, file, profile);
 }
 
-/// The events that both have, in the order of `after`. Where they have none in common, their first
-/// ones, if those are of one unit; else the two say nothing about each other.
+/// The events that both have, in the order of `after`. If they have none in common, the first of
+/// each, provided their units agree; else the two cannot be compared.
 Result<std::vector<ColumnPair>> events_of_both(const StackProfile& before,
                                                const StackProfile& after) {
   std::vector<ColumnPair> pairs;
@@ -91,7 +91,7 @@ Result<std::vector<ColumnPair>> events_of_both(const StackProfile& before,
       was.name, was.unit, is.name, is.unit);
 }
 
-/// What the pairs are called, and a warning for each event that has no partner.
+/// Names the pairs, and warns of each event that has no partner.
 void describe_pairs(PageDescription& page, const std::vector<ColumnPair>& pairs,
                     const StackProfile& before, const StackProfile& after) {
   std::vector<bool> in_before(before.columns.size()), in_after(after.columns.size());
@@ -122,7 +122,7 @@ bool has_event(const Session& session, std::string_view name) {
   return std::ranges::find(events, name, &EventDesc::name) != events.end();
 }
 
-/// Of a recording of the scheduler that is shown whole, what threads did.
+/// What threads did, if this is a scheduler recording that is shown whole.
 void take_timeline(const Session& session, const ExplorerChoice& choice, PageDescription& page) {
   const ProfileSourceOptions& source = choice.source;
   bool is_whole =
@@ -141,7 +141,7 @@ void take_timeline(const Session& session, const ExplorerChoice& choice, PageDes
   page.timeline = std::move(made->timeline);
 }
 
-/// Waits become an event of their own.
+/// Turns waits into an event of their own.
 StackProfile take_waits(StackProfile profile, PageDescription& page) {
   constexpr size_t kMostSlices = 400'000;
   auto [made, sample_before] = with_waits(std::move(profile), *page.timeline);
@@ -153,7 +153,7 @@ StackProfile take_waits(StackProfile profile, PageDescription& page) {
   return std::move(made);
 }
 
-/// `page`: gets what a single profile has besides; null where two are compared, for which samples
+/// `page` receives what only a single profile has; null if two are compared, in which case samples
 /// are not kept either.
 Result<StackProfile> open_one(const std::string& path, const ExplorerChoice& choice,
                               PageDescription* page, const Env& env) {

@@ -1,4 +1,4 @@
-// Profiles into the explorer's page, for `view` and `report --html`.
+// Writes profiles into the explorer's page, for `view` and `report --html`.
 #pragma once
 
 #include <string>
@@ -11,15 +11,15 @@ namespace sonde {
 
 struct ExplorerChoice {
   std::string input;
-  std::string before;                 // another profile, which `input` is compared with; or empty
+  std::string before;                 // another profile to compare `input` with; or empty
   std::string output = "sonde.html";  // "-": standard output
-  std::string title;                  // empty: made of the inputs' names
+  std::string title;                  // empty: made from the inputs' names
   ProfileSourceOptions source;
   std::string command = "view";  // for messages
 };
 
-/// Reads what is wanted and writes the page; says where it is on env.err, unless that is standard
-/// output. Options of `source.stacks` that pages need are set here.
+/// Reads the profiles and writes the page; prints its location to env.err, unless it is standard
+/// output. Sets the options of `source.stacks` that pages need.
 Result<> write_explorer(const ExplorerChoice& choice, Env& env);
 
 }  // namespace sonde

@@ -1,4 +1,4 @@
-// What `export` and `import` share: the names of formats, and what is to be read for one.
+// What `export` and `import` share: format names, and what to read for a format.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace sonde {
 [[nodiscard]] std::vector<std::string> export_format_list(bool with_experimental);
 /// "chrome, firefox, …"
 [[nodiscard]] std::string export_format_names(bool with_experimental);
-/// Makes `stacks` what a format is made of.
+/// Sets up `stacks` for what a format needs.
 void set_shape(SessionStacksOptions& stacks, ExportShape shape);
 
 }  // namespace sonde

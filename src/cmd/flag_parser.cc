@@ -6,14 +6,14 @@
 namespace sonde {
 namespace {
 
-/// A flag in one of its two senses.
+/// A flag, as is or negated.
 struct Match {
   const Flag* flag = nullptr;
   bool negated = false;
   bool operator==(const Match&) const = default;
 };
 
-/// What the letters or names found in one word led to; nothing to say means "go on".
+/// The outcome if the flags in a word end the parse; empty means "go on".
 using Stop = std::optional<ParseOutcome>;
 
 class Parser {
@@ -64,7 +64,7 @@ class Parser {
     return {};
   }
 
-  /// "-stats" is more likely "--stats" than five letters.
+  /// "-stats" is more likely to mean "--stats" than five letters.
   Stop forgotten_dash(std::string_view word) const {
     if (word.size() < 3) return {};
     for (const Flag& flag : table_.flags())
@@ -176,7 +176,7 @@ class Parser {
   Match find_exact(std::string_view name) const {
     Match found;
     each_spelling([&](std::string_view spelling, const Match& match) {
-      // A flag that is called so goes before another one's negation.
+      // A flag of this very name takes precedence over another one's negation.
       if (spelling == name && (!found.flag || match.flag->name == name)) found = match;
     });
     return found;

@@ -1,14 +1,13 @@
-// The command line against a table of flags, by perf's rules:
+// Parses the command line against a table of flags, by perf's rules:
 //
-//   -ag            letters in a bundle; -F99 and -F 99 give a value, which takes the rest of its
-//   bundle
-//   --freq=99      --freq 99; any unique beginning of a name will do; --no-name negates, and a flag
-//   that is called
-//                  "no-name" is negated by --name and --no-no-name
-//   --             ends the flags; so does the first other word where the table says so (record,
-//   stat, trace) -h [word...]   --help, --list-opts, --list-cmds are every command's
+//   -ag            bundled letters; -F99 and -F 99 give a value, which takes the rest of its bundle
+//   --freq=99      --freq 99; any unique prefix of a name will do; --no-name negates, and a flag
+//                  called "no-name" is negated by --name and --no-no-name
+//   --             ends the flags; so does the first other word if the table says so (record, stat,
+//                  trace)
+//   -h [word...]   --help, --list-opts, --list-cmds: available in every command
 //
-// Fields are written and callbacks run as the flags come. A wrong flag ends the parsing.
+// Fields are written and callbacks run in flag order. A wrong flag ends the parsing.
 #pragma once
 
 #include <span>
@@ -20,7 +19,7 @@
 
 namespace sonde {
 
-/// -h: the words behind it choose which flags are shown; none for all of them.
+/// -h: the words after it choose which flags are shown; none for all of them.
 struct HelpWanted {
   std::vector<std::string> words;
 };
@@ -31,15 +30,15 @@ struct ListFlagsWanted {
 };
 struct ListCommandsWanted {};  // --list-cmds
 
-/// The command line is wrong: what to say, and the flags whose usage helps.
+/// The command line is wrong: the message, and the flags whose usage helps.
 struct BadFlags {
-  std::string
-      message;  // " Error: ...", with its newline where an empty line parts it from the usage
+  std::string message;  // " Error: ...", with a newline at its end if an empty line separates it
+                        // from the usage
   bool show_usage = true;
   std::vector<const Flag*> about = {};  // empty: all of them
 };
 
-/// A callback refused a value with an Error of its own.
+/// Error: a callback rejected a value with its own Error.
 using ParseOutcome = std::variant<Arguments, HelpWanted, ManWanted, ListFlagsWanted,
                                   ListCommandsWanted, BadFlags, Error>;
 

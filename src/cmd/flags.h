@@ -1,18 +1,17 @@
 // Flags: a command's table of options, each bound to the field that it writes.
 //
-// The one table feeds the parser (flag_parser.h), `-h` (usage.h), the man page (man_page.h) and
-// completion. Every declaring function returns the Flag, for the rare extras:
+// This one table feeds the parser (flag_parser.h), `-h` (usage.h), the man page (manual.h) and
+// completion. Every declaring function returns the Flag, for the occasional extras:
 //
 //   flags.boolean('n', "show-nr-samples", o.samples, "Show a column with the number of samples");
 //   flags.number(0, "max-stack", o.max_stack, "n", "Cut call chains at this depth");
-//   flags.call('e', "event", "event", "event selector", [&](std::string_view v) { return
-//   add_event(v); }); flags.call('g', "call-graph", "mode", "...",
-//   set_mode).when_last("graph,0.5,caller"); flags.boolean(0, "showcpuutilization", o.cpu,
-//   "...").hidden();
+//   flags.call('e', "event", "event", "event selector",
+//              [&](std::string_view v) { return add_event(v); });
+//   flags.call('g', "call-graph", "mode", "...", set_mode).when_last("graph,0.5,caller");
+//   flags.boolean(0, "showcpuutilization", o.cpu, "...").hidden();
 //
-// Callbacks and fields are written in the order of the command line, so a callback may look at what
-// came before
-// (`--filter` binds to the last `-e`).
+// Fields are written and callbacks run in command-line order, so a callback may look at what came
+// before (`--filter` binds to the last `-e`).
 #pragma once
 
 #include <charconv>
@@ -30,10 +29,10 @@
 
 namespace sonde {
 
-/// What is left of the command line when the flags are taken out.
+/// What is left of the command line after the flags are removed.
 struct Arguments {
   std::vector<std::string> words;
-  bool after_dashes = false;  // "--" stood before them
+  bool after_dashes = false;  // "--" preceded them
 
   [[nodiscard]] bool empty() const { return words.empty(); }
   [[nodiscard]] size_t size() const { return words.size(); }
@@ -44,33 +43,32 @@ struct Flag {
   enum class Takes {
     kNothing,   // -n, --no-x
     kValue,     // -F99, -F 99, --freq=99, --freq 99
-    kAttached,  // -z, -z3, --switch-output=1M: a value only where it is attached
-    kNextWord,  // report's -g: the next word, unless that begins with '-' or there is none
+    kAttached,  // -z, -z3, --switch-output=1M: a value only if attached
+    kNextWord,  // report's -g: the next word, unless it begins with '-' or there is none
   };
-  /// Writes the value. `value` is empty where there is none; `negated` for --no-name.
+  /// Writes the value. `value` is empty if there is none; `negated` for --no-name.
   struct Use {
     std::optional<std::string_view> value;
     bool negated = false;
   };
 
-  char letter = 0;       // 0 where there is none
-  std::string name;      // without the dashes; "" where there is none
-  std::string argument;  // what the value is called: "file"; shown as <file> unless it carries its
-                         // own brackets
-  std::string help;      // later lines are shown as they are, behind the indent that they bring
+  char letter = 0;       // 0 if there is none
+  std::string name;      // without the dashes; "" if there is none
+  std::string argument;  // the value's name: "file"; shown as <file> unless it has brackets
+  std::string help;      // later lines are shown as they are, after their own indentation
   Takes takes = Takes::kNothing;
   std::function<Result<>(const Use&)> write;
   std::string group;  // heading under which -h shows it
   bool is_hidden = false;
   bool can_negate = true;
   std::string default_value;        // for kAttached and kNextWord without a value
-  std::vector<std::string> values;  // that completion offers
+  std::vector<std::string> values;  // offered by completion
 
   Flag& hidden() {
     is_hidden = true;
     return *this;
   }
-  /// What completion offers for the value.
+  /// The values that completion offers.
   Flag& offers(std::vector<std::string> words) {
     values = std::move(words);
     return *this;
@@ -81,10 +79,10 @@ struct Flag {
   }
   /// --no-name calls this instead of the flag's own writer.
   Flag& on_negation(std::function<void()> clear);
-  /// The value may be left out: then it is `value`. Only an attached word is taken as a value (-z3,
-  /// --opt=v).
+  /// The value may be omitted and defaults to `value`. Only an attached word is used as a value
+  /// (-z3, --opt=v).
   Flag& when_bare(std::string value);
-  /// The value may be left out where the flag is last or the next word begins with '-': then it is
+  /// The value may be omitted if the flag is last or the next word begins with '-'; it defaults to
   /// `value`.
   Flag& when_last(std::string value);
 };
@@ -105,7 +103,7 @@ struct number_type<std::optional<T>> {
   using type = T;
 };
 
-/// The whole word as a number; the error says what was expected, in perf's words.
+/// Parses the whole word as a number; the error says what was expected, in perf's words.
 template <typename T>
 Result<T> number_from(std::string_view word) {
   T value{};
@@ -122,23 +120,23 @@ class FlagTable {
  public:
   using OnValue = std::function<Result<>(std::string_view)>;
 
-  /// A line of usage behind "perf NAME"; several lines are alternatives.
+  /// A usage line, after "perf NAME"; several lines are alternatives.
   FlagTable& usage(std::string line) {
     usage_.push_back(std::move(line));
     return *this;
   }
-  /// Text of the man page: paragraphs divided by blank lines; lines that begin with a blank stay as
-  /// they are.
+  /// Text of the man page: paragraphs separated by blank lines; lines that begin with a blank are
+  /// kept verbatim.
   FlagTable& description(std::string_view text) {
     description_ = text;
     return *this;
   }
-  /// Further section of the man page, e.g. ("EXAMPLES", "...").
+  /// An additional section of the man page, e.g. ("EXAMPLES", "...").
   FlagTable& section(std::string_view title, std::string_view text) {
     sections_.emplace_back(title, text);
     return *this;
   }
-  /// Parsing ends at the first word that is no flag: the rest is another program's command line.
+  /// Parsing ends at the first word that is not a flag: the rest is another program's command line.
   FlagTable& stop_at_first_word() {
     stops_ = true;
     return *this;
@@ -148,12 +146,12 @@ class FlagTable {
     keeps_unknown_ = true;
     return *this;
   }
-  /// Words that stand first, as `record` in `sched record`; for --list-cmds, help and completion.
+  /// Words accepted first, like `record` in `sched record`; for --list-cmds, help and completion.
   FlagTable& subcommands(std::vector<std::string> names) {
     subcommands_ = std::move(names);
     return *this;
   }
-  /// Flags that follow are shown under this heading.
+  /// The following flags are shown under this heading.
   FlagTable& group(std::string heading) {
     group_ = std::move(heading);
     return *this;
@@ -168,9 +166,9 @@ class FlagTable {
                  return {};
                });
   }
-  /// Each --name adds one; --no-name goes back to 0.
+  /// Each --name adds one; --no-name resets to 0.
   Flag& count(char letter, std::string name, int& field, std::string help);
-  /// --name stores `value`; for several flags that choose one of an enumeration's values. No
+  /// --name stores `value`; for several flags that choose among an enumeration's values. No
   /// negation.
   template <typename T>
   Flag& choose(char letter, std::string name, T& field, T value, std::string help) {
@@ -193,7 +191,7 @@ class FlagTable {
                  return {};
                });
   }
-  /// `field` is an integer, a double, or an optional of one; --no-name makes it 0, or empties it.
+  /// `field` is an integer, a double, or an optional of one; --no-name sets it to 0, or empties it.
   template <typename Number>
   Flag& number(char letter, std::string name, Number& field, std::string argument,
                std::string help) {
@@ -210,17 +208,17 @@ class FlagTable {
   /// Every use appends; --no-name empties the list.
   Flag& list(char letter, std::string name, std::vector<std::string>& field, std::string argument,
              std::string help);
-  /// Calls `on_value`. A message of its error follows "option `name' " where it opens with a
-  /// lower-case verb and code kUsage ("expects a size"); other messages stand by themselves. No
+  /// Calls `on_value`. The message of its error follows "option `name' " if it starts with a
+  /// lower-case verb and has code kUsage ("expects a size"); other messages stand alone. No
   /// negation unless on_negation() is given.
   Flag& call(char letter, std::string name, std::string argument, std::string help,
              OnValue on_value);
-  /// As call, for a flag that takes no value.
+  /// Like call, for a flag that takes no value.
   Flag& act(char letter, std::string name, std::string help, std::function<Result<>()> action);
 
-  /// The flags that are declared by now tell `on_use` that they are used, and do as before: for a
-  /// command that takes another's flags and has a use for some of them only. `word` is the flag's
-  /// name with its dashes.
+  /// Makes the flags declared so far report their use to `on_use` and otherwise work as before: for
+  /// a command that accepts another's flags but uses only some of them. `word` is the flag's name
+  /// with its dashes.
   using OnUse = std::function<void(const std::string& word, const Flag::Use& use)>;
   void watch(const OnUse& on_use);
 

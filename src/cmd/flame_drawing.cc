@@ -41,8 +41,8 @@ Result<> FlameDrawing::check() const {
   return {};
 }
 
-/// What is narrower than this part of the picture need not be told apart. (Half of it: the drawing
-/// decides, by exact sums.)
+/// Anything narrower than this share of the picture need not be told apart. (Half the minimum
+/// width: the drawing decides, by exact sums.)
 double FlameDrawing::share_of_narrowest() const {
   const FlameMinWidth& narrowest = options_.min_width;
   double whole = narrowest.is_percent ? 100 : options_.width - 2 * kFlamePadding;
@@ -76,13 +76,13 @@ Result<StackProfile> FlameDrawing::compare(const std::vector<std::string>& input
   return merged;
 }
 
-/// In the picture's encoding, as well as that can be.
+/// The text in the picture's encoding, as far as possible.
 std::string FlameDrawing::spelled(std::string_view text, std::string_view in_ascii) const {
   bool is_utf8 = options_.encoding == "UTF-8" || options_.encoding == "utf-8";
   return std::string(is_utf8 ? text : in_ascii);
 }
 
-/// The legend, where people didn't give a line of their own.
+/// Sets the legend, unless the user gave one.
 void FlameDrawing::describe_difference(const StackProfile& before, const StackProfile& after,
                                        double scale) {
   if (!options_.subtitle.empty()) return;
@@ -100,7 +100,7 @@ Result<> FlameDrawing::read_side_files() {
     options_.attributes = TRY(parse_name_attributes(text, attributes_file_));
   }
   if (!keep_colors_) return {};
-  auto text = read_file(kColorFile);  // the first picture makes it
+  auto text = read_file(kColorFile);  // created by the first picture
   if (text) kept_colors_ = TRY(parse_color_map(*text, kColorFile));
   options_.kept_colors = &kept_colors_;
   return {};
@@ -143,7 +143,7 @@ Result<> FlameDrawing::draw(const std::vector<std::string>& inputs, const std::s
   return write(profile, output, env);
 }
 
-/// Times are shown in microseconds, unless they are called or scaled otherwise.
+/// Times are shown in microseconds, unless they were given a name or a factor.
 void FlameDrawing::name_counts(std::string_view unit) {
   bool is_time = unit == "nanoseconds" && !count_name_ && options_.factor == 1;
   if (is_time) options_.factor = 1e-3;

@@ -1,5 +1,5 @@
-// From profiles to the file of a flame graph, and the flags that say how: for `flamegraph` and
-// `record --flamegraph`.
+// From profiles to a flame graph file, and the flags that control it: for `flamegraph` and `record
+// --flamegraph`.
 #pragma once
 
 #include <optional>

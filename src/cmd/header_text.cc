@@ -12,7 +12,7 @@ std::string seconds_text(uint64_t ns) {
   return fmt::format("{}.{:06}", ns / 1'000'000'000, ns % 1'000'000'000 / 1000);
 }
 
-/// "24G": divided by 1024 as long as more than 1 is left.
+/// "24G": divided by 1024 while more than 1 is left.
 std::string size_text(uint64_t bytes) {
   constexpr std::string_view kUnits = "BKMG";
   size_t unit = 0;
@@ -23,7 +23,7 @@ std::string size_text(uint64_t bytes) {
   return fmt::format("{}{}", bytes, kUnits[unit]);
 }
 
-/// "0-3,8" of the set bits.
+/// The set bits as "0-3,8".
 std::string bit_ranges(const std::vector<uint64_t>& bitmap) {
   std::string out;
   auto is_set = [&](size_t bit) { return (bitmap[bit / 64] >> (bit % 64) & 1) != 0; };

@@ -1,5 +1,5 @@
-// What `--header`, `--header-only` and `-I` print: the facts of the file and its feature sections,
-// as perf words them.
+// What `--header`, `--header-only` and `-I` print: the facts about the file and its feature
+// sections, as perf words them.
 #pragma once
 
 #include "base/sink.h"
@@ -7,7 +7,7 @@
 
 namespace sonde {
 
-/// `full` (-I) also shows the topology of CPUs, caches and memory, which else get a line that they
+/// `full` (-I) also shows the topology of CPUs, caches and memory; otherwise a line says that they
 /// are there.
 void write_header_text(Sink& out, const Recording& recording, bool full);
 

@@ -12,18 +12,18 @@ namespace sonde {
 namespace {
 
 constexpr size_t kMostFunctions = 60;
-constexpr size_t kMostInstructions = 2500;  // of a function
+constexpr size_t kMostInstructions = 2500;  // per function
 constexpr size_t kMostInstructionsOfAll = 25000;
-constexpr uint32_t kLinesAround = 4;   // shown before and behind those that have code
-constexpr uint32_t kMostLines = 1500;  // of a function
+constexpr uint32_t kLinesAround = 4;   // shown before and after those that have code
+constexpr uint32_t kMostLines = 1500;  // per function
 constexpr size_t kLargestSource = size_t{8} << 20;
 
-/// A function of an object, and which of its places were hit.
+/// A function of an object, and the places in it that were hit.
 struct HotFunction {
   DsoId dso;
   uint64_t start = 0;
   uint64_t samples = 0;
-  std::map<uint32_t, uint64_t> frames;  // of the profile, by value: samples
+  std::map<uint32_t, uint64_t> frames;  // the profile's, by value: samples
 };
 
 class HotCode {
@@ -46,14 +46,14 @@ class HotCode {
     return abi::arch_from_machine(session.recording().features().arch.value_or("x86_64"));
   }
 
-  using Key = std::pair<uint32_t, uint64_t>;  // DSO, start of the function
+  using Key = std::pair<uint32_t, uint64_t>;  // DSO, function's start
 
-  /// Sums by place, then by function as the object knows it: what was inlined belongs to what is
+  /// Sums by place, then by function as the object knows it: inlined code belongs to the function
   /// around it.
   void find_functions() {
     const StackSamples& samples = profile_.samples;
     std::vector<uint64_t> hits(session_.frames().size());
-    std::vector<StackNodeId> node_of(hits.size());  // of some sample
+    std::vector<StackNodeId> node_of(hits.size());  // of any sample
     for (size_t i = 0; i < samples.size(); ++i) {
       if (samples.place[i] == UINT32_MAX) continue;
       ++hits[samples.place[i]];
@@ -71,7 +71,7 @@ class HotCode {
     function.samples += hits;
     function.frames[frame_around(node).value] += hits;
   }
-  /// The innermost frame of a stack that was not inlined.
+  /// The innermost frame of the stack that is not inlined.
   [[nodiscard]] StackFrameId frame_around(StackNodeId node) const {
     while (profile_.frame_of(node).kind == FrameKind::kInlined &&
            profile_.nodes[node.index()].parent.valid())
@@ -110,7 +110,7 @@ class HotCode {
   void disassemble(const CodeBytes::Code& code, const SymbolInfo& info, CodeListing& listing) {
     auto disassembler =
         disasm::Disassembler::make(arch_of(session_), {.is_64_bit = code.is_64_bit});
-    if (!disassembler) return;  // of a machine whose instructions nobody here reads
+    if (!disassembler) return;  // no disassembler for this machine
     disasm::Instruction instruction;
     for (size_t at = 0; at < code.bytes.size(); at += instruction.length) {
       if (listing.instructions.size() == kMostInstructions) {
@@ -123,7 +123,7 @@ class HotCode {
       made.text = text_of(instruction, code.bytes.size(), info);
     }
   }
-  /// Where a jump or call goes is written as an offset inside the function, and as a name outside.
+  /// The target of a jump or call is written as an offset inside the function, as a name outside.
   [[nodiscard]] std::string text_of(const disasm::Instruction& instruction, size_t size,
                                     const SymbolInfo& info) const {
     bool goes_elsewhere =
@@ -160,7 +160,7 @@ class HotCode {
     }
     for (uint32_t file = 0; file < listing.sources.size(); ++file) add_source(listing, file);
   }
-  /// The lines that have code, and some around them.
+  /// The lines that have code, and a few around them.
   static void add_source(CodeListing& listing, uint32_t file) {
     uint32_t first = UINT32_MAX, last = 0;
     for (const CodeInstruction& instruction : listing.instructions) {
@@ -198,7 +198,7 @@ class HotCode {
       code_.place.push_back(place);
     }
   }
-  /// Plus one; 0: in none of the listings.
+  /// The index plus one; 0 if in none of the listings.
   [[nodiscard]] uint32_t place_of(const Frame& frame) const {
     auto found = first_.find({frame.dso.value, frame.symbol_start});
     if (!frame.symbol.valid() || found == first_.end()) return 0;
@@ -215,7 +215,7 @@ class HotCode {
   const StackProfile& profile_;
   CodeBytes bytes_;
   std::map<Key, HotFunction> functions_;
-  std::map<Key, std::pair<size_t, size_t>> first_;  // listing, number of its first instruction
+  std::map<Key, std::pair<size_t, size_t>> first_;  // listing, index of its first instruction
   size_t instructions_ = 0;
   PageCode code_;
 };

@@ -1,5 +1,5 @@
-// The code of the functions that most samples fell on, disassembled, with the source lines that
-// debug information tells of. Bounded: a page should open quickly, and hold what matters.
+// The code of the functions with the most samples, disassembled, with source lines from debug
+// information. Bounded: a page should open quickly, and hold what matters.
 #pragma once
 
 #include "export/page_code.h"
@@ -8,8 +8,8 @@
 
 namespace sonde {
 
-/// `profile` is of `session`, with samples. Only x86 objects that are here have code; the kernel's
-/// and generated code are not among them.
+/// `profile` is of `session`, with samples. Only x86 objects present on this machine have code; the
+/// kernel and generated code are excluded.
 [[nodiscard]] PageCode hot_code(const Session& session, const StackProfile& profile);
 
 }  // namespace sonde

@@ -8,7 +8,7 @@
 namespace sonde {
 namespace {
 
-constexpr size_t kShortestId = 16, kLongestId = 40;  // digits, as perf takes them
+constexpr size_t kShortestId = 16, kLongestId = 40;  // digits, as in perf
 
 std::optional<std::string> from_hex(std::string_view digits) {
   if (digits.size() % 2 != 0) return std::nullopt;

@@ -1,4 +1,4 @@
-// The build ids that `inject -b` writes: of the objects that samples lie in, or of all.
+// The build ids that `inject -b` writes: of the objects that samples hit, or of all.
 #pragma once
 
 #include <map>
@@ -14,11 +14,11 @@ namespace sonde {
 /// Build ids by path.
 using KnownBuildIds = std::map<std::string, std::string, std::less<>>;
 
-/// "ID PATH,ID PATH…", or file://NAME with such a pair per line (what buildid-list prints).
+/// "ID PATH,ID PATH…", or file://NAME with one such pair per line (what buildid-list prints).
 Result<KnownBuildIds> parse_known_build_ids(std::string_view text);
 
-/// What the recording says of an object goes before what its file here says; `known` goes before
-/// both. Objects without a build id are left out.
+/// The recording's build id of an object takes precedence over that of its file here; `known` takes
+/// precedence over both. Objects without a build id are left out.
 std::vector<BuildIdEntry> build_ids_to_inject(const Session& session, bool of_all,
                                               const KnownBuildIds& known);
 

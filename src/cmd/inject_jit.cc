@@ -19,7 +19,7 @@ std::string directory_of(const std::string& path) {
   return slash == std::string::npos ? std::string() : path.substr(0, slash + 1);
 }
 
-/// A new file, never through a link that somebody else put there: dumps lie in /tmp.
+/// Writes a new file, never through a link that somebody else put there: dumps are in /tmp.
 Result<> write_image(const std::string& path, const std::vector<std::byte>& bytes, Env& env) {
   ::unlink(path.c_str());
   constexpr mode_t kMode = 0644;

@@ -1,5 +1,5 @@
-// What `inject -j` makes of the jitdumps of a recording: an ELF image per piece of code, beside its
-// dump, and the records that say that it was mapped, from when on.
+// What `inject -j` makes from the jitdumps of a recording: one ELF image per piece of code, next to
+// its dump, and the records that say that it was mapped, and from when on.
 #pragma once
 
 #include <set>
@@ -14,11 +14,11 @@ namespace sonde {
 
 class InjectedCode {
  public:
-  /// Finds the dumps that `record` tells of, once each, and makes their images.
+  /// Finds the dumps that `record` refers to, each once, and writes their images.
   Result<> look_at(const MmapRecord& record, const Recording& recording, Env& env);
 
-  /// Whether the injected records replace this one: the dump itself, and the anonymous memory of a
-  /// process whose code is known better.
+  /// Whether the injected records replace this one: the dump itself, and anonymous memory of a
+  /// process whose code is now known better.
   [[nodiscard]] bool replaces(const MmapRecord& record) const;
 
   struct Mapped {

@@ -5,7 +5,7 @@
 namespace sonde {
 namespace {
 
-/// "local-period", "hits-global" …: scope and base in any order.
+/// Parses "local-period", "hits-global" …: scope and base in either order.
 Result<view::ListingPercent> parse_percent_type(std::string_view word) {
   struct Name {
     std::string_view first, second;

@@ -1,4 +1,5 @@
-// Options about how code is shown: annotate has them, and so has whoever opens code from elsewhere.
+// Options that control how code is shown: for annotate and any command that opens code from
+// elsewhere.
 #pragma once
 
 #include "annotate/listing_maker.h"
@@ -8,7 +9,7 @@ namespace sonde {
 
 /// -M --source --asm-raw --prefix --prefix-strip --percent-type. `options` must outlive the table.
 void declare_listing(FlagTable& flags, annotate::ListingOptions& options);
-/// What the options cannot say together.
+/// Rejects combinations of options that conflict.
 Result<> check_listing(const annotate::ListingOptions& options);
 
 }  // namespace sonde

@@ -65,8 +65,8 @@ std::string option_head(const Flag& flag) {
   return head + value;
 }
 
-/// Text that troff sets as it stands: no request at a line's start, no escapes, hyphens that can be
-/// copied.
+/// Text that troff prints literally: no request at the start of a line, no escapes, hyphens that
+/// can be copied.
 std::string troff_escaped(std::string_view line) {
   std::string result;
   if (line.starts_with('.') || line.starts_with('\'')) result += "\\&";
@@ -81,7 +81,7 @@ std::string troff_escaped(std::string_view line) {
   return result;
 }
 
-/// Without the empty lines at both ends; blanks that indent the first line stay.
+/// Strips empty lines at both ends; the first line keeps its indentation.
 std::string_view without_empty_ends(std::string_view text) {
   size_t first = text.find_first_not_of('\n');
   if (first == std::string_view::npos) return {};
@@ -92,7 +92,7 @@ bool stays_as_it_is(std::string_view line) {
   return line.starts_with(' ') || line.starts_with('\t');
 }
 
-/// Paragraphs are filled; runs of lines that begin with a blank are set as they are.
+/// Paragraphs are filled; runs of lines that begin with a blank are printed as they are.
 std::string troff_paragraphs(std::string_view text, std::string_view paragraph_request) {
   std::string result;
   bool verbatim = false;
@@ -110,7 +110,7 @@ std::string troff_paragraphs(std::string_view text, std::string_view paragraph_r
   return result;
 }
 
-/// Appends `text` behind `indent` blanks, filled to 80 columns as troff_paragraphs does.
+/// Appends `text` indented by `indent` blanks, filled to 80 columns as troff_paragraphs does.
 void fill_text(std::string& out, std::string_view text, size_t indent) {
   constexpr size_t kWidth = 80;
   size_t column = 0;

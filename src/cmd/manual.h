@@ -1,6 +1,6 @@
-// Manual pages, made from the same table of flags that the parser reads.
+// Manual pages, generated from the table of flags that the parser uses.
 //
-// A Manual is plain data; it is shown as troff (for `man` and for packagers: `sonde help --troff
+// A Manual is plain data; it is rendered as troff (for `man` and for packagers: `sonde help --troff
 // CMD`) or as text.
 #pragma once
 
@@ -37,7 +37,7 @@ struct Manual {
 [[nodiscard]] std::string manual_as_troff(const Manual& manual);
 [[nodiscard]] std::string manual_as_text(const Manual& manual);
 
-/// Through man(1) on a terminal where that is installed, else as text.
+/// Through man(1) on a terminal if it is installed, else as text.
 void show_manual_page(Env& env, const Manual& manual);
 
 /// What `sonde` without a command prints.

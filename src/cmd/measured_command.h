@@ -1,5 +1,5 @@
-// MeasuredCommand: what lasts while BPF programs or the kernel count: a command, or, where none was
-// given, until the user interrupts.
+// MeasuredCommand: what runs while BPF programs or the kernel count: a command, or, if none was
+// given, a wait until the user interrupts.
 //
 //   MeasuredCommand measured = TRY(MeasuredCommand::fork(command));  // it does not run yet
 //   … open and enable what counts …
@@ -23,13 +23,13 @@ class MeasuredCommand {
   /// Empty: no command.
   static Result<MeasuredCommand> fork(const std::vector<std::string>& command);
 
-  /// Completes whom programs follow. Where no threads were asked for, and not `anything_else` (all
-  /// CPUs, some CPUs), it is the command alone, and its exec enables them.
+  /// Completes the set of tasks that programs follow. If no threads were requested, and not
+  /// `anything_else` (all CPUs, some CPUs), it is the command alone, and its exec enables them.
   void choose_tasks(bool anything_else, FollowedTasks& tasks) const;
 
-  /// Lets the command go and waits for its end: gives its exit status as a shell does. It gets the
-  /// signals that interrupt; without a command they end the waiting, with 0. kNotFound where it
-  /// cannot be run.
+  /// Lets the command go and waits for its end; returns its exit status as a shell does. The
+  /// command gets the signals that interrupt; without a command they end the wait, with 0.
+  /// kNotFound if it cannot be run.
   Result<int> run();
   /// The same; meanwhile `turn` is called every `period_ms`.
   Result<int> run(int period_ms, const std::function<void()>& turn);

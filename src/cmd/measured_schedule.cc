@@ -5,7 +5,7 @@
 namespace sonde {
 
 Result<MeasuredSchedule> measure_schedule(const std::vector<std::string>& command) {
-  // Threads that end meanwhile: the kernel has room for some thousands.
+  // Collects threads that end meanwhile: the kernel side has room for a few thousand.
   constexpr int kCollectMs = 100;
   MeasuredCommand running = TRY(MeasuredCommand::fork(command));
   SchedSums sums = TRY(SchedSums::open());

@@ -1,4 +1,4 @@
-// What the kernel adds up of its scheduler while a command runs, or until it is interrupted:
+// What the kernel accumulates about its scheduler while a command runs, or until interrupted:
 // `sched record --summary`, `sched latency --live`.
 #pragma once
 
@@ -11,12 +11,12 @@
 namespace sonde {
 
 struct MeasuredSchedule {
-  std::vector<SchedSum> sums;  // in order of the threads' last moments
+  std::vector<SchedSum> sums;  // ordered by each thread's last event
   uint64_t lost = 0;           // threads, and events of threads, for which there was no room
   int status = 0;              // of the command
 };
 
-/// Of the whole machine. kNotFound where `command` cannot be run.
+/// Of the whole machine. kNotFound if `command` cannot be run.
 Result<MeasuredSchedule> measure_schedule(const std::vector<std::string>& command);
 
 }  // namespace sonde

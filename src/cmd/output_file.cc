@@ -12,7 +12,7 @@ Result<OutputFile> OutputFile::open(const std::string& path, Env& env) {
   output.out_ = &env.out;
   if (path.empty() || path == "-") return output;
   output.path_ = path;
-  constexpr mode_t kEverybodyReads = 0666;  // less what the user's umask forbids
+  constexpr mode_t kEverybodyReads = 0666;  // minus the user's umask
   output.fd_ = Fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kEverybodyReads));
   if (!output.fd_.valid())
     return fail(ErrorCode::kIo, "cannot write {}: {}", path, std::strerror(errno));

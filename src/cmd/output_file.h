@@ -1,4 +1,4 @@
-// Where a picture or another tool's file goes: to a file, or to standard output.
+// Where a picture or another tool's format is written: a file, or standard output.
 //
 //   OutputFile output = TRY(OutputFile::open(path, env));
 //   write_something(output.sink());
@@ -16,11 +16,11 @@ namespace sonde {
 
 class OutputFile {
  public:
-  /// "" and "-" are standard output. A file that is there is overwritten; errors name it.
+  /// "" and "-" are standard output. An existing file is overwritten; errors name the file.
   static Result<OutputFile> open(const std::string& path, Env& env);
   [[nodiscard]] Sink& sink() { return own_ ? *own_ : *out_; }
   [[nodiscard]] bool is_file() const { return own_ != nullptr; }
-  /// Everything is written, or this is the error. (The dispatcher looks after standard output.)
+  /// Succeeds if everything was written. (The dispatcher takes care of standard output.)
   Result<> finish();
 
  private:

@@ -1,4 +1,4 @@
-// This process's command line, as recordings keep it.
+// This process's command line, as stored in recordings.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace sonde {
 
-/// The words, the program by its full path: what the CMDLINE feature holds.
+/// The words, with the program's full path: the content of the CMDLINE feature.
 std::vector<std::string> own_command_line();
 
 }  // namespace sonde

@@ -34,7 +34,7 @@ void Pager::start() {
     ::dup2(reading.get(), 0);
     reading.reset();
     writing.reset();
-    // As perf does it: leave at once where it fits on a screen, pass colours through.
+    // As in perf: exit at once if the output fits on a screen, pass colours through.
     if (!env_.variable("LESS")) ::setenv("LESS", "FRSX", 0);
     ::execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
     ::_exit(127);
@@ -46,7 +46,7 @@ void Pager::start() {
 Pager::~Pager() {
   if (child_ < 0) return;
   env_.out.flush();
-  // Its end of file is what lets the pager finish.
+  // End of file on its input lets the pager finish.
   ::close(1);
   while (::waitpid(child_, nullptr, 0) < 0 && errno == EINTR) {
   }

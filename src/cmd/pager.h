@@ -1,5 +1,4 @@
-// The user's pager behind standard output: $PERF_PAGER, perfconfig's core.pager, $PAGER, less,
-// more.
+// The user's pager for standard output: $PERF_PAGER, perfconfig's core.pager, $PAGER, less, more.
 #pragma once
 
 #include <sys/types.h>
@@ -8,8 +7,8 @@
 
 namespace sonde {
 
-/// While it lives, what is written to standard output goes through the pager; the destructor
-/// flushes and waits for the user to leave it.
+/// During its lifetime, standard output goes through the pager; the destructor flushes and waits
+/// for the user to quit it.
 class Pager {
  public:
   explicit Pager(Env& env) : env_(env) {}
@@ -17,7 +16,7 @@ class Pager {
   Pager& operator=(const Pager&) = delete;
   ~Pager();
 
-  /// Starts it. Where there is none to start, output goes to the terminal as before.
+  /// Starts it. If there is none to start, output goes to the terminal as before.
   void start();
 
  private:

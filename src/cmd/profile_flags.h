@@ -1,5 +1,5 @@
-// Options that every command takes which looks at a recording: where symbols come from, which
-// events open and close what is looked at, and how lists are read.
+// Options of every command that reads a recording: where symbols come from, which events open and
+// close the gate, and how lists are parsed.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@ namespace sonde {
 
 /// -k, --kallsyms, --symfs, --demangle …
 void declare_symbol_sources(FlagTable& flags, SymbolOptions& symbols);
-/// --inline; `given` is empty where neither it nor --no-inline was.
+/// --inline; `given` is empty if neither it nor --no-inline was given.
 inline Inlines chosen_inlines(std::optional<bool> given) {
   if (!given) return Inlines::kOfUnwound;
   return *given ? Inlines::kOfAll : Inlines::kNone;
@@ -23,8 +23,8 @@ inline Inlines chosen_inlines(std::optional<bool> given) {
 /// --switch-on, --switch-off, --show-on-off-events.
 void declare_gate(FlagTable& flags, EventGate::Choice& gate);
 
-/// Readers of an option's value, for FlagTable::call. `list` must outlive the table.
-/// "a,b,file://names": words, and those that a file lists, one a line.
+/// Parsers of an option's value, for FlagTable::call. `list` must outlive the table.
+/// "a,b,file://names": words, and those listed in a file, one per line.
 std::function<Result<>(std::string_view)> words_into(std::vector<std::string>& list);
 /// "0.5", or "0.5%".
 Result<double> parse_percent(std::string_view word);

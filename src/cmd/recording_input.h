@@ -1,5 +1,4 @@
-// Which recording a subcommand reads: -i, -f and -v, which stand before the subcommand or behind
-// it.
+// Which recording a subcommand reads: -i, -f and -v, accepted before or after the subcommand.
 #pragma once
 
 #include <string>
@@ -10,7 +9,7 @@
 namespace sonde {
 
 struct RecordingInput {
-  std::string path;  // empty: perf.data, or standard input where that is a pipe
+  std::string path;  // empty: perf.data, or standard input if that is a pipe
   bool force = false;
   int verbose = 0;
 

@@ -1,4 +1,4 @@
-// A recording of what was measured in one go: one event, and records that are all there.
+// A recording of something measured in one go: one event, and all its records at hand.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@
 
 namespace sonde {
 
-/// Writes it with the features of this machine and `more`; a file that is there becomes FILE.old.
-/// Its size in bytes.
+/// Writes it with this machine's features and `more`; an existing file becomes FILE.old. Returns
+/// its size in bytes.
 Result<uint64_t> write_records_file(const std::string& path, const EventDesc& event, Bytes records,
                                     const Env& env, Features more = {});
 

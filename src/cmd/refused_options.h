@@ -1,5 +1,5 @@
-// Options that perf has and a command of ours does not: each ends the command with a line that says
-// why, and what does the work instead.
+// perf's options that one of our commands lacks: each ends the command with a line that says why,
+// and what to use instead.
 #pragma once
 
 #include <span>
@@ -16,7 +16,7 @@ struct RefusedOption {
   const char* reason;
 };
 
-/// `options` outlive the table.
+/// `options` must outlive the table.
 void declare_refused(FlagTable& flags, std::span<const RefusedOption> options);
 
 }  // namespace sonde

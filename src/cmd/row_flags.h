@@ -1,5 +1,5 @@
-// Flags that several commands have which show rows of a recording's samples. What they write to
-// must outlive the table of flags.
+// Flags shared by several commands that show rows of a recording's samples. Their targets must
+// outlive the table of flags.
 #pragma once
 
 #include <functional>
@@ -15,14 +15,14 @@ namespace sonde {
 struct NameLetters {
   char comms = 0, dsos = 0, symbols = 0;
 };
-/// --comms, --dsos and --symbols: which names are looked at.
+/// --comms, --dsos and --symbols: the names to look at.
 void declare_names(FlagTable& flags, NameLetters letters, std::vector<std::string>& comms,
                    std::vector<std::string>& dsos, std::vector<std::string>& symbols);
 
-/// Reader of --percentage's value, for FlagTable::call: "relative" or "absolute".
+/// Parser of --percentage's value, for FlagTable::call: "relative" or "absolute".
 std::function<Result<>(std::string_view)> relative_into(bool& relative);
 
-/// --itrace, which only recordings with instruction traces need: `is_asked` where it was given.
+/// --itrace, needed only for recordings with instruction traces: `is_asked` if it was given.
 void declare_itrace(FlagTable& flags, bool& is_asked);
 
 }  // namespace sonde

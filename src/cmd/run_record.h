@@ -1,4 +1,4 @@
-// `record`, run by another command in its own process.
+// Runs `record` from another command, in the same process.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace sonde {
 
-/// `words` is its command line, without "record". Flags that it does not take are `who`'s error,
-/// "trace record". The exit status.
+/// `words` is its command line, without "record". Flags that it does not accept are reported as an
+/// error of `who`, "trace record". Returns the exit status.
 Result<int> run_record(const std::vector<std::string>& words, std::string_view who, Env& env);
 
 }  // namespace sonde

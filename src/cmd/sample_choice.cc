@@ -19,7 +19,7 @@ std::vector<bool> chosen_names(const StringPool& strings, const std::vector<std:
   return chosen;
 }
 
-/// By FrameId: whether the frame lies in a listed object.
+/// By FrameId: whether the frame is in a listed object.
 std::vector<bool> chosen_frames(const Session& session, const std::vector<std::string>& list) {
   std::vector<bool> chosen;
   for (const Frame& frame : session.frames()) {
@@ -48,7 +48,7 @@ Result<> SampleChoice::apply(ProfileSourceOptions& options) const {
   options.session.filter.pids = pids_;
   options.session.filter.tids = tids_;
   options.session.filter.cpus = cpus_;
-  // Shares are of the time that a recording turns out to take.
+  // Percentages are relative to a recording's time span, which is not known yet.
   bool by_share = time_.find('%') != std::string::npos;
   if (!by_share) options.session.filter.times = TRY(parse_time_ranges(time_, 0, 0));
   if (by_share || !comms_.empty() || !dsos_.empty())

@@ -1,5 +1,5 @@
 // Which samples of a recording are drawn: --pid, --tid, --comm, --dso, --cpu, --time, by report's
-// rules, and -e. For commands that make a picture or a file of a profile.
+// rules, and -e. For commands that turn a profile into a picture or a file.
 #pragma once
 
 #include <string>
@@ -13,12 +13,12 @@ namespace sonde {
 
 class SampleChoice {
  public:
-  /// The object must live as long as the table, and as long as what apply() was called for.
+  /// The object must outlive the table, and whatever apply() was called for.
   void declare(FlagTable& flags,
                std::string event_help = "of this event (default: the first that has samples)");
   [[nodiscard]] Result<> apply(ProfileSourceOptions& options) const;
-  /// The column that -e names, else the first. Says which, where there are others. Errors name
-  /// those that there are.
+  /// The column that -e names, else the first. Says which, if there are others. Errors list those
+  /// available.
   [[nodiscard]] Result<size_t> column_of(const StackProfile& profile, Sink& err) const;
   [[nodiscard]] const std::string& event() const { return event_; }
 

@@ -1,4 +1,4 @@
-// What `--stitch-lbr` says of recordings that it can do nothing for.
+// What `--stitch-lbr` says about recordings that it does not apply to.
 #pragma once
 
 #include "base/sink.h"

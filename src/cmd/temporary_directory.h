@@ -12,7 +12,7 @@
 
 namespace sonde {
 
-/// A directory of its own for as long as it lives, with all that is put into it.
+/// A directory that is removed with its contents at the end of its lifetime.
 class TemporaryDirectory {
  public:
   /// Below $TMPDIR, or /tmp.

@@ -34,8 +34,8 @@ void print_flag(Sink& out, const Flag& flag) {
   if (!flag.letter) line += "    ";
   if (!flag.name.empty()) line += "--" + flag.name;
   line += value_syntax(flag);
-  // The gap of two blanks must fit before the help's column, else the help begins on a line of its
-  // own.
+  // The gap of two blanks must fit before the help's column; otherwise the help starts on a new
+  // line.
   if (line.size() + 2 <= kHelpColumn)
     line.resize(kHelpColumn, ' ');
   else

@@ -1,5 +1,5 @@
-// The text of `-h`: usage lines and flags, as perf lays them out (flags with a letter first, by
-// letter without regard to case, the others behind them by name).
+// The text of `-h`: usage lines and flags, as perf lays them out (flags with a letter first, sorted
+// by letter ignoring case, then the others by name).
 #pragma once
 
 #include <string>
@@ -11,13 +11,12 @@
 
 namespace sonde {
 
-/// " Usage: perf record [<options>]" and "    or: ..." lines behind an empty line.
+/// " Usage: perf record [<options>]" and " or: ..." lines, after an empty line.
 void print_usage_lines(Sink& out, std::string_view tool, std::string_view command,
                        const FlagTable& table);
 
-/// Usage lines and all flags that are not hidden; where `words` are given, only the flags that they
-/// name
-/// (-x, x, --name, name) or whose help has the word. An empty line ends it.
+/// Usage lines and all flags that are not hidden; if `words` are given, only flags that they name
+/// (-x, x, --name, name) or whose help has the word. Ends with an empty line.
 void print_usage(Sink& out, std::string_view tool, std::string_view command, const FlagTable& table,
                  const std::vector<std::string>& words = {});
 
@@ -25,10 +24,10 @@ void print_usage(Sink& out, std::string_view tool, std::string_view command, con
 void print_usage_of(Sink& out, std::string_view tool, std::string_view command,
                     const FlagTable& table, const std::vector<const Flag*>& about);
 
-/// Flags in the order in which help and man pages show them: group by group, sorted inside.
+/// Flags in the order in which help and man pages show them: group by group, sorted within each.
 [[nodiscard]] std::vector<const Flag*> sorted_flags(const FlagTable& table);
 
-/// "<file>", "[=<opts>]": how the value is shown behind the flag.
+/// "<file>", "[=<opts>]": how the value is shown after the flag.
 [[nodiscard]] std::string value_syntax(const Flag& flag);
 
 }  // namespace sonde

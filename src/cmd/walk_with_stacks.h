@@ -1,5 +1,5 @@
 // WalkWithStacks: one pass over a recording for lines that may end in call chains. Chains need the
-// recording as a whole, in a session; without them the file alone does.
+// whole recording, in a session; otherwise the file alone will do.
 //
 //   WalkWithStacks recording(input, env);
 //   TRY(recording.open());
@@ -22,15 +22,16 @@ class WalkWithStacks {
   WalkWithStacks& operator=(const WalkWithStacks&) = delete;
 
   Result<> open();
-  /// Before anything was read. `max_stack`: functions of a text, at the most. The walk is a new
-  /// one.
+  /// Call before anything is read. `max_stack`: at most this many functions per text. Replaces the
+  /// walk.
   Result<> add_stacks(const StackSubject& subject, const SymbolOptions& symbols,
                       uint32_t max_stack);
 
   [[nodiscard]] FileWalk& walk() { return *walk_; }
   /// Null without add_stacks.
   [[nodiscard]] EventStacks* stacks() { return stacks_ ? &*stacks_ : nullptr; }
-  /// Where the walk's losses are counted: the session has told its own, which are the same.
+  /// Where the walk's losses are counted: the session has already reported its own, which are the
+  /// same.
   [[nodiscard]] LossLedger& losses() { return session_ ? counted_already_ : env_.losses; }
 
  private:

@@ -23,7 +23,7 @@ struct RecordFrame {
   /// ORed with the bits implied by the record's fields (exec, switch out, build id …).
   uint16_t misc = 0;
   /// With an attr that has sample_id_all, `id` is appended to the record as that attr's sample_type
-  /// demands; otherwise no id block is written. Synthesised records carry zeros: `SynthesisedId`.
+  /// demands; otherwise no id block is written. Synthesised records carry zeros: `kSynthesisedId`.
   const abi::EventAttr* attr = nullptr;
   SampleId id;
 };
