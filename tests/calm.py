@@ -1,13 +1,8 @@
 """For the few tests whose subject depends on a calm machine (what perf drops, what two runs of a program happen to do): they may
 try a second time, and the closing lines of `./dev test` say how many did.
 
-    class StatTest(unittest.TestCase):
-        @calm.may_try_twice("two runs of a program are compared")
-        def test_it(self): ...
-
     for attempt in calm.tries("stat oracle: counts of 0", 2): ...   # a second round is recorded
 """
-import functools
 import os
 import sys
 
@@ -26,20 +21,3 @@ def tries(what, most=2):
         if attempt:
             note(what)
         yield attempt
-
-
-def may_try_twice(why):
-    """Decorates a test method: if it fails, its fixture is set up again and it runs once more."""
-    def decorate(method):
-        @functools.wraps(method)
-        def run(self):
-            try:
-                return method(self)
-            except self.failureException:
-                note(f"{self.id()}: {why}")
-            self.doCleanups()
-            self.tearDown()
-            self.setUp()
-            return method(self)
-        return run
-    return decorate

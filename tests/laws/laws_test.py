@@ -30,6 +30,11 @@ def sonde(*arguments, cpus=None):
     return subprocess.run([SONDE, *arguments], capture_output=True, timeout=TIMEOUT_S, preexec_fn=pin, stdin=subprocess.DEVNULL)
 
 
+def ask(command, path, *arguments, cpus=None):
+    """Without names of kernel functions: no law depends on them, and reading this machine's would be most of the time."""
+    return sonde(command, "-f", "-i", str(path), "--kallsyms", os.devnull, *arguments, cpus=cpus)
+
+
 def golden_recordings(directory):
     """Assembles the recordings that golden files describe."""
     for test in sorted((SOURCE / "tests/golden").rglob("*.test")):
@@ -59,8 +64,8 @@ def real_recordings():
 
 def conservation(path):
     # Without call chains every sample is in exactly one row; --skip-empty would only hide empty events.
-    run = sonde("report", "-f", "-i", str(path), "--stdio", "--no-children", "-g", "none", "-F", "period,sample,comm,dso,sym", "-t", "\t",
-                "--no-branch-stack")
+    run = ask("report", path, "--stdio", "--no-children", "-g", "none", "-F", "period,sample,comm,dso,sym", "-t", "\t",
+              "--no-branch-stack")
     if run.returncode != 0:
         return f"report fails: {run.stderr.decode(errors='replace').strip()[:200]}"
     expected = rows = None
@@ -84,7 +89,7 @@ def conservation(path):
 
 def conservation_in_exports(path):
     """The weights of stacks sum to the events' totals, and as many samples go in as are shown."""
-    run = sonde("export", "-f", "-i", str(path), "--to", "json")
+    run = ask("export", path, "--to", "json")
     if run.returncode != 0:
         return f"export fails: {run.stderr.decode(errors='replace').strip()[:200]}"
     document = json.loads(run.stdout)
@@ -95,15 +100,15 @@ def conservation_in_exports(path):
     # Above 2^53 numbers are rounded.
     if any(abs(found - total) > max(1, total) * 1e-12 for found, total in zip(sums, totals)):
         return f"stacks sum to {sums}, their events to {totals}"
-    shown = sonde("script", "-f", "-i", str(path), "-F", "time", "-G").stdout.count(b"\n")
-    if b"SAMPLE events" not in sonde("report", "-f", "-i", str(path), "--stats").stdout:
+    shown = ask("script", path, "-F", "time", "-G").stdout.count(b"\n")
+    if b"SAMPLE events" not in ask("report", path, "--stats").stdout:
         shown = 0  # for counts, script shows a table
     samples = sum(event["samples"] for event in document["events"])
     return "" if samples == shown else f"{samples} samples are exported, script shows {shown}"
 
 
 def no_loss(path):
-    run = sonde("report", "-f", "-i", str(path), "--stats")
+    run = ask("report", path, "--stats")
     if run.returncode != 0:
         return f"report --stats fails: {run.stderr.decode(errors='replace').strip()[:200]}"
     text = run.stdout.decode(errors="replace")
@@ -130,7 +135,7 @@ def no_loss(path):
 
 
 def order(path):
-    run = sonde("script", "-f", "-i", str(path), "-F", "time", "--ns")
+    run = ask("script", path, "-F", "time", "--ns")
     if run.returncode != 0:
         if b"do not have TIME" in run.stderr:
             return ""
@@ -149,12 +154,11 @@ def order(path):
 
 def determinism(path):
     cpus = sorted(os.sched_getaffinity(0))
-    for arguments in (["report", "-f", "--stdio", "-i", str(path)], ["script", "-f", "-i", str(path)],
-                      ["flamegraph", "-f", "-i", str(path)], ["export", "-f", "--to", "pprof", "-i", str(path)]):
-        one = sonde(*arguments, cpus={cpus[0]})
-        many = sonde(*arguments, cpus=set(cpus))
+    for command, *arguments in (["report", "--stdio"], ["script"], ["flamegraph"], ["export", "--to", "pprof"]):
+        one = ask(command, path, *arguments, cpus={cpus[0]})
+        many = ask(command, path, *arguments, cpus=set(cpus))
         if (one.returncode, one.stdout) != (many.returncode, many.stdout):
-            return f"{arguments[0]} differs between one processor and {len(cpus)}"
+            return f"{command} differs between one processor and {len(cpus)}"
     return ""
 
 

@@ -28,6 +28,17 @@ def perf_event_cgroups():
     return None
 
 
+def open_files(pid):
+    """What the descriptors of a process refer to."""
+    links = []
+    for entry in Path(f"/proc/{pid}/fd").iterdir():
+        try:
+            links.append(os.readlink(entry))
+        except OSError:
+            pass  # closed meanwhile
+    return links
+
+
 class StatTest(OwnDirectoryTest):
     def stat(self, *arguments, status=0, timeout=120, **more):
         run = subprocess.run([SONDE, "stat", *map(str, arguments)], cwd=self.path, text=True, timeout=timeout,
@@ -197,7 +208,7 @@ class StatTest(OwnDirectoryTest):
     def test_ends_with_the_process_that_it_watches(self):
         with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as cat:
             run = self.start("-p", cat.pid, "-e", "task-clock")
-            time.sleep(0.2)
+            self.wait_for(lambda: "anon_inode:[perf_event]" in open_files(run.pid))
             cat.stdin.close()
             cat.wait()
             _, text = run.communicate(timeout=60)

@@ -153,7 +153,9 @@ class Annotate(unittest.TestCase):
         rows = run(SONDE, "report", "-i", "perf.data", "--stdio", "-s", "sym", "-F", "sym", cwd=self.directory,
                    env=self.environment).stdout.splitlines()
         names = sorted({row.split("] ", 1)[1].strip() for row in rows if "[.] " in row or "[k] " in row})  # of both events
-        self.assertGreater(len(names), 4)
+        # The program's own are hot in every run; which others are hit is chance.
+        for own in ("lookups", "loop", "quotients<"):
+            self.assertTrue(any(own in name for name in names), f"{own}: {names}")
 
         def annotated(*symbol):
             text = run(SONDE, "annotate", "--stdio", "-i", "perf.data", *symbol, cwd=self.directory, env=self.environment).stdout

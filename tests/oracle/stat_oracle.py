@@ -145,7 +145,8 @@ REAL = {
     "python": [sys.executable, "-S", "-c", "print(sum(range(100000)))"],
 }
 COUNTED = [f"syscalls:sys_enter_{name}" for name in ("execve", "openat", "close", "read", "write", "exit_group")]
-NOISY = ["page-faults", "minor-faults", "task-clock"]
+# How far the ranges of several runs may be apart: processor time depends on what else runs.
+NOISY = {"page-faults": 1.1, "minor-faults": 1.1, "task-clock": 2}
 
 
 def range_of(runs, event):
@@ -154,20 +155,21 @@ def range_of(runs, event):
 
 
 def disagreements(ours, theirs):
-    """Values that are the same in all runs must be the same in both tools; for all others the ranges must overlap."""
+    """Values that are the same in all runs must be the same in both tools; for all others the ranges must overlap, or nearly so."""
     found = []
-    for event in COUNTED + NOISY:
+    for event in [*COUNTED, *NOISY]:
+        apart = NOISY.get(event, 1)
         (low, high), (their_low, their_high) = range_of(ours, event), range_of(theirs, event)
         if low == high and their_low == their_high and low != their_low:
             found.append(f"{event}: {low}, perf's {their_low}")
-        elif low > their_high or high < their_low:
+        elif low > their_high * apart or high * apart < their_low:
             found.append(f"{event}: {low} .. {high}, perf's {their_low} .. {their_high}")
     return found
 
 
 def check_real_commands():
     """Side by side, alternating. A difference that is due to chance does not occur three times."""
-    arguments = ["-x,", "-e", ",".join(COUNTED + NOISY), "--"]
+    arguments = ["-x,", "-e", ",".join([*COUNTED, *NOISY]), "--"]
     for name, command in REAL.items():
         for _ in calm.tries(f"counts of {name} side by side", 3):
             runs = {PERF: [], SONDE: []}
