@@ -22,7 +22,7 @@ endfunction()
 
 # Warnings that are wrong only if several files are compiled as one; linked after sonde_warnings, whose choices it reverts. g++ 12
 # takes .cc files for headers, and finds std::expected's own members uninitialised (PR 105562). For clang a constant in a
-# neighbouring file is an outer variable: the arm64 preset has it check each file by itself.
+# neighbouring file is an outer variable: the tidy preset has it check each file by itself.
 add_library(sonde_unity INTERFACE)
 target_compile_options(sonde_unity INTERFACE
   "$<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage;-Wno-maybe-uninitialized>" $<$<CXX_COMPILER_ID:Clang>:-Wno-shadow>)
