@@ -1,5 +1,5 @@
-# Layers: a layer's sources are src/<name>/*.cc, its tests src/<name>/*_test.cc, and it may include and link only the layers named
-# on its line. A dependency on a layer that is not yet defined is rejected here; an #include that the lines don't allow is
+# Layers: a layer's sources are the .cc files below src/<name>, in its rooms (subfolders) too; its tests are those named *_test.cc.
+# It may include and link only the layers named on its line. A dependency on a layer that is not yet defined is rejected here; an #include that the lines don't allow is
 # rejected by tools/check_layers.py, which reads this same list.
 
 set(SONDE_LAYERS "" CACHE INTERNAL "layers in order of definition")
@@ -46,7 +46,7 @@ function(layer name)
     endif()
   endforeach()
 
-  file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/src/${name}/*.cc")
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/src/${name}/*.cc")
   set(tests ${sources})
   list(FILTER tests INCLUDE REGEX "_test\\.cc$")
   list(FILTER sources EXCLUDE REGEX "(_test|main)\\.cc$")

@@ -1,6 +1,6 @@
 // Arbitrary bytes as a file for `stat --compare`: it is rejected, or its content survives a round
 // trip.
-#include "analysis/baseline.h"
+#include "analysis/comparison/baseline.h"
 
 #include "base/check.h"
 #include "fuzz/fuzz_target.h"

@@ -1,9 +1,9 @@
 // Arbitrary bytes as a file of `stat record`, read as by `stat report`: counts of any round are
 // summed for the machine and per CPU. No crash, no write outside the counters that the maps
 // declared.
-#include "analysis/count_file.h"
+#include "analysis/counts/count_file.h"
 
-#include "analysis/count_series.h"
+#include "analysis/counts/count_series.h"
 #include "base/check.h"
 #include "fuzz/fuzz_target.h"
 

@@ -5,11 +5,11 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "event/attr_text.h"
-#include "event/event_name.h"
-#include "event/event_parser.h"
-#include "event/event_test_machine.h"
-#include "event/pmu.h"
+#include "event/parser/event_parser.h"
+#include "event/parser/event_test_machine.h"
+#include "event/pmu/attr_text.h"
+#include "event/pmu/event_name.h"
+#include "event/pmu/pmu.h"
 #include "fuzz/fuzz_target.h"
 
 using namespace sonde;

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "export/folded_writer.h"
+#include "export/formats/folded_writer.h"
 #include "fuzz/fuzz_target.h"
 #include "stacks/folded_reader.h"
 #include "stacks/profile_diff.h"

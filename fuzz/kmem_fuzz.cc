@@ -3,7 +3,7 @@
 #include "fuzz/fuzz_target.h"
 #include "kmem/kmem_feed.h"
 #include "kmem/kmem_tables.h"
-#include "perfdata/recording.h"
+#include "perfdata/read/recording.h"
 
 FUZZ_TARGET(kmem)(const uint8_t* data, size_t size) {
   using namespace sonde;

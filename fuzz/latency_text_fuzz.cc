@@ -2,9 +2,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "analysis/latency_text.h"
+#include "analysis/latencies/latency_text.h"
 #include "base/check.h"
-#include "export/heat_map_grid.h"
+#include "export/pictures/heat_map_grid.h"
 #include "fuzz/fuzz_target.h"
 
 FUZZ_TARGET(latency_text)(const uint8_t* data, size_t size) {

@@ -6,7 +6,7 @@
 #include "lock/contention_stats.h"
 #include "lock/lock_tables.h"
 #include "lock/lockdep_stats.h"
-#include "perfdata/recording.h"
+#include "perfdata/read/recording.h"
 
 namespace {
 

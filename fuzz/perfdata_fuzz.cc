@@ -2,11 +2,11 @@
 // read outside the input, memory proportional to it.
 #include "base/check.h"
 #include "fuzz/fuzz_target.h"
-#include "perfdata/ordering.h"
-#include "perfdata/recording.h"
-#include "perfdata/sideband.h"
-#include "perfdata/tracing_data.h"
-#include "perfdata/user_records.h"
+#include "perfdata/header/tracing_data.h"
+#include "perfdata/read/ordering.h"
+#include "perfdata/read/recording.h"
+#include "perfdata/records/sideband.h"
+#include "perfdata/records/user_records.h"
 
 namespace {
 

@@ -6,7 +6,7 @@
 
 #include "base/check.h"
 #include "fuzz/fuzz_target.h"
-#include "perfdata/stream_reader.h"
+#include "perfdata/read/stream_reader.h"
 
 namespace {
 

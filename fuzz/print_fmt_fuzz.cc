@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string>
 
-#include "event/field_format.h"
-#include "event/print_fmt.h"
+#include "event/print_fmt/field_format.h"
+#include "event/print_fmt/print_fmt.h"
 #include "fuzz/fuzz_target.h"
 
 FUZZ_TARGET(print_fmt)(const uint8_t* data, size_t size) {

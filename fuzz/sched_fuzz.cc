@@ -1,7 +1,7 @@
 // Arbitrary bytes as a recording, shown by sched's views. No crash, no read outside the input.
 #include "base/loss.h"
 #include "fuzz/fuzz_target.h"
-#include "perfdata/recording.h"
+#include "perfdata/read/recording.h"
 #include "sched/latency_table.h"
 #include "sched/replay_plan.h"
 #include "sched/sum_records.h"

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "export/folded_writer.h"
+#include "export/formats/folded_writer.h"
 #include "fuzz/fuzz_target.h"
 #include "stacks/script_text.h"
 

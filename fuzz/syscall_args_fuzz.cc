@@ -9,7 +9,7 @@
 #include "base/bytes.h"
 #include "base/check.h"
 #include "fuzz/fuzz_target.h"
-#include "trace/arg_text.h"
+#include "trace/arguments/arg_text.h"
 
 namespace {
 

@@ -7,7 +7,7 @@
 
 #include "base/check.h"
 #include "fuzz/fuzz_target.h"
-#include "replay/sample_pass.h"
+#include "replay/passes/sample_pass.h"
 #include "store/expand.h"
 
 namespace {

@@ -5,7 +5,7 @@
 
 #include "base/check.h"
 #include "fuzz/fuzz_target.h"
-#include "perfdata/text_format.h"
+#include "perfdata/text/format.h"
 
 FUZZ_TARGET(text_format)(const uint8_t* data, size_t size) {
   using namespace sonde;

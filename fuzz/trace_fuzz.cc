@@ -2,9 +2,9 @@
 // read outside the input.
 #include "base/loss.h"
 #include "fuzz/fuzz_target.h"
-#include "perfdata/recording.h"
-#include "trace/file_source.h"
-#include "trace/trace_view.h"
+#include "perfdata/read/recording.h"
+#include "trace/sources/file_source.h"
+#include "trace/views/trace_view.h"
 
 FUZZ_TARGET(trace)(const uint8_t* data, size_t size) {
   using namespace sonde;

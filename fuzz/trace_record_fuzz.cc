@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "fuzz/fuzz_target.h"
-#include "trace/bpf_records.h"
+#include "trace/sources/bpf_records.h"
 
 FUZZ_TARGET(trace_record)(const uint8_t* data, size_t size) {
   using namespace sonde;

@@ -1,12 +1,12 @@
 // Arbitrary bytes as a recording, fed to the analyses of kwork, timechart and kvm. No crash, no
 // read outside the input.
-#include "analysis/io_calls.h"
-#include "analysis/kvm_stat.h"
-#include "analysis/power_states.h"
+#include "analysis/timelines/io_calls.h"
+#include "analysis/timelines/power_states.h"
 #include "base/env.h"
 #include "base/loss.h"
 #include "base/sys.h"
 #include "fuzz/fuzz_target.h"
+#include "kvm/kvm_stat.h"
 #include "kwork/work_analysis.h"
 #include "kwork/work_history.h"
 #include "kwork/work_report.h"

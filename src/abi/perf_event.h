@@ -170,8 +170,8 @@ inline constexpr uint32_t kAttrSizeVer0 = 64;
 inline constexpr uint32_t kAttrSizeVer8 = 136;
 
 /// perf_event_attr, VER8. Bit fields are declared in the order of a little-endian kernel; a file of
-/// the other byte order is decoded field by field (perfdata/attr_codec.h), never by swapping this
-/// struct in place.
+/// the other byte order is decoded field by field (perfdata/records/attr_codec.h), never by
+/// swapping this struct in place.
 struct EventAttr {
   uint32_t type = 0;
   uint32_t size = kAttrSizeVer8;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/bytes.h"
-#include "perfdata/recording.h"
+#include "perfdata/read/recording.h"
 
 namespace sonde::annotate {
 

@@ -12,7 +12,7 @@
 #include "bpf/map_entries.h"
 #include "bpf/programs/futex_waits.h"
 #include "bpf/skeletons/futex_waits.skel.h"
-#include "event/tracefs.h"
+#include "event/print_fmt/tracefs.h"
 
 namespace sonde {
 namespace {

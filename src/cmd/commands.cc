@@ -1,6 +1,7 @@
-#include <algorithm>
+#include "cmd/commands.h"
 
-#include "cmd/command.h"
+#include <algorithm>
+#include <vector>
 
 namespace sonde {
 
@@ -19,7 +20,7 @@ std::string with_dashes(std::string name) {
 
 }  // namespace
 
-const std::vector<CommandInfo>& all_commands() {
+CommandList all_commands() {
   static const std::vector<CommandInfo> commands = {
 #define COMMAND(name, summary) {with_dashes(#name), summary, make_##name},
 #define HIDDEN(name, summary) {with_dashes(#name), summary, make_##name, true},
@@ -28,11 +29,6 @@ const std::vector<CommandInfo>& all_commands() {
 #undef HIDDEN
   };
   return commands;
-}
-
-const CommandInfo* find_command(std::string_view name) {
-  auto found = std::ranges::find(all_commands(), name, &CommandInfo::name);
-  return found == all_commands().end() ? nullptr : &*found;
 }
 
 }  // namespace sonde

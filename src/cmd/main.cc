@@ -7,7 +7,8 @@
 #include "base/loss.h"
 #include "base/sink.h"
 #include "base/sys.h"
-#include "cmd/dispatch.h"
+#include "cli/dispatch.h"
+#include "cmd/commands.h"
 
 extern char** environ;
 
@@ -22,5 +23,5 @@ int main(int argc, char** argv) {
       env.variables.emplace(text.substr(0, equals), text.substr(equals + 1));
   }
   std::vector<std::string> words(argv, argv + argc);
-  return sonde::run_command_line(env, words);
+  return sonde::run_command_line(env, sonde::all_commands(), words);
 }

@@ -10,7 +10,7 @@
 #include <tsl/robin_map.h>
 
 #include "kmem/kmem_event.h"
-#include "replay/walk_machine.h"
+#include "replay/passes/walk_machine.h"
 
 namespace sonde {
 

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "replay/kinds_of_events.h"
+#include "replay/fields/kinds_of_events.h"
 
 namespace sonde {
 namespace {

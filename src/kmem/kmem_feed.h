@@ -1,4 +1,4 @@
-// KmemFeed: the allocator events of a recording in time order (replay/record_feed.h).
+// KmemFeed: the allocator events of a recording in time order (replay/passes/record_feed.h).
 //
 //   KmemFeed feed(walk, machine, losses);
 //   feed.run({.slab = true}, [&](std::span<const KmemEvent> events) { … });
@@ -10,10 +10,10 @@
 
 #include "kmem/alloc_paths.h"
 #include "kmem/kmem_event.h"
-#include "replay/field_places.h"
-#include "replay/record_feed.h"
-#include "replay/sample_places.h"
-#include "replay/walk_machine.h"
+#include "replay/fields/field_places.h"
+#include "replay/fields/sample_places.h"
+#include "replay/passes/record_feed.h"
+#include "replay/passes/walk_machine.h"
 
 namespace sonde {
 

@@ -8,7 +8,7 @@
 #include "kmem/gfp_names.h"
 #include "kmem/page_stats.h"
 #include "kmem/slab_stats.h"
-#include "replay/walk_machine.h"
+#include "replay/passes/walk_machine.h"
 
 namespace sonde {
 

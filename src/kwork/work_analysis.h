@@ -8,7 +8,7 @@
 
 #include "kwork/work_names.h"
 #include "kwork/work_table.h"
-#include "replay/tracepoint_feed.h"
+#include "replay/passes/tracepoint_feed.h"
 
 namespace sonde {
 

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "event/print_fmt.h"
+#include "event/print_fmt/print_fmt.h"
 
 namespace sonde {
 namespace {

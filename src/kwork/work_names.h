@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "kwork/work_table.h"
-#include "replay/tracepoint_feed.h"
-#include "replay/walk_machine.h"
+#include "replay/passes/tracepoint_feed.h"
+#include "replay/passes/walk_machine.h"
 
 namespace sonde {
 

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "lock/futex_kind.h"
-#include "replay/trace_formats.h"
+#include "replay/fields/trace_formats.h"
 
 namespace sonde {
 namespace {

@@ -7,8 +7,8 @@
 #include <functional>
 #include <vector>
 
-#include "perfdata/futex_sample.h"
-#include "replay/field_places.h"
+#include "perfdata/records/futex_sample.h"
+#include "replay/fields/field_places.h"
 #include "replay/session.h"
 
 namespace sonde {

@@ -4,8 +4,8 @@
 
 #include <array>
 
-#include "event/field_format.h"
-#include "replay/kinds_of_events.h"
+#include "event/print_fmt/field_format.h"
+#include "replay/fields/kinds_of_events.h"
 
 namespace sonde {
 namespace {

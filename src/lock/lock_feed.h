@@ -1,4 +1,4 @@
-// LockFeed: the lock events of a recording, in time order (replay/record_feed.h).
+// LockFeed: the lock events of a recording, in time order (replay/passes/record_feed.h).
 #pragma once
 
 #include <functional>
@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "lock/lock_event.h"
-#include "replay/field_places.h"
-#include "replay/record_feed.h"
-#include "replay/sample_places.h"
-#include "replay/walk_machine.h"
+#include "replay/fields/field_places.h"
+#include "replay/fields/sample_places.h"
+#include "replay/passes/record_feed.h"
+#include "replay/passes/walk_machine.h"
 
 namespace sonde {
 

@@ -10,7 +10,7 @@
 #include "lock/lock_callers.h"
 #include "lock/lock_feed.h"
 #include "lock/lock_functions.h"
-#include "replay/walk_machine.h"
+#include "replay/passes/walk_machine.h"
 
 namespace sonde {
 

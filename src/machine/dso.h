@@ -11,7 +11,7 @@
 #include <tsl/robin_map.h>
 
 #include "base/ids.h"
-#include "perfdata/file_identity.h"
+#include "perfdata/read/file_identity.h"
 
 namespace sonde {
 

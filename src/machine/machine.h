@@ -24,8 +24,8 @@
 #include "base/string_pool.h"
 #include "machine/address_space.h"
 #include "machine/dso.h"
-#include "perfdata/recording.h"
-#include "perfdata/sideband.h"
+#include "perfdata/read/recording.h"
+#include "perfdata/records/sideband.h"
 
 namespace sonde {
 

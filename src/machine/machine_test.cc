@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "perfdata/record_encoder.h"
+#include "perfdata/records/record_encoder.h"
 
 namespace sonde {
 namespace {

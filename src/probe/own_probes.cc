@@ -11,7 +11,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "event/own_group.h"
+#include "event/parser/own_group.h"
 
 namespace sonde {
 namespace {

@@ -5,7 +5,7 @@
 //   std::vector<TracepointName> made = TRY(probes.add("sdt_app", "start", places));
 //   … perf_event_open with their ids …
 //
-// They are in groups private to this process (event/own_group.h), and are removed by the
+// They are in groups private to this process (event/parser/own_group.h), and are removed by the
 // destructor, so the events must be closed before. A killed process removes nothing: for that case
 // a child is started with the first probe. It waits for our end (a pipe that closes with us,
 // whatever the cause) and then removes what is left, as soon as the kernel no longer uses it. If
@@ -19,7 +19,7 @@
 
 #include "base/end_guard.h"
 #include "base/error.h"
-#include "event/tracefs.h"
+#include "event/print_fmt/tracefs.h"
 #include "probe/probe_definition.h"
 
 namespace sonde {

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "event/own_group.h"
+#include "event/parser/own_group.h"
 
 namespace sonde {
 namespace {

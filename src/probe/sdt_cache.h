@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "event/event_catalog.h"
+#include "event/pmu/event_catalog.h"
 
 namespace sonde {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "replay/frame_table.h"
+#include "replay/frames/frame_table.h"
 
 namespace sonde {
 

@@ -1,7 +1,7 @@
 // Fields of tracepoints as sort keys.
 #include <cstring>
 
-#include "event/field_format.h"
+#include "event/print_fmt/field_format.h"
 #include "profile/key_tools.h"
 
 namespace sonde {

@@ -1,6 +1,6 @@
 // Sort keys of what a sample carries in addition to its place: time, weights, transaction,
 // tracepoint data, addresses.
-#include "event/field_format.h"
+#include "event/print_fmt/field_format.h"
 #include "profile/key_tools.h"
 
 namespace sonde {

@@ -14,7 +14,7 @@
 #include <span>
 
 #include "base/large_vector.h"
-#include "replay/frame_table.h"
+#include "replay/frames/frame_table.h"
 
 namespace sonde {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "machine/dso.h"
-#include "perfdata/sample.h"
+#include "perfdata/records/sample.h"
 #include "replay/session.h"
 
 namespace sonde {

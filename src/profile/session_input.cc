@@ -2,7 +2,7 @@
 
 #include <elf.h>
 
-#include "replay/chain_builder.h"
+#include "replay/frames/chain_builder.h"
 
 namespace sonde {
 

@@ -19,7 +19,7 @@
 #include "base/error.h"
 #include "profile/data_type_source.h"
 #include "profile/profile_input.h"
-#include "replay/trace_texts.h"
+#include "replay/fields/trace_texts.h"
 
 namespace sonde {
 

@@ -10,9 +10,9 @@
 
 #include <tsl/robin_map.h>
 
-#include "perfdata/off_cpu_sample.h"
-#include "perfdata/sample.h"
-#include "replay/frame_table.h"
+#include "perfdata/records/off_cpu_sample.h"
+#include "perfdata/records/sample.h"
+#include "replay/frames/frame_table.h"
 
 namespace sonde {
 

@@ -1,5 +1,5 @@
 // The wakers that ended waits: the offcpu-waker samples that offcpu-time samples refer to (record
-// --off-cpu-waker, perfdata/off_cpu_sample.h).
+// --off-cpu-waker, perfdata/records/off_cpu_sample.h).
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 #include <tsl/robin_map.h>
 
 #include "base/number_hash.h"
-#include "perfdata/off_cpu_sample.h"
+#include "perfdata/records/off_cpu_sample.h"
 #include "replay/session.h"
 
 namespace sonde {

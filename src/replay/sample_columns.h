@@ -6,9 +6,9 @@
 
 #include "base/ids.h"
 #include "base/string_pool.h"
-#include "perfdata/sample.h"
+#include "perfdata/records/sample.h"
 #include "replay/column.h"
-#include "replay/frame_table.h"
+#include "replay/frames/frame_table.h"
 
 namespace sonde {
 

@@ -6,13 +6,13 @@
 #include <numeric>
 #include <thread>
 
-#include "replay/address_resolver.h"
-#include "replay/forget_policy.h"
-#include "replay/function_count.h"
-#include "replay/read_values.h"
-#include "replay/round_feed.h"
-#include "replay/sample_pass.h"
-#include "replay/sideband_pass.h"
+#include "replay/fields/read_values.h"
+#include "replay/frames/address_resolver.h"
+#include "replay/frames/function_count.h"
+#include "replay/passes/forget_policy.h"
+#include "replay/passes/round_feed.h"
+#include "replay/passes/sample_pass.h"
+#include "replay/passes/sideband_pass.h"
 
 namespace sonde {
 namespace {

@@ -25,11 +25,11 @@
 
 #include "base/env.h"
 #include "machine/machine.h"
-#include "perfdata/recording.h"
-#include "replay/frame_table.h"
-#include "replay/inline_frames.h"
+#include "perfdata/read/recording.h"
+#include "replay/frames/frame_table.h"
+#include "replay/frames/inline_frames.h"
+#include "replay/passes/sideband_pass.h"
 #include "replay/sample_columns.h"
-#include "replay/sideband_pass.h"
 #include "symbol/symbolizer.h"
 
 namespace sonde {

@@ -1,6 +1,6 @@
 #include "sched/event_feed.h"
 
-#include "replay/kinds_of_events.h"
+#include "replay/fields/kinds_of_events.h"
 
 namespace sonde {
 namespace {

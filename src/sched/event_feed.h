@@ -1,7 +1,7 @@
 // SchedFeed: the scheduler events of a recording, in time order, in bounded memory.
 //
-// The wanted events are extracted from their records (replay/record_feed.h), so an analysis never
-// touches a record, and only two rounds of SchedEvents are held in memory.
+// The wanted events are extracted from their records (replay/passes/record_feed.h), so an analysis
+// never touches a record, and only two rounds of SchedEvents are held in memory.
 //
 //   SchedFeed feed(walk, kinds(SchedKind::kSwitch, SchedKind::kRecord), losses);
 //   feed.run([&](std::span<const SchedEvent> events) { … });
@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "base/loss.h"
-#include "perfdata/file_walk.h"
-#include "replay/record_feed.h"
+#include "perfdata/read/file_walk.h"
+#include "replay/passes/record_feed.h"
 #include "sched/event_places.h"
 #include "sched/sched_event.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "replay/kinds_of_events.h"
+#include "replay/fields/kinds_of_events.h"
 
 namespace sonde {
 namespace {

@@ -4,9 +4,9 @@
 
 #include <vector>
 
-#include "perfdata/features.h"
-#include "replay/field_places.h"
-#include "replay/sample_places.h"
+#include "perfdata/header/features.h"
+#include "replay/fields/field_places.h"
+#include "replay/fields/sample_places.h"
 #include "sched/sched_event.h"
 
 namespace sonde {

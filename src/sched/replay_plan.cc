@@ -1,6 +1,6 @@
 #include "sched/replay_plan.h"
 
-#include "perfdata/sideband.h"
+#include "perfdata/records/sideband.h"
 
 namespace sonde {
 

@@ -2,7 +2,7 @@
 // (CPU_DOMAIN_INFO): perf's SCHEDSTAT_DOMAIN records have only a domain's level.
 #pragma once
 
-#include "perfdata/features.h"
+#include "perfdata/header/features.h"
 #include "sched/schedstat.h"
 
 namespace sonde {

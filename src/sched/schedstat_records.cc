@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "perfdata/record_encoder.h"
+#include "perfdata/records/record_encoder.h"
 
 namespace sonde {
 namespace {

@@ -11,7 +11,7 @@
 #pragma once
 
 #include "base/bytes.h"
-#include "perfdata/record.h"
+#include "perfdata/records/record.h"
 #include "sched/schedstat.h"
 
 namespace sonde {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <ctime>
 
-#include "perfdata/record_encoder.h"
-#include "perfdata/sideband.h"
+#include "perfdata/records/record_encoder.h"
+#include "perfdata/records/sideband.h"
 
 namespace sonde {
 namespace {

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "bpf/sched_sums.h"
-#include "perfdata/event_table.h"
-#include "perfdata/file_walk.h"
+#include "perfdata/header/event_table.h"
+#include "perfdata/read/file_walk.h"
 #include "sched/latency.h"
 
 namespace sonde {

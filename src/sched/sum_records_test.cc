@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "perfdata/sideband.h"
+#include "perfdata/records/sideband.h"
 
 namespace sonde {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "perfdata/sideband.h"
+#include "perfdata/records/sideband.h"
 
 namespace sonde {
 

@@ -13,8 +13,8 @@
 #include <tsl/robin_map.h>
 
 #include "base/ids.h"
-#include "perfdata/record.h"
-#include "perfdata/sample.h"
+#include "perfdata/records/record.h"
+#include "perfdata/records/sample.h"
 
 namespace sonde {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "perfdata/sideband.h"
+#include "perfdata/records/sideband.h"
 #include "sched/task_state.h"
 
 namespace sonde {

@@ -7,7 +7,7 @@
 
 #include "abi/perf_event.h"
 #include "abi/regs.h"
-#include "perfdata/sample.h"
+#include "perfdata/records/sample.h"
 
 namespace sonde::script {
 

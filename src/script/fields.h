@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "perfdata/event_table.h"
+#include "perfdata/header/event_table.h"
 
 namespace sonde {
 

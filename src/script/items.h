@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "replay/event_gate.h"
+#include "replay/fields/event_gate.h"
 #include "script/record_lines.h"
 
 namespace sonde {

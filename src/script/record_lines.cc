@@ -1,7 +1,7 @@
 #include "script/record_lines.h"
 
 #include "abi/record_names.h"
-#include "perfdata/dump.h"
+#include "perfdata/dump/dump.h"
 
 namespace sonde {
 

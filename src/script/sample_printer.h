@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "abi/regs.h"
+#include "replay/fields/trace_texts.h"
 #include "replay/session.h"
-#include "replay/trace_texts.h"
 #include "script/branch_code.h"
 #include "script/fields.h"
 #include "script/frame_texts.h"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/sink.h"
-#include "perfdata/user_records.h"
+#include "perfdata/records/user_records.h"
 #include "replay/session.h"
 
 namespace sonde {

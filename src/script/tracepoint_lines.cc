@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "base/parallel.h"
-#include "replay/event_ids.h"
-#include "replay/record_feed.h"
-#include "replay/sample_places.h"
-#include "replay/thread_names.h"
-#include "replay/trace_texts.h"
+#include "replay/fields/event_ids.h"
+#include "replay/fields/sample_places.h"
+#include "replay/fields/trace_texts.h"
+#include "replay/passes/record_feed.h"
+#include "replay/passes/thread_names.h"
 #include "script/field_texts.h"
 
 namespace sonde {

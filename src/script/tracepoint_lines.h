@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/loss.h"
 #include "base/sink.h"
-#include "perfdata/file_walk.h"
+#include "perfdata/read/file_walk.h"
 #include "script/fields.h"
 
 namespace sonde {

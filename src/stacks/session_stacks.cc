@@ -7,7 +7,7 @@
 #include <tsl/robin_set.h>
 
 #include "base/text.h"
-#include "perfdata/off_cpu_sample.h"
+#include "perfdata/records/off_cpu_sample.h"
 #include "profile/call_trie.h"
 #include "profile/path_order.h"
 #include "profile/wait_reason.h"

@@ -7,8 +7,8 @@
 
 #include "base/file.h"
 #include "base/sys.h"
-#include "perfdata/file_builder.h"
-#include "perfdata/record_encoder.h"
+#include "perfdata/records/record_encoder.h"
+#include "perfdata/text/file_builder.h"
 #include "stacks/profile_lines.h"
 
 namespace sonde {

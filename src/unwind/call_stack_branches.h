@@ -15,7 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "perfdata/sample.h"
+#include "perfdata/records/sample.h"
 
 namespace sonde {
 

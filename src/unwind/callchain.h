@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "abi/perf_event.h"
-#include "perfdata/sample.h"
+#include "perfdata/records/sample.h"
 
 namespace sonde {
 

@@ -13,7 +13,7 @@
 #include <span>
 
 #include "abi/regs.h"
-#include "perfdata/sample.h"
+#include "perfdata/records/sample.h"
 
 namespace sonde {
 

@@ -17,7 +17,7 @@
 #include "abi/regs.h"
 #include "dwarf/cfi_expression.h"
 #include "dwarf/cfi_table.h"
-#include "perfdata/sample.h"
+#include "perfdata/records/sample.h"
 
 namespace sonde {
 

@@ -1,10 +1,11 @@
 // A timeline as plain data: what each thread and each CPU did, and when. It is made from scheduler
-// events (analysis/sched_timeline.h) and drawn, written as JSON, or shown in the explorer.
+// events (analysis/timelines/sched_timeline.h) and drawn, written as JSON, or shown in the
+// explorer.
 //
 //   thread 25128 (dd)   ▆▆▆▆▆▆──────────░░▆▆▆▆▆     ▆ running  ─ blocked  ░ runnable
 //   CPU 0               dd    idle    sh  dd
 //
-// An I/O timeline has calls instead of slices (analysis/io_calls.h).
+// An I/O timeline has calls instead of slices (analysis/timelines/io_calls.h).
 //
 // The slices of a thread are in time order. Where nothing is known about a thread (before its first
 // event, after its end), it has no slice. A CPU has a slice for each run of a thread on it; gaps

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """`stat --vs`, `--compare`, `--save` and `--gate` on this kernel. Assertions are on counts that the programs determine (system
 calls), never on times: how often two copies of one command are told apart is tested on synthetic runs
-(src/analysis/run_comparison_test.cc), and by hand on a real machine: this script with --trials 100. Needs root."""
+(src/analysis/comparison/run_comparison_test.cc), and by hand on a real machine: this script with --trials 100. Needs root."""
 import collections
 import json
 import os

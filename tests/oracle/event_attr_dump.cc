@@ -12,9 +12,9 @@
 #include <string>
 
 #include "base/text.h"
-#include "event/attr_text.h"
-#include "event/event_name.h"
-#include "event/event_parser.h"
+#include "event/parser/event_parser.h"
+#include "event/pmu/attr_text.h"
+#include "event/pmu/event_name.h"
 
 namespace {
 

@@ -14,7 +14,7 @@
 #include "base/env.h"
 #include "base/sys.h"
 #include "elf/elf_file.h"
-#include "replay/address_resolver.h"
+#include "replay/frames/address_resolver.h"
 #include "replay/session.h"
 #include "unwind/callchain.h"
 

@@ -10,8 +10,8 @@
 #include <set>
 
 #include "base/file.h"
-#include "event/field_format.h"
-#include "event/print_fmt.h"
+#include "event/print_fmt/field_format.h"
+#include "event/print_fmt/print_fmt.h"
 #include "libtraceevent_oracle.h"
 
 namespace sonde {

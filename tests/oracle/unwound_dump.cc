@@ -2,9 +2,9 @@
 // recorder would have written it if it had unwound them.
 #include <fmt/format.h>
 
-#include "perfdata/recording.h"
-#include "perfdata/writer.h"
-#include "replay/live_unwinder.h"
+#include "perfdata/read/recording.h"
+#include "perfdata/write/writer.h"
+#include "replay/frames/live_unwinder.h"
 #include "symbol/dso_symbols.h"
 
 namespace {

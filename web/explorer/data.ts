@@ -1,4 +1,4 @@
-// The profile embedded in the page: base64 of a deflated block that src/export/page_data.h
+// The profile embedded in the page: base64 of a deflated block that src/export/page/page_data.h
 // describes. Decoded once, into typed arrays; nothing here knows how it is shown.
 
 declare class DecompressionStream {

@@ -41,7 +41,7 @@ enum trace_piece_flags { TRACE_ARG_MASK = 7, TRACE_AT_EXIT = 0x40, TRACE_FAULT =
 #define TRACE_PIECE_BYTES 4096
 #define TRACE_MEMORY_BYTES (TRACE_PIECES_BEGIN + TRACE_PIECE_BYTES + 64)
 
-/* What is read for a call: MemoryShape of trace/syscall_table.h, in its order. */
+/* What is read for a call: MemoryShape of trace/arguments/syscall_table.h, in its order. */
 enum trace_shape {
   TRACE_NOTHING,
   TRACE_FIXED,
@@ -69,7 +69,7 @@ struct trace_rule {
 
 #define TRACE_RULES 8
 #define TRACE_ELEMENTS 32
-/* Parts of a message (MessagePart of trace/syscall_table.h). */
+/* Parts of a message (MessagePart of trace/arguments/syscall_table.h). */
 enum trace_message_part {
   TRACE_MESSAGE_NAME = 1,
   TRACE_MESSAGE_CONTROL = 2,

@@ -1,0 +1,62 @@
+#include "analysis/counts/counted_event.h"
+
+namespace sonde {
+namespace {
+
+uint8_t excluded_by(const abi::EventAttr& attr) {
+  return static_cast<uint8_t>(attr.exclude_user | attr.exclude_kernel << 1 | attr.exclude_hv << 2 |
+                              attr.exclude_host << 3 | attr.exclude_idle << 4);
+}
+
+/// Clocks count nanoseconds, and so do the tool's own times.
+void set_own_unit(CountedEvent& event) {
+  if (!event.unit.empty()) return;
+  if (event.tool != ToolEvent::kNone) {
+    event.unit = "ns";
+  } else if (event.is_clock()) {
+    event.unit = "msec";
+    event.scale = 1e-6;
+  }
+}
+
+}  // namespace
+
+CountedEvent counted_event(const ParsedEvent& parsed, std::string cgroup) {
+  CountedEvent event;
+  event.name = parsed.name;
+  event.unit = parsed.unit;
+  event.cgroup = std::move(cgroup);
+  event.scale = parsed.scale;
+  event.type = parsed.attr.type;
+  event.config = parsed.attr.config;
+  event.excluded = excluded_by(parsed.attr);
+  event.tool = parsed.tool;
+  event.pmu = parsed.pmu;
+  event.option = parsed.option;
+  event.percore = parsed.terms.percore;
+  event.per_package = parsed.per_package;
+  event.snapshot = parsed.snapshot;
+  set_own_unit(event);
+  return event;
+}
+
+CountedEvent counted_event(const EventDesc& recorded) {
+  CountedEvent event;
+  event.name = recorded.name;
+  event.unit = recorded.unit;
+  event.scale = recorded.scale;
+  event.type = recorded.attr.type;
+  event.config = recorded.attr.config;
+  event.excluded = excluded_by(recorded.attr);
+  constexpr std::pair<std::string_view, ToolEvent> kTools[] = {
+      {"duration_time", ToolEvent::kDurationTime},
+      {"user_time", ToolEvent::kUserTime},
+      {"system_time", ToolEvent::kSystemTime}};
+  for (const auto& [name, tool] : kTools)
+    if (event.type == abi::kTypeSoftware && event.config == abi::kSwDummy && event.name == name)
+      event.tool = tool;
+  set_own_unit(event);
+  return event;
+}
+
+}  // namespace sonde

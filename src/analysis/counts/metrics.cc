@@ -1,0 +1,289 @@
+#include "analysis/counts/metrics.h"
+
+#include <fmt/printf.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <limits>
+
+#include "base/text.h"
+#include "event/pmu/event_name.h"
+
+namespace sonde {
+namespace {
+
+using namespace abi;  // metrics.def names events by the kernel's constants
+
+constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
+
+enum InputId : size_t {
+#define INPUT(name, type, config) k_##name,
+#define NAMED(name, event) k_##name,
+#define ALSO(name, type, config)
+#define METRIC(id, event, unit, format, grade, expression)
+#define EXTRA(id, event, unit, format, grade, expression)
+#include "analysis/counts/metrics.def"
+  kInputCount,
+  k_any = kInputCount,
+};
+
+struct InputEvent {
+  InputId input;
+  uint32_t type;
+  uint64_t config;
+};
+constexpr InputEvent kInputEvents[] = {
+#define INPUT(name, type, config) {k_##name, type, config},
+#define NAMED(name, event)
+#define ALSO(name, type, config) {k_##name, type, config},
+#define METRIC(id, event, unit, format, grade, expression)
+#define EXTRA(id, event, unit, format, grade, expression)
+#include "analysis/counts/metrics.def"
+};
+
+struct NamedInput {
+  InputId input;
+  std::string_view event;
+};
+constexpr NamedInput kNamedInputs[] = {
+#define INPUT(name, type, config)
+#define NAMED(name, event) {k_##name, event},
+#define ALSO(name, type, config)
+#define METRIC(id, event, unit, format, grade, expression)
+#define EXTRA(id, event, unit, format, grade, expression)
+#include "analysis/counts/metrics.def"
+};
+
+/// The names used in expressions. A missing count is NaN, and so is the result of using it.
+struct Expressions {
+  double self = kMissing;
+  double elapsed_ns = 0;
+#define INPUT(name, type, config) double name = kMissing;
+#define NAMED(name, event) double name = kMissing;
+#define ALSO(name, type, config)
+#define METRIC(id, event, unit, format, grade, expression)
+#define EXTRA(id, event, unit, format, grade, expression)
+#include "analysis/counts/metrics.def"
+
+  static double larger(double a, double b) { return std::fmax(a, b); }
+  /// For a count that may be missing from a sum.
+  static double if_there(double count) { return std::isnan(count) ? 0 : count; }
+  static double positive(double value) { return value > 0 ? value : 0 * value; }
+  static double at_least_one(double count) { return count > 0 ? count : kMissing; }
+  static double share(double part, double whole) { return whole == 0 ? 0 : 100 * part / whole; }
+  static double per_second(double count, double ns) { return ns == 0 ? 0 : count * 1e9 / ns; }
+
+#define INPUT(name, type, config)
+#define NAMED(name, event)
+#define ALSO(name, type, config)
+#define METRIC(id, event, unit, format, grade, expression) \
+  [[nodiscard]] double metric_##id() const { return expression; }
+#define EXTRA METRIC
+#include "analysis/counts/metrics.def"
+};
+
+constexpr double Expressions::* kInputMembers[] = {
+#define INPUT(name, type, config) &Expressions::name,
+#define NAMED(name, event) &Expressions::name,
+#define ALSO(name, type, config)
+#define METRIC(id, event, unit, format, grade, expression)
+#define EXTRA(id, event, unit, format, grade, expression)
+#include "analysis/counts/metrics.def"
+};
+
+/// The values from which a metric is worth a look; ascending.
+struct Grade {
+  double notable, high, very_high;
+};
+constexpr double kNever = std::numeric_limits<double>::infinity();
+constexpr Grade kGrade_none{kNever, kNever, kNever};
+constexpr Grade kGrade_frontend{10, 30, 50};
+constexpr Grade kGrade_backend{20, 50, 75};
+constexpr Grade kGrade_misses{5, 10, 20};
+constexpr Grade kGrade_above_10{10, 10, 10};
+constexpr Grade kGrade_above_20{20, 20, 20};
+
+struct Metric {
+  std::string_view name;
+  InputId event;
+  std::string_view unit;
+  const char* format;
+  const Grade* grade;
+  double (Expressions::*compute)() const;
+  bool needs_value;  // else it leaves a gap if it has none
+  std::string_view expression;
+};
+constexpr Metric kMetrics[] = {
+#define INPUT(name, type, config)
+#define NAMED(name, event)
+#define ALSO(name, type, config)
+#define METRIC(id, event, unit, format, grade, expression) \
+  {#id, k_##event, unit, format, &kGrade_##grade, &Expressions::metric_##id, false, #expression},
+#define EXTRA(id, event, unit, format, grade, expression) \
+  {#id, k_##event, unit, format, &kGrade_##grade, &Expressions::metric_##id, true, #expression},
+#include "analysis/counts/metrics.def"
+};
+
+InputId input_of(const CountedEvent& event) {
+  if (event.tool != ToolEvent::kNone) return k_any;
+  // On processors with two kinds of cores the upper half of config says which.
+  uint64_t config = event.type == kTypeSoftware ? event.config : event.config & UINT32_MAX;
+  for (const InputEvent& input : kInputEvents)
+    if (input.type == event.type && input.config == config) return input.input;
+  // The numbers of PMUs differ from machine to machine; their events are identified by name,
+  // whatever the modifiers.
+  std::string_view name = event.name;
+  for (const NamedInput& input : kNamedInputs)
+    if (name.starts_with(input.event) &&
+        (name.size() == input.event.size() || name[input.event.size()] == ':'))
+      return input.input;
+  return k_any;
+}
+
+view::CountMetric::Level level_of(double value, const Grade& grade) {
+  using Level = view::CountMetric::Level;
+  if (value > grade.very_high) return Level::kVeryHigh;
+  if (value > grade.high) return Level::kHigh;
+  return value > grade.notable ? Level::kNotable : Level::kPlain;
+}
+
+/// 16568 "/sec" is shown as 16.568 "K/sec".
+void shorten(view::CountMetric& metric) {
+  for (const char* next : {"K", "M", "G"}) {
+    if (metric.shown_value() <= 1000) break;
+    metric.divisor *= 1000;
+    metric.prefix = next;
+  }
+}
+
+view::CountMetric shown(const Metric& metric, const CountedEvent& event, double value) {
+  view::CountMetric result;
+  result.name = metric.name;
+  result.format = metric.format;
+  result.unit = metric.unit;
+  result.level = level_of(value, *metric.grade);
+  result.is_column = metric.unit != "/sec" && metric.unit != "CPUs utilized";
+  if (std::isfinite(value)) {
+    result.value = value;
+    if (metric.unit == "/sec") shorten(result);
+  }
+  result.title =
+      metric.unit.starts_with("of all") ? event.name + " " + result.unit : std::string(result.unit);
+  return result;
+}
+
+/// Whether `word` occurs in an expression as a whole word.
+bool mentions(std::string_view expression, std::string_view word) {
+  auto is_letter = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+  for (size_t at = expression.find(word); at != std::string_view::npos;
+       at = expression.find(word, at + 1)) {
+    size_t end = at + word.size();
+    bool starts = at == 0 || !is_letter(expression[at - 1]);
+    if (starts && (end == expression.size() || !is_letter(expression[end]))) return true;
+  }
+  return false;
+}
+
+std::string event_for(InputId input) {
+  for (const InputEvent& event : kInputEvents) {
+    if (event.input != input) continue;
+    abi::EventAttr attr;
+    attr.type = event.type;
+    attr.config = event.config;
+    attr.exclude_guest = 1;
+    return event_name(attr);
+  }
+  for (const NamedInput& event : kNamedInputs)
+    if (event.input == input) return std::string(event.event);
+  return {};
+}
+
+MetricInfo info_of(const Metric& metric) {
+  MetricInfo info{metric.name, metric.unit, metric.expression, {}};
+  if (metric.event != k_any) info.events.push_back(event_for(metric.event));
+  constexpr std::string_view kNames[] = {
+#define INPUT(name, type, config) #name,
+#define NAMED(name, event) #name,
+#define ALSO(name, type, config)
+#define METRIC(id, event, unit, format, grade, expression)
+#define EXTRA(id, event, unit, format, grade, expression)
+#include "analysis/counts/metrics.def"
+  };
+  for (size_t input = 0; input < kInputCount; ++input)
+    if (input != metric.event && mentions(metric.expression, kNames[input]))
+      info.events.push_back(event_for(static_cast<InputId>(input)));
+  return info;
+}
+
+}  // namespace
+
+void MetricInputs::add(const CountedEvent& event, double count) {
+  InputId input = input_of(event);
+  if (input == k_any) return;
+  uint8_t excluded = input == k_clock_ns ? 0 : event.excluded;
+  for (Slot& slot : slots_)
+    if (slot.input == input && slot.excluded == excluded && slot.cgroup == event.cgroup)
+      return slot.counts.add(count);
+  slots_.push_back({input, excluded, event.cgroup, {}});
+  slots_.back().counts.add(count);
+}
+
+bool MetricChoice::wants(std::string_view name) const {
+  return names.empty() || std::ranges::find(names, name) != names.end();
+}
+
+class MetricTable {
+ public:
+  static Expressions expressions(const CountedEvent& event, double count,
+                                 const MetricInputs& inputs) {
+    Expressions values;
+    values.self = count;
+    values.elapsed_ns = inputs.elapsed_ns_;
+    for (const MetricInputs::Slot& slot : inputs.slots_) {
+      bool fits = slot.input == k_clock_ns || slot.excluded == event.excluded;
+      if (fits && slot.cgroup == event.cgroup)
+        values.*kInputMembers[slot.input] = slot.counts.mean();
+    }
+    // Beside its own count an expression means that count, not the mean of all similar ones.
+    if (InputId own = input_of(event); own != k_any) values.*kInputMembers[own] = count;
+    return values;
+  }
+};
+
+std::vector<view::CountMetric> metrics_of(const CountedEvent& event, double count,
+                                          const MetricInputs& inputs, const MetricChoice& choice) {
+  std::vector<view::CountMetric> result;
+  InputId own = input_of(event);
+  bool has_own = std::ranges::any_of(kMetrics, [own](const Metric& m) { return m.event == own; });
+  Expressions values = MetricTable::expressions(event, count, inputs);
+  for (const Metric& metric : kMetrics) {
+    if (metric.event != (has_own ? own : k_any) || !choice.wants(metric.name)) continue;
+    double value = (values.*metric.compute)();
+    if (metric.needs_value && !std::isfinite(value)) continue;
+    result.push_back(shown(metric, event, value));
+  }
+  return result;
+}
+
+const std::vector<MetricInfo>& all_metrics() {
+  static const std::vector<MetricInfo> infos = [] {
+    std::vector<MetricInfo> all;
+    for (const Metric& metric : kMetrics)
+      if (metric.event != k_any) all.push_back(info_of(metric));
+    return all;
+  }();
+  return infos;
+}
+
+const MetricInfo* find_metric(std::string_view name) {
+  auto equal = [](char a, char b) {
+    return std::tolower(static_cast<unsigned char>(a)) ==
+           std::tolower(static_cast<unsigned char>(b));
+  };
+  for (const MetricInfo& metric : all_metrics())
+    if (std::ranges::equal(metric.name, name, equal)) return &metric;
+  return nullptr;
+}
+
+}  // namespace sonde

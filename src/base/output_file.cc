@@ -1,0 +1,31 @@
+#include "base/output_file.h"
+
+#include <fcntl.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace sonde {
+
+Result<OutputFile> OutputFile::open(const std::string& path, Env& env) {
+  OutputFile output;
+  output.out_ = &env.out;
+  if (path.empty() || path == "-") return output;
+  output.path_ = path;
+  constexpr mode_t kEverybodyReads = 0666;  // minus the user's umask
+  output.fd_ = Fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kEverybodyReads));
+  if (!output.fd_.valid())
+    return fail(ErrorCode::kIo, "cannot write {}: {}", path, std::strerror(errno));
+  output.own_ = std::make_unique<FdSink>(output.fd_.get());
+  return output;
+}
+
+Result<> OutputFile::finish() {
+  if (!own_) return {};
+  own_->flush();
+  if (int error = own_->failed(); error != 0)
+    return fail(ErrorCode::kIo, "cannot write {}: {}", path_, std::strerror(error));
+  return {};
+}
+
+}  // namespace sonde

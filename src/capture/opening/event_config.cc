@@ -1,0 +1,377 @@
+#include "capture/opening/event_config.h"
+
+#include <algorithm>
+
+#include "capture/recorders/futex_event.h"
+#include "capture/recorders/off_cpu_event.h"
+
+namespace sonde {
+namespace {
+
+using abi::EventAttr;
+
+constexpr uint64_t kCallStackBranches = abi::kBranchUser | abi::kBranchCallStack |
+                                        abi::kBranchNoFlags | abi::kBranchNoCycles |
+                                        abi::kBranchHwIndex;
+
+constexpr uint64_t kArm64LinkRegister = uint64_t{1} << 30;
+
+/// Registers that the command line asks for, plus those that its call graphs need in every event.
+uint64_t user_registers(const SamplingOptions& options, abi::Arch arch) {
+  bool has_frameless_leaves =
+      arch == abi::Arch::kArm64 && options.call_graph == CallGraphMode::kFramePointer;
+  return options.user_registers | (has_frameless_leaves ? kArm64LinkRegister : 0);
+}
+
+bool is_x86(abi::Arch arch) {
+  return arch == abi::Arch::kX86_64 || arch == abi::Arch::kX86;
+}
+
+/// Settings that are the same for all events of one recording.
+class Configurator {
+ public:
+  Configurator(const SamplingOptions& options, const ConfigContext& context)
+      : options_(options),
+        context_(context),
+        user_registers_(user_registers(options, context.arch)),
+        no_inherit_(options.no_inherit || context.target.per_thread) {}
+
+  void configure(CaptureEvent& event, size_t group_size) const {
+    EventAttr& attr = event.attr();
+    attr.sample_id_all = 1;
+    attr.inherit = !no_inherit_;
+    attr.write_backward = options_.overwrite;
+    attr.read_format = abi::kFormatLost | abi::kFormatId;
+    attr.sample_type |= abi::kSampleIp | abi::kSampleTid;
+    if (event.parsed.sample_read) set_group_read(attr, group_size);
+    set_rate(attr);
+    set_contents(event);
+    set_call_graph(attr, options_.call_graph, options_.dump_size, options_.max_stack);
+    if (user_registers_ != 0 && !event.is_dummy()) {
+      attr.sample_type |= abi::kSampleRegsUser;
+      attr.sample_regs_user |= user_registers_;
+    }
+    set_tracking(event);
+    set_start(event);
+    if (event.parsed.precise_max) attr.precise_ip = 3;
+    if (options_.all_user) attr.exclude_kernel = 1, attr.exclude_user = 0;
+    if (options_.all_kernel) attr.exclude_kernel = 0, attr.exclude_user = 1;
+    apply_terms(event);
+    if (options_.period_in_sample) set_bit(attr, abi::kSamplePeriod, *options_.period_in_sample);
+    if (event.is_dummy()) set_bit(attr, abi::kSampleBranchStack, false);
+    if (is_off_cpu_event(event.parsed) || is_waker_event(event.parsed) ||
+        is_futex_event(event.parsed))
+      set_off_cpu_contents(attr);
+  }
+
+ private:
+  static void set_bit(EventAttr& attr, uint64_t bit, bool on) {
+    attr.sample_type = on ? attr.sample_type | bit : attr.sample_type & ~bit;
+  }
+
+  static void set_group_read(EventAttr& attr, size_t group_size) {
+    // Values that are read with a sample are identified by their ids.
+    attr.sample_type |= abi::kSampleRead | abi::kSampleId;
+    if (group_size < 2) return;
+    attr.read_format |= abi::kFormatGroup;
+    attr.inherit = 0;  // a group cannot be read over inherited copies
+  }
+
+  void set_rate(EventAttr& attr) const {
+    // Some kinds of events (tracepoints, breakpoints …) have their own period, which only -F or -c
+    // override.
+    if (attr.sample_period == 0 || context_.rate.given) {
+      if (context_.rate.freq != 0) {
+        attr.freq = 1;
+        attr.sample_period = context_.rate.freq;
+      } else {
+        attr.freq = 0;
+        attr.sample_period = context_.rate.period;
+      }
+    }
+    if (attr.freq) attr.sample_type |= abi::kSamplePeriod;
+    if (options_.no_samples) attr.sample_period = 0;
+    if (options_.thread_counts) {
+      attr.read_format |= abi::kFormatTotalTimeEnabled | abi::kFormatTotalTimeRunning;
+      attr.inherit_stat = 1;
+    }
+    if (options_.running_time)
+      attr.read_format |= abi::kFormatTotalTimeEnabled | abi::kFormatTotalTimeRunning;
+  }
+
+  void set_contents(CaptureEvent& event) const {
+    EventAttr& attr = event.attr();
+    const Target& target = context_.target;
+    if (sample_addresses()) attr.sample_type |= abi::kSampleAddr | abi::kSampleDataSrc;
+    if (options_.data_source) attr.sample_type |= abi::kSampleDataSrc;
+    if (options_.interrupt_registers != 0 && !event.is_dummy()) {
+      attr.sample_type |= abi::kSampleRegsIntr;
+      attr.sample_regs_intr = options_.interrupt_registers;
+    }
+    if (target.has_cpu() || options_.cpu) attr.sample_type |= abi::kSampleCpu;
+    if (options_.timestamps && (!target.per_thread || options_.timestamps_given))
+      attr.sample_type |= abi::kSampleTime;
+    if (options_.raw) attr.sample_type |= abi::kSampleTime | abi::kSampleRaw | abi::kSampleCpu;
+    if (options_.physical_addresses) attr.sample_type |= abi::kSamplePhysAddr;
+    if (options_.no_buffering) {
+      attr.watermark = 0;
+      attr.wakeup_events = 1;
+    }
+    if (options_.branch_types != 0) {
+      attr.sample_type |= abi::kSampleBranchStack;
+      attr.branch_sample_type = options_.branch_types;
+    }
+    // Only x86 distinguishes the parts of a weight.
+    if (options_.weight)
+      attr.sample_type |= is_x86(context_.arch) ? abi::kSampleWeightStruct : abi::kSampleWeight;
+    if (options_.cgroups) attr.sample_type |= abi::kSampleCgroup;
+    if (options_.data_page_size) attr.sample_type |= abi::kSampleDataPageSize;
+    if (options_.code_page_size) attr.sample_type |= abi::kSampleCodePageSize;
+    if (options_.transaction) attr.sample_type |= abi::kSampleTransaction;
+    if (options_.clockid) {
+      attr.use_clockid = 1;
+      attr.clockid = *options_.clockid;
+    }
+    if (options_.call_graph != CallGraphMode::kNone || options_.kernel_callchains ||
+        options_.user_callchains) {
+      attr.exclude_callchain_user = options_.kernel_callchains;
+      attr.exclude_callchain_kernel = options_.user_callchains;
+    }
+  }
+
+  /// Stack copies are unwound later, which may need the data in mapped files.
+  [[nodiscard]] bool sample_addresses() const {
+    return options_.addresses || options_.call_graph == CallGraphMode::kDwarf;
+  }
+
+  void set_call_graph(EventAttr& attr, CallGraphMode mode, uint32_t dump_size,
+                      uint32_t max_stack) const {
+    if (mode == CallGraphMode::kNone) return;
+    attr.sample_type |= abi::kSampleCallchain;
+    attr.sample_max_stack = static_cast<uint16_t>(max_stack);
+    bool is_function_trace = attr.type == abi::kTypeTracepoint && attr.exclude_callchain_user;
+    if (mode == CallGraphMode::kLbr && !is_function_trace && !attr.exclude_callchain_user) {
+      attr.sample_type |= abi::kSampleBranchStack;
+      attr.branch_sample_type = kCallStackBranches;
+    }
+    if (mode == CallGraphMode::kDwarf) {
+      bool is_dummy = attr.type == abi::kTypeSoftware && attr.config == abi::kSwDummy;
+      if (is_dummy) return;
+      attr.sample_type |= abi::kSampleRegsUser | abi::kSampleStackUser;
+      attr.sample_regs_user |= abi::default_register_mask(context_.arch);
+      attr.sample_stack_user = dump_size;
+      // Unwinding while recording can use what frame pointers say beyond the end of the copy.
+      attr.exclude_callchain_user = !options_.unwind_stacks || options_.kernel_callchains;
+    }
+  }
+
+  void set_tracking(CaptureEvent& event) const {
+    EventAttr& attr = event.attr();
+    bool track = event.is_tracking;
+    attr.task = attr.mmap = attr.mmap2 = attr.comm = attr.comm_exec = track;
+    attr.mmap_data = track && sample_addresses();
+    attr.build_id = track && options_.buildid_mmap;
+    attr.namespaces = track && options_.namespaces;
+    attr.cgroup = track && options_.cgroups;
+    attr.context_switch = track && options_.switch_events;
+    attr.ksymbol = track;
+    attr.bpf_event = track && options_.bpf_events;
+  }
+
+  void set_start(CaptureEvent& event) const {
+    EventAttr& attr = event.attr();
+    attr.disabled = 1;
+    attr.enable_on_exec = context_.target.is_command() && !context_.delayed;
+    if (event.is_immediate) attr.disabled = attr.enable_on_exec = 0;
+    if (event.is_added && !event.is_immediate) attr.enable_on_exec = 1;
+  }
+
+  void apply_terms(CaptureEvent& event) const {
+    EventAttr& attr = event.attr();
+    const EventTerms& terms = event.parsed.terms;
+    // A rate on the command line applies to events without their own; a rate in the event wins.
+    if (terms.period) {
+      attr.freq = 0;
+      attr.sample_period = *terms.period;
+      set_bit(attr, abi::kSamplePeriod, false);
+    }
+    if (terms.freq) {
+      attr.freq = 1;
+      attr.sample_period = *terms.freq;
+      set_bit(attr, abi::kSamplePeriod, true);
+    }
+    if (terms.time) set_bit(attr, abi::kSampleTime, *terms.time);
+    if (terms.inherit) attr.inherit = *terms.inherit;
+    if (terms.overwrite) attr.write_backward = *terms.overwrite;
+    if (terms.branch_type && (*terms.branch_type != 0)) {
+      set_bit(attr, abi::kSampleBranchStack, true);
+      attr.branch_sample_type = *terms.branch_type;
+    }
+    attr.aux_output = terms.aux_output;
+    attr.aux_action = terms.aux_action;
+    apply_call_graph_terms(attr, terms);
+  }
+
+  void apply_call_graph_terms(EventAttr& attr, const EventTerms& terms) const {
+    if (!terms.call_graph && !terms.max_stack && !terms.stack_size) return;
+    auto max_stack = static_cast<uint32_t>(terms.max_stack.value_or(options_.max_stack));
+    if (!terms.call_graph && !terms.stack_size) {
+      attr.sample_type |= abi::kSampleCallchain;
+      attr.sample_max_stack = static_cast<uint16_t>(max_stack);
+      return;
+    }
+    // Start afresh: the event's own setting replaces the command line's.
+    attr.sample_type &= ~uint64_t{abi::kSampleCallchain | abi::kSampleStackUser};
+    attr.sample_stack_user = 0;
+    attr.exclude_callchain_user = options_.kernel_callchains;
+    attr.sample_regs_user = user_registers_;
+    set_bit(attr, abi::kSampleRegsUser, user_registers_ != 0);
+    CallGraphMode mode = options_.call_graph;
+    if (terms.call_graph) mode = static_cast<CallGraphMode>(*terms.call_graph);
+    auto dump = static_cast<uint32_t>(terms.stack_size.value_or(options_.dump_size));
+    set_call_graph(attr, mode, dump, max_stack);
+    if (mode != CallGraphMode::kDwarf) return;
+    attr.sample_type |= abi::kSampleAddr | abi::kSampleDataSrc;
+    attr.mmap_data = attr.mmap;
+  }
+
+  const SamplingOptions& options_;
+  const ConfigContext& context_;
+  uint64_t user_registers_;
+  bool no_inherit_;
+};
+static_assert(static_cast<int>(CallGraphTerm::kLbr) == static_cast<int>(CallGraphMode::kLbr));
+
+/// Chooses the event that carries the sideband; appends a dummy if none of the given ones can.
+void choose_tracking(std::vector<CaptureEvent>& events, const ConfigContext& context) {
+  if (!context.delayed && !context.target.has_cpu()) {
+    events.front().is_tracking = true;
+    return;
+  }
+  if (events.front().is_dummy()) {
+    events.front().is_tracking = true;
+  } else {
+    CaptureEvent& dummy = events.emplace_back();
+    dummy.parsed.attr.type = abi::kTypeSoftware;
+    dummy.parsed.attr.config = abi::kSwDummy;
+    dummy.parsed.attr.sample_period = 1;
+    dummy.parsed.name = "dummy:HG";
+    dummy.parsed.leader = static_cast<uint32_t>(events.size() - 1);
+    dummy.is_tracking = dummy.is_added = true;
+  }
+  CaptureEvent& tracking = events.back().is_added ? events.back() : events.front();
+  tracking.is_immediate = context.target.has_cpu() || !context.delayed;
+}
+
+/// In a group that is read with :S only the leader samples; the others' values are in its samples.
+void set_leader_sampling(std::vector<CaptureEvent>& events) {
+  for (CaptureEvent& event : events) {
+    const CaptureEvent& leader = events[event.parsed.leader];
+    if (!event.parsed.sample_read || &leader == &event) continue;
+    event.attr().freq = 0;
+    event.attr().sample_period = 0;
+    event.attr().write_backward = 0;
+    event.attr().sample_type = leader.attr().sample_type;
+  }
+}
+
+void set_ids(std::vector<CaptureEvent>& events, bool identifier) {
+  if (events.size() > 1)
+    identifier |= !std::ranges::all_of(events, [&](const CaptureEvent& event) {
+      return event.attr().sample_type == events.front().attr().sample_type;
+    });
+  else if (!identifier)
+    return;
+  for (CaptureEvent& event : events) {
+    uint64_t& type = event.attr().sample_type;
+    type = identifier ? (type & ~uint64_t{abi::kSampleId}) | abi::kSampleIdentifier
+                      : type | abi::kSampleId;
+  }
+}
+
+/// Kinds of events of which every occurrence is sampled, and that carry their own data.
+void set_kind_defaults(EventAttr& attr) {
+  bool is_bpf_output = attr.type == abi::kTypeSoftware && attr.config == abi::kSwBpfOutput;
+  if (attr.type == abi::kTypeTracepoint || is_bpf_output)
+    attr.sample_type |= abi::kSampleRaw | abi::kSampleTime | abi::kSampleCpu | abi::kSamplePeriod;
+  else if (attr.type != abi::kTypeBreakpoint)
+    return;
+  if (attr.sample_period == 0) attr.sample_period = 1;
+}
+
+size_t group_size_of(const std::vector<CaptureEvent>& events, uint32_t leader) {
+  return static_cast<size_t>(std::ranges::count_if(
+      events, [&](const CaptureEvent& e) { return e.parsed.leader == leader; }));
+}
+
+}  // namespace
+
+Result<SamplingRate> settle_rate(const SamplingOptions& options, uint64_t kernel_max_freq,
+                                 uint64_t default_freq, std::vector<std::string>& messages) {
+  SamplingRate rate{.freq = default_freq};
+  rate.given = options.freq || options.freq_max || options.period;
+  if (options.period && (options.freq || options.freq_max))
+    return fail(ErrorCode::kFailed, "cannot set frequency and period at the same time");
+  if (options.freq) rate.freq = *options.freq;
+  if (options.freq_max) {
+    if (kernel_max_freq == 0)
+      return fail(ErrorCode::kFailed,
+                  "couldn't read /proc/sys/kernel/perf_event_max_sample_rate: give a frequency");
+    rate.freq = kernel_max_freq;
+    messages.push_back(
+        fmt::format("info: Using a maximum frequency rate of {} Hz", kernel_max_freq));
+  }
+  if (options.period && *options.period != 0) {
+    rate.freq = 0;
+    rate.period = *options.period;
+    return rate;
+  }
+  if (rate.freq == 0) return fail(ErrorCode::kFailed, "frequency and count are zero, aborting");
+  if (kernel_max_freq == 0 || rate.freq <= kernel_max_freq) return rate;
+  if (rate.given && options.strict_freq)
+    return fail(ErrorCode::kFailed,
+                "error: Maximum frequency rate ({} Hz) exceeded.\n"
+                "       Please use -F freq option with a lower value or consider\n"
+                "       tweaking /proc/sys/kernel/perf_event_max_sample_rate.",
+                kernel_max_freq);
+  if (rate.given)
+    messages.push_back(fmt::format(
+        "warning: Maximum frequency rate ({0} Hz) exceeded, throttling from {1} Hz to {0} Hz.\n"
+        "         The limit can be raised via /proc/sys/kernel/perf_event_max_sample_rate.\n"
+        "         The kernel will lower it when perf's interrupts take too long.\n"
+        "         Use --strict-freq to disable this throttling, refusing to record.",
+        kernel_max_freq, rate.freq));
+  else
+    messages.push_back(
+        fmt::format("Lowering default frequency rate from {} to {}.\n"
+                    "Please consider tweaking "
+                    "/proc/sys/kernel/perf_event_max_sample_rate.",
+                    rate.freq, kernel_max_freq));
+  rate.freq = kernel_max_freq;
+  return rate;
+}
+
+std::vector<CaptureEvent> configure_events(const EventList& list, const SamplingOptions& options,
+                                           const ConfigContext& context) {
+  std::vector<CaptureEvent> events;
+  for (const ParsedEvent& parsed : list.events()) {
+    CaptureEvent& event = events.emplace_back();
+    event.parsed = parsed;
+    set_kind_defaults(event.attr());
+    if (!parsed.terms.cpus.empty()) event.parsed.cpus = parsed.terms.cpus;
+    if (options.group_all) event.parsed.leader = 0;
+  }
+  choose_tracking(events, context);
+  Configurator configurator(options, context);
+  for (size_t i = 0; i < events.size(); ++i) {
+    CaptureEvent& event = events[i];
+    bool leads = event.parsed.leader == i;
+    configurator.configure(event, group_size_of(events, event.parsed.leader));
+    if (!leads) event.attr().disabled = event.attr().enable_on_exec = 0;
+  }
+  set_leader_sampling(events);
+  set_ids(events, options.identifier);
+  return events;
+}
+
+}  // namespace sonde

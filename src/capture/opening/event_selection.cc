@@ -1,0 +1,67 @@
+#include "capture/opening/event_selection.h"
+
+#include "base/text.h"
+#include "capture/opening/event_making.h"
+#include "event/parser/event_parser.h"
+#include "event/pmu/pfm.h"
+
+namespace sonde {
+namespace {
+
+/// Cgroups are assigned in order to the events that have none yet; a single one to all of them.
+Result<> assign_cgroups(std::string_view list, EventSelection::Chosen& chosen) {
+  size_t events = chosen.events.size();
+  if (events == 0) return fail(ErrorCode::kUsage, "must define events before cgroups");
+  std::vector<std::string_view> names = split(list, ',');
+  if (chosen.cgroups.size() + names.size() > events)
+    return fail(ErrorCode::kUsage, "-G {}: there are more cgroups than events before it", list);
+  for (std::string_view name : names) chosen.cgroups.emplace_back(name);
+  if (names.size() == 1) chosen.cgroups.resize(events, std::string(names[0]));
+  return {};
+}
+
+}  // namespace
+void EventSelection::add_events(std::string text) {
+  then([this, text = std::move(text)](Chosen& chosen, Env& env) {
+    return parse(text, chosen.events, env);
+  });
+}
+
+void EventSelection::add_pfm_events(std::string text) {
+  then([text = std::move(text)](Chosen& chosen, Env& env) -> Result<> {
+    chosen.events.append(TRY(parse_pfm_events(text, env.tool)));
+    return {};
+  });
+}
+
+void EventSelection::add_filter(std::string text) {
+  then([text = std::move(text)](Chosen& chosen, Env&) { return chosen.events.add_filter(text); });
+}
+
+void EventSelection::add_cgroups(std::string names) {
+  names_cgroups_ = true;
+  then([names = std::move(names)](Chosen& chosen, Env&) { return assign_cgroups(names, chosen); });
+}
+
+void EventSelection::serve(const TargetOptions& target, int verbose, Env& env) {
+  Tracefs tracefs(env.variable("PERF_DEBUGFS_DIR").value_or(""));
+  made_ = make_event_maker(env, target, compiler_, tracefs, verbose);
+}
+
+Result<> EventSelection::settle(Chosen chosen, Env& env) const {
+  for (const Step& step : steps_) TRY(step(chosen, env));
+  return {};
+}
+
+Result<> EventSelection::parse(std::string_view text, EventList& list, Env& env) const {
+  PmuCatalog pmus;
+  Tracefs tracefs(env.variable("PERF_DEBUGFS_DIR").value_or(""));
+  EventSources sources{.pmus = pmus,
+                       .tracefs = tracefs,
+                       .tool = env.tool,
+                       .counting = counting_,
+                       .maker = made_.get()};
+  return parse_events(text, sources, list);
+}
+
+}  // namespace sonde

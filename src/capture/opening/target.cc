@@ -1,0 +1,54 @@
+#include "capture/opening/target.h"
+
+#include "capture/opening/cpu_map.h"
+
+namespace sonde {
+namespace {
+
+/// A more specific task selection wins over a wider target.
+TargetOptions settle(TargetOptions options, std::vector<std::string>& warnings) {
+  auto overrides = [&](bool winner, auto& loser, std::string_view text) {
+    if (!winner || loser == std::remove_reference_t<decltype(loser)>{}) return;
+    loser = {};
+    warnings.emplace_back(text);
+  };
+  bool by_task = !options.pids.empty() || !options.tids.empty();
+  overrides(!options.pids.empty(), options.tids, "PID switch overriding TID");
+  overrides(by_task, options.user, "PID/TID switch overriding UID");
+  overrides(!options.user.empty(), options.cpus, "UID switch overriding CPU");
+  overrides(by_task, options.cpus, "PID/TID switch overriding CPU");
+  overrides(by_task, options.all_cpus, "PID/TID switch overriding SYSTEM");
+  overrides(!options.user.empty(), options.all_cpus, "UID switch overriding SYSTEM");
+  overrides(options.has_cpu(), options.per_thread, "SYSTEM/CPU switch overriding PER-THREAD");
+  return options;
+}
+
+}  // namespace
+
+Result<Target> resolve_target(const TargetOptions& given, std::vector<std::string>& warnings) {
+  TargetOptions options = settle(given, warnings);
+  Target target;
+  target.per_thread = options.per_thread;
+  std::vector<int> online = TRY(online_cpus());
+  if (options.has_task()) {
+    target.kind = Target::Kind::kTasks;
+    target.threads = !options.pids.empty()   ? TRY(threads_of_processes(options.pids))
+                     : !options.tids.empty() ? TRY(threads_by_id(options.tids))
+                                             : TRY(threads_of_user(options.user));
+  } else if (options.has_cpu() || options.command.empty()) {
+    target.kind = Target::Kind::kCpus;
+    target.per_thread = false;
+    target.threads = {ThreadEntry{}};
+  } else {
+    target.kind = Target::Kind::kCommand;
+  }
+  if (target.per_thread)
+    target.cpus = {-1};
+  else if (!options.cpus.empty())
+    target.cpus = TRY(select_cpus(options.cpus, online));
+  else
+    target.cpus = std::move(online);
+  return target;
+}
+
+}  // namespace sonde

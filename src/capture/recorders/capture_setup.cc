@@ -1,0 +1,187 @@
+#include "capture/recorders/capture_setup.h"
+
+#include <linux/perf_event.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "abi/regs.h"
+#include "base/text.h"
+#include "capture/opening/event_config.h"
+#include "capture/opening/event_opener.h"
+#include "capture/opening/made_events.h"
+#include "capture/recorders/futex_event.h"
+#include "capture/recorders/off_cpu_event.h"
+#include "capture/synthesis/synthesis_cgroup.h"
+
+namespace sonde {
+namespace {
+
+constexpr uint64_t kDefaultFreq = 4000;
+
+uint64_t kernel_max_freq() {
+  Result<std::string> text = read_file("/proc/sys/kernel/perf_event_max_sample_rate");
+  return text ? parse_number(trim(*text)).value_or(0) : 0;
+}
+
+/// AMD's precise cycles samples come from another unit (IBS), which cannot exclude guests and
+/// refuses if asked to.
+bool can_leave_guests_out() {
+  Result<std::string> cpuinfo = read_file("/proc/cpuinfo");
+  return !cpuinfo || cpuinfo->find("AuthenticAMD") == std::string::npos;
+}
+
+/// Samples of the CPU's cycles, as precise as the kernel allows: what is recorded without -e.
+ParsedEvent default_event(Sys& sys) {
+  ParsedEvent event;
+  // If kernel mode is forbidden, don't even ask for it.
+  event.attr.exclude_kernel = sys.geteuid() != 0 && perf_event_paranoid() > 1;
+  event.attr.exclude_guest = can_leave_guests_out();
+  event.name = "cycles:P";
+  event.attr.type = abi::kTypeHardware;
+  event.attr.config = abi::kHwCpuCycles;
+  event.precise_max = true;
+  return event;
+}
+
+/// Terms that recording cannot support, or that have a meaning only elsewhere: none is ignored
+/// silently.
+Result<> check_terms(const EventList& events, const RecordOptions& options, Env& env) {
+  for (const ParsedEvent& event : events.events()) {
+    if (event.terms.aux_sample_size)
+      return fail(ErrorCode::kUnsupported, "No AUX area event to sample ({})", event.name);
+    if (event.terms.driver_config)
+      return fail(ErrorCode::kUnsupported,
+                  "{}: driver-config is for CoreSight traces, which are not recorded yet",
+                  event.name);
+    if (event.terms.percore)
+      say(options, env, fmt::format("{}: percore adds up counts: it holds in stat", event.name));
+    if (event.terms.max_events)
+      say(options, env, fmt::format("{}: nr= ends a trace: it holds in trace", event.name));
+  }
+  return {};
+}
+
+void warn_of_hidden_addresses(const RecordOptions& options, Env& env, const Capture& capture) {
+  bool all_user = std::ranges::all_of(capture.events, [](const CaptureEvent& event) {
+    return event.attr().exclude_kernel || event.is_dummy();
+  });
+  if (all_user) return;
+  Result<std::string> restricted = read_file("/proc/sys/kernel/kptr_restrict");
+  uint64_t level = restricted ? parse_number(trim(*restricted)).value_or(0) : 0;
+  if (level == 0 || (level == 1 && env.sys.geteuid() == 0)) return;
+  say(options, env,
+      fmt::format(
+          "WARNING: Kernel address maps (/proc/kallsyms, /proc/modules) are restricted:\n"
+          "/proc/sys/kernel/kptr_restrict is {}, /proc/sys/kernel/perf_event_paranoid is {}.\n"
+          "Samples in kernel functions may not be resolved if a suitable vmlinux\n"
+          "file is not found in the buildid cache or in the vmlinux path.",
+          level, perf_event_paranoid()));
+}
+
+EventOpener::Listener listener_for(const RecordOptions& options, Env& env) {
+  EventOpener::Listener listener;
+  listener.note = [&](std::string_view text) {
+    say(options, env, fmt::format("Warning:\n{}", text));
+  };
+  if (options.verbose > 1)
+    listener.trace = [&env](std::string_view text) { env.err.print("{}\n", text); };
+  listener.thread_vanished = [&](pid_t tid) {
+    env.losses.add(LossKind::k_task_vanished, 1, fmt::format("thread {}", tid));
+    say(options, env, fmt::format("WARNING: Ignored open failure for pid {}", tid));
+  };
+  return listener;
+}
+
+}  // namespace
+
+Result<> assign_cgroups(const std::vector<std::string>& names, Capture& capture) {
+  for (size_t i = 0; i < names.size() && i < capture.events.size(); ++i) {
+    if (names[i].empty()) continue;
+    if (!capture.target.has_cpu())
+      return fail(ErrorCode::kUsage, "cgroup monitoring only available in system-wide mode");
+    Fd fd = TRY(open_cgroup(names[i]));
+    capture.events[i].cgroup = names[i];
+    capture.events[i].cgroup_fd = fd.get();
+    capture.cgroups.push_back(std::move(fd));
+  }
+  return {};
+}
+
+Result<> apply_filters(Sys& sys, const std::vector<CaptureEvent>& events) {
+  for (const CaptureEvent& event : events) {
+    if (event.parsed.filter.empty()) continue;
+    for (const OpenedEvent& opened : event.opened) {
+      auto text = reinterpret_cast<uint64_t>(event.parsed.filter.c_str());
+      SysResult<int> set = sys.ioctl(opened.fd, PERF_EVENT_IOC_SET_FILTER, text);
+      if (!set)
+        return fail(ErrorCode::kFailed, "failed to set filter \"{}\" on event {} with {} ({})",
+                    event.parsed.filter, event.parsed.name, set.error(),
+                    std::strerror(set.error()));
+    }
+  }
+  return {};
+}
+
+std::vector<abi::EventAttr> Capture::attrs() const {
+  std::vector<abi::EventAttr> all;
+  for (const CaptureEvent& event : events) all.push_back(event.attr());
+  return all;
+}
+
+void say(const RecordOptions& options, Env& env, std::string_view text) {
+  if (options.quiet) return;
+  env.err.print("{}\n", text);
+  env.err.flush();
+}
+
+Result<Capture> set_up_capture(const RecordOptions& options, bool pipe_output, Env& env) {
+  Capture capture;
+  std::vector<std::string> messages;
+  capture.target = TRY(resolve_target(options.target, messages));
+  for (std::string& message : messages) message.insert(0, "Warning:\n");
+  SamplingRate rate = TRY(settle_rate(options.sampling, kernel_max_freq(), kDefaultFreq, messages));
+  for (const std::string& message : messages) say(options, env, message);
+
+  EventList list = options.events;
+  if (list.empty()) list.append({default_event(env.sys)});
+  if (options.off_cpu.enabled) list.append({off_cpu_event()});
+  if (options.off_cpu.enabled && options.off_cpu.wakers) list.append({waker_event()});
+  if (options.futex.enabled) list.append({futex_event()});
+  TRY(check_terms(list, options, env));
+  SamplingOptions sampling = options.sampling;
+  // A thread is recorded alone: what it starts is not, unless requested.
+  if (!options.target.tids.empty() && options.target.pids.empty() && !sampling.no_inherit_given)
+    sampling.no_inherit = true;
+  capture.events = configure_events(list, sampling,
+                                    {.target = capture.target,
+                                     .delayed = options.delay.any(),
+                                     .rate = rate,
+                                     .arch = abi::host_arch()});
+  TRY(assign_cgroups(options.cgroups, capture));
+
+  if (!options.target.command.empty()) {
+    capture.workload.emplace(TRY(Workload::fork(options.target.command, pipe_output)));
+    if (capture.target.is_command()) capture.target.threads = {{capture.workload->pid(), {}}};
+  }
+  EventOpener opener(env.sys, capture.target, listener_for(options, env));
+  TRY(opener.open(capture.events));
+  warn_of_hidden_addresses(options, env, capture);
+  TRY(apply_filters(env.sys, capture.events));
+  if (options.made != nullptr) TRY(options.made->attach(env.sys, capture.events));
+  size_t places =
+      capture.target.per_thread ? capture.target.threads.size() : capture.target.cpus.size();
+  bool stack_copies = std::ranges::any_of(capture.events, [](const CaptureEvent& event) {
+    return event.attr().samples(abi::kSampleStackUser);
+  });
+  capture.ring_pages = options.ring_pages;
+  if (capture.ring_pages == 0)
+    capture.ring_pages = default_ring_pages(places, env.sys.geteuid() == 0, stack_copies);
+  capture.rings =
+      TRY(RingSet::create(env.sys, capture.events, capture.ring_pages, capture.target.per_thread));
+  return capture;
+}
+
+}  // namespace sonde

@@ -1,0 +1,178 @@
+// RecordOptions: everything the `record` command line decides, as data. The command fills it in;
+// each stage of capture reads its own part. No stage gets at a flag in any other way.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "event/parser/event_list.h"
+
+namespace sonde {
+
+/// Whom to record. If nothing is given, every CPU.
+struct TargetOptions {
+  std::vector<std::string> command;
+  std::string pids, tids, user, cpus;  // as given; empty: not given
+  bool all_cpus = false;
+  bool per_thread = false;
+
+  [[nodiscard]] bool has_task() const { return !pids.empty() || !tids.empty() || !user.empty(); }
+  [[nodiscard]] bool has_cpu() const { return all_cpus || !cpus.empty(); }
+};
+
+enum class CallGraphMode : uint8_t { kNone, kFramePointer, kDwarf, kLbr };
+
+/// What each sample holds, and when one is taken. Event terms override this per event.
+struct SamplingOptions {
+  std::optional<uint64_t> freq;    // -F N
+  bool freq_max = false;           // -F max
+  bool strict_freq = false;        // --strict-freq
+  std::optional<uint64_t> period;  // -c N
+  CallGraphMode call_graph = CallGraphMode::kNone;
+  uint32_t dump_size = 8192;   // --call-graph dwarf,SIZE
+  bool unwind_stacks = false;  // unwind stack copies before they are written (not dwarf,raw)
+  uint32_t max_stack = 0;      // --call-graph fp,N; 0: the kernel's default
+
+  bool no_inherit = false;               // -i
+  bool no_inherit_given = false;         // -i or --inherit was on the command line
+  bool addresses = false;                // -d
+  bool physical_addresses = false;       // --phys-data
+  bool data_page_size = false;           // --data-page-size
+  bool code_page_size = false;           // --code-page-size
+  bool timestamps = true;                // -T, --no-timestamp
+  bool timestamps_given = false;         // -T was on the command line
+  std::optional<bool> period_in_sample;  // -P, --no-period
+  bool data_source = false;              // --sample-mem-info
+  bool cpu = false;                      // --sample-cpu
+  bool identifier = false;               // --sample-identifier
+  bool weight = false;                   // -W
+  bool transaction = false;              // --transaction
+  bool raw = false;                      // -R
+  bool no_samples = false;               // -n
+  bool thread_counts = false;            // -s
+  bool running_time = false;             // --running-time
+  uint64_t branch_types = 0;             // -b, -j
+  uint64_t interrupt_registers = 0;      // -I
+  uint64_t user_registers = 0;           // --user-regs
+  std::optional<int32_t> clockid;        // -k
+
+  bool group_all = false;          // --group
+  bool all_user = false;           // --all-user
+  bool all_kernel = false;         // --all-kernel
+  bool kernel_callchains = false;  // --kernel-callchains
+  bool user_callchains = false;    // --user-callchains
+
+  bool namespaces = false;     // --namespaces
+  bool cgroups = false;        // --all-cgroups
+  bool switch_events = false;  // --switch-events
+  bool bpf_events = true;      // --no-bpf-event
+  bool buildid_mmap = false;   // --buildid-mmap
+  bool overwrite = false;      // --overwrite
+  bool no_buffering = false;   // --no-buffering
+};
+
+/// -D: when events are on. Times are relative to the start of the target.
+struct DelayOptions {
+  bool start_disabled = false;  // -D -1, and whenever there is a delay
+  uint64_t delay_ms = 0;        // -D N
+  struct Range {
+    uint64_t begin_ms, end_ms;
+    bool operator==(const Range&) const = default;
+  };
+  std::vector<Range> ranges;  // -D a-b,c-d
+
+  [[nodiscard]] bool any() const { return start_disabled || delay_ms > 0 || !ranges.empty(); }
+};
+
+/// --switch-output
+struct SwitchOutputOptions {
+  bool enabled = false;
+  bool on_signal = false;
+  uint64_t size_bytes = 0;
+  uint64_t time_ms = 0;
+  uint32_t max_files = 0;  // --switch-max-files; 0: keep all
+};
+
+/// --synth
+struct SynthesisOptions {
+  bool tasks = true;
+  bool maps = true;
+  bool cgroups = true;
+  bool at_end = false;            // --tail-synthesize
+  uint32_t map_timeout_ms = 500;  // --proc-map-timeout
+};
+
+enum class Affinity : uint8_t { kSystem, kNode, kCpu };
+
+struct OutputOptions {
+  std::string path;                    // -o; empty: perf.data, or stdout if that is a pipe
+  int compression_level = 0;           // -z
+  uint64_t max_size_bytes = 0;         // --max-size
+  bool timestamp_name = false;         // --timestamp-filename
+  bool timestamp_boundary = false;     // --timestamp-boundary
+  std::optional<std::string> threads;  // --threads[=SPEC]
+  uint32_t aio_blocks = 0;             // --aio[=N]
+  uint64_t flush_bytes = 1;            // --mmap-flush
+  bool kernel_copy = false;            // --kcore
+};
+
+struct BuildIdOptions {
+  bool collect = true;          // -B
+  bool update_cache = true;     // -N
+  bool all = false;             // --buildid-all
+  std::string cache_directory;  // ~/.debug
+};
+
+struct ControlOptions {
+  std::string fifo, ack_fifo;  // fifo:…
+  int fd = -1, ack_fd = -1;    // fd:…
+  [[nodiscard]] bool any() const { return !fifo.empty() || fd >= 0; }
+};
+
+/// --off-cpu
+struct OffCpuOptions {
+  bool enabled = false;
+  uint64_t long_ms = 500;  // --off-cpu-thresh: waits from here on get a sample each
+  bool wakers = false;     // --off-cpu-waker: also record who ended them
+};
+
+/// --futex
+struct FutexOptions {
+  bool enabled = false;
+  uint32_t most_rows = 10240;  // maximum number of sums
+};
+
+class MadeEvents;
+class RecordTransform;
+
+struct RecordOptions {
+  TargetOptions target;
+  SamplingOptions sampling;
+  EventList events;
+  EventList switch_output_events;    // --switch-output-event
+  std::vector<std::string> cgroups;  // -G, by event index; may be shorter than the events
+  uint64_t ring_pages = 0;           // -m; 0: what the kernel lets a user lock
+  DelayOptions delay;
+  SwitchOutputOptions switch_output;
+  SynthesisOptions synthesis;
+  OutputOptions output;
+  BuildIdOptions build_ids;
+  ControlOptions control;
+  OffCpuOptions off_cpu;
+  FutexOptions futex;
+  Affinity affinity = Affinity::kSystem;
+  int realtime_priority = 0;  // -r
+  bool quiet = false;
+  int verbose = 0;
+  std::vector<std::string> command_line;  // for the CMDLINE feature
+  MadeEvents* made = nullptr;             // what was made for the events; must outlive the
+                                          // recording
+  RecordTransform* transform = nullptr;   // between rings and file; must outlive the recording
+};
+
+}  // namespace sonde

@@ -1,0 +1,491 @@
+#include "capture/recorders/recorder.h"
+
+#include <linux/perf_event.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstring>
+
+#include "capture/control/control_channel.h"
+#include "capture/control/control_commands.h"
+#include "capture/control/delay_schedule.h"
+#include "capture/control/signal_queue.h"
+#include "capture/opening/cpu_map.h"
+#include "capture/opening/event_closer.h"
+#include "capture/opening/event_switch.h"
+#include "capture/opening/lost_counts.h"
+#include "capture/recorders/capture_setup.h"
+#include "capture/recorders/futex_recorder.h"
+#include "capture/recorders/off_cpu_recorder.h"
+#include "capture/recorders/record_output.h"
+#include "capture/recorders/record_scan.h"
+#include "capture/recorders/record_summary.h"
+#include "capture/recorders/recorder_priority.h"
+#include "capture/recorders/switch_trigger.h"
+#include "capture/rings/drain_pace.h"
+#include "capture/rings/poller.h"
+#include "capture/rings/ring_drain.h"
+#include "capture/rings/stream_threads.h"
+#include "capture/rings/stream_writer.h"
+#include "capture/synthesis/bpf_watch.h"
+#include "capture/synthesis/object_keeping.h"
+#include "capture/synthesis/preamble.h"
+#include "capture/synthesis/recording_features.h"
+#include "perfdata/records/user_records.h"
+
+namespace sonde {
+namespace {
+
+class Recorder {
+ public:
+  Recorder(const RecordOptions& options, Env& env, SignalQueue& signals, Poller& poller,
+           Capture& capture)
+      : options_(options),
+        env_(env),
+        signals_(signals),
+        poller_(poller),
+        capture_(capture),
+        events_(env.sys, capture.events),
+        commands_({[this](bool on) { switch_events(on); },
+                   [this](std::string_view name, bool on) { return events_.set_one(name, on); },
+                   [this](std::string_view text) { say(options_, env_, text); }},
+                  env, capture.events),
+        scan_(capture.attrs(),
+              {.objects = options.build_ids.collect,
+               .all_objects = options.build_ids.all,
+               .call_chains = options.sampling.call_graph != CallGraphMode::kNone ||
+                              options.off_cpu.enabled || options.futex.enabled,
+               .hold_files = options.build_ids.collect}),
+        drain_(scan_, options) {}
+
+  Result<int> run() {
+    TRY(begin_output());
+    if (options_.off_cpu.enabled) off_cpu_.emplace(TRY(OffCpuRecorder::open(capture_, options_)));
+    if (options_.futex.enabled) futex_.emplace(TRY(FutexRecorder::open(capture_, options_)));
+    TRY(watch());
+    keep(raise_recorder_priority(options_));
+    keep(begin_file());
+    start();
+    while (!done_) {
+      if (poller_.wait(wait_ms_)) ++wakeups_;
+      keep(read_rings(false));
+      if (!done_) keep(check_limits());
+    }
+    return finish();
+  }
+
+ private:
+  // --- the steps of a recording, in order ---
+
+  Result<> begin_output() {
+    std::vector<StreamThreads::Layout> layouts;
+    if (options_.output.threads)
+      layouts = TRY(StreamThreads::plan(*options_.output.threads, capture_));
+    auto page = static_cast<uint32_t>(::sysconf(_SC_PAGESIZE));
+    output_.emplace(
+        TRY(RecordOutput::create({.output = options_.output,
+                                  .switching = options_.switch_output,
+                                  .stdout_fd = env_.out_fd,
+                                  .mmap_length = static_cast<uint32_t>(capture_.ring_pages) * page,
+                                  .directory_streams = static_cast<uint32_t>(layouts.size()),
+                                  .sys = &env_.sys})));
+    features_ = TRY(initial_features(capture_, options_, env_.tool));
+    mark_present(features_.features);
+    if (!layouts.empty())
+      threads_.emplace(std::move(layouts), *capture_.rings, output_->writer(), drain_);
+    return {};
+  }
+
+  /// Registers everything that may wake us.
+  Result<> watch() {
+    poller_.add(signals_.fd(), [this](auto) { on_signals(); });
+    watch_rings();
+    if (capture_.workload) poller_.add(capture_.workload->exec_fd(), [this](auto) { on_exec(); });
+    if (options_.delay.any()) {
+      delay_.emplace(TRY(DelaySchedule::create(options_.delay)));
+      poller_.add(delay_->fd(), [this](auto) { on_delay(); });
+    }
+    if (options_.control.any()) {
+      control_.emplace(TRY(ControlChannel::open(options_.control)));
+      poller_.add(control_->fd(), [this](auto) { on_control(); });
+    }
+    if (options_.switch_output.time_ms > 0) {
+      switch_timer_ = Fd(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
+      poller_.add(switch_timer_.get(), [this](auto) { on_switch_timer(); });
+    }
+    if (options_.sampling.bpf_events && !output_->is_pipe()) watch_bpf();
+    if (!options_.switch_output_events.empty()) {
+      trigger_.emplace(TRY(SwitchTrigger::open(options_.switch_output_events, env_)));
+      for (int fd : trigger_->fds())
+        poller_.add(fd, [this](auto) { switch_wanted_ |= trigger_->take(); });
+    }
+    return {};
+  }
+
+  /// Watches for programs loaded while we record. Not for a pipe: its features are written before.
+  void watch_bpf() {
+    Result<std::vector<int>> cpus = online_cpus();
+    if (!cpus) return;
+    bpf_watch_.emplace(BpfWatch::open(env_.sys, *cpus));
+    for (int fd : bpf_watch_->fds()) poller_.add(fd, [this](auto) { keep_bpf_programs(); });
+  }
+
+  void keep_bpf_programs() {
+    for (uint32_t id : bpf_watch_->take()) add_bpf_program(id, features_);
+  }
+
+  /// Each ring wakes us through one event. When tasks are recorded, every instance of the first
+  /// event is watched: it hangs up when its task ends, and when all have, the recording ends too.
+  void watch_rings() {
+    bool watch_tasks = capture_.target.kind == Target::Kind::kTasks;
+    if (watch_tasks) {
+      live_tasks_ = capture_.events.front().opened.size();
+      for (const OpenedEvent& opened : capture_.events.front().opened)
+        poller_.add(opened.fd, [this, fd = opened.fd](Poller::Ready ready) {
+          if (!ready.hung_up) return;
+          poller_.remove(fd);
+          if (--live_tasks_ == 0) done_ = true;
+        });
+      return;
+    }
+    if (threads_) return;
+    for (const CaptureRing& ring : capture_.rings->rings())
+      if (!ring.buffer.is_backward())
+        poller_.add(ring.buffer.fd(), [this, fd = ring.buffer.fd()](Poller::Ready ready) {
+          if (ready.hung_up) poller_.remove(fd);
+        });
+  }
+
+  /// Writes the file's header and what is known before the first event.
+  Result<> begin_file() {
+    std::vector<EventDesc> events = event_descriptions(capture_);
+    if (options_.transform != nullptr) options_.transform->begin(events);
+    main_.emplace(output_->writer().main(),
+                  StreamWriter::Options{.blocks = options_.output.aio_blocks,
+                                        .transform = options_.transform});
+    TRY(output_->writer().begin(std::move(events), features_.features));
+    ByteBuilder records;
+    write_event_records(capture_, records);
+    if (!options_.synthesis.at_end) synthesise(records);
+    encode_empty(abi::kRecordFinishedInit, records);
+    return write_own(records);
+  }
+
+  void synthesise(ByteBuilder& records) {
+    synthesise_state(capture_, options_, env_.losses, records);
+  }
+
+  void start() {
+    if (done_) return;
+    limit_wait();
+    if (threads_) threads_->start();
+    // A command's events are enabled by its exec; others now. With -D they wait.
+    if (options_.delay.any())
+      say(options_, env_, "Events disabled");
+    else if (!capture_.target.is_command())
+      switch_events(true);
+    if (trigger_) trigger_->enable();
+    if (capture_.workload) capture_.workload->start();
+    if (delay_) delay_->start();
+    if (switch_timer_.valid()) arm_switch_timer();
+  }
+
+  void switch_events(bool on) {
+    on ? events_.enable() : events_.disable();
+    set_measuring(on ? FollowPhase::kOn : FollowPhase::kOff);
+  }
+
+  void set_measuring(FollowPhase phase) {
+    if (off_cpu_) off_cpu_->set(phase);
+    if (futex_) futex_->set(phase);
+  }
+
+  Result<int> finish() {
+    if (capture_.workload && !child_ended_) capture_.workload->signal(SIGTERM);
+    events_.disable();
+    set_measuring(FollowPhase::kOver);
+    if (threads_) keep(threads_->stop());
+    if (bpf_watch_) keep_bpf_programs();
+    keep(read_rings(true));
+    keep(read_backward_rings());
+    keep(end_off_cpu());
+    keep(end_futex());
+    if (capture_.workload) (void)capture_.workload->reap(true);
+    if (!options_.quiet && !exec_error_)
+      env_.err.print("[ {} record: Woken up {} times to write data ]\n", env_.tool, wakeups_);
+    keep(end_file());
+    report_losses();
+    if (!failure_ && !exec_error_) say_captured();
+    close_events(capture_, env_.sys);
+    return outcome();
+  }
+
+  /// Writes what follows the last event, and the file's features.
+  Result<> end_file() {
+    ByteBuilder records;
+    lost_ =
+        std::max(read_lost_counts(env_.sys, capture_.events, records), scan_.counts().lost_events);
+    lost_samples_ = scan_.counts().lost_samples;  // without those that we are about to write
+    if (options_.synthesis.at_end) {
+      synthesise(records);
+      encode_empty(abi::kRecordFinishedInit, records);
+    }
+    keep(write_own(records));
+    keep(main_->flush());
+    scan_.end_round();
+    Features features = features_.features;
+    if (scan_.counts().has_time())
+      features.sample_time = SampleTimeRange{scan_.counts().first_ns, scan_.counts().last_ns};
+    if (options_.build_ids.collect) features.build_ids = build_ids_of(scan_.hits());
+    features.present.clear();
+    mark_present(features);
+    bytes_written_ = output_->writer().bytes_written();
+    keep(output_->writer().finish(features));
+    if (options_.build_ids.collect && options_.build_ids.update_cache)
+      keep_hit_objects(options_.build_ids.cache_directory, scan_.hits(), features.build_ids);
+    if (options_.switch_output.enabled || options_.output.timestamp_name)
+      TRY(output_->rename_finished());
+    return {};
+  }
+
+  // --- reading ---
+
+  Result<> end_off_cpu() {
+    if (!off_cpu_) return {};
+    ByteBuilder records;
+    TRY(off_cpu_->write_rest(records));
+    off_cpu_->say_lost(options_, env_);
+    return write_own(records);
+  }
+
+  Result<> end_futex() {
+    if (!futex_) return {};
+    ByteBuilder records;
+    TRY(futex_->write(records));
+    futex_->say_lost(options_, env_);
+    return write_own(records);
+  }
+
+  Result<> read_rings(bool all) {
+    if (threads_ && !all) return {};
+    size_t most = 0;
+    for (CaptureRing& ring : capture_.rings->rings())
+      most = std::max(most, TRY(drain_.forward(ring, *main_, all)));
+    wait_ms_ = pace_.next_wait_ms(DrainPace::Clock::now(), most,
+                                  capture_.rings->rings().front().buffer.data_size());
+    limit_wait();
+    ByteBuilder waits;
+    if (off_cpu_) off_cpu_->write_long(waits);
+    TRY(write_own(waits));
+    if (most + waits.size() == 0) return {};
+    ByteBuilder round;
+    encode_empty(abi::kRecordFinishedRound, round);
+    TRY(main_->own(round.view()));
+    scan_.end_round();
+    return {};
+  }
+
+  /// A container that is gone took its files along: they must be seen, and held, before that.
+  void limit_wait() {
+    constexpr int kMostMs = 100;
+    if (!options_.build_ids.collect || !options_.build_ids.update_cache) return;
+    if (wait_ms_ < 0 || wait_ms_ > kMostMs) wait_ms_ = kMostMs;
+  }
+
+  Result<> read_backward_rings() {
+    if (!capture_.rings->any_backward()) return {};
+    capture_.rings->pause_backward(true);
+    for (CaptureRing& ring : capture_.rings->rings()) TRY(drain_.backward(ring, *main_));
+    capture_.rings->pause_backward(false);
+    return {};
+  }
+
+  /// Writes records of our own; the scan learns mappings from them too.
+  Result<> write_own(const ByteBuilder& records) {
+    if (records.size() == 0) return {};
+    scan_.piece(records.view());
+    return main_->own(records.view());
+  }
+
+  Result<> check_limits() {
+    uint64_t bytes = output_->writer().bytes_written();
+    uint64_t most = options_.output.max_size_bytes;
+    if (most != 0 && bytes >= most) {
+      say(options_, env_,
+          fmt::format("[ {} record: perf size limit reached ({} KB), stopping session ]", env_.tool,
+                      bytes >> 10));
+      done_ = true;
+      return {};
+    }
+    uint64_t per_file = options_.switch_output.size_bytes;
+    if (switch_wanted_ || (per_file != 0 && bytes >= per_file)) return switch_file();
+    return {};
+  }
+
+  Result<> switch_file() {
+    switch_wanted_ = false;
+    TRY(read_backward_rings());
+    TRY(end_file_for_switch());
+    main_.reset();
+    TRY(output_->next());
+    scan_.restart();
+    return begin_file();
+  }
+
+  Result<> end_file_for_switch() {
+    ByteBuilder records;
+    if (options_.synthesis.at_end) synthesise(records);
+    TRY(write_own(records));
+    TRY(main_->flush());
+    Features features = features_.features;
+    if (scan_.counts().has_time())
+      features.sample_time = SampleTimeRange{scan_.counts().first_ns, scan_.counts().last_ns};
+    if (options_.build_ids.collect) features.build_ids = build_ids_of(scan_.hits());
+    mark_present(features);
+    samples_before_ += scan_.counts().samples;
+    TRY(output_->writer().finish(features));
+    std::string name = TRY(output_->rename_finished());
+    say(options_, env_, fmt::format("[ {} record: Dump {} ]", env_.tool, name));
+    return {};
+  }
+
+  // --- what happens during the recording ---
+
+  void on_signals() {
+    while (std::optional<int> number = signals_.next()) {
+      if (*number == SIGUSR2) {
+        switch_wanted_ |= options_.switch_output.enabled && options_.switch_output.on_signal;
+      } else if (*number == SIGCHLD) {
+        if (!capture_.workload || !capture_.workload->reap(false)) continue;
+        child_ended_ = done_ = true;
+      } else {
+        ended_by_ = *number;
+        done_ = true;
+      }
+    }
+  }
+
+  void on_exec() {
+    poller_.remove(capture_.workload->exec_fd());
+    exec_error_ = capture_.workload->exec_error();
+    if (exec_error_) done_ = true;
+  }
+
+  void on_delay() {
+    std::optional<DelaySchedule::Step> step = delay_->take();
+    if (step) commands_.set_enabled(step->on);
+  }
+
+  void on_control() {
+    if (!commands_.obey(*control_)) done_ = true;
+    if (control_->ended()) poller_.remove(control_->fd());
+  }
+
+  void arm_switch_timer() {
+    uint64_t ms = options_.switch_output.time_ms;
+    timespec period{static_cast<time_t>(ms / 1000), static_cast<long>(ms % 1000 * 1'000'000)};
+    itimerspec when{period, period};
+    ::timerfd_settime(switch_timer_.get(), 0, &when, nullptr);
+  }
+
+  void on_switch_timer() {
+    uint64_t expirations = 0;
+    if (::read(switch_timer_.get(), &expirations, sizeof expirations) > 0) switch_wanted_ = true;
+  }
+
+  // --- the end ---
+
+  /// The first failure ends the recording; the file is completed nevertheless.
+  void keep(Result<> result) {
+    if (result) return;
+    if (!failure_) failure_ = std::move(result).error();
+    done_ = true;
+  }
+
+  void report_losses() {
+    if (lost_ > 0) env_.losses.add(LossKind::k_lost_by_kernel, lost_);
+    if (lost_samples_ > 0) env_.losses.add(LossKind::k_lost_samples, lost_samples_);
+  }
+
+  void say_captured() {
+    if (options_.quiet) return;
+    env_.err.print(
+        "{}\n",
+        summary_line(env_.tool, {.file = output_->shown_name(),
+                                 .bytes = bytes_written_,
+                                 .samples = samples_before_ + scan_.counts().samples,
+                                 .compression_in_out = output_->writer().compression_in_out()}));
+  }
+
+  Result<int> outcome() {
+    if (exec_error_)
+      return fail(ErrorCode::kFailed, "Failed to collect '{}' for the '{}' workload: {}",
+                  event_names(), options_.target.command.front(), std::strerror(*exec_error_));
+    if (failure_) return std::unexpected(*failure_);
+    if (ended_by_ != 0) return 128 + ended_by_;
+    if (!capture_.workload) return 0;
+    std::optional<int> status = capture_.workload->reap(true);
+    return child_ended_ && status ? shell_status(*status) : 0;
+  }
+
+  [[nodiscard]] std::string event_names() const {
+    std::string names;
+    for (const CaptureEvent& event : capture_.events) {
+      if (event.is_added) continue;
+      if (!names.empty()) names += ",";
+      names += event.parsed.name;
+    }
+    return names;
+  }
+
+  const RecordOptions& options_;
+  Env& env_;
+  SignalQueue& signals_;
+  Poller& poller_;
+  Capture& capture_;
+  EventSwitch events_;
+  ControlCommands commands_;
+  RecordScan scan_;
+  RingDrain drain_;
+  RecordingFeatures features_;
+  std::optional<RecordOutput> output_;
+  std::optional<StreamWriter> main_;
+  std::optional<StreamThreads> threads_;
+  std::optional<SwitchTrigger> trigger_;
+  std::optional<BpfWatch> bpf_watch_;
+  std::optional<OffCpuRecorder> off_cpu_;
+  std::optional<FutexRecorder> futex_;
+  std::optional<DelaySchedule> delay_;
+  std::optional<ControlChannel> control_;
+  Fd switch_timer_;
+
+  DrainPace pace_{DrainPace::Clock::now()};
+  int wait_ms_ = -1;
+  bool done_ = false;
+  bool child_ended_ = false;
+  bool switch_wanted_ = false;
+  int ended_by_ = 0;  // signal
+  std::optional<int> exec_error_;
+  std::optional<Error> failure_;
+  size_t live_tasks_ = 0;
+  uint64_t wakeups_ = 0;
+  uint64_t lost_ = 0;
+  uint64_t lost_samples_ = 0;
+  uint64_t samples_before_ = 0;  // in files already finished
+  uint64_t bytes_written_ = 0;
+};
+
+}  // namespace
+
+Result<int> run_recording(const RecordOptions& options, Env& env) {
+  // Before any thread is started, so that signals are delivered only to the queue.
+  SignalQueue signals = TRY(SignalQueue::create());
+  Poller poller = TRY(Poller::create());
+  bool pipe_output = RecordOutput::is_pipe(options.output, env.out_fd);
+  Capture capture = TRY(set_up_capture(options, pipe_output, env));
+  return Recorder(options, env, signals, poller, capture).run();
+}
+
+}  // namespace sonde

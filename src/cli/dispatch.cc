@@ -1,0 +1,236 @@
+#include "cli/dispatch.h"
+
+#include <cerrno>
+#include <cstring>
+#include <variant>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/flag_parser.h"
+#include "cli/global_options.h"
+#include "cli/manual.h"
+#include "cli/pager.h"
+#include "cli/usage.h"
+
+namespace sonde {
+namespace {
+
+constexpr int kClosedPipeStatus = 128 + 13;  // as if SIGPIPE had killed it
+
+template <typename... Visitors>
+struct Overloaded : Visitors... {
+  using Visitors::operator()...;
+};
+template <typename... Visitors>
+Overloaded(Visitors...) -> Overloaded<Visitors...>;
+
+/// Reads the user's perfconfig: only the file named by PERF_CONFIG, or else the system's and then
+/// the user's own.
+Result<> load_config(Env& env) {
+  auto add = [&](const std::string& path) -> Result<> {
+    Result<std::string> text = read_file(path);
+    return text ? env.config.parse(*text, path) : Result<>{};  // most people have none
+  };
+  if (auto only = env.variable("PERF_CONFIG")) return add(*only);
+  if (!env.variable("PERF_CONFIG_NOSYSTEM")) TRY(add("/etc/perfconfig"));
+  auto home = env.variable("HOME");
+  if (home && !env.variable("PERF_CONFIG_NOGLOBAL")) TRY(add(*home + "/.perfconfig"));
+  return {};
+}
+
+/// One command with its table of flags, from parsing to its exit status.
+class Invocation {
+ public:
+  Invocation(Env& env, const CommandInfo& info, GlobalOptions::Paging paging)
+      : Invocation(env, info, paging, info.make()) {}
+  Invocation(Env& env, const CommandInfo& info, GlobalOptions::Paging paging,
+             std::unique_ptr<Command> command)
+      : env_(env), info_(info), paging_(paging), pager_(env), command_(std::move(command)) {}
+
+  int run(std::span<const std::string> words) {
+    if (Result<> configured = command_->configure(env_.config); !configured)
+      return report(configured.error());
+    command_->declare(flags_);
+    int status = std::visit(Overloaded{
+                                [&](const Arguments& arguments) { return execute(arguments); },
+                                [&](const HelpWanted& help) { return show_help(help); },
+                                [&](ManWanted) { return show_manual(); },
+                                [&](const ListFlagsWanted& list) { return list_flags(list.name); },
+                                [&](ListCommandsWanted) { return list_subcommands(); },
+                                [&](const BadFlags& bad) { return refuse(bad); },
+                                [&](const Error& error) { return report(error); },
+                            },
+                            outcome_ = parse_flags(flags_, words));
+    return status;
+  }
+
+ private:
+  int execute(const Arguments& arguments) {
+    if (std::unique_ptr<Command> inner = command_->subcommand(arguments)) {
+      CommandInfo info{info_.name + " " + full_name(arguments[0]), info_.summary, nullptr};
+      return Invocation(env_, info, paging_, std::move(inner))
+          .run(std::span<const std::string>(arguments.words).subspan(1));
+    }
+    if (wants_pager()) pager_.start();
+    Result<int> status = command_->run(env_, arguments);
+    return status ? *status : report(status.error());
+  }
+
+  /// The full name of a subcommand, of which any prefix is enough.
+  std::string full_name(const std::string& word) const {
+    for (const std::string& name : flags_.subcommands())
+      if (name.starts_with(word)) return name;
+    return word;
+  }
+
+  bool wants_pager() const {
+    if (!env_.out.is_terminal() || paging_ == GlobalOptions::Paging::kNever) return false;
+    if (paging_ == GlobalOptions::Paging::kAlways) return true;
+    return command_->paged() && env_.config.get_bool("pager." + info_.name, true).value_or(true);
+  }
+
+  int show_help(const HelpWanted& help) {
+    bool terminal = env_.out.is_terminal();
+    if (terminal && paging_ != GlobalOptions::Paging::kNever) pager_.start();
+    print_usage(terminal ? env_.out : env_.err, env_.tool, info_.name, flags_, help.words);
+    return exit_status(ErrorCode::kUsage);
+  }
+
+  int show_manual() {
+    show_manual_page(env_, manual_of(env_.tool, info_, flags_));
+    return 0;
+  }
+
+  /// Lists all flags, or the values of one.
+  int list_flags(std::string_view of) {
+    for (const Flag& flag : flags_.flags()) {
+      if (of.empty() && !flag.name.empty()) env_.out.print("--{} ", flag.name);
+      if (!of.empty() && flag.name == of)
+        for (const std::string& value : flag.values) env_.out.print("{} ", value);
+    }
+    env_.out.put('\n');
+    return 0;
+  }
+
+  int list_subcommands() {
+    for (const std::string& name : flags_.subcommands()) env_.out.print("{} ", name);
+    env_.out.put('\n');
+    return 0;
+  }
+
+  int refuse(const BadFlags& bad) {
+    env_.err.write(bad.message);
+    if (bad.show_usage && bad.about.empty()) print_usage(env_.err, env_.tool, info_.name, flags_);
+    if (bad.show_usage && !bad.about.empty())
+      print_usage_of(env_.err, env_.tool, info_.name, flags_, bad.about);
+    return exit_status(ErrorCode::kUsage);
+  }
+
+  int report(const Error& error) {
+    // Output first, so that the message comes after it.
+    env_.out.flush();
+    if (error.code == ErrorCode::kIo && env_.out.failed() == EPIPE) return kClosedPipeStatus;
+    if (!error.message.empty()) env_.err.print("{}\n", error.message);
+    if (error.code == ErrorCode::kUsage) print_usage(env_.err, env_.tool, info_.name, flags_);
+    return exit_status(error.code);
+  }
+
+  Env& env_;
+  const CommandInfo& info_;
+  GlobalOptions::Paging paging_;
+  Pager pager_;
+  std::unique_ptr<Command> command_;
+  FlagTable flags_;
+  ParseOutcome outcome_;
+};
+
+/// Law 2: reports what the input lost, one line per kind.
+void say_losses(Env& env) {
+  for (const LossLedger::Entry& entry : env.losses.entries()) {
+    env.err.print("{}: {} {}", env.tool, entry.count, LossLedger::what(entry.kind));
+    if (!entry.example.empty()) env.err.print(" ({})", entry.example);
+    if (auto remedy = LossLedger::remedy(entry.kind); !remedy.empty())
+      env.err.print("; {}", remedy);
+    env.err.put('\n');
+  }
+}
+
+int finish_output(Env& env, int status) {
+  env.out.flush();
+  int error = env.out.failed();
+  if (error == EPIPE) {
+    env.err.flush();
+    return kClosedPipeStatus;
+  }
+  say_losses(env);
+  if (error != 0) {
+    env.err.print("{}: cannot write to standard output: {}\n", env.tool, std::strerror(error));
+    status = exit_status(ErrorCode::kIo);
+  }
+  env.err.flush();
+  return status;
+}
+
+/// Sets the tool's name to `perf` for /usr/bin/perf; returns the command for names such as
+/// perf-report and trace.
+std::vector<std::string> command_from_program_name(Env& env, CommandList commands,
+                                                   std::string_view path) {
+  std::string_view name = path.substr(path.rfind('/') + 1);
+  if (name == "trace") return {"trace"};
+  if (name == "perf" || name.starts_with("perf-")) env.tool = "perf";
+  size_t dash = name.find('-');
+  if (dash != std::string_view::npos && find_command(commands, name.substr(dash + 1)))
+    return {std::string(name.substr(dash + 1))};
+  return {};
+}
+
+int unknown_command(Env& env, CommandList commands, std::string_view name) {
+  env.err.print("{0}: '{1}' is not a {0}-command. See '{0} --help'.\n", env.tool, name);
+  for (const CommandInfo& info : commands)
+    if (!info.hidden && edit_distance(info.name, name) <= 2)
+      env.err.print("\nDid you mean this?\n\t{}\n", info.name);
+  return 1;
+}
+
+int choose_and_run(Env& env, CommandList commands, std::span<const std::string> words) {
+  std::vector<std::string> command =
+      command_from_program_name(env, commands, words.empty() ? "" : words[0]);
+  std::span<const std::string> rest = words.empty() ? words : words.subspan(1);
+  GlobalOptions globals;
+  if (command.empty()) {
+    globals = read_global_options(env, commands, rest);
+    if (globals.done) return *globals.done;
+    rest = rest.subspan(globals.used);
+    command = std::move(globals.command_instead);
+    bool nothing_asked = command.empty() && rest.empty();
+    if (nothing_asked) {
+      print_command_list(env.out, commands, env.tool);
+      return 1;
+    }
+    if (command.empty()) {
+      command.push_back(rest[0]);
+      rest = rest.subspan(1);
+    }
+  }
+  command.insert(command.end(), rest.begin(), rest.end());
+  const CommandInfo* info = find_command(commands, command[0]);
+  if (!info) return unknown_command(env, commands, command[0]);
+  if (Result<> loaded = load_config(env); !loaded) {
+    env.err.print("{}\n", loaded.error().message);
+    return exit_status(loaded.error().code);
+  }
+  return Invocation(env, *info, globals.paging)
+      .run(std::span<const std::string>(command).subspan(1));
+}
+
+}  // namespace
+
+int run_command_line(Env& env, CommandList commands, std::span<const std::string> words) {
+  std::vector<std::string> shown(words.begin(), words.end());
+  env.command_line = join(shown, " ");
+  int status = choose_and_run(env, commands, words);
+  return finish_output(env, status);
+}
+
+}  // namespace sonde

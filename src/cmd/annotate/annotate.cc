@@ -1,0 +1,236 @@
+// `annotate`: the code of functions, and which of their instructions the samples hit.
+#include <algorithm>
+#include <set>
+
+#include "cli/command.h"
+#include "cmd/annotate/browser.h"
+#include "cmd/annotate/data.h"
+#include "cmd/annotate/nothing.h"
+#include "cmd/annotate/options.h"
+#include "cmd/options/listing_flags.h"
+#include "datatype/listing_types.h"
+#include "render/listing_columns.h"
+#include "report/counts.h"
+#include "script/dump_tail.h"
+#include "tui/terminal/browser_terminal.h"
+
+namespace sonde {
+namespace {
+
+using annotate::FunctionHits;
+using annotate::RecordingHits;
+
+class AnnotateCommand final : public Command {
+ public:
+  Result<> configure(const Config& config) override {
+    if (auto style = config.get("annotate.disassembler_style"))
+      o_.listing.syntax = *style == "intel" ? disasm::Syntax::kIntel : disasm::Syntax::kAtt;
+    if (!TRY(config.get_bool("tui.annotate", true))) o_.browser = false;
+    return {};
+  }
+
+  void declare(FlagTable& flags) override {
+    flags.usage("[<options>] [<symbol>]");
+    flags.description(
+        R"(Shows the code of the functions that samples of a recording fell on: instructions, the part of the samples that fell on each, and lines of source between them where debug information tells. Without a symbol every function with samples is shown, heaviest first, event by event.
+
+Code comes from the files that ran, from jitdumps, and from BPF programs that the recording carries. Nothing else is run for it: instructions are decoded by sonde itself.)");
+    annotation::declare_flags(flags, o_);
+  }
+
+  [[nodiscard]] bool paged() const override { return !wants_browser(); }
+
+  Result<int> run(Env& env, const Arguments& arguments) override {
+    if (arguments.size() > 1) return fail(ErrorCode::kUsage, "Error: too many arguments");
+    if (!arguments.empty()) o_.symbol = arguments[0];
+    TRY(check_options(env));
+    Session session = TRY(open(env, o_.symbol));
+    if (o_.dump) return dump(env, session);
+    if (o_.itrace && session.counts().records_by_type[abi::kRecordAuxtrace] != 0)
+      return fail(ErrorCode::kFailed, "--itrace: instruction traces are not decoded yet");
+    if (o_.data_type)
+      return annotation::annotate_data(
+          session, o_, columns_of(session),
+          [&](const Frame& frame) { return wants(session, frame); }, env);
+    return annotate_all(env, session);
+  }
+
+ private:
+  [[nodiscard]] bool wants_browser() const {
+    bool asks_text =
+        o_.dump || o_.formatted || o_.listing.places || o_.input == "-" || o_.data_type.has_value();
+    return o_.browser.value_or(true) && !asks_text;
+  }
+
+  Result<> check_options(Env& env) {
+    if (o_.type_counts && !o_.data_type)
+      return fail(ErrorCode::kUsage, "--type-stat counts types of data: give --data-type, too");
+    if (o_.instruction_counts && !o_.data_type)
+      return fail(ErrorCode::kUsage, "--insn-stat counts types of data: give --data-type, too");
+    if (o_.code_types && o_.data_type)
+      return fail(ErrorCode::kUsage, "--code-with-type shows code, --data-type types: give one");
+    TRY(check_listing(o_.listing));
+    if (o_.objdump && !o_.quiet)
+      env.err.print("--objdump {}: not run; sonde decodes instructions itself\n", *o_.objdump);
+    o_.listing.demangle = o_.symbol_sources.demangle;
+    return {};
+  }
+
+  /// With `only`, the samples of other functions may be missing.
+  Result<Session> open(Env& env, const std::optional<std::string>& only) const {
+    SessionOptions options;
+    options.open.force = o_.force;
+    options.open.stdin_fd = env.in_fd;
+    options.symbols = o_.symbol_sources;
+    options.filter.cpus = o_.cpus;
+    options.want_chains = false;
+    options.only_sums = !o_.dump;
+    options.by_place = options.only_sums && !o_.data_type;
+    options.want_symbols = !o_.dump;
+    // In the browser the user may go on to other functions.
+    if (options.by_place && !o_.code_types && !(wants_browser() && can_browse(env)))
+      options.only_function = only;
+    return Session::open(o_.input, options, env);
+  }
+
+  Result<int> dump(Env& env, const Session& session) const {
+    SampleTails tails(session, o_.cpus);
+    auto tail = [&](const TimedRecord& record, const Sample* sample, Sink& out) {
+      tails.put(record, sample, out);
+    };
+    dump_recording(session.recording(), {.command = DumpFor::kReport}, tail, env.losses, env.out);
+    return 0;
+  }
+
+  [[nodiscard]] bool wants(const Session& session, const Frame& frame) const {
+    if (!frame.dso.valid()) return !o_.symbol && o_.dsos.empty();
+    if (!annotation::wants_object(o_, session.machine().dsos()[frame.dso])) return false;
+    if (!o_.symbol) return true;
+    return frame.symbol.valid() && session.symbolizer().name(frame.symbol) == *o_.symbol;
+  }
+
+  Result<int> annotate_all(Env& env, const Session& session) {
+    RecordingHits hits =
+        annotate::count_hits(session, [&](const Frame& frame) { return wants(session, frame); });
+    if (hits.functions.empty()) {
+      if (session.has_one_function()) return explain_nothing(env);
+      return annotation::say_nothing(session, o_, env);
+    }
+    if (wants_browser() && can_browse(env))
+      return annotation::browse(session, hits, columns_of(session), o_, env);
+    if (o_.browser.value_or(false))
+      env.err.write("--tui: there is no terminal to show it on; this is the text of --stdio\n");
+    annotate::ListingMaker maker(session, o_.listing);
+    if (o_.code_types) types_ = std::make_unique<datatype::SessionTypes>(session);
+    for (const std::vector<EventId>& events : columns_of(session)) {
+      size_t leader = events[0].index();
+      for (size_t function : hits.by_weight(leader)) {
+        if (is_below_limit(hits, function, leader)) continue;
+        write_function(env, maker, hits, hits.functions[function], events);
+        if (env.out.failed() != 0) return 0;
+      }
+    }
+    if (types_ && !o_.quiet)
+      for (const std::string& note : types_->notes()) env.err.print("{}\n", note);
+    if (env.out.failed() == 0 && !wrote_any_ && !refused_.empty() && !o_.skip_missing) return 1;
+    return 0;
+  }
+
+  /// The reason why nothing is shown depends on what the recording has.
+  Result<int> explain_nothing(const Env& env) {
+    LossLedger counted;  // already counted once
+    Env again{.out = env.out,
+              .err = env.err,
+              .in_fd = env.in_fd,
+              .out_fd = env.out_fd,
+              .sys = env.sys,
+              .losses = counted,
+              .variables = env.variables,
+              .tool = env.tool,
+              .config = env.config,
+              .debug = env.debug,
+              .command_line = env.command_line};
+    Session session = TRY(open(again, std::nullopt));
+    return annotate_all(again, session);
+  }
+
+  /// The events shown side by side, one element per table.
+  [[nodiscard]] std::vector<std::vector<EventId>> columns_of(const Session& session) const {
+    std::vector<std::vector<EventId>> rows;
+    for (size_t i = 0; i < session.events().size(); ++i) {
+      EventId event(i);
+      const EventDesc& desc = session.events()[event];
+      bool joins = o_.group ? !rows.empty() : desc.leader.valid() && desc.leader != event;
+      if (!joins) {
+        rows.push_back({event});
+        continue;
+      }
+      for (std::vector<EventId>& row : rows)
+        if (o_.group || row[0] == desc.leader) {
+          row.push_back(event);
+          break;
+        }
+    }
+    return rows;
+  }
+
+  [[nodiscard]] bool is_below_limit(const RecordingHits& hits, size_t function,
+                                    size_t event) const {
+    uint64_t all = hits.totals[event].period;
+    uint64_t part = hits.functions[function].totals[event].period;
+    if (o_.percent_limit <= 0 || all == 0) return false;
+    return 100.0 * static_cast<double>(part) / static_cast<double>(all) < o_.percent_limit;
+  }
+
+  void write_function(Env& env, annotate::ListingMaker& maker, const RecordingHits& hits,
+                      const FunctionHits& function, const std::vector<EventId>& events) {
+    if (refused_.contains(function.info.dso)) return;
+    auto listing = maker.make(function, hits, events);
+    if (!listing) {
+      refused_.insert(function.info.dso);
+      if (!o_.skip_missing && !o_.quiet)
+        env.err.print("Couldn't annotate {}: {}\n", function.info.name, listing.error().message);
+      return;
+    }
+    wrote_any_ = true;
+    if (types_) datatype::add_types(function, *types_, *listing);
+    if (o_.verbose > 0)
+      env.err.print("{}: {:#x} to {:#x} of {}\n", listing->function, listing->start, listing->end,
+                    listing->path);
+    for (EventId event : events) listing->shown.push_back(looked_at(hits, event.index()));
+    render::ListingTextOptions text{
+        .column = o_.column,
+        .percent = o_.listing.percent,
+        .color = o_.color == "always" || (o_.color == "auto" && env.out.is_terminal()),
+        .raw = o_.listing.raw,
+        .summary = o_.listing.places};
+    if (o_.formatted)
+      render::write_listing_columns(env.out, *listing, text);
+    else
+      render::write_listing(env.out, *listing, text);
+  }
+
+  /// Without filters that is everything, including what hit no function.
+  [[nodiscard]] view::ListingHits looked_at(const RecordingHits& hits, size_t event) const {
+    if (!o_.symbol && o_.dsos.empty()) return hits.totals[event];
+    view::ListingHits sum;
+    for (const FunctionHits& function : hits.functions) {
+      sum.samples += function.totals[event].samples;
+      sum.period += function.totals[event].period;
+    }
+    return sum;
+  }
+
+  annotation::Options o_;
+  std::set<DsoId> refused_;  // objects in which one function had no code: no message for the others
+  bool wrote_any_ = false;
+  std::unique_ptr<datatype::SessionTypes> types_;  // if needed
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_annotate() {
+  return std::make_unique<AnnotateCommand>();
+}
+
+}  // namespace sonde

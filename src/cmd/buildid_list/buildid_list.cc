@@ -1,0 +1,126 @@
+// `buildid-list`: the build ids of a recording's objects, of one ELF file, or of the running
+// kernel.
+#include <set>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "elf/build_id.h"
+#include "elf/elf_file.h"
+#include "replay/session.h"
+#include "symbol/kallsyms.h"
+
+namespace sonde {
+namespace {
+
+class BuildIdList final : public Command {
+ public:
+  void declare(FlagTable& flags) override {
+    flags.usage("[<options>]");
+    flags.description(
+        "Lists the build ids that a recording holds. The input may also be an ELF file, whose own "
+        "build id is then shown.");
+    flags.boolean('f', "force", options_.force, "don't complain, do it");
+    flags.boolean('H', "with-hits", options_.with_hits, "Show only DSOs with hits");
+    flags.text('i', "input", options_.input, "file", "input file name");
+    flags.boolean('k', "kernel", options_.kernel, "Show current kernel build id");
+    flags.boolean('m', "kernel-maps", options_.kernel_maps,
+                  "Show build id of current kernel + modules");
+    flags.count('v', "verbose", options_.verbose, "be more verbose");
+  }
+
+  Result<int> run(Env& env, const Arguments&) override {
+    if (options_.kernel) return print_kernel(env);
+    if (options_.kernel_maps) return print_kernel_maps(env);
+    if (Result<ElfFile> elf = ElfFile::open(options_.input); elf && !elf->build_id().empty()) {
+      env.out.print("{}\n", to_hex(elf->build_id()));
+      return 0;
+    }
+    OpenOptions open{.force = options_.force, .stdin_fd = env.in_fd};
+    Recording recording = TRY(Recording::open(options_.input, open, env.losses));
+    bool needs_samples = options_.with_hits || recording.features().build_ids.empty();
+    if (!needs_samples) {
+      // After `inject -b` they are in the section and in records.
+      std::set<std::pair<std::string_view, std::string_view>> printed;
+      for (const BuildIdEntry& entry : recording.features().build_ids)
+        if (printed.emplace(entry.build_id, entry.path).second)
+          env.out.print("{} {}\n", to_hex(entry.build_id), entry.path);
+      return 0;
+    }
+    return print_hits(env);
+  }
+
+ private:
+  static Result<std::string> kernel_build_id() {
+    std::string notes = TRY(read_file("/sys/kernel/notes"));
+    return to_hex(build_id_in_notes(as_bytes(notes)));
+  }
+
+  static Result<int> print_kernel(Env& env) {
+    env.out.print("{}\n", TRY(kernel_build_id()));
+    return 0;
+  }
+
+  /// The kernel's text, then every loaded module.
+  static Result<int> print_kernel_maps(Env& env) {
+    Kallsyms kernel = TRY(Kallsyms::read("/proc/kallsyms"));
+    uint64_t start = kernel.address_of("_stext").value_or(kernel.address_of("_text").value_or(0));
+    uint64_t end = kernel.address_of("_etext").value_or(0);
+    env.out.print("{} {:16x} {:16x} [kernel.kallsyms]\n", TRY(kernel_build_id()), start, end);
+    Result<std::string> modules = read_file("/proc/modules");
+    if (!modules) return 0;
+    for (std::string_view line : split(*modules, '\n')) print_module(env, line);
+    return 0;
+  }
+
+  // "name size refcount users state 0xaddress"
+  static void print_module(Env& env, std::string_view line) {
+    std::vector<std::string_view> words = split(line, ' ');
+    if (words.size() < 6) return;
+    auto size = parse_number(words[1]);
+    auto address = parse_number(words[5]);
+    std::string notes_path = fmt::format("/sys/module/{}/notes/.note.gnu.build-id", words[0]);
+    Result<std::string> notes = read_file(notes_path);
+    if (!size || !address || !notes) return;
+    env.out.print("{} {:16x} {:16x} [{}]\n", to_hex(build_id_in_notes(as_bytes(*notes))), *address,
+                  *address + *size, words[0]);
+  }
+
+  Result<int> print_hits(Env& env) {
+    SessionOptions options;
+    options.open = {.force = options_.force, .stdin_fd = env.in_fd};
+    options.want_symbols = options.want_chains = false;
+    Session session = TRY(Session::open(options_.input, options, env));
+    std::set<uint32_t> hit;
+    for (FrameId leaf : session.samples().leaf) hit.insert(session.frame(leaf).dso.value);
+    const DsoTable& dsos = session.machine().dsos();
+    std::set<uint32_t> printed;
+    // Objects without a build id are listed too: they were hit.
+    auto print = [&](DsoId dso) {
+      if (!dso.valid() || !printed.insert(dso.value).second) return;
+      if (hit.contains(dso.value))
+        env.out.print("{:40} {}\n", to_hex(dsos[dso].build_id), dsos[dso].path);
+    };
+    for (const BuildIdEntry& entry : session.recording().features().build_ids)
+      print(dsos.find(entry.path));
+    for (size_t i = 0; i < dsos.size(); ++i) print(DsoId(i));
+    return 0;
+  }
+
+  struct {
+    std::string input = "perf.data";
+    bool force = false;
+    bool with_hits = false;
+    bool kernel = false;
+    bool kernel_maps = false;
+    int verbose = 0;
+  } options_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_buildid_list() {
+  return std::make_unique<BuildIdList>();
+}
+
+}  // namespace sonde

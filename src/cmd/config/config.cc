@@ -1,0 +1,108 @@
+// config: shows and changes the user's perfconfig.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "cli/command.h"
+
+namespace sonde {
+namespace {
+
+constexpr std::string_view kSystemFile = "/etc/perfconfig";
+
+class ConfigCommand final : public Command {
+ public:
+  void declare(FlagTable& flags) override {
+    flags.usage("[<file-option>] [options] [section.name[=value] ...]");
+    flags.description(R"(Shows settings, or changes them.
+
+Settings are read from /etc/perfconfig and then from ~/.perfconfig, whose settings win; where the environment names a file in PERF_CONFIG, from that one alone. Changes go to the user's file, unless --system is given. The file is written anew: its comments are not kept.)");
+    flags.section("EXAMPLES", R"(  sonde config report.percent-limit=0.5
+  sonde config call-graph.record-mode
+  sonde config --list)");
+    flags.boolean('l', "list", list_, "show current config variables");
+    flags.boolean(0, "system", system_, "use system config file");
+    flags.boolean(0, "user", user_, "use user config file");
+  }
+
+  Result<int> run(Env& env, const Arguments& arguments) override {
+    if (system_ && user_) {
+      // perf shows the usage here, but with the exit status of a failure.
+      return fail(ErrorCode::kFailed, "Error: only one config file at a time");
+    }
+    if (list_ && !arguments.empty()) return fail(ErrorCode::kUsage, "Error: takes no arguments");
+    Config shown = system_ || user_ ? TRY(read(file(env))) : env.config;
+    if (arguments.empty()) {
+      for (const Config::Entry& entry : shown.entries())
+        env.out.print("{}={}\n", entry.name, entry.value);
+      return 0;
+    }
+    for (const std::string& word : arguments.words) TRY(show_or_set(env, shown, word));
+    return 0;
+  }
+
+ private:
+  Result<> show_or_set(Env& env, const Config& shown, std::string_view word) const {
+    size_t equals = word.find('=');
+    std::string_view name = word.substr(0, equals);
+    size_t dot = name.rfind('.');
+    if (dot == std::string_view::npos || dot == 0)
+      return fail(ErrorCode::kFailed, "The config variable does not contain a section name: {}",
+                  word);
+    if (dot + 1 == name.size())
+      return fail(ErrorCode::kFailed, "The config variable does not contain a variable name: {}",
+                  word);
+    if (equals == std::string_view::npos) {
+      if (auto value = shown.get(name)) env.out.print("{}={}\n", name, *value);
+      return {};
+    }
+    if (equals + 1 == word.size())
+      return fail(ErrorCode::kFailed, "The config variable does not contain a value: {}", name);
+    std::string path = file(env);
+    Config changed = TRY(read(path));
+    changed.set(name, word.substr(equals + 1));
+    return write(path, "# this file is auto-generated.\n" + changed.to_text());
+  }
+
+  /// The file that a change goes to.
+  std::string file(const Env& env) const {
+    if (system_) return std::string(kSystemFile);
+    if (auto only = env.variable("PERF_CONFIG"); only && !user_) return *only;
+    return env.variable("HOME").value_or("") + "/.perfconfig";
+  }
+
+  static Result<Config> read(const std::string& path) {
+    Config config;
+    if (Result<std::string> text = read_file(path)) TRY(config.parse(*text, path));
+    return config;
+  }
+
+  /// Writes a second file first, so that a full disk leaves the old one intact.
+  static Result<> write(const std::string& path, std::string_view text) {
+    std::string fresh = path + ".new";
+    Fd fd(::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+    if (!fd.valid())
+      return fail(ErrorCode::kPermission, "cannot write {}: {}", fresh, std::strerror(errno));
+    TRY(write_all(fd.get(), fresh, as_bytes(text)));
+    if (::rename(fresh.c_str(), path.c_str()) != 0)
+      return fail(ErrorCode::kIo, "cannot replace {}: {}", path, std::strerror(errno));
+    return {};
+  }
+
+  bool list_ = false;
+  bool system_ = false;
+  bool user_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_config() {
+  return std::make_unique<ConfigCommand>();
+}
+
+}  // namespace sonde

@@ -1,0 +1,127 @@
+// `data convert`: a recording as JSON or in the Common Trace Format.
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <cstring>
+
+#include "base/file.h"
+#include "cli/command.h"
+#include "cmd/options/profile_flags.h"
+#include "export/recordings/ctf.h"
+#include "export/recordings/json.h"
+
+namespace sonde {
+namespace {
+
+class DataConvert final : public Command {
+ public:
+  void declare(FlagTable& flags) override {
+    flags.usage("[<options>]");
+    flags.description(
+        "Writes a recording as JSON (a sample is a line), or as a directory in the Common Trace "
+        "Format, which babeltrace and Trace Compass read. Fields are perf's.");
+    flags.text('i', "input", input_, "file", "input file name");
+    flags.text(0, "to-json", json_, "file", "Convert to JSON format; - is standard output");
+    flags.text(0, "to-ctf", ctf_, "directory", "Convert to CTF format");
+    flags.boolean('f', "force", force_, "don't complain, do it; overwrite the file of --to-json");
+    flags.boolean(0, "tod", wall_clock_, "Convert time to wall clock time; of CTF");
+    flags.boolean(0, "all", all_, "Convert records of tasks and mappings, too; of CTF");
+    declare_symbol_sources(flags, session_.symbols);
+    flags.section("EXAMPLES", R"(  sonde data convert --to-json samples.json
+  sonde data convert --to-ctf trace && babeltrace trace)");
+  }
+
+  Result<int> run(Env& env, const Arguments& arguments) override {
+    TRY(check(arguments));
+    session_.open.stdin_fd = env.in_fd;
+    session_.open.force = force_;
+    session_.want_chains = session_.want_symbols = ctf_.empty();
+    Session session = TRY(Session::open(input_, session_, env));
+    uint64_t bytes =
+        ctf_.empty()
+            ? TRY(write_json(session, env))
+            : TRY(write_data_ctf(ctf_, session, {.wall_clock = wall_clock_, .all_records = all_}));
+    if (json_ == "-") return 0;
+    std::string_view format = ctf_.empty() ? "JSON" : "CTF";
+    constexpr double kMegabyte = 1024.0 * 1024.0;
+    env.err.print(
+        "[ {0} data convert: Converted '{1}' into {2} data '{3}' ]\n"
+        "[ {0} data convert: Converted and wrote {4:.3f} MB ({5} samples) ]\n",
+        env.tool, input_, format, ctf_.empty() ? json_ : ctf_,
+        static_cast<double>(bytes) / kMegabyte, session.samples().size());
+    return 0;
+  }
+
+ private:
+  [[nodiscard]] Result<> check(const Arguments& arguments) const {
+    if (!arguments.empty())
+      return fail(ErrorCode::kUsage, "Error: '{}' is too much; the recording is -i's",
+                  arguments[0]);
+    if (!json_.empty() && !ctf_.empty())
+      return fail(ErrorCode::kFailed, "You cannot specify both --to-ctf and --to-json.");
+    if (json_.empty() && ctf_.empty())
+      return fail(ErrorCode::kUsage, "You must specify one of --to-ctf or --to-json.");
+    if (all_ && !json_.empty())
+      return fail(ErrorCode::kUnsupported, "--all is currently unsupported for JSON output.");
+    if (wall_clock_ && !json_.empty())
+      return fail(ErrorCode::kUnsupported, "--tod is currently unsupported for JSON output.");
+    return {};
+  }
+
+  /// Returns the number of bytes written.
+  Result<uint64_t> write_json(const Session& session, Env& env) const {
+    if (json_ == "-") {
+      write_data_json(env.out, session);
+      return uint64_t{0};
+    }
+    int flags = O_WRONLY | O_CREAT | O_CLOEXEC | (force_ ? O_TRUNC : O_EXCL);
+    Fd file(::open(json_.c_str(), flags, 0666));
+    if (!file.valid() && errno == EEXIST)
+      return fail(ErrorCode::kFailed, "{} exists. Use --force to overwrite it.", json_);
+    if (!file.valid())
+      return fail(ErrorCode::kIo, "failed to open {}: {}", json_, std::strerror(errno));
+    FdSink out(file.get());
+    write_data_json(out, session);
+    out.flush();
+    if (out.failed() != 0)
+      return fail(ErrorCode::kIo, "failed to write {}: {}", json_, std::strerror(out.failed()));
+    struct stat status{};
+    return ::fstat(file.get(), &status) == 0 ? static_cast<uint64_t>(status.st_size) : 0;
+  }
+
+  std::string input_ = "perf.data";
+  std::string json_;
+  std::string ctf_;
+  bool force_ = false;
+  bool wall_clock_ = false;
+  bool all_ = false;
+  SessionOptions session_;
+};
+
+class Data final : public Command {
+ public:
+  void declare(FlagTable& flags) override {
+    flags.usage("convert [<options>]");
+    flags.subcommands({"convert"});
+    flags.stop_at_first_word();
+    flags.description(
+        "Work on recordings as data. `data convert` writes one as JSON or in the Common Trace "
+        "Format; `export` has other tools' formats for profiles.");
+  }
+  std::unique_ptr<Command> subcommand(const Arguments& arguments) override {
+    if (arguments.empty() || arguments[0] != "convert") return nullptr;
+    return std::make_unique<DataConvert>();
+  }
+  Result<int> run(Env& /*env*/, const Arguments& arguments) override {
+    if (arguments.empty()) return fail(ErrorCode::kUsage, "");
+    return fail(ErrorCode::kUsage, "Unknown command: {}", arguments[0]);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_data() {
+  return std::make_unique<Data>();
+}
+
+}  // namespace sonde

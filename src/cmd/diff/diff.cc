@@ -1,0 +1,97 @@
+// `diff`: the rows of two or more recordings side by side.
+#include "cli/command.h"
+#include "cmd/diff/flags.h"
+#include "render/table_text.h"
+#include "report/diff/notes.h"
+#include "report/diff/table.h"
+
+namespace sonde {
+namespace {
+
+using diff::DiffInput;
+using Inputs = std::vector<std::unique_ptr<DiffInput>>;
+
+class DiffCommand final : public Command {
+ public:
+  Result<> configure(const Config& config) override {
+    if (auto method = config.get("diff.compute")) TRY(diff::parse_method(*method, o_.difference));
+    auto order = config.get("diff.order");
+    if (order) o_.difference.sort_side = TRY(number_from<size_t>(*order));
+    return {};
+  }
+
+  void declare(FlagTable& flags) override {
+    flags.usage("[<options>] [old_file] [new_file]");
+    flags.description(
+        R"(Shows what changed between recordings: rows that have the same name in each stand side by side, with the share of the samples that they had in the first and how it differs in the others. The first is the baseline; without names it is perf.data.old, and perf.data is compared with it.
+
+A difference of shares may be chance: a recording is a sample. --noise shows beside each difference the interval that the numbers of samples allow, and a verdict: more, less, came, went; noise, where the interval holds no difference too; few, where there are too few samples for any verdict. All of a table hold together with 95%. They say what sampling does, not how runs differ: for that, stat --vs measures runs in turn.
+
+Call paths are compared by `fold --diff` and `flamegraph A B`, whole runs by `stat --compare`.)");
+    flags.section("EXAMPLES", R"(  sonde diff
+  sonde diff --noise old.data new.data
+  sonde diff -c ratio -p -s comm,dso old.data new.data
+  sonde diff --above-noise -o 2 base.data first.data second.data)");
+    diff::declare_flags(flags, o_);
+  }
+
+  [[nodiscard]] bool paged() const override { return true; }
+
+  Result<int> run(Env& env, const Arguments& arguments) override {
+    std::vector<std::string> paths = paths_of(arguments);
+    if (o_.difference.sort_side >= paths.size())
+      return fail(ErrorCode::kFailed, "Order option out of limit.");
+    Inputs inputs;
+    for (const std::string& path : paths)
+      inputs.push_back(TRY(DiffInput::open(path, inputs.size(), o_, env)));
+    if (!o_.quiet) write_notes(env, inputs);
+    render::TableTextOptions text{
+        .separator = o_.separator, .header = !o_.quiet, .color = env.out.is_terminal()};
+    bool first = true;
+    for (const auto& event : inputs[0]->events()) {
+      view::Table table = TRY(diff::make_table(inputs, *event, o_));
+      if (!o_.quiet) write_heading(env.out, inputs, *event, first);
+      first = false;
+      render::write_table(env.out, table, text);
+      if (env.out.failed() != 0) break;
+    }
+    return 0;
+  }
+
+ private:
+  static std::vector<std::string> paths_of(const Arguments& arguments) {
+    if (arguments.empty()) return {"perf.data.old", "perf.data"};
+    if (arguments.size() == 1) return {"perf.data.old", arguments[0]};
+    return arguments.words;
+  }
+
+  static void write_notes(Env& env, const Inputs& inputs) {
+    std::vector<std::string> said;
+    for (size_t i = 1; i < inputs.size(); ++i)
+      for (std::string& note : diff::comparison_notes(*inputs[0], *inputs[i])) {
+        if (std::ranges::find(said, note) != said.end()) continue;
+        env.err.print("note: {}\n", note);
+        said.push_back(std::move(note));
+      }
+  }
+
+  void write_heading(Sink& out, const Inputs& inputs, const report::EventReport& event,
+                     bool first) const {
+    out.print("{}# Event '{}'\n#\n", first ? "" : "\n", event.name);
+    if (inputs.size() < 3 && o_.verbose == 0) return;
+    out.write("# Data files:\n");
+    for (size_t i = 0; i < inputs.size(); ++i)
+      out.print("#  [{}] {} {}\n", i, inputs[i]->path(), i == 0 ? "(Baseline)" : "");
+    out.write("#\n");
+  }
+
+  diff::DiffOptions o_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_diff() {
+  return std::make_unique<DiffCommand>();
+}
+
+}  // namespace sonde

@@ -1,0 +1,173 @@
+// `fold`: stacks with their weights, one per line; and those of two profiles side by side.
+#include "base/output_file.h"
+#include "cli/command.h"
+#include "cmd/options/profile_flags.h"
+#include "export/formats/folded_writer.h"
+#include "replay/fields/time_ranges.h"
+#include "stacks/profile_diff.h"
+#include "stacks/profile_source.h"
+#include "stacks/recursion.h"
+
+namespace sonde {
+namespace {
+
+class FoldCommand final : public Command {
+ public:
+  void declare(FlagTable& flags) override {
+    flags.usage("[<options>] [<file>]");
+    flags.usage("[<options>] --diff <before> <after>");
+    flags.description(
+        R"(Writes each distinct stack of a profile as one line: its frames from the outermost to the innermost, divided by semicolons, and what fell on it. Lines are sorted. The profile is a recording (perf.data), the text of `script`, a pprof or speedscope file, or folded stacks; what it is, its content says, and it may be packed by gzip. - is standard input; without a file it is what is piped in, or perf.data.
+
+What fell on a stack is the sum of its samples' periods (nanoseconds, cycles ...); where these are not known, it is the number of samples. Where there are several events, lines are of one.)");
+    flags.section("EXAMPLES", R"(  sonde fold > out.folded
+  sonde fold --all -e cycles -i perf.data -o out.folded
+  perf script | sonde fold
+  sonde fold --diff -n before.data after.data)");
+    flags.text('i', "input", input_, "file", "input file name");
+    flags.text('o', "output", output_, "file", "output file name; - is standard output");
+    flags.boolean('f', "force", options_.session.open.force, "don't complain, do it");
+    declare_frames(flags);
+    declare_samples(flags);
+    declare_diff(flags);
+    flags.group("Where names come from");
+    declare_symbol_sources(flags, options_.session.symbols);
+  }
+
+  Result<int> run(Env& env, const Arguments& arguments) override {
+    TRY(check(arguments));
+    if (input_.empty()) input_ = arguments.empty() ? default_input(env) : arguments[0];
+    prepare(env);
+    StackProfile profile = TRY(diff_ ? difference_of(arguments, env) : open(input_, env));
+    std::vector<size_t> columns = TRY(columns_of(profile, env));
+    OutputFile output = TRY(OutputFile::open(output_, env));
+    write_folded(output.sink(), profile, columns);
+    TRY(output.finish());
+    return 0;
+  }
+
+ private:
+  void declare_frames(FlagTable& flags) {
+    SpellingOptions& spelling = options_.stacks.spelling;
+    flags.group("What frames are called");
+    flags.boolean(0, "pid", spelling.pid, "the outermost frame is \"comm-PID\"");
+    flags.boolean(0, "tid", spelling.tid, "the outermost frame is \"comm-PID/TID\"");
+    flags.boolean(
+        0, "waits", options_.stacks.wait_reasons,
+        "the outermost frame ends in what waits were for (record --off-cpu): \"comm [lock]\"");
+    flags.boolean(0, "kernel", spelling.kernel, "frames of the kernel end in _[k]");
+    flags.boolean(0, "jit", spelling.jit, "frames of generated code end in _[j]");
+    flags.act(0, "all", "--kernel and --jit", [&spelling]() -> Result<> {
+      spelling.kernel = spelling.jit = true;
+      return {};
+    });
+    flags.boolean(0, "addrs", spelling.addresses, "code without a symbol shows its address");
+    flags.boolean(0, "inline", inlines_,
+                  "inlined functions are frames, also where the recorder walked the stack, and end "
+                  "in _[i]");
+    flags.boolean(0, "srcline", spelling.lines, "frames end in :FILE:LINE");
+    flags.boolean(0, "context", spelling.lines, "as --srcline");
+    flags.boolean(0, "tidy", spelling.tidy, "arguments of functions are left out (the default)");
+    flags.boolean(0, "merge-recursion", merge_recursion_,
+                  "a function that calls itself is one frame, however deep");
+  }
+  void declare_samples(FlagTable& flags) {
+    flags.group("Which samples, and what they weigh");
+    flags.text('e', "event", event_, "event", "of this event (default: the first)");
+    flags.text(0, "event-filter", event_, "event", "as --event");
+    flags.choose(0, "samples", options_.stacks.value, StackValue::kSamples,
+                 "each sample counts one");
+    flags.choose(0, "period", options_.stacks.value, StackValue::kPeriod,
+                 "each sample counts what it stands for (the default)");
+    flags.text(0, "time", time_, "start,stop",
+               "only samples of this span: seconds, or shares of a recording such as 10%-20%");
+    flags.call('C', "cpu", "cpu", "only samples of these CPUs",
+               numbers_into(options_.session.filter.cpus));
+  }
+  void declare_diff(FlagTable& flags) {
+    flags.group("Comparing two profiles");
+    flags.boolean(0, "diff", diff_, "stacks of two profiles, with what fell on them in each");
+    flags.boolean('n', "normalize", difference_.normalize,
+                  "the first profile's values are scaled, so that its total is the second's");
+    flags.boolean('s', "strip-hex", difference_.strip_addresses, "0x7f32a0 in names becomes 0x...");
+  }
+
+  [[nodiscard]] Result<> check(const Arguments& arguments) const {
+    if (diff_ && arguments.size() != 2)
+      return fail(ErrorCode::kUsage, "Error: --diff takes two files, before and after");
+    if (!diff_ && arguments.size() + (input_.empty() ? 0 : 1) > 1)
+      return fail(ErrorCode::kUsage, "Error: too many arguments");
+    if (!diff_ && (difference_.normalize || difference_.strip_addresses))
+      return fail(ErrorCode::kUsage, "Error: -{} is for --diff", difference_.normalize ? 'n' : 's');
+    return {};
+  }
+  void prepare(const Env& env) {
+    options_.session.open.stdin_fd = env.in_fd;
+    options_.session.inlines = chosen_inlines(inlines_);
+    options_.stacks.spelling.inlined = inlines_.value_or(false);
+  }
+
+  Result<StackProfile> open(const std::string& path, const Env& env) const {
+    ProfileSourceOptions options = options_;
+    if (time_.find('%') == std::string::npos)
+      options.session.filter.times = TRY(parse_time_ranges(time_, 0, UINT64_MAX));
+    else
+      options.make_filter = [this](const Session& session) { return filter_by_share(session); };
+    if (!event_.empty()) options.stacks.events = {event_};
+    StackProfile profile = TRY(open_profile(path, options, env));
+    return merge_recursion_ ? merge_recursion(std::move(profile)) : std::move(profile);
+  }
+  /// Only a recording knows how long it is.
+  Result<std::function<bool(size_t)>> filter_by_share(const Session& session) const {
+    const ReplayCounts& counts = session.counts();
+    auto ranges = TRY(parse_time_ranges(time_, counts.first_time_ns, counts.last_time_ns));
+    const SampleColumns& samples = session.samples();
+    return [ranges = std::move(ranges), &samples](size_t i) {
+      return std::ranges::any_of(ranges, [time = samples.time[i]](const auto& range) {
+        return time >= range.from_ns && time <= range.to_ns;
+      });
+    };
+  }
+  Result<size_t> column_of(const StackProfile& profile, Env& env) const {
+    size_t column = TRY(choose_column(profile, event_));
+    if (event_.empty() && profile.columns.size() > 1)
+      env.err.print("{}: {}: stacks are of {}; -e chooses another event\n", env.tool,
+                    profile.origin, profile.columns[column].name);
+    return column;
+  }
+
+  /// Both columns of a comparison, even one read from a file; otherwise one.
+  Result<std::vector<size_t>> columns_of(const StackProfile& profile, Env& env) const {
+    bool may_be_comparison = diff_ || event_.empty();
+    if (may_be_comparison && is_comparison(profile)) return std::vector<size_t>{0, 1};
+    return std::vector<size_t>{TRY(column_of(profile, env))};
+  }
+
+  Result<StackProfile> difference_of(const Arguments& files, Env& env) const {
+    StackProfile before = TRY(open(files[0], env));
+    StackProfile after = TRY(open(files[1], env));
+    ProfileDiffOptions options = difference_;
+    options.columns = {
+        {.before = TRY(column_of(before, env)), .after = TRY(column_of(after, env))}};
+    options.whole_numbers = true;
+    return diff_profiles(before, after, options);
+  }
+
+  std::string input_;
+  std::string output_;
+  std::string event_;
+  std::string time_;
+  std::optional<bool> inlines_;
+  bool merge_recursion_ = false;
+  bool diff_ = false;
+  ProfileDiffOptions difference_;
+  ProfileSourceOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_fold() {
+  return std::make_unique<FoldCommand>();
+}
+
+}  // namespace sonde

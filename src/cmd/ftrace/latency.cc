@@ -1,0 +1,74 @@
+// ftrace latency: the distribution of the durations of one function's calls.
+#include "cli/argument_count.h"
+#include "cmd/ftrace/ftrace.h"
+#include "ftrace/measured_calls.h"
+
+namespace sonde {
+namespace {
+
+class FtraceLatency final : public Command {
+ public:
+  void declare(FlagTable& flags) override {
+    flags.usage("[<options>] [<command>]");
+    flags.usage("[<options>] -- [<command>] [<options>]");
+    flags.stop_at_first_word();
+    flags.description(
+        R"(A histogram of how long the calls of a function of the kernel took, and their sum, average, longest and shortest. With -i the calls are those of a text that `ftrace trace` has printed.
+
+With -b BPF programs add up in the kernel, which costs less than a line of text per call, needs no tracer, and leaves tracefs alone. -e then measures from one tracepoint to another of the same thread, of any two events.)");
+    declare_target(flags, run_.target);
+    flags.list('T', "trace-funcs", run_.settings.functions, "func",
+               "Show latency of given function");
+    declare_buffer_size(flags, run_.settings);
+    flags.boolean('n', "use-nsec", nanoseconds_, "Use nano-second histogram");
+    flags.boolean('b', "use-bpf", use_bpf_, "Use BPF to measure function latency");
+    flags.text('e', "events", events_, "begin,end",
+               "Measure the time between two tracepoints of a thread (with -b)");
+    flags.boolean(0, "hide-empty", style_.hide_empty, "Hide empty buckets in the histogram");
+    flags.text('i', "input", input_, "file", "Read the text of a trace instead of tracing");
+  }
+
+  Result<int> run(Env& env, const Arguments& arguments) override {
+    style_.unit = nanoseconds_ ? TimeUnit::kNanoseconds : TimeUnit::kMicroseconds;
+    if (use_bpf_ || !events_.empty()) return measure(env, arguments);
+    if (run_.settings.functions.size() != 1)
+      return fail(ErrorCode::kUsage, "Error: -T names the function to measure: one");
+    CallTimes times;
+    std::string_view wanted = run_.settings.functions[0];
+    GraphCalls calls([&](std::string_view name, uint64_t duration_ns) {
+      // Nothing else was traced.
+      if (input_.empty() || name == wanted) times.add(duration_ns, style_.unit);
+    });
+    if (!input_.empty()) TRY(no_arguments(arguments));
+    int status = TRY(trace_calls(run_, input_, arguments.words, calls, env));
+    write_call_times(env.out, times, style_);
+    return status;
+  }
+
+ private:
+  Result<int> measure(Env& env, const Arguments& arguments) {
+    if (!use_bpf_)
+      return fail(ErrorCode::kUsage, "Error: -e needs -b: a tracer of functions sees no events");
+    if (!input_.empty() || run_.settings.buffer_bytes != 0)
+      return fail(ErrorCode::kUsage,
+                  "Error: -i and -m are about the text of a tracer; -b makes none");
+    CallTimes times;
+    int status = TRY(measure_calls({run_.target, run_.settings.functions, events_, style_.unit},
+                                   arguments.words, times, env));
+    write_call_times(env.out, times, style_);
+    return status;
+  }
+
+  FtraceRun run_;
+  CallTimesStyle style_;
+  std::string input_, events_;
+  bool nanoseconds_ = false, use_bpf_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_ftrace_latency() {
+  return std::make_unique<FtraceLatency>();
+}
+
+}  // namespace sonde

@@ -1,0 +1,65 @@
+// ftrace profile: accumulated times of kernel functions.
+#include "cli/argument_count.h"
+#include "cmd/ftrace/ftrace.h"
+#include "ftrace/call_profile.h"
+
+namespace sonde {
+namespace {
+
+class FtraceProfile final : public Command {
+ public:
+  void declare(FlagTable& flags) override {
+    flags.usage("[<options>] [<command>]");
+    flags.usage("[<options>] -- [<command>] [<options>]");
+    flags.stop_at_first_word();
+    flags.description(
+        R"(A line per function of the kernel that was called: how long all its calls took together, on average and at most, and how many there were. A time has the functions in it that were called meanwhile. With -i the calls are those of a text that `ftrace trace` has printed.)");
+    declare_target(flags, run_.target);
+    TraceSettings& settings = run_.settings;
+    flags.list('T', "trace-funcs", settings.functions, "func",
+               "Trace given functions using function tracer");
+    flags.list('N', "notrace-funcs", settings.not_functions, "func",
+               "Do not trace given functions");
+    flags.list('G', "graph-funcs", settings.graph_functions, "func",
+               "Trace given functions using function_graph tracer");
+    flags.list('g', "nograph-funcs", settings.not_graph_functions, "func",
+               "Set nograph filter on given functions");
+    declare_buffer_size(flags, settings);
+    flags
+        .call('s', "sort", "key", "Sort result by key: total (default), avg, max, count, name.",
+              [this](std::string_view word) -> Result<> {
+                sort_ = TRY(parse_call_sort(word));
+                return {};
+              })
+        .offers({"total", "avg", "max", "count", "name"});
+    flags.call(
+        0, "graph-opts", "options",
+        "Graph tracer options, available options: nosleep-time,noirqs,thresh=<n>,depth=<n>",
+        [&settings](std::string_view words) { return parse_graph_options(words, settings); });
+    flags.text('i', "input", input_, "file", "Read the text of a trace instead of tracing");
+  }
+
+  Result<int> run(Env& env, const Arguments& arguments) override {
+    run_.settings.tail = true;
+    CallProfile profile;
+    GraphCalls calls(
+        [&](std::string_view name, uint64_t duration_ns) { profile.add(name, duration_ns); });
+    if (!input_.empty()) TRY(no_arguments(arguments));
+    int status = TRY(trace_calls(run_, input_, arguments.words, calls, env));
+    write_call_profile(env.out, profile.sorted(sort_));
+    return status;
+  }
+
+ private:
+  FtraceRun run_;
+  CallSort sort_ = CallSort::kTotal;
+  std::string input_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_ftrace_profile() {
+  return std::make_unique<FtraceProfile>();
+}
+
+}  // namespace sonde

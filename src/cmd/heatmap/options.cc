@@ -1,0 +1,163 @@
+#include "cmd/heatmap/options.h"
+
+#include <charconv>
+#include <cmath>
+
+#include "base/text.h"
+#include "cmd/options/profile_flags.h"
+
+namespace sonde {
+namespace {
+
+void declare_points(FlagTable& flags, HeatMapOptions& o) {
+  flags.group("Where the points come from");
+  flags.text('i', "input", o.input, "file",
+             "recording, or text with a time and a latency in each line");
+  flags.boolean('f', "force", o.force, "don't complain, do it");
+  flags.call(0, "from", "event[,event...]",
+             "latency from this event (a glob may name several) to that of --to",
+             words_into(o.from));
+  flags.call(0, "to", "event[,event...]", "the event that ends what --from begins",
+             words_into(o.to));
+  flags.call(0, "key", "field[,field...]",
+             "fields that make two events a pair; `a=b' where the second event calls it b. Besides "
+             "the fields of the events there are tid, pid and cpu. Default: what is known of the "
+             "events (dev,sector for block requests), else tid",
+             words_into(o.key));
+  flags.boolean(0, "nested", o.nested,
+                "a --from inside another is a call inside a call: the last one ends first");
+  flags.text('e', "event", o.event, "event", "values, or times, of this event");
+  flags.text(0, "field", o.field, "field", "the values are those of this field of -e");
+  flags.boolean(0, "subsecond", o.by_second,
+                "when events were: a column per second, in it the offset inside the second");
+  flags.text(0, "range", o.range, "start,stop",
+             "with --subsecond: the flame graph of a range that was chosen in the map");
+  flags.text(0, "time", o.time, "str", "Time span of interest (start,stop)");
+  flags.call('p', "pid", "pid[,pid...]", "only events of these processes", numbers_into(o.pids));
+  flags.call('t', "tid", "tid[,tid...]", "only events of these threads", numbers_into(o.tids));
+}
+
+Result<> set_scale(std::string_view word, std::optional<HeatScale>& scale) {
+  if (word == "linear")
+    scale = HeatScale::kLinear;
+  else if (word == "log")
+    scale = HeatScale::kLog;
+  else if (word == "auto")
+    scale = HeatScale::kAuto;
+  else
+    return fail(ErrorCode::kUsage, "expects linear, log or auto, not '{}'", word);
+  return {};
+}
+
+void declare_grid(FlagTable& flags, HeatMapOptions& o) {
+  flags.group("Axes");
+  flags.text(0, "unitstime", o.unit_of_time, "s|ms|us|ns", "unit of the first column of text (s)")
+      .offers({"s", "ms", "us", "ns"});
+  flags.text(0, "unitslatency", o.unit_of_values, "unit",
+             "unit of the second column of text, for labels; of recordings: the unit of --minlat, "
+             "--maxlat and --steplat (us), one of s, ms, us, ns");
+  flags.text(0, "minlat", o.least, "n", "least latency, or value, that is drawn");
+  flags.text(0, "maxlat", o.largest, "n", "largest latency, or value, that is drawn");
+  flags.number(0, "rows", o.rows, "n", "number of rows (at most 50, with round edges)");
+  flags.text(0, "steplat", o.row_step, "n", "instead of --rows: the height of a row");
+  flags.number(0, "stepsec", o.column_s, "s",
+               "seconds per column, fractions too (a round number that gives at most 150 columns)");
+  flags.number(0, "maxcol", o.last_column, "n", "number of the last column, the first being 0");
+  flags
+      .call(0, "scale", "linear|log|auto",
+            "of the values; auto: logarithmic where the largest is a hundred times the least "
+            "(linear for text, auto for recordings)",
+            [&o](std::string_view word) { return set_scale(word, o.scale); })
+      .offers({"linear", "log", "auto"});
+}
+
+void declare_picture(FlagTable& flags, HeatMapOptions& o) {
+  flags.group("The picture");
+  flags.text('o', "output", o.output, "file", "output file name (standard output)");
+  flags.text(0, "title", o.title, "text", "title");
+  flags.text(0, "xlabel", o.x_label, "text", "what stands below the axis of time");
+  flags.text(0, "ylabel", o.y_label, "text", "what stands above the axis of values");
+  flags.text(0, "fonttype", o.style.font_family, "font", "font (Verdana)");
+  flags.number(0, "fontsize", o.style.font_size, "px", "size of the font (12)");
+  flags.number(0, "boxsize", o.style.box_size, "px", "width and height of a box");
+  flags.boolean(0, "grid", o.style.grid, "draw grid lines");
+}
+
+bool is_time_unit(std::string_view unit) {
+  return per_second(unit).has_value();
+}
+
+/// "20", "1.5ms".
+Result<std::optional<double>> amount(std::string_view name, std::string_view text,
+                                     bool values_are_times, const std::string& usual_unit) {
+  if (text.empty()) return std::optional<double>();
+  double value = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  std::string_view unit = text.substr(static_cast<size_t>(end - text.data()));
+  bool is_good = error == std::errc() && std::isfinite(value) &&
+                 (unit.empty() || (values_are_times && is_time_unit(unit)));
+  if (!is_good)
+    return fail(ErrorCode::kUsage, "--{} takes a number{}, not '{}'", name,
+                values_are_times ? ", with s, ms, us or ns behind it" : "", text);
+  if (!values_are_times) return std::optional(value);
+  constexpr double kSecondNs = 1e9;
+  double units = TRY(per_second(unit.empty() ? std::string_view(usual_unit) : unit));
+  return std::optional(value * (kSecondNs / units));
+}
+
+}  // namespace
+
+void declare_heatmap_flags(FlagTable& flags, HeatMapOptions& o) {
+  declare_points(flags, o);
+  declare_grid(flags, o);
+  declare_picture(flags, o);
+  flags.group("Symbols, for --range");
+  declare_symbol_sources(flags, o.symbols);
+}
+
+Result<> check_heatmap_options(const HeatMapOptions& o) {
+  if (o.from.empty() != o.to.empty())
+    return fail(ErrorCode::kUsage, "--from and --to go together: a pair has two events");
+  if (o.from.empty() && (!o.key.empty() || o.nested))
+    return fail(ErrorCode::kUsage, "--key and --nested are for pairs (--from, --to)");
+  if (!o.from.empty() && (!o.event.empty() || o.by_second))
+    return fail(ErrorCode::kUsage, "--from, --to and -e, --subsecond are pictures of two kinds");
+  if (!o.range.empty() && !o.by_second)
+    return fail(ErrorCode::kUsage, "--range is for --subsecond");
+  if (!o.field.empty() && (o.event.empty() || o.by_second))
+    return fail(ErrorCode::kUsage, "--field is a field of -e, and not for --subsecond");
+  if (!o.event.empty() && o.field.empty() && !o.by_second)
+    return fail(ErrorCode::kUsage,
+                "-e {}: of what? --field names a field of it, --subsecond shows when it was",
+                o.event);
+  if (!(o.style.font_size >= 1 && o.style.font_size <= 100))
+    return fail(ErrorCode::kUsage, "--fontsize goes from 1 to 100");
+  if (o.style.box_size && !(*o.style.box_size >= 1 && *o.style.box_size <= 200))
+    return fail(ErrorCode::kUsage, "--boxsize goes from 1 to 200");
+  return {};
+}
+
+Result<double> per_second(std::string_view unit) {
+  if (unit == "s") return 1.0;
+  if (unit == "ms") return 1e3;
+  if (unit == "us") return 1e6;
+  if (unit == "ns") return 1e9;
+  return fail(ErrorCode::kUsage, "'{}' is no unit of time: s, ms, us, ns", unit);
+}
+
+Result<HeatGridOptions> grid_options(const HeatMapOptions& o, bool values_are_times) {
+  std::string unit = o.unit_of_values.empty() ? "us" : o.unit_of_values;
+  HeatGridOptions grid;
+  grid.scale = o.scale.value_or(o.needs_recording() || values_are_times ? HeatScale::kAuto
+                                                                        : HeatScale::kLinear);
+  grid.step_s = o.column_s;
+  grid.last_column = o.last_column;
+  grid.rows = o.rows;
+  grid.min_value = TRY(amount("minlat", o.least, values_are_times, unit));
+  grid.max_value = TRY(amount("maxlat", o.largest, values_are_times, unit));
+  grid.value_step = TRY(amount("steplat", o.row_step, values_are_times, unit));
+  if (o.rows && *o.rows == 0) return fail(ErrorCode::kUsage, "--rows: there must be one");
+  return grid;
+}
+
+}  // namespace sonde

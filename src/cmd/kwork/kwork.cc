@@ -1,0 +1,116 @@
+// kwork: the cost of the kernel's own work: interrupts, softirqs, workqueues, and the tasks
+// besides.
+#include "cmd/kwork/kwork.h"
+#include "cli/command_family.h"
+
+#include "base/text.h"
+#include "cli/refused_options.h"
+#include "cmd/options/profile_flags.h"
+#include "replay/fields/time_ranges.h"
+
+namespace sonde {
+namespace {
+
+constexpr std::array kDumped{
+    RefusedOption{'D', "dump-raw-trace", nullptr, "dump raw trace in ASCII",
+                  "`script -D` dumps the records of a recording"},
+};
+Result<> parse_classes(std::string_view words, std::vector<WorkClass>& classes) {
+  for (std::string_view part : split(words, ',')) {
+    for (std::string_view word : split(part, ' ')) {
+      if (word.empty()) continue;
+      std::optional<WorkClass> found = work_class_of(word);
+      if (!found) return fail(ErrorCode::kUsage, "Error: Unknown --event key: `{}'", word);
+      classes.push_back(*found);
+    }
+  }
+  return {};
+}
+
+class Kwork final : public CommandFamily {
+ public:
+  Kwork() : CommandFamily("kwork") {}
+
+  void declare(FlagTable& flags) override {
+    flags.usage("[<options>] {record|report|latency|timehist|top}");
+    declare_members(flags);
+    flags.description(
+        R"(Records what the kernel does beside running tasks (`kwork record`), and says for each interrupt, softirq and work item how long it ran (`report`), how long it had waited since it was raised (`latency`), and both for each single time (`timehist`). `top` adds up whom the CPUs' time went to.
+
+The options here may also stand behind the subcommand.)");
+    flags.section("EXAMPLES", R"(  sonde kwork record -- sleep 1
+  sonde kwork report -S
+  sonde kwork latency
+  sonde kwork timehist -n NET_RX
+  sonde kwork -k sched,irq,softirq record -- make
+  sonde kwork top)");
+    request_.declare(flags);
+  }
+
+ private:
+  [[nodiscard]] std::vector<FamilyMember> members() const override {
+    return {{"record", [this] { return make_kwork_record(request_); }},
+            {"report", [this] { return make_kwork_report(request_); }},
+            {"latency", [this] { return make_kwork_latency(request_); }},
+            {"timehist", [this] { return make_kwork_timehist(request_); }},
+            {"top", [this] { return make_kwork_top(request_); }}};
+  }
+
+  KworkRequest request_;
+};
+
+}  // namespace
+
+void KworkRequest::declare(FlagTable& flags) {
+  flags
+      .call('k', "kwork", "kwork", "list of kwork to profile (irq, softirq, workqueue, sched)",
+            [this](std::string_view words) { return parse_classes(words, classes); })
+      .offers({"irq", "softirq", "workqueue", "sched"});
+  declare_refused(flags, kDumped);
+  declare_input(flags);
+}
+
+void KworkChoice::declare(FlagTable& flags) {
+  flags.call('C', "cpu", "cpu", "list of cpus to profile", numbers_into(cpus));
+  flags.text('n', "name", name, "name", "event name to profile");
+  flags.text(0, "time", time, "str", "Time span for analysis (start,stop)");
+}
+
+Result<WorkOptions> KworkChoice::options(WorkView view, const KworkRequest& request) const {
+  WorkOptions options{.view = view, .cpus = cpus, .name = name};
+  if (!request.classes.empty()) options.classes = request.classes;
+  if (time.find('%') != std::string::npos)
+    return fail(ErrorCode::kUsage, "Invalid time span: --time expects start,stop in seconds");
+  auto ranges = TRY(parse_time_ranges(time, 0, 0));
+  if (ranges.size() > 1)
+    return fail(ErrorCode::kUsage, "--time: one span at a time, not {}", ranges.size());
+  if (!ranges.empty()) {
+    options.from_ns = ranges[0].from_ns;
+    options.to_ns = ranges[0].to_ns == UINT64_MAX ? 0 : ranges[0].to_ns;
+  }
+  return options;
+}
+
+FeedCounts read_work(FileWalk& walk, WorkAnalysis& analysis, WorkNames& names, SortedBy sorted_by,
+                     LossLedger& losses) {
+  std::vector<TracepointWish> wishes = work_wishes(analysis.options().classes);
+  TracepointFeed feed(walk, wishes, losses);
+  feed.want_records({abi::kRecordMmap, abi::kRecordMmap2, abi::kRecordKsymbol});
+  feed.run(
+      [&](std::span<const TracepointItem> items) {
+        for (const TracepointItem& item : items) {
+          if (item.kind != TracepointItem::kOther)
+            analysis.take(item, feed);
+          else
+            names.keep({item.time, EventId(size_t{item.event}), feed.record(item)});
+        }
+      },
+      sorted_by);
+  return feed.counts();
+}
+
+std::unique_ptr<Command> make_kwork() {
+  return std::make_unique<Kwork>();
+}
+
+}  // namespace sonde

@@ -1,0 +1,28 @@
+#include "cmd/kwork/live.h"
+
+#include "kwork/measured_work.h"
+
+namespace sonde {
+
+void KworkLive::declare(FlagTable& flags) {
+  flags.usage("-b [<options>] [<command>]");
+  flags.stop_at_first_word();
+  flags.boolean('b', "use-bpf", use_bpf, "Use BPF to measure kernel work");
+}
+
+Result<> KworkLive::check(const Arguments& arguments) const {
+  if (use_bpf || arguments.empty()) return {};
+  return fail(ErrorCode::kUsage,
+              "Error: a command is measured with -b; '{}' is none of a recording", arguments[0]);
+}
+
+Result<int> KworkLive::measure(const KworkRequest& request, const KworkChoice& choice,
+                               const WorkOptions& options, const std::vector<std::string>& command,
+                               Env& env,
+                               const std::function<void(const WorkAnalysis&)>& write) const {
+  if (!request.input.path.empty() || !choice.time.empty())
+    return fail(ErrorCode::kUsage, "Error: -i and --time are about recordings; -b measures now");
+  return measure_work(options, command, env, write);
+}
+
+}  // namespace sonde

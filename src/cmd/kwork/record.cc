@@ -1,0 +1,27 @@
+// kwork record: the tracepoints of the kernel's work, on the whole machine.
+
+#include "cli/command_preset.h"
+#include "cmd/kwork/kwork.h"
+
+namespace sonde {
+
+std::unique_ptr<Command> make_record();
+
+namespace {
+
+constexpr std::string_view kText =
+    R"(Records the kernel's work on the whole machine while the command runs: interrupts, softirqs and work items (`kwork -k` chooses), and with `-k sched` what tasks run. All of record's options may follow; -g also records where the work was begun. What was recorded is read with the other subcommands of kwork.)";
+
+}  // namespace
+
+std::unique_ptr<Command> make_kwork_record(KworkRequest request) {
+  if (request.classes.empty()) request.classes = WorkOptions().classes;
+  std::vector<std::string> words = {"-a", "-R", "-m", "1024", "-c", "1"};
+  for (const TracepointWish& wish : work_wishes(request.classes)) {
+    words.emplace_back("-e");
+    words.emplace_back(wish.name);
+  }
+  return preset(make_record(), std::move(words), kText);
+}
+
+}  // namespace sonde

@@ -1,0 +1,65 @@
+// kwork top: which tasks used the CPUs' time.
+#include "cmd/kwork/live.h"
+#include "kwork/work_shares.h"
+
+namespace sonde {
+namespace {
+
+class KworkTop final : public Command {
+ public:
+  explicit KworkTop(KworkRequest request) : request_(std::move(request)) {
+    if (request_.classes.empty())
+      request_.classes = {WorkClass::kSched, WorkClass::kIrq, WorkClass::kSoftirq};
+  }
+
+  void declare(FlagTable& flags) override {
+    flags.usage("[<options>]");
+    flags.description(
+        R"(How busy each CPU was, and a table of tasks: what part of a CPU's time each ran, without the interrupts and softirqs that came over it. It is counted from switch to switch, not sampled: tasks that live for moments are in it. The recording needs `kwork -k sched,irq,softirq record`; with -b none is read: BPF programs add up while a command runs, or until it is interrupted.)");
+    flags.text('s', "sort", sort_, "key[,key2...]", "sort by key(s): rate, runtime, tid");
+    choice_.declare(flags);
+    live_.declare(flags);
+    request_.declare(flags);
+  }
+  [[nodiscard]] bool paged() const override { return true; }
+
+  Result<int> run(Env& env, const Arguments& arguments) override {
+    TRY(live_.check(arguments));
+    std::vector<ShareSortKey> sort = TRY(parse_share_sort(sort_));
+    WorkOptions options = TRY(choice_.options(WorkView::kShares, request_));
+    if (live_.use_bpf)
+      return live_.measure(request_, choice_, options, arguments.words, env,
+                           [&](const WorkAnalysis& measured) {
+                             write_work_shares(env.out, work_shares(measured, sort));
+                           });
+    FileWalk walk = TRY(request_.input.open_walk(env));
+    bool has_switches = false;
+    for (const EventDesc& event : walk.events().all())
+      has_switches |= event.name == "sched:sched_switch";
+    if (!has_switches)
+      return fail(ErrorCode::kFailed,
+                  "{}: No sched_switch events found. Have you run '{} kwork -k sched,irq,softirq "
+                  "record'?",
+                  walk.facts().path, env.tool);
+    WalkMachine machine(walk);
+    WorkNames names(machine, {}, env);
+    WorkAnalysis analysis(std::move(options), names);
+    read_work(walk, analysis, names, SortedBy::kTaker, env.losses);
+    write_work_shares(env.out, work_shares(analysis, sort));
+    return 0;
+  }
+
+ private:
+  KworkRequest request_;
+  KworkChoice choice_;
+  KworkLive live_;
+  std::string sort_ = "rate, runtime";
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_kwork_top(KworkRequest request) {
+  return std::make_unique<KworkTop>(std::move(request));
+}
+
+}  // namespace sonde

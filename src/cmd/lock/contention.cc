@@ -1,0 +1,186 @@
+// lock contention: who waited for locks, and for how long.
+#include "cmd/lock/contention.h"
+#include "base/output_file.h"
+#include "base/text.h"
+#include "cmd/options/profile_flags.h"
+#include "lock/contention_stats.h"
+#include "lock/lock_recording.h"
+
+namespace sonde {
+
+void ContentionOptions::declare(FlagTable& flags) {
+  flags.text('k', "key", key, "wait_total",
+             "key for sorting (contended / wait_total / wait_max / wait_min / avg_wait)");
+  flags.text('F', "field", fields, "contended,wait_total,wait_max,avg_wait",
+             "output fields (contended / wait_total / wait_max / wait_min / avg_wait)");
+  flags.boolean('t', "threads", by_thread, "show per-thread lock stats");
+  flags.boolean('l', "lock-addr", by_lock, "show lock stats by address");
+  flags.number('E', "entries", most_rows, "n", "display this many functions");
+  flags.number(0, "max-stack", max_stack, "n",
+               "Set the maximum stack depth when collecting lock contention, Default: 8");
+  flags.number(0, "stack-skip", stack_skip, "n",
+               "Set the number of stack depth to skip when finding a lock caller, Default: 3");
+  flags.call('Y', "type-filter", "type[,type...]", "Filter specific type of locks",
+             [this](std::string_view names) -> Result<> {
+               types.emplace_back(names);
+               return {};
+             });
+  flags.call('L', "lock-filter", "address[,name...]", "Filter specific address/symbol of locks",
+             [this](std::string_view list) -> Result<> {
+               for (std::string_view word : split(list, ',')) locks.emplace_back(word);
+               return {};
+             });
+  flags.call('S', "callstack-filter", "name[,name...]", "Filter specific function in the callstack",
+             [this](std::string_view list) -> Result<> {
+               for (std::string_view word : split(list, ','))
+                 if (!word.empty()) functions.emplace_back(word);
+               return {};
+             });
+  flags.text('x', "field-separator", separator, "separator",
+             "print result in CSV format with custom separator");
+  flags.text(0, "output", output, "file", "print result to a file instead of standard output");
+  flags.boolean(0, "futex", futex,
+                "waits of programs, in futex(2), instead of those for the kernel's locks");
+  flags.boolean('b', "use-bpf", use_bpf, "use BPF program to collect lock contention stats");
+  flags.boolean('a', "all-cpus", all_cpus, "System-wide collection from all CPUs");
+  flags.call('C', "cpu", "cpu", "List of cpus to monitor", numbers_into(cpus));
+  flags.text('p', "pid", pids, "pid", "Trace on existing process id");
+  flags.text(0, "tid", tids, "tid", "Trace on existing thread id (exclusive to --pid)");
+  flags.number(0, "map-nr-entries", most_sums, "num", "Max number of BPF map entries");
+  flags.boolean('o', "lock-owner", by_owner, "show lock owners instead of waiters");
+  flags.boolean('g', "lock-cgroup", by_cgroup, "show lock stats by cgroup of who waits");
+  flags.call('G', "cgroup-filter", "cgroup[,cgroup...]", "Filter specific cgroups of who waits",
+             [this](std::string_view list) -> Result<> {
+               for (std::string_view name : split(list, ','))
+                 if (!name.empty()) cgroups.emplace_back(name);
+               return {};
+             });
+  lock.declare(flags);
+}
+
+Result<LockTypeFilter> ContentionOptions::type_filter() const {
+  LockTypeFilter filter;
+  for (const std::string& names : types) TRY(filter.add(names));
+  return filter;
+}
+
+Result<LockTableStyle> ContentionOptions::style() const {
+  LockTableStyle style;
+  LockColumns known = contention_columns();
+  style.columns = TRY(choose_lock_columns(fields, known));
+  style.grouping = by_cgroup   ? LockGrouping::kCgroup
+                   : by_owner  ? LockGrouping::kOwner
+                   : by_thread ? LockGrouping::kThread
+                   : by_lock   ? LockGrouping::kLock
+                               : LockGrouping::kCaller;
+  style.most_rows = most_rows.value_or(UINT64_MAX);
+  style.quiet = lock.quiet;
+  style.separator = separator;
+  style.stacks = lock.input.verbose > 0 && style.grouping == LockGrouping::kCaller;
+  return style;
+}
+
+namespace {
+
+class LockContention final : public Command {
+ public:
+  explicit LockContention(LockOptions options) { options_.lock = std::move(options); }
+
+  void declare(FlagTable& flags) override {
+    flags.usage("[<options>]");
+    flags.usage("-b [<options>] [<command>]");
+    flags.stop_at_first_word();
+    flags.description(
+        R"(A line per place in the kernel that waited for locks: how often, and for how long; with -t per thread, with -l per lock. The place is the innermost function that is neither the lock's own nor the scheduler's; -v shows the call chain below it.
+
+With -b the kernel adds up by itself while a command runs, or until it is interrupted: of the command, of -p or --tid, or of the whole machine (-a). -o then shows who had the locks of the kinds mutex and rwsem, -g in which cgroups threads waited.
+
+With --futex the waits are those of programs for locks and conditions of their own, which sleep in futex(2): of recordings by `lock record --futex` or, with -b, of what happens now. The type says what was waited for, as far as functions in the call chain do: mutex, rwlock, sem, cond …
+
+-x prints values, in nanoseconds, divided by a separator.)");
+    options_.declare(flags);
+  }
+  [[nodiscard]] bool paged() const override { return true; }
+
+  Result<int> run(Env& env, const Arguments& arguments) override {
+    TRY(check(arguments));
+    LockTableStyle style = TRY(options_.style());
+    const LockColumn* key = TRY(choose_lock_key(options_.key, contention_columns()));
+    show_lock_key(style.columns, key);
+    if (options_.futex)
+      return options_.use_bpf ? measure_futexes(options_, style, *key, arguments.words, env)
+                              : show_futexes(options_, std::move(style), *key, env);
+    LockTypeFilter types = TRY(options_.type_filter());
+    if (options_.use_bpf)
+      return measure_contention(options_, std::move(style), *key, arguments.words, env);
+    auto recording = TRY(LockRecording::open(options_.lock.input.chosen_path(env),
+                                             options_.lock.input.open_options(env),
+                                             options_.lock.symbols, options_.max_stack, env));
+    const LockFeed& feed = recording->feed();
+    if (!feed.has(LockEventKind::kContentionBegin))
+      return fail(ErrorCode::kFailed,
+                  "lock contention evsel not found: {} has no lock:contention_begin; '{} lock "
+                  "record' makes such a recording (waits of programs are shown by --futex)",
+                  options_.lock.input.chosen_path(env), env.tool);
+    LockNames names(std::string(recording->kernel().symbol_source()));
+    LockCallers callers(feed, recording->functions(), recording->kernel(),
+                        {options_.stack_skip, options_.functions});
+    LockRowTable table;
+    ContentionStats stats({.grouping = style.grouping,
+                           .types = std::move(types),
+                           .locks = TRY(names.addresses(options_.locks)),
+                           .keep_stacks = style.stacks},
+                          feed, callers, table);
+    recording->run([&](std::span<const LockEvent> events) {
+      for (const LockEvent& event : events) stats.take(event);
+    });
+    std::vector<LockRow> rows = table.rows();
+    sort_lock_rows(rows, *key);
+    style.thread_name = [&](uint32_t tid) { return recording->thread_name(tid); };
+    style.lock_name = [&](uint64_t address) { return names.name(address); };
+    style.address_name = [&](uint64_t address) {
+      return recording->kernel().kernel_symbol(address) ? recording->kernel().kernel_label(address)
+                                                        : std::string();
+    };
+    OutputFile output = TRY(OutputFile::open(options_.output, env));
+    size_t seen = write_contention(output.sink(), rows, style);
+    if (!options_.lock.quiet)
+      write_broken(output.sink(), std::span(rows).first(seen), table.broken(),
+                   options_.lock.input.verbose > 0, options_.separator);
+    TRY(output.finish());
+    return 0;
+  }
+
+ private:
+  Result<> check(const Arguments& arguments) const {
+    bool has_cgroups = options_.by_cgroup || !options_.cgroups.empty();
+    if ((options_.by_owner || options_.by_cgroup) + options_.by_thread + options_.by_lock > 1 ||
+        (options_.by_owner && options_.by_cgroup))
+      return fail(ErrorCode::kUsage, "Error: -g, -o, -t and -l exclude each other");
+    if (has_cgroups && (!options_.use_bpf || options_.futex))
+      return fail(
+          ErrorCode::kUsage,
+          "Error: -g and -G are for waits for the kernel's locks that are measured now: -b");
+    if (options_.use_bpf) return {};
+    if (!arguments.empty())
+      return fail(ErrorCode::kUsage,
+                  "Error: a command is measured with -b; '{}' is none of a recording",
+                  arguments[0]);
+    if (options_.by_owner && !options_.futex)
+      return fail(ErrorCode::kUsage, "Error: -o needs -b: events do not say who has a lock");
+    if (options_.all_cpus || !options_.cpus.empty() || !options_.pids.empty() ||
+        !options_.tids.empty())
+      return fail(ErrorCode::kUsage, "Error: -a, -C, -p and --tid are about what happens now: -b");
+    return {};
+  }
+
+  ContentionOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_lock_contention(LockOptions options) {
+  return std::make_unique<LockContention>(std::move(options));
+}
+
+}  // namespace sonde

@@ -1,0 +1,66 @@
+// lock: who waits for which kernel lock.
+#include "cmd/lock/lock.h"
+#include "cli/command_family.h"
+
+#include "cli/command_preset.h"
+
+namespace sonde {
+
+std::unique_ptr<Command> make_script();
+
+void LockOptions::declare(FlagTable& flags) {
+  input.declare(flags);
+  flags.boolean('q', "quiet", quiet, "Do not show any warnings or messages");
+  flags.text(0, "vmlinux", symbols.vmlinux, "file", "vmlinux pathname");
+  flags.text(0, "kallsyms", symbols.kallsyms, "file", "kallsyms pathname");
+}
+
+namespace {
+
+constexpr std::string_view kScriptText =
+    R"(Prints the recorded events one a line, as script does, whose options it takes.)";
+
+class Lock final : public CommandFamily {
+ public:
+  Lock() : CommandFamily("lock") {}
+
+  void declare(FlagTable& flags) override {
+    flags.usage("[<options>] {record|report|script|info|contention}");
+    declare_members(flags);
+    flags.description(
+        R"(Records how threads wait for locks of the kernel (`lock record`), and says which places waited, for how long, and for what kind of lock (`contention`), the same by lock (`report`), and which threads and locks there were (`info`). `contention -b` needs no recording: the kernel adds up by itself. `script` prints the events.
+
+The options here may also stand behind the subcommand.)");
+    flags.section("EXAMPLES", R"(  sonde lock record -a -- sleep 1
+  sonde lock contention
+  sonde lock contention -t -k wait_max
+  sonde lock contention -ab -- sleep 1)");
+    options_.declare(flags);
+  }
+
+ private:
+  [[nodiscard]] std::vector<FamilyMember> members() const override {
+    return {{"record", [] { return make_lock_record(); }},
+            {"report", [this] { return make_lock_report(options_); }},
+            {"script", [this] { return make_lock_script(options_); }},
+            {"info", [this] { return make_lock_info(options_); }},
+            {"contention", [this] { return make_lock_contention(options_); }}};
+  }
+
+  LockOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_lock_script(const LockOptions& options) {
+  std::vector<std::string> words;
+  if (!options.input.path.empty()) words = {"-i", options.input.path};
+  if (options.input.force) words.emplace_back("-f");
+  return preset(make_script(), std::move(words), kScriptText);
+}
+
+std::unique_ptr<Command> make_lock() {
+  return std::make_unique<Lock>();
+}
+
+}  // namespace sonde

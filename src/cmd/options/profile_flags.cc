@@ -1,0 +1,37 @@
+#include "cmd/options/profile_flags.h"
+
+#include "symbol/debuginfod.h"
+
+namespace sonde {
+void declare_symbol_sources(FlagTable& flags, SymbolOptions& symbols) {
+  flags.text('k', "vmlinux", symbols.vmlinux, "file", "vmlinux pathname");
+  flags.text(0, "kallsyms", symbols.kallsyms, "file", "kallsyms pathname");
+  flags.text(0, "symfs", symbols.symfs, "directory",
+             "Look for files with symbols relative to this directory");
+  flags
+      .call(0, "debuginfod", "urls",
+            "Ask debuginfod servers (DEBUGINFOD_URLS or these) for symbols and lines of objects of "
+            "the "
+            "profile that are not here",
+            [&symbols](std::string_view urls) -> Result<> {
+              TRY(start_debuginfod(std::string(urls)));
+              symbols.debuginfod = urls;
+              return {};
+            })
+      .when_bare("");
+  flags.boolean(0, "demangle", symbols.demangle, "Enable symbol demangling");
+  flags.boolean(0, "demangle-kernel", symbols.demangle_kernel, "Enable kernel symbol demangling");
+  flags.boolean(0, "full-source-path", symbols.full_source_path,
+                "Show full source file name path for source lines");
+}
+
+void declare_gate(FlagTable& flags, EventGate::Choice& gate) {
+  flags.text(0, "switch-on", gate.on, "event",
+             "Consider events after the occurrence of this event");
+  flags.text(0, "switch-off", gate.off, "event",
+             "Stop considering events after the occurrence of this event");
+  flags.boolean(0, "show-on-off-events", gate.show_switching,
+                "Show the on/off switch events, used with --switch-on and --switch-off");
+}
+
+}  // namespace sonde

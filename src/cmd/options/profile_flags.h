@@ -1,0 +1,17 @@
+// Options of every command that reads a recording: where symbols come from, and which events open
+// and close the gate.
+#pragma once
+
+#include "base/option_values.h"
+#include "cli/flags.h"
+#include "replay/fields/event_gate.h"
+#include "symbol/symbolizer.h"
+
+namespace sonde {
+
+/// -k, --kallsyms, --symfs, --demangle …
+void declare_symbol_sources(FlagTable& flags, SymbolOptions& symbols);
+/// --switch-on, --switch-off, --show-on-off-events.
+void declare_gate(FlagTable& flags, EventGate::Choice& gate);
+
+}  // namespace sonde

@@ -1,0 +1,23 @@
+// Which recording a subcommand reads: -i, -f and -v, accepted before or after the subcommand.
+#pragma once
+
+#include <string>
+
+#include "cli/command.h"
+#include "perfdata/read/file_walk.h"
+
+namespace sonde {
+
+struct RecordingInput {
+  std::string path;  // empty: perf.data, or standard input if that is a pipe
+  bool force = false;
+  int verbose = 0;
+
+  void declare(FlagTable& flags);
+  [[nodiscard]] std::string chosen_path(const Env& env) const;
+  [[nodiscard]] OpenOptions open_options(const Env& env) const;
+  /// The chosen recording, to be read once from its start.
+  [[nodiscard]] Result<FileWalk> open_walk(Env& env) const;
+};
+
+}  // namespace sonde

@@ -1,0 +1,36 @@
+#include "cmd/options/row_flags.h"
+
+#include "cmd/options/profile_flags.h"
+
+namespace sonde {
+
+void declare_names(FlagTable& flags, NameLetters letters, std::vector<std::string>& comms,
+                   std::vector<std::string>& dsos, std::vector<std::string>& symbols) {
+  flags.call(letters.comms, "comms", "comm[,comm...]", "only consider symbols in these comms",
+             words_into(comms));
+  flags.call(letters.dsos, "dsos", "dso[,dso...]", "only consider symbols in these dsos",
+             words_into(dsos));
+  flags.call(letters.symbols, "symbols", "symbol[,symbol...]", "only consider these symbols",
+             words_into(symbols));
+}
+
+std::function<Result<>(std::string_view)> relative_into(bool& relative) {
+  return [&relative](std::string_view word) -> Result<> {
+    if (word != "relative" && word != "absolute")
+      return fail(ErrorCode::kUsage, "expects relative or absolute, not '{}'", word);
+    relative = word == "relative";
+    return {};
+  };
+}
+
+void declare_itrace(FlagTable& flags, bool& is_asked) {
+  flags
+      .call(0, "itrace", "opts", "Instruction Tracing options",
+            [&is_asked](std::string_view) -> Result<> {
+              is_asked = true;
+              return {};
+            })
+      .when_bare("");
+}
+
+}  // namespace sonde

@@ -1,0 +1,351 @@
+#include "cmd/record/flags.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <ctime>
+
+#include "abi/regs.h"
+#include "base/text.h"
+#include "capture/control/control_channel.h"
+#include "capture/control/delay_schedule.h"
+#include "capture/opening/event_making.h"
+#include "capture/recorders/record_output.h"
+#include "capture/synthesis/kernel_copy.h"
+#include "cmd/options/event_selection_flags.h"
+#include "store/build_id_cache.h"
+#include "unwind/stack_unwinder.h"
+
+namespace sonde {
+
+void RecordFlags::declare(FlagTable& flags) {
+  flags.usage("[<options>] [<command>]").usage("[<options>] -- <command> [<options>]");
+  flags.stop_at_first_word();
+  declare_events(flags);
+  declare_targets(flags);
+  declare_sampling(flags);
+  declare_call_graphs(flags);
+  declare_registers(flags);
+  declare_sideband(flags);
+  declare_buffers(flags);
+  declare_output(flags);
+  declare_run(flags);
+  declare_refused(flags);
+}
+
+void RecordFlags::declare_events(FlagTable& flags) {
+  declare_event_selection(flags, selection_);
+  flags.act(0, "exclude-perf", "don't record events from perf itself", [this]() -> Result<> {
+    selection_.then([](EventSelection::Chosen& chosen, Env&) {
+      return chosen.events.exclude_process(::getpid());
+    });
+    return {};
+  });
+  flags.text(0, "clang-path", selection_.compiler().clang, "clang path",
+             "clang binary to use for compiling BPF scriptlets");
+  flags.text(0, "clang-opt", selection_.compiler().options, "clang options",
+             "options passed to clang when compiling BPF scriptlets");
+  flags.text(0, "vmlinux", vmlinux_, "file", "vmlinux pathname");
+  flags.boolean(0, "group", options_.sampling.group_all, "put the counters into a counter group");
+  flags.call(0, "switch-output-event", "switch output event",
+             "switch output event selector. use 'perf list' to list available events",
+             [this](std::string_view text) -> Result<> {
+               options_.switch_output.enabled = options_.switch_output.on_signal = true;
+               selection_.then([this, text = std::string(text)](auto&, Env& env) {
+                 return selection_.parse(text, options_.switch_output_events, env);
+               });
+               return {};
+             });
+}
+
+void RecordFlags::declare_targets(FlagTable& flags) {
+  TargetOptions& target = options_.target;
+  flags.text('p', "pid", target.pids, "pid", "record events on existing process id");
+  flags.text('t', "tid", target.tids, "tid", "record events on existing thread id");
+  flags.text('u', "uid", target.user, "user", "user to profile");
+  flags.boolean('a', "all-cpus", target.all_cpus, "system-wide collection from all CPUs");
+  flags.text('C', "cpu", target.cpus, "cpu", "list of cpus to monitor");
+  flags.boolean(0, "per-thread", target.per_thread, "use per-thread mmaps");
+  flags.boolean('i', "no-inherit", no_inherit_, "child tasks do not inherit counters");
+}
+
+void RecordFlags::declare_sideband(FlagTable& flags) {
+  SamplingOptions& sampling = options_.sampling;
+  flags.boolean(0, "namespaces", sampling.namespaces, "Record namespaces events");
+  flags.boolean(0, "all-cgroups", sampling.cgroups, "Record cgroup events");
+  flags.boolean(0, "switch-events", sampling.switch_events, "Record context switch events");
+  flags.boolean(0, "no-bpf-event", no_bpf_events_, "do not record bpf events");
+  flags.call(0, "synth", "no|all|task|mmap|cgroup", "Fine-tune event synthesis: default=all",
+             [this](std::string_view list) { return set_synthesis(list); });
+  flags.boolean(0, "tail-synthesize", options_.synthesis.at_end,
+                "synthesize non-sample events at the end of output");
+  flags.number(0, "proc-map-timeout", options_.synthesis.map_timeout_ms, "n",
+               "per thread proc mmap processing timeout in ms");
+  flags.number(0, "num-thread-synthesize", synthesis_threads_, "n",
+               "number of threads to run for event synthesis");
+}
+
+Result<> RecordFlags::set_synthesis(std::string_view list) {
+  SynthesisOptions& synthesis = options_.synthesis;
+  synthesis.tasks = synthesis.maps = synthesis.cgroups = false;
+  for (std::string_view word : split(list, ',')) {
+    if (word == "no") {
+      synthesis.tasks = synthesis.maps = synthesis.cgroups = false;
+      return {};
+    }
+    bool all = word == "all";
+    if (!all && word != "task" && word != "mmap" && word != "cgroup")
+      return fail(ErrorCode::kUsage, "Invalid synth option: {}", word);
+    synthesis.tasks |= all || word == "task" || word == "mmap";
+    synthesis.maps |= all || word == "mmap";
+    synthesis.cgroups |= all || word == "cgroup";
+  }
+  return {};
+}
+
+void RecordFlags::declare_run(FlagTable& flags) {
+  flags.call('D', "delay", "ms",
+             "ms to wait before starting measurement after program start (-1: start with events "
+             "disabled), or ranges of time to enable events e.g. '-D 10-20,30-40'",
+             [this](std::string_view text) -> Result<> {
+               options_.delay = TRY(parse_delay(text));
+               return {};
+             });
+  flags.call(0, "control", "fd:ctl-fd[,ack-fd] or fifo:ctl-fifo[,ack-fifo]",
+             "Listen on ctl-fd descriptor for command to control measurement ('enable': enable "
+             "events, 'disable': disable events,\n"
+             "\t\t\t  'snapshot': AUX area tracing snapshot).\n"
+             "\t\t\t  Optionally send control command completion ('ack\\n') to ack-fd "
+             "descriptor.\n"
+             "\t\t\t  Alternatively, ctl-fifo / ack-fifo will be opened and used as ctl-fd / "
+             "ack-fd.",
+             [this](std::string_view text) -> Result<> {
+               options_.control = TRY(parse_control(text));
+               return {};
+             });
+  flags
+      .call(0, "off-cpu", "ms",
+            "also record where threads wait, and for how long; with a value: as --off-cpu-thresh",
+            [this](std::string_view ms) -> Result<> {
+              options_.off_cpu.enabled = true;
+              if (!ms.empty()) options_.off_cpu.long_ms = TRY(number_from<uint64_t>(ms));
+              return {};
+            })
+      .when_bare("")
+      .on_negation([this] { options_.off_cpu.enabled = false; });
+  flags.call(0, "off-cpu-thresh", "ms",
+             "waits from this length on have a sample of their own, shorter ones are added up "
+             "(default: 500)",
+             [this](std::string_view ms) -> Result<> {
+               options_.off_cpu.enabled = true;
+               options_.off_cpu.long_ms = TRY(number_from<uint64_t>(ms));
+               return {};
+             });
+  flags.act(0, "off-cpu-waker",
+            "with --off-cpu: also record who ended the waits, and where that was",
+            [this]() -> Result<> {
+              options_.off_cpu.enabled = options_.off_cpu.wakers = true;
+              return {};
+            });
+  flags
+      .call(0, "futex", "sums",
+            "also add up where threads sleep in futex(2), for `lock contention`; with a value: how "
+            "many sums there is room for (default: 10240)",
+            [this](std::string_view sums) -> Result<> {
+              options_.futex.enabled = true;
+              if (!sums.empty()) options_.futex.most_rows = TRY(number_from<uint32_t>(sums));
+              return {};
+            })
+      .when_bare("")
+      .on_negation([this] { options_.futex.enabled = false; });
+  flags.boolean(0, "dry-run", dry_run_, "Parse options then exit");
+  flags.count('v', "verbose", options_.verbose, "be more verbose (show counter open errors, etc)");
+  flags.boolean('q', "quiet", options_.quiet, "don't print any warnings or messages");
+}
+
+/// perf's options that are not supported: each says why, none is silently ignored.
+void RecordFlags::declare_refused(FlagTable& flags) {
+  auto refuse = [&](char letter, const char* name, const char* argument, const char* help,
+                    const char* why) -> Flag& {
+    return flags.call(letter, name, argument, help, [this, why](std::string_view) -> Result<> {
+      if (!refused_) refused_ = why;
+      return {};
+    });
+  };
+  refuse('S', "snapshot", "opts", "AUX area tracing Snapshot Mode",
+         "No AUX area tracing to snapshot")
+      .when_bare("");
+  refuse(0, "aux-sample", "opts", "sample AUX area", "No AUX area event to sample").when_bare("");
+  refuse(0, "debuginfod", "debuginfod urls",
+         "Enable debuginfod data retrieval from DEBUGINFOD_URLS or specified urls",
+         "--debuginfod: recording asks no debuginfod server")
+      .when_bare("");
+  refuse(0, "setup-filter", "pin|unpin", "Pin or unpin BPF filters",
+         "--setup-filter: BPF filters are not supported: use --filter on tracepoints");
+  flags.act(0, "latency", "Enable data collection for latency profiling", [this]() -> Result<> {
+    refused_ = "--latency: latency profiling is not supported";
+    return {};
+  });
+}
+
+Result<> RecordFlags::configure(const Config& config) {
+  configure_compiler(config, selection_.compiler());
+  if (auto mode = config.get("record.build-id")) {
+    if (*mode == "no-cache")
+      options_.build_ids.update_cache = false;
+    else if (*mode == "skip")
+      options_.build_ids.collect = false;
+    else if (*mode == "mmap")
+      options_.sampling.buildid_mmap = true;
+    else if (*mode != "cache")
+      return fail(ErrorCode::kFailed,
+                  "record.build-id: '{}' is none of cache, no-cache, skip, mmap", *mode);
+  }
+  if (auto size = config.get("call-graph.dump-size")) {
+    std::optional<uint64_t> bytes = parse_number(*size);
+    if (!bytes || *bytes == 0 || *bytes > kLargestStackDump)
+      return fail(ErrorCode::kFailed, "call-graph.dump-size: '{}' is no size up to {}", *size,
+                  kLargestStackDump);
+    options_.sampling.dump_size = static_cast<uint32_t>((*bytes + 7) / 8 * 8);
+  }
+  return {};
+}
+
+Result<RecordOptions> RecordFlags::settle(Env& env, const Arguments& arguments) {
+  if (refused_) return fail(ErrorCode::kUnsupported, "{}", *refused_);
+  options_.target.command = arguments.words;
+  if (options_.sampling.all_user && options_.sampling.all_kernel)
+    return fail(ErrorCode::kUsage, " Error: option `all-kernel' cannot be used with all-user");
+  if (!rounding_.empty() && !options_.quiet) env.err.print("{}\n", rounding_);
+  selection_.serve(options_.target, options_.verbose, env);
+  options_.made = selection_.made();
+  if (!vmlinux_.empty())
+    env.err.print("--vmlinux is not needed: BPF programs fetch their arguments themselves\n");
+  TRY(selection_.settle({options_.events, options_.cgroups}, env));
+  if (no_inherit_) {
+    options_.sampling.no_inherit = *no_inherit_;
+    options_.sampling.no_inherit_given = true;
+  }
+  if (timestamps_) {
+    options_.sampling.timestamps = *timestamps_;
+    options_.sampling.timestamps_given = *timestamps_;
+  }
+  options_.sampling.bpf_events = !no_bpf_events_;
+  if (options_.sampling.overwrite) options_.synthesis.at_end = true;
+  settle_build_ids(env);
+  settle_bundle();
+  TRY(refuse_conflicts());
+  TRY(settle_off_cpu());
+  settle_unwinding(env);
+  settle_compression(env);
+  return options_;
+}
+
+bool RecordFlags::copies_stacks() const {
+  return options_.sampling.call_graph == CallGraphMode::kDwarf ||
+         std::ranges::any_of(options_.events.events(), [](const ParsedEvent& event) {
+           return event.terms.call_graph == CallGraphTerm::kDwarf;
+         });
+}
+
+/// Chains of one program are very similar: compression reduces them to a tenth, for a few percent
+/// of the time that unwinding takes.
+void RecordFlags::settle_compression(const Env& env) {
+  bool by_itself =
+      options_.sampling.unwind_stacks && !RecordOutput::is_pipe(options_.output, env.out_fd);
+  options_.output.compression_level = compression_level_.value_or(by_itself ? 1 : 0);
+}
+
+/// Unwinding needs records in time order, in one thread, and mappings before their samples.
+void RecordFlags::settle_unwinding(Env& env) {
+  if (!copies_stacks() || keep_stack_copies_) return;
+  std::string_view reason;
+  if (options_.output.threads)
+    reason = "--threads writes what each thread reads";
+  else if (options_.synthesis.at_end)
+    reason = "mappings are described at the end (--overwrite, --tail-synthesize)";
+  else if (!options_.sampling.timestamps)
+    reason = "records have no time (--no-timestamp)";
+  else if (!StackUnwinder::knows(abi::host_arch()))
+    reason = "stacks of this architecture cannot be unwound yet";
+  if (reason.empty()) {
+    options_.sampling.unwind_stacks = options_.sampling.timestamps_given = true;
+  } else if (!options_.quiet) {
+    env.err.print("Stacks are stored as copies, for the report to unwind: {}\n", reason);
+  }
+}
+
+Result<> RecordFlags::refuse_conflicts() const {
+  bool pipe = options_.output.path == "-";
+  if (options_.output.threads) {
+    if (options_.output.aio_blocks > 0)
+      return fail(ErrorCode::kFailed,
+                  "Asynchronous streaming mode (--aio) is mutually exclusive to parallel streaming "
+                  "mode.");
+    if (options_.target.per_thread)
+      return fail(ErrorCode::kFailed,
+                  "--per-thread option is mutually exclusive to parallel streaming mode.");
+    if (pipe)
+      return fail(ErrorCode::kFailed,
+                  "Output to pipe is not available in parallel streaming mode.");
+    if (options_.switch_output.enabled || options_.sampling.overwrite)
+      return fail(ErrorCode::kFailed,
+                  "--switch-output and --overwrite are not available in parallel streaming mode.");
+  }
+  if (!bundle_.empty() && (pipe || options_.output.threads || options_.output.kernel_copy ||
+                           options_.switch_output.enabled || options_.output.timestamp_name))
+    return fail(
+        ErrorCode::kFailed,
+        "--bundle needs a recording in one file of a known name: it does not go with a pipe, "
+        "--threads, --kcore, --switch-output and --timestamp-filename");
+  if (options_.output.kernel_copy) {
+    if (pipe) return fail(ErrorCode::kFailed, "--kcore needs a file: a pipe holds no directory");
+    TRY(check_kcore_readable());
+  }
+  if (pipe && options_.switch_output.enabled)
+    return fail(ErrorCode::kFailed, "--switch-output needs a file: a pipe cannot be renamed");
+  return {};
+}
+
+/// BPF programs read CLOCK_MONOTONIC, so everything uses it.
+Result<> RecordFlags::settle_off_cpu() {
+  if (!options_.off_cpu.enabled && !options_.futex.enabled) return {};
+  std::string_view option = options_.off_cpu.enabled ? "--off-cpu" : "--futex";
+  if (options_.sampling.clockid.value_or(CLOCK_MONOTONIC) != CLOCK_MONOTONIC)
+    return fail(ErrorCode::kUsage, "{}: times are those of -k mono, no other clock's", option);
+  std::string_view other = !options_.target.cpus.empty()    ? "-C"
+                           : !options_.cgroups.empty()      ? "-G"
+                           : options_.output.threads        ? "--threads"
+                           : options_.sampling.overwrite    ? "--overwrite"
+                           : !options_.sampling.timestamps  ? "--no-timestamp"
+                           : options_.switch_output.enabled ? "--switch-output"
+                                                            : "";
+  if (!other.empty())
+    return fail(ErrorCode::kUsage,
+                "{} does not go with {}: it measures threads, or all of the machine's, and writes "
+                "what it added up at the end",
+                option, other);
+  options_.sampling.clockid = CLOCK_MONOTONIC;
+  options_.sampling.timestamps_given = true;
+  return {};
+}
+
+void RecordFlags::settle_bundle() {
+  if (bundle_.empty()) return;
+  std::string& path = options_.output.path;
+  if (path.empty()) path = "perf.data";  // whether or not standard output is a pipe
+  if (bundle_ == ".bundle") bundle_ = path + ".bundle";
+}
+
+void RecordFlags::settle_build_ids(const Env& env) {
+  BuildIdOptions& build_ids = options_.build_ids;
+  // What would take long at each switch is omitted, unless requested.
+  bool switching = options_.switch_output.enabled;
+  if (no_buildid_ || switching) build_ids.collect = !no_buildid_.value_or(switching);
+  if (no_buildid_cache_ || switching)
+    build_ids.update_cache = !no_buildid_cache_.value_or(switching);
+  if (options_.sampling.buildid_mmap) build_ids.collect = false;
+  build_ids.cache_directory = build_id_directory(env);
+}
+
+}  // namespace sonde

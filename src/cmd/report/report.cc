@@ -1,0 +1,249 @@
+// `report`: where the time of a recording went, as tables with call graphs.
+#include "base/text.h"
+#include "cli/command.h"
+#include "cmd/options/listing_flags.h"
+#include "cmd/options/profile_flags.h"
+#include "cmd/report/flags.h"
+#include "cmd/report/page.h"
+#include "perfdata/dump/header_text.h"
+#include "render/table_text.h"
+#include "replay/fields/time_ranges.h"
+#include "replay/frames/prepare_lines.h"
+#include "replay/frames/stitching.h"
+#include "report/browser/browser.h"
+#include "report/counts.h"
+#include "report/heading.h"
+#include "report/plan.h"
+#include "report/tables.h"
+#include "script/dump_tail.h"
+#include "tui/terminal/browser_terminal.h"
+
+namespace sonde {
+namespace {
+
+using report::EventReport;
+using report::Plan;
+using report::ReportOptions;
+
+class ReportCommand final : public Command {
+ public:
+  Result<> configure(const Config& config) override {
+    o_.children = TRY(config.get_bool("report.children", o_.children));
+    o_.group = TRY(config.get_bool("report.group", o_.group));
+    o_.skip_empty = TRY(config.get_bool("report.skip-empty", o_.skip_empty));
+    if (auto limit = config.get("report.percent-limit")) TRY(report::set_percent_limit(o_, *limit));
+    if (auto sort = config.get("report.sort_order")) o_.sort = std::string(*sort);
+    if (!TRY(config.get_bool("tui.report", true))) o_.browser = false;
+    return configure_call_graph(config);
+  }
+
+  void declare(FlagTable& flags) override {
+    flags.usage("[<options>]");
+    flags.description(
+        R"(Shows where the samples of a recording fall: a table per event, whose rows are what the sort keys say (comm, object, function …), heaviest first, each with the call paths that lead to it or away from it.)");
+    report::declare_flags(flags, o_);
+  }
+
+  [[nodiscard]] bool paged() const override { return !wants_browser(); }
+
+  Result<int> run(Env& env, const Arguments& arguments) override {
+    if (arguments.size() > 1) return fail(ErrorCode::kUsage, "Error: too many arguments");
+    if (!arguments.empty()) {
+      if (o_.symbol_filter) return fail(ErrorCode::kUsage, "Error: too many arguments");
+      o_.symbol_filter = arguments[0];
+    }
+    if (o_.html) return report::write_page(o_, env);
+    TRY(check_options());
+    Session session = TRY(open(env));
+    if (session.counts().records_by_type[abi::kRecordAuxtrace] != 0) TRY(meet_traces(env));
+    if (o_.dump) return dump(env, session);
+    if (wants_browser() && can_browse(env)) return open_browser(std::move(session), env);
+    if (o_.browser.value_or(false))
+      env.err.write("--tui: there is no terminal to show it on; this is the text of --stdio\n");
+    TraceTexts traces(session);
+    Plan plan;
+    if (!o_.header_only && !o_.stats && !o_.tasks && !o_.mmaps)
+      plan = TRY(report::make_plan(o_, session, traces));
+    write_preamble(env.out, session);
+    if (o_.header_only) return 0;
+    if (o_.stats) {
+      report::write_stats(env.out, session, o_.skip_empty);
+      return 0;
+    }
+    if (o_.tasks || o_.mmaps) {
+      report::write_tasks(env.out, session, o_.mmaps);
+      return 0;
+    }
+    return write_tables(env, session, traces, plan);
+  }
+
+ private:
+  /// Options that ask for text output rule out the browser.
+  [[nodiscard]] bool wants_browser() const {
+    bool asks_text = o_.header || o_.header_only || o_.stats || o_.tasks || o_.mmaps || o_.dump ||
+                     o_.threads || o_.html || !o_.separator.empty() || o_.input == "-";
+    return o_.browser.value_or(true) && !asks_text;
+  }
+
+  Result<int> open_browser(Session session, Env& env) {
+    auto prepare = [this, &env](Session opened) -> Result<std::unique_ptr<report::OpenRecording>> {
+      auto recording = std::make_unique<report::OpenRecording>(std::move(opened));
+      Plan plan = TRY(report::make_plan(o_, recording->session, recording->traces));
+      TRY(prepare_tables(recording->session, plan, env));
+      return recording;
+    };
+    auto open_another = [this, &env, prepare](const std::string& path) {
+      std::string before = std::exchange(o_.input, path);
+      auto opened = open(env);
+      o_.input = before;
+      return opened ? prepare(std::move(*opened))
+                    : Result<std::unique_ptr<report::OpenRecording>>(
+                          std::unexpected(std::move(opened).error()));
+    };
+    auto recording = TRY(prepare(std::move(session)));
+    return report::browse(std::move(recording), o_, open_another, env);
+  }
+
+  [[nodiscard]] Result<> check_options() const {
+    if (o_.hierarchy && o_.fields)
+      return fail(ErrorCode::kUsage,
+                  "Error: --hierarchy and --fields options cannot be used together");
+    TRY(check_listing(o_.code));
+    if (o_.call_graph.branch_history)
+      return fail(ErrorCode::kFailed,
+                  "-g branch: branches are not put into call chains yet; -b shows them as rows");
+    return {};
+  }
+
+  [[nodiscard]] Result<> meet_traces(Env& env) const {
+    if (o_.itrace)
+      return fail(ErrorCode::kFailed, "--itrace: instruction traces are not decoded yet");
+    env.err.print("The recording has instruction traces, which are not decoded yet.\n");
+    return {};
+  }
+
+  Result<> configure_call_graph(const Config& config) {
+    for (std::string_view name : {"print-type", "threshold", "order", "sort-key"}) {
+      auto value = config.get(fmt::format("call-graph.{}", name));
+      if (value) TRY(report::parse_call_graph(*value, o_.call_graph));
+    }
+    return {};
+  }
+
+  Result<Session> open(Env& env) {
+    SessionOptions options;
+    options.open.force = o_.force;
+    options.open.stdin_fd = env.in_fd;
+    options.symbols = o_.symbol_sources;
+    options.filter.cpus = o_.cpus;
+    bool only_records = o_.header_only || o_.stats || o_.tasks || o_.mmaps || o_.dump;
+    options.stitch_calls = o_.stitch_lbr;
+    options.want_symbols = !only_records;
+    options.inlines = chosen_inlines(o_.inlines);
+    options.want_chains =
+        !only_records &&
+        (looks_at_callers() || (o_.children || o_.call_graph.style != view::GraphStyle::kNone));
+    return Session::open(o_.input, options, env);
+  }
+
+  /// True even if no call graph is shown.
+  [[nodiscard]] bool looks_at_callers() const {
+    auto names_parent = [](const std::optional<std::string>& keys) {
+      return keys && keys->find("parent") != std::string::npos;
+    };
+    return o_.parent || o_.exclude_other || o_.ignore_callees || names_parent(o_.sort) ||
+           names_parent(o_.fields);
+  }
+
+  /// Source lines of rows or of callers.
+  [[nodiscard]] bool shows_lines() const {
+    auto names_lines = [](const std::optional<std::string>& keys) {
+      return keys && keys->find("src") != std::string::npos;
+    };
+    return names_lines(o_.sort) || names_lines(o_.fields) ||
+           (o_.call_graph.given && o_.call_graph.key != CallKey::kFunction);
+  }
+
+  void write_preamble(Sink& out, const Session& session) {
+    if (o_.header || o_.header_only)
+      write_header_text(out, session.recording(), o_.full_header);
+    else if (!o_.quiet && !o_.stats && !o_.tasks && !o_.mmaps)
+      out.write(
+          "# To display the perf.data header info, please use --header/--header-only options.\n"
+          "#\n");
+  }
+
+  Result<int> dump(Env& env, const Session& session) {
+    write_preamble(env.out, session);
+    SampleTails tails(session, o_.cpus);
+    auto tail = [&](const TimedRecord& record, const Sample* sample, Sink& out) {
+      tails.put(record, sample, out);
+    };
+    dump_recording(session.recording(), {.command = DumpFor::kReport}, tail, env.losses, env.out);
+    report::write_stats(env.out, session, o_.skip_empty);
+    return 0;
+  }
+
+  Result<> prepare_tables(Session& session, const Plan& plan, Env& env) const {
+    if (o_.stitch_lbr) say_about_stitching(session.recording(), env.err);
+    if (plan.rows != report::RowsOf::kSamples) session.load_all_symbols();
+    TRY(check_data(session, plan));
+    if (shows_lines()) prepare_lines(session);
+    return {};
+  }
+
+  Result<int> write_tables(Env& env, Session& session, const TraceTexts& traces, const Plan& plan) {
+    TRY(prepare_tables(session, plan, env));
+    for (const std::string& column : plan.elided) env.out.print("# {}\n", column);
+    report::ReportBuilder builder(session, traces, o_, plan, env.tool);
+    auto reports = TRY(builder.build());
+    if (builder.samples() == 0) {
+      env.err.print("Error:\nThe {} data has no samples!\n", o_.input);
+      return 0;
+    }
+    if (!o_.quiet) env.out.print("#\n# Total Lost Samples: {}\n#\n", session.counts().lost_samples);
+    render::TableTextOptions text{
+        .separator = o_.separator,
+        .header = !o_.quiet,
+        .color = o_.color == "always" || (o_.color == "auto" && env.out.is_terminal())};
+    for (const std::unique_ptr<EventReport>& table : reports) {
+      if (!o_.quiet) report::write_heading(env.out, *table, o_, plan);
+      render::write_table(env.out, table->table, text);
+      env.out.write("\n\n");
+      if (env.out.failed() != 0) break;
+    }
+    if (o_.threads) report::write_thread_counters(env.out, session, o_.raw_counters);
+    if (!o_.quiet)
+      for (const std::string& note : builder.notes()) env.err.print("{}\n", note);
+    return 0;
+  }
+
+  Result<> check_data(const Session& session, const Plan& plan) const {
+    uint64_t bits = 0;
+    for (const EventDesc& event : session.events().all()) bits |= event.attr.sample_type;
+    if ((bits & abi::kSampleCallchain) == 0) {
+      if (plan.has_parent)
+        return fail(ErrorCode::kFailed,
+                    "Selected --sort parent, but no callchain data. Did you call 'perf record' "
+                    "without -g?");
+      if (o_.call_graph.given && o_.call_graph.style != view::GraphStyle::kNone)
+        return fail(ErrorCode::kFailed,
+                    "Selected -g or --branch-history.\nBut no callchain or branch data.\n"
+                    "Did you call 'perf record' without -g or -b?");
+    }
+    if (plan.rows == report::RowsOf::kBranches && (bits & abi::kSampleBranchStack) == 0)
+      return fail(ErrorCode::kFailed,
+                  "Selected -b but no branch data. Did you call perf record without -b?");
+    return {};
+  }
+
+  ReportOptions o_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_report() {
+  return std::make_unique<ReportCommand>();
+}
+
+}  // namespace sonde

@@ -1,0 +1,127 @@
+// sched latency: how long tasks waited for a CPU.
+#include "cmd/sched/sched.h"
+#include "sched/latency_table.h"
+#include "sched/measured_schedule.h"
+#include "sched/sum_records.h"
+#include "sched/sums_of_events.h"
+#include "sched/wall_clock_table.h"
+
+namespace sonde {
+namespace {
+
+class SchedLatency final : public Command {
+ public:
+  explicit SchedLatency(RecordingInput input) : input_(std::move(input)) {}
+
+  void declare(FlagTable& flags) override {
+    flags.usage("[<options>]");
+    flags.usage("--live [<options>] [<command>]");
+    flags.stop_at_first_word();
+    flags.description(
+        R"(A table of tasks: how long each ran, how often it got a CPU, and how long it waited for that after it had been woken or preempted: on average, at the most, and when that was. Tasks of one name are one line, with their number behind the name.
+
+The file is one of `sched record`, with events or, from `sched record --summary`, with the sums of each task. With --live there is no file: the kernel adds up while a command runs, or until it is interrupted.)");
+    flags.text('s', "sort", sort_, "key[,key2...]",
+               "sort by key(s): runtime, switch, avg, max, pid");
+    flags.boolean('p', "pids", per_task_, "latency stats per pid instead of per comm");
+    flags.number('C', "CPU", cpu_, "n", "CPU to profile on");
+    flags.boolean(0, "live", live_, "measure now, in the kernel, instead of reading a file");
+    flags.boolean(0, "wall-clock", wall_clock_,
+                  "instead show how the life of each task divides: on a CPU, waiting for one, "
+                  "sleeping, blocked");
+    flags.boolean(0, "histogram", histogram_, "also show how the delays of all tasks spread");
+    input_.declare(flags);
+  }
+  [[nodiscard]] bool paged() const override { return true; }
+
+  Result<int> run(Env& env, const Arguments& arguments) override {
+    // Reject an unknown key before doing the work.
+    std::vector<TaskLatency> rows;
+    TRY(sort_latencies(rows, sort_));
+    if (live_) return measure(arguments, env);
+    if (!arguments.empty())
+      return fail(ErrorCode::kUsage,
+                  "Error: too many arguments; a command is measured with --live");
+    FileWalk walk = TRY(input_.open_walk(env));
+    if (has_sched_sums(walk.events())) {
+      TRY(check_sums(input_.chosen_path(env)));
+      RecordedSums recorded = read_sched_sums(walk, env.losses);
+      return show_sums(recorded.sums, recorded.counts, env);
+    }
+    return wall_clock_ ? divide(walk, env) : analyse(walk, env);
+  }
+
+ private:
+  /// Rejects options that need individual events.
+  [[nodiscard]] Result<> check_sums(std::string_view name) const {
+    if (cpu_ && *cpu_ >= 0)
+      return fail(ErrorCode::kUsage,
+                  "Error: {}: sums are of all CPUs; -C is for the table of events", name);
+    return {};
+  }
+
+  Result<int> measure(const Arguments& arguments, Env& env) {
+    TRY(check_sums("--live"));
+    MeasuredSchedule measured = TRY(measure_schedule(arguments.words));
+    FeedCounts counts;
+    counts.records = measured.sums.size() + measured.lost;
+    counts.lost = measured.lost;
+    counts.lost_chunks = 1;
+    TRY(show_sums(measured.sums, counts, env));
+    return measured.status;
+  }
+
+  Result<int> divide(FileWalk& walk, Env& env) {
+    TRY(check_sums("--wall-clock"));
+    SumsOfEvents sums;
+    SchedFeed feed(walk, env.losses);
+    feed.want(SumsOfEvents::wanted(feed));
+    feed.sort_where_taken();
+    feed.run([&](std::span<const SchedEvent> events) {
+      for (const SchedEvent& event : events) sums.take(event, feed);
+    });
+    return show_sums(sums.result(), feed.counts(), env);
+  }
+
+  Result<int> analyse(FileWalk& walk, Env& env) {
+    LatencyAnalysis::Options options;
+    options.histograms = histogram_;
+    if (cpu_ && *cpu_ >= 0) options.only_cpu = static_cast<uint32_t>(*cpu_);
+    LatencyAnalysis analysis(options);
+    SchedFeed feed(walk, env.losses);
+    feed.want(LatencyAnalysis::wanted(feed));
+    feed.sort_where_taken();
+    feed.run([&](std::span<const SchedEvent> events) {
+      for (const SchedEvent& event : events) analysis.take(event, feed);
+    });
+    return show(analysis.result(!per_task_), analysis.bad(), feed.counts(), env);
+  }
+
+  Result<int> show_sums(const std::vector<SchedSum>& sums, const FeedCounts& counts, Env& env) {
+    if (!wall_clock_) return show(latencies_of(sums, !per_task_), {}, counts, env);
+    write_wall_clock(env.out, lives_of(sums, !per_task_));
+    write_flaws(env.out, {}, counts);
+    return 0;
+  }
+
+  Result<int> show(std::vector<TaskLatency> rows, const BadSchedEvents& bad,
+                   const FeedCounts& counts, Env& env) {
+    TRY(sort_latencies(rows, sort_));
+    write_latencies(env.out, rows, bad, counts);
+    if (histogram_) write_delays(env.out, rows);
+    return 0;
+  }
+
+  RecordingInput input_;
+  std::string sort_ = "avg, max, switch, runtime";
+  bool per_task_ = false, live_ = false, histogram_ = false, wall_clock_ = false;
+  std::optional<int64_t> cpu_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_sched_latency(RecordingInput input) {
+  return std::make_unique<SchedLatency>(std::move(input));
+}
+
+}  // namespace sonde

@@ -1,0 +1,64 @@
+// sched map: who ran on each CPU, switch by switch.
+#include "cli/argument_count.h"
+#include "cmd/options/profile_flags.h"
+#include "cmd/sched/sched.h"
+#include "sched/latency_table.h"
+#include "sched/switch_map.h"
+
+namespace sonde {
+namespace {
+
+class SchedMap final : public Command {
+ public:
+  explicit SchedMap(RecordingInput input) : input_(std::move(input)) {}
+
+  void declare(FlagTable& flags) override {
+    flags.usage("[<options>]");
+    flags.description(
+        R"(A line per context switch: a column per CPU with the short name of the task that runs there, a star at the CPU that switched, the time, and who a short name is where it is new. An idle CPU shows a dot.
+
+With --task-name only switches to and from those tasks are shown; others are a dash, and `*-' is where one of those left.)");
+    flags.boolean(0, "compact", options_.compact, "map output in compact mode");
+    flags.call(0, "cpus", "cpus", "display given CPUs in map", numbers_into(options_.cpus));
+    flags.call(0, "color-cpus", "cpus", "highlight given CPUs in map",
+               numbers_into(options_.color_cpus));
+    flags.call(0, "color-pids", "pids", "highlight given pids in map",
+               numbers_into(options_.color_tids));
+    flags.call(0, "task-name", "task[,task...]", "map output only for the given task name(s)",
+               words_into(options_.names));
+    flags.boolean(0, "fuzzy-name", options_.names_are_parts,
+                  "given task name(s) can be partially matched (fuzzy matching)");
+    input_.declare(flags);
+  }
+  [[nodiscard]] bool paged() const override { return true; }
+
+  Result<int> run(Env& env, const Arguments& arguments) override {
+    TRY(no_arguments(arguments));
+    FileWalk walk = TRY(input_.open_walk(env));
+    SchedFeed feed(walk, env.losses);
+    feed.want(SwitchMap::wanted());
+    feed.sort_where_taken();
+    options_.name_always = input_.verbose > 0;
+    options_.use_color = env.out.is_terminal() && !env.variable("NO_COLOR");
+    options_.cpu_count = walk.features().cpus_available.value_or(1);
+    SwitchMap map(options_, env.out);
+    feed.run([&](std::span<const SchedEvent> events) {
+      for (const SchedEvent& event : events) map.take(event, feed);
+    });
+    map.flush();
+    write_flaws(env.out, {}, feed.counts());
+    return 0;
+  }
+
+ private:
+  RecordingInput input_;
+  SwitchMapOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_sched_map(RecordingInput input) {
+  return std::make_unique<SchedMap>(std::move(input));
+}
+
+}  // namespace sonde

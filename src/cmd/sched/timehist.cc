@@ -1,0 +1,114 @@
+// sched timehist: the length of each stay on a CPU, and how long the task had waited for it.
+#include "sched/timehist.h"
+#include "cli/argument_count.h"
+#include "cmd/options/profile_flags.h"
+#include "cmd/options/walk_with_stacks.h"
+#include "cmd/sched/sched.h"
+#include "replay/fields/time_ranges.h"
+
+namespace sonde {
+namespace {
+
+class SchedTimehist final : public Command {
+ public:
+  explicit SchedTimehist(RecordingInput input) : input_(std::move(input)) {}
+
+  void declare(FlagTable& flags) override {
+    flags.usage("[<options>]");
+    flags.description(
+        R"(A line per context switch, about the task that leaves its CPU: how long it had not run before (wait time), how much of that it was woken and had no CPU (sch delay), and how long it then ran. Where the recording has call chains, the line ends with the place where the task left.
+
+-s shows the sums of each task instead, -S behind the lines.)");
+    flags.boolean('g', "call-graph", want_stacks_, "Display call chains if present (default on)");
+    flags.number(0, "max-stack", max_stack_, "n",
+                 "Maximum number of functions to display backtrace.");
+    flags.boolean('s', "summary", summary_only_, "Show only syscall summary with statistics");
+    flags.boolean('S', "with-summary", summary_, "Show all syscalls and summary with statistics");
+    flags.boolean('w', "wakeups", options_.wakeups, "Show wakeup events");
+    flags.boolean('n', "next", options_.next, "Show next task");
+    flags.boolean('M', "migrations", options_.migrations, "Show migration events");
+    flags.boolean('V', "cpu-visual", options_.cpu_visual, "Add CPU visual");
+    flags.boolean('I', "idle-hist", options_.idle_only, "Show idle events only");
+    flags.text(0, "time", time_, "str", "Time span for analysis (start,stop)");
+    flags.boolean(0, "state", options_.state, "Show task state when sched-out");
+    flags.boolean(0, "show-prio", options_.priority, "Show task priority");
+    flags.call(0, "prio", "prio[,prio...]", "analyze events only for given task priority(ies)",
+               numbers_into(options_.priorities));
+    flags.call('p', "pid", "pid[,pid...]", "analyze events only for given process id(s)",
+               numbers_into(options_.pids));
+    flags.call('t', "tid", "tid[,tid...]", "analyze events only for given thread id(s)",
+               numbers_into(options_.tids));
+    flags.call('C', "cpu", "cpu", "list of cpus to profile", numbers_into(options_.cpus));
+    declare_symbol_sources(flags, symbols_);
+    input_.declare(flags);
+  }
+  [[nodiscard]] bool paged() const override { return true; }
+
+  Result<int> run(Env& env, const Arguments& arguments) override {
+    TRY(check(arguments));
+    WalkWithStacks recording(input_, env);
+    TRY(recording.open());
+    TRY(look_at(recording.walk(), env));
+    if (options_.stacks) TRY(recording.add_stacks(switch_stacks(), symbols_, max_stack_));
+    SchedFeed feed(recording.walk(), recording.losses());
+    auto text = [&](const SchedEvent& event) { return recording.stacks()->text(event.record); };
+    Timehist history(options_, text, env.out);
+    feed.want(history.wanted(feed));
+    if (summary_only_) feed.sort_where_taken();
+    history.begin();
+    feed.run([&](std::span<const SchedEvent> events) {
+      for (const SchedEvent& event : events) history.take(event, feed);
+    });
+    if (summary_ || summary_only_) history.write_summary();
+    return 0;
+  }
+
+ private:
+  Result<> check(const Arguments& arguments) {
+    TRY(no_arguments(arguments));
+    if ((options_.wakeups || options_.next) && summary_only_)
+      return fail(ErrorCode::kUsage, " Error: -s and -[n|w] are mutually exclusive.");
+    if (time_.find('%') != std::string::npos)
+      return fail(ErrorCode::kUsage, "Invalid time string: --time expects start,stop in seconds");
+    auto ranges = TRY(parse_time_ranges(time_, 0, 0));
+    if (ranges.size() > 1)
+      return fail(ErrorCode::kUsage, "--time: one span at a time, not {}", ranges.size());
+    if (!ranges.empty()) {
+      options_.from_ns = ranges[0].from_ns;
+      options_.to_ns = ranges[0].to_ns == UINT64_MAX ? 0 : ranges[0].to_ns;
+    }
+    options_.lines = !summary_only_;
+    return {};
+  }
+
+  /// Finds out what the recording can show.
+  Result<> look_at(const FileWalk& walk, Env& env) {
+    bool has_switches = false;
+    for (const EventDesc& event : walk.events().all())
+      has_switches |= event.name == "sched:sched_switch";
+    if (!has_switches)
+      return fail(ErrorCode::kFailed,
+                  "{}: No sched_switch events found. Have you run '{} sched record'?",
+                  walk.facts().path, env.tool);
+    constexpr uint32_t kGuess = 4;  // if the recording does not give the CPU count
+    options_.cpu_count = walk.features().cpus_online.value_or(kGuess);
+    options_.stacks = want_stacks_ && EventStacks::are_in(walk.events(), switch_stacks());
+    if (want_stacks_ && !options_.stacks) env.err.print("Samples do not have callchains.\n");
+    return {};
+  }
+
+  RecordingInput input_;
+  TimehistOptions options_;
+  SymbolOptions symbols_;
+  bool want_stacks_ = true, summary_ = false, summary_only_ = false;
+  uint32_t max_stack_ = 5;
+  std::string time_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_sched_timehist(RecordingInput input) {
+  return std::make_unique<SchedTimehist>(std::move(input));
+}
+
+}  // namespace sonde

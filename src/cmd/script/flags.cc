@@ -1,0 +1,157 @@
+#include "cmd/script/flags.h"
+
+#include "base/text.h"
+#include "cmd/options/profile_flags.h"
+
+namespace sonde {
+namespace {
+
+void declare_lines(FlagTable& flags, ScriptOptions& o) {
+  flags.call('F', "fields", "str",
+             "comma separated output fields prepend with 'type:'. +field to add and -field to "
+             "remove.Valid types: hw,sw,trace,raw,break,synth. Fields: "
+             "comm,tid,pid,time,cpu,event,trace,ip,sym,dso,dsoff,addr,symoff,srcline,period,iregs,"
+             "uregs,brstack,brstacksym,brstackoff,data_src,weight,bpf-output,phys_addr,misc,"
+             "data_page_size,code_page_size,ins_lat,cgroup,flags,insn,insnlen,brstackinsn,"
+             "brstackinsnlen,srccode,tod",
+             [&o](std::string_view text) { return o.fields.apply(text, o.warnings); });
+  flags.boolean('G', "hide-call-graph", o.hide_call_graph,
+                "When printing symbols do not display call chain");
+  flags.boolean('L', "Latency", o.latency_format,
+                "show latency attributes (irqs/preemption disabled, etc)");
+  flags.boolean(0, "ns", o.nanoseconds, "Use 9 decimal places when displaying time");
+  flags.boolean(0, "reltime", o.relative_time, "Show time stamps relative to start");
+  flags.boolean(0, "deltatime", o.delta_time, "Show time stamps relative to previous event");
+  flags.number(0, "max-stack", o.max_stack, "n",
+               "Set the maximum stack depth when printing the call chain. Default: 127");
+  flags.call(0, "stop-bt", "symbol[,symbol...]", "Stop display of callgraph at these symbols",
+             words_into(o.stop_backtrace_at));
+  flags.boolean(0, "inline", o.inlines, "Show inline function");
+  flags.boolean(0, "show-kernel-path", o.show_kernel_path, "Show the path of [kernel.kallsyms]");
+  flags.number(0, "max-blocks", o.max_blocks, "n",
+               "Maximum number of code blocks to dump with brstackinsn");
+  flags.boolean(0, "stitch-lbr", o.stitch_lbr, "Enable LBR callgraph stitching approach");
+  flags.boolean(0, "per-event-dump", o.per_event_dump,
+                "Dump trace output to files named by the monitored events");
+}
+
+void declare_filters(FlagTable& flags, ScriptOptions& o) {
+  flags.call('c', "comms", "comm[,comm...]", "only display events for these comms",
+             words_into(o.items.comms));
+  flags.call('S', "symbols", "symbol[,symbol...]", "only consider these symbols",
+             words_into(o.items.symbols));
+  flags.number(0, "addr-range", o.items.address_range, "n",
+               "Use with -S to list traced records within address range");
+  flags.call(0, "dsos", "dso[,dso...]", "only consider symbols in these DSOs",
+             words_into(o.items.dsos));
+  flags.call('C', "cpu", "cpu", "list of cpus to profile", numbers_into(o.items.cpus));
+  flags.call(0, "pid", "pid[,pid...]", "only consider symbols in these pids", numbers_into(o.pids));
+  flags.call(0, "tid", "tid[,tid...]", "only consider symbols in these tids", numbers_into(o.tids));
+  flags.text(0, "time", o.time, "str", "Time span of interest (start,stop)");
+  declare_gate(flags, o.gate);
+}
+
+void declare_records(FlagTable& flags, RecordChoice& show) {
+  flags.boolean(0, "show-task-events", show.tasks, "Show the fork/comm/exit events");
+  flags.boolean(0, "show-mmap-events", show.mmaps, "Show the mmap events");
+  flags.boolean(0, "show-switch-events", show.switches, "Show context switch events (if recorded)");
+  flags.boolean(0, "show-namespace-events", show.namespaces, "Show namespace events (if recorded)");
+  flags.boolean(0, "show-cgroup-events", show.cgroups, "Show cgroup events (if recorded)");
+  flags.boolean(0, "show-bpf-events", show.bpf, "Show bpf related events (if recorded)");
+  flags.boolean(0, "show-lost-events", show.lost, "Show lost events (if recorded)");
+  flags.boolean(0, "show-text-poke-events", show.text_pokes,
+                "Show text poke related events (if recorded)");
+  flags.boolean(0, "merge-callchains", show.merge_chains,
+                "Enable merging deferred user callchains if available. Enabled by default, use "
+                "--no-merge-callchains to see them as they came");
+  flags.boolean(0, "show-round-events", show.rounds, "Show round events (if recorded)");
+}
+
+/// Without a trace, `--insn-trace` is short for the fields it shows.
+Result<> show_instructions(std::string_view how, ScriptOptions& o) {
+  if (!how.empty() && how != "raw" && how != "disasm")
+    return fail(ErrorCode::kUsage, "Only accept raw|disasm");
+  if (how == "disasm")
+    return fail(ErrorCode::kUnsupported, "--insn-trace=disasm is not there yet: no disassembler");
+  o.nanoseconds = true;
+  return o.fields.apply("+insn,-event,-period", o.warnings);
+}
+
+/// What perf script has and this does not have yet. The first such option ends the command with its
+/// reason.
+void declare_refused(FlagTable& flags, std::string& refused) {
+  struct Refused {
+    char letter;
+    const char *name, *argument, *help, *reason;
+  };
+  constexpr const char* kNoTraces = "instruction traces are not decoded yet";
+  constexpr const char* kNoScripts = "scripts are not run yet";
+  constexpr const char* kNoFilters = "dlfilters are not loaded";
+  constexpr const char* kNoGuests = "code of guests is not looked up yet";
+  static constexpr Refused kRefused[] = {
+      {'a', "all-cpus", "", "system-wide collection from all CPUs", kNoScripts},
+      {'d', "debug-mode", "", "do various checks like samples ordering and lost events",
+       "losses and records out of order are always said at the end"},
+      {'g', "gen-script", "lang", "generate a script in specified language", kNoScripts},
+      {'l', "list", "", "list available scripts", kNoScripts},
+      {'s', "script", "name", "script file name (lang:script name, script name, or *)", kNoScripts},
+      {0, "call-trace", "", "Decode calls from itrace", kNoTraces},
+      {0, "call-ret-trace", "", "Decode calls and returns from itrace", kNoTraces},
+      {0, "graph-function", "symbol[,symbol...]",
+       "Only print symbols and callees with --call-trace/--call-ret-trace", kNoTraces},
+      {0, "itrace", "opts", "Instruction Tracing options", kNoTraces},
+      {0, "xed", "", "Run xed disassembler on output",
+       "no disassembler is run; -F +insn shows the bytes"},
+      {0, "dlfilter", "file", "filter .so file name", kNoFilters},
+      {0, "dlarg", "argument", "filter argument", kNoFilters},
+      {0, "list-dlfilters", "", "list available dlfilters", kNoFilters},
+      {0, "guest-code", "", "Guest code can be found in hypervisor process", kNoGuests},
+      {0, "guestmount", "directory",
+       "guest mount directory under which every guest os instance has a subdir", kNoGuests},
+      {0, "guestkallsyms", "file", "file saving guest os /proc/kallsyms", kNoGuests},
+      {0, "guestmodules", "file", "file saving guest os /proc/modules", kNoGuests},
+      {0, "guestvmlinux", "file", "file saving guest os vmlinux", kNoGuests},
+  };
+  for (const Refused& r : kRefused) {
+    auto refuse = [&refused, &r](std::string_view) -> Result<> {
+      if (refused.empty()) refused = fmt::format("--{}: {}", r.name, r.reason);
+      return {};
+    };
+    std::string help = fmt::format("{} (refused: {})", r.help, r.reason);
+    if (*r.argument == 0)
+      flags.act(r.letter, r.name, help, [refuse] { return refuse({}); });
+    else if (std::string_view(r.name) == "itrace")
+      flags.call(r.letter, r.name, r.argument, help, refuse).when_bare("");
+    else
+      flags.call(r.letter, r.name, r.argument, help, refuse);
+  }
+}
+
+}  // namespace
+
+void declare_script_flags(FlagTable& flags, ScriptOptions& o) {
+  flags.usage("[<options>]");
+  flags.text('i', "input", o.input, "file", "input file name");
+  flags.boolean('f', "force", o.force, "don't complain, do it");
+  declare_lines(flags, o);
+  declare_filters(flags, o);
+  declare_records(flags, o.items.records);
+  flags.boolean(0, "header", o.header, "Show data header.");
+  flags.boolean(0, "header-only", o.header_only, "Show only data header.");
+  flags.boolean('I', "show-info", o.full_header,
+                "display extended information from perf.data file");
+  flags.boolean('D', "dump-raw-trace", o.dump, "dump raw trace in ASCII");
+  flags.act(0, "dump-unsorted-raw-trace", "dump unsorted raw trace in ASCII", [&o]() -> Result<> {
+    o.dump = o.dump_in_file_order = true;
+    return {};
+  });
+  flags
+      .call(0, "insn-trace", "raw|disasm", "Show the bytes of the sampled instructions",
+            [&o](std::string_view how) { return show_instructions(how, o); })
+      .when_bare("");
+  flags.count('v', "verbose", o.verbose, "be more verbose (say where symbols come from)");
+  declare_symbol_sources(flags, o.symbol_sources);
+  declare_refused(flags, o.refused);
+}
+
+}  // namespace sonde

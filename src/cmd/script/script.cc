@@ -1,0 +1,159 @@
+// `script`: every sample as a line of text, in time order.
+#include <poll.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <chrono>
+#include <optional>
+
+#include "capture/control/signal_queue.h"
+#include "cli/command.h"
+#include "cmd/options/profile_flags.h"
+#include "cmd/script/flags.h"
+#include "perfdata/read/file_walk.h"
+#include "script/recording_lines.h"
+#include "script/tracepoint_lines.h"
+
+namespace sonde {
+namespace {
+
+/// Waits until a pipe that is still being written has more, or the user ends it. Ctrl-C ends the
+/// recorder too: its last output is still read, for a moment.
+class PipeWatch {
+ public:
+  static Result<PipeWatch> create(const Env& env) {
+    return PipeWatch(TRY(SignalQueue::create()), env);
+  }
+
+  /// Waits for input. False if the pipe should not be read any further.
+  bool wait() {
+    env_.out.flush();
+    while (env_.out.failed() == 0 && goes_on()) {
+      // Errors and hang-ups of the output are reported even if no events are requested.
+      pollfd waited[] = {{env_.in_fd, POLLIN, 0}, {signals_.fd(), POLLIN, 0}, {env_.out_fd, 0, 0}};
+      int ready = ::poll(waited, std::size(waited), last_moment_ ? kStep_ms : -1);
+      if (ready < 0 && errno != EINTR) return false;
+      if ((waited[2].revents & (POLLERR | POLLHUP)) != 0) return false;
+      if (waited[0].revents != 0) return true;
+    }
+    return false;
+  }
+
+  /// False after SIGTERM, after a second Ctrl-C, or some time after the first.
+  bool goes_on() {
+    while (auto number = signals_.next()) {
+      if (*number != SIGINT && *number != SIGTERM) continue;
+      if (*number == SIGTERM || last_moment_) return false;
+      last_moment_ = Clock::now() + kLastWords;
+    }
+    return !last_moment_ || Clock::now() < *last_moment_;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::chrono::seconds kLastWords{2};
+  static constexpr int kStep_ms = 100;
+
+  PipeWatch(SignalQueue signals, const Env& env) : signals_(std::move(signals)), env_(env) {}
+
+  SignalQueue signals_;
+  const Env& env_;
+  std::optional<Clock::time_point> last_moment_;
+};
+
+class Script final : public Command {
+ public:
+  void declare(FlagTable& flags) override { declare_script_flags(flags, options_); }
+
+  [[nodiscard]] bool paged() const override { return true; }
+
+  Result<int> run(Env& env, const Arguments& arguments) override {
+    TRY(check(arguments, env));
+    for (const std::string& warning : options_.warnings) env.err.print("{}\n", warning);
+    if (options_.shows_samples_as_they_are() && TRY(stream(env))) return 0;
+    Session session = TRY(open(env));
+    ScriptLines lines(session, options_, env);
+    if (session.follows())
+      TRY(follow(session, lines, env));
+    else
+      TRY(lines.write());
+    if (options_.verbose > 0) say_symbol_sources(session, env.err);
+    return 0;
+  }
+
+ private:
+  Result<> check(const Arguments& arguments, Env& env) {
+    if (!options_.refused.empty()) return fail(ErrorCode::kUnsupported, "{}", options_.refused);
+    if (!arguments.empty())
+      return fail(ErrorCode::kFailed, "Couldn't find script `{}'", arguments[0]);
+    if (options_.relative_time && options_.delta_time)
+      return fail(ErrorCode::kFailed,
+                  "reltime and deltatime - the two don't get along well. Please limit to --reltime "
+                  "or --deltatime.");
+    if (options_.input.empty()) {
+      struct stat info{};
+      bool piped = ::fstat(env.in_fd, &info) == 0 && S_ISFIFO(info.st_mode);
+      options_.input = piped ? "-" : "perf.data";
+    }
+    return {};
+  }
+
+  Result<Session> open(Env& env) {
+    SessionOptions options;
+    options.open.force = options_.force;
+    options.open.stdin_fd = env.in_fd;
+    options.follow = options_.input == "-" && options_.can_follow();
+    options.symbols = options_.symbol_sources;
+    options.filter = {options_.pids, options_.tids, options_.items.cpus, {}};
+    options.want_chains = !options_.hide_call_graph && !options_.header_only;
+    options.merge_deferred = options_.items.records.merge_chains;
+    options.stitch_calls = options_.stitch_lbr;
+    options.want_symbols = !options_.header_only;
+    options.inlines = chosen_inlines(options_.inlines);
+    return Session::open(options_.input, options, env);
+  }
+
+  /// False if lines need more than the samples themselves.
+  Result<bool> stream(Env& env) {
+    struct stat info{};
+    if (::stat(options_.input.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return false;
+    OpenOptions how{.force = options_.force, .stdin_fd = env.in_fd};
+    // Damage outside the records must be counted only once.
+    LossLedger counted_already;
+    Result<FileWalk> names = FileWalk::open(options_.input, how, counted_already);
+    if (!names) return false;  // a Session reports why
+    const Features& features = names->features();
+    if (features.has(abi::kFeatureStat) || features.compressed) return false;
+    auto fields = options_.fields.fields_for(names->events(), !options_.hide_call_graph,
+                                             features.clock_data.has_value());
+    if (!fields || !is_of_plain_tracepoints(*names, *fields)) return false;
+    FileWalk samples = TRY(FileWalk::open(options_.input, how, env.losses));
+    write_tracepoint_lines(*names, samples, env.losses, env.out);
+    return true;
+  }
+
+  static Result<> follow(Session& session, ScriptLines& lines, Env& env) {
+    PipeWatch watch = TRY(PipeWatch::create(env));
+    auto write = [&]() -> Result<bool> { return TRY(lines.write()) && watch.goes_on(); };
+    return session.follow({write, [&] { return watch.wait(); }});
+  }
+
+  static void say_symbol_sources(const Session& session, Sink& err) {
+    std::vector<char> said(session.machine().dsos().size());
+    for (const Frame& frame : session.frames()) {
+      if (!frame.dso.valid() || std::exchange(said[frame.dso.index()], 1) != 0) continue;
+      err.print("symbols of {}: {}\n", session.machine().dsos()[frame.dso].path,
+                session.symbolizer().source_of(frame.dso));
+    }
+  }
+
+  ScriptOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_script() {
+  return std::make_unique<Script>();
+}
+
+}  // namespace sonde

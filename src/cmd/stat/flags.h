@@ -1,0 +1,81 @@
+// The flags of `stat` and `stat record`: from the command line to StatOptions.
+//
+// Options that refer to events (-e, --filter, -G, -M …) are left to an EventSelection.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/config.h"
+#include "base/env.h"
+#include "base/error.h"
+#include "capture/opening/event_selection.h"
+#include "cli/flags.h"
+#include "stat/options.h"
+#include "view/counting.h"
+
+namespace sonde {
+
+/// The options that choose the unit counts are added up by, and that also apply to a file of
+/// counts: -A, --per-core … `grouping` is a CountGrouping or an optional one.
+template <typename Grouping>
+void declare_unit_flags(FlagTable& flags, Grouping& grouping) {
+  using view::CountGrouping;
+  auto choose = [&](char letter, const char* name, CountGrouping value, const char* help) {
+    flags.choose(letter, name, grouping, Grouping(value), help);
+  };
+  choose('A', "no-aggr", CountGrouping::kCpu, "disable CPU count aggregation");
+  choose(0, "per-core", CountGrouping::kCore, "aggregate counts per physical processor core");
+  choose(0, "per-die", CountGrouping::kDie, "aggregate counts per processor die");
+  choose(0, "per-socket", CountGrouping::kSocket, "aggregate counts per processor socket");
+  choose(0, "per-node", CountGrouping::kNode, "aggregate counts per numa node");
+  choose(0, "per-cache", CountGrouping::kCache, "aggregate counts per largest cache");
+}
+
+class StatFlags {
+ public:
+  void declare(FlagTable& flags);
+  Result<> configure(const Config& config);
+
+  /// Errors: kUsage and kBadEvent in perf's words, kUnsupported for what this machine or this tool
+  /// cannot do. `arguments` is the command to run.
+  Result<StatOptions> settle(Env& env, const Arguments& arguments, bool recording);
+
+  /// What `report` inherits from the flags before it.
+  [[nodiscard]] const StatOptions& as_given() const { return options_; }
+
+ private:
+  void declare_events(FlagTable& flags);
+  void declare_targets(FlagTable& flags);
+  void declare_grouping(FlagTable& flags);
+  void declare_output(FlagTable& flags);
+  void declare_run(FlagTable& flags);
+  void declare_metrics(FlagTable& flags);
+  void declare_comparison(FlagTable& flags);
+  void declare_refused(FlagTable& flags);
+
+  Result<> settle_target(const Arguments& arguments);
+  Result<> settle_comparison(bool recording);
+  Result<> settle_events(Env& env);
+  Result<> add_metrics(std::string_view list, Env& env);
+  Result<> add_special_events(Env& env);
+  Result<> add_smi_events(Env& env);
+  Result<> add_topdown_events(Env& env);
+  Result<> expand_cgroups();
+  void keep_core_kind();
+  Result<> refuse_conflicts(const Env& env, bool recording) const;
+
+  StatOptions options_;
+  EventSelection selection_{/*counting=*/true};
+  std::optional<bool> big_num_;
+  std::optional<std::string> refused_;
+  std::string for_each_cgroup_, core_kind_;
+  std::optional<uint64_t> interval_ms_, interval_count_, timeout_ms_;
+  std::optional<int> topdown_level_, runs_;
+  int detail_ = 0;
+  bool null_run_ = false, topdown_ = false, smi_cost_ = false, transaction_ = false;
+  bool metric_no_group_ = false, metric_no_merge_ = false;
+};
+
+}  // namespace sonde

@@ -1,0 +1,56 @@
+#include "cmd/stat/report.h"
+
+#include "perfdata/read/recording.h"
+#include "stat/count_file_pages.h"
+#include "stat/output.h"
+
+namespace sonde {
+namespace {
+
+using view::CountGrouping;
+
+class StatReport final : public Command {
+ public:
+  explicit StatReport(const StatOptions& before) : options_(before) {
+    if (before.grouping != CountGrouping::kAll) grouping_ = before.grouping;
+  }
+
+  void declare(FlagTable& flags) override {
+    flags.usage("[<options>]");
+    flags.description("Shows the counts of a file that `stat record` wrote.");
+    flags.text('i', "input", input_, "file", "input file name");
+    flags.boolean('f', "force", force_, "don't complain, do it");
+    declare_unit_flags(flags, grouping_);
+    flags.text('x', "field-separator", options_.separator, "separator",
+               "print counts with custom separator");
+    flags.choose('j', "json-output", options_.json, 1, "print counts in JSON format");
+    flags.boolean(0, "metric-only", options_.metric_only,
+                  "Only print computed metrics. No raw values");
+    flags.text('o', "output", options_.output, "file", "output file name");
+  }
+
+  Result<int> run(Env& env, const Arguments& arguments) override {
+    if (!arguments.empty())
+      return fail(ErrorCode::kUsage, "stat report takes no argument: '{}'", arguments[0]);
+    if (options_.separator == "\\t") options_.separator = "\t";
+    Recording recording = TRY(
+        Recording::open(input_, OpenOptions{.force = force_, .stdin_fd = env.in_fd}, env.losses));
+    StatOutput output = TRY(StatOutput::open(options_, env, false));
+    TRY(write_count_file(recording, options_, grouping_, env, output));
+    return 0;
+  }
+
+ private:
+  StatOptions options_;
+  std::optional<CountGrouping> grouping_;
+  std::string input_ = "perf.data";
+  bool force_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_stat_report(const StatOptions& before) {
+  return std::make_unique<StatReport>(before);
+}
+
+}  // namespace sonde

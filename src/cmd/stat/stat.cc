@@ -1,0 +1,78 @@
+// stat: runs a command, or watches what is already running, and reports how often things happened.
+#include "cli/command.h"
+#include "cmd/stat/flags.h"
+#include "cmd/stat/report.h"
+#include "stat/run.h"
+
+namespace sonde {
+namespace {
+
+/// `stat record`: takes the same flags, before and after the word.
+class StatRecord final : public Command {
+ public:
+  explicit StatRecord(StatFlags& flags) : flags_(flags) {}
+  void declare(FlagTable& flags) override {
+    flags_.declare(flags);
+    flags.description("Counts as `stat` does, and writes the counts to perf.data (-o).");
+  }
+  Result<int> run(Env& env, const Arguments& arguments) override {
+    return run_stat(TRY(flags_.settle(env, arguments, true)), true, env);
+  }
+
+ private:
+  StatFlags& flags_;
+};
+
+class Stat final : public Command {
+ public:
+  Result<> configure(const Config& config) override { return flags_.configure(config); }
+
+  void declare(FlagTable& flags) override {
+    flags_.declare(flags);
+    flags.subcommands({"record", "report"});
+    flags.description(
+        R"(Runs a command and counts what happens meanwhile: time on the CPU, context switches, page faults, instructions and any other event of -e. Without a command, counts on the whole machine, in processes (-p) or threads (-t) until Ctrl-C.
+
+Counts go to standard error, or where -o and --log-fd say. Where several counts make a figure (instructions per cycle, miss rates, CPUs utilized), it stands behind the `#`. A count that had to share its hardware with others is scaled to the whole time; the share of the time that it ran stands in parentheses. `<not supported>` is an event that this machine hasn't, `<not counted>` one that never ran.
+
+`--vs` and `--compare` ask whether the command is better or worse than another one, or than it was before: both are run in turn, and what the numbers don't support is not claimed. `--gate` gives limits to what may become worse, for scripts; the status is 193 where one is exceeded.
+
+The exit status is that of the command, or 128 and the number of the signal that ended it.
+
+`stat record` writes the counts to perf.data, `stat report` shows such a file, added up for other units if asked.)");
+    flags.section("EXAMPLES", R"(  sonde stat -- make -j8
+  sonde stat -r 10 -e task-clock,page-faults -- ./program
+  sonde stat -a -A -I 1000 -e context-switches,cpu-migrations
+  sonde stat -x, -o counts.csv -e 'syscalls:sys_enter_*' -- ./program
+  sonde stat --vs ./old --gate 'task-clock>2%' -- ./new
+  sonde stat --save before.json -- ./program
+  sonde stat --compare before.json -- ./program
+  sonde stat record -a -I 100 -- sleep 10
+  sonde stat report --per-core)");
+  }
+
+  std::unique_ptr<Command> subcommand(const Arguments& arguments) override {
+    constexpr size_t kShortest = 3;
+    if (arguments.empty() || arguments.after_dashes || arguments[0].size() < kShortest)
+      return nullptr;
+    std::string_view word = arguments[0];
+    if (std::string_view("record").starts_with(word)) return std::make_unique<StatRecord>(flags_);
+    if (std::string_view("report").starts_with(word)) return make_stat_report(flags_.as_given());
+    return nullptr;
+  }
+
+  Result<int> run(Env& env, const Arguments& arguments) override {
+    return run_stat(TRY(flags_.settle(env, arguments, false)), false, env);
+  }
+
+ private:
+  StatFlags flags_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_stat() {
+  return std::make_unique<Stat>();
+}
+
+}  // namespace sonde

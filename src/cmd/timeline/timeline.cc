@@ -1,0 +1,156 @@
+// `timeline`: what each CPU and thread did and when, and what threads waited for.
+#include <algorithm>
+
+#include "analysis/timelines/off_cpu.h"
+#include "analysis/timelines/session_timeline.h"
+#include "analysis/timelines/timeline_part.h"
+#include "base/output_file.h"
+#include "cli/command.h"
+#include "cmd/options/profile_flags.h"
+#include "export/formats/folded_writer.h"
+#include "export/pictures/axis.h"
+#include "export/pictures/timeline_json.h"
+#include "export/pictures/timeline_svg.h"
+#include "replay/fields/time_ranges.h"
+#include "stacks/profile_source.h"
+
+namespace sonde {
+namespace {
+
+enum class TimelineFormat : uint8_t { kSvg, kJson, kFolded };
+
+class TimelineCommand final : public Command {
+ public:
+  void declare(FlagTable& flags) override {
+    flags.usage("[<options>] [<file>]");
+    flags.description(
+        R"(Draws what each CPU and each thread did, and when, from a recording of the scheduler:
+running, waiting for a CPU, or waiting for something else, and who ended that wait. Such a recording is made by
+`record -e sched:sched_switch,sched:sched_waking -a -g -- command` or by `sched record`. With -g, the picture says where a
+thread waited, and where its waker was.
+
+The picture is one SVG file that any browser shows: the wheel and dragging zoom and move, a double click shows the whole again.)");
+    flags.text('i', "input", input_, "file", "input file name");
+    flags.boolean('f', "force", session_.open.force, "don't complain, do it");
+    flags.text('o', "output", output_, "file", "output file name (standard output)");
+    flags
+        .call(0, "to", "format",
+              "svg: the picture (default); json: all of it as data; folded: what threads waited "
+              "for, as stacks: the thread's own, `--', and the waker's inside out",
+              [this](std::string_view word) { return set_format(word); })
+        .offers({"svg", "json", "folded"});
+    flags.text(0, "time", time_, "str", "Time span of interest (start,stop)");
+    flags.call('C', "cpu", "cpu", "only these CPUs", numbers_into(cpus_));
+    flags.call('p', "pid", "pid[,pid...]", "only threads of these processes", numbers_into(pids_));
+    flags.call('t', "tid", "tid[,tid...]", "only these threads", numbers_into(tids_));
+    flags.call('c', "comms", "comm[,comm...]", "only threads with these names", words_into(comms_));
+    flags.text(0, "title", style_.title, "text", "title of the picture");
+    flags.number(0, "width", style_.width, "px", "width of the picture (1200)");
+    flags.number(0, "max-threads", style_.max_threads, "n",
+                 "lanes of threads at the most, those that ran longest (200)");
+    flags.number(
+        0, "max-slices", style_.max_slices, "n",
+        "slices that the picture holds for zooming at the most; where there are more, short "
+        "neighbours become one (100000)");
+    declare_symbol_sources(flags, session_.symbols);
+  }
+
+  Result<int> run(Env& env, const Arguments& arguments) override {
+    if (arguments.size() > 1) return fail(ErrorCode::kUsage, "Error: too many arguments");
+    if (!arguments.empty()) input_ = arguments[0];
+    if (input_.empty()) input_ = default_input(env);
+    if (!(style_.width >= TimelineStyle::kNarrowest && style_.width <= TimelineStyle::kWidest))
+      return fail(ErrorCode::kUsage, "--width goes from {} to {}", TimelineStyle::kNarrowest,
+                  TimelineStyle::kWidest);
+    session_.open.stdin_fd = env.in_fd;
+    Session session = TRY(Session::open(input_, session_, env));
+    SessionTimeline made = TRY(timeline_of(session, {}));
+    TRY(choose_part(session, made.timeline));
+    OutputFile file = TRY(OutputFile::open(output_, env));
+    TRY(write(file.sink(), env.err, made.timeline));
+    TRY(file.finish());
+    say_flaws(env.err, made);
+    return 0;
+  }
+
+ private:
+  Result<> set_format(std::string_view word) {
+    if (word == "svg")
+      format_ = TimelineFormat::kSvg;
+    else if (word == "json")
+      format_ = TimelineFormat::kJson;
+    else if (word == "folded")
+      format_ = TimelineFormat::kFolded;
+    else
+      return fail(ErrorCode::kUsage, "expects svg, json or folded, not '{}'", word);
+    return {};
+  }
+
+  template <typename List, typename Value>
+  static bool allows(const List& list, const Value& value) {
+    return list.empty() || std::ranges::find(list, value) != list.end();
+  }
+  Result<> choose_part(const Session& session, view::Timeline& timeline) const {
+    const ReplayCounts& counts = session.counts();
+    auto ranges = TRY(parse_time_ranges(time_, counts.first_time_ns, counts.last_time_ns));
+    if (ranges.size() > 1)
+      return fail(ErrorCode::kUsage, "--time: one span at a time, not {}", ranges.size());
+    if (!ranges.empty()) crop(timeline, ranges[0].from_ns, ranges[0].to_ns);
+    if (!cpus_.empty()) keep_cpus(timeline, cpus_);
+    show_threads(timeline, [this](const view::TimelineThread& thread) {
+      return allows(pids_, thread.pid) && allows(tids_, thread.tid) && allows(comms_, thread.name);
+    });
+    return {};
+  }
+
+  Result<> write(Sink& out, Sink& err, const view::Timeline& timeline) const {
+    switch (format_) {
+      case TimelineFormat::kJson:
+        write_timeline_json(out, timeline);
+        return {};
+      case TimelineFormat::kFolded:
+        write_folded(out, off_cpu_stacks(timeline), 0);
+        return {};
+      case TimelineFormat::kSvg:
+        break;
+    }
+    TimelineLimits limits = write_timeline_svg(out, timeline, style_);
+    if (limits.threads_left_out > 0)
+      err.print("{} of {} threads are not drawn: they ran least (--max-threads)\n",
+                limits.threads_left_out, limits.threads_left_out + limits.threads_drawn);
+    if (limits.joined_below_ns > 0)
+      err.print("zoomed in, slices shorter than {} are joined (--max-slices, --time)\n",
+                time_text(static_cast<double>(limits.joined_below_ns)));
+    return {};
+  }
+
+  static void say_flaws(Sink& err, const SessionTimeline& made) {
+    if (made.unreadable > 0)
+      err.print("{} samples lack the fields of their event and were left out\n", made.unreadable);
+    if (made.contradictions > 0)
+      err.print(
+          "{} of {} switches do not follow from the one before on their CPU: events are missing\n",
+          made.contradictions, made.switches);
+    if (made.wakings == 0)
+      err.write(
+          "there are no wakings in this recording (-e sched:sched_waking): waits last until the "
+          "thread runs again\n");
+  }
+
+  std::string input_;
+  std::string output_;
+  std::string time_;
+  TimelineFormat format_ = TimelineFormat::kSvg;
+  std::vector<uint32_t> cpus_, pids_, tids_;
+  std::vector<std::string> comms_;
+  SessionOptions session_;
+  TimelineStyle style_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_timeline() {
+  return std::make_unique<TimelineCommand>();
+}
+
+}  // namespace sonde

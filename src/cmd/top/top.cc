@@ -1,0 +1,61 @@
+// `top`: where time is spent right now, on a screen that is redrawn every few seconds.
+#include <oneapi/tbb/global_control.h>
+
+#include "base/own_command_line.h"
+#include "cli/command.h"
+#include "cmd/options/listing_flags.h"
+#include "cmd/top/flags.h"
+#include "top/live.h"
+
+namespace sonde {
+namespace {
+
+class TopCommand final : public Command {
+ public:
+  Result<> configure(const Config& config) override {
+    o_.report.children = TRY(config.get_bool("top.children", o_.report.children));
+    if (!TRY(config.get_bool("tui.top", true))) o_.report.browser = false;
+    return {};
+  }
+
+  void declare(FlagTable& flags) override {
+    flags.usage("[<options>]");
+    flags.description(
+        R"(Samples what runs, and shows every two seconds (-d) which functions the samples fell on: of the whole machine, or of processes (-p), threads (-t), a user (-u), some CPUs (-C). Rows fade: what was seen before counts an eighth less at every screen. With -z, call graphs (-g) and --hierarchy each screen is of the samples since the one before.
+
+On a terminal it is the browser of report on live data: h has its keys, a shows a function's code, r makes a report of what was seen of late, w saves that as perf.data. With --stdio, and in a pipe, screens are text that follows one another. Nothing is written to a file without w. What the kernel had no room for is counted in the first line, and said at the end.)");
+    flags.section("EXAMPLES", R"(  sonde top
+  sonde top -F 49 -ns comm,dso
+  sonde top -e raw_syscalls:sys_enter -ns comm
+  sonde top -g -p 1234 -d 5
+  stdbuf -oL sonde top -e net:net_dev_xmit -ns comm | strings)");
+    top::declare_flags(flags, o_);
+  }
+
+  Result<int> run(Env& env, const Arguments& arguments) override {
+    if (!arguments.empty())
+      return fail(ErrorCode::kUsage, "top starts no command: sonde record does");
+    TRY(check_listing(o_.report.code));
+    o_.selection.serve(o_.record.target, o_.report.verbose, env);
+    o_.record.made = o_.selection.made();
+    TRY(o_.selection.settle({o_.record.events, o_.record.cgroups}, env));
+    o_.record.command_line = own_command_line();
+    if (!o_.record.target.has_task() && !o_.record.target.has_cpu())
+      o_.record.target.all_cpus = true;
+    std::optional<oneapi::tbb::global_control> limit;
+    if (o_.synthesis_threads > 0)
+      limit.emplace(oneapi::tbb::global_control::max_allowed_parallelism, o_.synthesis_threads);
+    return top::run_top(o_, env);
+  }
+
+ private:
+  top::TopOptions o_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_top() {
+  return std::make_unique<TopCommand>();
+}
+
+}  // namespace sonde

@@ -1,0 +1,235 @@
+// The flags of `trace`.
+#include <algorithm>
+#include <cmath>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "capture/control/delay_schedule.h"
+#include "capture/recorders/capture_values.h"
+#include "cmd/options/call_graph_option.h"
+#include "cmd/options/profile_flags.h"
+#include "cmd/trace/flags.h"
+
+namespace sonde {
+
+void TraceFlags::declare(FlagTable& flags) {
+  flags.usage("[<options>] [<command>]")
+      .usage("[<options>] -- <command> [<options>]")
+      .usage("record [<options>] [<command>]")
+      .usage("record [<options>] -- <command> [<options>]");
+  flags.stop_at_first_word().subcommands({"record"});
+  declare_targets(flags);
+  declare_choice(flags);
+  declare_lines(flags);
+  declare_tables(flags);
+  declare_chains(flags);
+  declare_refused(flags);
+}
+
+void TraceFlags::declare_targets(FlagTable& flags) {
+  TargetOptions& target = options_.record.target;
+  flags.boolean('a', "all-cpus", target.all_cpus, "system-wide collection from all CPUs");
+  flags.text('p', "pid", target.pids, "pid", "trace events on existing process id");
+  flags.text('t', "tid", target.tids, "tid", "trace events on existing thread id");
+  flags.text('u', "uid", target.user, "user", "user to profile");
+  flags.text('C', "cpu", target.cpus, "cpu", "list of cpus to monitor");
+  flags.call(
+      'G', "cgroup", "name", "monitor event in cgroup name only",
+      [this](std::string_view name) -> Result<> {
+        steps_.emplace_back([this, name = std::string(name)](Env&) { return add_cgroup(name); });
+        return {};
+      });
+  flags.call(0, "filter-pids", "pid[,pid...]", "pids to filter (by the kernel)",
+             numbers_into(options_.not_pids));
+  flags.boolean(0, "no-inherit", no_inherit_, "child tasks do not inherit counters");
+  flags.call('D', "delay", "ms", "ms to wait before starting measurement after program start",
+             [this](std::string_view text) -> Result<> {
+               options_.record.delay = TRY(parse_delay(text));
+               return {};
+             });
+  flags.call('m', "mmap-pages", "pages", "number of mmap data pages, or a size with B, K, M or G",
+             ring_pages_into(options_.record.ring_pages));
+  flags.text('i', "input", options_.input, "file", "analyze events in a file");
+  flags.boolean('f', "force", options_.force, "don't complain, do it");
+}
+
+void TraceFlags::declare_choice(FlagTable& flags) {
+  auto add = [this](std::string_view text) -> Result<> {
+    steps_.emplace_back(
+        [this, text = std::string(text)](Env& env) { return add_events(text, env); });
+    return {};
+  };
+  flags.call('e', "event", "event",
+             "system calls (names, globs, groups such as file or %net; a first ! means all but "
+             "these) and events to trace",
+             add);
+  flags.call(0, "expr", "expr", "the same", add);
+  flags.call(0, "filter", "filter", "event filter", [this](std::string_view text) -> Result<> {
+    steps_.emplace_back(
+        [this, text = std::string(text)](Env&) { return options_.record.events.add_filter(text); });
+    return {};
+  });
+  flags.boolean(0, "syscalls", syscalls_, "Trace syscalls");
+  flags
+      .call('F', "pf", "all|maj|min", "Trace pagefaults",
+            [this](std::string_view kinds) { return set_faults(kinds); })
+      .when_last("maj");
+  flags.boolean(0, "bpf", options_.bpf,
+                "see calls by BPF programs, with what their arguments point to (the default where "
+                "the kernel allows it), "
+                "or, with --no-bpf, by tracepoints");
+  flags.boolean(0, "sched", options_.runtime, "show runtime of tasks in the summary");
+  declare_gate(flags, options_.gate);
+}
+
+Result<> TraceFlags::set_faults(std::string_view kinds) {
+  if (kinds == "all")
+    options_.faults = FaultKinds::kAll;
+  else if (kinds == "maj")
+    options_.faults = FaultKinds::kMajor;
+  else if (kinds == "min")
+    options_.faults = FaultKinds::kMinor;
+  else
+    return fail(ErrorCode::kUsage, "expects all, maj or min, not '{}'", kinds);
+  return {};
+}
+
+void TraceFlags::declare_lines(FlagTable& flags) {
+  flags.text('o', "output", options_.output, "file", "output file name (standard error)");
+  flags.boolean('T', "time", options_.full_time,
+                "Show full timestamp, not time relative to first start");
+  flags.boolean(0, "comm", options_.show_comm, "show the thread COMM next to its id");
+  flags.call(0, "duration", "float", "show only events with duration > N.M ms",
+             [this](std::string_view text) -> Result<> {
+               double ms = TRY(number_from<double>(text));
+               if (!(ms >= 0) || ms > 1e12) return fail(ErrorCode::kUsage, "expects milliseconds");
+               options_.min_duration_ns = static_cast<uint64_t>(std::llround(ms * 1e6));
+               return {};
+             });
+  flags.boolean(0, "failure", options_.failed_only, "Show only syscalls that failed");
+  flags.number(0, "max-events", options_.max_events, "n",
+               "Set the maximum number of events to print, exit after that is reached");
+  flags.number(0, "string-size", options_.style.string_bytes, "bytes",
+               "how much of texts and buffers is shown (32)");
+  flags.boolean(0, "libtraceevent_print", options_.kernel_text,
+                "Print tracepoint arguments as the kernel's print format has them");
+  flags.boolean(0, "print-sample", options_.print_samples,
+                "print the PERF_RECORD_SAMPLE PERF_SAMPLE_ info, for debugging");
+  flags.boolean(0, "sort-events", options_.sort_events,
+                "Sort batch of events before processing (they always are)");
+  flags.count('v', "verbose", options_.verbose, "be more verbose");
+}
+
+void TraceFlags::declare_tables(FlagTable& flags) {
+  flags.boolean('s', "summary", options_.summary_only, "Show only syscall summary with statistics");
+  flags.boolean('S', "with-summary", options_.summary,
+                "Show all syscalls and summary with statistics");
+  flags.boolean(0, "errno-summary", options_.tables.errnos,
+                "Show errno stats per syscall, use with -s or -S");
+  flags.call(0, "summary-mode", "thread|total|cgroup",
+             "How to show summary: by thread, total or by cgroup",
+             [this](std::string_view mode) -> Result<> {
+               if (mode == "thread")
+                 options_.tables.mode = SummaryMode::kThread;
+               else if (mode == "total")
+                 options_.tables.mode = SummaryMode::kTotal;
+               else if (mode == "cgroup")
+                 options_.tables.mode = SummaryMode::kCgroup;
+               else
+                 return fail(ErrorCode::kUsage, "expects thread, total or cgroup, not '{}'", mode);
+               return {};
+             });
+  flags.number(0, "max-summary", options_.tables.most_rows, "n",
+               "rows of a summary's table at the most");
+}
+
+void TraceFlags::declare_chains(FlagTable& flags) {
+  flags.call(0, "call-graph", "record_mode[,record_size]",
+             "show call chains: fp, dwarf[,size] or lbr", [this](std::string_view text) {
+               has_call_graph_ = true;
+               return parse_call_graph(text, options_.record.sampling, nullptr);
+             });
+  flags.boolean(0, "kernel-syscall-graph", options_.kernel_call_chains,
+                "Show the kernel callchains on the syscall exit path");
+  flags.number(0, "max-stack", options_.max_stack, "n",
+               "Set the maximum stack depth that is shown; implies --call-graph dwarf");
+  flags.number(0, "min-stack", options_.min_stack, "n",
+               "Set the minimum stack depth of what is shown; implies --call-graph dwarf");
+  flags.number(0, "proc-map-timeout", options_.record.synthesis.map_timeout_ms, "n",
+               "per thread proc mmap processing timeout in ms");
+  declare_symbol_sources(flags, options_.symbols);
+}
+
+/// perf options that have no meaning here: each says why, none is silently ignored.
+void TraceFlags::declare_refused(FlagTable& flags) {
+  flags.act(0, "tool_stats", "show tool stats", [this]() -> Result<> {
+    refused_ =
+        "--tool_stats: there is nothing to show: paths of descriptors are not found by hooks on "
+        "open";
+    return {};
+  });
+  flags.call(0, "map-dump", "map", "dump BPF maps", [this](std::string_view) -> Result<> {
+    refused_ =
+        "--map-dump: BPF programs of -e bring no maps to dump; bpftool map dump shows any map of "
+        "the kernel";
+    return {};
+  });
+}
+
+Result<> TraceFlags::configure(const Config& config) {
+  options_.show_duration = TRY(config.get_bool("trace.show_duration", true));
+  no_inherit_ = TRY(config.get_bool("trace.no_inherit", false));
+  options_.style.show_zeros = TRY(config.get_bool("trace.show_zeros", false));
+  options_.style.show_names = TRY(config.get_bool("trace.show_arg_names", true));
+  options_.style.show_prefixes = TRY(config.get_bool("trace.show_prefix", false));
+  const std::optional<std::string_view> column = config.get("trace.args_alignment");
+  if (!column) return {};
+  constexpr uint64_t kWidest = 1000;
+  std::optional<uint64_t> number = parse_number(*column);
+  if (!number || *number > kWidest)
+    return fail(ErrorCode::kUsage, "trace.args_alignment = {}: a column from 0 to {} is expected",
+                *column, kWidest);
+  options_.result_column = static_cast<size_t>(*number);
+  return {};
+}
+
+Result<> TraceFlags::check(const std::vector<std::string>& command) const {
+  if (refused_) return fail(ErrorCode::kUnsupported, "{}", *refused_);
+  bool live_only = !command.empty() || options_.record.target.has_task() ||
+                   !options_.cgroup_of_all.empty() || options_.record.target.all_cpus ||
+                   options_.record.delay.any();
+  if (!options_.input.empty() && live_only && (!command.empty() || options_.record.target.all_cpus))
+    return fail(ErrorCode::kUsage, "-i {}: a recording is read, so there is nothing to run",
+                options_.input);
+  if (options_.tables.mode == SummaryMode::kCgroup && options_.summary &&
+      (!options_.input.empty() || !options_.summary_only || options_.failed_only ||
+       options_.min_duration_ns != 0))
+    return fail(ErrorCode::kUnsupported,
+                "--summary-mode cgroup: cgroups are counted in the kernel, so it goes with -s "
+                "alone: not with -i, "
+                "-S, --failure or --duration");
+  if (!options_.wants_calls && options_.faults == FaultKinds::kNone &&
+      options_.record.events.empty() && !options_.runtime && options_.input.empty())
+    return fail(ErrorCode::kUsage, "Please specify something to trace.");
+  return {};
+}
+
+Result<TraceOptions> TraceFlags::settle(Env& env, const std::vector<std::string>& command) {
+  for (const Step& step : steps_) TRY(step(env));
+  std::ranges::sort(options_.calls.calls);
+  bool only_events =
+      !names_calls_ && (!options_.record.events.empty() || !options_.recorded_events.empty());
+  options_.wants_calls = syscalls_.value_or(!only_events);
+  if (options_.tables.errnos && !options_.summary) options_.summary_only = true;
+  options_.summary |= options_.summary_only;
+  if ((options_.max_stack || options_.min_stack) && !has_call_graph_)
+    options_.record.sampling.call_graph = CallGraphMode::kDwarf;
+  options_.record.sampling.no_inherit = no_inherit_;
+  options_.record.sampling.no_inherit_given = true;
+  options_.record.target.command = command;
+  options_.record.verbose = options_.verbose;
+  TRY(check(command));
+  return options_;
+}
+
+}  // namespace sonde

@@ -1,0 +1,54 @@
+// version: the version, and what is built in.
+#include "base/version.h"
+#include "cli/command.h"
+
+namespace sonde {
+namespace {
+
+struct Feature {
+  std::string_view name;
+  bool on;
+  std::string_view macro;
+};
+
+// perf's names, so that scripts that look for one find it. Every build is the same: a feature is on
+// if Sonde has it, with whatever library, and off if it doesn't yet.
+constexpr Feature kFeatures[] = {
+#define FEATURE(name, on, macro) {name, on, macro},
+#include "cmd/version/features.def"
+#undef FEATURE
+};
+
+class Version final : public Command {
+ public:
+  void declare(FlagTable& flags) override {
+    flags.usage("[<options>]");
+    flags.description(
+        "Shows the version. With --build-options, also what is built in, one feature a line, under "
+        "the names that "
+        "perf gives to them.");
+    flags.boolean(0, "build-options", build_options_, "display the build options");
+    flags.count('v', "verbose", verbosity_, "same as --build-options").hidden();
+  }
+
+  Result<int> run(Env& env, const Arguments& /*arguments*/) override {
+    env.out.print("{} version {}\n", env.tool, version_under_name(env.tool));
+    if (!build_options_ && verbosity_ == 0) return 0;
+    for (const Feature& feature : kFeatures)
+      env.out.print("{:>22}: [ {} ]  # {}\n", feature.name, feature.on ? "on " : "OFF",
+                    feature.macro);
+    return 0;
+  }
+
+ private:
+  bool build_options_ = false;
+  int verbosity_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_version() {
+  return std::make_unique<Version>();
+}
+
+}  // namespace sonde

@@ -1,0 +1,52 @@
+// `view`: a profile, or the difference between two, as one page to explore.
+#include "cli/command.h"
+#include "cmd/options/profile_flags.h"
+#include "cmd/options/sample_choice.h"
+#include "explorer/explorer_page.h"
+
+namespace sonde {
+namespace {
+
+class ViewCommand final : public Command {
+ public:
+  void declare(FlagTable& flags) override {
+    flags.usage("[<options>] [<file> [<file>]]");
+    flags.description(
+        R"(Writes one HTML file in which a profile can be explored in any browser, without network: flame graph, icicle, callers and callees of a function, table, timeline, heat map. A profile is a recording (perf.data), folded stacks, text of script, or a file of pprof or speedscope. With two, the page shows what changed from the first to the second.)");
+    flags.text('i', "input", choice_.input, "file", "input file name");
+    flags.text('o', "output", choice_.output, "file",
+               "the page's file (sonde.html); - is standard output");
+    flags.text(0, "title", choice_.title, "text", "title of the page");
+    samples_.declare(flags, "of this event only (default: every one that has samples)");
+    flags.boolean(0, "inline", inlines_, "Show inlined functions as frames of their own");
+    flags.boolean('f', "force", choice_.source.session.open.force, "don't complain, do it");
+    declare_symbol_sources(flags, choice_.source.session.symbols);
+  }
+
+  Result<int> run(Env& env, const Arguments& arguments) override {
+    if (arguments.size() > 2) return fail(ErrorCode::kUsage, "Error: too many arguments");
+    if (arguments.size() == 1) choice_.input = arguments[0];
+    if (arguments.empty() && choice_.input.empty()) choice_.input = default_input(env);
+    if (arguments.size() == 2) {
+      choice_.before = arguments[0];
+      choice_.input = arguments[1];
+    }
+    TRY(samples_.apply(choice_.source));
+    choice_.source.session.inlines = chosen_inlines(inlines_);
+    TRY(write_explorer(choice_, env));
+    return 0;
+  }
+
+ private:
+  ExplorerChoice choice_;
+  SampleChoice samples_;
+  std::optional<bool> inlines_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_view() {
+  return std::make_unique<ViewCommand>();
+}
+
+}  // namespace sonde

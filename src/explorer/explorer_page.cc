@@ -1,0 +1,210 @@
+#include "explorer/explorer_page.h"
+
+#include <sys/stat.h>
+
+#include "analysis/timelines/off_cpu.h"
+#include "analysis/timelines/session_timeline.h"
+#include "base/output_file.h"
+#include "explorer/hot_code.h"
+#include "export/page/page_writer.h"
+#include "export/pictures/svg.h"
+#include "export/pictures/timeline_svg.h"
+#include "stacks/profile_diff.h"
+
+namespace sonde {
+namespace {
+
+std::string shown_name(const std::string& path) {
+  return path == "-" ? "standard input" : path;
+}
+
+std::string title_of(const ExplorerChoice& choice) {
+  if (!choice.title.empty()) return choice.title;
+  if (choice.before.empty()) return shown_name(choice.input);
+  return fmt::format("{} → {}", shown_name(choice.before), shown_name(choice.input));
+}
+
+void add_facts(PageDescription& page, const std::string& file, const StackProfile& profile) {
+  const RecordingFacts facts = profile.recording.value_or(RecordingFacts());
+  page.facts.emplace_back("file", shown_name(file));
+  auto add = [&](const char* name, const std::string& value) {
+    if (!value.empty()) page.facts.emplace_back(name, value);
+  };
+  add("command line", facts.command_line);
+  add("host", facts.host);
+  add("system", facts.system);
+  add("architecture", facts.architecture);
+  add("processor", facts.cpu);
+  add("recorded by", facts.recorder);
+  for (const StackColumn& column : profile.columns)
+    page.facts.emplace_back(
+        "event", column.samples == 0 ? column.name
+                                     : fmt::format("{}: {} samples", column.name,
+                                                   grouped(static_cast<double>(column.samples))));
+}
+
+/// Warns of what is missing from the picture, if anything.
+void add_warnings(PageDescription& page, const std::string& file, const StackProfile& profile) {
+  const RecordingFacts facts = profile.recording.value_or(RecordingFacts());
+  auto count = [](uint64_t value) { return grouped(static_cast<double>(value)); };
+  if (facts.lost_samples > 0)
+    page.warnings.push_back(fmt::format("{}: {} samples were lost while recording.",
+                                        shown_name(file), count(facts.lost_samples)));
+  if (facts.lost_events > 0)
+    page.warnings.push_back(fmt::format("{}: {} records were lost while recording.",
+                                        shown_name(file), count(facts.lost_events)));
+  if (profile.samples.size() > kMostPageSamples)
+    page.warnings.push_back(
+        fmt::format("{}: {} samples are too many to hold one by one, so there is no timeline.",
+                    shown_name(file), count(profile.samples.size())));
+  else if (profile.samples.size() > 0 && !facts.has_times)
+    page.warnings.push_back(fmt::format(
+        "{}: its samples were recorded without times, so there is no timeline.", shown_name(file)));
+}
+
+void add_losses(PageDescription& page, const LossLedger& losses) {
+  for (const LossLedger::Entry& loss : losses.entries())
+    page.warnings.push_back(fmt::format("{} {}", grouped(static_cast<double>(loss.count)),
+                                        LossLedger::what(loss.kind)));
+}
+
+void describe(PageDescription& page, const std::string& file, const StackProfile& profile) {
+  add_facts(page, file, profile);
+  add_warnings(page, file, profile);
+}
+
+/// The events that both have, in the order of `after`. If they have none in common, the first of
+/// each, provided their units agree; else the two cannot be compared.
+Result<std::vector<ColumnPair>> events_of_both(const StackProfile& before,
+                                               const StackProfile& after) {
+  std::vector<ColumnPair> pairs;
+  for (size_t i = 0; i < after.columns.size(); ++i)
+    if (auto found = find_column(before, after.columns[i].name)) pairs.push_back({*found, i});
+  if (!pairs.empty()) return pairs;
+  const StackColumn& was = before.columns[0];
+  const StackColumn& is = after.columns[0];
+  if (was.unit == is.unit) return std::vector<ColumnPair>{{0, 0}};
+  return fail(
+      ErrorCode::kUsage,
+      "the profiles cannot be compared: one is of {} ({}), the other of {} ({}); -e chooses "
+      "an event that both have",
+      was.name, was.unit, is.name, is.unit);
+}
+
+/// Names the pairs, and warns of each event that has no partner.
+void describe_pairs(PageDescription& page, const std::vector<ColumnPair>& pairs,
+                    const StackProfile& before, const StackProfile& after) {
+  std::vector<bool> in_before(before.columns.size()), in_after(after.columns.size());
+  for (const ColumnPair& pair : pairs) {
+    in_before[pair.before] = in_after[pair.after] = true;
+    const std::string& was = before.columns[pair.before].name;
+    const std::string& is = after.columns[pair.after].name;
+    page.compared_events.push_back(was == is ? is : fmt::format("{} → {}", was, is));
+  }
+  auto warn = [&](const StackProfile& profile, const std::vector<bool>& is_in, size_t side) {
+    for (size_t i = 0; i < is_in.size(); ++i)
+      if (!is_in[i])
+        page.warnings.push_back(fmt::format("{} is not compared: only {} has it.",
+                                            profile.columns[i].name, page.compared[side]));
+  };
+  warn(before, in_before, 0);
+  warn(after, in_after, 1);
+}
+
+Result<> need_columns(const StackProfile& profile, const std::string& file) {
+  for (const StackColumn& column : profile.columns)
+    if (total_of(column) != 0) return {};
+  return fail(ErrorCode::kFailed, "{} has no samples to show", shown_name(file));
+}
+
+bool has_event(const Session& session, std::string_view name) {
+  const std::vector<EventDesc>& events = session.events().all();
+  return std::ranges::find(events, name, &EventDesc::name) != events.end();
+}
+
+/// What threads did, if this is a scheduler recording that is shown whole.
+void take_timeline(const Session& session, const ExplorerChoice& choice, PageDescription& page) {
+  const ProfileSourceOptions& source = choice.source;
+  bool is_whole =
+      source.stacks.events.empty() && !source.make_filter && takes_all(source.session.filter);
+  if (!is_whole || !has_event(session, "sched:sched_switch")) return;
+  auto made = timeline_of(session, {});
+  if (!made) {
+    page.warnings.push_back(made.error().message);
+    return;
+  }
+  if (made->contradictions > 0)
+    page.warnings.push_back(
+        fmt::format("{} of {} switches do not follow from the one before on their CPU: events are "
+                    "missing.",
+                    made->contradictions, made->switches));
+  page.timeline = std::move(made->timeline);
+}
+
+/// Turns waits into an event of their own.
+StackProfile take_waits(StackProfile profile, PageDescription& page) {
+  constexpr size_t kMostSlices = 400'000;
+  auto [made, sample_before] = with_waits(std::move(profile), *page.timeline);
+  LargeVector<uint32_t> place = std::exchange(page.code.place, {});
+  if (!place.empty())
+    for (uint32_t before : sample_before)
+      page.code.place.push_back(before == UINT32_MAX ? 0 : place[before]);
+  join_short_slices(*page.timeline, kMostSlices);
+  return std::move(made);
+}
+
+/// `page` receives what only a single profile has; null if two are compared, in which case samples
+/// are not kept either.
+Result<StackProfile> open_one(const std::string& path, const ExplorerChoice& choice,
+                              PageDescription* page, const Env& env) {
+  ProfileSourceOptions options = choice.source;
+  options.session.open.stdin_fd = env.in_fd;
+  options.stacks.want_objects = true;
+  options.stacks.want_samples = page != nullptr;
+  if (page != nullptr)
+    options.on_recording = [&choice, page](const Session& session, const StackProfile& profile) {
+      page->code = hot_code(session, profile);
+      take_timeline(session, choice, *page);
+    };
+  StackProfile profile = TRY(open_profile(path, options, env));
+  if (page != nullptr && page->timeline) profile = take_waits(std::move(profile), *page);
+  if (!profile.recording) TRY(keep_columns(profile, options.stacks.events));
+  TRY(need_columns(profile, path));
+  return profile;
+}
+
+Result<StackProfile> open_pair(const ExplorerChoice& choice, PageDescription& page,
+                               const Env& env) {
+  StackProfile before = TRY(open_one(choice.before, choice, nullptr, env));
+  StackProfile after = TRY(open_one(choice.input, choice, nullptr, env));
+  describe(page, choice.before, before);
+  describe(page, choice.input, after);
+  page.compared = {shown_name(choice.before), shown_name(choice.input)};
+  std::vector<ColumnPair> pairs = TRY(events_of_both(before, after));
+  describe_pairs(page, pairs, before, after);
+  return diff_profiles(before, after, {.columns = std::move(pairs)});
+}
+
+}  // namespace
+
+Result<> write_explorer(const ExplorerChoice& choice, Env& env) {
+  PageDescription page;
+  page.title = title_of(choice);
+  bool is_pair = !choice.before.empty();
+  StackProfile profile =
+      is_pair ? TRY(open_pair(choice, page, env)) : TRY(open_one(choice.input, choice, &page, env));
+  if (!is_pair) describe(page, choice.input, profile);
+  // A text that has two counts per stack (`fold A B`) is a comparison by itself.
+  if (!is_pair && is_comparison(profile)) page.compared = {"before", "after"};
+  add_losses(page, env.losses);
+  OutputFile output = TRY(OutputFile::open(choice.output, env));
+  TRY(write_page(output.sink(), profile, page));
+  TRY(output.finish());
+  struct stat status{};
+  if (output.is_file() && ::stat(choice.output.c_str(), &status) == 0)
+    env.err.print("[ {} {}: wrote {} ({:.1f} MB); open it in a browser ]\n", env.tool,
+                  choice.command, choice.output, static_cast<double>(status.st_size) / 1e6);
+  return {};
+}
+
+}  // namespace sonde

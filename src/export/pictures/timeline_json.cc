@@ -1,0 +1,145 @@
+#include "export/pictures/timeline_json.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "export/pictures/svg.h"
+
+namespace sonde {
+namespace {
+
+using view::Timeline;
+
+int64_t index_number(uint32_t index) {
+  return index == view::kNoIndex ? -1 : int64_t{index};
+}
+
+class TimelineJson {
+ public:
+  TimelineJson(Sink& out, const Timeline& timeline) : out_(out), timeline_(timeline) {}
+
+  void write() {
+    out_.print("{{\"version\":1,\"start_ns\":{},\"end_ns\":{},\"states\":[", timeline_.start_ns,
+               timeline_.end_ns);
+    write_states();
+    out_.write("],\n\"run_fields\":[\"start_ns\",\"duration_ns\",\"thread\",\"cut\"],\n\"cpus\":[");
+    list(timeline_.cpus, [this](const view::TimelineCpu& cpu) { write_cpu(cpu); });
+    out_.write(timeline_.is_of_io ? "],\n\"slice_fields\":[\"start_ns\",\"duration_ns\",\"state\","
+                                    "\"fd\",\"errno\",\"bytes\","
+                                    "\"calls\",\"cut\"],\n\"subject\":\"io\",\"threads\":["
+                                  : "],\n\"slice_fields\":[\"start_ns\",\"duration_ns\",\"state\","
+                                    "\"cpu\",\"waker\",\"stack\","
+                                    "\"waker_stack\",\"cut\"],\n\"threads\":[");
+    list(timeline_.threads, [this](const view::TimelineThread& thread) { write_thread(thread); });
+    out_.write("],\n\"stacks\":[");
+    list(timeline_.stacks, [this](const std::string& stack) { write_text(stack); });
+    out_.write("]}\n");
+  }
+
+ private:
+  void write_states() {
+    if (timeline_.is_of_io)
+      for (size_t i = 0; i < view::kIoKinds; ++i)
+        out_.print("{}\"{}\"", comma(i), io_name(static_cast<view::IoKind>(i)));
+    else
+      for (size_t i = 0; i < view::kTaskStates; ++i)
+        out_.print("{}\"{}\"", comma(i), state_name(static_cast<view::TaskState>(i)));
+  }
+  static std::string_view comma(size_t i) { return i == 0 ? "" : ","; }
+  template <typename List, typename Write>
+  void list(const List& items, const Write& write) {
+    for (size_t i = 0; i < items.size(); ++i) {
+      out_.write(i == 0 ? "\n" : ",\n");
+      write(items[i]);
+    }
+  }
+  void write_text(std::string_view text) {
+    text_.clear();
+    append_script_string(text_, text);
+    out_.write(text_);
+  }
+  void write_cpu(const view::TimelineCpu& cpu) {
+    out_.print("{{\"cpu\":{},\"busy_ns\":{},\"watched_ns\":{},\"runs\":[", cpu.cpu, cpu.busy_ns,
+               cpu.watched_ns);
+    for (size_t i = 0; i < cpu.runs.size(); ++i) {
+      const view::TimelineRun& run = cpu.runs[i];
+      out_.print("{}[{},{},{},{}]", comma(i), run.start_ns - timeline_.start_ns,
+                 run.end_ns - run.start_ns, run.thread, int{run.is_cut});
+    }
+    out_.write("]");
+    if (!cpu.idles.empty()) {
+      out_.write(",\"idles\":[");
+      for (size_t i = 0; i < cpu.idles.size(); ++i)
+        out_.print("{}[{},{},{}]", comma(i), cpu.idles[i].start_ns - timeline_.start_ns,
+                   cpu.idles[i].end_ns - cpu.idles[i].start_ns, cpu.idles[i].state);
+      out_.write("]");
+    }
+    if (!cpu.frequencies.empty()) {
+      out_.write(",\"frequencies\":[");
+      for (size_t i = 0; i < cpu.frequencies.size(); ++i)
+        out_.print("{}[{},{}]", comma(i), cpu.frequencies[i].time_ns - timeline_.start_ns,
+                   cpu.frequencies[i].khz);
+      out_.write("]");
+    }
+    out_.write("}");
+  }
+  void write_thread(const view::TimelineThread& thread) {
+    out_.print("{{\"tid\":{},\"pid\":{},\"name\":", thread.tid, thread.pid);
+    write_text(thread.name);
+    out_.write(",\"process\":");
+    write_text(thread.process_name);
+    out_.print(",\"runs\":{},\"state_ns\":[{}],\"slices\":[", thread.runs,
+               fmt::join(thread.state_ns, ","));
+    if (thread.is_shown && timeline_.is_of_io)
+      for (size_t i = 0; i < thread.ios.size(); ++i) {
+        out_.write(comma(i));
+        write_io(thread.ios[i]);
+      }
+    else if (thread.is_shown)
+      for (size_t i = 0; i < thread.slices.size(); ++i) {
+        out_.write(comma(i));
+        write_slice(thread.slices[i]);
+      }
+    out_.write("]}");
+  }
+  /// Marked slices are drawn as a separate state.
+  static size_t shown_state(const view::TimelineSlice& slice) {
+    return slice.is_marked ? view::kTaskStates : static_cast<size_t>(slice.state);
+  }
+  void write_slice(const view::TimelineSlice& slice) {
+    out_.print("[{},{},{},{},{},{},{},{}]", slice.start_ns - timeline_.start_ns,
+               slice.end_ns - slice.start_ns, shown_state(slice), index_number(slice.cpu),
+               index_number(slice.waker), index_number(slice.stack),
+               index_number(slice.waker_stack), int{slice.is_cut});
+  }
+
+  void write_io(const view::TimelineIo& io) {
+    out_.print("[{},{},{},{},{},{},{},0]", io.start_ns - timeline_.start_ns,
+               io.end_ns - io.start_ns, static_cast<int>(io.kind), io.fd, io.error, io.bytes,
+               io.calls);
+  }
+
+  Sink& out_;
+  const Timeline& timeline_;
+  std::string text_;
+};
+
+}  // namespace
+
+std::string_view state_name(view::TaskState state) {
+  static constexpr std::string_view kNames[] = {"running", "runnable", "sleeping",
+                                                "uninterruptible", "stopped"};
+  return kNames[static_cast<size_t>(state)];
+}
+
+std::string_view io_name(view::IoKind kind) {
+  static constexpr std::string_view kNames[] = {
+      "disk read", "disk write", "network in", "network out", "sync", "poll", "failed"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
+void write_timeline_json(Sink& out, const view::Timeline& timeline) {
+  TimelineJson(out, timeline).write();
+}
+
+}  // namespace sonde

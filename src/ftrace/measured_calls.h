@@ -1,0 +1,26 @@
+// Times of calls accumulated in the kernel by BPF programs, without a tracer.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/env.h"
+#include "base/error.h"
+#include "ftrace/call_times.h"
+#include "ftrace/run.h"
+
+namespace sonde {
+
+/// What `latency -b` measures.
+struct CallTimesRequest {
+  FtraceTarget target;
+  std::vector<std::string> functions;
+  std::string events;  // "begin,end"
+  TimeUnit unit = TimeUnit::kMicroseconds;
+};
+/// Lets BPF programs accumulate times until the command ends or the user interrupts. Returns the
+/// command's exit status.
+Result<int> measure_calls(const CallTimesRequest& request, const std::vector<std::string>& command,
+                          CallTimes& times, Env& env);
+
+}  // namespace sonde

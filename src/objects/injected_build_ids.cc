@@ -1,0 +1,89 @@
+#include "objects/injected_build_ids.h"
+
+#include "base/file.h"
+#include "base/text.h"
+#include "capture/recorders/record_scan.h"
+#include "capture/synthesis/object_build_id.h"
+
+namespace sonde {
+namespace {
+
+constexpr size_t kShortestId = 16, kLongestId = 40;  // digits, as in perf
+
+std::optional<std::string> from_hex(std::string_view digits) {
+  if (digits.size() % 2 != 0) return std::nullopt;
+  std::string bytes;
+  for (size_t i = 0; i < digits.size(); i += 2) {
+    auto byte = parse_hex(digits.substr(i, 2));
+    if (!byte) return std::nullopt;
+    bytes.push_back(static_cast<char>(*byte));
+  }
+  return bytes;
+}
+
+std::string build_id_of(const Dso& dso) {
+  if (!dso.build_id.empty()) return dso.build_id;
+  switch (dso.kind) {
+    case DsoKind::kFile:
+    case DsoKind::kVdso:
+      return object_build_id({.path = dso.path,
+                              .pid = static_cast<pid_t>(dso.pid),
+                              .file = dso.file,
+                              .pids = dso.pids})
+          .value_or("");
+    case DsoKind::kKernel:
+      return kernel_build_id().value_or("");
+    case DsoKind::kModule: {
+      std::string_view name = dso.short_name;
+      if (name.starts_with('[') && name.ends_with(']')) name = name.substr(1, name.size() - 2);
+      return module_build_id(std::string(name)).value_or("");
+    }
+    default:
+      return {};
+  }
+}
+
+}  // namespace
+
+Result<KnownBuildIds> parse_known_build_ids(std::string_view text) {
+  constexpr std::string_view kFile = "file://";
+  std::string content(text);
+  char separator = ',';
+  if (text.starts_with(kFile)) {
+    content = TRY(read_file(std::string(text.substr(kFile.size()))));
+    separator = '\n';
+  }
+  KnownBuildIds known;
+  for (std::string_view pair : split(content, separator)) {
+    if (pair.empty()) continue;
+    size_t blank = pair.find(' ');
+    std::string_view id = pair.substr(0, blank);
+    std::string_view path = blank == std::string_view::npos ? "" : pair.substr(blank + 1);
+    auto bytes = from_hex(id);
+    if (!bytes || id.size() < kShortestId || id.size() > kLongestId || path.empty())
+      return fail(ErrorCode::kUsage, "'{}' is not a build id and a path", pair);
+    known.insert_or_assign(std::string(path), std::move(*bytes));
+  }
+  return known;
+}
+
+std::vector<BuildIdEntry> build_ids_to_inject(const Session& session, bool of_all,
+                                              const KnownBuildIds& known) {
+  const DsoTable& dsos = session.machine().dsos();
+  std::vector<char> wanted(dsos.size(), of_all ? 1 : 0);
+  for (const Frame& frame : session.frames())
+    if (frame.dso.valid()) wanted[frame.dso.index()] = 1;
+  std::vector<BuildIdEntry> entries;
+  for (size_t i = 0; i < dsos.size(); ++i) {
+    if (wanted[i] == 0) continue;
+    const Dso& dso = dsos[DsoId(i)];
+    auto given = known.find(dso.path);
+    std::string id = given != known.end() ? given->second : build_id_of(dso);
+    if (id.empty()) continue;
+    uint16_t misc = dso.is_kernel_side ? abi::kMiscKernel : abi::kMiscUser;
+    entries.push_back({misc, -1, std::move(id), dso.path});
+  }
+  return entries;
+}
+
+}  // namespace sonde

@@ -1,0 +1,110 @@
+#include "objects/injected_jit.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "base/file.h"
+#include "base/sys.h"
+#include "perfdata/records/record_encoder.h"
+#include "symbol/jit_image.h"
+
+namespace sonde {
+namespace {
+
+std::string directory_of(const std::string& path) {
+  size_t slash = path.rfind('/');
+  return slash == std::string::npos ? std::string() : path.substr(0, slash + 1);
+}
+
+/// Writes a new file, never through a link that somebody else put there: dumps are in /tmp.
+Result<> write_image(const std::string& path, const std::vector<std::byte>& bytes, Env& env) {
+  ::unlink(path.c_str());
+  constexpr mode_t kMode = 0644;
+  auto fd = env.sys.open(path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, kMode);
+  if (!fd) return fail(ErrorCode::kIo, "failed to open {}: {}", path, std::strerror(fd.error()));
+  Fd file(*fd);
+  return write_all(file.get(), path, bytes);
+}
+
+}  // namespace
+
+Result<> InjectedCode::look_at(const MmapRecord& record, const Recording& recording, Env& env) {
+  if (!record.executable() || !is_jit_dump_name(record.path)) return {};
+  std::string path(record.path);
+  if (!seen_.emplace(record.pid, path).second) return {};
+  auto found = find_jit_dump(record.pid, path, {});
+  if (!found) {
+    env.losses.add(LossKind::k_bad_symbol_source, 1,
+                   fmt::format("{}: {}", path, found.error().message));
+    return {};
+  }
+  if (found->dump.header().order != kHostOrder || found->dump.header().counts_cycles) {
+    env.losses.add(LossKind::k_bad_symbol_source, 1,
+                   fmt::format("{}: of another byte order, or timed by the processor", path));
+    return {};
+  }
+  if (found->dump.bad_records() > 0)
+    env.losses.add(
+        LossKind::k_bad_symbol_source, 1,
+        fmt::format("{}: {} of its records make no sense", path, found->dump.bad_records()));
+  return take(record, *found, recording, env);
+}
+
+Result<> InjectedCode::take(const MmapRecord& record, const FoundJitDump& found,
+                            const Recording& recording, Env& env) {
+  const JitDump& dump = found.dump;
+  const EventDesc& event = recording.events()[EventId(size_t{0})];
+  processes_.insert(record.pid);
+  auto name_of = [&](const JitDump::Code& code) {
+    return fmt::format("jitted-{}-{}.so", dump.header().pid, code.index);
+  };
+  std::string inside = directory_of(std::string(record.path));  // as the process sees it
+  std::string here = directory_of(found.path);
+  for (const JitDump::Code& code : dump.codes()) {
+    JitImage image = make_jit_image(dump, code);
+    TRY(write_image(here + name_of(code), image.bytes, env));
+    build_ids_.push_back({.misc = abi::kMiscUser,
+                          .pid = -1,
+                          .build_id = std::move(image.build_id),
+                          .path = inside + name_of(code)});
+  }
+  for (const JitDump::Placed& placed : dump.placed()) {
+    const JitDump::Code& code = dump.codes()[placed.code];
+    std::string path = inside + name_of(code);
+    MmapRecord mmap{};
+    mmap.pid = record.pid;
+    mmap.tid = dump.header().pid == record.pid ? code.tid : record.pid;
+    mmap.start = RuntimeAddr(placed.address);
+    mmap.length = code.size;
+    if (!code.unwinding.empty())
+      mmap.length = code.unwinding_distance() + code.unwinding_mapped_size;
+    mmap.offset = FileOffset(kJitImageText);
+    mmap.path = path;
+    mmap.protection = PROT_EXEC;
+    mmap.flags = MAP_SHARED;
+    mmap.is_v2 = true;
+    RecordFrame frame{.type = abi::kRecordMmap2,
+                      .misc = abi::kMiscUser,
+                      .attr = &event.attr,
+                      .id = kSynthesisedId};
+    frame.id.pid = mmap.pid;
+    frame.id.tid = mmap.tid;
+    frame.id.time = placed.time_ns;
+    frame.id.id = event.ids.empty() ? 0 : event.ids.front();
+    size_t offset = records_.size();
+    if (encode(mmap, frame, records_))
+      mapped_.push_back({placed.time_ns, offset, records_.size() - offset});
+  }
+  return {};
+}
+
+bool InjectedCode::replaces(const MmapRecord& record) const {
+  if (!processes_.contains(record.pid)) return false;
+  return record.path.starts_with("//anon") || record.path.starts_with("[anon:") ||
+         is_jit_dump_name(record.path);
+}
+
+}  // namespace sonde

@@ -1,0 +1,58 @@
+#include "perfdata/header/event_table.h"
+
+namespace sonde {
+
+EventId EventTable::add(EventDesc desc) {
+  EventId event(events_.size());
+  desc.layout = SampleLayout(desc.attr);
+  if (!desc.leader.valid()) desc.leader = event;
+  events_.push_back(std::move(desc));
+  note_id_places(events_.back().layout);
+  std::vector<uint64_t> ids = std::move(events_.back().ids);
+  events_.back().ids.clear();
+  bind_ids(event, ids);
+  return event;
+}
+
+void EventTable::note_id_places(const SampleLayout& layout) {
+  if (events_.size() == 1) {
+    id_in_sample_ = layout.id_in_sample().value_or(kNoPlace);
+    id_from_end_ = layout.id_from_end().value_or(kNoPlace);
+    return;
+  }
+  // Records can be told apart only if every event keeps its id in the same place.
+  if (layout.id_in_sample().value_or(kNoPlace) != id_in_sample_) id_in_sample_ = kNoPlace;
+  if (layout.id_from_end().value_or(kNoPlace) != id_from_end_) id_from_end_ = kNoPlace;
+}
+
+void EventTable::bind_ids(EventId event, const std::vector<uint64_t>& ids) {
+  std::vector<uint64_t>& own = events_[event.index()].ids;
+  own.insert(own.end(), ids.begin(), ids.end());
+  by_id_.reserve(by_id_.size() + ids.size());
+  for (uint64_t id : ids) by_id_.insert({id, event.value});
+}
+
+EventId EventTable::by_id(uint64_t id) const {
+  auto found = by_id_.find(id);
+  return found == by_id_.end() ? EventId() : EventId(found->second);
+}
+
+EventId EventTable::of_many(const RecordView& record) const {
+  if (events_.empty()) return {};
+  const EventId first(size_t{0});
+  size_t size = record.payload.size();
+  uint64_t id;
+  if (record.type == abi::kRecordSample) {
+    if (id_in_sample_ == kNoPlace) return first;
+    if (size < id_in_sample_ + sizeof id) return {};
+    id = load<uint64_t>(record.payload.data() + id_in_sample_, record.order);
+  } else {
+    if (id_from_end_ == kNoPlace || record.type >= abi::kRecordUserStart) return first;
+    if (size < id_from_end_) return first;
+    id = load<uint64_t>(record.payload.data() + (size - id_from_end_), record.order);
+  }
+  // Records made by the recorder itself carry no id.
+  return id == 0 ? first : by_id(id);
+}
+
+}  // namespace sonde

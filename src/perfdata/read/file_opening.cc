@@ -1,0 +1,83 @@
+#include "perfdata/read/file_opening.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include <fmt/format.h>
+
+namespace sonde {
+namespace {
+
+Result<> check_owner(const struct stat& status, const std::string& path) {
+  if (status.st_uid == 0 || status.st_uid == ::geteuid()) return {};
+  return fail(ErrorCode::kPermission,
+              "File {} not owned by current user or root (use -f to override)", path);
+}
+
+void read_feature_sections(const FeatureTable& table, Bytes file, ByteOrder order,
+                           SetupCollector& setup, LossLedger& losses) {
+  for (const FeatureTable::Entry& entry : table.entries) {
+    auto [offset, size] = entry.section;
+    bool inside = offset <= file.size() && size <= file.size() - offset;
+    if (inside)
+      setup.add_feature(entry.bit, file.subspan(offset, size), order);
+    else
+      losses.add(LossKind::k_bad_feature, 1, abi::feature_name(entry.bit));
+  }
+}
+
+}  // namespace
+
+Result<OpenedFile> open_recording_file(const std::string& path, bool force) {
+  OpenedFile opened{.fd = Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC))};
+  if (!opened.fd.valid()) {
+    int error = errno;
+    bool absent = error == ENOENT;
+    return fail(absent ? ErrorCode::kNotFound : ErrorCode::kPermission, "failed to open {}: {}{}",
+                path, std::strerror(error), absent ? "  (try 'perf record' first)" : "");
+  }
+  if (::fstat(opened.fd.get(), &opened.status) != 0)
+    return fail(ErrorCode::kIo, "failed to open {}: {}", path, std::strerror(errno));
+  if (S_ISREG(opened.status.st_mode) && !force) TRY(check_owner(opened.status, path));
+  return opened;
+}
+
+FileData read_around_records(const FileHeader& header, Bytes file, EventTable& events,
+                             SetupCollector& setup, FileFacts& facts, LossLedger& losses) {
+  read_attrs(header, file, events, losses);
+  read_event_types(header, file, setup);
+
+  FileData data;
+  data.begin = std::min<uint64_t>(header.data.offset, file.size());
+  uint64_t in_file = file.size() - data.begin;
+  data.size = std::min<uint64_t>(header.data.size, in_file);
+  data.missing = header.data.size - data.size;
+  FeatureTable table = read_feature_table(header, file, data.begin + data.size);
+  // The recorder writes the size when it ends. Without the size there are no features either: the
+  // bytes in their place do not form a feature table, or the table would be empty and yet bytes
+  // follow.
+  bool has_table = table.plausible && (!table.entries.empty() || in_file == 0);
+  facts.recorder_crashed = header.data.size == 0 && !has_table;
+  if (facts.recorder_crashed) data.size = in_file;
+
+  facts.data_offset = data.begin;
+  facts.data_size = data.size;
+  facts.feature_offset = data.begin + data.size;
+  bool has_features = data.missing == 0 && !facts.recorder_crashed;
+  if (has_features) read_feature_sections(table, file, header.order, setup, losses);
+  return data;
+}
+
+void add_stream_end(BlockCutter::Stop stop, uint64_t left, uint64_t missing, uint64_t file_offset,
+                    LossLedger& losses) {
+  std::string place = fmt::format("at file offset {:#x}", file_offset);
+  bool is_garbage = stop == BlockCutter::Stop::kNotARecord;
+  losses.add(is_garbage ? LossKind::k_trailing_garbage : LossKind::k_truncated_file, left, place);
+  losses.add(LossKind::k_truncated_file, missing, place);
+}
+
+}  // namespace sonde

@@ -1,0 +1,178 @@
+#include "perfdata/read/setup_collector.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "event/pmu/event_name.h"
+#include "perfdata/header/feature_decoder.h"
+#include "perfdata/header/tracing_data.h"
+#include "perfdata/records/user_records.h"
+
+namespace sonde {
+namespace {
+
+constexpr std::string_view kAnonymousGroup = "{anon_group}";
+
+std::string where(const RecordView& record) {
+  return fmt::format("{} at file offset {:#x}", abi::record_type_name(record.type),
+                     record.file_offset);
+}
+
+/// simpleperf lists its events as lines of "name,type,config".
+std::string simpleperf_name(const Features& features, const abi::EventAttr& attr) {
+  for (const auto& [key, value] : features.simpleperf_meta) {
+    if (key != "event_type_info") continue;
+    for (std::string_view line : split(value, '\n')) {
+      auto fields = split(line, ',');
+      if (fields.size() >= 3 && parse_number(fields[1]) == attr.type &&
+          parse_number(fields[2]) == attr.config)
+        return std::string(fields[0]);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+uint64_t SetupCollector::trailing_size(const RecordView& record) const {
+  constexpr uint64_t kAlignment = 8;
+  ByteCursor in(record.payload, record.order);
+  if (record.type == abi::kRecordAuxtrace) return in.u64();
+  if (record.type != abi::kRecordHeaderTracingData || !is_pipe_) return 0;
+  return (uint64_t{in.u32()} + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+void SetupCollector::apply(const RecordView& record, Bytes trailing) {
+  switch (record.type) {
+    case abi::kRecordHeaderAttr:
+      return apply_attr(record);
+    case abi::kRecordEventUpdate:
+      return apply_update(record);
+    case abi::kRecordHeaderEventType:
+      if (auto type = decode_user<EventTypeRecord>(record))
+        add_tracepoint_name(type->id, type->name);
+      return;
+    case abi::kRecordHeaderTracingData:
+      if (!trailing.empty()) add_feature(abi::kFeatureTracingData, trailing, record.order);
+      return;
+    case abi::kRecordHeaderBuildId:
+      if (auto entry = decode_build_id(record))
+        features_->build_ids.push_back(std::move(*entry));
+      else
+        losses_->add(LossKind::k_bad_record, 1, where(record));
+      return;
+    case abi::kRecordHeaderFeature:
+      // A feature without content whose number is one past the last that its writer knows marks the
+      // end of the features; in a perf that does not know CPU_DOMAIN_INFO, that is its number.
+      if (auto feature = decode_user<HeaderFeatureRecord>(record);
+          feature && feature->feature < abi::kFeatureBits &&
+          !(feature->feature == abi::kFeatureCpuDomainInfo && feature->content.empty()) &&
+          !abi::feature_name(static_cast<uint32_t>(feature->feature)).empty())
+        add_feature(static_cast<uint32_t>(feature->feature), feature->content, record.order);
+      return;
+    default:
+      return;
+  }
+}
+
+void SetupCollector::add_feature(uint32_t bit, Bytes content, ByteOrder order) {
+  dirty_ = true;
+  auto place = std::ranges::lower_bound(features_->present, bit);
+  if (place == features_->present.end() || *place != bit) features_->present.insert(place, bit);
+  if (!decode_feature(bit, content, order, *features_))
+    losses_->add(LossKind::k_bad_feature, 1, abi::feature_name(bit));
+}
+
+void SetupCollector::add_tracepoint_name(uint64_t config, std::string_view name) {
+  if (!name.empty()) tracepoint_names_.insert({config, std::string(name)});
+}
+
+void SetupCollector::apply_attr(const RecordView& record) {
+  if (!is_pipe_) return;
+  auto header = decode_user<HeaderAttrRecord>(record);
+  if (!header) {
+    losses_->add(LossKind::k_bad_record, 1, where(record));
+    return;
+  }
+  EventDesc event;
+  event.attr = header->attr;
+  for (size_t i = 0; i < header->ids.size(); ++i) event.ids.push_back(header->ids[i]);
+  events_->add(std::move(event));
+  dirty_ = true;
+}
+
+void SetupCollector::apply_update(const RecordView& record) {
+  auto update = decode_user<EventUpdateRecord>(record);
+  EventId id = update ? events_->by_id(update->id) : EventId();
+  if (!id.valid()) {
+    losses_->add(LossKind::k_bad_record, 1, where(record));
+    return;
+  }
+  EventDesc& event = events_->edit(id);
+  switch (update->kind) {
+    case EventUpdateKind::kUnit:
+      event.unit = update->text;
+      break;
+    case EventUpdateKind::kScale:
+      event.scale = update->scale;
+      break;
+    case EventUpdateKind::kCpus:
+      event.own_cpus = update->cpus.cpus;
+      break;
+    case EventUpdateKind::kName:
+      event.name = update->text;
+      named_.resize(std::max(named_.size(), id.index() + 1));
+      named_[id.index()] = true;
+      break;
+  }
+}
+
+std::string SetupCollector::tracepoint_name(uint64_t config) {
+  if (!tracing_data_read_ && !features_->tracing_data.empty()) {
+    tracing_data_read_ = true;
+    TracingData tracing = TracingData::parse(features_->tracing_data);
+    for (const TracingData::Format& format : tracing.formats())
+      add_tracepoint_name(format.id, fmt::format("{}:{}", format.system, format.name));
+  }
+  auto found = tracepoint_names_.find(config);
+  return found == tracepoint_names_.end() ? std::string() : found->second;
+}
+
+void SetupCollector::name_event(EventDesc& event, size_t index) {
+  const auto& described = features_->event_descriptions;
+  if (index < described.size() && !described[index].name.empty()) {
+    event.name = described[index].name;
+    named_[index] = true;
+    return;
+  }
+  event.name = event.attr.type == abi::kTypeTracepoint ? tracepoint_name(event.attr.config)
+                                                       : simpleperf_name(*features_, event.attr);
+  if (event.name.empty()) event.name = event_name(event.attr);
+}
+
+void SetupCollector::set_groups() {
+  for (const GroupDesc& group : features_->groups) {
+    if (group.leader_index >= events_->size()) continue;
+    EventId leader(size_t{group.leader_index});
+    size_t end =
+        std::min<uint64_t>(events_->size(), uint64_t{group.leader_index} + group.member_count);
+    EventDesc& first = events_->edit(leader);
+    first.group_name = group.name == kAnonymousGroup ? std::string() : group.name;
+    first.group_size = static_cast<uint32_t>(std::max<size_t>(1, end - leader.index()));
+    for (size_t i = leader.index(); i < end; ++i) events_->edit(EventId(i)).leader = leader;
+  }
+}
+
+bool SetupCollector::settle() {
+  if (!dirty_) return false;
+  dirty_ = false;
+  named_.resize(events_->size());
+  for (size_t i = 0; i < events_->size(); ++i)
+    if (!named_[i]) name_event(events_->edit(EventId(i)), i);
+  set_groups();
+  return true;
+}
+
+}  // namespace sonde

@@ -1,0 +1,102 @@
+#include "perfdata/records/unwound_sample.h"
+
+#include <cstring>
+
+#include "perfdata/records/record.h"
+
+namespace sonde {
+namespace {
+
+constexpr size_t kLargestRecord = UINT16_MAX;
+
+/// The index of the USER marker, or the size of the chain.
+size_t user_marker(const WordView& chain) {
+  size_t i = 0;
+  while (i < chain.size() && chain[i] != abi::kContextUser) ++i;
+  return i;
+}
+
+/// Builds a record in the host's byte order from pieces of another; the header's size is set at the
+/// end.
+class RecordCopy {
+ public:
+  RecordCopy(const RecordView& record, std::vector<std::byte>& out)
+      : out_(out), start_(out.size()) {
+    bytes(record.raw().first(sizeof(abi::RecordHeader)));
+  }
+  void bytes(Bytes piece) { out_.insert(out_.end(), piece.begin(), piece.end()); }
+  void bytes(const std::byte* first, const std::byte* end) { bytes(Bytes(first, end)); }
+  void word(uint64_t value) { bytes(std::as_bytes(std::span(&value, 1))); }
+  /// Returns false, and removes the copy, if it is too large for a record.
+  bool finish() {
+    constexpr size_t kSizeOffset = offsetof(abi::RecordHeader, size);
+    size_t size = out_.size() - start_;
+    if (size > kLargestRecord) {
+      out_.resize(start_);
+      return false;
+    }
+    auto stored = static_cast<uint16_t>(size);
+    std::memcpy(out_.data() + start_ + kSizeOffset, &stored, sizeof stored);
+    return true;
+  }
+
+ private:
+  std::vector<std::byte>& out_;
+  size_t start_;
+};
+
+}  // namespace
+
+WordView user_part(const WordView& chain) {
+  size_t marker = user_marker(chain);
+  if (marker == chain.size()) return {};
+  return chain.without_first(marker + 1);
+}
+
+bool append_unwound(const RecordView& record, const Sample& sample,
+                    std::span<const uint64_t> user_chain, ChainCut cut, bool keep_registers,
+                    std::vector<std::byte>& out) {
+  const std::byte* payload_end = record.payload.data() + record.payload.size();
+  Bytes chain = sample.callchain.bytes();
+  Bytes registers = sample.regs_user.words.bytes();
+  const std::byte* copy = registers.data() + registers.size();  // STACK_USER follows REGS_USER
+  auto copy_size = load<uint64_t>(copy);
+
+  RecordCopy to(record, out);
+  size_t kernel_words = user_marker(sample.callchain);
+  to.bytes(record.payload.data(), chain.data() - sizeof(uint64_t));
+  to.word(kernel_words + (user_chain.empty() ? 0 : 1 + user_chain.size()));
+  to.bytes(chain.first(kernel_words * sizeof(uint64_t)));
+  if (!user_chain.empty()) to.word(abi::kContextUser);
+  for (uint64_t address : user_chain) to.word(address);
+  to.bytes(chain.data() + chain.size(), registers.data() - sizeof(uint64_t));
+  to.word(keep_registers ? sample.regs_user.abi : uint64_t{abi::kRegsAbiNone});
+  if (keep_registers) to.bytes(registers);
+  if (cut == ChainCut::kNone) {
+    to.word(0);
+  } else {
+    to.word(sizeof(uint64_t));
+    to.word(static_cast<uint64_t>(cut));
+    to.word(0);
+  }
+  to.bytes(copy + sizeof(uint64_t) + copy_size + sizeof(uint64_t), payload_end);
+  return to.finish();
+}
+
+void append_without_user_chain(const RecordView& record, const Sample& sample,
+                               std::vector<std::byte>& out) {
+  Bytes chain = sample.callchain.bytes();
+  size_t marker = user_marker(sample.callchain);
+  RecordCopy to(record, out);
+  if (marker == sample.callchain.size()) {
+    to.bytes(record.payload);
+  } else {
+    to.bytes(record.payload.data(), chain.data() - sizeof(uint64_t));
+    to.word(marker);
+    to.bytes(chain.first(marker * sizeof(uint64_t)));
+    to.bytes(chain.data() + chain.size(), record.payload.data() + record.payload.size());
+  }
+  to.finish();
+}
+
+}  // namespace sonde

@@ -1,0 +1,285 @@
+#include "perfdata/write/writer.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+
+#include "perfdata/header/file_layout.h"
+
+namespace sonde {
+namespace {
+
+// The default of perf's -m. perf can't expand records from rings larger than the buffer size named
+// in the header.
+constexpr uint32_t kDefaultMmapLength = 512 * 1024;
+
+void mark(Features& features, uint32_t bit) {
+  auto at = std::ranges::lower_bound(features.present, bit);
+  if (at == features.present.end() || *at != bit) features.present.insert(at, bit);
+}
+
+Result<Fd> create_file(Sys& sys, const std::string& path) {
+  auto fd = sys.open(path, O_CREAT | O_RDWR | O_TRUNC, S_IRUSR | S_IWUSR);
+  if (fd) return Fd(*fd);
+  ErrorCode code = fd.error() == EACCES || fd.error() == EPERM ? ErrorCode::kPermission
+                   : fd.error() == ENOENT                      ? ErrorCode::kNotFound
+                                                               : ErrorCode::kIo;
+  return fail(code, "failed to open {} : {}", path, std::strerror(fd.error()));
+}
+
+}  // namespace
+
+struct PerfDataWriter::State {
+  WriterOptions options;
+  std::string path;
+  bool is_pipe = false;
+  std::vector<EventDesc> events;
+  FileLayout header;
+  std::unique_ptr<RecordStream> main;
+  std::vector<std::unique_ptr<RecordStream>> streams;
+
+  Result<std::unique_ptr<RecordStream>> open_stream(Fd fd, const std::string& name) const {
+    auto stream = std::make_unique<RecordStream>(*options.sys, std::move(fd), name, !is_pipe);
+    if (options.compression_level > 0) {
+      stream->compressor_ = TRY(RecordCompressor::create(options.compression_level));
+      stream->compress_limit_ = mmap_length();
+    }
+    return stream;
+  }
+  [[nodiscard]] uint32_t mmap_length() const {
+    return options.mmap_length != 0 ? options.mmap_length : kDefaultMmapLength;
+  }
+  [[nodiscard]] std::pair<uint64_t, uint64_t> compression_in_out() const {
+    uint64_t in = 0, out = 0;
+    auto add = [&](const RecordStream& stream) {
+      if (!stream.compressor_) return;
+      in += stream.compressor_->bytes_in();
+      out += stream.compressor_->bytes_out();
+    };
+    add(*main);
+    for (const auto& stream : streams) add(*stream);
+    return {in, out};
+  }
+  [[nodiscard]] Features completed(const Features& features) const;
+  void write_epilogue(const Features& features);
+  void write_header();
+};
+
+/// The features, with what the writer itself knows added.
+Features PerfDataWriter::State::completed(const Features& features) const {
+  Features all = features;
+  if (options.compression_level > 0) {
+    auto [in, out] = compression_in_out();
+    constexpr uint32_t kVersion = 1, kZstd = 1;
+    uint64_t ratio = out == 0 ? 0 : (in + out / 2) / out;
+    all.compressed =
+        CompressionInfo{kVersion, kZstd, static_cast<uint32_t>(options.compression_level),
+                        static_cast<uint32_t>(ratio), mmap_length()};
+    mark(all, abi::kFeatureCompressed);
+  }
+  if (!streams.empty()) {
+    all.dir_format_version = 1;
+    mark(all, abi::kFeatureDirFormat);
+  }
+  return all;
+}
+
+/// Writes table and sections; drops data from the end, record by record, until they fit.
+void PerfDataWriter::State::write_epilogue(const Features& features) {
+  RecordStream& stream = *main;
+  int fd = stream.fd_.get();
+  auto end_of_data = [&] { return stream.prologue_size_ + stream.on_disk_; };
+  std::vector<EncodedSection> sections =
+      encode_sections(features, events, header.attr_size, kHostOrder);
+  header.features.clear();
+  for (const EncodedSection& section : sections) header.features.push_back(section.bit);
+  while (true) {
+    ByteBuilder epilogue;
+    encode_epilogue(sections, end_of_data(), epilogue);
+    Bytes left = epilogue.view();
+    int failure = ::lseek(fd, static_cast<off_t>(end_of_data()), SEEK_SET) < 0 ? errno : 0;
+    while (!left.empty() && failure == 0) {
+      auto written = options.sys->write(fd, left.data(), left.size());
+      if (written)
+        left = left.subspan(*written);
+      else if (written.error() != EINTR)
+        failure = written.error();
+    }
+    if (failure == 0) return;
+    if (!stream.error_)
+      stream.error_ = Error{ErrorCode::kIo,
+                            fmt::format("failed to write {}: {}; its last records were given up so "
+                                        "that it can be read",
+                                        path, std::strerror(failure))};
+    // Space for the sections, and for what file systems hold back.
+    uint64_t needed = 2 * epilogue.size() + 4096;
+    auto& borders = stream.borders_;
+    while (!borders.empty() && borders.back() + needed > stream.on_disk_) borders.pop_back();
+    bool can_shrink = !borders.empty();
+    if (can_shrink) stream.on_disk_ = borders.back();
+    if (::ftruncate(fd, static_cast<off_t>(end_of_data())) != 0 || !can_shrink) break;
+  }
+  header.features.clear();
+}
+
+void PerfDataWriter::State::write_header() {
+  header.data_size = main->on_disk_;
+  ByteBuilder bytes;
+  encode_file_header(header, bytes);
+  // Overwrites existing bytes, so a full disk doesn't matter; if it fails anyway, the file reads
+  // like that of a recorder that was killed.
+  if (::pwrite(main->fd_.get(), bytes.view().data(), bytes.size(), 0) < 0 && !main->error_)
+    main->error_ = Error{ErrorCode::kIo, fmt::format("failed to write the header of {}: {}", path,
+                                                     std::strerror(errno))};
+}
+
+Result<PerfDataWriter> PerfDataWriter::create(const std::string& path,
+                                              const WriterOptions& options) {
+  auto state = std::make_unique<State>();
+  state->options = options;
+  state->path = path;
+  if (options.directory_streams == 0 && !options.directory) {
+    Fd fd = TRY(create_file(*options.sys, path));
+    state->main = TRY(state->open_stream(std::move(fd), path));
+    return PerfDataWriter(std::move(state));
+  }
+  if (::mkdir(path.c_str(), S_IRWXU) != 0 && errno != EEXIST)
+    return fail(ErrorCode::kIo, "failed to create {}: {}", path, std::strerror(errno));
+  std::string data = path + "/data";
+  Fd main = TRY(create_file(*options.sys, data));
+  state->main = TRY(state->open_stream(std::move(main), data));
+  for (uint32_t i = 0; i < options.directory_streams; ++i) {
+    std::string name = fmt::format("{}.{}", data, i);
+    Fd fd = TRY(create_file(*options.sys, name));
+    state->streams.push_back(TRY(state->open_stream(std::move(fd), name)));
+  }
+  return PerfDataWriter(std::move(state));
+}
+
+Result<PerfDataWriter> PerfDataWriter::pipe(Fd fd, std::string name, const WriterOptions& options) {
+  auto state = std::make_unique<State>();
+  state->options = options;
+  state->path = std::move(name);
+  state->is_pipe = true;
+  state->main = TRY(state->open_stream(std::move(fd), state->path));
+  return PerfDataWriter(std::move(state));
+}
+
+PerfDataWriter::PerfDataWriter(std::unique_ptr<State> state) : state_(std::move(state)) {}
+PerfDataWriter::PerfDataWriter(PerfDataWriter&&) noexcept = default;
+PerfDataWriter& PerfDataWriter::operator=(PerfDataWriter&&) noexcept = default;
+PerfDataWriter::~PerfDataWriter() = default;
+
+Result<> PerfDataWriter::begin(std::vector<EventDesc> events, const Features& known) {
+  state_->events = std::move(events);
+  ByteBuilder prologue;
+  if (state_->is_pipe) {
+    if (!encode_pipe_prologue(state_->completed(known), state_->events, prologue))
+      return fail(ErrorCode::kUnsupported,
+                  "an event has too many ids for a pipe: record fewer threads or CPUs, or to a "
+                  "file");
+    return state_->main->put_prologue(prologue.view());
+  }
+  state_->header = encode_prologue(state_->events, stored_attr_size(state_->events), prologue);
+  return state_->main->put_prologue(prologue.view());
+}
+
+RecordStream& PerfDataWriter::main() {
+  return *state_->main;
+}
+
+RecordStream& PerfDataWriter::stream(size_t index) {
+  return *state_->streams[index];
+}
+
+Result<> PerfDataWriter::finish(const Features& features) {
+  std::optional<Error> first;
+  auto note = [&](const std::optional<Error>& error) {
+    if (!first && error) first = error;
+  };
+  auto flush = [&](RecordStream& stream) {
+    (void)stream.flush();
+    note(stream.error_);
+  };
+  flush(*state_->main);
+  for (const auto& stream : state_->streams) flush(*stream);
+  if (!state_->is_pipe) {
+    state_->write_epilogue(state_->completed(features));
+    state_->write_header();
+    note(state_->main->error_);
+  }
+  if (first) return std::unexpected(*first);
+  return {};
+}
+
+uint64_t PerfDataWriter::bytes_written() const {
+  uint64_t bytes = state_->main->bytes_written();
+  for (const auto& stream : state_->streams) bytes += stream->bytes_written();
+  return bytes;
+}
+
+std::pair<uint64_t, uint64_t> PerfDataWriter::compression_in_out() const {
+  return state_->compression_in_out();
+}
+
+bool PerfDataWriter::is_pipe() const {
+  return state_->is_pipe;
+}
+
+const std::string& PerfDataWriter::path() const {
+  return state_->path;
+}
+
+Result<> keep_previous(const std::string& path) {
+  namespace fs = std::filesystem;
+  struct stat status{};
+  if (::stat(path.c_str(), &status) != 0 || status.st_size == 0) return {};
+  if (!S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)) return {};
+  std::string old = path + ".old";
+  std::error_code error;
+  fs::remove_all(old, error);
+  if (::rename(path.c_str(), old.c_str()) != 0)
+    return fail(ErrorCode::kIo, "failed to rename {} to {}: {}", path, old, std::strerror(errno));
+  return {};
+}
+
+void mark_present(Features& features) {
+  auto mark_if = [&](bool there, uint32_t bit) {
+    if (there) mark(features, bit);
+  };
+  mark_if(!features.tracing_data.empty(), abi::kFeatureTracingData);
+  mark_if(!features.build_ids.empty(), abi::kFeatureBuildId);
+  mark_if(features.hostname.has_value(), abi::kFeatureHostname);
+  mark_if(features.os_release.has_value(), abi::kFeatureOsRelease);
+  mark_if(features.version.has_value(), abi::kFeatureVersion);
+  mark_if(features.arch.has_value(), abi::kFeatureArch);
+  mark_if(features.cpus_available.has_value(), abi::kFeatureNrCpus);
+  mark_if(features.cpu_desc.has_value(), abi::kFeatureCpuDesc);
+  mark_if(features.cpu_id.has_value(), abi::kFeatureCpuId);
+  mark_if(features.total_mem_kb.has_value(), abi::kFeatureTotalMem);
+  mark_if(!features.command_line.empty(), abi::kFeatureCmdline);
+  mark_if(true, abi::kFeatureEventDesc);
+  mark_if(features.cpu_topology.has_value(), abi::kFeatureCpuTopology);
+  mark_if(!features.numa.empty(), abi::kFeatureNumaTopology);
+  mark_if(features.branch_stack, abi::kFeatureBranchStack);
+  mark_if(!features.pmu_mappings.empty(), abi::kFeaturePmuMappings);
+  mark_if(!features.groups.empty(), abi::kFeatureGroupDesc);
+  mark_if(!features.caches.empty(), abi::kFeatureCache);
+  mark_if(features.sample_time.has_value(), abi::kFeatureSampleTime);
+  mark_if(features.mem_topology.has_value(), abi::kFeatureMemTopology);
+  mark_if(features.clock_resolution_ns.has_value(), abi::kFeatureClockId);
+  mark_if(features.clock_data.has_value(), abi::kFeatureClockData);
+  mark_if(features.dir_format_version.has_value(), abi::kFeatureDirFormat);
+  mark_if(!features.bpf_programs.empty(), abi::kFeatureBpfProgInfo);
+  mark_if(!features.bpf_btf.empty(), abi::kFeatureBpfBtf);
+  mark_if(features.compressed.has_value(), abi::kFeatureCompressed);
+  mark_if(!features.hybrid_pmus.empty(), abi::kFeatureHybridTopology);
+  mark_if(!features.pmu_caps.empty(), abi::kFeaturePmuCaps);
+  mark_if(features.sched_domains.has_value(), abi::kFeatureCpuDomainInfo);
+}
+
+}  // namespace sonde

@@ -1,0 +1,82 @@
+#include "replay/frames/address_resolver.h"
+
+namespace sonde {
+
+Place locate(const Machine& machine, SpaceId space, uint64_t time, uint64_t address,
+             uint16_t cpu_mode, AddressSpace::Found* span) {
+  Place place{DsoId(), address, level_of(cpu_mode)};
+  if (cpu_mode == abi::kMiscKernel)
+    space = machine.kernel_space();
+  else if (cpu_mode != abi::kMiscUser)
+    return place;
+  if (!space.valid()) return place;
+  AddressSpace::Found found = machine.space(space).find(RuntimeAddr(address), time);
+  if (span != nullptr) *span = found;
+  if (!found.mapping.valid()) return place;
+  const Mapping& mapping = machine.mapping(found.mapping);
+  place.dso = mapping.dso;
+  place.address = mapping.to_object(RuntimeAddr(address));
+  return place;
+}
+
+AddressResolver::AddressResolver(const Machine& machine, FrameTable& frames)
+    : machine_(machine), frames_(frames), comms_(kCommSlots) {}
+
+FrameId AddressResolver::resolve_elsewhere(uint64_t address, uint16_t cpu_mode) {
+  bool user = cpu_mode == abi::kMiscUser;
+  if (!user && cpu_mode != abi::kMiscKernel)
+    return frames_.intern(DsoId(), address, level_of(cpu_mode));
+  SpaceId space = space_of(cpu_mode);
+  CachedMapping& cached = slot_of(space, address);
+  if (holds(cached, space, address)) [[likely]] {
+    if (cached.region == nullptr)
+      return frames_.intern(cached.dso, address + cached.delta,
+                            user ? FrameLevel::kUser : FrameLevel::kKernel);
+    here_ = {cached.start, cached.end - cached.start, cached.delta, cached.region, cpu_mode};
+    return frames_.intern(*cached.region, address + cached.delta);
+  }
+  Place place = locate_and_cache(space, address, cpu_mode, cached);
+  return frames_.intern(place.dso, place.address, place.level);
+}
+
+Place AddressResolver::locate_and_cache(SpaceId space, uint64_t address, uint16_t cpu_mode,
+                                        CachedMapping& cached) {
+  AddressSpace::Found span;
+  Place place = locate(machine_, space, time_, address, cpu_mode, &span);
+  if (span.mapping.valid()) {
+    uint64_t delta = place.address - address;
+    FrameRegion* region = frames_.region_of(place.dso, place.address, place.level);
+    if (span.end.value - span.start.value > UINT32_MAX ||
+        region != frames_.region_of(place.dso, span.start.value + delta, place.level) ||
+        region != frames_.region_of(place.dso, span.end.value - 1 + delta, place.level))
+      region = nullptr;
+    cached = {span.start.value, span.end.value, span.valid_from, span.valid_to, delta,
+              space.value,      place.dso,      region};
+  }
+  if (!place.dso.valid() && cpu_mode == abi::kMiscUser && may_be_execve_ && process_.valid_from > 0)
+    place = locate(machine_, process_.before_exec, process_.valid_from - 1, address, cpu_mode);
+  if (place.dso.valid()) note_object(place.dso);
+  return place;
+}
+
+void AddressResolver::note_object(DsoId dso) {
+  if (objects_found_.size() <= dso.index()) objects_found_.resize(machine_.dsos().size());
+  objects_found_[dso.index()] = 1;
+}
+
+void AddressResolver::machine_changed() {
+  mappings_.fill({});
+  here_ = {};
+  pid_ = UINT32_MAX;
+  process_ = {SpaceId(), SpaceId(), 1, 0};
+}
+
+StringId AddressResolver::comm(uint32_t tid, uint64_t time) {
+  CachedComm& cached = comms_[tid % kCommSlots];
+  if (cached.tid == tid && cached.from <= time && time < cached.to) return cached.comm;
+  Machine::CommAt at = machine_.comm_span_at(tid, time);
+  cached = {tid, at.valid_from, at.valid_to, at.comm};
+  return at.comm;
+}
+
+}  // namespace sonde

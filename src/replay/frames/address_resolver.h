@@ -1,0 +1,149 @@
+// From an address in a sample to a frame: finds the mapping that it belonged to, in its address
+// space, at that time.
+//
+// There is one resolver per worker thread. It keeps small direct-mapped caches (memory region →
+// mapping, process → address space, thread → comm), in which each entry has the time span for which
+// it is valid, and interns into the frame table it was given. Addresses themselves are not cached:
+// the frame table identifies places by DSO, so processes that run the same code share them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "machine/machine.h"
+#include "replay/frames/frame_table.h"
+
+namespace sonde {
+
+/// The location of an address, before it is interned.
+struct Place {
+  DsoId dso;
+  uint64_t address = 0;
+  FrameLevel level = FrameLevel::kUnknown;
+};
+
+/// The level of an address, from the cpu mode of the sample or context.
+inline FrameLevel level_of(uint16_t cpu_mode) {
+  switch (cpu_mode) {
+    case abi::kMiscUser:
+      return FrameLevel::kUser;
+    case abi::kMiscKernel:
+      return FrameLevel::kKernel;
+    case abi::kMiscGuestKernel:
+      return FrameLevel::kGuestKernel;
+    case abi::kMiscGuestUser:
+      return FrameLevel::kGuestUser;
+    case abi::kMiscHypervisor:
+      return FrameLevel::kHypervisor;
+    default:
+      return FrameLevel::kUnknown;
+  }
+}
+
+/// Looks up the place of an address without any cache. `space` is the process's address space;
+/// `cpu_mode` decides whose address it is.
+Place locate(const Machine& machine, SpaceId space, uint64_t time, uint64_t address,
+             uint16_t cpu_mode, AddressSpace::Found* span = nullptr);
+
+class AddressResolver {
+ public:
+  AddressResolver(const Machine& machine, FrameTable& frames);
+
+  /// Sets whose sample is being resolved. A sample taken in the kernel may come from execve itself:
+  /// the user part of its chain still belongs to the image that is being replaced.
+  void enter(uint32_t pid, uint64_t time, uint16_t cpu_mode);
+  FrameId resolve(uint64_t address, uint16_t cpu_mode) {
+    // Neighbours in a chain are mostly in the same object.
+    if (address - here_.start < here_.size && cpu_mode == here_.cpu_mode) [[likely]]
+      return frames_.intern(*here_.region, address + here_.delta);
+    return resolve_elsewhere(address, cpu_mode);
+  }
+  /// The same without a frame.
+  Place place(uint64_t address, uint16_t cpu_mode);
+  StringId comm(uint32_t tid, uint64_t time);
+  /// Per object: whether any address was found in it. May be shorter than the list of objects.
+  [[nodiscard]] const std::vector<char>& objects_found() const { return objects_found_; }
+  /// What was valid indefinitely may have an end now, and ids of forgotten address spaces are
+  /// reused.
+  void machine_changed();
+  /// Whether the process that was entered is described by the recording.
+  [[nodiscard]] bool process_known() const { return process_.space.valid(); }
+
+ private:
+  /// What one mapping says about the addresses in [start, end), for a span of time.
+  struct CachedMapping {
+    uint64_t start = 0, end = 0;  // empty: free entry
+    uint64_t from = 0, to = 0;
+    uint64_t delta = 0;  // address inside the DSO - run time address
+    uint32_t space = 0;
+    DsoId dso;
+    FrameRegion* region = nullptr;  // of all its addresses; null if they don't share one
+  };
+  /// The mapping of the previous address.
+  struct Here {
+    uint64_t start = 0, size = 0;
+    uint64_t delta = 0;
+    FrameRegion* region = nullptr;
+    uint16_t cpu_mode = 0;
+  };
+  struct CachedComm {
+    uint32_t tid = 0;
+    uint64_t from = 1, to = 0;
+    StringId comm;
+  };
+  static constexpr size_t kMappingSlots = 128;  // 8 KiB: stays in the first-level cache
+  static constexpr size_t kCommSlots = 256;
+
+  [[nodiscard]] SpaceId space_of(uint16_t cpu_mode) const {
+    return cpu_mode == abi::kMiscUser ? process_.space : machine_.kernel_space();
+  }
+  [[nodiscard]] CachedMapping& slot_of(SpaceId space, uint64_t address);
+  [[nodiscard]] bool holds(const CachedMapping& cached, SpaceId space, uint64_t address) const {
+    return address - cached.start < cached.end - cached.start && cached.space == space.value &&
+           cached.from <= time_ && time_ < cached.to;
+  }
+  FrameId resolve_elsewhere(uint64_t address, uint16_t cpu_mode);
+  Place locate_and_cache(SpaceId space, uint64_t address, uint16_t cpu_mode, CachedMapping& cached);
+  void note_object(DsoId dso);
+
+  const Machine& machine_;
+  FrameTable& frames_;
+  Here here_;  // for the process and time last entered
+  std::array<CachedMapping, kMappingSlots> mappings_;
+  std::vector<CachedComm> comms_;
+  uint32_t pid_ = UINT32_MAX;
+  uint64_t time_ = 0;
+  Machine::SpaceAt process_{SpaceId(), SpaceId(), 1, 0};
+  bool may_be_execve_ = false;
+  std::vector<char> objects_found_;
+};
+
+inline void AddressResolver::enter(uint32_t pid, uint64_t time, uint16_t cpu_mode) {
+  time_ = time;
+  here_.size = 0;
+  if (pid != pid_ || time < process_.valid_from || process_.valid_to <= time) {
+    pid_ = pid;
+    process_ = machine_.space_at(pid, time);
+  }
+  may_be_execve_ = cpu_mode == abi::kMiscKernel && process_.before_exec.valid();
+}
+
+/// Code mappings are megabytes long; each megabyte has its own entry.
+inline AddressResolver::CachedMapping& AddressResolver::slot_of(SpaceId space, uint64_t address) {
+  uint64_t hash = ((address >> 20) + space.value * 0x2545u) * 0x9e3779b97f4a7c15u;
+  static_assert(kMappingSlots == size_t{1} << (64 - 57));
+  return mappings_[hash >> 57];
+}
+
+inline Place AddressResolver::place(uint64_t address, uint16_t cpu_mode) {
+  if (cpu_mode != abi::kMiscUser && cpu_mode != abi::kMiscKernel)
+    return {DsoId(), address, level_of(cpu_mode)};
+  SpaceId space = space_of(cpu_mode);
+  CachedMapping& cached = slot_of(space, address);
+  if (holds(cached, space, address)) [[likely]]
+    return {cached.dso, address + cached.delta, level_of(cpu_mode)};
+  return locate_and_cache(space, address, cpu_mode, cached);
+}
+
+}  // namespace sonde

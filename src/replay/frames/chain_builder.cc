@@ -1,0 +1,141 @@
+#include "replay/frames/chain_builder.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "unwind/call_stack_branches.h"
+#include "unwind/callchain.h"
+
+namespace sonde {
+namespace {
+
+bool has_user_part(const WordView& chain) {
+  for (size_t i = 0; i < chain.size(); ++i)
+    if (chain[i] == abi::kContextUser) return true;
+  return false;
+}
+
+bool has_calls(const Sample& sample, const abi::EventAttr& attr) {
+  return has_call_stacks(attr) && !sample.branches.empty() && has_user_part(sample.callchain);
+}
+
+struct Ranked {
+  uint64_t time;
+  uint64_t rank;
+  RecordView view;
+  EventId event;
+};
+
+}  // namespace
+
+size_t branch_depth(const Features& features) {
+  size_t depth = 0;
+  if (features.pmu_caps.empty()) return depth;
+  for (const auto& [name, value] : features.pmu_caps.front().caps)
+    if (name == "branches") std::from_chars(value.data(), value.data() + value.size(), depth);
+  constexpr size_t kMost = 1024;  // of any processor, by far
+  return depth <= kMost ? depth : 0;
+}
+
+StitchedCalls stitch_call_stacks(const Recording& recording, const SidebandResult& sideband) {
+  StitchedCalls stitched;
+  size_t depth = branch_depth(recording.features());
+  if (depth == 0) return stitched;
+  std::vector<Ranked> samples;
+  for (size_t block = 0; block < recording.blocks().size(); ++block) {
+    RecordRange range(recording.blocks()[block], recording.byte_order());
+    uint64_t rank = sideband.records_before[block];
+    for (RecordView record; range.next(record); ++rank) {
+      if (record.type != abi::kRecordSample) continue;
+      EventId event = recording.events().of(record);
+      if (!event.valid() || !has_call_stacks(recording.events()[event].attr) ||
+          (recording.events()[event].attr.branch_sample_type & abi::kBranchHwIndex) == 0)
+        continue;
+      SampleId id;
+      if (!decode_sample_id(record, recording.events()[event].layout, id)) continue;
+      samples.push_back({id.has_time() ? id.time : rank, rank, record, event});
+    }
+  }
+  std::ranges::stable_sort(samples, {}, &Ranked::time);
+  BranchStitcher stitcher(depth);
+  for (const Ranked& each : samples) {
+    Sample sample;
+    if (!decode_sample(each.view, recording.events()[each.event].layout, sample)) continue;
+    std::span<const uint64_t> around = stitcher.calls_around(sample.id.tid, sample);
+    if (!around.empty()) stitched.emplace(each.rank, std::vector(around.begin(), around.end()));
+  }
+  return stitched;
+}
+
+void append_recorded_addresses(const Sample& sample, const abi::EventAttr& attr,
+                               std::vector<uint64_t>& out) {
+  bool calls = has_calls(sample, attr);
+  bool copied = !sample.stack_user.empty() && sample.regs_user.abi != abi::kRegsAbiNone;
+  for_each_address(sample.callchain, [&](uint64_t ip, uint16_t mode) {
+    if (mode != abi::kMiscUser || (!calls && !copied)) out.push_back(ip);
+  });
+  if (calls) for_each_call(sample, [&](uint64_t address) { out.push_back(address); });
+}
+
+std::span<const FrameId> ChainBuilder::build(const Sample& sample, const abi::EventAttr& attr,
+                                             uint64_t time, uint64_t rank) {
+  chain_.clear();
+  in_user_ = false;
+  bool calls = has_calls(sample, attr);
+  used_copy_ = !calls && stacks_.can_unwind(sample);
+  keeps_user_part_ = !calls && !used_copy_;
+  // The recorder unwound the stack and left its copy out (perfdata/records/unwound_sample.h).
+  was_unwound_ = keeps_user_part_ && attr.samples(abi::kSampleStackUser);
+  frame_pointers_.clear();
+  add_words(sample, sample.callchain);
+  add_deferred(sample, time);
+  if (calls) add_calls(sample, rank);
+  if (used_copy_) add_copy(sample);
+  if (was_unwound_ && in_user_) stacks_.count(sample.chain_cut);
+  return chain_;
+}
+
+void ChainBuilder::add_words(const Sample& sample, const WordView& words) {
+  bool whole = for_each_address(words, [&](uint64_t ip, uint16_t mode) {
+    if (mode == abi::kMiscUser && !keeps_user_part_) {
+      frame_pointers_.push_back(ip);
+      return;
+    }
+    add(ip, mode);
+    if (mode != abi::kMiscUser) return;
+    if (was_unwound_ && !chain_.empty()) frames_.mark_unwound(chain_.back());
+    if (std::exchange(in_user_, true)) return;
+    std::optional<uint64_t> caller = stacks_.caller_of_leaf(sample, ip, resolver_);
+    if (!caller || chain_.size() >= sources_.max_stack) return;
+    add(*caller, mode);
+    frames_.mark_unwound(chain_.back());
+  });
+  if (!whole) losses_.add(LossKind::k_bad_call_chain);
+}
+
+void ChainBuilder::add_deferred(const Sample& sample, uint64_t time) {
+  std::optional<uint64_t> cookie = deferred_cookie(sample.callchain);
+  if (!cookie) return;
+  if (sources_.deferred == nullptr)
+    chain_.push_back(frames_.intern(DsoId(), *cookie, FrameLevel::kDeferred));
+  else if (const WordView* words = sources_.deferred->find(sample.id.tid, *cookie, time))
+    add_words(sample, *words);
+  else
+    ++missing_;
+}
+
+void ChainBuilder::add_calls(const Sample& sample, uint64_t rank) {
+  for_each_call(sample, [&](uint64_t address) { add(address, abi::kMiscUser); });
+  if (sources_.stitched_calls == nullptr) return;
+  auto around = sources_.stitched_calls->find(rank);
+  if (around == sources_.stitched_calls->end()) return;
+  for (uint64_t address : around->second) add(address, abi::kMiscUser);
+}
+
+void ChainBuilder::add_copy(const Sample& sample) {
+  if (chain_.size() >= sources_.max_stack) return;
+  stacks_.append(sample, frame_pointers_, resolver_, sources_.max_stack - chain_.size(), frames_,
+                 chain_);
+}
+
+}  // namespace sonde

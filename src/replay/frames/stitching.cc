@@ -1,0 +1,22 @@
+#include "replay/frames/stitching.h"
+
+#include <algorithm>
+
+#include "replay/frames/chain_builder.h"
+#include "unwind/call_stack_branches.h"
+
+namespace sonde {
+
+void say_about_stitching(const Recording& recording, Sink& err) {
+  const std::vector<EventDesc>& events = recording.events().all();
+  if (std::ranges::none_of(events, [](const EventDesc& e) { return has_call_stacks(e.attr); }))
+    err.write(
+        "Can't find LBR callchain. Switch off --stitch-lbr.\n"
+        "Please apply --call-graph lbr when recording.\n");
+  else if (branch_depth(recording.features()) == 0)
+    err.write(
+        "--stitch-lbr: the recording does not say how many branches the processor holds; its call "
+        "stacks are shown as they are\n");
+}
+
+}  // namespace sonde

@@ -1,0 +1,302 @@
+#include "replay/passes/sample_pass.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/parallel.h"
+#include "replay/frames/address_resolver.h"
+#include "replay/frames/place_counts.h"
+
+namespace sonde {
+namespace {
+
+bool contains(const std::vector<uint32_t>& list, uint32_t value) {
+  return list.empty() || std::ranges::find(list, value) != list.end();
+}
+
+bool passes(const SampleFilter& filter, const Sample& sample, uint64_t time) {
+  if (!contains(filter.pids, sample.id.pid) || !contains(filter.tids, sample.id.tid) ||
+      !contains(filter.cpus, sample.id.cpu))
+    return false;
+  return filter.times.empty() || std::ranges::any_of(filter.times, [time](const auto& range) {
+           return range.from_ns <= time && time <= range.to_ns;
+         });
+}
+
+template <typename Body>
+void for_each_column(SampleColumns& columns, const Body& body) {
+  body(columns.event);
+  body(columns.time);
+  body(columns.pid);
+  body(columns.tid);
+  body(columns.cpu);
+  body(columns.period);
+  body(columns.weight);
+  body(columns.comm);
+  body(columns.leaf);
+  body(columns.chain);
+  body(columns.cpu_mode);
+  body(columns.was_copied);
+  body(columns.record);
+}
+
+void make_room(SampleColumns& columns, size_t rows, const SamplePassOptions& options) {
+  if (options.by_place) return;
+  for_each_column(columns, [rows](auto& column) { column.resize(rows); });
+  if (!options.want_chains) columns.chain = {};
+  if (!options.only_sums) return;
+  columns.time = {};
+  columns.pid = columns.tid = columns.cpu = {};
+  columns.cpu_mode = {};
+  columns.record = {};
+}
+
+void shorten(SampleColumns& columns, size_t rows) {
+  for_each_column(columns, [rows](auto& column) { column.resize(std::min(column.size(), rows)); });
+}
+
+/// Moves rows [from, from + count) to `to`, which is before them.
+void move_rows(SampleColumns& columns, size_t to, size_t from, size_t count) {
+  for_each_column(columns, [=](auto& column) {
+    if (column.empty()) return;
+    auto first = column.begin() + static_cast<ptrdiff_t>(from);
+    std::move(first, first + static_cast<ptrdiff_t>(count),
+              column.begin() + static_cast<ptrdiff_t>(to));
+  });
+}
+
+/// Records with stack pieces are farther apart than the hardware prefetcher looks ahead. While one
+/// is unwound, the next one's registers and innermost frames are prefetched.
+void prefetch_next(const RecordView& record) {
+  constexpr size_t kLarge = 2048, kLine = 64, kLines = 16;
+  if (record.payload.size() < kLarge) return;
+  const std::byte* next = record.payload.data() + record.payload.size();
+  for (size_t line = 0; line < kLines; ++line) __builtin_prefetch(next + line * kLine);
+}
+
+/// A run of blocks with its own tables. Rows go straight to their place in the shared columns.
+class Slice {
+ public:
+  Slice(const Recording& recording, const Machine& machine, const SidebandResult& sideband,
+        const SamplePassOptions& options, const ChainSources& sources, SampleColumns& columns,
+        LossLedger& losses)
+      : counts(recording.events().size()),
+        recording_(recording),
+        events_(recording.events()),
+        sideband_(sideband),
+        options_(options),
+        columns_(columns),
+        losses_(losses),
+        resolver_(machine, frames),
+        chain_builder_(sources, resolver_, frames, losses) {}
+  Slice(const Slice&) = delete;
+  Slice& operator=(const Slice&) = delete;
+
+  void read(size_t first_block, size_t end_block) {
+    first_row = row_ = sideband_.samples_before[first_block];
+    if (options_.want_chains) expect_chains(first_block, end_block);
+    for (size_t block = first_block; block < end_block; ++block) {
+      const RecordBlock& bytes = recording_.blocks()[block];
+      if (bytes.samples_taken) continue;
+      RecordRange range(bytes, recording_.byte_order());
+      uint64_t rank = sideband_.records_before[block];
+      size_t offset = 0;
+      for (RecordView record; range.next(record); ++rank) {
+        prefetch_next(record);
+        if (record.type == abi::kRecordSample)
+          take(record, rank, {static_cast<uint32_t>(block), static_cast<uint32_t>(offset)});
+        offset = range.stopped_at();
+      }
+    }
+    queue_.flush();
+    rows = row_ - first_row;
+  }
+
+  void read(const TappedStretch& stretch) {
+    stretch.for_each_run([&](const TappedRun& run, std::span<const TappedStretch::Sample> samples) {
+      sonde::count_bad(run, losses_);
+      for (const TappedStretch::Sample& sample : samples) {
+        uint64_t time = run.time + sample.after;
+        first_time = std::min(first_time, time);
+        last_time = std::max(last_time, time);
+        count(run.pid, time, run.cpu_mode, sample.address(), run.event, run.period + sample.period);
+      }
+    });
+  }
+
+  [[nodiscard]] const UnwindCounts& unwound() const { return chain_builder_.counts(); }
+  [[nodiscard]] uint64_t missing_parts() const { return chain_builder_.missing(); }
+
+  FrameTable frames;
+  ChainTable chains;
+  PlaceCounts counts;
+  size_t first_row = 0;
+  size_t rows = 0;
+  uint64_t filtered = 0;
+  uint64_t first_time = UINT64_MAX, last_time = 0;
+
+ private:
+  /// Upper bound: every word of the records is an address, and no chain repeats.
+  void expect_chains(size_t first_block, size_t end_block) {
+    size_t bytes = 0;
+    for (size_t block = first_block; block < end_block; ++block)
+      bytes += recording_.blocks()[block].bytes.size();
+    chains.expect(sideband_.samples_before[end_block] - first_row, bytes / sizeof(uint64_t));
+  }
+
+  void take(const RecordView& record, uint64_t rank, RecordRef where) {
+    EventId event = events_.of(record);
+    if (!event.valid()) return count_bad(TappedRun::Kind::kUnknownEvent, record.file_offset);
+    Sample& sample = sample_;
+    const SampleLayout& layout = events_[event].layout;
+    bool is_whole = options_.only_sums && !options_.want_chains
+                        ? decode_sample_for_sums(record, layout, sample)
+                        : decode_sample(record, layout, sample);
+    if (!is_whole) return count_bad(TappedRun::Kind::kBadRecord, record.file_offset);
+    uint64_t time = sideband_.rank_is_time || !sample.id.has_time() ? rank : sample.id.time;
+    first_time = std::min(first_time, time);
+    last_time = std::max(last_time, time);
+    if (!passes(options_.filter, sample, time)) {
+      ++filtered;
+      return;
+    }
+    store(sample, event, time, rank, where);
+  }
+
+  void count_bad(TappedRun::Kind why, uint64_t file_offset) {
+    sonde::count_bad({.kind = why, .file_offset = file_offset}, losses_);
+  }
+
+  void count(uint32_t pid, uint64_t time, uint16_t cpu_mode, uint64_t ip, uint32_t event,
+             uint64_t period) {
+    resolver_.enter(pid, time, cpu_mode);
+    counts.add(resolver_.resolve(ip, cpu_mode), event, {1, period});
+  }
+
+  void store(const Sample& sample, EventId event, uint64_t time, uint64_t rank, RecordRef where) {
+    if (options_.by_place)
+      return count(sample.id.pid, time, sample.cpu_mode, sample.ip, event.value, sample.period);
+    resolver_.enter(sample.id.pid, time, sample.cpu_mode);
+    size_t i = row_++;
+    if (event.value != 0) columns_.event[i] = event.value;  // already zero
+    columns_.period[i] = sample.period;
+    if (sample.weight != 0) columns_.weight[i] = sample.weight;
+    columns_.comm[i] = resolver_.comm(sample.id.tid, time);
+    columns_.leaf[i] = resolver_.resolve(sample.ip, sample.cpu_mode);
+    if (options_.want_chains) {
+      columns_.chain[i] = ChainId();
+      std::span<const FrameId> chain =
+          chain_builder_.build(sample, events_[event].attr, time, rank);
+      if (!chain.empty()) queue_.add(chain, columns_.chain[i]);
+      if (chain_builder_.used_copy()) columns_.was_copied[i] = 1;
+    }
+    if (options_.only_sums) return;
+    columns_.time[i] = time;
+    columns_.pid[i] = sample.id.pid;
+    columns_.tid[i] = sample.id.tid;
+    columns_.cpu[i] = sample.id.cpu;
+    columns_.cpu_mode[i] = static_cast<uint8_t>(sample.cpu_mode);
+    columns_.record[i] = where;
+  }
+
+  const Recording& recording_;
+  const EventTable& events_;
+  const SidebandResult& sideband_;
+  const SamplePassOptions& options_;
+  SampleColumns& columns_;
+  LossLedger& losses_;
+  AddressResolver resolver_;
+  ChainBuilder chain_builder_;
+  ChainQueue queue_{chains};
+  Sample sample_;  // the current one: nothing of it is kept, so it is not cleared each time
+  size_t row_ = 0;
+};
+
+/// Maps a slice's frames to the common table.
+std::vector<FrameId> merge_frames(const Slice& slice, FrameTable& frames) {
+  std::vector<FrameId> frame_of(slice.frames.size());
+  for (size_t i = 0; i < frame_of.size(); ++i) {
+    const Frame& frame = slice.frames[FrameId(i)];
+    frame_of[i] = frames.intern(frame.dso, frame.address, frame.level);
+    if (frame.was_unwound) frames.mark_unwound(frame_of[i]);
+  }
+  return frame_of;
+}
+
+/// Rewrites a slice to the ids of the common tables, where its chains begin at `first_chain`.
+void renumber(Slice& slice, SampleColumns& columns, std::span<const FrameId> frame_of,
+              size_t first_chain) {
+  slice.chains.renumber(frame_of);
+  for (size_t i = slice.first_row; i < slice.first_row + slice.rows; ++i) {
+    columns.leaf[i] = frame_of[columns.leaf[i].index()];
+    if (ChainId chain = columns.chain_of(i); chain.valid())
+      columns.chain[i] = ChainId(first_chain + chain.index());
+  }
+}
+
+}  // namespace
+
+SamplePassResult read_samples(const Recording& recording, const Machine& machine,
+                              const SidebandResult& sideband, const SamplePassOptions& options,
+                              size_t slices, LossLedger& losses, FrameTable known) {
+  SamplePassResult result;
+  make_room(result.samples, sideband.counts.samples, options);
+  ChainSources sources{options.arch, options.cfi, options.max_stack, nullptr, nullptr};
+  DeferredChains deferred(sideband, recording.events(), losses);
+  if (options.merge_deferred) sources.deferred = &deferred;
+  StitchedCalls stitched;
+  if (options.stitch_calls) stitched = stitch_call_stacks(recording, sideband);
+  sources.stitched_calls = &stitched;
+  size_t blocks = recording.blocks().size();
+  std::vector<TappedStretch> tapped;
+  if (options.tapped != nullptr) tapped = options.tapped->stretches();
+  slices = std::clamp<size_t>(slices, 1, std::max<size_t>(blocks, 1));
+  std::vector<std::unique_ptr<Slice>> parts;
+  for (size_t i = 0; i < slices; ++i)
+    parts.push_back(std::make_unique<Slice>(recording, machine, sideband, options, sources,
+                                            result.samples, losses));
+  parts[0]->frames = std::move(known);
+  parallel_for(slices, [&](size_t i) {
+    for (size_t k = tapped.size() * i / slices; k < tapped.size() * (i + 1) / slices; ++k)
+      parts[i]->read(tapped[k]);
+    parts[i]->read(blocks * i / slices, blocks * (i + 1) / slices);
+  });
+
+  // The first slice's tables become the common ones: its ids are already those of a sequential
+  // pass.
+  result.frames = std::move(parts[0]->frames);
+  std::vector<std::vector<FrameId>> frame_of(slices);
+  std::vector<size_t> first_chain(slices);
+  for (size_t i = 1; i < slices; ++i) {
+    frame_of[i] = merge_frames(*parts[i], result.frames);
+    first_chain[i] = first_chain[i - 1] + parts[i - 1]->chains.size();
+  }
+  parallel_for(slices - 1, [&](size_t i) {
+    renumber(*parts[i + 1], result.samples, frame_of[i + 1], first_chain[i + 1]);
+  });
+  for (size_t i = 1; i < slices; ++i) parts[0]->counts.add(parts[i]->counts, frame_of[i]);
+  std::move(parts[0]->counts).move_to(result.samples);
+  result.chains = std::move(parts[0]->chains);
+  size_t rows = 0;
+  for (size_t i = 0; i < slices; ++i) {
+    Slice& part = *parts[i];
+    if (i > 0) result.chains.append(std::move(part.chains));
+    if (rows != part.first_row) move_rows(result.samples, rows, part.first_row, part.rows);
+    rows += part.rows;
+    result.filtered += part.filtered;
+    result.unwound.add(part.unwound());
+    result.missing_parts += part.missing_parts();
+    result.first_time_ns = std::min(result.first_time_ns, part.first_time);
+    result.last_time_ns = std::max(result.last_time_ns, part.last_time);
+    parts[i].reset();
+  }
+  if (!options.by_place) shorten(result.samples, rows);
+  if (result.missing_parts > 0)
+    losses.add(LossKind::k_broken_chain, result.missing_parts,
+               "their user part, put off to the return from the kernel, never came");
+  count_unfinished(result.unwound, !options.more_follows, machine.dsos(), losses);
+  return result;
+}
+
+}  // namespace sonde

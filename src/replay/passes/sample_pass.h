@@ -1,0 +1,41 @@
+// The second pass: decodes every sample and interns its thread, space, frames and chain, in
+// parallel slices of the file.
+#pragma once
+
+#include "replay/frames/chain_builder.h"
+#include "replay/passes/sideband_pass.h"
+#include "replay/passes/tapped_samples.h"
+
+namespace sonde {
+
+struct SamplePassOptions {
+  SampleFilter filter;
+  bool want_chains = true;
+  bool only_sums = false;  // leave columns empty that sums of stacks don't need
+  bool by_place = false;   // count samples by place (SampleColumns); needs only_sums, and no chains
+  uint32_t max_stack = UINT32_MAX;
+  abi::Arch arch = abi::Arch::kUnknown;  // of the recording
+  const ObjectCfi* cfi = nullptr;        // null: copied stacks are not unwound
+  bool more_follows = false;             // this is one round of a pipe, others follow
+  bool merge_deferred = true;            // merge user parts that come in separate records
+  bool stitch_calls = false;             // `--call-graph lbr`: with those of preceding samples
+  TappedSamples* tapped = nullptr;       // by place and without a filter: those already taken
+};
+
+struct SamplePassResult {
+  SampleColumns samples;
+  FrameTable frames;  // symbols not yet resolved
+  ChainTable chains;
+  UnwindCounts unwound;
+  uint64_t missing_parts = 0;  // deferred user parts that never came
+  uint64_t filtered = 0;
+  uint64_t first_time_ns = UINT64_MAX, last_time_ns = 0;
+};
+
+/// `known` has the frames of the preceding samples, which keep their ids. `slices` is how many
+/// parts may run at once; the result does not depend on it.
+SamplePassResult read_samples(const Recording& recording, const Machine& machine,
+                              const SidebandResult& sideband, const SamplePassOptions& options,
+                              size_t slices, LossLedger& losses, FrameTable known = {});
+
+}  // namespace sonde

@@ -1,0 +1,162 @@
+#include "replay/passes/sideband_pass.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "abi/record_names.h"
+
+namespace sonde {
+namespace {
+
+bool changes_state(uint32_t type) {
+  switch (type) {
+    case abi::kRecordMmap:
+    case abi::kRecordMmap2:
+    case abi::kRecordComm:
+    case abi::kRecordFork:
+    case abi::kRecordExit:
+    case abi::kRecordKsymbol:
+    case abi::kRecordCgroup:
+    case abi::kRecordNamespaces:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// The content of a block that was not cut out of a file.
+BlockContent look_at(const RecordBlock& block, ByteOrder order) {
+  BlockContent content;
+  RecordRange range(block, order);
+  size_t offset = 0;
+  for (RecordView record; range.next(record); offset = range.stopped_at())
+    content.count(record.type, record.misc, static_cast<uint32_t>(record.size()), offset);
+  return content;
+}
+
+class SidebandPass {
+ public:
+  SidebandPass(const Recording& recording, LossLedger& losses)
+      : recording_(recording), losses_(losses) {
+    result_.rank_is_time = file_order_is_time(recording.events());
+    result_.counts.records_by_type.resize(128);
+    result_.counts.lost_by_event.resize(recording.events().size());
+  }
+
+  void walk(uint64_t rank) {
+    ByteOrder order = recording_.byte_order();
+    for (const RecordBlock& block : recording_.blocks()) {
+      BlockContent seen;
+      if (!block.content) seen = look_at(block, order);
+      const BlockContent& content = block.content ? *block.content : seen;
+      result_.samples_before.push_back(result_.counts.samples);
+      result_.records_before.push_back(rank);
+      result_.counts.samples += content.samples();
+      for (const BlockContent::Place& place : content.others)
+        take(record_at(block, place, order), rank + place.rank);
+      rank += content.records;
+    }
+    result_.samples_before.push_back(result_.counts.samples);
+    result_.records_before.push_back(rank);
+    result_.counts.records_by_type[abi::kRecordSample] = result_.counts.samples;
+  }
+
+  SidebandResult result() && { return std::move(result_); }
+
+ private:
+  void take(const RecordView& record, uint64_t rank) {
+    if (record.type < result_.counts.records_by_type.size() &&
+        !abi::record_type_name(record.type).empty()) {
+      ++result_.counts.records_by_type[record.type];
+    } else {
+      ++result_.counts.unknown_records;
+      if (record.type < abi::kRecordSimpleperfStart)
+        losses_.add(LossKind::k_unknown_record, 1,
+                    fmt::format("type {} at file offset {:#x}", record.type, record.file_offset));
+    }
+    OtherRecord other{rank, EventId(), record};
+    if (record.type < abi::kRecordUserStart) {
+      other.event = recording_.events().of(record);
+      if (other.event.valid() && !result_.rank_is_time) {
+        SampleId id = decode_trailing_id(record, recording_.events()[other.event].layout);
+        other.time = id.has_time() ? id.time : 0;
+      }
+      count_losses(record, other.event);
+    } else if (!result_.rank_is_time) {
+      other.time = 0;
+    }
+    result_.others.push_back(other);
+  }
+
+  void count_losses(const RecordView& record, EventId event) {
+    SampleLayout none;
+    const SampleLayout& layout = event.valid() ? recording_.events()[event].layout : none;
+    ReplayCounts& counts = result_.counts;
+    if (record.type == abi::kRecordLost) {
+      if (auto lost = decode_as<LostRecord>(record, layout)) {
+        counts.lost_events += lost->lost;
+        losses_.add(LossKind::k_lost_by_kernel, lost->lost);
+      }
+    } else if (record.type == abi::kRecordLostSamples) {
+      if (auto lost = decode_as<LostSamplesRecord>(record, layout)) {
+        counts.lost_samples += lost->lost;
+        if (event.valid()) counts.lost_by_event[event.index()] += lost->lost;
+        losses_.add(LossKind::k_lost_samples, lost->lost);
+      }
+    }
+  }
+
+  const Recording& recording_;
+  LossLedger& losses_;
+  SidebandResult result_;
+};
+
+}  // namespace
+
+bool file_order_is_time(const EventTable& events) {
+  return std::ranges::any_of(events.all(), [](const EventDesc& event) {
+    return !event.attr.samples(abi::kSampleTime) || event.attr.sample_id_all == 0;
+  });
+}
+
+void apply_in_order(std::span<const OtherRecord> records, const EventTable& events,
+                    Machine& machine, JitFeed* jit, LossLedger& losses) {
+  SampleLayout none;
+  auto layout_of = [&](const OtherRecord& other) -> const SampleLayout& {
+    return other.event.valid() ? events[other.event].layout : none;
+  };
+  if (jit != nullptr) {
+    for (const OtherRecord& other : records) {
+      if (!JitFeed::may_tell(other.view)) continue;
+      if (auto mapped = decode_as<MmapRecord>(other.view, layout_of(other))) jit->look_at(*mapped);
+    }
+    jit->read_dumps(events, losses);
+  }
+  for (const OtherRecord& other : records) {
+    if (!changes_state(other.view.type)) continue;
+    if (jit != nullptr) jit->apply_up_to(other.time);
+    machine.apply(other.view, layout_of(other), other.time, losses);
+  }
+  if (jit != nullptr) jit->apply_all();
+}
+
+SidebandResult read_sideband(const Recording& recording, Machine& machine, LossLedger& losses,
+                             uint64_t first_rank, JitFeed* jit) {
+  SidebandPass pass(recording, losses);
+  pass.walk(first_rank);
+  SidebandResult result = std::move(pass).result();
+
+  std::vector<OtherRecord> changes;
+  for (const OtherRecord& other : result.others)
+    if (changes_state(other.view.type)) changes.push_back(other);
+  std::ranges::stable_sort(changes, {}, &OtherRecord::time);
+  apply_in_order(changes, recording.events(), machine, jit, losses);
+  for (const BuildIdEntry& entry : recording.features().build_ids)
+    machine.set_build_id(entry.path, entry.build_id, entry.misc, entry.file);
+  machine.freeze();
+  return result;
+}
+
+}  // namespace sonde

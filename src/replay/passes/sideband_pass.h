@@ -1,0 +1,48 @@
+// The first pass over a recording: it walks all headers once, applies the state-changing records to
+// the machine in time order, counts everything, and determines how the samples must be read.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "base/loss.h"
+#include "machine/machine.h"
+#include "perfdata/read/recording.h"
+#include "replay/passes/jit_feed.h"
+#include "replay/sample_columns.h"
+
+namespace sonde {
+
+/// A record that is not a sample, with its time.
+struct OtherRecord {
+  uint64_t time;
+  EventId event;  // from its id block; invalid without one
+  RecordView view;
+};
+
+struct SidebandResult {
+  ReplayCounts counts;
+  std::vector<OtherRecord> others;  // in file order
+  std::vector<uint64_t>
+      samples_before;  // per block: samples in the blocks before it; one more entry at the end
+  std::vector<uint64_t> records_before;  // per block: the same for all records
+  /// Samples or their mappings carry no time, so file order replaces it. Decided once per
+  /// recording.
+  bool rank_is_time = false;
+};
+
+/// Whether the samples or other records of any event carry no time, so that file order replaces it.
+bool file_order_is_time(const EventTable& events);
+
+/// Applies records that are in time order, ignoring those that change no state. `jit`, if given,
+/// looks for jitdumps and adds their contents at their time. Leaves freezing the machine to the
+/// caller.
+void apply_in_order(std::span<const OtherRecord> records, const EventTable& events,
+                    Machine& machine, JitFeed* jit, LossLedger& losses);
+
+/// `first_rank` is the number of records read before: those of a stream come in batches. `jit` is
+/// as in apply_in_order.
+SidebandResult read_sideband(const Recording& recording, Machine& machine, LossLedger& losses,
+                             uint64_t first_rank = 0, JitFeed* jit = nullptr);
+
+}  // namespace sonde

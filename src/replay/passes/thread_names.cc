@@ -1,0 +1,52 @@
+#include "replay/passes/thread_names.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "perfdata/records/sideband.h"
+#include "replay/passes/sideband_pass.h"
+
+namespace sonde {
+namespace {
+
+bool names_threads(uint32_t type) {
+  return type == abi::kRecordComm || type == abi::kRecordFork || type == abi::kRecordExit;
+}
+
+}  // namespace
+
+ThreadNames::ThreadNames(FileWalk& walk, LossLedger& losses) : machine_(strings_) {
+  std::vector<OtherRecord> records;
+  auto take = [&](const RecordView& record) {
+    bool is_loss = record.type == abi::kRecordLostSamples;
+    if (!is_loss && !names_threads(record.type)) return;
+    OtherRecord other{0, walk.events().of(record), record};
+    SampleLayout none;
+    const SampleLayout& layout = other.event.valid() ? walk.events()[other.event].layout : none;
+    if (is_loss) {
+      if (auto lost = decode_as<LostSamplesRecord>(record, layout))
+        losses.add(LossKind::k_lost_samples, lost->lost);
+      return;
+    }
+    SampleId who = decode_trailing_id(record, layout);
+    if (other.event.valid() && who.has_time()) other.time = who.time;
+    records.push_back(other);
+  };
+  ByteOrder order = walk.facts().order;
+  auto take_block = [&](const RecordBlock& block) {
+    if (block.content) {
+      for (const BlockContent::Place& place : block.content->others)
+        take(record_at(block, place, order));
+      return;
+    }
+    RecordView record;
+    for (RecordRange range(block, order); range.next(record);) take(record);
+  };
+  for (auto blocks = walk.next(); !blocks.empty(); blocks = walk.next())
+    std::ranges::for_each(blocks, take_block);
+  std::ranges::stable_sort(records, {}, &OtherRecord::time);
+  apply_in_order(records, walk.events(), machine_, nullptr, losses);
+  machine_.freeze();
+}
+
+}  // namespace sonde

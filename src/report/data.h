@@ -1,0 +1,50 @@
+// What is behind a table of a report: keys, profiles and sorted rows; and how tables are filled
+// from them.
+#pragma once
+
+#include "profile/call_tree.h"
+#include "report/tables.h"
+
+namespace sonde::report {
+
+struct EventReport::Data {
+  explicit Data(const ProfileInput& profile_input) : input(profile_input), keys(input) {}
+  ProfileInput input;
+  KeySet keys;
+  std::vector<size_t> key_of_choice;  // Plan::keys → KeySet; SIZE_MAX if the event lacks the field
+  std::vector<std::unique_ptr<Profile>> profiles;
+  std::unique_ptr<TableRows> rows;
+  std::vector<uint32_t> table_rows;  // into `rows`, by row of the table; for the upper levels of a
+                                     // hierarchy, a row below it
+};
+
+/// The place that made a row: a sample's own, or a step of its path.
+[[nodiscard]] const Frame& frame_of_row(const EventReport::Data& data, const Row& row);
+
+/// Columns, rows and trees of a flat table.
+void fill_table(EventReport& report, const ReportOptions& options, const Plan& plan);
+/// The same for --hierarchy: one level of rows per sort key.
+void fill_hierarchy(EventReport& report, const ReportOptions& options, const Plan& plan);
+
+// Shared by both.
+
+[[nodiscard]] bool is_percent(Weight weight);
+/// The column of a weight.
+[[nodiscard]] view::Column weight_column(Weight weight, bool self_title, size_t members);
+/// The column of a key, as wide as the widest row needs, even one that is hidden because of its
+/// weight.
+[[nodiscard]] view::Column key_column(const EventReport::Data& data, size_t key);
+/// Characters that a row needs in the column of a key.
+[[nodiscard]] size_t key_width(const EventReport::Data& data, size_t key, uint32_t row);
+/// The column's text for a row that stands for `samples` samples.
+void append_key_text(const EventReport::Data& data, size_t key, uint32_t row, uint64_t samples,
+                     std::string& out);
+/// Of one event, according to --percentage.
+[[nodiscard]] uint64_t total_period(const EventReport::Data& data, const ReportOptions& options,
+                                    size_t member);
+[[nodiscard]] double percent_of(uint64_t weight, uint64_t total);
+/// Gives rows of the table call trees: `rows` are those of the profile.
+void add_trees(EventReport& report, const ReportOptions& options, const Plan& plan,
+               std::vector<uint32_t> rows);
+
+}  // namespace sonde::report

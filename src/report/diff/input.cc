@@ -1,0 +1,102 @@
+#include "report/diff/input.h"
+
+#include "base/text.h"
+#include "replay/frames/prepare_lines.h"
+
+namespace sonde::diff {
+namespace {
+
+/// "1,2:3,4": each recording has its own span. Shares apply to all.
+std::string time_of(const DiffOptions& options, size_t number) {
+  if (options.time.find('%') != std::string::npos || options.time.find(':') == std::string::npos)
+    return options.time;
+  std::vector<std::string_view> spans = split(options.time, ':');
+  return number < spans.size() ? std::string(spans[number]) : std::string();
+}
+
+report::ReportOptions report_options(const std::string& path, size_t number,
+                                     const DiffOptions& options) {
+  report::ReportOptions o;
+  o.input = path;
+  o.force = options.force;
+  o.verbose = options.verbose;
+  o.sort = options.sort;
+  o.children = false;
+  o.group = false;
+  o.branch_stack = false;
+  o.skip_empty = false;
+  o.only_rows = true;
+  o.ipc_beside_symbol = false;
+  o.call_graph.style = view::GraphStyle::kNone;
+  o.relative = options.relative;
+  o.comms = options.comms;
+  o.dsos = options.dsos;
+  o.symbols = options.symbols;
+  o.pids = options.pids;
+  o.tids = options.tids;
+  o.cpus = options.cpus;
+  o.time = time_of(options, number);
+  o.separator = options.separator;
+  o.symbol_sources = options.symbol_sources;
+  return o;
+}
+
+bool names(std::string_view keys, std::string_view part) {
+  return keys.find(part) != std::string_view::npos;
+}
+
+}  // namespace
+
+DiffInput::DiffInput(std::string path, Session session)
+    : path_(std::move(path)), session_(std::move(session)), traces_(session_) {}
+
+Result<std::unique_ptr<DiffInput>> DiffInput::open(const std::string& path, size_t number,
+                                                   const DiffOptions& options, Env& env) {
+  SessionOptions how;
+  how.open.force = options.force;
+  how.open.stdin_fd = env.in_fd;
+  how.symbols = options.symbol_sources;
+  how.filter.cpus = options.cpus;
+  how.want_chains = names(options.sort, "parent");
+  Session session = TRY(Session::open(path, how, env));
+  std::unique_ptr<DiffInput> input(new DiffInput(path, std::move(session)));
+  TRY(input->build(options, number, env));
+  return input;
+}
+
+Result<> DiffInput::build(const DiffOptions& options, size_t number, const Env& env) {
+  options_ = report_options(path_, number, options);
+  plan_ = TRY(report::make_plan(options_, session_, traces_));
+  for (const OrderTerm& term : plan_.columns)
+    if (!term.is_key && term.weight != Weight::kOverhead)
+      return fail(ErrorCode::kUsage,
+                  "-s: diff has columns of its own for weights; -p shows periods");
+  if (names(options.sort, "src")) prepare_lines(session_);
+  builder_ = std::make_unique<report::ReportBuilder>(session_, traces_, options_, plan_, env.tool);
+  events_ = TRY(builder_->build());
+  return {};
+}
+
+const report::EventReport* DiffInput::find(const abi::EventAttr& attr) const {
+  for (const auto& event : events_) {
+    const abi::EventAttr& own = desc(*event).attr;
+    if (own.type == attr.type && own.config == attr.config) return event.get();
+  }
+  return nullptr;
+}
+
+uint64_t total_of(const report::EventReport& event, bool relative) {
+  const ProfileTotals& totals = event.data->profiles[0]->totals();
+  return relative ? totals.shown_sample_period : totals.period;
+}
+
+SampledTotal sampled_total(const report::EventReport& event, bool relative) {
+  const ProfileTotals& totals = event.data->profiles[0]->totals();
+  SampledTotal sampled{static_cast<double>(totals.period), totals.period_squares};
+  if (!relative || totals.period == 0) return sampled;
+  // Hidden samples are assumed to weigh as much as the others.
+  double kept = static_cast<double>(totals.shown_sample_period) / sampled.weight;
+  return {sampled.weight * kept, sampled.squares * kept};
+}
+
+}  // namespace sonde::diff

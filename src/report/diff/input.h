@@ -1,0 +1,52 @@
+// One recording of a comparison: replayed, with each event's samples grouped into rows.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "analysis/comparison/share_difference.h"
+#include "report/data.h"
+#include "report/diff/options.h"
+
+namespace sonde::diff {
+
+class DiffInput {
+ public:
+  /// `number` is the recording's index, from 0, for --time.
+  static Result<std::unique_ptr<DiffInput>> open(const std::string& path, size_t number,
+                                                 const DiffOptions& options, Env& env);
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] const Session& session() const { return session_; }
+  [[nodiscard]] const report::ReportOptions& options() const { return options_; }
+  [[nodiscard]] const report::Plan& plan() const { return plan_; }
+  /// By EventId.
+  [[nodiscard]] const std::vector<std::unique_ptr<report::EventReport>>& events() const {
+    return events_;
+  }
+  /// The first event that counts the same thing; null if there is none.
+  [[nodiscard]] const report::EventReport* find(const abi::EventAttr& attr) const;
+  [[nodiscard]] const EventDesc& desc(const report::EventReport& event) const {
+    return session_.events()[event.members[0]];
+  }
+
+ private:
+  DiffInput(std::string path, Session session);
+  Result<> build(const DiffOptions& options, size_t number, const Env& env);
+
+  std::string path_;
+  Session session_;
+  TraceTexts traces_;
+  report::ReportOptions options_;
+  report::Plan plan_;
+  std::unique_ptr<report::ReportBuilder> builder_;
+  std::vector<std::unique_ptr<report::EventReport>> events_;
+};
+
+/// The period that an event's shares are relative to.
+[[nodiscard]] uint64_t total_of(const report::EventReport& event, bool relative);
+/// The samples behind that period.
+[[nodiscard]] SampledTotal sampled_total(const report::EventReport& event, bool relative);
+
+}  // namespace sonde::diff

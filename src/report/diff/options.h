@@ -1,0 +1,31 @@
+// What `diff` is asked for.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "profile/row_difference.h"
+#include "symbol/symbolizer.h"
+
+namespace sonde::diff {
+
+struct DiffOptions {
+  RowDifference::Options difference;
+  std::string sort = "dso,symbol";
+  bool baseline_only = false;
+  bool show_period = false;
+  bool show_formula = false;
+  bool show_noise = false;        // an interval and a verdict beside each difference
+  bool only_above_noise = false;  // omit rows whose difference may be chance
+  bool quiet = false;
+  bool force = false;
+  int verbose = 0;
+  std::string separator;
+  std::vector<std::string> comms, dsos, symbols;
+  std::vector<uint32_t> pids, tids, cpus;
+  bool relative = false;  // --percentage
+  std::string time;       // one text for all, or one per recording, separated by colons
+  SymbolOptions symbol_sources;
+};
+
+}  // namespace sonde::diff

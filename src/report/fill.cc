@@ -1,0 +1,248 @@
+#include "report/data.h"
+
+#include "base/parallel.h"
+#include "base/text.h"
+
+namespace sonde::report {
+namespace {
+
+size_t weight_width(Weight weight) {
+  switch (weight) {
+    case Weight::kSamples:
+    case Weight::kPeriod:
+      return 12;
+    case Weight::kGuestSystem:
+    case Weight::kGuestUser:
+      return 9;
+    default:
+      return 8;
+  }
+}
+
+std::string_view weight_name(Weight weight) {
+  switch (weight) {
+    case Weight::kOverhead:
+      return "overhead";
+    case Weight::kSystem:
+      return "overhead_sys";
+    case Weight::kUser:
+      return "overhead_us";
+    case Weight::kGuestSystem:
+      return "overhead_guest_sys";
+    case Weight::kGuestUser:
+      return "overhead_guest_us";
+    case Weight::kChildren:
+      return "overhead_children";
+    case Weight::kSamples:
+      return "sample";
+    case Weight::kPeriod:
+      return "period";
+  }
+  return {};
+}
+
+std::string_view weight_title(Weight weight, bool self_title) {
+  switch (weight) {
+    case Weight::kOverhead:
+      return self_title ? "Self" : "Overhead";
+    case Weight::kSystem:
+      return "sys";
+    case Weight::kUser:
+      return "usr";
+    case Weight::kGuestSystem:
+      return "guest sys";
+    case Weight::kGuestUser:
+      return "guest usr";
+    case Weight::kChildren:
+      return "Children";
+    case Weight::kSamples:
+      return "Samples";
+    case Weight::kPeriod:
+      return "Period";
+  }
+  return {};
+}
+
+/// Fills a flat table from sorted rows.
+class TableFiller {
+ public:
+  TableFiller(EventReport& report, const ReportOptions& options, const Plan& plan)
+      : report_(report), data_(*report.data), options_(options), plan_(plan) {}
+
+  void fill() {
+    make_columns();
+    for (size_t member = 0; member < data_.rows->members(); ++member)
+      totals_.push_back(total_period(data_, options_, member));
+    std::vector<uint32_t> rows = shown_rows();
+    // Takes only address space; otherwise long names would be copied whenever the text grows.
+    report_.table.text_buffer().reserve(rows.size() * kTextPerRow);
+    add_rows(rows);
+    set_user_widths();
+    data_.table_rows = rows;
+    if (plan_.call_graph) add_trees(report_, options_, plan_, std::move(rows));
+  }
+
+ private:
+  [[nodiscard]] std::vector<uint32_t> shown_rows() const {
+    auto limit = static_cast<float>(options_.percent_limit);
+    Weight main = plan_.children ? Weight::kChildren : Weight::kOverhead;
+    std::vector<uint32_t> rows;
+    for (uint32_t row : data_.rows->order()) {
+      if (data_.rows->hidden(row)) continue;
+      double percent = percent_of(data_.rows->weight(row, 0, main), totals_[0]);
+      if (static_cast<float>(percent) >= limit) rows.push_back(row);
+    }
+    return rows;
+  }
+
+  void make_columns() {
+    view::Table& table = report_.table;
+    for (const OrderTerm& term : plan_.columns) {
+      if (!term.is_key) {
+        table.columns.push_back(
+            weight_column(term.weight, plan_.self_title, data_.rows->members()));
+        if (term.weight == Weight::kChildren && !plan_.children)
+          table.columns.back().kind = view::Column::Kind::kNotAvailable;
+        terms_.push_back(term);
+        continue;
+      }
+      size_t key = data_.key_of_choice[term.key];
+      if (key == SIZE_MAX) continue;
+      table.columns.push_back(key_column(data_, key));
+      terms_.push_back(OrderTerm::of_key(key));
+    }
+  }
+
+  /// Large tables are built in pieces, in parallel: the texts of rows need only what is known by
+  /// now.
+  void add_rows(std::span<const uint32_t> rows) {
+    constexpr size_t kPiece = 8192;
+    size_t count = (rows.size() + kPiece - 1) / kPiece;
+    if (count <= 1) {
+      for (uint32_t row : rows) add_row(row, report_.table);
+      return;
+    }
+    std::vector<view::Table> pieces(count);
+    parallel_for(count, [&](size_t i) {
+      size_t begin = i * kPiece;
+      for (uint32_t row : rows.subspan(begin, std::min(kPiece, rows.size() - begin)))
+        add_row(row, pieces[i]);
+    });
+    for (const view::Table& piece : pieces) report_.table.append_rows(piece);
+  }
+
+  void add_row(uint32_t row, view::Table& table) const {
+    for (const OrderTerm& term : terms_) {
+      if (term.is_key) {
+        append_key_text(data_, term.key, row, data_.rows->any(row).self_count, table.text_buffer());
+        table.add_text();
+        continue;
+      }
+      for (size_t member = 0; member < data_.rows->members(); ++member) {
+        uint64_t weight = data_.rows->weight(row, member, term.weight);
+        if (is_percent(term.weight))
+          table.add_percent(percent_of(weight, totals_[member]));
+        else
+          table.add_number(weight);
+      }
+    }
+    table.end_row();
+  }
+
+  void set_user_widths() {
+    if (options_.widths.empty()) return;
+    size_t column = 0;
+    for (std::string_view word : split(options_.widths, ',')) {
+      if (column >= report_.table.columns.size()) return;
+      report_.table.columns[column++].user_width = parse_number(word).value_or(0);
+    }
+  }
+
+  static constexpr size_t kTextPerRow = 512;
+
+  EventReport& report_;
+  EventReport::Data& data_;
+  const ReportOptions& options_;
+  const Plan& plan_;
+  std::vector<OrderTerm> terms_;  // of the table's columns; keys index data_.keys
+  std::vector<uint64_t> totals_;  // by member
+};
+
+}  // namespace
+
+bool is_percent(Weight weight) {
+  return weight != Weight::kSamples && weight != Weight::kPeriod;
+}
+
+uint64_t total_period(const EventReport::Data& data, const ReportOptions& options, size_t member) {
+  const ProfileTotals& totals = data.rows->profile(member).totals();
+  return options.relative ? totals.shown_period : totals.period;
+}
+
+double percent_of(uint64_t weight, uint64_t total) {
+  return total == 0 ? 0.0 : 100.0 * static_cast<double>(weight) / static_cast<double>(total);
+}
+
+view::Column weight_column(Weight weight, bool self_title, size_t members) {
+  view::Column column;
+  column.name = weight_name(weight);
+  column.title = weight_title(weight, self_title);
+  column.kind = is_percent(weight) ? view::Column::Kind::kPercent : view::Column::Kind::kNumber;
+  column.value_width = weight_width(weight);
+  column.values = members;
+  column.width = std::max(column.title.size(), column.values * column.value_width);
+  return column;
+}
+
+void append_key_text(const EventReport::Data& data, size_t key, uint32_t row, uint64_t samples,
+                     std::string& out) {
+  const SortKey& by = data.keys.key(key);
+  uint64_t value = data.rows->value(row, key);
+  by.text_of_row(by.multiplies() ? value * samples : value, data.rows->any(row).first_sample, out);
+}
+
+const Frame& frame_of_row(const EventReport::Data& data, const Row& row) {
+  const ProfileInput& input = data.input;
+  FrameId own = input.samples.leaf[row.first_sample];
+  ChainId chain = input.samples.chain_of(row.first_sample);
+  if (row.first_step == 0 || !chain.valid()) return input.frame(own);
+  std::span<const FrameId> frames = input.chains[chain];
+  const ProfileOptions& options = data.rows->profile(0).options();
+  size_t kept = std::min<size_t>(frames.size(), options.max_stack);
+  size_t step = options.caller_order ? frames.size() - row.first_step : row.first_step - 1;
+  return input.frame(row.first_step <= kept ? frames[step] : own);
+}
+
+view::Column key_column(const EventReport::Data& data, size_t key) {
+  const SortKey& by = data.keys.key(key);
+  view::Column column;
+  column.name = by.name;
+  column.title = by.title;
+  column.width = std::max(by.title.size(), data.rows->order().empty() ? 0 : by.min_width);
+  column.cuts = by.cuts;
+  column.right_aligned = by.right_aligned;
+  // Whether a row has a symbol matters only until the column is as wide as a row without one.
+  size_t unresolved = by.unresolved_width();
+  for (uint32_t row : data.rows->order()) {
+    if (data.rows->hidden(row)) continue;
+    size_t width = column.width >= unresolved
+                       ? by.width(data.rows->value(row, key), data.rows->any(row).first_sample)
+                       : key_width(data, key, row);
+    column.width = std::max(column.width, width);
+  }
+  return column;
+}
+
+size_t key_width(const EventReport::Data& data, size_t key, uint32_t row) {
+  const SortKey& by = data.keys.key(key);
+  const Row& made = data.rows->any(row);
+  size_t width = by.width(data.rows->value(row, key), made.first_sample);
+  size_t unresolved = by.unresolved_width();
+  return width < unresolved && !frame_of_row(data, made).symbol.valid() ? unresolved : width;
+}
+
+void fill_table(EventReport& report, const ReportOptions& options, const Plan& plan) {
+  TableFiller(report, options, plan).fill();
+}
+
+}  // namespace sonde::report

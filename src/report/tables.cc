@@ -1,0 +1,326 @@
+#include "report/tables.h"
+
+#include <fmt/format.h>
+#include <regex.h>
+
+#include <cmath>
+#include <cstdlib>
+
+#include "base/text.h"
+#include "datatype/session_types.h"
+#include "replay/fields/time_ranges.h"
+#include "replay/frames/idle_frames.h"
+#include "report/data.h"
+
+namespace sonde::report {
+namespace {
+
+/// A POSIX extended regular expression.
+class Pattern {
+ public:
+  static Result<std::unique_ptr<Pattern>> compile(const std::string& text) {
+    auto pattern = std::make_unique<Pattern>();
+    int status = regcomp(&pattern->compiled_, text.c_str(), REG_EXTENDED);
+    if (status != 0) {
+      char reason[256];
+      regerror(status, &pattern->compiled_, reason, sizeof reason);
+      return fail(ErrorCode::kFailed, "Invalid regex: {}\n{}", text, reason);
+    }
+    pattern->is_compiled_ = true;
+    return pattern;
+  }
+  Pattern() = default;
+  Pattern(const Pattern&) = delete;
+  Pattern& operator=(const Pattern&) = delete;
+  ~Pattern() {
+    if (is_compiled_) regfree(&compiled_);
+  }
+  [[nodiscard]] bool matches(std::string_view name) const {
+    return regexec(&compiled_, std::string(name).c_str(), 0, nullptr, 0) == 0;
+  }
+
+ private:
+  regex_t compiled_{};
+  bool is_compiled_ = false;
+};
+
+/// "100ms" in nanoseconds; units s, ms, us, ns.
+uint64_t quantum_ns(const std::string& text) {
+  char* end = nullptr;
+  uint64_t number = std::strtoull(text.c_str(), &end, 0);
+  std::string_view unit = end;
+  if (unit == "s") return number * 1'000'000'000;
+  if (unit == "us") return number * 1000;
+  if (unit == "ns") return number;
+  return number * 1'000'000;
+}
+
+bool listed(const std::vector<std::string>& list, std::string_view name) {
+  return std::ranges::find(list, name) != list.end();
+}
+
+}  // namespace
+
+ReportBuilder::ReportBuilder(const Session& session, const TraceTexts& traces,
+                             const ReportOptions& options, const Plan& plan, std::string_view tool,
+                             std::shared_ptr<datatype::SessionTypes> types)
+    : session_(session),
+      options_(options),
+      plan_(plan),
+      tool_(tool),
+      adapter_(session),
+      input_(adapter_.input()),
+      data_types_(types ? std::move(types) : std::make_shared<datatype::SessionTypes>(session)) {
+  settings_.nanoseconds = options.nanoseconds;
+  settings_.time_quantum_ns = quantum_ns(options.time_quantum);
+  settings_.raw_trace = options.raw_trace;
+  settings_.verbose = options.verbose > 0;
+  settings_.separator = options.separator.empty() ? '\0' : options.separator[0];
+  settings_.dso_filter = !options.dsos.empty();
+  settings_.parent_pattern = options.parent.value_or("^sys_|^do_page_fault");
+  settings_.caller_order = plan.caller_order;
+  settings_.traces = &traces;
+  settings_.data_types = data_types_.get();
+}
+
+ReportBuilder::~ReportBuilder() = default;
+
+std::vector<std::string> ReportBuilder::notes() const {
+  return data_types_->notes();
+}
+
+Result<std::vector<std::unique_ptr<EventReport>>> ReportBuilder::build() {
+  const ReplayCounts& counts = session_.counts();
+  const auto& range = session_.recording().features().sample_time;
+  if (options_.time.find('%') != std::string::npos && !range)
+    return fail(ErrorCode::kFailed,
+                "HINT: no first/last sample time found in perf data.\n"
+                "Please use latest perf binary to execute 'perf record'\n"
+                "(if '--buildid-all' is enabled, please set '--timestamp-boundary').");
+  times_ = TRY(parse_time_ranges(options_.time, range ? range->first_ns : counts.first_time_ns,
+                                 range ? range->last_ns : counts.last_time_ns));
+  off_ = TRY(gated_off());
+  hidden_ = TRY(hidden_samples());
+  root_frames_ = TRY(root_frames());
+  if (options_.leave_out_idle) idle_frames_ = frames_of_idle_functions(session_);
+  std::vector<std::unique_ptr<EventReport>> reports;
+  for (const std::vector<EventId>& members : tables()) {
+    std::unique_ptr<EventReport> report = TRY(build_one(members));
+    const ProfileTotals& leader = report->data->profiles[0]->totals();
+    if (options_.skip_empty && leader.samples == 0) continue;
+    reports.push_back(std::move(report));
+  }
+  return reports;
+}
+
+std::vector<std::vector<EventId>> ReportBuilder::tables() const {
+  const EventTable& events = session_.events();
+  std::vector<std::vector<EventId>> found;
+  std::vector<size_t> table_of(events.size(), SIZE_MAX);
+  for (size_t i = 0; i < events.size(); ++i) {
+    EventId leader = events[EventId(i)].leader;
+    bool joins = options_.group && leader.valid() && leader.index() < i &&
+                 table_of[leader.index()] != SIZE_MAX;
+    if (options_.group_forced && !is_pipe() && i > 0 &&
+        session_.recording().features().groups.empty()) {
+      joins = true;
+      leader = EventId(size_t{0});
+    }
+    if (joins) {
+      found[table_of[leader.index()]].push_back(EventId(i));
+      continue;
+    }
+    table_of[i] = found.size();
+    found.push_back({EventId(i)});
+  }
+  return found;
+}
+
+std::vector<uint32_t> ReportBuilder::samples_of(EventId event) const {
+  const SampleColumns& samples = session_.samples();
+  std::vector<uint32_t> found;
+  found.reserve(samples.size());
+  for (uint32_t i = 0; i < samples.size(); ++i)
+    if (samples.event[i] == event.value && (off_.empty() || off_[i] == 0)) found.push_back(i);
+  if (!times_.empty())
+    std::erase_if(found, [&](uint32_t i) {
+      return std::ranges::none_of(times_, [&](const SampleFilter::TimeRange& range) {
+        return samples.time[i] >= range.from_ns && samples.time[i] <= range.to_ns;
+      });
+    });
+  if (!options_.shown_cpus.empty())
+    std::erase_if(found, [&](uint32_t i) {
+      return std::ranges::find(options_.shown_cpus, samples.cpu[i]) == options_.shown_cpus.end();
+    });
+  if (options_.leave_out_kernel)
+    std::erase_if(found, [&](uint32_t i) { return samples.cpu_mode[i] == abi::kMiscKernel; });
+  if (options_.leave_out_user)
+    std::erase_if(found, [&](uint32_t i) { return samples.cpu_mode[i] == abi::kMiscUser; });
+  if (options_.leave_out_idle)
+    std::erase_if(found, [&](uint32_t i) {
+      return samples.leaf[i].valid() && idle_frames_[samples.leaf[i].index()] != 0;
+    });
+  if (options_.hide_unresolved)
+    std::erase_if(found, [&](uint32_t i) { return !input_.frame(samples.leaf[i]).symbol.valid(); });
+  return found;
+}
+
+Result<std::vector<uint8_t>> ReportBuilder::gated_off() const {
+  EventGate gate = TRY(EventGate::make(options_.gate, session_.events(), tool_));
+  std::vector<uint8_t> off;
+  if (!gate.in_use()) return off;
+  off.resize(session_.samples().size());
+  for (uint32_t i : session_.time_order())
+    off[i] = gate.shows(EventId(size_t{session_.samples().event[i]})) ? 0 : 1;
+  return off;
+}
+
+/// Without recorded groups, --no-group first joins all events into one and then splits it.
+bool ReportBuilder::leads_others(EventId event) const {
+  const EventTable& events = session_.events();
+  if (is_pipe()) return false;  // its events are not yet known when perf joins them
+  if (session_.recording().features().groups.empty())
+    return event.index() == 0 && events.size() > 1;
+  for (size_t i = event.index() + 1; i < events.size(); ++i)
+    if (events[EventId(i)].leader == event) return true;
+  return false;
+}
+
+std::string ReportBuilder::name_of(const std::vector<EventId>& members) const {
+  const EventTable& events = session_.events();
+  if (members.size() == 1) return events[members[0]].name;
+  std::vector<std::string> names;
+  for (EventId member : members) names.push_back(events[member].name);
+  std::string list = join(names, ", ");
+  bool recorded = events[members.back()].leader == members[0];
+  if (!recorded) return list;
+  const std::string& group = events[members[0]].group_name;
+  return fmt::format("{} {{ {} }}", group.empty() ? "anon group" : group, list);
+}
+
+Result<std::vector<uint8_t>> ReportBuilder::root_frames() const {
+  if (!options_.ignore_callees) return std::vector<uint8_t>();
+  std::unique_ptr<Pattern> pattern = TRY(Pattern::compile(*options_.ignore_callees));
+  std::vector<uint8_t> is_root;
+  for (const Frame& frame : session_.frames())
+    is_root.push_back(frame.symbol.valid() && pattern->matches(adapter_.name(frame.symbol)) ? 1
+                                                                                            : 0);
+  return is_root;
+}
+
+/// The command line's filters hide samples, but keep them in the totals.
+Result<std::vector<uint8_t>> ReportBuilder::hidden_samples() const {
+  const SampleColumns& samples = session_.samples();
+  std::unique_ptr<SortKey> parent;
+  if (plan_.has_parent && options_.exclude_other)
+    parent = TRY(find_sort_key("parent")->make(input_, settings_));
+  bool any = !options_.comms.empty() || !options_.dsos.empty() || !options_.symbols.empty() ||
+             !options_.pids.empty() || !options_.tids.empty() || options_.symbol_filter ||
+             parent != nullptr || options_.socket >= 0;
+  std::vector<uint8_t> hidden;
+  if (!any) return hidden;
+  RowReader reader(input_);
+  auto has = [](const std::vector<uint32_t>& list, uint32_t id) {
+    return list.empty() || std::ranges::find(list, id) != list.end();
+  };
+  auto keeps_place = [&](const Frame& frame) {
+    if (!options_.dsos.empty()) {
+      if (!frame.dso.valid()) return false;
+      const Dso& dso = input_.dsos[frame.dso];
+      if (!listed(options_.dsos, dso.short_name) && !listed(options_.dsos, dso.path)) return false;
+    }
+    std::string_view name = frame.symbol.valid() ? adapter_.name(frame.symbol) : "";
+    if (options_.symbol_filter && name.find(*options_.symbol_filter) == std::string_view::npos)
+      return false;
+    return options_.symbols.empty() || (!name.empty() && listed(options_.symbols, name));
+  };
+  std::vector<uint8_t> place_hidden;
+  for (const Frame& frame : session_.frames()) place_hidden.push_back(keeps_place(frame) ? 0 : 1);
+  for (uint32_t i = 0; i < samples.size(); ++i) {
+    bool keep =
+        has(options_.pids, samples.pid[i]) && has(options_.tids, samples.tid[i]) &&
+        place_hidden[samples.leaf[i].index()] == 0 &&
+        (options_.socket < 0 || adapter_.socket_of(samples.cpu[i]) == options_.socket) &&
+        (options_.comms.empty() || listed(options_.comms, input_.strings.view(samples.comm[i])));
+    if (keep && parent != nullptr) {
+      reader.move_to(i);
+      keep = parent->of_row(reader) != UINT64_MAX;
+    }
+    hidden.push_back(keep ? 0 : 1);
+  }
+  return hidden;
+}
+
+/// Paths that no call tree shows need not be told apart. Shares of a parent can be anything, and
+/// with filters the total is known only later.
+double ReportBuilder::min_path_share() const {
+  bool absolute = options_.call_graph.style != view::GraphStyle::kRelative;
+  return absolute && hidden_.empty() ? options_.call_graph.min_percent / 100 : 0;
+}
+
+Result<std::unique_ptr<EventReport>> ReportBuilder::build_one(const std::vector<EventId>& members) {
+  auto report = std::make_unique<EventReport>();
+  report->members = members;
+  report->name = name_of(members);
+  report->was_joined = options_.group_forbidden && leads_others(members[0]);
+  report->data = std::make_shared<EventReport::Data>(input_);
+  EventReport::Data& data = *report->data;
+  for (const KeyChoice& choice : plan_.keys) {
+    if (choice.info != nullptr) {
+      data.key_of_choice.push_back(data.keys.size());
+      data.keys.add(plan_.rows == RowsOf::kBranches
+                        ? TRY(make_branch_target_key(*choice.info, input_, settings_))
+                        : TRY(choice.info->make(input_, settings_)));
+    } else if (choice.event == members[0]) {
+      data.key_of_choice.push_back(data.keys.size());
+      data.keys.add(make_field_key(input_, settings_, choice.event, *choice.field, choice.raw));
+    } else {
+      data.key_of_choice.push_back(SIZE_MAX);
+    }
+  }
+  data.keys.seal();
+  ProfileOptions options{.children = plan_.children,
+                         .call_graph = plan_.call_graph,
+                         .caller_order = plan_.caller_order,
+                         .call_key = options_.call_graph.key,
+                         .max_stack = options_.max_stack,
+                         .min_path_share = min_path_share(),
+                         .by_mode = plan_.needs_modes,
+                         .by_weight = plan_.rows == RowsOf::kMemory,
+                         .by_branch = plan_.rows == RowsOf::kBranches,
+                         .hidden = hidden_,
+                         .is_root_frame = root_frames_};
+  std::vector<const Profile*> profiles;
+  for (EventId member : members) {
+    data.profiles.push_back(std::make_unique<Profile>(
+        build_profile(data.input, data.keys, samples_of(member), options)));
+    profiles.push_back(data.profiles.back().get());
+    samples_ += profiles.back()->totals().samples;
+    const ProfileTotals& totals = profiles.back()->totals();
+    report->samples += options_.relative ? totals.shown_samples : totals.samples;
+    report->period += options_.relative ? totals.shown_period : totals.period;
+  }
+  data.rows = std::make_unique<TableRows>(std::move(profiles), data.keys);
+  TableRows::SortOptions sorting;
+  for (const OrderTerm& term : plan_.order) {
+    if (!term.is_key)
+      sorting.terms.push_back(term);
+    else if (data.key_of_choice[term.key] != SIZE_MAX)
+      sorting.terms.push_back(OrderTerm::of_key(data.key_of_choice[term.key]));
+  }
+  if (plan_.children && plan_.call_graph)
+    sorting.depth = plan_.caller_order ? TableRows::DepthRule::kDeepestFirst
+                                       : TableRows::DepthRule::kDeepestLast;
+  if (options_.group_sort_index > 0 &&
+      static_cast<size_t>(options_.group_sort_index) < members.size())
+    sorting.first_member = static_cast<size_t>(options_.group_sort_index);
+  data.rows->sort(sorting);
+  if (options_.only_rows) return report;
+  if (options_.hierarchy)
+    fill_hierarchy(*report, options_, plan_);
+  else
+    fill_table(*report, options_, plan_);
+  return report;
+}
+
+}  // namespace sonde::report

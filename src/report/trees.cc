@@ -1,0 +1,131 @@
+#include <oneapi/tbb/enumerable_thread_specific.h>
+
+#include "base/parallel.h"
+#include "report/data.h"
+
+namespace sonde::report {
+namespace {
+
+/// Builds the call trees of a table's rows, a batch ahead and in parallel. Trees are forgotten once
+/// handed out, and built again if asked for a second time.
+class TreeSource {
+ public:
+  TreeSource(const EventReport::Data& data, const ReportOptions& options, bool relative_threshold,
+             std::vector<uint32_t> rows)
+      : data_(data),
+        rows_(std::move(rows)),
+        profile_(data.rows->profile(0)),
+        builders_([this] { return CallTreeBuilder(profile_); }) {
+    double share = options.call_graph.min_percent / 100;
+    if (relative_threshold)
+      wanted_.min_share_of_parent = share;
+    else
+      wanted_.min_weight =
+          static_cast<uint64_t>(static_cast<double>(total_period(data, options, 0)) * share);
+    view::GraphStyle style = options.call_graph.style;
+    wanted_.heaviest_first =
+        style == view::GraphStyle::kRelative || style == view::GraphStyle::kAbsolute;
+  }
+
+  view::CallTree tree(size_t row) {
+    // There may be hundreds of thousands of rows too light for a tree: not worth a parallel step.
+    view::CallTree shown;
+    if (!find(rows_[row], shown)) return shown;
+    bool is_near = row >= ready_from_ && row < ready_from_ + ready_.size();
+    if (is_near && taken_[row - ready_from_]) return make(rows_[row]);
+    if (!is_near) prepare(row);
+    taken_[row - ready_from_] = true;
+    return std::move(ready_[row - ready_from_]);
+  }
+
+ private:
+  static constexpr size_t kAhead = 64;
+  static constexpr size_t kSmallTrie = 4096;  // nodes; starting threads would take longer
+
+  void prepare(size_t row) {
+    ready_from_ = row;
+    ready_.clear();
+    ready_.resize(std::min(kAhead, rows_.size() - row));
+    taken_.assign(ready_.size(), false);
+    auto make_one = [&](size_t i) { ready_[i] = make(rows_[row + i]); };
+    if (profile_.trie().size() < kSmallTrie)
+      for (size_t i = 0; i < ready_.size(); ++i) make_one(i);
+    else
+      parallel_for(ready_.size(), make_one);
+  }
+
+  /// Sets the weights of a row's tree. False if the row has no tree to build.
+  bool find(uint32_t row, view::CallTree& shown) const {
+    uint32_t id = row == TableRows::kAbsent ? row : data_.rows->row_in(row, 0);
+    if (id == TableRows::kAbsent) return false;
+    const Row& found = profile_.rows()[id];
+    shown.row_weight = profile_.options().children ? found.children : found.self;
+    shown.total_weight = profile_.totals().period;
+    return shown.row_weight >= wanted_.min_weight;
+  }
+
+  view::CallTree make(uint32_t row) {
+    view::CallTree shown;
+    if (find(row, shown)) copy(builders_.local().build(data_.rows->row_in(row, 0), wanted_), shown);
+    return shown;
+  }
+
+  void copy(const CallTree& tree, view::CallTree& shown) const {
+    const PathFrames& frames = profile_.frames();
+    for (uint32_t i = 0; i < tree.size(); ++i) {
+      const CallTree::Node& node = tree.node(i);
+      view::CallTree::Node& made = shown.nodes.emplace_back();
+      made.cumulative = node.cumulative;
+      made.self = node.self;
+      made.count = node.count;
+      made.self_count = node.self_count;
+      made.children = node.children;
+      for (uint32_t call : node.calls) made.labels.push_back(label(frames.call(call), shown));
+    }
+    shown.top = tree.top();
+    if (!wanted_.heaviest_first) drop_light_ends(shown);
+  }
+
+  /// Lists of paths show only those whose own weight reaches the threshold.
+  void drop_light_ends(view::CallTree& shown) const {
+    for (view::CallTree::Node& node : shown.nodes)
+      if (node.self < wanted_.min_weight) node.self = node.self_count = 0;
+  }
+
+  std::string_view label(const Call& call, view::CallTree& shown) const {
+    const Frame& frame = data_.input.frame(call.frame);
+    if (!frame.symbol.valid())
+      return shown.texts.emplace_back(call.ip == 0 ? "0" : fmt::format("{:#x}", call.ip));
+    std::string_view name = data_.input.symbols.name(frame.symbol);
+    if (!call.srcline.valid()) return name;
+    std::string_view line = data_.input.strings.view(call.srcline);
+    if (line.starts_with(name) && line.substr(name.size()).starts_with('+'))
+      line.remove_prefix(name.size());
+    return shown.texts.emplace_back(fmt::format("{} {}", name, line));
+  }
+
+  const EventReport::Data& data_;
+  std::vector<uint32_t> rows_;
+  const Profile& profile_;
+  CallTreeOptions wanted_;
+  oneapi::tbb::enumerable_thread_specific<CallTreeBuilder> builders_;
+  size_t ready_from_ = 0;
+  std::vector<view::CallTree> ready_;
+  std::vector<bool> taken_;
+};
+
+}  // namespace
+
+void add_trees(EventReport& report, const ReportOptions& options, const Plan& plan,
+               std::vector<uint32_t> rows) {
+  view::Table& table = report.table;
+  table.graph = {.style = options.call_graph.style,
+                 .value = options.call_graph.value,
+                 .limit = options.call_graph.print_limit,
+                 .skip_first = plan.skip_first_call};
+  bool relative = options.call_graph.style == view::GraphStyle::kRelative;
+  auto source = std::make_shared<TreeSource>(*report.data, options, relative, std::move(rows));
+  table.tree = [source](size_t row) { return source->tree(row); };
+}
+
+}  // namespace sonde::report

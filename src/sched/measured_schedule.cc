@@ -1,0 +1,20 @@
+#include "sched/measured_schedule.h"
+
+#include "capture/control/measured_command.h"
+
+namespace sonde {
+
+Result<MeasuredSchedule> measure_schedule(const std::vector<std::string>& command) {
+  // Collects threads that end meanwhile: the kernel side has room for a few thousand.
+  constexpr int kCollectMs = 100;
+  MeasuredCommand running = TRY(MeasuredCommand::fork(command));
+  SchedSums sums = TRY(SchedSums::open());
+  sums.start();
+  MeasuredSchedule measured;
+  measured.status = TRY(running.run(kCollectMs, [&] { sums.collect(); }));
+  measured.sums = TRY(sums.stop());
+  measured.lost = sums.lost_threads() + sums.lost_events();
+  return measured;
+}
+
+}  // namespace sonde

@@ -1,0 +1,148 @@
+#include "script/recording_lines.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "base/file.h"
+#include "perfdata/dump/header_text.h"
+#include "replay/fields/time_ranges.h"
+#include "replay/frames/stitching.h"
+#include "script/dump_tail.h"
+
+namespace sonde {
+namespace {
+
+/// `--per-event-dump`: one file per event, named after the input and the event.
+Result<> dump_per_event(const Session& session, const SamplePrinter& printer,
+                        const std::vector<ScriptItem>& items, const ScriptOptions& options,
+                        Env& env) {
+  for (size_t event = 0; event < session.events().size(); ++event) {
+    std::string path =
+        fmt::format("{}.{}.dump", options.input, session.events()[EventId(event)].name);
+    Fd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+    if (!fd.valid())
+      return fail(ErrorCode::kIo, "failed to open {}: {}", path, std::strerror(errno));
+    std::vector<ScriptItem> own;
+    std::ranges::copy_if(items, std::back_inserter(own), [&](const ScriptItem& item) {
+      return !item.is_record && session.samples().event[item.index] == event;
+    });
+    FdSink file(fd.get());
+    LineClock clock{options.shown_time()};
+    write_lines(session, printer, own, clock, file);
+    file.flush();
+    struct stat info{};
+    if (file.failed() != 0 || ::fstat(fd.get(), &info) != 0)
+      return fail(ErrorCode::kIo, "failed to write {}: {}", path, std::strerror(file.failed()));
+    env.out.print("[ {} script: Wrote {:.3f} MB {} ({} samples) ]\n", env.tool,
+                  static_cast<double>(info.st_size) / 1024 / 1024, path, own.size());
+  }
+  return {};
+}
+
+/// `-D`: the dump, with each sample's line after it.
+void dump_with_lines(const Session& session, const SamplePrinter& printer,
+                     const std::vector<ScriptItem>& items, const ScriptOptions& options,
+                     const Env& env) {
+  std::vector<char> shown(session.samples().size());
+  for (const ScriptItem& item : items)
+    if (!item.is_record) shown[item.index] = 1;
+  SampleTails tails(session, options.items.cpus, [&](uint32_t sample, Sink& out) {
+    if (shown[sample] == 0) return;
+    std::string line;
+    printer.print(sample, session.samples().time[sample], line);
+    out.write(line);
+  });
+  auto tail = [&](const TimedRecord& record, const Sample* sample, Sink& out) {
+    tails.put(record, sample, out);
+  };
+  DumpOptions how{DumpFor::kScript, options.dump_in_file_order};
+  dump_recording(session.recording(), how, tail, env.losses, env.out);
+}
+
+/// With -C, perf requires every kind of event to record its CPU.
+Result<> check_cpus(const EventTable& events) {
+  std::vector<uint32_t> seen;
+  for (const EventDesc& event : events.all()) {
+    if (std::ranges::find(seen, event.attr.type) != seen.end()) continue;
+    seen.push_back(event.attr.type);
+    if (!event.attr.samples(abi::kSampleCpu))
+      return fail(ErrorCode::kFailed,
+                  "File does not contain CPU events. Remove -C option to proceed.");
+  }
+  return {};
+}
+
+}  // namespace
+
+ScriptLines::ScriptLines(Session& session, const ScriptOptions& options, Env& env)
+    : session_(session),
+      options_(options),
+      env_(env),
+      filter_(options.items),
+      clock_{options.shown_time()} {}
+
+/// Done once, when the recording's header is known.
+Result<> ScriptLines::begin() {
+  if (options_.header || options_.header_only)
+    write_header_text(env_.out, session_.recording(), options_.full_header);
+  if (options_.header_only) return {};
+  if (is_stat_recording(session_)) {
+    counts_.emplace(session_, env_.out);
+    return {};
+  }
+  if (!filter_.cpus.empty()) TRY(check_cpus(session_.events()));
+  if (options_.stitch_lbr) say_about_stitching(session_.recording(), env_.err);
+  gate_ = TRY(EventGate::make(options_.gate, session_.events(), env_.tool));
+  const auto& recorded = session_.recording().features().sample_time;
+  filter_.times = TRY(parse_time_ranges(
+      options_.time, recorded ? recorded->first_ns : session_.counts().first_time_ns,
+      recorded ? recorded->last_ns : session_.counts().last_time_ns));
+  return {};
+}
+
+bool ScriptLines::has_new_events() const {
+  return session_.events().size() != events_known_;
+}
+
+/// Makes a printer for the events known so far; a pipe may announce them one by one.
+Result<> ScriptLines::prepare() {
+  if (!printer_ || has_new_events()) {
+    PrinterOptions printing{options_.fields,           options_.nanoseconds,
+                            !options_.hide_call_graph, options_.show_kernel_path,
+                            options_.latency_format,   options_.max_stack,
+                            options_.max_blocks,       options_.stop_backtrace_at};
+    printer_ = TRY(SamplePrinter::make(session_, printing));
+    events_known_ = session_.events().size();
+  } else {
+    printer_->grow();
+  }
+  size_t objects = session_.machine().dsos().size();
+  if (printer_->needs_all_symbols() && std::exchange(objects_known_, objects) != objects)
+    session_.load_all_symbols();
+  return {};
+}
+
+Result<bool> ScriptLines::write() {
+  if (session_.events().size() == 0) return true;  // a pipe that has announced nothing yet
+  if (!std::exchange(begun_, true)) TRY(begin());
+  if (options_.header_only) return false;
+  if (counts_) {
+    counts_->write();
+    return env_.out.failed() == 0;
+  }
+  TRY(prepare());
+  std::vector<ScriptItem> items = choose_items(session_, *printer_, filter_, gate_);
+  if (options_.dump)
+    dump_with_lines(session_, *printer_, items, options_, env_);
+  else if (options_.per_event_dump)
+    TRY(dump_per_event(session_, *printer_, items, options_, env_));
+  else
+    write_lines(session_, *printer_, items, clock_, env_.out);
+  return env_.out.failed() == 0;
+}
+
+}  // namespace sonde

@@ -1,0 +1,39 @@
+// The lines of `script` for a session, whole or batch by batch.
+//
+//   ScriptLines lines(session, options, env);
+//   TRY(lines.write());      // for a pipe: once per batch
+#pragma once
+
+#include <optional>
+
+#include "script/options.h"
+#include "script/stat_lines.h"
+
+namespace sonde {
+
+class ScriptLines {
+ public:
+  ScriptLines(Session& session, const ScriptOptions& options, Env& env);
+  /// Writes what the session holds now. False if nothing more is wanted: only the header was asked
+  /// for, or the output is closed.
+  Result<bool> write();
+
+ private:
+  Result<> prepare();
+  Result<> begin();
+  [[nodiscard]] bool has_new_events() const;
+
+  Session& session_;
+  const ScriptOptions& options_;
+  Env& env_;
+  bool begun_ = false;
+  std::optional<StatLines> counts_;  // for a recording of `stat`
+  std::optional<SamplePrinter> printer_;
+  size_t events_known_ = 0;
+  size_t objects_known_ = 0;
+  ItemFilter filter_;
+  EventGate gate_;
+  LineClock clock_;
+};
+
+}  // namespace sonde

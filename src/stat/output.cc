@@ -1,0 +1,91 @@
+#include "stat/output.h"
+
+#include <fcntl.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace sonde {
+namespace {
+
+/// The thousands separator of the user's locale.
+std::string thousands_separator() {
+  locale_t locale = ::newlocale(LC_NUMERIC_MASK, "", locale_t{});
+  if (locale == locale_t{}) return {};
+  std::string separator = ::nl_langinfo_l(THOUSEP, locale);
+  ::freelocale(locale);
+  return separator;
+}
+
+/// "Sat Nov 21 14:55:49 2026"
+std::string time_of_day() {
+  time_t now = ::time(nullptr);
+  tm local{};
+  ::localtime_r(&now, &local);
+  char text[64];
+  return {text, ::strftime(text, sizeof text, "%a %b %e %H:%M:%S %Y", &local)};
+}
+
+/// Discards everything: --quiet.
+class NullSink final : public Sink {
+ protected:
+  void emit(std::string_view /*text*/) override {}
+};
+
+}  // namespace
+
+Result<StatOutput> StatOutput::open(const StatOptions& options, Env& env, bool recording) {
+  StatOutput output;
+  output.shared_ = &env.err;
+  if (options.count.quiet) {
+    output.own_ = std::make_unique<NullSink>();
+    return output;
+  }
+  int fd = -1;
+  if (options.log_fd >= 0) {
+    fd = options.log_fd;
+    if (::fcntl(fd, F_GETFD) < 0)
+      return fail(ErrorCode::kFailed, "Failed opening logfd: {}", std::strerror(errno));
+  } else if (!recording && !options.output.empty() && options.output != "-") {
+    int mode = O_CREAT | O_WRONLY | O_CLOEXEC | (options.append ? O_APPEND : O_TRUNC);
+    output.file_ = Fd(::open(options.output.c_str(), mode, 0666));
+    if (!output.file_.valid())
+      return fail(ErrorCode::kFailed, "failed to create output file: {}: {}", options.output,
+                  std::strerror(errno));
+    fd = output.file_.get();
+  }
+  if (fd < 0) return output;
+  output.own_ = std::make_unique<FdSink>(fd);
+  bool is_document = options.json == 2 || (options.compares() && options.json != 0);
+  if (output.file_.valid() && !is_document && !options.markdown)
+    output.own_->print("# started on {}\n\n", time_of_day());
+  return output;
+}
+
+std::unique_ptr<render::CountWriter> make_stat_writer(const StatOptions& options,
+                                                      view::CountGrouping grouping, bool intervals,
+                                                      Sink& out) {
+  using Format = render::CountStyle::Format;
+  render::CountStyle style;
+  style.format = options.json == 2   ? Format::kJson2
+                 : options.json == 1 ? Format::kJson
+                 : options.separator ? Format::kCsv
+                                     : Format::kText;
+  style.grouping = grouping;
+  style.separator = options.separator.value_or("");
+  if (options.big_num && style.format == Format::kText) style.thousands = thousands_separator();
+  style.color = out.is_terminal();
+  style.metric_only = options.metric_only;
+  style.intervals = intervals;
+  style.clear_screen = options.interval_clear;
+  style.several_runs = options.runs > 1;
+  style.run_table = options.run_table;
+  style.csv_summary_column = options.csv_summary_column;
+  return render::make_count_writer(style, out);
+}
+
+}  // namespace sonde

@@ -1,0 +1,54 @@
+#include "top/save.h"
+
+#include <fmt/format.h>
+
+#include "capture/synthesis/preamble.h"
+#include "perfdata/records/user_records.h"
+#include "perfdata/write/writer.h"
+
+namespace sonde::top {
+
+Result<std::string> write_recording(const std::string& path, const Capture& capture,
+                                    const RecordOptions& options, const RecordingFeatures& features,
+                                    const RingCopies& copies, Env& env) {
+  RecordScan scan(capture.attrs(),
+                  {.call_chains = options.sampling.call_graph != CallGraphMode::kNone});
+  PerfDataWriter writer = TRY(PerfDataWriter::create(path, {.sys = &env.sys}));
+  TRY(writer.begin(event_descriptions(capture), features.features));
+  ByteBuilder records;
+  write_event_records(capture, records);
+  synthesise_state(capture, options, env.losses, records);
+  encode_empty(abi::kRecordFinishedInit, records);
+  scan.piece(records.view());
+  TRY(writer.main().write(records.view()));
+  ByteBuilder round;
+  encode_empty(abi::kRecordFinishedRound, round);
+  for (const auto& stretch : copies.kept()) {
+    for (const std::vector<std::byte>& copy : stretch) {
+      scan.piece(copy);
+      TRY(writer.main().write(copy));
+    }
+    TRY(writer.main().write(round.view()));
+    scan.end_round();
+  }
+  Features all = features.features;
+  const ScanCounts& counts = scan.counts();
+  if (counts.has_time()) all.sample_time = SampleTimeRange{counts.first_ns, counts.last_ns};
+  all.build_ids = build_ids_of(scan.hits());
+  all.present.clear();
+  mark_present(all);
+  TRY(writer.finish(all));
+  double seconds =
+      counts.has_time() ? static_cast<double>(counts.last_ns - counts.first_ns) / 1e9 : 0;
+  return fmt::format("{}: the last {:.1f} s, {} samples{}", path, seconds, counts.samples,
+                     copies.dropped_any() ? "; what was before is gone" : "");
+}
+
+Result<std::string> save_recording(const std::string& path, const Capture& capture,
+                                   const RecordOptions& options, const RecordingFeatures& features,
+                                   const RingCopies& copies, Env& env) {
+  TRY(keep_previous(path));
+  return write_recording(path, capture, options, features, copies, env);
+}
+
+}  // namespace sonde::top

@@ -1,0 +1,80 @@
+#include "trace/session/view.h"
+
+#include <algorithm>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "perfdata/header/event_table.h"
+
+namespace sonde {
+namespace {
+
+constexpr uint32_t kDefaultMostFrames = 127;
+
+/// The running kernel's limit if live; recordings may come from anywhere.
+uint32_t default_max_stack(bool live) {
+  if (!live) return kDefaultMostFrames;
+  Result<std::string> text = read_file("/proc/sys/kernel/perf_event_max_stack");
+  return text ? static_cast<uint32_t>(parse_number(trim(*text)).value_or(kDefaultMostFrames))
+              : kDefaultMostFrames;
+}
+
+Result<EventGate> gate_of(const TraceOptions& options, const std::vector<TracedEvent>& events,
+                          const Env& env) {
+  EventTable table;
+  for (const TracedEvent& event : events) {
+    EventDesc desc;
+    desc.attr = event.attr;
+    desc.name = event.name;
+    table.add(std::move(desc));
+  }
+  return EventGate::make(options.gate, table, env.tool);
+}
+
+}  // namespace
+
+Result<TraceViewOptions> view_options(const TraceOptions& options,
+                                      const std::vector<TracedEvent>& events, const Env& env) {
+  TraceViewOptions view;
+  view.lines = {.full_time = options.full_time,
+                .show_comm = options.show_comm,
+                .show_duration = options.show_duration,
+                .lines = !options.summary_only,
+                .failed_only = options.failed_only,
+                .min_duration_ns = options.min_duration_ns,
+                .min_stack = options.min_stack.value_or(0),
+                .result_column = options.result_column};
+  view.calls = options.calls;
+  view.wants_calls = options.wants_calls;
+  view.summary = options.summary;
+  view.tables = options.tables;
+  view.tables.runtime = options.runtime;
+  view.kernel_text = options.kernel_text;
+  view.print_samples = options.print_samples;
+  view.max_events = options.max_events;
+  view.min_stack = options.min_stack.value_or(0);
+  view.not_pids = options.not_pids;
+  view.gate = TRY(gate_of(options, events, env));
+  view.verbose = options.verbose;
+  return view;
+}
+
+std::unique_ptr<TracePlaces> make_places(const TraceOptions& options,
+                                         const std::vector<TracedEvent>& events,
+                                         const std::string& kernel_release, const std::string& arch,
+                                         bool recorded_here, const Env& env) {
+  bool wanted = std::ranges::any_of(events, [](const TracedEvent& event) {
+    return event.attr.samples(abi::kSampleCallchain) ||
+           (event.attr.type == abi::kTypeSoftware && event.attr.config != abi::kSwDummy);
+  });
+  if (!wanted || options.summary_only) return nullptr;
+  TracePlaces::Options places{
+      .symbols = options.symbols,
+      .kernel_release = kernel_release,
+      .arch = arch,
+      .max_stack = options.max_stack.value_or(default_max_stack(options.input.empty()))};
+  places.symbols.recorded_here = recorded_here;
+  return std::make_unique<TracePlaces>(std::move(places), env);
+}
+
+}  // namespace sonde

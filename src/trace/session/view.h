@@ -1,0 +1,25 @@
+// From the options of `trace` to its view.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "trace/session/options.h"
+#include "trace/views/trace_places.h"
+#include "trace/views/trace_view.h"
+
+namespace sonde {
+
+/// The view options for a source with these events.
+[[nodiscard]] Result<TraceViewOptions> view_options(const TraceOptions& options,
+                                                    const std::vector<TracedEvent>& events,
+                                                    const Env& env);
+/// Null if no address is shown.
+[[nodiscard]] std::unique_ptr<TracePlaces> make_places(const TraceOptions& options,
+                                                       const std::vector<TracedEvent>& events,
+                                                       const std::string& kernel_release,
+                                                       const std::string& arch, bool recorded_here,
+                                                       const Env& env);
+
+}  // namespace sonde

@@ -1,0 +1,44 @@
+// The names of calls, and their arguments and results as text: combines the syscall table, the
+// argument printers and the names of file descriptors into what lines need.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "trace/arguments/arg_text.h"
+#include "trace/arguments/fd_names.h"
+#include "trace/sources/trace_event.h"
+
+namespace sonde {
+
+class CallTexts {
+ public:
+  /// `source` knows the descriptors of running processes; null for recordings. Must outlive this.
+  explicit CallTexts(const ArgStyle& style = {}, FdSource* source = nullptr)
+      : style_(style), fds_(source) {}
+
+  /// The call's name; "sys_4096" if it is not in the table. Valid until the next member call.
+  std::string_view name(SyscallAbi abi, uint32_t number);
+  /// Appends "fd: 3, buf: 0x7ffc…" for an event with its entry.
+  void append_arguments(const SyscallEvent& event, std::string& out);
+  /// Appends "3", "0x7f…" or "-1 ENOENT (No such file or directory)" for an event with its exit.
+  void append_result(const SyscallEvent& event, std::string& out);
+  /// Updates descriptor names from a finished call: an event with entry and exit.
+  void follow(const SyscallEvent& event);
+  /// A process's working directory when the trace begins, and the files it has open.
+  void begins_in(int32_t pid, std::string directory) { fds_.begins_in(pid, std::move(directory)); }
+  void has_open(int32_t pid, int32_t fd, std::string name) {
+    fds_.has_open(pid, fd, std::move(name));
+  }
+  /// "ENOENT"; "ERRNO_600" if there is no such errno.
+  static std::string error_name(int number);
+  /// exit and exit_group.
+  static bool never_returns(SyscallAbi abi, uint32_t number);
+
+ private:
+  ArgStyle style_;
+  FdNames fds_;
+  std::string unknown_;
+};
+
+}  // namespace sonde
