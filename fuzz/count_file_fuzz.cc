@@ -12,16 +12,16 @@ namespace {
 using namespace sonde;
 
 CountSeries series_of(const CountFile& file, view::CountGrouping grouping) {
-  CountUnits units(grouping, file.cpus(), file.threads(), CpuPlaces());
-  CountUnits cores(view::CountGrouping::kCore, file.cpus(), file.threads(), CpuPlaces());
-  return {file.events(), units, cores, CpuPlaces(), CountSettings{.scale = file.config().scale}};
+  CountUnits units(grouping, file.cpus(), file.threads(), CpuLocations());
+  CountUnits cores(view::CountGrouping::kCore, file.cpus(), file.threads(), CpuLocations());
+  return {file.events(), units, cores, CpuLocations(), CountSettings{.scale = file.config().scale}};
 }
 
 }  // namespace
 
 FUZZ_TARGET(count_file)(const uint8_t* data, size_t size) {
   // The sums per round are as large as the maps declare: a few rounds are enough.
-  constexpr size_t kRounds = 8, kMostCpus = 256;
+  constexpr size_t kRounds = 8, kMaxCpuCount = 256;
   LossLedger losses;
   Bytes input(reinterpret_cast<const std::byte*>(data), size);
   auto recording = Recording::open_bytes(input, "fuzz", losses);
@@ -33,7 +33,7 @@ FUZZ_TARGET(count_file)(const uint8_t* data, size_t size) {
     CHECK(file.readings().size() == file.events().size());
     for (const EventReadings& readings : file.readings())
       CHECK(readings.values.size() == readings.cpus.size() * file.threads().size());
-    if (++rounds > kRounds || file.cpus().size() > kMostCpus) return;
+    if (++rounds > kRounds || file.cpus().size() > kMaxCpuCount) return;
     std::vector<EventReadings> added = deltas.take(file.readings(), file.events());
     for (view::CountGrouping grouping : {view::CountGrouping::kAll, view::CountGrouping::kCpu}) {
       CountSeries series = series_of(file, grouping);

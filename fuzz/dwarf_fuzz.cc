@@ -13,7 +13,7 @@
 
 namespace {
 
-constexpr size_t kMostUnits = 64;
+constexpr size_t kMaxUnits = 64;
 
 void read_unit(const sonde::DwarfUnit& unit) {
   using sonde::FunctionTree;
@@ -41,7 +41,7 @@ void read_file(const uint8_t* data, size_t size, sonde::DwarfFile::Kind kind) {
   size_t read = 0;
   for (sonde::DwarfUnit& unit : (*file)->units()) {
     if (kind == sonde::DwarfFile::Kind::kSplit) (*file)->read_root(unit);
-    if (read++ < kMostUnits) read_unit(unit);
+    if (read++ < kMaxUnits) read_unit(unit);
   }
 }
 
@@ -62,7 +62,7 @@ void read_data(const uint8_t* data, size_t size) {
     size_t looked_at = 0;
     for (const sonde::PlacedVariable& variable : function->variables) {
       CHECK(variable.low < variable.high);
-      if (++looked_at > kMostUnits) break;
+      if (++looked_at > kMaxUnits) break;
       sonde::DataTypeId type = types.of(variable.type);
       (void)types.plain_name(type);
       for (uint64_t offset : {0u, 1u, 8u, 64u}) (void)types.field_at(type, offset, 4);

@@ -30,18 +30,18 @@ struct ParserMachine {
 };
 
 /// Makes one event of whatever is requested.
-class Maker final : public EventMaker {
+class Maker final : public EventFactory {
  public:
-  Result<std::vector<MadeEvent>> make_usdt(std::string_view provider, std::string_view name,
-                                           std::string_view object) override {
+  Result<std::vector<OwnedEvent>> make_usdt(std::string_view provider, std::string_view name,
+                                            std::string_view object) override {
     if (object.ends_with('x')) return fail(ErrorCode::kNotFound, "{} is not there", object);
-    return std::vector<MadeEvent>{
+    return std::vector<OwnedEvent>{
         {{"sched", "sched_switch"}, fmt::format("sdt_{}:{}", provider, name)}};
   }
-  Result<std::vector<MadeEvent>> make_programs(std::string_view path,
-                                               const std::vector<TermSyntax>& settings) override {
+  Result<std::vector<OwnedEvent>> make_programs(std::string_view path,
+                                                const std::vector<TermSyntax>& settings) override {
     if (!settings.empty() && !settings[0].value) return fail(ErrorCode::kBadEvent, "no value");
-    return std::vector<MadeEvent>{{{"sched", "sched_switch"}, std::string(path), 1}};
+    return std::vector<OwnedEvent>{{{"sched", "sched_switch"}, std::string(path), 1}};
   }
 };
 

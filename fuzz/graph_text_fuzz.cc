@@ -19,19 +19,19 @@ FUZZ_TARGET(graph_text)(const uint8_t* data, size_t size) {
     profile.add(name, duration_ns);
     times.add(duration_ns, TimeUnit::kMicroseconds);
   });
-  whole.take(text);
+  whole.consume(text);
   whole.finish();
   uint64_t in_pieces = 0;
   GraphCalls pieces([&](std::string_view, uint64_t) { ++in_pieces; });
   constexpr size_t kPiece = 5;
-  for (size_t at = 0; at < text.size(); at += kPiece) pieces.take(text.substr(at, kPiece));
+  for (size_t at = 0; at < text.size(); at += kPiece) pieces.consume(text.substr(at, kPiece));
   pieces.finish();
   uint64_t rows = 0;
   for (const CallProfile::Row& row : profile.sorted(CallSort::kTotal)) rows += row.count;
   // A piece longer than any kernel line is truncated.
-  constexpr size_t kLongest = 1 << 16;
+  constexpr size_t kMax = 1 << 16;
   CHECK(rows == times.calls);
-  CHECK(size > kLongest || in_pieces == times.calls);
+  CHECK(size > kMax || in_pieces == times.calls);
   StringSink out;
   write_call_profile(out, profile.sorted(CallSort::kAverage));
   write_call_times(out, times, {});

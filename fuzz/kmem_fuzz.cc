@@ -1,7 +1,7 @@
 // Arbitrary bytes as a recording, summed by `kmem stat`. No crash, no read outside the input.
 #include "base/loss.h"
 #include "fuzz/fuzz_target.h"
-#include "kmem/kmem_feed.h"
+#include "kmem/kmem_pipeline.h"
 #include "kmem/kmem_tables.h"
 #include "perfdata/read/recording.h"
 
@@ -11,22 +11,22 @@ FUZZ_TARGET(kmem)(const uint8_t* data, size_t size) {
   auto recording =
       Recording::open_bytes({reinterpret_cast<const std::byte*>(data), size}, "fuzz", losses);
   if (!recording) return 0;
-  FileWalk walk(*recording, losses);
-  WalkMachine machine(walk);
-  KmemFeed feed(walk, machine, losses);
+  FileScan scan(*recording, losses);
+  ScanMachine machine(scan);
+  KmemPipeline pipeline(scan, machine, losses);
   SlabStats slab({0});
   PageStats pages({.live_only = size % 2 == 1});
-  feed.run({.slab = true, .page = true}, [&](std::span<const KmemEvent> events) {
+  pipeline.run({.slab = true, .page = true}, [&](std::span<const KmemEvent> events) {
     for (const KmemEvent& event : events) {
-      slab.take(event);
-      pages.take(event);
-      (void)feed.raw(event);
+      slab.consume(event);
+      pages.consume(event);
+      (void)pipeline.raw(event);
     }
   });
   StringSink out;
   GfpNames names;
-  std::vector<uint64_t> callers = feed.paths().addresses();
-  callers.resize(feed.paths().size());
+  std::vector<uint64_t> callers = pipeline.paths().addresses();
+  callers.resize(pipeline.paths().size());
   PageTableStyle style;
   style.gfp = &names;
   style.types = &MigrateTypes::of_kernel("");

@@ -14,28 +14,28 @@ using namespace sonde;
 
 void add_up(const Recording& recording, LockGrouping grouping, size_t max_stack) {
   LossLedger losses;
-  FileWalk walk(recording, losses);
-  WalkMachine machine(walk);
-  LockFeed feed(walk, machine, max_stack, losses);
+  FileScan scan(recording, losses);
+  ScanMachine machine(scan);
+  LockPipeline pipeline(scan, machine, max_stack, losses);
   LockFunctions functions(LockFunctions::Ranges{{0xffffffff81000000, 0xffffffff81000020}});
   // The kernel is unknown: chain addresses are examined, not named.
   StringSink out, err;
-  FileWalk other(recording, losses);
-  WalkMachine kernel(other);
+  FileScan other(recording, losses);
+  ScanMachine kernel(other);
   Env env{.out = out, .err = err, .sys = Sys::host(), .losses = losses};
   SymbolOptions symbols;
   symbols.kallsyms = "/dev/null";
   symbols.vmlinux = "/dev/null";
   symbols.buildid_dir = "/dev/null";
-  kernel.settle(symbols, env);
-  LockCallers callers(feed, functions, kernel, {});
+  kernel.finalize(symbols, env);
+  LockCallers callers(pipeline, functions, kernel, {});
   LockRowTable table;
-  ContentionStats waits({.grouping = grouping, .keep_stacks = true}, feed, callers, table);
-  LockdepStats uses(grouping, feed, table);
-  feed.run([&](std::span<const LockEvent> events) {
+  ContentionStats waits({.grouping = grouping, .keep_stacks = true}, pipeline, callers, table);
+  LockdepStats uses(grouping, pipeline, table);
+  pipeline.run([&](std::span<const LockEvent> events) {
     for (const LockEvent& event : events) {
-      waits.take(event);
-      uses.take(event);
+      waits.consume(event);
+      uses.consume(event);
     }
   });
   LockTableStyle style;

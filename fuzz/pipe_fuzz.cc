@@ -22,8 +22,8 @@ void add_types(std::span<const RecordBlock> blocks, ByteOrder order, std::vector
 }  // namespace
 
 FUZZ_TARGET(pipe)(const uint8_t* data, size_t size) {
-  constexpr size_t kMostBytes = 60000;
-  if (size < 1 || size > kMostBytes) return 0;
+  constexpr size_t kMaxBytes = 60000;
+  if (size < 1 || size > kMaxBytes) return 0;
   size_t piece = data[0] + 1u;
   Bytes input(reinterpret_cast<const std::byte*>(data) + 1, size - 1);
 

@@ -35,8 +35,8 @@ extern "C" const char* __asan_default_options() {
 
 namespace {
 
-constexpr size_t kMostBytes = size_t{1} << 20;
-constexpr size_t kMostMutations = 6;
+constexpr size_t kMaxBytes = size_t{1} << 20;
+constexpr size_t kMaxMutations = 6;
 constexpr unsigned kOneInputSeconds = 120;  // more is a hang, even on a busy machine
 constexpr uint64_t kSeed = 20170311;
 
@@ -61,8 +61,8 @@ class Mutator {
 
   Input next() {
     Input input = corpus_.empty() ? Input() : corpus_[below(corpus_.size())];
-    for (size_t left = 1 + below(kMostMutations); left > 0; --left) mutate(input);
-    if (input.size() > kMostBytes) input.resize(kMostBytes);
+    for (size_t left = 1 + below(kMaxMutations); left > 0; --left) mutate(input);
+    if (input.size() > kMaxBytes) input.resize(kMaxBytes);
     return input;
   }
 
@@ -135,9 +135,9 @@ class KeptInput {
  public:
   explicit KeptInput(std::string path) : path_(std::move(path)) {
     std::FILE* file = std::fopen(path_.c_str(), "w+");
-    if (file == nullptr || ::ftruncate(::fileno(file), kMostBytes) != 0) return;
+    if (file == nullptr || ::ftruncate(::fileno(file), kMaxBytes) != 0) return;
     void* mapped =
-        ::mmap(nullptr, kMostBytes, PROT_READ | PROT_WRITE, MAP_SHARED, ::fileno(file), 0);
+        ::mmap(nullptr, kMaxBytes, PROT_READ | PROT_WRITE, MAP_SHARED, ::fileno(file), 0);
     if (mapped != MAP_FAILED) bytes_ = static_cast<uint8_t*>(mapped);
     file_ = file;
   }
@@ -153,7 +153,7 @@ class KeptInput {
     std::ranges::copy(input, bytes_);
   }
   ~KeptInput() {
-    if (bytes_ != nullptr) ::munmap(bytes_, kMostBytes);
+    if (bytes_ != nullptr) ::munmap(bytes_, kMaxBytes);
     if (file_ != nullptr) std::fclose(file_);
     ::unlink(path_.c_str());
   }
@@ -162,7 +162,7 @@ class KeptInput {
   std::string path_;
   std::FILE* file_ = nullptr;
   uint8_t* bytes_ = nullptr;
-  size_t size_ = kMostBytes;
+  size_t size_ = kMaxBytes;
 };
 
 void say_hang(int) {

@@ -13,16 +13,16 @@ namespace {
 using namespace sonde;
 
 template <typename View>
-FeedCounts feed_to(const Recording& recording, SchedKinds wanted, View&& view) {
+PipelineCounts feed_to(const Recording& recording, SchedKinds wanted, View&& view) {
   LossLedger losses;
-  FileWalk walk(recording, losses);
-  SchedFeed feed(walk, losses);
-  feed.want(wanted);
-  if (wanted == SwitchMap::wanted()) feed.sort_where_taken();
-  feed.run([&](std::span<const SchedEvent> events) {
-    for (const SchedEvent& event : events) view(event, feed);
+  FileScan scan(recording, losses);
+  SchedPipeline pipeline(scan, losses);
+  pipeline.want(wanted);
+  if (wanted == SwitchMap::wanted()) pipeline.sort_where_taken();
+  pipeline.run([&](std::span<const SchedEvent> events) {
+    for (const SchedEvent& event : events) view(event, pipeline);
   });
-  return feed.counts();
+  return pipeline.counts();
 }
 
 }  // namespace
@@ -36,13 +36,14 @@ FUZZ_TARGET(sched)(const uint8_t* data, size_t size) {
   StringSink out;
 
   LatencyAnalysis latency({});
-  FeedCounts counts =
-      feed_to(*recording, kAll,
-              [&](const SchedEvent& event, const SchedFeed& feed) { latency.take(event, feed); });
+  PipelineCounts counts =
+      feed_to(*recording, kAll, [&](const SchedEvent& event, const SchedPipeline& pipeline) {
+        latency.consume(event, pipeline);
+      });
   write_latencies(out, latency.result(true), latency.bad(), counts);
 
-  FileWalk walk(*recording, losses);
-  RecordedSums sums = read_sched_sums(walk, losses);
+  FileScan scan(*recording, losses);
+  RecordedTotals sums = read_sched_sums(scan, losses);
   std::vector<TaskLatency> rows = latencies_of(sums.sums, true);
   write_latencies(out, rows, {}, sums.counts);
   write_delays(out, rows);
@@ -53,20 +54,24 @@ FUZZ_TARGET(sched)(const uint8_t* data, size_t size) {
   options.idle_only = size % 2 == 1;
   Timehist history(options, [](const SchedEvent&) { return std::string_view(); }, out);
   history.begin();
-  feed_to(*recording, kAll,
-          [&](const SchedEvent& event, const SchedFeed& feed) { history.take(event, feed); });
+  feed_to(*recording, kAll, [&](const SchedEvent& event, const SchedPipeline& pipeline) {
+    history.consume(event, pipeline);
+  });
   history.write_summary();
 
   SwitchMapOptions columns;
   columns.compact = size % 3 == 0;
   SwitchMap map(columns, out);
   feed_to(*recording, SwitchMap::wanted(),
-          [&](const SchedEvent& event, const SchedFeed& feed) { map.take(event, feed); });
+          [&](const SchedEvent& event, const SchedPipeline& pipeline) {
+            map.consume(event, pipeline);
+          });
   map.flush();
 
   ReplayPlan plan;
-  feed_to(*recording, kAll,
-          [&](const SchedEvent& event, const SchedFeed& feed) { plan.take(event, feed); });
+  feed_to(*recording, kAll, [&](const SchedEvent& event, const SchedPipeline& pipeline) {
+    plan.consume(event, pipeline);
+  });
   plan.chain_ends();
   (void)out.text();
   return 0;

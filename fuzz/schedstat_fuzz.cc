@@ -19,15 +19,15 @@ SchedstatReader read_records(Bytes bytes, bool& all_taken) {
     record.type = load<uint32_t>(bytes.data(), kHostOrder);
     record.payload = bytes.subspan(kHeader, size - kHeader);
     record.order = kHostOrder;
-    all_taken &= reader.take(record);
+    all_taken &= reader.consume(record);
     bytes = bytes.subspan(size);
   }
   return reader;
 }
 
-void show(const std::vector<Schedstat>& moments) {
-  if (moments.empty()) return;
-  auto counted = schedstat_between(moments.front(), moments.back());
+void show(const std::vector<Schedstat>& snapshots) {
+  if (snapshots.empty()) return;
+  auto counted = schedstat_between(snapshots.front(), snapshots.back());
   if (!counted) return;
   StringSink out;
   write_schedstat(out, *counted, {});
@@ -39,13 +39,13 @@ void show(const std::vector<Schedstat>& moments) {
 FUZZ_TARGET(schedstat)(const uint8_t* data, size_t size) {
   Bytes bytes(reinterpret_cast<const std::byte*>(data), size);
   bool all_taken = true;
-  show(read_records(bytes, all_taken).moments());
+  show(read_records(bytes, all_taken).snapshots());
   auto stat = parse_schedstat(as_text(bytes), "fuzz");
   ByteBuilder records;
   if (!stat || !encode_schedstat(*stat, records)) return 0;
   all_taken = true;
   SchedstatReader again = read_records(records.view(), all_taken);
-  CHECK(all_taken && again.moments().size() == 1);
-  show(again.moments());
+  CHECK(all_taken && again.snapshots().size() == 1);
+  show(again.snapshots());
   return 0;
 }

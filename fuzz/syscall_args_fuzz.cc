@@ -52,11 +52,10 @@ FUZZ_TARGET(syscall_args)(const uint8_t* data, size_t size) {
   event.memory = memory;
   FdNames fds;
   // perf's once more, when descriptors have names.
-  for (ArgSpelling spelling : {ArgSpelling::kPerf, ArgSpelling::kStrace, ArgSpelling::kPerf}) {
+  for (ArgFormat spelling : {ArgFormat::kPerf, ArgFormat::kStrace, ArgFormat::kPerf}) {
     std::string out;
-    append_arguments(out, event, *call, fds,
-                     {.spelling = spelling, .show_zeros = (flags & 4) != 0});
-    append_result(out, event, *call, fds, {.spelling = spelling});
+    append_arguments(out, event, *call, fds, {.format = spelling, .show_zeros = (flags & 4) != 0});
+    append_result(out, event, *call, fds, {.format = spelling});
     // A byte of memory becomes at most four characters, a set bit a word of a dozen or so.
     CHECK(out.size() < 200 * size + 8192);
     for (char c : out) CHECK(c >= ' ' && c < 0x7f);

@@ -25,7 +25,7 @@ FUZZ_TARGET(trace)(const uint8_t* data, size_t size) {
   TraceView view(std::move(options), (*source)->events(), texts, tasks, nullptr, out);
   while (!(*source)->at_end() && (*source)->refill(false))
     while (const TraceItem* item = (*source)->front()) {
-      view.take(*item);
+      view.consume(*item);
       (*source)->pop();
     }
   view.finish({});

@@ -24,8 +24,8 @@ void read_work(const Recording& recording, WorkView view, Sink& out) {
   LossLedger losses;
   StringSink err;
   Env env{.out = out, .err = err, .sys = Sys::host(), .losses = losses};
-  FileWalk walk(recording, losses);
-  WalkMachine machine(walk);
+  FileScan scan(recording, losses);
+  ScanMachine machine(scan);
   WorkNames names(machine, {}, env);
   WorkOptions options;
   options.view = view;
@@ -35,45 +35,45 @@ void read_work(const Recording& recording, WorkView view, Sink& out) {
   if (view == WorkView::kHistory)
     analysis.on_span(
         [&](const Work& work, const WorkSpan& span) { history.write(work, span, nullptr); });
-  std::vector<TracepointWish> wishes = work_wishes(kClasses);
-  TracepointFeed feed(walk, wishes, losses);
-  feed.run([&](std::span<const TracepointItem> items) {
-    for (const TracepointItem& item : items) analysis.take(item, feed);
+  std::vector<TracepointRequest> requests = work_requests(kClasses);
+  TracepointPipeline pipeline(scan, requests, losses);
+  pipeline.run([&](std::span<const TracepointItem> items) {
+    for (const TracepointItem& item : items) analysis.consume(item, pipeline);
   });
   if (view == WorkView::kShares) {
     std::vector<ShareSortKey> sort{ShareSortKey::kRate};
     write_work_shares(out, work_shares(analysis, sort));
   } else if (view != WorkView::kHistory) {
     std::vector<WorkSortKey> sort{WorkSortKey::kRuntime};
-    write_work_report(out, analysis, sort, true, feed.counts());
+    write_work_report(out, analysis, sort, true, pipeline.counts());
   }
 }
 
 void read_kvm(const Recording& recording, KvmView view, Sink& out) {
   LossLedger losses;
-  FileWalk walk(recording, losses);
-  TracepointFeed feed(walk, kvm_wishes(), losses);
+  FileScan scan(recording, losses);
+  TracepointPipeline pipeline(scan, kvm_tracepoints(), losses);
   KvmOptions options;
   options.view = view;
   KvmStat stat(options);
-  feed.run([&](std::span<const TracepointItem> items) {
-    for (const TracepointItem& item : items) stat.take(item);
+  pipeline.run([&](std::span<const TracepointItem> items) {
+    for (const TracepointItem& item : items) stat.consume(item);
   });
   stat.write(out);
 }
 
 void read_chart(const Recording& recording) {
   LossLedger losses;
-  FileWalk walk(recording, losses);
-  (void)io_timeline(walk, {}, losses);
-  FileWalk again(recording, losses);
+  FileScan scan(recording, losses);
+  (void)io_timeline(scan, {}, losses);
+  FileScan again(recording, losses);
   view::Timeline timeline;
   add_power_states(timeline, again, losses);
 }
 
 void read_lines(const Recording& recording, Sink& out) {
   LossLedger losses;
-  FileWalk names(recording, losses), samples(recording, losses);
+  FileScan names(recording, losses), samples(recording, losses);
   write_tracepoint_lines(names, samples, losses, out);
 }
 

@@ -10,7 +10,7 @@
 
 namespace {
 
-constexpr size_t kMostCode = 4096;
+constexpr size_t kMaxCode = 4096;
 
 void follow(sonde::Bytes bytes, sonde::abi::Arch arch) {
   auto elf = sonde::ElfFile::view(bytes, "/nonexistent/fuzz");
@@ -20,7 +20,7 @@ void follow(sonde::Bytes bytes, sonde::abi::Arch arch) {
       sonde::DebugInfo{std::move(*elf), {"/nonexistent", "", nullptr}}, &*image);
   if (!data) return;
   constexpr uint64_t kStart = 0x400100;  // where the corpus has its functions
-  sonde::Bytes code = bytes.first(std::min(bytes.size(), kMostCode));
+  sonde::Bytes code = bytes.first(std::min(bytes.size(), kMaxCode));
   for (uint64_t address = kStart; address < kStart + code.size(); ++address) {
     auto access = (*data)->access_at(code, kStart, arch, true, address);
     if (access.kind != sonde::datatype::AccessKind::kData) continue;

@@ -6,7 +6,7 @@
 namespace sonde::annotate {
 namespace {
 
-constexpr size_t kLargestSource = size_t{64} << 20;
+constexpr size_t kMaxSourceSize = size_t{64} << 20;
 
 }  // namespace
 
@@ -39,7 +39,7 @@ const std::vector<std::string_view>& SourceText::lines(const std::string& path) 
   if (is_new) {
     entry->second = std::make_unique<File>();
     File& file = *entry->second;
-    if (auto text = read_file(path, kLargestSource)) file.text = std::move(*text);
+    if (auto text = read_file(path, kMaxSourceSize)) file.text = std::move(*text);
     file.lines = split(file.text, '\n');
     if (!file.lines.empty() && file.lines.back().empty()) file.lines.pop_back();
   }

@@ -86,12 +86,12 @@ Result<std::string> read_file(const std::string& path, size_t limit) {
 }
 
 Result<std::string> read_all(int fd, const std::string& name, size_t limit) {
-  constexpr size_t kLargestChunk = 1 << 20;
+  constexpr size_t kMaxChunkSize = 1 << 20;
   std::string text;
   // If the size is known, growing need not copy. The sizes of /proc and /sys files are 0.
   struct stat status{};
   if (::fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
-    text.reserve(std::min(static_cast<size_t>(status.st_size), limit) + kLargestChunk);
+    text.reserve(std::min(static_cast<size_t>(status.st_size), limit) + kMaxChunkSize);
   size_t chunk = 16 * 1024;
   while (true) {
     size_t have = text.size();
@@ -106,7 +106,7 @@ Result<std::string> read_all(int fd, const std::string& name, size_t limit) {
     if (got == 0) return text;
     if (text.size() > limit)
       return fail(ErrorCode::kCorrupt, "{} is larger than {} bytes", name, limit);
-    chunk = std::min(chunk * 2, kLargestChunk);
+    chunk = std::min(chunk * 2, kMaxChunkSize);
   }
 }
 

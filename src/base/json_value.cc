@@ -48,7 +48,7 @@ class JsonTreeBuilder {
   JsonValue take() { return std::move(root_); }
 
  private:
-  static constexpr size_t kDeepest = 64;
+  static constexpr size_t kMaxNesting = 64;
 
   static JsonValue of(JsonValue::Kind kind) {
     JsonValue value;
@@ -56,7 +56,7 @@ class JsonTreeBuilder {
     return value;
   }
   bool open(JsonValue value) {
-    if (open_.size() == kDeepest) return false;
+    if (open_.size() == kMaxNesting) return false;
     open_.push_back(std::move(value));
     keys_.emplace_back();
     return true;

@@ -16,7 +16,7 @@
 
 namespace sonde {
 
-static_assert(ProgramCounts::kMostEvents == CPU_COUNT_EVENTS);
+static_assert(ProgramCounts::kMaxEvents == CPU_COUNT_EVENTS);
 
 struct ProgramCounts::Watched {
   explicit Watched(program_counts* opened) : skeleton(opened) {}
@@ -77,8 +77,8 @@ Result<std::string> entry_of(uint32_t id, int program_fd) {
 Result<ProgramCounts> ProgramCounts::open(const std::vector<uint32_t>& program_ids, size_t events,
                                           const std::vector<CpuCounter>& counters) {
   int cpus = libbpf_num_possible_cpus();
-  if (cpus <= 0 || events > kMostEvents)
-    return fail(ErrorCode::kUnsupported, "-b counts at most {} events", kMostEvents);
+  if (cpus <= 0 || events > kMaxEvents)
+    return fail(ErrorCode::kUnsupported, "-b counts at most {} events", kMaxEvents);
   std::vector<std::unique_ptr<Watched>> all;
   for (uint32_t id : program_ids) {
     BpfLog log;

@@ -20,7 +20,7 @@ namespace sonde {
 
 class ProgramCounts {
  public:
-  static constexpr size_t kMostEvents = 64;
+  static constexpr size_t kMaxEvents = 64;
 
   /// Errors name the program that does not exist or cannot be watched, and why.
   static Result<ProgramCounts> open(const std::vector<uint32_t>& program_ids, size_t events,

@@ -22,13 +22,13 @@ namespace {
 constexpr std::string_view kAdders = "the BPF program that adds up system calls";
 
 using RowKey = std::tuple<uint64_t, bool, uint32_t, uint32_t>;
-using RowTable = std::map<RowKey, SyscallSums::Row>;
+using RowTable = std::map<RowKey, SyscallSpanTotals::Row>;
 
 void add_row(const total_row& from, RowTable& to) {
   if (from.calls == 0) return;
   bool compat = from.compat != 0;
   auto [place, is_new] = to.try_emplace({from.who, compat, from.number, from.error});
-  SyscallSums::Row& row = place->second;
+  SyscallSpanTotals::Row& row = place->second;
   if (is_new)
     row = {.who = from.who,
            .number = from.number,
@@ -45,7 +45,7 @@ void add_row(const total_row& from, RowTable& to) {
 
 }  // namespace
 
-struct SyscallSums::State {
+struct SyscallSpanTotals::State {
   explicit State(syscall_totals* opened) : skeleton(opened) {}
   State(const State&) = delete;
   State& operator=(const State&) = delete;
@@ -57,12 +57,12 @@ struct SyscallSums::State {
   CallLinks attached;
 };
 
-SyscallSums::SyscallSums(std::unique_ptr<State> state) : state_(std::move(state)) {}
-SyscallSums::SyscallSums(SyscallSums&&) noexcept = default;
-SyscallSums& SyscallSums::operator=(SyscallSums&&) noexcept = default;
-SyscallSums::~SyscallSums() = default;
+SyscallSpanTotals::SyscallSpanTotals(std::unique_ptr<State> state) : state_(std::move(state)) {}
+SyscallSpanTotals::SyscallSpanTotals(SyscallSpanTotals&&) noexcept = default;
+SyscallSpanTotals& SyscallSpanTotals::operator=(SyscallSpanTotals&&) noexcept = default;
+SyscallSpanTotals::~SyscallSpanTotals() = default;
 
-Result<SyscallSums> SyscallSums::open(const TracedCalls& calls, By by) {
+Result<SyscallSpanTotals> SyscallSpanTotals::open(const TracedCalls& calls, By by) {
   TRY(check_limits(calls));
   auto state = std::make_unique<State>(nullptr);
   {
@@ -75,18 +75,18 @@ Result<SyscallSums> SyscallSums::open(const TracedCalls& calls, By by) {
     if (syscall_totals__load(skeleton) != 0) return bpf_refused(log, "load", kAdders);
   }
   TRY(attach_traced(calls, *state->skeleton, kAdders, state->attached));
-  return SyscallSums(std::move(state));
+  return SyscallSpanTotals(std::move(state));
 }
 
-void SyscallSums::set_enabled(bool enabled) {
+void SyscallSpanTotals::set_enabled(bool enabled) {
   put_enabled(*state_->skeleton, enabled);
 }
 
-void SyscallSums::follow(std::span<const uint32_t> tids) {
+void SyscallSpanTotals::follow(std::span<const uint32_t> tids) {
   follow_tasks(*state_->skeleton, tids);
 }
 
-std::vector<SyscallSums::Row> SyscallSums::rows() const {
+std::vector<SyscallSpanTotals::Row> SyscallSpanTotals::rows() const {
   RowTable table;
   int cpus = std::max(libbpf_num_possible_cpus(), 1);
   std::vector<total_cache> caches(static_cast<size_t>(cpus));
@@ -103,7 +103,7 @@ std::vector<SyscallSums::Row> SyscallSums::rows() const {
   return rows;
 }
 
-std::vector<SyscallSums::Name> SyscallSums::names() const {
+std::vector<SyscallSpanTotals::Name> SyscallSpanTotals::names() const {
   std::vector<Name> found;
   for_each_entry<uint32_t, total_name>(
       state_->skeleton->maps.names, [&](uint32_t tid, const total_name& name) {
@@ -112,19 +112,19 @@ std::vector<SyscallSums::Name> SyscallSums::names() const {
   return found;
 }
 
-uint64_t SyscallSums::lost() const {
+uint64_t SyscallSpanTotals::lost() const {
   return __atomic_load_n(&state_->skeleton->bss->lost_count, __ATOMIC_RELAXED);
 }
 
-uint64_t SyscallSums::tasks_not_followed() const {
+uint64_t SyscallSpanTotals::tasks_not_followed() const {
   return __atomic_load_n(&state_->skeleton->bss->tasks_not_followed, __ATOMIC_RELAXED);
 }
 
-bool SyscallSums::has_tasks() const {
+bool SyscallSpanTotals::has_tasks() const {
   return has_threads(state_->skeleton->maps.tasks);
 }
 
-Result<bool> SyscallSums::include_new_compat_programs() {
+Result<bool> SyscallSpanTotals::include_new_compat_programs() {
   return attach_to_new_compat(*state_->skeleton, kAdders, state_->attached);
 }
 

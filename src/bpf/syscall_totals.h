@@ -1,9 +1,9 @@
-// SyscallSums: how often system calls were made, how long they took and how they failed, added up
-// by BPF programs: nothing is sent per call.
+// SyscallSpanTotals: how often system calls were made, how long they took and how they failed,
+// added up by BPF programs: nothing is sent per call.
 //
-//   SyscallSums sums = TRY(SyscallSums::open(calls, SyscallSums::By::kThread));
+//   SyscallSpanTotals sums = TRY(SyscallSpanTotals::open(calls, SyscallSpanTotals::By::kThread));
 //   sums.set_enabled(true);
-//   for (const SyscallSums::Row& row : sums.rows()) …
+//   for (const SyscallSpanTotals::Row& row : sums.rows()) …
 //
 // A row is one thread's (or cgroup's) calls of one system call, by result: the successful ones are
 // one row, those with each errno another. Calls are counted when they return, if their beginning
@@ -22,7 +22,7 @@
 
 namespace sonde {
 
-class SyscallSums {
+class SyscallSpanTotals {
  public:
   enum class By : uint8_t { kThread, kAll, kCgroup };
   struct Row {
@@ -40,10 +40,10 @@ class SyscallSums {
   };
 
   /// Errors say what the kernel refused, including its verifier's last words.
-  static Result<SyscallSums> open(const TracedCalls& calls, By by);
-  SyscallSums(SyscallSums&&) noexcept;
-  SyscallSums& operator=(SyscallSums&&) noexcept;
-  ~SyscallSums();
+  static Result<SyscallSpanTotals> open(const TracedCalls& calls, By by);
+  SyscallSpanTotals(SyscallSpanTotals&&) noexcept;
+  SyscallSpanTotals& operator=(SyscallSpanTotals&&) noexcept;
+  ~SyscallSpanTotals();
 
   void set_enabled(bool enabled);
   /// Adds threads that were started before the programs could see it.
@@ -61,7 +61,7 @@ class SyscallSums {
 
  private:
   struct State;
-  explicit SyscallSums(std::unique_ptr<State> state);
+  explicit SyscallSpanTotals(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };
 

@@ -20,9 +20,9 @@ constexpr std::string_view kSenders = "the BPF program that traces system calls"
 /// One ring per CPU, large enough for a reader that comes every few milliseconds; more memory would
 /// only have to be cleared and would not stay in a cache.
 uint64_t ring_bytes(uint64_t wanted, uint32_t rings) {
-  constexpr uint64_t kRing = uint64_t{8} << 20, kAll = uint64_t{64} << 20, kLeast = 64 << 10;
+  constexpr uint64_t kRing = uint64_t{8} << 20, kAll = uint64_t{64} << 20, kMin = 64 << 10;
   uint64_t each = wanted != 0 ? wanted : std::min(kRing, kAll / rings);
-  return std::bit_ceil(std::clamp(each, kLeast, uint64_t{1} << 30));
+  return std::bit_ceil(std::clamp(each, kMin, uint64_t{1} << 30));
 }
 
 }  // namespace

@@ -15,7 +15,7 @@
 
 namespace sonde {
 
-static_assert(TaskCounts::kMostEvents == CPU_COUNT_EVENTS);
+static_assert(TaskCounts::kMaxEvents == CPU_COUNT_EVENTS);
 
 struct TaskCounts::State {
   explicit State(task_counts* opened) : skeleton(opened) {}
@@ -39,7 +39,7 @@ Result<TaskCounts> TaskCounts::open(const FollowedTasks& tasks, size_t events,
   task_counts* skeleton = state->skeleton;
   if (skeleton == nullptr) return bpf_refused(log, "open", kProgram);
   int cpus = libbpf_num_possible_cpus();
-  if (cpus <= 0 || events > kMostEvents || tasks.all) {
+  if (cpus <= 0 || events > kMaxEvents || tasks.all) {
     errno = EINVAL;
     return bpf_refused(log, "size", kProgram);
   }

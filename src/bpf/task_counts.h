@@ -23,7 +23,7 @@ namespace sonde {
 
 class TaskCounts {
  public:
-  static constexpr size_t kMostEvents = 64;
+  static constexpr size_t kMaxEvents = 64;
 
   /// Not for all tasks: the CPUs' counters give that directly. Errors say what the kernel refused,
   /// including its verifier's last words.

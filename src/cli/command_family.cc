@@ -4,11 +4,11 @@ namespace sonde {
 
 std::unique_ptr<Command> find_member(std::span<const FamilyMember> members,
                                      const Arguments& arguments) {
-  constexpr size_t kShortest = 3;
+  constexpr size_t kMin = 3;
   if (arguments.empty()) return nullptr;
   std::string_view word = arguments[0];
   for (const FamilyMember& member : members)
-    if (word.size() >= kShortest && member.name.starts_with(word)) return member.make();
+    if (word.size() >= kMin && member.name.starts_with(word)) return member.make();
   return nullptr;
 }
 

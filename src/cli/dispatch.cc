@@ -146,7 +146,7 @@ class Invocation {
 };
 
 /// Law 2: reports what the input lost, one line per kind.
-void say_losses(Env& env) {
+void show_losses(Env& env) {
   for (const LossLedger::Entry& entry : env.losses.entries()) {
     env.err.print("{}: {} {}", env.tool, entry.count, LossLedger::what(entry.kind));
     if (!entry.example.empty()) env.err.print(" ({})", entry.example);
@@ -163,7 +163,7 @@ int finish_output(Env& env, int status) {
     env.err.flush();
     return kClosedPipeStatus;
   }
-  say_losses(env);
+  show_losses(env);
   if (error != 0) {
     env.err.print("{}: cannot write to standard output: {}\n", env.tool, std::strerror(error));
     status = exit_status(ErrorCode::kIo);

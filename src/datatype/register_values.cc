@@ -6,7 +6,7 @@ namespace sonde::datatype {
 namespace {
 
 /// More slots than functions use for spills.
-constexpr size_t kMostSlots = 512;
+constexpr size_t kMaxSlots = 512;
 
 using Slot = std::pair<int64_t, Value>;
 
@@ -41,7 +41,7 @@ void RegisterValues::set_slot(int64_t offset, const Value& value) {
     if (is_there) slots_.erase(found);
   } else if (is_there) {
     found->second = value;
-  } else if (slots_.size() < kMostSlots) {
+  } else if (slots_.size() < kMaxSlots) {
     slots_.insert(found, {offset, value});
   }
 }
@@ -92,8 +92,8 @@ Value ValueMeeting::into_variable(const Value& address) {
                 .of_array = address.of_array,
                 .type = types_.plain(data->type),
                 .offset = static_cast<int64_t>(data->offset)};
-  constexpr int kMostDimensions = 8;
-  for (int i = 0; i < kMostDimensions; ++i) {
+  constexpr int kMaxDimensions = 8;
+  for (int i = 0; i < kMaxDimensions; ++i) {
     if (types_[pointer.type].kind != DataTypeKind::kArray) break;
     pointer.type = types_.plain(types_.target_of(pointer.type));
     uint64_t each = types_.size_of(pointer.type);

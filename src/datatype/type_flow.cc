@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <deque>
 
-#include "datatype/place_types.h"
+#include "datatype/location_types.h"
 
 namespace sonde::datatype {
 namespace {
@@ -15,10 +15,10 @@ using disasm::Operation;
 using Kind = Value::Kind;
 
 /// Larger functions are analysed only up to this instruction.
-constexpr size_t kMostInstructions = 1 << 20;
+constexpr size_t kMaxInstructions = 1 << 20;
 /// Average visits per instruction; compiled code does not need more.
-constexpr size_t kMostPasses = 200;
-constexpr uint64_t kLargestType = uint64_t{1} << 40;
+constexpr size_t kMaxPasses = 200;
+constexpr uint64_t kMaxTypeSize = uint64_t{1} << 40;
 /// The stack protector's offset from the thread pointer (x86-64 psABI draft; glibc's tcbhead_t).
 constexpr int64_t kCanaryOffset = 0x28;
 
@@ -70,7 +70,7 @@ class Follower {
       work();
     }
     // Before the fixed point, nothing is certain.
-    if (done_ > kMostPasses * steps_.size()) return {};
+    if (done_ > kMaxPasses * steps_.size()) return {};
     return accesses();
   }
 
@@ -80,7 +80,7 @@ class Follower {
   void decode(const disasm::OperationDecoder& decoder) {
     Bytes left = input_.code;
     uint64_t address = input_.address;
-    while (!left.empty() && steps_.size() < kMostInstructions) {
+    while (!left.empty() && steps_.size() < kMaxInstructions) {
       Operation operation = decoder.decode(left, address);
       size_t length = std::clamp<size_t>(operation.length, 1, left.size());
       steps_.push_back({address, std::move(operation)});
@@ -178,7 +178,7 @@ class Follower {
       size_t at = waiting_.front();
       waiting_.pop_front();
       done_ += blocks_[at].end - blocks_[at].first;
-      if (done_ > kMostPasses * steps_.size()) return waiting_.clear();
+      if (done_ > kMaxPasses * steps_.size()) return waiting_.clear();
       RegisterValues values = blocks_[at].before;
       go_through(blocks_[at], values, [](size_t, const RegisterValues&) {});
       if (blocks_[at].jumps_anywhere) {
@@ -297,7 +297,7 @@ class Follower {
       // To another element, if it is an array.
       uint64_t size = types_.size_of(value.type);
       bool is_record = types_[types_.plain(value.type)].kind == DataTypeKind::kRecord;
-      if (size != 0 && size <= kLargestType && (value.of_array || !is_record || distance > 0) &&
+      if (size != 0 && size <= kMaxTypeSize && (value.of_array || !is_record || distance > 0) &&
           distance % static_cast<int64_t>(size) == 0 && distance != 0) {
         value.of_array = true;
         return value;
@@ -483,7 +483,7 @@ class Follower {
     access.type = type;
     uint64_t size = types_.size_of(type);
     DataTypeKind kind = types_[types_.plain(type)].kind;
-    if (size == 0 || size > kLargestType || kind == DataTypeKind::kUnknown) {
+    if (size == 0 || size > kMaxTypeSize || kind == DataTypeKind::kUnknown) {
       access.kind = AccessKind::kNoType;
       return access;
     }

@@ -11,7 +11,7 @@ namespace {
 
 /// Nested structures; deeper ones are shown as members without their own.
 constexpr uint32_t kDeepestRow = 16;
-constexpr size_t kMostRows = 1 << 16;
+constexpr size_t kMaxRows = 1 << 16;
 
 /// perf's words for what is missing.
 std::string_view reason_name(AccessKind kind) {
@@ -116,9 +116,9 @@ std::vector<view::InstructionCounts> TypeProfile::instructions(EventId event) co
 }
 
 /// The rows of one type.
-class TypeProfile::LayoutMaker {
+class TypeProfile::LayoutBuilder {
  public:
-  LayoutMaker(const Touched& touched, std::span<const EventId> events, view::DataLayout& out)
+  LayoutBuilder(const Touched& touched, std::span<const EventId> events, view::DataLayout& out)
       : touched_(touched), types_(touched.object->types()), events_(events), out_(out) {}
 
   void make() {
@@ -128,7 +128,7 @@ class TypeProfile::LayoutMaker {
 
  private:
   void add_row(view::DataLayoutRow row, DataTypeId type) {
-    if (out_.rows.size() >= kMostRows) return;
+    if (out_.rows.size() >= kMaxRows) return;
     std::span<const DataMember> members = types_.members(types_.plain(type));
     bool opens = !members.empty() && row.depth < kDeepestRow;
     row.kind = opens ? view::DataLayoutRow::Kind::kOpens : view::DataLayoutRow::Kind::kMember;
@@ -185,7 +185,7 @@ std::vector<view::DataLayout> TypeProfile::layouts(
     layout.type = key.name;
     layout.object = session_.machine().dsos()[key.dso].path;
     for (EventId event : events) layout.events.push_back(session_.events()[event].name);
-    LayoutMaker(touched, events, layout).make();
+    LayoutBuilder(touched, events, layout).make();
   }
   std::ranges::stable_sort(found, std::greater<>(),
                            [](const view::DataLayout& one) { return one.totals[0].period; });

@@ -44,7 +44,7 @@ class TypeProfile {
     uint64_t size;
     auto operator<=>(const Key&) const = default;
   };
-  class LayoutMaker;
+  class LayoutBuilder;
 
   void add(const Frame& frame, const FoundAccess& found, std::span<const view::ListingHits> hits);
 

@@ -63,7 +63,7 @@ struct InstructionSize {
   size_t length = 0;       // 0: not an instruction, or truncated
   bool is_branch = false;  // jumps, calls, returns, interrupts and system calls
 };
-inline constexpr size_t kLongestX86Instruction = 15;
+inline constexpr size_t kMaxX86InstructionLength = 15;
 InstructionSize measure_x86(Bytes bytes, bool is_64_bit);
 
 }  // namespace sonde::disasm

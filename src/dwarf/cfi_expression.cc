@@ -7,8 +7,8 @@
 namespace sonde {
 namespace {
 
-constexpr size_t kDeepestStack = 64;
-constexpr int kMostSteps = 1000;  // expressions may jump backwards
+constexpr size_t kMaxStackDepth = 64;
+constexpr int kMaxSteps = 1000;  // expressions may jump backwards
 
 class Evaluator {
  public:
@@ -24,7 +24,7 @@ class Evaluator {
     if (first) push(*first);
     ByteCursor in(code_, order_);
     for (int step = 0; in.left() > 0; ++step) {
-      if (step == kMostSteps || !execute(in) || !in.ok()) return std::nullopt;
+      if (step == kMaxSteps || !execute(in) || !in.ok()) return std::nullopt;
     }
     if (depth_ == 0) return std::nullopt;
     return address_size_ == 4 ? top() & UINT32_MAX : top();
@@ -32,7 +32,7 @@ class Evaluator {
 
  private:
   bool push(uint64_t value) {
-    if (depth_ == kDeepestStack) return false;
+    if (depth_ == kMaxStackDepth) return false;
     stack_[depth_++] = value;
     return true;
   }
@@ -224,7 +224,7 @@ class Evaluator {
   uint8_t address_size_;
   const FrameRegisters& registers_;
   const FrameMemory& memory_;
-  std::array<uint64_t, kDeepestStack> stack_{};
+  std::array<uint64_t, kMaxStackDepth> stack_{};
   size_t depth_ = 0;
 };
 

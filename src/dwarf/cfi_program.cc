@@ -106,7 +106,7 @@ CfiProgram::Step CfiProgram::execute_extended(ByteCursor& in, uint8_t opcode) {
       break;
     }
     case DW_CFA_remember_state:
-      if (remembered_.size() == kDeepest) return Step::kBad;
+      if (remembered_.size() == kMaxNesting) return Step::kBad;
       remembered_.push_back(state_);
       break;
     case DW_CFA_restore_state:

@@ -50,7 +50,7 @@ class CfiProgram {
   void restore(uint64_t reg);
   bool run_initial();
 
-  static constexpr size_t kDeepest = 64;  // nested DW_CFA_remember_state
+  static constexpr size_t kMaxNesting = 64;  // nested DW_CFA_remember_state
 
   const CfiCommon& common_;
   ByteOrder order_;

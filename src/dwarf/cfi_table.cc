@@ -91,7 +91,7 @@ class CfiTableBuilder {
 
   uint32_t rule_for(const CfiState& state, const CfiCommon& common) {
     if (state.cfa_from == CfaFrom::kNothing) return 0;
-    if (table_.rules_.size() == kMostRules || table_.saved_.size() > kMostSaved) {
+    if (table_.rules_.size() == kMaxRules || table_.saved_.size() > kMaxSaved) {
       ++table_.bad_entries_;
       return 0;
     }
@@ -140,8 +140,8 @@ class CfiTableBuilder {
 
   // Ten times what the largest browser has. A few bytes of a damaged section can request a rule
   // that covers all registers.
-  static constexpr size_t kMostRules = size_t{1} << 20;
-  static constexpr size_t kMostSaved = size_t{1} << 23;
+  static constexpr size_t kMaxRules = size_t{1} << 20;
+  static constexpr size_t kMaxSaved = size_t{1} << 23;
 
   CfiTable table_;
   tsl::robin_map<std::string, uint32_t> rule_of_;

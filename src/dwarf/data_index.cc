@@ -10,7 +10,7 @@
 
 namespace sonde {
 
-Result<std::unique_ptr<DataIndex>> DataIndex::open(ElfFile elf, const DwarfPlaces& places) {
+Result<std::unique_ptr<DataIndex>> DataIndex::open(ElfFile elf, const DwarfLocations& places) {
   std::string program = elf.name();
   auto supplement = find_supplement(elf, places);
   auto file = TRY(DwarfFile::open(std::move(elf), DwarfFile::Kind::kWhole, std::move(supplement)));

@@ -32,7 +32,7 @@ struct StaticData {
 class DataIndex {
  public:
   /// Fails with kNotFound if the file has no debug information.
-  static Result<std::unique_ptr<DataIndex>> open(ElfFile elf, const DwarfPlaces& places);
+  static Result<std::unique_ptr<DataIndex>> open(ElfFile elf, const DwarfLocations& places);
 
   [[nodiscard]] DataTypes& types() { return types_; }
   /// Null if no function is known there.

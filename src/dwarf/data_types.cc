@@ -12,10 +12,10 @@ namespace sonde {
 namespace {
 
 /// Deeper than types that people write; bounds cycles.
-constexpr int kDeepestType = 32;
-constexpr size_t kMostMembers = 1 << 16;
+constexpr int kMaxTypeDepth = 32;
+constexpr size_t kMaxMembers = 1 << 16;
 /// Members that one search examines.
-constexpr int kMostTried = 20000;
+constexpr int kMaxTried = 20000;
 
 bool is_qualifier(uint16_t tag) {
   switch (tag) {
@@ -149,7 +149,7 @@ DataTypes::DataTypes(std::function<std::string_view(DwarfEntry)> scope_of)
 }
 
 DataTypeId DataTypes::of(DwarfEntry entry) {
-  for (int hop = 0; hop < kDeepestType && is_readable(entry); ++hop) {
+  for (int hop = 0; hop < kMaxTypeDepth && is_readable(entry); ++hop) {
     auto [found, is_new] =
         by_entry_.try_emplace({entry.unit, entry.offset}, static_cast<uint32_t>(types_.size()));
     if (is_new) {
@@ -190,7 +190,7 @@ uint64_t DataTypes::size_of(DataTypeId id) {
 
 uint64_t DataTypes::size_within(DataTypeId id, int depth) {
   const DataType& type = types_[id.index()];
-  if (type.size != 0 || depth > kDeepestType) return type.size;
+  if (type.size != 0 || depth > kMaxTypeDepth) return type.size;
   if (type.kind == DataTypeKind::kAlias || type.kind == DataTypeKind::kEnum)
     return type.target.unit == nullptr ? 0 : size_within(of(type.target), depth + 1);
   if (type.kind == DataTypeKind::kArray)
@@ -199,7 +199,7 @@ uint64_t DataTypes::size_within(DataTypeId id, int depth) {
 }
 
 DataTypeId DataTypes::plain(DataTypeId id) {
-  for (int hop = 0; hop < kDeepestType && (*this)[id].kind == DataTypeKind::kAlias; ++hop)
+  for (int hop = 0; hop < kMaxTypeDepth && (*this)[id].kind == DataTypeKind::kAlias; ++hop)
     id = target_of(id);
   return id;
 }
@@ -222,7 +222,7 @@ void DataTypes::read_members(DataType& type) {
   if (!record.next() || !record.has_children()) return;
   EntryCursor in(record.unit(), record.behind());
   std::vector<DataMember> members;
-  while (members.size() < kMostMembers && in.next()) {
+  while (members.size() < kMaxMembers && in.next()) {
     if (in.tag() == DW_TAG_member || in.tag() == DW_TAG_inheritance) {
       if (auto member = placed(in, in.unit().file->order())) {
         member->type = of(in.reference(DW_AT_type));
@@ -240,7 +240,7 @@ std::string DataTypes::name_of(DataTypeId id) {
 
 std::string DataTypes::name_within(DataTypeId id, int depth) {
   const DataType& type = types_[id.index()];
-  if (depth > kDeepestType) return "…";
+  if (depth > kMaxTypeDepth) return "…";
   auto target = [&] { return name_within(of(type.target), depth + 1); };
   switch (type.kind) {
     case DataTypeKind::kPointer: {
@@ -270,7 +270,7 @@ std::string DataTypes::name_within(DataTypeId id, int depth) {
 
 std::string DataTypes::plain_name(DataTypeId id) {
   DataTypeId named = id;
-  for (int hop = 0; hop < kDeepestType; ++hop) {
+  for (int hop = 0; hop < kMaxTypeDepth; ++hop) {
     const DataType& type = (*this)[id];
     if (!type.name.empty()) named = id;
     if (type.kind != DataTypeKind::kAlias) {
@@ -297,7 +297,7 @@ bool DataTypes::search(Search& search, DataTypeId id, uint64_t offset, int depth
   DataTypeKind kind = (*this)[id].kind;
   uint64_t size = size_of(id);
   size_t path_size = search.path.size();
-  if (kind == DataTypeKind::kArray && depth < kDeepestType) {
+  if (kind == DataTypeKind::kArray && depth < kMaxTypeDepth) {
     DataTypeId element = target_of(id);
     uint64_t each = size_of(element);
     if (each == 0) return false;
@@ -306,9 +306,9 @@ bool DataTypes::search(Search& search, DataTypeId id, uint64_t offset, int depth
     search.path.resize(path_size);
     return exact;
   }
-  if (kind == DataTypeKind::kRecord && depth < kDeepestType) {
+  if (kind == DataTypeKind::kRecord && depth < kMaxTypeDepth) {
     for (const DataMember& member : members(id)) {
-      if (++search.steps > kMostTried) return true;
+      if (++search.steps > kMaxTried) return true;
       uint64_t length = size_of(member.type);
       bool is_open_array = length == 0 && (*this)[plain(member.type)].kind == DataTypeKind::kArray;
       if (offset < member.offset || (!is_open_array && offset - member.offset >= length)) continue;
@@ -345,14 +345,14 @@ bool DataTypes::has_part_within(DataTypeId id, uint64_t offset, DataTypeId part,
                                 int depth) {
   id = plain(id);
   if (id == part && offset == 0) return true;
-  if (depth > kDeepestType) return false;
+  if (depth > kMaxTypeDepth) return false;
   if ((*this)[id].kind == DataTypeKind::kArray) {
     DataTypeId element = target_of(id);
     uint64_t each = size_of(element);
     return each != 0 && has_part_within(element, offset % each, part, steps, depth + 1);
   }
   for (const DataMember& member : members(id)) {
-    if (++steps > kMostTried) return false;
+    if (++steps > kMaxTried) return false;
     bool is_here = offset >= member.offset && offset - member.offset < size_of(member.type);
     if (is_here && has_part_within(member.type, offset - member.offset, part, steps, depth + 1))
       return true;
@@ -367,14 +367,14 @@ bool DataTypes::has_array_of(DataTypeId id, uint64_t element_size) {
 
 bool DataTypes::has_array_within(DataTypeId id, uint64_t element_size, int& steps, int depth) {
   id = plain(id);
-  if (depth > kDeepestType) return false;
+  if (depth > kMaxTypeDepth) return false;
   if ((*this)[id].kind == DataTypeKind::kArray) {
     DataTypeId element = target_of(id);
     return size_of(element) == element_size ||
            has_array_within(element, element_size, steps, depth + 1);
   }
   for (const DataMember& member : members(id)) {
-    if (++steps > kMostTried) return false;
+    if (++steps > kMaxTried) return false;
     if (has_array_within(member.type, element_size, steps, depth + 1)) return true;
   }
   return false;

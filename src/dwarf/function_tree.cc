@@ -13,12 +13,12 @@ namespace sonde {
 namespace {
 
 /// Longer than the chain from an inlined copy to its abstract instance and on to its declaration.
-constexpr int kMostReferences = 16;
+constexpr int kMaxReferences = 16;
 
 /// A function's name is often not in the entry that has the code, but in one that it refers to.
 std::string_view name_of(DwarfEntry entry) {
   std::string_view plain;
-  for (int hop = 0; hop < kMostReferences; ++hop) {
+  for (int hop = 0; hop < kMaxReferences; ++hop) {
     if (entry.unit == nullptr || entry.unit->abbrevs == nullptr) break;
     const DwarfUnit& unit = *entry.unit;
     ByteCursor in(unit.file->section(unit.section).first(unit.end), unit.file->order());

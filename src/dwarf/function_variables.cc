@@ -9,11 +9,11 @@
 namespace sonde {
 namespace {
 
-constexpr int kMostHops = 16;
-constexpr uint32_t kDeepestScope = 128;
+constexpr int kMaxHops = 16;
+constexpr uint32_t kMaxScopeDepth = 128;
 /// Per function; no real program has more.
-constexpr size_t kMostVariables = 1 << 18;
-constexpr size_t kMostCodeRanges = 1 << 14;
+constexpr size_t kMaxVariables = 1 << 18;
+constexpr size_t kMaxCodeRanges = 1 << 14;
 
 class VariableReader {
  public:
@@ -38,14 +38,14 @@ class VariableReader {
 
   static void append_code(const EntryCursor& in, std::vector<CodeRange>& code) {
     read_code(in.unit(), in.value(DW_AT_low_pc), in.value(DW_AT_high_pc), in.value(DW_AT_ranges),
-              kMostCodeRanges, code);
+              kMaxCodeRanges, code);
   }
 
   void read_scope(const DwarfUnit& unit, uint64_t first, const std::vector<CodeRange>& code,
                   uint32_t depth) {
-    if (depth > kDeepestScope) return;
+    if (depth > kMaxScopeDepth) return;
     EntryCursor in(unit, first);
-    while (out_.variables.size() < kMostVariables && in.next()) {
+    while (out_.variables.size() < kMaxVariables && in.next()) {
       switch (in.tag()) {
         case DW_TAG_variable:
         case DW_TAG_formal_parameter:
@@ -76,7 +76,7 @@ class VariableReader {
     DwarfValue location = in.value(DW_AT_location);
     if (!location) return;
     places_.clear();
-    read_places(in.unit(), location, kMostVariables, places_);
+    read_places(in.unit(), location, kMaxVariables, places_);
     if (places_.empty()) return;
     DwarfEntry type = type_of_entry(in.entry());
     if (type.unit == nullptr) return;
@@ -88,7 +88,7 @@ class VariableReader {
         for (const CodeRange& range : code) {
           uint64_t low = std::max(place.low, range.low), high = std::min(place.high, range.high);
           if (low >= high) continue;
-          if (out_.variables.size() >= kMostVariables) return;
+          if (out_.variables.size() >= kMaxVariables) return;
           out_.variables.push_back({low, high, piece, type, depth});
         }
       }
@@ -121,12 +121,12 @@ class VariableReader {
     bool is_gnu = in.tag() == DW_TAG_GNU_call_site;
     auto address = address_of(in.unit(), in.value(is_gnu ? DW_AT_low_pc : DW_AT_call_return_pc));
     DwarfEntry callee = in.reference(is_gnu ? DW_AT_abstract_origin : DW_AT_call_origin);
-    if (!address || callee.unit == nullptr || out_.calls.size() >= kMostVariables) return;
+    if (!address || callee.unit == nullptr || out_.calls.size() >= kMaxVariables) return;
     out_.calls.push_back({*address, type_of_entry(callee), never_returns(callee)});
   }
 
   static bool never_returns(DwarfEntry callee) {
-    for (int hop = 0; hop < kMostHops && is_readable(callee); ++hop) {
+    for (int hop = 0; hop < kMaxHops && is_readable(callee); ++hop) {
       EntryCursor in(callee);
       if (!in.next()) break;
       if (in.number(DW_AT_noreturn).value_or(0) != 0) return true;
@@ -156,7 +156,7 @@ FunctionVariables FunctionVariables::read(DwarfEntry function) {
 }
 
 DwarfEntry type_of_entry(DwarfEntry entry) {
-  for (int hop = 0; hop < kMostHops && is_readable(entry); ++hop) {
+  for (int hop = 0; hop < kMaxHops && is_readable(entry); ++hop) {
     EntryCursor in(entry);
     if (!in.next()) break;
     if (DwarfEntry type = in.reference(DW_AT_type); type.unit != nullptr) return type;

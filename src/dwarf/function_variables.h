@@ -6,7 +6,7 @@
 
 #include "dwarf/data_types.h"
 #include "dwarf/dwarf_ranges.h"
-#include "dwarf/variable_place.h"
+#include "dwarf/variable_location.h"
 
 namespace sonde {
 

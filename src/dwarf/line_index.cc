@@ -44,9 +44,9 @@ bool may_have_code(const DwarfUnit& unit) {
 }  // namespace
 
 struct LineIndex::State {
-  explicit State(DwarfPlaces p) : places(std::move(p)) {}
+  explicit State(DwarfLocations p) : places(std::move(p)) {}
 
-  DwarfPlaces places;
+  DwarfLocations places;
   OpenFile open;  // of a restored index
   std::once_flag opened;
   std::unique_ptr<DwarfFile> file;
@@ -164,11 +164,11 @@ const FunctionTree& LineIndex::State::functions_of(CodeUnit& unit) {
   return unit.functions;
 }
 
-Result<LineIndex> LineIndex::open(const std::string& path, const DwarfPlaces& places) {
+Result<LineIndex> LineIndex::open(const std::string& path, const DwarfLocations& places) {
   return open(TRY(ElfFile::open(path)), places);
 }
 
-Result<LineIndex> LineIndex::open(ElfFile elf, const DwarfPlaces& places) {
+Result<LineIndex> LineIndex::open(ElfFile elf, const DwarfLocations& places) {
   auto state = std::make_unique<State>(places);
   TRY(state->open_file(std::move(elf)));
   state->find_code();
@@ -176,7 +176,7 @@ Result<LineIndex> LineIndex::open(ElfFile elf, const DwarfPlaces& places) {
 }
 
 std::optional<LineIndex> LineIndex::restore(Bytes packed, OpenFile open,
-                                            const DwarfPlaces& places) {
+                                            const DwarfLocations& places) {
   auto state = std::make_unique<State>(places);
   state->open = std::move(open);
   std::span<const PackedUnit> units;

@@ -41,7 +41,7 @@ struct InlineFrame {
 };
 
 /// Where to find the files that debug information refers to.
-struct DwarfPlaces {
+struct DwarfLocations {
   std::string root = {};  // --symfs: prefix for paths from the debug information
   std::string debug_root = "/usr/lib/debug";
   /// Asked first for a file with a known build id; returns its path, or an empty one.
@@ -54,8 +54,8 @@ class LineIndex {
  public:
   /// Opens the DWARF of a file. Fails with kNotFound if it has none. Does not look for separate
   /// debug files: ObjectFinder::find_debug_info does.
-  static Result<LineIndex> open(const std::string& path, const DwarfPlaces& places);
-  static Result<LineIndex> open(ElfFile file, const DwarfPlaces& places);
+  static Result<LineIndex> open(const std::string& path, const DwarfLocations& places);
+  static Result<LineIndex> open(ElfFile file, const DwarfLocations& places);
   LineIndex(LineIndex&&) noexcept;
   LineIndex& operator=(LineIndex&&) noexcept;
   ~LineIndex();
@@ -64,7 +64,8 @@ class LineIndex {
   /// to 8. The file is opened only on a query for an address whose unit is not among them. Returns
   /// nullopt if the bytes are invalid.
   using OpenFile = std::function<Result<ElfFile>()>;
-  static std::optional<LineIndex> restore(Bytes packed, OpenFile open, const DwarfPlaces& places);
+  static std::optional<LineIndex> restore(Bytes packed, OpenFile open,
+                                          const DwarfLocations& places);
   /// All tables read so far, for the disk cache. Returns nullopt if no table was read since the
   /// last pack, if reading them took fewer than `least_bytes` of debug information (including the
   /// unpacked file's, if it had to be opened), or if what was read is incomplete. Must not run

@@ -4,7 +4,7 @@
 
 namespace sonde {
 
-std::unique_ptr<DwarfFile> find_supplement(const ElfFile& elf, const DwarfPlaces& places) {
+std::unique_ptr<DwarfFile> find_supplement(const ElfFile& elf, const DwarfLocations& places) {
   const ElfSection* link = elf.section(".gnu_debugaltlink");
   if (link == nullptr) return nullptr;
   std::string_view content = as_text(elf.content(*link));

@@ -10,6 +10,6 @@
 namespace sonde {
 
 /// Null if `elf` names none, or if the named one is missing or has another build id.
-std::unique_ptr<DwarfFile> find_supplement(const ElfFile& elf, const DwarfPlaces& places);
+std::unique_ptr<DwarfFile> find_supplement(const ElfFile& elf, const DwarfLocations& places);
 
 }  // namespace sonde

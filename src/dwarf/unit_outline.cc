@@ -5,15 +5,15 @@
 #include <algorithm>
 
 #include "dwarf/entry_cursor.h"
-#include "dwarf/variable_place.h"
+#include "dwarf/variable_location.h"
 
 namespace sonde {
 namespace {
 
-constexpr int kDeepestName = 64;
+constexpr int kMaxNameDepth = 64;
 constexpr uint32_t kNoScope = UINT32_MAX;
-constexpr size_t kMostFunctionRanges = 1 << 16;
-constexpr size_t kLongestScope = 1000;
+constexpr size_t kMaxFunctionRanges = 1 << 16;
+constexpr size_t kMaxScopeLength = 1000;
 
 class OutlineWalk {
  public:
@@ -34,7 +34,7 @@ class OutlineWalk {
         case DW_TAG_interface_type: {
           uint32_t around = scope_of_declaration(scope);
           note_scope(around);
-          if (!in_.has_children() || depth >= kDeepestName) break;
+          if (!in_.has_children() || depth >= kMaxNameDepth) break;
           uint32_t inside = scope_inside(around);
           children(inside, depth + 1);
           continue;  // its children were already skipped
@@ -79,7 +79,7 @@ class OutlineWalk {
     std::string full;
     if (around != kNoScope) full = out_.scope_names[around] + "::";
     full += name;
-    if (full.size() > kLongestScope) return around;
+    if (full.size() > kMaxScopeLength) return around;
     out_.scope_names.push_back(std::move(full));
     return static_cast<uint32_t>(out_.scope_names.size() - 1);
   }
@@ -87,7 +87,7 @@ class OutlineWalk {
   void add_function() {
     code_.clear();
     read_code(in_.unit(), in_.value(DW_AT_low_pc), in_.value(DW_AT_high_pc),
-              in_.value(DW_AT_ranges), kMostFunctionRanges, code_);
+              in_.value(DW_AT_ranges), kMaxFunctionRanges, code_);
     for (const CodeRange& range : code_) out_.functions.push_back({range, in_.entry().offset});
   }
 

@@ -12,8 +12,8 @@ namespace {
 // ELFCOMPRESS_ZSTD: missing from this libc's elf.h.
 constexpr uint32_t kCompressZstd = 2;
 // The most that a byte can expand to: deflate's limit is 1032.
-constexpr uint64_t kLargestRatio = 1100;
-constexpr uint64_t kLargestSection = uint64_t{1} << 32;
+constexpr uint64_t kMaxExpansion = 1100;
+constexpr uint64_t kMaxSectionSize = uint64_t{1} << 32;
 
 std::unexpected<Error> damaged(const ElfFile& file, const ElfSection& section) {
   return fail(ErrorCode::kCorrupt, "{}: the compressed section {} is damaged", file.name(),
@@ -21,7 +21,7 @@ std::unexpected<Error> damaged(const ElfFile& file, const ElfSection& section) {
 }
 
 bool can_become(Bytes packed, uint64_t size) {
-  return size <= kLargestSection && size / kLargestRatio <= packed.size();
+  return size <= kMaxSectionSize && size / kMaxExpansion <= packed.size();
 }
 
 /// The size is known, so everything is unpacked at once: libdeflate takes half of zlib's time.

@@ -9,8 +9,8 @@
 namespace sonde {
 namespace {
 
-constexpr int kMostSegments = 4096;
-constexpr uint64_t kMostAtOnce = uint64_t{64} << 20;
+constexpr int kMaxSegments = 4096;
+constexpr uint64_t kMaxAtOnce = uint64_t{64} << 20;
 
 ErrorCode code_of(int error) {
   if (error == ENOENT) return ErrorCode::kNotFound;
@@ -28,7 +28,7 @@ Result<CoreFile> CoreFile::open(const std::string& path) {
   if (!core.read(&header, sizeof header, 0) ||
       std::memcmp(static_cast<const void*>(header.e_ident), ELFMAG, SELFMAG) != 0 ||
       header.e_ident[EI_CLASS] != kClass || header.e_type != ET_CORE ||
-      header.e_phentsize != sizeof(Segment) || header.e_phnum > kMostSegments)
+      header.e_phentsize != sizeof(Segment) || header.e_phnum > kMaxSegments)
     return fail(ErrorCode::kUnsupported, "{} is no core file of this machine", path);
   core.segments_.resize(header.e_phnum);
   if (!core.read(core.segments_.data(), core.segments_.size() * sizeof(Segment), header.e_phoff))
@@ -50,7 +50,7 @@ bool CoreFile::read(void* to, size_t size, uint64_t offset) const {
 }
 
 std::optional<std::vector<std::byte>> CoreFile::memory(uint64_t address, uint64_t size) const {
-  if (size > kMostAtOnce) return std::nullopt;
+  if (size > kMaxAtOnce) return std::nullopt;
   for (const Segment& segment : segments_) {
     if (segment.p_type != PT_LOAD || address < segment.p_vaddr) continue;
     uint64_t inside = address - segment.p_vaddr;

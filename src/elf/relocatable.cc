@@ -10,7 +10,7 @@ namespace {
 constexpr uint64_t kFirstAddress = 0x100000;
 constexpr uint64_t kPageSize = 0x1000;
 /// Larger than any section; nonsensical sizes in a file must not overflow.
-constexpr uint64_t kLargestLoaded = uint64_t{1} << 40;
+constexpr uint64_t kMaxLoadedSize = uint64_t{1} << 40;
 
 /// What a relocation writes.
 enum class Patch : uint8_t {
@@ -131,7 +131,7 @@ RelocatableFile::RelocatableFile(const ElfFile& file) : file_(file) {
   for (const ElfSection& section : file.sections()) {
     bool is_loaded = (section.flags & SHF_ALLOC) != 0;
     sections_.push_back(is_loaded ? next : 0);
-    if (is_loaded) next += (std::min(section.size, kLargestLoaded) / kPageSize + 2) * kPageSize;
+    if (is_loaded) next += (std::min(section.size, kMaxLoadedSize) / kPageSize + 2) * kPageSize;
   }
   for (const ElfSymbol& symbol : file.symbols(SymbolSection::kSymtab))
     symbols_.push_back(address_of(symbol));

@@ -18,7 +18,7 @@ std::string shown_name(const std::string& path) {
   return path == "-" ? "standard input" : path;
 }
 
-std::string title_of(const ExplorerChoice& choice) {
+std::string title_of(const ExplorerOptions& choice) {
   if (!choice.title.empty()) return choice.title;
   if (choice.before.empty()) return shown_name(choice.input);
   return fmt::format("{} → {}", shown_name(choice.before), shown_name(choice.input));
@@ -53,7 +53,7 @@ void add_warnings(PageDescription& page, const std::string& file, const StackPro
   if (facts.lost_events > 0)
     page.warnings.push_back(fmt::format("{}: {} records were lost while recording.",
                                         shown_name(file), count(facts.lost_events)));
-  if (profile.samples.size() > kMostPageSamples)
+  if (profile.samples.size() > kMaxPageSamples)
     page.warnings.push_back(
         fmt::format("{}: {} samples are too many to hold one by one, so there is no timeline.",
                     shown_name(file), count(profile.samples.size())));
@@ -123,7 +123,7 @@ bool has_event(const Session& session, std::string_view name) {
 }
 
 /// What threads did, if this is a scheduler recording that is shown whole.
-void take_timeline(const Session& session, const ExplorerChoice& choice, PageDescription& page) {
+void take_timeline(const Session& session, const ExplorerOptions& choice, PageDescription& page) {
   const ProfileSourceOptions& source = choice.source;
   bool is_whole =
       source.stacks.events.empty() && !source.make_filter && takes_all(source.session.filter);
@@ -143,19 +143,19 @@ void take_timeline(const Session& session, const ExplorerChoice& choice, PageDes
 
 /// Turns waits into an event of their own.
 StackProfile take_waits(StackProfile profile, PageDescription& page) {
-  constexpr size_t kMostSlices = 400'000;
+  constexpr size_t kMaxSlices = 400'000;
   auto [made, sample_before] = with_waits(std::move(profile), *page.timeline);
   LargeVector<uint32_t> place = std::exchange(page.code.place, {});
   if (!place.empty())
     for (uint32_t before : sample_before)
       page.code.place.push_back(before == UINT32_MAX ? 0 : place[before]);
-  join_short_slices(*page.timeline, kMostSlices);
+  join_short_slices(*page.timeline, kMaxSlices);
   return std::move(made);
 }
 
 /// `page` receives what only a single profile has; null if two are compared, in which case samples
 /// are not kept either.
-Result<StackProfile> open_one(const std::string& path, const ExplorerChoice& choice,
+Result<StackProfile> open_one(const std::string& path, const ExplorerOptions& choice,
                               PageDescription* page, const Env& env) {
   ProfileSourceOptions options = choice.source;
   options.session.open.stdin_fd = env.in_fd;
@@ -173,7 +173,7 @@ Result<StackProfile> open_one(const std::string& path, const ExplorerChoice& cho
   return profile;
 }
 
-Result<StackProfile> open_pair(const ExplorerChoice& choice, PageDescription& page,
+Result<StackProfile> open_pair(const ExplorerOptions& choice, PageDescription& page,
                                const Env& env) {
   StackProfile before = TRY(open_one(choice.before, choice, nullptr, env));
   StackProfile after = TRY(open_one(choice.input, choice, nullptr, env));
@@ -187,7 +187,7 @@ Result<StackProfile> open_pair(const ExplorerChoice& choice, PageDescription& pa
 
 }  // namespace
 
-Result<> write_explorer(const ExplorerChoice& choice, Env& env) {
+Result<> write_explorer(const ExplorerOptions& choice, Env& env) {
   PageDescription page;
   page.title = title_of(choice);
   bool is_pair = !choice.before.empty();

@@ -9,7 +9,7 @@
 
 namespace sonde {
 
-struct ExplorerChoice {
+struct ExplorerOptions {
   std::string input;
   std::string before;                 // another profile to compare `input` with; or empty
   std::string output = "sonde.html";  // "-": standard output
@@ -20,6 +20,6 @@ struct ExplorerChoice {
 
 /// Reads the profiles and writes the page; prints its location to env.err, unless it is standard
 /// output. Sets the options of `source.stacks` that pages need.
-Result<> write_explorer(const ExplorerChoice& choice, Env& env);
+Result<> write_explorer(const ExplorerOptions& choice, Env& env);
 
 }  // namespace sonde

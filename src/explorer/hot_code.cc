@@ -11,12 +11,12 @@
 namespace sonde {
 namespace {
 
-constexpr size_t kMostFunctions = 60;
-constexpr size_t kMostInstructions = 2500;  // per function
-constexpr size_t kMostInstructionsOfAll = 25000;
-constexpr uint32_t kLinesAround = 4;   // shown before and after those that have code
-constexpr uint32_t kMostLines = 1500;  // per function
-constexpr size_t kLargestSource = size_t{8} << 20;
+constexpr size_t kMaxFunctions = 60;
+constexpr size_t kMaxInstructions = 2500;  // per function
+constexpr size_t kMaxInstructionsOfAll = 25000;
+constexpr uint32_t kLinesAround = 4;  // shown before and after those that have code
+constexpr uint32_t kMaxLines = 1500;  // per function
+constexpr size_t kMaxSourceSize = size_t{8} << 20;
 
 /// A function of an object, and the places in it that were hit.
 struct HotFunction {
@@ -34,7 +34,7 @@ class HotCode {
   PageCode make() && {
     find_functions();
     for (const HotFunction* function : hottest()) {
-      if (instructions_ >= kMostInstructionsOfAll) break;
+      if (instructions_ >= kMaxInstructionsOfAll) break;
       add_listing(*function);
     }
     place_samples();
@@ -82,7 +82,7 @@ class HotCode {
     std::vector<const HotFunction*> sorted;
     for (const auto& [key, function] : functions_) sorted.push_back(&function);
     std::ranges::stable_sort(sorted, std::greater<>(), &HotFunction::samples);
-    if (sorted.size() > kMostFunctions) sorted.resize(kMostFunctions);
+    if (sorted.size() > kMaxFunctions) sorted.resize(kMaxFunctions);
     return sorted;
   }
 
@@ -91,9 +91,9 @@ class HotCode {
     if (!symbol.valid()) return;
     SymbolInfo info = session_.symbolizer().info(symbol);
     Frame from{.dso = function.dso, .symbol = symbol, .address = function.start};
-    constexpr uint64_t kLargestFunction = kMostInstructions * CodeBytes::kLongest;
+    constexpr uint64_t kMaxFunctionSize = kMaxInstructions * CodeBytes::kMaxLength;
     uint64_t size = info.end > function.start ? info.end - function.start : 0;
-    CodeBytes::Code code = bytes_.at(from, std::min(size, kLargestFunction));
+    CodeBytes::Code code = bytes_.at(from, std::min(size, kMaxFunctionSize));
     if (code.bytes.empty()) return;
     CodeListing listing;
     auto most = std::ranges::max_element(function.frames, {}, [](auto& f) { return f.second; });
@@ -113,7 +113,7 @@ class HotCode {
     if (!disassembler) return;  // no disassembler for this machine
     disasm::Instruction instruction;
     for (size_t at = 0; at < code.bytes.size(); at += instruction.length) {
-      if (listing.instructions.size() == kMostInstructions) {
+      if (listing.instructions.size() == kMaxInstructions) {
         listing.is_cut = true;
         return;
       }
@@ -170,14 +170,14 @@ class HotCode {
     }
     SourcePart& part = listing.sources[file];
     part.first_line = first > kLinesAround ? first - kLinesAround : 1;
-    auto text = read_file(part.path, kLargestSource);
+    auto text = read_file(part.path, kMaxSourceSize);
     if (!text) return;
     std::vector<std::string_view> lines = split(*text, '\n');
     uint64_t end = std::min<uint64_t>(uint64_t{last} + kLinesAround, lines.size());
-    end = std::min<uint64_t>(end, uint64_t{part.first_line} + kMostLines);
-    constexpr size_t kWidest = 300;
+    end = std::min<uint64_t>(end, uint64_t{part.first_line} + kMaxLines);
+    constexpr size_t kMaxExtent = 300;
     for (uint64_t line = part.first_line; line <= end; ++line)
-      part.lines.emplace_back(lines[line - 1].substr(0, kWidest));
+      part.lines.emplace_back(lines[line - 1].substr(0, kMaxExtent));
   }
 
   // Samples.

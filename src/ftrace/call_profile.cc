@@ -19,7 +19,7 @@ double average_us(const CallProfile::Row& row) {
 Result<CallSort> parse_call_sort(std::string_view word) {
   if (word == "total") return CallSort::kTotal;
   if (word == "avg") return CallSort::kAverage;
-  if (word == "max") return CallSort::kLongest;
+  if (word == "max") return CallSort::kMax;
   if (word == "count") return CallSort::kCount;
   if (word == "name") return CallSort::kName;
   return fail(ErrorCode::kUsage, "Error: unknown sort key '{}': total, avg, max, count, name",
@@ -46,7 +46,7 @@ std::vector<CallProfile::Row> CallProfile::sorted(CallSort sort) const {
     case CallSort::kAverage:
       by(average_us);
       break;
-    case CallSort::kLongest:
+    case CallSort::kMax:
       by(&Row::longest_ns);
       break;
     case CallSort::kCount:

@@ -13,7 +13,7 @@
 
 namespace sonde {
 
-enum class CallSort : uint8_t { kTotal, kAverage, kLongest, kCount, kName };
+enum class CallSort : uint8_t { kTotal, kAverage, kMax, kCount, kName };
 /// "total", "avg", "max", "count", "name"; fails with kUsage for others.
 Result<CallSort> parse_call_sort(std::string_view word);
 

@@ -76,7 +76,7 @@ TEST(CallProfile, AddsUpByFunctionAndSorts) {
   };
   EXPECT_EQ(order(CallSort::kTotal), "bca");
   EXPECT_EQ(order(CallSort::kAverage), "cab");
-  EXPECT_EQ(order(CallSort::kLongest), "cab");
+  EXPECT_EQ(order(CallSort::kMax), "cab");
   EXPECT_EQ(order(CallSort::kCount), "bac");
   EXPECT_EQ(order(CallSort::kName), "abc");
   StringSink out;

@@ -32,8 +32,8 @@ Result<> FtraceSession::set_enabled(bool enabled) {
 }
 
 std::string FtraceSession::heading() const {
-  constexpr size_t kLongest = 1 << 20;
-  return read_file(directory_.path("trace"), kLongest).value_or("");
+  constexpr size_t kMaxLength = 1 << 20;
+  return read_file(directory_.path("trace"), kMaxLength).value_or("");
 }
 
 std::string_view FtraceSession::read() {

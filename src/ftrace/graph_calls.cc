@@ -6,9 +6,9 @@ namespace sonde {
 namespace {
 
 // Bounds for text that is not from the kernel.
-constexpr size_t kLongestLine = 1 << 16;
-constexpr size_t kDeepest = 1024;
-constexpr size_t kMostTasks = 1 << 16;
+constexpr size_t kMaxLineLength = 1 << 16;
+constexpr size_t kMaxNesting = 1024;
+constexpr size_t kMaxTasks = 1 << 16;
 
 /// The idle tasks share a name; each belongs to its CPU.
 std::string task_key(std::string_view task, uint32_t cpu) {
@@ -17,11 +17,11 @@ std::string task_key(std::string_view task, uint32_t cpu) {
 
 }  // namespace
 
-void GraphCalls::take(std::string_view text) {
+void GraphCalls::consume(std::string_view text) {
   while (!text.empty()) {
     size_t end = text.find('\n');
     if (end == std::string_view::npos) {
-      if (rest_.size() < kLongestLine) rest_ += text;
+      if (rest_.size() < kMaxLineLength) rest_ += text;
       return;
     }
     if (rest_.empty()) {
@@ -64,7 +64,7 @@ void GraphCalls::take_line(std::string_view text) {
 }
 
 void GraphCalls::begin(Cpu& cpu, std::string_view name) {
-  if (cpu.open.size() < kDeepest) cpu.open.emplace_back(name);
+  if (cpu.open.size() < kMaxNesting) cpu.open.emplace_back(name);
 }
 
 void GraphCalls::end(Cpu& cpu, const GraphLine& line) {
@@ -77,7 +77,7 @@ void GraphCalls::end(Cpu& cpu, const GraphLine& line) {
 }
 
 void GraphCalls::change_task(Cpu& cpu, const GraphLine& line) {
-  if (!cpu.open.empty() && waiting_.size() < kMostTasks)
+  if (!cpu.open.empty() && waiting_.size() < kMaxTasks)
     waiting_[task_key(line.from, line.cpu)] = std::move(cpu.open);
   cpu.open.clear();
   auto waiting = waiting_.find(task_key(line.to, line.cpu));

@@ -2,7 +2,7 @@
 // function_graph tracer, which arrives in pieces of any length.
 //
 //   GraphCalls calls([&](std::string_view name, uint64_t duration_ns) { … });
-//   calls.take(bytes);  …  calls.finish();
+//   calls.consume(bytes);  …  calls.finish();
 //
 // A return without a name belongs to the innermost function that is open on its CPU; each task has
 // its own open functions. Lost events make all open functions of their CPU uncertain, so these are
@@ -27,7 +27,7 @@ class GraphCalls {
   using OnCall = std::function<void(std::string_view name, uint64_t duration_ns)>;
   explicit GraphCalls(OnCall on_call) : on_call_(std::move(on_call)) {}
 
-  void take(std::string_view text);
+  void consume(std::string_view text);
   /// Handles the last line if it is unterminated.
   void finish();
 

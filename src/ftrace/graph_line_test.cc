@@ -92,18 +92,19 @@ TEST(GraphCalls, NamesReturnsByTheTaskThatBeganThem) {
   Calls expected = {
       {"leaf", 1000}, {"idle_work", 2000}, {"other", 3000}, {"schedule", 4000}, {"outer", 9000}};
   Collected whole;
-  whole.reader.take(kTrace);
+  whole.reader.consume(kTrace);
   EXPECT_EQ(whole.calls, expected);
   for (size_t size : {1u, 7u, 64u}) {
     Collected pieces;
-    for (size_t at = 0; at < kTrace.size(); at += size) pieces.reader.take(kTrace.substr(at, size));
+    for (size_t at = 0; at < kTrace.size(); at += size)
+      pieces.reader.consume(kTrace.substr(at, size));
     EXPECT_EQ(pieces.calls, expected) << size;
   }
 }
 
 TEST(GraphCalls, ForgetsWhatLossesMadeUncertain) {
   Collected collected;
-  collected.reader.take(
+  collected.reader.consume(
       " 0)               |  outer() {\n"
       "CPU:0 [LOST 12 EVENTS]\n"
       " 0)   4.000 us    |  }\n"
@@ -116,7 +117,7 @@ TEST(GraphCalls, ForgetsWhatLossesMadeUncertain) {
 
 TEST(GraphCalls, LeavesOutWhatIsBelowTheThreshold) {
   Collected collected;
-  collected.reader.take(" 0)               |  f() {\n 0)               |  }\n");
+  collected.reader.consume(" 0)               |  f() {\n 0)               |  }\n");
   EXPECT_TRUE(collected.calls.empty());
 }
 

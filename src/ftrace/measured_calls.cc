@@ -74,7 +74,7 @@ Error refusal(const CallTimesRequest& request, const FunctionTimes::Options& wan
                       wanted.function, cause.message)};
 }
 
-void say_lost(const FunctionTimes::Lost& lost, std::string_view way, Env& env) {
+void report_lost(const FunctionTimes::Lost& lost, std::string_view way, Env& env) {
   if (lost.unended > 0)
     env.err.print("{} were not measured: their end was not seen ({})\n", lost.unended, way);
   if (lost.too_deep > 0)
@@ -105,7 +105,7 @@ Result<int> measure_calls(const CallTimesRequest& request, const std::vector<std
            .total_ns = sums.total_ns,
            .shortest_ns = sums.shortest_ns,
            .longest_ns = sums.longest_ns};
-  say_lost(opened->lost(), opened->way(), env);
+  report_lost(opened->lost(), opened->way(), env);
   return status;
 }
 

@@ -74,10 +74,10 @@ class Tracing {
   }
   [[nodiscard]] int timeout_ms() const {
     // Text that arrives while poll is not yet waiting is not always reported.
-    constexpr int kLongest = 200;
-    if (!begin_) return kLongest;
+    constexpr int kMaxLength = 200;
+    if (!begin_) return kMaxLength;
     auto left = std::chrono::duration_cast<std::chrono::milliseconds>(*begin_ - Clock::now());
-    return static_cast<int>(std::clamp<int64_t>(left.count() + 1, 0, kLongest));
+    return static_cast<int>(std::clamp<int64_t>(left.count() + 1, 0, kMaxLength));
   }
   bool read_some() {
     std::string_view text = session_.read();
@@ -107,7 +107,7 @@ class Tracing {
   int status_ = 0;
 };
 
-void say_where(const FtraceSession& session, int verbose, Env& env) {
+void report_where(const FtraceSession& session, int verbose, Env& env) {
   std::string interrupted = session.interrupted();
   if (!interrupted.empty())
     env.err.print(
@@ -136,20 +136,20 @@ Result<int> run_tracer(const FtraceRun& run, const std::vector<std::string>& com
   if (!command.empty()) workload.emplace(TRY(Workload::fork(command, false)));
   if (workload && !is_of_all && settings.tids.empty()) settings.tids.push_back(workload->pid());
   FtraceSession session = TRY(FtraceSession::open(tracefs.path(), settings));
-  say_where(session, run.target.verbose, env);
+  report_where(session, run.target.verbose, env);
   return Tracing(session, workload, signals, text, env).run(run.delay_ms, command);
 }
 
 Result<int> trace_calls(FtraceRun run, const std::string& input,
                         const std::vector<std::string>& command, GraphCalls& calls, Env& env) {
-  auto take = [&](std::string_view text) { calls.take(text); };
+  auto consume = [&](std::string_view text) { calls.consume(text); };
   int status = 0;
   if (!input.empty()) {
     MappedFile file = TRY(MappedFile::open(input));
-    take(as_text(file.bytes()));
+    consume(as_text(file.bytes()));
   } else {
     run.settings.tracer = "function_graph";
-    status = TRY(run_tracer(run, command, {.on_heading = {}, .on_text = take}, env));
+    status = TRY(run_tracer(run, command, {.on_heading = {}, .on_text = consume}, env));
   }
   calls.finish();
   env.losses.add(LossKind::k_lost_by_kernel, calls.lost());

@@ -54,7 +54,7 @@ std::vector<uint64_t> AllocPaths::addresses() const {
   return all;
 }
 
-std::vector<uint64_t> AllocPaths::callers(const WalkMachine& machine) const {
+std::vector<uint64_t> AllocPaths::callers(const ScanMachine& machine) const {
   tsl::robin_map<uint64_t, bool> known;
   auto is_allocator = [&](uint64_t address) {
     auto [found, is_new] = known.try_emplace(address, false);

@@ -10,7 +10,7 @@
 #include <tsl/robin_map.h>
 
 #include "kmem/kmem_event.h"
-#include "replay/passes/walk_machine.h"
+#include "replay/passes/scan_machine.h"
 
 namespace sonde {
 
@@ -26,7 +26,7 @@ class AllocPaths {
   /// All addresses, deduplicated.
   [[nodiscard]] std::vector<uint64_t> addresses() const;
   /// The caller of each path, by its id.
-  [[nodiscard]] std::vector<uint64_t> callers(const WalkMachine& machine) const;
+  [[nodiscard]] std::vector<uint64_t> callers(const ScanMachine& machine) const;
   [[nodiscard]] size_t size() const { return ips_.size(); }
 
  private:

@@ -40,9 +40,9 @@ KmemEvent page_event(KmemKind kind, uint64_t page, uint32_t order, AllocPathId p
 
 TEST(SlabStats, AddsUpByObjectAndByCaller) {
   SlabStats stats({});
-  stats.take(slab_alloc(0x1000, 0xa, 60, 64));
-  stats.take(slab_alloc(0x2000, 0xa, 100, 128));
-  stats.take(slab_alloc(0x1000, 0xb, 64, 64));
+  stats.consume(slab_alloc(0x1000, 0xa, 60, 64));
+  stats.consume(slab_alloc(0x2000, 0xa, 100, 128));
+  stats.consume(slab_alloc(0x1000, 0xb, 64, 64));
   EXPECT_EQ(stats.sums().requested, 224u);
   EXPECT_EQ(stats.sums().allocated, 256u);
   EXPECT_EQ(stats.sums().allocations, 3u);
@@ -58,10 +58,10 @@ TEST(SlabStats, AddsUpByObjectAndByCaller) {
 
 TEST(SlabStats, AFreeByAnotherCpuIsPingPong) {
   SlabStats stats({});
-  stats.take(slab_alloc(0x1000, 0xa, 60, 64, 1));
-  stats.take(slab_free(0x1000, 0));
-  stats.take(slab_alloc(0x1000, 0xa, 60, 64, 1));
-  stats.take(slab_free(0x1000, 1));
+  stats.consume(slab_alloc(0x1000, 0xa, 60, 64, 1));
+  stats.consume(slab_free(0x1000, 0));
+  stats.consume(slab_alloc(0x1000, 0xa, 60, 64, 1));
+  stats.consume(slab_free(0x1000, 1));
   EXPECT_EQ(stats.sums().freed, 128u);
   EXPECT_EQ(stats.objects()[0].ping_pongs, 1u);
   EXPECT_EQ(stats.callers()[0].ping_pongs, 1u);
@@ -69,18 +69,18 @@ TEST(SlabStats, AFreeByAnotherCpuIsPingPong) {
 
 TEST(SlabStats, FreesOfWhatCameBeforeAreCounted) {
   SlabStats stats({});
-  stats.take(slab_free(0x1000));
-  stats.take(slab_free(0));  // kfree(NULL)
+  stats.consume(slab_free(0x1000));
+  stats.consume(slab_free(0));  // kfree(NULL)
   EXPECT_EQ(stats.sums().unknown_frees, 1u);
   EXPECT_EQ(stats.sums().freed, 0u);
 }
 
 TEST(SlabStats, MemoryOfAnotherNodeIsCounted) {
   SlabStats stats({0, 1});
-  stats.take(slab_alloc(0x1000, 0xa, 8, 8, 0, 0));
-  stats.take(slab_alloc(0x2000, 0xa, 8, 8, 1, 0));
-  stats.take(slab_alloc(0x3000, 0xa, 8, 8, 1, -1));
-  stats.take(slab_alloc(0x4000, 0xa, 8, 8, 9, 0));  // a CPU without a node
+  stats.consume(slab_alloc(0x1000, 0xa, 8, 8, 0, 0));
+  stats.consume(slab_alloc(0x2000, 0xa, 8, 8, 1, 0));
+  stats.consume(slab_alloc(0x3000, 0xa, 8, 8, 1, -1));
+  stats.consume(slab_alloc(0x4000, 0xa, 8, 8, 9, 0));  // a CPU without a node
   EXPECT_EQ(stats.sums().cross_node, 2u);
 }
 
@@ -96,12 +96,12 @@ TEST(SortSlabRows, KeysDecideLargestFirstAndStably) {
 
 TEST(PageStats, CountsRequestsAndOrders) {
   PageStats stats({});
-  stats.take(page_event(KmemKind::kPageAlloc, 100, 0));
-  stats.take(page_event(KmemKind::kPageAlloc, 200, 3));
-  stats.take(page_event(KmemKind::kPageAlloc, UINT64_MAX, 4));  // failed
-  stats.take(page_event(KmemKind::kPageFree, 200, 3));
-  stats.take(page_event(KmemKind::kPageFree, 300, 1));  // from before the recording
-  const PageSums& sums = stats.sums();
+  stats.consume(page_event(KmemKind::kPageAlloc, 100, 0));
+  stats.consume(page_event(KmemKind::kPageAlloc, 200, 3));
+  stats.consume(page_event(KmemKind::kPageAlloc, UINT64_MAX, 4));  // failed
+  stats.consume(page_event(KmemKind::kPageFree, 200, 3));
+  stats.consume(page_event(KmemKind::kPageFree, 300, 1));  // from before the recording
+  const PageTotals& sums = stats.sums();
   EXPECT_EQ(sums.allocated.count, 3u);
   EXPECT_EQ(sums.allocated.bytes, 4096u * (1 + 8 + 16));
   EXPECT_EQ(sums.failed.bytes, 4096u * 16);
@@ -113,9 +113,9 @@ TEST(PageStats, CountsRequestsAndOrders) {
 
 TEST(PageStats, LiveForgetsWhatWasFreed) {
   PageStats stats({.live_only = true});
-  stats.take(page_event(KmemKind::kPageAlloc, 100, 0, 0));
-  stats.take(page_event(KmemKind::kPageAlloc, 200, 0, 1));
-  stats.take(page_event(KmemKind::kPageFree, 100, 0));
+  stats.consume(page_event(KmemKind::kPageAlloc, 100, 0, 0));
+  stats.consume(page_event(KmemKind::kPageAlloc, 200, 0, 1));
+  stats.consume(page_event(KmemKind::kPageFree, 100, 0));
   auto pages = stats.pages({0xa, 0xb});
   ASSERT_EQ(pages.size(), 1u);
   EXPECT_EQ(pages[0].call_site, 0xbu);
@@ -125,17 +125,17 @@ TEST(PageStats, LiveForgetsWhatWasFreed) {
 
 TEST(PageStats, PathsOfOneCallerAreOneRow) {
   PageStats stats({});
-  stats.take(page_event(KmemKind::kPageAlloc, 100, 0, 0));
-  stats.take(page_event(KmemKind::kPageAlloc, 200, 0, 1));
+  stats.consume(page_event(KmemKind::kPageAlloc, 100, 0, 0));
+  stats.consume(page_event(KmemKind::kPageAlloc, 200, 0, 1));
   EXPECT_EQ(stats.callers({0xa, 0xa}).size(), 1u);
   EXPECT_EQ(stats.callers({0xa, 0xb}).size(), 2u);
 }
 
 TEST(PageStats, DamagedOrdersAndTypesAreNotInTheTable) {
   PageStats stats({});
-  stats.take(page_event(KmemKind::kPageAlloc, 100, 4'000'000'000u, 0));
-  stats.take(page_event(KmemKind::kPageAlloc, 200, 0, 0, -5));
-  stats.take(page_event(KmemKind::kPageAlloc, 300, 0, 0, 77));
+  stats.consume(page_event(KmemKind::kPageAlloc, 100, 4'000'000'000u, 0));
+  stats.consume(page_event(KmemKind::kPageAlloc, 200, 0, 0, -5));
+  stats.consume(page_event(KmemKind::kPageAlloc, 300, 0, 0, 77));
   for (const auto& row : stats.orders())
     for (int64_t count : row) EXPECT_EQ(count, 0);
   EXPECT_EQ(stats.sums().allocated.count, 3u);

@@ -8,13 +8,13 @@
 #include "kmem/gfp_names.h"
 #include "kmem/page_stats.h"
 #include "kmem/slab_stats.h"
-#include "replay/passes/walk_machine.h"
+#include "replay/passes/scan_machine.h"
 
 namespace sonde {
 
 /// Which rows to show, and how to show call sites.
 struct KmemTableStyle {
-  const WalkMachine* symbols = nullptr;  // null: addresses
+  const ScanMachine* symbols = nullptr;  // null: addresses
   int64_t lines = -1;                    // maximum number of rows; -1: all
   bool by_caller = false;                // otherwise by object or page
 };
@@ -23,7 +23,7 @@ struct KmemTableStyle {
 void write_table_line(Sink& out);
 
 void write_slab_rows(Sink& out, const std::vector<SlabRow>& rows, const KmemTableStyle& style);
-void write_slab_summary(Sink& out, const SlabSums& sums);
+void write_slab_summary(Sink& out, const SlabTotals& sums);
 
 /// The meaning of migrate type numbers: include/linux/mmzone.h. Linux 4.4 reordered them.
 struct MigrateTypes {

@@ -24,11 +24,11 @@ size_t PageStats::KeyHash::operator()(const PageKey& key) const {
 }
 
 uint64_t PageStats::bytes_of(uint32_t order) const {
-  constexpr uint32_t kHighest = 40;  // damaged if it is more
-  return options_.page_bytes << std::min(order, kHighest);
+  constexpr uint32_t kMax = 40;  // damaged if it is more
+  return options_.page_bytes << std::min(order, kMax);
 }
 
-void PageStats::take(const KmemEvent& event) {
+void PageStats::consume(const KmemEvent& event) {
   if (event.kind == KmemKind::kPageAlloc)
     allocate(event);
   else if (event.kind == KmemKind::kPageFree)

@@ -30,7 +30,7 @@ struct PageRow {
   uint64_t allocations = 0;
 };
 
-struct PageSums {
+struct PageTotals {
   struct Requests {
     uint64_t count = 0, bytes = 0;
     void add(uint64_t more) {
@@ -53,9 +53,9 @@ class PageStats {
   };
   explicit PageStats(const Options& options) : options_(options) {}
 
-  void take(const KmemEvent& event);
+  void consume(const KmemEvent& event);
 
-  [[nodiscard]] const PageSums& sums() const { return sums_; }
+  [[nodiscard]] const PageTotals& sums() const { return sums_; }
   [[nodiscard]] const OrderTable& orders() const { return orders_; }
   /// `callers`: the address of each path. In the order in which equal rows are shown.
   [[nodiscard]] std::vector<PageRow> pages(const std::vector<uint64_t>& callers) const;
@@ -76,7 +76,7 @@ class PageStats {
   tsl::robin_map<uint64_t, PageRow> live_;  // by page
   Rows pages_;                              // all pages ever allocated; unused with live_only
   Rows callers_;                            // key.what: the path
-  PageSums sums_;
+  PageTotals sums_;
   OrderTable orders_{};
 };
 

@@ -16,10 +16,10 @@ std::string_view type_of(const PageRow& row, const MigrateTypes& types) {
   return type < types.brief.size() ? types.brief[type] : "UNKNOWN";
 }
 
-void write_requests(Sink& out, std::string_view what, const PageSums::Requests& requests) {
+void write_requests(Sink& out, std::string_view what, const PageTotals::Requests& requests) {
   out.print("{:<30}: {:16}   [ {:16} KB ]\n", what, requests.count, requests.bytes / 1024);
 }
-PageSums::Requests without(const PageSums::Requests& all, const PageSums::Requests& part) {
+PageTotals::Requests without(const PageTotals::Requests& all, const PageTotals::Requests& part) {
   return {all.count - part.count, all.bytes - part.bytes};
 }
 
@@ -74,8 +74,8 @@ void write_page_rows(Sink& out, const std::vector<PageRow>& rows, const PageTabl
 }
 
 void write_page_summary(Sink& out, const PageStats& stats, const MigrateTypes& types) {
-  const PageSums& sums = stats.sums();
-  PageSums::Requests both = without(sums.freed, sums.unknown_frees);
+  const PageTotals& sums = stats.sums();
+  PageTotals::Requests both = without(sums.freed, sums.unknown_frees);
   out.write("\nSUMMARY (page allocator)\n========================\n");
   write_requests(out, "Total allocation requests", sums.allocated);
   write_requests(out, "Total free requests", sums.freed);

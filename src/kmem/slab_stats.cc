@@ -11,7 +11,7 @@ double SlabRow::fragmentation() const {
   return 100.0 - 100.0 * static_cast<double>(requested) / static_cast<double>(allocated);
 }
 
-void SlabStats::take(const KmemEvent& event) {
+void SlabStats::consume(const KmemEvent& event) {
   if (event.kind == KmemKind::kSlabAlloc)
     allocate(event);
   else if (event.kind == KmemKind::kSlabFree)

@@ -25,7 +25,7 @@ struct SlabRow {
   [[nodiscard]] double fragmentation() const;
 };
 
-struct SlabSums {
+struct SlabTotals {
   uint64_t requested = 0, allocated = 0, freed = 0;  // bytes
   uint64_t allocations = 0;
   uint64_t cross_node = 0;     // for another NUMA node than the CPU's
@@ -37,9 +37,9 @@ class SlabStats {
   /// `nodes`: the NUMA node of each CPU; a CPU beyond it has none.
   explicit SlabStats(std::vector<int32_t> nodes) : nodes_(std::move(nodes)) {}
 
-  void take(const KmemEvent& event);
+  void consume(const KmemEvent& event);
 
-  [[nodiscard]] const SlabSums& sums() const { return sums_; }
+  [[nodiscard]] const SlabTotals& sums() const { return sums_; }
   /// By address.
   [[nodiscard]] std::vector<SlabRow> objects() const;
   [[nodiscard]] std::vector<SlabRow> callers() const;
@@ -59,7 +59,7 @@ class SlabStats {
   std::vector<int32_t> nodes_;
   tsl::robin_map<uint64_t, Object, NumberHash> objects_;
   tsl::robin_map<uint64_t, SlabRow, NumberHash> callers_;
-  SlabSums sums_;
+  SlabTotals sums_;
 };
 
 /// The keys of `-s`: ptr, callsite, bytes, hit, pingpong, frag. Sorts the rows stably, largest

@@ -38,7 +38,7 @@ void write_slab_rows(Sink& out, const std::vector<SlabRow>& rows, const KmemTabl
   write_table_line(out);
 }
 
-void write_slab_summary(Sink& out, const SlabSums& sums) {
+void write_slab_summary(Sink& out, const SlabTotals& sums) {
   SlabRow all;
   all.requested = sums.requested;
   all.allocated = sums.allocated;

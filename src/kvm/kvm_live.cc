@@ -15,23 +15,23 @@
 #include "capture/rings/drain_pace.h"
 #include "capture/rings/poller.h"
 #include "capture/synthesis/recording_features.h"
-#include "tui/terminal/text_screen.h"
 #include "trace/sources/perf_source.h"
+#include "tui/terminal/text_screen.h"
 
 namespace sonde {
 namespace {
 
 /// Turns ring items into what KvmStat reads.
-class ItemMaker {
+class ItemDecoder {
  public:
-  explicit ItemMaker(const std::vector<TracedEvent>& events) {
+  explicit ItemDecoder(const std::vector<TracedEvent>& events) {
     for (const TracedEvent& event : events) {
       Places& places = places_.emplace_back();
-      for (const TracepointWish& wish : kvm_wishes()) {
-        if (wish.name != event.name || event.format == nullptr) continue;
-        places.kind = wish.kind;
-        for (size_t i = 0; i < wish.fields.size(); ++i)
-          places.fields[i] = IntPlace::of(*event.format, wish.fields[i]);
+      for (const TracepointRequest& request : kvm_tracepoints()) {
+        if (request.name != event.name || event.format == nullptr) continue;
+        places.kind = request.kind;
+        for (size_t i = 0; i < request.fields.size(); ++i)
+          places.fields[i] = IntField::of(*event.format, request.fields[i]);
       }
     }
   }
@@ -53,7 +53,7 @@ class ItemMaker {
  private:
   struct Places {
     uint8_t kind = TracepointItem::kOther;
-    std::array<IntPlace, TracepointWish::kFields> fields;
+    std::array<IntField, TracepointRequest::kFields> fields;
   };
   std::vector<Places> places_;  // per event
 };
@@ -77,11 +77,11 @@ class KvmLive {
     due_ = Clock::now() + interval();
     while (!done_) {
       poller.wait(wait_ms());
-      TRY(take(false));
+      TRY(consume(false));
       if (Clock::now() >= due_) show();
     }
     source_->stop();
-    TRY(take(true));
+    TRY(consume(true));
     return finish();
   }
 
@@ -98,8 +98,8 @@ class KvmLive {
   Result<> open() {
     EventSelection selection(/*counting=*/false);
     selection.serve(o_.record.target, o_.record.verbose, env_);
-    for (const TracepointWish& wish : kvm_wishes())
-      TRY(selection.parse(wish.name, o_.record.events, env_));
+    for (const TracepointRequest& request : kvm_tracepoints())
+      TRY(selection.parse(request.name, o_.record.events, env_));
     o_.record.made = selection.made();
     capture_.emplace(TRY(set_up_capture(o_.record, false, env_)));
     RecordingFeatures here = TRY(initial_features(*capture_, o_.record, env_.tool));
@@ -111,11 +111,11 @@ class KvmLive {
     return {};
   }
 
-  Result<> take(bool all) {
+  Result<> consume(bool all) {
     TRY(source_->refill(all));
     while (const TraceItem* item = source_->front()) {
       if (item->kind == TraceItem::Kind::kSample) {
-        stat_->take(items_->make(*item));
+        stat_->consume(items_->make(*item));
         ++seen_;
       } else if (item->kind == TraceItem::Kind::kLost) {
         lost_ += item->lost;
@@ -184,7 +184,7 @@ class KvmLive {
   tui::KeyInput keys_;
   std::optional<Capture> capture_;
   std::unique_ptr<PerfSource> source_;
-  std::optional<ItemMaker> items_;
+  std::optional<ItemDecoder> items_;
   std::optional<KvmStat> stat_;
   DrainPace pace_{DrainPace::Clock::now()};
   int pace_ms_ = -1;

@@ -12,10 +12,10 @@ namespace {
 enum KvmKind : uint8_t { kEntry, kExitOfGuest, kMmio, kPio };
 
 constexpr std::array kKvmEvents{
-    TracepointWish{"kvm:kvm_entry", kEntry, {"vcpu_id"}},
-    TracepointWish{"kvm:kvm_exit", kExitOfGuest, {"exit_reason"}},
-    TracepointWish{"kvm:kvm_mmio", kMmio, {"gpa", "type"}},
-    TracepointWish{"kvm:kvm_pio", kPio, {"port", "rw"}},
+    TracepointRequest{"kvm:kvm_entry", kEntry, {"vcpu_id"}},
+    TracepointRequest{"kvm:kvm_exit", kExitOfGuest, {"exit_reason"}},
+    TracepointRequest{"kvm:kvm_mmio", kMmio, {"gpa", "type"}},
+    TracepointRequest{"kvm:kvm_pio", kPio, {"port", "rw"}},
 };
 constexpr uint64_t kMmioRead = 1, kMmioWrite = 2;  // KVM_TRACE_MMIO_*
 
@@ -77,7 +77,7 @@ Result<KvmMachine> kvm_machine_of(std::string_view cpuid) {
               cpuid.empty() ? "(not recorded)" : cpuid);
 }
 
-std::span<const TracepointWish> kvm_wishes() {
+std::span<const TracepointRequest> kvm_tracepoints() {
   return kKvmEvents;
 }
 
@@ -106,7 +106,7 @@ std::optional<KvmStat::Key> KvmStat::key_of(const TracepointItem& item) const {
   return Key{item.values[0], item.values[1]};
 }
 
-void KvmStat::take(const TracepointItem& item) {
+void KvmStat::consume(const TracepointItem& item) {
   if (!options_.pids.empty() && std::ranges::find(options_.pids, item.pid) == options_.pids.end())
     return;
   auto found = vcpus_.find(item.tid);

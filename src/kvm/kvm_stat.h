@@ -20,7 +20,7 @@
 #include "base/error.h"
 #include "base/running_stats.h"
 #include "base/sink.h"
-#include "replay/passes/tracepoint_feed.h"
+#include "replay/passes/tracepoint_pipeline.h"
 
 namespace sonde {
 
@@ -54,13 +54,13 @@ Result<KvmSortKey> parse_kvm_sort(std::string_view word);
 Result<KvmMachine> kvm_machine_of(std::string_view cpuid);
 
 /// The events to read, by kind.
-[[nodiscard]] std::span<const TracepointWish> kvm_wishes();
+[[nodiscard]] std::span<const TracepointRequest> kvm_tracepoints();
 
 class KvmStat {
  public:
   explicit KvmStat(KvmOptions options) : options_(std::move(options)) {}
 
-  void take(const TracepointItem& item);
+  void consume(const TracepointItem& item);
   void write(Sink& out) const;
   /// Forgets the rows, but not the virtual CPUs and what has begun on them.
   void start_anew();

@@ -15,8 +15,8 @@ TracepointItem item(std::string_view name, uint64_t time, uint64_t value, uint32
   made.pid = 100;
   made.tid = tid;
   made.values[0] = value;
-  for (const TracepointWish& wish : kvm_wishes())
-    if (wish.name == name) made.kind = wish.kind;
+  for (const TracepointRequest& request : kvm_tracepoints())
+    if (request.name == name) made.kind = request.kind;
   return made;
 }
 
@@ -28,15 +28,15 @@ std::string text(const KvmStat& stat) {
 
 TEST(KvmStat, EachScreenOfLiveStartsAnewAndKnowsItsVirtualCpus) {
   KvmStat stat({});
-  stat.take(item("kvm:kvm_entry", 1000, 0));
-  stat.take(item("kvm:kvm_exit", 2000, kCpuid));
-  stat.take(item("kvm:kvm_entry", 5000, 0));
-  stat.take(item("kvm:kvm_exit", 6000, kCpuid));
+  stat.consume(item("kvm:kvm_entry", 1000, 0));
+  stat.consume(item("kvm:kvm_exit", 2000, kCpuid));
+  stat.consume(item("kvm:kvm_entry", 5000, 0));
+  stat.consume(item("kvm:kvm_exit", 6000, kCpuid));
   EXPECT_THAT(text(stat), testing::HasSubstr("Total Samples:1, Total events handled time:3.00us."));
   stat.start_anew();
   EXPECT_THAT(text(stat), testing::HasSubstr("Total Samples:0,"));
   // What began on the previous screen ends on this one.
-  stat.take(item("kvm:kvm_entry", 8000, 0));
+  stat.consume(item("kvm:kvm_entry", 8000, 0));
   EXPECT_THAT(text(stat), testing::HasSubstr("Total Samples:1, Total events handled time:2.00us."));
 }
 
@@ -50,10 +50,10 @@ TEST(KvmStat, TellsOfEventsThatTookLonger) {
   KvmStat stat(std::move(options));
   uint64_t time = 0;
   auto leave = [&](uint64_t reason, uint64_t length) {
-    stat.take(item("kvm:kvm_exit", time += 10, reason));
-    stat.take(item("kvm:kvm_entry", time += length, 3));
+    stat.consume(item("kvm:kvm_exit", time += 10, reason));
+    stat.consume(item("kvm:kvm_entry", time += length, 3));
   };
-  stat.take(item("kvm:kvm_entry", time += 10, 3));
+  stat.consume(item("kvm:kvm_entry", time += 10, 3));
   leave(kCpuid, 1000);
   leave(kCpuid, 1001);
   leave(kHlt, 50000);  // it was idle

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "base/clock.h"
-#include "bpf/work_sums.h"
+#include "bpf/work_totals.h"
 #include "capture/control/measured_command.h"
 #include "symbol/kallsyms.h"
 
@@ -16,7 +16,7 @@ namespace {
 constexpr auto kSoftirqs = std::to_array<std::string_view>(
     {"HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED", "HRTIMER", "RCU"});
 
-WorkSums::Options wanted_sums(const WorkOptions& options) {
+WorkTotals::Options wanted_sums(const WorkOptions& options) {
   auto has = [&](WorkClass work_class) {
     return std::ranges::find(options.classes, work_class) != options.classes.end();
   };
@@ -32,16 +32,16 @@ class WorkOfRow {
  public:
   explicit WorkOfRow(WorkView view) : view_(view) {}
 
-  Result<Work> make(const WorkSums::Row& row) {
+  Result<Work> make(const WorkTotals::Row& row) {
     Work work({static_cast<WorkClass>(row.work_class), row.cpu, row.id});
     work.count = row.count;
     work.total_ns = row.total_ns;
     work.longest_ns = row.longest_ns;
     work.longest_start_ns = row.longest_start_ns;
     work.longest_end_ns = row.longest_end_ns;
-    if (row.work_class == WorkSums::Class::kWorkqueue) {
+    if (row.work_class == WorkTotals::Class::kWorkqueue) {
       work.name = TRY(function_name(row.function));
-    } else if (row.work_class != WorkSums::Class::kSoftirq) {
+    } else if (row.work_class != WorkTotals::Class::kSoftirq) {
       work.name = row.name;
     } else if (view_ != WorkView::kShares && row.id < kSoftirqs.size()) {
       work.name = kSoftirqs[row.id];
@@ -66,7 +66,7 @@ class WorkOfRow {
 Result<int> measure_work(const WorkOptions& options, const std::vector<std::string>& command,
                          Env& env, const std::function<void(const WorkAnalysis&)>& write) {
   MeasuredCommand measured = TRY(MeasuredCommand::fork(command));
-  WorkSums sums = TRY(WorkSums::open(wanted_sums(options)));
+  WorkTotals sums = TRY(WorkTotals::open(wanted_sums(options)));
   uint64_t begin_ns = monotonic_ns();
   sums.set_enabled(true);
   int status = TRY(measured.run());
@@ -75,7 +75,7 @@ Result<int> measure_work(const WorkOptions& options, const std::vector<std::stri
 
   WorkAnalysis analysis(options);
   WorkOfRow maker(options.view);
-  for (const WorkSums::Row& row : sums.rows()) analysis.add_sum(TRY(maker.make(row)));
+  for (const WorkTotals::Row& row : sums.rows()) analysis.add_sum(TRY(maker.make(row)));
   analysis.set_span(begin_ns, end_ns);
   write(analysis);
   if (sums.lost() > 0)

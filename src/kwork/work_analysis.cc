@@ -4,8 +4,8 @@
 
 namespace sonde {
 
-std::vector<TracepointWish> work_wishes(std::span<const WorkClass> classes) {
-  std::vector<TracepointWish> wishes;
+std::vector<TracepointRequest> work_requests(std::span<const WorkClass> classes) {
+  std::vector<TracepointRequest> requests;
   std::span<const WorkTracepoint> all = work_tracepoints();
   for (size_t i = 0; i < all.size(); ++i) {
     const WorkTracepoint& event = all[i];
@@ -13,32 +13,33 @@ std::vector<TracepointWish> work_wishes(std::span<const WorkClass> classes) {
     std::string_view second;
     if (event.work_class == WorkClass::kWorkqueue) second = "function";
     if (event.work_class == WorkClass::kSched) second = "next_pid";
-    wishes.push_back({event.name, static_cast<uint8_t>(i), {event.id, second, "common_pid"}});
+    requests.push_back({event.name, static_cast<uint8_t>(i), {event.id, second, "common_pid"}});
   }
-  return wishes;
+  return requests;
 }
 
-void WorkAnalysis::take(const TracepointItem& item, const TracepointFeed& feed) {
+void WorkAnalysis::consume(const TracepointItem& item, const TracepointPipeline& pipeline) {
   const WorkTracepoint& event = work_tracepoints()[item.kind];
   if (event.work_class == WorkClass::kSched) {
-    take_phase(WorkPhase::kExit, item.values[0], event.subject, item, feed);
-    take_phase(WorkPhase::kEntry, item.values[1], "next_comm", item, feed);
+    take_phase(WorkPhase::kExit, item.values[0], event.subject, item, pipeline);
+    take_phase(WorkPhase::kEntry, item.values[1], "next_comm", item, pipeline);
     return;
   }
   // Interrupts take their time from the task that they interrupt.
   bool is_of_task = options_.view == WorkView::kShares;
-  take_phase(event.phase, is_of_task ? item.values[2] : item.values[0], event.subject, item, feed);
+  take_phase(event.phase, is_of_task ? item.values[2] : item.values[0], event.subject, item,
+             pipeline);
 }
 
 void WorkAnalysis::take_phase(WorkPhase phase, uint64_t id, std::string_view subject,
-                              const TracepointItem& item, const TracepointFeed& feed) {
+                              const TracepointItem& item, const TracepointPipeline& pipeline) {
   bool shows_raise = options_.view == WorkView::kLatency || options_.view == WorkView::kHistory;
   if (phase == WorkPhase::kRaise && !shows_raise) return;
   if (phase == WorkPhase::kExit && options_.view == WorkView::kLatency) return;
   WorkKey key{work_tracepoints()[item.kind].work_class, item.cpu, id};
   Work& work = table_.find_or_add(key);
   // The first sample of a piece of work may not have its name.
-  if (!work.has_name) names_->name(work, item, feed, subject);
+  if (!work.has_name) names_->name(work, item, pipeline, subject);
   if (!counts(work, item.time)) return;
   switch (phase) {
     case WorkPhase::kRaise:

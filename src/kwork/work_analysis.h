@@ -8,7 +8,7 @@
 
 #include "kwork/work_names.h"
 #include "kwork/work_table.h"
-#include "replay/passes/tracepoint_feed.h"
+#include "replay/passes/tracepoint_pipeline.h"
 
 namespace sonde {
 
@@ -28,7 +28,7 @@ struct WorkOptions {
 };
 
 /// The events of `classes`; their kind is their index in work_tracepoints().
-std::vector<TracepointWish> work_wishes(std::span<const WorkClass> classes);
+std::vector<TracepointRequest> work_requests(std::span<const WorkClass> classes);
 
 class WorkAnalysis {
  public:
@@ -44,7 +44,7 @@ class WorkAnalysis {
   void on_span(OnSpan call) { on_span_ = std::move(call); }
   void on_begin(OnBegin call) { on_begin_ = std::move(call); }
 
-  void take(const TracepointItem& item, const TracepointFeed& feed);
+  void consume(const TracepointItem& item, const TracepointPipeline& pipeline);
   /// Adds a piece of work with its sums, unless the options exclude it by CPU or name. Once per
   /// key.
   void add_sum(Work work);
@@ -62,7 +62,7 @@ class WorkAnalysis {
 
  private:
   void take_phase(WorkPhase phase, uint64_t id, std::string_view subject,
-                  const TracepointItem& item, const TracepointFeed& feed);
+                  const TracepointItem& item, const TracepointPipeline& pipeline);
   void enter(Work& work, const TracepointItem& item);
   void exit(Work& work, const TracepointItem& item);
   bool counts(const Work& work, uint64_t time);

@@ -23,7 +23,7 @@ inline constexpr size_t kWorkClasses = 4;
 enum class WorkPhase : uint8_t { kRaise, kEntry, kExit };
 inline constexpr size_t kWorkPhases = 3;
 
-/// A tracepoint of a class. `kind` is its name in a feed.
+/// A tracepoint of a class. `kind` is its name in a pipeline.
 struct WorkTracepoint {
   std::string_view name;  // "irq:softirq_entry"
   WorkClass work_class;

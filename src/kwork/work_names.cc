@@ -18,26 +18,27 @@ void WorkNames::keep(const OtherRecord& record) {
   if (!is_settled_) machine_.keep(record);
 }
 
-void WorkNames::name(Work& work, const TracepointItem& item, const TracepointFeed& feed,
+void WorkNames::name(Work& work, const TracepointItem& item, const TracepointPipeline& pipeline,
                      std::string_view subject) {
   switch (work.key.work_class) {
     case WorkClass::kSoftirq:
-      return name_softirq(work, item, feed);
+      return name_softirq(work, item, pipeline);
     case WorkClass::kWorkqueue:
       return name_function(work, item.values[1]);
     default:
-      work.has_name = !subject.empty() && feed.format(item).field(subject) != nullptr;
-      if (work.has_name) work.name = feed.text(item, subject);
+      work.has_name = !subject.empty() && pipeline.format(item).field(subject) != nullptr;
+      if (work.has_name) work.name = pipeline.text(item, subject);
   }
 }
 
 /// The print format has the kernel's table of names: "vec=%u [action=%s]".
-void WorkNames::name_softirq(Work& work, const TracepointItem& item, const TracepointFeed& feed) {
+void WorkNames::name_softirq(Work& work, const TracepointItem& item,
+                             const TracepointPipeline& pipeline) {
   constexpr std::string_view kAction = "[action=";
   std::string text;
   PrintTarget target;
-  target.order = feed.order();
-  PrintProgram::compile(feed.format(item), target).print(feed.raw(item), {}, text);
+  target.order = pipeline.order();
+  PrintProgram::compile(pipeline.format(item), target).print(pipeline.raw(item), {}, text);
   size_t begin = text.find(kAction);
   if (begin == std::string::npos) return;
   begin += kAction.size();
@@ -49,7 +50,7 @@ void WorkNames::name_softirq(Work& work, const TracepointItem& item, const Trace
 
 void WorkNames::name_function(Work& work, uint64_t address) {
   if (address == 0) return;
-  if (!std::exchange(is_settled_, true)) machine_.settle(symbols_, env_);
+  if (!std::exchange(is_settled_, true)) machine_.finalize(symbols_, env_);
   machine_.load({&address, 1});
   if (auto found = machine_.kernel_symbol(address)) {
     work.name = found->name;
@@ -58,7 +59,7 @@ void WorkNames::name_function(Work& work, uint64_t address) {
 }
 
 std::string work_label(const Work& work) {
-  constexpr size_t kLongest = 29;
+  constexpr size_t kMaxLength = 29;
   std::string label;
   std::string_view name = work.has_name ? std::string_view(work.name) : kNoName;
   switch (work.key.work_class) {
@@ -75,7 +76,7 @@ std::string work_label(const Work& work) {
       label = name;
       break;
   }
-  if (label.size() > kLongest) label.resize(kLongest);
+  if (label.size() > kMaxLength) label.resize(kMaxLength);
   return label;
 }
 

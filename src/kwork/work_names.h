@@ -6,15 +6,15 @@
 #include <vector>
 
 #include "kwork/work_table.h"
-#include "replay/passes/tracepoint_feed.h"
-#include "replay/passes/walk_machine.h"
+#include "replay/passes/scan_machine.h"
+#include "replay/passes/tracepoint_pipeline.h"
 
 namespace sonde {
 
 class WorkNames {
  public:
   /// `machine` is settled on the first function: the kernel's mappings must come before.
-  WorkNames(WalkMachine& machine, SymbolOptions symbols, const Env& env)
+  WorkNames(ScanMachine& machine, SymbolOptions symbols, const Env& env)
       : machine_(machine), symbols_(std::move(symbols)), env_(env) {}
 
   /// A record other than a sample.
@@ -22,14 +22,14 @@ class WorkNames {
 
   /// `subject` is the item's field to use, empty if it has none. Leaves `work` without a name if
   /// none is found.
-  void name(Work& work, const TracepointItem& item, const TracepointFeed& feed,
+  void name(Work& work, const TracepointItem& item, const TracepointPipeline& pipeline,
             std::string_view subject);
 
  private:
-  void name_softirq(Work& work, const TracepointItem& item, const TracepointFeed& feed);
+  void name_softirq(Work& work, const TracepointItem& item, const TracepointPipeline& pipeline);
   void name_function(Work& work, uint64_t address);
 
-  WalkMachine& machine_;
+  ScanMachine& machine_;
   SymbolOptions symbols_;
   const Env& env_;
   bool is_settled_ = false;

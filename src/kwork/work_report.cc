@@ -70,7 +70,7 @@ uint64_t value_of(const Work& work, WorkSortKey key) {
       return work.total_ns;
     case WorkSortKey::kAverage:
       return work.average_ns();
-    case WorkSortKey::kLongest:
+    case WorkSortKey::kMax:
       return work.longest_ns;
     case WorkSortKey::kCount:
       return work.count;
@@ -102,7 +102,7 @@ void write_summary(Sink& out, const WorkAnalysis& analysis, std::span<const Work
   write_line(out);
 }
 
-void write_flaws(Sink& out, const WorkAnalysis& analysis, const FeedCounts& counts) {
+void write_flaws(Sink& out, const WorkAnalysis& analysis, const PipelineCounts& counts) {
   if (counts.lost > 0 && counts.records > 0)
     out.print("  INFO: {:.3f}% lost events ({} out of {}, in {} chunks)\n",
               percent(counts.lost, counts.records), counts.lost, counts.records,
@@ -128,7 +128,7 @@ Result<std::vector<WorkSortKey>> parse_work_sort(std::string_view keys) {
       else if (word == "avg")
         sort.push_back(WorkSortKey::kAverage);
       else if (word == "max")
-        sort.push_back(WorkSortKey::kLongest);
+        sort.push_back(WorkSortKey::kMax);
       else if (word == "count")
         sort.push_back(WorkSortKey::kCount);
       else
@@ -139,7 +139,7 @@ Result<std::vector<WorkSortKey>> parse_work_sort(std::string_view keys) {
 }
 
 void write_work_report(Sink& out, const WorkAnalysis& analysis, std::span<const WorkSortKey> sort,
-                       bool with_summary, const FeedCounts& counts) {
+                       bool with_summary, const PipelineCounts& counts) {
   std::vector<const Work*> rows = in_given_order(analysis);
   sort_rows(rows, sort);
   std::erase_if(rows, [](const Work* work) { return work->count == 0; });

@@ -11,11 +11,11 @@
 namespace sonde {
 
 /// Sort keys, largest first, in order of precedence.
-enum class WorkSortKey : uint8_t { kId, kRuntime, kAverage, kLongest, kCount };
+enum class WorkSortKey : uint8_t { kId, kRuntime, kAverage, kMax, kCount };
 /// "runtime, max, count". Fails with kUsage on an unknown key.
 Result<std::vector<WorkSortKey>> parse_work_sort(std::string_view keys);
 
 void write_work_report(Sink& out, const WorkAnalysis& analysis, std::span<const WorkSortKey> sort,
-                       bool with_summary, const FeedCounts& counts);
+                       bool with_summary, const PipelineCounts& counts);
 
 }  // namespace sonde

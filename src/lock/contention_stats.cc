@@ -4,7 +4,7 @@
 
 namespace sonde {
 
-void ContentionStats::take(const LockEvent& event) {
+void ContentionStats::consume(const LockEvent& event) {
   if (event.kind == LockEventKind::kContentionBegin)
     begin(event);
   else if (event.kind == LockEventKind::kContentionEnd)
@@ -28,8 +28,8 @@ LockRow& ContentionStats::row_of(const LockEvent& event) {
   row.flags = event.flags;
   row.name = callers_.of(event).name;
   if (options_.keep_stacks) {
-    SamplePlaces::Chain chain;
-    feed_.read_chain(event, chain);
+    SampleOffsets::Chain chain;
+    pipeline_.read_chain(event, chain);
     row.stack.assign(chain.all().begin(), chain.all().end());
   }
   return row;

@@ -21,12 +21,13 @@ class ContentionStats {
     std::vector<uint64_t> locks = {};  // only these addresses; empty: all
     bool keep_stacks = false;          // of each row's first event
   };
-  /// `feed`, `callers` and `table` must outlive this.
-  ContentionStats(Options options, const LockFeed& feed, LockCallers& callers, LockRowTable& table)
-      : options_(std::move(options)), feed_(feed), callers_(callers), table_(table) {}
+  /// `pipeline`, `callers` and `table` must outlive this.
+  ContentionStats(Options options, const LockPipeline& pipeline, LockCallers& callers,
+                  LockRowTable& table)
+      : options_(std::move(options)), pipeline_(pipeline), callers_(callers), table_(table) {}
 
   /// Ignores other events.
-  void take(const LockEvent& event);
+  void consume(const LockEvent& event);
 
  private:
   struct WaiterKey {
@@ -50,7 +51,7 @@ class ContentionStats {
   LockRow& row_of(const LockEvent& event);
 
   Options options_;
-  const LockFeed& feed_;
+  const LockPipeline& pipeline_;
   LockCallers& callers_;
   LockRowTable& table_;
   tsl::robin_map<WaiterKey, Waiter, WaiterHash> waiters_;

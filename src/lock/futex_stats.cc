@@ -146,7 +146,7 @@ LockRow& FutexStats::row_of(const FutexWait& wait, const Place& place) {
   return row;
 }
 
-void FutexStats::take(const FutexWait& wait) {
+void FutexStats::consume(const FutexWait& wait) {
   const Place& place = place_of(wait);
   if (!place.passes || !options_.kinds.passes(place.caller.kind) || !is_chosen(wait)) return;
   if (wait.outcome == FutexOutcome::kTimedOut) {

@@ -9,8 +9,8 @@
 #include <tsl/robin_map.h>
 
 #include "base/number_hash.h"
-#include "lock/futex_feed.h"
 #include "lock/futex_kind.h"
+#include "lock/futex_pipeline.h"
 #include "lock/lock_row.h"
 #include "symbol/data_symbols.h"
 
@@ -34,7 +34,7 @@ class FutexStats {
   /// `session` must outlive this.
   FutexStats(Options options, const Session& session);
 
-  void take(const FutexWait& wait);
+  void consume(const FutexWait& wait);
 
   /// A row's flags are its FutexKind; its name is that of the caller, of the thread, or of the
   /// variable with its object, "the_lock (server)": empty if unknown.

@@ -29,8 +29,8 @@ LockCaller find_lock_caller(std::span<const uint64_t> chain, size_t kernel_size,
 const LockCaller& LockCallers::of(const LockEvent& event) {
   auto [found, is_new] = by_chain_.try_emplace(event.chain, static_cast<uint32_t>(callers_.size()));
   if (is_new) {
-    SamplePlaces::Chain chain;
-    feed_.read_chain(event, chain);
+    SampleOffsets::Chain chain;
+    pipeline_.read_chain(event, chain);
     callers_.push_back(
         find_lock_caller(chain.all(), chain.kernel_size, options_, functions_,
                          [this](uint64_t address) { return kernel_.kernel_symbol(address); }));

@@ -11,8 +11,8 @@
 #include <tsl/robin_map.h>
 
 #include "base/number_hash.h"
-#include "lock/lock_feed.h"
 #include "lock/lock_functions.h"
+#include "lock/lock_pipeline.h"
 
 namespace sonde {
 
@@ -39,16 +39,16 @@ using KernelNamer = std::function<std::optional<KernelSymbol>(uint64_t)>;
 class LockCallers {
  public:
   /// All must outlive this; `kernel` must know its symbols.
-  LockCallers(const LockFeed& feed, const LockFunctions& functions, const WalkMachine& kernel,
-              LockCallerOptions options)
-      : feed_(feed), functions_(functions), kernel_(kernel), options_(std::move(options)) {}
+  LockCallers(const LockPipeline& pipeline, const LockFunctions& functions,
+              const ScanMachine& kernel, LockCallerOptions options)
+      : pipeline_(pipeline), functions_(functions), kernel_(kernel), options_(std::move(options)) {}
 
   const LockCaller& of(const LockEvent& event);
 
  private:
-  const LockFeed& feed_;
+  const LockPipeline& pipeline_;
   const LockFunctions& functions_;
-  const WalkMachine& kernel_;
+  const ScanMachine& kernel_;
   LockCallerOptions options_;
   tsl::robin_map<uint64_t, uint32_t, NumberHash> by_chain_;
   std::vector<LockCaller> callers_;

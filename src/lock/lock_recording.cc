@@ -2,15 +2,15 @@
 
 namespace sonde {
 
-Result<FileWalk> LockRecording::walk(const std::string& path, const OpenOptions& options,
+Result<FileScan> LockRecording::scan(const std::string& path, const OpenOptions& options,
                                      LossLedger& losses) {
-  if (pipe_) return FileWalk(*pipe_, losses);
-  return FileWalk::open(path, options, losses);
+  if (pipe_) return FileScan(*pipe_, losses);
+  return FileScan::open(path, options, losses);
 }
 
-void LockRecording::read_head(FileWalk head) {
+void LockRecording::read_head(FileScan head) {
   head_.emplace(std::move(head));
-  kernel_ = std::make_unique<WalkMachine>(*head_);
+  kernel_ = std::make_unique<ScanMachine>(*head_);
   ByteOrder order = head_->facts().order;
   RecordView record;
   for (const RecordBlock& block : head_->next())
@@ -20,7 +20,7 @@ void LockRecording::read_head(FileWalk head) {
       if (!id.valid()) id = EventId(size_t{0});
       kernel_->keep({0, id, record});
     }
-  kernel_->settle(symbols_, env_);
+  kernel_->finalize(symbols_, env_);
   kernel_->load_all();
   functions_ = LockFunctions(std::string(kernel_->symbol_source()));
 }
@@ -32,16 +32,17 @@ Result<std::unique_ptr<LockRecording>> LockRecording::open(const std::string& pa
   std::unique_ptr<LockRecording> made(new LockRecording(symbols, env));
   if (path == "-") made->pipe_.emplace(TRY(Recording::open(path, options, env.losses)));
   LossLedger counted_later;
-  made->read_head(TRY(made->walk(path, options, counted_later)));
-  made->walk_.emplace(TRY(made->walk(path, options, env.losses)));
-  made->threads_ = std::make_unique<WalkMachine>(*made->walk_);
-  made->feed_ = std::make_unique<LockFeed>(*made->walk_, *made->threads_, max_stack, env.losses);
+  made->read_head(TRY(made->scan(path, options, counted_later)));
+  made->scan_.emplace(TRY(made->scan(path, options, env.losses)));
+  made->threads_ = std::make_unique<ScanMachine>(*made->scan_);
+  made->pipeline_ =
+      std::make_unique<LockPipeline>(*made->scan_, *made->threads_, max_stack, env.losses);
   return made;
 }
 
-void LockRecording::run(const LockFeed::Take& take) {
-  feed_->run(take);
-  threads_->settle({}, env_);
+void LockRecording::run(const LockPipeline::Take& take) {
+  pipeline_->run(take);
+  threads_->finalize({}, env_);
 }
 
 }  // namespace sonde

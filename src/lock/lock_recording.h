@@ -1,5 +1,5 @@
 // LockRecording: a recording with lock events, and what is needed to name the waiters: the kernel
-// as the head of the file describes it, since names are needed during the walk over the file, and
+// as the head of the file describes it, since names are needed during the scan over the file, and
 // the threads as known afterwards.
 #pragma once
 
@@ -8,9 +8,9 @@
 #include <string>
 
 #include "lock/lock_callers.h"
-#include "lock/lock_feed.h"
 #include "lock/lock_functions.h"
-#include "replay/passes/walk_machine.h"
+#include "lock/lock_pipeline.h"
+#include "replay/passes/scan_machine.h"
 
 namespace sonde {
 
@@ -23,11 +23,11 @@ class LockRecording {
                                                      const Env& env);
 
   /// Walks over the file, once.
-  void run(const LockFeed::Take& take);
+  void run(const LockPipeline::Take& take);
 
-  [[nodiscard]] const LockFeed& feed() const { return *feed_; }
+  [[nodiscard]] const LockPipeline& pipeline() const { return *pipeline_; }
   [[nodiscard]] const LockFunctions& functions() const { return functions_; }
-  [[nodiscard]] const WalkMachine& kernel() const { return *kernel_; }
+  [[nodiscard]] const ScanMachine& kernel() const { return *kernel_; }
   /// After run.
   [[nodiscard]] std::string thread_name(uint32_t tid) const {
     return std::string(threads_->comm(tid));
@@ -35,16 +35,16 @@ class LockRecording {
 
  private:
   LockRecording(const SymbolOptions& symbols, const Env& env) : symbols_(symbols), env_(env) {}
-  Result<FileWalk> walk(const std::string& path, const OpenOptions& options, LossLedger& losses);
-  void read_head(FileWalk head);
+  Result<FileScan> scan(const std::string& path, const OpenOptions& options, LossLedger& losses);
+  void read_head(FileScan head);
 
   SymbolOptions symbols_;
   const Env& env_;
   std::optional<Recording> pipe_;
-  std::optional<FileWalk> head_, walk_;
-  std::unique_ptr<WalkMachine> kernel_, threads_;
+  std::optional<FileScan> head_, scan_;
+  std::unique_ptr<ScanMachine> kernel_, threads_;
   LockFunctions functions_;
-  std::unique_ptr<LockFeed> feed_;
+  std::unique_ptr<LockPipeline> pipeline_;
 };
 
 }  // namespace sonde

@@ -26,8 +26,8 @@ constexpr std::array kColumns{
                [](const LockRow& row) { return row.shortest_or_0(); }},
 };
 constexpr const LockColumn *kAcquired = &kColumns[0], *kContended = &kColumns[1],
-                           *kAverage = &kColumns[2], *kTotal = &kColumns[3],
-                           *kLongest = &kColumns[4], *kShortest = &kColumns[5];
+                           *kAverage = &kColumns[2], *kTotal = &kColumns[3], *kMax = &kColumns[4],
+                           *kMin = &kColumns[5];
 
 uint64_t slot_of(uint64_t key) {
   return key * kGolden >> (64 - kSlotBits);
@@ -52,10 +52,10 @@ void LockRow::add(const LockRow& other) {
 }
 
 LockColumns report_columns() {
-  return {kAcquired, kContended, kAverage, kTotal, kLongest, kShortest};
+  return {kAcquired, kContended, kAverage, kTotal, kMax, kMin};
 }
 LockColumns contention_columns() {
-  return {kContended, kTotal, kLongest, kShortest, kAverage};
+  return {kContended, kTotal, kMax, kMin, kAverage};
 }
 
 Result<LockColumns> choose_lock_columns(std::string_view names, const LockColumns& known) {

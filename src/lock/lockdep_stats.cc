@@ -10,13 +10,13 @@ constexpr uint32_t kReader = 2;
 
 LockRow& LockdepStats::row_of(const LockEvent& event) {
   auto [row, is_new] = table_.add(grouping_ == LockGrouping::kThread ? event.tid : event.lock);
-  if (is_new) row.name = feed_.read_name(event);
+  if (is_new) row.name = pipeline_.read_name(event);
   // It has locks that it never waited for.
   row.waits_are_contended = true;
   return row;
 }
 
-void LockdepStats::take(const LockEvent& event) {
+void LockdepStats::consume(const LockEvent& event) {
   if (!is_lockdep(event.kind)) return;
   LockRow& row = row_of(event);
   table_.saw_thread(event.tid);

@@ -13,19 +13,19 @@
 
 #include <tsl/robin_map.h>
 
-#include "lock/lock_feed.h"
+#include "lock/lock_pipeline.h"
 #include "lock/lock_row_table.h"
 
 namespace sonde {
 
 class LockdepStats {
  public:
-  /// `grouping`: kLock or kThread. `feed` and `table` must outlive this.
-  LockdepStats(LockGrouping grouping, const LockFeed& feed, LockRowTable& table)
-      : grouping_(grouping), feed_(feed), table_(table) {}
+  /// `grouping`: kLock or kThread. `pipeline` and `table` must outlive this.
+  LockdepStats(LockGrouping grouping, const LockPipeline& pipeline, LockRowTable& table)
+      : grouping_(grouping), pipeline_(pipeline), table_(table) {}
 
   /// Ignores other events.
-  void take(const LockEvent& event);
+  void consume(const LockEvent& event);
 
  private:
   struct Key {
@@ -55,7 +55,7 @@ class LockdepStats {
   void give_up(LockRow& row, Uses::iterator use, uint64_t BrokenLockEvents::* by);
 
   LockGrouping grouping_;
-  const LockFeed& feed_;
+  const LockPipeline& pipeline_;
   LockRowTable& table_;
   Uses uses_;
 };

@@ -278,10 +278,10 @@ void Machine::set_build_id_of_path(std::string_view path, std::string_view build
 
 /// Keeps the first processes that map an object, and the last ones, which are likelier to be alive.
 void Machine::note_process(Dso& dso, uint32_t pid) const {
-  constexpr size_t kMost = 8;
+  constexpr size_t kMax = 8;
   if (dso.pid == 0) dso.pid = pid;
   if (dso.kind != DsoKind::kFile || std::ranges::find(dso.pids, pid) != dso.pids.end()) return;
-  if (dso.pids.size() < kMost)
+  if (dso.pids.size() < kMax)
     dso.pids.push_back(pid);
   else
     dso.pids.back() = pid;

@@ -250,12 +250,12 @@ Result<std::vector<std::string>> put_objects(const ArchivedObjects& all, bool wi
 }
 
 void count_missing(const std::vector<std::string>& missing, LossLedger& losses) {
-  constexpr size_t kMostNamed = 5;
+  constexpr size_t kMaxNamed = 5;
   if (missing.empty()) return;
   std::vector<std::string> named(
       missing.begin(),
-      missing.begin() + static_cast<std::ptrdiff_t>(std::min(missing.size(), kMostNamed)));
-  if (missing.size() > kMostNamed) named.emplace_back("…");
+      missing.begin() + static_cast<std::ptrdiff_t>(std::min(missing.size(), kMaxNamed)));
+  if (missing.size() > kMaxNamed) named.emplace_back("…");
   losses.add(LossKind::k_not_bundled, missing.size(), join(named, ", "));
 }
 

@@ -8,7 +8,7 @@
 namespace sonde {
 namespace {
 
-constexpr size_t kShortestId = 16, kLongestId = 40;  // digits, as in perf
+constexpr size_t kMinIdLength = 16, kMaxIdLength = 40;  // digits, as in perf
 
 std::optional<std::string> from_hex(std::string_view digits) {
   if (digits.size() % 2 != 0) return std::nullopt;
@@ -60,7 +60,7 @@ Result<KnownBuildIds> parse_known_build_ids(std::string_view text) {
     std::string_view id = pair.substr(0, blank);
     std::string_view path = blank == std::string_view::npos ? "" : pair.substr(blank + 1);
     auto bytes = from_hex(id);
-    if (!bytes || id.size() < kShortestId || id.size() > kLongestId || path.empty())
+    if (!bytes || id.size() < kMinIdLength || id.size() > kMaxIdLength || path.empty())
       return fail(ErrorCode::kUsage, "'{}' is not a build id and a path", pair);
     known.insert_or_assign(std::string(path), std::move(*bytes));
   }

@@ -8,7 +8,7 @@
 
 #include "base/env.h"
 #include "perfdata/read/recording.h"
-#include "replay/passes/jit_feed.h"
+#include "replay/passes/jit_replay.h"
 
 namespace sonde {
 

@@ -13,7 +13,7 @@ constexpr std::string_view kMagic = "glibc-ld.so.cache1.1";
 constexpr size_t kHeaderSize = 48, kEntrySize = 24;
 constexpr std::string_view kStandardDirectories[] = {"/lib64", "/usr/lib64", "/lib", "/usr/lib"};
 /// No program has more libraries than this.
-constexpr size_t kMostLibraries = 1000;
+constexpr size_t kMaxLibraries = 1000;
 
 std::string_view text_at(Bytes bytes, uint64_t offset) {
   if (offset >= bytes.size()) return {};
@@ -69,7 +69,7 @@ LibraryCache parse_library_cache(Bytes bytes) {
 std::vector<std::string> libraries_of(const std::string& program, const LibraryCache& cache) {
   std::vector<std::string> found, seen;
   std::vector<std::string> open{program};
-  for (size_t next = 0; next < open.size() && found.size() < kMostLibraries; ++next) {
+  for (size_t next = 0; next < open.size() && found.size() < kMaxLibraries; ++next) {
     const std::string object = open[next];
     Result<ElfFile> file = ElfFile::open(object);
     if (!file) continue;

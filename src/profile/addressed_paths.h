@@ -4,14 +4,14 @@
 
 #include <deque>
 
-#include "profile/kept_paths.h"
+#include "profile/retained_paths.h"
 #include "profile/sort_key.h"
 
 namespace sonde {
 
 class AddressedPaths {
  public:
-  AddressedPaths(const ProfileInput& input, PathFrames& frames, const KeptPaths& kept)
+  AddressedPaths(const ProfileInput& input, PathFrames& frames, const RetainedPaths& kept)
       : input_(input), frames_(frames), kept_(kept) {}
 
   /// The steps of the sample at which `reader` is positioned; valid until the next call.
@@ -25,7 +25,7 @@ class AddressedPaths {
 
   const ProfileInput& input_;
   PathFrames& frames_;
-  const KeptPaths& kept_;
+  const RetainedPaths& kept_;
   std::vector<FrameId> path_;
   std::vector<uint64_t> addresses_;
   std::deque<LargeVector<FrameId>> blocks_;

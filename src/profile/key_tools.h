@@ -8,12 +8,12 @@
 
 namespace sonde {
 
-using MadeKey = Result<std::unique_ptr<SortKey>>;
+using KeyResult = Result<std::unique_ptr<SortKey>>;
 
 /// Makes a key of class `Key`, whose constructor takes the input and the settings.
 template <typename Key>
-MadeKey make_key(const ProfileInput& input, const KeySettings& settings, std::string_view name,
-                 std::string_view title) {
+KeyResult make_key(const ProfileInput& input, const KeySettings& settings, std::string_view name,
+                   std::string_view title) {
   auto key = std::make_unique<Key>(input, settings);
   key->name = name;
   key->title = title;

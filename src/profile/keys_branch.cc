@@ -178,8 +178,9 @@ class BranchFlagKey final : public KeyOfInput {
 };
 
 template <uint64_t (*Get)(const abi::BranchEntry&)>
-MadeKey make_flag_key(const ProfileInput& input, const KeySettings& settings, std::string_view name,
-                      std::string_view title, std::array<std::string_view, 3> texts) {
+KeyResult make_flag_key(const ProfileInput& input, const KeySettings& settings,
+                        std::string_view name, std::string_view title,
+                        std::array<std::string_view, 3> texts) {
   auto key = std::make_unique<BranchFlagKey<Get>>(input, settings);
   key->name = name;
   key->title = title;
@@ -311,15 +312,15 @@ class IpcKey final : public KeyOfInput {
 
 }  // namespace
 
-MadeKey make_branch_target_key(const SortKeyInfo& info, const ProfileInput& input,
-                               const KeySettings& settings) {
-  MadeKey own = info.make(input, settings);
+KeyResult make_branch_target_key(const SortKeyInfo& info, const ProfileInput& input,
+                                 const KeySettings& settings) {
+  KeyResult own = info.make(input, settings);
   if (!own) return own;
   auto like = [&](std::unique_ptr<SortKey> key) {
     key->name = (*own)->name;
     key->title = (*own)->title;
     key->min_width = (*own)->min_width;
-    return MadeKey(std::move(key));
+    return KeyResult(std::move(key));
   };
   if (info.name == "weight")
     return like(std::make_unique<BranchNumberKey<branch_weight, true>>(input, settings));
@@ -329,49 +330,49 @@ MadeKey make_branch_target_key(const SortKeyInfo& info, const ProfileInput& inpu
   if (!(*own)->is_of_place()) return own;
   auto key = std::make_unique<TargetKey>(input);
   TRY(key->make(info, settings));
-  return MadeKey(std::move(key));
+  return KeyResult(std::move(key));
 }
 
-MadeKey make_ipc_lbr_key(const ProfileInput& input, const KeySettings& settings) {
+KeyResult make_ipc_lbr_key(const ProfileInput& input, const KeySettings& settings) {
   return make_key<IpcKey>(input, settings, "ipc_lbr", "IPC   [IPC Coverage]");
 }
-MadeKey make_dso_from_key(const ProfileInput& input, const KeySettings& settings) {
+KeyResult make_dso_from_key(const ProfileInput& input, const KeySettings& settings) {
   return make_key<BranchDsoKey<End::kFrom>>(input, settings, "dso_from", "Source Shared Object");
 }
-MadeKey make_dso_to_key(const ProfileInput& input, const KeySettings& settings) {
+KeyResult make_dso_to_key(const ProfileInput& input, const KeySettings& settings) {
   return make_key<BranchDsoKey<End::kTo>>(input, settings, "dso_to", "Target Shared Object");
 }
-MadeKey make_symbol_from_key(const ProfileInput& input, const KeySettings& settings) {
+KeyResult make_symbol_from_key(const ProfileInput& input, const KeySettings& settings) {
   return make_key<BranchSymbolKey<End::kFrom>>(input, settings, "symbol_from", "Source Symbol");
 }
-MadeKey make_symbol_to_key(const ProfileInput& input, const KeySettings& settings) {
+KeyResult make_symbol_to_key(const ProfileInput& input, const KeySettings& settings) {
   return make_key<BranchSymbolKey<End::kTo>>(input, settings, "symbol_to", "Target Symbol");
 }
-MadeKey make_addr_from_key(const ProfileInput& input, const KeySettings& settings) {
+KeyResult make_addr_from_key(const ProfileInput& input, const KeySettings& settings) {
   return make_key<BranchAddrKey<End::kFrom>>(input, settings, "addr_from", "Source Address");
 }
-MadeKey make_addr_to_key(const ProfileInput& input, const KeySettings& settings) {
+KeyResult make_addr_to_key(const ProfileInput& input, const KeySettings& settings) {
   return make_key<BranchAddrKey<End::kTo>>(input, settings, "addr_to", "Target Address");
 }
-MadeKey make_srcline_from_key(const ProfileInput& input, const KeySettings& settings) {
+KeyResult make_srcline_from_key(const ProfileInput& input, const KeySettings& settings) {
   return make_key<BranchSrclineKey<End::kFrom>>(input, settings, "srcline_from",
                                                 "From Source:Line");
 }
-MadeKey make_srcline_to_key(const ProfileInput& input, const KeySettings& settings) {
+KeyResult make_srcline_to_key(const ProfileInput& input, const KeySettings& settings) {
   return make_key<BranchSrclineKey<End::kTo>>(input, settings, "srcline_to", "To Source:Line");
 }
-MadeKey make_mispredict_key(const ProfileInput& input, const KeySettings& settings) {
+KeyResult make_mispredict_key(const ProfileInput& input, const KeySettings& settings) {
   return make_flag_key<misprediction_of>(input, settings, "mispredict", "Branch Mispredicted",
                                          {"N/A", "N", "Y"});
 }
-MadeKey make_in_tx_key(const ProfileInput& input, const KeySettings& settings) {
+KeyResult make_in_tx_key(const ProfileInput& input, const KeySettings& settings) {
   return make_flag_key<transaction_of>(input, settings, "in_tx", "Branch in transaction",
                                        {".", "T", "T"});
 }
-MadeKey make_abort_key(const ProfileInput& input, const KeySettings& settings) {
+KeyResult make_abort_key(const ProfileInput& input, const KeySettings& settings) {
   return make_flag_key<abort_of>(input, settings, "abort", "Transaction abort", {".", "A", "A"});
 }
-MadeKey make_cycles_key(const ProfileInput& input, const KeySettings& settings) {
+KeyResult make_cycles_key(const ProfileInput& input, const KeySettings& settings) {
   return make_key<CyclesKey>(input, settings, "cycles", "Basic Block Cycles");
 }
 

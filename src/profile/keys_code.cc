@@ -471,28 +471,28 @@ class ParentKey final : public KeyOfInput {
 
 }  // namespace
 
-MadeKey make_dso_key(const ProfileInput& input, const KeySettings& settings) {
+KeyResult make_dso_key(const ProfileInput& input, const KeySettings& settings) {
   return make_key<DsoKey>(input, settings, "dso", "Shared Object");
 }
-MadeKey make_symbol_key(const ProfileInput& input, const KeySettings& settings) {
+KeyResult make_symbol_key(const ProfileInput& input, const KeySettings& settings) {
   return make_key<SymbolKey>(input, settings, "symbol", "Symbol");
 }
-MadeKey make_symbol_size_key(const ProfileInput& input, const KeySettings& settings) {
+KeyResult make_symbol_size_key(const ProfileInput& input, const KeySettings& settings) {
   return make_key<SymbolSizeKey>(input, settings, "symbol_size", "Symbol size");
 }
-MadeKey make_dso_size_key(const ProfileInput& input, const KeySettings& settings) {
+KeyResult make_dso_size_key(const ProfileInput& input, const KeySettings& settings) {
   return make_key<DsoSizeKey>(input, settings, "dso_size", "DSO size");
 }
-MadeKey make_srcline_key(const ProfileInput& input, const KeySettings& settings) {
+KeyResult make_srcline_key(const ProfileInput& input, const KeySettings& settings) {
   return make_key<SrclineKey>(input, settings, "srcline", "Source:Line");
 }
-MadeKey make_srcfile_key(const ProfileInput& input, const KeySettings& settings) {
+KeyResult make_srcfile_key(const ProfileInput& input, const KeySettings& settings) {
   return make_key<SrcfileKey>(input, settings, "srcfile", "Source File");
 }
-MadeKey make_ipc_null_key(const ProfileInput& input, const KeySettings& settings) {
+KeyResult make_ipc_null_key(const ProfileInput& input, const KeySettings& settings) {
   return make_key<NoIpcKey>(input, settings, "ipc_null", "IPC   [IPC Coverage]");
 }
-MadeKey make_parent_key(const ProfileInput& input, const KeySettings& settings) {
+KeyResult make_parent_key(const ProfileInput& input, const KeySettings& settings) {
   auto key = std::make_unique<ParentKey>(input, settings);
   key->name = "parent";
   key->title = "Parent symbol";

@@ -133,8 +133,8 @@ class SymbolOffsetKey final : public KeyOfInput {
 };
 
 template <typename Key>
-MadeKey make_data_key(const ProfileInput& input, const KeySettings& settings, std::string_view name,
-                      std::string_view title) {
+KeyResult make_data_key(const ProfileInput& input, const KeySettings& settings,
+                        std::string_view name, std::string_view title) {
   if (settings.data_types == nullptr)
     return fail(ErrorCode::kUsage, "{}: types of data are not known here; report shows them", name);
   return make_key<Key>(input, settings, name, title);
@@ -142,16 +142,16 @@ MadeKey make_data_key(const ProfileInput& input, const KeySettings& settings, st
 
 }  // namespace
 
-MadeKey make_type_key(const ProfileInput& input, const KeySettings& settings) {
+KeyResult make_type_key(const ProfileInput& input, const KeySettings& settings) {
   return make_data_key<TypeKey>(input, settings, "type", "Data Type");
 }
-MadeKey make_typeoff_key(const ProfileInput& input, const KeySettings& settings) {
+KeyResult make_typeoff_key(const ProfileInput& input, const KeySettings& settings) {
   return make_data_key<TypeOffsetKey>(input, settings, "typeoff", "Data Type Offset");
 }
-MadeKey make_typecln_key(const ProfileInput& input, const KeySettings& settings) {
+KeyResult make_typecln_key(const ProfileInput& input, const KeySettings& settings) {
   return make_data_key<TypeCachelineKey>(input, settings, "typecln", "Data Type Cacheline");
 }
-MadeKey make_symoff_key(const ProfileInput& input, const KeySettings& settings) {
+KeyResult make_symoff_key(const ProfileInput& input, const KeySettings& settings) {
   return make_key<SymbolOffsetKey>(input, settings, "symoff", "Symbol Offset");
 }
 

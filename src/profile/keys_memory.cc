@@ -27,9 +27,9 @@ class SourceKey final : public KeyOfInput {
 };
 
 template <std::string (*Text)(uint64_t), uint64_t kMask>
-MadeKey make_source_key(const ProfileInput& input, const KeySettings& settings,
-                        std::string_view name, std::string_view title, size_t min_width) {
-  MadeKey made = make_key<SourceKey<Text, kMask>>(input, settings, name, title);
+KeyResult make_source_key(const ProfileInput& input, const KeySettings& settings,
+                          std::string_view name, std::string_view title, size_t min_width) {
+  KeyResult made = make_key<SourceKey<Text, kMask>>(input, settings, name, title);
   (*made)->min_width = min_width;
   return made;
 }
@@ -193,39 +193,39 @@ class DataPageSizeKey final : public KeyOfInput {
 
 }  // namespace
 
-MadeKey make_symbol_daddr_key(const ProfileInput& input, const KeySettings& settings) {
+KeyResult make_symbol_daddr_key(const ProfileInput& input, const KeySettings& settings) {
   return make_key<DataSymbolKey<false>>(input, settings, "symbol_daddr", "Data Symbol");
 }
-MadeKey make_symbol_iaddr_key(const ProfileInput& input, const KeySettings& settings) {
+KeyResult make_symbol_iaddr_key(const ProfileInput& input, const KeySettings& settings) {
   return make_key<DataSymbolKey<true>>(input, settings, "symbol_iaddr", "Code Symbol");
 }
-MadeKey make_dso_daddr_key(const ProfileInput& input, const KeySettings& settings) {
+KeyResult make_dso_daddr_key(const ProfileInput& input, const KeySettings& settings) {
   return make_key<DataDsoKey>(input, settings, "dso_daddr", "Data Object");
 }
-MadeKey make_locked_key(const ProfileInput& input, const KeySettings& settings) {
+KeyResult make_locked_key(const ProfileInput& input, const KeySettings& settings) {
   return make_source_key<abi::memory_lock_text, kLockMask>(input, settings, "locked", "Locked", 6);
 }
-MadeKey make_tlb_key(const ProfileInput& input, const KeySettings& settings) {
+KeyResult make_tlb_key(const ProfileInput& input, const KeySettings& settings) {
   return make_source_key<abi::memory_tlb_text, kTlbMask>(input, settings, "tlb", "TLB access", 22);
 }
-MadeKey make_mem_key(const ProfileInput& input, const KeySettings& settings) {
+KeyResult make_mem_key(const ProfileInput& input, const KeySettings& settings) {
   return make_source_key<abi::memory_level_text, kLevelMask>(input, settings, "mem",
                                                              "Memory access", 24);
 }
-MadeKey make_snoop_key(const ProfileInput& input, const KeySettings& settings) {
+KeyResult make_snoop_key(const ProfileInput& input, const KeySettings& settings) {
   return make_source_key<abi::memory_snoop_text, kSnoopMask>(input, settings, "snoop", "Snoop", 12);
 }
-MadeKey make_blocked_key(const ProfileInput& input, const KeySettings& settings) {
+KeyResult make_blocked_key(const ProfileInput& input, const KeySettings& settings) {
   return make_source_key<abi::memory_block_text, kBlockedMask>(input, settings, "blocked",
                                                                "Blocked", 10);
 }
-MadeKey make_dcacheline_key(const ProfileInput& input, const KeySettings& settings) {
+KeyResult make_dcacheline_key(const ProfileInput& input, const KeySettings& settings) {
   return make_key<CachelineKey>(input, settings, "dcacheline", "Data Cacheline");
 }
-MadeKey make_phys_daddr_key(const ProfileInput& input, const KeySettings& settings) {
+KeyResult make_phys_daddr_key(const ProfileInput& input, const KeySettings& settings) {
   return make_key<PhysicalKey>(input, settings, "phys_daddr", "Data Physical Address");
 }
-MadeKey make_data_page_size_key(const ProfileInput& input, const KeySettings& settings) {
+KeyResult make_data_page_size_key(const ProfileInput& input, const KeySettings& settings) {
   return make_key<DataPageSizeKey>(input, settings, "data_page_size", "Data Page Size");
 }
 

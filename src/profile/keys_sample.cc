@@ -26,8 +26,9 @@ class NumberKey final : public KeyOfInput {
 enum class Sum : uint8_t { kOfOne, kOfAll };
 
 template <uint64_t (*Get)(const Sample&)>
-MadeKey make_number_key(const ProfileInput& input, const KeySettings& settings,
-                        std::string_view name, std::string_view title, size_t min_width, Sum sum) {
+KeyResult make_number_key(const ProfileInput& input, const KeySettings& settings,
+                          std::string_view name, std::string_view title, size_t min_width,
+                          Sum sum) {
   auto key = std::make_unique<NumberKey<Get>>(input, settings);
   key->name = name;
   key->title = title;
@@ -168,41 +169,41 @@ std::string page_size_text(uint64_t size) {
   return fmt::format("{}{}", size, kUnits[unit]);
 }
 
-MadeKey make_time_key(const ProfileInput& input, const KeySettings& settings) {
+KeyResult make_time_key(const ProfileInput& input, const KeySettings& settings) {
   return make_key<TimeKey>(input, settings, "time", "Time");
 }
-MadeKey make_local_weight_key(const ProfileInput& input, const KeySettings& settings) {
+KeyResult make_local_weight_key(const ProfileInput& input, const KeySettings& settings) {
   return make_number_key<weight_of>(input, settings, "local_weight", "Local Weight", 12,
                                     Sum::kOfOne);
 }
-MadeKey make_weight_key(const ProfileInput& input, const KeySettings& settings) {
+KeyResult make_weight_key(const ProfileInput& input, const KeySettings& settings) {
   return make_number_key<weight_of>(input, settings, "weight", "Weight", 12, Sum::kOfAll);
 }
-MadeKey make_local_ins_lat_key(const ProfileInput& input, const KeySettings& settings) {
+KeyResult make_local_ins_lat_key(const ProfileInput& input, const KeySettings& settings) {
   return make_number_key<latency_of>(input, settings, "local_ins_lat", "Local INSTR Latency", 13,
                                      Sum::kOfOne);
 }
-MadeKey make_ins_lat_key(const ProfileInput& input, const KeySettings& settings) {
+KeyResult make_ins_lat_key(const ProfileInput& input, const KeySettings& settings) {
   return make_number_key<latency_of>(input, settings, "ins_lat", "INSTR Latency", 13, Sum::kOfAll);
 }
-MadeKey make_local_p_stage_cyc_key(const ProfileInput& input, const KeySettings& settings) {
+KeyResult make_local_p_stage_cyc_key(const ProfileInput& input, const KeySettings& settings) {
   return make_number_key<stage_cycles_of>(input, settings, "local_p_stage_cyc",
                                           "Local Pipeline Stage Cycle", 13, Sum::kOfOne);
 }
-MadeKey make_p_stage_cyc_key(const ProfileInput& input, const KeySettings& settings) {
+KeyResult make_p_stage_cyc_key(const ProfileInput& input, const KeySettings& settings) {
   return make_number_key<stage_cycles_of>(input, settings, "p_stage_cyc", "Pipeline Stage Cycle",
                                           13, Sum::kOfAll);
 }
-MadeKey make_code_page_size_key(const ProfileInput& input, const KeySettings& settings) {
+KeyResult make_code_page_size_key(const ProfileInput& input, const KeySettings& settings) {
   return make_key<PageSizeKey>(input, settings, "code_page_size", "Code Page Size");
 }
-MadeKey make_addr_key(const ProfileInput& input, const KeySettings& settings) {
+KeyResult make_addr_key(const ProfileInput& input, const KeySettings& settings) {
   return make_key<AddrKey>(input, settings, "addr", "Address");
 }
-MadeKey make_transaction_key(const ProfileInput& input, const KeySettings& settings) {
+KeyResult make_transaction_key(const ProfileInput& input, const KeySettings& settings) {
   return make_key<TransactionKey>(input, settings, "transaction", "Transaction                ");
 }
-MadeKey make_trace_key(const ProfileInput& input, const KeySettings& settings) {
+KeyResult make_trace_key(const ProfileInput& input, const KeySettings& settings) {
   return make_key<TraceKey>(input, settings, "trace", "Trace output");
 }
 

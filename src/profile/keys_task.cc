@@ -155,28 +155,28 @@ class CgroupIdKey final : public KeyOfInput {
 
 }  // namespace
 
-MadeKey make_comm_key(const ProfileInput& input, const KeySettings& settings) {
+KeyResult make_comm_key(const ProfileInput& input, const KeySettings& settings) {
   return make_key<CommKey>(input, settings, "comm", "Command");
 }
-MadeKey make_pid_key(const ProfileInput& input, const KeySettings& settings) {
+KeyResult make_pid_key(const ProfileInput& input, const KeySettings& settings) {
   return make_key<TidKey>(input, settings, "pid", "    Pid:Command");
 }
-MadeKey make_tid_key(const ProfileInput& input, const KeySettings& settings) {
+KeyResult make_tid_key(const ProfileInput& input, const KeySettings& settings) {
   return make_key<TidKey>(input, settings, "tid", "    Tid:Command");
 }
-MadeKey make_tgid_key(const ProfileInput& input, const KeySettings& settings) {
+KeyResult make_tgid_key(const ProfileInput& input, const KeySettings& settings) {
   return make_key<TgidKey>(input, settings, "tgid", "   Tgid:Command");
 }
-MadeKey make_cpu_key(const ProfileInput& input, const KeySettings& settings) {
+KeyResult make_cpu_key(const ProfileInput& input, const KeySettings& settings) {
   return make_key<CpuKey>(input, settings, "cpu", "CPU");
 }
-MadeKey make_socket_key(const ProfileInput& input, const KeySettings& settings) {
+KeyResult make_socket_key(const ProfileInput& input, const KeySettings& settings) {
   return make_key<SocketKey>(input, settings, "socket", "Socket");
 }
-MadeKey make_cgroup_key(const ProfileInput& input, const KeySettings& settings) {
+KeyResult make_cgroup_key(const ProfileInput& input, const KeySettings& settings) {
   return make_key<CgroupKey>(input, settings, "cgroup", "Cgroup");
 }
-MadeKey make_cgroup_id_key(const ProfileInput& input, const KeySettings& settings) {
+KeyResult make_cgroup_id_key(const ProfileInput& input, const KeySettings& settings) {
   return make_key<CgroupIdKey>(input, settings, "cgroup_id", "cgroup id (dev/inode)");
 }
 

@@ -57,11 +57,11 @@ class WakerKey final : public KeyOfInput {
 
 }  // namespace
 
-MadeKey make_waker_key(const ProfileInput& input, const KeySettings& settings) {
+KeyResult make_waker_key(const ProfileInput& input, const KeySettings& settings) {
   return make_key<WakerKey>(input, settings, "waker", "Woken by");
 }
 
-MadeKey make_wait_key(const ProfileInput& input, const KeySettings& settings) {
+KeyResult make_wait_key(const ProfileInput& input, const KeySettings& settings) {
   return make_key<WaitKey>(input, settings, "wait", "Waits for");
 }
 

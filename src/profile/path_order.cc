@@ -13,7 +13,7 @@ namespace {
 /// Fewer paths than this are one task.
 constexpr size_t kTask = 8192;
 constexpr size_t kWordSteps = 2;
-constexpr uint32_t kMostSteps = INT32_MAX;
+constexpr uint32_t kMaxSteps = INT32_MAX;
 
 class PathSorter {
  public:
@@ -66,7 +66,7 @@ class PathSorter {
   /// `words`: the number of words in which the light paths are equal.
   void cut(std::span<OrderedPath> paths, size_t words) const {
     size_t steps = words == 0 ? 0 : (words - 1) * kWordSteps;
-    for (OrderedPath& path : paths) path.kept = std::min<size_t>(path.kept, steps) & kMostSteps;
+    for (OrderedPath& path : paths) path.kept = std::min<size_t>(path.kept, steps) & kMaxSteps;
     sort_ended(paths);
   }
 
@@ -121,7 +121,7 @@ LargeVector<OrderedPath> order_paths(std::span<const PathUse> uses,
                                      std::span<const uint32_t> key_of_step,
                                      const PathOrderOptions& options) {
   LargeVector<OrderedPath> paths(uses.size());
-  for (uint32_t i = 0; i < uses.size(); ++i) paths[i] = {0, i, uses[i].length & kMostSteps, 0};
+  for (uint32_t i = 0; i < uses.size(); ++i) paths[i] = {0, i, uses[i].length & kMaxSteps, 0};
   PathSorter(uses, key_of_step, options).sort(paths, 0);
   return paths;
 }

@@ -13,7 +13,7 @@ class UsesOfPlaces {
   static constexpr uint32_t kNone = UINT32_MAX;
   /// kNone if not known (yet): the caller sets it.
   uint32_t& at(uint32_t group, uint32_t place_key) {
-    if (group >= kMostGroups) return forgotten_ = kNone;
+    if (group >= kMaxGroups) return forgotten_ = kNone;
     if (tables_.size() <= group) tables_.resize(group + 1);
     std::vector<uint32_t>& table = tables_[group];
     if (table.size() <= place_key)
@@ -22,7 +22,7 @@ class UsesOfPlaces {
   }
 
  private:
-  static constexpr size_t kMostGroups = 64;
+  static constexpr size_t kMaxGroups = 64;
   std::vector<std::vector<uint32_t>> tables_;
   uint32_t forgotten_ = kNone;
 };

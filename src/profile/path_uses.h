@@ -67,7 +67,7 @@ class UseCollector {
   PathFrames& frames_;
   const ProfileOptions& options_;
   RowReader reader_;
-  KeptPaths kept_;
+  RetainedPaths kept_;
   AddressedPaths addressed_;
   bool want_paths_;
   PathUses result_;

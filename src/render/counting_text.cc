@@ -42,10 +42,10 @@ std::string grouped(std::string digits, std::string_view separator) {
 
 /// Number of decimals, enough to show two significant digits of the error.
 int precision_for(double error_s) {
-  constexpr int kMost = 9;
+  constexpr int kMax = 9;
   if (error_s > 1) return 2;
-  if (error_s <= 0) return kMost;
-  return std::min(static_cast<int>(std::ceil(-std::log10(error_s))) + 2, kMost);
+  if (error_s <= 0) return kMax;
+  return std::min(static_cast<int>(std::ceil(-std::log10(error_s))) + 2, kMax);
 }
 
 class CountText final : public CountWriter {

@@ -10,7 +10,7 @@
 #include "replay/frames/address_resolver.h"
 #include "replay/frames/function_count.h"
 #include "replay/passes/forget_policy.h"
-#include "replay/passes/round_feed.h"
+#include "replay/passes/round_pipeline.h"
 #include "replay/passes/sample_pass.h"
 #include "replay/passes/sideband_pass.h"
 
@@ -23,11 +23,11 @@ std::string this_host() {
   return ::uname(&name) == 0 ? static_cast<const char*>(name.nodename) : "";
 }
 
-/// Files have long stretches that are in order, one per ring and round: those are merged.
+/// Files have long runs that are in order, one per ring and round: those are merged.
 void sort_by_time(std::vector<uint32_t>& order, const Column<uint64_t>& times) {
   constexpr size_t kUsualStretch = 32;
   auto is_before = [&](uint32_t a, uint32_t b) { return times[a] < times[b]; };
-  std::vector<ptrdiff_t> starts;  // of stretches
+  std::vector<ptrdiff_t> starts;  // of runs
   for (size_t i = 0; i < times.size(); ++i)
     if (i == 0 || times[i] < times[i - 1]) starts.push_back(static_cast<ptrdiff_t>(i));
   if (starts.size() > times.size() / kUsualStretch + 1) {
@@ -58,21 +58,21 @@ struct Session::State {
   Machine machine;
   std::optional<ObjectFinder> finder;
   JitObjects jit_objects;
-  std::optional<JitFeed> jit;    // fills them
+  std::optional<JitReplay> jit;  // fills them
   std::optional<ObjectCfi> cfi;  // uses `finder` and `jit_objects`
   std::unique_ptr<Symbolizer> symbolizer;
   InlineFrames inline_frames;
   SidebandResult sideband;
-  std::unique_ptr<TappedSamples> tapped;  // from opening the file to the sample pass
+  std::unique_ptr<DeferredSamples> deferred;  // from opening the file to the sample pass
   SamplePassResult pass;
   CounterValues counters;
 
-  void read_stretch(uint64_t first_rank);
+  void read_batch(uint64_t first_rank);
   void count_one_function();
   void take_counts();
   void make_symbolizer();
   void resolve_frames(size_t first);
-  void take_stretch(const std::vector<RecordBlock>& blocks);
+  void take_batch(const std::vector<RecordBlock>& blocks);
   void forget_now_and_then();
 
   SessionOptions options;
@@ -84,10 +84,10 @@ struct Session::State {
 };
 
 /// The two passes over the blocks that the recording currently shows.
-void Session::State::read_stretch(uint64_t first_rank) {
+void Session::State::read_batch(uint64_t first_rank) {
   if (!jit)
     jit.emplace(machine, jit_objects,
-                JitFeed::Options{.symfs = options.symbols.symfs, .bundle = recording.bundle()});
+                JitReplay::Options{.symfs = options.symbols.symfs, .bundle = recording.bundle()});
   sideband = read_sideband(recording, machine, env->losses, first_rank, &*jit);
   options.symbols.recorded_here = recording.features().hostname == this_host();
   options.symbols.bundle = recording.bundle();
@@ -96,7 +96,7 @@ void Session::State::read_stretch(uint64_t first_rank) {
   cfi->grow();
   bool only_sums = options.only_sums && !has_read_values(recording.events());
   bool by_place = options.by_place && only_sums && !options.want_chains &&
-                  recording.events().size() <= kMostEventsByPlace;
+                  recording.events().size() <= kMaxEventsByPlace;
   if (has_one_function) return count_one_function();
   SamplePassOptions how{options.filter,
                         options.want_chains,
@@ -108,11 +108,11 @@ void Session::State::read_stretch(uint64_t first_rank) {
                         recording.goes_on(),
                         options.merge_deferred,
                         options.stitch_calls,
-                        tapped.get()};
+                        deferred.get()};
   size_t slices = std::max(1u, std::thread::hardware_concurrency());
   pass =
       read_samples(recording, machine, sideband, how, slices, env->losses, std::move(pass.frames));
-  tapped.reset();
+  deferred.reset();
   spread_read_values(recording, pass.samples, counters);
   take_counts();
 }
@@ -120,9 +120,9 @@ void Session::State::read_stretch(uint64_t first_rank) {
 /// Replaces the sample pass.
 void Session::State::count_one_function() {
   make_symbolizer();
-  pass = count_function(recording.events(), machine, *tapped, *options.only_function, *symbolizer,
+  pass = count_function(recording.events(), machine, *deferred, *options.only_function, *symbolizer,
                         env->losses);
-  tapped.reset();
+  deferred.reset();
   take_counts();
 }
 
@@ -159,10 +159,10 @@ void Session::State::resolve_frames(size_t first) {
   inline_frames.expand(pass.frames, first, pass.chains, *symbolizer, options.inlines);
 }
 
-void Session::State::take_stretch(const std::vector<RecordBlock>& blocks) {
+void Session::State::take_batch(const std::vector<RecordBlock>& blocks) {
   recording.show(blocks);
   size_t known_frames = pass.frames.size();
-  read_stretch(records_seen);
+  read_batch(records_seen);
   records_seen = sideband.records_before.back();
   if (!symbolizer) make_symbolizer();
   resolve_frames(known_frames);
@@ -180,10 +180,10 @@ Session::Session(Session&&) noexcept = default;
 Session::~Session() = default;
 
 Result<Session> Session::open(const std::string& path, SessionOptions options, const Env& env) {
-  std::unique_ptr<TappedSamples> tapped;
+  std::unique_ptr<DeferredSamples> deferred;
   if (options.by_place && options.only_sums && !options.want_chains && options.filter.empty()) {
-    tapped = std::make_unique<TappedSamples>();
-    options.open.tap = tapped.get();
+    deferred = std::make_unique<DeferredSamples>();
+    options.open.observer = deferred.get();
   }
   Recording recording =
       TRY(options.follow && path == "-"
@@ -191,14 +191,14 @@ Result<Session> Session::open(const std::string& path, SessionOptions options, c
               : Recording::open(path, options.open, env.losses));
   auto state = std::make_unique<State>(std::move(recording));
   state->options = std::move(options);
-  state->options.open.tap = nullptr;
-  state->tapped = std::move(tapped);
+  state->options.open.observer = nullptr;
+  state->deferred = std::move(deferred);
   state->env = &env;
   if (state->recording.stream() == nullptr) {
     state->has_one_function =
-        state->options.only_function && state->tapped &&
+        state->options.only_function && state->deferred &&
         std::ranges::all_of(state->recording.blocks(), &RecordBlock::samples_taken);
-    state->read_stretch(0);
+    state->read_batch(0);
     if (!state->symbolizer) state->make_symbolizer();
     state->resolve_frames(0);
   }
@@ -214,7 +214,7 @@ Session Session::live(std::vector<EventDesc> events, const Features& features,
 }
 
 void Session::take(const std::vector<RecordBlock>& blocks) {
-  state_->take_stretch(blocks);
+  state_->take_batch(blocks);
   state_->forget_now_and_then();
 }
 
@@ -229,12 +229,12 @@ bool Session::follows() const {
 Result<> Session::follow(const Follow& hooks) {
   State& state = *state_;
   auto take = [&](const std::vector<RecordBlock>& blocks) -> Result<bool> {
-    state.take_stretch(blocks);
-    bool go_on = TRY(hooks.on_stretch());
+    state.take_batch(blocks);
+    bool go_on = TRY(hooks.on_batch());
     state.forget_now_and_then();
     return go_on;
   };
-  TRY(RoundFeed(*state.recording.stream(), take, state.env->losses).run(hooks.on_pause));
+  TRY(RoundPipeline(*state.recording.stream(), take, state.env->losses).run(hooks.on_pause));
   if (state.recording.events().size() == 0)
     return fail(ErrorCode::kCorrupt, "{}: the recording does not say which events it holds",
                 state.recording.facts().path);

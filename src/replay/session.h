@@ -67,11 +67,11 @@ class Session {
   /// runs.
   [[nodiscard]] bool follows() const;
   struct Follow {
-    std::function<Result<bool>()> on_stretch;  // the session shows the next records; false: stop
-    std::function<bool()> on_pause;            // nothing to read yet: wait; false: stop
+    std::function<Result<bool>()> on_batch;  // the session shows the next records; false: stop
+    std::function<bool()> on_pause;          // nothing to read yet: wait; false: stop
   };
-  /// Reads the pipe to its end, batch by batch, in time order (see RoundFeed). Samples, chains,
-  /// counts and other records are those of one batch and valid during `on_stretch` only; strings,
+  /// Reads the pipe to its end, batch by batch, in time order (see RoundPipeline). Samples, chains,
+  /// counts and other records are those of one batch and valid during `on_batch` only; strings,
   /// frames, objects and symbols stay and grow. The machine forgets tasks some time after their
   /// end.
   Result<> follow(const Follow& hooks);

@@ -12,7 +12,7 @@ bool begins(std::string_view word, std::string_view name) {
   return !word.empty() && name.starts_with(word);
 }
 
-bool take_style(std::string_view word, CallGraphChoice& choice) {
+bool take_style(std::string_view word, CallGraphOptions& choice) {
   using enum view::GraphStyle;
   if (begins(word, "graph"))
     choice.style = kAbsolute;
@@ -27,14 +27,14 @@ bool take_style(std::string_view word, CallGraphChoice& choice) {
   return true;
 }
 
-bool take_order(std::string_view word, CallGraphChoice& choice) {
+bool take_order(std::string_view word, CallGraphOptions& choice) {
   if (!begins(word, "caller") && !begins(word, "callee")) return false;
   choice.caller_order = begins(word, "caller");
   choice.order_given = true;
   return true;
 }
 
-bool take_key(std::string_view word, CallGraphChoice& choice) {
+bool take_key(std::string_view word, CallGraphOptions& choice) {
   if (begins(word, "function"))
     choice.key = CallKey::kFunction;
   else if (begins(word, "address"))
@@ -48,7 +48,7 @@ bool take_key(std::string_view word, CallGraphChoice& choice) {
   return true;
 }
 
-bool take_value(std::string_view word, CallGraphChoice& choice) {
+bool take_value(std::string_view word, CallGraphOptions& choice) {
   if (begins(word, "percent"))
     choice.value = view::GraphValue::kPercent;
   else if (begins(word, "period"))
@@ -62,7 +62,7 @@ bool take_value(std::string_view word, CallGraphChoice& choice) {
 
 }  // namespace
 
-Result<> parse_call_graph(std::string_view text, CallGraphChoice& choice) {
+Result<> parse_call_graph(std::string_view text, CallGraphOptions& choice) {
   choice.given = true;
   bool percent_seen = false;
   for (std::string_view word : split(text, ',')) {

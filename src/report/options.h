@@ -7,17 +7,17 @@
 #include <string_view>
 #include <vector>
 
-#include "annotate/listing_maker.h"
+#include "annotate/listing_builder.h"
 #include "base/error.h"
 #include "profile/path_frames.h"
-#include "replay/fields/event_gate.h"
+#include "replay/fields/event_window.h"
 #include "symbol/symbolizer.h"
 #include "view/call_tree.h"
 
 namespace sonde::report {
 
 /// -g: what call graphs show.
-struct CallGraphChoice {
+struct CallGraphOptions {
   bool given = false;
   view::GraphStyle style = view::GraphStyle::kAbsolute;
   double min_percent = 0.5;
@@ -30,7 +30,7 @@ struct CallGraphChoice {
 };
 
 /// Parses "graph,0.5,caller,function,percent" in any order; words may be abbreviated.
-Result<> parse_call_graph(std::string_view text, CallGraphChoice& choice);
+Result<> parse_call_graph(std::string_view text, CallGraphOptions& choice);
 
 struct ReportOptions;
 /// --percent-limit. Also applies to call graph nodes, unless a later -g says otherwise.
@@ -45,7 +45,7 @@ struct ReportOptions {
   std::optional<std::string> sort;    // -s
   std::optional<std::string> fields;  // -F
   bool children = true;
-  CallGraphChoice call_graph;
+  CallGraphOptions call_graph;
   bool inverted = false;
   uint32_t max_stack = 127;
   std::optional<std::string> parent;          // -p
@@ -82,7 +82,7 @@ struct ReportOptions {
   bool hide_unresolved = false;
   std::optional<std::string> symbol_filter;  // part of the symbol's name
   int socket = -1;
-  EventGate::Choice gate;
+  EventWindow::Choice gate;
 
   // What is printed.
   std::optional<std::string> html;  // write the explorer's page to this file

@@ -162,7 +162,7 @@ class Planner {
     if (std::ranges::find(terms, term) == terms.end()) terms.push_back(term);
   }
 
-  OrderTerm key_term(const KeyChoice& choice) {
+  OrderTerm key_term(const KeySelection& choice) {
     auto found = std::ranges::find(plan_.keys, choice);
     auto index = static_cast<size_t>(found - plan_.keys.begin());
     if (found == plan_.keys.end()) plan_.keys.push_back(choice);
@@ -199,7 +199,7 @@ class Planner {
     bool is_stage = key.name.ends_with("p_stage_cyc");
     if (is_stage && !session_.recording().features().arch.value_or("").starts_with("ppc64"))
       return {};
-    KeyChoice choice;
+    KeySelection choice;
     choice.info = &key;
     add(terms, key_term(choice));
     return {};

@@ -18,12 +18,12 @@
 namespace sonde::report {
 
 /// A sort key requested on the command line.
-struct KeyChoice {
+struct KeySelection {
   const SortKeyInfo* info = nullptr;  // null: a tracepoint's field
   EventId event;                      // of the field
   const TracepointField* field = nullptr;
   bool raw = false;
-  bool operator==(const KeyChoice&) const = default;
+  bool operator==(const KeySelection&) const = default;
 };
 
 enum class RowsOf : uint8_t { kSamples, kBranches, kMemory };
@@ -35,7 +35,7 @@ struct Plan {
   bool caller_order = false;
   bool self_title = false;  // the overhead column is called "Self"
   std::string sort_words;   // -s as understood
-  std::vector<KeyChoice> keys;
+  std::vector<KeySelection> keys;
   std::vector<OrderTerm> columns;  // OrderTerm::key indexes `keys`
   std::vector<OrderTerm> order;
   bool needs_modes = false;

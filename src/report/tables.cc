@@ -166,7 +166,7 @@ std::vector<uint32_t> ReportBuilder::samples_of(EventId event) const {
 }
 
 Result<std::vector<uint8_t>> ReportBuilder::gated_off() const {
-  EventGate gate = TRY(EventGate::make(options_.gate, session_.events(), tool_));
+  EventWindow gate = TRY(EventWindow::make(options_.gate, session_.events(), tool_));
   std::vector<uint8_t> off;
   if (!gate.in_use()) return off;
   off.resize(session_.samples().size());
@@ -265,7 +265,7 @@ Result<std::unique_ptr<EventReport>> ReportBuilder::build_one(const std::vector<
   report->was_joined = options_.group_forbidden && leads_others(members[0]);
   report->data = std::make_shared<EventReport::Data>(input_);
   EventReport::Data& data = *report->data;
-  for (const KeyChoice& choice : plan_.keys) {
+  for (const KeySelection& choice : plan_.keys) {
     if (choice.info != nullptr) {
       data.key_of_choice.push_back(data.keys.size());
       data.keys.add(plan_.rows == RowsOf::kBranches

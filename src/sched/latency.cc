@@ -9,14 +9,14 @@
 
 namespace sonde {
 
-SchedKinds LatencyAnalysis::wanted(const SchedFeed& feed) {
+SchedKinds LatencyAnalysis::wanted(const SchedPipeline& pipeline) {
   using enum SchedKind;
   // The waker reports it earlier than the woken task's CPU.
-  SchedKind wakeup = feed.has(kWaking) ? kWaking : kWakeup;
+  SchedKind wakeup = pipeline.has(kWaking) ? kWaking : kWakeup;
   return kinds(kSwitch, kRuntime, wakeup, kWakeupNew, kMigrate, kRecord);
 }
 
-void LatencyAnalysis::take(const SchedEvent& event, const SchedFeed& feed) {
+void LatencyAnalysis::consume(const SchedEvent& event, const SchedPipeline& pipeline) {
   switch (event.kind) {
     case SchedKind::kSwitch:
       return take_switch(event);
@@ -29,7 +29,7 @@ void LatencyAnalysis::take(const SchedEvent& event, const SchedFeed& feed) {
     case SchedKind::kMigrate:
       return take_migration(event);
     case SchedKind::kRecord:
-      return tasks_.apply(feed.record(event), feed.layout(event));
+      return tasks_.apply(pipeline.record(event), pipeline.layout(event));
     default:
       return take_wakeup(event);
   }

@@ -13,7 +13,7 @@
 
 #include "base/error.h"
 #include "sched/delay_histogram.h"
-#include "sched/event_feed.h"
+#include "sched/event_pipeline.h"
 #include "sched/task_table.h"
 
 namespace sonde {
@@ -56,9 +56,9 @@ class LatencyAnalysis {
   };
   explicit LatencyAnalysis(const Options& options) : options_(options) {}
 
-  /// The events that it needs from `feed`.
-  [[nodiscard]] static SchedKinds wanted(const SchedFeed& feed);
-  void take(const SchedEvent& event, const SchedFeed& feed);
+  /// The events that it needs from `pipeline`.
+  [[nodiscard]] static SchedKinds wanted(const SchedPipeline& pipeline);
+  void consume(const SchedEvent& event, const SchedPipeline& pipeline);
 
   [[nodiscard]] const TaskTable& tasks() const { return tasks_; }
   [[nodiscard]] const BadSchedEvents& bad() const { return bad_; }

@@ -39,7 +39,7 @@ void write_row(Sink& out, const TaskLatency& row) {
 
 }  // namespace
 
-void write_flaws(Sink& out, const BadSchedEvents& bad, const FeedCounts& counts) {
+void write_flaws(Sink& out, const BadSchedEvents& bad, const PipelineCounts& counts) {
   if (bad.unordered_times > 0 && bad.times > 0)
     out.print("  INFO: {:.3f}% unordered timestamps ({} out of {})\n",
               percent(bad.unordered_times, bad.times), bad.unordered_times, bad.times);
@@ -62,7 +62,7 @@ void write_delays(Sink& out, const std::vector<TaskLatency>& rows) {
 }
 
 void write_latencies(Sink& out, const std::vector<TaskLatency>& rows, const BadSchedEvents& bad,
-                     const FeedCounts& counts) {
+                     const PipelineCounts& counts) {
   constexpr size_t kWide = 139, kNarrow = 113, kTotal = 51;
   out.put('\n');
   out.write(line(kWide));

@@ -8,7 +8,7 @@ Result<MeasuredSchedule> measure_schedule(const std::vector<std::string>& comman
   // Collects threads that end meanwhile: the kernel side has room for a few thousand.
   constexpr int kCollectMs = 100;
   MeasuredCommand running = TRY(MeasuredCommand::fork(command));
-  SchedSums sums = TRY(SchedSums::open());
+  SchedTotals sums = TRY(SchedTotals::open());
   sums.start();
   MeasuredSchedule measured;
   measured.status = TRY(running.run(kCollectMs, [&] { sums.collect(); }));

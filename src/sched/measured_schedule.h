@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/env.h"
-#include "bpf/sched_sums.h"
+#include "bpf/sched_totals.h"
 
 namespace sonde {
 

@@ -4,15 +4,15 @@
 
 namespace sonde {
 
-SchedKinds ReplayPlan::wanted(const SchedFeed& feed) {
+SchedKinds ReplayPlan::wanted(const SchedPipeline& pipeline) {
   using enum SchedKind;
-  return kinds(kSwitch, feed.has(kWaking) ? kWaking : kWakeup, kWakeupNew, kRecord);
+  return kinds(kSwitch, pipeline.has(kWaking) ? kWaking : kWakeup, kWakeupNew, kRecord);
 }
 
-void ReplayPlan::take(const SchedEvent& event, const SchedFeed& feed) {
+void ReplayPlan::consume(const SchedEvent& event, const SchedPipeline& pipeline) {
   if (event.kind == SchedKind::kRecord) {
-    RecordView record = feed.record(event);
-    const SampleLayout& layout = feed.layout(event);
+    RecordView record = pipeline.record(event);
+    const SampleLayout& layout = pipeline.layout(event);
     names_.apply(record, layout);
     if (record.type != abi::kRecordFork) return;
     auto fork = decode_as<TaskRecord>(record, layout);
@@ -22,8 +22,8 @@ void ReplayPlan::take(const SchedEvent& event, const SchedFeed& feed) {
     return take_fork({names_[parent].tid, names_[parent].name},
                      {names_[child].tid, names_[child].name});
   }
-  const EventPlaces& places = feed.places(event);
-  Bytes raw = feed.raw(event);
+  const EventOffsets& places = pipeline.places(event);
+  Bytes raw = pipeline.raw(event);
   Who leaves{event.task, places.prev_comm.read(raw)}, comes{event.next, places.next_comm.read(raw)};
   if (event.kind == SchedKind::kSwitch) return take_switch(event.time, event.cpu, leaves, comes);
   take_wakeup({event.tid, "<unknown>"}, {event.task, comes.name});

@@ -17,7 +17,7 @@
 
 #include <tsl/robin_map.h>
 
-#include "sched/event_feed.h"
+#include "sched/event_pipeline.h"
 #include "sched/task_table.h"
 
 namespace sonde {
@@ -51,8 +51,8 @@ class ReplayPlan {
     std::string_view name;
   };
 
-  [[nodiscard]] static SchedKinds wanted(const SchedFeed& feed);
-  void take(const SchedEvent& event, const SchedFeed& feed);
+  [[nodiscard]] static SchedKinds wanted(const SchedPipeline& pipeline);
+  void consume(const SchedEvent& event, const SchedPipeline& pipeline);
 
   // The steps that `take` derives from events; times in nanoseconds.
   void take_switch(uint64_t time_ns, uint32_t cpu, const Who& leaves, const Who& comes);

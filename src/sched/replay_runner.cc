@@ -145,8 +145,8 @@ class ReplayRunner::Crew {
   }
 
   void work(const ReplayTask& task) {
-    constexpr size_t kLongestName = 15;
-    ::pthread_setname_np(::pthread_self(), task.name.substr(0, kLongestName).c_str());
+    constexpr size_t kMaxNameLength = 15;
+    ::pthread_setname_np(::pthread_self(), task.name.substr(0, kMaxNameLength).c_str());
     for (uint64_t done = 0; wait_for_round(done); ++done) {
       uint64_t before = thread_cpu_ns();
       for (const ReplayStep& step : task.steps) make(step, task.tid == 0);

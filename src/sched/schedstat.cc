@@ -80,7 +80,7 @@ bool read_values(Words& words, size_t count, std::vector<uint64_t>& values) {
 class Parser {
  public:
   /// False if the line is damaged. Lines that no version has are ignored.
-  bool take(std::string_view line) {
+  bool consume(std::string_view line) {
     Words words(line);
     std::string_view what = words.next();
     if (what == "timestamp") {
@@ -294,7 +294,7 @@ Result<Schedstat> parse_schedstat(std::string_view text, std::string_view name) 
       if (stat.version < kFirstSchedstat || stat.version > kLastSchedstat)
         return fail(ErrorCode::kUnsupported, "{}: version {} is not known, only {} to {}", name,
                     stat.version, kFirstSchedstat, kLastSchedstat);
-    } else if (!parser.take(line)) {
+    } else if (!parser.consume(line)) {
       return fail(ErrorCode::kCorrupt, "{}: line {} is not what version {} has there", name,
                   line_number, stat.version);
     }

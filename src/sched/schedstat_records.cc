@@ -61,7 +61,7 @@ bool encode_schedstat(const Schedstat& stat, ByteBuilder& out) {
   return true;
 }
 
-bool SchedstatReader::take(const RecordView& record) {
+bool SchedstatReader::consume(const RecordView& record) {
   if (record.type != abi::kRecordSchedstatCpu && record.type != abi::kRecordSchedstatDomain)
     return true;
   ByteCursor in(record.payload, record.order);
@@ -76,10 +76,10 @@ bool SchedstatReader::take_cpu(ByteCursor& in) {
   cpu.values = take_values(in, kSchedstatCpuValues, kNarrowCpuValues);
   if (!in.ok() || !is_known(version)) return false;
   // CPUs come in order of their numbers; one out of order begins the next snapshot.
-  bool begins = moments_.empty() || moments_.back().version != version ||
-                moments_.back().cpus.back().cpu >= cpu.cpu;
-  if (begins) moments_.push_back({.version = version, .jiffies = jiffies, .cpus = {}});
-  moments_.back().cpus.push_back(std::move(cpu));
+  bool begins = snapshots_.empty() || snapshots_.back().version != version ||
+                snapshots_.back().cpus.back().cpu >= cpu.cpu;
+  if (begins) snapshots_.push_back({.version = version, .jiffies = jiffies, .cpus = {}});
+  snapshots_.back().cpus.push_back(std::move(cpu));
   return true;
 }
 
@@ -88,10 +88,10 @@ bool SchedstatReader::take_domain(ByteCursor& in) {
   uint32_t cpu = in.u32();
   uint16_t version = in.u16();
   SchedstatDomain domain{.level = in.u16(), .name = {}, .cpus = {}, .mask = {}, .values = {}};
-  if (!is_known(version) || moments_.empty() || moments_.back().version != version ||
-      moments_.back().cpus.back().cpu != cpu)
+  if (!is_known(version) || snapshots_.empty() || snapshots_.back().version != version ||
+      snapshots_.back().cpus.back().cpu != cpu)
     return false;
-  std::vector<SchedstatDomain>& domains = moments_.back().cpus.back().domains;
+  std::vector<SchedstatDomain>& domains = snapshots_.back().cpus.back().domains;
   if (!domains.empty() && domains.back().level >= domain.level) return false;
   size_t count = schedstat_domain_values(version);
   domain.values = take_values(in, count, count);

@@ -23,13 +23,13 @@ bool encode_schedstat(const Schedstat& stat, ByteBuilder& out);
 class SchedstatReader {
  public:
   /// False if the record is damaged, or of an unknown version. Ignores records of other types.
-  bool take(const RecordView& record);
-  [[nodiscard]] const std::vector<Schedstat>& moments() const { return moments_; }
+  bool consume(const RecordView& record);
+  [[nodiscard]] const std::vector<Schedstat>& snapshots() const { return snapshots_; }
 
  private:
   bool take_cpu(ByteCursor& in);
   bool take_domain(ByteCursor& in);
-  std::vector<Schedstat> moments_;
+  std::vector<Schedstat> snapshots_;
 };
 
 }  // namespace sonde

@@ -77,7 +77,8 @@ Result<> write_schedstat_file(const std::string& path, const SchedstatRun& run, 
   nothing.name = "dummy:HG";
   ByteBuilder records;
   if (!encode_schedstat(run.before, records) || !encode_schedstat(run.after, records))
-    return fail(ErrorCode::kCorrupt, "{}: a domain's line is too long for a record", kSchedstatFile);
+    return fail(ErrorCode::kCorrupt, "{}: a domain's line is too long for a record",
+                kSchedstatFile);
   Features domains;
   domains.sched_domains = domains_of(run.before);
   TRY(write_records_file(path, nothing, records.view(), env, std::move(domains)));
@@ -85,23 +86,23 @@ Result<> write_schedstat_file(const std::string& path, const SchedstatRun& run, 
 }
 
 Result<Schedstat> schedstat_of_file(const std::string& path, const OpenOptions& options, Env& env) {
-  FileWalk walk = TRY(FileWalk::open(path, options, env.losses));
+  FileScan scan = TRY(FileScan::open(path, options, env.losses));
   SchedstatReader reader;
   uint64_t bad = 0;
-  for (auto blocks = walk.next(); !blocks.empty(); blocks = walk.next())
+  for (auto blocks = scan.next(); !blocks.empty(); blocks = scan.next())
     for (const RecordBlock& block : blocks) {
       RecordView record;
-      for (RecordRange range(block, walk.facts().order); range.next(record);)
-        bad += reader.take(record) ? 0 : 1;
+      for (RecordRange range(block, scan.facts().order); range.next(record);)
+        bad += reader.consume(record) ? 0 : 1;
     }
   env.losses.add(LossKind::k_bad_record, bad);
-  if (reader.moments().size() < 2)
+  if (reader.snapshots().size() < 2)
     return fail(ErrorCode::kFailed,
                 "{}: has no counters of the scheduler from two moments; '{} sched stats record' "
                 "records them",
                 path, env.tool);
-  Schedstat counted = TRY(schedstat_between(reader.moments().front(), reader.moments().back()));
-  if (walk.features().sched_domains) name_domains(counted, *walk.features().sched_domains);
+  Schedstat counted = TRY(schedstat_between(reader.snapshots().front(), reader.snapshots().back()));
+  if (scan.features().sched_domains) name_domains(counted, *scan.features().sched_domains);
   return counted;
 }
 

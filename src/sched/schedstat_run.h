@@ -7,7 +7,7 @@
 #include "base/bytes.h"
 #include "base/env.h"
 #include "base/error.h"
-#include "perfdata/read/file_walk.h"
+#include "perfdata/read/file_scan.h"
 #include "sched/schedstat.h"
 
 namespace sonde {

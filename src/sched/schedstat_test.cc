@@ -100,10 +100,10 @@ TEST(Schedstat, RecordsHoldEverything) {
         record.type = load<uint32_t>(bytes.data(), order);
         record.payload = bytes.subspan(8, size - 8);
         record.order = order;
-        EXPECT_TRUE(reader.take(record));
+        EXPECT_TRUE(reader.consume(record));
         bytes = bytes.subspan(size);
       }
-      EXPECT_EQ(reader.moments(), (std::vector{without_masks(before), without_masks(after)}));
+      EXPECT_EQ(reader.snapshots(), (std::vector{without_masks(before), without_masks(after)}));
     }
 }
 

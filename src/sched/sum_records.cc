@@ -31,7 +31,7 @@ void visit_numbers(Sum& sum, Visit&& visit) {
 
 }  // namespace
 
-EventDesc sched_sums_event() {
+EventDesc sched_totals_event() {
   EventDesc event;
   event.name = kEventName;
   event.attr.type = abi::kTypeSoftware;
@@ -86,30 +86,30 @@ bool has_sched_sums(const EventTable& events) {
   });
 }
 
-RecordedSums read_sched_sums(FileWalk& walk, LossLedger& losses) {
-  RecordedSums recorded;
-  auto take = [&](const RecordView& record) {
+RecordedTotals read_sched_sums(FileScan& scan, LossLedger& losses) {
+  RecordedTotals recorded;
+  auto consume = [&](const RecordView& record) {
     ++recorded.counts.records;
-    EventId event = walk.events().of(record);
+    EventId event = scan.events().of(record);
     if (record.type == abi::kRecordLost && event.valid()) {
-      auto lost = decode_as<LostRecord>(record, walk.events()[event].layout);
+      auto lost = decode_as<LostRecord>(record, scan.events()[event].layout);
       if (!lost) return false;
       recorded.counts.lost += lost->lost;
       ++recorded.counts.lost_chunks;
     }
     if (record.type != abi::kRecordSample) return true;
     Sample sample;
-    if (!event.valid() || !decode_sample(record, walk.events()[event].layout, sample)) return false;
+    if (!event.valid() || !decode_sample(record, scan.events()[event].layout, sample)) return false;
     std::optional<SchedSum> sum = decode_sched_sum(sample);
     if (sum) recorded.sums.push_back(std::move(*sum));
     return sum.has_value();
   };
   uint64_t bad = 0;
-  for (auto blocks = walk.next(); !blocks.empty(); blocks = walk.next())
+  for (auto blocks = scan.next(); !blocks.empty(); blocks = scan.next())
     for (const RecordBlock& block : blocks) {
       RecordView record;
-      for (RecordRange range(block, walk.facts().order); range.next(record);)
-        bad += take(record) ? 0 : 1;
+      for (RecordRange range(block, scan.facts().order); range.next(record);)
+        bad += consume(record) ? 0 : 1;
     }
   losses.add(LossKind::k_bad_record, bad);
   return recorded;

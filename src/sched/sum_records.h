@@ -1,4 +1,4 @@
-// The sums of SchedSums in a perf.data file: a COMM record and a sample per thread, in order of
+// The sums of SchedTotals in a perf.data file: a COMM record and a sample per thread, in order of
 // their last moments. The samples are of the event type that BPF programs use (bpf-output), so
 // every reader of perf.data can open the file: it sees as a sample's period how long the thread
 // waited for a CPU, in ns. The rest is raw data of 204 bytes:
@@ -11,15 +11,15 @@
 
 #include <vector>
 
-#include "bpf/sched_sums.h"
+#include "bpf/sched_totals.h"
 #include "perfdata/header/event_table.h"
-#include "perfdata/read/file_walk.h"
+#include "perfdata/read/file_scan.h"
 #include "sched/latency.h"
 
 namespace sonde {
 
 /// The only event in such recordings.
-[[nodiscard]] EventDesc sched_sums_event();
+[[nodiscard]] EventDesc sched_totals_event();
 
 void encode_sched_sum(const SchedSum& sum, const abi::EventAttr& attr, ByteBuilder& out);
 
@@ -29,12 +29,12 @@ void encode_sched_sum(const SchedSum& sum, const abi::EventAttr& attr, ByteBuild
 /// Whether a recording consists of sums.
 [[nodiscard]] bool has_sched_sums(const EventTable& events);
 
-struct RecordedSums {
+struct RecordedTotals {
   std::vector<SchedSum> sums;
-  FeedCounts counts;
+  PipelineCounts counts;
 };
-/// `walk` must be at its start. Damaged samples are counted as losses.
-[[nodiscard]] RecordedSums read_sched_sums(FileWalk& walk, LossLedger& losses);
+/// `scan` must be at its start. Damaged samples are counted as losses.
+[[nodiscard]] RecordedTotals read_sched_sums(FileScan& scan, LossLedger& losses);
 
 /// Rows of the latency table, named as the sums are.
 [[nodiscard]] std::vector<TaskLatency> latencies_of(const std::vector<SchedSum>& sums,

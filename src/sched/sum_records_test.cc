@@ -39,7 +39,7 @@ RecordView first_of(ByteBuilder& bytes, uint32_t type) {
 
 TEST(SumRecords, ComeBackInBothByteOrders) {
   for (ByteOrder order : {ByteOrder::kLittle, ByteOrder::kBig}) {
-    EventDesc event = sched_sums_event();
+    EventDesc event = sched_totals_event();
     SampleLayout layout(event.attr);
     SchedSum sum = example(4711, "worker");
     ByteBuilder bytes(order);

@@ -32,9 +32,9 @@ bool SwitchMap::add_column(uint32_t cpu) {
   return true;
 }
 
-void SwitchMap::take(const SchedEvent& event, const SchedFeed& feed) {
+void SwitchMap::consume(const SchedEvent& event, const SchedPipeline& pipeline) {
   if (event.kind == SchedKind::kSwitch) return take_switch(event);
-  tasks_.apply(feed.record(event), feed.layout(event));
+  tasks_.apply(pipeline.record(event), pipeline.layout(event));
 }
 
 SwitchMap::Shown& SwitchMap::shown(TaskId task) {

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "sched/event_feed.h"
+#include "sched/event_pipeline.h"
 #include "sched/task_table.h"
 #include "sched/text_out.h"
 
@@ -34,7 +34,7 @@ class SwitchMap {
   SwitchMap(SwitchMapOptions options, Sink& out);
 
   [[nodiscard]] static SchedKinds wanted() { return kinds(SchedKind::kSwitch, SchedKind::kRecord); }
-  void take(const SchedEvent& event, const SchedFeed& feed);
+  void consume(const SchedEvent& event, const SchedPipeline& pipeline);
   void flush() { out_.flush(); }
 
  private:

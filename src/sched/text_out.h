@@ -22,13 +22,13 @@ class TextOut {
 
   void put(char c) { *room(1) = c; }
   void put(std::string_view text) {
-    if (text.size() > kLongest) [[unlikely]]
+    if (text.size() > kMaxLength) [[unlikely]]
       return put_long(text);
     std::ranges::copy(text,
                       room(text.size()));  // memcpy takes no null pointer, not even for size 0
   }
   void blanks(size_t count) {
-    for (; count > kLongest; count -= kLongest) std::memset(room(kLongest), ' ', kLongest);
+    for (; count > kMaxLength; count -= kMaxLength) std::memset(room(kMaxLength), ' ', kMaxLength);
     std::memset(room(count), ' ', count);
   }
   /// Padded with blanks to `width`, after or before the text.
@@ -83,7 +83,7 @@ class TextOut {
   [[nodiscard]] bool failed() const { return sink_.failed() != 0; }
 
  private:
-  static constexpr size_t kSize = 64 * 1024, kLongest = 4096;
+  static constexpr size_t kSize = 64 * 1024, kMaxLength = 4096;
 
   class Digits {
    public:

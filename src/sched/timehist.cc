@@ -50,24 +50,24 @@ Timehist::Timehist(TimehistOptions options, StackText stack_text, Sink& out)
   cpus_.resize(idle_cpus_);
 }
 
-SchedKinds Timehist::wanted(const SchedFeed& feed) const {
+SchedKinds Timehist::wanted(const SchedPipeline& pipeline) const {
   using enum SchedKind;
   SchedKinds wanted = kinds(kSwitch, kWakeupNew, kRecord);
-  wanted |= kinds(feed.has(kWaking) ? kWaking : kWakeup);
+  wanted |= kinds(pipeline.has(kWaking) ? kWaking : kWakeup);
   if (options_.migrations) wanted |= kinds(kMigrate);
   return wanted;
 }
 
-void Timehist::take(const SchedEvent& event, const SchedFeed& feed) {
+void Timehist::consume(const SchedEvent& event, const SchedPipeline& pipeline) {
   switch (event.kind) {
     case SchedKind::kSwitch:
-      return take_switch(event, feed);
+      return take_switch(event, pipeline);
     case SchedKind::kMigrate:
       return take_migration(event);
     case SchedKind::kRecord: {
-      RecordView record = feed.record(event);
-      if (record.type == abi::kRecordLost) return take_lost(event, feed);
-      return tasks_.apply(record, feed.layout(event));
+      RecordView record = pipeline.record(event);
+      if (record.type == abi::kRecordLost) return take_lost(event, pipeline);
+      return tasks_.apply(record, pipeline.layout(event));
     }
     default:
       return take_wakeup(event);
@@ -114,8 +114,8 @@ std::string_view Timehist::name_of(TaskId task) {
     else
       name.text = fmt::format("{}[{}]", who.name, tid);
     // Kernel workers have long names. perf truncates there, so that a column's lines agree.
-    constexpr size_t kLongest = 31;
-    if (name.text.size() > kLongest) name.text.resize(kLongest);
+    constexpr size_t kMaxLength = 31;
+    if (name.text.size() > kMaxLength) name.text.resize(kMaxLength);
     name.version = who.version;
   }
   name_width_ = std::max(name_width_, name.text.size());
@@ -124,7 +124,7 @@ std::string_view Timehist::name_of(TaskId task) {
 
 // --- events
 
-void Timehist::take_switch(const SchedEvent& event, const SchedFeed& feed) {
+void Timehist::take_switch(const SchedEvent& event, const SchedPipeline& pipeline) {
   highest_cpu_ = std::max<uint32_t>(highest_cpu_, event.cpu);
   bool is_idle = event.task == 0;
   Cpu& here = cpu(event.cpu);
@@ -145,15 +145,15 @@ void Timehist::take_switch(const SchedEvent& event, const SchedFeed& feed) {
   if (options_.idle_only && event.task != 0 && event.next != 0) is_skipped = true;
   if (!options_.priorities.empty() && !is_skipped) {
     auto priority = static_cast<uint32_t>(
-        feed.places(event).prev_prio.read(feed.raw(event), feed.record(event).order));
+        pipeline.places(event).prev_prio.read(pipeline.raw(event), pipeline.record(event).order));
     is_skipped = !allows(options_.priorities, priority);
   }
   if (!is_skipped) {
     TaskTimes& of_task = is_idle ? here.idle : times(task);
     std::string_view priority;
-    if (options_.priority) priority = priority_text(event, feed, of_task);
+    if (options_.priority) priority = priority_text(event, pipeline, of_task);
     if (account(event, of_task, here, now) && options_.lines)
-      write_switch(event, feed, task, of_task, now, priority);
+      write_switch(event, pipeline, task, of_task, now, priority);
     of_task.last_out_ns = event.time;
     of_task.last_state = event.value;
     of_task.woken_ns = 0;
@@ -245,8 +245,8 @@ void Timehist::take_migration(const SchedEvent& event) {
   out_.put('\n');
 }
 
-void Timehist::take_lost(const SchedEvent& event, const SchedFeed& feed) {
-  auto lost = decode_as<LostRecord>(feed.record(event), feed.layout(event));
+void Timehist::take_lost(const SchedEvent& event, const SchedPipeline& pipeline) {
+  auto lost = decode_as<LostRecord>(pipeline.record(event), pipeline.layout(event));
   if (!lost) return;
   out_.seconds(event.time, kTimeWidth);
   out_.put(" lost ");
@@ -322,10 +322,10 @@ void Timehist::write_task(TaskId task) {
 }
 
 /// The priority that a task had when it left, and the previous one if it differs.
-std::string_view Timehist::priority_text(const SchedEvent& event, const SchedFeed& feed,
+std::string_view Timehist::priority_text(const SchedEvent& event, const SchedPipeline& pipeline,
                                          TaskTimes& of_task) {
   auto now = static_cast<uint32_t>(
-      feed.places(event).prev_prio.read(feed.raw(event), feed.record(event).order));
+      pipeline.places(event).prev_prio.read(pipeline.raw(event), pipeline.record(event).order));
   uint32_t before = std::exchange(of_task.priority, now);
   char* end = before != UINT32_MAX && before != now
                   ? fmt::format_to_n(priority_text_.data(), priority_text_.size(), "{}->{}",
@@ -337,7 +337,7 @@ std::string_view Timehist::priority_text(const SchedEvent& event, const SchedFee
   return {priority_text_.data(), end};
 }
 
-void Timehist::write_switch(const SchedEvent& event, const SchedFeed& feed, TaskId task,
+void Timehist::write_switch(const SchedEvent& event, const SchedPipeline& pipeline, TaskId task,
                             const TaskTimes& of_task, uint64_t now, std::string_view priority) {
   if (!shows_cpu(event.cpu)) return;
   bool is_idle = event.task == 0;
@@ -366,11 +366,11 @@ void Timehist::write_switch(const SchedEvent& event, const SchedFeed& feed, Task
   }
   if (options_.next) {
     // The text is truncated where perf's buffer ends.
-    constexpr size_t kLongest = 29;
-    std::string text =
-        fmt::format("next: {}[{}]", feed.places(event).next_comm.read(feed.raw(event)), event.next);
+    constexpr size_t kMaxLength = 29;
+    std::string text = fmt::format(
+        "next: {}[{}]", pipeline.places(event).next_comm.read(pipeline.raw(event)), event.next);
     out_.put(' ');
-    out_.left(std::string_view(text).substr(0, kLongest), name_width_);
+    out_.left(std::string_view(text).substr(0, kMaxLength), name_width_);
   } else if (options_.wakeups) {
     out_.blanks(name_width_ + 2);
   }

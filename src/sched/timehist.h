@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "base/running_stats.h"
-#include "sched/event_feed.h"
+#include "sched/event_pipeline.h"
 #include "sched/task_table.h"
 #include "sched/text_out.h"
 
@@ -64,10 +64,10 @@ class Timehist {
 
   Timehist(TimehistOptions options, StackText stack_text, Sink& out);
 
-  [[nodiscard]] SchedKinds wanted(const SchedFeed& feed) const;
+  [[nodiscard]] SchedKinds wanted(const SchedPipeline& pipeline) const;
   /// Writes the table header.
   void begin();
-  void take(const SchedEvent& event, const SchedFeed& feed);
+  void consume(const SchedEvent& event, const SchedPipeline& pipeline);
   /// Writes the totals.
   void write_summary();
   void flush() { out_.flush(); }
@@ -91,12 +91,12 @@ class Timehist {
     uint64_t tasks = 0, switches = 0, run_ns = 0;
   };
 
-  void take_switch(const SchedEvent& event, const SchedFeed& feed);
+  void take_switch(const SchedEvent& event, const SchedPipeline& pipeline);
   bool account(const SchedEvent& event, TaskTimes& times, Cpu& cpu, uint64_t& now);
   bool account_idle(Cpu& cpu, uint64_t now, uint64_t came);
   void take_wakeup(const SchedEvent& event);
   void take_migration(const SchedEvent& event);
-  void take_lost(const SchedEvent& event, const SchedFeed& feed);
+  void take_lost(const SchedEvent& event, const SchedPipeline& pipeline);
   void note_window(uint64_t now);
 
   [[nodiscard]] bool is_filtered(TaskId task) const;
@@ -106,12 +106,13 @@ class Timehist {
   Cpu& cpu(uint32_t number);
   std::string_view name_of(TaskId task);
 
-  void write_switch(const SchedEvent& event, const SchedFeed& feed, TaskId task,
+  void write_switch(const SchedEvent& event, const SchedPipeline& pipeline, TaskId task,
                     const TaskTimes& times, uint64_t now, std::string_view priority);
   void write_start(const SchedEvent& event, uint64_t time);
   void write_visual(uint32_t cpu, char mark, size_t margin);
   void write_task(TaskId task);
-  std::string_view priority_text(const SchedEvent& event, const SchedFeed& feed, TaskTimes& times);
+  std::string_view priority_text(const SchedEvent& event, const SchedPipeline& pipeline,
+                                 TaskTimes& times);
 
   void write_summary_head();
   void write_tasks(bool ended, const std::vector<TaskId>& order, Totals& totals);

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/sink.h"
-#include "bpf/sched_sums.h"
+#include "bpf/sched_totals.h"
 
 namespace sonde {
 

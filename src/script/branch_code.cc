@@ -5,7 +5,7 @@
 namespace sonde {
 namespace {
 
-constexpr uint64_t kLongestBlock = 16384 - CodeBytes::kLongest;
+constexpr uint64_t kMaxBlockLength = 16384 - CodeBytes::kMaxLength;
 /// How far a block without an end is read: the sample is before its start, so a jump is missing.
 constexpr uint64_t kLookAhead = 128;
 
@@ -44,8 +44,8 @@ Frame BranchCode::frame_of(uint64_t address) const {
 BranchCode::Found BranchCode::read_block(uint64_t start, uint64_t end) {
   if (start == 0 || end == 0) return Found::kNothing;
   if (is_kernel(start) != is_kernel(end)) return Found::kCrossesIntoKernel;
-  if (end - start > kLongestBlock) return Found::kNothing;
-  block_ = code_.at(frame_of(start), end - start + CodeBytes::kLongest);
+  if (end - start > kMaxBlockLength) return Found::kNothing;
+  block_ = code_.at(frame_of(start), end - start + CodeBytes::kMaxLength);
   return block_.bytes.empty() ? Found::kNothing : Found::kBytes;
 }
 

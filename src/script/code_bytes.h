@@ -34,7 +34,7 @@ class CodeBytes {
   };
   [[nodiscard]] Instruction decode(const Code& code) const;
   /// The maximum length of an instruction.
-  static constexpr size_t kLongest = 15;
+  static constexpr size_t kMaxLength = 15;
 
  private:
   [[nodiscard]] const MappedFile& file_of(DsoId dso) const;

@@ -20,16 +20,16 @@ std::string_view branch_type_name(uint32_t type) {
 }  // namespace
 
 void append_number(std::string& out, uint64_t value, size_t width, char pad) {
-  constexpr size_t kWidest = 32;
-  char text[kWidest];
-  size_t begin = kWidest;
+  constexpr size_t kMaxExtent = 32;
+  char text[kMaxExtent];
+  size_t begin = kMaxExtent;
   do {
     text[--begin] = static_cast<char>('0' + value % 10);
     value /= 10;
   } while (value != 0);
-  size_t wanted = kWidest - std::min(width, kWidest);
+  size_t wanted = kMaxExtent - std::min(width, kMaxExtent);
   while (begin > wanted) text[--begin] = pad;
-  out.append(text + begin, kWidest - begin);
+  out.append(text + begin, kMaxExtent - begin);
 }
 
 void append_task_id(std::string& out, uint32_t id) {

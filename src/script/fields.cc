@@ -117,11 +117,11 @@ OutputKind output_kind(const abi::EventAttr& attr) {
   }
 }
 
-FieldChoice::FieldChoice() {
+FieldSelection::FieldSelection() {
   for (size_t i = 0; i < kOutputKinds; ++i) kinds_[i].fields = defaults(static_cast<OutputKind>(i));
 }
 
-Result<> FieldChoice::apply(std::string_view argument, std::vector<std::string>& warnings) {
+Result<> FieldSelection::apply(std::string_view argument, std::vector<std::string>& warnings) {
   size_t first = 0;
   size_t count = kOutputKinds;
   size_t colon = argument.find(':');
@@ -148,8 +148,8 @@ Result<> FieldChoice::apply(std::string_view argument, std::vector<std::string>&
   return apply_words(argument, first, count, all_kinds, warnings);
 }
 
-Result<> FieldChoice::apply_words(std::string_view words, size_t first_kind, size_t kinds,
-                                  bool all_kinds, std::vector<std::string>& warnings) {
+Result<> FieldSelection::apply_words(std::string_view words, size_t first_kind, size_t kinds,
+                                     bool all_kinds, std::vector<std::string>& warnings) {
   bool changes = words.starts_with('+') || words.starts_with('-');
   for (std::string_view word : split(words, ',')) {
     if (word.empty()) continue;
@@ -189,7 +189,8 @@ Result<> FieldChoice::apply_words(std::string_view words, size_t first_kind, siz
   return {};
 }
 
-Result<> FieldChoice::check(FieldSet fields, const abi::EventAttr& attr, uint64_t branch_filters) {
+Result<> FieldSelection::check(FieldSet fields, const abi::EventAttr& attr,
+                               uint64_t branch_filters) {
   bool has_addresses = attr.samples(abi::kSampleIp | abi::kSampleAddr);
   if (fields.has(Field::kSym) && !has_addresses)
     return fail(
@@ -213,7 +214,8 @@ Result<> FieldChoice::check(FieldSet fields, const abi::EventAttr& attr, uint64_
 }
 
 /// `fields` without those that the event's samples lack; an error if one was requested.
-Result<FieldSet> FieldChoice::recorded(const Kind& kind, FieldSet fields, const EventDesc& event) {
+Result<FieldSet> FieldSelection::recorded(const Kind& kind, FieldSet fields,
+                                          const EventDesc& event) {
   for (size_t i = 0; i < std::size(kFields); ++i) {
     auto field = static_cast<Field>(i);
     const FieldInfo& info = kFields[i];
@@ -228,8 +230,8 @@ Result<FieldSet> FieldChoice::recorded(const Kind& kind, FieldSet fields, const 
   return fields;
 }
 
-Result<std::vector<FieldSet>> FieldChoice::fields_for(const EventTable& events, bool call_chains,
-                                                      bool has_clock) const {
+Result<std::vector<FieldSet>> FieldSelection::fields_for(const EventTable& events, bool call_chains,
+                                                         bool has_clock) const {
   uint64_t branch_filters = 0;
   for (const EventDesc& event : events.all()) branch_filters |= event.attr.branch_sample_type;
   std::array<FieldSet, kOutputKinds> fields;

@@ -61,9 +61,9 @@ inline constexpr size_t kOutputKinds = 8;
 OutputKind output_kind(const abi::EventAttr& attr);
 
 /// The selected fields for every kind of event.
-class FieldChoice {
+class FieldSelection {
  public:
-  FieldChoice();
+  FieldSelection();
   /// Applies one -F argument; later ones override or modify earlier ones. Appends to `warnings` the
   /// lines that perf prints on stderr for fields that make no sense for some kind.
   Result<> apply(std::string_view argument, std::vector<std::string>& warnings);

@@ -27,7 +27,7 @@ EventTable events(std::initializer_list<std::pair<uint32_t, uint64_t>> types) {
 
 FieldSet chosen(std::initializer_list<std::string_view> arguments, const EventTable& table,
                 size_t event = 0, bool chains = true) {
-  FieldChoice choice;
+  FieldSelection choice;
   std::vector<std::string> warnings;
   for (std::string_view argument : arguments) EXPECT_TRUE(choice.apply(argument, warnings));
   auto fields = choice.fields_for(table, chains, false);
@@ -36,7 +36,7 @@ FieldSet chosen(std::initializer_list<std::string_view> arguments, const EventTa
 }
 
 std::string refusal(std::string_view argument) {
-  FieldChoice choice;
+  FieldSelection choice;
   std::vector<std::string> warnings;
   auto applied = choice.apply(argument, warnings);
   return applied ? "" : applied.error().message;
@@ -72,7 +72,7 @@ TEST(Fields, TracepointsShowTheirChainsUnlessFieldsWereChosen) {
 }
 
 TEST(Fields, SayWhatMakesNoSense) {
-  FieldChoice choice;
+  FieldSelection choice;
   std::vector<std::string> warnings;
   ASSERT_TRUE(choice.apply("comm,bpf-output", warnings));
   EXPECT_THAT(warnings, testing::SizeIs(6));
@@ -95,7 +95,7 @@ TEST(Fields, Refuse) {
 }
 
 TEST(Fields, WhatWasAskedForMustBeRecorded) {
-  FieldChoice choice;
+  FieldSelection choice;
   std::vector<std::string> warnings;
   ASSERT_TRUE(choice.apply("addr", warnings));
   auto fields = choice.fields_for(events({{abi::kTypeSoftware, kUsual}}), true, false);
@@ -104,14 +104,14 @@ TEST(Fields, WhatWasAskedForMustBeRecorded) {
 }
 
 TEST(Fields, EmptyListsNeedSuchEvents) {
-  FieldChoice choice;
+  FieldSelection choice;
   std::vector<std::string> warnings;
   ASSERT_TRUE(choice.apply("hw:", warnings));
   EXPECT_FALSE(choice.fields_for(events({{abi::kTypeSoftware, kUsual}}), true, false));
 }
 
 TEST(Fields, WhatHasNothingToShowIsSaid) {
-  FieldChoice choice;
+  FieldSelection choice;
   std::vector<std::string> warnings;
   ASSERT_TRUE(choice.apply("comm,ipc,vcpu", warnings));
   ASSERT_EQ(warnings.size(), 2u);
@@ -120,7 +120,7 @@ TEST(Fields, WhatHasNothingToShowIsSaid) {
 
 TEST(Fields, SomeNeedMoreThanTheirSample) {
   auto refusal_of = [](std::string_view field, uint64_t branch_filter, bool has_clock) {
-    FieldChoice choice;
+    FieldSelection choice;
     std::vector<std::string> warnings;
     EXPECT_TRUE(choice.apply(field, warnings));
     EventTable table;

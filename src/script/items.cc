@@ -137,7 +137,7 @@ std::vector<ScriptItem> filtered_items(const Session& session, const SamplePrint
 }  // namespace
 
 std::vector<ScriptItem> choose_items(const Session& session, const SamplePrinter& printer,
-                                     const ItemFilter& filter, EventGate& chosen) {
+                                     const ItemFilter& filter, EventWindow& chosen) {
   std::vector<ScriptItem> items = filtered_items(session, printer, filter);
   if (chosen.in_use())
     std::erase_if(items, [&](const ScriptItem& item) {

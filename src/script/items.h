@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "replay/fields/event_gate.h"
+#include "replay/fields/event_window.h"
 #include "script/record_lines.h"
 
 namespace sonde {
@@ -19,7 +19,7 @@ struct ItemFilter {
   uint64_t address_range = 0;                  // bytes after an address in `symbols` that pass, too
   std::vector<uint32_t> cpus;                  // for records; samples are filtered earlier
   std::vector<SampleFilter::TimeRange> times;  // of samples
-  RecordChoice records;
+  RecordFilter records;
 
   [[nodiscard]] bool passes_all() const {
     return comms.empty() && dsos.empty() && symbols.empty() && cpus.empty() && times.empty() &&
@@ -35,6 +35,6 @@ struct ScriptItem {
 /// Ordered by time, then by file position; by file position alone if rounds are shown. `chosen`
 /// carries its state from one call to the next.
 std::vector<ScriptItem> choose_items(const Session& session, const SamplePrinter& printer,
-                                     const ItemFilter& filter, EventGate& chosen);
+                                     const ItemFilter& filter, EventWindow& chosen);
 
 }  // namespace sonde

@@ -67,14 +67,14 @@ void write_lines(const Session& session, const SamplePrinter& printer,
   // Batches of about this much text are large enough for the sink to pass them on without copying,
   // and small enough to stay in the L2 cache between formatting and writing.
   constexpr size_t kText_bytes = 320 * 1024;
-  constexpr size_t kFirstBatch = 64, kLargestBatch = 4096;
+  constexpr size_t kFirstBatch = 64, kMaxBatchSize = 4096;
   struct Batch {
     size_t begin, end, buffer;
   };
   std::atomic<size_t> batch_size = kFirstBatch;
   auto adapt = [&](const Batch& batch, size_t bytes) {
     size_t size = (batch.end - batch.begin) * kText_bytes / std::max<size_t>(bytes, 1);
-    batch_size.store(std::clamp<size_t>(size, 1, kLargestBatch), std::memory_order_relaxed);
+    batch_size.store(std::clamp<size_t>(size, 1, kMaxBatchSize), std::memory_order_relaxed);
   };
   size_t next = 0, serial = 0;
   size_t tokens =

@@ -14,7 +14,7 @@ enum class ShownTime : uint8_t {
   kSincePrevious,  // --deltatime
 };
 
-/// What the lines of one stretch need to know about earlier ones.
+/// What the lines of one batch need to know about earlier ones.
 struct LineClock {
   ShownTime shown = ShownTime::kRecorded;
   uint64_t start = 0;     // the first non-zero time

@@ -13,7 +13,7 @@ namespace sonde {
 struct ScriptOptions {
   std::string input;  // empty: standard input if it is a pipe, or perf.data
   bool force = false;
-  FieldChoice fields;
+  FieldSelection fields;
   std::vector<std::string> warnings;  // about -F
   std::string refused;                // an unsupported option, with the reason
   bool nanoseconds = false;
@@ -34,7 +34,7 @@ struct ScriptOptions {
   std::string time;
   std::vector<std::string> stop_backtrace_at;
   ItemFilter items;
-  EventGate::Choice gate;
+  EventWindow::Choice gate;
   std::vector<uint32_t> pids, tids;
   SymbolOptions symbol_sources;
 

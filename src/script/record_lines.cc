@@ -5,7 +5,7 @@
 
 namespace sonde {
 
-bool RecordChoice::wants(uint32_t type) const {
+bool RecordFilter::wants(uint32_t type) const {
   switch (type) {
     case abi::kRecordComm:
     case abi::kRecordFork:
@@ -37,7 +37,7 @@ bool RecordChoice::wants(uint32_t type) const {
   }
 }
 
-bool RecordChoice::any() const {
+bool RecordFilter::any() const {
   return tasks || mmaps || switches || namespaces || cgroups || bpf || lost || text_pokes ||
          !merge_chains || rounds;
 }

@@ -14,7 +14,7 @@
 namespace sonde {
 
 /// Which records are shown: one switch per --show-…-events.
-struct RecordChoice {
+struct RecordFilter {
   bool tasks = false;
   bool mmaps = false;
   bool switches = false;

@@ -95,8 +95,8 @@ Result<> ScriptLines::begin() {
     return {};
   }
   if (!filter_.cpus.empty()) TRY(check_cpus(session_.events()));
-  if (options_.stitch_lbr) say_about_stitching(session_.recording(), env_.err);
-  gate_ = TRY(EventGate::make(options_.gate, session_.events(), env_.tool));
+  if (options_.stitch_lbr) warn_about_stitching(session_.recording(), env_.err);
+  gate_ = TRY(EventWindow::make(options_.gate, session_.events(), env_.tool));
   const auto& recorded = session_.recording().features().sample_time;
   filter_.times = TRY(parse_time_ranges(
       options_.time, recorded ? recorded->first_ns : session_.counts().first_time_ns,

@@ -32,7 +32,7 @@ class ScriptLines {
   size_t events_known_ = 0;
   size_t objects_known_ = 0;
   ItemFilter filter_;
-  EventGate gate_;
+  EventWindow gate_;
   LineClock clock_;
 };
 

@@ -244,7 +244,7 @@ void SamplePrinter::print_instruction(const EventStyle& style, const Sample& sam
   auto to = std::back_inserter(out);
   if (fields.intersects({Field::kInsn, Field::kInsnLength})) {
     Frame leaf = session_->resolve(sample.id.pid, time, RuntimeAddr(sample.ip), sample.cpu_mode);
-    CodeBytes::Code code = code_->at(leaf, CodeBytes::kLongest);
+    CodeBytes::Code code = code_->at(leaf, CodeBytes::kMaxLength);
     size_t length = code_->decode(code).length;
     if (fields.has(Field::kInsnLength)) fmt::format_to(to, " ilen: {}", length);
     if (fields.has(Field::kInsn) && length > 0) {

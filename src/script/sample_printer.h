@@ -21,7 +21,7 @@
 namespace sonde {
 
 struct PrinterOptions {
-  FieldChoice fields;
+  FieldSelection fields;
   bool nanoseconds = false;
   bool call_chains = true;  // -G hides them
   bool show_kernel_path = false;

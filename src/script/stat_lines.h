@@ -20,7 +20,7 @@ bool is_stat_recording(const Session& session);
 class StatLines {
  public:
   StatLines(const Session& session, Sink& out) : session_(session), out_(out) {}
-  /// Writes the rounds that end in the session's records; for a pipe, those of its current stretch.
+  /// Writes the rounds that end in the session's records; for a pipe, those of its current batch.
   void write();
 
  private:

@@ -8,9 +8,9 @@
 
 #include "base/parallel.h"
 #include "replay/fields/event_ids.h"
-#include "replay/fields/sample_places.h"
+#include "replay/fields/sample_offsets.h"
 #include "replay/fields/trace_texts.h"
-#include "replay/passes/record_feed.h"
+#include "replay/passes/record_pipeline.h"
 #include "replay/passes/thread_names.h"
 #include "script/field_texts.h"
 
@@ -67,16 +67,16 @@ class NameTexts {
 };
 
 /// What is the same for all samples.
-class LineMaker {
+class LineBuilder {
  public:
-  explicit LineMaker(const FileWalk& walk)
-      : walk_(walk),
-        ids_(walk.events()),
-        traces_(walk.events(), walk.features(), walk.facts().order) {
+  explicit LineBuilder(const FileScan& scan)
+      : scan_(scan),
+        ids_(scan.events()),
+        traces_(scan.events(), scan.features(), scan.facts().order) {
     size_t width = 0;
-    for (const EventDesc& event : walk.events().all()) width = std::max(width, event.name.size());
-    for (const EventDesc& event : walk.events().all()) {
-      places_.push_back(SamplePlaces::of(event.attr.sample_type));
+    for (const EventDesc& event : scan.events().all()) width = std::max(width, event.name.size());
+    for (const EventDesc& event : scan.events().all()) {
+      places_.push_back(SampleOffsets::of(event.attr.sample_type));
       append_padded(names_.emplace_back(), event.name, width);
       names_.back() += ": ";
     }
@@ -90,7 +90,7 @@ class LineMaker {
   }
 
   void print(const PlacedSample& sample, NameTexts& names, std::string& out) const {
-    RecordView record = record_at(sample.record, walk_.facts().order);
+    RecordView record = record_at(sample.record, scan_.facts().order);
     uint32_t event = ids_.of(record);
     SampleHead head;
     places_[event].read(record, head);
@@ -106,31 +106,33 @@ class LineMaker {
 
  private:
   [[nodiscard]] Bytes raw_data(const RecordView& record, uint32_t event) const {
-    return places_[event].raw_data(record, walk_.events()[EventId(size_t{event})].layout);
+    return places_[event].raw_data(record, scan_.events()[EventId(size_t{event})].layout);
   }
 
-  const FileWalk& walk_;
+  const FileScan& scan_;
   EventIds ids_;
   TraceTexts traces_;
-  std::vector<SamplePlaces> places_;
+  std::vector<SampleOffsets> places_;
   std::vector<std::string> names_;  // of events, padded
 };
 
-class SampleCutter {
+class SampleItemDecoder {
  public:
   using Item = PlacedSample;
   static constexpr bool kKeepsState = false;
-  SampleCutter(const LineMaker& lines, const std::atomic<bool>& is_over)
+  SampleItemDecoder(const LineBuilder& lines, const std::atomic<bool>& is_over)
       : lines_(lines), is_over_(is_over) {}
 
-  Cut cut(const RecordView& record, uint32_t event, PlacedSample& sample) {
-    return lines_.locate(record, event, sample) ? Cut::kItem : Cut::kBad;
+  Decoded decode(const RecordView& record, uint32_t event, PlacedSample& sample) {
+    return lines_.locate(record, event, sample) ? Decoded::kItem : Decoded::kBad;
   }
-  static bool cut_other(const OtherRecord& /*record*/, PlacedSample& /*sample*/) { return false; }
+  static bool decode_other(const OtherRecord& /*record*/, PlacedSample& /*sample*/) {
+    return false;
+  }
   [[nodiscard]] bool is_over() const { return is_over_.load(std::memory_order_relaxed); }
 
  private:
-  const LineMaker& lines_;
+  const LineBuilder& lines_;
   const std::atomic<bool>& is_over_;
 };
 
@@ -138,8 +140,8 @@ class SampleCutter {
 /// without copying.
 class BatchPrinter {
  public:
-  BatchPrinter(const LineMaker& lines, const Machine& machine, const FileWalk& walk, Sink& out)
-      : lines_(lines), walk_(walk), out_(out) {
+  BatchPrinter(const LineBuilder& lines, const Machine& machine, const FileScan& scan, Sink& out)
+      : lines_(lines), scan_(scan), out_(out) {
     for (size_t i = 0; i < kParts; ++i) parts_.emplace_back(machine);
   }
 
@@ -159,7 +161,7 @@ class BatchPrinter {
     });
     for (const Part& part : parts_) out_.write(part.text);
     batch_.clear();
-    if (++flushes_ % kFlushesKept == 0) walk_.forget_passed();
+    if (++flushes_ % kFlushesKept == 0) scan_.forget_passed();
   }
 
  private:
@@ -180,8 +182,8 @@ class BatchPrinter {
     }
   }
 
-  const LineMaker& lines_;
-  const FileWalk& walk_;
+  const LineBuilder& lines_;
+  const FileScan& scan_;
   Sink& out_;
   size_t flushes_ = 0;
   std::vector<PlacedSample> batch_;
@@ -190,12 +192,12 @@ class BatchPrinter {
 
 }  // namespace
 
-bool is_of_plain_tracepoints(const FileWalk& walk, std::span<const FieldSet> fields) {
-  if (file_order_is_time(walk.events())) return false;
-  TraceFormats formats(walk.events(), walk.features());
+bool is_of_plain_tracepoints(const FileScan& scan, std::span<const FieldSet> fields) {
+  if (file_order_is_time(scan.events())) return false;
+  TraceFormats formats(scan.events(), scan.features());
   bool has_tracepoints = false;
-  for (size_t i = 0; i < walk.events().size(); ++i) {
-    const EventDesc& event = walk.events()[EventId(i)];
+  for (size_t i = 0; i < scan.events().size(); ++i) {
+    const EventDesc& event = scan.events()[EventId(i)];
     const TracepointFormat* format = formats.of(EventId(i));
     if (is_dummy(event.attr)) continue;
     if (event.attr.type != abi::kTypeTracepoint || !(fields[i] == kPlain) ||
@@ -207,19 +209,19 @@ bool is_of_plain_tracepoints(const FileWalk& walk, std::span<const FieldSet> fie
   return has_tracepoints;
 }
 
-void write_tracepoint_lines(FileWalk& names, FileWalk& samples, LossLedger& losses, Sink& out) {
+void write_tracepoint_lines(FileScan& names, FileScan& samples, LossLedger& losses, Sink& out) {
   ThreadNames threads(names, losses);
   names.forget_all();  // the search for names touched the whole file
-  LineMaker lines(samples);
+  LineBuilder lines(samples);
   std::atomic<bool> is_over = false;
-  SampleCutter cutter(lines, is_over);
+  SampleItemDecoder decoder(lines, is_over);
   BatchPrinter printer(lines, threads.machine(), samples, out);
-  feed_records(samples, losses, cutter, SortedBy::kOwnStep,
-               [&](std::span<const PlacedSample> batch) {
-                 if (is_over) return;
-                 printer.take(batch);
-                 is_over = out.failed() != 0;
-               });
+  process_records(samples, losses, decoder, SortedBy::kOwnStep,
+                  [&](std::span<const PlacedSample> batch) {
+                    if (is_over) return;
+                    printer.take(batch);
+                    is_over = out.failed() != 0;
+                  });
   printer.flush();
 }
 

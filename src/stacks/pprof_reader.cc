@@ -124,14 +124,14 @@ class PprofReader {
         name_(name),
         task_root_(task_root),
         losses_(losses),
-        frames_left_(bytes.size() * kMostFramesPerByte) {}
+        frames_left_(bytes.size() * kMaxFramesPerByte) {}
 
   Result<StackProfile> read() && {
     if (parts_.types.empty() || parts_.samples.empty())
       return fail(ErrorCode::kCorrupt, "{}: a profile of pprof without samples", name_);
-    if (parts_.types.size() > kMostColumns)
+    if (parts_.types.size() > kMaxColumns)
       return fail(ErrorCode::kUnsupported, "{}: a profile of {} kinds of values; {} can be read",
-                  name_, parts_.types.size(), kMostColumns);
+                  name_, parts_.types.size(), kMaxColumns);
     make_columns();
     each(parts_.mappings, [this](Message message) { add_mapping(message); });
     each(parts_.functions, [this](Message message) { add_function(message); });
@@ -377,7 +377,7 @@ class PprofReader {
       builder_.add(node, to.column, static_cast<double>(value));
   }
 
-  static constexpr size_t kMostFramesPerByte = 32;
+  static constexpr size_t kMaxFramesPerByte = 32;
   static constexpr std::string_view kEventSuffix = "_event";
   static constexpr std::string_view kSampleSuffix = "_sample";
 

@@ -9,8 +9,8 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "stacks/byte_chunks.h"
 #include "stacks/folded_reader.h"
-#include "stacks/pieces.h"
 #include "stacks/pprof_reader.h"
 #include "stacks/script_text.h"
 #include "stacks/speedscope_reader.h"
@@ -20,9 +20,9 @@ namespace {
 
 /// Enough to distinguish the formats.
 constexpr size_t kFirstBytes = 16384;
-constexpr size_t kLargestText = size_t{4} << 30;
+constexpr size_t kMaxTextSize = size_t{4} << 30;
 /// A few compressed bytes may expand to gigabytes.
-constexpr size_t kLargestUnpacked = size_t{1} << 30;
+constexpr size_t kMaxUnpackedSize = size_t{1} << 30;
 
 /// On its own, or in a bundle, which begins with a zstd frame.
 bool is_recording(std::string_view first_bytes) {
@@ -80,16 +80,16 @@ class ProfileOpener {
  private:
   static constexpr const char* kStdin = "standard input";
 
-  Result<StackProfile> from(Pieces pieces, size_t limit = kLargestText) {
+  Result<StackProfile> from(Pieces pieces, size_t limit = kMaxTextSize) {
     std::string_view first_bytes = TRY(pieces.peek(kFirstBytes));
     switch (format_of(first_bytes)) {
       case ProfileFormat::kRecording:
         return from_copy(pieces);
       case ProfileFormat::kGzip:
-        if (limit == kLargestUnpacked)
+        if (limit == kMaxUnpackedSize)
           return fail(ErrorCode::kUnsupported, "{}: packed twice; unpack it with gunzip once",
                       pieces.name());
-        return from(Pieces(gunzipped(pieces), pieces.name()), kLargestUnpacked);
+        return from(Pieces(gunzipped(pieces), pieces.name()), kMaxUnpackedSize);
       case ProfileFormat::kScriptText:
         return from_script_text(pieces);
       case ProfileFormat::kFolded:

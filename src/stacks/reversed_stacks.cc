@@ -34,11 +34,11 @@ uint64_t frames_of_stacks(const StackProfile& profile, const std::vector<bool>& 
 
 Result<StackProfile> reversed_stacks(StackProfile profile) {
   std::vector<bool> is_end = ends_of_stacks(profile);
-  constexpr uint64_t kMostFrames = uint64_t{1} << 28;
-  if (uint64_t frames = frames_of_stacks(profile, is_end); frames > kMostFrames)
+  constexpr uint64_t kMaxFrames = uint64_t{1} << 28;
+  if (uint64_t frames = frames_of_stacks(profile, is_end); frames > kMaxFrames)
     return fail(ErrorCode::kUnsupported,
                 "{}: its stacks have {} frames, too many to turn around (at most {})",
-                profile.origin, frames, kMostFrames);
+                profile.origin, frames, kMaxFrames);
   LargeVector<StackNode> nodes = std::move(profile.nodes);
   StackSamples samples = std::move(profile.samples);
   std::vector<StackColumn> columns = profile.columns;

@@ -15,7 +15,7 @@ namespace sonde {
 namespace {
 
 /// Longer lines are not `script` output; they are not buffered while waiting for their end.
-constexpr size_t kLongestLine = size_t{1} << 20;
+constexpr size_t kMaxLineLength = size_t{1} << 20;
 
 /// The distinct lines of call chains, and the frames that they stand for. Lines are identified by a
 /// hash that is wide enough, so that their text need not be kept.
@@ -115,7 +115,7 @@ class EventColumns {
     auto found = std::ranges::find(seen_, last_event_);
     if (found == seen_.end()) {
       // More than that is an error in the end: they need no column.
-      if (builder_.columns() > kMostColumns) return;
+      if (builder_.columns() > kMaxColumns) return;
       seen_.push_back(last_event_);
       columns_.push_back(add_column(event));
       found = std::prev(seen_.end());
@@ -337,7 +337,7 @@ void ScriptTextReader::feed(std::string_view piece) {
   while (!piece.empty()) {
     const void* end = std::memchr(piece.data(), '\n', piece.size());
     if (end == nullptr) {
-      state.is_cut = state.is_cut || state.held.size() + piece.size() > kLongestLine;
+      state.is_cut = state.is_cut || state.held.size() + piece.size() > kMaxLineLength;
       if (!state.is_cut) state.held += piece;
       return;
     }
@@ -366,7 +366,7 @@ Result<StackProfile> ScriptTextReader::finish() && {
     if (!state.events.has(wanted))
       return fail(ErrorCode::kUsage, "there is no event '{}' in {}; it has {}", wanted, state.name,
                   state.events.names());
-  if (state.builder.columns() > kMostColumns)
+  if (state.builder.columns() > kMaxColumns)
     return fail(ErrorCode::kUnsupported, "{}: it has {} events; choose one (-e)", state.name,
                 state.builder.columns());
   StackProfile profile = std::move(state.builder).finish();
@@ -376,9 +376,9 @@ Result<StackProfile> ScriptTextReader::finish() && {
 }
 
 bool looks_like_script_text(std::string_view first_bytes) {
-  constexpr size_t kMostLines = 200;
+  constexpr size_t kMaxLines = 200;
   bool is_header = false;
-  for (size_t i = 0; i < kMostLines && !first_bytes.empty(); ++i) {
+  for (size_t i = 0; i < kMaxLines && !first_bytes.empty(); ++i) {
     size_t end = first_bytes.find('\n');
     if (end == std::string_view::npos) break;
     std::string_view line = first_bytes.substr(0, end);

@@ -202,10 +202,10 @@ std::optional<ScriptSampleLine> parse_sample_line(std::string_view line, bool ce
 }
 
 std::optional<ScriptFrameLine> parse_frame_line(std::string_view line) {
-  constexpr size_t kMostDigits = 16;
+  constexpr size_t kMaxDigits = 16;
   line = trim(line);
   size_t digits = std::min(line.find_first_not_of(kHexDigits), line.size());
-  if (digits == 0 || digits > kMostDigits) return std::nullopt;
+  if (digits == 0 || digits > kMaxDigits) return std::nullopt;
   if (digits < line.size() && !is_blank(line[digits])) return std::nullopt;
   ScriptFrameLine frame;
   std::from_chars(line.data(), line.data() + digits, frame.address, 16);

@@ -211,8 +211,8 @@ class SessionStacks {
   }
   /// Every column has a value for every stack.
   [[nodiscard]] bool has_room_for(size_t stacks) const {
-    constexpr size_t kMostValues = size_t{1} << 27;
-    return profile_.columns.size() <= 1 || stacks <= kMostValues / profile_.columns.size();
+    constexpr size_t kMaxValues = size_t{1} << 27;
+    return profile_.columns.size() <= 1 || stacks <= kMaxValues / profile_.columns.size();
   }
   [[nodiscard]] std::unexpected<Error> too_many() const {
     return fail(ErrorCode::kUnsupported,

@@ -92,12 +92,12 @@ class Walker {
   bool EndArray(Length) { return close(); }
 
  private:
-  static constexpr size_t kDeepest = 64;
+  static constexpr size_t kMaxNesting = 64;
 
   Derived& self() { return static_cast<Derived&>(*this); }
   [[nodiscard]] Place place() const { return places_.empty() ? Place::kOther : places_.back(); }
   bool open() {
-    if (places_.size() == kDeepest) return false;
+    if (places_.size() == kMaxNesting) return false;
     places_.push_back(places_.empty() ? Place::kRoot : place_inside(places_.back(), key_));
     key_.clear();
     return true;
@@ -212,7 +212,7 @@ class ProfileWalker final : public Walker<ProfileWalker> {
 
  private:
   /// A stack, in steps_, with its start and duration in the profile's unit.
-  struct Stretch {
+  struct Interval {
     StackNodeId stack;
     double since = 0;
     double weight = 0;
@@ -225,7 +225,7 @@ class ProfileWalker final : public Walker<ProfileWalker> {
     std::vector<double> weights;
     // For evented profiles: what is known so far, the open frames, and the time since which they
     // are open.
-    std::vector<Stretch> stretches;
+    std::vector<Interval> intervals;
     std::vector<std::pair<StackFrameId, StackNodeId>> open;
     std::optional<double> since;
   };
@@ -262,7 +262,7 @@ class ProfileWalker final : public Walker<ProfileWalker> {
     if (profile_.since && event.at < *profile_.since) return lose();
     double since = profile_.since.value_or(event.at);
     if (event.at > since && !profile_.open.empty())
-      profile_.stretches.push_back({profile_.open.back().second, since, event.at - since});
+      profile_.intervals.push_back({profile_.open.back().second, since, event.at - since});
     profile_.since = event.at;
     if (event.opens)
       open_frame(*frame);
@@ -286,16 +286,16 @@ class ProfileWalker final : public Walker<ProfileWalker> {
     Unit unit = unit_of(profile.unit);
     size_t column = column_of(unit);
     uint32_t thread = thread_of(profile.name);
-    for (const Stretch& stretch : profile.stretches) {
-      if (!(stretch.weight >= 0) || !std::isfinite(stretch.weight)) {
+    for (const Interval& interval : profile.intervals) {
+      if (!(interval.weight >= 0) || !std::isfinite(interval.weight)) {
         lose();
         continue;
       }
-      StackNodeId node = stretch.stack.valid() ? nodes[stretch.stack.index()] : root_;
-      double value = stretch.weight * unit.scale;
+      StackNodeId node = interval.stack.valid() ? nodes[interval.stack.index()] : root_;
+      double value = interval.weight * unit.scale;
       if (options_.want_samples)
         builder_.add_sample(node, column, value,
-                            {.time_ns = time_in_ns(stretch.since, unit), .thread = thread});
+                            {.time_ns = time_in_ns(interval.since, unit), .thread = thread});
       else
         builder_.add(node, column, value);
     }
@@ -309,7 +309,7 @@ class ProfileWalker final : public Walker<ProfileWalker> {
     size_t count = std::min(profile.stacks.size(), profile.weights.size());
     for (size_t i = 0; i < count; ++i) {
       double weight = profile.weights[i];
-      profile.stretches.push_back({profile.stacks[i], since, weight});
+      profile.intervals.push_back({profile.stacks[i], since, weight});
       if (weight > 0) since += weight;
     }
   }

@@ -21,7 +21,7 @@
 namespace sonde {
 
 /// Each column has a value for every stack; no tool writes this many, but a hostile file may.
-inline constexpr size_t kMostColumns = 256;
+inline constexpr size_t kMaxColumns = 256;
 
 class StackTreeBuilder {
  public:

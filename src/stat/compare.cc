@@ -11,8 +11,8 @@
 
 #include "analysis/comparison/compare_measured.h"
 #include "analysis/counts/count_series.h"
-#include "base/command_words.h"
 #include "base/file.h"
+#include "base/shell_words.h"
 #include "base/text.h"
 #include "base/version.h"
 #include "capture/counters/machine_pace.h"
@@ -24,7 +24,7 @@
 namespace sonde {
 namespace {
 
-constexpr size_t kLargestBaseline = size_t{16} << 20;
+constexpr size_t kMaxBaselineSize = size_t{16} << 20;
 
 std::string in_quotes(const std::vector<std::string>& command) {
   return "'" + join(command, " ") + "'";
@@ -63,15 +63,15 @@ class StatComparison {
     b_.runs.command = options_.count.target.command;
     b_.title = in_quotes(b_.runs.command);
     wanted_runs_ = static_cast<size_t>(options_.runs);
-    if (!options_.vs.empty()) return set_command(TRY(command_words(options_.vs, "--vs")));
+    if (!options_.vs.empty()) return set_command(TRY(shell_words(options_.vs, "--vs")));
     std::string path = options_.compare;
-    Result<std::string> text = read_file(path, kLargestBaseline);
+    Result<std::string> text = read_file(path, kMaxBaselineSize);
     if (text && looks_like_baseline(*text)) return set_baseline(*text);
     if (text && ::access(path.c_str(), X_OK) != 0)
       return fail(ErrorCode::kFailed, "--compare {}: neither a file of `stat --save` nor a program",
                   path);
     is_guess_ = true;
-    return set_command(TRY(command_words(path, "--compare")));
+    return set_command(TRY(shell_words(path, "--compare")));
   }
 
   Result<> set_command(std::vector<std::string> command) {
@@ -174,7 +174,7 @@ class StatComparison {
   void add(Side& side, const CountOutcome& outcome) {
     if (!series_) {
       CountUnits whole(view::CountGrouping::kAll, runs_.counters().target().cpus, {}, {});
-      series_.emplace(runs_.events(), whole, whole, CpuPlaces(),
+      series_.emplace(runs_.events(), whole, whole, CpuLocations(),
                       CountSettings{.scale = options_.scale,
                                     .merge_aliases = !options_.no_merge,
                                     .merge_core_kinds = options_.hybrid_merge});

@@ -32,7 +32,7 @@ CountGrouping grouping_of(CountFileMode mode) {
 class CountFilePages {
  public:
   CountFilePages(const Recording& recording, const StatOptions& options,
-             std::optional<CountGrouping> grouping, Env& env, StatOutput& output)
+                 std::optional<CountGrouping> grouping, Env& env, StatOutput& output)
       : recording_(recording),
         options_(options),
         grouping_(grouping),
@@ -75,8 +75,8 @@ class CountFilePages {
       env_.err.print("warning: processing task data, aggregation mode not set\n");
       grouping = grouping_of(file_.config().mode);
     }
-    CpuPlaces places(features.cpu_topology ? &*features.cpu_topology : nullptr, features.numa,
-                     features.caches);
+    CpuLocations places(features.cpu_topology ? &*features.cpu_topology : nullptr, features.numa,
+                        features.caches);
     CountUnits units(grouping, file_.cpus(), file_.threads(), places);
     CountUnits cores(CountGrouping::kCore, file_.cpus(), file_.threads(), places);
     series_.emplace(file_.events(), units, cores, places,

@@ -25,7 +25,7 @@ namespace {
 
 constexpr double kSecondsPerNs = 1e-9;
 
-CpuPlaces places_of_this_machine() {
+CpuLocations places_of_this_machine() {
   uint32_t cpus = present_cpu_count();
   CpuTopology topology = read_cpu_topology("/sys", cpus);
   return {&topology, read_numa("/sys"), read_caches("/sys", cpus)};
@@ -124,7 +124,7 @@ class StatSession {
     auto interval = [this](uint64_t now_ns) { return on_interval(now_ns); };
     last_ = TRY(runs_.once(options_.count, {opened, interval}));
     TRY(on_end());
-    say_how_it_ended();
+    report_how_it_ended();
     return runs_.after();
   }
 
@@ -139,7 +139,7 @@ class StatSession {
       threads.push_back({thread.tid, thread.comm});
     bool needs_places = options_.grouping != view::CountGrouping::kAll ||
                         std::ranges::any_of(runs_.events(), &CountedEvent::per_package);
-    CpuPlaces places = needs_places ? places_of_this_machine() : CpuPlaces();
+    CpuLocations places = needs_places ? places_of_this_machine() : CpuLocations();
     const TargetOptions& target = options_.count.target;
     CountSettings settings{
         .scale = options_.scale,
@@ -193,7 +193,7 @@ class StatSession {
 
   Result<> on_end() {
     std::vector<EventReadings> readings = runs_.read(last_);
-    say_counts(readings);
+    report_counts(readings);
     bool intervals = options_.count.interval_ms > 0;
     if (recorder_)
       TRY(recorder_->round(runs_.counters(), readings,
@@ -241,7 +241,7 @@ class StatSession {
   }
 
   /// -v: the kernel's raw readings.
-  void say_counts(const std::vector<EventReadings>& readings) {
+  void report_counts(const std::vector<EventReadings>& readings) {
     if (options_.count.verbose == 0) return;
     for (size_t i = 0; i < readings.size(); ++i) {
       if (!readings[i].supported) {
@@ -260,7 +260,7 @@ class StatSession {
   }
 
   /// As a shell would: "sh: Killed".
-  void say_how_it_ended() {
+  void report_how_it_ended() {
     if (!last_.wait_status || !WIFSIGNALED(*last_.wait_status) || options_.count.quiet) return;
     env_.err.print("{}: {}\n", options_.count.target.command.front(),
                    ::strsignal(WTERMSIG(*last_.wait_status)));

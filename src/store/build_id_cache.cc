@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kShortest = 2;  // one byte names the directory, the others the link
+constexpr size_t kMin = 2;  // one byte names the directory, the others the link
 constexpr std::string_view kLinks = ".build-id";
 
 std::string as_bytes_of_hex(std::string_view hex) {
@@ -73,7 +73,7 @@ std::string_view cached_name(std::string_view path) {
 }
 
 std::string debug_file_of(std::string_view build_id) {
-  if (build_id.size() < kShortest) return {};
+  if (build_id.size() < kMin) return {};
   std::string hex = to_hex(build_id);
   return fmt::format("/usr/lib/debug/.build-id/{}/{}.debug", hex.substr(0, 2), hex.substr(2));
 }
@@ -84,12 +84,12 @@ std::string BuildIdCache::link_of(std::string_view build_id) const {
 }
 
 std::string BuildIdCache::file(std::string_view build_id, std::string_view name) const {
-  if (directory_.empty() || build_id.size() < kShortest) return {};
+  if (directory_.empty() || build_id.size() < kMin) return {};
   return fmt::format("{}/{}", link_of(build_id), name);
 }
 
 bool BuildIdCache::holds(std::string_view build_id) const {
-  if (directory_.empty() || build_id.size() < kShortest) return false;
+  if (directory_.empty() || build_id.size() < kMin) return false;
   std::error_code error;
   return has_build_id(file(build_id, "elf"), build_id) ||
          has_build_id(file(build_id, "vdso"), build_id) ||
@@ -116,7 +116,7 @@ Result<> BuildIdCache::fill(const CachedObject& object, const std::string& direc
 Result<BuildIdCache::Added> BuildIdCache::add(const CachedObject& object) const {
   std::string place = place_of(object.path);
   if (directory_.empty()) return fail(ErrorCode::kIo, "there is no directory for a build-id cache");
-  if (object.build_id.size() < kShortest || place.empty())
+  if (object.build_id.size() < kMin || place.empty())
     return fail(ErrorCode::kFailed, "{} cannot be filed: it has no build id", object.path);
   fs::path link = link_of(object.build_id);
   std::error_code error;
@@ -147,7 +147,7 @@ Result<> BuildIdCache::replace(const CachedObject& object) const {
 }
 
 Result<bool> BuildIdCache::remove(std::string_view build_id) const {
-  if (directory_.empty() || build_id.size() < kShortest) return false;
+  if (directory_.empty() || build_id.size() < kMin) return false;
   fs::path link = link_of(build_id);
   std::error_code error;
   fs::file_status status = fs::symlink_status(link, error);
@@ -172,7 +172,7 @@ std::vector<BuildIdCache::Entry> BuildIdCache::entries() const {
     for (const auto& link : fs::directory_iterator(head.path(), error)) {
       std::string build_id =
           as_bytes_of_hex(head.path().filename().string() + link.path().filename().string());
-      if (build_id.size() < kShortest || !fs::is_symlink(link.symlink_status(error))) continue;
+      if (build_id.size() < kMin || !fs::is_symlink(link.symlink_status(error))) continue;
       entries.push_back({std::move(build_id), object_of_link(link.path())});
     }
   std::ranges::sort(entries, {}, [](const Entry& entry) { return to_hex(entry.build_id); });
@@ -187,7 +187,7 @@ std::vector<std::string> BuildIdCache::build_ids_of(std::string_view path) const
   for (const auto& entry : fs::directory_iterator(fs::path(directory_) / place, error)) {
     std::string id = as_bytes_of_hex(entry.path().filename().string());
     // A directory of a longer path may look like a build id; the links decide.
-    if (id.size() >= kShortest && fs::exists(fs::symlink_status(link_of(id), error)))
+    if (id.size() >= kMin && fs::exists(fs::symlink_status(link_of(id), error)))
       ids.push_back(std::move(id));
   }
   std::ranges::sort(ids);

@@ -17,8 +17,8 @@ namespace {
 constexpr std::string_view kRecordingName = "perf.data";
 constexpr std::string_view kFiles = "files/";
 constexpr uint32_t kZstdMagic = 0xfd2fb528;
-constexpr size_t kLongestHeader = 16 * kTarBlock;
-constexpr uint64_t kLargestMember = uint64_t{1} << 36;
+constexpr size_t kMaxHeaderLength = 16 * kTarBlock;
+constexpr uint64_t kMaxMemberSize = uint64_t{1} << 36;
 
 struct Member {
   Bytes frame;
@@ -74,7 +74,7 @@ Result<> Bundle::State::read(Bytes bytes) {
 }
 
 Result<> Bundle::State::read_member(Bytes frame, uint64_t offset) {
-  auto begin = begin_of_zstd(frame, kLongestHeader);
+  auto begin = begin_of_zstd(frame, kMaxHeaderLength);
   if (!begin || begin->empty())
     return fail(ErrorCode::kCorrupt, "{}: the bundle is damaged at offset {:#x}", name, offset);
   TarReader reader(*begin);
@@ -89,7 +89,7 @@ Result<> Bundle::State::read_member(Bytes frame, uint64_t offset) {
   member.skip = reader.content_offset();
   member.size = (*header)->size;
   member.name = (*header)->name;
-  if (member.size > kLargestMember)
+  if (member.size > kMaxMemberSize)
     return fail(ErrorCode::kCorrupt, "{}: {} claims {} bytes", name, member.name, member.size);
   if (member.name == kRecordingName || member.name.starts_with(kFiles))
     by_name.try_emplace(member.name, members.size());

@@ -22,8 +22,8 @@ using ZstdContext = std::unique_ptr<ZSTD_DCtx, FreeZstd>;
 /// The plausible expanded size. Recordings and objects compress to a tenth, idle ones to a
 /// hundredth; a small file that expands without end was made to exhaust the machine.
 uint64_t plausible_size(Bytes compressed) {
-  constexpr uint64_t kMostGrowth = 1000, kSmall = uint64_t{1} << 30;
-  return kSmall + kMostGrowth * compressed.size();
+  constexpr uint64_t kMaxGrowth = 1000, kSmall = uint64_t{1} << 30;
+  return kSmall + kMaxGrowth * compressed.size();
 }
 
 std::unexpected<Error> damaged(const std::string& name, std::string_view why) {

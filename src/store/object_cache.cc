@@ -42,8 +42,8 @@ std::string ObjectCache::path_of(std::string_view build_id, std::string_view kin
   return fmt::format("{}/{}.{}", directory_, to_hex(build_id), kind);
 }
 
-std::optional<KeptObject> ObjectCache::find(std::string_view build_id, std::string_view kind,
-                                            uint32_t version) const {
+std::optional<RetainedObject> ObjectCache::find(std::string_view build_id, std::string_view kind,
+                                                uint32_t version) const {
   if (directory_.empty() || build_id.empty()) return std::nullopt;
   std::string path = path_of(build_id, kind);
   auto file = MappedFile::open(path);
@@ -56,7 +56,7 @@ std::optional<KeptObject> ObjectCache::find(std::string_view build_id, std::stri
     return std::nullopt;
   // Marks it as recently used, for eviction.
   ::utimensat(AT_FDCWD, path.c_str(), nullptr, 0);
-  return KeptObject(std::move(*file), kHeaderBytes);
+  return RetainedObject(std::move(*file), kHeaderBytes);
 }
 
 void ObjectCache::keep(std::string_view build_id, std::string_view kind, uint32_t version,

@@ -28,9 +28,9 @@ namespace sonde {
 std::string object_cache_directory(const Env& env);
 
 /// The bytes of one entry; aligned to 8.
-class KeptObject {
+class RetainedObject {
  public:
-  KeptObject(MappedFile file, size_t skip) : file_(std::move(file)), skip_(skip) {}
+  RetainedObject(MappedFile file, size_t skip) : file_(std::move(file)), skip_(skip) {}
   [[nodiscard]] Bytes bytes() const { return file_.bytes().subspan(skip_); }
 
  private:
@@ -48,8 +48,8 @@ class ObjectCache {
 
   /// `kind` is a short word; `version` changes with the meaning of the bytes. Nullopt for an object
   /// without a build id.
-  [[nodiscard]] std::optional<KeptObject> find(std::string_view build_id, std::string_view kind,
-                                               uint32_t version) const;
+  [[nodiscard]] std::optional<RetainedObject> find(std::string_view build_id, std::string_view kind,
+                                                   uint32_t version) const;
   void keep(std::string_view build_id, std::string_view kind, uint32_t version, Bytes bytes) const;
 
  private:

@@ -23,7 +23,7 @@ class ObjectCacheTest : public testing::Test {
   [[nodiscard]] std::string path_of(const std::string& file) const {
     return directory_ + "/" + file;
   }
-  static std::string text_of(const std::optional<KeptObject>& kept) {
+  static std::string text_of(const std::optional<RetainedObject>& kept) {
     return kept ? std::string(as_text(kept->bytes())) : "none";
   }
   std::string directory_;

@@ -11,7 +11,7 @@ namespace {
 constexpr size_t kNameSize = 100;
 constexpr size_t kChecksumAt = 148;
 constexpr size_t kChecksumSize = 8;
-constexpr uint64_t kMostNameBytes = 64 * 1024;
+constexpr uint64_t kMaxNameBytes = 64 * 1024;
 constexpr char kLongName = 'L';  // GNU: the content is the next member's name
 constexpr char kLongTarget = 'K';
 
@@ -149,7 +149,7 @@ Result<std::optional<TarMember>> TarReader::next(bool headers_only) {
       return fail(ErrorCode::kCorrupt, "{} ends behind the end of the archive", member.name);
     if (has_content) in_.take(std::min<uint64_t>(tar_padding(member.size), in_.left()));
     if (is_long) {
-      if (member.size > kMostNameBytes)
+      if (member.size > kMaxNameBytes)
         return fail(ErrorCode::kCorrupt, "a name of {} bytes", member.size);
       std::string text(as_text(member.content));
       text.resize(std::min(text.size(), text.find('\0')));

@@ -78,7 +78,7 @@ void add_symbols(SymbolTableBuilder& builder, const ElfFile& file, SymbolSection
   });
   if (found.empty()) return;
   for (const Symbol& symbol : found) builder.add(symbol);
-  builder.settle(FixupEnd::kElf);
+  builder.finalize(FixupEnd::kElf);
 }
 
 void add_plt(SymbolTableBuilder& builder, const ElfFile& file) {

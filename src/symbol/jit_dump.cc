@@ -14,8 +14,8 @@ constexpr uint32_t kMagic = 0x4A695444;  // "JiTD"
 constexpr uint32_t kVersion = 1;
 constexpr uint64_t kFlagCycles = 1;
 constexpr size_t kRecordHeader = 16;
-constexpr size_t kSmallestHeader = 40;
-constexpr size_t kSmallestLine = 8 + 4 + 4 + 1;
+constexpr size_t kMinHeaderSize = 40;
+constexpr size_t kMinLineSize = 8 + 4 + 4 + 1;
 // V8 adds the size of an ELF header to line addresses.
 constexpr uint64_t kV8LineShift = 0x40;
 
@@ -40,7 +40,7 @@ class JitDumpParser {
 
   Result<size_t> read_header() {
     Bytes all = whole();
-    if (all.size() < kSmallestHeader) return fail(ErrorCode::kCorrupt, "no whole header");
+    if (all.size() < kMinHeaderSize) return fail(ErrorCode::kCorrupt, "no whole header");
     JitDump::Header& header = dump_.header_;
     header.order = ByteOrder::kLittle;
     if (load<uint32_t>(all.data(), ByteOrder::kBig) == kMagic)
@@ -58,7 +58,7 @@ class JitDumpParser {
     header.pid = cursor.u32();
     header.time_ns = cursor.u64();
     header.counts_cycles = (cursor.u64() & kFlagCycles) != 0;
-    if (size < kSmallestHeader || size > all.size())
+    if (size < kMinHeaderSize || size > all.size())
       return fail(ErrorCode::kCorrupt, "a header of {} bytes", size);
     return size;
   }
@@ -169,7 +169,7 @@ class JitDumpParser {
     ByteCursor content = *lines_;
     uint64_t address = content.u64();
     uint64_t count = content.u64();
-    if (!content.ok() || !content.fits(count, kSmallestLine)) return false;
+    if (!content.ok() || !content.fits(count, kMinLineSize)) return false;
     if (address != code.address) return true;
     bool v8 = is_v8_function(code.name);
     uint64_t shift = v8 ? kV8LineShift : 0;

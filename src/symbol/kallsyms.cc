@@ -221,7 +221,7 @@ bool Kallsyms::may_name(std::string_view part) const {
 
 void Kallsyms::finish(SymbolTableBuilder builder) {
   if (restricted_) return;
-  builder.settle(FixupEnd::kKallsyms);
+  builder.finalize(FixupEnd::kKallsyms);
   table_ = std::move(builder).build();
 }
 

@@ -40,7 +40,7 @@ class Kallsyms {
   /// Whether the text contains `part`.
   [[nodiscard]] bool may_name(std::string_view part) const;
   /// An upper bound, from the length of the text.
-  [[nodiscard]] size_t most_symbols() const { return text_.size() / kShortestLine; }
+  [[nodiscard]] size_t most_symbols() const { return text_.size() / kMinLineLength; }
 
   /// Symbols of the kernel and of all modules, at kernel addresses. Each Symbol::module is an index
   /// into modules(). Names are valid as long as this object.
@@ -62,7 +62,7 @@ class Kallsyms {
   [[nodiscard]] uint64_t bad_lines() const { return bad_lines_; }
 
  private:
-  static constexpr size_t kShortestLine = 6;  // "0 T a\n"
+  static constexpr size_t kMinLineLength = 6;  // "0 T a\n"
   void finish(SymbolTableBuilder builder);
 
   SymbolTable table_;

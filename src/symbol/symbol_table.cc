@@ -163,7 +163,7 @@ void SymbolTableBuilder::drop_duplicates() {
   if (!pending_.empty()) pending_.resize(kept + 1);
 }
 
-void SymbolTableBuilder::settle(FixupEnd rule) {
+void SymbolTableBuilder::finalize(FixupEnd rule) {
   sort_pending();
   fix_ends(rule);
   drop_duplicates();

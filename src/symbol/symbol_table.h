@@ -113,7 +113,7 @@ class SymbolTableBuilder {
   /// Gives all symbols added so far their end, then keeps the best one at each address. More may be
   /// added afterwards and either settled again (.dynsym after .symtab) or left as they are (PLT
   /// entries).
-  void settle(FixupEnd rule);
+  void finalize(FixupEnd rule);
   /// Whether the last settle kept a symbol of this name at this address. Requires that settle was
   /// called and nothing was added since.
   [[nodiscard]] bool has_settled(uint64_t start, std::string_view name) const;

@@ -27,7 +27,7 @@ std::string name_at(const SymbolTable& table, uint64_t address) {
 SymbolTable settled(const std::vector<Symbol>& symbols) {
   SymbolTableBuilder builder;
   for (const Symbol& s : symbols) builder.add(s);
-  builder.settle(FixupEnd::kElf);
+  builder.finalize(FixupEnd::kElf);
   return std::move(builder).build();
 }
 

@@ -39,7 +39,7 @@ class ShownNames {
 
 struct Lines {
   std::once_flag opened;
-  std::optional<KeptObject> kept;  // what `index` was restored from
+  std::optional<RetainedObject> kept;  // what `index` was restored from
   std::optional<LineIndex> index;
 };
 
@@ -114,10 +114,10 @@ struct Symbolizer::State {
   void load(LoadedDso& one, std::string_view name_part = {});
   const LineIndex* lines_of(LoadedDso& dso);
   void open_lines(LoadedDso& dso);
-  [[nodiscard]] DwarfPlaces dwarf_places() const;
+  [[nodiscard]] DwarfLocations dwarf_places() const;
   [[nodiscard]] Result<ElfFile> open_debug_info(const Dso& object) const;
   void keep_lines();
-  void say_replaced(std::span<LoadedDso* const> fresh) const;
+  void report_replaced(std::span<LoadedDso* const> fresh) const;
   void load_kernel(std::span<LoadedDso* const> of_kernel,
                    DsoSymbolLoader::KernelAddresses addresses, std::string_view name_part);
   void add_rest(LoadedDso& of_kernel);
@@ -166,7 +166,7 @@ void Symbolizer::load(std::span<const DsoId> dsos,
   }
   if (state.loader.rest_size() > 0)
     for (LoadedDso* loaded : of_kernel) state.add_rest(*loaded);
-  state.say_replaced(fresh);
+  state.report_replaced(fresh);
 }
 
 void Symbolizer::State::add_rest(LoadedDso& of_kernel) {
@@ -195,15 +195,15 @@ bool Symbolizer::State::is_of_kernel(DsoId dso) const {
 }
 
 /// Wrong symbols are never shown, but say why there are none.
-void Symbolizer::State::say_replaced(std::span<LoadedDso* const> fresh) const {
-  constexpr size_t kMostNamed = 3;
+void Symbolizer::State::report_replaced(std::span<LoadedDso* const> fresh) const {
+  constexpr size_t kMaxNamed = 3;
   std::vector<std::string> named;
   size_t count = 0;
   for (const LoadedDso* one : fresh)
-    if (one->symbols.is_replaced && ++count <= kMostNamed)
+    if (one->symbols.is_replaced && ++count <= kMaxNamed)
       named.push_back(machine.dsos()[one->dso].path);
   if (count == 0) return;
-  if (count > kMostNamed) named.emplace_back("…");
+  if (count > kMaxNamed) named.emplace_back("…");
   losses.add(LossKind::k_replaced_object, count, join(named, ", "));
 }
 
@@ -315,9 +315,9 @@ const LineIndex* Symbolizer::State::lines_of(LoadedDso& dso) {
   return dso.lines.index ? &*dso.lines.index : nullptr;
 }
 
-DwarfPlaces Symbolizer::State::dwarf_places() const {
+DwarfLocations Symbolizer::State::dwarf_places() const {
   const FinderOptions& options_of_finder = loader.finder().options();
-  DwarfPlaces places{options_of_finder.symfs, options_of_finder.debug_root};
+  DwarfLocations places{options_of_finder.symfs, options_of_finder.debug_root};
   if (const Bundle* bundle = options_of_finder.bundle)
     places.by_build_id = [bundle](std::string_view build_id) {
       return bundle->file(build_id, "debug");
@@ -333,7 +333,7 @@ Result<ElfFile> Symbolizer::State::open_debug_info(const Dso& object) const {
 
 void Symbolizer::State::open_lines(LoadedDso& dso) {
   const Dso& object = machine.dsos()[dso.dso];
-  DwarfPlaces places = dwarf_places();
+  DwarfLocations places = dwarf_places();
   auto open = [this, &object] { return open_debug_info(object); };
   dso.lines.kept = cache.find(object.build_id, kLinesKind, LineIndex::kPackedVersion);
   if (dso.lines.kept) dso.lines.index = LineIndex::restore(dso.lines.kept->bytes(), open, places);

@@ -45,7 +45,7 @@ struct SourcePlace {
 /// A file with debug information, and the location of what it refers to.
 struct DebugInfo {
   ElfFile file;
-  DwarfPlaces places;
+  DwarfLocations places;
 };
 
 class Symbolizer {

@@ -10,7 +10,7 @@ namespace sonde::top {
 namespace {
 
 /// Shorter than the later ones: nobody wants to look at an empty screen for that long.
-constexpr double kFirstStretch_s = 0.5;
+constexpr double kFirstInterval_s = 0.5;
 
 class LiveBrowser {
  public:
@@ -26,7 +26,7 @@ class LiveBrowser {
     poller_.add(signals_.fd(), [this](auto) { on_signals(); });
     for (int fd : {terminal_.key_fd(), terminal_.signal_fd(), pages_.wake().fd()})
       poller_.add(fd, [this](auto) { has_events_ = true; });
-    profile_.end_stretch_after(kFirstStretch_s);
+    profile_.end_interval_after(kFirstInterval_s);
     tui::draw_now(terminal_, pages_);
     while (!done_) TRY(round());
     if (!has_ended_) profile_.stop();

@@ -25,7 +25,7 @@ std::string heading(const TopFigures& figures) {
   return line + figures.target;
 }
 
-void count_stretch(const Session& session, TopFigures& figures) {
+void count_interval(const Session& session, TopFigures& figures) {
   const SampleColumns& samples = session.samples();
   figures.lost_before += figures.lost;
   figures.lost = session.counts().lost_events + session.counts().lost_samples;

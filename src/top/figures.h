@@ -34,7 +34,7 @@ struct TopFigures {
 /// perf's first line.
 [[nodiscard]] std::string heading(const TopFigures& figures);
 /// Counts what `session` currently shows.
-void count_stretch(const Session& session, TopFigures& figures);
+void count_interval(const Session& session, TopFigures& figures);
 /// An event without samples of its own.
 [[nodiscard]] bool is_sideband(const EventDesc& event);
 [[nodiscard]] std::string event_text(const EventTable& events);

@@ -9,7 +9,7 @@
 
 namespace sonde::top {
 
-constexpr double kShortestDelay_s = 0.1;
+constexpr double kMinDelay_s = 0.1;
 
 struct TopOptions {
   TopOptions();

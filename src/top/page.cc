@@ -46,7 +46,7 @@ Result<> LivePage::refresh() {
     return {};
   }
   Standings standings = leave();
-  TRY(profile_.next_stretch());
+  TRY(profile_.next_interval());
   show(standings);
   return {};
 }
@@ -249,8 +249,8 @@ void LivePage::ask_delay(Pages& pages) {
   ask_number(
       "Seconds between screens", fmt::format("{:g}", o_.delay_s),
       [this](double seconds, Pages& to) {
-        if (seconds < kShortestDelay_s)
-          return to.say(fmt::format("the shortest delay is {} s", kShortestDelay_s));
+        if (seconds < kMinDelay_s)
+          return to.say(fmt::format("the shortest delay is {} s", kMinDelay_s));
         o_.delay_s = seconds;
       },
       pages);

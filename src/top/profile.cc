@@ -90,7 +90,7 @@ void LiveProfile::watch_tasks(Poller& poller) {
 }
 
 int64_t LiveProfile::left_ms() const {
-  auto due = taken_ns_ + static_cast<uint64_t>(this_stretch_s_.value_or(o_.delay_s) * 1e9);
+  auto due = taken_ns_ + static_cast<uint64_t>(this_interval_s_.value_or(o_.delay_s) * 1e9);
   auto now = monotonic_ns();
   return now >= due ? 0 : static_cast<int64_t>((due - now) / 1'000'000 + 1);
 }
@@ -106,7 +106,7 @@ void LiveProfile::drain() {
                                 capture_.rings->rings().front().buffer.data_size());
 }
 
-Result<> LiveProfile::next_stretch() {
+Result<> LiveProfile::next_interval() {
   if (!put_by_.empty()) {
     std::vector<RecordBlock> blocks(put_by_.size());
     for (size_t i = 0; i < blocks.size(); ++i) blocks[i].bytes = put_by_[i];
@@ -117,8 +117,8 @@ Result<> LiveProfile::next_stretch() {
   uint64_t now = monotonic_ns();
   figures_.seconds = static_cast<double>(now - taken_ns_) / 1e9;
   taken_ns_ = now;
-  this_stretch_s_.reset();
-  count_stretch(session_, figures_);
+  this_interval_s_.reset();
+  count_interval(session_, figures_);
   return build();
 }
 

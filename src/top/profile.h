@@ -3,8 +3,8 @@
 //
 //   LiveProfile profile(options, env, capture, features);
 //   TRY(profile.start());
-//   …  profile.drain() as often as `wait_ms` says; when the stretch is_over():
-//   TRY(profile.next_stretch());
+//   …  profile.drain() as often as `wait_ms` says; when the interval is_over():
+//   TRY(profile.next_interval());
 //   for (LiveTable& table : profile.tables(20)) …
 //
 // Rows fade (cmd_top_rows.h), or cover one interval if trees or levels are shown. What a table's
@@ -49,10 +49,10 @@ class LiveProfile {
   void drain();
   [[nodiscard]] bool is_over() const { return left_ms() <= 0; }
   /// Applies to the current interval only.
-  void end_stretch_after(double seconds) { this_stretch_s_ = seconds; }
+  void end_interval_after(double seconds) { this_interval_s_ = seconds; }
 
   /// Moves what has arrived into the tables.
-  Result<> next_stretch();
+  Result<> next_interval();
   /// Rebuilds the same interval after options have changed; anything older is forgotten.
   Result<> remake();
   /// Sets aside what has arrived: tables stay as they are. Its samples are kept only for
@@ -107,7 +107,7 @@ class LiveProfile {
   DrainPace pace_{DrainPace::Clock::now()};
   int pace_ms_ = 0;
   uint64_t taken_ns_ = 0;  // when the last interval ended
-  std::optional<double> this_stretch_s_;
+  std::optional<double> this_interval_s_;
   size_t live_tasks_ = 0;
   bool target_ended_ = false;
 };

@@ -23,8 +23,8 @@ Result<std::string> write_recording(const std::string& path, const Capture& capt
   TRY(writer.main().write(records.view()));
   ByteBuilder round;
   encode_empty(abi::kRecordFinishedRound, round);
-  for (const auto& stretch : copies.kept()) {
-    for (const std::vector<std::byte>& copy : stretch) {
+  for (const auto& interval : copies.kept()) {
+    for (const std::vector<std::byte>& copy : interval) {
       scan.piece(copy);
       TRY(writer.main().write(copy));
     }

@@ -46,7 +46,7 @@ class TextTop {
 
  private:
   Result<> refresh() {
-    TRY(profile_.next_stretch());
+    TRY(profile_.next_interval());
     std::string tables = make_tables();
     if (paused_) return {};
     std::string text =
@@ -147,13 +147,13 @@ class TextTop {
   }
   void on_answer(char key) {
     constexpr char kBackspace = 127, kEscape = 27;
-    constexpr size_t kLongest = 12;
+    constexpr size_t kMaxLength = 12;
     if (key == '\n' || key == '\r') return take_answer();
     if (key == kEscape) {
       question_.clear();
     } else if (key == kBackspace || key == '\b') {
       if (!answer_.empty()) answer_.pop_back();
-    } else if (((key >= '0' && key <= '9') || key == '.') && answer_.size() < kLongest) {
+    } else if (((key >= '0' && key <= '9') || key == '.') && answer_.size() < kMaxLength) {
       answer_ += key;
     }
     redraw_footer();
@@ -161,8 +161,8 @@ class TextTop {
   void take_answer() {
     question_.clear();
     auto number = number_from<double>(answer_);
-    constexpr double kShortest_s = 0.1;
-    if (!number || (asked_ == 'd' && !(*number >= kShortest_s)))
+    constexpr double kMin_s = 0.1;
+    if (!number || (asked_ == 'd' && !(*number >= kMin_s)))
       return say(fmt::format("'{}' is no {}", answer_, asked_ == 'd' ? "delay" : "number"));
     if (asked_ == 'd') o_.delay_s = *number;
     if (asked_ == 'e') o_.entries = static_cast<uint64_t>(*number);

@@ -203,7 +203,7 @@ class StackUnwinder::Frame {
     if (frame == 0) return ChainEnd::kOutermost;
     if (frame < sp || frame % word_bytes != 0) return ChainEnd::kNoRule;
     if (stack_.ends_before(frame))
-      return frame - sp < kLargestFrame ? ChainEnd::kStackCopy : ChainEnd::kNoRule;
+      return frame - sp < kMaxFrameSize ? ChainEnd::kStackCopy : ChainEnd::kNoRule;
     std::optional<uint64_t> next_frame = stack_.read(frame, word_bytes);
     std::optional<uint64_t> back = stack_.read(frame + word_bytes, word_bytes);
     if (!next_frame || !back) return ChainEnd::kStackCopy;
@@ -242,7 +242,7 @@ class StackUnwinder::Frame {
   }
 
   // The most that may be between stack pointer and frame pointer; beyond that it is some number.
-  static constexpr uint64_t kLargestFrame = uint64_t{16} << 20;
+  static constexpr uint64_t kMaxFrameSize = uint64_t{16} << 20;
 
   const Machine& machine_;
   const StackCopy& stack_;

@@ -22,9 +22,9 @@ namespace fs = std::filesystem;
 constexpr int kSamplesPerEvent = 40;
 
 /// Generates raw data that is valid for a format; the same for the same seed.
-class SampleMaker {
+class SampleBuilder {
  public:
-  SampleMaker(uint32_t seed, bool has_sockets) : random_(seed), has_sockets_(has_sockets) {}
+  SampleBuilder(uint32_t seed, bool has_sockets) : random_(seed), has_sockets_(has_sockets) {}
 
   std::string make(const TracepointFormat& format) {
     size_t end = 8;
@@ -184,7 +184,7 @@ TEST(Libtraceevent, PrintsTheSame) {
     EXPECT_EQ(program.problem(), "") << path;
     oracle::TraceEvent event(*text, system);
     if (!event.parsed()) continue;
-    SampleMaker maker(format->id(), true);
+    SampleBuilder maker(format->id(), true);
     for (int i = 0; i < kSamplesPerEvent; ++i) {
       std::string raw = maker.make(*format);
       std::string ours;
@@ -221,7 +221,7 @@ TEST(Libtraceevent, ListsFieldsTheSame) {
     // from there, while the one inside perf 6.1 goes by their types.
     oracle::TraceEvent event(text->substr(0, text->find("print fmt:")) + "print fmt: \"\"\n",
                              system);
-    SampleMaker maker(format->id(), false);
+    SampleBuilder maker(format->id(), false);
     for (int i = 0; i < kSamplesPerEvent; ++i) {
       std::string raw = maker.make(*format);
       std::string ours;

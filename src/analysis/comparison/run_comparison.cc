@@ -8,8 +8,8 @@
 namespace sonde {
 namespace {
 
-constexpr size_t kMostResamples = 10000, kFewestResamples = 2000;
-constexpr size_t kMostSplits = 2048;
+constexpr size_t kMaxResamples = 10000, kFewestResamples = 2000;
+constexpr size_t kMaxSplits = 2048;
 constexpr double kNoiseQuantile = 0.95;
 
 /// SplitMix64: the same numbers in every run and on every machine.
@@ -54,7 +54,7 @@ double quantile(const std::vector<double>& sorted, double share) {
 
 /// Percentile bootstrap of the change of medians.
 void find_interval(const MetricRuns& runs, RunPlan plan, double level, MetricVerdict& verdict) {
-  size_t resamples = std::clamp(static_cast<size_t>(40 / level), kFewestResamples, kMostResamples);
+  size_t resamples = std::clamp(static_cast<size_t>(40 / level), kFewestResamples, kMaxResamples);
   Dice dice;
   std::vector<double> changes(resamples), a(runs.a.size()), b(runs.b.size());
   for (double& change : changes) {
@@ -77,8 +77,8 @@ void find_interval(const MetricRuns& runs, RunPlan plan, double level, MetricVer
 double noise_between_halves(const std::vector<double>& values, bool is_ratio) {
   size_t couples = values.size() / 2;
   if (couples == 0) return 0;
-  bool all_splits = couples <= 12 && (size_t{1} << (couples - 1)) <= kMostSplits;
-  size_t splits = all_splits ? size_t{1} << (couples - 1) : kMostSplits;
+  bool all_splits = couples <= 12 && (size_t{1} << (couples - 1)) <= kMaxSplits;
+  size_t splits = all_splits ? size_t{1} << (couples - 1) : kMaxSplits;
   Dice dice;
   std::vector<double> distances(splits), left(couples), right(couples);
   for (size_t split = 0; split < splits; ++split) {

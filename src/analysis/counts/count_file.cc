@@ -8,7 +8,7 @@ namespace sonde {
 namespace {
 
 /// More counters than any machine opens: maps that claim more are corrupt.
-constexpr size_t kMostCounters = size_t{1} << 22;
+constexpr size_t kMaxCounters = size_t{1} << 22;
 
 }  // namespace
 
@@ -87,7 +87,7 @@ void CountFile::prepare() {
   size_t counters = 0;
   for (const EventDesc& event : events)
     counters += std::max(cpus_.size(), event.own_cpus.size()) * threads_.size();
-  if (counters > kMostCounters) {
+  if (counters > kMaxCounters) {
     losses_.add(LossKind::k_bad_record, 1, "maps of CPUs and threads that are too large");
     cpus_ = {-1};
     threads_ = {{}};
@@ -97,7 +97,7 @@ void CountFile::prepare() {
     events_.push_back(counted_event(event));
     EventReadings& readings = readings_.emplace_back();
     readings.supported = false;
-    bool own = !event.own_cpus.empty() && counters <= kMostCounters;
+    bool own = !event.own_cpus.empty() && counters <= kMaxCounters;
     readings.cpus = own ? event.own_cpus : cpus_;
     readings.values.resize(readings.cpus.size() * threads_.size());
   }

@@ -36,7 +36,7 @@ uint64_t whole_ns(double mean_ns) {
 }  // namespace
 
 CountSeries::CountSeries(std::vector<CountedEvent> events, CountUnits units, CountUnits cores,
-                         const CpuPlaces& places, CountSettings settings)
+                         const CpuLocations& places, CountSettings settings)
     : events_(std::move(events)),
       units_(std::move(units)),
       cores_(std::move(cores)),

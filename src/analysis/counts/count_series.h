@@ -26,14 +26,14 @@ struct CountSettings {
   bool merge_core_kinds = false;     // --hybrid-merge
   bool percore_show_thread = false;  // --percore-show-thread
   bool skip_idle_threads = false;    // no rows of zero, if threads of the whole machine are shown
-  MetricChoice metrics = {};
+  MetricSelection metrics = {};
 };
 
 class CountSeries {
  public:
   /// `cores`: for events with the term percore; `places`: for counters shared by a package.
   CountSeries(std::vector<CountedEvent> events, CountUnits units, CountUnits cores,
-              const CpuPlaces& places, CountSettings settings);
+              const CpuLocations& places, CountSettings settings);
 
   /// One run, or the increments of one interval. "CPUs utilized" is relative to `elapsed_ns`.
   void add(const std::vector<EventReadings>& readings, uint64_t elapsed_ns);
@@ -73,7 +73,7 @@ class CountSeries {
 
   std::vector<CountedEvent> events_;
   CountUnits units_, cores_;
-  CpuPlaces places_;
+  CpuLocations places_;
   CountSettings settings_;
   std::vector<size_t> shown_as_;  // the event whose row an event's counts go to
   std::vector<Row> rows_;

@@ -17,7 +17,7 @@ CountedEvent event(std::string name, uint64_t config = abi::kSwPageFaults) {
 }
 
 /// Two sockets of two cores; CPU 4 is the second thread of CPU 0.
-CpuPlaces two_sockets() {
+CpuLocations two_sockets() {
   CpuTopology topology;
   for (uint32_t cpu = 0; cpu < 4; ++cpu)
     topology.cpus.push_back({.core = cpu % 2, .socket = cpu / 2, .die = 0});
@@ -33,7 +33,7 @@ const std::vector<int> kCpus{0, 1, 2, 3, 4};
 CountSeries series_of(std::vector<CountedEvent> events, CountGrouping grouping,
                       CountSettings settings = {}, const std::vector<int>& cpus = kCpus,
                       const std::vector<CountedThread>& threads = {{}}) {
-  CpuPlaces places = two_sockets();
+  CpuLocations places = two_sockets();
   return {std::move(events), CountUnits(grouping, cpus, threads, places),
           CountUnits(CountGrouping::kCore, cpus, threads, places), places, std::move(settings)};
 }

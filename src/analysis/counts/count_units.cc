@@ -71,8 +71,8 @@ view::CountUnit unit_for(CountGrouping grouping, const UnitKey& key) {
 
 }  // namespace
 
-CpuPlaces::CpuPlaces(const CpuTopology* topology, const std::vector<NumaNode>& nodes,
-                     const std::vector<CacheLevel>& caches) {
+CpuLocations::CpuLocations(const CpuTopology* topology, const std::vector<NumaNode>& nodes,
+                           const std::vector<CacheLevel>& caches) {
   auto at = [this](int cpu) -> CpuPlace& {
     if (static_cast<size_t>(cpu) >= places_.size()) places_.resize(static_cast<size_t>(cpu) + 1);
     return places_[static_cast<size_t>(cpu)];
@@ -101,13 +101,13 @@ CpuPlaces::CpuPlaces(const CpuTopology* topology, const std::vector<NumaNode>& n
   }
 }
 
-CpuPlace CpuPlaces::operator[](int cpu) const {
+CpuPlace CpuLocations::operator[](int cpu) const {
   if (cpu < 0 || static_cast<size_t>(cpu) >= places_.size()) return {};
   return places_[static_cast<size_t>(cpu)];
 }
 
 CountUnits::CountUnits(CountGrouping grouping, const std::vector<int>& cpus,
-                       const std::vector<CountedThread>& threads, const CpuPlaces& places)
+                       const std::vector<CountedThread>& threads, const CpuLocations& places)
     : grouping_(grouping) {
   if (grouping == CountGrouping::kAll) {
     units_.emplace_back();

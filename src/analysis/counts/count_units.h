@@ -17,11 +17,11 @@ struct CpuPlace {
   int cache_level = -1, cache = -1;  // its largest cache, named after the first CPU that shares it
 };
 
-class CpuPlaces {
+class CpuLocations {
  public:
-  CpuPlaces() = default;
-  CpuPlaces(const CpuTopology* topology, const std::vector<NumaNode>& nodes,
-            const std::vector<CacheLevel>& caches);
+  CpuLocations() = default;
+  CpuLocations(const CpuTopology* topology, const std::vector<NumaNode>& nodes,
+               const std::vector<CacheLevel>& caches);
   [[nodiscard]] CpuPlace operator[](int cpu) const;
 
  private:
@@ -38,7 +38,7 @@ struct CountedThread {
 class CountUnits {
  public:
   CountUnits(view::CountGrouping grouping, const std::vector<int>& cpus,
-             const std::vector<CountedThread>& threads, const CpuPlaces& places);
+             const std::vector<CountedThread>& threads, const CpuLocations& places);
 
   [[nodiscard]] view::CountGrouping grouping() const { return grouping_; }
   [[nodiscard]] const std::vector<view::CountUnit>& units() const { return units_; }

@@ -229,7 +229,7 @@ void MetricInputs::add(const CountedEvent& event, double count) {
   slots_.back().counts.add(count);
 }
 
-bool MetricChoice::wants(std::string_view name) const {
+bool MetricSelection::wants(std::string_view name) const {
   return names.empty() || std::ranges::find(names, name) != names.end();
 }
 
@@ -252,7 +252,8 @@ class MetricTable {
 };
 
 std::vector<view::CountMetric> metrics_of(const CountedEvent& event, double count,
-                                          const MetricInputs& inputs, const MetricChoice& choice) {
+                                          const MetricInputs& inputs,
+                                          const MetricSelection& choice) {
   std::vector<view::CountMetric> result;
   InputId own = input_of(event);
   bool has_own = std::ranges::any_of(kMetrics, [own](const Metric& m) { return m.event == own; });

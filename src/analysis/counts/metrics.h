@@ -40,14 +40,15 @@ class MetricInputs {
 };
 
 /// Which metrics are wanted: all whose counts are available, or some by name (-M).
-struct MetricChoice {
+struct MetricSelection {
   std::vector<std::string> names;  // empty: all
   [[nodiscard]] bool wants(std::string_view name) const;
 };
 
 /// What is shown beside an event whose count is `count`.
 std::vector<view::CountMetric> metrics_of(const CountedEvent& event, double count,
-                                          const MetricInputs& inputs, const MetricChoice& choice);
+                                          const MetricInputs& inputs,
+                                          const MetricSelection& choice);
 
 /// For -M and lists of metrics.
 struct MetricInfo {

@@ -8,7 +8,7 @@
 #include <tsl/robin_map.h>
 
 #include "perfdata/records/sideband.h"
-#include "replay/passes/tracepoint_feed.h"
+#include "replay/passes/tracepoint_pipeline.h"
 
 namespace sonde {
 namespace {
@@ -38,18 +38,18 @@ bool moves_bytes(IoKind kind) {
   return kind != kSync && kind != kPoll && kind != kFailed;
 }
 
-struct IoWishes {
+struct IoRequests {
   std::vector<std::string> names;
-  std::vector<TracepointWish> wishes;
+  std::vector<TracepointRequest> requests;
 
-  IoWishes() {
+  IoRequests() {
     for (const IoCallName& call : kCalls) {
       names.push_back(std::string(kEnter) + std::string(call.name));
       names.push_back(std::string(kExit) + std::string(call.name));
     }
     for (uint8_t i = 0; i < kCalls.size(); ++i) {
-      wishes.push_back({names[2u * i], i, {"fd"}});
-      wishes.push_back({names[2u * i + 1], static_cast<uint8_t>(i | kExitBit), {"ret"}});
+      requests.push_back({names[2u * i], i, {"fd"}});
+      requests.push_back({names[2u * i + 1], static_cast<uint8_t>(i | kExitBit), {"ret"}});
     }
   }
 };
@@ -156,22 +156,22 @@ std::span<const IoCallName> io_call_names() {
 }
 
 bool has_io_calls(const EventTable& events) {
-  IoWishes wished;
+  IoRequests wished;
   return std::ranges::any_of(events.all(), [&](const EventDesc& event) {
     return std::ranges::find(wished.names, event.name) != wished.names.end();
   });
 }
 
-view::Timeline io_timeline(FileWalk& walk, const IoOptions& options, LossLedger& losses) {
-  IoWishes wished;
-  TracepointFeed feed(walk, wished.wishes, losses);
-  feed.want_records({abi::kRecordComm});
+view::Timeline io_timeline(FileScan& scan, const IoOptions& options, LossLedger& losses) {
+  IoRequests wished;
+  TracepointPipeline pipeline(scan, wished.requests, losses);
+  pipeline.want_records({abi::kRecordComm});
   IoBuilder builder(options);
-  feed.run([&](std::span<const TracepointItem> items) {
+  pipeline.run([&](std::span<const TracepointItem> items) {
     for (const TracepointItem& item : items) {
       if (item.kind != TracepointItem::kOther) {
         builder.take(item);
-      } else if (auto comm = decode_as<CommRecord>(feed.record(item), feed.layout(item))) {
+      } else if (auto comm = decode_as<CommRecord>(pipeline.record(item), pipeline.layout(item))) {
         builder.name(comm->pid, comm->tid, comm->comm);
       }
     }

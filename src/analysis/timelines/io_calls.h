@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/loss.h"
-#include "perfdata/read/file_walk.h"
+#include "perfdata/read/file_scan.h"
 #include "view/timeline.h"
 
 namespace sonde {
@@ -30,7 +30,7 @@ struct IoOptions {
 /// Whether a recording has such calls.
 [[nodiscard]] bool has_io_calls(const EventTable& events);
 
-/// Threads are sorted by bytes, most first. `walk` must be at its start.
-view::Timeline io_timeline(FileWalk& walk, const IoOptions& options, LossLedger& losses);
+/// Threads are sorted by bytes, most first. `scan` must be at its start.
+view::Timeline io_timeline(FileScan& scan, const IoOptions& options, LossLedger& losses);
 
 }  // namespace sonde

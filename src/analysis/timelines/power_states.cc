@@ -5,7 +5,7 @@
 
 #include <tsl/robin_map.h>
 
-#include "replay/passes/tracepoint_feed.h"
+#include "replay/passes/tracepoint_pipeline.h"
 
 namespace sonde {
 namespace {
@@ -13,8 +13,8 @@ namespace {
 enum PowerKind : uint8_t { kIdleState, kFrequency };
 
 constexpr std::array kPowerEvents{
-    TracepointWish{"power:cpu_idle", kIdleState, {"state", "cpu_id"}},
-    TracepointWish{"power:cpu_frequency", kFrequency, {"state", "cpu_id"}},
+    TracepointRequest{"power:cpu_idle", kIdleState, {"state", "cpu_id"}},
+    TracepointRequest{"power:cpu_frequency", kFrequency, {"state", "cpu_id"}},
 };
 constexpr uint32_t kAwake = UINT32_MAX;  // PWR_EVENT_EXIT
 
@@ -27,7 +27,7 @@ class PowerBuilder {
 
   void take(const TracepointItem& item) {
     auto number = static_cast<uint32_t>(item.values[1]);
-    if (number >= TracepointFeed::kMaxCpus) return;
+    if (number >= TracepointPipeline::kMaxCpus) return;
     note_time(item.time);
     size_t place = place_for(number);
     view::TimelineCpu& cpu = timeline_.cpus[place];
@@ -78,14 +78,15 @@ class PowerBuilder {
 
 bool has_power_states(const EventTable& events) {
   return std::ranges::any_of(events.all(), [](const EventDesc& event) {
-    return std::ranges::find(kPowerEvents, event.name, &TracepointWish::name) != kPowerEvents.end();
+    return std::ranges::find(kPowerEvents, event.name, &TracepointRequest::name) !=
+           kPowerEvents.end();
   });
 }
 
-void add_power_states(view::Timeline& timeline, FileWalk& walk, LossLedger& losses) {
-  TracepointFeed feed(walk, kPowerEvents, losses);
+void add_power_states(view::Timeline& timeline, FileScan& scan, LossLedger& losses) {
+  TracepointPipeline pipeline(scan, kPowerEvents, losses);
   PowerBuilder builder(timeline);
-  feed.run([&](std::span<const TracepointItem> items) {
+  pipeline.run([&](std::span<const TracepointItem> items) {
     for (const TracepointItem& item : items) builder.take(item);
   });
   builder.finish();

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/loss.h"
-#include "perfdata/read/file_walk.h"
+#include "perfdata/read/file_scan.h"
 #include "view/timeline.h"
 
 namespace sonde {
@@ -12,7 +12,7 @@ namespace sonde {
 [[nodiscard]] bool has_power_states(const EventTable& events);
 
 /// Adds to the CPUs of `timeline`, and adds CPUs that it lacks; its time range grows as needed.
-/// `walk` must be at its start.
-void add_power_states(view::Timeline& timeline, FileWalk& walk, LossLedger& losses);
+/// `scan` must be at its start.
+void add_power_states(view::Timeline& timeline, FileScan& scan, LossLedger& losses);
 
 }  // namespace sonde

@@ -86,8 +86,8 @@ std::optional<ControlChannel::Command> ControlChannel::next() {
       return std::nullopt;
     }
     pending_.append(buffer, static_cast<size_t>(got));
-    constexpr size_t kLongestLine = 64 * 1024;
-    if (pending_.size() > kLongestLine) pending_.clear();
+    constexpr size_t kMaxLineLength = 64 * 1024;
+    if (pending_.size() > kMaxLineLength) pending_.clear();
   }
 }
 

@@ -15,7 +15,7 @@ struct CountOptions {
   TargetOptions target;                // per_thread: one row per thread (--per-thread)
   EventList events;                    // empty: only time is measured (-n)
   std::vector<std::string> cgroups;    // -G, --for-each-cgroup: by event index; may be shorter
-  MadeEvents* made = nullptr;          // what was made for the events; must outlive the run
+  OwnedEvents* made = nullptr;         // what was made for the events; must outlive the run
   bool no_inherit = false;             // -i
   bool all_user = false;               // --all-user
   bool all_kernel = false;             // --all-kernel

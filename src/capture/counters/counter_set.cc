@@ -9,7 +9,7 @@
 #include "capture/opening/event_closer.h"
 #include "capture/opening/event_opener.h"
 #include "capture/opening/event_switch.h"
-#include "capture/opening/made_events.h"
+#include "capture/opening/owned_events.h"
 
 namespace sonde {
 namespace {
@@ -155,7 +155,7 @@ bool CounterSet::set_enabled(std::string_view name, bool on) {
   return EventSwitch(env_->sys, capture_.events).set_one(name, on);
 }
 
-void CounterSet::say_what_was_lost() {
+void CounterSet::report_what_was_lost() {
   uint64_t lost = (family_ ? family_->tasks_not_followed() : 0) +
                   (task_counters_ ? task_counters_->tasks_not_followed() : 0);
   if (lost > 0) env_->losses.add(LossKind::k_task_not_followed, lost);
@@ -165,7 +165,7 @@ void CounterSet::say_what_was_lost() {
 }
 
 void CounterSet::release() {
-  say_what_was_lost();
+  report_what_was_lost();
   for (CaptureEvent& event : capture_.events) {
     for (const OpenedEvent& opened : event.opened) (void)env_->sys.close(opened.fd);
     event.opened.clear();
@@ -173,7 +173,7 @@ void CounterSet::release() {
 }
 
 void CounterSet::close() {
-  say_what_was_lost();
+  report_what_was_lost();
   close_events(capture_, env_->sys);
 }
 

@@ -54,7 +54,7 @@ class CounterSet {
         family_(std::move(family)),
         task_counters_(std::move(task_counters)),
         env_(&env) {}
-  void say_what_was_lost();
+  void report_what_was_lost();
   void read_group(size_t leader, std::vector<EventReadings>& all);
   [[nodiscard]] bool waits_for_its_cpu(const CaptureEvent& event) const;
   void read_alone(size_t event, std::vector<EventReadings>& all);

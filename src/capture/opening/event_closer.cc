@@ -1,7 +1,7 @@
 #include "capture/opening/event_closer.h"
 
 #include "base/background_close.h"
-#include "event/parser/own_group.h"
+#include "event/parser/owned_group.h"
 
 namespace sonde {
 namespace {

@@ -1,7 +1,7 @@
 #include "capture/opening/event_selection.h"
 
 #include "base/text.h"
-#include "capture/opening/event_making.h"
+#include "capture/opening/owned_events_setup.h"
 #include "event/parser/event_parser.h"
 #include "event/pmu/pfm.h"
 
@@ -45,10 +45,10 @@ void EventSelection::add_cgroups(std::string names) {
 
 void EventSelection::serve(const TargetOptions& target, int verbose, Env& env) {
   Tracefs tracefs(env.variable("PERF_DEBUGFS_DIR").value_or(""));
-  made_ = make_event_maker(env, target, compiler_, tracefs, verbose);
+  made_ = make_owned_events(env, target, compiler_, tracefs, verbose);
 }
 
-Result<> EventSelection::settle(Chosen chosen, Env& env) const {
+Result<> EventSelection::finalize(Chosen chosen, Env& env) const {
   for (const Step& step : steps_) TRY(step(chosen, env));
   return {};
 }

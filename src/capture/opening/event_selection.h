@@ -18,7 +18,7 @@
 
 #include "base/env.h"
 #include "base/error.h"
-#include "capture/opening/made_events.h"
+#include "capture/opening/owned_events.h"
 #include "capture/recorders/record_options.h"
 #include "event/parser/event_list.h"
 
@@ -52,19 +52,19 @@ class EventSelection {
   /// Applied at the position of the option that asks for it.
   void then(Step step) { steps_.push_back(std::move(step)); }
   /// Errors: kBadEvent and kUsage in perf's words.
-  Result<> settle(Chosen chosen, Env& env) const;
+  Result<> finalize(Chosen chosen, Env& env) const;
 
   /// Appends the events that `text` names to `list`.
   Result<> parse(std::string_view text, EventList& list, Env& env) const;
   /// What had to be created for them; it must outlive the events. Null before `serve`.
-  [[nodiscard]] MadeEvents* made() const { return made_.get(); }
+  [[nodiscard]] OwnedEvents* made() const { return made_.get(); }
   /// Whether a -G was given.
   [[nodiscard]] bool names_cgroups() const { return names_cgroups_; }
 
  private:
   std::vector<Step> steps_;
   CompilerSettings compiler_;
-  std::unique_ptr<MadeEvents> made_;
+  std::unique_ptr<OwnedEvents> made_;
   bool counting_;
   bool names_cgroups_ = false;
 };

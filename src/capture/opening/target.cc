@@ -6,7 +6,7 @@ namespace sonde {
 namespace {
 
 /// A more specific task selection wins over a wider target.
-TargetOptions settle(TargetOptions options, std::vector<std::string>& warnings) {
+TargetOptions finalize(TargetOptions options, std::vector<std::string>& warnings) {
   auto overrides = [&](bool winner, auto& loser, std::string_view text) {
     if (!winner || loser == std::remove_reference_t<decltype(loser)>{}) return;
     loser = {};
@@ -26,7 +26,7 @@ TargetOptions settle(TargetOptions options, std::vector<std::string>& warnings) 
 }  // namespace
 
 Result<Target> resolve_target(const TargetOptions& given, std::vector<std::string>& warnings) {
-  TargetOptions options = settle(given, warnings);
+  TargetOptions options = finalize(given, warnings);
   Target target;
   target.per_thread = options.per_thread;
   std::vector<int> online = TRY(online_cpus());

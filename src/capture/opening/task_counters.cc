@@ -97,9 +97,9 @@ Result<TaskCounters::Counts> TaskCounters::open_counts(const CountOptions& optio
                                                        const std::vector<CaptureEvent>& events,
                                                        const std::vector<size_t>& members, Env& env,
                                                        std::vector<CaptureEvent>& copies) {
-  if (members.size() > TaskCounts::kMostEvents)
+  if (members.size() > TaskCounts::kMaxEvents)
     return fail(ErrorCode::kUnsupported, "One BPF program counts at most {} events",
-                TaskCounts::kMostEvents);
+                TaskCounts::kMaxEvents);
   Target cpus;
   cpus.kind = Target::Kind::kCpus;
   cpus.cpus = target.has_cpu() ? target.cpus : TRY(online_cpus());

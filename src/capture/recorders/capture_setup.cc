@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "capture/opening/event_config.h"
 #include "capture/opening/event_opener.h"
-#include "capture/opening/made_events.h"
+#include "capture/opening/owned_events.h"
 #include "capture/recorders/futex_event.h"
 #include "capture/recorders/off_cpu_event.h"
 #include "capture/synthesis/synthesis_cgroup.h"

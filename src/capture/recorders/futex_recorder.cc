@@ -63,8 +63,8 @@ Result<> FutexRecorder::write(ByteBuilder& out) {
   return {};
 }
 
-void FutexRecorder::say_lost(const RecordOptions& options, Env& env) const {
-  sonde::say_lost(waits_.lost(), "waits for futexes", options, env);
+void FutexRecorder::report_lost(const RecordOptions& options, Env& env) const {
+  sonde::report_lost(waits_.lost(), "waits for futexes", options, env);
 }
 
 }  // namespace sonde

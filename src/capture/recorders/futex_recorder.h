@@ -19,7 +19,7 @@ class FutexRecorder {
   /// Writes everything, once, at the end.
   Result<> write(ByteBuilder& out);
   /// Prints lines about what is missing.
-  void say_lost(const RecordOptions& options, Env& env) const;
+  void report_lost(const RecordOptions& options, Env& env) const;
 
  private:
   FutexRecorder(FutexWaits waits, const CaptureEvent& event)

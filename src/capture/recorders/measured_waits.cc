@@ -15,8 +15,8 @@ ParsedEvent measured_event(std::string_view name) {
   return event;
 }
 
-void say_lost(const LostWaits& lost, std::string_view waits, const RecordOptions& options,
-              Env& env) {
+void report_lost(const LostWaits& lost, std::string_view waits, const RecordOptions& options,
+                 Env& env) {
   constexpr double kNsPerMs = 1e6;
   if (lost.waits > 0)
     say(options, env,

@@ -15,7 +15,7 @@ namespace sonde {
 [[nodiscard]] ParsedEvent measured_event(std::string_view name);
 
 /// Prints lines about what is missing from `waits`, e.g. "waits off the CPU".
-void say_lost(const LostWaits& lost, std::string_view waits, const RecordOptions& options,
-              Env& env);
+void report_lost(const LostWaits& lost, std::string_view waits, const RecordOptions& options,
+                 Env& env);
 
 }  // namespace sonde

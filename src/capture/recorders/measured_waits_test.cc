@@ -15,7 +15,7 @@ std::string said(const LostWaits& lost, bool quiet = false) {
   Env env{.out = out, .err = err, .sys = Sys::host(), .losses = losses};
   RecordOptions options;
   options.quiet = quiet;
-  say_lost(lost, "waits off the CPU", options, env);
+  report_lost(lost, "waits off the CPU", options, env);
   return err.text();
 }
 

@@ -150,8 +150,8 @@ Result<> OffCpuRecorder::write_rest(ByteBuilder& out) {
   return {};
 }
 
-void OffCpuRecorder::say_lost(const RecordOptions& options, Env& env) const {
-  sonde::say_lost(waits_.lost(), "waits off the CPU", options, env);
+void OffCpuRecorder::report_lost(const RecordOptions& options, Env& env) const {
+  sonde::report_lost(waits_.lost(), "waits off the CPU", options, env);
 }
 
 }  // namespace sonde

@@ -37,7 +37,7 @@ class OffCpuRecorder {
   /// Writes all the rest, once, at the end.
   Result<> write_rest(ByteBuilder& out);
   /// Prints lines about what is missing.
-  void say_lost(const RecordOptions& options, Env& env) const;
+  void report_lost(const RecordOptions& options, Env& env) const;
 
  private:
   OffCpuRecorder(OffCpu waits, const CaptureEvent& event, const CaptureEvent* waker_event,

@@ -147,7 +147,7 @@ struct FutexOptions {
   uint32_t most_rows = 10240;  // maximum number of sums
 };
 
-class MadeEvents;
+class OwnedEvents;
 class RecordTransform;
 
 struct RecordOptions {
@@ -170,7 +170,7 @@ struct RecordOptions {
   bool quiet = false;
   int verbose = 0;
   std::vector<std::string> command_line;  // for the CMDLINE feature
-  MadeEvents* made = nullptr;             // what was made for the events; must outlive the
+  OwnedEvents* made = nullptr;            // what was made for the events; must outlive the
                                           // recording
   RecordTransform* transform = nullptr;   // between rings and file; must outlive the recording
 };

@@ -11,7 +11,7 @@ namespace {
 constexpr uint32_t kKernelPid = UINT32_MAX;
 constexpr unsigned kPageShift = 12;
 constexpr int kRoundsToRemember = 2;
-constexpr int kMostAncestors = 16;
+constexpr int kMaxAncestors = 16;
 
 /// Names that do not denote an object with a build id.
 bool is_anonymous(std::string_view path) {
@@ -190,7 +190,7 @@ void RecordScan::touch_whole_processes() {
   std::unordered_set<uint32_t> seen;
   for (const Key& key : touched_) {
     uint32_t pid = key.pid;
-    for (int depth = 0; depth < kMostAncestors && pid != kKernelPid && seen.insert(pid).second;
+    for (int depth = 0; depth < kMaxAncestors && pid != kKernelPid && seen.insert(pid).second;
          ++depth) {
       auto process = processes_.find(pid);
       if (process == processes_.end()) break;
@@ -211,7 +211,7 @@ void RecordScan::forget_ended() {
 const RecordScan::Mapping* RecordScan::find(uint32_t pid, uint64_t page) const {
   uint64_t begin = page << kPageShift;
   uint64_t end = begin + (uint64_t{1} << kPageShift);
-  for (int depth = 0; depth < kMostAncestors; ++depth) {
+  for (int depth = 0; depth < kMaxAncestors; ++depth) {
     auto process = processes_.find(pid);
     if (process == processes_.end()) return nullptr;
     const std::vector<Mapping>& mappings = process->second.mappings;
@@ -225,7 +225,7 @@ const RecordScan::Mapping* RecordScan::find(uint32_t pid, uint64_t page) const {
 
 uint32_t RecordScan::object_of(std::string path, HitObject::Kind kind, int32_t pid,
                                const FileIdentity& file) {
-  constexpr size_t kMostPids = 8;
+  constexpr size_t kMaxPids = 8;
   std::string key = fmt::format("{}\n{}:{}:{}", path, file.major, file.minor, file.inode);
   auto [found, added] =
       object_ids_.try_emplace(std::move(key), static_cast<uint32_t>(objects_.size()));
@@ -234,7 +234,7 @@ uint32_t RecordScan::object_of(std::string path, HitObject::Kind kind, int32_t p
     object_hit_.push_back(false);
   }
   std::vector<uint32_t>& pids = objects_[found->second].pids;
-  if (kind == HitObject::Kind::kUser && pids.size() < kMostPids &&
+  if (kind == HitObject::Kind::kUser && pids.size() < kMaxPids &&
       std::ranges::find(pids, static_cast<uint32_t>(pid)) == pids.end())
     pids.push_back(static_cast<uint32_t>(pid));
   return found->second;
@@ -248,8 +248,8 @@ void RecordScan::hit(uint32_t object) {
 }
 
 void RecordScan::hold(HitObject& object) {
-  constexpr size_t kMostHeld = 512;
-  if (object.held_fd >= 0 || held_.size() >= kMostHeld || !path_will_not_do(object)) return;
+  constexpr size_t kMaxHeld = 512;
+  if (object.held_fd >= 0 || held_.size() >= kMaxHeld || !path_will_not_do(object)) return;
   Fd fd = open_object(object);
   if (!fd.valid()) return;
   object.held_fd = fd.get();

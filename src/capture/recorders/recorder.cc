@@ -30,7 +30,7 @@
 #include "capture/rings/stream_threads.h"
 #include "capture/rings/stream_writer.h"
 #include "capture/synthesis/bpf_watch.h"
-#include "capture/synthesis/object_keeping.h"
+#include "capture/synthesis/object_caching.h"
 #include "capture/synthesis/preamble.h"
 #include "capture/synthesis/recording_features.h"
 #include "perfdata/records/user_records.h"
@@ -217,7 +217,7 @@ class Recorder {
       env_.err.print("[ {} record: Woken up {} times to write data ]\n", env_.tool, wakeups_);
     keep(end_file());
     report_losses();
-    if (!failure_ && !exec_error_) say_captured();
+    if (!failure_ && !exec_error_) report_captured();
     close_events(capture_, env_.sys);
     return outcome();
   }
@@ -256,7 +256,7 @@ class Recorder {
     if (!off_cpu_) return {};
     ByteBuilder records;
     TRY(off_cpu_->write_rest(records));
-    off_cpu_->say_lost(options_, env_);
+    off_cpu_->report_lost(options_, env_);
     return write_own(records);
   }
 
@@ -264,7 +264,7 @@ class Recorder {
     if (!futex_) return {};
     ByteBuilder records;
     TRY(futex_->write(records));
-    futex_->say_lost(options_, env_);
+    futex_->report_lost(options_, env_);
     return write_own(records);
   }
 
@@ -289,9 +289,9 @@ class Recorder {
 
   /// A container that is gone took its files along: they must be seen, and held, before that.
   void limit_wait() {
-    constexpr int kMostMs = 100;
+    constexpr int kMaxMs = 100;
     if (!options_.build_ids.collect || !options_.build_ids.update_cache) return;
-    if (wait_ms_ < 0 || wait_ms_ > kMostMs) wait_ms_ = kMostMs;
+    if (wait_ms_ < 0 || wait_ms_ > kMaxMs) wait_ms_ = kMaxMs;
   }
 
   Result<> read_backward_rings() {
@@ -409,7 +409,7 @@ class Recorder {
     if (lost_samples_ > 0) env_.losses.add(LossKind::k_lost_samples, lost_samples_);
   }
 
-  void say_captured() {
+  void report_captured() {
     if (options_.quiet) return;
     env_.err.print(
         "{}\n",

@@ -24,10 +24,10 @@ struct SchedulingAttributes {
 void ask_for_short_slices() {
   // Another policy (chrt) is the user's decision.
   if (::sched_getscheduler(0) != SCHED_OTHER) return;
-  constexpr uint64_t kShortestNs = 100'000;
+  constexpr uint64_t kMinNs = 100'000;
   SchedulingAttributes attributes;
   attributes.nice = ::getpriority(PRIO_PROCESS, 0);  // unchanged
-  attributes.runtime_ns = kShortestNs;
+  attributes.runtime_ns = kMinNs;
   (void)::syscall(SYS_sched_setattr, 0, &attributes, 0);
 }
 

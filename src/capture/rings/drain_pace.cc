@@ -5,8 +5,8 @@
 namespace sonde {
 
 int DrainPace::next_wait_ms(Clock::time_point now, size_t most_bytes, size_t ring_bytes) {
-  constexpr size_t kWanted = 8;     // read at 1/8 of the ring
-  constexpr double kLongest = 100;  // if slower than that, the kernel's wakeup is early enough
+  constexpr size_t kWanted = 8;       // read at 1/8 of the ring
+  constexpr double kMaxLength = 100;  // if slower than that, the kernel's wakeup is early enough
   std::chrono::duration<double, std::milli> passed = now - last_;
   last_ = now;
   if (most_bytes == 0) return -1;
@@ -14,7 +14,7 @@ int DrainPace::next_wait_ms(Clock::time_point now, size_t most_bytes, size_t rin
   if (most_bytes > ring_bytes / 4 * 3) return 0;
   double wait = passed.count() * static_cast<double>(ring_bytes) /
                 (static_cast<double>(most_bytes) * kWanted);
-  return wait > kLongest ? -1 : std::max(1, static_cast<int>(wait));
+  return wait > kMaxLength ? -1 : std::max(1, static_cast<int>(wait));
 }
 
 }  // namespace sonde

@@ -21,11 +21,11 @@ size_t RingCopies::drain() {
 
 std::vector<RecordBlock> RingCopies::take() {
   // The newest batch is kept whatever its size: it is in use.
-  std::vector<std::vector<std::byte>>& stretch = kept_.emplace_back();
+  std::vector<std::vector<std::byte>>& batch = kept_.emplace_back();
   for (std::vector<std::byte>& copy : waiting_) {
     if (copy.empty()) continue;
     kept_bytes_ += copy.size();
-    stretch.push_back(std::exchange(copy, {}));
+    batch.push_back(std::exchange(copy, {}));
   }
   while (kept_bytes_ > keep_bytes_ && kept_.size() > 1) {
     for (const std::vector<std::byte>& copy : kept_.front()) kept_bytes_ -= copy.size();
@@ -34,7 +34,7 @@ std::vector<RecordBlock> RingCopies::take() {
   }
   std::vector<RecordBlock> blocks;
   uint64_t offset = 0;
-  for (const std::vector<std::byte>& copy : stretch) {
+  for (const std::vector<std::byte>& copy : batch) {
     RecordBlock block;
     block.bytes = copy;
     block.file_offset = offset;

@@ -82,8 +82,8 @@ Result<size_t> parse_ring_pages(std::string_view text, bool& rounded) {
     if (!bytes) return fail(ErrorCode::kUsage, "Invalid argument for --mmap_pages/-m");
     pages = (*bytes + page_size() - 1) / page_size();
   }
-  constexpr uint64_t kMost = uint64_t{1} << 32;
-  if (*pages == 0 || *pages > kMost)
+  constexpr uint64_t kMax = uint64_t{1} << 32;
+  if (*pages == 0 || *pages > kMax)
     return fail(ErrorCode::kUsage, "Invalid argument for --mmap_pages/-m");
   size_t power = std::bit_ceil(*pages);
   rounded = power != *pages;

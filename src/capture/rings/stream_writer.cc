@@ -36,7 +36,7 @@ Result<> StreamWriter::flush() {
 }
 
 bool StreamWriter::is_full() const {
-  return transform_ != nullptr ? queued_bytes_ >= kMostBytes : queue_.size() >= blocks_;
+  return transform_ != nullptr ? queued_bytes_ >= kMaxBytes : queue_.size() >= blocks_;
 }
 
 Result<> StreamWriter::enqueue(Bytes records, Bytes rest, bool from_ring) {

@@ -43,7 +43,7 @@ class StreamWriter final : private RecordTransform::Output {
   /// With a transform: how much may be queued before samples are passed on as they are, and before
   /// the thread that reads the rings has to wait.
   static constexpr size_t kBehindBytes = size_t{128} << 20;
-  static constexpr size_t kMostBytes = size_t{256} << 20;
+  static constexpr size_t kMaxBytes = size_t{256} << 20;
 
   [[nodiscard]] bool has_thread() const { return blocks_ > 0 || transform_ != nullptr; }
   [[nodiscard]] bool is_full() const;

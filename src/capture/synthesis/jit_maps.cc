@@ -49,7 +49,7 @@ bool shares_our_files(pid_t pid) {
 /// A map visible only in the process's mount namespace disappears with the process: copy it here
 /// under the name that readers look for.
 void keep_map(pid_t pid) {
-  constexpr size_t kLargest = size_t{1} << 30;
+  constexpr size_t kMaxSize = size_t{1} << 30;
   if (shares_our_files(pid)) return;
   auto inside = pid_inside(pid);
   if (!inside) return;
@@ -60,7 +60,7 @@ void keep_map(pid_t pid) {
   if (::stat(copy.c_str(), &other) == 0 && other.st_dev == status.st_dev &&
       other.st_ino == status.st_ino)
     return;  // it shares our /tmp
-  auto map = read_file(source, kLargest);
+  auto map = read_file(source, kMaxSize);
   if (!map) return;
   ::unlink(copy.c_str());
   Fd file(::open(copy.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0644));

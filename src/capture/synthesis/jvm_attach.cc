@@ -20,7 +20,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr auto kPatience = std::chrono::seconds(5);
-constexpr size_t kLongestAnswer = size_t{1} << 20;
+constexpr size_t kMaxAnswerLength = size_t{1} << 20;
 
 /// The value of the line "NAME:\tVALUE" in /proc/PID/status.
 Result<std::string> status_value(pid_t pid, std::string_view name) {
@@ -99,7 +99,7 @@ Result<Fd> attach(pid_t pid) {
 /// Reads until the other side closes, or until the timeout.
 Result<std::string> read_answer(int fd) {
   std::string answer;
-  for (auto end = Clock::now() + kPatience; answer.size() < kLongestAnswer;) {
+  for (auto end = Clock::now() + kPatience; answer.size() < kMaxAnswerLength;) {
     auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now());
     pollfd ready{fd, POLLIN, 0};
     if (left.count() <= 0 || ::poll(&ready, 1, static_cast<int>(left.count())) == 0)

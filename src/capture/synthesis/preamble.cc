@@ -12,7 +12,7 @@ namespace sonde {
 namespace {
 
 /// A record's size is a 16-bit field.
-constexpr size_t kMostIndexEntries = (UINT16_MAX - 16) / 32;
+constexpr size_t kMaxIndexEntries = (UINT16_MAX - 16) / 32;
 
 void flush_index(ByteBuilder& entries, ByteBuilder& out) {
   if (entries.size() == 0) return;
@@ -26,7 +26,7 @@ void write_id_index(const Capture& capture, ByteBuilder& out) {
   ByteBuilder entries;
   for (const CaptureEvent& event : capture.events)
     for (const OpenedEvent& opened : event.opened) {
-      if (entries.size() / 32 == kMostIndexEntries) flush_index(entries, out);
+      if (entries.size() / 32 == kMaxIndexEntries) flush_index(entries, out);
       entries.u64(opened.id);
       entries.u64(opened.ring);
       entries.u64(static_cast<uint64_t>(int64_t{opened.cpu}));
@@ -77,10 +77,10 @@ void write_event_updates(const Capture& capture, ByteBuilder& out) {
 }
 
 void write_maps(const Capture& capture, ByteBuilder& out) {
-  constexpr size_t kMostThreads = 2000;  // more don't fit into one record; readers can do without
+  constexpr size_t kMaxThreads = 2000;  // more don't fit into one record; readers can do without
   ThreadMapRecord threads;
   for (const ThreadEntry& thread : capture.target.threads)
-    if (threads.threads.size() < kMostThreads)
+    if (threads.threads.size() < kMaxThreads)
       threads.threads.push_back({static_cast<uint64_t>(int64_t{thread.tid}), thread.comm});
   encode(threads, out);
   encode(CpuMapRecord{capture.target.cpus}, out);

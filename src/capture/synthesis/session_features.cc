@@ -138,9 +138,9 @@ CpuTopology read_cpu_topology(const std::string& sys, uint32_t cpu_count) {
 
 std::vector<CacheLevel> read_caches(const std::string& sys, uint32_t cpu_count) {
   std::vector<CacheLevel> caches;
-  constexpr int kMostLevels = 16;
+  constexpr int kMaxLevels = 16;
   for (uint32_t cpu = 0; cpu < cpu_count; ++cpu)
-    for (int index = 0; index < kMostLevels; ++index) {
+    for (int index = 0; index < kMaxLevels; ++index) {
       std::optional<CacheLevel> cache =
           read_cache(fmt::format("{}/devices/system/cpu/cpu{}/cache/index{}", sys, cpu, index));
       if (!cache) break;
@@ -186,8 +186,8 @@ std::optional<MemTopology> read_mem_topology(const std::string& sys) {
     std::string directory = fmt::format("{}/devices/system/node/node{}", sys, node.node);
     uint64_t highest = 0;
     for (uint64_t number : numbered_entries(directory, "memory")) {
-      constexpr uint64_t kMostBlocks = uint64_t{1} << 32;
-      if (number >= kMostBlocks) continue;
+      constexpr uint64_t kMaxBlocks = uint64_t{1} << 32;
+      if (number >= kMaxBlocks) continue;
       highest = std::max(highest, number + 1);
       entry.bitmap.resize(std::max<size_t>(entry.bitmap.size(), number / 64 + 1));
       entry.bitmap[number / 64] |= uint64_t{1} << (number % 64);

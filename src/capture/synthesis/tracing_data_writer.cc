@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "event/parser/own_group.h"
+#include "event/parser/owned_group.h"
 
 namespace sonde {
 namespace {

@@ -114,13 +114,13 @@ Code comes from the files that ran, from jitdumps, and from BPF programs that th
         annotate::count_hits(session, [&](const Frame& frame) { return wants(session, frame); });
     if (hits.functions.empty()) {
       if (session.has_one_function()) return explain_nothing(env);
-      return annotation::say_nothing(session, o_, env);
+      return annotation::report_nothing(session, o_, env);
     }
     if (wants_browser() && can_browse(env))
       return annotation::browse(session, hits, columns_of(session), o_, env);
     if (o_.browser.value_or(false))
       env.err.write("--tui: there is no terminal to show it on; this is the text of --stdio\n");
-    annotate::ListingMaker maker(session, o_.listing);
+    annotate::ListingBuilder maker(session, o_.listing);
     if (o_.code_types) types_ = std::make_unique<datatype::SessionTypes>(session);
     for (const std::vector<EventId>& events : columns_of(session)) {
       size_t leader = events[0].index();
@@ -182,7 +182,7 @@ Code comes from the files that ran, from jitdumps, and from BPF programs that th
     return 100.0 * static_cast<double>(part) / static_cast<double>(all) < o_.percent_limit;
   }
 
-  void write_function(Env& env, annotate::ListingMaker& maker, const RecordingHits& hits,
+  void write_function(Env& env, annotate::ListingBuilder& maker, const RecordingHits& hits,
                       const FunctionHits& function, const std::vector<EventId>& events) {
     if (refused_.contains(function.info.dso)) return;
     auto listing = maker.make(function, hits, events);

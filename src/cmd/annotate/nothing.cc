@@ -33,11 +33,11 @@ Fallen look(const Session& session, const Options& options) {
 
 /// "/usr/bin/ls has no symbols", "/tmp/gone is not here".
 std::string what_is_wrong(const Session& session, const std::set<DsoId>& objects) {
-  constexpr size_t kMost = 3;
+  constexpr size_t kMax = 3;
   std::vector<std::string> said;
   for (DsoId dso : objects) {
-    if (said.size() == kMost) {
-      said.push_back(fmt::format("{} more", objects.size() - kMost));
+    if (said.size() == kMax) {
+      said.push_back(fmt::format("{} more", objects.size() - kMax));
       break;
     }
     bool is_here = !session.symbolizer().object_path(dso).empty();
@@ -56,7 +56,7 @@ bool wants_object(const Options& options, const Dso& dso) {
   return options.dsos.empty() || listed(dso.short_name) || listed(dso.path);
 }
 
-int say_nothing(const Session& session, const Options& options, Env& env) {
+int report_nothing(const Session& session, const Options& options, Env& env) {
   Fallen found = look(session, options);
   std::string where = options.dsos.empty() ? "" : " of " + join(options.dsos, ", ");
   if (found.samples == 0) {

@@ -12,6 +12,6 @@ namespace sonde::annotation {
 
 /// Explains why nothing matches the request. Returns the exit status: 0 if the recording has no
 /// samples at all.
-int say_nothing(const Session& session, const Options& options, Env& env);
+int report_nothing(const Session& session, const Options& options, Env& env);
 
 }  // namespace sonde::annotation

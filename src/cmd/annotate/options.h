@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "annotate/listing_maker.h"
+#include "annotate/listing_builder.h"
 #include "cli/flags.h"
 #include "render/listing_text.h"
 #include "symbol/symbolizer.h"

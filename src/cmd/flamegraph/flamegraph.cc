@@ -48,12 +48,12 @@ The picture goes to standard output, or to flamegraph.svg where that is a termin
     bool named = !output_.empty();
     std::string output = named || !env.out.is_terminal() ? output_ : kDefaultFlameFile;
     TRY(drawing_.draw(inputs, output, env));
-    if (!named && !output.empty()) say_where(env, output);
+    if (!named && !output.empty()) report_where(env, output);
     return 0;
   }
 
  private:
-  static void say_where(Env& env, const std::string& output) {
+  static void report_where(Env& env, const std::string& output) {
     env.err.print("[ {} flamegraph: drawn in {} ]\n", env.tool, output);
   }
 
@@ -67,7 +67,7 @@ The picture goes to standard output, or to flamegraph.svg where that is a termin
     int status = TRY(record(env, recording, command));
     std::string output = output_.empty() ? kDefaultFlameFile : output_;
     TRY(drawing_.draw({recording}, output, env));
-    if (output != "-") say_where(env, output);
+    if (output != "-") report_where(env, output);
     return status;
   }
 

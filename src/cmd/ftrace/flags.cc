@@ -16,8 +16,8 @@ void declare_buffer_size(FlagTable& flags, TraceSettings& settings) {
       'm', "buffer-size", "size", "Size of per cpu buffer, needs to use a B, K, M or G suffix.",
       [&settings](std::string_view word) -> Result<> {
         auto bytes = parse_size(word);
-        constexpr uint64_t kSmallest = 1024;
-        if (!bytes || *bytes < kSmallest)
+        constexpr uint64_t kMinSize = 1024;
+        if (!bytes || *bytes < kMinSize)
           return fail(ErrorCode::kUsage, "expects a size of at least 1K, with one of B, K, M, G");
         settings.buffer_bytes = *bytes;
         return {};

@@ -16,7 +16,7 @@
 namespace sonde {
 namespace {
 
-constexpr size_t kLargestLatencyText = size_t{4} << 30;
+constexpr size_t kMaxLatencyTextSize = size_t{4} << 30;
 constexpr uint64_t kSecondOfNs = 1'000'000'000;
 constexpr size_t kRowsOfASecond = 50;
 
@@ -100,7 +100,7 @@ commands take it.)");
       MappedFile file = TRY(MappedFile::open(path));
       return of_lines({reinterpret_cast<const char*>(file.bytes().data()), file.size()}, path);
     }
-    std::string text = TRY(read_all(env.in_fd, "standard input", kLargestLatencyText));
+    std::string text = TRY(read_all(env.in_fd, "standard input", kMaxLatencyTextSize));
     if (format_of(text) == ProfileFormat::kRecording)
       return fail(
           ErrorCode::kFailed,

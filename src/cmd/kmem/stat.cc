@@ -6,7 +6,7 @@
 #include "cli/argument_count.h"
 #include "event/pmu/pmu.h"
 #include "event/print_fmt/print_fmt.h"
-#include "kmem/kmem_feed.h"
+#include "kmem/kmem_pipeline.h"
 #include "kmem/kmem_tables.h"
 #include "replay/fields/time_ranges.h"
 #include "replay/fields/trace_formats.h"
@@ -91,23 +91,23 @@ class KmemStat final : public Command {
   Result<int> run(Env& env, const Arguments& arguments) override {
     TRY(no_arguments(arguments));
     KmemWanted wanted = TRY(choose());
-    FileWalk walk = TRY(options_.input.open_walk(env));
-    WalkMachine machine(walk);
-    KmemFeed feed(walk, machine, env.losses);
-    TRY(check(feed, wanted, env));
-    SlabStats slab(nodes_of_cpus(walk.features()));
-    TraceFormats formats(walk.events(), walk.features());
+    FileScan scan = TRY(options_.input.open_scan(env));
+    ScanMachine machine(scan);
+    KmemPipeline pipeline(scan, machine, env.losses);
+    TRY(check(pipeline, wanted, env));
+    SlabStats slab(nodes_of_cpus(scan.features()));
+    TraceFormats formats(scan.events(), scan.features());
     PageStats pages({.live_only = options_.live,
                      .page_bytes = formats.data() == nullptr ? 4096 : formats.data()->page_size()});
-    GfpNamer names(formats, feed, walk);
-    feed.run(wanted, [&](std::span<const KmemEvent> events) {
+    GfpNamer names(formats, pipeline, scan);
+    pipeline.run(wanted, [&](std::span<const KmemEvent> events) {
       for (const KmemEvent& event : events) {
-        slab.take(event);
-        pages.take(event);
-        names.take(event);
+        slab.consume(event);
+        pages.consume(event);
+        names.consume(event);
       }
     });
-    show(env, walk, machine, feed, slab, pages, names.names());
+    show(env, scan, machine, pipeline, slab, pages, names.names());
     return 0;
   }
 
@@ -115,9 +115,9 @@ class KmemStat final : public Command {
   /// The names of allocation flags, each looked up once.
   class GfpNamer {
    public:
-    GfpNamer(const TraceFormats& formats, const KmemFeed& feed, const FileWalk& walk)
-        : formats_(formats), feed_(feed), order_(walk.facts().order) {}
-    void take(const KmemEvent& event) {
+    GfpNamer(const TraceFormats& formats, const KmemPipeline& pipeline, const FileScan& scan)
+        : formats_(formats), pipeline_(pipeline), order_(scan.facts().order) {}
+    void consume(const KmemEvent& event) {
       if (event.kind != KmemKind::kPageAlloc || (is_used_ && event.gfp_flags == last_)) return;
       is_used_ = true;
       last_ = event.gfp_flags;
@@ -127,7 +127,7 @@ class KmemStat final : public Command {
         PrintTarget target;
         target.order = order_;
         target.word_size = formats_.data()->long_size();
-        PrintProgram::compile(*format, target).print(feed_.raw(event), {}, text);
+        PrintProgram::compile(*format, target).print(pipeline_.raw(event), {}, text);
       }
       names_.add(last_, text);
     }
@@ -135,7 +135,7 @@ class KmemStat final : public Command {
 
    private:
     const TraceFormats& formats_;
-    const KmemFeed& feed_;
+    const KmemPipeline& pipeline_;
     ByteOrder order_;
     GfpNames names_;
     uint32_t last_ = 0;
@@ -158,33 +158,33 @@ class KmemStat final : public Command {
     return wanted;
   }
 
-  Result<> check(const KmemFeed& feed, const KmemWanted& wanted, const Env& env) const {
+  Result<> check(const KmemPipeline& pipeline, const KmemWanted& wanted, const Env& env) const {
     auto lacks = [&](std::string_view what) {
       return fail(ErrorCode::kFailed,
                   "No {0} allocation events found.  Have you run '{1} kmem --{0} record'?", what,
                   env.tool);
     };
-    if (wanted.slab && !feed.has(KmemKind::kSlabAlloc)) return lacks("slab");
-    if (wanted.page && !feed.has(KmemKind::kPageAlloc)) return lacks("page");
+    if (wanted.slab && !pipeline.has(KmemKind::kSlabAlloc)) return lacks("slab");
+    if (wanted.page && !pipeline.has(KmemKind::kPageAlloc)) return lacks("page");
     return {};
   }
 
-  void show(Env& env, const FileWalk& walk, WalkMachine& machine, const KmemFeed& feed,
+  void show(Env& env, const FileScan& scan, ScanMachine& machine, const KmemPipeline& pipeline,
             const SlabStats& slab, const PageStats& pages, const GfpNames& names) const {
-    machine.settle({}, env);
+    machine.finalize({}, env);
     std::vector<SlabRow> slab_callers;
     if (options_.wants_slab()) slab_callers = slab.callers();
-    std::vector<uint64_t> addresses = feed.paths().addresses();
+    std::vector<uint64_t> addresses = pipeline.paths().addresses();
     for (const SlabRow& row : slab_callers) addresses.push_back(row.what);
     if (options_.caller > 0 || options_.alloc > 0) machine.load(addresses);
     if (options_.wants_slab()) show_slab(env.out, machine, slab, std::move(slab_callers));
     if (options_.wants_page()) {
       PageTableStyle style;
       style.gfp = &names;
-      style.types = &MigrateTypes::of_kernel(walk.features().os_release.value_or(""));
+      style.types = &MigrateTypes::of_kernel(scan.features().os_release.value_or(""));
       style.live_only = options_.live;
-      style.pages_are_pfns = feed.pages_are_pfns();
-      show_pages(env.out, machine, feed, pages, style);
+      style.pages_are_pfns = pipeline.pages_are_pfns();
+      show_pages(env.out, machine, pipeline, pages, style);
     }
     if (options_.input.verbose == 0) return;
     if (options_.wants_slab())
@@ -195,9 +195,9 @@ class KmemStat final : public Command {
                     pages.sums().unknown_frees.count);
   }
 
-  void show_slab(Sink& out, const WalkMachine& machine, const SlabStats& slab,
+  void show_slab(Sink& out, const ScanMachine& machine, const SlabStats& slab,
                  std::vector<SlabRow> callers) const {
-    const WalkMachine* symbols = options_.raw_addresses ? nullptr : &machine;
+    const ScanMachine* symbols = options_.raw_addresses ? nullptr : &machine;
     if (options_.caller > 0) {
       // The keys were checked when they were given.
       (void)sort_slab_rows(callers, options_.slab_callers.sort);
@@ -211,12 +211,12 @@ class KmemStat final : public Command {
     write_slab_summary(out, slab.sums());
   }
 
-  void show_pages(Sink& out, const WalkMachine& machine, const KmemFeed& feed,
+  void show_pages(Sink& out, const ScanMachine& machine, const KmemPipeline& pipeline,
                   const PageStats& pages, PageTableStyle style) const {
     style.symbols = options_.raw_addresses ? nullptr : &machine;
     if (options_.caller > 0 || options_.alloc > 0) write_gfp_names(out, *style.gfp);
     std::vector<uint64_t> callers;
-    if (options_.caller > 0 || options_.alloc > 0) callers = feed.paths().callers(machine);
+    if (options_.caller > 0 || options_.alloc > 0) callers = pipeline.paths().callers(machine);
     if (options_.caller > 0) {
       std::vector<PageRow> rows = pages.callers(callers);
       (void)sort_page_rows(rows, options_.page_callers.sort);

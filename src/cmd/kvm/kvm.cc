@@ -26,9 +26,9 @@ struct KvmFiles {
 
 std::vector<std::string> record_words(const KvmFiles& files) {
   std::vector<std::string> words = {"-R", "-m", "1024", "-c", "1"};
-  for (const TracepointWish& wish : kvm_wishes()) {
+  for (const TracepointRequest& request : kvm_tracepoints()) {
     words.emplace_back("-e");
-    words.emplace_back(wish.name);
+    words.emplace_back(request.name);
   }
   words.insert(words.end(), {"-o", files.output.empty() ? std::string(kGuestFile) : files.output});
   return words;
@@ -51,12 +51,12 @@ class KvmStatReport final : public Command {
     TRY(no_arguments(arguments));
     const RecordingInput& input = files_.input;
     std::string path = input.path.empty() ? std::string(kGuestFile) : input.path;
-    FileWalk walk = TRY(FileWalk::open(path, input.open_options(env), env.losses));
-    options_.machine = TRY(kvm_machine_of(walk.features().cpu_id.value_or("")));
-    TracepointFeed feed(walk, kvm_wishes(), env.losses);
+    FileScan scan = TRY(FileScan::open(path, input.open_options(env), env.losses));
+    options_.machine = TRY(kvm_machine_of(scan.features().cpu_id.value_or("")));
+    TracepointPipeline pipeline(scan, kvm_tracepoints(), env.losses);
     KvmStat stat(options_);
-    feed.run([&](std::span<const TracepointItem> items) {
-      for (const TracepointItem& item : items) stat.take(item);
+    pipeline.run([&](std::span<const TracepointItem> items) {
+      for (const TracepointItem& item : items) stat.consume(item);
     });
     stat.write(env.out);
     report_unknown_exits(stat.unknown_exits(), options_.machine, env);

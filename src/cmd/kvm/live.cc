@@ -21,10 +21,10 @@ class KvmStatLive final : public Command {
                   "system-wide collection from all CPUs");
     flags.call('d', "display", "n", "time in seconds between display updates",
                [this](std::string_view text) -> Result<> {
-                 constexpr double kShortest_s = 0.1;
+                 constexpr double kMin_s = 0.1;
                  o_.display_s = TRY(number_from<double>(text));
-                 if (!(o_.display_s >= kShortest_s))
-                   return fail(ErrorCode::kUsage, "-d: the shortest time is {} s", kShortest_s);
+                 if (!(o_.display_s >= kMin_s))
+                   return fail(ErrorCode::kUsage, "-d: the shortest time is {} s", kMin_s);
                  return {};
                });
     flags.call('m', "mmap-pages", "pages", "number of mmap data pages",

@@ -70,13 +70,13 @@ void KworkRequest::declare(FlagTable& flags) {
   declare_input(flags);
 }
 
-void KworkChoice::declare(FlagTable& flags) {
+void KworkFilter::declare(FlagTable& flags) {
   flags.call('C', "cpu", "cpu", "list of cpus to profile", numbers_into(cpus));
   flags.text('n', "name", name, "name", "event name to profile");
   flags.text(0, "time", time, "str", "Time span for analysis (start,stop)");
 }
 
-Result<WorkOptions> KworkChoice::options(WorkView view, const KworkRequest& request) const {
+Result<WorkOptions> KworkFilter::options(WorkView view, const KworkRequest& request) const {
   WorkOptions options{.view = view, .cpus = cpus, .name = name};
   if (!request.classes.empty()) options.classes = request.classes;
   if (time.find('%') != std::string::npos)
@@ -91,22 +91,22 @@ Result<WorkOptions> KworkChoice::options(WorkView view, const KworkRequest& requ
   return options;
 }
 
-FeedCounts read_work(FileWalk& walk, WorkAnalysis& analysis, WorkNames& names, SortedBy sorted_by,
-                     LossLedger& losses) {
-  std::vector<TracepointWish> wishes = work_wishes(analysis.options().classes);
-  TracepointFeed feed(walk, wishes, losses);
-  feed.want_records({abi::kRecordMmap, abi::kRecordMmap2, abi::kRecordKsymbol});
-  feed.run(
+PipelineCounts read_work(FileScan& scan, WorkAnalysis& analysis, WorkNames& names,
+                         SortedBy sorted_by, LossLedger& losses) {
+  std::vector<TracepointRequest> requests = work_requests(analysis.options().classes);
+  TracepointPipeline pipeline(scan, requests, losses);
+  pipeline.want_records({abi::kRecordMmap, abi::kRecordMmap2, abi::kRecordKsymbol});
+  pipeline.run(
       [&](std::span<const TracepointItem> items) {
         for (const TracepointItem& item : items) {
           if (item.kind != TracepointItem::kOther)
-            analysis.take(item, feed);
+            analysis.consume(item, pipeline);
           else
-            names.keep({item.time, EventId(size_t{item.event}), feed.record(item)});
+            names.keep({item.time, EventId(size_t{item.event}), pipeline.record(item)});
         }
       },
       sorted_by);
-  return feed.counts();
+  return pipeline.counts();
 }
 
 std::unique_ptr<Command> make_kwork() {

@@ -22,7 +22,7 @@ struct KworkRequest {
 };
 
 /// Common to the subcommands that read a recording: -C, -n, --time.
-struct KworkChoice {
+struct KworkFilter {
   std::vector<uint32_t> cpus;
   std::string name, time;
 
@@ -32,8 +32,8 @@ struct KworkChoice {
 };
 
 /// Reads a recording, in one pass, into an analysis.
-FeedCounts read_work(FileWalk& walk, WorkAnalysis& analysis, WorkNames& names, SortedBy sorted_by,
-                     LossLedger& losses);
+PipelineCounts read_work(FileScan& scan, WorkAnalysis& analysis, WorkNames& names,
+                         SortedBy sorted_by, LossLedger& losses);
 
 std::unique_ptr<Command> make_kwork_record(KworkRequest request);
 std::unique_ptr<Command> make_kwork_report(KworkRequest request);

@@ -16,7 +16,7 @@ Result<> KworkLive::check(const Arguments& arguments) const {
               "Error: a command is measured with -b; '{}' is none of a recording", arguments[0]);
 }
 
-Result<int> KworkLive::measure(const KworkRequest& request, const KworkChoice& choice,
+Result<int> KworkLive::measure(const KworkRequest& request, const KworkFilter& choice,
                                const WorkOptions& options, const std::vector<std::string>& command,
                                Env& env,
                                const std::function<void(const WorkAnalysis&)>& write) const {

@@ -16,7 +16,7 @@ struct KworkLive {
   void declare(FlagTable& flags);
   /// Measures the whole machine while `command` runs or until interrupted, and passes `write` an
   /// analysis like that of a recording. kUsage if an option applies to recordings only.
-  Result<int> measure(const KworkRequest& request, const KworkChoice& choice,
+  Result<int> measure(const KworkRequest& request, const KworkFilter& choice,
                       const WorkOptions& options, const std::vector<std::string>& command, Env& env,
                       const std::function<void(const WorkAnalysis&)>& write) const;
   /// kUsage if there is a command without -b.

@@ -17,9 +17,9 @@ constexpr std::string_view kText =
 std::unique_ptr<Command> make_kwork_record(KworkRequest request) {
   if (request.classes.empty()) request.classes = WorkOptions().classes;
   std::vector<std::string> words = {"-a", "-R", "-m", "1024", "-c", "1"};
-  for (const TracepointWish& wish : work_wishes(request.classes)) {
+  for (const TracepointRequest& tracepoint : work_requests(request.classes)) {
     words.emplace_back("-e");
-    words.emplace_back(wish.name);
+    words.emplace_back(tracepoint.name);
   }
   return preset(make_record(), std::move(words), kText);
 }

@@ -44,11 +44,11 @@ class KworkTable final : public Command {
                            [&](const WorkAnalysis& measured) {
                              write_work_report(env.out, measured, sort, with_summary_, {});
                            });
-    FileWalk walk = TRY(request_.input.open_walk(env));
-    WalkMachine machine(walk);
+    FileScan scan = TRY(request_.input.open_scan(env));
+    ScanMachine machine(scan);
     WorkNames names(machine, {}, env);
     WorkAnalysis analysis(std::move(options), names);
-    FeedCounts counts = read_work(walk, analysis, names, SortedBy::kTaker, env.losses);
+    PipelineCounts counts = read_work(scan, analysis, names, SortedBy::kConsumer, env.losses);
     write_work_report(env.out, analysis, sort, with_summary_, counts);
     return 0;
   }
@@ -56,7 +56,7 @@ class KworkTable final : public Command {
  private:
   WorkView view_;
   KworkRequest request_;
-  KworkChoice choice_;
+  KworkFilter choice_;
   KworkLive live_;
   std::string sort_ = "runtime, max, count";
   bool with_summary_ = false;

@@ -2,7 +2,7 @@
 #include "cli/argument_count.h"
 #include "cmd/kwork/kwork.h"
 #include "cmd/options/profile_flags.h"
-#include "cmd/options/walk_with_stacks.h"
+#include "cmd/options/scan_with_stacks.h"
 #include "kwork/work_history.h"
 
 namespace sonde {
@@ -36,12 +36,12 @@ class KworkTimehist final : public Command {
   Result<int> run(Env& env, const Arguments& arguments) override {
     TRY(no_arguments(arguments));
     WorkOptions options = TRY(choice_.options(WorkView::kHistory, request_));
-    WalkWithStacks recording(request_.input, env);
+    ScanWithStacks recording(request_.input, env);
     TRY(recording.open());
-    if (wants_stacks_ && EventStacks::are_in(recording.walk().events(), kEntryStacks))
+    if (wants_stacks_ && EventStacks::are_in(recording.scan().events(), kEntryStacks))
       TRY(recording.add_stacks(kEntryStacks, symbols_, max_stack_));
     EventStacks* stacks = recording.stacks();
-    WalkMachine machine(recording.walk());
+    ScanMachine machine(recording.scan());
     WorkNames names(machine, symbols_, env);
     WorkAnalysis analysis(std::move(options), names);
     WorkHistory history(env.out);
@@ -54,13 +54,13 @@ class KworkTimehist final : public Command {
       history.write(work, span, stacks != nullptr ? &stack : nullptr);
     });
     history.write_head();
-    read_work(recording.walk(), analysis, names, SortedBy::kOwnStep, recording.losses());
+    read_work(recording.scan(), analysis, names, SortedBy::kOwnStep, recording.losses());
     return 0;
   }
 
  private:
   KworkRequest request_;
-  KworkChoice choice_;
+  KworkFilter choice_;
   SymbolOptions symbols_;
   bool wants_stacks_ = false;
   uint32_t max_stack_ = 5;

@@ -32,26 +32,26 @@ class KworkTop final : public Command {
                            [&](const WorkAnalysis& measured) {
                              write_work_shares(env.out, work_shares(measured, sort));
                            });
-    FileWalk walk = TRY(request_.input.open_walk(env));
+    FileScan scan = TRY(request_.input.open_scan(env));
     bool has_switches = false;
-    for (const EventDesc& event : walk.events().all())
+    for (const EventDesc& event : scan.events().all())
       has_switches |= event.name == "sched:sched_switch";
     if (!has_switches)
       return fail(ErrorCode::kFailed,
                   "{}: No sched_switch events found. Have you run '{} kwork -k sched,irq,softirq "
                   "record'?",
-                  walk.facts().path, env.tool);
-    WalkMachine machine(walk);
+                  scan.facts().path, env.tool);
+    ScanMachine machine(scan);
     WorkNames names(machine, {}, env);
     WorkAnalysis analysis(std::move(options), names);
-    read_work(walk, analysis, names, SortedBy::kTaker, env.losses);
+    read_work(scan, analysis, names, SortedBy::kConsumer, env.losses);
     write_work_shares(env.out, work_shares(analysis, sort));
     return 0;
   }
 
  private:
   KworkRequest request_;
-  KworkChoice choice_;
+  KworkFilter choice_;
   KworkLive live_;
   std::string sort_ = "rate, runtime";
 };

@@ -116,23 +116,23 @@ With --futex the waits are those of programs for locks and conditions of their o
     auto recording = TRY(LockRecording::open(options_.lock.input.chosen_path(env),
                                              options_.lock.input.open_options(env),
                                              options_.lock.symbols, options_.max_stack, env));
-    const LockFeed& feed = recording->feed();
-    if (!feed.has(LockEventKind::kContentionBegin))
+    const LockPipeline& pipeline = recording->pipeline();
+    if (!pipeline.has(LockEventKind::kContentionBegin))
       return fail(ErrorCode::kFailed,
                   "lock contention evsel not found: {} has no lock:contention_begin; '{} lock "
                   "record' makes such a recording (waits of programs are shown by --futex)",
                   options_.lock.input.chosen_path(env), env.tool);
     LockNames names(std::string(recording->kernel().symbol_source()));
-    LockCallers callers(feed, recording->functions(), recording->kernel(),
+    LockCallers callers(pipeline, recording->functions(), recording->kernel(),
                         {options_.stack_skip, options_.functions});
     LockRowTable table;
     ContentionStats stats({.grouping = style.grouping,
                            .types = std::move(types),
                            .locks = TRY(names.addresses(options_.locks)),
                            .keep_stacks = style.stacks},
-                          feed, callers, table);
+                          pipeline, callers, table);
     recording->run([&](std::span<const LockEvent> events) {
-      for (const LockEvent& event : events) stats.take(event);
+      for (const LockEvent& event : events) stats.consume(event);
     });
     std::vector<LockRow> rows = table.rows();
     sort_lock_rows(rows, *key);

@@ -58,21 +58,21 @@ Result<int> show(const std::string& path, const ContentionOptions& options, Lock
   wanted.open = options.lock.input.open_options(env);
   wanted.symbols = options.lock.symbols;
   Session session = TRY(Session::open(path, std::move(wanted), env));
-  FutexFeed feed(session);
-  if (!feed.has_waits())
+  FutexPipeline pipeline(session);
+  if (!pipeline.has_waits())
     return fail(ErrorCode::kFailed,
                 "{}: no events of futexes (syscalls:sys_enter_futex, futex-wait); '{} lock record "
                 "--futex' makes such a recording",
                 path, env.tool);
   FutexStats stats(std::move(how), session);
-  feed.run([&](const FutexWait& wait) { stats.take(wait); });
+  pipeline.run([&](const FutexWait& wait) { stats.consume(wait); });
   std::vector<LockRow> rows = stats.rows();
   sort_lock_rows(rows, key);
   style.type_name = kind_name_of;
   OutputFile output = TRY(OutputFile::open(options.output, env));
   write_contention(output.sink(), rows, style);
   TRY(output.finish());
-  if (!options.lock.quiet) say_apart(stats, feed.unfinished(), env);
+  if (!options.lock.quiet) say_apart(stats, pipeline.unfinished(), env);
   return 0;
 }
 

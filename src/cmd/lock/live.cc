@@ -70,7 +70,7 @@ void name_cgroups(std::vector<LockRow>& rows, std::map<uint64_t, std::string> pa
   }
 }
 
-void say_lost(const LockWaits::Lost& lost, Env& env) {
+void report_lost(const LockWaits::Lost& lost, Env& env) {
   if (lost.waits > 0)
     env.err.print("{} waits were not measured: too many went on at a time\n", lost.waits);
   if (lost.stacks + lost.rows > 0)
@@ -129,7 +129,7 @@ Result<int> measure_contention(const ContentionOptions& options, LockTableStyle 
   OutputFile output = TRY(OutputFile::open(options.output, env));
   write_contention(output.sink(), rows, style);
   TRY(output.finish());
-  if (!options.lock.quiet) say_lost(waits.lost(), env);
+  if (!options.lock.quiet) report_lost(waits.lost(), env);
   return status;
 }
 

@@ -12,29 +12,29 @@ namespace {
 constexpr size_t kMaxStack = 8;
 
 /// A recording and its sums.
-struct LockSums {
+struct LockTotals {
   std::unique_ptr<LockRecording> recording;
   LockRowTable table;
 };
 
-Result<LockSums> add_up(const LockOptions& options, LockGrouping grouping, const Env& env) {
-  LockSums sums;
+Result<LockTotals> add_up(const LockOptions& options, LockGrouping grouping, const Env& env) {
+  LockTotals sums;
   sums.recording =
       TRY(LockRecording::open(options.input.chosen_path(env), options.input.open_options(env),
                               options.symbols, kMaxStack, env));
-  const LockFeed& feed = sums.recording->feed();
-  if (!feed.has(LockEventKind::kContentionBegin) && !feed.has(LockEventKind::kAcquire))
+  const LockPipeline& pipeline = sums.recording->pipeline();
+  if (!pipeline.has(LockEventKind::kContentionBegin) && !pipeline.has(LockEventKind::kAcquire))
     return fail(ErrorCode::kFailed,
                 "{}: neither lock:contention_begin nor lock:lock_acquire events. Have you run '{} "
                 "lock record'?",
                 options.input.chosen_path(env), env.tool);
-  LockCallers callers(feed, sums.recording->functions(), sums.recording->kernel(), {});
-  ContentionStats waits({.grouping = grouping}, feed, callers, sums.table);
-  LockdepStats uses(grouping, feed, sums.table);
+  LockCallers callers(pipeline, sums.recording->functions(), sums.recording->kernel(), {});
+  ContentionStats waits({.grouping = grouping}, pipeline, callers, sums.table);
+  LockdepStats uses(grouping, pipeline, sums.table);
   sums.recording->run([&](std::span<const LockEvent> events) {
     for (const LockEvent& event : events) {
-      waits.take(event);
-      uses.take(event);
+      waits.consume(event);
+      uses.consume(event);
     }
   });
   return sums;
@@ -71,7 +71,7 @@ class LockReport final : public Command {
     style.grouping = by_thread_ ? LockGrouping::kThread : LockGrouping::kLock;
     style.most_rows = most_rows_.value_or(UINT64_MAX);
     style.quiet = options_.quiet;
-    LockSums sums = TRY(add_up(options_, style.grouping, env));
+    LockTotals sums = TRY(add_up(options_, style.grouping, env));
     std::vector<LockRow> rows = sums.table.rows();
     if (combine_ && !by_thread_) combine_lock_rows(rows);
     sort_lock_rows(rows, *key);
@@ -108,7 +108,7 @@ class LockInfo final : public Command {
     TRY(no_arguments(arguments));
     if (!threads_ && !map_)
       return fail(ErrorCode::kFailed, "Unknown type of information: give -t or -m");
-    LockSums sums = TRY(add_up(options_, LockGrouping::kLock, env));
+    LockTotals sums = TRY(add_up(options_, LockGrouping::kLock, env));
     if (threads_)
       write_lock_threads(env.out, sums.table.threads(),
                          [&](uint32_t tid) { return sums.recording->thread_name(tid); });

@@ -32,9 +32,9 @@ Result<> parse_call_graph(std::string_view text, SamplingOptions& sampling, bool
   } else if (mode == "dwarf") {
     sampling.call_graph = CallGraphMode::kDwarf;
     uint64_t size = (number.value_or(sampling.dump_size) + 7) / 8 * 8;
-    if (size == 0 || size > kLargestStackDump)
+    if (size == 0 || size > kMaxStackDumpSize)
       return fail(ErrorCode::kUsage, "callchain: Incorrect stack dump size (max {}): {}",
-                  kLargestStackDump, words[1]);
+                  kMaxStackDumpSize, words[1]);
     sampling.dump_size = static_cast<uint32_t>(size);
   } else if (mode == "lbr" && !number) {
     sampling.call_graph = CallGraphMode::kLbr;

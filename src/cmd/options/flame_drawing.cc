@@ -29,11 +29,11 @@ Result<> FlameDrawing::check() const {
     return fail(ErrorCode::kFailed, "--{} {}: expected a number above 0, at most {}", name, value,
                 most);
   };
-  constexpr double kMostPixels = 100000;
-  TRY(positive(options_.width, "width", kMostPixels));
-  TRY(positive(options_.frame_height, "height", kMostPixels));
-  TRY(positive(options_.font_size, "fontsize", kMostPixels));
-  TRY(positive(options_.font_width, "fontwidth", kMostPixels));
+  constexpr double kMaxPixels = 100000;
+  TRY(positive(options_.width, "width", kMaxPixels));
+  TRY(positive(options_.frame_height, "height", kMaxPixels));
+  TRY(positive(options_.font_size, "fontsize", kMaxPixels));
+  TRY(positive(options_.font_width, "fontwidth", kMaxPixels));
   TRY(positive(options_.factor, "factor", 1e300));
   if (options_.width < 4 * kFlamePadding)
     return fail(ErrorCode::kFailed, "--width {}: a picture needs at least {} pixels",

@@ -9,7 +9,7 @@
 #include "base/env.h"
 #include "base/error.h"
 #include "cli/flags.h"
-#include "cmd/options/sample_choice.h"
+#include "cmd/options/sample_selection.h"
 #include "export/pictures/flame_graph.h"
 #include "stacks/profile_source.h"
 
@@ -40,7 +40,7 @@ class FlameDrawing {
 
   FlameOptions options_;
   ProfileSourceOptions source_;
-  SampleChoice choice_;
+  SampleSelection choice_;
   std::optional<std::string> count_name_;
   std::string attributes_file_;
   bool keep_colors_ = false;

@@ -2,7 +2,7 @@
 // elsewhere.
 #pragma once
 
-#include "annotate/listing_maker.h"
+#include "annotate/listing_builder.h"
 #include "cli/flags.h"
 
 namespace sonde {

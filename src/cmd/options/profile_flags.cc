@@ -25,7 +25,7 @@ void declare_symbol_sources(FlagTable& flags, SymbolOptions& symbols) {
                 "Show full source file name path for source lines");
 }
 
-void declare_gate(FlagTable& flags, EventGate::Choice& gate) {
+void declare_gate(FlagTable& flags, EventWindow::Choice& gate) {
   flags.text(0, "switch-on", gate.on, "event",
              "Consider events after the occurrence of this event");
   flags.text(0, "switch-off", gate.off, "event",

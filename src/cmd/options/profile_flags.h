@@ -4,7 +4,7 @@
 
 #include "base/option_values.h"
 #include "cli/flags.h"
-#include "replay/fields/event_gate.h"
+#include "replay/fields/event_window.h"
 #include "symbol/symbolizer.h"
 
 namespace sonde {
@@ -12,6 +12,6 @@ namespace sonde {
 /// -k, --kallsyms, --symfs, --demangle …
 void declare_symbol_sources(FlagTable& flags, SymbolOptions& symbols);
 /// --switch-on, --switch-off, --show-on-off-events.
-void declare_gate(FlagTable& flags, EventGate::Choice& gate);
+void declare_gate(FlagTable& flags, EventWindow::Choice& gate);
 
 }  // namespace sonde

@@ -21,8 +21,8 @@ OpenOptions RecordingInput::open_options(const Env& env) const {
   return {.force = force, .stdin_fd = env.in_fd};
 }
 
-Result<FileWalk> RecordingInput::open_walk(Env& env) const {
-  return FileWalk::open(chosen_path(env), open_options(env), env.losses);
+Result<FileScan> RecordingInput::open_scan(Env& env) const {
+  return FileScan::open(chosen_path(env), open_options(env), env.losses);
 }
 
 }  // namespace sonde

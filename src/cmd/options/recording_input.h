@@ -4,7 +4,7 @@
 #include <string>
 
 #include "cli/command.h"
-#include "perfdata/read/file_walk.h"
+#include "perfdata/read/file_scan.h"
 
 namespace sonde {
 
@@ -17,7 +17,7 @@ struct RecordingInput {
   [[nodiscard]] std::string chosen_path(const Env& env) const;
   [[nodiscard]] OpenOptions open_options(const Env& env) const;
   /// The chosen recording, to be read once from its start.
-  [[nodiscard]] Result<FileWalk> open_walk(Env& env) const;
+  [[nodiscard]] Result<FileScan> open_scan(Env& env) const;
 };
 
 }  // namespace sonde

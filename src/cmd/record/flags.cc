@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "capture/control/control_channel.h"
 #include "capture/control/delay_schedule.h"
-#include "capture/opening/event_making.h"
+#include "capture/opening/owned_events_setup.h"
 #include "capture/recorders/record_output.h"
 #include "capture/synthesis/kernel_copy.h"
 #include "cmd/options/event_selection_flags.h"
@@ -203,15 +203,15 @@ Result<> RecordFlags::configure(const Config& config) {
   }
   if (auto size = config.get("call-graph.dump-size")) {
     std::optional<uint64_t> bytes = parse_number(*size);
-    if (!bytes || *bytes == 0 || *bytes > kLargestStackDump)
+    if (!bytes || *bytes == 0 || *bytes > kMaxStackDumpSize)
       return fail(ErrorCode::kFailed, "call-graph.dump-size: '{}' is no size up to {}", *size,
-                  kLargestStackDump);
+                  kMaxStackDumpSize);
     options_.sampling.dump_size = static_cast<uint32_t>((*bytes + 7) / 8 * 8);
   }
   return {};
 }
 
-Result<RecordOptions> RecordFlags::settle(Env& env, const Arguments& arguments) {
+Result<RecordOptions> RecordFlags::finalize(Env& env, const Arguments& arguments) {
   if (refused_) return fail(ErrorCode::kUnsupported, "{}", *refused_);
   options_.target.command = arguments.words;
   if (options_.sampling.all_user && options_.sampling.all_kernel)
@@ -221,7 +221,7 @@ Result<RecordOptions> RecordFlags::settle(Env& env, const Arguments& arguments) 
   options_.made = selection_.made();
   if (!vmlinux_.empty())
     env.err.print("--vmlinux is not needed: BPF programs fetch their arguments themselves\n");
-  TRY(selection_.settle({options_.events, options_.cgroups}, env));
+  TRY(selection_.finalize({options_.events, options_.cgroups}, env));
   if (no_inherit_) {
     options_.sampling.no_inherit = *no_inherit_;
     options_.sampling.no_inherit_given = true;

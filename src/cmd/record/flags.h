@@ -19,7 +19,7 @@
 namespace sonde {
 
 /// The kernel's limit: a multiple of 8 below 64 KiB.
-inline constexpr uint32_t kLargestStackDump = 65528;
+inline constexpr uint32_t kMaxStackDumpSize = 65528;
 
 class RecordFlags {
  public:
@@ -28,7 +28,7 @@ class RecordFlags {
 
   /// The complete options. Errors: kUsage and kBadEvent in perf's words, kUnsupported for what this
   /// machine or this tool cannot do.
-  Result<RecordOptions> settle(Env& env, const Arguments& arguments);
+  Result<RecordOptions> finalize(Env& env, const Arguments& arguments);
 
   [[nodiscard]] bool dry_run() const { return dry_run_; }
   /// --bundle: the file written at the end; empty: none.

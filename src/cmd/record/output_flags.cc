@@ -44,11 +44,11 @@ void RecordFlags::declare_buffers(FlagTable& flags) {
       .call(0, "aio", "n",
             "Use <n> control blocks in asynchronous trace writing mode (default: 1, max: 4)",
             [this](std::string_view text) -> Result<> {
-              constexpr uint64_t kMost = 4;
+              constexpr uint64_t kMax = 4;
               std::optional<uint64_t> blocks = parse_number(text);
               if (!blocks || *blocks == 0)
-                return fail(ErrorCode::kUsage, "expects a number from 1 to {}", kMost);
-              options_.output.aio_blocks = static_cast<uint32_t>(std::min(*blocks, kMost));
+                return fail(ErrorCode::kUsage, "expects a number from 1 to {}", kMax);
+              options_.output.aio_blocks = static_cast<uint32_t>(std::min(*blocks, kMax));
               return {};
             })
       .when_bare("1");
@@ -81,10 +81,10 @@ void RecordFlags::declare_output(FlagTable& flags) {
             "Compress records using specified level (default: 1 - fastest compression, 22 - "
             "greatest compression)",
             [this](std::string_view text) -> Result<> {
-              constexpr uint64_t kMost = 22;
+              constexpr uint64_t kMax = 22;
               std::optional<uint64_t> level = parse_number(text);
-              if (!level) return fail(ErrorCode::kUsage, "expects a level from 0 to {}", kMost);
-              compression_level_ = static_cast<int>(std::min(*level, kMost));
+              if (!level) return fail(ErrorCode::kUsage, "expects a level from 0 to {}", kMax);
+              compression_level_ = static_cast<int>(std::min(*level, kMax));
               return {};
             })
       .when_bare("1")

@@ -61,7 +61,7 @@ A disk that fills up, Ctrl-C, SIGTERM and --max-size end a recording with a file
   }
 
   Result<int> run(Env& env, const Arguments& arguments) override {
-    RecordOptions options = TRY(flags_.settle(env, arguments));
+    RecordOptions options = TRY(flags_.finalize(env, arguments));
     if (!picture_.empty()) TRY(prepare_picture(options));
     if (flags_.dry_run()) return 0;
     options.command_line = own_command_line();
@@ -117,7 +117,7 @@ A disk that fills up, Ctrl-C, SIGTERM and --max-size end a recording with a file
                            .keep_registers = options.sampling.user_registers != 0});
     options.transform = &unwinder;
     Result<int> status = record(options, env);
-    unwinder.tell_losses(env.losses);
+    unwinder.print_losses(env.losses);
     auto say = [&](uint64_t count, std::string_view why) {
       if (count > 0 && !options.quiet)
         env.err.print("[ {} record: {} stacks are stored as copies: {} ]\n", env.tool, count, why);

@@ -44,7 +44,7 @@ Result<int> write_page(const ReportOptions& o, Env& env) {
   if (std::string_view name = refused_option(o); !name.empty())
     return fail(ErrorCode::kFailed, "{} does not go with --html: sort and filter in the page",
                 name);
-  ExplorerChoice choice;
+  ExplorerOptions choice;
   choice.command = "report";
   choice.input = o.input;
   choice.output = *o.html;

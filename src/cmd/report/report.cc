@@ -185,7 +185,7 @@ class ReportCommand final : public Command {
   }
 
   Result<> prepare_tables(Session& session, const Plan& plan, Env& env) const {
-    if (o_.stitch_lbr) say_about_stitching(session.recording(), env.err);
+    if (o_.stitch_lbr) warn_about_stitching(session.recording(), env.err);
     if (plan.rows != report::RowsOf::kSamples) session.load_all_symbols();
     TRY(check_data(session, plan));
     if (shows_lines()) prepare_lines(session);

@@ -3,7 +3,7 @@
 #include "sched/latency_table.h"
 #include "sched/measured_schedule.h"
 #include "sched/sum_records.h"
-#include "sched/sums_of_events.h"
+#include "sched/totals_of_events.h"
 #include "sched/wall_clock_table.h"
 
 namespace sonde {
@@ -42,13 +42,13 @@ The file is one of `sched record`, with events or, from `sched record --summary`
     if (!arguments.empty())
       return fail(ErrorCode::kUsage,
                   "Error: too many arguments; a command is measured with --live");
-    FileWalk walk = TRY(input_.open_walk(env));
-    if (has_sched_sums(walk.events())) {
+    FileScan scan = TRY(input_.open_scan(env));
+    if (has_sched_sums(scan.events())) {
       TRY(check_sums(input_.chosen_path(env)));
-      RecordedSums recorded = read_sched_sums(walk, env.losses);
+      RecordedTotals recorded = read_sched_sums(scan, env.losses);
       return show_sums(recorded.sums, recorded.counts, env);
     }
-    return wall_clock_ ? divide(walk, env) : analyse(walk, env);
+    return wall_clock_ ? divide(scan, env) : analyse(scan, env);
   }
 
  private:
@@ -63,7 +63,7 @@ The file is one of `sched record`, with events or, from `sched record --summary`
   Result<int> measure(const Arguments& arguments, Env& env) {
     TRY(check_sums("--live"));
     MeasuredSchedule measured = TRY(measure_schedule(arguments.words));
-    FeedCounts counts;
+    PipelineCounts counts;
     counts.records = measured.sums.size() + measured.lost;
     counts.lost = measured.lost;
     counts.lost_chunks = 1;
@@ -71,33 +71,33 @@ The file is one of `sched record`, with events or, from `sched record --summary`
     return measured.status;
   }
 
-  Result<int> divide(FileWalk& walk, Env& env) {
+  Result<int> divide(FileScan& scan, Env& env) {
     TRY(check_sums("--wall-clock"));
-    SumsOfEvents sums;
-    SchedFeed feed(walk, env.losses);
-    feed.want(SumsOfEvents::wanted(feed));
-    feed.sort_where_taken();
-    feed.run([&](std::span<const SchedEvent> events) {
-      for (const SchedEvent& event : events) sums.take(event, feed);
+    TotalsOfEvents sums;
+    SchedPipeline pipeline(scan, env.losses);
+    pipeline.want(TotalsOfEvents::wanted(pipeline));
+    pipeline.sort_where_taken();
+    pipeline.run([&](std::span<const SchedEvent> events) {
+      for (const SchedEvent& event : events) sums.consume(event, pipeline);
     });
-    return show_sums(sums.result(), feed.counts(), env);
+    return show_sums(sums.result(), pipeline.counts(), env);
   }
 
-  Result<int> analyse(FileWalk& walk, Env& env) {
+  Result<int> analyse(FileScan& scan, Env& env) {
     LatencyAnalysis::Options options;
     options.histograms = histogram_;
     if (cpu_ && *cpu_ >= 0) options.only_cpu = static_cast<uint32_t>(*cpu_);
     LatencyAnalysis analysis(options);
-    SchedFeed feed(walk, env.losses);
-    feed.want(LatencyAnalysis::wanted(feed));
-    feed.sort_where_taken();
-    feed.run([&](std::span<const SchedEvent> events) {
-      for (const SchedEvent& event : events) analysis.take(event, feed);
+    SchedPipeline pipeline(scan, env.losses);
+    pipeline.want(LatencyAnalysis::wanted(pipeline));
+    pipeline.sort_where_taken();
+    pipeline.run([&](std::span<const SchedEvent> events) {
+      for (const SchedEvent& event : events) analysis.consume(event, pipeline);
     });
-    return show(analysis.result(!per_task_), analysis.bad(), feed.counts(), env);
+    return show(analysis.result(!per_task_), analysis.bad(), pipeline.counts(), env);
   }
 
-  Result<int> show_sums(const std::vector<SchedSum>& sums, const FeedCounts& counts, Env& env) {
+  Result<int> show_sums(const std::vector<SchedSum>& sums, const PipelineCounts& counts, Env& env) {
     if (!wall_clock_) return show(latencies_of(sums, !per_task_), {}, counts, env);
     write_wall_clock(env.out, lives_of(sums, !per_task_));
     write_flaws(env.out, {}, counts);
@@ -105,7 +105,7 @@ The file is one of `sched record`, with events or, from `sched record --summary`
   }
 
   Result<int> show(std::vector<TaskLatency> rows, const BadSchedEvents& bad,
-                   const FeedCounts& counts, Env& env) {
+                   const PipelineCounts& counts, Env& env) {
     TRY(sort_latencies(rows, sort_));
     write_latencies(env.out, rows, bad, counts);
     if (histogram_) write_delays(env.out, rows);

@@ -34,19 +34,19 @@ With --task-name only switches to and from those tasks are shown; others are a d
 
   Result<int> run(Env& env, const Arguments& arguments) override {
     TRY(no_arguments(arguments));
-    FileWalk walk = TRY(input_.open_walk(env));
-    SchedFeed feed(walk, env.losses);
-    feed.want(SwitchMap::wanted());
-    feed.sort_where_taken();
+    FileScan scan = TRY(input_.open_scan(env));
+    SchedPipeline pipeline(scan, env.losses);
+    pipeline.want(SwitchMap::wanted());
+    pipeline.sort_where_taken();
     options_.name_always = input_.verbose > 0;
     options_.use_color = env.out.is_terminal() && !env.variable("NO_COLOR");
-    options_.cpu_count = walk.features().cpus_available.value_or(1);
+    options_.cpu_count = scan.features().cpus_available.value_or(1);
     SwitchMap map(options_, env.out);
-    feed.run([&](std::span<const SchedEvent> events) {
-      for (const SchedEvent& event : events) map.take(event, feed);
+    pipeline.run([&](std::span<const SchedEvent> events) {
+      for (const SchedEvent& event : events) map.consume(event, pipeline);
     });
     map.flush();
-    write_flaws(env.out, {}, feed.counts());
+    write_flaws(env.out, {}, pipeline.counts());
     return 0;
   }
 

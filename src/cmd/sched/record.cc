@@ -77,7 +77,7 @@ class SchedRecord final : public Command {
 
   Result<int> record_sums(Env& env, const std::vector<std::string>& command) {
     MeasuredSchedule measured = TRY(measure_schedule(command));
-    EventDesc event = sched_sums_event();
+    EventDesc event = sched_totals_event();
     ByteBuilder records;
     for (const SchedSum& sum : measured.sums) encode_sched_sum(sum, event.attr, records);
     if (measured.lost > 0)

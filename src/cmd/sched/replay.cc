@@ -87,16 +87,16 @@ The time in which CPUs were idle passes, and uses no CPU.)");
 
  private:
   Result<> read(ReplayPlan& plan, Env& env) {
-    FileWalk walk = TRY(input_.open_walk(env));
-    SchedFeed feed(walk, env.losses);
-    if (!feed.has(SchedKind::kSwitch))
+    FileScan scan = TRY(input_.open_scan(env));
+    SchedPipeline pipeline(scan, env.losses);
+    if (!pipeline.has(SchedKind::kSwitch))
       return fail(ErrorCode::kFailed,
                   "{}: no sched:sched_switch events to replay; '{} sched record' records them",
-                  walk.facts().path, env.tool);
-    feed.want(ReplayPlan::wanted(feed));
-    feed.sort_where_taken();
-    feed.run([&](std::span<const SchedEvent> events) {
-      for (const SchedEvent& event : events) plan.take(event, feed);
+                  scan.facts().path, env.tool);
+    pipeline.want(ReplayPlan::wanted(pipeline));
+    pipeline.sort_where_taken();
+    pipeline.run([&](std::span<const SchedEvent> events) {
+      for (const SchedEvent& event : events) plan.consume(event, pipeline);
     });
     return {};
   }

@@ -2,7 +2,7 @@
 #include "sched/timehist.h"
 #include "cli/argument_count.h"
 #include "cmd/options/profile_flags.h"
-#include "cmd/options/walk_with_stacks.h"
+#include "cmd/options/scan_with_stacks.h"
 #include "cmd/sched/sched.h"
 #include "replay/fields/time_ranges.h"
 
@@ -46,18 +46,18 @@ class SchedTimehist final : public Command {
 
   Result<int> run(Env& env, const Arguments& arguments) override {
     TRY(check(arguments));
-    WalkWithStacks recording(input_, env);
+    ScanWithStacks recording(input_, env);
     TRY(recording.open());
-    TRY(look_at(recording.walk(), env));
+    TRY(look_at(recording.scan(), env));
     if (options_.stacks) TRY(recording.add_stacks(switch_stacks(), symbols_, max_stack_));
-    SchedFeed feed(recording.walk(), recording.losses());
+    SchedPipeline pipeline(recording.scan(), recording.losses());
     auto text = [&](const SchedEvent& event) { return recording.stacks()->text(event.record); };
     Timehist history(options_, text, env.out);
-    feed.want(history.wanted(feed));
-    if (summary_only_) feed.sort_where_taken();
+    pipeline.want(history.wanted(pipeline));
+    if (summary_only_) pipeline.sort_where_taken();
     history.begin();
-    feed.run([&](std::span<const SchedEvent> events) {
-      for (const SchedEvent& event : events) history.take(event, feed);
+    pipeline.run([&](std::span<const SchedEvent> events) {
+      for (const SchedEvent& event : events) history.consume(event, pipeline);
     });
     if (summary_ || summary_only_) history.write_summary();
     return 0;
@@ -82,17 +82,17 @@ class SchedTimehist final : public Command {
   }
 
   /// Finds out what the recording can show.
-  Result<> look_at(const FileWalk& walk, Env& env) {
+  Result<> look_at(const FileScan& scan, Env& env) {
     bool has_switches = false;
-    for (const EventDesc& event : walk.events().all())
+    for (const EventDesc& event : scan.events().all())
       has_switches |= event.name == "sched:sched_switch";
     if (!has_switches)
       return fail(ErrorCode::kFailed,
                   "{}: No sched_switch events found. Have you run '{} sched record'?",
-                  walk.facts().path, env.tool);
+                  scan.facts().path, env.tool);
     constexpr uint32_t kGuess = 4;  // if the recording does not give the CPU count
-    options_.cpu_count = walk.features().cpus_online.value_or(kGuess);
-    options_.stacks = want_stacks_ && EventStacks::are_in(walk.events(), switch_stacks());
+    options_.cpu_count = scan.features().cpus_online.value_or(kGuess);
+    options_.stacks = want_stacks_ && EventStacks::are_in(scan.events(), switch_stacks());
     if (want_stacks_ && !options_.stacks) env.err.print("Samples do not have callchains.\n");
     return {};
   }

@@ -51,7 +51,7 @@ void declare_filters(FlagTable& flags, ScriptOptions& o) {
   declare_gate(flags, o.gate);
 }
 
-void declare_records(FlagTable& flags, RecordChoice& show) {
+void declare_records(FlagTable& flags, RecordFilter& show) {
   flags.boolean(0, "show-task-events", show.tasks, "Show the fork/comm/exit events");
   flags.boolean(0, "show-mmap-events", show.mmaps, "Show the mmap events");
   flags.boolean(0, "show-switch-events", show.switches, "Show context switch events (if recorded)");

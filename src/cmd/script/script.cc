@@ -10,7 +10,7 @@
 #include "cli/command.h"
 #include "cmd/options/profile_flags.h"
 #include "cmd/script/flags.h"
-#include "perfdata/read/file_walk.h"
+#include "perfdata/read/file_scan.h"
 #include "script/recording_lines.h"
 #include "script/tracepoint_lines.h"
 
@@ -77,7 +77,7 @@ class Script final : public Command {
       TRY(follow(session, lines, env));
     else
       TRY(lines.write());
-    if (options_.verbose > 0) say_symbol_sources(session, env.err);
+    if (options_.verbose > 0) report_symbol_sources(session, env.err);
     return 0;
   }
 
@@ -120,14 +120,14 @@ class Script final : public Command {
     OpenOptions how{.force = options_.force, .stdin_fd = env.in_fd};
     // Damage outside the records must be counted only once.
     LossLedger counted_already;
-    Result<FileWalk> names = FileWalk::open(options_.input, how, counted_already);
+    Result<FileScan> names = FileScan::open(options_.input, how, counted_already);
     if (!names) return false;  // a Session reports why
     const Features& features = names->features();
     if (features.has(abi::kFeatureStat) || features.compressed) return false;
     auto fields = options_.fields.fields_for(names->events(), !options_.hide_call_graph,
                                              features.clock_data.has_value());
     if (!fields || !is_of_plain_tracepoints(*names, *fields)) return false;
-    FileWalk samples = TRY(FileWalk::open(options_.input, how, env.losses));
+    FileScan samples = TRY(FileScan::open(options_.input, how, env.losses));
     write_tracepoint_lines(*names, samples, env.losses, env.out);
     return true;
   }
@@ -138,7 +138,7 @@ class Script final : public Command {
     return session.follow({write, [&] { return watch.wait(); }});
   }
 
-  static void say_symbol_sources(const Session& session, Sink& err) {
+  static void report_symbol_sources(const Session& session, Sink& err) {
     std::vector<char> said(session.machine().dsos().size());
     for (const Frame& frame : session.frames()) {
       if (!frame.dso.valid() || std::exchange(said[frame.dso.index()], 1) != 0) continue;

@@ -29,7 +29,7 @@ void StatFlags::declare_comparison(FlagTable& flags) {
 
 /// Sets how often a command measured for a comparison is run; rejects options that don't go with
 /// one.
-Result<> StatFlags::settle_comparison(bool recording) {
+Result<> StatFlags::finalize_comparison(bool recording) {
   auto wrong = [](std::string_view text) { return fail(ErrorCode::kUsage, "{}", text); };
   // Enough for a claim about some ten metrics despite an outlier or two.
   constexpr int kRunsOfAComparison = 20;

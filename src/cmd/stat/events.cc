@@ -77,10 +77,10 @@ Result<std::vector<std::string>> matching_cgroups(std::string_view list) {
 
 }  // namespace
 
-Result<> StatFlags::settle_events(Env& env) {
+Result<> StatFlags::finalize_events(Env& env) {
   selection_.serve(options_.count.target, options_.count.verbose, env);
   options_.count.made = selection_.made();
-  TRY(selection_.settle({options_.count.events, options_.count.cgroups}, env));
+  TRY(selection_.finalize({options_.count.events, options_.count.cgroups}, env));
   TRY(add_special_events(env));
   EventList& events = options_.count.events;
   if (null_run_) {

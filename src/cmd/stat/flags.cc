@@ -7,13 +7,13 @@
 #include "base/text.h"
 #include "capture/control/control_channel.h"
 #include "capture/control/delay_schedule.h"
-#include "capture/opening/event_making.h"
+#include "capture/opening/owned_events_setup.h"
 #include "cmd/options/event_selection_flags.h"
 
 namespace sonde {
 namespace {
 
-constexpr uint64_t kShortestTimeoutMs = 10;
+constexpr uint64_t kMinTimeoutMs = 10;
 constexpr const char* kNoAttrMap =
     "--bpf-attr-map: counters of BPF programs are not shared with other tools, so there is no map";
 
@@ -199,25 +199,25 @@ void StatFlags::declare_refused(FlagTable& flags) {
       .when_bare("");
 }
 
-Result<StatOptions> StatFlags::settle(Env& env, const Arguments& arguments, bool recording) {
+Result<StatOptions> StatFlags::finalize(Env& env, const Arguments& arguments, bool recording) {
   if (refused_) return fail(ErrorCode::kUnsupported, "{}", *refused_);
   options_.count.output_to_stdout = recording && options_.output == "-";
   options_.count.to_file = recording;
-  TRY(settle_target(arguments));
+  TRY(finalize_target(arguments));
   options_.count.interval_ms = interval_ms_.value_or(0);
   options_.count.interval_count = interval_count_.value_or(0);
   options_.count.timeout_ms = timeout_ms_.value_or(0);
   if (options_.separator == "\\t") options_.separator = "\t";
   if (big_num_) options_.big_num = *big_num_;
-  TRY(settle_comparison(recording));
+  TRY(finalize_comparison(recording));
   TRY(refuse_conflicts(env, recording));
   if (topdown_level_ && !topdown_ && !options_.count.quiet)
     env.err.print("--td-level says nothing without --topdown\n");
-  TRY(settle_events(env));
+  TRY(finalize_events(env));
   return options_;
 }
 
-Result<> StatFlags::settle_target(const Arguments& arguments) {
+Result<> StatFlags::finalize_target(const Arguments& arguments) {
   TargetOptions& target = options_.count.target;
   target.command = arguments.words;
   bool per_thread = options_.grouping == view::CountGrouping::kThread;
@@ -258,7 +258,7 @@ Result<> StatFlags::refuse_conflicts(const Env& env, bool recording) const {
     return wrong("--metric-only is not supported with -r");
   if (interval_count_ && options_.count.interval_ms == 0)
     return wrong("interval-count option should be used together with interval-print.");
-  if (timeout_ms_ && *timeout_ms_ < kShortestTimeoutMs) return wrong("timeout must be >= 10ms.");
+  if (timeout_ms_ && *timeout_ms_ < kMinTimeoutMs) return wrong("timeout must be >= 10ms.");
   if (timeout_ms_ && options_.count.interval_ms > 0)
     return wrong("timeout option is not supported with interval-print.");
   bool to_terminal = options_.output.empty() && options_.log_fd < 0 && env.err.is_terminal();

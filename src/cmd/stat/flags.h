@@ -40,7 +40,7 @@ class StatFlags {
 
   /// Errors: kUsage and kBadEvent in perf's words, kUnsupported for what this machine or this tool
   /// cannot do. `arguments` is the command to run.
-  Result<StatOptions> settle(Env& env, const Arguments& arguments, bool recording);
+  Result<StatOptions> finalize(Env& env, const Arguments& arguments, bool recording);
 
   /// What `report` inherits from the flags before it.
   [[nodiscard]] const StatOptions& as_given() const { return options_; }
@@ -55,9 +55,9 @@ class StatFlags {
   void declare_comparison(FlagTable& flags);
   void declare_refused(FlagTable& flags);
 
-  Result<> settle_target(const Arguments& arguments);
-  Result<> settle_comparison(bool recording);
-  Result<> settle_events(Env& env);
+  Result<> finalize_target(const Arguments& arguments);
+  Result<> finalize_comparison(bool recording);
+  Result<> finalize_events(Env& env);
   Result<> add_metrics(std::string_view list, Env& env);
   Result<> add_special_events(Env& env);
   Result<> add_smi_events(Env& env);

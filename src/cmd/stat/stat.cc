@@ -16,7 +16,7 @@ class StatRecord final : public Command {
     flags.description("Counts as `stat` does, and writes the counts to perf.data (-o).");
   }
   Result<int> run(Env& env, const Arguments& arguments) override {
-    return run_stat(TRY(flags_.settle(env, arguments, true)), true, env);
+    return run_stat(TRY(flags_.finalize(env, arguments, true)), true, env);
   }
 
  private:
@@ -52,9 +52,8 @@ The exit status is that of the command, or 128 and the number of the signal that
   }
 
   std::unique_ptr<Command> subcommand(const Arguments& arguments) override {
-    constexpr size_t kShortest = 3;
-    if (arguments.empty() || arguments.after_dashes || arguments[0].size() < kShortest)
-      return nullptr;
+    constexpr size_t kMin = 3;
+    if (arguments.empty() || arguments.after_dashes || arguments[0].size() < kMin) return nullptr;
     std::string_view word = arguments[0];
     if (std::string_view("record").starts_with(word)) return std::make_unique<StatRecord>(flags_);
     if (std::string_view("report").starts_with(word)) return make_stat_report(flags_.as_given());
@@ -62,7 +61,7 @@ The exit status is that of the command, or 128 and the number of the signal that
   }
 
   Result<int> run(Env& env, const Arguments& arguments) override {
-    return run_stat(TRY(flags_.settle(env, arguments, false)), false, env);
+    return run_stat(TRY(flags_.finalize(env, arguments, false)), false, env);
   }
 
  private:

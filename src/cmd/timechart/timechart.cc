@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "analysis/timelines/chart_choice.h"
+#include "analysis/timelines/chart_filter.h"
 #include "analysis/timelines/io_calls.h"
 #include "analysis/timelines/power_states.h"
 #include "analysis/timelines/session_timeline.h"
@@ -30,8 +30,8 @@ Result<uint64_t> parse_nanoseconds(std::string_view text) {
       digits.remove_suffix(unit.name.size());
       break;
     }
-  constexpr size_t kMostDigits = 10;
-  bool is_number = !digits.empty() && digits.size() <= kMostDigits &&
+  constexpr size_t kMaxDigits = 10;
+  bool is_number = !digits.empty() && digits.size() <= kMaxDigits &&
                    digits.find_first_not_of("0123456789") == std::string_view::npos;
   if (!is_number) return fail(ErrorCode::kUsage, "expects a time such as 500, 20us or 3ms");
   return std::stoull(std::string(digits)) * unit_ns;
@@ -88,9 +88,9 @@ Without -p it shows the threads that ran longest: those that ran 10 ms, and wher
       return fail(ErrorCode::kUsage, "Error: timechart has no subcommand '{}'", arguments[0]);
     if (parts_.power_only && parts_.tasks_only)
       return fail(ErrorCode::kUsage, "Error: -P and -T can't be used at the same time.");
-    if (!(style_.width >= TimelineStyle::kNarrowest && style_.width <= TimelineStyle::kWidest))
+    if (!(style_.width >= TimelineStyle::kNarrowest && style_.width <= TimelineStyle::kMaxExtent))
       return fail(ErrorCode::kUsage, "--width goes from {} to {}", TimelineStyle::kNarrowest,
-                  TimelineStyle::kWidest);
+                  TimelineStyle::kMaxExtent);
     view::Timeline timeline = TRY(make(env));
     style_.title = timeline.is_of_io ? "Time chart of I/O" : "Time chart";
     style_.max_threads = timeline.threads.size();  // those selected
@@ -113,28 +113,28 @@ Without -p it shows the threads that ran longest: those that ran 10 ms, and wher
 
   Result<view::Timeline> make(Env& env) {
     std::string path = input_.chosen_path(env);
-    FileWalk walk = TRY(input_.open_walk(env));
-    if (has_io_calls(walk.events())) {
-      view::Timeline timeline = io_timeline(walk, io_, env.losses);
+    FileScan scan = TRY(input_.open_scan(env));
+    if (has_io_calls(scan.events())) {
+      view::Timeline timeline = io_timeline(scan, io_, env.losses);
       choose_chart_threads(timeline, processes_, at_least_);
       return timeline;
     }
-    if (has_switches(walk)) return make_of_switches(env, path);
-    if (!has_power_states(walk.events()))
+    if (has_switches(scan)) return make_of_switches(env, path);
+    if (!has_power_states(scan.events()))
       return fail(
           ErrorCode::kFailed,
           "{}: no events of the scheduler, of CPU power or of I/O in this recording: make it "
           "with `{} timechart record`",
           path, env.tool);
     view::Timeline timeline;
-    add_power_states(timeline, walk, env.losses);
-    if (by_topology_) sort_by_topology(timeline, walk.features(), env);
+    add_power_states(timeline, scan, env.losses);
+    if (by_topology_) sort_by_topology(timeline, scan.features(), env);
     return timeline;
   }
 
-  static bool has_switches(const FileWalk& walk) {
-    return std::ranges::find(walk.events().all(), "sched:sched_switch", &EventDesc::name) !=
-           walk.events().all().end();
+  static bool has_switches(const FileScan& scan) {
+    return std::ranges::find(scan.events().all(), "sched:sched_switch", &EventDesc::name) !=
+           scan.events().all().end();
   }
 
   Result<view::Timeline> make_of_switches(Env& env, const std::string& path) {
@@ -143,7 +143,7 @@ Without -p it shows the threads that ran longest: those that ran 10 ms, and wher
     view::Timeline timeline = std::move(TRY(timeline_of(session, {})).timeline);
     if (!parts_.tasks_only) {
       LossLedger counted_already;
-      FileWalk again(session.recording(), counted_already);
+      FileScan again(session.recording(), counted_already);
       add_power_states(timeline, again, counted_already);
     }
     if (highlight_) mark(timeline, *highlight_);

@@ -59,9 +59,9 @@ The picture is one SVG file that any browser shows: the wheel and dragging zoom 
     if (arguments.size() > 1) return fail(ErrorCode::kUsage, "Error: too many arguments");
     if (!arguments.empty()) input_ = arguments[0];
     if (input_.empty()) input_ = default_input(env);
-    if (!(style_.width >= TimelineStyle::kNarrowest && style_.width <= TimelineStyle::kWidest))
+    if (!(style_.width >= TimelineStyle::kNarrowest && style_.width <= TimelineStyle::kMaxExtent))
       return fail(ErrorCode::kUsage, "--width goes from {} to {}", TimelineStyle::kNarrowest,
-                  TimelineStyle::kWidest);
+                  TimelineStyle::kMaxExtent);
     session_.open.stdin_fd = env.in_fd;
     Session session = TRY(Session::open(input_, session_, env));
     SessionTimeline made = TRY(timeline_of(session, {}));
@@ -69,7 +69,7 @@ The picture is one SVG file that any browser shows: the wheel and dragging zoom 
     OutputFile file = TRY(OutputFile::open(output_, env));
     TRY(write(file.sink(), env.err, made.timeline));
     TRY(file.finish());
-    say_flaws(env.err, made);
+    report_flaws(env.err, made);
     return 0;
   }
 
@@ -124,7 +124,7 @@ The picture is one SVG file that any browser shows: the wheel and dragging zoom 
     return {};
   }
 
-  static void say_flaws(Sink& err, const SessionTimeline& made) {
+  static void report_flaws(Sink& err, const SessionTimeline& made) {
     if (made.unreadable > 0)
       err.print("{} samples lack the fields of their event and were left out\n", made.unreadable);
     if (made.contradictions > 0)

@@ -123,8 +123,8 @@ void declare_screen(FlagTable& flags, TopOptions& o) {
   flags.call('d', "delay", "n", "number of seconds to delay between refreshes",
              [&o](std::string_view text) -> Result<> {
                o.delay_s = TRY(number_from<double>(text));
-               if (!(o.delay_s >= kShortestDelay_s))
-                 return fail(ErrorCode::kUsage, "-d: the shortest delay is {} s", kShortestDelay_s);
+               if (!(o.delay_s >= kMinDelay_s))
+                 return fail(ErrorCode::kUsage, "-d: the shortest delay is {} s", kMinDelay_s);
                return {};
              });
   flags.number('E', "entries", o.entries, "n", "display this many functions");

@@ -38,7 +38,7 @@ On a terminal it is the browser of report on live data: h has its keys, a shows 
     TRY(check_listing(o_.report.code));
     o_.selection.serve(o_.record.target, o_.report.verbose, env);
     o_.record.made = o_.selection.made();
-    TRY(o_.selection.settle({o_.record.events, o_.record.cgroups}, env));
+    TRY(o_.selection.finalize({o_.record.events, o_.record.cgroups}, env));
     o_.record.command_line = own_command_line();
     if (!o_.record.target.has_task() && !o_.record.target.has_cpu())
       o_.record.target.all_cpus = true;

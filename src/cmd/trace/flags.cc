@@ -184,11 +184,11 @@ Result<> TraceFlags::configure(const Config& config) {
   options_.style.show_prefixes = TRY(config.get_bool("trace.show_prefix", false));
   const std::optional<std::string_view> column = config.get("trace.args_alignment");
   if (!column) return {};
-  constexpr uint64_t kWidest = 1000;
+  constexpr uint64_t kMaxExtent = 1000;
   std::optional<uint64_t> number = parse_number(*column);
-  if (!number || *number > kWidest)
+  if (!number || *number > kMaxExtent)
     return fail(ErrorCode::kUsage, "trace.args_alignment = {}: a column from 0 to {} is expected",
-                *column, kWidest);
+                *column, kMaxExtent);
   options_.result_column = static_cast<size_t>(*number);
   return {};
 }
@@ -214,7 +214,7 @@ Result<> TraceFlags::check(const std::vector<std::string>& command) const {
   return {};
 }
 
-Result<TraceOptions> TraceFlags::settle(Env& env, const std::vector<std::string>& command) {
+Result<TraceOptions> TraceFlags::finalize(Env& env, const std::vector<std::string>& command) {
   for (const Step& step : steps_) TRY(step(env));
   std::ranges::sort(options_.calls.calls);
   bool only_events =

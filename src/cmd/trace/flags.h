@@ -19,7 +19,7 @@ class TraceFlags {
   void declare(FlagTable& flags);
   Result<> configure(const Config& config);
   /// The options with names resolved. kUsage and kBadEvent, each in one clear line.
-  Result<TraceOptions> settle(Env& env, const std::vector<std::string>& command);
+  Result<TraceOptions> finalize(Env& env, const std::vector<std::string>& command);
 
  private:
   void declare_targets(FlagTable& flags);

@@ -72,7 +72,7 @@ A line is printed when the call returns; where another thread comes in between, 
   Result<int> run(Env& env, const Arguments& arguments) override {
     bool records = !arguments.empty() && !arguments.after_dashes && arguments[0] == "record";
     TraceOptions options =
-        TRY(flags_.settle(env, records ? std::vector<std::string>{} : arguments.words));
+        TRY(flags_.finalize(env, records ? std::vector<std::string>{} : arguments.words));
     if (records) return record(options, arguments, env);
     TraceOutput output = TRY(TraceOutput::open(options.output, env));
     Result<int> status = options.input.empty() ? trace_live(options, output.sink(), env)
@@ -92,7 +92,7 @@ A line is printed when the call returns; where another thread comes in between, 
     TaskFds fds(tasks, nullptr);
     CallTexts texts(options.style, &fds);
     const Features& features = recording.features();
-    std::unique_ptr<TracePlaces> places =
+    std::unique_ptr<TraceLocations> places =
         make_places(options, source->events(), features.os_release.value_or(""),
                     features.arch.value_or(""), features.hostname == host_name(), env);
     TraceViewOptions view_options_of = TRY(view_options(options, source->events(), env));
@@ -102,7 +102,7 @@ A line is printed when the call returns; where another thread comes in between, 
     while (!source->at_end() && !view.is_done()) {
       TRY(source->refill(false));
       while (const TraceItem* item = view.is_done() ? nullptr : source->front()) {
-        view.take(*item);
+        view.consume(*item);
         source->pop();
       }
     }

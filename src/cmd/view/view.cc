@@ -1,7 +1,7 @@
 // `view`: a profile, or the difference between two, as one page to explore.
 #include "cli/command.h"
 #include "cmd/options/profile_flags.h"
-#include "cmd/options/sample_choice.h"
+#include "cmd/options/sample_selection.h"
 #include "explorer/explorer_page.h"
 
 namespace sonde {
@@ -38,8 +38,8 @@ class ViewCommand final : public Command {
   }
 
  private:
-  ExplorerChoice choice_;
-  SampleChoice samples_;
+  ExplorerOptions choice_;
+  SampleSelection samples_;
   std::optional<bool> inlines_;
 };
 

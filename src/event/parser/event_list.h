@@ -50,7 +50,7 @@ struct ParsedEvent {
   TracepointName tracepoint;  // set for type kTypeTracepoint
   std::string filter;         // for the kernel (tracepoints) or the PMU (addresses)
   ToolEvent tool = ToolEvent::kNone;
-  std::optional<uint32_t> bpf_program;  // from the EventMaker: decides which samples are kept
+  std::optional<uint32_t> bpf_program;  // from the EventFactory: decides which samples are kept
 
   uint32_t leader = 0;     // index of the group's leader; its own if not in a group
   std::string group_name;  // on the leader, if the user named the group: name{a,b}

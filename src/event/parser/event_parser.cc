@@ -215,7 +215,7 @@ class Resolver {
     }
     if (sources_.maker == nullptr)
       return errors_.fail(syntax.head, "USDT probes cannot be made here");
-    Result<std::vector<MadeEvent>> made = sources_.maker->make_usdt(parts[0], parts[1], object);
+    Result<std::vector<OwnedEvent>> made = sources_.maker->make_usdt(parts[0], parts[1], object);
     if (!made) {
       bool absent = made.error().code == ErrorCode::kNotFound;
       return errors_.fail(syntax.head,
@@ -235,17 +235,17 @@ class Resolver {
     inside.terms.clear();
     for (const TermSyntax& term : syntax.terms)
       (term.name.starts_with("map:") ? settings : inside.terms).push_back(term);
-    Result<std::vector<MadeEvent>> made = sources_.maker->make_programs(syntax.head, settings);
+    Result<std::vector<OwnedEvent>> made = sources_.maker->make_programs(syntax.head, settings);
     if (!made)
       return errors_.fail(syntax.head, "cannot load this BPF program", made.error().message);
     return made_events(inside, std::move(*made), syntax.modifiers);
   }
 
   Result<std::vector<ParsedEvent>> made_events(const EventSyntax& syntax,
-                                               std::vector<MadeEvent> made,
+                                               std::vector<OwnedEvent> made,
                                                std::string_view modifiers) {
     std::vector<ParsedEvent> events;
-    for (MadeEvent& one : made) {
+    for (OwnedEvent& one : made) {
       Result<uint64_t> id = sources_.tracefs.id(one.tracepoint);
       if (!id) return refused(syntax, one.tracepoint, id.error());
       ParsedEvent event = new_event(syntax);

@@ -13,8 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "event/parser/event_factory.h"
 #include "event/parser/event_list.h"
-#include "event/parser/event_maker.h"
 #include "event/pmu/pmu.h"
 #include "event/print_fmt/tracefs.h"
 
@@ -30,7 +30,7 @@ struct EventSources {
   /// Messages truncate the event's text so that their first line fits.
   unsigned columns = 80;
   /// Makes USDT probes and BPF programs; null if they are not available.
-  EventMaker* maker = nullptr;
+  EventFactory* maker = nullptr;
 };
 
 /// Parses the argument of one -e. Error: kBadEvent; the message is everything that perf prints

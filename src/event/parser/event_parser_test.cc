@@ -61,22 +61,22 @@ class EventParser : public testing::Test {
   }
 
   /// A maker with one USDT probe at two places, and one program with a probe and a tracepoint.
-  class Maker final : public EventMaker {
+  class Maker final : public EventFactory {
    public:
-    Result<std::vector<MadeEvent>> make_usdt(std::string_view provider, std::string_view name,
-                                             std::string_view object) override {
+    Result<std::vector<OwnedEvent>> make_usdt(std::string_view provider, std::string_view name,
+                                              std::string_view object) override {
       asked = fmt::format("{}|{}|{}", provider, name, object);
       if (provider != "app") return fail(ErrorCode::kNotFound, "looked everywhere");
-      return std::vector<MadeEvent>{{{"sched", "sched_switch"}, "sdt_app:step"}};
+      return std::vector<OwnedEvent>{{{"sched", "sched_switch"}, "sdt_app:step"}};
     }
-    Result<std::vector<MadeEvent>> make_programs(std::string_view path,
-                                                 const std::vector<TermSyntax>& settings) override {
+    Result<std::vector<OwnedEvent>> make_programs(
+        std::string_view path, const std::vector<TermSyntax>& settings) override {
       asked = path;
       for (const TermSyntax& term : settings)
         asked += fmt::format("|{}={}", term.name, term.value.value_or("-"));
-      if (path.ends_with("helper.o")) return std::vector<MadeEvent>{};
-      return std::vector<MadeEvent>{{{"sched", "sched_switch"}, "perf_bpf_probe:f", 0},
-                                    {{"sched", "sched_wakeup"}, "sched:sched_wakeup", 1}};
+      if (path.ends_with("helper.o")) return std::vector<OwnedEvent>{};
+      return std::vector<OwnedEvent>{{{"sched", "sched_switch"}, "perf_bpf_probe:f", 0},
+                                     {{"sched", "sched_wakeup"}, "sched:sched_wakeup", 1}};
     }
     std::string asked;
   };

@@ -11,7 +11,7 @@
 #include "base/version.h"
 #include "export/formats/export_tables.h"
 #include "export/formats/exports.h"
-#include "export/formats/thread_sums.h"
+#include "export/formats/thread_totals.h"
 
 namespace sonde {
 namespace {
@@ -95,7 +95,7 @@ class OtlpWriter {
   // Processes.
 
   void write_process(std::span<const Thread> threads) {
-    ThreadSums sums(profile_, samples_);
+    ThreadTotals sums(profile_, samples_);
     for (const Thread& thread : threads) sums.add(thread);
     std::string bytes;
     {
@@ -132,7 +132,7 @@ class OtlpWriter {
     value.add_int64(otlp::kIntValue, number);
   }
 
-  void add_profile(protozero::pbf_writer& scope_profiles, const ThreadSums& sums, size_t column) {
+  void add_profile(protozero::pbf_writer& scope_profiles, const ThreadTotals& sums, size_t column) {
     protozero::pbf_writer made(scope_profiles, otlp::kProfiles);
     {
       protozero::pbf_writer type(made, otlp::profile::kSampleType);
@@ -145,7 +145,7 @@ class OtlpWriter {
       made.add_uint64(otlp::profile::kDuration, samples_.end_ns() - samples_.start_ns());
     for (size_t row = 0; row < sums.rows().size(); ++row) {
       if (sums.count(row, column) == 0) continue;
-      const ThreadSums::Row& of = sums.rows()[row];
+      const ThreadTotals::Row& of = sums.rows()[row];
       protozero::pbf_writer sample(made, otlp::profile::kSamples);
       sample.add_int32(otlp::sample::kStack, stack_of(of.node));
       if (samples_.has_times()) {

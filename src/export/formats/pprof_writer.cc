@@ -16,7 +16,7 @@
 #include "export/formats/exports.h"
 #include "export/formats/gzip_sink.h"
 #include "export/formats/pprof_mappings.h"
-#include "export/formats/thread_sums.h"
+#include "export/formats/thread_totals.h"
 
 namespace sonde {
 namespace {
@@ -188,7 +188,7 @@ class PprofWriter {
 
   void write_samples() {
     constexpr size_t kRowsAtATime = 64 * 1024;
-    ThreadSums sums(profile_, samples_);
+    ThreadTotals sums(profile_, samples_);
     for (const auto& thread : samples_.by_thread()) {
       sums.add(thread);
       if (sums.rows().size() < kRowsAtATime) continue;
@@ -198,13 +198,13 @@ class PprofWriter {
     write_rows(sums);
   }
 
-  void write_rows(const ThreadSums& sums) {
+  void write_rows(const ThreadTotals& sums) {
     if (samples_.has_times())
-      for (const ThreadSums::Row& row : sums.rows()) (void)labels_of(row.thread);
+      for (const ThreadTotals::Row& row : sums.rows()) (void)labels_of(row.thread);
     write_in_pieces(out_, sums.rows().size(), [&] {
       return [&, walk = StackWalk(profile_), values = std::vector<int64_t>()](
                  size_t i, std::string& text) mutable {
-        const ThreadSums::Row& row = sums.rows()[i];
+        const ThreadTotals::Row& row = sums.rows()[i];
         values.clear();
         for (size_t column = 0; column < profile_.columns.size(); ++column) {
           if (samples_.has_times()) values.push_back(static_cast<int64_t>(sums.count(i, column)));
@@ -214,7 +214,7 @@ class PprofWriter {
       };
     });
   }
-  void append_row(const ThreadSums::Row& row, const std::vector<int64_t>& values, StackWalk& walk,
+  void append_row(const ThreadTotals::Row& row, const std::vector<int64_t>& values, StackWalk& walk,
                   std::string& text) const {
     protozero::pbf_writer outer(text);
     protozero::pbf_writer sample(outer, profile_field::kSample);

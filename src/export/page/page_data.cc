@@ -80,7 +80,7 @@ class PageData {
   /// Text input may give samples without times or threads; then nothing can be shown over time.
   [[nodiscard]] bool can_show_samples() const {
     const StackSamples& samples = profile_.samples;
-    if (samples.size() == 0 || samples.size() > kMostPageSamples) return false;
+    if (samples.size() == 0 || samples.size() > kMaxPageSamples) return false;
     if (profile_.recording && !profile_.recording->has_times) return false;
     for (uint32_t thread : samples.thread)
       if (thread >= profile_.threads.size()) return false;

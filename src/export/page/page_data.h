@@ -40,7 +40,7 @@ struct PageDescription {
 
 /// Above this number, samples are not put into a page singly, since it would no longer open. Their
 /// sums are still included.
-inline constexpr size_t kMostPageSamples = 8'000'000;
+inline constexpr size_t kMaxPageSamples = 8'000'000;
 
 [[nodiscard]] std::string page_data(const StackProfile& profile,
                                     const PageDescription& description);

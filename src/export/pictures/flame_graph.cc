@@ -27,9 +27,9 @@ struct BlockData {
   bool is_remainder = false;
 };
 
-class FlameGraphMaker {
+class FlameGraphBuilder {
  public:
-  FlameGraphMaker(const StackProfile& profile, size_t column, FlameOptions& options)
+  FlameGraphBuilder(const StackProfile& profile, size_t column, FlameOptions& options)
       : profile_(profile),
         options_(options),
         column_(options.difference ? options.difference->shape : column),
@@ -247,7 +247,7 @@ class FlameGraphMaker {
 }  // namespace
 
 FlameGraph make_flame_graph(const StackProfile& profile, size_t column, FlameOptions& options) {
-  return FlameGraphMaker(profile, column, options).make();
+  return FlameGraphBuilder(profile, column, options).make();
 }
 
 }  // namespace sonde

@@ -8,8 +8,8 @@
 namespace sonde {
 namespace {
 
-constexpr size_t kMostColumns = 10'000;
-constexpr size_t kMostRows = 1'000;
+constexpr size_t kMaxColumns = 10'000;
+constexpr size_t kMaxRows = 1'000;
 constexpr size_t kUsualColumns = 150;
 constexpr size_t kUsualRows = 50;
 constexpr double kWideRange = 100;
@@ -103,9 +103,9 @@ class HeatGrid {
     map_.row_edges.back() = std::max(map_.row_edges.back(), high);
   }
   static Result<> check_rows(double rows) {
-    if (rows <= static_cast<double>(kMostRows)) return {};
+    if (rows <= static_cast<double>(kMaxRows)) return {};
     return fail(ErrorCode::kFailed, "{} rows are too many (at most {}): --rows, --steplat",
-                plain_number(rows), kMostRows);
+                plain_number(rows), kMaxRows);
   }
 
   // Columns.
@@ -120,11 +120,11 @@ class HeatGrid {
     double columns = std::floor(span / map_.x_step) + 1;
     if (options_.last_column)
       columns = std::min(columns, static_cast<double>(*options_.last_column) + 1);
-    if (!(columns <= static_cast<double>(kMostColumns)))
+    if (!(columns <= static_cast<double>(kMaxColumns)))
       return fail(ErrorCode::kFailed,
                   "{} columns of {} s are too many (at most {}): --stepsec, --maxcol, or "
                   "--unitstime where times are not in seconds",
-                  plain_number(columns), plain_number(map_.x_step), kMostColumns);
+                  plain_number(columns), plain_number(map_.x_step), kMaxColumns);
     map_.columns = static_cast<size_t>(columns);
     return {};
   }
@@ -174,14 +174,14 @@ Result<view::HeatMap> make_heat_map(const std::vector<HeatPoint>& points,
 Result<view::HeatMap> make_second_map(const std::vector<uint64_t>& times_ns, size_t rows,
                                       uint64_t& first_second) {
   if (times_ns.empty()) return fail(ErrorCode::kFailed, "there is nothing to draw: no events");
-  if (rows == 0 || rows > kMostRows)
-    return fail(ErrorCode::kFailed, "--rows: {} rows cannot be drawn (1 to {})", rows, kMostRows);
+  if (rows == 0 || rows > kMaxRows)
+    return fail(ErrorCode::kFailed, "--rows: {} rows cannot be drawn (1 to {})", rows, kMaxRows);
   auto [least, most] = std::ranges::minmax(times_ns);
   first_second = least / kSecond;
   uint64_t columns = most / kSecond - first_second + 1;
-  if (columns > kMostColumns)
+  if (columns > kMaxColumns)
     return fail(ErrorCode::kFailed, "{} seconds are too many for one picture (at most {}): --time",
-                columns, kMostColumns);
+                columns, kMaxColumns);
   view::HeatMap map;
   map.columns = columns;
   for (size_t i = 0; i <= rows; ++i)

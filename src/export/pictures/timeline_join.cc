@@ -29,7 +29,7 @@ uint32_t kind_of(const view::TimelineIdle& idle) {
 
 /// A run of neighbours that become one.
 template <typename Span>
-class Stretch {
+class SpanRun {
  public:
   [[nodiscard]] bool empty() const { return parts_.empty(); }
   void clear() { parts_.clear(); }
@@ -37,7 +37,7 @@ class Stretch {
   [[nodiscard]] uint64_t start_ns() const { return parts_.front().start_ns; }
   /// The part that represents them all: of the kind that took up most of the time.
   [[nodiscard]] Span joined() const {
-    // Thousands of threads may run in one stretch. If kinds tie, the first one wins.
+    // Thousands of threads may run in one run. If kinds tie, the first one wins.
     struct Sum {
       size_t first;
       uint64_t time_ns;
@@ -60,17 +60,17 @@ class Stretch {
 template <typename Span>
 std::vector<Span> joined(const std::vector<Span>& spans, uint64_t below_ns) {
   std::vector<Span> out;
-  Stretch<Span> stretch;
+  SpanRun<Span> run;
   auto close = [&] {
-    if (!stretch.empty()) out.push_back(stretch.joined());
-    stretch.clear();
+    if (!run.empty()) out.push_back(run.joined());
+    run.clear();
   };
   for (const Span& span : spans) {
     bool is_short = span.end_ns - span.start_ns < below_ns;
-    bool fits = !stretch.empty() && span.end_ns - stretch.start_ns() < below_ns;
+    bool fits = !run.empty() && span.end_ns - run.start_ns() < below_ns;
     if (!is_short || !fits) close();
     if (is_short)
-      stretch.add(span);
+      run.add(span);
     else
       out.push_back(span);
   }

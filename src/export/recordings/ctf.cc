@@ -325,8 +325,8 @@ class CtfWriter {
   }
 
   CtfStream& stream_of(uint32_t cpu) {
-    constexpr uint32_t kMostCpus = 1 << 16;  // more means damage, and would create as many files
-    if (cpu >= kMostCpus) cpu = 0;           // also if it is unknown
+    constexpr uint32_t kMaxCpuCount = 1 << 16;  // more means damage, and would create as many files
+    if (cpu >= kMaxCpuCount) cpu = 0;           // also if it is unknown
     auto found = streams_.find(cpu);
     if (found == streams_.end()) {
       std::string path = fmt::format("{}/perf_stream_{}", directory_, cpu);

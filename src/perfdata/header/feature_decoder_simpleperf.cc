@@ -21,9 +21,9 @@ File::Kind kind_of(uint64_t number) {
 }
 
 bool read_symbols(ByteCursor& in, File& file) {
-  constexpr size_t kSmallestSymbol = 8 + 4 + 1;
+  constexpr size_t kMinSymbolSize = 8 + 4 + 1;
   uint32_t count = in.u32();
-  if (!in.fits(count, kSmallestSymbol)) return false;
+  if (!in.fits(count, kMinSymbolSize)) return false;
   file.symbols.reserve(count);
   for (uint32_t i = 0; i < count && in.ok(); ++i) {
     uint64_t address = in.u64();

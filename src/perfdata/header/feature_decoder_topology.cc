@@ -86,14 +86,14 @@ bool mem_topology(ByteCursor& in, Features& features) {
 /// Nothing says how many CPUs there are; the last may be followed by alignment padding.
 bool cpu_domain_info(ByteCursor& in, Features& features) {
   constexpr uint32_t kFirstWithNames = 17;
-  constexpr size_t kLeastCpu = 2 * sizeof(uint32_t), kLeastDomain = 3 * sizeof(uint32_t);
+  constexpr size_t kMinCpu = 2 * sizeof(uint32_t), kMinDomain = 3 * sizeof(uint32_t);
   SchedDomains all;
   all.version = in.u32();
   all.most_levels = in.u32();
-  while (in.ok() && in.left() >= kLeastCpu) {
+  while (in.ok() && in.left() >= kMinCpu) {
     SchedDomains::Cpu cpu{.cpu = in.u32(), .domains = {}};
     uint32_t count = in.u32();
-    if (!in.fits(count, kLeastDomain)) return false;
+    if (!in.fits(count, kMinDomain)) return false;
     for (uint32_t i = 0; i < count && in.ok(); ++i) {
       SchedDomains::Domain domain{.level = in.u32(), .name = {}, .mask = {}, .cpus = {}};
       if (all.version >= kFirstWithNames) domain.name = read_string(in);

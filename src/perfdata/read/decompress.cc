@@ -11,9 +11,9 @@ namespace {
 
 constexpr size_t kChunkSize = size_t{4} << 20;
 // A record is at most 64 KiB long, and recordings don't compress a thousandfold.
-constexpr uint64_t kMostPerRecord = uint64_t{64} << 20;
+constexpr uint64_t kMaxPerRecord = uint64_t{64} << 20;
 constexpr uint64_t kAlwaysAllowed = uint64_t{256} << 20;
-constexpr uint64_t kMostRatio = 1000;
+constexpr uint64_t kMaxRatio = 1000;
 
 }  // namespace
 
@@ -56,8 +56,8 @@ Result<Bytes> StreamExpander::expand(Bytes compressed) {
   if (!context_) return fail(ErrorCode::kFailed, "out of memory: no zstd context");
   bytes_in_ += compressed.size();
   uint64_t limit =
-      std::min(kMostPerRecord, kAlwaysAllowed + bytes_in_ * kMostRatio -
-                                   std::min(bytes_out_, kAlwaysAllowed + bytes_in_ * kMostRatio));
+      std::min(kMaxPerRecord, kAlwaysAllowed + bytes_in_ * kMaxRatio -
+                                  std::min(bytes_out_, kAlwaysAllowed + bytes_in_ * kMaxRatio));
   uint64_t produced = 0;
   ZSTD_inBuffer in{compressed.data(), compressed.size(), 0};
   while (true) {

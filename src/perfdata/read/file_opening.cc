@@ -72,10 +72,10 @@ FileData read_around_records(const FileHeader& header, Bytes file, EventTable& e
   return data;
 }
 
-void add_stream_end(BlockCutter::Stop stop, uint64_t left, uint64_t missing, uint64_t file_offset,
+void add_stream_end(BlockSplitter::Stop stop, uint64_t left, uint64_t missing, uint64_t file_offset,
                     LossLedger& losses) {
   std::string place = fmt::format("at file offset {:#x}", file_offset);
-  bool is_garbage = stop == BlockCutter::Stop::kNotARecord;
+  bool is_garbage = stop == BlockSplitter::Stop::kNotARecord;
   losses.add(is_garbage ? LossKind::k_trailing_garbage : LossKind::k_truncated_file, left, place);
   losses.add(LossKind::k_truncated_file, missing, place);
 }

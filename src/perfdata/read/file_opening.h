@@ -1,5 +1,5 @@
 // The first steps of opening a perf.data file, shared by Recording, which reads all of it, and
-// FileWalk, which makes one pass over it.
+// FileScan, which makes one pass over it.
 #pragma once
 
 #include <sys/stat.h>
@@ -8,7 +8,7 @@
 
 #include "base/file.h"
 #include "perfdata/header/file_header.h"
-#include "perfdata/read/block_cutter.h"
+#include "perfdata/read/block_splitter.h"
 #include "perfdata/read/recording.h"
 
 namespace sonde {
@@ -32,7 +32,7 @@ FileData read_around_records(const FileHeader& header, Bytes file, EventTable& e
                              SetupCollector& setup, FileFacts& facts, LossLedger& losses);
 
 /// Counts the unread rest of a record stream as losses. `file_offset` is that of its first byte.
-void add_stream_end(BlockCutter::Stop stop, uint64_t left, uint64_t missing, uint64_t file_offset,
+void add_stream_end(BlockSplitter::Stop stop, uint64_t left, uint64_t missing, uint64_t file_offset,
                     LossLedger& losses);
 
 }  // namespace sonde

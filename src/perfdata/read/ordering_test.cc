@@ -105,7 +105,7 @@ TEST(RoundSorter, IsAStableSortWhereTheContractHolds) {
 /// Batches give the same result as single records, including records without a time or too late.
 TEST(RoundSorter, StretchesAreTakenLikeSingleRecords) {
   std::mt19937_64 random(11);
-  Sorted single, stretches;
+  Sorted single, segments;
   for (int round = 0; round < 50; ++round) {
     std::vector<TimedRecord> records;
     auto time = static_cast<uint64_t>(100 * round);
@@ -117,15 +117,15 @@ TEST(RoundSorter, StretchesAreTakenLikeSingleRecords) {
       single.sorter.push(record);
       records.push_back(record);
     }
-    stretches.sorter.push(records);
+    segments.sorter.push(records);
     single.sorter.finish_round();
-    stretches.sorter.finish_round();
+    segments.sorter.finish_round();
   }
   single.sorter.flush();
-  stretches.sorter.flush();
-  EXPECT_EQ(stretches.out, single.out);
+  segments.sorter.flush();
+  EXPECT_EQ(segments.out, single.out);
   EXPECT_GT(single.losses.count(LossKind::k_out_of_order), 0u);
-  EXPECT_EQ(stretches.losses.count(LossKind::k_out_of_order),
+  EXPECT_EQ(segments.losses.count(LossKind::k_out_of_order),
             single.losses.count(LossKind::k_out_of_order));
 }
 

@@ -14,9 +14,9 @@
 #include "base/text.h"
 #include "perfdata/header/file_header.h"
 #include "perfdata/read/file_opening.h"
+#include "perfdata/read/parallel_scan.h"
 #include "perfdata/read/spool.h"
 #include "perfdata/read/stream_reader.h"
-#include "perfdata/read/tapped_walk.h"
 #include "perfdata/records/sideband.h"
 #include "store/bundle.h"
 
@@ -32,8 +32,9 @@ struct Recording::State {
   Result<> read_main(Bytes file, const std::string& name);
   void read_file(const FileHeader& header, Bytes file);
   void read_stream(Bytes data, uint64_t file_offset, uint32_t stream, uint64_t missing);
-  void read_tapped(Bytes file, const FileData& data);
-  void end_stream(BlockCutter::Outcome outcome, Bytes data, uint64_t file_offset, uint64_t missing);
+  void scan_in_threads(Bytes file, const FileData& data);
+  void end_stream(BlockSplitter::Outcome outcome, Bytes data, uint64_t file_offset,
+                  uint64_t missing);
   void finish();
   uint32_t guess_word_size() const;
 
@@ -46,8 +47,8 @@ struct Recording::State {
   RecordCounts counts;
   uint32_t word_size = 8;
   uint64_t spool_limit_bytes = OpenOptions{}.spool_limit_bytes;
-  SampleTap* tap = nullptr;
-  Fd tapped;  // the main file, if a tap gets its samples
+  SampleObserver* observer = nullptr;
+  Fd observed;  // the main file, if an observer gets its samples
   // The memory that the views point into.
   std::vector<MappedFile> files;
   std::optional<Bundle> bundle;
@@ -60,7 +61,7 @@ struct Recording::State {
 namespace {
 
 /// While this object lives, a background thread maps the pages of a large file, as far as it gets:
-/// a walk over record headers mostly waits for page faults.
+/// a scan over record headers mostly waits for page faults.
 class PageMapper {
  public:
   explicit PageMapper(Bytes bytes) {
@@ -139,13 +140,13 @@ Result<> Recording::State::map_file(const std::string& path, const OpenOptions& 
   facts.modified_ns = status.st_mtim.tv_sec * int64_t{1'000'000'000} + status.st_mtim.tv_nsec;
   if (!S_ISREG(status.st_mode)) return read_descriptor(opened.fd.get(), path, options);
   files.push_back(TRY(MappedFile::map(opened.fd.get(), path)));
-  if (options.tap != nullptr) {
-    tap = options.tap;
-    tapped = std::move(opened.fd);
+  if (options.observer != nullptr) {
+    observer = options.observer;
+    observed = std::move(opened.fd);
   }
   auto read = read_main(files.back().bytes(), path);
-  tapped.reset();
-  tap = nullptr;  // its lifetime may be shorter than this object's
+  observed.reset();
+  observer = nullptr;  // its lifetime may be shorter than this object's
   return read;
 }
 
@@ -184,7 +185,7 @@ Result<> Recording::State::read_main(Bytes file, const std::string& name) {
 
 void Recording::State::read_file(const FileHeader& header, Bytes file) {
   FileData data = read_around_records(header, file, events, setup, facts, losses);
-  if (tapped.valid() && !bundle && tap->begin(events)) return read_tapped(file, data);
+  if (observed.valid() && !bundle && observer->begin(events)) return scan_in_threads(file, data);
   Bytes records = file.subspan(data.begin, data.size);
   PageMapper mapper(records);
   read_stream(records, data.begin, 0, data.missing);
@@ -193,22 +194,23 @@ void Recording::State::read_file(const FileHeader& header, Bytes file) {
 void Recording::State::read_stream(Bytes data, uint64_t file_offset, uint32_t stream,
                                    uint64_t missing) {
   expanders.emplace_back(spool_limit_bytes);
-  BlockCutter cutter(facts.order, setup, losses);
-  BlockCutter::Outcome outcome = cutter.cut(data, file_offset, stream, expanders.back(), blocks);
-  counts.add(cutter.counts());
+  BlockSplitter splitter(facts.order, setup, losses);
+  BlockSplitter::Outcome outcome =
+      splitter.split(data, file_offset, stream, expanders.back(), blocks);
+  counts.add(splitter.counts());
   end_stream(outcome, data, file_offset, missing);
 }
 
-void Recording::State::read_tapped(Bytes file, const FileData& data) {
+void Recording::State::scan_in_threads(Bytes file, const FileData& data) {
   expanders.emplace_back(spool_limit_bytes);
-  TappedWalkResult walk = walk_tapped({tapped.get(), file, data}, facts.order, events, setup,
-                                      expanders.back(), *tap, losses);
-  blocks = std::move(walk.blocks);
-  counts.add(walk.counts);
-  end_stream(walk.outcome, file.subspan(data.begin, data.size), data.begin, data.missing);
+  ParallelScanResult scan = scan_in_parallel({observed.get(), file, data}, facts.order, events,
+                                             setup, expanders.back(), *observer, losses);
+  blocks = std::move(scan.blocks);
+  counts.add(scan.counts);
+  end_stream(scan.outcome, file.subspan(data.begin, data.size), data.begin, data.missing);
 }
 
-void Recording::State::end_stream(BlockCutter::Outcome outcome, Bytes data, uint64_t file_offset,
+void Recording::State::end_stream(BlockSplitter::Outcome outcome, Bytes data, uint64_t file_offset,
                                   uint64_t missing) {
   add_stream_end(outcome.stop, data.size() - outcome.consumed, missing,
                  file_offset + outcome.consumed, losses);
@@ -217,7 +219,7 @@ void Recording::State::end_stream(BlockCutter::Outcome outcome, Bytes data, uint
 }
 
 void Recording::State::finish() {
-  setup.settle();
+  setup.finalize();
   add_unknown_records(counts, losses);
   word_size = guess_word_size();
 }

@@ -28,7 +28,7 @@
 namespace sonde {
 
 class Bundle;
-class SampleTap;
+class SampleObserver;
 class StreamReader;
 class SpoolMemory;
 
@@ -36,7 +36,8 @@ struct OpenOptions {
   bool force = false;  // -f: don't check who owns the file
   int stdin_fd = 0;    // what "-" means
   uint64_t spool_limit_bytes = uint64_t{1} << 30;
-  SampleTap* tap = nullptr;  // receives the samples of a plain file while it is being opened
+  SampleObserver* observer =
+      nullptr;  // receives the samples of a plain file while it is being opened
 };
 
 /// What the file header says, for `report --header`.

@@ -165,7 +165,7 @@ void SetupCollector::set_groups() {
   }
 }
 
-bool SetupCollector::settle() {
+bool SetupCollector::finalize() {
   if (!dirty_) return false;
   dirty_ = false;
   named_.resize(events_->size());

@@ -30,7 +30,7 @@ class SetupCollector {
   void add_tracepoint_name(uint64_t config, std::string_view name);
   /// Assigns names and groups to the events, from everything seen so far. May be called again;
   /// returns false if nothing new has arrived since the last call.
-  bool settle();
+  bool finalize();
 
  private:
   void apply_attr(const RecordView& record);

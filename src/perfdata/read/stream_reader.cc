@@ -13,14 +13,14 @@
 
 #include "perfdata/header/file_header.h"
 #include "perfdata/header/file_layout.h"
-#include "perfdata/read/block_cutter.h"
+#include "perfdata/read/block_splitter.h"
 #include "perfdata/read/spool.h"
 
 namespace sonde {
 namespace {
 
 constexpr size_t kReadSize = size_t{1} << 20;
-constexpr size_t kLeastRoom = size_t{64} << 10;
+constexpr size_t kMinRoom = size_t{64} << 10;
 
 }  // namespace
 
@@ -53,8 +53,8 @@ struct StreamReader::State {
   Features features;
   SetupCollector setup;
   StreamExpander expander;
-  std::optional<BlockCutter> cutter;
-  BlockCutter::Stop stop = BlockCutter::Stop::kEnd;
+  std::optional<BlockSplitter> splitter;
+  BlockSplitter::Stop stop = BlockSplitter::Stop::kEnd;
   std::deque<SpoolMemory> chunks;  // the last one is being filled
   uint64_t first_chunk = 0;        // index of chunks.front() since the start
   std::vector<SpoolMemory> kept;   // features have views of them
@@ -96,7 +96,7 @@ bool StreamReader::State::may_wait() {
 /// Returns false at the end of the input.
 Result<bool> StreamReader::State::read_more() {
   if (!may_wait()) return false;
-  TRY(make_room(kLeastRoom));
+  TRY(make_room(kMinRoom));
   SpoolMemory& chunk = chunks.back();
   while (true) {
     ssize_t got = ::read(fd, chunk.data() + filled, chunk.capacity() - filled);
@@ -121,7 +121,7 @@ Result<> StreamReader::State::read_header() {
     facts.data_offset = offset = pipe->size;
     begin = kPipeHeaderSize;
     setup.set_pipe(true);
-    cutter.emplace(facts.order, setup, losses);
+    splitter.emplace(facts.order, setup, losses);
     return {};
   }
   return read_whole_file();
@@ -148,20 +148,20 @@ Result<> StreamReader::State::keep_chunks() {
 /// Whether there are new blocks.
 Result<bool> StreamReader::State::cut_blocks() {
   blocks.clear();
-  BlockCutter::Outcome outcome = cutter->cut(unread(), offset, 0, expander, blocks);
+  BlockSplitter::Outcome outcome = splitter->split(unread(), offset, 0, expander, blocks);
   begin += outcome.consumed;
   offset += outcome.consumed;
   stop = outcome.stop;
-  if (setup.settle()) TRY(keep_chunks());
+  if (setup.finalize()) TRY(keep_chunks());
   return !blocks.empty();
 }
 
 void StreamReader::State::count_rest() {
-  bool garbage = stop == BlockCutter::Stop::kNotARecord;
+  bool garbage = stop == BlockSplitter::Stop::kNotARecord;
   losses.add(garbage ? LossKind::k_trailing_garbage : LossKind::k_truncated_file, filled - begin,
              fmt::format("at file offset {:#x}", offset));
   losses.add(LossKind::k_bad_compressed, expander.left() > 0 ? 1 : 0, "the last record is cut off");
-  add_unknown_records(cutter->counts(), losses);
+  add_unknown_records(splitter->counts(), losses);
   begin = filled;
 }
 
@@ -181,7 +181,7 @@ Result<std::span<const RecordBlock>> StreamReader::next() {
   while (!s.ended) {
     if (s.filled > s.begin && TRY(s.cut_blocks())) return s.blocks;
     // What is no record now will not become one; garbage is read to its end to be counted.
-    if (s.stop == BlockCutter::Stop::kNotARecord && s.filled - s.begin >= kReadSize / 2) break;
+    if (s.stop == BlockSplitter::Stop::kNotARecord && s.filled - s.begin >= kReadSize / 2) break;
     if (!TRY(s.read_more())) break;
   }
   if (!std::exchange(s.ended, true) && !s.stopped) s.count_rest();

@@ -61,7 +61,7 @@ struct RecordBlock {
   /// Data that belongs to the block's last record but follows it (AUXTRACE: the AUX data).
   Bytes trailing;
   std::optional<BlockContent> content = std::nullopt;  // not known
-  bool samples_taken = false;                          // a SampleTap has seen them
+  bool samples_taken = false;                          // a SampleObserver has seen them
 
   /// Whether the block may contain records of that type; lets a sideband pass skip other blocks.
   [[nodiscard]] bool may_hold(uint32_t type) const {

@@ -247,9 +247,9 @@ TEST(RecordEncoder, TooLongIsRefusedAndLeavesNothing) {
 }
 
 /// Random samples of random shapes, reproducible from the seed.
-class SampleMaker {
+class SampleBuilder {
  public:
-  explicit SampleMaker(uint64_t seed) : random_(seed) {}
+  explicit SampleBuilder(uint64_t seed) : random_(seed) {}
 
   abi::EventAttr attr() {
     abi::EventAttr a;
@@ -398,7 +398,7 @@ void expect_same_sample(const Sample& a, const Sample& b) {
 TEST(RecordEncoder, SamplesOfEveryShape) {
   for (uint64_t seed = 0; seed < 3000; ++seed) {
     SCOPED_TRACE(seed);
-    SampleMaker make(seed);
+    SampleBuilder make(seed);
     abi::EventAttr attr = make.attr();
     Sample sample = make.sample(attr);
     for (ByteOrder order : kOrders) {
@@ -414,7 +414,7 @@ TEST(RecordEncoder, SamplesOfEveryShape) {
 
 TEST(RecordEncoder, ReadRecordsOfEveryFormat) {
   for (uint64_t seed = 0; seed < 64; ++seed) {
-    SampleMaker make(seed);
+    SampleBuilder make(seed);
     abi::EventAttr attr = attr_with_ids();
     attr.read_format = seed & 31;
     abi::EventAttr only_read = attr;

@@ -50,7 +50,7 @@ size_t words_per_value(uint64_t read_format) {
 SampleLayout::SampleLayout(const EventAttr& attr) : attr_(attr) {
   uint64_t type = attr.sample_type;
   Placer head(type);
-  uint8_t identifier = IdPlaces::kNowhere;
+  uint8_t identifier = IdOffsets::kNowhere;
   head.place(abi::kSampleIdentifier, identifier);
   head.skip(abi::kSampleIp);
   head.place(abi::kSampleTid, head_.tid);
@@ -61,8 +61,8 @@ SampleLayout::SampleLayout(const EventAttr& attr) : attr_(attr) {
   head.place(abi::kSampleCpu, head_.cpu);
   head.skip(abi::kSamplePeriod);
   head_.size = head.size();
-  if (identifier != IdPlaces::kNowhere) head_.id = identifier;
-  if (head_.id != IdPlaces::kNowhere) id_in_sample_ = head_.id;
+  if (identifier != IdOffsets::kNowhere) head_.id = identifier;
+  if (head_.id != IdOffsets::kNowhere) id_in_sample_ = head_.id;
 
   if (attr.sample_id_all) {
     Placer tail(type);
@@ -74,7 +74,7 @@ SampleLayout::SampleLayout(const EventAttr& attr) : attr_(attr) {
     tail.place(abi::kSampleIdentifier, tail_.id);
     tail_.size = tail.size();
     sample_id_size_ = tail.size();
-    if (tail_.id != IdPlaces::kNowhere) id_from_end_ = sample_id_size_ - tail_.id;
+    if (tail_.id != IdOffsets::kNowhere) id_from_end_ = sample_id_size_ - tail_.id;
   }
 
   user_regs_ = static_cast<uint8_t>(std::popcount(attr.sample_regs_user));
@@ -90,17 +90,17 @@ SampleLayout::SampleLayout(const EventAttr& attr) : attr_(attr) {
 }
 
 template <bool kSwap>
-void SampleLayout::read_id(const std::byte* base, const IdPlaces& places, SampleId& id) {
+void SampleLayout::read_id(const std::byte* base, const IdOffsets& places, SampleId& id) {
   id = {};
-  if (places.tid != IdPlaces::kNowhere) {
+  if (places.tid != IdOffsets::kNowhere) {
     id.pid = read<uint32_t, kSwap>(base + places.tid);
     id.tid = read<uint32_t, kSwap>(base + places.tid + 4);
   }
-  if (places.time != IdPlaces::kNowhere) id.time = read<uint64_t, kSwap>(base + places.time);
-  if (places.id != IdPlaces::kNowhere) id.id = read<uint64_t, kSwap>(base + places.id);
-  if (places.stream_id != IdPlaces::kNowhere)
+  if (places.time != IdOffsets::kNowhere) id.time = read<uint64_t, kSwap>(base + places.time);
+  if (places.id != IdOffsets::kNowhere) id.id = read<uint64_t, kSwap>(base + places.id);
+  if (places.stream_id != IdOffsets::kNowhere)
     id.stream_id = read<uint64_t, kSwap>(base + places.stream_id);
-  if (places.cpu != IdPlaces::kNowhere) id.cpu = read<uint32_t, kSwap>(base + places.cpu);
+  if (places.cpu != IdOffsets::kNowhere) id.cpu = read<uint32_t, kSwap>(base + places.cpu);
 }
 
 bool decode_sample_id(const RecordView& record, const SampleLayout& layout, SampleId& id) {

@@ -144,20 +144,20 @@ class SampleLayout {
 
   /// The position of SampleId fields, in bytes from the start of the sample's payload or of the id
   /// block.
-  struct IdPlaces {
+  struct IdOffsets {
     static constexpr uint8_t kNowhere = UINT8_MAX;
     uint8_t tid = kNowhere, time = kNowhere, id = kNowhere, stream_id = kNowhere, cpu = kNowhere;
     uint8_t size = 0;  // of the whole run of fixed fields
   };
   template <bool kSwap>
-  static void read_id(const std::byte* base, const IdPlaces& places, SampleId& id);
+  static void read_id(const std::byte* base, const IdOffsets& places, SampleId& id);
 
   abi::EventAttr attr_;
   std::optional<uint32_t> id_in_sample_;
   std::optional<uint32_t> id_from_end_;
   uint32_t sample_id_size_ = 0;
-  IdPlaces head_;                          // in samples; size covers IDENTIFIER … PERIOD
-  IdPlaces tail_;                          // in the id block of non-sample records
+  IdOffsets head_;                         // in samples; size covers IDENTIFIER … PERIOD
+  IdOffsets tail_;                         // in the id block of non-sample records
   uint8_t user_regs_ = 0, intr_regs_ = 0;  // words per set of registers
   uint32_t fixed_tail_size_ = 0;           // of the fields after the branch stack, if fixed
   bool has_fixed_tail_ = false;

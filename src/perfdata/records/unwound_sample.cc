@@ -7,7 +7,7 @@
 namespace sonde {
 namespace {
 
-constexpr size_t kLargestRecord = UINT16_MAX;
+constexpr size_t kMaxRecordBytes = UINT16_MAX;
 
 /// The index of the USER marker, or the size of the chain.
 size_t user_marker(const WordView& chain) {
@@ -31,7 +31,7 @@ class RecordCopy {
   bool finish() {
     constexpr size_t kSizeOffset = offsetof(abi::RecordHeader, size);
     size_t size = out_.size() - start_;
-    if (size > kLargestRecord) {
+    if (size > kMaxRecordBytes) {
       out_.resize(start_);
       return false;
     }

@@ -1,7 +1,7 @@
 // Maps the events of a recording to the kinds that an analysis knows, and to the positions of the
 // fields that it wants: looked up once per event, by the event's name and its tracepoint's format.
 //
-//   struct Places : SamplePlaces { Kind kind = Kind::kOther; IntPlace lock; };
+//   struct Places : SampleOffsets { Kind kind = Kind::kOther; IntField lock; };
 //   constexpr std::array kNames{EventKind{"lock:contention_begin", Kind::kBegin}, …};
 //   auto find = [](Places& places, const TracepointFormat& format) { places.lock = … };
 //   std::vector<Places> all = places_by_event<Places>(events, features, kNames, find);
@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "perfdata/header/features.h"
-#include "replay/fields/sample_places.h"
+#include "replay/fields/sample_offsets.h"
 #include "replay/fields/trace_formats.h"
 
 namespace sonde {
@@ -34,7 +34,7 @@ std::vector<Places> places_by_event(const EventTable& events, const Features& fe
   std::vector<Places> all(events.size());
   for (size_t i = 0; i < std::min<size_t>(all.size(), UINT16_MAX); ++i) {
     const EventDesc& event = events[EventId(i)];
-    static_cast<SamplePlaces&>(all[i]) = SamplePlaces::of(event.attr.sample_type);
+    static_cast<SampleOffsets&>(all[i]) = SampleOffsets::of(event.attr.sample_type);
     const TracepointFormat* format = formats.of(EventId(i));
     auto known = std::ranges::find(names, event.name, [](const auto& one) { return one.name; });
     if (format == nullptr || known == std::ranges::end(names)) continue;

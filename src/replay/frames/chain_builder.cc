@@ -33,8 +33,8 @@ size_t branch_depth(const Features& features) {
   if (features.pmu_caps.empty()) return depth;
   for (const auto& [name, value] : features.pmu_caps.front().caps)
     if (name == "branches") std::from_chars(value.data(), value.data() + value.size(), depth);
-  constexpr size_t kMost = 1024;  // of any processor, by far
-  return depth <= kMost ? depth : 0;
+  constexpr size_t kMax = 1024;  // of any processor, by far
+  return depth <= kMax ? depth : 0;
 }
 
 StitchedCalls stitch_call_stacks(const Recording& recording, const SidebandResult& sideband) {

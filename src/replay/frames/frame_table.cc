@@ -164,9 +164,9 @@ std::span<const FrameId> ChainTable::appended_chain(size_t index) const {
 }
 
 void ChainTable::expect(size_t chains, size_t frames) {
-  constexpr size_t kMost = size_t{1} << 28;  // beyond this, occasional copying is the lesser evil
-  offsets_.reserve(std::min(chains, kMost) + 1);
-  frames_.reserve(std::min(frames, kMost));
+  constexpr size_t kMax = size_t{1} << 28;  // beyond this, occasional copying is the lesser evil
+  offsets_.reserve(std::min(chains, kMax) + 1);
+  frames_.reserve(std::min(frames, kMax));
 }
 
 void ChainQueue::add(std::span<const FrameId> chain, ChainId& id) {

@@ -7,7 +7,7 @@
 
 #include "base/parallel.h"
 #include "replay/frames/address_resolver.h"
-#include "replay/frames/place_counts.h"
+#include "replay/frames/frame_counts.h"
 
 namespace sonde {
 namespace {
@@ -21,8 +21,8 @@ struct Share {
   uint64_t first_time = UINT64_MAX, last_time = 0;
 
   FrameTable frames;
-  PlaceCounts counts;
-  std::vector<PlaceCounts::Count> elsewhere;  // by event
+  FrameCounts counts;
+  std::vector<FrameCounts::Count> elsewhere;  // by event
 };
 
 /// The extent from the first address to the last.
@@ -38,20 +38,20 @@ AddressExtent hull_of(const std::vector<AddressExtent>& extents) {
 
 class FunctionCount {
  public:
-  FunctionCount(const EventTable& events, const Machine& machine, TappedSamples& tapped,
+  FunctionCount(const EventTable& events, const Machine& machine, DeferredSamples& deferred,
                 LossLedger& losses)
-      : events_(events), machine_(machine), losses_(losses), stretches_(tapped.stretches()) {
+      : events_(events), machine_(machine), losses_(losses), segments_(deferred.segments()) {
     size_t threads = std::max(1u, std::thread::hardware_concurrency());
-    size_t shares = std::clamp<size_t>(stretches_.size(), 1, threads);
+    size_t shares = std::clamp<size_t>(segments_.size(), 1, threads);
     for (size_t i = 0; i < shares; ++i) shares_.emplace_back(events.size());
   }
 
   /// Replaces addresses by places.
   void find_places() {
-    for_each_share([&](Share& share, auto& stretches) {
+    for_each_share([&](Share& share, auto& segments) {
       FrameTable no_frames;
       AddressResolver resolver(machine_, no_frames);
-      stretches.for_each_run([&](const TappedRun& run, std::span<TappedStretch::Sample> samples) {
+      segments.for_each_run([&](const ScanRun& run, std::span<ScanSegment::Sample> samples) {
         count_bad(run, losses_);
         find_places(run, samples, resolver, share);
       });
@@ -79,10 +79,10 @@ class FunctionCount {
   }
 
   void count() {
-    for_each_share([&](Share& share, auto& stretches) {
-      stretches.for_each_run([&](const TappedRun& run, std::span<TappedStretch::Sample> samples) {
-        PlaceCounts::Count others;
-        for (const TappedStretch::Sample& sample : samples) {
+    for_each_share([&](Share& share, auto& segments) {
+      segments.for_each_run([&](const ScanRun& run, std::span<ScanSegment::Sample> samples) {
+        FrameCounts::Count others;
+        for (const ScanSegment::Sample& sample : samples) {
           uint64_t period = run.period + sample.period;
           if (!is_wanted(sample)) {
             others.samples += 1;
@@ -101,8 +101,8 @@ class FunctionCount {
 
   SamplePassResult result() && {
     SamplePassResult result;
-    PlaceCounts counts(events_.size());
-    std::vector<PlaceCounts::Count> elsewhere(events_.size());
+    FrameCounts counts(events_.size());
+    std::vector<FrameCounts::Count> elsewhere(events_.size());
     // Which share found a frame first is random; sorting by place makes the result deterministic.
     std::vector<Frame> frames;
     for (const Share& share : shares_)
@@ -126,18 +126,18 @@ class FunctionCount {
     std::move(counts).move_to(result.samples);
     for (uint32_t event = 0; event < elsewhere.size(); ++event)
       if (elsewhere[event].samples > 0)
-        PlaceCounts::add_row(result.samples, FrameId(), event, elsewhere[event]);
+        FrameCounts::add_row(result.samples, FrameId(), event, elsewhere[event]);
     return result;
   }
 
  private:
-  /// A queue of stretches, each taken by whichever thread is free.
+  /// A queue of segments, each taken by whichever thread is free.
   struct Queue {
-    const std::vector<TappedStretch>& stretches;
+    const std::vector<ScanSegment>& segments;
     std::atomic<size_t> next = 0;
     template <typename Body>
     void for_each_run(const Body& body) {
-      for (size_t i = next++; i < stretches.size(); i = next++) stretches[i].for_each_run(body);
+      for (size_t i = next++; i < segments.size(); i = next++) segments[i].for_each_run(body);
     }
   };
 
@@ -145,20 +145,20 @@ class FunctionCount {
   template <typename Body>
   void for_each_share(const Body& body) {
     size_t count = shares_.size();
-    Queue queue{stretches_, 0};
+    Queue queue{segments_, 0};
     parallel_jobs(count, [&](size_t i) { body(shares_[i], queue); });
   }
 
-  void find_places(const TappedRun& run, std::span<TappedStretch::Sample> samples,
+  void find_places(const ScanRun& run, std::span<ScanSegment::Sample> samples,
                    AddressResolver& resolver, Share& share) const {
     uint64_t first_time = UINT64_MAX, last_time = 0;
-    for (TappedStretch::Sample& sample : samples) {
+    for (ScanSegment::Sample& sample : samples) {
       uint64_t time = run.time + sample.after;
       first_time = std::min(first_time, time);
       last_time = std::max(last_time, time);
       resolver.enter(run.pid, time, run.cpu_mode);
       Place place = resolver.place(sample.address(), run.cpu_mode);
-      sample = TappedStretch::Sample::at(place.address, place.dso.value, sample.period);
+      sample = ScanSegment::Sample::at(place.address, place.dso.value, sample.period);
       if (run.cpu_mode != abi::kMiscUser && place.dso.valid() &&
           machine_.dsos()[place.dso].is_kernel_side)
         share.kernel.intern(place.dso, place.address, place.level);
@@ -167,7 +167,7 @@ class FunctionCount {
     share.last_time = std::max(share.last_time, last_time);
   }
 
-  [[nodiscard]] bool is_wanted(const TappedStretch::Sample& sample) const {
+  [[nodiscard]] bool is_wanted(const ScanSegment::Sample& sample) const {
     if (!sample.dso().valid()) return false;
     const AddressExtent& hull = hulls_[sample.dso().index()];
     if (sample.address() - hull.start >= hull.size) [[likely]]
@@ -180,7 +180,7 @@ class FunctionCount {
   const EventTable& events_;
   const Machine& machine_;
   LossLedger& losses_;
-  std::vector<TappedStretch> stretches_;
+  std::vector<ScanSegment> segments_;
   std::vector<Share> shares_;
   std::vector<std::vector<AddressExtent>> wanted_;  // by object
   std::vector<AddressExtent> hulls_;                // bounds of wanted_
@@ -189,9 +189,9 @@ class FunctionCount {
 }  // namespace
 
 SamplePassResult count_function(const EventTable& events, const Machine& machine,
-                                TappedSamples& tapped, const std::string& name,
+                                DeferredSamples& deferred, const std::string& name,
                                 Symbolizer& symbolizer, LossLedger& losses) {
-  FunctionCount function(events, machine, tapped, losses);
+  FunctionCount function(events, machine, deferred, losses);
   function.find_places();
   function.load_symbols(symbolizer, name);
   function.count();

@@ -11,11 +11,11 @@
 namespace sonde {
 
 /// Counts by place, like read_samples(). Samples outside functions of that name form one row
-/// without a frame per event. `tapped` must have all samples of the recording; their addresses are
-/// replaced by places. Every object with samples is loaded in `symbolizer`; those without such a
-/// function are loaded without symbols.
+/// without a frame per event. `deferred` must have all samples of the recording; their addresses
+/// are replaced by places. Every object with samples is loaded in `symbolizer`; those without such
+/// a function are loaded without symbols.
 SamplePassResult count_function(const EventTable& events, const Machine& machine,
-                                TappedSamples& tapped, const std::string& name,
+                                DeferredSamples& deferred, const std::string& name,
                                 Symbolizer& symbolizer, LossLedger& losses);
 
 }  // namespace sonde

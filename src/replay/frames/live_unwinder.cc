@@ -11,7 +11,7 @@ namespace sonde {
 namespace {
 
 /// As many frames as fit into a stack of the usual copy size.
-constexpr size_t kMostFrames = 1024;
+constexpr size_t kMaxFrames = 1024;
 /// Fewer are not worth waking another thread.
 constexpr size_t kSamplesPerSlice = 256;
 
@@ -73,7 +73,7 @@ class LiveUnwinder::Slice {
     frame_pointers_.clear();
     WordView kernel_saw = user_part(sample.callchain);
     for (size_t i = 0; i < kernel_saw.size(); ++i) frame_pointers_.push_back(kernel_saw[i]);
-    ChainCut cut = stacks_.unwind(sample, frame_pointers_, resolver_, kMostFrames);
+    ChainCut cut = stacks_.unwind(sample, frame_pointers_, resolver_, kMaxFrames);
     if (passes_untold_code(sample.id.pid)) {
       ++left_.for_want_of_dumps;
       return append_without_user_chain(timed.record, sample, bytes);
@@ -196,7 +196,7 @@ void LiveUnwinder::release_blocks(Output& output) {
   }
 }
 
-void LiveUnwinder::tell_losses(LossLedger& losses) const {
+void LiveUnwinder::print_losses(LossLedger& losses) const {
   losses.merge(losses_);
   UnwindCounts counts;
   for (const std::unique_ptr<Slice>& slice : slices_) counts.add(slice->counts());

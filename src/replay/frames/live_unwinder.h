@@ -22,7 +22,7 @@
 #include "replay/frames/object_cfi.h"
 #include "replay/frames/stack_copies.h"
 #include "replay/passes/forget_policy.h"
-#include "replay/passes/jit_feed.h"
+#include "replay/passes/jit_replay.h"
 #include "replay/passes/sideband_pass.h"
 #include "symbol/object_finder.h"
 
@@ -44,7 +44,7 @@ class LiveUnwinder final : public RecordTransform {
   Result<> finish(Output& output) override;
 
   /// Reports what could not be followed and what was damaged; call it once the recording is over.
-  void tell_losses(LossLedger& losses) const;
+  void print_losses(LossLedger& losses) const;
   /// Samples that were passed on with their copies.
   struct LeftAsCopies {
     uint64_t for_want_of_time = 0;
@@ -70,7 +70,7 @@ class LiveUnwinder final : public RecordTransform {
   Machine machine_{strings_};
   ObjectFinder finder_;
   JitObjects jit_objects_;
-  JitFeed jit_{machine_, jit_objects_, {}};
+  JitReplay jit_{machine_, jit_objects_, {}};
   ObjectCfi cfi_{machine_, finder_, jit_objects_};
   EventTable events_;
   RoundSorter sorter_;

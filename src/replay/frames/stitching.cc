@@ -7,7 +7,7 @@
 
 namespace sonde {
 
-void say_about_stitching(const Recording& recording, Sink& err) {
+void warn_about_stitching(const Recording& recording, Sink& err) {
   const std::vector<EventDesc>& events = recording.events().all();
   if (std::ranges::none_of(events, [](const EventDesc& e) { return has_call_stacks(e.attr); }))
     err.write(

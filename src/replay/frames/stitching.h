@@ -6,6 +6,6 @@
 
 namespace sonde {
 
-void say_about_stitching(const Recording& recording, Sink& err);
+void warn_about_stitching(const Recording& recording, Sink& err);
 
 }  // namespace sonde

@@ -6,7 +6,7 @@
 
 #include "base/parallel.h"
 #include "replay/frames/address_resolver.h"
-#include "replay/frames/place_counts.h"
+#include "replay/frames/frame_counts.h"
 
 namespace sonde {
 namespace {
@@ -113,10 +113,10 @@ class Slice {
     rows = row_ - first_row;
   }
 
-  void read(const TappedStretch& stretch) {
-    stretch.for_each_run([&](const TappedRun& run, std::span<const TappedStretch::Sample> samples) {
+  void read(const ScanSegment& segment) {
+    segment.for_each_run([&](const ScanRun& run, std::span<const ScanSegment::Sample> samples) {
       sonde::count_bad(run, losses_);
-      for (const TappedStretch::Sample& sample : samples) {
+      for (const ScanSegment::Sample& sample : samples) {
         uint64_t time = run.time + sample.after;
         first_time = std::min(first_time, time);
         last_time = std::max(last_time, time);
@@ -130,7 +130,7 @@ class Slice {
 
   FrameTable frames;
   ChainTable chains;
-  PlaceCounts counts;
+  FrameCounts counts;
   size_t first_row = 0;
   size_t rows = 0;
   uint64_t filtered = 0;
@@ -147,13 +147,13 @@ class Slice {
 
   void take(const RecordView& record, uint64_t rank, RecordRef where) {
     EventId event = events_.of(record);
-    if (!event.valid()) return count_bad(TappedRun::Kind::kUnknownEvent, record.file_offset);
+    if (!event.valid()) return count_bad(ScanRun::Kind::kUnknownEvent, record.file_offset);
     Sample& sample = sample_;
     const SampleLayout& layout = events_[event].layout;
     bool is_whole = options_.only_sums && !options_.want_chains
                         ? decode_sample_for_sums(record, layout, sample)
                         : decode_sample(record, layout, sample);
-    if (!is_whole) return count_bad(TappedRun::Kind::kBadRecord, record.file_offset);
+    if (!is_whole) return count_bad(ScanRun::Kind::kBadRecord, record.file_offset);
     uint64_t time = sideband_.rank_is_time || !sample.id.has_time() ? rank : sample.id.time;
     first_time = std::min(first_time, time);
     last_time = std::max(last_time, time);
@@ -164,7 +164,7 @@ class Slice {
     store(sample, event, time, rank, where);
   }
 
-  void count_bad(TappedRun::Kind why, uint64_t file_offset) {
+  void count_bad(ScanRun::Kind why, uint64_t file_offset) {
     sonde::count_bad({.kind = why, .file_offset = file_offset}, losses_);
   }
 
@@ -249,8 +249,8 @@ SamplePassResult read_samples(const Recording& recording, const Machine& machine
   if (options.stitch_calls) stitched = stitch_call_stacks(recording, sideband);
   sources.stitched_calls = &stitched;
   size_t blocks = recording.blocks().size();
-  std::vector<TappedStretch> tapped;
-  if (options.tapped != nullptr) tapped = options.tapped->stretches();
+  std::vector<ScanSegment> segments;
+  if (options.deferred != nullptr) segments = options.deferred->segments();
   slices = std::clamp<size_t>(slices, 1, std::max<size_t>(blocks, 1));
   std::vector<std::unique_ptr<Slice>> parts;
   for (size_t i = 0; i < slices; ++i)
@@ -258,8 +258,8 @@ SamplePassResult read_samples(const Recording& recording, const Machine& machine
                                             result.samples, losses));
   parts[0]->frames = std::move(known);
   parallel_for(slices, [&](size_t i) {
-    for (size_t k = tapped.size() * i / slices; k < tapped.size() * (i + 1) / slices; ++k)
-      parts[i]->read(tapped[k]);
+    for (size_t k = segments.size() * i / slices; k < segments.size() * (i + 1) / slices; ++k)
+      parts[i]->read(segments[k]);
     parts[i]->read(blocks * i / slices, blocks * (i + 1) / slices);
   });
 

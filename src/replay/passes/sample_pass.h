@@ -3,8 +3,8 @@
 #pragma once
 
 #include "replay/frames/chain_builder.h"
+#include "replay/passes/deferred_samples.h"
 #include "replay/passes/sideband_pass.h"
-#include "replay/passes/tapped_samples.h"
 
 namespace sonde {
 
@@ -19,7 +19,7 @@ struct SamplePassOptions {
   bool more_follows = false;             // this is one round of a pipe, others follow
   bool merge_deferred = true;            // merge user parts that come in separate records
   bool stitch_calls = false;             // `--call-graph lbr`: with those of preceding samples
-  TappedSamples* tapped = nullptr;       // by place and without a filter: those already taken
+  DeferredSamples* deferred = nullptr;   // by place and without a filter: those already taken
 };
 
 struct SamplePassResult {

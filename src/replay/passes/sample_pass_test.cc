@@ -192,18 +192,18 @@ TEST_F(ManySamples, CountsOfTappedSamplesAreTheSame) {
   std::string path = testing::TempDir() + "tapped-" + std::to_string(::getpid()) + ".data";
   std::ofstream(path, std::ios::binary)
       .write(reinterpret_cast<const char*>(bytes_.data()), static_cast<ssize_t>(bytes_.size()));
-  for (size_t most_chunks : {TappedSamples::kMostChunks, size_t{3}}) {
-    TappedSamples tapped(most_chunks);
-    auto recording = Recording::open(path, {.tap = &tapped}, losses_);
+  for (size_t most_chunks : {DeferredSamples::kMaxChunks, size_t{3}}) {
+    DeferredSamples deferred(most_chunks);
+    auto recording = Recording::open(path, {.observer = &deferred}, losses_);
     ASSERT_TRUE(recording) << recording.error().message;
     bool has_all = std::ranges::all_of(recording->blocks(), &RecordBlock::samples_taken);
-    EXPECT_EQ(has_all, most_chunks == TappedSamples::kMostChunks);
+    EXPECT_EQ(has_all, most_chunks == DeferredSamples::kMaxChunks);
     EXPECT_TRUE(recording->blocks()[0].samples_taken);
     StringPool strings;
     Machine machine(strings);
     SidebandResult sideband = read_sideband(*recording, machine, losses_);
     EXPECT_EQ(sideband.counts.samples, kSamples);
-    options.tapped = &tapped;
+    options.deferred = &deferred;
     for (size_t slices : {1u, 2u, 5u}) {
       SamplePassResult result =
           read_samples(*recording, machine, sideband, options, slices, losses_);

@@ -122,14 +122,14 @@ bool file_order_is_time(const EventTable& events) {
 }
 
 void apply_in_order(std::span<const OtherRecord> records, const EventTable& events,
-                    Machine& machine, JitFeed* jit, LossLedger& losses) {
+                    Machine& machine, JitReplay* jit, LossLedger& losses) {
   SampleLayout none;
   auto layout_of = [&](const OtherRecord& other) -> const SampleLayout& {
     return other.event.valid() ? events[other.event].layout : none;
   };
   if (jit != nullptr) {
     for (const OtherRecord& other : records) {
-      if (!JitFeed::may_tell(other.view)) continue;
+      if (!JitReplay::may_tell(other.view)) continue;
       if (auto mapped = decode_as<MmapRecord>(other.view, layout_of(other))) jit->look_at(*mapped);
     }
     jit->read_dumps(events, losses);
@@ -143,7 +143,7 @@ void apply_in_order(std::span<const OtherRecord> records, const EventTable& even
 }
 
 SidebandResult read_sideband(const Recording& recording, Machine& machine, LossLedger& losses,
-                             uint64_t first_rank, JitFeed* jit) {
+                             uint64_t first_rank, JitReplay* jit) {
   SidebandPass pass(recording, losses);
   pass.walk(first_rank);
   SidebandResult result = std::move(pass).result();

@@ -8,7 +8,7 @@
 #include "base/loss.h"
 #include "machine/machine.h"
 #include "perfdata/read/recording.h"
-#include "replay/passes/jit_feed.h"
+#include "replay/passes/jit_replay.h"
 #include "replay/sample_columns.h"
 
 namespace sonde {
@@ -38,11 +38,11 @@ bool file_order_is_time(const EventTable& events);
 /// looks for jitdumps and adds their contents at their time. Leaves freezing the machine to the
 /// caller.
 void apply_in_order(std::span<const OtherRecord> records, const EventTable& events,
-                    Machine& machine, JitFeed* jit, LossLedger& losses);
+                    Machine& machine, JitReplay* jit, LossLedger& losses);
 
 /// `first_rank` is the number of records read before: those of a stream come in batches. `jit` is
 /// as in apply_in_order.
 SidebandResult read_sideband(const Recording& recording, Machine& machine, LossLedger& losses,
-                             uint64_t first_rank = 0, JitFeed* jit = nullptr);
+                             uint64_t first_rank = 0, JitReplay* jit = nullptr);
 
 }  // namespace sonde

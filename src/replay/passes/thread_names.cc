@@ -15,14 +15,14 @@ bool names_threads(uint32_t type) {
 
 }  // namespace
 
-ThreadNames::ThreadNames(FileWalk& walk, LossLedger& losses) : machine_(strings_) {
+ThreadNames::ThreadNames(FileScan& scan, LossLedger& losses) : machine_(strings_) {
   std::vector<OtherRecord> records;
   auto take = [&](const RecordView& record) {
     bool is_loss = record.type == abi::kRecordLostSamples;
     if (!is_loss && !names_threads(record.type)) return;
-    OtherRecord other{0, walk.events().of(record), record};
+    OtherRecord other{0, scan.events().of(record), record};
     SampleLayout none;
-    const SampleLayout& layout = other.event.valid() ? walk.events()[other.event].layout : none;
+    const SampleLayout& layout = other.event.valid() ? scan.events()[other.event].layout : none;
     if (is_loss) {
       if (auto lost = decode_as<LostSamplesRecord>(record, layout))
         losses.add(LossKind::k_lost_samples, lost->lost);
@@ -32,7 +32,7 @@ ThreadNames::ThreadNames(FileWalk& walk, LossLedger& losses) : machine_(strings_
     if (other.event.valid() && who.has_time()) other.time = who.time;
     records.push_back(other);
   };
-  ByteOrder order = walk.facts().order;
+  ByteOrder order = scan.facts().order;
   auto take_block = [&](const RecordBlock& block) {
     if (block.content) {
       for (const BlockContent::Place& place : block.content->others)
@@ -42,10 +42,10 @@ ThreadNames::ThreadNames(FileWalk& walk, LossLedger& losses) : machine_(strings_
     RecordView record;
     for (RecordRange range(block, order); range.next(record);) take(record);
   };
-  for (auto blocks = walk.next(); !blocks.empty(); blocks = walk.next())
+  for (auto blocks = scan.next(); !blocks.empty(); blocks = scan.next())
     std::ranges::for_each(blocks, take_block);
   std::ranges::stable_sort(records, {}, &OtherRecord::time);
-  apply_in_order(records, walk.events(), machine_, nullptr, losses);
+  apply_in_order(records, scan.events(), machine_, nullptr, losses);
   machine_.freeze();
 }
 

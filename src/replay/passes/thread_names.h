@@ -1,8 +1,8 @@
-// ThreadNames: the names of a recording's threads at each moment, from a first walk over it that
-// looks at nothing else. For a second walk in time order that shows samples as they are
+// ThreadNames: the names of a recording's threads at each moment, from a first scan over it that
+// looks at nothing else. For a second scan in time order that shows samples as they are
 // (script/tracepoint_lines.h).
 //
-//   FileWalk names_walk = …;
+//   FileScan names_walk = …;
 //   ThreadNames names(names_walk, losses);
 //   names.machine().comm_at(tid, time);
 #pragma once
@@ -10,15 +10,15 @@
 #include "base/loss.h"
 #include "base/string_pool.h"
 #include "machine/machine.h"
-#include "perfdata/read/file_walk.h"
+#include "perfdata/read/file_scan.h"
 
 namespace sonde {
 
 class ThreadNames {
  public:
-  /// Reads everything; `walk` must be at its start. Samples that the kernel reports as lost are
-  /// counted here, as a walk for samples does not look at such records.
-  ThreadNames(FileWalk& walk, LossLedger& losses);
+  /// Reads everything; `scan` must be at its start. Samples that the kernel reports as lost are
+  /// counted here, as a scan for samples does not look at such records.
+  ThreadNames(FileScan& scan, LossLedger& losses);
   ThreadNames(const ThreadNames&) = delete;
   ThreadNames& operator=(const ThreadNames&) = delete;
 

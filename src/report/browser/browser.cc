@@ -161,8 +161,8 @@ class ReportPage final : public tui::Page {
     if (std::string path = path_text(); !path.empty()) title += "  " + path;
     doing_ = "flame graph";
     worker_->start(
-        [this, wish = flame_wish(level()), title = std::move(title)]() mutable -> Arrival {
-          auto made = make_flame_tree(*recording_, std::move(wish), env_.tool);
+        [this, request = flame_wish(level()), title = std::move(title)]() mutable -> Arrival {
+          auto made = make_flame_tree(*recording_, std::move(request), env_.tool);
           return [this, made = std::move(made), title = std::move(title)](Pages& to) mutable {
             if (!made) return to.say(made.error().message);
             to.push(std::make_unique<tui::FlamePage>(screen_.theme, std::move(title),

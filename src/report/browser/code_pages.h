@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "annotate/listing_maker.h"
+#include "annotate/listing_builder.h"
 #include "tui/pages/page.h"
 
 namespace sonde {
@@ -31,7 +31,7 @@ class CodePages {
 
   const Session& session_;
   annotate::ListingOptions options_;
-  annotate::ListingMaker maker_;
+  annotate::ListingBuilder maker_;
   const tui::Theme& theme_;
   bool shows_types_ = false;
   std::shared_ptr<TypeFinder> finder_;  // shared with the pages

@@ -79,7 +79,7 @@ class ProfileFlame final : public tui::FlameTree {
 
 }  // namespace
 
-FlameWish flame_wish(const ReportLevel& from) {
+FlameRequest flame_wish(const ReportLevel& from) {
   ReportOptions options = from.options();
   options.sort = "comm";
   options.fields.reset();
@@ -93,9 +93,10 @@ FlameWish flame_wish(const ReportLevel& from) {
 }
 
 Result<std::unique_ptr<tui::FlameTree>> make_flame_tree(const OpenRecording& recording,
-                                                        FlameWish wish, std::string_view tool) {
-  auto level = TRY(ReportLevel::make(recording, std::move(wish.options), tool));
-  level->show_event(std::min(wish.event, level->events() - 1));
+                                                        FlameRequest request,
+                                                        std::string_view tool) {
+  auto level = TRY(ReportLevel::make(recording, std::move(request.options), tool));
+  level->show_event(std::min(request.event, level->events() - 1));
   return std::make_unique<ProfileFlame>(std::move(level));
 }
 

@@ -9,14 +9,15 @@
 namespace sonde::report {
 
 /// What a flame graph should show: the part zoomed into.
-struct FlameWish {
+struct FlameRequest {
   ReportOptions options;
   size_t event = 0;  // table of the level
 };
-[[nodiscard]] FlameWish flame_wish(const ReportLevel& from);
+[[nodiscard]] FlameRequest flame_wish(const ReportLevel& from);
 
 /// A stack begins with the command's name.
 Result<std::unique_ptr<tui::FlameTree>> make_flame_tree(const OpenRecording& recording,
-                                                        FlameWish wish, std::string_view tool);
+                                                        FlameRequest request,
+                                                        std::string_view tool);
 
 }  // namespace sonde::report

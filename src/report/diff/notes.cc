@@ -32,8 +32,8 @@ class Notes {
         say("{} is only in {}", event->name, other_.path());
     compare_lengths();
     compare_machines();
-    say_losses(baseline_);
-    say_losses(other_);
+    show_losses(baseline_);
+    show_losses(other_);
     return std::move(notes_);
   }
 
@@ -88,7 +88,7 @@ class Notes {
       say("the recordings are of different {}: {} and {}", what, *before, *after);
   }
 
-  void say_losses(const DiffInput& input) {
+  void show_losses(const DiffInput& input) {
     uint64_t lost = input.session().counts().lost_samples + input.session().counts().lost_events;
     if (lost != 0) say("{} lost {} records: what was busiest then is missing", input.path(), lost);
   }

@@ -14,10 +14,10 @@ using report::EventReport;
 constexpr size_t kPeriodWidth = 14;
 constexpr size_t kFormulaWidth = 70;
 
-class TableMaker {
+class TableBuilder {
  public:
-  TableMaker(const std::vector<std::unique_ptr<DiffInput>>& inputs, const EventReport& event,
-             const DiffOptions& options)
+  TableBuilder(const std::vector<std::unique_ptr<DiffInput>>& inputs, const EventReport& event,
+               const DiffOptions& options)
       : inputs_(inputs), options_(options) {
     events_.push_back(&event);
     for (size_t i = 1; i < inputs.size(); ++i)
@@ -310,7 +310,7 @@ class TableMaker {
 
 Result<view::Table> make_table(const std::vector<std::unique_ptr<DiffInput>>& inputs,
                                const EventReport& event, const DiffOptions& options) {
-  return TableMaker(inputs, event, options).make();
+  return TableBuilder(inputs, event, options).make();
 }
 
 }  // namespace sonde::diff

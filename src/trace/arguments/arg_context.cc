@@ -14,13 +14,13 @@ void append_number(std::string& out, T value, int base) {
 }
 
 #define WORDS(name, prefix, ...) constexpr Word kWords_##name[] = {__VA_ARGS__};
-#include "trace/arguments/arg_words.def"
+#include "trace/arguments/arg_names.def"
 #undef WORDS
 
 constexpr Vocabulary kVocabularies[] = {
     {"", {}},
 #define WORDS(name, prefix, ...) {prefix, kWords_##name},
-#include "trace/arguments/arg_words.def"
+#include "trace/arguments/arg_names.def"
 #undef WORDS
 };
 

@@ -24,7 +24,7 @@ struct ArgContext {
   uint64_t value = 0;  // its value
 
   [[nodiscard]] const SyscallArg& arg() const { return call.args[index]; }
-  [[nodiscard]] bool is_perf() const { return style.spelling == ArgSpelling::kPerf; }
+  [[nodiscard]] bool is_perf() const { return style.format == ArgFormat::kPerf; }
   [[nodiscard]] bool is_32() const { return is_32_bit(event.abi); }
   [[nodiscard]] bool has_succeeded() const { return event.has_exit && event.result >= 0; }
   /// The value of argument `i`.

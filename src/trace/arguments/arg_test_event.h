@@ -41,15 +41,15 @@ class TestCall {
   }
 
   [[nodiscard]] std::string perf() { return text({}); }
-  [[nodiscard]] std::string strace() { return text({.spelling = ArgSpelling::kStrace}); }
+  [[nodiscard]] std::string strace() { return text({.format = ArgFormat::kStrace}); }
   [[nodiscard]] std::string text(const ArgStyle& style) {
     std::string out;
     append_arguments(out, event(), call_, fds_, style);
     return out;
   }
-  [[nodiscard]] std::string result(ArgSpelling spelling = ArgSpelling::kPerf) {
+  [[nodiscard]] std::string result(ArgFormat format = ArgFormat::kPerf) {
     std::string out;
-    append_result(out, event(), call_, fds_, {.spelling = spelling});
+    append_result(out, event(), call_, fds_, {.format = format});
     return out;
   }
   const SyscallEvent& event() {

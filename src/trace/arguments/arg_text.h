@@ -1,4 +1,4 @@
-// The arguments and result of a system call as text, in one of two spellings: perf's, with names
+// The arguments and result of a system call as text, in one of two formats: perf's, with names
 // and without zeros (the part in parentheses of `openat(dfd: CWD, filename: "/etc/passwd", flags:
 // RDONLY|CLOEXEC)`), and strace's (`AT_FDCWD, "/etc/passwd", O_RDONLY|O_CLOEXEC`). Strings and
 // structures are shown in strace's words if the program's memory was captured; otherwise the
@@ -18,10 +18,10 @@
 
 namespace sonde {
 
-enum class ArgSpelling : uint8_t { kPerf, kStrace };
+enum class ArgFormat : uint8_t { kPerf, kStrace };
 
 struct ArgStyle {
-  ArgSpelling spelling = ArgSpelling::kPerf;
+  ArgFormat format = ArgFormat::kPerf;
   bool show_zeros = false;     // perf's: also arguments that are zero (trace.show_zeros)
   bool show_names = true;      // perf's: "fd: " before each argument (trace.show_arg_names)
   bool show_prefixes = false;  // perf's: O_RDONLY for RDONLY (trace.show_prefix)

@@ -128,7 +128,7 @@ TEST(ArgResult, IsWrittenAsTheCallMeansIt) {
   EXPECT_EQ(TestCall("exit_group", {3}, 0).result(), "?");
   EXPECT_EQ(TestCall("umask", {022}, 022).result(), "022");
   EXPECT_EQ(TestCall("fcntl", {3, 3}, 0x8000).result(), "RDONLY|LARGEFILE");
-  EXPECT_EQ(TestCall("fcntl", {3, 3}, 0x8000).result(ArgSpelling::kStrace),
+  EXPECT_EQ(TestCall("fcntl", {3, 3}, 0x8000).result(ArgFormat::kStrace),
             "0x8000 (flags O_RDONLY|O_LARGEFILE)");
 }
 

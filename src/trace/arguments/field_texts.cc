@@ -8,7 +8,7 @@
 namespace sonde {
 namespace {
 
-constexpr uint32_t kMostElements = 64;
+constexpr uint32_t kMaxElements = 64;
 
 std::optional<uint64_t> load_number(Bytes raw, ByteOrder order, size_t offset, uint32_t size,
                                     bool is_signed) {
@@ -63,14 +63,14 @@ void append_string(Bytes bytes, std::string& out) {
 void append_elements(const TracepointField& field, Bytes bytes, ByteOrder order, std::string& out) {
   out += '[';
   uint32_t size = field.element_size == 0 ? 1 : field.element_size;
-  for (uint32_t i = 0; (i + 1) * size <= bytes.size() && i < kMostElements; ++i) {
+  for (uint32_t i = 0; (i + 1) * size <= bytes.size() && i < kMaxElements; ++i) {
     std::optional<uint64_t> value =
         load_number(bytes, order, size_t{i} * size, size, field.is_signed);
     if (!value) break;
     if (i > 0) out += ", ";
     fmt::format_to(std::back_inserter(out), "{}", static_cast<int64_t>(*value));
   }
-  if (bytes.size() / size > kMostElements) out += ", ...";
+  if (bytes.size() / size > kMaxElements) out += ", ...";
   out += ']';
 }
 

@@ -25,11 +25,11 @@ enum class ArgType : uint8_t {
 #undef ARG_TYPE
 };
 
-/// Names of flags or enumerators: one entry of arg_words.def.
+/// Names of flags or enumerators: one entry of arg_names.def.
 enum class WordSet : uint8_t {
   k_none,
 #define WORDS(name, prefix, ...) k_##name,
-#include "trace/arguments/arg_words.def"
+#include "trace/arguments/arg_names.def"
 #undef WORDS
 };
 

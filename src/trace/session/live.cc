@@ -49,13 +49,13 @@ class LiveTrace {
     start();
     while (!done_) {
       poller_.wait(wait_ms_);
-      TRY(take(false));
+      TRY(consume(false));
     }
     return finish();
   }
 
  private:
-  static constexpr size_t kStandardStreams = 3, kMostDescriptors = 256;
+  static constexpr size_t kStandardStreams = 3, kMaxDescriptors = 256;
 
   Result<> open() {
     bool by_bpf = options_.wants_calls && TRY(open_bpf());
@@ -118,7 +118,7 @@ class LiveTrace {
     std::ranges::sort(processes);
     for (const OpenedEvent& opened : capture_->events.front().opened)
       if (std::ranges::binary_search(processes, opened.tid))
-        ask_about(opened.tid, opened.tid, kMostDescriptors);
+        ask_about(opened.tid, opened.tid, kMaxDescriptors);
   }
   /// `like`: the process to ask. A command inherits this process's directory and streams.
   void ask_about(pid_t pid, pid_t like, size_t most) {
@@ -178,17 +178,17 @@ class LiveTrace {
     if (delay_) delay_->start();
   }
 
-  Result<> take(bool all) {
+  Result<> consume(bool all) {
     TRY(source_->refill(all));
     while (const TraceItem* item = view_->is_done() ? nullptr : source_->front()) {
-      view_->take(*item);
+      view_->consume(*item);
       source_->pop();
     }
     if (view_->is_done()) done_ = true;
-    constexpr int kMostMs = 100;
+    constexpr int kMaxMs = 100;
     wait_ms_ =
         pace_.next_wait_ms(DrainPace::Clock::now(), rings_->fullest_bytes(), rings_->ring_bytes());
-    if (wait_ms_ < 0 || wait_ms_ > kMostMs) wait_ms_ = kMostMs;
+    if (wait_ms_ < 0 || wait_ms_ > kMaxMs) wait_ms_ = kMaxMs;
     if (rings_->fullest_bytes() < rings_->ring_bytes() / 8) out_.flush();
     return {};
   }
@@ -197,7 +197,7 @@ class LiveTrace {
     bool enough = view_->is_done();
     if (capture_->workload && !child_ended_) capture_->workload->signal(SIGTERM);
     source_->stop();
-    if (!enough) TRY(take(true));
+    if (!enough) TRY(consume(true));
     if (capture_->workload) (void)capture_->workload->reap(true);
     view_->finish(TRY(source_->totals()));
     ByteBuilder records;
@@ -259,7 +259,7 @@ class LiveTrace {
   std::unique_ptr<BpfSource> bpf_;
   std::optional<MergedSource> merged_;
   TraceSource* source_ = nullptr;
-  std::unique_ptr<TracePlaces> places_;
+  std::unique_ptr<TraceLocations> places_;
   std::optional<TraceView> view_;
   std::optional<DelaySchedule> delay_;
   DrainPace pace_{DrainPace::Clock::now()};

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "capture/recorders/record_options.h"
-#include "replay/fields/event_gate.h"
+#include "replay/fields/event_window.h"
 #include "symbol/dso_symbols.h"
 #include "trace/arguments/arg_text.h"
-#include "trace/views/call_choice.h"
+#include "trace/views/call_filter.h"
 #include "trace/views/summary_text.h"
 
 namespace sonde {
@@ -22,7 +22,7 @@ struct TraceOptions {
   std::string output;    // -o; empty: standard error
   bool force = false;    // -f
 
-  CallChoice calls;
+  CallFilter calls;
   bool wants_calls = true;                   // --no-syscalls, and -e with events alone
   std::vector<std::string> recorded_events;  // -i: events of -e, as globs over recorded names
   bool chooses = false;                      // -e was given
@@ -45,7 +45,7 @@ struct TraceOptions {
   uint64_t max_events = 0;
   std::optional<uint32_t> max_stack, min_stack;
   bool kernel_call_chains = false;  // --kernel-syscall-graph
-  EventGate::Choice gate;
+  EventWindow::Choice gate;
   SymbolOptions symbols;
   bool sort_events = false;  // accepted; events are always sorted
   std::optional<bool> bpf;   // --bpf, --no-bpf

@@ -26,10 +26,10 @@ constexpr bool kIsArm =
 constexpr SyscallAbi kNative = kIsArm ? SyscallAbi::kArm64 : SyscallAbi::kX86_64;
 constexpr SyscallAbi kNarrow = kIsArm ? SyscallAbi::kArm : SyscallAbi::kI386;
 
-void set_calls(const CallChoice& choice, TraceRequest& request) {
+void set_calls(const CallFilter& choice, TraceRequest& request) {
   request.all_calls = choice.all;
   request.invert = choice.invert;
-  for (const CallChoice::Call& call : choice.calls) {
+  for (const CallFilter::Call& call : choice.calls) {
     if (call.abi == kNative) request.calls.push_back(call.number);
     if (call.abi == kNarrow) request.calls_32.push_back(call.number);
   }

@@ -17,7 +17,7 @@ namespace {
 
 /// Up to this many calls are traced by their own tracepoints, which a program's other calls do not
 /// notice. Each pair takes some time to close, hence the limit.
-constexpr size_t kMostSingleCalls = 4;
+constexpr size_t kMaxSingleCalls = 4;
 
 constexpr SyscallAbi kThisAbi =
 #if defined(__aarch64__)
@@ -33,13 +33,13 @@ Result<std::vector<ParsedEvent>> parse(const std::string& text, Env& env) {
 }
 
 /// The chosen calls, if they are few and each has tracepoints.
-std::vector<const Syscall*> single_calls(const CallChoice& choice) {
+std::vector<const Syscall*> single_calls(const CallFilter& choice) {
   std::vector<const Syscall*> calls;
   if (choice.all || choice.invert) return calls;
-  for (const CallChoice::Call& call : choice.calls)
+  for (const CallFilter::Call& call : choice.calls)
     if (call.abi == kThisAbi) calls.push_back(SyscallTable::get().find(call.abi, call.number));
   bool usable =
-      calls.size() <= kMostSingleCalls && std::ranges::all_of(calls, [](const Syscall* call) {
+      calls.size() <= kMaxSingleCalls && std::ranges::all_of(calls, [](const Syscall* call) {
         return call != nullptr && !call->kernel_name.empty();
       });
   return usable ? calls : std::vector<const Syscall*>{};
@@ -123,10 +123,10 @@ ParsedEvent sideband_event() {
 
 }  // namespace
 
-std::string call_filter(const CallChoice& choice, SyscallAbi abi) {
+std::string call_filter(const CallFilter& choice, SyscallAbi abi) {
   std::string filter;
   if (choice.all) return filter;
-  for (const CallChoice::Call& call : choice.calls)
+  for (const CallFilter::Call& call : choice.calls)
     if (call.abi == abi)
       filter += fmt::format("{}id {} {}",
                             filter.empty()  ? ""

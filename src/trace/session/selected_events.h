@@ -21,7 +21,7 @@ Result<TraceEvents> make_trace_events(const TraceOptions& options, bool calls_by
 
 /// The kernel filter for raw_syscalls samples: "id == 43 || id == 288"; empty if all system calls
 /// are wanted.
-[[nodiscard]] std::string call_filter(const CallChoice& choice, SyscallAbi abi);
+[[nodiscard]] std::string call_filter(const CallFilter& choice, SyscallAbi abi);
 
 /// Our own process, and those that carry its output to the user's terminal: tracing them would
 /// never end.

@@ -19,8 +19,8 @@ uint32_t default_max_stack(bool live) {
               : kDefaultMostFrames;
 }
 
-Result<EventGate> gate_of(const TraceOptions& options, const std::vector<TracedEvent>& events,
-                          const Env& env) {
+Result<EventWindow> gate_of(const TraceOptions& options, const std::vector<TracedEvent>& events,
+                            const Env& env) {
   EventTable table;
   for (const TracedEvent& event : events) {
     EventDesc desc;
@@ -28,7 +28,7 @@ Result<EventGate> gate_of(const TraceOptions& options, const std::vector<TracedE
     desc.name = event.name;
     table.add(std::move(desc));
   }
-  return EventGate::make(options.gate, table, env.tool);
+  return EventWindow::make(options.gate, table, env.tool);
 }
 
 }  // namespace
@@ -59,22 +59,23 @@ Result<TraceViewOptions> view_options(const TraceOptions& options,
   return view;
 }
 
-std::unique_ptr<TracePlaces> make_places(const TraceOptions& options,
-                                         const std::vector<TracedEvent>& events,
-                                         const std::string& kernel_release, const std::string& arch,
-                                         bool recorded_here, const Env& env) {
+std::unique_ptr<TraceLocations> make_places(const TraceOptions& options,
+                                            const std::vector<TracedEvent>& events,
+                                            const std::string& kernel_release,
+                                            const std::string& arch, bool recorded_here,
+                                            const Env& env) {
   bool wanted = std::ranges::any_of(events, [](const TracedEvent& event) {
     return event.attr.samples(abi::kSampleCallchain) ||
            (event.attr.type == abi::kTypeSoftware && event.attr.config != abi::kSwDummy);
   });
   if (!wanted || options.summary_only) return nullptr;
-  TracePlaces::Options places{
+  TraceLocations::Options places{
       .symbols = options.symbols,
       .kernel_release = kernel_release,
       .arch = arch,
       .max_stack = options.max_stack.value_or(default_max_stack(options.input.empty()))};
   places.symbols.recorded_here = recorded_here;
-  return std::make_unique<TracePlaces>(std::move(places), env);
+  return std::make_unique<TraceLocations>(std::move(places), env);
 }
 
 }  // namespace sonde

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "trace/session/options.h"
-#include "trace/views/trace_places.h"
+#include "trace/views/trace_locations.h"
 #include "trace/views/trace_view.h"
 
 namespace sonde {
@@ -16,10 +16,10 @@ namespace sonde {
                                                     const std::vector<TracedEvent>& events,
                                                     const Env& env);
 /// Null if no address is shown.
-[[nodiscard]] std::unique_ptr<TracePlaces> make_places(const TraceOptions& options,
-                                                       const std::vector<TracedEvent>& events,
-                                                       const std::string& kernel_release,
-                                                       const std::string& arch, bool recorded_here,
-                                                       const Env& env);
+[[nodiscard]] std::unique_ptr<TraceLocations> make_places(const TraceOptions& options,
+                                                          const std::vector<TracedEvent>& events,
+                                                          const std::string& kernel_release,
+                                                          const std::string& arch,
+                                                          bool recorded_here, const Env& env);
 
 }  // namespace sonde

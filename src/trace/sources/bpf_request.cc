@@ -14,7 +14,7 @@ namespace {
 
 /// With more calls than this, the programs are attached to all calls: detaching a tracepoint takes
 /// some tens of milliseconds.
-constexpr size_t kMostTracepoints = 4;
+constexpr size_t kMaxTracepoints = 4;
 
 TracedCalls::Numbers numbers(const TraceRequest& request, const std::vector<uint32_t>& listed) {
   TracedCalls::Numbers set;
@@ -119,7 +119,7 @@ Result<TracedCalls> traced_calls(const TraceRequest& request) {
   // A workload may begin with an execve that was not requested, which only programs attached to all
   // calls see. Calls of 32-bit programs have no tracepoints of their own.
   if (!request.all_calls && !request.invert && !request.has_32_bit &&
-      request.calls.size() <= kMostTracepoints)
+      request.calls.size() <= kMaxTracepoints)
     calls.tracepoints = tracepoints_of(request.calls);
   SyscallAbis abis = host_syscall_abis();
   calls.native_execve = execve_number(abis.native);

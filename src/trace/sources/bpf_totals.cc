@@ -8,7 +8,7 @@
 namespace sonde {
 namespace {
 
-void add(const SyscallSums::Row& row, bool errno_totals, SyscallTotals& to) {
+void add(const SyscallSpanTotals::Row& row, bool errno_totals, SyscallTotals& to) {
   to.min_ns = to.calls == 0 ? row.min_ns : std::min(to.min_ns, row.min_ns);
   to.max_ns = std::max(to.max_ns, row.max_ns);
   to.calls += row.calls;
@@ -21,13 +21,13 @@ void add(const SyscallSums::Row& row, bool errno_totals, SyscallTotals& to) {
 
 }  // namespace
 
-std::vector<SyscallTotals> total_rows(std::span<const SyscallSums::Row> rows,
-                                      std::span<const SyscallSums::Name> names,
+std::vector<SyscallTotals> total_rows(std::span<const SyscallSpanTotals::Row> rows,
+                                      std::span<const SyscallSpanTotals::Name> names,
                                       const TotalsNaming& naming) {
-  std::unordered_map<uint64_t, const SyscallSums::Name*> by_tid;
-  for (const SyscallSums::Name& name : names) by_tid[name.tid] = &name;
+  std::unordered_map<uint64_t, const SyscallSpanTotals::Name*> by_tid;
+  for (const SyscallSpanTotals::Name& name : names) by_tid[name.tid] = &name;
   std::map<std::tuple<uint64_t, bool, uint32_t>, SyscallTotals> table;
-  for (const SyscallSums::Row& row : rows) {
+  for (const SyscallSpanTotals::Row& row : rows) {
     SyscallTotals& to = table[{row.who, row.compat, row.number}];
     to.abi = row.compat ? naming.abis.compat : naming.abis.native;
     to.number = row.number;

@@ -6,7 +6,7 @@ namespace sonde {
 namespace {
 
 constexpr SyscallAbis kTotalsAbis = {SyscallAbi::kX86_64, SyscallAbi::kI386};
-using Row = SyscallSums::Row;
+using Row = SyscallSpanTotals::Row;
 
 TEST(BpfTotals, ResultsOfACallAreOneRow) {
   std::vector<Row> rows = {
@@ -35,7 +35,7 @@ TEST(BpfTotals, ResultsOfACallAreOneRow) {
        .squares_ns2 = 49},
       {.who = 11, .number = 1, .calls = 1, .total_ns = 1, .min_ns = 1, .max_ns = 1},
   };
-  std::vector<SyscallSums::Name> names = {{11, 10, "cat"}};
+  std::vector<SyscallSpanTotals::Name> names = {{11, 10, "cat"}};
   TotalsNaming naming{.errno_totals = true, .abis = kTotalsAbis};
   std::vector<SyscallTotals> totals = total_rows(rows, names, naming);
   ASSERT_EQ(totals.size(), 2U);

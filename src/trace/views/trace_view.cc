@@ -31,7 +31,7 @@ void add_totals(const SyscallTotals& row, std::map<SyscallKey, CallStats>& calls
 }  // namespace
 
 TraceView::TraceView(TraceViewOptions options, const std::vector<TracedEvent>& events,
-                     CallTexts& texts, TracedTasks& tasks, TracePlaces* places, Sink& out)
+                     CallTexts& texts, TracedTasks& tasks, TraceLocations* places, Sink& out)
     : options_(std::move(options)),
       events_(events),
       texts_(texts),
@@ -77,7 +77,7 @@ bool TraceView::wanted(const TraceItem& item) const {
   return !lists(options_.not_pids, pid) && !lists(options_.not_pids, tid);
 }
 
-void TraceView::take(const TraceItem& item) {
+void TraceView::consume(const TraceItem& item) {
   switch (item.kind) {
     case TraceItem::Kind::kTask:
       return take_task(item.task, item.time_ns);

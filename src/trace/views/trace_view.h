@@ -3,7 +3,7 @@
 //
 //   TraceView view = TRY(TraceView::make(options, source.events(), texts, sink, …));
 //   while (const TraceItem* item = source.front()) {
-//     view.take(*item);
+//     view.consume(*item);
 //     source.pop();
 //     if (view.is_done()) …
 //   }
@@ -18,19 +18,19 @@
 
 #include "base/sink.h"
 #include "event/print_fmt/print_fmt.h"
-#include "replay/fields/event_gate.h"
+#include "replay/fields/event_window.h"
 #include "trace/sources/trace_source.h"
 #include "trace/sources/traced_tasks.h"
-#include "trace/views/call_choice.h"
+#include "trace/views/call_filter.h"
 #include "trace/views/call_lines.h"
 #include "trace/views/summary_text.h"
-#include "trace/views/trace_places.h"
+#include "trace/views/trace_locations.h"
 
 namespace sonde {
 
 struct TraceViewOptions {
   CallLineOptions lines;
-  CallChoice calls;                 // the calls to show
+  CallFilter calls;                 // the calls to show
   bool wants_calls = true;          // --no-syscalls
   std::vector<char> hidden_events;  // by event of the source, 1: hidden; empty: none
   bool summary = false;             // -s, -S
@@ -44,7 +44,7 @@ struct TraceViewOptions {
   uint32_t min_stack = 0;
   std::vector<uint32_t> pids, tids, cpus;  // of a recording; empty: all
   std::vector<uint32_t> not_pids;
-  EventGate gate;
+  EventWindow gate;
   int verbose = 0;
 };
 
@@ -53,9 +53,9 @@ class TraceView {
   /// `places` may be null if neither call chains nor page faults are shown. All arguments outlive
   /// the view.
   TraceView(TraceViewOptions options, const std::vector<TracedEvent>& events, CallTexts& texts,
-            TracedTasks& tasks, TracePlaces* places, Sink& out);
+            TracedTasks& tasks, TraceLocations* places, Sink& out);
 
-  void take(const TraceItem& item);
+  void consume(const TraceItem& item);
   /// --max-events events have been printed.
   [[nodiscard]] bool is_done() const;
   /// Writes the pending lines and the tables; `totals` are what the kernel counted instead of
@@ -92,7 +92,7 @@ class TraceView {
   const std::vector<TracedEvent>& events_;
   CallTexts& texts_;
   TracedTasks& tasks_;
-  TracePlaces* places_;
+  TraceLocations* places_;
   Sink& out_;
   CallLines lines_;
   std::vector<EventPlan> plans_;

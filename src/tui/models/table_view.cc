@@ -29,17 +29,17 @@ std::string row_name(const view::Table& table, uint32_t row) {
 
 TableView::TableView(const view::Table& table) : table_(&table), choice_(table) {}
 
-TreeFold* TableView::tree_of(uint32_t row) {
+TreeLines* TableView::tree_of(uint32_t row) {
   if (!table_->tree || table_->graph.style == view::GraphStyle::kNone) return nullptr;
   auto found = folds_.find(row);
   if (found == folds_.end()) {
     if (folds_.size() > kKeptTrees)
       std::erase_if(folds_, [](const auto& fold) { return !fold.second.touched; });
-    auto tree = std::make_unique<TreeFold>(table_->tree(row), table_->graph);
+    auto tree = std::make_unique<TreeLines>(table_->tree(row), table_->graph);
     if (all_open_) tree->open_all(true);
     found = folds_.emplace(row, Fold{std::move(tree)}).first;
   }
-  TreeFold* tree = found->second.tree.get();
+  TreeLines* tree = found->second.tree.get();
   return tree->lines().empty() ? nullptr : tree;
 }
 
@@ -58,13 +58,13 @@ size_t TableView::lines_of(size_t row) {
   uint32_t id = choice_.rows()[row];
   if (!note_of(id).empty()) return choice_.is_open(id) ? 2 : 1;
   if (choice_.has_below(id) || !tree_is_open(id)) return 1;
-  TreeFold* tree = tree_of(id);
+  TreeLines* tree = tree_of(id);
   return 1 + (tree == nullptr ? 0 : tree->lines().size());
 }
 
 const TreeLine* TableView::tree_line(const Place& place) {
   if (place.line == 0 || has_level(row_at(place))) return nullptr;
-  TreeFold* tree = tree_of(row_at(place));
+  TreeLines* tree = tree_of(row_at(place));
   if (tree == nullptr || place.line > tree->lines().size()) return nullptr;
   return &tree->lines()[place.line - 1];
 }
@@ -164,7 +164,7 @@ bool TableView::toggle() {
     scroll_to_cursor();
     return true;
   }
-  TreeFold* tree = tree_of(row);
+  TreeLines* tree = tree_of(row);
   if (tree == nullptr) return false;
   folds_[row].touched = true;
   if (cursor_.line == 0) {
@@ -182,7 +182,7 @@ void TableView::open_row(bool whole) {
   if (empty()) return;
   uint32_t row = row_at(cursor_);
   if (has_level(row)) return choice_.set_open(row, true);
-  TreeFold* tree = tree_of(row);
+  TreeLines* tree = tree_of(row);
   if (tree == nullptr) return;
   folds_[row].touched = true;
   open_[row] = true;
@@ -203,7 +203,7 @@ void TableView::open_all(bool open) {
 void TableView::open_hottest() {
   if (empty()) return;
   uint32_t row = row_at(cursor_);
-  TreeFold* tree = has_level(row) ? nullptr : tree_of(row);
+  TreeLines* tree = has_level(row) ? nullptr : tree_of(row);
   if (tree == nullptr) return;
   folds_[row].touched = true;
   open_[row] = true;
@@ -237,7 +237,7 @@ void TableView::limit(size_t rows) {
   keep_cursor([&] { choice_.limit(rows); });
 }
 
-void TableView::sort(std::optional<RowChoice::Sorting> sorting) {
+void TableView::sort(std::optional<RowSelection::Sorting> sorting) {
   choice_.sort(sorting);
   cursor_ = top_ = {};
 }
@@ -262,7 +262,7 @@ TableView::Standing TableView::leave() {
   kept.row = row_name(*table_, row_at(cursor_));
   kept.line = cursor_.line;
   if (cursor_.line > 0)
-    if (TreeFold* tree = tree_of(row_at(cursor_))) kept.call = tree->path_of(cursor_.line - 1);
+    if (TreeLines* tree = tree_of(row_at(cursor_))) kept.call = tree->path_of(cursor_.line - 1);
   for (Place place = top_; place != cursor_ && next(place);) ++kept.above;
   for (uint32_t row : choice_.rows())
     if (has_level(row)) open_rows_[row_name(*table_, row)] = choice_.is_open(row);
@@ -299,7 +299,7 @@ void TableView::reopen(const std::unordered_map<std::string, uint32_t>& rows,
   auto found = rows.find(name);
   if (found == rows.end()) return;
   open_[found->second] = was.open;
-  TreeFold* tree = was.calls.empty() ? nullptr : tree_of(found->second);
+  TreeLines* tree = was.calls.empty() ? nullptr : tree_of(found->second);
   if (tree == nullptr) return;
   folds_[found->second].touched = true;
   tree->open_only(was.calls);
@@ -311,7 +311,7 @@ void TableView::stand(const std::unordered_map<std::string, uint32_t>& rows, con
   if (found != rows.end()) place = choice_.place_of(found->second);
   if (!place) return;
   cursor_ = {*place, 0};
-  if (TreeFold* tree =
+  if (TreeLines* tree =
           kept.line > 0 && tree_is_open(found->second) ? tree_of(found->second) : nullptr) {
     std::optional<size_t> line = tree->line_of(kept.call);
     cursor_.line = std::min(line ? *line + 1 : kept.line, tree->lines().size());

@@ -11,8 +11,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "tui/models/row_choice.h"
-#include "tui/models/tree_fold.h"
+#include "tui/models/row_selection.h"
+#include "tui/models/tree_lines.h"
 #include "tui/terminal/keys.h"
 
 namespace sonde::tui {
@@ -29,7 +29,7 @@ class TableView {
   };
 
   [[nodiscard]] const view::Table& table() const { return *table_; }
-  [[nodiscard]] const RowChoice& choice() const { return choice_; }
+  [[nodiscard]] const RowSelection& choice() const { return choice_; }
   [[nodiscard]] bool empty() const { return choice_.rows().empty(); }
   [[nodiscard]] const Place& cursor() const { return cursor_; }
   /// The table row at a place.
@@ -66,7 +66,7 @@ class TableView {
 
   // Which rows, in which order. The cursor stays on its row if that is still visible.
   void filter(TextMatch match);
-  void sort(std::optional<RowChoice::Sorting> sorting);
+  void sort(std::optional<RowSelection::Sorting> sorting);
   /// Whether any text of a table row matches.
   [[nodiscard]] bool matches(uint32_t row, const TextMatch& match) const {
     return choice_.row_matches(row, match);
@@ -95,7 +95,7 @@ class TableView {
 
  private:
   struct Fold {
-    std::unique_ptr<TreeFold> tree;
+    std::unique_ptr<TreeLines> tree;
     bool touched = false;  // by the user: must not be discarded
   };
   [[nodiscard]] std::string_view note_of(uint32_t row) const;
@@ -104,7 +104,7 @@ class TableView {
     return choice_.has_below(row) || !note_of(row).empty();
   }
   /// Null if the row has no tree.
-  TreeFold* tree_of(uint32_t row);
+  TreeLines* tree_of(uint32_t row);
   [[nodiscard]] bool tree_is_open(uint32_t row) const;
   [[nodiscard]] size_t lines_of(size_t row);
   bool previous(Place& place);
@@ -120,7 +120,7 @@ class TableView {
   void keep_cursor(const Change& change);
 
   const view::Table* table_;
-  RowChoice choice_;
+  RowSelection choice_;
   Place cursor_, top_;
   size_t height_ = 1;
   bool all_open_ = false;

@@ -89,7 +89,7 @@ TextMatch regex(std::string text) {
   return *TextMatch::make(std::move(text), TextMatch::Kind::kRegex);
 }
 
-std::vector<std::string> tree_texts(const TreeFold& tree) {
+std::vector<std::string> tree_texts(const TreeLines& tree) {
   std::vector<std::string> texts;
   for (const TreeLine& line : tree.lines())
     texts.push_back(std::string(line.depth, ' ') + line.value + (line.value.empty() ? "" : " ") +
@@ -112,9 +112,9 @@ TEST(TextMatch, AllPlacesAreFound) {
   EXPECT_THAT(regex("x*").places("axxb"), ElementsAre(std::pair(1ul, 3ul)));
 }
 
-TEST(RowChoice, FilterNarrowsAndWidens) {
+TEST(RowSelection, FilterNarrowsAndWidens) {
   view::Table table = flat_table();
-  RowChoice choice(table);
+  RowSelection choice(table);
   choice.filter(piece("m"));
   EXPECT_THAT(choice.rows(), ElementsAre(0, 2, 3));
   choice.filter(piece("mall"));
@@ -126,24 +126,24 @@ TEST(RowChoice, FilterNarrowsAndWidens) {
   EXPECT_EQ(choice.rows().size(), 4u);
 }
 
-TEST(RowChoice, SortsByAnyColumn) {
+TEST(RowSelection, SortsByAnyColumn) {
   view::Table table = flat_table();
-  RowChoice choice(table);
-  choice.sort(RowChoice::Sorting{1, false});
+  RowSelection choice(table);
+  choice.sort(RowSelection::Sorting{1, false});
   EXPECT_THAT(choice.rows(), ElementsAre(2, 1, 3, 0));
-  choice.sort(RowChoice::Sorting{0, true});
+  choice.sort(RowSelection::Sorting{0, true});
   EXPECT_THAT(choice.rows(), ElementsAre(3, 2, 1, 0));
   choice.sort(std::nullopt);
   EXPECT_THAT(choice.rows(), ElementsAre(0, 1, 2, 3));
 }
 
-TEST(RowChoice, HierarchiesOpenByLevelAndKeepThemTogether) {
+TEST(RowSelection, HierarchiesOpenByLevelAndKeepThemTogether) {
   view::Table table = hierarchy();
-  RowChoice choice(table);
+  RowSelection choice(table);
   EXPECT_THAT(choice.rows(), ElementsAre(0, 3));
   choice.set_open(0, true);
   EXPECT_THAT(choice.rows(), ElementsAre(0, 1, 2, 3));
-  choice.sort(RowChoice::Sorting{0, true});
+  choice.sort(RowSelection::Sorting{0, true});
   EXPECT_THAT(choice.rows(), ElementsAre(3, 0, 2, 1));
   choice.sort(std::nullopt);
   choice.filter(piece("lex"));  // with its ancestors
@@ -154,8 +154,8 @@ TEST(RowChoice, HierarchiesOpenByLevelAndKeepThemTogether) {
   EXPECT_THAT(choice.rows(), ElementsAre(3, 4));
 }
 
-TEST(TreeFold, OpensLevelByLevel) {
-  TreeFold tree(call_tree(), {.style = view::GraphStyle::kAbsolute});
+TEST(TreeLines, OpensLevelByLevel) {
+  TreeLines tree(call_tree(), {.style = view::GraphStyle::kAbsolute});
   EXPECT_THAT(tree_texts(tree), ElementsAre("main", " 70.00% work", " 30.00% idle"));
   tree.toggle(1);
   EXPECT_THAT(tree_texts(tree), ElementsAre("main", " 70.00% work", " helper", "  50.00% read",
@@ -166,15 +166,15 @@ TEST(TreeFold, OpensLevelByLevel) {
   EXPECT_EQ(tree.lines().size(), 3u);
 }
 
-TEST(TreeFold, SharesOfTheParentWhereTheStyleSaysSo) {
-  TreeFold tree(call_tree(), {.style = view::GraphStyle::kRelative});
+TEST(TreeLines, SharesOfTheParentWhereTheStyleSaysSo) {
+  TreeLines tree(call_tree(), {.style = view::GraphStyle::kRelative});
   tree.open_all(true);
   EXPECT_THAT(tree_texts(tree), ElementsAre("main", " 70.00% work", " helper", "  71.43% read",
                                             "  28.57% write", " 30.00% idle"));
 }
 
-TEST(TreeFold, HottestCallsAreFollowedToTheirEnd) {
-  TreeFold tree(call_tree(), {.style = view::GraphStyle::kAbsolute});
+TEST(TreeLines, HottestCallsAreFollowedToTheirEnd) {
+  TreeLines tree(call_tree(), {.style = view::GraphStyle::kAbsolute});
   size_t line = tree.open_hottest();
   EXPECT_EQ(tree.lines()[line].text, "read");
 }
@@ -336,7 +336,7 @@ TEST(TableView, FilterAndOrderStayInAnotherTable) {
   add_row(after, 90, "calloc");
   TableView view(before);
   view.filter(*TextMatch::make("alloc", TextMatch::Kind::kPiece));
-  view.sort(RowChoice::Sorting{.column = 1});
+  view.sort(RowSelection::Sorting{.column = 1});
   view.show(after, view.leave());
   EXPECT_THAT(view.choice().rows(), ElementsAre(2, 4, 0));
   view.limit(2);

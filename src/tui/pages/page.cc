@@ -14,9 +14,9 @@ void Pages::pop() {
 }
 
 Grid Pages::draw(size_t rows, size_t columns) const {
-  constexpr size_t kLeastRows = 3, kLeastColumns = 12;
+  constexpr size_t kMinRows = 3, kMinColumns = 12;
   Grid grid(rows, columns);
-  if (rows < kLeastRows || columns < kLeastColumns) {
+  if (rows < kMinRows || columns < kMinColumns) {
     grid.put(0, 0, "too small", {});
     return grid;
   }

@@ -30,11 +30,11 @@ void sort_next(TableView& view, bool forward) {
   if (next == 0)
     view.sort(std::nullopt);
   else
-    view.sort(RowChoice::Sorting{next - 1, false});
+    view.sort(RowSelection::Sorting{next - 1, false});
 }
 
 void reverse(TableView& view) {
-  auto sorting = view.choice().sorting().value_or(RowChoice::Sorting{});
+  auto sorting = view.choice().sorting().value_or(RowSelection::Sorting{});
   sorting.reversed = !sorting.reversed;
   view.sort(sorting);
 }

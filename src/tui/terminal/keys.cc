@@ -7,7 +7,7 @@ namespace sonde::tui {
 namespace {
 
 constexpr char kEsc = 27;
-constexpr size_t kLongestSequence = 64;
+constexpr size_t kMaxSequenceLength = 64;
 
 Key key(Key::Kind kind) {
   return {kind};
@@ -118,7 +118,7 @@ std::optional<Key> KeyDecoder::next_csi() {
   size_t end = 2;
   while (end < pending_.size() && pending_[end] >= 0x20 && pending_[end] < 0x40) ++end;
   if (end == pending_.size()) {
-    if (end < kLongestSequence) return std::nullopt;
+    if (end < kMaxSequenceLength) return std::nullopt;
     pending_.clear();
     return key(Key::Kind::kUnknown);
   }
@@ -175,7 +175,7 @@ std::vector<Key> KeyDecoder::take(std::string_view bytes) {
   return keys;
 }
 
-std::vector<Key> KeyDecoder::settle() {
+std::vector<Key> KeyDecoder::finalize() {
   std::vector<Key> keys;
   if (pending_.empty()) return keys;
   bool was_escape = pending_[0] == kEsc;

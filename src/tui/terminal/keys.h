@@ -61,7 +61,7 @@ class KeyDecoder {
  public:
   [[nodiscard]] std::vector<Key> take(std::string_view bytes);
   /// What an unfinished sequence means if nothing follows.
-  [[nodiscard]] std::vector<Key> settle();
+  [[nodiscard]] std::vector<Key> finalize();
   [[nodiscard]] bool waits() const { return !pending_.empty(); }
 
  private:

@@ -53,7 +53,7 @@ TEST(KeyDecoder, SequencesMayComeInPieces) {
 TEST(KeyDecoder, EscapeAloneIsAKeyWhenNothingFollows) {
   KeyDecoder decoder;
   EXPECT_THAT(decoder.take("\033"), IsEmpty());
-  EXPECT_THAT(decoder.settle(), ElementsAre(of(Kind::kEscape)));
+  EXPECT_THAT(decoder.finalize(), ElementsAre(of(Kind::kEscape)));
   EXPECT_FALSE(decoder.waits());
   EXPECT_THAT(decoder.take("\033\033[A"), ElementsAre(of(Kind::kEscape), of(Kind::kUp)));
 }

@@ -91,7 +91,7 @@ void Terminal::take_keys(Events& events) {
   while (decoder_.waits()) {
     pollfd more{in_fd_, POLLIN, 0};
     if (::poll(&more, 1, kEscapeWait_ms) <= 0) {
-      for (const Key& key : decoder_.settle()) events.keys.push_back(key);
+      for (const Key& key : decoder_.finalize()) events.keys.push_back(key);
       break;
     }
     count = ::read(in_fd_, bytes, sizeof bytes);

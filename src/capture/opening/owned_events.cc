@@ -1,0 +1,185 @@
+#include "capture/opening/owned_events.h"
+
+#include <linux/perf_event.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "base/text.h"
+#include "elf/elf_file.h"
+#include "event/parser/event_error.h"
+
+namespace sonde {
+
+Result<std::vector<SdtProbe>> OwnedEvents::find_usdt(std::string_view provider,
+                                                     std::string_view name,
+                                                     std::string_view object) const {
+  std::vector<SdtProbe> found;
+  std::vector<std::string> others;
+  std::string wanted = fmt::format("sdt_{}:{}", provider, name);
+  auto look_into = [&](const ElfFile& file, const std::string& path) {
+    for (SdtProbe& probe : find_sdt_probes(file, path, "*", "*"))
+      if (glob_match(provider, probe.provider) && glob_match(name, probe.name))
+        found.push_back(std::move(probe));
+      else
+        others.push_back(fmt::format("sdt_{}:{}", probe.provider, probe.name));
+  };
+  auto nearest = [&] {
+    std::string names = did_you_mean(nearest_names(wanted, others));
+    return names.empty() ? names : names + "\n";
+  };
+  if (!object.empty()) {
+    std::string path(object);
+    ElfFile file = TRY(ElfFile::open(path));
+    look_into(file, path);
+    if (found.empty())
+      return fail(ErrorCode::kNotFound,
+                  "{0} has no probe {1}.\n{2}'list sdt_*:*@{0}' shows those it has", path, wanted,
+                  nearest());
+    return found;
+  }
+  for (const std::string& path : usdt_objects(provider, name, setup_.usdt)) {
+    Result<ElfFile> file = ElfFile::open(path);
+    if (!file) {
+      note(file.error().message);
+      continue;
+    }
+    look_into(*file, path);
+  }
+  if (found.empty())
+    return fail(ErrorCode::kNotFound,
+                "Neither the build-id cache nor the command nor the processes of -p have it.\n{}"
+                "Name the object: {}@/path/to/program, or make it known with\n"
+                "'perf buildid-cache --add /path/to/program'",
+                nearest(), wanted);
+  return found;
+}
+
+Result<std::vector<OwnedEvent>> OwnedEvents::make_usdt(std::string_view provider,
+                                                       std::string_view name,
+                                                       std::string_view object) {
+  if (setup_.tracefs.empty())
+    return fail(ErrorCode::kUnsupported, "tracefs is not mounted: probes are made there");
+  std::vector<SdtProbe> found = TRY(find_usdt(provider, name, object));
+  std::vector<OwnedEvent> events;
+  std::vector<std::string> done;
+  for (const SdtProbe& probe : found) {
+    std::string system = fmt::format("sdt_{}", probe.provider);
+    std::string full_name = fmt::format("{}:{}", system, probe.name);
+    if (std::ranges::find(done, full_name) != done.end()) continue;
+    done.push_back(full_name);
+    std::vector<ProbePlace> places;
+    for (const SdtProbe& other : found) {
+      if (other.name != probe.name || other.provider != probe.provider) continue;
+      places.push_back(other.place);
+      for (const std::string& operand : other.not_fetched)
+        note(fmt::format("{}: the kernel cannot fetch the argument {}", full_name, operand));
+    }
+    for (TracepointName& made : TRY(probes_.add(system, probe.name, places))) {
+      note(fmt::format("{}:{} is a uprobe in {} ({}) until the end, removed by a child if need be",
+                       system, made.name, places.front().object, made.system));
+      std::string shown = fmt::format("{}:{}", system, made.name);
+      events.push_back({std::move(made), std::move(shown)});
+    }
+  }
+  return events;
+}
+
+Result<OwnedEvent> OwnedEvents::make_program_event(const ProgramObject::Program& program) {
+  constexpr std::string_view kProbes = "perf_bpf_probe";  // perf's name for their group
+  const ProgramSection& section = program.section;
+  OwnedEvent event{.tracepoint = {section.system, section.event},
+                   .name = fmt::format("{}:{}", section.system, section.event),
+                   .program = static_cast<uint32_t>(program_fds_.size())};
+  if (section.kind == ProgramSection::Kind::kTracepoint) return event;
+  ProbePlace place{.object = section.object, .at_return = section.at_return};
+  if (place.in_kernel()) {
+    place.symbol = section.module.empty() ? section.function
+                                          : fmt::format("{}:{}", section.module, section.function);
+    if (section.offset != 0) place.symbol += fmt::format("+{}", section.offset);
+  } else {
+    ElfFile file = TRY(ElfFile::open(section.object));
+    place.offset = TRY(find_function(file, section.function)) + section.offset;
+  }
+  event.tracepoint = TRY(probes_.add(kProbes, section.event, {place})).front();
+  event.name = fmt::format("{}:{}", kProbes, event.tracepoint.name);
+  return event;
+}
+
+Result<std::vector<OwnedEvent>> OwnedEvents::make_programs(
+    std::string_view path, const std::vector<TermSyntax>& settings) {
+  std::string file(path);
+  std::vector<std::byte> compiled;
+  MappedFile mapped;
+  bool is_source = path.ends_with(".c");
+  if (is_source)
+    compiled = TRY(compile_program(file, setup_.compiler, setup_.note));
+  else
+    mapped = TRY(MappedFile::open(file));
+  ProgramObject object = TRY(ProgramObject::load(is_source ? compiled : mapped.bytes(), file));
+  std::vector<MapSetting> event_settings;
+  for (const TermSyntax& term : settings) {
+    MapSetting setting = TRY(parse_map_setting(term.name, term.value.value_or("")));
+    if (setting.value) {
+      TRY(object.set_value(setting));
+      continue;
+    }
+    TRY(object.check_event_map(setting.map));
+    event_settings.push_back(std::move(setting));
+  }
+  std::vector<OwnedEvent> events;
+  for (const ProgramObject::Program& program : object.programs()) {
+    events.push_back(TRY(make_program_event(program)));
+    program_fds_.push_back(program.fd);
+    note(fmt::format("{}: program {} decides about {}", path, program.name, events.back().name));
+  }
+  objects_.push_back({std::move(object), std::move(event_settings)});
+  return events;
+}
+
+Result<> OwnedEvents::fill_map(Loaded& loaded, const MapSetting& setting,
+                               const std::vector<CaptureEvent>& events) {
+  auto event = std::ranges::find(events, setting.event,
+                                 [](const CaptureEvent& one) { return one.parsed.name; });
+  if (event == events.end())
+    return fail(ErrorCode::kFailed,
+                "map:{}.event={}: there is no event of that name: give one name={}", setting.map,
+                setting.event, setting.event);
+  for (const OpenedEvent& opened : event->opened) {
+    if (opened.cpu < 0)
+      return fail(ErrorCode::kFailed,
+                  "map:{}.event={}: the event must be opened on CPUs, as with -a", setting.map,
+                  setting.event);
+    bool first = &opened == &*std::ranges::find(event->opened, opened.cpu, &OpenedEvent::cpu);
+    if (!first)
+      return fail(ErrorCode::kFailed,
+                  "map:{}.event={}: a map holds one descriptor per CPU, and there are several "
+                  "threads: record one, or all with -a",
+                  setting.map, setting.event);
+    auto index = static_cast<uint32_t>(opened.cpu);
+    if (setting.covers(index)) TRY(loaded.object.set_event(setting.map, index, opened.fd));
+  }
+  return {};
+}
+
+Result<> OwnedEvents::attach(Sys& sys, const std::vector<CaptureEvent>& events) {
+  for (Loaded& loaded : objects_) {
+    for (const MapSetting& setting : loaded.event_settings) TRY(fill_map(loaded, setting, events));
+    TRY(loaded.object.attach_others());
+  }
+  for (const CaptureEvent& event : events) {
+    if (!event.parsed.bpf_program || *event.parsed.bpf_program >= program_fds_.size()) continue;
+    auto program = static_cast<uint64_t>(program_fds_[*event.parsed.bpf_program]);
+    for (const OpenedEvent& opened : event.opened) {
+      SysResult<int> set = sys.ioctl(opened.fd, PERF_EVENT_IOC_SET_BPF, program);
+      // A program is attached only once to each tracepoint, whichever descriptor it came through.
+      if (!set && set.error() != EEXIST)
+        return fail(ErrorCode::kUnsupported, "cannot attach the BPF program to {}: {}",
+                    event.parsed.name, std::strerror(set.error()));
+    }
+  }
+  return {};
+}
+
+}  // namespace sonde

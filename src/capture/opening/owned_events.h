@@ -1,0 +1,69 @@
+// OwnedEvents: the events of one command that must be created before they can be opened, kept until
+// the command ends: USDT probes (as uprobes in tracefs, removed however the process ends) and BPF
+// programs that decide which samples of their events are kept.
+//
+//   OwnedEvents made({.tracefs = path, .usdt = scope, .note = note});
+//   parse_events(text, {…, .maker = &made}, list);
+//   … open …
+//   TRY(made.attach(sys, events));      // before they are enabled
+//   … record …
+//   // destroyed after all events are closed
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "base/sys.h"
+#include "bpf/map_setting.h"
+#include "bpf/program_compiler.h"
+#include "bpf/program_object.h"
+#include "capture/opening/capture_event.h"
+#include "event/parser/event_factory.h"
+#include "probe/owned_probes.h"
+#include "probe/usdt_objects.h"
+
+namespace sonde {
+
+class OwnedEvents final : public EventFactory {
+ public:
+  struct Setup {
+    std::string tracefs;  // where it is mounted; empty: it isn't
+    UsdtScope usdt = {};
+    CompilerSettings compiler = {};
+    std::function<void(std::string_view)> note = {};  // for -v: what was made and what was left out
+  };
+  explicit OwnedEvents(Setup setup) : setup_(std::move(setup)), probes_(setup_.tracefs) {}
+
+  Result<std::vector<OwnedEvent>> make_usdt(std::string_view provider, std::string_view name,
+                                            std::string_view object) override;
+  Result<std::vector<OwnedEvent>> make_programs(std::string_view path,
+                                                const std::vector<TermSyntax>& settings) override;
+
+  /// Attaches their programs to the opened events, and fills the programs' maps with the
+  /// descriptors of the events they are to hold.
+  Result<> attach(Sys& sys, const std::vector<CaptureEvent>& events);
+
+ private:
+  struct Loaded {
+    ProgramObject object;
+    std::vector<MapSetting> event_settings;
+  };
+  Result<OwnedEvent> make_program_event(const ProgramObject::Program& program);
+  static Result<> fill_map(Loaded& loaded, const MapSetting& setting,
+                           const std::vector<CaptureEvent>& events);
+  Result<std::vector<SdtProbe>> find_usdt(std::string_view provider, std::string_view name,
+                                          std::string_view object) const;
+  void note(std::string_view text) const {
+    if (setup_.note) setup_.note(text);
+  }
+
+  Setup setup_;
+  OwnedProbes probes_;
+  std::vector<Loaded> objects_;
+  std::vector<int> program_fds_;  // by OwnedEvent::program; the objects own them
+};
+
+}  // namespace sonde

@@ -1,0 +1,151 @@
+#include "replay/passes/jit_replay.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <ctime>
+
+#include "base/file.h"
+#include "store/bundle.h"
+
+namespace sonde {
+namespace {
+
+constexpr size_t kMaxDumpBytes = size_t{4} << 30;
+
+/// The bytes of a file from `from` on; empty if there are none.
+std::string read_tail(const std::string& path, uint64_t from) {
+  Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd.valid() || ::lseek(fd.get(), static_cast<off_t>(from), SEEK_SET) < 0) return {};
+  return read_all(fd.get(), path, kMaxDumpBytes).value_or(std::string());
+}
+
+/// A dump that is not a regular file (a pipe, a device) could block us forever.
+bool is_regular(const std::string& path) {
+  struct stat status{};
+  return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+}
+
+}  // namespace
+
+bool has_jit_dump_clock(const EventTable& events) {
+  return events.size() > 0 && std::ranges::all_of(events.all(), [](const EventDesc& event) {
+           return event.attr.use_clockid != 0 && event.attr.clockid == CLOCK_MONOTONIC &&
+                  event.attr.samples(abi::kSampleTime) && event.attr.sample_id_all != 0;
+         });
+}
+
+Result<FoundJitDump> find_jit_dump(uint32_t pid, const std::string& path,
+                                   const JitDumpOffsets& places) {
+  std::vector<std::string> candidates;
+  if (places.symfs.empty())
+    candidates = {fmt::format("{}/{}/root{}", places.proc, pid, path), path};
+  else
+    candidates = {places.symfs + path};
+  if (places.bundle != nullptr) candidates.insert(candidates.begin(), places.bundle->file_at(path));
+  for (std::string& candidate : candidates) {
+    if (!is_regular(candidate)) continue;
+    auto bytes = read_file(candidate, kMaxDumpBytes);
+    if (!bytes) continue;
+    JitDump dump = TRY(JitDump::parse(std::move(*bytes)));
+    return FoundJitDump{std::move(candidate), std::move(dump)};
+  }
+  return fail(ErrorCode::kNotFound, "it is not there");
+}
+
+bool JitReplay::may_tell(const RecordView& record) {
+  return (record.type == abi::kRecordMmap || record.type == abi::kRecordMmap2) &&
+         as_text(record.payload).find(".dump") != std::string_view::npos;
+}
+
+void JitReplay::look_at(const MmapRecord& record) {
+  if (!record.executable() || !is_jit_dump_name(record.path)) return;
+  if (!known_.emplace(record.pid, std::string(record.path)).second) return;
+  dumps_.push_back({record.pid, std::string(record.path), {}, nullptr});
+}
+
+bool JitReplay::knows_dump_of(uint32_t pid) const {
+  auto first = known_.lower_bound({pid, std::string()});
+  return first != known_.end() && first->first == pid;
+}
+
+void JitReplay::read_dumps(const EventTable& events, LossLedger& losses) {
+  bool same_clock = has_jit_dump_clock(events);
+  events_.erase(events_.begin(), events_.begin() + static_cast<ptrdiff_t>(next_));
+  next_ = 0;
+  for (Dump& dump : dumps_) {
+    if (dump.last != nullptr) {
+      std::string more = read_tail(dump.found_at, dump.last->dump().end());
+      if (!more.empty())
+        add(dump, JitDump::parse_more(dump.last->dump(), std::move(more)), same_clock, losses);
+      continue;
+    }
+    auto found = find_jit_dump(dump.pid, dump.path, options_);
+    if (found) {
+      dump.found_at = std::move(found->path);
+      add(dump, std::move(found->dump), same_clock, losses);
+      continue;
+    }
+    losses.add(LossKind::k_bad_symbol_source, 1,
+               fmt::format("{}: {}", dump.path, found.error().message));
+  }
+  auto order = [](const Event& a, const Event& b) {
+    if (a.has_time != b.has_time) return a.has_time;
+    return a.has_time && a.time_ns < b.time_ns;
+  };
+  std::ranges::stable_sort(events_, order);
+}
+
+void JitReplay::add(Dump& dump, JitDump read, bool same_clock, LossLedger& losses) {
+  if (read.bad_records() > 0)
+    losses.add(LossKind::k_bad_symbol_source, 1,
+               fmt::format("{}: {} of its records make no sense", dump.path, read.bad_records()));
+  DsoId dso = machine_.edit_dsos().add_jit_dump(dump.path, dump.pid);
+  dump.last = &objects_.add(dso, std::move(read));
+  const JitDump& whole = dump.last->dump();
+  bool has_time = same_clock && !whole.header().counts_cycles;
+  for (const JitDump::Placed& placed : whole.placed()) {
+    const JitDump::Code& code = whole.codes()[placed.code];
+    events_.push_back(
+        {placed.time_ns, has_time, dump.pid, placed.address, code.size, dso, code.offset});
+  }
+}
+
+void JitReplay::apply_up_to(uint64_t time) {
+  while (next_ < events_.size() && events_[next_].has_time && events_[next_].time_ns <= time)
+    apply(events_[next_++]);
+}
+
+void JitReplay::apply_all() {
+  while (next_ < events_.size()) apply(events_[next_++]);
+}
+
+/// Whether nothing is known to have been in its memory before; marks that memory as used.
+bool JitReplay::is_first_there(const Event& event) {
+  uint64_t start = event.address, end = event.address + event.size;
+  bool first = true;
+  auto at = used_.upper_bound({event.pid, start});
+  if (at != used_.begin() && std::prev(at)->first.first == event.pid &&
+      std::prev(at)->second >= start)
+    --at;
+  while (at != used_.end() && at->first.first == event.pid && at->first.second <= end) {
+    if (at->first.second < event.address + event.size && event.address < at->second) first = false;
+    start = std::min(start, at->first.second);
+    end = std::max(end, at->second);
+    at = used_.erase(at);
+  }
+  used_.emplace(std::pair(event.pid, start), end);
+  return first;
+}
+
+void JitReplay::apply(const Event& event) {
+  if (event.size == 0) return;
+  bool has_time = event.has_time && !is_first_there(event);
+  machine_.apply_code(event.pid, has_time ? std::optional(event.time_ns) : std::nullopt,
+                      RuntimeAddr(event.address), event.size, event.dso, FileOffset(event.offset));
+}
+
+}  // namespace sonde
