@@ -25,7 +25,7 @@ def kernels_calls():
 
 def our_calls():
     """name in the kernel -> arguments, as src/trace/arguments/syscall_args.def has them"""
-    with open(f"{ROOT}/src/trace/syscall_args.def", encoding="utf-8") as file:
+    with open(f"{ROOT}/src/trace/arguments/syscall_args.def", encoding="utf-8") as file:
         arguments = {name: re.findall(r'"([^"]*)"', rest) for name, rest in re.findall(r"^CALL\((\w+),(.*)\)$", file.read(), re.M)}
     with open(f"{ROOT}/src/abi/syscalls.def", encoding="utf-8") as file:
         names = re.findall(r"^SYSCALL\((\w+), (\w+), (\w+), (\w+),", file.read(), re.M)

@@ -37,7 +37,7 @@ ROW = re.compile(r"^  (\S.*):\(?(\d+)\)? +\| +([\d.]+) ms \| +(\d+) \| avg: *([\
                  r"max end: *([\d.]+) s$")
 
 
-class SchedSums(OwnDirectoryTest):
+class SchedTotals(OwnDirectoryTest):
     def sched(self, *arguments, status=0):
         done = subprocess.run([SONDE, "sched", *arguments], cwd=self.path, stdin=subprocess.DEVNULL, capture_output=True, text=True,
                               env={**os.environ, "DIRECTORY": str(self.path)})
@@ -68,8 +68,9 @@ class SchedSums(OwnDirectoryTest):
             sum_run, sum_switches, sum_average, sum_longest, sum_start, sum_end = sums[name]
             self.assertGreater(sum_switches, 1000)
             run, switches, average, longest, start, end = events[name]
-            # A thread's sums are sent when it begins to exit; if it is preempted after that, only the events show it.
-            self.assertLessEqual(switches, sum_switches + 2)
+            # A thread's totals are sent when it begins to exit, which takes some milliseconds: that it is preempted meanwhile, on a
+            # busy machine several times, only the events show.
+            self.assertLessEqual(switches, sum_switches + 20)
             self.assertLessEqual(sum_switches - switches, 2 * dropped)
             if dropped > 0:
                 continue
