@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Rejects #includes that the layer() lines of CMakeLists.txt don't allow, and cycles of headers.
+"""Rejects #includes that the layer() lines of CMakeLists.txt don't allow, cycles of headers, and crowded folders.
 
-A layer may include itself and the layers on its line; so there are no cycles between layers. Inside a layer, two headers must not
-include each other either. Our own includes are relative to src/: "base/error.h".
+A layer may include itself and the layers on its line; so there are no cycles between layers. Inside a layer, whatever its rooms
+(subfolders), two headers must not include each other either. Our own includes are relative to src/: "base/error.h",
+"perfdata/read/recording.h". A folder with more than sixty files needs rooms.
 """
+import collections
 import re
 import sys
 from pathlib import Path
@@ -13,6 +15,7 @@ SOURCE = ROOT / "src"
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 # A layer's tests may also use the test support of any layer; no other exceptions are allowed.
 ANYWHERE = {"gtest", "gmock"}
+MAX_FILES_IN_FOLDER = 60
 
 
 def read_layers(text):
@@ -46,6 +49,13 @@ def check_includes(layers, files):
                       f'{", ".join(sorted(layers[layer]))}'
 
 
+def crowded_folders():
+    sizes = collections.Counter(path.parent for path in SOURCE.rglob("*") if path.is_file())
+    for folder, size in sorted(sizes.items()):
+        if size > MAX_FILES_IN_FOLDER:
+            yield f"{folder.relative_to(ROOT)}: {size} files; divide it into rooms of {MAX_FILES_IN_FOLDER} at most"
+
+
 def find_circle(headers):
     """A list of headers in which each includes the next and the last the first, or None."""
     graph = {str(h.relative_to(SOURCE)): includes_of(h) for h in headers}
@@ -72,7 +82,7 @@ def find_circle(headers):
 def main():
     layers = read_layers((ROOT / "CMakeLists.txt").read_text())
     files = sorted(p for p in SOURCE.rglob("*") if p.suffix in {".h", ".cc", ".def"})
-    problems = list(check_includes(layers, files))
+    problems = [*check_includes(layers, files), *crowded_folders()]
     if circle := find_circle([p for p in files if p.suffix == ".h"]):
         problems.append("headers include each other in a circle: " + " -> ".join(circle))
     for problem in problems:

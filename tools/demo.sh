@@ -12,7 +12,7 @@ show() {
   "$sonde" "$@"
 }
 
-show record -g -o "$data" -- g++ -std=c++23 -O2 -Isrc -c src/cmd/manual.cc -o "$directory/manual.o"
+show record -g -o "$data" -- g++ -std=c++23 -O2 -Isrc -c src/cli/manual.cc -o "$directory/manual.o"
 
 # The first lines of two reports. A reader that closes the pipe early is not an error.
 head_of() { { show "$@" 2>&1 || [ $? = 141 ]; } | grep -v '^#$' | cut -c 1-110 | sed -n "1,${lines}p"; }
