@@ -40,7 +40,7 @@ OPTIONS = ["", "-c delta", "-c delta-abs", "-c ratio", "-c wdiff:1,2", "-c wdiff
            "-t, -p -F", "-o 0", "-b", "-b -p -F", "-q", "-v", "-s comm", "-s pid", "-s pid,symbol", "-s symbol", "-s dso",
            "-s cpu,comm", "-s parent", "-s comm,dso,sym", "-S one,two", "-S one,two --percentage relative -F", "-d prog",
            "-d prog --percentage relative", "-C prog -s comm,dso", "--time 10%-50%", "--time 10%/2", "--time 0%-10%,30%-40%"]
-OF_THREE = ["", "-o 2", "-o 0", "-c ratio -o 2", "-c ratio", "-c delta -o 2", "-p -F", "-t, -p", "-b"]
+OF_THREE = ["", "-o 2", "-o 0", "-c wdiff:1,2", "-c wdiff:3,-1 -F '-t;'", "-c ratio -o 2", "-c ratio", "-c delta -o 2", "-p -F", "-t, -p", "-b"]
 
 passed = 0
 failures = []

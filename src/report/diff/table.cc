@@ -12,6 +12,7 @@ namespace {
 using report::EventReport;
 
 constexpr size_t kPeriodWidth = 14;
+constexpr std::string_view kWeightedTitle = "Weighted diff";
 constexpr size_t kFormulaWidth = 70;
 
 class TableBuilder {
@@ -45,7 +46,7 @@ class TableBuilder {
         for (size_t key : event->data->key_of_choice)
           if (key != SIZE_MAX) side.compared.push_back(key);
         if (side.compared.size() != compared_keys())
-          return fail(ErrorCode::kFailed, "-s {}: the recordings have not the same fields",
+          return fail(ErrorCode::kFailed, "-s {}: the recordings do not have the same fields",
                       options_.sort);
       }
       sides.push_back(std::move(side));
@@ -134,15 +135,19 @@ class TableBuilder {
       case DiffMethod::kRatio:
         return add_column(column, "ratio", "Ratio", kPeriodWidth);
       case DiffMethod::kWeighted:
-        return add_column(column, "weighted_diff", "Weighted diff", kPeriodWidth);
+        return add_column(column, "weighted_diff", kWeightedTitle, kPeriodWidth);
     }
   }
 
   /// With more than two recordings, titles say which one a column belongs to.
+  [[nodiscard]] std::string title_of(std::string_view title, size_t side) const {
+    return inputs_.size() > 2 ? fmt::format("{}/{}", title, side) : std::string(title);
+  }
+
   void add_column(ValueColumn value, std::string_view name, std::string_view title, size_t width) {
     view::Column column;
     column.name = name;
-    column.title = inputs_.size() > 2 ? fmt::format("{}/{}", title, value.side) : title;
+    column.title = title_of(title, value.side);
     column.width = std::max(column.title.size(), width);
     column.value_width = column.width;
     bool is_delta = options_.difference.method <= DiffMethod::kDeltaAbs;
@@ -266,12 +271,19 @@ class TableBuilder {
         return;
       case DiffMethod::kWeighted:
         if (row.is_in_baseline())
-          fmt::format_to(to, "{:14}",
-                         RowDifference(options_.difference, totals_).weighted(row, side));
+          append_weighted(RowDifference(options_.difference, totals_).weighted(row, side), side,
+                          out);
         else
           out += "N/A";
         return;
     }
+  }
+
+  /// perf aligns these numbers to the width of periods, in columns that a longer title makes wider.
+  void append_weighted(int64_t value, size_t side, std::string& out) const {
+    size_t width = options_.separator.empty() ? title_of(kWeightedTitle, side).size() : 0;
+    fmt::format_to(std::back_inserter(out), "{:<{}}", fmt::format("{:{}}", value, kPeriodWidth),
+                   width);
   }
 
   void append_formula(const MatchedRow& row, size_t side, std::string& out) const {
