@@ -5,8 +5,8 @@
 #include "cli/command.h"
 #include "cmd/annotate/browser.h"
 #include "cmd/annotate/data.h"
+#include "cmd/annotate/flags.h"
 #include "cmd/annotate/nothing.h"
-#include "cmd/annotate/options.h"
 #include "cmd/options/listing_flags.h"
 #include "datatype/listing_types.h"
 #include "render/listing_columns.h"
@@ -32,9 +32,9 @@ class AnnotateCommand final : public Command {
   void declare(FlagTable& flags) override {
     flags.usage("[<options>] [<symbol>]");
     flags.description(
-        R"(Shows the code of the functions that samples of a recording fell on: instructions, the part of the samples that fell on each, and lines of source between them where debug information tells. Without a symbol every function with samples is shown, heaviest first, event by event.
+        R"(Shows the code of the functions that a recording's samples fell on: instructions, the share of the samples that fell on each, and source lines between them if there is debug information. Without a symbol, every function with samples is shown, heaviest first, event by event.
 
-Code comes from the files that ran, from jitdumps, and from BPF programs that the recording carries. Nothing else is run for it: instructions are decoded by sonde itself.)");
+Code comes from the files that ran, from jitdumps, and from BPF programs stored in the recording. No other program is run: sonde decodes instructions itself.)");
     annotation::declare_flags(flags, o_);
   }
 
@@ -68,7 +68,8 @@ Code comes from the files that ran, from jitdumps, and from BPF programs that th
     if (o_.instruction_counts && !o_.data_type)
       return fail(ErrorCode::kUsage, "--insn-stat counts types of data: give --data-type, too");
     if (o_.code_types && o_.data_type)
-      return fail(ErrorCode::kUsage, "--code-with-type shows code, --data-type types: give one");
+      return fail(ErrorCode::kUsage,
+                  "--code-with-type shows code, --data-type shows types: give one");
     TRY(check_listing(o_.listing));
     if (o_.objdump && !o_.quiet)
       env.err.print("--objdump {}: not run; sonde decodes instructions itself\n", *o_.objdump);

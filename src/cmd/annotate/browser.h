@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/env.h"
-#include "cmd/annotate/options.h"
+#include "cmd/annotate/flags.h"
 #include "replay/session.h"
 
 namespace sonde::annotation {

@@ -45,7 +45,7 @@ Result<int> annotate_data(const Session& session, const Options& options,
   if (options.quiet) return 0;
   for (const std::string& note : types.notes()) env.err.print("{}\n", note);
   if (written == 0)
-    env.err.print("{}: no sample is known to touch {}; --type-stat counts what is missing\n",
+    env.err.print("{}: no sample is known to access {}; --type-stat shows what is missing\n",
                   options.input,
                   options.data_type->empty() ? "data of any type" : *options.data_type);
   return 0;

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/env.h"
-#include "cmd/annotate/options.h"
+#include "cmd/annotate/flags.h"
 #include "replay/session.h"
 
 namespace sonde::annotation {

@@ -1,6 +1,6 @@
 // The command line of `annotate`: every option of perf's, implemented or refused with a message.
+#include "cmd/annotate/flags.h"
 #include "base/text.h"
-#include "cmd/annotate/options.h"
 #include "cmd/options/listing_flags.h"
 #include "cmd/options/profile_flags.h"
 #include "cmd/options/row_flags.h"
@@ -37,7 +37,7 @@ void declare_code(FlagTable& flags, Options& o) {
 void declare_data(FlagTable& flags, Options& o) {
   flags
       .call(0, "data-type", "name",
-            "Show the types of data that samples touched, field by field, instead of code",
+            "Show the data types that samples accessed, field by field, instead of code",
             [&o](std::string_view name) -> Result<> {
               o.data_type = name;
               return {};
@@ -46,9 +46,9 @@ void declare_data(FlagTable& flags, Options& o) {
   flags.boolean(0, "type-stat", o.type_counts,
                 "With --data-type: how many samples have a type, and what the others lack");
   flags.boolean(0, "insn-stat", o.instruction_counts,
-                "With --data-type: the same for each kind of instruction");
+                "With --data-type: how many samples have a type, by kind of instruction");
   flags.boolean(0, "code-with-type", o.code_types,
-                "Show code, and behind each instruction the type and field that it touches");
+                "Show code, and after each instruction the type and field that it accesses");
 }
 
 void declare_columns(FlagTable& flags, Options& o) {
@@ -88,7 +88,7 @@ void declare_columns(FlagTable& flags, Options& o) {
     return {};
   });
   flags.act(0, "gtk", "Use the interactive interface", []() -> Result<> {
-    return fail(ErrorCode::kFailed, "--gtk: there is none; use --stdio");
+    return fail(ErrorCode::kFailed, "--gtk: there is no GTK interface; use --stdio");
   });
 }
 

@@ -3,7 +3,7 @@
 
 #include "base/temporary_directory.h"
 #include "cli/command.h"
-#include "cmd/options/flame_drawing.h"
+#include "cmd/options/flame_drawing_flags.h"
 #include "cmd/options/run_record.h"
 
 namespace sonde {
@@ -16,22 +16,22 @@ class FlamegraphCommand final : public Command {
     flags.usage("[<options>] <before> <after>");
     flags.usage("[<options>] -- <command> [<arguments>]");
     flags.description(
-        R"(Draws a flame graph: each frame of a stack is a box, as wide as the samples whose stacks it is in, on top of its caller. The SVG file is a picture everywhere, and a tool in a browser: click a frame to zoom, press / to search, see docs/flamegraphs.md.
+        R"(Draws a flame graph: each stack frame is a box on top of its caller, as wide as the samples whose stacks contain it. The SVG file is a picture everywhere, and interactive in a browser: click a frame to zoom, press / to search; see docs/flamegraphs.md.
 
-Without a file, what is piped in is drawn, or perf.data. What a file is, its content says: a recording, folded stacks, the text of script. - is standard input. Behind --, a command is recorded with call graphs and drawn, and nothing else is left behind.
+Without a file, piped input is drawn, or perf.data. A file's type is detected from its content: a recording, folded stacks, the text of script. - is standard input. A command after -- is recorded with call graphs and drawn, and no other file is left behind.
 
-With two files, the picture is that of the second, and its colours say what changed: red frames have more samples than before, blue ones less. Below stand the stacks that are gone. Folded stacks with two counts are drawn in the same way.
+With two files, the picture shows the second, and its colours show what changed: red frames have more samples than before, blue ones fewer. Stacks that are gone are shown below. Folded stacks with two counts are drawn in the same way.
 
-The picture goes to standard output, or to flamegraph.svg where that is a terminal or a command was recorded, or to -o.)");
+The picture goes to standard output, or to flamegraph.svg if that is a terminal or a command was recorded, or to the file given with -o.)");
     flags.section("EXAMPLES", R"(  sonde flamegraph -- make -j8
   sonde flamegraph -i perf.data -o build.svg --colors java
   sonde flamegraph before.data after.data > difference.svg
   sonde fold | grep parse | sonde flamegraph > parse.svg)");
     flags.text('i', "input", input_, "file", "input file name");
     flags.text('o', "output", output_, "file", "output file name; - is standard output");
-    drawing_.declare(flags);
+    declare_flame_drawing(flags, drawing_);
     flags.group("Recording a command");
-    flags.text('F', "freq", frequency_, "freq", "samples a second");
+    flags.text('F', "freq", frequency_, "freq", "samples per second");
     flags.text(0, "call-graph", call_graph_, "mode",
                "how call graphs are recorded: fp, dwarf, lbr");
   }
@@ -47,7 +47,7 @@ The picture goes to standard output, or to flamegraph.svg where that is a termin
     if (inputs.size() > 2) return fail(ErrorCode::kUsage, "Error: too many arguments");
     bool named = !output_.empty();
     std::string output = named || !env.out.is_terminal() ? output_ : kDefaultFlameFile;
-    TRY(drawing_.draw(inputs, output, env));
+    TRY(draw_flame_graph(drawing_, inputs, output, env));
     if (!named && !output.empty()) report_where(env, output);
     return 0;
   }
@@ -66,7 +66,7 @@ The picture goes to standard output, or to flamegraph.svg where that is a termin
     std::string recording = directory.path() + "/perf.data";
     int status = TRY(record(env, recording, command));
     std::string output = output_.empty() ? kDefaultFlameFile : output_;
-    TRY(drawing_.draw({recording}, output, env));
+    TRY(draw_flame_graph(drawing_, {recording}, output, env));
     if (output != "-") report_where(env, output);
     return status;
   }
@@ -76,7 +76,8 @@ The picture goes to standard output, or to flamegraph.svg where that is a termin
     std::vector<std::string> words = {"-q", "-o", recording};
     words.push_back(call_graph_.empty() ? "-g" : "--call-graph=" + call_graph_);
     if (!frequency_.empty()) words.insert(words.end(), {"-F", frequency_});
-    if (!drawing_.event().empty()) words.insert(words.end(), {"-e", drawing_.event()});
+    if (!drawing_.selection.event.empty())
+      words.insert(words.end(), {"-e", drawing_.selection.event});
     words.emplace_back("--");
     words.insert(words.end(), command.begin(), command.end());
     return run_record(words, "record", env);
@@ -84,7 +85,7 @@ The picture goes to standard output, or to flamegraph.svg where that is a termin
 
   std::string input_, output_;
   std::string frequency_, call_graph_;
-  FlameDrawing drawing_;
+  FlameDrawingOptions drawing_;
 };
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include "base/output_file.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cmd/heatmap/options.h"
+#include "cmd/heatmap/flags.h"
 #include "export/pictures/flame_svg.h"
 #include "export/pictures/svg.h"
 #include "replay/fields/time_ranges.h"
@@ -54,11 +54,11 @@ class HeatMapCommand final : public Command {
     flags.description(
         R"(Draws how many events fell into each cell of a grid of time and value, as one SVG file. The values are latencies
 between pairs of events of a recording (--from, --to), the values of a field of an event (-e, --field), or the second column
-of text whose lines have a time and a latency. --subsecond draws when events were: a column for each second, in it the offset
-inside the second.
+of text whose lines have a time and a latency. --subsecond draws when events happened: a column for each second, and in
+it the offset within the second.
 
-Each box says what it stands for when the pointer is on it. Two clicks choose a range of time; the picture then says how
-commands take it.)");
+Hover over a box to see what it represents. Two clicks select a time range; the picture then shows how to pass it to
+commands.)");
     flags.section("EXAMPLES",
                   R"(  sonde record -e block:block_rq_issue,block:block_rq_complete -a -- sleep 10
   sonde heatmap --from block:block_rq_issue --to block:block_rq_complete -o disk.svg
@@ -104,8 +104,8 @@ commands take it.)");
     if (format_of(text) == ProfileFormat::kRecording)
       return fail(
           ErrorCode::kFailed,
-          "standard input is a recording: of which events? --from and --to, -e and --field, "
-          "or --subsecond say it");
+          "standard input is a recording: choose events with --from and --to, -e and --field, "
+          "or --subsecond");
     return of_lines(text, "standard input");
   }
   Result<view::HeatMap> of_lines(std::string_view text, const std::string& name) {
@@ -156,8 +156,7 @@ commands take it.)");
     if (pair.from.empty()) pair = known_pair(session.events());
     if (pair.from.empty())
       return fail(ErrorCode::kFailed,
-                  "{}: of which events? --from and --to, -e and --field, or --subsecond say it",
-                  input_);
+                  "{}: choose events with --from and --to, -e and --field, or --subsecond", input_);
     if (options_.nested) pair.nesting = EventPairing::Nesting::kCalls;
     TimedValues values = TRY(latencies_of(session, pair));
     Remarks remarks;
@@ -238,7 +237,7 @@ commands take it.)");
     StackProfile profile =
         TRY(open_profile(options_.input.value_or(default_input(env)), source, env));
     if (profile.columns.empty() || total_of(profile.columns[0]) <= 0)
-      return fail(ErrorCode::kFailed, "{}: no samples from {} s on", profile.origin,
+      return fail(ErrorCode::kFailed, "{}: no samples in the range {} s", profile.origin,
                   options_.range);
     FlameOptions flame;
     flame.title = options_.title.value_or("");

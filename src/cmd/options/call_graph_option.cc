@@ -19,7 +19,7 @@ Result<> parse_call_graph(std::string_view text, SamplingOptions& sampling, bool
     number = parse_number(words[1]);
     if (words[1] == "defer" || (words.size() > 2 && words[2] == "defer"))
       return fail(ErrorCode::kUnsupported,
-                  "callchain: deferred user callchains are not recorded yet, only read; they take "
+                  "callchain: deferred user callchains are not recorded yet, only read; they need "
                   "Linux 6.19");
     if (!number || words.size() > 2)
       return fail(ErrorCode::kUsage, "callchain: Incorrect value in --call-graph {}", text);

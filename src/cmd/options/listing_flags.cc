@@ -37,7 +37,7 @@ void declare_listing(FlagTable& flags, annotate::ListingOptions& o) {
                 else if (word == "att")
                   o.syntax = disasm::Syntax::kAtt;
                 else
-                  return fail(ErrorCode::kUsage, "knows att and intel, not '{}'", word);
+                  return fail(ErrorCode::kUsage, "expects att or intel, not '{}'", word);
               }
               return {};
             })

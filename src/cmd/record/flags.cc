@@ -125,7 +125,7 @@ void RecordFlags::declare_run(FlagTable& flags) {
              });
   flags
       .call(0, "off-cpu", "ms",
-            "also record where threads wait, and for how long; with a value: as --off-cpu-thresh",
+            "also record where threads wait, and for how long; a value sets --off-cpu-thresh",
             [this](std::string_view ms) -> Result<> {
               options_.off_cpu.enabled = true;
               if (!ms.empty()) options_.off_cpu.long_ms = TRY(number_from<uint64_t>(ms));
@@ -134,23 +134,22 @@ void RecordFlags::declare_run(FlagTable& flags) {
       .when_bare("")
       .on_negation([this] { options_.off_cpu.enabled = false; });
   flags.call(0, "off-cpu-thresh", "ms",
-             "waits from this length on have a sample of their own, shorter ones are added up "
+             "waits of at least this length get a sample of their own, shorter ones are added up "
              "(default: 500)",
              [this](std::string_view ms) -> Result<> {
                options_.off_cpu.enabled = true;
                options_.off_cpu.long_ms = TRY(number_from<uint64_t>(ms));
                return {};
              });
-  flags.act(0, "off-cpu-waker",
-            "with --off-cpu: also record who ended the waits, and where that was",
+  flags.act(0, "off-cpu-waker", "with --off-cpu: also record who ended the waits, and where",
             [this]() -> Result<> {
               options_.off_cpu.enabled = options_.off_cpu.wakers = true;
               return {};
             });
   flags
       .call(0, "futex", "sums",
-            "also add up where threads sleep in futex(2), for `lock contention`; with a value: how "
-            "many sums there is room for (default: 10240)",
+            "also add up where threads sleep in futex(2), for `lock contention`; the value is the "
+            "maximum number of sums (default: 10240)",
             [this](std::string_view sums) -> Result<> {
               options_.futex.enabled = true;
               if (!sums.empty()) options_.futex.most_rows = TRY(number_from<uint32_t>(sums));
@@ -178,7 +177,7 @@ void RecordFlags::declare_refused(FlagTable& flags) {
   refuse(0, "aux-sample", "opts", "sample AUX area", "No AUX area event to sample").when_bare("");
   refuse(0, "debuginfod", "debuginfod urls",
          "Enable debuginfod data retrieval from DEBUGINFOD_URLS or specified urls",
-         "--debuginfod: recording asks no debuginfod server")
+         "--debuginfod: recording does not query debuginfod servers")
       .when_bare("");
   refuse(0, "setup-filter", "pin|unpin", "Pin or unpin BPF filters",
          "--setup-filter: BPF filters are not supported: use --filter on tracepoints");
@@ -204,7 +203,7 @@ Result<> RecordFlags::configure(const Config& config) {
   if (auto size = config.get("call-graph.dump-size")) {
     std::optional<uint64_t> bytes = parse_number(*size);
     if (!bytes || *bytes == 0 || *bytes > kMaxStackDumpSize)
-      return fail(ErrorCode::kFailed, "call-graph.dump-size: '{}' is no size up to {}", *size,
+      return fail(ErrorCode::kFailed, "call-graph.dump-size: '{}' is not a size up to {}", *size,
                   kMaxStackDumpSize);
     options_.sampling.dump_size = static_cast<uint32_t>((*bytes + 7) / 8 * 8);
   }
@@ -261,7 +260,7 @@ void RecordFlags::settle_unwinding(Env& env) {
   if (!copies_stacks() || keep_stack_copies_) return;
   std::string_view reason;
   if (options_.output.threads)
-    reason = "--threads writes what each thread reads";
+    reason = "with --threads, each thread writes what it reads";
   else if (options_.synthesis.at_end)
     reason = "mappings are described at the end (--overwrite, --tail-synthesize)";
   else if (!options_.sampling.timestamps)
@@ -296,10 +295,11 @@ Result<> RecordFlags::refuse_conflicts() const {
                            options_.switch_output.enabled || options_.output.timestamp_name))
     return fail(
         ErrorCode::kFailed,
-        "--bundle needs a recording in one file of a known name: it does not go with a pipe, "
-        "--threads, --kcore, --switch-output and --timestamp-filename");
+        "--bundle needs a recording in one file with a known name: it excludes a pipe, --threads, "
+        "--kcore, --switch-output and --timestamp-filename");
   if (options_.output.kernel_copy) {
-    if (pipe) return fail(ErrorCode::kFailed, "--kcore needs a file: a pipe holds no directory");
+    if (pipe)
+      return fail(ErrorCode::kFailed, "--kcore needs a file: a pipe cannot hold a directory");
     TRY(check_kcore_readable());
   }
   if (pipe && options_.switch_output.enabled)
@@ -312,7 +312,7 @@ Result<> RecordFlags::settle_off_cpu() {
   if (!options_.off_cpu.enabled && !options_.futex.enabled) return {};
   std::string_view option = options_.off_cpu.enabled ? "--off-cpu" : "--futex";
   if (options_.sampling.clockid.value_or(CLOCK_MONOTONIC) != CLOCK_MONOTONIC)
-    return fail(ErrorCode::kUsage, "{}: times are those of -k mono, no other clock's", option);
+    return fail(ErrorCode::kUsage, "{} uses the clock of -k mono; no other is possible", option);
   std::string_view other = !options_.target.cpus.empty()    ? "-C"
                            : !options_.cgroups.empty()      ? "-G"
                            : options_.output.threads        ? "--threads"
@@ -321,10 +321,11 @@ Result<> RecordFlags::settle_off_cpu() {
                            : options_.switch_output.enabled ? "--switch-output"
                                                             : "";
   if (!other.empty())
-    return fail(ErrorCode::kUsage,
-                "{} does not go with {}: it measures threads, or all of the machine's, and writes "
-                "what it added up at the end",
-                option, other);
+    return fail(
+        ErrorCode::kUsage,
+        "{} cannot be combined with {}: it measures threads, or all threads of the machine, "
+        "and writes its sums at the end",
+        option, other);
   options_.sampling.clockid = CLOCK_MONOTONIC;
   options_.sampling.timestamps_given = true;
   return {};

@@ -15,7 +15,7 @@ void RecordFlags::declare_buffers(FlagTable& flags) {
              [this](std::string_view text) -> Result<> {
                if (size_t comma = text.find(','); comma != std::string_view::npos)
                  return fail(ErrorCode::kUnsupported,
-                             "-m {}: there is no AUX area event that would use AUX pages", text);
+                             "-m {}: there is no AUX area event to use AUX pages", text);
                bool rounded = false;
                options_.ring_pages = TRY(parse_ring_pages(text, rounded));
                if (rounded) {
@@ -91,7 +91,7 @@ void RecordFlags::declare_output(FlagTable& flags) {
       .on_negation([this] { compression_level_ = 0; });
   flags
       .call(0, "bundle", "file",
-            "at the end, make one file of the recording and the objects that it needs, which opens "
+            "at the end, pack the recording and the objects that it needs into one file that opens "
             "on any machine (default: the output's name with .bundle)",
             [this](std::string_view file) -> Result<> {
               bundle_ = file;

@@ -9,8 +9,8 @@
 #include "capture/recorders/recorder.h"
 #include "capture/synthesis/jit_maps.h"
 #include "cli/command.h"
-#include "cmd/options/flame_drawing.h"
 #include "cmd/record/flags.h"
+#include "export/pictures/flame_drawing.h"
 #include "objects/archived_objects.h"
 #include "replay/frames/live_unwinder.h"
 #include "symbol/dso_symbols.h"
@@ -25,7 +25,7 @@ class Record final : public Command {
   void declare(FlagTable& flags) override {
     flags_.declare(flags);
     flags.call(0, "jit", "auto|none",
-               "have Java virtual machines write the map of their code (default: none)",
+               "have Java virtual machines write a map of their code (default: none)",
                [this](std::string_view how) -> Result<> {
                  if (how != "auto" && how != "none")
                    return fail(ErrorCode::kUsage, "expects auto or none");
@@ -46,11 +46,11 @@ class Record final : public Command {
 
 With --call-graph dwarf the kernel copies the stack of each sample, and the recorder turns the copies into call chains before they reach the file; dwarf,raw stores the copies.
 
-Without -e the CPU's cycles are sampled; where there is no hardware counter for them, the clock of the CPU is, and a line says so. Without a target everything that runs is recorded until Ctrl-C.
+Without -e, CPU cycles are sampled; if there is no hardware counter for them, the CPU clock is, and a message says so. Without a target, everything that runs is recorded until Ctrl-C.
 
-A perf.data that is already there becomes perf.data.old. Where standard output is a pipe and no -o is given, the recording goes there, in the form that `-i -` reads. The exit status is that of the command, or 128 and the number of the signal that ended it; 255 where the recording failed.
+An existing perf.data becomes perf.data.old. If standard output is a pipe and no -o is given, the recording goes there, in the form that `-i -` reads. The exit status is that of the command, or 128 plus the number of the signal that ended it; 255 if the recording failed.
 
-A disk that fills up, Ctrl-C, SIGTERM and --max-size end a recording with a file that can be read.)");
+A full disk, Ctrl-C, SIGTERM and --max-size end a recording, but leave a readable file.)");
     flags.section("EXAMPLES", R"(  sonde record -g -- make -j8
   sonde record -F 99 -a -g -- sleep 10
   sonde record --flamegraph=build.svg -- make -j8
@@ -92,10 +92,9 @@ A disk that fills up, Ctrl-C, SIGTERM and --max-size end a recording with a file
                            : options.output.timestamp_name ? "--timestamp-filename"
                                                            : "";
     if (!why.empty())
-      return fail(
-          ErrorCode::kFailed,
-          "--flamegraph {}: with {} there is no one file to draw; draw with flamegraph later",
-          picture_, why);
+      return fail(ErrorCode::kFailed,
+                  "--flamegraph {}: with {} there is no single file to draw; run flamegraph later",
+                  picture_, why);
     if (options.output.path.empty())
       options.output.path = "perf.data";  // whether or not standard output is a pipe
     if (options.sampling.call_graph == CallGraphMode::kNone)
@@ -103,10 +102,9 @@ A disk that fills up, Ctrl-C, SIGTERM and --max-size end a recording with a file
     return {};
   }
   Result<> draw_picture(const RecordOptions& options, Env& env) {
-    FlameDrawing drawing;
-    TRY(drawing.draw({options.output.path}, picture_, env));
+    TRY(draw_flame_graph({}, {options.output.path}, picture_, env));
     if (!options.quiet)
-      env.err.print("[ {} record: Drew a flame graph into {} ]\n", env.tool, picture_);
+      env.err.print("[ {} record: Drew a flame graph to {} ]\n", env.tool, picture_);
     return {};
   }
 
@@ -124,7 +122,7 @@ A disk that fills up, Ctrl-C, SIGTERM and --max-size end a recording with a file
     };
     LiveUnwinder::LeftAsCopies left = unwinder.left_as_copies();
     say(left.for_want_of_time, "there was no time to unwind them");
-    say(left.for_want_of_dumps, "the jitdumps of their code were not written yet");
+    say(left.for_want_of_dumps, "the jitdumps for their code had not been written yet");
     return status;
   }
 

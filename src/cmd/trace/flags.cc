@@ -60,10 +60,10 @@ void TraceFlags::declare_choice(FlagTable& flags) {
     return {};
   };
   flags.call('e', "event", "event",
-             "system calls (names, globs, groups such as file or %net; a first ! means all but "
+             "system calls (names, globs, groups such as file or %net; a leading ! means all but "
              "these) and events to trace",
              add);
-  flags.call(0, "expr", "expr", "the same", add);
+  flags.call(0, "expr", "expr", "same as -e", add);
   flags.call(0, "filter", "filter", "event filter", [this](std::string_view text) -> Result<> {
     steps_.emplace_back(
         [this, text = std::string(text)](Env&) { return options_.record.events.add_filter(text); });
@@ -75,7 +75,7 @@ void TraceFlags::declare_choice(FlagTable& flags) {
             [this](std::string_view kinds) { return set_faults(kinds); })
       .when_last("maj");
   flags.boolean(0, "bpf", options_.bpf,
-                "see calls by BPF programs, with what their arguments point to (the default where "
+                "trace calls by BPF programs, with what their arguments point to (the default if "
                 "the kernel allows it), "
                 "or, with --no-bpf, by tracepoints");
   flags.boolean(0, "sched", options_.runtime, "show runtime of tasks in the summary");
@@ -110,9 +110,9 @@ void TraceFlags::declare_lines(FlagTable& flags) {
   flags.number(0, "max-events", options_.max_events, "n",
                "Set the maximum number of events to print, exit after that is reached");
   flags.number(0, "string-size", options_.style.string_bytes, "bytes",
-               "how much of texts and buffers is shown (32)");
+               "how much of strings and buffers to show (32)");
   flags.boolean(0, "libtraceevent_print", options_.kernel_text,
-                "Print tracepoint arguments as the kernel's print format has them");
+                "Print tracepoint arguments in the kernel's print format");
   flags.boolean(0, "print-sample", options_.print_samples,
                 "print the PERF_RECORD_SAMPLE PERF_SAMPLE_ info, for debugging");
   flags.boolean(0, "sort-events", options_.sort_events,
@@ -140,7 +140,7 @@ void TraceFlags::declare_tables(FlagTable& flags) {
                return {};
              });
   flags.number(0, "max-summary", options_.tables.most_rows, "n",
-               "rows of a summary's table at the most");
+               "maximum number of rows of a summary");
 }
 
 void TraceFlags::declare_chains(FlagTable& flags) {
@@ -152,9 +152,9 @@ void TraceFlags::declare_chains(FlagTable& flags) {
   flags.boolean(0, "kernel-syscall-graph", options_.kernel_call_chains,
                 "Show the kernel callchains on the syscall exit path");
   flags.number(0, "max-stack", options_.max_stack, "n",
-               "Set the maximum stack depth that is shown; implies --call-graph dwarf");
+               "Set the maximum stack depth to show; implies --call-graph dwarf");
   flags.number(0, "min-stack", options_.min_stack, "n",
-               "Set the minimum stack depth of what is shown; implies --call-graph dwarf");
+               "Set the minimum stack depth to show; implies --call-graph dwarf");
   flags.number(0, "proc-map-timeout", options_.record.synthesis.map_timeout_ms, "n",
                "per thread proc mmap processing timeout in ms");
   declare_symbol_sources(flags, options_.symbols);
@@ -164,13 +164,13 @@ void TraceFlags::declare_chains(FlagTable& flags) {
 void TraceFlags::declare_refused(FlagTable& flags) {
   flags.act(0, "tool_stats", "show tool stats", [this]() -> Result<> {
     refused_ =
-        "--tool_stats: there is nothing to show: paths of descriptors are not found by hooks on "
+        "--tool_stats: there is nothing to show: descriptor paths are not found by hooks on "
         "open";
     return {};
   });
   flags.call(0, "map-dump", "map", "dump BPF maps", [this](std::string_view) -> Result<> {
     refused_ =
-        "--map-dump: BPF programs of -e bring no maps to dump; bpftool map dump shows any map of "
+        "--map-dump: BPF programs of -e have no maps to dump; bpftool map dump shows any map of "
         "the kernel";
     return {};
   });
@@ -187,7 +187,7 @@ Result<> TraceFlags::configure(const Config& config) {
   constexpr uint64_t kMaxExtent = 1000;
   std::optional<uint64_t> number = parse_number(*column);
   if (!number || *number > kMaxExtent)
-    return fail(ErrorCode::kUsage, "trace.args_alignment = {}: a column from 0 to {} is expected",
+    return fail(ErrorCode::kUsage, "trace.args_alignment = {}: expects a column from 0 to {}",
                 *column, kMaxExtent);
   options_.result_column = static_cast<size_t>(*number);
   return {};
@@ -199,14 +199,14 @@ Result<> TraceFlags::check(const std::vector<std::string>& command) const {
                    !options_.cgroup_of_all.empty() || options_.record.target.all_cpus ||
                    options_.record.delay.any();
   if (!options_.input.empty() && live_only && (!command.empty() || options_.record.target.all_cpus))
-    return fail(ErrorCode::kUsage, "-i {}: a recording is read, so there is nothing to run",
+    return fail(ErrorCode::kUsage, "-i {}: reads a recording, so there is nothing to run",
                 options_.input);
   if (options_.tables.mode == SummaryMode::kCgroup && options_.summary &&
       (!options_.input.empty() || !options_.summary_only || options_.failed_only ||
        options_.min_duration_ns != 0))
     return fail(ErrorCode::kUnsupported,
-                "--summary-mode cgroup: cgroups are counted in the kernel, so it goes with -s "
-                "alone: not with -i, "
+                "--summary-mode cgroup: cgroups are counted in the kernel, so it works with -s "
+                "only, not with -i, "
                 "-S, --failure or --duration");
   if (!options_.wants_calls && options_.faults == FaultKinds::kNone &&
       options_.record.events.empty() && !options_.runtime && options_.input.empty())

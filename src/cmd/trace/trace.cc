@@ -57,9 +57,9 @@ class Trace final : public Command {
     flags.description(
         R"(Shows the system calls of a command, of processes, threads, a user, a cgroup, some CPUs or the whole machine as they happen, with their arguments, results and durations, and other events between them: tracepoints, probes, page faults.
 
-A line is printed when the call returns; where another thread comes in between, the line is cut off ("...") and continued later. Times are milliseconds since the first event. Only what is asked for is traced: -e chooses calls by name, glob (open*) and group (file, %net), and the kernel leaves out the rest.
+A line is printed when the call returns; if another thread's output comes in between, the line is cut off ("...") and continued later. Times are in milliseconds since the first event. Only what is asked for is traced: -e chooses calls by name, glob (open*) and group (file, %net), and the kernel filters out the rest.
 
-`trace record` writes a recording of all calls; `trace -i` shows it. Started under the name trace, this program is trace.)");
+`trace record` writes a recording of all calls; `trace -i` shows it. Run under the name trace, this program acts as `trace`.)");
     flags.section("EXAMPLES", R"(  sonde trace ls
   sonde trace -e %file,connect -- curl -s http://localhost/
   sonde trace -s -p 1234
@@ -87,7 +87,7 @@ A line is printed when the call returns; where another thread comes in between, 
         options.input, {.force = options.force, .stdin_fd = env.in_fd}, env.losses));
     std::unique_ptr<FileSource> source = TRY(FileSource::open(recording, env.losses));
     if (options.wants_calls && !source->has_calls() && source->events().empty())
-      return fail(ErrorCode::kFailed, "{}: there are no events in it", options.input);
+      return fail(ErrorCode::kFailed, "{}: it has no events", options.input);
     TracedTasks tasks({}, options.summary);
     TaskFds fds(tasks, nullptr);
     CallTexts texts(options.style, &fds);
@@ -140,7 +140,7 @@ A line is printed when the call returns; where another thread comes in between, 
     TRY(numbers(target.cpus, view.cpus));
     if (!target.user.empty() || !options.cgroup_of_all.empty())
       return fail(ErrorCode::kUsage,
-                  "-i {}: a recording does not say of which user or cgroup its threads were",
+                  "-i {}: a recording does not hold the user or cgroup of its threads",
                   options.input);
     return {};
   }

@@ -1,7 +1,7 @@
 // `view`: a profile, or the difference between two, as one page to explore.
 #include "cli/command.h"
 #include "cmd/options/profile_flags.h"
-#include "cmd/options/sample_selection.h"
+#include "cmd/options/sample_selection_flags.h"
 #include "explorer/explorer_page.h"
 
 namespace sonde {
@@ -12,12 +12,13 @@ class ViewCommand final : public Command {
   void declare(FlagTable& flags) override {
     flags.usage("[<options>] [<file> [<file>]]");
     flags.description(
-        R"(Writes one HTML file in which a profile can be explored in any browser, without network: flame graph, icicle, callers and callees of a function, table, timeline, heat map. A profile is a recording (perf.data), folded stacks, text of script, or a file of pprof or speedscope. With two, the page shows what changed from the first to the second.)");
+        R"(Writes one HTML file in which a profile can be explored in any browser, offline: flame graph, icicle, callers and callees of a function, table, timeline, heat map. A profile is a recording (perf.data), folded stacks, output of script, or a pprof or speedscope file. With two profiles, the page shows what changed from the first to the second.)");
     flags.text('i', "input", choice_.input, "file", "input file name");
     flags.text('o', "output", choice_.output, "file",
                "the page's file (sonde.html); - is standard output");
     flags.text(0, "title", choice_.title, "text", "title of the page");
-    samples_.declare(flags, "of this event only (default: every one that has samples)");
+    declare_sample_selection(flags, samples_,
+                             "of this event only (default: every one that has samples)");
     flags.boolean(0, "inline", inlines_, "Show inlined functions as frames of their own");
     flags.boolean('f', "force", choice_.source.session.open.force, "don't complain, do it");
     declare_symbol_sources(flags, choice_.source.session.symbols);

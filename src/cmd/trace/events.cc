@@ -47,9 +47,8 @@ Result<> TraceFlags::add_word(std::string_view word, bool negated, std::string& 
   std::vector<const Syscall*> found;
   if (!is_event) found = SyscallTable::get().match(word, kHostAbi);
   if (found.empty() && !is_event && (has_glob(word) || word.starts_with('%') || negated))
-    return fail(ErrorCode::kBadEvent,
-                "-e {}: no system call and no group has that name; groups are {}", word,
-                fmt::join(SyscallTable::group_names(), ", "));
+    return fail(ErrorCode::kBadEvent, "-e {}: no system call or group has that name; groups are {}",
+                word, fmt::join(SyscallTable::group_names(), ", "));
   if (found.empty()) {
     if (negated)
       return fail(ErrorCode::kBadEvent, "-e !{}: only system calls can be left out", word);

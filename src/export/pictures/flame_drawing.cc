@@ -1,12 +1,12 @@
-#include "cmd/options/flame_drawing.h"
+#include "export/pictures/flame_drawing.h"
 
 #include <fmt/format.h>
 
 #include <cmath>
+#include <map>
 
 #include "base/file.h"
 #include "base/output_file.h"
-#include "cmd/options/profile_flags.h"
 #include "export/pictures/flame_files.h"
 #include "export/pictures/flame_svg.h"
 #include "stacks/profile_diff.h"
@@ -21,7 +21,30 @@ std::string base_name(const std::string& path) {
   return path.substr(path.rfind('/') + 1);
 }
 
-}  // namespace
+class FlameDrawing {
+ public:
+  explicit FlameDrawing(const FlameDrawingOptions& how)
+      : how_(how), options_(how.flames), source_(how.source) {}
+  Result<> draw(const std::vector<std::string>& inputs, const std::string& output, Env& env);
+
+ private:
+  [[nodiscard]] Result<> check() const;
+  [[nodiscard]] double share_of_narrowest() const;
+  Result<StackProfile> open(const std::string& input, Env& env);
+  Result<StackProfile> compare(const std::vector<std::string>& inputs, Env& env);
+  void describe_difference(const StackProfile& before, const StackProfile& after, double scale);
+  Result<> read_side_files();
+  [[nodiscard]] std::string encoded(std::string_view text, std::string_view in_ascii) const;
+  void name_counts(std::string_view unit);
+  Result<> write(const StackProfile& profile, const std::string& output, Env& env);
+
+  const FlameDrawingOptions& how_;
+  FlameOptions options_;  // completed on the way
+  ProfileSourceOptions source_;
+  std::map<std::string, std::string, std::less<>> kept_colors_;
+  size_t column_ = 0;
+  double least_share_ = 0;
+};
 
 Result<> FlameDrawing::check() const {
   auto positive = [](double value, std::string_view name, double most) -> Result<> {
@@ -51,33 +74,32 @@ double FlameDrawing::share_of_narrowest() const {
 
 Result<StackProfile> FlameDrawing::open(const std::string& input, Env& env) {
   source_.session.open.stdin_fd = env.in_fd;
-  source_.session.inlines = chosen_inlines(inlines_);
+  source_.session.inlines = chosen_inlines(how_.inlines);
   source_.stacks.want_samples = options_.chart;
   source_.keep_order = options_.chart;
   source_.stacks.least_share = least_share_;
-  TRY(choice_.apply(source_));
+  TRY(how_.selection.apply(source_));
   return open_profile(input, source_, env);
 }
 
 Result<StackProfile> FlameDrawing::compare(const std::vector<std::string>& inputs, Env& env) {
   StackProfile before = TRY(open(inputs[0], env));
   StackProfile after = TRY(open(inputs[1], env));
-  ColumnPair columns{.before = TRY(choice_.column_of(before, env.err)),
-                     .after = TRY(choice_.column_of(after, env.err))};
+  ColumnPair columns{.before = TRY(how_.selection.column_of(before, env.err)),
+                     .after = TRY(how_.selection.column_of(after, env.err))};
   double was = total_of(before.columns[columns.before]);
   double is = total_of(after.columns[columns.after]);
   if (was <= 0 || is <= 0)
-    return fail(ErrorCode::kFailed, "{}: nothing in it to compare",
-                (was <= 0 ? before : after).origin);
-  describe_difference(before, after, normalize_ ? is / was : 1);
+    return fail(ErrorCode::kFailed, "{}: nothing to compare", (was <= 0 ? before : after).origin);
+  describe_difference(before, after, how_.normalize ? is / was : 1);
   StackProfile merged =
-      diff_profiles(before, after, {.columns = {columns}, .normalize = normalize_});
+      diff_profiles(before, after, {.columns = {columns}, .normalize = how_.normalize});
   merged.origin = fmt::format("{}, {}", before.origin, after.origin);
   return merged;
 }
 
 /// The text in the picture's encoding, as far as possible.
-std::string FlameDrawing::spelled(std::string_view text, std::string_view in_ascii) const {
+std::string FlameDrawing::encoded(std::string_view text, std::string_view in_ascii) const {
   bool is_utf8 = options_.encoding == "UTF-8" || options_.encoding == "utf-8";
   return std::string(is_utf8 ? text : in_ascii);
 }
@@ -87,19 +109,19 @@ void FlameDrawing::describe_difference(const StackProfile& before, const StackPr
                                        double scale) {
   if (!options_.subtitle.empty()) return;
   std::string scaled =
-      scale == 1 ? "" : fmt::format(" (before {} {:.3g})", spelled("×", "x"), scale);
-  options_.subtitle = fmt::format("{} {} {}{}; {}: more, {}: less, dashed: only {}",
-                                  base_name(before.origin), spelled("→", "->"),
-                                  base_name(after.origin), scaled, options_.negate ? "blue" : "red",
-                                  options_.negate ? "red" : "blue", before_ ? "before" : "after");
+      scale == 1 ? "" : fmt::format(" (before {} {:.3g})", encoded("×", "x"), scale);
+  options_.subtitle = fmt::format(
+      "{} {} {}{}; {}: more, {}: less, dashed: only {}", base_name(before.origin),
+      encoded("→", "->"), base_name(after.origin), scaled, options_.negate ? "blue" : "red",
+      options_.negate ? "red" : "blue", how_.before ? "before" : "after");
 }
 
 Result<> FlameDrawing::read_side_files() {
-  if (!attributes_file_.empty()) {
-    std::string text = TRY(read_file(attributes_file_));
-    options_.attributes = TRY(parse_name_attributes(text, attributes_file_));
+  if (!how_.attributes_file.empty()) {
+    std::string text = TRY(read_file(how_.attributes_file));
+    options_.attributes = TRY(parse_name_attributes(text, how_.attributes_file));
   }
-  if (!keep_colors_) return {};
+  if (!how_.keep_colors) return {};
   auto text = read_file(kColorFile);  // created by the first picture
   if (text) kept_colors_ = TRY(parse_color_map(*text, kColorFile));
   options_.kept_colors = &kept_colors_;
@@ -123,31 +145,30 @@ Result<> FlameDrawing::draw(const std::vector<std::string>& inputs, const std::s
                 "{}: --flamechart shows one profile in the order of time, not a difference",
                 profile.origin);
   if (is_difference) {
-    options_.difference = FlameDifference{.shape = before_ ? 0u : 1u,
-                                          .other = before_ ? 1u : 0u,
-                                          .later_is_shape = !before_,
-                                          .marks = marks_.value_or(two)};
+    options_.difference = FlameDifference{.shape = how_.before ? 0u : 1u,
+                                          .other = how_.before ? 1u : 0u,
+                                          .later_is_shape = !how_.before,
+                                          .marks = how_.marks.value_or(two)};
     column_ = options_.difference->shape;
   } else {
-    if (before_ || marks_)
+    if (how_.before || how_.marks)
       return fail(ErrorCode::kFailed,
                   "--{} is of differences: it needs two profiles, or stacks with two counts",
-                  before_ ? "before" : "elided");
-    column_ = TRY(choice_.column_of(profile, env.err));
+                  how_.before ? "before" : "elided");
+    column_ = TRY(how_.selection.column_of(profile, env.err));
   }
   if (options_.chart && profile.samples.size() == 0)
     return fail(ErrorCode::kFailed,
-                "{}: --flamechart needs the order of the samples, which is not in it",
-                profile.origin);
+                "{}: --flamechart needs the order of the samples, which it lacks", profile.origin);
   if (options_.reversed) profile = TRY(reversed_stacks(std::move(profile)));
   return write(profile, output, env);
 }
 
 /// Times are shown in microseconds, unless they were given a name or a factor.
 void FlameDrawing::name_counts(std::string_view unit) {
-  bool is_time = unit == "nanoseconds" && !count_name_ && options_.factor == 1;
+  bool is_time = unit == "nanoseconds" && !how_.count_name && options_.factor == 1;
   if (is_time) options_.factor = 1e-3;
-  options_.count_name = count_name_.value_or(is_time ? spelled("µs", "us") : std::string(unit));
+  options_.count_name = how_.count_name.value_or(is_time ? encoded("µs", "us") : std::string(unit));
 }
 
 Result<> FlameDrawing::write(const StackProfile& profile, const std::string& output, Env& env) {
@@ -166,10 +187,18 @@ Result<> FlameDrawing::write(const StackProfile& profile, const std::string& out
   OutputFile file = TRY(OutputFile::open(output, env));
   write_flame_svg(file.sink(), graph, options_);
   TRY(file.finish());
-  if (!keep_colors_) return {};
+  if (!how_.keep_colors) return {};
   OutputFile colors = TRY(OutputFile::open(kColorFile, env));
   colors.sink().write(color_map_text(kept_colors_));
   return colors.finish();
+}
+
+}  // namespace
+
+Result<> draw_flame_graph(const FlameDrawingOptions& options,
+                          const std::vector<std::string>& inputs, const std::string& output,
+                          Env& env) {
+  return FlameDrawing(options).draw(inputs, output, env);
 }
 
 }  // namespace sonde

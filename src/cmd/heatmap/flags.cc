@@ -1,4 +1,4 @@
-#include "cmd/heatmap/options.h"
+#include "cmd/heatmap/flags.h"
 
 #include <charconv>
 #include <cmath>
@@ -20,18 +20,19 @@ void declare_points(FlagTable& flags, HeatMapOptions& o) {
   flags.call(0, "to", "event[,event...]", "the event that ends what --from begins",
              words_into(o.to));
   flags.call(0, "key", "field[,field...]",
-             "fields that make two events a pair; `a=b' where the second event calls it b. Besides "
-             "the fields of the events there are tid, pid and cpu. Default: what is known of the "
-             "events (dev,sector for block requests), else tid",
+             "fields that make two events a pair; `a=b' if the second event calls it b. Besides "
+             "the fields of the events there are tid, pid and cpu. Default: what is known about "
+             "the events (dev,sector for block requests), else tid",
              words_into(o.key));
   flags.boolean(0, "nested", o.nested,
-                "a --from inside another is a call inside a call: the last one ends first");
+                "a --from inside another is a nested call: the last one ends first");
   flags.text('e', "event", o.event, "event", "values, or times, of this event");
-  flags.text(0, "field", o.field, "field", "the values are those of this field of -e");
-  flags.boolean(0, "subsecond", o.by_second,
-                "when events were: a column per second, in it the offset inside the second");
+  flags.text(0, "field", o.field, "field", "draw the values of this field of -e");
+  flags.boolean(
+      0, "subsecond", o.by_second,
+      "draw when events happened: a column per second, and in it the offset in the second");
   flags.text(0, "range", o.range, "start,stop",
-             "with --subsecond: the flame graph of a range that was chosen in the map");
+             "with --subsecond: the flame graph of a range chosen in the map");
   flags.text(0, "time", o.time, "str", "Time span of interest (start,stop)");
   flags.call('p', "pid", "pid[,pid...]", "only events of these processes", numbers_into(o.pids));
   flags.call('t', "tid", "tid[,tid...]", "only events of these threads", numbers_into(o.tids));
@@ -54,18 +55,19 @@ void declare_grid(FlagTable& flags, HeatMapOptions& o) {
   flags.text(0, "unitstime", o.unit_of_time, "s|ms|us|ns", "unit of the first column of text (s)")
       .offers({"s", "ms", "us", "ns"});
   flags.text(0, "unitslatency", o.unit_of_values, "unit",
-             "unit of the second column of text, for labels; of recordings: the unit of --minlat, "
+             "unit of the second column of text, for labels; for recordings: the unit of --minlat, "
              "--maxlat and --steplat (us), one of s, ms, us, ns");
-  flags.text(0, "minlat", o.least, "n", "least latency, or value, that is drawn");
-  flags.text(0, "maxlat", o.largest, "n", "largest latency, or value, that is drawn");
-  flags.number(0, "rows", o.rows, "n", "number of rows (at most 50, with round edges)");
-  flags.text(0, "steplat", o.row_step, "n", "instead of --rows: the height of a row");
-  flags.number(0, "stepsec", o.column_s, "s",
-               "seconds per column, fractions too (a round number that gives at most 150 columns)");
+  flags.text(0, "minlat", o.least, "n", "smallest latency or value to draw");
+  flags.text(0, "maxlat", o.largest, "n", "largest latency or value to draw");
+  flags.number(0, "rows", o.rows, "n", "number of rows (at most 50, with round boundaries)");
+  flags.text(0, "steplat", o.row_step, "n", "height of a row, instead of --rows");
+  flags.number(
+      0, "stepsec", o.column_s, "s",
+      "seconds per column, may be a fraction (a round number that gives at most 150 columns)");
   flags.number(0, "maxcol", o.last_column, "n", "number of the last column, the first being 0");
   flags
       .call(0, "scale", "linear|log|auto",
-            "of the values; auto: logarithmic where the largest is a hundred times the least "
+            "of the values; auto: logarithmic if the largest is 100 times the smallest or more "
             "(linear for text, auto for recordings)",
             [&o](std::string_view word) { return set_scale(word, o.scale); })
       .offers({"linear", "log", "auto"});
@@ -75,10 +77,10 @@ void declare_picture(FlagTable& flags, HeatMapOptions& o) {
   flags.group("The picture");
   flags.text('o', "output", o.output, "file", "output file name (standard output)");
   flags.text(0, "title", o.title, "text", "title");
-  flags.text(0, "xlabel", o.x_label, "text", "what stands below the axis of time");
-  flags.text(0, "ylabel", o.y_label, "text", "what stands above the axis of values");
+  flags.text(0, "xlabel", o.x_label, "text", "label below the time axis");
+  flags.text(0, "ylabel", o.y_label, "text", "label above the value axis");
   flags.text(0, "fonttype", o.style.font_family, "font", "font (Verdana)");
-  flags.number(0, "fontsize", o.style.font_size, "px", "size of the font (12)");
+  flags.number(0, "fontsize", o.style.font_size, "px", "font size (12)");
   flags.number(0, "boxsize", o.style.box_size, "px", "width and height of a box");
   flags.boolean(0, "grid", o.style.grid, "draw grid lines");
 }
@@ -98,7 +100,7 @@ Result<std::optional<double>> amount(std::string_view name, std::string_view tex
                  (unit.empty() || (values_are_times && is_time_unit(unit)));
   if (!is_good)
     return fail(ErrorCode::kUsage, "--{} takes a number{}, not '{}'", name,
-                values_are_times ? ", with s, ms, us or ns behind it" : "", text);
+                values_are_times ? ", optionally followed by s, ms, us or ns" : "", text);
   if (!values_are_times) return std::optional(value);
   constexpr double kSecondNs = 1e9;
   double units = TRY(per_second(unit.empty() ? std::string_view(usual_unit) : unit));
@@ -121,11 +123,11 @@ Result<> check_heatmap_options(const HeatMapOptions& o) {
   if (o.from.empty() && (!o.key.empty() || o.nested))
     return fail(ErrorCode::kUsage, "--key and --nested are for pairs (--from, --to)");
   if (!o.from.empty() && (!o.event.empty() || o.by_second))
-    return fail(ErrorCode::kUsage, "--from, --to and -e, --subsecond are pictures of two kinds");
-  if (!o.range.empty() && !o.by_second)
-    return fail(ErrorCode::kUsage, "--range is for --subsecond");
+    return fail(ErrorCode::kUsage,
+                "--from, --to and -e, --subsecond draw different pictures: choose one");
+  if (!o.range.empty() && !o.by_second) return fail(ErrorCode::kUsage, "--range needs --subsecond");
   if (!o.field.empty() && (o.event.empty() || o.by_second))
-    return fail(ErrorCode::kUsage, "--field is a field of -e, and not for --subsecond");
+    return fail(ErrorCode::kUsage, "--field names a field of -e, and is not for --subsecond");
   if (!o.event.empty() && o.field.empty() && !o.by_second)
     return fail(ErrorCode::kUsage,
                 "-e {}: of what? --field names a field of it, --subsecond shows when it was",
@@ -156,7 +158,7 @@ Result<HeatGridOptions> grid_options(const HeatMapOptions& o, bool values_are_ti
   grid.min_value = TRY(amount("minlat", o.least, values_are_times, unit));
   grid.max_value = TRY(amount("maxlat", o.largest, values_are_times, unit));
   grid.value_step = TRY(amount("steplat", o.row_step, values_are_times, unit));
-  if (o.rows && *o.rows == 0) return fail(ErrorCode::kUsage, "--rows: there must be one");
+  if (o.rows && *o.rows == 0) return fail(ErrorCode::kUsage, "--rows must be at least 1");
   return grid;
 }
 
