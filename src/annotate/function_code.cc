@@ -73,7 +73,7 @@ Result<FunctionCode> CodeStore::find(const SymbolInfo& symbol) {
       return in_bpf_program(symbol);
     case DsoKind::kJit:
       return fail(ErrorCode::kNotFound,
-                  "the code of {} was generated, and a perf map tells only its name: have the "
+                  "the code of {} was generated, and a perf map has only its name: have the "
                   "compiler write a jitdump",
                   symbol.name);
     default:
@@ -87,12 +87,11 @@ Result<FunctionCode> CodeStore::in_object(const SymbolInfo& symbol) {
   const ElfFile* image = object.image();
   if (image == nullptr)
     return fail(ErrorCode::kNotFound,
-                "{} is not here as it was recorded, so the code of {} is not known: bring the file "
-                "back, or name the directory that has it with --symfs",
+                "{} is missing or has changed since the recording, so the code of {} is not known: "
+                "restore the file, or name the directory that has it with --symfs",
                 object.path, symbol.name);
   auto start = image->segments().addr_of(FileOffset(symbol.start));
-  if (!start)
-    return fail(ErrorCode::kCorrupt, "{}: {} lies in no segment", object.path, symbol.name);
+  if (!start) return fail(ErrorCode::kCorrupt, "{}: {} is in no segment", object.path, symbol.name);
   return in_image(*image, *start, symbol.end - symbol.start, object, symbol.name);
 }
 
@@ -149,7 +148,7 @@ Result<FunctionCode> CodeStore::in_kernel_memory(const SymbolInfo& symbol, bool 
 Result<FunctionCode> CodeStore::generated(const SymbolInfo& symbol) const {
   const JitObject* object = session_.symbolizer().generated_code(symbol.dso);
   if (object == nullptr)
-    return fail(ErrorCode::kNotFound, "the jitdump that has {} is not here", symbol.name);
+    return fail(ErrorCode::kNotFound, "the jitdump that has {} is missing", symbol.name);
   for (const JitDump::Code& code : object->dump().codes()) {
     if (symbol.start < code.offset || symbol.start - code.offset >= code.size) continue;
     Bytes bytes = object->dump().bytes_of(code);
@@ -169,10 +168,10 @@ Result<FunctionCode> CodeStore::generated(const SymbolInfo& symbol) const {
 Result<FunctionCode> CodeStore::in_bpf_program(const SymbolInfo& symbol) const {
   Bytes code = bpf_code(session_.recording(), symbol.start, symbol.end - symbol.start);
   if (code.empty())
-    return fail(ErrorCode::kNotFound,
-                "the recording has no code of the BPF program {}: it is kept where record runs as "
-                "root",
-                symbol.name);
+    return fail(
+        ErrorCode::kNotFound,
+        "the recording has no code of the BPF program {}: it is saved when record runs as root",
+        symbol.name);
   return FunctionCode{.bytes = code,
                       .address = symbol.start,
                       .is_64_bit = true,

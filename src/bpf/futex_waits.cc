@@ -17,7 +17,7 @@
 namespace sonde {
 namespace {
 
-constexpr std::string_view kFutexMeasurer = "the BPF program that measures waits in futex(2)";
+constexpr std::string_view kFutexMeasurer = "the BPF program that measures futex(2) waits";
 
 /// Only newer kernels have these calls.
 void leave_out_missing(futex_waits& skeleton) {

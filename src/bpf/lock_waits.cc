@@ -74,7 +74,7 @@ LockWaits::Row joined(const lock_wait_key& key, const std::vector<lock_wait_sum>
 }  // namespace
 
 Result<LockWaits> LockWaits::open(const Options& options) {
-  constexpr std::string_view kProgram = "the BPF program that measures waits for locks";
+  constexpr std::string_view kProgram = "the BPF program that measures lock waits";
   static_assert(static_cast<int>(By::kCgroup) == LOCK_BY_CGROUP);
   BpfLog log;
   auto state = std::make_unique<State>(lock_waits__open());

@@ -20,7 +20,7 @@
 namespace sonde {
 namespace {
 
-constexpr std::string_view kWaitMeasurer = "the BPF program that measures waits off the CPU";
+constexpr std::string_view kWaitMeasurer = "the BPF program that measures off-CPU waits";
 
 OffCpu::State state_from(uint32_t number) {
   return number == OFF_CPU_WAITS_FOR_IO ? OffCpu::State::kWaitsForIo

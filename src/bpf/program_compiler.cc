@@ -114,7 +114,7 @@ Result<CommandOutput> run_shell(const std::string& command,
                                 const std::vector<std::string>& environment) {
   Fd out(::memfd_create("object", MFD_CLOEXEC)), err(::memfd_create("messages", MFD_CLOEXEC));
   if (!out.valid() || !err.valid())
-    return fail(ErrorCode::kIo, "cannot make a file in memory: {}", std::strerror(errno));
+    return fail(ErrorCode::kIo, "cannot create a file in memory: {}", std::strerror(errno));
   std::vector<char*> variables;
   for (const std::string& variable : environment)
     variables.push_back(const_cast<char*>(variable.c_str()));
@@ -166,7 +166,7 @@ Result<std::vector<std::byte>> compile_program(const std::string& source,
   if (!WIFEXITED(output.status) || WEXITSTATUS(output.status) != 0 || output.out.empty()) {
     bool no_clang = WIFEXITED(output.status) && WEXITSTATUS(output.status) == 127;
     return fail(ErrorCode::kFailed, "{}{}{}", said, said.empty() ? "" : "\n",
-                no_clang ? fmt::format("Compiling {} needs clang: install it, say where it is with "
+                no_clang ? fmt::format("Compiling {} needs clang: install it, give its path with "
                                        "--clang-path, or give an object file (.o)",
                                        source)
                          : fmt::format("{} cannot be compiled", source));

@@ -41,7 +41,7 @@ std::unexpected<Error> refused(uint32_t id, const BpfLog& log, std::string_view 
   if (log.text().contains("Cannot recursively attach"))
     return fail(ErrorCode::kUnsupported,
                 "cannot {} BPF program {}: it is itself a tracing program (fentry, fexit, tp_btf), "
-                "and this kernel lets no other be attached to those",
+                "and this kernel allows no other to be attached to those",
                 what, id);
   return fail(error == EPERM || error == EACCES ? ErrorCode::kPermission : ErrorCode::kUnsupported,
               "cannot {} BPF program {}: {}{}{}", what, id, std::strerror(error),

@@ -85,10 +85,10 @@ Result<> ProgramObject::set_value(const MapSetting& setting) {
   uint32_t size = bpf_map__value_size(map);
   uint64_t value = setting.value.value_or(0);
   if (size != 1 && size != 2 && size != 4 && size != 8)
-    return fail(ErrorCode::kBadEvent, "map '{}' holds values of {} bytes: no number", setting.map,
+    return fail(ErrorCode::kBadEvent, "map '{}' holds values of {} bytes: not numbers", setting.map,
                 size);
   if (size < 8 && value >> (size * 8) != 0)
-    return fail(ErrorCode::kBadEvent, "{} does not fit the {} bytes of map '{}'", value, size,
+    return fail(ErrorCode::kBadEvent, "{} does not fit in the {} bytes of map '{}'", value, size,
                 setting.map);
   uint32_t entries = bpf_map__max_entries(map);
   for (const auto& range : setting.indexes)
@@ -119,13 +119,13 @@ Result<> ProgramObject::set_event(const std::string& name, uint32_t index, int f
   bpf_map* map = state_->find_map(name);
   if (index >= bpf_map__max_entries(map))
     return fail(ErrorCode::kBadEvent,
-                "map '{}' has {} entries, and CPU {} needs one: make it max_entries = __NR_CPUS__",
+                "map '{}' has {} entries, and CPU {} needs one: set max_entries = __NR_CPUS__",
                 name, bpf_map__max_entries(map), index);
   if (bpf_map_update_elem(bpf_map__fd(map), &index, &fd, BPF_ANY) != 0)
     return fail(ErrorCode::kFailed, "cannot put the event into map '{}': {}{}", name,
                 std::strerror(errno),
                 errno == EINVAL || errno == EOPNOTSUPP
-                    ? ": only events that are not inherited (no-inherit) can be"
+                    ? ": only events that are not inherited (no-inherit) are accepted"
                     : "");
   return {};
 }

@@ -20,14 +20,14 @@ Result<> parse_place(std::string_view place, ProgramSection& section) {
   size_t percent = place.find('%');
   if (percent != std::string_view::npos) {
     if (place.substr(percent + 1) != "return")
-      return fail(ErrorCode::kBadEvent, "'{}': only %return is known", place);
+      return fail(ErrorCode::kBadEvent, "'{}': only %return is supported", place);
     section.at_return = true;
     place = place.substr(0, percent);
   }
   size_t plus = place.find('+');
   if (plus != std::string_view::npos) {
     std::optional<uint64_t> offset = parse_number(place.substr(plus + 1));
-    if (!offset) return fail(ErrorCode::kBadEvent, "'{}' has no number behind '+'", place);
+    if (!offset) return fail(ErrorCode::kBadEvent, "'{}' has no number after '+'", place);
     section.offset = *offset;
     place = place.substr(0, plus);
   }
@@ -65,16 +65,15 @@ Result<ProgramSection> parse_probe(std::string_view text) {
       section.module = value;
     else if (key != "inlines" && key != "force")
       return fail(ErrorCode::kBadEvent,
-                  "'{}' is none of exec=, module=, inlines=, force=", setting);
+                  "'{}' is not one of exec=, module=, inlines=, force=", setting);
     text.remove_prefix(end + 1);
   }
   size_t blank = text.find_first_of(" \t\n");
   if (blank != std::string_view::npos)
-    return fail(
-        ErrorCode::kUnsupported,
-        "'{}': arguments that are fetched for the program are not supported: read them from "
-        "its context, a struct pt_regs",
-        text);
+    return fail(ErrorCode::kUnsupported,
+                "'{}': fetching arguments for the program is not supported: read them from "
+                "its context, a struct pt_regs",
+                text);
   size_t equals = text.find('=');
   TRY(parse_place(equals == std::string_view::npos ? text : text.substr(equals + 1), section));
   section.event = equals == std::string_view::npos ? event_name_of(section.function)
@@ -136,7 +135,7 @@ Result<ProgramSection> parse_program_section(std::string_view name) {
                           .event = std::string(name.substr(colon + 1))};
   if (name.find('=') != std::string_view::npos) return parse_probe(name);
   return fail(ErrorCode::kBadEvent,
-              "section '{}' is none of SYSTEM:EVENT, NAME=FUNCTION, tracepoint/…, kprobe/…, "
+              "section '{}' is not one of SYSTEM:EVENT, NAME=FUNCTION, tracepoint/…, kprobe/…, "
               "uprobe/…, raw_tp/…",
               name);
 }

@@ -45,7 +45,7 @@ complete -o bashdefault -o default -F _@tool@ @tool@
 
 Result<std::string> completion_script(std::string_view shell, std::string_view tool) {
   if (shell != "bash")
-    return fail(ErrorCode::kUsage, "no completion for the shell '{}': there is bash", shell);
+    return fail(ErrorCode::kUsage, "no completion for the shell '{}': use bash", shell);
   std::string script;
   bool name = false;
   for (std::string_view part : split(kBash, '@')) {

@@ -15,15 +15,14 @@
 namespace sonde {
 namespace {
 
-constexpr std::string_view kToolSummary =
-    "Performance analysis: record where time goes, and see it";
+constexpr std::string_view kToolSummary = "Performance analysis: record and show where time goes";
 
 constexpr std::string_view kToolDescription =
-    R"(Sonde is Linux perf made anew: the same commands, the same command lines, the same perf.data files.
+    R"(Sonde is a rewrite of Linux perf: the same commands, the same command lines, the same perf.data files.
 
-Started under the name perf (by a symbolic link) it stands in for perf.
+Run as perf (through a symbolic link), it replaces perf.
 
-Settings are read from /etc/perfconfig and ~/.perfconfig, or from the one file that PERF_CONFIG names.)";
+Settings are read from /etc/perfconfig and ~/.perfconfig, or only from the file that PERF_CONFIG names.)";
 
 struct GlobalFlag {
   std::string_view head;
@@ -32,16 +31,16 @@ struct GlobalFlag {
 constexpr GlobalFlag kGlobalFlags[] = {
     {"-h, --help", "List the commands."},
     {"-v, --version", "Show the version; -vv also shows what is built in."},
-    {"-p, --paginate", "Send output through the pager even where a command would not."},
+    {"-p, --paginate", "Send output through the pager even if a command would not."},
     {"--no-pager", "Never start a pager."},
-    {"--buildid-dir=<dir>", "Keep and look for binaries by build id here, instead of ~/.debug."},
+    {"--buildid-dir=<dir>", "The build-id cache to use instead of ~/.debug."},
     {"--debugfs-dir=<dir>", "Where debugfs is mounted."},
-    {"--exec-path[=<dir>]", "Show, or set, where helper programs are."},
-    {"--html-path", "Show where the manual in HTML is."},
+    {"--exec-path[=<dir>]", "Show or set the directory of helper programs."},
+    {"--html-path", "Show the path of the HTML manual."},
     {"--debug <name>[=<level>]",
-     "Say more: verbose, ordered-events, perf-event-open, stderr, data-convert."},
-    {"--list-cmds", "List the commands in one line, for completion."},
-    {"--list-opts", "List these options in one line, for completion."},
+     "Print more: verbose, ordered-events, perf-event-open, stderr, data-convert."},
+    {"--list-cmds", "List the commands on one line, for completion."},
+    {"--list-opts", "List these options on one line, for completion."},
 };
 
 std::string upper(std::string_view text) {

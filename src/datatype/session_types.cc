@@ -19,8 +19,8 @@ std::string_view what_is_missing(DsoKind kind) {
     case DsoKind::kKernel:
       return "there is no debug information: name a vmlinux that has it with -k";
     case DsoKind::kModule:
-      return "there is no module file together with its debug information: install the debug "
-             "package of the kernel";
+      return "there is no module file with its debug information: install the debug package of the "
+             "kernel";
     case DsoKind::kFile:
     case DsoKind::kVdso:
       return "there is no debug information: build it with -g, or install its debug package";

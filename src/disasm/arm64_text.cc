@@ -79,7 +79,7 @@ Result<Arm64Handle> open_arm64() {
   const CapstoneLibrary* library = TRY(CapstoneLibrary::get());
   csh handle = 0;
   if (library->open(CS_ARCH_ARM64, CS_MODE_LITTLE_ENDIAN, &handle) != CS_ERR_OK)
-    return fail(ErrorCode::kUnsupported, "this capstone library has no arm64");
+    return fail(ErrorCode::kUnsupported, "this capstone library does not support arm64");
   library->option(handle, CS_OPT_DETAIL, CS_OPT_ON);
   return Arm64Handle(new size_t(handle), CloseArm64{library});
 }

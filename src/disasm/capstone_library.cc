@@ -32,7 +32,7 @@ CapstoneLibrary load() {
 Result<const CapstoneLibrary*> CapstoneLibrary::get() {
   static const CapstoneLibrary library = load();
   if (library.open == nullptr)
-    return fail(ErrorCode::kUnsupported, "arm64 instructions: {} is not here: install it",
+    return fail(ErrorCode::kUnsupported, "arm64 instructions: {} is missing: install it",
                 file_name());
   return &library;
 }

@@ -63,7 +63,7 @@ Result<Disassembler> Disassembler::make(abi::Arch arch, const Options& options) 
       break;
     default:
       return fail(ErrorCode::kUnsupported,
-                  "code of this machine is not disassembled; x86 and arm64 are");
+                  "code for this machine is not disassembled, only x86 and arm64");
   }
   return Disassembler(std::move(state));
 }

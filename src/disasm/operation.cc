@@ -67,7 +67,7 @@ Result<OperationDecoder> OperationDecoder::make(abi::Arch arch, bool is_64_bit) 
       break;
     default:
       return fail(ErrorCode::kUnsupported,
-                  "code of this machine is not decoded; x86 and arm64 are");
+                  "code for this machine is not decoded, only x86 and arm64");
   }
   return OperationDecoder(std::move(state));
 }

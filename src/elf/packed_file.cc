@@ -21,7 +21,7 @@ constexpr std::string_view kXz{
     6};
 
 std::unexpected<Error> damaged(const std::string& path) {
-  return fail(ErrorCode::kCorrupt, "{}: the packed object is damaged", path);
+  return fail(ErrorCode::kCorrupt, "{}: the compressed object is damaged", path);
 }
 
 Result<std::vector<std::byte>> unpack_gzip(const std::string& path, Bytes content) {

@@ -19,7 +19,7 @@ struct Stream {
 Result<std::vector<std::byte>> decompress_xz(Bytes packed, const std::string& name, size_t limit) {
   Stream stream;
   if (lzma_stream_decoder(&stream.lzma, kDecoderMemory, 0) != LZMA_OK)
-    return fail(ErrorCode::kFailed, "{}: no memory to unpack xz data", name);
+    return fail(ErrorCode::kFailed, "{}: not enough memory to decompress xz data", name);
   stream.lzma.next_in = reinterpret_cast<const uint8_t*>(packed.data());
   stream.lzma.avail_in = packed.size();
   std::vector<std::byte> out;
@@ -27,7 +27,7 @@ Result<std::vector<std::byte>> decompress_xz(Bytes packed, const std::string& na
   lzma_ret status = LZMA_OK;
   while (status == LZMA_OK) {
     if (filled == limit)
-      return fail(ErrorCode::kCorrupt, "{} unpacks to over {} bytes", name, limit);
+      return fail(ErrorCode::kCorrupt, "{} decompresses to more than {} bytes", name, limit);
     out.resize(std::min(limit, std::max<size_t>(size_t{64} << 10, filled * 2)));
     stream.lzma.next_out = reinterpret_cast<uint8_t*>(out.data()) + filled;
     stream.lzma.avail_out = out.size() - filled;

@@ -55,7 +55,7 @@ void add_warnings(PageDescription& page, const std::string& file, const StackPro
                                         shown_name(file), count(facts.lost_events)));
   if (profile.samples.size() > kMaxPageSamples)
     page.warnings.push_back(
-        fmt::format("{}: {} samples are too many to hold one by one, so there is no timeline.",
+        fmt::format("{}: {} samples are too many to keep individually, so there is no timeline.",
                     shown_name(file), count(profile.samples.size())));
   else if (profile.samples.size() > 0 && !facts.has_times)
     page.warnings.push_back(fmt::format(

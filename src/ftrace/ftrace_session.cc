@@ -19,9 +19,10 @@ Result<FtraceSession> FtraceSession::open(const std::string& tracefs,
   (void)write_trace_file(session.directory_.path("trace"), {});
   session.pipe_ = Fd(::open(pipe.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   if (session.pipe_.valid()) return session;
-  return fail(errno == EBUSY ? ErrorCode::kFailed : ErrorCode::kPermission, "{}: {}: {}", pipe,
-              std::strerror(errno),
-              errno == EBUSY ? "somebody else reads it" : "tracefs must be readable: try sudo");
+  return fail(
+      errno == EBUSY ? ErrorCode::kFailed : ErrorCode::kPermission, "{}: {}: {}", pipe,
+      std::strerror(errno),
+      errno == EBUSY ? "another process is reading it" : "tracefs must be readable: try sudo");
 }
 
 Result<> FtraceSession::set_enabled(bool enabled) {

@@ -68,8 +68,8 @@ Error refusal(const CallTimesRequest& request, const FunctionTimes::Options& wan
             fmt::format("-T {}: the kernel has no such function (/proc/kallsyms lists them)",
                         wanted.function)};
   return {cause.code,
-          fmt::format("-T {}: the kernel lets BPF programs see no calls: {}; it takes root, and "
-                      "CONFIG_DYNAMIC_FTRACE (with CONFIG_DEBUG_INFO_BTF) or CONFIG_KPROBES; "
+          fmt::format("-T {}: the kernel does not let BPF programs see calls: {}; this needs root, "
+                      "and CONFIG_DYNAMIC_FTRACE (with CONFIG_DEBUG_INFO_BTF) or CONFIG_KPROBES; "
                       "without -b, the tracer function_graph measures",
                       wanted.function, cause.message)};
 }
@@ -78,8 +78,7 @@ void report_lost(const FunctionTimes::Lost& lost, std::string_view way, Env& env
   if (lost.unended > 0)
     env.err.print("{} were not measured: their end was not seen ({})\n", lost.unended, way);
   if (lost.too_deep > 0)
-    env.err.print("{} calls were not measured: the function had called itself too often\n",
-                  lost.too_deep);
+    env.err.print("{} calls were not measured: the function recursed too deeply\n", lost.too_deep);
 }
 
 }  // namespace

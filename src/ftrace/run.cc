@@ -28,8 +28,8 @@ Result<> choose_threads(const FtraceTarget& target, TraceSettings& settings) {
   if (!target.tids.empty()) threads = TRY(threads_by_id(target.tids));
   if (!threads.empty() && !settings.traces_functions())
     return fail(ErrorCode::kUsage,
-                "Error: the tracer '{}' looks at the whole machine: --pid and --tid are for "
-                "function and function_graph",
+                "Error: the tracer '{}' traces the whole machine: --pid and --tid are for function "
+                "and function_graph",
                 settings.tracer);
   for (const ThreadEntry& thread : threads) settings.tids.push_back(thread.tid);
   return {};
@@ -111,14 +111,14 @@ void report_where(const FtraceSession& session, int verbose, Env& env) {
   std::string interrupted = session.interrupted();
   if (!interrupted.empty())
     env.err.print(
-        "ftrace: the tracer '{}' that was set is interrupted, and what it had collected is gone; "
-        "its settings come back at the end\n",
+        "ftrace: the active tracer '{}' is interrupted, and the data it had collected is lost; its "
+        "settings are restored at the end\n",
         interrupted);
   if (verbose == 0) return;
   const TraceDirectory& where = session.directory();
   env.err.print("tracing in {}\n", where.is_shared() ? where.tracefs() : where.instance());
   for (const TraceChanges::Change& change : session.changes())
-    env.err.print("  set for a while: {}\n", change.path);
+    env.err.print("  set temporarily: {}\n", change.path);
 }
 
 }  // namespace

@@ -45,11 +45,10 @@ std::unexpected<Error> refused(const std::string& path, const TraceWrite& write,
     case EACCES:
       return fail(ErrorCode::kPermission, "{}: cannot be written to: try sudo", whose);
     case EPERM:
-      return fail(
-          ErrorCode::kPermission,
-          "{}: the kernel refuses to trace its functions ({}): a policy or lockdown forbids "
-          "it; events work without: 'record -e', 'trace', 'kwork'",
-          whose, std::strerror(error));
+      return fail(ErrorCode::kPermission,
+                  "{}: the kernel refuses to trace its functions ({}): a policy or lockdown "
+                  "forbids it; events still work: 'record -e', 'trace', 'kwork'",
+                  whose, std::strerror(error));
     case EINVAL:
       if (is_function_list(write.file) && !word.empty())
         return fail(ErrorCode::kNotFound,
@@ -57,7 +56,7 @@ std::unexpected<Error> refused(const std::string& path, const TraceWrite& write,
                     write.option, word);
       break;
     case EBUSY:
-      return fail(ErrorCode::kFailed, "{}: in use by somebody else's tracing: end that first",
+      return fail(ErrorCode::kFailed, "{}: in use by another tracing session: end that first",
                   whose);
     default:
       break;
@@ -80,8 +79,7 @@ Result<std::vector<Planned>> plan(const TraceDirectory& where,
       if (!text) return refused(path, write, "", text.error());
       if (write.file == "buffer_size_kb" && text->starts_with('X') && where.is_shared())
         return fail(ErrorCode::kUnsupported,
-                    "{}: the CPUs' buffers differ, which could not be put back: leave out -m",
-                    path);
+                    "{}: the CPUs' buffer sizes differ and could not be restored: omit -m", path);
       known = now.emplace(path, words_of_trace_file(write.file, *text)).first;
     }
     // tracing_on is toggled while the tracer works.

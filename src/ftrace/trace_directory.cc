@@ -56,10 +56,10 @@ Result<> check_tracer(const std::string& tracefs, const std::string& tracer) {
     return fail(ErrorCode::kPermission, "{}: cannot be read: try sudo", list);
   if (!text)
     return fail(ErrorCode::kUnsupported,
-                "{}: is not there: this kernel is built without its tracers (CONFIG_FTRACE)", list);
+                "{}: does not exist: this kernel is built without tracers (CONFIG_FTRACE)", list);
   if (lists(*text, tracer)) return {};
-  std::string_view remedy = tracer == "function_graph" ? "; it takes CONFIG_FUNCTION_GRAPH_TRACER"
-                            : tracer == "function"     ? "; it takes CONFIG_FUNCTION_TRACER"
+  std::string_view remedy = tracer == "function_graph" ? "; it needs CONFIG_FUNCTION_GRAPH_TRACER"
+                            : tracer == "function"     ? "; it needs CONFIG_FUNCTION_TRACER"
                                                        : "";
   return fail(ErrorCode::kUnsupported, "ftrace: this kernel has no tracer '{}', only: {}{}", tracer,
               trim(*text), remedy);

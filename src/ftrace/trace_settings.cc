@@ -107,7 +107,7 @@ bool TraceSettings::traces_functions() const {
 Result<> parse_function_options(std::string_view words, TraceSettings& settings) {
   for (std::string_view word : split(words, ','))
     if (!set_switch(kFunctionSwitches, word, settings))
-      return fail(ErrorCode::kUsage, "Error: --func-opts: '{}' is none of call-graph, irq-info",
+      return fail(ErrorCode::kUsage, "Error: --func-opts: '{}' is not one of call-graph, irq-info",
                   word);
   return {};
 }
@@ -118,8 +118,8 @@ Result<> parse_graph_options(std::string_view words, TraceSettings& settings) {
     if (TRY(set_number(word, "thresh", settings.threshold_us))) continue;
     if (TRY(set_number(word, "depth", settings.depth))) continue;
     return fail(ErrorCode::kUsage,
-                "Error: --graph-opts: '{}' is none of nosleep-time, noirqs, verbose, tail, args, "
-                "retval, retval-hex, retaddr, thresh=N, depth=N",
+                "Error: --graph-opts: '{}' is not one of nosleep-time, noirqs, verbose, tail, "
+                "args, retval, retval-hex, retaddr, thresh=N, depth=N",
                 word);
   }
   return {};

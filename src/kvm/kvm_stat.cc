@@ -73,7 +73,7 @@ Result<KvmMachine> kvm_machine_of(std::string_view cpuid) {
   if (cpuid.find("Intel") != std::string_view::npos) return KvmMachine::kIntel;
   if (cpuid.find("AMD") != std::string_view::npos || cpuid.find("Hygon") != std::string_view::npos)
     return KvmMachine::kAmd;
-  return fail(ErrorCode::kFailed, "CPU {} is not supported: exits of guests have names on x86 only",
+  return fail(ErrorCode::kFailed, "CPU {} is not supported: guest exits have names on x86 only",
               cpuid.empty() ? "(not recorded)" : cpuid);
 }
 

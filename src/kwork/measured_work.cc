@@ -79,7 +79,8 @@ Result<int> measure_work(const WorkOptions& options, const std::vector<std::stri
   analysis.set_span(begin_ns, end_ns);
   write(analysis);
   if (sums.lost() > 0)
-    env.err.print("{} spans of work are in no row: there was no room for them\n", sums.lost());
+    env.err.print("{} work intervals are missing from the table: there was no room for them\n",
+                  sums.lost());
   return status;
 }
 

@@ -264,10 +264,11 @@ Result<BundleSummary> write_bundle(const ArchiveOptions& options, const std::str
   struct stat status{};
   if (options.input == "-" ||
       (::stat(options.input.c_str(), &status) == 0 && !S_ISREG(status.st_mode)))
-    return fail(ErrorCode::kUnsupported,
-                "{}: only a recording in one file can be bundled (not a pipe, nor a directory as "
-                "--threads and --kcore make)",
-                options.input);
+    return fail(
+        ErrorCode::kUnsupported,
+        "{}: only a recording in one file can be bundled (not a pipe, nor a directory such as "
+        "--threads and --kcore make)",
+        options.input);
   ArchiveOptions wanted = options;
   wanted.for_bundle = true;
   ArchivedObjects objects = TRY(find_objects_of(wanted, env));

@@ -43,13 +43,13 @@ Result<> InjectedCode::look_at(const MmapRecord& record, const Recording& record
   }
   if (found->dump.header().order != kHostOrder || found->dump.header().counts_cycles) {
     env.losses.add(LossKind::k_bad_symbol_source, 1,
-                   fmt::format("{}: of another byte order, or timed by the processor", path));
+                   fmt::format("{}: of another byte order, or timed in CPU cycles", path));
     return {};
   }
   if (found->dump.bad_records() > 0)
     env.losses.add(
         LossKind::k_bad_symbol_source, 1,
-        fmt::format("{}: {} of its records make no sense", path, found->dump.bad_records()));
+        fmt::format("{}: {} of its records are invalid", path, found->dump.bad_records()));
   return take(record, *found, recording, env);
 }
 

@@ -110,7 +110,7 @@ Result<> OwnedProbes::define(const TracepointName& event, const ProbePlace& plac
   int error = append_line(path, definition + "\n");
   if (error == 0) return {};
   if (error == ENOENT && ::access(path.c_str(), F_OK) != 0)
-    return fail(ErrorCode::kUnsupported, "{} is not there: this kernel has no {}", path,
+    return fail(ErrorCode::kUnsupported, "{} does not exist: this kernel has no {}", path,
                 place.in_kernel() ? "kprobes" : "uprobes");
   bool refused = error == EACCES || error == EPERM;
   return fail(refused ? ErrorCode::kPermission : ErrorCode::kUnsupported,

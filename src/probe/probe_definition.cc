@@ -33,7 +33,8 @@ Result<FileOffset> find_function(const ElfFile& file, std::string_view name) {
   if (!found) return fail(ErrorCode::kNotFound, "{} has no function '{}'", file.name(), name);
   std::optional<FileOffset> offset = file.segments().offset_of(*found);
   if (!offset)
-    return fail(ErrorCode::kUnsupported, "{}: function '{}' is in no segment", file.name(), name);
+    return fail(ErrorCode::kUnsupported, "{}: function '{}' is not in any segment", file.name(),
+                name);
   return *offset;
 }
 

@@ -136,7 +136,7 @@ template <typename Key>
 KeyResult make_data_key(const ProfileInput& input, const KeySettings& settings,
                         std::string_view name, std::string_view title) {
   if (settings.data_types == nullptr)
-    return fail(ErrorCode::kUsage, "{}: types of data are not known here; report shows them", name);
+    return fail(ErrorCode::kUsage, "{}: data types are not known here; report shows them", name);
   return make_key<Key>(input, settings, name, title);
 }
 

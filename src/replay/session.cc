@@ -236,7 +236,7 @@ Result<> Session::follow(const Follow& hooks) {
   };
   TRY(RoundPipeline(*state.recording.stream(), take, state.env->losses).run(hooks.on_pause));
   if (state.recording.events().size() == 0)
-    return fail(ErrorCode::kCorrupt, "{}: the recording does not say which events it holds",
+    return fail(ErrorCode::kCorrupt, "{}: the recording does not describe its events",
                 state.recording.facts().path);
   return {};
 }

@@ -115,8 +115,8 @@ class ReplayRunner::Crew {
     if (refused == 0) return {};
     workers_.pop_back();
     return fail(ErrorCode::kFailed,
-                "replay needs {} threads, and the system refuses thread {}: {}; ulimit -u and "
-                "kernel.threads-max limit them",
+                "replay needs {} threads, but the system refuses thread {}: {}; raise ulimit -u or "
+                "kernel.threads-max",
                 plan_.tasks().size(), workers_.size() + 1, ::strerror(refused));
   }
 

@@ -295,11 +295,11 @@ Result<Schedstat> parse_schedstat(std::string_view text, std::string_view name) 
         return fail(ErrorCode::kUnsupported, "{}: version {} is not known, only {} to {}", name,
                     stat.version, kFirstSchedstat, kLastSchedstat);
     } else if (!parser.consume(line)) {
-      return fail(ErrorCode::kCorrupt, "{}: line {} is not what version {} has there", name,
+      return fail(ErrorCode::kCorrupt, "{}: line {} does not match the format of version {}", name,
                   line_number, stat.version);
     }
   }
-  if (stat.cpus.empty()) return fail(ErrorCode::kCorrupt, "{}: tells of no CPU", name);
+  if (stat.cpus.empty()) return fail(ErrorCode::kCorrupt, "{}: lists no CPU", name);
   return std::move(stat);
 }
 

@@ -20,8 +20,8 @@ Result<Schedstat> counters_now() {
   auto text = read_file(kSchedstatFile);
   if (!text && text.error().code == ErrorCode::kNotFound)
     return fail(ErrorCode::kUnsupported,
-                "{}: this kernel has no counters of its scheduler: it is built without "
-                "CONFIG_SCHEDSTATS; 'sched record' and 'sched latency' work without",
+                "{}: this kernel has no scheduler counters: it is built without CONFIG_SCHEDSTATS; "
+                "'sched record' and 'sched latency' work without them",
                 kSchedstatFile);
   return parse_schedstat(TRY(std::move(text)), kSchedstatFile);
 }
@@ -49,7 +49,7 @@ class Counting {
     Fd fd(::open(kSchedstatsSetting, O_WRONLY | O_CLOEXEC));
     if (!fd.valid())
       return fail(ErrorCode::kPermission,
-                  "{}: cannot be set to 1, without which the kernel does not count; root can",
+                  "{}: cannot be set to 1, and the kernel does not count otherwise: run as root",
                   kSchedstatsSetting);
     return write_all(fd.get(), kSchedstatsSetting, as_bytes(value));
   }
@@ -97,10 +97,10 @@ Result<Schedstat> schedstat_of_file(const std::string& path, const OpenOptions& 
     }
   env.losses.add(LossKind::k_bad_record, bad);
   if (reader.snapshots().size() < 2)
-    return fail(ErrorCode::kFailed,
-                "{}: has no counters of the scheduler from two moments; '{} sched stats record' "
-                "records them",
-                path, env.tool);
+    return fail(
+        ErrorCode::kFailed,
+        "{}: has no scheduler counters from two moments; '{} sched stats record' records them",
+        path, env.tool);
   Schedstat counted = TRY(schedstat_between(reader.snapshots().front(), reader.snapshots().back()));
   if (scan.features().sched_domains) name_domains(counted, *scan.features().sched_domains);
   return counted;

@@ -32,7 +32,7 @@ constexpr EmptyField kEmpty[] = {
     {"callindent", "instruction traces are not decoded"},
     {"synth", "instruction traces are not decoded"},
     {"ipc", "instruction traces are not decoded"},
-    {"metric", "metrics of groups are not calculated"},
+    {"metric", "group metrics are not calculated"},
     {"machine_pid", "guests' recordings are not merged"},
     {"vcpu", "guests' recordings are not merged"},
 };
@@ -83,7 +83,7 @@ std::optional<Field> field_of(std::string_view word) {
 
 std::unexpected<Error> unknown_field(std::string_view word) {
   if (std::ranges::find(kNotHere, word) != std::end(kNotHere))
-    return fail(ErrorCode::kUsage, "field '{}' of later perfs is not there yet", word);
+    return fail(ErrorCode::kUsage, "field '{}' of later perf versions is not there yet", word);
   std::string_view nearest;
   size_t best = 4;
   for (const FieldInfo& info : kFields)

@@ -53,7 +53,8 @@ class GzipChunks final : public ChunkSource {
   ~GzipChunks() override { ::inflateEnd(&stream_); }
 
   Result<std::string_view> next() override {
-    if (!is_ready_) return fail(ErrorCode::kFailed, "no memory to unpack {}", packed_.name());
+    if (!is_ready_)
+      return fail(ErrorCode::kFailed, "not enough memory to decompress {}", packed_.name());
     stream_.next_out = buffer_.data();
     stream_.avail_out = static_cast<uInt>(buffer_.size());
     while (stream_.avail_out == buffer_.size() && !at_end_) TRY(inflate_some());
@@ -67,7 +68,7 @@ class GzipChunks final : public ChunkSource {
     if (input_.empty()) {
       at_end_ = true;
       if (is_inside_)
-        return fail(ErrorCode::kCorrupt, "{}: the packed data ends too early", packed_.name());
+        return fail(ErrorCode::kCorrupt, "{}: the compressed data is truncated", packed_.name());
       return {};
     }
     constexpr size_t kMax = size_t{1} << 30;
@@ -81,7 +82,7 @@ class GzipChunks final : public ChunkSource {
       is_inside_ = false;
       ::inflateReset(&stream_);
     } else if (status != Z_OK && status != Z_BUF_ERROR) {
-      return fail(ErrorCode::kCorrupt, "{}: the packed data is damaged", packed_.name());
+      return fail(ErrorCode::kCorrupt, "{}: the compressed data is corrupt", packed_.name());
     }
     return {};
   }

@@ -128,10 +128,11 @@ class PprofReader {
 
   Result<StackProfile> read() && {
     if (parts_.types.empty() || parts_.samples.empty())
-      return fail(ErrorCode::kCorrupt, "{}: a profile of pprof without samples", name_);
+      return fail(ErrorCode::kCorrupt, "{}: a pprof profile without samples", name_);
     if (parts_.types.size() > kMaxColumns)
-      return fail(ErrorCode::kUnsupported, "{}: a profile of {} kinds of values; {} can be read",
-                  name_, parts_.types.size(), kMaxColumns);
+      return fail(ErrorCode::kUnsupported,
+                  "{}: a profile with {} value types; at most {} can be read", name_,
+                  parts_.types.size(), kMaxColumns);
     make_columns();
     each(parts_.mappings, [this](Message message) { add_mapping(message); });
     each(parts_.functions, [this](Message message) { add_function(message); });
@@ -420,7 +421,7 @@ Result<StackProfile> read_pprof(std::string_view bytes, const std::string& name,
   try {
     return PprofReader(bytes, name, task_root, losses).read();
   } catch (const protozero::exception&) {
-    return fail(ErrorCode::kCorrupt, "{}: damaged, or no profile of pprof", name);
+    return fail(ErrorCode::kCorrupt, "{}: damaged, or not a pprof profile", name);
   }
 }
 

@@ -87,8 +87,8 @@ class ProfileOpener {
         return from_copy(pieces);
       case ProfileFormat::kGzip:
         if (limit == kMaxUnpackedSize)
-          return fail(ErrorCode::kUnsupported, "{}: packed twice; unpack it with gunzip once",
-                      pieces.name());
+          return fail(ErrorCode::kUnsupported,
+                      "{}: compressed twice; decompress it once with gunzip", pieces.name());
         return from(Pieces(gunzipped(pieces), pieces.name()), kMaxUnpackedSize);
       case ProfileFormat::kScriptText:
         return from_script_text(pieces);
@@ -105,11 +105,10 @@ class ProfileOpener {
         TRY(refuse_filter(pieces.name()));
         return read_speedscope(TRY(pieces.all(limit)), pieces.name(), options_.stacks, env_.losses);
       default:
-        return fail(
-            ErrorCode::kCorrupt,
-            "{}: no profile: neither a recording nor folded stacks, text of `script`, pprof "
-            "or speedscope",
-            pieces.name());
+        return fail(ErrorCode::kCorrupt,
+                    "{}: not a profile: neither a recording nor folded stacks, `script` text, "
+                    "pprof or speedscope",
+                    pieces.name());
     }
   }
 
@@ -125,7 +124,7 @@ class ProfileOpener {
 
   [[nodiscard]] Result<> refuse_sample_options(const std::string& name) const {
     if (options_.stacks.wait_reasons)
-      return fail(ErrorCode::kFailed, "{}: --waits is for recordings (record --off-cpu)", name);
+      return fail(ErrorCode::kFailed, "{}: --waits needs a recording (record --off-cpu)", name);
     if (!options_.make_filter) return {};
     return fail(ErrorCode::kFailed, "{}: only samples of a recording can be chosen so", name);
   }
@@ -158,7 +157,7 @@ class ProfileOpener {
   Result<StackProfile> from_copy(Pieces& pieces) {
     Fd copy(::memfd_create("recording", MFD_CLOEXEC));
     if (!copy.valid())
-      return fail(ErrorCode::kIo, "no memory for the recording in {}: {}", pieces.name(),
+      return fail(ErrorCode::kIo, "not enough memory for the recording in {}: {}", pieces.name(),
                   std::strerror(errno));
     for (;;) {
       std::string_view piece = TRY(pieces.next());

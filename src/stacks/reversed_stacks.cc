@@ -37,8 +37,8 @@ Result<StackProfile> reversed_stacks(StackProfile profile) {
   constexpr uint64_t kMaxFrames = uint64_t{1} << 28;
   if (uint64_t frames = frames_of_stacks(profile, is_end); frames > kMaxFrames)
     return fail(ErrorCode::kUnsupported,
-                "{}: its stacks have {} frames, too many to turn around (at most {})",
-                profile.origin, frames, kMaxFrames);
+                "{}: its stacks have {} frames, too many to reverse (at most {})", profile.origin,
+                frames, kMaxFrames);
   LargeVector<StackNode> nodes = std::move(profile.nodes);
   StackSamples samples = std::move(profile.samples);
   std::vector<StackColumn> columns = profile.columns;

@@ -216,7 +216,7 @@ class SessionStacks {
   }
   [[nodiscard]] std::unexpected<Error> too_many() const {
     return fail(ErrorCode::kUnsupported,
-                "{}: {} events and all their stacks are too much at a time; choose an event (-e)",
+                "{}: {} events with all their stacks are too much at once; choose an event (-e)",
                 session_.recording().facts().path, profile_.columns.size());
   }
   static std::string names_of(const std::vector<EventDesc>& events) {

@@ -386,7 +386,7 @@ Result<StackProfile> read_speedscope(std::string_view text, const std::string& n
   FrameWalker shared(builder, frames);
   TRY(walk(text, name, shared));
   if (shared.profiles() == 0)
-    return fail(ErrorCode::kCorrupt, "{}: JSON, but no file of speedscope: there are no profiles",
+    return fail(ErrorCode::kCorrupt, "{}: JSON, but not a speedscope file: it has no profiles",
                 name);
   bool name_roots = options.task_root && shared.profiles() > 1;
   ProfileWalker profiles(builder, frames, options, name_roots, name, losses);

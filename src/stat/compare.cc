@@ -100,7 +100,7 @@ class StatComparison {
     if (has(Outcome::kExceeded)) return kGateStatus;
     // A gate that could not have failed must not look like one that passed.
     if (has(Outcome::kTooFewRuns))
-      return fail(ErrorCode::kFailed, "--gate: so few runs cannot tell; more are needed (-r)");
+      return fail(ErrorCode::kFailed, "--gate: not enough runs to tell; more are needed (-r)");
     return 0;
   }
 

@@ -43,7 +43,7 @@ class CountFilePages {
   Result<> write() {
     const Features& features = recording_.features();
     if (!features.has(abi::kFeatureStat) && !recording_.facts().is_pipe)
-      return fail(ErrorCode::kUnsupported, "{} is no recording of `stat record`",
+      return fail(ErrorCode::kUnsupported, "{} is not a recording of `stat record`",
                   recording_.facts().path);
     file_.read([this](const CountFile::Round& round) { add(round); });
     if (!series_) return fail(ErrorCode::kCorrupt, "{} holds no counts", recording_.facts().path);

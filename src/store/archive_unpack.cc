@@ -105,13 +105,13 @@ Result<UnpackSummary> unpack_archive(const std::string& archive, const std::stri
   while (true) {
     auto member = reader.next();
     if (!member)
-      return fail(ErrorCode::kCorrupt, "{} is damaged, or no archive: {}", archive,
+      return fail(ErrorCode::kCorrupt, "{} is damaged or not an archive: {}", archive,
                   member.error().message);
     if (!*member) break;
     ++members;
     TRY(unpacker.take(**member));
   }
-  if (members == 0) return fail(ErrorCode::kCorrupt, "{} is no archive", archive);
+  if (members == 0) return fail(ErrorCode::kCorrupt, "{} is not an archive", archive);
   return unpacker.summary();
 }
 

@@ -117,7 +117,7 @@ Result<BuildIdCache::Added> BuildIdCache::add(const CachedObject& object) const 
   std::string place = place_of(object.path);
   if (directory_.empty()) return fail(ErrorCode::kIo, "there is no directory for a build-id cache");
   if (object.build_id.size() < kMin || place.empty())
-    return fail(ErrorCode::kFailed, "{} cannot be filed: it has no build id", object.path);
+    return fail(ErrorCode::kFailed, "{} cannot be cached: it has no build id", object.path);
   fs::path link = link_of(object.build_id);
   std::error_code error;
   bool filed = fs::is_symlink(fs::symlink_status(link, error));

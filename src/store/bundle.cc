@@ -66,7 +66,7 @@ Result<> Bundle::State::read(Bytes bytes) {
     offset += size;
   }
   if (!ended)
-    return fail(ErrorCode::kCorrupt, "{}: the bundle is cut off behind {} of its members", name,
+    return fail(ErrorCode::kCorrupt, "{}: the bundle is cut off after {} of its members", name,
                 members.size());
   if (!by_name.contains(kRecordingName))
     return fail(ErrorCode::kCorrupt, "{}: no recording is in this bundle", name);
@@ -108,7 +108,7 @@ Result<const Fd*> Bundle::State::expand(Member& member) {
   TRY(expand_zstd(member.frame, member.skip, member.size, file.get(), what));
   MappedFile content = TRY(MappedFile::map(file.get(), what));
   if (content.size() != member.size)
-    return fail(ErrorCode::kCorrupt, "{} is damaged: it has {} bytes of {}", what, content.size(),
+    return fail(ErrorCode::kCorrupt, "{} is damaged: it has {} of {} bytes", what, content.size(),
                 member.size);
   member.failed = false;
   member.file = std::move(file);

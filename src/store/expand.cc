@@ -52,7 +52,7 @@ Result<> expand_zstd(Bytes compressed, uint64_t skip, uint64_t most, int fd,
     if (wanted != 0 && in.pos == in.size && out.pos < out.size)
       return damaged(name, "it ends early");
     Bytes made = Bytes(piece).first(out.pos);
-    if (made.size() > room) return damaged(name, "it grows without end");
+    if (made.size() > room) return damaged(name, "it expands without end");
     room -= made.size();
     auto skipped = static_cast<size_t>(std::min<uint64_t>(skip, made.size()));
     made = made.subspan(skipped);
@@ -87,7 +87,7 @@ Result<> expand_bzip2(Bytes compressed, int fd, const std::string& name) {
   while (!compressed.empty()) {
     bz_stream stream{};
     if (::BZ2_bzDecompressInit(&stream, 0, 0) != BZ_OK)
-      return damaged(name, "bzip2 does not start");
+      return damaged(name, "bzip2 cannot be initialized");
     int result = BZ_OK;
     bool early = false;
     Result<> written;
@@ -106,7 +106,7 @@ Result<> expand_bzip2(Bytes compressed, int fd, const std::string& name) {
       early &= made == 0;
       if (made > room) {
         ::BZ2_bzDecompressEnd(&stream);
-        return damaged(name, "it grows without end");
+        return damaged(name, "it expands without end");
       }
       room -= made;
       if (result == BZ_OK || result == BZ_STREAM_END)
@@ -117,7 +117,7 @@ Result<> expand_bzip2(Bytes compressed, int fd, const std::string& name) {
     if (!left.empty()) compressed = {left.data(), left.size() + compressed.size()};
     ::BZ2_bzDecompressEnd(&stream);
     if (!written) return written;
-    if (result != BZ_STREAM_END) return damaged(name, early ? "it ends early" : "no bzip2 data");
+    if (result != BZ_STREAM_END) return damaged(name, early ? "it ends early" : "not bzip2 data");
   }
   return {};
 }

@@ -146,11 +146,11 @@ Result<std::optional<TarMember>> TarReader::next(bool headers_only) {
     if (has_content && member.size <= in_.left())
       member.content = in_.take(member.size);
     else if (has_content && (!headers_only || is_long))
-      return fail(ErrorCode::kCorrupt, "{} ends behind the end of the archive", member.name);
+      return fail(ErrorCode::kCorrupt, "{} extends past the end of the archive", member.name);
     if (has_content) in_.take(std::min<uint64_t>(tar_padding(member.size), in_.left()));
     if (is_long) {
       if (member.size > kMaxNameBytes)
-        return fail(ErrorCode::kCorrupt, "a name of {} bytes", member.size);
+        return fail(ErrorCode::kCorrupt, "a name is too long: {} bytes", member.size);
       std::string text(as_text(member.content));
       text.resize(std::min(text.size(), text.find('\0')));
       (header->type == kLongName ? long_name : long_target) = std::move(text);

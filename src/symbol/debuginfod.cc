@@ -51,7 +51,7 @@ Result<> start_debuginfod(const std::string& urls) {
     return fail(ErrorCode::kUsage,
                 "--debuginfod: no servers: give their URLs, or set DEBUGINFOD_URLS");
   if (!load().complete())
-    return fail(ErrorCode::kUnsupported, "--debuginfod: {} is not here: install it", kLibrary);
+    return fail(ErrorCode::kUnsupported, "--debuginfod: {} was not found: install it", kLibrary);
   return {};
 }
 

@@ -74,7 +74,7 @@ DsoSymbols DsoSymbolLoader::load_file(const Dso& dso, std::string_view name_part
     loaded.is_replaced = found.is_replaced();
     loaded.source =
         loaded.is_replaced
-            ? fmt::format("{} is another build than the one that was recorded", dso.path)
+            ? fmt::format("{} is not the build that was recorded", dso.path)
             : fmt::format("no symbols found in {}, maybe install a debug package?", dso.path);
     return loaded;
   }
@@ -188,7 +188,7 @@ bool DsoSymbolLoader::read_kallsyms(const std::string& path, const Dso& kernel,
   }
   if (kallsyms_->restricted()) {
     kernel_source_ =
-        path + " hides its addresses: kernel.kptr_restrict is set, run as root or set it to 0";
+        path + " hides its addresses: kernel.kptr_restrict is set; run as root or set it to 0";
     return false;
   }
   kernel_table_ = &kernel_part_;

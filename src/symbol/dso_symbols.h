@@ -99,7 +99,7 @@ class DsoSymbolLoader {
   SymbolTable vmlinux_;
   const SymbolTable* kernel_table_ = nullptr;
   uint64_t kernel_slide_ = 0;
-  std::string kernel_source_ = "no kernel symbols were asked for";
+  std::string kernel_source_ = "kernel symbols were not requested";
   char kernel_origin_ = '!';
 };
 

@@ -40,7 +40,7 @@ class JitDumpParser {
 
   Result<size_t> read_header() {
     Bytes all = whole();
-    if (all.size() < kMinHeaderSize) return fail(ErrorCode::kCorrupt, "no whole header");
+    if (all.size() < kMinHeaderSize) return fail(ErrorCode::kCorrupt, "incomplete header");
     JitDump::Header& header = dump_.header_;
     header.order = ByteOrder::kLittle;
     if (load<uint32_t>(all.data(), ByteOrder::kBig) == kMagic)
@@ -52,14 +52,14 @@ class JitDumpParser {
     uint32_t version = cursor.u32();
     uint32_t size = cursor.u32();
     if (version > kVersion)
-      return fail(ErrorCode::kUnsupported, "version {} of jitdump is not known", version);
+      return fail(ErrorCode::kUnsupported, "unknown jitdump version {}", version);
     header.elf_machine = cursor.u32();
     cursor.skip(4);
     header.pid = cursor.u32();
     header.time_ns = cursor.u64();
     header.counts_cycles = (cursor.u64() & kFlagCycles) != 0;
     if (size < kMinHeaderSize || size > all.size())
-      return fail(ErrorCode::kCorrupt, "a header of {} bytes", size);
+      return fail(ErrorCode::kCorrupt, "invalid header size: {} bytes", size);
     return size;
   }
 

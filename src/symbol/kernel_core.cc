@@ -64,7 +64,7 @@ Result<KernelCore> KernelCore::open(const Dso& kernel, const std::string& direct
 Result<std::vector<std::byte>> KernelCore::code(uint64_t address, uint64_t size,
                                                 bool of_module) const {
   if (of_module && slide_ != 0)
-    return fail(ErrorCode::kNotFound, "{} is of another boot, in which modules are elsewhere",
+    return fail(ErrorCode::kNotFound, "{} is from another boot, in which modules are elsewhere",
                 path_);
   auto bytes = file_.memory(address + slide_, size);
   if (!bytes) return fail(ErrorCode::kNotFound, "{} does not have address {:#x}", path_, address);

@@ -58,7 +58,7 @@ std::string_view words(Verdict verdict) {
     case Verdict::kBuildIdDiffers:
       return "refused: its build id is not the recorded one";
     case Verdict::kOtherFile:
-      return "refused: another file than the one that was mapped";
+      return "refused: not the file that was mapped";
     case Verdict::kNothingNew:
       return "adds nothing";
   }

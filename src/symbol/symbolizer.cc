@@ -458,7 +458,7 @@ Result<DebugInfo> Symbolizer::debug_info(DsoId dso) const {
     return DebugInfo{TRY(state_->open_debug_info(object)), state_->dwarf_places()};
   FoundObject image = kernel_image(dso);
   auto& file = image.symbols ? image.symbols : image.runtime;
-  if (!file) return fail(ErrorCode::kNotFound, "no image of the kernel");
+  if (!file) return fail(ErrorCode::kNotFound, "no kernel image");
   return DebugInfo{std::move(*file), state_->dwarf_places()};
 }
 

@@ -73,7 +73,7 @@ const EventDesc& LivePage::event() const {
 }
 
 std::string LivePage::bar_text() const {
-  if (tables_.empty()) return "the first samples are on their way";
+  if (tables_.empty()) return "waiting for the first samples";
   const TopFigures& figures = profile_.figures();
   std::string line = has_ended_ ? "ended: " : paused_ ? "paused: " : "";
   if (tables_.size() > 1) line = fmt::format("[{}/{} Tab] {}", at_ + 1, tables_.size(), line);
@@ -207,9 +207,9 @@ void LivePage::undo(Pages& pages) {
 }
 
 void LivePage::pause(Pages& pages) {
-  if (has_ended_) return pages.say("it has ended: nothing more comes");
+  if (has_ended_) return pages.say("it has ended: no more samples come");
   paused_ = !paused_;
-  pages.say(paused_ ? "paused: the table stands, while samples are taken on for w and r"
+  pages.say(paused_ ? "paused: the table is frozen; samples are still taken for w and r"
                     : "goes on");
 }
 
@@ -268,7 +268,7 @@ void LivePage::ask_rows(Pages& pages) {
 
 void LivePage::ask_least_samples(Pages& pages) {
   if (o_.starts_anew())
-    return pages.say("rows that fade have a least number of samples; here L leaves out light ones");
+    return pages.say("fading rows have a minimum number of samples; here L leaves out light ones");
   ask_number(
       "Rows of at least so many samples", fmt::format("{}", o_.least_samples),
       [this](double samples, Pages& to) {
@@ -299,7 +299,7 @@ void LivePage::ask_symbol(Pages& pages) {
 // --- other pages ---
 
 std::unique_ptr<report::OpenRecording> LivePage::recent(Pages& pages) {
-  pages.say("reading what was seen of late …");
+  pages.say("reading recent samples …");
   tui::draw_now(terminal_, pages);
   pages.say("");
   auto opened = profile_.recent();
@@ -357,18 +357,18 @@ void LivePage::print(Pages& pages) {
 
 void LivePage::show_menu(Pages& pages) {
   std::vector<tui::Menu::Item> items;
-  for (auto [text, key] : {std::pair("p  pause, or go on", U'p'),
+  for (auto [text, key] : {std::pair("p  pause or resume", U'p'),
                            {"d  delay …", U'd'},
                            {"a  code of the function", U'a'},
                            {"s  code of another function …", U's'},
-                           {"r  report of what was seen of late", U'r'},
+                           {"r  report of recent samples", U'r'},
                            {"w  save that as perf.data", U'w'},
                            {"/  filter …", U'/'},
                            {"z  each screen anew, or fading", U'z'},
                            {"K  with or without the kernel", U'K'},
                            {"U  with or without programs", U'U'},
                            {"I  with or without idle functions", U'I'},
-                           {"f  least samples …", U'f'},
+                           {"f  minimum samples …", U'f'},
                            {"#  number of rows …", U'#'},
                            {"P  print to a file", U'P'},
                            {"h  help", U'h'},
@@ -381,22 +381,22 @@ void LivePage::show_help(Pages& pages) {
   std::vector<std::string> lines = tui::table_key_help();
   for (std::string_view line : {
            "What is live",
-           "  p                pause; samples are taken on, for w and r",
+           "  p                pause; samples are still taken, for w and r",
            "  d                delay between screens",
-           "  z                each screen starts anew, or rows fade, an eighth a screen",
+           "  z                each screen starts anew, or rows fade, an eighth per screen",
            "  K U I            leave out the kernel, programs; show idle functions",
-           "  f L #            rows of at least so many samples, percent; so many rows",
+           "  f L #            minimum samples, minimum percent, number of rows",
            "  F                shares of all, or of what is shown (--percentage)",
-           "  x                callers where callees are shown, and back (-g)",
+           "  x                switch between callees and callers (-g)",
            "  Tab Shift-Tab    next, previous event",
-           "What was seen of late (the last 32 MB of records)",
+           "Recent samples (the last 32 MB of records)",
            "  a s              the code of the row's function, of a function by name",
            "  r                as a report: zooms, flame graph, callers; q comes back",
-           "  w                save it as perf.data",
+           "  w                save them as perf.data",
            "Others",
            "  P                print the table to perf.hist.N in this directory",
            "  m                a menu of these",
-           "  Esc              takes back the filter",
+           "  Esc              undoes the filter",
            "  h ? F1           this help",
            "  q Ctrl-C         quit",
        })

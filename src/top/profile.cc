@@ -211,7 +211,7 @@ Result<std::string> LiveProfile::save() {
 
 Result<std::unique_ptr<report::OpenRecording>> LiveProfile::recent() {
   Fd memory(::memfd_create("recent", MFD_CLOEXEC));
-  if (!memory.valid()) return fail(ErrorCode::kIo, "no memory for what was seen of late");
+  if (!memory.valid()) return fail(ErrorCode::kIo, "no memory for recent samples");
   std::string path = fmt::format("/proc/self/fd/{}", memory.get());
   TRY(write_recording(path, capture_, o_.record, features_, copies_, env_));
   return open(path);

@@ -41,7 +41,7 @@ Result<std::string> write_recording(const std::string& path, const Capture& capt
   double seconds =
       counts.has_time() ? static_cast<double>(counts.last_ns - counts.first_ns) / 1e9 : 0;
   return fmt::format("{}: the last {:.1f} s, {} samples{}", path, seconds, counts.samples,
-                     copies.dropped_any() ? "; what was before is gone" : "");
+                     copies.dropped_any() ? "; earlier ones are gone" : "");
 }
 
 Result<std::string> save_recording(const std::string& path, const Capture& capture,

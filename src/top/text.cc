@@ -114,7 +114,7 @@ class TextTop {
       case 'e':
         return ask(key, "Entries to display (0: as many as fit)");
       case 'f':
-        return ask(key, "Least samples of a row");
+        return ask(key, "Minimum samples of a row");
       case 'K':
         return toggle(o_.hide_kernel, "kernel symbols are hidden", "kernel symbols are shown");
       case 'U':
@@ -125,7 +125,7 @@ class TextTop {
         return toggle(o_.zero, "each screen starts anew", "samples fade");
       case 'p':
       case ' ':
-        return toggle(paused_, "paused; what comes is counted all the same", "goes on");
+        return toggle(paused_, "paused; samples are still counted", "goes on");
       case 'w':
         return save();
       default:

@@ -241,7 +241,7 @@ export class App {
       made.setAttribute("aria-pressed", String(this.stretch === stretch));
       bar.append(made);
     }
-    bar.append(el("span", { class: "hint" }, "Darker or brighter: more samples. Drag to choose a range of time."));
+    bar.append(el("span", { class: "hint" }, "Darker or brighter: more samples. Drag to select a time range."));
     return bar;
   }
   private laneSwitch(): HTMLElement {
@@ -255,7 +255,7 @@ export class App {
     bar.replaceChildren(choice("Threads", "threads"));
     if (samples && samples.cpu.some((cpu) => cpu >= 0)) bar.append(choice("CPUs", "cpus"));
     if (this.profile.sched && this.model.state.lanes === "threads") bar.append(this.stateLegend());
-    bar.append(el("span", { class: "hint" }, "Drag to choose a range of time; click on a name for one thread; z to look closer."));
+    bar.append(el("span", { class: "hint" }, "Drag to select a time range; click a name for one thread; z to zoom in."));
     return bar;
   }
 

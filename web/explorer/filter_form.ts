@@ -9,7 +9,7 @@ type Choice = Exclude<FilterBy, "time">;
 
 export class FilterForm {
   readonly element = el("form", { class: "filter-form", id: "filter-form" });
-  private by = el("select", { "aria-label": "what is filtered by" });
+  private by = el("select", { "aria-label": "filter by" });
   private mode = el("select", { "aria-label": "only or without" }, new Option("only", "only"), new Option("without", "without"));
   private place = el("span", { class: "filter-value" });
 

@@ -35,7 +35,7 @@ export function functionColumns(model: Model, narrow: boolean): Column[] {
     text: (f) => shortWeight(values[f], model.event.unit),
   });
   const shares = [share("self", "Self", self, "In the function itself"),
-                  share("total", "Total", total, "In the function and all that it calls")];
+                  share("total", "Total", total, "In the function and its callees")];
   if (narrow) return [...shares, name];
   return [shares[0], amount("self_amount", `Self, ${unitWord(model)}`, self), shares[1],
           amount("total_amount", `Total, ${unitWord(model)}`, total), name, ...placeColumns(model)];
@@ -64,9 +64,9 @@ function comparedColumns(model: Model): Column[] {
     text: (f) => signed ? `${value(f) > 0 ? "+" : value(f) < 0 ? "−" : ""}${Math.abs(value(f)).toFixed(2)}%` : `${value(f).toFixed(2)}%`,
   });
   return [
-    made("self", "Self ±", "Change of the share in the function itself, in percentage points", (f) => change("self", f), true),
-    made("total", "Total ±", "Change of the share in the function and what it calls, in percentage points", (f) => change("total", f), true),
-    made("before", "Before", "Share before, with all that it calls", (f) => share(0, "total", f), false),
-    made("after", "After", "Share after, with all that it calls", (f) => share(1, "total", f), false),
+    made("self", "Self ±", "Change in the share of the function itself, in percentage points", (f) => change("self", f), true),
+    made("total", "Total ±", "Change in the share of the function and its callees, in percentage points", (f) => change("total", f), true),
+    made("before", "Before", "Share before, including its callees", (f) => share(0, "total", f), false),
+    made("after", "After", "Share after, including its callees", (f) => share(1, "total", f), false),
   ];
 }

@@ -28,12 +28,12 @@ export interface HeadActions {
 export class Head {
   readonly element: HTMLElement;
   readonly searchBox = el("input", { type: "search", id: "search", placeholder: "Search  /", spellcheck: "false",
-                                     autocomplete: "off", "aria-label": "search by a regular expression" });
+                                     autocomplete: "off", "aria-label": "search with a regular expression" });
   private matched = el("output", { id: "matched" });
   private tabs = el("nav", { class: "tabs", "aria-label": "views" });
   private events = el("select", { id: "event", "aria-label": "event" });
-  private colors = el("select", { id: "colors", "aria-label": "colours by" }, new Option("colours by kind", "kind"),
-                      new Option("colours by object", "object"), new Option("colours by function", "function"));
+  private colors = el("select", { id: "colors", "aria-label": "colour by" }, new Option("colour by kind", "kind"),
+                      new Option("colour by object", "object"), new Option("colour by function", "function"));
   private sides = el("select", { id: "side", "aria-label": "widths" }, new Option("widths: after", "after"),
                      new Option("widths: before", "before"));
   private crumbs = el("div", { class: "crumbs", id: "crumbs" });
@@ -102,7 +102,7 @@ export class Head {
   private showCrumbs(model: Model): void {
     const { state, profile } = model;
     const parts: HTMLElement[] = [];
-    const whole = button("All", "Back to everything (Esc)", () => this.actions.reset());
+    const whole = button("All", "Show everything again (Esc)", () => this.actions.reset());
     whole.className = "crumb";
     parts.push(whole);
     state.filters.forEach((filter, i) => {
@@ -113,7 +113,7 @@ export class Head {
     const isZoomed = state.zoom !== 0 && (state.view === "flame" || state.view === "icicle");
     if (isZoomed)
       parts.push(this.chip(`zoomed to ${model.nameOf(profile.tree.frame[state.zoom])}`, () => {}, () => this.actions.go({ zoom: 0 })));
-    const add = button("+ Filter", "Only some stacks, threads, objects (f)", () => this.actions.addFilter());
+    const add = button("+ Filter", "Filter by function, object, thread … (f)", () => this.actions.addFilter());
     add.id = "add-filter";
     const undo = button("Undo", "Undo the last step (u)", () => this.actions.undo());
     undo.id = "undo";
@@ -123,7 +123,7 @@ export class Head {
   private chip(label: string, onClick: () => void, onRemove: () => void): HTMLElement {
     const text = button(label.slice(0, 160), label.slice(0, 500), onClick);
     text.className = "crumb";
-    const remove = button("✕", "Without this", onRemove);
+    const remove = button("✕", "Remove this", onRemove);
     remove.className = "remove";
     return el("span", { class: "chip" }, text, remove);
   }

@@ -4,14 +4,14 @@ import { el } from "./dom.js";
 
 const keys: [string, string][] = [
   ["1 … 7", "views, in the order of the tabs"],
-  ["/", "search: a regular expression; a capital letter makes case count"],
+  ["/", "search: a regular expression; a capital letter makes it case-sensitive"],
   ["arrow keys", "in pictures: to caller, callee and neighbours; in tables: rows"],
-  ["Enter", "zoom to the frame that the arrow keys are on"],
-  ["Esc", "back to the whole: no zoom, search and filters"],
+  ["Enter", "zoom to the frame selected with the arrow keys"],
+  ["Esc", "reset: no zoom, search or filters"],
   ["u, Backspace", "undo the last step (as does the browser's Back)"],
   ["f", "add a filter"],
   ["e", "next event"],
-  ["z", "timeline: show the chosen range only; again: everything"],
+  ["z", "timeline: show only the selected range; again: everything"],
   ["d", "dark or light"],
   ["?", "this help"],
 ];
@@ -19,9 +19,9 @@ const mouse: [string, string][] = [
   ["click on a frame", "zoom to it"],
   ["Shift+click on a frame", "its callers and callees"],
   ["Alt+click on a frame", "only stacks with this function"],
-  ["drag over the timeline or heat map", "choose a range of time: every view shows only that"],
+  ["drag over the timeline or heat map", "select a time range: every view shows only that range"],
   ["click on a thread's name", "only this thread"],
-  ["Ctrl+wheel over the timeline", "closer, farther; Shift+wheel: along"],
+  ["Ctrl+wheel over the timeline", "zoom in, out; Shift+wheel: scroll sideways"],
 ];
 
 function listOf(rows: [string, string][]): HTMLElement {

@@ -109,7 +109,7 @@ export class ListingView {
   }
 
   private showTitle(model: Model, listing: Listing, what: "code" | "source", hasSource: boolean): void {
-    const words = `${weight(this.whole, model.event.unit)} here` + (listing.cut ? "; the function goes on, this is its beginning" : "");
+    const words = `${weight(this.whole, model.event.unit)} here` + (listing.cut ? "; only the beginning of the function is shown" : "");
     const mode = (label: string, value: "code" | "source") => {
       const made = el("button", { type: "button", "aria-pressed": String(what === value) }, label);
       made.addEventListener("click", () => this.actions.show(value));

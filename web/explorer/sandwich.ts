@@ -52,7 +52,7 @@ export class Sandwich {
     this.table.show({ columns: functionColumns(model, true), frames: rowsOf(model), sort: model.state.sort, chosen: frame });
     this.element.classList.toggle("empty", frame < 0);
     if (frame < 0) {
-      this.title.textContent = "Choose a function on the left: this shows who calls it, and what it calls.";
+      this.title.textContent = "Choose a function on the left to see its callers and callees.";
       return;
     }
     const { tree } = model.profile;

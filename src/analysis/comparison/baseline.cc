@@ -185,18 +185,17 @@ Result<std::vector<std::string>> compare_origins(const Baseline& baseline, const
   auto apart = [&](std::string_view what, std::string_view then, std::string_view here) {
     return fail(
         ErrorCode::kUnsupported,
-        "{} was made {} ({}; here {}): its numbers mean nothing for this one. Make one here "
-        "with --save",
+        "{} was made {} ({}; here {}): its numbers do not apply here. Make a new one with --save",
         name, what, then, here);
   };
   if (baseline.machine != now.machine || baseline.processor != now.processor)
     return apart("on another processor", baseline.machine + ", " + baseline.processor,
                  now.machine + ", " + now.processor);
   if (baseline.cpus != now.cpus)
-    return apart("on a machine with another number of CPUs", std::to_string(baseline.cpus),
+    return apart("on a machine with a different number of CPUs", std::to_string(baseline.cpus),
                  std::to_string(now.cpus));
   if (baseline.inherit != now.inherit)
-    return apart("with another setting of --no-inherit", baseline.inherit ? "off" : "on",
+    return apart("with a different --no-inherit setting", baseline.inherit ? "off" : "on",
                  now.inherit ? "off" : "on");
   std::vector<std::string> notes;
   if (baseline.host != now.host)

@@ -93,15 +93,15 @@ class Comparer {
   double pace_shift() {
     if (comparison_.in_turn) return 0;
     if (a_.pace_ns.empty() || b_.pace_ns.empty()) {
-      comparison_.notes.emplace_back("how fast the machine was then and is now is not known");
+      comparison_.notes.emplace_back("the machine's speed then and now is not known");
       return 0;
     }
     // Not the medians alone: if the pace scatters, so does everything that depends on it.
     MetricVerdict pace = compare_metric({a_.pace_ns, b_.pace_ns}, RunPlan::kSeparate, kPaceLevel);
     double shift = std::max(std::abs(pace.low - 1), std::abs(pace.high - 1));
     comparison_.notes.push_back(fmt::format(
-        "A was measured at another time. Work that is always the same takes {:+.1f}% now ({:+.1f}% "
-        ".. {:+.1f}%): times and switches that differ by less than {:.1f}% are noise",
+        "A was measured at another time. The time for a fixed workload has changed by {:+.1f}% "
+        "({:+.1f}% .. {:+.1f}%): times and switches that differ by less than {:.1f}% are noise",
         100 * (pace.change - 1), 100 * (pace.low - 1), 100 * (pace.high - 1), 100 * shift));
     return shift;
   }
@@ -123,7 +123,7 @@ class Comparer {
     }
     if (too_few)
       comparison_.notes.push_back(
-          fmt::format("so few runs can show no difference: it takes at least {} of each (-r {})",
+          fmt::format("too few runs to show a difference: at least {} of each are needed (-r {})",
                       fewest(), fewest()));
   }
 

@@ -25,7 +25,7 @@ void CountFile::take(const RecordView& record, const std::function<void(const Ro
   bool is_map = record.type == abi::kRecordThreadMap || record.type == abi::kRecordCpuMap;
   if (is_map && is_prepared_) {
     // There is room only for what the first maps named.
-    losses_.add(LossKind::k_bad_record, 1, "a map of CPUs or threads behind the first counts");
+    losses_.add(LossKind::k_bad_record, 1, "a map of CPUs or threads after the first counts");
     return;
   }
   switch (record.type) {

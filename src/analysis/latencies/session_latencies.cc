@@ -56,7 +56,8 @@ std::string event_names(const EventTable& events) {
 
 Result<> check_time(const EventDesc& event) {
   if (event.attr.sample_type & abi::kSampleTime) return {};
-  return fail(ErrorCode::kFailed, "{}: its samples carry no time (record with -T)", event.name);
+  return fail(ErrorCode::kFailed, "{}: its samples have no timestamps (record with -T)",
+              event.name);
 }
 
 /// Finds events and their fields.
@@ -96,7 +97,7 @@ class EventFinder {
  private:
   Result<ValueSource> of_field(EventId event, const TracepointField& field) const {
     if (field.is_array || field.is_dynamic)
-      return fail(ErrorCode::kBadEvent, "{}: its field '{}' is no number",
+      return fail(ErrorCode::kBadEvent, "{}: its field '{}' is not a number",
                   session_.events()[event].name, field.name);
     return ValueSource{ValueSource::Kind::kField, field};
   }
@@ -144,7 +145,7 @@ class PairReader {
     sides_.resize(from.size());
     for (size_t i = 0; i < from.size(); ++i) {
       if (from[i] && to[i])
-        return fail(ErrorCode::kUsage, "{}: it is on both sides (--from, --to)",
+        return fail(ErrorCode::kUsage, "{}: the event is on both sides (--from, --to)",
                     session_.events()[EventId(i)].name);
       if (from[i]) TRY(make_side(sides_[i].begin, EventId(i), key, true));
       if (to[i]) TRY(make_side(sides_[i].end, EventId(i), key, false));

@@ -126,8 +126,7 @@ class TimelineReader {
                   desc.name);
     const TracepointFormat* format = formats_.of(id);
     if (format == nullptr)
-      return fail(ErrorCode::kCorrupt, "{}: the recording does not say what fields it has",
-                  desc.name);
+      return fail(ErrorCode::kCorrupt, "{}: the recording does not describe its fields", desc.name);
     bool is_switch = event.kind == SchedEvent::Kind::kSwitch;
     event.has_stacks = (desc.attr.sample_type & abi::kSampleCallchain) != 0;
     event.prev_tid = format->field("prev_pid");
@@ -136,7 +135,7 @@ class TimelineReader {
     event.next_tid = format->field(is_switch ? "next_pid" : "pid");
     event.next_name = format->field(is_switch ? "next_comm" : "comm");
     if (event.next_tid == nullptr || (is_switch && (!event.prev_tid || !event.prev_state)))
-      return fail(ErrorCode::kCorrupt, "{}: its format has no fields for threads", desc.name);
+      return fail(ErrorCode::kCorrupt, "{}: its format has no thread fields", desc.name);
     return {};
   }
 

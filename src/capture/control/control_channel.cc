@@ -30,7 +30,7 @@ Result<Fd> open_fifo(const std::string& path) {
 Result<ControlOptions> parse_control(std::string_view text) {
   auto wrong = [&] {
     return fail(ErrorCode::kUsage,
-                "Invalid --control '{}': it is fd:ctl-fd[,ack-fd] or fifo:ctl-fifo[,ack-fifo]",
+                "Invalid --control '{}': expected fd:ctl-fd[,ack-fd] or fifo:ctl-fifo[,ack-fifo]",
                 text);
   };
   size_t colon = text.find(':');

@@ -31,7 +31,7 @@ bool ControlCommands::obey(const ControlChannel::Command& command, ControlChanne
     case Kind::kPing:
       break;
     case Kind::kSnapshot:
-      actions_.say("snapshot: there is no AUX area event to take one of");
+      actions_.say("snapshot: there is no AUX area event to take one from");
       break;
     case Kind::kUnknown:
       actions_.say(fmt::format("Message from control fd unsupported: '{}'", command.text));

@@ -31,7 +31,8 @@ Result<DelayOptions> parse_delay(std::string_view text) {
       return fail(ErrorCode::kUsage, "Invalid delay: '{}' is neither milliseconds nor a range a-b",
                   word);
     if (*begin >= *end || (!options.ranges.empty() && *begin <= options.ranges.back().end_ms))
-      return fail(ErrorCode::kUsage, "Invalid delay: ranges of time must ascend: '{}'", text);
+      return fail(ErrorCode::kUsage, "Invalid delay: time ranges must be in ascending order: '{}'",
+                  text);
     options.ranges.push_back({*begin, *end});
   }
   return options;

@@ -12,8 +12,8 @@ Result<std::vector<int>> online_cpus() {
   std::string text = TRY(read_file("/sys/devices/system/cpu/online"));
   std::optional<std::vector<int>> cpus = parse_cpu_list(trim(text));
   if (!cpus || cpus->empty())
-    return fail(ErrorCode::kCorrupt, "/sys/devices/system/cpu/online holds no list of CPUs: {}",
-                trim(text));
+    return fail(ErrorCode::kCorrupt,
+                "/sys/devices/system/cpu/online does not hold a list of CPUs: {}", trim(text));
   return *cpus;
 }
 
@@ -26,7 +26,7 @@ uint32_t present_cpu_count() {
 
 Result<std::vector<int>> select_cpus(std::string_view list, const std::vector<int>& online) {
   std::optional<std::vector<int>> cpus = parse_cpu_list(list);
-  if (!cpus || cpus->empty()) return fail(ErrorCode::kUsage, "Invalid list of CPUs (-C): {}", list);
+  if (!cpus || cpus->empty()) return fail(ErrorCode::kUsage, "Invalid CPU list (-C): {}", list);
   for (int cpu : *cpus)
     if (!std::ranges::binary_search(online, cpu))
       return fail(ErrorCode::kNotFound,

@@ -262,7 +262,7 @@ bool EventOpener::break_weak_group(std::vector<CaptureEvent>& events, size_t ind
   if ((error != EINVAL && error != EBADF) || leader == index || !events[leader].parsed.weak_group)
     return false;
   if (listener_.note)
-    listener_.note(fmt::format("Weak group for {} failed: its events are recorded one by one",
+    listener_.note(fmt::format("Weak group for {} failed: its events are opened individually",
                                events[leader].parsed.name));
   dissolve_group(events, leader);
   for (size_t i = leader; i < index; ++i)

@@ -99,7 +99,7 @@ std::string words_for(const CaptureEvent& event, const Target& target, int error
       return out_of_memory(event);
     case EOVERFLOW:
       return fmt::format(
-          "{}: {} frames are more than the kernel records.\n"
+          "{}: {} frames exceed the kernel's limit.\n"
           "Hint: Try tweaking /proc/sys/kernel/perf_event_max_stack\n"
           "Hint: Current value: {}",
           event.parsed.name, event.attr().sample_max_stack,

@@ -49,8 +49,8 @@ Result<std::vector<SdtProbe>> OwnedEvents::find_usdt(std::string_view provider,
   }
   if (found.empty())
     return fail(ErrorCode::kNotFound,
-                "Neither the build-id cache nor the command nor the processes of -p have it.\n{}"
-                "Name the object: {}@/path/to/program, or make it known with\n"
+                "It is not in the build-id cache, the command or the processes of -p.\n{}"
+                "Name the object: {}@/path/to/program, or register it with\n"
                 "'perf buildid-cache --add /path/to/program'",
                 nearest(), wanted);
   return found;
@@ -60,7 +60,7 @@ Result<std::vector<OwnedEvent>> OwnedEvents::make_usdt(std::string_view provider
                                                        std::string_view name,
                                                        std::string_view object) {
   if (setup_.tracefs.empty())
-    return fail(ErrorCode::kUnsupported, "tracefs is not mounted: probes are made there");
+    return fail(ErrorCode::kUnsupported, "tracefs is not mounted: probes are created there");
   std::vector<SdtProbe> found = TRY(find_usdt(provider, name, object));
   std::vector<OwnedEvent> events;
   std::vector<std::string> done;
@@ -77,7 +77,7 @@ Result<std::vector<OwnedEvent>> OwnedEvents::make_usdt(std::string_view provider
         note(fmt::format("{}: the kernel cannot fetch the argument {}", full_name, operand));
     }
     for (TracepointName& made : TRY(probes_.add(system, probe.name, places))) {
-      note(fmt::format("{}:{} is a uprobe in {} ({}) until the end, removed by a child if need be",
+      note(fmt::format("{}:{} is a uprobe in {} ({}) until the end; a child removes it if need be",
                        system, made.name, places.front().object, made.system));
       std::string shown = fmt::format("{}:{}", system, made.name);
       events.push_back({std::move(made), std::move(shown)});
@@ -132,7 +132,7 @@ Result<std::vector<OwnedEvent>> OwnedEvents::make_programs(
   for (const ProgramObject::Program& program : object.programs()) {
     events.push_back(TRY(make_program_event(program)));
     program_fds_.push_back(program.fd);
-    note(fmt::format("{}: program {} decides about {}", path, program.name, events.back().name));
+    note(fmt::format("{}: program {} filters {}", path, program.name, events.back().name));
   }
   objects_.push_back({std::move(object), std::move(event_settings)});
   return events;
@@ -155,7 +155,7 @@ Result<> OwnedEvents::fill_map(Loaded& loaded, const MapSetting& setting,
     if (!first)
       return fail(ErrorCode::kFailed,
                   "map:{}.event={}: a map holds one descriptor per CPU, and there are several "
-                  "threads: record one, or all with -a",
+                  "threads: record one thread, or all with -a",
                   setting.map, setting.event);
     auto index = static_cast<uint32_t>(opened.cpu);
     if (setting.covers(index)) TRY(loaded.object.set_event(setting.map, index, opened.fd));

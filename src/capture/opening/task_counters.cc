@@ -65,7 +65,7 @@ Result<std::optional<TaskCounters>> TaskCounters::open(const CountOptions& optio
   std::vector<size_t> members = choose(options, events);
   if (of_programs && members.size() != events.size())
     return fail(ErrorCode::kUsage,
-                "-b: events with filters, cgroups or CPUs of their own, and times of the tool, are "
+                "-b: events with their own filters, cgroups or CPUs, and tool events, are "
                 "not counted in BPF programs");
   if (members.empty() || options.to_file) return std::nullopt;
   if (!of_programs && (target.has_cpu() || per_thread)) {

@@ -57,9 +57,9 @@ Result<> check_terms(const EventList& events, const RecordOptions& options, Env&
                   "{}: driver-config is for CoreSight traces, which are not recorded yet",
                   event.name);
     if (event.terms.percore)
-      say(options, env, fmt::format("{}: percore adds up counts: it holds in stat", event.name));
+      say(options, env, fmt::format("{}: percore adds up counts: it applies to stat", event.name));
     if (event.terms.max_events)
-      say(options, env, fmt::format("{}: nr= ends a trace: it holds in trace", event.name));
+      say(options, env, fmt::format("{}: nr= ends a trace: it applies to trace", event.name));
   }
   return {};
 }

@@ -40,7 +40,7 @@ Result<> RecordOutput::open() {
   if (path_ == "-") {
     Fd copy(::dup(settings_.stdout_fd));
     if (!copy.valid())
-      return fail(ErrorCode::kIo, "standard output cannot be written: {}", std::strerror(errno));
+      return fail(ErrorCode::kIo, "cannot write to standard output: {}", std::strerror(errno));
     writer_ = TRY(PerfDataWriter::pipe(std::move(copy), "standard output", options));
     return {};
   }

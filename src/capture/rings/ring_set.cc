@@ -22,8 +22,8 @@ Result<RingSet> RingSet::create(Sys& sys, std::vector<CaptureEvent>& events, siz
       if (SysResult<int> got =
               sys.ioctl(opened.fd, PERF_EVENT_IOC_ID, reinterpret_cast<uint64_t>(&opened.id));
           !got)
-        return fail(ErrorCode::kUnsupported, "{}: the kernel gives no id for it: {}",
-                    event.parsed.name, std::strerror(got.error()));
+        return fail(ErrorCode::kUnsupported, "{}: failed to get its id: {}", event.parsed.name,
+                    std::strerror(got.error()));
     }
   return set;
 }

@@ -66,7 +66,7 @@ Result<Fd> connect_to(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path.size() >= sizeof address.sun_path)
-    return fail(ErrorCode::kFailed, "{}: too long for a socket", path);
+    return fail(ErrorCode::kFailed, "{}: too long for a socket path", path);
   std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
   // A hung JVM does not accept connections: then this fails instead of waiting.
   Fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
@@ -84,7 +84,7 @@ Result<Fd> attach(pid_t pid) {
   if (auto connected = connect_to(socket)) return connected;
   struct stat process{};
   if (::stat(fmt::format("/proc/{}", pid).c_str(), &process) != 0 || !catches_quit(pid))
-    return fail(ErrorCode::kNotFound, "it does not listen");
+    return fail(ErrorCode::kNotFound, "it is not listening");
   AttachRequest request(fmt::format("{}/.attach_pid{}", tmp, inside));
   if (!request.place(process))
     return fail(ErrorCode::kPermission, "{}: {}", tmp, std::strerror(errno));
@@ -118,7 +118,7 @@ Result<std::string> read_answer(int fd) {
 Result<pid_t> pid_inside(pid_t pid) {
   std::string numbers = TRY(status_value(pid, "NSpid"));
   auto number = parse_number(std::string_view(numbers).substr(numbers.find_last_of(" \t") + 1));
-  if (!number) return fail(ErrorCode::kNotFound, "process {} has no number", pid);
+  if (!number) return fail(ErrorCode::kNotFound, "process {} has no PID in NSpid", pid);
   return static_cast<pid_t>(*number);
 }
 
@@ -139,7 +139,7 @@ Result<std::string> jvm_command(pid_t pid, std::string_view command) {
   // A few bytes, which fit into a new connection's buffer. Without SIGPIPE: the JVM may just exit.
   ssize_t sent = ::send(fd.get(), request.data(), request.size(), MSG_NOSIGNAL);
   if (sent != static_cast<ssize_t>(request.size()))
-    return fail(ErrorCode::kNotFound, "it does not listen: {}", std::strerror(errno));
+    return fail(ErrorCode::kNotFound, "it is not listening: {}", std::strerror(errno));
   std::string answer = TRY(read_answer(fd.get()));
   // A line with the result code, then text.
   std::vector<std::string_view> lines = split(answer, '\n');

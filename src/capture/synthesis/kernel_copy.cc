@@ -159,7 +159,7 @@ Result<> check_kcore_readable(const std::string& proc) {
   if (fd.valid()) return {};
   int error = errno;
   const char* why = error == ENOENT ? " (this kernel was built without CONFIG_PROC_KCORE)"
-                                    : " (it takes CAP_SYS_RAWIO, and no lockdown)";
+                                    : " (this needs CAP_SYS_RAWIO, and no lockdown)";
   return fail(ErrorCode::kUnsupported, "ERROR: kcore is not readable: {}: {}{}", path,
               std::strerror(error), why);
 }

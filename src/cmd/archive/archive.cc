@@ -13,21 +13,20 @@ class Archive final : public Command {
     flags.usage("[<options>] [file]");
     flags.usage("--unpack [archive]");
     flags.description(
-        "Packs the objects that a recording's samples hit, so that it can be reported on another "
-        "machine: by default into FILE.tar.bz2, which is unpacked there into ~/.debug, by tar or "
-        "by "
-        "--unpack.\n\n"
+        "Packs the objects that a recording's samples hit, so that the recording can be reported "
+        "on another machine: by default into FILE.tar.bz2, which you unpack there into ~/.debug "
+        "with tar or --unpack.\n\n"
         "--bundle makes one file of the recording, its objects with their debug files, the "
         "kernel's "
         "symbols, and the maps of generated code. Every command opens it as it is:\n\n"
         "  sonde report -i perf.data.bundle\n\n"
-        "Nothing is unpacked for that. `tar --zstd -xf` takes it apart.");
+        "Nothing has to be unpacked first. `tar --zstd -xf` extracts its contents.");
     flags.text('i', "input", options_.input, "file", "input file name");
     flags.text('o', "output", output_, "file", "output file name");
     flags.boolean('f', "force", options_.force, "don't complain, do it");
     flags.boolean('a', "all", options_.all, "also pack objects that no sample hit");
     flags.boolean('b', "bundle", bundle_,
-                  "one file with the recording in it, that opens on any machine");
+                  "make one file that includes the recording and opens on any machine");
     flags.boolean('u', "unpack", unpack_, "unpack an archive into the build-id cache");
     flags.section("EXAMPLES",
                   "  sonde archive                          perf.data.tar.bz2\n"
@@ -69,13 +68,13 @@ class Archive final : public Command {
     std::string directory = build_id_directory(env);
     if (directory.empty())
       return fail(ErrorCode::kNotFound,
-                  "there is no build-id cache to unpack into: HOME is not set, name a directory "
+                  "there is no build-id cache to unpack into: HOME is not set; name a directory "
                   "with --buildid-dir");
     std::string archive = arguments.empty() ? options_.input + ".tar.bz2" : arguments[0];
     UnpackSummary done = TRY(unpack_archive(archive, directory));
     env.out.print("{} objects of {} are in {}\n", done.objects, archive, directory);
     if (done.refused > 0)
-      env.err.print("{}: {} members of {} were left out: their names lead out of the cache\n",
+      env.err.print("{}: {} members of {} were skipped: their names point outside the cache\n",
                     env.tool, done.refused, archive);
     return 0;
   }

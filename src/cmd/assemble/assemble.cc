@@ -21,7 +21,7 @@ class Assemble final : public Command {
     flags.usage("-d IN.data");
     flags.description(
         "Makes a perf.data file from text: directives for events and features and a line per "
-        "record, or the output of report -D or script -D. With -d, writes the text of a file.");
+        "record, or the output of report -D or script -D. With -d, writes a file as text.");
     flags.boolean('d', "disassemble", disassemble_,
                   "write the text that describes a perf.data file");
   }
@@ -29,7 +29,7 @@ class Assemble final : public Command {
   Result<int> run(Env& env, const Arguments& arguments) override {
     if (arguments.size() != (disassemble_ ? 1u : 2u))
       return fail(ErrorCode::kUsage, "assemble takes {}",
-                  disassemble_ ? "one file" : "the text's name and the recording's");
+                  disassemble_ ? "one file" : "the names of the text and the recording");
     if (disassemble_) {
       OpenOptions options{.force = true, .stdin_fd = env.in_fd};
       Recording recording = TRY(Recording::open(arguments[0], options, env.losses));

@@ -16,12 +16,11 @@ class BuildIdCacheCommand final : public Command {
   void declare(FlagTable& flags) override {
     flags.usage("[<options>]");
     flags.description(
-        "Shows and changes the build-id cache: the copies of programs, libraries and lists of "
-        "kernel symbols by which a recording can be reported when the originals have changed, have "
-        "gone, or were those of a container. The cache is ~/.debug, or the directory that "
-        "--buildid-dir or buildid.dir of the perfconfig names; perf and sonde share it.\n\n"
-        "A list of files is parted by commas. What is asked for in one command line is done in "
-        "this "
+        "Shows and changes the build-id cache: copies of programs, libraries and kernel symbol "
+        "lists, with which a recording can be reported even if the originals have changed, are "
+        "gone, or were in a container. The cache is ~/.debug, or the directory that "
+        "--buildid-dir or buildid.dir in the perfconfig names; perf and sonde share it.\n\n"
+        "Separate the files of a list with commas. Actions in one command line run in this "
         "order: add, remove, purge, purge all, missing, update, kcore.");
     flags.call('a', "add", "file list",
                "file(s) to add; of a recording (perf.data), the objects that it names",
@@ -62,7 +61,7 @@ class BuildIdCacheCommand final : public Command {
     BuildIdCache cache(build_id_directory(env));
     if (cache.directory().empty())
       return fail(ErrorCode::kNotFound,
-                  "there is no build-id cache: HOME is not set, name a directory with "
+                  "there is no build-id cache: HOME is not set; name a directory with "
                   "--buildid-dir");
     if (list_) return list(cache, env);
     CacheChanges work(cache, env,

@@ -18,8 +18,8 @@ class BuildIdList final : public Command {
   void declare(FlagTable& flags) override {
     flags.usage("[<options>]");
     flags.description(
-        "Lists the build ids that a recording holds. The input may also be an ELF file, whose own "
-        "build id is then shown.");
+        "Lists the build ids in a recording. The input may also be an ELF file; its own build id "
+        "is then shown.");
     flags.boolean('f', "force", options_.force, "don't complain, do it");
     flags.boolean('H', "with-hits", options_.with_hits, "Show only DSOs with hits");
     flags.text('i', "input", options_.input, "file", "input file name");

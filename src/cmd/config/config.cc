@@ -19,9 +19,9 @@ class ConfigCommand final : public Command {
  public:
   void declare(FlagTable& flags) override {
     flags.usage("[<file-option>] [options] [section.name[=value] ...]");
-    flags.description(R"(Shows settings, or changes them.
+    flags.description(R"(Shows or changes settings.
 
-Settings are read from /etc/perfconfig and then from ~/.perfconfig, whose settings win; where the environment names a file in PERF_CONFIG, from that one alone. Changes go to the user's file, unless --system is given. The file is written anew: its comments are not kept.)");
+Settings are read from /etc/perfconfig and then from ~/.perfconfig, which takes precedence; if the environment variable PERF_CONFIG names a file, only that file is read. Changes go to the user's file unless --system is given. The file is rewritten: its comments are not kept.)");
     flags.section("EXAMPLES", R"(  sonde config report.percent-limit=0.5
   sonde config call-graph.record-mode
   sonde config --list)");

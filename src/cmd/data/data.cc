@@ -18,8 +18,8 @@ class DataConvert final : public Command {
   void declare(FlagTable& flags) override {
     flags.usage("[<options>]");
     flags.description(
-        "Writes a recording as JSON (a sample is a line), or as a directory in the Common Trace "
-        "Format, which babeltrace and Trace Compass read. Fields are perf's.");
+        "Writes a recording as JSON (one sample per line), or as a directory in the Common Trace "
+        "Format, which babeltrace and Trace Compass read. The fields are the same as perf's.");
     flags.text('i', "input", input_, "file", "input file name");
     flags.text(0, "to-json", json_, "file", "Convert to JSON format; - is standard output");
     flags.text(0, "to-ctf", ctf_, "directory", "Convert to CTF format");
@@ -55,7 +55,7 @@ class DataConvert final : public Command {
  private:
   [[nodiscard]] Result<> check(const Arguments& arguments) const {
     if (!arguments.empty())
-      return fail(ErrorCode::kUsage, "Error: '{}' is too much; the recording is -i's",
+      return fail(ErrorCode::kUsage, "Error: unexpected argument '{}'; name the recording with -i",
                   arguments[0]);
     if (!json_.empty() && !ctf_.empty())
       return fail(ErrorCode::kFailed, "You cannot specify both --to-ctf and --to-json.");
@@ -105,8 +105,8 @@ class Data final : public Command {
     flags.subcommands({"convert"});
     flags.stop_at_first_word();
     flags.description(
-        "Work on recordings as data. `data convert` writes one as JSON or in the Common Trace "
-        "Format; `export` has other tools' formats for profiles.");
+        "Processes recordings as data. `data convert` writes one as JSON or in the Common Trace "
+        "Format; `export` writes profiles in other tools' formats.");
   }
   std::unique_ptr<Command> subcommand(const Arguments& arguments) override {
     if (arguments.empty() || arguments[0] != "convert") return nullptr;

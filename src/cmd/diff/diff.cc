@@ -23,11 +23,11 @@ class DiffCommand final : public Command {
   void declare(FlagTable& flags) override {
     flags.usage("[<options>] [old_file] [new_file]");
     flags.description(
-        R"(Shows what changed between recordings: rows that have the same name in each stand side by side, with the share of the samples that they had in the first and how it differs in the others. The first is the baseline; without names it is perf.data.old, and perf.data is compared with it.
+        R"(Shows what changed between recordings: rows with the same name are shown side by side, with their share of the samples in the first recording and how it differs in the others. The first is the baseline; without file names, it is perf.data.old, and perf.data is compared with it.
 
-A difference of shares may be chance: a recording is a sample. --noise shows beside each difference the interval that the numbers of samples allow, and a verdict: more, less, came, went; noise, where the interval holds no difference too; few, where there are too few samples for any verdict. All of a table hold together with 95%. They say what sampling does, not how runs differ: for that, stat --vs measures runs in turn.
+A difference in shares may be due to chance: a recording is a sample. --noise shows next to each difference a confidence interval from the numbers of samples, and a verdict: more, less, came, went; noise, if the interval also allows for no difference; few, if there are too few samples for a verdict. All intervals of a table hold together with 95% confidence. They cover sampling error, not how runs differ: for that, stat --vs measures runs in turn.
 
-Call paths are compared by `fold --diff` and `flamegraph A B`, whole runs by `stat --compare`.)");
+To compare call paths, use `fold --diff` or `flamegraph A B`; for whole runs, `stat --compare`.)");
     flags.section("EXAMPLES", R"(  sonde diff
   sonde diff --noise old.data new.data
   sonde diff -c ratio -p -s comm,dso old.data new.data

@@ -36,8 +36,8 @@ void declare_what(FlagTable& flags, DiffOptions& o) {
   flags.boolean('p', "period", o.show_period, "Show period values.");
   flags.boolean('F', "formula", o.show_formula, "Show formula.");
   flags.boolean(0, "noise", o.show_noise,
-                "Show what each difference is worth: an interval from the numbers of samples, and "
-                "whether it is above their noise");
+                "Show how significant each difference is: an interval from the numbers of samples, "
+                "and whether it is above their noise");
   flags.boolean(0, "above-noise", o.only_above_noise,
                 "Show only rows whose difference is above the noise");
   flags.number('o', "order", o.difference.sort_side, "n", "Specify compute sorting.");
@@ -71,7 +71,7 @@ void declare_output(FlagTable& flags, DiffOptions& o) {
   flags.boolean('q', "quiet", o.quiet, "Do not show any warnings or messages");
   flags.boolean('f', "force", o.force, "don't complain, do it");
   flags.act('D', "dump-raw-trace", "dump raw trace in ASCII", []() -> Result<> {
-    return fail(ErrorCode::kFailed, "-D: script -D -i FILE shows the records of one recording");
+    return fail(ErrorCode::kFailed, "-D: use script -D -i FILE for the records of one recording");
   });
   declare_symbol_sources(flags, o.symbol_sources);
   // Module symbols are always looked up.

@@ -11,7 +11,7 @@ class Evlist final : public Command {
  public:
   void declare(FlagTable& flags) override {
     flags.usage("[<options>]");
-    flags.description("Lists the events that a recording holds, one per line.");
+    flags.description("Lists the events in a recording, one per line.");
     flags.boolean('f', "force", options_.force, "don't complain, do it");
     flags.boolean('F', "freq", options_.freq, "Show the sample frequency");
     flags.boolean('g', "group", options_.group, "Show event group information");

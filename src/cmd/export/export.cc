@@ -40,13 +40,13 @@ class ExportCommand final : public Command {
       return fail(ErrorCode::kUsage, "Error: no format; --to takes one of {}", names());
     if (format_->is_experimental && !experimental_)
       return fail(ErrorCode::kUsage,
-                  "Error: the format {} still changes; --experimental writes it all the same",
+                  "Error: the format {} may still change; --experimental writes it anyway",
                   format_->name);
     if (format_->shape == ExportShape::kOneEvent && options_.stacks.events.size() > 1)
       return fail(ErrorCode::kUsage, "Error: {} holds one event; choose one with -e",
                   format_->name);
     if (options_.stacks.want_addresses && format_->name != "pprof")
-      return fail(ErrorCode::kUsage, "Error: --addresses is for pprof; {} holds none",
+      return fail(ErrorCode::kUsage, "Error: --addresses is for pprof; {} holds no addresses",
                   format_->name);
     if (arguments.size() + (input_.empty() ? 0 : 1) > 1)
       return fail(ErrorCode::kUsage, "Error: export takes one file");
@@ -65,7 +65,7 @@ class ExportCommand final : public Command {
   std::string_view description() {
     description_ =
         "Writes a profile in the format of another tool. The profile is a recording, or any other "
-        "file that the pictures are drawn from; what it is, its content says.\n\n";
+        "file that flamegraph and view can draw; its type is detected from its content.\n\n";
     for (const ExportFormat& format : export_formats())
       description_ += fmt::format("  {:<12}{}{}\n", format.name, format.summary,
                                   format.is_experimental ? " (experimental)" : "");

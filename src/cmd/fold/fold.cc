@@ -17,9 +17,9 @@ class FoldCommand final : public Command {
     flags.usage("[<options>] [<file>]");
     flags.usage("[<options>] --diff <before> <after>");
     flags.description(
-        R"(Writes each distinct stack of a profile as one line: its frames from the outermost to the innermost, divided by semicolons, and what fell on it. Lines are sorted. The profile is a recording (perf.data), the text of `script`, a pprof or speedscope file, or folded stacks; what it is, its content says, and it may be packed by gzip. - is standard input; without a file it is what is piped in, or perf.data.
+        R"(Writes each distinct stack of a profile as one line: its frames from the outermost to the innermost, separated by semicolons, and its value. Lines are sorted. The profile is a recording (perf.data), the text of `script`, a pprof or speedscope file, or folded stacks; its type is detected from its content, and it may be compressed with gzip. - is standard input; without a file, it is piped input, or perf.data.
 
-What fell on a stack is the sum of its samples' periods (nanoseconds, cycles ...); where these are not known, it is the number of samples. Where there are several events, lines are of one.)");
+The value of a stack is the sum of its samples' periods (nanoseconds, cycles ...), or the number of samples if the periods are not known. If there are several events, only one is written.)");
     flags.section("EXAMPLES", R"(  sonde fold > out.folded
   sonde fold --all -e cycles -i perf.data -o out.folded
   perf script | sonde fold
@@ -54,7 +54,7 @@ What fell on a stack is the sum of its samples' periods (nanoseconds, cycles ...
     flags.boolean(0, "tid", spelling.tid, "the outermost frame is \"comm-PID/TID\"");
     flags.boolean(
         0, "waits", options_.stacks.wait_reasons,
-        "the outermost frame ends in what waits were for (record --off-cpu): \"comm [lock]\"");
+        "the outermost frame ends in the reason for a wait (record --off-cpu): \"comm [lock]\"");
     flags.boolean(0, "kernel", spelling.kernel, "frames of the kernel end in _[k]");
     flags.boolean(0, "jit", spelling.jit, "frames of generated code end in _[j]");
     flags.act(0, "all", "--kernel and --jit", [&spelling]() -> Result<> {
@@ -63,22 +63,22 @@ What fell on a stack is the sum of its samples' periods (nanoseconds, cycles ...
     });
     flags.boolean(0, "addrs", spelling.addresses, "code without a symbol shows its address");
     flags.boolean(0, "inline", inlines_,
-                  "inlined functions are frames, also where the recorder walked the stack, and end "
+                  "inlined functions are frames, also in stacks that the recorder walked, and end "
                   "in _[i]");
     flags.boolean(0, "srcline", spelling.lines, "frames end in :FILE:LINE");
-    flags.boolean(0, "context", spelling.lines, "as --srcline");
-    flags.boolean(0, "tidy", spelling.tidy, "arguments of functions are left out (the default)");
+    flags.boolean(0, "context", spelling.lines, "same as --srcline");
+    flags.boolean(0, "tidy", spelling.tidy, "function arguments are omitted (the default)");
     flags.boolean(0, "merge-recursion", merge_recursion_,
                   "a function that calls itself is one frame, however deep");
   }
   void declare_samples(FlagTable& flags) {
     flags.group("Which samples, and what they weigh");
-    flags.text('e', "event", event_, "event", "of this event (default: the first)");
-    flags.text(0, "event-filter", event_, "event", "as --event");
+    flags.text('e', "event", event_, "event", "only samples of this event (default: the first)");
+    flags.text(0, "event-filter", event_, "event", "same as --event");
     flags.choose(0, "samples", options_.stacks.value, StackValue::kSamples,
-                 "each sample counts one");
+                 "each sample counts as one");
     flags.choose(0, "period", options_.stacks.value, StackValue::kPeriod,
-                 "each sample counts what it stands for (the default)");
+                 "each sample counts as its period (the default)");
     flags.text(0, "time", time_, "start,stop",
                "only samples of this span: seconds, or shares of a recording such as 10%-20%");
     flags.call('C', "cpu", "cpu", "only samples of these CPUs",
@@ -86,9 +86,9 @@ What fell on a stack is the sum of its samples' periods (nanoseconds, cycles ...
   }
   void declare_diff(FlagTable& flags) {
     flags.group("Comparing two profiles");
-    flags.boolean(0, "diff", diff_, "stacks of two profiles, with what fell on them in each");
+    flags.boolean(0, "diff", diff_, "write the stacks of two profiles, with their values in each");
     flags.boolean('n', "normalize", difference_.normalize,
-                  "the first profile's values are scaled, so that its total is the second's");
+                  "the first profile's values are scaled so that its total equals the second's");
     flags.boolean('s', "strip-hex", difference_.strip_addresses, "0x7f32a0 in names becomes 0x...");
   }
 

@@ -68,8 +68,8 @@ Result<int> list_functions(std::string_view pattern, Env& env) {
   auto text = read_file(path);
   if (!text)
     return fail(text.error().code,
-                "{}: the list takes root, a kernel with CONFIG_DYNAMIC_FTRACE, and no policy that "
-                "forbids to trace its functions",
+                "{}: the list needs root, a kernel with CONFIG_DYNAMIC_FTRACE, and no policy that "
+                "forbids tracing its functions",
                 text.error().message);
   for (std::string_view line : split(*text, '\n')) {
     std::string_view name = line.substr(0, line.find(' '));
@@ -99,7 +99,7 @@ class FtraceTrace final : public Command {
   void declare(FlagTable& flags) override {
     declare_usage(flags);
     flags.description(
-        R"(Prints what a tracer of the kernel says while the command runs: the functions that it calls (function_graph, -G), or each call of some functions (function, -T).)");
+        R"(Prints the output of a kernel tracer while the command runs: the functions that it calls (function_graph, -G), or each call of some functions (function, -T).)");
     flags_.declare(flags);
   }
   [[nodiscard]] bool paged() const override { return true; }
@@ -129,11 +129,11 @@ class Ftrace final : public Command {
     flags.usage("{trace|latency|profile} [<options>] -- [<command>] [<options>]");
     flags.subcommands({"trace", "latency", "profile"});
     flags.description(
-        R"(Shows which functions of the kernel are called, by the kernel's own tracers (tracefs, which takes root). `trace`, which may be left out, prints their lines as they come; `latency` makes a histogram of how long one function takes; `profile` adds up the times of all functions, or of some.
+        R"(Shows which kernel functions are called, using the kernel's own tracers (tracefs; this needs root). `trace`, which may be omitted, prints their output as it comes; `latency` makes a histogram of how long one function takes; `profile` adds up the times of all functions, or of some.
 
-Tracing goes on in an instance of its own below tracefs, so that nobody else's is touched. What the kernel has only once (function_graph before Linux 6.12, the filters of -G and -g, depth and threshold) is put back as it was at the end, even if the program is killed.
+Tracing uses its own instance in tracefs, so that nobody else's is touched. What exists only once in the kernel (function_graph before Linux 6.12, the filters of -G and -g, depth and threshold) is restored at the end, even if the program is killed.
 
-Without a command and without -p and --tid, the whole machine is traced until Ctrl-C.)");
+Without a command, -p or --tid, the whole machine is traced until Ctrl-C.)");
     flags.section("EXAMPLES", R"(  sonde ftrace -G vfs_read -- cat file
   sonde ftrace -T 'tcp_*' -a -- sleep 1
   sonde ftrace -F 'ext4_*'

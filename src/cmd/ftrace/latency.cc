@@ -13,9 +13,9 @@ class FtraceLatency final : public Command {
     flags.usage("[<options>] -- [<command>] [<options>]");
     flags.stop_at_first_word();
     flags.description(
-        R"(A histogram of how long the calls of a function of the kernel took, and their sum, average, longest and shortest. With -i the calls are those of a text that `ftrace trace` has printed.
+        R"(Shows a histogram of how long the calls of a kernel function took, and their sum, average, longest and shortest. With -i, the calls are read from the output of `ftrace trace`.
 
-With -b BPF programs add up in the kernel, which costs less than a line of text per call, needs no tracer, and leaves tracefs alone. -e then measures from one tracepoint to another of the same thread, of any two events.)");
+With -b, BPF programs add up the times in the kernel, which costs less than a line of text per call, needs no tracer, and leaves tracefs alone. -e then measures from one tracepoint to another in the same thread, for any two events.)");
     declare_target(flags, run_.target);
     flags.list('T', "trace-funcs", run_.settings.functions, "func",
                "Show latency of given function");
@@ -51,7 +51,7 @@ With -b BPF programs add up in the kernel, which costs less than a line of text 
       return fail(ErrorCode::kUsage, "Error: -e needs -b: a tracer of functions sees no events");
     if (!input_.empty() || run_.settings.buffer_bytes != 0)
       return fail(ErrorCode::kUsage,
-                  "Error: -i and -m are about the text of a tracer; -b makes none");
+                  "Error: -i and -m are for the text of a tracer; -b produces none");
     CallTimes times;
     int status = TRY(measure_calls({run_.target, run_.settings.functions, events_, style_.unit},
                                    arguments.words, times, env));

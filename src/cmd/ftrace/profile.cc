@@ -13,7 +13,7 @@ class FtraceProfile final : public Command {
     flags.usage("[<options>] -- [<command>] [<options>]");
     flags.stop_at_first_word();
     flags.description(
-        R"(A line per function of the kernel that was called: how long all its calls took together, on average and at most, and how many there were. A time has the functions in it that were called meanwhile. With -i the calls are those of a text that `ftrace trace` has printed.)");
+        R"(Shows a line per kernel function that was called: how long its calls took in total, on average and at most, and how many there were. Times include the functions called meanwhile. With -i, the calls are read from the output of `ftrace trace`.)");
     declare_target(flags, run_.target);
     TraceSettings& settings = run_.settings;
     flags.list('T', "trace-funcs", settings.functions, "func",

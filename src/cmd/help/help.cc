@@ -13,9 +13,8 @@ class Help final : public Command {
   void declare(FlagTable& flags) override {
     flags.usage("[--all] [--man] [command]");
     flags.description(
-        "Without a command, lists them all. With one, shows its manual page, which is made from "
-        "the table of options "
-        "that also reads the command line.");
+        "Without a command, lists all commands. With one, shows its manual page, which is made "
+        "from the option table that also parses the command line.");
     flags.boolean('a', "all", all_, "print all available commands");
     flags.boolean('m', "man", man_, "show the manual page (the default)");
     flags.boolean(0, "troff", troff_, "print the manual page's source, to install it");

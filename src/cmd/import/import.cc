@@ -12,16 +12,16 @@ class ImportCommand final : public Command {
   void declare(FlagTable& flags) override {
     flags.usage("[<options>] <file>");
     flags.description(
-        R"(Reads a profile that another tool wrote: pprof, speedscope (JSON), text of `perf script`, folded stacks. What it is, its content says; it may be packed by gzip. - is standard input.
+        R"(Reads a profile that another tool wrote: pprof, speedscope (JSON), text of `perf script`, folded stacks. Its type is detected from its content; it may be compressed with gzip. - is standard input.
 
-Folded stacks are written, or what --to names. Pictures don't need this: flamegraph, view, export and fold open such files themselves.)");
+It is written as folded stacks, or in the format of --to. You don't need this for pictures: flamegraph, view, export and fold open such files directly.)");
     flags.section("EXAMPLES", R"(  sonde import cpu.pb.gz > cpu.folded
   sonde import -e alloc_space heap.pb.gz | sonde flamegraph - > heap.svg
   sonde import --to speedscope -o cpu.json cpu.pb.gz)");
     flags.text('i', "input", input_, "file", "input file name");
     flags.text('o', "output", output_, "file", "output file name; - is standard output");
     flags
-        .call(0, "to", "format", "what to write: folded (the default), or another of export's",
+        .call(0, "to", "format", "format to write: folded (the default), or another of export's",
               [this](std::string_view name) { return choose_format(name); })
         .offers(export_format_list(false));
     flags.text('e', "event", event_, "event", "values of this kind (default: the first, or all)");
@@ -57,7 +57,7 @@ Folded stacks are written, or what --to names. Pictures don't need this: flamegr
     size_t column = TRY(choose_column(profile, event_));
     bool takes_one = format_->shape == ExportShape::kOneEvent;
     if (event_.empty() && takes_one && profile.columns.size() > 1)
-      env.err.print("{}: {}: written is {}; -e chooses another\n", env.tool, profile.origin,
+      env.err.print("{}: {}: writing {}; -e chooses another\n", env.tool, profile.origin,
                     profile.columns[column].name);
     if (event_.empty() && !takes_one) return {};
     return keep_columns(profile, {profile.columns[column].name});

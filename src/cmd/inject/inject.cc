@@ -40,9 +40,9 @@ class Inject final : public Command {
   void declare(FlagTable& flags) override {
     flags.usage("[<options>]");
     flags.description(
-        R"(Reads a recording and writes it again with what user space knows besides. Without -i and -o it stands between two pipes.
+        R"(Copies a recording and adds what user space knows about it. Without -i and -o, it is a filter between two pipes.
 
-With -j, each piece of code in the recording's jitdumps becomes an ELF file beside its dump, jitted-PID-N.so, and the recording says when it was mapped where, for tools that don't read dumps. report and script read them themselves.)");
+With -j, each piece of code in the recording's jitdumps becomes an ELF file beside its dump, jitted-PID-N.so, and the recording shows when and where it was mapped, for tools that don't read dumps. report and script read dumps directly.)");
     flags.section("EXAMPLES", R"(  sonde record -k mono -g node --perf-prof app.js
   sonde inject -j -i perf.data -o perf.data.jitted
   sonde record -o - make | sonde inject -b | sonde report -i -)");
@@ -126,7 +126,7 @@ With -j, each piece of code in the recording's jitdumps becomes an ELF file besi
     const std::string& name = recording.facts().path;
     if (recording.byte_order() != kHostOrder)
       return fail(ErrorCode::kUnsupported,
-                  "{}: recorded on a machine of the other byte order: inject there", name);
+                  "{}: recorded on a machine with the other byte order: run inject there", name);
     if (recording.record_counts().by_type[abi::kRecordAuxtrace] > 0)
       return fail(ErrorCode::kUnsupported, "{}: recordings with AUX area data are not copied yet",
                   name);

@@ -9,7 +9,7 @@ class KallsymsCommand final : public Command {
  public:
   void declare(FlagTable& flags) override {
     flags.usage("[<options>] symbol_name");
-    flags.description("Looks symbols of the running kernel and its modules up by name.");
+    flags.description("Looks up symbols of the running kernel and its modules by name.");
     flags.count('v', "verbose", verbose_, "be more verbose (show counter open errors, etc)");
   }
 
@@ -18,7 +18,7 @@ class KallsymsCommand final : public Command {
     Kallsyms kernel = TRY(Kallsyms::read("/proc/kallsyms"));
     if (kernel.restricted())
       return fail(ErrorCode::kPermission,
-                  "/proc/kallsyms hides the addresses of the kernel from this user\n"
+                  "/proc/kallsyms hides kernel addresses from this user\n"
                   "(/proc/sys/kernel/kptr_restrict); run as root to see them");
     for (const std::string& name : arguments.words) print(env.out, kernel, name);
     return 0;

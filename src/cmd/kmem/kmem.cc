@@ -13,7 +13,7 @@ std::unique_ptr<Command> make_record();
 namespace {
 
 constexpr std::string_view kRecordText =
-    R"(Records what the kernel's allocators give and take back, on the whole machine, while the command runs: objects of the slab allocator, with --page (before `record`) pages and who asks for them. All of record's options may follow; -g also records where each call came from.)";
+    R"(Records what the kernel's allocators hand out and take back, on the whole machine, while the command runs: slab objects or, with --page (before `record`), pages and who requests them. All of record's options may follow; -g also records where each call came from.)";
 
 std::vector<std::string> record_words(const KmemOptions& options) {
   Tracefs tracefs;
@@ -59,11 +59,11 @@ class Kmem final : public CommandFamily {
     flags.usage("[<options>] {record|stat}");
     declare_members(flags);
     flags.description(
-        R"(Records what the kernel's memory allocators do (`kmem record`), and adds up what was asked for, what was given, what came back and how much of it nobody had asked for (`kmem stat`).
+        R"(Records what the kernel's memory allocators do (`kmem record`), and adds up what was requested, allocated and freed, and how much was allocated beyond the request (`kmem stat`).
 
---slab is about objects (kmalloc and caches), --page about pages; without either, slab, or what kmem.default says in perfconfig. --caller and --alloc show who allocated and what was allocated. -s and -l are about the one of these four that was named last.
+--slab covers objects (kmalloc and caches), --page pages; the default is slab, or the value of kmem.default in perfconfig. --caller and --alloc show who allocated and what was allocated. -s and -l apply to whichever of these four was named last.
 
-The options may also stand behind `stat`.)");
+The options may also follow `stat`.)");
     flags.section("EXAMPLES", R"(  sonde kmem record -- ls
   sonde kmem stat --caller -l 20
   sonde kmem --page record -- make

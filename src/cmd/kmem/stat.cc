@@ -83,7 +83,7 @@ class KmemStat final : public Command {
   void declare(FlagTable& flags) override {
     flags.usage("[<options>]");
     flags.description(
-        R"(Adds up the allocations of a recording by `kmem record`: a summary, and with --caller and --alloc tables of who allocated and what was allocated. -v says on standard error how many frees were of memory from before the recording.)");
+        R"(Adds up the allocations of a recording by `kmem record`: a summary and, with --caller and --alloc, tables of who allocated and what was allocated. -v reports on standard error how many frees were of memory from before the recording.)");
     options_.declare(flags);
   }
   [[nodiscard]] bool paged() const override { return true; }

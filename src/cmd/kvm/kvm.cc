@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kGuestFile = "perf.data.guest";  // perf's name for it
 constexpr std::string_view kExitsText =
-    R"(Records how guests leave and are entered again, on the whole machine (-a) or of a virtual machine's process (-p), until the command ends. All of record's options may follow.)";
+    R"(Records guest exits and entries, on the whole machine (-a) or of a virtual machine's process (-p), until the command ends. All of record's options may follow.)";
 
 /// `kvm stat` and its subcommands know the files named before them.
 struct KvmFiles {
@@ -41,7 +41,7 @@ class KvmStatReport final : public Command {
   void declare(FlagTable& flags) override {
     flags.usage("[<options>]");
     flags.description(
-        R"(A table of what guests left for: how often, and how long the host took until they ran again. --event mmio and ioport show the device memory and the ports that they read and wrote instead.)");
+        R"(A table of why guests exited: how often, and how long the host took until they ran again. --event mmio and ioport instead show the device memory and the ports that they read and wrote.)");
     declare_kvm_view(flags, options_);
     files_.input.declare(flags);
   }
@@ -76,7 +76,7 @@ class KvmStatCommand final : public CommandFamily {
     flags.usage("{record|report|live}");
     declare_members(flags);
     flags.description(
-        R"(Records the exits and entries of guests, and adds them up, afterwards or as they happen.)");
+        R"(Records guest exits and entries, and adds them up, afterwards or as they happen.)");
   }
 
  private:
@@ -109,7 +109,7 @@ class Kvm final : public CommandFamily {
     flags.usage("[<options>] {stat}");
     declare_members(flags);
     flags.description(
-        R"(Says what the guests of KVM left their virtual CPUs for, and how long the host took to answer: `kvm stat record` and `kvm stat report`, or `kvm stat live` while they run. The recording is perf.data.guest, unless -i or -o names another.)");
+        R"(Shows why KVM guests exited, and how long the host took to handle each exit: `kvm stat record` and `kvm stat report`, or `kvm stat live` while they run. The recording is perf.data.guest, unless -i or -o names another.)");
     flags.section("EXAMPLES", R"(  sonde kvm stat record -a -- sleep 1
   sonde kvm stat report
   sonde kvm stat report --event mmio -k time

@@ -16,7 +16,7 @@ class KvmStatLive final : public Command {
   void declare(FlagTable& flags) override {
     flags.usage("[<options>]");
     flags.description(
-        R"(The table of `kvm stat report` of what happens now, added up anew for each screen: on the whole machine (-a, also without a word), or of a virtual machine's process (-p). q, or an interrupt, ends it.)");
+        R"(The table of `kvm stat report` for what happens now, added up anew for each screen: on the whole machine (-a, the default), or of a virtual machine's process (-p). q or an interrupt ends it.)");
     flags.boolean('a', "all-cpus", o_.record.target.all_cpus,
                   "system-wide collection from all CPUs");
     flags.call('d', "display", "n", "time in seconds between display updates",

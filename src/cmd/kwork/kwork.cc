@@ -35,9 +35,9 @@ class Kwork final : public CommandFamily {
     flags.usage("[<options>] {record|report|latency|timehist|top}");
     declare_members(flags);
     flags.description(
-        R"(Records what the kernel does beside running tasks (`kwork record`), and says for each interrupt, softirq and work item how long it ran (`report`), how long it had waited since it was raised (`latency`), and both for each single time (`timehist`). `top` adds up whom the CPUs' time went to.
+        R"(Records what the kernel does besides running tasks (`kwork record`), and shows for each interrupt, softirq and work item how long it ran (`report`), how long it waited after it was raised (`latency`), and both for each occurrence (`timehist`). `top` adds up who used the CPUs' time.
 
-The options here may also stand behind the subcommand.)");
+The options here may also follow the subcommand.)");
     flags.section("EXAMPLES", R"(  sonde kwork record -- sleep 1
   sonde kwork report -S
   sonde kwork latency

@@ -12,8 +12,8 @@ void KworkLive::declare(FlagTable& flags) {
 
 Result<> KworkLive::check(const Arguments& arguments) const {
   if (use_bpf || arguments.empty()) return {};
-  return fail(ErrorCode::kUsage,
-              "Error: a command is measured with -b; '{}' is none of a recording", arguments[0]);
+  return fail(ErrorCode::kUsage, "Error: only -b measures a command ('{}'); a recording takes none",
+              arguments[0]);
 }
 
 Result<int> KworkLive::measure(const KworkRequest& request, const KworkFilter& choice,

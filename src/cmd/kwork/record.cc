@@ -10,7 +10,7 @@ std::unique_ptr<Command> make_record();
 namespace {
 
 constexpr std::string_view kText =
-    R"(Records the kernel's work on the whole machine while the command runs: interrupts, softirqs and work items (`kwork -k` chooses), and with `-k sched` what tasks run. All of record's options may follow; -g also records where the work was begun. What was recorded is read with the other subcommands of kwork.)";
+    R"(Records the kernel's work on the whole machine while the command runs: interrupts, softirqs and work items (`kwork -k` chooses), and with `-k sched` which tasks run. All of record's options may follow; -g also records where the work began. The other subcommands of kwork read the recording.)";
 
 }  // namespace
 

@@ -6,13 +6,13 @@ namespace sonde {
 namespace {
 
 constexpr std::string_view kReportText =
-    R"(A table of the kernel's work: for each interrupt, softirq and work item, and each CPU, how long it ran in sum, how often, and how long at the most, and when that was. Events whose partner is missing are counted below it.
+    R"(A table of the kernel's work: for each interrupt, softirq and work item, and each CPU, how long it ran in total, how often, and how long at most, and when that was. Events without their counterpart are counted below the table.
 
-With -b no recording is read: BPF programs add up what the whole machine does while a command runs, or until it is interrupted.)";
+With -b no recording is read: BPF programs add up what the whole machine does while a command runs, or until interrupted.)";
 constexpr std::string_view kLatencyText =
-    R"(A table of the kernel's work: for each softirq and work item, and each CPU, how long it waited from the moment that it was raised to the one at which it began: on average, and at the most, and when that was. Interrupts have no raise.
+    R"(A table of the kernel's work: for each softirq and work item, and each CPU, how long it waited from being raised until it began: on average, and at most, and when that was. Interrupts have no raise event.
 
-With -b no recording is read: BPF programs add up what the whole machine does while a command runs, or until it is interrupted.)";
+With -b no recording is read: BPF programs add up what the whole machine does while a command runs, or until interrupted.)";
 
 class KworkTable final : public Command {
  public:

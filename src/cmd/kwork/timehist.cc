@@ -23,7 +23,7 @@ class KworkTimehist final : public Command {
   void declare(FlagTable& flags) override {
     flags.usage("[<options>]");
     flags.description(
-        R"(A line each time that an interrupt, a softirq or a work item ended: when it began and ended, on which CPU, how long it ran, and how long it had waited since it was raised. With -g, the line ends with the place where work began last, which is its own unless other CPUs began some meanwhile.)");
+        R"(A line each time an interrupt, a softirq or a work item ended: when it began and ended, on which CPU, how long it ran, and how long it had waited since it was raised. With -g, the line ends with the place where work last began, which is its own unless other CPUs began work in the meantime.)");
     flags.boolean('g', "call-graph", wants_stacks_, "Display call chains if present");
     flags.number(0, "max-stack", max_stack_, "n",
                  "Maximum number of functions to display backtrace.");

@@ -15,7 +15,7 @@ class KworkTop final : public Command {
   void declare(FlagTable& flags) override {
     flags.usage("[<options>]");
     flags.description(
-        R"(How busy each CPU was, and a table of tasks: what part of a CPU's time each ran, without the interrupts and softirqs that came over it. It is counted from switch to switch, not sampled: tasks that live for moments are in it. The recording needs `kwork -k sched,irq,softirq record`; with -b none is read: BPF programs add up while a command runs, or until it is interrupted.)");
+        R"(How busy each CPU was, and a table of tasks: the share of a CPU's time that each ran, without the interrupts and softirqs during it. It is counted from switch to switch, not sampled: short-lived tasks are included. The recording must come from `kwork -k sched,irq,softirq record`; with -b none is read: BPF programs add up the times while a command runs, or until interrupted.)");
     flags.text('s', "sort", sort_, "key[,key2...]", "sort by key(s): rate, runtime, tid");
     choice_.declare(flags);
     live_.declare(flags);

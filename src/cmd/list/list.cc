@@ -118,20 +118,20 @@ class ListCommand final : public Command {
     flags.usage(
         "[<options>] [hw|sw|cache|pmu|raw|tracepoint|sdt|pfm|metric|metricgroup|event_glob]");
     flags.description(
-        R"(Lists the events that this machine can count and that -e takes, by class. Words choose: a class (hw, sw, tool, cache, pmu, raw, breakpoint, tracepoint, sdt, pfm, metric, metricgroup), a glob over names ('sched:*', '*fault*'), or a part of a name (page).)");
+        R"(Lists the events that this machine can count and that -e accepts, by class. Arguments select: a class (hw, sw, tool, cache, pmu, raw, breakpoint, tracepoint, sdt, pfm, metric, metricgroup), a glob over names ('sched:*', '*fault*'), or part of a name (page).)");
     flags.boolean('j', "json", json_, "JSON encode events");
     flags.boolean(0, "raw-dump", raw_dump_, "Dump the names of events, for completion").hidden();
     flags.boolean('d', "desc", describe_,
-                  "Print what events count, where that is known: generic events, those of libpfm4 "
-                  "and metrics. --no-desc to not print.");
-    flags.boolean('v', "long-desc", describe_, "The same: there are no longer descriptions.");
+                  "Print what events count, if known: for generic events, libpfm4 events and "
+                  "metrics. --no-desc to not print.");
+    flags.boolean('v', "long-desc", describe_, "Same as -d: there are no long descriptions.");
     flags.boolean(0, "details", details_,
-                  "Print how the events of PMUs are encoded: their terms, scales and units.");
+                  "Print how PMU events are encoded: their terms, scales and units.");
     flags.boolean(0, "deprecated", deprecated_,
                   "Print deprecated events too; the kernel's own lists have none.");
-    flags.text(0, "unit", unit_, "PMU name", "Print the events of this PMU only");
+    flags.text(0, "unit", unit_, "PMU name", "Print only the events of this PMU");
     flags.text(0, "cputype", unit_, "hybrid cpu type",
-               "Print the events of this type of core only (e.g. cpu_core or cpu_atom)");
+               "Print only the events of this core type (e.g. cpu_core or cpu_atom)");
   }
 
   [[nodiscard]] bool paged() const override { return !json_ && !raw_dump_; }

@@ -91,13 +91,13 @@ class LockContention final : public Command {
     flags.usage("-b [<options>] [<command>]");
     flags.stop_at_first_word();
     flags.description(
-        R"(A line per place in the kernel that waited for locks: how often, and for how long; with -t per thread, with -l per lock. The place is the innermost function that is neither the lock's own nor the scheduler's; -v shows the call chain below it.
+        R"(A line per place in the kernel that waited for locks: how often, and for how long; with -t per thread, with -l per lock. The place is the innermost function that belongs to neither the lock nor the scheduler; -v shows the call chain below it.
 
-With -b the kernel adds up by itself while a command runs, or until it is interrupted: of the command, of -p or --tid, or of the whole machine (-a). -o then shows who had the locks of the kinds mutex and rwsem, -g in which cgroups threads waited.
+With -b the kernel itself adds up the waits while a command runs, or until interrupted: those of the command, of -p or --tid, or of the whole machine (-a). -o then shows who held locks of the types mutex and rwsem, -g in which cgroups threads waited.
 
-With --futex the waits are those of programs for locks and conditions of their own, which sleep in futex(2): of recordings by `lock record --futex` or, with -b, of what happens now. The type says what was waited for, as far as functions in the call chain do: mutex, rwlock, sem, cond …
+With --futex the waits are those of programs for their own locks and conditions, which sleep in futex(2): from recordings by `lock record --futex` or, with -b, measured now. The type shows what was waited for, as far as functions in the call chain reveal it: mutex, rwlock, sem, cond …
 
--x prints values, in nanoseconds, divided by a separator.)");
+-x prints separated values, in nanoseconds.)");
     options_.declare(flags);
   }
   [[nodiscard]] bool paged() const override { return true; }
@@ -156,21 +156,20 @@ With --futex the waits are those of programs for locks and conditions of their o
     bool has_cgroups = options_.by_cgroup || !options_.cgroups.empty();
     if ((options_.by_owner || options_.by_cgroup) + options_.by_thread + options_.by_lock > 1 ||
         (options_.by_owner && options_.by_cgroup))
-      return fail(ErrorCode::kUsage, "Error: -g, -o, -t and -l exclude each other");
+      return fail(ErrorCode::kUsage, "Error: -g, -o, -t and -l are mutually exclusive");
     if (has_cgroups && (!options_.use_bpf || options_.futex))
       return fail(
           ErrorCode::kUsage,
-          "Error: -g and -G are for waits for the kernel's locks that are measured now: -b");
+          "Error: -g and -G apply only to waits for kernel locks that are measured now (-b)");
     if (options_.use_bpf) return {};
     if (!arguments.empty())
       return fail(ErrorCode::kUsage,
-                  "Error: a command is measured with -b; '{}' is none of a recording",
-                  arguments[0]);
+                  "Error: only -b measures a command ('{}'); a recording takes none", arguments[0]);
     if (options_.by_owner && !options_.futex)
-      return fail(ErrorCode::kUsage, "Error: -o needs -b: events do not say who has a lock");
+      return fail(ErrorCode::kUsage, "Error: -o needs -b: events do not show who holds a lock");
     if (options_.all_cpus || !options_.cpus.empty() || !options_.pids.empty() ||
         !options_.tids.empty())
-      return fail(ErrorCode::kUsage, "Error: -a, -C, -p and --tid are about what happens now: -b");
+      return fail(ErrorCode::kUsage, "Error: -a, -C, -p and --tid need -b, which measures now");
     return {};
   }
 

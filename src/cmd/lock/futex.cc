@@ -20,10 +20,10 @@ Result<> check(const ContentionOptions& options) {
   constexpr uint32_t kDefaultSkip = 3;
   if (options.stack_skip != kDefaultSkip)
     return fail(ErrorCode::kUsage,
-                "Error: --stack-skip is about the kernel's call chains; with --futex names of "
-                "functions say who wanted the lock");
+                "Error: --stack-skip applies to kernel call chains; with --futex, function names "
+                "show who wanted the lock");
   if (!options.cpus.empty())
-    return fail(ErrorCode::kUsage, "Error: -C does not go with --futex: threads wait on no CPU");
+    return fail(ErrorCode::kUsage, "Error: --futex excludes -C: waiting threads are on no CPU");
   return {};
 }
 

@@ -34,7 +34,7 @@ LockWaits::By by_of(LockGrouping grouping) {
 Result<std::vector<uint32_t>> chosen_threads(const ContentionOptions& options) {
   std::vector<uint32_t> tids;
   if (!options.pids.empty() && !options.tids.empty())
-    return fail(ErrorCode::kUsage, "Error: --pid and --tid exclude each other");
+    return fail(ErrorCode::kUsage, "Error: --pid and --tid are mutually exclusive");
   std::vector<ThreadEntry> threads;
   if (!options.pids.empty()) threads = TRY(threads_of_processes(options.pids));
   if (!options.tids.empty()) threads = TRY(threads_by_id(options.tids));
@@ -44,9 +44,10 @@ Result<std::vector<uint32_t>> chosen_threads(const ContentionOptions& options) {
 
 Result<> check(const ContentionOptions& options, LockGrouping grouping) {
   if (!options.functions.empty() && grouping != LockGrouping::kCaller)
-    return fail(ErrorCode::kUsage,
-                "Error: -S with -b is about callers: without -g, -t, -l and -o, whose rows have no "
-                "call chains");
+    return fail(
+        ErrorCode::kUsage,
+        "Error: -S with -b filters callers: it excludes -g, -t, -l and -o, whose rows have no "
+        "call chains");
   return {};
 }
 
@@ -72,10 +73,10 @@ void name_cgroups(std::vector<LockRow>& rows, std::map<uint64_t, std::string> pa
 
 void report_lost(const LockWaits::Lost& lost, Env& env) {
   if (lost.waits > 0)
-    env.err.print("{} waits were not measured: too many went on at a time\n", lost.waits);
+    env.err.print("{} waits were not measured: too many were in progress at once\n", lost.waits);
   if (lost.stacks + lost.rows > 0)
     env.err.print(
-        "{} waits have no row and {} no call chain of their own; --map-nr-entries makes room\n",
+        "{} waits have no row and {} no call chain of their own; increase --map-nr-entries\n",
         lost.rows, lost.stacks);
 }
 

@@ -18,7 +18,7 @@ void LockOptions::declare(FlagTable& flags) {
 namespace {
 
 constexpr std::string_view kScriptText =
-    R"(Prints the recorded events one a line, as script does, whose options it takes.)";
+    R"(Prints the recorded events one per line, like script, whose options it takes.)";
 
 class Lock final : public CommandFamily {
  public:
@@ -28,9 +28,9 @@ class Lock final : public CommandFamily {
     flags.usage("[<options>] {record|report|script|info|contention}");
     declare_members(flags);
     flags.description(
-        R"(Records how threads wait for locks of the kernel (`lock record`), and says which places waited, for how long, and for what kind of lock (`contention`), the same by lock (`report`), and which threads and locks there were (`info`). `contention -b` needs no recording: the kernel adds up by itself. `script` prints the events.
+        R"(Records how threads wait for kernel locks (`lock record`), and shows which places waited, for how long, and for what kind of lock (`contention`), the same by lock (`report`), and which threads and locks there were (`info`). `contention -b` needs no recording: the kernel itself adds up the waits. `script` prints the events.
 
-The options here may also stand behind the subcommand.)");
+The options here may also follow the subcommand.)");
     flags.section("EXAMPLES", R"(  sonde lock record -a -- sleep 1
   sonde lock contention
   sonde lock contention -t -k wait_max

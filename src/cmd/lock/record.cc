@@ -13,9 +13,9 @@ std::unique_ptr<Command> make_record();
 namespace {
 
 constexpr std::string_view kLockRecordText =
-    R"(Records waits for the kernel's locks while the command runs: where each began, and when it ended (lock:contention_begin and contention_end, Linux 5.19). All of record's options may follow; -a records the whole machine.
+    R"(Records waits for kernel locks while the command runs: where each began, and when it ended (lock:contention_begin and contention_end, Linux 5.19). All of record's options may follow; -a records the whole machine.
 
-With --futex it records where threads of programs sleep for locks, conditions and the like: the calls of futex(2) and its kin, with call chains unwound from copies of the stack, and their returns. With --futex --use-bpf BPF programs add up instead: some kilobytes, call chains by frame pointers.)";
+With --futex it records where threads of programs sleep for locks, conditions and the like: the calls of futex(2) and its variants, with call chains unwound from copies of the stack, and their returns. With --futex --use-bpf, BPF programs add up the waits instead: a few kilobytes, call chains by frame pointers.)";
 
 class LockRecord final : public Command {
  public:
@@ -39,16 +39,16 @@ class LockRecord final : public Command {
     });
     flags.description(kLockRecordText);
     flags.boolean(0, "futex", futex_,
-                  "record waits of programs, in futex(2), instead of the kernel's");
-    flags.boolean(0, "use-bpf", use_bpf_, "with --futex: BPF programs add up");
+                  "record waits of programs in futex(2), instead of waits for kernel locks");
+    flags.boolean(0, "use-bpf", use_bpf_, "with --futex: BPF programs add up the waits");
   }
 
   Result<int> run(Env& env, const Arguments& arguments) override {
     if (use_bpf_ && !futex_)
       return fail(
           ErrorCode::kUsage,
-          "Error: --use-bpf goes with --futex; '{} lock contention -b' adds up waits for the "
-          "kernel's locks, without a recording",
+          "Error: --use-bpf needs --futex; '{} lock contention -b' adds up waits for kernel locks "
+          "without a recording",
           env.tool);
     std::vector<std::string> words = TRY(first_words());
     words.insert(words.end(), words_.begin(), words_.end());
@@ -70,8 +70,8 @@ class LockRecord final : public Command {
     Tracefs tracefs;
     if (!tracefs.has("lock", "contention_begin"))
       return fail(ErrorCode::kUnsupported,
-                  "tracepoint lock:contention_begin is not enabled: it takes Linux 5.19, and the "
-                  "right to read tracefs (root)");
+                  "tracepoint lock:contention_begin is not enabled: it needs Linux 5.19, and "
+                  "permission to read tracefs (root)");
     return std::vector<std::string>{"-R",
                                     "-m",
                                     "1024",
@@ -88,8 +88,8 @@ class LockRecord final : public Command {
     Tracefs tracefs;
     if (!tracefs.has("syscalls", "sys_enter_futex"))
       return fail(ErrorCode::kUnsupported,
-                  "tracepoint syscalls:sys_enter_futex is not there: it takes a kernel with "
-                  "CONFIG_FTRACE_SYSCALLS, and the right to read tracefs (root)");
+                  "tracepoint syscalls:sys_enter_futex is not available: it needs a kernel with "
+                  "CONFIG_FTRACE_SYSCALLS, and permission to read tracefs (root)");
     std::vector<std::string> words = {"-R", "-c", "1", "--call-graph", "dwarf"};
     for (const std::string call : {"futex", "futex_wait", "futex_waitv"}) {
       if (!tracefs.has("syscalls", "sys_enter_" + call)) continue;

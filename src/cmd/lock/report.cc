@@ -47,7 +47,7 @@ class LockReport final : public Command {
   void declare(FlagTable& flags) override {
     flags.usage("[<options>]");
     flags.description(
-        R"(A line per lock of a recording by `lock record`: its name is that of the place that waited for it first, or, of kernels with CONFIG_LOCK_STAT, its own. -c makes one line of all locks of one name; -t has a line per thread.)");
+        R"(A line per lock of a recording by `lock record`: its name is that of the place that first waited for it or, on kernels with CONFIG_LOCK_STAT, its own. -c merges locks of the same name into one line; -t prints a line per thread.)");
     flags.text(
         'k', "key", key_, "acquired",
         "key for sorting (acquired / contended / avg_wait / wait_total / wait_max / wait_min)");
@@ -97,7 +97,7 @@ class LockInfo final : public Command {
   void declare(FlagTable& flags) override {
     flags.usage("[<options>]");
     flags.description(
-        R"(What a recording by `lock record` knows: the threads that waited for locks (-t), or the locks and the places that waited for them first (-m).)");
+        R"(What a recording by `lock record` contains: the threads that waited for locks (-t), or the locks and the places that first waited for them (-m).)");
     flags.boolean('t', "threads", threads_, "dump thread list in perf.data");
     flags.boolean('m', "map", map_, "map of lock instances (address:name table)");
     options_.declare(flags);

@@ -40,7 +40,7 @@ class ReportCommand final : public Command {
   void declare(FlagTable& flags) override {
     flags.usage("[<options>]");
     flags.description(
-        R"(Shows where the samples of a recording fall: a table per event, whose rows are what the sort keys say (comm, object, function …), heaviest first, each with the call paths that lead to it or away from it.)");
+        R"(Shows where the samples of a recording fall: a table per event, with a row per value of the sort keys (comm, object, function …), heaviest first, each with the call paths that lead to it or away from it.)");
     report::declare_flags(flags, o_);
   }
 

@@ -18,18 +18,18 @@ class SchedLatency final : public Command {
     flags.usage("--live [<options>] [<command>]");
     flags.stop_at_first_word();
     flags.description(
-        R"(A table of tasks: how long each ran, how often it got a CPU, and how long it waited for that after it had been woken or preempted: on average, at the most, and when that was. Tasks of one name are one line, with their number behind the name.
+        R"(A table of tasks: how long each ran, how often it got a CPU, and how long it waited for one after being woken or preempted: on average, at most, and when that was. Tasks of the same name share a line, with their number after the name.
 
-The file is one of `sched record`, with events or, from `sched record --summary`, with the sums of each task. With --live there is no file: the kernel adds up while a command runs, or until it is interrupted.)");
+The file comes from `sched record`, with events, or from `sched record --summary`, with the sums of each task. With --live there is no file: the kernel adds up the times while a command runs, or until interrupted.)");
     flags.text('s', "sort", sort_, "key[,key2...]",
                "sort by key(s): runtime, switch, avg, max, pid");
     flags.boolean('p', "pids", per_task_, "latency stats per pid instead of per comm");
     flags.number('C', "CPU", cpu_, "n", "CPU to profile on");
     flags.boolean(0, "live", live_, "measure now, in the kernel, instead of reading a file");
     flags.boolean(0, "wall-clock", wall_clock_,
-                  "instead show how the life of each task divides: on a CPU, waiting for one, "
-                  "sleeping, blocked");
-    flags.boolean(0, "histogram", histogram_, "also show how the delays of all tasks spread");
+                  "instead show how each task spent its time: on a CPU, waiting for one, sleeping, "
+                  "blocked");
+    flags.boolean(0, "histogram", histogram_, "also show the distribution of all tasks' delays");
     input_.declare(flags);
   }
   [[nodiscard]] bool paged() const override { return true; }
@@ -40,8 +40,7 @@ The file is one of `sched record`, with events or, from `sched record --summary`
     TRY(sort_latencies(rows, sort_));
     if (live_) return measure(arguments, env);
     if (!arguments.empty())
-      return fail(ErrorCode::kUsage,
-                  "Error: too many arguments; a command is measured with --live");
+      return fail(ErrorCode::kUsage, "Error: too many arguments; measuring a command needs --live");
     FileScan scan = TRY(input_.open_scan(env));
     if (has_sched_sums(scan.events())) {
       TRY(check_sums(input_.chosen_path(env)));
@@ -56,7 +55,7 @@ The file is one of `sched record`, with events or, from `sched record --summary`
   [[nodiscard]] Result<> check_sums(std::string_view name) const {
     if (cpu_ && *cpu_ >= 0)
       return fail(ErrorCode::kUsage,
-                  "Error: {}: sums are of all CPUs; -C is for the table of events", name);
+                  "Error: {}: sums cover all CPUs; -C applies to the table of events", name);
     return {};
   }
 

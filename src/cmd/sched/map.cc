@@ -15,9 +15,9 @@ class SchedMap final : public Command {
   void declare(FlagTable& flags) override {
     flags.usage("[<options>]");
     flags.description(
-        R"(A line per context switch: a column per CPU with the short name of the task that runs there, a star at the CPU that switched, the time, and who a short name is where it is new. An idle CPU shows a dot.
+        R"(A line per context switch: a column per CPU with the short name of the task that runs there, a star at the CPU that switched, the time, and the task behind each new short name. An idle CPU shows a dot.
 
-With --task-name only switches to and from those tasks are shown; others are a dash, and `*-' is where one of those left.)");
+With --task-name only switches to and from those tasks are shown; other tasks are a dash, and `*-' marks where one of those left.)");
     flags.boolean(0, "compact", options_.compact, "map output in compact mode");
     flags.call(0, "cpus", "cpus", "display given CPUs in map", numbers_into(options_.cpus));
     flags.call(0, "color-cpus", "cpus", "highlight given CPUs in map",

@@ -18,11 +18,11 @@ std::unique_ptr<Command> make_script();
 namespace {
 
 constexpr std::string_view kSchedRecordText =
-    R"(Records the scheduler's events on the whole machine while the command runs: context switches, run times, wakeups, forks and migrations. All of record's options may follow; -g also records where tasks left their CPU. What was recorded is read with the other subcommands of sched, and with timeline.
+    R"(Records the scheduler's events on the whole machine while the command runs: context switches, run times, wakeups, forks and migrations. All of record's options may follow; -g also records where tasks left their CPU. The other subcommands of sched, and timeline, read the recording.
 
-With --summary the kernel adds up what each thread does, and only the sums are written, when the command ends: some hundred bytes per thread, for `sched latency`. The whole machine is measured; of the other options only -o and -q have a use then.)";
+With --summary the kernel adds up what each thread does, and only the sums are written when the command ends: a few hundred bytes per thread, for `sched latency`. The whole machine is measured; of the other options, only -o and -q apply.)";
 constexpr std::string_view kSchedScriptText =
-    R"(Prints the recorded events one a line, as script does, whose options it takes.)";
+    R"(Prints the recorded events one per line, like script, whose options it takes.)";
 
 std::vector<std::string> record_words() {
   Tracefs tracefs;
@@ -57,7 +57,7 @@ class SchedRecord final : public Command {
         about_events_ = word;
     });
     flags.boolean(0, "summary", summary_,
-                  "record what the kernel adds up per thread, instead of events");
+                  "record per-thread sums made by the kernel, instead of events");
   }
 
   Result<int> run(Env& env, const Arguments& arguments) override {
@@ -68,7 +68,7 @@ class SchedRecord final : public Command {
                   "whole machine",
                   about_events_);
     if (path_ == "-")
-      return fail(ErrorCode::kUsage, "Error: --summary writes a file: -o - is none");
+      return fail(ErrorCode::kUsage, "Error: --summary needs a file: -o - is not one");
     return record_sums(env, arguments.words);
   }
 

@@ -55,9 +55,9 @@ class SchedReplay final : public Command {
   void declare(FlagTable& flags) override {
     flags.usage("[<options>]");
     flags.description(
-        R"(Makes the recorded load again: a thread for each task, which uses the CPU for as long as the task did, sleeps where it slept and wakes whom it woke. What that takes on this machine, with its scheduler, is a line per round: the time that passed and its running average, the CPU time and its running average, in milliseconds.
+        R"(Reproduces the recorded load: a thread for each task, which uses the CPU for as long as the task did, sleeps where it slept and wakes the tasks that it woke. A line per round shows what that takes on this machine, with its scheduler: the elapsed time and its running average, the CPU time and its running average, in milliseconds.
 
-The time in which CPUs were idle passes, and uses no CPU.)");
+Time in which CPUs were idle passes without using the CPU.)");
     flags.number('r', "repeat", repeat_, "n", "repeat the workload replay N times (-1: infinite)");
     input_.declare(flags);
   }
@@ -65,7 +65,7 @@ The time in which CPUs were idle passes, and uses no CPU.)");
   Result<int> run(Env& env, const Arguments& arguments) override {
     TRY(no_arguments(arguments));
     if (repeat_ < -1)
-      return fail(ErrorCode::kUsage, "Error: -r: {} is no number of rounds", repeat_);
+      return fail(ErrorCode::kUsage, "Error: -r: {} is not a number of rounds", repeat_);
     ReplayOverheads overheads = measure_replay_overheads();
     env.out.print(
         "run measurement overhead: {} nsecs\nsleep measurement overhead: {} nsecs\n"

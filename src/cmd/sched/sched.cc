@@ -14,9 +14,9 @@ class Sched final : public CommandFamily {
     flags.usage("[<options>] {record|latency|map|replay|script|stats|timehist}");
     declare_members(flags);
     flags.description(
-        R"(Records what the scheduler does (`sched record`), and says how long tasks waited for a CPU (`latency`), what each CPU did and when (`map`), and for each stay of a task on a CPU how long it ran, and how long it had waited for what (`timehist`). `replay` makes the recorded load again; `script` prints the events themselves. `stats` shows what the scheduler itself counts.
+        R"(Records what the scheduler does (`sched record`), and shows how long tasks waited for a CPU (`latency`), what each CPU did and when (`map`), and for each stay of a task on a CPU how long it ran, and how long it had waited for what (`timehist`). `replay` reproduces the recorded load; `script` prints the events themselves. `stats` shows the scheduler's own counters.
 
-The options here may also stand behind the subcommand.)");
+The options here may also follow the subcommand.)");
     flags.section("EXAMPLES", R"(  sonde sched record -- make -j8
   sonde sched latency -s max
   sonde sched timehist -s

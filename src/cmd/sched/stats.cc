@@ -16,7 +16,7 @@ class StatsRecord final : public Command {
     flags.usage("[<options>] [<command>]");
     flags.stop_at_first_word();
     flags.description(
-        R"(Keeps the scheduler's counters of all CPUs, /proc/schedstat, as they are before and after the command; without a command, now and when it is interrupted. Nothing is measured in between, so the load is not disturbed.)");
+        R"(Saves the scheduler's counters of all CPUs, /proc/schedstat, before and after the command; without a command, now and when interrupted. Nothing is measured in between, so the load is not disturbed.)");
     flags.text('o', "output", path_, "file", "output file name");
   }
   Result<int> run(Env& env, const Arguments& arguments) override {
@@ -53,7 +53,7 @@ class StatsReport final : public Command {
   void declare(FlagTable& flags) override {
     flags.usage("[<options>]");
     flags.description(
-        R"(What the scheduler counted during a recording of `sched stats record`: on the average CPU and on each, and in each of their scheduling domains. Behind counters that are a part of another stands how large a part; behind events, how many jiffies passed from one to the next on average. Lines with a star are computed from others. -v writes words instead of the counters' names.)");
+        R"(What the scheduler counted during a recording by `sched stats record`: on the average CPU and on each, and in each of their scheduling domains. Counters that are part of another are followed by their share of it; events, by the average number of jiffies between them. Lines with a star are computed from others. -v prints descriptions instead of the counters' names.)");
     view_.declare(flags);
     input_.declare(flags);
   }
@@ -77,14 +77,15 @@ class StatsDiff final : public Command {
   void declare(FlagTable& flags) override {
     flags.usage("[<options>] [<old file> <new file>]");
     flags.description(
-        R"(The average CPU and its domains in two recordings of `sched stats record` side by side, and by how many percent the second differs: perf.data.old and perf.data, where no files are named.)");
+        R"(The average CPU and its domains in two recordings by `sched stats record` side by side, and by what percentage the second differs: perf.data.old and perf.data, if no files are named.)");
     flags.boolean('f', "force", input_.force, "don't complain, do it");
     flags.count('v', "verbose", input_.verbose, "be more verbose");
   }
   [[nodiscard]] bool paged() const override { return true; }
   Result<int> run(Env& env, const Arguments& arguments) override {
     if (arguments.size() != 0 && arguments.size() != 2)
-      return fail(ErrorCode::kUsage, "Error: two files are compared, not {}", arguments.size());
+      return fail(ErrorCode::kUsage, "Error: expects two files to compare, not {}",
+                  arguments.size());
     std::string old_path = arguments.empty() ? "perf.data.old" : arguments[0];
     std::string new_path = arguments.empty() ? "perf.data" : arguments[1];
     OpenOptions options = input_.open_options(env);
@@ -92,7 +93,7 @@ class StatsDiff final : public Command {
     Schedstat second = TRY(schedstat_of_file(new_path, options, env));
     if (first.version != second.version)
       return fail(ErrorCode::kFailed,
-                  "{} has counters of version {}, {} of version {}: they are not the same",
+                  "{} has counters of version {}, {} of version {}: they cannot be compared",
                   old_path, first.version, new_path, second.version);
     write_schedstat_diff(env.out, first, second, {.descriptions = input_.verbose > 0});
     return 0;
@@ -110,7 +111,7 @@ class SchedStats final : public Command {
     flags.subcommands({"record", "report", "diff"});
     flags.stop_at_first_word();
     flags.description(
-        R"(What the scheduler itself counts (/proc/schedstat), before and after a command: how often it switched, balanced its load and woke tasks up, and how long tasks ran and waited, per CPU and per scheduling domain. `record` keeps that, `report` and `diff` show it; without one of these words, it is shown as soon as the command has ended. It costs the load nothing, and needs a kernel with CONFIG_SCHEDSTATS.)");
+        R"(The scheduler's own counters (/proc/schedstat), before and after a command: how often it switched, balanced load and woke tasks up, and how long tasks ran and waited, per CPU and per scheduling domain. `record` saves them, `report` and `diff` show them; without a subcommand, they are shown as soon as the command ends. This does not slow down the load, and needs a kernel with CONFIG_SCHEDSTATS.)");
     flags.section("EXAMPLES", R"(  sonde sched stats record -- make -j8
   sonde sched stats report
   sonde sched stats diff before.data after.data

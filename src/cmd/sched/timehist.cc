@@ -16,9 +16,9 @@ class SchedTimehist final : public Command {
   void declare(FlagTable& flags) override {
     flags.usage("[<options>]");
     flags.description(
-        R"(A line per context switch, about the task that leaves its CPU: how long it had not run before (wait time), how much of that it was woken and had no CPU (sch delay), and how long it then ran. Where the recording has call chains, the line ends with the place where the task left.
+        R"(A line per context switch, about the task that leaves its CPU: how long it had been off the CPU before (wait time), how much of that it was woken but had no CPU (sch delay), and how long it then ran. If the recording has call chains, the line ends with the place where the task left.
 
--s shows the sums of each task instead, -S behind the lines.)");
+-s shows the sums of each task instead, -S after the lines.)");
     flags.boolean('g', "call-graph", want_stacks_, "Display call chains if present (default on)");
     flags.number(0, "max-stack", max_stack_, "n",
                  "Maximum number of functions to display backtrace.");

@@ -63,7 +63,7 @@ void declare_records(FlagTable& flags, RecordFilter& show) {
                 "Show text poke related events (if recorded)");
   flags.boolean(0, "merge-callchains", show.merge_chains,
                 "Enable merging deferred user callchains if available. Enabled by default, use "
-                "--no-merge-callchains to see them as they came");
+                "--no-merge-callchains to see them as recorded");
   flags.boolean(0, "show-round-events", show.rounds, "Show round events (if recorded)");
 }
 
@@ -87,11 +87,11 @@ void declare_refused(FlagTable& flags, std::string& refused) {
   constexpr const char* kNoTraces = "instruction traces are not decoded yet";
   constexpr const char* kNoScripts = "scripts are not run yet";
   constexpr const char* kNoFilters = "dlfilters are not loaded";
-  constexpr const char* kNoGuests = "code of guests is not looked up yet";
+  constexpr const char* kNoGuests = "guest code is not looked up yet";
   static constexpr Refused kRefused[] = {
       {'a', "all-cpus", "", "system-wide collection from all CPUs", kNoScripts},
       {'d', "debug-mode", "", "do various checks like samples ordering and lost events",
-       "losses and records out of order are always said at the end"},
+       "losses and records out of order are always reported at the end"},
       {'g', "gen-script", "lang", "generate a script in specified language", kNoScripts},
       {'l', "list", "", "list available scripts", kNoScripts},
       {'s', "script", "name", "script file name (lang:script name, script name, or *)", kNoScripts},
@@ -149,7 +149,7 @@ void declare_script_flags(FlagTable& flags, ScriptOptions& o) {
       .call(0, "insn-trace", "raw|disasm", "Show the bytes of the sampled instructions",
             [&o](std::string_view how) { return show_instructions(how, o); })
       .when_bare("");
-  flags.count('v', "verbose", o.verbose, "be more verbose (say where symbols come from)");
+  flags.count('v', "verbose", o.verbose, "be more verbose (show where symbols come from)");
   declare_symbol_sources(flags, o.symbol_sources);
   declare_refused(flags, o.refused);
 }

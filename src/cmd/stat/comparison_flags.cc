@@ -13,12 +13,12 @@ void StatFlags::declare_comparison(FlagTable& flags) {
     });
   };
   word("vs", options_.vs, "command",
-       "compare the command with this one: runs of both in turn, then what the numbers support");
+       "compare the command with this one: run both in turn, then report what the numbers support");
   word("compare", options_.compare, "file",
-       "compare the command with a file of --save; what is no such file is taken as by --vs");
-  word("save", options_.save, "file", "keep the values of all runs for --compare");
+       "compare the command with a file from --save; anything else is a command, as for --vs");
+  word("save", options_.save, "file", "save the values of all runs for --compare");
   flags.call(0, "gate", "limits",
-             "exit status 193 where a comparison shows that a metric became worse by more than its "
+             "exit status 193 if a comparison shows that a metric got worse by more than its "
              "limit (task-clock>2%, page-faults>0)",
              [this](std::string_view text) -> Result<> {
                for (Gate& gate : TRY(parse_gates(text))) options_.gates.push_back(std::move(gate));
@@ -38,7 +38,7 @@ Result<> StatFlags::finalize_comparison(bool recording) {
   options_.runs_given = runs_.has_value();
   options_.runs = runs_.value_or(compares || keeps ? kRunsOfAComparison : 1);
   if (!options_.compare.empty() && !options_.vs.empty())
-    return wrong("--compare and --vs both say what to compare with: choose one");
+    return wrong("--compare and --vs both name what to compare with: choose one");
   if (!compares && !options_.gates.empty()) return wrong("--gate needs --vs or --compare");
   if (!compares && options_.markdown) return wrong("--markdown needs --vs or --compare");
   if (!compares && !keeps) return {};
@@ -50,14 +50,13 @@ Result<> StatFlags::finalize_comparison(bool recording) {
   if (interval_ms_ || timeout_ms_ || options_.count.control.any())
     return wrong(
         "--vs, --compare and --save measure whole runs: leave out -I, --timeout, --control");
-  if (options_.runs < 2)
-    return wrong("--vs, --compare and --save need several runs: -r 2 and more");
+  if (options_.runs < 2) return wrong("--vs, --compare and --save need several runs: -r 2 or more");
   if (!compares) return {};
   if (options_.separator) return wrong("a comparison is written as text, JSON (-j) or --markdown");
   if (options_.json != 0 && options_.markdown)
-    return wrong("-j and --markdown are two forms of output: choose one");
+    return wrong("-j and --markdown are two output formats: choose one");
   if (options_.metric_only || options_.run_table)
-    return wrong("a comparison has no --metric-only and no --table");
+    return wrong("a comparison supports neither --metric-only nor --table");
   return {};
 }
 

@@ -64,7 +64,7 @@ Result<std::vector<std::string>> matching_cgroups(std::string_view list) {
     if (all.empty()) collect_cgroups(*mount, "", all);
     regex_t compiled;
     if (::regcomp(&compiled, ("^(" + name + ")$").c_str(), REG_EXTENDED | REG_NOSUB) != 0)
-      return fail(ErrorCode::kUsage, "--for-each-cgroup: '{}' is no regular expression", name);
+      return fail(ErrorCode::kUsage, "--for-each-cgroup: '{}' is not a regular expression", name);
     for (const std::string& cgroup : all)
       if (::regexec(&compiled, cgroup.c_str(), 0, nullptr, 0) == 0 &&
           std::ranges::find(chosen, cgroup) == chosen.end())

@@ -102,7 +102,7 @@ void StatFlags::declare_output(FlagTable& flags) {
       .no_negation();
   flags
       .call(0, "json", "1|2",
-            "print counts in JSON: 1 as perf's, 2 a document with numbers and the single runs",
+            "print counts in JSON: 1 is perf's format, 2 a document with numbers and each run",
             [this](std::string_view text) -> Result<> {
               if (text != "1" && text != "2" && text != "v2")
                 return fail(ErrorCode::kUsage, "expects 1 or 2");
@@ -212,7 +212,7 @@ Result<StatOptions> StatFlags::finalize(Env& env, const Arguments& arguments, bo
   TRY(finalize_comparison(recording));
   TRY(refuse_conflicts(env, recording));
   if (topdown_level_ && !topdown_ && !options_.count.quiet)
-    env.err.print("--td-level says nothing without --topdown\n");
+    env.err.print("--td-level has no effect without --topdown\n");
   TRY(finalize_events(env));
   return options_;
 }
@@ -248,7 +248,7 @@ Result<> StatFlags::refuse_conflicts(const Env& env, bool recording) const {
   if (options_.separator && big_num_.value_or(false))
     return wrong("-B option not supported with -x");
   if (options_.separator && options_.json != 0)
-    return wrong("-x and -j are two forms of output: choose one");
+    return wrong("-x and -j are two output formats: choose one");
   if (options_.runs < 0) return wrong("Run count must be a positive number");
   if (options_.run_table && options_.runs < 2) return wrong("--table is only supported with -r");
   bool per_thread = options_.grouping == view::CountGrouping::kThread;
@@ -270,7 +270,7 @@ Result<> StatFlags::refuse_conflicts(const Env& env, bool recording) const {
     return fail(ErrorCode::kFailed, "Cannot use -r option with perf stat record.");
   if (recording && options_.grouping == view::CountGrouping::kCache)
     return fail(ErrorCode::kUnsupported,
-                "A recording has no mode for --per-cache: record without it and give it to report");
+                "A recording has no mode for --per-cache: record without it and pass it to report");
   return {};
 }
 

@@ -31,15 +31,15 @@ class Stat final : public Command {
     flags_.declare(flags);
     flags.subcommands({"record", "report"});
     flags.description(
-        R"(Runs a command and counts what happens meanwhile: time on the CPU, context switches, page faults, instructions and any other event of -e. Without a command, counts on the whole machine, in processes (-p) or threads (-t) until Ctrl-C.
+        R"(Runs a command and counts what happens while it runs: CPU time, context switches, page faults, instructions and any other event given with -e. Without a command, counts on the whole machine, in processes (-p) or threads (-t) until Ctrl-C.
 
-Counts go to standard error, or where -o and --log-fd say. Where several counts make a figure (instructions per cycle, miss rates, CPUs utilized), it stands behind the `#`. A count that had to share its hardware with others is scaled to the whole time; the share of the time that it ran stands in parentheses. `<not supported>` is an event that this machine hasn't, `<not counted>` one that never ran.
+Counts go to standard error, or to the target of -o or --log-fd. Metrics computed from several counts (instructions per cycle, miss rates, CPUs utilized) are shown after the `#`. A count that had to share its hardware counter with others is scaled to the whole time; the share of the time that it ran is shown in parentheses. `<not supported>` marks an event that this machine does not have, `<not counted>` one that never ran.
 
-`--vs` and `--compare` ask whether the command is better or worse than another one, or than it was before: both are run in turn, and what the numbers don't support is not claimed. `--gate` gives limits to what may become worse, for scripts; the status is 193 where one is exceeded.
+`--vs` and `--compare` tell whether the command is better or worse than another one, or than it was before: both are run in turn, and nothing is claimed that the numbers do not support. `--gate` limits how much worse metrics may get, for scripts; the exit status is 193 if a limit is exceeded.
 
-The exit status is that of the command, or 128 and the number of the signal that ended it.
+The exit status is that of the command, or 128 plus the number of the signal that ended it.
 
-`stat record` writes the counts to perf.data, `stat report` shows such a file, added up for other units if asked.)");
+`stat record` writes the counts to perf.data, `stat report` shows such a file, aggregated differently if asked.)");
     flags.section("EXAMPLES", R"(  sonde stat -- make -j8
   sonde stat -r 10 -e task-clock,page-faults -- ./program
   sonde stat -a -A -I 1000 -e context-switches,cpu-migrations

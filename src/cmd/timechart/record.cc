@@ -13,7 +13,7 @@ std::unique_ptr<Command> make_record();
 namespace {
 
 constexpr std::string_view kTimechartRecordText =
-    R"(Records what timechart draws, on the whole machine while the command runs: the scheduler's switches and wakeups, and how CPUs sleep and run; with -I the calls that read, write, sync and poll. -T and -P leave out the CPUs' power and the tasks.)";
+    R"(Records what timechart draws, on the whole machine while the command runs: scheduler switches and wakeups, and CPU idle states and frequencies; with -I, the system calls that read, write, sync and poll. -T leaves out CPU power events, -P leaves out tasks.)";
 
 class TimechartRecord final : public Command {
  public:
@@ -69,7 +69,7 @@ class TimechartRecord final : public Command {
     }
     if (events == 0)
       return fail(ErrorCode::kFailed,
-                  "{}: the kernel has none of the events that are wanted, or they may not be read",
+                  "{}: the kernel has none of the events needed, or does not permit reading them",
                   tracefs.path());
     return words;
   }

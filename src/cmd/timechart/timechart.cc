@@ -44,9 +44,9 @@ class Timechart final : public Command {
     flags.subcommands({"record"});
     flags.stop_at_first_word();
     flags.description(
-        R"(Draws a recording of `timechart record` as one SVG file: what each CPU and each thread did, how deeply CPUs slept and how fast they ran; or, of `timechart record -I`, what threads read, wrote and waited for. Any browser shows it: the wheel and dragging zoom and move, the pointer tells what lies under it. It is timeline's picture, with perf's options; timeline has more of its own.
+        R"(Draws a recording of `timechart record` as one SVG file: what each CPU and each thread did, how deeply CPUs slept and how fast they ran; or, from `timechart record -I`, what threads read, wrote and waited for. Any browser shows it: scroll to zoom, drag to move, hover for details. It is the same picture as timeline's, with perf's options; timeline has more options.
 
-Without -p it shows the threads that ran longest: those that ran 10 ms, and where that leaves too few (-n), those that ran 1 ms, and so on.)");
+Without -p it shows the threads that ran longest: those that ran 10 ms, and if these are too few (-n), those that ran 1 ms, and so on.)");
     flags.section("EXAMPLES", R"(  sonde timechart record -- make -j8
   sonde timechart -o make.svg --highlight cc1plus
   sonde timechart record -I -- git status
@@ -121,11 +121,10 @@ Without -p it shows the threads that ran longest: those that ran 10 ms, and wher
     }
     if (has_switches(scan)) return make_of_switches(env, path);
     if (!has_power_states(scan.events()))
-      return fail(
-          ErrorCode::kFailed,
-          "{}: no events of the scheduler, of CPU power or of I/O in this recording: make it "
-          "with `{} timechart record`",
-          path, env.tool);
+      return fail(ErrorCode::kFailed,
+                  "{}: this recording has no scheduler, CPU power or I/O events: make one "
+                  "with `{} timechart record`",
+                  path, env.tool);
     view::Timeline timeline;
     add_power_states(timeline, scan, env.losses);
     if (by_topology_) sort_by_topology(timeline, scan.features(), env);
@@ -157,7 +156,8 @@ Without -p it shows the threads that ran longest: those that ran 10 ms, and wher
 
   static void sort_by_topology(view::Timeline& timeline, const Features& features, Env& env) {
     if (!sort_cpus_by_topology(timeline, features))
-      env.err.write("the recording does not say which CPUs share a core: they stand by number\n");
+      env.err.write(
+          "the recording does not say which CPUs share a core: they are sorted by number\n");
   }
 
   RecordingInput input_;

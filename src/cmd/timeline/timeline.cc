@@ -25,18 +25,18 @@ class TimelineCommand final : public Command {
     flags.usage("[<options>] [<file>]");
     flags.description(
         R"(Draws what each CPU and each thread did, and when, from a recording of the scheduler:
-running, waiting for a CPU, or waiting for something else, and who ended that wait. Such a recording is made by
-`record -e sched:sched_switch,sched:sched_waking -a -g -- command` or by `sched record`. With -g, the picture says where a
+running, waiting for a CPU, or waiting for something else, and who ended that wait. Make such a recording with
+`record -e sched:sched_switch,sched:sched_waking -a -g -- command` or with `sched record`. With -g, the picture shows where a
 thread waited, and where its waker was.
 
-The picture is one SVG file that any browser shows: the wheel and dragging zoom and move, a double click shows the whole again.)");
+The picture is one SVG file that any browser shows: scroll to zoom, drag to move, double-click to show everything again.)");
     flags.text('i', "input", input_, "file", "input file name");
     flags.boolean('f', "force", session_.open.force, "don't complain, do it");
     flags.text('o', "output", output_, "file", "output file name (standard output)");
     flags
         .call(0, "to", "format",
-              "svg: the picture (default); json: all of it as data; folded: what threads waited "
-              "for, as stacks: the thread's own, `--', and the waker's inside out",
+              "svg: the picture (default); json: all of its data; folded: what threads waited "
+              "for, as stacks: the thread's own, `--', and the waker's, reversed",
               [this](std::string_view word) { return set_format(word); })
         .offers({"svg", "json", "folded"});
     flags.text(0, "time", time_, "str", "Time span of interest (start,stop)");
@@ -47,11 +47,10 @@ The picture is one SVG file that any browser shows: the wheel and dragging zoom 
     flags.text(0, "title", style_.title, "text", "title of the picture");
     flags.number(0, "width", style_.width, "px", "width of the picture (1200)");
     flags.number(0, "max-threads", style_.max_threads, "n",
-                 "lanes of threads at the most, those that ran longest (200)");
-    flags.number(
-        0, "max-slices", style_.max_slices, "n",
-        "slices that the picture holds for zooming at the most; where there are more, short "
-        "neighbours become one (100000)");
+                 "draw at most this many threads, those that ran longest (200)");
+    flags.number(0, "max-slices", style_.max_slices, "n",
+                 "keep at most this many slices for zooming; if there are more, short "
+                 "neighbours are joined (100000)");
     declare_symbol_sources(flags, session_.symbols);
   }
 
@@ -94,7 +93,7 @@ The picture is one SVG file that any browser shows: the wheel and dragging zoom 
     const ReplayCounts& counts = session.counts();
     auto ranges = TRY(parse_time_ranges(time_, counts.first_time_ns, counts.last_time_ns));
     if (ranges.size() > 1)
-      return fail(ErrorCode::kUsage, "--time: one span at a time, not {}", ranges.size());
+      return fail(ErrorCode::kUsage, "--time: expects one span, not {}", ranges.size());
     if (!ranges.empty()) crop(timeline, ranges[0].from_ns, ranges[0].to_ns);
     if (!cpus_.empty()) keep_cpus(timeline, cpus_);
     show_threads(timeline, [this](const view::TimelineThread& thread) {

@@ -110,7 +110,7 @@ void declare_filters(FlagTable& flags, TopOptions& o) {
   flags.boolean('K', "hide_kernel_symbols", o.hide_kernel, "hide kernel symbols");
   flags.boolean('U', "hide_user_symbols", o.hide_user, "hide user symbols");
   flags.boolean(0, "idle", o.show_idle,
-                "show functions in which CPUs wait for work, too: they are left out otherwise");
+                "also show functions in which CPUs wait for work (default: left out)");
   flags.number('f', "count-filter", o.least_samples, "n",
                "only display functions with more events than this");
   flags.call(0, "percent-limit", "percent", "Don't show entries under that percent",
@@ -155,11 +155,11 @@ constexpr RefusedOption kTopRefuses[] = {
     {0, "group-sort-idx", "n", "Sort the output by the event at the index n in group",
      "each event has its own table"},
     {0, "overwrite", nullptr, "Use a backward ring buffer, default: no",
-     "rings that overwrite lose the records that say what is mapped; -m gives larger ones"},
+     "overwriting buffers lose the records of mappings; -m makes buffers larger"},
     {0, "sym-annotate", "symbol name", "symbol to annotate",
-     "s asks for a function whose code is shown; annotate shows that of a recording"},
+     "the s key shows the code of a function; annotate does so for a recording"},
     {0, "objdump", "path", "objdump binary to use for disassembly and annotations",
-     "instructions are read without it"},
+     "disassembly works without it"},
     {0, "stitch-lbr", nullptr, "Enable LBR callgraph stitching approach",
      "stacks are stitched in recordings: report --stitch-lbr"},
     {0, "switch-on", "event", "Consider events after the ocurrence of this event",

@@ -21,9 +21,9 @@ class TopCommand final : public Command {
   void declare(FlagTable& flags) override {
     flags.usage("[<options>]");
     flags.description(
-        R"(Samples what runs, and shows every two seconds (-d) which functions the samples fell on: of the whole machine, or of processes (-p), threads (-t), a user (-u), some CPUs (-C). Rows fade: what was seen before counts an eighth less at every screen. With -z, call graphs (-g) and --hierarchy each screen is of the samples since the one before.
+        R"(Samples the whole machine, or processes (-p), threads (-t), a user (-u), or some CPUs (-C), and shows every two seconds (-d) which functions the samples fell on. Rows fade: older samples count an eighth less on each screen. With -z, call graphs (-g) and --hierarchy, each screen shows only the samples since the previous one.
 
-On a terminal it is the browser of report on live data: h has its keys, a shows a function's code, r makes a report of what was seen of late, w saves that as perf.data. With --stdio, and in a pipe, screens are text that follows one another. Nothing is written to a file without w. What the kernel had no room for is counted in the first line, and said at the end.)");
+On a terminal it is report's browser on live data: h lists its keys, a shows a function's code, r makes a report of recent samples, w saves them as perf.data. With --stdio, and in a pipe, screens are printed as text, one after the other. Nothing is written to a file without w. Samples that the kernel had no room for are counted in the first line, and reported at the end.)");
     flags.section("EXAMPLES", R"(  sonde top
   sonde top -F 49 -ns comm,dso
   sonde top -e raw_syscalls:sys_enter -ns comm

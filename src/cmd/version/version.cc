@@ -24,9 +24,10 @@ class Version final : public Command {
   void declare(FlagTable& flags) override {
     flags.usage("[<options>]");
     flags.description(
-        "Shows the version. With --build-options, also what is built in, one feature a line, under "
+        "Shows the version. With --build-options, also what is built in, one feature per line, "
+        "under "
         "the names that "
-        "perf gives to them.");
+        "perf gives them.");
     flags.boolean(0, "build-options", build_options_, "display the build options");
     flags.count('v', "verbose", verbosity_, "same as --build-options").hidden();
   }

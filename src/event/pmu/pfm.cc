@@ -34,7 +34,7 @@ Result<Pfm> load() {
   // Never closed: pointers to its texts are returned.
   void* library = ::dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr)
-    return fail(ErrorCode::kUnsupported, "libpfm4 is not here: install it, or use -e\n({})",
+    return fail(ErrorCode::kUnsupported, "libpfm4 was not found: install it, or use -e\n({})",
                 ::dlerror());
   Pfm pfm;
   bool complete = find(library, "pfm_initialize", pfm.initialize) &&
@@ -44,9 +44,9 @@ Result<Pfm> load() {
                   find(library, "pfm_get_event_info", pfm.event_info) &&
                   find(library, "pfm_get_event_attr_info", pfm.attribute_info) &&
                   find(library, "pfm_get_event_next", pfm.next_event);
-  if (!complete) return fail(ErrorCode::kUnsupported, "{} is not complete", kLibrary);
+  if (!complete) return fail(ErrorCode::kUnsupported, "{} is incomplete", kLibrary);
   if (int error = pfm.initialize(); error != PFM_SUCCESS)
-    return fail(ErrorCode::kUnsupported, "libpfm4 cannot start: {}", pfm.strerror(error));
+    return fail(ErrorCode::kUnsupported, "libpfm4 cannot be initialized: {}", pfm.strerror(error));
   return pfm;
 }
 
@@ -143,7 +143,7 @@ Result<std::vector<ParsedEvent>> parse_pfm_events(std::string_view text, std::st
     word = trim(word);
     if (word.starts_with('{')) {
       if (group != kNoGroup)
-        return fail(ErrorCode::kBadEvent, "--pfm-events: groups cannot hold groups");
+        return fail(ErrorCode::kBadEvent, "--pfm-events: groups cannot be nested");
       group = events.size();
       word.remove_prefix(1);
     }

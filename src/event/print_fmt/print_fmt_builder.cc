@@ -279,11 +279,12 @@ Result<NodeId> Builder::pointer_cast(NodeId operand, IntType pointee) {
 }
 
 Result<NodeId> Builder::element(NodeId base, NodeId index) {
-  if (kind(index) != Kind::kNumber) return fail(ErrorCode::kCorrupt, "an index that is no number");
+  if (kind(index) != Kind::kNumber)
+    return fail(ErrorCode::kCorrupt, "an index that is not a number");
   // The target of an address of the recorded kernel is not in the sample.
   if (kind(base) == Kind::kNumber) return unresolved_constant();
   if (kind(base) != Kind::kMemory)
-    return fail(ErrorCode::kCorrupt, "an index into something that is no array");
+    return fail(ErrorCode::kCorrupt, "an index into something that is not an array");
   IntType type = node(base).pointee;
   if (type.bytes == 0) type = {1, false};
   return add({.op = Op::kElement, .type = type, .pointee = type, .a = base, .b = index},

@@ -48,7 +48,7 @@ Result<std::vector<FlagEntry>> entries(CallParser& parser) {
     TRY(parser.expect("}"));
     const Node& node = builder.node(value);
     if (node.op != Op::kConstant)
-      return fail(ErrorCode::kCorrupt, "a flag that is no constant in the print format");
+      return fail(ErrorCode::kCorrupt, "a flag that is not a constant in the print format");
     if (builder.node(name).op != Op::kLiteral) ended = true;
     if (!ended && !node.is_unresolved) list.push_back({node.value, builder.node(name).a});
     if (!parser.accept(",")) break;
@@ -63,7 +63,7 @@ Result<NodeId> list_node(CallParser& parser, Op op, NodeId value, uint32_t delim
   TRY(parser.expect(")"));
   value = TRY(builder.cast(value, type));
   if (builder.kind(value) != Kind::kNumber)
-    return fail(ErrorCode::kCorrupt, "flags of something that is no number");
+    return fail(ErrorCode::kCorrupt, "flags of something that is not a number");
   Code& code = builder.code;
   for (FlagEntry& entry : list) entry.mask = narrow(entry.mask, type);
   code.tables.push_back(
@@ -192,7 +192,7 @@ Result<NodeId> print_hex_dump(CallParser& parser) {
     if (builder.kind(list[i]) != Kind::kNumber)
       return fail(ErrorCode::kCorrupt, "a bad hex dump in the print format");
   if (builder.kind(list[4]) != Kind::kMemory)
-    return fail(ErrorCode::kCorrupt, "a hex dump of no memory");
+    return fail(ErrorCode::kCorrupt, "a hex dump of something that is not memory");
   builder.code.dumps.push_back({list[0], list[1], list[2], list[3], list[4], list[5], list[6]});
   return builder.text(Op::kHexDump, static_cast<uint32_t>(builder.code.dumps.size() - 1), 0, 0,
                       cost);
@@ -318,7 +318,7 @@ constexpr auto kCalls = std::to_array<NamedCall>({
 Result<NodeId> parse_call(CallParser& parser, std::string_view function) {
   auto found = std::ranges::find(kCalls, function, &NamedCall::name);
   if (found == kCalls.end())
-    return fail(ErrorCode::kCorrupt, "function {} of the print format is not known", function);
+    return fail(ErrorCode::kCorrupt, "unknown function {} in the print format", function);
   return found->parse(parser);
 }
 

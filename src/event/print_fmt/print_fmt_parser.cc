@@ -73,7 +73,7 @@ class Parser final : public CallParser {
     if (field == nullptr && name.starts_with("__data_loc_")) field = format_.field(name.substr(11));
     if (field == nullptr && name.starts_with("__rel_loc_")) field = format_.field(name.substr(10));
     if (field == nullptr)
-      return fail(ErrorCode::kCorrupt, "the print format names a field \"{}\" that is not there",
+      return fail(ErrorCode::kCorrupt, "the print format names a field \"{}\" that does not exist",
                   name);
     return field;
   }

@@ -180,8 +180,8 @@ Result<uint64_t> Tracefs::id(const TracepointName& tracepoint) {
   std::string text = TRY(event_file(tracepoint, "id"));
   std::optional<uint64_t> number = parse_number(trim(text));
   if (!number)
-    return fail(ErrorCode::kBadEvent, "Error:\tFile {}/events/{}/{}/id holds no number.", path(),
-                tracepoint.system, tracepoint.name);
+    return fail(ErrorCode::kBadEvent, "Error:\tFile {}/events/{}/{}/id does not hold a number.",
+                path(), tracepoint.system, tracepoint.name);
   return *number;
 }
 
@@ -228,7 +228,7 @@ std::string Tracefs::explain(int error_number, std::string_view system, std::str
       // mount's group to them.
       if (::access((mount + "/events").c_str(), R_OK | X_OK) == 0)
         text += fmt::format(
-            "\nHint:\tThe files belong to root's group: add yours,"
+            "\nHint:\tThe files belong to root's group: make it yours with"
             " 'sudo mount -o remount,mode=755,gid={} {}/'",
             getegid(), mount);
       return text;

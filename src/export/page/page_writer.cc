@@ -25,7 +25,7 @@ Result<std::string> deflate_raw(std::string_view bytes) {
   z_stream stream{};
   constexpr int kRaw = -15;  // windowBits: negative means no header
   if (deflateInit2(&stream, kPageLevel, Z_DEFLATED, kRaw, 8, Z_DEFAULT_STRATEGY) != Z_OK)
-    return fail(ErrorCode::kFailed, "no memory to compress the page's data");
+    return fail(ErrorCode::kFailed, "not enough memory to compress the page's data");
   std::string packed(deflateBound(&stream, static_cast<uLong>(bytes.size())), '\0');
   stream.next_in = const_cast<Bytef*>(reinterpret_cast<const Bytef*>(bytes.data()));  // only read
   stream.next_out = reinterpret_cast<Bytef*>(packed.data());
@@ -43,7 +43,8 @@ Result<std::string> deflate_raw(std::string_view bytes) {
   }
   deflateEnd(&stream);
   if (status != Z_STREAM_END)
-    return fail(ErrorCode::kFailed, "the page's data cannot be compressed: zlib says {}", status);
+    return fail(ErrorCode::kFailed, "the page's data cannot be compressed: zlib returned {}",
+                status);
   packed.resize(packed.size() - out_left);
   return packed;
 }

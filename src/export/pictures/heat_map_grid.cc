@@ -80,9 +80,9 @@ class HeatGrid {
   /// An integral number of rows per power of ten, so that powers of ten are edges.
   Result<> make_log_rows(double low, double high) {
     if (options_.value_step)
-      return fail(ErrorCode::kFailed, "--steplat is for a linear scale (--scale linear)");
+      return fail(ErrorCode::kFailed, "--steplat needs a linear scale (--scale linear)");
     if (!(low > 0) || !std::isfinite(low))
-      return fail(ErrorCode::kFailed, "a logarithmic scale begins above zero (--minlat)");
+      return fail(ErrorCode::kFailed, "a logarithmic scale must start above zero (--minlat)");
     double most_rows = static_cast<double>(options_.rows.value_or(kUsualRows));
     double per_decade = 1, first = 0, last = 0;
     for (double tried : {20.0, 10.0, 8.0, 5.0, 4.0, 3.0, 2.0, 1.0}) {
@@ -123,7 +123,7 @@ class HeatGrid {
     if (!(columns <= static_cast<double>(kMaxColumns)))
       return fail(ErrorCode::kFailed,
                   "{} columns of {} s are too many (at most {}): --stepsec, --maxcol, or "
-                  "--unitstime where times are not in seconds",
+                  "--unitstime if times are not in seconds",
                   plain_number(columns), plain_number(map_.x_step), kMaxColumns);
     map_.columns = static_cast<size_t>(columns);
     return {};

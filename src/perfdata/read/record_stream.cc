@@ -118,7 +118,7 @@ std::unexpected<Error> RecordStream::give_up(int error, Bytes interrupted, size_
   if (::ftruncate(fd_.get(), size) == 0) ::lseek(fd_.get(), size, SEEK_SET);
   error_ = Error{ErrorCode::kIo,
                  fmt::format("failed to write {}: {}; it is complete up to this point and can be "
-                             "read, the rest of the recording is lost",
+                             "read; the rest of the recording is lost",
                              name_, reason)};
   return std::unexpected(*error_);
 }

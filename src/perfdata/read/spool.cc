@@ -31,7 +31,7 @@ Result<Fd> open_unlinked_file() {
     ::unlink(path.c_str());
     return Fd(fd);
   }
-  return fail(ErrorCode::kIo, "failed to make a temporary file in /var/tmp or /tmp: {}",
+  return fail(ErrorCode::kIo, "failed to create a temporary file in /var/tmp or /tmp: {}",
               std::strerror(errno));
 }
 

@@ -160,7 +160,7 @@ Result<EventDesc> parse_event_line(std::string_view line) {
     size_t colon = item.find(": ");
     size_t at = std::min(equals, colon);
     if (at == std::string_view::npos)
-      return fail(ErrorCode::kCorrupt, "event: '{}' is no 'field = value'", item);
+      return fail(ErrorCode::kCorrupt, "event: '{}' is not 'field = value'", item);
     TRY(set_event_field(event, trim(item.substr(0, at)),
                         trim(item.substr(at + (at == equals ? 3 : 2)))));
   }

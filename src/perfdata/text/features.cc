@@ -19,7 +19,7 @@ class Tokens {
       size_t end = std::min(text.find_first_of(" \t"), text.size());
       auto number = parse_signed_number(text.substr(0, end));
       if (!number)
-        return fail(ErrorCode::kCorrupt, "{}: neither number nor string", text.substr(0, end));
+        return fail(ErrorCode::kCorrupt, "{}: neither a number nor a string", text.substr(0, end));
       tokens.items_.push_back({{}, *number, false});
       text.remove_prefix(end);
     }

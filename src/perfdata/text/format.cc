@@ -104,7 +104,7 @@ Result<uint64_t> Assembler::number(std::string_view text) const {
 Result<> Assembler::set_order(std::string_view value) {
   if (value != "little" && value != "big")
     return fail(ErrorCode::kCorrupt, "order: little or big, not {}", value);
-  if (has_records_) return fail(ErrorCode::kCorrupt, "order: must stand before the records");
+  if (has_records_) return fail(ErrorCode::kCorrupt, "order: must come before the records");
   order_ = value == "big" ? ByteOrder::kBig : ByteOrder::kLittle;
   pending_ = ByteBuilder(order_);
   data_ = ByteBuilder(order_);
@@ -208,7 +208,8 @@ Result<> Assembler::take_directive(std::string_view line) {
   if (auto value = value_of("attr size:")) {
     uint64_t size = TRY(number(*value));
     if (size < abi::kAttrSizeVer0 || size > kMaxAttrSize)
-      return fail(ErrorCode::kCorrupt, "attr size: {} to {}", abi::kAttrSizeVer0, kMaxAttrSize);
+      return fail(ErrorCode::kCorrupt, "attr size: expected {} to {}", abi::kAttrSizeVer0,
+                  kMaxAttrSize);
     attr_size_ = static_cast<uint32_t>(size);
     return {};
   }

@@ -112,7 +112,7 @@ void PerfDataWriter::State::write_epilogue(const Features& features) {
     if (failure == 0) return;
     if (!stream.error_)
       stream.error_ = Error{ErrorCode::kIo,
-                            fmt::format("failed to write {}: {}; its last records were given up so "
+                            fmt::format("failed to write {}: {}; its last records were dropped so "
                                         "that it can be read",
                                         path, std::strerror(failure))};
     // Space for the sections, and for what file systems hold back.

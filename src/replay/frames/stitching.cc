@@ -15,8 +15,8 @@ void warn_about_stitching(const Recording& recording, Sink& err) {
         "Please apply --call-graph lbr when recording.\n");
   else if (branch_depth(recording.features()) == 0)
     err.write(
-        "--stitch-lbr: the recording does not say how many branches the processor holds; its call "
-        "stacks are shown as they are\n");
+        "--stitch-lbr: the recording does not give the number of LBR entries; call stacks are "
+        "shown unstitched\n");
 }
 
 }  // namespace sonde

@@ -53,7 +53,7 @@ Result<FoundJitDump> find_jit_dump(uint32_t pid, const std::string& path,
     JitDump dump = TRY(JitDump::parse(std::move(*bytes)));
     return FoundJitDump{std::move(candidate), std::move(dump)};
   }
-  return fail(ErrorCode::kNotFound, "it is not there");
+  return fail(ErrorCode::kNotFound, "file not found");
 }
 
 bool JitReplay::may_tell(const RecordView& record) {
@@ -102,7 +102,7 @@ void JitReplay::read_dumps(const EventTable& events, LossLedger& losses) {
 void JitReplay::add(Dump& dump, JitDump read, bool same_clock, LossLedger& losses) {
   if (read.bad_records() > 0)
     losses.add(LossKind::k_bad_symbol_source, 1,
-               fmt::format("{}: {} of its records make no sense", dump.path, read.bad_records()));
+               fmt::format("{}: {} of its records are invalid", dump.path, read.bad_records()));
   DsoId dso = machine_.edit_dsos().add_jit_dump(dump.path, dump.pid);
   dump.last = &objects_.add(dso, std::move(read));
   const JitDump& whole = dump.last->dump();

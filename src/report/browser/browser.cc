@@ -144,7 +144,7 @@ class ReportPage final : public tui::Page {
   /// The data type that the row's instruction touches, field by field.
   void show_type(Pages& pages) {
     auto frame = level().frame();
-    if (!frame) return pages.say("this row has no place in code");
+    if (!frame) return pages.say("this row has no code location");
     doing_ = "type of data";
     worker_->start([this, frame = *frame, events = level().report().members]() -> Arrival {
       auto made = make_layout(*recording_, frame, events);
@@ -381,12 +381,12 @@ class ReportPage final : public tui::Page {
              "Zooming: each table is the one that --stdio shows with that option",
              "  d t y k          object, thread or process, symbol of the row; the kernel",
              "  z                choose: also CPUs, times, sockets",
-             "  Esc              takes back the filter, then the last zoom",
+             "  Esc              undoes the filter, then the last zoom",
              "  F                shares of all, or of what is shown (--percentage)",
              "  L                leave out rows below a percentage",
-             "  V                verbose: whole paths, addresses",
+             "  V                verbose: full paths, addresses",
              "Others",
-             "  x                callers of the row where callees are shown, and back",
+             "  x                switch between callees and callers of the row",
              "  X                its callers and callees side by side",
              "  f                flame graph of what is zoomed into",
              "  a                the code of the function, with the samples on each instruction",
@@ -394,7 +394,7 @@ class ReportPage final : public tui::Page {
              "  Tab Shift-Tab    next, previous event",
              "  m                a menu of these",
              "  P                print to perf.hist.N in this directory",
-             "  s                another recording of this directory",
+             "  s                another recording in this directory",
              "  i                header of the recording",
              "  h ? F1           this help",
              "  q Ctrl-C         quit",

@@ -27,7 +27,7 @@ class CodePages::TypeFinder {
     if (!datatype::add_types(function, types_, code)) {
       found.why_none = types_.note_on(function.info.dso);
       if (found.why_none.empty())
-        found.why_none = fmt::format("no type is known of what {} touches", function.info.name);
+        found.why_none = fmt::format("no type is known for what {} touches", function.info.name);
     }
     for (view::ListingLine& line : code.lines) found.of_lines.push_back(std::move(line.data_type));
     return found;

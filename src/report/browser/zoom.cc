@@ -61,7 +61,7 @@ Result<> apply_zoom(const ZoomStep& step, ReportOptions& options) {
     case Kind::kSocket: {
       auto number = parse_number(step.value);
       if (!number || *number > INT32_MAX)
-        return fail(ErrorCode::kUsage, "'{}' is no number of a socket", step.value);
+        return fail(ErrorCode::kUsage, "'{}' is not a socket number", step.value);
       options.socket = static_cast<int>(*number);
       return {};
     }

@@ -69,8 +69,7 @@ Result<> DiffInput::build(const DiffOptions& options, size_t number, const Env& 
   plan_ = TRY(report::make_plan(options_, session_, traces_));
   for (const OrderTerm& term : plan_.columns)
     if (!term.is_key && term.weight != Weight::kOverhead)
-      return fail(ErrorCode::kUsage,
-                  "-s: diff has columns of its own for weights; -p shows periods");
+      return fail(ErrorCode::kUsage, "-s: diff has its own columns for weights; -p shows periods");
   if (names(options.sort, "src")) prepare_lines(session_);
   builder_ = std::make_unique<report::ReportBuilder>(session_, traces_, options_, plan_, env.tool);
   events_ = TRY(builder_->build());

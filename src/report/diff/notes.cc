@@ -59,11 +59,12 @@ class Notes {
                         of.exclude_guest);
     };
     if (modes(attr) != modes(there))
-      say("{}: the recordings count in other modes (user, kernel, guest): shares are of other "
+      say("{}: the recordings count in different modes (user, kernel, guest): shares are of "
+          "different "
           "totals",
           event.name);
     if (attr.config1() != there.config1() || attr.config2() != there.config2())
-      say("{}: the recordings count it with other settings", event.name);
+      say("{}: the recordings count it with different settings", event.name);
   }
 
   void compare_lengths() {
@@ -85,12 +86,12 @@ class Notes {
   void compare(std::string_view what, const std::optional<std::string>& before,
                const std::optional<std::string>& after) {
     if (before && after && *before != *after)
-      say("the recordings are of different {}: {} and {}", what, *before, *after);
+      say("the recordings are from different {}: {} and {}", what, *before, *after);
   }
 
   void show_losses(const DiffInput& input) {
     uint64_t lost = input.session().counts().lost_samples + input.session().counts().lost_events;
-    if (lost != 0) say("{} lost {} records: what was busiest then is missing", input.path(), lost);
+    if (lost != 0) say("{} lost {} records: the busiest moments are missing", input.path(), lost);
   }
 
   const DiffInput& baseline_;

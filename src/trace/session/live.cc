@@ -101,10 +101,11 @@ class LiveTrace {
         return std::unexpected(opened.error());
     }
     if (options_.summary && options_.tables.mode == SummaryMode::kCgroup)
-      return fail(ErrorCode::kUnsupported, "--summary-mode cgroup takes BPF programs: {}", why_not);
+      return fail(ErrorCode::kUnsupported, "--summary-mode cgroup needs BPF programs: {}", why_not);
     if (options_.verbose > 0)
-      env_.err.print("calls by tracepoints, without the memory that arguments point to: {}\n",
-                     why_not);
+      env_.err.print(
+          "tracing calls by tracepoints, without the memory that arguments point to: {}\n",
+          why_not);
     return false;
   }
 

@@ -85,10 +85,10 @@ TraceRequest::Totals totals_of(const TraceOptions& options) {
 std::string why_not_bpf(const TraceOptions& options) {
   if (options.bpf == false) return "--no-bpf";
   if (options.record.sampling.call_graph != CallGraphMode::kNone || options.kernel_call_chains)
-    return "call chains come with samples of tracepoints";
+    return "call chains need samples of tracepoints";
   if (options.print_samples) return "--print-sample shows samples of tracepoints";
   if (!options.gate.on.empty() || !options.gate.off.empty())
-    return "--switch-on and --switch-off look at samples";
+    return "--switch-on and --switch-off work on samples";
   return "";
 }
 

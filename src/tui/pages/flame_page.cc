@@ -103,7 +103,7 @@ void FlamePage::on_key(const Key& key, Pages& pages) {
     case Key::Kind::kPress:
       return press(key);
     case Key::Kind::kEnter:
-      if (!view_.zoom()) pages.say("this box has the whole width");
+      if (!view_.zoom()) pages.say("this box already has the full width");
       return;
     case Key::Kind::kEscape:
     case Key::Kind::kBackspace:

@@ -145,9 +145,9 @@ void LayoutPage::show_help(Pages& pages) const {
   std::vector<std::string> lines = {
       "A type of data, with the samples that touched each of its fields",
       "  Up Down PgUp PgDn Home End  lines, pages, ends; Left Right: long lines",
-      "  Enter + -        unfold or fold the structure at hand; e, c: all of them",
-      "  H Tab Shift-Tab  the field with most samples, then the next, the one before",
-      "  t                percent, samples, or what they count",
+      "  Enter + -        unfold or fold the current structure; e, c: all of them",
+      "  H Tab Shift-Tab  the field with the most samples, then the next, the previous",
+      "  t                percent, samples, or event counts",
       "  Esc q            back",
   };
   pages.push(std::make_unique<TextPage>(theme_, "type of data: keys", std::move(lines)));

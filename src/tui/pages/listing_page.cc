@@ -121,7 +121,7 @@ void ListingPage::draw(Grid& grid) {
 
 bool ListingPage::other_key(const Key& key, Pages& pages) {
   if (key.kind == Key::Kind::kEnter) {
-    if (!view_.follow()) pages.say("no jump inside of this function");
+    if (!view_.follow()) pages.say("no jump within this function");
   } else if (key.kind == Key::Kind::kBackspace || key.is('b')) {
     if (!view_.back()) pages.say("no jump was followed");
   } else if (key.is('H') || key.kind == Key::Kind::kTab || key.kind == Key::Kind::kBackTab) {
@@ -136,7 +136,7 @@ bool ListingPage::other_key(const Key& key, Pages& pages) {
     ask_search(pages);
   } else if (key.is('n') || key.is('N')) {
     if (wanted_.matches_all() || !view_.search(wanted_, key.is('n') ? 1 : -1))
-      pages.say("nothing is found");
+      pages.say("nothing found");
   } else if (key.is('h') || key.is('?') || key.kind == Key::Kind::kF1) {
     show_help(pages);
   } else {
@@ -193,10 +193,10 @@ void ListingPage::show_help(Pages& pages) const {
   std::vector<std::string> lines = {
       "Code of a function",
       "  Up Down PgUp PgDn Home End  lines, pages, ends; Left Right: long lines",
-      "  H Tab Shift-Tab  the hottest instruction, then the next hottest, the one before",
-      "  Enter            follow the jump at hand; b, Backspace: back",
+      "  H Tab Shift-Tab  the hottest instruction, then the next hottest, the previous",
+      "  Enter            follow the current jump; b, Backspace: back",
       "  s                source lines, or instructions only",
-      "  T                the type and field that each instruction touches, or not",
+      "  T                show or hide the type and field that each instruction touches",
       "  t                percentages of the function or of all, by period or by samples",
       "  / n N            search; next, previous",
       "  Esc q            back",

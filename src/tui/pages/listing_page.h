@@ -54,8 +54,8 @@ class ListingPage final : public Page {
   std::unique_ptr<TypesOfListing> types_;
   enum class Types : uint8_t { kNotAsked, kAwaited, kKnown } types_state_ = Types::kNotAsked;
   bool shows_types_ = false;
-  std::string no_types_ = "no type is known of what is touched here";  // empty: there are some
-  size_t type_column_ = 0;                                             // from the start of the text
+  std::string no_types_ = "the type of the data here is not known";  // empty: there are some
+  size_t type_column_ = 0;                                           // from the start of the text
   TextMatch wanted_;
 };
 

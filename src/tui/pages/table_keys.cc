@@ -122,7 +122,7 @@ bool looks(const Key& key, TableView& view, TableScreen& screen, Pages& pages) {
     ask_search(view, screen, pages);
   } else if (key.is('n') || key.is('N')) {
     if (screen.wanted.matches_all())
-      pages.say("nothing was searched: Ctrl-F");
+      pages.say("no search yet: Ctrl-F");
     else if (!view.search(screen.wanted, key.is('n') ? 1 : -1))
       pages.say("no row has '" + screen.wanted.pattern() + "'");
   } else {
@@ -146,17 +146,17 @@ std::vector<std::string> table_key_help() {
   return {
       "Moving",
       "  Up Down PgUp PgDn Home End Space  lines, pages, ends; also by mouse",
-      "  Left Right       what is wider than the screen",
+      "  Left Right       scroll sideways",
       "Unfolding",
-      "  Enter +          the row or call at hand, one level",
-      "  *                all below the row",
+      "  Enter +          the current row or call, one level",
+      "  *                everything below the row",
       "  e E              everything",
       "  c C              fold everything",
       "  H                follow the hottest calls to their end",
       "Rows",
       "  /                filter as you type, by any text of a row; Ctrl-R: as a regex",
       "  Ctrl-F           search; n, N: next, previous",
-      "  < >              sort by the column before, behind; R: reversed",
+      "  < >              sort by the previous, next column; R: reverse order",
   };
 }
 

@@ -83,7 +83,7 @@ Result<> take_terminal(int in_fd, int out_fd) {
   state.in_fd = in_fd;
   state.out_fd = out_fd;
   if (::tcgetattr(in_fd, &state.before) != 0)
-    return fail(ErrorCode::kIo, "cannot read keys: standard input is no terminal; use --stdio");
+    return fail(ErrorCode::kIo, "cannot read keys: standard input is not a terminal; use --stdio");
   if (::pipe2(state.pipe, O_CLOEXEC | O_NONBLOCK) != 0)
     return fail(ErrorCode::kIo, "cannot make a pipe: {}", std::strerror(errno));
   state.during = raw_settings(state.before);
