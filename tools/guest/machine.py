@@ -28,6 +28,10 @@ QEMU = {
     "arm64": ["qemu-system-aarch64", "-machine", "virt,gic-version=3", "-cpu", "max,pauth-impdef=on,sve=off", "-smp", "1", "-icount", "shift=0"],
     "x86": ["qemu-system-x86_64", "-machine", "pc", "-cpu", "max", "-smp", "2"],
 }
+# One thread emulates both processors. With a thread each, a processor may keep executing QEMU's translation of the breakpoint that
+# the guest's kernel writes while it patches a static key or a tracepoint: the kernel finds no breakpoint there, returns to the
+# instruction, and so on for ever.
+ACCELERATOR = "tcg,thread=single"
 CONSOLE = {"arm64": "ttyAMA0", "x86": "ttyS0"}
 MEMORY = "2048"
 
@@ -90,7 +94,7 @@ class Machine:
             shares += shared("tree", self._tree)
         if self._share:
             shares += shared("share", self._share.resolve(), writable=True)
-        command = [*QEMU[name], "-accel", "tcg", "-m", MEMORY, "-nodefaults", "-display", "none", "-no-reboot",
+        command = [*QEMU[name], "-accel", ACCELERATOR, "-m", MEMORY, "-nodefaults", "-display", "none", "-no-reboot",
                    "-monitor", f"unix:{self._job / 'monitor'},server=on,wait=off", "-kernel", str(self._architecture.kernel), "-initrd", str(self._architecture.initramfs),
                    "-append", f"console={CONSOLE[name]} quiet panic=-1", *console, *shares]
         return subprocess.Popen(command, stdin=stdin, preexec_fn=die_with_parent)
