@@ -1,6 +1,6 @@
 # Layers: a layer's sources are the .cc files below src/<name>, in its rooms (subfolders) too; its tests are those named *_test.cc.
-# It may include and link only the layers named on its line. A dependency on a layer that is not yet defined is rejected here; an #include that the lines don't allow is
-# rejected by tools/check_layers.py, which reads this same list.
+# It may include and link only the layers named on its line. A dependency on a layer that is not yet defined is rejected here; an
+# #include that the lines don't allow is rejected by tools/check_layers.py, which reads this same list.
 
 set(SONDE_LAYERS "" CACHE INTERNAL "layers in order of definition")
 set(SONDE_PCH_OWNER "" CACHE INTERNAL "first layer: owner of the precompiled standard headers")

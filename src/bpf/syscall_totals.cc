@@ -22,13 +22,13 @@ namespace {
 constexpr std::string_view kAdders = "the BPF program that adds up system calls";
 
 using RowKey = std::tuple<uint64_t, bool, uint32_t, uint32_t>;
-using RowTable = std::map<RowKey, SyscallSpanTotals::Row>;
+using RowTable = std::map<RowKey, SyscallTotals::Row>;
 
 void add_row(const total_row& from, RowTable& to) {
   if (from.calls == 0) return;
   bool compat = from.compat != 0;
   auto [place, is_new] = to.try_emplace({from.who, compat, from.number, from.error});
-  SyscallSpanTotals::Row& row = place->second;
+  SyscallTotals::Row& row = place->second;
   if (is_new)
     row = {.who = from.who,
            .number = from.number,
@@ -45,7 +45,7 @@ void add_row(const total_row& from, RowTable& to) {
 
 }  // namespace
 
-struct SyscallSpanTotals::State {
+struct SyscallTotals::State {
   explicit State(syscall_totals* opened) : skeleton(opened) {}
   State(const State&) = delete;
   State& operator=(const State&) = delete;
@@ -57,12 +57,12 @@ struct SyscallSpanTotals::State {
   CallLinks attached;
 };
 
-SyscallSpanTotals::SyscallSpanTotals(std::unique_ptr<State> state) : state_(std::move(state)) {}
-SyscallSpanTotals::SyscallSpanTotals(SyscallSpanTotals&&) noexcept = default;
-SyscallSpanTotals& SyscallSpanTotals::operator=(SyscallSpanTotals&&) noexcept = default;
-SyscallSpanTotals::~SyscallSpanTotals() = default;
+SyscallTotals::SyscallTotals(std::unique_ptr<State> state) : state_(std::move(state)) {}
+SyscallTotals::SyscallTotals(SyscallTotals&&) noexcept = default;
+SyscallTotals& SyscallTotals::operator=(SyscallTotals&&) noexcept = default;
+SyscallTotals::~SyscallTotals() = default;
 
-Result<SyscallSpanTotals> SyscallSpanTotals::open(const TracedCalls& calls, By by) {
+Result<SyscallTotals> SyscallTotals::open(const TracedCalls& calls, By by) {
   TRY(check_limits(calls));
   auto state = std::make_unique<State>(nullptr);
   {
@@ -75,18 +75,18 @@ Result<SyscallSpanTotals> SyscallSpanTotals::open(const TracedCalls& calls, By b
     if (syscall_totals__load(skeleton) != 0) return bpf_refused(log, "load", kAdders);
   }
   TRY(attach_traced(calls, *state->skeleton, kAdders, state->attached));
-  return SyscallSpanTotals(std::move(state));
+  return SyscallTotals(std::move(state));
 }
 
-void SyscallSpanTotals::set_enabled(bool enabled) {
+void SyscallTotals::set_enabled(bool enabled) {
   put_enabled(*state_->skeleton, enabled);
 }
 
-void SyscallSpanTotals::follow(std::span<const uint32_t> tids) {
+void SyscallTotals::follow(std::span<const uint32_t> tids) {
   follow_tasks(*state_->skeleton, tids);
 }
 
-std::vector<SyscallSpanTotals::Row> SyscallSpanTotals::rows() const {
+std::vector<SyscallTotals::Row> SyscallTotals::rows() const {
   RowTable table;
   int cpus = std::max(libbpf_num_possible_cpus(), 1);
   std::vector<total_cache> caches(static_cast<size_t>(cpus));
@@ -103,7 +103,7 @@ std::vector<SyscallSpanTotals::Row> SyscallSpanTotals::rows() const {
   return rows;
 }
 
-std::vector<SyscallSpanTotals::Name> SyscallSpanTotals::names() const {
+std::vector<SyscallTotals::Name> SyscallTotals::names() const {
   std::vector<Name> found;
   for_each_entry<uint32_t, total_name>(
       state_->skeleton->maps.names, [&](uint32_t tid, const total_name& name) {
@@ -112,19 +112,19 @@ std::vector<SyscallSpanTotals::Name> SyscallSpanTotals::names() const {
   return found;
 }
 
-uint64_t SyscallSpanTotals::lost() const {
+uint64_t SyscallTotals::lost() const {
   return __atomic_load_n(&state_->skeleton->bss->lost_count, __ATOMIC_RELAXED);
 }
 
-uint64_t SyscallSpanTotals::tasks_not_followed() const {
+uint64_t SyscallTotals::tasks_not_followed() const {
   return __atomic_load_n(&state_->skeleton->bss->tasks_not_followed, __ATOMIC_RELAXED);
 }
 
-bool SyscallSpanTotals::has_tasks() const {
+bool SyscallTotals::has_tasks() const {
   return has_threads(state_->skeleton->maps.tasks);
 }
 
-Result<bool> SyscallSpanTotals::include_new_compat_programs() {
+Result<bool> SyscallTotals::include_new_compat_programs() {
   return attach_to_new_compat(*state_->skeleton, kAdders, state_->attached);
 }
 

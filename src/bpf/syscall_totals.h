@@ -1,9 +1,9 @@
-// SyscallSpanTotals: how often system calls were made, how long they took and how they failed,
+// SyscallTotals: how often system calls were made, how long they took and how they failed,
 // added up by BPF programs: nothing is sent per call.
 //
-//   SyscallSpanTotals sums = TRY(SyscallSpanTotals::open(calls, SyscallSpanTotals::By::kThread));
+//   SyscallTotals sums = TRY(SyscallTotals::open(calls, SyscallTotals::By::kThread));
 //   sums.set_enabled(true);
-//   for (const SyscallSpanTotals::Row& row : sums.rows()) …
+//   for (const SyscallTotals::Row& row : sums.rows()) …
 //
 // A row is one thread's (or cgroup's) calls of one system call, by result: the successful ones are
 // one row, those with each errno another. Calls are counted when they return, if their beginning
@@ -22,7 +22,7 @@
 
 namespace sonde {
 
-class SyscallSpanTotals {
+class SyscallTotals {
  public:
   enum class By : uint8_t { kThread, kAll, kCgroup };
   struct Row {
@@ -40,10 +40,10 @@ class SyscallSpanTotals {
   };
 
   /// Errors say what the kernel refused, including its verifier's last words.
-  static Result<SyscallSpanTotals> open(const TracedCalls& calls, By by);
-  SyscallSpanTotals(SyscallSpanTotals&&) noexcept;
-  SyscallSpanTotals& operator=(SyscallSpanTotals&&) noexcept;
-  ~SyscallSpanTotals();
+  static Result<SyscallTotals> open(const TracedCalls& calls, By by);
+  SyscallTotals(SyscallTotals&&) noexcept;
+  SyscallTotals& operator=(SyscallTotals&&) noexcept;
+  ~SyscallTotals();
 
   void set_enabled(bool enabled);
   /// Adds threads that were started before the programs could see it.
@@ -61,7 +61,7 @@ class SyscallSpanTotals {
 
  private:
   struct State;
-  explicit SyscallSpanTotals(std::unique_ptr<State> state);
+  explicit SyscallTotals(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };
 

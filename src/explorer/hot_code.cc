@@ -175,9 +175,9 @@ class HotCode {
     std::vector<std::string_view> lines = split(*text, '\n');
     uint64_t end = std::min<uint64_t>(uint64_t{last} + kLinesAround, lines.size());
     end = std::min<uint64_t>(end, uint64_t{part.first_line} + kMaxLines);
-    constexpr size_t kMaxExtent = 300;
+    constexpr size_t kMaxLineLength = 300;
     for (uint64_t line = part.first_line; line <= end; ++line)
-      part.lines.emplace_back(lines[line - 1].substr(0, kMaxExtent));
+      part.lines.emplace_back(lines[line - 1].substr(0, kMaxLineLength));
   }
 
   // Samples.

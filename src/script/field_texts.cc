@@ -20,16 +20,16 @@ std::string_view branch_type_name(uint32_t type) {
 }  // namespace
 
 void append_number(std::string& out, uint64_t value, size_t width, char pad) {
-  constexpr size_t kMaxExtent = 32;
-  char text[kMaxExtent];
-  size_t begin = kMaxExtent;
+  constexpr size_t kMaxTextWidth = 32;
+  char text[kMaxTextWidth];
+  size_t begin = kMaxTextWidth;
   do {
     text[--begin] = static_cast<char>('0' + value % 10);
     value /= 10;
   } while (value != 0);
-  size_t wanted = kMaxExtent - std::min(width, kMaxExtent);
+  size_t wanted = kMaxTextWidth - std::min(width, kMaxTextWidth);
   while (begin > wanted) text[--begin] = pad;
-  out.append(text + begin, kMaxExtent - begin);
+  out.append(text + begin, kMaxTextWidth - begin);
 }
 
 void append_task_id(std::string& out, uint32_t id) {

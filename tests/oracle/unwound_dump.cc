@@ -33,7 +33,7 @@ sonde::Result<> rewrite(const std::string& from, const std::string& to) {
     TRY(unwinder.take({block.bytes.begin(), block.bytes.end()}, false, output));
   TRY(unwinder.finish(output));
   TRY(writer.finish(recording.features()));
-  unwinder.print_losses(losses);
+  unwinder.add_losses(losses);
   for (const sonde::LossLedger::Entry& entry : losses.entries())
     fmt::print("{} {}\n", entry.count, sonde::LossLedger::what(entry.kind));
   return {};

@@ -115,7 +115,7 @@ A full disk, Ctrl-C, SIGTERM and --max-size end a recording, but leave a readabl
                            .keep_registers = options.sampling.user_registers != 0});
     options.transform = &unwinder;
     Result<int> status = record(options, env);
-    unwinder.print_losses(env.losses);
+    unwinder.add_losses(env.losses);
     auto say = [&](uint64_t count, std::string_view why) {
       if (count > 0 && !options.quiet)
         env.err.print("[ {} record: {} stacks are stored as copies: {} ]\n", env.tool, count, why);

@@ -88,9 +88,9 @@ Without -p it shows the threads that ran longest: those that ran 10 ms, and if t
       return fail(ErrorCode::kUsage, "Error: timechart has no subcommand '{}'", arguments[0]);
     if (parts_.power_only && parts_.tasks_only)
       return fail(ErrorCode::kUsage, "Error: -P and -T can't be used at the same time.");
-    if (!(style_.width >= TimelineStyle::kNarrowest && style_.width <= TimelineStyle::kMaxExtent))
-      return fail(ErrorCode::kUsage, "--width goes from {} to {}", TimelineStyle::kNarrowest,
-                  TimelineStyle::kMaxExtent);
+    if (!(style_.width >= TimelineStyle::kMinWidth && style_.width <= TimelineStyle::kMaxWidth))
+      return fail(ErrorCode::kUsage, "--width goes from {} to {}", TimelineStyle::kMinWidth,
+                  TimelineStyle::kMaxWidth);
     view::Timeline timeline = TRY(make(env));
     style_.title = timeline.is_of_io ? "Time chart of I/O" : "Time chart";
     style_.max_threads = timeline.threads.size();  // those selected

@@ -58,9 +58,9 @@ The picture is one SVG file that any browser shows: scroll to zoom, drag to move
     if (arguments.size() > 1) return fail(ErrorCode::kUsage, "Error: too many arguments");
     if (!arguments.empty()) input_ = arguments[0];
     if (input_.empty()) input_ = default_input(env);
-    if (!(style_.width >= TimelineStyle::kNarrowest && style_.width <= TimelineStyle::kMaxExtent))
-      return fail(ErrorCode::kUsage, "--width goes from {} to {}", TimelineStyle::kNarrowest,
-                  TimelineStyle::kMaxExtent);
+    if (!(style_.width >= TimelineStyle::kMinWidth && style_.width <= TimelineStyle::kMaxWidth))
+      return fail(ErrorCode::kUsage, "--width goes from {} to {}", TimelineStyle::kMinWidth,
+                  TimelineStyle::kMaxWidth);
     session_.open.stdin_fd = env.in_fd;
     Session session = TRY(Session::open(input_, session_, env));
     SessionTimeline made = TRY(timeline_of(session, {}));

@@ -184,11 +184,11 @@ Result<> TraceFlags::configure(const Config& config) {
   options_.style.show_prefixes = TRY(config.get_bool("trace.show_prefix", false));
   const std::optional<std::string_view> column = config.get("trace.args_alignment");
   if (!column) return {};
-  constexpr uint64_t kMaxExtent = 1000;
+  constexpr uint64_t kMaxColumn = 1000;
   std::optional<uint64_t> number = parse_number(*column);
-  if (!number || *number > kMaxExtent)
+  if (!number || *number > kMaxColumn)
     return fail(ErrorCode::kUsage, "trace.args_alignment = {}: expects a column from 0 to {}",
-                *column, kMaxExtent);
+                *column, kMaxColumn);
   options_.result_column = static_cast<size_t>(*number);
   return {};
 }

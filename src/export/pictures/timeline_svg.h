@@ -12,7 +12,7 @@ namespace sonde {
 
 struct TimelineStyle {
   std::string title = "Timeline";
-  static constexpr double kNarrowest = 600, kMaxExtent = 20'000;
+  static constexpr double kMinWidth = 600, kMaxWidth = 20'000;
   double width = 1200;       // px
   size_t max_threads = 200;  // lanes of threads
   size_t max_slices = 100'000;

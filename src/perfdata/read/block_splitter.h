@@ -1,4 +1,4 @@
-// Cuts the bytes of a recording into blocks of whole records, in one walk over the headers. On the
+// Cuts the bytes of a recording into blocks of whole records, in one scan over the headers. On the
 // way it counts the records by type, expands compressed ones and passes those that describe the
 // recording to the SetupCollector.
 #pragma once

@@ -71,7 +71,7 @@ struct FileScan::State {
   size_t kept_behind = 0;
   bool is_tended = false;  // by other threads
   // Positions in the records up to which:
-  std::atomic<size_t> walked = 0;     // the scan has come (position, for other threads)
+  std::atomic<size_t> scanned = 0;    // the scan has come (position, for other threads)
   std::atomic<size_t> populated = 0;  // somebody has populated them
   std::atomic<size_t> passed = 0;     // nobody works on them any more
   std::atomic<size_t> forgotten = 0;  // somebody has unmapped them
@@ -201,7 +201,7 @@ std::span<const RecordBlock> FileScan::next() {
     if (std::exchange(state.at_end, true)) return {};
     return state.whole->blocks();
   }
-  state.walked = state.position;
+  state.scanned = state.position;
   state.passed = state.position > state.kept_behind ? state.position - state.kept_behind : 0;
   if (!state.is_tended) state.forget_more();
   return state.walk_on();
@@ -216,7 +216,7 @@ void FileScan::tend() {
   constexpr size_t kAhead = 2 * kMapped;
   State& state = *state_;
   if (state.whole != nullptr) return;
-  if (state.populated < state.walked + kAhead) state.populate_more();
+  if (state.populated < state.scanned + kAhead) state.populate_more();
   state.forget_more();
 }
 

@@ -1,4 +1,4 @@
-// SampleObserver: receives samples during the first walk over a file, while their bytes are in the
+// SampleObserver: receives samples during the first scan over a file, while their bytes are in the
 // CPU cache. For sums that need every sample once and nothing of it afterwards.
 #pragma once
 

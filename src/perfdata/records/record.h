@@ -29,7 +29,7 @@ struct RecordView {
   [[nodiscard]] Bytes raw() const { return {payload.data() - sizeof(abi::RecordHeader), size()}; }
 };
 
-/// What the code that cut a block learnt on the way, so that later passes need not walk all
+/// What the code that cut a block learnt on the way, so that later passes need not scan all
 /// headers.
 struct BlockContent {
   struct Place {
@@ -88,7 +88,7 @@ struct RecordBlock {
   return (uint32_t{misc} << 16) | size;
 }
 
-/// Prefetches memory a few records after `at`. A walk over headers stalls on memory at each of
+/// Prefetches memory a few records after `at`. A scan over headers stalls on memory at each of
 /// them, since each one determines the position of the next; this makes it four times faster.
 inline void prefetch_records(const std::byte* at) {
   constexpr uintptr_t kAhead = 512, kLine = 64, kLines = 4;
@@ -142,7 +142,7 @@ class RecordRange {
   ByteOrder order_;
 };
 
-/// The record at `offset` of a block, which must be a record boundary that a walk has seen.
+/// The record at `offset` of a block, which must be a record boundary that a scan has seen.
 [[nodiscard]] inline RecordView record_at(const RecordBlock& block, size_t offset,
                                           ByteOrder order) {
   RecordView record;

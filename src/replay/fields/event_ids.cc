@@ -16,8 +16,8 @@ EventIds::EventIds(const EventTable& events) : events_(events) {
       highest = std::max(highest, id);
     }
   }
-  constexpr uint64_t kMaxExtent = 1 << 20;
-  if (!place || lowest_ > highest || highest - lowest_ >= kMaxExtent) return;
+  constexpr uint64_t kMaxIdRange = 1 << 20;
+  if (!place || lowest_ > highest || highest - lowest_ >= kMaxIdRange) return;
   place_ = *place;
   by_distance_.assign(highest - lowest_ + 1, kUnknown);
   for (size_t i = 0; i < events.size(); ++i)

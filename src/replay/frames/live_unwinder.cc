@@ -196,7 +196,7 @@ void LiveUnwinder::release_blocks(Output& output) {
   }
 }
 
-void LiveUnwinder::print_losses(LossLedger& losses) const {
+void LiveUnwinder::add_losses(LossLedger& losses) const {
   losses.merge(losses_);
   UnwindCounts counts;
   for (const std::unique_ptr<Slice>& slice : slices_) counts.add(slice->counts());

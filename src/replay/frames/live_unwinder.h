@@ -44,7 +44,7 @@ class LiveUnwinder final : public RecordTransform {
   Result<> finish(Output& output) override;
 
   /// Reports what could not be followed and what was damaged; call it once the recording is over.
-  void print_losses(LossLedger& losses) const;
+  void add_losses(LossLedger& losses) const;
   /// Samples that were passed on with their copies.
   struct LeftAsCopies {
     uint64_t for_want_of_time = 0;

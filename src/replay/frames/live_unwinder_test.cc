@@ -127,7 +127,7 @@ TEST_F(LiveUnwinderTest, CopiesAreGoneAndChainsThere) {
   });
   EXPECT_EQ(samples, 1u);
   LossLedger losses;
-  unwinder_.print_losses(losses);
+  unwinder_.add_losses(losses);
   EXPECT_EQ(losses.count(LossKind::k_broken_chain), 1u);
 }
 
@@ -157,7 +157,7 @@ TEST_F(LiveUnwinderTest, DamageIsCountedAndTheRestGoesOn) {
   ASSERT_TRUE(unwinder_.finish(out_));
   EXPECT_THAT(times(), ElementsAre(1, 2));
   LossLedger losses;
-  unwinder_.print_losses(losses);
+  unwinder_.add_losses(losses);
   EXPECT_EQ(losses.count(LossKind::k_bad_record), 1u);
 }
 

@@ -1,5 +1,5 @@
 // DeferredSamples: collects what a count by place needs from each sample while the file is first
-// walked over. The location of an address is known only after all mappings are; until then samples
+// scanned. The location of an address is known only after all mappings are; until then samples
 // wait here, at sixteen bytes each, with shared fields stored once per run. After some ten million
 // samples no more are taken: the sample pass reads the rest from the file, which needs no memory of
 // ours.

@@ -49,7 +49,7 @@ class TracepointPipeline {
   /// CPU numbers are below this; a sample with a higher one is damaged.
   static constexpr uint32_t kMaxCpus = 1 << 16;
 
-  /// `scan` must be at its start and outlive the pipeline. Among wishes with the same name, the
+  /// `scan` must be at its start and outlive the pipeline. Among requests with the same name, the
   /// last wins.
   TracepointPipeline(FileScan& scan, std::span<const TracepointRequest> requests,
                      LossLedger& losses);

@@ -57,7 +57,7 @@ struct BpfSource::State {
   LookTimer timer;
   SyscallAbis abis = host_syscall_abis();
   std::optional<SyscallTrace> trace;  // one of the two
-  std::optional<SyscallSpanTotals> sums;
+  std::optional<SyscallTotals> sums;
   std::optional<BpfRings> rings;
 
   TraceItem item;
@@ -68,7 +68,7 @@ struct BpfSource::State {
   uint64_t lost_before = 0, lost_now = 0;
   uint64_t not_followed = 0;
   bool tasks_gone = false;
-  std::vector<SyscallSpanTotals::Name> names;  // what totals() returned points into them
+  std::vector<SyscallTotals::Name> names;  // what totals() returned points into them
 
   Result<> open_programs(TracedCalls calls);
   template <typename Programs>
@@ -82,10 +82,10 @@ BpfSource::~BpfSource() = default;
 
 Result<> BpfSource::State::open_programs(TracedCalls calls) {
   if (request.totals != TraceRequest::Totals::kNone) {
-    auto by = request.totals == TraceRequest::Totals::kByThread   ? SyscallSpanTotals::By::kThread
-              : request.totals == TraceRequest::Totals::kByCgroup ? SyscallSpanTotals::By::kCgroup
-                                                                  : SyscallSpanTotals::By::kAll;
-    sums = TRY(SyscallSpanTotals::open(calls, by));
+    auto by = request.totals == TraceRequest::Totals::kByThread   ? SyscallTotals::By::kThread
+              : request.totals == TraceRequest::Totals::kByCgroup ? SyscallTotals::By::kCgroup
+                                                                  : SyscallTotals::By::kAll;
+    sums = TRY(SyscallTotals::open(calls, by));
   } else {
     trace = TRY(
         SyscallTrace::open(calls, rules_for(request, calls), {.ring_bytes = request.buffer_bytes}));
@@ -213,9 +213,9 @@ std::vector<SyscallTrace::Loss> BpfSource::losses() const {
   return all;
 }
 
-Result<std::vector<SyscallTotals>> BpfSource::totals() {
+Result<std::vector<CallTotals>> BpfSource::totals() {
   State& state = *state_;
-  if (!state.sums) return std::vector<SyscallTotals>{};
+  if (!state.sums) return std::vector<CallTotals>{};
   state.names = state.sums->names();
   return total_rows(state.sums->rows(), state.names,
                     {state.request.totals, state.request.errno_totals, state.abis});

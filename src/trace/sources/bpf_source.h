@@ -45,7 +45,7 @@ class BpfSource final : public TraceSource {
   void pop() override;
   [[nodiscard]] uint64_t safe_until_ns() const override;
   [[nodiscard]] bool at_end() const override;
-  [[nodiscard]] Result<std::vector<SyscallTotals>> totals() override;
+  [[nodiscard]] Result<std::vector<CallTotals>> totals() override;
 
   /// What was lost, by CPU and call, most losses first.
   [[nodiscard]] std::vector<SyscallTrace::Loss> losses() const;

@@ -8,7 +8,7 @@
 namespace sonde {
 namespace {
 
-void add(const SyscallSpanTotals::Row& row, bool errno_totals, SyscallTotals& to) {
+void add(const SyscallTotals::Row& row, bool errno_totals, CallTotals& to) {
   to.min_ns = to.calls == 0 ? row.min_ns : std::min(to.min_ns, row.min_ns);
   to.max_ns = std::max(to.max_ns, row.max_ns);
   to.calls += row.calls;
@@ -21,14 +21,14 @@ void add(const SyscallSpanTotals::Row& row, bool errno_totals, SyscallTotals& to
 
 }  // namespace
 
-std::vector<SyscallTotals> total_rows(std::span<const SyscallSpanTotals::Row> rows,
-                                      std::span<const SyscallSpanTotals::Name> names,
-                                      const TotalsNaming& naming) {
-  std::unordered_map<uint64_t, const SyscallSpanTotals::Name*> by_tid;
-  for (const SyscallSpanTotals::Name& name : names) by_tid[name.tid] = &name;
-  std::map<std::tuple<uint64_t, bool, uint32_t>, SyscallTotals> table;
-  for (const SyscallSpanTotals::Row& row : rows) {
-    SyscallTotals& to = table[{row.who, row.compat, row.number}];
+std::vector<CallTotals> total_rows(std::span<const SyscallTotals::Row> rows,
+                                   std::span<const SyscallTotals::Name> names,
+                                   const TotalsNaming& naming) {
+  std::unordered_map<uint64_t, const SyscallTotals::Name*> by_tid;
+  for (const SyscallTotals::Name& name : names) by_tid[name.tid] = &name;
+  std::map<std::tuple<uint64_t, bool, uint32_t>, CallTotals> table;
+  for (const SyscallTotals::Row& row : rows) {
+    CallTotals& to = table[{row.who, row.compat, row.number}];
     to.abi = row.compat ? naming.abis.compat : naming.abis.native;
     to.number = row.number;
     if (naming.by == TraceRequest::Totals::kByCgroup) to.cgroup = row.who;
@@ -41,10 +41,10 @@ std::vector<SyscallTotals> total_rows(std::span<const SyscallSpanTotals::Row> ro
     }
     add(row, naming.errno_totals, to);
   }
-  std::vector<SyscallTotals> all;
+  std::vector<CallTotals> all;
   all.reserve(table.size());
   for (auto& [key, totals] : table) {
-    std::ranges::sort(totals.by_errno, {}, &SyscallTotals::ErrorCount::error);
+    std::ranges::sort(totals.by_errno, {}, &CallTotals::ErrorCount::error);
     all.push_back(std::move(totals));
   }
   return all;

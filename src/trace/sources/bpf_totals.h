@@ -19,8 +19,8 @@ struct TotalsNaming {
 
 /// Ordered by task or cgroup, ABI and number; the errors of a row by errno. `comm` points into
 /// `names`; a thread that is not in `names` gets its own id as its process id.
-[[nodiscard]] std::vector<SyscallTotals> total_rows(std::span<const SyscallSpanTotals::Row> rows,
-                                                    std::span<const SyscallSpanTotals::Name> names,
-                                                    const TotalsNaming& naming);
+[[nodiscard]] std::vector<CallTotals> total_rows(std::span<const SyscallTotals::Row> rows,
+                                                 std::span<const SyscallTotals::Name> names,
+                                                 const TotalsNaming& naming);
 
 }  // namespace sonde

@@ -6,7 +6,7 @@ namespace sonde {
 namespace {
 
 constexpr SyscallAbis kTotalsAbis = {SyscallAbi::kX86_64, SyscallAbi::kI386};
-using Row = SyscallSpanTotals::Row;
+using Row = SyscallTotals::Row;
 
 TEST(BpfTotals, ResultsOfACallAreOneRow) {
   std::vector<Row> rows = {
@@ -35,11 +35,11 @@ TEST(BpfTotals, ResultsOfACallAreOneRow) {
        .squares_ns2 = 49},
       {.who = 11, .number = 1, .calls = 1, .total_ns = 1, .min_ns = 1, .max_ns = 1},
   };
-  std::vector<SyscallSpanTotals::Name> names = {{11, 10, "cat"}};
+  std::vector<SyscallTotals::Name> names = {{11, 10, "cat"}};
   TotalsNaming naming{.errno_totals = true, .abis = kTotalsAbis};
-  std::vector<SyscallTotals> totals = total_rows(rows, names, naming);
+  std::vector<CallTotals> totals = total_rows(rows, names, naming);
   ASSERT_EQ(totals.size(), 2U);
-  const SyscallTotals& read = totals[0];
+  const CallTotals& read = totals[0];
   EXPECT_EQ(read.pid, 10);
   EXPECT_EQ(read.tid, 11);
   EXPECT_EQ(read.comm, "cat");
@@ -60,7 +60,7 @@ TEST(BpfTotals, ResultsOfACallAreOneRow) {
 TEST(BpfTotals, TablesOf32BitProgramsAreOthers) {
   std::vector<Row> rows = {{.who = 11, .number = 3, .calls = 1},
                            {.who = 11, .number = 3, .compat = true, .calls = 1}};
-  std::vector<SyscallTotals> totals = total_rows(rows, {}, {.abis = kTotalsAbis});
+  std::vector<CallTotals> totals = total_rows(rows, {}, {.abis = kTotalsAbis});
   ASSERT_EQ(totals.size(), 2U);
   EXPECT_EQ(totals[0].abi, SyscallAbi::kX86_64);
   EXPECT_EQ(totals[1].abi, SyscallAbi::kI386);

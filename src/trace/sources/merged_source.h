@@ -58,7 +58,7 @@ class MergedSource final : public TraceSource {
     return std::ranges::all_of(sources_,
                                [](const TraceSource* source) { return source->at_end(); });
   }
-  [[nodiscard]] Result<std::vector<SyscallTotals>> totals() override {
+  [[nodiscard]] Result<std::vector<CallTotals>> totals() override {
     return sources_.front()->totals();
   }
 

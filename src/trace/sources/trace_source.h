@@ -62,7 +62,7 @@ struct TraceItem {
 
 /// Calls counted in the kernel instead of reported singly (`-s`): one row per task (or cgroup) and
 /// call.
-struct SyscallTotals {
+struct CallTotals {
   int32_t pid = 0, tid = 0;  // 0 if totals are not by task
   uint64_t cgroup = 0;       // id; 0 if they are not by cgroup
   SyscallAbi abi = SyscallAbi::kX86_64;
@@ -106,8 +106,8 @@ class TraceSource {
 
   /// Live, with totals counted in the kernel: the counts so far. Empty if the source hands out
   /// single calls.
-  [[nodiscard]] virtual Result<std::vector<SyscallTotals>> totals() {
-    return std::vector<SyscallTotals>{};
+  [[nodiscard]] virtual Result<std::vector<CallTotals>> totals() {
+    return std::vector<CallTotals>{};
   }
 };
 

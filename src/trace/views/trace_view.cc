@@ -21,10 +21,10 @@ bool is_fault(const abi::EventAttr& attr) {
 }
 
 /// Adds what the kernel counted to a table: each call was an entry and a return.
-void add_totals(const SyscallTotals& row, std::map<SyscallKey, CallStats>& calls) {
+void add_totals(const CallTotals& row, std::map<SyscallKey, CallStats>& calls) {
   CallStats& stats = calls[{row.abi, row.number}];
   stats.add(row.calls, row.errors, row.total_ns, row.min_ns, row.max_ns, row.squares_ns2);
-  for (const SyscallTotals::ErrorCount& error : row.by_errno)
+  for (const CallTotals::ErrorCount& error : row.by_errno)
     stats.add_errno(error.error, error.count);
 }
 
@@ -231,10 +231,9 @@ void TraceView::append_sample_facts(const TraceItem& item, std::string& out) con
                  item.time_ns, id.tid, id.has_cpu() ? static_cast<int>(id.cpu) : -1);
 }
 
-std::vector<SummaryGroup> TraceView::groups_by_cgroup(
-    const std::vector<SyscallTotals>& totals) const {
+std::vector<SummaryGroup> TraceView::groups_by_cgroup(const std::vector<CallTotals>& totals) const {
   std::map<std::string, SummaryGroup> by_name;
-  for (const SyscallTotals& row : totals) {
+  for (const CallTotals& row : totals) {
     auto path = options_.cgroups.find(row.cgroup);
     std::string name = path != options_.cgroups.end() ? "cgroup " + path->second
                                                       : fmt::format("cgroup {}", row.cgroup);
@@ -248,9 +247,9 @@ std::vector<SummaryGroup> TraceView::groups_by_cgroup(
   return all;
 }
 
-std::vector<SummaryGroup> TraceView::groups(const std::vector<SyscallTotals>& totals) {
+std::vector<SummaryGroup> TraceView::groups(const std::vector<CallTotals>& totals) {
   if (options_.tables.mode == SummaryMode::kCgroup) return groups_by_cgroup(totals);
-  for (const SyscallTotals& row : totals) {
+  for (const CallTotals& row : totals) {
     TracedTask& task = tasks_.of(row.pid, row.tid);
     if (!row.comm.empty()) tasks_.rename(row.pid, row.tid, row.comm);
     add_totals(row, task.calls);
@@ -261,7 +260,7 @@ std::vector<SummaryGroup> TraceView::groups(const std::vector<SyscallTotals>& to
   return {group_of_all(tasks_.all())};
 }
 
-void TraceView::finish(const std::vector<SyscallTotals>& totals) {
+void TraceView::finish(const std::vector<CallTotals>& totals) {
   for (TracedTask* task : tasks_.with_open_calls()) lines_.forget(*task, line_);
   write_line();
   if (!options_.summary) return;

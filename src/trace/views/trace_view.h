@@ -60,7 +60,7 @@ class TraceView {
   [[nodiscard]] bool is_done() const;
   /// Writes the pending lines and the tables; `totals` are what the kernel counted instead of
   /// calls.
-  void finish(const std::vector<SyscallTotals>& totals);
+  void finish(const std::vector<CallTotals>& totals);
   [[nodiscard]] uint64_t lost() const { return lost_; }
 
  private:
@@ -83,9 +83,9 @@ class TraceView {
   void append_event(const EventPlan& plan, const TraceItem& item, std::string& out);
   void append_sample_facts(const TraceItem& item, std::string& out) const;
   [[nodiscard]] CallLines::ChainOf chain_of(const TraceItem& item);
-  [[nodiscard]] std::vector<SummaryGroup> groups(const std::vector<SyscallTotals>& totals);
+  [[nodiscard]] std::vector<SummaryGroup> groups(const std::vector<CallTotals>& totals);
   [[nodiscard]] std::vector<SummaryGroup> groups_by_cgroup(
-      const std::vector<SyscallTotals>& totals) const;
+      const std::vector<CallTotals>& totals) const;
   void write_line();
 
   TraceViewOptions options_;
