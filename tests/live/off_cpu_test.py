@@ -137,8 +137,9 @@ class OffCpuTest(OwnDirectoryTest):
         wakers = {}
         for period, comm, reason, waker in rows:
             wakers[comm, reason, waker] = wakers.get((comm, reason, waker), 0) + int(period)
-        self.assertGreater(wakers.get(("x-reader", "data", "x-writer"), 0), 0.29e9, wakers)
-        self.assertGreater(wakers.get(("x-locker", "lock", "x-locker"), 0), 0.29e9, wakers)
+        # As in check(): their waits may begin late.
+        self.assertGreater(wakers.get(("x-reader", "data", "x-writer"), 0), 0.05e9, wakers)
+        self.assertGreater(wakers.get(("x-locker", "lock", "x-locker"), 0), 0.05e9, wakers)
         self.assertGreater(wakers.get(("x-sleeper", "sleep", "interrupt"), 0), 0.25e9, wakers)
         folded = self.run_in(SONDE, "fold", "-e", "offcpu-time", "--waits", "-i", "perf.data").stdout
         woken = [line for line in folded.splitlines() if line.startswith("x-reader [data];") and ";--;" in line]

@@ -398,11 +398,12 @@ class ReportBrowserTest(tmux.TmuxTest):
         terminal.wait_until(lambda lines: lines[0] == "shell>", "the prompt")
         terminal.type(f"{SONDE} report\n")
         before = terminal.wait_for("^ Samples: ")
-        for _ in range(2):
+        for stop in (1, 2):
             terminal.press("C-z")
             terminal.wait_for("Stopped")
-            terminal.type("stty -a > during; clear; echo the shell is here\n")
-            terminal.wait_for("^the shell is here")
+            # Numbered: what the shell printed at the first stop is on the screen again at the second.
+            terminal.type(f"stty -a > during; clear; echo the shell is here, {stop}\n")
+            terminal.wait_for(f"^the shell is here, {stop}")
             self.assertEqual((self.home / "during").read_text(), (self.home / "before").read_text())
             terminal.type("fg\n")
             terminal.wait_until(lambda lines: lines == before, "the same screen")

@@ -62,6 +62,9 @@ def check(arguments):
     ours, our_status = diff(SONDE, arguments)
     if any("@plt" in line for line in theirs):
         return False
+    if any("-nan%" in line for line in theirs):
+        # A busy machine left the slice of time without samples in the first recording (docs/differences.md).
+        ours, theirs = (sorted(re.sub(r"[-+]\S+%", "", line).rstrip() for line in lines) for lines in (ours, theirs))
     if ours == theirs and our_status == their_status:
         passed += 1
         return True
