@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Compares the commands that people wait for, alternating Sonde and the installed perf. Prints a table, writes bench.json.
 
-The recording to measure on is given (--recording FILE), or made once and kept under build/bench: by perf, of bench/workload, a
-compiler in miniature with frame-pointer chains, as long as --samples says. The goals in the table are those of the project
+First come recordings of real compilers at work on Sonde's own sources. The recording for the rest is given (--recording FILE), or
+made once and kept under build/bench: by perf, of bench/workload, a compiler in miniature with frame-pointer chains, as long as
+--samples says. The goals in the table are those of the project
 (docs/performance.md).
 """
 import argparse
@@ -11,6 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from compilers import compare_compilers, measure_large
 from harness import Bench
 from overheads import compare_overheads, compare_traces
 from pages import open_page
@@ -112,6 +114,7 @@ def main():
     parser.add_argument("--samples", type=int, default=500000, help="about how many a new recording should have")
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--only", default="", help="only what has this in its name")
+    parser.add_argument("--large", action="store_true", help="only: time and memory of Sonde on a recording of 10 GB")
     parser.add_argument("--json", type=Path, default=KEPT / "bench.json")
     options = parser.parse_args()
 
@@ -123,6 +126,9 @@ def main():
         if options.only in name:
             bench.compare(name, [sonde, *arguments], [perf, *arguments], goal, memory_goal, runs, discard=name == "script")
 
+    if options.large:
+        return 1 if measure_large(sonde, KEPT) else 0
+    compare_compilers(bench, sonde, perf, KEPT, options.only)
     if any(options.only in name for name, *_ in ON_A_RECORDING):
         data = str(recording(options))
         for name, arguments, goal, memory_goal in ON_A_RECORDING:

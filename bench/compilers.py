@@ -1,0 +1,90 @@
+"""Commands on what people record: compilers at work, five of Sonde's own sources, a million samples of each."""
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from kept import kept_recording
+
+ROOT = Path(__file__).resolve().parent.parent
+SOURCES = ["src/report/tables.cc", "src/perfdata/read/recording.cc", "src/event/parser/event_parser.cc", "src/symbol/symbolizer.cc",
+           "src/render/table_text.cc"]
+COMPILERS = {"clang": "clang++-19", "gcc": "g++"}
+
+# compiler, arguments, goal (times faster), goal (share of perf's memory); perf runs --no-inline where it would start addr2line
+ON_COMPILERS = [
+    ("clang", ["report", "--stdio", "--no-inline"], 45, None),
+    ("clang", ["report", "--stdio", "--no-inline", "--no-children"], 25, None),
+    ("clang", ["report", "--stdio", "--no-inline", "--no-children", "-g", "none"], 6, 1),
+    ("clang", ["script", "--no-inline"], 10, 1),
+    ("gcc", ["report", "--stdio", "--no-inline"], 20, None),
+    ("gcc", ["report", "--stdio", "--no-inline", "--no-children"], 15, None),
+    ("gcc", ["script", "--no-inline"], 8, None),
+]
+# perf's script alone is what a flame graph takes at least.
+PICTURES = {"clang": 12, "gcc": 14}
+ON_LARGE = [["report", "--stdio"], ["script"], ["flamegraph"], ["view"], ["export", "--to", "pprof"]]
+
+
+def recording_of(compiler, directory):
+    command = COMPILERS[compiler]
+    flags = "-std=c++23 -O2 -g1 -DFMT_SHARED -Isrc -Ibuild/release"
+    build = f"for source in {' '.join(SOURCES)}; do {command} {flags} -c $source -o /dev/null; done"
+    return kept_recording(directory / f"{compiler}.data", ["perf", "record", "-e", "cpu-clock", "-F", "25000", "-g"], ["sh", "-c", build], ROOT)
+
+
+def grown(path, size):
+    """The recording repeated until it has `size` bytes; made once."""
+    large = path.with_name(f"{path.stem}-{size}.data")
+    if not large.exists():
+        source = ROOT / "bench/workload/grow_recording.cc"
+        tool = path.with_name("grow_recording")
+        if not tool.exists() or tool.stat().st_mtime < source.stat().st_mtime:
+            subprocess.run(["g++", "-std=c++20", "-O2", str(source), "-o", str(tool)], check=True)
+        print(f"bench: growing {path.name} to {size / 1e9:.0f} GB", file=sys.stderr)
+        subprocess.run([str(tool), str(path), str(large), str(size)], check=True)
+    return large
+
+
+def compare_compilers(bench, sonde, perf, directory, only):
+    for compiler, arguments, goal, memory_goal in ON_COMPILERS:
+        name = f"{compiler}: {' '.join(word for word in arguments if word not in ('--stdio', '--no-inline'))}"
+        if only in name:
+            data = ["-i", str(recording_of(compiler, directory))]
+            bench.compare(name, [sonde, *arguments, *data], [perf, *arguments, *data], goal, memory_goal, discard=arguments[0] == "script")
+    for compiler, goal in PICTURES.items():
+        name = f"{compiler}: flamegraph; perf script"
+        if only in name:
+            data = ["-i", str(recording_of(compiler, directory))]
+            bench.compare(name, [sonde, "flamegraph", "-o", "/dev/null", *data], [perf, "script", "--no-inline", *data], goal, discard=True)
+
+
+# Runs a command, and prints the greatest amount of memory that is no page of a file: of files, the kernel keeps what it likes.
+PEAK = """
+import json, os, subprocess, sys, threading, time
+child = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+start, peak = time.monotonic(), 0
+while child.poll() is None:
+    try:
+        fields = dict(line.split(":") for line in open(f"/proc/{child.pid}/status") if line.startswith(("RssAnon", "RssShmem")))
+        peak = max(peak, sum(int(value.split()[0]) for value in fields.values()))
+    except (OSError, ValueError):
+        pass
+    time.sleep(0.01)
+print(json.dumps([child.returncode, time.monotonic() - start, peak]))
+"""
+
+
+def measure_large(sonde, directory, size=10_000_000_000, limit_kib=1 << 20):
+    """Time and peak of anonymous memory of commands on a recording of 10 GB. Returns the number of those above the limit."""
+    data = grown(recording_of("clang", directory), size)
+    above = 0
+    print(f"{'on ' + data.name:38} {'seconds':>9} {'anonymous':>10}")
+    for arguments in ON_LARGE:
+        output = [] if arguments[0] in ("report", "script") else ["-o", "/dev/null"]
+        done = subprocess.run([sys.executable, "-c", PEAK, sonde, *arguments, *output, "-i", str(data)], capture_output=True, text=True,
+                              check=True)
+        status, seconds, peak = json.loads(done.stdout)
+        above += peak > limit_kib or status != 0
+        print(f"{' '.join(arguments):38} {seconds:8.1f}s {peak / 1024:8.0f}M{'' if status == 0 else f' (status {status})'}")
+    return above
