@@ -1,5 +1,7 @@
 #include "capture/recorders/record_scan.h"
 
+#include <xxhash.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -149,14 +151,12 @@ void RecordScan::mapping(const std::byte* at, const abi::RecordHeader& header) {
     file = {load<uint32_t>(payload + 32), load<uint32_t>(payload + 36),
             load<uint64_t>(payload + 40)};
   uint32_t object =
-      object_of(std::string(name), kernel ? HitObject::Kind::kKernel : HitObject::Kind::kUser,
-                static_cast<int32_t>(pid), file);
+      object_of({name, file}, kernel ? HitObject::Kind::kKernel : HitObject::Kind::kUser, pid);
   if (options_.all_objects) hit(object);
-  std::vector<Mapping>& mappings = processes_[pid].mappings;
-  std::erase_if(mappings, [&](const Mapping& old) {
-    return old.start >= start && old.end <= start + length;
-  });
-  mappings.push_back({start, start + length, object});
+  Process& process = processes_[pid];
+  uint64_t end = start + length;
+  process.mappings.add(start, end < start ? UINT64_MAX : end, object);
+  process.objects.insert(object);
 }
 
 void RecordScan::task(const std::byte* payload, uint32_t type) {
@@ -179,7 +179,7 @@ void RecordScan::end_round() {
 
 void RecordScan::touch_mapped_objects() {
   for (const Key& key : touched_)
-    if (const Mapping* mapping = find(key.pid, key.page)) hit(mapping->object);
+    if (auto object = find(key.pid, key.page)) hit(*object);
   if (options_.call_chains) touch_whole_processes();
   touched_.clear();
 }
@@ -194,7 +194,7 @@ void RecordScan::touch_whole_processes() {
          ++depth) {
       auto process = processes_.find(pid);
       if (process == processes_.end()) break;
-      for (const Mapping& mapping : process->second.mappings) hit(mapping.object);
+      for (uint32_t object : process->second.objects) hit(object);
       if (!process->second.mappings.empty()) break;
       pid = process->second.parent;
     }
@@ -208,36 +208,40 @@ void RecordScan::forget_ended() {
     if (process.ended_rounds >= 0) ++process.ended_rounds;
 }
 
-const RecordScan::Mapping* RecordScan::find(uint32_t pid, uint64_t page) const {
+std::optional<uint32_t> RecordScan::find(uint32_t pid, uint64_t page) const {
   uint64_t begin = page << kPageShift;
   uint64_t end = begin + (uint64_t{1} << kPageShift);
   for (int depth = 0; depth < kMaxAncestors; ++depth) {
     auto process = processes_.find(pid);
-    if (process == processes_.end()) return nullptr;
-    const std::vector<Mapping>& mappings = process->second.mappings;
-    for (auto mapping = mappings.rbegin(); mapping != mappings.rend(); ++mapping)
-      if (mapping->start < end && mapping->end > begin) return &*mapping;
+    if (process == processes_.end()) return std::nullopt;
+    if (auto object = process->second.mappings.find(begin, end)) return object;
     // A child that has not called exec still runs in its parent's mappings.
     pid = process->second.parent;
   }
-  return nullptr;
+  return std::nullopt;
 }
 
-uint32_t RecordScan::object_of(std::string path, HitObject::Kind kind, int32_t pid,
-                               const FileIdentity& file) {
+size_t RecordScan::ObjectHash::operator()(const ObjectName& name) const {
+  return XXH3_64bits_withSeed(name.path.data(), name.path.size(), name.file.inode);
+}
+
+uint32_t RecordScan::object_of(const ObjectName& name, HitObject::Kind kind, uint32_t pid) {
   constexpr size_t kMaxPids = 8;
-  std::string key = fmt::format("{}\n{}:{}:{}", path, file.major, file.minor, file.inode);
-  auto [found, added] =
-      object_ids_.try_emplace(std::move(key), static_cast<uint32_t>(objects_.size()));
-  if (added) {
-    objects_.push_back({std::move(path), kind, kind == HitObject::Kind::kKernel ? -1 : pid, file});
+  bool is_kernel = kind == HitObject::Kind::kKernel;
+  uint32_t object = 0;
+  if (auto known = object_ids_.find(name); known != object_ids_.end()) {
+    object = *known;
+  } else {
+    object = static_cast<uint32_t>(objects_.size());
+    objects_.push_back(
+        {std::string(name.path), kind, is_kernel ? -1 : static_cast<int32_t>(pid), name.file});
     object_hit_.push_back(false);
+    object_ids_.insert(object);
   }
-  std::vector<uint32_t>& pids = objects_[found->second].pids;
-  if (kind == HitObject::Kind::kUser && pids.size() < kMaxPids &&
-      std::ranges::find(pids, static_cast<uint32_t>(pid)) == pids.end())
-    pids.push_back(static_cast<uint32_t>(pid));
-  return found->second;
+  std::vector<uint32_t>& pids = objects_[object].pids;
+  if (!is_kernel && pids.size() < kMaxPids && std::ranges::find(pids, pid) == pids.end())
+    pids.push_back(pid);
+  return object;
 }
 
 void RecordScan::hit(uint32_t object) {

@@ -3,8 +3,8 @@
 // the first and last sample, and which mapped objects were hit (their build ids go into the file).
 //
 // Cost: per record, reading its header; per sample, a few fixed fields and a probe of a small
-// table. Objects are resolved once per round and code page, not per sample. Tasks that ended are
-// forgotten two rounds later.
+// table; per mapping, less than the kernel needs to make its record. Objects are resolved once per
+// round and code page, not per sample. Tasks that ended are forgotten two rounds later.
 //
 //   scan.piece(first, second);      // from any thread, whole records
 //   scan.end_round();
@@ -12,8 +12,11 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -23,6 +26,7 @@
 #include "abi/perf_event.h"
 #include "base/bytes.h"
 #include "base/file.h"
+#include "capture/recorders/mapped_ranges.h"
 #include "perfdata/read/file_identity.h"
 
 namespace sonde {
@@ -77,12 +81,9 @@ class RecordScan {
     static constexpr uint32_t kNone = UINT32_MAX;
     uint32_t ip = 0, tid = 8, time = kNone;
   };
-  struct Mapping {
-    uint64_t start, end;
-    uint32_t object;
-  };
   struct Process {
-    std::vector<Mapping> mappings;
+    MappedRanges mappings;
+    tsl::robin_set<uint32_t> objects;  // that it ever mapped
     uint32_t parent = UINT32_MAX;
     int ended_rounds = -1;  // rounds since its end
   };
@@ -97,6 +98,28 @@ class RecordScan {
     }
   };
 
+  /// What makes an object one of its own.
+  struct ObjectName {
+    std::string_view path;
+    FileIdentity file;
+    bool operator==(const ObjectName&) const = default;
+  };
+  /// Known objects are found without a copy of their path.
+  struct ObjectHash {
+    using is_transparent = void;
+    const std::deque<HitObject>* objects;
+    size_t operator()(const ObjectName& name) const;
+    size_t operator()(uint32_t object) const { return (*this)(name_of((*objects)[object])); }
+  };
+  struct ObjectEqual {
+    using is_transparent = void;
+    const std::deque<HitObject>* objects;
+    bool operator()(uint32_t a, uint32_t b) const { return a == b; }
+    bool operator()(const ObjectName& a, uint32_t b) const { return a == name_of((*objects)[b]); }
+    bool operator()(uint32_t a, const ObjectName& b) const { return (*this)(b, a); }
+  };
+  static ObjectName name_of(const HitObject& object) { return {object.path, object.file}; }
+
   void walk(Bytes records);
   void touch_mapped_objects();
   void touch_whole_processes();
@@ -105,8 +128,8 @@ class RecordScan {
   void sample(const std::byte* payload, const abi::RecordHeader& header);
   void mapping(const std::byte* at, const abi::RecordHeader& header);
   void task(const std::byte* payload, uint32_t type);
-  [[nodiscard]] const Mapping* find(uint32_t pid, uint64_t page) const;
-  uint32_t object_of(std::string path, HitObject::Kind kind, int32_t pid, const FileIdentity& file);
+  [[nodiscard]] std::optional<uint32_t> find(uint32_t pid, uint64_t page) const;
+  uint32_t object_of(const ObjectName& name, HitObject::Kind kind, uint32_t pid);
   void hit(uint32_t object);
   void hold(HitObject& object);
 
@@ -117,9 +140,10 @@ class RecordScan {
   ScanCounts counts_;
   tsl::robin_set<Key, KeyHash> touched_;  // of this round
   std::unordered_map<uint32_t, Process> processes_;
-  std::vector<HitObject> objects_;
+  std::deque<HitObject> objects_;
   std::vector<bool> object_hit_;
-  std::unordered_map<std::string, uint32_t> object_ids_;
+  std::unordered_set<uint32_t, ObjectHash, ObjectEqual> object_ids_{0, ObjectHash{&objects_},
+                                                                    ObjectEqual{&objects_}};
   std::vector<uint32_t> hits_;
   std::vector<Fd> held_;
 };
