@@ -1,11 +1,11 @@
 // Sort keys of places in code: dso, symbol, their sizes, source lines; and the parent key, which
 // searches up the call chain.
-#include <oneapi/tbb/parallel_sort.h>
 #include <regex.h>
 
 #include <set>
 
 #include "profile/key_tools.h"
+#include "profile/radix_order.h"
 
 namespace sonde {
 
@@ -247,19 +247,21 @@ class SymbolKey : public PlaceKey {
     struct Entry {
       uint64_t group;  // DSO, then functions before bare addresses
       uint64_t start, end;
-      uint32_t index;
-      auto operator<=>(const Entry&) const = default;
     };
-    std::vector<Entry> entries;
+    LargeVector<Entry> entries;
+    entries.reserve(distinct.size());
     for (uint32_t i = 0; i < distinct.size(); ++i) {
       const Place& place = places_[distinct[i]];
       bool bare = !place.symbol.valid();
       uint64_t start = bare ? place.start ^ (uint64_t{1} << 63) : place.start;  // signed order
-      entries.push_back({uint64_t{dso_ranks[place.dso]} * 2 + (bare ? 1 : 0), start, place.end, i});
+      entries.push_back({uint64_t{dso_ranks[place.dso]} * 2 + (bare ? 1 : 0), start, place.end});
     }
-    oneapi::tbb::parallel_sort(entries);
+    std::vector<uint32_t> order = all_rows(entries.size());
+    order_by(order, [&](uint32_t i) { return entries[i].end; });
+    order_by(order, [&](uint32_t i) { return entries[i].start; });
+    order_by(order, [&](uint32_t i) { return entries[i].group; });
     std::vector<uint32_t> ranks(distinct.size());
-    for (uint32_t i = 0; i < entries.size(); ++i) ranks[entries[i].index] = i;
+    for (uint32_t i = 0; i < order.size(); ++i) ranks[order[i]] = i;
     return ranks;
   }
 

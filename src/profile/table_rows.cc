@@ -1,8 +1,8 @@
 #include "profile/table_rows.h"
 
-#include <oneapi/tbb/parallel_sort.h>
-
 #include <set>
+
+#include "profile/radix_order.h"
 
 namespace sonde {
 
@@ -111,11 +111,15 @@ class TableRows::Criteria {
       if (int by = three_way(get(a, term), get(b, term)); by != 0) return by;
     return 0;
   }
-  [[nodiscard]] size_t terms() const { return terms_; }
+  /// Sorts by all terms; rows that they cannot distinguish stay in their order.
+  void order(std::span<uint32_t> rows) const {
+    for (size_t term = terms_; term-- > 0;)
+      order_by(rows, [this, term](uint32_t row) { return get(row, term); });
+  }
 
  private:
   size_t terms_;
-  std::vector<uint64_t> numbers_;
+  LargeVector<uint64_t> numbers_;
 };
 
 std::vector<uint64_t> TableRows::values(size_t key) const {
@@ -153,15 +157,8 @@ void TableRows::collate() {
     std::vector<uint32_t> rank = ranks_of(values(key), by, SortKey::Order::kCollating);
     for (uint32_t row = 0; row < rank.size(); ++row) ranks.set(row, key, rank[row]);
   }
-  order_.resize(rows_.size());
-  for (uint32_t i = 0; i < order_.size(); ++i) order_[i] = i;
-  if (consistent || order_.size() > kTreeRows) {
-    oneapi::tbb::parallel_sort(order_, [&](uint32_t a, uint32_t b) {
-      int by = ranks.compare(a, b);
-      return by != 0 ? by < 0 : a < b;
-    });
-    return;
-  }
+  order_ = all_rows(rows_.size());
+  if (consistent || order_.size() > kTreeRows) return ranks.order(order_);
   auto before = [&](uint32_t a, uint32_t b) {
     for (size_t key = 0; key < keys_.size(); ++key) {
       int by = is_consistent[key] ? three_way(ranks.get(a, key), ranks.get(b, key))
@@ -213,8 +210,6 @@ TableRows::Criteria TableRows::criteria(const SortOptions& options) const {
 void TableRows::sort(const SortOptions& options) {
   collate();
   Criteria by = criteria(options);
-  std::vector<uint32_t> position(order_.size());
-  for (uint32_t i = 0; i < order_.size(); ++i) position[order_[i]] = i;
   bool deepens = options.depth != DepthRule::kIgnore && !options.terms.empty() &&
                  options.terms.front() == OrderTerm::of(Weight::kChildren);
   auto before = [&](uint32_t a, uint32_t b) {
@@ -223,11 +218,11 @@ void TableRows::sort(const SortOptions& options) {
     return by.compare(a, b, 1) < 0;
   };
   if (deepens && order_.size() <= kTreeRows) return insert_into_tree(order_, before);
-  oneapi::tbb::parallel_sort(order_, [&](uint32_t a, uint32_t b) {
-    int first = by.compare(a, b);
-    return first != 0 ? first < 0 : position[a] < position[b];
-  });
-  if (deepens) deepen_runs(by, position, before);
+  if (!deepens) return by.order(order_);
+  std::vector<uint32_t> position(order_.size());
+  for (uint32_t i = 0; i < order_.size(); ++i) position[order_[i]] = i;
+  by.order(order_);
+  deepen_runs(by, position, before);
 }
 
 /// In a table too large for one tree, runs of rows with equal weight each get their own tree.

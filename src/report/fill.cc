@@ -63,6 +63,20 @@ std::string_view weight_title(Weight weight, bool self_title) {
   return {};
 }
 
+/// Rows that one thread works on before it takes others.
+constexpr size_t kRowsAtOnce = 8192;
+
+/// Makes a column wide enough for a row. Whether that has a symbol matters only until the column is
+/// as wide as a row without one.
+void widen(size_t& width, const EventReport::Data& data, size_t key, uint32_t row) {
+  if (data.rows->hidden(row)) return;
+  const SortKey& by = data.keys.key(key);
+  size_t needed = width >= by.unresolved_width()
+                      ? by.width(data.rows->value(row, key), data.rows->any(row).first_sample)
+                      : key_width(data, key, row);
+  width = std::max(width, needed);
+}
+
 /// Fills a flat table from sorted rows.
 class TableFiller {
  public:
@@ -116,16 +130,15 @@ class TableFiller {
   /// Large tables are built in pieces, in parallel: the texts of rows need only what is known by
   /// now.
   void add_rows(std::span<const uint32_t> rows) {
-    constexpr size_t kPiece = 8192;
-    size_t count = (rows.size() + kPiece - 1) / kPiece;
+    size_t count = (rows.size() + kRowsAtOnce - 1) / kRowsAtOnce;
     if (count <= 1) {
       for (uint32_t row : rows) add_row(row, report_.table);
       return;
     }
     std::vector<view::Table> pieces(count);
     parallel_for(count, [&](size_t i) {
-      size_t begin = i * kPiece;
-      for (uint32_t row : rows.subspan(begin, std::min(kPiece, rows.size() - begin)))
+      size_t begin = i * kRowsAtOnce;
+      for (uint32_t row : rows.subspan(begin, std::min(kRowsAtOnce, rows.size() - begin)))
         add_row(row, pieces[i]);
     });
     for (const view::Table& piece : pieces) report_.table.append_rows(piece);
@@ -221,15 +234,15 @@ view::Column key_column(const EventReport::Data& data, size_t key) {
   column.width = std::max(by.title.size(), data.rows->order().empty() ? 0 : by.min_width);
   column.cuts = by.cuts;
   column.right_aligned = by.right_aligned;
-  // Whether a row has a symbol matters only until the column is as wide as a row without one.
-  size_t unresolved = by.unresolved_width();
-  for (uint32_t row : data.rows->order()) {
-    if (data.rows->hidden(row)) continue;
-    size_t width = column.width >= unresolved
-                       ? by.width(data.rows->value(row, key), data.rows->any(row).first_sample)
-                       : key_width(data, key, row);
-    column.width = std::max(column.width, width);
-  }
+  // In the order in which rows are stored, which is that of memory.
+  size_t rows = data.rows->size();
+  std::vector<size_t> widths((rows + kRowsAtOnce - 1) / kRowsAtOnce, column.width);
+  parallel_for(widths.size(), [&](size_t i) {
+    size_t end = std::min(rows, (i + 1) * kRowsAtOnce);
+    for (size_t row = i * kRowsAtOnce; row < end; ++row)
+      widen(widths[i], data, key, static_cast<uint32_t>(row));
+  });
+  for (size_t width : widths) column.width = std::max(column.width, width);
   return column;
 }
 
