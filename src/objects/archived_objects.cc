@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "elf/build_id.h"
+#include "replay/passes/recorded_host.h"
 #include "replay/session.h"
 #include "store/build_id_cache.h"
 #include "store/bundle.h"
@@ -65,9 +66,11 @@ std::optional<Supplement> supplement_of(const std::string& debug_file) {
   return std::nullopt;
 }
 
-SymbolOptions with_bundle(const Bundle* bundle) {
+SymbolOptions symbol_options(const Session& session) {
+  const Recording& recording = session.recording();
   SymbolOptions options;
-  options.bundle = bundle;
+  options.bundle = recording.bundle();
+  options.path_trust = path_trust_of(options, host_of(recording.features()), session.machine());
   return options;
 }
 
@@ -77,7 +80,7 @@ class ObjectSearch {
       : dsos_(session.machine().dsos()),
         options_(options),
         cache_(build_id_directory(env)),
-        finder_(finder_options(with_bundle(session.recording().bundle()), env)) {}
+        finder_(finder_options(symbol_options(session), env)) {}
 
   void add(DsoId id) {
     const Dso& dso = dsos_[id];
@@ -90,9 +93,10 @@ class ObjectSearch {
       case DsoKind::kFile:
         return add_file(dso);
       case DsoKind::kJit:
-        return add_by_path(dso.path, perf_map_paths(static_cast<pid_t>(dso.pid)));
+        return add_by_path(dso.path, here(perf_map_paths(static_cast<pid_t>(dso.pid))));
       case DsoKind::kJitDump:
-        return add_by_path(dso.path, {fmt::format("/proc/{}/root{}", dso.pid, dso.path), dso.path});
+        return add_by_path(dso.path,
+                           here({fmt::format("/proc/{}/root{}", dso.pid, dso.path), dso.path}));
       case DsoKind::kModule:  // its symbols are among the kernel's
       case DsoKind::kVsyscall:
       case DsoKind::kNoSymbols:
@@ -103,6 +107,12 @@ class ObjectSearch {
   ArchivedObjects found() && { return std::move(found_); }
 
  private:
+  /// Paths of this machine, if they can be what was recorded.
+  [[nodiscard]] std::vector<std::string> here(std::vector<std::string> paths) const {
+    if (finder_.options().path_trust == PathTrust::kNone) paths.clear();
+    return paths;
+  }
+
   void add_kernel(const Dso& dso) {
     if (dso.build_id.empty() || !known_.insert(dso.build_id).second) return;
     ArchivedObject object{.path = dso.path, .build_id = dso.build_id};

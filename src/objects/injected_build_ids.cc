@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "capture/recorders/record_scan.h"
 #include "capture/synthesis/object_build_id.h"
+#include "replay/passes/recorded_host.h"
 
 namespace sonde {
 namespace {
@@ -21,8 +22,9 @@ std::optional<std::string> from_hex(std::string_view digits) {
   return bytes;
 }
 
-std::string build_id_of(const Dso& dso) {
-  if (!dso.build_id.empty()) return dso.build_id;
+/// Empty if it is not recorded, and nothing of this machine says it: `is_foreign`, nothing can.
+std::string build_id_of(const Dso& dso, bool is_foreign) {
+  if (!dso.build_id.empty() || is_foreign) return dso.build_id;
   switch (dso.kind) {
     case DsoKind::kFile:
     case DsoKind::kVdso:
@@ -73,12 +75,15 @@ std::vector<BuildIdEntry> build_ids_to_inject(const Session& session, bool of_al
   std::vector<char> wanted(dsos.size(), of_all ? 1 : 0);
   for (const Frame& frame : session.frames())
     if (frame.dso.valid()) wanted[frame.dso.index()] = 1;
+  // A pipe may not say where it comes from: who injects knows.
+  const Features& features = session.recording().features();
+  bool is_foreign = features.hostname && !is_this_boot(host_of(features), session.machine());
   std::vector<BuildIdEntry> entries;
   for (size_t i = 0; i < dsos.size(); ++i) {
     if (wanted[i] == 0) continue;
     const Dso& dso = dsos[DsoId(i)];
     auto given = known.find(dso.path);
-    std::string id = given != known.end() ? given->second : build_id_of(dso);
+    std::string id = given != known.end() ? given->second : build_id_of(dso, is_foreign);
     if (id.empty()) continue;
     uint16_t misc = dso.is_kernel_side ? abi::kMiscKernel : abi::kMiscUser;
     entries.push_back({misc, -1, std::move(id), dso.path});

@@ -1,7 +1,5 @@
 #include "replay/session.h"
 
-#include <sys/utsname.h>
-
 #include <algorithm>
 #include <numeric>
 #include <thread>
@@ -10,18 +8,13 @@
 #include "replay/frames/address_resolver.h"
 #include "replay/frames/function_count.h"
 #include "replay/passes/forget_policy.h"
+#include "replay/passes/recorded_host.h"
 #include "replay/passes/round_pipeline.h"
 #include "replay/passes/sample_pass.h"
 #include "replay/passes/sideband_pass.h"
 
 namespace sonde {
 namespace {
-
-/// In the form of the header section HOSTNAME.
-std::string this_host() {
-  utsname name{};
-  return ::uname(&name) == 0 ? static_cast<const char*>(name.nodename) : "";
-}
 
 /// Files have long runs that are in order, one per ring and round: those are merged.
 void sort_by_time(std::vector<uint32_t>& order, const Column<uint64_t>& times) {
@@ -87,11 +80,17 @@ struct Session::State {
 void Session::State::read_batch(uint64_t first_rank) {
   if (!jit)
     jit.emplace(machine, jit_objects,
-                JitReplay::Options{.symfs = options.symbols.symfs, .bundle = recording.bundle()});
+                JitReplay::Options{.symfs = options.symbols.symfs,
+                                   .bundle = recording.bundle(),
+                                   .trusts_paths = options.symbols.unverified ||
+                                                   is_this_host(host_of(recording.features()))});
   sideband = read_sideband(recording, machine, env->losses, first_rank, &*jit);
-  options.symbols.recorded_here = recording.features().hostname == this_host();
-  options.symbols.bundle = recording.bundle();
-  if (!finder) finder.emplace(finder_options(options.symbols, *env));
+  if (!finder) {
+    options.symbols.path_trust =
+        path_trust_of(options.symbols, host_of(recording.features()), machine);
+    options.symbols.bundle = recording.bundle();
+    finder.emplace(finder_options(options.symbols, *env));
+  }
   if (!cfi) cfi.emplace(machine, *finder, jit_objects);
   cfi->grow();
   bool only_sums = options.only_sums && !has_read_values(recording.events());

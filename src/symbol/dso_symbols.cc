@@ -15,7 +15,7 @@ FinderOptions finder_options(const SymbolOptions& options, const Env& env) {
   FinderOptions finder;
   finder.symfs = options.symfs;
   finder.vmlinux = options.vmlinux;
-  finder.recorded_here = options.recorded_here;
+  finder.path_trust = options.path_trust;
   finder.bundle = options.bundle;
   finder.buildid_dir = build_id_directory(env, options.buildid_dir);
   finder.debuginfod = options.debuginfod.has_value();
@@ -25,6 +25,12 @@ FinderOptions finder_options(const SymbolOptions& options, const Env& env) {
     finder.debuginfod = start_debuginfod(std::string(*configured)).has_value();
   finder.object_cache = object_cache_directory(env);
   return finder;
+}
+
+PathTrust path_trust_of(const SymbolOptions& options, const RecordedHost& host,
+                        const Machine& machine) {
+  if (options.unverified) return PathTrust::kAny;
+  return is_this_boot(host, machine) ? PathTrust::kSameFile : PathTrust::kNone;
 }
 
 std::optional<uint64_t> DsoSymbols::to_table(uint64_t address) const {
@@ -72,6 +78,7 @@ DsoSymbols DsoSymbolLoader::load_file(const Dso& dso, std::string_view name_part
   FoundObject found = finder_.find(query_of(dso));
   if (!found.usable()) {
     loaded.is_replaced = found.is_replaced();
+    loaded.is_missing = true;
     loaded.source =
         loaded.is_replaced
             ? fmt::format("{} is not the build that was recorded", dso.path)
@@ -88,8 +95,11 @@ DsoSymbols DsoSymbolLoader::load_file(const Dso& dso, std::string_view name_part
 DsoSymbols DsoSymbolLoader::load_jit(const Dso& dso) const {
   DsoSymbols loaded;
   loaded.source = fmt::format("no map of generated code: {} is missing", dso.path);
-  std::vector<std::string> paths = perf_map_paths(static_cast<pid_t>(dso.pid));
-  if (paths.empty()) paths.push_back(dso.path);
+  std::vector<std::string> paths;
+  if (options_.path_trust != PathTrust::kNone) {
+    paths = perf_map_paths(static_cast<pid_t>(dso.pid));
+    if (paths.empty()) paths.push_back(dso.path);
+  }
   if (options_.bundle != nullptr) paths.insert(paths.begin(), options_.bundle->file_at(dso.path));
   for (const std::string& path : paths) {
     auto map = PerfMap::read(path);
@@ -97,13 +107,20 @@ DsoSymbols DsoSymbolLoader::load_jit(const Dso& dso) const {
     loaded.own = std::move(map->table);
     loaded.source = path;
     loaded.origin = 'J';
-    break;
+    return loaded;
   }
+  loaded.is_missing = true;
   return loaded;
 }
 
 DsoSymbols DsoSymbolLoader::load_from_kernel(const Dso& dso) const {
   DsoSymbols loaded;
+  if (dso.kind == DsoKind::kModule && kernel_table_ != nullptr && !names_modules_) {
+    loaded.is_missing = true;
+    loaded.source = "modules of another boot were at other addresses";
+    return loaded;
+  }
+  loaded.is_missing = kernel_table_ == nullptr;
   loaded.table = kernel_table_;
   loaded.slide = kernel_slide_;
   loaded.source = kernel_source_;
@@ -149,16 +166,25 @@ void DsoSymbolLoader::prepare_kernel(const Dso& kernel, bool with_modules,
   std::string cached = finder_.find_cached_kallsyms(kernel.build_id);
   if (!cached.empty() && !with_modules && read_kallsyms(cached, kernel, addresses, name_part))
     return;
-  if (kernel.build_id.empty() || same_build_id(kernel.build_id, running_kernel_build_id())) {
+  if (is_running_kernel(kernel)) {
     read_kallsyms("/proc/kallsyms", kernel, addresses, name_part);
+    names_modules_ = options_.path_trust != PathTrust::kNone;
     return;
   }
   if (!cached.empty()) {
     read_kallsyms(cached, kernel, addresses, name_part);
+    names_modules_ = options_.bundle != nullptr || kernel_slide_ == 0;
     return;
   }
   kernel_source_ =
       "the recording is of another kernel: give its symbols with --kallsyms or --vmlinux";
+}
+
+bool DsoSymbolLoader::is_running_kernel(const Dso& kernel) const {
+  if (kernel.build_id.empty()) return options_.path_trust != PathTrust::kNone;
+  // Without an address to relocate by, the list is right only for this boot.
+  if (kernel.reference_address.value == 0 && options_.path_trust == PathTrust::kNone) return false;
+  return same_build_id(kernel.build_id, running_kernel_build_id());
 }
 
 /// Returns false if it gives no symbols; the source then says why.

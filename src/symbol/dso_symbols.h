@@ -31,9 +31,14 @@ struct SymbolOptions {
   /// --debuginfod: the servers to ask for files that are not on this machine; empty for those of
   /// DEBUGINFOD_URLS. Not set: none is asked.
   std::optional<std::string> debuginfod;
-  bool recorded_here = false;      // the recording is from this machine
+  bool unverified = false;  // --unverified-symbols: PathTrust::kAny for every recording
+  PathTrust path_trust = PathTrust::kAny;
   const Bundle* bundle = nullptr;  // objects bundled with the recording
 };
+
+/// The trust in paths that the user and a recording of this host allow.
+PathTrust path_trust_of(const SymbolOptions& options, const RecordedHost& host,
+                        const Machine& machine);
 
 /// Where to look for files, according to the options and the environment.
 FinderOptions finder_options(const SymbolOptions& options, const Env& env);
@@ -46,6 +51,7 @@ struct DsoSymbols {
   std::string source;                  // the file, or a message saying why there is none
   char origin = '!';                   // perf's letter
   bool is_replaced = false;            // another build is now at the object's path
+  bool is_missing = false;             // nothing here is known to be this object
 
   /// The address of this place in `table` and DWARF.
   [[nodiscard]] std::optional<uint64_t> to_table(uint64_t address) const;
@@ -86,6 +92,7 @@ class DsoSymbolLoader {
   [[nodiscard]] DsoSymbols load_bpf(const Dso& dso) const;
   bool read_kallsyms(const std::string& path, const Dso& kernel, KernelAddresses addresses,
                      std::string_view name_part);
+  [[nodiscard]] bool is_running_kernel(const Dso& kernel) const;
   void parse_around(std::span<const uint64_t> addresses);
 
   ObjectFinder finder_;
@@ -101,6 +108,7 @@ class DsoSymbolLoader {
   uint64_t kernel_slide_ = 0;
   std::string kernel_source_ = "kernel symbols were not requested";
   char kernel_origin_ = '!';
+  bool names_modules_ = true;  // they are where the kernel's list says
 };
 
 }  // namespace sonde

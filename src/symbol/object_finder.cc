@@ -144,8 +144,8 @@ class Search {
 
 /// 0 if the build id decides, or if nothing can.
 uint64_t wanted_inode(const FinderOptions& options, const ObjectQuery& query) {
-  bool matters = query.by_inode ||
-                 (options.recorded_here && options.symfs.empty() && options.bundle == nullptr);
+  bool matters = query.by_inode || (options.path_trust == PathTrust::kSameFile &&
+                                    options.symfs.empty() && options.bundle == nullptr);
   return query.build_id.empty() && matters ? query.inode : 0;
 }
 
@@ -277,7 +277,8 @@ FoundObject ObjectFinder::find(const ObjectQuery& query) const {
     Search search(query.build_id);
     search.look(
         as_places(ObjectSource::kBuildIdCache, cache_paths(options_, query.build_id, "vdso")));
-    if (auto vdso = own_vdso())
+    bool may_be_ours = !query.build_id.empty() || options_.path_trust != PathTrust::kNone;
+    if (auto vdso = may_be_ours ? own_vdso() : fail(ErrorCode::kNotFound, ""))
       search.take({ObjectSource::kProcessMemory, "[vdso]"}, std::move(*vdso));
     return std::move(search).finish();
   }

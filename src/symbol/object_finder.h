@@ -21,6 +21,7 @@
 #include "elf/elf_file.h"
 #include "machine/dso.h"
 #include "symbol/elf_symbols.h"
+#include "symbol/path_trust.h"
 #include "symbol/symbol_table.h"
 
 namespace sonde {
@@ -56,9 +57,9 @@ struct FinderOptions {
   std::string proc = "/proc";
   std::string vmlinux;                   // --vmlinux: an explicit file
   bool ignore_vmlinux_build_id = false;  // --ignore-vmlinux-buildid
-  bool debuginfod = false;     // ask servers for what is not on this machine (symbol/debuginfod.h)
-  std::string object_cache;    // see ObjectCache; empty: none
-  bool recorded_here = false;  // on this machine: inodes decide where build ids are missing
+  bool debuginfod = false;   // ask servers for what is not on this machine (symbol/debuginfod.h)
+  std::string object_cache;  // see ObjectCache; empty: none
+  PathTrust path_trust = PathTrust::kAny;  // of objects without a recorded build id
 };
 
 struct ObjectQuery {

@@ -36,6 +36,7 @@ std::vector<PlaceToLook> object_places(const FinderOptions& options, const Objec
     places.push_back({ObjectSource::kSystemPath, std::move(below)});
     return places;
   }
+  if (options.path_trust == PathTrust::kNone && query.build_id.empty()) return places;
   MappedObject object{.path = query.path,
                       .inode = query.inode,
                       .pids = query.pids,

@@ -117,7 +117,7 @@ struct Symbolizer::State {
   [[nodiscard]] DwarfLocations dwarf_places() const;
   [[nodiscard]] Result<ElfFile> open_debug_info(const Dso& object) const;
   void keep_lines();
-  void report_replaced(std::span<LoadedDso* const> fresh) const;
+  void report_missing(std::span<LoadedDso* const> fresh) const;
   void load_kernel(std::span<LoadedDso* const> of_kernel,
                    DsoSymbolLoader::KernelAddresses addresses, std::string_view name_part);
   void add_rest(LoadedDso& of_kernel);
@@ -166,7 +166,7 @@ void Symbolizer::load(std::span<const DsoId> dsos,
   }
   if (state.loader.rest_size() > 0)
     for (LoadedDso* loaded : of_kernel) state.add_rest(*loaded);
-  state.report_replaced(fresh);
+  state.report_missing(fresh);
 }
 
 void Symbolizer::State::add_rest(LoadedDso& of_kernel) {
@@ -195,16 +195,18 @@ bool Symbolizer::State::is_of_kernel(DsoId dso) const {
 }
 
 /// Wrong symbols are never shown, but say why there are none.
-void Symbolizer::State::report_replaced(std::span<LoadedDso* const> fresh) const {
+void Symbolizer::State::report_missing(std::span<LoadedDso* const> fresh) const {
   constexpr size_t kMaxNamed = 3;
+  bool is_foreign = options.path_trust == PathTrust::kNone;
   std::vector<std::string> named;
   size_t count = 0;
   for (const LoadedDso* one : fresh)
-    if (one->symbols.is_replaced && ++count <= kMaxNamed)
+    if ((is_foreign ? one->symbols.is_missing : one->symbols.is_replaced) && ++count <= kMaxNamed)
       named.push_back(machine.dsos()[one->dso].path);
   if (count == 0) return;
   if (count > kMaxNamed) named.emplace_back("…");
-  losses.add(LossKind::k_replaced_object, count, join(named, ", "));
+  losses.add(is_foreign ? LossKind::k_foreign_object : LossKind::k_replaced_object, count,
+             join(named, ", "));
 }
 
 void Symbolizer::State::load(LoadedDso& one, std::string_view name_part) {

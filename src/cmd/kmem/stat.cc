@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "cli/argument_count.h"
+#include "cmd/options/profile_flags.h"
 #include "event/pmu/pmu.h"
 #include "event/print_fmt/print_fmt.h"
 #include "kmem/kmem_pipeline.h"
@@ -37,6 +38,7 @@ void KmemOptions::declare(FlagTable& flags) {
   flags.boolean(0, "raw-ip", raw_addresses, "show raw ip instead of symbol");
   flags.boolean(0, "live", live, "Show live page stat");
   flags.text(0, "time", time, "str", "Time span of interest (start,stop)");
+  declare_unverified_symbols(flags, symbols);
   input.declare(flags);
 }
 
@@ -171,7 +173,7 @@ class KmemStat final : public Command {
 
   void show(Env& env, const FileScan& scan, ScanMachine& machine, const KmemPipeline& pipeline,
             const SlabStats& slab, const PageStats& pages, const GfpNames& names) const {
-    machine.finalize({}, env);
+    machine.finalize(options_.symbols, env);
     std::vector<SlabRow> slab_callers;
     if (options_.wants_slab()) slab_callers = slab.callers();
     std::vector<uint64_t> addresses = pipeline.paths().addresses();

@@ -6,6 +6,7 @@
 
 #include "cli/command.h"
 #include "cmd/options/recording_input.h"
+#include "symbol/dso_symbols.h"
 
 namespace sonde {
 
@@ -23,6 +24,7 @@ struct KmemOptions {
   std::string time;
   bool raw_addresses = false, live = false;
   bool pages_by_default = false;
+  SymbolOptions symbols;
   RecordingInput input;
 
   void declare(FlagTable& flags);

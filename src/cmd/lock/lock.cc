@@ -3,6 +3,7 @@
 #include "cli/command_family.h"
 
 #include "cli/command_preset.h"
+#include "cmd/options/profile_flags.h"
 
 namespace sonde {
 
@@ -13,6 +14,7 @@ void LockOptions::declare(FlagTable& flags) {
   flags.boolean('q', "quiet", quiet, "Do not show any warnings or messages");
   flags.text(0, "vmlinux", symbols.vmlinux, "file", "vmlinux pathname");
   flags.text(0, "kallsyms", symbols.kallsyms, "file", "kallsyms pathname");
+  declare_unverified_symbols(flags, symbols);
 }
 
 namespace {

@@ -19,10 +19,17 @@ void declare_symbol_sources(FlagTable& flags, SymbolOptions& symbols) {
               return {};
             })
       .when_bare("");
+  declare_unverified_symbols(flags, symbols);
   flags.boolean(0, "demangle", symbols.demangle, "Enable symbol demangling");
   flags.boolean(0, "demangle-kernel", symbols.demangle_kernel, "Enable kernel symbol demangling");
   flags.boolean(0, "full-source-path", symbols.full_source_path,
                 "Show full source file name path for source lines");
+}
+
+void declare_unverified_symbols(FlagTable& flags, SymbolOptions& symbols) {
+  flags.boolean(
+      0, "unverified-symbols", symbols.unverified,
+      "Name code of other machines and boots by whatever is at its path here, as perf does");
 }
 
 void declare_gate(FlagTable& flags, EventWindow::Choice& gate) {

@@ -11,6 +11,8 @@ namespace sonde {
 
 /// -k, --kallsyms, --symfs, --demangle …
 void declare_symbol_sources(FlagTable& flags, SymbolOptions& symbols);
+/// --unverified-symbols alone, for commands without the others.
+void declare_unverified_symbols(FlagTable& flags, SymbolOptions& symbols);
 /// --switch-on, --switch-off, --show-on-off-events.
 void declare_gate(FlagTable& flags, EventWindow::Choice& gate);
 

@@ -8,6 +8,7 @@
 #include "analysis/timelines/session_timeline.h"
 #include "base/output_file.h"
 #include "cli/command_family.h"
+#include "cmd/options/profile_flags.h"
 #include "cmd/options/recording_input.h"
 #include "cmd/timechart/timechart.h"
 #include "export/pictures/timeline_svg.h"
@@ -75,6 +76,7 @@ Without -p it shows the threads that ran longest: those that ran 10 ms, and if t
                [this](std::string_view text) { return set_time(io_.merge_within_ns, text); });
     flags.text(0, "symfs", session_.symbols.symfs, "directory",
                "Look for files with symbols relative to this directory");
+    declare_unverified_symbols(flags, session_.symbols);
     input_.declare(flags);
   }
 

@@ -1,6 +1,5 @@
 // `trace`: system calls and other events, live or from a recording.
 #include <sys/stat.h>
-#include <sys/utsname.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -94,7 +93,7 @@ A line is printed when the call returns; if another thread's output comes in bet
     const Features& features = recording.features();
     std::unique_ptr<TraceLocations> places =
         make_places(options, source->events(), features.os_release.value_or(""),
-                    features.arch.value_or(""), features.hostname == host_name(), env);
+                    features.arch.value_or(""), features.hostname.value_or(""), env);
     TraceViewOptions view_options_of = TRY(view_options(options, source->events(), env));
     TRY(choose_tasks(options, view_options_of));
     if (options.chooses) view_options_of.hidden_events = hidden_events(options, source->events());
@@ -109,11 +108,6 @@ A line is printed when the call returns; if another thread's output comes in bet
     view.finish({});
     if (view.lost() > 0) env.losses.add(LossKind::k_lost_by_kernel, view.lost());
     return 0;
-  }
-
-  static std::string host_name() {
-    utsname name{};
-    return ::uname(&name) == 0 ? static_cast<const char*>(name.nodename) : "";
   }
 
   /// If -e was given, only those of a recording's other events that it names are shown.

@@ -41,9 +41,9 @@ bool has_jit_dump_clock(const EventTable& events) {
 Result<FoundJitDump> find_jit_dump(uint32_t pid, const std::string& path,
                                    const JitDumpOffsets& places) {
   std::vector<std::string> candidates;
-  if (places.symfs.empty())
+  if (places.symfs.empty() && places.trusts_paths)
     candidates = {fmt::format("{}/{}/root{}", places.proc, pid, path), path};
-  else
+  else if (!places.symfs.empty())
     candidates = {places.symfs + path};
   if (places.bundle != nullptr) candidates.insert(candidates.begin(), places.bundle->file_at(path));
   for (std::string& candidate : candidates) {

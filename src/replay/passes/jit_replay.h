@@ -28,6 +28,7 @@ struct JitDumpOffsets {
   std::string symfs = {};          // every path is looked up below it
   std::string proc = "/proc";      // where procfs is mounted
   const Bundle* bundle = nullptr;  // objects bundled with the recording come first
+  bool trusts_paths = true;        // what is at a path of this machine is what was recorded
 };
 struct FoundJitDump {
   std::string path;  // as it can be opened here

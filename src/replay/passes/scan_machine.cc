@@ -1,7 +1,8 @@
 #include "replay/passes/scan_machine.h"
 
+#include "replay/passes/recorded_host.h"
+
 #include <fmt/format.h>
-#include <sys/utsname.h>
 
 #include <algorithm>
 
@@ -58,9 +59,7 @@ void ScanMachine::finalize(SymbolOptions options, const Env& env) {
     machine_.set_build_id(entry.path, entry.build_id, entry.misc, entry.file);
   machine_.freeze();
   records_ = {};
-  utsname here{};
-  options.recorded_here =
-      ::uname(&here) == 0 && features.hostname == static_cast<const char*>(here.nodename);
+  options.path_trust = path_trust_of(options, host_of(features), machine_);
   if (options.kallsyms.empty()) options.kallsyms = scan_.facts().kernel_symbols;
   symbolizer_ = std::make_unique<Symbolizer>(machine_, std::move(options), env,
                                              features.os_release.value_or(""));

@@ -67,7 +67,8 @@ class LiveTrace {
     utsname machine{};
     (void)::uname(&machine);
     places_ = make_places(options_, source_->events(), static_cast<const char*>(machine.release),
-                          static_cast<const char*>(machine.machine), true, env_);
+                          static_cast<const char*>(machine.machine),
+                          static_cast<const char*>(machine.nodename), env_);
     if (places_) describe_running();
     ask_about_targets();
     TraceViewOptions view = TRY(view_options(options_, source_->events(), env_));

@@ -62,20 +62,21 @@ Result<TraceViewOptions> view_options(const TraceOptions& options,
 std::unique_ptr<TraceLocations> make_places(const TraceOptions& options,
                                             const std::vector<TracedEvent>& events,
                                             const std::string& kernel_release,
-                                            const std::string& arch, bool recorded_here,
+                                            const std::string& arch, const std::string& host_name,
                                             const Env& env) {
   bool wanted = std::ranges::any_of(events, [](const TracedEvent& event) {
     return event.attr.samples(abi::kSampleCallchain) ||
            (event.attr.type == abi::kTypeSoftware && event.attr.config != abi::kSwDummy);
   });
   if (!wanted || options.summary_only) return nullptr;
-  TraceLocations::Options places{
-      .symbols = options.symbols,
-      .kernel_release = kernel_release,
-      .arch = arch,
-      .max_stack = options.max_stack.value_or(default_max_stack(options.input.empty()))};
-  places.symbols.recorded_here = recorded_here;
-  return std::make_unique<TraceLocations>(std::move(places), env);
+  return std::make_unique<TraceLocations>(
+      TraceLocations::Options{
+          .symbols = options.symbols,
+          .kernel_release = kernel_release,
+          .arch = arch,
+          .host_name = host_name,
+          .max_stack = options.max_stack.value_or(default_max_stack(options.input.empty()))},
+      env);
 }
 
 }  // namespace sonde

@@ -20,6 +20,7 @@ namespace sonde {
                                                           const std::vector<TracedEvent>& events,
                                                           const std::string& kernel_release,
                                                           const std::string& arch,
-                                                          bool recorded_here, const Env& env);
+                                                          const std::string& host_name,
+                                                          const Env& env);
 
 }  // namespace sonde

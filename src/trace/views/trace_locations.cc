@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -17,15 +18,13 @@ constexpr std::string_view kChainIndent = "                                     
 }  // namespace
 
 struct TraceLocations::State {
-  State(Options given, const Env& env)
+  State(Options given, const Env& outside)
       : options(std::move(given)),
         machine(strings),
-        finder(finder_options(options.symbols, env)),
-        cfi(machine, finder, jit_objects),
-        symbolizer(machine, options.symbols, env, options.kernel_release, &jit_objects),
         resolver(machine, frames),
-        sources{.arch = abi::arch_from_machine(options.arch), .cfi = &cfi},
-        losses(env.losses),
+        sources{.arch = abi::arch_from_machine(options.arch)},
+        env(outside),
+        losses(outside.losses),
         builder(sources, resolver, frames, losses) {}
 
   /// Takes updates since the last lookup into account.
@@ -33,20 +32,30 @@ struct TraceLocations::State {
     if (!changed) return;
     changed = false;
     machine.freeze();
-    cfi.grow();
+    if (!symbolizer) prepare_symbols();
+    cfi->grow();
     resolver.machine_changed();
+  }
+  /// Once the machine knows where the kernel is.
+  void prepare_symbols() {
+    options.symbols.path_trust = path_trust_of(
+        options.symbols, {.name = options.host_name, .release = options.kernel_release}, machine);
+    finder.emplace(finder_options(options.symbols, env));
+    cfi.emplace(machine, *finder, jit_objects);
+    symbolizer.emplace(machine, options.symbols, env, options.kernel_release, &jit_objects);
+    sources.cfi = &*cfi;
   }
   const Frame& named(FrameId id) {
     const Frame& frame = frames[id];
     if (frame.dso.valid() && frame.dso.index() >= loaded.size())
       loaded.resize(machine.dsos().size());
     if (frame.dso.valid() && std::exchange(loaded[frame.dso.index()], 1) == 0) {
-      symbolizer.load(std::span(&frame.dso, 1));
+      symbolizer->load(std::span(&frame.dso, 1));
     }
     return frame;
   }
   [[nodiscard]] SymbolId symbol_of(const Frame& frame) const {
-    return frame.dso.valid() ? symbolizer.find(frame.dso, frame.address) : SymbolId();
+    return frame.dso.valid() ? symbolizer->find(frame.dso, frame.address) : SymbolId();
   }
   /// perf's letter: x for a mapping with code, d for others, ? for none.
   [[nodiscard]] char map_type(const Sample& sample, uint64_t time_ns) const {
@@ -64,13 +73,14 @@ struct TraceLocations::State {
   Options options;
   StringPool strings;
   Machine machine;
-  ObjectFinder finder;
+  std::optional<ObjectFinder> finder;
   JitObjects jit_objects;
-  ObjectCfi cfi;
-  Symbolizer symbolizer;
+  std::optional<ObjectCfi> cfi;
+  std::optional<Symbolizer> symbolizer;
   FrameTable frames;
   AddressResolver resolver;
   ChainSources sources;
+  const Env& env;
   LossLedger& losses;
   ChainBuilder builder;
   std::vector<char> loaded;  // by DsoId
@@ -106,7 +116,7 @@ void TraceLocations::append_chain(std::string& out) {
     SymbolId symbol = state.symbol_of(frame);
     out += kChainIndent;
     if (symbol.valid())
-      out += state.symbolizer.label(symbol);
+      out += state.symbolizer->label(symbol);
     else
       fmt::format_to(std::back_inserter(out), "[{}{:x}]", frame.address != 0 ? "0x" : "",
                      frame.address);
@@ -130,8 +140,8 @@ void TraceLocations::append_fault(const Sample& sample, uint64_t time_ns, bool w
     }
     SymbolId symbol = function || whole ? state.symbol_of(frame) : SymbolId();
     if (symbol.valid())
-      fmt::format_to(std::back_inserter(out), "{}+{:#x}", state.symbolizer.name(symbol),
-                     frame.address - state.symbolizer.start_of(symbol));
+      fmt::format_to(std::back_inserter(out), "{}+{:#x}", state.symbolizer->name(symbol),
+                     frame.address - state.symbolizer->start_of(symbol));
     else
       fmt::format_to(std::back_inserter(out), "{:#x}", frame.dso.valid() ? frame.address : address);
   };

@@ -20,6 +20,7 @@ class TraceLocations {
     SymbolOptions symbols;
     std::string kernel_release;  // of the traced machine
     std::string arch;            // "x86_64", as uname(2) has it
+    std::string host_name;       // of the traced machine
     uint32_t max_stack = 127;    // maximum frames to show
   };
   TraceLocations(Options options, const Env& env);
