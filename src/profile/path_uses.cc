@@ -141,6 +141,9 @@ void UseCollector::add_branches(uint32_t sample) {
     add_to_totals(sample, 1);
     add_to(use_without_path(group, own, leaf), sample, 1);
   }
+  // The branches of a sample follow each other: together they are one observation of that weight.
+  auto branches = static_cast<double>(count);
+  result_.totals.period_squares += branches * branches - branches;
 }
 
 uint32_t UseCollector::use_without_path(uint32_t group, uint32_t own, FrameId leaf) {

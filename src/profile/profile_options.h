@@ -46,7 +46,7 @@ struct ProfileTotals {
   uint64_t period = 0;
   uint64_t shown_period = 0;         // of the rows that are not hidden
   uint64_t shown_sample_period = 0;  // of the samples that are not hidden
-  double period_squares = 0;         // sum of the squares of the samples' periods
+  double period_squares = 0;         // sum of the squares of the samples' periods (or branches)
 };
 
 /// The minimum period of a node of a call tree, given `period` in total.

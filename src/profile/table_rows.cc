@@ -42,8 +42,10 @@ uint64_t TableRows::weight(uint32_t row, size_t member, Weight weight) const {
   switch (weight) {
     case Weight::kOverhead:
     case Weight::kPeriod:
+    case Weight::kOverheadInterval:
       return found.self;
     case Weight::kChildren:
+    case Weight::kChildrenInterval:
       return found.children;
     case Weight::kSamples:
       return found.self_count;

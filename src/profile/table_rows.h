@@ -25,6 +25,8 @@ enum class Weight : uint8_t {
   kChildren,
   kSamples,
   kPeriod,
+  kOverheadInterval,  // where the true share may be; compared like the share itself
+  kChildrenInterval,
 };
 
 /// One criterion of the order of rows: a weight (heaviest first) or a sort key.

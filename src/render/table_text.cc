@@ -16,6 +16,9 @@ using view::Table;
 /// What a percentage takes besides the number: a blank and the sign.
 constexpr size_t kPercentExtra = 2;
 
+/// "100.00", an end of an interval.
+constexpr size_t kIntervalDigits = 6;
+
 /// Blanks per level of a hierarchy.
 constexpr size_t kLevelIndent = 3;
 
@@ -52,6 +55,8 @@ class RowWriter {
         fmt::format_to(std::back_inserter(line_), " {:>{}}", "N/A", column.value_width - 1);
       else if (column.kind == Column::Kind::kText)
         append_text(column, table_.text(row, cell));
+      else if (column.kind == Column::Kind::kInterval)
+        append_intervals(column, row, cell);
       else
         invisible = append_numbers(column, row, cell);
       cell += column.values;
@@ -94,6 +99,17 @@ class RowWriter {
       }
     }
     return invisible;
+  }
+
+  /// "  1.25 ..   3.40"; between separators without blanks at its start.
+  void append_intervals(const Column& column, size_t row, size_t cell) {
+    auto to = std::back_inserter(line_);
+    size_t digits = options_.separator.empty() ? kIntervalDigits : 0;
+    size_t shown = column.values / 2 * (view::kIntervalWidth + 1) - 1;
+    if (digits > 0 && shown < column.width) line_.append(column.width - shown, ' ');
+    for (size_t i = 0; i < column.values; i += 2)
+      fmt::format_to(to, "{}{:{}.2f} .. {:{}.2f}", i > 0 ? " " : "", table_.percent(row, cell + i),
+                     digits, table_.percent(row, cell + i + 1), digits);
   }
 
   void append_text(const Column& column, std::string_view text) {

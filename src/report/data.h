@@ -2,6 +2,7 @@
 // from them.
 #pragma once
 
+#include "analysis/sampling/share_interval.h"
 #include "profile/call_tree.h"
 #include "report/tables.h"
 
@@ -28,7 +29,8 @@ void fill_hierarchy(EventReport& report, const ReportOptions& options, const Pla
 
 // Shared by both.
 
-[[nodiscard]] bool is_percent(Weight weight);
+/// A share or its interval, not a sum.
+[[nodiscard]] bool is_share(Weight weight);
 /// The column of a weight.
 [[nodiscard]] view::Column weight_column(Weight weight, bool self_title, size_t members);
 /// The column of a key, as wide as the widest row needs, even one that is hidden because of its
@@ -43,6 +45,12 @@ void append_key_text(const EventReport::Data& data, size_t key, uint32_t row, ui
 [[nodiscard]] uint64_t total_period(const EventReport::Data& data, const ReportOptions& options,
                                     size_t member);
 [[nodiscard]] double percent_of(uint64_t weight, uint64_t total);
+/// The samples behind that total; `relative` as in --percentage.
+[[nodiscard]] SampledTotal sampled_total(const EventReport::Data& data, bool relative,
+                                         size_t member);
+/// Appends the cell of a share of `percent`, or that of its interval. `effective`: the number of
+/// samples (share_interval.h).
+void add_share(view::Table& table, Weight weight, double percent, double effective);
 /// Gives rows of the table call trees: `rows` are those of the profile.
 void add_trees(EventReport& report, const ReportOptions& options, const Plan& plan,
                std::vector<uint32_t> rows);

@@ -6,6 +6,10 @@
 namespace sonde::report {
 namespace {
 
+bool is_interval(Weight weight) {
+  return weight == Weight::kOverheadInterval || weight == Weight::kChildrenInterval;
+}
+
 size_t weight_width(Weight weight) {
   switch (weight) {
     case Weight::kSamples:
@@ -14,6 +18,9 @@ size_t weight_width(Weight weight) {
     case Weight::kGuestSystem:
     case Weight::kGuestUser:
       return 9;
+    case Weight::kOverheadInterval:
+    case Weight::kChildrenInterval:
+      return view::kIntervalWidth;
     default:
       return 8;
   }
@@ -37,6 +44,10 @@ std::string_view weight_name(Weight weight) {
       return "sample";
     case Weight::kPeriod:
       return "period";
+    case Weight::kOverheadInterval:
+      return "confidence";
+    case Weight::kChildrenInterval:
+      return "confidence_children";
   }
   return {};
 }
@@ -59,6 +70,9 @@ std::string_view weight_title(Weight weight, bool self_title) {
       return "Samples";
     case Weight::kPeriod:
       return "Period";
+    case Weight::kOverheadInterval:
+    case Weight::kChildrenInterval:
+      return "95% interval";
   }
   return {};
 }
@@ -77,6 +91,15 @@ void widen(size_t& width, const EventReport::Data& data, size_t key, uint32_t ro
   width = std::max(width, needed);
 }
 
+bool is_of_children(Weight weight) {
+  return weight == Weight::kChildren || weight == Weight::kChildrenInterval;
+}
+
+view::Column::Kind weight_kind(Weight weight) {
+  if (is_interval(weight)) return view::Column::Kind::kInterval;
+  return is_share(weight) ? view::Column::Kind::kPercent : view::Column::Kind::kNumber;
+}
+
 /// Fills a flat table from sorted rows.
 class TableFiller {
  public:
@@ -85,8 +108,10 @@ class TableFiller {
 
   void fill() {
     make_columns();
-    for (size_t member = 0; member < data_.rows->members(); ++member)
+    for (size_t member = 0; member < data_.rows->members(); ++member) {
       totals_.push_back(total_period(data_, options_, member));
+      effective_.push_back(sampled_total(data_, options_.relative, member).effective());
+    }
     std::vector<uint32_t> rows = shown_rows();
     // Takes only address space; otherwise long names would be copied whenever the text grows.
     report_.table.text_buffer().reserve(rows.size() * kTextPerRow);
@@ -115,7 +140,7 @@ class TableFiller {
       if (!term.is_key) {
         table.columns.push_back(
             weight_column(term.weight, plan_.self_title, data_.rows->members()));
-        if (term.weight == Weight::kChildren && !plan_.children)
+        if (!plan_.children && is_of_children(term.weight))
           table.columns.back().kind = view::Column::Kind::kNotAvailable;
         terms_.push_back(term);
         continue;
@@ -153,8 +178,8 @@ class TableFiller {
       }
       for (size_t member = 0; member < data_.rows->members(); ++member) {
         uint64_t weight = data_.rows->weight(row, member, term.weight);
-        if (is_percent(term.weight))
-          table.add_percent(percent_of(weight, totals_[member]));
+        if (is_share(term.weight))
+          add_share(table, term.weight, percent_of(weight, totals_[member]), effective_[member]);
         else
           table.add_number(weight);
       }
@@ -177,13 +202,14 @@ class TableFiller {
   EventReport::Data& data_;
   const ReportOptions& options_;
   const Plan& plan_;
-  std::vector<OrderTerm> terms_;  // of the table's columns; keys index data_.keys
-  std::vector<uint64_t> totals_;  // by member
+  std::vector<OrderTerm> terms_;   // of the table's columns; keys index data_.keys
+  std::vector<uint64_t> totals_;   // by member
+  std::vector<double> effective_;  // by member: samples
 };
 
 }  // namespace
 
-bool is_percent(Weight weight) {
+bool is_share(Weight weight) {
   return weight != Weight::kSamples && weight != Weight::kPeriod;
 }
 
@@ -196,14 +222,31 @@ double percent_of(uint64_t weight, uint64_t total) {
   return total == 0 ? 0.0 : 100.0 * static_cast<double>(weight) / static_cast<double>(total);
 }
 
+SampledTotal sampled_total(const EventReport::Data& data, bool relative, size_t member) {
+  const ProfileTotals& totals = data.profiles[member]->totals();
+  SampledTotal sampled{static_cast<double>(totals.period), totals.period_squares};
+  if (!relative || totals.period == 0) return sampled;
+  // Hidden samples are assumed to weigh as much as the others.
+  double kept = static_cast<double>(totals.shown_sample_period) / sampled.weight;
+  return {sampled.weight * kept, sampled.squares * kept};
+}
+
+void add_share(view::Table& table, Weight weight, double percent, double effective) {
+  if (!is_interval(weight)) return table.add_percent(percent);
+  ShareInterval interval = share_interval(percent / 100, effective);
+  table.add_percent(100 * interval.low);
+  table.add_percent(100 * interval.high);
+}
+
 view::Column weight_column(Weight weight, bool self_title, size_t members) {
   view::Column column;
   column.name = weight_name(weight);
   column.title = weight_title(weight, self_title);
-  column.kind = is_percent(weight) ? view::Column::Kind::kPercent : view::Column::Kind::kNumber;
+  column.kind = weight_kind(weight);
   column.value_width = weight_width(weight);
-  column.values = members;
-  column.width = std::max(column.title.size(), column.values * column.value_width);
+  column.values = members * (is_interval(weight) ? 2 : 1);
+  size_t gaps = is_interval(weight) ? members - 1 : 0;
+  column.width = std::max(column.title.size(), members * column.value_width + gaps);
   return column;
 }
 

@@ -13,8 +13,10 @@ class HierarchyFiller {
 
   void fill() {
     make_columns();
-    for (size_t member = 0; member < data_.rows->members(); ++member)
+    for (size_t member = 0; member < data_.rows->members(); ++member) {
       totals_.push_back(total_period(data_, options_, member));
+      effective_.push_back(sampled_total(data_, options_.relative, member).effective());
+    }
     std::vector<uint32_t> rows;
     for (uint32_t row : data_.rows->order())
       if (!data_.rows->hidden(row)) rows.push_back(row);
@@ -110,8 +112,10 @@ class HierarchyFiller {
     view::Table& table = report_.table;
     size_t members = data_.rows->members();
     for (size_t i = 0; i < node.weights.size(); ++i) {
-      if (is_percent(weights_[i / members]))
-        table.add_percent(percent_of(node.weights[i], totals_[i % members]));
+      Weight weight = weights_[i / members];
+      size_t member = i % members;
+      if (is_share(weight))
+        add_share(table, weight, percent_of(node.weights[i], totals_[member]), effective_[member]);
       else
         table.add_number(node.weights[i]);
     }
@@ -139,10 +143,11 @@ class HierarchyFiller {
   EventReport::Data& data_;
   const ReportOptions& options_;
   const Plan& plan_;
-  std::vector<Weight> weights_;  // of the columns
-  std::vector<size_t> keys_;     // by level
-  std::vector<size_t> cut_at_;   // by level: its width as a column of its own
-  std::vector<uint64_t> totals_;
+  std::vector<Weight> weights_;    // of the columns
+  std::vector<size_t> keys_;       // by level
+  std::vector<size_t> cut_at_;     // by level: its width as a column of its own
+  std::vector<uint64_t> totals_;   // by member
+  std::vector<double> effective_;  // by member: samples
   std::vector<uint32_t> tree_rows_;
 };
 

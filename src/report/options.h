@@ -61,7 +61,8 @@ struct ReportOptions {
   bool memory_mode = false;
   bool show_samples = false;
   bool show_period = false;
-  bool show_modes = false;  // --showcpuutilization
+  bool show_modes = false;      // --showcpuutilization
+  bool show_intervals = false;  // --confidence
   bool raw_trace = false;
   bool nanoseconds = false;
   std::string time_quantum = "100ms";

@@ -12,6 +12,7 @@ namespace {
 struct WeightName {
   std::string_view name;
   Weight weight;
+  bool abbreviates = true;
 };
 constexpr auto kWeightNames = std::to_array<WeightName>({
     {"overhead", Weight::kOverhead},
@@ -22,11 +23,14 @@ constexpr auto kWeightNames = std::to_array<WeightName>({
     {"overhead_children", Weight::kChildren},
     {"sample", Weight::kSamples},
     {"period", Weight::kPeriod},
+    // Not known to perf, where "co" is comm.
+    {"confidence", Weight::kOverheadInterval, false},
+    {"confidence_children", Weight::kChildrenInterval, false},
 });
 
 std::optional<Weight> find_weight(std::string_view word) {
   for (const WeightName& known : kWeightNames)
-    if (word.size() <= known.name.size() &&
+    if ((known.abbreviates ? word.size() <= known.name.size() : word.size() == known.name.size()) &&
         strncasecmp(word.data(), known.name.data(), word.size()) == 0)
       return known.weight;
   return std::nullopt;
@@ -261,17 +265,29 @@ class Planner {
       if (!strict_fields_) words.remove_prefix(1);
       for (std::string_view word : words_of(words)) TRY(add_field(word, columns));
     }
+    if (options_.show_intervals) add_intervals(columns);
     plan_.columns = std::move(columns);
     return {};
+  }
+
+  /// --confidence: beside each share.
+  static void add_intervals(std::vector<OrderTerm>& columns) {
+    for (auto [share, interval] : {std::pair(Weight::kChildren, Weight::kChildrenInterval),
+                                   std::pair(Weight::kOverhead, Weight::kOverheadInterval)}) {
+      if (std::ranges::find(columns, OrderTerm::of(share)) == columns.end()) continue;
+      std::erase(columns, OrderTerm::of(interval));
+      columns.insert(std::ranges::find(columns, OrderTerm::of(share)) + 1, OrderTerm::of(interval));
+    }
   }
 
   void connect() {
     for (const OrderTerm& term : std::vector(plan_.order)) add(plan_.columns, term);
     for (const OrderTerm& term : plan_.columns) add(plan_.order, term);
     if (plan_.children) return;
-    OrderTerm children = OrderTerm::of(Weight::kChildren);
-    if (!strict_fields_) std::erase(plan_.columns, children);
-    std::erase(plan_.order, children);
+    for (Weight weight : {Weight::kChildren, Weight::kChildrenInterval}) {
+      if (!strict_fields_) std::erase(plan_.columns, OrderTerm::of(weight));
+      std::erase(plan_.order, OrderTerm::of(weight));
+    }
   }
 
   void finish() {

@@ -16,6 +16,8 @@ constexpr size_t kRowsForWidths = 100;
 
 void FadingRows::fade() {
   total_ *= kFade;
+  sampled_.weight *= kFade;
+  sampled_.squares *= kFade * kFade;
   for (auto line = lines_.begin(); line != lines_.end();) {
     line->second.samples *= kFade;
     line->second.period *= kFade;
@@ -28,6 +30,7 @@ void FadingRows::fade() {
 
 void FadingRows::clear() {
   total_ = 0;
+  sampled_ = {};
   lines_.clear();
 }
 
@@ -58,6 +61,9 @@ void FadingRows::learn_columns(const report::EventReport& event) {
 void FadingRows::add(const report::EventReport& event) {
   if (terms_.empty()) learn_columns(event);
   total_ += static_cast<double>(report::total_period(*event.data, options_, 0));
+  SampledTotal more = report::sampled_total(*event.data, options_.relative, 0);
+  sampled_.weight += more.weight;
+  sampled_.squares += more.squares;
   for (uint32_t row : event.data->rows->order())
     if (!event.data->rows->hidden(row)) add_row(event, row);
 }
@@ -129,8 +135,9 @@ FadingRows::Shown FadingRows::table(size_t most, uint64_t least_samples) const {
       if (terms_[i].is_key) {
         table.text_buffer() += line->keys[terms_[i].key];
         table.add_text();
-      } else if (report::is_percent(terms_[i].weight)) {
-        table.add_percent(total_ > 0 ? 100 * line->weights[i] / total_ : 0);
+      } else if (report::is_share(terms_[i].weight)) {
+        report::add_share(table, terms_[i].weight, total_ > 0 ? 100 * line->weights[i] / total_ : 0,
+                          sampled_.effective());
       } else {
         table.add_number(static_cast<uint64_t>(line->weights[i] + 0.5));
       }

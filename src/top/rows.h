@@ -49,7 +49,8 @@ class FadingRows {
   std::vector<view::Column> columns_;  // without widths
   std::vector<size_t> keys_;           // per key column: index in the KeySet
   std::vector<size_t> min_widths_;
-  double total_ = 0;  // period
+  double total_ = 0;      // period
+  SampledTotal sampled_;  // behind it
   std::unordered_map<std::string, Line> lines_;
 };
 

@@ -17,7 +17,13 @@
 namespace sonde::view {
 
 struct Column {
-  enum class Kind : uint8_t { kPercent, kNumber, kText, kNotAvailable };
+  enum class Kind : uint8_t {
+    kPercent,
+    kNumber,
+    kText,
+    kInterval,  // two percentages each: its ends
+    kNotAvailable,
+  };
   std::string name;   // stable, for programs: "overhead", "symbol"
   std::string title;  // for people
   Kind kind = Kind::kText;
@@ -29,6 +35,9 @@ struct Column {
   bool cuts = false;   // text longer than the column is truncated
   bool signs = false;  // percentages always show their sign
 };
+
+/// Characters of an interval: "  1.25 ..   3.40".
+inline constexpr size_t kIntervalWidth = 16;
 
 class Table {
  public:

@@ -5,36 +5,12 @@
 #include <vector>
 
 namespace sonde {
-namespace {
-
-/// How many deviations above the mean of a normal distribution `tail` of it begins: bisection of
-/// erfc.
-double normal_quantile(double tail) {
-  double low = 0, high = 40;
-  for (int i = 0; i < 80; ++i) {
-    double middle = (low + high) / 2;
-    (0.5 * std::erfc(middle / std::sqrt(2.0)) > tail ? low : high) = middle;
-  }
-  return low;
-}
-
-/// The true shares that are consistent with an observed `share` of n samples.
-ShareInterval score_interval(double share, double n, double z) {
-  if (n <= 0) return {0, 1};
-  double z2 = z * z;
-  double middle = share + z2 / (2 * n);
-  double half = z * std::sqrt(share * (1 - share) / n + z2 / (4 * n * n));
-  double scale = 1 + z2 / n;
-  return {std::max(0.0, (middle - half) / scale), std::min(1.0, (middle + half) / scale)};
-}
-
-}  // namespace
 
 ShareInterval share_difference(double before, double effective_before, double after,
                                double effective_after, double error) {
-  double z = normal_quantile(error / 2);
-  ShareInterval a = score_interval(before, effective_before, z);
-  ShareInterval b = score_interval(after, effective_after, z);
+  double deviations = deviations_beyond(error);
+  ShareInterval a = share_interval(before, effective_before, deviations);
+  ShareInterval b = share_interval(after, effective_after, deviations);
   double difference = after - before;
   return {difference - std::hypot(after - b.low, a.high - before),
           difference + std::hypot(b.high - after, before - a.low)};

@@ -1,12 +1,8 @@
 // Whether a difference between two sampled shares is significant.
 //
-// A function with 12 of 400 samples here and 20 of 380 there may not have changed at all. Shares
-// are like votes in a poll, so the interval of the difference is that of two proportions: each
-// share has its score interval (Wilson 1927), and the interval of the difference combines the two
+// A function with 12 of 400 samples here and 20 of 380 there may not have changed at all. Each
+// share has its interval (share_interval.h), and the interval of the difference combines the two
 // (Newcombe 1998, his method 10), which also holds for shares near 0.
-//
-// Samples of different weight (adaptive periods) carry less information than their number: n of
-// them count as (Σ period)² / Σ period² (Kish's effective size).
 //
 // Many rows are many chances to be wrong. Intervals are therefore taken at 5 % divided by the
 // number of rows that could show a difference at all (Bonferroni, without the rows that have too
@@ -14,23 +10,11 @@
 // comparisons.
 #pragma once
 
-#include <cstdint>
 #include <span>
 
+#include "analysis/sampling/share_interval.h"
+
 namespace sonde {
-
-/// A recording's samples as a poll.
-struct SampledTotal {
-  double weight = 0;   // sum of the samples' periods
-  double squares = 0;  // sum of their squares
-  /// The number of independent samples of equal weight that would carry as much information.
-  [[nodiscard]] double effective() const { return squares == 0 ? 0 : weight * weight / squares; }
-};
-
-struct ShareInterval {
-  double low = 0, high = 0;
-  [[nodiscard]] bool leaves_out_zero() const { return low > 0 || high < 0; }
-};
 
 /// Of after − before, as fractions of 1. `error` is how often it may miss the truth (0.05).
 [[nodiscard]] ShareInterval share_difference(double before, double effective_before, double after,

@@ -24,13 +24,6 @@ TEST(ShareDifference, WithoutSamplesSaysNothing) {
   EXPECT_FALSE(can_show_difference(0, 0, 0, 0.05));
 }
 
-TEST(ShareDifference, PeriodsOfOtherSizesCountForLess) {
-  SampledTotal equal{.weight = 40, .squares = 4 * 100};
-  EXPECT_DOUBLE_EQ(equal.effective(), 4);
-  SampledTotal skewed{.weight = 103, .squares = 100 * 100 + 3};
-  EXPECT_LT(skewed.effective(), 1.1);
-}
-
 TEST(ShareDifference, FewSamplesCannotShowADifference) {
   // Five samples on one of two equal sides: 2 · (1/2)⁵ = 6 %. Six: 3 %.
   EXPECT_FALSE(can_show_difference(5, 100, 100, 0.05));

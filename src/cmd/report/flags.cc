@@ -28,7 +28,7 @@ constexpr const char* kCallGraphHelp =
 std::string key_names() {
   std::string names =
       "overhead overhead_sys overhead_us overhead_guest_sys overhead_guest_us overhead_children "
-      "sample period";
+      "sample period confidence confidence_children";
   for (const SortKeyInfo& key : sort_key_list()) {
     names += ' ';
     names += key.name;
@@ -134,6 +134,8 @@ void declare_output(FlagTable& flags, ReportOptions& o) {
   flags.boolean(0, "show-total-period", o.show_period, "Show a column with the sum of periods");
   flags.boolean(0, "show-cpu-utilization", o.show_modes,
                 "Show sample percentage for different cpu modes");
+  flags.boolean(0, "confidence", o.show_intervals,
+                "Show the 95% interval of each share: where it would be with many more samples");
   flags.text('w', "column-widths", o.widths, "width[,width...]",
              "don't try to adjust column width, use these fixed values");
   flags.text('t', "field-separator", o.separator, "separator",

@@ -32,6 +32,7 @@ std::string_view refused_option(const ReportOptions& o) {
       {!o.gate.on.empty() || !o.gate.off.empty(), "--switch-on"},
       {o.stitch_lbr, "--stitch-lbr"},
       {o.itrace, "--itrace"},
+      {o.show_intervals, "--confidence"},
   };
   for (const Given& option : options)
     if (option.is_given) return option.name;

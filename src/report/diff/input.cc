@@ -89,13 +89,4 @@ uint64_t total_of(const report::EventReport& event, bool relative) {
   return relative ? totals.shown_sample_period : totals.period;
 }
 
-SampledTotal sampled_total(const report::EventReport& event, bool relative) {
-  const ProfileTotals& totals = event.data->profiles[0]->totals();
-  SampledTotal sampled{static_cast<double>(totals.period), totals.period_squares};
-  if (!relative || totals.period == 0) return sampled;
-  // Hidden samples are assumed to weigh as much as the others.
-  double kept = static_cast<double>(totals.shown_sample_period) / sampled.weight;
-  return {sampled.weight * kept, sampled.squares * kept};
-}
-
 }  // namespace sonde::diff

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "analysis/comparison/share_difference.h"
 #include "report/data.h"
 #include "report/diff/options.h"
 
@@ -46,7 +45,5 @@ class DiffInput {
 
 /// The period that an event's shares are relative to.
 [[nodiscard]] uint64_t total_of(const report::EventReport& event, bool relative);
-/// The samples behind that period.
-[[nodiscard]] SampledTotal sampled_total(const report::EventReport& event, bool relative);
 
 }  // namespace sonde::diff

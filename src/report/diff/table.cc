@@ -51,8 +51,9 @@ class TableBuilder {
       }
       sides.push_back(std::move(side));
       totals_.push_back(event == nullptr ? 0 : total_of(*event, options_.relative));
-      sampled_.push_back(event == nullptr ? SampledTotal()
-                                          : sampled_total(*event, options_.relative));
+      sampled_.push_back(event == nullptr
+                             ? SampledTotal()
+                             : report::sampled_total(*event->data, options_.relative, 0));
     }
     rows_ = match_rows(sides);
     find_shown_total();

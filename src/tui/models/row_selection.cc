@@ -114,6 +114,7 @@ bool RowSelection::stands_before(uint32_t a, uint32_t b) const {
   if (sorting_->reversed) std::swap(a, b);
   switch (column.kind) {
     case Column::Kind::kPercent:
+    case Column::Kind::kInterval:
       return table_->percent(a, cell) > table_->percent(b, cell);
     case Column::Kind::kNumber:
       return table_->number(a, cell) > table_->number(b, cell);
