@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include "analysis/sampling/sampling_gaps.h"
 #include "analysis/timelines/off_cpu.h"
 #include "analysis/timelines/session_timeline.h"
 #include "base/output_file.h"
@@ -165,6 +166,7 @@ Result<StackProfile> open_one(const std::string& path, const ExplorerOptions& ch
     options.on_recording = [&choice, page](const Session& session, const StackProfile& profile) {
       page->code = hot_code(session, profile);
       take_timeline(session, choice, *page);
+      for (std::string& gap : uncounted_times(session)) page->warnings.push_back(std::move(gap));
     };
   StackProfile profile = TRY(open_profile(path, options, env));
   if (page != nullptr && page->timeline) profile = take_waits(std::move(profile), *page);

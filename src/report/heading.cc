@@ -1,5 +1,6 @@
 #include "report/heading.h"
 
+#include "analysis/sampling/sampling_gaps.h"
 #include "render/short_count.h"
 
 namespace sonde::report {
@@ -17,6 +18,12 @@ std::string samples_line(const EventReport& table, const ReportOptions& options)
 std::string count_line(const EventReport& table, const ReportOptions& options) {
   return options.memory_mode ? fmt::format("Total weight : {}", table.period)
                              : fmt::format("Event count (approx.): {}", table.period);
+}
+
+void write_gaps(Sink& out, const Session& session) {
+  std::vector<std::string> gaps = sampling_gaps(session);
+  for (const std::string& gap : gaps) out.print("# {}\n", gap);
+  if (!gaps.empty()) out.write("#\n");
 }
 
 void write_heading(Sink& out, const EventReport& table, const ReportOptions& options,

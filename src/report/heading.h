@@ -12,6 +12,8 @@ namespace sonde::report {
 [[nodiscard]] std::string samples_line(const EventReport& table, const ReportOptions& options);
 /// "Event count (approx.): 123"; for memory accesses, their weight.
 [[nodiscard]] std::string count_line(const EventReport& table, const ReportOptions& options);
+/// What the samples leave out, if anything, as a block of its own.
+void write_gaps(Sink& out, const Session& session);
 /// As --stdio prints it.
 void write_heading(Sink& out, const EventReport& table, const ReportOptions& options,
                    const Plan& plan);

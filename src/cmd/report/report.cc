@@ -201,7 +201,10 @@ class ReportCommand final : public Command {
       env.err.print("Error:\nThe {} data has no samples!\n", o_.input);
       return 0;
     }
-    if (!o_.quiet) env.out.print("#\n# Total Lost Samples: {}\n#\n", session.counts().lost_samples);
+    if (!o_.quiet) {
+      env.out.print("#\n# Total Lost Samples: {}\n#\n", session.counts().lost_samples);
+      report::write_gaps(env.out, session);
+    }
     render::TableTextOptions text{
         .separator = o_.separator,
         .header = !o_.quiet,
