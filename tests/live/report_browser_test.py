@@ -108,6 +108,18 @@ class ReportBrowserTest(tmux.TmuxTest):
             self.same_rows([line for line in lines[HEAD:-FOOT] if line], expected[:60 - HEAD - FOOT], 200)
             self.quit(terminal)
 
+    def test_intervals_come_and_go(self):
+        plain, wide = self.rows("-s", "sym"), self.rows("-s", "sym", "--confidence")
+        self.assertRegex(wide[0], r"% +\d+\.\d\d \.\. +\d+\.\d\d ")
+        terminal = self.browser("-s", "sym", size=(200, 60))
+        terminal.press("Down", "Down")
+        for expected, title in ((wide, True), (plain, False)):
+            terminal.press("I")
+            lines = terminal.wait_until(lambda lines: ("95% interval" in lines[1]) == title, "the other columns")
+            self.assertRegex(lines[-1], f" 3/{len(expected)}$")
+            self.same_rows([line for line in lines[HEAD:-FOOT] if line], expected[:60 - HEAD - FOOT], 200)
+        self.quit(terminal)
+
     def test_unfolded_calls_are_those_of_the_text(self):
         for options in (["-s", "sym"], ["--no-children", "-s", "dso"], ["-g", "fractal,0.5,callee", "-s", "sym"]):
             text = subprocess.run([SONDE, "report", "--stdio", *options], cwd=self.home, check=True, capture_output=True,

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "analysis/sampling/sampling_gaps.h"
 #include "base/text.h"
 #include "perfdata/dump/header_text.h"
 #include "render/table_text.h"
@@ -210,6 +211,8 @@ class ReportPage final : public tui::Page {
     else if (key.is('V'))
       change(level().options().verbose > 0 ? "brief" : "verbose",
              [](ReportOptions& o) { o.verbose = o.verbose > 0 ? 0 : 1; });
+    else if (key.is('I'))
+      show_intervals();
     else if (key.is('L'))
       ask_limit(pages);
     else if (key.is('x'))
@@ -272,6 +275,26 @@ class ReportPage final : public tui::Page {
     ReportOptions options = level().options();
     how(options);
     put_level(std::move(options), std::nullopt, std::move(note));
+  }
+
+  /// The same rows with the 95 % interval of each share, or without: the filter and the cursor
+  /// stay.
+  void show_intervals() {
+    ReportOptions options = level().options();
+    options.show_intervals = !options.show_intervals;
+    tui::TextMatch match = level().view().choice().match();
+    std::optional<uint32_t> row;
+    if (!level().view().empty()) row = level().view().row_at(level().view().cursor());
+    size_t height = level().view().visible().size();
+    std::string note = options.show_intervals ? "intervals" : "no intervals";
+    put_level(std::move(options), std::nullopt, std::move(note), [this, match, row, height] {
+      tui::TableView& view = level().view();
+      view.set_height(height);  // it has not been drawn yet
+      view.filter(match);
+      std::optional<size_t> place;
+      if (row) place = view.choice().place_of(*row);
+      if (place) view.to({*place, 0});
+    });
   }
 
   /// Switches the current row from callees to callers, or back.
@@ -362,6 +385,7 @@ class ReportPage final : public tui::Page {
     add("x  callers or callees", 'x');
     add("X  callers and callees", 'X');
     add("H  hottest calls", 'H');
+    add("I  intervals of the shares", 'I');
     add("e  unfold everything", 'e');
     add("c  fold everything", 'c');
     add("/  filter …", '/');
@@ -383,6 +407,7 @@ class ReportPage final : public tui::Page {
              "  z                choose: also CPUs, times, sockets",
              "  Esc              undoes the filter, then the last zoom",
              "  F                shares of all, or of what is shown (--percentage)",
+             "  I                the 95% interval of each share (--confidence), or not",
              "  L                leave out rows below a percentage",
              "  V                verbose: full paths, addresses",
              "Others",
@@ -407,6 +432,7 @@ class ReportPage final : public tui::Page {
     StringSink text;
     write_header_text(text, recording_->session.recording(), true);
     std::vector<std::string> lines;
+    for (const std::string& gap : sampling_gaps(recording_->session)) lines.push_back(" # " + gap);
     for (std::string_view line : split(text.text(), '\n')) lines.push_back(" " + std::string(line));
     pages.push(std::make_unique<tui::TextPage>(screen_.theme, first_options_.input, lines));
   }
