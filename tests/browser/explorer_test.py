@@ -519,6 +519,30 @@ class ExplorerTest(browser.BrowserTest):
         for share, name in re.findall(r"^ +([\d.]+%)  \[k\] (\w+)", report, re.M):
             self.assertEqual(shown[name][0], share)
 
+    def test_intervals_are_those_of_report(self):
+        page = self.view_recording(query="#view=table")
+        self.assertNotIn("95% interval", self.text(page, ".head"))
+        page.click_on("#intervals")
+        shown = {row[4]: (row[1], row[3]) for row in self.table(page)}
+        report = sonde("report", "--stdio", "--kallsyms", "kallsyms", "-g", "none", "-s", "sym", "--confidence", "-t", ";",
+                       directory=self.directory).split("# Samples:")[1]
+        ends = r" *([\d.]+) \.\. ([\d.]+) *"
+        found = re.findall(rf"^[^;]*;{ends};[^;]*;{ends};\[k\] (\w+)", report, re.M)
+        self.assertEqual(len(found), len(shown) - 2)  # the commands
+        for total_low, total_high, low, high, name in found:
+            self.assertEqual(shown[name], (f"{low} – {high}%", f"{total_low} – {total_high}%"))
+        page.key("1")
+        lines = self.tooltip(page, 0, 0.5)
+        self.assertEqual(lines[2:3], ["95% interval 99.24 – 100.00%"])  # 500 of 500: z² / (500 + z²) may be missing
+        page.key("i")
+        self.assertFalse([line for line in self.tooltip(page, 0, 0.4) if "interval" in line])
+
+    def test_few_samples_have_wide_intervals(self):
+        page = self.view_recording(query="#view=table&intervals=1&filter=process:20")
+        low, high = (float(end.strip(" %")) for end in next(row[1] for row in self.table(page) if row[4] == "lock_page").split("–"))
+        self.assertEqual(high, 100)
+        self.assertTrue(97 < low < 98.5, low)  # all of the client's 150 samples
+
     def test_report_html_is_the_same_page(self):
         self.view_recording()
         sonde("report", "--kallsyms", "kallsyms", "--html=report.html", directory=self.directory)

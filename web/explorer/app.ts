@@ -294,6 +294,7 @@ export class App {
     else if (event.key === "f") this.filterForm.toggle(true);
     else if (event.key === "d") this.switchTheme();
     else if (event.key === "e") this.go({ event: (state.event + 1) % this.profile.events.length });
+    else if (event.key === "i" && !this.model.isCompared) this.go({ intervals: !state.intervals }, true);
     else if (event.key === "z" && state.view === "timeline") this.zoomTimeline();
     else return this.viewKey(event);
     return true;

@@ -1,6 +1,7 @@
 // The columns and rows of tables of functions.
 
 import { kindNames } from "./data.js";
+import { intervalText } from "./interval.js";
 import { Model } from "./model.js";
 import { Column } from "./table.js";
 import { fileName, percent, shortWeight } from "./text.js";
@@ -26,9 +27,15 @@ export function functionColumns(model: Model, narrow: boolean): Column[] {
   if (model.isCompared) return [...comparedColumns(model), name, ...placeColumns(model)];
   const { self, total } = model.sums[0];
   const whole = model.weights[0].total[0];
+  const ends = (value: number) => intervalText(value, whole, model.weights[0].effective);
   const share = (key: string, title: string, values: Float64Array, hint: string): Column => ({
     key, title, hint, numeric: true, width: narrow ? "72px" : "84px", value: (f) => values[f],
     text: (f) => percent(values[f], whole), bar: (f) => whole > 0 ? values[f] / whole : 0,
+    detail: (f) => ends(values[f]) && `95% interval ${ends(values[f])}`,
+  });
+  const interval = (key: string, values: Float64Array): Column => ({
+    key: `${key}_interval`, title: "95% interval", hint: "Where the share would be with many more samples; sorts by the share",
+    numeric: true, width: "132px", value: (f) => values[f], text: (f) => ends(values[f]),
   });
   const amount = (key: string, title: string, values: Float64Array): Column => ({
     key, title, hint: `Sort by ${title.toLowerCase()}`, numeric: true, width: "minmax(88px, 0.7fr)", value: (f) => values[f],
@@ -37,6 +44,9 @@ export function functionColumns(model: Model, narrow: boolean): Column[] {
   const shares = [share("self", "Self", self, "In the function itself"),
                   share("total", "Total", total, "In the function and its callees")];
   if (narrow) return [...shares, name];
+  // Both would push the names off a narrow window.
+  if (model.state.intervals)
+    return [shares[0], interval("self", self), shares[1], interval("total", total), name, ...placeColumns(model)];
   return [shares[0], amount("self_amount", `Self, ${unitWord(model)}`, self), shares[1],
           amount("total_amount", `Total, ${unitWord(model)}`, total), name, ...placeColumns(model)];
 }

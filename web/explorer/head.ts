@@ -39,6 +39,8 @@ export class Head {
   private crumbs = el("div", { class: "crumbs", id: "crumbs" });
   private legend = el("div", { class: "legend" });
   private kinds: number[];
+  private intervals = button("± 95%", "The 95% interval of each share, in the table and in tooltips (i)",
+                             () => this.actions.go({ intervals: this.intervals.getAttribute("aria-pressed") !== "true" }));
   private theme = button("◐", "Dark or light (d)", () => this.actions.switchTheme());
 
   constructor(model: Model, views: View[], private actions: HeadActions) {
@@ -58,12 +60,14 @@ export class Head {
     warning.id = "warnings";
     warning.hidden = profile.warnings.length === 0;
     this.theme.id = "theme";
+    this.intervals.id = "intervals";
+    this.intervals.hidden = model.isCompared;
     const title = el("h1", { title: profile.title }, profile.title);
     this.element = el("header", {},
       el("div", { class: "bar" }, title, warning, button("About", "Host, command, events", () => actions.showFacts()),
          el("span", { class: "grow" }), this.events, this.matched, this.searchBox, this.theme,
          button("?", "Keys and mouse (?)", () => actions.showHelp())),
-      el("div", { class: "bar second" }, this.tabs, el("span", { class: "grow" }), this.legend, this.sides, this.colors),
+      el("div", { class: "bar second" }, this.tabs, el("span", { class: "grow" }), this.legend, this.intervals, this.sides, this.colors),
       this.crumbs);
   }
   private tab(view: View, index: number): HTMLElement {
@@ -76,6 +80,7 @@ export class Head {
     const { state } = model;
     this.events.value = String(state.event);
     this.colors.value = state.colors;
+    this.intervals.setAttribute("aria-pressed", String(state.intervals));
     this.sides.value = state.before ? "before" : "after";
     for (const tab of this.tabs.children) {
       const isOn = (tab as HTMLElement).dataset.view === state.view;

@@ -11,6 +11,7 @@ const keys: [string, string][] = [
   ["u, Backspace", "undo the last step (as does the browser's Back)"],
   ["f", "add a filter"],
   ["e", "next event"],
+  ["i", "the 95% interval of each share, in the table and in tooltips"],
   ["z", "timeline: show only the selected range; again: everything"],
   ["d", "dark or light"],
   ["?", "this help"],

@@ -5,6 +5,7 @@ import { changeColor, frameColors, Theme } from "./colors.js";
 import { EventInfo, Profile } from "./data.js";
 import { spell } from "./filters.js";
 import { FunctionSums, sumsByFunction } from "./functions.js";
+import { intervalText } from "./interval.js";
 import { State } from "./state.js";
 import { fileName, percent, regexFrom, weight } from "./text.js";
 import { Weights, weigh } from "./weights.js";
@@ -111,9 +112,16 @@ export class Model {
     }
     const say = (value: number, which: number) =>
       `${weight(value, event.unit)} (${percent(value, this.weights[which].total[0])})`;
-    if (!this.isCompared) return [...lines, `total ${say(totals[0], 0)}`, `self ${say(selfs[0], 0)}`];
+    if (!this.isCompared)
+      return [...lines, `total ${say(totals[0], 0)}`, ...this.intervalWords(totals[0]), `self ${say(selfs[0], 0)}`,
+              ...this.intervalWords(selfs[0])];
     return [...lines, `before: total ${say(totals[0], 0)}, self ${say(selfs[0], 0)}`,
             `after: total ${say(totals[1], 1)}, self ${say(selfs[1], 1)}`, this.changeWords(totals)];
+  }
+  private intervalWords(value: number): string[] {
+    const { total, effective } = this.weights[0];
+    const text = this.state.intervals ? intervalText(value, total[0], effective) : "";
+    return text === "" ? [] : [`95% interval ${text}`];
   }
   private changeWords(totals: number[]): string {
     if (totals[0] === 0 && totals[1] === 0) return "nothing on either side";

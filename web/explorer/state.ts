@@ -20,12 +20,13 @@ export interface State {
   lanes: "threads" | "cpus";
   stretch: number;     // µs per column of the heat map; 0: the default
   code: "code" | "source";  // what the code view shows
+  intervals: boolean;  // shares with their 95 % intervals
   before: boolean;     // for two profiles: widths are those of the first
 }
 
 export const initial: State = {
   view: "flame", event: 0, zoom: 0, focus: -1, search: "", filters: [], colors: "kind", theme: "auto", sort: "self",
-  lanes: "threads", stretch: 0, code: "code", before: false,
+  lanes: "threads", stretch: 0, code: "code", intervals: false, before: false,
 };
 
 export function toHash(state: State): string {
@@ -42,6 +43,7 @@ export function toHash(state: State): string {
   if (state.lanes !== initial.lanes) words.set("lanes", state.lanes);
   if (state.stretch !== 0) words.set("stretch", String(state.stretch));
   if (state.code !== initial.code) words.set("code", state.code);
+  if (state.intervals) words.set("intervals", "1");
   if (state.before) words.set("before", "1");
   return "#" + words.toString();
 }
@@ -70,6 +72,7 @@ export function fromHash(hash: string, limits: { events: number; nodes: number; 
     lanes: oneOf(words.get("lanes"), ["threads", "cpus"] as const, initial.lanes),
     stretch: number("stretch", 1e9, 0),
     code: oneOf(words.get("code"), ["code", "source"] as const, initial.code),
+    intervals: words.get("intervals") === "1",
     before: words.get("before") === "1",
   };
 }

@@ -13,6 +13,7 @@ export interface Column {
   value: (frame: number) => number | string;       // the value to sort by
   text: (frame: number) => string;
   bar?: (frame: number) => number;                 // 0 … 1
+  detail?: (frame: number) => string;              // shown where the mouse rests on the cell
 }
 
 export interface TableContent {
@@ -108,6 +109,7 @@ export class FunctionTable {
       const text = column.text(frame);
       const cell = el("span", { role: "cell", class: column.numeric ? "number" : "name" }, text);
       if (!column.numeric) cell.title = text.slice(0, 2000);
+      if (column.detail) cell.title = column.detail(frame);
       if (column.bar) cell.style.setProperty("--share", `${(100 * column.bar(frame)).toFixed(2)}%`);
       if (column.bar) cell.classList.add("bar");
       row.append(cell);

@@ -9,6 +9,7 @@ export interface Weights {
   self: Float64Array;    // by node
   total: Float64Array;   // by node: including everything below
   samples: number;       // number of samples; NaN if not known
+  effective: number;     // independent samples of equal weight that would say as much; NaN if not known
   whole: number;         // of the event without filters
 }
 
@@ -68,6 +69,19 @@ function countSamples(profile: Profile, column: number, stacks: Uint8Array): num
   return count;
 }
 
+/// Samples of different weight count for less (Kish's effective size).
+function effectiveSamples(profile: Profile, column: number, passes: ((i: number) => boolean) | null,
+                          stacks: Uint8Array | null): number {
+  const samples = profile.samples!;
+  let sum = 0, squares = 0;
+  for (let i = 0; i < samples.count; ++i) {
+    if (samples.column[i] !== column || (passes && !passes(i)) || (stacks && stacks[samples.node[i]] === 0)) continue;
+    sum += samples.value[i];
+    squares += samples.value[i] ** 2;
+  }
+  return squares > 0 ? sum ** 2 / squares : NaN;
+}
+
 /// For one column of an event (0, or 1 for the second profile in a comparison).
 export function weigh(profile: Profile, event: EventInfo, which: number, filters: Filter[]): Weights {
   const column = event.columns[which];
@@ -77,9 +91,12 @@ export function weigh(profile: Profile, event: EventInfo, which: number, filters
   let count = event.samples[which] || NaN;
   if (passes) [self, count] = sumSamples(profile, column, passes, stacks);
   else if (stacks) [self, count] = [maskSelf(self, stacks), countSamples(profile, column, stacks)];
+  const total = totalsOf(self, profile.tree.parent);
+  const effective = profile.samples ? effectiveSamples(profile, column, passes, stacks)
+    : event.unit === "samples" ? total[0] : passes || stacks ? NaN : count;
   let whole = 0;
   for (const value of profile.self[column]) whole += value;
-  return { self, total: totalsOf(self, profile.tree.parent), samples: count, whole };
+  return { self, total, samples: count, effective, whole };
 }
 
 export function sampleWords(samples: number): string {
