@@ -23,6 +23,7 @@ from report_oracle import lines_of, weights  # noqa: E402
 # docs/differences.md has the reasons.
 KNOWN = [
     (re.compile(r"-s (mispredict|in_tx|weight)|--branch-history|--total-cycles|-g branch"), "branches"),
+    (re.compile(r"\bconfidence\b"), "intervals"),
     (re.compile(r"--no-skip-empty"), "record types that perf 6.1 does not know"),
 ]
 

@@ -179,9 +179,13 @@ def run(command, timeout):
     return done.stdout, done.stderr, done.returncode
 
 
+# What samples leave out, as only Sonde says it; a line "#" ends it (docs/confidence.md).
+GAPS = re.compile(r"^(# (Throttled|Multiplexed|Lost): .*\n)+#\n", re.M)
+
+
 def lines_of(text):
     lines = []
-    for line in text.splitlines():
+    for line in GAPS.sub("", text).splitlines():
         line = line.rstrip()
         for pattern, replacement in ACCEPTED:
             line = pattern.sub(replacement, line)
