@@ -3,7 +3,7 @@
 //
 //   Throttled: 'cycles' 12 times for 34.0 ms of 2.00 s on CPU 1: 1.7% of that time has no samples
 //   Lost: up to 123 of 10123 samples: each share may be off by up to 1.2 points
-//   Multiplexed: 'cycles' had a counter for 0.80 s of 2.00 s: 60.0% of that time has no samples
+//   Multiplexed: 'cycles' had a counter for 800.0 ms of 2.00 s: 60.0% of that time has no samples
 #pragma once
 
 #include <string>

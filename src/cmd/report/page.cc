@@ -32,7 +32,6 @@ std::string_view refused_option(const ReportOptions& o) {
       {!o.gate.on.empty() || !o.gate.off.empty(), "--switch-on"},
       {o.stitch_lbr, "--stitch-lbr"},
       {o.itrace, "--itrace"},
-      {o.show_intervals, "--confidence"},
   };
   for (const Given& option : options)
     if (option.is_given) return option.name;
@@ -45,6 +44,9 @@ Result<int> write_page(const ReportOptions& o, Env& env) {
   if (std::string_view name = refused_option(o); !name.empty())
     return fail(ErrorCode::kFailed, "{} does not go with --html: sort and filter in the page",
                 name);
+  if (o.show_intervals)
+    return fail(ErrorCode::kFailed,
+                "--confidence does not go with --html: i shows intervals there");
   ExplorerOptions choice;
   choice.command = "report";
   choice.input = o.input;
