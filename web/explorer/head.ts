@@ -67,7 +67,7 @@ export class Head {
       el("div", { class: "bar" }, title, warning, button("About", "Host, command, events", () => actions.showFacts()),
          el("span", { class: "grow" }), this.events, this.matched, this.searchBox, this.theme,
          button("?", "Keys and mouse (?)", () => actions.showHelp())),
-      el("div", { class: "bar second" }, this.tabs, el("span", { class: "grow" }), this.legend, this.intervals, this.sides, this.colors),
+      el("div", { class: "bar second" }, this.tabs, el("span", { class: "grow" }), this.legend, this.sides, this.colors),
       this.crumbs);
   }
   private tab(view: View, index: number): HTMLElement {
@@ -123,7 +123,7 @@ export class Head {
     const undo = button("Undo", "Undo the last step (u)", () => this.actions.undo());
     undo.id = "undo";
     undo.disabled = !this.actions.canUndo();
-    this.crumbs.replaceChildren(...parts, add, undo, el("span", { class: "grow" }), this.summary(model));
+    this.crumbs.replaceChildren(...parts, add, undo, el("span", { class: "grow" }), this.summary(model), this.intervals);
   }
   private chip(label: string, onClick: () => void, onRemove: () => void): HTMLElement {
     const text = button(label.slice(0, 160), label.slice(0, 500), onClick);
