@@ -145,15 +145,15 @@ class Invocation {
   ParseOutcome outcome_;
 };
 
-/// Law 2: reports what the input lost, one line per kind.
-void show_losses(Env& env) {
-  for (const LossLedger::Entry& entry : env.losses.entries()) {
-    env.err.print("{}: {} {}", env.tool, entry.count, LossLedger::what(entry.kind));
-    if (!entry.example.empty()) env.err.print(" ({})", entry.example);
-    if (auto remedy = LossLedger::remedy(entry.kind); !remedy.empty())
-      env.err.print("; {}", remedy);
-    env.err.put('\n');
-  }
+/// Law 2: reports what the input lost, one line per kind. Returns the status of a command that
+/// otherwise succeeded.
+int show_losses(Env& env) {
+  for (const LossLedger::Entry& entry : env.losses.entries())
+    env.err.print("{}: {}\n", env.tool, LossLedger::text(entry));
+  if (!env.losses.lost_too_much()) return 0;
+  env.err.print("{}: {}, more than a tenth: the exit status is 1\n", env.tool,
+                env.losses.damage_summary());
+  return 1;
 }
 
 int finish_output(Env& env, int status) {
@@ -163,7 +163,8 @@ int finish_output(Env& env, int status) {
     env.err.flush();
     return kClosedPipeStatus;
   }
-  show_losses(env);
+  int loss_status = show_losses(env);
+  if (status == 0) status = loss_status;
   if (error != 0) {
     env.err.print("{}: cannot write to standard output: {}\n", env.tool, std::strerror(error));
     status = exit_status(ErrorCode::kIo);

@@ -64,6 +64,8 @@ void add_warnings(PageDescription& page, const std::string& file, const StackPro
 }
 
 void add_losses(PageDescription& page, const LossLedger& losses) {
+  if (std::string damage = losses.damage_summary(); !damage.empty())
+    page.warnings.push_back("Damaged: " + damage);
   for (const LossLedger::Entry& loss : losses.entries())
     page.warnings.push_back(fmt::format("{} {}", grouped(static_cast<double>(loss.count)),
                                         LossLedger::what(loss.kind)));

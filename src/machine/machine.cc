@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "perfdata/records/damage.h"
+
 namespace sonde {
 namespace {
 
@@ -40,8 +42,7 @@ void Machine::apply(const RecordView& record, const SampleLayout& layout, uint64
     if (auto decoded = decode_as<Record>(record, layout))
       action(*decoded);
     else
-      losses.add(LossKind::k_bad_record, 1,
-                 fmt::format("at file offset {:#x}", record.file_offset));
+      add_damaged(record, kShortRecord, losses);
   };
   switch (record.type) {
     case abi::kRecordMmap:

@@ -3,11 +3,16 @@
 
 A small recording is truncated at every byte, and its bits are flipped one at a time (every bit of the header and attrs, a fixed
 spread over the rest); files that broke other readers are used as they are. Commands must end within the time and memory bounds,
-never by a signal, and a failure is one line that names the file.
+never by a signal, and a failure is one line that names the file. Status 1 is for those that read less than nine tenths.
+
+What is said about the damage is compared with what was destroyed: recordings are cut at several places and records in them are
+spoiled, and the heading must name the record and the share of the bytes that this test's own walk over the records finds lost.
 """
 import os
 import random
+import re
 import resource
+import struct
 import subprocess
 import sys
 import tempfile
@@ -17,6 +22,7 @@ from pathlib import Path
 SONDE = os.environ["SONDE"]
 SOURCE = Path(os.environ["SONDE_SOURCE"])
 TIMEOUT_S = 60  # a command takes hundredths of a second on an idle machine
+LOST_MUCH = b"of the recording could not be read, more than a tenth: the exit status is 1"
 COMMANDS = [["report", "--stdio"], ["script"], ["export", "--to", "perfetto"], ["data", "convert", "--to-json", "-"]]
 MEMORY_BYTES = 4 << 30  # of address space: thread stacks and symbol files are mapped, too
 
@@ -63,10 +69,12 @@ def problem_with(path, command):
         return f"not done after {TIMEOUT_S} s"
     if run.returncode < 0:
         return f"killed by signal {-run.returncode}: {run.stderr[-300:]!r}"
-    if run.returncode not in (0, 255):
+    if run.returncode not in (0, 1, 255):
         return f"status {run.returncode}: {run.stderr[-300:]!r}"
     if run.returncode == 255 and not run.stderr.strip():
         return "fails without a word"
+    if run.returncode == 1 and LOST_MUCH not in run.stderr:
+        return f"status 1 for another reason: {run.stderr[-300:]!r}"
     return ""
 
 
@@ -80,6 +88,121 @@ def damaged(whole):
         flipped = bytearray(whole)
         flipped[bit // 8] ^= 1 << (bit % 8)
         yield f"bit {bit % 8} of byte {bit // 8} flipped", bytes(flipped)
+
+
+class Layout:
+    """Where the records of a perf.data file are, by its own bytes."""
+
+    TYPES = {1: "MMAP", 3: "COMM", 4: "EXIT", 7: "FORK", 9: "SAMPLE", 10: "MMAP2", 17: "KSYMBOL", 18: "BPF_EVENT", 68: "FINISHED_ROUND"}
+
+    def __init__(self, whole):
+        self.begin, size = struct.unpack_from("<QQ", whole, 40)
+        self.end = self.begin + size
+        self.records = []  # (offset, type, size)
+        at = self.begin
+        while at < self.end:
+            kind, _, size = struct.unpack_from("<IHH", whole, at)
+            self.records.append((at, kind, size))
+            at += size
+
+    def share_after(self, offset):
+        """Percent of the records' bytes from the record at or around `offset` on."""
+        start = max((at for at, _, size in self.records if at <= offset), default=self.begin)
+        return 100 * (self.end - start) / (self.end - self.begin)
+
+    def share_of(self, size):
+        return 100 * size / (self.end - self.begin)
+
+
+def share_text(percent):
+    return f"{percent:.1f}%" if percent >= 0.1 else "less than 0.1%"
+
+
+def spoiled(whole, layout):
+    """Damaged copies: what was done, the content, the percentage lost (None: not known) and what the heading must contain."""
+    chosen = [layout.records[len(layout.records) * part // 20] for part in (1, 4, 10, 17, 19)]
+    for at, kind, size in chosen:
+        yield f"cut before {at:#x}", whole[:at], layout.share_after(at), [f"at file offset {at:#x}"]
+        name = f"PERF_RECORD_{layout.TYPES[kind]} at file offset {at:#x}: " if kind in layout.TYPES else ""
+        for kept in {8, size - 1} - {size}:
+            yield (f"cut at {at + kept:#x}", whole[: at + kept], layout.share_after(at), [f"{name}claims {size} bytes, {kept} remain"])
+        bad = bytearray(whole)
+        struct.pack_into("<H", bad, at + 6, 4)
+        yield f"size 4 at {at:#x}", bytes(bad), layout.share_after(at), [f"{name}size 4 is less than that of its header"]
+        bad = bytearray(whole)
+        struct.pack_into("<H", bad, at + 6, 65000)
+        rest = layout.end - at
+        if rest < 65000:
+            yield f"size 65000 at {at:#x}", bytes(bad), layout.share_after(at), [f"{name}claims 65000 bytes, {rest} remain"]
+    killed = bytearray(whole[: layout.end])
+    struct.pack_into("<Q", killed, 48, 0)
+    yield "recorder killed", bytes(killed), None, ["1 recording that its recorder did not finish"]
+
+
+def short_samples(whole, layout):
+    """Samples whose chains claim more addresses than fit. (Fields of SMALL: ip, pid and tid, time, period, then the chain.)"""
+    samples = [record for record in layout.records if record[1] == 9]
+    bad = bytearray(whole)
+    for count, (at, _, size) in enumerate(samples, 1):
+        struct.pack_into("<Q", bad, at + 40, 1 << 40)
+        lost = sum(size for _, _, size in samples[:count])
+        yield (f"{count} bad chains", bytes(bad), layout.share_of(lost),
+               [f"{count} records were damaged", f"PERF_RECORD_SAMPLE at file offset {samples[0][0]:#x}: shorter than the layout of its event"])
+
+
+def problem_with_words(path, percent, words):
+    """Whether report's heading, its status and script's say what was destroyed."""
+    status = 1 if percent is not None and percent > 10 else 0
+    for command in (["report", "--stdio"], ["script"], ["report", "--stdio", "-q"]):
+        run = subprocess.run([SONDE, *command, "-f", "-i", str(path)], capture_output=True, timeout=TIMEOUT_S, stdin=subprocess.DEVNULL)
+        if run.returncode != status:
+            return f"{command}: status {run.returncode}, not {status}: {run.stderr[-300:]!r}"
+        if (LOST_MUCH in run.stderr) != (status == 1):
+            return f"{command}: the reason of status {status} is not as expected: {run.stderr[-300:]!r}"
+        heading = run.stdout.decode(errors="replace").split("\n# Samples:")[0]
+        if command[-1] == "-q" or command == ["script"]:
+            if "Damaged" in heading:
+                return f"{command}: has a heading"
+            continue
+        said = re.search(r"^# Damaged: (.*) of the recording could not be read(; the exit status is 1)?$", heading, re.M)
+        if percent is None:
+            if "# Damaged: the recording is incomplete\n" not in heading:
+                return f"not said to be incomplete: {heading!r}"
+        elif not said or said[1] != share_text(percent) or bool(said[2]) != bool(status):
+            return f"{percent}% is lost: {heading!r}"
+        for word in words:
+            if word not in heading:
+                return f"{word!r} is not in {heading!r}"
+            if word not in run.stderr.decode(errors="replace"):
+                return f"{word!r} is not in the losses at the end: {run.stderr!r}"
+    return ""
+
+
+def words_about(whole, directory, more=None):
+    layout = Layout(whole)
+    path = directory / "spoiled"
+    path.write_bytes(whole)
+    run = subprocess.run([SONDE, "report", "--stdio", "-f", "-i", str(path)], capture_output=True, timeout=TIMEOUT_S, stdin=subprocess.DEVNULL)
+    if run.returncode != 0 or b"Damaged" in run.stdout:
+        yield f"whole: status {run.returncode}, {run.stdout[:200]!r}"
+    for name, content, percent, words in [*spoiled(whole, layout), *(more(whole, layout) if more else [])]:
+        path.write_bytes(content)
+        problem = problem_with_words(path, percent, words)
+        yield f"{name}: {problem}" if problem else ""
+    path.unlink()
+
+
+def words_about_two(whole, directory):
+    """diff names the damaged one of two files."""
+    layout = Layout(whole)
+    cut = layout.records[len(layout.records) // 2][0]
+    (directory / "whole.data").write_bytes(whole)
+    (directory / "cut.data").write_bytes(whole[:cut])
+    run = subprocess.run([SONDE, "diff", "-f", "whole.data", "cut.data"], capture_output=True, cwd=directory, timeout=TIMEOUT_S)
+    wanted = f"# cut.data:\n# Damaged: {share_text(layout.share_after(cut))} of the recording could not be read; the exit status is 1\n"
+    if run.returncode != 1 or wanted not in run.stdout.decode() or "# whole.data:\n" in run.stdout.decode():
+        return f"diff: status {run.returncode}, {run.stdout[:400]!r}"
+    return ""
 
 
 def main():
@@ -110,6 +233,15 @@ def main():
                 count += 1
                 if problem:
                     failed.append(problem)
+        cases = [(f"SMALL: {problem}" if problem else "") for problem in words_about(whole, directory, short_samples)]
+        cases.append(words_about_two(whole, directory))
+        real = SOURCE.parent / "shared" / "fixtures" / "perf61" / "arm64_cycles_g.data"
+        if real.is_file():
+            cases += [(f"{real.name}: {problem}" if problem else "") for problem in words_about(real.read_bytes(), directory)]
+        else:
+            print("damage: no real recording is beside the project; only our own is cut")
+        count += len(cases)
+        failed += [problem for problem in cases if problem]
         fuzz = SOURCE.parent / "shared" / "fixtures" / "fuzz"
         if not fuzz.is_dir():
             print("damage: the files that broke other readers are not beside the project; only our own damage is tried")

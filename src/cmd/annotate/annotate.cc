@@ -9,6 +9,7 @@
 #include "cmd/annotate/nothing.h"
 #include "cmd/options/listing_flags.h"
 #include "datatype/listing_types.h"
+#include "render/damage_text.h"
 #include "render/listing_columns.h"
 #include "report/counts.h"
 #include "script/dump_tail.h"
@@ -121,6 +122,7 @@ Code comes from the files that ran, from jitdumps, and from BPF programs stored 
       return annotation::browse(session, hits, columns_of(session), o_, env);
     if (o_.browser.value_or(false))
       env.err.write("--tui: there is no terminal to show it on; this is the text of --stdio\n");
+    if (!o_.quiet) render::write_damage(env.out, env.losses);
     annotate::ListingBuilder maker(session, o_.listing);
     if (o_.code_types) types_ = std::make_unique<datatype::SessionTypes>(session);
     for (const std::vector<EventId>& events : columns_of(session)) {

@@ -1,6 +1,7 @@
 // `diff`: the rows of two or more recordings side by side.
 #include "cli/command.h"
 #include "cmd/diff/flags.h"
+#include "render/damage_text.h"
 #include "render/table_text.h"
 #include "report/diff/notes.h"
 #include "report/diff/table.h"
@@ -47,6 +48,9 @@ To compare call paths, use `fold --diff` or `flamegraph A B`; for whole runs, `s
     if (!o_.quiet) write_notes(env, inputs);
     render::TableTextOptions text{
         .separator = o_.separator, .header = !o_.quiet, .color = env.out.is_terminal()};
+    if (!o_.quiet)
+      for (const auto& input : inputs)
+        render::write_damage(env.out, input->losses(), input->path());
     bool first = true;
     for (const auto& event : inputs[0]->events()) {
       view::Table table = TRY(diff::make_table(inputs, *event, o_));

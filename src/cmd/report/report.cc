@@ -6,6 +6,7 @@
 #include "cmd/report/flags.h"
 #include "cmd/report/page.h"
 #include "perfdata/dump/header_text.h"
+#include "render/damage_text.h"
 #include "render/table_text.h"
 #include "replay/fields/time_ranges.h"
 #include "replay/frames/prepare_lines.h"
@@ -41,6 +42,11 @@ class ReportCommand final : public Command {
     flags.usage("[<options>]");
     flags.description(
         R"(Shows where the samples of a recording fall: a table per event, with a row per value of the sort keys (comm, object, function …), heaviest first, each with the call paths that lead to it or away from it.)");
+    flags.section(
+        "DAMAGED RECORDINGS",
+        R"(Of a recording that is cut or damaged, what can be read is shown. Lines above the first table (and in the browser, its title line and the page of i) say which share of the records' bytes could not be read, and name the first damaged record by type, file offset and reason; -D shows records by the same offsets. Standard error ends with the same lines.
+
+Where more than a tenth could not be read, the exit status is 1. This holds for all commands that read recordings. How much a recorder that was killed would still have written is not known, and does not count.)");
     report::declare_flags(flags, o_);
   }
 
@@ -64,7 +70,7 @@ class ReportCommand final : public Command {
     Plan plan;
     if (!o_.header_only && !o_.stats && !o_.tasks && !o_.mmaps)
       plan = TRY(report::make_plan(o_, session, traces));
-    write_preamble(env.out, session);
+    write_preamble(env, session);
     if (o_.header_only) return 0;
     if (o_.stats) {
       report::write_stats(env.out, session, o_.skip_empty);
@@ -86,21 +92,24 @@ class ReportCommand final : public Command {
   }
 
   Result<int> open_browser(Session session, Env& env) {
-    auto prepare = [this, &env](Session opened) -> Result<std::unique_ptr<report::OpenRecording>> {
+    using Opened = std::unique_ptr<report::OpenRecording>;
+    auto prepare = [this](Session opened, Env& outside) -> Result<Opened> {
       auto recording = std::make_unique<report::OpenRecording>(std::move(opened));
       Plan plan = TRY(report::make_plan(o_, recording->session, recording->traces));
-      TRY(prepare_tables(recording->session, plan, env));
+      TRY(prepare_tables(recording->session, plan, outside));
       return recording;
     };
-    auto open_another = [this, &env, prepare](const std::string& path) {
+    auto open_another = [this, &env, prepare](const std::string& path) -> Result<Opened> {
+      auto outside = std::make_unique<report::Outside>(env, &env.losses);
       std::string before = std::exchange(o_.input, path);
-      auto opened = open(env);
+      auto opened = open(outside->env);
       o_.input = before;
-      return opened ? prepare(std::move(*opened))
-                    : Result<std::unique_ptr<report::OpenRecording>>(
-                          std::unexpected(std::move(opened).error()));
+      Session another = TRY(std::move(opened));
+      Opened recording = TRY(prepare(std::move(another), outside->env));
+      recording->outside = std::move(outside);
+      return recording;
     };
-    auto recording = TRY(prepare(std::move(session)));
+    auto recording = TRY(prepare(std::move(session), env));
     return report::browse(std::move(recording), o_, open_another, env);
   }
 
@@ -164,17 +173,18 @@ class ReportCommand final : public Command {
            (o_.call_graph.given && o_.call_graph.key != CallKey::kFunction);
   }
 
-  void write_preamble(Sink& out, const Session& session) {
+  void write_preamble(Env& env, const Session& session) {
     if (o_.header || o_.header_only)
-      write_header_text(out, session.recording(), o_.full_header);
+      write_header_text(env.out, session.recording(), o_.full_header);
     else if (!o_.quiet && !o_.stats && !o_.tasks && !o_.mmaps)
-      out.write(
+      env.out.write(
           "# To display the perf.data header info, please use --header/--header-only options.\n"
           "#\n");
+    if (!o_.quiet) render::write_damage(env.out, env.losses);
   }
 
   Result<int> dump(Env& env, const Session& session) {
-    write_preamble(env.out, session);
+    write_preamble(env, session);
     SampleTails tails(session, o_.cpus);
     auto tail = [&](const TimedRecord& record, const Sample* sample, Sink& out) {
       tails.put(record, sample, out);

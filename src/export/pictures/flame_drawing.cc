@@ -138,6 +138,8 @@ Result<> FlameDrawing::draw(const std::vector<std::string>& inputs, const std::s
   bool two = inputs.size() > 1;
   if (!two && !options_.chart && !options_.reversed) least_share_ = share_of_narrowest();
   StackProfile profile = TRY(two ? compare(inputs, env) : open(inputs[0], env));
+  if (std::string damage = env.losses.damage_summary(); !damage.empty())
+    options_.subtitle = options_.subtitle.empty() ? damage : damage + "; " + options_.subtitle;
   bool is_difference = profile.columns.size() == 2 && profile.columns[0].name == "before" &&
                        profile.columns[1].name == "after";
   if (is_difference && options_.chart)

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "perfdata/records/damage.h"
+
 namespace sonde {
 namespace {
 
@@ -22,6 +24,23 @@ void add_unknown_records(const RecordCounts& counts, LossLedger& losses) {
       losses.add(LossKind::k_unknown_record, counts.by_type[type], fmt::format("type {}", type));
   losses.add(LossKind::k_unknown_record, counts.beyond);
   losses.add(LossKind::k_private_record, counts.simpleperf_private);
+}
+
+void add_stream_end(const StreamEnd& end, const StreamExpander& expander, ByteOrder order,
+                    LossLedger& losses) {
+  uint64_t unread = end.rest.size() + end.missing;
+  losses.add_bytes({.promised = end.consumed + unread, .unread = unread, .records = end.consumed});
+  if (unread > 0) {
+    std::string place = end_text(end.rest, end.file_offset, order);
+    bool is_garbage = end.stop == BlockSplitter::Stop::kNotARecord || end.is_complete;
+    losses.add(is_garbage ? LossKind::k_trailing_garbage : LossKind::k_truncated_file,
+               end.rest.size(), place);
+    losses.add(LossKind::k_truncated_file, end.missing, place);
+  }
+  if (size_t left = expander.left(); left > 0) {
+    losses.add(LossKind::k_bad_compressed, 1, "the last record is cut off");
+    losses.add_bytes({.records = left, .damaged = left});
+  }
 }
 
 inline void BlockSplitter::count(uint32_t type) {
@@ -151,10 +170,11 @@ BlockSplitter::Outcome BlockSplitter::split(Bytes bytes, uint64_t file_offset, u
 
 void BlockSplitter::expand(const RecordView& record, uint32_t stream, StreamExpander& expander,
                            std::vector<RecordBlock>& blocks) {
-  auto place = [&] { return fmt::format("at file offset {:#x}", record.file_offset); };
   auto expanded = expander.expand(compressed_payload(record));
   if (!expanded) {
-    losses_->add(LossKind::k_bad_compressed, 1, place() + ": " + expanded.error().message);
+    losses_->add(LossKind::k_bad_compressed, 1,
+                 damage_text(record.type, record.file_offset, expanded.error().message));
+    losses_->add_bytes({.unread = record.size()});
     return;
   }
   Walk walk{{.bytes = {},
@@ -171,7 +191,10 @@ void BlockSplitter::expand(const RecordView& record, uint32_t stream, StreamExpa
     auto misc = load<uint16_t>(at + 4, order_);
     uint32_t size = stated_record_size(type, misc, load<uint16_t>(at + 6, order_));
     if (size < kHeaderSize) {
-      losses_->add(LossKind::k_bad_record, 1, place());
+      size_t unread = expanded->size() - position;
+      losses_->add(LossKind::k_bad_record, 1,
+                   end_text(expanded->subspan(position), record.file_offset, order_));
+      losses_->add_bytes({.records = unread, .damaged = unread});
       walk.end_block(position);
       expander.consume(expanded->size());
       return;
@@ -185,6 +208,7 @@ void BlockSplitter::expand(const RecordView& record, uint32_t stream, StreamExpa
     if (position - walk.start >= kBlockSize) walk.end_block(position);
   }
   walk.end_block(position);
+  losses_->add_bytes({.records = position});
   expander.consume(position);
 }
 

@@ -61,4 +61,17 @@ class BlockSplitter {
   RecordCounts counts_;
 };
 
+/// How the scan of a stream of records ended.
+struct StreamEnd {
+  BlockSplitter::Stop stop = BlockSplitter::Stop::kEnd;
+  uint64_t consumed = 0;     // bytes in whole records
+  Bytes rest;                // what follows them
+  uint64_t file_offset = 0;  // of the rest
+  uint64_t missing = 0;      // bytes that the file header promises after the rest
+  bool is_complete = false;  // the file header says where the stream ends, and it ends there
+};
+/// Counts the bytes that were read, and the rest as losses.
+void add_stream_end(const StreamEnd& end, const StreamExpander& expander, ByteOrder order,
+                    LossLedger& losses);
+
 }  // namespace sonde

@@ -7,8 +7,6 @@
 #include <cerrno>
 #include <cstring>
 
-#include <fmt/format.h>
-
 namespace sonde {
 namespace {
 
@@ -62,22 +60,20 @@ FileData read_around_records(const FileHeader& header, Bytes file, EventTable& e
   // follow.
   bool has_table = table.plausible && (!table.entries.empty() || in_file == 0);
   facts.recorder_crashed = header.data.size == 0 && !has_table;
-  if (facts.recorder_crashed) data.size = in_file;
+  if (facts.recorder_crashed) {
+    data.size = in_file;
+    losses.add(LossKind::k_unfinished_file, 1, "the file header has no size of its data");
+  }
+  data.is_complete = !facts.recorder_crashed && data.missing == 0;
 
   facts.data_offset = data.begin;
   facts.data_size = data.size;
   facts.feature_offset = data.begin + data.size;
-  bool has_features = data.missing == 0 && !facts.recorder_crashed;
-  if (has_features) read_feature_sections(table, file, header.order, setup, losses);
+  if (data.is_complete)
+    read_feature_sections(table, file, header.order, setup, losses);
+  else if (data.missing != 0 && !table.entries.empty())
+    losses.add(LossKind::k_bad_feature, table.entries.size(), "they follow what was cut off");
   return data;
-}
-
-void add_stream_end(BlockSplitter::Stop stop, uint64_t left, uint64_t missing, uint64_t file_offset,
-                    LossLedger& losses) {
-  std::string place = fmt::format("at file offset {:#x}", file_offset);
-  bool is_garbage = stop == BlockSplitter::Stop::kNotARecord;
-  losses.add(is_garbage ? LossKind::k_trailing_garbage : LossKind::k_truncated_file, left, place);
-  losses.add(LossKind::k_truncated_file, missing, place);
 }
 
 }  // namespace sonde

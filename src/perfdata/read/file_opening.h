@@ -24,15 +24,12 @@ Result<OpenedFile> open_recording_file(const std::string& path, bool force);
 /// The position of the records in a file.
 struct FileData {
   uint64_t begin = 0, size = 0;
-  uint64_t missing = 0;  // bytes that the header promises but the file lacks
+  uint64_t missing = 0;      // bytes that the header promises but the file lacks
+  bool is_complete = false;  // the header gives the size, and the file has all of it
 };
 /// Reads what surrounds the records (attrs, names, features) and fills in those of `facts` that the
 /// file header holds.
 FileData read_around_records(const FileHeader& header, Bytes file, EventTable& events,
                              SetupCollector& setup, FileFacts& facts, LossLedger& losses);
-
-/// Counts the unread rest of a record stream as losses. `file_offset` is that of its first byte.
-void add_stream_end(BlockSplitter::Stop stop, uint64_t left, uint64_t missing, uint64_t file_offset,
-                    LossLedger& losses);
 
 }  // namespace sonde

@@ -130,8 +130,13 @@ std::span<const RecordBlock> FileScan::State::walk_on() {
 
 void FileScan::State::end(BlockSplitter::Stop stop) {
   at_end = true;
-  add_stream_end(stop, data.size - position, data.missing, data.begin + position, losses);
-  losses.add(LossKind::k_bad_compressed, expander.left() > 0 ? 1 : 0, "the last record is cut off");
+  add_stream_end({.stop = stop,
+                  .consumed = position,
+                  .rest = file.bytes().subspan(data.begin + position, data.size - position),
+                  .file_offset = data.begin + position,
+                  .missing = data.missing,
+                  .is_complete = data.is_complete},
+                 expander, facts.order, losses);
   add_unknown_records(splitter->counts(), losses);
 }
 

@@ -31,10 +31,9 @@ struct Recording::State {
   Result<> read_descriptor(int fd, const std::string& name, const OpenOptions& options);
   Result<> read_main(Bytes file, const std::string& name);
   void read_file(const FileHeader& header, Bytes file);
-  void read_stream(Bytes data, uint64_t file_offset, uint32_t stream, uint64_t missing);
+  void read_stream(Bytes records, const FileData& data, uint32_t stream);
   void scan_in_threads(Bytes file, const FileData& data);
-  void end_stream(BlockSplitter::Outcome outcome, Bytes data, uint64_t file_offset,
-                  uint64_t missing);
+  void end_stream(BlockSplitter::Outcome outcome, Bytes records, const FileData& data);
   void finish();
   uint32_t guess_word_size() const;
 
@@ -129,7 +128,7 @@ Result<> Recording::State::open_directory(const std::string& path, const OpenOpt
   if (::access(symbols.c_str(), R_OK) == 0) facts.kernel_symbols = std::move(symbols);
   for (uint32_t number : stream_numbers(path)) {
     files.push_back(TRY(MappedFile::open(fmt::format("{}/data.{}", path, number))));
-    read_stream(files.back().bytes(), 0, number + 1, 0);
+    read_stream(files.back().bytes(), {}, number + 1);
   }
   return {};
 }
@@ -174,7 +173,7 @@ Result<> Recording::State::read_main(Bytes file, const std::string& name) {
   if (header.is_pipe) {
     facts.data_offset = header.size;
     facts.data_size = file.size() - header.size;
-    read_stream(file.subspan(header.size), header.size, 0, 0);
+    read_stream(file.subspan(header.size), {.begin = header.size}, 0);
   } else {
     read_file(header, file);
   }
@@ -188,17 +187,16 @@ void Recording::State::read_file(const FileHeader& header, Bytes file) {
   if (observed.valid() && !bundle && observer->begin(events)) return scan_in_threads(file, data);
   Bytes records = file.subspan(data.begin, data.size);
   PageMapper mapper(records);
-  read_stream(records, data.begin, 0, data.missing);
+  read_stream(records, data, 0);
 }
 
-void Recording::State::read_stream(Bytes data, uint64_t file_offset, uint32_t stream,
-                                   uint64_t missing) {
+void Recording::State::read_stream(Bytes records, const FileData& data, uint32_t stream) {
   expanders.emplace_back(spool_limit_bytes);
   BlockSplitter splitter(facts.order, setup, losses);
   BlockSplitter::Outcome outcome =
-      splitter.split(data, file_offset, stream, expanders.back(), blocks);
+      splitter.split(records, data.begin, stream, expanders.back(), blocks);
   counts.add(splitter.counts());
-  end_stream(outcome, data, file_offset, missing);
+  end_stream(outcome, records, data);
 }
 
 void Recording::State::scan_in_threads(Bytes file, const FileData& data) {
@@ -207,15 +205,18 @@ void Recording::State::scan_in_threads(Bytes file, const FileData& data) {
                                              setup, expanders.back(), *observer, losses);
   blocks = std::move(scan.blocks);
   counts.add(scan.counts);
-  end_stream(scan.outcome, file.subspan(data.begin, data.size), data.begin, data.missing);
+  end_stream(scan.outcome, file.subspan(data.begin, data.size), data);
 }
 
-void Recording::State::end_stream(BlockSplitter::Outcome outcome, Bytes data, uint64_t file_offset,
-                                  uint64_t missing) {
-  add_stream_end(outcome.stop, data.size() - outcome.consumed, missing,
-                 file_offset + outcome.consumed, losses);
-  losses.add(LossKind::k_bad_compressed, expanders.back().left() > 0 ? 1 : 0,
-             "the last record is cut off");
+void Recording::State::end_stream(BlockSplitter::Outcome outcome, Bytes records,
+                                  const FileData& data) {
+  add_stream_end({.stop = outcome.stop,
+                  .consumed = outcome.consumed,
+                  .rest = records.subspan(outcome.consumed),
+                  .file_offset = data.begin + outcome.consumed,
+                  .missing = data.missing,
+                  .is_complete = data.is_complete},
+                 expanders.back(), facts.order, losses);
 }
 
 void Recording::State::finish() {

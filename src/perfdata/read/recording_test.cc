@@ -158,7 +158,9 @@ TEST(Recording, CrashedRecorder) {
   EXPECT_TRUE(recording->facts().recorder_crashed);
   EXPECT_EQ(recording->record_counts().by_type[abi::kRecordSample], 10u);
   EXPECT_TRUE(recording->features().present.empty());
-  EXPECT_EQ(losses.total(), 0u);
+  EXPECT_EQ(losses.total(), 1u);
+  EXPECT_EQ(losses.count(LossKind::k_unfinished_file), 1u);
+  EXPECT_EQ(losses.lost_share(), 0);
   // Half a record at the end, as a full disk leaves behind.
   bytes.resize(bytes.size() - 20);
   auto cut = Recording::open_bytes(bytes, "test", losses);
@@ -177,7 +179,7 @@ TEST(Recording, CrashedRecorderThatWantedNoFeatures) {
   ASSERT_TRUE(recording);
   EXPECT_TRUE(recording->facts().recorder_crashed);
   EXPECT_EQ(recording->record_counts().by_type[abi::kRecordSample], 10u);
-  EXPECT_EQ(losses.total(), 0u);
+  EXPECT_EQ(losses.count(LossKind::k_unfinished_file), 1u);
 }
 
 TEST(Recording, NothingRecordedIsNoCrash) {
@@ -189,6 +191,7 @@ TEST(Recording, NothingRecordedIsNoCrash) {
   auto recording = Recording::open_bytes(bytes, "test", losses);
   ASSERT_TRUE(recording);
   EXPECT_FALSE(recording->facts().recorder_crashed);
+  EXPECT_EQ(losses.damage_summary(), "");
 }
 
 TEST(Recording, TruncationAtEveryByteIsAnErrorOrALoss) {

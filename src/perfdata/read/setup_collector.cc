@@ -8,17 +8,13 @@
 #include "event/pmu/event_name.h"
 #include "perfdata/header/feature_decoder.h"
 #include "perfdata/header/tracing_data.h"
+#include "perfdata/records/damage.h"
 #include "perfdata/records/user_records.h"
 
 namespace sonde {
 namespace {
 
 constexpr std::string_view kAnonymousGroup = "{anon_group}";
-
-std::string where(const RecordView& record) {
-  return fmt::format("{} at file offset {:#x}", abi::record_type_name(record.type),
-                     record.file_offset);
-}
 
 /// simpleperf lists its events as lines of "name,type,config".
 std::string simpleperf_name(const Features& features, const abi::EventAttr& attr) {
@@ -61,7 +57,7 @@ void SetupCollector::apply(const RecordView& record, Bytes trailing) {
       if (auto entry = decode_build_id(record))
         features_->build_ids.push_back(std::move(*entry));
       else
-        losses_->add(LossKind::k_bad_record, 1, where(record));
+        add_damaged(record, kShortRecord, *losses_);
       return;
     case abi::kRecordHeaderFeature:
       // A feature without content whose number is one past the last that its writer knows marks the
@@ -93,7 +89,7 @@ void SetupCollector::apply_attr(const RecordView& record) {
   if (!is_pipe_) return;
   auto header = decode_user<HeaderAttrRecord>(record);
   if (!header) {
-    losses_->add(LossKind::k_bad_record, 1, where(record));
+    add_damaged(record, kShortRecord, *losses_);
     return;
   }
   EventDesc event;
@@ -107,7 +103,7 @@ void SetupCollector::apply_update(const RecordView& record) {
   auto update = decode_user<EventUpdateRecord>(record);
   EventId id = update ? events_->by_id(update->id) : EventId();
   if (!id.valid()) {
-    losses_->add(LossKind::k_bad_record, 1, where(record));
+    add_damaged(record, update ? "it is about an unknown event" : kShortRecord, *losses_);
     return;
   }
   EventDesc& event = events_->edit(id);

@@ -157,10 +157,11 @@ Result<bool> StreamReader::State::cut_blocks() {
 }
 
 void StreamReader::State::count_rest() {
-  bool garbage = stop == BlockSplitter::Stop::kNotARecord;
-  losses.add(garbage ? LossKind::k_trailing_garbage : LossKind::k_truncated_file, filled - begin,
-             fmt::format("at file offset {:#x}", offset));
-  losses.add(LossKind::k_bad_compressed, expander.left() > 0 ? 1 : 0, "the last record is cut off");
+  add_stream_end({.stop = stop,
+                  .consumed = offset - facts.data_offset,
+                  .rest = unread(),
+                  .file_offset = offset},
+                 expander, facts.order, losses);
   add_unknown_records(splitter->counts(), losses);
   begin = filled;
 }

@@ -1,9 +1,9 @@
 #include "replay/frames/deferred_chains.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <tuple>
+
+#include "perfdata/records/damage.h"
 
 namespace sonde {
 
@@ -21,8 +21,7 @@ DeferredChains::DeferredChains(const SidebandResult& sideband, const EventTable&
     const SampleLayout& layout = other.event.valid() ? events[other.event].layout : none;
     auto record = decode_as<CallchainDeferredRecord>(other.view, layout);
     if (!record) {
-      losses.add(LossKind::k_bad_record, 1,
-                 fmt::format("at file offset {:#x}", other.view.file_offset));
+      add_damaged(other.view, kShortRecord, losses);
       continue;
     }
     SampleId id = decode_trailing_id(other.view, layout);

@@ -5,18 +5,21 @@
 #include <utility>
 
 #include "base/large_vector.h"
+#include "perfdata/records/damage.h"
 #include "replay/fields/read_values.h"
 #include "replay/passes/sideband_pass.h"
 
 namespace sonde {
 
 void count_bad(const ScanRun& run, LossLedger& losses) {
-  if (run.kind == ScanRun::Kind::kBadRecord)
+  if (run.kind == ScanRun::Kind::kBadRecord) {
     losses.add(LossKind::k_bad_record, 1,
-               fmt::format("sample at file offset {:#x}", run.file_offset));
-  else if (run.kind == ScanRun::Kind::kUnknownEvent)
+               damage_text(abi::kRecordSample, run.file_offset, kShortSample));
+    losses.add_bytes({.damaged = run.size});
+  } else if (run.kind == ScanRun::Kind::kUnknownEvent) {
     losses.add(LossKind::k_unknown_event_id, 1,
                fmt::format("at file offset {:#x}", run.file_offset));
+  }
 }
 
 bool DeferredSamples::begin(const EventTable& events) {
@@ -100,16 +103,16 @@ inline void DeferredSamples::add(Part& part, const Fields& fields, EventId event
 
 inline void DeferredSamples::take(Part& part, const RecordView& record) {
   EventId event = events_->of(record);
-  if (!event.valid()) return add_bad(part, ScanRun::Kind::kUnknownEvent, record.file_offset);
+  if (!event.valid()) return add_bad(part, ScanRun::Kind::kUnknownEvent, record);
   const Known& known = known_[event.index()];
   Fields fields;
   if (known.is_simple && record.order == kHostOrder) {
     if (!read_simple(known, record, fields))
-      return add_bad(part, ScanRun::Kind::kBadRecord, record.file_offset);
+      return add_bad(part, ScanRun::Kind::kBadRecord, record);
   } else {
     Sample& sample = part.sample;
     if (!decode_sample_for_sums(record, (*events_)[event].layout, sample))
-      return add_bad(part, ScanRun::Kind::kBadRecord, record.file_offset);
+      return add_bad(part, ScanRun::Kind::kBadRecord, record);
     fields = {sample.ip, sample.id.time, sample.period, sample.id.pid, sample.cpu_mode};
   }
   add(part, fields, event);
@@ -122,8 +125,10 @@ SampleObserver::Taken DeferredSamples::take(size_t part_number, Bytes bytes, uin
                          [&](const RecordView& record) { take(part, record); });
 }
 
-void DeferredSamples::add_bad(Part& part, ScanRun::Kind why, uint64_t file_offset) {
-  begin_run(part, {.kind = why, .file_offset = file_offset});
+void DeferredSamples::add_bad(Part& part, ScanRun::Kind why, const RecordView& record) {
+  begin_run(part, {.kind = why,
+                   .size = static_cast<uint32_t>(record.size()),
+                   .file_offset = record.file_offset});
 }
 
 void DeferredSamples::begin_run(Part& part, const ScanRun& run) {

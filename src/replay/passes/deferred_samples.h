@@ -32,7 +32,8 @@ struct ScanRun {
   uint8_t cpu_mode = 0;
   enum class Kind : uint8_t { kGood, kUnknownEvent, kBadRecord } kind = Kind::kGood;
   uint32_t first = 0;        // index into its segment's samples
-  uint64_t file_offset = 0;  // of a sample that could not be read, which is not among them
+  uint32_t size = 0;         // in bytes, of a sample that could not be read and is not among them
+  uint64_t file_offset = 0;  // of that sample
 };
 
 struct ScanSegment {
@@ -132,7 +133,7 @@ class DeferredSamples final : public SampleObserver {
                                         Fields& fields);
   void take(Part& part, const RecordView& record);
   void add(Part& part, const Fields& fields, EventId event);
-  void add_bad(Part& part, ScanRun::Kind why, uint64_t file_offset);
+  void add_bad(Part& part, ScanRun::Kind why, const RecordView& record);
   void begin_run(Part& part, const ScanRun& run);
 
   const EventTable* events_ = nullptr;

@@ -24,6 +24,7 @@
 
 #include <oneapi/tbb/parallel_pipeline.h>
 
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <mutex>
@@ -33,6 +34,7 @@
 #include "base/loss.h"
 #include "perfdata/read/file_scan.h"
 #include "perfdata/read/round_sorter.h"
+#include "perfdata/records/damage.h"
 #include "perfdata/records/sideband.h"
 #include "replay/fields/event_ids.h"
 #include "replay/passes/sideband_pass.h"
@@ -58,7 +60,9 @@ struct PipelineCounts {
 /// The sums over all batches.
 struct PipelineTally {
   PipelineCounts counts;
-  uint64_t unknown_ids = 0, bad = 0;
+  uint64_t unknown_ids = 0;
+  uint64_t bad = 0, bad_bytes = 0;  // damaged samples
+  uint64_t first_bad = UINT64_MAX;  // file offset
 
   void add(const PipelineTally& other) {
     counts.records += other.counts.records;
@@ -66,6 +70,8 @@ struct PipelineTally {
     counts.lost_chunks += other.counts.lost_chunks;
     unknown_ids += other.unknown_ids;
     bad += other.bad;
+    bad_bytes += other.bad_bytes;
+    first_bad = std::min(first_bad, other.first_bad);
   }
 };
 
@@ -196,6 +202,8 @@ class RecordPipeline {
         return;
       case Decoded::kBad:
         ++batch.tally.bad;
+        batch.tally.bad_bytes += record.size();
+        batch.tally.first_bad = std::min(batch.tally.first_bad, record.file_offset);
         return;
     }
   }
@@ -263,7 +271,10 @@ class RecordPipeline {
     consume(rest);
     losses_.add(LossKind::k_lost_by_kernel, sum_.counts.lost);
     losses_.add(LossKind::k_unknown_event_id, sum_.unknown_ids);
-    losses_.add(LossKind::k_bad_record, sum_.bad);
+    if (sum_.bad == 0) return;
+    losses_.add(LossKind::k_bad_record, sum_.bad,
+                damage_text(abi::kRecordSample, sum_.first_bad, kShortSample));
+    losses_.add_bytes({.damaged = sum_.bad_bytes});
   }
 
   FileScan& scan_;

@@ -147,13 +147,13 @@ class Slice {
 
   void take(const RecordView& record, uint64_t rank, RecordRef where) {
     EventId event = events_.of(record);
-    if (!event.valid()) return count_bad(ScanRun::Kind::kUnknownEvent, record.file_offset);
+    if (!event.valid()) return count_bad(ScanRun::Kind::kUnknownEvent, record);
     Sample& sample = sample_;
     const SampleLayout& layout = events_[event].layout;
     bool is_whole = options_.only_sums && !options_.want_chains
                         ? decode_sample_for_sums(record, layout, sample)
                         : decode_sample(record, layout, sample);
-    if (!is_whole) return count_bad(ScanRun::Kind::kBadRecord, record.file_offset);
+    if (!is_whole) return count_bad(ScanRun::Kind::kBadRecord, record);
     uint64_t time = sideband_.rank_is_time || !sample.id.has_time() ? rank : sample.id.time;
     first_time = std::min(first_time, time);
     last_time = std::max(last_time, time);
@@ -164,8 +164,11 @@ class Slice {
     store(sample, event, time, rank, where);
   }
 
-  void count_bad(ScanRun::Kind why, uint64_t file_offset) {
-    sonde::count_bad({.kind = why, .file_offset = file_offset}, losses_);
+  void count_bad(ScanRun::Kind why, const RecordView& record) {
+    sonde::count_bad({.kind = why,
+                      .size = static_cast<uint32_t>(record.size()),
+                      .file_offset = record.file_offset},
+                     losses_);
   }
 
   void count(uint32_t pid, uint64_t time, uint16_t cpu_mode, uint64_t ip, uint32_t event,

@@ -74,6 +74,10 @@ class ReportPage final : public tui::Page {
 
   [[nodiscard]] ReportLevel& level() const { return *levels_.back(); }
 
+  [[nodiscard]] const LossLedger& losses() const {
+    return recording_->outside ? recording_->outside->losses : env_.losses;
+  }
+
   // --- drawing ---
 
   void draw_bar(tui::Grid& grid) const {
@@ -81,6 +85,8 @@ class ReportPage final : public tui::Page {
     std::string line =
         samples_line(now.report(), now.options()) + ", " + count_line(now.report(), now.options());
     if (now.events() > 1) line = fmt::format("[{}/{} Tab] {}", now.event() + 1, now.events(), line);
+    if (std::string damage = losses().damage_summary(); !damage.empty())
+      line = fmt::format("{} (i) · {}", damage, line);
     sonde::draw_bar(grid, screen_.theme, line,
                     std::filesystem::path(first_options_.input).filename().string());
   }
@@ -432,16 +438,17 @@ class ReportPage final : public tui::Page {
     StringSink text;
     write_header_text(text, recording_->session.recording(), true);
     std::vector<std::string> lines;
+    for (const std::string& line : losses().damage()) lines.push_back(" # " + line);
     for (const std::string& gap : sampling_gaps(recording_->session)) lines.push_back(" # " + gap);
     for (std::string_view line : split(text.text(), '\n')) lines.push_back(" " + std::string(line));
     pages.push(std::make_unique<tui::TextPage>(screen_.theme, first_options_.input, lines));
   }
 
   void print(Pages& pages) {
-    print_table(level().view(),
-                {samples_line(level().report(), level().options()),
-                 count_line(level().report(), level().options())},
-                pages);
+    std::vector<std::string> heading = losses().damage();
+    heading.push_back(samples_line(level().report(), level().options()));
+    heading.push_back(count_line(level().report(), level().options()));
+    print_table(level().view(), heading, pages);
   }
 
   void choose_file(Pages& pages) {

@@ -6,29 +6,12 @@
 #include <string>
 
 #include "datatype/session_types.h"
+#include "report/outside.h"
 #include "report/tables.h"
 #include "tui/pages/page.h"
 #include "tui/terminal/terminal.h"
 
 namespace sonde::report {
-
-/// The same Env as `like`, except for its losses.
-struct Outside {
-  explicit Outside(const Env& like)
-      : env{.out = like.out,
-            .err = like.err,
-            .in_fd = like.in_fd,
-            .out_fd = like.out_fd,
-            .sys = like.sys,
-            .losses = losses,
-            .variables = like.variables,
-            .tool = like.tool,
-            .config = like.config,
-            .debug = like.debug,
-            .command_line = like.command_line} {}
-  LossLedger losses;
-  Env env;
-};
 
 /// An open recording, with what its tables refer to.
 struct OpenRecording {

@@ -47,8 +47,11 @@ bool names(std::string_view keys, std::string_view part) {
 
 }  // namespace
 
-DiffInput::DiffInput(std::string path, Session session)
-    : path_(std::move(path)), session_(std::move(session)), traces_(session_) {}
+DiffInput::DiffInput(std::string path, std::unique_ptr<report::Outside> outside, Session session)
+    : path_(std::move(path)),
+      outside_(std::move(outside)),
+      session_(std::move(session)),
+      traces_(session_) {}
 
 Result<std::unique_ptr<DiffInput>> DiffInput::open(const std::string& path, size_t number,
                                                    const DiffOptions& options, Env& env) {
@@ -58,20 +61,22 @@ Result<std::unique_ptr<DiffInput>> DiffInput::open(const std::string& path, size
   how.symbols = options.symbol_sources;
   how.filter.cpus = options.cpus;
   how.want_chains = names(options.sort, "parent");
-  Session session = TRY(Session::open(path, how, env));
-  std::unique_ptr<DiffInput> input(new DiffInput(path, std::move(session)));
-  TRY(input->build(options, number, env));
+  auto outside = std::make_unique<report::Outside>(env, &env.losses);
+  Session session = TRY(Session::open(path, how, outside->env));
+  std::unique_ptr<DiffInput> input(new DiffInput(path, std::move(outside), std::move(session)));
+  TRY(input->build(options, number));
   return input;
 }
 
-Result<> DiffInput::build(const DiffOptions& options, size_t number, const Env& env) {
+Result<> DiffInput::build(const DiffOptions& options, size_t number) {
   options_ = report_options(path_, number, options);
   plan_ = TRY(report::make_plan(options_, session_, traces_));
   for (const OrderTerm& term : plan_.columns)
     if (!term.is_key && term.weight != Weight::kOverhead)
       return fail(ErrorCode::kUsage, "-s: diff has its own columns for weights; -p shows periods");
   if (names(options.sort, "src")) prepare_lines(session_);
-  builder_ = std::make_unique<report::ReportBuilder>(session_, traces_, options_, plan_, env.tool);
+  builder_ = std::make_unique<report::ReportBuilder>(session_, traces_, options_, plan_,
+                                                     outside_->env.tool);
   events_ = TRY(builder_->build());
   return {};
 }

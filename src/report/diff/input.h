@@ -7,6 +7,7 @@
 
 #include "report/data.h"
 #include "report/diff/options.h"
+#include "report/outside.h"
 
 namespace sonde::diff {
 
@@ -18,6 +19,8 @@ class DiffInput {
 
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] const Session& session() const { return session_; }
+  /// This recording's own, which join the command's in the end.
+  [[nodiscard]] const LossLedger& losses() const { return outside_->losses; }
   [[nodiscard]] const report::ReportOptions& options() const { return options_; }
   [[nodiscard]] const report::Plan& plan() const { return plan_; }
   /// By EventId.
@@ -31,10 +34,11 @@ class DiffInput {
   }
 
  private:
-  DiffInput(std::string path, Session session);
-  Result<> build(const DiffOptions& options, size_t number, const Env& env);
+  DiffInput(std::string path, std::unique_ptr<report::Outside> outside, Session session);
+  Result<> build(const DiffOptions& options, size_t number);
 
   std::string path_;
+  std::unique_ptr<report::Outside> outside_;
   Session session_;
   TraceTexts traces_;
   report::ReportOptions options_;
