@@ -358,6 +358,22 @@ class ReportBrowserTest(tmux.TmuxTest):
             terminal.wait_gone(text)
         self.quit(terminal)
 
+    def test_damage_is_in_the_title(self):
+        whole = (self.home / "perf.data").read_bytes()
+        (self.home / "elsewhere").mkdir()  # the menu of files lists those beside each other
+        (self.home / "elsewhere" / "cut.data").write_bytes(whole[: len(whole) * 3 // 4])
+        text = subprocess.run([SONDE, "report", "--stdio", "-i", "elsewhere/cut.data"], cwd=self.home, capture_output=True, text=True)
+        self.assertEqual(text.returncode, 1)
+        share = re.search(r"^# Damaged: (.*% of the recording could not be read)", text.stdout, re.M)[1]
+        terminal = self.browser("-i", "elsewhere/cut.data", size=(200, 60))
+        terminal.wait_for("^ *" + re.escape(share) + r" \(i\) · Samples: ")
+        terminal.press("i")
+        terminal.wait_for("# Damaged: " + re.escape(share))
+        terminal.press("q")
+        terminal.wait_for(r"\(i\) · Samples: ")
+        terminal.press("q")
+        terminal.wait_for("^left with 1$")
+
     def test_mouse(self):
         terminal = self.browser("-s", "sym")
         terminal.wait_for(r"^\+")

@@ -150,6 +150,16 @@ def short_samples(whole, layout):
                [f"{count} records were damaged", f"PERF_RECORD_SAMPLE at file offset {samples[0][0]:#x}: shorter than the layout of its event"])
 
 
+def spoiled_blocks(whole, layout):
+    """Compressed blocks that expand no more: with one goes all that the same stream of zstd contains after it."""
+    blocks = [record for record in layout.records if record[1] == 81]
+    at, _, size = blocks[0]
+    bad = bytearray(whole)
+    bad[at + 8 : at + size] = bytes(size - 8)
+    yield ("the first block zeroed", bytes(bad), layout.share_of(sum(size for _, _, size in blocks)),
+           [f"{len(blocks)} compressed blocks could not be expanded (PERF_RECORD_COMPRESSED at file offset {at:#x}: "])
+
+
 def problem_with_words(path, percent, words):
     """Whether report's heading, its status and script's say what was destroyed."""
     status = 1 if percent is not None and percent > 10 else 0
@@ -178,18 +188,40 @@ def problem_with_words(path, percent, words):
     return ""
 
 
-def words_about(whole, directory, more=None):
+def words_about(whole, directory, more=None, only_more=False):
     layout = Layout(whole)
     path = directory / "spoiled"
     path.write_bytes(whole)
     run = subprocess.run([SONDE, "report", "--stdio", "-f", "-i", str(path)], capture_output=True, timeout=TIMEOUT_S, stdin=subprocess.DEVNULL)
     if run.returncode != 0 or b"Damaged" in run.stdout:
         yield f"whole: status {run.returncode}, {run.stdout[:200]!r}"
-    for name, content, percent, words in [*spoiled(whole, layout), *(more(whole, layout) if more else [])]:
+    for name, content, percent, words in [*([] if only_more else spoiled(whole, layout)), *(more(whole, layout) if more else [])]:
         path.write_bytes(content)
         problem = problem_with_words(path, percent, words)
         yield f"{name}: {problem}" if problem else ""
     path.unlink()
+
+
+def words_about_pipe(directory):
+    """A pipe that is followed while it is written has the status and the words of a file."""
+    (directory / "small.txt").write_text("mode: pipe\n" + SMALL)
+    subprocess.run([SONDE, "assemble", "small.txt", "pipe.data"], cwd=directory, check=True)
+    whole = (directory / "pipe.data").read_bytes()
+    at, begins = 16, []
+    while at < len(whole):
+        begins.append(at)
+        at += struct.unpack_from("<H", whole, at + 6)[0]
+    last = begins[-2]
+    bad = bytearray(whole)
+    struct.pack_into("<H", bad, last + 6, 0)
+    for command in (["script", "-i", "-"], ["report", "--stdio", "-i", "-"]):
+        for content, words in ((whole[: last + 9], "claims "), (bytes(bad), "size 0 is less than that of its header")):
+            run = subprocess.run([SONDE, *command], input=content, capture_output=True, timeout=TIMEOUT_S)
+            status = 1 if 10 * (len(content) - last) > len(content) - 16 else 0
+            if run.returncode != status or f"at file offset {last:#x}: {words}" not in run.stderr.decode():
+                yield f"{command}: {words}: status {run.returncode}, not {status}: {run.stderr!r}"
+            else:
+                yield ""
 
 
 def words_about_two(whole, directory):
@@ -234,7 +266,12 @@ def main():
                 if problem:
                     failed.append(problem)
         cases = [(f"SMALL: {problem}" if problem else "") for problem in words_about(whole, directory, short_samples)]
+        cases += words_about_pipe(directory)
         cases.append(words_about_two(whole, directory))
+        (directory / "packed.txt").write_text(SMALL.replace("COMM pid=10", "compression: 1\nCOMM pid=10", 1))
+        subprocess.run([SONDE, "assemble", "packed.txt", "packed.data"], cwd=directory, check=True)
+        packed = (directory / "packed.data").read_bytes()
+        cases += [(f"compressed: {problem}" if problem else "") for problem in words_about(packed, directory, spoiled_blocks, True)]
         real = SOURCE.parent / "shared" / "fixtures" / "perf61" / "arm64_cycles_g.data"
         if real.is_file():
             cases += [(f"{real.name}: {problem}" if problem else "") for problem in words_about(real.read_bytes(), directory)]

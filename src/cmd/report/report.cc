@@ -44,7 +44,7 @@ class ReportCommand final : public Command {
         R"(Shows where the samples of a recording fall: a table per event, with a row per value of the sort keys (comm, object, function …), heaviest first, each with the call paths that lead to it or away from it.)");
     flags.section(
         "DAMAGED RECORDINGS",
-        R"(Of a recording that is cut or damaged, what can be read is shown. Lines above the first table (and in the browser, its title line and the page of i) say which share of the records' bytes could not be read, and name the first damaged record by type, file offset and reason; -D shows records by the same offsets. Standard error ends with the same lines.
+        R"(Of a recording that is cut or damaged, what can be read is shown. Lines above the first table (and in the browser, its title line and the page of i) say which share of the records' bytes could not be read, and name the first damaged record by type, file offset and reason; -D shows records by the same offsets (those of a pipe's output are 16 lower there, as with perf). Standard error ends with the same lines.
 
 Where more than a tenth could not be read, the exit status is 1. This holds for all commands that read recordings. How much a recorder that was killed would still have written is not known, and does not count.)");
     report::declare_flags(flags, o_);

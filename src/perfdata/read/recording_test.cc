@@ -1,6 +1,7 @@
 #include "perfdata/read/recording.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -207,9 +208,35 @@ TEST(Recording, TruncationAtEveryByteIsAnErrorOrALoss) {
           EXPECT_EQ(recording.error().code, ErrorCode::kCorrupt);
         } else if (!pipe) {  // a pipe may end after any record
           EXPECT_GT(losses.total(), 0u) << size;
+          EXPECT_FALSE(losses.damage().empty()) << size;
         }
       }
     }
+  }
+}
+
+TEST(Recording, ARecordThatEndsTheScanIsNamed) {
+  for (bool pipe : {false, true}) {
+    FileBuilder builder = small_file(kHostOrder);
+    uint64_t whole = (pipe ? builder.pipe() : builder.file()).size();
+    builder.data.u32(abi::kRecordSample);
+    builder.data.u16(0);
+    builder.data.u16(4);
+    std::vector<std::byte> bytes = pipe ? builder.pipe() : builder.file();
+    LossLedger losses;
+    auto recording = Recording::open_bytes(bytes, "test", losses);
+    ASSERT_TRUE(recording);
+    expect_small_file(*recording);
+    EXPECT_EQ(bytes.size(), whole + 8);
+    const FileFacts& facts = recording->facts();
+    ASSERT_EQ(losses.entries().size(), 1u);
+    EXPECT_EQ(losses.entries()[0].kind, LossKind::k_trailing_garbage);
+    EXPECT_EQ(
+        losses.entries()[0].example,
+        fmt::format("PERF_RECORD_SAMPLE at file offset {:#x}: size 4 is less than that of its "
+                    "header",
+                    facts.data_offset + facts.data_size - 8));
+    EXPECT_DOUBLE_EQ(losses.lost_share(), 8 / static_cast<double>(facts.data_size));
   }
 }
 
