@@ -24,6 +24,7 @@ from report_oracle import lines_of, weights  # noqa: E402
 KNOWN = [
     (re.compile(r"-s (mispredict|in_tx|weight)|--branch-history|--total-cycles|-g branch"), "branches"),
     (re.compile(r"\bconfidence\b"), "intervals"),
+    (re.compile(r"^damaged\.test "), "perf shows no table of a damaged recording"),
     (re.compile(r"--no-skip-empty"), "record types that perf 6.1 does not know"),
 ]
 
@@ -55,7 +56,7 @@ def main():
             for run in test.runs:
                 difference = judge(run, directory)
                 name = f"{path.name} {run.command}"
-                reason = next((text for pattern, text in KNOWN if pattern.search(run.command)), None)
+                reason = next((text for pattern, text in KNOWN if pattern.search(name)), None)
                 passed += difference is None
                 if difference is not None and reason:
                     print(f"known difference {name}: {reason}")
