@@ -186,7 +186,9 @@ class Maker {
     last_function_ = linkage_name;
     std::string name;
     if (options_.demangle) name = demangle(last_function_, true);
-    add_named(name.empty() ? fmt::format("{}():", last_function_) : fmt::format("{}:", name));
+    bool has_parameters = !name.empty() && !last_function_.contains("::");
+    add_named(
+        fmt::format("{}{}:", name.empty() ? last_function_ : name, has_parameters ? "" : "()"));
   }
   /// Without debug information, the function's own symbol is shown instead, once.
   void add_symbol_name() {

@@ -6,45 +6,18 @@
 #include <algorithm>
 
 #include "dwarf/dwarf_ranges.h"
+#include "dwarf/function_names.h"
 #include "dwarf/leb128.h"
 #include "dwarf/line_program.h"
 
 namespace sonde {
 namespace {
 
-/// Longer than the chain from an inlined copy to its abstract instance and on to its declaration.
-constexpr int kMaxReferences = 16;
-
-/// A function's name is often not in the entry that has the code, but in one that it refers to.
-std::string_view name_of(DwarfEntry entry) {
-  std::string_view plain;
-  for (int hop = 0; hop < kMaxReferences; ++hop) {
-    if (entry.unit == nullptr || entry.unit->abbrevs == nullptr) break;
-    const DwarfUnit& unit = *entry.unit;
-    ByteCursor in(unit.file->section(unit.section).first(unit.end), unit.file->order());
-    in.skip(entry.offset);
-    const Abbrev* abbrev = unit.abbrevs->find(uleb128(in));
-    if (abbrev == nullptr) break;
-    DwarfEntry next;
-    for (const AttributeSpec& spec : unit.abbrevs->specs(*abbrev)) {
-      DwarfValue value = read_value(in, spec, unit.format);
-      if (spec.name == DW_AT_linkage_name || spec.name == DW_AT_MIPS_linkage_name) {
-        if (std::string_view name = text_of(unit, value); !name.empty()) return name;
-      } else if (spec.name == DW_AT_name && plain.empty()) {
-        plain = text_of(unit, value);
-      } else if (spec.name == DW_AT_abstract_origin || spec.name == DW_AT_specification) {
-        next = entry_of(unit, value);
-      }
-    }
-    entry = next;
-  }
-  return plain;
-}
-
 /// Walks the entries of a unit and keeps the functions that have code.
 class Walk {
  public:
-  Walk(const DwarfUnit& unit, const DwarfUnit& with_lines) : unit_(unit), program_(with_lines) {
+  Walk(const DwarfUnit& unit, const DwarfUnit& with_lines)
+      : unit_(unit), program_(with_lines), function_names_(unit) {
     for (DwarfSection lists : {DwarfSection::kRanges, DwarfSection::kRnglists})
       most_ranges_ += unit.file->section(lists).size();
     if (unit.skeleton != nullptr)
@@ -179,9 +152,9 @@ class Walk {
   /// Copies of a function share the entry they refer to, and so its name.
   uint32_t name(DwarfEntry entry, const DwarfValue& origin) {
     DwarfEntry named = entry_of(unit_, origin);
-    if (named.unit == nullptr) return strings.add(name_of(entry));
+    if (named.unit == nullptr) return strings.add(function_names_.of(entry));
     auto [found, is_new] = names_.try_emplace({named.unit->file, named.offset}, 0);
-    if (is_new) found.value() = strings.add(name_of(entry));
+    if (is_new) found.value() = strings.add(function_names_.of(entry));
     return found->second;
   }
 
@@ -193,6 +166,7 @@ class Walk {
 
   const DwarfUnit& unit_;
   LineProgram program_;
+  FunctionNames function_names_;
   size_t most_ranges_ = 0;
   bool skipped_children_ = false;
   std::vector<CodeRange> pieces_;

@@ -46,7 +46,7 @@ class FunctionTree {
   [[nodiscard]] Function function(uint32_t index) const {
     return index < functions_.size() ? functions_[index] : Function();
   }
-  /// The linkage name where DWARF has one, else the plain name.
+  /// As FunctionNames::of.
   [[nodiscard]] std::string_view name(const Function& function) const {
     return StringHeap::at(strings_, function.name);
   }

@@ -35,7 +35,7 @@ struct SourceLine {
 /// One function at an address.
 struct InlineFrame {
   std::string_view
-      function;   // linkage name if DWARF has one (mangled), else the plain name; may be empty
+      function;   // mangled if DWARF has a linkage name; see FunctionNames; may be empty
   SourceLine at;  // innermost: the address's line; outer ones: where the inner one was called
   bool inlined = false;  // false for the outermost: the function that physically contains the code
 };
@@ -71,7 +71,7 @@ class LineIndex {
   /// unpacked file's, if it had to be opened), or if what was read is incomplete. Must not run
   /// concurrently with anything else.
   [[nodiscard]] std::optional<std::vector<std::byte>> pack(uint64_t least_bytes) const;
-  static constexpr uint32_t kPackedVersion = 1;
+  static constexpr uint32_t kPackedVersion = 2;
 
   /// Reads what these addresses need, in parallel.
   void prepare(std::span<const ElfAddr> addresses, LineParts parts) const;

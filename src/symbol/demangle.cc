@@ -99,6 +99,10 @@ bool is_mangled(std::string_view name) {
 
 std::string demangle(std::string_view name, bool parameters) {
   if (!is_mangled(name)) return {};
+  if (size_t local = name.find("::"); local != name.npos) {
+    std::string shown = demangle(name.substr(0, local), true);
+    return shown.empty() ? shown : shown.append(name.substr(local));
+  }
   if (is_ocaml(name)) return demangle_ocaml(name);
   std::string mangled(name);
   int options = parameters ? DMGL_PARAMS | DMGL_ANSI : DMGL_NO_OPTS;

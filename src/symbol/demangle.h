@@ -19,7 +19,9 @@ struct DemangleOptions {
 /// Whether a name looks like one that `demangle` knows: a cheap check of its first letters.
 bool is_mangled(std::string_view name);
 
-/// Empty if the name is not mangled, or expands to more than 64 KB.
+/// Empty if the name is not mangled, or expands to more than 64 KB. Of a name that is qualified by
+/// a mangled function ("_ZN2fs4copyEi::Buffer::fill", see dwarf/function_names.h), that function is
+/// demangled, always with its parameters: they are part of the scope.
 std::string demangle(std::string_view name, bool parameters);
 
 /// A part of a shown name that also occurs in the symbol's own name, in any language: the last

@@ -5,6 +5,9 @@ A program of two C++ units is compiled by GCC and clang with DWARF 4 and 5. For 
 except for a few in a thousand; for the same program with its debug information split, packaged, compressed, or processed by dwz,
 the answers must match those of its plain form, for every address asked.
 
+Names of functions without a linkage name: against gdb address by address, and against those that llvm-symbolizer gives to a program
+of the same source by clang, which has linkage names for all.
+
   SONDE_TOOLS=build/release/tests tests/oracle/lines_oracle.py
 """
 import os
@@ -69,6 +72,60 @@ std::vector<std::string> split(const std::string& text) {
   return words;
 }
 """
+SCOPES = """
+volatile int sink;
+#define INLINED __attribute__((always_inline)) inline
+namespace outer {
+namespace {
+struct Nested {
+  struct Inner {
+    template <class T> static INLINED T twist(T v) { sink = int(v); return v * 2 + sink; }
+    INLINED int defined_outside(int x);
+  };
+  INLINED int go(int x) { sink = x; return Inner::twist(x) + Inner().defined_outside(x); }
+};
+int Nested::Inner::defined_outside(int x) { sink = x; return sink * 5; }
+INLINED int hidden(int x) { sink = x; return sink * 7; }
+}  // namespace
+static INLINED int of_the_unit(int x) { sink = x + 1; return sink * 9; }
+inline namespace v2 { static INLINED int versioned(int x) { sink = x; return sink + 1; } }
+template <class F> INLINED int apply(const F& f, int n) { sink = n; return f(n) + sink; }
+class Shown {
+ public:
+  int operator()(int a) const { sink = a; return a + sink; }
+  union Both { int a; INLINED int sum(int b) { sink = b; return a + sink; } };
+};
+int run(int n) {
+  struct Local {
+    int a;
+    INLINED int method(int x) { sink = x * a; return sink; }
+    static INLINED int of_class(int x) {
+      struct Deep { INLINED int well(int y) { sink = y; return sink; } };
+      sink = x;
+      return Deep{}.well(x);
+    }
+  };
+  Nested nested;
+  Local local{n};
+  Shown::Both both{n};
+  int sum = nested.go(n) + hidden(n) + of_the_unit(n) + versioned(n) + local.method(n) + Local::of_class(n) + Shown()(n) + both.sum(n);
+  return sum + apply([&](int i) { sink = i; return sink * n; }, n);
+}
+}  // namespace outer
+extern "C" { static INLINED int plain_c(int x) { sink = x; return sink + 3; } }
+static INLINED int at_the_top(int x) { sink = x; return sink + 4; }
+int main(int argc, char**) { return outer::run(argc) + plain_c(argc) + at_the_top(argc); }
+"""
+GDB = """
+import gdb
+for line in open("addresses"):
+    names, block = [], gdb.block_for_pc(int(line, 16))
+    while block and not block.is_global:
+        if block.function:
+            names.append(block.function.print_name)
+        block = block.superblock
+    print("names", *names, sep="\\t")
+"""
 failures = []
 
 
@@ -101,7 +158,7 @@ def short(frames):
     """(function, file's last component, line) of each frame of one of our lines."""
     found = []
     for frame in frames.split(" | "):
-        function, where = frame.split(" ", 1)
+        function, where = frame.rsplit(" ", 1)
         file, line = where.rsplit(":", 1)
         found.append((function, os.path.basename(file), line))
     return found
@@ -156,11 +213,77 @@ def compile_program(directory, name, compiler, flags):
     return made / "program"
 
 
+def demangled(names):
+    return run(DUMP, "demangle", stdin="".join(f"{name}\n" for name in names)).splitlines()
+
+
+def without_parameters(name):
+    """`outer::run::Local::method` of `int outer::run(int)::Local::method(int) const`, with the spaces of g++ and clang alike."""
+    name = name.replace("(int)::", "::").removesuffix(" const").replace("(anonymous namespace)", "{anonymous}").replace("operator()", "operator{}")
+    name = name.replace("> >", ">>")
+    depth, start, end = 0, 0, len(name)
+    for at, letter in enumerate(name):
+        if letter == "(" and depth == 0:
+            end = at
+        elif letter == " " and depth == 0:
+            start = at + 1  # after the type that a template function returns
+        depth += (letter in "(<") - (letter in ")>")
+    name = name[start:end if name.endswith(")") else None]
+    return name.replace("{anonymous}", "(anonymous namespace)").replace("operator{}", "operator()")
+
+
+def check_scopes(directory):
+    (directory / "scopes.cc").write_text(SCOPES)
+    program = directory / "scopes"
+
+    def made(compiler, *flags):
+        run(compiler, "-std=c++17", "-O2", "-g", *flags, "scopes.cc", "-o", "scopes", cwd=directory)
+        addresses = addresses_of(program, 100000)
+        answers = [[f[0] for f in short(line)] for line in ask(program, addresses)]
+        names = sorted({name for frames in answers for name in frames})
+        shown = dict(zip(names, demangled(names)))
+        return addresses, [[shown[name] for name in frames] for frames in answers], names
+
+    def of_source(names):
+        """Those that are spelled alike by both compilers: no lambda expressions, and nothing that mentions one."""
+        return {n for n in map(without_parameters, names) if "lambda" not in n and "$_" not in n and "<outer::run" not in n}
+
+    made("clang++-19", "-gdwarf-5")
+    addresses = addresses_of(program, 100000)
+    text = run("llvm-symbolizer-19", "-fi", "-s", "-e", program, stdin="".join(f"{a:#x}\n" for a in addresses))
+    theirs = of_source(line for line in text.splitlines() if "outer" in line or "top" in line or "plain_c" in line)
+    for flags in (("-gdwarf-4",), ("-gdwarf-5",), ("-gdwarf-4", "-fdebug-types-section"), ("-gdwarf-5", "-gsplit-dwarf"), ("-flto",)):
+        addresses, answers, names = made("g++", *flags)
+        ours = of_source(n for frames in answers for n in frames if "outer" in n or "top" in n or "plain_c" in n)
+        name = " ".join(flags)
+        check(f"scopes, {name}: names are those of clang's program", ours == theirs, (ours - theirs, theirs - ours))
+        check(f"scopes, {name}: lambda expressions",
+              any(n == "outer::run(int)::{lambda}::operator()" for frames in answers for n in frames), names)
+        if not shutil.which("gdb") or "-gsplit-dwarf" in flags:
+            continue
+        (directory / "addresses").write_text("".join(f"{a:x}\n" for a in addresses))
+        (directory / "names.py").write_text(GDB)
+        text = run("gdb", "-batch", "-nx", "-x", "names.py", "scopes", cwd=directory)
+        witness_names = [line.split("\t")[1:] for line in text.splitlines() if line.startswith("names")]
+        asked, different = 0, []
+        for address, mine, its in zip(addresses, answers, witness_names):
+            for our, their in zip(mine, its) if len(mine) == len(its) else ():
+                asked += 1
+                # gdb does not say which function a local class is in.
+                our, their = without_parameters(our), without_parameters(their)
+                local = our.startswith("outer::run::") and our.endswith("::" + their)
+                if our != their and not local:
+                    different.append((hex(address), our, their))
+        print(f"      scopes, {name}: {asked} names compared with gdb's, {len(different)} differ")
+        check(f"scopes, {name}: as gdb", asked > 100 and not different, different[:3])
+
+
 def main():
     with tempfile.TemporaryDirectory() as text:
         directory = Path(text)
         for name, content in (("words.h", HEADER), ("main.cc", MAIN), ("split.cc", SPLIT)):
             (directory / name).write_text(content)
+        check_scopes(directory)
         for compiler in ("g++", "clang++-19"):
             for version in ("4", "5"):
                 name = f"{compiler} DWARF {version}"
