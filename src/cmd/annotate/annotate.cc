@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/text.h"
 #include "cli/command.h"
 #include "cmd/annotate/browser.h"
 #include "cmd/annotate/data.h"
@@ -21,6 +22,9 @@ namespace {
 using annotate::FunctionHits;
 using annotate::RecordingHits;
 
+/// Functions that a message names; of more it says how many.
+constexpr size_t kMaxNames = 3;
+
 class AnnotateCommand final : public Command {
  public:
   Result<> configure(const Config& config) override {
@@ -35,7 +39,7 @@ class AnnotateCommand final : public Command {
     flags.description(
         R"(Shows the code of the functions that a recording's samples fell on: instructions, the share of the samples that fell on each, and source lines between them if there is debug information. Without a symbol, every function with samples is shown, heaviest first, event by event.
 
-Code comes from the files that ran, from jitdumps, and from BPF programs stored in the recording. No other program is run: sonde decodes instructions itself.)");
+Code comes from the files that ran, from jitdumps, and from BPF programs stored in the recording. No other program is run: sonde decodes instructions itself. Functions whose code is not available are left out; at the end a line for each object names them and what would help.)");
     annotation::declare_flags(flags, o_);
   }
 
@@ -135,8 +139,9 @@ Code comes from the files that ran, from jitdumps, and from BPF programs stored 
     }
     if (types_ && !o_.quiet)
       for (const std::string& note : types_->notes()) env.err.print("{}\n", note);
-    if (env.out.failed() == 0 && !wrote_any_ && !refused_.empty() && !o_.skip_missing) return 1;
-    return 0;
+    if (o_.skip_missing) return 0;
+    if (!o_.quiet) write_left_out(env);
+    return wrote_any_ || left_out_.empty() ? 0 : 1;
   }
 
   /// The reason why nothing is shown depends on what the recording has.
@@ -187,14 +192,8 @@ Code comes from the files that ran, from jitdumps, and from BPF programs stored 
 
   void write_function(Env& env, annotate::ListingBuilder& maker, const RecordingHits& hits,
                       const FunctionHits& function, const std::vector<EventId>& events) {
-    if (refused_.contains(function.info.dso)) return;
     auto listing = maker.make(function, hits, events);
-    if (!listing) {
-      refused_.insert(function.info.dso);
-      if (!o_.skip_missing && !o_.quiet)
-        env.err.print("Couldn't annotate {}: {}\n", function.info.name, listing.error().message);
-      return;
-    }
+    if (!listing) return leave_out(function.info, listing.error());
     wrote_any_ = true;
     if (types_) datatype::add_types(function, *types_, *listing);
     if (o_.verbose > 0)
@@ -213,6 +212,25 @@ Code comes from the files that ran, from jitdumps, and from BPF programs stored 
       render::write_listing(env.out, *listing, text);
   }
 
+  /// Functions without code do not keep the others, of the same object or not, from being shown.
+  void leave_out(const SymbolInfo& function, const Error& why) {
+    auto same = std::ranges::find(left_out_, function.dso, &LeftOut::dso);
+    LeftOut& object =
+        same == left_out_.end() ? left_out_.emplace_back(function.dso, why.message) : *same;
+    // A function is tried once per event.
+    if (object.starts.insert(function.start).second && object.names.size() <= kMaxNames)
+      object.names.emplace_back(function.name);
+  }
+
+  void write_left_out(Env& env) const {
+    for (const LeftOut& object : left_out_) {
+      std::vector<std::string> names = object.names;
+      if (object.starts.size() > names.size())
+        names.back() = fmt::format("{} more", object.starts.size() - kMaxNames);
+      env.err.print("Couldn't annotate {}: {}\n", join(names, ", "), object.why);
+    }
+  }
+
   /// Without filters that is everything, including what hit no function.
   [[nodiscard]] view::ListingHits looked_at(const RecordingHits& hits, size_t event) const {
     if (!o_.symbol && o_.dsos.empty()) return hits.totals[event];
@@ -225,7 +243,14 @@ Code comes from the files that ran, from jitdumps, and from BPF programs stored 
   }
 
   annotation::Options o_;
-  std::set<DsoId> refused_;  // objects in which one function had no code: no message for the others
+  /// The functions of an object whose code was not found, and why the first one's was not.
+  struct LeftOut {
+    DsoId dso;
+    std::string why;
+    std::set<uint64_t> starts;
+    std::vector<std::string> names;  // the first ones
+  };
+  std::vector<LeftOut> left_out_;
   bool wrote_any_ = false;
   std::unique_ptr<datatype::SessionTypes> types_;  // if needed
 };
