@@ -125,11 +125,15 @@ void ChainBuilder::add_deferred(const Sample& sample, uint64_t time) {
 }
 
 void ChainBuilder::add_calls(const Sample& sample, uint64_t rank) {
+  size_t first = chain_.size();
   for_each_call(sample, [&](uint64_t address) { add(address, abi::kMiscUser); });
-  if (sources_.stitched_calls == nullptr) return;
-  auto around = sources_.stitched_calls->find(rank);
-  if (around == sources_.stitched_calls->end()) return;
-  for (uint64_t address : around->second) add(address, abi::kMiscUser);
+  if (sources_.stitched_calls != nullptr) {
+    auto around = sources_.stitched_calls->find(rank);
+    if (around != sources_.stitched_calls->end())
+      for (uint64_t address : around->second) add(address, abi::kMiscUser);
+  }
+  // They include every call, as an unwound chain does, so inlined functions complete them, too.
+  for (size_t i = first; i < chain_.size(); ++i) frames_.mark_unwound(chain_[i]);
 }
 
 void ChainBuilder::add_copy(const Sample& sample) {

@@ -43,7 +43,8 @@ struct Frame {
   uint64_t address = 0;  // in the DSO (Mapping::to_object); the run time address if there is no DSO
   uint64_t symbol_start = 0;  // 0 without symbol; the displayed offset is `address - symbol_start`
   FrameLevel level = FrameLevel::kUnknown;
-  bool was_unwound = false;  // by call frame information, in at least one chain
+  // By call frame information or the processor's call stack, in at least one chain.
+  bool was_unwound = false;
 };
 
 /// The frames of one object whose addresses share their upper half: that is all of them, except for

@@ -17,7 +17,7 @@ namespace sonde {
 /// Which frames are expanded with the functions inlined there.
 enum class Inlines : uint8_t {
   kNone,
-  kOfUnwound,  // those of unwound chains: what perf shows by default
+  kOfUnwound,  // those of unwound chains, as perf by default, and of the processor's call stacks
   kOfAll,
 };
 
