@@ -5,8 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "dwarf/cfi_sections.h"
 #include "elf/elf_builder.h"
 #include "fuzz/fuzz_target.h"
+#include "symbol/elf_symbols.h"
 #include "unwind/stack_unwinder.h"
 
 namespace {
@@ -38,6 +40,12 @@ FUZZ_TARGET(cfi)(const uint8_t* data, size_t size) {
   auto file = ElfFile::own(elf.build(), "fuzz");
   if (!file) return 0;
   CfiTable table = CfiTable::build(*file, nullptr);
+  for (const FunctionRange& function : CfiSections(*file, nullptr).functions())
+    if (function.start >= function.end) __builtin_trap();
+  SymbolTable functions = load_elf_symbols(ElfFile::own(elf.build(), "fuzz").value(), std::nullopt,
+                                           {.frame_functions = true});
+  for (const Symbol& function : functions.symbols())
+    if (functions.find(function.start) != &function) __builtin_trap();
   Sample sample;
   sample.regs_user.abi = (data[0] & 8) != 0 ? abi::kRegsAbi32 : abi::kRegsAbi64;
   sample.regs_user.mask = is_arm64 ? 0x1'e000'ffffu : 0x00ff'01ffu;

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "symbol/demangle.h"
+#include "symbol/frame_function.h"
 
 namespace sonde::annotate {
 namespace {
@@ -105,8 +106,11 @@ class Maker {
       names_.emplace(*code_.object, std::move(targets), options_.demangle);
   }
   [[nodiscard]] std::string name_of(uint64_t target) const {
-    if (names_) return names_->of(target).text(target);
     uint64_t distance = target - code_.address;
+    // Its object's symbols would count from some other function.
+    bool is_nameless = frame_function_start(function_.info.name) == code_.address;
+    if (names_ && !(is_nameless && distance < code_.bytes.size()))
+      return names_->of(target).text(target);
     if (distance < code_.bytes.size()) return with_offset(function_.info.name, distance);
     return is_of_kernel() ? name_in_kernel(target) : std::string();
   }

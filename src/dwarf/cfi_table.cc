@@ -8,7 +8,7 @@
 
 #include "dwarf/cfi_program.h"
 #include "dwarf/cfi_section.h"
-#include "elf/compressed_section.h"
+#include "dwarf/cfi_sections.h"
 
 namespace sonde {
 
@@ -150,25 +150,9 @@ class CfiTableBuilder {
 };
 
 CfiTable CfiTable::build(const ElfFile& object, const ElfFile* debug) {
-  std::vector<CfiSection> sections;
-  std::vector<std::vector<std::byte>> expanded;
-  expanded.reserve(2);
-  auto read = [&](const ElfFile& file, std::string_view name, CfiSection::Kind kind) {
-    const ElfSection* section = file.section(name);
-    if (section == nullptr || section->type == SHT_NOBITS) return;
-    Bytes bytes = file.content(*section);
-    if ((section->flags & SHF_COMPRESSED) != 0) {
-      auto content = expanded_content(file, *section);
-      if (!content) return;
-      bytes = expanded.emplace_back(std::move(*content));
-    }
-    sections.push_back(CfiSection::read(
-        {bytes, section->addr, kind, file.order(), static_cast<uint8_t>(file.is_64bit() ? 8 : 4)}));
-  };
-  read(object, ".eh_frame", CfiSection::Kind::kEhFrame);
-  read(object, ".debug_frame", CfiSection::Kind::kDebugFrame);
-  if (debug != nullptr) read(*debug, ".debug_frame", CfiSection::Kind::kDebugFrame);
-  return CfiTableBuilder(object.machine() == EM_AARCH64).build(sections, object.order());
+  CfiSections information(object, debug);
+  return CfiTableBuilder(object.machine() == EM_AARCH64)
+      .build(information.sections(), object.order());
 }
 
 CfiTable CfiTable::build(std::span<const CfiSection::Source> sources, bool is_arm64) {

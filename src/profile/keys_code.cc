@@ -202,7 +202,8 @@ class SymbolKey : public PlaceKey {
 
   /// Functions move between builds; their names stay the same.
   [[nodiscard]] std::string identity(uint64_t value, uint32_t /*first_sample*/) const override {
-    return std::string(places_[value].name);
+    const Place& place = places_[value];
+    return place.symbol.valid() ? input_.symbols.identity(place.symbol) : std::string();
   }
 
   [[nodiscard]] size_t width(uint64_t value, uint32_t /*first_sample*/) const override {

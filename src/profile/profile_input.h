@@ -18,6 +18,10 @@ class SymbolNames {
   virtual ~SymbolNames() = default;
   /// Demangled as the user requested; valid as long as this object.
   [[nodiscard]] virtual std::string_view name(SymbolId symbol) const = 0;
+  /// The name by which rows of several recordings are matched (Symbolizer::identity).
+  [[nodiscard]] virtual std::string identity(SymbolId symbol) const {
+    return std::string(name(symbol));
+  }
   /// [start, end) inside the symbol's DSO.
   [[nodiscard]] virtual std::pair<uint64_t, uint64_t> range(SymbolId symbol) const = 0;
   /// A variable, not a function.

@@ -28,6 +28,9 @@ ProfileInput SessionInput::input() const {
 std::string_view SessionInput::name(SymbolId symbol) const {
   return session_.symbolizer().label(symbol);
 }
+std::string SessionInput::identity(SymbolId symbol) const {
+  return session_.symbolizer().identity(symbol);
+}
 std::pair<uint64_t, uint64_t> SessionInput::range(SymbolId symbol) const {
   SymbolInfo info = session_.symbolizer().info(symbol);
   return {info.start, info.end};

@@ -19,6 +19,7 @@ class SessionInput final : public SymbolNames, public SampleDetails {
   [[nodiscard]] ProfileInput input() const;
 
   [[nodiscard]] std::string_view name(SymbolId symbol) const override;
+  [[nodiscard]] std::string identity(SymbolId symbol) const override;
   [[nodiscard]] std::pair<uint64_t, uint64_t> range(SymbolId symbol) const override;
   [[nodiscard]] bool is_data(SymbolId symbol) const override;
   [[nodiscard]] char origin(DsoId dso) const override;

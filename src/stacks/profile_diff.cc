@@ -1,8 +1,11 @@
 #include "stacks/profile_diff.h"
 
+#include <algorithm>
 #include <cmath>
 
+#include "base/number_hash.h"
 #include "stacks/stack_tree_builder.h"
+#include "symbol/frame_function.h"
 
 namespace sonde {
 namespace {
@@ -69,11 +72,15 @@ class ProfileDiff {
     std::string_view name = profile.text(frame.name);
     StringId id =
         builder_.intern(options_.strip_addresses ? without_addresses(name) : std::string(name));
+    StringId build = build_if_another(profile, frame, id);
     auto& known = by_name_[is_root ? 1 : 0];
-    auto [entry, is_new] = known.try_emplace(id.value, StackFrameId());
+    uint64_t key = id.value | (build.valid() ? (uint64_t{build.value} + 1) << 32 : 0);
+    auto [entry, is_new] = known.try_emplace(key, StackFrameId());
     if (!is_new) return entry->second;
     StackFrame made = frame;
     made.name = id;
+    if (build.valid())
+      made.name = builder_.intern(fmt::format("{} [{:.8}]", name, builder_.text(build)));
     auto carry = [&](StringId text) {
       return text.valid() ? builder_.intern(profile.text(text)) : StringId();
     };
@@ -82,10 +89,23 @@ class ProfileDiff {
     return entry.value() = builder_.frame(made);
   }
 
+  /// The build of a function that is named by its address, if a function of that name is already
+  /// known from another build: it is another function.
+  StringId build_if_another(const StackProfile& profile, const StackFrame& frame, StringId name) {
+    if (!frame.object.valid() || !frame_function_start(builder_.text(name))) return {};
+    auto object = std::ranges::find(profile.objects, frame.object, &StackObject::path);
+    if (object == profile.objects.end() || object->build_id.empty()) return {};
+    StringId build = builder_.intern(object->build_id);
+    auto [first, is_new] = build_of_name_.try_emplace(name.value, build);
+    return first->second == build ? StringId() : build;
+  }
+
   const ProfileDiffOptions& options_;
   StackTreeBuilder builder_;
-  tsl::robin_map<uint32_t, StackFrameId> by_name_[2];  // for functions, for roots
-  std::vector<StackFrameId> frame_here_;               // by frame number in the profile being added
+  /// By name, and by build if it is another; for functions, for roots.
+  tsl::robin_map<uint64_t, StackFrameId, NumberHash> by_name_[2];
+  tsl::robin_map<uint32_t, StringId> build_of_name_;  // the first
+  std::vector<StackFrameId> frame_here_;              // by frame number in the profile being added
 };
 
 }  // namespace

@@ -5,7 +5,9 @@
 //                                        main;c  0 1
 //
 // Frames with the same name are one frame, whatever file they come from: the two builds are rarely
-// the same. Only a process at the root is distinct from a function of the same name.
+// the same. Only a process at the root is distinct from a function of the same name, and functions
+// that are named by their address are the same only in the same build, if the builds are known:
+// then the name of the one in `before` gets the beginning of its build id.
 #pragma once
 
 #include <string>

@@ -81,5 +81,22 @@ TEST(ProfileDiff, FramesOfOneNameAreOne) {
   EXPECT_THAT(both_of(diff), ElementsAre("main;main 0 1", "main;read_[k] 1 1"));
 }
 
+TEST(ProfileDiff, FunctionsNamedByAddressAreTheSameInOneBuildOnly) {
+  StackProfile before = folded("main;prog+0x1200 1\n");
+  StackProfile after = folded("main;prog+0x1200 2\n");
+  for (StackProfile* profile : {&before, &after}) {
+    StringId path = profile->strings->intern("/usr/bin/prog");
+    profile->frames[1].object = path;
+    profile->objects = {{.path = path, .build_id = "ab12"}};
+  }
+  EXPECT_THAT(both_of(diff_profiles(before, after, {})), ElementsAre("main;prog+0x1200 1 2"));
+  after.objects[0].build_id = "cd34";
+  EXPECT_THAT(both_of(diff_profiles(before, after, {})),
+              ElementsAre("main;prog+0x1200 0 2", "main;prog+0x1200 [ab12] 1 0"));
+  after.objects[0].build_id.clear();  // not known: as good as the same
+  before.objects.clear();
+  EXPECT_THAT(both_of(diff_profiles(before, after, {})), ElementsAre("main;prog+0x1200 1 2"));
+}
+
 }  // namespace
 }  // namespace sonde

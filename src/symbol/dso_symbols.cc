@@ -88,7 +88,8 @@ DsoSymbols DsoSymbolLoader::load_file(const Dso& dso, std::string_view name_part
   loaded.segments = found.segments();
   loaded.source = found.symbols_path;
   loaded.origin = symtab_origin(found.source);
-  loaded.own = found.load_symbols({.name_part = name_part});
+  loaded.own = found.load_symbols(
+      {.frame_functions = options_.frame_functions.value_or(false), .name_part = name_part});
   return loaded;
 }
 

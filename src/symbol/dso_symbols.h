@@ -33,6 +33,9 @@ struct SymbolOptions {
   std::optional<std::string> debuginfod;
   bool unverified = false;  // --unverified-symbols: PathTrust::kAny for every recording
   PathTrust path_trust = PathTrust::kAny;
+  /// Whether functions that have no symbol get a name from their object and address, where call
+  /// frame information tells of them. Not set: the command decides; if it does not, they don't.
+  std::optional<bool> frame_functions;
   const Bundle* bundle = nullptr;  // objects bundled with the recording
 };
 

@@ -2,8 +2,10 @@
 
 #include <elf.h>
 
+#include <algorithm>
 #include <string>
 
+#include "dwarf/cfi_sections.h"
 #include "elf/plt.h"
 
 namespace sonde {
@@ -96,6 +98,20 @@ void add_plt(SymbolTableBuilder& builder, const ElfFile& file) {
   }
 }
 
+void add_frame_functions(SymbolTableBuilder& builder, const ElfFile& runtime,
+                         const ElfFile& symbols) {
+  if (runtime.type() == ET_REL) return;  // its addresses are not final
+  const ElfFile* debug = &symbols == &runtime ? nullptr : &symbols;
+  std::vector<FunctionRange> functions = CfiSections(runtime, debug).functions();
+  // The stubs of a PLT are not functions: one entry describes them all.
+  for (const ElfSection& section : runtime.sections())
+    if (section.name.starts_with(".plt"))
+      std::erase_if(functions, [&section](const FunctionRange& function) {
+        return function.start >= section.addr && function.start - section.addr < section.size;
+      });
+  builder.fill_gaps(functions);
+}
+
 /// Whether some symbol's name may contain the requested part.
 bool may_name(const ElfFile& symbols, const ElfFile& runtime, bool full,
               const ElfSymbolOptions& options) {
@@ -130,6 +146,7 @@ SymbolTable load_elf_symbols(ElfFile given_symbols, std::optional<ElfFile> given
     }
   }
   if (options.plt) add_plt(builder, *runtime);
+  if (options.frame_functions) add_frame_functions(builder, *runtime, symbols);
   return std::move(builder).build();
 }
 

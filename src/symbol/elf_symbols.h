@@ -2,7 +2,8 @@
 //
 // Functions, indirect functions, data objects and visible labels of text and data sections count;
 // section symbols, files, ARM mapping symbols ($a $d $t $x), absolute and undefined symbols don't.
-// .symtab comes first, .dynsym adds what it lacks, then .gnu_debugdata, then PLT entries.
+// .symtab comes first, .dynsym adds what it lacks, then .gnu_debugdata, then PLT entries, then, on
+// demand, what only call frame information tells of: functions without names.
 #pragma once
 
 #include <optional>
@@ -14,8 +15,9 @@
 namespace sonde {
 
 struct ElfSymbolOptions {
-  bool plt = true;              // synthesise NAME@plt
-  bool mini_debug_info = true;  // also read .gnu_debugdata
+  bool plt = true;               // synthesise NAME@plt
+  bool mini_debug_info = true;   // also read .gnu_debugdata
+  bool frame_functions = false;  // fill gaps with the functions of call frame information
   /// If no symbol's name contains this, none is read. (.gnu_debugdata is not searched for it.)
   std::string_view name_part = {};
 };

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "dwarf/cfi_sections.h"
 #include "symbol/demangle.h"
 
 namespace sonde {
@@ -141,6 +142,7 @@ void SymbolTableBuilder::fix_ends(FixupEnd rule) {
   for (size_t i = 0; i < pending_.size(); ++i) {
     Symbol& symbol = pending_[i];
     if (symbol.end != symbol.start) continue;
+    if (rule == FixupEnd::kElf) guessed_.push_back(symbol.start);
     bool last = i + 1 == pending_.size();
     if (last)
       symbol.end = page_after(symbol.start);
@@ -172,6 +174,34 @@ void SymbolTableBuilder::finalize(FixupEnd rule) {
 bool SymbolTableBuilder::has_settled(uint64_t start, std::string_view name) const {
   auto found = std::ranges::lower_bound(pending_, start, {}, &Symbol::start);
   return found != pending_.end() && found->start == start && found->name() == name;
+}
+
+void SymbolTableBuilder::fill_gaps(std::span<const FunctionRange> functions) {
+  sort_pending();
+  std::ranges::sort(guessed_);
+  LargeVector<Symbol> added;
+  Symbol* guessed = nullptr;  // the last one that begins before the function
+  uint64_t known_end = 0;     // of the symbols that begin before it
+  auto next = pending_.begin();
+  for (const FunctionRange& function : functions) {
+    bool is_named = false;
+    for (; next != pending_.end() && next->start <= function.start; ++next) {
+      is_named = next->start == function.start;
+      if (std::ranges::binary_search(guessed_, next->start))
+        guessed = &*next;
+      else
+        known_end = std::max(known_end, next->end);
+    }
+    if (is_named || function.start < known_end) continue;
+    if (guessed != nullptr) guessed->end = std::min(guessed->end, function.start);
+    added.push_back({.start = function.start,
+                     .end = function.end,
+                     .name_chars = nullptr,
+                     .name_size = 0,
+                     .type = STT_FUNC,
+                     .binding = STB_LOCAL});
+  }
+  pending_.insert(pending_.end(), added.begin(), added.end());
 }
 
 void SymbolTableBuilder::settle_last_wins() {

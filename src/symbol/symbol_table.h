@@ -24,6 +24,8 @@
 
 namespace sonde {
 
+struct FunctionRange;
+
 struct Symbol {
   uint64_t start = 0;
   uint64_t end = 0;             // the first address after the symbol
@@ -40,6 +42,9 @@ struct Symbol {
     return name_size == kUntilNul ? std::string_view(name_chars)
                                   : std::string_view(name_chars, name_size);
   }
+  /// A function that only call frame information tells of has none; it is named by its object and
+  /// its start (frame_function_name), when it is shown.
+  [[nodiscard]] bool has_name() const { return name_chars != nullptr; }
   [[nodiscard]] uint64_t size() const { return end - start; }
 };
 
@@ -117,6 +122,9 @@ class SymbolTableBuilder {
   /// Whether the last settle kept a symbol of this name at this address. Requires that settle was
   /// called and nothing was added since.
   [[nodiscard]] bool has_settled(uint64_t start, std::string_view name) const;
+  /// Adds these functions, which have no names, where no symbol is known to be; a symbol whose end
+  /// was a guess ends where the next of them begins. In address order.
+  void fill_gaps(std::span<const FunctionRange> functions);
   /// Later symbols replace the overlapping parts of earlier ones (JIT compilers reuse memory).
   void settle_last_wins();
   SymbolTable build() &&;
@@ -127,6 +135,7 @@ class SymbolTableBuilder {
   void drop_duplicates();
 
   LargeVector<Symbol> pending_;
+  std::vector<uint64_t> guessed_;  // starts of ELF symbols without a size
   std::vector<std::unique_ptr<NameStorage>> storage_;
 };
 

@@ -7,9 +7,12 @@
 
 #include <exception>
 
+#include "dwarf/cfi_sections.h"
+#include "dwarf/debug_frame_builder.h"
 #include "elf/elf_builder.h"
 #include "symbol/demangle.h"
 #include "symbol/elf_symbols.h"
+#include "symbol/frame_function.h"
 
 namespace sonde {
 namespace {
@@ -55,6 +58,65 @@ TEST(SymbolTable, FindsTheInnermostOfNestedSymbols) {
   EXPECT_EQ(name_at(table, 0x1ff), "outer");
   EXPECT_EQ(name_at(table, 0x200), "-");
   EXPECT_EQ(name_at(table, 0x300), "apart");
+}
+
+std::string place_of(const SymbolTable& table, uint64_t address) {
+  const Symbol* found = table.find(address);
+  if (found == nullptr) return "-";
+  return found->has_name() ? std::string(found->name()) : frame_function_name("prog", found->start);
+}
+
+TEST(SymbolTable, FillsGapsWithFunctions) {
+  SymbolTableBuilder builder;
+  builder.add(symbol("known", 0x100, 0x140));
+  builder.add(symbol("label", 0x200, 0x200));  // perf stretches it to `next`
+  builder.add(symbol("next", 0x400, 0x410));
+  builder.finalize(FixupEnd::kElf);
+  std::vector<FunctionRange> functions = {{0x100, 0x140},                  // has a symbol
+                                          {0x120, 0x130},                  // is a part of one
+                                          {0x140, 0x160}, {0x200, 0x280},  // has one without a size
+                                          {0x300, 0x320}, {0x500, 0x510}};
+  builder.fill_gaps(functions);
+  SymbolTable table = std::move(builder).build();
+  EXPECT_EQ(table.size(), 6U);
+  EXPECT_EQ(place_of(table, 0x125), "known");
+  EXPECT_EQ(place_of(table, 0x140), "prog+0x140");
+  EXPECT_EQ(place_of(table, 0x160), "-");
+  EXPECT_EQ(place_of(table, 0x2ff), "label");
+  EXPECT_EQ(place_of(table, 0x31f), "prog+0x300");
+  EXPECT_EQ(place_of(table, 0x320), "-");  // not `label`: it ends where the next function begins
+  EXPECT_EQ(place_of(table, 0x400), "next");
+  EXPECT_EQ(table.find(uint64_t{0x505})->size(), 0x10U);
+}
+
+TEST(FrameFunction, IsNamedByObjectAndStart) {
+  EXPECT_EQ(frame_function_name("cc1plus", 0xd80100), "cc1plus+0xd80100");
+  EXPECT_EQ(frame_function_start("cc1plus+0xd80100"), 0xd80100U);
+  EXPECT_EQ(frame_function_start("libstdc++.so.6+0x1f"), 0x1fU);
+  for (const char* name : {"main", "main+", "main+0x", "main+0xg", "main+12", "+0x12", ""})
+    EXPECT_EQ(frame_function_start(name), std::nullopt) << name;
+}
+
+TEST(ElfSymbols, FunctionsWithoutSymbolsOnDemand) {
+  DebugFrameBuilder frames(7, 16);
+  for (uint64_t start : {0x1000, 0x1100, 0x1200, 0x2000})
+    frames.function(start, {DW_CFA_def_cfa_offset, 24});
+  ElfBuilder elf;
+  uint32_t text = elf.section(".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, 0x1000,
+                              std::string(0x400, '\x90'));
+  elf.section(".plt", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, 0x2000, std::string(0x100, '\x90'));
+  elf.symbols({{"exported", 0x1100, 0x80, text}}, true);
+  elf.section(".debug_frame", SHT_PROGBITS, 0, 0, frames.content());
+  auto table = [&](bool frame_functions) {
+    return load_elf_symbols(ElfFile::own(elf.build(), "test").value(), std::nullopt,
+                            {.frame_functions = frame_functions});
+  };
+  EXPECT_EQ(table(false).size(), 1U);
+  SymbolTable filled = table(true);
+  EXPECT_EQ(place_of(filled, 0x10ff), "prog+0x1000");
+  EXPECT_EQ(place_of(filled, 0x1100), "exported");
+  EXPECT_EQ(place_of(filled, 0x12ff), "prog+0x1200");
+  EXPECT_EQ(place_of(filled, 0x2000), "-");
 }
 
 TEST(SymbolTable, ExtendsSymbolsWithoutSize) {

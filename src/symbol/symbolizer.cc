@@ -9,7 +9,9 @@
 #include "base/text.h"
 #include "store/bundle.h"
 #include "store/object_cache.h"
+#include "symbol/debug_package.h"
 #include "symbol/demangle.h"
+#include "symbol/frame_function.h"
 #include "symbol/source_index.h"
 
 namespace sonde {
@@ -54,6 +56,7 @@ struct LoadedDso {
   DsoSymbols symbols;
   uint32_t first_id = 0;
   std::unique_ptr<ShownNames> names;
+  std::atomic<bool> lacks_names = false;  // a function that has none was shown
   Lines lines;
   /// For the kernel's objects: the symbols that were not requested in advance. Its range of ids is
   /// reserved from the start; its table is created when the first of them is needed.
@@ -108,6 +111,7 @@ struct Symbolizer::State {
   [[nodiscard]] bool is_of_kernel(DsoId dso) const;
   /// The part of a shown name that must be in the symbol's own name.
   [[nodiscard]] static std::string_view part_of(std::string_view name, bool is_demangled) {
+    if (frame_function_start(name)) return {};  // we add such names ourselves
     if (is_demangled) return identifier_within(name);
     return name.contains('@') ? std::string_view() : name;  // we add "NAME@plt" ourselves
   }
@@ -118,6 +122,7 @@ struct Symbolizer::State {
   [[nodiscard]] Result<ElfFile> open_debug_info(const Dso& object) const;
   void keep_lines();
   void report_missing(std::span<LoadedDso* const> fresh) const;
+  void report_nameless() const;
   void load_kernel(std::span<LoadedDso* const> of_kernel,
                    DsoSymbolLoader::KernelAddresses addresses, std::string_view name_part);
   void add_rest(LoadedDso& of_kernel);
@@ -135,6 +140,7 @@ Symbolizer::Symbolizer(const Machine& machine, SymbolOptions options, const Env&
 
 Symbolizer::~Symbolizer() {
   state_->keep_lines();
+  state_->report_nameless();
 }
 
 void Symbolizer::load(std::span<const DsoId> dsos,
@@ -194,9 +200,10 @@ bool Symbolizer::State::is_of_kernel(DsoId dso) const {
   return kind == DsoKind::kKernel || kind == DsoKind::kModule;
 }
 
+constexpr size_t kMaxNamed = 3;
+
 /// Wrong symbols are never shown, but say why there are none.
 void Symbolizer::State::report_missing(std::span<LoadedDso* const> fresh) const {
-  constexpr size_t kMaxNamed = 3;
   bool is_foreign = options.path_trust == PathTrust::kNone;
   std::vector<std::string> named;
   size_t count = 0;
@@ -207,6 +214,23 @@ void Symbolizer::State::report_missing(std::span<LoadedDso* const> fresh) const 
   if (count > kMaxNamed) named.emplace_back("…");
   losses.add(is_foreign ? LossKind::k_foreign_object : LossKind::k_replaced_object, count,
              join(named, ", "));
+}
+
+/// Which objects need symbols, and what would give them some.
+void Symbolizer::State::report_nameless() const {
+  std::vector<std::string> named, paths;
+  size_t count = 0;
+  for (const LoadedDso& one : loaded) {
+    if (!one.lacks_names.load(std::memory_order_relaxed)) continue;
+    paths.push_back(machine.dsos()[one.dso].path);
+    if (++count <= kMaxNamed) named.push_back(machine.dsos()[one.dso].short_name);
+  }
+  if (count == 0) return;
+  if (count > kMaxNamed) named.emplace_back("…");
+  std::string example = join(named, ", ");
+  if (std::string command = debug_install_command(paths); !command.empty())
+    example += "; their names: " + command;
+  losses.add(LossKind::k_nameless_functions, count, example);
 }
 
 void Symbolizer::State::load(LoadedDso& one, std::string_view name_part) {
@@ -250,9 +274,11 @@ std::vector<AddressExtent> Symbolizer::extents_of(DsoId dso, std::string_view na
   bool is_kernel_side = state_->machine.dsos()[dso].is_kernel_side;
   std::string_view part = State::part_of(
       name, is_kernel_side ? state_->options.demangle_kernel : state_->options.demangle);
+  std::optional<uint64_t> nameless_start = frame_function_start(name);
   const DsoSymbols& symbols = loaded->symbols;
   for (const Symbol& symbol : symbols.table->symbols()) {
-    if (!symbol.name().contains(part)) continue;
+    if (symbol.has_name() ? !symbol.name().contains(part) : symbol.start != nameless_start)
+      continue;
     if (this->name(SymbolId(loaded->first_id + symbols.table->index_of(symbol))) != name) continue;
     uint64_t start = symbols.from_table(symbol.start), size = symbol.end - symbol.start;
     // If it is not contiguous, every address of the object may match.
@@ -291,9 +317,20 @@ std::string_view Symbolizer::name(SymbolId symbol) const {
     DemangleOptions demangle;
     demangle.enabled = state_->options.demangle;
     demangle.kernel = state_->options.demangle_kernel;
-    return shown_name(loaded.symbols.table->symbols()[index],
-                      state_->machine.dsos()[loaded.dso].is_kernel_side, demangle);
+    const Symbol& found = loaded.symbols.table->symbols()[index];
+    const Dso& dso = state_->machine.dsos()[loaded.dso];
+    if (found.has_name()) return shown_name(found, dso.is_kernel_side, demangle);
+    loaded.lacks_names.store(true, std::memory_order_relaxed);
+    return frame_function_name(dso.short_name, found.start);
   });
+}
+
+std::string Symbolizer::identity(SymbolId symbol) const {
+  std::string text(label(symbol));
+  if (InlinedSymbols::has(symbol)) return text;
+  const LoadedDso& loaded = state_->of(symbol);
+  if (loaded.symbols.table->symbols()[symbol.value - loaded.first_id].has_name()) return text;
+  return text.append(1, ' ').append(to_hex(state_->machine.dsos()[loaded.dso].build_id));
 }
 
 DsoId Symbolizer::dso_of(SymbolId symbol) const {

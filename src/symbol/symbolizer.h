@@ -3,6 +3,7 @@
 //
 // `load(dsos)` reads the tables of many DSOs in parallel; `find` is then a binary search, and
 // thread-safe. If a DSO has no symbols, the reason is kept for -v and for the report's hint.
+// Objects whose functions were named by address are counted as a loss at the end.
 #pragma once
 
 #include <memory>
@@ -72,6 +73,9 @@ class Symbolizer {
   [[nodiscard]] uint64_t start_of(SymbolId symbol) const;
   /// Demangles on first use; cheap afterwards.
   [[nodiscard]] std::string_view name(SymbolId symbol) const;
+  /// The name by which recordings are compared: a function that is named by its address is the same
+  /// only in the same build.
+  [[nodiscard]] std::string identity(SymbolId symbol) const;
   [[nodiscard]] DsoId dso_of(SymbolId symbol) const;
 
   /// Reads what an object's debug information says about these addresses, in parallel: afterwards

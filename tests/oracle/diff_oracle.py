@@ -47,7 +47,8 @@ failures = []
 
 
 def diff(tool, arguments):
-    done = subprocess.run([tool, "diff", *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace")
+    plain = ["--no-frame-functions"] if tool == SONDE else []
+    done = subprocess.run([tool, "diff", *plain, *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace")
     lines = [line.rstrip() for line in done.stdout.splitlines()]
     if arguments[:1] == ["-s"] and arguments[1].endswith("symbol"):
         # Everything without a symbol is one row (of a process), and which of its addresses is shown is chance.

@@ -3,6 +3,7 @@
 //   symbols_dump symbols FILE     START END TYPE NAME of every symbol, from this file alone
 //   symbols_dump found FILE       the same with separate debug files
 //   symbols_dump plt FILE         START NAME@plt
+//   symbols_dump functions FILE   START END of every function with call frame information
 //   symbols_dump buildid FILE
 //   symbols_dump lines FILE       for each hexadecimal address on standard input: FUNCTION
 //                                 FILE:LINE, innermost first, with " | " between them
@@ -16,6 +17,7 @@
 #include <string_view>
 
 #include "base/text.h"
+#include "dwarf/cfi_sections.h"
 #include "dwarf/line_index.h"
 #include "elf/elf_file.h"
 #include "elf/plt.h"
@@ -80,6 +82,10 @@ Result<> run(const std::string& verb, const std::string& path) {
     ElfFile file = TRY(ElfFile::open(path));
     for (const PltEntry& entry : plt_entries(file))
       fmt::print("{:x} {}@plt\n", entry.start.value, entry.name);
+  } else if (verb == "functions") {
+    ElfFile file = TRY(ElfFile::open(path));
+    for (const FunctionRange& function : CfiSections(file, nullptr).functions())
+      fmt::print("{:x} {:x}\n", function.start, function.end);
   } else if (verb == "buildid") {
     fmt::print("{}\n", to_hex(TRY(ElfFile::open(path)).build_id()));
   } else if (verb == "lines") {

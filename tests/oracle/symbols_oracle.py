@@ -123,6 +123,17 @@ def check_plt(dump, path, report):
     report.no_misses(f"{path}: objdump's PLT entries are ours", sorted(theirs - ours), max(len(theirs), 1))
 
 
+def check_functions(dump, path, report):
+    """Those of .eh_frame, as readelf prints it."""
+    theirs = {}
+    for line in run("readelf", "-wF", path).splitlines():
+        found = re.match(r"[0-9a-f]+ [0-9a-f]+ [0-9a-f]+ FDE .*pc=([0-9a-f]+)\.\.([0-9a-f]+)", line)
+        if found and int(found[1], 16) != 0 and found[1] != found[2]:
+            theirs.setdefault(int(found[1], 16), int(found[2], 16))
+    ours = {int(start, 16): int(end, 16) for start, end in map(str.split, run(dump, "functions", path).splitlines())}
+    report.same(f"{path}: functions are those of readelf's entries", sorted(ours.items()), sorted(theirs.items()))
+
+
 def check_build_id(dump, path, report):
     found = re.search(r"Build ID: ([0-9a-f]+)", run("readelf", "-n", path))
     report.same(f"{path}: build id", run(dump, "buildid", path).strip(), found[1] if found else "")
@@ -214,6 +225,7 @@ def main():
             check_build_id(dump, path, report)
             check_symbols(dump, path, report)
             check_plt(dump, path, report)
+            check_functions(dump, path, report)
             check_demangling(dump, path, report)
     print(f"{report.failures} differences")
     return 1 if report.failures else 0

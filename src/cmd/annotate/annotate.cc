@@ -9,6 +9,7 @@
 #include "cmd/annotate/flags.h"
 #include "cmd/annotate/nothing.h"
 #include "cmd/options/listing_flags.h"
+#include "cmd/options/profile_flags.h"
 #include "datatype/listing_types.h"
 #include "render/damage_text.h"
 #include "render/listing_columns.h"
@@ -49,6 +50,7 @@ Code comes from the files that ran, from jitdumps, and from BPF programs stored 
     if (arguments.size() > 1) return fail(ErrorCode::kUsage, "Error: too many arguments");
     if (!arguments.empty()) o_.symbol = arguments[0];
     TRY(check_options(env));
+    name_frame_functions(o_.symbol_sources, env);
     Session session = TRY(open(env, o_.symbol));
     if (o_.dump) return dump(env, session);
     if (o_.itrace && session.counts().records_by_type[abi::kRecordAuxtrace] != 0)

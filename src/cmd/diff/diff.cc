@@ -1,6 +1,7 @@
 // `diff`: the rows of two or more recordings side by side.
 #include "cli/command.h"
 #include "cmd/diff/flags.h"
+#include "cmd/options/profile_flags.h"
 #include "render/damage_text.h"
 #include "render/table_text.h"
 #include "report/diff/notes.h"
@@ -42,6 +43,7 @@ To compare call paths, use `fold --diff` or `flamegraph A B`; for whole runs, `s
     std::vector<std::string> paths = paths_of(arguments);
     if (o_.difference.sort_side >= paths.size())
       return fail(ErrorCode::kFailed, "Order option out of limit.");
+    name_frame_functions(o_.symbol_sources, env);
     Inputs inputs;
     for (const std::string& path : paths)
       inputs.push_back(TRY(DiffInput::open(path, inputs.size(), o_, env)));

@@ -51,6 +51,7 @@ class ExportCommand final : public Command {
     if (arguments.size() + (input_.empty() ? 0 : 1) > 1)
       return fail(ErrorCode::kUsage, "Error: export takes one file");
     if (input_.empty()) input_ = arguments.empty() ? default_input(env) : arguments[0];
+    name_frame_functions(options_.session.symbols, env);
     StackProfile profile = TRY(open_profile(input_, wanted(env), env));
     TRY(keep_columns(profile, options_.stacks.events));
     OutputFile output = TRY(OutputFile::open(output_, env));

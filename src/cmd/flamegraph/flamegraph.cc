@@ -4,6 +4,7 @@
 #include "base/temporary_directory.h"
 #include "cli/command.h"
 #include "cmd/options/flame_drawing_flags.h"
+#include "cmd/options/profile_flags.h"
 #include "cmd/options/run_record.h"
 
 namespace sonde {
@@ -37,6 +38,7 @@ The picture goes to standard output, or to flamegraph.svg if that is a terminal 
   }
 
   Result<int> run(Env& env, const Arguments& arguments) override {
+    name_frame_functions(drawing_.source.session.symbols, env);
     if (arguments.after_dashes && !arguments.empty()) return record_and_draw(env, arguments.words);
     if (!frequency_.empty() || !call_graph_.empty())
       return fail(ErrorCode::kFailed, "--{} is for recording a command, behind --",

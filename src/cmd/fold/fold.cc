@@ -102,6 +102,8 @@ The value of a stack is the sum of its samples' periods (nanoseconds, cycles ...
     return {};
   }
   void prepare(const Env& env) {
+    name_frame_functions(options_.session.symbols, env);
+    options_.stacks.want_objects = diff_;  // with their builds
     options_.session.open.stdin_fd = env.in_fd;
     options_.session.inlines = chosen_inlines(inlines_);
     options_.stacks.spelling.inlined = inlines_.value_or(false);

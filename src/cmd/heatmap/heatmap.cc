@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cmd/heatmap/flags.h"
+#include "cmd/options/profile_flags.h"
 #include "export/pictures/flame_svg.h"
 #include "export/pictures/svg.h"
 #include "replay/fields/time_ranges.h"
@@ -71,6 +72,7 @@ commands.)");
     if (arguments.size() > 1) return fail(ErrorCode::kUsage, "Error: too many arguments");
     if (!arguments.empty()) options_.input = arguments[0];
     TRY(check_heatmap_options(options_));
+    name_frame_functions(options_.symbols, env);
     if (!options_.range.empty()) return draw_range(env);
     bool is_recording = options_.needs_recording() || TRY(looks_like_recording());
     view::HeatMap map = is_recording ? TRY(of_recording(env)) : TRY(of_text(env));

@@ -22,6 +22,9 @@ void declare_symbol_sources(FlagTable& flags, SymbolOptions& symbols) {
   declare_unverified_symbols(flags, symbols);
   flags.boolean(0, "demangle", symbols.demangle, "Enable symbol demangling");
   flags.boolean(0, "demangle-kernel", symbols.demangle_kernel, "Enable kernel symbol demangling");
+  flags.boolean(0, "frame-functions", symbols.frame_functions,
+                "Name functions without a symbol by object and address "
+                "(the default, except in text that is the same as perf's)");
   flags.boolean(0, "full-source-path", symbols.full_source_path,
                 "Show full source file name path for source lines");
 }
@@ -30,6 +33,10 @@ void declare_unverified_symbols(FlagTable& flags, SymbolOptions& symbols) {
   flags.boolean(
       0, "unverified-symbols", symbols.unverified,
       "Name code of other machines and boots by whatever is at its path here, as perf does");
+}
+
+void name_frame_functions(SymbolOptions& symbols, const Env& env) {
+  if (!symbols.frame_functions) symbols.frame_functions = env.tool != "perf";
 }
 
 void declare_gate(FlagTable& flags, EventWindow::Choice& gate) {

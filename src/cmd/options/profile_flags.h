@@ -13,6 +13,9 @@ namespace sonde {
 void declare_symbol_sources(FlagTable& flags, SymbolOptions& symbols);
 /// --unverified-symbols alone, for commands without the others.
 void declare_unverified_symbols(FlagTable& flags, SymbolOptions& symbols);
+/// For commands whose output is not compared with perf's: functions without a symbol are named by
+/// call frame information, unless the flags chose, or perf's name stands for perf's output.
+void name_frame_functions(SymbolOptions& symbols, const Env& env);
 /// --switch-on, --switch-off, --show-on-off-events.
 void declare_gate(FlagTable& flags, EventWindow::Choice& gate);
 

@@ -58,6 +58,8 @@ Where more than a tenth could not be read, the exit status is 1. This holds for 
       if (o_.symbol_filter) return fail(ErrorCode::kUsage, "Error: too many arguments");
       o_.symbol_filter = arguments[0];
     }
+    if (o_.html || (wants_browser() && can_browse(env)))
+      name_frame_functions(o_.symbol_sources, env);
     if (o_.html) return report::write_page(o_, env);
     TRY(check_options());
     Session session = TRY(open(env));

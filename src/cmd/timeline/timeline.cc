@@ -62,6 +62,7 @@ The picture is one SVG file that any browser shows: scroll to zoom, drag to move
       return fail(ErrorCode::kUsage, "--width goes from {} to {}", TimelineStyle::kMinWidth,
                   TimelineStyle::kMaxWidth);
     session_.open.stdin_fd = env.in_fd;
+    name_frame_functions(session_.symbols, env);
     Session session = TRY(Session::open(input_, session_, env));
     SessionTimeline made = TRY(timeline_of(session, {}));
     TRY(choose_part(session, made.timeline));

@@ -4,6 +4,7 @@
 #include "base/own_command_line.h"
 #include "cli/command.h"
 #include "cmd/options/listing_flags.h"
+#include "cmd/options/profile_flags.h"
 #include "cmd/top/flags.h"
 #include "top/live.h"
 
@@ -36,6 +37,7 @@ On a terminal it is report's browser on live data: h lists its keys, a shows a f
     if (!arguments.empty())
       return fail(ErrorCode::kUsage, "top starts no command: sonde record does");
     TRY(check_listing(o_.report.code));
+    name_frame_functions(o_.report.symbol_sources, env);
     o_.selection.serve(o_.record.target, o_.report.verbose, env);
     o_.record.made = o_.selection.made();
     TRY(o_.selection.finalize({o_.record.events, o_.record.cgroups}, env));

@@ -33,6 +33,7 @@ class ViewCommand final : public Command {
       choice_.input = arguments[1];
     }
     TRY(samples_.apply(choice_.source));
+    name_frame_functions(choice_.source.session.symbols, env);
     choice_.source.session.inlines = chosen_inlines(inlines_);
     TRY(write_explorer(choice_, env));
     return 0;

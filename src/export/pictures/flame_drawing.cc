@@ -83,6 +83,7 @@ Result<StackProfile> FlameDrawing::open(const std::string& input, Env& env) {
 }
 
 Result<StackProfile> FlameDrawing::compare(const std::vector<std::string>& inputs, Env& env) {
+  source_.stacks.want_objects = true;  // with their builds
   StackProfile before = TRY(open(inputs[0], env));
   StackProfile after = TRY(open(inputs[1], env));
   ColumnPair columns{.before = TRY(how_.selection.column_of(before, env.err)),
