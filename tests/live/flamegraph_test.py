@@ -78,7 +78,7 @@ class FlamegraphTest(OwnDirectoryTest):
         self.assertTrue(all(not title.startswith("sleep (") for title, _, _ in self.frames("kernel.svg")))
         self.assertGreater(len(self.frames("kernel.svg")), 1)
         run = self.sonde("flamegraph", "--comm", "nobody", status=255)
-        self.assertEqual(run.stderr, "perf.data: no samples to draw\n")
+        self.assertEqual(run.stderr.splitlines()[0], "perf.data: no samples to draw")
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 #include "base/output_file.h"
 #include "cli/command.h"
 #include "cmd/options/export_options.h"
+#include "cmd/options/profile_flags.h"
 #include "stacks/profile_source.h"
 
 namespace sonde {
@@ -50,6 +51,7 @@ It is written as folded stacks, or in the format of --to. You don't need this fo
     ProfileSourceOptions options;
     options.session.open.stdin_fd = env.in_fd;
     options.session.inlines = Inlines::kOfUnwound;
+    name_frame_functions(options.session.symbols, env);
     set_shape(options.stacks, format_->shape);
     return options;
   }

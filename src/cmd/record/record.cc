@@ -9,6 +9,7 @@
 #include "capture/recorders/recorder.h"
 #include "capture/synthesis/jit_maps.h"
 #include "cli/command.h"
+#include "cmd/options/profile_flags.h"
 #include "cmd/record/flags.h"
 #include "export/pictures/flame_drawing.h"
 #include "objects/archived_objects.h"
@@ -102,7 +103,9 @@ A full disk, Ctrl-C, SIGTERM and --max-size end a recording, but leave a readabl
     return {};
   }
   Result<> draw_picture(const RecordOptions& options, Env& env) {
-    TRY(draw_flame_graph({}, {options.output.path}, picture_, env));
+    FlameDrawingOptions drawing;
+    name_frame_functions(drawing.source.session.symbols, env);
+    TRY(draw_flame_graph(drawing, {options.output.path}, picture_, env));
     if (!options.quiet)
       env.err.print("[ {} record: Drew a flame graph to {} ]\n", env.tool, picture_);
     return {};
