@@ -50,7 +50,7 @@ class Totals:
 def report_rows(*arguments):
     """(event, columns) of each row."""
     event = None
-    for line in sonde("report", "--stdio", "-g", "none", "-t", "|", *arguments).decode().splitlines():
+    for line in sonde("report", "--stdio", "--frame-functions", "-g", "none", "-t", "|", *arguments).decode().splitlines():
         found = re.match(r"# Samples: .* of event '(.*)'", line)
         if found:
             event = found[1]
