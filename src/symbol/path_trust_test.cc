@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/bytes.h"
 #include "machine/machine.h"
-#include "perfdata/records/record_encoder.h"
 
 namespace sonde {
 namespace {
@@ -33,24 +33,23 @@ class PathTrustTest : public testing::Test {
                                        << start << " T _stext\n"
                                        << start << " T _text\n";
   }
+  /// Applies the mapping record (perf_event_open(2)) of a kernel whose _text was there.
   void kernel_was_recorded_at(uint64_t start) {
-    MmapRecord record{};
-    record.pid = UINT32_MAX;
-    record.start = RuntimeAddr(start);
-    record.length = 0x1000000;
-    record.offset = FileOffset(start);
-    record.path = "[kernel.kallsyms]_text";
-    ByteBuilder bytes;
-    RecordFrame frame;
-    frame.misc = abi::kMiscKernel;
-    ASSERT_TRUE(encode(record, frame, bytes));
-    RecordBlock block;
-    block.bytes = bytes.view();
-    RecordView view;
-    ASSERT_TRUE(RecordRange(block, kHostOrder).next(view));
+    ByteBuilder payload;
+    payload.u32(UINT32_MAX);  // pid
+    payload.u32(0);           // tid
+    payload.u64(start);
+    payload.u64(0x1000000);  // length
+    payload.u64(start);      // offset: the address of the symbol in the name
+    payload.padded_string("[kernel.kallsyms]_text", 8);
+    RecordView record;
+    record.type = abi::kRecordMmap;
+    record.misc = abi::kMiscKernel;
+    record.payload = payload.view();
     LossLedger losses;
-    machine_.apply(view, SampleLayout(), 0, losses);
+    machine_.apply(record, SampleLayout(), 0, losses);
     machine_.freeze();
+    ASSERT_EQ(losses.total(), 0U);
   }
   [[nodiscard]] bool is_ours(const RecordedHost& host) const {
     return is_this_boot(host, machine_, proc_);

@@ -23,9 +23,7 @@ struct TraceLocations::State {
         machine(strings),
         resolver(machine, frames),
         sources{.arch = abi::arch_from_machine(options.arch)},
-        env(outside),
-        losses(outside.losses),
-        builder(sources, resolver, frames, losses) {}
+        env(outside) {}
 
   /// Takes updates since the last lookup into account.
   void finalize() {
@@ -44,6 +42,7 @@ struct TraceLocations::State {
     cfi.emplace(machine, *finder, jit_objects);
     symbolizer.emplace(machine, options.symbols, env, options.kernel_release, &jit_objects);
     sources.cfi = &*cfi;
+    builder.emplace(sources, resolver, frames, env.losses);
   }
   const Frame& named(FrameId id) {
     const Frame& frame = frames[id];
@@ -81,8 +80,7 @@ struct TraceLocations::State {
   AddressResolver resolver;
   ChainSources sources;
   const Env& env;
-  LossLedger& losses;
-  ChainBuilder builder;
+  std::optional<ChainBuilder> builder;
   std::vector<char> loaded;  // by DsoId
   std::vector<FrameId> chain;
   bool changed = true;
@@ -94,7 +92,7 @@ TraceLocations::~TraceLocations() = default;
 
 void TraceLocations::apply(const TaskNews& news, uint64_t time_ns) {
   if (news.record == nullptr) return;
-  state_->machine.apply(*news.record, *news.layout, time_ns, state_->losses);
+  state_->machine.apply(*news.record, *news.layout, time_ns, state_->env.losses);
   state_->changed = true;
 }
 
@@ -103,7 +101,7 @@ size_t TraceLocations::resolve_chain(const Sample& sample, const SampleLayout& l
   State& state = *state_;
   state.finalize();
   state.resolver.enter(sample.id.pid, time_ns, sample.cpu_mode);
-  std::span<const FrameId> chain = state.builder.build(sample, layout.attr(), time_ns, 0);
+  std::span<const FrameId> chain = state.builder->build(sample, layout.attr(), time_ns, 0);
   state.chain.assign(chain.begin(), chain.end());
   return state.chain.size();
 }
