@@ -294,7 +294,7 @@ class ExplorerTest(browser.BrowserTest):
                         f"period=1000000 chain=user,{ip:#x}\n")
         (self.directory / "text").write_text("".join(text))
         sonde("assemble", "text", "perf.data", directory=self.directory)
-        return self.view("perf.data", query="#view=code")
+        return self.view("perf.data", query="#view=code", options=["--unverified-symbols"])
 
     def code(self, page):
         """Lines of the listing with a weight: share, mark, text."""

@@ -42,6 +42,7 @@ SYMBOLS = ["do_syscall_64", "vfs_read", "schedule", "no_such_symbol_here"]
 KNOWN = [
     (re.compile(r"^perf\.data\.piped\..* evlist -v"), "perf takes the ids behind a short attr of a pipe for its fields"),
     (re.compile(r"^(perf\.data\.piped\.|sleep\.compressed2\.pipe)\S* (evlist|script --header-only)"), "pipes"),
+    (re.compile(r"^perf\.data\.piped\.corrupted\S* report --header-only"), "perf says nothing of damage in its heading"),
     (re.compile(r"^0463c0f5|^sleep\.compressed2"), "perf cannot read them"),
     (re.compile(r"^perf\.data\.weight_struct report --header-only"), "perf drops a topology of more processors than it knows"),
     (re.compile(r"^perf\.data\.(callgraph-3\.4|raw-3\.4|piped\.target-3\.8) buildid-list"), "perf names [vdso] after a temporary file of its own"),

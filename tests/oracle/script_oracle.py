@@ -183,7 +183,7 @@ class Comparison:
 
     def script(self, path, arguments):
         theirs = run(["perf", "script", "-f", "-i", path, *arguments.split()])
-        ours = run([SONDE, "script", "-f", "-i", path, *arguments.split()])
+        ours = run([SONDE, "script", "--unverified-symbols", "-f", "-i", path, *arguments.split()])
         what = f"{Path(path).name} {arguments}"
         shown = [lines(ours[1]), lines(theirs[1])]
         if OTHER_BUILDS in ours[2]:  # perf shows the names of the current file
@@ -217,10 +217,10 @@ def check_pipes(comparison, path):
         file.flush()
         comparison.script(file.name, "")
         theirs = subprocess.run(["perf", "script", "-i", "-"], input=raw, capture_output=True).stdout.decode(errors="replace")
-        ours = subprocess.run([SONDE, "script"], input=raw, capture_output=True).stdout.decode(errors="replace")
+        ours = subprocess.run([SONDE, "script", "--unverified-symbols"], input=raw, capture_output=True).stdout.decode(errors="replace")
         comparison.same("a pipe on stdin", lines(ours), lines(theirs))
     whole = Path(path).read_bytes()
-    ours = subprocess.run([SONDE, "script", "-i", "-"], input=whole, capture_output=True).stdout.decode(errors="replace")
+    ours = subprocess.run([SONDE, "script", "--unverified-symbols", "-i", "-"], input=whole, capture_output=True).stdout.decode(errors="replace")
     comparison.same("a file on stdin", lines(ours), lines(run(["perf", "script", "-i", path])[1]))
 
 
@@ -300,7 +300,7 @@ def check_stored_text(comparison, path):
         return re.sub(r"=(0xffffffff8[0-9a-f]{7}|[A-Za-z_][\w.]*\+0x[0-9a-f]+)\b", "=CODE", line)
 
     theirs = [place(line) for line in lines(stored.read_text(errors="replace"))]
-    ours = [place(line) for line in lines(run([SONDE, "script", "-f", "-i", str(path)])[1])]
+    ours = [place(line) for line in lines(run([SONDE, "script", "--unverified-symbols", "-f", "-i", str(path)])[1])]
     if len(theirs) > 1900:  # the stored text was cut
         theirs = theirs[:1900]
         ours = ours[:1900]

@@ -64,7 +64,7 @@ class CodeTest(OwnDirectoryTest):
                       "|CALLCHAIN|BRANCH_STACK", ", branch_sample_type = USER|CALL_STACK|NO_FLAGS|NO_CYCLES")
 
         def chain(*options):
-            lines = self.run_it(SONDE, "script", "-F", "ip,sym", *options).stdout.splitlines()
+            lines = self.run_it(SONDE, "script", "--unverified-symbols", "-F", "ip,sym", *options).stdout.splitlines()
             return [tuple(line.split(maxsplit=1)) for line in lines if line.strip()]
 
         expected = []
@@ -82,7 +82,7 @@ class CodeTest(OwnDirectoryTest):
                   ("user", self.starts["middle"], 100)]
         self.assemble([f"SAMPLE id=7 mode={mode} ip={ip:#x} pid=20 tid=20 time={time} cpu=0 period={period}"
                        for time, (mode, ip, period) in enumerate(places, 5000)])
-        command = [SONDE, "annotate", "--stdio", "--kallsyms", "kallsyms", "--ignore-vmlinux"]
+        command = [SONDE, "annotate", "--stdio", "--kallsyms", "kallsyms", "--ignore-vmlinux", "--unverified-symbols"]
         done = self.run_it(*command)
         self.assertEqual(re.findall(r"<(\w+)>:$", done.stdout, re.MULTILINE), ["leaf", "middle"])
         self.assertEqual(done.stderr.count("\n"), 1)
