@@ -16,7 +16,7 @@ std::vector<uint32_t> compared(const std::vector<uint64_t>& numbers) {
 
 TEST(RadixOrder, IsThatOfAStableSort) {
   std::mt19937_64 random(1);
-  for (size_t count : {0, 1, 2, 100, 2048, 2049, 50'000}) {
+  for (size_t count : {0U, 1U, 2U, 100U, 2048U, 2049U, 50'000U}) {
     // Few distinct numbers, numbers that differ in some digits only, and any.
     for (uint64_t mask : {uint64_t{3}, uint64_t{0xff00ff0000}, uint64_t{1} << 63, UINT64_MAX}) {
       std::vector<uint64_t> numbers(count);

@@ -99,7 +99,7 @@ TEST(FrameFunction, IsNamedByObjectAndStart) {
 
 TEST(ElfSymbols, FunctionsWithoutSymbolsOnDemand) {
   DebugFrameBuilder frames(7, 16);
-  for (uint64_t start : {0x1000, 0x1100, 0x1200, 0x2000})
+  for (uint64_t start : {0x1000U, 0x1100U, 0x1200U, 0x2000U})
     frames.function(start, {DW_CFA_def_cfa_offset, 24});
   ElfBuilder elf;
   uint32_t text = elf.section(".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, 0x1000,
