@@ -131,7 +131,7 @@ class KernelCodeTest(GuestTest):
         theirs = self.instructions(PERF, function)
         self.assertEqual(ours[:len(theirs)], theirs)
         # perf leaves out a last instruction that is only padding up to the next function.
-        self.assertEqual([text for _, _, text in ours[len(theirs):] if not text.startswith(("nop", "int3", "xchg", "cs nop"))], [])
+        self.assertEqual([text for _, _, text in ours[len(theirs):] if not text.startswith(("nop", "int3", "xchg", "cs nop", "data16 "))], [])
         self.assertEqual(int(ours[0][1], 16), int(re.search(rf"^([0-9a-f]+) \w {function}$", KALLSYMS, re.M).group(1), 16))
 
     def test_functions_of_modules(self):
