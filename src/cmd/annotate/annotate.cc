@@ -14,6 +14,7 @@
 #include "render/damage_text.h"
 #include "render/listing_columns.h"
 #include "report/counts.h"
+#include "report/outside.h"
 #include "script/dump_tail.h"
 #include "tui/terminal/browser_terminal.h"
 
@@ -148,20 +149,9 @@ Code comes from the files that ran, from jitdumps, and from BPF programs stored 
 
   /// The reason why nothing is shown depends on what the recording has.
   Result<int> explain_nothing(const Env& env) {
-    LossLedger counted;  // already counted once
-    Env again{.out = env.out,
-              .err = env.err,
-              .in_fd = env.in_fd,
-              .out_fd = env.out_fd,
-              .sys = env.sys,
-              .losses = counted,
-              .variables = env.variables,
-              .tool = env.tool,
-              .config = env.config,
-              .debug = env.debug,
-              .command_line = env.command_line};
-    Session session = TRY(open(again, std::nullopt));
-    return annotate_all(again, session);
+    report::Outside again(env);  // losses are already counted
+    Session session = TRY(open(again.env, std::nullopt));
+    return annotate_all(again.env, session);
   }
 
   /// The events shown side by side, one element per table.
