@@ -22,7 +22,8 @@ std::optional<std::string> from_hex(std::string_view digits) {
   return bytes;
 }
 
-/// Empty if it is not recorded, and nothing of this machine says it: `is_foreign`, nothing can.
+/// The recorded one, else what this machine knows; of a recording made elsewhere (`is_foreign`) it
+/// knows nothing. Empty if there is none.
 std::string build_id_of(const Dso& dso, bool is_foreign) {
   if (!dso.build_id.empty() || is_foreign) return dso.build_id;
   switch (dso.kind) {

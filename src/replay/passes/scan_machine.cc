@@ -1,12 +1,11 @@
 #include "replay/passes/scan_machine.h"
 
-#include "replay/passes/recorded_host.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "replay/frames/address_resolver.h"
+#include "replay/passes/recorded_host.h"
 
 namespace sonde {
 namespace {
