@@ -259,7 +259,7 @@ def check_scopes(directory):
         check(f"scopes, {name}: names are those of clang's program", ours == theirs, (ours - theirs, theirs - ours))
         check(f"scopes, {name}: lambda expressions",
               any(n == "outer::run(int)::{lambda}::operator()" for frames in answers for n in frames), names)
-        if not shutil.which("gdb") or "-gsplit-dwarf" in flags:
+        if "-gsplit-dwarf" in flags:  # gdb does not read type units in split files
             continue
         (directory / "addresses").write_text("".join(f"{a:x}\n" for a in addresses))
         (directory / "names.py").write_text(GDB)
