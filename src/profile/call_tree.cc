@@ -69,9 +69,7 @@ void CallTreeBuilder::add_children(uint32_t node, bool own, std::vector<Part>& o
   // to the row's own samples.
   auto at = std::ranges::upper_bound(own_nodes_, node);
   while (at != own_nodes_.end() && *at < trie.end_of(node)) {
-    uint32_t child = node + 1;
-    if (*at >= trie.end_of(child))
-      for (child = *at; trie.parent(child) != node;) child = trie.parent(child);
+    uint32_t child = trie.child_towards(node, *at);
     add_step(child, true, out);
     at = std::lower_bound(at, own_nodes_.end(), trie.end_of(child));
   }

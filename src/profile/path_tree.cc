@@ -12,21 +12,15 @@ class PathTreeBuilder {
 
  private:
   static constexpr uint32_t kNone = UINT32_MAX;
-  /// Sums at and below a node of the path that was appended last. The sums of the nodes on that
-  /// path are kept here until the path leaves them: a pass over all nodes would read them from
-  /// memory again.
+  /// Sums at and below a run of the path that was appended last. They are kept here until the path
+  /// leaves it: a pass over all runs would read them from memory again.
   struct Below {
-    uint64_t period = 0;
+    PathSums sums{.period = 0, .count = 0, .first = kNone, .height = 0};
     uint64_t first_time = 0;
-    uint32_t count = 0;
-    uint32_t first = kNone;  // sample
-    uint32_t height = 0;     // steps
   };
-  void reserve_nodes(size_t most);
-  void resize_nodes(size_t size);
   void end_at(uint32_t node, const OrderedPath& path, const PathUse& use);
-  void add_below(size_t depth, const Below& more);
-  void close_node(uint32_t node, size_t depth);
+  void add_below(size_t level, const Below& more);
+  void close_run(const CallTrie::ClosedRun& run);
 
   const PathUses& uses_;
   std::span<const uint32_t> key_of_step_;
@@ -34,7 +28,8 @@ class PathTreeBuilder {
   const SampleColumns& samples_;
   PathTree tree_;
   uint32_t last_own_ = kNone;
-  std::vector<Below> sums_;  // by depth
+  std::vector<Below> below_;           // by level of the run
+  LargeVector<PathSums> closed_sums_;  // in the order of closing
 };
 
 PathTree PathTreeBuilder::build() && {
@@ -44,9 +39,9 @@ PathTree PathTreeBuilder::build() && {
   LargeVector<OrderedPath> paths = order_paths(uses_.uses, key_of_step_, options);
   size_t steps = 0;
   for (const OrderedPath& path : paths) steps += path.kept + 1;
-  reserve_nodes(steps);
+  tree_.trie.reserve(steps);
   tree_.ends.reserve(paths.size());
-  auto close = [this](uint32_t node, size_t depth) { close_node(node, depth); };
+  auto close = [this](const CallTrie::ClosedRun& run) { close_run(run); };
   std::vector<uint32_t> keys;
   uint64_t head = 0;
   uint32_t node = kNone;
@@ -69,22 +64,10 @@ PathTree PathTreeBuilder::build() && {
     node = tree_.trie.append(keys, close);
     end_at(node, path, use);
   }
-  tree_.trie.finish(close);
-  resize_nodes(tree_.trie.size());
+  LargeVector<uint32_t> numbers = tree_.trie.finish(close);
+  tree_.sums.resize(numbers.size());
+  for (size_t i = 0; i < numbers.size(); ++i) tree_.sums[numbers[i]] = closed_sums_[i];
   return std::move(tree_);
-}
-
-/// Reserves only address space: the data of a node is written when the node is closed.
-void PathTreeBuilder::reserve_nodes(size_t most) {
-  tree_.trie.reserve(most);
-  resize_nodes(most);
-}
-
-void PathTreeBuilder::resize_nodes(size_t size) {
-  tree_.period.resize(size);
-  tree_.count.resize(size);
-  tree_.first.resize(size);
-  tree_.height.resize(size);
 }
 
 void PathTreeBuilder::end_at(uint32_t node, const OrderedPath& path, const PathUse& use) {
@@ -106,34 +89,35 @@ void PathTreeBuilder::end_at(uint32_t node, const OrderedPath& path, const PathU
   end.period += use.period;
   if (is_earlier(samples_, samples.first, end.first_sample)) end.first_sample = samples.first;
   if (options_.by_mode) tree_.modes.back() += uses_.modes[path.use];
-  add_below(path.kept, {.period = use.period,
-                        .first_time = samples.first_time,
-                        .count = samples.count,
-                        .first = samples.first});
+  add_below(
+      tree_.trie.levels() - 1,
+      {.sums = {.period = use.period, .count = samples.count, .first = samples.first, .height = 0},
+       .first_time = samples.first_time});
 }
 
-void PathTreeBuilder::add_below(size_t depth, const Below& more) {
-  if (sums_.size() <= depth) sums_.resize(depth + 1);
-  Below& sum = sums_[depth];
-  sum.period += more.period;
-  sum.count += more.count;
-  sum.height = std::max(sum.height, more.height);
-  if (sum.first != kNone &&
-      std::pair(sum.first_time, sum.first) < std::pair(more.first_time, more.first))
+void PathTreeBuilder::add_below(size_t level, const Below& more) {
+  if (below_.size() <= level) below_.resize(level + 1);
+  Below& below = below_[level];
+  PathSums& sums = below.sums;
+  sums.period += more.sums.period;
+  sums.count += more.sums.count;
+  sums.height = std::max(sums.height, more.sums.height);
+  if (sums.first != kNone &&
+      std::pair(below.first_time, sums.first) < std::pair(more.first_time, more.sums.first))
     return;
-  sum.first = more.first;
-  sum.first_time = more.first_time;
+  sums.first = more.sums.first;
+  below.first_time = more.first_time;
 }
 
-void PathTreeBuilder::close_node(uint32_t node, size_t depth) {
-  Below sum = sums_[depth];
-  sums_[depth] = Below();
-  tree_.period[node] = sum.period;
-  tree_.count[node] = sum.count;
-  tree_.first[node] = sum.first;
-  tree_.height[node] = sum.height;
-  ++sum.height;
-  if (depth > 0) add_below(depth - 1, sum);
+void PathTreeBuilder::close_run(const CallTrie::ClosedRun& run) {
+  Below below = below_[run.level];
+  below_[run.level] = Below();
+  closed_sums_.push_back(below.sums);
+  below.sums.height += run.nodes;
+  if (run.is_rest)
+    add_below(run.level, below);
+  else if (run.level > 0)
+    add_below(run.level - 1, below);
 }
 
 }  // namespace

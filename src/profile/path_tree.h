@@ -1,5 +1,5 @@
 // The second pass of a profile: merges the uses of paths into one prefix tree, with the sums of
-// every node.
+// every run.
 #pragma once
 
 #include "profile/call_trie.h"
@@ -18,14 +18,19 @@ struct PathEnd {
   uint64_t period;
 };
 
+/// Of the samples at and below each node of a run.
+struct PathSums {
+  uint64_t period;
+  uint32_t count;   // samples
+  uint32_t first;   // the earliest sample
+  uint32_t height;  // steps below the run's last node
+};
+
 struct PathTree {
   CallTrie trie;
   LargeVector<PathEnd> ends;       // in node order; rows are filled in later
   std::vector<uint32_t> roots;     // in node order
-  Column<uint64_t> period;         // by node: sum over the subtree
-  Column<uint32_t> count;          // by node: samples in the subtree
-  Column<uint32_t> first;          // by node: the earliest sample
-  Column<uint32_t> height;         // by node: steps below
+  Column<PathSums> sums;           // by run
   std::vector<uint32_t> own;       // by end: place key of the samples' own place
   std::vector<ModePeriods> modes;  // by end; if requested
 };

@@ -34,8 +34,8 @@ class Profile {
   [[nodiscard]] const PathFrames& frames() const { return *frames_; }
   /// In node order.
   [[nodiscard]] const LargeVector<PathEnd>& ends() const { return tree_.ends; }
-  [[nodiscard]] uint64_t period_below(uint32_t node) const { return tree_.period[node]; }
-  [[nodiscard]] uint32_t count_below(uint32_t node) const { return tree_.count[node]; }
+  [[nodiscard]] uint64_t period_below(uint32_t node) const { return sums_at(node).period; }
+  [[nodiscard]] uint32_t count_below(uint32_t node) const { return sums_at(node).count; }
   /// The root of the row's own paths; CallTrie::kNone if it has none.
   [[nodiscard]] uint32_t root_of(size_t row) const { return rows_.root_of_row[row]; }
   /// The path ends whose own place is this row's.
@@ -49,6 +49,9 @@ class Profile {
   friend Profile build_profile(const ProfileInput& input, KeySet& keys,
                                std::span<const uint32_t> samples, ProfileOptions options);
   Profile() = default;
+  [[nodiscard]] const PathSums& sums_at(uint32_t node) const {
+    return tree_.sums[tree_.trie.run_of(node)];
+  }
 
   ProfileOptions options_;
   ProfileTotals totals_;

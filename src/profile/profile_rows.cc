@@ -2,12 +2,14 @@
 
 namespace sonde {
 
-SpanTable::SpanTable(const std::vector<std::pair<uint32_t, uint32_t>>& pairs, size_t owners)
-    : starts_(owners + 1, 0), numbers_(pairs.size()) {
-  for (const auto& [owner, number] : pairs) ++starts_[owner + 1];
+SpanTable::SpanTable(std::span<const uint32_t> owner_of, size_t owners) : starts_(owners + 1, 0) {
+  for (uint32_t owner : owner_of)
+    if (owner != kNone) ++starts_[owner + 1];
   for (size_t i = 1; i < starts_.size(); ++i) starts_[i] += starts_[i - 1];
+  numbers_.resize(starts_.back());
   std::vector<uint32_t> fill(starts_.begin(), starts_.end() - 1);
-  for (const auto& [owner, number] : pairs) numbers_[fill[owner]++] = number;
+  for (uint32_t number = 0; number < owner_of.size(); ++number)
+    if (uint32_t owner = owner_of[number]; owner != kNone) numbers_[fill[owner]++] = number;
 }
 
 namespace {
@@ -47,9 +49,8 @@ class RowBuilder {
   void sum_modes();
   void note(Row& row, uint32_t first, uint32_t step, uint32_t depth);
   void visit_tree(uint32_t root, size_t end);
-  void enter_step(uint32_t root, uint32_t node);
-  void leave_step();
-  [[nodiscard]] uint32_t place_of(uint32_t node) const;
+  void enter_run(uint32_t root, uint32_t run);
+  void leave_steps(size_t left);
   void add_missing_own(const PathEnd& end, uint32_t own);
   void total_rows();
 
@@ -61,12 +62,19 @@ class RowBuilder {
   ProfileRows made_;
   RowsOfGroup rows_here_;
   std::vector<uint32_t> on_path_;  // by place key: number of occurrences on the current path
-  std::vector<uint32_t> path_;     // nodes of the current path
-  std::vector<std::pair<uint32_t, uint32_t>> own_pairs_, occurrence_pairs_;
+  std::vector<uint32_t> path_;     // place keys of the current path
+  struct OpenRun {
+    uint32_t end;    // one past the last descendant
+    size_t outside;  // steps of the path before it
+  };
+  std::vector<OpenRun> open_;                // of the current path
+  LargeVector<uint32_t> row_of_occurrence_;  // by node
 };
 
 ProfileRows RowBuilder::build() && {
   size_t end = 0;
+  if (options_.children && options_.call_graph)
+    row_of_occurrence_.resize(tree_.trie.size(), SpanTable::kNone);
   for (uint32_t root : tree_.roots) {
     rows_here_.begin();
     size_t first_end = end;
@@ -97,7 +105,6 @@ void RowBuilder::add_own(uint32_t root, size_t end_id) {
   row.self += end.period;
   row.self_count += end.count;
   note(row, end.first_sample, 0, end.depth);
-  own_pairs_.emplace_back(end.row, static_cast<uint32_t>(end_id));
 }
 
 void RowBuilder::sum_modes() {
@@ -121,34 +128,40 @@ void RowBuilder::visit_tree(uint32_t root, size_t end) {
   const CallTrie& trie = tree_.trie;
   uint32_t last = trie.end_of(root);
   on_path_.resize(places_);
-  path_.clear();
-  for (uint32_t node = root;; ++node) {
-    while (!path_.empty() && (node >= last || trie.end_of(path_.back()) <= node)) leave_step();
-    if (node >= last) break;
-    if (node != root) enter_step(root, node);
-    for (; end < tree_.ends.size() && tree_.ends[end].node == node; ++end)
+  uint32_t run = trie.run_of(root);
+  for (uint32_t node = root; node < last; node = trie.nodes_end(run++)) {
+    while (!open_.empty() && open_.back().end <= node) {
+      leave_steps(open_.back().outside);
+      open_.pop_back();
+    }
+    if (node != root) enter_run(root, run);
+    uint32_t last_of_run = trie.nodes_end(run) - 1;
+    for (; end < tree_.ends.size() && tree_.ends[end].node == last_of_run; ++end)
       add_missing_own(tree_.ends[end], tree_.own[end]);
+  }
+  leave_steps(0);
+  open_.clear();
+}
+
+void RowBuilder::enter_run(uint32_t root, uint32_t run) {
+  const CallTrie& trie = tree_.trie;
+  const PathSums& sums = tree_.sums[run];
+  open_.push_back({trie.runs()[run].end, path_.size()});
+  uint32_t end = trie.nodes_end(run);
+  for (uint32_t node = trie.runs()[run].first; node < end; ++node) {
+    uint32_t place = frames_.place_key_of(trie.key(node));
+    path_.push_back(place);
+    if (on_path_[place]++ != 0) continue;
+    uint32_t row_id = row_of(root, place);
+    Row& row = made_.rows[row_id];
+    row.children += sums.period;
+    note(row, sums.first, static_cast<uint32_t>(path_.size()), sums.height + (end - node));
+    if (!row_of_occurrence_.empty()) row_of_occurrence_[node] = row_id;
   }
 }
 
-void RowBuilder::enter_step(uint32_t root, uint32_t node) {
-  path_.push_back(node);
-  uint32_t place = place_of(node);
-  if (on_path_[place]++ != 0) return;
-  uint32_t row_id = row_of(root, place);
-  Row& row = made_.rows[row_id];
-  row.children += tree_.period[node];
-  note(row, tree_.first[node], static_cast<uint32_t>(path_.size()), tree_.height[node] + 1);
-  occurrence_pairs_.emplace_back(row_id, node);
-}
-
-void RowBuilder::leave_step() {
-  --on_path_[place_of(path_.back())];
-  path_.pop_back();
-}
-
-uint32_t RowBuilder::place_of(uint32_t node) const {
-  return frames_.place_key_of(tree_.trie.key(node));
+void RowBuilder::leave_steps(size_t left) {
+  for (; path_.size() > left; path_.pop_back()) --on_path_[path_.back()];
 }
 
 void RowBuilder::add_missing_own(const PathEnd& end, uint32_t own) {
@@ -156,8 +169,11 @@ void RowBuilder::add_missing_own(const PathEnd& end, uint32_t own) {
 }
 
 void RowBuilder::total_rows() {
-  made_.own_ends = SpanTable(own_pairs_, made_.rows.size());
-  made_.occurrences = SpanTable(occurrence_pairs_, made_.rows.size());
+  std::vector<uint32_t> row_of_end;
+  row_of_end.reserve(tree_.ends.size());
+  for (const PathEnd& end : tree_.ends) row_of_end.push_back(end.row);
+  made_.own_ends = SpanTable(row_of_end, made_.rows.size());
+  made_.occurrences = SpanTable(row_of_occurrence_, made_.rows.size());
   if (options_.by_mode) made_.modes.resize(made_.rows.size());
   for (Row& row : made_.rows) {
     row.hidden = options_.hides(row.first_sample);

@@ -20,16 +20,18 @@ struct Row {
 /// A list of numbers per row.
 class SpanTable {
  public:
-  /// `pairs` are (owner, number), with owners below `owners`; numbers keep their order.
+  static constexpr uint32_t kNone = UINT32_MAX;
   SpanTable() = default;
-  SpanTable(const std::vector<std::pair<uint32_t, uint32_t>>& pairs, size_t owners);
+  /// The number of each entry is its index in `owner_of`, plus those that have an owner (less than
+  /// `owners`; otherwise kNone) in their order.
+  SpanTable(std::span<const uint32_t> owner_of, size_t owners);
   [[nodiscard]] std::span<const uint32_t> operator[](size_t owner) const {
     return {numbers_.data() + starts_[owner], starts_[owner + 1] - starts_[owner]};
   }
 
  private:
   std::vector<uint32_t> starts_{0};
-  std::vector<uint32_t> numbers_;
+  LargeVector<uint32_t> numbers_;
 };
 
 struct ProfileRows {

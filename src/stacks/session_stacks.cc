@@ -418,7 +418,7 @@ class SessionStacks {
   /// The node of each path.
   LargeVector<uint32_t> make_trie(std::span<const PathUse> paths,
                                   std::span<const uint32_t> spelling_of, uint64_t min_weight) {
-    auto ignore = [](uint32_t /*node*/, size_t /*depth*/) {};
+    auto ignore = [](const CallTrie::ClosedRun& /*run*/) {};
     LargeVector<OrderedPath> order =
         order_paths(paths, spelling_of, {.from_root = true, .min_weight = min_weight});
     LargeVector<uint32_t> node_of_path(paths.size());
