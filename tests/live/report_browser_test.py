@@ -261,10 +261,10 @@ class ReportBrowserTest(tmux.TmuxTest):
 
     def test_search_counts_and_goes_around(self):
         expected = self.rows("-s", "sym")
-        places = [i + 1 for i, line in enumerate(expected) if "leaf" in line]
+        places = [i + 1 for i, line in enumerate(expected) if "branch" in line]
         terminal = self.browser("-s", "sym")
         terminal.press("C-f")
-        terminal.type("leaf")
+        terminal.type("branch")
         terminal.wait_for(f"{len(places)} matches")
         terminal.press("Enter")
         terminal.wait_for(f" {places[0]}/{len(expected)}$")
