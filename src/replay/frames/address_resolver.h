@@ -46,6 +46,13 @@ inline FrameLevel level_of(uint16_t cpu_mode) {
 Place locate(const Machine& machine, SpaceId space, uint64_t time, uint64_t address,
              uint16_t cpu_mode, AddressSpace::Found* span = nullptr);
 
+/// Whether an address that no mapping contains may be the kernel's: its mapping ends with its text,
+/// and the boot code, where the stacks of idle CPUs begin, comes after that. Its symbols decide.
+[[nodiscard]] inline bool may_be_boot_code(DsoId dso, FrameLevel level, uint64_t address) {
+  constexpr uint64_t kFirstOfKernel = uint64_t{1} << 63;
+  return !dso.valid() && level == FrameLevel::kKernel && address >= kFirstOfKernel;
+}
+
 class AddressResolver {
  public:
   AddressResolver(const Machine& machine, FrameTable& frames);

@@ -88,6 +88,8 @@ class FrameTable {
   void mark_unwound(FrameId id) { frames_[id.index()].was_unwound = true; }
   /// Adds a frame for a function inlined at `at`. intern() never returns it.
   FrameId add_inlined(FrameId at, SymbolId symbol);
+  /// Puts a frame that has no DSO into one, at the same address.
+  void place_in(DsoId dso, FrameId id) { frames_[id.index()].dso = dso; }
   /// Sets the symbols of the frames from `first` on; the DSOs must be loaded.
   void resolve_symbols(const Symbolizer& symbolizer, size_t first);
 
