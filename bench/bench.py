@@ -16,6 +16,7 @@ from compilers import compare_compilers, measure_large
 from harness import Bench
 from overheads import compare_overheads, compare_traces
 from pages import open_page
+from probes import compare_probes
 from pictures import compare_pictures
 from recorders import compare_recorders
 from kmem import compare_kmem
@@ -114,7 +115,7 @@ def main():
     parser.add_argument("--samples", type=int, default=500000, help="about how many a new recording should have")
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--only", default="", help="only what has this in its name")
-    parser.add_argument("--large", action="store_true", help="only: time and memory of Sonde on a recording of 10 GB")
+    parser.add_argument("--large", action="store_true", help="only: time and memory of Sonde on recordings of 10 GB")
     parser.add_argument("--json", type=Path, default=KEPT / "bench.json")
     options = parser.parse_args()
 
@@ -148,6 +149,7 @@ def main():
     compare_kernel_work(bench, sonde, perf, KEPT, options.only)
     compare_kmem(bench, sonde, perf, KEPT, options.only)
     compare_lock(bench, sonde, perf, KEPT, options.only)
+    compare_probes(bench, sonde, perf, KEPT, options.only)
     compare_pictures(bench, sonde, perf, lambda: recording(options), KEPT, options.only)
     name = "data convert --to-json"
     if options.only in name:

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 from kept import kept_recording
+from sched import recording_of_messages
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = ["src/report/tables.cc", "src/perfdata/read/recording.cc", "src/event/parser/event_parser.cc", "src/symbol/symbolizer.cc",
@@ -24,6 +25,7 @@ ON_COMPILERS = [
 # perf's script alone is what a flame graph takes at least.
 PICTURES = {"clang": 12, "gcc": 14}
 ON_LARGE = [["report", "--stdio"], ["script"], ["flamegraph"], ["view"], ["export", "--to", "pprof"]]
+SCHED_ON_LARGE = [["sched", "latency"], ["sched", "timehist", "-s"], ["sched", "timehist"]]
 
 
 def recording_of(compiler, directory):
@@ -76,12 +78,16 @@ print(json.dumps([child.returncode, time.monotonic() - start, peak]))
 
 
 def measure_large(sonde, directory, size=10_000_000_000, limit_kib=1 << 20):
-    """Time and peak of anonymous memory of commands on a recording of 10 GB. Returns the number of those above the limit."""
-    data = grown(recording_of("clang", directory), size)
+    """Time and peak of anonymous memory of commands on recordings of 10 GB. Returns the number of those above the limit."""
+    above = peaks_above(limit_kib, sonde, grown(recording_of("clang", directory), size), ON_LARGE)
+    return above + peaks_above(limit_kib, sonde, grown(recording_of_messages(directory), size), SCHED_ON_LARGE)
+
+
+def peaks_above(limit_kib, sonde, data, commands):
     above = 0
     print(f"{'on ' + data.name:38} {'seconds':>9} {'anonymous':>10}")
-    for arguments in ON_LARGE:
-        output = [] if arguments[0] in ("report", "script") else ["-o", "/dev/null"]
+    for arguments in commands:
+        output = ["-o", "/dev/null"] if arguments[0] in ("flamegraph", "view", "export") else []
         done = subprocess.run([sys.executable, "-c", PEAK, sonde, *arguments, *output, "-i", str(data)], capture_output=True, text=True,
                               check=True)
         status, seconds, peak = json.loads(done.stdout)
