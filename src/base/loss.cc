@@ -127,14 +127,25 @@ std::vector<std::string> LossLedger::damage() const {
 }
 
 std::string LossLedger::text(const Entry& entry) {
-  std::string line = fmt::format("{} {}", entry.count, what(entry.kind));
+  std::string line = fmt::format("{} {}", entry.count, what(entry));
   if (!entry.example.empty()) line += fmt::format(" ({})", entry.example);
   if (std::string_view help = remedy(entry.kind); !help.empty()) line += fmt::format("; {}", help);
   return line;
 }
 
-std::string_view LossLedger::what(LossKind kind) {
-  return kSentences[static_cast<size_t>(kind)].what;
+std::string LossLedger::what(const Entry& entry) {
+  std::string_view rest = kSentences[static_cast<size_t>(entry.kind)].what;
+  std::string text;
+  for (;;) {
+    size_t open = rest.find('{');
+    text += rest.substr(0, open);
+    if (open == std::string_view::npos) return text;
+    size_t bar = rest.find('|', open);
+    size_t close = rest.find('}', bar);
+    text += entry.count == 1 ? rest.substr(open + 1, bar - open - 1)
+                             : rest.substr(bar + 1, close - bar - 1);
+    rest.remove_prefix(close + 1);
+  }
 }
 std::string_view LossLedger::remedy(LossKind kind) {
   return kSentences[static_cast<size_t>(kind)].remedy;

@@ -65,9 +65,9 @@ class LossLedger {
   /// "3 records were damaged and skipped (at file offset 0x1f0: …); record again", without the end
   /// of the line.
   static std::string text(const Entry& entry);
-  /// "12 records of an unknown type were skipped", and what would help; the sentences are in
-  /// losses.def.
-  static std::string_view what(LossKind kind);
+  /// "records of an unknown type were skipped", after a count, and what would help; the sentences
+  /// are in losses.def.
+  static std::string what(const Entry& entry);
   static std::string_view remedy(LossKind kind);
 
  private:

@@ -279,7 +279,7 @@ class ContainersTest(unittest.TestCase):
         self.program.unlink()
         self.sonde("archive", "-b", "-i", "data")
         [line] = self.errors.splitlines()
-        self.assertIn("1 objects could not be found", line)
+        self.assertIn("1 object could not be found", line)
         self.assertIn(str(self.program), line)
 
     def test_damaged_bundles_get_one_line(self):

@@ -35,7 +35,7 @@ sonde::Result<> rewrite(const std::string& from, const std::string& to) {
   TRY(writer.finish(recording.features()));
   unwinder.add_losses(losses);
   for (const sonde::LossLedger::Entry& entry : losses.entries())
-    fmt::print("{} {}\n", entry.count, sonde::LossLedger::what(entry.kind));
+    fmt::print("{} {}\n", entry.count, sonde::LossLedger::what(entry));
   return {};
 }
 

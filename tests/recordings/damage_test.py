@@ -146,8 +146,9 @@ def short_samples(whole, layout):
     for count, (at, _, size) in enumerate(samples, 1):
         struct.pack_into("<Q", bad, at + 40, 1 << 40)
         lost = sum(size for _, _, size in samples[:count])
+        what = "record was" if count == 1 else "records were"
         yield (f"{count} bad chains", bytes(bad), layout.share_of(lost),
-               [f"{count} records were damaged", f"PERF_RECORD_SAMPLE at file offset {samples[0][0]:#x}: shorter than the layout of its event"])
+               [f"{count} {what} damaged", f"PERF_RECORD_SAMPLE at file offset {samples[0][0]:#x}: shorter than the layout of its event"])
 
 
 def spoiled_blocks(whole, layout):
