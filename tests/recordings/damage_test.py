@@ -158,7 +158,7 @@ def spoiled_blocks(whole, layout):
     bad = bytearray(whole)
     bad[at + 8 : at + size] = bytes(size - 8)
     yield ("the first block zeroed", bytes(bad), layout.share_of(sum(size for _, _, size in blocks)),
-           [f"{len(blocks)} compressed blocks could not be expanded (PERF_RECORD_COMPRESSED at file offset {at:#x}: "])
+           [f"{len(blocks)} compressed block{'' if len(blocks) == 1 else 's'} could not be expanded (PERF_RECORD_COMPRESSED at file offset {at:#x}: "])
 
 
 def problem_with_words(path, percent, words):

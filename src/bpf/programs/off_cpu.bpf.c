@@ -140,6 +140,14 @@ int on_waking(__u64* context) {
   return 0;
 }
 
+/// Allocates where waiting for memory is possible; a new thread's first switch is not such a place.
+SEC("tp_btf/task_newtask")
+int on_new_task(__u64* context) {
+  struct task_struct* task = (struct task_struct*)context[0];
+  if (enabled == FOLLOW_ON && is_followed()) bpf_task_storage_get(&waits, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+  return 0;
+}
+
 /// Emits waits in progress. The kernel may visit the same thread twice, so nothing is changed.
 SEC("iter/task")
 int read_waits(struct bpf_iter__task* context) {
