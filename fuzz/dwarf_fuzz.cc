@@ -9,11 +9,29 @@
 #include "dwarf/function_tree.h"
 #include "dwarf/line_index.h"
 #include "dwarf/line_table.h"
+#include "dwarf/statement_rows.h"
+#include "dwarf/unit_code.h"
 #include "fuzz/fuzz_target.h"
 
 namespace {
 
 constexpr size_t kMaxUnits = 64;
+
+void read_source_code(const sonde::DwarfUnit& unit) {
+  sonde::UnitCode code = sonde::UnitCode::read(unit);
+  uint32_t index = 0;
+  for (const sonde::CodeNode& node : code.nodes()) {
+    CHECK(node.end > index && node.end <= code.nodes().size());
+    CHECK(node.parent == sonde::CodeNode::kNone || node.parent < index);
+    (void)sonde::EntryFacts::of(code.entry(index++));
+  }
+  sonde::StatementRows rows(unit);
+  CHECK(std::ranges::is_sorted(rows.rows(), {}, &sonde::LineProgram::Row::addr));
+  for (uint64_t address = 0x400100; address < 0x400180; address += 4) {
+    (void)code.functions_at(address);
+    (void)rows.statement_at(address);
+  }
+}
 
 void read_unit(const sonde::DwarfUnit& unit) {
   using sonde::FunctionTree;
@@ -22,6 +40,7 @@ void read_unit(const sonde::DwarfUnit& unit) {
   CHECK(std::ranges::is_sorted(lines.rows(), {}, &LineTable::Row::addr));
   CHECK(LineTable::view(lines.bytes()).rows().size() == lines.rows().size());
   for (const LineTable::Row& row : lines.rows()) (void)lines.file(row).path();
+  read_source_code(unit);
   FunctionTree tree = FunctionTree::read(unit, unit);
   for (const LineTable::Row& row : lines.rows()) {
     uint32_t id = tree.find(row.addr);

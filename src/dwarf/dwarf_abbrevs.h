@@ -41,6 +41,7 @@ class AbbrevTable {
   static AbbrevTable read(ByteCursor& in, DwarfFormat format);
 
   [[nodiscard]] const Abbrev* find(uint64_t code) const;
+  [[nodiscard]] std::span<const Abbrev> all() const { return abbrevs_; }
   [[nodiscard]] std::span<const AttributeSpec> specs(const Abbrev& abbrev) const {
     return {specs_.data() + abbrev.first_spec, abbrev.spec_count};
   }

@@ -240,14 +240,17 @@ const AbbrevTable* DwarfFile::abbrevs_of(const DwarfUnit& unit) const {
   if (unit.abbrev_offset >= all.size()) return nullptr;
   uint32_t form_sizes = uint32_t{unit.format.version} << 16 |
                         uint32_t{unit.format.address_size} << 8 | unit.format.offset_size;
-  std::scoped_lock lock(mutex_);
+  std::unique_lock lock(mutex_);
   auto& table = abbrevs_[{unit.abbrev_offset, form_sizes}];
   if (table) return table.get();
   // Tables do not overlap in an intact file; in a damaged one, reading must end.
   if (abbrev_bytes_read_ > 4 * all.size()) return nullptr;
+  lock.unlock();  // most units have a table of their own, and are read in parallel
   ByteCursor in(all.subspan(unit.abbrev_offset), order());
-  table = std::make_unique<AbbrevTable>(AbbrevTable::read(in, unit.format));
+  auto read = std::make_unique<AbbrevTable>(AbbrevTable::read(in, unit.format));
+  lock.lock();
   abbrev_bytes_read_ += in.position();
+  if (!table) table = std::move(read);
   return table.get();
 }
 

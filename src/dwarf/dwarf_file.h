@@ -110,6 +110,7 @@ class DwarfFile {
   [[nodiscard]] ByteOrder order() const { return elf_.order(); }
   [[nodiscard]] const ElfFile& elf() const { return elf_; }
   [[nodiscard]] std::vector<DwarfUnit>& units() { return units_; }
+  [[nodiscard]] const std::vector<DwarfUnit>& units() const { return units_; }
   [[nodiscard]] const DwarfUnit* unit_at(uint64_t info_offset) const;
   /// The type with this signature, which has a unit of its own; a null entry if there is none.
   [[nodiscard]] DwarfEntry type_with(uint64_t signature) const;

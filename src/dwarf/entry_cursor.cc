@@ -39,12 +39,46 @@ bool EntryCursor::next() {
   return ok_;
 }
 
+uint16_t EntryCursor::peek_tag() const {
+  if (!ok_) return 0;
+  ByteCursor ahead = in_;
+  uint64_t code = uleb128(ahead);
+  const Abbrev* abbrev = code == 0 ? nullptr : unit_->abbrevs->find(code);
+  return abbrev == nullptr ? uint16_t{0} : abbrev->tag;
+}
+
+void EntryCursor::skip_next() {
+  const Abbrev* abbrev = ok_ ? unit_->abbrevs->find(uleb128(in_)) : nullptr;
+  ok_ = ok_ && in_.ok() && abbrev != nullptr;
+  if (!ok_) return;
+  if (!abbrev->has_children) {
+    skip_values(in_, *unit_, *abbrev);
+    ok_ = in_.ok();
+    return;
+  }
+  DwarfEntry sibling;
+  for (const AttributeSpec& spec : unit_->abbrevs->specs(*abbrev)) {
+    DwarfValue value = read_value(in_, spec, unit_->format);
+    if (spec.name == DW_AT_sibling) sibling = entry_of(*unit_, value);
+  }
+  ok_ = in_.ok();
+  if (!ok_) return;
+  if (sibling.unit == unit_ && sibling.offset > in_.position())
+    return in_.skip(sibling.offset - in_.position());
+  skip_list();
+}
+
 void EntryCursor::skip_children() {
   if (!has_children_ || !ok_) return;
   has_children_ = false;
   DwarfEntry sibling = reference(DW_AT_sibling);
   if (sibling.unit == unit_ && sibling.offset > in_.position())
     return in_.skip(sibling.offset - in_.position());
+  skip_list();
+}
+
+/// To the position after the end of a list of children.
+void EntryCursor::skip_list() {
   for (size_t depth = 1; depth > 0 && in_.ok();) {
     uint64_t code = uleb128(in_);
     if (code == 0) {

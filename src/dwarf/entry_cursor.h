@@ -24,6 +24,10 @@ class EntryCursor {
 
   /// Reads the next entry. False if there is none: at the end of a list, or after invalid data.
   bool next();
+  /// The tag of the entry that next() would read; 0 if there is none.
+  [[nodiscard]] uint16_t peek_tag() const;
+  /// Skips that entry with its children, without decoding it.
+  void skip_next();
   /// Skips the children of the current entry.
   void skip_children();
 
@@ -43,6 +47,8 @@ class EntryCursor {
   [[nodiscard]] const DwarfUnit& unit() const { return *unit_; }
 
  private:
+  void skip_list();
+
   const DwarfUnit* unit_;
   ByteCursor in_;
   uint64_t offset_ = 0, behind_ = 0;

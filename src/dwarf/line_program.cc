@@ -29,7 +29,7 @@ void LineProgram::read_header() {
   ByteCursor header(in.take(header_length), in.order());
   minimum_length_ = header.u8();
   if (format_.version >= 4) header.u8();  // operations per instruction: 1 except on VLIW machines
-  header.u8();                            // default_is_stmt
+  default_is_statement_ = header.u8() != 0;
   line_base_ = static_cast<int8_t>(header.u8());
   line_range_ = header.u8();
   uint8_t opcode_base = header.u8();
@@ -124,6 +124,12 @@ bool LineProgram::step(ByteCursor& in, Row& state) const {
       return false;
     case DW_LNS_const_add_pc:
       advance(static_cast<uint64_t>(255 - opcode_base_) / line_range_);
+      return false;
+    case DW_LNS_negate_stmt:
+      state.is_statement = !state.is_statement;
+      return false;
+    case DW_LNS_set_prologue_end:
+      state.ends_prologue = true;
       return false;
     case DW_LNS_fixed_advance_pc:
       state.addr += in.u16();

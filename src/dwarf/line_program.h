@@ -17,12 +17,16 @@ class LineProgram {
 
   /// A file by its number in rows and DW_AT_call_file.
   [[nodiscard]] SourceFile file(uint64_t number) const;
+  [[nodiscard]] uint64_t file_count() const { return files_.size(); }
 
   struct Row {
     uint64_t addr = 0;
     uint32_t file = 0;
     uint32_t line = 0;
     bool is_end = false;  // the first address after a sequence
+    /// A recommended place for a breakpoint: the begin of a statement (DWARF 5, section 6.2.2).
+    bool is_statement = true;
+    bool ends_prologue = false;  // a breakpoint for the function's entry belongs here
   };
   /// Runs the program and calls `row(const Row&)` for each row, sequence by sequence; a damaged
   /// program ends early.
@@ -34,6 +38,7 @@ class LineProgram {
       if (!step(in, state)) continue;
       if (!in.ok()) break;
       row(static_cast<const Row&>(state));
+      state.ends_prologue = false;
       if (state.is_end) state = start();
     }
   }
@@ -43,7 +48,7 @@ class LineProgram {
     std::string_view name;
     uint64_t directory = 0;
   };
-  static Row start() { return {0, 1, 1, false}; }
+  [[nodiscard]] Row start() const { return {0, 1, 1, false, default_is_statement_, false}; }
   /// Executes one instruction; true if it produced a row.
   bool step(ByteCursor& in, Row& state) const;
   bool step_extended(ByteCursor& in, Row& state) const;
@@ -57,6 +62,7 @@ class LineProgram {
   uint8_t minimum_length_ = 1;
   int8_t line_base_ = 0;
   uint8_t line_range_ = 1;
+  bool default_is_statement_ = true;
   uint8_t opcode_base_ = 0;
   Bytes operand_counts_;
   std::vector<std::string_view> directories_;

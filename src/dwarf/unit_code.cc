@@ -1,0 +1,224 @@
+#include "dwarf/unit_code.h"
+
+#include <dwarf.h>
+
+#include <algorithm>
+
+#include "dwarf/entry_cursor.h"
+
+namespace sonde {
+namespace {
+
+constexpr uint32_t kMaxDepth = 256;
+constexpr size_t kMaxNodes = 1 << 24;
+constexpr size_t kMaxRanges = 1 << 24;
+constexpr int kMaxHops = 16;
+
+std::optional<CodeNode::Kind> kind_of(uint16_t tag) {
+  switch (tag) {
+    case DW_TAG_namespace:
+    case DW_TAG_class_type:
+    case DW_TAG_structure_type:
+    case DW_TAG_union_type:
+    case DW_TAG_interface_type:
+      return CodeNode::Kind::kScope;
+    case DW_TAG_subprogram:
+      return CodeNode::Kind::kFunction;
+    case DW_TAG_inlined_subroutine:
+      return CodeNode::Kind::kInlined;
+    case DW_TAG_lexical_block:
+    case DW_TAG_try_block:
+    case DW_TAG_catch_block:
+      return CodeNode::Kind::kBlock;
+    case DW_TAG_variable:
+      return CodeNode::Kind::kVariable;
+    case DW_TAG_formal_parameter:
+      return CodeNode::Kind::kParameter;
+    default:
+      return std::nullopt;
+  }
+}
+
+/// Whether records of a language may contain functions: not those of C.
+bool may_have_classes(uint64_t language) {
+  switch (language) {
+    case DW_LANG_C:
+    case DW_LANG_C89:
+    case DW_LANG_C99:
+    case DW_LANG_C11:
+    case DW_LANG_Mips_Assembler:
+      return false;
+    default:
+      return true;
+  }
+}
+
+bool is_list(const DwarfValue& location) {
+  switch (location.form) {
+    case DW_FORM_sec_offset:
+    case DW_FORM_loclistx:
+    case DW_FORM_data4:
+    case DW_FORM_data8:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+class UnitCodeReader {
+ public:
+  UnitCodeReader(const DwarfUnit& unit, UnitCode& out) : in_(unit, unit.entries), out_(out) {}
+
+  void run() {
+    if (!in_.next()) return;
+    has_classes_ = may_have_classes(in_.number(DW_AT_language).value_or(0));
+    if (in_.has_children()) children(CodeNode::kNone, 0);
+  }
+
+ private:
+  void children(uint32_t parent, uint32_t depth) {
+    while (out_.nodes_.size() < kMaxNodes) {
+      // Most entries are types.
+      uint16_t tag = in_.peek_tag();
+      auto kind = kind_of(tag);
+      if (tag != 0 && (!kind || (*kind == CodeNode::Kind::kScope && !has_classes_))) {
+        in_.skip_next();
+        continue;
+      }
+      if (!in_.next()) return;
+      if (is_declaration(*kind)) {
+        in_.skip_children();
+        continue;
+      }
+      auto index = static_cast<uint32_t>(out_.nodes_.size());
+      out_.nodes_.push_back(node(*kind, parent));
+      bool descend = in_.has_children() && depth < kMaxDepth && !out_.nodes_[index].is_variable();
+      if (descend)
+        children(index, depth + 1);
+      else
+        in_.skip_children();
+      out_.nodes_[index].end = static_cast<uint32_t>(out_.nodes_.size());
+      // A class without functions is only a type.
+      if (*kind == CodeNode::Kind::kScope && out_.nodes_.size() == index + size_t{1})
+        out_.nodes_.pop_back();
+    }
+  }
+
+  /// Functions that are only declared have neither code nor copies; parameters below them say
+  /// nothing.
+  [[nodiscard]] bool is_declaration(CodeNode::Kind kind) const {
+    return kind == CodeNode::Kind::kFunction && in_.number(DW_AT_declaration).value_or(0) != 0;
+  }
+
+  CodeNode node(CodeNode::Kind kind, uint32_t parent) {
+    CodeNode made;
+    made.kind = kind;
+    made.entry = in_.entry().offset;
+    made.parent = parent;
+    if (DwarfEntry origin = in_.reference(DW_AT_abstract_origin); origin.unit == &in_.unit())
+      made.origin = origin.offset;
+    if (made.is_variable()) {
+      made.is_external = in_.number(DW_AT_external).value_or(0) != 0;
+      out_.is_optimised_ |= is_list(in_.value(DW_AT_location));
+      return made;
+    }
+    uint64_t how = in_.number(DW_AT_inline).value_or(DW_INL_not_inlined);
+    made.may_be_inlined = how == DW_INL_inlined || how == DW_INL_declared_inlined;
+    made.first_range = static_cast<uint32_t>(out_.ranges_.size());
+    if (kind != CodeNode::Kind::kScope)
+      read_code(in_.unit(), in_.value(DW_AT_low_pc), in_.value(DW_AT_high_pc),
+                in_.value(DW_AT_ranges), kMaxRanges, out_.ranges_);
+    made.range_count = static_cast<uint32_t>(out_.ranges_.size()) - made.first_range;
+    made.start = start_of(made);
+    made.call_file = in_.number(DW_AT_call_file).value_or(0);
+    made.call_line = static_cast<uint32_t>(in_.number(DW_AT_call_line).value_or(0));
+    return made;
+  }
+
+  /// DWARF 5, section 2.18: an address, or an offset from the lowest one.
+  [[nodiscard]] uint64_t start_of(const CodeNode& made) const {
+    DwarfValue entry = in_.value(DW_AT_entry_pc), low = in_.value(DW_AT_low_pc);
+    if (auto address = address_of(in_.unit(), entry)) return *address;
+    auto base = address_of(in_.unit(), low);
+    if (made.range_count == 0) return base && is_copy_of_nothing(made) ? *base : 0;
+    uint64_t first = base ? *base : out_.ranges_[made.first_range].low;
+    return first + in_.number(DW_AT_entry_pc).value_or(0);
+  }
+  /// Inlined code of which nothing was left still has an address.
+  static bool is_copy_of_nothing(const CodeNode& made) {
+    return made.kind == CodeNode::Kind::kInlined;
+  }
+
+  EntryCursor in_;
+  UnitCode& out_;
+  bool has_classes_ = true;
+};
+
+UnitCode UnitCode::read(const DwarfUnit& unit) {
+  UnitCode code;
+  code.unit_ = &unit;
+  if (unit.abbrevs != nullptr) UnitCodeReader(unit, code).run();
+  for (uint32_t i = 0; i < code.nodes_.size(); ++i)
+    if (code.nodes_[i].kind == CodeNode::Kind::kFunction && code.nodes_[i].has_code())
+      code.functions_.push_back(i);
+  return code;
+}
+
+bool UnitCode::covers(const CodeNode& node, uint64_t address) const {
+  return std::ranges::any_of(ranges(node), [&](const CodeRange& range) {
+    return address >= range.low && address < range.high;
+  });
+}
+
+uint64_t UnitCode::end_of_entry(const CodeNode& node) const {
+  for (const CodeRange& range : ranges(node))
+    if (node.start >= range.low && node.start < range.high) return range.high;
+  return 0;
+}
+
+uint32_t UnitCode::function_at(uint64_t address) const {
+  for (uint32_t i : functions_)
+    if (covers(nodes_[i], address)) return i;
+  return CodeNode::kNone;
+}
+
+std::vector<uint32_t> UnitCode::functions_at(uint64_t address) const {
+  std::vector<uint32_t> found;
+  uint32_t at = function_at(address);
+  if (at == CodeNode::kNone) return found;
+  found.push_back(at);
+  for (uint32_t i = at + 1, end = nodes_[at].end; i < end;) {
+    const CodeNode& node = nodes_[i];
+    bool is_inside = !node.is_variable() && covers(node, address);
+    if (is_inside && node.kind == CodeNode::Kind::kInlined) {
+      found.push_back(i);
+      end = node.end;
+    }
+    i = is_inside || node.kind == CodeNode::Kind::kScope ? i + 1 : node.end;
+  }
+  return found;
+}
+
+EntryFacts EntryFacts::of(DwarfEntry entry) {
+  EntryFacts facts;
+  for (int hop = 0; hop < kMaxHops && is_readable(entry); ++hop) {
+    EntryCursor in(entry);
+    if (!in.next()) break;
+    if (facts.name.empty()) facts.name = in.text(DW_AT_name);
+    if (facts.linkage_name.empty()) facts.linkage_name = in.text(DW_AT_linkage_name);
+    if (facts.file_unit == nullptr)
+      if (auto file = in.number(DW_AT_decl_file)) {
+        facts.file_unit = entry.unit;
+        facts.file = *file;
+      }
+    if (facts.line == 0) facts.line = static_cast<uint32_t>(in.number(DW_AT_decl_line).value_or(0));
+    if (facts.type.unit == nullptr) facts.type = in.reference(DW_AT_type);
+    DwarfEntry next = in.reference(DW_AT_abstract_origin);
+    entry = next.unit != nullptr ? next : in.reference(DW_AT_specification);
+  }
+  return facts;
+}
+
+}  // namespace sonde
