@@ -1,5 +1,6 @@
 // Untrusted texts around probes: the dynamic linker's cache, operands in SDT notes, sections of BPF
-// objects, terms for their maps.
+// objects, terms for their maps, definitions of probes, filters of their names, and the files that
+// keep them.
 #include <elf.h>
 
 #include <cstddef>
@@ -8,8 +9,11 @@
 #include "bpf/map_setting.h"
 #include "bpf/program_section.h"
 #include "fuzz/fuzz_target.h"
-#include "probe/fetch_argument.h"
-#include "probe/library_search.h"
+#include "probe/events/probe_cache.h"
+#include "probe/events/probe_events.h"
+#include "probe/requested_probe.h"
+#include "probe/usdt/fetch_argument.h"
+#include "probe/usdt/library_search.h"
 
 FUZZ_TARGET(probe_text)(const uint8_t* data, size_t size) {
   using namespace sonde;
@@ -22,6 +26,13 @@ FUZZ_TARGET(probe_text)(const uint8_t* data, size_t size) {
     }
   (void)parse_program_section(text);
   (void)parse_library_cache(as_bytes(text));
+  if (auto probe = parse_probe(text))
+    // Nothing of it may end a line of tracefs.
+    for (const std::string& part : {probe->function, probe->event, probe->group})
+      if (part.find('\n') != std::string::npos) __builtin_trap();
+  if (auto filter = NameFilter::parse(text)) (void)filter->matches("name_1");
+  (void)parse_listed_probe(text);
+  (void)with_cached_probe(text, "f", {});
   size_t equals = text.find('=');
   if (equals != std::string_view::npos)
     if (auto setting = parse_map_setting(text.substr(0, equals), text.substr(equals + 1)))

@@ -13,7 +13,7 @@
 #include "elf/build_id.h"
 #include "elf/elf_file.h"
 #include "perfdata/read/recording.h"
-#include "probe/sdt_cache_text.h"
+#include "probe/usdt/sdt_cache_text.h"
 #include "replay/session.h"
 #include "symbol/dso_symbols.h"
 #include "symbol/object_finder.h"

@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 #include "elf/sdt_notes.h"
-#include "probe/fetch_argument.h"
+#include "probe/usdt/fetch_argument.h"
 
 namespace sonde {
 
@@ -21,6 +21,17 @@ std::string probe_definition(std::string_view group, std::string_view name,
   }
   for (const std::string& argument : place.arguments) text += ' ' + argument;
   return text;
+}
+
+std::string event_fields(const ProbePlace& place) {
+  std::string fields;
+  for (std::string_view argument : place.arguments) {
+    size_t type = argument.rfind(':');
+    fields += argument.substr(0, argument.find('='));
+    if (type != std::string_view::npos) fields += argument.substr(type);
+    fields += ' ';
+  }
+  return fields;
 }
 
 Result<FileOffset> find_function(const ElfFile& file, std::string_view name) {

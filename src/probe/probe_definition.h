@@ -29,6 +29,10 @@ struct ProbePlace {
 [[nodiscard]] std::string probe_definition(std::string_view group, std::string_view name,
                                            const ProbePlace& place);
 
+/// The fields of a place's samples: "arg1:s32 arg2:u64 ". Places share an event only if theirs are
+/// the same.
+[[nodiscard]] std::string event_fields(const ProbePlace& place);
+
 /// The offset of a function, by its name in the file's symbol tables. kNotFound if there is none,
 /// kUnsupported if it has no code of its own.
 [[nodiscard]] Result<FileOffset> find_function(const ElfFile& file, std::string_view name);

@@ -4,7 +4,7 @@
 
 #include "base/file.h"
 #include "capture/synthesis/object_build_id.h"
-#include "probe/sdt_cache_text.h"
+#include "probe/usdt/sdt_cache_text.h"
 #include "store/build_id_cache.h"
 #include "store/mapped_object.h"
 

@@ -10,7 +10,7 @@
 #include "event/pmu/event_catalog.h"
 #include "event/pmu/pfm.h"
 #include "probe/probe_definition.h"
-#include "probe/sdt_cache.h"
+#include "probe/usdt/sdt_cache.h"
 #include "store/build_id_cache.h"
 
 namespace sonde {

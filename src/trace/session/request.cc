@@ -11,7 +11,7 @@
 #include "capture/rings/ring_buffer.h"
 #include "capture/synthesis/synthesis_cgroup.h"
 #include "perfdata/records/sideband.h"
-#include "probe/usdt_objects.h"
+#include "probe/usdt/usdt_objects.h"
 #include "trace/session/selected_events.h"
 
 namespace sonde {

@@ -1,0 +1,169 @@
+#include "probe/source/debug_code.h"
+
+#include <dwarf.h>
+
+#include <algorithm>
+
+#include "base/parallel.h"
+#include "base/text.h"
+#include "dwarf/supplement.h"
+#include "probe/source/name_search.h"
+#include "symbol/demangle.h"
+
+namespace sonde {
+
+bool has_tail(std::string_view path, std::string_view tail) {
+  if (!path.ends_with(tail) || tail.empty()) return false;
+  return path.size() == tail.size() || tail.front() == '/' ||
+         path[path.size() - tail.size() - 1] == '/';
+}
+
+const DwarfUnit* SourceUnit::whole() {
+  if (!whole_) {
+    bool is_split = unit_.dwo_id && !unit_.dwo_name.empty();
+    whole_ = is_split ? debug_.split_.find(unit_) : &unit_;
+  }
+  return *whole_;
+}
+
+const UnitCode& SourceUnit::code() {
+  if (!code_) code_ = whole() != nullptr ? UnitCode::read(*whole()) : UnitCode();
+  return *code_;
+}
+
+const StatementRows& SourceUnit::rows() {
+  if (!rows_) rows_.emplace(unit_);
+  return *rows_;
+}
+
+const LineProgram& SourceUnit::header() {
+  if (!header_) header_.emplace(unit_);
+  return *header_;
+}
+
+std::vector<std::string> SourceUnit::files() {
+  std::vector<std::string> paths;
+  for (uint64_t i = 0; i < header().file_count(); ++i) paths.push_back(header().file(i).path());
+  return paths;
+}
+
+const EntryFacts& SourceUnit::facts(uint32_t node) {
+  // All copies of a function share what is said of it.
+  const CodeNode& asked = code()[node];
+  DwarfEntry entry{&code().unit(), asked.origin != 0 ? asked.origin : asked.entry};
+  auto [found, is_new] = facts_.try_emplace(entry.offset);
+  if (is_new) found->second = EntryFacts::of(entry);
+  return found->second;
+}
+
+std::string SourceUnit::qualified_name(uint32_t node) {
+  if (!names_) names_.emplace(code().unit());
+  std::string_view linked = names_->of(code().entry(node));
+  std::string shown = is_mangled(linked) ? demangle(linked, false) : std::string();
+  return shown.empty() ? std::string(linked) : shown;
+}
+
+std::string SourceUnit::declared_in(uint32_t node) {
+  const EntryFacts& known = facts(node);
+  return known.file_unit == nullptr ? std::string()
+                                    : debug_.file_path(*known.file_unit, known.file);
+}
+
+std::string SourceUnit::called_in(uint32_t node) {
+  const CodeNode& copy = code()[node];
+  return copy.call_line == 0 ? std::string() : debug_.file_path(unit_, copy.call_file);
+}
+
+bool SourceUnit::is_named(uint32_t node, std::string_view pattern) {
+  const EntryFacts& known = facts(node);
+  if (known.name.empty()) return false;
+  if (has_glob(pattern) && !known.name.starts_with("operator"))
+    return glob_match(pattern, known.name) ||
+           (pattern.contains("::") && glob_match(pattern, qualified_name(node)));
+  if (known.name == pattern || (!known.linkage_name.empty() && known.linkage_name == pattern))
+    return true;
+  size_t arguments = known.name.find('<');
+  bool is_template = arguments != std::string_view::npos && !known.name.starts_with("operator");
+  if (is_template && known.name.substr(0, arguments) == pattern) return true;
+  size_t scope = pattern.rfind("::");
+  if (scope == std::string_view::npos) return false;
+  std::string_view last = pattern.substr(scope + 2);
+  if (known.name != last && (!is_template || known.name.substr(0, arguments) != last)) return false;
+  std::string full = qualified_name(node);
+  if (is_template && !last.contains('<')) {
+    // "twice<int>" for "ns::twice".
+    size_t end = full.rfind(known.name.substr(0, arguments));
+    if (end != std::string::npos) full.resize(end + arguments);
+  }
+  if (!full.ends_with(pattern)) return false;
+  return full.size() == pattern.size() ||
+         full.substr(0, full.size() - pattern.size()).ends_with("::");
+}
+
+Result<std::unique_ptr<DebugCode>> DebugCode::open(const std::string& path,
+                                                   const DwarfLocations& places) {
+  ElfFile elf = TRY(ElfFile::open(path));
+  std::unique_ptr<DwarfFile> supplement = find_supplement(elf, places);
+  auto file = TRY(DwarfFile::open(std::move(elf), DwarfFile::Kind::kWhole, std::move(supplement)));
+  file->read_type_roots();
+  return std::unique_ptr<DebugCode>(new DebugCode(std::move(file), path, places.root));
+}
+
+DebugCode::DebugCode(std::unique_ptr<DwarfFile> file, std::string program, std::string root)
+    : file_(std::move(file)), split_(std::move(program), std::move(root)) {
+  for (const DwarfUnit& unit : file_->units())
+    if (unit.abbrevs != nullptr && unit.tag != DW_TAG_partial_unit && !unit.signature)
+      units_.push_back(std::make_unique<SourceUnit>(*this, unit));
+}
+
+std::vector<SourceUnit*> DebugCode::units_naming(std::string_view function) {
+  std::vector<SourceUnit*> found;
+  std::optional<NameSearch> search;
+  if (!has_glob(function)) {
+    std::string_view last = function;
+    if (size_t scope = last.rfind("::"); scope != std::string_view::npos)
+      last.remove_prefix(scope + 2);
+    search.emplace(*file_, last);
+  }
+  for (const auto& unit : units_)
+    if (!search || search->may_name(unit->unit())) found.push_back(unit.get());
+  return found;
+}
+
+std::vector<SourceUnit*> DebugCode::units_with_file(std::string_view path) {
+  std::vector<char> has(units_.size());
+  // The file's own name decides for most units, without building paths.
+  std::string_view last = path.substr(path.rfind('/') + 1);
+  parallel_for(units_.size(), [&](size_t i) {
+    LineProgram program(units_[i]->unit());
+    for (uint64_t n = 0; n < program.file_count() && has[i] == 0; ++n) {
+      SourceFile file = program.file(n);
+      if (file.last() == last && has_tail(file.path(), path)) has[i] = 1;
+    }
+  });
+  std::vector<SourceUnit*> found;
+  for (size_t i = 0; i < units_.size(); ++i)
+    if (has[i] != 0) found.push_back(units_[i].get());
+  return found;
+}
+
+SourceUnit* DebugCode::unit_at(uint64_t address) {
+  constexpr size_t kMaxRanges = 1 << 20;
+  std::vector<CodeRange> ranges;
+  for (const auto& unit : units_) {
+    ranges.clear();
+    read_unit_code(unit->unit(), kMaxRanges, ranges);
+    for (const CodeRange& range : ranges)
+      if (address >= range.low && address < range.high) return unit.get();
+  }
+  return nullptr;
+}
+
+std::string DebugCode::file_path(const DwarfUnit& unit, uint64_t number) {
+  const DwarfUnit& holder = unit.skeleton != nullptr ? *unit.skeleton : unit;
+  auto& program = programs_[&holder];
+  if (!program) program = std::make_unique<LineProgram>(holder);
+  return program->file(number).path();
+}
+
+}  // namespace sonde

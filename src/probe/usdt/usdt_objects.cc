@@ -1,0 +1,100 @@
+#include "probe/usdt/usdt_objects.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "probe/usdt/library_search.h"
+#include "probe/usdt/sdt_cache.h"
+
+namespace sonde {
+namespace {
+
+bool is_program(const std::string& path) {
+  struct stat status{};
+  return ::access(path.c_str(), X_OK) == 0 && ::stat(path.c_str(), &status) == 0 &&
+         S_ISREG(status.st_mode);
+}
+
+/// Files with executable mappings: "55e0-55f0 r-xp 00001000 fe:00 1234   /usr/bin/x".
+std::vector<std::string> mapped_objects(std::string_view pid) {
+  std::vector<std::string> paths;
+  Result<std::string> maps = read_file(fmt::format("/proc/{}/maps", pid));
+  if (!maps) return paths;
+  for (std::string_view line : split(*maps, '\n')) {
+    size_t blank = line.find(' '), slash = line.find('/');
+    if (slash == std::string_view::npos || line.substr(blank + 3, 1) != "x") continue;
+    std::string path(line.substr(slash));
+    // A process in another mount namespace has its own files.
+    std::string inside = fmt::format("/proc/{}/root{}", pid, path);
+    std::error_code error;
+    bool same = std::filesystem::equivalent(inside, path, error);
+    paths.push_back(same ? path : inside);
+  }
+  return paths;
+}
+
+}  // namespace
+
+std::string find_program(const std::string& program, std::string_view path) {
+  if (program.empty()) return {};
+  if (program.find('/') != std::string::npos) return is_program(program) ? program : "";
+  for (std::string_view directory : split(path, ':')) {
+    std::string file = fmt::format("{}/{}", directory.empty() ? "." : directory, program);
+    if (is_program(file)) return file;
+  }
+  return {};
+}
+
+namespace {
+
+/// Paths by which the kernel knows the files, each once.
+class ObjectList {
+ public:
+  void add(const std::string& path) {
+    std::error_code error;
+    std::string real = std::filesystem::canonical(path, error).string();
+    if (!error && std::ranges::find(objects_, real) == objects_.end())
+      objects_.push_back(std::move(real));
+  }
+  void add_program(const UsdtScope& scope) {
+    if (std::string program = find_program(scope.program, scope.path); !program.empty()) {
+      add(program);
+      Result<MappedFile> cache = MappedFile::open("/etc/ld.so.cache");
+      for (const std::string& library :
+           libraries_of(program, cache ? parse_library_cache(cache->bytes()) : LibraryCache{}))
+        add(library);
+    }
+    for (const std::string& pid : scope.pids)
+      for (const std::string& object : mapped_objects(pid)) add(object);
+  }
+  [[nodiscard]] std::vector<std::string> take() { return std::move(objects_); }
+
+ private:
+  std::vector<std::string> objects_;
+};
+
+}  // namespace
+
+std::vector<std::string> usdt_objects(std::string_view provider, std::string_view name,
+                                      const UsdtScope& scope) {
+  ObjectList objects;
+  std::string wanted = fmt::format("sdt_{}:{}", provider, name);
+  for (const SdtCacheEntry& entry : read_sdt_cache(scope.buildid_dir))
+    if (glob_match(wanted, entry.name)) objects.add(entry.object);
+  objects.add_program(scope);
+  return objects.take();
+}
+
+std::vector<std::string> program_objects(const UsdtScope& scope) {
+  ObjectList objects;
+  objects.add_program(scope);
+  return objects.take();
+}
+
+}  // namespace sonde
