@@ -48,7 +48,9 @@ void write_call_times(Sink& out, const CallTimes& times, const CallTimesStyle& s
   out.print("#   DURATION     | {:>10} | {:<{}} |\n", "COUNT", "GRAPH", kBarWidth);
   for (size_t i = 0; i < CallTimes::kBuckets; ++i) {
     uint64_t count = times.counts[i];
-    if (count == 0 && style.hide_empty) continue;
+    bool is_outer = times.calls != 0 && (i < CallTimes::bucket_of(times.shortest_ns, style.unit) ||
+                                         i > CallTimes::bucket_of(times.longest_ns, style.unit));
+    if (count == 0 && (style.hide_empty || (is_outer && style.hide_outer))) continue;
     auto length = times.calls == 0 ? size_t{0}
                                    : static_cast<size_t>(static_cast<double>(count) * kBarWidth /
                                                          static_cast<double>(times.calls));

@@ -24,6 +24,7 @@ struct CallTimes {
 struct CallTimesStyle {
   TimeUnit unit = TimeUnit::kMicroseconds;
   bool hide_empty = false;  // buckets without calls
+  bool hide_outer = false;  // those below the shortest and above the longest call
 };
 
 /// perf's text: a line per bucket, followed by total, average, longest, shortest and count.

@@ -27,13 +27,22 @@ constexpr KnownPair kKnownPairs[] = {
     {"workqueue:workqueue_execute_start", "workqueue:workqueue_execute_end", "work"},
 };
 
-/// A value of a sample: a field of its event, or one that every sample carries.
+/// A value of a sample: a field of its event, or one that every sample carries, and a constant that
+/// is added.
 struct ValueSource {
   enum class Kind : uint8_t { kField, kTid, kPid, kCpu };
   Kind kind = Kind::kField;
   TracepointField field;
+  uint64_t plus = 0;
 
   [[nodiscard]] std::optional<uint64_t> read(const Sample& sample) const {
+    std::optional<uint64_t> value = read_plain(sample);
+    if (value) *value += plus;
+    return value;
+  }
+
+ private:
+  [[nodiscard]] std::optional<uint64_t> read_plain(const Sample& sample) const {
     switch (kind) {
       case Kind::kTid:
         return sample.id.tid;
@@ -87,9 +96,9 @@ class EventFinder {
     const TracepointFormat* format = formats_.of(event);
     if (format != nullptr)
       if (const TracepointField* field = format->field(name)) return of_field(event, *field);
-    if (name == "tid") return ValueSource{ValueSource::Kind::kTid, {}};
-    if (name == "pid") return ValueSource{ValueSource::Kind::kPid, {}};
-    if (name == "cpu") return ValueSource{ValueSource::Kind::kCpu, {}};
+    if (name == "tid") return ValueSource{ValueSource::Kind::kTid, {}, 0};
+    if (name == "pid") return ValueSource{ValueSource::Kind::kPid, {}, 0};
+    if (name == "cpu") return ValueSource{ValueSource::Kind::kCpu, {}, 0};
     return fail(ErrorCode::kBadEvent, "{} has no field '{}'; there are tid, pid, cpu{}",
                 session_.events()[event].name, name, field_names(format));
   }
@@ -99,7 +108,7 @@ class EventFinder {
     if (field.is_array || field.is_dynamic)
       return fail(ErrorCode::kBadEvent, "{}: its field '{}' is not a number",
                   session_.events()[event].name, field.name);
-    return ValueSource{ValueSource::Kind::kField, field};
+    return ValueSource{ValueSource::Kind::kField, field, 0};
   }
   static std::string field_names(const TracepointFormat* format) {
     std::string names;
@@ -160,9 +169,20 @@ class PairReader {
       std::string_view begin = std::string_view(names).substr(0, equals);
       std::string_view end =
           equals == std::string::npos ? begin : std::string_view(names).substr(equals + 1);
-      side.key.push_back(TRY(finder_.source(event, is_begin ? begin : end)));
+      side.key.push_back(TRY(source(event, is_begin ? begin : end)));
     }
     return {};
+  }
+
+  /// "sp", or "sp+8".
+  Result<ValueSource> source(EventId event, std::string_view text) const {
+    size_t sign = text.find('+');
+    ValueSource source = TRY(finder_.source(event, text.substr(0, sign)));
+    if (sign == std::string_view::npos) return source;
+    std::optional<uint64_t> plus = parse_number(text.substr(sign + 1));
+    if (!plus) return fail(ErrorCode::kUsage, "--key {}: no number after '+'", text);
+    source.plus = *plus;
+    return source;
   }
 
   /// What pairing needs from a sample.

@@ -18,7 +18,8 @@ namespace sonde {
 
 struct PairOptions {
   std::vector<std::string> from, to;  // event names or globs
-  /// Fields that partners share: "dev", or "pid=next_pid" if their names differ. Besides the
+  /// Fields that partners share: "dev", or "pid=next_pid" if their names differ; "sp+8=sp" if the
+  /// first's value is 8 less. Besides the
   /// events' own fields there are tid, pid and cpu of the samples. Empty: what known_key() says.
   std::vector<std::string> key;
   EventPairing::Nesting nesting = EventPairing::Nesting::kNone;

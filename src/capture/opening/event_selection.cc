@@ -21,9 +21,27 @@ Result<> assign_cgroups(std::string_view list, EventSelection::Chosen& chosen) {
 }
 
 }  // namespace
+
 void EventSelection::add_events(std::string text) {
   then([this, text = std::move(text)](Chosen& chosen, Env& env) {
     return parse(text, chosen.events, env);
+  });
+}
+
+void EventSelection::add_probe(std::string definition) {
+  then([this, definition = std::move(definition)](Chosen& chosen, Env& env) -> Result<> {
+    Tracefs tracefs(env.variable("PERF_DEBUGFS_DIR").value_or(""));
+    std::vector<ParsedEvent> events;
+    for (OwnedEvent& made : TRY(made_->make_probes(definition))) {
+      ParsedEvent& event = events.emplace_back();
+      event.attr.type = abi::kTypeTracepoint;
+      event.attr.config = TRY(tracefs.id(made.tracepoint));
+      event.attr.exclude_guest = 1;
+      event.name = std::move(made.name);
+      event.tracepoint = std::move(made.tracepoint);
+    }
+    chosen.events.append(std::move(events));
+    return {};
   });
 }
 

@@ -43,6 +43,8 @@ class EventSelection {
   [[nodiscard]] CompilerSettings& compiler() { return compiler_; }
   /// -e.
   void add_events(std::string text);
+  /// --probe: a definition as for `probe`; the probe exists as long as `made()`.
+  void add_probe(std::string definition);
   /// --pfm-events.
   void add_pfm_events(std::string text);
   /// --filter, for the events before it.

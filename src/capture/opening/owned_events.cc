@@ -6,9 +6,13 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/blocked_signals.h"
 #include "base/text.h"
 #include "elf/elf_file.h"
 #include "event/parser/event_error.h"
+#include "probe/events/probe_names.h"
+#include "probe/source/plan_probes.h"
+#include "probe/usdt/plan_usdt.h"
 
 namespace sonde {
 
@@ -83,6 +87,71 @@ Result<std::vector<OwnedEvent>> OwnedEvents::make_usdt(std::string_view provider
       events.push_back({std::move(made), std::move(shown)});
     }
   }
+  return events;
+}
+
+Result<std::vector<ProbePlan>> OwnedEvents::plan(const RequestedProbe& request,
+                                                 const std::string& object) const {
+  if (!request.sdt_name.empty())
+    return plan_usdt(request, {.object = object, .buildid_dir = setup_.usdt.buildid_dir});
+  ProbedCode code = TRY(ProbedCode::open({.executable = object}, setup_.code));
+  return plan_probes(request, code, {});
+}
+
+Result<std::vector<ProbePlan>> OwnedEvents::plan_in_scope(const RequestedProbe& request) const {
+  std::vector<std::string> objects = program_objects(setup_.usdt);
+  bool is_usdt = !request.sdt_name.empty();
+  std::optional<Error> first;
+  for (const std::string& object : objects) {
+    Result<std::vector<ProbePlan>> plans = plan(request, object);
+    if (plans) return plans;
+    if (!first) first = plans.error();
+    // The function is here, but what is wanted of it is not.
+    if (plans.error().code != ErrorCode::kNotFound) return plans;
+    if (is_usdt || request.function.empty()) continue;
+    Result<ProbedCode> code = ProbedCode::open({.executable = object}, setup_.code);
+    if (code && !code->symbols().functions(request.function).empty()) return plans;
+  }
+  Result<std::vector<ProbePlan>> in_kernel = plan(request, "");
+  if (in_kernel || objects.empty()) return in_kernel;
+  return fail(ErrorCode::kNotFound,
+              "--probe '{}': neither {}, nor its libraries, nor the kernel has it ({}); name the "
+              "object: --probe '/path/to/object {}'",
+              request.text, objects.front(), first->message, request.text);
+}
+
+Result<std::vector<OwnedEvent>> OwnedEvents::make_probes(std::string_view definition) {
+  if (setup_.tracefs.empty())
+    return fail(ErrorCode::kUnsupported, "tracefs is not mounted: probes are created there");
+  definition = trim(definition);
+  std::string object;
+  if (definition.starts_with('/')) {
+    size_t end = std::min(definition.find_first_of(" \t"), definition.size());
+    object = definition.substr(0, end);
+    definition = trim(definition.substr(end));
+  }
+  RequestedProbe request = TRY(parse_probe(definition));
+  auto plan_it = [&] {
+    BlockedSignals blocked;  // reading objects may start threads
+    return object.empty() ? plan_in_scope(request) : plan(request, object);
+  };
+  std::vector<ProbePlan> plans = TRY(plan_it());
+  // Glob functions have several names; each is an event with all its places.
+  std::vector<std::pair<TracepointName, std::vector<ProbePlace>>> wanted;
+  for (ProbePlan& plan : plans) {
+    for (const std::string& text : plan.notes) note(text);
+    TracepointName name = wanted_name(request, plan);
+    auto known = std::ranges::find(wanted, name, [](const auto& one) { return one.first; });
+    if (known == wanted.end()) known = wanted.insert(known, {name, {}});
+    known->second.push_back(std::move(plan.place));
+  }
+  std::vector<OwnedEvent> events;
+  for (const auto& [name, places] : wanted)
+    for (TracepointName& made : TRY(probes_.add(name.system, name.name, places))) {
+      std::string shown = fmt::format("{}:{}", name.system, made.name);
+      note(fmt::format("{}: {}", shown, probe_definition(made.system, made.name, places.front())));
+      events.push_back({std::move(made), std::move(shown)});
+    }
   return events;
 }
 

@@ -1,6 +1,6 @@
 // OwnedEvents: the events of one command that must be created before they can be opened, kept until
-// the command ends: USDT probes (as uprobes in tracefs, removed however the process ends) and BPF
-// programs that decide which samples of their events are kept.
+// the command ends: probes (USDT and those of --probe, in tracefs, removed however the process
+// ends) and BPF programs that decide which samples of their events are kept.
 //
 //   OwnedEvents made({.tracefs = path, .usdt = scope, .note = note});
 //   parse_events(text, {…, .maker = &made}, list);
@@ -22,8 +22,11 @@
 #include "bpf/program_object.h"
 #include "capture/opening/capture_event.h"
 #include "event/parser/event_factory.h"
-#include "probe/owned_probes.h"
-#include "probe/usdt_objects.h"
+#include "probe/events/owned_probes.h"
+#include "probe/probe_plan.h"
+#include "probe/requested_probe.h"
+#include "probe/source/probed_code.h"
+#include "probe/usdt/usdt_objects.h"
 
 namespace sonde {
 
@@ -32,6 +35,7 @@ class OwnedEvents final : public EventFactory {
   struct Setup {
     std::string tracefs;  // where it is mounted; empty: it isn't
     UsdtScope usdt = {};
+    CodeSearch code = {};  // where debug information is looked for
     CompilerSettings compiler = {};
     std::function<void(std::string_view)> note = {};  // for -v: what was made and what was left out
   };
@@ -41,6 +45,11 @@ class OwnedEvents final : public EventFactory {
                                             std::string_view object) override;
   Result<std::vector<OwnedEvent>> make_programs(std::string_view path,
                                                 const std::vector<TermSyntax>& settings) override;
+
+  /// The probes of a definition as for `probe`, whose first word may be an absolute path: the
+  /// object. Without it that is the first of the program, its libraries, the objects of the
+  /// processes and the kernel that has the place.
+  Result<std::vector<OwnedEvent>> make_probes(std::string_view definition);
 
   /// Attaches their programs to the opened events, and fills the programs' maps with the
   /// descriptors of the events they are to hold.
@@ -56,6 +65,9 @@ class OwnedEvents final : public EventFactory {
                            const std::vector<CaptureEvent>& events);
   Result<std::vector<SdtProbe>> find_usdt(std::string_view provider, std::string_view name,
                                           std::string_view object) const;
+  Result<std::vector<ProbePlan>> plan(const RequestedProbe& request,
+                                      const std::string& object) const;
+  Result<std::vector<ProbePlan>> plan_in_scope(const RequestedProbe& request) const;
   void note(std::string_view text) const {
     if (setup_.note) setup_.note(text);
   }

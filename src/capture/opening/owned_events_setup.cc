@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "store/build_id_cache.h"
+#include "symbol/dso_symbols.h"
 
 namespace sonde {
 
@@ -10,6 +11,7 @@ std::unique_ptr<OwnedEvents> make_owned_events(Env& env, const TargetOptions& ta
                                                int verbose) {
   OwnedEvents::Setup setup{.tracefs = tracefs.path(), .compiler = compiler};
   setup.usdt.buildid_dir = build_id_directory(env);
+  setup.code = {.finder = finder_options({}, env), .path = env.variable("PATH").value_or("")};
   setup.usdt.path = env.variable("PATH").value_or("/usr/local/bin:/usr/bin:/bin");
   if (!target.command.empty()) setup.usdt.program = target.command.front();
   for (std::string_view pid : split(target.pids, ','))

@@ -20,7 +20,8 @@ void declare_points(FlagTable& flags, HeatMapOptions& o) {
   flags.call(0, "to", "event[,event...]", "the event that ends what --from begins",
              words_into(o.to));
   flags.call(0, "key", "field[,field...]",
-             "fields that make two events a pair; `a=b' if the second event calls it b. Besides "
+             "fields that make two events a pair; `a=b' if the second event calls it b, `a+8=b' if "
+             "it is 8 more there. Besides "
              "the fields of the events there are tid, pid and cpu. Default: what is known about "
              "the events (dev,sector for block requests), else tid",
              words_into(o.key));

@@ -12,6 +12,11 @@ void declare_event_selection(FlagTable& flags, EventSelection& selection) {
   };
   declare('e', "event", "event", "event selector. use 'perf list' to list available events",
           &EventSelection::add_events);
+  declare(0, "probe", "definition",
+          "make a dynamic probe for this run (see the manual of probe): --probe 'malloc size=%di'. "
+          "It is looked for in the program, its libraries, and the kernel; an absolute path in "
+          "front names the object: --probe '/path/to/lib.so malloc'",
+          &EventSelection::add_probe);
   declare(0, "pfm-events", "event",
           "libpfm4 event selector. use 'perf list pfm' to list available events",
           &EventSelection::add_pfm_events);
