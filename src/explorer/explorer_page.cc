@@ -204,7 +204,7 @@ Result<> write_explorer(const ExplorerOptions& choice, Env& env) {
   OutputFile output = TRY(OutputFile::open(choice.output, env));
   TRY(write_page(output.sink(), profile, page));
   TRY(output.finish());
-  struct stat status {};
+  struct stat status{};
   if (output.is_file() && ::stat(choice.output.c_str(), &status) == 0)
     env.err.print("[ {} {}: wrote {} ({:.1f} MB); open it in a browser ]\n", env.tool,
                   choice.command, choice.output, static_cast<double>(status.st_size) / 1e6);

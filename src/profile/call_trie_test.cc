@@ -104,7 +104,7 @@ TEST(CallTrie, RunsEndWherePathsEndOrBranch) {
 TEST(CallTrie, AgreesWithAMapOfPrefixes) {
   std::mt19937 random(1);  // NOLINT(*-msc51-cpp): the same paths in every run
   auto below = [&random](uint32_t limit) { return static_cast<uint32_t>(random() % limit); };
-  for (int round = 0; round < 200; ++round) {
+  for (uint32_t round = 0; round < 200; ++round) {
     std::vector<Path> paths(1 + below(60));
     for (Path& path : paths) {
       path.push_back(below(3));

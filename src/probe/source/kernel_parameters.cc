@@ -32,11 +32,10 @@ Result<FetchText> KernelParameters::fetch_of(size_t parameter) const {
     ValueType type = types_.plain(prototype_.parameters[i].type);
     bool is_one = types_.kind(type) != ValueKind::kRecord && types_.size(type) <= 8;
     if (!is_one)
-      return fail(
-          ErrorCode::kUnsupported,
-          "{}: parameter '{}' is passed as a whole, so the places of it and of those after "
-          "it are not certain: name registers, or {}",
-          function_, prototype_.parameters[i].name, code_.debug_advice());
+      return fail(ErrorCode::kUnsupported,
+                  "{}: parameter '{}' is passed as a whole, so the places of it and of those after "
+                  "it are not certain: name registers, or {}",
+                  function_, prototype_.parameters[i].name, code_.debug_advice());
   }
   if (parameter < in_registers) {
     auto reg = fetch_register(is_x86 ? kX86[parameter] : parameter, code_.machine());

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "probe/requested_probe.h"
+#include "probe/source/fetch_text.h"
 #include "probe/source/kernel_types.h"
 #include "probe/source/probed_code.h"
 

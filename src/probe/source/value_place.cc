@@ -84,7 +84,8 @@ class PlaceEvaluation {
         return at_indexed(uleb128(in_));
       case DW_OP_deref:
         if (place_.offsets.empty()) return refuse("it is computed from a register");
-        if (place_.offsets.size() >= kMaxSteps) return refuse("it is reached through too many pointers");
+        if (place_.offsets.size() >= kMaxSteps)
+          return refuse("it is reached through too many pointers");
         place_.offsets.push_back(0);
         return;
       case DW_OP_plus_uconst:

@@ -18,7 +18,7 @@ uint64_t entry_address(const ProbeSite& at) {
 }  // namespace
 
 VariableFetch::VariableFetch(const ProbedCode& code, const DebugCode& debug, const ProbeSite& place)
-    : code_(code), debug_(debug), at_(place) {
+    : code_(code), at_(place) {
   context_.address = place.address;
   context_.entry = entry_address(place);
   if (place.function == CodeNode::kNone) return;

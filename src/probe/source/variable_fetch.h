@@ -51,7 +51,6 @@ class VariableFetch {
   [[nodiscard]] std::string here() const;
 
   const ProbedCode& code_;
-  const DebugCode& debug_;
   ProbeSite at_;
   PlaceContext context_;
 };
