@@ -12,7 +12,7 @@ namespace {
 constexpr uint32_t kMaxDepth = 256;
 constexpr size_t kMaxNodes = 1 << 24;
 constexpr size_t kMaxRanges = 1 << 24;
-constexpr int kMaxHops = 16;
+constexpr int kMaxEntryHops = 16;
 
 std::optional<CodeNode::Kind> kind_of(uint16_t tag) {
   switch (tag) {
@@ -203,7 +203,7 @@ std::vector<uint32_t> UnitCode::functions_at(uint64_t address) const {
 
 EntryFacts EntryFacts::of(DwarfEntry entry) {
   EntryFacts facts;
-  for (int hop = 0; hop < kMaxHops && is_readable(entry); ++hop) {
+  for (int hop = 0; hop < kMaxEntryHops && is_readable(entry); ++hop) {
     EntryCursor in(entry);
     if (!in.next()) break;
     if (facts.name.empty()) facts.name = in.text(DW_AT_name);

@@ -144,11 +144,11 @@ void Session::State::resolve_frames(size_t first) {
   std::vector<char> hit(machine.dsos().size());
   std::vector<DsoId> dsos;
   std::vector<uint64_t> kernel_addresses;
-  DsoId kernel = machine.dsos().find("[kernel.kallsyms]");
+  BootCode boot_code = BootCode::of(machine);
   std::vector<FrameId> outside;
   for (size_t i = first; i < pass.frames.size(); ++i) {
     const Frame& frame = pass.frames[FrameId(i)];
-    if (kernel.valid() && may_be_boot_code(frame.dso, frame.level, frame.address)) {
+    if (boot_code.may_contain(frame.address, frame.dso, frame.level)) {
       outside.emplace_back(i);
       kernel_addresses.push_back(frame.address);
     }
@@ -163,7 +163,8 @@ void Session::State::resolve_frames(size_t first) {
     symbolizer->load(dsos, kernel_addresses);
   // Symbols of a kernel that has no other frame are not worth loading.
   for (FrameId id : outside)
-    if (symbolizer->find(kernel, pass.frames[id].address).valid()) pass.frames.place_in(kernel, id);
+    if (symbolizer->find(boot_code.kernel, pass.frames[id].address).valid())
+      pass.frames.place_in(boot_code.kernel, id);
   pass.frames.resolve_symbols(*symbolizer, first);
   inline_frames.expand(pass.frames, first, pass.chains, *symbolizer, options.inlines);
 }
@@ -291,10 +292,11 @@ Frame Session::resolve(uint32_t pid, uint64_t time, RuntimeAddr address, uint16_
   const Machine& machine = state_->machine;
   Place place = locate(machine, machine.space_at(pid, time).space, time, address.value, cpu_mode);
   Frame frame{place.dso, SymbolId(), place.address, 0, place.level};
-  if (may_be_boot_code(place.dso, place.level, place.address)) {
-    DsoId kernel = machine.dsos().find("[kernel.kallsyms]");
-    if (kernel.valid() && state_->symbolizer->find(kernel, place.address).valid())
-      frame.dso = place.dso = kernel;
+  if (!place.dso.valid() && place.level == FrameLevel::kKernel) {
+    BootCode boot_code = BootCode::of(machine);
+    if (boot_code.may_contain(place.address, place.dso, place.level) &&
+        state_->symbolizer->find(boot_code.kernel, place.address).valid())
+      frame.dso = place.dso = boot_code.kernel;
   }
   if (!place.dso.valid()) return frame;
   frame.symbol = state_->symbolizer->find(place.dso, place.address);

@@ -9,8 +9,8 @@
 namespace sonde {
 namespace {
 
-constexpr int kMaxHops = 64;
-constexpr int kMaxDepth = 16;
+constexpr int kMaxBtfHops = 64;
+constexpr int kMaxBtfDepth = 16;
 
 /// libbpf writes what it thinks of its input to standard error, unless told otherwise.
 class QuietLibbpf {
@@ -39,7 +39,7 @@ bool is_hop(const btf_type* type, bool aliases) {
 }
 
 uint32_t resolve(const btf* types, uint32_t id, bool aliases) {
-  for (int hop = 0; hop < kMaxHops; ++hop) {
+  for (int hop = 0; hop < kMaxBtfHops; ++hop) {
     const btf_type* type = btf__type_by_id(types, id);
     if (type == nullptr) return 0;
     if (!is_hop(type, aliases)) return id;
@@ -56,7 +56,7 @@ struct Found {
 
 std::optional<Found> find_within(const btf* types, uint32_t id, std::string_view name, int depth) {
   const btf_type* record = btf__type_by_id(types, resolve(types, id, true));
-  if (record == nullptr || !btf_is_composite(record) || depth > kMaxDepth) return std::nullopt;
+  if (record == nullptr || !btf_is_composite(record) || depth > kMaxBtfDepth) return std::nullopt;
   const btf_member* members = btf_members(record);
   for (uint16_t i = 0; i < btf_vlen(record); ++i) {
     std::string_view own = name_at(types, members[i].name_off);
@@ -75,7 +75,7 @@ std::optional<Found> find_within(const btf* types, uint32_t id, std::string_view
 std::string shown_within(const btf* types, uint32_t id, int depth) {
   id = resolve(types, id, false);
   const btf_type* type = btf__type_by_id(types, id);
-  if (type == nullptr || id == 0 || depth > kMaxDepth) return "void";
+  if (type == nullptr || id == 0 || depth > kMaxBtfDepth) return "void";
   auto name = std::string(name_at(types, type->name_off));
   auto with = [&](std::string_view keyword) {
     return name.empty() ? name : fmt::format("{} {}", keyword, name);

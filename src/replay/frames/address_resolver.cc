@@ -19,6 +19,21 @@ Place locate(const Machine& machine, SpaceId space, uint64_t time, uint64_t addr
   return place;
 }
 
+BootCode BootCode::of(const Machine& machine) {
+  DsoId kernel = machine.dsos().find("[kernel.kallsyms]");
+  if (!kernel.valid()) return {};
+  constexpr uint64_t kAtEnd = UINT64_MAX - 1;
+  constexpr uint64_t kMostAfter = uint64_t{64} << 20;
+  // x86-64 (Documentation/arch/x86/x86_64/mm.rst): modules begin here at the latest.
+  constexpr uint64_t kModules = 0xffffffffc0000000;
+  AddressSpace::Found text =
+      machine.space(machine.kernel_space()).find(machine.dsos()[kernel].reference_address, kAtEnd);
+  if (!text.mapping.valid()) return {};
+  uint64_t begin = machine.mapping(text.mapping).end.value;
+  uint64_t end = begin > UINT64_MAX - kMostAfter ? UINT64_MAX : begin + kMostAfter;
+  return {kernel, begin, begin < kModules ? std::min(end, kModules) : end};
+}
+
 AddressResolver::AddressResolver(const Machine& machine, FrameTable& frames)
     : machine_(machine), frames_(frames), comms_(kCommSlots) {}
 

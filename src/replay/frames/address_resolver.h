@@ -46,12 +46,19 @@ inline FrameLevel level_of(uint16_t cpu_mode) {
 Place locate(const Machine& machine, SpaceId space, uint64_t time, uint64_t address,
              uint16_t cpu_mode, AddressSpace::Found* span = nullptr);
 
-/// Whether an address that no mapping contains may be the kernel's: its mapping ends with its text,
-/// and the boot code, where the stacks of idle CPUs begin, comes after that. Its symbols decide.
-[[nodiscard]] inline bool may_be_boot_code(DsoId dso, FrameLevel level, uint64_t address) {
-  constexpr uint64_t kFirstOfKernel = uint64_t{1} << 63;
-  return !dso.valid() && level == FrameLevel::kKernel && address >= kFirstOfKernel;
-}
+/// Where the kernel's boot code may be: the recorded mapping ends with the kernel's text; boot
+/// code, where the stacks of idle CPUs begin, comes soon after, and before the modules. The
+/// kernel's symbols decide.
+struct BootCode {
+  DsoId kernel;  // invalid: it has no mapping
+  uint64_t begin = 0, end = 0;
+
+  static BootCode of(const Machine& machine);
+  /// Whether an address for which there is no mapping may be in it.
+  [[nodiscard]] bool may_contain(uint64_t address, DsoId dso, FrameLevel level) const {
+    return !dso.valid() && level == FrameLevel::kKernel && address >= begin && address < end;
+  }
+};
 
 class AddressResolver {
  public:

@@ -15,8 +15,10 @@ constexpr uint32_t kKernelPid = UINT32_MAX;
 
 Place place_in_kernel(const Machine& machine, uint64_t address) {
   Place place = locate(machine, machine.kernel_space(), kAtEnd, address, abi::kMiscKernel);
-  // The kernel's own addresses are those of its symbols.
-  if (may_be_boot_code(place.dso, FrameLevel::kKernel, address))
+  // The kernel's mapping ends with its text; the boot code, where the stacks of idle CPUs begin, is
+  // after it. The kernel's own addresses are those of its symbols.
+  constexpr uint64_t kFirstOfKernel = uint64_t{1} << 63;
+  if (!place.dso.valid() && address >= kFirstOfKernel)
     return {machine.dsos().find("[kernel.kallsyms]"), address, FrameLevel::kKernel};
   return place;
 }
