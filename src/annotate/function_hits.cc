@@ -25,7 +25,10 @@ Rows make_rows(const Session& session, const std::function<bool(const Frame&)>& 
   rows.of_frame.reserve(session.frames().size());
   for (const Frame& frame : session.frames()) {
     rows.of_frame.push_back(kNotWanted);
-    if (!frame.symbol.valid()) continue;
+    if (!frame.symbol.valid()) {
+      if (wanted(frame)) rows.of_frame.back() = count++;
+      continue;
+    }
     auto known = is_wanted.find(frame.symbol.value);
     if (known == is_wanted.end())
       known = is_wanted.emplace(frame.symbol.value, wanted(frame)).first;
@@ -51,7 +54,8 @@ std::vector<size_t> RecordingHits::by_weight(size_t event) const {
   return order;
 }
 
-RecordingHits count_hits(const Session& session, const std::function<bool(const Frame&)>& wanted) {
+RecordingHits count_hits(const Session& session, const std::function<bool(const Frame&)>& wanted,
+                         SharesOf shares) {
   const SampleColumns& samples = session.samples();
   size_t events = session.events().size();
   Rows rows = make_rows(session, wanted);
@@ -61,17 +65,16 @@ RecordingHits count_hits(const Session& session, const std::function<bool(const 
     uint32_t event = samples.event[i];
     if (event >= events) continue;
     view::ListingHits hit{samples.count_of(i), samples.period[i]};
-    add(result.totals[event], hit);
     FrameId leaf = samples.leaf[i];
-    if (!leaf.valid()) continue;
-    uint32_t row = rows.of_frame[leaf.index()];
+    uint32_t row = leaf.valid() ? rows.of_frame[leaf.index()] : kNotWanted;
     if (row != kNotWanted) add(rows.hits[row * events + event], hit);
+    if (row != kNotWanted || shares == SharesOf::kAllSamples) add(result.totals[event], hit);
   }
 
   std::map<uint32_t, FunctionHits> functions;  // by symbol
   for (size_t i = 0; i < rows.of_frame.size(); ++i) {
     uint32_t row = rows.of_frame[i];
-    if (row == kNotWanted) continue;
+    if (row == kNotWanted || !session.frames()[i].symbol.valid()) continue;
     std::span<const view::ListingHits> hits = std::span(rows.hits).subspan(row * events, events);
     if (std::ranges::all_of(hits, [](auto& hit) { return hit.samples == 0; })) continue;
     const Frame& frame = session.frames()[i];

@@ -29,13 +29,17 @@ struct FunctionHits {
 
 struct RecordingHits {
   std::vector<FunctionHits> functions;    // by object and address
-  std::vector<view::ListingHits> totals;  // by event, of all samples
+  std::vector<view::ListingHits> totals;  // by event, of the samples that shares are of
   std::vector<size_t> by_weight(
       size_t event) const;  // functions that the event hit, heaviest first
 };
 
+/// What a function's share is of: all samples, or those of wanted places, with or without a symbol.
+enum class SharesOf : uint8_t { kAllSamples, kWantedSamples };
+
 /// Counts the samples of the functions that `wanted` accepts; it is called once per function, with
-/// some location in it.
-RecordingHits count_hits(const Session& session, const std::function<bool(const Frame&)>& wanted);
+/// some location in it, and for each location that has no symbol.
+RecordingHits count_hits(const Session& session, const std::function<bool(const Frame&)>& wanted,
+                         SharesOf shares);
 
 }  // namespace sonde::annotate

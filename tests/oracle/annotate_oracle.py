@@ -192,7 +192,16 @@ class Annotate(unittest.TestCase):
         self.compare("-i", "group.data", "-d", "work")
 
     def test_percent_limit_leaves_out_functions(self):
-        self.compare("-i", "perf.data", "-d", "work", "--percent-limit", "20")
+        """The limit is of the samples that are looked at: -d and a symbol leave out the others."""
+        # perf compares floats: no share of a few thousand samples lies so near to these that it matters.
+        for limit in ("12.0137", "20.0137", "30.0137"):
+            self.compare("-i", "perf.data", "-d", "work", "--percent-limit", limit)
+        self.compare("-i", "perf.data", "--percent-limit", "95", "lookups")
+
+    def test_global_shares_are_of_what_is_looked_at(self):
+        for wanted in ((), ("-d", "work"), ("lookups",)):
+            with self.subTest(wanted=wanted):
+                self.compare("-i", "perf.data", "--percent-type", "global-period", *wanted)
 
     def test_moved_source_is_found_by_prefix(self):
         moved = self.directory / "moved"

@@ -119,8 +119,10 @@ Code comes from the files that ran, from jitdumps, and from BPF programs stored 
   }
 
   Result<int> annotate_all(Env& env, const Session& session) {
-    RecordingHits hits =
-        annotate::count_hits(session, [&](const Frame& frame) { return wants(session, frame); });
+    RecordingHits hits = annotate::count_hits(
+        session, [&](const Frame& frame) { return wants(session, frame); },
+        o_.symbol || !o_.dsos.empty() ? annotate::SharesOf::kWantedSamples
+                                      : annotate::SharesOf::kAllSamples);
     if (hits.functions.empty()) {
       if (session.has_one_function()) return explain_nothing(env);
       return annotation::report_nothing(session, o_, env);
@@ -191,7 +193,7 @@ Code comes from the files that ran, from jitdumps, and from BPF programs stored 
     if (o_.verbose > 0)
       env.err.print("{}: {:#x} to {:#x} of {}\n", listing->function, listing->start, listing->end,
                     listing->path);
-    for (EventId event : events) listing->shown.push_back(looked_at(hits, event.index()));
+    for (EventId event : events) listing->shown.push_back(hits.totals[event.index()]);
     render::ListingTextOptions text{
         .column = o_.column,
         .percent = o_.listing.percent,
@@ -221,17 +223,6 @@ Code comes from the files that ran, from jitdumps, and from BPF programs stored 
         names.back() = fmt::format("{} more", object.starts.size() - kMaxNames);
       env.err.print("Couldn't annotate {}: {}\n", join(names, ", "), object.why);
     }
-  }
-
-  /// Without filters that is everything, including what hit no function.
-  [[nodiscard]] view::ListingHits looked_at(const RecordingHits& hits, size_t event) const {
-    if (!o_.symbol && o_.dsos.empty()) return hits.totals[event];
-    view::ListingHits sum;
-    for (const FunctionHits& function : hits.functions) {
-      sum.samples += function.totals[event].samples;
-      sum.period += function.totals[event].period;
-    }
-    return sum;
   }
 
   annotation::Options o_;

@@ -75,8 +75,9 @@ void CodePages::open(const annotate::FunctionHits& function, const annotate::Rec
 }
 
 void CodePages::open(SymbolId symbol, std::span<const EventId> events, tui::Pages& pages) {
-  annotate::RecordingHits hits =
-      annotate::count_hits(session_, [&](const Frame& frame) { return frame.symbol == symbol; });
+  annotate::RecordingHits hits = annotate::count_hits(
+      session_, [&](const Frame& frame) { return frame.symbol == symbol; },
+      annotate::SharesOf::kAllSamples);
   if (hits.functions.empty())
     return pages.say(
         fmt::format("no sample fell on {} itself", session_.symbolizer().name(symbol)));
