@@ -124,7 +124,8 @@ TEST(LockTables, ValuesAreDividedByASeparator) {
   EXPECT_EQ(write_contention(out, rows, style), 2u);
   EXPECT_EQ(out.text(),
             "# output: contended, total wait, max wait, min wait, avg wait, type, caller\n"
-            "2, 400, 300, 100, 200, semaphore, fork+0x1\n");
+            "2, 400, 300, 100, 200, semaphore, fork+0x1\n"
+            "1, 0, 0, 0, 0, semaphore, exit+0x2\n");
 }
 
 TEST(LockTables, RowsAreCountedUntilThereAreEnough) {
@@ -132,9 +133,10 @@ TEST(LockTables, RowsAreCountedUntilThereAreEnough) {
   style.columns = contention_columns();
   style.most_rows = 1;
   StringSink out;
-  std::vector<LockRow> rows = {row(1, "none", 1, {}), row(2, "a", 1, {5}), row(3, "b", 1, {5})};
-  EXPECT_EQ(write_contention(out, rows, style), 2u);
-  EXPECT_EQ(out.text().find(" b\n"), std::string::npos);
+  std::vector<LockRow> rows = {row(1, "begun", 1, {}), row(2, "a", 1, {5}), row(3, "b", 1, {5})};
+  EXPECT_EQ(write_contention(out, rows, style), 1u);
+  EXPECT_NE(out.text().find(" begun\n"), std::string::npos);
+  EXPECT_EQ(out.text().find(" a\n"), std::string::npos);
 }
 
 }  // namespace

@@ -168,18 +168,14 @@ size_t write_lock_report(Sink& out, const std::vector<LockRow>& rows, const Lock
 
 size_t write_contention(Sink& out, const std::vector<LockRow>& rows, const LockTableStyle& style) {
   if (!style.quiet) write_headings(out, style);
-  uint64_t shown = 0;
-  size_t seen = 0;
-  for (; seen < rows.size() && shown < style.most_rows; ++seen) {
-    const LockRow& row = rows[seen];
-    if (row.total_ns == 0) continue;
-    ++shown;
+  size_t shown = std::min<size_t>(rows.size(), style.most_rows);
+  for (const LockRow& row : std::span(rows).first(shown)) {
     if (style.separator.empty())
       write_row(out, row, style);
     else
       write_values(out, row, style);
   }
-  return seen;
+  return shown;
 }
 
 void write_broken(Sink& out, std::span<const LockRow> rows, const BrokenLockEvents& broken,

@@ -141,8 +141,11 @@ class UnwindTest(OwnDirectoryTest):
     def test_a_process_that_runs(self):
         with subprocess.Popen([self.program, "thread", self.library, str(10**12), "3"]) as process:
             try:
+                # Until it has run for a while, however busy the machine is: the 14th field is its time in user code.
+                ticks = f"$(cut -d ' ' -f 14 /proc/{process.pid}/stat)"
+                has_run = f'since={ticks}; until [ {ticks} -ge $((since + 30)) ]; do sleep 0.05; done'
                 self.run_tool(SONDE, "record", "-e", "cpu-clock:u", "-F", "1000", "--call-graph", "dwarf", "-p", process.pid,
-                              "-o", "perf.data", "--", "sleep", "1")
+                              "-o", "perf.data", "--", "sh", "-c", has_run)
             finally:
                 process.kill()
         self.assert_whole(self.chains(), "thread")

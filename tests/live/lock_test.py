@@ -11,11 +11,11 @@ from own_directory import OwnDirectoryTest
 
 SONDE = os.environ["SONDE"]
 # Eight threads map and unmap memory of one process: they wait for its lock (mmap_lock, a rwsem).
+# Threads that wait for each other's mappings, for 0.4 s of CPU time: on a busy machine that takes longer.
 WAITERS = """
 import mmap, threading, time
-end = time.monotonic() + 0.4
 def work():
-    while time.monotonic() < end:
+    while time.process_time() < 0.4:
         for _ in range(50):
             m = mmap.mmap(-1, 1 << 20); m[0] = 1; m.close()
 threads = [threading.Thread(target=work) for _ in range(8)]

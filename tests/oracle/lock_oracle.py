@@ -78,7 +78,7 @@ def record(directory, name, tool, before, command):
 
 
 def made_up(directory):
-    """Ends without begins, begins without ends, two begins in a row, lost events."""
+    """Ends without begins, begins without ends, two begins in a row, lost events, a row of nothing else."""
     recording = tracepoints.LockRecording()
     recording.name(10, "reader")
     recording.name(20, "writer")
@@ -97,6 +97,8 @@ def made_up(directory):
         recording.end(start + 4 * us, 20, lock, 2)
         if i % 11 == 0:
             recording.lost(start + 5 * us, 0, i + 1)
+    recording.name(30, "waiter")
+    recording.begin(10_000 * us, 30, 0xffff888100001000, recording.WRITE, 4)  # the only wait there, not over at the end
     return recording.write(directory / "made-up.data")
 
 
