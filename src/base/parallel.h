@@ -1,14 +1,16 @@
-// Parallel work without an order: oneTBB behind one function, so that thread counts are set in one
+// Parallel work: oneTBB behind one function, so that thread counts are set in one
 // place.
 #pragma once
 
 #include <oneapi/tbb/parallel_for.h>
+#include <oneapi/tbb/parallel_pipeline.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <deque>
 #include <thread>
+#include <utility>
 
 #include "base/helper_thread.h"
 
@@ -44,6 +46,40 @@ void parallel_for(size_t count, const Body& body) {
 #endif
 #endif
   oneapi::tbb::parallel_for(size_t{0}, count, body);
+}
+
+/// Makes a part for each i in [0, count) on several threads, and hands the parts to `take` one by
+/// one, in order. Only a few are held at a time. `take` returns whether it wants more.
+template <typename Make, typename Take>
+void parallel_in_order(size_t count, const Make& make, const Take& take) {
+  using Part = decltype(make(size_t{0}));
+  if (count <= 1) {  // without threads
+    if (count == 1) take(make(0));
+    return;
+  }
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+  for (size_t i = 0; i < count && take(make(i)); ++i) {
+  }
+  return;
+#endif
+#endif
+  namespace flow = oneapi::tbb;
+  constexpr size_t kPartsPerThread = 4;
+  size_t threads = std::max(1u, std::thread::hardware_concurrency());
+  size_t next = 0;
+  std::atomic<bool> enough = false;
+  auto number = flow::make_filter<void, size_t>(flow::filter_mode::serial_in_order,
+                                                [&](flow::flow_control& control) {
+                                                  if (next == count || enough) control.stop();
+                                                  return next++;
+                                                });
+  auto work = flow::make_filter<size_t, Part>(flow::filter_mode::parallel, make);
+  auto hand_over =
+      flow::make_filter<Part, void>(flow::filter_mode::serial_in_order, [&](Part part) {
+        if (!enough && !take(std::move(part))) enough = true;
+      });
+  flow::parallel_pipeline(kPartsPerThread * threads, number & work & hand_over);
 }
 
 }  // namespace sonde

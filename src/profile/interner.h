@@ -8,6 +8,7 @@
 
 #include <xxhash.h>
 
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <span>
@@ -31,6 +32,12 @@ class Interner {
   }
   uint32_t intern(std::initializer_list<uint64_t> tuple) {
     return intern(std::span(tuple.begin(), tuple.size()));
+  }
+
+  /// Makes room for that many tuples, so that slots are not copied on the way there.
+  void reserve(size_t count) {
+    values_.reserve(count * arity_);
+    if (size_t wanted = std::bit_ceil(count * 2 + 1); wanted > slots_.size()) grow(wanted);
   }
 
   [[nodiscard]] std::span<const uint64_t> at(uint32_t id) const {
@@ -70,11 +77,11 @@ class Interner {
     slot.id = static_cast<uint32_t>(count_++);
     values_.insert(values_.end(), tuple.begin(), tuple.end());
     slots_[at] = slot;
-    if (count_ * 2 > slots_.size()) grow();
+    if (count_ * 2 > slots_.size()) grow(slots_.size() * 2);
     return slot.id;
   }
-  void grow() {
-    LargeVector<Slot> slots(slots_.size() * 2);
+  void grow(size_t wanted) {
+    LargeVector<Slot> slots(wanted);
     size_t mask = slots.size() - 1;
     for (const Slot& slot : slots_) {
       if (slot.id == kEmpty) continue;

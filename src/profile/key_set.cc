@@ -6,6 +6,7 @@ namespace sonde {
 
 void KeySet::add(std::unique_ptr<SortKey> key) {
   bool of_place = key->is_of_place();
+  if (of_place && !key->is_of_symbol()) places_by_symbol_ = false;
   uint32_t index = of_place ? place_count_++ : sample_count_++;
   keys_.push_back({std::move(key), of_place, index});
 }
@@ -25,6 +26,15 @@ uint32_t KeySet::group_of(RowReader& row) {
 }
 
 uint32_t KeySet::place_key_of(const CodePlace& place) {
+  SymbolId symbol = input_.frame(place.frame).symbol;
+  if (!places_by_symbol_ || !symbol.valid()) return intern(place);
+  auto found = place_of_symbol_.find(symbol.value);
+  if (found == place_of_symbol_.end())
+    found = place_of_symbol_.emplace(symbol.value, intern(place)).first;
+  return found->second;
+}
+
+uint32_t KeySet::intern(const CodePlace& place) {
   tuple_.clear();
   for (Slot& slot : keys_)
     if (slot.of_place) tuple_.push_back(slot.key->of_place(place));

@@ -8,6 +8,9 @@
 #include <memory>
 #include <vector>
 
+#include <tsl/robin_map.h>
+
+#include "base/number_hash.h"
 #include "profile/interner.h"
 #include "profile/sort_key.h"
 
@@ -27,6 +30,10 @@ class KeySet {
 
   uint32_t group_of(RowReader& row);
   uint32_t place_key_of(const CodePlace& place);
+  /// Whether all places with the same symbol have the same key.
+  [[nodiscard]] bool places_by_symbol() const { return places_by_symbol_; }
+  /// At least this many places will be asked for.
+  void expect_places(size_t count) { places_.reserve(count); }
   [[nodiscard]] size_t group_count() const { return groups_.size(); }
   [[nodiscard]] size_t place_key_count() const { return places_.size(); }
 
@@ -38,6 +45,8 @@ class KeySet {
   [[nodiscard]] const ProfileInput& input() const { return input_; }
 
  private:
+  uint32_t intern(const CodePlace& place);
+
   struct Slot {
     std::unique_ptr<SortKey> key;
     bool of_place;
@@ -46,9 +55,11 @@ class KeySet {
   const ProfileInput& input_;
   std::vector<Slot> keys_;
   uint32_t place_count_ = 0;
+  bool places_by_symbol_ = true;  // all keys of places are keys of symbols
   uint32_t sample_count_ = 0;
   Interner groups_{0};
   Interner places_{0};
+  tsl::robin_map<uint32_t, uint32_t, NumberHash> place_of_symbol_;  // if `places_by_symbol_`
   std::vector<uint64_t> tuple_;
   uint32_t last_group_ = UINT32_MAX;
 };

@@ -51,10 +51,12 @@ class PlaceKey : public KeyOfInput {
   /// DSOs shown under the same name are treated as one.
   DsoId same_named(DsoId dso) {
     if (!dso.valid()) return dso;
-    std::string_view shown = name_of(dso);
-    auto [found, added] = by_name_.try_emplace(shown, dso);
-    if (found->second != dso) several_.insert(found->second);
-    return found->second;
+    if (same_named_.size() <= dso.index()) same_named_.resize(dso.index() + 1);
+    DsoId& known = same_named_[dso.index()];
+    if (known.valid()) return known;
+    known = by_name_.try_emplace(name_of(dso), dso).first->second;
+    if (known != dso) several_.insert(known);
+    return known;
   }
   /// Whether the DSO returned by same_named stands for several.
   [[nodiscard]] bool stands_for_several(DsoId dso) const {
@@ -66,6 +68,7 @@ class PlaceKey : public KeyOfInput {
   }
 
  private:
+  std::vector<DsoId> same_named_;  // by DsoId, once asked for
   std::map<std::string_view, DsoId> by_name_;
   std::set<DsoId> several_;
 };
@@ -75,6 +78,7 @@ class DsoKey final : public PlaceKey {
   DsoKey(const ProfileInput& input, const KeySettings& settings) : PlaceKey(input, settings) {
     cuts = true;
   }
+  [[nodiscard]] bool is_of_symbol() const override { return true; }
   uint64_t of_place(const CodePlace& place) override {
     return same_named(input_.frame(place.frame).dso).value;
   }
@@ -107,6 +111,7 @@ class SymbolKey : public PlaceKey {
  public:
   using PlaceKey::PlaceKey;
 
+  [[nodiscard]] bool is_of_symbol() const override { return true; }
   uint64_t of_place(const CodePlace& place) override {
     constexpr uint64_t kOfName = uint64_t{1} << 32;
     const Frame& frame = input_.frame(place.frame);
@@ -116,11 +121,11 @@ class SymbolKey : public PlaceKey {
     DsoId dso = resolved ? same_named(frame.dso) : DsoId();
     // An inlined function shares the range of the function around it.
     uint64_t which = InlinedSymbols::has(frame.symbol) ? frame.symbol.value : resolved ? 1 : 0;
-    uint32_t id = ids_.intern({dso.value, start, end, which});
+    uint32_t id = resolved ? resolved_id({dso.value, start, end, which}) : bare_id(place.ip);
     // Different builds of an object may have another function at the same place.
     if (id < places_.size() && which == 1 && stands_for_several(dso))
       if (std::string_view own = input_.symbols.name(frame.symbol); places_[id].name != own)
-        id = ids_.intern({dso.value, start, end, kOfName + name_id(own)});
+        id = resolved_id({dso.value, start, end, kOfName + name_id(own)});
     if (id == places_.size()) {
       places_.push_back({frame.dso, frame.symbol, frame.level, start, end, place.ip,
                          resolved ? input_.symbols.name(frame.symbol) : std::string_view()});
@@ -222,6 +227,17 @@ class SymbolKey : public PlaceKey {
     std::string_view name;
   };
 
+  // Ids are places: those of functions and of bare addresses are mapped separately, because the
+  // latter are many, and one number each.
+  uint32_t resolved_id(std::initializer_list<uint64_t> tuple) {
+    return place_for(resolved_.intern(tuple), place_of_resolved_);
+  }
+  uint32_t bare_id(uint64_t ip) { return place_for(bare_.intern({ip}), place_of_bare_); }
+  uint32_t place_for(uint32_t id, LargeVector<uint32_t>& places) const {
+    if (id == places.size()) places.push_back(static_cast<uint32_t>(places_.size()));
+    return places[id];
+  }
+
   uint64_t name_id(std::string_view text) {
     return name_ids_.try_emplace(text, static_cast<uint32_t>(name_ids_.size())).first->second;
   }
@@ -298,9 +314,12 @@ class SymbolKey : public PlaceKey {
     any_unresolved_ = true;
   }
 
-  Interner ids_{4};
+  Interner resolved_{4};
+  LargeVector<uint32_t> place_of_resolved_;
+  Interner bare_{1};
+  LargeVector<uint32_t> place_of_bare_;
   std::map<std::string_view, uint32_t> name_ids_;
-  std::vector<Place> places_;
+  LargeVector<Place> places_;
   bool any_unresolved_ = false;
   bool unresolved_in_several_dsos_ = false;
   DsoId unresolved_dso_;
@@ -313,6 +332,7 @@ class SymbolSizeKey final : public PlaceKey {
       : PlaceKey(input, settings) {
     right_aligned = true;
   }
+  [[nodiscard]] bool is_of_symbol() const override { return true; }
   uint64_t of_place(const CodePlace& place) override {
     SymbolId symbol = input_.frame(place.frame).symbol;
     if (!symbol.valid()) return kUnknownSize;

@@ -1,5 +1,7 @@
 #include "profile/path_frames.h"
 
+#include <algorithm>
+
 #include "profile/key_tools.h"
 
 namespace sonde {
@@ -8,6 +10,9 @@ PathFrames::PathFrames(const ProfileInput& input, KeySet& keys, CallKey kind)
     : input_(input), keys_(keys), kind_(kind) {
   key_of_step_.assign(input.frames.size(), kUnknown);
   own_key_of_frame_.assign(input.frames.size(), kUnknown);
+  // Each address without a symbol is a place of its own.
+  keys_.expect_places(static_cast<size_t>(std::ranges::count_if(
+      input.frames, [](const Frame& frame) { return !frame.symbol.valid(); })));
 }
 
 bool PathFrames::needs_address(const Frame& frame) const {
@@ -43,6 +48,16 @@ uint32_t PathFrames::own_place_key(FrameId leaf) {
 }
 
 uint32_t PathFrames::add(const CodePlace& place) {
+  SymbolId symbol = input_.frame(place.frame).symbol;
+  bool by_symbol = kind_ == CallKey::kFunction && symbol.valid() && keys_.places_by_symbol();
+  if (!by_symbol) return intern(place);
+  auto found = key_of_symbol_.find(symbol.value);
+  if (found == key_of_symbol_.end())
+    found = key_of_symbol_.emplace(symbol.value, intern(place)).first;
+  return found->second;
+}
+
+uint32_t PathFrames::intern(const CodePlace& place) {
   uint32_t call = call_for(place);
   uint32_t place_key = keys_.place_key_of(place);
   uint32_t key = path_keys_.intern({call, place_key});

@@ -64,6 +64,7 @@ class PathFrames {
   static constexpr uint32_t kUnknown = UINT32_MAX, kNeedsAddress = UINT32_MAX - 1;
   bool learn(FrameId frame);
   uint32_t add(const CodePlace& place);
+  uint32_t intern(const CodePlace& place);
   uint32_t call_for(const CodePlace& place);
   StringId srcline_of(const CodePlace& place) const;
 
@@ -79,10 +80,11 @@ class PathFrames {
   };
   std::vector<Step> last_step_;  // by FrameId: successive processes ask for the same one
   Interner call_tuples_{3};
-  std::vector<Call> calls_;
+  LargeVector<Call> calls_;
+  tsl::robin_map<uint32_t, uint32_t, NumberHash> key_of_symbol_;  // where symbols determine keys
   Interner path_keys_{2};
-  std::vector<uint32_t> calls_of_keys_;
-  std::vector<uint32_t> places_of_keys_;
+  LargeVector<uint32_t> calls_of_keys_;
+  LargeVector<uint32_t> places_of_keys_;
 };
 
 }  // namespace sonde

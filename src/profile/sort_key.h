@@ -82,6 +82,8 @@ class SortKey {
   virtual ~SortKey() = default;
 
   [[nodiscard]] virtual bool is_of_place() const { return false; }
+  /// A key of places whose value is the same for all places with the same symbol.
+  [[nodiscard]] virtual bool is_of_symbol() const { return false; }
   /// The value of a row; called once per row.
   virtual uint64_t of_row(RowReader& row);
   /// The value of a place in code; called once per distinct place.

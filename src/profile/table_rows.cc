@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "base/parallel.h"
 #include "profile/radix_order.h"
 
 namespace sonde {
@@ -124,6 +125,19 @@ class TableRows::Criteria {
   LargeVector<uint64_t> numbers_;
 };
 
+/// Terms of large tables are worked out by several threads.
+template <typename Body>
+void TableRows::for_each_term(size_t terms, const Body& body) const {
+  constexpr size_t kMany = 10'000;  // rows; starting threads takes longer for fewer
+  if (rows_.size() >= kMany) return parallel_for(terms, body);
+  for (size_t i = 0; i < terms; ++i) body(i);
+}
+
+void TableRows::set_ranks(Criteria& to, size_t term, size_t key, SortKey::Order order) const {
+  std::vector<uint32_t> rank = ranks_of(values(key), keys_.key(key), order);
+  for (uint32_t row = 0; row < rank.size(); ++row) to.set(row, term, rank[row]);
+}
+
 std::vector<uint64_t> TableRows::values(size_t key) const {
   std::vector<uint64_t> found(rows_.size());
   for (uint32_t row = 0; row < found.size(); ++row) found[row] = value(row, key);
@@ -156,9 +170,9 @@ void TableRows::collate() {
     is_consistent.push_back(by.collates_consistently(dso_seen));
     consistent = consistent && is_consistent.back();
     dso_seen = dso_seen || by.name == "dso";
-    std::vector<uint32_t> rank = ranks_of(values(key), by, SortKey::Order::kCollating);
-    for (uint32_t row = 0; row < rank.size(); ++row) ranks.set(row, key, rank[row]);
   }
+  for_each_term(keys_.size(),
+                [&](size_t key) { set_ranks(ranks, key, key, SortKey::Order::kCollating); });
   order_ = all_rows(rows_.size());
   if (consistent || order_.size() > kTreeRows) return ranks.order(order_);
   auto before = [&](uint32_t a, uint32_t b) {
@@ -195,17 +209,12 @@ TableRows::Criteria TableRows::criteria(const SortOptions& options) const {
       if (member != options.first_member) columns.push_back({term, member});
   }
   Criteria made(rows_.size(), columns.size());
-  for (size_t i = 0; i < columns.size(); ++i) {
+  for_each_term(columns.size(), [&](size_t i) {
     const auto& [term, member] = columns[i];
-    if (!term.is_key) {
-      for (uint32_t row = 0; row < rows_.size(); ++row)
-        made.set(row, i, ~weight(row, member, term.weight));
-      continue;
-    }
-    std::vector<uint32_t> rank =
-        ranks_of(values(term.key), keys_.key(term.key), SortKey::Order::kShown);
-    for (uint32_t row = 0; row < rank.size(); ++row) made.set(row, i, rank[row]);
-  }
+    if (term.is_key) return set_ranks(made, i, term.key, SortKey::Order::kShown);
+    for (uint32_t row = 0; row < rows_.size(); ++row)
+      made.set(row, i, ~weight(row, member, term.weight));
+  });
   return made;
 }
 

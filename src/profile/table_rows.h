@@ -80,6 +80,9 @@ class TableRows {
   template <typename Before>
   void deepen_runs(const Criteria& by, const std::vector<uint32_t>& position, const Before& before);
   [[nodiscard]] std::vector<uint64_t> values(size_t key) const;
+  template <typename Body>
+  void for_each_term(size_t terms, const Body& body) const;
+  void set_ranks(Criteria& to, size_t term, size_t key, SortKey::Order order) const;
   [[nodiscard]] int compare_depths(uint32_t a, uint32_t b, DepthRule rule) const;
 
   std::vector<const Profile*> profiles_;

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 
+#include "base/parallel.h"
 #include "render/call_tree_text.h"
 #include "render/color.h"
 #include "render/percent_text.h"
@@ -198,6 +200,41 @@ void write_note(Sink& out, const Table& table, size_t row, std::string_view note
   out.print("{:{}}{}\n", "", indent, note);
 }
 
+/// Rows [first, end) with the trees and notes below them.
+void write_rows(Sink& out, const Table& table, size_t first, size_t end,
+                const TableTextOptions& options) {
+  Table page;
+  if (table.makes_pages()) page = table.page(first, end);
+  size_t before = table.makes_pages() ? first : 0;  // rows that are not in the page
+  RowWriter writer(table.makes_pages() ? page : table, options);
+  bool has_trees = table.tree && table.graph.style != view::GraphStyle::kNone;
+  CallTreeTextOptions tree_options{
+      .graph = table.graph,
+      .color = options.color,
+      .folded_separator = options.separator.empty() ? ";" : std::string_view(options.separator)};
+  auto note = std::ranges::lower_bound(table.notes, first, {}, [](auto& one) { return one.first; });
+  for (size_t row = first; row < end; ++row) {
+    out.write(writer.line(row - before));
+    out.put('\n');
+    for (; note != table.notes.end() && note->first == row; ++note)
+      write_note(out, table, row, note->second);
+    if (has_trees) write_call_tree(out, table.tree(row), tree_options);
+  }
+}
+
+/// Where pages begin that one thread makes, and the end. The first rows are the heaviest, with the
+/// largest trees.
+std::vector<size_t> page_starts(const Table& table) {
+  constexpr size_t kHeavyRows = 1024, kHeavyPage = 8, kPage = 1024;
+  std::vector<size_t> starts;
+  for (size_t row = 0; row < table.rows();) {
+    starts.push_back(row);
+    row += table.has_large_trees && row < kHeavyRows ? kHeavyPage : kPage;
+  }
+  starts.push_back(table.rows());
+  return starts;
+}
+
 }  // namespace
 
 size_t column_width(const Column& column) {
@@ -223,20 +260,17 @@ void write_table_header(Sink& out, const Table& table, const TableTextOptions& o
 
 void write_table(Sink& out, const Table& table, const TableTextOptions& options) {
   if (options.header) write_table_header(out, table, options);
-  RowWriter writer(table, options);
-  auto note = table.notes.begin();
-  for (size_t row = 0; row < table.rows(); ++row) {
-    out.write(writer.line(row));
-    out.put('\n');
-    for (; note != table.notes.end() && note->first == row; ++note)
-      write_note(out, table, row, note->second);
-    if (!table.tree || table.graph.style == view::GraphStyle::kNone) continue;
-    CallTreeTextOptions tree_options{
-        .graph = table.graph,
-        .color = options.color,
-        .folded_separator = options.separator.empty() ? ";" : std::string_view(options.separator)};
-    write_call_tree(out, table.tree(row), tree_options);
-  }
+  std::vector<size_t> starts = page_starts(table);
+  auto text_of_page = [&](size_t page) {
+    auto text = std::make_unique<StringSink>();
+    write_rows(*text, table, starts[page], starts[page + 1], options);
+    return text;
+  };
+  auto take = [&](std::unique_ptr<StringSink> text) {
+    out.write(text->text());
+    return out.failed() == 0;
+  };
+  parallel_in_order(starts.size() - 1, text_of_page, take);
 }
 
 }  // namespace sonde::render

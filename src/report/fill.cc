@@ -112,13 +112,13 @@ class TableFiller {
       totals_.push_back(total_period(data_, options_, member));
       effective_.push_back(sampled_total(data_, options_.relative, member).effective());
     }
-    std::vector<uint32_t> rows = shown_rows();
-    // Takes only address space; otherwise long names would be copied whenever the text grows.
-    report_.table.text_buffer().reserve(rows.size() * kTextPerRow);
-    add_rows(rows);
+    data_.table_rows = shown_rows();
     set_user_widths();
-    data_.table_rows = rows;
-    if (plan_.call_graph) add_trees(report_, options_, plan_, std::move(rows));
+    if (plan_.call_graph) add_trees(report_, options_, plan_, data_.table_rows);
+  }
+  void add_rows(size_t first, size_t end, view::Table& table) const {
+    for (uint32_t row : std::span(data_.table_rows).subspan(first, end - first))
+      add_row(row, table);
   }
 
  private:
@@ -152,23 +152,6 @@ class TableFiller {
     }
   }
 
-  /// Large tables are built in pieces, in parallel: the texts of rows need only what is known by
-  /// now.
-  void add_rows(std::span<const uint32_t> rows) {
-    size_t count = (rows.size() + kRowsAtOnce - 1) / kRowsAtOnce;
-    if (count <= 1) {
-      for (uint32_t row : rows) add_row(row, report_.table);
-      return;
-    }
-    std::vector<view::Table> pieces(count);
-    parallel_for(count, [&](size_t i) {
-      size_t begin = i * kRowsAtOnce;
-      for (uint32_t row : rows.subspan(begin, std::min(kRowsAtOnce, rows.size() - begin)))
-        add_row(row, pieces[i]);
-    });
-    for (const view::Table& piece : pieces) report_.table.append_rows(piece);
-  }
-
   void add_row(uint32_t row, view::Table& table) const {
     for (const OrderTerm& term : terms_) {
       if (term.is_key) {
@@ -195,8 +178,6 @@ class TableFiller {
       report_.table.columns[column++].user_width = parse_number(word).value_or(0);
     }
   }
-
-  static constexpr size_t kTextPerRow = 512;
 
   EventReport& report_;
   EventReport::Data& data_;
@@ -298,7 +279,26 @@ size_t key_width(const EventReport::Data& data, size_t key, uint32_t row) {
 }
 
 void fill_table(EventReport& report, const ReportOptions& options, const Plan& plan) {
-  TableFiller(report, options, plan).fill();
+  auto filler = std::make_shared<TableFiller>(report, options, plan);
+  filler->fill();
+  size_t rows = report.data->table_rows.size();
+  auto make_page = [filler](size_t first, size_t end, view::Table& page) {
+    filler->add_rows(first, end, page);
+  };
+  if (plan.makes_pages) return report.table.make_rows_by(rows, make_page);
+  // Takes only address space; otherwise long names would be copied whenever the text grows.
+  constexpr size_t kTextPerRow = 512;
+  report.table.text_buffer().reserve(rows * kTextPerRow);
+  auto piece_of = [&](size_t i) {
+    view::Table piece;
+    filler->add_rows(i * kRowsAtOnce, std::min(rows, (i + 1) * kRowsAtOnce), piece);
+    return piece;
+  };
+  auto append = [&](const view::Table& piece) {
+    report.table.append_rows(piece);
+    return true;
+  };
+  parallel_in_order((rows + kRowsAtOnce - 1) / kRowsAtOnce, piece_of, append);
 }
 
 }  // namespace sonde::report

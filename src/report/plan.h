@@ -41,6 +41,7 @@ struct Plan {
   bool needs_modes = false;
   bool has_parent = false;
   bool skip_first_call = false;
+  bool makes_pages = false;  // rows of flat tables are made while they are printed, not before
   std::vector<std::string> elided;  // "comm: ls": columns that a filter makes redundant
 };
 

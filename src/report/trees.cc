@@ -1,13 +1,11 @@
 #include <oneapi/tbb/enumerable_thread_specific.h>
 
-#include "base/parallel.h"
 #include "report/data.h"
 
 namespace sonde::report {
 namespace {
 
-/// Builds the call trees of a table's rows, a batch ahead and in parallel. Trees are forgotten once
-/// handed out, and built again if asked for a second time.
+/// Builds the call tree of a table's row when it is asked for, by any thread.
 class TreeSource {
  public:
   TreeSource(const EventReport::Data& data, const ReportOptions& options, bool relative_threshold,
@@ -27,32 +25,17 @@ class TreeSource {
         style == view::GraphStyle::kRelative || style == view::GraphStyle::kAbsolute;
   }
 
-  view::CallTree tree(size_t row) {
-    // There may be hundreds of thousands of rows too light for a tree: not worth a parallel step.
+  [[nodiscard]] view::CallTree tree(size_t row) {
     view::CallTree shown;
-    if (!find(rows_[row], shown)) return shown;
-    bool is_near = row >= ready_from_ && row < ready_from_ + ready_.size();
-    if (is_near && taken_[row - ready_from_]) return make(rows_[row]);
-    if (!is_near) prepare(row);
-    taken_[row - ready_from_] = true;
-    return std::move(ready_[row - ready_from_]);
+    if (find(rows_[row], shown))
+      copy(builders_.local().build(data_.rows->row_in(rows_[row], 0), wanted_), shown);
+    return shown;
   }
+  /// Starting threads would take longer than making small ones.
+  [[nodiscard]] bool is_large() const { return profile_.trie().size() >= kLargeTrie; }
 
  private:
-  static constexpr size_t kAhead = 64;
-  static constexpr size_t kSmallTrie = 4096;  // nodes; starting threads would take longer
-
-  void prepare(size_t row) {
-    ready_from_ = row;
-    ready_.clear();
-    ready_.resize(std::min(kAhead, rows_.size() - row));
-    taken_.assign(ready_.size(), false);
-    auto make_one = [&](size_t i) { ready_[i] = make(rows_[row + i]); };
-    if (profile_.trie().size() < kSmallTrie)
-      for (size_t i = 0; i < ready_.size(); ++i) make_one(i);
-    else
-      parallel_for(ready_.size(), make_one);
-  }
+  static constexpr size_t kLargeTrie = 4096;  // nodes
 
   /// Sets the weights of a row's tree. False if the row has no tree to build.
   bool find(uint32_t row, view::CallTree& shown) const {
@@ -62,12 +45,6 @@ class TreeSource {
     shown.row_weight = profile_.options().children ? found.children : found.self;
     shown.total_weight = profile_.totals().period;
     return shown.row_weight >= wanted_.min_weight;
-  }
-
-  view::CallTree make(uint32_t row) {
-    view::CallTree shown;
-    if (find(row, shown)) copy(builders_.local().build(data_.rows->row_in(row, 0), wanted_), shown);
-    return shown;
   }
 
   void copy(const CallTree& tree, view::CallTree& shown) const {
@@ -109,9 +86,6 @@ class TreeSource {
   const Profile& profile_;
   CallTreeOptions wanted_;
   oneapi::tbb::enumerable_thread_specific<CallTreeBuilder> builders_;
-  size_t ready_from_ = 0;
-  std::vector<view::CallTree> ready_;
-  std::vector<bool> taken_;
 };
 
 }  // namespace
@@ -125,6 +99,7 @@ void add_trees(EventReport& report, const ReportOptions& options, const Plan& pl
                  .skip_first = plan.skip_first_call};
   bool relative = options.call_graph.style == view::GraphStyle::kRelative;
   auto source = std::make_shared<TreeSource>(*report.data, options, relative, std::move(rows));
+  table.has_large_trees = source->is_large();
   table.tree = [source](size_t row) { return source->tree(row); };
 }
 

@@ -1,6 +1,9 @@
 // A table as plain data: columns, rows of numbers and texts, and call trees that are built per row
 // on demand.
 //
+// Rows are stored, or made page by page while they are printed, so that a table of a hundred
+// thousand rows is never in memory as a whole.
+//
 // Cells are stored row by row. If the table compares several events, each cell of a column has
 // `values` numbers. Texts are spans of one buffer, so that a table of a hundred thousand rows takes
 // a handful of allocations.
@@ -48,8 +51,9 @@ class Table {
   std::vector<uint32_t> depth;
   /// Remarks, each below a row.
   std::vector<std::pair<size_t, std::string>> notes;
-  /// Returns the tree of a row; empty if rows have none.
+  /// Returns the tree of a row; empty if rows have none. May be called by several threads.
   std::function<CallTree(size_t row)> tree;
+  bool has_large_trees = false;  // worth making in parallel
   GraphOptions graph;
 
   void add_number(uint64_t value) { cells_.push_back({.number = value}); }
@@ -77,7 +81,25 @@ class Table {
     text_start_ = static_cast<uint32_t>(texts_.size());
   }
 
-  [[nodiscard]] size_t rows() const { return row_starts_.size() - 1; }
+  /// Adds rows [first, end) to an empty table with the same columns. May be called by several
+  /// threads.
+  using MakePage = std::function<void(size_t first, size_t end, Table& page)>;
+  /// Rows are not stored, but made by `make`.
+  void make_rows_by(size_t rows, MakePage make) {
+    made_rows_ = rows;
+    make_page_ = std::move(make);
+  }
+  [[nodiscard]] bool makes_pages() const { return make_page_ != nullptr; }
+  /// Rows [first, end) of a table that makes pages.
+  [[nodiscard]] Table page(size_t first, size_t end) const {
+    Table made;
+    made.columns = columns;
+    make_page_(first, end, made);
+    return made;
+  }
+
+  [[nodiscard]] size_t rows() const { return makes_pages() ? made_rows_ : row_starts_.size() - 1; }
+  // Cells of stored rows.
   /// `cell` counts values, not columns.
   [[nodiscard]] uint64_t number(size_t row, size_t cell) const { return at(row, cell).number; }
   [[nodiscard]] double percent(size_t row, size_t cell) const { return at(row, cell).percent; }
@@ -102,6 +124,8 @@ class Table {
   std::vector<size_t> row_starts_{0};
   std::string texts_;
   uint32_t text_start_ = 0;
+  size_t made_rows_ = 0;
+  MakePage make_page_;
 };
 
 }  // namespace sonde::view

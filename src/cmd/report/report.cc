@@ -82,6 +82,7 @@ Where more than a tenth could not be read, the exit status is 1. This holds for 
       report::write_tasks(env.out, session, o_.mmaps);
       return 0;
     }
+    plan.makes_pages = true;
     return write_tables(env, session, traces, plan);
   }
 
