@@ -114,22 +114,23 @@ class SymbolKey : public PlaceKey {
   [[nodiscard]] bool is_of_symbol() const override { return true; }
   uint64_t of_place(const CodePlace& place) override {
     constexpr uint64_t kOfName = uint64_t{1} << 32;
-    const Frame& frame = input_.frame(place.frame);
-    bool resolved = frame.symbol.valid();
+    const Frame& where = input_.frame(place.frame);
+    bool resolved = where.symbol.valid();
     auto [start, end] =
-        resolved ? input_.symbols.range(frame.symbol) : std::pair(place.ip, uint64_t{0});
-    DsoId dso = resolved ? same_named(frame.dso) : DsoId();
+        resolved ? input_.symbols.range(where.symbol) : std::pair(place.ip, uint64_t{0});
+    DsoId dso = resolved ? same_named(where.dso) : DsoId();
     // An inlined function shares the range of the function around it.
-    uint64_t which = InlinedSymbols::has(frame.symbol) ? frame.symbol.value : resolved ? 1 : 0;
+    uint64_t which = InlinedSymbols::has(where.symbol) ? where.symbol.value : resolved ? 1 : 0;
     uint32_t id = resolved ? resolved_id({dso.value, start, end, which}) : bare_id(place.ip);
     // Different builds of an object may have another function at the same place.
     if (id < places_.size() && which == 1 && stands_for_several(dso))
-      if (std::string_view own = input_.symbols.name(frame.symbol); places_[id].name != own)
+      if (std::string_view own = input_.symbols.name(where.symbol); function(places_[id]).name != own)
         id = resolved_id({dso.value, start, end, kOfName + name_id(own)});
     if (id == places_.size()) {
-      places_.push_back({frame.dso, frame.symbol, frame.level, start, end, place.ip,
-                         resolved ? input_.symbols.name(frame.symbol) : std::string_view()});
-      if (!resolved) note_unresolved(frame.dso, static_cast<int64_t>(place.ip));
+      places_.push_back({place.frame, resolved ? static_cast<uint32_t>(functions_.size()) : kBare,
+                         place.ip});
+      if (resolved) functions_.push_back({start, end, input_.symbols.name(where.symbol)});
+      if (!resolved) note_unresolved(where.dso, static_cast<int64_t>(place.ip));
     }
     return id;
   }
@@ -137,14 +138,16 @@ class SymbolKey : public PlaceKey {
   [[nodiscard]] int collate(uint64_t a, uint64_t b) const override {
     const Place& left = places_[a];
     const Place& right = places_[b];
-    if (int by_dso = compare_dso_names(input_, left.dso, right.dso, settings_.verbose); by_dso != 0)
+    if (int by_dso = compare_dso_names(input_, frame(left).dso, frame(right).dso, settings_.verbose);
+        by_dso != 0)
       return by_dso;
-    if (!left.symbol.valid() && !right.symbol.valid())
-      return three_way(static_cast<int64_t>(left.start), static_cast<int64_t>(right.start));
-    if (!left.symbol.valid() || !right.symbol.valid()) return left.symbol.valid() ? -1 : 1;
-    if (left.start != right.start) return three_way(left.start, right.start);
-    if (left.end != right.end) return three_way(left.end, right.end);
-    return left.name.compare(right.name);
+    if (left.is_bare() && right.is_bare())
+      return three_way(static_cast<int64_t>(left.ip), static_cast<int64_t>(right.ip));
+    if (left.is_bare() || right.is_bare()) return right.is_bare() ? -1 : 1;
+    const Function &one = function(left), &other = function(right);
+    if (one.start != other.start) return three_way(one.start, other.start);
+    if (one.end != other.end) return three_way(one.end, other.end);
+    return one.name.compare(other.name);
   }
 
   // Unresolved addresses are compared by the sign of their difference, whichever object they are
@@ -152,8 +155,8 @@ class SymbolKey : public PlaceKey {
   [[nodiscard]] int collate_in_tree(uint64_t a, uint64_t b) const override {
     const Place& left = places_[a];
     const Place& right = places_[b];
-    if (!left.symbol.valid() && !right.symbol.valid())
-      return three_way(static_cast<int64_t>(left.start - right.start), int64_t{0});
+    if (left.is_bare() && right.is_bare())
+      return three_way(static_cast<int64_t>(left.ip - right.ip), int64_t{0});
     return collate(a, b);
   }
 
@@ -167,9 +170,8 @@ class SymbolKey : public PlaceKey {
   [[nodiscard]] int order(uint64_t a, uint64_t b) const override {
     const Place& left = places_[a];
     const Place& right = places_[b];
-    if (!left.symbol.valid() || !right.symbol.valid())
-      return three_way(right.symbol.valid(), left.symbol.valid());
-    return left.name.compare(right.name);
+    if (left.is_bare() || right.is_bare()) return three_way(left.is_bare(), right.is_bare());
+    return function(left).name.compare(function(right).name);
   }
 
   // Reports of programs without symbols have a million places, nearly all of them addresses, so
@@ -179,7 +181,7 @@ class SymbolKey : public PlaceKey {
     std::vector<uint64_t> resolved;
     std::vector<uint32_t> resolved_at, bare;
     for (uint32_t i = 0; i < distinct.size(); ++i) {
-      bool has_symbol = places_[distinct[i]].symbol.valid();
+      bool has_symbol = !places_[distinct[i]].is_bare();
       (has_symbol ? resolved_at : bare).push_back(i);
       if (has_symbol) resolved.push_back(distinct[i]);
     }
@@ -192,40 +194,48 @@ class SymbolKey : public PlaceKey {
   void text(uint64_t value, std::string& out) const override {
     const Place& place = places_[value];
     if (settings_.verbose) {
-      char origin = place.dso.valid() ? input_.symbols.origin(place.dso) : '!';
+      DsoId dso = frame(place).dso;
+      char origin = dso.valid() ? input_.symbols.origin(dso) : '!';
       fmt::format_to(std::back_inserter(out), "{:<#18x} {} ", place.ip, origin);
     }
-    append_place(place, place.level, out);
+    append_place(place, frame(place).level, out);
   }
 
   // For a caller outside any mapping, perf uses the level of the frame it looked at before.
   void text_of_row(uint64_t value, uint32_t first_sample, std::string& out) const override {
     const Place& place = places_[value];
-    if (place.dso.valid() || settings_.verbose) return text(value, out);
+    if (frame(place).dso.valid() || settings_.verbose) return text(value, out);
     append_place(place, level_before(place, first_sample), out);
   }
 
   /// Functions move between builds; their names stay the same.
   [[nodiscard]] std::string identity(uint64_t value, uint32_t /*first_sample*/) const override {
     const Place& place = places_[value];
-    return place.symbol.valid() ? input_.symbols.identity(place.symbol) : std::string();
+    return place.is_bare() ? std::string() : input_.symbols.identity(frame(place).symbol);
   }
 
   [[nodiscard]] size_t width(uint64_t value, uint32_t /*first_sample*/) const override {
     const Place& place = places_[value];
-    if (!place.symbol.valid()) return kUnresolvedWidth;
-    return place.name.size() + 4 + (settings_.verbose ? 16 + 2 + 3 : 0);
+    if (place.is_bare()) return kUnresolvedWidth;
+    return function(place).name.size() + 4 + (settings_.verbose ? 16 + 2 + 3 : 0);
   }
 
  private:
+  static constexpr uint32_t kBare = UINT32_MAX;
   struct Place {
-    DsoId dso;
-    SymbolId symbol;
-    FrameLevel level;
-    uint64_t start, end;
+    FrameId frame;
+    uint32_t function;  // kBare: an address without a symbol
     uint64_t ip;
+    [[nodiscard]] bool is_bare() const { return function == kBare; }
+  };
+  struct Function {
+    uint64_t start, end;
     std::string_view name;
   };
+  [[nodiscard]] const Frame& frame(const Place& place) const { return input_.frame(place.frame); }
+  [[nodiscard]] const Function& function(const Place& place) const {
+    return functions_[place.function];
+  }
 
   // Ids are places: those of functions and of bare addresses are mapped separately, because the
   // latter are many, and one number each.
@@ -254,7 +264,7 @@ class SymbolKey : public PlaceKey {
 
   [[nodiscard]] std::vector<uint32_t> collating_ranks(std::span<const uint64_t> distinct) const {
     std::map<DsoId, uint32_t> dso_ranks;
-    for (uint64_t value : distinct) dso_ranks.try_emplace(places_[value].dso, 0);
+    for (uint64_t value : distinct) dso_ranks.try_emplace(frame(places_[value]).dso, 0);
     std::vector<DsoId> by_name;
     for (const auto& [dso, rank] : dso_ranks) by_name.push_back(dso);
     std::ranges::sort(by_name, [&](DsoId a, DsoId b) {
@@ -269,9 +279,10 @@ class SymbolKey : public PlaceKey {
     entries.reserve(distinct.size());
     for (uint32_t i = 0; i < distinct.size(); ++i) {
       const Place& place = places_[distinct[i]];
-      bool bare = !place.symbol.valid();
-      uint64_t start = bare ? place.start ^ (uint64_t{1} << 63) : place.start;  // signed order
-      entries.push_back({uint64_t{dso_ranks[place.dso]} * 2 + (bare ? 1 : 0), start, place.end});
+      bool bare = place.is_bare();
+      uint64_t start = bare ? place.ip ^ (uint64_t{1} << 63) : function(place).start;  // signed order
+      entries.push_back({uint64_t{dso_ranks[frame(place).dso]} * 2 + (bare ? 1 : 0), start,
+                         bare ? 0 : function(place).end});
     }
     std::vector<uint32_t> order = all_rows(entries.size());
     order_by(order, [&](uint32_t i) { return entries[i].end; });
@@ -282,12 +293,14 @@ class SymbolKey : public PlaceKey {
     return ranks;
   }
 
-  static void append_place(const Place& place, FrameLevel level, std::string& out) {
-    fmt::format_to(std::back_inserter(out), "[{}] ", static_cast<char>(level));
-    if (place.symbol.valid())
-      out += place.name;
-    else
+  void append_place(const Place& place, FrameLevel level, std::string& out) const {
+    out += '[';
+    out += static_cast<char>(level);
+    out += "] ";
+    if (place.is_bare())
       append_address(place.ip, out);
+    else
+      out += function(place).name;
   }
 
   [[nodiscard]] FrameLevel level_before(const Place& place, uint32_t sample) const {
@@ -297,10 +310,10 @@ class SymbolKey : public PlaceKey {
     std::span<const FrameId> frames = input_.chains[chain];
     FrameLevel level = leaf.level;
     for (size_t i = 0; i < frames.size(); ++i) {
-      const Frame& frame = input_.frame(frames[settings_.caller_order ? frames.size() - 1 - i : i]);
-      if (frame.dso.valid())
-        level = frame.level;
-      else if (frame.address == place.ip)
+      const Frame& step = input_.frame(frames[settings_.caller_order ? frames.size() - 1 - i : i]);
+      if (step.dso.valid())
+        level = step.level;
+      else if (step.address == place.ip)
         break;
     }
     return level;
@@ -320,6 +333,7 @@ class SymbolKey : public PlaceKey {
   LargeVector<uint32_t> place_of_bare_;
   std::map<std::string_view, uint32_t> name_ids_;
   LargeVector<Place> places_;
+  std::vector<Function> functions_;
   bool any_unresolved_ = false;
   bool unresolved_in_several_dsos_ = false;
   DsoId unresolved_dso_;

@@ -23,7 +23,7 @@ namespace sonde {
 
 class Profile {
  public:
-  [[nodiscard]] const std::vector<Row>& rows() const { return rows_.rows; }
+  [[nodiscard]] const LargeVector<Row>& rows() const { return rows_.rows; }
   [[nodiscard]] const ProfileTotals& totals() const { return totals_; }
   [[nodiscard]] const ProfileOptions& options() const { return options_; }
   [[nodiscard]] const std::vector<ModePeriods>& mode_periods() const { return rows_.modes; }

@@ -35,7 +35,7 @@ class SpanTable {
 };
 
 struct ProfileRows {
-  std::vector<Row> rows;
+  LargeVector<Row> rows;
   std::vector<ModePeriods> modes;     // by row; if requested
   std::vector<uint32_t> root_of_row;  // CallTrie::kNone if it has none
   SpanTable own_ends;

@@ -15,7 +15,7 @@ TableRows::TableRows(std::vector<const Profile*> profiles, const KeySet& keys)
   }
   Interner ids(2);
   for (size_t member = 0; member < profiles_.size(); ++member) {
-    const std::vector<Row>& rows = profiles_[member]->rows();
+    const LargeVector<Row>& rows = profiles_[member]->rows();
     for (uint32_t i = 0; i < rows.size(); ++i) {
       uint32_t id = ids.intern({rows[i].group, rows[i].place_key});
       if (id == rows_.size()) {
@@ -29,6 +29,8 @@ TableRows::TableRows(std::vector<const Profile*> profiles, const KeySet& keys)
 
 /// The rows of a single profile, which are all distinct.
 void TableRows::take_rows(const Profile& profile) {
+  rows_.reserve(profile.rows().size());
+  found_.reserve(profile.rows().size());
   for (uint32_t i = 0; i < profile.rows().size(); ++i) {
     rows_.push_back(&profile.rows()[i]);
     found_.push_back(i);
@@ -85,18 +87,43 @@ void insert_into_tree(std::span<uint32_t> rows, const Before& before) {
   std::ranges::copy(tree, rows.begin());
 }
 
+/// The distinct ones among values, numbered in order of first occurrence. Most keys' values are small
+/// numbers, which need no hashing.
+class DistinctValues {
+ public:
+  explicit DistinctValues(std::span<const uint64_t> values) {
+    constexpr size_t kSparse = 4;  // entries of the table per value
+    uint64_t largest = 0;
+    for (uint64_t value : values) largest = std::max(largest, value);
+    if (largest / kSparse < values.size()) id_of_small_.resize(largest + 1, kNone);
+    for (uint64_t value : values)
+      if (id_of(value) == all_.size()) all_.push_back(value);
+  }
+  /// Of a value for the first time: the number of those before it.
+  uint32_t id_of(uint64_t value) {
+    if (id_of_small_.empty()) return ids_.intern({value});
+    uint32_t& id = id_of_small_[value];
+    if (id == kNone) id = static_cast<uint32_t>(all_.size());
+    return id;
+  }
+  [[nodiscard]] std::span<const uint64_t> all() const { return all_; }
+
+ private:
+  static constexpr uint32_t kNone = UINT32_MAX;
+  LargeVector<uint32_t> id_of_small_;
+  Interner ids_{1};
+  std::vector<uint64_t> all_;
+};
+
 /// Dense ranks of each row's value of a key; rows that the key cannot distinguish share a rank.
 std::vector<uint32_t> ranks_of(const std::vector<uint64_t>& values, const SortKey& key,
                                SortKey::Order order) {
-  Interner ids(1);
-  std::vector<uint32_t> id_of_row;
-  id_of_row.reserve(values.size());
-  for (uint64_t value : values) id_of_row.push_back(ids.intern({value}));
-  std::vector<uint64_t> distinct;
-  for (uint32_t id = 0; id < ids.size(); ++id) distinct.push_back(ids.at(id)[0]);
-  std::vector<uint32_t> rank_of_id = key.ranks(distinct, order);
-  for (uint32_t& id : id_of_row) id = rank_of_id[id];
-  return id_of_row;
+  DistinctValues distinct(values);
+  std::vector<uint32_t> rank_of_id = key.ranks(distinct.all(), order);
+  std::vector<uint32_t> ranks;
+  ranks.reserve(values.size());
+  for (uint64_t value : values) ranks.push_back(rank_of_id[distinct.id_of(value)]);
+  return ranks;
 }
 
 }  // namespace
