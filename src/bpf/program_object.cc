@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "bpf/bpf_log.h"
+#include "bpf/prologue_loader.h"
 
 namespace sonde {
 namespace {
@@ -37,6 +38,7 @@ struct ProgramObject::State {
   std::string name;
   std::vector<bpf_program*> others;
   std::vector<bpf_link*> links;
+  std::vector<Fd> copies;  // of programs that have several prologues
 
   [[nodiscard]] bpf_map* find_map(const std::string& map) const {
     return bpf_object__find_map_by_name(object, map.c_str());
@@ -48,31 +50,39 @@ ProgramObject::ProgramObject(ProgramObject&&) noexcept = default;
 ProgramObject& ProgramObject::operator=(ProgramObject&&) noexcept = default;
 ProgramObject::~ProgramObject() = default;
 
-Result<ProgramObject> ProgramObject::load(Bytes bytes, const std::string& name) {
+Result<> ProgramObject::find_programs(const Prologues& prologues, PrologueLoader& loader) {
+  bpf_program* program = nullptr;
+  bpf_object__for_each_program(program, state_->object) {
+    ProgramSection section = TRY(parse_program_section(bpf_program__section_name(program)));
+    if (section.kind == ProgramSection::Kind::kAttachedByLibbpf) {
+      state_->others.push_back(program);
+      continue;
+    }
+    bool probe = section.kind == ProgramSection::Kind::kProbe;
+    bpf_program__set_type(program, probe ? BPF_PROG_TYPE_KPROBE : BPF_PROG_TYPE_TRACEPOINT);
+    programs_.push_back({bpf_program__name(program), std::move(section)});
+    loader.add(program, TRY(prologues(programs_.back())));
+  }
+  if (programs_.empty() && state_->others.empty())
+    return fail(ErrorCode::kBadEvent, "{} has no program", state_->name);
+  return {};
+}
+
+Result<ProgramObject> ProgramObject::load(Bytes bytes, const std::string& name,
+                                          const Prologues& prologues) {
   BpfLog log;
+  PrologueLoader loader;
   bpf_object_open_opts options{};
   options.sz = sizeof options;
   options.object_name = "scriptlet";
   bpf_object* opened = bpf_object__open_mem(bytes.data(), bytes.size(), &options);
   if (opened == nullptr) return refused(log, name, "read");
   ProgramObject object(std::make_unique<State>(opened, name));
-  std::vector<bpf_program*> ours;
-  bpf_program* program = nullptr;
-  bpf_object__for_each_program(program, opened) {
-    ProgramSection section = TRY(parse_program_section(bpf_program__section_name(program)));
-    if (section.kind == ProgramSection::Kind::kAttachedByLibbpf) {
-      object.state_->others.push_back(program);
-      continue;
-    }
-    bool probe = section.kind == ProgramSection::Kind::kProbe;
-    bpf_program__set_type(program, probe ? BPF_PROG_TYPE_KPROBE : BPF_PROG_TYPE_TRACEPOINT);
-    object.programs_.push_back({bpf_program__name(program), std::move(section)});
-    ours.push_back(program);
-  }
-  if (ours.empty() && object.state_->others.empty())
-    return fail(ErrorCode::kBadEvent, "{} has no program", name);
+  TRY(object.find_programs(prologues, loader));
   if (bpf_object__load(opened) != 0) return refused(log, name, "load");
-  for (size_t i = 0; i < ours.size(); ++i) object.programs_[i].fd = bpf_program__fd(ours[i]);
+  for (size_t i = 0; i < object.programs_.size(); ++i)
+    if (!loader.load_others(i, object.programs_[i].fds, object.state_->copies))
+      return refused(log, name, "load");
   return object;
 }
 

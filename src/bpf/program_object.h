@@ -1,14 +1,18 @@
 // ProgramObject: a user's BPF object, loaded: its programs, ready to be attached to perf events,
 // and its maps.
 //
-//   ProgramObject object = TRY(ProgramObject::load(bytes, "prog.o"));
-//   for (const auto& program : object.programs()) … ioctl(fd, PERF_EVENT_IOC_SET_BPF, program.fd)
+//   ProgramObject object = TRY(ProgramObject::load(bytes, "prog.o", prologues));
+//   for (const auto& program : object.programs())
+//     … ioctl(fd, PERF_EVENT_IOC_SET_BPF, program.fds[0])
 //   TRY(object.attach_others());         // those that are not attached to a perf event
 //
 // Nothing is pinned: everything disappears with the object, and with the process however it ends.
 #pragma once
 
+#include <linux/bpf.h>
+
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -21,16 +25,25 @@
 
 namespace sonde {
 
+class PrologueLoader;
+
 class ProgramObject {
  public:
   struct Program {
     std::string name;
     ProgramSection section;
-    int fd = -1;  // owned by the object
+    std::vector<int> fds = {};  // one for each of its prologues; owned by the object
   };
+  /// Instructions that are put in front of a program.
+  using Prologue = std::vector<bpf_insn>;
+  /// Those of a program: it is loaded once with each of them, and must have at least one, which may
+  /// be empty. Called for all programs before any is loaded.
+  using Prologues = std::function<Result<std::vector<Prologue>>(const Program&)>;
 
-  /// Errors say what libbpf or the kernel's verifier objects to.
-  static Result<ProgramObject> load(Bytes bytes, const std::string& name);
+  /// Errors say what libbpf or the kernel's verifier objects to; those of `prologues` are returned
+  /// unchanged.
+  static Result<ProgramObject> load(Bytes bytes, const std::string& name,
+                                    const Prologues& prologues);
   ProgramObject(ProgramObject&&) noexcept;
   ProgramObject& operator=(ProgramObject&&) noexcept;
   ~ProgramObject();
@@ -51,6 +64,7 @@ class ProgramObject {
  private:
   struct State;
   explicit ProgramObject(std::unique_ptr<State> state);
+  Result<> find_programs(const Prologues& prologues, PrologueLoader& loader);
   std::unique_ptr<State> state_;
   std::vector<Program> programs_;
 };

@@ -47,7 +47,8 @@ std::string event_name_of(std::string_view function) {
   return name;
 }
 
-/// perf's form: settings terminated by ';', then [NAME=]FUNCTION[+OFFSET|%return]
+/// perf's form: settings terminated by ';', then a definition as for `probe`. Probes of a run never
+/// meet another of their name, so force= has nothing to decide.
 Result<ProgramSection> parse_probe(std::string_view text) {
   ProgramSection section{.kind = Kind::kProbe};
   while (true) {
@@ -63,23 +64,15 @@ Result<ProgramSection> parse_probe(std::string_view text) {
       section.object = value;
     else if (key == "module")
       section.module = value;
-    else if (key != "inlines" && key != "force")
+    else if (key == "inlines")
+      section.no_inlines = value.starts_with('n') || value.starts_with('0');
+    else if (key != "force")
       return fail(ErrorCode::kBadEvent,
                   "'{}' is not one of exec=, module=, inlines=, force=", setting);
     text.remove_prefix(end + 1);
   }
-  size_t blank = text.find_first_of(" \t\n");
-  if (blank != std::string_view::npos)
-    return fail(ErrorCode::kUnsupported,
-                "'{}': fetching arguments for the program is not supported: read them from "
-                "its context, a struct pt_regs",
-                text);
-  size_t equals = text.find('=');
-  TRY(parse_place(equals == std::string_view::npos ? text : text.substr(equals + 1), section));
-  section.event = equals == std::string_view::npos ? event_name_of(section.function)
-                                                   : std::string(text.substr(0, equals));
-  if (!is_word(section.event))
-    return fail(ErrorCode::kBadEvent, "'{}' is no name for an event", section.event);
+  if (text.empty()) return fail(ErrorCode::kBadEvent, "a probe needs a function");
+  section.definition = text;
   return section;
 }
 

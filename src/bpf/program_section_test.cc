@@ -21,22 +21,19 @@ TEST(ProgramSection, NamesATracepoint) {
     EXPECT_EQ(parse(name), expected) << name;
 }
 
-TEST(ProgramSection, NamesAProbeInPerfsWords) {
+TEST(ProgramSection, LeavesADefinitionInPerfsWordsToOthers) {
+  EXPECT_EQ(parse("func=kmem_cache_alloc gfp"),
+            (ProgramSection{.kind = Kind::kProbe, .definition = "func=kmem_cache_alloc gfp"}));
   EXPECT_EQ(
-      parse("func=kmem_cache_alloc"),
-      (ProgramSection{.kind = Kind::kProbe, .event = "func", .function = "kmem_cache_alloc"}));
-  EXPECT_EQ(
-      parse("exec=/usr/bin/x;\nentry=main"),
+      parse("exec=/usr/bin/x;\nentry=main\targc->x"),
       (ProgramSection{
-          .kind = Kind::kProbe, .event = "entry", .object = "/usr/bin/x", .function = "main"}));
-  EXPECT_EQ(parse("module=ext4; inlines=no; w=ext4_write+0x10"),
+          .kind = Kind::kProbe, .object = "/usr/bin/x", .definition = "entry=main\targc->x"}));
+  EXPECT_EQ(parse("module=ext4; inlines=no; force=yes; w=ext4_write+0x10"),
             (ProgramSection{.kind = Kind::kProbe,
-                            .event = "w",
                             .module = "ext4",
-                            .function = "ext4_write",
-                            .offset = 16}));
-  EXPECT_EQ(parse("exec=/x;f.part.0%return").event, "f_part_0");
-  EXPECT_TRUE(parse("exec=/x;done=main%return").at_return);
+                            .definition = "w=ext4_write+0x10",
+                            .no_inlines = true}));
+  EXPECT_FALSE(parse("inlines=yes;done=main%return").no_inlines);
 }
 
 TEST(ProgramSection, NamesAProbeInLibbpfsWords) {
@@ -62,13 +59,11 @@ TEST(ProgramSection, SaysWhatItDoesNotTake) {
     EXPECT_FALSE(section) << name;
     return section ? std::string() : section.error().message;
   };
-  EXPECT_THAT(message("lock=__lock_page page->flags"), HasSubstr("struct pt_regs"));
-  EXPECT_THAT(message("x=main:12"), HasSubstr("lines"));
-  EXPECT_THAT(message("x=main%foo"), HasSubstr("%return"));
-  EXPECT_THAT(message("x=main+y"), HasSubstr("number"));
-  EXPECT_THAT(message("x="), HasSubstr("function"));
+  EXPECT_THAT(message("kprobe/main:12"), HasSubstr("lines"));
+  EXPECT_THAT(message("kprobe/main%foo"), HasSubstr("%return"));
+  EXPECT_THAT(message("kprobe/main+y"), HasSubstr("number"));
+  EXPECT_THAT(message("exec=/x;"), HasSubstr("function"));
   EXPECT_THAT(message("bogus=1;x=main"), HasSubstr("bogus=1"));
-  EXPECT_THAT(message("a-b=main"), HasSubstr("no name"));
   EXPECT_THAT(message("whatever"), HasSubstr("whatever"));
   EXPECT_THAT(message("uprobe/main"), HasSubstr("PATH:FUNCTION"));
   EXPECT_THAT(message(""), HasSubstr("section"));

@@ -306,7 +306,7 @@ class EventTest(unittest.TestCase):
             "./nosuch.c": "No such file or directory",
             self.write("section.c", UPROBE_PROGRAM.replace("SECTION", "whatever")): "section 'whatever'",
             self.write("function.c", UPROBE_PROGRAM.replace("SECTION", f"exec={self.app};a=nosuch")): "no function 'nosuch'",
-            self.write("arguments.c", UPROBE_PROGRAM.replace("SECTION", f"exec={self.app};a=step i")): "struct pt_regs",
+            self.write("arguments.c", UPROBE_PROGRAM.replace("SECTION", f"exec={self.app};a=step i")): "'i' needs debug information",
             self.write("verifier.c", UPROBE_PROGRAM.replace("SECTION", "sched:sched_switch").replace(
                 "count ? (*count)++ & 1 : 0", "*(__u32*)(context + 100000)")): "off=100000",
             f"{good}/map:nosuch.value=1/": "has no map 'nosuch'",

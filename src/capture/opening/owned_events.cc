@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <span>
 
 #include "base/blocked_signals.h"
 #include "base/text.h"
@@ -155,25 +156,25 @@ Result<std::vector<OwnedEvent>> OwnedEvents::make_probes(std::string_view defini
   return events;
 }
 
-Result<OwnedEvent> OwnedEvents::make_program_event(const ProgramObject::Program& program) {
+Result<> OwnedEvents::make_program_events(const ProgramObject::Program& program,
+                                          const std::vector<ProgramProbe>& probes,
+                                          std::vector<OwnedEvent>& events) {
   constexpr std::string_view kProbes = "perf_bpf_probe";  // perf's name for their group
   const ProgramSection& section = program.section;
-  OwnedEvent event{.tracepoint = {section.system, section.event},
-                   .name = fmt::format("{}:{}", section.system, section.event),
-                   .program = static_cast<uint32_t>(program_fds_.size())};
-  if (section.kind == ProgramSection::Kind::kTracepoint) return event;
-  ProbePlace place{.object = section.object, .at_return = section.at_return};
-  if (place.in_kernel()) {
-    place.symbol = section.module.empty() ? section.function
-                                          : fmt::format("{}:{}", section.module, section.function);
-    if (section.offset != 0) place.symbol += fmt::format("+{}", section.offset);
-  } else {
-    ElfFile file = TRY(ElfFile::open(section.object));
-    place.offset = TRY(find_function(file, section.function)) + section.offset;
-  }
-  event.tracepoint = TRY(probes_.add(kProbes, section.event, {place})).front();
-  event.name = fmt::format("{}:{}", kProbes, event.tracepoint.name);
-  return event;
+  auto first = static_cast<uint32_t>(program_fds_.size());
+  program_fds_.insert(program_fds_.end(), program.fds.begin(), program.fds.end());
+  if (section.kind == ProgramSection::Kind::kTracepoint)
+    events.push_back({{section.system, section.event},
+                      fmt::format("{}:{}", section.system, section.event),
+                      first});
+  for (uint32_t i = 0; i < probes.size(); ++i)
+    for (TracepointName& made : TRY(probes_.add(kProbes, probes[i].event, probes[i].places))) {
+      std::string shown = fmt::format("{}:{}", kProbes, made.name);
+      note(fmt::format("{}: {}", shown,
+                       probe_definition(made.system, made.name, probes[i].places.front())));
+      events.push_back({std::move(made), std::move(shown), first + i});
+    }
+  return {};
 }
 
 Result<std::vector<OwnedEvent>> OwnedEvents::make_programs(
@@ -186,7 +187,18 @@ Result<std::vector<OwnedEvent>> OwnedEvents::make_programs(
     compiled = TRY(compile_program(file, setup_.compiler, setup_.note));
   else
     mapped = TRY(MappedFile::open(file));
-  ProgramObject object = TRY(ProgramObject::load(is_source ? compiled : mapped.bytes(), file));
+  std::vector<std::vector<ProgramProbe>> probes;
+  auto prologues =
+      [&](const ProgramObject::Program& program) -> Result<std::vector<ProgramObject::Prologue>> {
+    BlockedSignals blocked;  // reading objects may start threads
+    probes.push_back(TRY(plan_program_probes(program.section, setup_.code, setup_.note)));
+    std::vector<ProgramObject::Prologue> made;
+    for (const ProgramProbe& probe : probes.back()) made.push_back(probe.prologue);
+    if (made.empty()) made.emplace_back();
+    return made;
+  };
+  ProgramObject object =
+      TRY(ProgramObject::load(is_source ? compiled : mapped.bytes(), file, prologues));
   std::vector<MapSetting> event_settings;
   for (const TermSyntax& term : settings) {
     MapSetting setting = TRY(parse_map_setting(term.name, term.value.value_or("")));
@@ -198,10 +210,12 @@ Result<std::vector<OwnedEvent>> OwnedEvents::make_programs(
     event_settings.push_back(std::move(setting));
   }
   std::vector<OwnedEvent> events;
-  for (const ProgramObject::Program& program : object.programs()) {
-    events.push_back(TRY(make_program_event(program)));
-    program_fds_.push_back(program.fd);
-    note(fmt::format("{}: program {} filters {}", path, program.name, events.back().name));
+  for (size_t i = 0; i < object.programs().size(); ++i) {
+    const ProgramObject::Program& program = object.programs()[i];
+    size_t before = events.size();
+    TRY(make_program_events(program, probes[i], events));
+    for (const OwnedEvent& event : std::span(events).subspan(before))
+      note(fmt::format("{}: program {} filters {}", path, program.name, event.name));
   }
   objects_.push_back({std::move(object), std::move(event_settings)});
   return events;

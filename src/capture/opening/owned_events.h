@@ -21,6 +21,7 @@
 #include "bpf/program_compiler.h"
 #include "bpf/program_object.h"
 #include "capture/opening/capture_event.h"
+#include "capture/opening/program_probes.h"
 #include "event/parser/event_factory.h"
 #include "probe/events/owned_probes.h"
 #include "probe/probe_plan.h"
@@ -60,7 +61,9 @@ class OwnedEvents final : public EventFactory {
     ProgramObject object;
     std::vector<MapSetting> event_settings;
   };
-  Result<OwnedEvent> make_program_event(const ProgramObject::Program& program);
+  Result<> make_program_events(const ProgramObject::Program& program,
+                               const std::vector<ProgramProbe>& probes,
+                               std::vector<OwnedEvent>& events);
   static Result<> fill_map(Loaded& loaded, const MapSetting& setting,
                            const std::vector<CaptureEvent>& events);
   Result<std::vector<SdtProbe>> find_usdt(std::string_view provider, std::string_view name,
