@@ -34,8 +34,13 @@ PrologueLoader::~PrologueLoader() {
 }
 
 void PrologueLoader::add(bpf_program* program, std::vector<std::vector<bpf_insn>> prologues) {
-  held_.push_back({.program = program, .prologues = std::move(prologues), .code = {},
-                   .options = {}, .functions = {}, .lines = {}, .moved_functions = {},
+  held_.push_back({.program = program,
+                   .prologues = std::move(prologues),
+                   .code = {},
+                   .options = {},
+                   .functions = {},
+                   .lines = {},
+                   .moved_functions = {},
                    .moved_lines = {}});
 }
 

@@ -3,9 +3,9 @@
 //
 //   PrologueLoader loader;                         // before the object is opened
 //   … bpf_object__open_mem …
-//   loader.add(program, {prologue, another});      // of programs whose sections libbpf does not know
-//   … bpf_object__load …                           // the first prologue
-//   loader.load_others(0, fds, owned);             // the others
+//   loader.add(program, {prologue, another});      // of programs whose sections libbpf does not
+//   know … bpf_object__load …                           // the first prologue loader.load_others(0,
+//   fds, owned);             // the others
 //
 // The prologue is part of the program: it sets the registers that the program's parameters are in.
 // Jumps and calls are relative, and the program's own functions follow it, so all moves by the same

@@ -47,8 +47,8 @@ Result<std::vector<ProgramProbe>> plan_program_probes(
                 "'{}': a program's section names an event without a group, and a place in code; "
                 "usdt/PATH:PROVIDER:NAME is for probes of the program itself",
                 request.text);
-  ProbedCode code = TRY(
-      ProbedCode::open({.executable = section.object, .module = section.module}, search));
+  ProbedCode code =
+      TRY(ProbedCode::open({.executable = section.object, .module = section.module}, search));
   std::vector<ProgramProbe> probes;
   for (ProbePlan& plan : TRY(plan_probes(request, code, {.no_inlines = section.no_inlines}))) {
     if (note)

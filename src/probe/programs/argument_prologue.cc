@@ -34,7 +34,7 @@ struct FetchedValue {
 /// Where struct pt_regs has a register (asm/ptrace.h of the machine), by the tracer's name for it.
 std::optional<int16_t> register_offset(std::string_view name, uint16_t machine) {
   static constexpr std::array<std::string_view, 21> kX86 = {
-      "r15", "r14", "r13", "r12", "bp", "bx",      "r11", "r10", "r9",    "r8", "ax",
+      "r15", "r14", "r13", "r12", "bp",      "bx", "r11", "r10",   "r9", "r8", "ax",
       "cx",  "dx",  "si",  "di",  "orig_ax", "ip", "cs",  "flags", "sp", "ss"};
   if (machine == EM_X86_64) {
     const auto* found = std::ranges::find(kX86, name);
@@ -58,8 +58,7 @@ struct MachineRegisters {
 };
 
 const MachineRegisters* registers_of(uint16_t machine) {
-  static constexpr MachineRegisters kX86 = {
-      "ip", "sp", "ax", {"di", "si", "dx", "cx", "r8", "r9"}};
+  static constexpr MachineRegisters kX86 = {"ip", "sp", "ax", {"di", "si", "dx", "cx", "r8", "r9"}};
   static constexpr MachineRegisters kArm64 = {
       "pc", "sp", "x0", {"x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7"}};
   if (machine == EM_X86_64) return &kX86;
@@ -143,7 +142,8 @@ class FetchReader {
       auto number = parse_number(text.substr(0, std::min(open, text.size())));
       if (!number || open == std::string_view::npos || !text.ends_with(')'))
         return refuse("expected +OFFSET(WHAT)");
-      if (value_.steps.size() == kMaxSteps) return refuse("it is reached through too many pointers");
+      if (value_.steps.size() == kMaxSteps)
+        return refuse("it is reached through too many pointers");
       uint64_t offset = is_negative ? -*number : *number;
       value_.steps.push_back({static_cast<int64_t>(offset), user});
       text = text.substr(open + 1, text.size() - open - 2);
@@ -157,7 +157,8 @@ class FetchReader {
     if (text.starts_with('\\')) return read_constant(rest);
     if (text.starts_with('@')) return at_address(rest);
     if (text.starts_with('$')) return read_special(rest);
-    return refuse("expected a register (%di), memory (+8(%di), @symbol), $retval or a number (\\7)");
+    return refuse(
+        "expected a register (%di), memory (+8(%di), @symbol), $retval or a number (\\7)");
   }
 
   Result<> of_register(std::string_view name) {
@@ -266,9 +267,7 @@ class PrologueWriter {
  private:
   static constexpr int16_t kWord = -8;
   static int16_t slot(size_t argument) { return static_cast<int16_t>(-16 - 8 * int(argument)); }
-  static uint8_t parameter(size_t argument) {
-    return static_cast<uint8_t>(BPF_REG_3 + argument);
-  }
+  static uint8_t parameter(size_t argument) { return static_cast<uint8_t>(BPF_REG_3 + argument); }
 
   void emit(int code, uint8_t to, uint8_t from, int16_t offset, int32_t number = 0) {
     bpf_insn made{};
@@ -298,8 +297,7 @@ class PrologueWriter {
   }
 
   void shift(int operation, uint32_t bits) {
-    if (bits != 0)
-      emit(BPF_ALU64 | operation | BPF_K, BPF_REG_3, 0, 0, static_cast<int32_t>(bits));
+    if (bits != 0) emit(BPF_ALU64 | operation | BPF_K, BPF_REG_3, 0, 0, static_cast<int32_t>(bits));
   }
 
   void begin(const FetchedValue& value) {

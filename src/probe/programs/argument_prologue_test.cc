@@ -161,11 +161,14 @@ TEST(ArgumentPrologue, FollowsPointersOfThePrograms) {
   machine.put(machine.user_memory, 0x8000, 0x1122'3344'fedc'ba98);
   machine.put(machine.user_memory, 0x9010, 99);
   machine.put(machine.user_memory, 0x55'5555'4010, 0x4444);
-  EXPECT_EQ(machine.run(prologue(in_program({"a=-8(+16(%di)):s32", "$stack2", "+4(-8(+0x10(%di))):u8"})), 2)
-                .error,
-            1);  // nothing is at 0x1122…
-  EXPECT_EQ(machine.run(prologue(in_program({"a=-8(+16(%di)):s32", "$stack2", "g=@+0x4010:u16"})), 3),
-            (Passed{1, 0, {int32_t(0xfedcba98), 99, 0x4444}}));
+  EXPECT_EQ(
+      machine
+          .run(prologue(in_program({"a=-8(+16(%di)):s32", "$stack2", "+4(-8(+0x10(%di))):u8"})), 2)
+          .error,
+      1);  // nothing is at 0x1122…
+  EXPECT_EQ(
+      machine.run(prologue(in_program({"a=-8(+16(%di)):s32", "$stack2", "g=@+0x4010:u16"})), 3),
+      (Passed{1, 0, {int32_t(0xfedcba98), 99, 0x4444}}));
   EXPECT_EQ(machine.run(prologue(in_program({"+4294967296(%di)", "$stack", "%di"})), 3),
             (Passed{1, 1, {0, 0, 0}}));
 }
@@ -176,12 +179,13 @@ TEST(ArgumentPrologue, ReadsTheKernelsMemoryAndItsProcesss) {
   machine.put(machine.memory, 0x7008, 0x6000);
   machine.put(machine.user_memory, 0x6000, 42);
   machine.put(machine.memory, 0xffff'ffff'8000'0008, 1000);
-  EXPECT_EQ(machine.run(prologue({.symbol = "f",
-                                  .arguments = {"+u0(+8(%di)):u32", "@jiffies+8", "$arg1"}}),
-                        3),
-            (Passed{1, 0, {42, 1000, 0x7000}}));
-  EXPECT_EQ(machine.run(prologue({.symbol = "f", .at_return = true, .arguments = {"$retval:s32"}}), 1),
-            (Passed{1, 0, {-11}}));
+  EXPECT_EQ(
+      machine.run(
+          prologue({.symbol = "f", .arguments = {"+u0(+8(%di)):u32", "@jiffies+8", "$arg1"}}), 3),
+      (Passed{1, 0, {42, 1000, 0x7000}}));
+  EXPECT_EQ(
+      machine.run(prologue({.symbol = "f", .at_return = true, .arguments = {"$retval:s32"}}), 1),
+      (Passed{1, 0, {-11}}));
 }
 
 TEST(ArgumentPrologue, KnowsTheRegistersOfArm64) {
@@ -204,14 +208,14 @@ TEST(ArgumentPrologue, SaysWhatNoProgramTakes) {
   EXPECT_THAT(message(in_program({"%di", "%si", "%dx", "%cx"})), HasSubstr("takes 3 arguments"));
   EXPECT_THAT(message(in_program({"%di"}), EM_386), HasSubstr("x86-64 and arm64"));
   const std::pair<const char*, const char*> kWrong[] = {
-      {"s=+0(%di):string", "is text"},    {"+0(%di):u8[4]", "an array"},
-      {"%di:u7", "no type"},              {"%di:b9@0/8", "no bit field"},
-      {"%xyz", "no register"},            {"+8(%di", "expected +OFFSET(WHAT)"},
-      {"+(%di)", "+OFFSET(WHAT)"},        {"$comm", "helper function"},
-      {"$retval", "%return"},             {"$arg1", "kernel only"},
-      {"@jiffies", "in the kernel"},      {"\\\"text\"", "only numbers"},
-      {"", "expected a register"},        {"a=", "expected a register"},
-      {"a=%di:", "no type"},              {"$stackx", "$stackN"}};
+      {"s=+0(%di):string", "is text"}, {"+0(%di):u8[4]", "an array"},
+      {"%di:u7", "no type"},           {"%di:b9@0/8", "no bit field"},
+      {"%xyz", "no register"},         {"+8(%di", "expected +OFFSET(WHAT)"},
+      {"+(%di)", "+OFFSET(WHAT)"},     {"$comm", "helper function"},
+      {"$retval", "%return"},          {"$arg1", "kernel only"},
+      {"@jiffies", "in the kernel"},   {"\\\"text\"", "only numbers"},
+      {"", "expected a register"},     {"a=", "expected a register"},
+      {"a=%di:", "no type"},           {"$stackx", "$stackN"}};
   for (const auto& [argument, words] : kWrong)
     EXPECT_THAT(message(in_program({argument})), HasSubstr(words)) << argument;
   EXPECT_THAT(message({.symbol = "f", .arguments = {"@nosuch"}}), HasSubstr("no symbol 'nosuch'"));
