@@ -73,7 +73,9 @@ class UnitCodeReader {
 
   void run() {
     if (!in_.next()) return;
-    has_classes_ = may_have_classes(in_.number(DW_AT_language).value_or(0));
+    uint64_t language = in_.number(DW_AT_language).value_or(0);
+    has_classes_ = may_have_classes(language);
+    out_.is_rust_ = language == DW_LANG_Rust;
     if (in_.has_children()) children(CodeNode::kNone, 0);
   }
 

@@ -69,6 +69,7 @@ class UnitCode {
   /// Whether the locations of any variable change with the address, as compilers that optimise
   /// write them.
   [[nodiscard]] bool is_optimised() const { return is_optimised_; }
+  [[nodiscard]] bool is_rust() const { return is_rust_; }
 
  private:
   friend class UnitCodeReader;
@@ -77,6 +78,7 @@ class UnitCode {
   std::vector<CodeRange> ranges_;
   std::vector<uint32_t> functions_;  // those with code
   bool is_optimised_ = false;
+  bool is_rust_ = false;
 };
 
 /// What an entry says, completed by the entries that it refers to (DW_AT_abstract_origin,

@@ -9,6 +9,7 @@ import unittest
 from pathlib import Path
 
 from own_directory import OwnDirectoryTest
+from probes import remove_probes
 
 SONDE = os.environ["SONDE"]
 TRACEFS = next(Path(line.split()[1]) for line in Path("/proc/mounts").read_text().splitlines() if line.split()[2] == "tracefs")
@@ -72,13 +73,12 @@ class ProbeUsdtTest(OwnDirectoryTest):
         (self.path / "app.c").write_text(PROGRAM)
         subprocess.run(["gcc", "-O1", "-o", "app", "app.c"], cwd=self.path, check=True)
         self.app = str(self.path / "app")
-        self.addCleanup(lambda: self.run_tool(SONDE, "probe", "-q", "-d", f"{GROUP}:*", status=None))
+        self.addCleanup(remove_probes, SONDE, f"{GROUP}:*")
 
     def run_tool(self, tool, *words, status=0):
         done = subprocess.run([tool, *words], cwd=self.path, text=True, capture_output=True, timeout=120,
                               stdin=subprocess.DEVNULL, env=dict(os.environ, HOME=str(self.path)), check=False)
-        if status is not None:
-            self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
         return done
 
     def make(self, program, names):

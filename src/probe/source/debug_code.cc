@@ -7,6 +7,7 @@
 #include "base/parallel.h"
 #include "base/text.h"
 #include "dwarf/supplement.h"
+#include "probe/source/function_path.h"
 #include "probe/source/name_search.h"
 #include "symbol/demangle.h"
 
@@ -74,8 +75,13 @@ std::string SourceUnit::called_in(uint32_t node) {
   return copy.call_line == 0 ? std::string() : debug_.file_path(unit_, copy.call_file);
 }
 
-bool SourceUnit::is_named(uint32_t node, std::string_view pattern) {
+bool SourceUnit::is_named(uint32_t node, std::string_view wanted) {
   const EntryFacts& known = facts(node);
+  std::string plain;
+  std::string_view pattern = wanted;
+  // Rust: "<app::Shape>::area", "generic::<i32>"
+  if (wanted.starts_with('<') || wanted.contains("::<"))
+    pattern = plain = plain_function_path(wanted);
   if (known.name.empty()) return false;
   if (has_glob(pattern) && !known.name.starts_with("operator"))
     return glob_match(pattern, known.name) ||
@@ -85,15 +91,15 @@ bool SourceUnit::is_named(uint32_t node, std::string_view pattern) {
   size_t arguments = known.name.find('<');
   bool is_template = arguments != std::string_view::npos && !known.name.starts_with("operator");
   if (is_template && known.name.substr(0, arguments) == pattern) return true;
-  size_t scope = pattern.rfind("::");
-  if (scope == std::string_view::npos) return false;
-  std::string_view last = pattern.substr(scope + 2);
+  std::string_view last = last_of_path(pattern);
+  if (last.size() == pattern.size()) return false;
   if (known.name != last && (!is_template || known.name.substr(0, arguments) != last)) return false;
-  std::string full = qualified_name(node);
-  if (is_template && !last.contains('<')) {
-    // "twice<int>" for "ns::twice".
+  std::string full = plain_function_path(qualified_name(node));
+  if (is_template) {
+    // "ns::twice" or, in Rust, without the hash, "ns::twice<int>".
     size_t end = full.rfind(known.name.substr(0, arguments));
     if (end != std::string::npos) full.resize(end + arguments);
+    if (last.contains('<')) full += known.name.substr(arguments);
   }
   if (!full.ends_with(pattern)) return false;
   return full.size() == pattern.size() ||
@@ -120,10 +126,8 @@ std::vector<SourceUnit*> DebugCode::units_naming(std::string_view function) {
   std::vector<SourceUnit*> found;
   std::optional<NameSearch> search;
   if (!has_glob(function)) {
-    std::string_view last = function;
-    if (size_t scope = last.rfind("::"); scope != std::string_view::npos)
-      last.remove_prefix(scope + 2);
-    search.emplace(*file_, last);
+    std::string path = plain_function_path(function);
+    search.emplace(*file_, last_of_path(path));
   }
   for (const auto& unit : units_)
     if (!search || search->may_name(unit->unit())) found.push_back(unit.get());

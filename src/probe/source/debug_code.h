@@ -47,8 +47,8 @@ class SourceUnit {
   /// The file that has the call of an inlined function.
   std::string called_in(uint32_t node);
   /// Whether a function is meant by a name, a qualified name, a linkage name, or a glob. Template
-  /// arguments may be left out.
-  bool is_named(uint32_t node, std::string_view pattern);
+  /// arguments may be left out; Rust's "<Type as Trait>::f" is "Type::f", too.
+  bool is_named(uint32_t node, std::string_view wanted);
 
   /// The files of its line table, by number.
   std::vector<std::string> files();

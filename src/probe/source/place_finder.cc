@@ -95,11 +95,23 @@ bool PlaceFinder::wants_variables() const {
   });
 }
 
+bool PlaceFinder::is_optimised(SourceUnit& unit, uint32_t function) const {
+  const UnitCode& code = unit.code();
+  if (!code.is_rust()) return code.is_optimised();
+  // What rustc instantiates from other crates may be optimised in a unit that is not.
+  VariableFetch variables(code_, debug_, {&unit, code[function].start, function, function});
+  for (uint32_t i = function + 1; i < code[function].end; i = code[i].end)
+    if (code[i].kind == CodeNode::Kind::kParameter &&
+        variables.place(i).kind != ValuePlace::Kind::kMemory)
+      return true;
+  return false;
+}
+
 /// Compilers that don't optimise say that a variable has one place in all of the function, which is
 /// filled by its first instructions.
 uint64_t PlaceFinder::behind_prologue(SourceUnit& unit, uint32_t function) {
   const CodeNode& node = unit.code()[function];
-  if (code_.in_kernel() || unit.code().is_optimised()) return node.start;
+  if (code_.in_kernel() || is_optimised(unit, function)) return node.start;
   uint64_t end = unit.code().end_of_entry(node), second = 0;
   const LineProgram::Row* first = nullptr;
   for (const LineProgram::Row& row : unit.rows().rows()) {

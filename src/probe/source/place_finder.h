@@ -41,6 +41,7 @@ class PlaceFinder {
   [[nodiscard]] uint32_t scope_of_line(SourceUnit& unit, uint64_t address, const std::string& file,
                                        uint32_t line);
   [[nodiscard]] bool wants_variables() const;
+  [[nodiscard]] bool is_optimised(SourceUnit& unit, uint32_t function) const;
   uint64_t behind_prologue(SourceUnit& unit, uint32_t function);
   std::vector<uint32_t> lines_matching(const std::string& path);
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "probe/source/function_path.h"
 
 namespace sonde {
 namespace {
@@ -14,7 +15,9 @@ bool is_word(char c) {
   return is_ascii_digit(c) || (to_ascii_lower(c) >= 'a' && to_ascii_lower(c) <= 'z') || c == '_';
 }
 
-std::string plain_name(std::string_view function) {
+std::string plain_name(std::string_view name_in_code) {
+  std::string path = plain_function_path(name_in_code);
+  std::string_view function = path;
   // ".part.0", "@GLIBC_2.2.5", template arguments; and the scope in front of a C++ name.
   function = function.substr(0, function.find_first_of("@<("));
   if (size_t scope = function.rfind("::"); scope != std::string_view::npos)
