@@ -119,6 +119,22 @@ class ProbeTest(OwnDirectoryTest):
         traced = self.sonde("trace", "--no-syscalls", "-e", f"probe_{APP}:measure", "--", self.app, "2")
         self.assertEqual((traced.stdout + traced.stderr).count(f"probe_{APP}:measure("), 2)
 
+    def test_trace_says_how_long_calls_took(self):
+        """The return's line, if the entry is traced, too; the times are its own and the entry's."""
+        self.probe("-q", "-x", self.app, "-a", "visit depth", "-a", "visit%return", "-a", "measure%return")
+        words = ["--no-syscalls", "-T", "-e", f"probe_{APP}:*", "--", self.app, "2"]
+        traced = self.sonde("trace", *words).stderr
+        lines = re.findall(rf"(\d+\.\d+) \((.*?)\): .* probe_{APP}:(\w+)\(.*\)", traced)
+        self.assertEqual([name for _, _, name in lines], ["measure__return"] * 2 + ["visit"] * 2 + ["visit__return"] * 2)
+        took = [words.replace("ms", "").strip() for _, words, _ in lines]
+        self.assertEqual(took[:4], [""] * 4)
+        # visit() calls itself once: the inner call returns first. Both are rounded to microseconds.
+        times = [float(time) for time, _, _ in lines]
+        self.assertAlmostEqual(float(took[4]), times[4] - times[3], delta=0.0011)
+        self.assertAlmostEqual(float(took[5]), times[5] - times[2], delta=0.0011)
+        alone = self.sonde("trace", "--no-syscalls", "-e", f"probe_{APP}:visit__return", "--", self.app).stderr
+        self.assertNotIn(" ms): ", alone)
+
     # making, listing, removing
 
     def test_a_list_says_where_they_are(self):

@@ -13,6 +13,8 @@ import time
 import unittest
 from pathlib import Path
 
+from probes import remove_probes
+
 SONDE = os.environ["SONDE"]
 LONGEST = 90  # how many seconds to wait for anything
 
@@ -120,6 +122,16 @@ class TopTest(unittest.TestCase):
         match = out.wait_for(r"^ +\d+\.\d\d% +(\d+)  busybody")
         self.assertGreater(int(match[1]), 0)
         self.assertEqual(self.end(top, signal.SIGTERM), 0)
+
+    def test_calls_of_a_probed_function(self):
+        group = f"livetop{os.getpid()}"
+        subprocess.run([SONDE, "probe", "-q", "-x", self.program, f"{group}:hot=the_hot_function"], check=True)
+        self.addCleanup(remove_probes, SONDE, f"{group}:*")
+        self.busy()
+        top, out = self.top("-e", f"{group}:hot", "-ns", "comm,sym", "-d", "0.3")
+        match = out.wait_for(r"^ +100\.00% +(\d+)  busybody +\[\.\] the_hot_function")
+        self.assertGreater(int(match[1]), 0)
+        self.assertEqual(self.end(top), 0)
 
     def test_call_graphs_and_hierarchies(self):
         busy = self.busy()

@@ -16,6 +16,18 @@ void CallLines::append_time(uint64_t time_ns, std::string& out) const {
   out += ' ';
 }
 
+void CallLines::append_duration(std::optional<uint64_t> duration_ns, std::string& out) const {
+  if (!options_.show_duration) return;
+  out += '(';
+  if (duration_ns) {
+    append_ms(*duration_ns, kDurationWidth, out);
+    out += " ms";
+  } else {
+    out += "         ";
+  }
+  out += "): ";
+}
+
 void CallLines::append_task(const TracedTask& task, std::string& out) const {
   if (!options_.show_task) return;
   if (options_.show_comm) {
@@ -31,16 +43,7 @@ void CallLines::head(const TracedTask& task, uint64_t entry_ns, bool has_duratio
     append_time(entry_ns, out);
   else
     out += "         ? ";
-  if (options_.show_duration) {
-    out += '(';
-    if (has_duration) {
-      append_ms(duration_ns, kDurationWidth, out);
-      out += " ms";
-    } else {
-      out += "         ";
-    }
-    out += "): ";
-  }
+  append_duration(has_duration ? std::optional(duration_ns) : std::nullopt, out);
   append_task(task, out);
 }
 

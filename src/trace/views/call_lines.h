@@ -11,6 +11,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "trace/sources/trace_source.h"
@@ -67,6 +68,8 @@ class CallLines {
     head(task, time_ns, true, 0, out);
   }
   void append_time(uint64_t time_ns, std::string& out) const;
+  /// "( 0.004 ms): "; blanks if it is not known, nothing with --no-duration.
+  void append_duration(std::optional<uint64_t> duration_ns, std::string& out) const;
   void append_task(const TracedTask& task, std::string& out) const;
   [[nodiscard]] uint64_t lines_made() const { return lines_made_; }
   void count_line() { ++lines_made_; }

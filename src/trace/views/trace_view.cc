@@ -20,6 +20,12 @@ bool is_fault(const abi::EventAttr& attr) {
           attr.config == abi::kSwPageFaultsMaj);
 }
 
+std::vector<std::string> names_of(const std::vector<TracedEvent>& events) {
+  std::vector<std::string> names;
+  for (const TracedEvent& event : events) names.push_back(event.name);
+  return names;
+}
+
 /// Adds what the kernel counted to a table: each call was an entry and a return.
 void add_totals(const CallTotals& row, std::map<SyscallKey, CallStats>& calls) {
   CallStats& stats = calls[{row.abi, row.number}];
@@ -38,7 +44,8 @@ TraceView::TraceView(TraceViewOptions options, const std::vector<TracedEvent>& e
       tasks_(tasks),
       places_(places),
       out_(out),
-      lines_(options_.lines, texts) {
+      lines_(options_.lines, texts),
+      pairs_(names_of(events)) {
   for (size_t i = 0; i < events.size(); ++i) {
     EventPlan& plan = plans_.emplace_back();
     const TracedEvent& event = events[i];
@@ -113,6 +120,7 @@ void TraceView::take_task(const TaskNews& news, uint64_t time_ns) {
       if (TracedTask* task = tasks_.find(news.tid)) lines_.forget(*task, line_);
       write_line();
       tasks_.exit(news.tid);
+      pairs_.forget(news.tid);
       return;
     case TaskNews::Kind::kMemory:
       return;
@@ -164,6 +172,8 @@ void TraceView::take_call(const TraceItem& item) {
 void TraceView::take_sample(const TraceItem& item) {
   EventPlan& plan = plans_[item.event];
   if (plan.kind == Kind::kFault) return take_fault(item);
+  auto duration_ns =
+      pairs_.take(item.event, static_cast<int32_t>(item.sample->id.tid), item.time_ns);
   if (item.event < options_.hidden_events.size() && options_.hidden_events[item.event] != 0) return;
   ++all_events_;
   if (plan.kind == Kind::kRuntime) return take_runtime(plan, item);
@@ -171,18 +181,19 @@ void TraceView::take_sample(const TraceItem& item) {
   CallLines::ChainOf chain = chain_of(item);
   if (chain.append && chain.depth < options_.min_stack) return;
   if (lines_.shows_cut_lines()) lines_.interrupt(line_);
-  append_event(plan, item, line_);
+  append_event(plan, item, duration_ns, line_);
   if (chain.append) chain.append(line_);
   lines_.count_line();
   ++plan.printed;
   write_line();
 }
 
-void TraceView::append_event(const EventPlan& plan, const TraceItem& item, std::string& out) {
+void TraceView::append_event(const EventPlan& plan, const TraceItem& item,
+                             std::optional<uint64_t> duration_ns, std::string& out) {
   const TracedEvent& event = events_[item.event];
   const Sample& sample = *item.sample;
   lines_.append_time(item.time_ns, out);
-  if (options_.wants_calls && options_.lines.show_duration) out += "(         ): ";
+  if (options_.wants_calls || !pairs_.empty()) lines_.append_duration(duration_ns, out);
   lines_.append_task(
       tasks_.of(static_cast<int32_t>(sample.id.pid), static_cast<int32_t>(sample.id.tid)), out);
   out += event.name;

@@ -23,6 +23,7 @@
 #include "trace/sources/traced_tasks.h"
 #include "trace/views/call_filter.h"
 #include "trace/views/call_lines.h"
+#include "trace/views/probe_pairs.h"
 #include "trace/views/summary_text.h"
 #include "trace/views/trace_locations.h"
 
@@ -80,7 +81,8 @@ class TraceView {
   void take_fault(const TraceItem& item);
   void take_runtime(const EventPlan& plan, const TraceItem& item);
   void count_call(TracedTask& task, const SyscallEvent& call);
-  void append_event(const EventPlan& plan, const TraceItem& item, std::string& out);
+  void append_event(const EventPlan& plan, const TraceItem& item,
+                    std::optional<uint64_t> duration_ns, std::string& out);
   void append_sample_facts(const TraceItem& item, std::string& out) const;
   [[nodiscard]] CallLines::ChainOf chain_of(const TraceItem& item);
   [[nodiscard]] std::vector<SummaryGroup> groups(const std::vector<CallTotals>& totals);
@@ -96,6 +98,7 @@ class TraceView {
   Sink& out_;
   CallLines lines_;
   std::vector<EventPlan> plans_;
+  ProbePairs pairs_;
   PrintContext print_context_;
   std::string line_;
   uint64_t all_events_ = 0;
