@@ -225,6 +225,15 @@ class ProbeTest(OwnDirectoryTest):
         self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
         self.assertRegex(done.stderr, "sudo|not mounted")
 
+    def test_where_tracefs_is_read_only(self):
+        mount = f"mount --bind {TRACEFS} {TRACEFS} && mount -o remount,bind,ro {TRACEFS}"
+        for words in (f"probe -x {self.app} measure", f"record -o perf.data --probe '{self.app} measure' -- true"):
+            done = subprocess.run(["unshare", "-m", "sh", "-c", f"{mount} && exec {SONDE} {words}"], cwd=self.path, text=True,
+                                  capture_output=True, check=False)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertEqual(done.stderr, f"cannot make a probe in {self.app}: {TRACEFS} is mounted read-only: "
+                             f"mount -o remount,rw {TRACEFS}\n")
+
     # probes of a run
 
     def test_probes_of_a_run(self):
@@ -268,6 +277,23 @@ class ProbeTest(OwnDirectoryTest):
         values = {name: int(re.search(rf"(?m)^ +{name}: +(\d+)$", text)[1]) for name in ("min time", "p50", "p95", "p99", "max time")}
         self.assertEqual(list(values.values()), sorted(values.values()))
         self.assertEqual([line for line in probes() if APP in line], [])
+
+    def test_a_recording_that_a_killed_run_left_is_removed_by_the_next(self):
+        environment = dict(os.environ, TMPDIR=str(self.path))
+        words = [SONDE, "probe", "-x", self.app, "--latency", "measure", "--", self.app, "1", "1", "wait"]
+        run = subprocess.Popen(words, cwd=self.path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        run.stdout.readline()
+        children = subprocess.run(["pgrep", "-P", str(run.pid), "-x", APP], text=True, capture_output=True, check=True).stdout
+        run.kill()
+        run.wait()
+        run.stdout.close()
+        left = list(self.path.glob("sonde-recording-*"))
+        self.assertEqual(len(left), 1)
+        for child in children.split():
+            os.kill(int(child), signal.SIGKILL)
+        subprocess.run(words[:-2], cwd=self.path, env=environment, stdout=subprocess.DEVNULL, check=True)
+        self.assertEqual(list(self.path.glob("sonde-recording-*")), [])
+        self.wait_for(lambda: not any(f"sonde_{run.pid}_" in line for line in probes()))
 
     def test_latency_of_nested_calls(self):
         done = self.latency("deep", "1", "20")

@@ -1,7 +1,7 @@
 // `flamegraph`: a profile as a picture, or the difference of two.
 #include <unistd.h>
 
-#include "base/temporary_directory.h"
+#include "capture/control/temporary_directory.h"
 #include "cli/command.h"
 #include "cmd/options/flame_drawing_flags.h"
 #include "cmd/options/profile_flags.h"

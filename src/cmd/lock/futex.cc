@@ -1,6 +1,6 @@
 // lock contention --futex: programs waiting for their own locks.
 #include "base/output_file.h"
-#include "base/temporary_directory.h"
+#include "capture/control/temporary_directory.h"
 #include "cli/flag_parser.h"
 #include "cmd/lock/contention.h"
 #include "lock/futex_stats.h"

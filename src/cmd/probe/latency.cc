@@ -6,7 +6,7 @@
 
 #include "analysis/latencies/session_latencies.h"
 #include "base/blocked_signals.h"
-#include "base/temporary_directory.h"
+#include "capture/control/temporary_directory.h"
 #include "cmd/options/run_record.h"
 #include "cmd/probe/options.h"
 #include "event/print_fmt/tracefs.h"
