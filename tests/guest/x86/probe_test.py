@@ -17,6 +17,17 @@ thread = threading.Thread(target=serve); thread.start()
 client = socket.create_connection(listener.getsockname())
 client.sendall(b"x" * 300); client.sendall(b"y" * 50); client.close(); thread.join()
 """
+# Six echo requests to the loopback address, with answers: code, checksum and numbers of RFC 792.
+PING = """
+import socket, struct
+wire = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)
+for number in range(6):
+    words = struct.pack(">BBHHH", 8, 0, 0, 1, number)
+    total = sum(struct.unpack(">4H", words))
+    check = ~(total + (total >> 16)) & 0xffff
+    wire.sendto(struct.pack(">BBHHH", 8, 0, check, 1, number), ("127.0.0.1", 0))
+    wire.recv(100)
+"""
 SEND = ["python3", "-c", SENDER]
 
 
@@ -51,6 +62,20 @@ class ProbeTest(GuestTest):
         self.assertEqual(self.values("probe:tcp_sendmsg", "size"), [300, 50])
         established = 1
         self.assertEqual(self.values("probe:tcp_sendmsg", "skc_state"), [established, established])
+
+    def test_the_one_liners_of_icmp_rcv(self):
+        """As they are written in tutorials, with a ping of our own: `probe icmp_rcv`, `record -e probe:icmp_rcv -aR`, `trace --ev`."""
+        self.run_tool(SONDE, "probe", "icmp_rcv")
+        self.record("-e", "probe:icmp_rcv", "-aR", "python3", "-c", PING)
+        lines = self.text(SONDE, "script", "-i", "probe.data", "-F", "event").split()
+        self.assertGreaterEqual(lines.count("probe:icmp_rcv:"), 6)
+        traced = self.run_tool(SONDE, "trace", "--no-sys", "-a", "--ev", "sched:*process_exec,probe:*", "python3", "-c", PING)
+        self.assertGreaterEqual(traced.stderr.count(" probe:icmp_rcv("), 6)
+        self.assertIn(" sched:sched_process_exec(", traced.stderr)
+        # A line needs debug information, which Debian has in a package of its own.
+        done = self.run_tool(SONDE, "probe", "icmp_rcv:59", status=255)
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        self.assertIn("need debug information", done.stderr)
 
     def test_a_users_string(self):
         self.run_tool(SONDE, "probe", "-q", "opened=do_sys_openat2 filename:ustring")
