@@ -296,7 +296,9 @@ std::string ProbedCode::source_path(const std::string& path) const {
   const std::string& root = state_->source_root;
   if (root.empty()) return state_->finder.symfs + path;
   for (size_t at = 0; at != std::string::npos; at = path.find('/', at + 1))
-    if (std::string below = root + "/" + path.substr(at); is_file(below)) return below;
+    // All but the first begin with the slash between them.
+    if (std::string below = root + (at == 0 ? "/" : "") + path.substr(at); is_file(below))
+      return below;
   return path;
 }
 
