@@ -1,6 +1,6 @@
 // Untrusted texts around probes: the dynamic linker's cache, operands in SDT notes, sections of BPF
-// objects, terms for their maps, definitions of probes, filters of their names, and the files that
-// keep them.
+// objects, terms for their maps, arguments for them, definitions of probes, paths of functions,
+// filters of names, and the files that keep them.
 #include <elf.h>
 
 #include <cstddef>
@@ -11,7 +11,9 @@
 #include "fuzz/fuzz_target.h"
 #include "probe/events/probe_cache.h"
 #include "probe/events/probe_events.h"
+#include "probe/programs/argument_prologue.h"
 #include "probe/requested_probe.h"
+#include "probe/source/function_path.h"
 #include "probe/usdt/fetch_argument.h"
 #include "probe/usdt/library_search.h"
 
@@ -25,6 +27,13 @@ FUZZ_TARGET(probe_text)(const uint8_t* data, size_t size) {
       if (fetched && fetched->find_first_of(" \t\n\0", 0, 4) != std::string::npos) __builtin_trap();
     }
   (void)parse_program_section(text);
+  for (bool in_kernel : {false, true}) {
+    ProbePlace place{.object = in_kernel ? "" : "/bin/x", .arguments = {std::string(text)}};
+    (void)argument_prologue(place, {.machine = EM_X86_64, .symbol_address = [](std::string_view) {
+                                      return uint64_t{1};
+                                    }});
+  }
+  if (plain_function_path(text).size() > size || last_of_path(text).size() > size) __builtin_trap();
   (void)parse_library_cache(as_bytes(text));
   if (auto probe = parse_probe(text))
     // Nothing of it may end a line of tracefs.

@@ -1,5 +1,9 @@
 #include "probe/source/function_path.h"
 
+#include <algorithm>
+#include <ranges>
+#include <vector>
+
 namespace sonde {
 namespace {
 
@@ -33,15 +37,23 @@ std::string_view implementing_type(std::string_view text) {
 }  // namespace
 
 std::string plain_function_path(std::string_view path) {
-  std::string plain;
-  size_t end = path.starts_with('<') ? closing_bracket(path) : std::string_view::npos;
-  if (end != std::string_view::npos && path.substr(end + 1).starts_with("::")) {
-    plain = plain_function_path(implementing_type(path.substr(1, end - 1)));
-    path.remove_prefix(end + 1);
+  // "<<a::B as c::D>::E>::f": what follows the brackets, from the outside in.
+  constexpr size_t kMaxNesting = 16;
+  std::vector<std::string_view> tails;
+  while (path.starts_with('<') && tails.size() < kMaxNesting) {
+    size_t end = closing_bracket(path);
+    if (end == std::string_view::npos || !path.substr(end + 1).starts_with("::")) break;
+    tails.push_back(path.substr(end + 1));
+    path = implementing_type(path.substr(1, end - 1));
   }
-  plain += path;
-  for (size_t at = plain.find("::<"); at != std::string::npos; at = plain.find("::<", at))
-    plain.erase(at, 2);
+  tails.push_back(path);
+  std::string plain;
+  for (std::string_view part : std::views::reverse(tails))
+    while (!part.empty()) {
+      size_t colons = std::min(part.find("::<"), part.size());
+      plain += part.substr(0, colons);
+      part.remove_prefix(std::min(colons + 2, part.size()));
+    }
   return plain;
 }
 

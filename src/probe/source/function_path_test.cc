@@ -25,6 +25,17 @@ TEST(FunctionPath, LeavesOthersAlone) {
     EXPECT_EQ(plain_function_path(path), path);
 }
 
+TEST(FunctionPath, TakesAnyLength) {
+  constexpr size_t kMany = 100'000;
+  std::string open(kMany, '<'), close, colons;
+  for (size_t i = 0; i < kMany; ++i) {
+    close += ">::a";
+    colons += "::<";
+  }
+  EXPECT_EQ(plain_function_path(open + "b" + close).size(), (kMany - 16) * 5 + 1 + 16 * 3);
+  EXPECT_EQ(plain_function_path(colons), std::string(kMany, '<'));
+}
+
 TEST(FunctionPath, HasALastComponent) {
   EXPECT_EQ(last_of_path("main"), "main");
   EXPECT_EQ(last_of_path("outer::Account::deposit"), "deposit");
