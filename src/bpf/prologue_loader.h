@@ -1,11 +1,11 @@
 // PrologueLoader: programs of an object that libbpf loads with instructions of ours in front of
 // theirs, and further copies of them with others.
 //
-//   PrologueLoader loader;                         // before the object is opened
+//   PrologueLoader loader;                       // before the object is opened
 //   … bpf_object__open_mem …
-//   loader.add(program, {prologue, another});      // of programs whose sections libbpf does not
-//   know … bpf_object__load …                           // the first prologue loader.load_others(0,
-//   fds, owned);             // the others
+//   loader.add(program, {prologue, another});    // a program in a section unknown to libbpf
+//   … bpf_object__load …                         // loads it with the first prologue
+//   loader.load_others(0, fds, owned);           // loads the copies
 //
 // The prologue is part of the program: it sets the registers that the program's parameters are in.
 // Jumps and calls are relative, and the program's own functions follow it, so all moves by the same

@@ -124,12 +124,14 @@ class SymbolKey : public PlaceKey {
     uint32_t id = resolved ? resolved_id({dso.value, start, end, which}) : bare_id(place.ip);
     // Different builds of an object may have another function at the same place.
     if (id < places_.size() && which == 1 && stands_for_several(dso))
-      if (std::string_view own = input_.symbols.name(where.symbol); function(places_[id]).name != own)
+      if (std::string_view own = input_.symbols.name(where.symbol);
+          function(places_[id]).name != own)
         id = resolved_id({dso.value, start, end, kOfName + name_id(own)});
     if (id == places_.size()) {
-      places_.push_back({place.frame, resolved ? static_cast<uint32_t>(functions_.size()) : kBare,
-                         place.ip});
-      if (resolved) functions_.push_back({start, end, input_.symbols.name(where.symbol)});
+      places_.push_back({place.ip, where.dso,
+                         resolved ? static_cast<uint32_t>(functions_.size()) : kBare, where.level});
+      if (resolved)
+        functions_.push_back({where.symbol, start, end, input_.symbols.name(where.symbol)});
       if (!resolved) note_unresolved(where.dso, static_cast<int64_t>(place.ip));
     }
     return id;
@@ -138,8 +140,7 @@ class SymbolKey : public PlaceKey {
   [[nodiscard]] int collate(uint64_t a, uint64_t b) const override {
     const Place& left = places_[a];
     const Place& right = places_[b];
-    if (int by_dso = compare_dso_names(input_, frame(left).dso, frame(right).dso, settings_.verbose);
-        by_dso != 0)
+    if (int by_dso = compare_dso_names(input_, left.dso, right.dso, settings_.verbose); by_dso != 0)
       return by_dso;
     if (left.is_bare() && right.is_bare())
       return three_way(static_cast<int64_t>(left.ip), static_cast<int64_t>(right.ip));
@@ -194,24 +195,23 @@ class SymbolKey : public PlaceKey {
   void text(uint64_t value, std::string& out) const override {
     const Place& place = places_[value];
     if (settings_.verbose) {
-      DsoId dso = frame(place).dso;
-      char origin = dso.valid() ? input_.symbols.origin(dso) : '!';
+      char origin = place.dso.valid() ? input_.symbols.origin(place.dso) : '!';
       fmt::format_to(std::back_inserter(out), "{:<#18x} {} ", place.ip, origin);
     }
-    append_place(place, frame(place).level, out);
+    append_place(place, place.level, out);
   }
 
   // For a caller outside any mapping, perf uses the level of the frame it looked at before.
   void text_of_row(uint64_t value, uint32_t first_sample, std::string& out) const override {
     const Place& place = places_[value];
-    if (frame(place).dso.valid() || settings_.verbose) return text(value, out);
+    if (place.dso.valid() || settings_.verbose) return text(value, out);
     append_place(place, level_before(place, first_sample), out);
   }
 
   /// Functions move between builds; their names stay the same.
   [[nodiscard]] std::string identity(uint64_t value, uint32_t /*first_sample*/) const override {
     const Place& place = places_[value];
-    return place.is_bare() ? std::string() : input_.symbols.identity(frame(place).symbol);
+    return place.is_bare() ? std::string() : input_.symbols.identity(function(place).symbol);
   }
 
   [[nodiscard]] size_t width(uint64_t value, uint32_t /*first_sample*/) const override {
@@ -223,16 +223,17 @@ class SymbolKey : public PlaceKey {
  private:
   static constexpr uint32_t kBare = UINT32_MAX;
   struct Place {
-    FrameId frame;
-    uint32_t function;  // kBare: an address without a symbol
     uint64_t ip;
+    DsoId dso;
+    uint32_t function;  // kBare: an address without a symbol
+    FrameLevel level;
     [[nodiscard]] bool is_bare() const { return function == kBare; }
   };
   struct Function {
+    SymbolId symbol;
     uint64_t start, end;
     std::string_view name;
   };
-  [[nodiscard]] const Frame& frame(const Place& place) const { return input_.frame(place.frame); }
   [[nodiscard]] const Function& function(const Place& place) const {
     return functions_[place.function];
   }
@@ -264,7 +265,7 @@ class SymbolKey : public PlaceKey {
 
   [[nodiscard]] std::vector<uint32_t> collating_ranks(std::span<const uint64_t> distinct) const {
     std::map<DsoId, uint32_t> dso_ranks;
-    for (uint64_t value : distinct) dso_ranks.try_emplace(frame(places_[value]).dso, 0);
+    for (uint64_t value : distinct) dso_ranks.try_emplace(places_[value].dso, 0);
     std::vector<DsoId> by_name;
     for (const auto& [dso, rank] : dso_ranks) by_name.push_back(dso);
     std::ranges::sort(by_name, [&](DsoId a, DsoId b) {
@@ -280,8 +281,9 @@ class SymbolKey : public PlaceKey {
     for (uint32_t i = 0; i < distinct.size(); ++i) {
       const Place& place = places_[distinct[i]];
       bool bare = place.is_bare();
-      uint64_t start = bare ? place.ip ^ (uint64_t{1} << 63) : function(place).start;  // signed order
-      entries.push_back({uint64_t{dso_ranks[frame(place).dso]} * 2 + (bare ? 1 : 0), start,
+      uint64_t start =
+          bare ? place.ip ^ (uint64_t{1} << 63) : function(place).start;  // signed order
+      entries.push_back({uint64_t{dso_ranks[place.dso]} * 2 + (bare ? 1 : 0), start,
                          bare ? 0 : function(place).end});
     }
     std::vector<uint32_t> order = all_rows(entries.size());

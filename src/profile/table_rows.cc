@@ -87,8 +87,8 @@ void insert_into_tree(std::span<uint32_t> rows, const Before& before) {
   std::ranges::copy(tree, rows.begin());
 }
 
-/// The distinct ones among values, numbered in order of first occurrence. Most keys' values are small
-/// numbers, which need no hashing.
+/// The distinct ones among values, numbered in order of first occurrence. Most keys' values are
+/// small numbers, which need no hashing.
 class DistinctValues {
  public:
   explicit DistinctValues(std::span<const uint64_t> values) {
