@@ -162,7 +162,8 @@ class SectionReader {
     if (!in.ok()) return false;
     if (*size == 0 || *start == 0) return true;  // discarded by the linker
     if (*start + *size < *start) return false;
-    section_.entries.push_back({*start, *start + *size, *common, in.rest()});
+    bool is_wanted = !source_.only_at || *source_.only_at - *start < *size;
+    if (is_wanted) section_.entries.push_back({*start, *start + *size, *common, in.rest()});
     return true;
   }
 

@@ -41,6 +41,7 @@ struct CfiSection {
     Kind kind = Kind::kEhFrame;
     ByteOrder order = kHostOrder;
     uint8_t address_size = 8;
+    std::optional<uint64_t> only_at = {};  // only entries of code at this address are wanted
   };
 
   std::vector<CfiCommon> commons;

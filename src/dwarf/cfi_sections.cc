@@ -8,7 +8,9 @@
 
 namespace sonde {
 
-CfiSections::CfiSections(const ElfFile& object, const ElfFile* debug) {
+CfiSections::CfiSections(const ElfFile& object, const ElfFile* debug,
+                         std::optional<uint64_t> only_at)
+    : only_at_(only_at) {
   read(object, ".eh_frame", CfiSection::Kind::kEhFrame);
   read(object, ".debug_frame", CfiSection::Kind::kDebugFrame);
   if (debug != nullptr) read(*debug, ".debug_frame", CfiSection::Kind::kDebugFrame);
@@ -23,8 +25,8 @@ void CfiSections::read(const ElfFile& file, std::string_view name, CfiSection::K
     if (!content) return;
     bytes = expanded_.emplace_back(std::move(*content));
   }
-  sections_.push_back(CfiSection::read(
-      {bytes, section->addr, kind, file.order(), static_cast<uint8_t>(file.is_64bit() ? 8 : 4)}));
+  sections_.push_back(CfiSection::read({bytes, section->addr, kind, file.order(),
+                                        static_cast<uint8_t>(file.is_64bit() ? 8 : 4), only_at_}));
 }
 
 std::vector<FunctionRange> CfiSections::functions() const {

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -27,7 +28,9 @@ class CfiSections {
  public:
   /// .eh_frame and .debug_frame of the object as it ran, then .debug_frame of its separate debug
   /// file, if there is one. Both must outlive this object.
-  CfiSections(const ElfFile& object, const ElfFile* debug);
+  /// With `only_at`, only the entries of code at that address are kept.
+  CfiSections(const ElfFile& object, const ElfFile* debug,
+              std::optional<uint64_t> only_at = std::nullopt);
 
   [[nodiscard]] std::span<const CfiSection> sections() const { return sections_; }
   /// In address order, one per start. Damaged sections may give ranges that overlap.
@@ -36,6 +39,7 @@ class CfiSections {
  private:
   void read(const ElfFile& file, std::string_view name, CfiSection::Kind kind);
 
+  std::optional<uint64_t> only_at_;
   std::vector<std::vector<std::byte>> expanded_;  // contents of compressed sections
   std::vector<CfiSection> sections_;
 };

@@ -56,39 +56,84 @@ uint32_t fixed_form_size(uint16_t form, DwarfFormat format) {
   }
 }
 
-AbbrevTable AbbrevTable::read(ByteCursor& in, DwarfFormat format) {
-  AbbrevTable table;
-  bool in_order = true;
+namespace {
+
+/// Reads one abbreviation, its attributes to the end of `specs`. False at the end of the table, and
+/// at the first invalid byte.
+bool read_abbrev(ByteCursor& in, DwarfFormat format, Abbrev& abbrev,
+                 std::vector<AttributeSpec>& specs) {
+  abbrev.code = uleb128(in);
+  if (abbrev.code == 0 || !in.ok()) return false;
+  abbrev.tag = static_cast<uint16_t>(uleb128(in));
+  abbrev.has_children = in.u8() != 0;
+  abbrev.first_spec = static_cast<uint32_t>(specs.size());
+  abbrev.size = 0;
   while (in.ok()) {
-    Abbrev abbrev;
-    abbrev.code = uleb128(in);
-    if (abbrev.code == 0 || !in.ok()) break;
-    abbrev.tag = static_cast<uint16_t>(uleb128(in));
-    abbrev.has_children = in.u8() != 0;
-    abbrev.first_spec = static_cast<uint32_t>(table.specs_.size());
-    abbrev.size = 0;
-    while (in.ok()) {
-      AttributeSpec spec;
-      spec.name = static_cast<uint16_t>(uleb128(in));
-      spec.form = static_cast<uint16_t>(uleb128(in));
-      if (spec.form == DW_FORM_implicit_const) spec.implicit = sleb128(in);
-      if (spec.name == 0 && spec.form == 0) break;
-      uint32_t size = fixed_form_size(spec.form, format);
-      abbrev.size = size == Abbrev::kVariable || abbrev.size == Abbrev::kVariable
-                        ? Abbrev::kVariable
-                        : abbrev.size + size;
-      table.specs_.push_back(spec);
-    }
-    if (!in.ok()) break;
-    abbrev.spec_count = static_cast<uint32_t>(table.specs_.size()) - abbrev.first_spec;
-    in_order &= table.abbrevs_.empty() || table.abbrevs_.back().code < abbrev.code;
-    table.abbrevs_.push_back(abbrev);
+    AttributeSpec spec;
+    spec.name = static_cast<uint16_t>(uleb128(in));
+    spec.form = static_cast<uint16_t>(uleb128(in));
+    if (spec.form == DW_FORM_implicit_const) spec.implicit = sleb128(in);
+    if (spec.name == 0 && spec.form == 0) break;
+    uint32_t size = fixed_form_size(spec.form, format);
+    abbrev.size = size == Abbrev::kVariable || abbrev.size == Abbrev::kVariable
+                      ? Abbrev::kVariable
+                      : abbrev.size + size;
+    specs.push_back(spec);
   }
-  if (!in_order) std::ranges::stable_sort(table.abbrevs_, {}, &Abbrev::code);
-  return table;
+  abbrev.spec_count = static_cast<uint32_t>(specs.size()) - abbrev.first_spec;
+  return in.ok();
+}
+
+/// Moves past one whose code was read.
+void skip_abbrev(ByteCursor& in) {
+  uleb128(in);
+  in.u8();
+  while (in.ok()) {
+    uint64_t name = uleb128(in), form = uleb128(in);
+    if (form == DW_FORM_implicit_const) uleb128(in);
+    if ((name | form) == 0) break;
+  }
+}
+
+}  // namespace
+
+void AbbrevTable::read() const {
+  std::scoped_lock lock(mutex_);
+  if (is_read_.load(std::memory_order_relaxed)) return;
+  if (!budget_.is_spent()) {
+    ByteCursor in(bytes_, order_);
+    bool in_order = true;
+    for (Abbrev abbrev; read_abbrev(in, format_, abbrev, specs_); abbrevs_.push_back(abbrev))
+      in_order &= abbrevs_.empty() || abbrevs_.back().code < abbrev.code;
+    if (!in_order) std::ranges::stable_sort(abbrevs_, {}, &Abbrev::code);
+    budget_.spend(in.position());
+  }
+  is_read_.store(true, std::memory_order_release);
+}
+
+std::optional<LoneAbbrev> AbbrevTable::find_alone(uint64_t code) const {
+  if (budget_.is_spent()) return std::nullopt;
+  ByteCursor in(bytes_, order_);
+  std::optional<LoneAbbrev> found;
+  for (ByteCursor start = in; !found; start = in) {
+    uint64_t next = uleb128(in);
+    if (next == 0 || !in.ok()) break;
+    if (next != code) {
+      skip_abbrev(in);
+      continue;
+    }
+    found.emplace();
+    in = start;
+    if (read_abbrev(in, format_, found->abbrev, found->specs)) break;
+    found.reset();
+    break;
+  }
+  budget_.spend(in.position());
+  return found;
 }
 
 const Abbrev* AbbrevTable::find(uint64_t code) const {
+  settle();
   // Compilers number from 1 without gaps.
   if (code - 1 < abbrevs_.size() && abbrevs_[code - 1].code == code) return &abbrevs_[code - 1];
   auto found = std::ranges::lower_bound(abbrevs_, code, {}, &Abbrev::code);

@@ -1,9 +1,15 @@
 // AbbrevTable: the abbreviations of a unit: for each code the tag and the attributes with their
 // forms (DWARF 5, section 7.5.3).
+//
+// It is read when the first entry is looked up: most commands look into few units, and in a large
+// file reading all tables takes longer than all the rest. Any number of threads may look up.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -35,20 +41,60 @@ struct Abbrev {
   uint32_t size = kVariable;  // of all values, if every form has a fixed size
 };
 
+/// An abbreviation outside of a table.
+struct LoneAbbrev {
+  Abbrev abbrev;
+  std::vector<AttributeSpec> specs;
+};
+
 class AbbrevTable {
  public:
-  /// Reads to the table's end or the first invalid byte, and leaves `in` there.
-  static AbbrevTable read(ByteCursor& in, DwarfFormat format);
+  /// How many bytes may be read for all tables of a file. Tables do not overlap in an intact file;
+  /// in a damaged one, reading must end.
+  class Budget {
+   public:
+    void set(uint64_t bytes) { left_ = static_cast<int64_t>(bytes); }
+    [[nodiscard]] bool is_spent() const { return left_.load(std::memory_order_relaxed) < 0; }
+    void spend(size_t bytes) {
+      left_.fetch_sub(static_cast<int64_t>(bytes), std::memory_order_relaxed);
+    }
+
+   private:
+    std::atomic<int64_t> left_ = 0;
+  };
+
+  /// `bytes` begin with the table. They and the budget outlive it. After the first invalid byte,
+  /// and without a budget, nothing is found.
+  AbbrevTable(Bytes bytes, ByteOrder order, DwarfFormat format, Budget& budget)
+      : bytes_(bytes), order_(order), format_(format), budget_(budget) {}
 
   [[nodiscard]] const Abbrev* find(uint64_t code) const;
-  [[nodiscard]] std::span<const Abbrev> all() const { return abbrevs_; }
+  [[nodiscard]] std::span<const Abbrev> all() const {
+    settle();
+    return abbrevs_;
+  }
+  /// Of an abbreviation of this table.
   [[nodiscard]] std::span<const AttributeSpec> specs(const Abbrev& abbrev) const {
     return {specs_.data() + abbrev.first_spec, abbrev.spec_count};
   }
+  /// One abbreviation, without keeping what is read on the way to it.
+  [[nodiscard]] std::optional<LoneAbbrev> find_alone(uint64_t code) const;
 
  private:
-  std::vector<Abbrev> abbrevs_;  // by code
-  std::vector<AttributeSpec> specs_;
+  void settle() const {
+    if (!is_read_.load(std::memory_order_acquire)) [[unlikely]]
+      read();
+  }
+  void read() const;
+
+  Bytes bytes_;
+  ByteOrder order_;
+  DwarfFormat format_;
+  Budget& budget_;
+  mutable std::mutex mutex_;
+  mutable std::atomic<bool> is_read_ = false;
+  mutable std::vector<Abbrev> abbrevs_;  // by code
+  mutable std::vector<AttributeSpec> specs_;
 };
 
 /// The size of a value of this form; kVariable if the value's own bytes determine it.

@@ -90,11 +90,17 @@ Result<std::unique_ptr<DwarfFile>> DwarfFile::open(ElfFile elf, Kind kind,
 void DwarfFile::load_sections() {
   std::optional<RelocatableFile> relocatable;
   if (elf_.type() == ET_REL && kind_ == Kind::kWhole) relocatable.emplace(elf_);
-  parallel_for(kSections, [&, this](size_t i) {
+  auto load = [&, this](size_t i) {
     std::string suffix = kSectionNames[i];
     if (kind_ == Kind::kSplit) suffix += ".dwo";
     load_section(i, suffix, relocatable ? &*relocatable : nullptr);
-  });
+  };
+  bool has_work =
+      relocatable || std::ranges::any_of(elf_.sections(), [](const ElfSection& section) {
+        return (section.flags & SHF_COMPRESSED) != 0 || section.name.starts_with(".z");
+      });
+  if (has_work) return parallel_for(kSections, load);
+  for (size_t i = 0; i < kSections; ++i) load(i);
 }
 
 /// Before linking, a file has one section per type unit: these are concatenated.
@@ -158,6 +164,7 @@ struct DwarfFile::PackageIndex {
 };
 
 void DwarfFile::read_units() {
+  abbrev_budget_.set(4 * section(DwarfSection::kAbbrev).size());
   read_headers(DwarfSection::kInfo, units_);
   read_headers(DwarfSection::kTypes, types_);
   for (std::vector<DwarfUnit>* list : {&units_, &types_})
@@ -165,14 +172,22 @@ void DwarfFile::read_units() {
       if (unit.signature) signatures_.emplace_back(*unit.signature, &unit);
   std::ranges::sort(signatures_);
   if (kind_ == Kind::kWhole) {
-    parallel_for(units_.size(), [this](size_t i) { read_root(units_[i]); });
-    parallel_for(types_.size(), [this](size_t i) { read_root(types_[i]); });
+    read_roots(units_);
+    read_roots(types_);
     return;
   }
   constexpr uint32_t kInInfo = 1, kInTypes = 2;  // DW_SECT_INFO, DW_SECT_TYPES
   read_package_index({".debug_cu_index", false, kInInfo, &units_});
   read_package_index({".debug_tu_index", true, kInInfo, &units_});
   read_package_index({".debug_tu_index", true, kInTypes, &types_});
+}
+
+void DwarfFile::read_roots(std::vector<DwarfUnit>& units) {
+  constexpr size_t kBatch = 32;  // of which each is a fraction of a millisecond
+  parallel_jobs((units.size() + kBatch - 1) / kBatch, [&, this](size_t batch) {
+    size_t end = std::min(units.size(), (batch + 1) * kBatch);
+    for (size_t i = batch * kBatch; i < end; ++i) read_root(units[i]);
+  });
 }
 
 void DwarfFile::read_type_roots() {
@@ -235,36 +250,42 @@ DwarfEntry DwarfFile::type_with(uint64_t signature) const {
   return inside ? DwarfEntry{&unit, offset} : DwarfEntry();
 }
 
-const AbbrevTable* DwarfFile::abbrevs_of(const DwarfUnit& unit) const {
+DwarfFile::UnitAbbrevs DwarfFile::abbrevs_of(const DwarfUnit& unit) const {
   Bytes all = section(DwarfSection::kAbbrev);
-  if (unit.abbrev_offset >= all.size()) return nullptr;
+  if (unit.abbrev_offset >= all.size()) return {};
   uint32_t form_sizes = uint32_t{unit.format.version} << 16 |
                         uint32_t{unit.format.address_size} << 8 | unit.format.offset_size;
-  std::unique_lock lock(mutex_);
+  std::scoped_lock lock(mutex_);
   auto& table = abbrevs_[{unit.abbrev_offset, form_sizes}];
-  if (table) return table.get();
-  // Tables do not overlap in an intact file; in a damaged one, reading must end.
-  if (abbrev_bytes_read_ > 4 * all.size()) return nullptr;
-  lock.unlock();  // most units have a table of their own, and are read in parallel
-  ByteCursor in(all.subspan(unit.abbrev_offset), order());
-  auto read = std::make_unique<AbbrevTable>(AbbrevTable::read(in, unit.format));
-  lock.lock();
-  abbrev_bytes_read_ += in.position();
-  if (!table) table = std::move(read);
-  return table.get();
+  bool is_new = table == nullptr;
+  if (is_new)
+    table = std::make_unique<AbbrevTable>(all.subspan(unit.abbrev_offset), order(), unit.format,
+                                          abbrev_budget_);
+  return {table.get(), !is_new};
 }
 
 void DwarfFile::read_root(DwarfUnit& unit) const {
-  const AbbrevTable* table = abbrevs_of(unit);
+  auto [table, is_shared] = abbrevs_of(unit);
   if (table == nullptr) return;
   ByteCursor in(section(unit.section).first(unit.end), order());
   in.skip(unit.entries);
-  const Abbrev* root = table->find(uleb128(in));
+  uint64_t code = uleb128(in);
+  std::optional<LoneAbbrev> alone;
+  const Abbrev* root = nullptr;
+  std::span<const AttributeSpec> specs;
+  // What several units share is read once.
+  if (is_shared) {
+    root = table->find(code);
+    if (root != nullptr) specs = table->specs(*root);
+  } else if ((alone = table->find_alone(code))) {
+    root = &alone->abbrev;
+    specs = alone->specs;
+  }
   if (root == nullptr) return;
   unit.tag = root->tag;
   // Bases may come after the values that need them.
   DwarfValue low, high, name, directory, dwo_name;
-  for (const AttributeSpec& spec : table->specs(*root)) {
+  for (const AttributeSpec& spec : specs) {
     DwarfValue value = read_value(in, spec, unit.format);
     switch (spec.name) {
       case DW_AT_low_pc:

@@ -129,8 +129,13 @@ class DwarfFile {
   void load_sections();
   void load_section(size_t which, const std::string& suffix, const RelocatableFile* relocatable);
   void read_units();
+  void read_roots(std::vector<DwarfUnit>& units);
   void read_headers(DwarfSection section, std::vector<DwarfUnit>& units);
-  [[nodiscard]] const AbbrevTable* abbrevs_of(const DwarfUnit& unit) const;
+  struct UnitAbbrevs {
+    const AbbrevTable* table = nullptr;
+    bool is_shared = false;  // another unit has the same
+  };
+  [[nodiscard]] UnitAbbrevs abbrevs_of(const DwarfUnit& unit) const;
   struct PackageIndex;
   void read_package_index(const PackageIndex& index);
 
@@ -145,7 +150,7 @@ class DwarfFile {
 
   mutable std::mutex mutex_;
   mutable std::map<std::pair<uint64_t, uint32_t>, std::unique_ptr<AbbrevTable>> abbrevs_;
-  mutable uint64_t abbrev_bytes_read_ = 0;
+  mutable AbbrevTable::Budget abbrev_budget_;
 };
 
 /// Reads one attribute's value and moves past it.

@@ -39,12 +39,11 @@ bool EntryCursor::next() {
   return ok_;
 }
 
-uint16_t EntryCursor::peek_tag() const {
-  if (!ok_) return 0;
+const Abbrev* EntryCursor::peek() const {
+  if (!ok_) return nullptr;
   ByteCursor ahead = in_;
   uint64_t code = uleb128(ahead);
-  const Abbrev* abbrev = code == 0 ? nullptr : unit_->abbrevs->find(code);
-  return abbrev == nullptr ? uint16_t{0} : abbrev->tag;
+  return code == 0 ? nullptr : unit_->abbrevs->find(code);
 }
 
 void EntryCursor::skip_next() {

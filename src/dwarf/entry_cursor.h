@@ -24,8 +24,8 @@ class EntryCursor {
 
   /// Reads the next entry. False if there is none: at the end of a list, or after invalid data.
   bool next();
-  /// The tag of the entry that next() would read; 0 if there is none.
-  [[nodiscard]] uint16_t peek_tag() const;
+  /// The abbreviation of the entry that next() would read; null if there is none.
+  [[nodiscard]] const Abbrev* peek() const;
   /// Skips that entry with its children, without decoding it.
   void skip_next();
   /// Skips the children of the current entry.

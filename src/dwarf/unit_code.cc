@@ -83,9 +83,10 @@ class UnitCodeReader {
   void children(uint32_t parent, uint32_t depth) {
     while (out_.nodes_.size() < kMaxNodes) {
       // Most entries are types.
-      uint16_t tag = in_.peek_tag();
-      auto kind = kind_of(tag);
-      if (tag != 0 && (!kind || (*kind == CodeNode::Kind::kScope && !has_classes_))) {
+      const Abbrev* ahead = in_.peek();
+      auto kind = ahead == nullptr ? std::nullopt : kind_of(ahead->tag);
+      bool is_type = !kind || (*kind == CodeNode::Kind::kScope && !has_classes_);
+      if (ahead != nullptr && (is_type || is_declaration(*ahead))) {
         in_.skip_next();
         continue;
       }
@@ -106,6 +107,15 @@ class UnitCodeReader {
       if (*kind == CodeNode::Kind::kScope && out_.nodes_.size() == index + size_t{1})
         out_.nodes_.pop_back();
     }
+  }
+
+  /// What most entries of a class are.
+  [[nodiscard]] bool is_declaration(const Abbrev& abbrev) const {
+    auto says_so = [](const AttributeSpec& spec) {
+      return spec.name == DW_AT_declaration && spec.form == DW_FORM_flag_present;
+    };
+    return abbrev.tag == DW_TAG_subprogram &&
+           std::ranges::any_of(in_.unit().abbrevs->specs(abbrev), says_so);
   }
 
   /// Functions that are only declared have neither code nor copies; parameters below them say

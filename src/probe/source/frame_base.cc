@@ -10,7 +10,8 @@ namespace sonde {
 std::optional<RegisterOffset> cfa_at(const ElfFile* object, const ElfFile& debug,
                                      uint64_t address) {
   const ElfFile& own = object != nullptr ? *object : debug;
-  CfiSections sections(own, object != nullptr && object->name() != debug.name() ? &debug : nullptr);
+  bool is_separate = object != nullptr && object->name() != debug.name();
+  CfiSections sections(own, is_separate ? &debug : nullptr, address);
   for (const CfiSection& section : sections.sections())
     for (const CfiEntry& entry : section.entries) {
       if (address < entry.start || address >= entry.end) continue;
