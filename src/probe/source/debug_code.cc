@@ -134,6 +134,10 @@ std::vector<SourceUnit*> DebugCode::units_naming(std::string_view function) {
   return found;
 }
 
+void DebugCode::read_code(std::span<SourceUnit* const> units) {
+  parallel_jobs(units.size(), [&](size_t i) { static_cast<void>(units[i]->code()); });
+}
+
 std::vector<SourceUnit*> DebugCode::units_with_file(std::string_view path) {
   std::vector<char> has(units_.size());
   // The file's own name decides for most units, without building paths.

@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -78,6 +79,8 @@ class DebugCode {
   /// The units that may have a function of that name, or a copy of one; in order. A glob selects
   /// all of them.
   [[nodiscard]] std::vector<SourceUnit*> units_naming(std::string_view function);
+  /// Reads the code of units on all cores.
+  void read_code(std::span<SourceUnit* const> units);
   /// The units with a file whose path ends in these components; in order.
   [[nodiscard]] std::vector<SourceUnit*> units_with_file(std::string_view path);
   /// The unit with code at an address; null if there is none.

@@ -16,68 +16,116 @@ namespace {
 /// With more places than this in the strings, random matches would be everywhere.
 constexpr size_t kMaxOffsets = 4096;
 
-/// Where `name` is in a table of strings, as a whole one or the end of one (linkers share ends), or
-/// before template arguments.
-void find_offsets(std::string_view strings, std::string_view name, std::vector<uint32_t>& out) {
-  const char* const begin = strings.data();
-  const char* const end = begin + strings.size();
-  const void* found = ::memmem(begin, strings.size(), name.data(), name.size());
-  while (found != nullptr) {
-    const char* at = static_cast<const char*>(found);
-    const char* after = at + name.size();
-    if (after < end && (*after == '\0' || *after == '<'))
-      out.push_back(static_cast<uint32_t>(at - begin));
-    if (out.size() > kMaxOffsets) return;
-    // Matches may overlap: "aa" is at the end of "aaa".
-    found = ::memmem(at + 1, static_cast<size_t>(end - at - 1), name.data(), name.size());
+/// Whether `name` is at a place in `text`, whole or before template arguments.
+bool is_name_at(std::string_view text, size_t at, std::string_view name) {
+  size_t after = at + name.size();
+  return after < text.size() && (text[after] == '\0' || text[after] == '<') &&
+         text.substr(at, name.size()) == name;
+}
+
+/// Where it is in a part of a table of strings, be it at the end of one (linkers share ends).
+void find_offsets_from(std::string_view strings, size_t from, size_t to, std::string_view name,
+                       std::vector<uint32_t>& out) {
+  std::string_view part = strings.substr(0, std::min(strings.size(), to + name.size() - 1));
+  while (out.size() <= kMaxOffsets) {
+    const void* found = ::memmem(part.data() + from, part.size() - from, name.data(), name.size());
+    if (found == nullptr) return;
+    auto at = static_cast<size_t>(static_cast<const char*>(found) - part.data());
+    if (is_name_at(strings, at, name)) out.push_back(static_cast<uint32_t>(at));
+    from = at + 1;  // matches may overlap: "aa" is at the end of "aaa"
   }
+}
+
+std::vector<uint32_t> find_offsets(std::string_view strings, std::string_view name) {
+  constexpr size_t kPart = size_t{1} << 20;
+  std::vector<std::vector<uint32_t>> parts((strings.size() + kPart - 1) / kPart);
+  parallel_jobs(parts.size(), [&](size_t i) {
+    size_t from = i * kPart;
+    find_offsets_from(strings, from, std::min(strings.size(), from + kPart), name, parts[i]);
+  });
+  std::vector<uint32_t> all;
+  for (const auto& part : parts) all.insert(all.end(), part.begin(), part.end());
+  return all;
 }
 
 /// A set of 32-bit numbers that is asked for the number at each byte of a large section.
 class OffsetSet {
  public:
-  explicit OffsetSet(std::vector<uint32_t> offsets) : offsets_(std::move(offsets)) {
+  OffsetSet(std::vector<uint32_t> offsets, ByteOrder order)
+      : offsets_(std::move(offsets)), order_(order) {
     std::ranges::sort(offsets_);
     for (uint32_t offset : offsets_) maybe_[low(offset)] = 1;
+    if (offsets_.size() > kFew) return;
+    for (size_t i = 0; i < kFew && !offsets_.empty(); ++i)
+      halves_[i] = rarest_half(offsets_[std::min(i, offsets_.size() - 1)]);
   }
   [[nodiscard]] bool contains(uint32_t value) const {
     return maybe_[low(value)] != 0 && std::ranges::binary_search(offsets_, value);
   }
   static constexpr size_t kNowhere = SIZE_MAX;
   /// Where the first of them at or after `from` begins.
-  [[nodiscard]] size_t find_in(Bytes bytes, size_t from, ByteOrder order) const {
-    if (offsets_.size() <= kFew && order == kHostOrder) from = skip_to_few(bytes, from);
-    for (size_t i = from; i + 4 <= bytes.size(); ++i)
-      if (contains(load<uint32_t>(bytes.data() + i, order))) return i;
+  [[nodiscard]] size_t find_in(Bytes bytes, size_t from) const {
+    while (from + 4 <= bytes.size()) {
+      if (offsets_.size() <= kFew) from = skip_blocks(bytes, from);
+      size_t end = offsets_.size() <= kFew ? std::min(from + kBlock, bytes.size()) : bytes.size();
+      for (; from < end && from + 4 <= bytes.size(); ++from)
+        if (contains(load<uint32_t>(bytes.data() + from, order_))) return from;
+    }
     return kNowhere;
   }
-  [[nodiscard]] bool empty() const { return offsets_.empty(); }
 
  private:
-  static constexpr size_t kFew = 8;
-  /// Four numbers at once, wherever they begin.
-  using Four [[gnu::vector_size(16), gnu::may_alias]] = uint32_t;
+  /// Of that many, two bytes of each are compared with sixteen bytes at once.
+  static constexpr size_t kFew = 4;
+  static constexpr size_t kBlock = 64;
+  using Lanes [[gnu::vector_size(16), gnu::may_alias]] = uint16_t;
+  struct Half {
+    Lanes value;
+    size_t at;  // in the number
+  };
 
   static constexpr size_t low(uint32_t value) { return value & 0xffff; }
 
-  /// The start of the first sixteen bytes with any of them, or of the rest.
-  [[nodiscard]] size_t skip_to_few(Bytes bytes, size_t at) const {
-    constexpr size_t kStep = 16, kSpan = kStep + 3;
-    for (; at + kSpan <= bytes.size(); at += kStep) {
-      Four hits = {};
-      for (size_t shift = 0; shift < 4; ++shift) {
-        Four values;
-        std::memcpy(&values, bytes.data() + at + shift, sizeof values);
-        for (uint32_t offset : offsets_) hits |= (values == offset);
-      }
+  /// Two adjacent bytes of a number: zeros are everywhere.
+  [[nodiscard]] Half rarest_half(uint32_t number) const {
+    number = load<uint32_t>(reinterpret_cast<const std::byte*>(&number), order_);  // as it is there
+    std::array<std::byte, sizeof number> bytes;
+    std::memcpy(bytes.data(), &number, sizeof number);
+    size_t best = 0, most = 0;
+    for (size_t at = 0; at + 2 <= bytes.size(); ++at) {
+      size_t weight = (bytes[at] != std::byte{0}) + (bytes[at + 1] != std::byte{0});
+      if (weight > most) best = at;
+      most = std::max(most, weight);
+    }
+    return {Lanes{} + load<uint16_t>(bytes.data() + best, kHostOrder), best};
+  }
+
+  /// The start of the first block in which any of them may begin, or of the rest.
+  [[nodiscard]] size_t skip_blocks(Bytes bytes, size_t at) const {
+    size_t distinct = std::max<size_t>(1, offsets_.size());
+    for (; at + kBlock + 4 <= bytes.size(); at += kBlock) {
+      Lanes hits = {};
+      for (size_t i = 0; i < distinct; ++i) hits |= hits_of(halves_[i], bytes.data() + at);
       std::array<uint64_t, 2> any;
       std::memcpy(&any, &hits, sizeof any);
       if ((any[0] | any[1]) != 0) break;
     }
     return at;
   }
+  static Lanes hits_of(const Half& half, const std::byte* block) {
+    Lanes hits = {};
+    for (size_t at = half.at; at < half.at + kBlock; at += sizeof(Lanes))
+      for (size_t shift = 0; shift < 2; ++shift) {
+        Lanes values;
+        std::memcpy(&values, block + at + shift, sizeof values);
+        hits |= values == half.value;
+      }
+    return hits;
+  }
 
   std::vector<uint32_t> offsets_;
+  ByteOrder order_;
+  std::array<Half, kFew> halves_ = {};
   std::vector<uint8_t> maybe_ = std::vector<uint8_t>(0x10000);
 };
 
@@ -161,73 +209,82 @@ class FunctionHeads {
   bool is_unknown_ = false;
 };
 
-/// Whether the names of a unit's functions are all in its entries. Some compilers have no table of
-/// strings, and none needs one for short names.
-bool has_names_in_entries(const DwarfUnit& unit) {
-  return std::ranges::none_of(unit.abbrevs->all(), [&](const Abbrev& abbrev) {
-    return abbrev.tag == DW_TAG_subprogram &&
-           std::ranges::any_of(unit.abbrevs->specs(abbrev), [](const AttributeSpec& spec) {
-             return spec.name == DW_AT_name && spec.form != DW_FORM_string;
-           });
-  });
+/// Whether a unit refers to any of the strings by way of its part of .debug_str_offsets (DWARF 5,
+/// section 7.26), or may do so.
+bool refers_indirectly(const DwarfUnit& unit, const OffsetSet& strings) {
+  Bytes indirect = unit.file->section(DwarfSection::kStrOffsets);
+  ByteOrder order = unit.file->order();
+  uint64_t base = *unit.str_offsets_base;
+  constexpr uint64_t kHeader = 8;  // 4 bytes of length, version and padding
+  if (unit.format.offset_size == 8 || base < kHeader || base > indirect.size()) return true;
+  uint64_t length = load<uint32_t>(indirect.data() + base - kHeader, order);
+  Bytes share = indirect.subspan(base);
+  share = share.first(std::min<size_t>(share.size(), length));
+  for (size_t at = 0; at + 4 <= share.size(); at += 4)
+    if (strings.contains(load<uint32_t>(share.data() + at, order))) return true;
+  return false;
 }
 
-bool has_indirect_names(const DwarfUnit& unit) {
-  return unit.str_offsets_base.has_value();
-}
+/// Looks for one name in the bytes of units.
+class UnitSearch {
+ public:
+  UnitSearch(const DwarfFile& file, std::string_view name, std::vector<uint32_t> offsets)
+      : info_(as_text(file.section(DwarfSection::kInfo))),
+        name_(name),
+        order_(file.order()),
+        strings_(offsets, file.order()),
+        starts_(with_name_itself(std::move(offsets), file.order()), file.order()) {}
+
+  [[nodiscard]] bool may_name(const DwarfUnit& unit) const {
+    bool is_whole = unit.dwo_name.empty() && !unit.name.starts_with('<') && unit.abbrevs != nullptr;
+    if (!is_whole || unit.end > info_.size()) return true;
+    if (unit.str_offsets_base && refers_indirectly(unit, strings_)) return true;
+    std::optional<FunctionHeads> heads;
+    std::string_view bytes = info_.substr(unit.entries, unit.end - unit.entries);
+    if (name_.size() < kStart && bytes.contains(name_)) return true;
+    for (size_t at = 0;; ++at) {
+      at = starts_.find_in(as_bytes(bytes), at);
+      if (at == OffsetSet::kNowhere) return false;
+      if (is_name_at(bytes, at, name_)) return true;
+      if (!strings_.contains(load<uint32_t>(as_bytes(bytes).data() + at, order_))) continue;
+      if (!heads) heads.emplace(unit);
+      if (heads->may_name(info_, unit.entries + at)) return true;
+    }
+  }
+
+ private:
+  static constexpr size_t kStart = sizeof(uint32_t);
+
+  /// Short names are in the entries themselves, and so are all of those of some compilers.
+  [[nodiscard]] std::vector<uint32_t> with_name_itself(std::vector<uint32_t> offsets,
+                                                       ByteOrder order) const {
+    if (name_.size() >= kStart) offsets.push_back(load<uint32_t>(as_bytes(name_).data(), order));
+    return offsets;
+  }
+
+  std::string_view info_, name_;
+  ByteOrder order_;
+  OffsetSet strings_;
+  OffsetSet starts_;  // of what is looked for in entries: references to strings, and the name
+};
 
 }  // namespace
 
 NameSearch::NameSearch(const DwarfFile& file, std::string_view name) : file_(file) {
   const std::vector<DwarfUnit>& units = file.units();
-  std::vector<uint32_t> offsets;
-  find_offsets(as_text(file.section(DwarfSection::kStr)), name, offsets);
   // What several units share was moved to units of its own: names, too.
   bool is_shared =
       file.supplement() != nullptr || std::ranges::any_of(units, [](const DwarfUnit& unit) {
         return unit.tag == DW_TAG_partial_unit;
       });
-  is_anywhere_ = is_shared || offsets.size() > kMaxOffsets || name.empty();
+  is_anywhere_ = is_shared || name.empty();
   if (is_anywhere_) return;
-  OffsetSet set(std::move(offsets));
+  std::vector<uint32_t> offsets = find_offsets(as_text(file.section(DwarfSection::kStr)), name);
+  is_anywhere_ = offsets.size() > kMaxOffsets;
+  if (is_anywhere_) return;
+  UnitSearch search(file, name, std::move(offsets));
   hit_.resize(units.size());
-  Bytes indirect = file.section(DwarfSection::kStrOffsets);
-  std::string_view info = as_text(file.section(DwarfSection::kInfo));
-  // Beside a table of strings, only names that are not longer than a reference are in entries.
-  bool is_short = name.size() < 8;
-  parallel_for(units.size(), [&](size_t i) {
-    const DwarfUnit& unit = units[i];
-    bool is_whole = unit.dwo_name.empty() && !unit.name.starts_with('<') && unit.abbrevs != nullptr;
-    if (!is_whole || unit.end > info.size()) {
-      hit_[i] = 1;
-      return;
-    }
-    std::string_view bytes = info.substr(unit.entries, unit.end - unit.entries);
-    if ((is_short || has_names_in_entries(unit)) && bytes.contains(name)) hit_[i] = 1;
-    if (hit_[i] != 0 || set.empty()) return;
-    if (has_indirect_names(unit)) {
-      uint64_t base = *unit.str_offsets_base;
-      // The length of a unit's share is in front of it (DWARF 5, section 7.26).
-      uint64_t header = unit.format.offset_size == 8 ? 12 : 8;
-      if (unit.format.offset_size == 8 || base < header || base > indirect.size()) {
-        hit_[i] = 1;
-        return;
-      }
-      uint64_t length = load<uint32_t>(indirect.data() + base - header, file.order());
-      Bytes share = indirect.subspan(base);
-      share = share.first(std::min<size_t>(share.size(), length));
-      for (size_t at = 0; at + 4 <= share.size() && hit_[i] == 0; at += 4)
-        if (set.contains(load<uint32_t>(share.data() + at, file.order()))) hit_[i] = 1;
-      return;
-    }
-    std::optional<FunctionHeads> heads;
-    for (size_t at = 0; hit_[i] == 0; ++at) {
-      at = set.find_in(as_bytes(bytes), at, file.order());
-      if (at == OffsetSet::kNowhere) break;
-      if (!heads) heads.emplace(unit);
-      if (heads->may_name(info, unit.entries + at)) hit_[i] = 1;
-    }
-  });
+  parallel_jobs(units.size(), [&](size_t i) { hit_[i] = search.may_name(units[i]) ? 1 : 0; });
 }
 
 bool NameSearch::may_name(const DwarfUnit& unit) const {

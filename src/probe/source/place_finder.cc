@@ -28,7 +28,9 @@ FoundPlaces PlaceFinder::find(bool no_inlines) {
     return std::move(found_);
   }
   if (!request_.function.empty()) {
-    for (SourceUnit* unit : debug_.units_naming(request_.function)) find_functions(*unit);
+    std::vector<SourceUnit*> units = debug_.units_naming(request_.function);
+    debug_.read_code(units);
+    for (SourceUnit* unit : units) find_functions(*unit);
     return std::move(found_);
   }
   for (SourceUnit* unit : debug_.units_with_file(request_.source)) {
