@@ -34,8 +34,20 @@ def library(kept):
 
 
 def compare_probes(bench, sonde, perf, kept, only):
+    """Each command without Sonde's disk cache, and -F also with the names that an earlier run left there."""
+    before = os.environ.get("SONDE_CACHE")
     for option, arguments in VIEWS:
-        name = f"probe {option}"
-        if only in name:
+        caches = [("", "off")] + ([(", names cached", str(kept / "cache"))] if option == "-F" else [])
+        for suffix, cache in caches:
+            name = f"probe {option}{suffix}"
+            if only not in name:
+                continue
             command = ["probe", "-x", str(library(kept)), option, *arguments]
+            os.environ["SONDE_CACHE"] = cache
+            if cache != "off":
+                subprocess.run([sonde, *command], check=True, stdout=subprocess.DEVNULL)
             bench.compare(name, [sonde, *command], [perf, *command], GOAL)
+    if before is None:
+        os.environ.pop("SONDE_CACHE", None)
+    else:
+        os.environ["SONDE_CACHE"] = before

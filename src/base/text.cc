@@ -78,6 +78,9 @@ bool glob_match(std::string_view pattern, std::string_view text) {
   size_t star_text = 0;
   while (t < text.size()) {
     if (p < pattern.size() && pattern[p] == '*') {
+      std::string_view rest = pattern.substr(p + 1);
+      if (rest.find_first_of("*?[\\") == std::string_view::npos)
+        return text.substr(t).ends_with(rest);
       star = p++;
       star_text = t;
       continue;

@@ -106,8 +106,11 @@ std::string demangle(std::string_view name, bool parameters) {
   if (is_ocaml(name)) return demangle_ocaml(name);
   std::string mangled(name);
   int options = parameters ? DMGL_PARAMS | DMGL_ANSI : DMGL_NO_OPTS;
-  // Legacy Rust names are also C++ names; Rust is tried first and accepts only those with its hash.
-  std::string shown = run(rust_demangle_callback, mangled, options);
+  // Legacy Rust names are also C++ names; Rust is tried first and accepts only those with its hash,
+  // a component of 17 characters.
+  std::string shown;
+  if (name.starts_with("_R") || name.contains("17h"))
+    shown = run(rust_demangle_callback, mangled, options);
   if (shown.empty()) shown = run(cplus_demangle_v3_callback, mangled, options);
   if (shown.empty() && name.starts_with("_D")) shown = demangle_d(mangled);
   return shown;

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "base/text.h"
 #include "elf/relocatable.h"
@@ -33,7 +34,8 @@ std::string_view without_version(std::string_view name) {
 
 }  // namespace
 
-CodeSymbols CodeSymbols::read(const ElfFile& file) {
+template <typename Wanted>
+CodeSymbols CodeSymbols::read(const ElfFile& file, const Wanted& is_wanted) {
   CodeSymbols found;
   std::optional<RelocatableFile> relocatable;
   if (file.type() == ET_REL) relocatable.emplace(file);
@@ -52,12 +54,23 @@ CodeSymbols CodeSymbols::read(const ElfFile& file) {
         if (!is_function && (section == nullptr || !section->name.contains("data"))) return;
       }
       uint64_t address = relocatable ? relocatable->address_of(symbol) : symbol.value;
+      if (!is_wanted(address, symbol.size, is_function)) return;
       found.symbols_.push_back({symbol.name, address, symbol.size, is_function, is_indirect,
                                 symbol.binding != STB_LOCAL, symbol.section == text,
                                 table == SymbolSection::kDynsym});
     });
   found.is_sorted_ = false;
   return found;
+}
+
+CodeSymbols CodeSymbols::read(const ElfFile& file) {
+  return read(file, [](uint64_t, uint64_t, bool) { return true; });
+}
+
+CodeSymbols CodeSymbols::read_around(const ElfFile& file, uint64_t address) {
+  return read(file, [address](uint64_t start, uint64_t size, bool is_function) {
+    return is_function && start <= address && (size == 0 || address - start < size);
+  });
 }
 
 CodeSymbols CodeSymbols::parse_kallsyms(std::string text, std::string_view module) {
@@ -95,8 +108,17 @@ void CodeSymbols::add(const CodeSymbols& more) {
 }
 
 const std::vector<CodeSymbol>& CodeSymbols::sorted() const {
-  if (!is_sorted_) std::ranges::stable_sort(symbols_, {}, &CodeSymbol::address);
-  is_sorted_ = true;
+  if (std::exchange(is_sorted_, true)) return symbols_;
+  // Sorting small keys and then moving each symbol once is faster than sorting the symbols.
+  std::vector<std::pair<uint64_t, uint32_t>> keys;
+  keys.reserve(symbols_.size());
+  for (const CodeSymbol& symbol : symbols_)
+    keys.emplace_back(symbol.address, static_cast<uint32_t>(keys.size()));
+  std::ranges::sort(keys);
+  std::vector<CodeSymbol> sorted;
+  sorted.reserve(symbols_.size());
+  for (const auto& key : keys) sorted.push_back(symbols_[key.second]);
+  symbols_ = std::move(sorted);
   return symbols_;
 }
 

@@ -28,6 +28,8 @@ class CodeSymbols {
   CodeSymbols() = default;
   /// Of both symbol tables. The names are views of the file.
   static CodeSymbols read(const ElfFile& file);
+  /// Only the functions that may be around an address: reading all symbols takes longer.
+  static CodeSymbols read_around(const ElfFile& file, uint64_t address);
   /// Of /proc/kallsyms, or a copy: those of the kernel if `module` is empty, else of the module.
   static CodeSymbols parse_kallsyms(std::string text, std::string_view module);
 
@@ -52,6 +54,8 @@ class CodeSymbols {
   [[nodiscard]] uint64_t address_of(std::string_view name) const;
 
  private:
+  template <typename Wanted>
+  static CodeSymbols read(const ElfFile& file, const Wanted& is_wanted);
   const std::vector<CodeSymbol>& sorted() const;
 
   mutable std::vector<CodeSymbol> symbols_;

@@ -87,17 +87,14 @@ std::string describe_place(const ProbedCode& code, std::string_view symbol) {
   return std::string(offset == 0 ? symbol.substr(0, plus) : symbol);
 }
 
-Result<std::string> list_functions(const ProbedCode& code, const NameFilter& filter) {
-  std::vector<std::string> names;
-  for (const std::string& name : code.shown_symbols())
-    if (filter.matches(name)) names.push_back(name);
-  if (names.empty())
+Result<> list_functions(const ProbedCode& code, const NameFilter& filter, Sink& out) {
+  NameList names = code.shown_names();
+  std::vector<std::string_view> pieces = names.matching(filter);
+  if (pieces.empty())
     return fail(ErrorCode::kNotFound, "{} has no symbols{}", code.description(),
                 code.symbols().empty() ? "" : " that the filter lets through");
-  std::ranges::sort(names);
-  std::string text;
-  for (const std::string& name : names) text.append(name).append("\n");
-  return text;
+  for (std::string_view piece : pieces) out.write(piece);
+  return {};
 }
 
 }  // namespace sonde

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/ids.h"
+#include "base/sink.h"
 #include "probe/name_filter.h"
 #include "probe/source/probed_code.h"
 
@@ -19,6 +20,6 @@ namespace sonde {
 
 /// -F: names of functions and data, sorted, a line each; those of C++ and Rust as people write
 /// them. kNotFound if there is none.
-[[nodiscard]] Result<std::string> list_functions(const ProbedCode& code, const NameFilter& filter);
+Result<> list_functions(const ProbedCode& code, const NameFilter& filter, Sink& out);
 
 }  // namespace sonde

@@ -95,6 +95,7 @@ struct ProbedCode::State {
   std::optional<ElfFile> file;
 
   mutable std::optional<CodeSymbols> symbols;
+  mutable bool knows_symbol_file = false;
   mutable std::optional<ElfFile> symbol_file;  // with .symtab, if that is another one
   mutable std::optional<std::string> debug_path;
   mutable std::optional<CodeSymbols> linked_symbols;
@@ -102,6 +103,9 @@ struct ProbedCode::State {
   mutable std::unique_ptr<KernelTypes> types;
 
   void read_symbols() const;
+  [[nodiscard]] const ElfFile* separate_symbols() const;
+  [[nodiscard]] std::vector<std::string_view> linked_names(
+      const std::vector<CodeSymbol>& all) const;
   [[nodiscard]] std::string find_debug_path() const;
 };
 
@@ -199,12 +203,17 @@ void ProbedCode::State::read_symbols() const {
     if (!symbols->empty() && !(is_hidden && file)) return;
   }
   if (file) symbols = CodeSymbols::read(*file);
-  if (in_kernel || (file && file->has_symbols(SymbolSection::kSymtab))) return;
-  FoundObject found =
-      ObjectFinder(finder).find({.path = path, .build_id = std::string(file->build_id())});
-  if (!found.symbols) return;
-  symbol_file = std::move(found.symbols);
-  symbols->add(CodeSymbols::read(*symbol_file));
+  if (const ElfFile* separate = separate_symbols()) symbols->add(CodeSymbols::read(*separate));
+}
+
+/// The file with the symbol table of a program that has none itself; null if there is none.
+const ElfFile* ProbedCode::State::separate_symbols() const {
+  if (in_kernel || !file || file->has_symbols(SymbolSection::kSymtab)) return nullptr;
+  if (!std::exchange(knows_symbol_file, true))
+    symbol_file = ObjectFinder(finder)
+                      .find({.path = path, .build_id = std::string(file->build_id())})
+                      .symbols;
+  return symbol_file ? &*symbol_file : nullptr;
 }
 
 const CodeSymbols& ProbedCode::symbols() const {
@@ -230,8 +239,9 @@ const std::string& ProbedCode::debug_path() const {
   return *state_->debug_path;
 }
 
-std::vector<std::string> ProbedCode::shown_symbols() const {
-  const std::vector<CodeSymbol>& all = symbols().all();
+/// All of .symtab, else of .dynsym: each name of an address once.
+std::vector<std::string_view> ProbedCode::State::linked_names(
+    const std::vector<CodeSymbol>& all) const {
   bool has_full_table =
       std::ranges::any_of(all, [](const CodeSymbol& symbol) { return !symbol.is_dynamic; });
   std::vector<std::string_view> linked;
@@ -240,7 +250,7 @@ std::vector<std::string> ProbedCode::shown_symbols() const {
   for (const CodeSymbol& symbol : all) {
     if (symbol.is_dynamic == has_full_table) continue;
     // What a kernel runs only while it starts is gone.
-    if (in_kernel() && !symbol.is_in_text) continue;
+    if (in_kernel && !symbol.is_in_text) continue;
     constexpr size_t kMostAliases = 256;  // that are compared with each other
     if (symbol.address != address || linked.size() - first > kMostAliases) first = linked.size();
     address = symbol.address;
@@ -248,10 +258,26 @@ std::vector<std::string> ProbedCode::shown_symbols() const {
                               symbol.name) != linked.end();
     if (!is_known) linked.push_back(symbol.name);
   }
-  std::vector<std::string> names(linked.size());
-  parallel_for(linked.size(),
-               [&](size_t i) { names[i] = shown_name(linked[i], in_kernel(), DemangleOptions()); });
-  return names;
+  return linked;
+}
+
+NameList ProbedCode::shown_names() const {
+  constexpr std::string_view kKind = "names";
+  // With fewer, a list is made in some milliseconds. Where a file's symbols are elsewhere, they may
+  // come and go.
+  constexpr size_t kManySymbols = 20'000;
+  const ElfFile* own = file();
+  std::optional<NamedFile> made_of;
+  if (!in_kernel() && own->symbol_count(SymbolSection::kSymtab) >= kManySymbols)
+    made_of = NamedFile::of(own->name());
+  ObjectCache cache(made_of ? state_->finder.object_cache : std::string());
+  if (auto kept =
+          made_of ? cache.find(own->build_id(), kKind, NameList::kPackedVersion) : std::nullopt)
+    if (auto list = NameList::unpack(std::move(*kept), *made_of)) return std::move(*list);
+  NameList list = NameList::of(state_->linked_names(symbols().all()), in_kernel());
+  if (made_of)
+    cache.keep(own->build_id(), kKind, NameList::kPackedVersion, as_bytes(list.pack(*made_of)));
+  return list;
 }
 
 const CodeSymbols& ProbedCode::linked_symbols() const {
@@ -262,6 +288,18 @@ const CodeSymbols& ProbedCode::linked_symbols() const {
       state_->linked_symbols = CodeSymbols::read((*debug_info)->file().elf());
   }
   return *state_->linked_symbols;
+}
+
+std::optional<CodeSymbol> ProbedCode::linked_function_at(uint64_t address) const {
+  CodeSymbols around;
+  bool is_read = in_kernel() || state_->symbols || !state_->file;
+  if (!is_read) {
+    around = CodeSymbols::read_around(*state_->file, address);
+    if (const ElfFile* separate = state_->separate_symbols())
+      around.add(CodeSymbols::read_around(*separate, address));
+  }
+  const CodeSymbol* found = (is_read ? linked_symbols() : around).function_at(address);
+  return found == nullptr ? std::nullopt : std::optional(*found);
 }
 
 Result<DebugCode*> ProbedCode::debug() const {

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,7 @@
 #include "base/error.h"
 #include "elf/elf_file.h"
 #include "probe/source/code_symbols.h"
+#include "probe/source/name_list.h"
 #include "symbol/object_finder.h"
 
 namespace sonde {
@@ -71,12 +73,15 @@ class ProbedCode {
   /// EM_*: the object's, or that of this machine.
   [[nodiscard]] uint16_t machine() const;
   [[nodiscard]] const CodeSymbols& symbols() const;
-  /// Their names as they are shown: demangled, all aliases of an address included.
-  [[nodiscard]] std::vector<std::string> shown_symbols() const;
+  /// Their names as they are shown, all aliases of an address included; empty without symbols.
+  /// Those of a large file come from the disk cache, or go there.
+  [[nodiscard]] NameList shown_names() const;
   /// symbols() at the addresses of debug information: those of a running kernel are elsewhere.
   [[nodiscard]] const CodeSymbols& linked_symbols() const;
   /// kNotFound if there is no debug information; the message says how to get it.
   [[nodiscard]] Result<DebugCode*> debug() const;
+  /// The function around an address of debug information, as linked_symbols() has it.
+  [[nodiscard]] std::optional<CodeSymbol> linked_function_at(uint64_t address) const;
   /// The types of the kernel or the module, without debug information. kNotFound for programs, and
   /// without BTF.
   [[nodiscard]] Result<KernelTypes*> kernel_types() const;

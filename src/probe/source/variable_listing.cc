@@ -1,5 +1,6 @@
 #include "probe/source/variable_listing.h"
 
+#include <optional>
 #include <set>
 
 #include "dwarf/entry_cursor.h"
@@ -64,8 +65,8 @@ class VariableLister {
 
  private:
   [[nodiscard]] std::string place_name(const ProbeSite& at) const {
-    const CodeSymbol* symbol = code_.linked_symbols().function_at(at.address);
-    if (symbol != nullptr && !is_mangled(symbol->name))
+    std::optional<CodeSymbol> symbol = code_.linked_function_at(at.address);
+    if (symbol && !is_mangled(symbol->name))
       return fmt::format("{}+{}", symbol->name, at.address - symbol->address);
     return fmt::format("{}+{}", at.unit->name(at.function),
                        at.address - at.unit->code()[at.function].start);
