@@ -43,6 +43,8 @@ CodeSymbols CodeSymbols::read(const ElfFile& file, const Wanted& is_wanted) {
   uint32_t text = text_section == nullptr ? 0 : text_section->index;
   for (SymbolSection table : {SymbolSection::kSymtab, SymbolSection::kDynsym})
     file.for_each_symbol(table, [&](const ElfSymbol& symbol) {
+      // Before its name is touched, which may have to be read from the disk.
+      if (!relocatable && !is_wanted(symbol.value, symbol.size)) return;
       if (!is_visible(symbol)) return;
       bool is_indirect = symbol.type == STT_GNU_IFUNC;
       bool is_function = symbol.type == STT_FUNC || is_indirect;
@@ -54,7 +56,7 @@ CodeSymbols CodeSymbols::read(const ElfFile& file, const Wanted& is_wanted) {
         if (!is_function && (section == nullptr || !section->name.contains("data"))) return;
       }
       uint64_t address = relocatable ? relocatable->address_of(symbol) : symbol.value;
-      if (!is_wanted(address, symbol.size, is_function)) return;
+      if (relocatable && !is_wanted(address, symbol.size)) return;
       found.symbols_.push_back({symbol.name, address, symbol.size, is_function, is_indirect,
                                 symbol.binding != STB_LOCAL, symbol.section == text,
                                 table == SymbolSection::kDynsym});
@@ -64,12 +66,12 @@ CodeSymbols CodeSymbols::read(const ElfFile& file, const Wanted& is_wanted) {
 }
 
 CodeSymbols CodeSymbols::read(const ElfFile& file) {
-  return read(file, [](uint64_t, uint64_t, bool) { return true; });
+  return read(file, [](uint64_t, uint64_t) { return true; });
 }
 
 CodeSymbols CodeSymbols::read_around(const ElfFile& file, uint64_t address) {
-  return read(file, [address](uint64_t start, uint64_t size, bool is_function) {
-    return is_function && start <= address && (size == 0 || address - start < size);
+  return read(file, [address](uint64_t start, uint64_t size) {
+    return start <= address && (size == 0 || address - start < size);
   });
 }
 

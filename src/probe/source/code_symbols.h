@@ -28,7 +28,7 @@ class CodeSymbols {
   CodeSymbols() = default;
   /// Of both symbol tables. The names are views of the file.
   static CodeSymbols read(const ElfFile& file);
-  /// Only the functions that may be around an address: reading all symbols takes longer.
+  /// Only the symbols that may be around an address: reading all takes longer.
   static CodeSymbols read_around(const ElfFile& file, uint64_t address);
   /// Of /proc/kallsyms, or a copy: those of the kernel if `module` is empty, else of the module.
   static CodeSymbols parse_kallsyms(std::string text, std::string_view module);

@@ -8,7 +8,6 @@
 #include "base/text.h"
 #include "dwarf/supplement.h"
 #include "probe/source/function_path.h"
-#include "probe/source/name_search.h"
 #include "symbol/demangle.h"
 
 namespace sonde {
@@ -106,6 +105,17 @@ bool SourceUnit::is_named(uint32_t node, std::string_view wanted) {
          full.substr(0, full.size() - pattern.size()).ends_with("::");
 }
 
+std::vector<uint32_t> SourceUnit::functions_named(std::string_view pattern) {
+  std::vector<uint32_t> named;
+  std::span<const CodeNode> nodes = code().nodes();
+  for (uint32_t i = 0; i < nodes.size(); ++i) {
+    CodeNode::Kind kind = nodes[i].kind;
+    bool is_function = kind == CodeNode::Kind::kFunction || kind == CodeNode::Kind::kInlined;
+    if (is_function && nodes[i].start != 0 && is_named(i, pattern)) named.push_back(i);
+  }
+  return named;
+}
+
 Result<std::unique_ptr<DebugCode>> DebugCode::open(const std::string& path,
                                                    const DwarfLocations& places) {
   ElfFile elf = TRY(ElfFile::open(path));
@@ -122,20 +132,31 @@ DebugCode::DebugCode(std::unique_ptr<DwarfFile> file, std::string program, std::
       units_.push_back(std::make_unique<SourceUnit>(*this, unit));
 }
 
-std::vector<SourceUnit*> DebugCode::units_naming(std::string_view function) {
-  std::vector<SourceUnit*> found;
-  std::optional<NameSearch> search;
-  if (!has_glob(function)) {
-    std::string path = plain_function_path(function);
-    search.emplace(*file_, last_of_path(path));
-  }
-  for (const auto& unit : units_)
-    if (!search || search->may_name(unit->unit())) found.push_back(unit.get());
-  return found;
+/// Nullopt for a glob: the name may be anything.
+std::optional<NameSearch> DebugCode::search_for(std::string_view function) const {
+  if (has_glob(function)) return std::nullopt;
+  std::string path = plain_function_path(function);
+  return std::optional<NameSearch>(std::in_place, *file_, last_of_path(path));
 }
 
-void DebugCode::read_code(std::span<SourceUnit* const> units) {
-  parallel_jobs(units.size(), [&](size_t i) { static_cast<void>(units[i]->code()); });
+void DebugCode::visit_units_naming(std::string_view function,
+                                   const std::function<bool(SourceUnit&)>& visit) {
+  auto search = search_for(function);
+  for (const auto& unit : units_) {
+    bool is_candidate = !search || search->may_name(unit->unit());
+    if (is_candidate && visit(*unit)) return;
+  }
+}
+
+std::vector<NamedFunctions> DebugCode::functions_named(std::string_view name) {
+  auto search = search_for(name);
+  if (search) search->search_all();
+  std::vector<NamedFunctions> found;
+  for (const auto& unit : units_)
+    if (!search || search->may_name(unit->unit())) found.push_back({unit.get(), {}});
+  parallel_jobs(found.size(),
+                [&](size_t i) { found[i].nodes = found[i].unit->functions_named(name); });
+  return found;
 }
 
 std::vector<SourceUnit*> DebugCode::units_with_file(std::string_view path) {

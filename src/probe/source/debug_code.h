@@ -9,10 +9,10 @@
 // is asked for. Not thread-safe.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +22,7 @@
 #include "dwarf/split_units.h"
 #include "dwarf/statement_rows.h"
 #include "dwarf/unit_code.h"
+#include "probe/source/name_search.h"
 
 namespace sonde {
 
@@ -47,6 +48,8 @@ class SourceUnit {
   std::string declared_in(uint32_t node);
   /// The file that has the call of an inlined function.
   std::string called_in(uint32_t node);
+  /// The functions and copies of functions that have code and are meant by a name; see is_named.
+  std::vector<uint32_t> functions_named(std::string_view pattern);
   /// Whether a function is meant by a name, a qualified name, a linkage name, or a glob. Template
   /// arguments may be left out; Rust's "<Type as Trait>::f" is "Type::f", too.
   bool is_named(uint32_t node, std::string_view wanted);
@@ -68,6 +71,12 @@ class SourceUnit {
   std::map<uint64_t, EntryFacts> facts_;  // by entry
 };
 
+/// Functions of one unit, and copies of them.
+struct NamedFunctions {
+  SourceUnit* unit = nullptr;
+  std::vector<uint32_t> nodes;  // in order
+};
+
 class DebugCode {
  public:
   /// kNotFound if the file has no debug information.
@@ -76,11 +85,12 @@ class DebugCode {
 
   [[nodiscard]] const DwarfFile& file() const { return *file_; }
 
-  /// The units that may have a function of that name, or a copy of one; in order. A glob selects
-  /// all of them.
-  [[nodiscard]] std::vector<SourceUnit*> units_naming(std::string_view function);
-  /// Reads the code of units on all cores.
-  void read_code(std::span<SourceUnit* const> units);
+  /// Visits the units that may have a function of that name, or a copy of one, in order, until
+  /// `visit` returns true. A glob selects all of them.
+  void visit_units_naming(std::string_view function, const std::function<bool(SourceUnit&)>& visit);
+  /// The functions of that name and their copies, where they have code; units in order. They are
+  /// read on all cores.
+  [[nodiscard]] std::vector<NamedFunctions> functions_named(std::string_view name);
   /// The units with a file whose path ends in these components; in order.
   [[nodiscard]] std::vector<SourceUnit*> units_with_file(std::string_view path);
   /// The unit with code at an address; null if there is none.
@@ -92,6 +102,7 @@ class DebugCode {
  private:
   friend class SourceUnit;
   DebugCode(std::unique_ptr<DwarfFile> file, std::string program, std::string root);
+  [[nodiscard]] std::optional<NameSearch> search_for(std::string_view function) const;
   [[nodiscard]] bool is_one_of_many() const { return units_.size() > 1; }
 
   std::unique_ptr<DwarfFile> file_;

@@ -48,6 +48,8 @@ std::vector<uint32_t> find_offsets(std::string_view strings, std::string_view na
   return all;
 }
 
+}  // namespace
+
 /// A set of 32-bit numbers that is asked for the number at each byte of a large section.
 class OffsetSet {
  public:
@@ -128,6 +130,8 @@ class OffsetSet {
   std::array<Half, kFew> halves_ = {};
   std::vector<uint8_t> maybe_ = std::vector<uint8_t>(0x10000);
 };
+
+namespace {
 
 /// The beginnings of entries of functions, up to their name: of one whose name is at a place, the
 /// abbreviation's code is a known distance before.
@@ -225,6 +229,8 @@ bool refers_indirectly(const DwarfUnit& unit, const OffsetSet& strings) {
   return false;
 }
 
+}  // namespace
+
 /// Looks for one name in the bytes of units.
 class UnitSearch {
  public:
@@ -268,29 +274,36 @@ class UnitSearch {
   OffsetSet starts_;  // of what is looked for in entries: references to strings, and the name
 };
 
-}  // namespace
-
 NameSearch::NameSearch(const DwarfFile& file, std::string_view name) : file_(file) {
-  const std::vector<DwarfUnit>& units = file.units();
   // What several units share was moved to units of its own: names, too.
   bool is_shared =
-      file.supplement() != nullptr || std::ranges::any_of(units, [](const DwarfUnit& unit) {
+      file.supplement() != nullptr || std::ranges::any_of(file.units(), [](const DwarfUnit& unit) {
         return unit.tag == DW_TAG_partial_unit;
       });
-  is_anywhere_ = is_shared || name.empty();
-  if (is_anywhere_) return;
+  if (is_shared || name.empty()) return;
   std::vector<uint32_t> offsets = find_offsets(as_text(file.section(DwarfSection::kStr)), name);
-  is_anywhere_ = offsets.size() > kMaxOffsets;
-  if (is_anywhere_) return;
-  UnitSearch search(file, name, std::move(offsets));
-  hit_.resize(units.size());
-  parallel_jobs(units.size(), [&](size_t i) { hit_[i] = search.may_name(units[i]) ? 1 : 0; });
+  if (offsets.size() <= kMaxOffsets)
+    search_ = std::make_unique<UnitSearch>(file, name, std::move(offsets));
 }
 
-bool NameSearch::may_name(const DwarfUnit& unit) const {
-  if (is_anywhere_) return true;
+NameSearch::~NameSearch() = default;
+
+void NameSearch::search_to(size_t count) {
+  if (search_ == nullptr || count <= hit_.size()) return;
+  size_t first = hit_.size();
+  hit_.resize(count);
+  parallel_jobs(count - first, [&](size_t i) {
+    hit_[first + i] = search_->may_name(file_.units()[first + i]) ? 1 : 0;
+  });
+}
+
+bool NameSearch::may_name(const DwarfUnit& unit) {
+  // Some milliseconds' work, so that starting threads does not count.
+  constexpr size_t kBatch = 48;
+  if (search_ == nullptr) return true;
   auto index = static_cast<size_t>(&unit - file_.units().data());
-  return index >= hit_.size() || hit_[index] != 0;
+  if (index >= hit_.size()) search_to(std::min(index + kBatch, file_.units().size()));
+  return hit_[index] != 0;
 }
 
 }  // namespace sonde

@@ -90,8 +90,13 @@ class Program {
 std::string units_of(const Program& program, std::string_view name) {
   auto file = program.file();
   NameSearch search(*file, name);
+  NameSearch at_once(*file, name);
+  at_once.search_all();
   std::string found;
-  for (const DwarfUnit& unit : file->units()) found += search.may_name(unit) ? 'y' : 'n';
+  for (const DwarfUnit& unit : file->units()) {
+    found += search.may_name(unit) ? 'y' : 'n';
+    EXPECT_EQ(at_once.may_name(unit), found.back() == 'y');
+  }
   return found;
 }
 
@@ -146,10 +151,10 @@ TEST(NameSearch, FindsNamesWhereverTheyAre) {
 /// More places in the strings than are compared at once.
 TEST(NameSearch, FindsNamesThatAreTheEndsOfMany) {
   Program program;
-  for (int i = 10; i < 50; ++i)
+  for (int i = 10; i < 90; ++i)
     program.unit([&](Program& unit) { unit.function("get_" + std::to_string(i) + "_size", 7); });
   program.unit([](Program& unit) { unit.function("other_size"); });
-  EXPECT_EQ(units_of(program, "size"), std::string(40, 'y') + "n");
+  EXPECT_EQ(units_of(program, "size"), std::string(80, 'y') + "n");
 }
 
 }  // namespace

@@ -28,9 +28,8 @@ FoundPlaces PlaceFinder::find(bool no_inlines) {
     return std::move(found_);
   }
   if (!request_.function.empty()) {
-    std::vector<SourceUnit*> units = debug_.units_naming(request_.function);
-    debug_.read_code(units);
-    for (SourceUnit* unit : units) find_functions(*unit);
+    for (const NamedFunctions& some : debug_.functions_named(request_.function))
+      find_functions(*some.unit, some.nodes);
     return std::move(found_);
   }
   for (SourceUnit* unit : debug_.units_with_file(request_.source)) {
@@ -48,13 +47,10 @@ FoundPlaces PlaceFinder::find(bool no_inlines) {
 
 /// A function with copies is found where the abstract one is declared, with its copies in the order
 /// of the debug information.
-void PlaceFinder::find_functions(SourceUnit& unit) {
-  const UnitCode& code = unit.code();
+void PlaceFinder::find_functions(SourceUnit& unit, std::span<const uint32_t> named) {
   std::vector<std::pair<uint64_t, uint32_t>> nodes;  // by the entry that declares it
-  for (uint32_t i = 0; i < code.nodes().size(); ++i) {
-    const CodeNode& node = code[i];
-    bool is_function = node.kind == NodeKind::kFunction || node.kind == NodeKind::kInlined;
-    if (!is_function || node.start == 0 || !unit.is_named(i, request_.function)) continue;
+  for (uint32_t i : named) {
+    const CodeNode& node = unit.code()[i];
     if (!request_.source.empty() && !has_tail(unit.declared_in(i), request_.source)) continue;
     nodes.emplace_back(node.origin != 0 ? node.origin : node.entry, i);
   }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -32,7 +33,7 @@ class PlaceFinder {
   FoundPlaces find(bool no_inlines);
 
  private:
-  void find_functions(SourceUnit& unit);
+  void find_functions(SourceUnit& unit, std::span<const uint32_t> named);
   void find_function(SourceUnit& unit, uint32_t node);
   void find_line(SourceUnit& unit, const std::string& file, uint32_t line);
   void find_pattern(SourceUnit& unit, const std::string& file, uint32_t function);

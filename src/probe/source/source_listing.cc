@@ -82,8 +82,8 @@ class LineSearch {
       for (SourceUnit* unit : debug_.units_with_file(range_.file))
         if (search_file(*unit)) break;
     } else {
-      for (SourceUnit* unit : debug_.units_naming(range_.function))
-        if (search_function(*unit)) break;
+      debug_.visit_units_naming(range_.function,
+                                [this](SourceUnit& unit) { return search_function(unit); });
     }
     return std::move(found_);
   }
