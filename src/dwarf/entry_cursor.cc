@@ -57,8 +57,13 @@ void EntryCursor::skip_next() {
   }
   DwarfEntry sibling;
   for (const AttributeSpec& spec : unit_->abbrevs->specs(*abbrev)) {
-    DwarfValue value = read_value(in_, spec, unit_->format);
-    if (spec.name == DW_AT_sibling) sibling = entry_of(*unit_, value);
+    uint32_t size = fixed_form_size(spec.form, unit_->format);
+    if (spec.name == DW_AT_sibling)
+      sibling = entry_of(*unit_, read_value(in_, spec, unit_->format));
+    else if (size != Abbrev::kVariable)
+      in_.skip(size);
+    else
+      read_value(in_, spec, unit_->format);
   }
   ok_ = in_.ok();
   if (!ok_) return;

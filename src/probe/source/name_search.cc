@@ -268,7 +268,8 @@ class UnitSearch {
     return offsets;
   }
 
-  std::string_view info_, name_;
+  std::string_view info_;
+  std::string name_;
   ByteOrder order_;
   OffsetSet strings_;
   OffsetSet starts_;  // of what is looked for in entries: references to strings, and the name

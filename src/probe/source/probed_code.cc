@@ -267,10 +267,10 @@ NameList ProbedCode::shown_names() const {
   // come and go.
   constexpr size_t kManySymbols = 20'000;
   const ElfFile* own = file();
-  std::optional<NamedFile> made_of;
-  if (!in_kernel() && own->symbol_count(SymbolSection::kSymtab) >= kManySymbols)
-    made_of = NamedFile::of(own->name());
-  ObjectCache cache(made_of ? state_->finder.object_cache : std::string());
+  ObjectCache cache(state_->finder.object_cache);
+  bool is_cached = !state_->finder.object_cache.empty() && !in_kernel() &&
+                   own->symbol_count(SymbolSection::kSymtab) >= kManySymbols;
+  auto made_of = is_cached ? NamedFile::of(own->name()) : std::nullopt;
   if (auto kept =
           made_of ? cache.find(own->build_id(), kKind, NameList::kPackedVersion) : std::nullopt)
     if (auto list = NameList::unpack(std::move(*kept), *made_of)) return std::move(*list);
