@@ -41,6 +41,8 @@ CodeSymbols CodeSymbols::read(const ElfFile& file, const Wanted& is_wanted) {
   if (file.type() == ET_REL) relocatable.emplace(file);
   const ElfSection* text_section = file.section(".text");
   uint32_t text = text_section == nullptr ? 0 : text_section->index;
+  found.symbols_.reserve(file.symbol_count(SymbolSection::kSymtab) +
+                         file.symbol_count(SymbolSection::kDynsym));
   for (SymbolSection table : {SymbolSection::kSymtab, SymbolSection::kDynsym})
     file.for_each_symbol(table, [&](const ElfSymbol& symbol) {
       // Before its name is touched, which may have to be read from the disk.

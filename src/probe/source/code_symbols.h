@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,6 +40,8 @@ class CodeSymbols {
   [[nodiscard]] bool empty() const { return symbols_.empty(); }
   /// By address, then in the source's order.
   [[nodiscard]] const std::vector<CodeSymbol>& all() const { return sorted(); }
+  /// In any order: sorting takes as long as reading.
+  [[nodiscard]] std::span<const CodeSymbol> unordered() const { return symbols_; }
   /// Functions whose name matches a name or glob, each address once. A name also selects versions
   /// of it: "memcpy" is "memcpy@GLIBC_2.2.5", too.
   [[nodiscard]] std::vector<const CodeSymbol*> functions(std::string_view pattern) const;

@@ -9,9 +9,10 @@
 #include <climits>
 #include <cstdlib>
 #include <optional>
+#include <span>
+#include <utility>
 
 #include "base/file.h"
-#include "base/parallel.h"
 #include "base/text.h"
 #include "elf/build_id.h"
 #include "probe/source/debug_code.h"
@@ -104,8 +105,7 @@ struct ProbedCode::State {
 
   void read_symbols() const;
   [[nodiscard]] const ElfFile* separate_symbols() const;
-  [[nodiscard]] std::vector<std::string_view> linked_names(
-      const std::vector<CodeSymbol>& all) const;
+  [[nodiscard]] std::vector<std::string_view> linked_names(std::span<const CodeSymbol> all) const;
   [[nodiscard]] std::string find_debug_path() const;
 };
 
@@ -241,22 +241,29 @@ const std::string& ProbedCode::debug_path() const {
 
 /// All of .symtab, else of .dynsym: each name of an address once.
 std::vector<std::string_view> ProbedCode::State::linked_names(
-    const std::vector<CodeSymbol>& all) const {
+    std::span<const CodeSymbol> all) const {
   bool has_full_table =
       std::ranges::any_of(all, [](const CodeSymbol& symbol) { return !symbol.is_dynamic; });
+  std::vector<std::pair<uint64_t, std::string_view>> wanted;  // by address
+  wanted.reserve(all.size());
+  for (const CodeSymbol& symbol : all) {
+    // What a kernel runs only while it starts is gone.
+    bool is_gone = in_kernel && !symbol.is_in_text;
+    if (symbol.is_dynamic != has_full_table && !is_gone)
+      wanted.emplace_back(symbol.address, symbol.name);
+  }
+  std::ranges::sort(wanted, {}, &std::pair<uint64_t, std::string_view>::first);
   std::vector<std::string_view> linked;
+  linked.reserve(wanted.size());
   uint64_t address = 0;
   size_t first = 0;  // of those at this address
-  for (const CodeSymbol& symbol : all) {
-    if (symbol.is_dynamic == has_full_table) continue;
-    // What a kernel runs only while it starts is gone.
-    if (in_kernel && !symbol.is_in_text) continue;
+  for (const auto& [at, name] : wanted) {
     constexpr size_t kMostAliases = 256;  // that are compared with each other
-    if (symbol.address != address || linked.size() - first > kMostAliases) first = linked.size();
-    address = symbol.address;
-    bool is_known = std::find(linked.begin() + static_cast<ptrdiff_t>(first), linked.end(),
-                              symbol.name) != linked.end();
-    if (!is_known) linked.push_back(symbol.name);
+    if (at != address || linked.size() - first > kMostAliases) first = linked.size();
+    address = at;
+    bool is_known = std::find(linked.begin() + static_cast<ptrdiff_t>(first), linked.end(), name) !=
+                    linked.end();
+    if (!is_known) linked.push_back(name);
   }
   return linked;
 }
@@ -274,7 +281,7 @@ NameList ProbedCode::shown_names() const {
   if (auto kept =
           made_of ? cache.find(own->build_id(), kKind, NameList::kPackedVersion) : std::nullopt)
     if (auto list = NameList::unpack(std::move(*kept), *made_of)) return std::move(*list);
-  NameList list = NameList::of(state_->linked_names(symbols().all()), in_kernel());
+  NameList list = NameList::of(state_->linked_names(symbols().unordered()), in_kernel());
   if (made_of)
     cache.keep(own->build_id(), kKind, NameList::kPackedVersion, as_bytes(list.pack(*made_of)));
   return list;
