@@ -78,7 +78,14 @@ AddressSpace::Found AddressSpace::find(RuntimeAddr address, uint64_t time) const
   auto above = std::upper_bound(frozen_.begin(), frozen_.end(), address,
                                 [](RuntimeAddr a, const Piece& piece) { return a < piece.start; });
   Found found;
-  for (auto i = static_cast<size_t>(above - frozen_.begin()); i-- > 0 && reach_[i] > address;) {
+  auto below = static_cast<size_t>(above - frozen_.begin());
+  RuntimeAddr reach = below > 0 ? reach_[below - 1] : RuntimeAddr();
+  if (reach <= address) {
+    found.start = reach;
+    found.end = above != frozen_.end() ? above->start : RuntimeAddr(UINT64_MAX);
+    return found;
+  }
+  for (size_t i = below; i-- > 0 && reach_[i] > address;) {
     const Piece& piece = frozen_[i];
     if (piece.end <= address) continue;
     if (piece.from <= time && time < piece.to)

@@ -38,12 +38,18 @@ AddressResolver::AddressResolver(const Machine& machine, FrameTable& frames)
     : machine_(machine), frames_(frames), comms_(kCommSlots) {}
 
 FrameId AddressResolver::resolve_elsewhere(uint64_t address, uint16_t cpu_mode) {
+  if (address == previous_.address && cpu_mode == previous_.cpu_mode) return previous_.frame;
+  previous_ = {address, cpu_mode, resolve_anew(address, cpu_mode)};
+  return previous_.frame;
+}
+
+FrameId AddressResolver::resolve_anew(uint64_t address, uint16_t cpu_mode) {
   bool user = cpu_mode == abi::kMiscUser;
   if (!user && cpu_mode != abi::kMiscKernel)
     return frames_.intern(DsoId(), address, level_of(cpu_mode));
   SpaceId space = space_of(cpu_mode);
   CachedMapping& cached = slot_of(space, address);
-  if (holds(cached, space, address)) [[likely]] {
+  if (holds(cached, space, address) && !may_be_elsewhere(cached, user)) [[likely]] {
     if (cached.region == nullptr)
       return frames_.intern(cached.dso, address + cached.delta,
                             user ? FrameLevel::kUser : FrameLevel::kKernel);
@@ -67,6 +73,10 @@ Place AddressResolver::locate_and_cache(SpaceId space, uint64_t address, uint16_
       region = nullptr;
     cached = {span.start.value, span.end.value, span.valid_from, span.valid_to, delta,
               space.value,      place.dso,      region};
+  } else if (span.start < span.end) {
+    // Code without frame pointers leaves chains full of what are no addresses of code.
+    cached = {span.start.value, span.end.value, span.valid_from, span.valid_to, 0,
+              space.value,      DsoId(),        nullptr};
   }
   if (!place.dso.valid() && cpu_mode == abi::kMiscUser && may_be_execve_ && process_.valid_from > 0)
     place = locate(machine_, process_.before_exec, process_.valid_from - 1, address, cpu_mode);

@@ -85,13 +85,14 @@ class AddressResolver {
   [[nodiscard]] bool process_known() const { return process_.space.valid(); }
 
  private:
-  /// What one mapping says about the addresses in [start, end), for a span of time.
+  /// What one mapping, or a gap between mappings, says about the addresses in [start, end), for a
+  /// span of time.
   struct CachedMapping {
     uint64_t start = 0, end = 0;  // empty: free entry
     uint64_t from = 0, to = 0;
     uint64_t delta = 0;  // address inside the DSO - run time address
     uint32_t space = 0;
-    DsoId dso;
+    DsoId dso;                      // invalid: a gap
     FrameRegion* region = nullptr;  // of all its addresses; null if they don't share one
   };
   /// The mapping of the previous address.
@@ -100,6 +101,12 @@ class AddressResolver {
     uint64_t delta = 0;
     FrameRegion* region = nullptr;
     uint16_t cpu_mode = 0;
+  };
+  /// Chains that went astray often repeat an address to their end.
+  struct Previous {
+    uint64_t address = 0;
+    uint16_t cpu_mode = UINT16_MAX;  // no mode: nothing is known
+    FrameId frame;
   };
   struct CachedComm {
     uint32_t tid = 0;
@@ -117,13 +124,19 @@ class AddressResolver {
     return address - cached.start < cached.end - cached.start && cached.space == space.value &&
            cached.from <= time_ && time_ < cached.to;
   }
+  /// Where nothing is mapped, the image that execve replaces may have had something.
+  [[nodiscard]] bool may_be_elsewhere(const CachedMapping& cached, bool user) const {
+    return !cached.dso.valid() && user && may_be_execve_;
+  }
   FrameId resolve_elsewhere(uint64_t address, uint16_t cpu_mode);
+  FrameId resolve_anew(uint64_t address, uint16_t cpu_mode);
   Place locate_and_cache(SpaceId space, uint64_t address, uint16_t cpu_mode, CachedMapping& cached);
   void note_object(DsoId dso);
 
   const Machine& machine_;
   FrameTable& frames_;
-  Here here_;  // for the process and time last entered
+  Here here_;          // for the process and time last entered
+  Previous previous_;  // the same
   std::array<CachedMapping, kMappingSlots> mappings_;
   std::vector<CachedComm> comms_;
   uint32_t pid_ = UINT32_MAX;
@@ -136,6 +149,7 @@ class AddressResolver {
 inline void AddressResolver::enter(uint32_t pid, uint64_t time, uint16_t cpu_mode) {
   time_ = time;
   here_.size = 0;
+  previous_.cpu_mode = UINT16_MAX;
   if (pid != pid_ || time < process_.valid_from || process_.valid_to <= time) {
     pid_ = pid;
     process_ = machine_.space_at(pid, time);
@@ -155,7 +169,8 @@ inline Place AddressResolver::place(uint64_t address, uint16_t cpu_mode) {
     return {DsoId(), address, level_of(cpu_mode)};
   SpaceId space = space_of(cpu_mode);
   CachedMapping& cached = slot_of(space, address);
-  if (holds(cached, space, address)) [[likely]]
+  if (holds(cached, space, address) && !may_be_elsewhere(cached, cpu_mode == abi::kMiscUser))
+      [[likely]]
     return {cached.dso, address + cached.delta, level_of(cpu_mode)};
   return locate_and_cache(space, address, cpu_mode, cached);
 }
