@@ -54,8 +54,8 @@ class AddressSpace {
   void forget_before(uint64_t time);
 
   /// The mapping is invalid if nothing was mapped. Also returns the time span [valid_from,
-  /// valid_to) and the addresses [start, end) for which the answer holds. If nothing was mapped, the
-  /// range is a gap between mappings of any time, or empty if there were others.
+  /// valid_to) and the addresses [start, end) for which the answer holds. If nothing was mapped,
+  /// the range is a gap between mappings of any time, or empty if there were others.
   struct Found {
     MappingId mapping;
     uint64_t valid_from = 0;

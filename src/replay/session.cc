@@ -4,6 +4,7 @@
 #include <numeric>
 #include <thread>
 
+#include "base/merge_runs.h"
 #include "replay/fields/read_values.h"
 #include "replay/frames/address_resolver.h"
 #include "replay/frames/function_count.h"
@@ -12,33 +13,13 @@
 #include "replay/passes/round_pipeline.h"
 #include "replay/passes/sample_pass.h"
 #include "replay/passes/sideband_pass.h"
+#include "replay/passes/time_batches.h"
 
 namespace sonde {
 namespace {
 
-/// Files have long runs that are in order, one per ring and round: those are merged.
-void sort_by_time(std::vector<uint32_t>& order, const Column<uint64_t>& times) {
-  constexpr size_t kUsualStretch = 32;
-  auto is_before = [&](uint32_t a, uint32_t b) { return times[a] < times[b]; };
-  std::vector<ptrdiff_t> starts;  // of runs
-  for (size_t i = 0; i < times.size(); ++i)
-    if (i == 0 || times[i] < times[i - 1]) starts.push_back(static_cast<ptrdiff_t>(i));
-  if (starts.size() > times.size() / kUsualStretch + 1) {
-    std::ranges::stable_sort(order, is_before);
-    return;
-  }
-  starts.push_back(static_cast<ptrdiff_t>(times.size()));
-  while (starts.size() > 2) {
-    std::vector<ptrdiff_t> merged;
-    for (size_t i = 0; i + 1 < starts.size(); i += 2) {
-      merged.push_back(starts[i]);
-      if (i + 2 < starts.size())
-        std::inplace_merge(order.begin() + starts[i], order.begin() + starts[i + 1],
-                           order.begin() + starts[i + 2], is_before);
-    }
-    merged.push_back(starts.back());
-    starts = std::move(merged);
-  }
+size_t slice_count() {
+  return std::max(1u, std::thread::hardware_concurrency());
 }
 
 }  // namespace
@@ -59,12 +40,21 @@ struct Session::State {
   std::unique_ptr<DeferredSamples> deferred;  // from opening the file to the sample pass
   SamplePassResult pass;
   CounterValues counters;
+  // If samples are read in batches.
+  std::unique_ptr<TimeBatches> order;
+  std::unique_ptr<SampleBatches> batches;
 
+  void open_whole();
   void read_batch(uint64_t first_rank);
+  void read_state(uint64_t first_rank);
+  [[nodiscard]] SamplePassOptions pass_options(bool only_sums) const;
+  [[nodiscard]] bool can_batch() const;
+  void begin_batches();
+  Result<> follow_batches(const std::function<Result<bool>()>& on_batch);
   void count_one_function();
   void take_counts();
   void make_symbolizer();
-  void resolve_frames(size_t first);
+  void resolve_frames(size_t first, bool are_all);
   void take_batch(const std::vector<RecordBlock>& blocks);
   void forget_now_and_then();
 
@@ -76,8 +66,8 @@ struct Session::State {
   ForgetPolicy forget;
 };
 
-/// The two passes over the blocks that the recording currently shows.
-void Session::State::read_batch(uint64_t first_rank) {
+/// The first pass: what was mapped, and when.
+void Session::State::read_state(uint64_t first_rank) {
   if (!jit)
     jit.emplace(machine, jit_objects,
                 JitReplay::Options{.symfs = options.symbols.symfs,
@@ -93,27 +83,60 @@ void Session::State::read_batch(uint64_t first_rank) {
   }
   if (!cfi) cfi.emplace(machine, *finder, jit_objects);
   cfi->grow();
-  bool only_sums = options.only_sums && !has_read_values(recording.events());
+}
+
+SamplePassOptions Session::State::pass_options(bool only_sums) const {
   bool by_place = options.by_place && only_sums && !options.want_chains &&
                   recording.events().size() <= kMaxEventsByPlace;
+  return {options.filter,
+          options.want_chains,
+          only_sums,
+          by_place,
+          options.max_stack,
+          abi::arch_from_machine(recording.features().arch.value_or("")),
+          &*cfi,
+          recording.goes_on(),
+          options.merge_deferred,
+          options.stitch_calls,
+          deferred.get()};
+}
+
+/// The two passes over the blocks that the recording currently shows.
+void Session::State::read_batch(uint64_t first_rank) {
+  read_state(first_rank);
+  bool only_sums = options.only_sums && !has_read_values(recording.events());
   if (has_one_function) return count_one_function();
-  SamplePassOptions how{options.filter,
-                        options.want_chains,
-                        only_sums,
-                        by_place,
-                        options.max_stack,
-                        abi::arch_from_machine(recording.features().arch.value_or("")),
-                        &*cfi,
-                        recording.goes_on(),
-                        options.merge_deferred,
-                        options.stitch_calls,
-                        deferred.get()};
-  size_t slices = std::max(1u, std::thread::hardware_concurrency());
-  pass =
-      read_samples(recording, machine, sideband, how, slices, env->losses, std::move(pass.frames));
+  pass = read_samples(recording, machine, sideband, pass_options(only_sums), slice_count(),
+                      env->losses, std::move(pass.frames));
   deferred.reset();
   spread_read_values(recording, pass.samples, counters);
   take_counts();
+}
+
+bool Session::State::can_batch() const {
+  return options.in_batches && !options.only_sums && !options.stitch_calls &&
+         SampleBatches::suit(recording.events()) && !has_read_values(recording.events());
+}
+
+void Session::State::begin_batches() {
+  read_state(0);
+  make_symbolizer();
+  order = std::make_unique<TimeBatches>(recording, sideband);
+  batches = std::make_unique<SampleBatches>(recording, machine, sideband, pass_options(false),
+                                            slice_count(), env->losses, pass);
+}
+
+Result<> Session::State::follow_batches(const std::function<Result<bool>()>& on_batch) {
+  bool go_on = true;
+  for (bool first = true; go_on && (first || !order->at_end()); first = false) {
+    size_t known_frames = pass.frames.size();
+    batches->read(order->next());
+    take_counts();
+    resolve_frames(known_frames, first && order->at_end());
+    go_on = TRY(on_batch());
+  }
+  batches->finish();
+  return {};
 }
 
 /// Replaces the sample pass.
@@ -139,7 +162,8 @@ void Session::State::make_symbolizer() {
       machine, options.symbols, *env, recording.features().os_release.value_or(""), &jit_objects);
 }
 
-void Session::State::resolve_frames(size_t first) {
+/// `are_all`: no other frames will follow.
+void Session::State::resolve_frames(size_t first, bool are_all) {
   if (!options.want_symbols) return;
   std::vector<char> hit(machine.dsos().size());
   std::vector<DsoId> dsos;
@@ -156,11 +180,10 @@ void Session::State::resolve_frames(size_t first) {
     if (std::exchange(hit[frame.dso.index()], 1) == 0) dsos.push_back(frame.dso);
     if (machine.dsos()[frame.dso].is_kernel_side) kernel_addresses.push_back(frame.address);
   }
-  // A pipe keeps bringing new addresses.
-  if (recording.goes_on())
-    symbolizer->load(dsos);
-  else
+  if (are_all)
     symbolizer->load(dsos, kernel_addresses);
+  else
+    symbolizer->load(dsos);
   // Symbols of a kernel that has no other frame are not worth loading.
   for (FrameId id : outside)
     if (symbolizer->find(boot_code.kernel, pass.frames[id].address).valid())
@@ -169,13 +192,23 @@ void Session::State::resolve_frames(size_t first) {
   inline_frames.expand(pass.frames, first, pass.chains, *symbolizer, options.inlines);
 }
 
+void Session::State::open_whole() {
+  if (options.narrow) options.narrow(recording.events(), recording.features(), options);
+  if (can_batch()) return begin_batches();
+  has_one_function = options.only_function && deferred &&
+                     std::ranges::all_of(recording.blocks(), &RecordBlock::samples_taken);
+  read_batch(0);
+  if (!symbolizer) make_symbolizer();
+  resolve_frames(0, true);
+}
+
 void Session::State::take_batch(const std::vector<RecordBlock>& blocks) {
   recording.show(blocks);
   size_t known_frames = pass.frames.size();
   read_batch(records_seen);
   records_seen = sideband.records_before.back();
   if (!symbolizer) make_symbolizer();
-  resolve_frames(known_frames);
+  resolve_frames(known_frames, false);
 }
 
 void Session::State::forget_now_and_then() {
@@ -204,14 +237,7 @@ Result<Session> Session::open(const std::string& path, SessionOptions options, c
   state->options.open.observer = nullptr;
   state->deferred = std::move(deferred);
   state->env = &env;
-  if (state->recording.stream() == nullptr) {
-    state->has_one_function =
-        state->options.only_function && state->deferred &&
-        std::ranges::all_of(state->recording.blocks(), &RecordBlock::samples_taken);
-    state->read_batch(0);
-    if (!state->symbolizer) state->make_symbolizer();
-    state->resolve_frames(0);
-  }
+  if (state->recording.stream() == nullptr) state->open_whole();
   return Session(std::move(state));
 }
 
@@ -236,8 +262,13 @@ bool Session::follows() const {
   return state_->recording.stream() != nullptr;
 }
 
+bool Session::in_batches() const {
+  return state_->batches != nullptr;
+}
+
 Result<> Session::follow(const Follow& hooks) {
   State& state = *state_;
+  if (in_batches()) return state.follow_batches(hooks.on_batch);
   auto take = [&](const std::vector<RecordBlock>& blocks) -> Result<bool> {
     state.take_batch(blocks);
     bool go_on = TRY(hooks.on_batch());
@@ -314,7 +345,7 @@ std::vector<uint32_t> Session::time_order() const {
   const Column<uint64_t>& times = state_->pass.samples.time;
   std::vector<uint32_t> order(times.size());
   std::iota(order.begin(), order.end(), 0u);
-  sort_by_time(order, times);
+  merge_runs(order, [&](uint32_t a, uint32_t b) { return times[a] < times[b]; });
   return order;
 }
 

@@ -46,7 +46,13 @@ struct SessionOptions {
   /// If set, only samples of functions of this name need frames (see count_function). Takes effect
   /// if samples are counted by place and nothing prevents it: see has_one_function().
   std::optional<std::string> only_function = std::nullopt;
-  bool want_symbols = true;          // false: frames get no symbols
+  bool want_symbols = true;  // false: frames get no symbols
+  /// Show samples in time order, a part at a time: see follow(). Takes effect if every sample can
+  /// be resolved without the others, and if the recording is not a pipe that is followed.
+  bool in_batches = false;
+  /// Asked when a recording that is not followed has told its events, for consumers that want less
+  /// than they know beforehand.
+  std::function<void(const EventTable&, const Features&, SessionOptions&)> narrow = nullptr;
   uint32_t max_stack = UINT32_MAX;   // frames kept per chain, from the leaf
   bool merge_deferred = true;        // merge user parts that come in separate records
   bool stitch_calls = false;         // `--call-graph lbr`: with those of preceding samples
@@ -66,14 +72,17 @@ class Session {
   /// Whether this is a pipe that is still to be read. Then only the facts are known before follow()
   /// runs.
   [[nodiscard]] bool follows() const;
+  /// Whether this is a recording whose samples are still to be read, by follow().
+  [[nodiscard]] bool in_batches() const;
   struct Follow {
     std::function<Result<bool>()> on_batch;  // the session shows the next records; false: stop
-    std::function<bool()> on_pause;          // nothing to read yet: wait; false: stop
+    std::function<bool()> on_pause;          // nothing to read from a pipe yet: wait; false: stop
   };
-  /// Reads the pipe to its end, batch by batch, in time order (see RoundPipeline). Samples, chains,
-  /// counts and other records are those of one batch and valid during `on_batch` only; strings,
-  /// frames, objects and symbols stay and grow. The machine forgets tasks some time after their
-  /// end.
+  /// Reads to the end, batch by batch, in time order (see RoundPipeline and TimeBatches). Samples
+  /// and chains are those of one batch and valid during `on_batch` only; strings, frames, objects
+  /// and symbols stay and grow. In a pipe, counts and other records are those of one batch, too,
+  /// and the machine forgets tasks some time after their end; otherwise they are of the whole
+  /// recording.
   Result<> follow(const Follow& hooks);
 
   /// Whether `only_function` took effect.

@@ -34,6 +34,9 @@ class FieldSet {
   [[nodiscard]] constexpr bool intersects(FieldSet other) const {
     return (bits_ & other.bits_) != 0;
   }
+  [[nodiscard]] constexpr bool contains(FieldSet other) const {
+    return (other.bits_ & ~bits_) == 0;
+  }
   constexpr void add(Field field) { bits_ |= bit(field); }
   constexpr void remove(Field field) { bits_ &= ~bit(field); }
   [[nodiscard]] constexpr bool empty() const { return bits_ == 0; }

@@ -53,7 +53,8 @@ class Clock {
 }  // namespace
 
 void write_lines(const Session& session, const SamplePrinter& printer,
-                 std::span<const ScriptItem> items, LineClock& times, Sink& out) {
+                 std::span<const ScriptItem> items, LineClock& times, LineBuffers& buffers,
+                 Sink& out) {
   RecordLines lines(session, printer);
   Clock clock(session, lines, items, times);
   auto format = [&](size_t i, std::string& text) {
@@ -67,11 +68,11 @@ void write_lines(const Session& session, const SamplePrinter& printer,
   // Batches of about this much text are large enough for the sink to pass them on without copying,
   // and small enough to stay in the L2 cache between formatting and writing.
   constexpr size_t kText_bytes = 320 * 1024;
-  constexpr size_t kFirstBatch = 64, kMaxBatchSize = 4096;
+  constexpr size_t kMaxBatchSize = 4096;
   struct Batch {
     size_t begin, end, buffer;
   };
-  std::atomic<size_t> batch_size = kFirstBatch;
+  std::atomic<size_t> batch_size = buffers.lines;
   auto adapt = [&](const Batch& batch, size_t bytes) {
     size_t size = (batch.end - batch.begin) * kText_bytes / std::max<size_t>(bytes, 1);
     batch_size.store(std::clamp<size_t>(size, 1, kMaxBatchSize), std::memory_order_relaxed);
@@ -79,7 +80,7 @@ void write_lines(const Session& session, const SamplePrinter& printer,
   size_t next = 0, serial = 0;
   size_t tokens =
       printer.is_sequential() ? 1 : 2 * std::max(1u, std::thread::hardware_concurrency());
-  std::vector<std::string> buffers(tokens);
+  buffers.texts.resize(tokens);
   namespace tbb = oneapi::tbb;
   tbb::parallel_pipeline(
       tokens,
@@ -96,16 +97,17 @@ void write_lines(const Session& session, const SamplePrinter& printer,
           }) &
           tbb::make_filter<Batch, Batch>(tbb::filter_mode::parallel,
                                          [&](Batch batch) {
-                                           std::string& text = buffers[batch.buffer];
+                                           std::string& text = buffers.texts[batch.buffer];
                                            text.clear();
                                            for (size_t i = batch.begin; i < batch.end; ++i)
                                              format(i, text);
                                            return batch;
                                          }) &
           tbb::make_filter<Batch, void>(tbb::filter_mode::serial_in_order, [&](Batch batch) {
-            out.write(buffers[batch.buffer]);
-            adapt(batch, buffers[batch.buffer].size());
+            out.write(buffers.texts[batch.buffer]);
+            adapt(batch, buffers.texts[batch.buffer].size());
           }));
+  buffers.lines = batch_size;
 }
 
 }  // namespace sonde

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <span>
+#include <string>
+#include <vector>
 
 #include "base/sink.h"
 #include "script/items.h"
@@ -21,8 +23,15 @@ struct LineClock {
   uint64_t previous = 0;  // of the last line
 };
 
+/// Memory for text, used again by the next lines.
+struct LineBuffers {
+  std::vector<std::string> texts;
+  size_t lines = 64;  // that fill one
+};
+
 /// Stops early if `out` can no longer be written.
 void write_lines(const Session& session, const SamplePrinter& printer,
-                 std::span<const ScriptItem> items, LineClock& clock, Sink& out);
+                 std::span<const ScriptItem> items, LineClock& clock, LineBuffers& buffers,
+                 Sink& out);
 
 }  // namespace sonde

@@ -44,6 +44,11 @@ struct ScriptOptions {
     return !dump && !per_event_dump && !stitch_lbr && !items.records.rounds &&
            time.find('%') == std::string::npos;
   }
+  /// Whether lines of a recording that is not a pipe can be made a part at a time, in time order.
+  /// Other records are still shown between all samples.
+  [[nodiscard]] bool can_batch() const {
+    return can_follow() && !header_only && !items.records.any();
+  }
   /// Whether every sample is a line with its recorded time; which fields it has depends on the
   /// recording.
   [[nodiscard]] bool shows_samples_as_they_are() const {

@@ -32,7 +32,8 @@ Result<> dump_per_event(const Session& session, const SamplePrinter& printer,
     });
     FdSink file(fd.get());
     LineClock clock{options.shown_time()};
-    write_lines(session, printer, own, clock, file);
+    LineBuffers buffers;
+    write_lines(session, printer, own, clock, buffers, file);
     file.flush();
     struct stat info{};
     if (file.failed() != 0 || ::fstat(fd.get(), &info) != 0)
@@ -76,7 +77,26 @@ Result<> check_cpus(const EventTable& events) {
   return {};
 }
 
+/// Fields that come from the sample and its thread.
+constexpr FieldSet kWithoutFrames = {
+    Field::kComm,   Field::kTid,      Field::kPid,          Field::kTime,         Field::kCpu,
+    Field::kEvent,  Field::kPeriod,   Field::kIntrRegs,     Field::kUserRegs,     Field::kDataSrc,
+    Field::kWeight, Field::kPhysAddr, Field::kDataPageSize, Field::kCodePageSize, Field::kInsLat,
+    Field::kMisc,   Field::kCgroup,   Field::kFlags,        Field::kTimeOfDay};
+
 }  // namespace
+
+void narrow_to_lines(const ScriptOptions& options, const EventTable& events,
+                     const Features& features, SessionOptions& session) {
+  if (options.verbose > 0 || options.dump || options.items.records.any() ||
+      !options.items.dsos.empty() || !options.items.symbols.empty())
+    return;
+  auto fields =
+      options.fields.fields_for(events, !options.hide_call_graph, features.clock_data.has_value());
+  if (!fields) return;  // SamplePrinter says why
+  if (std::ranges::all_of(*fields, [](FieldSet shown) { return kWithoutFrames.contains(shown); }))
+    session.want_chains = session.want_symbols = false;
+}
 
 ScriptLines::ScriptLines(Session& session, const ScriptOptions& options, Env& env)
     : session_(session),
@@ -141,7 +161,7 @@ Result<bool> ScriptLines::write() {
   else if (options_.per_event_dump)
     TRY(dump_per_event(session_, *printer_, items, options_, env_));
   else
-    write_lines(session_, *printer_, items, clock_, env_.out);
+    write_lines(session_, *printer_, items, clock_, buffers_, env_.out);
   return env_.out.failed() == 0;
 }
 

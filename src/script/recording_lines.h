@@ -11,6 +11,10 @@
 
 namespace sonde {
 
+/// Leaves out what no line needs: chains, and the symbols of frames.
+void narrow_to_lines(const ScriptOptions& options, const EventTable& events,
+                     const Features& features, SessionOptions& session);
+
 class ScriptLines {
  public:
   ScriptLines(Session& session, const ScriptOptions& options, Env& env);
@@ -34,6 +38,7 @@ class ScriptLines {
   ItemFilter filter_;
   EventWindow gate_;
   LineClock clock_;
+  LineBuffers buffers_;
 };
 
 }  // namespace sonde

@@ -75,6 +75,8 @@ class Script final : public Command {
     ScriptLines lines(session, options_, env);
     if (session.follows())
       TRY(follow(session, lines, env));
+    else if (session.in_batches())
+      TRY(session.follow({[&] { return lines.write(); }, {}}));
     else
       TRY(lines.write());
     if (options_.verbose > 0) report_symbol_sources(session, env.err);
@@ -103,6 +105,11 @@ class Script final : public Command {
     options.open.force = options_.force;
     options.open.stdin_fd = env.in_fd;
     options.follow = options_.input == "-" && options_.can_follow();
+    options.in_batches = options_.can_batch();
+    options.narrow = [this](const EventTable& events, const Features& features,
+                            SessionOptions& narrowed) {
+      narrow_to_lines(options_, events, features, narrowed);
+    };
     options.symbols = options_.symbol_sources;
     options.filter = {options_.pids, options_.tids, options_.items.cpus, {}};
     options.want_chains = !options_.hide_call_graph && !options_.header_only;

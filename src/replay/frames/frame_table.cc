@@ -157,6 +157,29 @@ void ChainTable::renumber(std::span<const FrameId> frame_of) {
   for (FrameId& frame : frames_) frame = frame_of[frame.index()];
 }
 
+void ChainTable::clear() {
+  frames_.clear();
+  offsets_.resize(1);
+}
+
+void ChainTable::make_room(size_t chains, size_t frames) {
+  appended_.clear();
+  appended_size_ = 0;
+  frames_.resize(frames);
+  offsets_.resize(chains + 1);
+}
+
+void ChainTable::fill(size_t first_chain, size_t first_frame, const ChainTable& from,
+                      std::span<const FrameId> frame_of) {
+  for (size_t i = 1; i < from.offsets_.size(); ++i)
+    offsets_[first_chain + i] = first_frame + from.offsets_[i];
+  auto to = frames_.begin() + static_cast<ptrdiff_t>(first_frame);
+  if (frame_of.empty())
+    std::ranges::copy(from.frames_, to);
+  else
+    std::ranges::transform(from.frames_, to, [&](FrameId id) { return frame_of[id.index()]; });
+}
+
 std::span<const FrameId> ChainTable::appended_chain(size_t index) const {
   auto above = std::ranges::upper_bound(appended_, index, {}, &Appended::first);
   const Appended& part = *std::prev(above);

@@ -188,6 +188,15 @@ class ChainTable {
   void append(ChainTable other);
   void renumber(std::span<const FrameId> frame_of);
 
+  /// Forgets chains that were appended, and keeps the memory.
+  void clear();
+  /// Replaces all chains by this many, which have so many frames in all and are to be filled.
+  void make_room(size_t chains, size_t frames);
+  /// Copies the appended chains of another table to where they belong among these, mapped through
+  /// `frame_of` unless it is empty. Threads may fill different parts at a time.
+  void fill(size_t first_chain, size_t first_frame, const ChainTable& from,
+            std::span<const FrameId> frame_of);
+
   /// Reserves address space for what is expected, so that growing does not copy; uses no memory
   /// yet.
   void expect(size_t chains, size_t frames);

@@ -7,6 +7,7 @@
 #include "base/parallel.h"
 #include "replay/frames/address_resolver.h"
 #include "replay/frames/frame_counts.h"
+#include "unwind/call_stack_branches.h"
 
 namespace sonde {
 namespace {
@@ -113,6 +114,21 @@ class Slice {
     rows = row_ - first_row;
   }
 
+  /// The rows of a batch, from `row` on.
+  void read(std::span<const TimedSample> samples, size_t row) {
+    constexpr size_t kAhead = 4;  // samples adjacent in time may be far apart in the file
+    in_batches_ = true;
+    first_row = row_ = row;
+    chains.clear();
+    for (size_t i = 0; i < samples.size(); ++i) {
+      if (i + kAhead < samples.size()) prefetch(samples[i + kAhead].where);
+      RecordRef where = samples[i].where;
+      take(record_at(recording_.blocks()[where.block], where.offset, recording_.byte_order()),
+           samples[i].time, where);
+    }
+    rows = row_ - first_row;
+  }
+
   void read(const ScanSegment& segment) {
     segment.for_each_run([&](const ScanRun& run, std::span<const ScanSegment::Sample> samples) {
       sonde::count_bad(run, losses_);
@@ -145,6 +161,11 @@ class Slice {
     chains.expect(sideband_.samples_before[end_block] - first_row, bytes / sizeof(uint64_t));
   }
 
+  void prefetch(RecordRef where) const {
+    prefetch_records(recording_.blocks()[where.block].bytes.data() + where.offset);
+  }
+
+  /// `rank` replaces a time that is not recorded.
   void take(const RecordView& record, uint64_t rank, RecordRef where) {
     EventId event = events_.of(record);
     if (!event.valid()) return count_bad(ScanRun::Kind::kUnknownEvent, record);
@@ -182,17 +203,19 @@ class Slice {
       return count(sample.id.pid, time, sample.cpu_mode, sample.ip, event.value, sample.period);
     resolver_.enter(sample.id.pid, time, sample.cpu_mode);
     size_t i = row_++;
-    if (event.value != 0) columns_.event[i] = event.value;  // already zero
+    // New rows are zero; those of a batch have been used.
+    if (event.value != 0 || in_batches_) columns_.event[i] = event.value;
     columns_.period[i] = sample.period;
-    if (sample.weight != 0) columns_.weight[i] = sample.weight;
+    if (sample.weight != 0 || in_batches_) columns_.weight[i] = sample.weight;
     columns_.comm[i] = resolver_.comm(sample.id.tid, time);
     columns_.leaf[i] = resolver_.resolve(sample.ip, sample.cpu_mode);
     if (options_.want_chains) {
       columns_.chain[i] = ChainId();
       std::span<const FrameId> chain =
           chain_builder_.build(sample, events_[event].attr, time, rank);
-      if (!chain.empty()) queue_.add(chain, columns_.chain[i]);
-      if (chain_builder_.used_copy()) columns_.was_copied[i] = 1;
+      if (!chain.empty()) add_chain(chain, columns_.chain[i]);
+      bool used_copy = chain_builder_.used_copy();
+      if (used_copy || in_batches_) columns_.was_copied[i] = used_copy ? 1 : 0;
     }
     if (options_.only_sums) return;
     columns_.time[i] = time;
@@ -201,6 +224,14 @@ class Slice {
     columns_.cpu[i] = sample.id.cpu;
     columns_.cpu_mode[i] = static_cast<uint8_t>(sample.cpu_mode);
     columns_.record[i] = where;
+  }
+
+  /// Those of a batch are soon forgotten: looking for equal ones would take longer than storing
+  /// them.
+  void add_chain(std::span<const FrameId> chain, ChainId& id) {
+    if (!in_batches_) return queue_.add(chain, id);
+    id = ChainId(chains.size());
+    chains.append(chain);
   }
 
   const Recording& recording_;
@@ -214,28 +245,45 @@ class Slice {
   ChainQueue queue_{chains};
   Sample sample_;  // the current one: nothing of it is kept, so it is not cleared each time
   size_t row_ = 0;
+  bool in_batches_ = false;
 };
 
-/// Maps a slice's frames to the common table.
-std::vector<FrameId> merge_frames(const Slice& slice, FrameTable& frames) {
-  std::vector<FrameId> frame_of(slice.frames.size());
-  for (size_t i = 0; i < frame_of.size(); ++i) {
+/// Maps a slice's frames to the common table; those that `frame_of` has are known.
+void merge_frames(const Slice& slice, FrameTable& frames, std::vector<FrameId>& frame_of) {
+  size_t known = frame_of.size();
+  frame_of.resize(slice.frames.size());
+  for (size_t i = known; i < frame_of.size(); ++i) {
     const Frame& frame = slice.frames[FrameId(i)];
     frame_of[i] = frames.intern(frame.dso, frame.address, frame.level);
     if (frame.was_unwound) frames.mark_unwound(frame_of[i]);
   }
-  return frame_of;
 }
 
-/// Rewrites a slice to the ids of the common tables, where its chains begin at `first_chain`.
-void renumber(Slice& slice, SampleColumns& columns, std::span<const FrameId> frame_of,
-              size_t first_chain) {
-  slice.chains.renumber(frame_of);
+/// Rewrites a slice's rows to the ids of the common tables, where its chains begin at
+/// `first_chain`.
+void renumber_rows(const Slice& slice, SampleColumns& columns, std::span<const FrameId> frame_of,
+                   size_t first_chain) {
   for (size_t i = slice.first_row; i < slice.first_row + slice.rows; ++i) {
     columns.leaf[i] = frame_of[columns.leaf[i].index()];
     if (ChainId chain = columns.chain_of(i); chain.valid())
       columns.chain[i] = ChainId(first_chain + chain.index());
   }
+}
+
+void add_counts(const Slice& part, SamplePassResult& result) {
+  result.filtered += part.filtered;
+  result.unwound.add(part.unwound());
+  result.missing_parts += part.missing_parts();
+  result.first_time_ns = std::min(result.first_time_ns, part.first_time);
+  result.last_time_ns = std::max(result.last_time_ns, part.last_time);
+}
+
+void count_incomplete(const SamplePassResult& result, const SamplePassOptions& options,
+                      const Machine& machine, LossLedger& losses) {
+  if (result.missing_parts > 0)
+    losses.add(LossKind::k_broken_chain, result.missing_parts,
+               "their user part, put off to the return from the kernel, never came");
+  count_unfinished(result.unwound, !options.more_follows, machine.dsos(), losses);
 }
 
 }  // namespace
@@ -272,11 +320,12 @@ SamplePassResult read_samples(const Recording& recording, const Machine& machine
   std::vector<std::vector<FrameId>> frame_of(slices);
   std::vector<size_t> first_chain(slices);
   for (size_t i = 1; i < slices; ++i) {
-    frame_of[i] = merge_frames(*parts[i], result.frames);
+    merge_frames(*parts[i], result.frames, frame_of[i]);
     first_chain[i] = first_chain[i - 1] + parts[i - 1]->chains.size();
   }
   parallel_for(slices - 1, [&](size_t i) {
-    renumber(*parts[i + 1], result.samples, frame_of[i + 1], first_chain[i + 1]);
+    parts[i + 1]->chains.renumber(frame_of[i + 1]);
+    renumber_rows(*parts[i + 1], result.samples, frame_of[i + 1], first_chain[i + 1]);
   });
   for (size_t i = 1; i < slices; ++i) parts[0]->counts.add(parts[i]->counts, frame_of[i]);
   std::move(parts[0]->counts).move_to(result.samples);
@@ -287,19 +336,105 @@ SamplePassResult read_samples(const Recording& recording, const Machine& machine
     if (i > 0) result.chains.append(std::move(part.chains));
     if (rows != part.first_row) move_rows(result.samples, rows, part.first_row, part.rows);
     rows += part.rows;
-    result.filtered += part.filtered;
-    result.unwound.add(part.unwound());
-    result.missing_parts += part.missing_parts();
-    result.first_time_ns = std::min(result.first_time_ns, part.first_time);
-    result.last_time_ns = std::max(result.last_time_ns, part.last_time);
+    add_counts(part, result);
     parts[i].reset();
   }
   if (!options.by_place) shorten(result.samples, rows);
-  if (result.missing_parts > 0)
-    losses.add(LossKind::k_broken_chain, result.missing_parts,
-               "their user part, put off to the return from the kernel, never came");
-  count_unfinished(result.unwound, !options.more_follows, machine.dsos(), losses);
+  count_incomplete(result, options, machine, losses);
   return result;
+}
+
+struct SampleBatches::State {
+  State(const Recording& recording, const Machine& of, const SidebandResult& sideband,
+        const SamplePassOptions& how, size_t slices, LossLedger& ledger, SamplePassResult& filled)
+      : options(how),
+        machine(of),
+        losses(ledger),
+        result(filled),
+        sources{how.arch, how.cfi, how.max_stack, nullptr, nullptr},
+        deferred(sideband, recording.events(), ledger),
+        frame_of(slices) {
+    if (options.merge_deferred) sources.deferred = &deferred;
+    for (size_t i = 0; i < slices; ++i)
+      parts.push_back(std::make_unique<Slice>(recording, machine, sideband, options, sources,
+                                              result.samples, losses));
+  }
+
+  void merge();
+  void add_up();
+
+  SamplePassOptions options;
+  const Machine& machine;
+  LossLedger& losses;
+  SamplePassResult& result;
+  ChainSources sources;
+  DeferredChains deferred;
+  std::vector<std::unique_ptr<Slice>> parts;
+  std::vector<std::vector<FrameId>>
+      frame_of;  // by part; the first one's frames are the common ones
+};
+
+SampleBatches::SampleBatches(const Recording& recording, const Machine& machine,
+                             const SidebandResult& sideband, const SamplePassOptions& options,
+                             size_t slices, LossLedger& losses, SamplePassResult& result)
+    : state_(
+          std::make_unique<State>(recording, machine, sideband, options, slices, losses, result)) {}
+SampleBatches::~SampleBatches() = default;
+
+bool SampleBatches::suit(const EventTable& events) {
+  return std::ranges::none_of(events.all(), [](const EventDesc& event) {
+    return event.attr.samples(abi::kSampleStackUser | abi::kSampleRegsUser) ||
+           has_call_stacks(event.attr);
+  });
+}
+
+void SampleBatches::read(std::span<const TimedSample> samples) {
+  State& state = *state_;
+  make_room(state.result.samples, samples.size(), state.options);
+  size_t slices = state.parts.size();
+  state.parts[0]->frames = std::move(state.result.frames);
+  parallel_for(slices, [&](size_t i) {
+    size_t begin = samples.size() * i / slices, end = samples.size() * (i + 1) / slices;
+    state.parts[i]->read(samples.subspan(begin, end - begin), begin);
+  });
+  state.result.frames = std::move(state.parts[0]->frames);
+  state.merge();
+  state.add_up();
+}
+
+/// Frames and chains become those of the result.
+void SampleBatches::State::merge() {
+  struct Ends {
+    size_t chain = 0, frame = 0;
+  };
+  std::vector<Ends> first(1);
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (i > 0) merge_frames(*parts[i], result.frames, frame_of[i]);
+    const ChainTable& chains = parts[i]->chains;
+    first.push_back({first[i].chain + chains.size(), first[i].frame + chains.frame_count()});
+  }
+  result.chains.make_room(first.back().chain, first.back().frame);
+  parallel_for(parts.size(), [&](size_t i) {
+    result.chains.fill(first[i].chain, first[i].frame, parts[i]->chains, frame_of[i]);
+    if (i > 0) renumber_rows(*parts[i], result.samples, frame_of[i], first[i].chain);
+  });
+}
+
+void SampleBatches::State::add_up() {
+  size_t rows = 0;
+  result.filtered = result.missing_parts = 0;
+  result.unwound = {};
+  for (const auto& part : parts) {
+    if (rows != part->first_row) move_rows(result.samples, rows, part->first_row, part->rows);
+    rows += part->rows;
+    add_counts(*part, result);
+  }
+  shorten(result.samples, rows);
+}
+
+void SampleBatches::finish() {
+  State& state = *state_;
+  count_incomplete(state.result, state.options, state.machine, state.losses);
 }
 
 }  // namespace sonde

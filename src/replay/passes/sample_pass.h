@@ -2,9 +2,13 @@
 // parallel slices of the file.
 #pragma once
 
+#include <memory>
+#include <span>
+
 #include "replay/frames/chain_builder.h"
 #include "replay/passes/deferred_samples.h"
 #include "replay/passes/sideband_pass.h"
+#include "replay/passes/time_batches.h"
 
 namespace sonde {
 
@@ -37,5 +41,29 @@ struct SamplePassResult {
 SamplePassResult read_samples(const Recording& recording, const Machine& machine,
                               const SidebandResult& sideband, const SamplePassOptions& options,
                               size_t slices, LossLedger& losses, FrameTable known = {});
+
+/// The same for some samples at a time, in any order. Tables and buffers serve all of them.
+class SampleBatches {
+ public:
+  /// Everything must outlive this object, which fills `result`. Options that are about sums don't
+  /// apply.
+  SampleBatches(const Recording& recording, const Machine& machine, const SidebandResult& sideband,
+                const SamplePassOptions& options, size_t slices, LossLedger& losses,
+                SamplePassResult& result);
+  ~SampleBatches();
+
+  /// Whether chains do not depend on other samples, so that samples may come in batches.
+  [[nodiscard]] static bool suit(const EventTable& events);
+
+  /// Replaces the rows and chains of the result by those of these samples, in this order. Its
+  /// frames grow, its counts add up.
+  void read(std::span<const TimedSample> samples);
+  /// Counts what is only known at the end as losses.
+  void finish();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
 
 }  // namespace sonde

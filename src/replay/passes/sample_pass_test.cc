@@ -148,6 +148,54 @@ TEST_F(ManySamples, TheNumberOfSlicesDoesNotShow) {
   }
 }
 
+/// The samples that a whole pass resolves, one by one, by time.
+class BatchedSamples : public ManySamples {
+ protected:
+  void expect_rows(const SamplePassResult& batch, const SamplePassResult& whole, size_t from) {
+    const SampleColumns &x = batch.samples, &y = whole.samples;
+    auto same_place = [&](FrameId a, FrameId b) {
+      const Frame &f = batch.frames[a], &g = whole.frames[b];
+      return f.dso == g.dso && f.address == g.address && f.level == g.level;
+    };
+    for (size_t i = 0; i < x.size(); ++i) {
+      size_t j = from + i;
+      ASSERT_EQ(std::tie(x.event[i], x.time[i], x.pid[i], x.tid[i], x.cpu[i]),
+                std::tie(y.event[j], y.time[j], y.pid[j], y.tid[j], y.cpu[j]));
+      ASSERT_EQ(std::tie(x.period[i], x.weight[i], x.comm[i], x.cpu_mode[i], x.was_copied[i]),
+                std::tie(y.period[j], y.weight[j], y.comm[j], y.cpu_mode[j], y.was_copied[j]));
+      ASSERT_TRUE(same_place(x.leaf[i], y.leaf[j]));
+      ASSERT_TRUE(
+          std::ranges::equal(batch.chains[x.chain[i]], whole.chains[y.chain[j]], same_place));
+    }
+  }
+};
+
+TEST_F(BatchedSamples, AreThoseOfAWholePass) {
+  for (const SampleFilter& filter : {SampleFilter(), SampleFilter{{1, 3}, {}, {}, {}}}) {
+    SamplePassOptions options;
+    options.filter = filter;
+    SamplePassResult whole = read(options, 1);
+    for (size_t slices : {1u, 2u, 5u}) {
+      SCOPED_TRACE(slices);
+      TimeBatches order(*recording_, sideband_, {2, 7000});
+      SamplePassResult result;
+      SampleBatches batches(*recording_, machine_, sideband_, options, slices, losses_, result);
+      size_t rows = 0;
+      while (!order.at_end()) {
+        batches.read(order.next());
+        expect_rows(result, whole, rows);
+        rows += result.samples.size();
+      }
+      batches.finish();
+      EXPECT_EQ(rows, whole.samples.size());
+      EXPECT_EQ(result.frames.size(), whole.frames.size());
+      EXPECT_EQ(result.filtered, whole.filtered);
+      EXPECT_EQ(result.first_time_ns, whole.first_time_ns);
+      EXPECT_EQ(result.last_time_ns, whole.last_time_ns);
+    }
+  }
+}
+
 TEST_F(ManySamples, CountsByPlaceAreThoseOfTheSamples) {
   SamplePassOptions options;
   options.want_chains = false;
