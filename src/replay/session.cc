@@ -18,6 +18,10 @@
 namespace sonde {
 namespace {
 
+// Between batches. Large programs have some ten thousand distinct frames; beyond these are
+// addresses of no code, and a table that grows with them leaves the processor's caches.
+constexpr size_t kMostFrames = size_t{3} << 15;
+
 size_t slice_count() {
   return std::max(1u, std::thread::hardware_concurrency());
 }
@@ -43,6 +47,7 @@ struct Session::State {
   // If samples are read in batches.
   std::unique_ptr<TimeBatches> order;
   std::unique_ptr<SampleBatches> batches;
+  uint32_t frame_generation = 0;
 
   void open_whole();
   void read_batch(uint64_t first_rank);
@@ -129,6 +134,11 @@ void Session::State::begin_batches() {
 Result<> Session::State::follow_batches(const std::function<Result<bool>()>& on_batch) {
   bool go_on = true;
   for (bool first = true; go_on && (first || !order->at_end()); first = false) {
+    if (pass.frames.size() > kMostFrames) {
+      batches->forget_frames();
+      inline_frames = {};
+      ++frame_generation;
+    }
     size_t known_frames = pass.frames.size();
     batches->read(order->next());
     take_counts();
@@ -264,6 +274,10 @@ bool Session::follows() const {
 
 bool Session::in_batches() const {
   return state_->batches != nullptr;
+}
+
+uint32_t Session::frame_generation() const {
+  return state_->frame_generation;
 }
 
 Result<> Session::follow(const Follow& hooks) {

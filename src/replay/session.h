@@ -74,15 +74,18 @@ class Session {
   [[nodiscard]] bool follows() const;
   /// Whether this is a recording whose samples are still to be read, by follow().
   [[nodiscard]] bool in_batches() const;
+  /// How often frames were forgotten so far: between batches, if there are very many, as where
+  /// chains go astray. Their ids are then used again.
+  [[nodiscard]] uint32_t frame_generation() const;
   struct Follow {
     std::function<Result<bool>()> on_batch;  // the session shows the next records; false: stop
     std::function<bool()> on_pause;          // nothing to read from a pipe yet: wait; false: stop
   };
   /// Reads to the end, batch by batch, in time order (see RoundPipeline and TimeBatches). Samples
-  /// and chains are those of one batch and valid during `on_batch` only; strings, frames, objects
-  /// and symbols stay and grow. In a pipe, counts and other records are those of one batch, too,
-  /// and the machine forgets tasks some time after their end; otherwise they are of the whole
-  /// recording.
+  /// and chains are those of one batch and valid during `on_batch` only; strings, objects and
+  /// symbols stay and grow, and so do frames, see frame_generation(). In a pipe, counts and other
+  /// records are those of one batch, too, and the machine forgets tasks some time after their end;
+  /// otherwise they are of the whole recording.
   Result<> follow(const Follow& hooks);
 
   /// Whether `only_function` took effect.

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cctype>
+#include <cstring>
 #include <ctime>
 #include <iterator>
 
@@ -15,6 +17,21 @@ std::string_view branch_type_name(uint32_t type) {
                                          "IND_CALL", "RET",  "SYSCALL", "SYSRET", "COND_CALL",
                                          "COND_RET", "ERET", "IRQ",     "SERROR", "NO_TX"};
   return type < std::size(kNames) ? kNames[type] : std::string_view();
+}
+
+/// The eight digits of a number as characters, the first one in the lowest byte.
+uint64_t hex_digits(uint32_t value) {
+  uint64_t x = (uint64_t{value} & 0xffff) << 32 | value >> 16;
+  x = (x & 0x0000ff000000ff00) >> 8 | (x & 0x000000ff000000ff) << 16;
+  x = (x & 0x00f000f000f000f0) >> 4 | (x & 0x000f000f000f000f) << 8;
+  uint64_t letters = (x + 0x0606060606060606) >> 4 & 0x0101010101010101;  // 1 for ten and more
+  return x + 0x3030303030303030 + letters * ('a' - '0' - 10);
+}
+
+/// Blanks instead of the first characters.
+uint64_t with_blanks(uint64_t characters, int blanks) {
+  uint64_t mask = blanks >= 8 ? ~uint64_t{0} : (uint64_t{1} << 8 * blanks) - 1;
+  return (characters & ~mask) | (0x2020202020202020 & mask);
 }
 
 }  // namespace
@@ -76,8 +93,20 @@ void append_time(std::string& out, uint64_t ns, bool nanoseconds) {
   out.append(text + begin, kRoom - begin);
 }
 
+void put_hex16(char* to, uint64_t value) {
+  int blanks = std::countl_zero(value | 1) / 4;
+  uint64_t words[] = {
+      with_blanks(hex_digits(static_cast<uint32_t>(value >> 32)), blanks),
+      with_blanks(hex_digits(static_cast<uint32_t>(value)), std::max(blanks, 8) - 8)};
+  if constexpr (std::endian::native == std::endian::big)
+    for (uint64_t& word : words) word = std::byteswap(word);
+  std::memcpy(to, words, sizeof words);
+}
+
 void append_hex16(std::string& out, uint64_t value) {
-  fmt::format_to(std::back_inserter(out), "{:16x}", value);
+  char text[16];
+  put_hex16(text, value);
+  out.append(text, sizeof text);
 }
 
 void append_misc(std::string& out, uint32_t type, uint16_t misc) {

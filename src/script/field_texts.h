@@ -20,7 +20,8 @@ void append_padded(std::string& out, std::string_view text, size_t width);
 void append_cpu(std::string& out, uint32_t cpu);
 /// " 1951.702760: "
 void append_time(std::string& out, uint64_t ns, bool nanoseconds);
-/// "%16x".
+/// "%16x": 16 characters.
+void put_hex16(char* to, uint64_t value);
 void append_hex16(std::string& out, uint64_t value);
 /// The letters of `-F misc` in six columns: the CPU mode, and the meaning of `misc` for that record
 /// type.

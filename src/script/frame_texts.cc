@@ -6,6 +6,7 @@
 #include <tsl/robin_map.h>
 
 #include "base/parallel.h"
+#include "script/field_texts.h"
 
 namespace sonde {
 
@@ -70,9 +71,18 @@ tsl::robin_map<uint32_t, Mapping> module_mappings(const Session& session) {
   return modules;
 }
 
+/// Whether there is nothing to say about a frame but its address.
+bool is_bare(const Frame& frame) {
+  return !frame.dso.valid() && !frame.symbol.valid() && frame.level != FrameLevel::kDeferred;
+}
+
 }  // namespace
 
 FrameTexts::FrameTexts(const Session& session, const FrameStyle& style) : style_(style) {
+  append_place(session, Frame(), style, rest_);
+  rest_ += '\n';
+  rest_size_ = rest_.size();
+  rest_.append(kStep, '\0');
   grow(session);
 }
 
@@ -87,6 +97,7 @@ void FrameTexts::grow(const Session& session) {
     if (found == modules.end()) return frame.address;
     return frame.address - found->second.offset.value + found->second.start.value;
   };
+  bool shows_ip = style_.fields.has(Field::kIp);
   constexpr size_t kBatch = 4096;
   size_t first_chunk = chunks_.size();
   texts_.resize(count);
@@ -98,37 +109,58 @@ void FrameTexts::grow(const Session& session) {
     size_t end = std::min(count, begin + kBatch);
     for (size_t i = begin; i < end; ++i) {
       const Frame& frame = session.frames()[i];
+      if (shows_ip && is_bare(frame)) {
+        texts_[i] = {nullptr, frame.address};
+        continue;
+      }
       size_t from = text.size();
       text += '\t';
-      if (style_.fields.has(Field::kIp))
-        fmt::format_to(std::back_inserter(text), "{:16x}", shown_address(frame));
+      if (shows_ip) script::append_hex16(text, shown_address(frame));
       append_place(session, frame, style_, text);
       text += '\n';
       texts_[i].size = text.size() - from;
     }
     text.append(kStep, '\0');
     const char* at = text.data();
-    for (size_t i = begin; i < end; ++i) at = (texts_[i].chars = at) + texts_[i].size;
+    for (size_t i = begin; i < end; ++i)
+      if (!shows_ip || !is_bare(session.frames()[i])) at = (texts_[i].chars = at) + texts_[i].size;
   });
+}
+
+void FrameTexts::clear() {
+  texts_.clear();
+  chunks_.clear();
+}
+
+/// Writes up to kStep - 1 bytes more.
+void FrameTexts::put(char* to, const char* chars, size_t size) {
+  for (size_t done = 0; done < size; done += kStep) std::memcpy(to + done, chars + done, kStep);
 }
 
 // Half of `script`'s time would go into 10 million appends of 150 bytes each: growing the text once
 // per chain and copying in steps of fixed size takes a third of that.
 void FrameTexts::append(std::span<const FrameId> frames, std::string& out) const {
+  constexpr size_t kAddress = 17;  // tab and digits
   size_t size = 0;
   for (FrameId frame : frames) {
     const Text& text = texts_[frame.index()];
     __builtin_prefetch(text.chars);
-    size += text.size;
+    size += text.chars == nullptr ? kAddress + rest_size_ : text.size;
   }
   size_t before = out.size();
   out.resize_and_overwrite(before + size + kStep, [&](char* chars, size_t) {
     char* to = chars + before;
     for (FrameId frame : frames) {
       const Text& text = texts_[frame.index()];
-      for (size_t done = 0; done < text.size; done += kStep)
-        std::memcpy(to + done, text.chars + done, kStep);
-      to += text.size;
+      if (text.chars != nullptr) {
+        put(to, text.chars, text.size);
+        to += text.size;
+        continue;
+      }
+      *to = '\t';
+      script::put_hex16(to + 1, text.size);
+      put(to + kAddress, rest_.data(), rest_size_);
+      to += kAddress + rest_size_;
     }
     return before + size;
   });

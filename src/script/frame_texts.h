@@ -1,6 +1,7 @@
 // The text of every frame as script prints it in call chains, formatted once per distinct frame:
 // user frames are shown by their offset in the object, so one text serves all processes and
-// samples.
+// samples. Addresses in no object may be anything, and many: writing one takes less time than
+// fetching its text from memory.
 //
 //   \t            1159 leaf+0x30 (/usr/bin/spin)\n
 #pragma once
@@ -35,6 +36,8 @@ class FrameTexts {
   FrameTexts(const Session& session, const FrameStyle& style);
   /// Formats frames added since.
   void grow(const Session& session);
+  /// Forgets all frames.
+  void clear();
   /// Appends the texts of a chain's frames.
   void append(std::span<const FrameId> frames, std::string& out) const;
 
@@ -42,12 +45,16 @@ class FrameTexts {
   /// Texts are copied in steps of this many bytes, so each chunk has that much padding at its end.
   static constexpr size_t kStep = 32;
   struct Text {
-    const char* chars = nullptr;  // in one of the chunks
-    size_t size = 0;
+    const char* chars = nullptr;  // in one of the chunks; null: only an address, in no object
+    uint64_t size = 0;            // or the address
   };
+  static void put(char* to, const char* chars, size_t size);
+
   FrameStyle style_;
   std::vector<std::unique_ptr<std::string>> chunks_;  // texts_ point into them
   std::vector<Text> texts_;                           // by FrameId
+  std::string rest_;  // of the line of an address in no object, with padding
+  size_t rest_size_ = 0;
 };
 
 }  // namespace sonde

@@ -47,7 +47,7 @@ struct ScriptOptions {
   /// Whether lines of a recording that is not a pipe can be made a part at a time, in time order.
   /// Other records are still shown between all samples.
   [[nodiscard]] bool can_batch() const {
-    return can_follow() && !header_only && !items.records.any();
+    return can_follow() && !header_only && verbose == 0 && !items.records.any();
   }
   /// Whether every sample is a line with its recorded time; which fields it has depends on the
   /// recording.

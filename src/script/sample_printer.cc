@@ -56,7 +56,10 @@ bool is_bpf_output(const abi::EventAttr& attr) {
 }  // namespace
 
 SamplePrinter::SamplePrinter(const Session& session, PrinterOptions options)
-    : session_(&session), options_(std::move(options)), traces_(session) {}
+    : session_(&session),
+      options_(std::move(options)),
+      frame_generation_(session.frame_generation()),
+      traces_(session) {}
 
 Result<SamplePrinter> SamplePrinter::make(const Session& session, const PrinterOptions& options) {
   SamplePrinter printer(session, options);
@@ -108,6 +111,11 @@ Result<> SamplePrinter::prepare() {
 
 void SamplePrinter::grow() {
   const Session& session = *session_;
+  if (frame_generation_ != session.frame_generation()) {
+    frame_generation_ = session.frame_generation();
+    stops_.clear();
+    for (FrameTexts& texts : frame_texts_) texts.clear();
+  }
   for (FrameTexts& texts : frame_texts_) texts.grow(session);
   for (size_t i = comms_.size(); i < session.strings().size(); ++i)
     comms_.push_back(session.strings().view(StringId(i)));

@@ -91,6 +91,7 @@ class SamplePrinter {
   std::vector<FrameTexts> frame_texts_;  // by frame style
   std::vector<std::string_view> comms_;  // by StringId
   std::vector<char> stops_;              // by FrameId; empty without --stop-bt
+  uint32_t frame_generation_ = 0;        // of those
   TraceTexts traces_;
   std::unique_ptr<CodeBytes> code_;     // null if no instructions are shown
   std::unique_ptr<SourceCode> source_;  // null without srccode

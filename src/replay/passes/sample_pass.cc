@@ -141,6 +141,11 @@ class Slice {
     });
   }
 
+  void forget_frames() {
+    frames = FrameTable();
+    resolver_.machine_changed();  // it knows where frames are
+  }
+
   [[nodiscard]] const UnwindCounts& unwound() const { return chain_builder_.counts(); }
   [[nodiscard]] uint64_t missing_parts() const { return chain_builder_.missing(); }
 
@@ -400,6 +405,13 @@ void SampleBatches::read(std::span<const TimedSample> samples) {
   state.result.frames = std::move(state.parts[0]->frames);
   state.merge();
   state.add_up();
+}
+
+void SampleBatches::forget_frames() {
+  State& state = *state_;
+  state.result.frames = FrameTable();
+  for (auto& part : state.parts) part->forget_frames();
+  for (auto& frames : state.frame_of) frames.clear();
 }
 
 /// Frames and chains become those of the result.

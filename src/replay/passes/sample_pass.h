@@ -58,6 +58,8 @@ class SampleBatches {
   /// Replaces the rows and chains of the result by those of these samples, in this order. Its
   /// frames grow, its counts add up.
   void read(std::span<const TimedSample> samples);
+  /// Empties the frame table; the next batch's ids start from 0.
+  void forget_frames();
   /// Counts what is only known at the end as losses.
   void finish();
 

@@ -1,8 +1,8 @@
 // The samples of a recording in time order, a part at a time, in little memory.
 //
 // Records are out of order, but by little. A first walk over the recording notes the earliest time
-// in each block. Blocks are then sorted in the order of those times, some at a time, and whatever is
-// older than all blocks that are left can be given:
+// in each block. Blocks are then sorted in the order of those times, some at a time, and whatever
+// is older than all blocks that are left can be given:
 //
 //   blocks   |3 1 4|  |2 6 5|  |7 9 8|        taken: the first two; the third begins at 7
 //   given    1 2 3 4 5 6                      kept: nothing
@@ -30,7 +30,7 @@ struct TimedSample {
 class TimeBatches {
  public:
   struct Limits {
-    size_t blocks = 4;             // walked at a time
+    size_t blocks = 4;                 // walked at a time
     size_t samples = size_t{1} << 15;  // given at a time
   };
   /// Both must outlive this object.
@@ -54,8 +54,8 @@ class TimeBatches {
   const Recording& recording_;
   const SidebandResult& sideband_;
   Limits limits_;
-  std::vector<Start> starts_;  // of blocks with samples, by time
-  size_t taken_ = 0;           // of them
+  std::vector<Start> starts_;                     // of blocks with samples, by time
+  size_t taken_ = 0;                              // of them
   std::vector<std::vector<TimedSample>> walked_;  // buffers, one per block walked at a time
   std::vector<TimedSample> pending_;              // sorted
   size_t given_ = 0, ready_ = 0;                  // positions in it
