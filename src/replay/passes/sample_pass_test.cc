@@ -196,6 +196,20 @@ TEST_F(BatchedSamples, AreThoseOfAWholePass) {
   }
 }
 
+TEST_F(BatchedSamples, AreTheSameAfterFramesWereForgotten) {
+  SamplePassOptions options;
+  SamplePassResult whole = read(options, 1);
+  TimeBatches order(*recording_, sideband_, {2, 7000});
+  SamplePassResult result;
+  SampleBatches batches(*recording_, machine_, sideband_, options, 2, losses_, result);
+  for (size_t rows = 0; !order.at_end(); rows += result.samples.size()) {
+    batches.forget_frames();
+    batches.read(order.next());
+    expect_rows(result, whole, rows);
+    EXPECT_LT(result.frames.size(), whole.frames.size());
+  }
+}
+
 TEST_F(ManySamples, CountsByPlaceAreThoseOfTheSamples) {
   SamplePassOptions options;
   options.want_chains = false;
