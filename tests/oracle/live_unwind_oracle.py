@@ -71,7 +71,8 @@ def compare(name, copies, directory):
         problems += [f"{name} {who}: perf reads {len(by_perf.get(who, []))} frames, we {len(after[who])}" for who in unread[:2]]
     print(f"{name}: {len(before) - len(wrong)} of {len(before)} chains equal, "
           f"{copies.stat().st_size} bytes became {unwound.stat().st_size}")
-    if unwound.stat().st_size * 10 > copies.stat().st_size:
+    # Copies take 8 KB each; what both have (mappings, build ids) is most of a short recording.
+    if copies.stat().st_size - unwound.stat().st_size < 4096 * len(before):
         problems.append(f"{name}: the recording did not get smaller")
     return problems, len(before)
 
