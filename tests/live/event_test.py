@@ -12,24 +12,18 @@ import time
 import unittest
 from pathlib import Path
 
+from probes import USDT_NOTE
+
 SONDE = os.environ["SONDE"]
 TRACEFS = next(Path(line.split()[1]) for line in Path("/proc/mounts").read_text().splitlines() if line.split()[2] == "tracefs")
 
-# Probes as <sys/sdt.h> creates them: a nop, and a note that says where it is and where its arguments are. `guarded` has a
-# semaphore: it is reached only while somebody listens.
-USDT_PROGRAM = r"""
+# `guarded` has a semaphore: it is reached only while somebody listens.
+USDT_PROGRAM = USDT_NOTE + r"""
 #include <stdio.h>
 #include <stdlib.h>
 __attribute__((section(".probes"))) volatile unsigned short app_guarded_semaphore
     __attribute__((visibility("hidden"))) = 0;
-#define PROBE(name, semaphore, x, y)                                        \
-  __asm__ volatile("990: nop\n"                                             \
-                   ".pushsection .note.stapsdt,\"\",\"note\"\n"             \
-                   ".balign 4\n.4byte 992f-991f, 994f-993f, 3\n"            \
-                   "991: .asciz \"stapsdt\"\n992: .balign 4\n"              \
-                   "993: .8byte 990b\n.8byte 0\n.8byte " semaphore "\n"     \
-                   ".asciz \"app\"\n.asciz \"" name "\"\n.asciz \"-4@%0 8@%1\"\n" \
-                   "994: .balign 4\n.popsection\n" ::"r"(x), "r"(y))
+#define PROBE(name, semaphore, x, y) NOTE(name, semaphore, "-4@%0 8@%1", "r"(x), "r"(y))
 __attribute__((noinline)) static void step(int i, long twice) { PROBE("step", "0", i, twice); }
 int main(int count, char** words) {
   int rounds = count > 1 ? atoi(words[1]) : 1;

@@ -9,27 +9,18 @@ import unittest
 from pathlib import Path
 
 from own_directory import OwnDirectoryTest
-from probes import remove_probes
+from probes import USDT_NOTE, remove_probes
 
 SONDE = os.environ["SONDE"]
 TRACEFS = next(Path(line.split()[1]) for line in Path("/proc/mounts").read_text().splitlines() if line.split()[2] == "tracefs")
 # No other run of this test has this name.
 GROUP = f"liveusdt{os.getpid()}"
-# A note as <sys/sdt.h> writes it; "nor" lets the compiler choose registers, memory and constants. `guarded` is reached only while
-# its semaphore is raised.
-PROGRAM = r"""
+# `guarded` is reached only while its semaphore is raised.
+PROGRAM = USDT_NOTE + r"""
 #include <stdint.h>
 #include <stdio.h>
 __attribute__((section(".probes"))) volatile unsigned short app_guarded_semaphore
     __attribute__((visibility("hidden"))) = 0;
-#define NOTE(name, semaphore, arguments, ...)                                      \
-  __asm__ volatile("990: nop\n"                                                    \
-                   ".pushsection .note.stapsdt,\"\",\"note\"\n"                    \
-                   ".balign 4\n.4byte 992f-991f, 994f-993f, 3\n"                   \
-                   "991: .asciz \"stapsdt\"\n992: .balign 4\n"                     \
-                   "993: .8byte 990b\n.8byte 0\n.8byte " semaphore "\n"            \
-                   ".asciz \"app\"\n.asciz \"" name "\"\n.asciz \"" arguments "\"\n" \
-                   "994: .balign 4\n.popsection\n" ::__VA_ARGS__)
 struct kept { int64_t wide; int16_t narrow; uint8_t byte; };
 __attribute__((noinline)) static void step(int i, long twice, struct kept* kept) {
   NOTE("registers", "0", "-4@%0 8@%1 -4@%2", "r"(i), "r"(twice), "n"(-7));
