@@ -75,6 +75,10 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
   return *this;
 }
 
+void MappedFile::release_pages() const {
+  if (data_ != nullptr) ::madvise(const_cast<std::byte*>(data_), size_, MADV_DONTNEED);
+}
+
 void MappedFile::unmap() {
   if (data_ != nullptr) ::munmap(const_cast<std::byte*>(data_), size_);
 }

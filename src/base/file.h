@@ -41,6 +41,8 @@ class MappedFile {
 
   [[nodiscard]] Bytes bytes() const { return {data_, size_}; }
   [[nodiscard]] size_t size() const { return size_; }
+  /// The kernel takes the pages back; one that is read again comes back from its cache.
+  void release_pages() const;
 
  private:
   void unmap();

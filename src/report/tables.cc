@@ -104,8 +104,9 @@ Result<std::vector<std::unique_ptr<EventReport>>> ReportBuilder::build() {
   root_frames_ = TRY(root_frames());
   if (options_.leave_out_idle) idle_frames_ = frames_of_idle_functions(session_);
   std::vector<std::unique_ptr<EventReport>> reports;
-  for (const std::vector<EventId>& members : tables()) {
-    std::unique_ptr<EventReport> report = TRY(build_one(members));
+  std::vector<std::vector<EventId>> all = tables();
+  for (const std::vector<EventId>& members : all) {
+    std::unique_ptr<EventReport> report = TRY(build_one(members, &members == &all.back()));
     const ProfileTotals& leader = report->data->profiles[0]->totals();
     if (options_.skip_empty && leader.samples == 0) continue;
     reports.push_back(std::move(report));
@@ -258,7 +259,8 @@ double ReportBuilder::min_path_share() const {
   return absolute && hidden_.empty() ? options_.call_graph.min_percent / 100 : 0;
 }
 
-Result<std::unique_ptr<EventReport>> ReportBuilder::build_one(const std::vector<EventId>& members) {
+Result<std::unique_ptr<EventReport>> ReportBuilder::build_one(const std::vector<EventId>& members,
+                                                              bool is_last) {
   auto report = std::make_unique<EventReport>();
   report->members = members;
   report->name = name_of(members);
@@ -300,6 +302,8 @@ Result<std::unique_ptr<EventReport>> ReportBuilder::build_one(const std::vector<
     report->samples += options_.relative ? totals.shown_samples : totals.samples;
     report->period += options_.relative ? totals.shown_period : totals.period;
   }
+  // Few records are read again.
+  if (is_last) session_.recording().release_pages();
   data.rows = std::make_unique<TableRows>(std::move(profiles), data.keys);
   TableRows::SortOptions sorting;
   for (const OrderTerm& term : plan_.order) {

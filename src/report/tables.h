@@ -47,7 +47,7 @@ class ReportBuilder {
  private:
   [[nodiscard]] std::vector<std::vector<EventId>> tables() const;
   [[nodiscard]] double min_path_share() const;
-  Result<std::unique_ptr<EventReport>> build_one(const std::vector<EventId>& members);
+  Result<std::unique_ptr<EventReport>> build_one(const std::vector<EventId>& members, bool is_last);
   [[nodiscard]] Result<std::vector<uint8_t>> hidden_samples() const;
   [[nodiscard]] Result<std::vector<uint8_t>> gated_off() const;
   [[nodiscard]] Result<std::vector<uint8_t>> root_frames() const;

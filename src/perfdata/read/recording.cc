@@ -312,6 +312,10 @@ const std::vector<RecordBlock>& Recording::blocks() const {
 const RecordCounts& Recording::record_counts() const {
   return state_->counts;
 }
+void Recording::release_pages() const {
+  for (const MappedFile& file : state_->files) file.release_pages();
+}
+
 StreamReader* Recording::stream() {
   return state_->followed ? &*state_->followed : nullptr;
 }

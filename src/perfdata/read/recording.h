@@ -92,6 +92,8 @@ class Recording {
   [[nodiscard]] uint32_t word_size() const;
   /// Blocks of at most about 1 MiB, so that they can be distributed among threads.
   [[nodiscard]] const std::vector<RecordBlock>& blocks() const;
+  /// After the records were read once: they can be read again, from the kernel's cache of the file.
+  void release_pages() const;
   /// The objects bundled with the recording; null if there are none.
   [[nodiscard]] const Bundle* bundle() const;
   /// The number of records of each type in the blocks.
