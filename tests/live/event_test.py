@@ -12,7 +12,7 @@ import time
 import unittest
 from pathlib import Path
 
-from probes import USDT_NOTE
+from probe_events import USDT_NOTE
 
 SONDE = os.environ["SONDE"]
 TRACEFS = next(Path(line.split()[1]) for line in Path("/proc/mounts").read_text().splitlines() if line.split()[2] == "tracefs")

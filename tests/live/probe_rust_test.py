@@ -9,7 +9,7 @@ import sys
 import unittest
 
 from own_directory import OwnDirectoryTest
-from probes import remove_probes
+from probe_events import remove_probes
 
 SONDE = os.environ["SONDE"]
 GROUP = f"liverust{os.getpid()}"

@@ -9,7 +9,7 @@ import unittest
 from pathlib import Path
 
 from own_directory import OwnDirectoryTest
-from probes import USDT_NOTE, remove_probes
+from probe_events import USDT_NOTE, remove_probes
 
 SONDE = os.environ["SONDE"]
 TRACEFS = next(Path(line.split()[1]) for line in Path("/proc/mounts").read_text().splitlines() if line.split()[2] == "tracefs")

@@ -13,7 +13,7 @@ import time
 import unittest
 from pathlib import Path
 
-from probes import remove_probes
+from probe_events import remove_probes
 
 SONDE = os.environ["SONDE"]
 LONGEST = 90  # how many seconds to wait for anything
