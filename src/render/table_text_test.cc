@@ -71,6 +71,44 @@ TEST(TableText, ColoursDontCountForTheAlignment) {
   EXPECT_EQ(text.substr(0, text.find("ls")), "  \033[31m  87.50%\033[m  ");
 }
 
+void add_numbered_rows(size_t first, size_t end, Table& table) {
+  for (size_t row = first; row < end; ++row) {
+    table.add_percent(static_cast<double>(row % 100));
+    table.text_buffer() += fmt::format("row {}", row);
+    table.add_text();
+    table.end_row();
+  }
+}
+
+// More rows than a page has, some of them with trees, made by several threads.
+TEST(TableText, PagesMadeOnDemandReadLikeStoredRows) {
+  constexpr size_t kRows = 5000;
+  Table stored;
+  stored.columns = {column("Overhead", Column::Kind::kPercent, 8),
+                    column("Symbol", Column::Kind::kText, 8)};
+  stored.graph.style = view::GraphStyle::kFlat;
+  stored.has_large_trees = true;
+  stored.tree = [](size_t row) {
+    view::CallTree tree;
+    if (row % 7 != 0) return tree;
+    tree.row_weight = tree.total_weight = 1;
+    view::CallTree::Node& node = tree.nodes.emplace_back();
+    node.cumulative = node.self = node.count = node.self_count = 1;
+    node.labels.push_back(tree.texts.emplace_back(fmt::format("called for {}", row)));
+    tree.top.push_back(0);
+    return tree;
+  };
+  Table paged = stored;
+  add_numbered_rows(0, kRows, stored);
+  paged.make_rows_by(kRows, add_numbered_rows);
+  std::string text = written(paged);
+  EXPECT_EQ(text, written(stored));
+  size_t first = text.find("row 0\n"), last = text.find("row 4999\n");
+  EXPECT_LT(first, text.find("called for 7\n"));
+  EXPECT_LT(text.find("called for 4998\n"), last);
+  ASSERT_NE(last, std::string::npos);
+}
+
 TEST(TableText, HierarchiesIndentByLevel) {
   Table table;
   table.columns = {column("Overhead", Column::Kind::kPercent, 8),
