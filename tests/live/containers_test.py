@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 import unittest.mock
 from pathlib import Path
@@ -122,10 +123,14 @@ class ContainersTest(unittest.TestCase):
 
     def test_a_container_that_lives(self):
         process = self.start(*self.container(f"exec {self.top}/mnt/app on"))
-        self.record("-N", "-p", self.pid_of_program(process), "--", "sleep", "0.5")
+        program = self.pid_of_program(process)
+        self.record("-N", "-p", program, "--", "sleep", "0.5")
         self.assertFalse((self.top / "home/.debug").exists())
         self.assertIn("inside_work", self.report())
         self.stop(process)
+        # It is the child of the process that was waited for: it may be there a little longer.
+        while Path(f"/proc/{program}").exists():
+            time.sleep(0.01)
         self.assertNotIn("inside_work", self.report())
 
     def test_a_container_that_is_gone(self):
