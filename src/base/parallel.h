@@ -1,5 +1,4 @@
-// Parallel work: oneTBB behind one function, so that thread counts are set in one
-// place.
+// Parallel work: oneTBB behind a few functions, so that thread counts are set in one place.
 #pragma once
 
 #include <oneapi/tbb/parallel_for.h>
