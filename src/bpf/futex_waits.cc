@@ -52,7 +52,7 @@ struct FutexWaits::Programs {
     row.total_ns = sum.total_ns;
     row.longest_ns = sum.longest_ns;
     row.shortest_ns = sum.shortest_ns;
-    row.user_stack = call_chain(skeleton->maps.stacks, key.stack);
+    row.user_stack = call_chain(*skeleton, key.stack);
     return row;
   }
 

@@ -46,6 +46,7 @@ void set_up(lock_waits& skeleton, const LockWaits::Options& options) {
   uint32_t rows = std::max(options.most_rows, 1u);
   bpf_map__set_max_entries(skeleton.maps.sums, rows);
   bpf_map__set_max_entries(skeleton.maps.stacks, rows);
+  bpf_map__set_max_entries(skeleton.maps.spare_stacks, rows);
   auto make_room = [](bpf_map* map, size_t entries) {
     bpf_map__set_max_entries(map, std::max(1u, static_cast<uint32_t>(entries)));
   };
@@ -104,7 +105,7 @@ std::vector<LockWaits::Row> LockWaits::rows() const {
   auto add = [&](const lock_wait_key& key) {
     Row& row = rows.emplace_back(joined(key, by_cpu));
     if (state_->skeleton->rodata->grouping == LOCK_BY_STACK)
-      row.stack = call_chain(state_->skeleton->maps.stacks, static_cast<int>(key.what));
+      row.stack = call_chain(*state_->skeleton, static_cast<int>(key.what));
   };
   for_each_entry<lock_wait_key>(state_->skeleton->maps.sums, by_cpu.data(), add);
   return rows;

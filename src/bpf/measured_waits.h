@@ -11,7 +11,7 @@ namespace sonde {
 
 struct LostWaits {
   uint64_t waits = 0, ns = 0;
-  uint64_t stacks = 0;  // waits that are reported, without a call chain
+  uint64_t stacks = 0;  // call chains, of waits that are reported
 };
 
 /// For programs that include programs/measured_waits.h.
@@ -20,8 +20,16 @@ template <typename Skeleton>
   return {skeleton.bss->lost_waits, skeleton.bss->lost_ns, skeleton.bss->lost_stacks};
 }
 
-/// The addresses of a call chain, innermost first, from a BPF_MAP_TYPE_STACK_TRACE. `number` is the
-/// result of bpf_get_stackid(): empty if that was an error.
-[[nodiscard]] std::vector<uint64_t> call_chain(const bpf_map* stacks, int number);
+/// Where programs/call_chains.h keeps its chains.
+struct CallChainMaps {
+  const bpf_map *stacks, *spare_stacks;
+};
+/// The addresses of a call chain, innermost first. `number`: from call_chain() in
+/// programs/call_chains.h; empty if that was an error.
+[[nodiscard]] std::vector<uint64_t> call_chain(CallChainMaps maps, int number);
+template <typename Skeleton>
+[[nodiscard]] std::vector<uint64_t> call_chain(const Skeleton& skeleton, int number) {
+  return call_chain(CallChainMaps{skeleton.maps.stacks, skeleton.maps.spare_stacks}, number);
+}
 
 }  // namespace sonde

@@ -37,7 +37,7 @@ struct OffCpu::Programs {
   ~Programs() { off_cpu__destroy(skeleton); }
 
   [[nodiscard]] std::vector<uint64_t> stack(int number) const {
-    return call_chain(skeleton->maps.stacks, number);
+    return call_chain(*skeleton, number);
   }
   [[nodiscard]] Wait wait_of(const off_cpu_key& key) const {
     Wait wait;
@@ -50,6 +50,7 @@ struct OffCpu::Programs {
       wait.waker =
           Waker{key.waker_pid, key.waker_tid,
                 std::string(key.waker_comm, ::strnlen(key.waker_comm, sizeof key.waker_comm)),
+                key.waker_is_followed != 0,
                 stack(key.waker_kernel_stack), stack(key.waker_user_stack)};
     return wait;
   }

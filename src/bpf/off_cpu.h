@@ -37,6 +37,7 @@ class OffCpu {
   struct Waker {
     uint32_t pid = 0, tid = 0;
     std::string comm;
+    bool is_followed = false;
     std::vector<uint64_t> kernel_stack, user_stack;  // innermost first, with the tracing's frames
   };
   struct Wait {

@@ -67,7 +67,7 @@ static void begin(void* context, __u32 operation, __u64 word, __u64 expected) {
   wait->key.tid = (__u32)both;
   wait->key.operation = operation;
   wait->key.owner = owner_of(operation, word, expected);
-  wait->key.stack = (int)bpf_get_stackid(context, &stacks, BPF_F_FAST_STACK_CMP | BPF_F_USER_STACK);
+  wait->key.stack = call_chain(context, BPF_F_USER_STACK);
   wait->switches = ((struct task_struct___switches*)task)->nvcsw;
   wait->since_ns = bpf_ktime_get_ns();
 }
@@ -75,7 +75,6 @@ static void begin(void* context, __u32 operation, __u64 word, __u64 expected) {
 static void add(const struct futex_wait_key* wanted, __u64 ns) {
   struct futex_wait_key key = *wanted;
   struct futex_wait_sum* sum = bpf_map_lookup_elem(&sums, &key);
-  if (key.stack < 0) __sync_fetch_and_add(&lost_stacks, 1);
   if (!sum) {
     // A thread has only one wait at a time, so nobody else adds this row.
     struct futex_wait_sum first = {.count = 1, .total_ns = ns, .longest_ns = ns, .shortest_ns = ns};

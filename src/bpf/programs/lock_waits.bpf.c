@@ -1,11 +1,12 @@
 // Adds up how long threads wait for kernel locks: from contention_begin to contention_end of one thread and lock. Nothing is sent
 // per wait.
+#include "call_chains.h"
 #include "follow_hooks.h"
 #include "lock_waits.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
-enum { WAITERS = 16384, STACK_DEPTH = 32 };
+enum { WAITERS = 16384 };
 enum { FLAG_SPIN = 1, FLAG_READ = 2, FLAG_WRITE = 4, FLAG_RT = 8, FLAG_PERCPU = 16, FLAG_MUTEX = 32 };
 
 struct waiter {
@@ -33,13 +34,6 @@ struct {
   __type(value, struct lock_wait_sum);
 } sums SEC(".maps");
 
-struct {
-  __uint(type, BPF_MAP_TYPE_STACK_TRACE);
-  __uint(max_entries, 10240);
-  __uint(key_size, sizeof(__u32));
-  __uint(value_size, STACK_DEPTH * sizeof(__u64));
-} stacks SEC(".maps");
-
 /// The locks, lock types (flags), CPUs and cgroups to measure, unless all are.
 struct {
   __uint(type, BPF_MAP_TYPE_HASH);
@@ -56,7 +50,7 @@ const volatile __u8 some_cpus = 0;
 const volatile __u8 some_cgroups = 0;
 
 // What there was no room for.
-__u64 lost_waits = 0, lost_stacks = 0, lost_rows = 0;
+__u64 lost_waits = 0, lost_rows = 0;
 
 /// The members that hold a lock's owner: the address of a task, with flags in its lowest bits.
 struct mutex___kernel {
@@ -121,11 +115,8 @@ int on_begin(struct bpf_raw_tracepoint_args* context) {
       wait.key.what = bpf_get_current_cgroup_id();
       wait.key.flags = 0;
       break;
-    default: {
-      long stack = bpf_get_stackid(context, &stacks, BPF_F_FAST_STACK_CMP);
-      if (stack < 0) __sync_fetch_and_add(&lost_stacks, 1);
-      wait.key.what = (__u64)stack;
-    }
+    default:
+      wait.key.what = (__u64)call_chain(context, 0);
   }
   wait.since_ns = bpf_ktime_get_ns();
   if (bpf_map_update_elem(&waits, &who, &wait, BPF_NOEXIST) != 0) __sync_fetch_and_add(&lost_waits, 1);

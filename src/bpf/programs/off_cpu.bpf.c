@@ -12,12 +12,16 @@ enum { RING_BYTES = 1 << 18, ROWS = 16384 };
 struct task_struct___off_cpu {
   unsigned int flags;
   unsigned int in_iowait : 1;
+  struct {
+    __u64 sum_exec_runtime;  // accounted whenever it leaves its CPU
+  } se;
 } KERNEL_TYPE;
 
 struct off_cpu {
   struct off_cpu_key key;
   __u64 since_ns;  // 0: not off its CPU, or not voluntarily
   __u64 woken_ns;
+  __u64 runtime_ns;  // when it left its CPU
 };
 
 struct {
@@ -45,7 +49,7 @@ const volatile __u8 with_wakers = 0;
 const volatile __u64 long_ns = 0;  // waits from this length on are reported individually
 
 static void forget_waker(struct off_cpu_key* key) {
-  key->waker_pid = key->waker_tid = 0;
+  key->waker_pid = key->waker_tid = key->waker_is_followed = 0;
   key->waker_kernel_stack = key->waker_user_stack = -1;
   __builtin_memset(key->waker_comm, 0, sizeof(key->waker_comm));
 }
@@ -55,9 +59,10 @@ static void note_waker(void* context, struct off_cpu_key* key) {
   __u64 both = bpf_get_current_pid_tgid();
   key->waker_pid = (__u32)(both >> 32);
   key->waker_tid = (__u32)both;
-  key->waker_kernel_stack = (int)bpf_get_stackid(context, &stacks, BPF_F_FAST_STACK_CMP);
+  key->waker_is_followed = is_followed();
+  key->waker_kernel_stack = call_chain(context, 0);
   // The idle task has no user stack of its own, and would show the one it took over.
-  if (key->waker_tid != 0) key->waker_user_stack = (int)bpf_get_stackid(context, &stacks, BPF_F_FAST_STACK_CMP | BPF_F_USER_STACK);
+  if (key->waker_tid != 0) key->waker_user_stack = call_chain(context, BPF_F_USER_STACK);
   bpf_get_current_comm(key->waker_comm, sizeof(key->waker_comm));
 }
 
@@ -73,10 +78,10 @@ static void leaves(void* context, struct task_struct* task, __u32 state, __u64 n
   wait->key.state = BPF_CORE_READ_BITFIELD(details, in_iowait) ? OFF_CPU_WAITS_FOR_IO
                     : state & STATE_UNINTERRUPTIBLE            ? OFF_CPU_BLOCKED
                                                                : OFF_CPU_SLEEPS;
-  wait->key.kernel_stack = (int)bpf_get_stackid(context, &stacks, BPF_F_FAST_STACK_CMP);
-  wait->key.user_stack = (int)bpf_get_stackid(context, &stacks, BPF_F_FAST_STACK_CMP | BPF_F_USER_STACK);
-  if (wait->key.kernel_stack < 0) __sync_fetch_and_add(&lost_stacks, 1);
+  wait->key.kernel_stack = call_chain(context, 0);
+  wait->key.user_stack = call_chain(context, BPF_F_USER_STACK);
   forget_waker(&wait->key);
+  wait->runtime_ns = details->se.sum_exec_runtime;
   wait->woken_ns = 0;
   wait->since_ns = now;
 }
@@ -103,10 +108,7 @@ static void add(const struct off_cpu_wait* wait) {
   sum->runnable_ns += wait->runnable_ns;
 }
 
-static void comes(struct task_struct* task, __u64 now) {
-  struct off_cpu* wait = bpf_task_storage_get(&waits, task, 0, 0);
-  // At the end, waits in progress are left for read_waits.
-  if (!wait || wait->since_ns == 0 || enabled == FOLLOW_OVER) return;
+static void end(struct off_cpu* wait, __u64 now) {
   if (enabled == FOLLOW_OFF) {
     wait->since_ns = 0;
     return;
@@ -119,6 +121,23 @@ static void comes(struct task_struct* task, __u64 now) {
   add(&done);
 }
 
+/// At the end, waits in progress are left for read_waits.
+static _Bool is_over(const struct off_cpu* wait) {
+  return wait->since_ns == 0 || enabled == FOLLOW_OVER;
+}
+
+static void comes(struct task_struct* task, __u64 now) {
+  struct off_cpu* wait = bpf_task_storage_get(&waits, task, 0, 0);
+  if (wait && !is_over(wait)) end(wait, now);
+}
+
+/// Kernels of some virtual machines do not report each switch from the idle task. The thread that leaves must have come: what it
+/// has run since its wait began tells when.
+static void has_come(struct task_struct* task, __u64 now) {
+  struct off_cpu* wait = bpf_task_storage_get(&waits, task, 0, 0);
+  if (wait && !is_over(wait)) end(wait, now - (((struct task_struct___off_cpu*)task)->se.sum_exec_runtime - wait->runtime_ns));
+}
+
 SEC("tp_btf/sched_switch")
 int on_switch(__u64* context) {
   struct task_struct* previous = (struct task_struct*)context[1];
@@ -126,6 +145,7 @@ int on_switch(__u64* context) {
   __u64 now = bpf_ktime_get_ns();
   _Bool preempted = context[0] & 1;
   __u32 state = has_prev_state ? (__u32)context[3] : previous->__state;
+  if (previous->pid != 0) has_come(previous, now);
   if (enabled == FOLLOW_ON && !preempted) leaves(context, previous, state, now);
   if (next->pid != 0) comes(next, now);
   return 0;

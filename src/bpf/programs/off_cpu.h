@@ -16,7 +16,7 @@ struct off_cpu_key {
   unsigned int waker_pid, waker_tid; /* who was running when it was woken; 0: not recorded */
   int waker_kernel_stack, waker_user_stack;
   char waker_comm[16];
-  unsigned int padding;
+  unsigned int waker_is_followed; /* then the recording has its names from the kernel */
 };
 
 struct off_cpu_sum {

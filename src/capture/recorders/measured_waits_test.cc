@@ -33,7 +33,7 @@ TEST(MeasuredWaits, NothingIsSaidWhereNothingIsMissing) {
 TEST(MeasuredWaits, WhatIsMissingIsSaidInItsUnits) {
   EXPECT_EQ(said({.waits = 2, .ns = 1'500'000, .stacks = 3}),
             "2 waits off the CPU, 1.500 ms, are not in the recording: they had no room\n"
-            "3 waits off the CPU have no call chain\n");
+            "3 call chains of waits off the CPU are not in the recording: they had no room\n");
   EXPECT_EQ(said({.waits = 2}, true), "");
 }
 

@@ -128,7 +128,9 @@ void OffCpuRecorder::write_waker(const OffCpu::Waker& waker, const WakerNote& no
   sample.id.tid = waker.tid;
   sample.id.time = time_ns;
   if (!waker_event_->opened.empty()) sample.id.id = waker_event_->opened.front().id;
-  if (waker.tid != 0 && named_.emplace(waker.tid, waker.comm).second)
+  // A followed one is named by the kernel, in time; here it would get an older name back: an
+  // interrupt can make a new process a waker before it has its own name.
+  if (waker.tid != 0 && !waker.is_followed && named_.emplace(waker.tid, waker.comm).second)
     encode(CommRecord{waker.pid, waker.tid, waker.comm, false},
            {.attr = &waker_event_->attr(), .id = sample.id}, out);
   encode(note, raw);
