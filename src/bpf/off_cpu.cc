@@ -48,10 +48,12 @@ struct OffCpu::Programs {
     wait.user_stack = stack(key.user_stack);
     if (key.waker_comm[0] != '\0')
       wait.waker =
-          Waker{key.waker_pid, key.waker_tid,
+          Waker{key.waker_pid,
+                key.waker_tid,
                 std::string(key.waker_comm, ::strnlen(key.waker_comm, sizeof key.waker_comm)),
                 key.waker_is_followed != 0,
-                stack(key.waker_kernel_stack), stack(key.waker_user_stack)};
+                stack(key.waker_kernel_stack),
+                stack(key.waker_user_stack)};
     return wait;
   }
   [[nodiscard]] Wait wait_of(const off_cpu_wait& from) const {

@@ -29,8 +29,8 @@ struct {
 /// Call chains that there was no room for.
 __u64 lost_stacks = 0;
 
-/// The number of the running task's call chain; negative: there is none. `space`: 0 for the kernel's
-/// chain, or BPF_F_USER_STACK.
+/// The number of the running task's call chain; negative: there is none. `space`: 0 for the
+/// kernel's chain, or BPF_F_USER_STACK.
 static int call_chain(void* context, __u64 space) {
   enum { BAD_ADDRESS = -14 };  // EFAULT: the task has no such chain
   long number = bpf_get_stackid(context, &stacks, space | BPF_F_FAST_STACK_CMP);

@@ -23,7 +23,8 @@ void report_lost(const LostWaits& lost, std::string_view waits, const RecordOpti
         fmt::format("{} {}, {:.3f} ms, are not in the recording: they had no room", lost.waits,
                     waits, static_cast<double>(lost.ns) / kNsPerMs));
   if (lost.stacks > 0)
-    say(options, env, fmt::format("{} call chains of {} are not in the recording: they had no room", lost.stacks,
+    say(options, env,
+        fmt::format("{} call chains of {} are not in the recording: they had no room", lost.stacks,
                     waits));
 }
 

@@ -75,9 +75,8 @@ void report_lost(const LockWaits::Lost& lost, Env& env) {
   if (lost.waits > 0)
     env.err.print("{} waits were not measured: too many were in progress at once\n", lost.waits);
   if (lost.stacks + lost.rows > 0)
-    env.err.print(
-        "{} waits have no row, and {} call chains were lost; increase --map-nr-entries\n",
-        lost.rows, lost.stacks);
+    env.err.print("{} waits have no row, and {} call chains were lost; increase --map-nr-entries\n",
+                  lost.rows, lost.stacks);
 }
 
 }  // namespace
