@@ -157,7 +157,7 @@ class RecordTest(unittest.TestCase):
             self.wait_for((self.path / "started").exists, "the command never started")
             recorder.send_signal(number)
             _, text = recorder.communicate(timeout=LONG)
-            self.assertEqual(recorder.returncode, 128 + number)
+            self.assertEqual(recorder.returncode, -number)
             self.assertGreater(self.samples(text), 0)
             self.assertEqual(self.perf_samples(), self.samples(text))
 
