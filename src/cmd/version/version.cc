@@ -1,23 +1,10 @@
 // version: the version, and what is built in.
 #include "base/version.h"
 #include "cli/command.h"
+#include "cmd/version/features.h"
 
 namespace sonde {
 namespace {
-
-struct Feature {
-  std::string_view name;
-  bool on;
-  std::string_view macro;
-};
-
-// perf's names, so that scripts that look for one find it. Every build is the same: a feature is on
-// if Sonde has it, with whatever library, and off if it doesn't yet.
-constexpr Feature kFeatures[] = {
-#define FEATURE(name, on, macro) {name, on, macro},
-#include "cmd/version/features.def"
-#undef FEATURE
-};
 
 class Version final : public Command {
  public:
@@ -25,9 +12,7 @@ class Version final : public Command {
     flags.usage("[<options>]");
     flags.description(
         "Shows the version. With --build-options, also what is built in, one feature per line, "
-        "under "
-        "the names that "
-        "perf gives them.");
+        "under the names that perf gives them.");
     flags.boolean(0, "build-options", build_options_, "display the build options");
     flags.count('v', "verbose", verbosity_, "same as --build-options").hidden();
   }
@@ -35,9 +20,7 @@ class Version final : public Command {
   Result<int> run(Env& env, const Arguments& /*arguments*/) override {
     env.out.print("{} version {}\n", env.tool, version_under_name(env.tool));
     if (!build_options_ && verbosity_ == 0) return 0;
-    for (const Feature& feature : kFeatures)
-      env.out.print("{:>22}: [ {} ]  # {}\n", feature.name, feature.on ? "on " : "OFF",
-                    feature.macro);
+    for (const Feature& feature : all_features()) env.out.write(feature_line(feature));
     return 0;
   }
 

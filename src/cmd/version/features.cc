@@ -1,0 +1,25 @@
+#include "cmd/version/features.h"
+
+#include <fmt/format.h>
+
+namespace sonde {
+namespace {
+
+constexpr Feature kFeatures[] = {
+#define FEATURE(name, on, macro) {name, on, macro},
+#include "cmd/version/features.def"
+#undef FEATURE
+};
+
+}  // namespace
+
+std::span<const Feature> all_features() {
+  return kFeatures;
+}
+
+std::string feature_line(const Feature& feature) {
+  return fmt::format("{:>22}: [ {} ]  # {}\n", feature.name, feature.on ? "on " : "OFF",
+                     feature.macro);
+}
+
+}  // namespace sonde
