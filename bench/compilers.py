@@ -22,8 +22,13 @@ ON_COMPILERS = [
     ("gcc", ["report", "--stdio", "--no-inline", "--no-children"], 15, None),
     ("gcc", ["script", "--no-inline"], 8, None),
 ]
-# perf's script alone is what a flame graph takes at least.
-PICTURES = {"clang": 12, "gcc": 14}
+BY_SYMBOL = "select symbol, count(*) n from samples group by symbol order by n desc limit 10"
+# perf's script alone is what these take at least with perf. Compiler, what, goal.
+BEYOND_SCRIPT = [
+    ("clang", ["flamegraph", "-o", "/dev/null"], 12),
+    ("gcc", ["flamegraph", "-o", "/dev/null"], 14),
+    ("clang", ["sql", BY_SYMBOL], None),
+]
 ON_LARGE = [["report", "--stdio"], ["script"], ["flamegraph"], ["view"], ["export", "--to", "pprof"]]
 SCHED_ON_LARGE = [["sched", "latency"], ["sched", "timehist", "-s"], ["sched", "timehist"]]
 
@@ -54,11 +59,11 @@ def compare_compilers(bench, sonde, perf, directory, only):
         if only in name:
             data = ["-i", str(recording_of(compiler, directory))]
             bench.compare(name, [sonde, *arguments, *data], [perf, *arguments, *data], goal, memory_goal, discard=arguments[0] == "script")
-    for compiler, goal in PICTURES.items():
-        name = f"{compiler}: flamegraph; perf script"
+    for compiler, arguments, goal in BEYOND_SCRIPT:
+        name = f"{compiler}: {arguments[0]}; perf script"
         if only in name:
             data = ["-i", str(recording_of(compiler, directory))]
-            bench.compare(name, [sonde, "flamegraph", "-o", "/dev/null", *data], [perf, "script", "--no-inline", *data], goal, discard=True)
+            bench.compare(name, [sonde, *arguments, *data], [perf, "script", "--no-inline", *data], goal, discard=True)
 
 
 # Runs a command, and prints the greatest amount of memory that is no page of a file: of files, the kernel keeps what it likes.
