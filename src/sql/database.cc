@@ -89,8 +89,7 @@ bool write_rows(const SqliteLibrary& library, sqlite3_stmt* statement, ResultWri
   std::vector<Value> row(static_cast<size_t>(columns));
   int status = library.step(statement);
   for (; status == SQLITE_ROW; status = library.step(statement)) {
-    for (int i = 0; i < columns; ++i)
-      row[static_cast<size_t>(i)] = cell_of(library, statement, i);
+    for (int i = 0; i < columns; ++i) row[static_cast<size_t>(i)] = cell_of(library, statement, i);
     writer.row(row);
   }
   if (columns > 0) writer.end();
@@ -134,8 +133,8 @@ Result<> Database::run(const std::string& statements, ResultWriter& writer) {
   const char* text = statements.c_str();
   while (*text != '\0') {
     Statement statement(library, state_->connection, text);
-    bool is_done = statement.is_good() && (statement.get() == nullptr ||
-                                           write_rows(library, statement.get(), writer));
+    bool is_done = statement.is_good() &&
+                   (statement.get() == nullptr || write_rows(library, statement.get(), writer));
     if (!is_done) return fail(ErrorCode::kFailed, "{}", library.errmsg(state_->connection));
     text = statement.rest();
   }

@@ -351,7 +351,8 @@ class Mappings final : public RowSource {
 class Objects final : public RowSource {
  public:
   explicit Objects(const Session& session)
-      : RowSource("objects", {{"path", kText}, {"name", kText}, {"build_id", kText}, {"side", kText}}),
+      : RowSource("objects",
+                  {{"path", kText}, {"name", kText}, {"build_id", kText}, {"side", kText}}),
         dsos_(session.machine().dsos()) {}
 
   [[nodiscard]] size_t rows() const override { return dsos_.size(); }

@@ -12,9 +12,9 @@
 namespace sonde::sql {
 
 /// Columns before the fields: "sample" (samples.id), "time" (ns), "common_cpu", "common_pid",
-/// "common_tid", "common_comm". A field of such a name is "field_NAME". `session` and `formats` must
-/// outlive the tables.
-[[nodiscard]] std::vector<std::unique_ptr<RowSource>> tracepoint_tables(const Session& session,
-                                                                        const TraceFormats& formats);
+/// "common_tid", "common_comm". A field of such a name is "field_NAME". `session` and `formats`
+/// must outlive the tables.
+[[nodiscard]] std::vector<std::unique_ptr<RowSource>> tracepoint_tables(
+    const Session& session, const TraceFormats& formats);
 
 }  // namespace sonde::sql

@@ -44,6 +44,10 @@ Library load() {
 
 }  // namespace
 
+bool debuginfod_is_installed() {
+  return load().complete();
+}
+
 Result<> start_debuginfod(const std::string& urls) {
   if (!urls.empty()) ::setenv("DEBUGINFOD_URLS", urls.c_str(), 1);
   const char* servers = std::getenv("DEBUGINFOD_URLS");

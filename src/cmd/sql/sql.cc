@@ -6,8 +6,8 @@
 #include "base/output_file.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cmd/options/recording_input.h"
 #include "cmd/options/profile_flags.h"
+#include "cmd/options/recording_input.h"
 #include "sql/result_text.h"
 
 namespace sonde {
@@ -48,8 +48,9 @@ class SqlCommand final : public Command {
         R"(Answers questions to a recording in SQL (SQLite's). Nothing is exported: the tables are the recording itself. Without a query, statements are read from standard input; on a terminal there is a prompt, with .schema [TABLE], .tables, .help and .quit.
 
 Tables: samples, stacks (a row per frame), frames, threads, mappings, objects, events, and one per tracepoint, with its fields as columns: sched:sched_switch is sched__sched_switch. Views: running and waiting (from sched:sched_switch) and syscalls (from raw_syscalls:* or syscalls:*) have intervals. Times are in nanoseconds.)");
-    flags.section("EXAMPLES",
-                  R"(  sonde sql 'select symbol, count(*) n from samples group by symbol order by n desc limit 10'
+    flags.section(
+        "EXAMPLES",
+        R"(  sonde sql 'select symbol, count(*) n from samples group by symbol order by n desc limit 10'
   sonde sql --format csv 'select comm, sum(period) from samples group by comm'
   sonde sql 'select name, count(*), max(duration) from syscalls group by name'
   sonde sql .schema)");
@@ -61,7 +62,6 @@ Tables: samples, stacks (a row per frame), frames, threads, mappings, objects, e
     declare_symbol_sources(flags, session_.symbols);
   }
 
-
   Result<int> run(Env& env, const Arguments& arguments) override {
     sql::ResultFormat format = TRY(chosen_format());
     name_frame_functions(session_.symbols, env);
@@ -69,7 +69,8 @@ Tables: samples, stacks (a row per frame), frames, threads, mappings, objects, e
     session_.inlines = chosen_inlines(std::nullopt);
     std::string path = input_.path.empty() ? "perf.data" : input_.path;
     if (arguments.empty() && path == "-")
-      return fail(ErrorCode::kUsage, "sql: a recording on standard input needs a query as argument");
+      return fail(ErrorCode::kUsage,
+                  "sql: a recording on standard input needs a query as argument");
     Session session = TRY(Session::open(path, session_, env));
     sql::Database database = TRY(sql::Database::open(session));
     OutputFile output = TRY(OutputFile::open(output_, env));
