@@ -6,6 +6,7 @@
 #include <array>
 
 #include "base/bytes.h"
+#include "base/text.h"
 #include "dwarf/cfi_sections.h"
 #include "elf/elf_file.h"
 #include "symbol/debug_package.h"

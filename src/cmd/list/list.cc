@@ -4,6 +4,7 @@
 #include <set>
 
 #include "analysis/counts/metric_list.h"
+#include "base/output_file.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "event/parser/event_syntax.h"
@@ -120,6 +121,7 @@ class ListCommand final : public Command {
     flags.description(
         R"(Lists the events that this machine can count and that -e accepts, by class. Arguments select: a class (hw, sw, tool, cache, pmu, raw, breakpoint, tracepoint, sdt, pfm, metric, metricgroup), a glob over names ('sched:*', '*fault*'), or part of a name (page).)");
     flags.boolean('j', "json", json_, "JSON encode events");
+    flags.text('o', "output", output_, "file", "Output file name; - is standard output");
     flags.boolean(0, "raw-dump", raw_dump_, "Dump the names of events, for completion").hidden();
     flags.boolean('d', "desc", describe_,
                   "Print what events count, if known: for generic events, libpfm4 events and "
@@ -134,7 +136,7 @@ class ListCommand final : public Command {
                "Print only the events of this core type (e.g. cpu_core or cpu_atom)");
   }
 
-  [[nodiscard]] bool paged() const override { return !json_ && !raw_dump_; }
+  [[nodiscard]] bool paged() const override { return !json_ && !raw_dump_ && output_.empty(); }
 
   Result<int> run(Env& env, const Arguments& arguments) override {
     PmuCatalog pmus;
@@ -144,10 +146,12 @@ class ListCommand final : public Command {
     if (selections.empty())
       selections.push_back({.classes = all_classes(), .metrics = Selection::Metrics::kGrouped});
     bool first = true;
-    if (json_) env.out.write("[\n");
+    OutputFile output = TRY(OutputFile::open(output_, env));
+    Sink& out = output.sink();
+    if (json_) out.write("[\n");
     // A heading is for readers, not for pipes.
     bool headed = env.variable("PERF_PAGER_IN_USE").has_value() && !json_ && !raw_dump_;
-    if (headed) env.out.write("\nList of pre-defined events (to be used in -e or -M):\n\n");
+    if (headed) out.write("\nList of pre-defined events (to be used in -e or -M):\n\n");
     for (const Selection& selection : selections) {
       for (EventClass kind : selection.classes)
         for (const CatalogEvent& event :
@@ -155,17 +159,18 @@ class ListCommand final : public Command {
                                           : usdt_of(selection.object))) {
           if (!matches(event, selection) || (!unit_.empty() && event.pmu != unit_)) continue;
           if (json_)
-            print_json(env.out, event, first);
+            print_json(out, event, first);
           else if (raw_dump_)
-            print_name(env.out, event);
+            print_name(out, event);
           else
-            print(env.out, event);
+            print(out, event);
           first = false;
         }
-      if (unit_.empty()) first = metrics_of(selection, first, env.out);
+      if (unit_.empty()) first = metrics_of(selection, first, out);
     }
-    if (json_) env.out.write(first ? "]\n" : "\n]\n");
-    if (raw_dump_) env.out.put('\n');
+    if (json_) out.write(first ? "]\n" : "\n]\n");
+    if (raw_dump_) out.put('\n');
+    TRY(output.finish());
     return 0;
   }
 
@@ -277,7 +282,7 @@ class ListCommand final : public Command {
   bool details_ = false;
   bool raw_dump_ = false;
   bool deprecated_ = false;
-  std::string unit_;
+  std::string output_, unit_;
 };
 
 }  // namespace
