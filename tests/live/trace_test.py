@@ -244,6 +244,17 @@ class TraceTest(unittest.TestCase):
         tracer.communicate(timeout=60)
         self.assertGreaterEqual(seen, 3)
 
+    @unittest.skipUnless(shutil.which("perf"), "perf is not installed")
+    def test_entries_as_events_have_their_arguments(self):
+        words = ["-e", "syscalls:sys_enter_exit_group,syscalls:sys_enter_mmap,syscalls:sys_enter_close", "--", "true"]
+        shown = []
+        for tool in (SONDE, "perf"):
+            done = subprocess.run([tool, "trace", *words], text=True, capture_output=True, timeout=60, check=True)
+            shown.append([re.sub(r"^.*?(?=syscalls:)|0x[0-9a-f]+|(?<=addr: )\d+", "", line) for line in done.stderr.splitlines()])
+        self.assertIn("syscalls:sys_enter_exit_group()", shown[0])
+        self.assertGreater(len(shown[0]), 5)
+        self.assertEqual(*shown)
+
     def test_the_table_has_all_calls(self):
         count = 3000
         lines, said = self.run_trace("-s", "dd", "if=/dev/zero", "of=/dev/null", f"count={count}")

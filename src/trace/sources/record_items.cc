@@ -23,7 +23,10 @@ RecordItems::RecordItems(const EventTable& events, const FormatOf& format_of, Sy
     const TracepointFormat* format = format_of(id);
     traced_.push_back({events[id].name, events[id].attr, format});
     bool calls = format != nullptr && is_call_system(format->system()) && is_call(id);
-    plans_.push_back(calls ? plan_of(*format) : Plan{});
+    bool enters = format != nullptr && format->system() == "syscalls" &&
+                  format->name().starts_with(kEnterPrefix);
+    plans_.push_back(calls || enters ? plan_of(*format) : Plan{});
+    plans_.back().is_shown = !calls;
   }
 }
 
@@ -73,7 +76,8 @@ bool RecordItems::make_sample(const TimedRecord& record, TraceItem& item, LossLe
   item.layout = &layout;
   item.event = static_cast<uint32_t>(record.event.index());
   const Plan& plan = plans_[record.event.index()];
-  if (plan.use == Use::kSample) {
+  if (plan.use == Use::kSample || plan.is_shown) {
+    if (plan.use != Use::kEnter || !make_call(plan, item)) item.call = {};
     item.kind = TraceItem::Kind::kSample;
     return true;
   }

@@ -39,6 +39,7 @@ class RecordItems {
     Use use = Use::kSample;
     Place number, result;
     std::array<Place, 6> args = {};
+    bool is_shown = false;  // asked for as an event: not paired to calls
   };
 
   static Plan plan_of(const TracepointFormat& format);

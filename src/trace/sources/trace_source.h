@@ -51,7 +51,7 @@ struct TraceItem {
   enum class Kind : uint8_t { kCall, kSample, kTask, kLost };
   Kind kind = Kind::kCall;
   uint64_t time_ns = 0;    // of the entry if only that is known, otherwise of the exit
-  SyscallEvent call = {};  // kCall
+  SyscallEvent call = {};  // kCall; kSample of syscalls:sys_enter_*: with has_entry
   uint32_t event = 0;      // kSample, and kCall with a sample: index into the source's events()
   const Sample* sample = nullptr;  // kSample, and kCall if it comes from a record: its call chain,
                                    // registers, raw data …

@@ -200,6 +200,8 @@ void TraceView::append_event(const EventPlan& plan, const TraceItem& item,
   out += '(';
   if (plan.program)
     plan.program->print(sample.raw, print_context_, out);
+  else if (item.call.has_entry)
+    texts_.append_arguments(item.call, out);
   else if (event.format != nullptr)
     append_fields(*event.format, sample.raw, sample.order, tasks_, out);
   out += ")\n";
