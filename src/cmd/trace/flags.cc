@@ -78,6 +78,9 @@ void TraceFlags::declare_choice(FlagTable& flags) {
                 "trace calls by BPF programs, with what their arguments point to (the default if "
                 "the kernel allows it), "
                 "or, with --no-bpf, by tracepoints");
+  flags.boolean(0, "bpf-summary", options_.bpf,
+                "same as --bpf: with -s calls are added up in the kernel, where no other option "
+                "needs them singly");
   flags.boolean(0, "sched", options_.runtime, "show runtime of tasks in the summary");
   declare_gate(flags, options_.gate);
 }
