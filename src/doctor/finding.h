@@ -12,10 +12,11 @@ struct Finding {
     kPart,     // works, with less than there could be
     kMissing,  // does not work
   };
-  std::string subject;      // "hardware counters"
+  std::string subject;  // "hardware counters"
   State state = State::kGood;
-  std::string what = {};    // one line
-  std::string remedy = {};  // a command, or what to do; empty if nothing can be done, or needs to be
+  std::string what = {};  // one line
+  std::string remedy =
+      {};  // a command, or what to do; empty if nothing can be done, or needs to be
 };
 
 }  // namespace sonde::doctor

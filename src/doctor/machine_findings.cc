@@ -102,8 +102,8 @@ class MachineExaminer {
                                    "; in a container: --cap-add PERFMON, and a seccomp profile "
                                    "that allows perf_event_open"
                              : std::string();
-    add(kSubject, kMissing,
-        fmt::format("perf_event_open: {} ({})", std::strerror(error), level), remedy);
+    add(kSubject, kMissing, fmt::format("perf_event_open: {} ({})", std::strerror(error), level),
+        remedy);
   }
 
   void check_counters() {
@@ -153,8 +153,7 @@ class MachineExaminer {
     if (::uname(&machine) != 0) return;
     ObjectFinder finder({});
     FoundObject image = finder.find_vmlinux(running_kernel_build_id(), machine.release);
-    if (image.symbols)
-      return add("kernel code and lines", kGood, "by " + image.symbols_path);
+    if (image.symbols) return add("kernel code and lines", kGood, "by " + image.symbols_path);
     std::string package = fmt::format("linux-image-{}", machine.release);
     bool is_debians = ::access(path("/var/lib/dpkg/info/" + package + ".list").c_str(), F_OK) == 0;
     add("kernel code and lines", kPart,
@@ -165,8 +164,7 @@ class MachineExaminer {
 
   [[nodiscard]] std::string tracefs() const {
     for (std::string_view place : {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"})
-      if (::access(path(std::string(place) + "/events").c_str(), F_OK) == 0)
-        return path(place);
+      if (::access(path(std::string(place) + "/events").c_str(), F_OK) == 0) return path(place);
     return {};
   }
 

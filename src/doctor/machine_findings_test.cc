@@ -71,8 +71,7 @@ TEST_F(MachineFindings, EventsAreTriedFromTheWholeMachineDown) {
   file("/proc/sys/kernel/perf_event_paranoid", "2\n");
   EXPECT_EQ(of("events").state, Finding::State::kGood);
   sys_.on_cpu_error = EACCES;
-  EXPECT_EQ(of("events").what,
-            "only of your own processes (kernel.perf_event_paranoid is 2)");
+  EXPECT_EQ(of("events").what, "only of your own processes (kernel.perf_event_paranoid is 2)");
   sys_.with_kernel_error = EACCES;
   EXPECT_NE(of("events").what.find("not in the kernel"), std::string::npos);
   EXPECT_EQ(of("events").remedy, "sysctl kernel.perf_event_paranoid=-1");

@@ -86,10 +86,9 @@ void add_call_chains(const FrameSetups& setups, bool has_cfi, const std::string&
     if (share >= kMany)
       findings.push_back({"frame pointers", kGood, what});
     else
-      findings.push_back(
-          {"frame pointers", share < kFew ? kMissing : kPart, what + ": `record -g` loses callers",
-           has_cfi ? command
-                   : "build with -fno-omit-frame-pointer"});
+      findings.push_back({"frame pointers", share < kFew ? kMissing : kPart,
+                          what + ": `record -g` loses callers",
+                          has_cfi ? command : "build with -fno-omit-frame-pointer"});
   }
   if (has_cfi)
     findings.push_back({"call frame information", kGood, "--call-graph dwarf finds all callers"});

@@ -13,7 +13,8 @@ namespace sonde::doctor {
 [[nodiscard]] Result<std::vector<Finding>> examine_program(const std::string& path);
 
 /// How many functions set up a frame pointer first, of those that call frame information tells of.
-/// Leaf functions need none, and parts of functions that are rarely run have none, so a program built with frame pointers has no 100 % either.
+/// Leaf functions need none, and parts of functions that are rarely run have none, so a program
+/// built with frame pointers has no 100 % either.
 struct FrameSetups {
   size_t functions = 0;
   size_t with_frame = 0;

@@ -1,44 +1,15 @@
 // `sql`: questions to a recording in SQL, one or at a prompt.
 #include "sql/database.h"
 
-#include <unistd.h>
-
 #include "base/output_file.h"
-#include "base/text.h"
 #include "cli/command.h"
 #include "cmd/options/profile_flags.h"
 #include "cmd/options/recording_input.h"
+#include "sql/prompt.h"
 #include "sql/result_text.h"
 
 namespace sonde {
 namespace {
-
-/// Lines of a descriptor.
-class LineReader {
- public:
-  explicit LineReader(int fd) : fd_(fd) {}
-  /// False at the end.
-  bool next(std::string& line) {
-    while (true) {
-      if (size_t end = pending_.find('\n'); end != std::string::npos) {
-        line = pending_.substr(0, end);
-        pending_.erase(0, end + 1);
-        return true;
-      }
-      char more[4096];
-      ssize_t count = ::read(fd_, more, sizeof more);
-      if (count <= 0) {
-        line = std::exchange(pending_, {});
-        return !line.empty();
-      }
-      pending_.append(more, static_cast<size_t>(count));
-    }
-  }
-
- private:
-  int fd_;
-  std::string pending_;
-};
 
 class SqlCommand final : public Command {
  public:
@@ -76,10 +47,10 @@ Tables: samples, stacks (a row per frame), frames, threads, mappings, objects, e
     OutputFile output = TRY(OutputFile::open(output_, env));
     std::unique_ptr<sql::ResultWriter> writer = sql::make_result_writer(format, output.sink());
     if (arguments.empty()) {
-      TRY(read_statements(env, database, output.sink(), *writer));
+      TRY(sql::read_statements(env, database, output.sink(), *writer));
     } else {
       for (const std::string& query : arguments.words)
-        TRY(answer(query, database, output.sink(), *writer));
+        TRY(sql::answer(query, database, output.sink(), *writer));
     }
     TRY(output.finish());
     return 0;
@@ -91,61 +62,6 @@ Tables: samples, stacks (a row per frame), frames, threads, mappings, objects, e
     if (format_ == "csv") return sql::ResultFormat::kCsv;
     if (format_ == "json") return sql::ResultFormat::kJson;
     return fail(ErrorCode::kUsage, "--format: '{}' is none of table, csv, json", format_);
-  }
-
-  static Result<> answer(const std::string& text, sql::Database& database, Sink& out,
-                         sql::ResultWriter& writer) {
-    std::vector<std::string_view> words = split(text, ' ');
-    if (words[0] == ".tables") {
-      out.print("{}\n", join(database.names(), "\n"));
-    } else if (words[0] == ".schema") {
-      std::string schema = database.schema(words.size() > 1 ? words[1] : "");
-      if (schema.empty())
-        return fail(ErrorCode::kFailed, "there is no table '{}'; .tables lists them", words[1]);
-      out.write(schema);
-    } else if (words[0] == ".help") {
-      out.write(
-          "Statements end in a semicolon. .schema [TABLE] shows columns, .tables names, .quit "
-          "ends.\n");
-    } else if (text.starts_with('.')) {
-      return fail(ErrorCode::kFailed, "'{}' is not known; there are .schema .tables .help .quit",
-                  words[0]);
-    } else if (Result<> done = database.run(text, writer); !done) {
-      return fail(done.error().code, "sql: {}. .schema shows tables and columns",
-                  done.error().message);
-    }
-    return {};
-  }
-
-  /// At a prompt a wrong statement is told, and the next one read; in a file it ends the run.
-  static Result<> read_statements(Env& env, sql::Database& database, Sink& out,
-                                  sql::ResultWriter& writer) {
-    bool at_prompt = ::isatty(env.in_fd) != 0;
-    LineReader lines(env.in_fd);
-    std::string statement, line;
-    while (true) {
-      if (at_prompt) {
-        out.write(statement.empty() ? "sql> " : "...> ");
-        out.flush();
-      }
-      if (!lines.next(line)) break;
-      if (statement.empty() && (line == ".quit" || line == ".exit")) return {};
-      bool is_command = statement.empty() && line.starts_with('.');
-      statement += line;
-      if (!is_command && !database.is_complete(statement)) {
-        if (!statement.empty()) statement += '\n';
-        continue;
-      }
-      Result<> done = answer(std::exchange(statement, {}), database, out, writer);
-      out.flush();
-      if (done) continue;
-      if (!at_prompt) return done;
-      env.err.print("{}\n", done.error().message);
-      env.err.flush();
-    }
-    if (at_prompt) out.put('\n');
-    bool is_rest = statement.find_first_not_of(" \t\n") != std::string::npos;
-    return is_rest ? answer(statement, database, out, writer) : Result<>();
   }
 
   RecordingInput input_;
