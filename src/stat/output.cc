@@ -60,8 +60,7 @@ Result<StatOutput> StatOutput::open(const StatOptions& options, Env& env, bool r
   }
   if (fd < 0) return output;
   output.own_ = std::make_unique<FdSink>(fd);
-  bool is_document = options.json == 2 || (options.compares() && options.json != 0);
-  if (output.file_.valid() && !is_document && !options.markdown)
+  if (output.file_.valid() && options.json == 0 && !options.markdown)
     output.own_->print("# started on {}\n\n", time_of_day());
   return output;
 }

@@ -358,6 +358,8 @@ class StatTest(OwnDirectoryTest):
         self.stat("-o", "out", "--append", "-e", "cs", "--", "true")
         both = (self.path / "out").read_text()
         self.assertTrue(both.startswith(first))
+        self.stat("-j", "-o", "out", "-e", "cs", "--", "true")
+        self.assertEqual(json.loads((self.path / "out").read_text())["event"], "cs")
         self.assertEqual(both.count("Performance counter stats"), 2)
         reader, writer = os.pipe()
         self.assertEqual(self.stat("--log-fd", writer, "-e", "cs", "--", "true", pass_fds=[writer]), "")
