@@ -1,0 +1,109 @@
+// sched messaging: groups of senders and receivers, where each sender writes to each receiver of
+// its group. How long the scheduler and sockets (or pipes) take for all of it.
+#include <poll.h>
+
+#include <array>
+#include <deque>
+
+#include "base/clock.h"
+#include "benchmarks/benchmark.h"
+#include "benchmarks/support/io.h"
+#include "benchmarks/support/tasks.h"
+
+namespace sonde {
+
+namespace {
+
+constexpr unsigned kPairsPerGroup = 20;
+constexpr size_t kMessageBytes = 100;
+
+class Messaging final : public Benchmark {
+ public:
+  void declare(FlagTable& flags) override {
+    flags.number('g', "group", groups_, "n", "Specify number of groups");
+    flags.number('l', "nr_loops", loops_, "n",
+                 "Specify the number of loops to run (default: 100)");
+    flags.boolean('p', "pipe", pipes_, "Use pipe() instead of socketpair()");
+    flags.boolean('t', "thread", threads_, "Be multi thread instead of multi process");
+  }
+
+  Result<> run(BenchmarkRun& run) override {
+    FdPair ready = TRY(make_pipe()), begin = TRY(make_pipe());
+    BenchmarkTasks tasks(threads_);
+    std::deque<FdPair> pairs;  // threads use them to the end, processes have their own copies
+    for (unsigned i = 0; i < groups_; ++i) {
+      TRY(start_group(tasks, pairs, ready.out.get(), begin.in.get()));
+      if (!threads_) pairs.clear();
+    }
+    tasks.release();
+    uint64_t count = uint64_t{groups_} * 2 * kPairsPerGroup;
+    char byte = 0;
+    for (uint64_t i = 0; i < count; ++i)
+      if (!read_fully(ready.in.get(), &byte, 1))
+        return fail(ErrorCode::kIo, "a pipe of the benchmark cannot be read");
+    uint64_t start_ns = monotonic_ns();
+    if (!write_fully(begin.out.get(), &byte, 1))
+      return fail(ErrorCode::kIo, "a pipe of the benchmark cannot be written");
+    TRY(tasks.wait());
+    TimedOperations timed{.elapsed_ns = monotonic_ns() - start_ns};
+    const char* kind = threads_ ? "threads" : "processes";
+    timed.done = {fmt::format("{} sender and receiver {} per group", kPairsPerGroup, kind),
+                  fmt::format("{} groups == {} {} run", groups_, count, kind)};
+    run.report.report(timed);
+    return {};
+  }
+
+ private:
+  Result<> start_group(BenchmarkTasks& tasks, std::deque<FdPair>& pairs, int ready, int begin) {
+    size_t first = pairs.size();
+    std::vector<int> outs;
+    for (unsigned i = 0; i < kPairsPerGroup; ++i) {
+      pairs.push_back(TRY(pipes_ ? make_pipe() : make_socket_pair()));
+      outs.push_back(pairs.back().out.get());
+      int in = pairs[first + i].in.get();
+      TRY(tasks.start([=, this] { return wait_for_all(ready, begin) && receive(in); }));
+    }
+    for (unsigned i = 0; i < kPairsPerGroup; ++i)
+      TRY(tasks.start([=, this] { return wait_for_all(ready, begin) && send(outs); }));
+    return {};
+  }
+
+  /// Says that this task is ready and waits for the others.
+  static bool wait_for_all(int ready, int begin) {
+    char byte = 0;
+    if (!write_fully(ready, &byte, 1)) return false;
+    pollfd wanted{.fd = begin, .events = POLLIN, .revents = 0};
+    while (::poll(&wanted, 1, -1) != 1)
+      if (errno != EINTR) return false;
+    return true;
+  }
+
+  [[nodiscard]] bool send(const std::vector<int>& outs) const {
+    std::array<char, kMessageBytes> message{};
+    for (unsigned i = 0; i < loops_; ++i)
+      for (int out : outs)
+        if (!write_fully(out, message.data(), message.size())) return false;
+    return true;
+  }
+
+  [[nodiscard]] bool receive(int in) const {
+    std::array<char, kMessageBytes> message{};
+    uint64_t count = uint64_t{kPairsPerGroup} * loops_;
+    for (uint64_t i = 0; i < count; ++i)
+      if (!read_fully(in, message.data(), message.size())) return false;
+    return true;
+  }
+
+  unsigned groups_ = 10;
+  unsigned loops_ = 100;
+  bool pipes_ = false;
+  bool threads_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Benchmark> make_sched_messaging() {
+  return std::make_unique<Messaging>();
+}
+
+}  // namespace sonde

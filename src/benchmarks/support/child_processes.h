@@ -1,0 +1,31 @@
+// ChildProcesses: processes that a benchmark starts. None outlives it: the kernel kills them when
+// this one dies, and the destructor kills and reaps what is left.
+#pragma once
+
+#include <sys/types.h>
+
+#include <functional>
+#include <vector>
+
+#include "base/error.h"
+
+namespace sonde {
+
+class ChildProcesses {
+ public:
+  ChildProcesses() = default;
+  ChildProcesses(const ChildProcesses&) = delete;
+  ChildProcesses& operator=(const ChildProcesses&) = delete;
+  ~ChildProcesses();
+
+  /// Runs `work` in a new process, whose exit status is 0 if it returns true. The processes must be
+  /// started by a thread that outlives them.
+  Result<> start(const std::function<bool()>& work);
+  /// Waits for all of them; kFailed as soon as one has failed.
+  Result<> wait();
+
+ private:
+  std::vector<pid_t> running_;
+};
+
+}  // namespace sonde

@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+"""`perf bench` and `sonde bench` side by side: the same command lines, with tiny loads, and the texts compared line by line with the
+numbers replaced. What perf 6.1 lacks is compared with the text that it must have. Nothing may be left behind. Needs perf."""
+import difflib
+import os
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+SONDE = os.environ["SONDE"]
+PERF = shutil.which("perf")
+failures = []
+passed = 0
+
+
+def run(tool, arguments, **options):
+    done = subprocess.run([tool, "bench", *arguments.split()], text=True, timeout=120, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **options)
+    return done.stdout, done.returncode
+
+
+def masked(text):
+    """The text without numbers, and without the blanks whose count depends on them."""
+    text = text.replace("perf", "sonde")
+    text = re.sub(r"0x[0-9a-f]+", "P", text)
+    text = re.sub(r"\d+(\.\d+)?|\binf\b", "N", text)
+    text = re.sub(r"(?m) *P\b", " P", text)
+    return [re.sub(r"^ *N ", " N ", line.rstrip()) for line in text.splitlines()]
+
+
+def check(name, ours, theirs):
+    global passed
+    if ours == theirs:
+        passed += 1
+        return
+    difference = difflib.unified_diff(theirs, ours, "perf", "sonde", lineterm="", n=1)
+    failures.append(f"--- {name}\n" + "\n".join(difference))
+
+
+def same(arguments):
+    theirs, their_status = run(PERF, arguments)
+    ours, our_status = run(SONDE, arguments)
+    check(arguments, [f"status {our_status}", *masked(ours)], [f"status {their_status}", *masked(theirs)])
+
+
+def same_in_both_formats(arguments):
+    same(arguments)
+    same(f"-f simple {arguments}")
+
+
+def prints(arguments, expected):
+    """For what perf 6.1 lacks."""
+    ours, status = run(SONDE, arguments)
+    check(arguments, [f"status {status}", *masked(ours)], ["status 0", *masked(expected)])
+
+
+def refuses(arguments, words, limits=None):
+    """One line, with these words, and a failure."""
+    text, status = run(SONDE, arguments, preexec_fn=limits)
+    text = text.removeprefix(next((l for l in text.splitlines(True) if l.startswith("# Running")), ""))
+    check(f"refusal: {arguments}", [status != 0, words in text, len(text.splitlines())], [True, True, 1])
+
+
+def children_of(parent):
+    """Processes, from /proc; also those whose parent is gone have the benchmark's name in their command line."""
+    found = []
+    for name in os.listdir("/proc"):
+        if not name.isdigit():
+            continue
+        try:
+            with open(f"/proc/{name}/cmdline", "rb") as file:
+                if parent in file.read():
+                    found.append(int(name))
+        except OSError:
+            pass
+    return found
+
+
+def leaves_nothing(arguments, number):
+    """A benchmark that is stopped by a signal takes its processes along."""
+    marked = "/proc/self/exe-of-bench-%d-%d" % (os.getpid(), number)
+    process = subprocess.Popen([marked, "bench", *arguments.split()], executable=SONDE, stdout=subprocess.PIPE)
+    while len(children_of(marked.encode())) < 2:
+        time.sleep(0.01)
+    process.send_signal(number)
+    process.communicate(timeout=60)
+    for _ in range(500):
+        if not children_of(marked.encode()):
+            break
+        time.sleep(0.01)
+    check(f"{arguments}, signal {number}", children_of(marked.encode()), [])
+
+
+def lists():
+    for collection in ("sched", "syscall"):
+        text, status = run(SONDE, collection)
+        theirs, _ = run(PERF, collection)
+        check(f"list {collection}", [status, [l for l in masked(theirs) if l not in masked(text)]], [0, []])
+    text, _ = run(SONDE, "")
+    theirs, _ = run(PERF, "")
+    check("list", [l for l in masked(text) if l not in masked(theirs) and "uprobe:" not in l], [])
+    same("nonsense")
+    same("sched nonsense")
+
+
+def sched():
+    same_in_both_formats("sched messaging -g 1 -l 5")
+    same_in_both_formats("sched messaging -g 2 -l 5 -p -t")
+    same_in_both_formats("sched pipe -l 100")
+    same("sched pipe -T -l 100")
+    same("sched pipe -l 0")
+    prints("sched pipe -n -T -l 100", run(PERF, "sched pipe -T -l 100")[0])
+    prints("sched seccomp-notify -l 50", """# Running 'sched/seccomp-notify' benchmark:
+# Executed 50 system calls
+
+     Total time: 0.001 [sec]
+
+       1.0 usecs/op
+         1 ops/sec
+""")
+    refuses("sched pipe -G no-such-group,x -l 1", "cgroup no-such-group")
+    refuses("sched messaging -g 1 -t", "Too many open files",
+            lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (30, 30)))
+    leaves_nothing("sched pipe", signal.SIGTERM)
+    leaves_nothing("sched messaging -l 1000000", signal.SIGINT)
+    leaves_nothing("sched messaging -l 1000000", signal.SIGKILL)
+    leaves_nothing("sched seccomp-notify -l 100000000", signal.SIGKILL)
+
+
+def syscall():
+    same_in_both_formats("syscall basic -l 100")
+    for name in ("getpgid", "fork", "execve"):
+        prints(f"syscall {name} -l 5", run(PERF, "syscall basic -l 5")[0].replace("basic", name).replace("getppid", name))
+
+
+def main():
+    for part in (lists, sched, syscall):
+        part()
+    for failure in failures:
+        print(failure)
+    print(f"{passed} comparisons agree, {len(failures)} differ")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    if not PERF:
+        print("perf is not installed")
+        sys.exit(77)
+    sys.exit(main())
