@@ -22,9 +22,9 @@ struct TimedOperations {
   std::vector<std::string> done = {};  // what, one line each: "Executed 100 getppid() calls"
   bool gap = true;                     // an empty line between those and the time
   uint64_t elapsed_ns = 0;
-  std::optional<double> operations = {};            // shows the time of each, if set
-  bool per_second = true;                           // and how many there are in a second
-  std::optional<double> operations_per_cpu = {};    // and the time of each, per CPU
+  std::optional<double> operations = {};          // shows the time of each, if set
+  bool per_second = true;                         // and how many there are in a second
+  std::optional<double> operations_per_cpu = {};  // and the time of each, per CPU
 };
 
 /// Bytes processed in a time, or by a number of cycles.

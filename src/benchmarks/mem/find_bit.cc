@@ -55,7 +55,8 @@ class FindBit final : public Benchmark {
       bits[bit / kWordBits] |= uint64_t{1} << bit % kWordBits;
     report.line("{} operations {} bits set of {} bits", inner_, set, count);
     put(report, "for_each_set_bit took:", time_us([&] { return visit_by_search(bits); }, bits));
-    put(report, "test_bit loop took:   ", time_us([&] { return visit_by_test(bits, count); }, bits));
+    put(report,
+        "test_bit loop took:   ", time_us([&] { return visit_by_test(bits, count); }, bits));
   }
 
   template <typename Visit>

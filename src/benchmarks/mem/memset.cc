@@ -74,9 +74,8 @@ class Memset final : public MemoryLoop {
     return [this, set]() -> Result<> {
       const Options& chosen = options();
       for (unsigned i = 0; i < chosen.loops; ++i)
-        for_each_chunk(chosen.size, chosen.chunk, [&](size_t offset, size_t bytes) {
-          set(buffer_->data() + offset, bytes);
-        });
+        for_each_chunk(chosen.size, chosen.chunk,
+                       [&](size_t offset, size_t bytes) { set(buffer_->data() + offset, bytes); });
       return {};
     };
   }

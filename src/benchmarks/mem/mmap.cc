@@ -28,6 +28,7 @@ class Mmap final : public MemoryLoop {
 
  private:
   Result<std::function<Result<>()>> prepare(size_t index) override {
+    TRY(MemoryArea::map(options().size, options().page));  // if that fails, nothing is allocated
     size_t pages = (options().size + options().page - 1) / options().page;
     order_.resize(pages);
     std::iota(order_.begin(), order_.end(), size_t{0});
@@ -39,8 +40,8 @@ class Mmap final : public MemoryLoop {
   }
 
   [[nodiscard]] Result<> map_and_touch(size_t index) const {
-    MemoryArea area = TRY(
-        MemoryArea::map(options().size, options().page, index == kPopulate ? MAP_POPULATE : 0));
+    MemoryArea area =
+        TRY(MemoryArea::map(options().size, options().page, index == kPopulate ? MAP_POPULATE : 0));
     if (index == kPopulate) return {};
     volatile char* data = area.data();
     for (size_t page : order_) data[page * options().page] = 1;

@@ -21,8 +21,7 @@ class Messaging final : public Benchmark {
  public:
   void declare(FlagTable& flags) override {
     flags.number('g', "group", groups_, "n", "Specify number of groups");
-    flags.number('l', "nr_loops", loops_, "n",
-                 "Specify the number of loops to run (default: 100)");
+    flags.number('l', "nr_loops", loops_, "n", "Specify the number of loops to run (default: 100)");
     flags.boolean('p', "pipe", pipes_, "Use pipe() instead of socketpair()");
     flags.boolean('t', "thread", threads_, "Be multi thread instead of multi process");
   }

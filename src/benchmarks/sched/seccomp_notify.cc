@@ -14,8 +14,8 @@
 
 #include "base/clock.h"
 #include "benchmarks/benchmark.h"
-#include "benchmarks/support/io.h"
 #include "benchmarks/support/child_processes.h"
+#include "benchmarks/support/io.h"
 
 // Linux 6.6; older headers lack it.
 #ifndef SECCOMP_IOCTL_NOTIF_SET_FLAGS
@@ -39,8 +39,8 @@ int intercept_getppid() {
   }};
   sock_fprog filter{.len = program.size(), .filter = program.data()};
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return -1;
-  return static_cast<int>(::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
-                                    SECCOMP_FILTER_FLAG_NEW_LISTENER, &filter));
+  return static_cast<int>(
+      ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &filter));
 }
 
 union FdMessage {
@@ -58,7 +58,8 @@ bool send_fd(int socket, int fd, char byte) {
   if (fd >= 0) {
     message.msg_control = &control;
     message.msg_controllen = sizeof control.space;
-    control.header = {.cmsg_len = CMSG_LEN(sizeof fd), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
+    control.header = {
+        .cmsg_len = CMSG_LEN(sizeof fd), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
     std::memcpy(CMSG_DATA(&control.header), &fd, sizeof fd);
   }
   return ::sendmsg(socket, &message, 0) == 1;
@@ -104,7 +105,8 @@ class SeccompNotify final : public Benchmark {
     sockets.out.reset();
     Fd listener = TRY(receive_fd(sockets.in.get()));
     if (sync_ && ::ioctl(listener.get(), SECCOMP_IOCTL_NOTIF_SET_FLAGS, kWakeOnSameCpu) != 0)
-      return fail(ErrorCode::kUnsupported, "--sync-mode: {}: needs Linux 6.6", std::strerror(errno));
+      return fail(ErrorCode::kUnsupported, "--sync-mode: {}: needs Linux 6.6",
+                  std::strerror(errno));
     char go = 0;
     if (!write_fully(sockets.in.get(), &go, 1))
       return fail(ErrorCode::kFailed, "the process that calls has ended");

@@ -1,4 +1,5 @@
-// The cgroup that a task of a benchmark belongs to. Cgroups are the user's: none is made or removed.
+// The cgroup that a task of a benchmark belongs to. Cgroups are the user's: none is made or
+// removed.
 #pragma once
 
 #include <string>

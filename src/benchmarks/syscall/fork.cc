@@ -1,7 +1,6 @@
 // syscall fork: fork(2), the end of the child at once, and waiting for it.
 #include "benchmarks/syscall/call_loop.h"
 
-
 namespace sonde {
 
 std::unique_ptr<Benchmark> make_syscall_fork() {

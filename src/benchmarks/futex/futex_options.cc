@@ -1,0 +1,33 @@
+#include "benchmarks/futex/futex_options.h"
+
+#include <sys/mman.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "benchmarks/support/worker_threads.h"
+
+namespace sonde {
+
+void FutexOptions::declare(FlagTable& flags) {
+  flags.boolean('m', "mlockall", lock_memory, "Lock all current and future memory");
+  flags.boolean('S', "shared", shared, "Use shared futexes instead of private ones");
+  flags.boolean('s', "silent", silent, "Silent mode: do not display data/details");
+  flags.number('t', "threads", threads, "n", "Specify amount of threads");
+}
+
+Result<> FutexOptions::prepare() {
+  if (threads == 0) threads = static_cast<unsigned>(allowed_cpus().size());
+  if (lock_memory && ::mlockall(MCL_CURRENT | MCL_FUTURE) != 0)
+    return fail(ErrorCode::kPermission, "--mlockall: {}: raise the limit (ulimit -l)",
+                std::strerror(errno));
+  return {};
+}
+
+std::unexpected<Error> futex_failed(const char* operation, int error) {
+  const char* remedy = error == ENOSYS ? ": the kernel is built without it (CONFIG_FUTEX_PI)" : "";
+  return fail(error == ENOSYS ? ErrorCode::kUnsupported : ErrorCode::kFailed, "futex {}: {}{}",
+              operation, std::strerror(error), remedy);
+}
+
+}  // namespace sonde
