@@ -30,10 +30,10 @@ def masked(text):
     text = text.replace("like that of arch", "in arch").replace("stosq-based", "movsq-based").replace("stosb-based", "movsb-based")
     # perf lowers the limit, we only raise it; epoll's list says futex in perf.
     text = re.sub(r"(?m)^Setting RLIMIT_NOFILE.*\n", "", text).replace("Run all epoll", "Run all futex")
-    text = re.sub(r"(del: \d+)s ops", r"\1 ops", text)
     text = re.sub(r"0x[0-9a-f]+", "P", text)
     text = re.sub(r"\d+(\.\d+)?|\binf\b", "N", text)
     text = re.sub(r"(?m) *P\b", " P", text)
+    text = text.replace("add: N; mod: N; del: Ns ops", "add: N ops; mod: N ops; del: N ops")
     return [re.sub(r"^ *N ", " N ", line.rstrip()) for line in text.splitlines()]
 
 
@@ -46,10 +46,11 @@ def check(name, ours, theirs):
     failures.append(f"--- {name}\n" + "\n".join(difference))
 
 
-def same(arguments):
+def same(arguments, order=list):
+    """`order`: sorted, where perf's threads print as they come."""
     theirs, their_status = run(PERF, arguments)
     ours, our_status = run(SONDE, arguments)
-    check(arguments, [f"status {our_status}", *masked(ours)], [f"status {their_status}", *masked(theirs)])
+    check(arguments, [f"status {our_status}", *order(masked(ours))], [f"status {their_status}", *order(masked(theirs))])
 
 
 def same_in_both_formats(arguments):
@@ -101,7 +102,7 @@ def leaves_nothing(arguments, number):
 
 
 def lists():
-    for collection in ("sched", "syscall", "mem", "futex", "epoll"):
+    for collection in ("sched", "syscall", "mem", "futex", "epoll", "breakpoint"):
         text, status = run(SONDE, collection)
         theirs, _ = run(PERF, collection)
         check(f"list {collection}", [status, [l for l in masked(theirs) if l not in masked(text)]], [0, []])
@@ -180,11 +181,18 @@ def futex():
 
 def epoll():
     for options in ("-r 0 -t 2 -f 4", "-r 0 -t 2 -f 4 -v -m", "-r 0 -t 1 -f 1 -E -v -N 2", "-r 0 -t 2 -f 3 -S -B -R -n"):
-        same(f"epoll wait {options}")
+        same(f"epoll wait {options}", sorted)
     same_in_both_formats("epoll ctl -r 0 -t 2 -f 4")
     same("epoll ctl -r 0 -t 2 -f 1 -v -N 1")
     same("epoll ctl -r 0 -t 2 -f 3 -R -n")
     refuses("epoll ctl -f 4 -N 9 -r 0", "the kernel allows")
+
+
+def breakpoint_():
+    same_in_both_formats("breakpoint thread -b 1 -p 2 -t 2")
+    same_in_both_formats("breakpoint enable -p 1 -a 1")
+    same("-r 3 breakpoint enable")
+    refuses("breakpoint thread -b 99", "breakpoints are in use")
 
 
 def interrupted():
@@ -198,7 +206,7 @@ def interrupted():
 
 
 def main():
-    for part in (lists, sched, syscall, mem, futex, epoll, interrupted):
+    for part in (lists, sched, syscall, mem, futex, epoll, breakpoint_, interrupted):
         part()
     for failure in failures:
         print(failure)

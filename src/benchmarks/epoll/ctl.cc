@@ -30,8 +30,9 @@ class EpollCtl final : public Benchmark {
     Reporter& report = run.report;
     TRY(options_.prepare(report));
     EpollQueue queue = TRY(EpollQueue::create(options_.nested));
-    report.line("Run summary [PID {}]: {} threads doing epoll_ctl ops {} file-descriptors for {} secs.\n",
-                ::getpid(), options_.threads, options_.descriptors, options_.seconds);
+    report.line(
+        "Run summary [PID {}]: {} threads doing epoll_ctl ops {} file-descriptors for {} secs.\n",
+        ::getpid(), options_.threads, options_.descriptors, options_.seconds);
     for (unsigned i = 0; i < options_.threads; ++i)
       workers_.emplace_back().descriptors = TRY(make_eventfds(options_.descriptors));
     WorkerThreads threads;

@@ -39,8 +39,7 @@ Result<> EpollOptions::raise_limit(Reporter& report) const {
   rlimit limit{};
   ::getrlimit(RLIMIT_NOFILE, &limit);
   if (limit.rlim_cur >= needed) return {};
-  if (verbose)
-    report.line("Setting RLIMIT_NOFILE rlimit from {} to: {}", limit.rlim_cur, needed);
+  if (verbose) report.line("Setting RLIMIT_NOFILE rlimit from {} to: {}", limit.rlim_cur, needed);
   rlimit wanted{.rlim_cur = needed, .rlim_max = std::max<rlim_t>(limit.rlim_max, needed)};
   if (::setrlimit(RLIMIT_NOFILE, &wanted) == 0) return {};
   return fail(ErrorCode::kPermission,

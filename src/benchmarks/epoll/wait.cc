@@ -31,9 +31,10 @@ class EpollWait final : public Benchmark {
     Reporter& report = run.report;
     if (options_.verbose) report.line("Using {} queue model", own_queues_ ? "multi" : "single");
     TRY(options_.prepare(report));
-    report.line("Run summary [PID {}]: {} threads monitoring{} on {} file-descriptors for {} secs.\n",
-                ::getpid(), options_.threads, oneshot_ ? " (EPOLLONESHOT semantics)" : "",
-                options_.descriptors, options_.seconds);
+    report.line(
+        "Run summary [PID {}]: {} threads monitoring{} on {} file-descriptors for {} secs.\n",
+        ::getpid(), options_.threads, oneshot_ ? " (EPOLLONESHOT semantics)" : "",
+        options_.descriptors, options_.seconds);
     TRY(make_workers());
     WorkerThreads consumers, writer;
     for (unsigned i = 0; i < options_.threads; ++i)
@@ -52,8 +53,7 @@ class EpollWait final : public Benchmark {
     consumers.join();
     writes_done_ = true;
     writer.join();
-    if (options_.verbose)
-      report.line("exiting writer-thread (total full-loops: {})", full_loops);
+    if (options_.verbose) report.line("exiting writer-thread (total full-loops: {})", full_loops);
     show(report, time);
     return {};
   }
@@ -111,8 +111,8 @@ class EpollWait final : public Benchmark {
     uint64_t loops = 0, one = 1;
     for (; !writes_done_; ++loops) {
       if (options_.randomize) std::ranges::shuffle(descriptors, random);
-      for (int fd : descriptors)
-        [[maybe_unused]] ssize_t put = ::write(fd, &one, sizeof one);
+      for (int fd : descriptors) [[maybe_unused]]
+        ssize_t put = ::write(fd, &one, sizeof one);
     }
     return loops;
   }

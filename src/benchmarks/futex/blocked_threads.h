@@ -12,7 +12,8 @@ namespace sonde {
 class BlockedThreads {
  public:
   /// `word` must be 0 and stay so.
-  BlockedThreads(FutexWord& word, const FutexOptions& options) : word_(word), options_(options) {}
+  BlockedThreads(FutexWord& word, const FutexLoadOptions& options)
+      : word_(word), options_(options) {}
 
   /// Starts the threads and returns when all of them sleep.
   Result<> start() {
@@ -33,7 +34,7 @@ class BlockedThreads {
   }
 
   FutexWord& word_;
-  const FutexOptions& options_;
+  const FutexLoadOptions& options_;
   WorkerThreads threads_;
 };
 

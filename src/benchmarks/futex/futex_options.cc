@@ -9,14 +9,14 @@
 
 namespace sonde {
 
-void FutexOptions::declare(FlagTable& flags) {
+void FutexLoadOptions::declare(FlagTable& flags) {
   flags.boolean('m', "mlockall", lock_memory, "Lock all current and future memory");
   flags.boolean('S', "shared", shared, "Use shared futexes instead of private ones");
   flags.boolean('s', "silent", silent, "Silent mode: do not display data/details");
   flags.number('t', "threads", threads, "n", "Specify amount of threads");
 }
 
-Result<> FutexOptions::prepare() {
+Result<> FutexLoadOptions::prepare() {
   if (threads == 0) threads = static_cast<unsigned>(allowed_cpus().size());
   if (lock_memory && ::mlockall(MCL_CURRENT | MCL_FUTURE) != 0)
     return fail(ErrorCode::kPermission, "--mlockall: {}: raise the limit (ulimit -l)",

@@ -8,7 +8,7 @@
 
 namespace sonde {
 
-struct FutexOptions {
+struct FutexLoadOptions {
   unsigned threads = 0;  // 0: as many as CPUs
   bool lock_memory = false;
   bool silent = false;

@@ -85,7 +85,7 @@ class Hash final : public Benchmark {
     return {};
   }
 
-  FutexOptions options_;
+  FutexLoadOptions options_;
   unsigned futexes_ = 1024;
   unsigned seconds_ = 10;
 };

@@ -76,14 +76,13 @@ class LockPi final : public Benchmark {
       uint64_t rate = time.per_second(workers[i].calls);
       stats.add(static_cast<double>(rate));
       const void* lock = &lock_of(workers, i);
-      if (!options_.silent)
-        report.line("[thread {:3}] futex: {} [ {} ops/sec ]", i, lock, rate);
+      if (!options_.silent) report.line("[thread {:3}] futex: {} [ {} ops/sec ]", i, lock, rate);
     }
     time.show_average(report, stats, !options_.silent);
     return {};
   }
 
-  FutexOptions options_;
+  FutexLoadOptions options_;
   FutexWord shared_;
   bool multi_ = false;
   unsigned seconds_ = 10;

@@ -53,8 +53,8 @@ class Requeue final : public Benchmark {
 
   [[nodiscard]] std::string text_of(const Moved& moved) const {
     if (!pi_)
-      return fmt::format("Requeued {} of {} threads in {:.4f} ms", moved.requeued,
-                         options_.threads, moved.ms);
+      return fmt::format("Requeued {} of {} threads in {:.4f} ms", moved.requeued, options_.threads,
+                         moved.ms);
     return fmt::format("Awoke and Requeued ({}+{}) of {} threads in {:.4f} ms", moved.woken,
                        moved.requeued, options_.threads, moved.ms);
   }
@@ -105,7 +105,7 @@ class Requeue final : public Benchmark {
     if (words_.to.unlock_pi(flags) != 0) error_ = errno;
   }
 
-  FutexOptions options_;
+  FutexLoadOptions options_;
   Words words_;
   std::atomic<int> error_ = 0;
   bool broadcast_ = false;

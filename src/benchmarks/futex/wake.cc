@@ -42,14 +42,13 @@ class Wake final : public Benchmark {
     BlockedThreads threads(word_, options_);
     TRY(threads.start());
     uint64_t start_ns = monotonic_ns();
-    for (long woken = 0; woken < options_.threads;)
-      woken += word_.wake(options_.flags(), at_once_);
+    for (long woken = 0; woken < options_.threads;) woken += word_.wake(options_.flags(), at_once_);
     uint64_t elapsed_ns = monotonic_ns() - start_ns;
     threads.join();
     return static_cast<double>(elapsed_ns) / 1e6;
   }
 
-  FutexOptions options_;
+  FutexLoadOptions options_;
   FutexWord word_;
   unsigned at_once_ = 1;
 };

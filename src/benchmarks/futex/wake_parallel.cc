@@ -67,7 +67,7 @@ class WakeParallel final : public Benchmark {
     return monotonic_ns() - start_ns;
   }
 
-  FutexOptions options_;
+  FutexLoadOptions options_;
   FutexWord word_;
   unsigned wakers_ = 0;
   unsigned share_ = 1;
