@@ -42,7 +42,7 @@ def check(name, ours, theirs):
     if ours == theirs:
         passed += 1
         return
-    difference = difflib.unified_diff(theirs, ours, "perf", "sonde", lineterm="", n=1)
+    difference = difflib.unified_diff([str(t) for t in theirs], [str(o) for o in ours], "perf", "sonde", lineterm="", n=1)
     failures.append(f"--- {name}\n" + "\n".join(difference))
 
 
@@ -102,7 +102,7 @@ def leaves_nothing(arguments, number):
 
 
 def lists():
-    for collection in ("sched", "syscall", "mem", "futex", "epoll", "breakpoint"):
+    for collection in ("sched", "syscall", "mem", "futex", "epoll", "breakpoint", "internals"):
         text, status = run(SONDE, collection)
         theirs, _ = run(PERF, collection)
         check(f"list {collection}", [status, [l for l in masked(theirs) if l not in masked(text)]], [0, []])
@@ -195,6 +195,21 @@ def breakpoint_():
     refuses("breakpoint thread -b 99", "breakpoints are in use")
 
 
+def internals():
+    same_in_both_formats("internals synthesize -i 2")
+    same("internals synthesize -t -m 1 -M 2 -I 2")
+    same("internals kallsyms-parse -i 2")
+    for events in ("-n 1", "-n 3 -a", "-e cpu-clock,dummy -n 2 -C 0", f"-p {os.getpid()}"):
+        same(f"internals evlist-open-close -i 2 {events}")
+    same("internals inject-build-id -i 2 -m 3 -n 3")
+    same("internals inject-build-id -i 1 -m 30 -n 3 -v")
+    prints("internals pmu-scan -i 2", """# Running 'internals/pmu-scan' benchmark:
+Computing performance of sysfs PMU event scan for 2 times
+  Average core PMU scanning took: 1.0 usec (+- 1.0 usec)
+  Average PMU scanning took: 1.0 usec (+- 1.0 usec)
+""")
+
+
 def interrupted():
     """SIGINT ends the time of a run, and its results are shown."""
     for arguments in ("futex hash -t 2 -r 100", "futex lock-pi -t 2 -r 100", "epoll wait -t 2 -r 100", "epoll ctl -t 2 -r 100"):
@@ -206,7 +221,7 @@ def interrupted():
 
 
 def main():
-    for part in (lists, sched, syscall, mem, futex, epoll, breakpoint_, interrupted):
+    for part in (lists, sched, syscall, mem, futex, epoll, breakpoint_, internals, interrupted):
         part()
     for failure in failures:
         print(failure)

@@ -42,9 +42,9 @@ class BreakpointEnable final : public Benchmark {
     done.notify_all();
     threads.join();
     TRY(switched);
-    timed.done = {fmt::format(
-        "Enabled/disabled breakpoint {} time with {} passive and {} active threads", run.repeat,
-        passive_, active_)};
+    timed.done = {
+        fmt::format("Enabled/disabled breakpoint {} time with {} passive and {} active threads",
+                    run.repeat, passive_, active_)};
     timed.operations = run.repeat;
     timed.per_second = false;
     run.report.report(timed);

@@ -1,6 +1,7 @@
 #include "benchmarks/support/child_processes.h"
 
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,6 +25,7 @@ Result<> ChildProcesses::start(const std::function<bool()>& work) {
     if (::getppid() != parent) ::_exit(1);  // it died before the line above
     ::_exit(work() ? 0 : 1);
   }
+  last_ = pid;
   running_.push_back(pid);
   return {};
 }
@@ -31,10 +33,12 @@ Result<> ChildProcesses::start(const std::function<bool()>& work) {
 Result<> ChildProcesses::wait() {
   while (!running_.empty()) {
     int status = 0;
-    pid_t ended = ::waitpid(-1, &status, 0);
+    rusage usage{};
+    pid_t ended = ::wait4(-1, &status, 0, &usage);
     if (ended < 0 && errno == EINTR) continue;
     if (ended < 0) return fail(ErrorCode::kIo, "waiting for processes: {}", std::strerror(errno));
     std::erase(running_, ended);
+    peak_memory_kb_ = std::max(peak_memory_kb_, usage.ru_maxrss);
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
       return fail(ErrorCode::kFailed, "process {} of the benchmark failed", ended);
   }

@@ -24,8 +24,15 @@ class ChildProcesses {
   /// Waits for all of them; kFailed as soon as one has failed.
   Result<> wait();
 
+  /// The process that was started last.
+  [[nodiscard]] pid_t last() const { return last_; }
+  /// The largest resident size of any process that has ended.
+  [[nodiscard]] long peak_memory_kb() const { return peak_memory_kb_; }
+
  private:
   std::vector<pid_t> running_;
+  pid_t last_ = -1;
+  long peak_memory_kb_ = 0;
 };
 
 }  // namespace sonde
