@@ -25,14 +25,17 @@ def run(tool, arguments, **options):
 
 def masked(text):
     """The text without numbers, and without the blanks whose count depends on them."""
-    text = text.replace("perf", "sonde")
+    text = text.replace(SONDE, "sonde").replace("numa numa-mem", "numa mem").replace("perf", "sonde")
+    text = text.replace('"sonde bench -f simple numa', '"sonde bench numa')
     # Ours are not the kernel's own code, and memset's store (docs/differences.md).
     text = text.replace("like that of arch", "in arch").replace("stosq-based", "movsq-based").replace("stosb-based", "movsb-based")
     # perf lowers the limit, we only raise it; epoll's list says futex in perf.
     text = re.sub(r"(?m)^Setting RLIMIT_NOFILE.*\n", "", text).replace("Run all epoll", "Run all futex")
     text = re.sub(r"0x[0-9a-f]+", "P", text)
     text = re.sub(r"\d+(\.\d+)?|\binf\b", "N", text)
-    text = re.sub(r"(?m) *P\b", " P", text)
+    text = re.sub(r" *P\b", " P", text)
+    text = re.sub(r" +N,", " N,", text)
+    text = re.sub(r"\b[KMG]B/sec$", "B/sec", text, flags=re.MULTILINE)
     text = text.replace("add: N; mod: N; del: Ns ops", "add: N ops; mod: N ops; del: N ops")
     return [re.sub(r"^ *N ", " N ", line.rstrip()) for line in text.splitlines()]
 
@@ -90,7 +93,7 @@ def leaves_nothing(arguments, number):
     """A benchmark that is stopped by a signal takes its processes along."""
     marked = "/proc/self/exe-of-bench-%d-%d" % (os.getpid(), number)
     process = subprocess.Popen([marked, "bench", *arguments.split()], executable=SONDE, stdout=subprocess.PIPE)
-    while len(children_of(marked.encode())) < 2:
+    while process.poll() is None and len(children_of(marked.encode())) < 2:
         time.sleep(0.01)
     process.send_signal(number)
     process.communicate(timeout=60)
@@ -102,7 +105,7 @@ def leaves_nothing(arguments, number):
 
 
 def lists():
-    for collection in ("sched", "syscall", "mem", "futex", "epoll", "breakpoint", "internals"):
+    for collection in ("sched", "syscall", "mem", "futex", "epoll", "breakpoint", "internals", "numa"):
         text, status = run(SONDE, collection)
         theirs, _ = run(PERF, collection)
         check(f"list {collection}", [status, [l for l in masked(theirs) if l not in masked(text)]], [0, []])
@@ -210,6 +213,17 @@ Computing performance of sysfs PMU event scan for 2 times
 """)
 
 
+def numa():
+    for options in ("-p 1 -t 1 -P 4 -l 1", "-p 2 -t 2 -G 3 -P 2 -T 1 -l 2 -W -R -B", "-p 1 -t 2 -P 2 -L 1 -l 1 -q",
+                    "-p 1 -t 1 -T 1 -l 3 -I -r -H 1 -u 5 -q", "-p 1 -t 1 -P 1 -l 1 -z -Z -0"):
+        same_in_both_formats(f"numa mem {options}")
+    theirs = run(PERF, "numa mem -p 1 -t 1 -P 1 -l 1 -q")[0]
+    prints("numa mem -p 1 -t 1 -P 1 -l 1 -q -C 0 -M 0", theirs.replace("-l 1 -q", "-l 1 -q -C 0 -M 0"))
+    refuses("numa mem -p 1 -t 1 -M 63", "no node 63")
+    refuses("numa mem -c", "convergence is not measured")
+    leaves_nothing("numa mem -p 2 -t 1 -s 100", signal.SIGTERM)
+
+
 def interrupted():
     """SIGINT ends the time of a run, and its results are shown."""
     for arguments in ("futex hash -t 2 -r 100", "futex lock-pi -t 2 -r 100", "epoll wait -t 2 -r 100", "epoll ctl -t 2 -r 100"):
@@ -221,7 +235,7 @@ def interrupted():
 
 
 def main():
-    for part in (lists, sched, syscall, mem, futex, epoll, breakpoint_, internals, interrupted):
+    for part in (lists, sched, syscall, mem, futex, epoll, breakpoint_, internals, numa, interrupted):
         part()
     for failure in failures:
         print(failure)

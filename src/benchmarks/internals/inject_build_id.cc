@@ -27,7 +27,8 @@ class InjectBuildId final : public Benchmark {
                  "Number of mmap events for each iteration (default: 100)");
     flags.number('n', "nr-samples", samples_, "n",
                  "Number of sample events per mmap event (default: 100)");
-    flags.boolean('v', "verbose", verbose_, "be more verbose (show iteration count, DSO name, etc)");
+    flags.boolean('v', "verbose", verbose_,
+                  "be more verbose (show iteration count, DSO name, etc)");
   }
 
   Result<> run(BenchmarkRun& run) override {

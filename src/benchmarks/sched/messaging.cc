@@ -1,7 +1,5 @@
 // sched messaging: groups of senders and receivers, where each sender writes to each receiver of
 // its group. How long the scheduler and sockets (or pipes) take for all of it.
-#include <poll.h>
-
 #include <array>
 #include <deque>
 
@@ -36,10 +34,9 @@ class Messaging final : public Benchmark {
     }
     tasks.release();
     uint64_t count = uint64_t{groups_} * 2 * kPairsPerGroup;
+    if (!wait_until_ready(ready.in.get(), count))
+      return fail(ErrorCode::kFailed, "a process of the benchmark has ended: lower --group");
     char byte = 0;
-    for (uint64_t i = 0; i < count; ++i)
-      if (!read_fully(ready.in.get(), &byte, 1))
-        return fail(ErrorCode::kIo, "a pipe of the benchmark cannot be read");
     uint64_t start_ns = monotonic_ns();
     if (!write_fully(begin.out.get(), &byte, 1))
       return fail(ErrorCode::kIo, "a pipe of the benchmark cannot be written");
@@ -60,21 +57,11 @@ class Messaging final : public Benchmark {
       pairs.push_back(TRY(pipes_ ? make_pipe() : make_socket_pair()));
       outs.push_back(pairs.back().out.get());
       int in = pairs[first + i].in.get();
-      TRY(tasks.start([=, this] { return wait_for_all(ready, begin) && receive(in); }));
+      TRY(tasks.start([=, this] { return wait_to_begin(ready, begin) && receive(in); }));
     }
     for (unsigned i = 0; i < kPairsPerGroup; ++i)
-      TRY(tasks.start([=, this] { return wait_for_all(ready, begin) && send(outs); }));
+      TRY(tasks.start([=, this] { return wait_to_begin(ready, begin) && send(outs); }));
     return {};
-  }
-
-  /// Says that this task is ready and waits for the others.
-  static bool wait_for_all(int ready, int begin) {
-    char byte = 0;
-    if (!write_fully(ready, &byte, 1)) return false;
-    pollfd wanted{.fd = begin, .events = POLLIN, .revents = 0};
-    while (::poll(&wanted, 1, -1) != 1)
-      if (errno != EINTR) return false;
-    return true;
   }
 
   [[nodiscard]] bool send(const std::vector<int>& outs) const {

@@ -1,5 +1,6 @@
 #include "benchmarks/support/child_processes.h"
 
+#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -9,6 +10,8 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+
+#include "benchmarks/support/io.h"
 
 namespace sonde {
 
@@ -50,6 +53,31 @@ ChildProcesses::~ChildProcesses() {
   for (pid_t pid : running_)
     while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
     }
+}
+
+namespace {
+
+bool child_has_ended() {
+  siginfo_t child{};
+  bool known = ::waitid(P_ALL, 0, &child, WEXITED | WNOHANG | WNOWAIT) == 0;
+  return known && child.si_pid != 0;
+}
+
+}  // namespace
+
+bool wait_until_ready(int fd, uint64_t count) {
+  constexpr int kLookMs = 50;
+  while (count > 0) {
+    pollfd readable{.fd = fd, .events = POLLIN, .revents = 0};
+    if (::poll(&readable, 1, kLookMs) == 1) {
+      char byte = 0;
+      if (!read_fully(fd, &byte, 1)) return false;
+      --count;
+    } else if (child_has_ended()) {
+      return false;
+    }
+  }
+  return true;
 }
 
 }  // namespace sonde

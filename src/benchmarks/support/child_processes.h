@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <functional>
 #include <vector>
 
@@ -34,5 +35,8 @@ class ChildProcesses {
   pid_t last_ = -1;
   long peak_memory_kb_ = 0;
 };
+
+/// Reads a byte from each of `count` tasks. False if a child process ends before all have written.
+[[nodiscard]] bool wait_until_ready(int fd, uint64_t count);
 
 }  // namespace sonde

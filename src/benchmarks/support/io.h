@@ -1,6 +1,7 @@
 // Whole reads and writes of descriptors between a benchmark's tasks.
 #pragma once
 
+#include <poll.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -34,6 +35,17 @@ inline bool write_fully(int fd, const void* buffer, size_t size) {
     from += put;
     size -= static_cast<size_t>(put);
   }
+  return true;
+}
+
+/// For a task of several that begin together: says on a pipe that it is ready, and waits until
+/// there is something in another. False if that fails.
+inline bool wait_to_begin(int ready, int begin) {
+  char byte = 0;
+  if (!write_fully(ready, &byte, 1)) return false;
+  pollfd wanted{.fd = begin, .events = POLLIN, .revents = 0};
+  while (::poll(&wanted, 1, -1) != 1)
+    if (errno != EINTR) return false;
   return true;
 }
 

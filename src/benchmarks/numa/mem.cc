@@ -1,0 +1,314 @@
+// numa mem: processes with threads go through memory that all, those of a process, or one of them
+// uses; bound to CPUs and memory nodes, or left to the scheduler.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <random>
+
+#include "base/clock.h"
+#include "benchmarks/benchmark.h"
+#include "benchmarks/numa/memory_walk.h"
+#include "benchmarks/numa/shared_memory.h"
+#include "benchmarks/support/child_processes.h"
+#include "benchmarks/support/io.h"
+#include "benchmarks/support/worker_threads.h"
+#include "capture/opening/cpu_map.h"
+#include "cli/refused_options.h"
+#include "event/pmu/pmu.h"
+
+namespace sonde {
+
+namespace {
+
+constexpr RefusedOption kRefused[] = {
+    {'a', "all", nullptr, "refused: the tests of perf's suite are not here",
+     "the tests of perf's suite are not here: give -p, -t, -P …"},
+    {'c', "show_convergence", nullptr, "refused: convergence is not measured",
+     "convergence is not measured"},
+    {'d', "show_details", nullptr, "refused: there are no details", "there are no details"},
+    {'m', "measure_convergence", nullptr, "refused: convergence is not measured",
+     "convergence is not measured"},
+    {'S', "serialize-startup", nullptr, "refused: threads begin together",
+     "threads begin together"},
+    {'x', "perturb_secs", "n", "refused: convergence is not measured",
+     "convergence is not measured"},
+};
+
+/// What a task leaves, in memory that its parent sees.
+struct TaskResult {
+  uint64_t elapsed_ns, bytes;
+  int error;        // an errno
+  char step[24];    // what failed with it
+};
+
+struct NumaOptions {
+  unsigned processes = 1, threads = 0;  // 0: as many as CPUs
+  uint64_t global_mb = 1, process_mb = 0, locked_mb = 0, thread_mb = 0;
+  std::optional<uint64_t> loops;
+  unsigned seconds = 5, sleep_us = 0;
+  bool init_on_cpu0 = false, init_random = false, init_zero = false;
+  int huge_pages = 0, quiet = 0;
+  std::string cpus, nodes;
+  MemoryWalk walk;
+};
+
+class NumaMem final : public Benchmark {
+ public:
+  void declare(FlagTable& flags) override {
+    NumaOptions& o = options_;
+    flags.boolean('0', "init_cpu0", o.init_on_cpu0, "do the initial allocations on CPU#0");
+    flags.boolean('B', "data_backwards", o.walk.backwards, "access the data backwards as well");
+    flags.text('C', "cpus", o.cpus, "cpu[,cpu2,...cpuN]",
+               "bind the first N tasks to these specific cpus (the rest is unbound)");
+    flags.number('G', "mb_global", o.global_mb, "MB", "global  memory (MBs)");
+    flags.number('H', "thp", o.huge_pages, "n", "MADV_NOHUGEPAGE < 0 < MADV_HUGEPAGE");
+    flags.boolean('I', "init_random", o.init_random,
+                  "randomize the contents of the initial allocations");
+    flags.number('L', "mb_proc_locked", o.locked_mb, "MB",
+                 "process serialized/locked memory access (MBs), <= process_memory");
+    flags.number('l', "nr_loops", o.loops, "n", "max number of loops to run (default: unlimited)");
+    flags.text('M', "memnodes", o.nodes, "node[,node2,...nodeN]",
+               "bind the first N tasks to these specific memory nodes (the rest is unbound)");
+    flags.number('P', "mb_proc", o.process_mb, "MB", "process memory (MBs)");
+    flags.number('p', "nr_proc", o.processes, "n", "number of processes");
+    flags.count('q', "quiet", o.quiet, "quiet mode (do not show any warnings or messages)");
+    flags.boolean('r', "data_rand_walk", o.walk.random,
+                  "access the data with random (32bit LFSR) walk");
+    flags.boolean('R', "data_reads", o.walk.reads,
+                  "access the data via reads (can be mixed with -W)");
+    flags.number('s', "nr_secs", o.seconds, "n", "max number of seconds to run (default: 5 secs)");
+    flags.number('T', "mb_thread", o.thread_mb, "MB", "thread  memory (MBs)");
+    flags.number('t', "nr_threads", o.threads, "n", "number of threads per process");
+    flags.number('u', "usleep", o.sleep_us, "n", "usecs to sleep per loop iteration");
+    flags.boolean('W', "data_writes", o.walk.writes,
+                  "access the data via writes (can be mixed with -R)");
+    flags.boolean('Z', "data_zero_memset", o.walk.clears, "access the data via glibc bzero only");
+    flags.boolean('z', "init_zero", o.init_zero, "bzero the initial allocations");
+    declare_refused(flags, kRefused);
+  }
+
+  Result<> run(BenchmarkRun& run) override {
+    TRY(prepare());
+    Reporter& report = run.report;
+    report.line("\n # Running main, \"{}\"", run.env.command_line);
+    if (!options_.quiet) show_work(report);
+    WalkedMemory results = TRY(WalkedMemory::map(tasks_ * sizeof(TaskResult), true, 0));
+    results_ = reinterpret_cast<TaskResult*>(results.words().data());
+    global_ = TRY(WalkedMemory::map(options_.global_mb << 20, true, options_.huge_pages));
+    fill(global_);
+    TRY(run_tasks(report));
+    show(report);
+    return {};
+  }
+
+ private:
+  Result<> prepare() {
+    NumaOptions& o = options_;
+    std::vector<int> allowed = allowed_cpus();
+    if (o.threads == 0) o.threads = static_cast<unsigned>(allowed.size());
+    tasks_ = size_t{o.processes} * o.threads;
+    constexpr uint64_t kMaxMb = uint64_t{1} << 24;
+    for (uint64_t mb : {o.global_mb, o.process_mb, o.thread_mb})
+      if (mb > kMaxMb) return fail(ErrorCode::kUsage, "{} MB of memory are too much", mb);
+    if (tasks_ == 0 || tasks_ > 100'000)
+      return fail(ErrorCode::kUsage, "{} processes with {} threads: 1 to 100000 are possible",
+                  o.processes, o.threads);
+    if (o.locked_mb > o.process_mb)
+      return fail(ErrorCode::kUsage, "--mb_proc_locked {}: more than --mb_proc {}", o.locked_mb,
+                  o.process_mb);
+    std::vector<int> online = TRY(online_cpus());
+    if (!o.cpus.empty()) cpus_ = TRY(select_cpus(o.cpus, online));
+    if (o.nodes.empty()) return {};
+    auto nodes = parse_cpu_list(o.nodes);
+    if (!nodes) return fail(ErrorCode::kUsage, "--memnodes {}: not a list of nodes", o.nodes);
+    nodes_ = *nodes;
+    for (int node : nodes_)
+      if (::access(fmt::format("/sys/devices/system/node/node{}", node).c_str(), F_OK) != 0)
+        return fail(ErrorCode::kNotFound, "--memnodes {}: this machine has no node {}", o.nodes,
+                    node);
+    return {};
+  }
+
+  void show_work(Reporter& report) const {
+    const NumaOptions& o = options_;
+    auto nodes = nodes_count();
+    report.line("#\n#\n\n ###");
+    report.line(" # {} {} will execute (on {} nodes, {} CPUs):", tasks_,
+                tasks_ == 1 ? "task" : "tasks", nodes, allowed_cpus().size());
+    std::string loops = o.loops ? std::to_string(*o.loops) : "-1";
+    report.line(" # {:>10}x {:>5}MB global  shared mem operations", loops, o.global_mb);
+    report.line(" # {:>10}x {:>5}MB process shared mem operations", loops, o.process_mb);
+    report.line(" # {:>10}x {:>5}MB thread  local  mem operations", loops, o.thread_mb);
+    report.line(" ###\n\n ###\n #");
+  }
+
+  static size_t nodes_count() {
+    auto text = read_file("/sys/devices/system/node/online");
+    auto nodes = text ? parse_cpu_list(std::string_view(*text).substr(0, text->find('\n')))
+                      : std::nullopt;
+    return nodes ? nodes->size() : 1;
+  }
+
+  Result<> run_tasks(Reporter& report) {
+    uint64_t start_ns = monotonic_ns();
+    FdPair ready = TRY(make_pipe()), begin = TRY(make_pipe());
+    ready_ = ready.out.get();
+    begin_ = begin.in.get();
+    ChildProcesses processes;
+    for (unsigned i = 0; i < options_.processes; ++i)
+      TRY(processes.start([&, i] {
+        ready.in.reset();
+        begin.out.reset();
+        return run_process(i);
+      }));
+    ready.out.reset();
+    char byte = 0;
+    bool begun = wait_until_ready(ready.in.get(), tasks_);
+    if (begun && !options_.quiet)
+      report.line(
+          " # Startup synchronization: ... threads initialized in {:.6f} seconds.\n #\n\n ###\n",
+          static_cast<double>(monotonic_ns() - start_ns) / 1e9);
+    if (begun) write_fully(begin.out.get(), &byte, 1);
+    Result<> done = processes.wait();
+    for (size_t i = 0; i < tasks_; ++i)
+      if (results_[i].error)
+        return fail(ErrorCode::kFailed, "task {}: {}: {}", i, results_[i].step,
+                    std::strerror(results_[i].error));
+    return done;
+  }
+
+  /// In a child. Its threads share this process's memory.
+  bool run_process(unsigned process) {
+    size_t first = size_t{process} * options_.threads;
+    auto memory = WalkedMemory::map(options_.process_mb << 20, false, options_.huge_pages);
+    if (!memory) return gave_up(first, "memory of a process", ENOMEM);
+    process_memory_ = std::move(*memory);
+    // Filled by its first task, so that it lies where that is bound to.
+    if (nodes_.size() > first)
+      if (int error = bind_to_node(static_cast<unsigned>(nodes_[first])))
+        return gave_up(first, "memory node", error);
+    fill(process_memory_);
+    WorkerThreads threads;
+    for (unsigned i = 0; i < options_.threads; ++i)
+      if (!threads.start([this, task = first + i] { run_task(task); }))
+        return gave_up(first + i, "starting a thread", EAGAIN);
+    threads.release();
+    threads.join();
+    return std::all_of(results_ + first, results_ + first + options_.threads,
+                       [](const TaskResult& result) { return result.error == 0; });
+  }
+
+  /// In a thread of a child.
+  void run_task(size_t task) {
+    if (!bind(task)) return;
+    auto own = WalkedMemory::map(options_.thread_mb << 20, false, options_.huge_pages);
+    if (!own) {
+      gave_up(task, "memory of a thread", ENOMEM);
+      return;
+    }
+    fill(*own);
+    if (!wait_to_begin(ready_, begin_)) return;
+    uint64_t start_ns = monotonic_ns(), end_ns = start_ns + options_.seconds * 1'000'000'000ull;
+    uint64_t bytes = 0;
+    for (uint64_t i = 0; !options_.loops || i < *options_.loops; ++i) {
+      bytes += walk_all(own->words());
+      if (monotonic_ns() >= end_ns) break;
+      if (options_.sleep_us) ::usleep(options_.sleep_us);
+    }
+    results_[task].elapsed_ns = monotonic_ns() - start_ns;
+    results_[task].bytes = bytes;
+  }
+
+  uint64_t walk_all(std::span<uint64_t> own) {
+    const MemoryWalk& walk = options_.walk;
+    uint64_t bytes = walk.pass(global_.words()) + walk.pass(process_memory_.words());
+    if (options_.locked_mb) {
+      std::scoped_lock lock(locked_);
+      bytes += walk.pass(
+          process_memory_.words().subspan(0, (options_.locked_mb << 20) / sizeof(uint64_t)));
+    }
+    return bytes + walk.pass(own);
+  }
+
+  bool bind(size_t task) {
+    if (task < cpus_.size())
+      if (int error = bind_to_cpu(cpus_[task])) return gave_up(task, "CPU", error);
+    if (task < nodes_.size())
+      if (int error = bind_to_node(static_cast<unsigned>(nodes_[task])))
+        return gave_up(task, "memory node", error);
+    return true;
+  }
+
+  bool gave_up(size_t task, const char* step, int error) {
+    TaskResult& result = results_[task];
+    std::strncpy(result.step, step, sizeof result.step - 1);
+    result.error = error;
+    return false;
+  }
+
+  /// The pages come into being where this thread runs, or on CPU 0 if wanted.
+  void fill(const WalkedMemory& memory) const {
+    if (memory.words().empty()) return;
+    if (options_.init_on_cpu0) {
+      WorkerThreads filler;
+      if (filler.start([&] { write_all_of(memory); }, 0)) {
+        filler.release();
+        filler.join();
+      }
+      return;
+    }
+    write_all_of(memory);
+  }
+
+  void write_all_of(const WalkedMemory& memory) const {
+    if (options_.init_random)
+      std::ranges::generate(memory.words(), std::minstd_rand());
+    else if (options_.init_zero || options_.init_on_cpu0)
+      std::memset(memory.words().data(), 0, memory.words().size_bytes());
+  }
+
+  void show(Reporter& report) const {
+    double max = 0, min = INFINITY, sum = 0, bytes = 0;
+    for (size_t i = 0; i < tasks_; ++i) {
+      auto ns = static_cast<double>(results_[i].elapsed_ns);
+      max = std::max(max, ns);
+      min = std::min(min, ns);
+      sum += ns;
+      bytes += static_cast<double>(results_[i].bytes);
+    }
+    auto tasks = static_cast<double>(tasks_);
+    double spread = max > 0 ? (max - min) / max / 2 * 100 : 0;
+    put(report, max / 1e9, "secs", "runtime-max/thread", "secs slowest (max) thread-runtime");
+    put(report, min / 1e9, "secs", "runtime-min/thread", "secs fastest (min) thread-runtime");
+    put(report, sum / tasks / 1e9, "secs", "runtime-avg/thread", "secs average thread-runtime");
+    put(report, spread, "%", "spread-runtime/thread", "% difference between max/avg runtime");
+    put(report, bytes / tasks / 1e9, "GB", "data/thread", "GB data processed, per thread");
+    put(report, bytes / 1e9, "GB", "data-total", "GB data processed, total");
+    put(report, max * tasks / bytes, "nsecs", "runtime/byte/thread",
+        "nsecs/byte/thread runtime");
+    put(report, bytes / tasks / max, "GB/sec", "thread-speed", "GB/sec/thread speed");
+    put(report, bytes / max, "GB/sec", "total-speed", "GB/sec total speed");
+  }
+
+  void put(Reporter& report, double value, std::string_view unit, std::string_view name,
+           std::string_view text) const {
+    if (options_.quiet) return report.line("{:15.3f} {}", value, text);
+    report.line(" {:<30} {:15.3f}, {:<15} {}", "main,", value, fmt::format("{},", unit), name);
+  }
+
+  NumaOptions options_;
+  size_t tasks_ = 0;
+  std::vector<int> cpus_, nodes_;
+  TaskResult* results_ = nullptr;
+  WalkedMemory global_, process_memory_;
+  std::mutex locked_;
+  int ready_ = -1, begin_ = -1;
+};
+
+}  // namespace
+
+std::unique_ptr<Benchmark> make_numa_mem() {
+  return std::make_unique<NumaMem>();
+}
+
+}  // namespace sonde
