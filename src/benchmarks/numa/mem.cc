@@ -37,8 +37,8 @@ constexpr RefusedOption kRefused[] = {
 /// What a task leaves, in memory that its parent sees.
 struct TaskResult {
   uint64_t elapsed_ns, bytes;
-  int error;        // an errno
-  char step[24];    // what failed with it
+  int error;      // an errno
+  char step[24];  // what failed with it
 };
 
 struct NumaOptions {
@@ -144,8 +144,8 @@ class NumaMem final : public Benchmark {
 
   static size_t nodes_count() {
     auto text = read_file("/sys/devices/system/node/online");
-    auto nodes = text ? parse_cpu_list(std::string_view(*text).substr(0, text->find('\n')))
-                      : std::nullopt;
+    auto nodes =
+        text ? parse_cpu_list(std::string_view(*text).substr(0, text->find('\n'))) : std::nullopt;
     return nodes ? nodes->size() : 1;
   }
 
@@ -284,8 +284,7 @@ class NumaMem final : public Benchmark {
     put(report, spread, "%", "spread-runtime/thread", "% difference between max/avg runtime");
     put(report, bytes / tasks / 1e9, "GB", "data/thread", "GB data processed, per thread");
     put(report, bytes / 1e9, "GB", "data-total", "GB data processed, total");
-    put(report, max * tasks / bytes, "nsecs", "runtime/byte/thread",
-        "nsecs/byte/thread runtime");
+    put(report, max * tasks / bytes, "nsecs", "runtime/byte/thread", "nsecs/byte/thread runtime");
     put(report, bytes / tasks / max, "GB/sec", "thread-speed", "GB/sec/thread speed");
     put(report, bytes / max, "GB/sec", "total-speed", "GB/sec total speed");
   }

@@ -96,7 +96,7 @@ class Bench final : public Command {
     flags.description(
         R"(Runs small loads and tells how fast they are, to compare kernels and machines: benchmarks of the scheduler, system calls, memory, futexes and so on. `bench` lists the collections, `bench COLLECTION` its benchmarks, and `bench COLLECTION BENCHMARK -h` a benchmark's options. `all` runs every benchmark of a collection with its defaults, or every one there is.
 
-The simple format prints only the numbers of benchmarks that have one result: seconds, or bytes per second. --repeat applies to the benchmarks of futexes that average over runs.)");
+The simple format prints only the numbers of benchmarks that have one result: seconds, or bytes per second. --repeat applies to benchmarks that average over runs (futexes), and to those of breakpoints.)");
     flags.section("EXAMPLES", R"(  sonde bench sched pipe -l 100000
   sonde bench -f simple sched messaging -g 4
   sonde bench mem memcpy -s 16MB -f all
