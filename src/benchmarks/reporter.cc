@@ -50,6 +50,18 @@ void Reporter::report(const TimedOperations& timed) {
   out_.flush();
 }
 
+void Reporter::report(const ComparedTime& time) {
+  if (format_ == BenchmarkFormat::kSimple) return line("{}", seconds_text(time.elapsed_ns));
+  uint64_t us = time.elapsed_ns / 1000;
+  double us_each = static_cast<double>(time.elapsed_ns) / 1000 / time.operations;
+  out_.print("# {}\n {:>14}: {} usecs", time.done, "Total time", us);
+  if (!time.baseline_ns) return line("\n\n {:.3f} usecs/op", us_each);
+  auto more_ns = static_cast<int64_t>(time.elapsed_ns) - static_cast<int64_t>(*time.baseline_ns);
+  double more_us = static_cast<double>(more_ns) / 1000;
+  line(" {:+.0f} to baseline\n\n {:.3f} usecs/op {:.3f} usecs/op to baseline", more_us, us_each,
+       more_us / time.operations);
+}
+
 void Reporter::report(const Throughput& throughput) {
   bool simple = format_ == BenchmarkFormat::kSimple;
   if (!simple) {

@@ -35,12 +35,21 @@ struct Throughput {
   std::optional<uint64_t> cycles = {};  // shown instead of the time, if set
 };
 
+/// Operations, compared with the same under simpler conditions.
+struct ComparedTime {
+  std::string done = {};
+  double operations = 1;
+  uint64_t elapsed_ns = 0;
+  std::optional<uint64_t> baseline_ns = {};
+};
+
 class Reporter {
  public:
   Reporter(Sink& out, BenchmarkFormat format) : out_(out), format_(format) {}
 
   void report(const TimedOperations& timed);
   void report(const Throughput& throughput);
+  void report(const ComparedTime& time);
   /// A line of the default format only.
   template <typename... Args>
   void note(fmt::format_string<Args...> format, Args&&... args) {

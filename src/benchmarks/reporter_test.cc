@@ -38,6 +38,18 @@ TEST(Reporter, SimpleIsTheNumber) {
   EXPECT_EQ(text_of(thousand_calls(), BenchmarkFormat::kSimple), "1.234\n");
 }
 
+TEST(Reporter, ComparedWithBaseline) {
+  ComparedTime time{.elapsed_ns = 2'500'000};
+  time.done = "Executed 2 usleep(1000) calls";
+  time.operations = 2;
+  EXPECT_EQ(text_of(time),
+            "# Executed 2 usleep(1000) calls\n     Total time: 2500 usecs\n\n 1250.000 usecs/op\n");
+  time.baseline_ns = 2'400'000;
+  EXPECT_EQ(text_of(time),
+            "# Executed 2 usleep(1000) calls\n     Total time: 2500 usecs +100 to baseline\n\n"
+            " 1250.000 usecs/op 50.000 usecs/op to baseline\n");
+}
+
 TEST(Reporter, ThroughputUnits) {
   Throughput copied{.elapsed_ns = 1'000'000'000};
   copied.bytes = 3.5 * 1024 * 1024;

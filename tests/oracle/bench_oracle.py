@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """`perf bench` and `sonde bench` side by side: the same command lines, with tiny loads, and the texts compared line by line with the
-numbers replaced. What perf 6.1 lacks is compared with the text that it must have. Nothing may be left behind. Needs perf."""
+numbers replaced. What perf 6.1 lacks is compared with the text that it must have. Nothing may be left behind. Needs root and perf."""
 import difflib
 import os
 import re
@@ -10,6 +10,8 @@ import signal
 import subprocess
 import sys
 import time
+
+import kernel_turn
 
 SONDE = os.environ["SONDE"]
 PERF = shutil.which("perf")
@@ -224,6 +226,28 @@ def numa():
     leaves_nothing("numa mem -p 2 -t 1 -s 100", signal.SIGTERM)
 
 
+def uprobe():
+    """The program that prints has run once per call: perf counts its lines."""
+    total = "     Total time: 1 usecs"
+    prints("uprobe baseline -l 3", f"""# Running 'uprobe/baseline' benchmark:
+# Executed 3 usleep(1000) calls
+{total}
+
+ 1.0 usecs/op
+""")
+    for name in ("empty", "empty_ret", "trace_printk", "trace_printk_ret"):
+        with kernel_turn.taken():
+            text, status = run(SONDE, f"uprobe {name} -l 3")
+        lines = [re.sub(r"[+-]N", "N", line) for line in masked(text)]
+        check(f"uprobe {name}", [status, *lines], [0, f"# Running 'uprobe/{name}' benchmark:", "# Executed N usleep(N) calls",
+                                                   "     Total time: N usecs N to baseline", "", " N usecs/op N usecs/op to baseline"])
+    for name, calls in (("trace_printk", 7), ("trace_printk_ret", 7), ("empty", 0)):
+        with kernel_turn.taken():
+            counted = subprocess.run([PERF, "stat", "-x,", "-e", "bpf_trace:bpf_trace_printk", SONDE, "bench", "uprobe", name, "-l", "7"],
+                                     text=True, timeout=60, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        check(f"lines of {name}", [counted.stderr.split(",")[0]], [str(calls)])
+
+
 def interrupted():
     """SIGINT ends the time of a run, and its results are shown."""
     for arguments in ("futex hash -t 2 -r 100", "futex lock-pi -t 2 -r 100", "epoll wait -t 2 -r 100", "epoll ctl -t 2 -r 100"):
@@ -235,7 +259,7 @@ def interrupted():
 
 
 def main():
-    for part in (lists, sched, syscall, mem, futex, epoll, breakpoint_, internals, numa, interrupted):
+    for part in (lists, sched, syscall, mem, futex, epoll, breakpoint_, internals, numa, uprobe, interrupted):
         part()
     for failure in failures:
         print(failure)
