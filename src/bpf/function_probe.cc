@@ -42,8 +42,7 @@ Result<FunctionProbe> FunctionProbe::attach(const std::string& object, const cha
   options.sz = sizeof options;
   options.retprobe = at_return;
   options.func_name = function;
-  state->link =
-      bpf_program__attach_uprobe_opts(wanted, kEveryProcess, object.c_str(), 0, &options);
+  state->link = bpf_program__attach_uprobe_opts(wanted, kEveryProcess, object.c_str(), 0, &options);
   if (state->link == nullptr) return bpf_refused(log, "attach", kProgram);
   return FunctionProbe(std::move(state));
 }

@@ -248,6 +248,17 @@ def uprobe():
         check(f"lines of {name}", [counted.stderr.split(",")[0]], [str(calls)])
 
 
+def too_much():
+    """Numbers that nothing can satisfy are refused before memory runs out."""
+    for arguments, words in (("futex hash -t 4000000000", "at most"), ("futex hash -f 4000000000", "each thread can have"),
+                             ("breakpoint thread -b 4000000000", "are in use"), ("epoll ctl -f 4000000000", "lower --nfds"),
+                             ("mem mmap -s 1000TB -r 1 -f demand", "cannot map"), ("numa mem -T 9000000000", "too much"),
+                             ("internals evlist-open-close -n 4000000000", "expected 1 to"),
+                             ("internals inject-build-id -m 4000000000", "expected 1 to")):
+        text, status = run(SONDE, arguments)
+        check(f"too much: {arguments}", [status in (129, 255), words in text], [True, True])
+
+
 def interrupted():
     """SIGINT ends the time of a run, and its results are shown."""
     for arguments in ("futex hash -t 2 -r 100", "futex lock-pi -t 2 -r 100", "epoll wait -t 2 -r 100", "epoll ctl -t 2 -r 100"):
@@ -259,7 +270,7 @@ def interrupted():
 
 
 def main():
-    for part in (lists, sched, syscall, mem, futex, epoll, breakpoint_, internals, numa, uprobe, interrupted):
+    for part in (lists, sched, syscall, mem, futex, epoll, breakpoint_, internals, numa, uprobe, too_much, interrupted):
         part()
     for failure in failures:
         print(failure)

@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <deque>
 
 #include "base/clock.h"
 #include "benchmarks/benchmark.h"
@@ -24,10 +25,10 @@ class BreakpointThread final : public Benchmark {
   Result<> run(BenchmarkRun& run) override {
     if (parallelism_ == 0 || threads_ == 0)
       return fail(ErrorCode::kUsage, "--parallelism and --threads must be at least 1");
-    std::vector<int> watched(breakpoints_);
+    std::deque<int> watched;  // one by one: the machine runs out of breakpoints soon
     std::vector<Fd> breakpoints;
-    for (const int& variable : watched)
-      breakpoints.push_back(TRY(watch_variable(run.env.sys, &variable)));
+    for (unsigned i = 0; i < breakpoints_; ++i)
+      breakpoints.push_back(TRY(watch_variable(run.env.sys, &watched.emplace_back())));
     WorkerThreads starters;
     for (unsigned i = 0; i < parallelism_; ++i)
       TRY(starters.start([&] { start_and_join(run.repeat); }));

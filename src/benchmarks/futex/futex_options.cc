@@ -18,6 +18,9 @@ void FutexLoadOptions::declare(FlagTable& flags) {
 
 Result<> FutexLoadOptions::prepare() {
   if (threads == 0) threads = static_cast<unsigned>(allowed_cpus().size());
+  constexpr unsigned kMaxThreads = 1 << 20;
+  if (threads > kMaxThreads)
+    return fail(ErrorCode::kUsage, "--threads {}: at most {}", threads, kMaxThreads);
   if (lock_memory && ::mlockall(MCL_CURRENT | MCL_FUTURE) != 0)
     return fail(ErrorCode::kPermission, "--mlockall: {}: raise the limit (ulimit -l)",
                 std::strerror(errno));

@@ -33,7 +33,9 @@ class EvlistOpenClose final : public Benchmark {
   }
 
   Result<> run(BenchmarkRun& run) override {
-    if (count_ == 0) return fail(ErrorCode::kUsage, "--nr-events 0: at least one must be opened");
+    constexpr unsigned kMaxCount = 1 << 16;
+    if (count_ == 0 || count_ > kMaxCount)
+      return fail(ErrorCode::kUsage, "--nr-events {}: expected 1 to {}", count_, kMaxCount);
     TargetOptions& target = options_.target;
     if (!target.has_task() && !target.has_cpu()) target.tids = std::to_string(::gettid());
     options_.quiet = true;

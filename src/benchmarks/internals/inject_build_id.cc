@@ -32,7 +32,10 @@ class InjectBuildId final : public Benchmark {
   }
 
   Result<> run(BenchmarkRun& run) override {
-    if (mappings_ == 0) return fail(ErrorCode::kUsage, "--nr-mmaps 0: at least one is needed");
+    constexpr uint64_t kMaxRecords = 10'000'000;  // half a gigabyte
+    if (mappings_ == 0 || uint64_t{mappings_} * (uint64_t{samples_} + 1) > kMaxRecords)
+      return fail(ErrorCode::kUsage, "--nr-mmaps {} with --nr-samples {}: expected 1 to {} records",
+                  mappings_, samples_, kMaxRecords);
     std::vector<std::string> objects = TRY(own_objects());
     if (verbose_) run.report.line("  Collected {} DSOs", objects.size());
     recording_ = TRY(make_recording(objects, mappings_, samples_));

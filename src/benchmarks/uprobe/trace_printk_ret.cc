@@ -1,4 +1,5 @@
-// uprobe trace_printk_ret: a BPF program that prints to the trace buffer, at the return of usleep().
+// uprobe trace_printk_ret: a BPF program that prints to the trace buffer, at the return of
+// usleep().
 #include "benchmarks/uprobe/usleep_loop.h"
 
 namespace sonde {

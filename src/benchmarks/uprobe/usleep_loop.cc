@@ -36,8 +36,7 @@ class UsleepLoop final : public Benchmark {
     if (probe_) {
       std::string library = TRY(library_of_usleep());
       time.baseline_ns = calls_ns();
-      attached = TRY(
-          FunctionProbe::attach(library, "usleep", probe_->at_return, probe_->program));
+      attached = TRY(FunctionProbe::attach(library, "usleep", probe_->at_return, probe_->program));
     }
     time.elapsed_ns = calls_ns();
     run.report.report(time);
