@@ -13,6 +13,7 @@ namespace sonde {
 struct ScriptOptions {
   std::string input;  // empty: standard input if it is a pipe, or perf.data
   bool force = false;
+  std::string script;  // -s: a program that gets the samples; empty: they are shown as lines
   FieldSelection fields;
   std::vector<std::string> warnings;  // about -F
   std::string refused;                // an unsupported option, with the reason

@@ -94,7 +94,6 @@ void declare_refused(FlagTable& flags, std::string& refused) {
        "losses and records out of order are always reported at the end"},
       {'g', "gen-script", "lang", "generate a script in specified language", kNoScripts},
       {'l', "list", "", "list available scripts", kNoScripts},
-      {'s', "script", "name", "script file name (lang:script name, script name, or *)", kNoScripts},
       {0, "call-trace", "", "Decode calls from itrace", kNoTraces},
       {0, "call-ret-trace", "", "Decode calls and returns from itrace", kNoTraces},
       {0, "graph-function", "symbol[,symbol...]",
@@ -130,7 +129,9 @@ void declare_refused(FlagTable& flags, std::string& refused) {
 }  // namespace
 
 void declare_script_flags(FlagTable& flags, ScriptOptions& o) {
-  flags.usage("[<options>]");
+  flags.usage("[<options>]").stop_at_first_word();
+  flags.text('s', "script", o.script, "name",
+             "script file name (lang:script name, or script name)");
   flags.text('i', "input", o.input, "file", "input file name");
   flags.boolean('f', "force", o.force, "don't complain, do it");
   declare_lines(flags, o);

@@ -11,6 +11,7 @@
 #include "cmd/options/profile_flags.h"
 #include "cmd/script/flags.h"
 #include "perfdata/read/file_scan.h"
+#include "python/run_script.h"
 #include "script/recording_lines.h"
 #include "script/tracepoint_lines.h"
 
@@ -70,6 +71,7 @@ class Script final : public Command {
   Result<int> run(Env& env, const Arguments& arguments) override {
     TRY(check(arguments, env));
     for (const std::string& warning : options_.warnings) env.err.print("{}\n", warning);
+    if (!options_.script.empty()) return run_script(env, arguments);
     if (options_.shows_samples_as_they_are() && TRY(stream(env))) return 0;
     Session session = TRY(open(env));
     ScriptLines lines(session, options_, env);
@@ -86,7 +88,7 @@ class Script final : public Command {
  private:
   Result<> check(const Arguments& arguments, Env& env) {
     if (!options_.refused.empty()) return fail(ErrorCode::kUnsupported, "{}", options_.refused);
-    if (!arguments.empty())
+    if (!arguments.empty() && options_.script.empty())
       return fail(ErrorCode::kFailed, "Couldn't find script `{}'", arguments[0]);
     if (options_.relative_time && options_.delta_time)
       return fail(ErrorCode::kFailed,
@@ -98,6 +100,12 @@ class Script final : public Command {
       options_.input = piped ? "-" : "perf.data";
     }
     return {};
+  }
+
+  Result<int> run_script(Env& env, const Arguments& arguments) {
+    PythonScript script{options_.script, arguments.words,
+                        env.variable("PERF_EXEC_PATH").value_or("/usr/lib/perf-core")};
+    return run_python_script(script, options_, env);
   }
 
   Result<Session> open(Env& env) {

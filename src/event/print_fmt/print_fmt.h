@@ -49,6 +49,18 @@ struct PrintContext {
   std::function<std::optional<std::string_view>(uint64_t address)> printk;
 };
 
+/// The names that a print format gives to the values of a field (__print_flags, __print_symbolic).
+struct ValueNames {
+  struct Entry {
+    uint64_t value = 0;
+    std::string name;
+  };
+  std::string field;
+  bool are_flags = false;  // masks, of which a value may have several
+  std::string delimiter;   // between flags
+  std::vector<Entry> entries;
+};
+
 class PrintProgram {
  public:
   /// The format need not outlive the program.
@@ -57,6 +69,9 @@ class PrintProgram {
   /// Appends the text of one sample; no newlines except those of the format.
   void print(Bytes raw, const PrintContext& context, std::string& out) const;
 
+  /// Of fields of this format, which must be the one that was compiled; in the order in which they
+  /// are printed. Lists whose value is not computed from a single field are left out.
+  [[nodiscard]] std::vector<ValueNames> value_names(const TracepointFormat& format) const;
   /// Why the print format could not be compiled; empty if it could.
   [[nodiscard]] const std::string& problem() const { return problem_; }
   /// Names in the format whose values are unknown; entries of flag and symbol lists with such a

@@ -57,8 +57,11 @@ class Event {
     text += '\n';
     auto format = TracepointFormat::parse(text, "sys");
     EXPECT_TRUE(format.has_value());
+    format_ = *format;
     return PrintProgram::compile(*format, target_);
   }
+  /// The one that was compiled last.
+  [[nodiscard]] const TracepointFormat& format() const { return format_; }
 
   static std::string sample(ByteOrder order = kHostOrder) {
     ByteBuilder raw(order);
@@ -100,6 +103,7 @@ class Event {
 
   PrintContext context_;
   PrintTarget target_;
+  TracepointFormat format_;
 };
 
 TEST(PrintFmt, Numbers) {
@@ -305,6 +309,23 @@ TEST(PrintFmt, BigEndianAnd32Bit) {
   std::string out;
   program.print(as_bytes(Event::sample(ByteOrder::kBig)), e.context_, out);
   EXPECT_EQ(out, "-3 9abcdef0 9abcdef0 hello 10.2.3.4 4 00008103,00000000");
+}
+
+TEST(PrintFmt, NamesOfValuesAreListedByField) {
+  Event e;
+  PrintProgram program = e.compile(
+      R"("%s %s %s", __print_flags(REC->big & 0xff, "|", {1, "ONE"}, {2, "TWO"}), __print_symbolic((REC->byte), {0, "HI"}), __print_symbolic(3, {3, "none"}))");
+  ASSERT_EQ(program.problem(), "");
+  std::vector<ValueNames> names = program.value_names(e.format());
+  ASSERT_EQ(names.size(), 2U);  // a constant is no field
+  EXPECT_EQ(names[0].field, "big");
+  EXPECT_TRUE(names[0].are_flags);
+  EXPECT_EQ(names[0].delimiter, "|");
+  ASSERT_EQ(names[0].entries.size(), 2U);
+  EXPECT_EQ(names[0].entries[1].value, 2U);
+  EXPECT_EQ(names[0].entries[1].name, "TWO");
+  EXPECT_EQ(names[1].field, "byte");
+  EXPECT_FALSE(names[1].are_flags);
 }
 
 TEST(PrintFmt, HostileInputIsBounded) {

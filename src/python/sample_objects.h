@@ -1,0 +1,42 @@
+// Resolved samples as Python values: the dictionary that `process_event` gets (and handlers of
+// tracepoints, as perf_sample_dict), and call chains. Keys and their order are perf's
+// (perf-script-python(1), "process_event").
+#pragma once
+
+#include <vector>
+
+#include "abi/regs.h"
+#include "python/python_library.h"
+#include "replay/session.h"
+
+namespace sonde::python {
+
+class SampleObjects {
+ public:
+  explicit SampleObjects(const Session& session);
+
+  /// The call chain, innermost first: a list of {ip, sym: {start, end, binding, name}, sym_off,
+  /// dso}.
+  [[nodiscard]] PyRef chain(size_t index, const Sample& sample) const;
+  [[nodiscard]] PyRef dict(size_t index, const Sample& sample) const;
+
+ private:
+  struct Place {
+    uint64_t ip;
+    const Frame& frame;
+  };
+  [[nodiscard]] PyRef frame(const Place& place) const;
+  [[nodiscard]] PyRef fields(size_t index, const Sample& sample) const;
+  void put_place(PyObject* dict, size_t index, const Sample& sample) const;
+  void put_branches(PyObject* dict, size_t index, const Sample& sample) const;
+  [[nodiscard]] PyRef registers(const SampleRegs& regs) const;
+  PyObject* name(SymbolId symbol) const;
+  PyObject* dso_name(DsoId dso) const;
+
+  const Session& session_;
+  abi::Arch arch_;
+  mutable std::vector<PyRef> names_;  // by SymbolId
+  mutable std::vector<PyRef> dsos_;   // by DsoId
+};
+
+}  // namespace sonde::python

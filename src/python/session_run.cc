@@ -1,0 +1,144 @@
+#include "python/session_run.h"
+
+#include <algorithm>
+
+#include "python/interrupt.h"
+#include "python/stat_rounds.h"
+#include "replay/fields/time_ranges.h"
+#include "script/stat_lines.h"
+
+namespace sonde::python {
+namespace {
+
+class SessionRun {
+ public:
+  SessionRun(ScriptEvents& script, const PyRef& context, Session& session,
+             const ScriptOptions& options, Env& env)
+      : script_(script),
+        session_(session),
+        options_(options),
+        env_(env),
+        code_(session,
+              abi::arch_from_machine(session.recording().features().arch.value_or("x86_64"))),
+        calls_(script.interpreter(), script.context(), context, session.strings()),
+        filter_(options.items) {}
+
+  /// Hands over what the session has now. False if nothing more is wanted.
+  Result<bool> batch() {
+    if (session_.events().size() == 0) return true;
+    if (!std::exchange(begun_, true)) TRY(begin());
+    if (is_stat_recording(session_)) {
+      TRY(counts_.take());
+      return !Interrupt::has_come();
+    }
+    calls_.prepare(session_.events(), session_.recording().features());
+    for (const Item& item : TRY(items())) {
+      if (Interrupt::has_come()) return false;
+      TRY(item.is_record ? record(session_.other_records()[item.index]) : sample(item.index));
+    }
+    return !Interrupt::has_come();
+  }
+
+ private:
+  struct Item {
+    uint64_t time;
+    const std::byte* place;
+    uint32_t index;  // of a sample, or into Session::other_records()
+    bool is_record;
+  };
+
+  Result<> begin() {
+    ScriptContext& context = script_.context();
+    context.order = session_.recording().facts().order;
+    context.session = &session_;
+    context.code = &code_;
+    context.has_traces = session_.recording().features().has(abi::kFeatureAuxtrace);
+    gate_ = TRY(EventWindow::make(options_.gate, session_.events(), env_.tool));
+    const auto& recorded = session_.recording().features().sample_time;
+    filter_.times = TRY(parse_time_ranges(
+        options_.time, recorded ? recorded->first_ns : session_.counts().first_time_ns,
+        recorded ? recorded->last_ns : session_.counts().last_time_ns));
+    return {};
+  }
+
+  Result<std::vector<Item>> items() {
+    std::vector<Item> all;
+    const SampleColumns& columns = session_.samples();
+    auto add = [&](uint32_t i) {
+      all.push_back({columns.time[i], session_.record(i).payload.data(), i, false});
+    };
+    if (filter_.passes_all() && !gate_.in_use()) {
+      for (uint32_t i : session_.time_order()) add(i);
+    } else {
+      PrinterOptions printing;
+      SamplePrinter printer = TRY(SamplePrinter::make(session_, printing));
+      ItemFilter samples_only = filter_;
+      samples_only.records = {};
+      for (const ScriptItem& item : choose_items(session_, printer, samples_only, gate_))
+        add(item.index);
+    }
+    if (!script_.wants_records()) return all;
+    const std::vector<OtherRecord>& records = session_.other_records();
+    for (uint32_t i = 0; i < records.size(); ++i)
+      all.push_back({records[i].time, records[i].view.payload.data(), i, true});
+    std::ranges::stable_sort(
+        all, {}, [](const Item& item) { return std::pair(item.time, item.place); });
+    return all;
+  }
+
+  Result<> record(const OtherRecord& record) {
+    EventId event = session_.events().of(record.view);
+    if (!event.valid()) event = EventId(size_t{0});
+    return script_.record(record, session_.events()[event].layout);
+  }
+
+  Result<> sample(uint32_t i) {
+    const SampleColumns& columns = session_.samples();
+    EventId event(size_t{columns.event[i]});
+    bool is_tracepoint = session_.events()[event].attr.type == abi::kTypeTracepoint;
+    if (is_tracepoint ? !calls_.handles(event) : !script_.takes_samples()) return {};
+    Sample sample;
+    if (!session_.decode(i, sample)) return {};
+    ScriptContext& context = script_.context();
+    context.format = nullptr;
+    context.raw = sample.raw;
+    context.sample = &sample;
+    context.place = &session_.frame(columns.leaf[i]);
+    Result<> done;
+    if (is_tracepoint)
+      done = calls_.call({event, sample.raw, columns.time[i], columns.cpu[i], columns.comm[i]},
+                         {[&] { return objects_.chain(i, sample); },
+                          [&] { return objects_.dict(i, sample); }});
+    else
+      done = script_.process_event(objects_.dict(i, sample));
+    context.sample = nullptr;
+    context.place = nullptr;
+    return done;
+  }
+
+  ScriptEvents& script_;
+  Session& session_;
+  const ScriptOptions& options_;
+  Env& env_;
+  CodeBytes code_;
+  TracepointCalls calls_;
+  SampleObjects objects_{session_};
+  StatRounds counts_{script_, session_};
+  ItemFilter filter_;
+  EventWindow gate_;
+  bool begun_ = false;
+};
+
+}  // namespace
+
+Result<> run_session(ScriptEvents& script, const PyRef& context, Session& session,
+                     const ScriptOptions& options, Env& env) {
+  SessionRun run(script, context, session, options, env);
+  auto batch = [&] { return run.batch(); };
+  if (session.follows() || session.in_batches())
+    return session.follow({batch, [] { return !Interrupt::has_come(); }});
+  TRY(batch());
+  return {};
+}
+
+}  // namespace sonde::python

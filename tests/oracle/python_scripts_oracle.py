@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+"""Python scripts under `perf script` and `sonde script`: those that perf ships (found where it is installed), and one of ours that
+prints everything it gets. The recordings are made here. Needs root and perf."""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import kernel_turn
+import side_by_side
+
+SONDE = os.environ["SONDE"]
+PERF = side_by_side.needed_perf()
+SHIPPED = Path(side_by_side.ask(PERF, "--exec-path").lines[0], "scripts/python")
+
+EVERYTHING = """
+import sys
+print(sys.argv[1:])
+def trace_begin(): print("begin")
+def trace_end(): print("end")
+def process_event(event): print(event)
+def trace_unhandled(name, context, fields, event): print(name, fields, event)
+def context_switch(*x): print("switch", x)
+def throttle(*x): print("throttle", x)
+def unthrottle(*x): print("unthrottle", x)
+def stat__interval(*x): print("interval", x)
+def stat__cs(*x): print("cs", x)
+def stat__page_faults_u(*x): print("faults", x)
+"""
+
+FUTEXES = """
+import threading
+lock = threading.Lock()
+def work():
+    for _ in range(100):
+        with lock: sum(range(500))
+threads = [threading.Thread(target=work) for _ in range(4)]
+for t in threads: t.start()
+for t in threads: t.join()
+"""
+LIST = ["ls", "-R", "/usr/share/doc/bash", "/usr/include/linux", "/nonexistent"]
+SCHED = "sched:sched_wakeup,sched:sched_wakeup_new,sched:sched_switch,sched:sched_migrate_task,sched:sched_process_exec"
+NET = "net:net_dev_xmit,net:net_dev_queue,net:netif_receive_skb,skb:consume_skb,irq:softirq_entry,irq:softirq_exit,irq:softirq_raise"
+RECORDINGS = {
+    "calls": ["record", "-e", "raw_syscalls:sys_enter,raw_syscalls:sys_exit,syscalls:sys_enter_openat", "--", *LIST],
+    "futex": ["record", "-e", "syscalls:sys_enter_futex,syscalls:sys_exit_futex", "--", sys.executable, "-c", FUTEXES],
+    "sched": ["record", "-g", "-e", SCHED, "--", "sh", "-c", "ls / | sort"],
+    "net": ["record", "-a", "-e", NET, "--", "sleep", "0.1"],
+    "clock": ["record", "-g", "-F", "2000", "-d", "--switch-events", "-e", "cpu-clock", "--", *LIST],
+    "regs": ["record", "-F", "2000", "--intr-regs", "--user-regs=ax,ip,sp", "--phys-data", "-W", "-e", "cpu-clock", "--", *LIST],
+    "group": ["record", "-F", "2000", "-e", "{cpu-clock,page-faults}:S", "--", *LIST],
+    "stat": ["stat", "record", "-I", "50", "-e", "cs,page-faults:u,cycles,instructions", "sleep", "0.12"],
+    "stat-cpus": ["stat", "record", "-a", "-A", "-I", "50", "-e", "cs,page-faults:u", "sleep", "0.12"],
+}
+# Script, recording, arguments.
+RUNS = [
+    ("syscall-counts", "calls", []), ("syscall-counts", "calls", ["ls"]), ("syscall-counts", "calls", ["two", "words"]),
+    ("syscall-counts-by-pid", "calls", []), ("failed-syscalls-by-pid", "calls", []), ("failed-syscalls-by-pid", "calls", ["ls"]),
+    ("check-perf-trace", "net", []), ("check-perf-trace", "calls", []), ("futex-contention", "futex", []),
+    ("net_dropmonitor", "calls", []), ("netdev-times", "net", []), ("compaction-times", "calls", []), ("sched-migration", "sched", []),
+    ("stat-cpi", "stat", []), ("stat-cpi", "stat-cpus", []), ("stackcollapse", "clock", []),
+    ("stackcollapse", "clock", ["--", "--include-tid", "--kernel"]), ("mem-phys-addr", "regs", []), ("flamegraph", "clock", []),
+    ("intel-pt-events", "clock", []), ("intel-pt-events", "clock", ["--", "--all-switch-events"]),
+    ("event_analyzing_sample", "clock", []), ("event_analyzing_sample", "sched", []),
+]
+
+both = side_by_side.Comparison("python scripts")
+
+
+def record(directory):
+    with kernel_turn.taken():
+        for name, words in RECORDINGS.items():
+            command = words[:2] if words[0] == "stat" else words[:1]
+            rest = words[len(command):]
+            done = subprocess.run([PERF, *command, "-o", f"{directory}/{name}.data", *rest], capture_output=True, text=True)
+            if not Path(directory, f"{name}.data").exists():
+                both.failed(f"perf recorded no {name}: {done.stderr}")
+
+
+def ask(tool, recording, script, arguments):
+    database = Path("/dev/shm/perf.db")  # event_analyzing_sample's, which it adds to
+    database.unlink(missing_ok=True)
+    said = side_by_side.ask(tool, "script", "-i", recording, "-s", script, *arguments)
+    database.unlink(missing_ok=True)
+    # perf takes the end of the kernel from /proc/kcore of the machine that it runs on (docs/differences.md).
+    lines = [re.sub(r"'dso_map_end': 18446744\d+", "'dso_map_end': …", line) for line in said.lines]
+    # What failed ends by an abort under perf.
+    return side_by_side.Said(lines, min(1, abs(said.status)))
+
+
+def compare(directory):
+    for name, recording, arguments in RUNS:
+        script, data = f"{SHIPPED}/{name}.py", f"{directory}/{recording}.data"
+        both.lines(f"{name} {recording} {arguments}", ask(PERF, data, script, arguments), ask(SONDE, data, script, arguments), least=0)
+    everything = Path(directory, "everything.py")
+    everything.write_text(EVERYTHING)
+    for recording in RECORDINGS:
+        data = f"{directory}/{recording}.data"
+        both.lines(f"all of {recording}", ask(PERF, data, everything, ["a", "b"]), ask(SONDE, data, everything, ["a", "b"]), least=3, status=0)
+
+
+def failures(directory):
+    """Scripts that cannot be run: their traceback, one line, status 1."""
+    data = f"{directory}/calls.data"
+    for text, said in (("def trace_begin(): 1 / 0", "trace_begin failed"),
+                       ("def raw_syscalls__sys_enter(*x): nonsense", "raw_syscalls__sys_enter failed"),
+                       ("def raw_syscalls__sys_enter(a): pass", "raw_syscalls__sys_enter failed"),
+                       ("def trace_end(): raise ValueError", "trace_end failed"),
+                       ("def broken(:", "cannot be compiled"), ("import no_such_module", "cannot be started")):
+        Path(directory, "bad.py").write_text(text + "\n")
+        done = subprocess.run([SONDE, "script", "-i", data, "-s", f"{directory}/bad.py"], capture_output=True, text=True)
+        last = done.stderr.splitlines()[-1] if done.stderr else ""
+        both.expect(done.returncode == 1 and said in last, f"{text!r}: {done.returncode}, {last!r}")
+    Path(directory, "exit.py").write_text("import sys\ndef trace_begin(): sys.exit(3)\n")
+    done = subprocess.run([SONDE, "script", "-i", data, "-s", f"{directory}/exit.py"], capture_output=True, text=True)
+    both.expect(done.returncode == 3 and done.stderr == "", f"sys.exit(3): {done.returncode}, {done.stderr!r}")
+
+
+def own_modules(directory):
+    """The helper modules that Sonde brings give what perf's give."""
+    for name, recording in (("check-perf-trace", "net"), ("failed-syscalls-by-pid", "calls"), ("stackcollapse", "clock")):
+        script, data = f"{SHIPPED}/{name}.py", f"{directory}/{recording}.data"
+        theirs = ask(PERF, data, script, [])
+        os.environ["PERF_EXEC_PATH"] = "/nonexistent"
+        ours = ask(SONDE, data, script, [])
+        del os.environ["PERF_EXEC_PATH"]
+        warned = [line for line in theirs.lines if re.match(r"(Install the audit|For example|  # |  etc|$)", line)]
+        kept = [line for line in theirs.lines if line not in warned]
+        both.lines(f"own modules: {name}", side_by_side.Said(kept, theirs.status),
+                   side_by_side.Said([line for line in ours.lines if line not in warned], ours.status))
+
+
+def main():
+    with tempfile.TemporaryDirectory() as directory:
+        record(directory)
+        compare(directory)
+        failures(directory)
+        own_modules(directory)
+    both.finish()
+
+
+main()
