@@ -1,5 +1,6 @@
 // What the functions of the module perf_trace_context answer about: the event that is being
-// handled. Scripts hold it as an opaque object (`perf_script_context`, and the handlers' `context`).
+// handled. Scripts hold it as an opaque object (`perf_script_context`, and the handlers'
+// `context`).
 #pragma once
 
 #include "base/bytes.h"

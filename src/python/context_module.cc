@@ -10,8 +10,7 @@ namespace {
 
 /// The context among the arguments of a call; null, and an exception, if it is not there.
 ScriptContext* context_of(PyObject* arguments) {
-  PyObject* first =
-      py().PyTuple_Size(arguments) > 0 ? py().PyTuple_GetItem(arguments, 0) : nullptr;
+  PyObject* first = py().PyTuple_Size(arguments) > 0 ? py().PyTuple_GetItem(arguments, 0) : nullptr;
   void* found = first == nullptr ? nullptr : py().PyCapsule_GetPointer(first, nullptr);
   if (found == nullptr) {
     py().PyErr_Clear();
@@ -87,8 +86,7 @@ PyObject* source_place(PyObject* arguments, bool with_text) {
   if (place && with_text) text = line_of(place->file, place->line);
   py().PyTuple_SetItem(tuple.get(), 0, place ? text_object(place->file).release() : none());
   py().PyTuple_SetItem(tuple.get(), 1, place ? number_object(place->line).release() : none());
-  if (with_text)
-    py().PyTuple_SetItem(tuple.get(), 2, text ? text_object(*text).release() : none());
+  if (with_text) py().PyTuple_SetItem(tuple.get(), 2, text ? text_object(*text).release() : none());
   return tuple.release();
 }
 PyObject* sample_srcline(PyObject* /*self*/, PyObject* arguments) {
@@ -109,9 +107,15 @@ PyMethodDef methods[] = {
     {"perf_sample_srcline", sample_srcline, METH_VARARGS, "The sample's (file, line)."},
     {"perf_sample_srccode", sample_srccode, METH_VARARGS, "The sample's (file, line, text)."},
     {nullptr, nullptr, 0, nullptr}};
-PyModuleDef module_definition = {
-    PyModuleDef_HEAD_INIT, kContextModule, nullptr, -1, methods, nullptr, nullptr, nullptr,
-    nullptr};
+PyModuleDef module_definition = {PyModuleDef_HEAD_INIT,
+                                 kContextModule,
+                                 nullptr,
+                                 -1,
+                                 methods,
+                                 nullptr,
+                                 nullptr,
+                                 nullptr,
+                                 nullptr};
 
 PyObject* make_module() {
   return py().PyModule_Create2(&module_definition, PYTHON_API_VERSION);

@@ -23,8 +23,8 @@ Result<> add_helper_modules() {
   put(sources.get(), "EventClass", text_object(python_event_class_module()));
   PyRef globals(py().PyDict_New());
   put(globals.get(), "sources", sources);
-  PyRef code(py().Py_CompileStringExFlags(std::string(python_finder_module()).c_str(), "<sonde finder>",
-                                          Py_file_input, nullptr, -1));
+  PyRef code(py().Py_CompileStringExFlags(std::string(python_finder_module()).c_str(),
+                                          "<sonde finder>", Py_file_input, nullptr, -1));
   PyRef result;
   if (code) result = PyRef(py().PyEval_EvalCode(code.get(), globals.get(), globals.get()));
   if (result) return {};

@@ -48,7 +48,7 @@ bool names_one_of(PyObject* tuple, std::span<const char* const> names) {
 std::vector<bool> loaded_parameters(PyObject* code, int count) {
   std::vector<bool> all(static_cast<size_t>(count), true);
   // These can see variables that no instruction names.
-  constexpr std::array kSeers = {"locals", "vars",   "eval",         "exec",
+  constexpr std::array kSeers = {"locals", "vars",      "eval",         "exec",
                                  "dir",    "_getframe", "currentframe", "inspect"};
   PyRef names(py().PyObject_GetAttrString(code, "co_names"));
   PyRef cells(py().PyObject_GetAttrString(code, "co_cellvars"));
@@ -131,8 +131,8 @@ Result<> Interpreter::run_file(const PyRef& context) {
   PyObject* globals = main_dict();
   put(globals, "__file__", path_object(script_));
   put(globals, "perf_script_context", context);
-  PyRef code(py().Py_CompileStringExFlags(source.c_str(), script_.c_str(), Py_file_input, nullptr,
-                                          -1));
+  PyRef code(
+      py().Py_CompileStringExFlags(source.c_str(), script_.c_str(), Py_file_input, nullptr, -1));
   if (!code) return raised("it cannot be compiled");
   PyRef result(py().PyEval_EvalCode(code.get(), globals, globals));
   if (!result) return raised("it cannot be started");
@@ -160,8 +160,7 @@ Result<> Interpreter::call(PyObject* handler, std::string_view name,
 Result<> Interpreter::call_owned(PyObject* handler, std::string_view name,
                                  std::vector<PyRef> arguments) {
   std::vector<PyObject*> borrowed;
-  for (const PyRef& argument : arguments)
-    borrowed.push_back(argument ? argument.get() : py().none);
+  for (const PyRef& argument : arguments) borrowed.push_back(argument ? argument.get() : py().none);
   py().PyErr_Clear();
   return call(handler, name, borrowed);
 }

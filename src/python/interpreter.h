@@ -1,4 +1,5 @@
-// The interpreter that runs one script: its start, the script's own code, and calls of its handlers.
+// The interpreter that runs one script: its start, the script's own code, and calls of its
+// handlers.
 //
 //   Interpreter interpreter = TRY(Interpreter::start(setup));
 //   TRY(interpreter.run_file("count.py"));

@@ -28,15 +28,15 @@ PyObject* exception(const char* name) {
 
 Result<> load_python() {
   auto missing = [](const char* what) {
-    return fail(ErrorCode::kUnsupported,
-                "Python scripts need {}, which {}: install libpython3.11", kLibrary, what);
+    return fail(ErrorCode::kUnsupported, "Python scripts need {}, which {}: install libpython3.11",
+                kLibrary, what);
   };
   if (handle() == nullptr) return missing("is not installed");
   Library& library = table();
   bool is_complete = true;
   auto find = [&](const char* name, auto& function) {
-    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(
-        ::dlsym(handle(), name));
+    function =
+        reinterpret_cast<std::remove_reference_t<decltype(function)>>(::dlsym(handle(), name));
     is_complete &= function != nullptr;
   };
 #define PYTHON_FUNCTION(name) find(#name, library.name);

@@ -141,8 +141,7 @@ PyRef SampleObjects::fields(size_t index, const Sample& sample) const {
   put_read_values(dict, sample, event.attr.read_format);
   put(dict, "weight", number_object(sample.weight));
   put(dict, "transaction", number_object(sample.transaction));
-  uint64_t data_src =
-      event.attr.samples(abi::kSampleDataSrc) ? sample.data_src : kNoDataSource;
+  uint64_t data_src = event.attr.samples(abi::kSampleDataSrc) ? sample.data_src : kNoDataSource;
   put(dict, "datasrc", number_object(data_src));
   put(dict, "datasrc_decode", text_object(abi::data_source_text(data_src)));
   put(dict, "cpumode", number_object(sample.cpu_mode));

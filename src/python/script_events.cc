@@ -66,8 +66,7 @@ Result<> ScriptEvents::record(const OtherRecord& record, const SampleLayout& lay
           "context_switch",
           list_of(number_object(record.time), id_object(who.cpu), id_object(who.pid),
                   id_object(who.tid), id_object(other_pid), id_object(other_tid), signed_object(-1),
-                  truth(change->out), truth(change->preempt), signed_object(0),
-                  signed_object(-1)));
+                  truth(change->out), truth(change->preempt), signed_object(0), signed_object(-1)));
     }
     case abi::kRecordThrottle:
     case abi::kRecordUnthrottle:

@@ -1,5 +1,7 @@
 #include "python/session_run.h"
 
+#include <poll.h>
+
 #include <algorithm>
 
 #include "python/interrupt.h"
@@ -81,8 +83,8 @@ class SessionRun {
     const std::vector<OtherRecord>& records = session_.other_records();
     for (uint32_t i = 0; i < records.size(); ++i)
       all.push_back({records[i].time, records[i].view.payload.data(), i, true});
-    std::ranges::stable_sort(
-        all, {}, [](const Item& item) { return std::pair(item.time, item.place); });
+    std::ranges::stable_sort(all, {},
+                             [](const Item& item) { return std::pair(item.time, item.place); });
     return all;
   }
 
@@ -106,9 +108,9 @@ class SessionRun {
     context.place = &session_.frame(columns.leaf[i]);
     Result<> done;
     if (is_tracepoint)
-      done = calls_.call({event, sample.raw, columns.time[i], columns.cpu[i], columns.comm[i]},
-                         {[&] { return objects_.chain(i, sample); },
-                          [&] { return objects_.dict(i, sample); }});
+      done = calls_.call(
+          {event, sample.raw, columns.time[i], columns.cpu[i], columns.comm[i]},
+          {[&] { return objects_.chain(i, sample); }, [&] { return objects_.dict(i, sample); }});
     else
       done = script_.process_event(objects_.dict(i, sample));
     context.sample = nullptr;
@@ -129,6 +131,19 @@ class SessionRun {
   bool begun_ = false;
 };
 
+/// Waits until a pipe has more; the script's own threads run meanwhile. False if it should not be
+/// read any further.
+bool wait_for_input(const Env& env) {
+  pollfd input{env.in_fd, POLLIN, 0};
+  PyThreadState* state = py().PyEval_SaveThread();
+  // A signal that comes before the call must not be missed for long.
+  constexpr int kStep_ms = 200;
+  while (!Interrupt::has_come() && ::poll(&input, 1, kStep_ms) <= 0) {
+  }
+  py().PyEval_RestoreThread(state);
+  return !Interrupt::has_come();
+}
+
 }  // namespace
 
 Result<> run_session(ScriptEvents& script, const PyRef& context, Session& session,
@@ -136,7 +151,7 @@ Result<> run_session(ScriptEvents& script, const PyRef& context, Session& sessio
   SessionRun run(script, context, session, options, env);
   auto batch = [&] { return run.batch(); };
   if (session.follows() || session.in_batches())
-    return session.follow({batch, [] { return !Interrupt::has_come(); }});
+    return session.follow({batch, [&] { return wait_for_input(env); }});
   TRY(batch());
   return {};
 }

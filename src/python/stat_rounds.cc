@@ -6,8 +6,9 @@
 namespace sonde::python {
 namespace {
 
-constexpr uint64_t kTermAggregation = 0;  // of a STAT_CONFIG record: PERF_STAT_CONFIG_TERM__AGGR_MODE
-constexpr uint64_t kGlobal = 1;           // AGGR_GLOBAL
+constexpr uint64_t kTermAggregation =
+    0;                           // of a STAT_CONFIG record: PERF_STAT_CONFIG_TERM__AGGR_MODE
+constexpr uint64_t kGlobal = 1;  // AGGR_GLOBAL
 
 int at(const auto& list, uint32_t index) {
   return index < list.size() ? list[index] : -1;

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "event/print_fmt/field_format.h"
-#include "event/print_fmt/print_fmt.h"
+#include "replay/fields/trace_texts.h"
 
 namespace sonde::python {
 namespace {
@@ -12,7 +12,17 @@ namespace {
 constexpr uint64_t kSecond_ns = 1'000'000'000;
 constexpr const char* kUnhandled = "trace_unhandled";
 /// Arguments before the fields.
-enum Argument : uint8_t { kName, kContext, kCpu, kSeconds, kNanoseconds, kPid, kComm, kChain, kFields };
+enum Argument : uint8_t {
+  kName,
+  kContext,
+  kCpu,
+  kSeconds,
+  kNanoseconds,
+  kPid,
+  kComm,
+  kChain,
+  kFields
+};
 
 }  // namespace
 
@@ -24,6 +34,7 @@ TracepointCalls::TracepointCalls(Interpreter& interpreter, ScriptContext& contex
       strings_(strings) {}
 
 void TracepointCalls::prepare(const EventTable& events, const Features& features) {
+  features_ = &features;
   if (events.size() == events_.size()) return;
   // Moving the formats would move what events refer to.
   formats_.reserve(formats_.size() + 1);
@@ -52,8 +63,8 @@ void TracepointCalls::prepare(Event& event) {
   size_t usual = event.has_own_handler ? kFields + event.fields.size() : 3;
   auto count = static_cast<size_t>(signature.count);
   event.wants_sample = count == usual + 1;
-  event.skips_chain = event.has_own_handler && !signature.takes_any && !signature.takes_chain &&
-                      count + 1 == usual;
+  event.skips_chain =
+      event.has_own_handler && !signature.takes_any && !signature.takes_chain && count + 1 == usual;
   event.uses.assign(usual + 1, true);
   if (signature.takes_any) return;
   for (size_t i = 0; i < count; ++i) {
@@ -147,8 +158,7 @@ Result<> TracepointCalls::call_unhandled(Event& event, const TracepointSample& s
   arguments.push_back(PyRef::share(event.name.get()));
   arguments.push_back(PyRef::share(context_object_));
   arguments.push_back(std::move(fields));
-  if (event.wants_sample)
-    arguments.push_back(makers.sample_dict ? makers.sample_dict() : PyRef());
+  if (event.wants_sample) arguments.push_back(makers.sample_dict ? makers.sample_dict() : PyRef());
   return interpreter_.call_owned(event.handler.get(), kUnhandled, std::move(arguments));
 }
 
@@ -160,7 +170,7 @@ Result<> TracepointCalls::define_values(Event& event) {
   PyRef symbolic_field = interpreter_.handler("define_symbolic_field");
   PrintTarget target;
   target.order = context_.order;
-  PrintProgram program = PrintProgram::compile(*event.format, target);
+  PrintProgram program = compile_print_fmt(*event.format, target, *features_);
   for (const ValueNames& names : program.value_names(*event.format)) {
     auto arguments = [&] {
       std::vector<PyRef> made;

@@ -38,13 +38,15 @@ class TracepointCalls {
   TracepointCalls(Interpreter& interpreter, ScriptContext& context, const PyRef& context_object,
                   const StringPool& strings);
 
-  /// Looks up the handlers of events that were not known before.
+  /// Looks up the handlers of events that were not known before. The features must outlive this.
   void prepare(const EventTable& events, const Features& features);
   /// Whether any handler wants perf_sample_dict, or any looks at call chains.
   [[nodiscard]] bool want_sample_dict() const;
   [[nodiscard]] bool want_chains() const;
   /// Whether samples of the event have a handler.
-  [[nodiscard]] bool handles(EventId event) const { return events_[event.index()].handler.get() != nullptr; }
+  [[nodiscard]] bool handles(EventId event) const {
+    return events_[event.index()].handler.get() != nullptr;
+  }
 
   /// `makers` is called for this sample only.
   Result<> call(const TracepointSample& sample, const Makers& makers);
@@ -57,11 +59,11 @@ class TracepointCalls {
     std::string name_text;
     bool has_own_handler = false;
     bool wants_sample = false;
-    bool skips_chain = false;    // an old handler: it has no common_callchain
-    std::vector<bool> uses;      // by argument
+    bool skips_chain = false;  // an old handler: it has no common_callchain
+    std::vector<bool> uses;    // by argument
     std::vector<FieldReader> fields;
-    std::vector<PyRef> keys;     // of the fields, for trace_unhandled
-    bool is_defined = false;     // its flags and symbols, to the module Core
+    std::vector<PyRef> keys;  // of the fields, for trace_unhandled
+    bool is_defined = false;  // its flags and symbols, to the module Core
   };
   void prepare(Event& event);
   Result<> define_values(Event& event);
@@ -75,6 +77,7 @@ class TracepointCalls {
   ScriptContext& context_;
   PyObject* context_object_;
   const StringPool& strings_;
+  const Features* features_ = nullptr;
   std::vector<TraceFormats> formats_;  // of each prepare; events refer to them
   std::vector<Event> events_;
   std::vector<PyRef> comms_;  // by StringId

@@ -185,10 +185,9 @@ Result<> run_tracepoints(ScriptEvents& script, const PyRef& context, FileScan& n
   Queue queue;
   SampleDecoder decoder(places, events, queue);
   std::thread finder([&] {
-    process_records(samples, losses, decoder, SortedBy::kOwnStep,
-                    [&](std::span<const TimedRecord> batch) {
-                      queue.push({batch.begin(), batch.end()});
-                    });
+    process_records(
+        samples, losses, decoder, SortedBy::kOwnStep,
+        [&](std::span<const TimedRecord> batch) { queue.push({batch.begin(), batch.end()}); });
     queue.close();
   });
   Result<> done;

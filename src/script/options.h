@@ -14,6 +14,8 @@ struct ScriptOptions {
   std::string input;  // empty: standard input if it is a pipe, or perf.data
   bool force = false;
   std::string script;  // -s: a program that gets the samples; empty: they are shown as lines
+  std::string generated_language;  // -g
+  bool list_scripts = false;
   FieldSelection fields;
   std::vector<std::string> warnings;  // about -F
   std::string refused;                // an unsupported option, with the reason

@@ -132,12 +132,41 @@ def own_modules(directory):
                    side_by_side.Said([line for line in ours.lines if line not in warned], ours.status))
 
 
+def by_name(directory):
+    """The words after `script`: what is recorded and shown under a script's name, and what is generated."""
+    with kernel_turn.taken():
+        recorded = subprocess.run([SONDE, "script", "record", "syscall-counts", "-o", "named.data", *LIST[:3]], cwd=directory,
+                                  stdin=subprocess.DEVNULL, capture_output=True)
+        live = side_by_side.ask(SONDE, "script", "syscall-counts", "--", *LIST[:3])
+    both.expect(recorded.returncode == 0, f"record syscall-counts: {recorded.returncode}, {recorded.stderr}")
+    both.expect(any(line.startswith("257  ") for line in live.lines), f"syscall-counts, live: {live.lines}")
+    data = f"{directory}/named.data"
+    theirs = side_by_side.ask(PERF, "script", "report", "syscall-counts", "-i", data)
+    both.lines("report syscall-counts", theirs, side_by_side.ask(SONDE, "script", "report", "syscall-counts", "-i", data), least=10)
+    both.lines("-i report syscall-counts", theirs, side_by_side.ask(SONDE, "script", "-i", data, "report", "syscall-counts"), least=10)
+    theirs = side_by_side.ask(PERF, "script", "--list")
+    perl = {path.name.removesuffix("-report") for path in Path(SHIPPED, "../perl/bin").glob("*-report")}
+    kept = [line for line in theirs.lines[1:] if line.split()[0] not in perl]
+    both.lines("--list", side_by_side.Said([theirs.lines[0], *sorted(kept, key=lambda line: line.split()[0])]),
+               side_by_side.ask(SONDE, "script", "--list"), least=10)
+    for recording in ("calls", "sched", "clock"):
+        data = f"{directory}/{recording}.data"
+        made = subprocess.run([SONDE, "script", "-i", data, "-g", "python"], cwd=directory, capture_output=True, text=True)
+        both.expect(made.stdout == "generated Python script: perf-script.py\n", f"-g python: {made}")
+        script = f"{directory}/perf-script.py"
+        both.lines(f"the script generated for {recording}", ask(PERF, data, script, []), ask(SONDE, data, script, []), least=5, status=0)
+    for words in (["rwtop"], ["record", "rwtop"], ["nosuch"], ["report", "nosuch"], ["-s", "x.pl"], ["-g", "perl"], ["record"]):
+        done = side_by_side.ask(SONDE, "script", "-i", f"{directory}/calls.data", *words)
+        both.expect(done.status == 255 and not done.lines, f"{words}: {done}")
+
+
 def main():
     with tempfile.TemporaryDirectory() as directory:
         record(directory)
         compare(directory)
         failures(directory)
         own_modules(directory)
+        by_name(directory)
     both.finish()
 
 

@@ -85,15 +85,13 @@ void declare_refused(FlagTable& flags, std::string& refused) {
     const char *name, *argument, *help, *reason;
   };
   constexpr const char* kNoTraces = "instruction traces are not decoded yet";
-  constexpr const char* kNoScripts = "scripts are not run yet";
   constexpr const char* kNoFilters = "dlfilters are not loaded";
   constexpr const char* kNoGuests = "guest code is not looked up yet";
   static constexpr Refused kRefused[] = {
-      {'a', "all-cpus", "", "system-wide collection from all CPUs", kNoScripts},
+      {'a', "all-cpus", "", "system-wide collection from all CPUs",
+       "scripts that are run by name record everything if no command follows"},
       {'d', "debug-mode", "", "do various checks like samples ordering and lost events",
        "losses and records out of order are always reported at the end"},
-      {'g', "gen-script", "lang", "generate a script in specified language", kNoScripts},
-      {'l', "list", "", "list available scripts", kNoScripts},
       {0, "call-trace", "", "Decode calls from itrace", kNoTraces},
       {0, "call-ret-trace", "", "Decode calls and returns from itrace", kNoTraces},
       {0, "graph-function", "symbol[,symbol...]",
@@ -129,7 +127,15 @@ void declare_refused(FlagTable& flags, std::string& refused) {
 }  // namespace
 
 void declare_script_flags(FlagTable& flags, ScriptOptions& o) {
-  flags.usage("[<options>]").stop_at_first_word();
+  flags.usage("[<options>]")
+      .usage("[<options>] record <script> [<record-options>] <command>")
+      .usage("[<options>] report <script> [script-args]")
+      .usage("[<options>] <script> [<record-options>] <command>")
+      .usage("[<options>] <top-script> [script-args]")
+      .stop_at_first_word();
+  flags.boolean('l', "list", o.list_scripts, "list available scripts");
+  flags.text('g', "gen-script", o.generated_language, "lang",
+             "generate a script in specified language (python): perf-script.py");
   flags.text('s', "script", o.script, "name",
              "script file name (lang:script name, or script name)");
   flags.text('i', "input", o.input, "file", "input file name");

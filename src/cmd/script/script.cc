@@ -11,7 +11,7 @@
 #include "cmd/options/profile_flags.h"
 #include "cmd/script/flags.h"
 #include "perfdata/read/file_scan.h"
-#include "python/run_script.h"
+#include "python/script_request.h"
 #include "script/recording_lines.h"
 #include "script/tracepoint_lines.h"
 
@@ -66,12 +66,18 @@ class Script final : public Command {
  public:
   void declare(FlagTable& flags) override { declare_script_flags(flags, options_); }
 
-  [[nodiscard]] bool paged() const override { return true; }
+  [[nodiscard]] bool paged() const override { return !starts_programs_; }
+  std::unique_ptr<Command> subcommand(const Arguments& arguments) override {
+    starts_programs_ = options_.script.empty() && !arguments.empty();
+    return nullptr;
+  }
 
   Result<int> run(Env& env, const Arguments& arguments) override {
-    TRY(check(arguments, env));
+    bool input_given = !options_.input.empty();
+    TRY(check(env));
     for (const std::string& warning : options_.warnings) env.err.print("{}\n", warning);
-    if (!options_.script.empty()) return run_script(env, arguments);
+    if (asks_for_scripts(options_, arguments.words))
+      return run_script_request(options_, arguments.words, input_given, env);
     if (options_.shows_samples_as_they_are() && TRY(stream(env))) return 0;
     Session session = TRY(open(env));
     ScriptLines lines(session, options_, env);
@@ -86,10 +92,8 @@ class Script final : public Command {
   }
 
  private:
-  Result<> check(const Arguments& arguments, Env& env) {
+  Result<> check(Env& env) {
     if (!options_.refused.empty()) return fail(ErrorCode::kUnsupported, "{}", options_.refused);
-    if (!arguments.empty() && options_.script.empty())
-      return fail(ErrorCode::kFailed, "Couldn't find script `{}'", arguments[0]);
     if (options_.relative_time && options_.delta_time)
       return fail(ErrorCode::kFailed,
                   "reltime and deltatime - the two don't get along well. Please limit to --reltime "
@@ -100,12 +104,6 @@ class Script final : public Command {
       options_.input = piped ? "-" : "perf.data";
     }
     return {};
-  }
-
-  Result<int> run_script(Env& env, const Arguments& arguments) {
-    PythonScript script{options_.script, arguments.words,
-                        env.variable("PERF_EXEC_PATH").value_or("/usr/lib/perf-core")};
-    return run_python_script(script, options_, env);
   }
 
   Result<Session> open(Env& env) {
@@ -163,6 +161,7 @@ class Script final : public Command {
   }
 
   ScriptOptions options_;
+  bool starts_programs_ = false;  // `record NAME` …, which have the terminal to themselves
 };
 
 }  // namespace

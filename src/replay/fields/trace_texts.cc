@@ -25,14 +25,16 @@ PrintkTexts parse_printk(std::string_view text) {
   return strings;
 }
 
-/// Whether this machine runs the recording's kernel: then its BTF explains names in print formats.
-bool is_this_kernel(const Features& features) {
+}  // namespace
+
+PrintProgram compile_print_fmt(const TracepointFormat& format, const PrintTarget& target,
+                               const Features& features) {
   const auto& recorded = features.os_release;
   utsname here{};
-  return recorded && uname(&here) == 0 && *recorded == here.release;
+  bool is_this_kernel = recorded && uname(&here) == 0 && *recorded == here.release;
+  return is_this_kernel ? compile_with_btf(format, target, kKernelBtf)
+                        : PrintProgram::compile(format, target);
 }
-
-}  // namespace
 
 TraceTexts::TraceTexts(const EventTable& events, const Features& features, ByteOrder order)
     : formats_(events, features), programs_(events.size()) {
@@ -40,12 +42,10 @@ TraceTexts::TraceTexts(const EventTable& events, const Features& features, ByteO
   PrintTarget target;
   target.order = order;
   target.word_size = formats_.data()->long_size();
-  bool is_here = is_this_kernel(features);
   for (size_t i = 0; i < programs_.size(); ++i) {
     const TracepointFormat* format = formats_.of(EventId(i));
     if (format == nullptr) continue;
-    programs_[i] = is_here ? compile_with_btf(*format, target, kKernelBtf)
-                           : PrintProgram::compile(*format, target);
+    programs_[i] = compile_print_fmt(*format, target, features);
   }
   context_.printk = [strings = parse_printk(formats_.data()->printk_formats())](uint64_t address) {
     auto found = strings.find(address);

@@ -14,6 +14,11 @@
 
 namespace sonde {
 
+/// Compiles the print format of a recorded event. If this machine runs the recorded kernel, its BTF
+/// explains names in it.
+PrintProgram compile_print_fmt(const TracepointFormat& format, const PrintTarget& target,
+                               const Features& features);
+
 class TraceTexts {
  public:
   explicit TraceTexts(const Session& session);
