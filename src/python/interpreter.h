@@ -42,8 +42,6 @@ class Interpreter {
   Result<> run_file(const PyRef& context);
   /// A function of the script; null if it has none.
   [[nodiscard]] PyRef handler(const char* name) const;
-  /// A value of the script, e.g. a flag; null if it has none.
-  [[nodiscard]] bool is_set(const char* name) const;
   /// Calls with borrowed arguments.
   Result<> call(PyObject* handler, std::string_view name, std::span<PyObject* const> arguments);
   /// The same for arguments of which some may be null, if memory ran out.

@@ -46,7 +46,7 @@ class PythonRun {
     ScriptContext context;
     PyRef object = context_object(context);
     TRY(interpreter.run_file(object));
-    ScriptEvents events(interpreter, context, object);
+    ScriptEvents events(interpreter, context);
     TRY(events.begin());
     if (names && only_fields(events, object, *names)) {
       context.order = names->facts().order;

@@ -56,7 +56,8 @@ ScriptCatalog::Entry described(std::string name, std::string_view shell_script) 
     if (!line.starts_with('#')) continue;
     line = trimmed(line.substr(1));
     constexpr std::string_view kDescription = "description:", kArguments = "args:";
-    if (line.starts_with(kDescription)) entry.description = trimmed(line.substr(kDescription.size()));
+    if (line.starts_with(kDescription))
+      entry.description = trimmed(line.substr(kDescription.size()));
     if (line.starts_with(kArguments)) entry.arguments = trimmed(line.substr(kArguments.size()));
   }
   return entry;
@@ -79,7 +80,8 @@ std::vector<ScriptCatalog::Entry> ScriptCatalog::list() const {
 
 Result<std::string> ScriptCatalog::find(std::string_view spec) const {
   std::string_view language;
-  if (size_t colon = spec.find(':'); colon != std::string_view::npos && !is_file(std::string(spec))) {
+  if (size_t colon = spec.find(':');
+      colon != std::string_view::npos && !is_file(std::string(spec))) {
     language = spec.substr(0, colon);
     spec.remove_prefix(colon + 1);
   }

@@ -18,7 +18,8 @@ class Catalog : public testing::Test {
     root_ = ::mkdtemp(pattern.data());
     write("python/count.py", "");
     write("python/bin/count-record", "");
-    write("python/bin/count-report", "#!/bin/sh\n# description: counts \n#args: [comm] <n>\nperf $@\n");
+    write("python/bin/count-report",
+          "#!/bin/sh\n# description: counts \n#args: [comm] <n>\nperf $@\n");
     write("python/bin/about-report", "#!/bin/sh\n");
     write("perl/old.pl", "");
   }

@@ -28,8 +28,7 @@ std::vector<PyRef> list_of(Parts... parts) {
 
 }  // namespace
 
-ScriptEvents::ScriptEvents(Interpreter& interpreter, ScriptContext& context,
-                           const PyRef& /*context_object*/)
+ScriptEvents::ScriptEvents(Interpreter& interpreter, ScriptContext& context)
     : interpreter_(interpreter),
       context_(context),
       process_event_(interpreter.handler("process_event")) {}

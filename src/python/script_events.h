@@ -17,7 +17,7 @@ namespace sonde::python {
 
 class ScriptEvents {
  public:
-  ScriptEvents(Interpreter& interpreter, ScriptContext& context, const PyRef& context_object);
+  ScriptEvents(Interpreter& interpreter, ScriptContext& context);
 
   /// Calls `trace_begin` or `trace_end`, if the script has it.
   Result<> begin() { return call_if_there("trace_begin", {}); }
@@ -28,7 +28,7 @@ class ScriptEvents {
   }
   /// Whether any handler is for records other than samples.
   [[nodiscard]] bool wants_records() const;
-  /// Whether the module's functions that need the session may be called.
+  /// Whether there is a handler for samples of other events than tracepoints.
   [[nodiscard]] bool takes_samples() const { return static_cast<bool>(process_event_); }
 
   /// Hands a sample's dictionary to `process_event`.

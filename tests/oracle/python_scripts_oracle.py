@@ -108,7 +108,8 @@ def failures(directory):
                        ("def raw_syscalls__sys_enter(*x): nonsense", "raw_syscalls__sys_enter failed"),
                        ("def raw_syscalls__sys_enter(a): pass", "raw_syscalls__sys_enter failed"),
                        ("def trace_end(): raise ValueError", "trace_end failed"),
-                       ("def broken(:", "cannot be compiled"), ("import no_such_module", "cannot be started")):
+                       ("def broken(:", "cannot be compiled"), ("import no_such_module", "cannot be started"),
+                       ("perf_db_export_mode = True", "are not made")):
         Path(directory, "bad.py").write_text(text + "\n")
         done = subprocess.run([SONDE, "script", "-i", data, "-s", f"{directory}/bad.py"], capture_output=True, text=True)
         last = done.stderr.splitlines()[-1] if done.stderr else ""
