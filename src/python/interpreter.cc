@@ -126,12 +126,6 @@ Result<> Interpreter::run_file(const PyRef& context) {
   std::string source(as_text(file.bytes()));
   if (source.find('\0') != std::string::npos)
     return fail(ErrorCode::kFailed, "{}: not a Python script: it contains NUL bytes", script_);
-  // Before the script makes a database for it.
-  if (source.find("perf_db_export_mode") != std::string::npos)
-    return fail(ErrorCode::kUnsupported,
-                "{}: calls of its table functions (perf_db_export_mode) are not made: take samples "
-                "by process_event",
-                script_);
   asks_for_places_ = source.find("perf_sample_insn") != std::string::npos ||
                      source.find("perf_sample_src") != std::string::npos;
   PyObject* globals = main_dict();
@@ -149,6 +143,11 @@ PyRef Interpreter::handler(const char* name) const {
   PyObject* found = py().PyDict_GetItemString(main_dict(), name);
   if (found == nullptr || py().PyCallable_Check(found) == 0) return {};
   return PyRef::share(found);
+}
+
+bool Interpreter::is_set(const char* name) const {
+  PyObject* found = py().PyDict_GetItemString(main_dict(), name);
+  return found != nullptr && py().PyObject_IsTrue(found) == 1;
 }
 
 Result<> Interpreter::call(PyObject* handler, std::string_view name,

@@ -42,6 +42,8 @@ class Interpreter {
   Result<> run_file(const PyRef& context);
   /// A function of the script; null if it has none.
   [[nodiscard]] PyRef handler(const char* name) const;
+  /// Whether a variable of the script is true.
+  [[nodiscard]] bool is_set(const char* name) const;
   /// Calls with borrowed arguments.
   Result<> call(PyObject* handler, std::string_view name, std::span<PyObject* const> arguments);
   /// The same for arguments of which some may be null, if memory ran out.

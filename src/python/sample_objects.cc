@@ -10,8 +10,6 @@
 namespace sonde::python {
 namespace {
 
-/// What a sample without a data source has: every part not available (PERF_MEM_DATA_SRC_NONE).
-constexpr uint64_t kNoDataSource = 0x5080021;
 /// The size of perf_event_attr in perf 6.1, which scripts may take apart.
 constexpr size_t kAttrSize = 128;
 

@@ -11,6 +11,9 @@
 
 namespace sonde::python {
 
+/// What a sample without a data source has: every part not available (PERF_MEM_DATA_SRC_NONE).
+inline constexpr uint64_t kNoDataSource = 0x5080021;
+
 class SampleObjects {
  public:
   explicit SampleObjects(const Session& session);

@@ -34,16 +34,24 @@ ScriptEvents::ScriptEvents(Interpreter& interpreter, ScriptContext& context)
       process_event_(interpreter.handler("process_event")) {}
 
 bool ScriptEvents::wants_records() const {
+  if (exports_rows() && has("context_switch_table")) return true;
   return std::ranges::any_of(kRecordHandlers, [this](const char* name) { return has(name); });
 }
 
+const ScriptEvents::Handler& ScriptEvents::handler(const std::string& name) {
+  auto [known, is_new] = handlers_.try_emplace(name);
+  if (!is_new) return known->second;
+  known->second.function = interpreter_.handler(name.c_str());
+  if (known->second.function) known->second.signature = signature_of(known->second.function.get());
+  return known->second;
+}
+
 Result<> ScriptEvents::call_if_there(const std::string& name, std::vector<PyRef> arguments) {
-  PyRef handler = interpreter_.handler(name.c_str());
-  if (!handler) return {};
-  Signature signature = signature_of(handler.get());
-  auto taken = static_cast<size_t>(signature.count);
-  if (!signature.takes_any && taken < arguments.size()) arguments.resize(taken);
-  return interpreter_.call_owned(handler.get(), name, std::move(arguments));
+  const Handler& known = handler(name);
+  if (!known.function) return {};
+  auto taken = static_cast<size_t>(known.signature.count);
+  if (!known.signature.takes_any && taken < arguments.size()) arguments.resize(taken);
+  return interpreter_.call_owned(known.function.get(), name, std::move(arguments));
 }
 
 Result<> ScriptEvents::process_event(PyRef dict) {

@@ -2,6 +2,7 @@
 // of where events come from (session_run.h, tracepoint_run.h).
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -28,6 +29,8 @@ class ScriptEvents {
   }
   /// Whether any handler is for records other than samples.
   [[nodiscard]] bool wants_records() const;
+  /// Whether samples become rows of a database (db_export.h) instead of going to process_event.
+  [[nodiscard]] bool exports_rows() const { return interpreter_.is_set("perf_db_export_mode"); }
   /// Whether there is a handler for samples of other events than tracepoints.
   [[nodiscard]] bool takes_samples() const { return static_cast<bool>(process_event_); }
 
@@ -44,6 +47,12 @@ class ScriptEvents {
  private:
   Interpreter& interpreter_;
   ScriptContext& context_;
+  struct Handler {
+    PyRef function;  // null: there is none
+    Signature signature;
+  };
+  const Handler& handler(const std::string& name);
+  std::map<std::string, Handler> handlers_;  // that were asked for
   PyRef process_event_;
 };
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "perfdata/records/sideband.h"
+#include "python/db_export.h"
 #include "python/interrupt.h"
 #include "python/stat_rounds.h"
 #include "replay/fields/time_ranges.h"
@@ -55,6 +57,7 @@ class SessionRun {
     context.session = &session_;
     context.code = &code_;
     context.has_traces = session_.recording().features().has(abi::kFeatureAuxtrace);
+    if (exports_rows_) TRY(rows_.begin());
     gate_ = TRY(EventWindow::make(options_.gate, session_.events(), env_.tool));
     const auto& recorded = session_.recording().features().sample_time;
     filter_.times = TRY(parse_time_ranges(
@@ -91,14 +94,24 @@ class SessionRun {
   Result<> record(const OtherRecord& record) {
     EventId event = session_.events().of(record.view);
     if (!event.valid()) event = EventId(size_t{0});
-    return script_.record(record, session_.events()[event].layout);
+    const SampleLayout& layout = session_.events()[event].layout;
+    bool is_switch =
+        record.view.type == abi::kRecordSwitch || record.view.type == abi::kRecordSwitchCpuWide;
+    if (!exports_rows_ || !is_switch) return script_.record(record, layout);
+    auto change = decode_as<SwitchRecord>(record.view, layout);
+    if (!change) return {};
+    SampleId other;
+    if (change->cpu_wide) other.pid = change->other_pid, other.tid = change->other_tid;
+    return rows_.context_switch(record.time, decode_trailing_id(record.view, layout), *change,
+                                other);
   }
 
   Result<> sample(uint32_t i) {
     const SampleColumns& columns = session_.samples();
     EventId event(size_t{columns.event[i]});
     bool is_tracepoint = session_.events()[event].attr.type == abi::kTypeTracepoint;
-    if (is_tracepoint ? !calls_.handles(event) : !script_.takes_samples()) return {};
+    if (is_tracepoint ? !calls_.handles(event) : !exports_rows_ && !script_.takes_samples())
+      return {};
     Sample sample;
     if (!session_.decode(i, sample)) return {};
     ScriptContext& context = script_.context();
@@ -111,6 +124,8 @@ class SessionRun {
       done = calls_.call(
           {event, sample.raw, columns.time[i], columns.cpu[i], columns.comm[i]},
           {[&] { return objects_.chain(i, sample); }, [&] { return objects_.dict(i, sample); }});
+    else if (exports_rows_)
+      done = rows_.sample(i, sample);
     else
       done = script_.process_event(objects_.dict(i, sample));
     context.sample = nullptr;
@@ -126,6 +141,8 @@ class SessionRun {
   TracepointCalls calls_;
   SampleObjects objects_{session_};
   StatRounds counts_{script_, session_};
+  DbExport rows_{script_, session_};
+  bool exports_rows_ = script_.exports_rows();
   ItemFilter filter_;
   EventWindow gate_;
   bool begun_ = false;

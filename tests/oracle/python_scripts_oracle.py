@@ -3,6 +3,7 @@
 prints everything it gets. The recordings are made here. Needs root and perf."""
 import os
 import re
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -28,6 +29,49 @@ def unthrottle(*x): print("unthrottle", x)
 def stat__interval(*x): print("interval", x)
 def stat__cs(*x): print("cs", x)
 def stat__page_faults_u(*x): print("faults", x)
+"""
+
+# Rows instead of events.
+ROWS = """
+perf_db_export_mode = True
+perf_db_export_calls = False
+perf_db_export_callchains = False
+def printer(name): return lambda *row: print(name, row)
+for name in ("evsel", "machine", "thread", "comm", "comm_thread", "dso", "symbol", "branch_type", "sample", "context_switch"):
+    globals()[name + "_table"] = printer(name)
+"""
+
+# What export-to-sqlite needs of Qt, on Python's own SQLite.
+QTSQL = """
+import sqlite3
+class QSqlDatabase:
+    @staticmethod
+    def addDatabase(kind): return QSqlDatabase()
+    def setDatabaseName(self, name): self.name = name
+    def open(self):
+        global connection
+        connection = sqlite3.connect(self.name, isolation_level=None)
+        return True
+class QSqlQuery:
+    def __init__(self, db): self.values = []
+    def prepare(self, text): self.text = text
+    def addBindValue(self, value): self.values.append(value)
+    def exec_(self, text=None):
+        self.rows = connection.execute(text or self.text, self.values)
+        self.values = []
+        return True
+    def next(self): return self.rows.fetchone() is not None
+"""
+
+# Every argument is looked at, in a different way.
+USES = """
+def raw_syscalls__sys_enter(event_name, context, common_cpu, common_secs, common_nsecs, common_pid, common_comm, common_callchain, id, args):
+    print((lambda: (id, args, common_comm))())
+def raw_syscalls__sys_exit(event_name, context, common_cpu, common_secs, common_nsecs, common_pid, common_comm, common_callchain, id, ret):
+    print(sorted((k, v) for k, v in locals().items() if k != "context"))
+class Handler:
+    def __call__(self, *x): print(x[0], x[2:])
+syscalls__sys_enter_openat = Handler()
 """
 
 FUTEXES = """
@@ -96,9 +140,31 @@ def compare(directory):
         both.lines(f"{name} {recording} {arguments}", ask(PERF, data, script, arguments), ask(SONDE, data, script, arguments), least=0)
     everything = Path(directory, "everything.py")
     everything.write_text(EVERYTHING)
+    uses = Path(directory, "uses.py")
+    uses.write_text(USES)
+    data = f"{directory}/calls.data"
+    both.lines("arguments that are used", ask(PERF, data, uses, []), ask(SONDE, data, uses, []), least=100, status=0)
     for recording in RECORDINGS:
         data = f"{directory}/{recording}.data"
         both.lines(f"all of {recording}", ask(PERF, data, everything, ["a", "b"]), ask(SONDE, data, everything, ["a", "b"]), least=3, status=0)
+
+
+def rows(directory):
+    script = Path(directory, "rows.py")
+    script.write_text(ROWS)
+    for recording in ("clock", "regs"):
+        data = f"{directory}/{recording}.data"
+        both.lines(f"rows of {recording}", ask(PERF, data, script, []), ask(SONDE, data, script, []), least=40, status=0)
+    modules = Path(directory, "modules/PySide2")
+    modules.mkdir(parents=True)
+    Path(modules, "QtSql.py").write_text(QTSQL)
+    os.environ["PYTHONPATH"] = f"{modules.parent}:{os.environ.get('PYTHONPATH', '')}"
+    contents = []
+    for tool in (PERF, SONDE):
+        database = f"{directory}/{Path(tool).name}.db"
+        said = ask(tool, f"{directory}/clock.data", f"{SHIPPED}/export-to-sqlite.py", [database])
+        contents.append(side_by_side.Said(list(sqlite3.connect(database).iterdump()), said.status))
+    both.lines("export-to-sqlite", *contents, least=60, status=0)
 
 
 def failures(directory):
@@ -109,7 +175,7 @@ def failures(directory):
                        ("def raw_syscalls__sys_enter(a): pass", "raw_syscalls__sys_enter failed"),
                        ("def trace_end(): raise ValueError", "trace_end failed"),
                        ("def broken(:", "cannot be compiled"), ("import no_such_module", "cannot be started"),
-                       ("perf_db_export_mode = True", "are not made")):
+                       ("perf_db_export_callchains = True", "are not exported")):
         Path(directory, "bad.py").write_text(text + "\n")
         done = subprocess.run([SONDE, "script", "-i", data, "-s", f"{directory}/bad.py"], capture_output=True, text=True)
         last = done.stderr.splitlines()[-1] if done.stderr else ""
@@ -165,6 +231,7 @@ def main():
     with tempfile.TemporaryDirectory() as directory:
         record(directory)
         compare(directory)
+        rows(directory)
         failures(directory)
         own_modules(directory)
         by_name(directory)
