@@ -46,13 +46,6 @@ std::vector<PyRef> row_of(Parts... parts) {
   return row;
 }
 
-/// Only then, and in traces of branches, do addresses have places.
-bool is_page_fault(const abi::EventAttr& attr) {
-  return attr.type == abi::kTypeSoftware &&
-         (attr.config == abi::kSwPageFaults || attr.config == abi::kSwPageFaultsMin ||
-          attr.config == abi::kSwPageFaultsMaj);
-}
-
 /// The entry of a vector that grows.
 uint64_t& at(std::vector<uint64_t>& ids, size_t index) {
   if (index >= ids.size()) ids.resize(index + 1);
@@ -158,16 +151,14 @@ Result<> DbExport::sample(size_t index, const Sample& sample) {
   Place at = TRY(place(session_.frame(columns.leaf[index])));
   const abi::EventAttr& attr = session_.events()[event].attr;
   Place to;
-  if (attr.samples(abi::kSampleAddr) && sample.addr != 0 && is_page_fault(attr))
-    to = TRY(place(session_.resolve(columns.pid[index], columns.time[index],
-                                    RuntimeAddr(sample.addr), sample.cpu_mode)));
-  return call(
-      "sample_table",
-      row_of(++samples_, event_row, kMachine, who.thread, who.comm, at.dso, at.symbol, at.offset,
-             sample.ip, columns.time[index], static_cast<int32_t>(columns.cpu[index]), to.dso,
-             to.symbol, to.offset, sample.addr, columns.period[index], sample.weight,
-             sample.transaction, attr.samples(abi::kSampleDataSrc) ? sample.data_src : kNoDataSource,
-             0, 0, 0, 0, 0, 0));
+  if (has_target(attr)) to = TRY(place(target_of(session_, index, sample)));
+  return call("sample_table",
+              row_of(++samples_, event_row, kMachine, who.thread, who.comm, at.dso, at.symbol,
+                     at.offset, sample.ip, columns.time[index],
+                     static_cast<int32_t>(columns.cpu[index]), to.dso, to.symbol, to.offset,
+                     sample.addr, columns.period[index], sample.weight, sample.transaction,
+                     attr.samples(abi::kSampleDataSrc) ? sample.data_src : kNoDataSource, 0, 0, 0,
+                     0, 0, 0));
 }
 
 Result<> DbExport::context_switch(uint64_t time, const SampleId& who, const SwitchRecord& change,
@@ -178,9 +169,10 @@ Result<> DbExport::context_switch(uint64_t time, const SampleId& who, const Swit
   if (other.pid != UINT32_MAX) second = TRY(task(other.pid, other.tid, time));
   const Task& leaves = change.out ? own : second;
   const Task& comes = change.out ? second : own;
-  return call("context_switch_table",
-              row_of(++switches_, kMachine, time, static_cast<int32_t>(who.cpu), leaves.thread,
-                     leaves.comm, comes.thread, comes.comm, (change.out ? 1 : 0) | (change.preempt ? 2 : 0)));
+  return call(
+      "context_switch_table",
+      row_of(++switches_, kMachine, time, static_cast<int32_t>(who.cpu), leaves.thread, leaves.comm,
+             comes.thread, comes.comm, (change.out ? 1 : 0) | (change.preempt ? 2 : 0)));
 }
 
 }  // namespace sonde::python

@@ -58,6 +58,24 @@ bool is_context_marker(uint64_t address) {
 
 }  // namespace
 
+bool has_target(const abi::EventAttr& attr) {
+  return attr.samples(abi::kSampleAddr) && attr.type == abi::kTypeSoftware &&
+         (attr.config == abi::kSwPageFaults || attr.config == abi::kSwPageFaultsMin ||
+          attr.config == abi::kSwPageFaultsMaj);
+}
+
+Frame target_of(const Session& session, size_t index, const Sample& sample) {
+  const SampleColumns& columns = session.samples();
+  uint32_t pid = columns.pid[index];
+  uint64_t time = columns.time[index];
+  RuntimeAddr address(sample.addr);
+  Frame frame = session.resolve(pid, time, address, sample.cpu_mode);
+  // The kernel may have touched user memory.
+  if (!frame.dso.valid() && static_cast<int64_t>(sample.addr) >= 0)
+    frame = session.resolve(pid, time, address, abi::kMiscUser);
+  return frame;
+}
+
 SampleObjects::SampleObjects(const Session& session)
     : session_(session),
       arch_(abi::arch_from_machine(session.recording().features().arch.value_or("x86_64"))) {}
@@ -143,31 +161,39 @@ PyRef SampleObjects::fields(size_t index, const Sample& sample) const {
   put(dict, "datasrc", number_object(data_src));
   put(dict, "datasrc_decode", text_object(abi::data_source_text(data_src)));
   put(dict, "cpumode", number_object(sample.cpu_mode));
+  if (has_target(event.attr)) {
+    put(dict, "addr_correlates_sym", PyRef(py().PyBool_FromLong(1)));
+    put_place(dict, "addr_", index, {sample.addr, target_of(session_, index, sample)});
+  }
   return fields;
 }
 
-void SampleObjects::put_place(PyObject* dict, size_t index, const Sample& sample) const {
+void SampleObjects::put_place(PyObject* dict, const std::string& prefix, size_t index,
+                              const Place& place) const {
   const SampleColumns& columns = session_.samples();
-  const Frame& leaf = session_.frame(columns.leaf[index]);
-  if (!leaf.dso.valid()) return;
-  put(dict, "dso", PyRef::share(dso_name(leaf.dso)));
+  const Frame& frame = place.frame;
+  if (!frame.dso.valid()) return;
+  auto entry = [&](const char* name, const PyRef& value) {
+    put(dict, (prefix + name).c_str(), value);
+  };
+  entry("dso", PyRef::share(dso_name(frame.dso)));
   const Machine& machine = session_.machine();
-  put(dict, "dso_bid", text_object(to_hex(machine.dsos()[leaf.dso].build_id)));
+  entry("dso_bid", text_object(to_hex(machine.dsos()[frame.dso].build_id)));
   uint64_t time = columns.time[index];
-  bool in_kernel = leaf.level == FrameLevel::kKernel;
+  bool in_kernel = frame.level == FrameLevel::kKernel;
   SpaceId space =
       in_kernel ? machine.kernel_space() : machine.space_at(columns.pid[index], time).space;
   if (space.valid()) {
-    auto found = machine.space(space).find(RuntimeAddr(sample.ip), time);
+    auto found = machine.space(space).find(RuntimeAddr(place.ip), time);
     if (found.mapping.valid()) {
       const Mapping& mapping = machine.mapping(found.mapping);
-      put(dict, "dso_map_start", number_object(mapping.start.value));
-      put(dict, "dso_map_end", number_object(mapping.end.value));
+      entry("dso_map_start", number_object(mapping.start.value));
+      entry("dso_map_end", number_object(mapping.end.value));
     }
   }
-  if (!leaf.symbol.valid()) return;
-  put(dict, "symbol", PyRef::share(name(leaf.symbol)));
-  put(dict, "symoff", number_object(leaf.address - leaf.symbol_start));
+  if (!frame.symbol.valid()) return;
+  entry("symbol", PyRef::share(name(frame.symbol)));
+  entry("symoff", number_object(frame.address - frame.symbol_start));
 }
 
 void SampleObjects::put_branches(PyObject* dict, size_t index, const Sample& sample) const {
@@ -221,7 +247,7 @@ PyRef SampleObjects::dict(size_t index, const Sample& sample) const {
   put(dict, "sample", fields(index, sample));
   put(dict, "raw_buf", bytes_object(sample.raw));
   put(dict, "comm", text_object(session_.strings().view(columns.comm[index])));
-  put_place(dict, index, sample);
+  put_place(dict, "", index, {sample.ip, session_.frame(columns.leaf[index])});
   put(dict, "callchain", chain(index, sample));
   put_branches(dict, index, sample);
   put(dict, "iregs", registers(sample.regs_intr));

@@ -14,6 +14,11 @@ namespace sonde::python {
 /// What a sample without a data source has: every part not available (PERF_MEM_DATA_SRC_NONE).
 inline constexpr uint64_t kNoDataSource = 0x5080021;
 
+/// Whether the address of the event's samples is a place in an object: that of a page fault.
+[[nodiscard]] bool has_target(const abi::EventAttr& attr);
+/// That place. Only objects whose symbols are loaded give a symbol (Session::load_all_symbols).
+[[nodiscard]] Frame target_of(const Session& session, size_t index, const Sample& sample);
+
 class SampleObjects {
  public:
   explicit SampleObjects(const Session& session);
@@ -30,7 +35,9 @@ class SampleObjects {
   };
   [[nodiscard]] PyRef frame(const Place& place) const;
   [[nodiscard]] PyRef fields(size_t index, const Sample& sample) const;
-  void put_place(PyObject* dict, size_t index, const Sample& sample) const;
+  /// Entries named prefix + "dso", "symbol" …, of an address in a frame; none if nothing was
+  /// mapped.
+  void put_place(PyObject* dict, const std::string& prefix, size_t index, const Place& place) const;
   void put_branches(PyObject* dict, size_t index, const Sample& sample) const;
   [[nodiscard]] PyRef registers(const SampleRegs& regs) const;
   PyObject* name(SymbolId symbol) const;

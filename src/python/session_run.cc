@@ -36,6 +36,7 @@ class SessionRun {
       return !Interrupt::has_come();
     }
     calls_.prepare(session_.events(), session_.recording().features());
+    load_targets();
     for (const Item& item : TRY(items())) {
       if (Interrupt::has_come()) return false;
       TRY(item.is_record ? record(session_.other_records()[item.index]) : sample(item.index));
@@ -64,6 +65,14 @@ class SessionRun {
         options_.time, recorded ? recorded->first_ns : session_.counts().first_time_ns,
         recorded ? recorded->last_ns : session_.counts().last_time_ns));
     return {};
+  }
+
+  /// Addresses of samples may be in objects that nothing was sampled in.
+  void load_targets() {
+    size_t objects = session_.machine().dsos().size();
+    bool any = std::ranges::any_of(session_.events().all(),
+                                   [](const EventDesc& event) { return has_target(event.attr); });
+    if (any && std::exchange(objects_known_, objects) != objects) session_.load_all_symbols();
   }
 
   Result<std::vector<Item>> items() {
@@ -146,6 +155,7 @@ class SessionRun {
   ItemFilter filter_;
   EventWindow gate_;
   bool begun_ = false;
+  size_t objects_known_ = 0;
 };
 
 /// Waits until a pipe has more; the script's own threads run meanwhile. False if it should not be
