@@ -15,9 +15,8 @@ bool show(const std::vector<Finding>& findings, Sink& out) {
               finding.subject, width, finding.what);
     if (!finding.remedy.empty()) out.print("           {:<{}}  > {}\n", "", width, finding.remedy);
   }
-  return std::ranges::none_of(findings, [](const Finding& finding) {
-    return finding.state == Finding::State::kMissing;
-  });
+  return std::ranges::none_of(
+      findings, [](const Finding& finding) { return finding.state == Finding::State::kMissing; });
 }
 
 }  // namespace sonde::doctor

@@ -11,8 +11,8 @@
 namespace sonde::doctor {
 
 Result<std::string> program_path(const std::string& program, const Env& env) {
-  bool is_pid = !program.empty() &&
-                std::ranges::all_of(program, [](char c) { return c >= '0' && c <= '9'; });
+  bool is_pid =
+      !program.empty() && std::ranges::all_of(program, [](char c) { return c >= '0' && c <= '9'; });
   std::error_code error;
   if (is_pid) {
     auto target = std::filesystem::read_symlink("/proc/" + program + "/exe", error);
