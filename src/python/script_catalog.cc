@@ -112,7 +112,7 @@ std::string ScriptCatalog::wrapper(std::string_view name, std::string_view kind)
 
 std::unexpected<Error> ScriptCatalog::unknown(std::string_view name) {
   return fail(ErrorCode::kNotFound,
-              "Couldn't find script `{}'\n\n See perf script -l for available scripts.", name);
+              "Couldn't find script `{}': script -l lists those that there are", name);
 }
 
 }  // namespace sonde::python

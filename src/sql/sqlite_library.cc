@@ -18,9 +18,9 @@ SqliteLibrary open_library(bool& is_complete) {
   void* handle = ::dlopen(kLibraryFile, RTLD_NOW | RTLD_LOCAL);
   is_complete = handle != nullptr;
   if (!is_complete) return library;
-#define SONDE_SQLITE_FIND(name) is_complete &= find(handle, "sqlite3_" #name, library.name);
-  SONDE_SQLITE_FUNCTIONS(SONDE_SQLITE_FIND)
-#undef SONDE_SQLITE_FIND
+#define SONDE_SQLITE_FUNCTION(name) is_complete &= find(handle, "sqlite3_" #name, library.name);
+#include "sql/sqlite_functions.def"
+#undef SONDE_SQLITE_FUNCTION
   return library;
 }
 
