@@ -1,0 +1,66 @@
+#include "selftest/check.h"
+
+#include <array>
+
+#include "base/text.h"
+
+namespace sonde::selftest {
+namespace {
+
+constexpr auto kChecks = std::to_array<Check>({
+#define CHECK_OF(name, summary) {#name, summary, check_##name},
+#include "selftest/checks.def"
+#undef CHECK_OF
+});
+
+/// The line of a command's messages that says what is wrong.
+std::string last_line(const Finished& finished) {
+  std::string last;
+  for (std::string_view line : split(finished.err, '\n'))
+    if (!line.empty()) last = line;
+  return last.empty() ? fmt::format("status {}", finished.status) : last;
+}
+
+}  // namespace
+
+std::span<const Check> checks() {
+  return kChecks;
+}
+
+Outcome skip(std::string reason) {
+  return {Outcome::Kind::kSkip, std::move(reason)};
+}
+Outcome failed(std::string reason) {
+  return {Outcome::Kind::kFailed, std::move(reason)};
+}
+
+Result<Finished> CheckRun::own(const std::vector<std::string>& words) const {
+  Finished finished = TRY(run_own(words, directory_));
+  if (said_ != nullptr)
+    said_->print("  $ sonde {}\n{}{}", join(words, " "), finished.out, finished.err);
+  return finished;
+}
+
+Outcome CheckRun::record(const std::vector<std::string>& options,
+                         const std::vector<std::string>& workload) const {
+  std::vector<std::string> words = {"record", "-o", "perf.data"};
+  words.insert(words.end(), options.begin(), options.end());
+  words.insert(words.end(), {"--", "/proc/self/exe", "test", "-w"});
+  words.insert(words.end(), workload.begin(), workload.end());
+  Result<Finished> done = own(words);
+  if (!done) return failed(done.error().message);
+  return done->status == 0 ? ok() : failed(last_line(*done));
+}
+
+Outcome CheckRun::expect(const std::vector<std::string>& words,
+                         const std::vector<std::string>& parts) const {
+  Result<Finished> done = own(words);
+  if (!done) return failed(done.error().message);
+  if (done->status != 0) return failed(last_line(*done));
+  for (const std::string& part : parts)
+    if (!done->out.contains(part))
+      return failed(fmt::format("`{}` does not show '{}'", join(words, " "), part));
+  return ok();
+}
+
+}  // namespace sonde::selftest
