@@ -149,7 +149,8 @@ TEST(Metrics, AChoiceLeavesOutTheOthers) {
   MetricInputs inputs;
   inputs.add(kClock, 1e9);
   EXPECT_EQ(text(metrics_of(kFaults, 7, inputs, {.names = {"ghz"}})), "");
-  EXPECT_EQ(text(metrics_of(kFaults, 7, inputs, {.names = {"rate"}})), "[7.000 /sec]");
+  EXPECT_EQ(text(metrics_of(kFaults, 7, inputs, {.names = {"page_faults_per_second"}})),
+            "[7.000 /sec]");
 }
 
 }  // namespace
