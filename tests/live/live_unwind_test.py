@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
@@ -141,6 +142,10 @@ class UnwindTest(OwnDirectoryTest):
     def test_a_process_that_runs(self):
         with subprocess.Popen([self.program, "thread", self.library, str(10**12), "3"]) as process:
             try:
+                # A thread that begins just while the others are opened would not be recorded.
+                deadline = time.monotonic() + PATIENCE_S
+                while len(os.listdir(f"/proc/{process.pid}/task")) < 2 and time.monotonic() < deadline:
+                    time.sleep(0.01)
                 # Until it has run for a while, however busy the machine is: the 14th field is its time in user code.
                 ticks = f"$(cut -d ' ' -f 14 /proc/{process.pid}/stat)"
                 has_run = f'since={ticks}; until [ {ticks} -ge $((since + 30)) ]; do sleep 0.05; done'
