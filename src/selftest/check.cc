@@ -1,6 +1,8 @@
 #include "selftest/check.h"
 
 #include <array>
+#include <charconv>
+#include <fstream>
 
 #include "base/text.h"
 
@@ -50,6 +52,32 @@ Outcome CheckRun::record(const std::vector<std::string>& options,
   Result<Finished> done = own(words);
   if (!done) return failed(done.error().message);
   return done->status == 0 ? ok() : failed(last_line(*done));
+}
+
+double count_of(std::string_view text, std::string_view event) {
+  for (std::string_view line : split(text, '\n')) {
+    std::vector<std::string_view> fields = split(line, ',');
+    if (fields.size() < 3 || !fields[2].ends_with(event)) continue;
+    double value = -1;
+    std::from_chars(fields[0].data(), fields[0].data() + fields[0].size(), value);
+    return value;
+  }
+  return -1;
+}
+
+Outcome CheckRun::expect_count(const std::vector<std::string>& words,
+                               std::string_view event) const {
+  Result<Finished> done = own(words);
+  if (!done) return failed(done.error().message);
+  if (done->status != 0) return skip(done->err.substr(0, done->err.find('\n')));
+  return count_of(done->err, event) > 0 ? ok() : failed(fmt::format("{} was not counted", event));
+}
+
+Result<> CheckRun::save(const std::string& name, const std::string& content) const {
+  std::ofstream file(directory_ + "/" + name, std::ios::binary);
+  file << content;
+  file.close();
+  return file ? Result<>() : fail(ErrorCode::kIo, "{}/{} cannot be written", directory_, name);
 }
 
 Outcome CheckRun::expect(const std::vector<std::string>& words,

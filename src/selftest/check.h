@@ -37,6 +37,12 @@ class CheckRun {
   /// `record` of a workload, into a fresh perf.data; skipped or failed if it cannot be recorded.
   [[nodiscard]] Outcome record(const std::vector<std::string>& options,
                                const std::vector<std::string>& workload) const;
+  /// `words` are a `stat -x,`: the event whose name ends in `event` occurred. Skipped if it cannot
+  /// be counted here.
+  [[nodiscard]] Outcome expect_count(const std::vector<std::string>& words,
+                                     std::string_view event) const;
+  /// Writes a file into the directory that commands run in.
+  [[nodiscard]] Result<> save(const std::string& name, const std::string& content) const;
   /// The own command's output contains each of `parts`.
   [[nodiscard]] Outcome expect(const std::vector<std::string>& words,
                                const std::vector<std::string>& parts) const;
@@ -45,6 +51,10 @@ class CheckRun {
   std::string directory_;
   Sink* said_;  // null: quiet
 };
+
+/// The count of the event whose name ends in `event`, in the lines of `stat -x,`; -1 if it is not
+/// there, or was not counted.
+[[nodiscard]] double count_of(std::string_view text, std::string_view event);
 
 struct Check {
   std::string_view name;     // "call_chains"

@@ -1,25 +1,10 @@
 // Checks of counting.
-#include <charconv>
-
-#include "base/text.h"
 #include "selftest/check.h"
 
 namespace sonde::selftest {
 namespace {
 
 const std::vector<std::string> kProgram = {"--", "/proc/self/exe", "test", "-w"};
-
-/// The count of an event in the lines of `stat -x,`; -1 if it is not there, or was not counted.
-double count_of(std::string_view text, std::string_view event) {
-  for (std::string_view line : split(text, '\n')) {
-    std::vector<std::string_view> fields = split(line, ',');
-    if (fields.size() < 3 || fields[2] != event) continue;
-    double value = -1;
-    std::from_chars(fields[0].data(), fields[0].data() + fields[0].size(), value);
-    return value;
-  }
-  return -1;
-}
 
 Result<Finished> stat(const CheckRun& run, const std::string& events,
                       const std::vector<std::string>& workload) {
