@@ -1,5 +1,6 @@
 #include "selftest/check.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <fstream>
@@ -15,18 +16,20 @@ constexpr auto kChecks = std::to_array<Check>({
 #undef CHECK_OF
 });
 
-/// The line of a command's messages that says what is wrong.
-std::string last_line(const Finished& finished) {
-  std::string last;
-  for (std::string_view line : split(finished.err, '\n'))
-    if (!line.empty()) last = line;
-  return last.empty() ? fmt::format("status {}", finished.status) : last;
-}
-
 }  // namespace
 
 std::span<const Check> checks() {
   return kChecks;
+}
+
+std::string reason_of(const Finished& finished) {
+  constexpr std::string_view kLabel = "Error:";
+  for (std::string_view line : split(finished.err, '\n')) {
+    if (line.starts_with(kLabel)) line.remove_prefix(kLabel.size());
+    line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+    if (!line.empty()) return std::string(line);
+  }
+  return fmt::format("status {}", finished.status);
 }
 
 Outcome skip(std::string reason) {
@@ -51,7 +54,7 @@ Outcome CheckRun::record(const std::vector<std::string>& options,
   words.insert(words.end(), workload.begin(), workload.end());
   Result<Finished> done = own(words);
   if (!done) return failed(done.error().message);
-  return done->status == 0 ? ok() : failed(last_line(*done));
+  return done->status == 0 ? ok() : failed(reason_of(*done));
 }
 
 double count_of(std::string_view text, std::string_view event) {
@@ -69,7 +72,7 @@ Outcome CheckRun::expect_count(const std::vector<std::string>& words,
                                std::string_view event) const {
   Result<Finished> done = own(words);
   if (!done) return failed(done.error().message);
-  if (done->status != 0) return skip(done->err.substr(0, done->err.find('\n')));
+  if (done->status != 0) return skip(reason_of(*done));
   return count_of(done->err, event) > 0 ? ok() : failed(fmt::format("{} was not counted", event));
 }
 
@@ -84,7 +87,7 @@ Outcome CheckRun::expect(const std::vector<std::string>& words,
                          const std::vector<std::string>& parts) const {
   Result<Finished> done = own(words);
   if (!done) return failed(done.error().message);
-  if (done->status != 0) return failed(last_line(*done));
+  if (done->status != 0) return failed(reason_of(*done));
   for (const std::string& part : parts)
     if (!done->out.contains(part))
       return failed(fmt::format("`{}` does not show '{}'", join(words, " "), part));

@@ -26,6 +26,9 @@ struct Outcome {
 }
 [[nodiscard]] Outcome skip(std::string reason);
 [[nodiscard]] Outcome failed(std::string reason);
+/// The first line of what a command said on standard error, without "Error:"; its status if it said
+/// nothing.
+[[nodiscard]] std::string reason_of(const Finished& finished);
 
 /// What a check works with.
 class CheckRun {

@@ -15,7 +15,7 @@ Outcome check_system_calls(const CheckRun& run) {
   Result<Finished> shown = run.own(
       {"trace", "-e", "landlock_add_rule", "--", "/proc/self/exe", "test", "-w", "landlock"});
   if (!shown) return failed(shown.error().message);
-  if (shown->status != 0) return skip(shown->err.substr(0, shown->err.find('\n')));
+  if (shown->status != 0) return skip(reason_of(*shown));
   return shown->err.contains("landlock_add_rule(") ? ok() : failed("the call was not seen");
 }
 
