@@ -94,7 +94,7 @@ Signature signature_of(PyObject* handler) {
     const char* text = name == nullptr ? nullptr : py().PyUnicode_AsUTF8AndSize(name, nullptr);
     if (text == nullptr)
       py().PyErr_Clear();
-    else if (std::string_view(text) == "common_callchain")
+    else if (std::string_view(text).contains("callchain"))  // "common_callchain", or "callchain"
       found.takes_chain = true;
   }
   found.uses = loaded_parameters(code.get(), found.count);

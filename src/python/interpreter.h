@@ -72,7 +72,7 @@ class Interpreter {
 struct Signature {
   int count = 0;
   bool takes_any = false;
-  bool takes_chain = false;  // has a parameter named common_callchain
+  bool takes_chain = false;  // has a parameter named common_callchain or callchain
   /// By parameter: whether the function may look at it. Values of others need not be made.
   std::vector<bool> uses;
 };

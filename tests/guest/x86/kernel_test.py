@@ -88,7 +88,7 @@ class KernelTest(GuestTest):
 
     def test_samples_have_names_in_kernel_and_modules(self):
         # Reading files that are not cached goes through the modules of this machine's root file system.
-        command = ["sh", "-c", "cat /usr/bin/perl /usr/bin/bash"]
+        command = ["sh", "-c", "echo 1 > /proc/sys/vm/drop_caches; cat /usr/bin/perl /usr/bin/bash"]
         for recorder in (PERF, SONDE):
             self.run_tool(recorder, "record", "-o", "clock.data", "-F", "250", "-e", "cpu-clock", "-a", "-g", "--", *command)
             self.check_frames()
@@ -128,7 +128,7 @@ class KernelCodeTest(GuestTest):
     def setUpClass(cls):
         super().setUpClass()
         # Reading files that are not cached goes through the modules of this machine's root file system.
-        command = ["sh", "-c", "cat /usr/bin/perl /usr/bin/bash /usr/bin/cmake; dd if=/dev/zero of=/dev/null count=20000"]
+        command = ["sh", "-c", "echo 1 > /proc/sys/vm/drop_caches; cat /usr/bin/perl /usr/bin/bash /usr/bin/cmake; dd if=/dev/zero of=/dev/null count=20000"]
         for words in (["-o", "code.data"], ["-o", "copied.data", "--kcore"]):
             done = subprocess.run([SONDE, "record", "-F", "500", "-e", "cpu-clock:k", *words, "--", *command], cwd=cls.path, text=True,
                                   timeout=LIMIT_S, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
