@@ -3,10 +3,12 @@
 //
 //   set_followed(tasks, *skeleton->rodata);   before it is loaded
 //   follow_tasks(*skeleton, tasks.tids)       before it is attached, and later for additional ones
+//   follow_begun(*skeleton, tasks)            when it is attached
 //   set_phase(*skeleton, FollowPhase::kOn);   at any time
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -19,6 +21,8 @@ struct FollowedTasks {
   std::vector<uint32_t> tids = {};  // otherwise these
   bool inherit = true;              // and the tasks they start
   bool enable_on_exec = false;      // starts when one of them executes a program
+  // Lists them anew: some may have begun before the program was there to see it. Empty: no others.
+  std::function<std::vector<uint32_t>()> list = {};
 };
 
 /// Off: an exec can still turn it on (enable_on_exec). Over: it cannot.
@@ -42,6 +46,12 @@ bool follow_tasks(Skeleton& skeleton, std::span<const uint32_t> tids) {
   if (!add_threads(skeleton.maps.tasks, tids)) return false;
   __atomic_fetch_add(&skeleton.bss->generation, 1, __ATOMIC_RELAXED);
   return true;
+}
+
+/// False if the kernel refuses; errno says why.
+template <typename Skeleton>
+bool follow_begun(Skeleton& skeleton, const FollowedTasks& tasks) {
+  return !tasks.list || follow_tasks(skeleton, tasks.list());
 }
 
 template <typename Skeleton>

@@ -100,6 +100,8 @@ Result<FunctionTimes> FunctionTimes::open_by(std::string_view way, const Options
   state->set_up(options);
   TRY(state->load(options, log));
   TRY(state->attach(options, log));
+  if (!follow_begun(*state->skeleton, options.tasks))
+    return bpf_refused(log, "fill the tables of", kProgram);
   return FunctionTimes(std::move(state));
 }
 

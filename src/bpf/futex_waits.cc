@@ -77,7 +77,8 @@ Result<FutexWaits> FutexWaits::open(const Options& options) {
   if (futex_waits__load(skeleton) != 0) return bpf_refused(log, "load", kFutexMeasurer);
   if (!follow_tasks(*skeleton, options.tasks.tids))
     return bpf_refused(log, "fill the tables of", kFutexMeasurer);
-  if (futex_waits__attach(skeleton) != 0) return bpf_refused(log, "attach", kFutexMeasurer);
+  if (futex_waits__attach(skeleton) != 0 || !follow_begun(*skeleton, options.tasks))
+    return bpf_refused(log, "attach", kFutexMeasurer);
   return FutexWaits(std::move(programs));
 }
 

@@ -89,7 +89,8 @@ Result<LockWaits> LockWaits::open(const Options& options) {
   for (uint64_t cgroup : options.cgroups) is_filled &= mark(skeleton->maps.cgroups, cgroup);
   for (uint32_t cpu : options.cpus) is_filled &= mark(skeleton->maps.cpus, cpu);
   if (!is_filled) return bpf_refused(log, "fill the tables of", kProgram);
-  if (lock_waits__attach(skeleton) != 0) return bpf_refused(log, "attach", kProgram);
+  if (lock_waits__attach(skeleton) != 0 || !follow_begun(*skeleton, options.tasks))
+    return bpf_refused(log, "attach", kProgram);
   return LockWaits(std::move(state));
 }
 

@@ -89,7 +89,8 @@ Result<OffCpu> OffCpu::open(const Options& options) {
   int ring = bpf_map__fd(skeleton->maps.long_waits);
   programs->ring.emplace(TRY(BpfRing::map(Fd(::fcntl(ring, F_DUPFD_CLOEXEC, 0)),
                                           bpf_map__max_entries(skeleton->maps.long_waits))));
-  if (off_cpu__attach(skeleton) != 0) return bpf_refused(log, "attach", kWaitMeasurer);
+  if (off_cpu__attach(skeleton) != 0 || !follow_begun(*skeleton, options.tasks))
+    return bpf_refused(log, "attach", kWaitMeasurer);
   return OffCpu(std::move(programs));
 }
 

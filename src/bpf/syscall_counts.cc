@@ -47,7 +47,8 @@ Result<SyscallCounts> SyscallCounts::open(const Scope& scope) {
   if (syscall_counts__load(skeleton) != 0) return bpf_refused(log, "load", kProgram);
   if (!follow_tasks(*skeleton, scope.tasks.tids))
     return bpf_refused(log, "fill the table of threads of", kProgram);
-  if (syscall_counts__attach(skeleton) != 0) return bpf_refused(log, "attach", kProgram);
+  if (syscall_counts__attach(skeleton) != 0 || !follow_begun(*skeleton, scope.tasks))
+    return bpf_refused(log, "attach", kProgram);
   return SyscallCounts(std::move(state));
 }
 

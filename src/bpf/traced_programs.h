@@ -79,7 +79,8 @@ Result<> attach_traced(const TracedCalls& calls, Skeleton& skeleton, std::string
         !attach(skeleton.progs.on_own_exit, "sys_exit_" + call))
       return bpf_refused(log, "attach to the tracepoints of " + call, name);
   }
-  if (bpf_object__attach_skeleton(skeleton.skeleton) != 0) return bpf_refused(log, "attach", name);
+  if (bpf_object__attach_skeleton(skeleton.skeleton) != 0 || !follow_begun(skeleton, calls.tasks))
+    return bpf_refused(log, "attach", name);
   attached.looks_after_compat = calls.tracepoints.empty();
   attached.has_compat_calls = calls.compat.any();
   return {};

@@ -5,7 +5,7 @@
 #include "bpf/function_times.h"
 #include "capture/control/measured_command.h"
 #include "capture/opening/cpu_map.h"
-#include "capture/opening/thread_map.h"
+#include "capture/opening/followed_target.h"
 #include "symbol/kallsyms_lines.h"
 
 namespace sonde {
@@ -34,13 +34,7 @@ Result<> choose_what(const CallTimesRequest& request, FunctionTimes::Options& wa
 }
 
 Result<> choose_threads(const FtraceTarget& target, FunctionTimes::Options& wanted) {
-  if (!target.pids.empty() && !target.tids.empty())
-    return fail(ErrorCode::kUsage, "Error: --pid and --tid exclude each other");
-  std::vector<ThreadEntry> threads;
-  if (!target.pids.empty()) threads = TRY(threads_of_processes(target.pids));
-  if (!target.tids.empty()) threads = TRY(threads_by_id(target.tids));
-  for (const ThreadEntry& thread : threads)
-    wanted.tasks.tids.push_back(static_cast<uint32_t>(thread.tid));
+  wanted.tasks = TRY(followed_tasks(target.pids, target.tids));
   if (target.cpus.empty()) return {};
   std::vector<int> online = TRY(online_cpus());
   for (int cpu : TRY(select_cpus(target.cpus, online)))

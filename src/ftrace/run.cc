@@ -21,11 +21,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 Result<> choose_threads(const FtraceTarget& target, TraceSettings& settings) {
-  if (!target.pids.empty() && !target.tids.empty())
-    return fail(ErrorCode::kUsage, "Error: --pid and --tid exclude each other");
-  std::vector<ThreadEntry> threads;
-  if (!target.pids.empty()) threads = TRY(threads_of_processes(target.pids));
-  if (!target.tids.empty()) threads = TRY(threads_by_id(target.tids));
+  std::vector<ThreadEntry> threads = TRY(threads_of_either(target.pids, target.tids));
   if (!threads.empty() && !settings.traces_functions())
     return fail(ErrorCode::kUsage,
                 "Error: the tracer '{}' traces the whole machine: --pid and --tid are for function "

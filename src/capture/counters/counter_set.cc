@@ -29,6 +29,9 @@ EventOpener::Listener listener_for(const CountOptions& options, Env& env) {
   listener.thread_vanished = [&env](pid_t tid) {
     env.losses.add(LossKind::k_task_vanished, 1, fmt::format("thread {}", tid));
   };
+  listener.threads_missed = [&env](size_t count) {
+    env.losses.add(LossKind::k_task_missed, count);
+  };
   return listener;
 }
 

@@ -19,6 +19,9 @@ namespace {
 /// sent if one of them is set.
 constexpr uint32_t kCommonAttrSize = 128;
 
+/// A process that starts threads faster than events are opened would never be caught up with.
+constexpr int kAttempts = 5;
+
 bool raise_descriptor_limit() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= limit.rlim_max) return false;
@@ -39,8 +42,32 @@ int perf_event_paranoid() {
 }
 
 Result<> EventOpener::open(std::vector<CaptureEvent>& events) {
-  for (size_t i = 0; i < events.size(); ++i) TRY(open_event(events, i));
+  for (const ThreadEntry& thread : target_.threads) seen_threads_.insert(thread.tid);
+  for (int attempt = 1;; ++attempt) {
+    TRY(open_all(events));
+    std::vector<ThreadEntry> begun = begun_threads();
+    if (begun.empty()) return {};
+    if (attempt == kAttempts) {
+      if (listener_.threads_missed) listener_.threads_missed(begun.size());
+      return {};
+    }
+    for (CaptureEvent& event : events) close_all(event);
+    std::ranges::move(begun, std::back_inserter(target_.threads));
+  }
+}
+
+Result<> EventOpener::open_all(std::vector<CaptureEvent>& events) {
+  for (size_t i = 0; i < events.size(); ++i)
+    if (!events[i].is_unsupported) TRY(open_event(events, i));
   return {};
+}
+
+std::vector<ThreadEntry> EventOpener::begun_threads() {
+  std::vector<ThreadEntry> threads = threads_now(target_);
+  std::erase_if(threads, [this](const ThreadEntry& thread) {
+    return !seen_threads_.insert(thread.tid).second;
+  });
+  return threads;
 }
 
 Result<> EventOpener::open_event(std::vector<CaptureEvent>& events, size_t index) {

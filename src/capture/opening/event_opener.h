@@ -10,6 +10,10 @@
 //
 // What step 4 finds missing is remembered and not tried again.
 //
+// A thread that begins while events are being opened may get them from the thread that started it,
+// or begin too early for that. So the threads of a process are listed again when all events are
+// open; if there are others by then, everything is closed and opened once more, for them too.
+//
 // When only counting (OpenRules::counting), no other event is wanted in place of the one asked for:
 // step 5 is skipped, and an event that the machine does not have is marked as unsupported and
 // skipped.
@@ -17,6 +21,7 @@
 
 #include <functional>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "base/error.h"
@@ -44,14 +49,16 @@ class EventOpener {
     std::function<void(std::string_view)> trace = {};  // -vv: attrs, calls and their outcomes
     /// A thread of -p, -t or -u ended before it could be recorded.
     std::function<void(pid_t)> thread_vanished = {};
+    /// So many threads began so late that they may not be recorded.
+    std::function<void(size_t)> threads_missed = {};
   };
 
   EventOpener(Sys& sys, Target& target, Listener listener, OpenRules rules = {})
       : sys_(sys), target_(target), listener_(std::move(listener)), rules_(rules) {}
 
   /// Opens all events in place: fills `opened`; attrs end up as the kernel accepted them. Threads
-  /// that are gone are removed from the target. The error text is perf's: what was refused, why,
-  /// and the setting that would allow it.
+  /// that are gone are removed from the target, those that have begun are added. The error text is
+  /// perf's: what was refused, why, and the setting that would allow it.
   Result<> open(std::vector<CaptureEvent>& events);
 
   [[nodiscard]] const MissingFeatures& missing() const { return missing_; }
@@ -64,6 +71,8 @@ class EventOpener {
     int error;
     size_t cpu_index, thread_index;
   };
+  Result<> open_all(std::vector<CaptureEvent>& events);
+  std::vector<ThreadEntry> begun_threads();
   Result<> open_event(std::vector<CaptureEvent>& events, size_t index);
   std::expected<void, Refusal> open_everywhere(std::vector<CaptureEvent>& events, size_t index);
   bool ask_for_less(std::vector<CaptureEvent>& events, size_t index, const Refusal& refusal,
@@ -85,6 +94,7 @@ class EventOpener {
   Listener listener_;
   OpenRules rules_;
   MissingFeatures missing_;
+  std::unordered_set<pid_t> seen_threads_;
   bool limit_raised_ = false;
   bool kernel_excluded_ = false;
   unsigned precise_asked_ = 0;

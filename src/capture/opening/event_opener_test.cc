@@ -2,8 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
+#include <atomic>
 #include <cerrno>
 #include <functional>
+#include <optional>
+#include <string>
+#include <thread>
 
 namespace sonde {
 namespace {
@@ -113,6 +119,52 @@ TEST(EventOpener, AThreadThatEndedIsLeftOutOfAllEvents) {
   EXPECT_EQ(vanished, 11);
   EXPECT_EQ(events[0].opened.size(), 1u);
   EXPECT_EQ(events[1].opened.size(), 1u);
+}
+
+TEST(EventOpener, AThreadThatBeginsMeanwhileIsOpenedOnceInEachEvent) {
+  std::atomic<bool> over = false;
+  std::optional<std::jthread> late;
+  FakeKernel kernel([&](const abi::EventAttr& attr, pid_t) {
+    if (attr.type == abi::kTypeSoftware && !late) late.emplace([&] { over.wait(false); });
+    return 0;
+  });
+  Target target;
+  target.kind = Target::Kind::kTasks;
+  target.cpus = {0, 1};
+  target.pids = std::to_string(::getpid());
+  target.threads = *threads_of_processes(target.pids);
+  size_t before = target.threads.size();
+  EventOpener opener(kernel, target, {});
+  std::vector<CaptureEvent> events{cycles(), cycles()};
+  events[1].parsed.leader = 1;
+  events[1].attr().type = abi::kTypeSoftware;
+  ASSERT_TRUE(opener.open(events));
+  over = true;
+  over.notify_all();
+  EXPECT_EQ(target.threads.size(), before + 1);
+  for (const CaptureEvent& event : events) EXPECT_EQ(event.opened.size(), 2 * (before + 1));
+  EXPECT_EQ(kernel.closes, static_cast<int>(2 * 2 * before));
+}
+
+TEST(EventOpener, AProcessThatKeepsStartingThreadsIsSaid) {
+  std::atomic<bool> over = false;
+  std::vector<std::jthread> threads;
+  FakeKernel kernel([&](const abi::EventAttr&, pid_t) {
+    threads.emplace_back([&] { over.wait(false); });
+    return 0;
+  });
+  Target target;
+  target.kind = Target::Kind::kTasks;
+  target.cpus = {0};
+  target.pids = std::to_string(::getpid());
+  target.threads = {{::getpid(), {}}};
+  size_t missed = 0;
+  EventOpener opener(kernel, target, {.threads_missed = [&](size_t count) { missed = count; }});
+  std::vector<CaptureEvent> events{cycles()};
+  ASSERT_TRUE(opener.open(events));
+  over = true;
+  over.notify_all();
+  EXPECT_GT(missed, 0u);
 }
 
 TEST(EventOpener, RefusalsNameWhatForbids) {

@@ -11,4 +11,7 @@ namespace sonde {
 [[nodiscard]] FollowedTasks followed_tasks(const Target& target, bool inherit,
                                            const DelayOptions& delay);
 
+/// Those of --pid or --tid, lists of ids as threads_of_either takes them.
+Result<FollowedTasks> followed_tasks(const std::string& pids, const std::string& tids);
+
 }  // namespace sonde

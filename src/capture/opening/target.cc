@@ -32,6 +32,8 @@ Result<Target> resolve_target(const TargetOptions& given, std::vector<std::strin
   std::vector<int> online = TRY(online_cpus());
   if (options.has_task()) {
     target.kind = Target::Kind::kTasks;
+    target.pids = options.pids;
+    target.user = options.user;
     target.threads = !options.pids.empty()   ? TRY(threads_of_processes(options.pids))
                      : !options.tids.empty() ? TRY(threads_by_id(options.tids))
                                              : TRY(threads_of_user(options.user));
@@ -49,6 +51,16 @@ Result<Target> resolve_target(const TargetOptions& given, std::vector<std::strin
   else
     target.cpus = std::move(online);
   return target;
+}
+
+std::vector<ThreadEntry> threads_now(const Target& target) {
+  Result<std::vector<ThreadEntry>> threads;
+  if (!target.pids.empty())
+    threads = threads_of_processes(target.pids);
+  else if (!target.user.empty())
+    threads = threads_of_user(target.user);
+  // Those that have all ended are no error here.
+  return threads ? std::move(*threads) : std::vector<ThreadEntry>();
 }
 
 }  // namespace sonde

@@ -21,6 +21,8 @@ struct Target {
   std::vector<ThreadEntry>
       threads;  // {{-1}}: any thread; for a command, filled in when it is forked
   bool per_thread = false;
+  // The processes or the user whose threads were chosen; neither: `threads` were named themselves.
+  std::string pids = {}, user = {};
 
   [[nodiscard]] bool has_cpu() const { return kind == Kind::kCpus; }
   [[nodiscard]] bool is_command() const { return kind == Kind::kCommand; }
@@ -29,5 +31,9 @@ struct Target {
 /// Mutually exclusive combinations are resolved as by perf; `warnings` gets a line for each.
 /// Without any target, every CPU is meant.
 Result<Target> resolve_target(const TargetOptions& options, std::vector<std::string>& warnings);
+
+/// The threads that the target's processes or user have now; none if `threads` were named
+/// themselves.
+[[nodiscard]] std::vector<ThreadEntry> threads_now(const Target& target);
 
 }  // namespace sonde

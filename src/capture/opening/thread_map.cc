@@ -83,6 +83,14 @@ Result<std::vector<ThreadEntry>> threads_by_id(std::string_view tids) {
   return threads;
 }
 
+Result<std::vector<ThreadEntry>> threads_of_either(std::string_view pids, std::string_view tids) {
+  if (!pids.empty() && !tids.empty())
+    return fail(ErrorCode::kUsage, "Error: --pid and --tid exclude each other");
+  if (!pids.empty()) return threads_of_processes(pids);
+  if (!tids.empty()) return threads_by_id(tids);
+  return std::vector<ThreadEntry>();
+}
+
 std::vector<ThreadEntry> all_threads() {
   std::vector<ThreadEntry> threads;
   for (pid_t pid : numeric_entries("/proc")) add_threads(pid, threads);

@@ -22,6 +22,8 @@ struct ThreadEntry {
 Result<std::vector<ThreadEntry>> threads_of_processes(std::string_view pids);
 /// The threads in "1,2,3" themselves.
 Result<std::vector<ThreadEntry>> threads_by_id(std::string_view tids);
+/// Those of one of the two lists, or none if both are empty. kUsage: both are given.
+Result<std::vector<ThreadEntry>> threads_of_either(std::string_view pids, std::string_view tids);
 /// All threads that `user` (a name or a number) owns. kNotFound: no such user, or no thread.
 Result<std::vector<ThreadEntry>> threads_of_user(const std::string& user);
 

@@ -92,6 +92,9 @@ EventOpener::Listener listener_for(const RecordOptions& options, Env& env) {
     env.losses.add(LossKind::k_task_vanished, 1, fmt::format("thread {}", tid));
     say(options, env, fmt::format("WARNING: Ignored open failure for pid {}", tid));
   };
+  listener.threads_missed = [&env](size_t count) {
+    env.losses.add(LossKind::k_task_missed, count);
+  };
   return listener;
 }
 

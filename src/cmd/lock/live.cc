@@ -5,7 +5,7 @@
 #include "base/output_file.h"
 #include "bpf/lock_waits.h"
 #include "capture/control/measured_command.h"
-#include "capture/opening/thread_map.h"
+#include "capture/opening/followed_target.h"
 #include "capture/synthesis/synthesis_cgroup.h"
 #include "cmd/lock/contention.h"
 #include "lock/live_waits.h"
@@ -29,17 +29,6 @@ LockWaits::By by_of(LockGrouping grouping) {
     default:
       return LockWaits::By::kStack;
   }
-}
-
-Result<std::vector<uint32_t>> chosen_threads(const ContentionOptions& options) {
-  std::vector<uint32_t> tids;
-  if (!options.pids.empty() && !options.tids.empty())
-    return fail(ErrorCode::kUsage, "Error: --pid and --tid are mutually exclusive");
-  std::vector<ThreadEntry> threads;
-  if (!options.pids.empty()) threads = TRY(threads_of_processes(options.pids));
-  if (!options.tids.empty()) threads = TRY(threads_by_id(options.tids));
-  for (const ThreadEntry& thread : threads) tids.push_back(static_cast<uint32_t>(thread.tid));
-  return tids;
 }
 
 Result<> check(const ContentionOptions& options, LockGrouping grouping) {
@@ -87,7 +76,7 @@ Result<int> measure_contention(const ContentionOptions& options, LockTableStyle 
   TRY(check(options, style.grouping));
   LockNames names{std::string(kKallsyms)};
   LockWaits::Options wanted{.by = by_of(style.grouping), .most_rows = options.most_sums};
-  wanted.tasks.tids = TRY(chosen_threads(options));
+  wanted.tasks = TRY(followed_tasks(options.pids, options.tids));
   wanted.locks = TRY(names.addresses(options.locks));
   LockTypeFilter types = TRY(options.type_filter());
   wanted.types.assign(types.flags().begin(), types.flags().end());

@@ -108,6 +108,7 @@ Result<TracedCalls> traced_calls(const TraceRequest& request) {
   TracedCalls calls;
   calls.tasks.all = request.pids.empty() && request.tids.empty();
   calls.tasks.tids = threads_asked_for(request);
+  if (!request.pids.empty()) calls.tasks.list = [request] { return threads_asked_for(request); };
   if (!calls.tasks.all && calls.tasks.tids.empty())
     return fail(ErrorCode::kNotFound, "there is no process {} (any more)", request.pids.front());
   calls.excluded.assign(request.not_pids.begin(), request.not_pids.end());
