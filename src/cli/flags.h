@@ -63,6 +63,8 @@ struct Flag {
   bool can_negate = true;
   std::string default_value;        // for kAttached and kNextWord without a value
   std::vector<std::string> values;  // offered by completion
+  std::string refusal;              // why its use ends the command; empty: it does not
+  std::string no_effect;  // why it is taken though nothing depends on it; empty: it does as it says
 
   Flag& hidden() {
     is_hidden = true;
@@ -71,6 +73,16 @@ struct Flag {
   /// The values that completion offers.
   Flag& offers(std::vector<std::string> words) {
     values = std::move(words);
+    return *this;
+  }
+  /// Its use ends the command, with this reason.
+  Flag& refused(std::string why) {
+    refusal = std::move(why);
+    return *this;
+  }
+  /// perf needs it, and this command does not: it is taken, and changes nothing.
+  Flag& without_effect(std::string why) {
+    no_effect = std::move(why);
     return *this;
   }
   Flag& no_negation() {

@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "elf/build_id.h"
+#include "objects/build_id_text.h"
 #include "replay/passes/recorded_host.h"
 #include "replay/session.h"
 #include "store/build_id_cache.h"
@@ -104,6 +105,8 @@ class ObjectSearch {
         return;
     }
   }
+  /// Leaves out the object with this build id.
+  void exclude(std::string build_id) { known_.insert(std::move(build_id)); }
   ArchivedObjects found() && { return std::move(found_); }
 
  private:
@@ -241,6 +244,8 @@ Result<ArchivedObjects> find_objects_of(const ArchiveOptions& options, Env& env)
   std::set<DsoId> hit;
   for (const Frame& frame : session.frames()) hit.insert(frame.dso);
   ObjectSearch search(session, options, env);
+  if (!options.excluded_ids.empty())
+    for (std::string& id : TRY(read_build_ids(options.excluded_ids))) search.exclude(std::move(id));
   for (size_t i = 0; i < session.machine().dsos().size(); ++i)
     if (options.all || hit.contains(DsoId(i))) search.add(DsoId(i));
   return std::move(search).found();

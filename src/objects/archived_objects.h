@@ -32,9 +32,12 @@ struct ArchiveOptions {
   bool all = false;  // also objects that no sample hit
   // With debug files that the cache lacks, and with files identified by path.
   bool for_bundle = false;
+  // A file of build ids in hexadecimal, one per line, of objects to leave out; empty: none.
+  std::string excluded_ids = {};
 };
 
-/// Looks in the cache, and for objects that it lacks, wherever report would.
+/// Looks in the cache, and for objects that it lacks, wherever report would. kUsage: the file of
+/// excluded build ids contains something else.
 Result<ArchivedObjects> find_objects_of(const ArchiveOptions& options, Env& env);
 
 /// Puts them into an archive with the layout of the cache. Returns what could not be read after

@@ -4,23 +4,11 @@
 #include "base/text.h"
 #include "capture/recorders/record_scan.h"
 #include "capture/synthesis/object_build_id.h"
+#include "objects/build_id_text.h"
 #include "replay/passes/recorded_host.h"
 
 namespace sonde {
 namespace {
-
-constexpr size_t kMinIdLength = 16, kMaxIdLength = 40;  // digits, as in perf
-
-std::optional<std::string> from_hex(std::string_view digits) {
-  if (digits.size() % 2 != 0) return std::nullopt;
-  std::string bytes;
-  for (size_t i = 0; i < digits.size(); i += 2) {
-    auto byte = parse_hex(digits.substr(i, 2));
-    if (!byte) return std::nullopt;
-    bytes.push_back(static_cast<char>(*byte));
-  }
-  return bytes;
-}
 
 /// The recorded one, else what this machine knows; of a recording made elsewhere (`is_foreign`) it
 /// knows nothing. Empty if there is none.
@@ -62,8 +50,8 @@ Result<KnownBuildIds> parse_known_build_ids(std::string_view text) {
     size_t blank = pair.find(' ');
     std::string_view id = pair.substr(0, blank);
     std::string_view path = blank == std::string_view::npos ? "" : pair.substr(blank + 1);
-    auto bytes = from_hex(id);
-    if (!bytes || id.size() < kMinIdLength || id.size() > kMaxIdLength || path.empty())
+    auto bytes = build_id_of_digits(id);
+    if (!bytes || path.empty())
       return fail(ErrorCode::kUsage, "'{}' is not a build id and a path", pair);
     known.insert_or_assign(std::string(path), std::move(*bytes));
   }

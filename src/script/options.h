@@ -29,6 +29,7 @@ struct ScriptOptions {
   bool per_event_dump = false;
   bool header = false, header_only = false, full_header = false;
   bool dump = false;
+  bool checks_order = false;  // no lines: says how many records came too late to be put in order
   bool dump_in_file_order = false;
   uint32_t max_blocks = 0;
   bool stitch_lbr = false;
@@ -44,7 +45,7 @@ struct ScriptOptions {
   /// Whether lines can be written before the recording has ended. Shares of its time need its end;
   /// dumps and rounds are in file order.
   [[nodiscard]] bool can_follow() const {
-    return !dump && !per_event_dump && !stitch_lbr && !items.records.rounds &&
+    return !dump && !checks_order && !per_event_dump && !stitch_lbr && !items.records.rounds &&
            time.find('%') == std::string::npos;
   }
   /// Whether lines of a recording that is not a pipe can be made a part at a time, in time order.
@@ -56,9 +57,9 @@ struct ScriptOptions {
   /// recording.
   [[nodiscard]] bool shows_samples_as_they_are() const {
     return !nanoseconds && !latency_format && !relative_time && !delta_time && !per_event_dump &&
-           !header && !header_only && !dump && !stitch_lbr && verbose == 0 && time.empty() &&
-           items.passes_all() && gate.on.empty() && gate.off.empty() && pids.empty() &&
-           tids.empty();
+           !header && !header_only && !dump && !checks_order && !stitch_lbr && verbose == 0 &&
+           time.empty() && items.passes_all() && gate.on.empty() && gate.off.empty() &&
+           pids.empty() && tids.empty();
   }
   [[nodiscard]] ShownTime shown_time() const {
     if (relative_time) return ShownTime::kSinceStart;

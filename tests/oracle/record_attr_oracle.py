@@ -62,6 +62,14 @@ COMMANDS = """
 -e cpu-clock --no-buffering true
 -e cpu-clock --sample-cpu --sample-identifier true
 -e cpu-clock --no-bpf-event true
+-e cpu-clock -g --user-callchains true
+-e cpu-clock -F 99 --strict-freq true
+-e sched:sched_switch --exclude-perf -a true
+-e cpu-clock --synth no true
+-e cpu-clock --mmap-flush 4 true
+-e cpu-clock --timestamp-boundary true
+-e cpu-clock -B --proc-map-timeout 100 -a true
+-e cpu-clock --num-thread-synthesize 2 -a true
 -e cpu-clock/freq=99,call-graph=fp,max-stack=4/ true
 -e cpu-clock/time=0/ true
 -e cpu-clock/call-graph=no/ -g true

@@ -37,6 +37,9 @@ class ArchiveTest(OwnDirectoryTest):
         with tarfile.open(self.path / "perf.data.tar.bz2") as archive:
             names = archive.getnames()
         self.assertIn(f"{str(OBJECT)[1:]}/{build_id}/elf", names)
+        (self.path / "excluded").write_text(f"{build_id}\n")
+        done = subprocess.run([SONDE, "archive", "--exclude-buildids", "excluded"], cwd=self.path, capture_output=True, text=True)
+        self.assertIn("no build-ids found", done.stderr)
         self.assertEqual([name for name in names if name.startswith("/") or ".." in name.split("/")], [])
 
 

@@ -19,6 +19,9 @@ void declare_choice(FlagTable& flags, Options& o) {
   flags.boolean('D', "dump-raw-trace", o.dump, "dump raw trace in ASCII");
   flags.call('C', "cpu", "cpu", "list of cpus to profile", numbers_into(o.cpus));
   flags.boolean(0, "skip-missing", o.skip_missing, "Skip symbols that cannot be annotated");
+  flags.act(0, "skip-empty", "Do not display events without samples", [] { return Result<>(); })
+      .on_negation([] {})
+      .without_effect("only functions with samples are listed");
   flags.boolean(0, "group", o.group, "Show event group information together");
   flags.call(0, "percent-limit", "percent", "Don't show entries under that percent",
              [&o](std::string_view word) -> Result<> {
@@ -99,7 +102,8 @@ void declare_flags(FlagTable& flags, Options& o) {
   declare_symbol_sources(flags, o.symbol_sources);
   flags.boolean(0, "ignore-vmlinux", o.symbol_sources.ignore_vmlinux,
                 "don't load vmlinux even if found");
-  flags.act('m', "modules", "load module symbols (they always are)", [] { return Result<>(); });
+  flags.act('m', "modules", "load module symbols (they always are)", [] { return Result<>(); })
+      .without_effect("symbols of modules are always loaded");
   declare_code(flags, o);
   declare_data(flags, o);
   declare_columns(flags, o);

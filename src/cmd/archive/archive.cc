@@ -25,6 +25,8 @@ class Archive final : public Command {
     flags.text('o', "output", output_, "file", "output file name");
     flags.boolean('f', "force", options_.force, "don't complain, do it");
     flags.boolean('a', "all", options_.all, "also pack objects that no sample hit");
+    flags.text(0, "exclude-buildids", options_.excluded_ids, "file",
+               "leave out the objects whose build ids are in this file, one per line");
     flags.boolean('b', "bundle", bundle_,
                   "make one file that includes the recording and opens on any machine");
     flags.boolean('u', "unpack", unpack_, "unpack an archive into the build-id cache");

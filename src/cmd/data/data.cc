@@ -24,6 +24,8 @@ class DataConvert final : public Command {
     flags.text(0, "to-json", json_, "file", "Convert to JSON format; - is standard output");
     flags.text(0, "to-ctf", ctf_, "directory", "Convert to CTF format");
     flags.boolean('f', "force", force_, "don't complain, do it; overwrite the file of --to-json");
+    flags.count('v', "verbose", verbose_, "be more verbose")
+        .without_effect("what is lost is said anyway");
     flags.boolean(0, "tod", wall_clock_, "Convert time to wall clock time; of CTF");
     flags.boolean(0, "all", all_, "Convert records of tasks and mappings, too; of CTF");
     declare_symbol_sources(flags, session_.symbols);
@@ -93,6 +95,7 @@ class DataConvert final : public Command {
   std::string json_;
   std::string ctf_;
   bool force_ = false;
+  int verbose_ = 0;
   bool wall_clock_ = false;
   bool all_ = false;
   SessionOptions session_;

@@ -1,10 +1,16 @@
 #include "cmd/diff/flags.h"
 
+#include "cli/refused_options.h"
 #include "cmd/options/profile_flags.h"
 #include "cmd/options/row_flags.h"
 
 namespace sonde::diff {
 namespace {
+
+constexpr RefusedOption kDiffRefuses[] = {
+    {'D', "dump-raw-trace", nullptr, "dump raw trace in ASCII",
+     "use script -D -i FILE for the records of one recording"},
+};
 
 Result<> parse_weights(std::string_view text, RowDifference::Options& options) {
   size_t comma = text.find(',');
@@ -70,13 +76,12 @@ void declare_output(FlagTable& flags, DiffOptions& o) {
   flags.count('v', "verbose", o.verbose, "be more verbose (show symbol address, etc)");
   flags.boolean('q', "quiet", o.quiet, "Do not show any warnings or messages");
   flags.boolean('f', "force", o.force, "don't complain, do it");
-  flags.act('D', "dump-raw-trace", "dump raw trace in ASCII", []() -> Result<> {
-    return fail(ErrorCode::kFailed, "-D: use script -D -i FILE for the records of one recording");
-  });
+  declare_refused(flags, kDiffRefuses);
   declare_symbol_sources(flags, o.symbol_sources);
-  // Module symbols are always looked up.
-  flags.act('m', "modules", "load module symbols - WARNING: use only with -k and LIVE kernel",
-            [] { return Result<>(); });
+  flags
+      .act('m', "modules", "load module symbols - WARNING: use only with -k and LIVE kernel",
+           [] { return Result<>(); })
+      .without_effect("symbols of modules are always loaded");
 }
 
 }  // namespace

@@ -30,7 +30,8 @@ void declare_itrace(FlagTable& flags, bool& is_asked) {
               is_asked = true;
               return {};
             })
-      .when_bare("");
+      .when_bare("")
+      .refused("instruction traces are not decoded yet");
 }
 
 }  // namespace sonde

@@ -45,7 +45,8 @@ void RecordFlags::declare_events(FlagTable& flags) {
              "clang binary to use for compiling BPF scriptlets");
   flags.text(0, "clang-opt", selection_.compiler().options, "clang options",
              "options passed to clang when compiling BPF scriptlets");
-  flags.text(0, "vmlinux", vmlinux_, "file", "vmlinux pathname");
+  flags.text(0, "vmlinux", vmlinux_, "file", "vmlinux pathname")
+      .without_effect("BPF programs fetch their arguments without it, which is said");
   flags.boolean(0, "group", options_.sampling.group_all, "put the counters into a counter group");
   flags.call(0, "switch-output-event", "switch output event",
              "switch output event selector. use 'perf list' to list available events",
@@ -166,10 +167,13 @@ void RecordFlags::declare_run(FlagTable& flags) {
 void RecordFlags::declare_refused(FlagTable& flags) {
   auto refuse = [&](char letter, const char* name, const char* argument, const char* help,
                     const char* why) -> Flag& {
-    return flags.call(letter, name, argument, help, [this, why](std::string_view) -> Result<> {
-      if (!refused_) refused_ = why;
-      return {};
-    });
+    return flags
+        .call(letter, name, argument, help,
+              [this, why](std::string_view) -> Result<> {
+                if (!refused_) refused_ = why;
+                return {};
+              })
+        .refused(why);
   };
   refuse('S', "snapshot", "opts", "AUX area tracing Snapshot Mode",
          "No AUX area tracing to snapshot")

@@ -189,13 +189,18 @@ struct OfBrowser {
   const char* name;
   const char* argument;
   const char* help;
+  const char* no_effect;
 };
 constexpr OfBrowser kOfBrowser[] = {
-    {'m', "modules", nullptr, "load module symbols - WARNING: use only with -k and LIVE kernel"},
-    {0, "disable-order", nullptr, "Disable raw trace ordering"},
-    {0, "objdump", "path", "objdump binary to use for disassembly and annotations"},
+    {'m', "modules", nullptr, "load module symbols - WARNING: use only with -k and LIVE kernel",
+     "symbols of modules are always loaded"},
+    {0, "disable-order", nullptr, "Disable raw trace ordering",
+     "the listing of the file is in the file's order anyway"},
+    {0, "objdump", "path", "objdump binary to use for disassembly and annotations",
+     "code is disassembled without it"},
     {0, "addr2line", "path",
-     "addr2line binary to use for line numbers (not needed: they are read without it)"},
+     "addr2line binary to use for line numbers (not needed: they are read without it)",
+     "line numbers are read without it"},
 };
 
 void declare_absent(FlagTable& flags, ReportOptions& o) {
@@ -207,11 +212,14 @@ void declare_absent(FlagTable& flags, ReportOptions& o) {
 void declare_browser(FlagTable& flags, ReportOptions& o) {
   for (const OfBrowser& option : kOfBrowser) {
     if (option.argument == nullptr)
-      flags.act(option.letter, option.name, option.help, [] { return Result<>(); }).on_negation([] {
-      });
+      flags.act(option.letter, option.name, option.help, [] { return Result<>(); })
+          .on_negation([] {})
+          .without_effect(option.no_effect);
     else
-      flags.call(option.letter, option.name, option.argument, option.help,
-                 [](std::string_view) { return Result<>(); });
+      flags
+          .call(option.letter, option.name, option.argument, option.help,
+                [](std::string_view) { return Result<>(); })
+          .without_effect(option.no_effect);
   }
   flags.number(0, "samples", o.browser_samples, "n",
                "Number of samples to save per histogram entry for individual browsing");

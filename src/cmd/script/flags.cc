@@ -88,10 +88,6 @@ void declare_refused(FlagTable& flags, std::string& refused) {
   constexpr const char* kNoFilters = "dlfilters are not loaded";
   constexpr const char* kNoGuests = "guest code is not looked up yet";
   static constexpr Refused kRefused[] = {
-      {'a', "all-cpus", "", "system-wide collection from all CPUs",
-       "scripts that are run by name record everything if no command follows"},
-      {'d', "debug-mode", "", "do various checks like samples ordering and lost events",
-       "losses and records out of order are always reported at the end"},
       {0, "call-trace", "", "Decode calls from itrace", kNoTraces},
       {0, "call-ret-trace", "", "Decode calls and returns from itrace", kNoTraces},
       {0, "graph-function", "symbol[,symbol...]",
@@ -116,11 +112,11 @@ void declare_refused(FlagTable& flags, std::string& refused) {
     };
     std::string help = fmt::format("{} (refused: {})", r.help, r.reason);
     if (*r.argument == 0)
-      flags.act(r.letter, r.name, help, [refuse] { return refuse({}); });
+      flags.act(r.letter, r.name, help, [refuse] { return refuse({}); }).refused(r.reason);
     else if (std::string_view(r.name) == "itrace")
-      flags.call(r.letter, r.name, r.argument, help, refuse).when_bare("");
+      flags.call(r.letter, r.name, r.argument, help, refuse).when_bare("").refused(r.reason);
     else
-      flags.call(r.letter, r.name, r.argument, help, refuse);
+      flags.call(r.letter, r.name, r.argument, help, refuse).refused(r.reason);
   }
 }
 
@@ -159,6 +155,11 @@ void declare_script_flags(FlagTable& flags, ScriptOptions& o) {
   flags.count('v', "verbose", o.verbose, "be more verbose (show where symbols come from)");
   declare_symbol_sources(flags, o.symbol_sources);
   declare_refused(flags, o.refused);
+  auto nothing = [] { return Result<>(); };
+  flags.act('a', "all-cpus", "system-wide collection from all CPUs", nothing)
+      .without_effect("scripts that are run by name record everything if no command follows");
+  flags.boolean('d', "debug-mode", o.checks_order,
+                "Show no lines, but how many records came too late to be put in order");
 }
 
 }  // namespace sonde

@@ -80,6 +80,10 @@ class Script final : public Command {
       return run_script_request(options_, arguments.words, input_given, env);
     if (options_.shows_samples_as_they_are() && TRY(stream(env))) return 0;
     Session session = TRY(open(env));
+    if (options_.checks_order) {
+      env.err.print("Misordered timestamps: {}\n", env.losses.count(LossKind::k_out_of_order));
+      return 0;
+    }
     ScriptLines lines(session, options_, env);
     if (session.follows())
       TRY(follow(session, lines, env));

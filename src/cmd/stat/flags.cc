@@ -178,6 +178,11 @@ void StatFlags::declare_metrics(FlagTable& flags) {
                 "don't group metric events, impacts multiplexing");
   flags.boolean(0, "metric-no-merge", metric_no_merge_,
                 "don't try to share events between metrics in a group");
+  flags
+      .act(0, "metric-no-threshold", "disable adding events for the metric threshold calculation",
+           [] { return Result<>(); })
+      .on_negation([] {})
+      .without_effect("no events are added for thresholds");
   flags.boolean(0, "topdown", topdown_, "measure top-down statistics");
   flags.number(0, "td-level", topdown_level_, "n",
                "Set the metrics level for the top-down statistics (0: max level)");
@@ -188,10 +193,13 @@ void StatFlags::declare_metrics(FlagTable& flags) {
 void StatFlags::declare_refused(FlagTable& flags) {
   auto refuse = [&](char letter, const char* name, const char* argument, const char* help,
                     const char* why) -> Flag& {
-    return flags.call(letter, name, argument, help, [this, why](std::string_view) -> Result<> {
-      if (!refused_) refused_ = why;
-      return {};
-    });
+    return flags
+        .call(letter, name, argument, help,
+              [this, why](std::string_view) -> Result<> {
+                if (!refused_) refused_ = why;
+                return {};
+              })
+        .refused(why);
   };
   refuse(0, "bpf-attr-map", "attr-map-path", "path to perf_event_attr map", kNoAttrMap);
   refuse(0, "iostat", "default", "measure I/O performance metrics provided by arch/platform",

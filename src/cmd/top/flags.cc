@@ -143,8 +143,8 @@ void declare_screen(FlagTable& flags, TopOptions& o) {
   declare_symbol_sources(flags, o.report.symbol_sources);
   flags.boolean(0, "ignore-vmlinux", o.report.symbol_sources.ignore_vmlinux,
                 "don't load vmlinux even if found");
-  // No file is opened whose owner could matter.
-  flags.boolean(0, "force", o.report.force, "don't complain, do it");
+  flags.boolean(0, "force", o.report.force, "don't complain, do it")
+      .without_effect("no file is opened whose owner could matter");
 }
 
 constexpr RefusedOption kTopRefuses[] = {
@@ -158,8 +158,6 @@ constexpr RefusedOption kTopRefuses[] = {
      "overwriting buffers lose the records of mappings; -m makes buffers larger"},
     {0, "sym-annotate", "symbol name", "symbol to annotate",
      "the s key shows the code of a function; annotate does so for a recording"},
-    {0, "objdump", "path", "objdump binary to use for disassembly and annotations",
-     "disassembly works without it"},
     {0, "stitch-lbr", nullptr, "Enable LBR callgraph stitching approach",
      "stacks are stitched in recordings: report --stitch-lbr"},
     {0, "switch-on", "event", "Consider events after the ocurrence of this event",
@@ -180,6 +178,10 @@ void declare_flags(FlagTable& flags, TopOptions& o) {
   declare_screen(flags, o);
   declare_listing(flags, o.report.code);
   declare_refused(flags, kTopRefuses);
+  flags
+      .call(0, "objdump", "path", "objdump binary to use for disassembly and annotations",
+            [](std::string_view) { return Result<>(); })
+      .without_effect("code is disassembled without it");
 }
 
 }  // namespace sonde::top

@@ -165,18 +165,21 @@ void TraceFlags::declare_chains(FlagTable& flags) {
 
 /// perf options that have no meaning here: each says why, none is silently ignored.
 void TraceFlags::declare_refused(FlagTable& flags) {
-  flags.act(0, "tool_stats", "show tool stats", [this]() -> Result<> {
-    refused_ =
-        "--tool_stats: there is nothing to show: descriptor paths are not found by hooks on "
-        "open";
+  static constexpr const char* kNoStats =
+      "--tool_stats: there is nothing to show: descriptor paths are not found by hooks on open";
+  static constexpr const char* kNoMaps =
+      "--map-dump: BPF programs of -e have no maps to dump; bpftool map dump shows any map of the "
+      "kernel";
+  auto refuse = [this](const char* why) -> Result<> {
+    refused_ = why;
     return {};
-  });
-  flags.call(0, "map-dump", "map", "dump BPF maps", [this](std::string_view) -> Result<> {
-    refused_ =
-        "--map-dump: BPF programs of -e have no maps to dump; bpftool map dump shows any map of "
-        "the kernel";
-    return {};
-  });
+  };
+  flags.act(0, "tool_stats", "show tool stats", [refuse] { return refuse(kNoStats); })
+      .refused(kNoStats);
+  flags
+      .call(0, "map-dump", "map", "dump BPF maps",
+            [refuse](std::string_view) { return refuse(kNoMaps); })
+      .refused(kNoMaps);
 }
 
 Result<> TraceFlags::configure(const Config& config) {

@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+"""Options that no other comparison uses: perf and Sonde with the same words. Recordings are made here. Needs root and perf."""
+import os
+import re
+import subprocess
+import tempfile
+
+import kernel_turn
+import side_by_side
+
+SONDE = os.environ["SONDE"]
+PERF = side_by_side.needed_perf()
+PROGRAM = """
+volatile long sum;
+__attribute__((noinline)) void one(int n) { for (int i = 0; i < n; ++i) sum += i; }
+__attribute__((noinline)) void two(int n) { for (int i = 0; i < n; ++i) sum += 3 * i; }
+int main() { for (int i = 0; i < 100; ++i) one(1000000), two(500000); }
+"""
+RECORDINGS = {
+    "prog": ["record", "-e", "cpu-clock:u", "-F", "1000", "--sample-cpu"],
+    "other": ["record", "-e", "cpu-clock:u", "-F", "1000", "--sample-cpu"],
+    "kwork": ["kwork", "-k", "irq,softirq,workqueue", "record"],
+    "sched": ["sched", "record"],
+}
+# Words with a recording's name in braces: the same lines.
+READERS = """
+annotate --stdio -i {prog} -f one
+annotate --stdio -i {prog} --source two
+annotate --stdio -i {prog} --demangle --demangle-kernel one
+annotate --stdio -i {prog} -C 0,1 two
+annotate --stdio -i {prog} --objdump=/usr/bin/objdump one
+annotate --stdio -i {prog} --itrace=i one
+annotate --stdio -i {prog} --no-source --asm-raw two
+diff {prog} {other} --cpu 0
+diff {prog} {other} --cpu 0,1
+diff {prog} {other} --pid 1
+diff {prog} {other} --tid 1
+kwork timehist -i {kwork} --kallsyms /proc/kallsyms --symfs /
+kwork latency -i {kwork} --cpu 0
+sched timehist -i {sched} --symfs / --kallsyms /proc/kallsyms
+"""
+# Counting the same command: the same lines but for the numbers.
+COUNTED = """
+-e cpu-clock,page-faults --all-user
+-e cpu-clock,page-faults --all-kernel
+-e cs --no-scale
+-e cs,page-faults --scale
+--hybrid-merge -e cs
+--no-merge -e cs
+-I 50 -x, --summary --no-csv-summary -e cs
+-a -A --percore-show-thread -e cs/percore/
+--metric-no-group --metric-no-merge -e cs
+"""
+
+both = side_by_side.Comparison("options")
+
+
+def record(directory):
+    program = f"{directory}/prog"
+    subprocess.run(["gcc", "-g", "-O1", "-x", "c", "-o", program, "-"], input=PROGRAM, text=True, check=True)
+    with kernel_turn.taken():
+        for name, words in RECORDINGS.items():
+            subprocess.run([PERF, *words, "-o", f"{directory}/{name}.data", "--", program], check=True, capture_output=True)
+
+
+def shape(tool, words):
+    done = subprocess.run([tool, "stat", *words, "sleep", "0.12"], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    # Whether a rate is shown depends on whether anything happened.
+    lines = [re.sub(r"[\d.,]*\d", "N", re.sub(r"#.*", "", line)).split() for line in done.stderr.splitlines()]
+    return side_by_side.Said([" ".join(line) for line in lines if line], done.returncode)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as directory:
+        record(directory)
+        names = {name: f"{directory}/{name}.data" for name in RECORDINGS}
+        for line in READERS.strip().splitlines():
+            words = line.format(**names).split()
+            both.lines(line, side_by_side.ask(PERF, *words), side_by_side.ask(SONDE, *words), status=0)
+    for line in COUNTED.strip().splitlines():
+        both.lines(f"stat {line}", shape(PERF, line.split()), shape(SONDE, line.split()), status=0)
+    both.finish()
+
+
+main()
