@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/config_files.h"
 #include "cli/flag_parser.h"
 #include "cli/global_options.h"
 #include "cli/manual.h"
@@ -25,17 +26,11 @@ struct Overloaded : Visitors... {
 template <typename... Visitors>
 Overloaded(Visitors...) -> Overloaded<Visitors...>;
 
-/// Reads the user's perfconfig: only the file named by PERF_CONFIG, or else the system's and then
-/// the user's own.
 Result<> load_config(Env& env) {
-  auto add = [&](const std::string& path) -> Result<> {
+  for (const std::string& path : config_files(env)) {
     Result<std::string> text = read_file(path);
-    return text ? env.config.parse(*text, path) : Result<>{};  // most people have none
-  };
-  if (auto only = env.variable("PERF_CONFIG")) return add(*only);
-  if (!env.variable("PERF_CONFIG_NOSYSTEM")) TRY(add("/etc/perfconfig"));
-  auto home = env.variable("HOME");
-  if (home && !env.variable("PERF_CONFIG_NOGLOBAL")) TRY(add(*home + "/.perfconfig"));
+    if (text) TRY(env.config.parse(*text, path));  // most people have none
+  }
   return {};
 }
 
