@@ -44,7 +44,8 @@ std::string session_lines(const ListedSession& session, std::string_view tool,
 std::string list_answer(const ListedDaemon& daemon, std::span<const ListedSession> sessions,
                         const DaemonRequest& request) {
   std::string text = daemon_lines(daemon, request);
-  for (const ListedSession& session : sessions) text += session_lines(session, daemon.tool, request);
+  for (const ListedSession& session : sessions)
+    text += session_lines(session, daemon.tool, request);
   return text;
 }
 

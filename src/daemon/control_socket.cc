@@ -16,8 +16,7 @@ constexpr timeval kPatience{.tv_sec = 1, .tv_usec = 0};
 
 Result<Fd> new_socket() {
   Fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (!fd.valid())
-    return fail(ErrorCode::kIo, "cannot make a socket: {}", std::strerror(errno));
+  if (!fd.valid()) return fail(ErrorCode::kIo, "cannot make a socket: {}", std::strerror(errno));
   return fd;
 }
 

@@ -59,7 +59,8 @@ Result<DaemonConfig> read_daemon_config(const std::vector<std::string>& files) {
     TRY(config.parse(*text, file));
   }
   if (!found)
-    return fail(ErrorCode::kNotFound, "no configuration: {} does not exist; write it, or name another with --config",
+    return fail(ErrorCode::kNotFound,
+                "no configuration: {} does not exist; write it, or name another with --config",
                 join(files, " or "));
   return daemon_config(config);
 }

@@ -47,8 +47,7 @@ TEST(DaemonConfig, NamesThatCannotBeDirectoriesAreRefused) {
 
 TEST(DaemonConfig, OtherVariablesAndEmptyCommandLinesAreNamed) {
   EXPECT_NE(error_of("[session-a]\nruns = -a\n").find("session-a.runs"), std::string::npos);
-  EXPECT_NE(error_of("[session-a]\nrun =\n").find("session-a.run: it is empty"),
-            std::string::npos);
+  EXPECT_NE(error_of("[session-a]\nrun =\n").find("session-a.run: it is empty"), std::string::npos);
 }
 
 TEST(DaemonConfig, MissingFilesAreNoConfiguration) {
@@ -61,8 +60,7 @@ TEST(DaemonConfig, MissingFilesAreNoConfiguration) {
 TEST(SessionWords, AreSplitAtBlanksOutsideOfQuotes) {
   using Words = std::vector<std::string>;
   EXPECT_EQ(session_words("  -a \t-g ").value(), (Words{"-a", "-g"}));
-  EXPECT_EQ(session_words("--filter 'pid == 1' -a").value(),
-            (Words{"--filter", "pid == 1", "-a"}));
+  EXPECT_EQ(session_words("--filter 'pid == 1' -a").value(), (Words{"--filter", "pid == 1", "-a"}));
   EXPECT_EQ(session_words("-o\"a b\"c ''").value(), (Words{"-oa bc", ""}));
   EXPECT_EQ(session_words("$HOME | *").value(), (Words{"$HOME", "|", "*"}));
   EXPECT_FALSE(session_words("-a 'b"));

@@ -30,10 +30,10 @@ struct DaemonRequest {
   static constexpr std::string_view kAllSessions = "all";
 
   Kind kind = Kind::kList;
-  bool verbose = false;                         // list
-  char separator = 0;                           // list
-  int signal = 0;                               // signal
-  std::string session{kAllSessions};            // signal, ping
+  bool verbose = false;               // list
+  char separator = 0;                 // list
+  int signal = 0;                     // signal
+  std::string session{kAllSessions};  // signal, ping
 
   /// Whether it is for this session.
   [[nodiscard]] bool concerns(std::string_view name) const {

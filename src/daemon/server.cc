@@ -191,8 +191,7 @@ void DaemonServer::reap(std::list<RecordSession>& sessions) {
     std::optional<int> status = session.reap();
     if (!status) return false;
     session.clean_up();
-    std::string text =
-        fmt::format("session '{}' {}", session.wanted().name, how_it_ended(*status));
+    std::string text = fmt::format("session '{}' {}", session.wanted().name, how_it_ended(*status));
     if (*status != 0 && !ending_)
       text += fmt::format(": {} (all of its output is in {})", session.first_line(),
                           session.paths().output());

@@ -82,8 +82,8 @@ int run_in_background(const DaemonOptions& options, const DaemonConfig& config,
                       const DaemonPaths& paths, Env& env, Report report) {
   ::setsid();
   report.close_other_descriptors();
-  Result<int> done = run_daemon(options, config, paths, env,
-                                [&](const auto& lines) { report.finish(lines, 0); });
+  Result<int> done =
+      run_daemon(options, config, paths, env, [&](const auto& lines) { report.finish(lines, 0); });
   if (done) return *done;
   report.finish({"Error: " + done.error().message}, exit_status(done.error().code));
   return exit_status(done.error().code);
@@ -120,8 +120,7 @@ Result<int> start_daemon(const DaemonOptions& options, Env& env) {
   DaemonPaths paths = TRY(daemon_paths(options));
   if (options.verbose)
     env.err.print("configuration: {}\nbase: {}\n", join(options.config_files, ", "), paths.base);
-  if (options.foreground)
-    return run_daemon(options, config, paths, env, [](const auto&) {});
+  if (options.foreground) return run_daemon(options, config, paths, env, [](const auto&) {});
   env.out.flush();
   env.err.flush();
   int ends[2];

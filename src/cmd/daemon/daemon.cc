@@ -130,12 +130,12 @@ perf's daemon and this one understand each other's requests.)");
     auto request = [this](Kind kind, std::string_view text) {
       return [this, kind, text] { return std::make_unique<Request>(common_, kind, text); };
     };
-    return {
-        {"start", [this] { return std::make_unique<Start>(common_); }},
-        {"stop", request(Kind::kStop, "Ends the sessions and the daemon, and waits for that.")},
-        {"signal", request(Kind::kSignal, "Sends SIGUSR2 to the sessions' recordings.")},
-        {"ping", request(Kind::kPing, "Shows whether the sessions' recordings answer. The status "
-                                      "is 1 if one does not.")}};
+    return {{"start", [this] { return std::make_unique<Start>(common_); }},
+            {"stop", request(Kind::kStop, "Ends the sessions and the daemon, and waits for that.")},
+            {"signal", request(Kind::kSignal, "Sends SIGUSR2 to the sessions' recordings.")},
+            {"ping", request(Kind::kPing,
+                             "Shows whether the sessions' recordings answer. The status "
+                             "is 1 if one does not.")}};
   }
 
   mutable CommonOptions common_;
