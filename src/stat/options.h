@@ -7,6 +7,7 @@
 
 #include "analysis/comparison/gate.h"
 #include "capture/counters/count_options.h"
+#include "stat/root_ports.h"
 #include "view/counting.h"
 
 namespace sonde {
@@ -21,6 +22,8 @@ struct StatOptions {
   bool percore_show_thread = false;  // --percore-show-thread
   bool freeze_on_smi = false;        // --smi-cost
   std::vector<std::string> metrics;  // -M, by their names in metrics.def
+  std::vector<RootPort> root_ports;  // --iostat: whose traffic the events count, if any
+  bool list_root_ports = false;      // --iostat=list: only shows them
   int runs = 1;                      // -r; 0: until Ctrl-C
   bool runs_given = false;
   std::string pre, post;  // --pre, --post

@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "stat/root_port_writer.h"
+
 namespace sonde {
 namespace {
 
@@ -84,7 +86,9 @@ std::unique_ptr<render::CountWriter> make_stat_writer(const StatOptions& options
   style.several_runs = options.runs > 1;
   style.run_table = options.run_table;
   style.csv_summary_column = options.csv_summary_column;
-  return render::make_count_writer(style, out);
+  auto writer = render::make_count_writer(style, out);
+  if (options.root_ports.empty()) return writer;
+  return make_root_port_writer(options.root_ports, options.separator, std::move(writer), out);
 }
 
 }  // namespace sonde

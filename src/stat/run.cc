@@ -294,6 +294,10 @@ class StatSession {
 }  // namespace
 
 Result<int> run_stat(const StatOptions& options, bool recording, Env& env) {
+  if (options.list_root_ports) {
+    env.out.write(root_port_list(options.root_ports));
+    return 0;
+  }
   if (options.compares()) return run_stat_comparison(options, env);
   constexpr uint64_t kShortTimeoutMs = 100;
   if (options.count.timeout_ms > 0 && options.count.timeout_ms < kShortTimeoutMs &&

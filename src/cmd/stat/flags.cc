@@ -202,8 +202,9 @@ void StatFlags::declare_refused(FlagTable& flags) {
         .refused(why);
   };
   refuse(0, "bpf-attr-map", "attr-map-path", "path to perf_event_attr map", kNoAttrMap);
-  refuse(0, "iostat", "default", "measure I/O performance metrics provided by arch/platform",
-         "Unsupported uncore pmu configuration")
+  flags
+      .text(0, "iostat", root_ports_, "default",
+            "measure I/O performance metrics provided by arch/platform")
       .when_bare("");
 }
 
@@ -221,7 +222,7 @@ Result<StatOptions> StatFlags::finalize(Env& env, const Arguments& arguments, bo
   TRY(refuse_conflicts(env, recording));
   if (topdown_level_ && !topdown_ && !options_.count.quiet)
     env.err.print("--td-level has no effect without --topdown\n");
-  TRY(finalize_events(env));
+  TRY(root_ports_ ? finalize_root_ports(env, recording) : finalize_events(env));
   return options_;
 }
 

@@ -42,6 +42,9 @@ class StatFlags {
   /// cannot do. `arguments` is the command to run.
   Result<StatOptions> finalize(Env& env, const Arguments& arguments, bool recording);
 
+  /// --iostat: "list", or root ports, "" for all.
+  void measure_root_ports(std::string ports) { root_ports_ = std::move(ports); }
+
   /// What `report` inherits from the flags before it.
   [[nodiscard]] const StatOptions& as_given() const { return options_; }
 
@@ -58,6 +61,7 @@ class StatFlags {
   Result<> finalize_target(const Arguments& arguments);
   Result<> finalize_comparison(bool recording);
   Result<> finalize_events(Env& env);
+  Result<> finalize_root_ports(Env& env, bool recording);
   Result<> add_metrics(std::string_view list, Env& env);
   Result<> add_special_events(Env& env);
   Result<> add_smi_events(Env& env);
@@ -69,7 +73,7 @@ class StatFlags {
   StatOptions options_;
   EventSelection selection_{/*counting=*/true};
   std::optional<bool> big_num_;
-  std::optional<std::string> refused_;
+  std::optional<std::string> refused_, root_ports_;
   std::string for_each_cgroup_, core_kind_;
   std::optional<uint64_t> interval_ms_, interval_count_, timeout_ms_;
   std::optional<int> topdown_level_, runs_;
