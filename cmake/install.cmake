@@ -1,6 +1,7 @@
 # `cmake --install build/release --prefix DIR`: the binary, and the files it generates (manual pages, completion).
 
 include(GNUInstallDirs)
+install(FILES "${CMAKE_SOURCE_DIR}/src/script/dlfilters/perf_dlfilter.h" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/sonde")
 install(TARGETS sonde RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 if(TARGET sonde-jvmti)
   install(TARGETS sonde-jvmti LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})

@@ -7,6 +7,9 @@
 
 namespace sonde::abi {
 
+/// What a sample without a data source has: every part not available (PERF_MEM_DATA_SRC_NONE).
+inline constexpr uint64_t kNoDataSource = 0x5080021;
+
 std::string memory_op_text(uint64_t data_src);     // "LOAD", "STORE"
 std::string memory_level_text(uint64_t data_src);  // "L1 hit", "LFB/MAB hit", "N/A"
 std::string memory_snoop_text(uint64_t data_src);  // "None", "HitM"

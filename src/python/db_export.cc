@@ -3,6 +3,7 @@
 #include <array>
 #include <string_view>
 
+#include "abi/data_source.h"
 #include "base/text.h"
 #include "python/sample_objects.h"
 
@@ -157,8 +158,8 @@ Result<> DbExport::sample(size_t index, const Sample& sample) {
                      at.offset, sample.ip, columns.time[index],
                      static_cast<int32_t>(columns.cpu[index]), to.dso, to.symbol, to.offset,
                      sample.addr, columns.period[index], sample.weight, sample.transaction,
-                     attr.samples(abi::kSampleDataSrc) ? sample.data_src : kNoDataSource, 0, 0, 0,
-                     0, 0, 0));
+                     attr.samples(abi::kSampleDataSrc) ? sample.data_src : abi::kNoDataSource, 0, 0,
+                     0, 0, 0, 0));
 }
 
 Result<> DbExport::context_switch(uint64_t time, const SampleId& who, const SwitchRecord& change,

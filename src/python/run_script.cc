@@ -54,6 +54,7 @@ class PythonRun {
                     script_.path, wish);
     ScriptEvents events(interpreter, context);
     TRY(events.begin());
+    std::unique_ptr<FilterRun> dlfilter = TRY(FilterRun::start(options_, env_));
     if (names && only_fields(events, object, *names)) {
       context.order = names->facts().order;
       FileScan samples = TRY(FileScan::open(options_.input, how(), env_.losses));
@@ -61,8 +62,9 @@ class PythonRun {
     } else {
       names.reset();
       if (!session) session.emplace(TRY(open(!events.wants_records())));
-      TRY(run_session(events, object, *session, options_, env_));
+      TRY(run_session(events, object, *session, options_, dlfilter.get(), env_));
     }
+    if (dlfilter) TRY(dlfilter->stop());
     return events.end();
   }
 
@@ -92,7 +94,8 @@ class PythonRun {
     session.follow = options_.input == "-";
     session.in_batches = in_batches;
     session.symbols = options_.symbol_sources;
-    session.filter = {options_.pids, options_.tids, options_.items.cpus, {}};
+    if (options_.dlfilter.empty())  // which may be called for samples before these options decide
+      session.filter = {options_.pids, options_.tids, options_.items.cpus, {}};
     session.want_chains = !options_.hide_call_graph;
     session.merge_deferred = options_.items.records.merge_chains;
     session.max_stack = options_.max_stack;

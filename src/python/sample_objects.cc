@@ -58,22 +58,10 @@ bool is_context_marker(uint64_t address) {
 
 }  // namespace
 
-bool has_target(const abi::EventAttr& attr) {
-  return attr.samples(abi::kSampleAddr) && attr.type == abi::kTypeSoftware &&
-         (attr.config == abi::kSwPageFaults || attr.config == abi::kSwPageFaultsMin ||
-          attr.config == abi::kSwPageFaultsMaj);
-}
-
 Frame target_of(const Session& session, size_t index, const Sample& sample) {
   const SampleColumns& columns = session.samples();
-  uint32_t pid = columns.pid[index];
-  uint64_t time = columns.time[index];
-  RuntimeAddr address(sample.addr);
-  Frame frame = session.resolve(pid, time, address, sample.cpu_mode);
-  // The kernel may have touched user memory.
-  if (!frame.dso.valid() && static_cast<int64_t>(sample.addr) >= 0)
-    frame = session.resolve(pid, time, address, abi::kMiscUser);
-  return frame;
+  return target_frame(session, columns.pid[index], columns.time[index], sample.addr,
+                      sample.cpu_mode);
 }
 
 SampleObjects::SampleObjects(const Session& session)
@@ -157,7 +145,8 @@ PyRef SampleObjects::fields(size_t index, const Sample& sample) const {
   put_read_values(dict, sample, event.attr.read_format);
   put(dict, "weight", number_object(sample.weight));
   put(dict, "transaction", number_object(sample.transaction));
-  uint64_t data_src = event.attr.samples(abi::kSampleDataSrc) ? sample.data_src : kNoDataSource;
+  uint64_t data_src =
+      event.attr.samples(abi::kSampleDataSrc) ? sample.data_src : abi::kNoDataSource;
   put(dict, "datasrc", number_object(data_src));
   put(dict, "datasrc_decode", text_object(abi::data_source_text(data_src)));
   put(dict, "cpumode", number_object(sample.cpu_mode));

@@ -8,15 +8,12 @@
 #include "abi/regs.h"
 #include "python/python_library.h"
 #include "replay/session.h"
+#include "script/sample_target.h"
 
 namespace sonde::python {
 
-/// What a sample without a data source has: every part not available (PERF_MEM_DATA_SRC_NONE).
-inline constexpr uint64_t kNoDataSource = 0x5080021;
-
-/// Whether the address of the event's samples is a place in an object: that of a page fault.
-[[nodiscard]] bool has_target(const abi::EventAttr& attr);
-/// That place. Only objects whose symbols are loaded give a symbol (Session::load_all_symbols).
+/// The place of a sample's address, if has_target(). Only objects whose symbols are loaded give a
+/// symbol (Session::load_all_symbols).
 [[nodiscard]] Frame target_of(const Session& session, size_t index, const Sample& sample);
 
 class SampleObjects {

@@ -14,7 +14,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array kUsualPaths = {"/usr/lib/perf-core", "/usr/libexec/perf-core"};
 constexpr std::string_view kReport = "-report";
 
 bool is_file(const std::string& path) {
@@ -35,14 +34,6 @@ std::unexpected<Error> perl(std::string_view name) {
 }
 
 }  // namespace
-
-std::string find_exec_path(const Env& env) {
-  if (auto chosen = env.variable("PERF_EXEC_PATH")) return *chosen;
-  std::error_code ignored;
-  for (const char* path : kUsualPaths)
-    if (fs::is_directory(std::string(path) + "/scripts/python", ignored)) return path;
-  return kUsualPaths.back();
-}
 
 size_t required_arguments(std::string_view arguments) {
   return static_cast<size_t>(std::ranges::count(arguments, '<'));

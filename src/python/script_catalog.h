@@ -14,9 +14,6 @@
 
 namespace sonde::python {
 
-/// The directory in which scripts are: $PERF_EXEC_PATH, or where perf is installed.
-std::string find_exec_path(const Env& env);
-
 class ScriptCatalog {
  public:
   explicit ScriptCatalog(std::string exec_path) : exec_path_(std::move(exec_path)) {}

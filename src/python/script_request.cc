@@ -10,6 +10,7 @@
 #include "python/script_catalog.h"
 #include "python/script_template.h"
 #include "python/script_wrappers.h"
+#include "script/exec_path.h"
 
 namespace sonde {
 namespace {

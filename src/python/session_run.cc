@@ -17,10 +17,11 @@ namespace {
 class SessionRun {
  public:
   SessionRun(ScriptEvents& script, const PyRef& context, Session& session,
-             const ScriptOptions& options, Env& env)
+             const ScriptOptions& options, FilterRun* dlfilter, Env& env)
       : script_(script),
         session_(session),
         options_(options),
+        dlfilter_(dlfilter),
         env_(env),
         code_(session,
               abi::arch_from_machine(session.recording().features().arch.value_or("x86_64"))),
@@ -39,6 +40,7 @@ class SessionRun {
     load_targets();
     for (const Item& item : TRY(items())) {
       if (Interrupt::has_come()) return false;
+      if (dlfilter_ != nullptr && !item.is_record && !TRY(dlfilter_->keeps(item.index))) continue;
       TRY(item.is_record ? record(session_.other_records()[item.index]) : sample(item.index));
     }
     return !Interrupt::has_come();
@@ -64,6 +66,7 @@ class SessionRun {
     filter_.times = TRY(parse_time_ranges(
         options_.time, recorded ? recorded->first_ns : session_.counts().first_time_ns,
         recorded ? recorded->last_ns : session_.counts().last_time_ns));
+    if (dlfilter_ != nullptr) dlfilter_->attach(session_, options_, filter_, gate_);
     return {};
   }
 
@@ -81,7 +84,7 @@ class SessionRun {
     auto add = [&](uint32_t i) {
       all.push_back({columns.time[i], session_.record(i).payload.data(), i, false});
     };
-    if (filter_.passes_all() && !gate_.in_use()) {
+    if (dlfilter_ != nullptr || (filter_.passes_all() && !gate_.in_use())) {
       for (uint32_t i : session_.time_order()) add(i);
     } else {
       PrinterOptions printing;
@@ -145,6 +148,7 @@ class SessionRun {
   ScriptEvents& script_;
   Session& session_;
   const ScriptOptions& options_;
+  FilterRun* dlfilter_;
   Env& env_;
   CodeBytes code_;
   TracepointCalls calls_;
@@ -174,8 +178,8 @@ bool wait_for_input(const Env& env) {
 }  // namespace
 
 Result<> run_session(ScriptEvents& script, const PyRef& context, Session& session,
-                     const ScriptOptions& options, Env& env) {
-  SessionRun run(script, context, session, options, env);
+                     const ScriptOptions& options, FilterRun* dlfilter, Env& env) {
+  SessionRun run(script, context, session, options, dlfilter, env);
   auto batch = [&] { return run.batch(); };
   if (session.follows() || session.in_batches())
     return session.follow({batch, [&] { return wait_for_input(env); }});

@@ -3,12 +3,13 @@
 #pragma once
 
 #include "python/script_events.h"
-#include "script/options.h"
+#include "script/dlfilters/filter_run.h"
 
 namespace sonde::python {
 
-/// Hands everything that the session has, or gets, to the script, in time order.
+/// Hands everything that the session has, or gets, to the script, in time order; with `dlfilter`,
+/// null if there is none, the samples that it keeps.
 Result<> run_session(ScriptEvents& script, const PyRef& context, Session& session,
-                     const ScriptOptions& options, Env& env);
+                     const ScriptOptions& options, FilterRun* dlfilter, Env& env);
 
 }  // namespace sonde::python

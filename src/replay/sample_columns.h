@@ -55,6 +55,8 @@ struct SampleFilter {
   [[nodiscard]] bool empty() const {
     return pids.empty() && tids.empty() && cpus.empty() && times.empty();
   }
+  /// `time`: ns, of the sample.
+  [[nodiscard]] bool passes(const SampleId& who, uint64_t time) const;
 };
 
 /// Totals of the input, for headers, --stats and the conservation law.

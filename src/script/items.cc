@@ -9,58 +9,59 @@
 namespace sonde {
 namespace {
 
-class SampleFilterByName {
- public:
-  SampleFilterByName(const Session& session, const ItemFilter& filter)
-      : session_(session), filter_(filter) {
-    for (const std::string& symbol : filter.symbols)
-      if (auto address = parse_hex(symbol)) addresses_.push_back(*address);
-  }
-  [[nodiscard]] bool passes_all() const {
-    return filter_.comms.empty() && filter_.dsos.empty() && filter_.symbols.empty() &&
-           filter_.times.empty();
-  }
-  [[nodiscard]] bool passes(uint32_t sample) const {
-    const SampleColumns& columns = session_.samples();
-    const Frame& leaf = session_.frame(columns.leaf[sample]);
-    return in_time(columns.time[sample]) &&
-           listed(filter_.comms, session_.strings().view(columns.comm[sample])) &&
-           passes_dso(leaf) && passes_symbol(leaf, sample);
-  }
+bool listed(const std::vector<std::string>& list, std::string_view name) {
+  return list.empty() || std::ranges::find(list, name) != list.end();
+}
 
- private:
-  [[nodiscard]] bool in_time(uint64_t time) const {
-    return filter_.times.empty() ||
-           std::ranges::any_of(filter_.times, [time](const SampleFilter::TimeRange& range) {
-             return range.from_ns <= time && time <= range.to_ns;
-           });
-  }
-  static bool listed(const std::vector<std::string>& list, std::string_view name) {
-    return list.empty() || std::ranges::find(list, name) != list.end();
-  }
-  [[nodiscard]] bool passes_dso(const Frame& leaf) const {
-    if (filter_.dsos.empty()) return true;
-    if (!leaf.dso.valid()) return false;
-    const Dso& dso = session_.machine().dsos()[leaf.dso];
-    return listed(filter_.dsos, dso.path) || listed(filter_.dsos, dso.short_name);
-  }
-  [[nodiscard]] bool passes_symbol(const Frame& leaf, uint32_t sample) const {
-    if (filter_.symbols.empty()) return true;
-    if (leaf.symbol.valid() && listed(filter_.symbols, session_.symbolizer().name(leaf.symbol)))
-      return true;
-    Sample whole;
-    if (addresses_.empty() || !session_.decode(sample, whole)) return false;
-    uint64_t start = whole.ip - (leaf.address - leaf.symbol_start);
-    return std::ranges::any_of(addresses_, [&](uint64_t address) {
-      return (leaf.symbol.valid() && start == address) ||
-             (whole.ip >= address && whole.ip - address <= filter_.address_range);
-    });
-  }
+}  // namespace
 
-  const Session& session_;
-  const ItemFilter& filter_;
-  std::vector<uint64_t> addresses_;
-};
+SampleNames::SampleNames(const Session& session, const ItemFilter& filter)
+    : session_(session), filter_(filter) {
+  for (const std::string& symbol : filter.symbols)
+    if (auto address = parse_hex(symbol)) addresses_.push_back(*address);
+}
+
+bool SampleNames::passes_all() const {
+  return filter_.comms.empty() && filter_.dsos.empty() && filter_.symbols.empty() &&
+         filter_.times.empty();
+}
+
+bool SampleNames::matches(uint32_t sample) const {
+  const SampleColumns& columns = session_.samples();
+  const Frame& leaf = session_.frame(columns.leaf[sample]);
+  return listed(filter_.comms, session_.strings().view(columns.comm[sample])) && passes_dso(leaf) &&
+         passes_symbol(leaf, sample);
+}
+
+bool SampleNames::in_time(uint32_t sample) const {
+  uint64_t time = session_.samples().time[sample];
+  return filter_.times.empty() ||
+         std::ranges::any_of(filter_.times, [time](const SampleFilter::TimeRange& range) {
+           return range.from_ns <= time && time <= range.to_ns;
+         });
+}
+
+bool SampleNames::passes_dso(const Frame& leaf) const {
+  if (filter_.dsos.empty()) return true;
+  if (!leaf.dso.valid()) return false;
+  const Dso& dso = session_.machine().dsos()[leaf.dso];
+  return listed(filter_.dsos, dso.path) || listed(filter_.dsos, dso.short_name);
+}
+
+bool SampleNames::passes_symbol(const Frame& leaf, uint32_t sample) const {
+  if (filter_.symbols.empty()) return true;
+  if (leaf.symbol.valid() && listed(filter_.symbols, session_.symbolizer().name(leaf.symbol)))
+    return true;
+  Sample whole;
+  if (addresses_.empty() || !session_.decode(sample, whole)) return false;
+  uint64_t start = whole.ip - (leaf.address - leaf.symbol_start);
+  return std::ranges::any_of(addresses_, [&](uint64_t address) {
+    return (leaf.symbol.valid() && start == address) ||
+           (whole.ip >= address && whole.ip - address <= filter_.address_range);
+  });
+}
+
+namespace {
 
 /// The positions of records in the recording, to sort samples and other records together.
 class Places {
@@ -90,21 +91,11 @@ struct Placed {
   ScriptItem item;
 };
 
-}  // namespace
-
-namespace {
-
-std::vector<ScriptItem> filtered_items(const Session& session, const SamplePrinter& printer,
-                                       const ItemFilter& filter) {
+/// In order, with the records that `filter` chooses; `wanted` chooses samples.
+template <typename Wanted>
+std::vector<ScriptItem> ordered_items(const Session& session, const SamplePrinter& printer,
+                                      const ItemFilter& filter, const Wanted& wanted) {
   const SampleColumns& columns = session.samples();
-  SampleFilterByName names(session, filter);
-  bool all_print = true;
-  for (size_t i = 0; i < session.events().size(); ++i) all_print &= printer.prints(EventId(i));
-  auto wanted = [&](uint32_t sample) {
-    return (all_print || printer.prints(EventId(size_t{columns.event[sample]}))) &&
-           (names.passes_all() || names.passes(sample));
-  };
-
   std::vector<ScriptItem> items;
   if (!filter.records.any()) {
     items.reserve(columns.size());
@@ -134,7 +125,23 @@ std::vector<ScriptItem> filtered_items(const Session& session, const SamplePrint
   return items;
 }
 
+std::vector<ScriptItem> filtered_items(const Session& session, const SamplePrinter& printer,
+                                       const ItemFilter& filter) {
+  SampleNames names(session, filter);
+  bool all_print = true;
+  for (size_t i = 0; i < session.events().size(); ++i) all_print &= printer.prints(EventId(i));
+  return ordered_items(session, printer, filter, [&](uint32_t sample) {
+    return (all_print || printer.prints(EventId(size_t{session.samples().event[sample]}))) &&
+           (names.passes_all() || names.passes(sample));
+  });
+}
+
 }  // namespace
+
+std::vector<ScriptItem> all_items(const Session& session, const SamplePrinter& printer,
+                                  const ItemFilter& filter) {
+  return ordered_items(session, printer, filter, [](uint32_t) { return true; });
+}
 
 std::vector<ScriptItem> choose_items(const Session& session, const SamplePrinter& printer,
                                      const ItemFilter& filter, EventWindow& chosen) {

@@ -27,13 +27,38 @@ struct ItemFilter {
   }
 };
 
+/// Which samples pass an ItemFilter.
+class SampleNames {
+ public:
+  /// Both must outlive it.
+  SampleNames(const Session& session, const ItemFilter& filter);
+  [[nodiscard]] bool passes_all() const;
+  [[nodiscard]] bool passes(uint32_t sample) const { return in_time(sample) && matches(sample); }
+  /// Without regard to its time.
+  [[nodiscard]] bool matches(uint32_t sample) const;
+
+ private:
+  [[nodiscard]] bool in_time(uint32_t sample) const;
+  [[nodiscard]] bool passes_dso(const Frame& leaf) const;
+  [[nodiscard]] bool passes_symbol(const Frame& leaf, uint32_t sample) const;
+
+  const Session& session_;
+  const ItemFilter& filter_;
+  std::vector<uint64_t> addresses_;
+};
+
 struct ScriptItem {
   uint32_t index;  // of a sample, or into Session::other_records()
   bool is_record;
 };
 
-/// Ordered by time, then by file position; by file position alone if rounds are shown. `chosen`
-/// carries its state from one call to the next.
+/// Every sample, and the records that `filter` chooses, ordered by time, then by file position; by
+/// file position alone if rounds are shown.
+std::vector<ScriptItem> all_items(const Session& session, const SamplePrinter& printer,
+                                  const ItemFilter& filter);
+
+/// The same without samples that `filter` or `chosen`, or the fields to be printed, leave out.
+/// `chosen` carries its state from one call to the next.
 std::vector<ScriptItem> choose_items(const Session& session, const SamplePrinter& printer,
                                      const ItemFilter& filter, EventWindow& chosen);
 

@@ -65,6 +65,14 @@ void write_lines(const Session& session, const SamplePrinter& printer,
       printer.print(item.index, clock.at(i), text);
   };
 
+  constexpr size_t kFew = 16;  // not worth waking other threads
+  if (items.size() <= kFew) {
+    std::string text;
+    for (size_t i = 0; i < items.size(); ++i) format(i, text);
+    out.write(text);
+    return;
+  }
+
   // Batches of about this much text are large enough for the sink to pass them on without copying,
   // and small enough to stay in the L2 cache between formatting and writing.
   constexpr size_t kText_bytes = 320 * 1024;

@@ -41,6 +41,9 @@ struct ScriptOptions {
   EventWindow::Choice gate;
   std::vector<uint32_t> pids, tids;
   SymbolOptions symbol_sources;
+  std::string dlfilter;  // dlfilters/filter_run.h; empty: none
+  std::vector<std::string> dlfilter_arguments;
+  bool list_dlfilters = false;
 
   /// Whether lines can be written before the recording has ended. Shares of its time need its end;
   /// dumps and rounds are in file order.
@@ -59,7 +62,7 @@ struct ScriptOptions {
     return !nanoseconds && !latency_format && !relative_time && !delta_time && !per_event_dump &&
            !header && !header_only && !dump && !checks_order && !stitch_lbr && verbose == 0 &&
            time.empty() && items.passes_all() && gate.on.empty() && gate.off.empty() &&
-           pids.empty() && tids.empty();
+           pids.empty() && tids.empty() && dlfilter.empty();
   }
   [[nodiscard]] ShownTime shown_time() const {
     if (relative_time) return ShownTime::kSinceStart;

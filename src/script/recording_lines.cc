@@ -93,14 +93,17 @@ void narrow_to_lines(const ScriptOptions& options, const EventTable& events,
     return;
   auto fields =
       options.fields.fields_for(events, !options.hide_call_graph, features.clock_data.has_value());
-  if (!fields) return;  // SamplePrinter says why
+  if (!fields) return;                    // SamplePrinter says why
+  if (!options.dlfilter.empty()) return;  // which may ask for symbols, and for files of places
   if (std::ranges::all_of(*fields, [](FieldSet shown) { return kWithoutFrames.contains(shown); }))
     session.want_chains = session.want_symbols = false;
 }
 
-ScriptLines::ScriptLines(Session& session, const ScriptOptions& options, Env& env)
+ScriptLines::ScriptLines(Session& session, const ScriptOptions& options, FilterRun* dlfilter,
+                         Env& env)
     : session_(session),
       options_(options),
+      dlfilter_(dlfilter),
       env_(env),
       filter_(options.items),
       clock_{options.shown_time()} {}
@@ -121,6 +124,7 @@ Result<> ScriptLines::begin() {
   filter_.times = TRY(parse_time_ranges(
       options_.time, recorded ? recorded->first_ns : session_.counts().first_time_ns,
       recorded ? recorded->last_ns : session_.counts().last_time_ns));
+  if (dlfilter_ != nullptr) dlfilter_->attach(session_, options_, filter_, gate_);
   return {};
 }
 
@@ -146,6 +150,27 @@ Result<> ScriptLines::prepare() {
   return {};
 }
 
+/// What the filter prints about a sample comes before its line, and after those of earlier ones:
+/// these are written here then.
+Result<std::vector<ScriptItem>> ScriptLines::filtered_items() {
+  std::vector<ScriptItem> kept;
+  for (const ScriptItem& item : all_items(session_, *printer_, filter_)) {
+    bool keeps = item.is_record || TRY(dlfilter_->keeps(item.index));
+    if (FilterRun::has_text()) {
+      if (!options_.dump && !options_.per_event_dump) {
+        write_lines(session_, *printer_, kept, clock_, buffers_, env_.out);
+        kept.clear();
+      }
+      dlfilter_->put_text();
+      if (env_.out.failed() != 0) break;
+    }
+    if (!keeps) continue;
+    if (item.is_record || printer_->prints(EventId(size_t{session_.samples().event[item.index]})))
+      kept.push_back(item);
+  }
+  return kept;
+}
+
 Result<bool> ScriptLines::write() {
   if (session_.events().size() == 0) return true;  // a pipe that has announced nothing yet
   if (!std::exchange(begun_, true)) TRY(begin());
@@ -155,7 +180,9 @@ Result<bool> ScriptLines::write() {
     return env_.out.failed() == 0;
   }
   TRY(prepare());
-  std::vector<ScriptItem> items = choose_items(session_, *printer_, filter_, gate_);
+  std::vector<ScriptItem> items = dlfilter_ != nullptr
+                                      ? TRY(filtered_items())
+                                      : choose_items(session_, *printer_, filter_, gate_);
   if (options_.dump)
     dump_with_lines(session_, *printer_, items, options_, env_);
   else if (options_.per_event_dump)

@@ -6,6 +6,7 @@
 
 #include <optional>
 
+#include "script/dlfilters/filter_run.h"
 #include "script/options.h"
 #include "script/stat_lines.h"
 
@@ -17,7 +18,8 @@ void narrow_to_lines(const ScriptOptions& options, const EventTable& events,
 
 class ScriptLines {
  public:
-  ScriptLines(Session& session, const ScriptOptions& options, Env& env);
+  /// `dlfilter`, null if there is none, must outlive it.
+  ScriptLines(Session& session, const ScriptOptions& options, FilterRun* dlfilter, Env& env);
   /// Writes what the session holds now. False if nothing more is wanted: only the header was asked
   /// for, or the output is closed.
   Result<bool> write();
@@ -25,10 +27,12 @@ class ScriptLines {
  private:
   Result<> prepare();
   Result<> begin();
+  Result<std::vector<ScriptItem>> filtered_items();
   [[nodiscard]] bool has_new_events() const;
 
   Session& session_;
   const ScriptOptions& options_;
+  FilterRun* dlfilter_;
   Env& env_;
   bool begun_ = false;
   std::optional<StatLines> counts_;  // for a recording of `stat`

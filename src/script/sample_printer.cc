@@ -4,6 +4,7 @@
 
 #include "abi/data_source.h"
 #include "script/field_texts.h"
+#include "script/sample_target.h"
 
 namespace sonde {
 
@@ -36,18 +37,6 @@ constexpr FieldSet kCodeFields = {Field::kInsn, Field::kInsnLength, Field::kBran
                                   Field::kBranchCodeLength};
 
 constexpr size_t kFlagsWidth = 24;
-
-bool is_page_fault(const abi::EventAttr& attr) {
-  return attr.type == abi::kTypeSoftware &&
-         (attr.config == abi::kSwPageFaults || attr.config == abi::kSwPageFaultsMin ||
-          attr.config == abi::kSwPageFaultsMaj);
-}
-
-/// The hardware reports every single branch (BTS), or the event looks as if it did.
-bool is_branch_trace(const abi::EventAttr& attr) {
-  return attr.type == abi::kTypeHardware && (attr.config & abi::kHwBranchInstructions) != 0 &&
-         attr.sample_period == 1;
-}
 
 bool is_bpf_output(const abi::EventAttr& attr) {
   return attr.type == abi::kTypeSoftware && attr.config == abi::kSwBpfOutput;
@@ -85,7 +74,7 @@ Result<> SamplePrinter::prepare() {
     style.has_chain = options_.call_chains && style.fields.has(Field::kIp) &&
                       event.attr.samples(abi::kSampleCallchain);
     style.is_branch_trace = is_branch_trace(event.attr);
-    style.addr_is_place = is_page_fault(event.attr) || style.is_branch_trace;
+    style.addr_is_place = has_target(event.attr);
     style.shows_target =
         style.is_branch_trace &&
         (style.fields.has(Field::kAddr) || (event.attr.samples(abi::kSampleAddr) &&
@@ -292,11 +281,7 @@ void SamplePrinter::print_address(const EventStyle& style, const Sample& sample,
   append_hex16(out, sample.addr);
   if (!style.addr_is_place) return;
   uint64_t time = sample.id.has_time() ? sample.id.time : 0;
-  RuntimeAddr address(sample.addr);
-  Frame frame = session_->resolve(sample.id.pid, time, address, sample.cpu_mode);
-  // The kernel may have touched user memory.
-  if (!frame.dso.valid() && static_cast<int64_t>(sample.addr) >= 0)
-    frame = session_->resolve(sample.id.pid, time, address, abi::kMiscUser);
+  Frame frame = target_frame(*session_, sample.id.pid, time, sample.addr, sample.cpu_mode);
   FrameStyle without_line = frame_styles_[style.frame_style];
   without_line.fields.remove(Field::kSrcline);
   append_place(*session_, frame, without_line, out);

@@ -49,6 +49,13 @@ void declare_filters(FlagTable& flags, ScriptOptions& o) {
   flags.call(0, "tid", "tid[,tid...]", "only consider symbols in these tids", numbers_into(o.tids));
   flags.text(0, "time", o.time, "str", "Time span of interest (start,stop)");
   declare_gate(flags, o.gate);
+  flags.text(0, "dlfilter", o.dlfilter, "file", "filter .so file name");
+  flags.call(0, "dlarg", "argument", "filter argument",
+             [&o](std::string_view argument) -> Result<> {
+               o.dlfilter_arguments.emplace_back(argument);
+               return {};
+             });
+  flags.boolean(0, "list-dlfilters", o.list_dlfilters, "list available dlfilters");
 }
 
 void declare_records(FlagTable& flags, RecordFilter& show) {
@@ -85,7 +92,6 @@ void declare_refused(FlagTable& flags, std::string& refused) {
     const char *name, *argument, *help, *reason;
   };
   constexpr const char* kNoTraces = "instruction traces are not decoded yet";
-  constexpr const char* kNoFilters = "dlfilters are not loaded";
   constexpr const char* kNoGuests = "guest code is not looked up yet";
   static constexpr Refused kRefused[] = {
       {0, "call-trace", "", "Decode calls from itrace", kNoTraces},
@@ -95,9 +101,6 @@ void declare_refused(FlagTable& flags, std::string& refused) {
       {0, "itrace", "opts", "Instruction Tracing options", kNoTraces},
       {0, "xed", "", "Run xed disassembler on output",
        "no disassembler is run; -F +insn shows the bytes"},
-      {0, "dlfilter", "file", "filter .so file name", kNoFilters},
-      {0, "dlarg", "argument", "filter argument", kNoFilters},
-      {0, "list-dlfilters", "", "list available dlfilters", kNoFilters},
       {0, "guest-code", "", "Guest code can be found in hypervisor process", kNoGuests},
       {0, "guestmount", "directory",
        "guest mount directory under which every guest os instance has a subdir", kNoGuests},

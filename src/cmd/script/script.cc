@@ -76,21 +76,28 @@ class Script final : public Command {
     bool input_given = !options_.input.empty();
     TRY(check(env));
     for (const std::string& warning : options_.warnings) env.err.print("{}\n", warning);
+    if (options_.list_dlfilters) {
+      print_filters(env, options_.verbose > 0);
+      return 0;
+    }
     if (asks_for_scripts(options_, arguments.words))
       return run_script_request(options_, arguments.words, input_given, env);
     if (options_.shows_samples_as_they_are() && TRY(stream(env))) return 0;
-    Session session = TRY(open(env));
+    std::unique_ptr<FilterRun> dlfilter = TRY(FilterRun::start(options_, env));
+    Session session = TRY(open(dlfilter.get(), env));
     if (options_.checks_order) {
-      env.err.print("Misordered timestamps: {}\n", env.losses.count(LossKind::k_out_of_order));
+      env.err.print("Misordered timestamps: {}
+", env.losses.count(LossKind::k_out_of_order));
       return 0;
     }
-    ScriptLines lines(session, options_, env);
+    ScriptLines lines(session, options_, dlfilter.get(), env);
     if (session.follows())
       TRY(follow(session, lines, env));
     else if (session.in_batches())
       TRY(session.follow({[&] { return lines.write(); }, {}}));
     else
       TRY(lines.write());
+    if (dlfilter) TRY(dlfilter->stop());
     if (options_.verbose > 0) report_symbol_sources(session, env.err);
     return 0;
   }
@@ -102,6 +109,8 @@ class Script final : public Command {
       return fail(ErrorCode::kFailed,
                   "reltime and deltatime - the two don't get along well. Please limit to --reltime "
                   "or --deltatime.");
+    if (options_.dlfilter.empty() && !options_.dlfilter_arguments.empty())
+      return fail(ErrorCode::kFailed, "--dlarg: there is no filter to give it to: add --dlfilter");
     if (options_.input.empty()) {
       struct stat info{};
       bool piped = ::fstat(env.in_fd, &info) == 0 && S_ISFIFO(info.st_mode);
@@ -110,7 +119,7 @@ class Script final : public Command {
     return {};
   }
 
-  Result<Session> open(Env& env) {
+  Result<Session> open(const FilterRun* dlfilter, Env& env) {
     SessionOptions options;
     options.open.force = options_.force;
     options.open.stdin_fd = env.in_fd;
@@ -121,7 +130,8 @@ class Script final : public Command {
       narrow_to_lines(options_, events, features, narrowed);
     };
     options.symbols = options_.symbol_sources;
-    options.filter = {options_.pids, options_.tids, options_.items.cpus, {}};
+    if (dlfilter == nullptr || !dlfilter->sees_all())
+      options.filter = {options_.pids, options_.tids, options_.items.cpus, {}};
     options.want_chains = !options_.hide_call_graph && !options_.header_only;
     options.merge_deferred = options_.items.records.merge_chains;
     options.stitch_calls = options_.stitch_lbr;

@@ -16,14 +16,17 @@ bool contains(const std::vector<uint32_t>& list, uint32_t value) {
   return list.empty() || std::ranges::find(list, value) != list.end();
 }
 
-bool passes(const SampleFilter& filter, const Sample& sample, uint64_t time) {
-  if (!contains(filter.pids, sample.id.pid) || !contains(filter.tids, sample.id.tid) ||
-      !contains(filter.cpus, sample.id.cpu))
+}  // namespace
+
+bool SampleFilter::passes(const SampleId& who, uint64_t time) const {
+  if (!contains(pids, who.pid) || !contains(tids, who.tid) || !contains(cpus, who.cpu))
     return false;
-  return filter.times.empty() || std::ranges::any_of(filter.times, [time](const auto& range) {
+  return times.empty() || std::ranges::any_of(times, [time](const TimeRange& range) {
            return range.from_ns <= time && time <= range.to_ns;
          });
 }
+
+namespace {
 
 template <typename Body>
 void for_each_column(SampleColumns& columns, const Body& body) {
@@ -183,7 +186,7 @@ class Slice {
     uint64_t time = sideband_.rank_is_time || !sample.id.has_time() ? rank : sample.id.time;
     first_time = std::min(first_time, time);
     last_time = std::max(last_time, time);
-    if (!passes(options_.filter, sample, time)) {
+    if (!options_.filter.passes(sample.id, time)) {
       ++filtered;
       return;
     }
