@@ -71,6 +71,20 @@ class TgidKey final : public TaskKey {
   }
 };
 
+/// How many threads were running when the sample was taken.
+class ParallelismKey final : public KeyOfInput {
+ public:
+  using KeyOfInput::KeyOfInput;
+  uint64_t of_row(RowReader& row) override { return (*settings_.parallelism)[row.sample()]; }
+  [[nodiscard]] int collate(uint64_t a, uint64_t b) const override { return three_way(a, b); }
+  void text(uint64_t value, std::string& out) const override {
+    fmt::format_to(std::back_inserter(out), "{}", value);
+  }
+  [[nodiscard]] size_t width(uint64_t /*value*/, uint32_t /*first_sample*/) const override {
+    return 0;
+  }
+};
+
 /// A row is a CPU or a set of CPUs, by number: "007", "-001".
 class ProcessorKey : public KeyOfInput {
  public:
@@ -157,6 +171,11 @@ class CgroupIdKey final : public KeyOfInput {
 
 KeyResult make_comm_key(const ProfileInput& input, const KeySettings& settings) {
   return make_key<CommKey>(input, settings, "comm", "Command");
+}
+KeyResult make_parallelism_key(const ProfileInput& input, const KeySettings& settings) {
+  if (settings.parallelism == nullptr)
+    return fail(ErrorCode::kFailed, "parallelism: there are no context switches to tell it from");
+  return make_key<ParallelismKey>(input, settings, "parallelism", "Parallelism");
 }
 KeyResult make_pid_key(const ProfileInput& input, const KeySettings& settings) {
   return make_key<TidKey>(input, settings, "pid", "    Pid:Command");

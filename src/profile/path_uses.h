@@ -59,6 +59,8 @@ class UseCollector {
   }
   [[nodiscard]] uint64_t weight_of(uint32_t sample) const {
     if (!options_.by_weight) return input_.samples.period[sample];
+    if (options_.parallelism != nullptr)
+      return latency_of(input_.samples.period[sample], (*options_.parallelism)[sample]);
     return std::max<uint64_t>(input_.samples.weight[sample], 1);
   }
 

@@ -8,6 +8,12 @@
 
 namespace sonde {
 
+/// The latency of a sample: its period, in thousandths, divided among the threads that were
+/// running.
+[[nodiscard]] inline uint64_t latency_of(uint64_t period, uint32_t parallelism) {
+  return period * 1000 / parallelism;
+}
+
 struct ProfileOptions {
   bool children = false;      // callers get rows, too
   bool call_graph = false;    // keep call paths
@@ -18,7 +24,9 @@ struct ProfileOptions {
   /// need not be distinguished, which saves most of the work; 0 keeps all.
   double min_path_share = 0;
   bool by_mode = false;    // split periods by kernel, user and guest
-  bool by_weight = false;  // samples count by weight instead of period
+  bool by_weight = false;  // samples count by weight or latency instead of period
+  /// By sample; with `by_weight`, samples count by latency.
+  const std::vector<uint32_t>* parallelism = nullptr;
   bool by_branch = false;  // a row entry per branch of a sample instead of per sample
   /// Samples to hide (by SampleColumns index); empty: none. They still count in totals.
   std::vector<uint8_t> hidden = {};

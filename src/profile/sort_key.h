@@ -75,6 +75,7 @@ struct KeySettings {
   bool caller_order = true;            // call chains start at the root
   const TraceTexts* traces = nullptr;  // print formats of the recording's tracepoints
   DataTypeSource* data_types = nullptr;
+  const std::vector<uint32_t>* parallelism = nullptr;  // by sample (replay/fields/parallelism.h)
 };
 
 class SortKey {

@@ -2,17 +2,23 @@
 
 #include <set>
 
+#include "base/check.h"
 #include "base/parallel.h"
 #include "profile/radix_order.h"
 
 namespace sonde {
 
-TableRows::TableRows(std::vector<const Profile*> profiles, const KeySet& keys)
+TableRows::TableRows(std::vector<const Profile*> profiles, const KeySet& keys,
+                     const std::vector<const Profile*>& latencies)
     : profiles_(std::move(profiles)), keys_(keys) {
-  if (profiles_.size() == 1) {
+  if (profiles_.size() == 1)
     take_rows(*profiles_.front());
-    return;
-  }
+  else
+    merge_rows();
+  if (!latencies.empty()) add_latencies(latencies);
+}
+
+void TableRows::merge_rows() {
   Interner ids(2);
   for (size_t member = 0; member < profiles_.size(); ++member) {
     const LargeVector<Row>& rows = profiles_[member]->rows();
@@ -37,9 +43,27 @@ void TableRows::take_rows(const Profile& profile) {
   }
 }
 
+/// A profile by latency has the same rows, in whatever order.
+void TableRows::add_latencies(const std::vector<const Profile*>& latencies) {
+  latencies_.resize(found_.size());
+  Interner ids(2);
+  for (const Row* row : rows_) ids.intern({row->group, row->place_key});
+  for (size_t member = 0; member < latencies.size(); ++member)
+    for (const Row& row : latencies[member]->rows()) {
+      uint32_t id = ids.intern({row.group, row.place_key});
+      CHECK(id < rows_.size());
+      latencies_[id * members() + member] = {row.self, row.children};
+    }
+}
+
 uint64_t TableRows::weight(uint32_t row, size_t member, Weight weight) const {
   uint32_t id = row_in(row, member);
   if (id == kAbsent) return 0;
+  if (is_latency(weight)) {
+    if (latencies_.empty()) return 0;
+    const Latency& latency = latencies_[row * members() + member];
+    return weight == Weight::kLatency ? latency.self : latency.children;
+  }
   const Profile& profile = *profiles_[member];
   const Row& found = profile.rows()[id];
   switch (weight) {
@@ -77,6 +101,10 @@ constexpr size_t kTreeRows = 50'000;
 constexpr size_t kTreeRun = 5'000;
 
 namespace {
+
+bool is_of_children(Weight weight) {
+  return weight == Weight::kChildren || weight == Weight::kLatencyChildren;
+}
 
 /// The order that one-by-one insertion into a red-black tree produces. perf keeps its rows in such
 /// trees, so where a comparison is not a consistent order, only this gives its result.
@@ -231,7 +259,7 @@ TableRows::Criteria TableRows::criteria(const SortOptions& options) const {
   std::vector<Column> columns;
   for (const OrderTerm& term : options.terms) {
     columns.push_back({term, options.first_member});
-    if (term.is_key || term.weight == Weight::kChildren) continue;
+    if (term.is_key || is_of_children(term.weight)) continue;
     for (size_t member = 1; member < members(); ++member)
       if (member != options.first_member) columns.push_back({term, member});
   }
@@ -249,7 +277,7 @@ void TableRows::sort(const SortOptions& options) {
   collate();
   Criteria by = criteria(options);
   bool deepens = options.depth != DepthRule::kIgnore && !options.terms.empty() &&
-                 options.terms.front() == OrderTerm::of(Weight::kChildren);
+                 !options.terms.front().is_key && is_of_children(options.terms.front().weight);
   auto before = [&](uint32_t a, uint32_t b) {
     if (uint64_t x = by.get(a, 0), y = by.get(b, 0); x != y) return x < y;
     if (int depth = compare_depths(a, b, options.depth); depth != 0) return depth < 0;

@@ -27,7 +27,13 @@ enum class Weight : uint8_t {
   kPeriod,
   kOverheadInterval,  // where the true share may be; compared like the share itself
   kChildrenInterval,
+  kLatency,  // period divided by parallelism (ProfileOptions)
+  kLatencyChildren,
 };
+
+[[nodiscard]] constexpr bool is_latency(Weight weight) {
+  return weight == Weight::kLatency || weight == Weight::kLatencyChildren;
+}
 
 /// One criterion of the order of rows: a weight (heaviest first) or a sort key.
 struct OrderTerm {
@@ -43,8 +49,10 @@ class TableRows {
  public:
   static constexpr uint32_t kAbsent = UINT32_MAX;
 
-  /// The first profile is the leader.
-  TableRows(std::vector<const Profile*> profiles, const KeySet& keys);
+  /// The first profile is the leader. `latencies`, if not empty, are profiles of the same samples
+  /// by latency.
+  TableRows(std::vector<const Profile*> profiles, const KeySet& keys,
+            const std::vector<const Profile*>& latencies = {});
 
   /// For rows of equal weight, compares the depth of call paths: deeper first (or last).
   enum class DepthRule : uint8_t { kIgnore, kDeepestFirst, kDeepestLast };
@@ -74,6 +82,8 @@ class TableRows {
  private:
   class Criteria;
   void take_rows(const Profile& profile);
+  void merge_rows();
+  void add_latencies(const std::vector<const Profile*>& latencies);
   /// Sorts `order_` into the order of rows of equal weight.
   void collate();
   [[nodiscard]] Criteria criteria(const SortOptions& options) const;
@@ -89,6 +99,11 @@ class TableRows {
   const KeySet& keys_;
   std::vector<const Row*> rows_;
   std::vector<uint32_t> found_;  // row × member
+  /// The latencies of a row, its own and with children.
+  struct Latency {
+    uint64_t self = 0, children = 0;
+  };
+  std::vector<Latency> latencies_;  // row × member; empty unless wanted
   std::vector<uint32_t> order_;
 };
 

@@ -14,6 +14,8 @@ struct EventReport::Data {
   KeySet keys;
   std::vector<size_t> key_of_choice;  // Plan::keys → KeySet; SIZE_MAX if the event lacks the field
   std::vector<std::unique_ptr<Profile>> profiles;
+  std::vector<std::unique_ptr<Profile>> latencies;  // the same by latency; empty unless shown
+  std::vector<LeftOut> left_out;                    // by member
   std::unique_ptr<TableRows> rows;
   std::vector<uint32_t> table_rows;  // into `rows`, by row of the table; for the upper levels of a
                                      // hierarchy, a row below it
@@ -41,7 +43,21 @@ void fill_hierarchy(EventReport& report, const ReportOptions& options, const Pla
 /// The column's text for a row that stands for `samples` samples.
 void append_key_text(const EventReport::Data& data, size_t key, uint32_t row, uint64_t samples,
                      std::string& out);
-/// Of one event, according to --percentage.
+/// What shares are of: the periods or latencies of each event, according to --percentage.
+class ShareTotals {
+ public:
+  ShareTotals(const EventReport::Data& data, bool relative);
+  [[nodiscard]] double percent(uint64_t weight, Weight of, size_t member) const;
+
+ private:
+  std::vector<uint64_t> periods_, latencies_;  // by member
+};
+/// The share by which small rows are left out.
+[[nodiscard]] Weight main_share(const Plan& plan);
+/// What shares of a profile are of, according to --percentage. `left_out`: of samples that are not
+/// in the profile.
+[[nodiscard]] uint64_t total_of(const Profile& profile, uint64_t left_out, bool relative);
+/// The same of one event.
 [[nodiscard]] uint64_t total_period(const EventReport::Data& data, const ReportOptions& options,
                                     size_t member);
 [[nodiscard]] double percent_of(uint64_t weight, uint64_t total);

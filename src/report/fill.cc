@@ -48,6 +48,10 @@ std::string_view weight_name(Weight weight) {
       return "confidence";
     case Weight::kChildrenInterval:
       return "confidence_children";
+    case Weight::kLatency:
+      return "latency";
+    case Weight::kLatencyChildren:
+      return "latency_children";
   }
   return {};
 }
@@ -73,6 +77,10 @@ std::string_view weight_title(Weight weight, bool self_title) {
     case Weight::kOverheadInterval:
     case Weight::kChildrenInterval:
       return "95% interval";
+    case Weight::kLatency:
+      return self_title ? "Self Latency" : "Latency";
+    case Weight::kLatencyChildren:
+      return "Children Latency";
   }
   return {};
 }
@@ -92,7 +100,8 @@ void widen(size_t& width, const EventReport::Data& data, size_t key, uint32_t ro
 }
 
 bool is_of_children(Weight weight) {
-  return weight == Weight::kChildren || weight == Weight::kChildrenInterval;
+  return weight == Weight::kChildren || weight == Weight::kChildrenInterval ||
+         weight == Weight::kLatencyChildren;
 }
 
 view::Column::Kind weight_kind(Weight weight) {
@@ -104,14 +113,16 @@ view::Column::Kind weight_kind(Weight weight) {
 class TableFiller {
  public:
   TableFiller(EventReport& report, const ReportOptions& options, const Plan& plan)
-      : report_(report), data_(*report.data), options_(options), plan_(plan) {}
+      : report_(report),
+        data_(*report.data),
+        options_(options),
+        plan_(plan),
+        totals_(data_, options.relative) {}
 
   void fill() {
     make_columns();
-    for (size_t member = 0; member < data_.rows->members(); ++member) {
-      totals_.push_back(total_period(data_, options_, member));
+    for (size_t member = 0; member < data_.rows->members(); ++member)
       effective_.push_back(sampled_total(data_, options_.relative, member).effective());
-    }
     data_.table_rows = shown_rows();
     set_user_widths();
     if (plan_.call_graph) add_trees(report_, options_, plan_, data_.table_rows);
@@ -124,11 +135,11 @@ class TableFiller {
  private:
   [[nodiscard]] std::vector<uint32_t> shown_rows() const {
     auto limit = static_cast<float>(options_.percent_limit);
-    Weight main = plan_.children ? Weight::kChildren : Weight::kOverhead;
+    Weight main = main_share(plan_);
     std::vector<uint32_t> rows;
     for (uint32_t row : data_.rows->order()) {
       if (data_.rows->hidden(row)) continue;
-      double percent = percent_of(data_.rows->weight(row, 0, main), totals_[0]);
+      double percent = totals_.percent(data_.rows->weight(row, 0, main), main, 0);
       if (static_cast<float>(percent) >= limit) rows.push_back(row);
     }
     return rows;
@@ -162,7 +173,8 @@ class TableFiller {
       for (size_t member = 0; member < data_.rows->members(); ++member) {
         uint64_t weight = data_.rows->weight(row, member, term.weight);
         if (is_share(term.weight))
-          add_share(table, term.weight, percent_of(weight, totals_[member]), effective_[member]);
+          add_share(table, term.weight, totals_.percent(weight, term.weight, member),
+                    effective_[member]);
         else
           table.add_number(weight);
       }
@@ -183,8 +195,8 @@ class TableFiller {
   EventReport::Data& data_;
   const ReportOptions& options_;
   const Plan& plan_;
+  ShareTotals totals_;
   std::vector<OrderTerm> terms_;   // of the table's columns; keys index data_.keys
-  std::vector<uint64_t> totals_;   // by member
   std::vector<double> effective_;  // by member: samples
 };
 
@@ -195,8 +207,29 @@ bool is_share(Weight weight) {
 }
 
 uint64_t total_period(const EventReport::Data& data, const ReportOptions& options, size_t member) {
-  const ProfileTotals& totals = data.rows->profile(member).totals();
-  return options.relative ? totals.shown_period : totals.period;
+  return total_of(data.rows->profile(member), data.left_out[member].period, options.relative);
+}
+
+uint64_t total_of(const Profile& profile, uint64_t left_out, bool relative) {
+  const ProfileTotals& totals = profile.totals();
+  return relative ? totals.shown_period : totals.period + left_out;
+}
+
+ShareTotals::ShareTotals(const EventReport::Data& data, bool relative) {
+  for (size_t i = 0; i < data.profiles.size(); ++i)
+    periods_.push_back(total_of(*data.profiles[i], data.left_out[i].period, relative));
+  for (size_t i = 0; i < data.latencies.size(); ++i)
+    latencies_.push_back(total_of(*data.latencies[i], data.left_out[i].latency, relative));
+}
+
+double ShareTotals::percent(uint64_t weight, Weight of, size_t member) const {
+  const std::vector<uint64_t>& totals = is_latency(of) ? latencies_ : periods_;
+  return percent_of(weight, member < totals.size() ? totals[member] : 0);
+}
+
+Weight main_share(const Plan& plan) {
+  if (plan.latency_first) return plan.children ? Weight::kLatencyChildren : Weight::kLatency;
+  return plan.children ? Weight::kChildren : Weight::kOverhead;
 }
 
 double percent_of(uint64_t weight, uint64_t total) {

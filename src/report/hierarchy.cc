@@ -9,14 +9,16 @@ namespace {
 class HierarchyFiller {
  public:
   HierarchyFiller(EventReport& report, const ReportOptions& options, const Plan& plan)
-      : report_(report), data_(*report.data), options_(options), plan_(plan) {}
+      : report_(report),
+        data_(*report.data),
+        options_(options),
+        plan_(plan),
+        totals_(data_, options.relative) {}
 
   void fill() {
     make_columns();
-    for (size_t member = 0; member < data_.rows->members(); ++member) {
-      totals_.push_back(total_period(data_, options_, member));
+    for (size_t member = 0; member < data_.rows->members(); ++member)
       effective_.push_back(sampled_total(data_, options_.relative, member).effective());
-    }
     std::vector<uint32_t> rows;
     for (uint32_t row : data_.rows->order())
       if (!data_.rows->hidden(row)) rows.push_back(row);
@@ -90,9 +92,10 @@ class HierarchyFiller {
 
   [[nodiscard]] bool is_shown(const Node& node) const {
     auto limit = static_cast<float>(options_.percent_limit);
+    Weight main = main_share(plan_);
     uint64_t weight = 0;
-    for (uint32_t row : node.rows) weight += data_.rows->weight(row, 0, Weight::kOverhead);
-    return static_cast<float>(percent_of(weight, totals_[0])) >= limit;
+    for (uint32_t row : node.rows) weight += data_.rows->weight(row, 0, main);
+    return static_cast<float>(totals_.percent(weight, main, 0)) >= limit;
   }
 
   void add_level(const std::vector<uint32_t>& rows, size_t level) {
@@ -115,7 +118,8 @@ class HierarchyFiller {
       Weight weight = weights_[i / members];
       size_t member = i % members;
       if (is_share(weight))
-        add_share(table, weight, percent_of(node.weights[i], totals_[member]), effective_[member]);
+        add_share(table, weight, totals_.percent(node.weights[i], weight, member),
+                  effective_[member]);
       else
         table.add_number(node.weights[i]);
     }
@@ -143,10 +147,10 @@ class HierarchyFiller {
   EventReport::Data& data_;
   const ReportOptions& options_;
   const Plan& plan_;
+  ShareTotals totals_;
   std::vector<Weight> weights_;    // of the columns
   std::vector<size_t> keys_;       // by level
   std::vector<size_t> cut_at_;     // by level: its width as a column of its own
-  std::vector<uint64_t> totals_;   // by member
   std::vector<double> effective_;  // by member: samples
   std::vector<uint32_t> tree_rows_;
 };

@@ -63,6 +63,7 @@ struct ReportOptions {
   bool show_period = false;
   bool show_modes = false;      // --showcpuutilization
   bool show_intervals = false;  // --confidence
+  bool latency = false;         // --latency: latencies come first
   bool raw_trace = false;
   bool nanoseconds = false;
   std::string time_quantum = "100ms";
@@ -83,6 +84,7 @@ struct ReportOptions {
   bool hide_unresolved = false;
   std::optional<std::string> symbol_filter;  // part of the symbol's name
   int socket = -1;
+  std::vector<int> parallelism;  // levels
   EventWindow::Choice gate;
 
   // What is printed.

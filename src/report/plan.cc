@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "replay/fields/parallelism.h"
 
 namespace sonde::report {
 namespace {
@@ -26,6 +27,8 @@ constexpr auto kWeightNames = std::to_array<WeightName>({
     // Not known to perf, where "co" is comm.
     {"confidence", Weight::kOverheadInterval, false},
     {"confidence_children", Weight::kChildrenInterval, false},
+    {"latency", Weight::kLatency, false},
+    {"latency_children", Weight::kLatencyChildren, false},
 });
 
 std::optional<Weight> find_weight(std::string_view word) {
@@ -79,6 +82,7 @@ class Planner {
     TRY(add_columns());
     connect();
     finish();
+    TRY(check_latency());
     return std::move(plan_);
   }
 
@@ -103,6 +107,26 @@ class Planner {
     plan_.caller_order =
         options_.call_graph.caller_order || options_.inverted ||
         (options_.children && plan_.rows == RowsOf::kSamples && !options_.call_graph.order_given);
+  }
+
+  /// Whether latencies are shown without being asked for: where there are context switches, as in
+  /// perf since 6.15.
+  [[nodiscard]] bool shows_latency() const {
+    return options_.latency || (plan_.rows == RowsOf::kSamples && !options_.only_rows &&
+                                records_switches(session_.events()));
+  }
+
+  [[nodiscard]] Result<> check_latency() const {
+    if (!plan_.needs_parallelism) return {};
+    if (!records_switches(session_.events()))
+      return fail(
+          ErrorCode::kFailed,
+          "latency and parallelism are told from context switches, which were not recorded; "
+          "use record --latency");
+    if (plan_.needs_latency && plan_.rows != RowsOf::kSamples)
+      return fail(ErrorCode::kUsage,
+                  "latency: only of samples, not of branches or memory accesses");
+    return {};
   }
 
   [[nodiscard]] std::string default_keys() const {
@@ -137,14 +161,29 @@ class Planner {
     if (words.empty()) return {};
     std::vector<OrderTerm> terms;
     for (std::string_view word : words_of(words)) TRY(add_sort_key(word, terms));
+    plan_.latency_first = options_.latency || names_latency_first(words);
     if (!strict_fields_) {
-      put_first(terms, Weight::kOverhead, words.find("overhead") != std::string::npos);
+      std::string_view name = plan_.latency_first ? "latency" : "overhead";
+      put_first(terms, share(), words.find(name) != std::string::npos);
       if (wants_children_)
-        put_first(terms, Weight::kChildren, words.find("overhead_children") != std::string::npos);
+        put_first(terms, share_with_children(),
+                  words.find(fmt::format("{}_children", name)) != std::string::npos);
     }
     if (options_.parent) TRY(add_sort_key("parent", terms));
     plan_.order = std::move(terms);
     return {};
+  }
+
+  /// -s latency,…: as with --latency.
+  static bool names_latency_first(std::string_view words) {
+    size_t latency = words.find("latency");
+    return latency != std::string_view::npos && latency < words.find("overhead");
+  }
+  [[nodiscard]] Weight share() const {
+    return plan_.latency_first ? Weight::kLatency : Weight::kOverhead;
+  }
+  [[nodiscard]] Weight share_with_children() const {
+    return plan_.latency_first ? Weight::kLatencyChildren : Weight::kChildren;
   }
 
   static void put_first(std::vector<OrderTerm>& terms, Weight weight, bool is_there) {
@@ -250,8 +289,8 @@ class Planner {
   Result<> add_columns() {
     std::vector<OrderTerm> columns;
     if (!strict_fields_) {
-      if (wants_children_) columns.push_back(OrderTerm::of(Weight::kChildren));
-      columns.push_back(OrderTerm::of(Weight::kOverhead));
+      if (wants_children_) add_shares(columns, Weight::kChildren, Weight::kLatencyChildren);
+      add_shares(columns, Weight::kOverhead, Weight::kLatency);
       if (options_.show_modes) {
         columns.push_back(OrderTerm::of(Weight::kSystem));
         columns.push_back(OrderTerm::of(Weight::kUser));
@@ -270,6 +309,12 @@ class Planner {
     return {};
   }
 
+  void add_shares(std::vector<OrderTerm>& columns, Weight of_period, Weight of_latency) const {
+    if (plan_.latency_first) columns.push_back(OrderTerm::of(of_latency));
+    columns.push_back(OrderTerm::of(of_period));
+    if (shows_latency()) add(columns, OrderTerm::of(of_latency));
+  }
+
   /// --confidence: beside each share.
   static void add_intervals(std::vector<OrderTerm>& columns) {
     for (auto [share, interval] : {std::pair(Weight::kChildren, Weight::kChildrenInterval),
@@ -284,7 +329,7 @@ class Planner {
     for (const OrderTerm& term : std::vector(plan_.order)) add(plan_.columns, term);
     for (const OrderTerm& term : plan_.columns) add(plan_.order, term);
     if (plan_.children) return;
-    for (Weight weight : {Weight::kChildren, Weight::kChildrenInterval}) {
+    for (Weight weight : {Weight::kChildren, Weight::kChildrenInterval, Weight::kLatencyChildren}) {
       if (!strict_fields_) std::erase(plan_.columns, OrderTerm::of(weight));
       std::erase(plan_.order, OrderTerm::of(weight));
     }
@@ -296,12 +341,17 @@ class Planner {
     for (const OrderTerm& term : plan_.columns) {
       if (term.is_key) {
         const SortKeyInfo* info = plan_.keys[term.key].info;
-        plan_.has_parent = plan_.has_parent || (info != nullptr && info->name == "parent");
+        std::string_view name = info == nullptr ? std::string_view() : info->name;
+        plan_.has_parent = plan_.has_parent || name == "parent";
+        plan_.needs_parallelism = plan_.needs_parallelism || name == "parallelism";
         continue;
       }
+      plan_.needs_latency = plan_.needs_latency || is_latency(term.weight);
       plan_.needs_modes = plan_.needs_modes ||
                           (term.weight >= Weight::kSystem && term.weight <= Weight::kGuestUser);
     }
+    plan_.needs_parallelism =
+        plan_.needs_parallelism || plan_.needs_latency || !options_.parallelism.empty();
     plan_.skip_first_call = !options_.fields && options_.sort && options_.sort->starts_with("sym");
   }
 

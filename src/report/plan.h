@@ -39,6 +39,9 @@ struct Plan {
   std::vector<OrderTerm> columns;  // OrderTerm::key indexes `keys`
   std::vector<OrderTerm> order;
   bool needs_modes = false;
+  bool needs_latency = false;      // some column is a latency
+  bool needs_parallelism = false;  // for latencies, the sort key, or --parallelism
+  bool latency_first = false;      // latencies come before shares of the period
   bool has_parent = false;
   bool skip_first_call = false;
   bool makes_pages = false;  // rows of flat tables are made while they are printed, not before

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "datatype/session_types.h"
+#include "replay/fields/parallelism.h"
 #include "replay/fields/time_ranges.h"
 #include "replay/frames/idle_frames.h"
 #include "report/data.h"
@@ -81,6 +82,10 @@ ReportBuilder::ReportBuilder(const Session& session, const TraceTexts& traces,
   settings_.caller_order = plan.caller_order;
   settings_.traces = &traces;
   settings_.data_types = data_types_.get();
+  if (plan.needs_parallelism) {
+    parallelism_ = parallelism_of_samples(session);
+    settings_.parallelism = &parallelism_;
+  }
 }
 
 ReportBuilder::~ReportBuilder() = default;
@@ -164,6 +169,26 @@ std::vector<uint32_t> ReportBuilder::samples_of(EventId event) const {
   if (options_.hide_unresolved)
     std::erase_if(found, [&](uint32_t i) { return !input_.frame(samples.leaf[i]).symbol.valid(); });
   return found;
+}
+
+/// Rows with samples of several levels keep those of the wanted ones, so samples of others cannot
+/// be hidden with their rows.
+LeftOut ReportBuilder::leave_out_levels(std::vector<uint32_t>& samples) const {
+  LeftOut left_out;
+  if (options_.parallelism.empty()) return left_out;
+  auto is_wanted = [this](uint32_t level) {
+    return std::ranges::find(options_.parallelism, static_cast<int>(level)) !=
+           options_.parallelism.end();
+  };
+  std::erase_if(samples, [&](uint32_t i) {
+    uint32_t level = parallelism_[i];
+    if (is_wanted(level)) return false;
+    ++left_out.samples;
+    left_out.period += session_.samples().period[i];
+    left_out.latency += latency_of(session_.samples().period[i], level);
+    return true;
+  });
+  return left_out;
 }
 
 Result<std::vector<uint8_t>> ReportBuilder::gated_off() const {
@@ -293,18 +318,30 @@ Result<std::unique_ptr<EventReport>> ReportBuilder::build_one(const std::vector<
                          .hidden = hidden_,
                          .is_root_frame = root_frames_};
   std::vector<const Profile*> profiles;
+  ProfileOptions by_latency = options;
+  by_latency.by_weight = true;
+  by_latency.parallelism = &parallelism_;
+  by_latency.call_graph = false;
+  std::vector<const Profile*> latencies;
   for (EventId member : members) {
-    data.profiles.push_back(std::make_unique<Profile>(
-        build_profile(data.input, data.keys, samples_of(member), options)));
+    std::vector<uint32_t> samples = samples_of(member);
+    LeftOut left_out = leave_out_levels(samples);
+    data.left_out.push_back(left_out);
+    data.profiles.push_back(
+        std::make_unique<Profile>(build_profile(data.input, data.keys, samples, options)));
     profiles.push_back(data.profiles.back().get());
-    samples_ += profiles.back()->totals().samples;
     const ProfileTotals& totals = profiles.back()->totals();
-    report->samples += options_.relative ? totals.shown_samples : totals.samples;
-    report->period += options_.relative ? totals.shown_period : totals.period;
+    samples_ += totals.samples + left_out.samples;
+    report->samples += options_.relative ? totals.shown_samples : totals.samples + left_out.samples;
+    report->period += total_of(*profiles.back(), left_out.period, options_.relative);
+    if (!plan_.needs_latency) continue;
+    data.latencies.push_back(
+        std::make_unique<Profile>(build_profile(data.input, data.keys, samples, by_latency)));
+    latencies.push_back(data.latencies.back().get());
   }
   // Few records are read again.
   if (is_last) session_.recording().release_pages();
-  data.rows = std::make_unique<TableRows>(std::move(profiles), data.keys);
+  data.rows = std::make_unique<TableRows>(std::move(profiles), data.keys, latencies);
   TableRows::SortOptions sorting;
   for (const OrderTerm& term : plan_.order) {
     if (!term.is_key)

@@ -28,6 +28,11 @@ struct EventReport {
   std::shared_ptr<Data> data;
 };
 
+/// Samples of an event that --parallelism leaves out. They still count in totals.
+struct LeftOut {
+  uint64_t samples = 0, period = 0, latency = 0;
+};
+
 class ReportBuilder {
  public:
   /// `tool` is the program's name in hints. `types` are the session's data types, which others may
@@ -52,6 +57,7 @@ class ReportBuilder {
   [[nodiscard]] Result<std::vector<uint8_t>> gated_off() const;
   [[nodiscard]] Result<std::vector<uint8_t>> root_frames() const;
   [[nodiscard]] std::vector<uint32_t> samples_of(EventId event) const;
+  [[nodiscard]] LeftOut leave_out_levels(std::vector<uint32_t>& samples) const;
   [[nodiscard]] bool is_pipe() const { return session_.recording().facts().is_pipe; }
   [[nodiscard]] bool leads_others(EventId event) const;
   [[nodiscard]] std::string name_of(const std::vector<EventId>& members) const;
@@ -70,6 +76,7 @@ class ReportBuilder {
   std::vector<uint8_t> root_frames_;
   std::vector<uint8_t> idle_frames_;  // empty unless needed
   std::vector<SampleFilter::TimeRange> times_;
+  std::vector<uint32_t> parallelism_;  // per sample; empty unless needed
 };
 
 }  // namespace sonde::report

@@ -130,9 +130,19 @@ class RecordTest(unittest.TestCase):
         run = self.record("-e", "sched:sched_switch", "--filter", "nosuch > 1", "true", status=255)
         self.assertIn('failed to set filter "nosuch > 1"', run.stderr)
 
+    def test_latency(self):
+        # One process at a time: each of its samples is all of the latency, whatever else the machine does.
+        self.record("--latency", "-e", "cpu-clock", "-o", "perf.data", "--", *BUSY)
+        self.assertIn("context_switch: 1", self.perf("evlist", "-v"))
+        self.assertRegex(self.perf("report", "--stats"), r"SWITCH events: +[1-9]")
+        run = subprocess.run([SONDE, "report", "--stdio", "-s", "parallelism", "-F", "overhead,latency,parallelism"],
+                             cwd=self.path, text=True, capture_output=True, check=True)
+        rows = [line.split() for line in run.stdout.splitlines() if line and not line.startswith("#")]
+        self.assertEqual(rows, [["100.00%", "100.00%", "1"]])
+
     def test_what_is_refused_says_why(self):
         for arguments, text in ((["-S", "true"], "No AUX area tracing to snapshot"),
-                                (["--latency", "true"], "not supported"),
+                                (["--latency", "-a", "true"], "--latency: not with whole CPUs"),
                                 (["-b", "-e", "cpu-clock", "true"], "branch stack sampling"),
                                 (["-e", "instructions", "true"], None),
                                 (["-F", "99", "-c", "1", "true"], "at the same time"),

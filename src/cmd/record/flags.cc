@@ -75,6 +75,8 @@ void RecordFlags::declare_sideband(FlagTable& flags) {
   flags.boolean(0, "namespaces", sampling.namespaces, "Record namespaces events");
   flags.boolean(0, "all-cgroups", sampling.cgroups, "Record cgroup events");
   flags.boolean(0, "switch-events", sampling.switch_events, "Record context switch events");
+  flags.boolean(0, "latency", latency_,
+                "Record context switches, for report --latency: how many threads were running");
   flags.boolean(0, "no-bpf-event", no_bpf_events_, "do not record bpf events");
   flags.call(0, "synth", "no|all|task|mmap|cgroup", "Fine-tune event synthesis: default=all",
              [this](std::string_view list) { return set_synthesis(list); });
@@ -185,10 +187,6 @@ void RecordFlags::declare_refused(FlagTable& flags) {
       .when_bare("");
   refuse(0, "setup-filter", "pin|unpin", "Pin or unpin BPF filters",
          "--setup-filter: BPF filters are not supported: use --filter on tracepoints");
-  flags.act(0, "latency", "Enable data collection for latency profiling", [this]() -> Result<> {
-    refused_ = "--latency: latency profiling is not supported";
-    return {};
-  });
 }
 
 Result<> RecordFlags::configure(const Config& config) {
@@ -237,11 +235,26 @@ Result<RecordOptions> RecordFlags::finalize(Env& env, const Arguments& arguments
   if (options_.sampling.overwrite) options_.synthesis.at_end = true;
   settle_build_ids(env);
   settle_bundle();
+  TRY(settle_latency());
   TRY(refuse_conflicts());
   TRY(settle_off_cpu());
   settle_unwinding(env);
   settle_compression(env);
   return options_;
+}
+
+/// On whole CPUs, the level would be that of everything that runs there, as in perf.
+Result<> RecordFlags::settle_latency() {
+  if (!latency_) return {};
+  const TargetOptions& target = options_.target;
+  bool of_tasks = !target.command.empty() || !target.pids.empty() || !target.tids.empty() ||
+                  !target.user.empty();
+  if (target.all_cpus || !target.cpus.empty() || !of_tasks)
+    return fail(ErrorCode::kFailed,
+                "--latency: not with whole CPUs (-a, -C), where other programs run too; give a "
+                "command, -p, -t or -u");
+  options_.sampling.switch_events = true;
+  return {};
 }
 
 bool RecordFlags::copies_stacks() const {

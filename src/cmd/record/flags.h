@@ -56,6 +56,7 @@ class RecordFlags {
   Result<> refuse_conflicts() const;
   void settle_build_ids(const Env& env);
   Result<> settle_off_cpu();
+  Result<> settle_latency();
   void settle_bundle();
   void settle_unwinding(Env& env);
   void settle_compression(const Env& env);
@@ -71,6 +72,7 @@ class RecordFlags {
   bool dry_run_ = false;
   bool keep_stack_copies_ = false;  // --call-graph dwarf,raw
   bool no_bpf_events_ = false;
+  bool latency_ = false;
   std::string vmlinux_;
   std::string bundle_;
 };

@@ -9,6 +9,7 @@
 #include "cmd/options/profile_flags.h"
 #include "cmd/options/row_flags.h"
 #include "cmd/report/flags.h"
+#include "event/pmu/pmu.h"
 #include "profile/sort_key.h"
 
 namespace sonde::report {
@@ -28,7 +29,7 @@ constexpr const char* kCallGraphHelp =
 std::string key_names() {
   std::string names =
       "overhead overhead_sys overhead_us overhead_guest_sys overhead_guest_us overhead_children "
-      "sample period confidence confidence_children";
+      "sample period confidence confidence_children latency latency_children";
   for (const SortKeyInfo& key : sort_key_list()) {
     names += ' ';
     names += key.name;
@@ -124,6 +125,15 @@ void declare_filters(FlagTable& flags, ReportOptions& o) {
              [&o](std::string_view word) { return set_percent_limit(o, word); });
   flags.call(0, "percentage", "relative|absolute", "how to display percentage of filtered entries",
              relative_into(o.relative));
+  flags.call(0, "parallelism", "level[,level...]",
+             "only consider samples taken while that many threads were running: 1,4-8",
+             [&o](std::string_view list) -> Result<> {
+               auto levels = parse_cpu_list(list);
+               if (!levels || levels->empty())
+                 return fail(ErrorCode::kUsage, "expects levels such as 1,4-8, not '{}'", list);
+               o.parallelism = std::move(*levels);
+               return {};
+             });
   declare_gate(flags, o.gate);
   flags.boolean(0, "skip-empty", o.skip_empty,
                 "Do not display empty (or dummy) events in the output");
@@ -134,6 +144,9 @@ void declare_output(FlagTable& flags, ReportOptions& o) {
   flags.boolean(0, "show-total-period", o.show_period, "Show a column with the sum of periods");
   flags.boolean(0, "show-cpu-utilization", o.show_modes,
                 "Show sample percentage for different cpu modes");
+  flags.boolean(0, "latency", o.latency,
+                "Show shares of wall-clock time first: each sample counts by its period divided by "
+                "the number of threads that were running (needs record --latency)");
   flags.boolean(0, "confidence", o.show_intervals,
                 "Show the 95% interval of each share: where it would be with many more samples");
   flags.text('w', "column-widths", o.widths, "width[,width...]",

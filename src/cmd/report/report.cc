@@ -47,6 +47,9 @@ class ReportCommand final : public Command {
         R"(Of a recording that is cut or damaged, what can be read is shown. Lines above the first table (and in the browser, its title line and the page of i) say which share of the records' bytes could not be read, and name the first damaged record by type, file offset and reason; -D shows records by the same offsets (those of a pipe's output are 16 lower there, as with perf). Standard error ends with the same lines.
 
 Where more than a tenth could not be read, the exit status is 1. This holds for all commands that read recordings. How much a recorder that was killed would still have written is not known, and does not count.)");
+    flags.section(
+        "LATENCY",
+        R"(A recording with context switches (record --latency) also shows each row's share of wall-clock time, in the column Latency: every sample counts by its period divided by its parallelism, the number of threads of the recording that were running when it was taken. --latency puts that column first and sorts by it; -s parallelism shows how much of the time that many threads were running; --parallelism 1,4-8 only considers samples of these levels.)");
     report::declare_flags(flags, o_);
   }
 
