@@ -67,8 +67,8 @@ bool tells_who_runs(const EventDesc& event) {
 }  // namespace
 
 bool records_switches(const EventTable& events) {
-  return std::ranges::any_of(
-      events.all(), [](const EventDesc& event) { return event.attr.context_switch != 0; });
+  return std::ranges::any_of(events.all(),
+                             [](const EventDesc& event) { return event.attr.context_switch != 0; });
 }
 
 std::vector<uint32_t> parallelism_of_samples(const Session& session) {
@@ -76,7 +76,8 @@ std::vector<uint32_t> parallelism_of_samples(const Session& session) {
   const Features& features = session.recording().features();
   size_t most = features.cpus_online.value_or(0) == 0 ? UINT32_MAX : *features.cpus_online;
   std::vector<uint8_t> tells;
-  for (const EventDesc& event : session.events().all()) tells.push_back(tells_who_runs(event) ? 1 : 0);
+  for (const EventDesc& event : session.events().all())
+    tells.push_back(tells_who_runs(event) ? 1 : 0);
   std::vector<Change> changes = changes_in_order(session);
   std::vector<uint32_t> levels(samples.size());
   RunningThreads running;

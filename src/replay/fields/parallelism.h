@@ -2,8 +2,8 @@
 // context switches of the recording (record --latency, --switch-events).
 //
 // A thread runs from its switch in, or from its first sample, to its switch out, or its exit. The
-// idle task does not count. The level of a sample is at least 1, and at most the number of CPUs that
-// the header names: lost switches could otherwise let it grow.
+// idle task does not count. The level of a sample is at least 1, and at most the number of CPUs
+// that the header names: lost switches could otherwise let it grow.
 #pragma once
 
 #include <vector>

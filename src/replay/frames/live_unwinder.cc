@@ -63,6 +63,7 @@ class LiveUnwinder::Slice {
     const SampleLayout& layout = owner_.events_[timed.event].layout;
     Sample sample;
     if (!layout.attr().samples(abi::kSampleStackUser) ||
+        !layout.attr().samples(abi::kSampleCallchain) ||
         !decode_sample(timed.record, layout, sample) || !stacks_.can_unwind(sample))
       return pass_on(timed.record);
     if (owner_.behind_) {
@@ -85,7 +86,7 @@ class LiveUnwinder::Slice {
 
   /// Compilers write their dumps in large pieces: report, which has the whole dump, knows more.
   [[nodiscard]] bool passes_untold_code(uint32_t pid) {
-    if (!owner_.jit_.knows_dump_of(pid)) return false;
+    if (owner_.options_.dumps_are_complete || !owner_.jit_.knows_dump_of(pid)) return false;
     return std::ranges::any_of(stacks_.addresses(), [this](uint64_t address) {
       DsoId dso = resolver_.place(address, abi::kMiscUser).dso;
       return dso.valid() && owner_.machine_.dsos()[dso].kind == DsoKind::kJit;
@@ -156,6 +157,8 @@ void LiveUnwinder::apply_sideband() {
   }
   LossLedger unsaid;  // an unreadable dump is left for report to mention: it reads it once
   apply_in_order(sideband_, events_, machine_, &jit_, unsaid);
+  for (const BuildIdEntry& entry : options_.build_ids)
+    machine_.set_build_id(entry.path, entry.build_id, entry.misc, entry.file);
   if (std::optional<uint64_t> before = forget_.after(exits, ready_.back().time))
     machine_.forget_before(*before);
   for (const std::unique_ptr<Slice>& slice : slices_) slice->machine_changed();

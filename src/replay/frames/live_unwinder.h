@@ -30,8 +30,10 @@ namespace sonde {
 
 struct LiveUnwinderOptions {
   abi::Arch arch = abi::Arch::kUnknown;
-  FinderOptions files;          // where objects are looked for
-  bool keep_registers = false;  // --user-regs: the user asked for them separately
+  FinderOptions files;                       // where objects are looked for
+  bool keep_registers = false;               // --user-regs: the user asked for them separately
+  bool dumps_are_complete = false;           // jitdumps will not grow any more
+  std::vector<BuildIdEntry> build_ids = {};  // of the objects, if they are known beforehand
 };
 
 class LiveUnwinder final : public RecordTransform {

@@ -1,0 +1,239 @@
+#include "objects/injection.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+#include "base/file.h"
+#include "base/own_command_line.h"
+#include "base/text.h"
+#include "objects/converted_chains.h"
+#include "objects/injected_jit.h"
+#include "objects/injected_mappings.h"
+#include "objects/merged_sleeps.h"
+#include "perfdata/records/user_records.h"
+#include "perfdata/write/writer.h"
+#include "replay/session.h"
+
+namespace sonde {
+namespace {
+
+/// What the writer generates itself, or what the copy no longer has.
+bool belongs_to_container(uint32_t type) {
+  switch (type) {
+    case abi::kRecordHeaderAttr:
+    case abi::kRecordHeaderEventType:
+    case abi::kRecordHeaderTracingData:
+    case abi::kRecordHeaderBuildId:
+    case abi::kRecordHeaderFeature:
+    case abi::kRecordCompressed:
+    case abi::kRecordCompressed2:
+      return true;
+    default:
+      return false;
+  }
+}
+
+class Injection {
+ public:
+  Injection(const InjectOptions& options, Env& env) : options_(options), env_(env) {}
+
+  Result<> run() {
+    TRY(check_output());
+    SessionOptions how;
+    how.open = {.force = options_.force, .stdin_fd = env_.in_fd};
+    how.want_symbols = false;
+    how.want_chains = options_.build_ids || options_.mappings;
+    Session session = TRY(Session::open(options_.input, how, env_));
+    TRY(check_input(session.recording()));
+    TRY(plan(session));
+    TRY(collect(session.recording(), env_));
+    if (options_.build_ids || options_.all_build_ids)
+      build_ids_ = build_ids_to_inject(session, options_.all_build_ids, options_.known);
+    return write(session.recording(), env_);
+  }
+
+ private:
+  /// A record of the copy with its time.
+  struct Item {
+    uint64_t time;
+    Bytes record;
+  };
+
+  /// The stages that records go through on their way into the copy.
+  Result<> plan(const Session& session) {
+    if (options_.sched_stat) rewriters_.push_back(TRY(MergedSleeps::make(session.recording())));
+    if (options_.mappings || options_.all_mappings)
+      rewriters_.push_back(
+          std::make_unique<InjectedMappings>(session, options_.all_mappings, options_.known));
+    if (options_.convert_chains)
+      chains_ = TRY(ConvertedChains::make(
+          session, env_, [this](Bytes records) { return writer_->main().write(records); }));
+    return {};
+  }
+
+  /// Overwriting a file that is still being read would lose it.
+  [[nodiscard]] Result<> check_output() const {
+    struct stat in{}, out{};
+    if (options_.output == "-" || options_.input == "-") return {};
+    if (::stat(options_.input.c_str(), &in) != 0 || ::stat(options_.output.c_str(), &out) != 0)
+      return {};
+    if (in.st_dev == out.st_dev && in.st_ino == out.st_ino)
+      return fail(ErrorCode::kFailed, "{} is the input, too: give another output file",
+                  options_.output);
+    return {};
+  }
+
+  [[nodiscard]] Result<> check_input(const Recording& recording) const {
+    const std::string& name = recording.facts().path;
+    if (recording.byte_order() != kHostOrder)
+      return fail(ErrorCode::kUnsupported,
+                  "{}: recorded on a machine with the other byte order: run inject there", name);
+    if (recording.record_counts().by_type[abi::kRecordAuxtrace] > 0)
+      return fail(ErrorCode::kUnsupported, "{}: recordings with AUX area data are not copied yet",
+                  name);
+    if (recording.record_counts().simpleperf_private > 0)
+      return fail(ErrorCode::kUnsupported, "{}: simpleperf's recordings are not copied", name);
+    if (options_.jit && !has_jit_dump_clock(recording.events()))
+      return fail(ErrorCode::kFailed, "error, jitted code must be sampled with {} record -k 1",
+                  "perf");
+    return {};
+  }
+
+  /// The records to copy, and what is injected for them.
+  Result<> collect(const Recording& recording, Env& env) {
+    const EventTable& events = recording.events();
+    bool many_streams =
+        std::ranges::any_of(recording.blocks(), [](const RecordBlock& b) { return b.stream > 0; });
+    bool sorted = options_.jit || options_.sched_stat || many_streams;
+    uint64_t now = 0;
+    SampleLayout none;
+    for (const RecordBlock& block : recording.blocks()) {
+      RecordRange range(block, recording.byte_order());
+      for (RecordView record; range.next(record);) {
+        if (belongs_to_container(record.type)) continue;
+        if (sorted && record.type == abi::kRecordFinishedRound) continue;
+        EventId event = record.type < abi::kRecordUserStart ? events.of(record) : EventId();
+        const SampleLayout& layout = event.valid() ? events[event].layout : none;
+        if (event.valid()) now = time_of(record, layout, now);
+        if (options_.jit && is_mapping(record)) {
+          if (auto mapped = decode_as<MmapRecord>(record, layout)) {
+            TRY(code_.look_at(*mapped, recording, env));
+            if (code_.replaces(*mapped)) continue;
+          }
+        }
+        items_.push_back({now, record.raw()});
+      }
+    }
+    for (const InjectedCode::Mapped& mapped : code_.mapped())
+      items_.push_back({mapped.time_ns, code_.records().subspan(mapped.offset, mapped.size)});
+    if (sorted) std::ranges::stable_sort(items_, {}, &Item::time);
+    return {};
+  }
+
+  static bool is_mapping(const RecordView& record) {
+    return record.type == abi::kRecordMmap || record.type == abi::kRecordMmap2;
+  }
+
+  static uint64_t time_of(const RecordView& record, const SampleLayout& layout, uint64_t before) {
+    SampleId id;
+    if (record.type != abi::kRecordSample)
+      id = decode_trailing_id(record, layout);
+    else if (!decode_sample_id(record, layout, id))
+      return before;
+    return id.has_time() ? id.time : before;
+  }
+
+  [[nodiscard]] Features features_of_copy(const Recording& recording) const {
+    Features features = recording.features();
+    std::erase_if(features.present, [](uint32_t bit) {
+      return bit == abi::kFeatureCompressed || bit == abi::kFeatureDirFormat;
+    });
+    features.compressed.reset();
+    features.dir_format_version.reset();
+    features.command_line = own_command_line();
+    auto add = [&](const BuildIdEntry& entry) {
+      auto same = [&](const BuildIdEntry& e) { return e.path == entry.path; };
+      auto there = std::ranges::find_if(features.build_ids, same);
+      if (there == features.build_ids.end())
+        features.build_ids.push_back(entry);
+      else
+        there->build_id = entry.build_id;
+    };
+    for (const BuildIdEntry& entry : build_ids_) add(entry);
+    features.build_ids.insert(features.build_ids.end(), code_.build_ids().begin(),
+                              code_.build_ids().end());
+    bool had_stat = features.has(abi::kFeatureStat);
+    features.present.clear();
+    mark_present(features);
+    if (had_stat && !features.has(abi::kFeatureStat))
+      features.present.insert(std::ranges::upper_bound(features.present, abi::kFeatureStat),
+                              abi::kFeatureStat);
+    return features;
+  }
+
+  Result<> write(const Recording& recording, Env& env) {
+    bool to_pipe = options_.output == "-";
+    Features features = features_of_copy(recording);
+    writer_.emplace(TRY(open(env, to_pipe)));
+    TRY(writer_->begin(recording.events().all(), features));
+    ByteBuilder ids;
+    // A pipe has no section for them.
+    for (const BuildIdEntry& entry : to_pipe ? features.build_ids : build_ids_) {
+      if (options_.verbose > 0) env.err.print("{} {}\n", to_hex(entry.build_id), entry.path);
+      encode(entry, abi::kRecordHeaderBuildId, ids);
+    }
+    TRY(writer_->main().write(ids.view()));
+    for (const Item& item : items_) TRY(pass_on(recording, item.record, item.time, 0));
+    if (chains_) TRY(chains_->finish(env));
+    return writer_->finish(features);
+  }
+
+  /// Gives records, which are whole, to the stages from `stage` on.
+  Result<> pass_on(const Recording& recording, Bytes records, uint64_t time, size_t stage) {
+    if (stage == rewriters_.size())
+      return chains_ ? chains_->add(records) : writer_->main().write(records);
+    RecordBlock block;
+    block.bytes = records;
+    RecordRange range(block, kHostOrder);
+    SampleLayout none;
+    for (RecordView view; range.next(view);) {
+      EventId event = view.type < abi::kRecordUserStart ? recording.events().of(view) : EventId();
+      const SampleLayout& layout = event.valid() ? recording.events()[event].layout : none;
+      ByteBuilder out;
+      bool replaced = rewriters_[stage]->rewrite({view, event, layout, time}, out);
+      TRY(pass_on(recording, replaced ? out.view() : view.raw(), time, stage + 1));
+    }
+    return {};
+  }
+
+  Result<PerfDataWriter> open(Env& env, bool to_pipe) const {
+    WriterOptions how;
+    how.sys = &env.sys;
+    if (!to_pipe) return PerfDataWriter::create(options_.output, how);
+    Fd copy(::dup(env.out_fd));
+    if (!copy.valid())
+      return fail(ErrorCode::kIo, "standard output cannot be written: {}", std::strerror(errno));
+    return PerfDataWriter::pipe(std::move(copy), "standard output", how);
+  }
+
+  const InjectOptions& options_;
+  Env& env_;
+  InjectedCode code_;
+  std::vector<BuildIdEntry> build_ids_;
+  std::vector<Item> items_;
+  std::vector<std::unique_ptr<RecordRewriter>> rewriters_;
+  std::unique_ptr<ConvertedChains> chains_;  // after them
+  std::optional<PerfDataWriter> writer_;
+};
+
+}  // namespace
+
+Result<> inject(const InjectOptions& options, Env& env) {
+  return Injection(options, env).run();
+}
+
+}  // namespace sonde
