@@ -31,8 +31,7 @@ Result<std::unique_ptr<ConvertedChains>> ConvertedChains::make(const Session& se
                 recording.facts().path);
   SymbolOptions symbols;
   symbols.bundle = recording.bundle();
-  symbols.path_trust =
-      path_trust_of(symbols, host_of(recording.features()), session.machine());
+  symbols.path_trust = path_trust_of(symbols, host_of(recording.features()), session.machine());
   std::unique_ptr<ConvertedChains> made(
       new ConvertedChains({.arch = arch,
                            .files = finder_options(symbols, env),

@@ -1,7 +1,7 @@
-// `inject --convert-callchain`: copied stacks (record --call-graph dwarf,raw, or perf's dwarf) become
-// call chains, as they would have while recording: see LiveUnwinder. The copies and registers are
-// dropped, which makes a recording twenty times smaller; objects are those of this machine, or of the
-// build-id cache.
+// `inject --convert-callchain`: copied stacks (record --call-graph dwarf,raw, or perf's dwarf)
+// become call chains, as they would have while recording: see LiveUnwinder. The copies and
+// registers are dropped, which makes a recording twenty times smaller; objects are those of this
+// machine, or of the build-id cache.
 #pragma once
 
 #include <functional>

@@ -12,13 +12,13 @@ struct InjectOptions {
   std::string input = "-", output = "-";
   bool force = false;
   int verbose = 0;
-  bool build_ids = false;      // -b: of objects with samples
-  bool all_build_ids = false;  // --buildid-all
-  KnownBuildIds known;         // --known-build-ids
-  bool mappings = false;       // -B: build ids in the mappings of objects with samples, no others
-  bool all_mappings = false;   // --mmap2-buildid-all: in all mappings
-  bool jit = false;            // -j: images of the code in jitdumps
-  bool sched_stat = false;     // -s: sched_stat events at the places of sched_switch events
+  bool build_ids = false;       // -b: of objects with samples
+  bool all_build_ids = false;   // --buildid-all
+  KnownBuildIds known;          // --known-build-ids
+  bool mappings = false;        // -B: build ids in the mappings of objects with samples, no others
+  bool all_mappings = false;    // --mmap2-buildid-all: in all mappings
+  bool jit = false;             // -j: images of the code in jitdumps
+  bool sched_stat = false;      // -s: sched_stat events at the places of sched_switch events
   bool convert_chains = false;  // --convert-callchain: copied stacks become call chains
 };
 

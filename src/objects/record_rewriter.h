@@ -19,7 +19,8 @@ struct InjectedRecord {
 class RecordRewriter {
  public:
   virtual ~RecordRewriter() = default;
-  /// False: the record stays as it is. True: what was appended to `out`, maybe nothing, replaces it.
+  /// False: the record stays as it is. True: what was appended to `out`, maybe nothing, replaces
+  /// it.
   virtual bool rewrite(const InjectedRecord& record, ByteBuilder& out) = 0;
 };
 

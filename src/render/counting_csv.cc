@@ -103,6 +103,9 @@ class CountCsv final : public CountWriter {
       case CountGrouping::kCore:
         out_.print("core{0}cpus{0}", sep);
         break;
+      case CountGrouping::kCluster:
+        out_.print("cluster{0}cpus{0}", sep);
+        break;
       case CountGrouping::kDie:
         out_.print("die{0}cpus{0}", sep);
         break;

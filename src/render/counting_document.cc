@@ -27,8 +27,9 @@ std::string_view status_name(view::CountRow::Status status) {
 }
 
 std::string_view grouping_name(CountGrouping grouping) {
-  constexpr std::string_view kNames[] = {"all", "cpu",    "thread", "core",
+  constexpr std::string_view kNames[] = {"all", "cpu",    "thread", "core", "cluster",
                                          "die", "socket", "node",   "cache"};
+  static_assert(std::size(kNames) == static_cast<size_t>(CountGrouping::kCache) + 1);
   return kNames[static_cast<size_t>(grouping)];
 }
 

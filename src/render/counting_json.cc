@@ -27,6 +27,8 @@ class CountJson final : public CountWriter {
         return "thread";
       case CountGrouping::kCore:
         return "core";
+      case CountGrouping::kCluster:
+        return "cluster";
       case CountGrouping::kDie:
         return "die";
       case CountGrouping::kSocket:

@@ -108,6 +108,8 @@ class CountText final : public CountWriter {
         return "socket cpus             ";
       case CountGrouping::kNode:
         return "node   cpus             ";
+      case CountGrouping::kCluster:
+        return "cluster          cpus             ";
       case CountGrouping::kDie:
         return "die          cpus             ";
       case CountGrouping::kCore:

@@ -113,10 +113,7 @@ Result<> ScriptLines::begin() {
   if (options_.header || options_.header_only)
     write_header_text(env_.out, session_.recording(), options_.full_header);
   if (options_.header_only) return {};
-  if (is_stat_recording(session_)) {
-    counts_.emplace(session_, env_.out);
-    return {};
-  }
+  if (counts_) return {};
   if (!filter_.cpus.empty()) TRY(check_cpus(session_.events()));
   if (options_.stitch_lbr) warn_about_stitching(session_.recording(), env_.err);
   gate_ = TRY(EventWindow::make(options_.gate, session_.events(), env_.tool));
@@ -173,12 +170,18 @@ Result<std::vector<ScriptItem>> ScriptLines::filtered_items() {
 
 Result<bool> ScriptLines::write() {
   if (session_.events().size() == 0) return true;  // a pipe that has announced nothing yet
+  if (!counts_ && is_stat_recording(session_)) counts_.emplace(session_, env_.out);
   if (!std::exchange(begun_, true)) TRY(begin());
   if (options_.header_only) return false;
   if (counts_) {
     counts_->write();
     return env_.out.failed() == 0;
   }
+  // Counts may be yet to come, whose events cannot be printed as samples.
+  bool may_be_counts = session_.recording().facts().is_pipe && !printer_;
+  if (may_be_counts && session_.samples().size() == 0 && !options_.items.records.any() &&
+      !options_.dump)
+    return true;
   TRY(prepare());
   std::vector<ScriptItem> items = dlfilter_ != nullptr
                                       ? TRY(filtered_items())

@@ -1,5 +1,7 @@
 #include "script/stat_lines.h"
 
+#include <algorithm>
+
 namespace sonde {
 namespace {
 
@@ -11,7 +13,11 @@ int name_of(const List& list, uint32_t index) {
 }  // namespace
 
 bool is_stat_recording(const Session& session) {
-  return session.recording().features().has(abi::kFeatureStat);
+  const Recording& recording = session.recording();
+  if (!recording.facts().is_pipe) return recording.features().has(abi::kFeatureStat);
+  return std::ranges::any_of(session.other_records(), [](const OtherRecord& record) {
+    return record.view.type == abi::kRecordStatConfig || record.view.type == abi::kRecordStat;
+  });
 }
 
 void StatLines::write() {

@@ -14,7 +14,7 @@
 
 namespace sonde {
 
-/// Whether the recording contains counts.
+/// Whether the recording contains counts; of a pipe that is followed, its current batch.
 bool is_stat_recording(const Session& session);
 
 class StatLines {

@@ -28,7 +28,7 @@ constexpr double kSecondsPerNs = 1e-9;
 CpuLocations places_of_this_machine() {
   uint32_t cpus = present_cpu_count();
   CpuTopology topology = read_cpu_topology("/sys", cpus);
-  return {&topology, read_numa("/sys"), read_caches("/sys", cpus)};
+  return {&topology, read_numa("/sys"), read_caches("/sys", cpus), read_clusters("/sys", cpus)};
 }
 
 std::string title_of(const TargetOptions& target) {

@@ -11,7 +11,17 @@
 
 namespace sonde::view {
 
-enum class CountGrouping : uint8_t { kAll, kCpu, kThread, kCore, kDie, kSocket, kNode, kCache };
+enum class CountGrouping : uint8_t {
+  kAll,
+  kCpu,
+  kThread,
+  kCore,
+  kCluster,
+  kDie,
+  kSocket,
+  kNode,
+  kCache
+};
 
 /// A row's unit: "S0-D0-C" + "1". The last number is separate because text pads it.
 struct CountUnit {

@@ -168,6 +168,17 @@ class UnwindTest(OwnDirectoryTest):
         # Without samples either file has some 20 KB of features.
         self.assertGreater(large / len(self.chains()), 5 * small / samples)
 
+    def test_copies_are_converted_later(self):
+        self.record(graph="dwarf,raw")
+        self.run_tool(SONDE, "inject", "--convert-callchain", "-i", "perf.data", "-o", "converted.data")
+        chains = self.chains()
+        self.assert_whole(chains, "plain")
+        self.assertEqual(self.chains(file="converted.data"), chains)
+        if PERF:
+            self.assertEqual(self.chains(PERF, "converted.data"), chains)
+        dump = self.run_tool(SONDE, "script", "-D", "-i", "converted.data").stdout
+        self.assertNotRegex(dump, r"ustack: size [1-9]")
+
     def test_compression_can_be_left_out(self):
         self.record("-z0")
         self.assertNotIn("# compressed", self.run_tool(SONDE, "report", "--header-only", "-i", "perf.data").stdout)

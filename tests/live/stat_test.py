@@ -225,7 +225,7 @@ class StatTest(OwnDirectoryTest):
 
     def test_every_grouping_sums_to_the_whole(self):
         cpus = os.cpu_count()
-        for mode in ("-A", "--per-core", "--per-die", "--per-socket", "--per-node", "--per-cache"):
+        for mode in ("-A", "--per-core", "--per-cluster", "--per-die", "--per-socket", "--per-node", "--per-cache"):
             started = time.monotonic()
             document = self.document("-a", mode, "-e", "cpu-clock", "--", "sleep", "0.1")
             # Counters run a little longer than the command, and shorter than the tool.
@@ -321,6 +321,20 @@ class StatTest(OwnDirectoryTest):
         self.assertIn("Events disabled", text)
         self.assertIn("<not counted>,,page-faults", text)
         self.assertIn("Events enabled", self.stat("-D", "10", "-e", "page-faults", "--", "sleep", "0.2"))
+
+    def test_time_begins_after_the_delay(self):
+        started = time.monotonic()
+        text = self.stat("--json=2", "-D", "300", "-e", "duration_time", "--", "sleep", "1")
+        document = json.loads(text[text.index("{"):])
+        whole = time.monotonic() - started
+        self.assertLess(document["elapsed_s"]["mean"], whole - 0.3)
+        self.assertAlmostEqual(document["counts"][0]["value"] / 1e9, document["elapsed_s"]["mean"], delta=0.001)
+
+    def test_counts_in_a_pipe_as_script_prints_them(self):
+        piped = subprocess.run([SONDE, "stat", "record", "-o", "-", "-e", "task-clock", "--", "true"], cwd=self.path,
+                               capture_output=True, check=True).stdout
+        lines = subprocess.run([SONDE, "script", "-i", "-"], input=piped, capture_output=True, check=True).stdout.decode()
+        self.assertRegex(lines, r"^CPU +THREAD +VAL +ENA +RUN +TIME EVENT\n +-1 +\d+ +\d+ +\d+ +\d+ +\d+ task-clock\n$")
 
     def test_control_switches_on_and_off(self):
         control, ack = self.path / "control", self.path / "ack"

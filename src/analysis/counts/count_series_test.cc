@@ -25,7 +25,8 @@ CpuLocations two_sockets() {
   return {&topology,
           {{.node = 0, .total_kb = 0, .free_kb = 0, .cpus = "0-1,4"},
            {.node = 1, .total_kb = 0, .free_kb = 0, .cpus = "2-3"}},
-          {{3, 64, 1, 1, "Unified", "1M", "0-1,4"}, {3, 64, 1, 1, "Unified", "1M", "2-3"}}};
+          {{3, 64, 1, 1, "Unified", "1M", "0-1,4"}, {3, 64, 1, 1, "Unified", "1M", "2-3"}},
+          {8, 9, 8, 8, 8}};
 }
 
 const std::vector<int> kCpus{0, 1, 2, 3, 4};
@@ -91,6 +92,7 @@ TEST(CountSeries, EveryGroupingAddsUpToTheSame) {
        "CPU0 1xa 1\nCPU1 1xa 10\nCPU2 1xa 100\nCPU3 1xa 1000\nCPU4 1xa 10000\n"},
       {CountGrouping::kCore,
        "S0-D0-C0 2xa 10001\nS0-D0-C1 1xa 10\nS1-D0-C0 1xa 100\nS1-D0-C1 1xa 1000\n"},
+      {CountGrouping::kCluster, "S0-D0-CLS8 2xa 10001\nS0-D0-CLS9 1xa 10\nS1-D0-CLS8 2xa 1100\n"},
       {CountGrouping::kDie, "S0-D0 3xa 10011\nS1-D0 2xa 1100\n"},
       {CountGrouping::kSocket, "S0 3xa 10011\nS1 2xa 1100\n"},
       {CountGrouping::kNode, "N0 3xa 10011\nN1 2xa 1100\n"},

@@ -23,6 +23,8 @@ UnitKey key_of(CountGrouping grouping, int cpu, const CpuPlace& place) {
   switch (grouping) {
     case CountGrouping::kCore:
       return {place.socket, place.die, place.core, 0};
+    case CountGrouping::kCluster:
+      return {place.socket, place.die, place.cluster, 0};
     case CountGrouping::kDie:
       return {place.socket, place.die, 0, 0};
     case CountGrouping::kSocket:
@@ -48,6 +50,9 @@ view::CountUnit unit_for(CountGrouping grouping, const UnitKey& key) {
     case CountGrouping::kCore:
       name(fmt::format("S{}-D{}-C", key[0], key[1]), key[2]);
       break;
+    case CountGrouping::kCluster:
+      name(fmt::format("S{}-D{}-CLS", key[0], key[1]), key[2]);
+      break;
     case CountGrouping::kDie:
       name(fmt::format("S{}-D", key[0]), key[1]);
       break;
@@ -72,7 +77,8 @@ view::CountUnit unit_for(CountGrouping grouping, const UnitKey& key) {
 }  // namespace
 
 CpuLocations::CpuLocations(const CpuTopology* topology, const std::vector<NumaNode>& nodes,
-                           const std::vector<CacheLevel>& caches) {
+                           const std::vector<CacheLevel>& caches,
+                           const std::vector<uint32_t>& clusters) {
   auto at = [this](int cpu) -> CpuPlace& {
     if (static_cast<size_t>(cpu) >= places_.size()) places_.resize(static_cast<size_t>(cpu) + 1);
     return places_[static_cast<size_t>(cpu)];
@@ -86,6 +92,8 @@ CpuLocations::CpuLocations(const CpuTopology* topology, const std::vector<NumaNo
       place.die = std::max(as_int(ids.die), 0);
       place.core = as_int(ids.core);
     }
+  for (size_t cpu = 0; cpu < clusters.size(); ++cpu)
+    at(static_cast<int>(cpu)).cluster = as_int(clusters[cpu]);
   for (const NumaNode& node : nodes)
     if (auto cpus = parse_cpu_list(node.cpus))
       for (int cpu : *cpus) at(cpu).node = static_cast<int>(node.node);

@@ -14,6 +14,7 @@ namespace sonde {
 /// Where a CPU is in the topology; -1 for what is not known.
 struct CpuPlace {
   int socket = -1, die = -1, core = -1, node = -1;
+  int cluster = -1;                  // cores that share a cache or a tag; see cluster_id of sysfs
   int cache_level = -1, cache = -1;  // its largest cache, named after the first CPU that shares it
 };
 
@@ -21,7 +22,8 @@ class CpuLocations {
  public:
   CpuLocations() = default;
   CpuLocations(const CpuTopology* topology, const std::vector<NumaNode>& nodes,
-               const std::vector<CacheLevel>& caches);
+               const std::vector<CacheLevel>& caches,
+               const std::vector<uint32_t>& clusters = {});  // by CPU
   [[nodiscard]] CpuPlace operator[](int cpu) const;
 
  private:

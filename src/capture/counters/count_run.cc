@@ -20,14 +20,19 @@ uint64_t to_ns(const timeval& time) {
          static_cast<uint64_t>(time.tv_usec) * 1000;
 }
 
-Result<Fd> make_timer(uint64_t first_ms, bool repeat) {
+Result<Fd> make_timer() {
   Fd timer(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
+  if (!timer.valid())
+    return fail(ErrorCode::kIo, "failed to create a timer: {}", std::strerror(errno));
+  return timer;
+}
+
+void start_timer(const Fd& timer, uint64_t first_ms, bool repeat) {
+  if (!timer.valid()) return;
   timespec period{static_cast<time_t>(first_ms / 1000),
                   static_cast<long>(first_ms % 1000 * 1'000'000)};
   itimerspec when{repeat ? period : timespec{}, period};
-  if (!timer.valid() || ::timerfd_settime(timer.get(), 0, &when, nullptr) != 0)
-    return fail(ErrorCode::kIo, "failed to create a timer: {}", std::strerror(errno));
-  return timer;
+  ::timerfd_settime(timer.get(), 0, &when, nullptr);
 }
 
 bool take_expirations(const Fd& timer) {
@@ -86,12 +91,12 @@ Result<> CountRun::watch() {
     poller_->add(control_->fd(), [this](auto) { on_control(); });
   }
   if (options_.interval_ms > 0) {
-    interval_timer_ = TRY(make_timer(options_.interval_ms, true));
+    interval_timer_ = TRY(make_timer());
     poller_->add(interval_timer_.get(),
                  [this](auto) { interval_due_ |= take_expirations(interval_timer_); });
   }
   if (options_.timeout_ms > 0) {
-    timeout_timer_ = TRY(make_timer(options_.timeout_ms, false));
+    timeout_timer_ = TRY(make_timer());
     poller_->add(timeout_timer_.get(), [this](auto) { done_ |= take_expirations(timeout_timer_); });
   }
   return {};
@@ -100,10 +105,18 @@ Result<> CountRun::watch() {
 void CountRun::start() {
   bool on_exec = counters_->target().is_command();
   if (options_.delay.any()) say("Events disabled");
-  started_at_ns_ = monotonic_ns();
+  begin();
   if (!options_.delay.any() && !on_exec) counters_->set_enabled(true);
   if (counters_->workload()) counters_->workload()->start();
   if (delay_) delay_->start();
+}
+
+/// What is measured begins now. Intervals and the timeout wait for the end of a delay.
+void CountRun::begin() {
+  started_at_ns_ = monotonic_ns();
+  if (delay_ && !delay_->steps().empty() && !has_begun_) return;
+  start_timer(interval_timer_, options_.interval_ms, true);
+  start_timer(timeout_timer_, options_.timeout_ms, false);
 }
 
 void CountRun::on_signals() {
@@ -127,7 +140,9 @@ void CountRun::on_signals() {
 
 void CountRun::on_delay() {
   std::optional<DelaySchedule::Step> step = delay_->take();
-  if (step) commands_->set_enabled(step->on);
+  if (!step) return;
+  if (step->on && !std::exchange(has_begun_, true)) begin();
+  commands_->set_enabled(step->on);
 }
 
 void CountRun::on_control() {

@@ -48,6 +48,7 @@ class CountRun {
   Result<> watch();
   void start();
   void on_signals();
+  void begin();
   void on_delay();
   void on_control();
   Result<> on_interval_timer(const std::function<Result<>(uint64_t)>& on_interval);
@@ -65,7 +66,8 @@ class CountRun {
   std::optional<ControlCommands> commands_;
   Fd interval_timer_, timeout_timer_;
 
-  uint64_t started_at_ns_ = 0, ended_at_ns_ = 0;
+  uint64_t started_at_ns_ = 0, ended_at_ns_ = 0;  // without the first delay of -D
+  bool has_begun_ = false;                        // that delay is over
   uint64_t intervals_ = 0;
   bool done_ = false;
   bool interval_due_ = false;

@@ -136,6 +136,14 @@ CpuTopology read_cpu_topology(const std::string& sys, uint32_t cpu_count) {
   return topology;
 }
 
+std::vector<uint32_t> read_clusters(const std::string& sys, uint32_t cpu_count) {
+  std::vector<uint32_t> clusters;
+  for (uint32_t cpu = 0; cpu < cpu_count; ++cpu)
+    clusters.push_back(number_of(
+        fmt::format("{}/devices/system/cpu/cpu{}/topology/cluster_id", sys, cpu), UINT32_MAX));
+  return clusters;
+}
+
 std::vector<CacheLevel> read_caches(const std::string& sys, uint32_t cpu_count) {
   std::vector<CacheLevel> caches;
   constexpr int kMaxLevels = 16;

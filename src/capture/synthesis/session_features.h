@@ -18,6 +18,8 @@ void collect_clock(int32_t clockid, Features& features);
 
 /// The individual parts, for tests with another machine's /sys.
 CpuTopology read_cpu_topology(const std::string& sys, uint32_t cpu_count);
+/// The cluster of each CPU; UINT32_MAX if the kernel (before 5.16) does not say.
+std::vector<uint32_t> read_clusters(const std::string& sys, uint32_t cpu_count);
 std::vector<CacheLevel> read_caches(const std::string& sys, uint32_t cpu_count);
 std::vector<NumaNode> read_numa(const std::string& sys);
 std::optional<MemTopology> read_mem_topology(const std::string& sys);

@@ -79,6 +79,8 @@ void StatFlags::declare_targets(FlagTable& flags) {
 void StatFlags::declare_grouping(FlagTable& flags) {
   using view::CountGrouping;
   declare_unit_flags(flags, options_.grouping);
+  flags.choose(0, "per-cluster", options_.grouping, CountGrouping::kCluster,
+               "aggregate counts per processor cluster");
   flags.choose(0, "per-thread", options_.grouping, CountGrouping::kThread,
                "aggregate counts per thread");
   flags.boolean(0, "percore-show-thread", options_.percore_show_thread,
@@ -280,6 +282,10 @@ Result<> StatFlags::refuse_conflicts(const Env& env, bool recording) const {
   if (recording && options_.grouping == view::CountGrouping::kCache)
     return fail(ErrorCode::kUnsupported,
                 "A recording has no mode for --per-cache: record without it and pass it to report");
+  if (recording && options_.grouping == view::CountGrouping::kCluster)
+    return fail(
+        ErrorCode::kUnsupported,
+        "A recording does not say which CPUs form a cluster: --per-cluster only counts live");
   return {};
 }
 

@@ -36,6 +36,8 @@ class StatReport final : public Command {
     Recording recording = TRY(
         Recording::open(input_, OpenOptions{.force = force_, .stdin_fd = env.in_fd}, env.losses));
     StatOutput output = TRY(StatOutput::open(options_, env, false));
+    if (grouping_ == CountGrouping::kCluster)
+      return fail(ErrorCode::kUnsupported, "A recording does not say which CPUs form a cluster");
     TRY(write_count_file(recording, options_, grouping_, env, output));
     return 0;
   }
