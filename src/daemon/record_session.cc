@@ -73,6 +73,7 @@ void RecordSession::become_record(const std::string& tool, pid_t daemon) const {
   std::vector<std::string> words = {tool, "record", "--control=fifo:control,ack"};
   words.insert(words.end(), wanted_.words.begin(), wanted_.words.end());
   std::vector<char*> pointers;
+  pointers.reserve(words.size() + 1);
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
   // By its path, so that ps shows its name; unless the file was replaced meanwhile.

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/signalfd.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -192,7 +193,7 @@ void DaemonServer::reap(std::list<RecordSession>& sessions) {
     if (!status) return false;
     session.clean_up();
     std::string text = fmt::format("session '{}' {}", session.wanted().name, how_it_ended(*status));
-    if (*status != 0 && !ending_)
+    if (WIFEXITED(*status) && *status != 0 && !ending_)
       text += fmt::format(": {} (all of its output is in {})", session.first_line(),
                           session.paths().output());
     ended_.push_back(text);

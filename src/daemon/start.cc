@@ -66,6 +66,7 @@ Result<int> run_daemon(const DaemonOptions& options, const DaemonConfig& config,
                        const DaemonPaths& paths, Env& env,
                        const std::function<void(const std::vector<std::string>&)>& ready) {
   std::vector<std::string> files;
+  files.reserve(options.config_files.size());
   for (const std::string& file : options.config_files) files.push_back(resolved(file));
   DaemonLock lock = TRY(DaemonLock::take(paths));
   if (!options.foreground) TRY(leave_terminal(paths));

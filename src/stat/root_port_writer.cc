@@ -13,7 +13,9 @@ class RootPortWriter final : public render::CountWriter {
  public:
   RootPortWriter(std::vector<RootPort> ports, std::optional<std::string> separator,
                  std::unique_ptr<render::CountWriter> inner, Sink& out)
-      : ports_(std::move(ports)), separator_(std::move(separator)), inner_(std::move(inner)),
+      : ports_(std::move(ports)),
+        separator_(std::move(separator)),
+        inner_(std::move(inner)),
         out_(out) {
     for (const RootPort& port : ports_) pmus_.push_back(port.pmu);
     std::ranges::sort(pmus_);
@@ -23,7 +25,8 @@ class RootPortWriter final : public render::CountWriter {
   void begin(const view::CountSummary& summary) override { inner_->begin(summary); }
 
   void page(const view::CountPage& page) override {
-    if (!page.time_ns || pages_ % kIntervalsPerHeading == 0) write_heading(page.time_ns.has_value());
+    if (!page.time_ns || pages_ % kIntervalsPerHeading == 0)
+      write_heading(page.time_ns.has_value());
     ++pages_;
     for (const RootPort& port : ports_) write_port(page, port);
   }
@@ -39,7 +42,8 @@ class RootPortWriter final : public render::CountWriter {
       out_.print("{}port{}", times ? " time" + *separator_ : "", *separator_);
     else
       out_.print("{}   port         ", times ? " #          time " : "");
-    for (size_t metric = 0; metric < kRootPortMetrics; ++metric) write_cell(root_port_title(metric));
+    for (size_t metric = 0; metric < kRootPortMetrics; ++metric)
+      write_cell(root_port_title(metric));
     out_.put('\n');
   }
 

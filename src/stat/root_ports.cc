@@ -29,8 +29,7 @@ constexpr Metric kMetrics[kRootPortMetrics] = {{"Inbound Read(MB)", 0x83, 0x04},
 std::optional<uint32_t> number(std::string_view text, int base, uint32_t most) {
   uint32_t value = 0;
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-  if (error != std::errc{} || end != text.data() + text.size() || value > most)
-    return std::nullopt;
+  if (error != std::errc{} || end != text.data() + text.size() || value > most) return std::nullopt;
   return value;
 }
 
@@ -66,7 +65,7 @@ void add_ports_of(uint32_t pmu, const std::string& directory, std::vector<RootPo
   for (const std::string& name : entries_of(directory)) {
     std::optional<uint32_t> die = number_after(kDiePrefix, name);
     if (!die) continue;
-    Result<std::string> text = read_file(directory + "/" + name, kMaxSize);
+    Result<std::string> text = read_file(fmt::format("{}/{}", directory, name), kMaxSize);
     std::optional<RootPort> port = text ? parse_port(*text) : std::nullopt;
     if (!port) continue;
     port->pmu = pmu;
@@ -81,7 +80,7 @@ Result<std::vector<RootPort>> read_root_ports(const std::string& devices) {
   std::vector<RootPort> ports;
   for (const std::string& name : entries_of(devices))
     if (std::optional<uint32_t> pmu = number_after(kPmuPrefix, name))
-      add_ports_of(*pmu, devices + "/" + name, ports);
+      add_ports_of(*pmu, fmt::format("{}/{}", devices, name), ports);
   if (ports.empty())
     return fail(ErrorCode::kBadEvent,
                 "no PCIe root ports can be measured: {} has no {}*/{}*, which Linux has for Intel "
@@ -108,8 +107,8 @@ Result<std::vector<RootPort>> choose_root_ports(const std::vector<RootPort>& por
                   part);
     auto found = std::ranges::find(ports, wanted->name(), &RootPort::name);
     if (found == ports.end())
-      return fail(ErrorCode::kBadEvent, "there is no root port {}; `iostat list` has those there are",
-                  wanted->name());
+      return fail(ErrorCode::kBadEvent,
+                  "there is no root port {}; `iostat list` has those there are", wanted->name());
     if (std::ranges::find(chosen, *found) == chosen.end()) chosen.push_back(*found);
   }
   return chosen;

@@ -26,7 +26,8 @@ struct RootPort {
   auto operator<=>(const RootPort&) const = default;
 };
 
-/// By PMU, then die. Fails (kBadEvent, perf's status) if there are none. `devices` has an entry per PMU.
+/// By PMU, then die. Fails (kBadEvent, perf's status) if there are none. `devices` has an entry per
+/// PMU.
 Result<std::vector<RootPort>> read_root_ports(const std::string& devices);
 
 /// Whether this is a list of root ports: "0000:3a,0:5d".

@@ -71,6 +71,7 @@ TEST_F(RootPorts, AreChosenByDomainAndBus) {
   auto names = [&](std::string_view wanted) {
     std::vector<RootPort> chosen = choose_root_ports(ports, wanted).value();
     std::vector<std::string> found;
+    found.reserve(chosen.size());
     for (const RootPort& port : chosen) found.push_back(port.name());
     return join(found, " ");
   };

@@ -116,4 +116,4 @@ if __name__ == "__main__":
     if os.geteuid() != 0 or shutil.which("perf") is None or not (DEVICES / "msr/type").exists():
         print("needs root, perf, and the PMU msr")
         sys.exit(77)
-    unittest.main()
+    unittest.main(argv=sys.argv[:1])

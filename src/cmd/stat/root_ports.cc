@@ -15,15 +15,20 @@ Result<> StatFlags::finalize_root_ports(Env& env, bool recording) {
   TargetOptions& target = options_.count.target;
   if (recording || options_.compares())
     return wrong("root ports are measured by plain `stat`: leave out record, --vs and the like");
-  if (target.has_task() || !target.cpus.empty() || options_.json != 0 ||
-      options_.grouping != view::CountGrouping::kAll)
-    return wrong("counts of root ports belong to no process or CPU, and are shown as text or by -x: "
-                 "leave out -p, -t, -C, -j and --per-…");
+  bool of_some = target.has_task() || !target.cpus.empty() ||
+                 options_.grouping != view::CountGrouping::kAll || selection_.names_cgroups() ||
+                 !for_each_cgroup_.empty() || !options_.count.bpf_programs.empty();
+  if (of_some)
+    return wrong(
+        "traffic of root ports belongs to no task or CPU: leave out -p, -t, -C, -G, -b, --per-…");
+  if (options_.json != 0 || options_.interval_clear)
+    return wrong(
+        "root ports are shown as text or separated by -x: leave out -j and --interval-clear");
   selection_.serve(target, options_.count.verbose, env);
   options_.count.made = selection_.made();
   TRY(selection_.finalize({options_.count.events, options_.count.cgroups}, env));
   bool has_others = !options_.count.events.empty() || detail_ > 0 || null_run_ || topdown_ ||
-                    smi_cost_ || transaction_ || !for_each_cgroup_.empty() || !core_kind_.empty();
+                    smi_cost_ || transaction_ || !core_kind_.empty();
   if (has_others)
     return wrong("root ports have their own events: leave out -e, -M, -d and the like");
   target.all_cpus = true;
