@@ -86,7 +86,7 @@ int run_in_background(const DaemonOptions& options, const DaemonConfig& config,
   Result<int> done =
       run_daemon(options, config, paths, env, [&](const auto& lines) { report.finish(lines, 0); });
   if (done) return *done;
-  report.finish({"Error: " + done.error().message}, exit_status(done.error().code));
+  report.finish({done.error().message}, exit_status(done.error().code));
   return exit_status(done.error().code);
 }
 
