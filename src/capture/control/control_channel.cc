@@ -78,7 +78,7 @@ std::optional<ControlChannel::Command> ControlChannel::next() {
     }
     // The descriptor is the user's and may block, so it is read only if there is data.
     pollfd ready{.fd = fd_, .events = POLLIN, .revents = 0};
-    if (::poll(&ready, 1, 0) <= 0) return std::nullopt;
+    if (::poll(&ready, 1, 0) <= 0) return take_unended();
     char buffer[512];
     ssize_t got = ::read(fd_, buffer, sizeof buffer);
     if (got <= 0) {
@@ -89,6 +89,14 @@ std::optional<ControlChannel::Command> ControlChannel::next() {
     constexpr size_t kMaxLineLength = 64 * 1024;
     if (pending_.size() > kMaxLineLength) pending_.clear();
   }
+}
+
+std::optional<ControlChannel::Command> ControlChannel::take_unended() {
+  if (pending_.empty()) return std::nullopt;
+  Command command = parse_control_command(pending_);
+  if (command.kind == Command::Kind::kUnknown) return std::nullopt;
+  pending_.clear();
+  return command;
 }
 
 void ControlChannel::acknowledge() {

@@ -37,6 +37,9 @@ class ControlChannel {
 
  private:
   ControlChannel() = default;
+  /// perf's daemon writes a command at once and without a newline.
+  std::optional<Command> take_unended();
+
   Fd own_, own_ack_;  // if we opened FIFOs
   int fd_ = -1;
   int ack_fd_ = -1;

@@ -1,5 +1,6 @@
 // Small parts of recording that turn text into decisions.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -71,6 +72,26 @@ TEST(ParseControl, Forms) {
     EXPECT_FALSE(parse_control(wrong)) << wrong;
   EXPECT_EQ(parse_control_command("enable cs").argument, "cs");
   EXPECT_EQ(parse_control_command("bogus").kind, ControlChannel::Command::Kind::kUnknown);
+}
+
+TEST(Control, CommandsMayLackTheirNewline) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  Fd reader(ends[0]), writer(ends[1]);
+  ControlOptions options;
+  options.fd = reader.get();
+  ControlChannel channel = ControlChannel::open(options).value();
+  auto write = [&](std::string_view text) {
+    ASSERT_EQ(::write(writer.get(), text.data(), text.size()), static_cast<ssize_t>(text.size()));
+  };
+  using Kind = ControlChannel::Command::Kind;
+  write("ping");
+  EXPECT_EQ(channel.next()->kind, Kind::kPing);
+  write("enable\nsto");
+  EXPECT_EQ(channel.next()->kind, Kind::kEnable);
+  EXPECT_FALSE(channel.next());
+  write("p\n");
+  EXPECT_EQ(channel.next()->kind, Kind::kStop);
 }
 
 TEST(ProcMaps, Lines) {

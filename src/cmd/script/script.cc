@@ -86,8 +86,7 @@ class Script final : public Command {
     std::unique_ptr<FilterRun> dlfilter = TRY(FilterRun::start(options_, env));
     Session session = TRY(open(dlfilter.get(), env));
     if (options_.checks_order) {
-      env.err.print("Misordered timestamps: {}
-", env.losses.count(LossKind::k_out_of_order));
+      env.err.print("Misordered timestamps: {}\n", env.losses.count(LossKind::k_out_of_order));
       return 0;
     }
     ScriptLines lines(session, options_, dlfilter.get(), env);
