@@ -6,11 +6,13 @@
 #include "abi/data_source.h"
 #include "base/text.h"
 #include "python/sample_objects.h"
+#include "script/frame_texts.h"
 
 namespace sonde::python {
 namespace {
 
 constexpr uint64_t kMachine = 1;
+constexpr uint64_t kRootPath = 1;
 struct BranchKind {
   uint32_t flags;
   std::string_view name;
@@ -60,6 +62,10 @@ Result<> DbExport::call(const char* table, std::vector<PyRef> row) {
 }
 
 Result<> DbExport::begin() {
+  if (script_.context().has_traces && script_.interpreter().is_set("perf_db_export_calls"))
+    return fail(ErrorCode::kUnsupported,
+                "perf_db_export_calls: instruction traces are not decoded yet: leave out that "
+                "argument");
   constexpr const char* kTable = "branch_type_table";
   TRY(call(kTable, row_of(0, "no branch")));
   for (const BranchKind& kind : kBranchKinds) TRY(call(kTable, row_of(kind.flags, kind.name)));
@@ -118,17 +124,18 @@ Result<uint64_t> DbExport::dso_id(DsoId dso) {
   if (id != 0) return id;
   id = ++dso_count_;
   const Dso& object = session_.machine().dsos()[dso];
-  TRY(call("dso_table",
-           row_of(id, kMachine, object.short_name, object.path, to_hex(object.build_id))));
+  TRY(call("dso_table", row_of(id, kMachine, object.short_name, object.path,
+                               to_hex(build_id_of(session_, dso)))));
   return id;
 }
 
-Result<DbExport::Place> DbExport::place(const Frame& frame) {
+Result<DbExport::Place> DbExport::place(const Frame& frame, std::optional<uint64_t> ip) {
   Place place;
   if (!frame.dso.valid()) return place;
   place.dso = TRY(dso_id(frame.dso));
   bool has_symbol = frame.symbol.valid();
   uint64_t start = has_symbol ? frame.symbol_start : frame.address;
+  if (!has_symbol && ip && !symbols_.contains({place.dso, start})) start = *ip;
   place.offset = frame.address - start;
   auto [known, is_new] = symbols_.try_emplace({place.dso, start}, symbols_.size() + 1);
   place.symbol = known->second;
@@ -143,6 +150,32 @@ Result<DbExport::Place> DbExport::place(const Frame& frame) {
   return place;
 }
 
+Result<uint64_t> DbExport::call_path_below(uint64_t parent, const PathPart& part) {
+  auto [known, is_new] =
+      paths_.try_emplace({parent, part.symbol, part.ip}, paths_.size() + kRootPath + 1);
+  uint64_t id = known->second;
+  if (is_new) TRY(call("call_path_table", row_of(id, parent, part.symbol, part.ip)));
+  return id;
+}
+
+/// 0 for samples without a chain.
+Result<uint64_t> DbExport::call_path(size_t index, const Sample& sample) {
+  ChainId chain = session_.samples().chain_of(index);
+  if (!wants_chains_ || !chain.valid()) return 0;
+  std::vector<PathPart> parts;
+  std::span<const FrameId> frames = session_.chains()[chain];
+  std::vector<uint64_t> ips = recorded_ips(session_, frames, sample);
+  for (size_t i = frames.size(); i-- > 0;) {
+    uint64_t symbol = TRY(place(session_.frame(frames[i]), ips[i])).symbol;
+    parts.push_back({symbol, symbol == 0 ? ips[i] : 0});
+  }
+  if (parts.empty()) return 0;
+  if (paths_.empty()) TRY(call("call_path_table", row_of(kRootPath, 0, 0, 0)));
+  uint64_t path = kRootPath;
+  for (const PathPart& part : parts) path = TRY(call_path_below(path, part));
+  return path;
+}
+
 Result<> DbExport::sample(size_t index, const Sample& sample) {
   const SampleColumns& columns = session_.samples();
   EventId event(size_t{columns.event[index]});
@@ -150,6 +183,7 @@ Result<> DbExport::sample(size_t index, const Sample& sample) {
   TRY(machine());
   Task who = TRY(task(columns.pid[index], columns.tid[index], columns.time[index]));
   Place at = TRY(place(session_.frame(columns.leaf[index])));
+  uint64_t path = TRY(call_path(index, sample));
   const abi::EventAttr& attr = session_.events()[event].attr;
   Place to;
   if (has_target(attr)) to = TRY(place(target_of(session_, index, sample)));
@@ -159,7 +193,7 @@ Result<> DbExport::sample(size_t index, const Sample& sample) {
                      static_cast<int32_t>(columns.cpu[index]), to.dso, to.symbol, to.offset,
                      sample.addr, columns.period[index], sample.weight, sample.transaction,
                      attr.samples(abi::kSampleDataSrc) ? sample.data_src : abi::kNoDataSource, 0, 0,
-                     0, 0, 0, 0));
+                     path, 0, 0, 0));
 }
 
 Result<> DbExport::context_switch(uint64_t time, const SampleId& who, const SwitchRecord& change,

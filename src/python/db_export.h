@@ -3,6 +3,11 @@
 // branch_type_table, sample_table and context_switch_table each get a row, those of things before
 // the rows that refer to them. Ids count from 1; 0 is "unknown" (export-to-sqlite.py, which perf
 // ships, has the columns).
+//
+// If a script sets `perf_db_export_callchains`, call_path_table gets the call chains of samples, as
+// a tree that begins with the outermost callers: id, parent, symbol, and the ip where there is no
+// symbol; the root, which is no place, has id 1. `perf_db_export_calls` asks for calls found in
+// instruction traces: a recording that has none gives no row of call_return_table.
 #pragma once
 
 #include <map>
@@ -18,9 +23,12 @@ namespace sonde::python {
 
 class DbExport {
  public:
-  DbExport(ScriptEvents& script, const Session& session) : script_(script), session_(session) {}
+  DbExport(ScriptEvents& script, const Session& session)
+      : script_(script),
+        session_(session),
+        wants_chains_(script.interpreter().is_set("perf_db_export_callchains")) {}
 
-  /// The kinds of branches, once.
+  /// The kinds of branches, once. Fails if the script wants what only a decoder of traces finds.
   Result<> begin();
   Result<> sample(size_t index, const Sample& sample);
   /// `other`: the task that comes or leaves; without ids if it is not known.
@@ -40,7 +48,14 @@ class DbExport {
   struct Place {
     uint64_t dso = 0, symbol = 0, offset = 0;
   };
-  Result<Place> place(const Frame& frame);
+  /// `ip`: of a caller; where it has no symbol, perf makes one that begins at that run time
+  /// address, unless the place got one as that of a sample.
+  Result<Place> place(const Frame& frame, std::optional<uint64_t> ip = std::nullopt);
+  Result<uint64_t> call_path(size_t index, const Sample& sample);
+  struct PathPart {
+    uint64_t symbol, ip;  // one of them is 0
+  };
+  Result<uint64_t> call_path_below(uint64_t parent, const PathPart& part);
 
   ScriptEvents& script_;
   const Session& session_;
@@ -50,6 +65,8 @@ class DbExport {
   std::map<std::tuple<uint64_t, uint64_t, uint32_t>, uint64_t> comms_;  // process, start, name
   std::map<std::pair<uint64_t, uint64_t>, uint64_t> comm_threads_;
   std::map<std::pair<uint64_t, uint64_t>, uint64_t> symbols_;  // dso, start
+  bool wants_chains_;
+  std::map<std::tuple<uint64_t, uint64_t, uint64_t>, uint64_t> paths_;  // parent, symbol, ip
   uint64_t samples_ = 0, switches_ = 0, event_count_ = 0, dso_count_ = 0;
 };
 

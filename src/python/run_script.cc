@@ -46,12 +46,6 @@ class PythonRun {
     ScriptContext context;
     PyRef object = context_object(context);
     TRY(interpreter.run_file(object));
-    for (const char* wish : {"perf_db_export_calls", "perf_db_export_callchains"})
-      if (interpreter.is_set(wish))
-        return fail(ErrorCode::kUnsupported,
-                    "{}: {}: calls and call chains are not exported as rows: leave out that "
-                    "argument",
-                    script_.path, wish);
     ScriptEvents events(interpreter, context);
     TRY(events.begin());
     std::unique_ptr<FilterRun> dlfilter = TRY(FilterRun::start(options_, env_));

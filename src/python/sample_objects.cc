@@ -64,6 +64,17 @@ Frame target_of(const Session& session, size_t index, const Sample& sample) {
                       sample.cpu_mode);
 }
 
+std::vector<uint64_t> recorded_ips(const Session& session, std::span<const FrameId> frames,
+                                   const Sample& sample) {
+  std::vector<uint64_t> ips;
+  for (size_t i = 0; i < sample.callchain.size(); ++i)
+    if (!is_context_marker(sample.callchain[i])) ips.push_back(sample.callchain[i]);
+  if (ips.size() == frames.size()) return ips;
+  ips.clear();
+  for (FrameId frame : frames) ips.push_back(session.frame(frame).address);
+  return ips;
+}
+
 SampleObjects::SampleObjects(const Session& session)
     : session_(session),
       arch_(abi::arch_from_machine(session.recording().features().arch.value_or("x86_64"))) {}
@@ -105,15 +116,9 @@ PyRef SampleObjects::chain(size_t index, const Sample& sample) const {
   ChainId chain = session_.samples().chain_of(index);
   if (!chain.valid()) return list;
   std::span<const FrameId> frames = session_.chains()[chain];
-  // Frames correspond to the recorded addresses, unless some of them were unwound or inlined.
-  std::vector<uint64_t> recorded;
-  for (size_t i = 0; i < sample.callchain.size(); ++i)
-    if (!is_context_marker(sample.callchain[i])) recorded.push_back(sample.callchain[i]);
-  bool corresponds = recorded.size() == frames.size();
-  for (size_t i = 0; i < frames.size(); ++i) {
-    const Frame& at = session_.frame(frames[i]);
-    append(list.get(), frame({corresponds ? recorded[i] : at.address, at}));
-  }
+  std::vector<uint64_t> ips = recorded_ips(session_, frames, sample);
+  for (size_t i = 0; i < frames.size(); ++i)
+    append(list.get(), frame({ips[i], session_.frame(frames[i])}));
   return list;
 }
 

@@ -15,6 +15,11 @@ namespace sonde::python {
 /// The place of a sample's address, if has_target(). Only objects whose symbols are loaded give a
 /// symbol (Session::load_all_symbols).
 [[nodiscard]] Frame target_of(const Session& session, size_t index, const Sample& sample);
+/// The run time addresses of a chain's frames, as recorded; where some frames were unwound or
+/// inlined, their addresses inside their objects.
+[[nodiscard]] std::vector<uint64_t> recorded_ips(const Session& session,
+                                                 std::span<const FrameId> frames,
+                                                 const Sample& sample);
 
 class SampleObjects {
  public:

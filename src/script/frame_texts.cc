@@ -17,6 +17,14 @@ std::string_view dso_text(const Session& session, DsoId id, bool module_path) {
   return by_name ? dso.short_name : dso.path;
 }
 
+std::string build_id_of(const Session& session, DsoId id) {
+  const Dso& dso = session.machine().dsos()[id];
+  if (!dso.build_id.empty() || dso.kind != DsoKind::kFile) return dso.build_id;
+  FoundObject found = session.symbolizer().object_files(id);
+  if (!found.usable()) return {};
+  return std::string((found.runtime ? found.runtime : found.symbols)->build_id());
+}
+
 namespace {
 
 /// "file.c:12"; if lines are not known, "libc.so.6[1234]" like perf.

@@ -29,6 +29,9 @@ void append_place(const Session& session, const Frame& frame, const FrameStyle& 
 /// The object's name as script shows it: its path; for a module of unknown build id, its name in
 /// brackets, unless paths are requested; "[unknown]" if nothing was mapped.
 std::string_view dso_text(const Session& session, DsoId dso, bool module_path);
+/// The object's build id, raw. Recorders note those of objects that were sampled in; that of
+/// another is read from its file. Not cached.
+std::string build_id_of(const Session& session, DsoId dso);
 
 class FrameTexts {
  public:

@@ -33,11 +33,13 @@ def stat__page_faults_u(*x): print("faults", x)
 
 # Rows instead of events.
 ROWS = """
+import sys
 perf_db_export_mode = True
-perf_db_export_calls = False
-perf_db_export_callchains = False
+perf_db_export_calls = "calls" in sys.argv
+perf_db_export_callchains = "callchains" in sys.argv
 def printer(name): return lambda *row: print(name, row)
-for name in ("evsel", "machine", "thread", "comm", "comm_thread", "dso", "symbol", "branch_type", "sample", "context_switch"):
+for name in ("evsel", "machine", "thread", "comm", "comm_thread", "dso", "symbol", "branch_type", "sample", "context_switch",
+             "call_path", "call_return"):
     globals()[name + "_table"] = printer(name)
 """
 
@@ -166,17 +168,20 @@ def rows(directory):
     script.write_text(ROWS)
     for recording in ("clock", "regs"):
         data = f"{directory}/{recording}.data"
-        both.lines(f"rows of {recording}", ask(PERF, data, script, []), ask(SONDE, data, script, []), least=40, status=0)
+        for wishes in ([], ["callchains"], ["calls"], ["calls", "callchains"]):
+            both.lines(f"rows of {recording} {wishes}", ask(PERF, data, script, wishes), ask(SONDE, data, script, wishes), least=40,
+                       status=0)
     modules = Path(directory, "modules/PySide2")
     modules.mkdir(parents=True)
     Path(modules, "QtSql.py").write_text(QTSQL)
     os.environ["PYTHONPATH"] = f"{modules.parent}:{os.environ.get('PYTHONPATH', '')}"
-    contents = []
-    for tool in (PERF, SONDE):
-        database = f"{directory}/{Path(tool).name}.db"
-        said = ask(tool, f"{directory}/clock.data", f"{SHIPPED}/export-to-sqlite.py", [database])
-        contents.append(side_by_side.Said(list(sqlite3.connect(database).iterdump()), said.status))
-    both.lines("export-to-sqlite", *contents, least=60, status=0)
+    for wishes in ([], ["all", "calls", "callchains"]):
+        contents = []
+        for tool in (PERF, SONDE):
+            database = f"{directory}/{Path(tool).name}-{len(wishes)}.db"
+            said = ask(tool, f"{directory}/clock.data", f"{SHIPPED}/export-to-sqlite.py", [database, *wishes])
+            contents.append(side_by_side.Said(list(sqlite3.connect(database).iterdump()), said.status))
+        both.lines(f"export-to-sqlite {wishes}", *contents, least=60, status=0)
 
 
 def failures(directory):
@@ -186,8 +191,7 @@ def failures(directory):
                        ("def raw_syscalls__sys_enter(*x): nonsense", "raw_syscalls__sys_enter failed"),
                        ("def raw_syscalls__sys_enter(a): pass", "raw_syscalls__sys_enter failed"),
                        ("def trace_end(): raise ValueError", "trace_end failed"),
-                       ("def broken(:", "cannot be compiled"), ("import no_such_module", "cannot be started"),
-                       ("perf_db_export_callchains = True", "are not exported")):
+                       ("def broken(:", "cannot be compiled"), ("import no_such_module", "cannot be started")):
         Path(directory, "bad.py").write_text(text + "\n")
         done = subprocess.run([SONDE, "script", "-i", data, "-s", f"{directory}/bad.py"], capture_output=True, text=True)
         last = done.stderr.splitlines()[-1] if done.stderr else ""

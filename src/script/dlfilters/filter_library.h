@@ -50,8 +50,8 @@ struct FilterDescription {
   std::string line;
   std::string details;  // may have several lines; empty: none
 };
-/// The filters with a description in the current directory and in `exec_path`/dlfilters, each sorted
-/// by name. Loads every one.
+/// The filters with a description in the current directory and in `exec_path`/dlfilters, each
+/// sorted by name. Loads every one.
 std::vector<FilterDescription> list_filters(const std::string& exec_path);
 
 }  // namespace sonde

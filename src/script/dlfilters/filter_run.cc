@@ -136,8 +136,9 @@ void FilterRun::attach(Session& session, const ScriptOptions& options, const Ite
 }
 
 std::unexpected<Error> FilterRun::failed(const char* function, int answer) const {
-  return fail(ErrorCode::kFailed, "{}: {} failed with {}: see what the filter printed, or its source",
-              library_.path(), function, answer);
+  return fail(ErrorCode::kFailed,
+              "{}: {} failed with {}: see what the filter printed, or its source", library_.path(),
+              function, answer);
 }
 
 Result<bool> FilterRun::ask(EventFunction function, const char* name) {
@@ -222,7 +223,8 @@ void print_filters(const Env& env, bool verbose) {
   for (const FilterDescription& filter : list_filters(find_exec_path(env))) {
     env.out.print("  {:<36} {}\n", filter.file, filter.line);
     if (verbose)
-      for (std::string_view line : split(filter.details, '\n')) env.out.print("{:39}{}\n", "", line);
+      for (std::string_view line : split(filter.details, '\n'))
+        env.out.print("{:39}{}\n", "", line);
   }
 }
 

@@ -1,12 +1,13 @@
-// A filter of --dlfilter at work: which of a recording's samples it, and script's own options, keep.
+// A filter of --dlfilter at work: which of a recording's samples it, and script's own options,
+// keep.
 //
 //   std::unique_ptr<FilterRun> filter = TRY(FilterRun::start(options, env));
 //   filter->attach(session, options, names, window);
 //   for (each sample, in order of time) if (TRY(filter->keeps(sample))) …
 //   TRY(filter->stop());
 //
-// Filters print to the C library's stdout, usually something before a line that they keep. That text
-// stays in its buffer until put_text().
+// Filters print to the C library's stdout, usually something before a line that they keep. That
+// text stays in its buffer until put_text().
 #pragma once
 
 #include <memory>

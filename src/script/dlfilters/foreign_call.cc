@@ -15,9 +15,9 @@ struct CrashSignal {
   int number;
   const char* name;
 };
-constexpr std::array kCrashSignals = {CrashSignal{SIGSEGV, "SIGSEGV"}, CrashSignal{SIGBUS, "SIGBUS"},
-                                      CrashSignal{SIGFPE, "SIGFPE"}, CrashSignal{SIGILL, "SIGILL"},
-                                      CrashSignal{SIGABRT, "SIGABRT"}};
+constexpr std::array kCrashSignals = {
+    CrashSignal{SIGSEGV, "SIGSEGV"}, CrashSignal{SIGBUS, "SIGBUS"}, CrashSignal{SIGFPE, "SIGFPE"},
+    CrashSignal{SIGILL, "SIGILL"}, CrashSignal{SIGABRT, "SIGABRT"}};
 constexpr size_t kStack_bytes = 64 * 1024;
 
 // What a signal handler needs; it can reach nothing else.
@@ -42,9 +42,14 @@ void on_crash(int number) {
       return;
     }
   }
-  std::array<const char*, 8> parts = {handling.tool.data(), ": ",  foreign_file,
-                                      ": crashed (",        name,  ") in ",
-                                      foreign_function,     ": debug it with gdb, or run without it\n"};
+  std::array<const char*, 8> parts = {handling.tool.data(),
+                                      ": ",
+                                      foreign_file,
+                                      ": crashed (",
+                                      name,
+                                      ") in ",
+                                      foreign_function,
+                                      ": debug it with gdb, or run without it\n"};
   std::array<iovec, parts.size()> pieces{};
   for (size_t i = 0; i < parts.size(); ++i)
     pieces[i] = {const_cast<char*>(parts[i]), std::strlen(parts[i])};

@@ -12,7 +12,8 @@
 
 namespace sonde {
 
-/// Catches the signals of crashes while it lives. They are the process's, so there is one at a time.
+/// Catches the signals of crashes while it lives. They are the process's, so there is one at a
+/// time.
 class CrashHandlers {
  public:
   /// `tool` begins the line: "sonde script".

@@ -20,21 +20,13 @@ std::string& kept(std::map<uint32_t, std::string>& texts, uint32_t id, const Tex
   return found == texts.end() ? texts.emplace(id, text()).first->second : found->second;
 }
 
-/// Recorders note the build ids of objects that were sampled in; that of another is its file's.
-std::string build_id_of(const Session& session, DsoId id) {
-  const Dso& dso = session.machine().dsos()[id];
-  if (!dso.build_id.empty() || dso.kind != DsoKind::kFile) return dso.build_id;
-  FoundObject found = session.symbolizer().object_files(id);
-  if (!found.usable()) return {};
-  return std::string((found.runtime ? found.runtime : found.symbols)->build_id());
-}
-
 }  // namespace
 
 SampleAnswers::SampleAnswers(Session& session, bool show_kernel_path)
     : session_(session),
       show_kernel_path_(show_kernel_path),
-      code_(session, abi::arch_from_machine(session.recording().features().arch.value_or("x86_64"))) {}
+      code_(session,
+            abi::arch_from_machine(session.recording().features().arch.value_or("x86_64"))) {}
 
 bool SampleAnswers::enter(uint32_t index) {
   index_ = index;
@@ -168,8 +160,7 @@ Bytes SampleAnswers::instruction() const {
 const char* SampleAnswers::source_file(uint32_t& line) {
   const Frame& frame = leaf();
   if (!frame.dso.valid()) return nullptr;
-  std::optional<SourcePlace> place =
-      session_.symbolizer().source_place(frame.dso, frame.address);
+  std::optional<SourcePlace> place = session_.symbolizer().source_place(frame.dso, frame.address);
   if (!place) return nullptr;
   source_file_ = place->file;
   line = place->line;
