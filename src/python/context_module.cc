@@ -96,6 +96,26 @@ PyObject* sample_srccode(PyObject* /*self*/, PyObject* arguments) {
   return source_place(arguments, true);
 }
 
+constexpr const char* kConfig = "_config";  // a variable of the module
+
+/// The text of a setting ("annotate.objdump"), or None.
+PyObject* config_get(PyObject* module, PyObject* arguments) {
+  PyObject* name = py().PyTuple_Size(arguments) == 1 ? py().PyTuple_GetItem(arguments, 0) : nullptr;
+  const char* text = name == nullptr ? nullptr : py().PyUnicode_AsUTF8AndSize(name, nullptr);
+  if (text == nullptr) {
+    py().PyErr_Clear();
+    py().PyErr_SetString(py().type_error,
+                         "perf_config_get takes the name of a setting, \"section.key\"");
+    return nullptr;
+  }
+  PyRef capsule(py().PyObject_GetAttrString(module, kConfig));
+  if (!capsule) return nullptr;
+  void* config = py().PyCapsule_GetPointer(capsule.get(), nullptr);
+  if (config == nullptr) return nullptr;
+  std::optional<std::string_view> value = static_cast<const Config*>(config)->get(text);
+  return value ? text_object(*value).release() : none();
+}
+
 // The interpreter refers to these tables as long as it runs, and wants them writable.
 PyMethodDef methods[] = {
     {"common_pc", common_pc, METH_VARARGS, "The event's preemption count."},
@@ -103,6 +123,7 @@ PyMethodDef methods[] = {
     {"common_lock_depth", common_lock_depth, METH_VARARGS, "The event's depth of locks."},
     {"perf_set_itrace_options", set_itrace_options, METH_VARARGS,
      "Sets what is decoded of instruction traces."},
+    {"perf_config_get", config_get, METH_VARARGS, "A setting of perfconfig, as text."},
     {"perf_sample_insn", sample_insn, METH_VARARGS, "The sampled instruction's bytes."},
     {"perf_sample_srcline", sample_srcline, METH_VARARGS, "The sample's (file, line)."},
     {"perf_sample_srccode", sample_srccode, METH_VARARGS, "The sample's (file, line, text)."},
@@ -125,6 +146,13 @@ PyObject* make_module() {
 
 void add_context_module() {
   py().PyImport_AppendInittab(kContextModule, make_module);
+}
+
+void give_config(const Config& config) {
+  PyRef module(py().PyImport_ImportModule(kContextModule));
+  if (!module) return py().PyErr_Clear();
+  put(py().PyModule_GetDict(module.get()), kConfig,
+      PyRef(py().PyCapsule_New(const_cast<Config*>(&config), nullptr, nullptr)));
 }
 
 PyRef context_object(ScriptContext& context) {

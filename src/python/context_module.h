@@ -2,6 +2,7 @@
 // handled (perf-script-python(1), "perf_trace_context Module").
 #pragma once
 
+#include "base/config.h"
 #include "python/context.h"
 #include "python/python_library.h"
 
@@ -11,6 +12,8 @@ inline constexpr const char* kContextModule = "perf_trace_context";
 
 /// Makes the module importable; before the interpreter starts.
 void add_context_module();
+/// What its perf_config_get answers from then on; must outlive the interpreter, which runs.
+void give_config(const Config& config);
 /// `context` as scripts hold it; it must outlive the interpreter.
 PyRef context_object(ScriptContext& context);
 

@@ -11,6 +11,7 @@ std::string_view python_finder_module();
 std::string_view python_core_module();
 std::string_view python_util_module();
 std::string_view python_event_class_module();
+std::string_view python_sched_gui_module();
 
 }  // namespace sonde
 
@@ -21,6 +22,7 @@ Result<> add_helper_modules() {
   put(sources.get(), "Core", text_object(python_core_module()));
   put(sources.get(), "Util", text_object(python_util_module()));
   put(sources.get(), "EventClass", text_object(python_event_class_module()));
+  put(sources.get(), "SchedGui", text_object(python_sched_gui_module()));
   PyRef globals(py().PyDict_New());
   put(globals.get(), "sources", sources);
   PyRef code(py().Py_CompileStringExFlags(std::string(python_finder_module()).c_str(),

@@ -108,6 +108,7 @@ Result<Interpreter> Interpreter::start(const InterpreterSetup& setup) {
   py().Py_InitializeEx(1);
   find_python_objects();
   set_arguments(setup);
+  give_config(setup.config);
   Interpreter interpreter(setup.script);
   TRY(add_helper_modules());
   return interpreter;

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "base/config.h"
 #include "python/python_library.h"
 
 namespace sonde::python {
@@ -23,6 +24,7 @@ struct InterpreterSetup {
   std::string script;                  // a path
   std::vector<std::string> arguments;  // sys.argv[1:]
   std::string exec_path;               // PERF_EXEC_PATH, where scripts look for helper modules
+  const Config& config;                // what perf_config_get answers; must outlive the interpreter
 };
 
 class Interpreter {

@@ -30,7 +30,7 @@ class PythonRun {
 
     env_.out.flush();
     Interpreter interpreter =
-        TRY(Interpreter::start({script_.path, script_.arguments, script_.exec_path}));
+        TRY(Interpreter::start({script_.path, script_.arguments, script_.exec_path, env_.config}));
     Interrupt interrupt;
     Result<> done = handle(interpreter, names, session);
     if (done) done = interpreter.flush();

@@ -215,6 +215,21 @@ def own_modules(directory):
                    side_by_side.Said([line for line in ours.lines if line not in warned], ours.status))
 
 
+def settings(directory):
+    """perf_config_get, which perf 6.1 does not have yet, and SchedGui without wxPython."""
+    script, config = Path(directory, "settings.py"), Path(directory, "perfconfig")
+    config.write_text("[annotate]\n\tobjdump = /opt/objdump\n")
+    script.write_text("from perf_trace_context import perf_config_get\n"
+                      "print(perf_config_get('annotate.objdump'), perf_config_get('no.such'))\n"
+                      "try: perf_config_get(1)\nexcept TypeError: print('refused')\n"
+                      "import sys\nsys.modules['wx'] = None\n"
+                      "try: import SchedGui\nexcept ImportError as why: print(why)\n")
+    os.environ.update(PERF_CONFIG=str(config), PERF_EXEC_PATH="/nonexistent")
+    lines = side_by_side.ask(SONDE, "script", "-i", f"{directory}/calls.data", "-s", str(script)).lines
+    del os.environ["PERF_CONFIG"], os.environ["PERF_EXEC_PATH"]
+    both.expect(lines[:2] == ["/opt/objdump None", "refused"] and "wxPython" in lines[2], f"settings: {lines}")
+
+
 def by_name(directory):
     """The words after `script`: what is recorded and shown under a script's name, and what is generated."""
     with kernel_turn.taken():
@@ -250,6 +265,7 @@ def main():
         rows(directory)
         failures(directory)
         own_modules(directory)
+        settings(directory)
         by_name(directory)
     both.finish()
 
