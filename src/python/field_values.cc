@@ -2,31 +2,10 @@
 
 #include <algorithm>
 
+#include "event/print_fmt/field_format.h"
+
 namespace sonde::python {
 namespace {
-
-uint64_t number_at(Bytes raw, uint64_t offset, uint32_t size, ByteOrder order) {
-  if (offset > raw.size() || raw.size() - offset < size) return 0;
-  const std::byte* at = raw.data() + offset;
-  switch (size) {
-    case 1:
-      return load<uint8_t>(at, order);
-    case 2:
-      return load<uint16_t>(at, order);
-    case 4:
-      return load<uint32_t>(at, order);
-    case 8:
-      return load<uint64_t>(at, order);
-    default:
-      return 0;
-  }
-}
-
-/// The bytes of an array, cut at the end of the raw data.
-Bytes part(Bytes raw, uint64_t offset, uint64_t size) {
-  if (offset >= raw.size()) return {};
-  return raw.subspan(offset, std::min<uint64_t>(size, raw.size() - offset));
-}
 
 bool is_text_character(char c) {
   return (c >= ' ' && c <= '~') || (c >= '\t' && c <= '\r');
@@ -48,33 +27,15 @@ PyRef array_object(Bytes bytes, bool may_be_text) {
 }  // namespace
 
 FieldReader::FieldReader(const TracepointField& field)
-    : offset_(field.offset),
-      size_(field.is_flexible() ? UINT32_MAX : field.size),
-      is_relative_(field.is_rel_dynamic) {
-  if (field.is_dynamic)
-    kind_ = field.is_string ? Kind::kDynamicText : Kind::kDynamic;
-  else if (field.is_array)
-    kind_ = field.is_string ? Kind::kText : Kind::kArray;
-  else
-    kind_ = field.is_signed && field.size == 8 ? Kind::kSigned : Kind::kNumber;
-}
+    : field_(field),
+      may_be_negative_(field.is_signed && field.size == 8),
+      bits_(field.size >= 8 ? UINT64_MAX : (uint64_t{1} << (8 * field.size)) - 1) {}
 
 PyRef FieldReader::read(Bytes raw, ByteOrder order) const {
-  switch (kind_) {
-    case Kind::kNumber:
-      return number_object(number_at(raw, offset_, size_, order));
-    case Kind::kSigned:
-      return signed_object(static_cast<int64_t>(number_at(raw, offset_, size_, order)));
-    case Kind::kArray:
-    case Kind::kText:
-      return array_object(part(raw, offset_, size_), kind_ == Kind::kText);
-    case Kind::kDynamic:
-    case Kind::kDynamicText:
-      break;
-  }
-  uint64_t place = number_at(raw, offset_, 4, order);
-  uint64_t offset = (place & 0xffff) + (is_relative_ ? uint64_t{offset_} + size_ : 0);
-  return array_object(part(raw, offset, place >> 16), kind_ == Kind::kDynamicText);
+  if (field_.is_array || field_.is_dynamic)
+    return array_object(field_bytes(field_, raw, order), field_.is_string);
+  uint64_t number = field_number(field_, raw, order).value_or(0);
+  return may_be_negative_ ? signed_object(static_cast<int64_t>(number)) : number_object(number & bits_);
 }
 
 }  // namespace sonde::python

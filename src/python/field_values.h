@@ -18,10 +18,9 @@ class FieldReader {
   [[nodiscard]] PyRef read(Bytes raw, ByteOrder order) const;
 
  private:
-  enum class Kind : uint8_t { kNumber, kSigned, kArray, kText, kDynamic, kDynamicText };
-  Kind kind_;
-  uint32_t offset_, size_;
-  bool is_relative_;
+  TracepointField field_;
+  bool may_be_negative_;
+  uint64_t bits_;  // of a number, all set
 };
 
 }  // namespace sonde::python

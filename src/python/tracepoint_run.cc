@@ -9,8 +9,7 @@
 
 #include "python/interrupt.h"
 #include "replay/fields/event_ids.h"
-#include "replay/fields/sample_offsets.h"
-#include "replay/passes/record_pipeline.h"
+#include "replay/passes/placed_samples.h"
 #include "replay/passes/thread_names.h"
 
 namespace sonde::python {
@@ -22,20 +21,11 @@ bool is_dummy(const abi::EventAttr& attr) {
   return attr.type == abi::kTypeSoftware && attr.config == abi::kSwDummy;
 }
 
-struct TimedRecord {
-  uint64_t time = 0;                  // ns
-  const std::byte* record = nullptr;  // its header
-};
-
-uint64_t place_in_file(const TimedRecord& sample) {
-  return reinterpret_cast<uintptr_t>(sample.record);
-}
-
 /// Sorted samples on their way to the script's thread.
 class Queue {
  public:
   /// Waits if many are waiting already.
-  void push(std::vector<TimedRecord> samples) {
+  void push(std::vector<PlacedSample> samples) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return waiting_.size() < kMost || is_over_; });
     waiting_.push_back(std::move(samples));
@@ -53,13 +43,14 @@ class Queue {
     waiting_.clear();
     changed_.notify_all();
   }
-  [[nodiscard]] bool is_over() const { return is_over_.load(std::memory_order_relaxed); }
+  /// Whether nothing more is wanted.
+  [[nodiscard]] const std::atomic<bool>& over() const { return is_over_; }
   /// The next samples; nothing at the end.
-  std::optional<std::vector<TimedRecord>> pop() {
+  std::optional<std::vector<PlacedSample>> pop() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return !waiting_.empty() || is_closed_; });
     if (waiting_.empty()) return std::nullopt;
-    std::vector<TimedRecord> samples = std::move(waiting_.front());
+    std::vector<PlacedSample> samples = std::move(waiting_.front());
     waiting_.pop_front();
     changed_.notify_all();
     return samples;
@@ -69,34 +60,9 @@ class Queue {
   static constexpr size_t kMost = 8;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<std::vector<TimedRecord>> waiting_;
+  std::deque<std::vector<PlacedSample>> waiting_;
   bool is_closed_ = false;
   std::atomic<bool> is_over_ = false;
-};
-
-class SampleDecoder {
- public:
-  using Item = TimedRecord;
-  static constexpr bool kKeepsState = false;
-  SampleDecoder(const std::vector<SampleOffsets>& places, const EventTable& events,
-                const Queue& queue)
-      : places_(places), events_(events), queue_(queue) {}
-
-  Decoded decode(const RecordView& record, uint32_t event, TimedRecord& sample) {
-    SampleHead head;
-    if (!places_[event].read(record, head) ||
-        places_[event].raw_data(record, events_[EventId(size_t{event})].layout).empty())
-      return Decoded::kBad;
-    sample = {head.time, record.raw().data()};
-    return Decoded::kItem;
-  }
-  static bool decode_other(const OtherRecord& /*record*/, TimedRecord& /*sample*/) { return false; }
-  [[nodiscard]] bool is_over() const { return queue_.is_over(); }
-
- private:
-  const std::vector<SampleOffsets>& places_;
-  const EventTable& events_;
-  const Queue& queue_;
 };
 
 /// The names of threads, each with its time of validity.
@@ -127,7 +93,7 @@ class Caller {
          const Machine& machine)
       : calls_(calls), scan_(scan), places_(places), ids_(scan.events()), names_(machine) {}
 
-  Result<> call(std::span<const TimedRecord> samples) {
+  Result<> call(std::span<const PlacedSample> samples) {
     constexpr size_t kAhead = 8;  // samples adjacent in time are far apart in the file
     for (size_t i = 0; i < samples.size() && !Interrupt::has_come(); ++i) {
       if (i + kAhead < samples.size()) __builtin_prefetch(samples[i + kAhead].record);
@@ -137,7 +103,7 @@ class Caller {
   }
 
  private:
-  Result<> call(const TimedRecord& sample) {
+  Result<> call(const PlacedSample& sample) {
     RecordView record = record_at(sample.record, scan_.facts().order);
     EventId event(size_t{ids_.of(record)});
     if (!calls_.handles(event)) return {};
@@ -174,26 +140,24 @@ Result<> run_tracepoints(ScriptEvents& script, const PyRef& context, FileScan& n
   ThreadNames threads(names, losses);
   names.forget_all();
   const EventTable& events = samples.events();
-  std::vector<SampleOffsets> places;
-  for (const EventDesc& event : events.all())
-    places.push_back(SampleOffsets::of(event.attr.sample_type));
+  std::vector<SampleOffsets> places = offsets_of(events);
   TracepointCalls calls(script.interpreter(), script.context(), context,
                         threads.machine().strings());
   calls.prepare(events, samples.features());
   Caller caller(calls, samples, places, threads.machine());
 
   Queue queue;
-  SampleDecoder decoder(places, events, queue);
+  PlacedSampleDecoder decoder(events, places, queue.over());
   std::thread finder([&] {
     process_records(
         samples, losses, decoder, SortedBy::kOwnStep,
-        [&](std::span<const TimedRecord> batch) { queue.push({batch.begin(), batch.end()}); });
+        [&](std::span<const PlacedSample> batch) { queue.push({batch.begin(), batch.end()}); });
     queue.close();
   });
   Result<> done;
   while (done && !Interrupt::has_come()) {
     PyThreadState* state = py().PyEval_SaveThread();  // the script's own threads may run meanwhile
-    std::optional<std::vector<TimedRecord>> batch = queue.pop();
+    std::optional<std::vector<PlacedSample>> batch = queue.pop();
     py().PyEval_RestoreThread(state);
     if (!batch) break;
     done = caller.call(*batch);

@@ -8,9 +8,8 @@
 
 #include "base/parallel.h"
 #include "replay/fields/event_ids.h"
-#include "replay/fields/sample_offsets.h"
 #include "replay/fields/trace_texts.h"
-#include "replay/passes/record_pipeline.h"
+#include "replay/passes/placed_samples.h"
 #include "replay/passes/thread_names.h"
 #include "script/field_texts.h"
 
@@ -26,16 +25,6 @@ constexpr uint64_t kNeeded = abi::kSampleTid | abi::kSampleTime | abi::kSampleCp
 /// It has no samples: recorders open it for sideband records about tasks and memory.
 bool is_dummy(const abi::EventAttr& attr) {
   return attr.type == abi::kTypeSoftware && attr.config == abi::kSwDummy;
-}
-
-/// A sample to be sorted by time.
-struct PlacedSample {
-  uint64_t time = 0;                  // ns
-  const std::byte* record = nullptr;  // its header
-};
-
-uint64_t place_in_file(const PlacedSample& sample) {
-  return reinterpret_cast<uintptr_t>(sample.record);
 }
 
 /// "            make", by thread, each with its period of validity.
@@ -72,22 +61,17 @@ class LineBuilder {
   explicit LineBuilder(const FileScan& scan)
       : scan_(scan),
         ids_(scan.events()),
+        places_(offsets_of(scan.events())),
         traces_(scan.events(), scan.features(), scan.facts().order) {
     size_t width = 0;
     for (const EventDesc& event : scan.events().all()) width = std::max(width, event.name.size());
     for (const EventDesc& event : scan.events().all()) {
-      places_.push_back(SampleOffsets::of(event.attr.sample_type));
       append_padded(names_.emplace_back(), event.name, width);
       names_.back() += ": ";
     }
   }
 
-  [[nodiscard]] bool locate(const RecordView& record, uint32_t event, PlacedSample& sample) const {
-    SampleHead head;
-    if (!places_[event].read(record, head) || raw_data(record, event).empty()) return false;
-    sample = {head.time, record.raw().data()};
-    return true;
-  }
+  [[nodiscard]] const std::vector<SampleOffsets>& places() const { return places_; }
 
   void print(const PlacedSample& sample, NameTexts& names, std::string& out) const {
     RecordView record = record_at(sample.record, scan_.facts().order);
@@ -111,29 +95,9 @@ class LineBuilder {
 
   const FileScan& scan_;
   EventIds ids_;
-  TraceTexts traces_;
   std::vector<SampleOffsets> places_;
+  TraceTexts traces_;
   std::vector<std::string> names_;  // of events, padded
-};
-
-class SampleItemDecoder {
- public:
-  using Item = PlacedSample;
-  static constexpr bool kKeepsState = false;
-  SampleItemDecoder(const LineBuilder& lines, const std::atomic<bool>& is_over)
-      : lines_(lines), is_over_(is_over) {}
-
-  Decoded decode(const RecordView& record, uint32_t event, PlacedSample& sample) {
-    return lines_.locate(record, event, sample) ? Decoded::kItem : Decoded::kBad;
-  }
-  static bool decode_other(const OtherRecord& /*record*/, PlacedSample& /*sample*/) {
-    return false;
-  }
-  [[nodiscard]] bool is_over() const { return is_over_.load(std::memory_order_relaxed); }
-
- private:
-  const LineBuilder& lines_;
-  const std::atomic<bool>& is_over_;
 };
 
 /// Formats the parts of a batch in parallel. Parts are large enough for the sink to pass them on
@@ -214,7 +178,7 @@ void write_tracepoint_lines(FileScan& names, FileScan& samples, LossLedger& loss
   names.forget_all();  // the search for names touched the whole file
   LineBuilder lines(samples);
   std::atomic<bool> is_over = false;
-  SampleItemDecoder decoder(lines, is_over);
+  PlacedSampleDecoder decoder(samples.events(), lines.places(), is_over);
   BatchPrinter printer(lines, threads.machine(), samples, out);
   process_records(samples, losses, decoder, SortedBy::kOwnStep,
                   [&](std::span<const PlacedSample> batch) {
