@@ -35,7 +35,8 @@ PyRef FieldReader::read(Bytes raw, ByteOrder order) const {
   if (field_.is_array || field_.is_dynamic)
     return array_object(field_bytes(field_, raw, order), field_.is_string);
   uint64_t number = field_number(field_, raw, order).value_or(0);
-  return may_be_negative_ ? signed_object(static_cast<int64_t>(number)) : number_object(number & bits_);
+  return may_be_negative_ ? signed_object(static_cast<int64_t>(number))
+                          : number_object(number & bits_);
 }
 
 }  // namespace sonde::python

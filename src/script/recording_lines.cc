@@ -147,25 +147,38 @@ Result<> ScriptLines::prepare() {
   return {};
 }
 
-/// What the filter prints about a sample comes before its line, and after those of earlier ones:
-/// these are written here then.
+/// The items that are still to be written. What the filter prints about a sample comes before its
+/// line, and after those of earlier ones: from its first text on, lines are written here, one by
+/// one.
 Result<std::vector<ScriptItem>> ScriptLines::filtered_items() {
   std::vector<ScriptItem> kept;
+  auto write_kept = [&](Sink& out) {
+    write_lines(session_, *printer_, kept, clock_, buffers_, out);
+    kept.clear();
+  };
+  bool shows_lines = !options_.dump && !options_.per_event_dump;
   for (const ScriptItem& item : all_items(session_, *printer_, filter_)) {
     bool keeps = item.is_record || TRY(dlfilter_->keeps(item.index));
-    if (FilterRun::has_text()) {
-      if (!options_.dump && !options_.per_event_dump) {
-        write_lines(session_, *printer_, kept, clock_, buffers_, env_.out);
-        kept.clear();
-      }
+    if (FilterRun::has_text() && line_by_line_ == nullptr) {
+      if (shows_lines) write_kept(env_.out);
       dlfilter_->put_text();
-      if (env_.out.failed() != 0) break;
+      if (shows_lines) line_by_line_ = dlfilter_->line_sink();
     }
-    if (!keeps) continue;
-    if (item.is_record || printer_->prints(EventId(size_t{session_.samples().event[item.index]})))
-      kept.push_back(item);
+    if (output_failed()) break;
+    if (!keeps || !(item.is_record ||
+                    printer_->prints(EventId(size_t{session_.samples().event[item.index]}))))
+      continue;
+    kept.push_back(item);
+    if (line_by_line_ == nullptr) continue;
+    write_kept(*line_by_line_);
+    line_by_line_->flush();
   }
+  if (line_by_line_ != nullptr) dlfilter_->put_text();
   return kept;
+}
+
+bool ScriptLines::output_failed() const {
+  return env_.out.failed() != 0 || (line_by_line_ != nullptr && line_by_line_->failed() != 0);
 }
 
 Result<bool> ScriptLines::write() {
@@ -192,7 +205,7 @@ Result<bool> ScriptLines::write() {
     TRY(dump_per_event(session_, *printer_, items, options_, env_));
   else
     write_lines(session_, *printer_, items, clock_, buffers_, env_.out);
-  return env_.out.failed() == 0;
+  return !output_failed();
 }
 
 }  // namespace sonde

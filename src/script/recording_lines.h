@@ -28,11 +28,13 @@ class ScriptLines {
   Result<> prepare();
   Result<> begin();
   Result<std::vector<ScriptItem>> filtered_items();
+  [[nodiscard]] bool output_failed() const;
   [[nodiscard]] bool has_new_events() const;
 
   Session& session_;
   const ScriptOptions& options_;
   FilterRun* dlfilter_;
+  Sink* line_by_line_ = nullptr;  // where lines go once the filter has printed something
   Env& env_;
   bool begun_ = false;
   std::optional<StatLines> counts_;  // for a recording of `stat`

@@ -112,6 +112,11 @@ def check_failures():
         one_line("--dlfilter crash.so", "crash.so: crashed (SIG", function.strip())
 
 
+def check_full_disk():
+    status, _, err = run(SONDE, "-i clock.data --dlfilter perf.so > /dev/full")
+    check(status != 0 and "No space left" in err, "a full disk is an error", f"{status} {err}")
+
+
 def compare_lists():
     wanted, got = (run(tool, "-v --list-dlfilters")[1] for tool in ("perf", SONDE))
     short = run(SONDE, "--list-dlfilters")[1]
@@ -150,6 +155,7 @@ def main():
         compare_python()
         compare_lists()
         check_failures()
+        check_full_disk()
     print(f"{len(failures)} differences")
     return 1 if failures else 0
 

@@ -1,5 +1,5 @@
-// Samples to be sorted by time, each with its place in the file: sixteen bytes, from which the rest is
-// read again when its turn has come.
+// Samples to be sorted by time, each with its place in the file: sixteen bytes, from which the rest
+// is read again when its turn has come.
 //
 //   std::vector<SampleOffsets> places = offsets_of(scan.events());
 //   PlacedSampleDecoder decoder(scan.events(), places, is_over);

@@ -1,8 +1,10 @@
 #include "script/dlfilters/filter_run.h"
 
 #include <stdio_ext.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
 
@@ -76,6 +78,18 @@ int32_t object_code(void* context, __u64 address, void* to, __u32 size) {
   return static_cast<int32_t>(code.size());
 }
 
+/// What it is given goes to the C library's buffer.
+class StdioSink final : public Sink {
+ public:
+  ~StdioSink() override { flush_buffer(); }
+  [[nodiscard]] int failed() const override { return std::ferror(stdout) != 0 ? EIO : 0; }
+
+ protected:
+  void emit(std::string_view text) override {
+    ::fwrite_unlocked(text.data(), 1, text.size(), stdout);
+  }
+};
+
 void al_cleanup(void* /*context*/, perf_dlfilter_al* /*place*/) {}
 
 void fill_in(perf_dlfilter_fns& functions) {
@@ -99,7 +113,7 @@ Result<std::unique_ptr<FilterRun>> FilterRun::start(const ScriptOptions& options
   // On a terminal, text would overtake our lines.
   if (std::fflush(stdout) == 0) std::setvbuf(stdout, nullptr, _IOFBF, BUFSIZ * size_t{8});
   std::unique_ptr<FilterRun> run(
-      new FilterRun(std::move(crashes), std::move(library), options.dlfilter_arguments, env.out));
+      new FilterRun(std::move(crashes), std::move(library), options.dlfilter_arguments, env));
   if (run->library_.functions != nullptr) fill_in(*run->library_.functions);
   run->started_ = true;  // stop() is called even if start() fails, as by perf
   if (run->library_.start == nullptr) return run;
@@ -112,10 +126,11 @@ Result<std::unique_ptr<FilterRun>> FilterRun::start(const ScriptOptions& options
 }
 
 FilterRun::FilterRun(std::unique_ptr<CrashHandlers> crashes, FilterLibrary library,
-                     std::vector<std::string> arguments, Sink& out)
+                     std::vector<std::string> arguments, const Env& env)
     : crashes_(std::move(crashes)),
       library_(std::move(library)),
-      out_(out),
+      out_(env.out),
+      lines_(env.out_fd == STDOUT_FILENO ? std::make_unique<StdioSink>() : nullptr),
       arguments_(std::move(arguments)) {
   for (std::string& argument : arguments_) argument_pointers_.push_back(argument.data());
   argument_pointers_.push_back(nullptr);
@@ -181,19 +196,26 @@ bool FilterRun::has_text() {
   return ::__fpending(stdout) > 0;
 }
 
+Sink* FilterRun::line_sink() {
+  return lines_.get();
+}
+
 void FilterRun::put_text() {
   out_.flush();
-  std::fflush(stdout);
+  if (std::fflush(stdout) != 0 && stdout_error_ == 0) stdout_error_ = errno;
 }
 
 Result<> FilterRun::stop() {
-  if (!std::exchange(started_, false) || library_.stop == nullptr) return {};
+  if (!std::exchange(started_, false)) return {};
   int answer = [&] {
     ForeignCall call(library_.path(), "stop");
-    return library_.stop(data_, this);
+    return library_.stop == nullptr ? 0 : library_.stop(data_, this);
   }();
   put_text();
   if (answer < 0) return failed("stop", answer);
+  if (stdout_error_ != 0 && stdout_error_ != EPIPE)
+    return fail(ErrorCode::kIo, "cannot write to standard output: {}",
+                std::strerror(stdout_error_));
   return {};
 }
 
