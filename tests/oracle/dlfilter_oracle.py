@@ -151,6 +151,7 @@ def main():
             for arguments in RUNS if name == "clock" else RUNS[:2]:
                 compare(name, f"-i {name}.data --dlfilter perf.so {arguments}")
         compare("clock", "-i clock.data --dlfilter ours.so")
+        compare("clock", "-i clock.data --dlfilter dlfilter-show-cycles.so")  # in perf's own directory
         compare("piped", "-i - --dlfilter ./perf.so --dlarg quiet --dlarg keep=3 < piped.data")
         compare_python()
         compare_lists()
