@@ -14,6 +14,7 @@ import tempfile
 import threading
 import time
 import unittest
+import unittest.mock
 from http.server import HTTPServer, SimpleHTTPRequestHandler
 from pathlib import Path
 
@@ -225,6 +226,15 @@ class TraceTest(unittest.TestCase):
         self.assertIn("close(", lines)
         lines, _ = self.run_trace("-e", "sched:sched_process_exec/nr=1/", "sh", "-c", "/bin/true; /bin/true; true")
         self.assertEqual(len(lines.splitlines()), 1)
+
+    def test_settings(self):
+        settings = self.path / "config"
+        settings.write_text("[trace]\n\tshow_timestamp = no\n\tadd_events = sched:sched_process_exec\n"
+                            "\ttracepoint_beautifiers = libtraceevent\n")
+        with unittest.mock.patch.dict(os.environ, PERF_CONFIG=str(settings)):
+            lines, _ = self.run_trace("-e", "close", "/bin/true")
+        self.assertRegex(lines, r"(?m)^\( *[0-9.]+ ms\): true/\d+ close\(")
+        self.assertRegex(lines, r"(?m)^ *[0-9.]+ \( *\): \S+ sched:sched_process_exec\(filename=/bin/true pid=")
 
     def test_a_process_that_runs(self):
         handler = type("Quiet", (SimpleHTTPRequestHandler,), {"log_message": lambda *a: None})

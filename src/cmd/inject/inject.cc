@@ -1,6 +1,7 @@
 // inject: copies a recording and adds what only user space knows: build ids, and objects for code
 // compiled at run time.
 #include "cli/command.h"
+#include "cmd/options/profile_flags.h"
 #include "objects/injection.h"
 
 namespace sonde {
@@ -55,6 +56,7 @@ With -j, each piece of code in the recording's jitdumps becomes an ELF file besi
                  options_.known = TRY(parse_known_build_ids(text));
                  return {};
                });
+    declare_unwind_style(flags);
     flags.boolean(0, "strip", strip_, "refused: instruction traces are not decoded yet");
     refuse(flags, "vm-time-correlation", "opts", "guests' clocks are not compared yet")
         .when_bare("");

@@ -1,5 +1,6 @@
 #include "cmd/options/profile_flags.h"
 
+#include "base/text.h"
 #include "symbol/debuginfod.h"
 
 namespace sonde {
@@ -27,6 +28,17 @@ void declare_symbol_sources(FlagTable& flags, SymbolOptions& symbols) {
                 "(the default, except in text that is the same as perf's)");
   flags.boolean(0, "full-source-path", symbols.full_source_path,
                 "Show full source file name path for source lines");
+}
+
+void declare_unwind_style(FlagTable& flags) {
+  flags.call(0, "unwind-style", "libdw|libunwind",
+             "order of unwinders (not needed: stacks are unwound without these libraries)",
+             [](std::string_view list) -> Result<> {
+               for (std::string_view word : split(list, ','))
+                 if (word != "libdw" && word != "libunwind")
+                   return fail(ErrorCode::kUsage, "expects libdw or libunwind, not '{}'", word);
+               return {};
+             });
 }
 
 void declare_unverified_symbols(FlagTable& flags, SymbolOptions& symbols) {

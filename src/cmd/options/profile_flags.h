@@ -11,6 +11,8 @@ namespace sonde {
 
 /// -k, --kallsyms, --symfs, --demangle …
 void declare_symbol_sources(FlagTable& flags, SymbolOptions& symbols);
+/// --unwind-style of perf: accepted, because how stacks are unwound does not depend on it.
+void declare_unwind_style(FlagTable& flags);
 /// --unverified-symbols alone, for commands without the others.
 void declare_unverified_symbols(FlagTable& flags, SymbolOptions& symbols);
 /// For commands whose output is not compared with perf's: functions without a symbol are named by

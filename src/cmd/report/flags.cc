@@ -183,6 +183,7 @@ void declare_output(FlagTable& flags, ReportOptions& o) {
 
 void declare_symbols(FlagTable& flags, ReportOptions& o) {
   declare_symbol_sources(flags, o.symbol_sources);
+  declare_unwind_style(flags);
   flags.boolean(0, "ignore-vmlinux", o.symbol_sources.ignore_vmlinux,
                 "don't load vmlinux even if found");
 }

@@ -157,6 +157,7 @@ void declare_script_flags(FlagTable& flags, ScriptOptions& o) {
       .when_bare("");
   flags.count('v', "verbose", o.verbose, "be more verbose (show where symbols come from)");
   declare_symbol_sources(flags, o.symbol_sources);
+  declare_unwind_style(flags);
   declare_refused(flags, o.refused);
   auto nothing = [] { return Result<>(); };
   flags.act('a', "all-cpus", "system-wide collection from all CPUs", nothing)

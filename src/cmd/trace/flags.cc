@@ -185,6 +185,15 @@ void TraceFlags::declare_refused(FlagTable& flags) {
 Result<> TraceFlags::configure(const Config& config) {
   options_.show_duration = TRY(config.get_bool("trace.show_duration", true));
   no_inherit_ = TRY(config.get_bool("trace.no_inherit", false));
+  options_.show_timestamp = TRY(config.get_bool("trace.show_timestamp", true));
+  if (auto events = config.get("trace.add_events")) configured_events_ = std::string(*events);
+  if (auto printer = config.get("trace.tracepoint_beautifiers")) {
+    if (*printer != "libtraceevent" && *printer != "libbeauty")
+      return fail(ErrorCode::kUsage,
+                  "trace.tracepoint_beautifiers = {}: expects libtraceevent or libbeauty",
+                  *printer);
+    options_.kernel_text = *printer == "libtraceevent";
+  }
   options_.style.show_zeros = TRY(config.get_bool("trace.show_zeros", false));
   options_.style.show_names = TRY(config.get_bool("trace.show_arg_names", true));
   options_.style.show_prefixes = TRY(config.get_bool("trace.show_prefix", false));
@@ -226,6 +235,8 @@ Result<TraceOptions> TraceFlags::finalize(Env& env, const std::vector<std::strin
   bool only_events =
       !names_calls_ && (!options_.record.events.empty() || !options_.recorded_events.empty());
   options_.wants_calls = syscalls_.value_or(!only_events);
+  if (!configured_events_.empty() && options_.input.empty())
+    TRY(add_events(configured_events_, env));
   if (options_.tables.errnos && !options_.summary) options_.summary_only = true;
   options_.summary |= options_.summary_only;
   if ((options_.max_stack || options_.min_stack) && !has_call_graph_)

@@ -36,7 +36,8 @@ class TraceFlags {
 
   TraceOptions options_;
   using Step = std::function<Result<>(Env&)>;
-  std::vector<Step> steps_;  // -e, --filter and -G, in command-line order
+  std::string configured_events_;  // trace.add_events
+  std::vector<Step> steps_;        // -e, --filter and -G, in command-line order
   bool names_calls_ = false;
   std::optional<bool> syscalls_;  // --syscalls, --no-syscalls
   bool has_call_graph_ = false;

@@ -37,7 +37,8 @@ struct TraceOptions {
   bool show_comm = true;
   ArgStyle style;
   bool show_duration = true;
-  size_t result_column = 70;  // trace.args_alignment
+  bool show_timestamp = true;  // of calls and faults; events always have one, as with perf
+  size_t result_column = 70;   // trace.args_alignment
   bool failed_only = false;
   uint64_t min_duration_ns = 0;
   bool kernel_text = false;  // --libtraceevent_print

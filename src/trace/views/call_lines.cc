@@ -39,9 +39,9 @@ void CallLines::append_task(const TracedTask& task, std::string& out) const {
 
 void CallLines::head(const TracedTask& task, uint64_t entry_ns, bool has_duration,
                      uint64_t duration_ns, std::string& out) const {
-  if (entry_ns != 0)
+  if (options_.show_timestamp && entry_ns != 0)
     append_time(entry_ns, out);
-  else
+  else if (options_.show_timestamp)
     out += "         ? ";
   append_duration(has_duration ? std::optional(duration_ns) : std::nullopt, out);
   append_task(task, out);

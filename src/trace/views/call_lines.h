@@ -25,6 +25,7 @@ struct CallLineOptions {
   bool show_comm = true;   // --no-comm
   bool show_task = true;   // events may come from several threads
   bool show_duration = true;
+  bool show_timestamp = true;    // of calls and faults
   bool lines = true;             // false: -s, calls are only counted
   bool failed_only = false;      // --failure
   uint64_t min_duration_ns = 0;  // --duration

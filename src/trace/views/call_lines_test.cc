@@ -74,6 +74,14 @@ TEST_F(CallLinesTest, ALineIsPrintedWhenTheCallReturns) {
   EXPECT_EQ(lines.lines_made(), 1U);
 }
 
+TEST_F(CallLinesTest, TimesCanBeLeftOut) {
+  CallLines lines({.show_timestamp = false}, texts_);
+  lines.whole(task(7), whole(kClose, 1'000'000, 4'000'000, 7, 0), {}, out_);
+  lines.leave(task(7), exit(kRead, 5'000'000, 7, 1), {}, out_);
+  EXPECT_EQ(plain(out_),
+            "( 3.000 ms): cat/7 close() = 0\n(         ): cat/7  ... [continued]: read()) = 1\n");
+}
+
 TEST_F(CallLinesTest, ResultsStandInTheirColumn) {
   CallLines lines({}, texts_);
   lines.set_base(0);
