@@ -11,6 +11,7 @@
 #include "base/own_command_line.h"
 #include "base/text.h"
 #include "objects/converted_chains.h"
+#include "objects/hidden_addresses.h"
 #include "objects/injected_jit.h"
 #include "objects/injected_mappings.h"
 #include "objects/merged_sleeps.h"
@@ -70,8 +71,10 @@ class Injection {
       rewriters_.push_back(
           std::make_unique<InjectedMappings>(session, options_.all_mappings, options_.known));
     if (options_.convert_chains)
-      chains_ = TRY(ConvertedChains::make(
-          session, env_, [this](Bytes records) { return writer_->main().write(records); }));
+      chains_ = TRY(
+          ConvertedChains::make(session, env_, [this](Bytes records) { return emit(records); }));
+    if (options_.hide_addresses) hidden_ = std::make_unique<HiddenAddresses>(session.recording());
+    recording_ = &session.recording();
     return {};
   }
 
@@ -108,7 +111,7 @@ class Injection {
     const EventTable& events = recording.events();
     bool many_streams =
         std::ranges::any_of(recording.blocks(), [](const RecordBlock& b) { return b.stream > 0; });
-    bool sorted = options_.jit || options_.sched_stat || many_streams;
+    bool sorted = options_.jit || options_.sched_stat || options_.hide_addresses || many_streams;
     uint64_t now = 0;
     SampleLayout none;
     for (const RecordBlock& block : recording.blocks()) {
@@ -179,7 +182,8 @@ class Injection {
     bool to_pipe = options_.output == "-";
     Features features = features_of_copy(recording);
     writer_.emplace(TRY(open(env, to_pipe)));
-    TRY(writer_->begin(recording.events().all(), features));
+    if (hidden_) hidden_->clean(features);
+    TRY(writer_->begin(hidden_ ? hidden_->events() : recording.events().all(), features));
     ByteBuilder ids;
     // A pipe has no section for them.
     for (const BuildIdEntry& entry : to_pipe ? features.build_ids : build_ids_) {
@@ -187,25 +191,38 @@ class Injection {
       encode(entry, abi::kRecordHeaderBuildId, ids);
     }
     TRY(writer_->main().write(ids.view()));
-    for (const Item& item : items_) TRY(pass_on(recording, item.record, item.time, 0));
+    for (const Item& item : items_) TRY(pass_on(item.record, item.time, 0));
     if (chains_) TRY(chains_->finish(env));
     return writer_->finish(features);
   }
 
   /// Gives records, which are whole, to the stages from `stage` on.
-  Result<> pass_on(const Recording& recording, Bytes records, uint64_t time, size_t stage) {
-    if (stage == rewriters_.size())
-      return chains_ ? chains_->add(records) : writer_->main().write(records);
+  Result<> pass_on(Bytes records, uint64_t time, size_t stage) {
+    if (stage == rewriters_.size()) return chains_ ? chains_->add(records) : emit(records);
+    return rewrite(*rewriters_[stage], records, time,
+                   [&](Bytes rewritten) { return pass_on(rewritten, time, stage + 1); });
+  }
+
+  /// The last stage, after which addresses mean nothing to the others.
+  Result<> emit(Bytes records) {
+    if (!hidden_) return writer_->main().write(records);
+    return rewrite(*hidden_, records, 0,
+                   [this](Bytes rewritten) { return writer_->main().write(rewritten); });
+  }
+
+  template <typename Next>
+  Result<> rewrite(RecordRewriter& rewriter, Bytes records, uint64_t time, const Next& next) {
+    const EventTable& events = recording_->events();
     RecordBlock block;
     block.bytes = records;
     RecordRange range(block, kHostOrder);
     SampleLayout none;
     for (RecordView view; range.next(view);) {
-      EventId event = view.type < abi::kRecordUserStart ? recording.events().of(view) : EventId();
-      const SampleLayout& layout = event.valid() ? recording.events()[event].layout : none;
+      EventId event = view.type < abi::kRecordUserStart ? events.of(view) : EventId();
+      const SampleLayout& layout = event.valid() ? events[event].layout : none;
       ByteBuilder out;
-      bool replaced = rewriters_[stage]->rewrite({view, event, layout, time}, out);
-      TRY(pass_on(recording, replaced ? out.view() : view.raw(), time, stage + 1));
+      bool replaced = rewriter.rewrite({view, event, layout, time}, out);
+      TRY(next(replaced ? out.view() : view.raw()));
     }
     return {};
   }
@@ -227,6 +244,8 @@ class Injection {
   std::vector<Item> items_;
   std::vector<std::unique_ptr<RecordRewriter>> rewriters_;
   std::unique_ptr<ConvertedChains> chains_;  // after them
+  std::unique_ptr<HiddenAddresses> hidden_;  // after those
+  const Recording* recording_ = nullptr;
   std::optional<PerfDataWriter> writer_;
 };
 

@@ -19,6 +19,7 @@ struct InjectOptions {
   bool all_mappings = false;    // --mmap2-buildid-all: in all mappings
   bool jit = false;             // -j: images of the code in jitdumps
   bool sched_stat = false;      // -s: sched_stat events at the places of sched_switch events
+  bool hide_addresses = false;  // --aslr: other addresses than on the machine
   bool convert_chains = false;  // --convert-callchain: copied stacks become call chains
 };
 

@@ -33,6 +33,10 @@ With -j, each piece of code in the recording's jitdumps becomes an ELF file besi
         "Give sched_stat events the call chains of the sched_switch events before them: where "
         "and how long tasks slept");
     flags.count('v', "verbose", options_.verbose, "be more verbose (show build ids, etc)");
+    flags.boolean(
+        0, "aslr", options_.hide_addresses,
+        "Give everything other addresses, and leave out what may contain them, so that the "
+        "copy does not tell where code and data are in memory");
     flags.boolean(0, "buildid-all", options_.all_build_ids,
                   "Inject build-ids of all DSOs into the output stream");
     flags.boolean(0, "convert-callchain", options_.convert_chains,
