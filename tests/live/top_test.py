@@ -141,6 +141,26 @@ class TopTest(unittest.TestCase):
             out.wait_for(pattern)
             self.assertEqual(self.end(top), 0)
 
+    def test_options_of_rows_and_columns(self):
+        busy = self.busy()
+        hot = r"^ +\d+\.\d\d% .*\[\.\] the_hot_function"
+        for options, pattern, never in (
+                (["--dsos", "busybody", "--fields", "overhead,symbol"], r"^ +\d+\.\d\d%  \[\.\] the_hot_function", "[k]"),
+                (["--symbols", "the_hot_function", "--percentage", "relative"], r"^ +100\.00% ", "the_other_function"),
+                (["--comms", "nobody"], r"PerfTop:.*\n-+\n(?:\s*\n)*   PerfTop", "busybody"),
+                (["--show-total-period", "--column-widths", "12,40"], r"^ +\d+\.\d\d% {10,}\d+  busybody", "nothing"),
+                (["--percent-limit", "50", "-z", "--tui"], hot, "the_other_function"),
+                (["--call-graph", "fp,caller", "--no-children"], r"the_hot_function\n +\|\n +---the_hot_function", "nothing"),
+                (["--children", "-g", "--ignore-callees", "nothing"], r"^ +\d+\.\d\d% +\d+\.\d\d%  busybody", "nothing"),
+                (["--all-cgroups", "--raw-trace", "--no-bpf-event", "--num-thread-synthesize", "2", "--proc-map-timeout", "100",
+                  "--ignore-vmlinux", "--demangle-kernel", "--asm-raw", "--source", "--prefix", "/x", "--prefix-strip", "1",
+                  "--objdump", "x"], hot, "nothing")):
+            with self.subTest(options=options):
+                top, out = self.top("-e", "cpu-clock", "-F", "500", "-p", busy.pid, "-d", "0.2", *options)
+                out.wait_for(pattern)
+                self.assertNotIn(never, out.text)
+                self.assertEqual(self.end(top), 0)
+
     def test_kernel_and_user_can_be_left_out(self):
         self.busy()
         top, out = self.top("-e", "cpu-clock", "-K", "-d", "0.3", "-E", "50")
@@ -202,6 +222,8 @@ class TopTest(unittest.TestCase):
 
     def test_refusals(self):
         for options, words in ((["ls"], "starts no command"), (["-D"], "nm lists"), (["-d", "0"], "shortest delay"),
+                               (["-j", "any,u", "-e", "cpu-clock"], "doesn't support branch stack sampling"),
+                               (["--cgroup", "/", "-p", "1"], "only available in system-wide mode"),
                                (["-s", "nonsense"], "Unknown --sort key")):
             done = subprocess.run([SONDE, "top", "--stdio", *options], stdin=subprocess.DEVNULL, capture_output=True, text=True,
                                   timeout=LONGEST)

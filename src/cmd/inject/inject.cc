@@ -25,8 +25,10 @@ With -j, each piece of code in the recording's jitdumps becomes an ELF file besi
     flags.boolean('f', "force", options_.force, "don't complain, do it");
     flags.text('i', "input", options_.input, "file", "input file name");
     flags.boolean('j', "jit", options_.jit, "merge jitdump files into perf.data file");
-    flags.text('k', "vmlinux", vmlinux_, "file",
-               "accepted for perf's sake: no symbols are read here");
+    flags
+        .text('k', "vmlinux", vmlinux_, "file",
+              "accepted for perf's sake: no symbols are read here")
+        .without_effect("no symbols are read here");
     flags.text('o', "output", options_.output, "file", "output file name");
     flags.boolean(
         's', "sched-stat", options_.sched_stat,
@@ -43,17 +45,22 @@ With -j, each piece of code in the recording's jitdumps becomes an ELF file besi
                   "Turn the copies of stacks of --call-graph dwarf into call chains");
     refuse(flags, "guest-data", "opts", "guests' recordings are not merged yet").when_bare("");
     refuse(flags, "guestmount", "directory", "guests' recordings are not merged yet");
-    flags.boolean(0, "ignore-vmlinux", ignore_vmlinux_,
-                  "accepted for perf's sake: no symbols are read here");
+    flags
+        .boolean(0, "ignore-vmlinux", ignore_vmlinux_,
+                 "accepted for perf's sake: no symbols are read here")
+        .without_effect("no symbols are read here");
     flags
         .call(0, "itrace", "opts", "refused: instruction traces are not decoded yet",
               [this](std::string_view) -> Result<> {
                 itrace_ = true;
                 return {};
               })
-        .when_bare("");
-    flags.text(0, "kallsyms", kallsyms_, "file",
-               "accepted for perf's sake: no symbols are read here");
+        .when_bare("")
+        .refused("instruction traces are not decoded yet");
+    flags
+        .text(0, "kallsyms", kallsyms_, "file",
+              "accepted for perf's sake: no symbols are read here")
+        .without_effect("no symbols are read here");
     flags.boolean(0, "mmap2-buildid-all", options_.all_mappings, "Put build-ids into all mappings");
     flags.call(0, "known-build-ids", "buildid path [,buildid path...]",
                "build-ids to use for given paths", [this](std::string_view text) -> Result<> {
@@ -61,7 +68,8 @@ With -j, each piece of code in the recording's jitdumps becomes an ELF file besi
                  return {};
                });
     declare_unwind_style(flags);
-    flags.boolean(0, "strip", strip_, "refused: instruction traces are not decoded yet");
+    flags.boolean(0, "strip", strip_, "refused: instruction traces are not decoded yet")
+        .refused("instruction traces are not decoded yet");
     refuse(flags, "vm-time-correlation", "opts", "guests' clocks are not compared yet")
         .when_bare("");
   }
@@ -83,8 +91,10 @@ With -j, each piece of code in the recording's jitdumps becomes an ELF file besi
     return fail(ErrorCode::kUnsupported, "inject --{}: {}", option, why);
   }
   static Flag& refuse(FlagTable& flags, std::string name, std::string argument, std::string why) {
-    return flags.call(0, name, std::move(argument), "refused: " + why,
-                      [name, why](std::string_view) -> Result<> { return refusal(name, why); });
+    return flags
+        .call(0, name, std::move(argument), "refused: " + why,
+              [name, why](std::string_view) -> Result<> { return refusal(name, why); })
+        .refused(why);
   }
 
   InjectOptions options_;

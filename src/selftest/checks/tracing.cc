@@ -37,7 +37,7 @@ Outcome check_off_cpu(const CheckRun& run) {
   if (!done.is_ok()) return skip(done.reason);
   return run.expect({"report", "--stdio", "-i", "perf.data", "-g", "none", "-s", "comm,wait", "-F",
                      "comm,wait", "-t", ";"},
-                    {"offcpu-time", "context_switch1;data"});
+                    {"offcpu-time", "context_switch", ";data"});
 }
 
 }  // namespace sonde::selftest
