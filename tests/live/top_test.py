@@ -223,7 +223,7 @@ class TopTest(unittest.TestCase):
     def test_refusals(self):
         for options, words in ((["ls"], "starts no command"), (["-D"], "nm lists"), (["-d", "0"], "shortest delay"),
                                (["-j", "any,u", "-e", "cpu-clock"], "doesn't support branch stack sampling"),
-                               (["--cgroup", "/", "-p", "1"], "only available in system-wide mode"),
+                               (["-e", "cpu-clock", "--cgroup", "/", "-p", "1"], "only available in system-wide mode"),
                                (["-s", "nonsense"], "Unknown --sort key")):
             done = subprocess.run([SONDE, "top", "--stdio", *options], stdin=subprocess.DEVNULL, capture_output=True, text=True,
                                   timeout=LONGEST)

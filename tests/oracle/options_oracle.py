@@ -52,6 +52,18 @@ COUNTED = """
 --metric-no-group --metric-no-merge -e cs
 """
 
+# Tracing `echo`: both show the one call that writes.
+TRACED = """
+--comm
+--filter-pids 1
+--sort-events
+--no-inherit
+--sched
+--syscalls
+--proc-map-timeout 100
+--min-stack 1
+"""
+
 both = side_by_side.Comparison("options")
 
 
@@ -79,6 +91,11 @@ def main():
             both.lines(line, side_by_side.ask(PERF, *words), side_by_side.ask(SONDE, *words), status=0)
     for line in COUNTED.strip().splitlines():
         both.lines(f"stat {line}", shape(PERF, line.split()), shape(SONDE, line.split()), status=0)
+    for line in TRACED.strip().splitlines():
+        words = ["trace", *line.split(), "-e", "write", "--", "/bin/echo", "hi"]
+        shown = [subprocess.run([tool, *words], stdin=subprocess.DEVNULL, capture_output=True, text=True) for tool in (PERF, SONDE)]
+        both.lines(f"trace {line}", *[side_by_side.Said(re.findall(r"\): ((?:echo )?write)\(.*(count: \d+)\) += (\d+)$", re.sub(
+            r"echo/\d+", "echo", done.stderr), re.M), done.returncode) for done in shown], status=0)
     both.finish()
 
 

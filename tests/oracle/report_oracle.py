@@ -166,6 +166,7 @@ KNOWN = [
     (re.compile(r"^perf\.data\.piped\.\S+ (--hierarchy|-C 0)"), "perf finds no samples in pipes"),
     (re.compile(r"^perf\.data\.weight_struct (-s socket|--header-only)"), "perf drops a topology of more processors than it knows"),
     (re.compile(r" --mmaps$"), "mappings after an exec"),
+    (re.compile(r"^perf\.data\.ctx_switch"), "shares of latency, which later perfs show"),
     (re.compile(r"^perf\.data\.piped\.corrupted"), "perf says nothing of damage in its heading"),
     (re.compile(r"^0463c0f5|^sleep\.compressed2"), "perf cannot read them"),
 ]

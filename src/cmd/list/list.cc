@@ -122,6 +122,8 @@ class ListCommand final : public Command {
         R"(Lists the events that this machine can count and that -e accepts, by class. Arguments select: a class (hw, sw, tool, cache, pmu, raw, breakpoint, tracepoint, sdt, pfm, metric, metricgroup), a glob over names ('sched:*', '*fault*'), or part of a name (page).)");
     flags.boolean('j', "json", json_, "JSON encode events");
     flags.text('o', "output", output_, "file", "Output file name; - is standard output");
+    flags.act(0, "debug", "Enable debugging output", [] { return Result<>(); })
+        .without_effect("there is nothing to debug: `record -vv` shows what an event becomes");
     flags.boolean(0, "raw-dump", raw_dump_, "Dump the names of events, for completion").hidden();
     flags.boolean('d', "desc", describe_,
                   "Print what events count, if known: for generic events, libpfm4 events and "

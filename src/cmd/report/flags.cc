@@ -144,6 +144,7 @@ void declare_output(FlagTable& flags, ReportOptions& o) {
   flags.boolean(0, "show-total-period", o.show_period, "Show a column with the sum of periods");
   flags.boolean(0, "show-cpu-utilization", o.show_modes,
                 "Show sample percentage for different cpu modes");
+  flags.boolean(0, "showcpuutilization", o.show_modes, "The same").hidden();
   flags.boolean(0, "latency", o.latency,
                 "Show shares of wall-clock time first: each sample counts by its period divided by "
                 "the number of threads that were running (needs record --latency)");

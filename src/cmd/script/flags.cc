@@ -160,6 +160,10 @@ void declare_script_flags(FlagTable& flags, ScriptOptions& o) {
   declare_unwind_style(flags);
   declare_refused(flags, o.refused);
   auto nothing = [] { return Result<>(); };
+  flags
+      .call(0, "addr2line", "path", "addr2line binary to use for line numbers",
+            [](std::string_view) { return Result<>(); })
+      .without_effect("line numbers are read without it");
   flags.act('a', "all-cpus", "system-wide collection from all CPUs", nothing)
       .without_effect("scripts that are run by name record everything if no command follows");
   flags.boolean('d', "debug-mode", o.checks_order,

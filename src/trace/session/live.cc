@@ -73,9 +73,15 @@ class LiveTrace {
     ask_about_targets();
     TraceViewOptions view = TRY(view_options(options_, source_->events(), env_));
     view.max_per_event = events_.max_per_event;
+    view.lines.show_task = traces_several();
     if (options_.tables.mode == SummaryMode::kCgroup) view.cgroups = cgroup_paths();
     view_.emplace(std::move(view), source_->events(), texts_, tasks_, places_.get(), out_);
     return {};
+  }
+
+  [[nodiscard]] bool traces_several() const {
+    return capture_->target.has_cpu() || !options_.record.sampling.no_inherit ||
+           capture_->target.threads.size() > 1;
   }
 
   Result<> open_capture(bool calls_by_tracepoints) {

@@ -58,6 +58,9 @@ void set_tasks(const TraceOptions& options, const Capture& capture, const Env& e
       request.tids.push_back(thread.tid);
       request.has_32_bit |= is_32_bit_program(fmt::format("/proc/{}/exe", thread.tid));
     }
+    for (std::string_view pid : split(target.pids, ','))
+      if (auto number = parse_number(trim(pid)); number && *number <= INT32_MAX)
+        request.pids.push_back(static_cast<int32_t>(*number));
     if (!options.record.target.tids.empty() && options.record.target.pids.empty())
       request.follow_children = false;
   }
