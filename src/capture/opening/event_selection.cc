@@ -78,8 +78,14 @@ Result<> EventSelection::parse(std::string_view text, EventList& list, Env& env)
                        .tracefs = tracefs,
                        .tool = env.tool,
                        .counting = counting_,
-                       .maker = made_.get()};
+                       .maker = made_.get(),
+                       .vendor = &vendor(env)};
   return parse_events(text, sources, list);
+}
+
+VendorEvents& EventSelection::vendor(const Env& env) const {
+  if (vendor_ == nullptr) vendor_ = std::make_unique<VendorEvents>(env);
+  return *vendor_;
 }
 
 }  // namespace sonde

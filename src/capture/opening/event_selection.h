@@ -21,6 +21,7 @@
 #include "capture/opening/owned_events.h"
 #include "capture/recorders/record_options.h"
 #include "event/parser/event_list.h"
+#include "event/vendor/vendor_events.h"
 
 namespace sonde {
 
@@ -58,6 +59,8 @@ class EventSelection {
 
   /// Appends the events that `text` names to `list`.
   Result<> parse(std::string_view text, EventList& list, Env& env) const;
+  /// The processor vendor's events and metrics, by the configuration; kept once they were read.
+  [[nodiscard]] VendorEvents& vendor(const Env& env) const;
   /// What had to be created for them; it must outlive the events. Null before `serve`.
   [[nodiscard]] OwnedEvents* made() const { return made_.get(); }
   /// Whether a -G was given.
@@ -67,6 +70,7 @@ class EventSelection {
   std::vector<Step> steps_;
   CompilerSettings compiler_;
   std::unique_ptr<OwnedEvents> made_;
+  mutable std::unique_ptr<VendorEvents> vendor_;
   bool counting_;
   bool names_cgroups_ = false;
 };

@@ -24,6 +24,7 @@ class ConfigCommand final : public Command {
 Settings are read from /etc/perfconfig and then from ~/.perfconfig, which takes precedence; if the environment variable PERF_CONFIG names a file, only that file is read. Changes go to the user's file unless --system is given. The file is rewritten: its comments are not kept.)");
     flags.section("EXAMPLES", R"(  sonde config report.percent-limit=0.5
   sonde config call-graph.record-mode
+  sonde config events.directory=~/perfmon   # the processor vendor's JSON files of events
   sonde config --list)");
     flags.boolean('l', "list", list_, "show current config variables");
     flags.boolean(0, "system", system_, "use system config file");

@@ -10,6 +10,7 @@
 #include "event/parser/event_syntax.h"
 #include "event/pmu/event_catalog.h"
 #include "event/pmu/pfm.h"
+#include "event/vendor/vendor_catalog.h"
 #include "probe/probe_definition.h"
 #include "probe/usdt/sdt_cache.h"
 #include "store/build_id_cache.h"
@@ -43,6 +44,7 @@ const std::vector<ClassWord>& class_words() {
       {"cache", {kCache}},
       {"hwcache", {kCache}},
       {"pmu", {kPmu}},
+      {"vendor", {kVendor}},
       {"raw", {kRaw}},
       {"breakpoint", {kBreakpoint}},
       {"tracepoint", {kTracepoint}},
@@ -54,14 +56,14 @@ const std::vector<ClassWord>& class_words() {
 
 std::vector<EventClass> all_classes() {
   using enum EventClass;
-  return {kHardware, kSoftware, kTool, kCache, kPmu, kRaw, kBreakpoint, kTracepoint, kSdt};
+  return {kHardware, kSoftware, kTool, kCache, kPmu, kVendor, kRaw, kBreakpoint, kTracepoint, kSdt};
 }
 
 /// What a word that is not a class searches: the descriptors of raw events and breakpoints are not
 /// names.
 std::vector<EventClass> named_classes() {
   using enum EventClass;
-  return {kHardware, kSoftware, kTool, kCache, kPmu, kTracepoint, kSdt};
+  return {kHardware, kSoftware, kTool, kCache, kPmu, kVendor, kTracepoint, kSdt};
 }
 
 /// A word with a colon is the full name of a tracepoint or SDT probe; one with a wildcard a full
@@ -117,22 +119,24 @@ class ListCommand final : public Command {
  public:
   void declare(FlagTable& flags) override {
     flags.usage(
-        "[<options>] [hw|sw|cache|pmu|raw|tracepoint|sdt|pfm|metric|metricgroup|event_glob]");
+        "[<options>] "
+        "[hw|sw|cache|pmu|vendor|raw|tracepoint|sdt|pfm|metric|metricgroup|event_glob]");
     flags.description(
-        R"(Lists the events that this machine can count and that -e accepts, by class. Arguments select: a class (hw, sw, tool, cache, pmu, raw, breakpoint, tracepoint, sdt, pfm, metric, metricgroup), a glob over names ('sched:*', '*fault*'), or part of a name (page).)");
+        R"(Lists the events that this machine can count and that -e accepts, by class. Arguments select: a class (hw, sw, tool, cache, pmu, vendor, raw, breakpoint, tracepoint, sdt, pfm, metric, metricgroup), a glob over names ('sched:*', '*fault*'), or part of a name (page). Vendor events are those of the processor vendor's JSON files in the directory that the setting events.directory names.)");
     flags.boolean('j', "json", json_, "JSON encode events");
     flags.text('o', "output", output_, "file", "Output file name; - is standard output");
     flags.act(0, "debug", "Enable debugging output", [] { return Result<>(); })
         .without_effect("there is nothing to debug: `record -vv` shows what an event becomes");
     flags.boolean(0, "raw-dump", raw_dump_, "Dump the names of events, for completion").hidden();
     flags.boolean('d', "desc", describe_,
-                  "Print what events count, if known: for generic events, libpfm4 events and "
-                  "metrics. --no-desc to not print.");
-    flags.boolean('v', "long-desc", describe_, "Same as -d: there are no long descriptions.");
+                  "Print what events count, if known: for generic events, vendor events, libpfm4 "
+                  "events and metrics. --no-desc to not print.");
+    flags.boolean('v', "long-desc", long_,
+                  "Like -d, with the longer descriptions of vendor events.");
     flags.boolean(0, "details", details_,
                   "Print how PMU events are encoded: their terms, scales and units.");
     flags.boolean(0, "deprecated", deprecated_,
-                  "Print deprecated events too; the kernel's own lists have none.");
+                  "Print deprecated vendor events too; the kernel's own lists have none.");
     flags.text(0, "unit", unit_, "PMU name", "Print only the events of this PMU");
     flags.text(0, "cputype", unit_, "hybrid cpu type",
                "Print only the events of this core type (e.g. cpu_core or cpu_atom)");
@@ -142,6 +146,7 @@ class ListCommand final : public Command {
 
   Result<int> run(Env& env, const Arguments& arguments) override {
     PmuCatalog pmus;
+    VendorEvents vendor(env);
     Tracefs tracefs(env.variable("PERF_DEBUGFS_DIR").value_or(""));
     std::vector<Selection> selections;
     for (const std::string& word : arguments.words) selections.push_back(select(word));
@@ -157,8 +162,11 @@ class ListCommand final : public Command {
     for (const Selection& selection : selections) {
       for (EventClass kind : selection.classes)
         for (const CatalogEvent& event :
-             TRY(selection.object.empty() ? events_of(kind, env, pmus, tracefs)
-                                          : usdt_of(selection.object))) {
+             TRY(kind == EventClass::kVendor
+                     ? vendor_catalog(vendor, pmus,
+                                      {long_, deprecated_, selection.classes.size() == 1})
+                 : selection.object.empty() ? events_of(kind, env, pmus, tracefs)
+                                            : usdt_of(selection.object))) {
           if (!matches(event, selection) || (!unit_.empty() && event.pmu != unit_)) continue;
           if (json_)
             print_json(out, event, first);
@@ -231,6 +239,8 @@ class ListCommand final : public Command {
         return cache_catalog(env.sys);
       case EventClass::kPmu:
         return pmu_catalog(pmus);
+      case EventClass::kVendor:
+        break;  // needs the options
       case EventClass::kRaw:
         return raw_catalog();
       case EventClass::kBreakpoint:
@@ -256,7 +266,7 @@ class ListCommand final : public Command {
     std::string name = event.name;
     if (!event.alias.empty()) name += " OR " + event.alias;
     out.print("  {:<{}} [{}]\n", name, kNameColumn, class_name(event.kind));
-    if (describe_.value_or(false) && !event.description.empty())
+    if (describe_.value_or(long_) && !event.description.empty())
       out.print("       [{}]\n", event.description);
     if (!details_ || event.encoding.empty()) return;
     out.print("        {}{}{}\n", event.encoding, event.scale_unit.empty() ? "" : "  scale ",
@@ -281,6 +291,7 @@ class ListCommand final : public Command {
 
   bool json_ = false;
   std::optional<bool> describe_;  // unset: for metrics only
+  bool long_ = false;
   bool details_ = false;
   bool raw_dump_ = false;
   bool deprecated_ = false;

@@ -8,6 +8,7 @@
 #include "capture/opening/event_selection.h"
 #include "cmd/trace/flags.h"
 #include "event/parser/event_parser.h"
+#include "event/vendor/vendor_events.h"
 #include "trace/arguments/syscall_table.h"
 
 namespace sonde {
@@ -86,7 +87,8 @@ Result<> TraceFlags::add_events(const std::string& text, Env& env) {
   }
   PmuCatalog pmus;
   Tracefs tracefs(env.variable("PERF_DEBUGFS_DIR").value_or(""));
-  EventSources sources{.pmus = pmus, .tracefs = tracefs, .tool = env.tool};
+  VendorEvents vendor(env);
+  EventSources sources{.pmus = pmus, .tracefs = tracefs, .tool = env.tool, .vendor = &vendor};
   return parse_events(events, sources, options_.record.events);
 }
 

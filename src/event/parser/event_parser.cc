@@ -11,6 +11,7 @@
 #include "event/parser/event_syntax.h"
 #include "event/parser/event_terms.h"
 #include "event/pmu/event_name.h"
+#include "event/vendor/vendor_events.h"
 
 namespace sonde {
 namespace {
@@ -78,6 +79,9 @@ class Resolver {
     if (colon != std::string_view::npos && modifiers_are_valid(head.substr(colon + 1)) &&
         is_pmu_event_name(word))
       return bare_pmu_event(syntax, word, head.substr(colon + 1));
+    if (colon != std::string_view::npos && modifiers_are_valid(head.substr(colon + 1)))
+      if (auto events = TRY(vendor_event(syntax, word, head.substr(colon + 1))); !events.empty())
+        return events;
     if (colon != std::string_view::npos) return tracepoint(syntax);
     if (syntax.has_slashes) return pmu_event(syntax);
     return bare_pmu_event(syntax, word, {});
@@ -308,8 +312,31 @@ class Resolver {
       TRY(modify(modifiers, "", event));
       events.push_back(std::move(event));
     }
+    if (events.empty()) events = TRY(vendor_event(syntax, word, modifiers));
     if (events.empty())
       return errors_.fail(syntax.head, "unknown event", suggest_event(word, sources_));
+    return events;
+  }
+
+  /// An event by its vendor's name: "MEM_LOAD_RETIRED.L3_MISS". Nothing if there is no such name.
+  Result<std::vector<ParsedEvent>> vendor_event(const EventSyntax& syntax, std::string_view word,
+                                                std::string_view modifiers) {
+    std::vector<ParsedEvent> events;
+    if (sources_.vendor == nullptr) return events;
+    Result<std::vector<const VendorEvent*>> found = sources_.vendor->find(word);
+    if (!found) return errors_.fail(syntax.head, "unknown event", found.error().message);
+    for (const VendorEvent* vendor : *found)
+      for (const Pmu* pmu : vendor_pmus(*vendor, sources_.pmus)) {
+        ParsedEvent event = new_event(syntax);
+        TRY(apply_vendor_event(syntax, *vendor, *pmu, sources_, errors_, event));
+        TRY(modify(modifiers, "", event));
+        events.push_back(std::move(event));
+      }
+    if (events.empty() && !found->empty())
+      return errors_.fail(
+          syntax.head, "this machine has no PMU that counts this event",
+          fmt::format("It is counted by {}.",
+                      found->front()->pmu.empty() ? "the cores' PMU" : found->front()->pmu));
     return events;
   }
 

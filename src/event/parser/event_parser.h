@@ -20,6 +20,8 @@
 
 namespace sonde {
 
+class VendorEvents;
+
 /// Where names are looked up, and the tool's name for messages.
 struct EventSources {
   PmuCatalog& pmus;
@@ -31,6 +33,8 @@ struct EventSources {
   unsigned columns = 80;
   /// Makes USDT probes and BPF programs; null if they are not available.
   EventFactory* maker = nullptr;
+  /// The processor vendor's names, for what nothing else knows; null: none.
+  VendorEvents* vendor = nullptr;
 };
 
 /// Parses the argument of one -e. Error: kBadEvent; the message is everything that perf prints

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "event/parser/event_terms.h"
 #include "event/pmu/event_name.h"
+#include "event/vendor/vendor_events.h"
 
 namespace sonde {
 namespace {
@@ -16,19 +17,61 @@ class PmuTerms {
       : syntax_(syntax), pmu_(pmu), sources_(sources), errors_(errors), event_(event) {}
 
   Result<> run() {
-    event_.attr.type = pmu_.type();
-    event_.pmu = pmu_.name();
-    event_.cpus = pmu_.cpus();
-    event_.filters_addresses = pmu_.filters_addresses();
+    set_pmu();
     // The user's terms take precedence over those of the predefined event, whatever their order.
     for (const TermSyntax& term : syntax_.terms)
       if (const PmuAlias* alias = alias_of(term)) TRY(apply_alias(*alias, term.name));
     for (const TermSyntax& term : syntax_.terms)
-      if (alias_of(term) == nullptr) TRY(apply(term, term.name));
+      if (const VendorEvent* vendor = TRY(vendor_event_of(term)))
+        TRY(apply_vendor(*vendor, term.name));
+    for (const TermSyntax& term : syntax_.terms)
+      if (alias_of(term) == nullptr && TRY(vendor_event_of(term)) == nullptr)
+        TRY(apply(term, term.name));
     return {};
   }
 
+  Result<> run(const VendorEvent& vendor) {
+    set_pmu();
+    return apply_vendor(vendor, syntax_.head);
+  }
+
  private:
+  void set_pmu() {
+    event_.attr.type = pmu_.type();
+    event_.pmu = pmu_.name();
+    event_.cpus = pmu_.cpus();
+    event_.filters_addresses = pmu_.filters_addresses();
+  }
+
+  Result<> apply_vendor(const VendorEvent& vendor, std::string_view place) {
+    if (!vendor.problem.empty())
+      return errors_.fail(place, "the vendor's file does not say how to count this event",
+                          vendor.problem);
+    TRY(apply_alias(vendor.alias, place));
+    // Like the kernel's own defaults, it gives way to -F and -c.
+    if (!sources_.counting) event_.attr.sample_period = vendor.period;
+    return {};
+  }
+
+  /// The vendor's event, if the term is nothing else.
+  Result<const VendorEvent*> vendor_event_of(const TermSyntax& term) const {
+    if (sources_.vendor == nullptr || term.value || alias_of(term) != nullptr) return nullptr;
+    bool known = common_term_exists(term.name) || pmu_.format(term.name) != nullptr ||
+                 raw_config(term.name) || find_generic_event(term.name) ||
+                 parse_cache_event(term.name);
+    if (known || !sources_.vendor->is_configured()) return nullptr;
+    Result<std::vector<const VendorEvent*>> found = sources_.vendor->find(term.name);
+    if (!found) return errors_.fail(term.name, "unknown term", found.error().message);
+    for (const VendorEvent* event : *found)
+      if (may_count(*event)) return event;
+    return nullptr;
+  }
+
+  [[nodiscard]] bool may_count(const VendorEvent& event) const {
+    std::vector<const Pmu*> pmus = vendor_pmus(event, sources_.pmus);
+    return std::ranges::find(pmus, &pmu_) != pmus.end();
+  }
+
   [[nodiscard]] const PmuAlias* alias_of(const TermSyntax& term) const {
     return term.value && *term.value != "1" ? nullptr : pmu_.alias(term.name);
   }
@@ -96,11 +139,15 @@ class PmuTerms {
 
   /// "cpu/r1a8/"
   bool apply_raw(std::string_view name) {
-    if (!name.starts_with('r') || name.size() > 17 || name.substr(1).starts_with("0x"))
-      return false;
-    std::optional<uint64_t> config = parse_hex(name.substr(1));
+    std::optional<uint64_t> config = raw_config(name);
     if (config) event_.attr.config = *config;
     return config.has_value();
+  }
+
+  static std::optional<uint64_t> raw_config(std::string_view name) {
+    if (!name.starts_with('r') || name.size() > 17 || name.substr(1).starts_with("0x"))
+      return std::nullopt;
+    return parse_hex(name.substr(1));
   }
 
   /// "cpu/cycles/", "software/cs/": generic events of the PMU that counts them.
@@ -134,6 +181,12 @@ class PmuTerms {
 Result<> apply_pmu_terms(const EventSyntax& syntax, const Pmu& pmu, const EventSources& sources,
                          const EventErrors& errors, ParsedEvent& event) {
   return PmuTerms(syntax, pmu, sources, errors, event).run();
+}
+
+Result<> apply_vendor_event(const EventSyntax& syntax, const VendorEvent& vendor, const Pmu& pmu,
+                            const EventSources& sources, const EventErrors& errors,
+                            ParsedEvent& event) {
+  return PmuTerms(syntax, pmu, sources, errors, event).run(vendor);
 }
 
 }  // namespace sonde

@@ -229,6 +229,10 @@ Result<bool> apply_common_term(const TermSyntax& term, std::string_view place, b
   return true;
 }
 
+bool common_term_exists(std::string_view name) {
+  return name.starts_with('@') || find_rule(name) != nullptr;
+}
+
 std::string common_term_names(bool counting) {
   std::vector<std::string> names;
   for (const TermRule& rule : kRules)

@@ -16,6 +16,9 @@ namespace sonde {
 Result<bool> apply_common_term(const TermSyntax& term, std::string_view place, bool counting,
                                const EventErrors& errors, ParsedEvent& event);
 
+/// Whether `apply_common_term` knows that name.
+[[nodiscard]] bool common_term_exists(std::string_view name);
+
 /// "config,config1,…": the terms that `apply_common_term` knows.
 [[nodiscard]] std::string common_term_names(bool counting);
 

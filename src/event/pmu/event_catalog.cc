@@ -116,6 +116,8 @@ std::string_view class_name(EventClass kind) {
       return "Hardware cache event";
     case EventClass::kPmu:
       return "Kernel PMU event";
+    case EventClass::kVendor:
+      return "Vendor event";
     case EventClass::kRaw:
       return "Raw hardware event descriptor";
     case EventClass::kBreakpoint:

@@ -22,6 +22,7 @@ enum class EventClass : uint8_t {
   kTool,
   kCache,
   kPmu,
+  kVendor,
   kRaw,
   kBreakpoint,
   kTracepoint,
