@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analysis/comparison/gate.h"
+#include "analysis/counts/metrics.h"
 #include "capture/counters/count_options.h"
 #include "stat/root_ports.h"
 #include "view/counting.h"
@@ -16,15 +17,16 @@ namespace sonde {
 struct StatOptions {
   CountOptions count;
   view::CountGrouping grouping = view::CountGrouping::kAll;
-  bool scale = true;                 // --no-scale
-  bool no_merge = false;             // --no-merge
-  bool hybrid_merge = false;         // --hybrid-merge
-  bool percore_show_thread = false;  // --percore-show-thread
-  bool freeze_on_smi = false;        // --smi-cost
-  std::vector<std::string> metrics;  // -M, by their names in metrics.def
-  std::vector<RootPort> root_ports;  // --iostat: whose traffic the events count, if any
-  bool list_root_ports = false;      // --iostat=list: only shows them
-  int runs = 1;                      // -r; 0: until Ctrl-C
+  bool scale = true;                   // --no-scale
+  bool no_merge = false;               // --no-merge
+  bool hybrid_merge = false;           // --hybrid-merge
+  bool percore_show_thread = false;    // --percore-show-thread
+  bool freeze_on_smi = false;          // --smi-cost
+  std::vector<std::string> metrics;    // -M, by their names
+  std::vector<CountFormula> formulas;  // those of them that are not in metrics.def
+  std::vector<RootPort> root_ports;    // --iostat: whose traffic the events count, if any
+  bool list_root_ports = false;        // --iostat=list: only shows them
+  int runs = 1;                        // -r; 0: until Ctrl-C
   bool runs_given = false;
   std::string pre, post;  // --pre, --post
   bool sync = false;      // -S

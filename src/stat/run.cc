@@ -147,7 +147,7 @@ class StatSession {
         .merge_core_kinds = options_.hybrid_merge,
         .percore_show_thread = options_.percore_show_thread,
         .skip_idle_threads = options_.grouping == view::CountGrouping::kThread && target.all_cpus,
-        .metrics = {options_.metrics}};
+        .metrics = {options_.metrics, options_.formulas}};
     CountUnits units(options_.grouping, cpus, threads, places);
     CountUnits cores(view::CountGrouping::kCore, cpus, threads, places);
     series_.emplace(runs_.events(), units, cores, places, settings);

@@ -173,6 +173,26 @@ view::CountMetric shown(const Metric& metric, const CountedEvent& event, double 
   return result;
 }
 
+/// Formulas are other people's text: none of it becomes part of a format.
+view::CountMetric shown(const CountFormula& formula, double value) {
+  view::CountMetric result;
+  result.name = formula.name;
+  bool percent = formula.unit.starts_with("percent");
+  result.format = percent ? "%8.1f%%" : "%8.2f ";
+  result.unit = percent || formula.unit.empty()
+                    ? formula.name
+                    : fmt::format("{} ({})", formula.name, formula.unit);
+  result.title = percent ? "%  " + formula.name : formula.name;
+  if (std::isfinite(value)) result.value = value;
+  return result;
+}
+
+/// "slots:u" is the event `slots`, restricted by a modifier or by what the kernel allows.
+bool is_event_named(std::string_view counted, std::string_view name) {
+  return counted.starts_with(name) &&
+         (counted.size() == name.size() || counted[name.size()] == ':');
+}
+
 /// Whether `word` occurs in an expression as a whole word.
 bool mentions(std::string_view expression, std::string_view word) {
   auto is_letter = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
@@ -219,6 +239,11 @@ MetricInfo info_of(const Metric& metric) {
 }  // namespace
 
 void MetricInputs::add(const CountedEvent& event, double count) {
+  auto same = std::ranges::find_if(named_, [&](const NamedSlot& slot) {
+    return slot.name == event.name && slot.cgroup == event.cgroup;
+  });
+  if (same == named_.end()) same = named_.insert(same, {event.name, event.cgroup, {}});
+  same->counts.add(count);
   InputId input = input_of(event);
   if (input == k_any) return;
   uint8_t excluded = input == k_clock_ns ? 0 : event.excluded;
@@ -249,6 +274,28 @@ class MetricTable {
     if (InputId own = input_of(event); own != k_any) values.*kInputMembers[own] = count;
     return values;
   }
+
+  static double value(const CountFormula& formula, const CountedEvent& event,
+                      const MetricInputs& inputs) {
+    std::vector<double> values;
+    for (const CountFormula::Operand& operand : formula.operands)
+      values.push_back(operand.is_event()
+                           ? count_of(operand.event, event.cgroup, inputs)
+                           : operand.constant + operand.per_elapsed_ns * inputs.elapsed_ns_);
+    return formula.formula.value(values);
+  }
+
+ private:
+  static double count_of(const std::string& name, const std::string& cgroup,
+                         const MetricInputs& inputs) {
+    double found = kMissing;
+    for (const MetricInputs::NamedSlot& slot : inputs.named_) {
+      if (slot.cgroup != cgroup) continue;
+      if (slot.name == name) return slot.counts.mean();
+      if (is_event_named(slot.name, name)) found = slot.counts.mean();
+    }
+    return found;
+  }
 };
 
 std::vector<view::CountMetric> metrics_of(const CountedEvent& event, double count,
@@ -263,6 +310,11 @@ std::vector<view::CountMetric> metrics_of(const CountedEvent& event, double coun
     double value = (values.*metric.compute)();
     if (metric.needs_value && !std::isfinite(value)) continue;
     result.push_back(shown(metric, event, value));
+  }
+  for (const CountFormula& formula : choice.formulas) {
+    auto first = std::ranges::find_if(formula.operands, &CountFormula::Operand::is_event);
+    if (first != formula.operands.end() && is_event_named(event.name, first->event))
+      result.push_back(shown(formula, MetricTable::value(formula, event, inputs)));
   }
   return result;
 }

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "analysis/counts/counted_event.h"
+#include "analysis/counts/formula.h"
 #include "base/running_stats.h"
 #include "view/counting.h"
 
@@ -35,13 +36,34 @@ class MetricInputs {
     std::string cgroup;
     RunningStats counts;
   };
+  struct NamedSlot {  // for formulas, which know events by name
+    std::string name, cgroup;
+    RunningStats counts;
+  };
   std::vector<Slot> slots_;
+  std::vector<NamedSlot> named_;
   double elapsed_ns_ = 0;
+};
+
+/// A metric that is not of metrics.def: a formula over counts of events that are known by name.
+struct CountFormula {
+  /// What a name in the formula means: an event's count, or a number.
+  struct Operand {
+    std::string event = {};     // as given to -e; empty: a number, which is
+    double constant = 0;        // this,
+    double per_elapsed_ns = 0;  // plus this for each nanosecond of the measurement
+    [[nodiscard]] bool is_event() const { return !event.empty(); }
+  };
+  std::string name;
+  std::string unit;  // may be empty; "percent"
+  Formula formula;
+  std::vector<Operand> operands = {};  // one for each of formula.names()
 };
 
 /// Which metrics are wanted: all whose counts are available, or some by name (-M).
 struct MetricSelection {
-  std::vector<std::string> names;  // empty: all
+  std::vector<std::string> names;           // empty: all
+  std::vector<CountFormula> formulas = {};  // shown beside the first event of each
   [[nodiscard]] bool wants(std::string_view name) const;
 };
 

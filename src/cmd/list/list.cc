@@ -4,6 +4,7 @@
 #include <set>
 
 #include "analysis/counts/metric_list.h"
+#include "analysis/counts/vendor_metrics.h"
 #include "base/output_file.h"
 #include "base/text.h"
 #include "cli/command.h"
@@ -97,6 +98,9 @@ bool matches(const CatalogEvent& event, const Selection& selection) {
   if (selection.without_system && event.kind == EventClass::kTracepoint)
     name.remove_prefix(name.find(':') + 1);
   if (glob_match(selection.pattern, name)) return true;
+  // Vendors write theirs in capitals, most people don't.
+  if (event.kind == EventClass::kVendor)
+    return glob_match(lower_case_of(selection.pattern), lower_case_of(name));
   return !event.alias.empty() && glob_match(selection.pattern, event.alias);
 }
 
@@ -177,6 +181,9 @@ class ListCommand final : public Command {
           first = false;
         }
       if (unit_.empty()) first = metrics_of(selection, first, out);
+      if (unit_.empty() && selection.metrics == Selection::Metrics::kAll && !json_ && !raw_dump_)
+        TRY(list_vendor_metrics(out, vendor, selection.pattern, describe_.value_or(true),
+                                details_));
     }
     if (json_) out.write(first ? "]\n" : "\n]\n");
     if (raw_dump_) out.put('\n');

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "analysis/counts/metric_groups.h"
+#include "analysis/counts/vendor_metrics.h"
 #include "base/text.h"
 #include "capture/synthesis/synthesis_cgroup.h"
 #include "cmd/stat/flags.h"
@@ -100,17 +101,38 @@ Result<> StatFlags::finalize_events(Env& env) {
 /// Adds the events of each metric, counted together if the hardware can.
 Result<> StatFlags::add_metrics(std::string_view list, Env& env) {
   std::vector<std::string> counted;
-  for (const MetricInfo* metric : TRY(find_metrics(list))) {
-    options_.metrics.emplace_back(metric->name);
+  auto add = [&](const std::vector<std::string>& events) -> Result<> {
     std::vector<std::string> fresh;
-    for (const std::string& event : metric->events)
+    for (const std::string& event : events)
       if (metric_no_merge_ || std::ranges::find(counted, event) == counted.end())
         fresh.push_back(event);
-    if (fresh.empty()) continue;
+    if (fresh.empty()) return {};
     counted.insert(counted.end(), fresh.begin(), fresh.end());
     std::string text = join(fresh, ",");
     if (fresh.size() > 1 && !metric_no_group_) text = "{" + text + "}:W";
-    TRY(selection_.parse(text, options_.count.events, env));
+    return selection_.parse(text, options_.count.events, env);
+  };
+  for (std::string_view name : split(list, ',')) {
+    auto is_new = [this](std::string_view metric) {
+      return std::ranges::find(options_.metrics, metric) == options_.metrics.end();
+    };
+    Result<std::vector<const MetricInfo*>> own = find_metrics(name);
+    if (own) {
+      for (const MetricInfo* metric : *own) {
+        if (!is_new(metric->name)) continue;
+        options_.metrics.emplace_back(metric->name);
+        TRY(add(metric->events));
+      }
+      continue;
+    }
+    std::vector<CountFormula> formulas = TRY(find_vendor_metrics(name, selection_.vendor(env)));
+    if (formulas.empty()) return std::unexpected(own.error());
+    for (CountFormula& formula : formulas) {
+      if (!is_new(formula.name)) continue;
+      options_.metrics.push_back(formula.name);
+      TRY(add(events_of(formula)));
+      options_.formulas.push_back(std::move(formula));
+    }
   }
   return {};
 }

@@ -59,10 +59,8 @@ class VendorEventsTest : public testing::Test {
     PmuCatalog pmus(machine_.pmu_directory());
     Tracefs tracefs = Tracefs::at(machine_.tracing_directory());
     VendorEvents events = vendor();
-    return parse_events(text, {.pmus = pmus,
-                               .tracefs = tracefs,
-                               .counting = counting,
-                               .vendor = &events});
+    return parse_events(
+        text, {.pmus = pmus, .tracefs = tracefs, .counting = counting, .vendor = &events});
   }
   ParsedEvent one(std::string_view text) {
     Result<std::vector<ParsedEvent>> events = parse(text);

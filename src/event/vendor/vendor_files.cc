@@ -83,8 +83,8 @@ Result<std::vector<VendorFile>> mapped_files(std::string_view text, const std::s
     if (!*is_this) continue;
     std::string_view path = trim(fields[2]);
     while (path.starts_with('/')) path.remove_prefix(1);
-    bool inside = std::ranges::none_of(split(path, '/'),
-                                       [](std::string_view part) { return part == ".."; });
+    bool inside =
+        std::ranges::none_of(split(path, '/'), [](std::string_view part) { return part == ".."; });
     if (path.empty() || path.find('\0') != std::string_view::npos || !inside)
       return wrong("its path leaves the directory");
     VendorFile file{.path = fmt::format("{}/{}", directory, path), .core = core_of(fields)};

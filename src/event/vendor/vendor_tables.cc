@@ -136,7 +136,9 @@ void add_perfmon_event(const JsonValue& object, const VendorFileScope& scope,
   event.alias.per_package = is_set(object, "PerPkg");
   PerfmonEvent(object, event).run();
   // PEBS 2: the event counts right only in a precise sample.
-  if (text_of(object, "PEBS") == "2") event.brief += " (must be precise: append :pp to sample it)";
+  if (text_of(object, "PEBS") == "2")
+    for (std::string* text : {&event.brief, &event.detailed})
+      if (!text->empty()) *text += " (must be precise: append :pp to sample it)";
   tables.events.push_back(std::move(event));
 }
 
@@ -232,8 +234,8 @@ Result<> add_vendor_json(const JsonValue& root, const std::string& file,
                          const VendorFileScope& scope, VendorTables& tables) {
   const JsonValue* events = root.is_array() ? &root : root.find("Events");
   const JsonValue* metrics = root.is_array() ? &root : root.find("Metrics");
-  bool perfmon = (events != nullptr && events->is_array()) ||
-                 (metrics != nullptr && metrics->is_array());
+  bool perfmon =
+      (events != nullptr && events->is_array()) || (metrics != nullptr && metrics->is_array());
   if (perfmon) {
     // A bare array may be of either kind; entries without a name are ignored.
     if (events != nullptr)
@@ -247,7 +249,8 @@ Result<> add_vendor_json(const JsonValue& root, const std::string& file,
     return {};
   }
   return fail(ErrorCode::kCorrupt,
-              "{}: neither Intel's nor Arm's JSON of events; remove it from events.directory", file);
+              "{}: neither Intel's nor Arm's JSON of events; remove it from events.directory",
+              file);
 }
 
 bool is_about_part(const JsonValue& root, std::string_view implementer, std::string_view part) {
@@ -264,10 +267,14 @@ std::string pmu_of_unit(std::string_view unit) {
     std::string_view unit, pmu;
   };
   // Where the driver's name is not the unit's (arch/x86/events/intel/uncore*.c).
-  constexpr Unit kUnits[] = {{"cbo", "uncore_cbox"},   {"sbo", "uncore_sbox"},
-                             {"qpi ll", "uncore_qpi"}, {"upi ll", "uncore_upi"},
-                             {"r3qpi", "uncore_r3qpi"}, {"imph-u", "uncore_arb"},
-                             {"ncu", "uncore_clock"},  {"core", ""},
+  constexpr Unit kUnits[] = {{"cbo", "uncore_cbox"},
+                             {"sbo", "uncore_sbox"},
+                             {"qpi ll", "uncore_qpi"},
+                             {"upi ll", "uncore_upi"},
+                             {"r3qpi", "uncore_r3qpi"},
+                             {"imph-u", "uncore_arb"},
+                             {"ncu", "uncore_clock"},
+                             {"core", ""},
                              {"cpu", ""}};
   std::string name = lower_case_of(unit);
   const auto* known = std::ranges::find(kUnits, std::string_view(name), &Unit::unit);
