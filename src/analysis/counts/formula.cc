@@ -184,9 +184,7 @@ class FormulaParser {
     return fail(ErrorCode::kCorrupt, "'{}' is not expected at byte {}", token_, offset());
   }
 
-  [[nodiscard]] size_t offset() const {
-    return static_cast<size_t>(token_.data() - text_.data());
-  }
+  [[nodiscard]] size_t offset() const { return static_cast<size_t>(token_.data() - text_.data()); }
 
   void next() {
     while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t')) ++at_;

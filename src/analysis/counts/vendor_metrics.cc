@@ -69,8 +69,8 @@ class FormulaBuilder {
   Result<CountFormula> run() {
     Result<Formula> formula = Formula::parse(metric_.formula);
     if (!formula)
-      return unusable(metric_, fmt::format("its formula cannot be read: {}",
-                                           formula.error().message));
+      return unusable(metric_,
+                      fmt::format("its formula cannot be read: {}", formula.error().message));
     CountFormula made{.name = metric_.name, .unit = metric_.unit, .formula = std::move(*formula)};
     for (const std::string& name : made.formula.names())
       made.operands.push_back(TRY(operand(name)));
@@ -90,9 +90,9 @@ class FormulaBuilder {
 
   /// A name that is not an alias: an event, or else a constant.
   Result<CountFormula::Operand> name_operand(const std::string& name) {
-    bool is_event = std::ranges::find(kKnownEvents, name, &KnownEvent::vendor) !=
-                        std::end(kKnownEvents) ||
-                    !TRY(vendor_.find(name.substr(0, name.find(':')))).empty();
+    bool is_event =
+        std::ranges::find(kKnownEvents, name, &KnownEvent::vendor) != std::end(kKnownEvents) ||
+        !TRY(vendor_.find(name.substr(0, name.find(':')))).empty();
     return is_event ? event_operand(name) : constant_operand(name);
   }
 
@@ -103,8 +103,8 @@ class FormulaBuilder {
     std::vector<std::string_view> parts = split(text, ':');
     std::vector<const VendorEvent*> found = TRY(vendor_.find(parts[0]));
     if (found.empty())
-      return unusable(metric_, fmt::format("it needs event '{}', which the vendor's files lack",
-                                           parts[0]));
+      return unusable(metric_,
+                      fmt::format("it needs event '{}', which the vendor's files lack", parts[0]));
     EventSuffixes suffixes;
     for (size_t i = 1; i < parts.size(); ++i)
       if (!suffixes.add(parts[i]))
@@ -121,14 +121,13 @@ class FormulaBuilder {
   Result<CountFormula::Operand> constant_operand(const std::string& name) {
     std::string lower = lower_case_of(name);
     if (lower == "durationtimeinseconds") return CountFormula::Operand{.per_elapsed_ns = 1e-9};
-    if (lower == "durationtimeinmilliseconds")
-      return CountFormula::Operand{.per_elapsed_ns = 1e-6};
+    if (lower == "durationtimeinmilliseconds") return CountFormula::Operand{.per_elapsed_ns = 1e-6};
     if (lower == "threads_per_core") return CountFormula::Operand{.constant = threads_per_core()};
     if (lower == "hyperthreading_on" || lower == "#smt_on")
       return CountFormula::Operand{.constant = threads_per_core() > 1 ? 1.0 : 0.0};
     if (lower == "#num_cpus")
-      return CountFormula::Operand{
-          .constant = static_cast<double>(::sysconf(_SC_NPROCESSORS_CONF))};
+      return CountFormula::Operand{.constant =
+                                       static_cast<double>(::sysconf(_SC_NPROCESSORS_CONF))};
     if (std::optional<uint64_t> number = parse_number(lower))
       return CountFormula::Operand{.constant = static_cast<double>(*number)};
     return unusable(metric_, fmt::format("it needs '{}', which is not known here", name));
@@ -143,15 +142,13 @@ bool has_name(const VendorMetric& metric, std::string_view lower) {
 }
 
 bool is_in_group(const VendorMetric& metric, std::string_view lower) {
-  return std::ranges::any_of(metric.groups, [lower](const std::string& group) {
-    return lower_case_of(group) == lower;
-  });
+  return std::ranges::any_of(
+      metric.groups, [lower](const std::string& group) { return lower_case_of(group) == lower; });
 }
 
 }  // namespace
 
-Result<std::vector<CountFormula>> find_vendor_metrics(std::string_view name,
-                                                      VendorEvents& vendor) {
+Result<std::vector<CountFormula>> find_vendor_metrics(std::string_view name, VendorEvents& vendor) {
   const VendorTables& tables = *TRY(vendor.tables());
   std::string lower = lower_case_of(name);
   std::vector<CountFormula> found;
@@ -168,8 +165,7 @@ Result<std::vector<CountFormula>> find_vendor_metrics(std::string_view name,
 std::vector<std::string> events_of(const CountFormula& formula) {
   std::vector<std::string> events;
   auto add = [&](const std::string& event) {
-    if (!event.empty() && std::ranges::find(events, event) == events.end())
-      events.push_back(event);
+    if (!event.empty() && std::ranges::find(events, event) == events.end()) events.push_back(event);
   };
   if (std::ranges::any_of(formula.operands, [](const CountFormula::Operand& operand) {
         return operand.event.starts_with("topdown-");

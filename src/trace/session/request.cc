@@ -8,6 +8,7 @@
 #include <array>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "capture/rings/ring_buffer.h"
 #include "capture/synthesis/synthesis_cgroup.h"
 #include "perfdata/records/sideband.h"
