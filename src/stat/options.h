@@ -17,16 +17,15 @@ namespace sonde {
 struct StatOptions {
   CountOptions count;
   view::CountGrouping grouping = view::CountGrouping::kAll;
-  bool scale = true;                   // --no-scale
-  bool no_merge = false;               // --no-merge
-  bool hybrid_merge = false;           // --hybrid-merge
-  bool percore_show_thread = false;    // --percore-show-thread
-  bool freeze_on_smi = false;          // --smi-cost
-  std::vector<std::string> metrics;    // -M, by their names
-  std::vector<CountFormula> formulas;  // those of them that are not in metrics.def
-  std::vector<RootPort> root_ports;    // --iostat: whose traffic the events count, if any
-  bool list_root_ports = false;        // --iostat=list: only shows them
-  int runs = 1;                        // -r; 0: until Ctrl-C
+  bool scale = true;                 // --no-scale
+  bool no_merge = false;             // --no-merge
+  bool hybrid_merge = false;         // --hybrid-merge
+  bool percore_show_thread = false;  // --percore-show-thread
+  bool freeze_on_smi = false;        // --smi-cost
+  std::vector<std::string> metrics;  // -M, by their names in metrics.def
+  std::vector<RootPort> root_ports;  // --iostat: whose traffic the events count, if any
+  bool list_root_ports = false;      // --iostat=list: only shows them
+  int runs = 1;                      // -r; 0: until Ctrl-C
   bool runs_given = false;
   std::string pre, post;  // --pre, --post
   bool sync = false;      // -S
@@ -48,6 +47,9 @@ struct StatOptions {
   std::string save;         // --save
   std::vector<Gate> gates;  // --gate
   bool markdown = false;    // --markdown
+
+  /// Those of -M's metrics that are not in metrics.def.
+  std::vector<CountFormula> formulas;
 
   [[nodiscard]] bool compares() const { return !vs.empty() || !compare.empty(); }
 };

@@ -3,9 +3,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/file.h"
 #include "base/text.h"
+#include "base/utf8.h"
 
 namespace sonde {
 namespace {
@@ -146,6 +148,18 @@ bool is_in_group(const VendorMetric& metric, std::string_view lower) {
       metric.groups, [lower](const std::string& group) { return lower_case_of(group) == lower; });
 }
 
+/// Those whose names match the glob, whatever their case; none if there are no files.
+Result<std::vector<const VendorMetric*>> metrics_like(std::string_view pattern,
+                                                      VendorEvents& vendor) {
+  std::vector<const VendorMetric*> found;
+  Result<const VendorTables*> tables = vendor.tables();
+  if (!tables && tables.error().code == ErrorCode::kNotFound) return found;
+  std::string lower = lower_case_of(pattern);
+  for (const VendorMetric& metric : TRY(std::move(tables))->metrics)
+    if (glob_match(lower, lower_case_of(metric.name))) found.push_back(&metric);
+  return found;
+}
+
 }  // namespace
 
 Result<std::vector<CountFormula>> find_vendor_metrics(std::string_view name, VendorEvents& vendor) {
@@ -177,18 +191,44 @@ std::vector<std::string> events_of(const CountFormula& formula) {
 
 Result<> list_vendor_metrics(Sink& out, VendorEvents& vendor, std::string_view pattern,
                              bool describe, bool details) {
-  Result<const VendorTables*> tables = vendor.tables();
-  if (!tables && tables.error().code == ErrorCode::kNotFound) return {};
   bool any = false;
-  for (const VendorMetric& metric : TRY(std::move(tables))->metrics) {
-    if (!glob_match(pattern, metric.name)) continue;
+  for (const VendorMetric* metric : TRY(metrics_like(pattern, vendor))) {
     if (!any) out.write("\nVendor Metrics:\n\n");
     any = true;
-    out.print("  {}\n", metric.name);
-    if (describe && !metric.brief.empty()) out.print("       [{}]\n", metric.brief);
-    if (details) out.print("        {}\n", metric.formula);
+    out.print("  {}\n", metric->name);
+    if (describe && !metric->brief.empty()) out.print("       [{}]\n", metric->brief);
+    if (details) out.print("        {}\n", metric->formula);
   }
   return {};
+}
+
+Result<> list_vendor_metric_groups(Sink& out, VendorEvents& vendor) {
+  std::set<std::string_view> groups;
+  for (const VendorMetric* metric : TRY(metrics_like("*", vendor)))
+    groups.insert(metric->groups.begin(), metric->groups.end());
+  if (!groups.empty()) out.write("\nVendor Metric Groups:\n\n");
+  for (std::string_view group : groups) out.print("{}\n", group);
+  return {};
+}
+
+Result<bool> list_vendor_metrics_as_json(Sink& out, VendorEvents& vendor, std::string_view pattern,
+                                         bool first) {
+  for (const VendorMetric* metric : TRY(metrics_like(pattern, vendor))) {
+    std::string object = first ? "{" : ",\n{";
+    std::string_view comma;
+    auto add = [&](std::string_view field, std::string_view value) {
+      object += fmt::format("{}\n\t\"{}\": ", comma, field);
+      append_json_string(object, value);
+      comma = ",";
+    };
+    add("MetricGroup", join(metric->groups, ";"));
+    add("MetricName", metric->name);
+    add("MetricExpr", metric->formula);
+    add("BriefDescription", metric->brief);
+    out.print("{}\n}}", object);
+    first = false;
+  }
+  return first;
 }
 
 }  // namespace sonde

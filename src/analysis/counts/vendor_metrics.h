@@ -26,4 +26,10 @@ Result<std::vector<CountFormula>> find_vendor_metrics(std::string_view name, Ven
 Result<> list_vendor_metrics(Sink& out, VendorEvents& vendor, std::string_view pattern,
                              bool describe, bool details);
 
+/// "Vendor Metric Groups:", names only, sorted. Nothing if there are none.
+Result<> list_vendor_metric_groups(Sink& out, VendorEvents& vendor);
+/// Objects for -j, as list_metrics_as_json writes them; returns whether none was written yet.
+Result<bool> list_vendor_metrics_as_json(Sink& out, VendorEvents& vendor, std::string_view pattern,
+                                         bool first);
+
 }  // namespace sonde

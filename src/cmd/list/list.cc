@@ -181,9 +181,7 @@ class ListCommand final : public Command {
           first = false;
         }
       if (unit_.empty()) first = metrics_of(selection, first, out);
-      if (unit_.empty() && selection.metrics == Selection::Metrics::kAll && !json_ && !raw_dump_)
-        TRY(list_vendor_metrics(out, vendor, selection.pattern, describe_.value_or(true),
-                                details_));
+      if (unit_.empty()) first = TRY(vendor_metrics_of(selection, vendor, first, out));
     }
     if (json_) out.write(first ? "]\n" : "\n]\n");
     if (raw_dump_) out.put('\n');
@@ -202,6 +200,19 @@ class ListCommand final : public Command {
     if (selection.metrics == kAll) list_metrics(out, selection.pattern, describe, details_);
     if (selection.metrics == kGroups) list_metric_groups(out);
     if (selection.metrics == kGrouped) list_grouped_metrics(out, describe, details_);
+    return first;
+  }
+
+  /// The same for those of the vendor's files.
+  Result<bool> vendor_metrics_of(const Selection& selection, VendorEvents& vendor, bool first,
+                                 Sink& out) const {
+    using enum Selection::Metrics;
+    if (selection.metrics == kNone || (raw_dump_ && !json_)) return first;
+    if (json_) return list_vendor_metrics_as_json(out, vendor, selection.pattern, first);
+    if (selection.metrics == kGroups)
+      TRY(list_vendor_metric_groups(out, vendor));
+    else
+      TRY(list_vendor_metrics(out, vendor, selection.pattern, describe_.value_or(true), details_));
     return first;
   }
 

@@ -21,12 +21,25 @@ std::string field_of(std::string_view cpuinfo, std::string_view name) {
   return {};
 }
 
-std::optional<bool> matches(std::string_view pattern, const CpuIdentity& cpu) {
-  // Repetition counts could make the compiled expression arbitrarily large.
+/// regcomp copies what is repeated, so that counts and repetitions of repetitions could take any
+/// amount of memory: only single characters and brackets may be repeated.
+bool is_cheap_pattern(std::string_view pattern) {
   constexpr size_t kLongestPattern = 200;
   if (pattern.empty() || pattern.size() > kLongestPattern ||
       pattern.find_first_of("{}\\") != std::string_view::npos)
-    return std::nullopt;
+    return false;
+  constexpr std::string_view kRepetitions = "*+?";
+  for (size_t i = 1; i < pattern.size(); ++i) {
+    bool repeats = kRepetitions.find(pattern[i]) != std::string_view::npos;
+    bool whole =
+        pattern[i - 1] == ')' || kRepetitions.find(pattern[i - 1]) != std::string_view::npos;
+    if (repeats && whole) return false;
+  }
+  return true;
+}
+
+std::optional<bool> matches(std::string_view pattern, const CpuIdentity& cpu) {
+  if (!is_cheap_pattern(pattern)) return std::nullopt;
   regex_t compiled;
   std::string whole = fmt::format("^({})$", pattern);
   if (::regcomp(&compiled, whole.c_str(), REG_EXTENDED | REG_ICASE | REG_NOSUB) != 0)
