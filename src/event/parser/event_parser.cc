@@ -313,9 +313,18 @@ class Resolver {
       events.push_back(std::move(event));
     }
     if (events.empty()) events = TRY(vendor_event(syntax, word, modifiers));
-    if (events.empty())
-      return errors_.fail(syntax.head, "unknown event", suggest_event(word, sources_));
+    if (events.empty()) return errors_.fail(syntax.head, "unknown event", help_for(word));
     return events;
+  }
+
+  [[nodiscard]] std::string help_for(std::string_view word) const {
+    std::string help = suggest_event(word, sources_);
+    bool lacks_files = sources_.vendor != nullptr && !sources_.vendor->is_configured();
+    if (help.empty() && lacks_files && word.find('.') != std::string_view::npos)
+      help = fmt::format(
+          "Processor vendors' names need their files: '{} config events.directory=DIRECTORY'.",
+          sources_.tool);
+    return help;
   }
 
   /// An event by its vendor's name: "MEM_LOAD_RETIRED.L3_MISS". Nothing if there is no such name.

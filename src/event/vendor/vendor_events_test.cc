@@ -194,6 +194,12 @@ TEST_F(VendorEventsTest, ReadsNothingForNamesThatAreKnown) {
   machine_.write("vendor/a.json", "no JSON at all");
   EXPECT_TRUE(parse("cycles,cs:u,cpu/event=1/,mem-loads:p,r1a8"));
   VendorEvents none("");
+  PmuCatalog pmus(machine_.pmu_directory());
+  Tracefs tracefs = Tracefs::at(machine_.tracing_directory());
+  Result<std::vector<ParsedEvent>> unknown =
+      parse_events("INST.ANY", {.pmus = pmus, .tracefs = tracefs, .vendor = &none});
+  ASSERT_FALSE(unknown);
+  EXPECT_THAT(unknown.error().message, HasSubstr("sonde config events.directory="));
   ASSERT_TRUE(none.find("A.B"));
   EXPECT_TRUE(none.find("A.B")->empty());
 }
