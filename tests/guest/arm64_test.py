@@ -34,6 +34,24 @@ def build_stops(share):
     (share / "stops.symbols").write_text(json.dumps(stop_cases.symbols(program)))
 
 
+def with_functions(lines, program):
+    """Frames at offsets in the program's file get the names of its functions."""
+    headers = subprocess.run(["readelf", "-lsW", program], text=True, stdout=subprocess.PIPE, check=True).stdout
+    loads = [tuple(int(word, 16) for word in words) for words in re.findall(r"LOAD +(0x\w+) (0x\w+) 0x\w+ (0x\w+)", headers)]
+    functions = [(int(at, 16), int(size), name)
+                 for at, size, name in re.findall(r": (\w+) +(\d+) FUNC +\S+ +\S+ +\d+ (\w+)$", headers, re.M)]
+
+    def named(line):
+        found = re.fullmatch(r"\s+([0-9a-f]+)", line)
+        offset = int(found[1], 16) if found else -1
+        for load, start, size in loads:
+            for at, length, name in functions:
+                if load <= offset < load + size and at <= offset - load + start < at + length:
+                    return f"{line} {name}+"
+        return line
+    return [named(line) for line in lines]
+
+
 def read_here(share):
     """Recordings of both tools print here what they printed there: perf's output is stored beside them."""
     bad = 0
@@ -43,7 +61,8 @@ def read_here(share):
         ours = subprocess.run([SONDE, "script", "--symfs", share.parent, "-i", recording, "-F", FIELDS], text=True,
                               stdout=subprocess.PIPE, check=True).stdout
         theirs = pathlib.Path(f"{recording}.script").read_text(encoding="utf-8")
-        ours, theirs = (inside.without_doubles(inside.meaningful(text)) for text in (ours, theirs))
+        program = share / ("tree" if recording.name.startswith("frequency") else "calls")
+        ours, theirs = (inside.without_doubles(with_functions(inside.meaningful(text), program)) for text in (ours, theirs))
         if ours != theirs or not theirs:
             bad += 1
             print(f"{recording.name}: read here it is not what perf read in the guest")

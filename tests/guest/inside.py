@@ -100,15 +100,21 @@ def meaningful(text):
 
 
 def without_doubles(lines):
-    """Without the duplicate caller, one address less, that perf adds if the sampled function has a frame."""
+    """Without the caller that perf adds if the sampled function has a frame: the next one again, one address less, or the sampled
+    function itself, where the link register still has the return address of a call that it made."""
 
-    def address(line):
-        found = re.match(r"\s+([0-9a-f]+)\b(?!\.)", line)
-        return int(found.group(1), 16) if found else None
+    def frame(line):
+        found = re.match(r"\s+([0-9a-f]+)\b(?!\.)(?: (\w+)\+)?", line)
+        return (int(found.group(1), 16), found.group(2)) if found else None
 
-    addresses = [address(line) for line in lines] + [None]
-    return [line for i, line in enumerate(lines)
-            if addresses[i] is None or addresses[i + 1] is None or addresses[i] + 1 != addresses[i + 1]]
+    frames = [*map(frame, lines), None]
+    kept, last = [], None
+    for line, here, after in zip(lines, frames, frames[1:]):
+        if here and ((after and here[0] + 1 == after[0]) or (last and here[1] and last[1] == here[1])):
+            continue
+        kept.append(line)
+        last = here
+    return kept
 
 
 def without_numbers(text):
