@@ -47,7 +47,7 @@ COUNTED = """
 -e cs,page-faults --scale
 --hybrid-merge -e cs
 --no-merge -e cs
--I 50 -x, --summary --no-csv-summary -e cs
+-I 1000 -x, --summary --no-csv-summary -e cs
 -a -A --percore-show-thread -e cs/percore/
 --metric-no-group --metric-no-merge -e cs
 """
