@@ -19,7 +19,7 @@ int main() { for (int i = 0; i < 100; ++i) one(1000000), two(500000); }
 RECORDINGS = {
     "prog": ["record", "-e", "cpu-clock:u", "-F", "1000", "--sample-cpu"],
     "other": ["record", "-e", "cpu-clock:u", "-F", "1000", "--sample-cpu"],
-    "kwork": ["kwork", "-k", "irq,softirq,workqueue", "record"],
+    "kwork": ["kwork", "-k", "irq,softirq", "record"],
     "sched": ["sched", "record"],
 }
 # Words with a recording's name in braces: the same lines.
@@ -35,8 +35,8 @@ diff {prog} {other} --cpu 0
 diff {prog} {other} --cpu 0,1
 diff {prog} {other} --pid 1
 diff {prog} {other} --tid 1
-kwork timehist -i {kwork} --kallsyms /proc/kallsyms --symfs /
-kwork latency -i {kwork} --cpu 0
+kwork -k irq,softirq timehist -i {kwork} --kallsyms /proc/kallsyms --symfs /
+kwork -k irq,softirq latency -i {kwork} --cpu 0
 sched timehist -i {sched} --symfs / --kallsyms /proc/kallsyms
 """
 # Counting the same command: the same lines but for the numbers.
@@ -72,7 +72,9 @@ def record(directory):
     subprocess.run(["gcc", "-g", "-O1", "-x", "c", "-o", program, "-"], input=PROGRAM, text=True, check=True)
     with kernel_turn.taken():
         for name, words in RECORDINGS.items():
-            subprocess.run([PERF, *words, "-o", f"{directory}/{name}.data", "--", program], check=True, capture_output=True)
+            # On one CPU, so that both recordings have samples of it.
+            command = [PERF, *words, "-o", f"{directory}/{name}.data", "--", "taskset", "-c", "0", program]
+            subprocess.run(command, check=True, capture_output=True)
 
 
 def shape(tool, words):
