@@ -141,7 +141,8 @@ class DaemonTest(OwnDirectoryTest):
         self.assertNotEqual(after["task"], before["task"])
         self.config.write_text("[session-", encoding="utf-8")  # an editor's first half
         eventually("the error is in the log", lambda: "the sessions stay as they are" in self.log())
-        self.assertEqual(self.sessions_by_proc(), sorted(after.values()))
+        # A session is listed from its fork on; it enters its directory a moment later.
+        eventually("the listed sessions run", lambda: self.sessions_by_proc() == sorted(after.values()))
         # Editors replace files instead of writing to them.
         old, self.config = self.config, self.path / "new"
         self.configure(DUMMY)
