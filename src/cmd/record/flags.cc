@@ -12,6 +12,7 @@
 #include "capture/opening/owned_events_setup.h"
 #include "capture/recorders/record_output.h"
 #include "capture/synthesis/kernel_copy.h"
+#include "cli/refused_options.h"
 #include "cmd/options/event_selection_flags.h"
 #include "store/build_id_cache.h"
 #include "unwind/stack_unwinder.h"
@@ -167,26 +168,19 @@ void RecordFlags::declare_run(FlagTable& flags) {
 
 /// perf's options that are not supported: each says why, none is silently ignored.
 void RecordFlags::declare_refused(FlagTable& flags) {
-  auto refuse = [&](char letter, const char* name, const char* argument, const char* help,
-                    const char* why) -> Flag& {
-    return flags
-        .call(letter, name, argument, help,
-              [this, why](std::string_view) -> Result<> {
-                if (!refused_) refused_ = why;
-                return {};
-              })
-        .refused(why);
+  auto refuse = [&](const RefusedOption& option) -> Flag& {
+    return sonde::declare_refused(flags, option, refused_);
   };
-  refuse('S', "snapshot", "opts", "AUX area tracing Snapshot Mode",
-         "No AUX area tracing to snapshot")
+  refuse({'S', "snapshot", "opts", "AUX area tracing Snapshot Mode",
+          "No AUX area tracing to snapshot"})
       .when_bare("");
-  refuse(0, "aux-sample", "opts", "sample AUX area", "No AUX area event to sample").when_bare("");
-  refuse(0, "debuginfod", "debuginfod urls",
-         "Enable debuginfod data retrieval from DEBUGINFOD_URLS or specified urls",
-         "--debuginfod: recording does not query debuginfod servers")
+  refuse({0, "aux-sample", "opts", "sample AUX area", "No AUX area event to sample"}).when_bare("");
+  refuse({0, "debuginfod", "debuginfod urls",
+          "Enable debuginfod data retrieval from DEBUGINFOD_URLS or specified urls",
+          "--debuginfod: recording does not query debuginfod servers"})
       .when_bare("");
-  refuse(0, "setup-filter", "pin|unpin", "Pin or unpin BPF filters",
-         "--setup-filter: BPF filters are not supported: use --filter on tracepoints");
+  refuse({0, "setup-filter", "pin|unpin", "Pin or unpin BPF filters",
+          "--setup-filter: BPF filters are not supported: use --filter on tracepoints"});
 }
 
 Result<> RecordFlags::configure(const Config& config) {

@@ -8,6 +8,7 @@
 #include "capture/control/control_channel.h"
 #include "capture/control/delay_schedule.h"
 #include "capture/opening/owned_events_setup.h"
+#include "cli/refused_options.h"
 #include "cmd/options/event_selection_flags.h"
 
 namespace sonde {
@@ -193,17 +194,9 @@ void StatFlags::declare_metrics(FlagTable& flags) {
 
 /// perf options that cannot be supported: each says why, none is silently ignored.
 void StatFlags::declare_refused(FlagTable& flags) {
-  auto refuse = [&](char letter, const char* name, const char* argument, const char* help,
-                    const char* why) -> Flag& {
-    return flags
-        .call(letter, name, argument, help,
-              [this, why](std::string_view) -> Result<> {
-                if (!refused_) refused_ = why;
-                return {};
-              })
-        .refused(why);
-  };
-  refuse(0, "bpf-attr-map", "attr-map-path", "path to perf_event_attr map", kNoAttrMap);
+  sonde::declare_refused(
+      flags, {0, "bpf-attr-map", "attr-map-path", "path to perf_event_attr map", kNoAttrMap},
+      refused_);
   flags
       .text(0, "iostat", root_ports_, "default",
             "measure I/O performance metrics provided by arch/platform")

@@ -17,8 +17,7 @@ struct VendorCatalogOptions {
 };
 
 /// Sorted by name, without those that cannot be used. Descriptions refer to `vendor`. Empty if no
-/// directory is set. Errors as
-/// for VendorEvents::tables.
+/// directory is set. Errors as for VendorEvents::tables.
 Result<std::vector<CatalogEvent>> vendor_catalog(VendorEvents& vendor, PmuCatalog& pmus,
                                                  const VendorCatalogOptions& options);
 
