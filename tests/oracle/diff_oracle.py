@@ -67,12 +67,28 @@ def check(arguments):
         # A busy machine left the slice of time without samples in the first recording (docs/differences.md).
         # Columns are as wide as what is in them.
         ours, theirs = (sorted(" ".join(re.sub(r"[-+]\S+%", "", line).split()) for line in lines) for lines in (ours, theirs))
+    if arguments[0:1] == ["-v"] and ours != theirs:
+        ours, theirs = shown_addresses(ours, theirs, arguments[1])
     if ours == theirs and our_status == their_status:
         passed += 1
         return True
     difference = list(difflib.unified_diff(theirs, ours, "perf", "sonde", lineterm="", n=0))
     failures.append(f"--- diff {shlex.join(map(str, arguments))} ({our_status}, perf {their_status})\n" + "\n".join(difference[:12]))
     return True
+
+
+def shown_addresses(ours, theirs, recording):
+    """Lines without their addresses, where ours is that of the function's first sample as `perf script` tells it. perf diff now and
+    then shows a later one."""
+    first = {}
+    for line in subprocess.run([PERF, "script", "-F", "ip,sym", "-i", recording], capture_output=True, text=True).stdout.splitlines():
+        address, _, symbol = line.strip().partition(" ")
+        first.setdefault(symbol, int(address, 16))
+    shown = re.compile(r"0x([0-9a-f]+)( +. \[.\] (.+))$")
+    # An object's addresses and those of its mapping have the offset within a page in common.
+    known = {number for number, line in enumerate(ours) if (parts := shown.search(line)) and
+             (first.get(parts.group(3), -1) - int(parts.group(1), 16)) % 4096 == 0}
+    return ([shown.sub(r"0x\2", line) if number in known else line for number, line in enumerate(lines)] for lines in (ours, theirs))
 
 
 def record(path, arguments):
