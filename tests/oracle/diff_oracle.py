@@ -68,7 +68,7 @@ def check(arguments):
         # Columns are as wide as what is in them.
         ours, theirs = (sorted(" ".join(re.sub(r"[-+]\S+%", "", line).split()) for line in lines) for lines in (ours, theirs))
     if arguments[0:1] == ["-v"] and ours != theirs:
-        ours, theirs = shown_addresses(ours, theirs, arguments[1])
+        ours, theirs = shown_addresses(ours, theirs, arguments[1:])
     if ours == theirs and our_status == their_status:
         passed += 1
         return True
@@ -77,17 +77,19 @@ def check(arguments):
     return True
 
 
-def shown_addresses(ours, theirs, recording):
-    """Lines without their addresses, where ours is that of the function's first sample as `perf script` tells it. perf diff now and
-    then shows a later one."""
-    first = {}
-    for line in subprocess.run([PERF, "script", "-F", "ip,sym", "-i", recording], capture_output=True, text=True).stdout.splitlines():
+def shown_addresses(ours, theirs, recordings):
+    """Lines without those addresses that are of a sample in the function: ours is the first one's in the file, perf's the first one's
+    in time, which is another if the thread has moved between CPUs (docs/differences.md)."""
+    sampled = set()
+    scripts = [subprocess.run([PERF, "script", "-F", "ip,sym", "-i", recording], capture_output=True, text=True).stdout
+               for recording in recordings]
+    for line in "".join(scripts).splitlines():
         address, _, symbol = line.strip().partition(" ")
-        first.setdefault(symbol, int(address, 16))
+        # An object's addresses and those of its mapping have the offset within a page in common.
+        sampled.add((symbol, int(address, 16) % 4096))
     shown = re.compile(r"0x([0-9a-f]+)( +. \[.\] (.+))$")
-    # An object's addresses and those of its mapping have the offset within a page in common.
     known = {number for number, line in enumerate(ours) if (parts := shown.search(line)) and
-             (first.get(parts.group(3), -1) - int(parts.group(1), 16)) % 4096 == 0}
+             (parts.group(3), int(parts.group(1), 16) % 4096) in sampled}
     return ([shown.sub(r"0x\2", line) if number in known else line for number, line in enumerate(lines)] for lines in (ours, theirs))
 
 
