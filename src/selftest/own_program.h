@@ -1,6 +1,7 @@
 // Runs this program's own commands, as a user would, and keeps what they print.
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -13,8 +14,13 @@ struct Finished {
   std::string out, err;
 };
 
-/// Runs `sonde WORDS…` in `directory`, without input. kFailed if it cannot be started.
+/// Far more than any check takes: a command that is not done by then hangs.
+inline constexpr std::chrono::milliseconds kCommandLimit = std::chrono::minutes(2);
+
+/// Runs `sonde WORDS…` in `directory`, without input. kFailed if it cannot be started, or has to be
+/// ended after `limit`.
 [[nodiscard]] Result<Finished> run_own(const std::vector<std::string>& words,
-                                       const std::string& directory);
+                                       const std::string& directory,
+                                       std::chrono::milliseconds limit = kCommandLimit);
 
 }  // namespace sonde::selftest
