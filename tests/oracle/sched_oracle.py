@@ -35,7 +35,7 @@ TIMEHIST = [[], ["-s"], ["-S"], ["-MVw"], ["-n"], ["-nw"], ["-M", "-S"], ["--sta
             ["-I", "-s", "--state"], ["-C", "1"], ["-C", "0", "-S"], ["-V", "-C", "0"], ["--max-stack", "2"], ["--no-call-graph"],
             ["-w", "-p", "PID"], ["-S", "-t", "PID"], ["-MVwS", "--time", "FROM,TO"], ["-S", "--time", ",TO"], ["-s", "--time", "FROM,"]]
 # "  perf[2739]   2525   5   15.481 …": task, parent, number of runs, ms
-SUMMARY_ROW = re.compile(r"^ *\S.*\[(\d+)(?:/\d+)?\] +-?\d+ +\d+ +\d+\.\d{3} ")
+SUMMARY_ROW = re.compile(r"^ *\S?.*\[(\d+)(?:/-?\d+)?\] +-?\d+ +\d+ +\d+\.\d{3} ")
 MADE_UP = "made-up.data"
 THREAD_TABLES = 256  # of perf: which of them a thread is in orders a summary
 PLANNED = ("nr_", "target-less", "multi-target", "run atoms", "task ")

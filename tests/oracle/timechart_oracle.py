@@ -43,11 +43,16 @@ def draw(directory, recording, arguments):
 
 
 def record(directory, name, tool, options):
+    """Without losses: what ran where they were is a guess, and perf's another than ours."""
     path = directory / f"{name}.data"
-    # To a file: if stdout is a pipe, perf writes the recording itself to it.
-    with open(directory / "log", "w", encoding="utf-8") as log, kernel_turn.taken():
-        subprocess.run([tool, "timechart", "record", *options, *LOAD], check=True, stdout=log, stderr=log, cwd=directory)
-    (directory / "perf.data").rename(path)
+    for _ in calm.tries(f"timechart {name}: the kernel dropped events", 5):
+        # To a file: if stdout is a pipe, perf writes the recording itself to it.
+        with open(directory / "log", "w", encoding="utf-8") as log, kernel_turn.taken():
+            subprocess.run([tool, "timechart", "record", *options, *LOAD], check=True, stdout=log, stderr=log, cwd=directory)
+        (directory / "perf.data").rename(path)
+        stats = subprocess.run([PERF, "report", "--stats", "-i", path], capture_output=True, text=True).stdout
+        if not re.search(r"LOST events: +[1-9]", stats):
+            break
     return path
 
 
