@@ -23,9 +23,9 @@ TEST(OwnProgram, WhatItSaysAndItsStatus) {
 
 TEST(OwnProgram, OneThatHangsIsEnded) {
   uint64_t start_ns = monotonic_ns();
-  auto finished = run_own(
-      {"--gtest_also_run_disabled_tests", "--gtest_filter=OwnProgram.DISABLED_Waits"}, "/",
-      std::chrono::milliseconds(300));
+  auto finished =
+      run_own({"--gtest_also_run_disabled_tests", "--gtest_filter=OwnProgram.DISABLED_Waits"}, "/",
+              std::chrono::milliseconds(300));
   ASSERT_FALSE(finished);
   EXPECT_NE(finished.error().message.find("did not end within 300ms"), std::string::npos)
       << finished.error().message;

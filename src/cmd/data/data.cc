@@ -1,4 +1,4 @@
-// `data convert`: a recording as JSON or in the Common Trace Format.
+// `data convert`: a recording as JSON, in the Common Trace Format, or as a profile for compilers.
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -7,8 +7,10 @@
 #include "base/file.h"
 #include "cli/command.h"
 #include "cmd/options/profile_flags.h"
+#include "export/recordings/autofdo.h"
 #include "export/recordings/ctf.h"
 #include "export/recordings/json.h"
+#include "profile/session_input.h"
 
 namespace sonde {
 namespace {
@@ -19,38 +21,44 @@ class DataConvert final : public Command {
     flags.usage("[<options>]");
     flags.description(
         "Writes a recording as JSON (one sample per line), or as a directory in the Common Trace "
-        "Format, which babeltrace and Trace Compass read. The fields are the same as perf's.");
+        "Format, which babeltrace and Trace Compass read. The fields are the same as perf's. "
+        "--to-autofdo writes how often each branch of a program was taken, from the branch stacks "
+        "of its samples, as create_llvm_prof and create_gcov read it (--profiler=text).");
     flags.text('i', "input", input_, "file", "input file name");
     flags.text(0, "to-json", json_, "file", "Convert to JSON format; - is standard output");
     flags.text(0, "to-ctf", ctf_, "directory", "Convert to CTF format");
-    flags.boolean('f', "force", force_, "don't complain, do it; overwrite the file of --to-json");
+    flags.text(0, "to-autofdo", autofdo_, "file",
+               "Convert branch stacks to AutoFDO's text; - is standard output");
+    flags.text(0, "dso", dso_, "object",
+               "of --to-autofdo: path or name of the program or library; by default that with the "
+               "most branches");
+    flags.boolean('f', "force", force_, "don't complain, do it; overwrite the file");
     flags.count('v', "verbose", verbose_, "be more verbose")
         .without_effect("what is lost is said anyway");
     flags.boolean(0, "tod", wall_clock_, "Convert time to wall clock time; of CTF");
     flags.boolean(0, "all", all_, "Convert records of tasks and mappings, too; of CTF");
     declare_symbol_sources(flags, session_.symbols);
     flags.section("EXAMPLES", R"(  sonde data convert --to-json samples.json
-  sonde data convert --to-ctf trace && babeltrace trace)");
+  sonde data convert --to-ctf trace && babeltrace trace
+  sonde record -b -- ./app && sonde data convert --to-autofdo app.afdo.txt
+  create_llvm_prof --profiler=text --profile=app.afdo.txt --binary=app --out=app.prof)");
   }
 
   Result<int> run(Env& env, const Arguments& arguments) override {
     TRY(check(arguments));
     session_.open.stdin_fd = env.in_fd;
     session_.open.force = force_;
-    session_.want_chains = session_.want_symbols = ctf_.empty();
+    session_.want_chains = session_.want_symbols = !json_.empty();
     Session session = TRY(Session::open(input_, session_, env));
-    uint64_t bytes =
-        ctf_.empty()
-            ? TRY(write_json(session, env))
-            : TRY(write_data_ctf(ctf_, session, {.wall_clock = wall_clock_, .all_records = all_}));
-    if (json_ == "-") return 0;
-    std::string_view format = ctf_.empty() ? "JSON" : "CTF";
+    uint64_t bytes = TRY(convert(session, env));
+    if (json_ == "-" || autofdo_ == "-") return 0;
+    std::string_view format = !ctf_.empty() ? "CTF" : !json_.empty() ? "JSON" : "AutoFDO";
     constexpr double kMegabyte = 1024.0 * 1024.0;
     env.err.print(
         "[ {0} data convert: Converted '{1}' into {2} data '{3}' ]\n"
         "[ {0} data convert: Converted and wrote {4:.3f} MB ({5} samples) ]\n",
-        env.tool, input_, format, ctf_.empty() ? json_ : ctf_,
-        static_cast<double>(bytes) / kMegabyte, session.samples().size());
+        env.tool, input_, format, ctf_ + json_ + autofdo_, static_cast<double>(bytes) / kMegabyte,
+        session.samples().size());
     return 0;
   }
 
@@ -61,32 +69,76 @@ class DataConvert final : public Command {
                   arguments[0]);
     if (!json_.empty() && !ctf_.empty())
       return fail(ErrorCode::kFailed, "You cannot specify both --to-ctf and --to-json.");
-    if (json_.empty() && ctf_.empty())
-      return fail(ErrorCode::kUsage, "You must specify one of --to-ctf or --to-json.");
-    if (all_ && !json_.empty())
+    if (!autofdo_.empty() && !(json_ + ctf_).empty())
+      return fail(ErrorCode::kFailed, "--to-autofdo goes with neither --to-ctf nor --to-json.");
+    if (json_.empty() && ctf_.empty() && autofdo_.empty())
+      return fail(ErrorCode::kUsage,
+                  "You must specify one of --to-ctf, --to-json or --to-autofdo.");
+    if (!dso_.empty() && autofdo_.empty())
+      return fail(ErrorCode::kUsage, "--dso chooses the object of --to-autofdo");
+    if (all_ && ctf_.empty())
       return fail(ErrorCode::kUnsupported, "--all is currently unsupported for JSON output.");
-    if (wall_clock_ && !json_.empty())
+    if (wall_clock_ && ctf_.empty())
       return fail(ErrorCode::kUnsupported, "--tod is currently unsupported for JSON output.");
     return {};
   }
 
   /// Returns the number of bytes written.
-  Result<uint64_t> write_json(const Session& session, Env& env) const {
-    if (json_ == "-") {
-      write_data_json(env.out, session);
+  Result<uint64_t> convert(const Session& session, Env& env) const {
+    if (!ctf_.empty())
+      return write_data_ctf(ctf_, session, {.wall_clock = wall_clock_, .all_records = all_});
+    if (!json_.empty())
+      return write_file(json_, env, [&](Sink& out) { write_data_json(out, session); });
+    BranchCounts::Object object = TRY(branches_of(session, env));
+    const Dso& dso = session.machine().dsos()[object.dso];
+    return write_file(autofdo_, env,
+                      [&](Sink& out) { write_autofdo(out, object, dso.build_id, dso.path); });
+  }
+
+  Result<BranchCounts::Object> branches_of(const Session& session, Env& env) const {
+    SessionInput input(session);
+    BranchTotals totals;
+    std::vector<BranchCounts::Object> objects = count_branches(input.input(), totals).by_object();
+    if (totals.samples == 0)
+      return fail(ErrorCode::kNotFound,
+                  "{} has no branch stacks: record -b or -j any,u takes them, on processors that "
+                  "keep them",
+                  input_);
+    const DsoTable& dsos = session.machine().dsos();
+    if (totals.broken > 0)
+      env.err.print("{}: {} stretches between branches were left out: no code is like that\n",
+                    env.tool, totals.broken);
+    for (BranchCounts::Object& object : objects) {
+      const Dso& dso = dsos[object.dso];
+      bool is_meant =
+          dso_.empty() ? dso.kind == DsoKind::kFile : dso.path == dso_ || dso.short_name == dso_;
+      if (is_meant) return std::move(object);
+    }
+    std::string known;
+    for (const BranchCounts::Object& object : objects)
+      known += (known.empty() ? "" : ", ") + dsos[object.dso].short_name;
+    return fail(ErrorCode::kNotFound, "{} has no branches in {}; it has some in {}", input_,
+                dso_.empty() ? "any file" : dso_, known);
+  }
+
+  /// Returns the number of bytes written; none to standard output.
+  template <typename Write>
+  Result<uint64_t> write_file(const std::string& path, Env& env, const Write& write) const {
+    if (path == "-") {
+      write(env.out);
       return uint64_t{0};
     }
     int flags = O_WRONLY | O_CREAT | O_CLOEXEC | (force_ ? O_TRUNC : O_EXCL);
-    Fd file(::open(json_.c_str(), flags, 0666));
+    Fd file(::open(path.c_str(), flags, 0666));
     if (!file.valid() && errno == EEXIST)
-      return fail(ErrorCode::kFailed, "{} exists. Use --force to overwrite it.", json_);
+      return fail(ErrorCode::kFailed, "{} exists. Use --force to overwrite it.", path);
     if (!file.valid())
-      return fail(ErrorCode::kIo, "failed to open {}: {}", json_, std::strerror(errno));
+      return fail(ErrorCode::kIo, "failed to open {}: {}", path, std::strerror(errno));
     FdSink out(file.get());
-    write_data_json(out, session);
+    write(out);
     out.flush();
     if (out.failed() != 0)
-      return fail(ErrorCode::kIo, "failed to write {}: {}", json_, std::strerror(out.failed()));
+      return fail(ErrorCode::kIo, "failed to write {}: {}", path, std::strerror(out.failed()));
     struct stat status{};
     return ::fstat(file.get(), &status) == 0 ? static_cast<uint64_t>(status.st_size) : 0;
   }
@@ -94,6 +146,8 @@ class DataConvert final : public Command {
   std::string input_ = "perf.data";
   std::string json_;
   std::string ctf_;
+  std::string autofdo_;
+  std::string dso_;
   bool force_ = false;
   int verbose_ = 0;
   bool wall_clock_ = false;
