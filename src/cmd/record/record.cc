@@ -14,6 +14,8 @@
 #include "export/pictures/flame_drawing.h"
 #include "objects/archived_objects.h"
 #include "replay/frames/live_unwinder.h"
+#include "stepping/step_event.h"
+#include "stepping/step_recorder.h"
 #include "symbol/dso_symbols.h"
 
 namespace sonde {
@@ -130,6 +132,7 @@ A full disk, Ctrl-C, SIGTERM and --max-size end a recording, but leave a readabl
   }
 
   [[nodiscard]] Result<int> record(const RecordOptions& options, Env& env) const {
+    if (is_stepped(options.events)) return run_step_recording(options, env);
     return jit_maps_ ? record_with_jit_maps(options, env) : run_recording(options, env);
   }
 

@@ -119,6 +119,7 @@ bool Pmu::is_uncore() const {
 }
 
 bool Pmu::filters_addresses() const {
+  if (type_ == kSteppingPmuType) return true;
   std::optional<std::string> slots = read_line(directory_ + "/nr_addr_filters");
   return slots && parse_number(*slots).value_or(0) > 0;
 }
@@ -187,7 +188,9 @@ const Pmu* PmuCatalog::find(std::string_view name) {
   if (!is_file_name) return nullptr;
   std::string directory = fmt::format("{}/{}", devices_, name);
   std::unique_ptr<Pmu> pmu;
-  if (std::optional<std::string> type = read_line(directory + "/type"))
+  if (name == kSteppingPmu)
+    pmu.reset(new Pmu(std::string(name), "/dev/null/none", kSteppingPmuType));
+  else if (std::optional<std::string> type = read_line(directory + "/type"))
     if (std::optional<uint64_t> number = parse_number(*type); number && *number <= 0xffffffff)
       pmu.reset(new Pmu(std::string(name), directory, static_cast<uint32_t>(*number)));
   return known_.emplace(name, std::move(pmu)).first->second.get();

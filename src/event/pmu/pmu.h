@@ -17,6 +17,11 @@
 
 namespace sonde {
 
+/// A PMU of ours, which no kernel has: `record` steps the command instruction by instruction and
+/// writes what intel_pt would (src/stepping). It has no directory, and is found by its name only.
+inline constexpr std::string_view kSteppingPmu = "sonde_step";
+inline constexpr uint32_t kSteppingPmuType = 0x534f'4e44;  // far above what kernels give out
+
 /// One file of format/: which bits a term's value goes to. "config:0-7,32-35" scatters the value's
 /// bits over the ranges, lowest first.
 struct PmuFormat {

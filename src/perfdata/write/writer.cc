@@ -268,6 +268,7 @@ void mark_present(Features& features) {
   mark_if(features.branch_stack, abi::kFeatureBranchStack);
   mark_if(!features.pmu_mappings.empty(), abi::kFeaturePmuMappings);
   mark_if(!features.groups.empty(), abi::kFeatureGroupDesc);
+  mark_if(!features.auxtrace_index.empty(), abi::kFeatureAuxtrace);
   mark_if(!features.caches.empty(), abi::kFeatureCache);
   mark_if(features.sample_time.has_value(), abi::kFeatureSampleTime);
   mark_if(features.mem_topology.has_value(), abi::kFeatureMemTopology);

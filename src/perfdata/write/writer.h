@@ -47,6 +47,8 @@ class RecordStream {
   Result<> flush();
   /// Bytes accepted so far, as stored (after compression, without file header and features).
   [[nodiscard]] uint64_t bytes_written() const { return bytes_.load(std::memory_order_relaxed); }
+  /// Where in the file the next record will be.
+  [[nodiscard]] uint64_t position() const { return prologue_size_ + bytes_written(); }
   [[nodiscard]] bool failed() const { return error_.has_value(); }
   [[nodiscard]] const RecordCompressor* compressor() const {
     return compressor_ ? &*compressor_ : nullptr;

@@ -1,0 +1,492 @@
+#include "stepping/stepper.h"
+
+#ifdef __x86_64__
+
+#include <poll.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstddef>
+#include <cstring>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/text.h"
+
+namespace sonde {
+namespace {
+
+constexpr size_t kTracePiece = 1 << 20;  // bytes in memory per thread before they are written
+
+/// si_code of a SIGTRAP: TRAP_TRACE and TRAP_BRKPT are in <signal.h>.
+constexpr int kAtHandler = SIGTRAP;  // ptrace_notify: a handler is about to run
+
+bool is_step_code(int code) {
+  return code == TRAP_TRACE || code == TRAP_BRKPT || code == TRAP_HWBKPT || code == kAtHandler;
+}
+
+uint64_t user_word(pid_t tid, size_t offset) {
+  errno = 0;
+  return static_cast<uint64_t>(::ptrace(PTRACE_PEEKUSER, tid, offset, nullptr));
+}
+
+uint64_t ip_of(pid_t tid) {
+  return user_word(tid, offsetof(user_regs_struct, rip));
+}
+
+std::optional<siginfo_t> signal_info(pid_t tid) {
+  siginfo_t info{};
+  if (::ptrace(PTRACE_GETSIGINFO, tid, nullptr, &info) != 0) return std::nullopt;
+  return info;
+}
+
+std::string comm_of(pid_t tid) {
+  Result<std::string> comm = read_file(fmt::format("/proc/{}/comm", tid));
+  return comm ? std::string(trim(*comm)) : std::string();
+}
+
+/// "Tgid" or "PPid" of /proc/TID/status.
+pid_t status_number(pid_t tid, std::string_view field) {
+  Result<std::string> text = read_file(fmt::format("/proc/{}/status", tid));
+  if (!text) return 0;
+  for (std::string_view line : split(*text, '\n'))
+    if (line.starts_with(field) && line.substr(field.size()).starts_with(':'))
+      return static_cast<pid_t>(parse_number(trim(line.substr(field.size() + 1))).value_or(0));
+  return 0;
+}
+
+/// A hardware breakpoint, where a thread that runs stops; 0: none.
+void set_breakpoint(pid_t tid, uint64_t address) {
+  constexpr unsigned long kOff = 0, kOn = 1;  // bits 0 and 1 of dr7 are for dr0
+  size_t control = offsetof(user, u_debugreg) + 7 * sizeof(unsigned long);
+  if (address != 0) ::ptrace(PTRACE_POKEUSER, tid, offsetof(user, u_debugreg), address);
+  ::ptrace(PTRACE_POKEUSER, tid, control, address != 0 ? kOn : kOff);
+}
+
+bool has_pending_trap(pid_t tid) {
+  Result<std::string> text = read_file(fmt::format("/proc/{}/status", tid));
+  if (!text) return false;
+  constexpr std::string_view kPending = "\nSigPnd:\t";
+  size_t at = text->find(kPending);
+  if (at == std::string::npos) return false;
+  constexpr size_t kDigits = 16;
+  uint64_t set = std::strtoull(text->substr(at + kPending.size(), kDigits).c_str(), nullptr, 16);
+  return (set >> (SIGTRAP - 1) & 1) != 0;
+}
+
+bool is_group_stop(int signal) {
+  return signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
+}
+
+}  // namespace
+
+Stepper::Stepper(StepperOptions options, StepRecording& recording, SignalQueue& signals)
+    : options_(std::move(options)), recording_(recording), signals_(signals) {
+  if (!options_.log_path.empty()) log_ = std::fopen(options_.log_path.c_str(), "we");
+}
+
+Stepper::~Stepper() {
+  detach_all();
+  if (log_ != nullptr) std::fclose(log_);
+}
+
+Result<> Stepper::seize(pid_t pid) {
+  long wanted = PTRACE_O_TRACEEXEC | PTRACE_O_TRACEEXIT | PTRACE_O_EXITKILL;
+  if (options_.follow) wanted |= PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK;
+  if (::ptrace(PTRACE_SEIZE, pid, nullptr, wanted) != 0)
+    return fail(ErrorCode::kPermission,
+                "sonde_step//: process {} cannot be traced: {}; see kernel.yama.ptrace_scope", pid,
+                std::strerror(errno));
+  command_ = pid;
+  Thread& thread = thread_of(pid);
+  thread.announced = true;
+  return {};
+}
+
+Result<StepEnd> Stepper::run() {
+  Result<> looped = loop();
+  if (!end_.status && command_ > 0) ::kill(command_, SIGTERM);
+  detach_all();
+  TRY(std::move(looped));
+  return end_;
+}
+
+Result<> Stepper::loop() {
+  while (!end_.status) {
+    int status = 0;
+    pid_t tid = ::waitpid(-1, &status, __WALL | WNOHANG);
+    if (tid < 0) break;
+    if (tid > 0) {
+      TRY(on_status(tid, status));
+      continue;
+    }
+    pollfd wait{signals_.fd(), POLLIN, 0};
+    ::poll(&wait, 1, -1);
+    while (std::optional<int> number = signals_.next())
+      if (*number == SIGINT || *number == SIGTERM) end_.signal = *number;
+    if (options_.max_bytes != 0 && recording_.bytes_written() >= options_.max_bytes)
+      end_.size_reached = true;
+    if (end_.signal != 0 || end_.size_reached || recording_.failed()) break;
+  }
+  return {};
+}
+
+Result<> Stepper::on_status(pid_t tid, int status) {
+  if (WIFSTOPPED(status)) return on_stop(thread_of(tid), status);
+  auto found = threads_.find(tid);
+  if (found != threads_.end()) {
+    on_exit(found->second);
+    threads_.erase(found);
+  }
+  if (tid == command_) end_.status = status;
+  return {};
+}
+
+Result<> Stepper::on_stop(Thread& thread, int status) {
+  int signal = WSTOPSIG(status);
+  thread.stopped = true;
+  if (std::exchange(thread.repeating, false)) set_breakpoint(thread.tid, 0);
+  switch (status >> 16) {
+    case 0:
+      break;
+    case PTRACE_EVENT_EXEC:
+      return on_exec(thread);
+    case PTRACE_EVENT_CLONE:
+    case PTRACE_EVENT_FORK:
+    case PTRACE_EVENT_VFORK:
+      return on_new_task(thread, status >> 16);
+    case PTRACE_EVENT_EXIT:
+      on_exit(thread);
+      resume(thread, PTRACE_CONT);
+      return {};
+    case PTRACE_EVENT_STOP:
+      if (is_group_stop(signal)) {
+        resume(thread, PTRACE_LISTEN);
+        return {};
+      }
+      if (!thread.announced) {
+        thread.waiting = true;
+        return {};
+      }
+      return thread.stepping && !thread.stream.enabled() && !thread.in_system_call
+                 ? begin(thread)
+                 : step(thread);
+    default:
+      return step(thread);
+  }
+  if (!thread.stepping) {
+    resume(thread, PTRACE_CONT, signal);
+    return {};
+  }
+  if (signal == SIGTRAP) return on_trap(thread);
+  thread.injected = true;
+  return step(thread, signal);
+}
+
+/// A step is over; or the program itself got a SIGTRAP.
+Result<> Stepper::on_trap(Thread& thread) {
+  uint64_t ip = ip_of(thread.tid);
+  bool in_doubt = thread.injected || thread.in_system_call || ip == thread.ip;
+  thread.injected = false;
+  int code = TRAP_TRACE;
+  if (in_doubt) {
+    std::optional<siginfo_t> info = signal_info(thread.tid);
+    if (!info) return {};  // it has just been killed
+    code = info->si_code;
+    if (!is_step_code(code)) {
+      thread.injected = true;
+      return step(thread, SIGTRAP);
+    }
+  }
+  if (thread.in_system_call) {
+    after_system_call(thread);
+    return arrive(thread, ip);
+  }
+  if (code == kAtHandler) {
+    fits_not(thread, ip);
+    return arrive(thread, ip);
+  }
+  if (code == TRAP_BRKPT) return step(thread);  // nothing was executed
+  executed(thread, ip);
+  return arrive(thread, ip);
+}
+
+/// One instruction was executed, and `next` follows.
+void Stepper::executed(Thread& thread, uint64_t next) {
+  if (thread.seen_changes != thread.process->changes) {
+    thread.seen_changes = thread.process->changes;
+    thread.stream.set_time(monotonic_ns());
+  }
+  const StepInstruction& instruction = thread.instruction;
+  uint64_t following = thread.ip + instruction.length;
+  switch (instruction.kind) {
+    case StepKind::kRepeat:
+      if (next == thread.ip) return;  // not its last repetition
+      break;
+    case StepKind::kPushFlags:
+      hide_trap_flag(thread);
+      break;
+    case StepKind::kIndirect:
+      count(thread);
+      thread.stream.indirect(next);
+      break;
+    case StepKind::kConditional:
+      if (next != following && next != instruction.target) return fits_not(thread, next);
+      count(thread);
+      thread.stream.conditional(next == instruction.target);
+      break;
+    case StepKind::kDirect:
+      if (next != instruction.target) return fits_not(thread, next);
+      count(thread);
+      break;
+    default:
+      break;
+  }
+  bool goes_on = instruction.kind == StepKind::kPlain || instruction.kind == StepKind::kRepeat ||
+                 instruction.kind == StepKind::kPushFlags;
+  if (goes_on) {
+    if (next != following) return fits_not(thread, next);
+    count(thread);
+  } else if (thread.stream.wants_sync()) {
+    thread.stream.sync(next, monotonic_ns());
+    if (thread.stream.size() >= kTracePiece) write_trace(thread);
+  }
+}
+
+/// The instruction did not run to its end, and the thread is elsewhere: a signal's handler.
+void Stepper::fits_not(Thread& thread, uint64_t next) {
+  thread.stream.interrupt(thread.ip);
+  thread.stream.enable(next, monotonic_ns());
+}
+
+/// The thread is at `ip`, in user code: prepares the next step and makes it.
+Result<> Stepper::arrive(Thread& thread, uint64_t ip) {
+  if (!thread.stream.enabled()) thread.stream.enable(ip, monotonic_ns());
+  thread.in_system_call = false;
+  thread.ip = ip;
+  Result<StepInstruction> instruction = thread.process->code.at(ip);
+  if (!instruction && instruction.error().code == ErrorCode::kNotFound) {
+    describe_mappings(thread);  // of another thread that has not yet told us
+    instruction = thread.process->code.at(ip);
+  }
+  if (!instruction && instruction.error().code == ErrorCode::kNotFound) {
+    thread.instruction = {};  // the step will end in a fault
+    return step(thread);
+  }
+  thread.instruction = TRY(std::move(instruction));
+  if (thread.instruction.kind == StepKind::kFar) {
+    count(thread);
+    thread.stream.leave();
+    thread.in_system_call = true;
+  }
+  if (thread.instruction.kind == StepKind::kRepeat) {
+    run_repetitions(thread);
+    return {};
+  }
+  return step(thread);
+}
+
+/// A step is one repetition, and there may be millions.
+void Stepper::run_repetitions(Thread& thread) {
+  thread.repeating = true;
+  set_breakpoint(thread.tid, thread.ip + thread.instruction.length);
+  resume(thread, PTRACE_CONT);
+}
+
+Result<> Stepper::step(Thread& thread, int signal) {
+  resume(thread, thread.stepping ? PTRACE_SINGLESTEP : PTRACE_CONT, signal);
+  return {};
+}
+
+/// The program would find the processor's trap flag on its stack, and set it again with popf.
+void Stepper::hide_trap_flag(const Thread& thread) const {
+  constexpr uint64_t kTrapFlag = 1 << 8;
+  uint64_t stack = user_word(thread.tid, offsetof(user_regs_struct, rsp));
+  errno = 0;
+  auto flags =
+      static_cast<uint64_t>(::ptrace(PTRACE_PEEKDATA, thread.tid, stack, nullptr));
+  if (errno == 0) ::ptrace(PTRACE_POKEDATA, thread.tid, stack, flags & ~kTrapFlag);
+}
+
+/// Calls that change what can be executed, or the thread's name.
+void Stepper::after_system_call(Thread& thread) {
+  user_regs_struct registers{};
+  if (::ptrace(PTRACE_GETREGS, thread.tid, nullptr, &registers) != 0) return;
+  constexpr uint64_t kExecutable = 4, kSetName = 15;  // PROT_EXEC, PR_SET_NAME
+  switch (registers.orig_rax) {
+    case SYS_mmap:
+    case SYS_mprotect:
+    case SYS_pkey_mprotect:
+      if ((registers.rdx & kExecutable) != 0) describe_mappings(thread);
+      break;
+    case SYS_munmap:
+    case SYS_mremap:
+    case SYS_shmat:
+      describe_mappings(thread);
+      break;
+    case SYS_prctl:
+      if (registers.rdi == kSetName) recording_.comm(thread.task(), comm_of(thread.tid), false);
+      break;
+    default:
+      break;
+  }
+}
+
+void Stepper::describe_mappings(Thread& thread) {
+  for (const CodeMapping& mapping : thread.process->code.reload()) {
+    recording_.mapping(thread.task(), mapping);
+    ++thread.process->changes;
+  }
+}
+
+Result<> Stepper::on_exec(Thread& thread) {
+  // Another thread may have called exec: it now has the id of the first one.
+  unsigned long former = 0;
+  ::ptrace(PTRACE_GETEVENTMSG, thread.tid, nullptr, &former);
+  auto caller = threads_.find(static_cast<pid_t>(former));
+  if (caller != threads_.end() && caller->first != thread.tid) {
+    end_trace(caller->second);
+    threads_.erase(caller);
+  }
+  auto process = std::make_shared<Process>(thread.tid);
+  process->parent = thread.process->parent;
+  thread.process = std::move(process);
+  if (thread.stream.enabled()) thread.stream.interrupt(thread.ip);
+  if (thread.tid == command_) end_.executed = true;
+  constexpr uint64_t kCode64 = 0x33;
+  if (user_word(thread.tid, offsetof(user_regs_struct, cs)) != kCode64)
+    return fail(ErrorCode::kUnsupported,
+                "sonde_step//: {} is a 32-bit program, which cannot be stepped: record it with "
+                "-e cpu-clock",
+                comm_of(thread.tid));
+  recording_.comm(thread.task(), comm_of(thread.tid), true);
+  describe_mappings(thread);
+  if (!thread.stepping) recording_.trace_starts(thread.task());
+  thread.stepping = true;
+  thread.in_system_call = true;  // still in execve
+  return step(thread);
+}
+
+Result<> Stepper::on_new_task(Thread& parent, int event) {
+  unsigned long id = 0;
+  ::ptrace(PTRACE_GETEVENTMSG, parent.tid, nullptr, &id);
+  pid_t parent_tid = parent.tid;
+  Thread& child = thread_of(static_cast<pid_t>(id));  // may move nothing: nodes are stable
+  bool is_thread = event == PTRACE_EVENT_CLONE && status_number(child.tid, "Tgid") != child.tid;
+  announce(child, threads_.at(parent_tid), is_thread);
+  TRY(step(threads_.at(parent_tid)));
+  return child.waiting ? begin(child) : Result<>();
+}
+
+void Stepper::announce(Thread& child, Thread& parent, bool is_thread) {
+  child.announced = true;
+  child.stepping = parent.stepping;
+  if (is_thread) {
+    child.process = parent.process;
+  } else {
+    child.process = std::make_shared<Process>(child.tid);
+    child.process->parent = parent.process->pid;
+  }
+  if (child.stepping) recording_.fork(child.task(), parent.task());
+}
+
+/// A new task's first stop, before it has executed anything.
+Result<> Stepper::begin(Thread& thread) {
+  thread.waiting = false;
+  if (!thread.stepping) return step(thread);
+  if (thread.process->code.mappings().empty()) (void)thread.process->code.reload();  // inherited
+  recording_.trace_starts(thread.task());
+  return arrive(thread, ip_of(thread.tid));
+}
+
+void Stepper::on_exit(Thread& thread) {
+  if (!thread.stepping) return;
+  end_trace(thread);
+  bool is_first = thread.tid == thread.process->pid;
+  pid_t parent = is_first ? thread.process->parent : thread.process->pid;
+  recording_.exit(thread.task(), {parent, parent});
+}
+
+void Stepper::end_trace(Thread& thread) {
+  if (!std::exchange(thread.stepping, false)) return;
+  if (thread.stream.enabled()) thread.stream.interrupt(thread.ip);
+  write_trace(thread);
+}
+
+void Stepper::count(const Thread& thread) {
+  ++end_.instructions;
+  if (log_ != nullptr) std::fprintf(log_, "%d %lx\n", thread.tid, thread.ip);
+}
+
+void Stepper::write_trace(Thread& thread) {
+  std::vector<std::byte> bytes = thread.stream.take();
+  recording_.trace(thread.task(), thread.index, thread.written, bytes);
+  thread.written += bytes.size();
+}
+
+void Stepper::resume(Thread& thread, int request, int signal) {
+  thread.stopped = false;
+  // Fails only if the thread was killed meanwhile; its end will be reported.
+  ::ptrace(static_cast<__ptrace_request>(request), thread.tid, nullptr, signal);
+}
+
+Stepper::Thread& Stepper::thread_of(pid_t tid) {
+  auto [at, is_new] = threads_.try_emplace(tid);
+  if (is_new) {
+    at->second.tid = tid;
+    at->second.index = traces_++;
+    at->second.process = std::make_shared<Process>(tid);
+    at->second.process->parent = status_number(tid, "PPid");
+  }
+  return at->second;
+}
+
+/// Each thread is stopped, and let go where it is, with the signal that it was about to get. A step
+/// may have ended as well: its SIGTRAP would kill a thread without a tracer. One that waits for a child in vfork(2) only stops when the child was let go.
+void Stepper::detach_all() {
+  if (std::exchange(detached_, true)) return;
+  auto let_go = [&](pid_t tid, int signal) {
+    auto found = threads_.find(tid);
+    if (found != threads_.end() && found->second.repeating) set_breakpoint(tid, 0);
+    ::ptrace(PTRACE_DETACH, tid, nullptr, signal);
+    if (found == threads_.end()) return;
+    end_trace(found->second);
+    threads_.erase(found);
+  };
+  std::vector<pid_t> stopped;
+  for (auto& [tid, thread] : threads_)
+    if (thread.stopped)
+      stopped.push_back(tid);
+    else
+      ::ptrace(PTRACE_INTERRUPT, tid, nullptr, nullptr);
+  for (pid_t tid : stopped) let_go(tid, 0);
+
+  constexpr uint64_t kPatienceNs = 1'000'000'000;
+  uint64_t deadline = monotonic_ns() + kPatienceNs;
+  while (!threads_.empty() && monotonic_ns() < deadline) {
+    int status = 0;
+    pid_t tid = ::waitpid(-1, &status, __WALL | WNOHANG);
+    if (tid < 0) break;  // none is left
+    if (tid == 0) {
+      ::poll(nullptr, 0, 1);
+      continue;
+    }
+    if (tid == command_ && !WIFSTOPPED(status)) end_.status = status;
+    if (WIFSTOPPED(status) && status >> 16 == PTRACE_EVENT_STOP && has_pending_trap(tid)) {
+      ::ptrace(PTRACE_CONT, tid, nullptr, nullptr);
+      continue;
+    }
+    bool has_signal = WIFSTOPPED(status) && status >> 16 == 0 && WSTOPSIG(status) != SIGTRAP;
+    let_go(tid, has_signal ? WSTOPSIG(status) : 0);
+  }
+  for (auto& [tid, thread] : threads_) end_trace(thread);
+  threads_.clear();
+}
+
+}  // namespace sonde
+
+#endif
