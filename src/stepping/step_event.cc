@@ -3,7 +3,6 @@
 #include <linux/perf_event.h>
 
 #include <algorithm>
-#include <cstring>
 #include <ctime>
 
 #include "event/pmu/pmu.h"
@@ -50,22 +49,14 @@ std::vector<EventDesc> step_event_descriptions(const std::string& name) {
   return {std::move(trace), std::move(tasks)};
 }
 
-std::vector<uint64_t> step_trace_info(const std::string& filter) {
+std::vector<uint64_t> step_trace_info() {
   constexpr uint64_t kShift = 0, kMultiplier = 1, kZero = 0, kHasZero = 1;
   constexpr uint64_t kHasSwitches = 0, kSnapshot = 0, kPerCpu = 0;
   constexpr uint64_t kMtcBit = 0, kMtcPeriods = 0, kTscPerCtc = 0, kCtcPerTsc = 0, kCycBit = 0;
-  constexpr uint64_t kMaxRatio = 0;
-  std::vector<uint64_t> words = {kSteppingPmuType, kShift,       kMultiplier,
-                                 kZero,            kHasZero,     kPtTsc,
-                                 kPtNoReturnCompression, kHasSwitches, kSnapshot,
-                                 kPerCpu,          kMtcBit,      kMtcPeriods,
-                                 kTscPerCtc,       kCtcPerTsc,   kCycBit,
-                                 kMaxRatio,        filter.size()};
-  if (filter.empty()) return words;
-  size_t before = words.size();
-  words.resize(before + filter.size() / sizeof(uint64_t) + 1);  // with at least one NUL
-  std::memcpy(words.data() + before, filter.data(), filter.size());
-  return words;
+  constexpr uint64_t kMaxRatio = 0, kFilterLength = 0;
+  return {kSteppingPmuType, kShift,       kMultiplier, kZero,     kHasZero, kPtTsc,
+          kPtNoReturnCompression, kHasSwitches, kSnapshot,   kPerCpu,   kMtcBit,  kMtcPeriods,
+          kTscPerCtc,       kCtcPerTsc,   kCycBit,     kMaxRatio, kFilterLength};
 }
 
 }  // namespace sonde

@@ -20,8 +20,8 @@ inline constexpr uint64_t kTraceEventId = 1, kTaskEventId = 2;
 bool is_stepped(const EventList& events);
 /// The events of the file. `name`: of the first one, as the user wrote it.
 std::vector<EventDesc> step_event_descriptions(const std::string& name);
-/// AUXTRACE_INFO's words: times are nanoseconds of CLOCK_MONOTONIC, traces belong to threads.
-/// `filter`: address filters in perf's notation, or empty.
-std::vector<uint64_t> step_trace_info(const std::string& filter);
+/// AUXTRACE_INFO's words: times are nanoseconds of CLOCK_MONOTONIC, traces belong to threads. Without
+/// a filter's text: a trace that it interrupts says so itself.
+std::vector<uint64_t> step_trace_info();
 
 }  // namespace sonde

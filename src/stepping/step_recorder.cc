@@ -37,7 +37,6 @@ std::string_view unsuitable_option(const RecordOptions& options, const Env& env)
     return "every instruction of user code is recorded, and nothing else: leave out -F, -c, -g, "
            "-d, -b, -I, -k, --user-regs, --all-kernel, --namespaces, --all-cgroups and "
            "--switch-events";
-  if (!options.events[0].filter.empty()) return "--filter is not supported";
   return {};
 }
 
@@ -57,11 +56,15 @@ Result<int> outcome(const StepEnd& end, Workload& command, const RecordOptions& 
 Result<int> run_step_recording(const RecordOptions& options, Env& env) {
   if (std::string_view why = unsuitable_option(options, env); !why.empty())
     return fail(ErrorCode::kUnsupported, "sonde_step//: {}", why);
+  std::string path = env.variable("PATH").value_or("/usr/local/bin:/usr/bin:/bin");
+  std::vector<AddressFilter> filters = TRY(parse_address_filters(
+      options.events[0].filter, options.target.command.front(), path));
   SignalQueue signals = TRY(SignalQueue::create());
   Workload command = TRY(Workload::fork(options.target.command, false));
   StepRecording recording = TRY(StepRecording::begin(options, env));
   StepperOptions how{.follow = !options.sampling.no_inherit,
                      .max_bytes = options.output.max_size_bytes,
+                     .filters = std::move(filters),
                      .log_path = env.variable("SONDE_STEP_LOG").value_or("")};
   Stepper stepper(std::move(how), recording, signals);
   TRY(stepper.seize(command.pid()));

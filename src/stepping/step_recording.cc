@@ -89,7 +89,7 @@ Result<StepRecording> StepRecording::begin(const RecordOptions& options, Env& en
   TRY(state->output.writer().begin(state->events, state->features));
 
   ByteBuilder words;
-  for (uint64_t word : step_trace_info({})) words.u64(word);
+  for (uint64_t word : step_trace_info()) words.u64(word);
   ByteBuilder records;
   encode(AuxtraceInfoRecord{kIntelPtTrace, {words.view(), kHostOrder}}, records);
   encode_empty(abi::kRecordFinishedInit, records);

@@ -12,6 +12,7 @@
 #include <csignal>
 #include <cstddef>
 #include <cstring>
+#include <span>
 #include <utility>
 
 #include "base/clock.h"
@@ -59,12 +60,20 @@ pid_t status_number(pid_t tid, std::string_view field) {
   return 0;
 }
 
-/// A hardware breakpoint, where a thread that runs stops; 0: none.
-void set_breakpoint(pid_t tid, uint64_t address) {
-  constexpr unsigned long kOff = 0, kOn = 1;  // bits 0 and 1 of dr7 are for dr0
-  size_t control = offsetof(user, u_debugreg) + 7 * sizeof(unsigned long);
-  if (address != 0) ::ptrace(PTRACE_POKEUSER, tid, offsetof(user, u_debugreg), address);
-  ::ptrace(PTRACE_POKEUSER, tid, control, address != 0 ? kOn : kOff);
+/// Hardware breakpoints, where a thread that runs stops; none: removes them.
+void set_breakpoints(pid_t tid, std::span<const uint64_t> addresses) {
+  constexpr size_t kControl = 7;
+  auto put = [&](size_t number, unsigned long value) {
+    size_t at = offsetof(user, u_debugreg) + number * sizeof(unsigned long);
+    ::ptrace(PTRACE_POKEUSER, tid, at, value);
+  };
+  put(kControl, 0);
+  unsigned long enabled = 0;
+  for (size_t i = 0; i < addresses.size(); ++i) {
+    put(i, addresses[i]);
+    enabled |= 1ul << (2 * i);  // the local bit of each
+  }
+  if (enabled != 0) put(kControl, enabled);
 }
 
 bool has_pending_trap(pid_t tid) {
@@ -95,7 +104,8 @@ Stepper::~Stepper() {
 }
 
 Result<> Stepper::seize(pid_t pid) {
-  long wanted = PTRACE_O_TRACEEXEC | PTRACE_O_TRACEEXIT | PTRACE_O_EXITKILL;
+  long wanted = PTRACE_O_TRACEEXEC | PTRACE_O_TRACEEXIT | PTRACE_O_EXITKILL |
+                PTRACE_O_TRACESYSGOOD;
   if (options_.follow) wanted |= PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK;
   if (::ptrace(PTRACE_SEIZE, pid, nullptr, wanted) != 0)
     return fail(ErrorCode::kPermission,
@@ -149,7 +159,7 @@ Result<> Stepper::on_status(pid_t tid, int status) {
 Result<> Stepper::on_stop(Thread& thread, int status) {
   int signal = WSTOPSIG(status);
   thread.stopped = true;
-  if (std::exchange(thread.repeating, false)) set_breakpoint(thread.tid, 0);
+  if (std::exchange(thread.repeating, false)) set_breakpoints(thread.tid, {});
   switch (status >> 16) {
     case 0:
       break;
@@ -172,15 +182,18 @@ Result<> Stepper::on_stop(Thread& thread, int status) {
         thread.waiting = true;
         return {};
       }
-      return thread.stepping && !thread.stream.enabled() && !thread.in_system_call
-                 ? begin(thread)
-                 : step(thread);
+      return std::exchange(thread.begun, true) ? step(thread) : begin(thread);
     default:
       return step(thread);
   }
   if (!thread.stepping) {
     resume(thread, PTRACE_CONT, signal);
     return {};
+  }
+  constexpr int kSystemCallStop = SIGTRAP | 0x80;  // PTRACE_O_TRACESYSGOOD
+  if (signal == kSystemCallStop) {
+    after_system_call(thread);
+    return step(thread);
   }
   if (signal == SIGTRAP) return on_trap(thread);
   thread.injected = true;
@@ -190,7 +203,8 @@ Result<> Stepper::on_stop(Thread& thread, int status) {
 /// A step is over; or the program itself got a SIGTRAP.
 Result<> Stepper::on_trap(Thread& thread) {
   uint64_t ip = ip_of(thread.tid);
-  bool in_doubt = thread.injected || thread.in_system_call || ip == thread.ip;
+  bool in_doubt =
+      thread.injected || thread.in_system_call || thread.at_full_speed || ip == thread.ip;
   thread.injected = false;
   int code = TRAP_TRACE;
   if (in_doubt) {
@@ -202,12 +216,19 @@ Result<> Stepper::on_trap(Thread& thread) {
       return step(thread, SIGTRAP);
     }
   }
+  if (thread.at_full_speed) {
+    if (code == TRAP_HWBKPT) {
+      thread.entry_stack = user_word(thread.tid, offsetof(user_regs_struct, rsp));
+      return arrive(thread, ip);
+    }
+    return step(thread);
+  }
   if (thread.in_system_call) {
     after_system_call(thread);
     return arrive(thread, ip);
   }
   if (code == kAtHandler) {
-    fits_not(thread, ip);
+    if (thread.stream.enabled()) thread.stream.interrupt(thread.ip);
     return arrive(thread, ip);
   }
   if (code == TRAP_BRKPT) return step(thread);  // nothing was executed
@@ -217,6 +238,10 @@ Result<> Stepper::on_trap(Thread& thread) {
 
 /// One instruction was executed, and `next` follows.
 void Stepper::executed(Thread& thread, uint64_t next) {
+  if (!thread.stream.enabled()) {
+    if (thread.instruction.kind == StepKind::kPushFlags) hide_trap_flag(thread);
+    return;
+  }
   if (thread.seen_changes != thread.process->changes) {
     thread.seen_changes = thread.process->changes;
     thread.stream.set_time(monotonic_ns());
@@ -235,12 +260,12 @@ void Stepper::executed(Thread& thread, uint64_t next) {
       thread.stream.indirect(next);
       break;
     case StepKind::kConditional:
-      if (next != following && next != instruction.target) return fits_not(thread, next);
+      if (next != following && next != instruction.target) return fits_not(thread);
       count(thread);
       thread.stream.conditional(next == instruction.target);
       break;
     case StepKind::kDirect:
-      if (next != instruction.target) return fits_not(thread, next);
+      if (next != instruction.target) return fits_not(thread);
       count(thread);
       break;
     default:
@@ -249,7 +274,7 @@ void Stepper::executed(Thread& thread, uint64_t next) {
   bool goes_on = instruction.kind == StepKind::kPlain || instruction.kind == StepKind::kRepeat ||
                  instruction.kind == StepKind::kPushFlags;
   if (goes_on) {
-    if (next != following) return fits_not(thread, next);
+    if (next != following) return fits_not(thread);
     count(thread);
   } else if (thread.stream.wants_sync()) {
     thread.stream.sync(next, monotonic_ns());
@@ -257,17 +282,21 @@ void Stepper::executed(Thread& thread, uint64_t next) {
   }
 }
 
-/// The instruction did not run to its end, and the thread is elsewhere: a signal's handler.
-void Stepper::fits_not(Thread& thread, uint64_t next) {
+/// The instruction did not run to its end, and the thread is elsewhere.
+void Stepper::fits_not(Thread& thread) {
   thread.stream.interrupt(thread.ip);
-  thread.stream.enable(next, monotonic_ns());
 }
 
 /// The thread is at `ip`, in user code: prepares the next step and makes it.
 Result<> Stepper::arrive(Thread& thread, uint64_t ip) {
-  if (!thread.stream.enabled()) thread.stream.enable(ip, monotonic_ns());
   thread.in_system_call = false;
   thread.ip = ip;
+  if (!options_.filters.empty() && !choose_mode(thread, ip)) {
+    run_at_full_speed(thread);
+    return {};
+  }
+  if (options_.filters.empty() && !thread.stream.enabled())
+    thread.stream.enable(ip, monotonic_ns());
   Result<StepInstruction> instruction = thread.process->code.at(ip);
   if (!instruction && instruction.error().code == ErrorCode::kNotFound) {
     describe_mappings(thread);  // of another thread that has not yet told us
@@ -279,8 +308,10 @@ Result<> Stepper::arrive(Thread& thread, uint64_t ip) {
   }
   thread.instruction = TRY(std::move(instruction));
   if (thread.instruction.kind == StepKind::kFar) {
-    count(thread);
-    thread.stream.leave();
+    if (thread.stream.enabled()) {
+      count(thread);
+      thread.stream.leave();
+    }
     thread.in_system_call = true;
   }
   if (thread.instruction.kind == StepKind::kRepeat) {
@@ -293,11 +324,66 @@ Result<> Stepper::arrive(Thread& thread, uint64_t ip) {
 /// A step is one repetition, and there may be millions.
 void Stepper::run_repetitions(Thread& thread) {
   thread.repeating = true;
-  set_breakpoint(thread.tid, thread.ip + thread.instruction.length);
+  uint64_t end = thread.ip + thread.instruction.length;
+  set_breakpoints(thread.tid, {&end, 1});
   resume(thread, PTRACE_CONT);
 }
 
+/// Whether a thread that is at `ip` is to be stepped: it is in a filter's function or was called
+/// from one, or a start was passed. Switches its trace on and off.
+bool Stepper::choose_mode(Thread& thread, uint64_t ip) {
+  bool in_function = false, was_full_speed = thread.at_full_speed;
+  for (const Region& region : thread.process->regions) {
+    if (region.kind == AddressFilter::Kind::kFilter)
+      in_function |= region.start <= ip && ip < region.end;
+    else if (ip == region.start)
+      thread.started = region.kind == AddressFilter::Kind::kStart;
+    if (region.kind == AddressFilter::Kind::kStop && ip == region.start) thread.entry_stack = 0;
+  }
+  bool traced = in_function || thread.started;
+  if (traced && !thread.stream.enabled()) thread.stream.enable(ip, monotonic_ns());
+  if (!traced && thread.stream.enabled()) thread.stream.interrupt(ip);
+  if (traced) {
+    if (was_full_speed) set_breakpoints(thread.tid, {});
+    thread.at_full_speed = false;
+    return true;
+  }
+  // The callees of a filter's function are stepped, too: only then is no way back to it missed.
+  if (was_full_speed || thread.entry_stack == 0) return false;
+  uint64_t stack = user_word(thread.tid, offsetof(user_regs_struct, rsp));
+  bool returned = stack > thread.entry_stack;
+  if (returned) thread.entry_stack = 0;
+  return !returned;
+}
+
+void Stepper::run_at_full_speed(Thread& thread, int signal) {
+  thread.at_full_speed = true;
+  std::vector<uint64_t> entries;
+  for (const Region& region : thread.process->regions)
+    if (region.kind != AddressFilter::Kind::kStop) entries.push_back(region.start);
+  set_breakpoints(thread.tid, entries);
+  resume(thread, PTRACE_SYSCALL, signal);
+}
+
+void Stepper::find_regions(Process& process) const {
+  process.regions.clear();
+  for (const AddressFilter& filter : options_.filters)
+    for (const CodeMapping& mapping : process.code.mappings()) {
+      uint64_t size = mapping.end - mapping.start;
+      if (mapping.path != filter.object || filter.offset < mapping.offset ||
+          filter.offset >= mapping.offset + size)
+        continue;
+      uint64_t start = mapping.start + filter.offset - mapping.offset;
+      process.regions.push_back({filter.kind, start, start + filter.size});
+      break;
+    }
+}
+
 Result<> Stepper::step(Thread& thread, int signal) {
+  if (thread.at_full_speed) {
+    run_at_full_speed(thread, signal);
+    return {};
+  }
   resume(thread, thread.stepping ? PTRACE_SINGLESTEP : PTRACE_CONT, signal);
   return {};
 }
@@ -341,6 +427,7 @@ void Stepper::describe_mappings(Thread& thread) {
     recording_.mapping(thread.task(), mapping);
     ++thread.process->changes;
   }
+  find_regions(*thread.process);
 }
 
 Result<> Stepper::on_exec(Thread& thread) {
@@ -366,7 +453,9 @@ Result<> Stepper::on_exec(Thread& thread) {
   recording_.comm(thread.task(), comm_of(thread.tid), true);
   describe_mappings(thread);
   if (!thread.stepping) recording_.trace_starts(thread.task());
-  thread.stepping = true;
+  thread.stepping = thread.begun = true;
+  thread.at_full_speed = thread.started = false;
+  thread.entry_stack = 0;
   thread.in_system_call = true;  // still in execve
   return step(thread);
 }
@@ -379,12 +468,14 @@ Result<> Stepper::on_new_task(Thread& parent, int event) {
   bool is_thread = event == PTRACE_EVENT_CLONE && status_number(child.tid, "Tgid") != child.tid;
   announce(child, threads_.at(parent_tid), is_thread);
   TRY(step(threads_.at(parent_tid)));
-  return child.waiting ? begin(child) : Result<>();
+  return child.waiting && !std::exchange(child.begun, true) ? begin(child) : Result<>();
 }
 
 void Stepper::announce(Thread& child, Thread& parent, bool is_thread) {
   child.announced = true;
   child.stepping = parent.stepping;
+  child.started = parent.started;
+  child.entry_stack = is_thread ? 0 : parent.entry_stack;
   if (is_thread) {
     child.process = parent.process;
   } else {
@@ -398,7 +489,10 @@ void Stepper::announce(Thread& child, Thread& parent, bool is_thread) {
 Result<> Stepper::begin(Thread& thread) {
   thread.waiting = false;
   if (!thread.stepping) return step(thread);
-  if (thread.process->code.mappings().empty()) (void)thread.process->code.reload();  // inherited
+  if (thread.process->code.mappings().empty()) {  // a new process: they are inherited
+    (void)thread.process->code.reload();
+    find_regions(*thread.process);
+  }
   recording_.trace_starts(thread.task());
   return arrive(thread, ip_of(thread.tid));
 }
@@ -451,7 +545,8 @@ void Stepper::detach_all() {
   if (std::exchange(detached_, true)) return;
   auto let_go = [&](pid_t tid, int signal) {
     auto found = threads_.find(tid);
-    if (found != threads_.end() && found->second.repeating) set_breakpoint(tid, 0);
+    if (found != threads_.end() && (found->second.repeating || found->second.at_full_speed))
+      set_breakpoints(tid, {});
     ::ptrace(PTRACE_DETACH, tid, nullptr, signal);
     if (found == threads_.end()) return;
     end_trace(found->second);

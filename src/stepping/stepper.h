@@ -25,6 +25,7 @@
 
 #include "base/error.h"
 #include "capture/control/signal_queue.h"
+#include "stepping/address_filter.h"
 #include "stepping/code_image.h"
 #include "stepping/pt_stream.h"
 #include "stepping/step_recording.h"
@@ -34,6 +35,7 @@ namespace sonde {
 struct StepperOptions {
   bool follow = true;           // threads and children, too
   uint64_t max_bytes = 0;       // of the file; 0: no limit
+  std::vector<AddressFilter> filters;  // empty: everything is traced
   std::string log_path;         // empty: none; else "TID ADDRESS" per instruction, for tests
 };
 
@@ -60,11 +62,17 @@ class Stepper {
   Result<StepEnd> run();
 
  private:
+  /// A filter's function, where a process has it.
+  struct Region {
+    AddressFilter::Kind kind;
+    uint64_t start, end;
+  };
   struct Process {
     explicit Process(pid_t id) : pid(id), code(id) {}
     pid_t pid;
     pid_t parent = 0;
     CodeImage code;
+    std::vector<Region> regions;
     uint64_t changes = 0;  // records about it so far: traces must not be older than those
   };
   struct Thread {
@@ -77,11 +85,15 @@ class Stepper {
     StepInstruction instruction;
     bool announced = false;    // its creation is known: it may run
     bool waiting = false;      // stopped before that
+    bool begun = false;        // and runs
     bool stepping = false;     // past its exec
     bool injected = false;     // a signal was delivered with the last step
     bool in_system_call = false;
     bool repeating = false;  // runs to the end of a repeated instruction
     bool stopped = false;
+    bool at_full_speed = false;  // until it comes to a filter's function
+    bool started = false;        // between a start and its stop
+    uint64_t entry_stack = 0;    // the stack pointer when a filter's function was entered
     uint64_t seen_changes = 0;
     [[nodiscard]] StepTask task() const { return {process->pid, tid}; }
   };
@@ -98,7 +110,7 @@ class Stepper {
   Result<> arrive(Thread& thread, uint64_t ip);
   Result<> step(Thread& thread, int signal = 0);
   void executed(Thread& thread, uint64_t next);
-  void fits_not(Thread& thread, uint64_t next);
+  static void fits_not(Thread& thread);
   void after_system_call(Thread& thread);
   void describe_mappings(Thread& thread);
   void hide_trap_flag(const Thread& thread) const;
@@ -106,6 +118,9 @@ class Stepper {
   void write_trace(Thread& thread);
   void resume(Thread& thread, int request, int signal = 0);
   void run_repetitions(Thread& thread);
+  void find_regions(Process& process) const;
+  bool choose_mode(Thread& thread, uint64_t ip);
+  void run_at_full_speed(Thread& thread, int signal = 0);
   Thread& thread_of(pid_t tid);
   void announce(Thread& child, Thread& parent, bool is_thread);
   void detach_all();
