@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "event/pmu/pmu.h"
 
 namespace sonde {
 namespace {
@@ -68,6 +69,8 @@ std::string invalid(const CaptureEvent& event, const Target& target) {
 }
 
 std::string no_such(const CaptureEvent& event) {
+  if (event.attr().type == kSteppingPmuType)
+    return fmt::format("{} is no event of the kernel: only record has it.", event.parsed.name);
   return "The " + event.parsed.name + " event is not supported.";
 }
 

@@ -51,6 +51,8 @@ With --call-graph dwarf the kernel copies the stack of each sample, and the reco
 
 Without -e, CPU cycles are sampled; if there is no hardware counter for them, the CPU clock is, and a message says so. Without a target, everything that runs is recorded until Ctrl-C.
 
+With -e sonde_step// every instruction of a command is recorded, as Intel Processor Trace does, by single-stepping: about 30 microseconds for each. --filter 'filter FUNCTION', 'start FUNCTION' and 'stop FUNCTION' (with @ OBJECT for a library) limit that to some functions; everything else runs at full speed.
+
 An existing perf.data becomes perf.data.old. If standard output is a pipe and no -o is given, the recording goes there, in the form that `-i -` reads. The exit status is that of the command, or 128 plus the number of the signal that ended it; 255 if the recording failed.
 
 A full disk, Ctrl-C, SIGTERM and --max-size end a recording, but leave a readable file.)");
@@ -60,6 +62,7 @@ A full disk, Ctrl-C, SIGTERM and --max-size end a recording, but leave a readabl
   sonde record -p 1234 --call-graph dwarf
   sonde record -e sched:sched_process_exec -a
   sonde record -g --jit auto -- java -jar app.jar
+  sonde record -e sonde_step// --filter 'filter main' -- ./program
   sonde record -e '{cpu-clock,context-switches}:S' ./program)");
   }
 

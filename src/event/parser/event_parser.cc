@@ -278,9 +278,12 @@ class Resolver {
   /// PMU/TERMS/MODIFIERS
   Result<std::vector<ParsedEvent>> pmu_event(const EventSyntax& syntax) {
     std::vector<const Pmu*> pmus = sources_.pmus.matching(syntax.head);
-    if (pmus.empty())
-      return errors_.fail(
-          syntax.head, fmt::format("Cannot find PMU `{}'. Missing kernel support?", syntax.head));
+    if (pmus.empty()) {
+      std::string_view remedy =
+          syntax.head == "intel_pt" ? " sonde_step// records the same, step by step." : "";
+      return errors_.fail(syntax.head, fmt::format("Cannot find PMU `{}'. Missing kernel support?{}",
+                                                   syntax.head, remedy));
+    }
     std::vector<ParsedEvent> events;
     for (const Pmu* pmu : pmus) {
       ParsedEvent event = new_event(syntax);

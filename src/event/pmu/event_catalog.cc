@@ -183,6 +183,9 @@ std::vector<CatalogEvent> pmu_catalog(PmuCatalog& pmus) {
       if (!alias.unit.empty()) event.scale_unit = fmt::format("{}{}", alias.scale, alias.unit);
       found.push_back(std::move(event));
     }
+#ifdef __x86_64__
+  found.push_back(named(EventClass::kPmu, fmt::format("{}//", kSteppingPmu), kSteppingPmu));
+#endif
   sort_by_name(found);
   return found;
 }

@@ -26,13 +26,13 @@ TEST(EventCatalog, EventsOfCoresNeedNoPmuBeforeThem) {
   PmuCatalog pmus(machine.pmu_directory());
   std::vector<CatalogEvent> events = pmu_catalog(pmus);
   EXPECT_THAT(names(events), ElementsAre("bus-time OR cpu/bus-time/", "mem-loads OR cpu/mem-loads/",
-                                         "uncore_cbox_0/clockticks/", "uncore_cbox_1/clockticks/"));
+                                         "sonde_step//", "uncore_cbox_0/clockticks/", "uncore_cbox_1/clockticks/"));
   EXPECT_EQ(events[1].encoding, "cpu/event=0xcd,umask=0x1,ldlat=3/");
-  EXPECT_EQ(events[2].scale_unit, "6.103515625e-05MiB");
+  EXPECT_EQ(events[3].scale_unit, "6.103515625e-05MiB");
 
   machine.write("devices/uncore_cbox_0/events/filtered", "event=0x34,opc=?,tid=?");
   PmuCatalog with_parameters(machine.pmu_directory());
-  EXPECT_EQ(names(pmu_catalog(with_parameters))[3], "uncore_cbox_0/filtered,opc=?,tid=?/");
+  EXPECT_EQ(names(pmu_catalog(with_parameters))[4], "uncore_cbox_0/filtered,opc=?,tid=?/");
 }
 
 TEST(EventCatalog, TracepointsThatCannotBeOpenedAreLeftOut) {
