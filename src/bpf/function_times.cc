@@ -50,6 +50,10 @@ void FunctionTimes::State::set_up(const Options& options) const {
   set_followed(options.tasks, *skeleton->rodata);
   skeleton->rodata->some_cpus = !options.cpus.empty();
   skeleton->rodata->in_ns = options.nanoseconds;
+  skeleton->rodata->bucket_range = options.even_buckets.range;
+  skeleton->rodata->first_bucket_at = options.even_buckets.from;
+  skeleton->rodata->last_bucket_at = options.even_buckets.to;
+  skeleton->rodata->bucket_count = options.even_buckets.count;
   skeleton->rodata->every_return = way == kTrampoline;
   bpf_map__set_max_entries(skeleton->maps.cpus,
                            std::max(1u, static_cast<uint32_t>(options.cpus.size())));

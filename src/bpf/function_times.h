@@ -30,11 +30,17 @@ class FunctionTimes {
     std::string function = {};              // or:
     std::string first_event, second_event;  // names of tracepoints, without their systems
     bool nanoseconds = false;               // unit of the histogram; otherwise microseconds
+    /// Buckets of `range` units between `from` and `to`, one below and one above them; 0: by
+    /// powers of two.
+    struct EvenBuckets {
+      uint64_t range = 0, from = 0, to = 0, count = 0;
+    } even_buckets = {};
     FollowedTasks tasks = {};
     std::vector<uint32_t> cpus = {};  // only calls that begin on these; empty: all
   };
   struct Sums {
-    /// Calls of less than 1 unit, of 1 to 2, of 2 to 4 …; the last bucket is open-ended.
+    /// Calls of less than 1 unit, of 1 to 2, of 2 to 4 …, or by Options::even_buckets; the last
+    /// bucket is open-ended.
     std::array<uint64_t, kBuckets> counts{};
     uint64_t calls = 0, total_ns = 0, longest_ns = 0, shortest_ns = UINT64_MAX;
   };

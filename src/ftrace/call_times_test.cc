@@ -18,7 +18,7 @@ std::string text_of(const CallTimes& times, const CallTimesStyle& style) {
 }
 
 TEST(CallTimes, BucketsDoubleFromOneUnitOn) {
-  auto us = [](uint64_t ns) { return CallTimes::bucket_of(ns, TimeUnit::kMicroseconds); };
+  auto us = [](uint64_t ns) { return CallBuckets().of(ns); };
   EXPECT_EQ(us(0), 0u);
   EXPECT_EQ(us(999), 0u);
   EXPECT_EQ(us(1000), 1u);
@@ -26,12 +26,12 @@ TEST(CallTimes, BucketsDoubleFromOneUnitOn) {
   EXPECT_EQ(us(2000), 2u);
   EXPECT_EQ(us(1'048'576'000), CallTimes::kBuckets - 1);
   EXPECT_EQ(us(UINT64_MAX), CallTimes::kBuckets - 1);
-  EXPECT_EQ(CallTimes::bucket_of(5, TimeUnit::kNanoseconds), 3u);
+  EXPECT_EQ(CallBuckets{.unit = TimeUnit::kNanoseconds}.of(5), 3u);
 }
 
 TEST(CallTimes, EveryBucketIsALineWithItsShareOfTheBar) {
   CallTimes times;
-  for (uint64_t ns : {500u, 1500u, 3000u, 3999u}) times.add(ns, TimeUnit::kMicroseconds);
+  for (uint64_t ns : {500u, 1500u, 3000u, 3999u}) times.add(ns, {});
   std::string text = text_of(times, {});
   auto lines = split(text, '\n');
   ASSERT_GT(lines.size(), CallTimes::kBuckets);
@@ -56,10 +56,39 @@ TEST(CallTimes, EveryBucketIsALineWithItsShareOfTheBar) {
 
 TEST(CallTimes, NanosecondsAreAnotherUnitOfTheSameBuckets) {
   CallTimes times;
-  times.add(3000, TimeUnit::kNanoseconds);
-  std::string text = text_of(times, {.unit = TimeUnit::kNanoseconds, .hide_empty = true});
+  CallBuckets nanoseconds{.unit = TimeUnit::kNanoseconds};
+  times.add(3000, nanoseconds);
+  std::string text = text_of(times, {.buckets = nanoseconds, .hide_empty = true});
   EXPECT_THAT(text, HasSubstr("\n     2 - 4    us |          1 | #####"));
   EXPECT_THAT(text, HasSubstr("(in nsec)\n  total time:                 3000\n"));
+}
+
+TEST(CallTimes, BucketsOfOneSizeHaveOthersAroundThem) {
+  CallBuckets buckets{.range = 5, .from = 10, .to = 22};
+  ASSERT_TRUE(buckets.settle());
+  EXPECT_EQ(buckets.count(), 5u);
+  CallTimes times;
+  for (uint64_t us : {0u, 9u, 10u, 14u, 15u, 20u, 21u, 22u, 1000u})
+    times.add(us * 1000 + 999, buckets);
+  std::string text = text_of(times, {.buckets = buckets});
+  auto lines = split(text, '\n');
+  EXPECT_TRUE(lines[1].starts_with("     0 - 10   us |          2 |")) << lines[1];
+  EXPECT_TRUE(lines[2].starts_with("    10 - 15   us |          2 |")) << lines[2];
+  EXPECT_TRUE(lines[3].starts_with("    15 - 20   us |          1 |")) << lines[3];
+  EXPECT_TRUE(lines[4].starts_with("    20 - 22   us |          2 |")) << lines[4];
+  EXPECT_TRUE(lines[5].starts_with("    22 - ...  us |          2 |")) << lines[5];
+}
+
+TEST(CallTimes, BucketsThatCannotBeAreRefused) {
+  auto error = [](CallBuckets buckets) {
+    Result<> settled = buckets.settle();
+    return settled ? std::string() : settled.error().message;
+  };
+  EXPECT_EQ(error({.range = 5}), "");
+  EXPECT_THAT(error({.from = 5}), HasSubstr("--bucket-range"));
+  EXPECT_THAT(error({.range = 5, .from = 10, .to = 10}), HasSubstr("not above"));
+  EXPECT_THAT(error({.range = 1, .to = 21}), HasSubstr("more than 20 buckets"));
+  EXPECT_THAT(error({.range = UINT64_MAX}), HasSubstr("too large"));
 }
 
 TEST(CallProfile, AddsUpByFunctionAndSorts) {

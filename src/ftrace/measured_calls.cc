@@ -80,7 +80,10 @@ void report_lost(const FunctionTimes::Lost& lost, std::string_view way, Env& env
 Result<int> measure_calls(const CallTimesRequest& request, const std::vector<std::string>& command,
                           CallTimes& times, Env& env) {
   FunctionTimes::Options wanted;
-  wanted.nanoseconds = request.unit == TimeUnit::kNanoseconds;
+  const CallBuckets& buckets = request.buckets;
+  wanted.nanoseconds = buckets.unit == TimeUnit::kNanoseconds;
+  if (buckets.range != 0)
+    wanted.even_buckets = {buckets.range, buckets.from, buckets.to, buckets.count()};
   TRY(choose_what(request, wanted));
   TRY(choose_threads(request.target, wanted));
   MeasuredCommand measured = TRY(MeasuredCommand::fork(command));

@@ -16,7 +16,7 @@ struct CallTimesRequest {
   FtraceTarget target;
   std::vector<std::string> functions;
   std::string events;  // "begin,end"
-  TimeUnit unit = TimeUnit::kMicroseconds;
+  CallBuckets buckets;
 };
 /// Lets BPF programs accumulate times until the command ends or the user interrupts. Returns the
 /// command's exit status.

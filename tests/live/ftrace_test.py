@@ -56,6 +56,14 @@ class FtraceTest(unittest.TestCase):
             self.assertRegex(done.stdout, rf"(?m)^ +count: +{calls}$")
             self.assertEqual(sum(int(row.split("|")[1]) for row in done.stdout.splitlines()[1:] if "|" in row), calls)
 
+    def test_bpf_counts_in_buckets_of_one_size(self):
+        done = self.run_it("latency", "-b", "-e", "sys_enter,sys_exit", "--bucket-range", "100", "--max-latency", "500", "--", "true")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = [line.split("|") for line in done.stdout.splitlines()[1:] if "|" in line]
+        self.assertEqual(["0 - 1    us", "0 - 100  us", "100 - 200  us", "200 - 300  us", "300 - 400  us", "400 - 500  us",
+                          "500 - ...  us"], [row[0].strip() for row in rows])
+        self.assertEqual(sum(int(row[1]) for row in rows), int(done.stdout.split("count:")[1]))
+
     def test_bpf_refuses_what_it_cannot_do(self):
         for words, text in ((["-e", "sys_enter,sys_exit"], "-e needs -b"), (["-b", "-e", "sys_enter"], "two, not 1"),
                             (["-b", "-e", "a,b", "-T", "c"], "exclude each other"), (["-b", "-T", "a", "-i", "x"], "-i and -m"),

@@ -43,6 +43,8 @@ struct {
 // Settings, written before the programs are attached.
 const volatile __u8 some_cpus = 0;
 const volatile __u8 in_ns = 0;         // the histogram; otherwise µs
+// Buckets of one size; a range of 0: powers of two.
+const volatile __u64 bucket_range = 0, first_bucket_at = 0, last_bucket_at = 0, bucket_count = 0;
 const volatile __u8 every_return = 0;  // each begin has its end: calls may be nested
 
 // What was not measured.
@@ -64,11 +66,18 @@ static __u32 bit_width(__u64 value) {
   return bits + (value >> 1 != 0);
 }
 
+static __u64 bucket_of(__u64 time) {
+  if (bucket_range == 0) return bit_width(time);
+  if (time == 0 || time < first_bucket_at) return 0;
+  if (time >= last_bucket_at) return bucket_count - 1;
+  return (time - first_bucket_at) / bucket_range + 1;
+}
+
 static void add(__u64 time_ns) {
   __u32 first = 0;
   struct function_time_sums* sum = bpf_map_lookup_elem(&sums, &first);
   if (!sum) return;
-  __u32 bucket = bit_width(in_ns ? time_ns : time_ns / NS_PER_US);
+  __u64 bucket = bucket_of(in_ns ? time_ns : time_ns / NS_PER_US);
   if (bucket >= FUNCTION_TIME_BUCKETS) bucket = FUNCTION_TIME_BUCKETS - 1;
   sum->counts[bucket]++;
   sum->calls++;

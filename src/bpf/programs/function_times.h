@@ -1,7 +1,7 @@
 // What function_times.bpf.c and its loader agree on.
 #pragma once
 
-/* Powers of two; as many as in ftrace/call_times.h. */
+/* At most; as many as in ftrace/call_times.h. */
 #define FUNCTION_TIME_BUCKETS 22
 /* Threads that are, or were, in the function; and how deep it may recurse. */
 #define FUNCTION_THREADS 16384

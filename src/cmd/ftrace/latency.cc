@@ -24,12 +24,19 @@ With -b, BPF programs add up the times in the kernel, which costs less than a li
     flags.boolean('b', "use-bpf", use_bpf_, "Use BPF to measure function latency");
     flags.text('e', "events", events_, "begin,end",
                "Measure the time between two tracepoints of a thread (with -b)");
+    flags.number(0, "bucket-range", style_.buckets.range, "n",
+                 "Buckets of that many microseconds (-n: nanoseconds), not powers of two");
+    flags.number(0, "min-latency", style_.buckets.from, "n",
+                 "Where the first of them begins; shorter calls share a bucket");
+    flags.number(0, "max-latency", style_.buckets.to, "n",
+                 "Where the last one begins, that of all longer calls");
     flags.boolean(0, "hide-empty", style_.hide_empty, "Hide empty buckets in the histogram");
     flags.text('i', "input", input_, "file", "Read the text of a trace instead of tracing");
   }
 
   Result<int> run(Env& env, const Arguments& arguments) override {
-    style_.unit = nanoseconds_ ? TimeUnit::kNanoseconds : TimeUnit::kMicroseconds;
+    style_.buckets.unit = nanoseconds_ ? TimeUnit::kNanoseconds : TimeUnit::kMicroseconds;
+    TRY(style_.buckets.settle());
     if (use_bpf_ || !events_.empty()) return measure(env, arguments);
     if (run_.settings.functions.size() != 1)
       return fail(ErrorCode::kUsage, "Error: -T names the function to measure: one");
@@ -37,7 +44,7 @@ With -b, BPF programs add up the times in the kernel, which costs less than a li
     std::string_view wanted = run_.settings.functions[0];
     GraphCalls calls([&](std::string_view name, uint64_t duration_ns) {
       // Nothing else was traced.
-      if (input_.empty() || name == wanted) times.add(duration_ns, style_.unit);
+      if (input_.empty() || name == wanted) times.add(duration_ns, style_.buckets);
     });
     if (!input_.empty()) TRY(no_arguments(arguments));
     int status = TRY(trace_calls(run_, input_, arguments.words, calls, env));
@@ -53,7 +60,7 @@ With -b, BPF programs add up the times in the kernel, which costs less than a li
       return fail(ErrorCode::kUsage,
                   "Error: -i and -m are for the text of a tracer; -b produces none");
     CallTimes times;
-    int status = TRY(measure_calls({run_.target, run_.settings.functions, events_, style_.unit},
+    int status = TRY(measure_calls({run_.target, run_.settings.functions, events_, style_.buckets},
                                    arguments.words, times, env));
     write_call_times(env.out, times, style_);
     return status;

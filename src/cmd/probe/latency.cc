@@ -123,8 +123,9 @@ void write_latencies(Env& env, const std::string& function, const std::vector<ui
   constexpr uint64_t kNsPerUs = 1000;
   TimeUnit unit = sorted.back() >= kMostNs ? TimeUnit::kMicroseconds : TimeUnit::kNanoseconds;
   CallTimes times;
-  for (uint64_t ns : sorted) times.add(ns, unit);
-  write_call_times(env.out, times, {.unit = unit, .hide_outer = true});
+  CallBuckets buckets{.unit = unit};
+  for (uint64_t ns : sorted) times.add(ns, buckets);
+  write_call_times(env.out, times, {.buckets = buckets, .hide_outer = true});
   for (auto [name, share] :
        {std::pair{"       p50", 0.5}, {"       p95", 0.95}, {"       p99", 0.99}})
     env.out.print("  {}: {:>20}\n", name,
