@@ -77,6 +77,20 @@ class RecordTest(unittest.TestCase):
 
     # targets
 
+    @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "one CPU")
+    def test_a_task_that_comes_from_a_cpu_that_is_not_recorded(self):
+        here, elsewhere = sorted(os.sched_getaffinity(0))[:2]
+        program = f"import os\nos.sched_setaffinity(0, {{{here}}})\nopen('/proc/self/comm', 'w').write('moved')\n" \
+                  "import time\nend = time.process_time() + 0.2\nwhile time.process_time() < end: pass"
+        for threads in ([], ["--threads"]):
+            self.record("-C", here, "-e", "cpu-clock:u", *threads, "--", "taskset", "-c", elsewhere, sys.executable, "-c", program)
+            report = subprocess.run([SONDE, "report", "-i", "perf.data", "--stdio", "-s", "comm,dso", "--comms", "moved"],
+                                    cwd=self.path, text=True, stdout=subprocess.PIPE, check=True).stdout
+            self.assertIn("moved", report)
+            self.assertNotIn("[unknown]", report)  # where it was mapped, on the other CPU, is known
+            self.directory.cleanup()
+            self.path.mkdir()
+
     def test_command(self):
         run = self.record("-g", "-o", "perf.data", "--", *BUSY)
         self.assertRegex(run.stderr, r"The cycles event is not supported|Woken up")

@@ -133,6 +133,8 @@ def opens(tool, command):
             call = re.sub(r"pid \d+", "pid N", re.sub(r"group_fd \d+", "group_fd G", call))
             calls.append((without_choice_of_chains(attr), call))
     calls = [c for c in calls if not ("config 0x9" in c[0] and "watermark 1" in c[0])]
+    if chosen := re.search(r"-C (\d+) ", command):  # perf opens the sideband's event on all CPUs since 6.7, and so does Sonde
+        calls = [c for c in calls if "config 0x9" not in c[0] or f"cpu {chosen[1]} " in c[1] + " "]
     return run.returncode, calls
 
 

@@ -258,6 +258,7 @@ void choose_tracking(std::vector<CaptureEvent>& events, const ConfigContext& con
     dummy.parsed.name = "dummy:HG";
     dummy.parsed.leader = static_cast<uint32_t>(events.size() - 1);
     dummy.is_tracking = dummy.is_added = true;
+    dummy.parsed.terms.cpus = dummy.parsed.cpus = context.all_cpus;
   }
   CaptureEvent& tracking = events.back().is_added ? events.back() : events.front();
   tracking.is_immediate = context.target.has_cpu() || !context.delayed;

@@ -4,6 +4,7 @@
 // The rules are perf's, because readers depend on some of them:
 //   - one event tracks (mmap, comm, task …): the first one, or a dummy appended to the others if
 //     the sideband must flow while the events are off (-D) or if events belong to CPUs (-a, -C);
+//   - if only some CPUs are recorded (-C), that dummy is opened on all;
 //   - with several events a sample must tell which one it belongs to: by ID if all have the same
 //     sample_type, else by IDENTIFIER, whose position does not depend on the sample_type;
 //   - on arm64 a frame-pointer chain lacks the caller of a function that has no frame; such chains
@@ -40,6 +41,9 @@ struct ConfigContext {
   bool delayed = false;  // -D in any form
   SamplingRate rate;
   abi::Arch arch = abi::Arch::kX86_64;
+  /// Every CPU, if only some of them are recorded (-C): tasks bring along what they mapped on
+  /// others.
+  std::vector<int> all_cpus = {};
 };
 
 std::vector<CaptureEvent> configure_events(const EventList& events, const SamplingOptions& options,

@@ -9,6 +9,7 @@
 
 #include "abi/regs.h"
 #include "base/text.h"
+#include "capture/opening/cpu_map.h"
 #include "capture/opening/event_config.h"
 #include "capture/opening/event_opener.h"
 #include "capture/opening/owned_events.h"
@@ -158,11 +159,12 @@ Result<Capture> set_up_capture(const RecordOptions& options, bool pipe_output, E
   // A thread is recorded alone: what it starts is not, unless requested.
   if (!options.target.tids.empty() && options.target.pids.empty() && !sampling.no_inherit_given)
     sampling.no_inherit = true;
-  capture.events = configure_events(list, sampling,
-                                    {.target = capture.target,
-                                     .delayed = options.delay.any(),
-                                     .rate = rate,
-                                     .arch = abi::host_arch()});
+  ConfigContext context{.target = capture.target,
+                        .delayed = options.delay.any(),
+                        .rate = rate,
+                        .arch = abi::host_arch()};
+  if (!options.target.cpus.empty()) context.all_cpus = TRY(online_cpus());
+  capture.events = configure_events(list, sampling, context);
   TRY(assign_cgroups(options.cgroups, capture));
 
   if (!options.target.command.empty()) {
@@ -174,8 +176,9 @@ Result<Capture> set_up_capture(const RecordOptions& options, bool pipe_output, E
   warn_of_hidden_addresses(options, env, capture);
   TRY(apply_filters(env.sys, capture.events));
   if (options.made != nullptr) TRY(options.made->attach(env.sys, capture.events));
-  size_t places =
-      capture.target.per_thread ? capture.target.threads.size() : capture.target.cpus.size();
+  size_t places = capture.target.per_thread
+                      ? capture.target.threads.size()
+                      : std::max(capture.target.cpus.size(), context.all_cpus.size());
   bool stack_copies = std::ranges::any_of(capture.events, [](const CaptureEvent& event) {
     return event.attr().samples(abi::kSampleStackUser);
   });

@@ -85,9 +85,12 @@ Result<std::vector<StreamThreads::Layout>> StreamThreads::plan(std::string_view 
                                                                const Capture& capture) {
   const std::vector<int>& cpus = capture.target.cpus;
   if (spec.empty()) spec = "cpu";
-  if (spec == "cpu" || spec == "core" || spec == "package" || spec == "numa")
-    return by_unit(spec, cpus);
-  return by_masks(spec, cpus);
+  bool is_unit = spec == "cpu" || spec == "core" || spec == "package" || spec == "numa";
+  std::vector<Layout> layouts = TRY(is_unit ? by_unit(spec, cpus) : by_masks(spec, cpus));
+  // CPUs that only the sideband comes from; nobody asked for threads there.
+  for (const CaptureRing& ring : capture.rings->rings())
+    if (std::ranges::find(cpus, ring.cpu) == cpus.end()) layouts.front().cpus.push_back(ring.cpu);
+  return layouts;
 }
 
 StreamThreads::StreamThreads(std::vector<Layout> layouts, RingSet& rings, PerfDataWriter& writer,
