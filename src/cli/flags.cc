@@ -1,5 +1,7 @@
 #include "cli/flags.h"
 
+#include <algorithm>
+
 namespace sonde {
 
 Flag& Flag::on_negation(std::function<void()> clear) {
@@ -45,6 +47,19 @@ void FlagTable::watch(const OnUse& on_use) {
       on_use(word, use);
       return write(use);
     };
+}
+
+void FlagTable::add_from(const FlagTable& other) {
+  auto has = [this](auto member, const auto& value) {
+    return std::ranges::find(flags_, value, member) != flags_.end();
+  };
+  for (Flag flag : other.flags_) {
+    if (has(&Flag::letter, flag.letter)) flag.letter = 0;
+    if (has(&Flag::name, flag.name)) flag.name.clear();
+    if (flag.letter != 0 || !flag.name.empty()) flags_.push_back(std::move(flag));
+  }
+  stops_ = stops_ || other.stops_;
+  keeps_unknown_ = keeps_unknown_ || other.keeps_unknown_;
 }
 
 Flag& FlagTable::count(char letter, std::string name, int& field, std::string help) {

@@ -221,6 +221,11 @@ class FlagTable {
   using OnUse = std::function<void(const std::string& word, const Flag::Use& use)>;
   void watch(const OnUse& on_use);
 
+  /// Adds another table's flags, which keep writing where they do. A letter or a name that this
+  /// table has already stays with its own flag; one that keeps neither is left out. The rules about
+  /// what ends the parsing come along.
+  void add_from(const FlagTable& other);
+
   [[nodiscard]] const std::deque<Flag>& flags() const { return flags_; }
   [[nodiscard]] const std::vector<std::string>& usage_lines() const { return usage_; }
   [[nodiscard]] std::string_view description() const { return description_; }

@@ -130,18 +130,34 @@ class DataDsoKey final : public KeyOfInput {
 };
 
 /// The cache line of the data address, with an 's' if other processes share it and an 'X' if
-/// nothing is mapped.
+/// nothing is mapped. It is a line of a file or of the kernel wherever that is mapped; memory
+/// without a file belongs to its process. A row shows the address that its first sample accessed.
 class CachelineKey final : public DataKey {
  public:
   CachelineKey(const ProfileInput& input, const KeySettings& settings) : DataKey(input, settings) {
     min_width = kUnresolvedWidth;
   }
   uint64_t of_row(RowReader& row) override {
-    uint64_t address = row.details().addr;
-    Frame frame = input_.details.resolve(row.sample(), address);
-    return place_of(frame, (frame.dso.valid() ? frame.address : address) & ~(kLineBytes - 1));
+    Place data = data_of(row.sample(), row.details().addr);
+    bool is_mapped = data.frame.dso.valid();
+    FileIdentity file = is_mapped ? input_.dsos[data.frame.dso].file : FileIdentity();
+    // In the order of comparison.
+    return lines_.intern({input_.samples.cpu_mode[row.sample()], is_mapped ? 0U : 1U, file.major,
+                          file.minor, file.inode,
+                          owner_of(row.sample(), data.frame, row.details().addr), data.address});
   }
-  void text_of_row(uint64_t value, uint32_t first_sample, std::string& out) const override {
+  [[nodiscard]] int collate(uint64_t a, uint64_t b) const override {
+    auto left = lines_.at(static_cast<uint32_t>(a));
+    auto right = lines_.at(static_cast<uint32_t>(b));
+    for (size_t i = 0; i < left.size(); ++i)
+      if (int order = three_way(left[i], right[i]); order != 0) return order;
+    return 0;
+  }
+  void text(uint64_t value, std::string& out) const override {
+    out += "[.] ";
+    append_address(lines_.at(static_cast<uint32_t>(value)).back(), out);
+  }
+  void text_of_row(uint64_t /*value*/, uint32_t first_sample, std::string& out) const override {
     Sample sample;
     input_.details.decode(first_sample, sample);
     const Mapping* mapping = input_.details.mapping_at(first_sample, sample.addr);
@@ -152,15 +168,34 @@ class CachelineKey final : public DataKey {
     else if (!in_kernel && mapping->shared && (mapping->protection & PROT_EXEC) == 0 &&
              mapping->inode != 0)
       level = 's';
-    append_place(place(value), level, out);
+    append_place(data_of(first_sample, sample.addr), level, out);
   }
-  [[nodiscard]] size_t width(uint64_t value, uint32_t /*first_sample*/) const override {
-    SymbolId symbol = place(value).frame.symbol;
+  [[nodiscard]] size_t width(uint64_t /*value*/, uint32_t first_sample) const override {
+    Sample sample;
+    input_.details.decode(first_sample, sample);
+    SymbolId symbol = input_.details.resolve(first_sample, sample.addr).symbol;
     return symbol.valid() ? input_.symbols.name(symbol).size() + 4 + 16 + 2 + 1 : kUnresolvedWidth;
   }
 
  private:
   static constexpr uint64_t kLineBytes = 64;
+
+  /// What is at the address, and the line's address in it.
+  [[nodiscard]] Place data_of(uint32_t sample, uint64_t address) const {
+    Frame frame = input_.details.resolve(sample, address);
+    uint64_t shown = frame.dso.valid() ? frame.address : address;
+    return {frame, shown & ~(kLineBytes - 1)};
+  }
+
+  /// The process whose memory it is, if it is not shared: no file, and not MAP_SHARED. 0 otherwise.
+  [[nodiscard]] uint64_t owner_of(uint32_t sample, const Frame& frame, uint64_t address) const {
+    if (!frame.dso.valid() || input_.samples.cpu_mode[sample] == abi::kMiscKernel) return 0;
+    if (input_.dsos[frame.dso].file != FileIdentity()) return 0;
+    const Mapping* mapping = input_.details.mapping_at(sample, address);
+    return mapping != nullptr && mapping->shared ? 0 : input_.samples.pid[sample];
+  }
+
+  Interner lines_{7};
 };
 
 class PhysicalKey final : public KeyOfInput {

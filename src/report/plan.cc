@@ -106,7 +106,7 @@ class Planner {
     plan_.call_graph = has_chains && options_.call_graph.style != view::GraphStyle::kNone;
     plan_.caller_order =
         options_.call_graph.caller_order || options_.inverted ||
-        (options_.children && plan_.rows == RowsOf::kSamples && !options_.call_graph.order_given);
+        (options_.children && plan_.rows != RowsOf::kBranches && !options_.call_graph.order_given);
   }
 
   /// Whether latencies are shown without being asked for: where there are context switches, as in
@@ -157,7 +157,7 @@ class Planner {
 
   Result<> add_sort_keys() {
     std::string words = TRY(sort_words());
-    plan_.sort_words = words;
+    plan_.sort_words = words.empty() ? default_keys() : words;
     if (words.empty()) return {};
     std::vector<OrderTerm> terms;
     for (std::string_view word : words_of(words)) TRY(add_sort_key(word, terms));

@@ -9,7 +9,7 @@ std::unique_ptr<Command> make_record();
 
 namespace {
 
-constexpr std::string_view kText =
+constexpr std::string_view kRecordHelp =
     R"(Records the kernel's work on the whole machine while the command runs: interrupts, softirqs and work items (`kwork -k` chooses), and with `-k sched` which tasks run. All of record's options may follow; -g also records where the work began. The other subcommands of kwork read the recording.)";
 
 }  // namespace
@@ -21,7 +21,7 @@ std::unique_ptr<Command> make_kwork_record(KworkRequest request) {
     words.emplace_back("-e");
     words.emplace_back(tracepoint.name);
   }
-  return preset(make_record(), std::move(words), kText);
+  return preset(make_record(), std::move(words), kRecordHelp);
 }
 
 }  // namespace sonde

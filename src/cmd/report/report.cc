@@ -1,4 +1,5 @@
 // `report`: where the time of a recording went, as tables with call graphs.
+#include "cmd/report/report.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cmd/options/listing_flags.h"
@@ -28,6 +29,9 @@ using report::ReportOptions;
 
 class ReportCommand final : public Command {
  public:
+  ReportCommand() : own_(std::make_unique<ReportOptions>()), o_(*own_) {}
+  explicit ReportCommand(ReportOptions& options) : o_(options) {}
+
   Result<> configure(const Config& config) override {
     o_.children = TRY(config.get_bool("report.children", o_.children));
     o_.group = TRY(config.get_bool("report.group", o_.group));
@@ -256,13 +260,18 @@ Where more than a tenth could not be read, the exit status is 1. This holds for 
     return {};
   }
 
-  ReportOptions o_;
+  std::unique_ptr<ReportOptions> own_;
+  ReportOptions& o_;
 };
 
 }  // namespace
 
 std::unique_ptr<Command> make_report() {
   return std::make_unique<ReportCommand>();
+}
+
+std::unique_ptr<Command> make_report_of(report::ReportOptions& options) {
+  return std::make_unique<ReportCommand>(options);
 }
 
 }  // namespace sonde
