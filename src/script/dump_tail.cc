@@ -50,4 +50,13 @@ void SampleTails::put_unlisted(const Sample& sample, Sink& out) const {
   put_lines(session_, comm, sample.id.tid, leaf, out);
 }
 
+void dump_session(const Session& session, std::span<const uint32_t> cpus, LossLedger& losses,
+                  Sink& out) {
+  SampleTails tails(session, cpus);
+  auto tail = [&](const TimedRecord& record, const Sample* sample, Sink& to) {
+    tails.put(record, sample, to);
+  };
+  dump_recording(session.recording(), {.command = DumpFor::kReport}, tail, losses, out);
+}
+
 }  // namespace sonde

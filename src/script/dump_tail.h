@@ -35,4 +35,8 @@ class SampleTails {
   tsl::robin_map<const std::byte*, std::vector<uint32_t>> rows_;  // by address of the record
 };
 
+/// All records of the session's recording, with these lines: what `report -D` prints.
+void dump_session(const Session& session, std::span<const uint32_t> cpus, LossLedger& losses,
+                  Sink& out);
+
 }  // namespace sonde

@@ -64,6 +64,14 @@ class StatTest(OwnDirectoryTest):
 
     # what is counted
 
+    def test_a_table_without_any_number_is_an_error(self):
+        # AMD's and Intel's counters have no such event; nor has a machine without counters.
+        event = "stalled-cycles-backend"
+        if "<not supported>" not in self.stat("-e", f"{event},cs", "--", "true"):
+            self.skipTest(f"this machine counts {event}")
+        error = self.stat("-e", event, "--", "true", status=255)
+        self.assertIn(f"No supported events found: this machine does not count {event};", error)
+
     def test_counts_what_the_program_does(self):
         counts = self.values(self.document("-e", "syscalls:sys_enter_execve,syscalls:sys_enter_exit_group", "--", "sh",
                                            "-c", "/bin/true; /bin/true; /bin/true"))

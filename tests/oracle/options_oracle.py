@@ -39,6 +39,12 @@ kwork -k irq,softirq timehist -i {kwork} --kallsyms /proc/kallsyms --symfs /
 kwork -k irq,softirq latency -i {kwork} --cpu 0
 sched timehist -i {sched} --symfs / --kallsyms /proc/kallsyms
 """
+# The same samples, before the same tables.
+DUMPED = """
+diff -D {prog} {other}
+kwork -D -k irq,softirq report -i {kwork}
+kwork -k irq,softirq latency --dump-raw-trace -i {kwork}
+"""
 # Counting the same command: the same lines but for the numbers.
 COUNTED = """
 -e cpu-clock,page-faults --all-user
@@ -91,6 +97,10 @@ def main():
         for line in READERS.strip().splitlines():
             words = line.format(**names).split()
             both.lines(line, side_by_side.ask(PERF, *words), side_by_side.ask(SONDE, *words), status=0)
+        for line in DUMPED.strip().splitlines():
+            said = [side_by_side.ask(tool, *line.format(**names).split()) for tool in (PERF, SONDE)]
+            both.lines(line, *[side_by_side.Said([text for text in one.lines if "PERF_RECORD_SAMPLE" in text], one.status) for one in said],
+                       status=0)
     for line in COUNTED.strip().splitlines():
         both.lines(f"stat {line}", shape(PERF, line.split()), shape(SONDE, line.split()), status=0)
     for line in TRACED.strip().splitlines():

@@ -35,6 +35,20 @@ EventOpener::Listener listener_for(const CountOptions& options, Env& env) {
   return listener;
 }
 
+/// A table without a single number would look like a measurement.
+Result<> check_supported(const std::vector<CaptureEvent>& events) {
+  std::string names;
+  for (const CaptureEvent& event : events) {
+    if (!event.is_unsupported) return {};
+    names += (names.empty() ? "" : ", ") + event.parsed.name;
+  }
+  if (names.empty()) return {};
+  return fail(
+      ErrorCode::kUnsupported,
+      "No supported events found: this machine does not count {}; `list` shows what it does",
+      names);
+}
+
 }  // namespace
 
 Result<CounterSet> CounterSet::open(const CountOptions& options, Env& env) {
@@ -58,6 +72,7 @@ Result<CounterSet> CounterSet::open(const CountOptions& options, Env& env) {
   if (options.verbose > 0 && !said.empty()) note(options, env, said);
   EventOpener opener(env.sys, capture.target, listener_for(options, env), {.counting = true});
   TRY(opener.open(capture.events));
+  TRY(check_supported(capture.events));
   TRY(apply_filters(env.sys, capture.events));
   if (options.made != nullptr) TRY(options.made->attach(env.sys, capture.events));
   return CounterSet(std::move(capture), std::move(family), std::move(task_counters), env);

@@ -103,11 +103,7 @@ Code comes from the files that ran, from jitdumps, and from BPF programs stored 
   }
 
   Result<int> dump(Env& env, const Session& session) const {
-    SampleTails tails(session, o_.cpus);
-    auto tail = [&](const TimedRecord& record, const Sample* sample, Sink& out) {
-      tails.put(record, sample, out);
-    };
-    dump_recording(session.recording(), {.command = DumpFor::kReport}, tail, env.losses, env.out);
+    dump_session(session, o_.cpus, env.losses, env.out);
     return 0;
   }
 

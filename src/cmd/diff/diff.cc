@@ -2,6 +2,7 @@
 #include "cli/command.h"
 #include "cmd/diff/flags.h"
 #include "cmd/options/profile_flags.h"
+#include "cmd/options/recording_input.h"
 #include "render/damage_text.h"
 #include "render/table_text.h"
 #include "report/diff/notes.h"
@@ -44,6 +45,8 @@ To compare call paths, use `fold --diff` or `flamegraph A B`; for whole runs, `s
     if (o_.difference.sort_side >= paths.size())
       return fail(ErrorCode::kFailed, "Order option out of limit.");
     name_frame_functions(o_.symbol_sources, env);
+    for (const std::string& path : paths)
+      TRY((RecordingInput{.path = path, .force = o_.force, .dump = o_.dump}.dump_first(env)));
     Inputs inputs;
     for (const std::string& path : paths)
       inputs.push_back(TRY(DiffInput::open(path, inputs.size(), o_, env)));

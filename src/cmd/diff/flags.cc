@@ -1,16 +1,10 @@
 #include "cmd/diff/flags.h"
 
-#include "cli/refused_options.h"
 #include "cmd/options/profile_flags.h"
 #include "cmd/options/row_flags.h"
 
 namespace sonde::diff {
 namespace {
-
-constexpr RefusedOption kDiffRefuses[] = {
-    {'D', "dump-raw-trace", nullptr, "dump raw trace in ASCII",
-     "use script -D -i FILE for the records of one recording"},
-};
 
 Result<> parse_weights(std::string_view text, RowDifference::Options& options) {
   size_t comma = text.find(',');
@@ -76,7 +70,7 @@ void declare_output(FlagTable& flags, DiffOptions& o) {
   flags.count('v', "verbose", o.verbose, "be more verbose (show symbol address, etc)");
   flags.boolean('q', "quiet", o.quiet, "Do not show any warnings or messages");
   flags.boolean('f', "force", o.force, "don't complain, do it");
-  declare_refused(flags, kDiffRefuses);
+  flags.boolean('D', "dump-raw-trace", o.dump, "dump raw trace in ASCII");
   declare_symbol_sources(flags, o.symbol_sources);
   flags
       .act('m', "modules", "load module symbols - WARNING: use only with -k and LIVE kernel",

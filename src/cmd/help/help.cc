@@ -3,10 +3,18 @@
 #include "cli/command.h"
 #include "cli/completion.h"
 #include "cli/manual.h"
+#include "cli/refused_options.h"
 #include "cmd/commands.h"
 
 namespace sonde {
 namespace {
+
+constexpr RefusedOption kHelpRefuses[] = {
+    {'i', "info", nullptr, "show info page",
+     "there are no info pages; without the option, the manual page is shown"},
+    {'w', "web", nullptr, "show manual in web browser",
+     "there are no web pages; without the option, the manual page is shown"},
+};
 
 class Help final : public Command {
  public:
@@ -17,6 +25,7 @@ class Help final : public Command {
         "from the option table that also parses the command line.");
     flags.boolean('a', "all", all_, "print all available commands");
     flags.boolean('m', "man", man_, "show the manual page (the default)");
+    declare_refused(flags, kHelpRefuses);
     flags.boolean(0, "troff", troff_, "print the manual page's source, to install it");
     flags.text(0, "completion", completion_, "shell",
                "print the completion script of a shell: bash");

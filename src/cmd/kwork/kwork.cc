@@ -4,17 +4,12 @@
 #include "cli/command_family.h"
 
 #include "base/text.h"
-#include "cli/refused_options.h"
 #include "cmd/options/profile_flags.h"
 #include "replay/fields/time_ranges.h"
 
 namespace sonde {
 namespace {
 
-constexpr std::array kDumped{
-    RefusedOption{'D', "dump-raw-trace", nullptr, "dump raw trace in ASCII",
-                  "`script -D` dumps the records of a recording"},
-};
 Result<> parse_classes(std::string_view words, std::vector<WorkClass>& classes) {
   for (std::string_view part : split(words, ',')) {
     for (std::string_view word : split(part, ' ')) {
@@ -66,8 +61,12 @@ void KworkRequest::declare(FlagTable& flags) {
       .call('k', "kwork", "kwork", "list of kwork to profile (irq, softirq, workqueue, sched)",
             [this](std::string_view words) { return parse_classes(words, classes); })
       .offers({"irq", "softirq", "workqueue", "sched"});
-  declare_refused(flags, kDumped);
   declare_input(flags);
+}
+
+void KworkRequest::declare_input(FlagTable& flags) {
+  flags.boolean('D', "dump-raw-trace", input.dump, "dump raw trace in ASCII");
+  input.declare(flags);
 }
 
 void KworkFilter::declare(FlagTable& flags) {

@@ -18,7 +18,7 @@ struct KworkRequest {
 
   void declare(FlagTable& flags);
   /// The same, for a subcommand whose -k means something else.
-  void declare_input(FlagTable& flags) { input.declare(flags); }
+  void declare_input(FlagTable& flags);
 };
 
 /// Common to the subcommands that read a recording: -C, -n, --time.

@@ -17,6 +17,7 @@ constexpr std::string_view kRecordHelp =
 std::unique_ptr<Command> make_kwork_record(KworkRequest request) {
   if (request.classes.empty()) request.classes = WorkOptions().classes;
   std::vector<std::string> words = {"-a", "-R", "-m", "1024", "-c", "1"};
+  if (request.input.dump) words.emplace_back("--dump-raw-trace");  // record refuses it
   for (const TracepointRequest& tracepoint : work_requests(request.classes)) {
     words.emplace_back("-e");
     words.emplace_back(tracepoint.name);

@@ -44,6 +44,7 @@ class KworkTable final : public Command {
                            [&](const WorkAnalysis& measured) {
                              write_work_report(env.out, measured, sort, with_summary_, {});
                            });
+    TRY(request_.input.dump_first(env));
     FileScan scan = TRY(request_.input.open_scan(env));
     ScanMachine machine(scan);
     WorkNames names(machine, {}, env);

@@ -36,6 +36,7 @@ class KworkTimehist final : public Command {
   Result<int> run(Env& env, const Arguments& arguments) override {
     TRY(no_arguments(arguments));
     WorkOptions options = TRY(choice_.options(WorkView::kHistory, request_));
+    TRY(request_.input.dump_first(env));
     ScanWithStacks recording(request_.input, env);
     TRY(recording.open());
     if (wants_stacks_ && EventStacks::are_in(recording.scan().events(), kEntryStacks))

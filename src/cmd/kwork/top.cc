@@ -32,6 +32,7 @@ class KworkTop final : public Command {
                            [&](const WorkAnalysis& measured) {
                              write_work_shares(env.out, work_shares(measured, sort));
                            });
+    TRY(request_.input.dump_first(env));
     FileScan scan = TRY(request_.input.open_scan(env));
     bool has_switches = false;
     for (const EventDesc& event : scan.events().all())

@@ -1,4 +1,5 @@
-// Which recording a subcommand reads: -i, -f and -v, accepted before or after the subcommand.
+// Which recording a subcommand reads: -i, -f and -v (some also have -D), accepted before or after
+// the subcommand.
 #pragma once
 
 #include <string>
@@ -12,12 +13,15 @@ struct RecordingInput {
   std::string path;  // empty: perf.data, or standard input if that is a pipe
   bool force = false;
   int verbose = 0;
+  bool dump = false;  // -D, for commands that have it
 
   void declare(FlagTable& flags);
   [[nodiscard]] std::string chosen_path(const Env& env) const;
   [[nodiscard]] OpenOptions open_options(const Env& env) const;
   /// The chosen recording, to be read once from its start.
   [[nodiscard]] Result<FileScan> open_scan(Env& env) const;
+  /// With -D, prints all records before the command reads them again. kUsage: a pipe.
+  Result<> dump_first(Env& env) const;
 };
 
 }  // namespace sonde

@@ -195,11 +195,7 @@ Where more than a tenth could not be read, the exit status is 1. This holds for 
 
   Result<int> dump(Env& env, const Session& session) {
     write_preamble(env, session);
-    SampleTails tails(session, o_.cpus);
-    auto tail = [&](const TimedRecord& record, const Sample* sample, Sink& out) {
-      tails.put(record, sample, out);
-    };
-    dump_recording(session.recording(), {.command = DumpFor::kReport}, tail, env.losses, env.out);
+    dump_session(session, o_.cpus, env.losses, env.out);
     report::write_stats(env.out, session, o_.skip_empty);
     return 0;
   }

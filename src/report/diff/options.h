@@ -19,6 +19,7 @@ struct DiffOptions {
   bool only_above_noise = false;  // omit rows whose difference may be chance
   bool quiet = false;
   bool force = false;
+  bool dump = false;  // all records of the recordings, before the tables
   int verbose = 0;
   std::string separator;
   std::vector<std::string> comms, dsos, symbols;
