@@ -19,7 +19,7 @@ namespace sonde {
 struct AddressFilter {
   enum class Kind : uint8_t { kFilter, kStart, kStop };
   Kind kind = Kind::kFilter;
-  std::string object;  // a path without links, as mappings show it
+  std::string object;             // a path without links, as mappings show it
   uint64_t offset = 0, size = 0;  // of the function, in the object's file
 };
 

@@ -114,8 +114,8 @@ StepInstruction classify_step(Bytes bytes, uint64_t ip) {
   };
   uint8_t opcode = at(0);
   constexpr uint8_t kTwoBytes = 0x0f;
-  step.kind = opcode == kTwoBytes ? two_byte_kind(at(1))
-                                  : one_byte_kind(opcode, at(1), prefixes.repeat);
+  step.kind =
+      opcode == kTwoBytes ? two_byte_kind(at(1)) : one_byte_kind(opcode, at(1), prefixes.repeat);
   if (step.kind == StepKind::kConditional || step.kind == StepKind::kDirect) {
     bool is_short = opcode != kTwoBytes && opcode != 0xe8 && opcode != 0xe9;
     step.target = relative_target(instruction, ip, is_short);

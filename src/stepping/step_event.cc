@@ -17,8 +17,7 @@ bool is_stepped(const EventList& events) {
 
 std::vector<EventDesc> step_event_descriptions(const std::string& name) {
   abi::EventAttr attr;
-  attr.sample_type =
-      abi::kSampleIdentifier | abi::kSampleTid | abi::kSampleTime | abi::kSampleCpu;
+  attr.sample_type = abi::kSampleIdentifier | abi::kSampleTid | abi::kSampleTime | abi::kSampleCpu;
   attr.sample_period = 1;
   attr.read_format = abi::kFormatId | abi::kFormatLost;
   attr.exclude_kernel = attr.exclude_hv = 1;
@@ -54,9 +53,23 @@ std::vector<uint64_t> step_trace_info() {
   constexpr uint64_t kHasSwitches = 0, kSnapshot = 0, kPerCpu = 0;
   constexpr uint64_t kMtcBit = 0, kMtcPeriods = 0, kTscPerCtc = 0, kCtcPerTsc = 0, kCycBit = 0;
   constexpr uint64_t kMaxRatio = 0, kFilterLength = 0;
-  return {kSteppingPmuType, kShift,       kMultiplier, kZero,     kHasZero, kPtTsc,
-          kPtNoReturnCompression, kHasSwitches, kSnapshot,   kPerCpu,   kMtcBit,  kMtcPeriods,
-          kTscPerCtc,       kCtcPerTsc,   kCycBit,     kMaxRatio, kFilterLength};
+  return {kSteppingPmuType,
+          kShift,
+          kMultiplier,
+          kZero,
+          kHasZero,
+          kPtTsc,
+          kPtNoReturnCompression,
+          kHasSwitches,
+          kSnapshot,
+          kPerCpu,
+          kMtcBit,
+          kMtcPeriods,
+          kTscPerCtc,
+          kCtcPerTsc,
+          kCycBit,
+          kMaxRatio,
+          kFilterLength};
 }
 
 }  // namespace sonde

@@ -11,8 +11,8 @@
 namespace sonde {
 
 /// Bits of the event's config, as in format/ of the intel_pt PMU.
-inline constexpr uint64_t kPtEnabled = 1u << 0, kPtTsc = 1u << 10, kPtNoReturnCompression = 1u << 11,
-                          kPtBranches = 1u << 13;
+inline constexpr uint64_t kPtEnabled = 1u << 0, kPtTsc = 1u << 10,
+                          kPtNoReturnCompression = 1u << 11, kPtBranches = 1u << 13;
 /// The ids of the two events of a stepped recording: the trace, and what happens to tasks.
 inline constexpr uint64_t kTraceEventId = 1, kTaskEventId = 2;
 
@@ -20,8 +20,8 @@ inline constexpr uint64_t kTraceEventId = 1, kTaskEventId = 2;
 bool is_stepped(const EventList& events);
 /// The events of the file. `name`: of the first one, as the user wrote it.
 std::vector<EventDesc> step_event_descriptions(const std::string& name);
-/// AUXTRACE_INFO's words: times are nanoseconds of CLOCK_MONOTONIC, traces belong to threads. Without
-/// a filter's text: a trace that it interrupts says so itself.
+/// AUXTRACE_INFO's words: times are nanoseconds of CLOCK_MONOTONIC, traces belong to threads.
+/// Without a filter's text: a trace that it interrupts says so itself.
 std::vector<uint64_t> step_trace_info();
 
 }  // namespace sonde

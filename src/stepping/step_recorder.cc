@@ -57,8 +57,8 @@ Result<int> run_step_recording(const RecordOptions& options, Env& env) {
   if (std::string_view why = unsuitable_option(options, env); !why.empty())
     return fail(ErrorCode::kUnsupported, "sonde_step//: {}", why);
   std::string path = env.variable("PATH").value_or("/usr/local/bin:/usr/bin:/bin");
-  std::vector<AddressFilter> filters = TRY(parse_address_filters(
-      options.events[0].filter, options.target.command.front(), path));
+  std::vector<AddressFilter> filters =
+      TRY(parse_address_filters(options.events[0].filter, options.target.command.front(), path));
   SignalQueue signals = TRY(SignalQueue::create());
   Workload command = TRY(Workload::fork(options.target.command, false));
   StepRecording recording = TRY(StepRecording::begin(options, env));

@@ -33,10 +33,9 @@ struct StepRecording::State {
       : options(recorded),
         output(std::move(created)),
         events(std::move(described)),
-        scan({events[0].attr, events[1].attr},
-             {.objects = recorded.build_ids.collect,
-              .all_objects = true,
-              .hold_files = recorded.build_ids.collect}) {}
+        scan({events[0].attr, events[1].attr}, {.objects = recorded.build_ids.collect,
+                                                .all_objects = true,
+                                                .hold_files = recorded.build_ids.collect}) {}
 
   [[nodiscard]] RecordFrame frame(StepTask task, uint32_t type = 0, uint16_t misc = 0) {
     uint64_t now = monotonic_ns();
@@ -79,8 +78,8 @@ Result<StepRecording> StepRecording::begin(const RecordOptions& options, Env& en
                                                   .stdout_fd = env.out_fd,
                                                   .sys = &env.sys}));
   const ParsedEvent& event = options.events[0];
-  auto state = std::make_unique<State>(options, std::move(output),
-                                       step_event_descriptions(event.name));
+  auto state =
+      std::make_unique<State>(options, std::move(output), step_event_descriptions(event.name));
   collect_machine_features(state->features);
   state->features.version = version_under_name(env.tool);
   state->features.command_line = options.command_line;

@@ -104,8 +104,7 @@ Stepper::~Stepper() {
 }
 
 Result<> Stepper::seize(pid_t pid) {
-  long wanted = PTRACE_O_TRACEEXEC | PTRACE_O_TRACEEXIT | PTRACE_O_EXITKILL |
-                PTRACE_O_TRACESYSGOOD;
+  long wanted = PTRACE_O_TRACEEXEC | PTRACE_O_TRACEEXIT | PTRACE_O_EXITKILL | PTRACE_O_TRACESYSGOOD;
   if (options_.follow) wanted |= PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK;
   if (::ptrace(PTRACE_SEIZE, pid, nullptr, wanted) != 0)
     return fail(ErrorCode::kPermission,
@@ -393,8 +392,7 @@ void Stepper::hide_trap_flag(const Thread& thread) const {
   constexpr uint64_t kTrapFlag = 1 << 8;
   uint64_t stack = user_word(thread.tid, offsetof(user_regs_struct, rsp));
   errno = 0;
-  auto flags =
-      static_cast<uint64_t>(::ptrace(PTRACE_PEEKDATA, thread.tid, stack, nullptr));
+  auto flags = static_cast<uint64_t>(::ptrace(PTRACE_PEEKDATA, thread.tid, stack, nullptr));
   if (errno == 0) ::ptrace(PTRACE_POKEDATA, thread.tid, stack, flags & ~kTrapFlag);
 }
 
@@ -540,7 +538,8 @@ Stepper::Thread& Stepper::thread_of(pid_t tid) {
 }
 
 /// Each thread is stopped, and let go where it is, with the signal that it was about to get. A step
-/// may have ended as well: its SIGTRAP would kill a thread without a tracer. One that waits for a child in vfork(2) only stops when the child was let go.
+/// may have ended as well: its SIGTRAP would kill a thread without a tracer. One that waits for a
+/// child in vfork(2) only stops when the child was let go.
 void Stepper::detach_all() {
   if (std::exchange(detached_, true)) return;
   auto let_go = [&](pid_t tid, int signal) {

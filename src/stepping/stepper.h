@@ -33,17 +33,17 @@
 namespace sonde {
 
 struct StepperOptions {
-  bool follow = true;           // threads and children, too
-  uint64_t max_bytes = 0;       // of the file; 0: no limit
+  bool follow = true;                  // threads and children, too
+  uint64_t max_bytes = 0;              // of the file; 0: no limit
   std::vector<AddressFilter> filters;  // empty: everything is traced
-  std::string log_path;         // empty: none; else "TID ADDRESS" per instruction, for tests
+  std::string log_path;                // empty: none; else "TID ADDRESS" per instruction, for tests
 };
 
 struct StepEnd {
   std::optional<int> status;  // the command's wait status; none if it still runs
   int signal = 0;             // SIGINT or SIGTERM that ended the recording
   bool size_reached = false;
-  bool executed = false;      // the command's exec succeeded
+  bool executed = false;  // the command's exec succeeded
   uint64_t instructions = 0;
 };
 
@@ -83,11 +83,11 @@ class Stepper {
     uint64_t written = 0;  // bytes of the trace
     uint64_t ip = 0;       // before the step
     StepInstruction instruction;
-    bool announced = false;    // its creation is known: it may run
-    bool waiting = false;      // stopped before that
-    bool begun = false;        // and runs
-    bool stepping = false;     // past its exec
-    bool injected = false;     // a signal was delivered with the last step
+    bool announced = false;  // its creation is known: it may run
+    bool waiting = false;    // stopped before that
+    bool begun = false;      // and runs
+    bool stepping = false;   // past its exec
+    bool injected = false;   // a signal was delivered with the last step
     bool in_system_call = false;
     bool repeating = false;  // runs to the end of a repeated instruction
     bool stopped = false;

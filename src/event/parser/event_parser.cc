@@ -281,8 +281,9 @@ class Resolver {
     if (pmus.empty()) {
       std::string_view remedy =
           syntax.head == "intel_pt" ? " sonde_step// records the same, step by step." : "";
-      return errors_.fail(syntax.head, fmt::format("Cannot find PMU `{}'. Missing kernel support?{}",
-                                                   syntax.head, remedy));
+      return errors_.fail(
+          syntax.head,
+          fmt::format("Cannot find PMU `{}'. Missing kernel support?{}", syntax.head, remedy));
     }
     std::vector<ParsedEvent> events;
     for (const Pmu* pmu : pmus) {

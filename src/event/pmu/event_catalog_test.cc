@@ -26,7 +26,8 @@ TEST(EventCatalog, EventsOfCoresNeedNoPmuBeforeThem) {
   PmuCatalog pmus(machine.pmu_directory());
   std::vector<CatalogEvent> events = pmu_catalog(pmus);
   EXPECT_THAT(names(events), ElementsAre("bus-time OR cpu/bus-time/", "mem-loads OR cpu/mem-loads/",
-                                         "sonde_step//", "uncore_cbox_0/clockticks/", "uncore_cbox_1/clockticks/"));
+                                         "sonde_step//", "uncore_cbox_0/clockticks/",
+                                         "uncore_cbox_1/clockticks/"));
   EXPECT_EQ(events[1].encoding, "cpu/event=0xcd,umask=0x1,ldlat=3/");
   EXPECT_EQ(events[3].scale_unit, "6.103515625e-05MiB");
 
