@@ -1,4 +1,5 @@
-// A command that is another one behind options of its own: `mem report -p` is `report --mem-mode …`.
+// A command that is another one behind options of its own: `mem report -p` is `report --mem-mode
+// …`.
 #pragma once
 
 #include <memory>

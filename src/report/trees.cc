@@ -1,6 +1,7 @@
 #include <oneapi/tbb/enumerable_thread_specific.h>
 
 #include "report/data.h"
+#include "report/shown_tree.h"
 
 namespace sonde::report {
 namespace {
@@ -28,7 +29,8 @@ class TreeSource {
   [[nodiscard]] view::CallTree tree(size_t row) {
     view::CallTree shown;
     if (find(rows_[row], shown))
-      copy(builders_.local().build(data_.rows->row_in(rows_[row], 0), wanted_), shown);
+      copy_tree(builders_.local().build(data_.rows->row_in(rows_[row], 0), wanted_), wanted_,
+                profile_, data_.input, shown);
     return shown;
   }
   /// Starting threads would take longer than making small ones.
@@ -45,40 +47,6 @@ class TreeSource {
     shown.row_weight = profile_.options().children ? found.children : found.self;
     shown.total_weight = profile_.totals().period;
     return shown.row_weight >= wanted_.min_weight;
-  }
-
-  void copy(const CallTree& tree, view::CallTree& shown) const {
-    const PathFrames& frames = profile_.frames();
-    for (uint32_t i = 0; i < tree.size(); ++i) {
-      const CallTree::Node& node = tree.node(i);
-      view::CallTree::Node& made = shown.nodes.emplace_back();
-      made.cumulative = node.cumulative;
-      made.self = node.self;
-      made.count = node.count;
-      made.self_count = node.self_count;
-      made.children = node.children;
-      for (uint32_t call : node.calls) made.labels.push_back(label(frames.call(call), shown));
-    }
-    shown.top = tree.top();
-    if (!wanted_.heaviest_first) drop_light_ends(shown);
-  }
-
-  /// Lists of paths show only those whose own weight reaches the threshold.
-  void drop_light_ends(view::CallTree& shown) const {
-    for (view::CallTree::Node& node : shown.nodes)
-      if (node.self < wanted_.min_weight) node.self = node.self_count = 0;
-  }
-
-  std::string_view label(const Call& call, view::CallTree& shown) const {
-    const Frame& frame = data_.input.frame(call.frame);
-    if (!frame.symbol.valid())
-      return shown.texts.emplace_back(call.ip == 0 ? "0" : fmt::format("{:#x}", call.ip));
-    std::string_view name = data_.input.symbols.name(frame.symbol);
-    if (!call.srcline.valid()) return name;
-    std::string_view line = data_.input.strings.view(call.srcline);
-    if (line.starts_with(name) && line.substr(name.size()).starts_with('+'))
-      line.remove_prefix(name.size());
-    return shown.texts.emplace_back(fmt::format("{} {}", name, line));
   }
 
   const EventReport::Data& data_;

@@ -1,9 +1,9 @@
 // mem report: report's tables of memory accesses, or a line per sample.
+#include "cmd/report/report.h"
 #include "base/option_values.h"
 #include "cli/argument_count.h"
 #include "cli/front_command.h"
 #include "cmd/mem/mem.h"
-#include "cmd/report/report.h"
 #include "event/pmu/pmu.h"
 #include "script/memory_lines.h"
 

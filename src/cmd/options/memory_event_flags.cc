@@ -5,16 +5,17 @@
 namespace sonde {
 
 void MemoryEventFlags::declare(FlagTable& flags, Letters letters) {
-  flags.call('e', "event", "event",
-             "event selector. use 'list' to list the machine's memory events; others are taken, too, "
-             "if they sample addresses",
-             [this](std::string_view event) -> Result<> {
-               if (event == "list")
-                 list_wanted_ = true;
-               else
-                 chosen_.emplace_back(event);
-               return {};
-             });
+  flags.call(
+      'e', "event", "event",
+      "event selector. use 'list' to list the machine's memory events; others are taken, too, "
+      "if they sample addresses",
+      [this](std::string_view event) -> Result<> {
+        if (event == "list")
+          list_wanted_ = true;
+        else
+          chosen_.emplace_back(event);
+        return {};
+      });
   flags.number(letters.load_latency, "ldlat", load_latency_, "n",
                "loads that took fewer cycles are not sampled (default 30)");
   flags.boolean(letters.all_kernel, "all-kernel", all_kernel_, "collect only kernel level data");
@@ -23,8 +24,7 @@ void MemoryEventFlags::declare(FlagTable& flags, Letters letters) {
 
 Result<int> MemoryEventFlags::list(Env& env) const {
   std::vector<MemoryEvent> events = memory_events(load_latency_);
-  if (events.empty())
-    TRY(choose_memory_events(events, {}));  // says what is missing
+  if (events.empty()) TRY(choose_memory_events(events, {}));  // says what is missing
   for (const MemoryEvent& event : events)
     env.out.print("{:<13}  {} : available\n", event.name, event.event);
   return 0;

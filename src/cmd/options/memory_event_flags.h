@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/flags.h"
 #include "base/env.h"
+#include "cli/flags.h"
 #include "event/pmu/memory_events.h"
 
 namespace sonde {

@@ -41,10 +41,10 @@ std::vector<MemoryEvent> memory_events(unsigned load_latency, const std::string&
     std::string suffix = pmu == "cpu" ? "" : fmt::format(":{}", pmu);
     // Some cores only sample loads in a group behind an auxiliary event.
     if (has(fmt::format("{}/events/mem-loads-aux", pmu)))
-      events.push_back({"ldlat-loads" + suffix,
-                        fmt::format("{{{0}/mem-loads-aux/,{0}/mem-loads,ldlat={1}/pp}}:P", pmu,
-                                    load_latency),
-                        kLoads});
+      events.push_back(
+          {"ldlat-loads" + suffix,
+           fmt::format("{{{0}/mem-loads-aux/,{0}/mem-loads,ldlat={1}/pp}}:P", pmu, load_latency),
+           kLoads});
     else if (has(fmt::format("{}/format/ldlat", pmu)) &&
              has(fmt::format("{}/events/mem-loads", pmu)))
       events.push_back({"ldlat-loads" + suffix,
@@ -58,10 +58,10 @@ std::vector<MemoryEvent> memory_events(unsigned load_latency, const std::string&
     }
   }
   if (has("ibs_op"))
-    events.push_back({"mem-ldst",
-                      has("ibs_op/format/ldlat") ? fmt::format("ibs_op/ldlat={}/", load_latency)
-                                                 : "ibs_op//",
-                      {}});
+    events.push_back(
+        {"mem-ldst",
+         has("ibs_op/format/ldlat") ? fmt::format("ibs_op/ldlat={}/", load_latency) : "ibs_op//",
+         {}});
   if (has("arm_spe_0")) {
     auto spe = [&](std::string_view name, int loads, int stores, MemoryOperations operations) {
       events.push_back({std::string(name),
@@ -81,8 +81,7 @@ Result<std::vector<MemoryEvent>> choose_memory_events(std::span<const MemoryEven
                                                       MemoryOperations wanted) {
   if (wanted.loads && wanted.stores)
     for (const MemoryEvent& event : available)
-      if (event.operations.loads && event.operations.stores)
-        return std::vector<MemoryEvent>{event};
+      if (event.operations.loads && event.operations.stores) return std::vector<MemoryEvent>{event};
   std::vector<MemoryEvent> chosen;
   MemoryOperations covered{false, false};
   auto take = [&](const MemoryEvent& event) {
@@ -98,11 +97,12 @@ Result<std::vector<MemoryEvent>> choose_memory_events(std::span<const MemoryEven
     for (const MemoryEvent& event : available)
       if (chosen.empty()) take(event);
   if ((wanted.loads && !covered.loads) || (wanted.stores && !covered.stores))
-    return fail(ErrorCode::kFailed,
-                "memory events not supported: this machine has none that samples {} (Intel: "
-                "cpu/mem-loads/ and cpu/mem-stores/, AMD: ibs_op//, Arm: arm_spe_0//); -e takes any "
-                "event with addresses, such as page-faults",
-                wanted.loads && !covered.loads ? "loads" : "stores");
+    return fail(
+        ErrorCode::kFailed,
+        "memory events not supported: this machine has none that samples {} (Intel: "
+        "cpu/mem-loads/ and cpu/mem-stores/, AMD: ibs_op//, Arm: arm_spe_0//); -e takes any "
+        "event with addresses, such as page-faults",
+        wanted.loads && !covered.loads ? "loads" : "stores");
   return chosen;
 }
 

@@ -1,0 +1,131 @@
+// c2c report: the cache lines that CPUs take from each other.
+#include "c2c/report_text.h"
+#include "cli/argument_count.h"
+#include "cli/refused_options.h"
+#include "cmd/c2c/c2c.h"
+#include "cmd/options/profile_flags.h"
+#include "cmd/options/recording_input.h"
+#include "render/damage_text.h"
+#include "replay/frames/prepare_lines.h"
+#include "replay/frames/stitching.h"
+
+namespace sonde {
+namespace {
+
+constexpr RefusedOption kC2cRefuses[] = {
+    {0, "tui", nullptr, "Use the TUI interface",
+     "there is no browser of cache lines yet; --stdio shows the same tables"}};
+
+class C2cReport final : public Command {
+ public:
+  void declare(FlagTable& flags) override {
+    flags.usage("[<options>]");
+    flags.description(
+        R"(Shows the cache lines of a recording by `c2c record` that loads got from another CPU's cache, because that CPU had modified them (HITM): what the accesses were in all, the lines with the most such loads, and for each line the offsets that were accessed, with the code, its latencies, CPUs and nodes.)");
+    declare_rows(flags);
+    declare_what(flags);
+    declare_symbol_sources(flags, symbols_);
+    input_.declare(flags);
+  }
+  [[nodiscard]] bool paged() const override { return true; }
+
+  Result<int> run(Env& env, const Arguments& arguments) override {
+    TRY(no_arguments(arguments));
+    SessionOptions session_options;
+    session_options.open = input_.open_options(env);
+    session_options.symbols = symbols_;
+    session_options.want_chains =
+        !options_.only_counts && options_.call_graph.style != view::GraphStyle::kNone;
+    session_options.want_symbols = !options_.only_counts;
+    session_options.stitch_calls = stitch_calls_;
+    Session session = TRY(Session::open(input_.chosen_path(env), session_options, env));
+    if (options_.call_graph.branch_history)
+      return fail(ErrorCode::kFailed,
+                  "-g branch: branches are not put into call chains yet; report -b shows them");
+    if (stitch_calls_) warn_about_stitching(session.recording(), env.err);
+    complete_options(session);
+    if (session.samples().size() == 0)
+      return fail(ErrorCode::kFailed, "{}: the recording has no samples; make one with c2c record",
+                  input_.chosen_path(env));
+    if (!options_.only_counts && options_.source_lines) prepare_lines(session);
+    show(session, env);
+    return 0;
+  }
+
+ private:
+  void declare_rows(FlagTable& flags) {
+    flags
+        .call('c', "coalesce", "coalesce fields", "coalesce fields: pid,tid,iaddr,dso",
+              [this](std::string_view words) -> Result<> {
+                options_.fields = TRY(c2c::parse_row_fields(words));
+                return {};
+              })
+        .offers({"pid", "tid", "iaddr", "dso"});
+    flags
+        .call('d', "display", "Switch HITM output type", "tot,lcl,rmt,peer",
+              [this](std::string_view word) -> Result<> {
+                options_.display = TRY(c2c::parse_display(word));
+                has_display_ = true;
+                return {};
+              })
+        .offers({"tot", "lcl", "rmt", "peer"});
+    flags.count('N', "node-info", node_info_,
+                "show extra node info in report (repeat for more info)");
+    flags.boolean(0, "double-cl", double_lines_,
+                  "Detect adjacent cacheline false sharing: lines of twice the size");
+    flags.boolean(0, "show-all", options_.show_all, "Show all captured HITM lines.");
+  }
+
+  void declare_what(FlagTable& flags) {
+    flags.boolean(0, "full-symbols", options_.full_symbols, "Display full length of symbols");
+    flags.boolean(0, "no-source", no_source_, "Do not display Source Line column");
+    flags.boolean(0, "stats", options_.only_counts,
+                  "Display only statistic tables (implies --stdio)");
+    flags.act(0, "stdio", "Use the stdio interface", [] { return Result<>(); });
+    declare_refused(flags, kC2cRefuses);
+    flags
+        .call('g', "call-graph",
+              "print_type,threshold[,print_limit],order,sort_key[,branch],value",
+              "Display call graph (stack chain/backtrace); none: do not, even if it was recorded",
+              [this](std::string_view text) {
+                return report::parse_call_graph(text, options_.call_graph);
+              })
+        .when_last("graph,0.5,caller,function,percent");
+    flags.boolean(0, "stitch-lbr", stitch_calls_, "Enable LBR callgraph stitching approach");
+  }
+
+  /// Arm's processors report transfers between caches, but not whether the line was modified.
+  void complete_options(const Session& session) {
+    if (!has_display_ && session.recording().features().arch.value_or("") == "aarch64")
+      options_.display = c2c::Display::kPeer;
+    options_.node_info = static_cast<c2c::NodeInfo>(std::min(node_info_, 2));
+    if (double_lines_) options_.line_bytes *= 2;
+    options_.source_lines = !no_source_;
+  }
+
+  void show(const Session& session, Env& env) const {
+    render::write_damage(env.out, env.losses);
+    c2c::Nodes nodes(session.recording().features());
+    c2c::CacheLines lines = c2c::find_cache_lines(session, nodes, options_);
+    c2c::write_counts(lines, env.out);
+    std::vector<std::string> events;
+    for (const EventDesc& event : session.events().all()) events.push_back(event.name);
+    c2c::RowTexts texts(session, input_.verbose > 0);
+    c2c::RowTrees trees(session, options_.call_graph);
+    c2c::write_lines(lines, {texts, trees}, nodes, options_, events, env.out);
+  }
+
+  c2c::Options options_;
+  bool has_display_ = false, double_lines_ = false, no_source_ = false, stitch_calls_ = false;
+  int node_info_ = 0;
+  SymbolOptions symbols_;
+  RecordingInput input_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_c2c_report() {
+  return std::make_unique<C2cReport>();
+}
+
+}  // namespace sonde

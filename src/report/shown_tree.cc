@@ -1,0 +1,45 @@
+#include "report/shown_tree.h"
+
+#include <fmt/format.h>
+
+namespace sonde::report {
+namespace {
+
+std::string_view label(const Call& call, const ProfileInput& input, view::CallTree& shown) {
+  const Frame& frame = input.frame(call.frame);
+  if (!frame.symbol.valid())
+    return shown.texts.emplace_back(call.ip == 0 ? "0" : fmt::format("{:#x}", call.ip));
+  std::string_view name = input.symbols.name(frame.symbol);
+  if (!call.srcline.valid()) return name;
+  std::string_view line = input.strings.view(call.srcline);
+  if (line.starts_with(name) && line.substr(name.size()).starts_with('+'))
+    line.remove_prefix(name.size());
+  return shown.texts.emplace_back(fmt::format("{} {}", name, line));
+}
+
+/// Lists of paths show only those whose own weight reaches the threshold.
+void drop_light_ends(uint64_t min_weight, view::CallTree& shown) {
+  for (view::CallTree::Node& node : shown.nodes)
+    if (node.self < min_weight) node.self = node.self_count = 0;
+}
+
+}  // namespace
+
+void copy_tree(const CallTree& tree, const CallTreeOptions& wanted, const Profile& profile,
+               const ProfileInput& input, view::CallTree& shown) {
+  const PathFrames& frames = profile.frames();
+  for (uint32_t i = 0; i < tree.size(); ++i) {
+    const CallTree::Node& node = tree.node(i);
+    view::CallTree::Node& made = shown.nodes.emplace_back();
+    made.cumulative = node.cumulative;
+    made.self = node.self;
+    made.count = node.count;
+    made.self_count = node.self_count;
+    made.children = node.children;
+    for (uint32_t call : node.calls) made.labels.push_back(label(frames.call(call), input, shown));
+  }
+  shown.top = tree.top();
+  if (!wanted.heaviest_first) drop_light_ends(wanted.min_weight, shown);
+}
+
+}  // namespace sonde::report

@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+"""`perf c2c report` and `sonde c2c report` side by side: the same tables of assembled recordings (memory_recordings.py) and of those
+of other machines in the folder FIXTURES, if it exists; and what `c2c record` asks of the kernel. Needs root, perf and gcc.
+
+perf 6.1 dies of SIGPIPE, more often than not, if addr2line finds no program to read lines from, so source lines are only compared for
+code that has them."""
+import os
+import re
+import subprocess
+import tempfile
+from pathlib import Path
+
+import kernel_turn
+import memory_recordings
+import side_by_side
+
+SONDE = os.environ["SONDE"]
+PERF = side_by_side.needed_perf()
+FIXTURES = Path(os.environ.get("SONDE_SOURCE", ".")).parent / "shared" / "fixtures"
+REAL = ["wild/a4676d8c.perf.data", "quipper/perf.data.weight_struct"]
+OPTIONS = [[], ["-N"], ["-NN"], ["-d", "lcl"], ["-d", "rmt", "-N"], ["-d", "peer", "-N"], ["-d", "peer", "-c", "pid,iaddr"], ["-c", "pid"],
+           ["-c", "tid,iaddr"], ["-c", "dso"], ["-c", "pid,tid,dso"], ["-c", "dso,pid", "-d", "lcl"], ["--full-symbols"], ["--show-all"], ["-v"]]
+PROGRAM = """
+static volatile long shared[16];
+__attribute__((noinline)) void a_function_with_a_name_longer_than_its_column(void) { for (int i = 0; i < 16; ++i) ++shared[i]; }
+__attribute__((noinline)) void work(void) { for (int i = 0; i < 16; ++i) shared[i] += i; }
+int main(void) { work(); a_function_with_a_name_longer_than_its_column(); return 0; }
+"""
+
+both = side_by_side.Comparison("c2c")
+
+
+def tables(tool, path, options):
+    said = side_by_side.ask(tool, "c2c", "report", "--stdio", *options, "-i", path, *(["--unverified-symbols"] if tool == SONDE else []))
+    lines = [line.rstrip().replace("-nan%", " 0.0%") for line in said.lines]
+    while lines and not lines[-1]:
+        lines.pop()
+    return said._replace(lines=lines)
+
+
+def check(path, all_options, source=False, least=60):
+    for options in all_options:
+        options = options if source else [*options, "--no-source"]
+        both.lines(f"{path.name}: c2c report {' '.join(options)}", tables(PERF, path, options), tables(SONDE, path, options), least=least,
+                   status=0)
+
+
+def program(directory):
+    """A program with debug information, and where its code is in the file."""
+    source, path = directory / "contended.c", directory / "contended"
+    source.write_text(PROGRAM)
+    subprocess.run(["gcc", "-O1", "-g", "-o", path, source], check=True)
+    sections = subprocess.run(["readelf", "-SW", path], capture_output=True, text=True, check=True).stdout
+    offset, size = re.search(r"\] \.text +PROGBITS +\w+ +(\w+) +(\w+)", sections).groups()
+    symbols = subprocess.run(["readelf", "-sW", path], capture_output=True, text=True, check=True).stdout
+    start = int(re.search(r": (\w+) +\d+ FUNC .* a_function_with", symbols)[1], 16) & ~0xf
+    return str(path), start, int(offset, 16) + int(size, 16) - start
+
+
+def check_recording(directory):
+    """perf refuses where there are no memory events, so its `record` with the same options is the reference."""
+    faults = ["-e", "page-faults"]
+    texts = []
+    with kernel_turn.taken():
+        for name, command in {"theirs": [PERF, "record", "-W", "-d", "--phys-data", "--sample-cpu", *faults, "-c", "1"],
+                              "ours": [SONDE, "c2c", "record", *faults, "--", "-c", "1"]}.items():
+            path = directory / f"{name}.data"
+            subprocess.run([*command, "-o", path, "--", "ls", "/"], check=True, capture_output=True)
+            texts.append(subprocess.run([PERF, "evlist", "-v", "-i", path], capture_output=True, text=True, check=True).stdout)
+    both.expect(texts[0] == texts[1], f"c2c record: perf {texts[0]}, sonde {texts[1]}")
+    check(directory / "ours.data", [[], ["--show-all"]], least=30)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as name:
+        directory = Path(name)
+        make = memory_recordings.make
+        check(make(SONDE, directory / "contended.data"), OPTIONS)
+        check(make(SONDE, directory / "strange.data", seed=2, kinds="strange", samples=1500), [[], ["-d", "peer"], ["-d", "rmt"]])
+        check(make(SONDE, directory / "nowhere.data", seed=3, topology=False, cpus=False, samples=400), [[], ["-N"], ["-NN"]])
+        check(make(SONDE, directory / "lines.data", seed=4, kernel=False, samples=800, objects=[program(directory)]),
+              [["-c", "pid,iaddr"], ["--full-symbols"], ["-v"]])
+        check(make(SONDE, directory / "chains.data", seed=6, chains=True, samples=300), [[], ["-g"], ["-g", "graph,0,callee"], ["-g", "fractal"],
+              ["-c", "tid", "-g", "flat,0,callee"], ["--stitch-lbr"]])
+        for real in REAL:
+            if (FIXTURES / real).exists():
+                check(FIXTURES / real, [[], ["-N", "--show-all"], ["--stats"]], least=50)
+        check_recording(directory)
+    both.finish()
+
+
+if __name__ == "__main__":
+    main()
