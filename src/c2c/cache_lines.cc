@@ -35,8 +35,7 @@ class Collector {
     Sample sample;
     if (!session_.decode(index, sample)) sample = Sample();
     Frame data = details_.resolve(index, sample.addr);
-    bool is_mapped =
-        data.dso.valid() && details_.resolve_anywhere(index, sample.ip).dso.valid();
+    bool is_mapped = data.dso.valid() && details_.resolve_anywhere(index, sample.ip).dso.valid();
     AccessCounts counts = counts_of(sample.data_src, sample.addr, is_mapped);
     all_.add(counts);
     uint32_t memory_node = Nodes::kNone;
@@ -77,8 +76,9 @@ class Collector {
       take_rows(raw);
       result.lines.push_back(std::move(raw.line));
     }
-    std::ranges::stable_sort(result.lines, std::greater(),
-                             [this](const CacheLine& line) { return displayed(line.counts, options_.display); });
+    std::ranges::stable_sort(result.lines, std::greater(), [this](const CacheLine& line) {
+      return displayed(line.counts, options_.display);
+    });
     return result;
   }
 
@@ -95,8 +95,13 @@ class Collector {
     const Mapping* mapping = details_.mapping_at(index, address);
     bool is_own = mode != abi::kMiscKernel && (mapping == nullptr || !mapping->shared) &&
                   file == FileIdentity();
-    return {mode,      false,       file.major, file.minor,
-            file.inode, is_own ? columns.pid[index] : 0, line_of(data.address)};
+    return {mode,
+            false,
+            file.major,
+            file.minor,
+            file.inode,
+            is_own ? columns.pid[index] : 0,
+            line_of(data.address)};
   }
 
   [[nodiscard]] RowKey row_key(uint32_t index, const Sample& sample) const {

@@ -46,8 +46,8 @@ class Mean {
 /// Where accesses came from and went to.
 struct Places {
   IdSet cpus;
-  IdSet memory_nodes;               // of the physical addresses
-  uint64_t physical_changes = 0;    // how often the physical address was another than before
+  IdSet memory_nodes;             // of the physical addresses
+  uint64_t physical_changes = 0;  // how often the physical address was another than before
   uint64_t last_physical = 0;
   void add(const Sample& sample, uint32_t memory_node);
 };
@@ -58,9 +58,9 @@ struct LineRow {
   uint64_t code = 0;    // run-time address
   AccessCounts counts;
   Places places;
-  std::map<uint32_t, AccessCounts> by_node;  // of the CPUs
+  std::map<uint32_t, AccessCounts> by_node;                            // of the CPUs
   Mean remote_hitm, local_hitm, remote_peer, local_peer, other_loads;  // latencies, in cycles
-  std::vector<uint32_t> samples;      // with call chains, if there are any
+  std::vector<uint32_t> samples;  // with call chains, if there are any
 };
 
 struct CacheLine {

@@ -24,7 +24,8 @@ Result<std::vector<RowField>> parse_row_fields(std::string_view words) {
   while (!words.empty()) {
     std::string_view word = words.substr(0, words.find(','));
     words.remove_prefix(std::min(words.size(), word.size() + 1));
-    const auto* found = std::ranges::find(kWords, word, [](const auto& pair) { return pair.first; });
+    const auto* found =
+        std::ranges::find(kWords, word, [](const auto& pair) { return pair.first; });
     if (found != std::end(kWords))
       fields.push_back(found->second);
     else if (word != "offset")

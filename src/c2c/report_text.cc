@@ -82,21 +82,21 @@ void write_all(const AccessCounts& all, Sink& out) {
 void write_shared(const CacheLines& lines, Sink& out) {
   const AccessCounts& shared = lines.shared;
   write_heading("    Global Shared Cache Line Event Information   ", out);
-  write_count_lines({{"Total Shared Cache Lines", lines.shared_lines},
-                     {"Load HITs on shared lines", shared.loads},
-                     {"Fill Buffer Hits on shared lines", shared.fill_buffer_hits},
-                     {"L1D hits on shared lines", shared.l1_hits},
-                     {"L2D hits on shared lines", shared.l2_hits},
-                     {"LLC hits on shared lines", shared.llc_hits + shared.local_hitm},
-                     {"Load hits on peer cache or nodes", shared.all_peer()},
-                     {"Locked Access on shared lines", shared.locked},
-                     {"Blocked Access on shared lines",
-                      shared.blocked_by_data + shared.blocked_by_address},
-                     {"Store HITs on shared lines", shared.stores},
-                     {"Store L1D hits on shared lines", shared.store_l1_hits},
-                     {"Store No available memory level", shared.stores_of_unknown_level},
-                     {"Total Merged records", shared.all_hitm() + shared.stores}},
-                    out);
+  write_count_lines(
+      {{"Total Shared Cache Lines", lines.shared_lines},
+       {"Load HITs on shared lines", shared.loads},
+       {"Fill Buffer Hits on shared lines", shared.fill_buffer_hits},
+       {"L1D hits on shared lines", shared.l1_hits},
+       {"L2D hits on shared lines", shared.l2_hits},
+       {"LLC hits on shared lines", shared.llc_hits + shared.local_hitm},
+       {"Load hits on peer cache or nodes", shared.all_peer()},
+       {"Locked Access on shared lines", shared.locked},
+       {"Blocked Access on shared lines", shared.blocked_by_data + shared.blocked_by_address},
+       {"Store HITs on shared lines", shared.stores},
+       {"Store L1D hits on shared lines", shared.store_l1_hits},
+       {"Store No available memory level", shared.stores_of_unknown_level},
+       {"Total Merged records", shared.all_hitm() + shared.stores}},
+      out);
 }
 
 std::string memory_nodes_text(const Places& places) {
@@ -225,7 +225,8 @@ class Tables {
     bool is_peer = options_.display == Display::kPeer;
     TextTable table;
     table.add({"", "Num", 5});
-    table.add({is_peer ? "-- Peer Snoop --" : "----- HITM -----", is_peer ? "Rmt" : "RmtHitm", 7, 2});
+    table.add(
+        {is_peer ? "-- Peer Snoop --" : "----- HITM -----", is_peer ? "Rmt" : "RmtHitm", 7, 2});
     table.add({"", is_peer ? "Lcl" : "LclHitm", 7});
     table.add({"------- Store Refs ------", "L1 Hit", 7, 3});
     table.add({"", "L1 Miss", 7});
@@ -258,7 +259,8 @@ class Tables {
     if (has(RowField::kCode)) table.add({"", "Symbol", symbol, 0, true});
     if (shows_object()) table.add({"Shared", "Object", object, 0, true});
     if (shows_source())
-      table.add({"", "Source:Line", std::max(source, std::string_view("Source:Line").size()), 0, true});
+      table.add(
+          {"", "Source:Line", std::max(source, std::string_view("Source:Line").size()), 0, true});
     constexpr std::string_view kNodeTitles[] = {"Node", "Node{cpus %hitms %stores}",
                                                 "Node{cpu list}"};
     std::string_view title = kNodeTitles[static_cast<size_t>(options_.node_info)];
@@ -293,12 +295,13 @@ class Tables {
     }
   }
 
-  [[nodiscard]] std::vector<std::string> row_cells(const CacheLine& line, const LineRow& row) const {
+  [[nodiscard]] std::vector<std::string> row_cells(const CacheLine& line,
+                                                   const LineRow& row) const {
     bool is_peer = options_.display == Display::kPeer;
     const AccessCounts& of_row = row.counts;
     const AccessCounts& of_line = line.counts;
     std::vector<std::string> cells = {""};
-    auto add_share = [&](uint64_t AccessCounts::*count) {
+    auto add_share = [&](uint64_t AccessCounts::* count) {
       cells.push_back(percent_text(of_row.*count, of_line.*count));
     };
     add_share(is_peer ? &AccessCounts::remote_peer : &AccessCounts::remote_hitm);
@@ -309,8 +312,7 @@ class Tables {
     cells.push_back(fmt::format("{:#x}", row.offset));
     cells.push_back(memory_nodes_text(row.places));
     cells.push_back(std::to_string(row.places.physical_changes));
-    if (has(RowField::kPid))
-      cells.push_back(std::to_string(static_cast<int32_t>(texts_.pid(row))));
+    if (has(RowField::kPid)) cells.push_back(std::to_string(static_cast<int32_t>(texts_.pid(row))));
     if (has(RowField::kTid)) cells.push_back(texts_.thread(row));
     if (has(RowField::kCode)) cells.push_back(fmt::format("{:#x}", row.code));
     for (const Mean* mean : {is_peer ? &row.remote_peer : &row.remote_hitm,
@@ -318,8 +320,7 @@ class Tables {
       cells.push_back(fmt::format("{:.0f}", mean->value()));
     cells.push_back(std::to_string(of_row.served()));
     cells.push_back(std::to_string(row.places.cpus.size()));
-    if (has(RowField::kCode))
-      cells.push_back(texts_.symbol(row, symbol_limit()));
+    if (has(RowField::kCode)) cells.push_back(texts_.symbol(row, symbol_limit()));
     if (shows_object()) cells.push_back(texts_.object(row));
     if (shows_source()) cells.push_back(texts_.source_line(row));
     cells.push_back(nodes_text(row));

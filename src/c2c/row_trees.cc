@@ -22,10 +22,9 @@ void RowTrees::write(const LineRow& row, uint64_t total, Sink& out) const {
   KeySet keys(input_);
   keys.add(std::make_unique<OneRowKey>());
   keys.seal();
-  Profile profile = build_profile(input_, keys, row.samples,
-                                  {.call_graph = true,
-                                   .caller_order = options_.caller_order,
-                                   .call_key = options_.key});
+  Profile profile = build_profile(
+      input_, keys, row.samples,
+      {.call_graph = true, .caller_order = options_.caller_order, .call_key = options_.key});
   view::CallTree shown;
   shown.row_weight = profile.totals().period;
   shown.total_weight = total;
@@ -38,10 +37,9 @@ void RowTrees::write(const LineRow& row, uint64_t total, Sink& out) const {
   wanted.heaviest_first = options_.style == view::GraphStyle::kRelative ||
                           options_.style == view::GraphStyle::kAbsolute;
   report::copy_tree(CallTreeBuilder(profile).build(0, wanted), wanted, profile, input_, shown);
-  render::write_call_tree(out, shown,
-                          {.graph = {.style = options_.style,
-                                     .value = options_.value,
-                                     .limit = options_.print_limit}});
+  render::write_call_tree(
+      out, shown,
+      {.graph = {.style = options_.style, .value = options_.value, .limit = options_.print_limit}});
 }
 
 }  // namespace sonde::c2c

@@ -10,11 +10,11 @@
 namespace sonde::c2c {
 
 struct TextColumn {
-  std::string above;   // first line of its title
-  std::string title;   // second line
-  size_t width;        // of titles, which are aligned to the right, and of cells
-  size_t spans = 0;    // how many columns `above` extends over; 0: this one
-  bool left = false;   // cells are aligned to the left
+  std::string above;  // first line of its title
+  std::string title;  // second line
+  size_t width;       // of titles, which are aligned to the right, and of cells
+  size_t spans = 0;   // how many columns `above` extends over; 0: this one
+  bool left = false;  // cells are aligned to the left
 };
 
 class TextTable {

@@ -6,8 +6,8 @@
 
 namespace sonde::report {
 
-/// Adds the nodes of `tree`, which was built from `profile` with `wanted`, to `shown`, whose weights
-/// are set. Labels are views into the input and `shown`.
+/// Adds the nodes of `tree`, which was built from `profile` with `wanted`, to `shown`, whose
+/// weights are set. Labels are views into the input and `shown`.
 void copy_tree(const CallTree& tree, const CallTreeOptions& wanted, const Profile& profile,
                const ProfileInput& input, view::CallTree& shown);
 

@@ -62,8 +62,8 @@ def check_recording(directory):
     faults = ["-e", "page-faults"]
     texts = []
     with kernel_turn.taken():
-        for name, command in {"theirs": [PERF, "record", "-W", "-d", "--phys-data", "--sample-cpu", *faults, "-c", "1"],
-                              "ours": [SONDE, "c2c", "record", *faults, "--", "-c", "1"]}.items():
+        for name, command in {"theirs": [PERF, "record", "-W", "-d", "--phys-data", "--sample-cpu", "--all-user", *faults, "-c", "1"],
+                              "ours": [SONDE, "c2c", "record", "-l", "40", "-u", *faults, "--", "-c", "1"]}.items():
             path = directory / f"{name}.data"
             subprocess.run([*command, "-o", path, "--", "ls", "/"], check=True, capture_output=True)
             texts.append(subprocess.run([PERF, "evlist", "-v", "-i", path], capture_output=True, text=True, check=True).stdout)

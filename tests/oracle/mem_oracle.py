@@ -60,7 +60,7 @@ def check_recording(directory):
     faults = ["-e", "page-faults", "-c", "1"]
     made = {}
     with kernel_turn.taken():
-        for name, command in {"theirs": [PERF, "record", "-W", "-d"], "ours": [SONDE, "mem", "record"],
+        for name, command in {"theirs": [PERF, "record", "-W", "-d"], "ours": [SONDE, "mem", "record", "--ldlat", "40"],
                               "their stores": [PERF, "record", "-d", "--phys-data", "--all-user"],
                               "our stores": [SONDE, "mem", "-t", "store", "record", "-p", "-U"]}.items():
             made[name] = directory / f"{name}.data"

@@ -84,8 +84,7 @@ class C2cReport final : public Command {
     flags.act(0, "stdio", "Use the stdio interface", [] { return Result<>(); });
     declare_refused(flags, kC2cRefuses);
     flags
-        .call('g', "call-graph",
-              "print_type,threshold[,print_limit],order,sort_key[,branch],value",
+        .call('g', "call-graph", "print_type,threshold[,print_limit],order,sort_key[,branch],value",
               "Display call graph (stack chain/backtrace); none: do not, even if it was recorded",
               [this](std::string_view text) {
                 return report::parse_call_graph(text, options_.call_graph);

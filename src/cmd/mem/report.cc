@@ -69,6 +69,7 @@ All other options are report's; -t, -p, -x and -D are not.)");
     flags.boolean('T', "type-profile", by_type_,
                   "Show the types of data that were accessed, from debug information, instead of "
                   "the code: sorts by mem,snoop,tlb,type");
+    flags.boolean(0, "data-type", by_type_, "The same").hidden();
     report.memory_mode = true;
     report.show_samples = true;
     if (!options_.input.empty()) report.input = options_.input;
