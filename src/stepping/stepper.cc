@@ -8,6 +8,7 @@
 #include <sys/user.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstddef>
@@ -21,7 +22,13 @@
 namespace sonde {
 namespace {
 
-constexpr size_t kTracePiece = 1 << 20;  // bytes in memory per thread before they are written
+/// Bytes of a trace in memory, before they are written. A limit on the file is kept by smaller
+/// ones.
+constexpr size_t kMostBytes = 1 << 20, kLeastBytes = 4096;
+size_t piece_size(uint64_t max_bytes) {
+  constexpr uint64_t kPieces = 16;
+  return max_bytes == 0 ? kMostBytes : std::clamp(max_bytes / kPieces, kLeastBytes, kMostBytes);
+}
 
 /// si_code of a SIGTRAP: TRAP_TRACE and TRAP_BRKPT are in <signal.h>.
 constexpr int kAtHandler = SIGTRAP;  // ptrace_notify: a handler is about to run
@@ -277,7 +284,7 @@ void Stepper::executed(Thread& thread, uint64_t next) {
     count(thread);
   } else if (thread.stream.wants_sync()) {
     thread.stream.sync(next, monotonic_ns());
-    if (thread.stream.size() >= kTracePiece) write_trace(thread);
+    if (thread.stream.size() >= piece_size(options_.max_bytes)) write_trace(thread);
   }
 }
 

@@ -111,11 +111,20 @@ class StepTest(OwnDirectoryTest):
         self.assertRegex(done.stderr, r"^sonde_step//: code at 0x[0-9a-f]+ was generated at run time, .* -e cpu-clock\n$")
         self.same(threads=1)  # up to there
         self.assertIn("Failed to collect 'sonde_step//'", self.record("--", "/nonexistent/program", status=255).stderr)
-        for words, reason in ((["-a"], "only a command"), (["-e", "cpu-clock"], "no other event"), (["-g"], "leave out"),
+        for words, reason in ((["-a"], "only a command"), (["-e", "cpu-clock"], "no other event"), (["-g"], "leave out -g"), (["-F", "99"], "leave out -F"),
+                              (["-m", "8"], "no ring buffer"), (["-D", "5"], "use --filter"), (["--jit", "auto"], "leave out --jit"),
                               (["-z"], "one file"), (["--filter", "filter nowhere"], "has no function nowhere"),
                               (["--filter", "uid == 0"], "is not filter, start or stop")):
             with self.subTest(words):
-                self.assertIn(reason, self.record(*words, "--", self.program, "recursion", status=255 if words[-1] != "uid == 0" else 129).stderr)
+                status = 129 if words[-1] == "uid == 0" else 255
+                self.assertIn(reason, self.record(*words, "--", self.program, "recursion", status=status).stderr)
+
+    def test_a_limit_on_the_file_is_kept(self):
+        self.build()  # 12 KiB
+        done = self.record("--max-size", "8K", "--", self.program, "recursion", status=0)
+        self.assertIn("size limit reached", done.stderr)
+        self.assertLess(self.file.stat().st_size, 64 * 1024)
+        self.same(threads=1)
 
     def wait_for(self, condition):
         deadline = time.monotonic() + 100

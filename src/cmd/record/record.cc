@@ -135,7 +135,12 @@ A full disk, Ctrl-C, SIGTERM and --max-size end a recording, but leave a readabl
   }
 
   [[nodiscard]] Result<int> record(const RecordOptions& options, Env& env) const {
-    if (is_stepped(options.events)) return run_step_recording(options, env);
+    if (is_stepped(options.events)) {
+      if (jit_maps_)
+        return fail(ErrorCode::kUnsupported,
+                    "sonde_step//: code generated at run time cannot be traced: leave out --jit");
+      return run_step_recording(options, env);
+    }
     return jit_maps_ ? record_with_jit_maps(options, env) : run_recording(options, env);
   }
 
