@@ -1,93 +1,112 @@
 #include "profile/branch_counts.h"
 
-#include <algorithm>
-#include <map>
-#include <tuple>
+#include <fmt/format.h>
+
+#include <iterator>
+#include <string_view>
+#include <utility>
 
 namespace sonde {
 namespace {
 
-// Between two taken branches; more is a stack that has entries of before and after a gap.
-constexpr uint64_t kLongestRange = uint64_t{1} << 20;  // bytes
+constexpr uint32_t kConditional = 1;  // type of a branch
 
-/// A program has far fewer branches than its samples have entries.
-class PlaceCache {
+constexpr std::string_view kTypeNames[] = {"",         "COND", "UNCOND",  "IND",    "CALL",
+                                           "IND_CALL", "RET",  "SYSCALL", "SYSRET", "COND_CALL",
+                                           "COND_RET", "ERET", "IRQ",     "SERROR", "NO_TX"};
+
+/// Appends words in parentheses, which the first opens and the end closes.
+class Words {
  public:
-  explicit PlaceCache(const SampleDetails& details) : details_(details) {}
-
-  const Frame& at(uint32_t sample, uint64_t address) {
-    Slot& slot = slots_[(address ^ address >> kBits) % kSlots];
-    if (slot.sample != sample || slot.address != address)
-      slot = {sample, address, details_.resolve_anywhere(sample, address)};
-    return slot.frame;
+  explicit Words(std::string& out) : out_(out) {}
+  Words(const Words&) = delete;
+  Words& operator=(const Words&) = delete;
+  ~Words() {
+    if (any_) out_ += ')';
+  }
+  template <typename... Args>
+  void add(fmt::format_string<Args...> format, Args&&... args) {
+    out_ += any_ ? " " : " (";
+    any_ = true;
+    fmt::format_to(std::back_inserter(out_), format, std::forward<Args>(args)...);
   }
 
  private:
-  static constexpr size_t kSlots = 256, kBits = 8;
-  struct Slot {
-    uint32_t sample = UINT32_MAX;
-    uint64_t address = 0;
-    Frame frame;
-  };
-  const SampleDetails& details_;
-  std::vector<Slot> slots_ = std::vector<Slot>(kSlots);
+  std::string& out_;
+  bool any_ = false;
 };
 
-void put_in_order(std::vector<BranchCounts::Pair>& pairs) {
-  std::ranges::sort(pairs, {}, [](const BranchCounts::Pair& pair) {
-    return std::tuple(pair.from, pair.to);
-  });
+bool crosses(const abi::BranchEntry& branch, uint64_t area) {
+  return branch.from / area != branch.to / area;
+}
+
+void append_types(const BranchCounts& counts, Words& words) {
+  if (counts.forward) words.add("COND_FWD");
+  if (counts.backward) words.add("COND_BWD");
+  for (uint32_t type = kConditional + 1; type < std::size(kTypeNames); ++type)
+    if ((counts.types >> type & 1) != 0) words.add("{}", kTypeNames[type]);
+  if (counts.crosses_4k) words.add("CROSS_4K");
+  if (counts.crosses_2m) words.add("CROSS_2M");
+}
+
+void append_of_target(const BranchCounts& counts, Words& words) {
+  if (counts.types != 0) append_types(counts, words);
+  auto percent = [&](uint64_t part) {
+    return 100.0 * static_cast<double>(part) / static_cast<double>(counts.branches);
+  };
+  if (counts.predicted < counts.branches) words.add("predicted:{:.1f}%", percent(counts.predicted));
+  constexpr double kLeastAborts = 0.1;  // percent
+  if (counts.aborted > 0 && percent(counts.aborted) >= kLeastAborts)
+    words.add("abort:{:.1f}%", percent(counts.aborted));
+}
+
+void append_of_source(const BranchCounts& counts, Words& words) {
+  if (uint64_t cycles = counts.cycles / counts.branches; cycles > 0) words.add("cycles:{}", cycles);
+  if (counts.iterations == 0 || counts.later_sources == 0) return;
+  uint64_t iterations = counts.iterations / counts.later_sources;
+  if (iterations == 0) return;
+  words.add("iter:{}", iterations);
+  words.add("avg_cycles:{}", counts.iteration_cycles / counts.iterations);
 }
 
 }  // namespace
 
-std::vector<BranchCounts::Object> BranchCounts::by_object() const {
-  std::map<uint32_t, Object> found;
-  auto take = [&](const Interner& keys, const std::vector<uint64_t>& counts, auto member) {
-    for (uint32_t id = 0; id < counts.size(); ++id) {
-      std::span<const uint64_t> key = keys.at(id);
-      (found[static_cast<uint32_t>(key[0])].*member).push_back({key[1], key[2], counts[id]});
-    }
-  };
-  take(ranges_, range_counts_, &Object::ranges);
-  take(branches_, branch_counts_, &Object::branches);
-  std::vector<Object> objects;
-  for (auto& [dso, object] : found) {
-    object.dso.value = dso;
-    put_in_order(object.ranges);
-    put_in_order(object.branches);
-    for (const Pair& branch : object.branches) object.taken += branch.count;
-    objects.push_back(std::move(object));
+void BranchCounts::add(const PathStep& step) {
+  bool is_first = !std::exchange(has_steps, true);
+  if (step.kind == PathStep::Kind::kCall) return;
+  ++branches;
+  is_target = step.kind == PathStep::Kind::kTo;
+  const abi::BranchEntry& branch = step.branch;
+  if (!is_target) {
+    cycles += branch.cycles();
+    iterations += step.iterations;
+    iteration_cycles += step.iteration_cycles;
+    if (!is_first) ++later_sources;
+    return;
   }
-  std::ranges::stable_sort(objects, std::greater(), &Object::taken);
-  return objects;
+  predicted += branch.predicted() ? 1 : 0;
+  aborted += branch.aborted() ? 1 : 0;
+  uint32_t type = branch.branch_type();
+  if (type == 0 || branch.from == 0) return;
+  types |= uint32_t{1} << type;
+  if (type == kConditional) (branch.to > branch.from ? forward : backward) = true;
+  constexpr uint64_t kPage = uint64_t{1} << 12, kLargePage = uint64_t{1} << 21;
+  if (crosses(branch, kLargePage))
+    crosses_2m = true;
+  else if (crosses(branch, kPage))
+    crosses_4k = true;
 }
 
-BranchCounts count_branches(const ProfileInput& input, BranchTotals& totals) {
-  BranchCounts counts;
-  PlaceCache places(input.details);
-  Sample sample;
-  for (uint32_t i = 0; i < input.samples.size(); ++i) {
-    if (!input.details.decode(i, sample) || sample.branch_count() == 0) continue;
-    ++totals.samples;
-    // The newest first.
-    uint64_t next_from = 0;
-    for (size_t b = 0; b < sample.branch_count(); ++b) {
-      abi::BranchEntry branch = sample.branch(b);
-      Frame from = places.at(i, branch.from), to = places.at(i, branch.to);
-      if (from.dso.valid())
-        counts.add_branch(from.dso, from.address, from.dso == to.dso ? to.address : 0);
-      if (b > 0 && to.dso.valid()) {
-        bool is_possible = next_from >= branch.to && next_from - branch.to <= kLongestRange;
-        if (is_possible)
-          counts.add_range(to.dso, to.address, to.address + (next_from - branch.to));
-        else
-          ++totals.broken;
-      }
-      next_from = branch.from;
-    }
+void append_counts(const BranchCounts& counts, std::string& out) {
+  if (counts.branches == 0) {
+    out += " (calltrace)";
+    return;
   }
-  return counts;
+  Words words(out);
+  if (counts.is_target)
+    append_of_target(counts, words);
+  else
+    append_of_source(counts, words);
 }
 
 }  // namespace sonde

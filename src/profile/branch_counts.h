@@ -1,54 +1,28 @@
-// How often each branch was taken, and each stretch of code between two of them run, by object: what
-// compilers ask of a profile.
+// What the branches at one step of a call tree sum to (report --branch-history).
 #pragma once
 
-#include <cstdint>
-#include <vector>
+#include <string>
 
-#include "profile/interner.h"
-#include "profile/profile_input.h"
+#include "replay/frames/branch_path.h"
 
 namespace sonde {
 
-/// Addresses are offsets in an object's file.
-class BranchCounts {
- public:
-  struct Pair {
-    uint64_t from = 0, to = 0;
-    uint64_t count = 0;
-  };
-  struct Object {
-    DsoId dso;
-    std::vector<Pair> ranges;    // first byte of the first and of the last instruction; sorted
-    std::vector<Pair> branches;  // to: 0 if it left the object; sorted
-    uint64_t taken = 0;          // sum of the branches' counts
-  };
+struct BranchCounts {
+  uint64_t branches = 0;  // none: the step only has calls
+  uint64_t predicted = 0, aborted = 0;
+  uint64_t cycles = 0, iterations = 0, iteration_cycles = 0;
+  uint64_t later_sources = 0;  // steps that are sources, without the step's first
+  uint32_t types = 0;          // a bit for each type that was recorded
+  bool forward = false, backward = false, crosses_4k = false, crosses_2m = false;
+  bool is_target = false;  // the last branch ended here; otherwise it began here
+  bool has_steps = false;
 
-  /// One run of the code from a branch's target to the next branch.
-  void add_range(DsoId dso, uint64_t first, uint64_t last) { add(ranges_, range_counts_, dso, first, last); }
-  /// A branch taken once; `to` is 0 outside of the object.
-  void add_branch(DsoId dso, uint64_t from, uint64_t to) { add(branches_, branch_counts_, dso, from, to); }
-  /// Those with the most branches first.
-  [[nodiscard]] std::vector<Object> by_object() const;
-
- private:
-  static void add(Interner& keys, std::vector<uint64_t>& counts, DsoId dso, uint64_t from,
-                  uint64_t to) {
-    uint32_t id = keys.intern({dso.value, from, to});
-    if (id == counts.size()) counts.push_back(0);
-    ++counts[id];
-  }
-
-  Interner ranges_{3}, branches_{3};
-  std::vector<uint64_t> range_counts_, branch_counts_;
+  /// Must be called in time order.
+  void add(const PathStep& step);
 };
 
-struct BranchTotals {
-  uint64_t samples = 0;  // with branches
-  uint64_t broken = 0;   // stretches that no code can have: it ends before its start, or is endless
-};
-
-/// Counts the branch stacks of all samples.
-[[nodiscard]] BranchCounts count_branches(const ProfileInput& input, BranchTotals& totals);
+/// Appends " (predicted:50.0% abort:1.2%)", " (cycles:3 iter:2 avg_cycles:26)", " (calltrace)", or
+/// nothing, as perf does.
+void append_counts(const BranchCounts& counts, std::string& out);
 
 }  // namespace sonde

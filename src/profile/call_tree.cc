@@ -5,7 +5,8 @@
 
 namespace sonde {
 
-CallTreeBuilder::CallTreeBuilder(const Profile& profile) : profile_(profile) {}
+CallTreeBuilder::CallTreeBuilder(const Profile& profile, const ProfileInput* input)
+    : profile_(profile), input_(profile.options().branch_counts ? input : nullptr) {}
 
 CallTree CallTreeBuilder::build(size_t row, const CallTreeOptions& options) {
   options_ = options;
@@ -15,7 +16,9 @@ CallTree CallTreeBuilder::build(size_t row, const CallTreeOptions& options) {
   uint64_t total = 0;
   for (const Part& part : parts) total += part.weight;
   tree_.total_ = total;
+  shown_.clear();
   tree_.top_ = make_nodes(std::move(parts), total);
+  if (input_ != nullptr) count_branches(row);
   return std::move(tree_);
 }
 
@@ -124,6 +127,7 @@ uint32_t CallTreeBuilder::make_node(std::vector<Part> parts, const Group& group)
   std::vector<Part> next;
   for (;;) {
     tree_.nodes_[id].calls.push_back(parts.front().call);
+    if (input_ != nullptr) note_place(parts, id);
     next.clear();
     next_steps(parts, next);
     uint64_t weight = 0;
@@ -144,6 +148,62 @@ uint32_t CallTreeBuilder::make_node(std::vector<Part> parts, const Group& group)
   std::vector<uint32_t> children = make_nodes(std::move(next), tree_.nodes_[id].below());
   tree_.nodes_[id].children = std::move(children);
   return id;
+}
+
+namespace {
+
+uint64_t place_of(uint32_t node, bool own) {
+  return uint64_t{node} << 1 | (own ? 1 : 0);
+}
+
+}  // namespace
+
+void CallTreeBuilder::note_place(std::span<const Part> parts, uint32_t node) {
+  auto call = static_cast<uint32_t>(tree_.nodes_[node].calls.size() - 1);
+  for (const Part& part : parts) shown_[place_of(part.node, part.own)] = {node, call};
+  tree_.nodes_[node].branches.emplace_back();
+}
+
+/// Reads the row's samples again: what their branches say is nowhere else, as it would take far
+/// more memory than the paths.
+void CallTreeBuilder::count_branches(size_t row) {
+  std::vector<std::pair<EndSample, bool>> members;
+  auto add = [&](uint32_t end, bool own) {
+    for (const EndSample& member : profile_.members(end)) members.emplace_back(member, own);
+  };
+  auto add_below = [&](uint32_t node, bool own) {
+    auto first = std::ranges::lower_bound(profile_.ends(), node, {}, &PathEnd::node);
+    for (; first != profile_.ends().end() && first->node < profile_.trie().end_of(node); ++first)
+      if (own || first->row != row)
+        add(static_cast<uint32_t>(first - profile_.ends().begin()), own);
+  };
+  if (profile_.options().children) {
+    for (uint32_t end : profile_.own_ends(row)) add(end, true);
+    for (uint32_t node : profile_.occurrences(row)) add_below(node, false);
+  } else if (uint32_t root = profile_.root_of(row); root != CallTrie::kNone) {
+    add_below(root, true);
+  }
+  std::ranges::sort(members, [&](const auto& a, const auto& b) {
+    return is_earlier(input_->samples, a.first.sample, b.first.sample);
+  });
+  for (const auto& [member, own] : members) count_branches_of(member, own);
+}
+
+void CallTreeBuilder::count_branches_of(const EndSample& member, bool own) {
+  steps_.clear();
+  if (Sample sample; input_->details.decode(member.sample, sample))
+    input_->details.branch_path(sample, member.sample, steps_);
+  const PathEnd& end = profile_.ends()[member.end];
+  // Callees may have been left out (--ignore-callees).
+  size_t left_out = std::max<size_t>(steps_.size(), end.depth) - end.depth;
+  uint32_t node = end.node;
+  for (uint32_t depth = end.depth; depth-- > 0; node = profile_.trie().parent(node)) {
+    auto place = shown_.find(place_of(node, own));
+    if (place == shown_.end()) continue;
+    size_t index = profile_.options().caller_order ? end.depth - 1 - depth : left_out + depth;
+    CallTree::Node& shown = tree_.nodes_[place->second.node];
+    shown.branches[place->second.call].add(index < steps_.size() ? steps_[index] : PathStep());
+  }
 }
 
 }  // namespace sonde

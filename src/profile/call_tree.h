@@ -14,6 +14,7 @@
 #include <span>
 #include <vector>
 
+#include "profile/branch_counts.h"
 #include "profile/profile.h"
 
 namespace sonde {
@@ -25,7 +26,8 @@ class CallTree {
     uint64_t self = 0;        // of the paths that end in it
     uint32_t count = 0;       // samples
     uint32_t self_count = 0;
-    std::vector<uint32_t> calls;     // PathFrames::call: the run, in path order
+    std::vector<uint32_t> calls;         // PathFrames::call: the run, in path order
+    std::vector<BranchCounts> branches;  // of the calls; empty if they are not counted
     std::vector<uint32_t> children;  // nodes, heaviest first; those below the threshold are omitted
     [[nodiscard]] uint64_t below() const { return cumulative - self; }
   };
@@ -52,7 +54,8 @@ struct CallTreeOptions {
 
 class CallTreeBuilder {
  public:
-  explicit CallTreeBuilder(const Profile& profile);
+  /// `input` is the profile's, for counting branches.
+  explicit CallTreeBuilder(const Profile& profile, const ProfileInput* input = nullptr);
   [[nodiscard]] CallTree build(size_t row, const CallTreeOptions& options);
 
  private:
@@ -86,12 +89,23 @@ class CallTreeBuilder {
   void sort_groups(const std::vector<Part>& parts, std::vector<Group>& groups) const;
   std::vector<uint32_t> make_nodes(std::vector<Part> parts, uint64_t below);
   uint32_t make_node(std::vector<Part> parts, const Group& group);
+  /// Where a node of the trie is shown; `own`: for the row's own samples.
+  void note_place(std::span<const Part> parts, uint32_t node);
+  void count_branches(size_t row);
+  void count_branches_of(const EndSample& member, bool own);
 
   const Profile& profile_;
   CallTreeOptions options_;
   CallTree tree_;
   std::vector<uint32_t> own_nodes_;  // where the row's own samples end, ascending
   std::vector<Weight> own_sums_;     // sums of the ends before each of own_nodes_, and of all
+  struct Shown {
+    uint32_t node;  // of tree_
+    uint32_t call;  // index in its run
+  };
+  const ProfileInput* input_;                          // null: branches are not counted
+  tsl::robin_map<uint64_t, Shown, NumberHash> shown_;  // by node of the trie and `own`
+  std::vector<PathStep> steps_;
 };
 
 }  // namespace sonde

@@ -1,5 +1,7 @@
 #include "profile/path_tree.h"
 
+#include <algorithm>
+
 namespace sonde {
 namespace {
 
@@ -21,6 +23,7 @@ class PathTreeBuilder {
   void end_at(uint32_t node, const OrderedPath& path, const PathUse& use);
   void add_below(size_t level, const Below& more);
   void close_run(const CallTrie::ClosedRun& run);
+  void take_members();
 
   const PathUses& uses_;
   std::span<const uint32_t> key_of_step_;
@@ -29,6 +32,7 @@ class PathTreeBuilder {
   PathTree tree_;
   uint32_t last_own_ = kNone;
   std::vector<Below> below_;           // by level of the run
+  std::vector<uint32_t> end_of_use_;   // if branches are counted
   LargeVector<PathSums> closed_sums_;  // in the order of closing
 };
 
@@ -41,6 +45,7 @@ PathTree PathTreeBuilder::build() && {
   for (const OrderedPath& path : paths) steps += path.kept + 1;
   tree_.trie.reserve(steps);
   tree_.ends.reserve(paths.size());
+  if (options_.branch_counts) end_of_use_.assign(uses_.uses.size(), kNone);
   auto close = [this](const CallTrie::ClosedRun& run) { close_run(run); };
   std::vector<uint32_t> keys;
   uint64_t head = 0;
@@ -67,7 +72,14 @@ PathTree PathTreeBuilder::build() && {
   LargeVector<uint32_t> numbers = tree_.trie.finish(close);
   tree_.sums.resize(numbers.size());
   for (size_t i = 0; i < numbers.size(); ++i) tree_.sums[numbers[i]] = closed_sums_[i];
+  take_members();
   return std::move(tree_);
+}
+
+void PathTreeBuilder::take_members() {
+  for (const UseSample& member : uses_.members)
+    tree_.members.push_back({end_of_use_[member.use], member.sample});
+  std::ranges::stable_sort(tree_.members, {}, &EndSample::end);
 }
 
 void PathTreeBuilder::end_at(uint32_t node, const OrderedPath& path, const PathUse& use) {
@@ -84,6 +96,7 @@ void PathTreeBuilder::end_at(uint32_t node, const OrderedPath& path, const PathU
                           .period = 0});
     if (options_.by_mode) tree_.modes.emplace_back();
   }
+  if (!end_of_use_.empty()) end_of_use_[path.use] = static_cast<uint32_t>(tree_.ends.size() - 1);
   PathEnd& end = tree_.ends.back();
   end.count += samples.count;
   end.period += use.period;

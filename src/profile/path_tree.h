@@ -18,6 +18,12 @@ struct PathEnd {
   uint64_t period;
 };
 
+/// One sample of a path end.
+struct EndSample {
+  uint32_t end;
+  uint32_t sample;
+};
+
 /// Of the samples at and below each node of a run.
 struct PathSums {
   uint64_t period;
@@ -33,6 +39,7 @@ struct PathTree {
   Column<PathSums> sums;           // by run
   std::vector<uint32_t> own;       // by end: place key of the samples' own place
   std::vector<ModePeriods> modes;  // by end; if requested
+  LargeVector<EndSample> members;  // by end; if branches are counted
 };
 
 /// With `children`, the tree has one root per group, otherwise one per group and own place.

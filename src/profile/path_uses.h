@@ -15,12 +15,19 @@ struct UseSamples {
   uint32_t count = 0;
 };
 
+/// One sample of a use, or of what is made of it.
+struct UseSample {
+  uint32_t use;
+  uint32_t sample;
+};
+
 /// All uses, by number. Some may have no samples; they have no effect.
 struct PathUses {
   LargeVector<PathUse> uses;
   LargeVector<UseSamples> samples;
   std::vector<ModePeriods> modes;  // if requested
   ProfileTotals totals;
+  LargeVector<UseSample> members;  // if branches are counted
 };
 
 class UseCollector {

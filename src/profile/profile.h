@@ -13,6 +13,7 @@
 // frame: samples with the same call chain are summed first, and chains share a prefix tree.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -40,6 +41,11 @@ class Profile {
   [[nodiscard]] uint32_t root_of(size_t row) const { return rows_.root_of_row[row]; }
   /// The path ends whose own place is this row's.
   [[nodiscard]] std::span<const uint32_t> own_ends(size_t row) const { return rows_.own_ends[row]; }
+  /// The samples of a path end; only if branches are counted.
+  [[nodiscard]] std::span<const EndSample> members(uint32_t end) const {
+    auto [first, last] = std::ranges::equal_range(tree_.members, end, {}, &EndSample::end);
+    return {first, last};
+  }
   /// The nodes where this row's place first occurs on a path; only with `children`.
   [[nodiscard]] std::span<const uint32_t> occurrences(size_t row) const {
     return rows_.occurrences[row];

@@ -45,6 +45,10 @@ class SampleDetails {
     for (size_t i = 0; i < sample.callchain.size(); ++i)
       if (!abi::is_callchain_context(sample.callchain[i])) out.push_back(sample.callchain[i]);
   }
+  /// The steps of its chain if that contains branches (Session::branch_history); otherwise none.
+  virtual void branch_path(const Sample& sample, size_t index, std::vector<PathStep>& out) const {
+    (void)sample, (void)index, (void)out;
+  }
   /// Resolves any other address of a sample: the end of a branch, data.
   [[nodiscard]] virtual Frame resolve(size_t sample, uint64_t address) const = 0;
   /// The same for an address that may be in the program or in the kernel: branches go both ways. An

@@ -28,6 +28,8 @@ struct ProfileOptions {
   /// By sample; with `by_weight`, samples count by latency.
   const std::vector<uint32_t>* parallelism = nullptr;
   bool by_branch = false;  // a row entry per branch of a sample instead of per sample
+  /// Chains contain branches (Session::branch_history), and call trees tell what they sum to.
+  bool branch_counts = false;
   /// Samples to hide (by SampleColumns index); empty: none. They still count in totals.
   std::vector<uint8_t> hidden = {};
   /// Frames whose callees are ignored (--ignore-callees), by FrameId; empty: none.

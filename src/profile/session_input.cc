@@ -61,7 +61,23 @@ bool SessionInput::decode(size_t sample, Sample& out) const {
 void SessionInput::chain_addresses(const Sample& sample, size_t index,
                                    std::vector<uint64_t>& out) const {
   EventId event = session_.events().of(session_.record(index));
+  if (has_branch_path(event)) {
+    std::vector<PathStep> steps;
+    append_branch_path(sample, *session_.branch_history(), steps);
+    for (const PathStep& step : steps) out.push_back(step.ip);
+    return;
+  }
   append_recorded_addresses(sample, session_.events()[event].attr, out);
+}
+
+bool SessionInput::has_branch_path(EventId event) const {
+  return session_.branch_history() && sonde::has_branch_path(session_.events()[event].attr);
+}
+
+void SessionInput::branch_path(const Sample& sample, size_t index,
+                               std::vector<PathStep>& out) const {
+  if (has_branch_path(session_.events().of(session_.record(index))))
+    append_branch_path(sample, *session_.branch_history(), out);
 }
 
 Frame SessionInput::resolve(size_t sample, uint64_t address) const {

@@ -29,6 +29,7 @@ class SessionInput final : public SymbolNames, public SampleDetails {
   bool decode(size_t sample, Sample& out) const override;
   void chain_addresses(const Sample& sample, size_t index,
                        std::vector<uint64_t>& out) const override;
+  void branch_path(const Sample& sample, size_t index, std::vector<PathStep>& out) const override;
   [[nodiscard]] Frame resolve(size_t sample, uint64_t address) const override;
   [[nodiscard]] Frame resolve_anywhere(size_t sample, uint64_t address) const override;
   [[nodiscard]] uint64_t shown_address(const Frame& frame) const override;
@@ -41,6 +42,8 @@ class SessionInput final : public SymbolNames, public SampleDetails {
   [[nodiscard]] uint64_t mapped_size(size_t sample) const override;
 
  private:
+  [[nodiscard]] bool has_branch_path(EventId event) const;
+
   const Session& session_;
   mutable std::once_flag wakers_made_;
   mutable std::optional<Wakers> wakers_;              // made on first use

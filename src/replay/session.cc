@@ -103,7 +103,8 @@ SamplePassOptions Session::State::pass_options(bool only_sums) const {
           recording.goes_on(),
           options.merge_deferred,
           options.stitch_calls,
-          deferred.get()};
+          deferred.get(),
+          options.branch_history};
 }
 
 /// The two passes over the blocks that the recording currently shows.
@@ -308,6 +309,10 @@ const Symbolizer& Session::symbolizer() const {
 const SampleColumns& Session::samples() const {
   return state_->pass.samples;
 }
+const std::optional<BranchHistory>& Session::branch_history() const {
+  return state_->options.branch_history;
+}
+
 const ChainTable& Session::chains() const {
   return state_->pass.chains;
 }

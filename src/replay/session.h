@@ -26,6 +26,7 @@
 #include "base/env.h"
 #include "machine/machine.h"
 #include "perfdata/read/recording.h"
+#include "replay/frames/branch_path.h"
 #include "replay/frames/frame_table.h"
 #include "replay/frames/inline_frames.h"
 #include "replay/passes/sideband_pass.h"
@@ -57,6 +58,9 @@ struct SessionOptions {
   bool merge_deferred = true;        // merge user parts that come in separate records
   bool stitch_calls = false;         // `--call-graph lbr`: with those of preceding samples
   Inlines inlines = Inlines::kNone;  // which chains get inlined functions
+  /// Branches are put in front of call chains. Not for recordings whose chains are copied stacks or
+  /// come in several records, and without inlined functions.
+  std::optional<BranchHistory> branch_history = std::nullopt;
 };
 
 class Session {
@@ -90,6 +94,9 @@ class Session {
 
   /// Whether `only_function` took effect.
   [[nodiscard]] bool has_one_function() const;
+
+  /// How branches were put into chains.
+  [[nodiscard]] const std::optional<BranchHistory>& branch_history() const;
 
   [[nodiscard]] const Recording& recording() const;
   [[nodiscard]] const EventTable& events() const { return recording().events(); }

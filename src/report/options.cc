@@ -1,5 +1,6 @@
 #include "report/options.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "base/option_values.h"
@@ -87,6 +88,21 @@ Result<> parse_call_graph(std::string_view text, CallGraphOptions& choice) {
     percent_seen = true;
   }
   return {};
+}
+
+void choose_branch_history(const ReportOptions& o, const EventTable& events,
+                           SessionOptions& session) {
+  if (!o.branch_history && !o.call_graph.branch_history) return;
+  auto has_branches = [](const EventDesc& event) {
+    return event.attr.samples(abi::kSampleBranchStack);
+  };
+  if (std::ranges::none_of(events.all(), has_branches)) return;
+  bool rows_are_samples = o.branch_history || !o.memory_mode;
+  session.branch_history = {
+      .caller_order = o.call_graph.caller_order || o.inverted ||
+                      (o.children && rows_are_samples && !o.call_graph.order_given),
+      .max_stack = o.max_stack};
+  session.inlines = Inlines::kNone;
 }
 
 Result<> set_percent_limit(ReportOptions& o, std::string_view word) {

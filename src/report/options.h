@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "profile/path_frames.h"
 #include "replay/fields/event_window.h"
+#include "replay/session.h"
 #include "symbol/symbolizer.h"
 #include "view/call_tree.h"
 
@@ -25,7 +26,7 @@ struct CallGraphOptions {
   bool caller_order = false;
   bool order_given = false;
   CallKey key = CallKey::kFunction;
-  bool branch_history = false;
+  bool branch_history = false;  // -g branch: chains begin with the branches taken
   view::GraphValue value = view::GraphValue::kPercent;
 };
 
@@ -58,6 +59,7 @@ struct ReportOptions {
   int group_sort_index = -1;
   bool stitch_lbr = false;
   std::optional<bool> branch_stack;  // -b, --no-branch-stack
+  bool branch_history = false;       // call chains are those of the branches taken, by address
   bool memory_mode = false;
   bool show_samples = false;
   bool show_period = false;
@@ -112,5 +114,10 @@ struct ReportOptions {
 
   SymbolOptions symbol_sources;
 };
+
+/// Sets the options of the session that a report of this kind of recording needs for branches in
+/// call chains.
+void choose_branch_history(const ReportOptions& o, const EventTable& events,
+                           SessionOptions& session);
 
 }  // namespace sonde::report

@@ -93,17 +93,23 @@ class Planner {
     return bits;
   }
 
+  [[nodiscard]] bool samples(uint64_t bit) const { return (all_sample_bits() & bit) != 0; }
+
   void choose_rows() {
     bool has_branches = session_.recording().features().branch_stack;
-    bool has_chains = (all_sample_bits() & abi::kSampleCallchain) != 0;
+    bool has_chains = samples(abi::kSampleCallchain);
     if (options_.memory_mode)
       plan_.rows = RowsOf::kMemory;
-    else if (options_.branch_stack.value_or(has_branches))
+    else if (!options_.branch_history && options_.branch_stack.value_or(has_branches))
       plan_.rows = RowsOf::kBranches;
     plan_.children = options_.children && plan_.rows == RowsOf::kSamples && !options_.hierarchy;
     wants_children_ = plan_.children;
     plan_.children = plan_.children && has_chains;
-    plan_.call_graph = has_chains && options_.call_graph.style != view::GraphStyle::kNone;
+    bool has_paths = has_chains || (options_.branch_history && samples(abi::kSampleBranchStack));
+    view::GraphStyle style = options_.call_graph.style;
+    bool is_tree = style == view::GraphStyle::kAbsolute || style == view::GraphStyle::kRelative;
+    plan_.branch_counts = options_.branch_history && has_branches && is_tree;
+    plan_.call_graph = has_paths && options_.call_graph.style != view::GraphStyle::kNone;
     plan_.caller_order =
         options_.call_graph.caller_order || options_.inverted ||
         (options_.children && plan_.rows != RowsOf::kBranches && !options_.call_graph.order_given);
@@ -143,9 +149,8 @@ class Planner {
   }
 
   [[nodiscard]] Result<std::string> sort_words() const {
-    std::string words = options_.sort.value_or("");
-    if (options_.ipc_beside_symbol && options_.sort &&
-        options_.sort->find("symbol") != std::string::npos)
+    std::string words = options_.sort.value_or(options_.branch_history ? "srcline,symbol,dso" : "");
+    if (options_.ipc_beside_symbol && words.find("symbol") != std::string::npos)
       words += plan_.rows == RowsOf::kBranches ? ",ipc_lbr" : ",ipc_null";
     if (words.starts_with('+')) {
       if (words.size() == 1) return fail(ErrorCode::kUsage, "Invalid --sort key: `+'");

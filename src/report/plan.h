@@ -30,8 +30,9 @@ enum class RowsOf : uint8_t { kSamples, kBranches, kMemory };
 
 struct Plan {
   RowsOf rows = RowsOf::kSamples;
-  bool children = false;    // callers get rows
-  bool call_graph = false;  // call trees are shown
+  bool children = false;       // callers get rows
+  bool call_graph = false;     // call trees are shown
+  bool branch_counts = false;  // they tell what the branches at each step sum to
   bool caller_order = false;
   bool self_title = false;  // the overhead column is called "Self"
   std::string sort_words;   // -s as understood

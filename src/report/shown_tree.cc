@@ -17,6 +17,13 @@ std::string_view label(const Call& call, const ProfileInput& input, view::CallTr
   return shown.texts.emplace_back(fmt::format("{} {}", name, line));
 }
 
+std::string_view with_counts(std::string_view label, const BranchCounts& counts,
+                             view::CallTree& shown) {
+  std::string text(label);
+  append_counts(counts, text);
+  return shown.texts.emplace_back(std::move(text));
+}
+
 /// Lists of paths show only those whose own weight reaches the threshold.
 void drop_light_ends(uint64_t min_weight, view::CallTree& shown) {
   for (view::CallTree::Node& node : shown.nodes)
@@ -36,7 +43,11 @@ void copy_tree(const CallTree& tree, const CallTreeOptions& wanted, const Profil
     made.count = node.count;
     made.self_count = node.self_count;
     made.children = node.children;
-    for (uint32_t call : node.calls) made.labels.push_back(label(frames.call(call), input, shown));
+    for (size_t at = 0; at < node.calls.size(); ++at) {
+      std::string_view named = label(frames.call(node.calls[at]), input, shown);
+      if (!node.branches.empty()) named = with_counts(named, node.branches[at], shown);
+      made.labels.push_back(named);
+    }
   }
   shown.top = tree.top();
   if (!wanted.heaviest_first) drop_light_ends(wanted.min_weight, shown);

@@ -14,7 +14,7 @@ class TreeSource {
       : data_(data),
         rows_(std::move(rows)),
         profile_(data.rows->profile(0)),
-        builders_([this] { return CallTreeBuilder(profile_); }) {
+        builders_([this] { return CallTreeBuilder(profile_, &data_.input); }) {
     double share = options.call_graph.min_percent / 100;
     if (relative_threshold)
       wanted_.min_share_of_parent = share;

@@ -22,7 +22,7 @@ from report_oracle import lines_of, weights  # noqa: E402
 
 # docs/differences.md has the reasons.
 KNOWN = [
-    (re.compile(r"-s (mispredict|in_tx|weight)|--branch-history|--total-cycles|-g branch"), "branches"),
+    (re.compile(r"-s (mispredict|in_tx|weight)|--total-cycles|^branches.test .*-g branch|--branch-history --inline"), "branches"),
     (re.compile(r"\bconfidence\b"), "intervals"),
     (re.compile(r"^damaged\.test "), "perf shows no table of a damaged recording"),
     (re.compile(r"^latency\.test "), "shares of latency"),

@@ -89,16 +89,16 @@ class DataConvert final : public Command {
       return write_data_ctf(ctf_, session, {.wall_clock = wall_clock_, .all_records = all_});
     if (!json_.empty())
       return write_file(json_, env, [&](Sink& out) { write_data_json(out, session); });
-    BranchCounts::Object object = TRY(branches_of(session, env));
+    BranchProfile::Object object = TRY(branches_of(session, env));
     const Dso& dso = session.machine().dsos()[object.dso];
     return write_file(autofdo_, env,
                       [&](Sink& out) { write_autofdo(out, object, dso.build_id, dso.path); });
   }
 
-  Result<BranchCounts::Object> branches_of(const Session& session, Env& env) const {
+  Result<BranchProfile::Object> branches_of(const Session& session, Env& env) const {
     SessionInput input(session);
     BranchTotals totals;
-    std::vector<BranchCounts::Object> objects = count_branches(input.input(), totals).by_object();
+    std::vector<BranchProfile::Object> objects = profile_branches(input.input(), totals).by_object();
     if (totals.samples == 0)
       return fail(ErrorCode::kNotFound,
                   "{} has no branch stacks: record -b or -j any,u takes them, on processors that "
@@ -108,14 +108,14 @@ class DataConvert final : public Command {
     if (totals.broken > 0)
       env.err.print("{}: {} stretches between branches were left out: no code is like that\n",
                     env.tool, totals.broken);
-    for (BranchCounts::Object& object : objects) {
+    for (BranchProfile::Object& object : objects) {
       const Dso& dso = dsos[object.dso];
       bool is_meant =
           dso_.empty() ? dso.kind == DsoKind::kFile : dso.path == dso_ || dso.short_name == dso_;
       if (is_meant) return std::move(object);
     }
     std::string known;
-    for (const BranchCounts::Object& object : objects)
+    for (const BranchProfile::Object& object : objects)
       known += (known.empty() ? "" : ", ") + dsos[object.dso].short_name;
     return fail(ErrorCode::kNotFound, "{} has no branches in {}; it has some in {}", input_,
                 dso_.empty() ? "any file" : dso_, known);

@@ -98,6 +98,7 @@ void declare_rows(FlagTable& flags, ReportOptions& o) {
                "the first event. WARNING: should be used on grouped events.");
   flags.boolean('b', "branch-stack", o.branch_stack,
                 "use branch records for per branch histogram filling");
+  flags.boolean(0, "branch-history", o.branch_history, "add last branch records to call history");
   flags.boolean(0, "show-ref-call-graph", o.reference_graphs,
                 "Show callgraph from reference event");
   flags.boolean(0, "mem-mode", o.memory_mode, "mem access profile");
@@ -190,8 +191,6 @@ void declare_symbols(FlagTable& flags, ReportOptions& o) {
 }
 
 constexpr RefusedOption kReportRefuses[] = {
-    {0, "branch-history", nullptr, "add last branch records to call history",
-     "branches are not put into call chains yet; -b shows them as rows"},
     {0, "total-cycles", nullptr, "Sort all blocks by 'Sampled Cycles%'",
      "blocks between branches are not added up yet; -b -s cycles shows the branches"},
     {0, "gtk", nullptr, "Use the GTK2 interface", "there is none; use --stdio"},

@@ -20,6 +20,7 @@ std::string_view refused_option(const ReportOptions& o) {
       {o.ignore_callees.has_value(), "--ignore-callees"},
       {o.hierarchy, "--hierarchy"},
       {o.branch_stack.value_or(false), "--branch-stack"},
+      {o.branch_history, "--branch-history"},
       {o.memory_mode, "--mem-mode"},
       {!o.comms.empty(), "--comms"},
       {!o.dsos.empty(), "--dsos"},

@@ -128,9 +128,9 @@ Where more than a tenth could not be read, the exit status is 1. This holds for 
       return fail(ErrorCode::kUsage,
                   "Error: --hierarchy and --fields options cannot be used together");
     TRY(check_listing(o_.code));
-    if (o_.call_graph.branch_history)
+    if (o_.inlines.value_or(false) && (o_.branch_history || o_.call_graph.branch_history))
       return fail(ErrorCode::kFailed,
-                  "-g branch: branches are not put into call chains yet; -b shows them as rows");
+                  "--inline: call chains with branches have no inlined functions; leave it out");
     return {};
   }
 
@@ -162,6 +162,10 @@ Where more than a tenth could not be read, the exit status is 1. This holds for 
     options.want_chains =
         !only_records &&
         (looks_at_callers() || (o_.children || o_.call_graph.style != view::GraphStyle::kNone));
+    options.narrow = [this](const EventTable& events, const Features& /*features*/,
+                            SessionOptions& narrowed) {
+      report::choose_branch_history(o_, events, narrowed);
+    };
     return Session::open(o_.input, options, env);
   }
 
@@ -179,7 +183,7 @@ Where more than a tenth could not be read, the exit status is 1. This holds for 
     auto names_lines = [](const std::optional<std::string>& keys) {
       return keys && keys->find("src") != std::string::npos;
     };
-    return names_lines(o_.sort) || names_lines(o_.fields) ||
+    return names_lines(o_.sort) || names_lines(o_.fields) || o_.branch_history ||
            (o_.call_graph.given && o_.call_graph.key != CallKey::kFunction);
   }
 
@@ -240,16 +244,23 @@ Where more than a tenth could not be read, the exit status is 1. This holds for 
   Result<> check_data(const Session& session, const Plan& plan) const {
     uint64_t bits = 0;
     for (const EventDesc& event : session.events().all()) bits |= event.attr.sample_type;
-    if ((bits & abi::kSampleCallchain) == 0) {
+    bool has_branch_paths = o_.branch_history && (bits & abi::kSampleBranchStack) != 0;
+    bool wants_graph = o_.branch_history ||
+                       (o_.call_graph.given && o_.call_graph.style != view::GraphStyle::kNone);
+    if ((bits & abi::kSampleCallchain) == 0 && !has_branch_paths) {
       if (plan.has_parent)
         return fail(ErrorCode::kFailed,
                     "Selected --sort parent, but no callchain data. Did you call 'perf record' "
                     "without -g?");
-      if (o_.call_graph.given && o_.call_graph.style != view::GraphStyle::kNone)
+      if (wants_graph)
         return fail(ErrorCode::kFailed,
                     "Selected -g or --branch-history.\nBut no callchain or branch data.\n"
                     "Did you call 'perf record' without -g or -b?");
     }
+    if (session.branch_history() && plan.call_graph && (bits & abi::kSampleStackUser) != 0)
+      return fail(ErrorCode::kFailed,
+                  "branches are not put into call chains from copied stacks; record with "
+                  "--call-graph fp, or leave out --branch-history and -g branch");
     if (plan.rows == report::RowsOf::kBranches && (bits & abi::kSampleBranchStack) == 0)
       return fail(ErrorCode::kFailed,
                   "Selected -b but no branch data. Did you call perf record without -b?");

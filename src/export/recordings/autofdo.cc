@@ -5,15 +5,15 @@
 namespace sonde {
 namespace {
 
-void write_pairs(Sink& out, const std::vector<BranchCounts::Pair>& pairs, std::string_view link) {
+void write_pairs(Sink& out, const std::vector<BranchProfile::Pair>& pairs, std::string_view link) {
   out.print("{}\n", pairs.size());
-  for (const BranchCounts::Pair& pair : pairs)
+  for (const BranchProfile::Pair& pair : pairs)
     out.print("{:x}{}{:x}:{}\n", pair.from, link, pair.to, pair.count);
 }
 
 }  // namespace
 
-void write_autofdo(Sink& out, const BranchCounts::Object& object, std::string_view build_id,
+void write_autofdo(Sink& out, const BranchProfile::Object& object, std::string_view build_id,
                    std::string_view path) {
   write_pairs(out, object.ranges, "-");
   out.write("0\n");

@@ -11,12 +11,12 @@
 #include <string_view>
 
 #include "base/sink.h"
-#include "profile/branch_counts.h"
+#include "profile/branch_profile.h"
 
 namespace sonde {
 
 /// `build_id`: raw bytes, may be empty.
-void write_autofdo(Sink& out, const BranchCounts::Object& object, std::string_view build_id,
+void write_autofdo(Sink& out, const BranchProfile::Object& object, std::string_view build_id,
                    std::string_view path);
 
 }  // namespace sonde

@@ -77,11 +77,16 @@ void append_recorded_addresses(const Sample& sample, const abi::EventAttr& attr,
   if (calls) for_each_call(sample, [&](uint64_t address) { out.push_back(address); });
 }
 
+bool has_branch_path(const abi::EventAttr& attr) {
+  return !has_call_stacks(attr);
+}
+
 std::span<const FrameId> ChainBuilder::build(const Sample& sample, const abi::EventAttr& attr,
                                              uint64_t time, uint64_t rank) {
   chain_.clear();
   in_user_ = false;
   bool calls = has_calls(sample, attr);
+  if (sources_.branch_history && has_branch_path(attr)) return build_branch_path(sample);
   used_copy_ = !calls && stacks_.can_unwind(sample);
   keeps_user_part_ = !calls && !used_copy_;
   // The recorder unwound the stack and left its copy out (perfdata/records/unwound_sample.h).
@@ -93,6 +98,29 @@ std::span<const FrameId> ChainBuilder::build(const Sample& sample, const abi::Ev
   if (used_copy_) add_copy(sample);
   if (was_unwound_ && in_user_) stacks_.count(sample.chain_cut);
   return chain_;
+}
+
+std::span<const FrameId> ChainBuilder::build_branch_path(const Sample& sample) {
+  used_copy_ = false;
+  steps_.clear();
+  if (!append_branch_path(sample, *sources_.branch_history, steps_))
+    losses_.add(LossKind::k_bad_call_chain);
+  if (deferred_cookie(sample.callchain))
+    ++missing_;  // the user part, which a path has no place for
+  for (const PathStep& step : steps_)
+    chain_.push_back(step.kind == PathStep::Kind::kCall ? resolver_.resolve(step.ip, step.cpu_mode)
+                                                        : resolve_anywhere(step.ip));
+  return chain_;
+}
+
+/// Branches go both ways between the program and the kernel. An address in neither gets the level
+/// that perf tries last.
+FrameId ChainBuilder::resolve_anywhere(uint64_t address) {
+  for (uint16_t mode : {abi::kMiscUser, abi::kMiscKernel}) {
+    FrameId frame = resolver_.resolve(address, mode);
+    if (frames_[frame].dso.valid()) return frame;
+  }
+  return frames_.intern(DsoId(), address, FrameLevel::kHypervisor);
 }
 
 void ChainBuilder::add_words(const Sample& sample, const WordView& words) {

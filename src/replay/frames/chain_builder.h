@@ -15,6 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "replay/frames/branch_path.h"
 #include "replay/frames/deferred_chains.h"
 #include "replay/frames/stack_copies.h"
 
@@ -37,6 +38,7 @@ struct ChainSources {
   size_t max_stack = SIZE_MAX;
   const DeferredChains* deferred = nullptr;       // null: their cookies remain in chains
   const StitchedCalls* stitched_calls = nullptr;  // null: none
+  std::optional<BranchHistory> branch_history = std::nullopt;  // branches are part of chains
 };
 
 /// Appends those addresses of the chain that a ChainBuilder makes of a sample that are in the
@@ -44,6 +46,10 @@ struct ChainSources {
 /// separate record are not included.
 void append_recorded_addresses(const Sample& sample, const abi::EventAttr& attr,
                                std::vector<uint64_t>& out);
+
+/// Whether branches can be put into an event's chains: those of a processor's open calls are chains
+/// themselves.
+[[nodiscard]] bool has_branch_path(const abi::EventAttr& attr);
 
 /// One per worker thread.
 class ChainBuilder {
@@ -71,6 +77,8 @@ class ChainBuilder {
   [[nodiscard]] uint64_t missing() const { return missing_; }
 
  private:
+  std::span<const FrameId> build_branch_path(const Sample& sample);
+  FrameId resolve_anywhere(uint64_t address);
   void add_words(const Sample& sample, const WordView& words);
   void add_deferred(const Sample& sample, uint64_t time);
   void add_calls(const Sample& sample, uint64_t rank);
@@ -85,6 +93,7 @@ class ChainBuilder {
   LossLedger& losses_;
   StackCopies stacks_;
   std::vector<FrameId> chain_;
+  std::vector<PathStep> steps_;           // of a path through branches
   std::vector<uint64_t> frame_pointers_;  // the user part by frame pointers, if another is better
   bool keeps_user_part_ = true;
   bool in_user_ = false;

@@ -307,6 +307,7 @@ SamplePassResult read_samples(const Recording& recording, const Machine& machine
   StitchedCalls stitched;
   if (options.stitch_calls) stitched = stitch_call_stacks(recording, sideband);
   sources.stitched_calls = &stitched;
+  sources.branch_history = options.branch_history;
   size_t blocks = recording.blocks().size();
   std::vector<ScanSegment> segments;
   if (options.deferred != nullptr) segments = options.deferred->segments();

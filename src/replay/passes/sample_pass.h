@@ -24,6 +24,7 @@ struct SamplePassOptions {
   bool merge_deferred = true;            // merge user parts that come in separate records
   bool stitch_calls = false;             // `--call-graph lbr`: with those of preceding samples
   DeferredSamples* deferred = nullptr;   // by place and without a filter: those already taken
+  std::optional<BranchHistory> branch_history = std::nullopt;  // branches are part of chains
 };
 
 struct SamplePassResult {

@@ -1,0 +1,54 @@
+// How often each branch was taken, and each stretch of code between two of them run, by object: what
+// compilers ask of a profile.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "profile/interner.h"
+#include "profile/profile_input.h"
+
+namespace sonde {
+
+/// Addresses are offsets in an object's file.
+class BranchProfile {
+ public:
+  struct Pair {
+    uint64_t from = 0, to = 0;
+    uint64_t count = 0;
+  };
+  struct Object {
+    DsoId dso;
+    std::vector<Pair> ranges;    // first byte of the first and of the last instruction; sorted
+    std::vector<Pair> branches;  // to: 0 if it left the object; sorted
+    uint64_t taken = 0;          // sum of the branches' counts
+  };
+
+  /// One run of the code from a branch's target to the next branch.
+  void add_range(DsoId dso, uint64_t first, uint64_t last) { add(ranges_, range_counts_, dso, first, last); }
+  /// A branch taken once; `to` is 0 outside of the object.
+  void add_branch(DsoId dso, uint64_t from, uint64_t to) { add(branches_, branch_counts_, dso, from, to); }
+  /// Those with the most branches first.
+  [[nodiscard]] std::vector<Object> by_object() const;
+
+ private:
+  static void add(Interner& keys, std::vector<uint64_t>& counts, DsoId dso, uint64_t from,
+                  uint64_t to) {
+    uint32_t id = keys.intern({dso.value, from, to});
+    if (id == counts.size()) counts.push_back(0);
+    ++counts[id];
+  }
+
+  Interner ranges_{3}, branches_{3};
+  std::vector<uint64_t> range_counts_, branch_counts_;
+};
+
+struct BranchTotals {
+  uint64_t samples = 0;  // with branches
+  uint64_t broken = 0;   // stretches that no code can have: it ends before its start, or is endless
+};
+
+/// Counts the branch stacks of all samples.
+[[nodiscard]] BranchProfile profile_branches(const ProfileInput& input, BranchTotals& totals);
+
+}  // namespace sonde
