@@ -34,9 +34,8 @@ class PlaceCache {
 };
 
 void put_in_order(std::vector<BranchProfile::Pair>& pairs) {
-  std::ranges::sort(pairs, {}, [](const BranchProfile::Pair& pair) {
-    return std::tuple(pair.from, pair.to);
-  });
+  std::ranges::sort(pairs, {},
+                    [](const BranchProfile::Pair& pair) { return std::tuple(pair.from, pair.to); });
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// How often each branch was taken, and each stretch of code between two of them run, by object: what
-// compilers ask of a profile.
+// How often each branch was taken, and each stretch of code between two of them run, by object:
+// what compilers ask of a profile.
 #pragma once
 
 #include <cstdint>
@@ -25,9 +25,13 @@ class BranchProfile {
   };
 
   /// One run of the code from a branch's target to the next branch.
-  void add_range(DsoId dso, uint64_t first, uint64_t last) { add(ranges_, range_counts_, dso, first, last); }
+  void add_range(DsoId dso, uint64_t first, uint64_t last) {
+    add(ranges_, range_counts_, dso, first, last);
+  }
   /// A branch taken once; `to` is 0 outside of the object.
-  void add_branch(DsoId dso, uint64_t from, uint64_t to) { add(branches_, branch_counts_, dso, from, to); }
+  void add_branch(DsoId dso, uint64_t from, uint64_t to) {
+    add(branches_, branch_counts_, dso, from, to);
+  }
   /// Those with the most branches first.
   [[nodiscard]] std::vector<Object> by_object() const;
 

@@ -101,9 +101,8 @@ std::vector<TaskId> TaskTable::in_perf_order() const {
   for (size_t i = 0; i < tasks_.size(); ++i)
     if (find(tasks_[i].tid) == TaskId(i)) order.push_back(TaskId(i));
   // As a signed number: -1 is who an ended thread was, as far as the kernel can say.
-  std::ranges::sort(order, {}, [this](TaskId id) {
-    return static_cast<int32_t>(tasks_[id.index()].tid);
-  });
+  std::ranges::sort(order, {},
+                    [this](TaskId id) { return static_cast<int32_t>(tasks_[id.index()].tid); });
   order.insert(order.end(), former_.begin(), former_.end());
   auto group = [this](TaskId id) { return tasks_[id.index()].tid % kGroups; };
   std::ranges::stable_sort(order, {}, group);

@@ -98,7 +98,8 @@ class DataConvert final : public Command {
   Result<BranchProfile::Object> branches_of(const Session& session, Env& env) const {
     SessionInput input(session);
     BranchTotals totals;
-    std::vector<BranchProfile::Object> objects = profile_branches(input.input(), totals).by_object();
+    std::vector<BranchProfile::Object> objects =
+        profile_branches(input.input(), totals).by_object();
     if (totals.samples == 0)
       return fail(ErrorCode::kNotFound,
                   "{} has no branch stacks: record -b or -j any,u takes them, on processors that "
