@@ -131,8 +131,6 @@ class Tables {
   }
 
   void write_table() {
-    write_heading("           Shared Data Cache Line Table          ", out_);
-    out_.write("#\n");
     bool is_peer = options_.display == Display::kPeer;
     TextTable table;
     table.add({"", "Index", 5});
@@ -172,7 +170,32 @@ class Tables {
     out_.write("#\n");
     for (size_t i = 0; i < lines_.lines.size(); ++i) {
       if (out_.failed() != 0) return;
-      write_line(i);
+      if (i != 0) out_.put('\n');
+      write_line(i, i == 0);
+    }
+  }
+
+  /// The rows of one line.
+  void write_line(size_t index, bool with_titles) {
+    constexpr std::string_view kLineRule =
+        "  ----------------------------------------------------------------------\n";
+    const CacheLine& line = lines_.lines[index];
+    const AccessCounts& counts = line.counts;
+    bool is_peer = options_.display == Display::kPeer;
+    TextTable table = row_table(line);
+    if (with_titles) table.write_titles(out_);
+    out_.write(kLineRule);
+    out_.print("  {:>5}", index);
+    for (uint64_t count : {is_peer ? counts.remote_peer : counts.remote_hitm,
+                           is_peer ? counts.local_peer : counts.local_hitm, counts.store_l1_hits,
+                           counts.store_l1_misses, counts.stores_of_unknown_level})
+      out_.print("  {:>7}", count);
+    out_.print("  {:>#{}x}\n", line.address, kAddressWidth);
+    out_.write(kLineRule);
+    for (const LineRow& row : line.rows) {
+      if (displayed(row.counts, options_.display) == 0 && row.counts.stores == 0) continue;
+      table.write_row(row_cells(line, row), out_);
+      trees_.write(row, line.period, out_);
     }
   }
 
@@ -269,32 +292,6 @@ class Tables {
     return table;
   }
 
-  void write_line(size_t index) {
-    constexpr std::string_view kLineRule =
-        "  ----------------------------------------------------------------------\n";
-    const CacheLine& line = lines_.lines[index];
-    const AccessCounts& counts = line.counts;
-    bool is_peer = options_.display == Display::kPeer;
-    TextTable table = row_table(line);
-    if (index == 0)
-      table.write_titles(out_);
-    else
-      out_.put('\n');
-    out_.write(kLineRule);
-    out_.print("  {:>5}", index);
-    for (uint64_t count : {is_peer ? counts.remote_peer : counts.remote_hitm,
-                           is_peer ? counts.local_peer : counts.local_hitm, counts.store_l1_hits,
-                           counts.store_l1_misses, counts.stores_of_unknown_level})
-      out_.print("  {:>7}", count);
-    out_.print("  {:>#{}x}\n", line.address, kAddressWidth);
-    out_.write(kLineRule);
-    for (const LineRow& row : line.rows) {
-      if (displayed(row.counts, options_.display) == 0 && row.counts.stores == 0) continue;
-      table.write_row(row_cells(line, row), out_);
-      trees_.write(row, line.period, out_);
-    }
-  }
-
   [[nodiscard]] std::vector<std::string> row_cells(const CacheLine& line,
                                                    const LineRow& row) const {
     bool is_peer = options_.display == Display::kPeer;
@@ -384,9 +381,21 @@ void write_lines(const CacheLines& lines, const Named& named, const Nodes& nodes
   tables.write_details(events);
   if (options.only_counts) return;
   out.put('\n');
+  write_heading("           Shared Data Cache Line Table          ", out);
+  out.write("#\n");
   tables.write_table();
   out.put('\n');
   tables.write_pareto();
+}
+
+void write_line_table(const CacheLines& lines, const Named& named, const Nodes& nodes,
+                      const Options& options, Sink& out) {
+  Tables(lines, named, nodes, options, out).write_table();
+}
+
+void write_line_rows(const CacheLines& lines, size_t index, const Named& named, const Nodes& nodes,
+                     const Options& options, Sink& out) {
+  Tables(lines, named, nodes, options, out).write_line(index, true);
 }
 
 }  // namespace sonde::c2c

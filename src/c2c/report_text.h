@@ -26,4 +26,10 @@ struct Named {
 void write_lines(const CacheLines& lines, const Named& named, const Nodes& nodes,
                  const Options& options, const std::vector<std::string>& events, Sink& out);
 
+/// Parts of that: the table of lines, with its titles, and the rows of one line with theirs.
+void write_line_table(const CacheLines& lines, const Named& named, const Nodes& nodes,
+                      const Options& options, Sink& out);
+void write_line_rows(const CacheLines& lines, size_t index, const Named& named, const Nodes& nodes,
+                     const Options& options, Sink& out);
+
 }  // namespace sonde::c2c

@@ -1,20 +1,17 @@
 // c2c report: the cache lines that CPUs take from each other.
+#include "c2c/browser.h"
 #include "c2c/report_text.h"
 #include "cli/argument_count.h"
-#include "cli/refused_options.h"
 #include "cmd/c2c/c2c.h"
 #include "cmd/options/profile_flags.h"
 #include "cmd/options/recording_input.h"
 #include "render/damage_text.h"
 #include "replay/frames/prepare_lines.h"
 #include "replay/frames/stitching.h"
+#include "tui/terminal/browser_terminal.h"
 
 namespace sonde {
 namespace {
-
-constexpr RefusedOption kC2cRefuses[] = {
-    {0, "tui", nullptr, "Use the TUI interface",
-     "there is no browser of cache lines yet; --stdio shows the same tables"}};
 
 class C2cReport final : public Command {
  public:
@@ -27,7 +24,7 @@ class C2cReport final : public Command {
     declare_symbol_sources(flags, symbols_);
     input_.declare(flags);
   }
-  [[nodiscard]] bool paged() const override { return true; }
+  [[nodiscard]] bool paged() const override { return !wants_browser(); }
 
   Result<int> run(Env& env, const Arguments& arguments) override {
     TRY(no_arguments(arguments));
@@ -48,11 +45,14 @@ class C2cReport final : public Command {
       return fail(ErrorCode::kFailed, "{}: the recording has no samples; make one with c2c record",
                   input_.chosen_path(env));
     if (!options_.only_counts && options_.source_lines) prepare_lines(session);
-    show(session, env);
-    return 0;
+    return show(session, env);
   }
 
  private:
+  [[nodiscard]] bool wants_browser() const {
+    return browser_.value_or(true) && !options_.only_counts;
+  }
+
   void declare_rows(FlagTable& flags) {
     flags
         .call('c', "coalesce", "coalesce fields", "coalesce fields: pid,tid,iaddr,dso",
@@ -81,8 +81,9 @@ class C2cReport final : public Command {
     flags.boolean(0, "no-source", no_source_, "Do not display Source Line column");
     flags.boolean(0, "stats", options_.only_counts,
                   "Display only statistic tables (implies --stdio)");
-    flags.act(0, "stdio", "Use the stdio interface", [] { return Result<>(); });
-    declare_refused(flags, kC2cRefuses);
+    flags.choose(0, "stdio", browser_, std::optional(false), "Use the stdio interface");
+    flags.choose(0, "tui", browser_, std::optional(true),
+                 "Use the TUI interface (default, on a terminal)");
     flags
         .call('g', "call-graph", "print_type,threshold[,print_limit],order,sort_key[,branch],value",
               "Display call graph (stack chain/backtrace); none: do not, even if it was recorded",
@@ -102,19 +103,25 @@ class C2cReport final : public Command {
     options_.source_lines = !no_source_;
   }
 
-  void show(const Session& session, Env& env) const {
-    render::write_damage(env.out, env.losses);
+  Result<int> show(const Session& session, Env& env) const {
     c2c::Nodes nodes(session.recording().features());
     c2c::CacheLines lines = c2c::find_cache_lines(session, nodes, options_);
+    c2c::RowTexts texts(session, input_.verbose > 0);
+    c2c::RowTrees trees(session, options_.call_graph);
+    c2c::Named named{texts, trees};
+    if (wants_browser() && can_browse(env)) return c2c::browse(lines, named, nodes, options_, env);
+    if (browser_.value_or(false))
+      env.err.write("--tui: there is no terminal to show it on; this is the text of --stdio\n");
+    render::write_damage(env.out, env.losses);
     c2c::write_counts(lines, env.out);
     std::vector<std::string> events;
     for (const EventDesc& event : session.events().all()) events.push_back(event.name);
-    c2c::RowTexts texts(session, input_.verbose > 0);
-    c2c::RowTrees trees(session, options_.call_graph);
-    c2c::write_lines(lines, {texts, trees}, nodes, options_, events, env.out);
+    c2c::write_lines(lines, named, nodes, options_, events, env.out);
+    return 0;
   }
 
   c2c::Options options_;
+  std::optional<bool> browser_;  // --tui, --stdio
   bool has_display_ = false, double_lines_ = false, no_source_ = false, stitch_calls_ = false;
   int node_info_ = 0;
   SymbolOptions symbols_;
