@@ -72,6 +72,11 @@ class StatTest(OwnDirectoryTest):
         error = self.stat("-e", event, "--", "true", status=255)
         self.assertIn(f"No supported events found: this machine does not count {event};", error)
 
+    def test_events_of_one_pmu(self):
+        shown = self.stat("--pmu-filter", "software", "-e", "software/config=3/,cs", "--", "true")
+        self.assertEqual(2, len(re.findall(r"(?m)^ +\d+ +(?:software/config=3/|cs) ", shown)), shown)
+        self.stat("--pmu-filter", "other", "-e", "software/config=3/", "--", "true", status=255)
+
     def test_counts_what_the_program_does(self):
         counts = self.values(self.document("-e", "syscalls:sys_enter_execve,syscalls:sys_enter_exit_group", "--", "sh",
                                            "-c", "/bin/true; /bin/true; /bin/true"))

@@ -32,9 +32,13 @@ annotate --stdio -i {prog} --objdump=/usr/bin/objdump one
 annotate --stdio -i {prog} --itrace=i one
 annotate --stdio -i {prog} --no-source --asm-raw two
 diff {prog} {other} --cpu 0
+diff -m {prog} {other}
 diff {prog} {other} --cpu 0,1
 diff {prog} {other} --pid 1
 diff {prog} {other} --tid 1
+report --stdio -q -i {prog} --showcpuutilization
+script -i {prog} --show-round-events -F comm,ip,sym
+script -i {prog} --show-round-events -F comm,event
 kwork -k irq,softirq timehist -i {kwork} --kallsyms /proc/kallsyms --symfs /
 kwork -k irq,softirq latency -i {kwork} --cpu 0
 sched timehist -i {sched} --symfs / --kallsyms /proc/kallsyms

@@ -58,6 +58,8 @@ COMMANDS = """
 -e cpu-clock --kernel-callchains -g true
 -e cpu-clock -F max true
 -e cpu-clock --overwrite true
+-e cpu-clock --timestamp-filename true
+-e cpu-clock --clang-opt x true
 -e cpu-clock --buildid-mmap true
 -e cpu-clock --no-buffering true
 -e cpu-clock --sample-cpu --sample-identifier true

@@ -2,11 +2,17 @@
 #include "cmd/lock/contention.h"
 #include "base/output_file.h"
 #include "base/text.h"
+#include "cli/refused_options.h"
 #include "cmd/options/profile_flags.h"
 #include "lock/contention_stats.h"
 #include "lock/lock_recording.h"
 
 namespace sonde {
+
+constexpr RefusedOption kDelays[] = {
+    {'J', "inject-delay", "time@function", "Inject delays to lock functions",
+     "the locks of a running kernel are measured here, not slowed down"},
+};
 
 void ContentionOptions::declare(FlagTable& flags) {
   flags.text('k', "key", key, "wait_total",
@@ -55,6 +61,7 @@ void ContentionOptions::declare(FlagTable& flags) {
                  if (!name.empty()) cgroups.emplace_back(name);
                return {};
              });
+  declare_refused(flags, kDelays);
   lock.declare(flags);
 }
 

@@ -93,6 +93,7 @@ Result<> StatFlags::finalize_events(Env& env) {
   for (int level = 0; level < std::min(detail_, 3); ++level)
     TRY(selection_.parse(kDetails[level], events, env));
   keep_core_kind();
+  TRY(keep_pmu());
   if (!core_kind_.empty() && !exists("/sys/bus/event_source/devices/cpu_" + core_kind_))
     return fail(ErrorCode::kUsage, "--cputype {} is not supported!", core_kind_);
   return expand_cgroups();
@@ -148,6 +149,22 @@ void StatFlags::keep_core_kind() {
     kept.back().leader = static_cast<uint32_t>(kept.size() - 1);
   }
   options_.count.events.edit() = std::move(kept);
+}
+
+/// --pmu-filter: of events opened on several PMUs, keeps only those of one.
+Result<> StatFlags::keep_pmu() {
+  if (pmu_filter_.empty()) return {};
+  std::vector<ParsedEvent> kept;
+  for (const ParsedEvent& event : options_.count.events.events()) {
+    if (!event.pmu.empty() && event.pmu != pmu_filter_) continue;
+    kept.push_back(event);
+    kept.back().leader = static_cast<uint32_t>(kept.size() - 1);
+  }
+  if (kept.empty())
+    return fail(ErrorCode::kNotFound, "--pmu-filter {}: none of the events is one of this PMU",
+                pmu_filter_);
+  options_.count.events.edit() = std::move(kept);
+  return {};
 }
 
 Result<> StatFlags::expand_cgroups() {

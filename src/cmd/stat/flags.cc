@@ -55,6 +55,8 @@ void StatFlags::declare_events(FlagTable& flags) {
   flags.text(0, "cputype", core_kind_, "hybrid cpu type",
              "Only enable events on applying cpu with this type for hybrid platform (e.g. core or "
              "atom)");
+  flags.text(0, "pmu-filter", pmu_filter_, "pmu",
+             "Of events that several PMUs have, only enable those of this one");
 }
 
 void StatFlags::declare_targets(FlagTable& flags) {

@@ -68,13 +68,14 @@ class StatFlags {
   Result<> add_topdown_events(Env& env);
   Result<> expand_cgroups();
   void keep_core_kind();
+  Result<> keep_pmu();
   Result<> refuse_conflicts(const Env& env, bool recording) const;
 
   StatOptions options_;
   EventSelection selection_{/*counting=*/true};
   std::optional<bool> big_num_;
   std::optional<std::string> refused_, root_ports_;
-  std::string for_each_cgroup_, core_kind_;
+  std::string for_each_cgroup_, core_kind_, pmu_filter_;
   std::optional<uint64_t> interval_ms_, interval_count_, timeout_ms_;
   std::optional<int> topdown_level_, runs_;
   int detail_ = 0;

@@ -174,6 +174,13 @@ void TraceFlags::declare_refused(FlagTable& flags) {
     refused_ = why;
     return {};
   };
+  static constexpr const char* kNoBtf =
+      "--force-btf: arguments have printers of their own, and names that do not depend on the "
+      "kernel's BTF";
+  flags
+      .act(0, "force-btf", "Prefer btf_dump general pretty printer",
+           [refuse] { return refuse(kNoBtf); })
+      .refused(kNoBtf);
   flags.act(0, "tool_stats", "show tool stats", [refuse] { return refuse(kNoStats); })
       .refused(kNoStats);
   flags
