@@ -155,11 +155,11 @@ class StepTest(OwnDirectoryTest):
         return before[0] and state() == before
 
     def test_an_interrupt_ends_the_recording_and_the_command(self):
-        recorder = subprocess.Popen(self.command("--", "sleep", "1000"), stderr=subprocess.PIPE, text=True)
+        recorder = subprocess.Popen(self.command("--", self.program, "waiting"), stderr=subprocess.PIPE, text=True)
         children = Path(f"/proc/{recorder.pid}/task/{recorder.pid}/children")
         self.wait_for(lambda: children.read_text().split())
         child = int(children.read_text().split()[0])
-        self.wait_for(lambda: Path(f"/proc/{child}/syscall").read_text().split()[0] in ("35", "230"))  # nanosleep, clock_nanosleep
+        self.wait_for(lambda: Path(f"/proc/{child}/syscall").read_text().split()[0] == "34")  # pause
         recorder.send_signal(signal.SIGINT)
         recorder.communicate(timeout=100)
         self.assertEqual(recorder.returncode, -signal.SIGINT)

@@ -121,13 +121,18 @@ static int stopped(void) {
   return 1;
 }
 
+static int waiting(void) {
+  return pause();
+}
+
 int main(int count, char** words) {
   static const struct {
     const char* name;
     int (*run)(void);
   } parts[] = {{"recursion", recursion}, {"indirect", indirect},   {"signals", signals},
                {"longjumps", longjumps}, {"threads", threads},     {"children", children},
-               {"strings", strings},     {"generated", generated}, {"stopped", stopped}};
+               {"strings", strings},     {"generated", generated}, {"stopped", stopped},
+               {"waiting", waiting}};
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
     if (count > 1 && strcmp(words[1], parts[i].name) == 0) printf("%s %d\n", words[1], parts[i].run());
   return 3;
