@@ -10,6 +10,9 @@
 #include "stepping/stepper.h"
 
 namespace sonde {
+
+#ifdef __x86_64__
+
 namespace {
 
 /// Why a sampling option cannot be combined with stepping; empty if none is in the way.
@@ -73,8 +76,6 @@ Result<int> outcome(const StepEnd& end, Workload& command, const RecordOptions& 
 }
 
 }  // namespace
-
-#ifdef __x86_64__
 
 Result<int> run_step_recording(const RecordOptions& options, Env& env) {
   if (std::string_view why = unsuitable_option(options, env); !why.empty())
