@@ -60,6 +60,7 @@ struct ReportOptions {
   bool stitch_lbr = false;
   std::optional<bool> branch_stack;  // -b, --no-branch-stack
   bool branch_history = false;       // call chains are those of the branches taken, by address
+  bool total_cycles = false;         // rows are basic blocks, by the cycles in them
   bool memory_mode = false;
   bool show_samples = false;
   bool show_period = false;

@@ -99,6 +99,7 @@ void declare_rows(FlagTable& flags, ReportOptions& o) {
   flags.boolean('b', "branch-stack", o.branch_stack,
                 "use branch records for per branch histogram filling");
   flags.boolean(0, "branch-history", o.branch_history, "add last branch records to call history");
+  flags.boolean(0, "total-cycles", o.total_cycles, "Sort all blocks by 'Sampled Cycles%'");
   flags.boolean(0, "show-ref-call-graph", o.reference_graphs,
                 "Show callgraph from reference event");
   flags.boolean(0, "mem-mode", o.memory_mode, "mem access profile");
@@ -191,8 +192,6 @@ void declare_symbols(FlagTable& flags, ReportOptions& o) {
 }
 
 constexpr RefusedOption kReportRefuses[] = {
-    {0, "total-cycles", nullptr, "Sort all blocks by 'Sampled Cycles%'",
-     "blocks between branches are not added up yet; -b -s cycles shows the branches"},
     {0, "gtk", nullptr, "Use the GTK2 interface", "there is none; use --stdio"},
 };
 

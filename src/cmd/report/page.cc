@@ -21,6 +21,7 @@ std::string_view refused_option(const ReportOptions& o) {
       {o.hierarchy, "--hierarchy"},
       {o.branch_stack.value_or(false), "--branch-stack"},
       {o.branch_history, "--branch-history"},
+      {o.total_cycles, "--total-cycles"},
       {o.memory_mode, "--mem-mode"},
       {!o.comms.empty(), "--comms"},
       {!o.dsos.empty(), "--dsos"},

@@ -12,6 +12,7 @@
 #include "replay/fields/time_ranges.h"
 #include "replay/frames/prepare_lines.h"
 #include "replay/frames/stitching.h"
+#include "report/blocks.h"
 #include "report/browser/browser.h"
 #include "report/counts.h"
 #include "report/heading.h"
@@ -98,7 +99,7 @@ Where more than a tenth could not be read, the exit status is 1. This holds for 
   [[nodiscard]] bool wants_browser() const {
     bool asks_text = o_.header || o_.header_only || o_.stats || o_.tasks || o_.mmaps || o_.dump ||
                      o_.threads || o_.html || !o_.separator.empty() || o_.input == "-";
-    return o_.browser.value_or(true) && !asks_text;
+    return o_.browser.value_or(true) && !asks_text && !o_.total_cycles;
   }
 
   Result<int> open_browser(Session session, Env& env) {
@@ -128,6 +129,10 @@ Where more than a tenth could not be read, the exit status is 1. This holds for 
       return fail(ErrorCode::kUsage,
                   "Error: --hierarchy and --fields options cannot be used together");
     TRY(check_listing(o_.code));
+    if (std::string_view name = o_.total_cycles ? report::option_without_blocks(o_) : "";
+        !name.empty())
+      return fail(ErrorCode::kFailed, "{} does not go with --total-cycles: rows are basic blocks",
+                  name);
     if (o_.inlines.value_or(false) && (o_.branch_history || o_.call_graph.branch_history))
       return fail(ErrorCode::kFailed,
                   "--inline: call chains with branches have no inlined functions; leave it out");
@@ -231,7 +236,8 @@ Where more than a tenth could not be read, the exit status is 1. This holds for 
         .color = o_.color == "always" || (o_.color == "auto" && env.out.is_terminal())};
     for (const std::unique_ptr<EventReport>& table : reports) {
       if (!o_.quiet) report::write_heading(env.out, *table, o_, plan);
-      render::write_table(env.out, table->table, text);
+      render::write_table(env.out, o_.total_cycles ? blocks_of(session, *table) : table->table,
+                          text);
       env.out.write("\n\n");
       if (env.out.failed() != 0) break;
     }
@@ -239,6 +245,11 @@ Where more than a tenth could not be read, the exit status is 1. This holds for 
     if (!o_.quiet)
       for (const std::string& note : builder.notes()) env.err.print("{}\n", note);
     return 0;
+  }
+
+  [[nodiscard]] view::Table blocks_of(const Session& session, const EventReport& table) const {
+    return report::block_table(session, report::sum_blocks(session, table.members),
+                               o_.percent_limit);
   }
 
   Result<> check_data(const Session& session, const Plan& plan) const {
@@ -261,6 +272,9 @@ Where more than a tenth could not be read, the exit status is 1. This holds for 
       return fail(ErrorCode::kFailed,
                   "branches are not put into call chains from copied stacks; record with "
                   "--call-graph fp, or leave out --branch-history and -g branch");
+    if (o_.total_cycles && plan.rows != report::RowsOf::kBranches)
+      return fail(ErrorCode::kFailed,
+                  "--total-cycles: the recording has no branches with cycles; record with -b");
     if (plan.rows == report::RowsOf::kBranches && (bits & abi::kSampleBranchStack) == 0)
       return fail(ErrorCode::kFailed,
                   "Selected -b but no branch data. Did you call perf record without -b?");
