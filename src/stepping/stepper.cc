@@ -141,7 +141,10 @@ Result<> Stepper::loop() {
       continue;
     }
     pollfd wait{signals_.fd(), POLLIN, 0};
-    ::poll(&wait, 1, -1);
+    bool any_waits =
+        std::ranges::any_of(threads_, [](const auto& entry) { return entry.second.waiting; });
+    constexpr int kOrphanMs = 1000;
+    if (::poll(&wait, 1, any_waits ? kOrphanMs : -1) == 0) TRY(begin_orphans());
     while (std::optional<int> number = signals_.next())
       if (*number == SIGINT || *number == SIGTERM) end_.signal = *number;
     if (options_.max_bytes != 0 && recording_.bytes_written() >= options_.max_bytes)
@@ -474,6 +477,23 @@ Result<> Stepper::on_new_task(Thread& parent, int event) {
   announce(child, threads_.at(parent_tid), is_thread);
   TRY(step(threads_.at(parent_tid)));
   return child.waiting && !std::exchange(child.begun, true) ? begin(child) : Result<>();
+}
+
+/// Tasks whose creators were killed before they could say so.
+Result<> Stepper::begin_orphans() {
+  std::vector<Thread*> orphans;
+  for (auto& [tid, thread] : threads_)
+    if (thread.waiting && !thread.announced) orphans.push_back(&thread);
+  for (Thread* orphan : orphans) {
+    auto first = threads_.find(status_number(orphan->tid, "Tgid"));
+    if (first != threads_.end()) orphan->process = first->second.process;
+    orphan->announced = orphan->begun = true;
+    orphan->stepping = end_.executed;
+    pid_t parent = orphan->process->parent;
+    if (orphan->stepping) recording_.fork(orphan->task(), {parent, parent});
+    TRY(begin(*orphan));
+  }
+  return {};
 }
 
 void Stepper::announce(Thread& child, Thread& parent, bool is_thread) {

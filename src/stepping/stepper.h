@@ -107,6 +107,7 @@ class Stepper {
   void on_exit(Thread& thread);
   void end_trace(Thread& thread);
   Result<> begin(Thread& thread);
+  Result<> begin_orphans();
   Result<> arrive(Thread& thread, uint64_t ip);
   Result<> step(Thread& thread, int signal = 0);
   void executed(Thread& thread, uint64_t next);
