@@ -15,6 +15,7 @@
 #include "objects/injected_jit.h"
 #include "objects/injected_mappings.h"
 #include "objects/merged_sleeps.h"
+#include "objects/trace_records.h"
 #include "perfdata/records/user_records.h"
 #include "perfdata/write/writer.h"
 #include "replay/session.h"
@@ -47,6 +48,7 @@ class Injection {
     SessionOptions how;
     how.open = {.force = options_.force, .stdin_fd = env_.in_fd};
     how.want_symbols = false;
+    how.itrace = options_.itrace;
     how.want_chains = options_.build_ids || options_.mappings;
     Session session = TRY(Session::open(options_.input, how, env_));
     TRY(check_input(session.recording()));
@@ -66,6 +68,8 @@ class Injection {
 
   /// The stages that records go through on their way into the copy.
   Result<> plan(const Session& session) {
+    if (options_.itrace)
+      rewriters_.push_back(std::make_unique<TraceRecords>(session.events(), options_.strip));
     if (options_.sched_stat) rewriters_.push_back(TRY(MergedSleeps::make(session.recording())));
     if (options_.mappings || options_.all_mappings)
       rewriters_.push_back(
@@ -95,9 +99,9 @@ class Injection {
     if (recording.byte_order() != kHostOrder)
       return fail(ErrorCode::kUnsupported,
                   "{}: recorded on a machine with the other byte order: run inject there", name);
-    if (recording.record_counts().by_type[abi::kRecordAuxtrace] > 0)
-      return fail(ErrorCode::kUnsupported, "{}: recordings with AUX area data are not copied yet",
-                  name);
+    if (recording.record_counts().by_type[abi::kRecordAuxtrace] > 0 && !options_.itrace)
+      return fail(ErrorCode::kUnsupported,
+                  "{}: AUX area data is not copied; --itrace puts its samples in its place", name);
     if (recording.record_counts().simpleperf_private > 0)
       return fail(ErrorCode::kUnsupported, "{}: simpleperf's recordings are not copied", name);
     if (options_.jit && !has_jit_dump_clock(recording.events()))
@@ -155,6 +159,7 @@ class Injection {
     std::erase_if(features.present, [](uint32_t bit) {
       return bit == abi::kFeatureCompressed || bit == abi::kFeatureDirFormat;
     });
+    features.auxtrace_index.clear();
     features.compressed.reset();
     features.dir_format_version.reset();
     features.command_line = own_command_line();

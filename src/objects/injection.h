@@ -1,9 +1,11 @@
 // `inject`: copies a recording, and changes or adds what only user space knows.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "base/env.h"
+#include "itrace/options.h"
 #include "objects/injected_build_ids.h"
 
 namespace sonde {
@@ -20,7 +22,9 @@ struct InjectOptions {
   bool jit = false;             // -j: images of the code in jitdumps
   bool sched_stat = false;      // -s: sched_stat events at the places of sched_switch events
   bool hide_addresses = false;  // --aslr: other addresses than on the machine
-  bool convert_chains = false;  // --convert-callchain: copied stacks become call chains
+  std::optional<ItraceOptions> itrace;  // --itrace: samples of instruction traces replace them
+  bool strip = false;                   // --strip: and all other samples
+  bool convert_chains = false;          // --convert-callchain: copied stacks become call chains
 };
 
 /// Errors: what cannot be copied, or lacks what an option needs.

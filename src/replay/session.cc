@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "base/merge_runs.h"
+#include "itrace/decode.h"
 #include "replay/fields/read_values.h"
 #include "replay/frames/address_resolver.h"
 #include "replay/frames/function_count.h"
@@ -49,6 +50,7 @@ struct Session::State {
   std::unique_ptr<SampleBatches> batches;
   uint32_t frame_generation = 0;
 
+  Result<> add_traces();
   void open_whole();
   void read_batch(uint64_t first_rank);
   void read_state(uint64_t first_rank);
@@ -107,6 +109,19 @@ SamplePassOptions Session::State::pass_options(bool only_sums) const {
           options.branch_history};
 }
 
+/// Adds the samples of instruction traces to the recording, before any pass over it.
+Result<> Session::State::add_traces() {
+  LossLedger counted_later;
+  StringPool names;
+  Machine history(names);
+  read_sideband(recording, history, counted_later);
+  SymbolOptions symbols = options.symbols;
+  symbols.path_trust = path_trust_of(symbols, host_of(recording.features()), history);
+  symbols.bundle = recording.bundle();
+  ObjectFinder objects(finder_options(symbols, *env));
+  return itrace::add_trace_samples(recording, history, objects, *options.itrace, env->losses);
+}
+
 /// The two passes over the blocks that the recording currently shows.
 void Session::State::read_batch(uint64_t first_rank) {
   read_state(first_rank);
@@ -121,7 +136,8 @@ void Session::State::read_batch(uint64_t first_rank) {
 
 bool Session::State::can_batch() const {
   return options.in_batches && !options.only_sums && !options.stitch_calls &&
-         SampleBatches::suit(recording.events()) && !has_read_values(recording.events());
+         SampleBatches::suit(recording.events()) && !has_read_values(recording.events()) &&
+         !itrace::has_traces(recording);
 }
 
 void Session::State::begin_batches() {
@@ -248,7 +264,11 @@ Result<Session> Session::open(const std::string& path, SessionOptions options, c
   state->options.open.observer = nullptr;
   state->deferred = std::move(deferred);
   state->env = &env;
-  if (state->recording.stream() == nullptr) state->open_whole();
+  if (state->recording.stream() == nullptr) {
+    const auto& itrace = state->options.itrace;
+    if (itrace && itrace->decodes && itrace::has_traces(state->recording)) TRY(state->add_traces());
+    state->open_whole();
+  }
   return Session(std::move(state));
 }
 

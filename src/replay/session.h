@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "base/env.h"
+#include "itrace/options.h"
 #include "machine/machine.h"
 #include "perfdata/read/recording.h"
 #include "replay/frames/branch_path.h"
@@ -61,6 +62,8 @@ struct SessionOptions {
   /// Branches are put in front of call chains. Not for recordings whose chains are copied stacks or
   /// come in several records, and without inlined functions.
   std::optional<BranchHistory> branch_history = std::nullopt;
+  /// What to make of instruction traces, whose samples are then like all others. Not set: nothing.
+  std::optional<ItraceOptions> itrace = std::nullopt;
 };
 
 class Session {

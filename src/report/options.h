@@ -9,6 +9,7 @@
 
 #include "annotate/listing_builder.h"
 #include "base/error.h"
+#include "itrace/options.h"
 #include "profile/path_frames.h"
 #include "replay/fields/event_window.h"
 #include "replay/session.h"
@@ -107,8 +108,8 @@ struct ReportOptions {
   std::optional<bool> browser;  // --tui, --stdio
 
   // Accepted for compatibility with perf.
-  std::optional<bool> inlines;  // --inline, --no-inline; neither: of unwound chains
-  bool itrace = false;
+  std::optional<bool> inlines;          // --inline, --no-inline; neither: of unwound chains
+  std::optional<ItraceOptions> itrace;  // --itrace; not set: perf's default
   bool reference_graphs = false;
   uint32_t browser_samples = 0;
   annotate::ListingOptions code;  // of functions opened in the browser

@@ -1,5 +1,7 @@
 #include "script/field_texts.h"
 
+#include "perfdata/records/trace_flags.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -201,6 +203,43 @@ void append_bpf_output(Bytes raw, std::string& out) {
     std::string_view text = as_text(raw);
     fmt::format_to(to, "{:>17} \"{}\"\n", "BPF string:", text.substr(0, text.find('\0')));
   }
+}
+
+void append_trace_flags(uint32_t flags, std::string& out) {
+  struct Name {
+    uint32_t flags;
+    std::string_view text;
+  };
+  static constexpr Name kNames[] = {
+      {kTraceBranch | kTraceCall, "call"},
+      {kTraceBranch | kTraceReturn, "return"},
+      {kTraceBranch | kTraceConditional, "jcc"},
+      {kTraceBranch, "jmp"},
+      {kTraceBranch | kTraceCall | kTraceInterrupt, "int"},
+      {kTraceBranch | kTraceReturn | kTraceInterrupt, "iret"},
+      {kTraceBranch | kTraceCall | kTraceSyscall, "syscall"},
+      {kTraceBranch | kTraceReturn | kTraceSyscall, "sysret"},
+      {kTraceBranch | kTraceAsync, "async"},
+      {kTraceBranch | kTraceCall | kTraceAsync | kTraceInterrupt, "hw int"},
+      {kTraceBranch | kTraceAbort, "tx abrt"},
+      {kTraceBranch | kTraceBegin, "tr strt"},
+      {kTraceBranch | kTraceEnd, "tr end"},
+  };
+  constexpr size_t kWidth = 22;
+  auto name_of = [](uint32_t wanted) -> std::string_view {
+    for (const Name& name : kNames)
+      if (name.flags == wanted) return name.text;
+    return {};
+  };
+  bool in_transaction = (flags & kTraceInTransaction) != 0;
+  flags &= ~kTraceInTransaction;
+  std::string text(name_of(flags));
+  if (text.empty() && (flags & kTraceBegin) != 0)
+    text = fmt::format("tr strt {}", name_of(flags & ~kTraceBegin));
+  if (text.empty() && (flags & kTraceEnd) != 0)
+    text = fmt::format("tr end  {}", name_of(flags & ~kTraceEnd));
+  if (in_transaction) text = fmt::format("{:<15}(x)", text);
+  fmt::format_to(std::back_inserter(out), "  {:<{}}", text, kWidth);
 }
 
 void append_branch_flags(const abi::BranchEntry& branch, std::string& out) {

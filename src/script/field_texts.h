@@ -34,6 +34,9 @@ void append_page_size(uint64_t bytes, std::string& out);
 /// The hex dump of a bpf-output sample, eight bytes per line, and its string if it is one.
 void append_bpf_output(Bytes raw, std::string& out);
 /// "/P/-/-/4/TYPE "
+/// What a sample made from an instruction trace is: "  tr end  syscall        ". `flags` as in
+/// perfdata/records/trace_flags.h.
+void append_trace_flags(uint32_t flags, std::string& out);
 void append_branch_flags(const abi::BranchEntry& branch, std::string& out);
 
 }  // namespace sonde::script

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "base/text.h"
+#include "itrace/synthesizer.h"
 
 namespace sonde {
 namespace {
@@ -175,7 +176,8 @@ Result<> FieldSelection::apply_words(std::string_view words, size_t first_kind, 
         continue;
       }
       Kind& kind = kinds_[i];
-      kind.user_set = true;
+      // As in perf, to add the flags leaves the targets of branches where they were.
+      if (!changes || remove || *field != Field::kFlags) kind.user_set = true;
       kind.asked_empty = false;
       if (remove) {
         kind.fields.remove(*field);
@@ -235,12 +237,20 @@ Result<std::vector<FieldSet>> FieldSelection::fields_for(const EventTable& event
   uint64_t branch_filters = 0;
   for (const EventDesc& event : events.all()) branch_filters |= event.attr.branch_sample_type;
   std::array<FieldSet, kOutputKinds> fields;
+  // The event of a trace lacks what the samples made of it have.
+  bool has_traces = std::ranges::any_of(events.all(), itrace::is_synthesized);
   for (size_t i = 0; i < kOutputKinds; ++i) {
-    const Kind& kind = kinds_[i];
+    Kind kind = kinds_[i];
+    if (has_traces) kind.wanted.remove(Field::kAddr);
     auto of_kind = [i](const EventDesc& event) {
       return output_kind(event.attr) == static_cast<OutputKind>(i);
     };
-    auto first = std::ranges::find_if(events.all(), of_kind);
+    // A dummy has no samples: what it lacks is not missed.
+    auto has_samples = [&](const EventDesc& event) {
+      return of_kind(event) &&
+             !(event.attr.type == abi::kTypeSoftware && event.attr.config == abi::kSwDummy);
+    };
+    auto first = std::ranges::find_if(events.all(), has_samples);
     bool exists = first != events.all().end();
     if (!exists && kind.asked_empty && i != static_cast<size_t>(OutputKind::kSynthesized))
       return fail(ErrorCode::kFailed,

@@ -17,8 +17,9 @@ struct ScriptOptions {
   std::string generated_language;  // -g
   bool list_scripts = false;
   FieldSelection fields;
-  std::vector<std::string> warnings;  // about -F
-  std::string refused;                // an unsupported option, with the reason
+  std::vector<std::string> warnings;    // about -F
+  std::optional<ItraceOptions> itrace;  // --itrace; not set: perf's default
+  std::string refused;                  // an unsupported option, with the reason
   bool nanoseconds = false;
   bool latency_format = false;
   bool hide_call_graph = false;

@@ -2,6 +2,7 @@
 
 #include "abi/record_names.h"
 #include "perfdata/dump/dump.h"
+#include "perfdata/records/user_records.h"
 
 namespace sonde {
 
@@ -32,6 +33,8 @@ bool RecordFilter::wants(uint32_t type) const {
       return !merge_chains;
     case abi::kRecordFinishedRound:
       return rounds;
+    case abi::kRecordAuxtraceError:
+      return trace_errors;
     default:
       return false;
   }
@@ -39,7 +42,7 @@ bool RecordFilter::wants(uint32_t type) const {
 
 bool RecordFilter::any() const {
   return tasks || mmaps || switches || namespaces || cgroups || bpf || lost || text_pokes ||
-         !merge_chains || rounds;
+         !merge_chains || rounds || trace_errors;
 }
 
 /// Records synthesized by the recorder carry no event id: they count as the first event's.
@@ -49,6 +52,11 @@ EventId RecordLines::event_of(const OtherRecord& record) const {
 
 SampleId RecordLines::who(const OtherRecord& record) const {
   SampleId id;
+  if (record.view.type == abi::kRecordAuxtraceError) {
+    id.time = record.time;
+    if (auto error = decode_user<AuxtraceErrorRecord>(record.view)) id.cpu = error->cpu;
+    return id;
+  }
   id.pid = id.tid = id.cpu = 0;
   id.time = 0;
   if (session_.events().size() == 0) return id;
@@ -105,6 +113,25 @@ void RecordLines::print_deferred_chain(const OtherRecord& record, const SampleId
   out += '\n';
 }
 
+namespace {
+
+/// An error of decoding a trace, found here or by whoever wrote the recording.
+void print_trace_error(const RecordView& view, std::string& out) {
+  auto error = decode_user<AuxtraceErrorRecord>(view);
+  if (!error) return;
+  constexpr uint64_t kSecond = 1'000'000'000;
+  auto to = std::back_inserter(out);
+  fmt::format_to(to, " {} error type {}",
+                 error->type == 1 ? "instruction trace" : "unknown error type", error->type);
+  if (error->format > 0 && error->time != 0)
+    fmt::format_to(to, " time {}.{:09}", error->time / kSecond, error->time % kSecond);
+  fmt::format_to(to, " cpu {} pid {} tid {} ip {} code {}: {}\n", static_cast<int32_t>(error->cpu),
+                 static_cast<int32_t>(error->pid), static_cast<int32_t>(error->tid),
+                 dump::prefixed_hex(error->ip), error->code, error->message);
+}
+
+}  // namespace
+
 void RecordLines::print(const OtherRecord& record, uint64_t shown_time, std::string& out) const {
   const RecordView& view = record.view;
   StringSink body;
@@ -112,6 +139,7 @@ void RecordLines::print(const OtherRecord& record, uint64_t shown_time, std::str
     out += "PERF_RECORD_FINISHED_ROUND\n";
     return;
   }
+  if (view.type == abi::kRecordAuxtraceError) return print_trace_error(view, out);
   if (session_.events().size() == 0) return;
   EventId id = event_of(record);
   const EventDesc& event = session_.events()[id];

@@ -23,8 +23,9 @@ struct RecordFilter {
   bool bpf = false;
   bool lost = false;
   bool text_pokes = false;
-  bool merge_chains = true;  // false: deferred user parts of call chains are shown separately
-  bool rounds = false;       // everything is then in file order
+  bool merge_chains = true;   // false: deferred user parts of call chains are shown separately
+  bool rounds = false;        // everything is then in file order
+  bool trace_errors = false;  // of instruction traces; set if there are any
 
   [[nodiscard]] bool wants(uint32_t type) const;
   [[nodiscard]] bool any() const;

@@ -114,6 +114,7 @@ Result<> ScriptLines::begin() {
     write_header_text(env_.out, session_.recording(), options_.full_header);
   if (options_.header_only) return {};
   if (counts_) return {};
+  filter_.records.trace_errors = session_.counts().records_by_type[abi::kRecordAuxtraceError] != 0;
   if (!filter_.cpus.empty()) TRY(check_cpus(session_.events()));
   if (options_.stitch_lbr) warn_about_stitching(session_.recording(), env_.err);
   gate_ = TRY(EventWindow::make(options_.gate, session_.events(), env_.tool));

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "abi/data_source.h"
+#include "perfdata/records/trace_flags.h"
 #include "script/field_texts.h"
 #include "script/sample_target.h"
 
@@ -35,8 +36,6 @@ constexpr FieldSet kDecodedFields = {Field::kTrace,
 
 constexpr FieldSet kCodeFields = {Field::kInsn, Field::kInsnLength, Field::kBranchCode,
                                   Field::kBranchCodeLength};
-
-constexpr size_t kFlagsWidth = 24;
 
 bool is_bpf_output(const abi::EventAttr& attr) {
   return attr.type == abi::kTypeSoftware && attr.config == abi::kSwBpfOutput;
@@ -181,7 +180,8 @@ void SamplePrinter::print(size_t i, uint64_t time, std::string& out) const {
     out += ' ';
   }
   if (fields.has(Field::kEvent)) out += style.padded_name;
-  if (fields.has(Field::kFlags)) out.append(kFlagsWidth, ' ');  // only traces have them
+  if (fields.has(Field::kFlags))
+    append_trace_flags(trace_flags_of(session_->record(i)).value_or(0), out);
   if (style.is_branch_trace) return print_branch_trace(style, sample, i, out);
   if (fields.has(Field::kTrace) && !sample.raw.empty()) traces_.print(event, sample.raw, out);
   if (style.needs_decode) print_decoded_before_ip(style, sample, out);

@@ -162,7 +162,7 @@ KNOWN = [
     (re.compile(r"^km\.data -s trace_fields$"), "width of a column of strings"),
     (re.compile(r"^perf\.data\.(branch|callgraph_and_branch)\S* (-s (addr|comm,dso,symbol,weight)|-b -s dso_from,dso_to,mis)"), "branch mode"),
     (re.compile(r"^perf\.data\.callgraph_and_branch-3\.8 --no-branch-stack$"), "mode of an address in no mapping"),
-    (re.compile(r"^perf\.data\.intel_pt"), "instruction traces are not decoded"),
+    (re.compile(r"^perf\.data\.intel_pt"), "behind an error in a trace, decoding goes on at another packet"),
     (re.compile(r"^perf\.data\.piped\.\S+ (--hierarchy|-C 0)"), "perf finds no samples in pipes"),
     (re.compile(r"^perf\.data\.weight_struct (-s socket|--header-only)"), "perf drops a topology of more processors than it knows"),
     (re.compile(r" --mmaps$"), "mappings after an exec"),

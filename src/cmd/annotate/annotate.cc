@@ -54,8 +54,6 @@ Code comes from the files that ran, from jitdumps, and from BPF programs stored 
     name_frame_functions(o_.symbol_sources, env);
     Session session = TRY(open(env, o_.symbol));
     if (o_.dump) return dump(env, session);
-    if (o_.itrace && session.counts().records_by_type[abi::kRecordAuxtrace] != 0)
-      return fail(ErrorCode::kFailed, "--itrace: instruction traces are not decoded yet");
     if (o_.data_type)
       return annotation::annotate_data(
           session, o_, columns_of(session),
@@ -92,6 +90,9 @@ Code comes from the files that ran, from jitdumps, and from BPF programs stored 
     options.open.stdin_fd = env.in_fd;
     options.symbols = o_.symbol_sources;
     options.filter.cpus = o_.cpus;
+    options.itrace = o_.itrace;
+    if (!options.itrace && !o_.dump)
+      options.itrace = TRY(parse_itrace("", ItraceDefaults::kReport));
     options.want_chains = false;
     options.only_sums = !o_.dump;
     options.by_place = options.only_sums && !o_.data_type;

@@ -28,7 +28,7 @@ void declare_choice(FlagTable& flags, Options& o) {
                o.percent_limit = TRY(parse_percent(word));
                return {};
              });
-  declare_itrace(flags, o.itrace);
+  declare_itrace(flags, ItraceDefaults::kReport, o.itrace);
 }
 
 void declare_code(FlagTable& flags, Options& o) {

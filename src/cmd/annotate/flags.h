@@ -7,6 +7,7 @@
 
 #include "annotate/listing_builder.h"
 #include "cli/flags.h"
+#include "itrace/options.h"
 #include "render/listing_text.h"
 #include "symbol/symbolizer.h"
 
@@ -40,7 +41,7 @@ struct Options {
   std::optional<bool> browser;  // --tui, --stdio
   std::string color = "auto";
   std::optional<std::string> objdump;
-  bool itrace = false;
+  std::optional<ItraceOptions> itrace;  // --itrace; not set: perf's default
 
   SymbolOptions symbol_sources;
 };

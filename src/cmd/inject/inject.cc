@@ -2,6 +2,7 @@
 // compiled at run time.
 #include "cli/command.h"
 #include "cmd/options/profile_flags.h"
+#include "cmd/options/row_flags.h"
 #include "objects/injection.h"
 
 namespace sonde {
@@ -49,14 +50,7 @@ With -j, each piece of code in the recording's jitdumps becomes an ELF file besi
         .boolean(0, "ignore-vmlinux", ignore_vmlinux_,
                  "accepted for perf's sake: no symbols are read here")
         .without_effect("no symbols are read here");
-    flags
-        .call(0, "itrace", "opts", "refused: instruction traces are not decoded yet",
-              [this](std::string_view) -> Result<> {
-                itrace_ = true;
-                return {};
-              })
-        .when_bare("")
-        .refused("instruction traces are not decoded yet");
+    declare_itrace(flags, ItraceDefaults::kReport, options_.itrace);
     flags
         .text(0, "kallsyms", kallsyms_, "file",
               "accepted for perf's sake: no symbols are read here")
@@ -68,8 +62,8 @@ With -j, each piece of code in the recording's jitdumps becomes an ELF file besi
                  return {};
                });
     declare_unwind_style(flags);
-    flags.boolean(0, "strip", strip_, "refused: instruction traces are not decoded yet")
-        .refused("instruction traces are not decoded yet");
+    flags.boolean(0, "strip", options_.strip,
+                  "Leave out all samples that are not of the trace (use with --itrace)");
     refuse(flags, "vm-time-correlation", "opts", "guests' clocks are not compared yet")
         .when_bare("");
   }
@@ -77,9 +71,9 @@ With -j, each piece of code in the recording's jitdumps becomes an ELF file besi
   Result<int> run(Env& env, const Arguments& arguments) override {
     if (!arguments.empty())
       return fail(ErrorCode::kUsage, "inject takes no arguments: {}", arguments[0]);
-    if (strip_ && !itrace_)
+    if (options_.itrace && !options_.itrace->decodes) options_.itrace.reset();
+    if (options_.strip && !options_.itrace)
       return fail(ErrorCode::kFailed, "--strip option requires --itrace option");
-    if (itrace_) return refusal("itrace", "instruction traces are not decoded yet");
     if (options_.mappings && options_.all_mappings)
       return fail(ErrorCode::kUsage, "-B and --mmap2-buildid-all: one of them only");
     TRY(inject(options_, env));
@@ -100,7 +94,6 @@ With -j, each piece of code in the recording's jitdumps becomes an ELF file besi
   InjectOptions options_;
   std::string vmlinux_, kallsyms_;
   bool ignore_vmlinux_ = false;
-  bool strip_ = false, itrace_ = false;
 };
 
 }  // namespace

@@ -23,15 +23,19 @@ std::function<Result<>(std::string_view)> relative_into(bool& relative) {
   };
 }
 
-void declare_itrace(FlagTable& flags, bool& is_asked) {
+void declare_itrace(FlagTable& flags, ItraceDefaults defaults,
+                    std::optional<ItraceOptions>& options) {
   flags
       .call(0, "itrace", "opts", "Instruction Tracing options",
-            [&is_asked](std::string_view) -> Result<> {
-              is_asked = true;
+            [&options, defaults](std::string_view text) -> Result<> {
+              options = TRY(parse_itrace(text, defaults));
               return {};
             })
-      .when_bare("")
-      .refused("instruction traces are not decoded yet");
+      .when_bare("");
+  flags.act(0, "no-itrace", "Do not decode instruction traces", [&options]() -> Result<> {
+    options.emplace().decodes = false;
+    return {};
+  });
 }
 
 }  // namespace sonde

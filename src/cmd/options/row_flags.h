@@ -3,11 +3,13 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "cli/flags.h"
+#include "itrace/options.h"
 
 namespace sonde {
 
@@ -22,7 +24,9 @@ void declare_names(FlagTable& flags, NameLetters letters, std::vector<std::strin
 /// Parser of --percentage's value, for FlagTable::call: "relative" or "absolute".
 std::function<Result<>(std::string_view)> relative_into(bool& relative);
 
-/// --itrace, needed only for recordings with instruction traces: `is_asked` if it was given.
-void declare_itrace(FlagTable& flags, bool& is_asked);
+/// --itrace and --no-itrace, for recordings with instruction traces. `options` stays empty if
+/// neither was given.
+void declare_itrace(FlagTable& flags, ItraceDefaults defaults,
+                    std::optional<ItraceOptions>& options);
 
 }  // namespace sonde

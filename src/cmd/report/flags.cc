@@ -218,7 +218,7 @@ constexpr OfBrowser kOfBrowser[] = {
 
 void declare_absent(FlagTable& flags, ReportOptions& o) {
   declare_refused(flags, kReportRefuses);
-  declare_itrace(flags, o.itrace);
+  declare_itrace(flags, ItraceDefaults::kReport, o.itrace);
   flags.boolean(0, "inline", o.inlines, "Show inline function");
 }
 

@@ -33,7 +33,7 @@ std::string_view refused_option(const ReportOptions& o) {
       {o.socket >= 0, "--socket-filter"},
       {!o.gate.on.empty() || !o.gate.off.empty(), "--switch-on"},
       {o.stitch_lbr, "--stitch-lbr"},
-      {o.itrace, "--itrace"},
+      {o.itrace.has_value(), "--itrace"},
   };
   for (const Given& option : options)
     if (option.is_given) return option.name;

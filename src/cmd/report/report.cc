@@ -6,6 +6,7 @@
 #include "cmd/options/profile_flags.h"
 #include "cmd/report/flags.h"
 #include "cmd/report/page.h"
+#include "itrace/synthesizer.h"
 #include "perfdata/dump/header_text.h"
 #include "render/damage_text.h"
 #include "render/table_text.h"
@@ -71,7 +72,8 @@ Where more than a tenth could not be read, the exit status is 1. This holds for 
     if (o_.html) return report::write_page(o_, env);
     TRY(check_options());
     Session session = TRY(open(env));
-    if (session.counts().records_by_type[abi::kRecordAuxtrace] != 0) TRY(meet_traces(env));
+    if (session.counts().records_by_type[abi::kRecordAuxtrace] != 0 && !o_.itrace)
+      tell_of_traces(session, env);
     if (o_.dump) return dump(env, session);
     if (wants_browser() && can_browse(env)) return open_browser(std::move(session), env);
     if (o_.browser.value_or(false))
@@ -139,11 +141,9 @@ Where more than a tenth could not be read, the exit status is 1. This holds for 
     return {};
   }
 
-  [[nodiscard]] Result<> meet_traces(Env& env) const {
-    if (o_.itrace)
-      return fail(ErrorCode::kFailed, "--itrace: instruction traces are not decoded yet");
-    env.err.print("The recording has instruction traces, which are not decoded yet.\n");
-    return {};
+  static void tell_of_traces(const Session& session, Env& env) {
+    if (std::ranges::none_of(session.events().all(), itrace::is_synthesized))
+      env.err.print("The recording has instruction traces, which are not decoded.\n");
   }
 
   Result<> configure_call_graph(const Config& config) {
@@ -159,8 +159,13 @@ Where more than a tenth could not be read, the exit status is 1. This holds for 
     options.open.force = o_.force;
     options.open.stdin_fd = env.in_fd;
     options.symbols = o_.symbol_sources;
+    options.itrace = o_.itrace;
     options.filter.cpus = o_.cpus;
     bool only_records = o_.header_only || o_.stats || o_.tasks || o_.mmaps || o_.dump;
+    if (only_records)
+      options.itrace.reset();
+    else if (!options.itrace)
+      options.itrace = TRY(parse_itrace("", ItraceDefaults::kReport));
     options.stitch_calls = o_.stitch_lbr;
     options.want_symbols = !only_records;
     options.inlines = chosen_inlines(o_.inlines);

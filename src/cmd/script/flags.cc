@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "cmd/options/profile_flags.h"
+#include "cmd/options/row_flags.h"
 
 namespace sonde {
 namespace {
@@ -74,13 +75,14 @@ void declare_records(FlagTable& flags, RecordFilter& show) {
   flags.boolean(0, "show-round-events", show.rounds, "Show round events (if recorded)");
 }
 
-/// Without a trace, `--insn-trace` is short for the fields it shows.
+/// All instructions of a trace. Without a trace it is short for the fields that it shows.
 Result<> show_instructions(std::string_view how, ScriptOptions& o) {
   if (!how.empty() && how != "raw" && how != "disasm")
     return fail(ErrorCode::kUsage, "Only accept raw|disasm");
   if (how == "disasm")
     return fail(ErrorCode::kUnsupported, "--insn-trace=disasm is not there yet: no disassembler");
   o.nanoseconds = true;
+  if (!o.itrace) o.itrace = TRY(parse_itrace("i0ns", ItraceDefaults::kScript));
   return o.fields.apply("+insn,-event,-period", o.warnings);
 }
 
@@ -91,14 +93,14 @@ void declare_refused(FlagTable& flags, std::string& refused) {
     char letter;
     const char *name, *argument, *help, *reason;
   };
-  constexpr const char* kNoTraces = "instruction traces are not decoded yet";
+  constexpr const char* kNoTraces =
+      "instruction traces give no call depths yet; --itrace=cr -F +flags shows calls and returns";
   constexpr const char* kNoGuests = "guest code is not looked up yet";
   static constexpr Refused kRefused[] = {
       {0, "call-trace", "", "Decode calls from itrace", kNoTraces},
       {0, "call-ret-trace", "", "Decode calls and returns from itrace", kNoTraces},
       {0, "graph-function", "symbol[,symbol...]",
        "Only print symbols and callees with --call-trace/--call-ret-trace", kNoTraces},
-      {0, "itrace", "opts", "Instruction Tracing options", kNoTraces},
       {0, "xed", "", "Run xed disassembler on output",
        "no disassembler is run; -F +insn shows the bytes"},
       {0, "guest-code", "", "Guest code can be found in hypervisor process", kNoGuests},
@@ -116,8 +118,6 @@ void declare_refused(FlagTable& flags, std::string& refused) {
     std::string help = fmt::format("{} (refused: {})", r.help, r.reason);
     if (*r.argument == 0)
       flags.act(r.letter, r.name, help, [refuse] { return refuse({}); }).refused(r.reason);
-    else if (std::string_view(r.name) == "itrace")
-      flags.call(r.letter, r.name, r.argument, help, refuse).when_bare("").refused(r.reason);
     else
       flags.call(r.letter, r.name, r.argument, help, refuse).refused(r.reason);
   }
@@ -152,9 +152,10 @@ void declare_script_flags(FlagTable& flags, ScriptOptions& o) {
     return {};
   });
   flags
-      .call(0, "insn-trace", "raw|disasm", "Show the bytes of the sampled instructions",
+      .call(0, "insn-trace", "raw|disasm", "Show the bytes of traced or sampled instructions",
             [&o](std::string_view how) { return show_instructions(how, o); })
       .when_bare("");
+  declare_itrace(flags, ItraceDefaults::kScript, o.itrace);
   flags.count('v', "verbose", o.verbose, "be more verbose (show where symbols come from)");
   declare_symbol_sources(flags, o.symbol_sources);
   declare_unwind_style(flags);

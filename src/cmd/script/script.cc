@@ -122,6 +122,11 @@ class Script final : public Command {
     SessionOptions options;
     options.open.force = options_.force;
     options.open.stdin_fd = env.in_fd;
+    options.itrace = options_.itrace;
+    if (options_.dump || options_.header_only)
+      options.itrace.reset();
+    else if (!options.itrace)
+      options.itrace = TRY(parse_itrace("", ItraceDefaults::kScript));
     options.follow = options_.input == "-" && options_.can_follow();
     options.in_batches = options_.can_batch();
     options.narrow = [this](const EventTable& events, const Features& features,
@@ -149,7 +154,9 @@ class Script final : public Command {
     Result<FileScan> names = FileScan::open(options_.input, how, counted_already);
     if (!names) return false;  // a Session reports why
     const Features& features = names->features();
-    if (features.has(abi::kFeatureStat) || features.compressed) return false;
+    if (features.has(abi::kFeatureStat) || features.has(abi::kFeatureAuxtrace) ||
+        features.compressed)
+      return false;
     auto fields = options_.fields.fields_for(names->events(), !options_.hide_call_graph,
                                              features.clock_data.has_value());
     if (!fields || !is_of_plain_tracepoints(*names, *fields)) return false;

@@ -4,6 +4,8 @@
 
 #include "abi/record_names.h"
 #include "perfdata/header/file_layout.h"
+#include "perfdata/records/user_records.h"
+#include "pt/packet.h"
 
 namespace sonde {
 namespace {
@@ -128,7 +130,15 @@ void RecordDumper::dump(const TimedRecord& timed, uint32_t stream, const DumpTai
     out_.write(": unhandled!\n");
   }
   if (record.type == abi::kRecordHeaderAttr) ++events_known_;
+  if (record.type == abi::kRecordAuxtraceInfo)
+    if (auto info = decode_user<AuxtraceInfoRecord>(record)) trace_type_ = info->type;
   if (tail) tail(timed, has_sample ? &sample : nullptr, out_);
+}
+
+void RecordDumper::dump_trace(Bytes data) {
+  if (trace_type_ != kAuxtraceIntelPt) return;
+  out_.print(".\n. ... Intel Processor Trace data: size {} bytes\n", data.size());
+  pt::put_packets(data, out_);
 }
 
 namespace {
@@ -190,6 +200,7 @@ void dump_recording(const Recording& recording, const DumpOptions& options, cons
   for (const RecordBlock& block : recording.blocks()) {
     RecordRange range(block, recording.byte_order());
     for (RecordView record; range.next(record);) take(record);
+    if (!block.trailing.empty()) dumper.dump_trace(block.trailing);
   }
   sorter.flush();
 }

@@ -46,6 +46,8 @@ class RecordDumper {
   void dump(const TimedRecord& record, uint32_t stream = 0);
   /// The same; if the record is a sample, `tail` receives it decoded.
   void dump(const TimedRecord& record, uint32_t stream, const DumpTail& tail);
+  /// The data that follows an AUXTRACE record, after the record itself.
+  void dump_trace(Bytes data);
 
  private:
   void put_headline(const RecordView& record, uint32_t stream);
@@ -57,7 +59,8 @@ class RecordDumper {
   DumpOptions options_;
   Sink& out_;
   abi::Arch arch_;
-  size_t events_known_;  // in a pipe, events are announced one at a time
+  uint32_t trace_type_ = 0;  // of the latest AUXTRACE_INFO; 0: none
+  size_t events_known_;      // in a pipe, events are announced one at a time
 };
 
 /// Dumps every record of the recording, in perf's order, each followed by what `tail` (may be

@@ -228,8 +228,35 @@ void put(const AuxtraceRecord& a, Sink& out) {
             signed_id(a.cpu));
 }
 
+/// How the processor was set up to trace: a number for each line, then the address filter.
+void put_intel_pt_setup(const WordView& words, Sink& out) {
+  struct Line {
+    const char* title;
+    bool is_hex;
+  };
+  static constexpr Line kLines[] = {
+      {"PMU Type            ", false}, {"Time Shift          ", false},
+      {"Time Muliplier      ", false}, {"Time Zero           ", false},
+      {"Cap Time Zero       ", false}, {"TSC bit             ", true},
+      {"NoRETComp bit       ", true},  {"Have sched_switch   ", false},
+      {"Snapshot mode       ", false}, {"Per-cpu maps        ", false},
+      {"MTC bit             ", true},  {"MTC freq bits       ", true},
+      {"TSC:CTC numerator   ", false}, {"TSC:CTC denominator ", false},
+      {"CYC bit             ", true},  {"Max non-turbo ratio ", false},
+      {"Filter string len.  ", false}};
+  constexpr size_t kFilter = std::size(kLines);
+  for (size_t i = 0; i < std::min(words.size(), kFilter); ++i)
+    out.print("  {}{}\n", kLines[i].title,
+              kLines[i].is_hex ? prefixed_hex(words[i]) : fmt::to_string(words[i]));
+  if (words.size() < kFilter) return;
+  Bytes rest = words.without_first(kFilter).bytes();
+  std::string_view filter(reinterpret_cast<const char*>(rest.data()), rest.size());
+  out.print("  Filter string       {}\n", filter.substr(0, filter.find('\0')));
+}
+
 void put(const AuxtraceInfoRecord& a, Sink& out) {
   out.print(" type: {}\n", a.type);
+  if (a.type == kAuxtraceIntelPt) put_intel_pt_setup(a.priv, out);
 }
 
 template <typename Record>

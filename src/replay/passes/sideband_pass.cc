@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "abi/record_names.h"
+#include "perfdata/records/user_records.h"
 
 namespace sonde {
 namespace {
@@ -86,6 +87,8 @@ class SidebandPass {
       count_losses(record, other.event);
     } else if (!result_.rank_is_time) {
       other.time = 0;
+      if (record.type == abi::kRecordAuxtraceError)
+        if (auto error = decode_user<AuxtraceErrorRecord>(record)) other.time = error->time;
     }
     result_.others.push_back(other);
   }

@@ -1,0 +1,57 @@
+// Untrusted Intel PT traces: packets are read to the end, whatever they are, and following them
+// through code that is all bytes of the input ends, too.
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "base/sink.h"
+#include "fuzz/fuzz_target.h"
+#include "pt/flow_decoder.h"
+#include "pt/packet.h"
+
+namespace {
+
+class PtFuzzCode final : public sonde::pt::CodeReader {
+ public:
+  PtFuzzCode(const uint8_t* data, size_t size) : data_(data), size_(size) {}
+  size_t read(uint64_t address, std::span<std::byte> to, uint64_t) override {
+    uint64_t at = address & 0xfff;
+    if (at >= size_) return 0;
+    size_t count = std::min<size_t>(to.size(), size_ - at);
+    std::memcpy(to.data(), data_ + at, count);
+    return count;
+  }
+
+ private:
+  const uint8_t* data_;
+  size_t size_;
+};
+
+class PtFuzzCount final : public sonde::pt::FlowObserver {
+ public:
+  void instruction(const sonde::pt::Instruction& i, uint64_t) override {
+    if (i.size == 0 || i.size > i.bytes.size()) __builtin_trap();
+  }
+  void enabled(uint64_t, uint64_t) override {}
+  void disabled(std::optional<uint64_t>, std::optional<uint64_t>, uint64_t) override {}
+  void interrupted(uint64_t, std::optional<uint64_t>, uint64_t) override {}
+  void transaction(bool, bool, std::optional<uint64_t>, uint64_t) override {}
+  void ptwrite(std::optional<uint64_t>, uint64_t, uint64_t) override {}
+  void core_frequency(uint32_t, uint64_t) override {}
+  void lost(sonde::pt::FlowError why, uint64_t, uint64_t) override {
+    if (sonde::pt::describe(why).empty()) __builtin_trap();
+  }
+};
+
+}  // namespace
+
+FUZZ_TARGET(pt)(const uint8_t* data, size_t size) {
+  using namespace sonde;
+  Bytes trace(reinterpret_cast<const std::byte*>(data), size);
+  StringSink out;
+  pt::put_packets(trace, out);
+  PtFuzzCode code(data, size);
+  PtFuzzCount count;
+  if (pt::can_follow()) (void)pt::follow(trace, {}, code, count);
+  return 0;
+}

@@ -1,0 +1,220 @@
+#include "itrace/decode.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "elf/elf_builder.h"
+#include "perfdata/records/record_encoder.h"
+#include "perfdata/records/trace_flags.h"
+#include "perfdata/text/file_builder.h"
+#include "pt/trace_builder.h"
+
+#if __has_include(<intel-pt.h>)
+
+namespace sonde {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+
+constexpr uint64_t kStart = 0x401000;
+constexpr uint32_t kPmuType = 77;
+constexpr const char* kObject = "/app";
+
+/// 401000 call 401010;  401005 jmp 401005;  401007 syscall;
+/// 401010 jne 401014;  401012 nop;  401013 nop;  401014 ret
+const std::string kProgram("\xe8\x0b\0\0\0\xeb\xfe\x0f\x05\0\0\0\0\0\0\0\x75\x02\x90\x90\xc3", 21);
+
+/// A recording of a thread, 10/11, that ran the program.
+class TraceDecoding : public testing::Test {
+ protected:
+  TraceDecoding() : root_(testing::TempDir() + "itrace." + std::to_string(::getpid())) {
+    ElfBuilder elf;
+    uint32_t text = elf.section(".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, kStart, kProgram);
+    elf.load(text, true);
+    std::vector<std::byte> bytes = elf.build();
+    fs::create_directories(root_);
+    std::ofstream(root_ + kObject, std::ios::binary)
+        .write(reinterpret_cast<const char*>(bytes.data()),
+               static_cast<std::streamsize>(bytes.size()));
+    std::string_view all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    text_offset_ = all.find(kProgram);
+    EventDesc event;
+    event.attr.type = kPmuType;
+    event.attr.size = abi::kAttrSizeVer8;
+    event.attr.sample_type =
+        abi::kSampleIp | abi::kSampleTid | abi::kSampleTime | abi::kSampleIdentifier;
+    event.attr.sample_id_all = 1;
+    event.attr.exclude_kernel = event.attr.exclude_hv = 1;
+    event.ids = {5};
+    event.name = "pt//u";
+    file_.events = {event};
+  }
+  ~TraceDecoding() override { fs::remove_all(root_); }
+
+  void begin(uint32_t type = kAuxtraceIntelPt) {
+    ByteBuilder words;
+    for (uint64_t word : {uint64_t{kPmuType}, uint64_t{0}, uint64_t{1}, uint64_t{1000}, uint64_t{1},
+                          uint64_t{0x400}, uint64_t{0}, uint64_t{0}, uint64_t{0}, uint64_t{0}})
+      words.u64(word);
+    encode(AuxtraceInfoRecord{type, WordView(words.view(), kHostOrder)}, file_.data);
+    RecordFrame frame{.attr = &file_.events[0].attr,
+                      .id = {.pid = 10, .tid = 11, .time = 1, .id = 5, .stream_id = 5, .cpu = 0}};
+    frame.misc = abi::kMiscUser;
+    encode(CommRecord{10, 11, "app", true}, frame, file_.data);
+    MmapRecord mmap{};
+    mmap.pid = 10;
+    mmap.tid = 11;
+    mmap.start = RuntimeAddr(kStart);
+    mmap.length = 0x1000;
+    mmap.offset = FileOffset(text_offset_);
+    mmap.path = kObject;
+    encode(mmap, frame, file_.data);
+  }
+  void add(const pt::TraceBuilder& trace, uint64_t offset = 0) {
+    encode(AuxtraceRecord{.size = trace.view().size(),
+                          .offset = offset,
+                          .reference = 0,
+                          .index = 0,
+                          .tid = 11,
+                          .cpu = UINT32_MAX},
+           file_.data);
+    file_.data.bytes(trace.view());
+  }
+
+  Result<std::vector<std::string>> decode(std::string_view options) {
+    std::vector<std::byte> bytes = file_.file();
+    Recording recording = TRY(Recording::open_bytes(bytes, "test", losses_));
+    size_t before = recording.blocks().size();
+    StringPool strings;
+    Machine machine(strings);
+    for (const RecordBlock& block : recording.blocks()) {
+      RecordRange range(block, kHostOrder);
+      for (RecordView record; range.next(record);)
+        if (record.type < abi::kRecordUserStart)
+          machine.apply(record, recording.events().all()[0].layout, 1, losses_);
+    }
+    machine.freeze();
+    FinderOptions where;
+    where.symfs = root_;
+    ObjectFinder finder(where);
+    ItraceOptions wanted = TRY(parse_itrace(options, ItraceDefaults::kReport));
+    TRY(itrace::add_trace_samples(recording, machine, finder, wanted, losses_));
+    std::vector<std::string> lines;
+    for (size_t i = before; i < recording.blocks().size(); ++i) {
+      RecordRange range(recording.blocks()[i], kHostOrder);
+      for (RecordView record; range.next(record);) lines.push_back(line_of(record, recording));
+    }
+    return lines;
+  }
+
+  LossLedger losses_;
+  FileBuilder file_;
+  std::string root_;
+  uint64_t text_offset_ = 0;
+
+ private:
+  static std::string line_of(const RecordView& record, const Recording& recording) {
+    if (record.type == abi::kRecordAuxtraceError) {
+      auto error = decode_user<AuxtraceErrorRecord>(record);
+      return error ? fmt::format("error {} {:x} {} {}", error->code, error->ip, error->time,
+                                 error->message)
+                   : "bad";
+    }
+    EventId event = recording.events().of(record);
+    Sample sample;
+    if (!event.valid() || !decode_sample(record, recording.events()[event].layout, sample))
+      return "bad";
+    return fmt::format("{} {}/{} {} {:x} {:x} {} {:x}", recording.events()[event].name,
+                       sample.id.pid, sample.id.tid, sample.id.time, sample.ip, sample.addr,
+                       sample.period, trace_flags_of(record).value_or(~0u));
+  }
+};
+
+pt::TraceBuilder one_call() {
+  pt::TraceBuilder trace;
+  trace.synchronize(100);
+  trace.enable(kStart);
+  trace.branches("N");
+  trace.target(kStart + 7);
+  trace.disable();
+  return trace;
+}
+
+TEST_F(TraceDecoding, BranchesAreThoseThatWereTaken) {
+  begin();
+  add(one_call());
+  auto lines = decode("b");
+  ASSERT_TRUE(lines) << lines.error().message;
+  EXPECT_THAT(*lines, ElementsAre("branches:u 10/11 1100 0 401000 1 101",
+                                  "branches:u 10/11 1100 401000 401010 1 3",
+                                  "branches:u 10/11 1100 401014 401007 1 5",
+                                  "branches:u 10/11 1100 401007 0 1 213"));
+  EXPECT_EQ(losses_.total(), 0u);
+}
+
+TEST_F(TraceDecoding, CallsAndReturnsAlone) {
+  begin();
+  add(one_call());
+  EXPECT_THAT(*decode("c"), ElementsAre("branches:u 10/11 1100 401000 401010 1 3",
+                                        "branches:u 10/11 1100 401007 0 1 213"));
+  EXPECT_THAT(*decode("r"), ElementsAre("branches:u 10/11 1100 0 401000 1 101",
+                                        "branches:u 10/11 1100 401014 401007 1 5"));
+}
+
+TEST_F(TraceDecoding, PeriodsAddUpToTheInstructions) {
+  begin();
+  add(one_call());
+  auto all = decode("i0ns");
+  ASSERT_TRUE(all);
+  EXPECT_EQ(all->size(), 6u);
+  EXPECT_EQ(all->front(), "instructions:u 10/11 1100 401000 0 1 3");
+  EXPECT_THAT(*decode("i2i"), ElementsAre("instructions:u 10/11 1100 401010 0 2 9",
+                                          "instructions:u 10/11 1100 401013 0 2 0",
+                                          "instructions:u 10/11 1100 401007 0 2 213"));
+  EXPECT_EQ(decode("i0nss4")->size(), 2u);
+}
+
+TEST_F(TraceDecoding, MissingCodeIsAnErrorAndALoss) {
+  begin();
+  pt::TraceBuilder trace;
+  trace.synchronize(100);
+  trace.enable(0x777000);
+  trace.branches("T");
+  add(trace);
+  EXPECT_THAT(*decode("e"), ElementsAre("error 5 777000 1100 Failed to get instruction"));
+  EXPECT_EQ(losses_.count(LossKind::k_lost_aux), 1u);
+}
+
+TEST_F(TraceDecoding, PiecesThatContinueOneAnotherAreOneTrace) {
+  begin();
+  pt::TraceBuilder whole = one_call();
+  pt::TraceBuilder first, second;
+  size_t half = whole.view().size() - 5;
+  for (size_t i = 0; i < whole.view().size(); ++i)
+    (i < half ? first : second).bytes({std::to_integer<uint8_t>(whole.view()[i])});
+  add(first);
+  add(second, half);
+  EXPECT_EQ(decode("b")->size(), 4u);
+}
+
+TEST_F(TraceDecoding, OtherTracersAndLettersAreRefused) {
+  begin(4);
+  add(one_call());
+  auto refused = decode("b");
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, ::testing::HasSubstr("Arm SPE"));
+  auto chains = decode("ig");
+  ASSERT_FALSE(chains);
+  EXPECT_THAT(chains.error().message, ::testing::HasSubstr("call chains"));
+}
+
+}  // namespace
+}  // namespace sonde
+
+#endif

@@ -1,0 +1,44 @@
+// `--itrace=OPTIONS`: what is made of an instruction trace (perf-intel-pt(1), "itrace options").
+//
+//   ItraceOptions options = TRY(parse_itrace("i100us,g8,b", ItraceDefaults::kReport));
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "base/error.h"
+
+namespace sonde {
+
+/// What `--itrace` without options asks for, or a command that is given a trace without it.
+enum class ItraceDefaults : uint8_t { kReport, kScript };
+
+enum class PeriodUnit : uint8_t { kInstructions, kTicks, kNanoseconds };
+
+struct ItraceOptions {
+  bool decodes = true;  // false: --no-itrace
+  bool instructions = false;
+  bool branches = false;  // all of them
+  bool calls = false, returns = false;
+  bool transactions = false, ptwrites = false, power = false, other_events = false;
+  bool interrupts = false, errors = false, debug_log = false;
+  bool first_level = false, last_level = false, tlb = false, remote = false, memory = false;
+  uint64_t period = 0;  // between instruction samples; 0: every instruction
+  PeriodUnit unit = PeriodUnit::kNanoseconds;
+  bool chains = false, chains_for_others = false;  // g, G
+  uint32_t chain_size = 16;
+  bool branch_stacks = false, branch_stacks_for_others = false;  // l, L
+  uint32_t branch_stack_size = 64;
+  uint64_t skipped = 0;  // samples left out at the beginning
+  uint32_t quick = 0;
+  bool approximate_ipc = false, without_times = false;
+  bool hides_overflows = false, hides_lost_data = false;  // e-o, e-l
+
+  /// The first word of what was asked for that is not decoded; nullptr if there is nothing.
+  [[nodiscard]] const char* not_decoded() const;
+};
+
+/// An empty text stands for the defaults.
+Result<ItraceOptions> parse_itrace(std::string_view text, ItraceDefaults defaults);
+
+}  // namespace sonde

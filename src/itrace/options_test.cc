@@ -1,0 +1,52 @@
+#include "itrace/options.h"
+
+#include <gtest/gtest.h>
+
+namespace sonde {
+namespace {
+
+ItraceOptions parsed(std::string_view text, ItraceDefaults defaults = ItraceDefaults::kReport) {
+  auto options = parse_itrace(text, defaults);
+  EXPECT_TRUE(options) << text;
+  return options.value_or(ItraceOptions{});
+}
+
+TEST(ItraceOptions, DefaultsAreOfTheCommand) {
+  ItraceOptions report = parsed("");
+  EXPECT_TRUE(report.instructions && report.branches && report.transactions && report.errors);
+  EXPECT_EQ(report.period, 100'000u);
+  ItraceOptions script = parsed("", ItraceDefaults::kScript);
+  EXPECT_TRUE(script.calls && script.errors);
+  EXPECT_FALSE(script.instructions || script.branches);
+}
+
+TEST(ItraceOptions, PeriodsHaveUnits) {
+  EXPECT_EQ(parsed("i").period, 100'000u);
+  EXPECT_EQ(parsed("i10us").period, 10'000u);
+  EXPECT_EQ(parsed("i2ms").period, 2'000'000u);
+  EXPECT_EQ(parsed("i0ns").period, 0u);
+  EXPECT_EQ(parsed("i7").period, 7u);
+  EXPECT_EQ(parsed("i1000i").unit, PeriodUnit::kInstructions);
+  EXPECT_EQ(parsed("i 50 t").unit, PeriodUnit::kTicks);
+  ItraceOptions many = parsed("i100us g8,l32,bxe-o+l s1000");
+  EXPECT_TRUE(many.instructions && many.chains && many.branch_stacks && many.branches);
+  EXPECT_EQ(many.chain_size, 8u);
+  EXPECT_EQ(many.branch_stack_size, 32u);
+  EXPECT_EQ(many.skipped, 1000u);
+  EXPECT_TRUE(many.hides_overflows);
+  EXPECT_FALSE(many.hides_lost_data);
+  EXPECT_EQ(parsed("qq").quick, 2u);
+}
+
+// perf 6.1 takes and refuses the same.
+TEST(ItraceOptions, RefusedWords) {
+  for (const char* bad : {"y", "i0n", "i5x", "i10m", "g0", "g1025", "l2000", "sx", "x8", "e+",
+                          "i99999999999999999999ns", "i18446744073709551615ms"})
+    EXPECT_FALSE(parse_itrace(bad, ItraceDefaults::kReport)) << bad;
+  for (const char* good :
+       {"i0", "e+o", "e+x", "d+a", "b,e", "s5", " b", "o", "I", "fmtaM", "Z", "A"})
+    EXPECT_TRUE(parse_itrace(good, ItraceDefaults::kReport)) << good;
+}
+
+}  // namespace
+}  // namespace sonde

@@ -1,0 +1,269 @@
+#include "itrace/synthesizer.h"
+
+#include <algorithm>
+
+#include "event/pmu/event_name.h"
+#include "perfdata/records/record_encoder.h"
+#include "perfdata/records/trace_flags.h"
+
+namespace sonde::itrace {
+namespace {
+
+// perf numbers its own events from the trace's first id on.
+constexpr uint64_t kFirstOwnId = 1'000'000'000;
+constexpr uint32_t kErrorFromTrace = 1;  // AUXTRACE_ERROR: an instruction trace's
+
+bool is_kernel(uint64_t address) {
+  return static_cast<int64_t>(address) < 0;
+}
+
+const EventDesc* event_of_trace(const EventTable& events, uint32_t pmu_type) {
+  auto found = std::ranges::find_if(
+      events.all(), [&](const EventDesc& event) { return event.attr.type == pmu_type; });
+  return found == events.all().end() ? nullptr : &*found;
+}
+
+uint32_t far_call_flags(const pt::Instruction& i) {
+  constexpr uint8_t kTwoByte = 0x0f, kSyscall = 0x05, kSysenter = 0x34;
+  bool is_syscall = i.size >= 2 && i.bytes[i.size - 2] == kTwoByte &&
+                    (i.bytes[i.size - 1] == kSyscall || i.bytes[i.size - 1] == kSysenter);
+  return kTraceBranch | kTraceCall | (is_syscall ? kTraceSyscall : kTraceInterrupt);
+}
+
+uint32_t far_return_flags(const pt::Instruction& i) {
+  constexpr uint8_t kIret = 0xcf;
+  bool is_iret = i.size >= 1 && i.bytes[i.size - 1] == kIret;
+  return kTraceBranch | kTraceReturn | (is_iret ? kTraceInterrupt : kTraceSyscall);
+}
+
+}  // namespace
+
+uint32_t flags_of(const pt::Instruction& instruction) {
+  switch (instruction.kind) {
+    case pt::InstructionKind::kCall:
+      return kTraceBranch | kTraceCall;
+    case pt::InstructionKind::kReturn:
+      return kTraceBranch | kTraceReturn;
+    case pt::InstructionKind::kJump:
+    case pt::InstructionKind::kFarJump:
+      return kTraceBranch;
+    case pt::InstructionKind::kConditional:
+      return kTraceBranch | kTraceConditional;
+    case pt::InstructionKind::kFarCall:
+      return far_call_flags(instruction);
+    case pt::InstructionKind::kFarReturn:
+      return far_return_flags(instruction);
+    case pt::InstructionKind::kOther:
+    case pt::InstructionKind::kPtWrite:
+      return 0;
+  }
+  return 0;
+}
+
+SynthesizedEvents add_events(EventTable& events, const TraceInput& input,
+                             const ItraceOptions& options) {
+  SynthesizedEvents made;
+  const EventDesc* trace = event_of_trace(events, input.pmu_type);
+  if (trace == nullptr) trace = &events.all().front();
+  abi::EventAttr pattern{};
+  pattern.size = trace->attr.size;
+  pattern.sample_type = trace->attr.sample_type & (abi::kSampleIdentifier | abi::kSampleCpu |
+                                                   abi::kSampleId | abi::kSampleStreamId);
+  pattern.sample_type |= abi::kSampleIp | abi::kSampleTid | abi::kSampleTime | abi::kSamplePeriod;
+  if (!input.per_cpu) pattern.sample_type &= ~uint64_t{abi::kSampleCpu};
+  pattern.read_format = trace->attr.read_format;
+  pattern.exclude_user = trace->attr.exclude_user;
+  pattern.exclude_kernel = trace->attr.exclude_kernel;
+  pattern.exclude_hv = trace->attr.exclude_hv;
+  pattern.exclude_host = trace->attr.exclude_host;
+  pattern.exclude_guest = trace->attr.exclude_guest;
+  pattern.sample_id_all = trace->attr.sample_id_all;
+  pattern.type = abi::kTypeHardware;
+  uint64_t id = kFirstOwnId + (trace->ids.empty() ? 0 : trace->ids.front());
+  auto add = [&](const char* name, uint64_t config, uint64_t period, uint64_t more_fields) {
+    EventDesc desc;
+    desc.attr = pattern;
+    desc.attr.config = config;
+    desc.attr.sample_period = period;
+    desc.attr.sample_type |= more_fields;
+    std::string modifiers = modifier_text(desc.attr);
+    desc.name = modifiers.empty() ? name : fmt::format("{}:{}", name, modifiers);
+    desc.ids = {id++};
+    return events.add(std::move(desc));
+  };
+  if (options.instructions)
+    made.instructions = add("instructions", abi::kHwInstructions, options.period, 0);
+  if (options.branches || options.calls || options.returns)
+    made.branches = add("branches", abi::kHwBranchInstructions, 1, abi::kSampleAddr);
+  if (options.transactions) made.transactions = add("transactions", abi::kHwInstructions, 1, 0);
+  return made;
+}
+
+bool is_synthesized(const EventDesc& event) {
+  return !event.ids.empty() && event.ids.front() >= kFirstOwnId;
+}
+
+Synthesizer::Synthesizer(const EventTable& events, const SynthesizedEvents& made,
+                         const ItraceOptions& options, const TraceInput& input, uint32_t cpu,
+                         TaskTimeline& tasks, RecordSink sink)
+    : events_(events),
+      made_(made),
+      options_(options),
+      clock_(input.clock),
+      cpu_(cpu),
+      tasks_(tasks),
+      sink_(std::move(sink)),
+      to_skip_(options.skipped) {}
+
+void Synthesizer::instruction(const pt::Instruction& instruction, uint64_t now) {
+  put_counted(0);
+  finish_branch(instruction.ip, 0, now);
+  in_transaction_ = instruction.in_transaction;
+  count(instruction, now);
+  last_ = instruction;
+}
+
+/// The successor of the latest instruction is known now.
+void Synthesizer::finish_branch(uint64_t to, uint32_t more_flags, uint64_t now) {
+  if (!last_) return;
+  uint32_t flags = flags_of(*last_);
+  bool falls_through = to == last_->ip + last_->size;
+  if ((flags == 0 || ((flags & kTraceConditional) != 0 && falls_through)) && more_flags == 0)
+    return;
+  if (in_transaction_) flags |= kTraceInTransaction;
+  branch(last_->ip, to, flags | more_flags, now);
+}
+
+void Synthesizer::enabled(uint64_t ip, uint64_t now) {
+  put_counted(0);
+  last_.reset();
+  branch(0, ip, kTraceBranch | kTraceBegin, now);
+}
+
+void Synthesizer::disabled(std::optional<uint64_t> at, std::optional<uint64_t> to, uint64_t now) {
+  put_counted(at ? 0 : kTraceEnd);
+  if (at)
+    branch(*at, to.value_or(0),
+           to ? kTraceBranch | kTraceCall | kTraceAsync | kTraceInterrupt | kTraceEnd
+              : kTraceBranch | kTraceEnd,
+           now);
+  else
+    finish_branch(to.value_or(0), kTraceBranch | kTraceEnd, now);
+  last_.reset();
+}
+
+void Synthesizer::interrupted(uint64_t from, std::optional<uint64_t> to, uint64_t now) {
+  put_counted(0);
+  last_.reset();
+  branch(from, to.value_or(0),
+         to ? kTraceBranch | kTraceCall | kTraceAsync | kTraceInterrupt : kTraceBranch | kTraceEnd,
+         now);
+}
+
+void Synthesizer::transaction(bool begins, bool aborted, std::optional<uint64_t> ip, uint64_t now) {
+  put_counted(0);
+  in_transaction_ = begins;
+  if (!aborted && !begins) return;
+  if (made_.transactions.valid() && ip)
+    put(made_.transactions, *ip, 0, 1, aborted ? kTraceBranch | kTraceAbort : 0, now);
+}
+
+void Synthesizer::ptwrite(std::optional<uint64_t> /*ip*/, uint64_t /*value*/, uint64_t /*now*/) {}
+
+bool Synthesizer::wants(uint32_t flags) const {
+  constexpr uint32_t kOfCalls = kTraceCall | kTraceAsync | kTraceEnd;
+  constexpr uint32_t kOfReturns = kTraceReturn | kTraceBegin;
+  if (!options_.calls && !options_.returns) return true;
+  return (options_.calls && (flags & kOfCalls) != 0) ||
+         (options_.returns && (flags & kOfReturns) != 0);
+}
+
+void Synthesizer::branch(uint64_t from, uint64_t to, uint32_t flags, uint64_t now) {
+  if (made_.branches.valid() && wants(flags)) put(made_.branches, from, to, 1, flags, now);
+}
+
+void Synthesizer::count(const pt::Instruction& instruction, uint64_t now) {
+  if (!made_.instructions.valid()) return;
+  ++since_sample_;
+  bool is_due = false;
+  if (options_.period <= 1 && options_.unit != PeriodUnit::kTicks) {
+    is_due = true;
+  } else if (options_.unit == PeriodUnit::kInstructions) {
+    is_due = since_sample_ >= options_.period;
+  } else {
+    uint64_t clock = options_.unit == PeriodUnit::kTicks ? now : clock_.to_ns(now);
+    if (sample_at_ == 0 && now != 0) sample_at_ = clock + options_.period;
+    is_due = now != 0 && clock >= sample_at_;
+    if (is_due) sample_at_ = clock + options_.period;
+  }
+  if (!is_due) return;
+  uint32_t flags = flags_of(instruction);
+  if (in_transaction_) flags |= kTraceInTransaction;
+  counted_ = {instruction.ip, since_sample_, now, flags};
+  since_sample_ = 0;
+}
+
+void Synthesizer::put_counted(uint32_t more_flags) {
+  if (!counted_) return;
+  put(made_.instructions, counted_->ip, 0, counted_->period,
+      counted_->flags != 0 ? counted_->flags | more_flags : 0, counted_->now);
+  counted_.reset();
+}
+
+void Synthesizer::finish() {
+  put_counted(0);
+}
+
+void Synthesizer::put(EventId event, uint64_t ip, uint64_t addr, uint64_t period, uint32_t flags,
+                      uint64_t now) {
+  if (to_skip_ > 0) {
+    --to_skip_;
+    return;
+  }
+  const EventDesc& desc = events_[event];
+  Sample sample;
+  sample.id.time = clock_.to_ns(now);
+  TaskTimeline::Task task = tasks_.task_at(sample.id.time);
+  sample.id.pid = task.pid;
+  sample.id.tid = task.tid;
+  sample.id.cpu = cpu_;
+  sample.id.id = sample.id.stream_id = desc.ids.front();
+  sample.ip = ip;
+  sample.addr = addr;
+  sample.period = period;
+  sample.misc = is_kernel(ip != 0 ? ip : addr) ? abi::kMiscKernel : abi::kMiscUser;
+  record_.clear();
+  if (!encode_sample(sample, desc.attr, record_)) return;
+  append_trace_flags(flags, 0, record_);
+  sink_(record_.view());
+}
+
+void Synthesizer::lost(pt::FlowError why, uint64_t ip, uint64_t now) {
+  put_counted(0);
+  last_.reset();
+  if (why == pt::FlowError::kOverflow && options_.hides_overflows) return;
+  uint64_t time = clock_.to_ns(now);
+  put_error(why, ip, time, tasks_.task_at(time), cpu_);
+}
+
+void Synthesizer::put_error(pt::FlowError why, uint64_t ip, uint64_t time_ns,
+                            TaskTimeline::Task task, uint32_t cpu) {
+  if (why == pt::FlowError::kLost && options_.hides_lost_data) return;
+  std::string_view message = pt::describe(why);
+  if (errors_++ == 0) first_error_ = fmt::format("{} at {:#x}", message, ip);
+  if (!options_.errors) return;
+  AuxtraceErrorRecord error{};
+  error.type = kErrorFromTrace;
+  error.code = static_cast<uint32_t>(why);
+  error.cpu = cpu;
+  error.pid = task.pid;
+  error.tid = task.tid;
+  error.format = 1;  // has a time
+  error.ip = ip;
+  error.time = time_ns;
+  error.message = message;
+  record_.clear();
+  if (encode(error, record_)) sink_(record_.view());
+}
+
+}  // namespace sonde::itrace

@@ -1,0 +1,100 @@
+// Makes sample records of the flow of an instruction trace: a sample for every branch, for some of
+// the instructions, for transactions; and a record for every error.
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "itrace/options.h"
+#include "itrace/trace_input.h"
+#include "perfdata/header/event_table.h"
+#include "perfdata/records/user_records.h"
+#include "pt/flow_decoder.h"
+
+namespace sonde::itrace {
+
+/// The events that samples are made for. Invalid: none are.
+struct SynthesizedEvents {
+  EventId instructions, branches, transactions, ptwrites;
+};
+
+/// Adds the events that the options ask for, with perf's names and ids; the trace's own event gives
+/// the other fields of samples.
+SynthesizedEvents add_events(EventTable& events, const TraceInput& input,
+                             const ItraceOptions& options);
+
+/// Whether samples of the event were made of a trace, here or by perf's inject.
+bool is_synthesized(const EventDesc& event);
+
+/// Which task a queue traces at a time.
+class TaskTimeline {
+ public:
+  virtual ~TaskTimeline() = default;
+  struct Task {
+    uint32_t pid, tid;
+  };
+  virtual Task task_at(uint64_t time_ns) = 0;
+};
+
+/// Receives whole records.
+using RecordSink = std::function<void(Bytes)>;
+
+class Synthesizer final : public pt::FlowObserver {
+ public:
+  Synthesizer(const EventTable& events, const SynthesizedEvents& made, const ItraceOptions& options,
+              const TraceInput& input, uint32_t cpu, TaskTimeline& tasks, RecordSink sink);
+
+  void instruction(const pt::Instruction& instruction, uint64_t now) override;
+  void enabled(uint64_t ip, uint64_t now) override;
+  void disabled(std::optional<uint64_t> at, std::optional<uint64_t> to, uint64_t now) override;
+  void interrupted(uint64_t from, std::optional<uint64_t> to, uint64_t now) override;
+  void transaction(bool begins, bool aborted, std::optional<uint64_t> ip, uint64_t now) override;
+  void ptwrite(std::optional<uint64_t> ip, uint64_t value, uint64_t now) override;
+  void core_frequency(uint32_t, uint64_t) override {}
+  void lost(pt::FlowError why, uint64_t ip, uint64_t now) override;
+
+  /// After the last call as an observer.
+  void finish();
+  /// Errors that were not hidden, and the first of them.
+  [[nodiscard]] uint64_t errors() const { return errors_; }
+  [[nodiscard]] const std::string& first_error() const { return first_error_; }
+  /// An error at a time of the recording's clock.
+  void put_error(pt::FlowError why, uint64_t ip, uint64_t time_ns, TaskTimeline::Task task,
+                 uint32_t cpu);
+
+ private:
+  void finish_branch(uint64_t to, uint32_t more_flags, uint64_t now);
+  void branch(uint64_t from, uint64_t to, uint32_t flags, uint64_t now);
+  void count(const pt::Instruction& instruction, uint64_t now);
+  void put_counted(uint32_t more_flags);
+  void put(EventId event, uint64_t ip, uint64_t addr, uint64_t period, uint32_t flags,
+           uint64_t now);
+  [[nodiscard]] bool wants(uint32_t flags) const;
+
+  const EventTable& events_;
+  SynthesizedEvents made_;
+  ItraceOptions options_;
+  TraceClock clock_;
+  uint32_t cpu_;
+  TaskTimeline& tasks_;
+  RecordSink sink_;
+  std::optional<pt::Instruction> last_;  // whose successor is not known yet
+  bool in_transaction_ = false;
+  /// The sample of an instruction waits until it is known whether tracing ends with it.
+  struct Counted {
+    uint64_t ip, period, now;
+    uint32_t flags;
+  };
+  std::optional<Counted> counted_;
+  uint64_t since_sample_ = 0;  // instructions
+  uint64_t sample_at_ = 0;     // ticks or ns, for the other units
+  uint64_t to_skip_;
+  uint64_t errors_ = 0;
+  std::string first_error_;
+  ByteBuilder record_;
+};
+
+/// The flags of a branch instruction; 0 if it is none.
+uint32_t flags_of(const pt::Instruction& instruction);
+
+}  // namespace sonde::itrace

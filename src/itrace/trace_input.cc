@@ -1,0 +1,175 @@
+#include "itrace/trace_input.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "base/text.h"
+#include "perfdata/records/sideband.h"
+#include "perfdata/records/user_records.h"
+
+namespace sonde::itrace {
+namespace {
+
+/// The numbers of an AUXTRACE_INFO of Intel PT.
+enum InfoWord : uint8_t {
+  kPmuType = 0,
+  kTimeShift = 1,
+  kTimeMultiplier = 2,
+  kTimeZero = 3,
+  kPerCpu = 9,
+  kMtcFreqBits = 11,
+  kCtcNumerator = 12,
+  kCtcDenominator = 13,
+  kNonTurboRatio = 15,
+};
+
+const char* tracer_name(uint32_t type) {
+  switch (type) {
+    case 2:
+      return "Intel BTS";
+    case 3:
+      return "Arm CoreSight";
+    case 4:
+      return "Arm SPE";
+    case 5:
+      return "s390 sampling data";
+    case 6:
+      return "HiSilicon PTT";
+    default:
+      return "an unknown tracer";
+  }
+}
+
+/// "GenuineIntel,6,78,3"
+void read_cpu(std::string_view id, pt::TraceSetup& setup) {
+  constexpr std::string_view kIntel = "GenuineIntel,";
+  if (!id.starts_with(kIntel)) return;
+  id.remove_prefix(kIntel.size());
+  uint32_t numbers[3] = {};
+  for (uint32_t& number : numbers) {
+    size_t end = std::min(id.find(','), id.size());
+    number = static_cast<uint32_t>(parse_number(id.substr(0, end)).value_or(0));
+    id.remove_prefix(std::min(end + 1, id.size()));
+  }
+  setup.family = numbers[0];
+  setup.model = numbers[1];
+  setup.stepping = numbers[2];
+}
+
+class InputReader {
+ public:
+  explicit InputReader(const Recording& recording) : recording_(recording) {}
+
+  Result<TraceInput> read() {
+    for (const RecordBlock& block : recording_.blocks()) {
+      RecordRange range(block, recording_.byte_order());
+      RecordView last;
+      for (RecordView record; range.next(record); last = record) TRY(take(record));
+      if (!block.trailing.empty() && last.type == abi::kRecordAuxtrace)
+        add_data(last, block.trailing);
+    }
+    if (!has_info_)
+      return fail(ErrorCode::kCorrupt, "{}: has AUX data, but not what it was traced with",
+                  recording_.facts().path);
+    std::ranges::stable_sort(input_.switches, [](const TaskSwitch& a, const TaskSwitch& b) {
+      return std::pair(a.cpu, a.time_ns) < std::pair(b.cpu, b.time_ns);
+    });
+    return std::move(input_);
+  }
+
+ private:
+  Result<> take(const RecordView& record) {
+    switch (record.type) {
+      case abi::kRecordAuxtraceInfo:
+        return take_info(record);
+      case abi::kRecordSwitchCpuWide:
+      case abi::kRecordItraceStart:
+      case abi::kRecordAux:
+        take_sideband(record);
+        return {};
+      default:
+        return {};
+    }
+  }
+
+  Result<> take_info(const RecordView& record) {
+    auto info = decode_user<AuxtraceInfoRecord>(record);
+    if (!info) return {};
+    if (info->type != kAuxtraceIntelPt)
+      return fail(ErrorCode::kUnsupported,
+                  "{}: traces of {} are not decoded, only Intel PT's; --no-itrace shows the rest",
+                  recording_.facts().path, tracer_name(info->type));
+    auto word = [&](InfoWord which) { return which < info->priv.size() ? info->priv[which] : 0; };
+    has_info_ = true;
+    input_.pmu_type = static_cast<uint32_t>(word(kPmuType));
+    input_.per_cpu = word(kPerCpu) != 0;
+    input_.clock = {word(kTimeShift), word(kTimeMultiplier), word(kTimeZero)};
+    input_.setup.crystal_numerator = static_cast<uint32_t>(word(kCtcNumerator));
+    input_.setup.crystal_denominator = static_cast<uint32_t>(word(kCtcDenominator));
+    input_.setup.non_turbo_ratio = static_cast<uint8_t>(word(kNonTurboRatio));
+    if (uint64_t bits = word(kMtcFreqBits); bits != 0) {
+      for (const EventDesc& event : recording_.events().all())
+        if (event.attr.type == input_.pmu_type)
+          input_.setup.mtc_period =
+              static_cast<uint8_t>((event.attr.config & bits) >> std::countr_zero(bits));
+    }
+    read_cpu(recording_.features().cpu_id.value_or(""), input_.setup);
+    return {};
+  }
+
+  void take_sideband(const RecordView& record) {
+    EventId event = recording_.events().of(record);
+    if (!event.valid()) return;
+    const SampleLayout& layout = recording_.events()[event].layout;
+    SampleId id = decode_trailing_id(record, layout);
+    uint64_t time = id.has_time() ? id.time : 0;
+    if (record.type == abi::kRecordItraceStart) {
+      if (auto start = decode_as<ItraceStartRecord>(record, layout))
+        input_.switches.push_back({time, id.cpu, start->pid, start->tid});
+    } else if (record.type == abi::kRecordSwitchCpuWide) {
+      auto change = decode_as<SwitchRecord>(record, layout);
+      if (change && !change->out) input_.switches.push_back({time, id.cpu, id.pid, id.tid});
+    } else if (auto aux = decode_as<AuxRecord>(record, layout)) {
+      constexpr uint64_t kTruncated = 1;
+      if ((aux->flags & kTruncated) != 0) input_.lost.push_back({time, id.cpu, id.pid, id.tid});
+    }
+  }
+
+  void add_data(const RecordView& record, Bytes data) {
+    auto trace = decode_user<AuxtraceRecord>(record);
+    if (!trace) return;
+    bool of_cpu = trace->cpu != UINT32_MAX;
+    auto is_same = [&](const TraceQueue& queue) {
+      return queue.cpu == trace->cpu && (of_cpu || queue.tid == trace->tid);
+    };
+    auto queue = std::ranges::find_if(input_.queues, is_same);
+    if (queue == input_.queues.end())
+      queue = input_.queues.insert(input_.queues.end(), {trace->cpu, trace->tid, {}});
+    // A snapshot begins with what the one before it already had.
+    if (!queue->pieces.empty()) {
+      const TracePiece& before = queue->pieces.back();
+      uint64_t end = before.offset + before.bytes.size();
+      if (trace->offset >= before.offset && trace->offset < end) {
+        data = data.subspan(std::min<uint64_t>(end - trace->offset, data.size()));
+        trace->offset = end;
+      }
+    }
+    queue->pieces.push_back({data, trace->offset});
+  }
+
+  const Recording& recording_;
+  TraceInput input_;
+  bool has_info_ = false;
+};
+
+}  // namespace
+
+bool has_traces(const Recording& recording) {
+  return recording.record_counts().by_type[abi::kRecordAuxtrace] != 0;
+}
+
+Result<TraceInput> read_traces(const Recording& recording) {
+  return InputReader(recording).read();
+}
+
+}  // namespace sonde::itrace

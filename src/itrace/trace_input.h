@@ -1,0 +1,67 @@
+// The instruction traces of a recording: their setup, their bytes by CPU or thread, and which task
+// ran on a CPU when.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "perfdata/read/recording.h"
+#include "pt/flow_decoder.h"
+
+namespace sonde::itrace {
+
+/// From time stamp counter to the recording's clock, by the kernel's conversion.
+struct TraceClock {
+  uint64_t shift = 0, multiplier = 0, zero = 0;
+  [[nodiscard]] uint64_t to_ns(uint64_t tsc) const {
+    if (multiplier == 0 || shift > 63) return tsc;
+    uint64_t whole = tsc >> shift, rest = tsc & ((uint64_t{1} << shift) - 1);
+    return zero + whole * multiplier + ((rest * multiplier) >> shift);
+  }
+};
+
+/// A piece of trace, contiguous in time.
+struct TracePiece {
+  Bytes bytes;
+  uint64_t offset = 0;  // in the queue
+};
+
+/// What one AUX buffer recorded.
+struct TraceQueue {
+  uint32_t cpu = UINT32_MAX;  // UINT32_MAX: the buffer belongs to a thread
+  uint32_t tid = UINT32_MAX;
+  std::vector<TracePiece> pieces;
+};
+
+/// A task began to run on a CPU.
+struct TaskSwitch {
+  uint64_t time_ns;
+  uint32_t cpu, pid, tid;
+};
+
+/// Data that did not fit into the AUX buffer.
+struct LostTrace {
+  uint64_t time_ns;
+  uint32_t cpu, pid, tid;
+};
+
+struct TraceInput {
+  uint32_t pmu_type = 0;
+  bool per_cpu = false;
+  TraceClock clock;
+  pt::TraceSetup setup;
+  std::vector<TraceQueue> queues;
+  std::vector<TaskSwitch> switches;  // by CPU and time
+  std::vector<LostTrace> lost;
+};
+
+/// Whether the recording has AUX data.
+bool has_traces(const Recording& recording);
+
+/// kUnsupported if something else than Intel PT traced.
+Result<TraceInput> read_traces(const Recording& recording);
+
+}  // namespace sonde::itrace

@@ -1,0 +1,99 @@
+// Follows an Intel PT trace through the program's code, by Intel's libipt: which instructions ran,
+// in order, and what else the trace says between them.
+//
+//   TRY(pt::follow(trace, setup, code, observer));
+//
+// After an error (code that cannot be read, a trace that does not fit it, lost packets) decoding
+// continues at the next PSB, and the observer is told. Untrusted traces end: a position at which
+// code runs in circles without consuming any trace is an error, too.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "base/bytes.h"
+#include "base/error.h"
+
+namespace sonde::pt {
+
+/// How the processor traced. Zeros: not known.
+struct TraceSetup {
+  uint32_t family = 0, model = 0, stepping = 0;             // of an Intel CPU, for its errata
+  uint32_t crystal_numerator = 0, crystal_denominator = 0;  // TSC per crystal clock (CPUID 0x15)
+  uint8_t mtc_period = 0;       // an MTC packet every 2^this crystal clocks
+  uint8_t non_turbo_ratio = 0;  // TSC frequency in bus clocks
+};
+
+enum class InstructionKind : uint8_t {
+  kOther,
+  kCall,
+  kReturn,
+  kJump,
+  kConditional,
+  kFarCall,    // syscall, int
+  kFarReturn,  // iret, sysret
+  kFarJump,
+  kPtWrite,
+};
+
+struct Instruction {
+  uint64_t ip = 0;
+  uint8_t size = 0;
+  InstructionKind kind = InstructionKind::kOther;
+  bool in_transaction = false;
+  bool is_64_bit = true;
+  std::array<uint8_t, 15> bytes = {};
+};
+
+/// Why the flow was lost, with the numbers that perf gives these errors.
+enum class FlowError : uint8_t {
+  kInternal = 2,
+  kBadPacket = 3,
+  kNoData = 4,
+  kNoInstruction = 5,  // the code could not be read
+  kMismatch = 6,       // the trace does not fit the code
+  kOverflow = 7,       // the processor dropped packets
+  kLost = 8,           // data was lost between the processor and the file
+  kLoop = 10,          // code that runs in circles without consuming trace
+};
+/// "Failed to get instruction", as perf says it.
+std::string_view describe(FlowError error);
+
+/// The program's code. It may differ from one moment to the next.
+class CodeReader {
+ public:
+  virtual ~CodeReader() = default;
+  /// Copies the bytes at `address`, as many as there are; returns their number. `tsc` is the time.
+  virtual size_t read(uint64_t address, std::span<std::byte> to, uint64_t tsc) = 0;
+};
+
+/// What is told comes in the order of execution. `now` is the time stamp counter, estimated from
+/// the latest packets with a time; 0 before the first one.
+class FlowObserver {
+ public:
+  virtual ~FlowObserver() = default;
+  virtual void instruction(const Instruction& instruction, uint64_t now) = 0;
+  /// Tracing begins, or resumes, at `ip`.
+  virtual void enabled(uint64_t ip, uint64_t now) = 0;
+  /// Tracing ends after the latest instruction, which goes to `to` if that is known; or at `at`, by
+  /// an interrupt.
+  virtual void disabled(std::optional<uint64_t> at, std::optional<uint64_t> to, uint64_t now) = 0;
+  /// An interrupt or an exception.
+  virtual void interrupted(uint64_t from, std::optional<uint64_t> to, uint64_t now) = 0;
+  virtual void transaction(bool begins, bool aborted, std::optional<uint64_t> ip, uint64_t now) = 0;
+  virtual void ptwrite(std::optional<uint64_t> ip, uint64_t value, uint64_t now) = 0;
+  /// In bus clocks.
+  virtual void core_frequency(uint32_t ratio, uint64_t now) = 0;
+  /// `ip` is the latest address known, 0 if there is none.
+  virtual void lost(FlowError why, uint64_t ip, uint64_t now) = 0;
+};
+
+/// Whether this build can follow traces: there is no libipt for machines other than x86.
+bool can_follow();
+
+/// kUnsupported without libipt.
+Result<> follow(Bytes trace, const TraceSetup& setup, CodeReader& code, FlowObserver& observer);
+
+}  // namespace sonde::pt
