@@ -188,6 +188,9 @@ class Parser {
 }  // namespace
 
 const char* ItraceOptions::not_decoded() const {
+  if (is_given && ptwrites) return "w (PTWRITE)";
+  if (is_given && power) return "p (power events)";
+  if (is_given && interrupts) return "I (event trace)";
   if (other_events) return "o (events recorded by aux-output)";
   if (debug_log) return "d (a debug log)";
   if (chains || chains_for_others) return "g and G (call chains)";
@@ -203,7 +206,9 @@ Result<ItraceOptions> parse_itrace(std::string_view text, ItraceDefaults default
   if (text.empty()) return defaults_of(defaults);
   Parser parser(text);
   if (!parser.parse()) return fail(ErrorCode::kUsage, "Bad Instruction Tracing options '{}'", text);
-  return parser.options();
+  ItraceOptions options = parser.options();
+  options.is_given = true;
+  return options;
 }
 
 }  // namespace sonde

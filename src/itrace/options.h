@@ -16,7 +16,8 @@ enum class ItraceDefaults : uint8_t { kReport, kScript };
 enum class PeriodUnit : uint8_t { kInstructions, kTicks, kNanoseconds };
 
 struct ItraceOptions {
-  bool decodes = true;  // false: --no-itrace
+  bool decodes = true;    // false: --no-itrace
+  bool is_given = false;  // in words: what cannot be made is said
   bool instructions = false;
   bool branches = false;  // all of them
   bool calls = false, returns = false;

@@ -69,8 +69,7 @@ BlockSums BlockCounter::finish() && {
     SymbolId symbol;
     symbol.value = place.first;
     // Where no start is known, the block is all of the function up to its end.
-    uint64_t start =
-        ending.has_start ? ending.start : session_.symbolizer().info(symbol).start;
+    uint64_t start = ending.has_start ? ending.start : session_.symbolizer().info(symbol).start;
     sums.blocks.push_back({.dso = ending.dso,
                            .symbol = symbol,
                            .start = start,

@@ -1,5 +1,5 @@
-// Cycles by basic block (report --total-cycles): the code from where a branch went to where the next
-// one came from, with the cycles that the processor counted between them.
+// Cycles by basic block (report --total-cycles): the code from where a branch went to where the
+// next one came from, with the cycles that the processor counted between them.
 //
 // What belongs to a block is known where both ends are in one function. Blocks that end alike count
 // together, as the longest of them: a shorter one is the same code, entered later.

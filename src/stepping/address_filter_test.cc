@@ -32,8 +32,8 @@ TEST(AddressFilter, NothingIsNoFilter) {
 }
 
 TEST(AddressFilter, SaysWhatIsWrong) {
-  for (std::string_view text : {"main", "filter", "filter 0x1234/0x10", "filter main#2", "watch main",
-                                "filter main,", "uid == 0", "filter @ /bin/true"})
+  for (std::string_view text : {"main", "filter", "filter 0x1234/0x10", "filter main#2",
+                                "watch main", "filter main,", "uid == 0", "filter @ /bin/true"})
     EXPECT_TRUE(error_of(text).contains("is not filter, start or stop")) << text;
   EXPECT_TRUE(error_of("filter no_such_function").contains("has no function no_such_function"));
   EXPECT_EQ(error_of("filter main @ /no/such/file"), "--filter: there is no file /no/such/file");
