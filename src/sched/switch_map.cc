@@ -113,7 +113,7 @@ void SwitchMap::write_time_and_name(const SchedEvent& event, TaskId task, bool i
     out_.put(" => ");
     out_.put(named.name);
     out_.put(':');
-    out_.number(named.tid);
+    out_.tid(named.tid);
     if (colored) out_.put(kPlain);
     named.name_changed = false;
   }

@@ -46,6 +46,15 @@ class TextOut {
     for (size_t i = digits.size(); i < width; ++i) put(fill);
     put(digits.view());
   }
+  /// A thread id as the kernel's pid_t: -1 is a thread that has already lost its own.
+  void tid(uint32_t id) {
+    if (auto number = static_cast<int32_t>(id); number < 0) {
+      put('-');
+      this->number(static_cast<uint64_t>(-int64_t{number}));
+    } else {
+      this->number(id);
+    }
+  }
   /// A number with a fractional part: "123.456" for 123, 456 and 3 places. `width` is that of the
   /// whole number before the point.
   void fixed(uint64_t whole, uint32_t part, uint32_t places, size_t width) {

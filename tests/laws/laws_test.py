@@ -106,7 +106,7 @@ def conservation_in_exports(path):
     # Above 2^53 numbers are rounded.
     if any(abs(found - total) > max(1, total) * 1e-12 for found, total in zip(sums, totals)):
         return f"stacks sum to {sums}, their events to {totals}"
-    shown = ask("script", path, "-F", "time", "-G").stdout.count(b"\n")
+    shown = ask("script", path, "--no-itrace", "-F", "time", "-G").stdout.count(b"\n")
     if b"SAMPLE events" not in ask("report", path, "--stats").stdout:
         shown = 0  # for counts, script shows a table
     samples = sum(event["samples"] for event in document["events"])

@@ -64,4 +64,4 @@ class C2cBrowserTest(tmux.TmuxTest):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(argv=["c2c_browser_test"])

@@ -196,4 +196,4 @@ if __name__ == "__main__":
     if not (OURS / "perf.abi3.so").exists():
         print("there is no perf.abi3.so: builds with sanitizers do not make it")
         sys.exit(77)
-    unittest.main(verbosity=2)
+    unittest.main(argv=["python_module_test"], verbosity=2)

@@ -53,8 +53,6 @@ Features rich_features() {
   mark_present(f);
   f.present.insert(std::ranges::lower_bound(f.present, uint32_t{abi::kFeatureCpuPmuCaps}),
                    abi::kFeatureCpuPmuCaps);
-  f.present.insert(std::ranges::lower_bound(f.present, uint32_t{abi::kFeatureAuxtrace}),
-                   abi::kFeatureAuxtrace);
   f.present.push_back(abi::kFeatureSimpleperfFile);
   f.present.push_back(abi::kFeatureSimpleperfMetaInfo);
   return f;
