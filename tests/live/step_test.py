@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""`record -e sonde_step//`: perf decodes a stepped recording to exactly the instructions that the stepper saw, for every way in
-which control can go (programs/steps.c). Needs perf, a compiler, and an x86-64 machine where processes may be traced."""
+"""`record -e sonde_step//`: perf and Sonde decode a stepped recording to exactly the instructions that the stepper saw, for every
+way in which control can go (programs/steps.c). Needs perf, a compiler, and an x86-64 machine where processes may be traced."""
 import collections
 import os
 import platform
@@ -49,16 +49,17 @@ class StepTest(OwnDirectoryTest):
         self.assertEqual(done.returncode, status, done.stderr)
         return done
 
-    def decoded(self, fields="tid,ip"):
-        """What perf makes of it: each instruction, and no errors."""
-        done = subprocess.run(["perf", "script", "-i", self.file, "--itrace=i1ie", "-F", fields], capture_output=True, text=True)
+    def decoded(self, fields="tid,ip", tool="perf"):
+        """What perf makes of it, or we: each instruction, and no errors."""
+        done = subprocess.run([tool, "script", "-i", self.file, "--itrace=i1ie", "-F", fields], capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertNotIn("error", done.stdout + done.stderr)
         return done.stdout
 
     def same(self, threads):
-        """perf's instructions are those of the log, in the same order; so many threads have some."""
+        """perf's instructions are those of the log, in the same order, and so are ours; so many threads have some."""
         seen, decoded = by_thread(self.log.read_text()), by_thread(self.decoded())
+        self.assertEqual(by_thread(self.decoded(tool=SONDE)), decoded)
         self.assertEqual(len(seen), threads)
         self.assertEqual(seen.keys(), decoded.keys())
         for tid, addresses in seen.items():
