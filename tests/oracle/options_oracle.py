@@ -5,6 +5,7 @@ import re
 import subprocess
 import tempfile
 
+import calm
 import kernel_turn
 import side_by_side
 
@@ -94,6 +95,15 @@ def shape(tool, words):
     return side_by_side.Said([" ".join(line) for line in lines if line], done.returncode)
 
 
+def traced_writes(tool, line):
+    """Writes of a command: whose, how much, and the result. A call that was interrupted is shown in two lines, which are left out."""
+    words = ["trace", *line.split(), "-e", "write", "--", "/bin/echo", "hi"]
+    done = subprocess.run([tool, *words], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    text = re.sub(r"echo/\d+", "echo", done.stderr)
+    calls = re.findall(r"\): ((?:echo )?write)\(.*(count: \d+)\) += (\d+)$", text, re.M)
+    return side_by_side.Said([" ".join(call) for call in calls], done.returncode)
+
+
 def main():
     with tempfile.TemporaryDirectory() as directory:
         record(directory)
@@ -108,10 +118,11 @@ def main():
     for line in COUNTED.strip().splitlines():
         both.lines(f"stat {line}", shape(PERF, line.split()), shape(SONDE, line.split()), status=0)
     for line in TRACED.strip().splitlines():
-        words = ["trace", *line.split(), "-e", "write", "--", "/bin/echo", "hi"]
-        shown = [subprocess.run([tool, *words], stdin=subprocess.DEVNULL, capture_output=True, text=True) for tool in (PERF, SONDE)]
-        both.lines(f"trace {line}", *[side_by_side.Said(re.findall(r"\): ((?:echo )?write)\(.*(count: \d+)\) += (\d+)$", re.sub(
-            r"echo/\d+", "echo", done.stderr), re.M), done.returncode) for done in shown], status=0)
+        for _ in calm.tries(f"trace {line}: a call was interrupted, or not seen", 4):
+            theirs, ours = (traced_writes(tool, line) for tool in (PERF, SONDE))
+            if theirs == ours:
+                break
+        both.lines(f"trace {line}", theirs, ours, status=0)
     both.finish()
 
 
