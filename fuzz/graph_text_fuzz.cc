@@ -17,7 +17,7 @@ FUZZ_TARGET(graph_text)(const uint8_t* data, size_t size) {
   CallTimes times;
   GraphCalls whole([&](std::string_view name, uint64_t duration_ns) {
     profile.add(name, duration_ns);
-    times.add(duration_ns, TimeUnit::kMicroseconds);
+    times.add(duration_ns, CallBuckets());
   });
   whole.consume(text);
   whole.finish();
