@@ -10,7 +10,7 @@ namespace {
 // Between two taken branches; more is a stack that has entries of before and after a gap.
 constexpr uint64_t kLongestRange = uint64_t{1} << 20;  // bytes
 
-/// A program has far fewer branches than its samples have entries.
+/// Where a sample's branches begin and end: in a loop, the same few places many times.
 class PlaceCache {
  public:
   explicit PlaceCache(const SampleDetails& details) : details_(details) {}

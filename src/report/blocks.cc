@@ -170,11 +170,7 @@ view::Table block_table(const Session& session, const BlockSums& sums, double pe
 }
 
 std::string_view option_without_blocks(const ReportOptions& o) {
-  struct Given {
-    bool is_given;
-    std::string_view name;
-  };
-  const Given options[] = {
+  const GivenOption options[] = {
       {o.sort.has_value(), "--sort"},
       {o.fields.has_value(), "--fields"},
       {o.call_graph.given, "--call-graph"},
@@ -199,9 +195,7 @@ std::string_view option_without_blocks(const ReportOptions& o) {
       {!o.gate.on.empty() || !o.gate.off.empty(), "--switch-on"},
       {o.browser.value_or(false), "--tui"},
   };
-  for (const Given& option : options)
-    if (option.is_given) return option.name;
-  return {};
+  return first_given(options);
 }
 
 }  // namespace sonde::report

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -121,5 +122,18 @@ struct ReportOptions {
 /// call chains.
 void choose_branch_history(const ReportOptions& o, const EventTable& events,
                            SessionOptions& session);
+
+/// Whether an option was given, for output that cannot honour it.
+struct GivenOption {
+  bool is_given;
+  std::string_view name;  // "--sort"
+};
+
+/// The name of the first one given; empty if none was.
+[[nodiscard]] inline std::string_view first_given(std::span<const GivenOption> options) {
+  for (const GivenOption& option : options)
+    if (option.is_given) return option.name;
+  return {};
+}
 
 }  // namespace sonde::report

@@ -55,6 +55,18 @@ struct StepRecording::State {
     scan.piece(records.view());
     note(output.writer().main().write(records.view()));
   }
+  /// A FORK or EXIT of `task`, which `writer` had the kernel write.
+  void write_task(uint32_t type, StepTask task, StepTask parent, StepTask writer) {
+    ByteBuilder record;
+    RecordFrame made = frame(writer, type);
+    encode(TaskRecord{.pid = u32(task.pid),
+                      .ppid = u32(parent.pid),
+                      .tid = u32(task.tid),
+                      .ptid = u32(parent.tid),
+                      .time = made.id.time},
+           made, record);
+    write(record);
+  }
   void note(Result<> result) {
     if (!result && !error) error = result.error();
   }
@@ -103,27 +115,11 @@ void StepRecording::comm(StepTask task, const std::string& name, bool by_exec) {
 }
 
 void StepRecording::fork(StepTask child, StepTask parent) {
-  ByteBuilder record;
-  RecordFrame frame = state_->frame(parent, abi::kRecordFork);
-  encode(TaskRecord{.pid = u32(child.pid),
-                    .ppid = u32(parent.pid),
-                    .tid = u32(child.tid),
-                    .ptid = u32(parent.tid),
-                    .time = frame.id.time},
-         frame, record);
-  state_->write(record);
+  state_->write_task(abi::kRecordFork, child, parent, parent);
 }
 
 void StepRecording::exit(StepTask task, StepTask parent) {
-  ByteBuilder record;
-  RecordFrame frame = state_->frame(task, abi::kRecordExit);
-  encode(TaskRecord{.pid = u32(task.pid),
-                    .ppid = u32(parent.pid),
-                    .tid = u32(task.tid),
-                    .ptid = u32(parent.tid),
-                    .time = frame.id.time},
-         frame, record);
-  state_->write(record);
+  state_->write_task(abi::kRecordExit, task, parent, task);
 }
 
 void StepRecording::mapping(StepTask task, const CodeMapping& mapping) {

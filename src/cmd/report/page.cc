@@ -8,11 +8,7 @@ namespace {
 
 /// The first option given that a page cannot honour; empty if none.
 std::string_view refused_option(const ReportOptions& o) {
-  struct Given {
-    bool is_given;
-    std::string_view name;
-  };
-  const Given options[] = {
+  const GivenOption options[] = {
       {o.sort.has_value(), "--sort"},
       {o.fields.has_value(), "--fields"},
       {o.call_graph.given, "--call-graph"},
@@ -35,9 +31,7 @@ std::string_view refused_option(const ReportOptions& o) {
       {o.stitch_lbr, "--stitch-lbr"},
       {o.itrace.has_value(), "--itrace"},
   };
-  for (const Given& option : options)
-    if (option.is_given) return option.name;
-  return {};
+  return first_given(options);
 }
 
 }  // namespace
