@@ -3,17 +3,23 @@
 #include <sys/stat.h>
 
 #include "analysis/sampling/sampling_gaps.h"
+#include "analysis/timelines/call_stacks.h"
+#include "analysis/timelines/call_timeline.h"
 #include "analysis/timelines/off_cpu.h"
 #include "analysis/timelines/session_timeline.h"
 #include "base/output_file.h"
 #include "explorer/hot_code.h"
 #include "export/page/page_writer.h"
+#include "export/pictures/axis.h"
 #include "export/pictures/svg.h"
 #include "export/pictures/timeline_svg.h"
 #include "stacks/profile_diff.h"
 
 namespace sonde {
 namespace {
+
+// In a timeline. More would make the page slow.
+constexpr size_t kMaxSlices = 400'000;
 
 std::string shown_name(const std::string& path) {
   return path == "-" ? "standard input" : path;
@@ -144,9 +150,22 @@ void take_timeline(const Session& session, const ExplorerOptions& choice, PageDe
   page.timeline = std::move(made->timeline);
 }
 
+/// The calls of an instruction trace, and their time.
+Result<StackProfile> take_calls(Session& session, PageDescription& page) {
+  CallTimeline made = TRY(call_timeline_of(session));
+  if (made.errors > 0)
+    page.warnings.push_back(fmt::format(
+        "The trace could not be followed at {} places, where calls are cut off.", made.errors));
+  StackProfile profile = call_stacks(made.timeline, true);
+  if (uint64_t below_ns = join_short_slices(made.timeline, kMaxSlices))
+    page.warnings.push_back(fmt::format("The timeline leaves out calls shorter than {}.",
+                                        time_text(static_cast<double>(below_ns))));
+  page.timeline = std::move(made.timeline);
+  return profile;
+}
+
 /// Turns waits into an event of their own.
 StackProfile take_waits(StackProfile profile, PageDescription& page) {
-  constexpr size_t kMaxSlices = 400'000;
   auto [made, sample_before] = with_waits(std::move(profile), *page.timeline);
   LargeVector<uint32_t> place = std::exchange(page.code.place, {});
   if (!place.empty())
@@ -164,14 +183,19 @@ Result<StackProfile> open_one(const std::string& path, const ExplorerOptions& ch
   options.session.open.stdin_fd = env.in_fd;
   options.stacks.want_objects = true;
   options.stacks.want_samples = page != nullptr;
-  if (page != nullptr)
+  if (page != nullptr && options.make_profile)
+    options.make_profile = [page](Session& session, const SessionStacksOptions&) {
+      return take_calls(session, *page);
+    };
+  else if (page != nullptr)
     options.on_recording = [&choice, page](const Session& session, const StackProfile& profile) {
       page->code = hot_code(session, profile);
       take_timeline(session, choice, *page);
       for (std::string& gap : uncounted_times(session)) page->warnings.push_back(std::move(gap));
     };
   StackProfile profile = TRY(open_profile(path, options, env));
-  if (page != nullptr && page->timeline) profile = take_waits(std::move(profile), *page);
+  if (page != nullptr && page->timeline && !options.make_profile)
+    profile = take_waits(std::move(profile), *page);
   if (!profile.recording) TRY(keep_columns(profile, options.stacks.events));
   TRY(need_columns(profile, path));
   return profile;

@@ -144,10 +144,12 @@ class ProfileOpener {
     SessionStacksOptions stacks = options.stacks;
     SessionOptions how = options.session;
     how.only_sums = !stacks.want_samples && !stacks.spelling.pid && !stacks.spelling.tid &&
-                    !stacks.wait_reasons && !options.make_filter && !options.on_recording;
+                    !stacks.wait_reasons && !options.make_filter && !options.make_profile &&
+                    !options.on_recording;
     Session session = TRY(Session::open(path, how, env_));
     if (options.make_filter) stacks.filter = TRY(options.make_filter(session));
-    StackProfile profile = TRY(stacks_of(session, stacks));
+    StackProfile profile = TRY(options.make_profile ? options.make_profile(session, stacks)
+                                                    : stacks_of(session, stacks));
     profile.origin = path == "-" ? kStdin : path;
     profile.recording = facts_of(session);
     if (options.on_recording) options.on_recording(session, profile);

@@ -34,6 +34,9 @@ struct ProfileSourceOptions {
   std::function<Result<std::function<bool(size_t sample)>>(const Session&)> make_filter = {};
   /// Lines of folded stacks become samples, in the order of the text (FoldedOptions).
   bool keep_order = false;
+  /// Makes the profile of a recording, instead of stacks_of. Not together with make_filter; an
+  /// error for other files.
+  std::function<Result<StackProfile>(Session&, const SessionStacksOptions&)> make_profile = {};
   /// Called with a recording before it is closed, to extract more from it.
   std::function<void(const Session&, const StackProfile&)> on_recording = {};
 };

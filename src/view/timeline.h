@@ -5,7 +5,8 @@
 //   thread 25128 (dd)   ▆▆▆▆▆▆──────────░░▆▆▆▆▆     ▆ running  ─ blocked  ░ runnable
 //   CPU 0               dd    idle    sh  dd
 //
-// An I/O timeline has calls instead of slices (analysis/timelines/io_calls.h).
+// An I/O timeline has input and output instead of slices (analysis/timelines/io_calls.h), one of
+// calls the functions that a trace saw run (analysis/timelines/call_timeline.h).
 //
 // The slices of a thread are in time order. Where nothing is known about a thread (before its first
 // event, after its end), it has no slice. A CPU has a slice for each run of a thread on it; gaps
@@ -56,6 +57,22 @@ struct TimelineIo {
   uint32_t calls = 1;
 };
 
+/// A function from its entry to its return. Those of a thread are nested: a call ends no later than
+/// the one around it, which has a lower depth.
+struct TimelineCall {
+  uint64_t start_ns = 0;
+  uint64_t end_ns = 0;
+  uint32_t function = kNoIndex;
+  uint32_t depth = 0;   // 0: the outermost that is known
+  bool is_cut = false;  // it was not seen to be entered, or to return
+};
+
+struct TimelineFunction {
+  std::string name;
+  std::string object;  // file name without its directory
+  bool is_kernel = false;
+};
+
 struct TimelineThread {
   uint32_t pid = 0;  // of the process; 0 if not known
   uint32_t tid = 0;
@@ -68,6 +85,7 @@ struct TimelineThread {
   std::vector<TimelineSlice> slices;
   uint64_t io_bytes = 0;
   std::vector<TimelineIo> ios;
+  std::vector<TimelineCall> calls;  // by start, then depth
 };
 
 struct TimelineRun {
@@ -98,13 +116,17 @@ struct TimelineCpu {
   std::vector<TimelineFrequency> frequencies;  // and power:cpu_frequency
 };
 
+/// What threads have.
+enum class TimelineSubject : uint8_t { kStates, kIo, kCalls };
+
 struct Timeline {
-  bool is_of_io = false;  // threads have calls, not slices
+  TimelineSubject subject = TimelineSubject::kStates;
   uint64_t start_ns = 0;  // of the first event; clock of the recording
   uint64_t end_ns = 0;
   std::vector<TimelineThread> threads;  // longest-running first
   std::vector<TimelineCpu> cpus;        // by number
   std::vector<std::string> stacks;      // "outermost;…;innermost"
+  std::vector<TimelineFunction> functions;
 };
 
 }  // namespace sonde::view

@@ -3,10 +3,13 @@
 import collections
 import json
 import os
+import platform
 import re
+import shutil
 import subprocess
 import sys
 import unittest
+from pathlib import Path
 
 import browser
 from tracepoints import SchedulerRecording
@@ -398,6 +401,32 @@ class ExplorerTest(browser.BrowserTest):
         self.assertEqual(rows, ["all", "reader", "[unknown]", "[unknown]", "--", "[unknown]_[w]", "writer_[w]"])
         page = self.view_scheduler(options=("--tid", "10"))
         self.assertNotIn("off-cpu", self.text(page, "#event"), "only where the recording is shown whole")
+
+    # Instruction traces.
+
+    @unittest.skipUnless(platform.machine() == "x86_64" and shutil.which("gcc"), "needs x86-64 and gcc")
+    def test_calls_of_a_trace(self):
+        program = Path(__file__).resolve().parent.parent / "programs" / "calls.c"
+        subprocess.run(["gcc", "-O1", "-o", "calls", program], cwd=self.directory, check=True)
+        sonde("record", "-N", "-o", "perf.data", "-e", "sonde_step//", "--filter", "start main", "--", "./calls",
+              directory=self.directory)
+        page = self.view("perf.data", options=("--itrace",), query="#view=timeline")
+        self.settle(page)
+        x, y, width, _ = page.box(".timeline")
+        label = min(230, width * 0.28)
+
+        def tooltip(depth, share):
+            page.move(x + label + share * (width - label), y + 20 + 30 + (depth + 0.5) * 15)
+            self.settle(page)
+            return page.evaluate("[...document.querySelectorAll('.tooltip div')].map(line => line.textContent)")[2:]
+
+        self.assertEqual(tooltip(0, 0.5)[0], "__libc_start_call_main")
+        self.assertEqual(tooltip(1, 0.5)[::2], ["main", "called by __libc_start_call_main"])
+        calls = {tooltip(depth, share / 100)[0] for depth in (2, 3, 4) for share in range(5, 95)
+                 if tooltip(depth, share / 100)}
+        self.assertLessEqual({"work", "fibonacci", "catches", "throws"}, calls)
+        page.key("1")
+        self.assertEqual(self.tooltip(page, 3, 0.5)[:2], ["main", "calls"])
 
     # Two profiles.
 

@@ -219,7 +219,7 @@ export class App {
     if (!this.lanes.has(by)) this.lanes.set(by, lanesOf(this.profile, by));
     return { profile: this.profile, lanes: this.lanes.get(by)!, by, columns: model.event.columns,
              passes: passesAll(this.profile, others), range: timeRange(model.state.filters),
-             kernel: this.kernelNodes, theme: model.theme };
+             kernel: this.kernelNodes, colors: model.frameColors, theme: model.theme };
   }
   /// µs from the first sample to the last.
   private get last(): number {

@@ -41,6 +41,16 @@ export interface Sched {
   waker: Int32Array;     // thread; -1: not known
 }
 
+/// Which functions ran: those of a thread by start, then depth.
+export interface Calls {
+  thread: Uint32Array;
+  start: Float64Array;   // µs since the first sample
+  end: Float64Array;
+  depth: Uint32Array;
+  frame: Uint32Array;
+  cut: Uint8Array;       // 1: not seen to be entered, or to return
+}
+
 /// Nodes are numbered depth first; node 0 stands for everything, and has no frame (-1).
 export interface CallTree {
   frame: Int32Array;
@@ -80,6 +90,7 @@ export interface Profile {
   self: Float64Array[];  // by column, by node
   samples: Samples | null;
   sched: Sched | null;
+  calls: Calls | null;
   listings: Listing[];
   beginSeconds: number;  // of the first sample, by the recording's clock
 }
@@ -233,6 +244,30 @@ function readSched(sections: Sections): Sched | null {
   return sched;
 }
 
+function readCalls(sections: Sections): Calls | null {
+  if (!sections.has("call_thread")) return null;
+  const lanes = sections.count("call_thread"), count = sections.count("call_gap");
+  const threads = sections.integers("call_thread", new Uint32Array(lanes));
+  const counts = sections.integers("call_count", new Uint32Array(lanes));
+  const gaps = sections.numbers("call_gap", false), lengths = sections.numbers("call_length", false);
+  const calls: Calls = {
+    thread: new Uint32Array(count), start: new Float64Array(count), end: new Float64Array(count),
+    depth: sections.integers("call_depth", new Uint32Array(count)),
+    frame: sections.integers("call_frame", new Uint32Array(count)),
+    cut: sections.integers("call_cut", new Uint8Array(count)),
+  };
+  let call = 0;
+  for (let lane = 0; lane < lanes; ++lane) {
+    let at = 0;  // ns
+    for (const end = call + counts[lane]; call < end; ++call) {
+      calls.thread[call] = threads[lane];
+      calls.start[call] = (at += gaps[call]) / 1000;
+      calls.end[call] = (at + lengths[call]) / 1000;
+    }
+  }
+  return calls;
+}
+
 function readListings(header: Header): Listing[] {
   let start = 0;
   return header.listings.map(({ frame, name, cut, code, sources }) => {
@@ -275,6 +310,7 @@ export async function readProfile(base64: string): Promise<Profile> {
     self: header.columns.map((column, i) => readSelf(sections, i, column.real, tree.frame.length)),
     samples: readSamples(sections, header),
     sched: readSched(sections),
+    calls: readCalls(sections),
     listings: readListings(header),
     beginSeconds: Number(header.begin_ns) / 1e9,
   };

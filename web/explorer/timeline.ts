@@ -1,6 +1,7 @@
 // Samples over time: a lane for each thread or CPU, or a single one for all, in which columns are
 // as high as the weight of the samples there. Dragging selects a range.
 
+import { callRowHeight, callRowsByThread, CallRows, describeCall, drawCalls, lastOf } from "./calls.js";
 import { Profile } from "./data.js";
 import { Theme } from "./colors.js";
 import { el, fit, oncePerFrame } from "./dom.js";
@@ -13,6 +14,7 @@ export interface Lane {
   samples: Uint32Array;  // indices, in time order
   key: number;
   slices?: Slices;       // what the thread did or what ran on the CPU, if known
+  calls?: CallRows;      // of the thread, if known
 }
 
 export interface TimelineContent {
@@ -23,6 +25,7 @@ export interface TimelineContent {
   passes: ((sample: number) => boolean) | null;  // except for time
   range: [number, number] | null;          // selected
   kernel: Uint8Array;                      // by node: whether it ends in the kernel
+  colors: string[];                        // by frame
   theme: Theme;
 }
 
@@ -36,6 +39,8 @@ export interface TimelineActions {
 const axisHeight = 20;
 const binWidth = 2;  // CSS pixels
 const bandHeight = 12;
+const sampleHeight = 30;
+const callGap = 6;     // below the calls of a lane
 
 /// Lanes by thread or CPU, the busiest process and thread first.
 export function lanesOf(profile: Profile, by: "threads" | "cpus" | "all"): Lane[] {
@@ -56,6 +61,10 @@ export function lanesOf(profile: Profile, by: "threads" | "cpus" | "all"): Lane[
     : { label: profile.threads[lane].name || "?", detail: String(profile.threads[lane].tid), samples: list, key: lane });
   const slices = profile.sched ? slicesByLane(profile, by) : null;
   if (slices) for (const lane of made) (lane as Lane).slices = slices.get(lane.key) ?? new Uint32Array(0);
+  if (profile.calls && by === "threads") {
+    const calls = callRowsByThread(profile);
+    for (const lane of made) (lane as Lane).calls = calls.get(lane.key);
+  }
   const used = made.filter((lane) => lane.samples.length > 0 || (slices?.has(lane.key) ?? false));
   if (by === "cpus") return used;
   const ofProcess = new Map<number, number>();
@@ -90,7 +99,7 @@ function usualHeight(bins: Float64Array[]): number {
 
 function niceStep(span: number, count: number): number {
   const rough = span / Math.max(1, count);
-  const base = Math.pow(10, Math.floor(Math.log10(Math.max(rough, 1))));
+  const base = Math.pow(10, Math.floor(Math.log10(Math.max(rough, 1e-3))));
   for (const factor of [1, 2, 5, 10]) if (base * factor >= rough) return base * factor;
   return base * 10;
 }
@@ -103,6 +112,8 @@ export class Timeline {
   private view: [number, number] = [0, 1];  // visible µs
   private drag: { from: number; to: number; x: number } | null = null;
   private highest = 1;
+  private tops: number[] = [];       // by lane, and below the last: CSS pixels below the axis
+  private lastTime = 1;              // µs
 
   constructor(private small: boolean, private actions: TimelineActions) {
     this.element = el("div", { class: small ? "strip" : "timeline", tabindex: small ? "-1" : "0" });
@@ -120,8 +131,12 @@ export class Timeline {
   show(content: TimelineContent): void {
     const isFirst = this.content === null;
     this.content = content;
-    if (isFirst) this.view = [0, this.last];
-    this.spacer.style.height = this.small ? "100%" : `${axisHeight + content.lanes.length * this.laneHeight}px`;
+    if (isFirst) {
+      this.lastTime = this.findLast();
+      this.view = [0, this.last];
+    }
+    this.place();
+    this.spacer.style.height = this.small ? "100%" : `${axisHeight + this.tops[content.lanes.length]}px`;
     this.redraw();
   }
   /// Zooms to the given range; null: to everything.
@@ -130,13 +145,38 @@ export class Timeline {
     this.redraw();
   }
 
-  private get last(): number {
-    const samples = this.content?.profile.samples;
-    return samples && samples.count > 0 ? Math.max(1, samples.time[samples.count - 1]) : 1;
+  private get last(): number { return this.lastTime; }
+  private findLast(): number {
+    const { samples, calls } = this.content!.profile;
+    const last = samples && samples.count > 0 ? samples.time[samples.count - 1] : 0;
+    return Math.max(this.shortest, last, calls ? lastOf(calls) : 0);
   }
-  private get laneHeight(): number {
-    if (this.small) return this.element.clientHeight - axisHeight;
-    return this.content?.profile.sched ? 32 + bandHeight : 30;
+  /// The shortest time that is shown, in µs. Calls have nanoseconds.
+  private get shortest(): number { return this.content?.profile.calls ? 0.02 : 10; }
+  /// Lanes with calls are higher.
+  private place(): void {
+    this.tops = [0];
+    for (const lane of this.content!.lanes) {
+      const usual = this.content!.profile.sched ? sampleHeight + 2 + bandHeight : sampleHeight;
+      const ofCalls = lane.calls ? lane.calls.length * callRowHeight + callGap : 0;
+      this.tops.push(this.tops[this.tops.length - 1] + usual + ofCalls);
+    }
+  }
+  private topOf(lane: number): number { return this.small ? 0 : this.tops[lane]; }
+  private heightOf(lane: number): number {
+    return this.small ? this.element.clientHeight - axisHeight : this.tops[lane + 1] - this.tops[lane];
+  }
+  /// The lane at that distance below the axis; the number of lanes if there is none.
+  private laneFrom(y: number): number {
+    const lanes = this.content!.lanes.length;
+    if (this.small) return y < 0 ? lanes : 0;
+    let low = 0, high = lanes;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.tops[middle + 1] <= y) low = middle + 1;
+      else high = middle;
+    }
+    return low;
   }
   private get labelWidth(): number { return this.small ? 0 : Math.min(230, this.element.clientWidth * 0.28); }
   private get plotWidth(): number { return Math.max(1, this.element.clientWidth - this.labelWidth); }
@@ -158,12 +198,12 @@ export class Timeline {
     context.clearRect(0, 0, width, height);
     const top = this.small ? 0 : this.element.scrollTop;
     const lanes = content.lanes;
-    const from = Math.max(0, Math.floor((top - axisHeight) / this.laneHeight));
-    const to = Math.min(lanes.length, Math.ceil((top + height - axisHeight) / this.laneHeight));
+    const from = this.laneFrom(Math.max(0, top - axisHeight));
+    const to = Math.min(lanes.length, this.laneFrom(top + height - axisHeight) + 1);
     const bins = lanes.slice(from, to).map((lane) => this.binsOf(lane));
     this.highest = usualHeight(bins.map((bin) => bin.all));
     for (let i = from; i < to; ++i)
-      this.drawLane(context, lanes[i], bins[i - from], axisHeight + i * this.laneHeight - top, i);
+      this.drawLane(context, lanes[i], bins[i - from], axisHeight + this.topOf(i) - top, i);
     this.drawAxis(context, width, height);
     this.drawRange(context, height);
   }
@@ -190,15 +230,17 @@ export class Timeline {
                    y: number, index: number): void {
     const { theme } = this.content!;
     const forBand = lane.slices ? bandHeight + 4 : 0;
-    const room = this.laneHeight - 4 - forBand;
-    const bottom = y + this.laneHeight - 1 - forBand;
+    const height = this.heightOf(index);
+    const forCalls = lane.calls && !this.small ? height - sampleHeight : 0;
+    const room = height - 4 - forBand - forCalls;
+    const bottom = y + height - 1 - forBand - forCalls;
     if (!this.small) {
       context.fillStyle = index % 2 === 0 ? theme.faint : theme.background;
-      context.fillRect(0, y, this.element.clientWidth, this.laneHeight);
+      context.fillRect(0, y, this.element.clientWidth, height);
       context.fillStyle = theme.text;
       context.font = "12px system-ui, sans-serif";
       context.textBaseline = "middle";
-      this.drawLabel(context, lane, y + this.laneHeight / 2);
+      this.drawLabel(context, lane, y + (height - forCalls) / 2);
     }
     const colors = theme.dark ? ["hsl(32 55% 52%)", "hsl(208 50% 58%)"] : ["hsl(32 82% 60%)", "hsl(208 60% 58%)"];
     for (let x = 0; x < bins.all.length; ++x) {
@@ -214,6 +256,10 @@ export class Timeline {
     if (lane.slices && by !== "all")
       drawBand(context, profile, lane.slices, by, this.view,
                { x: this.labelWidth, y: bottom + 2, width: this.plotWidth, height: bandHeight }, theme.dark);
+    if (forCalls > 0)
+      drawCalls(context, profile, lane.calls!, this.view,
+                { x: this.labelWidth, y: bottom + 2, width: this.plotWidth, top: axisHeight, bottom: this.element.clientHeight },
+                this.content!.colors, theme.onFrame);
   }
   private drawLabel(context: CanvasRenderingContext2D, lane: Lane, y: number): void {
     const detail = lane.detail === "" ? 0 : context.measureText(lane.detail).width + 10;
@@ -236,11 +282,13 @@ export class Timeline {
     context.font = "11px system-ui, sans-serif";
     context.textBaseline = "middle";
     const step = niceStep(this.view[1] - this.view[0], this.plotWidth / 110);
-    const digits = Math.min(6, Math.max(0, Math.ceil(6 - Math.log10(step) - 1e-9)));
+    const digits = Math.min(9, Math.max(0, Math.ceil(6 - Math.log10(step) - 1e-9)));
     for (let t = Math.ceil(this.view[0] / step) * step; t <= this.view[1]; t += step) {
       const x = this.xOf(t);
       context.fillStyle = theme.line;
-      context.fillRect(x, this.small ? axisHeight - 4 : axisHeight, 1, height);
+      // Lines would cross the names of calls.
+      if (this.content!.profile.calls) context.fillRect(x, axisHeight - 4, 1, 4);
+      else context.fillRect(x, this.small ? axisHeight - 4 : axisHeight, 1, height);
       context.fillStyle = theme.text;
       const label = seconds(t, digits);
       if (x + 4 + context.measureText(label).width < width) context.fillText(label, x + 4, axisHeight / 2);
@@ -264,7 +312,7 @@ export class Timeline {
   private laneAt(event: MouseEvent): Lane | null {
     const y = event.offsetY + (this.small ? 0 : this.element.scrollTop);
     if (event.offsetY < axisHeight) return null;
-    return this.content?.lanes[Math.floor((y - axisHeight) / this.laneHeight)] ?? null;
+    return this.content?.lanes[this.laneFrom(y - axisHeight)] ?? null;
   }
   private onDown(event: MouseEvent): void {
     if (event.button !== 0 || !this.content) return;
@@ -289,7 +337,8 @@ export class Timeline {
       this.drag = null;
       if (Math.abs(ended.clientX - drag.x) < 3) return this.redraw();
       const range = [drag.from, this.timeOf(ended.clientX - left)].sort((a, b) => a - b);
-      this.actions.chooseRange([Math.round(range[0]), Math.round(range[1])]);
+      const grain = this.content!.profile.calls ? 1e-3 : 1;  // µs
+      this.actions.chooseRange([Math.round(range[0] / grain) * grain, Math.round(range[1] / grain) * grain]);
     };
     window.addEventListener("mousemove", move);
     window.addEventListener("mouseup", up);
@@ -304,11 +353,17 @@ export class Timeline {
       else this.actions.leave();
       return;
     }
-    const lines = [seconds(this.timeOf(event.offsetX), 6)];
+    const lines = [seconds(this.timeOf(event.offsetX), this.content.profile.calls ? 9 : 6)];
     if (lane && lane.key >= 0) lines.push(`${lane.label} ${lane.detail}`);
     const { profile, by } = this.content;
     if (lane?.slices && by !== "all")
       lines.push(...describeSlice(profile, lane.slices, by, this.timeOf(event.offsetX), (this.view[1] - this.view[0]) / this.plotWidth));
+    if (lane?.calls && !this.small) {
+      const y = event.offsetY + this.element.scrollTop - axisHeight - this.tops[this.content.lanes.indexOf(lane)] - sampleHeight;
+      const row = Math.floor(y / callRowHeight);
+      if (row >= 0 && row < lane.calls.length)
+        lines.push(...describeCall(profile, lane.calls, row, this.timeOf(event.offsetX), (this.view[1] - this.view[0]) / this.plotWidth));
+    }
     this.actions.hover(lines, event.clientX, event.clientY);
   }
   /// With Ctrl: zooms; with Shift, or sideways: pans.
@@ -318,7 +373,7 @@ export class Timeline {
     if (event.ctrlKey) {
       const at = this.timeOf(event.offsetX);
       const factor = Math.exp(Math.max(-1, Math.min(1, event.deltaY / 300)));
-      const span = Math.max(10, Math.min(this.last, (to - from) * factor));
+      const span = Math.max(this.shortest, Math.min(this.last, (to - from) * factor));
       const start = Math.max(0, Math.min(this.last - span, at - ((at - from) / (to - from)) * span));
       this.view = [start, start + span];
     } else if (along !== 0) {

@@ -18,7 +18,7 @@ std::optional<uint64_t> whole_number(std::string_view text) {
 }
 
 uint64_t weight_of(const view::Timeline& timeline, const view::TimelineThread& thread) {
-  if (timeline.is_of_io) return thread.io_bytes;
+  if (timeline.subject == view::TimelineSubject::kIo) return thread.io_bytes;
   return thread.state_ns[static_cast<size_t>(view::TaskState::kRunning)];
 }
 
@@ -75,7 +75,7 @@ void choose_chart_threads(view::Timeline& timeline, const std::vector<std::strin
     return;
   }
   constexpr uint64_t kLongNs = 10'000'000, kManyBytes = 1 << 20, kStep = 10;
-  uint64_t threshold = timeline.is_of_io ? kManyBytes : kLongNs;
+  uint64_t threshold = timeline.subject == view::TimelineSubject::kIo ? kManyBytes : kLongNs;
   auto does_enough = [&](const view::TimelineThread& thread) {
     return weight_of(timeline, thread) >= threshold;
   };

@@ -56,7 +56,9 @@ struct IoRequests {
 
 class IoBuilder {
  public:
-  explicit IoBuilder(const IoOptions& options) : options_(options) { timeline_.is_of_io = true; }
+  explicit IoBuilder(const IoOptions& options) : options_(options) {
+    timeline_.subject = view::TimelineSubject::kIo;
+  }
 
   void take(const TracepointItem& item) {
     if (timeline_.start_ns == 0) timeline_.start_ns = item.time;

@@ -6,6 +6,7 @@
 #include "analysis/timelines/sched_timeline.h"
 #include "base/text.h"
 #include "event/print_fmt/field_format.h"
+#include "itrace/trace_input.h"
 #include "replay/fields/trace_formats.h"
 #include "stacks/session_stacks.h"
 
@@ -108,6 +109,9 @@ class TimelineReader {
     return is_waking ? SchedEvent::Kind::kWaking : SchedEvent::Kind::kOther;
   }
   Result<> find_events() {
+    if (!has(kSwitchName) && itrace::has_traces(session_.recording()))
+      return fail(ErrorCode::kFailed, "{}: no {} in this recording; --itrace shows its trace",
+                  session_.recording().facts().path, kSwitchName);
     if (!has(kSwitchName))
       return fail(ErrorCode::kFailed,
                   "{}: no {} in this recording: record with -e {},{} -a (and -g for stacks)",

@@ -15,8 +15,12 @@ bool clip(Span& span, uint64_t from_ns, uint64_t to_ns) {
 
 void crop_thread(view::TimelineThread& thread, uint64_t from_ns, uint64_t to_ns) {
   std::erase_if(thread.slices, [&](view::TimelineSlice& s) { return !clip(s, from_ns, to_ns); });
+  std::erase_if(thread.calls, [&](view::TimelineCall& c) { return !clip(c, from_ns, to_ns); });
   std::ranges::fill(thread.state_ns, 0);
-  thread.runs = 0;
+  thread.runs = thread.calls.size();
+  for (const view::TimelineCall& call : thread.calls)
+    if (call.depth == 0)
+      thread.state_ns[size_t(view::TaskState::kRunning)] += call.end_ns - call.start_ns;
   for (const view::TimelineSlice& slice : thread.slices) {
     if (slice.state == view::TaskState::kRunning) ++thread.runs;
     if (!slice.is_cut) thread.state_ns[size_t(slice.state)] += slice.end_ns - slice.start_ns;

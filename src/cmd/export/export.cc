@@ -28,6 +28,7 @@ class ExportCommand final : public Command {
     flags.boolean(0, "addresses", options_.stacks.want_addresses,
                   "of pprof: each place in a function by itself, with its address");
     flags.boolean(0, "inline", inline_, "show functions that were inlined");
+    declare_call_trace(flags, options_);
     declare_symbol_sources(flags, options_.session.symbols);
     flags.section("EXAMPLES", R"(  sonde export --to speedscope -o profile.json
   sonde export --to pprof -o profile.pb.gz && pprof -top profile.pb.gz

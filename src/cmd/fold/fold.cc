@@ -85,6 +85,7 @@ The value of a stack is the sum of its samples' periods (nanoseconds, cycles ...
                numbers_into(options_.session.filter.cpus));
   }
   void declare_diff(FlagTable& flags) {
+    declare_call_trace(flags, options_);
     flags.group("Comparing two profiles");
     flags.boolean(0, "diff", diff_, "write the stacks of two profiles, with their values in each");
     flags.boolean('n', "normalize", difference_.normalize,

@@ -112,6 +112,7 @@ void declare_flame_drawing(FlagTable& flags, FlameDrawingOptions& o) {
   declare_sizes(flags, o);
   declare_colors(flags, o);
   declare_shapes(flags, o);
+  declare_call_trace(flags, o.source);
   declare_symbol_sources(flags, o.source.session.symbols);
   flags.boolean(0, "inline", o.inlines, "show functions that were inlined");
 }

@@ -1,5 +1,7 @@
 #include "cmd/options/profile_flags.h"
 
+#include "analysis/timelines/call_stacks.h"
+#include "analysis/timelines/call_timeline.h"
 #include "base/text.h"
 #include "symbol/debuginfod.h"
 
@@ -28,6 +30,17 @@ void declare_symbol_sources(FlagTable& flags, SymbolOptions& symbols) {
                 "(the default, except in text that is the same as perf's)");
   flags.boolean(0, "full-source-path", symbols.full_source_path,
                 "Show full source file name path for source lines");
+}
+
+void declare_call_trace(FlagTable& flags, ProfileSourceOptions& source) {
+  flags.act(0, "itrace",
+            "the time of each call, from an instruction trace (record -e intel_pt//u, -e "
+            "sonde_step//)",
+            [&source]() -> Result<> {
+              source.session.itrace = call_timeline_trace();
+              source.make_profile = call_stacks_of;
+              return {};
+            });
 }
 
 void declare_unwind_style(FlagTable& flags) {

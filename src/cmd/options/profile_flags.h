@@ -5,6 +5,7 @@
 #include "base/option_values.h"
 #include "cli/flags.h"
 #include "replay/fields/event_window.h"
+#include "stacks/profile_source.h"
 #include "symbol/symbolizer.h"
 
 namespace sonde {
@@ -18,6 +19,8 @@ void declare_unverified_symbols(FlagTable& flags, SymbolOptions& symbols);
 /// For commands whose output is not compared with perf's: functions without a symbol are named by
 /// call frame information, unless the flags chose, or perf's name stands for perf's output.
 void name_frame_functions(SymbolOptions& symbols, const Env& env);
+/// --itrace: the profile is the time of calls, from an instruction trace.
+void declare_call_trace(FlagTable& flags, ProfileSourceOptions& source);
 /// --switch-on, --switch-off, --show-on-off-events.
 void declare_gate(FlagTable& flags, EventWindow::Choice& gate);
 

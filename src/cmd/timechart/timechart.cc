@@ -94,7 +94,8 @@ Without -p it shows the threads that ran longest: those that ran 10 ms, and if t
       return fail(ErrorCode::kUsage, "--width goes from {} to {}", TimelineStyle::kMinWidth,
                   TimelineStyle::kMaxWidth);
     view::Timeline timeline = TRY(make(env));
-    style_.title = timeline.is_of_io ? "Time chart of I/O" : "Time chart";
+    style_.title =
+        timeline.subject == view::TimelineSubject::kIo ? "Time chart of I/O" : "Time chart";
     style_.max_threads = timeline.threads.size();  // those selected
     OutputFile file = TRY(OutputFile::open(output_, env));
     TimelineLimits limits = write_timeline_svg(file.sink(), timeline, style_);

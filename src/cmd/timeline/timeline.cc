@@ -1,6 +1,8 @@
 // `timeline`: what each CPU and thread did and when, and what threads waited for.
 #include <algorithm>
 
+#include "analysis/timelines/call_stacks.h"
+#include "analysis/timelines/call_timeline.h"
 #include "analysis/timelines/off_cpu.h"
 #include "analysis/timelines/session_timeline.h"
 #include "analysis/timelines/timeline_part.h"
@@ -27,7 +29,7 @@ class TimelineCommand final : public Command {
         R"(Draws what each CPU and each thread did, and when, from a recording of the scheduler:
 running, waiting for a CPU, or waiting for something else, and who ended that wait. Make such a recording with
 `record -e sched:sched_switch,sched:sched_waking -a -g -- command` or with `sched record`. With -g, the picture shows where a
-thread waited, and where its waker was.
+thread waited, and where its waker was. With --itrace, from a recording of an instruction trace instead: when each thread entered and left each function.
 
 The picture is one SVG file that any browser shows: scroll to zoom, drag to move, double-click to show everything again.)");
     flags.text('i', "input", input_, "file", "input file name");
@@ -36,9 +38,13 @@ The picture is one SVG file that any browser shows: scroll to zoom, drag to move
     flags
         .call(0, "to", "format",
               "svg: the picture (default); json: all of its data; folded: what threads waited "
-              "for, as stacks: the thread's own, `--', and the waker's, reversed",
+              "for, as stacks: the thread's own, `--', and the waker's, reversed; with --itrace, "
+              "its calls",
               [this](std::string_view word) { return set_format(word); })
         .offers({"svg", "json", "folded"});
+    flags.boolean(0, "itrace", of_calls_,
+                  "the calls of each thread, from an instruction trace (record -e intel_pt//u, -e "
+                  "sonde_step//)");
     flags.text(0, "time", time_, "str", "Time span of interest (start,stop)");
     flags.call('C', "cpu", "cpu", "only these CPUs", numbers_into(cpus_));
     flags.call('p', "pid", "pid[,pid...]", "only threads of these processes", numbers_into(pids_));
@@ -63,17 +69,34 @@ The picture is one SVG file that any browser shows: scroll to zoom, drag to move
                   TimelineStyle::kMaxWidth);
     session_.open.stdin_fd = env.in_fd;
     name_frame_functions(session_.symbols, env);
-    Session session = TRY(Session::open(input_, session_, env));
-    SessionTimeline made = TRY(timeline_of(session, {}));
-    TRY(choose_part(session, made.timeline));
-    OutputFile file = TRY(OutputFile::open(output_, env));
-    TRY(write(file.sink(), env.err, made.timeline));
-    TRY(file.finish());
-    report_flaws(env.err, made);
-    return 0;
+    return of_calls_ ? show_calls(env) : show_states(env);
   }
 
  private:
+  Result<int> show_states(Env& env) {
+    Session session = TRY(Session::open(input_, session_, env));
+    SessionTimeline made = TRY(timeline_of(session, {}));
+    TRY(choose_part(session, made.timeline));
+    TRY(write(env, made.timeline));
+    report_flaws(env.err, made);
+    return 0;
+  }
+  Result<int> show_calls(Env& env) {
+    session_.itrace = call_timeline_trace();
+    session_.want_chains = false;
+    Session session = TRY(Session::open(input_, session_, env));
+    CallTimeline made = TRY(call_timeline_of(session));
+    TRY(choose_part(session, made.timeline));
+    TRY(write(env, made.timeline));
+    if (made.errors > 0)
+      env.err.print(
+          "the trace could not be followed at {} places, where calls are cut off (script "
+          "--itrace=e "
+          "lists them)\n",
+          made.errors);
+    return 0;
+  }
+
   Result<> set_format(std::string_view word) {
     if (word == "svg")
       format_ = TimelineFormat::kSvg;
@@ -103,13 +126,18 @@ The picture is one SVG file that any browser shows: scroll to zoom, drag to move
     return {};
   }
 
+  Result<> write(Env& env, const view::Timeline& timeline) const {
+    OutputFile file = TRY(OutputFile::open(output_, env));
+    TRY(write(file.sink(), env.err, timeline));
+    return file.finish();
+  }
   Result<> write(Sink& out, Sink& err, const view::Timeline& timeline) const {
     switch (format_) {
       case TimelineFormat::kJson:
         write_timeline_json(out, timeline);
         return {};
       case TimelineFormat::kFolded:
-        write_folded(out, off_cpu_stacks(timeline), 0);
+        write_folded(out, of_calls_ ? call_stacks(timeline, false) : off_cpu_stacks(timeline), 0);
         return {};
       case TimelineFormat::kSvg:
         break;
@@ -119,8 +147,10 @@ The picture is one SVG file that any browser shows: scroll to zoom, drag to move
       err.print("{} of {} threads are not drawn: they ran least (--max-threads)\n",
                 limits.threads_left_out, limits.threads_left_out + limits.threads_drawn);
     if (limits.joined_below_ns > 0)
-      err.print("zoomed in, slices shorter than {} are joined (--max-slices, --time)\n",
-                time_text(static_cast<double>(limits.joined_below_ns)));
+      err.print("zoomed in, {} shorter than {} are {} (--max-slices, --time)\n",
+                of_calls_ ? "calls" : "slices",
+                time_text(static_cast<double>(limits.joined_below_ns)),
+                of_calls_ ? "left out" : "joined");
     return {};
   }
 
@@ -140,6 +170,7 @@ The picture is one SVG file that any browser shows: scroll to zoom, drag to move
   std::string input_;
   std::string output_;
   std::string time_;
+  bool of_calls_ = false;
   TimelineFormat format_ = TimelineFormat::kSvg;
   std::vector<uint32_t> cpus_, pids_, tids_;
   std::vector<std::string> comms_;

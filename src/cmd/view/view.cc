@@ -21,6 +21,7 @@ class ViewCommand final : public Command {
                              "of this event only (default: every one that has samples)");
     flags.boolean(0, "inline", inlines_, "Show inlined functions as frames of their own");
     flags.boolean('f', "force", choice_.source.session.open.force, "don't complain, do it");
+    declare_call_trace(flags, choice_.source);
     declare_symbol_sources(flags, choice_.source.session.symbols);
   }
 

@@ -5,6 +5,7 @@
 
 #include <optional>
 
+#include "export/page/page_calls.h"
 #include "export/page/page_columns.h"
 #include "export/page/page_sched.h"
 
@@ -71,8 +72,11 @@ class PageData {
     add_nodes();
     for (size_t i = 0; i < profile_.columns.size(); ++i) add_self(i);
     if (has_samples_) add_samples();
-    if (has_samples_ && description_.timeline)
-      add_sched_columns(columns_, profile_, *description_.timeline, profile_.samples.time_ns[0]);
+    if (has_samples_ && description_.timeline) {
+      bool is_of_calls = description_.timeline->subject == view::TimelineSubject::kCalls;
+      (is_of_calls ? add_call_columns : add_sched_columns)(
+          columns_, profile_, *description_.timeline, profile_.samples.time_ns[0]);
+    }
     return joined(header());
   }
 

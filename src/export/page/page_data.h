@@ -13,6 +13,7 @@
 //   sample_valueN                          of column N, unless all its samples have the same value
 //   sample_place                           as PageCode::place
 //   sched_…                                what threads did (page_sched.h)
+//   call_…                                 which functions ran (page_calls.h)
 #pragma once
 
 #include <optional>
@@ -35,7 +36,7 @@ struct PageDescription {
   std::vector<std::string> compared;
   std::vector<std::string> compared_events;  // of those pairs, if known
   PageCode code;                             // of the hottest functions
-  std::optional<view::Timeline> timeline;    // from a scheduler recording (page_sched.h)
+  std::optional<view::Timeline> timeline;    // page_sched.h, page_calls.h
 };
 
 /// Above this number, samples are not put into a page singly, since it would no longer open. Their

@@ -81,7 +81,7 @@ std::vector<Span> joined(const std::vector<Span>& spans, uint64_t below_ns) {
 size_t slices_in(const view::Timeline& timeline) {
   size_t count = 0;
   for (const view::TimelineThread& thread : timeline.threads)
-    count += thread.slices.size() + thread.ios.size();
+    count += thread.slices.size() + thread.ios.size() + thread.calls.size();
   for (const view::TimelineCpu& cpu : timeline.cpus) count += cpu.runs.size() + cpu.idles.size();
   return count;
 }
@@ -90,13 +90,17 @@ size_t slices_in(const view::Timeline& timeline) {
 
 uint64_t join_short_slices(view::Timeline& timeline, size_t max_slices) {
   uint64_t below_ns = 0;
-  uint64_t next_ns = 1000;
+  uint64_t next_ns = timeline.subject == view::TimelineSubject::kCalls ? 1 : 1000;
   while (slices_in(timeline) > max_slices && next_ns < timeline.end_ns - timeline.start_ns) {
     below_ns = next_ns;
     next_ns *= 2;
     for (view::TimelineThread& thread : timeline.threads) {
       thread.slices = joined(thread.slices, below_ns);
       thread.ios = joined(thread.ios, below_ns);
+      // A call is no shorter than those inside it, so none loses the call around it.
+      std::erase_if(thread.calls, [below_ns](const view::TimelineCall& call) {
+        return call.end_ns - call.start_ns < below_ns;
+      });
     }
     for (view::TimelineCpu& cpu : timeline.cpus) {
       cpu.runs = joined(cpu.runs, below_ns);

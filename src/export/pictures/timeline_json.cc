@@ -9,6 +9,7 @@ namespace sonde {
 namespace {
 
 using view::Timeline;
+using view::TimelineSubject;
 
 int64_t index_number(uint32_t index) {
   return index == view::kNoIndex ? -1 : int64_t{index};
@@ -24,12 +25,11 @@ class TimelineJson {
     write_states();
     out_.write("],\n\"run_fields\":[\"start_ns\",\"duration_ns\",\"thread\",\"cut\"],\n\"cpus\":[");
     list(timeline_.cpus, [this](const view::TimelineCpu& cpu) { write_cpu(cpu); });
-    out_.write(timeline_.is_of_io ? "],\n\"slice_fields\":[\"start_ns\",\"duration_ns\",\"state\","
-                                    "\"fd\",\"errno\",\"bytes\","
-                                    "\"calls\",\"cut\"],\n\"subject\":\"io\",\"threads\":["
-                                  : "],\n\"slice_fields\":[\"start_ns\",\"duration_ns\",\"state\","
-                                    "\"cpu\",\"waker\",\"stack\","
-                                    "\"waker_stack\",\"cut\"],\n\"threads\":[");
+    out_.print("],\n\"slice_fields\":[{}],", slice_fields());
+    out_.write("\n");
+    if (timeline_.subject == TimelineSubject::kIo) out_.write("\"subject\":\"io\",");
+    if (timeline_.subject == TimelineSubject::kCalls) write_functions();
+    out_.write("\"threads\":[");
     list(timeline_.threads, [this](const view::TimelineThread& thread) { write_thread(thread); });
     out_.write("],\n\"stacks\":[");
     list(timeline_.stacks, [this](const std::string& stack) { write_text(stack); });
@@ -37,8 +37,33 @@ class TimelineJson {
   }
 
  private:
+  [[nodiscard]] std::string_view slice_fields() const {
+    switch (timeline_.subject) {
+      case TimelineSubject::kIo:
+        return "\"start_ns\",\"duration_ns\",\"state\",\"fd\",\"errno\",\"bytes\",\"calls\","
+               "\"cut\"";
+      case TimelineSubject::kCalls:
+        return "\"start_ns\",\"duration_ns\",\"depth\",\"function\",\"cut\"";
+      case TimelineSubject::kStates:
+        break;
+    }
+    return "\"start_ns\",\"duration_ns\",\"state\",\"cpu\",\"waker\",\"stack\",\"waker_stack\","
+           "\"cut\"";
+  }
+  void write_functions() {
+    out_.write("\"subject\":\"calls\",\"functions\":[");
+    list(timeline_.functions, [this](const view::TimelineFunction& function) {
+      out_.write("[");
+      write_text(function.name);
+      out_.write(",");
+      write_text(function.object);
+      out_.write("]");
+    });
+    out_.write("],\n");
+  }
   void write_states() {
-    if (timeline_.is_of_io)
+    if (timeline_.subject == TimelineSubject::kCalls) return;
+    if (timeline_.subject == TimelineSubject::kIo)
       for (size_t i = 0; i < view::kIoKinds; ++i)
         out_.print("{}\"{}\"", comma(i), io_name(static_cast<view::IoKind>(i)));
     else
@@ -90,17 +115,24 @@ class TimelineJson {
     write_text(thread.process_name);
     out_.print(",\"runs\":{},\"state_ns\":[{}],\"slices\":[", thread.runs,
                fmt::join(thread.state_ns, ","));
-    if (thread.is_shown && timeline_.is_of_io)
-      for (size_t i = 0; i < thread.ios.size(); ++i) {
-        out_.write(comma(i));
-        write_io(thread.ios[i]);
-      }
-    else if (thread.is_shown)
-      for (size_t i = 0; i < thread.slices.size(); ++i) {
-        out_.write(comma(i));
-        write_slice(thread.slices[i]);
-      }
+    if (thread.is_shown) write_spans(thread);
     out_.write("]}");
+  }
+  void write_spans(const view::TimelineThread& thread) {
+    auto put = [this](const auto& spans, auto write) {
+      for (size_t i = 0; i < spans.size(); ++i) {
+        out_.write(comma(i));
+        write(spans[i]);
+      }
+    };
+    switch (timeline_.subject) {
+      case TimelineSubject::kStates:
+        return put(thread.slices, [this](const auto& slice) { write_slice(slice); });
+      case TimelineSubject::kIo:
+        return put(thread.ios, [this](const auto& io) { write_io(io); });
+      case TimelineSubject::kCalls:
+        return put(thread.calls, [this](const auto& call) { write_call(call); });
+    }
   }
   /// Marked slices are drawn as a separate state.
   static size_t shown_state(const view::TimelineSlice& slice) {
@@ -117,6 +149,11 @@ class TimelineJson {
     out_.print("[{},{},{},{},{},{},{},0]", io.start_ns - timeline_.start_ns,
                io.end_ns - io.start_ns, static_cast<int>(io.kind), io.fd, io.error, io.bytes,
                io.calls);
+  }
+
+  void write_call(const view::TimelineCall& call) {
+    out_.print("[{},{},{},{},{}]", call.start_ns - timeline_.start_ns, call.end_ns - call.start_ns,
+               call.depth, call.function, int{call.is_cut});
   }
 
   Sink& out_;

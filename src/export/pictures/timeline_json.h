@@ -8,6 +8,13 @@
 //    "threads":[{"tid":…,"pid":…,"name":…,"process":…,"runs":…,"state_ns":[…],"slices":[[…],…]},…],
 //    "stacks":["outermost;…;innermost",…]}
 //
+// If threads have input and output: "subject":"io", and other states and slice_fields. If they have
+// calls: "subject":"calls",
+//    "slice_fields":["start_ns","duration_ns","depth","function","cut"],
+//    "functions":[[name, object],…]
+// where depth 0 is the outermost call that is known, and `cut` that it was not seen to be entered
+// or to return.
+//
 // Times of runs and slices count from start_ns. thread and waker are indices into `threads`, stack
 // and waker_stack indices into `stacks`; -1 means none. cut is 1 if the recording begins or ends
 // inside the span. Threads that are not shown have no slices.

@@ -42,7 +42,7 @@ size_t sleep_kind(uint32_t state) {
 
 std::vector<LaneKind> thread_lane_kinds(const view::Timeline& timeline, double height) {
   double full = height - 2;
-  if (!timeline.is_of_io)
+  if (timeline.subject != view::TimelineSubject::kIo)
     // Waits are drawn thinner than runs.
     return {centred("s0", full, 1),   centred("s1", full, 1),   centred("s2", full, 0.2),
             centred("s3", full, 0.5), centred("s4", full, 0.5), centred("s5", full, 1)};
@@ -59,7 +59,8 @@ size_t lane_kind(const view::TimelineSlice& slice) {
 }
 
 std::vector<LegendEntry> thread_legend(const view::Timeline& timeline) {
-  if (timeline.is_of_io)
+  if (timeline.subject == view::TimelineSubject::kCalls) return {};
+  if (timeline.subject == view::TimelineSubject::kIo)
     return {{"k0", "files (above: read, below: written)"},
             {"k1", "network (in, out)"},
             {"k2", "sync"},

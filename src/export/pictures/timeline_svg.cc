@@ -28,12 +28,18 @@ using view::Timeline;
 using view::TimelineCpu;
 using view::TimelineRun;
 using view::TimelineSlice;
+using view::TimelineSubject;
 using view::TimelineThread;
 
 constexpr double kLeft = 190, kRight = 14;
 constexpr double kTitleY = 30, kSubtitleY = 50, kLegendY = 74, kLegendLine = 20;
 constexpr double kAxisHeight = 24, kGap = 16, kBottom = 16, kHeading = 20;
 constexpr double kTextSize = 12;
+constexpr double kLabelRoom = 22;  // the label is in the middle of the lane, or of this much
+constexpr double kCallGap = 6;     // below the calls of a thread
+constexpr double kOwnBox = 3;      // px; narrower calls are painted by their share of a pixel
+constexpr double kNamedRow = 14;   // px; lower rows have no names
+constexpr double kNamedCall = 30;  // px; narrower ones have no name
 
 struct LaneSize {
   double height;
@@ -47,6 +53,13 @@ LaneSize lane_size(size_t lanes) {
   if (lanes <= 64) return {16, 11, 1};
   if (lanes <= 128) return {12, 10, 1};
   return {8, 10, 2};
+}
+
+/// Rows of calls are as high as names need, unless there are very many.
+double call_row_height(size_t rows) {
+  constexpr double kNamed = 16, kLeast = 2, kAll = 6000;
+  return std::clamp(std::floor(kAll / static_cast<double>(std::max<size_t>(rows, 1))), kLeast,
+                    kNamed);
 }
 
 /// Processes by run time: the first ones have their own colours.
@@ -98,13 +111,15 @@ class ProcessColors {
 Timeline drawn_part(const Timeline& timeline, const TimelineStyle& style, TimelineLimits& limits) {
   Timeline part = timeline;
   for (TimelineThread& thread : part.threads) {
-    bool is_wanted = thread.is_shown && !(thread.slices.empty() && thread.ios.empty());
+    bool is_wanted =
+        thread.is_shown && !(thread.slices.empty() && thread.ios.empty() && thread.calls.empty());
     bool has_room = limits.threads_drawn < style.max_threads;
     if (is_wanted) ++(has_room ? limits.threads_drawn : limits.threads_left_out);
     thread.is_shown = is_wanted && has_room;
     if (!thread.is_shown) {
       thread.slices.clear();
       thread.ios.clear();
+      thread.calls.clear();
     }
   }
   limits.joined_below_ns = join_short_slices(part, style.max_slices);
@@ -151,8 +166,29 @@ class TimelineSvg {
     cpus_y_ = axis_y_ + kHeading;
     double cpus_end = cpus_y_ + cpu_size_.height * static_cast<double>(timeline_.cpus.size());
     threads_y_ = timeline_.cpus.empty() ? cpus_y_ : cpus_end + kGap + kHeading;
-    lanes_end_ = threads_y_ + thread_size_.height * static_cast<double>(limits_.threads_drawn);
+    lanes_end_ = threads_y_;
+    if (is_of_calls()) call_row_ = call_row_height(all_call_rows());
+    for (size_t i = 0; i < timeline_.threads.size(); ++i)
+      if (timeline_.threads[i].is_shown) lanes_end_ += lane_height(whole_.threads[i]);
     height_ = lanes_end_ + kBottom;
+  }
+  [[nodiscard]] bool is_of_calls() const { return timeline_.subject == TimelineSubject::kCalls; }
+  static size_t call_rows(const TimelineThread& thread) {
+    size_t rows = 1;
+    for (const view::TimelineCall& call : thread.calls)
+      rows = std::max(rows, size_t{call.depth} + 1);
+    return rows;
+  }
+  [[nodiscard]] size_t all_call_rows() const {
+    size_t rows = 0;
+    for (size_t i = 0; i < timeline_.threads.size(); ++i)
+      if (timeline_.threads[i].is_shown) rows += call_rows(whole_.threads[i]);
+    return rows;
+  }
+  [[nodiscard]] double lane_height(const TimelineThread& thread) const {
+    if (!is_of_calls()) return thread_size_.height;
+    return std::max(call_row_ * static_cast<double>(call_rows(thread)) + kCallGap,
+                    thread_size_.height);
   }
 
   struct LegendPlace {
@@ -170,7 +206,7 @@ class TimelineSvg {
                           std::exchange(heading, std::string_view())});
     };
     if (!timeline_.threads.empty()) add(thread_legend(timeline_), "threads");
-    if (!timeline_.is_of_io) add(process_legend(), "CPUs: processes");
+    if (!timeline_.cpus.empty()) add(process_legend(), "CPUs: processes");
     add(power_legend(timeline_), "CPUs: power");
     double x = kLeft;
     size_t row = 0;
@@ -203,14 +239,17 @@ class TimelineSvg {
     uint64_t span_ns = timeline_.end_ns - timeline_.start_ns;
     std::string text = fmt::format("{} from {} s on", time_text(static_cast<double>(span_ns)),
                                    seconds(timeline_.start_ns));
-    if (!timeline_.is_of_io) text += fmt::format(", {} CPUs", timeline_.cpus.size());
-    text += fmt::format(", {} threads", limits_.threads_drawn);
+    if (timeline_.subject == TimelineSubject::kStates)
+      text += fmt::format(", {} CPUs", timeline_.cpus.size());
+    text +=
+        fmt::format(", {} thread{}", limits_.threads_drawn, limits_.threads_drawn == 1 ? "" : "s");
     if (limits_.threads_left_out > 0)
       text += fmt::format(" (of {}: those that ran longest)",
                           limits_.threads_drawn + limits_.threads_left_out);
     if (limits_.joined_below_ns > 0)
-      text += fmt::format("; zoomed in, slices below {} are joined",
-                          time_text(static_cast<double>(limits_.joined_below_ns)));
+      text += fmt::format("; zoomed in, {} below {} are {}", is_of_calls() ? "calls" : "slices",
+                          time_text(static_cast<double>(limits_.joined_below_ns)),
+                          is_of_calls() ? "left out" : "joined");
     append_text(svg_, 14, kSubtitleY, text, " class=\"soft\" id=\"subtitle\"");
     append_text(svg_, kLeft + plot_width_, kSubtitleY, "",
                 " class=\"soft\" id=\"shown\" text-anchor=\"end\"");
@@ -254,8 +293,12 @@ class TimelineSvg {
     if (limits_.threads_drawn > 0)
       append_text(svg_, 14, threads_y_ - 6, "Threads", " class=\"heading\"");
     size_t row = 0;
-    for (uint32_t i = 0; i < timeline_.threads.size(); ++i)
-      if (timeline_.threads[i].is_shown) write_thread(i, row++);
+    double y = threads_y_;
+    for (uint32_t i = 0; i < timeline_.threads.size(); ++i) {
+      if (!timeline_.threads[i].is_shown) continue;
+      write_thread(i, row++, y);
+      y += lane_height(whole_.threads[i]);
+    }
   }
 
   /// Writes the lane's name on the left, its description, and its band; leaves the group open.
@@ -269,7 +312,7 @@ class TimelineSvg {
                    row % 2, y, size.height);
     if (row % size.every == 0) {
       SvgFont font{.size = size.text, .width_em = 0.6};
-      append_text(svg_, 14, y + size.height / 2 + size.text * 0.36,
+      append_text(svg_, 14, y + std::min(size.height, kLabelRoom) / 2 + size.text * 0.36,
                   fit_text(name, kLeft - 24, font),
                   fmt::format(" class=\"label{}\" font-size=\"{}\"", is_marked ? " marked" : "",
                               size.text));
@@ -319,12 +362,18 @@ class TimelineSvg {
     }
   }
 
-  void write_thread(uint32_t index, size_t row) {
+  void write_thread(uint32_t index, size_t row, double y) {
     const TimelineThread& thread = timeline_.threads[index];
-    double y = threads_y_ + thread_size_.height * static_cast<double>(row);
-    open_lane(row, y, thread_size_, fmt::format("t{}", index),
+    LaneSize size = thread_size_;
+    size.height = lane_height(whole_.threads[index]);
+    open_lane(row, y, size, fmt::format("t{}", index),
               fmt::format("{} {}", cut_text(thread.name, 60), thread.tid), about(thread),
               thread.is_marked);
+    if (is_of_calls()) {
+      write_calls(whole_.threads[index]);
+      svg_ += "</g>\n";
+      return;
+    }
     LanePainter painter(pixels(), timeline_.start_ns, timeline_.end_ns, state_kinds().size());
     for (const TimelineSlice& slice : whole_.threads[index].slices)
       painter.add(lane_kind(slice), slice.start_ns, slice.end_ns);
@@ -334,12 +383,54 @@ class TimelineSvg {
     svg_ += "</g>\n";
   }
 
+  /// The colour of a function, the same in every picture.
+  static size_t call_kind(const view::TimelineFunction& function) {
+    uint32_t hash = 2'166'136'261;  // FNV-1a
+    for (char c : function.name) hash = (hash ^ static_cast<unsigned char>(c)) * 16'777'619;
+    return hash % kProcessColors;
+  }
+  [[nodiscard]] std::vector<LaneKind> call_kinds(double top) const {
+    std::vector<LaneKind> kinds = cpu_lane_kinds(call_row_ + 1);
+    for (LaneKind& kind : kinds) kind.top = top;
+    return kinds;
+  }
+
+  void write_calls(const TimelineThread& thread) {
+    double per_px =
+        std::max(1.0, static_cast<double>(timeline_.end_ns - timeline_.start_ns)) / plot_width_;
+    std::vector<std::vector<const view::TimelineCall*>> rows(call_rows(thread));
+    for (const view::TimelineCall& call : thread.calls) rows[call.depth].push_back(&call);
+    LanePainter painter(pixels(), timeline_.start_ns, timeline_.end_ns, call_kinds(0).size());
+    for (size_t row = 0; row < rows.size(); ++row) {
+      double top = call_row_ * static_cast<double>(row);
+      for (const view::TimelineCall* call : rows[row]) {
+        const view::TimelineFunction& function = timeline_.functions[call->function];
+        double width = static_cast<double>(call->end_ns - call->start_ns) / per_px;
+        if (width < kOwnBox) {
+          painter.add(call_kind(function), call->start_ns, call->end_ns);
+          continue;
+        }
+        double x = static_cast<double>(call->start_ns - timeline_.start_ns) / per_px;
+        fmt::format_to(std::back_inserter(svg_),
+                       "<path class=\"p{}\" d=\"M{:.1f} {:g}h{:.1f}v{:g}h-{:.1f}z\"/>",
+                       call_kind(function), x, top, width - 0.5, call_row_ - 1, width - 0.5);
+        if (call_row_ < kNamedRow || width < kNamedCall) continue;
+        append_text(svg_, x + 4, top + call_row_ - 5,
+                    fit_text(function.name, width - 8, {.size = 11, .width_em = 0.6}),
+                    " class=\"run\"");
+      }
+      painter.paint(svg_, call_kinds(top));
+    }
+  }
+
   [[nodiscard]] std::string about(const TimelineThread& thread) const {
     std::string text = fmt::format("{} (thread {}", cut_text(thread.name, 200), thread.tid);
     if (thread.pid != 0 && thread.pid != thread.tid)
       text += fmt::format(" of {} {}", cut_text(thread.process_name, 200), thread.pid);
-    if (timeline_.is_of_io)
+    if (timeline_.subject == TimelineSubject::kIo)
       return text + fmt::format("): {} bytes", grouped(static_cast<double>(thread.io_bytes)));
+    if (is_of_calls())
+      return text + fmt::format("): {} calls", grouped(static_cast<double>(thread.calls.size())));
     text += fmt::format("): {} runs", thread.runs);
     for (size_t state = 0; state < view::kTaskStates; ++state)
       if (thread.state_ns[state] > 0)
@@ -367,15 +458,22 @@ class TimelineSvg {
         ";\nconst layout = "
         "{{startSeconds:{},startRest:{},total:{},left:{},width:{},axis:{},end:{},height:{},"
         "cpuHeight:{},"
-        "threadHeight:{},cpuKinds:{},threadKinds:{},sleepKinds:{},highestKhz:{},colors:[",
+        "threadHeight:{},callRow:{},callColors:{},cpuKinds:{},threadKinds:{},sleepKinds:{},"
+        "highestKhz:{},colors:[",
         timeline_.start_ns / 1'000'000'000, timeline_.start_ns % 1'000'000'000,
         timeline_.end_ns - timeline_.start_ns, kLeft, pixels(), axis_y_, lanes_end_, height_,
-        cpu_size_.height, thread_size_.height, kinds_text(cpu_kinds()), kinds_text(state_kinds()),
-        kSleepDepths, highest_frequency(timeline_));
+        cpu_size_.height, thread_size_.height, call_row_, call_colors(), kinds_text(cpu_kinds()),
+        kinds_text(state_kinds()), kSleepDepths, highest_frequency(timeline_));
     for (size_t color : colors_.by_thread()) out_.print("{},", color);
     out_.write("]};\n");
     out_.write(timeline_view_script());
     out_.write("]]></script>\n</svg>\n");
+  }
+  [[nodiscard]] std::string call_colors() const {
+    std::string text = "[";
+    for (const view::TimelineFunction& function : timeline_.functions)
+      fmt::format_to(std::back_inserter(text), "{},", call_kind(function));
+    return text + "]";
   }
   static std::string kinds_text(const std::vector<LaneKind>& kinds) {
     std::string text = "[";
@@ -393,6 +491,7 @@ class TimelineSvg {
   ProcessColors colors_;
   double plot_width_;
   size_t legend_rows_ = 1;
+  double call_row_ = 0;
   double axis_y_ = 0, cpus_y_ = 0, threads_y_ = 0, lanes_end_ = 0, height_ = 0;
   LaneSize cpu_size_{}, thread_size_{};
   std::string svg_;

@@ -1,6 +1,7 @@
 // A timeline as a picture: a lane per CPU, coloured by process, and a lane per thread, coloured by
-// state. One SVG file: as an image it shows the whole time; in a browser it zooms, pans, and shows
-// what is under the pointer, with the stacks of the waiter and the waker.
+// state, or with a row for each depth of its calls. One SVG file: as an image it shows the whole
+// time; in a browser it zooms, pans, and shows what is under the pointer, with the stacks of the
+// waiter and the waker.
 #pragma once
 
 #include <string>
@@ -30,6 +31,7 @@ TimelineLimits write_timeline_svg(Sink& out, const view::Timeline& timeline,
 
 /// Joins neighbouring slices of a lane that are shorter than some time: the smallest, in powers of
 /// two, that leaves at most `max_slices`. The result has the kind that took up most of the time.
+/// Calls that are shorter are left out.
 /// Returns that time, or 0 if there was nothing to do.
 uint64_t join_short_slices(view::Timeline& timeline, size_t max_slices);
 

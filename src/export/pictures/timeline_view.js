@@ -6,7 +6,8 @@
   const root = document.currentScript.closest("svg");
   const find = id => root.querySelector("#" + id);
   const total = Math.max(1, layout.total);
-  const shortest = Math.min(total, 1000);
+  const hasCalls = timeline.subject === "calls";
+  const shortest = Math.min(total, hasCalls ? 10 : 1000);
   let shown = {from: 0, to: total};
   let pinned = false;
 
@@ -14,9 +15,10 @@
   const lanes = [...root.querySelectorAll(".lane")].map(group => {
     const isCpu = group.id[0] === "c", index = Number(group.id.slice(1));
     const what = isCpu ? timeline.cpus[index] : timeline.threads[index];
+    const rows = hasCalls ? callRows(what.slices) : [];
     return {
-      group, isCpu, what, index, y: group.transform.baseVal[0].matrix.f,
-      height: isCpu ? layout.cpuHeight : layout.threadHeight,
+      group, isCpu, what, index, y: group.transform.baseVal[0].matrix.f, rows,
+      height: isCpu ? layout.cpuHeight : Math.max(layout.threadHeight, rows.length * layout.callRow),
       kinds: isCpu ? layout.cpuKinds : layout.threadKinds,
       slices: isCpu ? what.runs : what.slices,
       whole: group.innerHTML,
@@ -24,6 +26,14 @@
       idles: what.idles || [], frequencies: what.frequencies || [],
     };
   });
+
+  /// Calls by depth: those of a row follow each other.
+  function callRows(calls) {
+    const rows = [];
+    for (const call of calls) (rows[call[2]] ||= []).push(call);
+    for (let i = 0; i < rows.length; ++i) rows[i] ||= [];
+    return rows;
+  }
 
   const number = value => {
     const text = value.toPrecision(3);
@@ -51,10 +61,44 @@
 
   /// Like LanePainter: each pixel shows each kind by its share of the pixel's time.
   function lanePaths(lane) {
+    if (hasCalls) return lane.rows.map((_, row) => callPaths(lane, row)).join("");
     const shares = lane.kinds.map(() => null);
     addShares(shares, lane.slices, lane.kindOf);
     addShares(shares, lane.idles, idleKind);
     return pathsOf(lane, shares) + frequencyPath(lane);
+  }
+  const isNarrow = call => call[1] / (shown.to - shown.from) * layout.width < 3;
+  function callsShown(lane, row) {
+    const calls = lane.rows[row], shownCalls = [];
+    for (let i = firstBehind(calls, shown.from); i < calls.length && calls[i][0] <= shown.to; ++i) shownCalls.push(calls[i]);
+    return shownCalls;
+  }
+  const callColor = call => layout.callColors[call[3]];
+  function callPaths(lane, row) {
+    const top = row * layout.callRow, height = layout.callRow - 1, calls = callsShown(lane, row);
+    const kinds = layout.cpuKinds.map(([name]) => [name, top, height]), shares = kinds.map(() => null);
+    addShares(shares, calls.filter(isNarrow), callColor);
+    let text = pathsOf({kinds}, shares);
+    for (const call of calls) {
+      if (isNarrow(call)) continue;
+      const x = Math.max(0, toPixel(call[0])), width = Math.min(layout.width, toPixel(call[0] + call[1])) - x - 0.5;
+      text += `<path xmlns="${SVG}" class="p${callColor(call)}" d="M${x.toFixed(1)} ${top}h${width.toFixed(1)}v${height}h${(-width).toFixed(1)}z"/>`;
+    }
+    return text;
+  }
+  function addCallNames(lane) {
+    if (layout.callRow < 14) return;
+    lane.rows.forEach((_, row) => {
+      for (const call of callsShown(lane, row)) {
+        const x = Math.max(0, toPixel(call[0])), room = Math.min(layout.width, toPixel(call[0] + call[1])) - x;
+        if (room >= 30) addName(lane, x, (row + 1) * layout.callRow - 5, timeline.functions[call[3]][0], room);
+      }
+    });
+  }
+  function addName(lane, x, y, name, room) {
+    const fits = Math.floor((room - 8) / 6.6);
+    const text = name.length <= fits ? name : fits < 3 ? "" : name.slice(0, fits - 2) + "..";
+    if (text) addText(lane.group, x + 4, y, text, {class: "run"});
   }
   const idleKind = slice => layout.cpuKinds.length - layout.sleepKinds + Math.min(Math.max(slice[2], 1), layout.sleepKinds) - 1;
   function addShares(shares, slices, kindOf) {
@@ -117,9 +161,7 @@
       const [start, length, thread] = lane.slices[i];
       const x = Math.max(0, toPixel(start)), room = Math.min(layout.width, toPixel(start + length)) - x;
       if (room < 40) continue;
-      const name = timeline.threads[thread].name, fits = Math.floor((room - 8) / 6.6);
-      const text = name.length <= fits ? name : fits < 3 ? "" : name.slice(0, fits - 2) + "..";
-      addText(lane.group, x + 4, lane.height / 2 + 4, text, {class: "run"});
+      addName(lane, x, lane.height / 2 + 4, timeline.threads[thread].name, room);
     }
   }
 
@@ -145,7 +187,9 @@
     const whole = shown.from === 0 && shown.to === total;
     for (const lane of lanes) {
       lane.group.innerHTML = whole ? lane.whole : lanePaths(lane);
-      if (lane.isCpu && !whole) addRunNames(lane);
+      if (whole) continue;
+      if (lane.isCpu) addRunNames(lane);
+      else if (hasCalls) addCallNames(lane);
     }
     drawAxis();
     find("reset").setAttribute("visibility", whole ? "hidden" : "visible");
@@ -167,7 +211,8 @@
 
   // Details of what is under the pointer.
 
-  function sliceAt(lane, at) {
+  function sliceAt(lane, at, y) {
+    if (hasCalls) return nearest(lane.rows[Math.floor((y - lane.y) / layout.callRow)] || [], at);
     return nearest(lane.slices, at) || nearest(lane.idles, at);
   }
   function nearest(slices, at) {
@@ -201,12 +246,24 @@
       const of = thread.pid && thread.pid !== thread.tid ? [`of ${thread.process} (${thread.pid})`] : [];
       return [`CPU ${lane.what.cpu}: ${threadName(slice[2])}`, when, ...of];
     }
+    if (hasCalls) return describeCall(lane, slice, from);
     if (timeline.subject === "io") return describeIo(lane, slice, when);
     const [, , state, cpu, waker, stack, wakerStack] = slice;
     const where = cpu < 0 ? "" : state === 0 || state === 5 ? ` on CPU ${cpu}` : `, was on CPU ${cpu}`;
     const lines = [`${threadName(lane.index)}: ${timeline.states[state] || timeline.states[0]}${where}`, when];
     if (waker >= 0) lines.push(`woken by ${threadName(waker)}`);
     return [...lines, ...stackLines("it left the CPU in", stack), ...stackLines("its waker was in", wakerStack)];
+  }
+
+  function describeCall(lane, [start, length, depth, index, isCut], when) {
+    const [name, object] = timeline.functions[index], lines = [name, when + (isCut ? ", entered or left unseen" : ""), object];
+    const most = 16;
+    for (let row = depth - 1; row >= Math.max(0, depth - most); --row) {
+      const around = lane.rows[row].find(call => call[0] <= start && call[0] + call[1] >= start + length);
+      if (around) lines.push((row === depth - 1 ? "called by " : "   ") + timeline.functions[around[3]][0]);
+    }
+    if (depth > most) lines.push(`   … ${depth - most} more`);
+    return lines;
   }
 
   function describeIo(lane, [, , kind, fd, error, bytes, calls], when) {
@@ -260,7 +317,7 @@
     if (drag) return dragTo(x);
     if (pinned) return;
     const lane = inLanes(x, y) && lanes.find(each => y >= each.y && y < each.y + each.height);
-    const slice = lane && sliceAt(lane, toTime(x));
+    const slice = lane && sliceAt(lane, toTime(x), y);
     showTip(slice ? describe(lane, slice) : null, x, y);
   });
   function dragTo(x) {
