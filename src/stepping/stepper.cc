@@ -319,6 +319,7 @@ Result<> Stepper::arrive(Thread& thread, uint64_t ip) {
   if (thread.instruction.kind == StepKind::kFar) {
     if (thread.stream.enabled()) {
       count(thread);
+      thread.stream.set_time(monotonic_ns());  // so that what follows is known to be the call's
       thread.stream.leave();
     }
     thread.in_system_call = true;

@@ -93,6 +93,9 @@ class SpreadBranches {
   };
   void release(uint64_t next_ns) {
     uint64_t span_ns = next_ns > at_ns_ ? next_ns - at_ns_ : 0;
+    // A system call takes long, the last branches before it don't.
+    if (!waiting_.empty() && waiting_.back().kind == BranchKind::kEnd)
+      span_ns = std::min<uint64_t>(span_ns, waiting_.size());
     for (size_t i = 0; i < waiting_.size(); ++i) {
       uint64_t time_ns =
           at_ns_ + static_cast<uint64_t>(static_cast<double>(span_ns) * static_cast<double>(i) /
