@@ -19,7 +19,7 @@ if(SONDE_FUZZ STREQUAL "explore")
   endforeach()
 elseif(SONDE_FUZZ STREQUAL "replay")
   # Mutations of each corpus. Targets that build whole machines, or open a recording several times, get fewer.
-  set(slow_targets kmem lock pipe sched script_text tapped trace tracepoints)
+  set(slow_targets etm kmem lock pipe sched script_text tapped trace tracepoints)
   set(declared "")
   set(listed "")
   foreach(source IN LISTS fuzz_sources)
