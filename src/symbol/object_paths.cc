@@ -86,6 +86,14 @@ std::vector<PlaceToLook> debug_build_id_places(const FinderOptions& options,
   return {{ObjectSource::kBuildIdDebug, options.symfs + file}};
 }
 
+/// An MD5 build id of 16 bytes, which recorders that store no sizes (simpleperf) fill up with zeros
+/// to 20; empty if it is none.
+static std::string_view unpadded(std::string_view build_id) {
+  constexpr size_t kPadded = 20, kMd5 = 16;
+  bool is_padded = build_id.size() == kPadded && build_id.find_last_not_of('\0') < kMd5;
+  return is_padded ? build_id.substr(0, kMd5) : std::string_view();
+}
+
 std::vector<std::string> cache_paths(const FinderOptions& options, std::string_view build_id,
                                      std::string_view name) {
   std::vector<std::string> paths;
@@ -96,6 +104,8 @@ std::vector<std::string> cache_paths(const FinderOptions& options, std::string_v
   std::string entry = fmt::format("{}/.build-id/{}", options.buildid_dir, hex_path(build_id));
   paths.push_back(fmt::format("{}/{}", entry, name));
   if (name == "elf" || name == "kallsyms") paths.push_back(entry);
+  for (std::string& path : cache_paths(options, unpadded(build_id), name))
+    paths.push_back(std::move(path));
   return paths;
 }
 

@@ -37,13 +37,29 @@ EventId EventTable::by_id(uint64_t id) const {
   return found == by_id_.end() ? EventId() : EventId(found->second);
 }
 
+/// For events that keep their ids in different places: samples made of an ETM's trace have an
+/// address, which its own event lacks. An id counts where the event that it names keeps it.
+static EventId of_scattered(const EventTable& events, const RecordView& record) {
+  uint64_t id;
+  std::optional<uint32_t> tried;
+  for (const EventDesc& event : events.all()) {
+    std::optional<uint32_t> place = event.layout.id_in_sample();
+    if (!place || place == tried || record.payload.size() < *place + sizeof id) continue;
+    tried = place;
+    id = load<uint64_t>(record.payload.data() + *place, record.order);
+    EventId found = events.by_id(id);
+    if (found.valid() && events[found].layout.id_in_sample() == place) return found;
+  }
+  return EventId(size_t{0});
+}
+
 EventId EventTable::of_many(const RecordView& record) const {
   if (events_.empty()) return {};
   const EventId first(size_t{0});
   size_t size = record.payload.size();
   uint64_t id;
   if (record.type == abi::kRecordSample) {
-    if (id_in_sample_ == kNoPlace) return first;
+    if (id_in_sample_ == kNoPlace) return of_scattered(*this, record);
     if (size < id_in_sample_ + sizeof id) return {};
     id = load<uint64_t>(record.payload.data() + id_in_sample_, record.order);
   } else {

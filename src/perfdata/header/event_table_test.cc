@@ -65,11 +65,15 @@ TEST(EventTable, ShortRecordsHaveNoEvent) {
   EXPECT_FALSE(table.of(Record(abi::kRecordSample, {}).view).valid());
 }
 
-TEST(EventTable, LayoutsWhoseIdsLieApartGiveTheFirstEvent) {
+TEST(EventTable, IdsThatLieApartCountWhereTheirEventKeepsThem) {
   EventTable table;
   EventId first = table.add(event(abi::kSampleId, {1}));
-  table.add(event(abi::kSampleIp | abi::kSampleId, {2}));
-  EXPECT_EQ(table.of(Record(abi::kRecordSample, {2, 2}).view), first);
+  EventId second = table.add(event(abi::kSampleIp | abi::kSampleId, {2}));
+  EXPECT_EQ(table.of(Record(abi::kRecordSample, {1, 7}).view), first);
+  EXPECT_EQ(table.of(Record(abi::kRecordSample, {7, 2}).view), second);
+  EXPECT_EQ(table.of(Record(abi::kRecordSample, {2, 7}).view), first);
+  EXPECT_EQ(table.of(Record(abi::kRecordSample, {7}).view), first);
+  EXPECT_EQ(table.of(Record(abi::kRecordSample, {}).view), first);
 }
 
 TEST(EventTable, IdsMayBeAnyNumbers) {
