@@ -34,7 +34,7 @@ class Nobody final : public etm::FlowObserver {
   void exception(uint8_t /*id*/, uint32_t /*number*/, uint64_t /*to*/) override {}
   void timestamp(uint8_t /*id*/, uint64_t /*time*/) override {}
   void context(uint8_t /*id*/, uint32_t /*context*/) override {}
-  void no_code(uint8_t /*id*/, uint64_t /*address*/) override {}
+  void lost(uint8_t /*id*/, etm::Lost /*why*/, uint64_t /*address*/) override {}
 };
 
 }  // namespace

@@ -1,10 +1,11 @@
-// Follows CoreSight traces through the programs' code, by OpenCSD: which instructions ran, in order.
+// Follows CoreSight traces through the programs' code, by OpenCSD: which instructions ran, in
+// order.
 //
 //   FlowDecoder decoder = TRY(FlowDecoder::make(units, Format::kFrames, code, observer));
 //   decoder.decode(bytes);   // one stretch of trace after another
 //
-// Where the trace cannot be followed (code that cannot be read, lost or damaged bytes), decoding goes
-// on at the next synchronization point, and the observer is told.
+// Where the trace cannot be followed (code that cannot be read, lost or damaged bytes), decoding
+// goes on at the next synchronization point, and the observer is told.
 #pragma once
 
 #include <cstdint>
@@ -17,19 +18,27 @@
 
 namespace sonde::etm {
 
-/// The traces of several units are mixed in frames of 16 bytes; some machines write each unit's trace
-/// to a buffer of its own.
-enum class Format : uint8_t { kFrames, kRaw };
-
 /// Instructions that ran one after the other, the last of them a branch if `last` says so.
 struct ExecutedRange {
-  enum class Last : uint8_t { kOther, kJump, kCall, kIndirectJump, kIndirectCall, kReturn, kExceptionReturn };
+  enum class Last : uint8_t {
+    kOther,
+    kJump,
+    kCall,
+    kIndirectJump,
+    kIndirectCall,
+    kReturn,
+    kExceptionReturn
+  };
   uint64_t start = 0, end = 0;  // end: after the last instruction
   uint8_t last_size = 0;        // bytes, of the last instruction
   Last last = Last::kOther;
   bool is_conditional = false;
   bool was_taken = false;  // the branch
+  bool is_thumb = false;   // instructions of 2 or 4 bytes; otherwise of 4
 };
+
+/// Why a unit's trace could not be followed for a while.
+enum class Lost : uint8_t { kNoCode, kBadPacket, kOverflow };
 
 /// The programs' code.
 class CodeReader {
@@ -49,10 +58,11 @@ class FlowObserver {
   virtual void interrupted(uint8_t trace_id) = 0;
   virtual void exception(uint8_t trace_id, uint32_t number, uint64_t return_address) = 0;
   virtual void timestamp(uint8_t trace_id, uint64_t time) = 0;
-  /// The thread that runs next, as far as the unit traces it: CONTEXTIDR.
+  /// The thread that runs next, as far as the unit traces it: CONTEXTIDR, or CONTEXTIDR_EL2 if the
+  /// kernel runs at EL2.
   virtual void context(uint8_t trace_id, uint32_t context_id) = 0;
-  /// The code at `address` could not be read.
-  virtual void no_code(uint8_t trace_id, uint64_t address) = 0;
+  /// `address` is that of the code that could not be read, or 0.
+  virtual void lost(uint8_t trace_id, Lost why, uint64_t address) = 0;
 };
 
 class FlowDecoder {
@@ -64,8 +74,8 @@ class FlowDecoder {
   FlowDecoder& operator=(FlowDecoder&&) noexcept;
   ~FlowDecoder();
 
-  /// A stretch that was recorded without a gap: nothing of the one before is needed for it. False if
-  /// the decoder gave up within it; the rest of the stretch is lost.
+  /// A stretch that was recorded without a gap: nothing of the one before is needed for it. False
+  /// if the decoder gave up within it; the rest of the stretch is lost.
   [[nodiscard]] bool decode(Bytes trace);
 
  private:

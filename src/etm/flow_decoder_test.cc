@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "etm/trace_builder.h"
+
 namespace sonde::etm {
 namespace {
 
@@ -18,29 +20,6 @@ constexpr uint32_t kCode[] = {
     0xd65f03c0,  // 1010: ret
 };
 constexpr uint8_t kTraceId = 0x10;
-
-// Packets (Arm IHI 0064, chapter 6).
-const std::vector<uint8_t> kSync = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x80};
-constexpr uint8_t kTaken = 0xf7, kNotTaken = 0xf6, kTraceOn = 0x04;
-
-void append(std::vector<uint8_t>& trace, const std::vector<uint8_t>& packet) {
-  trace.insert(trace.end(), packet.begin(), packet.end());
-}
-
-std::vector<uint8_t> address(uint64_t to) {
-  std::vector<uint8_t> packet = {0x9d, static_cast<uint8_t>((to >> 2) & 0x7f),
-                                 static_cast<uint8_t>((to >> 9) & 0x7f)};
-  for (int shift = 16; shift < 64; shift += 8) packet.push_back(static_cast<uint8_t>(to >> shift));
-  return packet;
-}
-
-/// Sync, trace info, tracing begins in AArch64 at EL0, in non-secure state.
-std::vector<uint8_t> beginning(uint64_t at) {
-  std::vector<uint8_t> trace = kSync;
-  append(trace, {0x01, 0x01, 0x00, kTraceOn, 0x81, 0x30});
-  append(trace, address(at));
-  return trace;
-}
 
 class Code final : public CodeReader {
  public:
@@ -71,13 +50,17 @@ class Story final : public FlowObserver {
   }
   void timestamp(uint8_t /*id*/, uint64_t time) override { text += fmt::format("at {}\n", time); }
   void context(uint8_t /*id*/, uint32_t id) override { text += fmt::format("context {}\n", id); }
-  void no_code(uint8_t /*id*/, uint64_t at) override { text += fmt::format("no code {:x}\n", at); }
+  void lost(uint8_t /*id*/, Lost why, uint64_t at) override {
+    text += why == Lost::kNoCode      ? fmt::format("no code {:x}\n", at)
+            : why == Lost::kBadPacket ? "bad packet\n"
+                                      : "overflow\n";
+  }
 
   std::string text;
 };
 
 TraceUnit unit() {
-  return {.cpu = 0, .trace_id = kTraceId, .id = {0x28000ea1, 0x4100f422, 0x20001088}};
+  return test_unit(0, kTraceId);
 }
 
 std::string story_of(const std::vector<uint8_t>& trace, Format format, bool* is_whole = nullptr) {
@@ -93,11 +76,9 @@ std::string story_of(const std::vector<uint8_t>& trace, Format format, bool* is_
 
 /// A loop of three rounds, and its return to where no code is.
 std::vector<uint8_t> loop_trace() {
-  std::vector<uint8_t> trace = beginning(kStart);
-  append(trace, {kTaken, kTaken, kTaken, kNotTaken, kTaken});
-  append(trace, address(0x555000));
-  append(trace, {kTaken});
-  return trace;
+  TraceBuilder trace;
+  trace.begin(kStart).taken().taken().taken().not_taken().taken().address(0x555000).taken();
+  return trace.bytes();
 }
 
 constexpr const char* kLoopStory =
@@ -110,27 +91,7 @@ TEST(FlowDecoder, TellsEachRangeOfALoop) {
 }
 
 TEST(FlowDecoder, TakesFramesApart) {
-  // A frame: 15 bytes of which the even ones may change the id, and a byte with their lowest bits.
-  std::vector<uint8_t> trace = loop_trace();
-  std::vector<uint8_t> frames;
-  size_t at = 0;
-  while (at < trace.size()) {
-    uint8_t low_bits = 0;
-    for (int i = 0; i < 15; ++i) {
-      if (i == 0) {
-        frames.push_back(kTraceId << 1 | 1);
-        continue;
-      }
-      uint8_t byte = at < trace.size() ? trace[at++] : 0;
-      if (i % 2 != 0) {
-        frames.push_back(byte);
-      } else {
-        frames.push_back(byte & 0xfe);
-        low_bits |= static_cast<uint8_t>((byte & 1) << (i / 2));
-      }
-    }
-    frames.push_back(low_bits);
-  }
+  std::vector<uint8_t> frames = in_frames(loop_trace(), kTraceId);
   EXPECT_TRUE(story_of(frames, Format::kFrames).starts_with(kLoopStory))
       << story_of(frames, Format::kFrames);
 }
@@ -141,10 +102,10 @@ TEST(FlowDecoder, StretchesAreIndependent) {
   TraceUnit one = unit();
   auto decoder = FlowDecoder::make({&one, 1}, Format::kRaw, code, story);
   ASSERT_TRUE(decoder) << decoder.error().message;
-  std::vector<uint8_t> trace = beginning(kStart);
-  append(trace, {kTaken});
-  EXPECT_TRUE(decoder->decode(std::as_bytes(std::span(trace))));
-  EXPECT_TRUE(decoder->decode(std::as_bytes(std::span(trace))));
+  TraceBuilder trace;
+  trace.begin(kStart).taken();
+  EXPECT_TRUE(decoder->decode(std::as_bytes(std::span(trace.bytes()))));
+  EXPECT_TRUE(decoder->decode(std::as_bytes(std::span(trace.bytes()))));
   EXPECT_EQ(story.text, "--\n1000-1000 jump\n--\n1000-1000 jump\n--\n");
 }
 
@@ -168,13 +129,23 @@ TEST(FlowDecoder, CodeWithoutEndIsGivenUp) {
   EXPECT_NE(story.text.find("no code"), std::string::npos) << story.text;
 }
 
+TEST(FlowDecoder, TellsWhatComesBetweenRanges) {
+  TraceBuilder trace;
+  trace.begin(kStart).context(77).timestamp(5000).taken().exception(14, 0x100c);
+  trace.overflow().begin(kStart).taken();
+  EXPECT_EQ(story_of(trace.bytes(), Format::kRaw),
+            "--\ncontext 77\nat 5000\n1000-1000 jump\n1008-1008 other not taken\nexception "
+            "14\noverflow\n--\ncontext 77\n"
+            "1000-1000 jump\n--\n");
+}
+
 TEST(FlowDecoder, ATraceWithoutSyncTellsNothing) {
-  EXPECT_EQ(story_of(std::vector<uint8_t>(64, kTaken), Format::kRaw), "--\n");
+  EXPECT_EQ(story_of(std::vector<uint8_t>(64, 0xf7), Format::kRaw), "--\n");
 }
 
 TEST(TraceUnits, AreReadFromTheRecord) {
-  const uint64_t words[] = {1,       uint64_t{8} << 32 | 1, 1, 0x4040404040404040, 3, 7, 0x40, 0x10, 0x28000ea1, 2, 3,
-                            4,       5};
+  const uint64_t words[] = {
+      1, uint64_t{8} << 32 | 1, 1, 0x4040404040404040, 3, 7, 0x40, 0x10, 0x28000ea1, 2, 3, 4, 5};
   auto units = parse_trace_units(words);
   ASSERT_TRUE(units) << units.error().message;
   EXPECT_EQ(units->pmu_type, 8U);

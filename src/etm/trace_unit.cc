@@ -13,6 +13,8 @@ constexpr size_t kTraceIdBits = 0x7f;
 
 // The order of a unit's registers.
 enum Register : uint8_t { kConfig, kTraceId, kId0, kId1, kId2, kId8, kAuthStatus, kDevArch };
+constexpr size_t kTimeSource = 7, kTimeSourceOfEte = 8;  // not in all files
+constexpr uint64_t kVirtualTime = 1;
 
 class Words {
  public:
@@ -39,13 +41,17 @@ TraceUnit unit_of(TraceUnit::Kind kind, uint64_t cpu, std::span<const uint64_t> 
   auto at = [&](Register which) {
     return which < registers.size() ? static_cast<uint32_t>(registers[which]) : 0;
   };
+  bool is_ete = kind == TraceUnit::Kind::kEte;
+  size_t time_source = is_ete ? kTimeSourceOfEte : kTimeSource;
   return {.kind = kind,
           .cpu = static_cast<uint32_t>(cpu),
           .config = at(kConfig),
           .trace_id = static_cast<uint8_t>(at(kTraceId) & kTraceIdBits),
           .id = {at(kId0), at(kId1), at(kId2)},
           .id8 = at(kId8),
-          .architecture = kind == TraceUnit::Kind::kEte ? at(kDevArch) : 0};
+          .architecture = is_ete ? at(kDevArch) : 0,
+          .has_virtual_times =
+              time_source < registers.size() && registers[time_source] == kVirtualTime};
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The trace units of a CoreSight recording: for each CPU the registers of its ETM, which say how its
-// trace is encoded. From PERF_RECORD_AUXTRACE_INFO; what the words mean is in perf's
+// The trace units of a CoreSight recording: for each CPU the registers of its ETM, which say how
+// its trace is encoded. From PERF_RECORD_AUXTRACE_INFO; what the words mean is in perf's
 // tools/perf/util/cs-etm.h, the registers in Arm's IHI 0064 (ETMv4) and DDI 0487 (ETE).
 #pragma once
 
@@ -14,12 +14,17 @@ namespace sonde::etm {
 struct TraceUnit {
   enum class Kind : uint8_t { kEtm4, kEte } kind = Kind::kEtm4;
   uint32_t cpu = 0;
-  uint32_t config = 0;        // TRCCONFIGR
-  uint8_t trace_id = 0;       // of its bytes in a formatted trace
-  uint32_t id[3] = {};        // TRCIDR0 to 2
-  uint32_t id8 = 0;           // TRCIDR8
-  uint32_t architecture = 0;  // TRCDEVARCH; of an ETE
+  uint32_t config = 0;             // TRCCONFIGR
+  uint8_t trace_id = 0;            // of its bytes in a formatted trace
+  uint32_t id[3] = {};             // TRCIDR0 to 2
+  uint32_t id8 = 0;                // TRCIDR8
+  uint32_t architecture = 0;       // TRCDEVARCH; of an ETE
+  bool has_virtual_times = false;  // its timestamps are those of the system counter
 };
+
+/// The traces of several units are mixed in frames of 16 bytes; some machines write each unit's
+/// trace to a buffer of its own.
+enum class Format : uint8_t { kFrames, kRaw };
 
 struct TraceUnits {
   uint32_t pmu_type = 0;

@@ -4,6 +4,8 @@
 #include <cstring>
 
 #include "itrace/code_image.h"
+#include "itrace/etm_queue.h"
+#include "itrace/queue_tasks.h"
 #include "itrace/synthesizer.h"
 #include "perfdata/read/spool.h"
 
@@ -72,32 +74,6 @@ class RecordStore {
   uint32_t stream_ = 0;
 };
 
-/// The tasks of one queue.
-class QueueTasks final : public TaskTimeline {
- public:
-  QueueTasks(const TraceInput& input, const TraceQueue& queue, const Machine& machine) {
-    uint32_t pid = queue.tid;
-    if (const Machine::Thread* thread = machine.thread(queue.tid)) pid = thread->pid;
-    first_ = {pid, queue.tid};
-    if (queue.cpu == UINT32_MAX) return;
-    auto begin = std::ranges::lower_bound(input.switches, queue.cpu, {}, &TaskSwitch::cpu);
-    auto end = std::ranges::upper_bound(input.switches, queue.cpu, {}, &TaskSwitch::cpu);
-    switches_ = {begin, end};
-  }
-
-  Task task_at(uint64_t time_ns) override {
-    if (at_ > 0 && time_ns < switches_[at_ - 1].time_ns) at_ = 0;
-    while (at_ < switches_.size() && switches_[at_].time_ns <= time_ns) ++at_;
-    if (at_ == 0) return first_;
-    return {switches_[at_ - 1].pid, switches_[at_ - 1].tid};
-  }
-
- private:
-  Task first_;
-  std::span<const TaskSwitch> switches_;
-  size_t at_ = 0;  // switches up to the latest time
-};
-
 class QueueCode final : public pt::CodeReader {
  public:
   QueueCode(CodeImage& image, TaskTimeline& tasks, const TraceClock& clock)
@@ -144,6 +120,29 @@ bool is_default(const ItraceOptions& options) {
   return of_script || of_report;
 }
 
+/// As perf: branches are all of them if nobody asked for some, and periods count instructions,
+/// because few of these traces have times.
+ItraceOptions of_etm(ItraceOptions options) {
+  if (!options.is_given && is_default(options)) {
+    options.branches = true;
+    options.calls = options.returns = false;
+  }
+  options.unit = PeriodUnit::kInstructions;
+  return options;
+}
+
+/// All of a queue, and what was lost of it. `samples` has finish and put_lost.
+Result<> follow_queue(const TraceInput& input, const TraceQueue& queue, auto& samples,
+                      const auto& follow) {
+  std::vector<std::vector<std::byte>> memory;
+  for (const TracePiece& run : joined(queue.pieces, memory)) TRY(follow(run));
+  samples.finish();
+  for (const LostTrace& lost : input.lost)
+    if (queue.cpu == UINT32_MAX ? lost.tid == queue.tid : lost.cpu == queue.cpu)
+      samples.put_lost(lost);
+  return {};
+}
+
 }  // namespace
 
 Result<> add_trace_samples(Recording& recording, const Machine& machine, const ObjectFinder& finder,
@@ -152,35 +151,36 @@ Result<> add_trace_samples(Recording& recording, const Machine& machine, const O
     return fail(ErrorCode::kUnsupported, "--itrace: {} cannot be had yet; i, b, c, r, x and e can",
                 what);
   if (recording.byte_order() != kHostOrder)
-    return fail(
-        ErrorCode::kUnsupported,
-        "{}: recorded on a machine with the other byte order, whose traces are not Intel PT's",
-        recording.facts().path);
+    return fail(ErrorCode::kUnsupported,
+                "{}: recorded on a machine with the other byte order, whose traces are not decoded",
+                recording.facts().path);
   auto traces = read_traces(recording);
   // What nobody asked for is not missed either.
   if (!traces && traces.error().code == ErrorCode::kUnsupported && is_default(options)) return {};
   TraceInput input = TRY(std::move(traces));
-  SynthesizedEvents made = add_events(recording.edit_events(), input, options);
+  ItraceOptions wanted = input.tracer == Tracer::kCoreSight ? of_etm(options) : options;
+  SynthesizedEvents made = add_events(recording.edit_events(), input, wanted);
   std::vector<RecordBlock> blocks = recording.blocks();
   uint32_t stream = 0;
   for (const RecordBlock& block : blocks) stream = std::max(stream, block.stream);
   RecordStore store(recording, blocks);
   CodeImage image(machine, finder);
+  RecordSink sink = [&](Bytes record) { store.add(record); };
   for (const TraceQueue& queue : input.queues) {
     store.begin_stream(++stream);
-    QueueTasks tasks(input, queue, machine);
+    if (input.tracer == Tracer::kCoreSight) {
+      EtmQueue etm(recording.events(), made, wanted, input, queue, machine, image, sink);
+      TRY(follow_queue(input, queue, etm, [&](const TracePiece& run) { return etm.follow(run); }));
+      losses.add(LossKind::k_lost_aux, etm.errors(), etm.first_error());
+      continue;
+    }
+    QueueTasks tasks(input, queue.cpu, queue.tid, machine);
     QueueCode code(image, tasks, input.clock);
-    Synthesizer synthesizer(recording.events(), made, options, input, queue.cpu, tasks,
-                            [&](Bytes record) { store.add(record); });
-    std::vector<std::vector<std::byte>> memory;
-    for (const TracePiece& run : joined(queue.pieces, memory))
-      TRY(pt::follow(run.bytes, input.setup, code, synthesizer));
-    synthesizer.finish();
-    for (const LostTrace& lost : input.lost)
-      if (queue.cpu == UINT32_MAX ? lost.tid == queue.tid : lost.cpu == queue.cpu)
-        synthesizer.put_error(pt::FlowError::kLost, 0, lost.time_ns, {lost.pid, lost.tid},
-                              lost.cpu);
-    losses.add(LossKind::k_lost_aux, synthesizer.errors(), synthesizer.first_error());
+    Synthesizer samples(recording.events(), made, wanted, input, queue.cpu, tasks, sink);
+    TRY(follow_queue(input, queue, samples, [&](const TracePiece& run) {
+      return pt::follow(run.bytes, input.setup, code, samples);
+    }));
+    losses.add(LossKind::k_lost_aux, samples.errors(), samples.first_error());
   }
   TRY(store.finish());
   recording.show(std::move(blocks));

@@ -49,6 +49,8 @@ uint32_t flags_of(const pt::Instruction& instruction) {
       return kTraceBranch;
     case pt::InstructionKind::kConditional:
       return kTraceBranch | kTraceConditional;
+    case pt::InstructionKind::kSystemCall:
+      return kTraceBranch | kTraceCall | kTraceSyscall;
     case pt::InstructionKind::kFarCall:
       return far_call_flags(instruction);
     case pt::InstructionKind::kFarReturn:
@@ -142,18 +144,21 @@ void Synthesizer::enabled(uint64_t ip, uint64_t now) {
 
 void Synthesizer::disabled(std::optional<uint64_t> at, std::optional<uint64_t> to, uint64_t now) {
   put_counted(at ? 0 : kTraceEnd);
-  if (at)
+  if (at) {
+    finish_branch(*at, 0, now);
     branch(*at, to.value_or(0),
            to ? kTraceBranch | kTraceCall | kTraceAsync | kTraceInterrupt | kTraceEnd
               : kTraceBranch | kTraceEnd,
            now);
-  else
+  } else {
     finish_branch(to.value_or(0), kTraceBranch | kTraceEnd, now);
+  }
   last_.reset();
 }
 
 void Synthesizer::interrupted(uint64_t from, std::optional<uint64_t> to, uint64_t now) {
   put_counted(0);
+  finish_branch(from, 0, now);
   last_.reset();
   branch(from, to.value_or(0),
          to ? kTraceBranch | kTraceCall | kTraceAsync | kTraceInterrupt : kTraceBranch | kTraceEnd,
@@ -240,6 +245,8 @@ void Synthesizer::put(EventId event, uint64_t ip, uint64_t addr, uint64_t period
 
 void Synthesizer::lost(pt::FlowError why, uint64_t ip, uint64_t now) {
   put_counted(0);
+  // Where the latest branch went is known, even if not what is there.
+  if (why == pt::FlowError::kNoInstruction && ip != 0) finish_branch(ip, 0, now);
   last_.reset();
   if (why == pt::FlowError::kOverflow && options_.hides_overflows) return;
   uint64_t time = clock_.to_ns(now);

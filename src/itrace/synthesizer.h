@@ -61,6 +61,9 @@ class Synthesizer final : public pt::FlowObserver {
   /// An error at a time of the recording's clock.
   void put_error(pt::FlowError why, uint64_t ip, uint64_t time_ns, TaskTimeline::Task task,
                  uint32_t cpu);
+  void put_lost(const LostTrace& lost) {
+    put_error(pt::FlowError::kLost, 0, lost.time_ns, {lost.pid, lost.tid}, lost.cpu);
+  }
 
  private:
   void finish_branch(uint64_t to, uint32_t more_flags, uint64_t now);

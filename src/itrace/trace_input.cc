@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
 
 #include "base/text.h"
 #include "perfdata/records/sideband.h"
 #include "perfdata/records/user_records.h"
+#include "perfdata/records/words.h"
 
 namespace sonde::itrace {
 namespace {
@@ -27,8 +29,6 @@ const char* tracer_name(uint32_t type) {
   switch (type) {
     case 2:
       return "Intel BTS";
-    case 3:
-      return "Arm CoreSight";
     case 4:
       return "Arm SPE";
     case 5:
@@ -71,6 +71,7 @@ class InputReader {
     if (!has_info_)
       return fail(ErrorCode::kCorrupt, "{}: has AUX data, but not what it was traced with",
                   recording_.facts().path);
+    if (input_.tracer == Tracer::kCoreSight) finish_etm();
     std::ranges::stable_sort(input_.switches, [](const TaskSwitch& a, const TaskSwitch& b) {
       return std::pair(a.cpu, a.time_ns) < std::pair(b.cpu, b.time_ns);
     });
@@ -82,7 +83,12 @@ class InputReader {
     switch (record.type) {
       case abi::kRecordAuxtraceInfo:
         return take_info(record);
+      case abi::kRecordTimeConv:
+        if (auto conversion = decode_user<TimeConvRecord>(record))
+          conversion_ = {conversion->shift, conversion->multiplier, conversion->zero};
+        return {};
       case abi::kRecordSwitchCpuWide:
+      case abi::kRecordAuxOutputHwId:
       case abi::kRecordItraceStart:
       case abi::kRecordAux:
         take_sideband(record);
@@ -95,10 +101,13 @@ class InputReader {
   Result<> take_info(const RecordView& record) {
     auto info = decode_user<AuxtraceInfoRecord>(record);
     if (!info) return {};
+    if (info->type == kAuxtraceCoreSight) return take_etm_info(*info);
     if (info->type != kAuxtraceIntelPt)
-      return fail(ErrorCode::kUnsupported,
-                  "{}: traces of {} are not decoded, only Intel PT's; --no-itrace shows the rest",
-                  recording_.facts().path, tracer_name(info->type));
+      return fail(
+          ErrorCode::kUnsupported,
+          "{}: traces of {} are not decoded, only those of Intel PT and of CoreSight's ETM; "
+          "--no-itrace shows the rest",
+          recording_.facts().path, tracer_name(info->type));
     auto word = [&](InfoWord which) { return which < info->priv.size() ? info->priv[which] : 0; };
     has_info_ = true;
     input_.pmu_type = static_cast<uint32_t>(word(kPmuType));
@@ -117,6 +126,51 @@ class InputReader {
     return {};
   }
 
+  Result<> take_etm_info(const AuxtraceInfoRecord& info) {
+    auto found = etm::parse_trace_units(words_of(info.priv));
+    if (!found)
+      return fail(found.error().code, "{}: {}", recording_.facts().path, found.error().message);
+    has_info_ = true;
+    input_.tracer = Tracer::kCoreSight;
+    input_.pmu_type = found->pmu_type;
+    input_.units = std::move(found->units);
+    return {};
+  }
+
+  /// What can be told of CoreSight only after all records.
+  void finish_etm() {
+    // Kernels since 6.2 choose the ids themselves; those of units that never ran mean nothing.
+    if (!trace_ids_.empty()) {
+      std::erase_if(input_.units, [&](etm::TraceUnit& unit) {
+        auto told = trace_ids_.find(unit.cpu);
+        if (told != trace_ids_.end()) unit.trace_id = told->second;
+        return told == trace_ids_.end();
+      });
+    }
+    if (conversion_.multiplier != 0 &&
+        std::ranges::all_of(input_.units, &etm::TraceUnit::has_virtual_times))
+      input_.counter = conversion_;
+    for (TraceQueue& queue : input_.queues) {
+      bool of_cpu = queue.cpu != UINT32_MAX;
+      input_.per_cpu |= of_cpu;
+      auto& stretches = of_cpu ? stretches_of_cpu_ : stretches_of_thread_;
+      queue.stretches = std::move(stretches[of_cpu ? queue.cpu : queue.tid]);
+    }
+  }
+
+  void take_stretch(const AuxRecord& aux, const SampleId& id, uint64_t time) {
+    // linux/perf_event.h: PERF_AUX_FLAG_OVERWRITE, PERF_AUX_FLAG_PMU_FORMAT_TYPE_MASK.
+    constexpr uint64_t kOverwrites = 2, kFormat = 0xff00, kRaw = 0x0100;
+    if (aux.size == 0) return;
+    // Of a buffer that is written over and over, the offset is where the newest byte is.
+    uint64_t begin = (aux.flags & kOverwrites) == 0 ? aux.offset
+                     : aux.offset > aux.size        ? aux.offset - aux.size
+                                                    : 0;
+    TraceStretch stretch{begin, aux.size, time, id.cpu, (aux.flags & kFormat) == kRaw};
+    stretches_of_cpu_[id.cpu].push_back(stretch);
+    stretches_of_thread_[id.tid].push_back(stretch);
+  }
+
   void take_sideband(const RecordView& record) {
     EventId event = recording_.events().of(record);
     if (!event.valid()) return;
@@ -129,7 +183,12 @@ class InputReader {
     } else if (record.type == abi::kRecordSwitchCpuWide) {
       auto change = decode_as<SwitchRecord>(record, layout);
       if (change && !change->out) input_.switches.push_back({time, id.cpu, id.pid, id.tid});
+    } else if (record.type == abi::kRecordAuxOutputHwId) {
+      constexpr uint64_t kTraceId = 0x7f;
+      if (auto told = decode_as<AuxOutputHwIdRecord>(record, layout))
+        trace_ids_[id.cpu] = static_cast<uint8_t>(told->hw_id & kTraceId);
     } else if (auto aux = decode_as<AuxRecord>(record, layout)) {
+      take_stretch(*aux, id, time);
       constexpr uint64_t kTruncated = 1;
       if ((aux->flags & kTruncated) != 0) input_.lost.push_back({time, id.cpu, id.pid, id.tid});
     }
@@ -144,7 +203,7 @@ class InputReader {
     };
     auto queue = std::ranges::find_if(input_.queues, is_same);
     if (queue == input_.queues.end())
-      queue = input_.queues.insert(input_.queues.end(), {trace->cpu, trace->tid, {}});
+      queue = input_.queues.insert(input_.queues.end(), {trace->cpu, trace->tid, {}, {}});
     // A snapshot begins with what the one before it already had.
     if (!queue->pieces.empty()) {
       const TracePiece& before = queue->pieces.back();
@@ -160,6 +219,9 @@ class InputReader {
   const Recording& recording_;
   TraceInput input_;
   bool has_info_ = false;
+  TraceClock conversion_;                  // of TIME_CONV
+  std::map<uint32_t, uint8_t> trace_ids_;  // by CPU, as told while recording
+  std::map<uint32_t, std::vector<TraceStretch>> stretches_of_cpu_, stretches_of_thread_;
 };
 
 }  // namespace

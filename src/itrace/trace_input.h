@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "etm/trace_unit.h"
 #include "perfdata/read/recording.h"
 #include "pt/flow_decoder.h"
 
@@ -29,11 +30,21 @@ struct TracePiece {
   uint64_t offset = 0;  // in the queue
 };
 
+/// What the tracer wrote between two times at which its buffer was looked after; told by an AUX
+/// record. Traces of CoreSight begin anew in each.
+struct TraceStretch {
+  uint64_t offset = 0, size = 0;  // in the queue
+  uint64_t time_ns = 0;           // when it ended
+  uint32_t cpu = UINT32_MAX;      // UINT32_MAX: not known
+  bool is_raw = false;            // one unit's trace, not in frames
+};
+
 /// What one AUX buffer recorded.
 struct TraceQueue {
   uint32_t cpu = UINT32_MAX;  // UINT32_MAX: the buffer belongs to a thread
   uint32_t tid = UINT32_MAX;
   std::vector<TracePiece> pieces;
+  std::vector<TraceStretch> stretches;  // of CoreSight
 };
 
 /// A task began to run on a CPU.
@@ -48,11 +59,17 @@ struct LostTrace {
   uint32_t cpu, pid, tid;
 };
 
+enum class Tracer : uint8_t { kIntelPt, kCoreSight };
+
 struct TraceInput {
+  Tracer tracer = Tracer::kIntelPt;
   uint32_t pmu_type = 0;
   bool per_cpu = false;
   TraceClock clock;
-  pt::TraceSetup setup;
+  pt::TraceSetup setup;               // of Intel PT
+  std::vector<etm::TraceUnit> units;  // of CoreSight
+  /// Of CoreSight's timestamps, if they can be converted; `clock` then leaves times alone.
+  std::optional<TraceClock> counter;
   std::vector<TraceQueue> queues;
   std::vector<TaskSwitch> switches;  // by CPU and time
   std::vector<LostTrace> lost;
@@ -61,7 +78,7 @@ struct TraceInput {
 /// Whether the recording has AUX data.
 bool has_traces(const Recording& recording);
 
-/// kUnsupported if something else than Intel PT traced.
+/// kUnsupported if something else than Intel PT or CoreSight's ETM traced.
 Result<TraceInput> read_traces(const Recording& recording);
 
 }  // namespace sonde::itrace

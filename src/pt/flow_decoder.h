@@ -36,6 +36,7 @@ enum class InstructionKind : uint8_t {
   kFarReturn,  // iret, sysret
   kFarJump,
   kPtWrite,
+  kSystemCall,  // of other processors than x86
 };
 
 struct Instruction {

@@ -19,6 +19,7 @@
 #include "abi/regs.h"
 #include "base/loss.h"
 #include "base/sink.h"
+#include "etm/trace_unit.h"
 #include "perfdata/read/ordering.h"
 #include "perfdata/read/recording.h"
 
@@ -48,8 +49,11 @@ class RecordDumper {
   void dump(const TimedRecord& record, uint32_t stream, const DumpTail& tail);
   /// The data that follows an AUXTRACE record, after the record itself.
   void dump_trace(Bytes data);
+  /// What says how traces after it in the file are encoded.
+  void note_trace(const RecordView& record, const SampleLayout& layout);
 
  private:
+  void dump_etm_trace(Bytes data);
   void put_headline(const RecordView& record, uint32_t stream);
   void put_stamp(const TimedRecord& record);
   [[nodiscard]] const EventDesc* event_of(const TimedRecord& record) const;
@@ -60,7 +64,9 @@ class RecordDumper {
   Sink& out_;
   abi::Arch arch_;
   uint32_t trace_type_ = 0;  // of the latest AUXTRACE_INFO; 0: none
-  size_t events_known_;      // in a pipe, events are announced one at a time
+  Result<etm::TraceUnits> trace_units_;
+  etm::Format trace_format_ = etm::Format::kFrames;
+  size_t events_known_;  // in a pipe, events are announced one at a time
 };
 
 /// Dumps every record of the recording, in perf's order, each followed by what `tail` (may be

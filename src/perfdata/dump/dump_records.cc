@@ -1,9 +1,11 @@
 #include <sys/mman.h>
 
 #include "base/text.h"
+#include "etm/packet_text.h"
 #include "perfdata/dump/dump.h"
 #include "perfdata/records/sideband.h"
 #include "perfdata/records/user_records.h"
+#include "perfdata/records/words.h"
 
 namespace sonde::dump {
 namespace {
@@ -257,6 +259,7 @@ void put_intel_pt_setup(const WordView& words, Sink& out) {
 void put(const AuxtraceInfoRecord& a, Sink& out) {
   out.print(" type: {}\n", a.type);
   if (a.type == kAuxtraceIntelPt) put_intel_pt_setup(a.priv, out);
+  if (a.type == kAuxtraceCoreSight) etm::put_trace_units(words_of(a.priv), out);
 }
 
 template <typename Record>

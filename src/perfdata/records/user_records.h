@@ -52,9 +52,9 @@ struct IdIndexRecord {
     return Guest{guests[i * 2], guests[i * 2 + 1]};
   }
 };
-/// AuxtraceInfoRecord::type: what traced. Others are Arm's CoreSight (3) and SPE (4), s390's
-/// sampling (5) and HiSilicon's PCIe traces (6).
-inline constexpr uint32_t kAuxtraceIntelPt = 1, kAuxtraceIntelBts = 2;
+/// AuxtraceInfoRecord::type: what traced. Others are Arm's SPE (4), s390's sampling (5) and
+/// HiSilicon's PCIe traces (6).
+inline constexpr uint32_t kAuxtraceIntelPt = 1, kAuxtraceIntelBts = 2, kAuxtraceCoreSight = 3;
 struct AuxtraceInfoRecord {
   uint32_t type;
   WordView priv;

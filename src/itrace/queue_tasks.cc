@@ -1,0 +1,25 @@
+#include "itrace/queue_tasks.h"
+
+#include <algorithm>
+
+namespace sonde::itrace {
+
+QueueTasks::QueueTasks(const TraceInput& input, uint32_t cpu, uint32_t tid,
+                       const Machine& machine) {
+  uint32_t pid = tid;
+  if (const Machine::Thread* thread = machine.thread(tid)) pid = thread->pid;
+  first_ = {pid, tid};
+  if (cpu == UINT32_MAX) return;
+  auto begin = std::ranges::lower_bound(input.switches, cpu, {}, &TaskSwitch::cpu);
+  auto end = std::ranges::upper_bound(input.switches, cpu, {}, &TaskSwitch::cpu);
+  switches_ = {begin, end};
+}
+
+TaskTimeline::Task QueueTasks::task_at(uint64_t time_ns) {
+  if (at_ > 0 && time_ns < switches_[at_ - 1].time_ns) at_ = 0;
+  while (at_ < switches_.size() && switches_[at_].time_ns <= time_ns) ++at_;
+  if (at_ == 0) return first_;
+  return {switches_[at_ - 1].pid, switches_[at_ - 1].tid};
+}
+
+}  // namespace sonde::itrace
