@@ -130,9 +130,15 @@ class TraceDecoding : public testing::Test {
     Sample sample;
     if (!event.valid() || !decode_sample(record, recording.events()[event].layout, sample))
       return "bad";
-    return fmt::format("{} {}/{} {} {:x} {:x} {} {:x}", recording.events()[event].name,
-                       sample.id.pid, sample.id.tid, sample.id.time, sample.ip, sample.addr,
-                       sample.period, trace_flags_of(record).value_or(~0u));
+    std::string line =
+        fmt::format("{} {}/{} {} {:x} {:x} {} {:x}", recording.events()[event].name, sample.id.pid,
+                    sample.id.tid, sample.id.time, sample.ip, sample.addr, sample.period,
+                    trace_flags_of(record).value_or(~0u));
+    for (size_t i = 0; i < sample.callchain.size(); ++i)
+      line += fmt::format(" <{:x}", sample.callchain[i]);
+    for (size_t i = 0; i < sample.branch_count(); ++i)
+      line += fmt::format(" {:x}>{:x}", sample.branch(i).from, sample.branch(i).to);
+    return line;
   }
 };
 
@@ -180,6 +186,27 @@ TEST_F(TraceDecoding, PeriodsAddUpToTheInstructions) {
   EXPECT_EQ(decode("i0nss4")->size(), 2u);
 }
 
+TEST_F(TraceDecoding, SamplesHaveCallChains) {
+  begin();
+  add(one_call());
+  std::string user = " <fffffffffffffe00";
+  // The return does not lead behind the call: as in perf, the call is not left.
+  EXPECT_THAT(*decode("i2ig"),
+              ElementsAre("instructions:u 10/11 1100 401010 0 2 9" + user + " <401010 <401005",
+                          "instructions:u 10/11 1100 401013 0 2 0" + user + " <401013 <401005",
+                          "instructions:u 10/11 1100 401007 0 2 213" + user + " <401007 <401005"));
+  EXPECT_EQ(decode("i2ig1")->front(), "instructions:u 10/11 1100 401010 0 2 9" + user + " <401010");
+}
+
+TEST_F(TraceDecoding, SamplesHaveTheLatestBranches) {
+  begin();
+  add(one_call());
+  EXPECT_THAT(*decode("i2il2"),
+              ElementsAre("instructions:u 10/11 1100 401010 0 2 9 401000>401010 0>401000",
+                          "instructions:u 10/11 1100 401013 0 2 0 401000>401010 0>401000",
+                          "instructions:u 10/11 1100 401007 0 2 213 401014>401007 401000>401010"));
+}
+
 TEST_F(TraceDecoding, MissingCodeIsAnErrorAndALoss) {
   begin();
   pt::TraceBuilder trace;
@@ -209,7 +236,7 @@ TEST_F(TraceDecoding, OtherTracersAndLettersAreRefused) {
   auto refused = decode("b");
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message, ::testing::HasSubstr("Arm SPE"));
-  auto chains = decode("ig");
+  auto chains = decode("iG");
   ASSERT_FALSE(chains);
   EXPECT_THAT(chains.error().message, ::testing::HasSubstr("call chains"));
 }

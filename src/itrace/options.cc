@@ -193,8 +193,8 @@ const char* ItraceOptions::not_decoded() const {
   if (is_given && interrupts) return "I (event trace)";
   if (other_events) return "o (events recorded by aux-output)";
   if (debug_log) return "d (a debug log)";
-  if (chains || chains_for_others) return "g and G (call chains)";
-  if (branch_stacks || branch_stacks_for_others) return "l and L (branch stacks)";
+  if (chains_for_others) return "G (call chains for other events)";
+  if (branch_stacks_for_others) return "L (branch stacks for other events)";
   if (first_level || last_level || tlb || remote || memory) return "f, m, t, a and M (Arm's SPE)";
   if (quick > 0) return "q (decoding without the program's code)";
   if (without_times) return "Z (decoding without times)";

@@ -19,7 +19,8 @@ TaskTimeline::Task QueueTasks::task_at(uint64_t time_ns) {
   if (at_ > 0 && time_ns < switches_[at_ - 1].time_ns) at_ = 0;
   while (at_ < switches_.size() && switches_[at_].time_ns <= time_ns) ++at_;
   if (at_ == 0) return first_;
-  return {switches_[at_ - 1].pid, switches_[at_ - 1].tid};
+  const TaskSwitch& now = switches_[at_ - 1];
+  return {now.pid, now.tid, 1 + uint64_t{now.moves}};
 }
 
 }  // namespace sonde::itrace

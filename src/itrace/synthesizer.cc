@@ -82,22 +82,35 @@ SynthesizedEvents add_events(EventTable& events, const TraceInput& input,
   pattern.sample_id_all = trace->attr.sample_id_all;
   pattern.type = abi::kTypeHardware;
   uint64_t id = kFirstOwnId + (trace->ids.empty() ? 0 : trace->ids.front());
-  auto add = [&](const char* name, uint64_t config, uint64_t period, uint64_t more_fields) {
+  auto add = [&](const char* name, const abi::EventAttr& attr) {
     EventDesc desc;
-    desc.attr = pattern;
-    desc.attr.config = config;
-    desc.attr.sample_period = period;
-    desc.attr.sample_type |= more_fields;
-    std::string modifiers = modifier_text(desc.attr);
-    desc.name = modifiers.empty() ? name : fmt::format("{}:{}", name, modifiers);
+    desc.attr = attr;
+    desc.name = name;
     desc.ids = {id++};
     return events.add(std::move(desc));
   };
-  if (options.instructions)
-    made.instructions = add("instructions", abi::kHwInstructions, options.period, 0);
-  if (options.branches || options.calls || options.returns)
-    made.branches = add("branches", abi::kHwBranchInstructions, 1, abi::kSampleAddr);
-  if (options.transactions) made.transactions = add("transactions", abi::kHwInstructions, 1, 0);
+  std::string modifiers = modifier_text(pattern);
+  if (!modifiers.empty()) modifiers.insert(0, ":");
+  pattern.sample_period = 1;
+  if (options.branches || options.calls || options.returns) {
+    abi::EventAttr attr = pattern;
+    attr.config = abi::kHwBranchInstructions;
+    attr.sample_type |= abi::kSampleAddr;
+    made.branches = add(("branches" + modifiers).c_str(), attr);
+  }
+  if (options.chains) pattern.sample_type |= abi::kSampleCallchain;
+  if (options.branch_stacks) {
+    pattern.sample_type |= abi::kSampleBranchStack;
+    pattern.branch_sample_type |= abi::kBranchHwIndex;
+  }
+  pattern.config = abi::kHwInstructions;
+  if (options.instructions) {
+    abi::EventAttr attr = pattern;
+    attr.sample_period = options.period;
+    made.instructions = add(("instructions" + modifiers).c_str(), attr);
+  }
+  pattern.sample_type &= ~uint64_t{abi::kSamplePeriod};
+  if (options.transactions) made.transactions = add("transactions", pattern);
   return made;
 }
 
@@ -115,7 +128,8 @@ Synthesizer::Synthesizer(const EventTable& events, const SynthesizedEvents& made
       cpu_(cpu),
       tasks_(tasks),
       sink_(std::move(sink)),
-      to_skip_(options.skipped) {}
+      to_skip_(options.skipped),
+      follows_calls_(made.branches.valid() || options.chains || options.branch_stacks) {}
 
 void Synthesizer::instruction(const pt::Instruction& instruction, uint64_t now) {
   put_counted(0);
@@ -133,22 +147,23 @@ void Synthesizer::finish_branch(uint64_t to, uint32_t more_flags, uint64_t now) 
   if ((flags == 0 || ((flags & kTraceConditional) != 0 && falls_through)) && more_flags == 0)
     return;
   if (in_transaction_) flags |= kTraceInTransaction;
-  branch(last_->ip, to, flags | more_flags, now);
+  branch({last_->ip, to, flags | more_flags, last_->size}, now);
 }
 
 void Synthesizer::enabled(uint64_t ip, uint64_t now) {
   put_counted(0);
   last_.reset();
-  branch(0, ip, kTraceBranch | kTraceBegin, now);
+  branch({0, ip, kTraceBranch | kTraceBegin, 0}, now);
 }
 
 void Synthesizer::disabled(std::optional<uint64_t> at, std::optional<uint64_t> to, uint64_t now) {
   put_counted(at ? 0 : kTraceEnd);
   if (at) {
     finish_branch(*at, 0, now);
-    branch(*at, to.value_or(0),
-           to ? kTraceBranch | kTraceCall | kTraceAsync | kTraceInterrupt | kTraceEnd
-              : kTraceBranch | kTraceEnd,
+    branch({*at, to.value_or(0),
+            to ? kTraceBranch | kTraceCall | kTraceAsync | kTraceInterrupt | kTraceEnd
+               : kTraceBranch | kTraceEnd,
+            0},
            now);
   } else {
     finish_branch(to.value_or(0), kTraceBranch | kTraceEnd, now);
@@ -160,8 +175,9 @@ void Synthesizer::interrupted(uint64_t from, std::optional<uint64_t> to, uint64_
   put_counted(0);
   finish_branch(from, 0, now);
   last_.reset();
-  branch(from, to.value_or(0),
-         to ? kTraceBranch | kTraceCall | kTraceAsync | kTraceInterrupt : kTraceBranch | kTraceEnd,
+  branch({from, to.value_or(0),
+          to ? kTraceBranch | kTraceCall | kTraceAsync | kTraceInterrupt : kTraceBranch | kTraceEnd,
+          0},
          now);
 }
 
@@ -170,7 +186,7 @@ void Synthesizer::transaction(bool begins, bool aborted, std::optional<uint64_t>
   in_transaction_ = begins;
   if (!aborted && !begins) return;
   if (made_.transactions.valid() && ip)
-    put(made_.transactions, *ip, 0, 1, aborted ? kTraceBranch | kTraceAbort : 0, now);
+    put(made_.transactions, {*ip, 0, aborted ? kTraceBranch | kTraceAbort : 0, 0}, 1, now);
 }
 
 void Synthesizer::ptwrite(std::optional<uint64_t> /*ip*/, uint64_t /*value*/, uint64_t /*now*/) {}
@@ -183,8 +199,24 @@ bool Synthesizer::wants(uint32_t flags) const {
          (options_.returns && (flags & kOfReturns) != 0);
 }
 
-void Synthesizer::branch(uint64_t from, uint64_t to, uint32_t flags, uint64_t now) {
-  if (made_.branches.valid() && wants(flags)) put(made_.branches, from, to, 1, flags, now);
+void Synthesizer::branch(const TakenBranch& branch, uint64_t now) {
+  if (!follows_calls_) return;
+  uint64_t time = clock_.to_ns(now);
+  TaskTimeline::Task task = tasks_.task_at(time);
+  TaskFlow& flow = flow_of(task);
+  if (options_.branch_stacks) {
+    if (flow.calls.trace() != task.trace) flow.branches.clear();
+    flow.branches.add(branch);
+  }
+  flow.calls.take(branch, task.trace, time);
+  if (made_.branches.valid() && wants(branch.flags)) put(made_.branches, branch, 1, now);
+}
+
+Synthesizer::TaskFlow& Synthesizer::flow_of(const TaskTimeline::Task& task) {
+  auto [entry, is_new] = flows_.try_emplace(task.tid);
+  if (is_new && options_.branch_stacks)
+    entry.value().branches = BranchRing(options_.branch_stack_size);
+  return entry.value();
 }
 
 void Synthesizer::count(const pt::Instruction& instruction, uint64_t now) {
@@ -210,8 +242,9 @@ void Synthesizer::count(const pt::Instruction& instruction, uint64_t now) {
 
 void Synthesizer::put_counted(uint32_t more_flags) {
   if (!counted_) return;
-  put(made_.instructions, counted_->ip, 0, counted_->period,
-      counted_->flags != 0 ? counted_->flags | more_flags : 0, counted_->now);
+  put(made_.instructions,
+      {counted_->ip, 0, counted_->flags != 0 ? counted_->flags | more_flags : 0, 0},
+      counted_->period, counted_->now);
   counted_.reset();
 }
 
@@ -219,8 +252,35 @@ void Synthesizer::finish() {
   put_counted(0);
 }
 
-void Synthesizer::put(EventId event, uint64_t ip, uint64_t addr, uint64_t period, uint32_t flags,
-                      uint64_t now) {
+void Synthesizer::put_chain(Sample& sample, const TaskFlow& flow) {
+  auto context_of = [](uint64_t ip) -> uint64_t {
+    return is_kernel(ip) ? abi::kContextKernel : abi::kContextUser;
+  };
+  // As in perf, the leaf counts, and one marker.
+  size_t most = size_t{options_.chain_size} + 1;
+  uint64_t context = context_of(sample.ip);
+  chain_.assign({context, sample.ip});
+  std::span<const CallStack::Call> calls = flow.calls.calls();
+  for (size_t i = calls.size(); i > 0 && chain_.size() < most; --i) {
+    uint64_t caller = calls[i - 1].return_address;
+    if (context_of(caller) != context) {
+      if (chain_.size() + 1 >= most) break;
+      context = context_of(caller);
+      chain_.push_back(context);
+    }
+    chain_.push_back(caller);
+  }
+  sample.callchain = WordView(std::as_bytes(std::span(chain_)), kHostOrder);
+}
+
+void Synthesizer::put_branches(Sample& sample, const TaskFlow& flow) {
+  branch_words_.clear();
+  flow.branches.put(branch_words_);
+  sample.has_branches = true;
+  sample.branches = WordView(std::as_bytes(std::span(branch_words_)), kHostOrder);
+}
+
+void Synthesizer::put(EventId event, const TakenBranch& what, uint64_t period, uint64_t now) {
   if (to_skip_ > 0) {
     --to_skip_;
     return;
@@ -233,13 +293,22 @@ void Synthesizer::put(EventId event, uint64_t ip, uint64_t addr, uint64_t period
   sample.id.tid = task.tid;
   sample.id.cpu = cpu_;
   sample.id.id = sample.id.stream_id = desc.ids.front();
-  sample.ip = ip;
-  sample.addr = addr;
+  sample.ip = what.from;
+  sample.addr = what.to;
   sample.period = period;
-  sample.misc = is_kernel(ip != 0 ? ip : addr) ? abi::kMiscKernel : abi::kMiscUser;
+  sample.misc = is_kernel(what.from != 0 ? what.from : what.to) ? abi::kMiscKernel : abi::kMiscUser;
+  TraceDetails details;
+  details.flags = what.flags;
+  details.length = what.length;
+  if (follows_calls_) {
+    const TaskFlow& flow = flow_of(task);
+    details.depth = static_cast<uint32_t>(flow.calls.depth());
+    if (desc.attr.samples(abi::kSampleCallchain)) put_chain(sample, flow);
+    if (desc.attr.samples(abi::kSampleBranchStack)) put_branches(sample, flow);
+  }
   record_.clear();
   if (!encode_sample(sample, desc.attr, record_)) return;
-  append_trace_flags(flags, 0, record_);
+  append_trace_details(details, 0, record_);
   sink_(record_.view());
 }
 

@@ -4,7 +4,12 @@
 
 #include <functional>
 #include <optional>
+#include <vector>
 
+#include <tsl/robin_map.h>
+
+#include "itrace/branch_ring.h"
+#include "itrace/call_stack.h"
 #include "itrace/options.h"
 #include "itrace/trace_input.h"
 #include "perfdata/header/event_table.h"
@@ -32,6 +37,7 @@ class TaskTimeline {
   virtual ~TaskTimeline() = default;
   struct Task {
     uint32_t pid, tid;
+    uint64_t trace = 1;  // not 0; another if the task was traced elsewhere in between
   };
   virtual Task task_at(uint64_t time_ns) = 0;
 };
@@ -66,12 +72,20 @@ class Synthesizer final : public pt::FlowObserver {
   }
 
  private:
+  /// What a task did so far.
+  struct TaskFlow {
+    CallStack calls;
+    BranchRing branches;
+  };
+
   void finish_branch(uint64_t to, uint32_t more_flags, uint64_t now);
-  void branch(uint64_t from, uint64_t to, uint32_t flags, uint64_t now);
+  void branch(const TakenBranch& branch, uint64_t now);
+  TaskFlow& flow_of(const TaskTimeline::Task& task);
+  void put_chain(Sample& sample, const TaskFlow& flow);
+  void put_branches(Sample& sample, const TaskFlow& flow);
   void count(const pt::Instruction& instruction, uint64_t now);
   void put_counted(uint32_t more_flags);
-  void put(EventId event, uint64_t ip, uint64_t addr, uint64_t period, uint32_t flags,
-           uint64_t now);
+  void put(EventId event, const TakenBranch& what, uint64_t period, uint64_t now);
   [[nodiscard]] bool wants(uint32_t flags) const;
 
   const EventTable& events_;
@@ -95,6 +109,9 @@ class Synthesizer final : public pt::FlowObserver {
   uint64_t errors_ = 0;
   std::string first_error_;
   ByteBuilder record_;
+  bool follows_calls_;
+  tsl::robin_map<uint32_t, TaskFlow> flows_;    // by tid
+  std::vector<uint64_t> chain_, branch_words_;  // of the latest sample
 };
 
 /// The flags of a branch instruction; 0 if it is none.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <unordered_map>
 
 #include "base/text.h"
 #include "perfdata/records/sideband.h"
@@ -72,6 +73,7 @@ class InputReader {
       return fail(ErrorCode::kCorrupt, "{}: has AUX data, but not what it was traced with",
                   recording_.facts().path);
     if (input_.tracer == Tracer::kCoreSight) finish_etm();
+    count_moves();
     std::ranges::stable_sort(input_.switches, [](const TaskSwitch& a, const TaskSwitch& b) {
       return std::pair(a.cpu, a.time_ns) < std::pair(b.cpu, b.time_ns);
     });
@@ -95,6 +97,19 @@ class InputReader {
         return {};
       default:
         return {};
+    }
+  }
+
+  void count_moves() {
+    std::ranges::stable_sort(input_.switches, {}, &TaskSwitch::time_ns);
+    struct Place {
+      uint32_t cpu, moves;
+    };
+    std::unordered_map<uint32_t, Place> latest;  // by tid
+    for (TaskSwitch& now : input_.switches) {
+      Place& place = latest.try_emplace(now.tid, Place{now.cpu, 0}).first->second;
+      if (place.cpu != now.cpu) place = {now.cpu, place.moves + 1};
+      now.moves = place.moves;
     }
   }
 

@@ -51,6 +51,7 @@ struct TraceQueue {
 struct TaskSwitch {
   uint64_t time_ns;
   uint32_t cpu, pid, tid;
+  uint32_t moves = 0;  // how often the task had changed its CPU
 };
 
 /// Data that did not fit into the AUX buffer.

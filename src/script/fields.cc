@@ -30,7 +30,6 @@ struct EmptyField {
   std::string_view word, reason;
 };
 constexpr EmptyField kEmpty[] = {
-    {"callindent", "instruction traces are not decoded"},
     {"synth", "instruction traces are not decoded"},
     {"ipc", "instruction traces are not decoded"},
     {"metric", "group metrics are not calculated"},

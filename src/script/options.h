@@ -19,7 +19,9 @@ struct ScriptOptions {
   FieldSelection fields;
   std::vector<std::string> warnings;    // about -F
   std::optional<ItraceOptions> itrace;  // --itrace; not set: perf's default
-  std::string refused;                  // an unsupported option, with the reason
+  bool pads_objects = false;            // --call-trace
+  std::vector<std::string> graph_functions;
+  std::string refused;  // an unsupported option, with the reason
   bool nanoseconds = false;
   bool latency_format = false;
   bool hide_call_graph = false;

@@ -77,6 +77,9 @@ Result<> check_cpus(const EventTable& events) {
   return {};
 }
 
+/// perf's --call-trace gives the names of objects this many columns.
+constexpr uint32_t kObjectWidth = 50;
+
 /// Fields that come from the sample and its thread.
 constexpr FieldSet kWithoutFrames = {
     Field::kComm,   Field::kTid,      Field::kPid,          Field::kTime,         Field::kCpu,
@@ -106,6 +109,7 @@ ScriptLines::ScriptLines(Session& session, const ScriptOptions& options, FilterR
       dlfilter_(dlfilter),
       env_(env),
       filter_(options.items),
+      functions_(options.graph_functions),
       clock_{options.shown_time()} {}
 
 /// Done once, when the recording's header is known.
@@ -133,10 +137,15 @@ bool ScriptLines::has_new_events() const {
 /// Makes a printer for the events known so far; a pipe may announce them one by one.
 Result<> ScriptLines::prepare() {
   if (!printer_ || has_new_events()) {
-    PrinterOptions printing{options_.fields,           options_.nanoseconds,
-                            !options_.hide_call_graph, options_.show_kernel_path,
-                            options_.latency_format,   options_.max_stack,
-                            options_.max_blocks,       options_.stop_backtrace_at};
+    PrinterOptions printing{options_.fields,
+                            options_.nanoseconds,
+                            !options_.hide_call_graph,
+                            options_.show_kernel_path,
+                            options_.latency_format,
+                            options_.max_stack,
+                            options_.max_blocks,
+                            options_.stop_backtrace_at,
+                            options_.pads_objects ? kObjectWidth : 0};
     printer_ = TRY(SamplePrinter::make(session_, printing));
     events_known_ = session_.events().size();
   } else {
@@ -200,6 +209,7 @@ Result<bool> ScriptLines::write() {
   std::vector<ScriptItem> items = dlfilter_ != nullptr
                                       ? TRY(filtered_items())
                                       : choose_items(session_, *printer_, filter_, gate_);
+  functions_.narrow(session_, items);
   if (options_.dump)
     dump_with_lines(session_, *printer_, items, options_, env_);
   else if (options_.per_event_dump)

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "script/dlfilters/filter_run.h"
+#include "script/function_graph.h"
 #include "script/options.h"
 #include "script/stat_lines.h"
 
@@ -43,6 +44,7 @@ class ScriptLines {
   size_t objects_known_ = 0;
   ItemFilter filter_;
   EventWindow gate_;
+  FunctionGraph functions_;
   LineClock clock_;
   LineBuffers buffers_;
 };

@@ -82,6 +82,7 @@ Result<> SamplePrinter::prepare() {
       code_ = std::make_unique<CodeBytes>(session, arch_);
     if (style.fields.has(Field::kSourceCode) && !source_)
       source_ = std::make_unique<SourceCode>(session);
+    if (style.fields.has(Field::kCallIndent) && !indent_) indent_ = std::make_unique<CallIndent>();
     if (!is_bpf_output(event.attr)) style.fields.remove(Field::kBpfOutput);
     style.needs_decode = style.fields.intersects(kDecodedFields) || style.is_branch_trace ||
                          (style.fields.has(Field::kIp) && !style.has_chain);
@@ -121,7 +122,8 @@ bool SamplePrinter::needs_all_symbols() const {
   return std::ranges::any_of(events_, [](const EventStyle& style) {
     return style.fields.has(Field::kAddr) || style.fields.has(Field::kBranchSymbols) ||
            style.fields.has(Field::kBranchOffsets) || style.fields.has(Field::kBranchStack) ||
-           style.fields.intersects(kCodeFields) || style.shows_target;
+           style.fields.intersects(kCodeFields) || style.fields.has(Field::kCallIndent) ||
+           style.shows_target;
   });
 }
 
@@ -216,6 +218,7 @@ void SamplePrinter::print_branch_trace(const EventStyle& style, const Sample& sa
   const Frame& leaf = session_->frame(columns.leaf[i]);
   FrameStyle without_line = frame_styles_[style.frame_style];
   without_line.fields.remove(Field::kSrcline);
+  if (style.fields.has(Field::kCallIndent)) print_call(style, sample, i, out);
   if (style.fields.has(Field::kIp) && style.has_chain) {
     out += '\n';
     print_chain(style, columns.chain_of(i), out);
@@ -232,6 +235,21 @@ void SamplePrinter::print_branch_trace(const EventStyle& style, const Sample& sa
     append_place(*session_, leaf, {{Field::kSrcline}, false}, out);
   print_instruction(style, sample, columns.time[i], out);
   end_line(style, i, out);
+}
+
+void SamplePrinter::print_call(const EventStyle& style, const Sample& sample, size_t i,
+                               std::string& out) const {
+  TraceDetails details = trace_details_of(session_->record(i)).value_or(TraceDetails{});
+  const FieldSet& fields = style.fields;
+  if (fields.has(Field::kDso) && !fields.intersects({Field::kIp, Field::kAddr})) {
+    const Frame& leaf = session_->frame(session_->samples().leaf[i]);
+    std::string_view object = dso_text(*session_, leaf.dso, options_.show_kernel_path);
+    if (size_t width = options_.object_width; width > 0)
+      fmt::format_to(std::back_inserter(out), "({:<{}.{}})\t", object, width, width);
+    else
+      fmt::format_to(std::back_inserter(out), "({})\t", object);
+  }
+  indent_->print(call_name(*session_, static_cast<uint32_t>(i), sample, details), details, out);
 }
 
 void SamplePrinter::print_instruction(const EventStyle& style, const Sample& sample, uint64_t time,

@@ -15,6 +15,7 @@
 #include "replay/fields/trace_texts.h"
 #include "replay/session.h"
 #include "script/branch_code.h"
+#include "script/call_names.h"
 #include "script/fields.h"
 #include "script/frame_texts.h"
 
@@ -29,6 +30,7 @@ struct PrinterOptions {
   uint32_t max_stack = 127;
   uint32_t max_blocks = 0;                     // of brstackinsn; 0: all
   std::vector<std::string> stop_backtrace_at;  // --stop-bt: symbols at which backtraces stop
+  uint32_t object_width = 0;                   // of call traces: names of objects have it; 0: any
 };
 
 class SamplePrinter {
@@ -52,7 +54,7 @@ class SamplePrinter {
   /// Whether any event prints anything.
   [[nodiscard]] bool prints(EventId event) const { return !events_[event.index()].fields.empty(); }
   /// Whether samples must be printed one at a time, in order, by one thread.
-  [[nodiscard]] bool is_sequential() const { return source_ != nullptr; }
+  [[nodiscard]] bool is_sequential() const { return source_ != nullptr || indent_ != nullptr; }
   /// Whether samples show symbols for addresses outside call chains (branches, data).
   [[nodiscard]] bool needs_all_symbols() const;
 
@@ -74,6 +76,7 @@ class SamplePrinter {
   void print_address(const EventStyle& style, const Sample& sample, std::string& out) const;
   void print_branch_trace(const EventStyle& style, const Sample& sample, size_t i,
                           std::string& out) const;
+  void print_call(const EventStyle& style, const Sample& sample, size_t i, std::string& out) const;
   void print_instruction(const EventStyle& style, const Sample& sample, uint64_t time,
                          std::string& out) const;
   void end_line(const EventStyle& style, size_t i, std::string& out) const;
@@ -95,6 +98,7 @@ class SamplePrinter {
   TraceTexts traces_;
   std::unique_ptr<CodeBytes> code_;     // null if no instructions are shown
   std::unique_ptr<SourceCode> source_;  // null without srccode
+  std::unique_ptr<CallIndent> indent_;  // null without callindent
   uint64_t epoch_ns_ = 0;               // offset from recorded times to the epoch
   abi::Arch arch_ = abi::Arch::kUnknown;
 };

@@ -86,6 +86,18 @@ Result<> show_instructions(std::string_view how, ScriptOptions& o) {
   return o.fields.apply("+insn,-event,-period", o.warnings);
 }
 
+/// Calls as an indented list, with the returns on request.
+Result<> show_calls(bool with_returns, ScriptOptions& o) {
+  o.nanoseconds = true;
+  if (!with_returns) o.pads_objects = true;
+  if (!o.itrace) {
+    o.itrace = TRY(parse_itrace(with_returns ? "cre" : "ce", ItraceDefaults::kScript));
+  }
+  return o.fields.apply(with_returns ? "-ip,-addr,-event,-period,+flags,+callindent"
+                                     : "-ip,-addr,-event,-period,+callindent",
+                        o.warnings);
+}
+
 /// What perf script has and this does not have yet. The first such option ends the command with its
 /// reason.
 void declare_refused(FlagTable& flags, std::string& refused) {
@@ -93,14 +105,8 @@ void declare_refused(FlagTable& flags, std::string& refused) {
     char letter;
     const char *name, *argument, *help, *reason;
   };
-  constexpr const char* kNoTraces =
-      "instruction traces give no call depths yet; --itrace=cr -F +flags shows calls and returns";
   constexpr const char* kNoGuests = "guest code is not looked up yet";
   static constexpr Refused kRefused[] = {
-      {0, "call-trace", "", "Decode calls from itrace", kNoTraces},
-      {0, "call-ret-trace", "", "Decode calls and returns from itrace", kNoTraces},
-      {0, "graph-function", "symbol[,symbol...]",
-       "Only print symbols and callees with --call-trace/--call-ret-trace", kNoTraces},
       {0, "xed", "", "Run xed disassembler on output",
        "no disassembler is run; -F +insn shows the bytes"},
       {0, "guest-code", "", "Guest code can be found in hypervisor process", kNoGuests},
@@ -155,6 +161,12 @@ void declare_script_flags(FlagTable& flags, ScriptOptions& o) {
       .call(0, "insn-trace", "raw|disasm", "Show the bytes of traced or sampled instructions",
             [&o](std::string_view how) { return show_instructions(how, o); })
       .when_bare("");
+  flags.act(0, "call-trace", "Decode calls from itrace", [&o] { return show_calls(false, o); });
+  flags.act(0, "call-ret-trace", "Decode calls and returns from itrace",
+            [&o] { return show_calls(true, o); });
+  flags.call(0, "graph-function", "symbol[,symbol...]",
+             "Only print symbols and callees with --call-trace/--call-ret-trace",
+             words_into(o.graph_functions));
   declare_itrace(flags, ItraceDefaults::kScript, o.itrace);
   flags.count('v', "verbose", o.verbose, "be more verbose (show where symbols come from)");
   declare_symbol_sources(flags, o.symbol_sources);
