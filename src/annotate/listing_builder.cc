@@ -386,6 +386,9 @@ Result<view::Listing> ListingBuilder::make(const FunctionHits& function, const R
         {session_.events()[event].name, function.totals[event.index()], all.totals[event.index()]});
   TRY(Maker(session_, options_, source_, function, code, listing).make());
   place_hits(function, events, code.address, listing);
+  if (!branches_ && BranchColumns::has_any(session_))
+    branches_ = std::make_unique<BranchColumns>(session_);
+  if (branches_) branches_->add(function.symbol, function.info, listing);
   if (options_.places) LocationTotals(session_, options_, function.info).add(listing);
   return listing;
 }

@@ -3,6 +3,9 @@
 // words, which readers of perf's listings know.
 #pragma once
 
+#include <memory>
+
+#include "annotate/branch_columns.h"
 #include "annotate/code_names.h"
 #include "annotate/function_code.h"
 #include "annotate/function_hits.h"
@@ -40,6 +43,7 @@ class ListingBuilder {
   ListingOptions options_;
   CodeStore code_;
   SourceText source_;
+  std::unique_ptr<BranchColumns> branches_;  // made when first needed
 };
 
 }  // namespace sonde::annotate

@@ -4,34 +4,11 @@
 #include <map>
 #include <tuple>
 
+#include "replay/branches/branch_places.h"
+#include "replay/branches/coverage.h"
+
 namespace sonde {
 namespace {
-
-// Between two taken branches; more is a stack that has entries of before and after a gap.
-constexpr uint64_t kLongestRange = uint64_t{1} << 20;  // bytes
-
-/// Where a sample's branches begin and end: in a loop, the same few places many times.
-class PlaceCache {
- public:
-  explicit PlaceCache(const SampleDetails& details) : details_(details) {}
-
-  const Frame& at(uint32_t sample, uint64_t address) {
-    Slot& slot = slots_[(address ^ address >> kBits) % kSlots];
-    if (slot.sample != sample || slot.address != address)
-      slot = {sample, address, details_.resolve_anywhere(sample, address)};
-    return slot.frame;
-  }
-
- private:
-  static constexpr size_t kSlots = 256, kBits = 8;
-  struct Slot {
-    uint32_t sample = UINT32_MAX;
-    uint64_t address = 0;
-    Frame frame;
-  };
-  const SampleDetails& details_;
-  std::vector<Slot> slots_ = std::vector<Slot>(kSlots);
-};
 
 void put_in_order(std::vector<BranchProfile::Pair>& pairs) {
   std::ranges::sort(pairs, {},
@@ -42,10 +19,11 @@ void put_in_order(std::vector<BranchProfile::Pair>& pairs) {
 
 std::vector<BranchProfile::Object> BranchProfile::by_object() const {
   std::map<uint32_t, Object> found;
-  auto take = [&](const Interner& keys, const std::vector<uint64_t>& counts, auto member) {
+  auto take = [&](const Interner& keys, const std::vector<Count>& counts, auto member) {
     for (uint32_t id = 0; id < counts.size(); ++id) {
       std::span<const uint64_t> key = keys.at(id);
-      (found[static_cast<uint32_t>(key[0])].*member).push_back({key[1], key[2], counts[id]});
+      (found[static_cast<uint32_t>(key[0])].*member)
+          .push_back({key[1], key[2], counts[id].times, counts[id].mispredicted});
     }
   };
   take(ranges_, range_counts_, &Object::ranges);
@@ -62,12 +40,12 @@ std::vector<BranchProfile::Object> BranchProfile::by_object() const {
   return objects;
 }
 
-BranchProfile profile_branches(const ProfileInput& input, BranchTotals& totals) {
+BranchProfile profile_branches(const Session& session, BranchTotals& totals) {
   BranchProfile counts;
-  PlaceCache places(input.details);
+  BranchPlaces places(session);
   Sample sample;
-  for (uint32_t i = 0; i < input.samples.size(); ++i) {
-    if (!input.details.decode(i, sample) || sample.branch_count() == 0) continue;
+  for (size_t i = 0; i < session.samples().size(); ++i) {
+    if (!session.decode(i, sample) || sample.branch_count() == 0) continue;
     ++totals.samples;
     // The newest first.
     uint64_t next_from = 0;
@@ -75,9 +53,10 @@ BranchProfile profile_branches(const ProfileInput& input, BranchTotals& totals) 
       abi::BranchEntry branch = sample.branch(b);
       Frame from = places.at(i, branch.from), to = places.at(i, branch.to);
       if (from.dso.valid())
-        counts.add_branch(from.dso, from.address, from.dso == to.dso ? to.address : 0);
+        counts.add_branch(from.dso, from.address, from.dso == to.dso ? to.address : 0,
+                          branch.mispredicted());
       if (b > 0 && to.dso.valid()) {
-        bool is_possible = next_from >= branch.to && next_from - branch.to <= kLongestRange;
+        bool is_possible = next_from >= branch.to && next_from - branch.to <= kLongestStretch;
         if (is_possible)
           counts.add_range(to.dso, to.address, to.address + (next_from - branch.to));
         else

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "profile/interner.h"
-#include "profile/profile_input.h"
+#include "replay/session.h"
 
 namespace sonde {
 
@@ -16,6 +16,7 @@ class BranchProfile {
   struct Pair {
     uint64_t from = 0, to = 0;
     uint64_t count = 0;
+    uint64_t mispredicted = 0;  // of a branch
   };
   struct Object {
     DsoId dso;
@@ -26,25 +27,29 @@ class BranchProfile {
 
   /// One run of the code from a branch's target to the next branch.
   void add_range(DsoId dso, uint64_t first, uint64_t last) {
-    add(ranges_, range_counts_, dso, first, last);
+    add(ranges_, range_counts_, dso, first, last, false);
   }
   /// A branch taken once; `to` is 0 outside of the object.
-  void add_branch(DsoId dso, uint64_t from, uint64_t to) {
-    add(branches_, branch_counts_, dso, from, to);
+  void add_branch(DsoId dso, uint64_t from, uint64_t to, bool was_mispredicted) {
+    add(branches_, branch_counts_, dso, from, to, was_mispredicted);
   }
   /// Those with the most branches first.
   [[nodiscard]] std::vector<Object> by_object() const;
 
  private:
-  static void add(Interner& keys, std::vector<uint64_t>& counts, DsoId dso, uint64_t from,
-                  uint64_t to) {
+  struct Count {
+    uint64_t times = 0, mispredicted = 0;
+  };
+  static void add(Interner& keys, std::vector<Count>& counts, DsoId dso, uint64_t from, uint64_t to,
+                  bool was_mispredicted) {
     uint32_t id = keys.intern({dso.value, from, to});
-    if (id == counts.size()) counts.push_back(0);
-    ++counts[id];
+    if (id == counts.size()) counts.emplace_back();
+    ++counts[id].times;
+    if (was_mispredicted) ++counts[id].mispredicted;
   }
 
   Interner ranges_{3}, branches_{3};
-  std::vector<uint64_t> range_counts_, branch_counts_;
+  std::vector<Count> range_counts_, branch_counts_;
 };
 
 struct BranchTotals {
@@ -53,6 +58,6 @@ struct BranchTotals {
 };
 
 /// Counts the branch stacks of all samples.
-[[nodiscard]] BranchProfile profile_branches(const ProfileInput& input, BranchTotals& totals);
+[[nodiscard]] BranchProfile profile_branches(const Session& session, BranchTotals& totals);
 
 }  // namespace sonde

@@ -9,6 +9,8 @@
 namespace sonde::render {
 namespace {
 
+constexpr size_t kCycleWidth = 6;
+
 std::string_view without_blanks(std::string_view text) {
   size_t first = text.find_first_not_of(' ');
   return first == std::string_view::npos ? std::string_view() : text.substr(first);
@@ -63,12 +65,22 @@ class ColumnWriter {
                listing_.frequency, listing_.shown.empty() ? 0 : listing_.shown[0].period,
                percent_words(options_.percent));
     out_.print("{}() {}\n", listing_.function, listing_.path);
-    out_.print("{}\n", column_title(options_.column));
+    out_.write(column_title(options_.column));
+    if (listing_.has_cycles) write_cycle_titles();
+    out_.put('\n');
+  }
+  void write_cycle_titles() {
+    size_t values = value_width_ * listing_.events.size();
+    size_t title = column_title(options_.column).size();
+    out_.write(std::string(values - std::min(values, title), ' '));
+    out_.print("{:>{}} {:>{}} ", "IPC", kCycleWidth - 1, "Cycle", kCycleWidth - 1);
+    out_.print("{:>36}", ipc_summary(listing_));
   }
 
   /// The column where texts begin.
   [[nodiscard]] size_t text_column() const {
-    return value_width_ * listing_.events.size() + 1 + address_width_ + 2;
+    size_t cycles = listing_.has_cycles ? 2 * kCycleWidth : 0;
+    return value_width_ * listing_.events.size() + cycles + 1 + address_width_ + 2;
   }
 
   void write_text(const view::ListingLine& line) {
@@ -82,6 +94,7 @@ class ColumnWriter {
   void write_instruction(const view::ListingLine& line, std::span<const view::ListingHits> hits) {
     bool any = std::ranges::any_of(hits, [](auto& hit) { return hit.samples > 0; });
     for (size_t event = 0; event < hits.size(); ++event) write_value(hits[event], event, any);
+    if (listing_.has_cycles) write_cycles(line.branches);
     out_.put(' ');
     if (targets_.contains(line.address))
       out_.print("{:{}x}: ", line.address - listing_.start, address_width_);
@@ -91,6 +104,16 @@ class ColumnWriter {
     out_.write(text_of(line));
     if (!line.data_type.empty()) out_.print("\t\t# data-type: {}", line.data_type);
     out_.put('\n');
+  }
+  void write_cycles(const view::ListingBranches& branches) {
+    if (branches.ipc > 0)
+      out_.print("{:{}.2f} ", branches.ipc, kCycleWidth - 1);
+    else
+      out_.write(std::string(kCycleWidth, ' '));
+    if (branches.cycles > 0)
+      out_.print("{:{}} ", branches.cycles, kCycleWidth - 1);
+    else
+      out_.write(std::string(kCycleWidth, ' '));
   }
   /// Blank only if no event has hits on the line.
   void write_value(const view::ListingHits& hits, size_t event, bool any) {
@@ -165,6 +188,11 @@ class ColumnWriter {
 };
 
 }  // namespace
+
+std::string ipc_summary(const view::Listing& listing) {
+  return fmt::format("(Average IPC: {:.2f}, IPC Coverage: {:.1f}%)", listing.average_ipc,
+                     listing.ipc_coverage);
+}
 
 void write_listing_columns(Sink& out, const view::Listing& listing,
                            const ListingTextOptions& options) {

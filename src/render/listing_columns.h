@@ -5,6 +5,9 @@
 //              → call     sqrt@plt
 //   29.53        cmp      %ebx,%ebp
 //              ↑ jne      20
+//
+// Where branches were recorded with cycles, instructions per cycle and the cycles of basic blocks
+// follow the shares of samples.
 #pragma once
 
 #include "base/sink.h"
@@ -12,6 +15,9 @@
 #include "view/listing.h"
 
 namespace sonde::render {
+
+/// "(Average IPC: 1.60, IPC Coverage: 54.8%)", of a listing that has cycles.
+std::string ipc_summary(const view::Listing& listing);
 
 void write_listing_columns(Sink& out, const view::Listing& listing,
                            const ListingTextOptions& options);

@@ -74,12 +74,20 @@ class ListingWriter {
     out_.write(" : ");
     write_colored(kAddressColor, fmt::format("  {:{}x}:", line.address, address_width_));
     write_colored(kCodeColor, line.text);
+    write_branches(line.branches);
     if (!line.data_type.empty()) out_.print("\t\t# data-type: {}", line.data_type);
     if (!line.place.empty() && line.place != last_place_) {
       last_place_ = line.place;
       write_colored(percent_color(most), fmt::format(" // {}", line.place));
     }
     out_.put('\n');
+  }
+  void write_branches(const view::ListingBranches& branches) {
+    constexpr double kLeastShown = 0.1;
+    bool joins = branches.joined > kLeastShown, leaves = branches.left > kLeastShown;
+    if (joins || leaves) out_.write("\t#");
+    if (joins) out_.print(" +{:.2f}%", branches.joined);
+    if (leaves) out_.print(" -{:.2f}% (p:{:.2f}%)", branches.left, branches.predicted);
   }
   void write_value(const view::ListingHits& hits, double percent) {
     switch (options_.column) {

@@ -78,6 +78,7 @@ struct ReportOptions {
   // For those who build their own tables from the rows (diff, top).
   bool only_rows = false;                                 // tables stay empty
   bool leave_out_kernel = false, leave_out_user = false;  // samples of that mode
+  bool merge_lines = false;          // with branch_history: steps on one source line are one
   bool leave_out_idle = false;       // samples of functions in which CPUs wait for work
   std::vector<uint32_t> shown_cpus;  // for an open session, like -C for one to be opened
   bool ipc_beside_symbol = true;     // -s symbol also shows instructions per cycle

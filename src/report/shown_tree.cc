@@ -7,14 +7,8 @@ namespace {
 
 std::string_view label(const Call& call, const ProfileInput& input, view::CallTree& shown) {
   const Frame& frame = input.frame(call.frame);
-  if (!frame.symbol.valid())
-    return shown.texts.emplace_back(call.ip == 0 ? "0" : fmt::format("{:#x}", call.ip));
-  std::string_view name = input.symbols.name(frame.symbol);
-  if (!call.srcline.valid()) return name;
-  std::string_view line = input.strings.view(call.srcline);
-  if (line.starts_with(name) && line.substr(name.size()).starts_with('+'))
-    line.remove_prefix(name.size());
-  return shown.texts.emplace_back(fmt::format("{} {}", name, line));
+  if (frame.symbol.valid() && !call.srcline.valid()) return input.symbols.name(frame.symbol);
+  return shown.texts.emplace_back(call_text(call, input));
 }
 
 std::string_view with_counts(std::string_view label, const BranchCounts& counts,
@@ -31,6 +25,17 @@ void drop_light_ends(uint64_t min_weight, view::CallTree& shown) {
 }
 
 }  // namespace
+
+std::string call_text(const Call& call, const ProfileInput& input) {
+  const Frame& frame = input.frame(call.frame);
+  if (!frame.symbol.valid()) return call.ip == 0 ? "0" : fmt::format("{:#x}", call.ip);
+  std::string_view name = input.symbols.name(frame.symbol);
+  if (!call.srcline.valid()) return std::string(name);
+  std::string_view line = input.strings.view(call.srcline);
+  if (line.starts_with(name) && line.substr(name.size()).starts_with('+'))
+    line.remove_prefix(name.size());
+  return fmt::format("{} {}", name, line);
+}
 
 void copy_tree(const CallTree& tree, const CallTreeOptions& wanted, const Profile& profile,
                const ProfileInput& input, view::CallTree& shown) {

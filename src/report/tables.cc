@@ -56,6 +56,11 @@ uint64_t quantum_ns(const std::string& text) {
   return number * 1'000'000;
 }
 
+CallKey call_key(const ReportOptions& options) {
+  if (!options.branch_history) return options.call_graph.key;
+  return options.merge_lines ? CallKey::kSrcline : CallKey::kAddress;
+}
+
 bool listed(const std::vector<std::string>& list, std::string_view name) {
   return std::ranges::find(list, name) != list.end();
 }
@@ -306,20 +311,19 @@ Result<std::unique_ptr<EventReport>> ReportBuilder::build_one(const std::vector<
     }
   }
   data.keys.seal();
-  ProfileOptions options{
-      .children = plan_.children,
-      .call_graph = plan_.call_graph,
-      .caller_order = plan_.caller_order,
-      .call_key = options_.branch_history ? CallKey::kAddress : options_.call_graph.key,
-      // Chains with branches are as long as they should be.
-      .max_stack = session_.branch_history() ? UINT32_MAX : options_.max_stack,
-      .min_path_share = plan_.branch_counts ? 0 : min_path_share(),
-      .by_mode = plan_.needs_modes,
-      .by_weight = plan_.rows == RowsOf::kMemory,
-      .by_branch = plan_.rows == RowsOf::kBranches,
-      .branch_counts = plan_.branch_counts,
-      .hidden = hidden_,
-      .is_root_frame = root_frames_};
+  ProfileOptions options{.children = plan_.children,
+                         .call_graph = plan_.call_graph,
+                         .caller_order = plan_.caller_order,
+                         .call_key = call_key(options_),
+                         // Chains with branches are as long as they should be.
+                         .max_stack = session_.branch_history() ? UINT32_MAX : options_.max_stack,
+                         .min_path_share = plan_.branch_counts ? 0 : min_path_share(),
+                         .by_mode = plan_.needs_modes,
+                         .by_weight = plan_.rows == RowsOf::kMemory,
+                         .by_branch = plan_.rows == RowsOf::kBranches,
+                         .branch_counts = plan_.branch_counts,
+                         .hidden = hidden_,
+                         .is_root_frame = root_frames_};
   std::vector<const Profile*> profiles;
   ProfileOptions by_latency = options;
   by_latency.by_weight = true;

@@ -21,6 +21,16 @@ struct ListingHits {
 enum class ListingKind : uint8_t { kText, kSource, kInstruction };
 enum class ListingFlow : uint8_t { kOn, kJump, kCall, kReturn };
 
+/// What branch stacks say about an instruction: 0 where they say nothing.
+struct ListingBranches {
+  double joined = 0;     // percent: of the runs up to the next branch, those that a branch led here
+  double left = 0;       // percent: of the runs that get here, those that leave with this branch
+  double predicted = 0;  // percent of those that leave
+  double ipc = 0;        // instructions per cycle of its block
+  uint64_t cycles = 0;   // of the block that ends here, on average
+  uint64_t least_cycles = 0, most_cycles = 0;
+};
+
 struct ListingLine {
   ListingKind kind = ListingKind::kText;
   uint32_t number = 0;    // source line number; for other lines, a running number
@@ -31,6 +41,7 @@ struct ListingLine {
   std::string target_name = {};         // "sqrt@plt", "table+0x8"; empty if there is none
   std::string place = {};               // -l: "spin.c:19", for lines with hits
   std::string data_type = {};           // "struct node +0x8 (next)": what it accesses
+  ListingBranches branches = {};
 };
 
 /// The data of one event.
@@ -61,6 +72,9 @@ struct Listing {
   std::vector<ListingLine> lines;
   std::vector<ListingHits> hits;  // one per line and event
   std::vector<ListingPlace> places;
+  bool has_cycles = false;  // branches were recorded with cycles
+  double average_ipc = 0;   // of the blocks whose instructions are known
+  double ipc_coverage = 0;  // percent: instructions in such blocks
 
   [[nodiscard]] std::span<const ListingHits> hits_of(size_t line) const {
     return std::span(hits).subspan(line * events.size(), events.size());

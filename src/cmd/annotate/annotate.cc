@@ -13,6 +13,7 @@
 #include "datatype/listing_types.h"
 #include "render/damage_text.h"
 #include "render/listing_columns.h"
+#include "replay/branches/branch_events.h"
 #include "report/counts.h"
 #include "report/outside.h"
 #include "script/dump_tail.h"
@@ -100,6 +101,10 @@ Code comes from the files that ran, from jitdumps, and from BPF programs stored 
     // In the browser the user may go on to other functions.
     if (options.by_place && !o_.code_types && !(wants_browser() && can_browse(env)))
       options.only_function = only;
+    // Branch stacks are read from the samples themselves.
+    options.narrow = [](const EventTable& events, const Features&, SessionOptions& wanted) {
+      if (has_branch_stacks(events)) wanted.only_sums = wanted.by_place = false;
+    };
     return Session::open(o_.input, options, env);
   }
 

@@ -8,9 +8,9 @@
 #include "cli/command.h"
 #include "cmd/options/profile_flags.h"
 #include "export/recordings/autofdo.h"
+#include "export/recordings/bolt.h"
 #include "export/recordings/ctf.h"
 #include "export/recordings/json.h"
-#include "profile/session_input.h"
 
 namespace sonde {
 namespace {
@@ -23,14 +23,18 @@ class DataConvert final : public Command {
         "Writes a recording as JSON (one sample per line), or as a directory in the Common Trace "
         "Format, which babeltrace and Trace Compass read. The fields are the same as perf's. "
         "--to-autofdo writes how often each branch of a program was taken, from the branch stacks "
-        "of its samples, as create_llvm_prof and create_gcov read it (--profiler=text).");
+        "of its samples, as create_llvm_prof and create_gcov read it (--profiler=text); --to-bolt "
+        "writes the same as perf2bolt and llvm-bolt read it (-pa).");
     flags.text('i', "input", input_, "file", "input file name");
     flags.text(0, "to-json", json_, "file", "Convert to JSON format; - is standard output");
     flags.text(0, "to-ctf", ctf_, "directory", "Convert to CTF format");
     flags.text(0, "to-autofdo", autofdo_, "file",
                "Convert branch stacks to AutoFDO's text; - is standard output");
+    flags.text(0, "to-bolt", bolt_, "file",
+               "Convert branch stacks to the text of perf2bolt -pa; - is standard output");
     flags.text(0, "dso", dso_, "object",
-               "of --to-autofdo: path or name of the program or library; by default that with the "
+               "of --to-autofdo and --to-bolt: path or name of the program or library; by default "
+               "that with the "
                "most branches");
     flags.boolean('f', "force", force_, "don't complain, do it; overwrite the file");
     flags.count('v', "verbose", verbose_, "be more verbose")
@@ -41,7 +45,8 @@ class DataConvert final : public Command {
     flags.section("EXAMPLES", R"(  sonde data convert --to-json samples.json
   sonde data convert --to-ctf trace && babeltrace trace
   sonde record -b -- ./app && sonde data convert --to-autofdo app.afdo.txt
-  create_llvm_prof --profiler=text --profile=app.afdo.txt --binary=app --out=app.prof)");
+  create_llvm_prof --profiler=text --profile=app.afdo.txt --binary=app --out=app.prof
+  sonde data convert --to-bolt app.bolt.txt && perf2bolt -pa -p app.bolt.txt -o app.fdata app)");
   }
 
   Result<int> run(Env& env, const Arguments& arguments) override {
@@ -51,14 +56,17 @@ class DataConvert final : public Command {
     session_.want_chains = session_.want_symbols = !json_.empty();
     Session session = TRY(Session::open(input_, session_, env));
     uint64_t bytes = TRY(convert(session, env));
-    if (json_ == "-" || autofdo_ == "-") return 0;
-    std::string_view format = !ctf_.empty() ? "CTF" : !json_.empty() ? "JSON" : "AutoFDO";
+    if (json_ == "-" || branch_path() == "-") return 0;
+    std::string_view format = !ctf_.empty()    ? "CTF"
+                              : !json_.empty() ? "JSON"
+                              : !bolt_.empty() ? "BOLT"
+                                               : "AutoFDO";
     constexpr double kMegabyte = 1024.0 * 1024.0;
     env.err.print(
         "[ {0} data convert: Converted '{1}' into {2} data '{3}' ]\n"
         "[ {0} data convert: Converted and wrote {4:.3f} MB ({5} samples) ]\n",
-        env.tool, input_, format, ctf_ + json_ + autofdo_, static_cast<double>(bytes) / kMegabyte,
-        session.samples().size());
+        env.tool, input_, format, ctf_ + json_ + branch_path(),
+        static_cast<double>(bytes) / kMegabyte, session.samples().size());
     return 0;
   }
 
@@ -69,13 +77,16 @@ class DataConvert final : public Command {
                   arguments[0]);
     if (!json_.empty() && !ctf_.empty())
       return fail(ErrorCode::kFailed, "You cannot specify both --to-ctf and --to-json.");
-    if (!autofdo_.empty() && !(json_ + ctf_).empty())
-      return fail(ErrorCode::kFailed, "--to-autofdo goes with neither --to-ctf nor --to-json.");
-    if (json_.empty() && ctf_.empty() && autofdo_.empty())
+    std::string_view option = bolt_.empty() ? "--to-autofdo" : "--to-bolt";
+    if (!branch_path().empty() && !(json_ + ctf_).empty())
+      return fail(ErrorCode::kFailed, "{} goes with neither --to-ctf nor --to-json.", option);
+    if (!bolt_.empty() && !autofdo_.empty())
+      return fail(ErrorCode::kFailed, "You cannot specify both --to-autofdo and --to-bolt.");
+    if (json_.empty() && ctf_.empty() && branch_path().empty())
       return fail(ErrorCode::kUsage,
-                  "You must specify one of --to-ctf, --to-json or --to-autofdo.");
-    if (!dso_.empty() && autofdo_.empty())
-      return fail(ErrorCode::kUsage, "--dso chooses the object of --to-autofdo");
+                  "You must specify one of --to-ctf, --to-json, --to-autofdo or --to-bolt.");
+    if (!dso_.empty() && branch_path().empty())
+      return fail(ErrorCode::kUsage, "--dso chooses the object of --to-autofdo or --to-bolt");
     if (all_ && ctf_.empty())
       return fail(ErrorCode::kUnsupported, "--all is currently unsupported for JSON output.");
     if (wall_clock_ && ctf_.empty())
@@ -91,15 +102,34 @@ class DataConvert final : public Command {
       return write_file(json_, env, [&](Sink& out) { write_data_json(out, session); });
     BranchProfile::Object object = TRY(branches_of(session, env));
     const Dso& dso = session.machine().dsos()[object.dso];
+    if (!bolt_.empty()) return write_bolt_file(session, object, env);
     return write_file(autofdo_, env,
                       [&](Sink& out) { write_autofdo(out, object, dso.build_id, dso.path); });
   }
 
+  Result<uint64_t> write_bolt_file(const Session& session, const BranchProfile::Object& object,
+                                   Env& env) const {
+    FoundObject files = session.symbolizer().object_files(object.dso);
+    if (!files.usable())
+      return fail(ErrorCode::kNotFound,
+                  "--to-bolt: {} is not here, whose segments give addresses; --symfs names where "
+                  "it lies",
+                  session.machine().dsos()[object.dso].path);
+    uint64_t left_out = 0;
+    uint64_t bytes = TRY(write_file(
+        bolt_, env, [&](Sink& out) { left_out = write_bolt(out, object, files.segments()); }));
+    if (left_out > 0)
+      env.err.print("{}: {} lines were left out: they are not in the segments of {}\n", env.tool,
+                    left_out, files.symbols_path);
+    return bytes;
+  }
+
+  /// Of the text made from branch stacks.
+  [[nodiscard]] const std::string& branch_path() const { return bolt_.empty() ? autofdo_ : bolt_; }
+
   Result<BranchProfile::Object> branches_of(const Session& session, Env& env) const {
-    SessionInput input(session);
     BranchTotals totals;
-    std::vector<BranchProfile::Object> objects =
-        profile_branches(input.input(), totals).by_object();
+    std::vector<BranchProfile::Object> objects = profile_branches(session, totals).by_object();
     if (totals.samples == 0)
       return fail(ErrorCode::kNotFound,
                   "{} has no branch stacks: record -b or -j any,u takes them, on processors that "
@@ -148,6 +178,7 @@ class DataConvert final : public Command {
   std::string json_;
   std::string ctf_;
   std::string autofdo_;
+  std::string bolt_;
   std::string dso_;
   bool force_ = false;
   int verbose_ = 0;

@@ -5,7 +5,9 @@
 #include "cmd/options/recording_input.h"
 #include "render/damage_text.h"
 #include "render/table_text.h"
+#include "report/diff/cycles.h"
 #include "report/diff/notes.h"
+#include "report/diff/streams.h"
 #include "report/diff/table.h"
 
 namespace sonde {
@@ -17,7 +19,7 @@ using Inputs = std::vector<std::unique_ptr<DiffInput>>;
 class DiffCommand final : public Command {
  public:
   Result<> configure(const Config& config) override {
-    if (auto method = config.get("diff.compute")) TRY(diff::parse_method(*method, o_.difference));
+    if (auto method = config.get("diff.compute")) TRY(diff::parse_method(*method, o_));
     auto order = config.get("diff.order");
     if (order) o_.difference.sort_side = TRY(number_from<size_t>(*order));
     return {};
@@ -29,6 +31,8 @@ class DiffCommand final : public Command {
         R"(Shows what changed between recordings: rows with the same name are shown side by side, with their share of the samples in the first recording and how it differs in the others. The first is the baseline; without file names, it is perf.data.old, and perf.data is compared with it.
 
 A difference in shares may be due to chance: a recording is a sample. --noise shows next to each difference a confidence interval from the numbers of samples, and a verdict: more, less, came, went; noise, if the interval also allows for no difference; few, if there are too few samples for a verdict. All intervals of a table hold together with 95% confidence. They cover sampling error, not how runs differ: for that, stat --vs measures runs in turn.
+
+Recordings with branch stacks (record -b) tell more: -c cycles compares the cycles of basic blocks, --stream the hottest paths through branches.
 
 To compare call paths, use `fold --diff` or `flamegraph A B`; for whole runs, `stat --compare`.)");
     flags.section("EXAMPLES", R"(  sonde diff
@@ -42,6 +46,7 @@ To compare call paths, use `fold --diff` or `flamegraph A B`; for whole runs, `s
 
   Result<int> run(Env& env, const Arguments& arguments) override {
     std::vector<std::string> paths = paths_of(arguments);
+    TRY(check_options(paths.size()));
     if (o_.difference.sort_side >= paths.size())
       return fail(ErrorCode::kFailed, "Order option out of limit.");
     name_frame_functions(o_.symbol_sources, env);
@@ -50,6 +55,9 @@ To compare call paths, use `fold --diff` or `flamegraph A B`; for whole runs, `s
     Inputs inputs;
     for (const std::string& path : paths)
       inputs.push_back(TRY(DiffInput::open(path, inputs.size(), o_, env)));
+    if (o_.streams) return write_streams(env, inputs);
+    if (o_.cycles)
+      for (const auto& input : inputs) TRY(diff::check_cycles(*input));
     if (!o_.quiet) write_notes(env, inputs);
     render::TableTextOptions text{
         .separator = o_.separator, .header = !o_.quiet, .color = env.out.is_terminal()};
@@ -58,7 +66,8 @@ To compare call paths, use `fold --diff` or `flamegraph A B`; for whole runs, `s
         render::write_damage(env.out, input->losses(), input->path());
     bool first = true;
     for (const auto& event : inputs[0]->events()) {
-      view::Table table = TRY(diff::make_table(inputs, *event, o_));
+      view::Table table = o_.cycles ? diff::make_cycles_table(inputs, *event, o_)
+                                    : TRY(diff::make_table(inputs, *event, o_));
       if (!o_.quiet) write_heading(env.out, inputs, *event, first);
       first = false;
       render::write_table(env.out, table, text);
@@ -72,6 +81,27 @@ To compare call paths, use `fold --diff` or `flamegraph A B`; for whole runs, `s
     if (arguments.empty()) return {"perf.data.old", "perf.data"};
     if (arguments.size() == 1) return {"perf.data.old", arguments[0]};
     return arguments.words;
+  }
+
+  Result<> check_options(size_t files) const {
+    if (o_.cycles_histogram && !o_.cycles)
+      return fail(ErrorCode::kUsage, "--cycles-hist goes with -c cycles");
+    if (o_.streams && files > 2)
+      return fail(ErrorCode::kUsage, "--stream compares two recordings, not {}", files);
+    if (o_.streams && o_.cycles)
+      return fail(ErrorCode::kUsage, "--stream shows paths, -c cycles basic blocks: give one");
+    if (!o_.streams && !o_.cycles) return {};
+    std::string_view other = diff::option_without_cycles(o_);
+    if (other.empty()) return {};
+    return fail(ErrorCode::kUsage, "{} does not go with {}", other,
+                o_.streams ? "--stream" : "-c cycles: rows are basic blocks");
+  }
+
+  Result<int> write_streams(Env& env, const Inputs& inputs) const {
+    for (const auto& input : inputs) TRY(diff::check_cycles(*input));
+    for (const auto& event : inputs[0]->events())
+      diff::write_streams(env.out, *event, inputs[1]->find(inputs[0]->desc(*event).attr));
+    return 0;
   }
 
   static void write_notes(Env& env, const Inputs& inputs) {

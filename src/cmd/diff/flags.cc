@@ -20,19 +20,13 @@ Result<> parse_weights(std::string_view text, RowDifference::Options& options) {
   return fail(ErrorCode::kUsage, "Failed: wrong weight data, use 'wdiff:w1,w2'");
 }
 
-Result<> refuse_cycles() {
-  return fail(ErrorCode::kFailed,
-              "cycles: blocks between branches are not added up yet; -s comm,dso,symbol compares "
-              "functions");
-}
-
 void declare_what(FlagTable& flags, DiffOptions& o) {
   flags.boolean('b', "baseline-only", o.baseline_only, "Show only items with match in baseline");
   flags
       .call('c', "compute", "delta,delta-abs,ratio,wdiff:w1,w2 (default delta-abs),cycles",
             "Entries differential computation selection",
-            [&o](std::string_view text) { return parse_method(text, o.difference); })
-      .offers({"delta", "delta-abs", "ratio", "wdiff:"});
+            [&o](std::string_view text) { return parse_method(text, o); })
+      .offers({"delta", "delta-abs", "ratio", "wdiff:", "cycles"});
   flags.boolean('p', "period", o.show_period, "Show period values.");
   flags.boolean('F', "formula", o.show_formula, "Show formula.");
   flags.boolean(0, "noise", o.show_noise,
@@ -44,14 +38,9 @@ void declare_what(FlagTable& flags, DiffOptions& o) {
   flags.text('s', "sort", o.sort, "key[,key2...]",
              "sort by key(s): pid, comm, dso, symbol, parent, cpu, srcline, ... Please refer the "
              "man page for the complete list.");
-  flags.act(0, "cycles-hist",
-            "Show cycles histogram and standard deviation - WARNING: use only with -c cycles.",
-            refuse_cycles);
-  flags.act(0, "stream", "Enable hot streams comparison.", []() -> Result<> {
-    return fail(ErrorCode::kFailed,
-                "--stream: branches are not put into call chains yet; fold --diff and flamegraph "
-                "compare the call paths of two recordings");
-  });
+  flags.boolean(0, "cycles-hist", o.cycles_histogram,
+                "Show cycles histogram and standard deviation - WARNING: use only with -c cycles.");
+  flags.boolean(0, "stream", o.streams, "Enable hot streams comparison.");
 }
 
 void declare_filters(FlagTable& flags, DiffOptions& o) {
@@ -80,8 +69,10 @@ void declare_output(FlagTable& flags, DiffOptions& o) {
 
 }  // namespace
 
-Result<> parse_method(std::string_view text, RowDifference::Options& options) {
-  if (text == "cycles") return refuse_cycles();
+Result<> parse_method(std::string_view text, DiffOptions& all) {
+  RowDifference::Options& options = all.difference;
+  all.cycles = text == "cycles";
+  if (all.cycles) return {};
   if (text.starts_with("wdiff")) {
     options.method = DiffMethod::kWeighted;
     return parse_weights(text.starts_with("wdiff:") ? text.substr(6) : "", options);

@@ -9,7 +9,7 @@
 namespace sonde::diff {
 
 /// "delta", "wdiff:1,2" …; perf's messages for anything else.
-Result<> parse_method(std::string_view text, RowDifference::Options& options);
+Result<> parse_method(std::string_view text, DiffOptions& options);
 /// Every option; `o` must outlive the table.
 void declare_flags(FlagTable& flags, DiffOptions& o);
 

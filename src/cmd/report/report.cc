@@ -253,8 +253,10 @@ Where more than a tenth could not be read, the exit status is 1. This holds for 
   }
 
   [[nodiscard]] view::Table blocks_of(const Session& session, const EventReport& table) const {
-    return report::block_table(session, report::sum_blocks(session, table.members),
-                               o_.percent_limit);
+    auto wants = [&](EventId event) {
+      return std::ranges::find(table.members, event) != table.members.end();
+    };
+    return report::block_table(session, sum_blocks(session, wants), o_.percent_limit);
   }
 
   Result<> check_data(const Session& session, const Plan& plan) const {

@@ -6,6 +6,7 @@
 
 #include "base/large_vector.h"
 #include "perfdata/records/damage.h"
+#include "replay/branches/branch_events.h"
 #include "replay/fields/read_values.h"
 #include "replay/passes/sideband_pass.h"
 
@@ -23,7 +24,8 @@ void count_bad(const ScanRun& run, LossLedger& losses) {
 }
 
 bool DeferredSamples::begin(const EventTable& events) {
-  if (events.size() > kMaxEventsByPlace || file_order_is_time(events) || has_read_values(events))
+  if (events.size() > kMaxEventsByPlace || file_order_is_time(events) || has_read_values(events) ||
+      has_branch_stacks(events))
     return false;
   constexpr uint64_t kSimple = abi::kSampleIdentifier | abi::kSampleIp | abi::kSampleTid |
                                abi::kSampleTime | abi::kSampleAddr | abi::kSampleId |

@@ -69,7 +69,8 @@ class DeferredSamples final : public SampleObserver {
   static constexpr size_t kMaxChunks = 1000;
   explicit DeferredSamples(size_t most_chunks = kMaxChunks) : memory_(most_chunks) {}
   /// Samples whose order is that of the file are not wanted, as it is unknown in the middle of the
-  /// file; nor are samples that carry counters.
+  /// file; nor are samples that carry counters, nor those beside samples with branch stacks, which
+  /// annotate reads one by one.
   bool begin(const EventTable& events) override;
   void set_parts(size_t parts) override { parts_.resize(parts); }
   [[nodiscard]] bool wants_more(size_t part) override;

@@ -37,6 +37,11 @@ report::ReportOptions report_options(const std::string& path, size_t number,
   o.cpus = options.cpus;
   o.time = time_of(options, number);
   o.separator = options.separator;
+  if (options.streams) {
+    o.sort = "srcline,symbol,dso";
+    o.branch_history = o.merge_lines = true;
+    o.call_graph.style = view::GraphStyle::kAbsolute;
+  }
   o.symbol_sources = options.symbol_sources;
   return o;
 }
@@ -60,9 +65,14 @@ Result<std::unique_ptr<DiffInput>> DiffInput::open(const std::string& path, size
   how.open.stdin_fd = env.in_fd;
   how.symbols = options.symbol_sources;
   how.filter.cpus = options.cpus;
-  how.want_chains = names(options.sort, "parent");
+  how.want_chains = options.streams || names(options.sort, "parent");
+  report::ReportOptions rows = report_options(path, number, options);
+  how.narrow = [&rows](const EventTable& events, const Features&, SessionOptions& narrowed) {
+    report::choose_branch_history(rows, events, narrowed);
+  };
   auto outside = std::make_unique<report::Outside>(env, &env.losses);
   Session session = TRY(Session::open(path, how, outside->env));
+  if (options.cycles) session.load_all_symbols();
   std::unique_ptr<DiffInput> input(new DiffInput(path, std::move(outside), std::move(session)));
   TRY(input->build(options, number));
   return input;
@@ -74,7 +84,7 @@ Result<> DiffInput::build(const DiffOptions& options, size_t number) {
   for (const OrderTerm& term : plan_.columns)
     if (!term.is_key && term.weight != Weight::kOverhead)
       return fail(ErrorCode::kUsage, "-s: diff has its own columns for weights; -p shows periods");
-  if (names(options.sort, "src")) prepare_lines(session_);
+  if (names(*options_.sort, "src")) prepare_lines(session_);
   builder_ = std::make_unique<report::ReportBuilder>(session_, traces_, options_, plan_,
                                                      outside_->env.tool);
   events_ = TRY(builder_->build());

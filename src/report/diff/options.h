@@ -11,6 +11,9 @@ namespace sonde::diff {
 
 struct DiffOptions {
   RowDifference::Options difference;
+  bool cycles = false;            // -c cycles: rows are basic blocks
+  bool cycles_histogram = false;  // with them: how much their cycles vary
+  bool streams = false;           // no rows, but paths through branches
   std::string sort = "dso,symbol";
   bool baseline_only = false;
   bool show_period = false;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "render/listing_columns.h"
 #include "render/listing_text.h"
 #include "tui/pages/line_keys.h"
 #include "tui/pages/prompt.h"
@@ -18,6 +19,7 @@ using view::ListingFlow;
 using view::ListingKind;
 
 constexpr size_t kValueWidth = 8, kArrowWidth = 3;
+constexpr size_t kIpcWidth = 6, kCyclesWidth = 6, kRangeWidth = 19;
 /// Types are aligned in a column, unless an instruction is longer.
 constexpr size_t kFurthestTypeColumn = 34;
 
@@ -51,6 +53,22 @@ ListingPage::ListingPage(const Theme& theme, view::Listing listing, view::Listin
   if (!source) view_.show_source(false);
 }
 
+size_t ListingPage::arrow_column() const {
+  size_t cycles = shows_range_ ? kIpcWidth + kRangeWidth : kIpcWidth + kCyclesWidth;
+  return listing_.events.size() * kValueWidth + (listing_.has_cycles ? cycles : 0) + 1;
+}
+
+void ListingPage::draw_cycles(Grid& grid, size_t row, size_t column,
+                              const view::ListingBranches& branches, const Style& style) const {
+  if (branches.ipc > 0)
+    grid.put(row, column, fmt::format("{:{}.2f}", branches.ipc, kIpcWidth - 1), style);
+  if (branches.cycles == 0) return;
+  std::string text = fmt::format("{}", branches.cycles);
+  if (shows_range_) text += fmt::format("({}/{})", branches.least_cycles, branches.most_cycles);
+  size_t width = shows_range_ ? kRangeWidth : kCyclesWidth;
+  grid.put(row, column + kIpcWidth, fmt::format("{:>{}}", text, width - 1), style);
+}
+
 /// From the jump at the cursor to its target: ┌ ─ at one end, → at the other.
 void ListingPage::draw_arrow(Grid& grid, size_t row, size_t place, size_t column) const {
   auto target = view_.jump_of(view_.cursor());
@@ -69,7 +87,7 @@ void ListingPage::draw_line(Grid& grid, size_t row, size_t place) const {
   bool is_cursor = place == view_.cursor();
   if (is_cursor) grid.fill(row, 0, grid.columns(), theme_.cursor);
   const Style& base = is_cursor ? theme_.cursor : theme_.plain;
-  size_t arrow = listing_.events.size() * kValueWidth + 1;
+  size_t arrow = arrow_column();
   size_t column = arrow + kArrowWidth;
   if (line.kind != ListingKind::kInstruction) {
     std::string text = line.text.empty() ? "" : fmt::format("{:<5} {}", line.number, line.text);
@@ -81,6 +99,9 @@ void ListingPage::draw_line(Grid& grid, size_t row, size_t place) const {
     if (double percent = view_.percent(at, event); percent > 0)
       grid.put(row, event * kValueWidth, fmt::format("{:7.2f}", percent),
                is_cursor ? base : theme_.of_percent(percent));
+  if (listing_.has_cycles)
+    draw_cycles(grid, row, listing_.events.size() * kValueWidth, line.branches,
+                is_cursor ? base : theme_.dim);
   column = grid.put(row, column, fmt::format("{:{}x}: ", line.address, address_width_),
                     is_cursor ? base : theme_.dim);
   column = grid.put(row, column, flow_mark(line.flow), is_cursor ? base : theme_.arrow) + 1;
@@ -98,13 +119,19 @@ void ListingPage::draw_line(Grid& grid, size_t row, size_t place) const {
 
 void ListingPage::draw(Grid& grid) {
   grid.fill(0, 0, grid.columns(), theme_.bar);
-  grid.put(0, 1,
-           fmt::format("{}  {}  {}, {} samples", listing_.function, listing_.object,
-                       listing_.events_name, listing_.events[0].function.samples),
-           theme_.bar);
+  std::string title = fmt::format("{}  {}  {}, {} samples", listing_.function, listing_.object,
+                                  listing_.events_name, listing_.events[0].function.samples);
+  if (listing_.has_cycles) title += "  " + render::ipc_summary(listing_);
+  grid.put(0, 1, title, theme_.bar);
   grid.fill(1, 0, grid.columns(), theme_.titles);
-  size_t column = listing_.events.size() * kValueWidth + 1 + kArrowWidth;
+  size_t column = arrow_column() + kArrowWidth;
   grid.put(1, 0, "Percent", theme_.titles);
+  if (listing_.has_cycles)
+    grid.put(1, listing_.events.size() * kValueWidth,
+             fmt::format("{:>{}} {:>{}}", "IPC", kIpcWidth - 1,
+                         shows_range_ ? "Cycle(min/max)" : "Cycle",
+                         (shows_range_ ? kRangeWidth : kCyclesWidth) - 1),
+             theme_.titles);
   column = grid.put(1, column, view_.shows_source() ? "Source and instructions" : "Instructions",
                     theme_.titles);
   if (shows_types_) grid.put(1, column + 1, "[Type]", theme_.titles);
@@ -128,6 +155,8 @@ bool ListingPage::other_key(const Key& key, Pages& pages) {
     view_.to_hot(key.kind == Key::Kind::kBackTab ? -1 : 1);
   } else if (key.is('s')) {
     view_.show_source(!view_.shows_source());
+  } else if (key.is('c') && listing_.has_cycles) {
+    shows_range_ = !shows_range_;
   } else if (key.is('t')) {
     view_.next_percent_type();
   } else if (key.is('T')) {
@@ -197,6 +226,7 @@ void ListingPage::show_help(Pages& pages) const {
       "  Enter            follow the current jump; b, Backspace: back",
       "  s                source lines, or instructions only",
       "  T                show or hide the type and field that each instruction touches",
+      "  c                of recorded branches: the least and the most cycles of each block",
       "  t                percentages of the function or of all, by period or by samples",
       "  / n N            search; next, previous",
       "  Esc q            back",

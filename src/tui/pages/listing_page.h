@@ -43,6 +43,9 @@ class ListingPage final : public Page {
   void draw_line(Grid& grid, size_t row, size_t place) const;
   void draw_arrow(Grid& grid, size_t row, size_t place, size_t column) const;
   bool other_key(const Key& key, Pages& pages);
+  void draw_cycles(Grid& grid, size_t row, size_t column, const view::ListingBranches& branches,
+                   const Style& style) const;
+  [[nodiscard]] size_t arrow_column() const;
   void ask_search(Pages& pages);
   void show_help(Pages& pages) const;
 
@@ -51,6 +54,7 @@ class ListingPage final : public Page {
   ListingView view_;
   size_t address_width_ = 0, shift_ = 0, first_row_ = 2;
   bool was_drawn_ = false;
+  bool shows_range_ = false;  // the least and the most cycles of a block, too
   std::unique_ptr<TypesOfListing> types_;
   enum class Types : uint8_t { kNotAsked, kAwaited, kKnown } types_state_ = Types::kNotAsked;
   bool shows_types_ = false;
