@@ -25,7 +25,7 @@ def problems_of(name):
 
 
 def main():
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True).stdout
+    listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard", "--deduplicate", "-z"], cwd=ROOT, check=True, capture_output=True).stdout
     names = [n for n in listed.decode().split("\0") if n and Path(n).suffix in CHECKED and not n.startswith(DATA)]
     problems = [p for name in names if (ROOT / name).is_file() for p in problems_of(name)]
     for problem in problems:

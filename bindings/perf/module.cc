@@ -62,6 +62,10 @@ PyObject* parse(PyObject* /*module*/, PyObject* arguments, PyObject* keywords) {
   return make_evlist(std::move(list));
 }
 
+PyObject* pmus(PyObject* /*module*/, PyObject* /*nothing*/) {
+  return make_pmus();
+}
+
 struct Constant {
   const char* name;
   long value;
@@ -85,6 +89,7 @@ PyMethodDef functions[] = {
     {"parse_events", method(&parse), METH_VARARGS | METH_KEYWORDS,
      "parse_events(text, cpus=None, threads=None): the events that `record -e text` means, as an "
      "evlist; on all CPUs and for any thread, unless maps are given"},
+    {"pmus", method(&pmus), METH_NOARGS, "pmus(): the PMUs of this machine, an iterator"},
     {nullptr, nullptr, 0, nullptr}};
 
 PyModuleDef definition = {PyModuleDef_HEAD_INIT,
@@ -105,6 +110,6 @@ PyMODINIT_FUNC PyInit_perf() {
   PyRef module(PyModule_Create(&definition));
   if (!module) return nullptr;
   bool complete = add_maps(module.get()) && add_events(module.get()) && add_evsel(module.get()) &&
-                  add_evlist(module.get()) && add_constants(module.get());
+                  add_evlist(module.get()) && add_pmus(module.get()) && add_constants(module.get());
   return complete ? module.release() : nullptr;
 }

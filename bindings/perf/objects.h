@@ -26,6 +26,7 @@ struct Types {
   PyTypeObject* counts_values = nullptr;
   PyTypeObject* evsel = nullptr;
   PyTypeObject* evlist = nullptr;
+  PyTypeObject* pmu = nullptr;
 };
 /// Filled when the module is imported, and never changed again.
 Types& types();
@@ -34,12 +35,15 @@ Types& types();
 [[nodiscard]] bool add_events(PyObject* module);
 [[nodiscard]] bool add_evsel(PyObject* module);
 [[nodiscard]] bool add_evlist(PyObject* module);
+[[nodiscard]] bool add_pmus(PyObject* module);
 
 /// An object of one of the types, made of a value; null: an exception is set.
 PyObject* make_cpu_map(Cpus cpus);
 PyObject* make_thread_map(Threads threads);
 PyObject* make_evsel(ParsedEvent event);
 PyObject* make_evlist(EventsOnTarget target);
+/// An iterator over the PMUs of this machine.
+PyObject* make_pmus();
 
 /// What a cpu_map or thread_map argument says: any CPU, any thread, if it is null or None. False:
 /// it is neither that nor such a map, and an exception is set.

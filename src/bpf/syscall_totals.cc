@@ -13,6 +13,7 @@
 #include "bpf/bpf_log.h"
 #include "bpf/map_entries.h"
 #include "bpf/programs/syscall_totals.h"
+#include "bpf/map_text.h"
 #include "bpf/skeletons/syscall_totals.skel.h"
 #include "bpf/traced_programs.h"
 
@@ -126,6 +127,10 @@ bool SyscallTotals::has_tasks() const {
 
 Result<bool> SyscallTotals::include_new_compat_programs() {
   return attach_to_new_compat(*state_->skeleton, kAdders, state_->attached);
+}
+
+Result<int> SyscallTotals::map(std::string_view name) const {
+  return find_map(state_->skeleton->obj, name);
 }
 
 }  // namespace sonde

@@ -58,6 +58,8 @@ class SyscallTotals {
   /// As in SyscallTrace.
   [[nodiscard]] bool has_tasks() const;
   Result<bool> include_new_compat_programs();
+  /// The descriptor of the programs' map of this name (map_text.h).
+  [[nodiscard]] Result<int> map(std::string_view name) const;
 
  private:
   struct State;

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "bpf/bpf_log.h"
+#include "bpf/map_text.h"
 #include "bpf/skeletons/syscall_trace.skel.h"
 #include "bpf/traced_programs.h"
 
@@ -148,6 +149,10 @@ bool SyscallTrace::has_tasks() const {
 
 Result<bool> SyscallTrace::include_new_compat_programs() {
   return attach_to_new_compat(*state_->skeleton, kSenders, state_->attached);
+}
+
+Result<int> SyscallTrace::map(std::string_view name) const {
+  return find_map(state_->skeleton->obj, name);
 }
 
 }  // namespace sonde

@@ -67,6 +67,8 @@ class SyscallTrace {
   /// If only some calls' tracepoints are used: whether a 32-bit program, for which there are none,
   /// has started. Such programs are traced too from now on; true: their first calls were missed.
   Result<bool> include_new_compat_programs();
+  /// The descriptor of the programs' map of this name (map_text.h).
+  [[nodiscard]] Result<int> map(std::string_view name) const;
 
  private:
   struct State;

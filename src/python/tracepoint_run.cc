@@ -7,6 +7,7 @@
 #include <mutex>
 #include <thread>
 
+#include "perfdata/header/dummy_event.h"
 #include "python/interrupt.h"
 #include "replay/fields/event_ids.h"
 #include "replay/passes/placed_samples.h"
@@ -16,10 +17,6 @@ namespace sonde::python {
 namespace {
 
 constexpr uint64_t kNeeded = abi::kSampleTid | abi::kSampleTime | abi::kSampleRaw;
-
-bool is_dummy(const abi::EventAttr& attr) {
-  return attr.type == abi::kTypeSoftware && attr.config == abi::kSwDummy;
-}
 
 /// Sorted samples on their way to the script's thread.
 class Queue {

@@ -99,7 +99,7 @@ std::vector<std::string> ReportBuilder::notes() const {
   return data_types_->notes();
 }
 
-Result<std::vector<std::unique_ptr<EventReport>>> ReportBuilder::build() {
+Result<std::vector<std::unique_ptr<EventReport>>> ReportBuilder::build(EventWindow* window) {
   const ReplayCounts& counts = session_.counts();
   const auto& range = session_.recording().features().sample_time;
   if (options_.time.find('%') != std::string::npos && !range)
@@ -109,7 +109,8 @@ Result<std::vector<std::unique_ptr<EventReport>>> ReportBuilder::build() {
                 "(if '--buildid-all' is enabled, please set '--timestamp-boundary').");
   times_ = TRY(parse_time_ranges(options_.time, range ? range->first_ns : counts.first_time_ns,
                                  range ? range->last_ns : counts.last_time_ns));
-  off_ = TRY(gated_off());
+  EventWindow first = TRY(EventWindow::make(options_.gate, session_.events(), tool_));
+  off_ = gated_off(window != nullptr ? *window : first);
   hidden_ = TRY(hidden_samples());
   root_frames_ = TRY(root_frames());
   if (options_.leave_out_idle) idle_frames_ = frames_of_idle_functions(session_);
@@ -196,13 +197,12 @@ LeftOut ReportBuilder::leave_out_levels(std::vector<uint32_t>& samples) const {
   return left_out;
 }
 
-Result<std::vector<uint8_t>> ReportBuilder::gated_off() const {
-  EventWindow gate = TRY(EventWindow::make(options_.gate, session_.events(), tool_));
+std::vector<uint8_t> ReportBuilder::gated_off(EventWindow& window) const {
   std::vector<uint8_t> off;
-  if (!gate.in_use()) return off;
+  if (!window.in_use()) return off;
   off.resize(session_.samples().size());
   for (uint32_t i : session_.time_order())
-    off[i] = gate.shows(EventId(size_t{session_.samples().event[i]})) ? 0 : 1;
+    off[i] = window.shows(EventId(size_t{session_.samples().event[i]})) ? 0 : 1;
   return off;
 }
 

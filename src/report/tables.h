@@ -43,7 +43,10 @@ class ReportBuilder {
   ~ReportBuilder();
 
   /// Tables in the order of events; those without samples are left out if the options say so.
-  [[nodiscard]] Result<std::vector<std::unique_ptr<EventReport>>> build();
+  /// `window`: what earlier samples made of --switch-on and --switch-off; it is left as these
+  /// samples make it. Null: these are the first ones.
+  [[nodiscard]] Result<std::vector<std::unique_ptr<EventReport>>> build(
+      EventWindow* window = nullptr);
   /// Notes on what the tables could not show.
   [[nodiscard]] std::vector<std::string> notes() const;
   /// Samples that any table received, hidden ones included.
@@ -54,7 +57,7 @@ class ReportBuilder {
   [[nodiscard]] double min_path_share() const;
   Result<std::unique_ptr<EventReport>> build_one(const std::vector<EventId>& members, bool is_last);
   [[nodiscard]] Result<std::vector<uint8_t>> hidden_samples() const;
-  [[nodiscard]] Result<std::vector<uint8_t>> gated_off() const;
+  [[nodiscard]] std::vector<uint8_t> gated_off(EventWindow& window) const;
   [[nodiscard]] Result<std::vector<uint8_t>> root_frames() const;
   [[nodiscard]] std::vector<uint32_t> samples_of(EventId event) const;
   [[nodiscard]] LeftOut leave_out_levels(std::vector<uint32_t>& samples) const;

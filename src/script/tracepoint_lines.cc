@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/parallel.h"
+#include "perfdata/header/dummy_event.h"
 #include "replay/fields/event_ids.h"
 #include "replay/fields/trace_texts.h"
 #include "replay/passes/placed_samples.h"
@@ -21,11 +22,6 @@ using namespace script;
 constexpr FieldSet kPlain = {Field::kComm, Field::kTid,   Field::kCpu,
                              Field::kTime, Field::kEvent, Field::kTrace};
 constexpr uint64_t kNeeded = abi::kSampleTid | abi::kSampleTime | abi::kSampleCpu | abi::kSampleRaw;
-
-/// It has no samples: recorders open it for sideband records about tasks and memory.
-bool is_dummy(const abi::EventAttr& attr) {
-  return attr.type == abi::kTypeSoftware && attr.config == abi::kSwDummy;
-}
 
 /// "            make", by thread, each with its period of validity.
 class NameTexts {

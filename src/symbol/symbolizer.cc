@@ -302,6 +302,16 @@ SymbolInfo Symbolizer::info(SymbolId symbol) const {
           entry.type};
 }
 
+std::vector<SymbolInfo> Symbolizer::symbols_of(DsoId dso) const {
+  std::vector<SymbolInfo> all;
+  LoadedDso* loaded = state_->of(dso);
+  if (loaded == nullptr || loaded->symbols.table == nullptr) return all;
+  all.reserve(loaded->symbols.table->size());
+  for (size_t i = 0; i < loaded->symbols.table->size(); ++i)
+    all.push_back(info(SymbolId(loaded->first_id + i)));
+  return all;
+}
+
 uint64_t Symbolizer::start_of(SymbolId symbol) const {
   symbol = state_->real(symbol);
   LoadedDso& loaded = state_->of(symbol);

@@ -69,6 +69,8 @@ class Symbolizer {
   /// The symbol at an address inside a DSO; invalid if there is none, or if the DSO was not loaded.
   [[nodiscard]] SymbolId find(DsoId dso, uint64_t address) const;
   [[nodiscard]] SymbolInfo info(SymbolId symbol) const;
+  /// All symbols of a DSO, in address order; none if it was not loaded, or has none.
+  [[nodiscard]] std::vector<SymbolInfo> symbols_of(DsoId dso) const;
   /// info().start alone, without producing the name.
   [[nodiscard]] uint64_t start_of(SymbolId symbol) const;
   /// Demangles on first use; cheap afterwards.

@@ -44,6 +44,7 @@ class LiveBrowser {
       if (ends) profile_.stop();
       if (profile_.is_over() || ends) {
         TRY(page_->refresh());
+        page_->open_annotated(pages_);
         changes = true;
       }
       if (ends) {

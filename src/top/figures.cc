@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "perfdata/header/dummy_event.h"
 #include "replay/frames/idle_frames.h"
 
 namespace sonde::top {
@@ -41,14 +42,10 @@ void count_interval(const Session& session, TopFigures& figures) {
       if ((session.record(i).misc & abi::kMiscExactIp) != 0) ++figures.exact;
 }
 
-bool is_sideband(const EventDesc& event) {
-  return event.attr.type == abi::kTypeSoftware && event.attr.config == abi::kSwDummy;
-}
-
 std::string event_text(const EventTable& events) {
   const EventDesc* only = nullptr;
   for (const EventDesc& event : events.all()) {
-    if (is_sideband(event)) continue;
+    if (is_dummy(event.attr)) continue;
     if (only != nullptr) return {};
     only = &event;
   }

@@ -35,8 +35,6 @@ struct TopFigures {
 [[nodiscard]] std::string heading(const TopFigures& figures);
 /// Counts what `session` currently shows.
 void count_interval(const Session& session, TopFigures& figures);
-/// An event without samples of its own.
-[[nodiscard]] bool is_sideband(const EventDesc& event);
 [[nodiscard]] std::string event_text(const EventTable& events);
 [[nodiscard]] std::string target_text(const TargetOptions& target, size_t cpus);
 

@@ -4,7 +4,6 @@ namespace sonde::top {
 
 TopOptions::TopOptions() {
   report.sort = "dso,sym";
-  report.group = false;
   report.skip_empty = false;
   report.quiet = true;
   report.ipc_beside_symbol = false;

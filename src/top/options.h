@@ -20,6 +20,8 @@ struct TopOptions {
   uint64_t entries = 0;        // -E; 0: as many as fit on the screen
   uint64_t least_samples = 0;  // -f
   bool zero = false;           // each screen shows only the samples since the previous one
+  std::string annotated;       // --sym-annotate: a function's name
+  bool dump_symbols = false;   // -D
   bool hide_kernel = false, hide_user = false;
   bool show_idle = false;
   unsigned synthesis_threads = 0;

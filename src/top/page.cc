@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/option_values.h"
@@ -333,6 +334,15 @@ void LivePage::open_code(const std::string& symbol, std::string_view object, Pag
     return code.open(frame.symbol, std::span(&event, 1), pages);
   }
   pages.say(fmt::format("no sample of late fell on {}", symbol));
+}
+
+void LivePage::open_annotated(Pages& pages) {
+  if (o_.annotated.empty() || opened_annotated_) return;
+  const Session& session = profile_.session();
+  opened_annotated_ = std::ranges::any_of(session.frames(), [&](const Frame& frame) {
+    return frame.symbol.valid() && session.symbolizer().label(frame.symbol) == o_.annotated;
+  });
+  if (opened_annotated_) open_code(o_.annotated, "", pages);
 }
 
 /// Opens everything that `report` offers: zooms, flame graphs, callers.

@@ -15,6 +15,8 @@ class LivePage final : public tui::Page {
 
   /// The interval is over: shows the next tables or, while paused, the same ones.
   Result<> refresh();
+  /// --sym-annotate: opens the code of that function as soon as samples have fallen on it.
+  void open_annotated(tui::Pages& pages);
   /// No more data will come.
   void end() { has_ended_ = true; }
   void draw(tui::Grid& grid) override;
@@ -68,7 +70,7 @@ class LivePage final : public tui::Page {
   tui::TableScreen screen_;
   std::vector<std::unique_ptr<Shown>> tables_;
   size_t at_ = 0;
-  bool paused_ = false, has_ended_ = false;
+  bool paused_ = false, has_ended_ = false, opened_annotated_ = false;
 };
 
 }  // namespace sonde::top

@@ -12,7 +12,9 @@
 #include "capture/opening/event_switch.h"
 #include "capture/opening/lost_counts.h"
 #include "capture/synthesis/preamble.h"
+#include "perfdata/header/dummy_event.h"
 #include "replay/frames/prepare_lines.h"
+#include "replay/frames/stitching.h"
 #include "report/data.h"
 #include "top/save.h"
 
@@ -34,7 +36,7 @@ LiveProfile::LiveProfile(TopOptions& options, Env& env, Capture& capture,
           Session::live(event_descriptions(capture), features.features, session_options(), env)),
       traces_(session_),
       data_types_(std::make_shared<datatype::SessionTypes>(session_)),
-      copies_(capture.rings->rings(), kKeptBytes) {}
+      copies_(*capture.rings, kKeptBytes) {}
 
 LiveProfile::~LiveProfile() = default;
 
@@ -44,12 +46,15 @@ SessionOptions LiveProfile::session_options() const {
   how.want_chains = o_.record.sampling.call_graph != CallGraphMode::kNone ||
                     (o_.report.sort && o_.report.sort->find("parent") != std::string::npos);
   how.max_stack = o_.report.max_stack;
+  how.stitch_calls = o_.report.stitch_lbr;
   return how;
 }
 
 Result<> LiveProfile::start() {
   o_.report.only_rows = !o_.starts_anew();
   plan_ = TRY(report::make_plan(o_.report, session_, traces_));
+  window_ = TRY(EventWindow::make(o_.report.gate, session_.events(), env_.tool));
+  if (o_.report.stitch_lbr) warn_about_stitching(session_.recording(), env_.err);
   for (size_t i = 0; i < session_.events().size(); ++i) fading_.emplace_back(o_.report, plan_);
   figures_.events = event_text(session_.events());
   figures_.target = target_text(o_.record.target, capture_.target.cpus.size());
@@ -119,6 +124,7 @@ Result<> LiveProfile::next_interval() {
   taken_ns_ = now;
   this_interval_s_.reset();
   count_interval(session_, figures_);
+  window_before_ = window_;
   return build();
 }
 
@@ -151,9 +157,10 @@ Result<> LiveProfile::build() {
   if (plan_.rows != report::RowsOf::kSamples) session_.load_all_symbols();
   builder_ = std::make_unique<report::ReportBuilder>(session_, traces_, o_.report, plan_, env_.tool,
                                                      data_types_);
-  reports_ = TRY(builder_->build());
+  window_ = window_before_;
+  reports_ = TRY(builder_->build(&window_));
   std::erase_if(reports_, [&](const auto& report) {
-    return is_sideband(session_.events()[report->members[0]]);
+    return is_dummy(session_.events()[report->members[0]].attr);
   });
   if (o_.starts_anew()) return {};
   for (const auto& report : reports_) {
@@ -174,13 +181,13 @@ std::vector<LiveTable> LiveProfile::tables(size_t most) {
   for (size_t i = 0; i < reports_.size(); ++i) {
     EventId event = reports_[i]->members[0];
     if (o_.starts_anew()) {
-      made.push_back({event, reports_[i]->table});
+      made.push_back({event, reports_[i]->name, reports_[i]->table});
       continue;
     }
     FadingRows::Shown shown = fading_[event.index()].table(most, o_.least_samples);
     set_widths(shown.table);
     places_[i] = std::move(shown.places);
-    made.push_back({event, std::move(shown.table)});
+    made.push_back({event, reports_[i]->name, std::move(shown.table)});
   }
   return made;
 }

@@ -25,9 +25,10 @@
 
 namespace sonde::top {
 
-/// Of one event.
+/// Of one event, or of a group.
 struct LiveTable {
-  EventId event;
+  EventId event;  // the first one of a group
+  std::string name;
   view::Table table;
 };
 
@@ -98,6 +99,8 @@ class LiveProfile {
       data_types_;  // findings are shared from one screen to the next
   report::Plan plan_;
   RingCopies copies_;
+  // What --switch-on and --switch-off make of the next sample, and of the first one shown now.
+  EventWindow window_, window_before_;
   std::vector<std::vector<std::byte>> put_by_;  // state changes from passed intervals
   std::unique_ptr<report::ReportBuilder> builder_;
   std::vector<std::unique_ptr<report::EventReport>> reports_;

@@ -15,31 +15,37 @@ constexpr size_t kRowsForWidths = 100;
 }  // namespace
 
 void FadingRows::fade() {
-  total_ *= kFade;
-  sampled_.weight *= kFade;
-  sampled_.squares *= kFade * kFade;
+  for (double& total : totals_) total *= kFade;
+  for (SampledTotal& sampled : sampled_) {
+    sampled.weight *= kFade;
+    sampled.squares *= kFade * kFade;
+  }
   for (auto line = lines_.begin(); line != lines_.end();) {
     line->second.samples *= kFade;
     line->second.period *= kFade;
     for (double& weight : line->second.weights) weight *= kFade;
     // A sample is forgotten when an eighth of it is left.
-    line = line->second.samples < 1.0 / 8 && line->second.weights[0] < 1 ? lines_.erase(line)
-                                                                         : std::next(line);
+    bool is_light = std::ranges::all_of(std::span(line->second.weights).first(members_),
+                                        [](double weight) { return weight < 1; });
+    line = line->second.samples < 1.0 / 8 && is_light ? lines_.erase(line) : std::next(line);
   }
 }
 
 void FadingRows::clear() {
-  total_ = 0;
-  sampled_ = {};
+  totals_.assign(members_, 0);
+  sampled_.assign(members_, {});
   lines_.clear();
 }
 
 void FadingRows::learn_columns(const report::EventReport& event) {
   const report::EventReport::Data& data = *event.data;
+  members_ = event.members.size();
+  totals_.resize(members_);
+  sampled_.resize(members_);
   for (const OrderTerm& term : plan_.columns) {
     if (!term.is_key) {
       terms_.push_back(term);
-      columns_.push_back(report::weight_column(term.weight, plan_.self_title, 1));
+      columns_.push_back(report::weight_column(term.weight, plan_.self_title, members_));
       min_widths_.push_back(columns_.back().width);
       continue;
     }
@@ -60,10 +66,12 @@ void FadingRows::learn_columns(const report::EventReport& event) {
 
 void FadingRows::add(const report::EventReport& event) {
   if (terms_.empty()) learn_columns(event);
-  total_ += static_cast<double>(report::total_period(*event.data, options_, 0));
-  SampledTotal more = report::sampled_total(*event.data, options_.relative, 0);
-  sampled_.weight += more.weight;
-  sampled_.squares += more.squares;
+  for (size_t member = 0; member < members_; ++member) {
+    totals_[member] += static_cast<double>(report::total_period(*event.data, options_, member));
+    SampledTotal more = report::sampled_total(*event.data, options_.relative, member);
+    sampled_[member].weight += more.weight;
+    sampled_[member].squares += more.squares;
+  }
   for (uint32_t row : event.data->rows->order())
     if (!event.data->rows->hidden(row)) add_row(event, row);
 }
@@ -90,18 +98,30 @@ void FadingRows::add_row(const report::EventReport& event, uint32_t row) {
       report::append_key_text(data, key, row, rows.any(row).self_count, line.keys.emplace_back());
       line.widths.push_back(report::key_width(data, key, row));
     }
-    line.weights.resize(terms_.size());
+    line.weights.resize(terms_.size() * members_);
   }
-  line.samples += static_cast<double>(rows.weight(row, 0, Weight::kSamples));
   line.period += static_cast<double>(rows.weight(row, 0, Weight::kPeriod));
-  for (size_t i = 0; i < terms_.size(); ++i)
-    if (!terms_[i].is_key)
-      line.weights[i] += static_cast<double>(rows.weight(row, 0, terms_[i].weight));
+  for (size_t member = 0; member < members_; ++member) {
+    line.samples += static_cast<double>(rows.weight(row, member, Weight::kSamples));
+    for (size_t i = 0; i < terms_.size(); ++i)
+      if (!terms_[i].is_key)
+        line.weights[i * members_ + member] +=
+            static_cast<double>(rows.weight(row, member, terms_[i].weight));
+  }
 }
 
 bool FadingRows::stands_before(const Line& a, const Line& b) const {
-  for (size_t i = 0; i < terms_.size(); ++i)
-    if (!terms_[i].is_key && a.weights[i] != b.weights[i]) return a.weights[i] > b.weights[i];
+  // --group-sort-idx names the event that is compared first; the others follow in their order.
+  auto chosen = static_cast<size_t>(std::max(options_.group_sort_index, 0));
+  if (chosen >= members_) chosen = 0;
+  for (size_t i = 0; i < terms_.size(); ++i) {
+    if (terms_[i].is_key) continue;
+    std::span<const double> of_a = std::span(a.weights).subspan(i * members_, members_);
+    std::span<const double> of_b = std::span(b.weights).subspan(i * members_, members_);
+    if (of_a[chosen] != of_b[chosen]) return of_a[chosen] > of_b[chosen];
+    for (size_t member = 0; member < members_; ++member)
+      if (of_a[member] != of_b[member]) return of_a[member] > of_b[member];
+  }
   for (size_t i = 0; i < a.identity.size(); ++i)
     if (int order = compare_identities(a.identity[i], b.identity[i]); order != 0) return order < 0;
   return false;
@@ -111,11 +131,23 @@ std::vector<const FadingRows::Line*> FadingRows::sorted(uint64_t least_samples) 
   std::vector<const Line*> lines;
   auto limit = options_.percent_limit;
   for (const auto& [name, line] : lines_) {
-    bool light = total_ > 0 && 100 * line.period / total_ < limit;
+    bool light = totals_[0] > 0 && 100 * line.period / totals_[0] < limit;
     if (!light && line.samples >= static_cast<double>(least_samples)) lines.push_back(&line);
   }
   std::ranges::sort(lines, [&](const Line* a, const Line* b) { return stands_before(*a, *b); });
   return lines;
+}
+
+/// The numbers of a row in a column, one per event.
+void FadingRows::add_cells(const Line& line, size_t column, view::Table& table) const {
+  for (size_t member = 0; member < members_; ++member) {
+    double weight = line.weights[column * members_ + member], total = totals_[member];
+    if (report::is_share(terms_[column].weight))
+      report::add_share(table, terms_[column].weight, total > 0 ? 100 * weight / total : 0,
+                        sampled_[member].effective());
+    else
+      table.add_number(static_cast<uint64_t>(weight + 0.5));
+  }
 }
 
 FadingRows::Shown FadingRows::table(size_t most, uint64_t least_samples) const {
@@ -135,11 +167,8 @@ FadingRows::Shown FadingRows::table(size_t most, uint64_t least_samples) const {
       if (terms_[i].is_key) {
         table.text_buffer() += line->keys[terms_[i].key];
         table.add_text();
-      } else if (report::is_share(terms_[i].weight)) {
-        report::add_share(table, terms_[i].weight, total_ > 0 ? 100 * line->weights[i] / total_ : 0,
-                          sampled_.effective());
       } else {
-        table.add_number(static_cast<uint64_t>(line->weights[i] + 0.5));
+        add_cells(*line, i, table);
       }
     }
     table.end_row();

@@ -1,5 +1,6 @@
 // The fading rows of `top`: each row loses an eighth of its weight at every screen, so that the
-// table shows the recent past without jumping. Rows of different intervals are merged if their keys
+// table shows the recent past without jumping. The events of a group have weights of their own in
+// each row, side by side. Rows of different intervals are merged if their keys
 // have the same identity (profile/sort_key.h).
 #pragma once
 
@@ -31,8 +32,9 @@ class FadingRows {
 
  private:
   struct Line {
-    std::vector<double> weights;  // per weight column of the plan
-    double samples = 0, period = 0;
+    std::vector<double> weights;  // per column of the plan and event: column * members_ + event
+    double samples = 0;           // of all events
+    double period = 0;            // of the first one
     std::vector<std::string> keys;  // per key column: as shown
     std::vector<size_t> widths;     // needed by `keys`
     std::vector<std::string> identity;
@@ -40,6 +42,7 @@ class FadingRows {
   };
   [[nodiscard]] std::vector<const Line*> sorted(uint64_t least_samples) const;
   [[nodiscard]] bool stands_before(const Line& a, const Line& b) const;
+  void add_cells(const Line& line, size_t column, view::Table& table) const;
   void add_row(const report::EventReport& event, uint32_t row);
   void learn_columns(const report::EventReport& event);
 
@@ -49,8 +52,9 @@ class FadingRows {
   std::vector<view::Column> columns_;  // without widths
   std::vector<size_t> keys_;           // per key column: index in the KeySet
   std::vector<size_t> min_widths_;
-  double total_ = 0;      // period
-  SampledTotal sampled_;  // behind it
+  size_t members_ = 1;                 // events of the group
+  std::vector<double> totals_;         // by event: period
+  std::vector<SampledTotal> sampled_;  // by event: behind it
   std::unordered_map<std::string, Line> lines_;
 };
 

@@ -8,6 +8,7 @@
 #include "base/option_values.h"
 #include "base/text.h"
 #include "render/table_text.h"
+#include "top/code.h"
 #include "tui/terminal/text_screen.h"
 
 namespace sonde::top {
@@ -47,7 +48,8 @@ class TextTop {
  private:
   Result<> refresh() {
     TRY(profile_.next_interval());
-    std::string tables = make_tables();
+    std::string tables =
+        o_.annotated.empty() ? make_tables() : TRY(annotated_code(profile_, o_));
     if (paused_) return {};
     std::string text =
         fmt::format("{}\n{}\n\n{}", heading(profile_.figures()), std::string(79, '-'), tables);
@@ -63,7 +65,7 @@ class TextTop {
     for (const LiveTable& live : profile_.tables(rows_wanted())) {
       if (profile_.figures().events.empty())
         text.print("{}# {}\n", text.text().empty() ? "" : "\n",
-                   profile_.session().events()[live.event].name);
+                   live.name);
       render::TableTextOptions how{.header = false, .color = screen_.is_terminal()};
       StringSink whole;
       render::write_table(whole, live.table, how);

@@ -114,6 +114,23 @@ for name in sorted(dir(perf)):
         ours, theirs = self.both(names)
         self.assertEqual([], [line for line in theirs.splitlines() if line not in ours.splitlines()])
 
+    def test_pmus_are_those_of_list(self):
+        names = run(OURS, r"""
+import perf
+for pmu in perf.pmus():
+    assert str(pmu) == f"pmu({pmu.name()})"
+    if pmu.name() not in ("tracepoint", "tool"):
+        for event in pmu.events():
+            print(pmu.name(), event["name"], event.get("alias", "-"))
+""")
+        told = {tuple(line.split(" ")[:2]) for line in names.splitlines()}
+        self.assertIn(("software", "page-faults"), told)
+        for name in ("context-switches", "cpu-clock"):
+            self.assertIn(("software", name), told)
+        listed = subprocess.run([os.environ["SONDE"], "list", "sw", "pmu"], capture_output=True, text=True, check=True).stdout
+        known = {re.split(r" OR |  ", line.strip())[0] for line in listed.splitlines() if "[" in line}
+        self.assertEqual({name for _, name in told}, known)
+
     def test_counts(self):
         ours = run(OURS, r"""
 import mmap, os, perf, resource

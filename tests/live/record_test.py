@@ -154,6 +154,16 @@ class RecordTest(unittest.TestCase):
         rows = [line.split() for line in run.stdout.splitlines() if line and not line.startswith("#")]
         self.assertEqual(rows, [["100.00%", "100.00%", "1"]])
 
+    def test_data_sources(self):
+        attrs = []
+        for words in (["--sample-mem-info"], ["-d"], []):
+            self.record("-e", "cpu-clock", *words, "-o", "perf.data", "true")
+            attrs.append(re.search(r"sample_type: ([\w|]+)", self.perf("evlist", "-v"))[1].split("|"))
+        self.assertIn("DATA_SRC", attrs[0])
+        self.assertNotIn("DATA_SRC", attrs[2])
+        self.assertEqual([bit for bit in attrs[0] if bit != "DATA_SRC"], attrs[2])
+        self.assertIn("DATA_SRC", attrs[1])
+
     def test_what_is_refused_says_why(self):
         for arguments, text in ((["-S", "true"], "No AUX area tracing to snapshot"),
                                 (["--latency", "-a", "true"], "--latency: not with whole CPUs"),

@@ -301,6 +301,15 @@ class StatTest(OwnDirectoryTest):
         self.assertEqual(len(document["elapsed_s"]["runs"]), 4)
         self.assertIn("(4 runs)", self.stat("-r", "4", "-e", "cs", "--", "true"))
 
+    def test_a_table_of_runs_has_the_final_mean(self):
+        text = self.stat("-r", "4", "--table", "-e", "cs", "--", "true")
+        runs = [(float(time), float(off)) for time, off in re.findall(r"^ +([\d.]+) \(([-+][\d.]+)\) #", text, re.M)]
+        mean = float(re.search(r"^ +([\d.]+) \+- [\d.]+ seconds time elapsed", text, re.M)[1])
+        self.assertEqual(len(runs), 4)
+        self.assertAlmostEqual(sum(time for time, _ in runs) / 4, mean, delta=2e-8)
+        for time, off in runs:
+            self.assertAlmostEqual(time - mean, off, delta=2e-8)
+
     def test_forever_until_interrupted(self):
         run = self.start("-r", "0", "-e", "page-faults", "--", "sleep", "0.05")
         lines = []

@@ -19,15 +19,28 @@ SONDE = os.environ["SONDE"]
 LONGEST = 90  # how many seconds to wait for anything
 
 BUSY = """
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 volatile long sum;
 __attribute__((noinline)) void the_hot_function(void) { for (long i = 0; i < 1000000; ++i) sum += i; }
 __attribute__((noinline)) void the_other_function(void) { for (long i = 0; i < 100000; ++i) sum -= i; }
+char* page;
+volatile int was_asked;
+__attribute__((noinline)) void the_faulting_function(void) {
+  for (int i = 0; i < 100; ++i) madvise(page, 4096, MADV_DONTNEED), *page = 1;
+}
+void on_signal(int number) { was_asked = number; }
 int main(int argc, char** argv) {
+  page = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  signal(SIGUSR1, on_signal);
   for (;;) {
     the_hot_function();
     the_other_function();
-    if (argc > 1) getppid();
+    if (argc > 1 && !strcmp(argv[1], "calls")) getppid();
+    if (argc > 1 && !strcmp(argv[1], "faults")) the_faulting_function();
+    if (was_asked) was_asked = 0, getppid();
   }
 }
 """
@@ -161,6 +174,77 @@ class TopTest(unittest.TestCase):
                 self.assertNotIn(never, out.text)
                 self.assertEqual(self.end(top), 0)
 
+    def test_groups_stand_side_by_side(self):
+        busy = self.busy("faults")
+        first = r"PerfTop.*\n-+\n\n +\d+\.\d\d% +\d+\.\d\d%  busybody +\[\.\] FUNCTION"
+        for options, function in ((["--group", "-e", "cpu-clock,page-faults"], "the_hot_function"),
+                                  (["-e", "{cpu-clock,page-faults}", "--group-sort-idx", "1"], "the_faulting_function"),
+                                  (["-e", "{cpu-clock,page-faults}", "--group-sort-idx", "7"], "the_hot_function")):
+            with self.subTest(options=options):
+                top, out = self.top("-p", busy.pid, "-K", "-d", "0.3", *options)
+                out.wait_for(first.replace("FUNCTION", function))
+                # Hardly any other function faults.
+                share = out.wait_for(r"^ +\d+\.\d\d% +(\d+\.\d\d)%  busybody +\[\.\] the_faulting_function")
+                self.assertGreater(float(share[1]), 90)
+                self.assertEqual(self.end(top), 0)
+
+    def test_the_most_recent_samples(self):
+        """Of a program that began afterwards, too: its mappings are in another ring, which nothing overwrites."""
+        top, out = self.top("-e", "cpu-clock", "-F", "20000", "--overwrite", "-m", "2", "-d", "0.3")
+        out.wait_for("PerfTop")
+        self.busy()
+        out.wait_for(r"^ +\d+\.\d\d%  busybody +\[\.\] the_hot_function")
+        self.assertEqual(self.end(top), 0)
+
+    def test_from_one_event_on(self):
+        for option, before in (("--switch-on", False), ("--switch-off", True)):
+            busy = self.busy()
+            top, out = self.top("-e", "cpu-clock,syscalls:sys_enter_getppid", "-p", busy.pid, "-z", "-d", "0.2", option,
+                                "syscalls:sys_enter_getppid", "--show-on-off-events")
+            for _ in range(3):
+                out.wait_for("PerfTop", since=len(out.text))
+            first = out.wait_for(r"PerfTop(?:[^P]|P(?!erfTop))*\n +PerfTop", since=0)[0]
+            self.assertEqual("the_hot_function" in first, before, first)
+            busy.send_signal(signal.SIGUSR1)
+            out.wait_for(r"100\.00%.*getppid" if option == "--switch-on" else r"sys_enter_getppid\n[^\n]*100\.00%")
+            since = len(out.text)
+            for _ in range(3):
+                out.wait_for("PerfTop", since=len(out.text))
+            if before:
+                screens = out.text[since:].split("PerfTop")[2:]
+                self.assertFalse([screen for screen in screens if "the_hot_function" in screen])
+            else:
+                out.wait_for("the_hot_function", since)
+            self.assertEqual(self.end(top), 0)
+            busy.kill()
+
+    def test_the_code_of_a_function(self):
+        busy = self.busy()
+        top, out = self.top("-e", "cpu-clock", "-p", busy.pid, "-d", "0.3", "--sym-annotate", "the_hot_function")
+        out.wait_for(r"Percent.*Disassembly of busybody for cpu-clock")
+        shares = out.wait_for(r"<the_hot_function>:\n((?: +[\d.]* *:.*\n)+)")[1]
+        percents = [float(share) for share in re.findall(r"^ +(\d+\.\d\d) +:", shares, re.M)]
+        self.assertAlmostEqual(sum(percents), 100, delta=0.1 + 0.01 * len(percents))
+        self.assertEqual(self.end(top), 0)
+        top, out = self.top("-e", "cpu-clock", "-p", busy.pid, "-d", "0.2", "--sym-annotate", "nosuch")
+        out.wait_for("no recent sample fell on nosuch")
+        self.assertEqual(self.end(top), 0)
+
+    def test_symbols_at_the_end(self):
+        busy = self.busy()
+        top, out = self.top("-e", "cpu-clock", "-p", busy.pid, "-d", "0.2", "-D", stderr=subprocess.PIPE, text=True)
+        out.wait_for("the_hot_function")
+        top.send_signal(signal.SIGINT)
+        text = top.communicate(timeout=LONGEST)[1]
+        self.assertRegex(text, r"(?m)^dso: busybody \(.*/busybody, loaded, [0-9a-f]*\)$")
+        told = {name: (int(start, 16), int(end, 16)) for start, end, name in
+                re.findall(r"^ ([0-9a-f]+)-([0-9a-f]+) g (the_\w+)$", text, re.M)}
+        known = subprocess.run(["nm", "-S", self.program], capture_output=True, text=True, check=True).stdout
+        wanted = {name: (int(start, 16), int(start, 16) + int(size, 16)) for start, size, name in
+                  re.findall(r"^(\w+) (\w+) T (the_\w+)$", known, re.M)}
+        self.assertEqual(told, wanted)
+        self.assertEqual(len(wanted), 3)
+
     def test_kernel_and_user_can_be_left_out(self):
         self.busy()
         top, out = self.top("-e", "cpu-clock", "-K", "-d", "0.3", "-E", "50")
@@ -221,9 +305,12 @@ class TopTest(unittest.TestCase):
         self.assertGreater(rows["the_hot_function"], sum(rows.values()) / 2)
 
     def test_refusals(self):
-        for options, words in ((["ls"], "starts no command"), (["-D"], "nm lists"), (["-d", "0"], "shortest delay"),
+        for options, words in ((["ls"], "starts no command"), (["--stitch-lbr"], "--stitch-lbr must be used with --call-graph lbr"),
+                               (["--stitch-lbr", "--call-graph", "lbr", "-e", "cpu-clock"], "doesn't support branch stack"),
+                               (["--switch-on", "nosuch", "-e", "cpu-clock"], "switch-on event not found (nosuch)"),
+                               (["-d", "0"], "shortest delay"),
                                (["-j", "any,u", "-e", "cpu-clock"], "doesn't support branch stack sampling"),
-                               (["-e", "cpu-clock", "--cgroup", "/", "-p", "1"], "only available in system-wide mode"),
+                               (["-e", "cpu-clock", "-G", "/", "-p", "1"], "only available in system-wide mode"),
                                (["-s", "nonsense"], "Unknown --sort key")):
             done = subprocess.run([SONDE, "top", "--stdio", *options], stdin=subprocess.DEVNULL, capture_output=True, text=True,
                                   timeout=LONGEST)

@@ -315,6 +315,58 @@ class TraceTest(unittest.TestCase):
                 self.assertEqual({key for key in unequal if key[0] != first or shown[key] > counted[key]}, set())
                 self.assertGreater(sum(shown.values()), 500)
 
+    def test_summaries(self):
+        def rows(*words):
+            done = subprocess.run([SONDE, "trace", "-s", *words, "--", "sh", "-c", "cat /etc/hostname; cat /etc/hostname"],
+                                  capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL)
+            return re.findall(r"^   (\w+) +(\d+) +\d+ +[\d.]+", done.stderr, re.M)
+        # The kernel adds the calls up, or each is seen.
+        counts = [collections.Counter({name: int(number) for name, number in rows(*words, "--summary-mode", "total")})
+                  for words in (["--bpf-summary"], [])]
+        self.assertEqual(*[{name: count for name, count in one.items() if name in ("openat", "read", "close")} for one in counts])
+        self.assertEqual(len(rows("--summary-mode", "total", "--max-summary", "2")), 2)
+
+    def test_names_of_descriptors(self):
+        """--tool_stats: cat opens a file and closes it; what it was given by us is looked up."""
+        done = subprocess.run([SONDE, "trace", "--tool_stats", "-e", "openat,read,close", "--", "cat", "/etc/hostname"],
+                              capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL)
+        opened = len(re.findall(r"openat\(.*\) += \d+$", done.stderr, re.M))
+        seen = int(re.search(r"^Stats:\n  vfs_getname : (\d+)\n proc_getname: (\d+)\n", done.stderr, re.M)[1])
+        self.assertGreater(opened, 1)
+        self.assertEqual(seen, opened)
+
+    def test_maps_of_the_programs(self):
+        """--map-dump: the rules of the calls that are traced are entries of an array; no others are there."""
+        def keys(names):
+            done = subprocess.run([SONDE, "trace", "--map-dump", "rules", "-e", names, "--", "true"], capture_output=True, text=True,
+                                  timeout=120, stdin=subprocess.DEVNULL)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return {int(key) for key in re.findall(r"^\[(\d+)\] = 0x[0-9a-f x]+,$", done.stderr, re.M)}
+        opens, both = keys("openat"), keys("openat,execve")
+        self.assertTrue(opens)
+        self.assertLess(opens, both)
+
+    def test_calls_of_a_user(self):
+        """Of the user nobody, to whom nothing else belongs that runs here."""
+        nobody = subprocess.Popen(["setpriv", "--reuid=65534", "--clear-groups", "sh", "-c", "while read line; do /bin/echo; done"],
+                                  stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+        self.addCleanup(nobody.wait)
+        self.addCleanup(nobody.stdin.close)
+        done = subprocess.Popen([SONDE, "trace", "-u", "65534", "-e", "read"], stderr=subprocess.PIPE, text=True)
+        self.addCleanup(done.stderr.close)
+        self.addCleanup(done.wait)
+        self.addCleanup(done.kill)
+        os.set_blocking(done.stderr.fileno(), False)
+        lines, end = "", time.monotonic() + 60
+        while not LINE.search(lines) and time.monotonic() < end:
+            nobody.stdin.write("\n")
+            nobody.stdin.flush()
+            time.sleep(0.05)
+            lines += done.stderr.read() or ""
+        self.assertTrue({match[1] for match in map(LINE.match, lines.splitlines()) if match} , lines)
+        self.assertEqual({match[2] for match in map(LINE.match, lines.splitlines()) if match}, {"read"})
+        self.assertEqual(set(re.findall(r"\): (\w+)/", lines)) - {"sh", "echo"}, set())
+
     @unittest.skipUnless(platform.machine() == "x86_64", "an i386 program")
     def test_programs_of_32_bits(self):
         program = self.path / "program32"
@@ -370,7 +422,8 @@ class TraceTest(unittest.TestCase):
         self.assertEqual(len([line for line in done.stderr.splitlines() if LINE.match(line)]), 5)
 
     def test_what_cannot_be_done_is_said(self):
-        for words, what in ((["-e", "nosuch*", "true"], "no system call"), (["--map-dump", "x", "true"], "--map-dump"),
+        for words, what in ((["-e", "nosuch*", "true"], "no system call"), (["--map-dump", "x", "true"], 'BPF map "x" not found'),
+                            (["--map-dump", "x", "-i", "x"], "no BPF program traces"),
                             (["-F", "most", "true"], "all, maj or min"), (["--no-syscalls", "true"], "something to trace")):
             done = subprocess.run([SONDE, "trace", *words], capture_output=True, text=True, timeout=60)
             self.assertNotEqual(done.returncode, 0, words)

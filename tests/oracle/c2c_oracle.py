@@ -57,18 +57,20 @@ def program(directory):
     return str(path), start, int(offset, 16) + int(size, 16) - start
 
 
-def check_recording(directory):
+def check_recording(directory, user_only):
     """perf refuses where there are no memory events, so its `record` with the same options is the reference."""
     faults = ["-e", "page-faults"]
     texts = []
     with kernel_turn.taken():
-        for name, command in {"theirs": [PERF, "record", "-W", "-d", "--phys-data", "--sample-cpu", "--all-user", *faults, "-c", "1"],
-                              "ours": [SONDE, "c2c", "record", "-l", "40", "-u", *faults, "--", "-c", "1"]}.items():
+        for name, command in {"theirs": [PERF, "record", "-W", "-d", "--phys-data", "--sample-cpu",
+                                         "--all-user" if user_only else "--all-kernel", *faults, "-c", "1"],
+                              "ours": [SONDE, "c2c", "record", "-l", "40", "-u" if user_only else "--all-kernel", *faults, "--", "-c",
+                                       "1"]}.items():
             path = directory / f"{name}.data"
             subprocess.run([*command, "-o", path, "--", "ls", "/"], check=True, capture_output=True)
             texts.append(subprocess.run([PERF, "evlist", "-v", "-i", path], capture_output=True, text=True, check=True).stdout)
     both.expect(texts[0] == texts[1], f"c2c record: perf {texts[0]}, sonde {texts[1]}")
-    check(directory / "ours.data", [[], ["--show-all"]], least=30)
+    check(directory / "ours.data", [[], ["--show-all"], ["-f", "--vmlinux", "/nowhere"]], least=30)
 
 
 def main():
@@ -85,7 +87,8 @@ def main():
         for real in REAL:
             if (FIXTURES / real).exists():
                 check(FIXTURES / real, [[], ["-N", "--show-all"], ["--stats"]], least=50)
-        check_recording(directory)
+        for user_only in (True, False):
+            check_recording(directory, user_only)
     both.finish()
 
 

@@ -17,11 +17,13 @@ __attribute__((noinline)) void one(int n) { for (int i = 0; i < n; ++i) sum += i
 __attribute__((noinline)) void two(int n) { for (int i = 0; i < n; ++i) sum += 3 * i; }
 int main() { for (int i = 0; i < 100; ++i) one(1000000), two(500000); }
 """
+MANGLED = "namespace space { int one(int n) { return n + 1; } struct A { int two(int); }; int A::two(int n) { return n; } }\nint main() {}\n"
 RECORDINGS = {
     "prog": ["record", "-e", "cpu-clock:u", "-F", "1000", "--sample-cpu"],
     "other": ["record", "-e", "cpu-clock:u", "-F", "1000", "--sample-cpu"],
     "kwork": ["kwork", "-k", "irq,softirq", "record"],
     "sched": ["sched", "record"],
+    "lock": ["lock", "record"],
 }
 # Words with a recording's name in braces: the same lines.
 READERS = """
@@ -43,9 +45,25 @@ script -i {prog} --show-round-events -F comm,event
 kwork -k irq,softirq timehist -i {kwork} --kallsyms /proc/kallsyms --symfs /
 kwork -k irq,softirq latency -i {kwork} --cpu 0
 sched timehist -i {sched} --symfs / --kallsyms /proc/kallsyms
+probe -x {mangled} -F
+probe -x {mangled} -F --demangle
+probe -x {mangled} -F --no-demangle
+probe -x {mangled} --no-demangle -F *space*
+probe -F --demangle-kernel
+"""
+# Later than perf 6.1, or without an effect on these recordings: Sonde with and without the last words says the same.
+WITHOUT_EFFECT = """
+annotate --stdio -i {prog} one | --skip-empty
+annotate --stdio -i {prog} one | --tui
+script -i {prog} -F ip,sym,srcline | --addr2line /usr/bin/addr2line
+script -i {prog} | --merge-callchains
+list sw | --cputype cpu
+list sw | --debug
 """
 # The same samples, before the same tables.
 DUMPED = """
+lock -D contention -i {lock}
+script --dump-unsorted-raw-trace -i {prog}
 diff -D {prog} {other}
 kwork -D -k irq,softirq report -i {kwork}
 kwork -k irq,softirq latency --dump-raw-trace -i {kwork}
@@ -60,7 +78,15 @@ COUNTED = """
 --no-merge -e cs
 -I 1000 -x, --summary --no-csv-summary -e cs
 -a -A --percore-show-thread -e cs/percore/
+--td-level 1 -e cs
 --metric-no-group --metric-no-merge -e cs
+"""
+
+# Refused for the same reason.
+REFUSED = """
+--cputype core -e cs
+--smi-cost
+-I 1000 --interval-clear -e cs
 """
 
 # Tracing `echo`: both show the one call that writes.
@@ -73,6 +99,7 @@ TRACED = """
 --syscalls
 --proc-map-timeout 100
 --min-stack 1
+--print-sample
 """
 
 both = side_by_side.Comparison("options")
@@ -81,6 +108,7 @@ both = side_by_side.Comparison("options")
 def record(directory):
     program = f"{directory}/prog"
     subprocess.run(["gcc", "-g", "-O1", "-x", "c", "-o", program, "-"], input=PROGRAM, text=True, check=True)
+    subprocess.run(["g++", "-g", "-O0", "-x", "c++", "-o", f"{directory}/mangled", "-"], input=MANGLED, text=True, check=True)
     with kernel_turn.taken():
         for name, words in RECORDINGS.items():
             # On one CPU, so that both recordings have samples of it.
@@ -104,19 +132,46 @@ def traced_writes(tool, line):
     return side_by_side.Said([" ".join(call) for call in calls], done.returncode)
 
 
+def first_line(tool, words):
+    done = subprocess.run([tool, "stat", *words, "true"], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    return side_by_side.Said(done.stderr.splitlines()[:1], done.returncode)
+
+
+def check_priorities(recording):
+    """timehist --prio keeps the runs of the priorities that --show-prio shows, and those are the ones of sched_switch."""
+    def runs(*words):
+        done = side_by_side.ask(SONDE, "sched", "timehist", "-i", recording, "--show-prio", *words)
+        return [line for line in done.lines if re.match(r" *[\d.]+ \[", line)]
+    by_priority = {}
+    for line in runs():
+        by_priority.setdefault(re.search(r" (\d+) +[\d.]+ +[\d.]+ +[\d.]+ *$", line)[1], []).append(line)
+    known = set(re.findall(r"prev_prio=(\d+)", "\n".join(side_by_side.ask(SONDE, "script", "-i", recording).lines)))
+    both.expect(by_priority and set(by_priority) <= known, f"sched timehist --show-prio: {set(by_priority)} of {known}")
+    for priority, lines in by_priority.items():
+        both.expect(runs("--prio", priority) == lines, f"sched timehist --prio {priority}: not the runs that have it")
+
+
 def main():
     with tempfile.TemporaryDirectory() as directory:
         record(directory)
-        names = {name: f"{directory}/{name}.data" for name in RECORDINGS}
+        names = {name: f"{directory}/{name}.data" for name in RECORDINGS} | {"mangled": f"{directory}/mangled"}
         for line in READERS.strip().splitlines():
             words = line.format(**names).split()
             both.lines(line, side_by_side.ask(PERF, *words), side_by_side.ask(SONDE, *words), status=0)
+        for line in WITHOUT_EFFECT.strip().splitlines():
+            words, more = (part.format(**names).split() for part in line.split("|"))
+            both.lines(line, side_by_side.ask(SONDE, *words), side_by_side.ask(SONDE, *words, *more), status=0)
+        check_priorities(names["sched"])
         for line in DUMPED.strip().splitlines():
             said = [side_by_side.ask(tool, *line.format(**names).split()) for tool in (PERF, SONDE)]
             both.lines(line, *[side_by_side.Said([text for text in one.lines if "PERF_RECORD_SAMPLE" in text], one.status) for one in said],
                        status=0)
     for line in COUNTED.strip().splitlines():
         both.lines(f"stat {line}", shape(PERF, line.split()), shape(SONDE, line.split()), status=0)
+    for words in ([], ["--metric-no-threshold"]):
+        both.lines(f"stat {words}", shape(PERF, ["-e", "cs"]), shape(SONDE, [*words, "-e", "cs"]), status=0)
+    for line in REFUSED.strip().splitlines():
+        both.lines(f"stat {line}", first_line(PERF, line.split()), first_line(SONDE, line.split()))
     for line in TRACED.strip().splitlines():
         for _ in calm.tries(f"trace {line}: a call was interrupted, or not seen", 4):
             theirs, ours = (traced_writes(tool, line) for tool in (PERF, SONDE))

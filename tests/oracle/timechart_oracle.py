@@ -105,6 +105,17 @@ def check_tasks(directory, path):
     both.expect(close and (not lengths or 0.5 < scale * span_ns / 1000 < 1.5), f"{path.name}: time asleep {widths} {lengths}")
 
 
+def check_choices(directory, path):
+    """What -p, -w, -t, -f and --symfs leave of the picture; and the chains of what record -g recorded."""
+    _, whole = draw(directory, path, ["-f", "--symfs", "/"])
+    _, chosen = draw(directory, path, ["-p", "md5sum", "-w", "700", "-t"])
+    names = {thread["tid"]: thread["name"] for thread in whole["threads"]}
+    kept = {thread["tid"] for thread in chosen["threads"]}
+    both.expect(kept == {tid for tid, name in names.items() if name == "md5sum"}, f"{path.name}: -p md5sum keeps {kept} of {names}")
+    both.expect('width="700"' in (directory / "sonde.svg").read_text(), f"{path.name}: -w 700")
+    both.expect(chosen["cpus"] == whole["cpus"], f"{path.name}: -t on a machine of one package changes the order of CPUs")
+
+
 def check_io(directory, path, arguments):
     theirs, ours = draw(directory, path, [*arguments, *EVERY_CALL])
     calls = collections.Counter()
@@ -139,6 +150,10 @@ def main():
         directory = Path(name)
         check_tasks(directory, record(directory, "tasks", PERF, []))
         check_tasks(directory, record(directory, "ours", SONDE, []))
+        path = record(directory, "chains", SONDE, ["-g"])
+        lines = side_by_side.ask(PERF, "script", "-i", path, "-F", "event,ip").lines
+        both.expect(sum(bool(re.match(r"\t +[0-9a-f]+", line)) for line in lines) > 100, "timechart record -g: no chains")
+        check_choices(directory, path)
         check_io(directory, record_io(directory, "io", PERF), [])
         path = record_io(directory, "our-io", SONDE)
         for arguments in ([], ["--io-skip-eagain"]):

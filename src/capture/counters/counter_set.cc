@@ -3,13 +3,16 @@
 #include <linux/perf_event.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 
 #include "capture/counters/count_config.h"
 #include "capture/opening/event_closer.h"
 #include "capture/opening/event_opener.h"
 #include "capture/opening/event_switch.h"
+#include "capture/opening/open_error.h"
 #include "capture/opening/owned_events.h"
+#include "event/pmu/pmu.h"
 
 namespace sonde {
 namespace {
@@ -36,13 +39,17 @@ EventOpener::Listener listener_for(const CountOptions& options, Env& env) {
 }
 
 /// A table without a single number would look like a measurement.
-Result<> check_supported(const std::vector<CaptureEvent>& events) {
+Result<> check_supported(const std::vector<CaptureEvent>& events, const Target& target) {
   std::string names;
+  const CaptureEvent* stepped = nullptr;
   for (const CaptureEvent& event : events) {
     if (!event.is_unsupported) return {};
+    if (event.attr().type == kSteppingPmuType) stepped = &event;
     names += (names.empty() ? "" : ", ") + event.parsed.name;
   }
   if (names.empty()) return {};
+  if (stepped != nullptr)
+    return std::unexpected(explain_open_failure(*stepped, target, ENOENT, /*paranoid=*/0));
   return fail(
       ErrorCode::kUnsupported,
       "No supported events found: this machine does not count {}; `list` shows what it does",
@@ -72,7 +79,7 @@ Result<CounterSet> CounterSet::open(const CountOptions& options, Env& env) {
   if (options.verbose > 0 && !said.empty()) note(options, env, said);
   EventOpener opener(env.sys, capture.target, listener_for(options, env), {.counting = true});
   TRY(opener.open(capture.events));
-  TRY(check_supported(capture.events));
+  TRY(check_supported(capture.events, capture.target));
   TRY(apply_filters(env.sys, capture.events));
   if (options.made != nullptr) TRY(options.made->attach(env.sys, capture.events));
   return CounterSet(std::move(capture), std::move(family), std::move(task_counters), env);

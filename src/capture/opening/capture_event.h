@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "event/parser/event_list.h"
+#include "perfdata/header/dummy_event.h"
 
 namespace sonde {
 
@@ -35,9 +36,7 @@ struct CaptureEvent {
 
   [[nodiscard]] abi::EventAttr& attr() { return parsed.attr; }
   [[nodiscard]] const abi::EventAttr& attr() const { return parsed.attr; }
-  [[nodiscard]] bool is_dummy() const {
-    return parsed.attr.type == abi::kTypeSoftware && parsed.attr.config == abi::kSwDummy;
-  }
+  [[nodiscard]] bool is_dummy() const { return sonde::is_dummy(parsed.attr); }
 };
 
 }  // namespace sonde

@@ -40,7 +40,8 @@ class Configurator {
     EventAttr& attr = event.attr();
     attr.sample_id_all = 1;
     attr.inherit = !no_inherit_;
-    attr.write_backward = options_.overwrite;
+    attr.write_backward =
+        options_.overwrite && !(options_.keep_sideband && event.is_tracking && event.is_dummy());
     attr.read_format = abi::kFormatLost | abi::kFormatId;
     attr.sample_type |= abi::kSampleIp | abi::kSampleTid;
     if (event.parsed.sample_read) set_group_read(attr, group_size);
@@ -243,8 +244,10 @@ class Configurator {
 static_assert(static_cast<int>(CallGraphTerm::kLbr) == static_cast<int>(CallGraphMode::kLbr));
 
 /// Chooses the event that carries the sideband; appends a dummy if none of the given ones can.
-void choose_tracking(std::vector<CaptureEvent>& events, const ConfigContext& context) {
-  if (!context.delayed && !context.target.has_cpu()) {
+void choose_tracking(std::vector<CaptureEvent>& events, const SamplingOptions& options,
+                     const ConfigContext& context) {
+  bool has_own_ring = options.overwrite && options.keep_sideband;
+  if (!context.delayed && !context.target.has_cpu() && !has_own_ring) {
     events.front().is_tracking = true;
     return;
   }
@@ -362,7 +365,7 @@ std::vector<CaptureEvent> configure_events(const EventList& list, const Sampling
     if (!parsed.terms.cpus.empty()) event.parsed.cpus = parsed.terms.cpus;
     if (options.group_all) event.parsed.leader = 0;
   }
-  choose_tracking(events, context);
+  choose_tracking(events, options, context);
   Configurator configurator(options, context);
   for (size_t i = 0; i < events.size(); ++i) {
     CaptureEvent& event = events[i];

@@ -73,6 +73,9 @@ struct SamplingOptions {
   bool bpf_events = true;      // --no-bpf-event
   bool buildid_mmap = false;   // --buildid-mmap
   bool overwrite = false;      // --overwrite
+  /// With `overwrite`: what happens to tasks and memory is still read in full, from rings of its
+  /// own.
+  bool keep_sideband = false;
   bool no_buffering = false;   // --no-buffering
 };
 

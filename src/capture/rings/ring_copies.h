@@ -1,6 +1,9 @@
 // RingCopies: copies the contents of rings to our own memory and gives the space back to the kernel
 // at once. The consumer takes the copies in batches; the most recent batches are kept, up to a
 // number of bytes, for a recording that is saved afterwards.
+//
+// Rings in overwrite mode are read when a batch is taken: it has their most recent records, and
+// what was overwritten before is gone, as asked for.
 #pragma once
 
 #include <deque>
@@ -14,10 +17,10 @@ namespace sonde {
 class RingCopies {
  public:
   /// `keep_bytes`: how much of what was taken is kept.
-  RingCopies(std::vector<CaptureRing>& rings, size_t keep_bytes)
-      : rings_(&rings), waiting_(rings.size()), keep_bytes_(keep_bytes) {}
+  RingCopies(RingSet& set, size_t keep_bytes)
+      : set_(&set), waiting_(set.rings().size()), keep_bytes_(keep_bytes) {}
 
-  /// Copies what has arrived. Returns the largest number of bytes that a ring held.
+  /// Copies what has arrived in forward rings. Returns the largest number of bytes that a ring held.
   size_t drain();
   /// What was copied since the last call, one block per ring; valid until the next call.
   [[nodiscard]] std::vector<RecordBlock> take();
@@ -30,7 +33,9 @@ class RingCopies {
   [[nodiscard]] bool dropped_any() const { return dropped_any_; }
 
  private:
-  std::vector<CaptureRing>* rings_;
+  void read_backward();
+
+  RingSet* set_;
   std::vector<std::vector<std::byte>> waiting_;  // by ring
   std::deque<std::vector<std::vector<std::byte>>> kept_;
   size_t keep_bytes_, kept_bytes_ = 0;

@@ -28,6 +28,12 @@ Result<RingSet> RingSet::create(Sys& sys, std::vector<CaptureEvent>& events, siz
   return set;
 }
 
+RingSet RingSet::of(Sys& sys, std::vector<CaptureRing> rings) {
+  RingSet set(sys);
+  set.rings_ = std::move(rings);
+  return set;
+}
+
 Result<uint32_t> RingSet::ring_of(const OpenedEvent& opened, bool backward, size_t pages,
                                   bool per_thread) {
   for (uint32_t i = 0; i < rings_.size(); ++i) {

@@ -27,6 +27,9 @@ class RingSet {
   static Result<RingSet> create(Sys& sys, std::vector<CaptureEvent>& events, size_t pages,
                                 bool per_thread);
 
+  /// A set of these rings; for tests.
+  static RingSet of(Sys& sys, std::vector<CaptureRing> rings);
+
   [[nodiscard]] std::vector<CaptureRing>& rings() { return rings_; }
   [[nodiscard]] const std::vector<CaptureRing>& rings() const { return rings_; }
   [[nodiscard]] bool any_backward() const;

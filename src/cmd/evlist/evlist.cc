@@ -66,7 +66,7 @@ class Evlist final : public Command {
     out.write(event.name);
     std::string_view before = ": ";
     if (options_.verbose) {
-      out.print("{}{}", before, attr_line(event.attr));
+      out.print("{}{}", before, attr_line_with_config(event.attr));
       before = ", ";
     } else if (options_.freq) {
       out.print("{}{}={}", before, event.attr.freq != 0 ? "sample_freq" : "sample_period",

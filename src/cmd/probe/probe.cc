@@ -1,7 +1,6 @@
 // `probe`: dynamic probes: made, listed, removed, and what can be probed.
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/refused_options.h"
 #include "cmd/probe/options.h"
 #include "symbol/dso_symbols.h"
 
@@ -44,13 +43,6 @@ constexpr std::string_view kExamples =
   sonde probe -l
   sonde probe -d 'probe_libc:*')";
 
-constexpr RefusedOption kRefused[] = {
-    {0, "demangle", nullptr, "demangle symbols of programs",
-     "names are those of the symbol table or the debug information, as a definition needs them"},
-    {0, "demangle-kernel", nullptr, "demangle symbols of the kernel",
-     "names are those of the symbol table or the debug information, as a definition needs them"},
-};
-
 class ProbeCommand final : public Command {
  public:
   void declare(FlagTable& flags) override {
@@ -66,7 +58,6 @@ class ProbeCommand final : public Command {
     declare_actions(flags);
     declare_places(flags);
     declare_others(flags);
-    declare_refused(flags, kRefused);
     flags.section("EXAMPLES", kExamples);
   }
 
@@ -142,6 +133,10 @@ class ProbeCommand final : public Command {
                "the kernel with its debug information");
     flags.text('s', "source", options_.target.source_root, "directory",
                "where source files are, instead of where they were compiled");
+    flags.boolean(0, "demangle", options_.demangle.enabled,
+                  "--funcs: show names of programs as people write them (default)");
+    flags.boolean(0, "demangle-kernel", options_.demangle.kernel,
+                  "--funcs: do that with names of the kernel, too");
     flags.text(0, "symfs", options_.target.symfs, "directory",
                "look up objects and debug information below it");
     flags.number(0, "target-ns", options_.target.namespace_pid, "pid",

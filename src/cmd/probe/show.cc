@@ -18,7 +18,7 @@ Result<int> show_functions(Env& env, const ProbeOptions& options) {
   const std::string& given = options.functions->empty() ? options.filter : *options.functions;
   NameFilter filter = TRY(filter_or(given, "!_* & !*@plt"));
   ProbedCode code = TRY(open_code(env, options.target));
-  TRY(list_functions(code, filter, env.out));
+  TRY(list_functions(code, filter, options.demangle, env.out));
   return 0;
 }
 

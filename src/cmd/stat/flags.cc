@@ -192,6 +192,24 @@ void StatFlags::declare_metrics(FlagTable& flags) {
   flags.number(0, "td-level", topdown_level_, "n",
                "Set the metrics level for the top-down statistics (0: max level)");
   flags.boolean(0, "smi-cost", smi_cost_, "measure SMI cost");
+  constexpr const char* kNoLatencies =
+      "retire latencies are sampled for events with the modifier R alone, which needs Timed PEBS "
+      "(Granite Rapids and later); no event here takes it";
+  flags
+      .act(0, "record-tpebs", "sample retire latencies of events with the modifier R",
+           [] { return Result<>(); })
+      .on_negation([] {})
+      .without_effect(kNoLatencies);
+  flags
+      .call(0, "tpebs-mode", "mean|min|max|last", "which of the sampled retire latencies to use",
+            [](std::string_view mode) -> Result<> {
+              for (std::string_view known : {"mean", "min", "max", "last"})
+                if (mode == known) return {};
+              return fail(ErrorCode::kUsage, "--tpebs-mode expects mean, min, max or last, not '{}'",
+                          mode);
+            })
+      .offers({"mean", "min", "max", "last"})
+      .without_effect(kNoLatencies);
 }
 
 /// perf options that cannot be supported: each says why, none is silently ignored.

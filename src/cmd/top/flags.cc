@@ -2,7 +2,6 @@
 
 #include "base/text.h"
 #include "capture/recorders/capture_values.h"
-#include "cli/refused_options.h"
 #include "cmd/options/call_graph_option.h"
 #include "cmd/options/event_selection_flags.h"
 #include "cmd/options/listing_flags.h"
@@ -30,6 +29,10 @@ void declare_events(FlagTable& flags, TopOptions& o) {
                o.report.branch_stack = true;
                return {};
              });
+  flags.boolean(0, "group", sampling.group_all,
+                "put the counters into a counter group; its events are shown side by side");
+  flags.boolean(0, "overwrite", sampling.overwrite,
+                "each screen shows the most recent samples, of a ring that overwrites older ones");
   flags.boolean(0, "namespaces", sampling.namespaces, "Record namespaces events");
   flags.boolean(0, "all-cgroups", sampling.cgroups, "Record cgroup events");
   flags.act(0, "no-bpf-event", "do not record bpf events", [&sampling]() -> Result<> {
@@ -93,6 +96,10 @@ void declare_rows(FlagTable& flags, TopOptions& o) {
              "setup and enables call-graph (stack chain/backtrace): fp, dwarf or lbr, then as "
              "report's -g",
              [&o](std::string_view text) { return set_call_graph(text, o); });
+  flags.boolean(0, "stitch-lbr", r.stitch_lbr,
+                "complete call stacks of --call-graph lbr by those of preceding samples");
+  flags.number(0, "group-sort-idx", r.group_sort_index, "n",
+               "sort the rows of a group by its event at index n; by the first one if there is none");
   flags.boolean(0, "children", r.children,
                 "Accumulate callchains of children and show total overhead as well");
   flags.number(0, "max-stack", r.max_stack, "n",
@@ -115,6 +122,7 @@ void declare_filters(FlagTable& flags, TopOptions& o) {
                "only display functions with more events than this");
   flags.call(0, "percent-limit", "percent", "Don't show entries under that percent",
              [&r](std::string_view word) { return report::set_percent_limit(r, word); });
+  declare_gate(flags, r.gate);
   flags.call(0, "percentage", "relative|absolute", "How to display percentage of filtered entries",
              relative_into(r.relative));
 }
@@ -128,6 +136,10 @@ void declare_screen(FlagTable& flags, TopOptions& o) {
                return {};
              });
   flags.number('E', "entries", o.entries, "n", "display this many functions");
+  flags.text(0, "sym-annotate", o.annotated, "symbol",
+             "show the code of this function, with its recent samples");
+  flags.boolean('D', "dump-symtab", o.dump_symbols,
+                "at the end, print the objects that ran and their symbols to stderr");
   flags.boolean('z', "zero", o.zero, "zero history across updates");
   flags.text('w', "column-widths", o.report.widths, "width[,width...]",
              "don't try to adjust column width, use these fixed values");
@@ -147,27 +159,6 @@ void declare_screen(FlagTable& flags, TopOptions& o) {
       .without_effect("no file is opened whose owner could matter");
 }
 
-constexpr RefusedOption kTopRefuses[] = {
-    {'D', "dump-symtab", nullptr, "dump the symbol table used for profiling",
-     "nm lists an object's symbols, /proc/kallsyms the kernel's"},
-    {0, "group", nullptr, "put the counters into a counter group",
-     "each event has its own table; -e '{a,b}' groups them"},
-    {0, "group-sort-idx", "n", "Sort the output by the event at the index n in group",
-     "each event has its own table"},
-    {0, "overwrite", nullptr, "Use a backward ring buffer, default: no",
-     "overwriting buffers lose the records of mappings; -m makes buffers larger"},
-    {0, "sym-annotate", "symbol name", "symbol to annotate",
-     "the s key shows the code of a function; annotate does so for a recording"},
-    {0, "stitch-lbr", nullptr, "Enable LBR callgraph stitching approach",
-     "stacks are stitched in recordings: report --stitch-lbr"},
-    {0, "switch-on", "event", "Consider events after the ocurrence of this event",
-     "works on recordings: report --switch-on"},
-    {0, "switch-off", "event", "Stop considering events after the ocurrence of this event",
-     "works on recordings: report --switch-off"},
-    {0, "show-on-off-events", nullptr, "Show the on/off switch events",
-     "works on recordings: report --show-on-off-events"},
-};
-
 }  // namespace
 
 void declare_flags(FlagTable& flags, TopOptions& o) {
@@ -177,7 +168,6 @@ void declare_flags(FlagTable& flags, TopOptions& o) {
   declare_filters(flags, o);
   declare_screen(flags, o);
   declare_listing(flags, o.report.code);
-  declare_refused(flags, kTopRefuses);
   flags
       .call(0, "objdump", "path", "objdump binary to use for disassembly and annotations",
             [](std::string_view) { return Result<>(); })

@@ -116,6 +116,11 @@ void TraceFlags::declare_lines(FlagTable& flags) {
                "how much of strings and buffers to show (32)");
   flags.boolean(0, "libtraceevent_print", options_.kernel_text,
                 "Print tracepoint arguments in the kernel's print format");
+  flags.text(0, "map-dump", options_.map_dump, "map",
+             "at the end, show the entries of this map of the BPF programs that trace");
+  flags.boolean(0, "tool_stats", options_.tool_stats,
+                "at the end, show how many descriptors got their names from calls, and how many from "
+                "/proc");
   flags.boolean(0, "print-sample", options_.print_samples,
                 "print the PERF_RECORD_SAMPLE PERF_SAMPLE_ info, for debugging");
   flags.boolean(0, "sort-events", options_.sort_events,
@@ -165,11 +170,6 @@ void TraceFlags::declare_chains(FlagTable& flags) {
 
 /// perf options that have no meaning here: each says why, none is silently ignored.
 void TraceFlags::declare_refused(FlagTable& flags) {
-  static constexpr const char* kNoStats =
-      "--tool_stats: there is nothing to show: descriptor paths are not found by hooks on open";
-  static constexpr const char* kNoMaps =
-      "--map-dump: BPF programs of -e have no maps to dump; bpftool map dump shows any map of the "
-      "kernel";
   auto refuse = [this](const char* why) -> Result<> {
     refused_ = why;
     return {};
@@ -181,12 +181,6 @@ void TraceFlags::declare_refused(FlagTable& flags) {
       .act(0, "force-btf", "Prefer btf_dump general pretty printer",
            [refuse] { return refuse(kNoBtf); })
       .refused(kNoBtf);
-  flags.act(0, "tool_stats", "show tool stats", [refuse] { return refuse(kNoStats); })
-      .refused(kNoStats);
-  flags
-      .call(0, "map-dump", "map", "dump BPF maps",
-            [refuse](std::string_view) { return refuse(kNoMaps); })
-      .refused(kNoMaps);
 }
 
 Result<> TraceFlags::configure(const Config& config) {
@@ -223,6 +217,8 @@ Result<> TraceFlags::check(const std::vector<std::string>& command) const {
   if (!options_.input.empty() && live_only && (!command.empty() || options_.record.target.all_cpus))
     return fail(ErrorCode::kUsage, "-i {}: reads a recording, so there is nothing to run",
                 options_.input);
+  if (!options_.input.empty() && !options_.map_dump.empty())
+    return fail(ErrorCode::kUsage, "--map-dump: no BPF program traces when a recording is read");
   if (options_.tables.mode == SummaryMode::kCgroup && options_.summary &&
       (!options_.input.empty() || !options_.summary_only || options_.failed_only ||
        options_.min_duration_ns != 0))

@@ -106,6 +106,7 @@ A line is printed when the call returns; if another thread's output comes in bet
       }
     }
     view.finish({});
+    if (options.tool_stats) write_tool_stats(texts.descriptor_counts(), out);
     if (view.lost() > 0) env.losses.add(LossKind::k_lost_by_kernel, view.lost());
     return 0;
   }

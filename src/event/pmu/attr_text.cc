@@ -58,9 +58,10 @@ std::string aux_action_text(uint32_t bits) {
   return bit_words(bits, kActions);
 }
 
-/// Calls `emit(name, value)` for every non-zero field, in the order of the struct.
+/// Calls `emit(name, value)` for every non-zero field, in the order of the struct; with
+/// `always_config`, for config in any case.
 template <typename Emit>
-void for_each_field(const abi::EventAttr& attr, Emit emit) {
+void for_each_field(const abi::EventAttr& attr, Emit emit, bool always_config = false) {
   auto number = [&](std::string_view name, auto value) {
     if (value != 0) emit(name, fmt::format("{}", value));
   };
@@ -81,6 +82,7 @@ void for_each_field(const abi::EventAttr& attr, Emit emit) {
   number("type", attr.type);
   number("size", attr.size);
   hex("config", attr.config);
+  if (attr.config == 0 && always_config) emit("config", std::string("0"));
   number("{ sample_period, sample_freq }", attr.sample_period);
   words("sample_type", attr.sample_type, sample_type_text(attr.sample_type));
   words("read_format", attr.read_format, read_format_text(attr.read_format));
@@ -135,13 +137,28 @@ std::string attr_block(const abi::EventAttr& attr) {
   return text;
 }
 
-std::string attr_line(const abi::EventAttr& attr) {
+namespace {
+
+std::string fields_of(const abi::EventAttr& attr, bool always_config) {
   std::string text;
-  for_each_field(attr, [&](std::string_view name, const std::string& value) {
-    if (!text.empty()) text += ", ";
-    text += fmt::format("{}: {}", name, value);
-  });
+  for_each_field(
+      attr,
+      [&](std::string_view name, const std::string& value) {
+        if (!text.empty()) text += ", ";
+        text += fmt::format("{}: {}", name, value);
+      },
+      always_config);
   return text;
+}
+
+}  // namespace
+
+std::string attr_line(const abi::EventAttr& attr) {
+  return fields_of(attr, /*always_config=*/false);
+}
+
+std::string attr_line_with_config(const abi::EventAttr& attr) {
+  return fields_of(attr, /*always_config=*/true);
 }
 
 }  // namespace sonde

@@ -13,8 +13,10 @@ namespace sonde {
 /// per field, dashes again. Ends with a newline.
 [[nodiscard]] std::string attr_block(const abi::EventAttr& attr);
 
-/// What follows the name in `evlist -v` and in `# event :` header lines: ", " joins "field: value".
+/// What follows the name in `# event :` header lines: ", " joins "field: value".
 [[nodiscard]] std::string attr_line(const abi::EventAttr& attr);
+/// The same for `evlist -v`: with config even if it is 0, which is an event, too (as perf 6.8 does).
+[[nodiscard]] std::string attr_line_with_config(const abi::EventAttr& attr);
 
 /// "IP|TID|TIME", "ID|LOST".
 [[nodiscard]] std::string sample_type_text(uint64_t sample_type);

@@ -76,6 +76,7 @@ TEST(AttrText, NewBitsAreShownByTheirNumber) {
   attr.size = 0;
   attr.reserved_1 = 0x3;
   EXPECT_EQ(attr_line(attr), "reserved_1: 0x3");
+  EXPECT_EQ(attr_line_with_config(attr), "config: 0, reserved_1: 0x3");
 }
 
 }  // namespace

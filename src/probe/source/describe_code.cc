@@ -87,8 +87,9 @@ std::string describe_place(const ProbedCode& code, std::string_view symbol) {
   return std::string(offset == 0 ? symbol.substr(0, plus) : symbol);
 }
 
-Result<> list_functions(const ProbedCode& code, const NameFilter& filter, Sink& out) {
-  NameList names = code.shown_names();
+Result<> list_functions(const ProbedCode& code, const NameFilter& filter,
+                        const DemangleOptions& demangle, Sink& out) {
+  NameList names = code.shown_names(demangle);
   std::vector<std::string_view> pieces = names.matching(filter);
   if (pieces.empty())
     return fail(ErrorCode::kNotFound, "{} has no symbols{}", code.description(),

@@ -18,8 +18,9 @@ namespace sonde {
 /// The same for a place in the kernel: "tcp_sendmsg+8", "_text+8961856".
 [[nodiscard]] std::string describe_place(const ProbedCode& code, std::string_view symbol);
 
-/// -F: names of functions and data, sorted, a line each; those of C++ and Rust as people write
-/// them. kNotFound if there is none.
-Result<> list_functions(const ProbedCode& code, const NameFilter& filter, Sink& out);
+/// -F: names of functions and data, sorted, a line each; those of C++ and Rust as the options say.
+/// kNotFound if there is none.
+Result<> list_functions(const ProbedCode& code, const NameFilter& filter,
+                        const DemangleOptions& demangle, Sink& out);
 
 }  // namespace sonde

@@ -7,7 +7,6 @@
 
 #include "base/parallel.h"
 #include "probe/source/sorted_texts.h"
-#include "symbol/demangle.h"
 
 namespace sonde {
 namespace {
@@ -64,13 +63,14 @@ std::optional<NamedFile> NamedFile::of(const std::string& path) {
                    status.st_mtim.tv_sec * kSecond + status.st_mtim.tv_nsec};
 }
 
-NameList NameList::of(const std::vector<std::string_view>& linked, bool in_kernel) {
+NameList NameList::of(const std::vector<std::string_view>& linked, bool in_kernel,
+                      const DemangleOptions& demangle) {
   constexpr size_t kBatch = 2048;
   std::vector<ShownBatch> batches((linked.size() + kBatch - 1) / kBatch);
   parallel_jobs(batches.size(), [&](size_t batch) {
     size_t end = std::min(linked.size(), (batch + 1) * kBatch);
     for (size_t i = batch * kBatch; i < end; ++i)
-      batches[batch].add(shown_name(linked[i], in_kernel, DemangleOptions()));
+      batches[batch].add(shown_name(linked[i], in_kernel, demangle));
   });
   std::vector<std::string_view> names;
   names.reserve(linked.size());

@@ -15,6 +15,7 @@
 #include "base/bytes.h"
 #include "probe/name_filter.h"
 #include "store/object_cache.h"
+#include "symbol/demangle.h"
 
 namespace sonde {
 
@@ -33,9 +34,10 @@ class NameList {
   static constexpr uint32_t kPackedVersion = 1;
 
   NameList() = default;
-  /// From the linker's names; those of C++ and Rust are demangled, unless the kernel has them. On
-  /// all cores.
-  static NameList of(const std::vector<std::string_view>& linked, bool in_kernel);
+  /// From the linker's names; those of C++ and Rust are demangled according to the options. On all
+  /// cores.
+  static NameList of(const std::vector<std::string_view>& linked, bool in_kernel,
+                     const DemangleOptions& demangle = {});
 
   /// For the disk cache.
   [[nodiscard]] std::string pack(const NamedFile& file) const;

@@ -268,20 +268,21 @@ std::vector<std::string_view> ProbedCode::State::linked_names(
   return linked;
 }
 
-NameList ProbedCode::shown_names() const {
+NameList ProbedCode::shown_names(const DemangleOptions& demangle) const {
   constexpr std::string_view kKind = "names";
   // With fewer, a list is made in some milliseconds. Where a file's symbols are elsewhere, they may
   // come and go.
   constexpr size_t kManySymbols = 20'000;
   const ElfFile* own = file();
   ObjectCache cache(state_->finder.object_cache);
-  bool is_cached = !state_->finder.object_cache.empty() && !in_kernel() &&
+  bool is_usual = demangle.enabled && !demangle.kernel;
+  bool is_cached = is_usual && !state_->finder.object_cache.empty() && !in_kernel() &&
                    own->symbol_count(SymbolSection::kSymtab) >= kManySymbols;
   auto made_of = is_cached ? NamedFile::of(own->name()) : std::nullopt;
   if (auto kept =
           made_of ? cache.find(own->build_id(), kKind, NameList::kPackedVersion) : std::nullopt)
     if (auto list = NameList::unpack(std::move(*kept), *made_of)) return std::move(*list);
-  NameList list = NameList::of(state_->linked_names(symbols().unordered()), in_kernel());
+  NameList list = NameList::of(state_->linked_names(symbols().unordered()), in_kernel(), demangle);
   if (made_of)
     cache.keep(own->build_id(), kKind, NameList::kPackedVersion, as_bytes(list.pack(*made_of)));
   return list;

@@ -87,6 +87,7 @@ struct FdFollower {
 
   void set(int32_t fd, std::string name, bool closes_on_exec) {
     process.fds[fd] = {.name = std::move(name), .closes_on_exec = closes_on_exec};
+    ++names.counts_.seen;
   }
   void forget(int32_t fd) { process.fds.erase(fd); }
 
@@ -223,6 +224,7 @@ std::string_view FdNames::name(int32_t pid, int32_t fd) {
   // An unknown descriptor is cached too; otherwise a process that is gone would be looked up for
   // ever.
   std::string asked = source_->fd(pid, fd);
+  if (!asked.empty()) ++counts_.asked;
   return (fds[fd] = {.name = std::move(asked), .is_asked = true}).name;
 }
 

@@ -48,6 +48,11 @@ class FdNames {
   void has_open(int32_t pid, int32_t fd, std::string name) {
     processes_[pid].fds[fd] = {.name = std::move(name), .closes_on_exec = fd > kLastStandard};
   }
+  /// How many descriptors got their names from calls, and how many were looked up in the source.
+  struct Counts {
+    uint64_t seen = 0, asked = 0;
+  };
+  [[nodiscard]] const Counts& counts() const { return counts_; }
   /// A thread has ended; if `pid` == `tid`, the whole process.
   void ended(int32_t pid, int32_t tid);
 
@@ -67,6 +72,7 @@ class FdNames {
   friend struct FdFollower;
 
   FdSource* source_;
+  Counts counts_;
   std::unordered_map<int32_t, Process> processes_;
   std::unordered_map<int32_t, std::string> comms_;
 };

@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "bpf/map_text.h"
 #include "capture/control/delay_schedule.h"
 #include "capture/control/signal_queue.h"
 #include "capture/opening/event_closer.h"
@@ -60,6 +61,7 @@ class LiveTrace {
   Result<> open() {
     bool by_bpf = options_.wants_calls && TRY(open_bpf());
     if (!by_bpf) TRY(open_capture(true));
+    if (!options_.map_dump.empty()) dumped_map_ = TRY(map_to_dump());
     rings_ = TRY(
         PerfSource::make(*capture_, [this](size_t i) { return i < events_.call_events; }, env_));
     if (by_bpf) merged_.emplace(std::vector<TraceSource*>{bpf_.get(), rings_.get()});
@@ -77,6 +79,13 @@ class LiveTrace {
     if (options_.tables.mode == SummaryMode::kCgroup) view.cgroups = cgroup_paths();
     view_.emplace(std::move(view), source_->events(), texts_, tasks_, places_.get(), out_);
     return {};
+  }
+
+  /// Tracepoints have no map.
+  [[nodiscard]] Result<int> map_to_dump() const {
+    if (bpf_) return bpf_->map(options_.map_dump);
+    return fail(ErrorCode::kNotFound, "ERROR: BPF map \"{}\" not found: no BPF program traces here",
+                options_.map_dump);
   }
 
   [[nodiscard]] bool traces_several() const {
@@ -208,6 +217,8 @@ class LiveTrace {
     if (!enough) TRY(consume(true));
     if (capture_->workload) (void)capture_->workload->reap(true);
     view_->finish(TRY(source_->totals()));
+    if (dumped_map_) TRY(write_map(*dumped_map_, out_));
+    if (options_.tool_stats) write_tool_stats(texts_.descriptor_counts(), out_);
     ByteBuilder records;
     uint64_t lost = std::max(view_->lost(), read_lost_counts(env_.sys, capture_->events, records));
     if (lost > 0) env_.losses.add(LossKind::k_lost_by_kernel, lost);
@@ -266,6 +277,7 @@ class LiveTrace {
   std::unique_ptr<PerfSource> rings_;
   std::unique_ptr<BpfSource> bpf_;
   std::optional<MergedSource> merged_;
+  std::optional<int> dumped_map_;  // of bpf_
   TraceSource* source_ = nullptr;
   std::unique_ptr<TraceLocations> places_;
   std::optional<TraceView> view_;

@@ -43,6 +43,8 @@ struct TraceOptions {
   uint64_t min_duration_ns = 0;
   bool kernel_text = false;  // --libtraceevent_print
   bool print_samples = false;
+  std::string map_dump;     // --map-dump: a map of the BPF programs
+  bool tool_stats = false;  // --tool_stats: where names of descriptors came from
   uint64_t max_events = 0;
   std::optional<uint32_t> max_stack, min_stack;
   bool kernel_call_chains = false;  // --kernel-syscall-graph

@@ -221,4 +221,8 @@ Result<std::vector<CallTotals>> BpfSource::totals() {
                     {state.request.totals, state.request.errno_totals, state.abis});
 }
 
+Result<int> BpfSource::map(std::string_view name) const {
+  return state_->trace ? state_->trace->map(name) : state_->sums->map(name);
+}
+
 }  // namespace sonde

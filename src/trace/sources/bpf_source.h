@@ -47,6 +47,9 @@ class BpfSource final : public TraceSource {
   [[nodiscard]] bool at_end() const override;
   [[nodiscard]] Result<std::vector<CallTotals>> totals() override;
 
+  /// The descriptor of the programs' map of this name; kNotFound if there is none.
+  [[nodiscard]] Result<int> map(std::string_view name) const;
+
   /// What was lost, by CPU and call, most losses first.
   [[nodiscard]] std::vector<SyscallTrace::Loss> losses() const;
 

@@ -43,4 +43,8 @@ bool CallTexts::never_returns(SyscallAbi abi, uint32_t number) {
   return call != nullptr && (call->name == "exit" || call->name == "exit_group");
 }
 
+void write_tool_stats(const FdNames::Counts& counts, Sink& out) {
+  out.print("Stats:\n  vfs_getname : {}\n proc_getname: {}\n", counts.seen, counts.asked);
+}
+
 }  // namespace sonde

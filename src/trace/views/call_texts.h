@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/sink.h"
 #include "trace/arguments/arg_text.h"
 #include "trace/arguments/fd_names.h"
 #include "trace/sources/trace_event.h"
@@ -30,6 +31,8 @@ class CallTexts {
   void has_open(int32_t pid, int32_t fd, std::string name) {
     fds_.has_open(pid, fd, std::move(name));
   }
+  /// Where the names of descriptors came from.
+  [[nodiscard]] const FdNames::Counts& descriptor_counts() const { return fds_.counts(); }
   /// "ENOENT"; "ERRNO_600" if there is no such errno.
   static std::string error_name(int number);
   /// exit and exit_group.
@@ -40,5 +43,9 @@ class CallTexts {
   FdNames fds_;
   std::string unknown_;
 };
+
+/// --tool_stats, in perf's words: "vfs_getname" are names that calls brought, "proc_getname" those
+/// that were looked up in /proc.
+void write_tool_stats(const FdNames::Counts& counts, Sink& out);
 
 }  // namespace sonde
