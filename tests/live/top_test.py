@@ -176,7 +176,7 @@ class TopTest(unittest.TestCase):
 
     def test_groups_stand_side_by_side(self):
         busy = self.busy("faults")
-        first = r"PerfTop.*\n-+\n\n +\d+\.\d\d% +\d+\.\d\d%  busybody +\[\.\] FUNCTION"
+        first = r"PerfTop.*\n-+\n\n# anon group .*\n +\d+\.\d\d% +\d+\.\d\d%  busybody +\[\.\] FUNCTION"
         for options, function in ((["--group", "-e", "cpu-clock,page-faults"], "the_hot_function"),
                                   (["-e", "{cpu-clock,page-faults}", "--group-sort-idx", "1"], "the_faulting_function"),
                                   (["-e", "{cpu-clock,page-faults}", "--group-sort-idx", "7"], "the_hot_function")):

@@ -21,6 +21,8 @@ MANUALS = Path("/usr/share/man/man1")
 TOPICS = {"arm-spe", "intel-pt", "dlfilter", "script-perl", "script-python"}
 # Their second words begin to work before options are looked at.
 RUN_AT_ONCE = {"bench", "test", "check", "data"}
+# perf 6.1 takes them for a command to trace, and leaves the kernel's tracing switched off.
+NO_SUBCOMMANDS = {("ftrace", "profile")}
 # What came after perf 6.1.
 LATER = {
     "annotate": "--code-with-type --data-type --type-stat --skip-empty",
@@ -83,7 +85,7 @@ def words_of(term):
 
 
 def listed(*words):
-    if words[0] in RUN_AT_ONCE and len(words) > 1:
+    if words in NO_SUBCOMMANDS or (words[0] in RUN_AT_ONCE and len(words) > 1):
         return []
     done = subprocess.run([PERF, *words, "--list-opts"], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=20)
     return [("", word) for word in done.stdout.split() if re.fullmatch(r"--[\w-]+", word)]
