@@ -34,13 +34,12 @@ bool put(PyObject* dict, const char* key, std::string_view text) {
 
 PyObject* event_dict(const CatalogEvent& event) {
   PyRef dict(PyDict_New());
-  bool complete = dict && put(dict.get(), "name", event.name) &&
-                  put(dict.get(), "alias", event.alias) &&
-                  put(dict.get(), "scale_unit", event.scale_unit) &&
-                  put(dict.get(), "desc", event.description) &&
-                  put(dict.get(), "encoding_desc", event.encoding) &&
-                  put(dict.get(), "topic", event.pmu) &&
-                  put(dict.get(), "event_type_desc", class_name(event.kind));
+  bool complete =
+      dict && put(dict.get(), "name", event.name) && put(dict.get(), "alias", event.alias) &&
+      put(dict.get(), "scale_unit", event.scale_unit) &&
+      put(dict.get(), "desc", event.description) &&
+      put(dict.get(), "encoding_desc", event.encoding) && put(dict.get(), "topic", event.pmu) &&
+      put(dict.get(), "event_type_desc", class_name(event.kind));
   return complete ? dict.release() : nullptr;
 }
 
@@ -62,12 +61,12 @@ PyObject* pmu_text(PyObject* self) {
   return text_object(fmt::format("pmu({})", unbox<NamedPmu>(self).name));
 }
 
-PyMethodDef pmu_methods[] = {
-    {"name", method(&pmu_name), METH_NOARGS, "name(): the PMU's name"},
-    {"events", method(&pmu_events), METH_NOARGS,
-     "events(): a dict for each of its events: name, alias, scale_unit, desc, encoding_desc, topic, "
-     "event_type_desc, as far as it has them"},
-    {nullptr, nullptr, 0, nullptr}};
+PyMethodDef pmu_methods[] = {{"name", method(&pmu_name), METH_NOARGS, "name(): the PMU's name"},
+                             {"events", method(&pmu_events), METH_NOARGS,
+                              "events(): a dict for each of its events: name, alias, scale_unit, "
+                              "desc, encoding_desc, topic, "
+                              "event_type_desc, as far as it has them"},
+                             {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace
 

@@ -76,8 +76,7 @@ struct Sums {
 void add_ipc(const Instructions& code, const Block& block, Sums& sums) {
   size_t begin = code.from(block.start), end = code.from(block.end + 1);
   const Block::Longest& passes = block.longest;
-  if (!block.has_start || begin >= end || passes.cycles == 0 ||
-      passes.replaced >= kTooManyOverlaps)
+  if (!block.has_start || begin >= end || passes.cycles == 0 || passes.replaced >= kTooManyOverlaps)
     return;
   uint64_t run = (end - begin) * passes.passes;
   double ipc = static_cast<double>(run) / static_cast<double>(passes.cycles);

@@ -12,8 +12,8 @@
 
 #include "bpf/bpf_log.h"
 #include "bpf/map_entries.h"
-#include "bpf/programs/syscall_totals.h"
 #include "bpf/map_text.h"
+#include "bpf/programs/syscall_totals.h"
 #include "bpf/skeletons/syscall_totals.skel.h"
 #include "bpf/traced_programs.h"
 

@@ -62,15 +62,18 @@ Result<> OpencsdTree::add(const TraceUnit& unit, int flags) {
                          ? create(OCSD_BUILTIN_DCD_ETE, ete_settings(unit))
                          : create(OCSD_BUILTIN_DCD_ETMV4I, etm4_settings(unit));
   if (error != OCSD_OK)
-    return fail(ErrorCode::kCorrupt,
-                "the trace unit of CPU {} (trace id {}) has settings that OpenCSD refuses (error {})",
-                unit.cpu, unit.trace_id, static_cast<int>(error));
+    return fail(
+        ErrorCode::kCorrupt,
+        "the trace unit of CPU {} (trace id {}) has settings that OpenCSD refuses (error {})",
+        unit.cpu, unit.trace_id, static_cast<int>(error));
   return {};
 }
 
-ocsd_datapath_resp_t OpencsdTree::process(ocsd_datapath_op_t operation, Bytes trace, uint32_t& used) {
-  return library_->dt_process_data(handle_, operation, position_, static_cast<uint32_t>(trace.size()),
-                                 reinterpret_cast<const uint8_t*>(trace.data()), &used);
+ocsd_datapath_resp_t OpencsdTree::process(ocsd_datapath_op_t operation, Bytes trace,
+                                          uint32_t& used) {
+  return library_->dt_process_data(handle_, operation, position_,
+                                   static_cast<uint32_t>(trace.size()),
+                                   reinterpret_cast<const uint8_t*>(trace.data()), &used);
 }
 
 /// An operation without data.

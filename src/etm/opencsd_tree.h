@@ -1,5 +1,5 @@
-// A decoder of OpenCSD: what takes frames apart, and a decoder for each unit behind it. What comes out
-// goes to the callbacks that users attach to its handle.
+// A decoder of OpenCSD: what takes frames apart, and a decoder for each unit behind it. What comes
+// out goes to the callbacks that users attach to its handle.
 #pragma once
 
 #include <utility>

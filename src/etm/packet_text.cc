@@ -19,8 +19,8 @@ struct PacketPrinter {
     const auto& printer = *static_cast<const PacketPrinter*>(self);
     if (operation != OCSD_OP_DATA || packet == nullptr) return OCSD_RESP_CONT;
     char text[1024] = {};
-    auto protocol = printer.unit.kind == TraceUnit::Kind::kEte ? OCSD_PROTOCOL_ETE
-                                                               : OCSD_PROTOCOL_ETMV4I;
+    auto protocol =
+        printer.unit.kind == TraceUnit::Kind::kEte ? OCSD_PROTOCOL_ETE : OCSD_PROTOCOL_ETMV4I;
     if (printer.library.pkt_str(protocol, packet, text, sizeof text) == OCSD_OK)
       printer.out.print("\tIdx:{}; ID:{:x};\t{}\n", position, printer.unit.trace_id,
                         static_cast<const char*>(text));
@@ -46,8 +46,7 @@ Result<> put_packets(std::span<const TraceUnit> units, Format format, Bytes trac
     if (known.test(unit.trace_id % known.size())) continue;
     known.set(unit.trace_id % known.size());
     TRY(tree.add(unit, OCSD_CREATE_FLG_PACKET_PROC));
-    printers.push_back(
-        std::make_unique<PacketPrinter>(PacketPrinter{tree.library(), out, unit}));
+    printers.push_back(std::make_unique<PacketPrinter>(PacketPrinter{tree.library(), out, unit}));
     ocsd_err_t error = tree.library().dt_attach_packet_callback(
         tree.handle(), unit.trace_id, OCSD_C_API_CB_PKT_SINK,
         reinterpret_cast<void*>(PacketPrinter::take), printers.back().get());
@@ -60,9 +59,8 @@ Result<> put_packets(std::span<const TraceUnit> units, Format format, Bytes trac
 
 void put_trace_units(std::span<const uint64_t> words, Sink& out) {
   static constexpr std::string_view kGlobal[] = {"Header version", "PMU type/num cpus", "Snapshot"};
-  static constexpr std::string_view kRegisters[] = {"TRCCONFIGR", "TRCTRACEIDR",   "TRCIDR0",
-                                                    "TRCIDR1",    "TRCIDR2",       "TRCIDR8",
-                                                    "TRCAUTHSTATUS"};
+  static constexpr std::string_view kRegisters[] = {
+      "TRCCONFIGR", "TRCTRACEIDR", "TRCIDR0", "TRCIDR1", "TRCIDR2", "TRCIDR8", "TRCAUTHSTATUS"};
   auto units = parse_trace_units(words);
   if (!units) return;
   for (size_t i = 0; i < std::size(kGlobal); ++i) put_word(kGlobal[i], words[i], out);
@@ -78,8 +76,8 @@ void put_trace_units(std::span<const uint64_t> words, Sink& out) {
     }
     bool is_ete = unit.kind == TraceUnit::Kind::kEte;
     for (size_t i = 0; i < count; ++i) {
-      std::string_view title = i < std::size(kRegisters)      ? kRegisters[i]
-                               : is_ete && i == 7             ? "TRCDEVARCH"
+      std::string_view title = i < std::size(kRegisters)       ? kRegisters[i]
+                               : is_ete && i == 7              ? "TRCDEVARCH"
                                : i == (is_ete ? size_t{8} : 7) ? "TS_SOURCE"
                                                                : "unknown";
       put_word(title, words[at++], out);

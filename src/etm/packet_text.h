@@ -13,8 +13,8 @@ namespace sonde::etm {
 /// "ETMV4I", as OpenCSD names the unit's protocol.
 std::string_view protocol_name(const TraceUnit& unit);
 
-/// A line for each packet, with its position in `trace`. Units whose trace id another one before has
-/// are left out. kUnsupported without OpenCSD, kCorrupt for units that it refuses.
+/// A line for each packet, with its position in `trace`. Units whose trace id another one before
+/// has are left out. kUnsupported without OpenCSD, kCorrupt for units that it refuses.
 Result<> put_packets(std::span<const TraceUnit> units, Format format, Bytes trace, Sink& out);
 
 /// The registers, as perf shows them: `words` is what follows the record's type.

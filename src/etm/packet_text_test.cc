@@ -18,8 +18,9 @@ TEST(PacketText, EachPacketIsALineWithItsPlace) {
   auto done = put_packets({&unit, 1}, Format::kRaw, std::as_bytes(std::span(trace.bytes())), out);
   ASSERT_TRUE(done) << done.error().message;
   const std::string& text = out.text();
-  EXPECT_TRUE(text.starts_with("\tIdx:0; ID:10;\tI_ASYNC : Alignment Synchronisation.\n"
-                               "\tIdx:12; ID:10;\tI_TRACE_INFO : Trace Info."))
+  EXPECT_TRUE(
+      text.starts_with("\tIdx:0; ID:10;\tI_ASYNC : Alignment Synchronisation.\n"
+                       "\tIdx:12; ID:10;\tI_TRACE_INFO : Trace Info."))
       << text;
   EXPECT_NE(text.find("Addr=0x0000000000401000"), std::string::npos) << text;
   EXPECT_NE(text.find("\tI_ATOM_F1 : Atom format 1.; E\n"), std::string::npos) << text;
@@ -37,17 +38,19 @@ TEST(PacketText, FramesAreTakenApart) {
 
 TEST(PacketText, UnitsAreTheirRegisters) {
   StringSink out;
-  const uint64_t words[] = {1, uint64_t{8} << 32 | 1, 0, 0x4040404040404040, 3, 8, 0x41, 0x10,
-                            0xa, 0xb,                 0xc, 0xd,                0xe, 1};
+  const uint64_t words[] = {
+      1, uint64_t{8} << 32 | 1, 0, 0x4040404040404040, 3, 8, 0x41, 0x10, 0xa, 0xb, 0xc, 0xd, 0xe,
+      1};
   put_trace_units(words, out);
-  EXPECT_EQ(out.text(),
-            "\tHeader version                 1\n\tPMU type/num cpus              800000001\n"
-            "\tSnapshot                       0\n\tMagic number                   4040404040404040\n"
-            "\tCPU                            3\n\tNR_TRC_PARAMS                  8\n"
-            "\tTRCCONFIGR                     41\n\tTRCTRACEIDR                    10\n"
-            "\tTRCIDR0                        a\n\tTRCIDR1                        b\n"
-            "\tTRCIDR2                        c\n\tTRCIDR8                        d\n"
-            "\tTRCAUTHSTATUS                  e\n\tTS_SOURCE                      1\n");
+  EXPECT_EQ(
+      out.text(),
+      "\tHeader version                 1\n\tPMU type/num cpus              800000001\n"
+      "\tSnapshot                       0\n\tMagic number                   4040404040404040\n"
+      "\tCPU                            3\n\tNR_TRC_PARAMS                  8\n"
+      "\tTRCCONFIGR                     41\n\tTRCTRACEIDR                    10\n"
+      "\tTRCIDR0                        a\n\tTRCIDR1                        b\n"
+      "\tTRCIDR2                        c\n\tTRCIDR8                        d\n"
+      "\tTRCAUTHSTATUS                  e\n\tTS_SOURCE                      1\n");
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ class FunctionGraph {
 
   std::vector<std::string> functions_;
   struct Thread {
-    uint32_t depth = 0;        // of its latest sample
+    uint32_t depth = 0;  // of its latest sample
     bool is_inside = false;
     uint32_t entry_depth = 0;  // of the function
   };

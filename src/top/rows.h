@@ -32,9 +32,9 @@ class FadingRows {
 
  private:
   struct Line {
-    std::vector<double> weights;  // per column of the plan and event: column * members_ + event
-    double samples = 0;           // of all events
-    double period = 0;            // of the first one
+    std::vector<double> weights;    // per column of the plan and event: column * members_ + event
+    double samples = 0;             // of all events
+    double period = 0;              // of the first one
     std::vector<std::string> keys;  // per key column: as shown
     std::vector<size_t> widths;     // needed by `keys`
     std::vector<std::string> identity;

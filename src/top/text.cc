@@ -48,8 +48,7 @@ class TextTop {
  private:
   Result<> refresh() {
     TRY(profile_.next_interval());
-    std::string tables =
-        o_.annotated.empty() ? make_tables() : TRY(annotated_code(profile_, o_));
+    std::string tables = o_.annotated.empty() ? make_tables() : TRY(annotated_code(profile_, o_));
     if (paused_) return {};
     std::string text =
         fmt::format("{}\n{}\n\n{}", heading(profile_.figures()), std::string(79, '-'), tables);
@@ -64,8 +63,7 @@ class TextTop {
     StringSink text;
     for (const LiveTable& live : profile_.tables(rows_wanted())) {
       if (profile_.figures().events.empty())
-        text.print("{}# {}\n", text.text().empty() ? "" : "\n",
-                   live.name);
+        text.print("{}# {}\n", text.text().empty() ? "" : "\n", live.name);
       render::TableTextOptions how{.header = false, .color = screen_.is_terminal()};
       StringSink whole;
       render::write_table(whole, live.table, how);

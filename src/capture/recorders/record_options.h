@@ -76,7 +76,7 @@ struct SamplingOptions {
   /// With `overwrite`: what happens to tasks and memory is still read in full, from rings of its
   /// own.
   bool keep_sideband = false;
-  bool no_buffering = false;   // --no-buffering
+  bool no_buffering = false;  // --no-buffering
 };
 
 /// -D: when events are on. Times are relative to the start of the target.

@@ -20,7 +20,8 @@ class RingCopies {
   RingCopies(RingSet& set, size_t keep_bytes)
       : set_(&set), waiting_(set.rings().size()), keep_bytes_(keep_bytes) {}
 
-  /// Copies what has arrived in forward rings. Returns the largest number of bytes that a ring held.
+  /// Copies what has arrived in forward rings. Returns the largest number of bytes that a ring
+  /// held.
   size_t drain();
   /// What was copied since the last call, one block per ring; valid until the next call.
   [[nodiscard]] std::vector<RecordBlock> take();

@@ -32,7 +32,7 @@ struct ProbeOptions {
   std::vector<std::string> command;      // for --latency
   ProbeTarget target;
   PlanOptions plan;
-  DemangleOptions demangle;              // of names that -F lists
+  DemangleOptions demangle;  // of names that -F lists
   bool force = false;
   bool dry_run = false;
   bool use_cache = false;

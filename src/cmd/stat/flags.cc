@@ -205,8 +205,8 @@ void StatFlags::declare_metrics(FlagTable& flags) {
             [](std::string_view mode) -> Result<> {
               for (std::string_view known : {"mean", "min", "max", "last"})
                 if (mode == known) return {};
-              return fail(ErrorCode::kUsage, "--tpebs-mode expects mean, min, max or last, not '{}'",
-                          mode);
+              return fail(ErrorCode::kUsage,
+                          "--tpebs-mode expects mean, min, max or last, not '{}'", mode);
             })
       .offers({"mean", "min", "max", "last"})
       .without_effect(kNoLatencies);

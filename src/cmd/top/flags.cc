@@ -98,8 +98,9 @@ void declare_rows(FlagTable& flags, TopOptions& o) {
              [&o](std::string_view text) { return set_call_graph(text, o); });
   flags.boolean(0, "stitch-lbr", r.stitch_lbr,
                 "complete call stacks of --call-graph lbr by those of preceding samples");
-  flags.number(0, "group-sort-idx", r.group_sort_index, "n",
-               "sort the rows of a group by its event at index n; by the first one if there is none");
+  flags.number(
+      0, "group-sort-idx", r.group_sort_index, "n",
+      "sort the rows of a group by its event at index n; by the first one if there is none");
   flags.boolean(0, "children", r.children,
                 "Accumulate callchains of children and show total overhead as well");
   flags.number(0, "max-stack", r.max_stack, "n",

@@ -118,9 +118,10 @@ void TraceFlags::declare_lines(FlagTable& flags) {
                 "Print tracepoint arguments in the kernel's print format");
   flags.text(0, "map-dump", options_.map_dump, "map",
              "at the end, show the entries of this map of the BPF programs that trace");
-  flags.boolean(0, "tool_stats", options_.tool_stats,
-                "at the end, show how many descriptors got their names from calls, and how many from "
-                "/proc");
+  flags.boolean(
+      0, "tool_stats", options_.tool_stats,
+      "at the end, show how many descriptors got their names from calls, and how many from "
+      "/proc");
   flags.boolean(0, "print-sample", options_.print_samples,
                 "print the PERF_RECORD_SAMPLE PERF_SAMPLE_ info, for debugging");
   flags.boolean(0, "sort-events", options_.sort_events,

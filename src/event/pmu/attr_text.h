@@ -15,7 +15,8 @@ namespace sonde {
 
 /// What follows the name in `# event :` header lines: ", " joins "field: value".
 [[nodiscard]] std::string attr_line(const abi::EventAttr& attr);
-/// The same for `evlist -v`: with config even if it is 0, which is an event, too (as perf 6.8 does).
+/// The same for `evlist -v`: with config even if it is 0, which is an event, too (as perf 6.8
+/// does).
 [[nodiscard]] std::string attr_line_with_config(const abi::EventAttr& attr);
 
 /// "IP|TID|TIME", "ID|LOST".

@@ -73,8 +73,8 @@ class ProbedCode {
   /// EM_*: the object's, or that of this machine.
   [[nodiscard]] uint16_t machine() const;
   [[nodiscard]] const CodeSymbols& symbols() const;
-  /// Their names as the options show them, all aliases of an address included; empty without symbols.
-  /// Those of a large file come from the disk cache, or go there.
+  /// Their names as the options show them, all aliases of an address included; empty without
+  /// symbols. Those of a large file come from the disk cache, or go there.
   [[nodiscard]] NameList shown_names(const DemangleOptions& demangle = {}) const;
   /// symbols() at the addresses of debug information: those of a running kernel are elsewhere.
   [[nodiscard]] const CodeSymbols& linked_symbols() const;

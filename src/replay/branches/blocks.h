@@ -36,7 +36,7 @@ struct Block {
 };
 
 struct BlockSums {
-  std::vector<Block> blocks;    // most cycles first
+  std::vector<Block> blocks;  // most cycles first
   uint64_t total_cycles = 0;  // of all branches, those outside of functions included
 };
 

@@ -1,5 +1,5 @@
-// Where the branches of samples begin and end. Mappings are looked up once for as long as they last,
-// symbols once per place: a loop has the same few places in all samples.
+// Where the branches of samples begin and end. Mappings are looked up once for as long as they
+// last, symbols once per place: a loop has the same few places in all samples.
 //
 //   BranchPlaces places(session);
 //   const Frame& from = places.at(sample, branch.from);   // valid until the next call

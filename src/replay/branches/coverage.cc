@@ -39,7 +39,7 @@ void count_sample(const Sample& sample, size_t index, BranchPlaces& places, Coun
 
 /// What happens at one address.
 struct Edge {
-  uint64_t begins = 0;           // runs that begin with it
+  uint64_t begins = 0;               // runs that begin with it
   uint64_t ends = 0, predicted = 0;  // runs that end with it
 };
 
@@ -71,7 +71,8 @@ std::vector<CodePiece> pieces_of(std::span<const CodeStretch> stretches) {
     next = address + 1;
   }
   for (CodePiece& piece : pieces)
-    if (auto edge = edges.find(piece.first); edge != edges.end()) piece.begins = edge->second.begins;
+    if (auto edge = edges.find(piece.first); edge != edges.end())
+      piece.begins = edge->second.begins;
   return pieces;
 }
 

@@ -19,7 +19,7 @@ namespace sonde {
 struct CodePiece {
   uint64_t first = 0, last = 0;  // in the object: of its first byte, of the last instruction
   uint64_t runs = 0;
-  uint64_t begins = 0;                // runs that began here, at a branch's target
+  uint64_t begins = 0;               // runs that began here, at a branch's target
   uint64_t ends = 0, predicted = 0;  // runs whose branch is the last instruction
 };
 

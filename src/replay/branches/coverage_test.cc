@@ -6,10 +6,10 @@ namespace sonde {
 namespace {
 
 TEST(Coverage, SplitsStretchesWhereOthersBeginAndEnd) {
-  std::vector<CodePiece> pieces = pieces_of(std::vector<CodeStretch>{
-      {.first = 0x10, .last = 0x20, .runs = 3, .predicted = 2},
-      {.first = 0x18, .last = 0x20, .runs = 1, .predicted = 0},
-      {.first = 0x18, .last = 0x28, .runs = 4, .predicted = 4}});
+  std::vector<CodePiece> pieces =
+      pieces_of(std::vector<CodeStretch>{{.first = 0x10, .last = 0x20, .runs = 3, .predicted = 2},
+                                         {.first = 0x18, .last = 0x20, .runs = 1, .predicted = 0},
+                                         {.first = 0x18, .last = 0x28, .runs = 4, .predicted = 4}});
   ASSERT_EQ(pieces.size(), 3u);
   EXPECT_EQ(pieces[0].first, 0x10u);
   EXPECT_EQ(pieces[0].last, 0x17u);

@@ -4,8 +4,8 @@
 #include <map>
 #include <tuple>
 
-#include "replay/branches/branch_events.h"
 #include "replay/branches/blocks.h"
+#include "replay/branches/branch_events.h"
 
 namespace sonde::diff {
 namespace {
@@ -32,7 +32,9 @@ struct Blocks {
 Blocks blocks_of(const DiffInput& input, const EventReport* event) {
   Blocks blocks{.input = &input, .all = {}, .by_name = {}};
   if (event == nullptr) return blocks;
-  auto wants = [&](EventId id) { return std::ranges::find(event->members, id) != event->members.end(); };
+  auto wants = [&](EventId id) {
+    return std::ranges::find(event->members, id) != event->members.end();
+  };
   blocks.all = sum_blocks(input.session(), wants).blocks;
   for (size_t i = 0; i < blocks.all.size(); ++i)
     blocks.by_name.try_emplace(blocks.key_of(blocks.all[i]), i);
@@ -63,8 +65,7 @@ class CyclesTable {
       : inputs_(inputs), event_(event), options_(options) {
     blocks_.push_back(blocks_of(*inputs[0], &event));
     for (size_t side = 1; side < inputs.size(); ++side)
-      blocks_.push_back(
-          blocks_of(*inputs[side], inputs[side]->find(inputs[0]->desc(event).attr)));
+      blocks_.push_back(blocks_of(*inputs[side], inputs[side]->find(inputs[0]->desc(event).attr)));
   }
 
   view::Table make() {
@@ -172,8 +173,7 @@ class CyclesTable {
   [[nodiscard]] std::string aligned(std::string text) const {
     auto is_first_byte = [](char byte) { return (byte & 0xc0) != 0x80; };
     auto shown = static_cast<size_t>(std::ranges::count_if(text, is_first_byte));
-    if (options_.separator.empty() && shown < kNoiseWidth)
-      text.insert(0, kNoiseWidth - shown, ' ');
+    if (options_.separator.empty() && shown < kNoiseWidth) text.insert(0, kNoiseWidth - shown, ' ');
     return text;
   }
 
@@ -202,10 +202,14 @@ view::Table make_cycles_table(const std::vector<std::unique_ptr<DiffInput>>& inp
 
 std::string_view option_without_cycles(const DiffOptions& o) {
   const report::GivenOption options[] = {
-      {o.sort != DiffOptions().sort, "--sort"}, {o.show_period, "--period"},
-      {o.show_formula, "--formula"},            {o.show_noise, "--noise"},
-      {o.only_above_noise, "--above-noise"},    {!o.comms.empty(), "--comms"},
-      {!o.pids.empty(), "--pid"},               {!o.tids.empty(), "--tid"},
+      {o.sort != DiffOptions().sort, "--sort"},
+      {o.show_period, "--period"},
+      {o.show_formula, "--formula"},
+      {o.show_noise, "--noise"},
+      {o.only_above_noise, "--above-noise"},
+      {!o.comms.empty(), "--comms"},
+      {!o.pids.empty(), "--pid"},
+      {!o.tids.empty(), "--tid"},
       {!o.time.empty(), "--time"},
   };
   return report::first_given(options);

@@ -38,9 +38,9 @@ class HotStreams {
 
   [[nodiscard]] const std::vector<Stream>& streams() const { return streams_; }
   [[nodiscard]] std::string summary(const Stream& stream) const {
-    double share = all_hits_ == 0 ? 0
-                                  : 100 * static_cast<double>(stream.hits) /
-                                        static_cast<double>(all_hits_);
+    double share = all_hits_ == 0
+                       ? 0
+                       : 100 * static_cast<double>(stream.hits) / static_cast<double>(all_hits_);
     return fmt::format("cycles: {}, hits: {:.2f}%", stream.cycles, share);
   }
 
