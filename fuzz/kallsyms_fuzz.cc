@@ -1,10 +1,11 @@
-// Untrusted kallsyms (from a build-id cache, or --kallsyms).
+// Untrusted kallsyms (from a build-id cache, or --kallsyms), and lists of guests' modules.
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "fuzz/fuzz_target.h"
+#include "symbol/guest_kernel.h"
 #include "symbol/kallsyms.h"
 
 namespace {
@@ -35,6 +36,8 @@ void check_around(const sonde::Kallsyms& whole, sonde::Kallsyms part) {
 FUZZ_TARGET(kallsyms)(const uint8_t* data, size_t size) {
   using namespace sonde;
   std::string text(reinterpret_cast<const char*>(data), size);
+  for (const GuestModule& module : parse_guest_modules(text))
+    if (module.end <= module.start) __builtin_trap();
   Kallsyms kallsyms = Kallsyms::parse(text);
   uint64_t reached = 0;
   for (const Symbol& symbol : kallsyms.table().symbols()) {

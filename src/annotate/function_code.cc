@@ -59,6 +59,9 @@ Result<FunctionCode> CodeStore::find(const SymbolInfo& symbol) {
   if (symbol.end <= symbol.start)
     return fail(ErrorCode::kNotFound, "{} has no code: its size is not known", symbol.name);
   const Dso& dso = session_.machine().dsos()[symbol.dso];
+  if (dso.is_guest)
+    return fail(ErrorCode::kNotFound, "{} is in a guest's kernel, whose code is not here",
+                symbol.name);
   switch (dso.kind) {
     case DsoKind::kFile:
     case DsoKind::kVdso:

@@ -37,7 +37,7 @@ std::string short_name_of(std::string_view path, DsoKind kind) {
 
 }  // namespace
 
-DsoId DsoTable::find_or_add(std::string_view path, DsoKind kind, bool kernel_side, bool guest) {
+DsoId DsoTable::find_or_add(std::string_view path, DsoKind kind, bool kernel_side) {
   auto [entry, added] =
       by_path_.try_emplace(std::string(path), static_cast<uint32_t>(dsos_.size()));
   if (added) {
@@ -46,7 +46,21 @@ DsoId DsoTable::find_or_add(std::string_view path, DsoKind kind, bool kernel_sid
     dso.short_name = short_name_of(path, kind);
     dso.kind = kind;
     dso.is_kernel_side = kernel_side;
-    dso.is_guest = guest;
+  }
+  return DsoId(entry->second);
+}
+
+DsoId DsoTable::find_or_add_guest(std::string_view path, DsoKind kind, uint32_t pid) {
+  // Recorded paths are C strings, so none begins like this.
+  std::string key = std::string(1, '\0') + std::to_string(pid) + ' ' + std::string(path);
+  auto [entry, added] = by_path_.try_emplace(key, static_cast<uint32_t>(dsos_.size()));
+  if (added) {
+    Dso& dso = dsos_.emplace_back();
+    dso.path = path;
+    dso.short_name = short_name_of(path, kind);
+    dso.kind = kind;
+    dso.is_kernel_side = dso.is_guest = true;
+    dso.pid = pid;
   }
   return DsoId(entry->second);
 }

@@ -37,8 +37,10 @@ struct Dso {
   DsoKind kind = DsoKind::kFile;
   bool is_kernel_side = false;  // kernel, module, BPF
   bool is_guest = false;
-  uint32_t pid = 0;            // the first process that mapped it: for /proc/PID/root and perf maps
-  std::vector<uint32_t> pids;  // some of the processes that mapped it, `pid` first
+  /// The first process that mapped it: for /proc/PID/root and perf maps. Of a guest's object, the
+  /// virtual machine's process; 0: the recording does not tell its guests apart.
+  uint32_t pid = 0;
+  std::vector<uint32_t> pids;    // some of the processes that mapped it, `pid` first
   uint64_t mount_namespace = 0;  // inode of that of `pid`; 0 if not recorded
   FileIdentity file;             // unknown if records don't carry it
   /// Several build ids are recorded for its path, and nothing says which belongs to which file.
@@ -53,7 +55,10 @@ struct Dso {
 class DsoTable {
  public:
   /// Finds or creates the DSO of a path; `kind` is used only on creation.
-  DsoId find_or_add(std::string_view path, DsoKind kind, bool kernel_side, bool guest = false);
+  DsoId find_or_add(std::string_view path, DsoKind kind, bool kernel_side);
+  /// The same for a kernel or module of the guest that process `pid` runs: an object of its own,
+  /// which no path alone finds.
+  DsoId find_or_add_guest(std::string_view path, DsoKind kind, uint32_t pid);
   /// Creates a DSO for what was appended to a process's jitdump, separate from earlier ones of that
   /// path. Reports show it as the process's generated code.
   DsoId add_jit_dump(std::string_view path, uint32_t pid);

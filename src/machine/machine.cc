@@ -75,9 +75,11 @@ void Machine::apply(const RecordView& record, const SampleLayout& layout, uint64
 }
 
 void Machine::apply_mmap(const MmapRecord& record, uint64_t time) {
-  if ((record.misc & abi::kMiscCpuModeMask) != abi::kMiscUser &&
-      (record.misc & abi::kMiscCpuModeMask) != abi::kMiscGuestUser)
-    return apply_kernel_mmap(record, time);
+  uint16_t mode = record.misc & abi::kMiscCpuModeMask;
+  if (mode == abi::kMiscGuestKernel) return apply_guest_mmap(record, time);
+  // A program of a guest: its number is the guest's, which no sample of the host carries.
+  if (mode == abi::kMiscGuestUser) return;
+  if (mode != abi::kMiscUser) return apply_kernel_mmap(record, time);
   DsoKind kind = user_mapping_kind(record.path, record.executable());
   Mapping mapping;
   mapping.start = record.start;
@@ -125,30 +127,73 @@ void Machine::apply_code(uint32_t pid, std::optional<uint64_t> time, RuntimeAddr
   space.memory.map(since, mapping.start, mapping.end, add_mapping(mapping));
 }
 
+namespace {
+
+/// What an MMAP record says about a kernel or a module.
+struct KernelPart {
+  std::string_view path, reference_symbol;
+  DsoKind kind = DsoKind::kModule;
+  Mapping mapping;  // without its object
+};
+
+/// `kernel`: how the kernel's name begins.
+KernelPart kernel_part(std::string_view kernel, std::string_view recorded, RuntimeAddr start,
+                       RuntimeAddr end) {
+  KernelPart part;
+  bool is_kernel = recorded.starts_with(kernel);
+  part.path = is_kernel ? recorded.substr(0, recorded.find(']') + 1) : recorded;
+  if (is_kernel) part.kind = DsoKind::kKernel;
+  part.reference_symbol = is_kernel ? recorded.substr(part.path.size()) : std::string_view();
+  part.mapping.start = start;
+  part.mapping.end = end < start ? RuntimeAddr(UINT64_MAX) : end;
+  part.mapping.offset = FileOffset(start.value);
+  part.mapping.identity = true;
+  return part;
+}
+
+RuntimeAddr end_of(const MmapRecord& record) {
+  return record.length == 0 ? RuntimeAddr(UINT64_MAX) : record.start + record.length;
+}
+
+}  // namespace
+
 /// Kernel and modules: the offset of "[kernel.kallsyms]_text" is the address of _text.
 void Machine::apply_kernel_mmap(const MmapRecord& record, uint64_t time) {
-  bool guest = (record.misc & abi::kMiscCpuModeMask) == abi::kMiscGuestKernel;
-  std::string_view kernel = guest ? "[guest.kernel.kallsyms]" : "[kernel.kallsyms]";
-  bool is_kernel = record.path.starts_with(kernel.substr(0, kernel.size() - 1));
-  std::string_view path =
-      is_kernel ? record.path.substr(0, record.path.find(']') + 1) : record.path;
-  DsoKind kind = is_kernel ? DsoKind::kKernel : DsoKind::kModule;
-  if (guest) return;  // guest addresses need their own space; their samples stay unresolved
-
-  Mapping mapping;
-  mapping.start = record.start;
-  mapping.end = record.length == 0 ? RuntimeAddr(UINT64_MAX) : record.start + record.length;
-  if (mapping.end < mapping.start) mapping.end = RuntimeAddr(UINT64_MAX);
-  mapping.offset = FileOffset(record.start.value);
-  mapping.identity = true;
-  mapping.dso = dsos_.find_or_add(path, kind, true, guest);
-  Dso& dso = dsos_.edit(mapping.dso);
+  KernelPart part = kernel_part("[kernel.kallsyms", record.path, record.start, end_of(record));
+  part.mapping.dso = dsos_.find_or_add(part.path, part.kind, true);
+  Dso& dso = dsos_.edit(part.mapping.dso);
   if (!record.build_id.empty()) dso.build_id = as_text(record.build_id);
-  if (is_kernel) {
-    dso.reference_symbol = record.path.substr(path.size());
+  if (part.kind == DsoKind::kKernel) {
+    dso.reference_symbol = part.reference_symbol;
     dso.reference_address = RuntimeAddr(record.offset.value);
   }
-  spaces_[0].memory.map(time, mapping.start, mapping.end, add_mapping(mapping));
+  spaces_[0].memory.map(time, part.mapping.start, part.mapping.end, add_mapping(part.mapping));
+}
+
+void Machine::apply_guest_mmap(const MmapRecord& record, uint64_t time) {
+  add_guest_mapping(record.pid, record.path, record.start, end_of(record),
+                    RuntimeAddr(record.offset.value), time);
+}
+
+void Machine::add_guest_mapping(uint32_t pid, std::string_view path, RuntimeAddr start,
+                                RuntimeAddr end, RuntimeAddr reference, uint64_t time) {
+  KernelPart part = kernel_part("[guest.kernel.kallsyms", path, start, end);
+  part.mapping.dso = dsos_.find_or_add_guest(part.path, part.kind, pid);
+  if (part.kind == DsoKind::kKernel) {
+    Dso& dso = dsos_.edit(part.mapping.dso);
+    dso.reference_symbol = part.reference_symbol;
+    dso.reference_address = reference;
+  }
+  auto [entry, added] = guest_kernels_.try_emplace(pid, SpaceId(spaces_.size()));
+  if (added) spaces_.emplace_back();
+  spaces_[entry->second.index()].memory.map(time, part.mapping.start, part.mapping.end,
+                                            add_mapping(part.mapping));
+}
+
+SpaceId Machine::guest_kernel_space(uint32_t pid) const {
+  auto found = guest_kernels_.find(pid);
+  if (found == guest_kernels_.end()) found = guest_kernels_.find(kAnyGuest);
+  return found == guest_kernels_.end() ? SpaceId() : found->second;
 }
 
 void Machine::apply_comm(const CommRecord& record, uint64_t time) {
@@ -251,7 +296,9 @@ MappingId Machine::add_mapping(const Mapping& mapping) {
 void Machine::set_build_id(std::string_view path, std::string_view build_id, uint16_t misc,
                            const FileIdentity& file) {
   uint16_t mode = misc & abi::kMiscCpuModeMask;
-  bool kernel_side = mode == abi::kMiscKernel || mode == abi::kMiscGuestKernel;
+  // A guest's file is not the host's at that path.
+  if (is_guest_mode(mode)) return;
+  bool kernel_side = mode == abi::kMiscKernel;
   DsoKind kind = DsoKind::kFile;
   if (kernel_side)
     kind = path.starts_with("[kernel") ? DsoKind::kKernel : DsoKind::kModule;

@@ -31,6 +31,14 @@ namespace sonde {
 
 using SpaceId = Id<struct SpaceTag>;
 
+/// The process of a guest that is recorded without one: perf's DEFAULT_GUEST_KERNEL_ID.
+constexpr uint32_t kAnyGuest = 0;
+
+/// Whether code of this mode is a virtual machine's.
+constexpr bool is_guest_mode(uint16_t cpu_mode) {
+  return cpu_mode == abi::kMiscGuestKernel || cpu_mode == abi::kMiscGuestUser;
+}
+
 /// A thread's name from `time` on.
 struct CommChange {
   uint64_t time;
@@ -84,6 +92,18 @@ class Machine {
   };
   [[nodiscard]] SpaceAt space_at(uint32_t pid, uint64_t time) const;
   [[nodiscard]] SpaceId kernel_space() const { return SpaceId(size_t{0}); }
+  /// The kernel's addresses in the virtual machine that process `pid` runs; those of the guest that
+  /// is recorded without a process, if it has none of its own; invalid if there is neither.
+  [[nodiscard]] SpaceId guest_kernel_space(uint32_t pid) const;
+  /// Says where the kernel of a guest, or one of its modules, lies unless the recording says
+  /// otherwise. `path` is as in MMAP records: "[guest.kernel.kallsyms]_text", the path of a module;
+  /// `reference` the address of the symbol named there. In time order with the records.
+  void add_guest_mapping(uint32_t pid, std::string_view path, RuntimeAddr start, RuntimeAddr end,
+                         RuntimeAddr reference, uint64_t time = 0);
+  /// Whether guests run code of the process that runs them, at the same addresses (test programs of
+  /// KVM do).
+  void set_guest_code(bool in_process) { guest_code_ = in_process; }
+  [[nodiscard]] bool has_guest_code() const { return guest_code_; }
   [[nodiscard]] const AddressSpace& space(SpaceId id) const { return spaces_[id.index()].memory; }
 
   [[nodiscard]] const Mapping& mapping(MappingId id) const { return mappings_[id.index()]; }
@@ -132,6 +152,7 @@ class Machine {
 
   void apply_mmap(const MmapRecord& record, uint64_t time);
   void apply_kernel_mmap(const MmapRecord& record, uint64_t time);
+  void apply_guest_mmap(const MmapRecord& record, uint64_t time);
   void set_comm(Thread& thread, std::string_view comm, uint64_t time, bool exec);
   void apply_comm(const CommRecord& record, uint64_t time);
   void apply_fork(const TaskRecord& record, uint16_t misc, uint64_t time);
@@ -152,7 +173,9 @@ class Machine {
   std::vector<Mapping> mappings_;
   std::vector<MappingId> free_mappings_;
   std::vector<SpaceId> free_spaces_;
-  std::vector<Space> spaces_;  // 0: the kernel
+  std::vector<Space> spaces_;                        // 0: the kernel
+  tsl::robin_map<uint32_t, SpaceId> guest_kernels_;  // by the process that runs the guest
+  bool guest_code_ = false;
   tsl::robin_map<uint32_t, std::vector<SpaceChange>> process_spaces_;
   tsl::robin_map<uint32_t, Thread> threads_;
   tsl::robin_map<uint64_t, std::string, NumberHash> cgroups_;

@@ -199,5 +199,53 @@ TEST_F(MachineTest, CodeWithoutATimeIsThereFromTheBeginning) {
   EXPECT_EQ(dso_at(42, 99, 0x71ff), "/tmp/jit-42.dump");
 }
 
+TEST_F(MachineTest, GuestsHaveAddressesOfTheirOwn) {
+  auto map_kernel = [this](uint32_t pid, std::string_view path, uint64_t start, uint16_t mode) {
+    MmapRecord record{};
+    record.pid = pid;
+    record.start = RuntimeAddr(start);
+    record.offset = FileOffset(start);
+    record.length = 0x1000;
+    record.path = path;
+    apply(record, 10, abi::kRecordMmap, mode);
+  };
+  machine.add_guest_mapping(kAnyGuest, "[early]", RuntimeAddr(0x9000), RuntimeAddr(0xa000),
+                            RuntimeAddr(0x9000));
+  map_kernel(UINT32_MAX, "[kernel.kallsyms]_text", 0x1000, abi::kMiscKernel);
+  map_kernel(kAnyGuest, "[guest.kernel.kallsyms]_text", 0x1000, abi::kMiscGuestKernel);
+  map_kernel(200, "[guest.kernel.kallsyms.200]_stext", 0x1000, abi::kMiscGuestKernel);
+  map_kernel(200, "/lib/modules/6.1/ext4.ko", 0x3000, abi::kMiscGuestKernel);
+  map_kernel(UINT32_MAX, "/lib/modules/6.1/ext4.ko", 0x5000, abi::kMiscKernel);
+  machine.freeze();
+  auto object_at = [this](SpaceId space, uint64_t address) -> const Dso& {
+    MappingId mapping = machine.space(space).find(RuntimeAddr(address), 20).mapping;
+    static const Dso kNone;
+    return mapping.valid() ? machine.dsos()[machine.mapping(mapping).dso] : kNone;
+  };
+  EXPECT_EQ(object_at(machine.kernel_space(), 0x1010).path, "[kernel.kallsyms]");
+  EXPECT_EQ(object_at(machine.guest_kernel_space(300), 0x1010).path, "[guest.kernel.kallsyms]");
+  EXPECT_EQ(object_at(machine.guest_kernel_space(300), 0x9010).path, "[early]");
+  const Dso& kernel = object_at(machine.guest_kernel_space(200), 0x1010);
+  EXPECT_EQ(kernel.path, "[guest.kernel.kallsyms.200]");
+  EXPECT_EQ(kernel.reference_symbol, "_stext");
+  EXPECT_EQ(kernel.pid, 200u);
+  EXPECT_TRUE(object_at(machine.guest_kernel_space(200), 0x3010).is_guest);
+  EXPECT_FALSE(object_at(machine.kernel_space(), 0x5010).is_guest);
+  EXPECT_EQ(object_at(machine.guest_kernel_space(200), 0x9010).path, "");
+}
+
+TEST_F(MachineTest, WhatGuestsMapAndTheirBuildIdsAreNotTheHosts) {
+  MmapRecord record{};
+  record.pid = record.tid = 7;
+  record.start = RuntimeAddr(0x1000);
+  record.length = 0x1000;
+  record.path = "/usr/lib/libc.so.6";
+  apply(record, 1, abi::kRecordMmap2, abi::kMiscGuestUser);
+  machine.set_build_id("/usr/lib/libc.so.6", "guest", abi::kMiscGuestUser);
+  machine.set_build_id("[kernel.kallsyms]", "guest", abi::kMiscGuestKernel);
+  EXPECT_EQ(dso_at(7, 2, 0x1010), "no process");
+  EXPECT_EQ(machine.dsos().size(), 0u);
+}
+
 }  // namespace
 }  // namespace sonde

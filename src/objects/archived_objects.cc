@@ -85,7 +85,7 @@ class ObjectSearch {
 
   void add(DsoId id) {
     const Dso& dso = dsos_[id];
-    if (!names_a_file(dso.path)) return;
+    if (!names_a_file(dso.path) || dso.is_guest) return;
     switch (dso.kind) {
       case DsoKind::kKernel:
         return add_kernel(dso);

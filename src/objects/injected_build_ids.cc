@@ -13,7 +13,7 @@ namespace {
 /// The recorded one, else what this machine knows; of a recording made elsewhere (`is_foreign`) it
 /// knows nothing. Empty if there is none.
 std::string build_id_of(const Dso& dso, bool is_foreign) {
-  if (!dso.build_id.empty() || is_foreign) return dso.build_id;
+  if (!dso.build_id.empty() || is_foreign || dso.is_guest) return dso.build_id;
   switch (dso.kind) {
     case DsoKind::kFile:
     case DsoKind::kVdso:

@@ -23,6 +23,17 @@ namespace {
 // addresses of no code, and a table that grows with them leaves the processor's caches.
 constexpr size_t kMostFrames = size_t{3} << 15;
 
+/// What the recording says about a guest replaces what its files say.
+void add_guests(std::span<const GuestLayout> guests, const GuestFiles& files, Machine& machine) {
+  machine.set_guest_code(files.code);
+  for (const GuestLayout& guest : guests) {
+    if (!guest.path.empty())
+      machine.add_guest_mapping(guest.pid, guest.path, guest.start, guest.end, guest.text);
+    for (const GuestModule& module : guest.modules)
+      machine.add_guest_mapping(guest.pid, module.name, module.start, module.end, module.start);
+  }
+}
+
 size_t slice_count() {
   return std::max(1u, std::thread::hardware_concurrency());
 }
@@ -30,7 +41,10 @@ size_t slice_count() {
 }  // namespace
 
 struct Session::State {
-  explicit State(Recording r) : recording(std::move(r)), machine(strings) {}
+  State(Recording r, SessionOptions o, std::span<const GuestLayout> guests, const Env& e)
+      : recording(std::move(r)), machine(strings), options(std::move(o)), env(&e) {
+    add_guests(guests, options.symbols.guests, machine);
+  }
 
   StringPool strings;
   Recording recording;
@@ -62,6 +76,7 @@ struct Session::State {
   void take_counts();
   void make_symbolizer();
   void resolve_frames(size_t first, bool are_all);
+  void report_unnamed_guests(size_t first) const;
   void take_batch(const std::vector<RecordBlock>& blocks);
   void forget_now_and_then();
 
@@ -217,6 +232,19 @@ void Session::State::resolve_frames(size_t first, bool are_all) {
       pass.frames.place_in(boot_code.kernel, id);
   pass.frames.resolve_symbols(*symbolizer, first);
   inline_frames.expand(pass.frames, first, pass.chains, *symbolizer, options.inlines);
+  if (!options.symbols.guests.any()) report_unnamed_guests(first);
+}
+
+/// Guests' code is never named by what is on this machine.
+void Session::State::report_unnamed_guests(size_t first) const {
+  uint64_t unnamed = 0;
+  for (size_t i = first; i < pass.frames.size(); ++i) {
+    const Frame& frame = pass.frames[FrameId(i)];
+    bool is_guests =
+        frame.level == FrameLevel::kGuestKernel || frame.level == FrameLevel::kGuestUser;
+    if (is_guests && !frame.symbol.valid()) ++unnamed;
+  }
+  if (unnamed > 0) env->losses.add(LossKind::k_guest_code, unnamed);
 }
 
 void Session::State::open_whole() {
@@ -259,11 +287,10 @@ Result<Session> Session::open(const std::string& path, SessionOptions options, c
       TRY(options.follow && path == "-"
               ? Recording::open_stream(options.open.stdin_fd, path, options.open, env.losses)
               : Recording::open(path, options.open, env.losses));
-  auto state = std::make_unique<State>(std::move(recording));
-  state->options = std::move(options);
+  auto guests = TRY(guest_layouts(options.symbols.guests));
+  auto state = std::make_unique<State>(std::move(recording), std::move(options), guests, env);
   state->options.open.observer = nullptr;
   state->deferred = std::move(deferred);
-  state->env = &env;
   if (state->recording.stream() == nullptr) {
     const auto& itrace = state->options.itrace;
     if (itrace && itrace->decodes && itrace::has_traces(state->recording)) TRY(state->add_traces());
@@ -274,9 +301,10 @@ Result<Session> Session::open(const std::string& path, SessionOptions options, c
 
 Session Session::live(std::vector<EventDesc> events, const Features& features,
                       SessionOptions options, const Env& env) {
-  auto state = std::make_unique<State>(Recording::live(std::move(events), features, env.losses));
-  state->options = std::move(options);
-  state->env = &env;
+  // Who can't use them has been told when they were opened.
+  auto guests = guest_layouts(options.symbols.guests).value_or(std::vector<GuestLayout>());
+  auto state = std::make_unique<State>(Recording::live(std::move(events), features, env.losses),
+                                       std::move(options), guests, env);
   return Session(std::move(state));
 }
 
@@ -360,7 +388,9 @@ bool Session::decode(size_t sample, Sample& out) const {
 
 Frame Session::resolve(uint32_t pid, uint64_t time, RuntimeAddr address, uint16_t cpu_mode) const {
   const Machine& machine = state_->machine;
-  Place place = locate(machine, machine.space_at(pid, time).space, time, address.value, cpu_mode);
+  Place place = is_guest_mode(cpu_mode) ? locate_guest(machine, pid, time, address.value, cpu_mode)
+                                        : locate(machine, machine.space_at(pid, time).space, time,
+                                                 address.value, cpu_mode);
   Frame frame{place.dso, SymbolId(), place.address, 0, place.level};
   if (!place.dso.valid() && place.level == FrameLevel::kKernel) {
     BootCode boot_code = BootCode::of(machine);

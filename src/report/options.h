@@ -90,7 +90,8 @@ struct ReportOptions {
   bool hide_unresolved = false;
   std::optional<std::string> symbol_filter;  // part of the symbol's name
   int socket = -1;
-  std::vector<int> parallelism;  // levels
+  bool shows_host = true, shows_guests = true;  // --no-host, --no-guest
+  std::vector<int> parallelism;                 // levels
   EventWindow::Choice gate;
 
   // What is printed.

@@ -49,9 +49,11 @@ DsoSymbolLoader::DsoSymbolLoader(FinderOptions finder, SymbolOptions options,
                                  std::string kernel_release)
     : finder_(std::move(finder)),
       options_(std::move(options)),
-      kernel_release_(std::move(kernel_release)) {}
+      kernel_release_(std::move(kernel_release)),
+      guests_(std::make_unique<GuestKernels>(options_.guests)) {}
 
 DsoSymbols DsoSymbolLoader::load(const Dso& dso, std::string_view name_part) const {
+  if (dso.is_guest) return load_guest(dso);
   switch (dso.kind) {
     case DsoKind::kFile:
     case DsoKind::kVdso:
@@ -140,6 +142,24 @@ DsoSymbols DsoSymbolLoader::load_bpf(const Dso& dso) const {
   loaded.own = std::move(builder).build();
   loaded.source = "BPF program";
   loaded.origin = 'B';
+  return loaded;
+}
+
+DsoSymbols DsoSymbolLoader::load_guest(const Dso& dso) const {
+  DsoSymbols loaded;
+  const GuestSymbols& guest = guests_->of(dso.pid, dso.reference_symbol);
+  loaded.source = guest.source;
+  if (guest.table == nullptr) return loaded;
+  // After a reboot of the guest its kernel is at another address, its modules at any.
+  bool has_moved =
+      dso.reference_address.value != 0 && guest.text && *guest.text != dso.reference_address.value;
+  if (dso.kind == DsoKind::kModule && has_moved) {
+    loaded.source = "modules of another boot of the guest were at other addresses";
+    return loaded;
+  }
+  if (has_moved) loaded.slide = dso.reference_address.value - *guest.text;
+  loaded.table = guest.table;
+  loaded.origin = dso.kind == DsoKind::kModule ? 'm' : guest.origin;
   return loaded;
 }
 

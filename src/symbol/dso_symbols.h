@@ -13,6 +13,7 @@
 #include "base/env.h"
 #include "elf/segment_map.h"
 #include "machine/dso.h"
+#include "symbol/guest_kernel.h"
 #include "symbol/kallsyms.h"
 #include "symbol/object_finder.h"
 #include "symbol/symbol_table.h"
@@ -33,6 +34,7 @@ struct SymbolOptions {
   std::optional<std::string> debuginfod;
   bool unverified = false;  // --unverified-symbols: PathTrust::kAny for every recording
   PathTrust path_trust = PathTrust::kAny;
+  GuestFiles guests;
   /// Whether functions that have no symbol get a name from their object and address, where call
   /// frame information tells of them. Not set: the command decides; if it does not, they don't.
   std::optional<bool> frame_functions;
@@ -93,6 +95,7 @@ class DsoSymbolLoader {
   [[nodiscard]] DsoSymbols load_jit(const Dso& dso) const;
   [[nodiscard]] DsoSymbols load_from_kernel(const Dso& dso) const;
   [[nodiscard]] DsoSymbols load_bpf(const Dso& dso) const;
+  [[nodiscard]] DsoSymbols load_guest(const Dso& dso) const;
   bool read_kallsyms(const std::string& path, const Dso& kernel, KernelAddresses addresses,
                      std::string_view name_part);
   [[nodiscard]] bool is_running_kernel(const Dso& kernel) const;
@@ -101,6 +104,7 @@ class DsoSymbolLoader {
   ObjectFinder finder_;
   SymbolOptions options_;
   std::string kernel_release_;
+  std::unique_ptr<GuestKernels> guests_;
   std::optional<Kallsyms> kallsyms_;
   SymbolTable kernel_part_;               // the requested part of kallsyms
   std::vector<uint64_t> bare_addresses_;  // sorted

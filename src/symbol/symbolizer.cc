@@ -196,8 +196,8 @@ SymbolId Symbolizer::State::find_in_rest(LoadedDso& rest, uint64_t table_address
 }
 
 bool Symbolizer::State::is_of_kernel(DsoId dso) const {
-  DsoKind kind = machine.dsos()[dso].kind;
-  return kind == DsoKind::kKernel || kind == DsoKind::kModule;
+  const Dso& object = machine.dsos()[dso];
+  return !object.is_guest && (object.kind == DsoKind::kKernel || object.kind == DsoKind::kModule);
 }
 
 constexpr size_t kMaxNamed = 3;
@@ -497,6 +497,7 @@ FoundObject Symbolizer::object_files(DsoId dso) const {
 }
 
 FoundObject Symbolizer::kernel_image(DsoId dso) const {
+  if (state_->machine.dsos()[dso].is_guest) return {};
   return state_->loader.finder().find_vmlinux(state_->machine.dsos()[dso].build_id,
                                               state_->kernel_release);
 }

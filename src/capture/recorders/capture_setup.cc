@@ -65,6 +65,16 @@ Result<> check_terms(const EventList& events, const RecordOptions& options, Env&
   return {};
 }
 
+/// Events that say nothing themselves about host and guests count what the options say.
+void choose_sides(const GuestOptions& sides, EventList& list) {
+  if (sides.host && !sides.guest) return;  // as they are
+  for (ParsedEvent& event : list.edit()) {
+    if (event.host_guest_given) continue;
+    event.attr.exclude_host = !sides.host;
+    event.attr.exclude_guest = !sides.guest;
+  }
+}
+
 void warn_of_hidden_addresses(const RecordOptions& options, Env& env, const Capture& capture) {
   bool all_user = std::ranges::all_of(capture.events, [](const CaptureEvent& event) {
     return event.attr().exclude_kernel || event.is_dummy();
@@ -155,6 +165,8 @@ Result<Capture> set_up_capture(const RecordOptions& options, bool pipe_output, E
   if (options.off_cpu.enabled && options.off_cpu.wakers) list.append({waker_event()});
   if (options.futex.enabled) list.append({futex_event()});
   TRY(check_terms(list, options, env));
+  choose_sides(options.guests, list);
+  capture.guests = TRY(guest_layouts(options.guests.files));
   SamplingOptions sampling = options.sampling;
   // A thread is recorded alone: what it starts is not, unless requested.
   if (!options.target.tids.empty() && options.target.pids.empty() && !sampling.no_inherit_given)

@@ -24,6 +24,7 @@ struct Capture {
   std::vector<Fd> cgroups;
   std::optional<RingSet> rings;
   size_t ring_pages = 0;
+  std::vector<GuestLayout> guests;
 
   [[nodiscard]] std::vector<abi::EventAttr> attrs() const;
 };

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "event/parser/event_list.h"
+#include "symbol/guest_kernel.h"
 
 namespace sonde {
 
@@ -150,6 +151,13 @@ struct FutexOptions {
   uint32_t most_rows = 10240;  // maximum number of sums
 };
 
+/// Which sides of virtual machines are recorded (by events without G and H), and the guests whose
+/// kernels are described in the recording.
+struct GuestOptions {
+  bool host = true, guest = false;  // --host, --guest
+  GuestFiles files;
+};
+
 class OwnedEvents;
 class RecordTransform;
 
@@ -168,6 +176,7 @@ struct RecordOptions {
   ControlOptions control;
   OffCpuOptions off_cpu;
   FutexOptions futex;
+  GuestOptions guests;
   Affinity affinity = Affinity::kSystem;
   int realtime_priority = 0;  // -r
   bool quiet = false;

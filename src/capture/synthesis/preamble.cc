@@ -110,6 +110,7 @@ void synthesise_state(const Capture& capture, const RecordOptions& options, Loss
                       ByteBuilder& out) {
   const abi::EventAttr& attr = capture.events.front().attr();
   synthesise_kernel(attr, out);
+  for (const GuestLayout& guest : capture.guests) synthesise_guest(guest, attr, out);
   write_maps(capture, out);
   if (options.sampling.bpf_events) synthesise_bpf(attr, out);
   if (options.sampling.cgroups && options.synthesis.cgroups) synthesise_cgroups(attr, out);

@@ -134,23 +134,49 @@ std::vector<KernelModule> kernel_modules(const std::string& proc) {
   return modules;
 }
 
-void synthesise_kernel(const abi::EventAttr& attr, ByteBuilder& out) {
-  RecordFrame frame{.misc = abi::kMiscKernel, .attr = &attr, .id = kSynthesisedId};
-  auto add = [&](uint64_t start, uint64_t size, uint64_t offset, std::string_view path) {
+namespace {
+
+/// Writes MMAP records of one machine.
+class KernelMappings {
+ public:
+  KernelMappings(uint16_t mode, uint32_t pid, const abi::EventAttr& attr, ByteBuilder& out)
+      : pid_(pid), frame_{.misc = mode, .attr = &attr, .id = kSynthesisedId}, out_(out) {}
+
+  void add(uint64_t start, uint64_t size, uint64_t offset, std::string_view path) {
     MmapRecord record{};
-    record.pid = UINT32_MAX;
+    record.pid = pid_;
     record.tid = 0;
     record.start = RuntimeAddr(start);
     record.length = size;
     record.offset = FileOffset(offset);
     record.path = path;
-    encode(record, frame, out);
-  };
+    encode(record, frame_, out_);
+  }
+
+ private:
+  uint32_t pid_;
+  RecordFrame frame_;
+  ByteBuilder& out_;
+};
+
+}  // namespace
+
+void synthesise_kernel(const abi::EventAttr& attr, ByteBuilder& out) {
+  KernelMappings mappings(abi::kMiscKernel, UINT32_MAX, attr, out);
   std::optional<KernelText> text = kernel_text();
   if (!text) return;
-  add(text->start, text->end - text->start, text->start, "[kernel.kallsyms]" + text->symbol);
+  mappings.add(text->start, text->end - text->start, text->start,
+               "[kernel.kallsyms]" + text->symbol);
   for (const KernelModule& module : kernel_modules())
-    add(module.start, module.size, 0, module.path);
+    mappings.add(module.start, module.size, 0, module.path);
+}
+
+void synthesise_guest(const GuestLayout& guest, const abi::EventAttr& attr, ByteBuilder& out) {
+  KernelMappings mappings(abi::kMiscGuestKernel, guest.pid, attr, out);
+  for (const GuestModule& module : guest.modules)
+    mappings.add(module.start.value, module.end - module.start, 0, module.name);
+  if (!guest.path.empty())
+    mappings.add(guest.start.value, guest.end - guest.start, guest.text.value, guest.path);
 }
 
 }  // namespace sonde

@@ -9,6 +9,7 @@
 
 #include "abi/perf_event.h"
 #include "base/bytes.h"
+#include "symbol/guest_kernel.h"
 
 namespace sonde {
 
@@ -30,5 +31,8 @@ std::vector<KernelModule> kernel_modules(const std::string& proc = "/proc");
 
 /// Writes MMAP records for both, with the id block of `attr`.
 void synthesise_kernel(const abi::EventAttr& attr, ByteBuilder& out);
+
+/// The same for the guest that a process runs.
+void synthesise_guest(const GuestLayout& guest, const abi::EventAttr& attr, ByteBuilder& out);
 
 }  // namespace sonde

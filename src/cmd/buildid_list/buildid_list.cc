@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cmd/options/guest_flags.h"
 #include "elf/build_id.h"
 #include "elf/elf_file.h"
 #include "replay/session.h"
@@ -27,6 +28,7 @@ class BuildIdList final : public Command {
     flags.boolean('m', "kernel-maps", options_.kernel_maps,
                   "Show build id of current kernel + modules");
     flags.count('v', "verbose", options_.verbose, "be more verbose");
+    declare_guest_sides(flags, options_.host, options_.guests);
   }
 
   Result<int> run(Env& env, const Arguments&) override {
@@ -43,7 +45,8 @@ class BuildIdList final : public Command {
       // After `inject -b` they are in the section and in records.
       std::set<std::pair<std::string_view, std::string_view>> printed;
       for (const BuildIdEntry& entry : recording.features().build_ids)
-        if (printed.emplace(entry.build_id, entry.path).second)
+        if (shows(is_guest_mode(entry.misc & abi::kMiscCpuModeMask)) &&
+            printed.emplace(entry.build_id, entry.path).second)
           env.out.print("{} {}\n", to_hex(entry.build_id), entry.path);
       return 0;
     }
@@ -51,6 +54,10 @@ class BuildIdList final : public Command {
   }
 
  private:
+  [[nodiscard]] bool shows(bool is_guests) const {
+    return is_guests ? options_.guests : options_.host;
+  }
+
   static Result<std::string> kernel_build_id() {
     std::string notes = TRY(read_file("/sys/kernel/notes"));
     return to_hex(build_id_in_notes(as_bytes(notes)));
@@ -98,7 +105,7 @@ class BuildIdList final : public Command {
     // Objects without a build id are listed too: they were hit.
     auto print = [&](DsoId dso) {
       if (!dso.valid() || !printed.insert(dso.value).second) return;
-      if (hit.contains(dso.value))
+      if (hit.contains(dso.value) && shows(dsos[dso].is_guest))
         env.out.print("{:40} {}\n", to_hex(dsos[dso].build_id), dsos[dso].path);
     };
     for (const BuildIdEntry& entry : session.recording().features().build_ids)
@@ -114,6 +121,7 @@ class BuildIdList final : public Command {
     bool kernel = false;
     bool kernel_maps = false;
     int verbose = 0;
+    bool host = true, guests = true;  // whose objects
   } options_;
 };
 

@@ -1,5 +1,6 @@
 #include "cmd/diff/flags.h"
 
+#include "cmd/options/guest_flags.h"
 #include "cmd/options/profile_flags.h"
 #include "cmd/options/row_flags.h"
 
@@ -61,6 +62,8 @@ void declare_output(FlagTable& flags, DiffOptions& o) {
   flags.boolean('f', "force", o.force, "don't complain, do it");
   flags.boolean('D', "dump-raw-trace", o.dump, "dump raw trace in ASCII");
   declare_symbol_sources(flags, o.symbol_sources);
+  declare_guest_files(flags, o.symbol_sources.guests);
+  declare_guest_sides(flags, o.shows_host, o.shows_guests);
   flags
       .act('m', "modules", "load module symbols - WARNING: use only with -k and LIVE kernel",
            [] { return Result<>(); })

@@ -44,8 +44,10 @@ With -j, each piece of code in the recording's jitdumps becomes an ELF file besi
                   "Inject build-ids of all DSOs into the output stream");
     flags.boolean(0, "convert-callchain", options_.convert_chains,
                   "Turn the copies of stacks of --call-graph dwarf into call chains");
-    refuse(flags, "guest-data", "opts", "guests' recordings are not merged yet").when_bare("");
-    refuse(flags, "guestmount", "directory", "guests' recordings are not merged yet");
+    constexpr const char* kNoPrograms =
+        "programs of guests are not looked up; report --guestmount names their kernels' code";
+    refuse(flags, "guest-data", "opts", kNoPrograms).when_bare("");
+    refuse(flags, "guestmount", "directory", kNoPrograms);
     flags
         .boolean(0, "ignore-vmlinux", ignore_vmlinux_,
                  "accepted for perf's sake: no symbols are read here")
@@ -64,7 +66,8 @@ With -j, each piece of code in the recording's jitdumps becomes an ELF file besi
     declare_unwind_style(flags);
     flags.boolean(0, "strip", options_.strip,
                   "Leave out all samples that are not of the trace (use with --itrace)");
-    refuse(flags, "vm-time-correlation", "opts", "guests' clocks are not compared yet")
+    refuse(flags, "vm-time-correlation", "opts",
+           "the TSC offsets of guests are not looked for in traces")
         .when_bare("");
   }
 

@@ -1,16 +1,20 @@
-// kvm: how long the host takes to answer its guests.
+// kvm: profiles of guests, and how long the host takes to answer them.
 #include "cmd/kvm/kvm.h"
 #include "cli/argument_count.h"
 #include "cli/command.h"
 #include "cli/command_family.h"
 #include "cli/command_preset.h"
-#include "cli/refused_options.h"
+#include "cmd/options/guest_flags.h"
 #include "cmd/options/profile_flags.h"
 #include "cmd/options/recording_input.h"
 
 namespace sonde {
 
 std::unique_ptr<Command> make_record();
+std::unique_ptr<Command> make_report();
+std::unique_ptr<Command> make_diff();
+std::unique_ptr<Command> make_top();
+std::unique_ptr<Command> make_buildid_list();
 
 namespace {
 
@@ -89,16 +93,56 @@ class KvmStatCommand final : public CommandFamily {
   KvmFiles files_;
 };
 
-constexpr const char* kNoGuests = "the code of guests is not profiled from outside";
-constexpr std::array kGuestOptions{
-    RefusedOption{0, "guest", nullptr, "Collect guest os data", kNoGuests},
-    RefusedOption{0, "host", nullptr, "Collect host os data", kNoGuests},
-    RefusedOption{0, "guest-code", nullptr, "Guest code can be found in hypervisor process",
-                  kNoGuests},
-    RefusedOption{0, "guestmount", "directory", "guest mount directory", kNoGuests},
-    RefusedOption{0, "guestvmlinux", "file", "file saving guest os vmlinux", kNoGuests},
-    RefusedOption{0, "guestkallsyms", "file", "file saving guest os /proc/kallsyms", kNoGuests},
-    RefusedOption{0, "guestmodules", "file", "file saving guest os /proc/modules", kNoGuests},
+constexpr std::string_view kGuestRecordText =
+    R"(record, of what guests run (of the host, too, with --host; of the host alone with --host --no-guest) into perf.data.guest, perf.data.kvm or perf.data.host. All of record's options may follow.)";
+constexpr std::string_view kGuestReportText =
+    R"(report, of the samples of guests, and with --host also of the host's. All of report's options may follow.)";
+constexpr std::string_view kGuestDiffText =
+    R"(diff, of the samples of guests, and with --host also of the host's. All of diff's options may follow.)";
+constexpr std::string_view kGuestTopText =
+    R"(top, of what guests run, and with --host also of the host. All of top's options may follow.)";
+constexpr std::string_view kGuestBuildIdText =
+    R"(buildid-list, of the objects of guests, and with --host also of the host's.)";
+
+/// What the options before a subcommand say to it.
+struct KvmOutside {
+  KvmFiles files;
+  GuestFiles guests;
+  bool host = false, guest = true;
+
+  /// perf's names for recordings of these sides.
+  [[nodiscard]] std::string_view default_file() const {
+    if (host && guest) return "perf.data.kvm";
+    return host ? "perf.data.host" : kGuestFile;
+  }
+  [[nodiscard]] std::vector<std::string> words() const {
+    std::vector<std::string> words = guest_file_words(guests);
+    words.insert(words.end(), static_cast<size_t>(files.input.verbose), "-v");
+    words.emplace_back(host ? "--host" : "--no-host");
+    // Without the host there is nothing but guests.
+    words.emplace_back(guest || !host ? "--guest" : "--no-guest");
+    return words;
+  }
+  [[nodiscard]] std::vector<std::string> writing() const {
+    std::vector<std::string> all = words();
+    all.insert(all.end(),
+               {"-o", files.output.empty() ? std::string(default_file()) : files.output});
+    return all;
+  }
+  [[nodiscard]] std::vector<std::string> reading() const {
+    std::vector<std::string> all = words();
+    const std::string& path = files.input.path;
+    all.insert(all.end(), {"-i", path.empty() ? std::string(default_file()) : path});
+    if (files.input.force) all.emplace_back("-f");
+    return all;
+  }
+  [[nodiscard]] std::vector<std::string> listing() const {
+    std::vector<std::string> all = reading();
+    std::erase_if(all, [](const std::string& word) {
+      return word.starts_with("--guest") && word != "--guest";
+    });
+    return all;
+  }
 };
 
 class Kvm final : public CommandFamily {
@@ -106,25 +150,37 @@ class Kvm final : public CommandFamily {
   Kvm() : CommandFamily("kvm") {}
 
   void declare(FlagTable& flags) override {
-    flags.usage("[<options>] {stat}");
+    flags.usage("[<options>] {top|record|report|diff|buildid-list|stat}");
     declare_members(flags);
     flags.description(
-        R"(Shows why KVM guests exited, and how long the host took to handle each exit: `kvm stat record` and `kvm stat report`, or `kvm stat live` while they run. The recording is perf.data.guest, unless -i or -o names another.)");
-    flags.section("EXAMPLES", R"(  sonde kvm stat record -a -- sleep 1
+        R"(Profiles what virtual machines run, as seen from the host: record, report, diff, top and buildid-list are the commands of these names, for guests' code, or with --host for the host's as well. The guests' kernels are named by files copied from them (--guestkallsyms, --guestmodules, --guestvmlinux), or below a directory in which the root of the guest of process PID is mounted as PID (--guestmount). The recording is perf.data.guest, with --host perf.data.kvm, with --host --no-guest perf.data.host, unless -i or -o names another.
+
+stat shows why guests exited, and how long the host took to handle each exit: `kvm stat record` and `kvm stat report`, or `kvm stat live` while they run.)");
+    flags.section("EXAMPLES", R"(  sonde kvm --guestkallsyms guest.kallsyms record -a -- sleep 5
+  sonde kvm --guestkallsyms guest.kallsyms report
+  sonde kvm --host --guest --guestmount ~/guests top
+  sonde kvm stat record -a -- sleep 1
   sonde kvm stat report
   sonde kvm stat report --event mmio -k time
   sonde kvm stat live -d 2)");
-    files_.input.declare(flags);
-    flags.text('o', "output", files_.output, "file", "Output file name");
-    declare_refused(flags, kGuestOptions);
+    o_.files.input.declare(flags);
+    flags.text('o', "output", o_.files.output, "file", "Output file name");
+    declare_guest_sides(flags, o_.host, o_.guest);
+    declare_guest_files(flags, o_.guests);
   }
 
  private:
   [[nodiscard]] std::vector<FamilyMember> members() const override {
-    return {{"stat", [this] { return std::make_unique<KvmStatCommand>(files_); }}};
+    return {{"top", [this] { return preset(make_top(), o_.words(), kGuestTopText); }},
+            {"record", [this] { return preset(make_record(), o_.writing(), kGuestRecordText); }},
+            {"report", [this] { return preset(make_report(), o_.reading(), kGuestReportText); }},
+            {"diff", [this] { return preset(make_diff(), o_.words(), kGuestDiffText); }},
+            {"buildid-list",
+             [this] { return preset(make_buildid_list(), o_.listing(), kGuestBuildIdText); }},
+            {"stat", [this] { return std::make_unique<KvmStatCommand>(o_.files); }}};
   }
 
-  KvmFiles files_;
+  KvmOutside o_;
 };
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "capture/synthesis/kernel_copy.h"
 #include "cli/refused_options.h"
 #include "cmd/options/event_selection_flags.h"
+#include "cmd/options/guest_flags.h"
 #include "store/build_id_cache.h"
 #include "unwind/stack_unwinder.h"
 
@@ -161,6 +162,8 @@ void RecordFlags::declare_run(FlagTable& flags) {
             })
       .when_bare("")
       .on_negation([this] { options_.futex.enabled = false; });
+  declare_guest_sides(flags, options_.guests.host, options_.guests.guest);
+  declare_guest_files(flags, options_.guests.files);
   flags.boolean(0, "dry-run", dry_run_, "Parse options then exit");
   flags.count('v', "verbose", options_.verbose, "be more verbose (show counter open errors, etc)");
   flags.boolean('q', "quiet", options_.quiet, "don't print any warnings or messages");

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "cli/flags.h"
 #include "cli/refused_options.h"
+#include "cmd/options/guest_flags.h"
 #include "cmd/options/listing_flags.h"
 #include "cmd/options/profile_flags.h"
 #include "cmd/options/row_flags.h"
@@ -186,6 +187,8 @@ void declare_output(FlagTable& flags, ReportOptions& o) {
 
 void declare_symbols(FlagTable& flags, ReportOptions& o) {
   declare_symbol_sources(flags, o.symbol_sources);
+  declare_guest_files(flags, o.symbol_sources.guests);
+  declare_guest_sides(flags, o.shows_host, o.shows_guests);
   declare_unwind_style(flags);
   flags.boolean(0, "ignore-vmlinux", o.symbol_sources.ignore_vmlinux,
                 "don't load vmlinux even if found");

@@ -1,6 +1,7 @@
 #include "cmd/script/flags.h"
 
 #include "base/text.h"
+#include "cmd/options/guest_flags.h"
 #include "cmd/options/profile_flags.h"
 #include "cmd/options/row_flags.h"
 
@@ -105,16 +106,9 @@ void declare_refused(FlagTable& flags, std::string& refused) {
     char letter;
     const char *name, *argument, *help, *reason;
   };
-  constexpr const char* kNoGuests = "guest code is not looked up yet";
   static constexpr Refused kRefused[] = {
       {0, "xed", "", "Run xed disassembler on output",
        "no disassembler is run; -F +insn shows the bytes"},
-      {0, "guest-code", "", "Guest code can be found in hypervisor process", kNoGuests},
-      {0, "guestmount", "directory",
-       "guest mount directory under which every guest os instance has a subdir", kNoGuests},
-      {0, "guestkallsyms", "file", "file saving guest os /proc/kallsyms", kNoGuests},
-      {0, "guestmodules", "file", "file saving guest os /proc/modules", kNoGuests},
-      {0, "guestvmlinux", "file", "file saving guest os vmlinux", kNoGuests},
   };
   for (const Refused& r : kRefused) {
     auto refuse = [&refused, &r](std::string_view) -> Result<> {
@@ -170,6 +164,7 @@ void declare_script_flags(FlagTable& flags, ScriptOptions& o) {
   declare_itrace(flags, ItraceDefaults::kScript, o.itrace);
   flags.count('v', "verbose", o.verbose, "be more verbose (show where symbols come from)");
   declare_symbol_sources(flags, o.symbol_sources);
+  declare_guest_files(flags, o.symbol_sources.guests);
   declare_unwind_style(flags);
   declare_refused(flags, o.refused);
   auto nothing = [] { return Result<>(); };

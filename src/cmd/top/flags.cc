@@ -4,6 +4,7 @@
 #include "capture/recorders/capture_values.h"
 #include "cmd/options/call_graph_option.h"
 #include "cmd/options/event_selection_flags.h"
+#include "cmd/options/guest_flags.h"
 #include "cmd/options/listing_flags.h"
 #include "cmd/options/profile_flags.h"
 #include "cmd/options/row_flags.h"
@@ -154,6 +155,8 @@ void declare_screen(FlagTable& flags, TopOptions& o) {
   });
   flags.count('v', "verbose", o.report.verbose, "be more verbose (show symbol address, etc)");
   declare_symbol_sources(flags, o.report.symbol_sources);
+  declare_guest_files(flags, o.report.symbol_sources.guests);
+  declare_guest_sides(flags, o.record.guests.host, o.record.guests.guest);
   flags.boolean(0, "ignore-vmlinux", o.report.symbol_sources.ignore_vmlinux,
                 "don't load vmlinux even if found");
   flags.boolean(0, "force", o.report.force, "don't complain, do it")

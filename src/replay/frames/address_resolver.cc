@@ -19,6 +19,23 @@ Place locate(const Machine& machine, SpaceId space, uint64_t time, uint64_t addr
   return place;
 }
 
+Place locate_guest(const Machine& machine, uint32_t pid, uint64_t time, uint64_t address,
+                   uint16_t cpu_mode) {
+  Place place{DsoId(), address, level_of(cpu_mode)};
+  auto look_in = [&](SpaceId space) {
+    if (!space.valid() || place.dso.valid()) return;
+    AddressSpace::Found found = machine.space(space).find(RuntimeAddr(address), time);
+    if (!found.mapping.valid()) return;
+    const Mapping& mapping = machine.mapping(found.mapping);
+    place.dso = mapping.dso;
+    place.address = mapping.to_object(RuntimeAddr(address));
+  };
+  if (cpu_mode == abi::kMiscGuestKernel) look_in(machine.guest_kernel_space(pid));
+  if (machine.has_guest_code() && is_guest_mode(cpu_mode))
+    look_in(machine.space_at(pid, time).space);
+  return place;
+}
+
 BootCode BootCode::of(const Machine& machine) {
   DsoId kernel = machine.dsos().find("[kernel.kallsyms]");
   if (!kernel.valid()) return {};
@@ -45,8 +62,10 @@ FrameId AddressResolver::resolve_elsewhere(uint64_t address, uint16_t cpu_mode) 
 
 FrameId AddressResolver::resolve_anew(uint64_t address, uint16_t cpu_mode) {
   bool user = cpu_mode == abi::kMiscUser;
-  if (!user && cpu_mode != abi::kMiscKernel)
-    return frames_.intern(DsoId(), address, level_of(cpu_mode));
+  if (!user && cpu_mode != abi::kMiscKernel) {
+    Place place = place_in_guest(address, cpu_mode);
+    return frames_.intern(place.dso, place.address, place.level);
+  }
   SpaceId space = space_of(cpu_mode);
   CachedMapping& cached = slot_of(space, address);
   if (holds(cached, space, address) && !may_be_elsewhere(cached, user)) [[likely]] {
@@ -80,6 +99,12 @@ Place AddressResolver::locate_and_cache(SpaceId space, uint64_t address, uint16_
   }
   if (!place.dso.valid() && cpu_mode == abi::kMiscUser && may_be_execve_ && process_.valid_from > 0)
     place = locate(machine_, process_.before_exec, process_.valid_from - 1, address, cpu_mode);
+  if (place.dso.valid()) note_object(place.dso);
+  return place;
+}
+
+Place AddressResolver::place_in_guest(uint64_t address, uint16_t cpu_mode) {
+  Place place = locate_guest(machine_, pid_, time_, address, cpu_mode);
   if (place.dso.valid()) note_object(place.dso);
   return place;
 }

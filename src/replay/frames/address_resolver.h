@@ -46,6 +46,11 @@ inline FrameLevel level_of(uint16_t cpu_mode) {
 Place locate(const Machine& machine, SpaceId space, uint64_t time, uint64_t address,
              uint16_t cpu_mode, AddressSpace::Found* span = nullptr);
 
+/// The same for an address in the virtual machine that process `pid` runs: its kernel's, or code of
+/// the process itself, if guests run that. What programs a guest runs is not recorded.
+Place locate_guest(const Machine& machine, uint32_t pid, uint64_t time, uint64_t address,
+                   uint16_t cpu_mode);
+
 /// Where the kernel's boot code may be: the recorded mapping ends with the kernel's text; boot
 /// code, where the stacks of idle CPUs begin, comes soon after, and before the modules. The
 /// kernel's symbols decide.
@@ -131,6 +136,8 @@ class AddressResolver {
   FrameId resolve_elsewhere(uint64_t address, uint16_t cpu_mode);
   FrameId resolve_anew(uint64_t address, uint16_t cpu_mode);
   Place locate_and_cache(SpaceId space, uint64_t address, uint16_t cpu_mode, CachedMapping& cached);
+  /// Guests' code is rare, and its addresses are not cached.
+  Place place_in_guest(uint64_t address, uint16_t cpu_mode);
   void note_object(DsoId dso);
 
   const Machine& machine_;
@@ -166,7 +173,7 @@ inline AddressResolver::CachedMapping& AddressResolver::slot_of(SpaceId space, u
 
 inline Place AddressResolver::place(uint64_t address, uint16_t cpu_mode) {
   if (cpu_mode != abi::kMiscUser && cpu_mode != abi::kMiscKernel)
-    return {DsoId(), address, level_of(cpu_mode)};
+    return place_in_guest(address, cpu_mode);
   SpaceId space = space_of(cpu_mode);
   CachedMapping& cached = slot_of(space, address);
   if (holds(cached, space, address) && !may_be_elsewhere(cached, cpu_mode == abi::kMiscUser))

@@ -43,6 +43,8 @@ report::ReportOptions report_options(const std::string& path, size_t number,
     o.call_graph.style = view::GraphStyle::kAbsolute;
   }
   o.symbol_sources = options.symbol_sources;
+  o.shows_host = options.shows_host;
+  o.shows_guests = options.shows_guests;
   return o;
 }
 

@@ -30,6 +30,7 @@ struct DiffOptions {
   bool relative = false;  // --percentage
   std::string time;       // one text for all, or one per recording, separated by colons
   SymbolOptions symbol_sources;
+  bool shows_host = true, shows_guests = true;  // --no-host, --no-guest
 };
 
 }  // namespace sonde::diff
