@@ -171,7 +171,7 @@ Result<> add_trace_samples(Recording& recording, const Machine& machine, const O
     if (input.tracer == Tracer::kCoreSight) {
       EtmQueue etm(recording.events(), made, wanted, input, queue, machine, image, sink);
       TRY(follow_queue(input, queue, etm, [&](const TracePiece& run) { return etm.follow(run); }));
-      losses.add(LossKind::k_lost_aux, etm.errors(), etm.first_error());
+      etm.report(losses);
       continue;
     }
     QueueTasks tasks(input, queue.cpu, queue.tid, machine);
@@ -180,7 +180,7 @@ Result<> add_trace_samples(Recording& recording, const Machine& machine, const O
     TRY(follow_queue(input, queue, samples, [&](const TracePiece& run) {
       return pt::follow(run.bytes, input.setup, code, samples);
     }));
-    losses.add(LossKind::k_lost_aux, samples.errors(), samples.first_error());
+    samples.report(losses);
   }
   TRY(store.finish());
   recording.show(std::move(blocks));

@@ -215,7 +215,7 @@ TEST_F(TraceDecoding, MissingCodeIsAnErrorAndALoss) {
   trace.branches("T");
   add(trace);
   EXPECT_THAT(*decode("e"), ElementsAre("error 5 777000 1100 Failed to get instruction"));
-  EXPECT_EQ(losses_.count(LossKind::k_lost_aux), 1u);
+  EXPECT_EQ(losses_.count(LossKind::k_trace_without_code), 1u);
 }
 
 TEST_F(TraceDecoding, PiecesThatContinueOneAnotherAreOneTrace) {

@@ -141,16 +141,8 @@ void EtmQueue::put_lost(const LostTrace& lost) {
                                            {lost.pid, lost.tid}, lost.cpu);
 }
 
-uint64_t EtmQueue::errors() const {
-  uint64_t errors = 0;
-  for (const auto& channel : channels_) errors += channel->synthesizer.errors();
-  return errors;
-}
-
-std::string EtmQueue::first_error() const {
-  for (const auto& channel : channels_)
-    if (channel->synthesizer.errors() != 0) return channel->synthesizer.first_error();
-  return {};
+void EtmQueue::report(LossLedger& losses) const {
+  for (const auto& channel : channels_) channel->synthesizer.report(losses);
 }
 
 size_t EtmQueue::read(uint8_t trace_id, uint64_t address, std::span<std::byte> to) {

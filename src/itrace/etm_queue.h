@@ -38,9 +38,8 @@ class EtmQueue final : public etm::CodeReader, public etm::FlowObserver {
   void finish();
   void put_lost(const LostTrace& lost);
 
-  /// Errors that were not hidden, and the first of them.
-  [[nodiscard]] uint64_t errors() const;
-  [[nodiscard]] std::string first_error() const;
+  /// Counts the errors that were not hidden.
+  void report(LossLedger& losses) const;
 
   size_t read(uint8_t trace_id, uint64_t address, std::span<std::byte> to) override;
   void ran(uint8_t trace_id, const etm::ExecutedRange& range) override;

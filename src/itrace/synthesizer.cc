@@ -322,11 +322,21 @@ void Synthesizer::lost(pt::FlowError why, uint64_t ip, uint64_t now) {
   put_error(why, ip, time, tasks_.task_at(time), cpu_);
 }
 
+void Synthesizer::report(LossLedger& losses) const {
+  losses.add(LossKind::k_lost_aux, data_errors_.count, data_errors_.first);
+  losses.add(LossKind::k_trace_without_code, code_errors_.count, code_errors_.first);
+  losses.add(LossKind::k_bad_trace, other_errors_.count, other_errors_.first);
+}
+
 void Synthesizer::put_error(pt::FlowError why, uint64_t ip, uint64_t time_ns,
                             TaskTimeline::Task task, uint32_t cpu) {
   if (why == pt::FlowError::kLost && options_.hides_lost_data) return;
   std::string_view message = pt::describe(why);
-  if (errors_++ == 0) first_error_ = fmt::format("{} at {:#x}", message, ip);
+  bool is_data = why == pt::FlowError::kOverflow || why == pt::FlowError::kLost;
+  Errors& errors = is_data                                ? data_errors_
+                   : why == pt::FlowError::kNoInstruction ? code_errors_
+                                                          : other_errors_;
+  if (errors.count++ == 0) errors.first = fmt::format("{} at {:#x}", message, ip);
   if (!options_.errors) return;
   AuxtraceErrorRecord error{};
   error.type = kErrorFromTrace;

@@ -10,6 +10,7 @@
 
 #include "itrace/branch_ring.h"
 #include "itrace/call_stack.h"
+#include "base/loss.h"
 #include "itrace/options.h"
 #include "itrace/trace_input.h"
 #include "perfdata/header/event_table.h"
@@ -61,9 +62,8 @@ class Synthesizer final : public pt::FlowObserver {
 
   /// After the last call as an observer.
   void finish();
-  /// Errors that were not hidden, and the first of them.
-  [[nodiscard]] uint64_t errors() const { return errors_; }
-  [[nodiscard]] const std::string& first_error() const { return first_error_; }
+  /// Counts the errors that were not hidden.
+  void report(LossLedger& losses) const;
   /// An error at a time of the recording's clock.
   void put_error(pt::FlowError why, uint64_t ip, uint64_t time_ns, TaskTimeline::Task task,
                  uint32_t cpu);
@@ -106,8 +106,11 @@ class Synthesizer final : public pt::FlowObserver {
   uint64_t since_sample_ = 0;  // instructions
   uint64_t sample_at_ = 0;     // ticks or ns, for the other units
   uint64_t to_skip_;
-  uint64_t errors_ = 0;
-  std::string first_error_;
+  struct Errors {
+    uint64_t count = 0;
+    std::string first;
+  };
+  Errors data_errors_, code_errors_, other_errors_;
   ByteBuilder record_;
   bool follows_calls_;
   tsl::robin_map<uint32_t, TaskFlow> flows_;    // by tid
