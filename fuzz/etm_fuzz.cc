@@ -6,6 +6,7 @@
 
 #include "etm/flow_decoder.h"
 #include "fuzz/fuzz_target.h"
+#include "itrace/etm_flow.h"
 
 namespace {
 
@@ -25,16 +26,47 @@ class Code final : public etm::CodeReader {
   Bytes bytes_;
 };
 
-class Nobody final : public etm::FlowObserver {
+/// Instructions have sizes.
+class Instructions final : public pt::FlowObserver {
  public:
+  void instruction(const pt::Instruction& instruction, uint64_t /*now*/) override {
+    if (instruction.size == 0) __builtin_trap();
+  }
+  void enabled(uint64_t /*ip*/, uint64_t /*now*/) override {}
+  void disabled(std::optional<uint64_t> /*at*/, std::optional<uint64_t> /*to*/,
+                uint64_t /*now*/) override {}
+  void interrupted(uint64_t /*from*/, std::optional<uint64_t> /*to*/, uint64_t /*now*/) override {}
+  void transaction(bool /*begins*/, bool /*aborted*/, std::optional<uint64_t> /*ip*/,
+                   uint64_t /*now*/) override {}
+  void ptwrite(std::optional<uint64_t> /*ip*/, uint64_t /*value*/, uint64_t /*now*/) override {}
+  void core_frequency(uint32_t /*ratio*/, uint64_t /*now*/) override {}
+  void lost(pt::FlowError /*why*/, uint64_t /*ip*/, uint64_t /*now*/) override {}
+};
+
+/// Of all units as if they were one.
+class Ranges final : public etm::FlowObserver {
+ public:
+  explicit Ranges(Code& code)
+      : flow_(instructions_, [&code](uint64_t address, std::span<std::byte> to) {
+          return code.read(0, address, to);
+        }) {}
   void ran(uint8_t /*id*/, const etm::ExecutedRange& range) override {
     if (range.end < range.start) __builtin_trap();
+    flow_.ran(range, 0);
   }
-  void interrupted(uint8_t /*id*/) override {}
-  void exception(uint8_t /*id*/, uint32_t /*number*/, uint64_t /*to*/) override {}
+  void interrupted(uint8_t /*id*/) override { flow_.interrupted(0); }
+  void exception(uint8_t /*id*/, uint32_t number, uint64_t to) override {
+    flow_.exception(number, to, 0);
+  }
   void timestamp(uint8_t /*id*/, uint64_t /*time*/) override {}
   void context(uint8_t /*id*/, uint32_t /*context*/) override {}
-  void lost(uint8_t /*id*/, etm::Lost /*why*/, uint64_t /*address*/) override {}
+  void lost(uint8_t /*id*/, etm::Lost why, uint64_t address) override {
+    flow_.lost(why, address, 0);
+  }
+
+ private:
+  Instructions instructions_;
+  itrace::EtmFlow flow_;
 };
 
 }  // namespace
@@ -48,7 +80,7 @@ FUZZ_TARGET(etm)(const uint8_t* data, size_t size) {
   etm::TraceUnit known{.trace_id = 0x10, .id = {0x28000ea1, 0x4100f422, 0x20001088}};
   std::vector<etm::TraceUnit> units = parsed ? parsed->units : std::vector{known};
   Code code(cursor.take(std::min<size_t>(cursor.left(), 64)));
-  Nobody observer;
+  Ranges observer(code);
   auto format = choice % 2 != 0 ? etm::Format::kFrames : etm::Format::kRaw;
   auto decoder = etm::FlowDecoder::make(units, format, code, observer);
   if (!decoder) return 0;
