@@ -336,7 +336,8 @@ void Synthesizer::put_error(pt::FlowError why, uint64_t ip, uint64_t time_ns,
   Errors& errors = is_data                                ? data_errors_
                    : why == pt::FlowError::kNoInstruction ? code_errors_
                                                           : other_errors_;
-  if (errors.count++ == 0) errors.first = fmt::format("{} at {:#x}", message, ip);
+  if (errors.count++ == 0)
+    errors.first = ip != 0 ? fmt::format("{} at {:#x}", message, ip) : std::string(message);
   if (!options_.errors) return;
   AuxtraceErrorRecord error{};
   error.type = kErrorFromTrace;
