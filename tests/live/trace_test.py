@@ -352,18 +352,18 @@ class TraceTest(unittest.TestCase):
                                   stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
         self.addCleanup(nobody.wait)
         self.addCleanup(nobody.stdin.close)
-        done = subprocess.Popen([SONDE, "trace", "-u", "65534", "-e", "read"], stderr=subprocess.PIPE, text=True)
+        done = subprocess.Popen([SONDE, "trace", "-u", "65534", "-e", "read"], stderr=subprocess.PIPE)
         self.addCleanup(done.stderr.close)
         self.addCleanup(done.wait)
         self.addCleanup(done.kill)
         os.set_blocking(done.stderr.fileno(), False)
         lines, end = "", time.monotonic() + 60
-        while not LINE.search(lines) and time.monotonic() < end:
+        while not any(map(LINE.match, lines.splitlines())) and time.monotonic() < end:
             nobody.stdin.write("\n")
             nobody.stdin.flush()
             time.sleep(0.05)
-            lines += done.stderr.read() or ""
-        self.assertTrue({match[1] for match in map(LINE.match, lines.splitlines()) if match} , lines)
+            lines += (done.stderr.read() or b"").decode(errors="replace")
+        self.assertTrue({match[1] for match in map(LINE.match, lines.splitlines()) if match}, lines)
         self.assertEqual({match[2] for match in map(LINE.match, lines.splitlines()) if match}, {"read"})
         self.assertEqual(set(re.findall(r"\): (\w+)/", lines)) - {"sh", "echo"}, set())
 

@@ -23,7 +23,6 @@ RECORDINGS = {
     "other": ["record", "-e", "cpu-clock:u", "-F", "1000", "--sample-cpu"],
     "kwork": ["kwork", "-k", "irq,softirq", "record"],
     "sched": ["sched", "record"],
-    "lock": ["lock", "record"],
 }
 # Words with a recording's name in braces: the same lines.
 READERS = """
@@ -57,12 +56,10 @@ annotate --stdio -i {prog} one | --skip-empty
 annotate --stdio -i {prog} one | --tui
 script -i {prog} -F ip,sym,srcline | --addr2line /usr/bin/addr2line
 script -i {prog} | --merge-callchains
-list sw | --cputype cpu
 list sw | --debug
 """
 # The same samples, before the same tables.
 DUMPED = """
-lock -D contention -i {lock}
 script --dump-unsorted-raw-trace -i {prog}
 diff -D {prog} {other}
 kwork -D -k irq,softirq report -i {kwork}
@@ -78,7 +75,6 @@ COUNTED = """
 --no-merge -e cs
 -I 1000 -x, --summary --no-csv-summary -e cs
 -a -A --percore-show-thread -e cs/percore/
---td-level 1 -e cs
 --metric-no-group --metric-no-merge -e cs
 """
 
@@ -134,7 +130,7 @@ def traced_writes(tool, line):
 
 def first_line(tool, words):
     done = subprocess.run([tool, "stat", *words, "true"], stdin=subprocess.DEVNULL, capture_output=True, text=True)
-    return side_by_side.Said(done.stderr.splitlines()[:1], done.returncode)
+    return side_by_side.Said(done.stderr.splitlines()[:1], int(done.returncode == 0))
 
 
 def check_priorities(recording):
@@ -170,6 +166,10 @@ def main():
         both.lines(f"stat {line}", shape(PERF, line.split()), shape(SONDE, line.split()), status=0)
     for words in ([], ["--metric-no-threshold"]):
         both.lines(f"stat {words}", shape(PERF, ["-e", "cs"]), shape(SONDE, [*words, "-e", "cs"]), status=0)
+    both.lines("list --cputype msr", side_by_side.ask(SONDE, "list", "--unit", "msr"), side_by_side.ask(SONDE, "list", "--cputype", "msr"))
+    theirs, ours = (shape(tool, ["--td-level", "1", "-e", "cs"]) for tool in (PERF, SONDE))
+    both.lines("stat --td-level: the counts", theirs, ours._replace(lines=ours.lines[1:]), status=0)
+    both.expect("no effect without --topdown" in ours.lines[0], f"stat --td-level: {ours.lines[0]}")
     for line in REFUSED.strip().splitlines():
         both.lines(f"stat {line}", first_line(PERF, line.split()), first_line(SONDE, line.split()))
     for line in TRACED.strip().splitlines():
