@@ -108,11 +108,14 @@ def check_tasks(directory, path):
 def check_choices(directory, path):
     """What -p, -w, -t, -f and --symfs leave of the picture; and the chains of what record -g recorded."""
     _, whole = draw(directory, path, ["-f", "--symfs", "/"])
-    _, chosen = draw(directory, path, ["-p", "md5sum", "-w", "700", "-t"])
+    picture = directory / "chosen.svg"
+    subprocess.run([SONDE, "timechart", "-i", path, "-o", picture, "-p", "md5sum", "-w", "700", "-t"], check=True, capture_output=True)
+    text = picture.read_text()
+    chosen = json.loads(re.search(r"const timeline = (.*?);\nconst layout", text, re.DOTALL)[1])
     names = {thread["tid"]: thread["name"] for thread in whole["threads"]}
     kept = {thread["tid"] for thread in chosen["threads"]}
     both.expect(kept == {tid for tid, name in names.items() if name == "md5sum"}, f"{path.name}: -p md5sum keeps {kept} of {names}")
-    both.expect('width="700"' in (directory / "sonde.svg").read_text(), f"{path.name}: -w 700")
+    both.expect('width="700"' in text, f"{path.name}: -w 700")
     both.expect(chosen["cpus"] == whole["cpus"], f"{path.name}: -t on a machine of one package changes the order of CPUs")
 
 
