@@ -164,7 +164,7 @@ def main():
                        status=0)
     for line in COUNTED.strip().splitlines():
         both.lines(f"stat {line}", shape(PERF, line.split()), shape(SONDE, line.split()), status=0)
-    for words in ([], ["--metric-no-threshold"]):
+    for words in ([], ["--metric-no-threshold"], ["--record-tpebs", "--tpebs-mode=last"]):
         both.lines(f"stat {words}", shape(PERF, ["-e", "cs"]), shape(SONDE, [*words, "-e", "cs"]), status=0)
     both.lines("list --cputype msr", side_by_side.ask(SONDE, "list", "--unit", "msr"), side_by_side.ask(SONDE, "list", "--cputype", "msr"))
     theirs, ours = (shape(tool, ["--td-level", "1", "-e", "cs"]) for tool in (PERF, SONDE))
