@@ -21,11 +21,13 @@
 namespace sonde {
 
 struct GuestFiles {
-  std::string mount;     // --guestmount: MOUNT/PID is the root of the guest that process PID runs
-  std::string kallsyms;  // --guestkallsyms: of the guest without a directory there, as the others
-  std::string modules;   // --guestmodules: a copy of /proc/modules
-  std::string vmlinux;   // --guestvmlinux
-  bool code = false;     // --guest-code: guests run code of the process that runs them
+  /// --guestmount: MOUNT/PID is the root of the guest that process PID runs.
+  std::string mount = {};
+  /// --guestkallsyms: of the guest without a directory there, as the next two.
+  std::string kallsyms = {};
+  std::string modules = {};  // --guestmodules: a copy of /proc/modules
+  std::string vmlinux = {};  // --guestvmlinux
+  bool code = false;         // --guest-code: guests run code of the process that runs them
 
   [[nodiscard]] bool any() const {
     return code || !mount.empty() || !kallsyms.empty() || !modules.empty() || !vmlinux.empty();
