@@ -115,8 +115,8 @@ std::vector<TracePiece> joined(const std::vector<TracePiece>& pieces,
 bool is_default(const ItraceOptions& options) {
   bool of_script = options.calls && options.errors && options.period == 1 &&
                    options.unit == PeriodUnit::kInstructions;
-  bool of_report = options.instructions && options.branches && options.transactions &&
-                   options.ptwrites && options.power && options.interrupts;
+  bool of_report = options.instructions && options.transactions && options.ptwrites &&
+                   options.power && options.interrupts;
   return of_script || of_report;
 }
 

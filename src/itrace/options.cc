@@ -20,6 +20,10 @@ ItraceOptions defaults_of(ItraceDefaults defaults) {
   }
   o.instructions = o.branches = o.transactions = o.ptwrites = o.power = o.interrupts = true;
   o.period = kDefaultPeriod_ns;
+  if (defaults == ItraceDefaults::kProfile) {
+    o.branches = false;
+    o.chains = true;
+  }
   return o;
 }
 

@@ -10,8 +10,9 @@
 
 namespace sonde {
 
-/// What `--itrace` without options asks for, or a command that is given a trace without it.
-enum class ItraceDefaults : uint8_t { kReport, kScript };
+/// What `--itrace` without options asks for, or a command that is given a trace without it;
+/// kProfile: a profile without it, which is of instructions only, with call chains.
+enum class ItraceDefaults : uint8_t { kReport, kScript, kProfile };
 
 enum class PeriodUnit : uint8_t { kInstructions, kTicks, kNanoseconds };
 

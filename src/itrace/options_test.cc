@@ -15,6 +15,9 @@ TEST(ItraceOptions, DefaultsAreOfTheCommand) {
   ItraceOptions report = parsed("");
   EXPECT_TRUE(report.instructions && report.branches && report.transactions && report.errors);
   EXPECT_EQ(report.period, 100'000u);
+  ItraceOptions profile = parsed("", ItraceDefaults::kProfile);
+  EXPECT_TRUE(profile.instructions && profile.chains);
+  EXPECT_FALSE(profile.branches);
   ItraceOptions script = parsed("", ItraceDefaults::kScript);
   EXPECT_TRUE(script.calls && script.errors);
   EXPECT_FALSE(script.instructions || script.branches);

@@ -129,6 +129,8 @@ Synthesizer::Synthesizer(const EventTable& events, const SynthesizedEvents& made
       tasks_(tasks),
       sink_(std::move(sink)),
       to_skip_(options.skipped),
+      period_clock_(options.unit == PeriodUnit::kNanoseconds ? input.clock.to_ticks(options.period)
+                                                             : options.period),
       follows_calls_(made.branches.valid() || options.chains || options.branch_stacks) {}
 
 void Synthesizer::instruction(const pt::Instruction& instruction, uint64_t now) {
@@ -169,6 +171,7 @@ void Synthesizer::disabled(std::optional<uint64_t> at, std::optional<uint64_t> t
     finish_branch(to.value_or(0), kTraceBranch | kTraceEnd, now);
   }
   last_.reset();
+  period_clock_.pause();
 }
 
 void Synthesizer::interrupted(uint64_t from, std::optional<uint64_t> to, uint64_t now) {
@@ -228,10 +231,7 @@ void Synthesizer::count(const pt::Instruction& instruction, uint64_t now) {
   } else if (options_.unit == PeriodUnit::kInstructions) {
     is_due = since_sample_ >= options_.period;
   } else {
-    uint64_t clock = options_.unit == PeriodUnit::kTicks ? now : clock_.to_ns(now);
-    if (sample_at_ == 0 && now != 0) sample_at_ = clock + options_.period;
-    is_due = now != 0 && clock >= sample_at_;
-    if (is_due) sample_at_ = clock + options_.period;
+    is_due = period_clock_.passes(now);
   }
   if (!is_due) return;
   uint32_t flags = flags_of(instruction);

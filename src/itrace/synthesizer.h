@@ -12,6 +12,7 @@
 #include "itrace/call_stack.h"
 #include "base/loss.h"
 #include "itrace/options.h"
+#include "itrace/period_clock.h"
 #include "itrace/trace_input.h"
 #include "perfdata/header/event_table.h"
 #include "perfdata/records/user_records.h"
@@ -104,13 +105,13 @@ class Synthesizer final : public pt::FlowObserver {
   };
   std::optional<Counted> counted_;
   uint64_t since_sample_ = 0;  // instructions
-  uint64_t sample_at_ = 0;     // ticks or ns, for the other units
   uint64_t to_skip_;
   struct Errors {
     uint64_t count = 0;
     std::string first;
   };
   Errors data_errors_, code_errors_, other_errors_;
+  PeriodClock period_clock_;  // for periods of time
   ByteBuilder record_;
   bool follows_calls_;
   tsl::robin_map<uint32_t, TaskFlow> flows_;    // by tid

@@ -22,6 +22,11 @@ struct TraceClock {
     uint64_t whole = tsc >> shift, rest = tsc & ((uint64_t{1} << shift) - 1);
     return zero + whole * multiplier + ((rest * multiplier) >> shift);
   }
+  /// Of a span of time.
+  [[nodiscard]] uint64_t to_ticks(uint64_t ns) const {
+    if (multiplier == 0 || shift > 31) return ns;
+    return ((ns / multiplier) << shift) + ((ns % multiplier) << shift) / multiplier;
+  }
 };
 
 /// A piece of trace, contiguous in time.

@@ -31,9 +31,8 @@ class TraceRecords final : public RecordRewriter {
  private:
   /// Other readers do not expect anything behind a sample's fields.
   static bool without_flags(const RecordView& view, ByteBuilder& out) {
-    size_t added = trace_details_size(view);
-    if (added == 0) return false;
-    Bytes fields = view.raw().first(view.size() - added);
+    if (!trace_details_of(view)) return false;
+    Bytes fields = view.raw().first(view.size() - kTraceDetailsSize);
     out.bytes(fields);
     constexpr size_t kSizeInHeader = 6;
     out.patch<uint16_t>(kSizeInHeader, static_cast<uint16_t>(fields.size()));

@@ -31,7 +31,7 @@ struct EmptyField {
 };
 constexpr EmptyField kEmpty[] = {
     {"synth", "instruction traces are not decoded"},
-    {"ipc", "instruction traces are not decoded"},
+    {"ipc", "cycles are not counted in instruction traces"},
     {"metric", "group metrics are not calculated"},
     {"machine_pid", "guests' recordings are not merged"},
     {"vcpu", "guests' recordings are not merged"},

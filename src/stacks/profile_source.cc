@@ -143,6 +143,7 @@ class ProfileOpener {
                                       const ProfileSourceOptions& options) {
     SessionStacksOptions stacks = options.stacks;
     SessionOptions how = options.session;
+    if (!how.itrace) how.itrace = TRY(parse_itrace("", ItraceDefaults::kProfile));
     how.only_sums = !stacks.want_samples && !stacks.spelling.pid && !stacks.spelling.tid &&
                     !stacks.wait_reasons && !options.make_filter && !options.make_profile &&
                     !options.on_recording;

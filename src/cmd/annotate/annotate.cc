@@ -93,7 +93,7 @@ Code comes from the files that ran, from jitdumps, and from BPF programs stored 
     options.filter.cpus = o_.cpus;
     options.itrace = o_.itrace;
     if (!options.itrace && !o_.dump)
-      options.itrace = TRY(parse_itrace("", ItraceDefaults::kReport));
+      options.itrace = TRY(parse_itrace("", ItraceDefaults::kProfile));
     options.want_chains = false;
     options.only_sums = !o_.dump;
     options.by_place = options.only_sums && !o_.data_type;

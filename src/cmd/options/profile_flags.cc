@@ -33,14 +33,26 @@ void declare_symbol_sources(FlagTable& flags, SymbolOptions& symbols) {
 }
 
 void declare_call_trace(FlagTable& flags, ProfileSourceOptions& source) {
-  flags.act(0, "itrace",
-            "the time of each call, from an instruction trace (record -e intel_pt//u, -e "
-            "sonde_step//)",
-            [&source]() -> Result<> {
-              source.session.itrace = call_timeline_trace();
-              source.make_profile = call_stacks_of;
+  flags
+      .call(0, "itrace", "opts",
+            "samples made of instruction traces with these options of report's; without options "
+            "the time of each call, from its entry to its return",
+            [&source](std::string_view text) -> Result<> {
+              if (text.empty()) {
+                source.session.itrace = call_timeline_trace();
+                source.make_profile = call_stacks_of;
+              } else {
+                source.session.itrace = TRY(parse_itrace(text, ItraceDefaults::kReport));
+                source.make_profile = nullptr;
+              }
               return {};
-            });
+            })
+      .when_bare("");
+  flags.act(0, "no-itrace", "Do not decode instruction traces", [&source]() -> Result<> {
+    source.session.itrace = ItraceOptions{.decodes = false};
+    source.make_profile = nullptr;
+    return {};
+  });
 }
 
 void declare_unwind_style(FlagTable& flags) {

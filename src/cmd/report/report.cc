@@ -165,7 +165,7 @@ Where more than a tenth could not be read, the exit status is 1. This holds for 
     if (only_records)
       options.itrace.reset();
     else if (!options.itrace)
-      options.itrace = TRY(parse_itrace("", ItraceDefaults::kReport));
+      options.itrace = TRY(parse_itrace("", ItraceDefaults::kProfile));
     options.stitch_calls = o_.stitch_lbr;
     options.want_symbols = !only_records;
     options.inlines = chosen_inlines(o_.inlines);

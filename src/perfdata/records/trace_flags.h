@@ -22,22 +22,16 @@ struct TraceDetails {
   uint32_t flags = 0;
   uint32_t depth = 0;  // calls that the thread is in after a branch, as far as they were seen
   uint8_t length = 0;  // bytes of a branch instruction; 0 for what interrupted one
-  uint64_t instructions = 0;  // since the last sample of the event that has cycles
-  uint64_t cycles = 0;        // as many as these took; 0 if that is not known here
 };
 
+inline constexpr size_t kTraceDetailsSize = 16;
 inline constexpr uint32_t kTraceFlagsMark = 0x74667073;
 
 /// Appends the details to the record that begins at `start` of `out`, and counts them into its
 /// size.
 inline void append_trace_details(const TraceDetails& details, size_t start, ByteBuilder& out) {
-  bool has_counts = details.cycles != 0;
-  if (has_counts) {
-    out.u64(details.instructions);
-    out.u64(details.cycles);
-  }
   out.u32(details.depth);
-  out.u32(details.length | (has_counts ? 0x100u : 0u));
+  out.u32(details.length);
   out.u32(kTraceFlagsMark);
   out.u32(details.flags);
   constexpr size_t kSizeInHeader = 6;
@@ -46,25 +40,14 @@ inline void append_trace_details(const TraceDetails& details, size_t start, Byte
 
 [[nodiscard]] inline std::optional<TraceDetails> trace_details_of(const RecordView& record) {
   size_t size = record.payload.size();
-  if (size < 16) return std::nullopt;
+  if (size < kTraceDetailsSize) return std::nullopt;
   const std::byte* end = record.payload.data() + size;
   if (load<uint32_t>(end - 8, record.order) != kTraceFlagsMark) return std::nullopt;
   TraceDetails details;
   details.flags = load<uint32_t>(end - 4, record.order);
   details.depth = load<uint32_t>(end - 16, record.order);
-  auto more = load<uint32_t>(end - 12, record.order);
-  details.length = static_cast<uint8_t>(more);
-  if ((more & 0x100) == 0 || size < 32) return details;
-  details.instructions = load<uint64_t>(end - 32, record.order);
-  details.cycles = load<uint64_t>(end - 24, record.order);
+  details.length = static_cast<uint8_t>(load<uint32_t>(end - 12, record.order));
   return details;
-}
-
-/// How much of the record they are; 0 if there are none.
-[[nodiscard]] inline size_t trace_details_size(const RecordView& record) {
-  auto details = trace_details_of(record);
-  if (!details) return 0;
-  return details->cycles != 0 ? 32 : 16;
 }
 
 [[nodiscard]] inline std::optional<uint32_t> trace_flags_of(const RecordView& record) {

@@ -1,0 +1,43 @@
+// When a sample of an instruction is due, if samples are some time apart.
+//
+// Between two packets with times, every instruction is taken to last one tick, so that programs
+// that rarely cause such packets are sampled, too. The period is the power of two below the one
+// that was asked for: a sample is due whenever a multiple of it passes. Both are perf's rules.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+namespace sonde::itrace {
+
+class PeriodClock {
+ public:
+  /// In ticks of the time stamp counter.
+  explicit PeriodClock(uint64_t ticks) : ticks_(ticks == 0 ? 1 : std::bit_floor(ticks)) {}
+
+  /// For every instruction, with the time of the latest packet: whether it ends a period.
+  bool passes(uint64_t now) {
+    if (now != now_) since_now_ = 0;
+    now_ = now;
+    uint64_t time = now + ++since_now_;
+    uint64_t period = time & ~(ticks_ - 1);
+    if (!runs_) {
+      runs_ = true;
+      if (period > period_) period_ = period;
+      return false;
+    }
+    if (period <= period_) return false;
+    period_ = period;
+    return true;
+  }
+  /// Tracing stops: what passes until it goes on does not count.
+  void pause() { runs_ = false; }
+
+ private:
+  uint64_t ticks_;
+  uint64_t now_ = 0, since_now_ = 0;
+  uint64_t period_ = 0;  // the latest multiple that passed
+  bool runs_ = false;
+};
+
+}  // namespace sonde::itrace
