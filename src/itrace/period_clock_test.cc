@@ -6,7 +6,7 @@ namespace sonde::itrace {
 namespace {
 
 TEST(PeriodClock, EndsAtMultiplesOfThePowerOfTwoBelow) {
-  PeriodClock clock(100);  // 64
+  PeriodClock clock(100);            // 64
   EXPECT_FALSE(clock.passes(1000));  // 1001 is after 960
   EXPECT_FALSE(clock.passes(1022));
   EXPECT_TRUE(clock.passes(1023));

@@ -8,9 +8,9 @@
 
 #include <tsl/robin_map.h>
 
+#include "base/loss.h"
 #include "itrace/branch_ring.h"
 #include "itrace/call_stack.h"
-#include "base/loss.h"
 #include "itrace/options.h"
 #include "itrace/period_clock.h"
 #include "itrace/trace_input.h"
