@@ -218,7 +218,7 @@ std::string_view option_without_cycles(const DiffOptions& o) {
 Result<> check_cycles(const DiffInput& input) {
   if (has_branch_stacks(input.session().events())) return {};
   return fail(ErrorCode::kNotFound,
-              "{} has no branches with cycles: record -b takes them, on processors that keep them",
+              "{} has no branch stacks: record -b takes them, on processors that keep them",
               input.path());
 }
 

@@ -20,7 +20,7 @@ namespace sonde::diff {
 /// The first option given that does not apply to blocks; empty if none.
 [[nodiscard]] std::string_view option_without_cycles(const DiffOptions& options);
 
-/// Fails if a recording has no branches with cycles.
+/// Fails if a recording has no branch stacks.
 Result<> check_cycles(const DiffInput& input);
 
 struct CycleNoise {
