@@ -115,7 +115,8 @@ TEST(Fields, WhatHasNothingToShowIsSaid) {
   std::vector<std::string> warnings;
   ASSERT_TRUE(choice.apply("comm,ipc,vcpu", warnings));
   ASSERT_EQ(warnings.size(), 2u);
-  EXPECT_EQ(warnings[0], "Nothing to show for field 'ipc': instruction traces are not decoded.");
+  EXPECT_EQ(warnings[0],
+            "Nothing to show for field 'ipc': cycles are not counted in instruction traces.");
 }
 
 TEST(Fields, SomeNeedMoreThanTheirSample) {
