@@ -21,6 +21,13 @@ MMAP mode=guest_kernel pid=0 tid=0 start={TEXT:#x} length=0x100000 offset={TEXT:
 COMM pid=100 tid=101 comm="CPU 0/KVM" time=1000
 MMAP2 mode=user pid=100 tid=100 start=0x400000 length=0x10000 offset=0 path="/usr/bin/qemu" protection=5 time=1000
 """
+IMAGE = """.globl _text, in_image
+.type _text, @function
+.type in_image, @function
+_text: .skip 0x600
+in_image: .skip 0x300
+.size in_image, 0x300
+"""
 MODULE = 0xFFFFFFFFA0000000
 
 
@@ -78,6 +85,13 @@ def main():
         code = ["script", "--guest-code", "-i", path, "-F", "tid,ip,sym,dso"]
         users = [[line for line in side_by_side.ask(tool, *code).lines if "400010" in line] for tool in (PERF, SONDE)]
         both.lines("script --guest-code", *map(side_by_side.Said, users), least=10)
+
+        image = directory / "vmlinux"
+        subprocess.run(["gcc", "-x", "assembler", "-nostdlib", "-static", f"-Wl,-Ttext={TEXT:#x},-e,_text,--build-id=none", "-o",
+                        image, "-"], input=IMAGE, text=True, check=True)
+        vmlinux = ["script", f"--guestvmlinux={image}", "-i", path, "-F", "tid,ip,sym,symoff,dso"]
+        named = [[line for line in side_by_side.ask(tool, *vmlinux).lines if "in_image" in line] for tool in (PERF, SONDE)]
+        both.lines("script --guestvmlinux", *map(side_by_side.Said, named))
 
         # What is recorded about guests.
         options = {"a list": [f"--guestkallsyms={directory / 'same boot'}"],
