@@ -102,4 +102,4 @@ if __name__ == "__main__":
     if not RECORDING.exists():
         print("no fixtures beside the project:", FIXTURES)
         sys.exit(77)
-    unittest.main()
+    unittest.main(argv=["etm_test"])
