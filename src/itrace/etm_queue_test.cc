@@ -9,9 +9,8 @@
 
 #include "elf/elf_builder.h"
 #include "etm/trace_builder.h"
-#include "itrace/decode.h"
+#include "itrace/decoded_lines.h"
 #include "perfdata/records/record_encoder.h"
-#include "perfdata/records/trace_flags.h"
 #include "perfdata/text/file_builder.h"
 
 namespace sonde {
@@ -99,29 +98,8 @@ class EtmQueueTest : public testing::Test {
   }
 
   Result<std::vector<std::string>> decode(std::string_view options) {
-    std::vector<std::byte> bytes = file_.file();
-    Recording recording = TRY(Recording::open_bytes(bytes, "test", losses_));
-    size_t before = recording.blocks().size();
-    StringPool strings;
-    Machine machine(strings);
-    for (const RecordBlock& block : recording.blocks()) {
-      RecordRange range(block, kHostOrder);
-      for (RecordView record; range.next(record);)
-        if (record.type < abi::kRecordUserStart)
-          machine.apply(record, recording.events().all()[0].layout, 1, losses_);
-    }
-    machine.freeze();
-    FinderOptions where;
-    where.symfs = root_;
-    ObjectFinder finder(where);
     ItraceOptions wanted = TRY(parse_itrace(options, ItraceDefaults::kScript));
-    TRY(itrace::add_trace_samples(recording, machine, finder, wanted, losses_));
-    std::vector<std::string> lines;
-    for (size_t i = before; i < recording.blocks().size(); ++i) {
-      RecordRange range(recording.blocks()[i], kHostOrder);
-      for (RecordView record; range.next(record);) lines.push_back(line_of(record, recording));
-    }
-    return lines;
+    return itrace::decoded_lines(file_, root_, wanted, losses_, line_of);
   }
 
   LossLedger losses_;
@@ -130,20 +108,9 @@ class EtmQueueTest : public testing::Test {
   std::string root_;
 
  private:
-  static std::string line_of(const RecordView& record, const Recording& recording) {
-    if (record.type == abi::kRecordAuxtraceError) {
-      auto error = decode_user<AuxtraceErrorRecord>(record);
-      return error ? fmt::format("error {} {:x} {} {}", error->code, error->ip, error->time,
-                                 error->message)
-                   : "bad";
-    }
-    EventId event = recording.events().of(record);
-    Sample sample;
-    if (!event.valid() || !decode_sample(record, recording.events()[event].layout, sample))
-      return "bad";
-    return fmt::format("{} {}/{} {} {} {:x} {:x} {:x}", recording.events()[event].name,
-                       sample.id.pid, sample.id.tid, sample.id.cpu, sample.id.time, sample.ip,
-                       sample.addr, trace_flags_of(record).value_or(~0u));
+  static std::string line_of(const std::string& event, const Sample& sample, uint32_t flags) {
+    return fmt::format("{} {}/{} {} {} {:x} {:x} {:x}", event, sample.id.pid, sample.id.tid,
+                       sample.id.cpu, sample.id.time, sample.ip, sample.addr, flags);
   }
 };
 

@@ -119,17 +119,17 @@ for name in sorted(dir(perf)):
 import perf
 for pmu in perf.pmus():
     assert str(pmu) == f"pmu({pmu.name()})"
-    if pmu.name() not in ("tracepoint", "tool"):
+    if pmu.name() != "tracepoint":
         for event in pmu.events():
             print(pmu.name(), event["name"], event.get("alias", "-"))
 """)
-        told = {tuple(line.split(" ")[:2]) for line in names.splitlines()}
+        told = {tuple(line.split(" ")[:2]) for line in names.stdout.splitlines()}
         self.assertIn(("software", "page-faults"), told)
         for name in ("context-switches", "cpu-clock"):
             self.assertIn(("software", name), told)
         listed = subprocess.run([os.environ["SONDE"], "list", "sw", "pmu"], capture_output=True, text=True, check=True).stdout
         known = {re.split(r" OR |  ", line.strip())[0] for line in listed.splitlines() if "[" in line}
-        self.assertEqual({name for _, name in told}, known)
+        self.assertEqual({name for _, name in told}, known - {"sonde_step//"})  # which only record has
 
     def test_counts(self):
         ours = run(OURS, r"""

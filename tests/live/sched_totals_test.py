@@ -71,7 +71,8 @@ class SchedTotals(OwnDirectoryTest):
             # A thread's totals are sent when it begins to exit, which takes some milliseconds: that it is preempted meanwhile, on a
             # busy machine several times, only the events show.
             self.assertLessEqual(switches, sum_switches + 20)
-            self.assertLessEqual(sum_switches - switches, 2 * dropped)
+            # Whoever waits for a task is told before its last switch, which may come after the end of the inner recording.
+            self.assertLessEqual(sum_switches - switches, 1 + 2 * dropped)
             if dropped > 0:
                 continue
             self.assertAlmostEqual(sum_run, run, delta=0.001 + run / 1000)

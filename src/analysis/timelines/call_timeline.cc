@@ -134,6 +134,9 @@ class CallReader {
       if (itrace::is_synthesized(session_.events()[EventId(session_.samples().event[sample])]))
         take(sample);
     break_until(UINT64_MAX);
+    if (threads_.empty() && result_.errors == 0)
+      return fail(ErrorCode::kFailed, "{}: its instruction traces have no branches of what is asked for",
+                  session_.recording().facts().path);
     finish_threads();
     return std::move(result_);
   }

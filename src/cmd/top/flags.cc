@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "capture/recorders/capture_values.h"
+#include "cli/refused_options.h"
 #include "cmd/options/call_graph_option.h"
 #include "cmd/options/event_selection_flags.h"
 #include "cmd/options/guest_flags.h"
@@ -163,6 +164,11 @@ void declare_screen(FlagTable& flags, TopOptions& o) {
       .without_effect("no file is opened whose owner could matter");
 }
 
+constexpr RefusedOption kTopRefuses[] = {
+    {0, "branch-history", nullptr, "add the last branches to call graphs",
+     "branches become part of call chains in recordings: record -b -g, report --branch-history"},
+};
+
 }  // namespace
 
 void declare_flags(FlagTable& flags, TopOptions& o) {
@@ -172,6 +178,7 @@ void declare_flags(FlagTable& flags, TopOptions& o) {
   declare_filters(flags, o);
   declare_screen(flags, o);
   declare_listing(flags, o.report.code);
+  declare_refused(flags, kTopRefuses);
   flags
       .call(0, "objdump", "path", "objdump binary to use for disassembly and annotations",
             [](std::string_view) { return Result<>(); })
