@@ -147,9 +147,11 @@ Synthesizer::Synthesizer(const EventTable& events, const SynthesizedEvents& made
                                                              : options.period),
       non_turbo_ratio_(input.setup.non_turbo_ratio),
       follows_calls_(made.branches.valid() || options.chains || options.branch_stacks) {
-  constexpr uint64_t kSecond_ns = 1'000'000'000;
-  if (non_turbo_ratio_ != 0)
-    bus_khz_ = static_cast<uint32_t>(input.clock.to_ticks(kSecond_ns) / non_turbo_ratio_ / 1000);
+  constexpr uint64_t kSecond_ns = 1'000'000'000, kUsualBus_hz = 100'000'000;
+  uint64_t tsc_hz = input.clock.to_ticks(kSecond_ns);
+  if (non_turbo_ratio_ == 0)
+    non_turbo_ratio_ = static_cast<uint32_t>((tsc_hz + kUsualBus_hz / 2) / kUsualBus_hz);
+  if (non_turbo_ratio_ != 0) bus_khz_ = static_cast<uint32_t>(tsc_hz / non_turbo_ratio_ / 1000);
 }
 
 void Synthesizer::instruction(const pt::Instruction& instruction, uint64_t now) {
@@ -215,7 +217,7 @@ void Synthesizer::ptwrite(std::optional<uint64_t> ip, uint64_t value, uint64_t n
   put_counted(0);
   if (!made_.ptwrites.valid()) return;
   ByteBuilder raw;
-  raw.u32(ip ? 1 : 0);
+  raw.u32(0);  // whether the packet had an address, which libipt does not tell
   raw.u64(value);
   put(made_.ptwrites, {ip.value_or(0), 0, 0, 0}, 1, now, raw.view());
 }

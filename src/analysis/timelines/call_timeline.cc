@@ -135,7 +135,8 @@ class CallReader {
         take(sample);
     break_until(UINT64_MAX);
     if (threads_.empty() && result_.errors == 0)
-      return fail(ErrorCode::kFailed, "{}: its instruction traces have no branches of what is asked for",
+      return fail(ErrorCode::kFailed,
+                  "{}: its instruction traces have no branches of what is asked for",
                   session_.recording().facts().path);
     finish_threads();
     return std::move(result_);

@@ -1,12 +1,17 @@
 // The command line of `annotate`: every option of perf's, implemented or refused with a message.
 #include "cmd/annotate/flags.h"
 #include "base/text.h"
+#include "cli/refused_options.h"
 #include "cmd/options/listing_flags.h"
 #include "cmd/options/profile_flags.h"
 #include "cmd/options/row_flags.h"
 
 namespace sonde::annotation {
 namespace {
+
+constexpr RefusedOption kAnnotateRefuses[] = {
+    {0, "gtk", nullptr, "Use the GTK interface", "there is no GTK interface; use --stdio"},
+};
 
 void declare_choice(FlagTable& flags, Options& o) {
   flags.text('i', "input", o.input, "file", "input file name");
@@ -90,9 +95,7 @@ void declare_columns(FlagTable& flags, Options& o) {
     o.browser = true;
     return {};
   });
-  flags.act(0, "gtk", "Use the interactive interface", []() -> Result<> {
-    return fail(ErrorCode::kFailed, "--gtk: there is no GTK interface; use --stdio");
-  });
+  declare_refused(flags, kAnnotateRefuses);
 }
 
 }  // namespace
