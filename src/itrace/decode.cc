@@ -149,7 +149,7 @@ Result<> add_trace_samples(Recording& recording, const Machine& machine, const O
                            const ItraceOptions& options, LossLedger& losses) {
   if (const char* what = options.not_decoded())
     return fail(ErrorCode::kUnsupported,
-                "--itrace: {} cannot be had yet; i, b, c, r, x, w, p, e, g and l can", what);
+                "--itrace: {} cannot be had yet; i, b, c, r, x, e, g and l can", what);
   if (recording.byte_order() != kHostOrder)
     return fail(ErrorCode::kUnsupported,
                 "{}: recorded on a machine with the other byte order, whose traces are not decoded",

@@ -192,6 +192,8 @@ class Parser {
 }  // namespace
 
 const char* ItraceOptions::not_decoded() const {
+  if (is_given && ptwrites) return "w (PTWRITE)";
+  if (is_given && power) return "p (power events)";
   if (is_given && interrupts) return "I (event trace)";
   if (other_events) return "o (events recorded by aux-output)";
   if (debug_log) return "d (a debug log)";

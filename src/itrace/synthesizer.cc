@@ -11,8 +11,6 @@ namespace {
 
 // perf numbers its own events from the trace's first id on.
 constexpr uint64_t kFirstOwnId = 1'000'000'000;
-// The configs of synthesized events, as perf numbers them.
-constexpr uint64_t kSynthPtwrite = 0, kSynthFrequency = 5, kSynthPsb = 6;
 constexpr uint32_t kErrorFromTrace = 1;  // AUXTRACE_ERROR: an instruction trace's
 
 bool is_kernel(uint64_t address) {
@@ -113,18 +111,6 @@ SynthesizedEvents add_events(EventTable& events, const TraceInput& input,
   }
   pattern.sample_type &= ~uint64_t{abi::kSamplePeriod};
   if (options.transactions) made.transactions = add("transactions", pattern);
-  pattern.type = kTypeSynthesized;
-  pattern.sample_type |= abi::kSampleRaw;
-  auto add_raw = [&](const char* name, uint64_t config) {
-    abi::EventAttr attr = pattern;
-    attr.config = config;
-    return add(name, attr);
-  };
-  if (options.is_given && options.ptwrites) made.ptwrites = add_raw("ptwrite", kSynthPtwrite);
-  if (options.is_given && options.power) {
-    made.frequencies = add_raw("cbr", kSynthFrequency);
-    made.psbs = add_raw("psb", kSynthPsb);
-  }
   return made;
 }
 
@@ -145,14 +131,7 @@ Synthesizer::Synthesizer(const EventTable& events, const SynthesizedEvents& made
       to_skip_(options.skipped),
       period_clock_(options.unit == PeriodUnit::kNanoseconds ? input.clock.to_ticks(options.period)
                                                              : options.period),
-      non_turbo_ratio_(input.setup.non_turbo_ratio),
-      follows_calls_(made.branches.valid() || options.chains || options.branch_stacks) {
-  constexpr uint64_t kSecond_ns = 1'000'000'000, kUsualBus_hz = 100'000'000;
-  uint64_t tsc_hz = input.clock.to_ticks(kSecond_ns);
-  if (non_turbo_ratio_ == 0)
-    non_turbo_ratio_ = static_cast<uint32_t>((tsc_hz + kUsualBus_hz / 2) / kUsualBus_hz);
-  if (non_turbo_ratio_ != 0) bus_khz_ = static_cast<uint32_t>(tsc_hz / non_turbo_ratio_ / 1000);
-}
+      follows_calls_(made.branches.valid() || options.chains || options.branch_stacks) {}
 
 void Synthesizer::instruction(const pt::Instruction& instruction, uint64_t now) {
   put_counted(0);
@@ -213,35 +192,7 @@ void Synthesizer::transaction(bool begins, bool aborted, std::optional<uint64_t>
     put(made_.transactions, {*ip, 0, aborted ? kTraceBranch | kTraceAbort : 0, 0}, 1, now);
 }
 
-void Synthesizer::ptwrite(std::optional<uint64_t> ip, uint64_t value, uint64_t now) {
-  put_counted(0);
-  if (!made_.ptwrites.valid()) return;
-  ByteBuilder raw;
-  raw.u32(0);  // whether the packet had an address, which libipt does not tell
-  raw.u64(value);
-  put(made_.ptwrites, {ip.value_or(0), 0, 0, 0}, 1, now, raw.view());
-}
-
-void Synthesizer::synchronized(uint64_t offset, uint32_t ratio, uint64_t now) {
-  put_counted(0);
-  if (!made_.psbs.valid()) return;
-  ByteBuilder raw;
-  raw.u32(0);
-  raw.u64(offset);
-  put(made_.psbs, {}, 1, now, raw.view());
-  core_frequency(ratio, now);
-}
-
-void Synthesizer::core_frequency(uint32_t ratio, uint64_t now) {
-  if (!made_.frequencies.valid() || frequency_ == ratio) return;
-  put_counted(0);
-  frequency_ = ratio;
-  ByteBuilder raw;
-  raw.u32((ratio & 0xff) | non_turbo_ratio_ << 16);
-  raw.u32(ratio * bus_khz_);
-  raw.u32(0);
-  put(made_.frequencies, {}, 1, now, raw.view());
-}
+void Synthesizer::ptwrite(std::optional<uint64_t> /*ip*/, uint64_t /*value*/, uint64_t /*now*/) {}
 
 bool Synthesizer::wants(uint32_t flags) const {
   constexpr uint32_t kOfCalls = kTraceCall | kTraceAsync | kTraceEnd;
@@ -329,8 +280,7 @@ void Synthesizer::put_branches(Sample& sample, const TaskFlow& flow) {
   sample.branches = WordView(std::as_bytes(std::span(branch_words_)), kHostOrder);
 }
 
-void Synthesizer::put(EventId event, const TakenBranch& what, uint64_t period, uint64_t now,
-                      Bytes raw) {
+void Synthesizer::put(EventId event, const TakenBranch& what, uint64_t period, uint64_t now) {
   if (to_skip_ > 0) {
     --to_skip_;
     return;
@@ -346,7 +296,6 @@ void Synthesizer::put(EventId event, const TakenBranch& what, uint64_t period, u
   sample.ip = what.from;
   sample.addr = what.to;
   sample.period = period;
-  sample.raw = raw;
   sample.misc = is_kernel(what.from != 0 ? what.from : what.to) ? abi::kMiscKernel : abi::kMiscUser;
   TraceDetails details;
   details.flags = what.flags;

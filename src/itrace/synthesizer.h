@@ -22,7 +22,7 @@ namespace sonde::itrace {
 
 /// The events that samples are made for. Invalid: none are.
 struct SynthesizedEvents {
-  EventId instructions, branches, transactions, ptwrites, frequencies, psbs;
+  EventId instructions, branches, transactions, ptwrites;
 };
 
 /// Adds the events that the options ask for, with perf's names and ids; the trace's own event gives
@@ -58,8 +58,7 @@ class Synthesizer final : public pt::FlowObserver {
   void interrupted(uint64_t from, std::optional<uint64_t> to, uint64_t now) override;
   void transaction(bool begins, bool aborted, std::optional<uint64_t> ip, uint64_t now) override;
   void ptwrite(std::optional<uint64_t> ip, uint64_t value, uint64_t now) override;
-  void synchronized(uint64_t offset, uint32_t ratio, uint64_t now) override;
-  void core_frequency(uint32_t ratio, uint64_t now) override;
+  void core_frequency(uint32_t, uint64_t) override {}
   void lost(pt::FlowError why, uint64_t ip, uint64_t now) override;
 
   /// After the last call as an observer.
@@ -87,7 +86,7 @@ class Synthesizer final : public pt::FlowObserver {
   void put_branches(Sample& sample, const TaskFlow& flow);
   void count(const pt::Instruction& instruction, uint64_t now);
   void put_counted(uint32_t more_flags);
-  void put(EventId event, const TakenBranch& what, uint64_t period, uint64_t now, Bytes raw = {});
+  void put(EventId event, const TakenBranch& what, uint64_t period, uint64_t now);
   [[nodiscard]] bool wants(uint32_t flags) const;
 
   const EventTable& events_;
@@ -114,9 +113,6 @@ class Synthesizer final : public pt::FlowObserver {
   Errors data_errors_, code_errors_, other_errors_;
   PeriodClock period_clock_;  // for periods of time
   ByteBuilder record_;
-  uint32_t bus_khz_ = 0;  // the frequency of which the core's is a multiple
-  uint32_t non_turbo_ratio_;
-  std::optional<uint32_t> frequency_;  // the latest that was put, in bus clocks
   bool follows_calls_;
   tsl::robin_map<uint32_t, TaskFlow> flows_;    // by tid
   std::vector<uint64_t> chain_, branch_words_;  // of the latest sample

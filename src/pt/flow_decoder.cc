@@ -1,9 +1,7 @@
 #include "pt/flow_decoder.h"
 
 #include <algorithm>
-#include <functional>
 #include <memory>
-#include <vector>
 
 #ifdef SONDE_HAS_LIBIPT
 #include <intel-pt.h>
@@ -123,7 +121,6 @@ class Follower {
     config.nom_freq = setup.non_turbo_ratio;
     decoder_.reset(pt_insn_alloc_decoder(&config));
     if (!decoder_) return fail(ErrorCode::kFailed, "libipt cannot make a decoder for this trace");
-    find_psbs(trace);
     pt_image_set_callback(pt_insn_get_image(decoder_.get()), &Follower::read_code, this);
     return {};
   }
@@ -156,26 +153,6 @@ class Follower {
     if (pt_insn_time(decoder_.get(), &time, nullptr, nullptr) == 0) now_ = time;
   }
 
-  void find_psbs(Bytes trace) {
-    std::array<std::byte, 16> psb;
-    for (size_t i = 0; i < psb.size(); ++i) psb[i] = i % 2 == 0 ? std::byte{0x02} : std::byte{0x82};
-    std::boyer_moore_horspool_searcher searcher(psb.begin(), psb.end());
-    for (auto at = trace.begin();;) {
-      at = std::search(at, trace.end(), searcher);
-      if (at == trace.end()) return;
-      psbs_.push_back(static_cast<uint64_t>(at - trace.begin()));
-      at += psb.size();
-    }
-  }
-
-  /// Of the PSB packets that have been read.
-  void tell_psbs() {
-    uint64_t offset = 0;
-    if (next_psb_ == psbs_.size() || pt_insn_get_offset(decoder_.get(), &offset) < 0) return;
-    for (; next_psb_ < psbs_.size() && psbs_[next_psb_] < offset; ++next_psb_)
-      observer_.synchronized(psbs_[next_psb_], ratio_, now_);
-  }
-
   /// From one synchronisation to the end or an error. False at the end.
   bool walk(int status) {
     uint64_t last_offset = UINT64_MAX;
@@ -186,7 +163,6 @@ class Follower {
         if (status >= 0) tell(event);
       }
       if (status < 0) break;
-      tell_psbs();
       if ((status & pts_eos) != 0) return false;
       pt_insn found{};
       status = pt_insn_next(decoder_.get(), &found, sizeof found);
@@ -236,9 +212,7 @@ class Follower {
       if (event.ip_suppressed != 0) return std::nullopt;
       return ip;
     };
-    if (event.type == ptev_cbr) ratio_ = event.variant.cbr.ratio;
     if (event.status_update != 0 && event.type != ptev_enabled) return;
-    tell_psbs();
     switch (event.type) {
       case ptev_enabled:
         ip_ = event.variant.enabled.ip;
@@ -278,9 +252,6 @@ class Follower {
   uint64_t now_ = 0;
   uint64_t ip_ = 0;
   uint64_t stuck_at_ = UINT64_MAX;
-  std::vector<uint64_t> psbs_;  // offsets
-  size_t next_psb_ = 0;
-  uint32_t ratio_ = 0;  // of the core's frequency, in bus clocks
 };
 
 }  // namespace

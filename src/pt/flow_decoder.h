@@ -85,8 +85,6 @@ class FlowObserver {
   virtual void interrupted(uint64_t from, std::optional<uint64_t> to, uint64_t now) = 0;
   virtual void transaction(bool begins, bool aborted, std::optional<uint64_t> ip, uint64_t now) = 0;
   virtual void ptwrite(std::optional<uint64_t> ip, uint64_t value, uint64_t now) = 0;
-  /// A PSB packet, with the frequency that it tells (0 if it tells none).
-  virtual void synchronized(uint64_t /*offset*/, uint32_t /*ratio*/, uint64_t /*now*/) {}
   /// In bus clocks.
   virtual void core_frequency(uint32_t ratio, uint64_t now) = 0;
   /// `ip` is the latest address known, 0 if there is none.

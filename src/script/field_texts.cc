@@ -242,26 +242,6 @@ void append_trace_flags(uint32_t flags, std::string& out) {
   fmt::format_to(std::back_inserter(out), "  {:<{}}", text, kWidth);
 }
 
-void append_synthesized(uint64_t config, Bytes raw, std::string& out) {
-  constexpr uint64_t kPtwrite = 0, kFrequency = 5, kPsb = 6;
-  constexpr size_t kSize = 12, kWidth = 34;
-  if (raw.size() < kSize) return;
-  auto first = load<uint32_t>(raw.data(), kHostOrder);
-  auto value = load<uint64_t>(raw.data() + 4, kHostOrder);
-  std::string text;
-  if (config == kPtwrite) {
-    text = fmt::format(" IP: {} payload: {:#x} ", first & 1, value);
-  } else if (config == kPsb) {
-    text = value == 0 ? " psb offs: 0 " : fmt::format(" psb offs: {:#x} ", value);
-  } else if (config == kFrequency) {
-    uint32_t ratio = first & 0xff, most = first >> 16 & 0xff;
-    text = fmt::format(" cbr: {:2} freq: {:4} MHz ", ratio,
-                       (static_cast<uint32_t>(value) + 500) / 1000);
-    if (most != 0) text += fmt::format("({:3}%) ", (5 + 1000 * ratio / most) / 10);
-  }
-  fmt::format_to(std::back_inserter(out), "{:<{}}", text, kWidth);
-}
-
 void append_branch_flags(const abi::BranchEntry& branch, std::string& out) {
   char prediction = branch.predicted() ? 'P' : branch.mispredicted() ? 'M' : '-';
   fmt::format_to(std::back_inserter(out), "/{}/{}/{}/{}/{} ", prediction,

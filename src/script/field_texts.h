@@ -37,8 +37,6 @@ void append_bpf_output(Bytes raw, std::string& out);
 /// What a sample made from an instruction trace is: "  tr end  syscall        ". `flags` as in
 /// perfdata/records/trace_flags.h.
 void append_trace_flags(uint32_t flags, std::string& out);
-/// What a sample of an event made by a decoder of traces holds: "  psb offs: 0x1000    ".
-void append_synthesized(uint64_t config, Bytes raw, std::string& out);
 void append_branch_flags(const abi::BranchEntry& branch, std::string& out);
 
 }  // namespace sonde::script

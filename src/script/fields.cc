@@ -6,7 +6,6 @@
 
 #include "base/text.h"
 #include "itrace/synthesizer.h"
-#include "perfdata/records/trace_flags.h"
 
 namespace sonde {
 namespace {
@@ -31,6 +30,7 @@ struct EmptyField {
   std::string_view word, reason;
 };
 constexpr EmptyField kEmpty[] = {
+    {"synth", "instruction traces are not decoded"},
     {"ipc", "cycles are not counted in instruction traces"},
     {"metric", "group metrics are not calculated"},
     {"machine_pid", "guests' recordings are not merged"},
@@ -54,10 +54,6 @@ constexpr FieldSet defaults(OutputKind kind) {
   switch (kind) {
     case OutputKind::kSoftware:
       fields.add(Field::kBpfOutput);
-      break;
-    case OutputKind::kSynthesized:
-      fields.remove(Field::kPeriod);
-      fields.add(Field::kSynth);
       break;
     case OutputKind::kTracepoint:
       return {Field::kComm, Field::kTid, Field::kCpu, Field::kTime, Field::kEvent, Field::kTrace};
@@ -116,8 +112,6 @@ OutputKind output_kind(const abi::EventAttr& attr) {
       return OutputKind::kHwCache;
     case abi::kTypeBreakpoint:
       return OutputKind::kBreakpoint;
-    case kTypeSynthesized:
-      return OutputKind::kSynthesized;
     default:
       return OutputKind::kOther;
   }

@@ -47,8 +47,8 @@ class FieldSet {
   uint64_t bits_ = 0;
 };
 
-/// Kinds of events that -F distinguishes, in the order of their warnings. Those of the last kind
-/// are made by decoders of instruction traces.
+/// Kinds of events that -F distinguishes, in the order of their warnings. No event is of the last
+/// kind: those are made by decoders of instruction traces.
 enum class OutputKind : uint8_t {
   kHardware,
   kSoftware,

@@ -14,12 +14,25 @@ using namespace script;
 namespace {
 
 /// Fields that the columns don't hold.
-constexpr FieldSet kDecodedFields = {
-    Field::kTrace,        Field::kAddr,          Field::kIntrRegs,      Field::kUserRegs,
-    Field::kBranchStack,  Field::kBranchSymbols, Field::kBranchOffsets, Field::kDataSrc,
-    Field::kBpfOutput,    Field::kPhysAddr,      Field::kMisc,          Field::kSynth,
-    Field::kDataPageSize, Field::kCodePageSize,  Field::kInsLat,        Field::kCgroup,
-    Field::kInsn,         Field::kInsnLength,    Field::kBranchCode,    Field::kBranchCodeLength};
+constexpr FieldSet kDecodedFields = {Field::kTrace,
+                                     Field::kAddr,
+                                     Field::kIntrRegs,
+                                     Field::kUserRegs,
+                                     Field::kBranchStack,
+                                     Field::kBranchSymbols,
+                                     Field::kBranchOffsets,
+                                     Field::kDataSrc,
+                                     Field::kBpfOutput,
+                                     Field::kPhysAddr,
+                                     Field::kMisc,
+                                     Field::kDataPageSize,
+                                     Field::kCodePageSize,
+                                     Field::kInsLat,
+                                     Field::kCgroup,
+                                     Field::kInsn,
+                                     Field::kInsnLength,
+                                     Field::kBranchCode,
+                                     Field::kBranchCodeLength};
 
 constexpr FieldSet kCodeFields = {Field::kInsn, Field::kInsnLength, Field::kBranchCode,
                                   Field::kBranchCodeLength};
@@ -70,7 +83,6 @@ Result<> SamplePrinter::prepare() {
     if (style.fields.has(Field::kSourceCode) && !source_)
       source_ = std::make_unique<SourceCode>(session);
     if (style.fields.has(Field::kCallIndent) && !indent_) indent_ = std::make_unique<CallIndent>();
-    if (event.attr.type != kTypeSynthesized) style.fields.remove(Field::kSynth);
     if (!is_bpf_output(event.attr)) style.fields.remove(Field::kBpfOutput);
     style.needs_decode = style.fields.intersects(kDecodedFields) || style.is_branch_trace ||
                          (style.fields.has(Field::kIp) && !style.has_chain);
@@ -174,8 +186,6 @@ void SamplePrinter::print(size_t i, uint64_t time, std::string& out) const {
     append_trace_flags(trace_flags_of(session_->record(i)).value_or(0), out);
   if (style.is_branch_trace) return print_branch_trace(style, sample, i, out);
   if (fields.has(Field::kTrace) && !sample.raw.empty()) traces_.print(event, sample.raw, out);
-  if (fields.has(Field::kSynth))
-    append_synthesized(session_->events()[event].attr.config, sample.raw, out);
   if (style.needs_decode) print_decoded_before_ip(style, sample, out);
   if (fields.has(Field::kWeight)) append_number(out, columns.weight[i], 16);
   if (fields.has(Field::kInsLat)) append_number(out, sample.ins_latency, 16);

@@ -26,8 +26,7 @@ loop: dec %ecx
 _start:
   mov $5,%ebx
 again: call work
-after_call: ptwritel %ebx
-  dec %ebx
+after_call: dec %ebx
   jnz again
   mov $60,%eax
   xor %edi,%edi
@@ -58,7 +57,7 @@ class Trace:
 
     def synchronize(self, tsc):
         self.flush()
-        self.bytes += b"\x02\x82" * 8 + b"\x99\x01" + b"\x19" + tsc.to_bytes(7, "little") + b"\x02\x03\x0b\x00\x02\x23"
+        self.bytes += b"\x02\x82" * 8 + b"\x99\x01" + b"\x19" + tsc.to_bytes(7, "little") + b"\x02\x23"
 
     def address(self, opcode, address):
         self.flush()
@@ -74,10 +73,6 @@ class Trace:
         self.flush()
         self.bytes += b"\x01"
 
-    def ptwrite(self, value):
-        self.flush()
-        self.bytes += b"\x02\x12" + value.to_bytes(4, "little")
-
     def branch(self, taken):
         self.bits += "1" if taken else "0"
 
@@ -90,7 +85,6 @@ def trace_of(at):
         for taken in (True, True, False):
             trace.branch(taken)
         trace.target(at["after_call"])
-        trace.ptwrite(5 - turn)
         trace.branch(turn < 4)
     trace.disable()
     # Code that is not there.
@@ -131,13 +125,10 @@ def lines_of(command, data, stderr=False):
 
 
 def is_power(line):
-    return "psb offs:" in line or "cbr:" in line or "payload:" in line
+    return "psb offs:" in line or "cbr:" in line
 
 
-def compare(options, data, keeps=None):
-    if keeps is None:  # Sonde's defaults leave out w and p
-        asks = any("itrace" in option and ("p" in option or "w" in option) for option in options)
-        keeps = lambda line: asks or not is_power(line)  # noqa: E731
+def compare(options, data, keeps=lambda line: not is_power(line)):
     ours, perfs = (list(filter(keeps, lines_of([tool, *options], data))) for tool in (SONDE, "perf"))
     if ours == perfs and ours:
         print(f"ok: {' '.join(options)}: {len(ours)} lines")
@@ -169,17 +160,12 @@ def main():
             ["script", "--itrace=i1i", "-F", "+flags"],
             ["script", "--insn-trace"],
             ["script", "--itrace=bs3"],
-            ["script", "--itrace=w"],
-            ["script", "--itrace=pe"],
-            ["script", "--itrace=bp", "-F", "comm,time,ip,synth"],
-            ["script", "--itrace=crewp", "--call-ret-trace"],
-            ["script", "--itrace=cewp", "--call-trace"],
             ["script", "--itrace=i1ig"],
             ["script", "--itrace=i3ig2l4", "-F", "ip,sym,brstack"],
             ["script", "--itrace=b", "-F", "+flags,+callindent"],
             ["script", "--itrace=cr", "-F", "comm,callindent"],
-            ["script", "--call-ret-trace"],
-            ["script", "--call-trace"],
+            ["script", "--itrace=cre", "--call-ret-trace"],
+            ["script", "--itrace=ce", "--call-trace"],
             ["script", "--itrace=cre", "--call-ret-trace", "--graph-function", "work"],
         )]
         is_row = lambda line: line and not line.startswith("#")  # noqa: E731

@@ -18,9 +18,6 @@ inline constexpr uint32_t kTraceBranch = 1u << 0, kTraceCall = 1u << 1, kTraceRe
                           kTraceBegin = 1u << 8, kTraceEnd = 1u << 9,
                           kTraceInTransaction = 1u << 10;
 
-/// The type of events whose samples only decoders of traces make: PERF_TYPE_SYNTH.
-inline constexpr uint32_t kTypeSynthesized = 0x80000000;
-
 struct TraceDetails {
   uint32_t flags = 0;
   uint32_t depth = 0;  // calls that the thread is in after a branch, as far as they were seen
