@@ -13,9 +13,9 @@ namespace {
 using namespace sonde;
 
 /// The same code everywhere.
-class Code final : public etm::CodeReader {
+class EtmCode final : public etm::CodeReader {
  public:
-  explicit Code(Bytes bytes) : bytes_(bytes) {}
+  explicit EtmCode(Bytes bytes) : bytes_(bytes) {}
   size_t read(uint8_t /*trace_id*/, uint64_t address, std::span<std::byte> to) override {
     if (bytes_.empty()) return 0;
     for (size_t i = 0; i < to.size(); ++i) to[i] = bytes_[(address + i) % bytes_.size()];
@@ -46,7 +46,7 @@ class Instructions final : public pt::FlowObserver {
 /// Of all units as if they were one.
 class Ranges final : public etm::FlowObserver {
  public:
-  explicit Ranges(Code& code)
+  explicit Ranges(EtmCode& code)
       : flow_(instructions_, [&code](uint64_t address, std::span<std::byte> to) {
           return code.read(0, address, to);
         }) {}
@@ -79,7 +79,7 @@ FUZZ_TARGET(etm)(const uint8_t* data, size_t size) {
   auto parsed = etm::parse_trace_units(words);
   etm::TraceUnit known{.trace_id = 0x10, .id = {0x28000ea1, 0x4100f422, 0x20001088}};
   std::vector<etm::TraceUnit> units = parsed ? parsed->units : std::vector{known};
-  Code code(cursor.take(std::min<size_t>(cursor.left(), 64)));
+  EtmCode code(cursor.take(std::min<size_t>(cursor.left(), 64)));
   Ranges observer(code);
   auto format = choice % 2 != 0 ? etm::Format::kFrames : etm::Format::kRaw;
   auto decoder = etm::FlowDecoder::make(units, format, code, observer);
