@@ -8,6 +8,9 @@
 extern "C" const char* __lsan_default_suppressions() {
   return "leak:ocsd_dt_set_gen_elem_outfn";
 }
+extern "C" const char* __lsan_default_options() {
+  return "print_suppressions=0";
+}
 #endif
 #endif
 
