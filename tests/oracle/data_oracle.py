@@ -163,8 +163,8 @@ def branches_of(recording):
 
 
 def without_plt_names(sample):
-    """perf and Sonde find different names for some PLT entries."""
-    return {**sample, "callchain": [{**frame, "symbol": re.sub(".*@plt", "@plt", frame.get("symbol", ""))}
+    """perf and Sonde find different names for some PLT entries, and perf none for others."""
+    return {**sample, "callchain": [{**frame, "symbol": re.sub(".*@plt", "", frame.get("symbol", ""))}
                                     for frame in sample.get("callchain", [])]}
 
 
