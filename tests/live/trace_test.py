@@ -352,6 +352,9 @@ class TraceTest(unittest.TestCase):
                                   stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
         self.addCleanup(nobody.wait)
         self.addCleanup(nobody.stdin.close)
+        owner = lambda: int(re.search(r"^Uid:\s+(\d+)", Path(f"/proc/{nobody.pid}/status").read_text(), re.M)[1])
+        while owner() != 65534:  # setpriv is root until it has changed that
+            time.sleep(0.01)
         done = subprocess.Popen([SONDE, "trace", "-u", "65534", "-e", "read"], stderr=subprocess.PIPE)
         self.addCleanup(done.stderr.close)
         self.addCleanup(done.wait)
