@@ -125,6 +125,9 @@ class ProfileOpener {
   [[nodiscard]] Result<> refuse_sample_options(const std::string& name) const {
     if (options_.stacks.wait_reasons)
       return fail(ErrorCode::kFailed, "{}: --waits needs a recording (record --off-cpu)", name);
+    if (options_.make_profile)
+      return fail(ErrorCode::kFailed, "{}: --itrace needs a recording of an instruction trace",
+                  name);
     if (!options_.make_filter) return {};
     return fail(ErrorCode::kFailed, "{}: only samples of a recording can be chosen so", name);
   }
@@ -141,6 +144,12 @@ class ProfileOpener {
 
   Result<StackProfile> from_recording(const std::string& path,
                                       const ProfileSourceOptions& options) {
+    if (options.make_profile && options.make_filter)
+      return fail(
+          ErrorCode::kFailed,
+          "{}: --itrace shows whole calls, of which no samples can be chosen by name or share "
+          "of the time; --itrace=ig makes samples",
+          path);
     SessionStacksOptions stacks = options.stacks;
     SessionOptions how = options.session;
     if (!how.itrace) how.itrace = TRY(parse_itrace("", ItraceDefaults::kProfile));
