@@ -6,12 +6,14 @@
 Left out: perf's metrics, which come from its own tables of vendors' events, and the words for which perf lists nothing else.
 Status 77 if there is no perf.
 """
+import contextlib
 import json
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 SONDE = os.environ["SONDE"]
@@ -21,6 +23,10 @@ WORDS = [[], ["hw"], ["sw"], ["cache"], ["pmu"], ["tracepoint"], ["sdt"], ["sche
 
 
 OURS = "sonde_step//"  # a PMU that only Sonde has
+
+
+class ToolFailed(Exception):
+    pass
 
 
 def run_list(tool, words, home):
@@ -49,11 +55,40 @@ def fill_cache(home):
 def lines(tool, words, home):
     run = run_list(tool, words, home)
     if run.returncode != 0:
-        sys.exit(f"{tool} list {words}: status {run.returncode}: {run.stderr}")
+        raise ToolFailed(f"{tool} list {words}: status {run.returncode}: {run.stderr}")
     text = run.stdout
     for heading in ("\nMetric Groups:", "\nMetrics:"):
         text = text.split(heading)[0]
     return [line for line in text.splitlines() if line.strip()]
+
+
+def traced_events():
+    found = []
+    for group in os.scandir("/sys/kernel/tracing/events"):
+        with contextlib.suppress(NotADirectoryError, FileNotFoundError):
+            found += [f"{group.name}/{name}" for name in os.listdir(group.path)]
+    return sorted(found)
+
+
+def on_the_same_events(look):
+    """What `look` returns while the kernel's events stay as they are: other tests add and remove probes, and perf 6.1 crashes when one goes
+    while it lists."""
+    for _ in range(50):
+        before = traced_events()
+        try:
+            answer = look()
+        except ToolFailed as failure:
+            answer = failure
+        if traced_events() != before:
+            continue
+        if isinstance(answer, ToolFailed):
+            sys.exit(str(answer))
+        return answer
+    sys.exit("list: the kernel's events changed during each of 50 attempts")
+
+
+def both(words, home):
+    return on_the_same_events(lambda: (without_ours(lines(SONDE, words, home)), lines(PERF, words, home)))
 
 
 def without_ours(listed):
@@ -78,22 +113,22 @@ def compare(home):
         bad += 1
         print(f"list sdt: {probes} instead of the probe of the object that is still what is in the cache")
     for words in WORDS:
-        ours, theirs = without_ours(lines(SONDE, words, home)), lines(PERF, words, home)
+        ours, theirs = both(words, home)
         if ours != theirs:
             bad += 1
             extra = [line for line in ours if line not in theirs][:3]
             missing = [line for line in theirs if line not in ours][:3]
             print(f"list {' '.join(words)}: {len(ours)} lines, perf has {len(theirs)}; only ours: {extra}; only perf's: {missing}")
     for words in (["sw"], ["pmu"], ["tracepoint"], ["sched:*"], ["sdt"]):
-        ours, theirs = without_ours(lines(SONDE, ["--raw-dump", *words], home)), lines(PERF, ["--raw-dump", *words], home)
+        ours, theirs = both(["--raw-dump", *words], home)
         if [line.split() for line in ours] != [line.split() for line in theirs]:
             bad += 1
             print(f"list --raw-dump {words[0]}: {str(ours)[:200]}, perf: {str(theirs)[:200]}")
-    document = json.loads(run_list(SONDE, ["-j"], home).stdout)
+    document, listed = on_the_same_events(lambda: (json.loads(run_list(SONDE, ["-j"], home).stdout), lines(SONDE, [], home)))
     document = [entry for entry in document if "EventName" in entry]
-    if len(document) != len(lines(SONDE, [], home)):
+    if len(document) != len(listed):
         bad += 1
-        print(f"list -j has {len(document)} events, list {len(lines(SONDE, [], home))}")
+        print(f"list -j has {len(document)} events, list {len(listed)}")
     print(f"list: {len(WORDS)} comparisons, {bad} differ")
     return 1 if bad else 0
 
