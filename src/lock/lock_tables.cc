@@ -64,9 +64,9 @@ void write_headings(Sink& out, const LockTableStyle& style) {
 }
 
 std::string thread_of(const LockRow& row, const LockTableStyle& style) {
-  // A lock whose owner is unknown has the key -1.
   auto tid = static_cast<int32_t>(row.key);
-  if (tid == -1) return "Unknown";
+  // Who waited may have had no number any more, as a task that had ended.
+  if (tid == -1 && style.grouping == LockGrouping::kOwner) return "Unknown";
   return style.thread_name ? style.thread_name(static_cast<uint32_t>(tid)) : row.name;
 }
 
@@ -202,7 +202,7 @@ void write_broken(Sink& out, std::span<const LockRow> rows, const BrokenLockEven
 void write_lock_threads(Sink& out, const std::vector<uint32_t>& tids,
                         const std::function<std::string(uint32_t)>& name) {
   out.print("{:>10}: comm\n", "Thread ID");
-  for (uint32_t tid : tids) out.print("{:10}: {}\n", tid, name(tid));
+  for (uint32_t tid : tids) out.print("{:10}: {}\n", static_cast<int32_t>(tid), name(tid));
 }
 
 void write_lock_map(Sink& out, std::vector<LockRow> rows) {
