@@ -19,6 +19,7 @@ from pages import open_page
 from probes import compare_probes
 from pictures import compare_pictures
 from recorders import compare_recorders
+from instruction_traces import compare_instruction_traces
 from kmem import compare_kmem
 from lock import compare_lock
 from kernel_work import compare_kernel_work
@@ -150,6 +151,7 @@ def main():
     compare_kmem(bench, sonde, perf, KEPT, options.only)
     compare_lock(bench, sonde, perf, KEPT, options.only)
     compare_probes(bench, sonde, perf, KEPT, options.only)
+    compare_instruction_traces(bench, sonde, perf, KEPT, options.only)
     compare_pictures(bench, sonde, perf, lambda: recording(options), KEPT, options.only)
     name = "data convert --to-json"
     if options.only in name:

@@ -1,8 +1,12 @@
 #include "itrace/decode.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
+#include <deque>
+#include <mutex>
 
+#include "base/parallel.h"
 #include "itrace/code_image.h"
 #include "itrace/etm_queue.h"
 #include "itrace/queue_tasks.h"
@@ -17,16 +21,12 @@ constexpr size_t kPieceSize = size_t{16} << 20;
 constexpr size_t kBlockSize = size_t{1} << 20;
 constexpr size_t kMostInMemory = size_t{256} << 20;
 
-/// Keeps records, and shows them as blocks.
+/// Keeps the records of one queue.
 class RecordStore {
  public:
-  RecordStore(Recording& recording, std::vector<RecordBlock>& blocks)
-      : recording_(recording), blocks_(blocks) {}
+  /// `total`: the memory of all stores.
+  explicit RecordStore(std::atomic<size_t>& total) : total_(total) {}
 
-  void begin_stream(uint32_t stream) {
-    end_block();
-    stream_ = stream;
-  }
   void add(Bytes record) {
     if (failure_) return;
     if (block_size_ + record.size() > kBlockSize) end_block();
@@ -36,42 +36,69 @@ class RecordStore {
     used_ += record.size();
     block_size_ += record.size();
   }
-  Result<> finish() {
+  /// Hands the records over, as blocks of a stream.
+  Result<> move_to(Recording& recording, std::vector<RecordBlock>& blocks, uint32_t stream) {
     end_block();
     if (failure_) return std::unexpected(*failure_);
+    for (SpoolMemory& piece : pieces_) recording.keep(std::move(piece));
+    for (Bytes bytes : blocks_) {
+      RecordBlock& block = blocks.emplace_back();
+      block.bytes = bytes;
+      block.expanded = true;  // its records have no place in the file
+      block.stream = stream;
+    }
     return {};
   }
 
  private:
   void new_piece() {
     end_block();
-    auto memory = SpoolMemory::allocate(kPieceSize, total_ >= kMostInMemory);
+    auto memory = SpoolMemory::allocate(kPieceSize, total_.fetch_add(kPieceSize) >= kMostInMemory);
     if (!memory) {
       failure_ = memory.error();
       return;
     }
-    total_ += kPieceSize;
     piece_ = memory->data();
     capacity_ = memory->capacity();
     used_ = 0;
-    recording_.keep(std::move(*memory));
+    pieces_.push_back(std::move(*memory));
   }
   void end_block() {
     if (block_size_ == 0) return;
-    RecordBlock block;
-    block.bytes = {piece_ + (used_ - block_size_), block_size_};
-    block.expanded = true;  // its records have no place in the file
-    block.stream = stream_;
-    blocks_.push_back(block);
+    blocks_.emplace_back(piece_ + (used_ - block_size_), block_size_);
     block_size_ = 0;
   }
 
-  Recording& recording_;
-  std::vector<RecordBlock>& blocks_;
+  std::atomic<size_t>& total_;
+  std::vector<SpoolMemory> pieces_;
+  std::vector<Bytes> blocks_;
   std::optional<Error> failure_;
   std::byte* piece_ = nullptr;
-  size_t used_ = 0, capacity_ = 0, block_size_ = 0, total_ = 0;
-  uint32_t stream_ = 0;
+  size_t used_ = 0, capacity_ = 0, block_size_ = 0;
+};
+
+/// Images of the same code; each serves one thread at a time.
+class CodeImages {
+ public:
+  CodeImages(const Machine& machine, const ObjectFinder& finder)
+      : machine_(machine), finder_(finder) {}
+  std::unique_ptr<CodeImage> take() {
+    std::lock_guard lock(mutex_);
+    if (free_.empty()) return std::make_unique<CodeImage>(machine_, finder_);
+    std::unique_ptr<CodeImage> image = std::move(free_.back());
+    free_.pop_back();
+    return image;
+  }
+  void give_back(std::unique_ptr<CodeImage> image) {
+    std::lock_guard lock(mutex_);
+    free_.push_back(std::move(image));
+  }
+
+ private:
+  const Machine& machine_;
+  const ObjectFinder& finder_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<CodeImage>> free_;
 };
 
 class QueueCode final : public pt::CodeReader {
@@ -80,13 +107,41 @@ class QueueCode final : public pt::CodeReader {
       : image_(image), tasks_(tasks), clock_(clock) {}
   size_t read(uint64_t address, std::span<std::byte> to, uint64_t tsc) override {
     uint64_t time = clock_.to_ns(tsc);
-    return image_.read(tasks_.task_at(time).pid, time, address, to);
+    size_t got = image_.read(tasks_.task_at(time).pid, time, address, to);
+    if (got > 0) use();
+    return got;
+  }
+  std::optional<FilePart> file_part(uint64_t address, uint64_t tsc) override {
+    uint64_t time = clock_.to_ns(tsc);
+    auto part = image_.file_part(tasks_.task_at(time).pid, time, address);
+    if (part) use();
+    return part;
+  }
+  /// Another process runs, or something that was read is not mapped any more.
+  uint64_t version(uint64_t tsc) override {
+    uint64_t time = clock_.to_ns(tsc);
+    uint32_t pid = tasks_.task_at(time).pid;
+    if (pid == pid_ && time >= valid_from_ && time < valid_to_) return version_;
+    pid_ = pid;
+    valid_from_ = 0;
+    valid_to_ = UINT64_MAX;
+    return ++version_;
   }
 
  private:
+  /// The latest answer of the image is one that decoding goes by.
+  void use() {
+    auto [from, to] = image_.valid();
+    valid_from_ = std::max(valid_from_, from);
+    valid_to_ = std::min(valid_to_, to);
+  }
+
   CodeImage& image_;
   TaskTimeline& tasks_;
   TraceClock clock_;
+  uint32_t pid_ = UINT32_MAX;
+  uint64_t valid_from_ = 0, valid_to_ = UINT64_MAX;  // of all that was read
+  uint64_t version_ = 0;
 };
 
 /// Pieces that continue one another, as one.
@@ -143,6 +198,35 @@ Result<> follow_queue(const TraceInput& input, const TraceQueue& queue, auto& sa
   return {};
 }
 
+/// What queues are followed with; they are followed on several threads.
+struct Following {
+  const EventTable& events;
+  const Machine& machine;
+  const TraceInput& input;
+  const ItraceOptions& options;
+  const SynthesizedEvents& made;
+};
+
+Result<> follow_one(const Following& with, const TraceQueue& queue, CodeImage& image,
+                    const RecordSink& sink, LossLedger& losses) {
+  if (with.input.tracer == Tracer::kCoreSight) {
+    EtmQueue etm(with.events, with.made, with.options, with.input, queue, with.machine, image,
+                 sink);
+    TRY(follow_queue(with.input, queue, etm,
+                     [&](const TracePiece& run) { return etm.follow(run); }));
+    etm.report(losses);
+    return {};
+  }
+  QueueTasks tasks(with.input, queue.cpu, queue.tid, with.machine);
+  QueueCode code(image, tasks, with.input.clock);
+  Synthesizer samples(with.events, with.made, with.options, with.input, queue.cpu, tasks, sink);
+  TRY(follow_queue(with.input, queue, samples, [&](const TracePiece& run) {
+    return pt::follow(run.bytes, with.input.setup, code, samples);
+  }));
+  samples.report(losses);
+  return {};
+}
+
 }  // namespace
 
 Result<> add_trace_samples(Recording& recording, const Machine& machine, const ObjectFinder& finder,
@@ -163,26 +247,30 @@ Result<> add_trace_samples(Recording& recording, const Machine& machine, const O
   std::vector<RecordBlock> blocks = recording.blocks();
   uint32_t stream = 0;
   for (const RecordBlock& block : blocks) stream = std::max(stream, block.stream);
-  RecordStore store(recording, blocks);
-  CodeImage image(machine, finder);
-  RecordSink sink = [&](Bytes record) { store.add(record); };
-  for (const TraceQueue& queue : input.queues) {
-    store.begin_stream(++stream);
-    if (input.tracer == Tracer::kCoreSight) {
-      EtmQueue etm(recording.events(), made, wanted, input, queue, machine, image, sink);
-      TRY(follow_queue(input, queue, etm, [&](const TracePiece& run) { return etm.follow(run); }));
-      etm.report(losses);
-      continue;
-    }
-    QueueTasks tasks(input, queue.cpu, queue.tid, machine);
-    QueueCode code(image, tasks, input.clock);
-    Synthesizer samples(recording.events(), made, wanted, input, queue.cpu, tasks, sink);
-    TRY(follow_queue(input, queue, samples, [&](const TracePiece& run) {
-      return pt::follow(run.bytes, input.setup, code, samples);
-    }));
-    samples.report(losses);
+  struct Followed {
+    explicit Followed(std::atomic<size_t>& memory) : records(memory) {}
+    RecordStore records;
+    LossLedger losses;
+    Result<> outcome;
+  };
+  std::atomic<size_t> memory = 0;
+  std::deque<Followed> followed;
+  for (size_t i = 0; i < input.queues.size(); ++i) followed.emplace_back(memory);
+  CodeImages images(machine, finder);
+  const Following with{recording.events(), machine, input, wanted, made};
+  parallel_jobs(input.queues.size(), [&](size_t i) {
+    Followed& one = followed[i];
+    std::unique_ptr<CodeImage> image = images.take();
+    one.outcome = follow_one(
+        with, input.queues[i], *image, [&one](Bytes record) { one.records.add(record); },
+        one.losses);
+    images.give_back(std::move(image));
+  });
+  for (Followed& one : followed) {
+    TRY(one.outcome);
+    TRY(one.records.move_to(recording, blocks, ++stream));
+    losses.merge(one.losses);
   }
-  TRY(store.finish());
   recording.show(std::move(blocks));
   return {};
 }

@@ -30,6 +30,16 @@ class PeriodClock {
     period_ = period;
     return true;
   }
+  /// For the next instructions, all at the same time: false if one of them may end a period; else
+  /// they have passed.
+  bool skips(uint64_t now, uint64_t instructions) {
+    uint64_t since = now != now_ ? 0 : since_now_;
+    if (instructions == 0) return true;
+    if (!runs_ || ((now + since + instructions) & ~(ticks_ - 1)) > period_) return false;
+    now_ = now;
+    since_now_ = since + instructions;
+    return true;
+  }
   /// Tracing stops: what passes until it goes on does not count.
   void pause() { runs_ = false; }
 

@@ -30,5 +30,19 @@ TEST(PeriodClock, WhatPassesWhileTracingStandsIsNotSampled) {
   EXPECT_FALSE(clock.passes(9000));
 }
 
+TEST(PeriodClock, SkippingIsTheSameAsPassingOneByOne) {
+  PeriodClock one(32), many(32);
+  uint64_t now = 1000;
+  for (uint64_t step = 0; step < 500; ++step) {
+    now += step % 7 == 0 ? step % 50 : 0;
+    uint64_t instructions = step * 5 % 23;
+    int passed = 0, passed_many = 0;
+    for (uint64_t i = 0; i < instructions; ++i) passed += one.passes(now) ? 1 : 0;
+    if (!many.skips(now, instructions))
+      for (uint64_t i = 0; i < instructions; ++i) passed_many += many.passes(now) ? 1 : 0;
+    ASSERT_EQ(passed, passed_many) << step;
+  }
+}
+
 }  // namespace
 }  // namespace sonde::itrace

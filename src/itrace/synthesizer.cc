@@ -137,8 +137,22 @@ void Synthesizer::instruction(const pt::Instruction& instruction, uint64_t now) 
   put_counted(0);
   finish_branch(instruction.ip, 0, now);
   in_transaction_ = instruction.in_transaction;
-  count(instruction, now);
+  if (made_.instructions.valid()) count(instruction, now);
   last_ = instruction;
+}
+
+void Synthesizer::ran(const pt::Block& block, pt::BlockSizes& sizes, uint64_t now) {
+  put_counted(0);
+  finish_branch(block.ip, 0, block.count > 1 ? block.began : now);
+  in_transaction_ = block.last.in_transaction;
+  if (made_.instructions.valid()) {
+    uint32_t before_last = block.count - 1;
+    if (may_be_due(before_last, block.began)) {
+      count_some(block.ip, sizes.of(block).first(before_last), block.began);
+    }
+    count(block.last, now);
+  }
+  last_ = block.last;
 }
 
 /// The successor of the latest instruction is known now.
@@ -204,6 +218,8 @@ bool Synthesizer::wants(uint32_t flags) const {
 
 void Synthesizer::branch(const TakenBranch& branch, uint64_t now) {
   if (!follows_calls_) return;
+  constexpr uint32_t kOfCalls = kTraceCall | kTraceReturn | kTraceBegin;
+  if (!made_.branches.valid() && !options_.branch_stacks && (branch.flags & kOfCalls) == 0) return;
   uint64_t time = clock_.to_ns(now);
   TaskTimeline::Task task = tasks_.task_at(time);
   TaskFlow& flow = flow_of(task);
@@ -222,22 +238,42 @@ Synthesizer::TaskFlow& Synthesizer::flow_of(const TaskTimeline::Task& task) {
   return entry.value();
 }
 
-void Synthesizer::count(const pt::Instruction& instruction, uint64_t now) {
-  if (!made_.instructions.valid()) return;
-  ++since_sample_;
-  bool is_due = false;
-  if (options_.period <= 1 && options_.unit != PeriodUnit::kTicks) {
-    is_due = true;
-  } else if (options_.unit == PeriodUnit::kInstructions) {
-    is_due = since_sample_ >= options_.period;
-  } else {
-    is_due = period_clock_.passes(now);
+/// Whether one of the next instructions, at the same time, is to be sampled. If none is, they are
+/// counted.
+bool Synthesizer::may_be_due(uint64_t instructions, uint64_t now) {
+  if (options_.unit == PeriodUnit::kInstructions) {
+    if (since_sample_ + instructions >= options_.period) return instructions > 0;
+  } else if (options_.period <= 1 || !period_clock_.skips(now, instructions)) {
+    return instructions > 0;
   }
-  if (!is_due) return;
-  uint32_t flags = flags_of(instruction);
+  since_sample_ += instructions;
+  return false;
+}
+
+bool Synthesizer::is_due(uint64_t now) {
+  ++since_sample_;
+  if (options_.period <= 1 && options_.unit != PeriodUnit::kTicks) return true;
+  if (options_.unit == PeriodUnit::kInstructions) return since_sample_ >= options_.period;
+  return period_clock_.passes(now);
+}
+
+void Synthesizer::sample(uint64_t ip, uint32_t flags, uint64_t now) {
+  put_counted(0);
   if (in_transaction_) flags |= kTraceInTransaction;
-  counted_ = {instruction.ip, since_sample_, now, flags};
+  counted_ = {ip, since_sample_, now, flags};
   since_sample_ = 0;
+}
+
+/// Instructions that don't branch.
+void Synthesizer::count_some(uint64_t ip, std::span<const uint8_t> sizes, uint64_t now) {
+  for (uint8_t size : sizes) {
+    if (is_due(now)) sample(ip, 0, now);
+    ip += size;
+  }
+}
+
+void Synthesizer::count(const pt::Instruction& instruction, uint64_t now) {
+  if (is_due(now)) sample(instruction.ip, flags_of(instruction), now);
 }
 
 void Synthesizer::put_counted(uint32_t more_flags) {

@@ -53,6 +53,7 @@ class Synthesizer final : public pt::FlowObserver {
               const TraceInput& input, uint32_t cpu, TaskTimeline& tasks, RecordSink sink);
 
   void instruction(const pt::Instruction& instruction, uint64_t now) override;
+  void ran(const pt::Block& block, pt::BlockSizes& sizes, uint64_t now) override;
   void enabled(uint64_t ip, uint64_t now) override;
   void disabled(std::optional<uint64_t> at, std::optional<uint64_t> to, uint64_t now) override;
   void interrupted(uint64_t from, std::optional<uint64_t> to, uint64_t now) override;
@@ -85,6 +86,10 @@ class Synthesizer final : public pt::FlowObserver {
   void put_chain(Sample& sample, const TaskFlow& flow);
   void put_branches(Sample& sample, const TaskFlow& flow);
   void count(const pt::Instruction& instruction, uint64_t now);
+  void count_some(uint64_t ip, std::span<const uint8_t> sizes, uint64_t now);
+  [[nodiscard]] bool may_be_due(uint64_t instructions, uint64_t now);
+  [[nodiscard]] bool is_due(uint64_t now);
+  void sample(uint64_t ip, uint32_t flags, uint64_t now);
   void put_counted(uint32_t more_flags);
   void put(EventId event, const TakenBranch& what, uint64_t period, uint64_t now);
   [[nodiscard]] bool wants(uint32_t flags) const;

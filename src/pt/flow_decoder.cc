@@ -2,6 +2,11 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
+
+#include <tsl/robin_set.h>
+
+#include "pt/instruction_table.h"
 
 #ifdef SONDE_HAS_LIBIPT
 #include <intel-pt.h>
@@ -31,6 +36,21 @@ std::string_view describe(FlowError error) {
   return "Unknown error!";
 }
 
+void FlowObserver::ran(const Block& block, BlockSizes& sizes, uint64_t now) {
+  Instruction one;
+  one.ip = block.ip;
+  one.in_transaction = block.last.in_transaction;
+  one.is_64_bit = block.last.is_64_bit;
+  if (block.count > 1) {
+    for (uint8_t size : sizes.of(block).first(block.count - 1)) {
+      one.size = size;
+      instruction(one, block.began);
+      one.ip += size;
+    }
+  }
+  instruction(block.last, now);
+}
+
 #ifndef SONDE_HAS_LIBIPT
 
 bool can_follow() {
@@ -47,30 +67,11 @@ Result<> follow(Bytes, const TraceSetup&, CodeReader&, FlowObserver&) {
 namespace {
 
 /// Code without a single packet: more of it than any program has between two branches.
-constexpr uint32_t kMostWithoutPacket = 1u << 20;
-
-InstructionKind kind_of(pt_insn_class iclass) {
-  switch (iclass) {
-    case ptic_call:
-      return InstructionKind::kCall;
-    case ptic_return:
-      return InstructionKind::kReturn;
-    case ptic_jump:
-      return InstructionKind::kJump;
-    case ptic_cond_jump:
-      return InstructionKind::kConditional;
-    case ptic_far_call:
-      return InstructionKind::kFarCall;
-    case ptic_far_return:
-      return InstructionKind::kFarReturn;
-    case ptic_far_jump:
-      return InstructionKind::kFarJump;
-    case ptic_ptwrite:
-      return InstructionKind::kPtWrite;
-    default:
-      return InstructionKind::kOther;
-  }
-}
+constexpr uint64_t kUncheckedInstructions = 1024;
+constexpr uint64_t kMostWithoutPacket = 1u << 20;
+/// Files stay mapped up to this; libipt counts four bytes for each byte of code, of which it
+/// touches those that ran.
+constexpr uint64_t kMostMapped = uint64_t{16} << 30;
 
 FlowError error_of(int status) {
   switch (pt_errcode(status)) {
@@ -98,7 +99,8 @@ FlowError error_of(int status) {
 
 class Follower {
  public:
-  Follower(CodeReader& code, FlowObserver& observer) : code_(code), observer_(observer) {}
+  Follower(CodeReader& code, FlowObserver& observer)
+      : code_(code), observer_(observer), instructions_(code) {}
 
   Result<> open(Bytes trace, const TraceSetup& setup) {
     pt_config config;
@@ -119,15 +121,20 @@ class Follower {
     config.cpuid_0x15_ebx = setup.crystal_numerator;
     config.mtc_freq = setup.mtc_period;
     config.nom_freq = setup.non_turbo_ratio;
-    decoder_.reset(pt_insn_alloc_decoder(&config));
-    if (!decoder_) return fail(ErrorCode::kFailed, "libipt cannot make a decoder for this trace");
-    pt_image_set_callback(pt_insn_get_image(decoder_.get()), &Follower::read_code, this);
-    return {};
+    // Blocks end where instructions branch, so that only the last one of a block does.
+    config.flags.variant.block.end_on_call = 1;
+    config.flags.variant.block.end_on_jump = 1;
+    decoder_.reset(pt_blk_alloc_decoder(&config));
+    files_.reset(pt_iscache_alloc(nullptr));
+    if (!decoder_ || !files_)
+      return fail(ErrorCode::kFailed, "libipt cannot make a decoder for this trace");
+    pt_iscache_set_limit(files_.get(), kMostMapped);
+    return begin_image();
   }
 
   void run() {
     for (;;) {
-      int status = pt_insn_sync_forward(decoder_.get());
+      int status = pt_blk_sync_forward(decoder_.get());
       if (status == -pte_eos) return;
       if (status < 0) {
         // Packets behind a PSB that libipt does not take: the next PSB is tried.
@@ -144,37 +151,71 @@ class Follower {
                        void* context) {
     auto& self = *static_cast<Follower*>(context);
     self.look_at_clock();
+    self.unmapped_ = ip;
     size_t got = self.code_.read(ip, {reinterpret_cast<std::byte*>(buffer), size}, self.now_);
     return got == 0 ? -pte_nomap : static_cast<int>(got);
   }
 
   void look_at_clock() {
     uint64_t time = 0;
-    if (pt_insn_time(decoder_.get(), &time, nullptr, nullptr) == 0) now_ = time;
+    if (pt_blk_time(decoder_.get(), &time, nullptr, nullptr) == 0) now_ = time;
+  }
+
+  Result<> begin_image() {
+    std::unique_ptr<pt_image, FreeImage> image(pt_image_alloc(nullptr));
+    if (!image) return fail(ErrorCode::kFailed, "libipt cannot make an image of the code");
+    pt_image_set_callback(image.get(), &Follower::read_code, this);
+    pt_blk_set_image(decoder_.get(), image.get());
+    image_ = std::move(image);
+    refused_.clear();
+    instructions_.clear();
+    return {};
+  }
+
+  /// What was read of a file is read from it directly from now on.
+  void add_file() {
+    uint64_t address = *std::exchange(unmapped_, std::nullopt);
+    auto part = code_.file_part(address, now_);
+    if (!part || refused_.contains(part->address)) return;
+    int id = pt_iscache_add_file(files_.get(), part->path.c_str(), part->offset, part->size,
+                                 part->address);
+    if (id < 0 || pt_image_add_cached(image_.get(), files_.get(), id, nullptr) < 0)
+      refused_.insert(part->address);
+  }
+
+  /// False if there is no memory for it.
+  bool follow_code() {
+    if (now_ == checked_at_) return true;
+    checked_at_ = now_;
+    uint64_t version = code_.version(now_);
+    return std::exchange(version_, version) == version || begin_image();
   }
 
   /// From one synchronisation to the end or an error. False at the end.
   bool walk(int status) {
-    uint64_t last_offset = UINT64_MAX;
-    for (uint32_t since_packet = 0;; ++since_packet) {
+    uint64_t last_offset = UINT64_MAX, since_packet = 0, unchecked = 0;
+    for (;;) {
       while (status >= 0 && (status & pts_event_pending) != 0) {
         pt_event event;
-        status = pt_insn_event(decoder_.get(), &event, sizeof event);
+        status = pt_blk_event(decoder_.get(), &event, sizeof event);
         if (status >= 0) tell(event);
+        look_at_clock();
       }
       if (status < 0) break;
-      if ((status & pts_eos) != 0) return false;
-      pt_insn found{};
-      status = pt_insn_next(decoder_.get(), &found, sizeof found);
+      if ((status & pts_eos) != 0 || !follow_code()) return false;
+      pt_block found{};
+      status = pt_blk_next(decoder_.get(), &found, sizeof found);
+      uint64_t before = now_;
       look_at_clock();
-      if (found.ip != 0) ip_ = found.ip;
-      if (found.iclass != ptic_error) tell(found);
+      tell(found, status, before);
+      if (unmapped_) add_file();
       if (status < 0) break;
-      if (since_packet % 1024 != 0) continue;
+      unchecked += found.ninsn + 1;
+      if (unchecked < kUncheckedInstructions) continue;
+      since_packet += std::exchange(unchecked, 0);
       uint64_t offset = 0;
-      pt_insn_get_offset(decoder_.get(), &offset);
-      if (offset != last_offset) since_packet = 0;
-      last_offset = offset;
+      pt_blk_get_offset(decoder_.get(), &offset);
+      if (std::exchange(last_offset, offset) != offset) since_packet = 0;
       if (since_packet < kMostWithoutPacket) continue;
       tell_lost(FlowError::kLoop);
       return true;
@@ -187,23 +228,27 @@ class Follower {
   /// False if there is no further one.
   bool skip_psb() {
     uint64_t at = 0;
-    if (pt_insn_get_sync_offset(decoder_.get(), &at) < 0 || (stuck_at_ == at)) return false;
+    if (pt_blk_get_sync_offset(decoder_.get(), &at) < 0 || (stuck_at_ == at)) return false;
     stuck_at_ = at;
     return true;
   }
 
   void tell_lost(FlowError why) { observer_.lost(why, ip_, now_); }
 
-  void tell(const pt_insn& found) {
-    Instruction instruction;
-    instruction.ip = found.ip;
-    instruction.size = found.size;
-    instruction.kind = kind_of(found.iclass);
-    instruction.in_transaction = found.speculative != 0;
-    instruction.is_64_bit = found.mode == ptem_64bit;
-    std::copy_n(found.raw, std::min<size_t>(found.size, sizeof found.raw),
-                instruction.bytes.begin());
-    observer_.instruction(instruction, now_);
+  void tell(const pt_block& found, int status, uint64_t before) {
+    if (found.ninsn == 0) {
+      if (found.ip != 0) ip_ = found.ip;
+      return;
+    }
+    block_.ip = found.ip;
+    block_.count = found.ninsn;
+    block_.began = before;
+    block_.last = instructions_.at(found.end_ip, found.mode == ptem_64bit, now_);
+    block_.last.in_transaction = found.speculative != 0;
+    ip_ = found.end_ip;
+    // A block that runs into code which is not there.
+    if (status == -pte_nomap) ip_ += block_.last.size;
+    observer_.ran(block_, instructions_, now_);
   }
 
   void tell(const pt_event& event) {
@@ -243,12 +288,25 @@ class Follower {
   }
 
   struct FreeDecoder {
-    void operator()(pt_insn_decoder* decoder) const { pt_insn_free_decoder(decoder); }
+    void operator()(pt_block_decoder* decoder) const { pt_blk_free_decoder(decoder); }
+  };
+  struct FreeImage {
+    void operator()(pt_image* image) const { pt_image_free(image); }
+  };
+  struct FreeFiles {
+    void operator()(pt_image_section_cache* files) const { pt_iscache_free(files); }
   };
 
   CodeReader& code_;
   FlowObserver& observer_;
-  std::unique_ptr<pt_insn_decoder, FreeDecoder> decoder_;
+  InstructionTable instructions_;
+  std::unique_ptr<pt_image_section_cache, FreeFiles> files_;
+  std::unique_ptr<pt_image, FreeImage> image_;
+  std::unique_ptr<pt_block_decoder, FreeDecoder> decoder_;  // uses the image
+  std::optional<uint64_t> unmapped_;                // the latest address that no file was known for
+  tsl::robin_set<uint64_t> refused_;                // parts of files that libipt does not take
+  uint64_t version_ = 0, checked_at_ = UINT64_MAX;  // of the code
+  Block block_;
   uint64_t now_ = 0;
   uint64_t ip_ = 0;
   uint64_t stuck_at_ = UINT64_MAX;

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 
 #include "base/bytes.h"
 #include "base/error.h"
@@ -48,6 +49,22 @@ struct Instruction {
   std::array<uint8_t, 15> bytes = {};
 };
 
+/// Instructions that ran one behind the other in memory.
+struct Block {
+  uint64_t ip = 0;     // of the first
+  uint32_t count = 1;  // of instructions
+  Instruction last;    // the only one that may branch
+  uint64_t began = 0;  // the time of those before the last
+};
+
+/// For whoever needs more of a block than its ends.
+class BlockSizes {
+ public:
+  virtual ~BlockSizes() = default;
+  /// The size of each instruction in bytes; valid until the next call.
+  virtual std::span<const uint8_t> of(const Block& block) = 0;
+};
+
 /// Why the flow was lost, with the numbers that perf gives these errors.
 enum class FlowError : uint8_t {
   kInternal = 2,
@@ -68,6 +85,16 @@ class CodeReader {
   virtual ~CodeReader() = default;
   /// Copies the bytes at `address`, as many as there are; returns their number. `tsc` is the time.
   virtual size_t read(uint64_t address, std::span<std::byte> to, uint64_t tsc) = 0;
+  /// The part of a file around `address` that is what `read` copies from, if it is one: decoding is
+  /// several times faster where whole files are known.
+  struct FilePart {
+    std::string path;
+    uint64_t offset = 0, size = 0;  // in the file, in bytes
+    uint64_t address = 0;           // of its first byte
+  };
+  virtual std::optional<FilePart> file_part(uint64_t /*address*/, uint64_t /*tsc*/) { return {}; }
+  /// Another number as soon as what was read before may not be the code any more.
+  virtual uint64_t version(uint64_t /*tsc*/) { return 0; }
 };
 
 /// What is told comes in the order of execution. `now` is the time stamp counter, estimated from
@@ -76,6 +103,8 @@ class FlowObserver {
  public:
   virtual ~FlowObserver() = default;
   virtual void instruction(const Instruction& instruction, uint64_t now) = 0;
+  /// Several of them; `now` is the time of the last. Passed on one by one, unless overridden.
+  virtual void ran(const Block& block, BlockSizes& sizes, uint64_t now);
   /// Tracing begins, or resumes, at `ip`.
   virtual void enabled(uint64_t ip, uint64_t now) = 0;
   /// Tracing ends after the latest instruction, which goes to `to` if that is known; or at `at`, by

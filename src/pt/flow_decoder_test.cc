@@ -3,7 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 
 #include "pt/trace_builder.h"
 
@@ -123,6 +127,91 @@ TEST(FlowDecoder, CodeInCirclesEnds) {
   Lines lines;
   ASSERT_TRUE(follow(trace.view(), {}, code, lines));
   EXPECT_LT(lines.instructions, size_t{3} << 20);
+}
+
+/// The program in a file, from some version on another program.
+class FileCode final : public CodeReader {
+ public:
+  FileCode() {
+    std::vector<uint8_t> other = kProgram;
+    other[0x12] = 0xc3;  // ret instead of nop
+    write("first", kProgram);
+    write("other", other);
+  }
+  ~FileCode() override { std::filesystem::remove_all(directory_); }
+  size_t read(uint64_t address, std::span<std::byte> to, uint64_t tsc) override {
+    reads += 1;
+    return Code(program_[tsc >= kOtherFrom]).read(address, to, tsc);
+  }
+  std::optional<FilePart> file_part(uint64_t /*address*/, uint64_t tsc) override {
+    return FilePart{directory_ + (tsc >= kOtherFrom ? "other" : "first"), 0, kProgram.size(),
+                    kStart};
+  }
+  uint64_t version(uint64_t tsc) override { return tsc >= kOtherFrom ? 1 : 0; }
+
+  static constexpr uint64_t kOtherFrom = 200;
+  size_t reads = 0;
+
+ private:
+  void write(const char* name, const std::vector<uint8_t>& program) {
+    std::filesystem::create_directories(directory_);
+    std::ofstream(directory_ + name, std::ios::binary)
+        .write(reinterpret_cast<const char*>(program.data()),
+               static_cast<std::streamsize>(program.size()));
+    program_.push_back(program);
+  }
+  std::string directory_ = testing::TempDir() + "pt_code." + std::to_string(::getpid()) + "/";
+  std::vector<std::vector<uint8_t>> program_;
+};
+
+TEST(FlowDecoder, ReadsFilesUntilTheCodeIsAnother) {
+  TraceBuilder trace;
+  for (uint64_t time : {uint64_t{100}, uint64_t{200}}) {
+    trace.synchronize(time);
+    for (int round = 0; round < 1000; ++round) {
+      trace.enable(kStart + 0x10);
+      trace.branches("N");
+      trace.target(kStart + 7);
+      trace.disable();
+    }
+  }
+  FileCode code;
+  Lines lines;
+  ASSERT_TRUE(follow(trace.view(), {}, code, lines));
+  EXPECT_EQ(lines.instructions, size_t{1000 * 5 + 1000 * 3});
+  EXPECT_LT(code.reads, size_t{100});
+}
+
+TEST(FlowDecoder, BlocksHaveTheSizesOfTheirInstructions) {
+  class Sizes final : public FlowObserver {
+   public:
+    void instruction(const Instruction&, uint64_t) override { ADD_FAILURE(); }
+    void ran(const Block& block, BlockSizes& sizes, uint64_t now) override {
+      EXPECT_EQ(now, 100U);
+      std::string text;
+      for (uint8_t size : sizes.of(block)) text += fmt::format(" {}", size);
+      blocks.push_back(fmt::format("{:x}{} {:x}", block.ip, text, block.last.ip));
+    }
+    void enabled(uint64_t, uint64_t) override {}
+    void disabled(std::optional<uint64_t>, std::optional<uint64_t>, uint64_t) override {}
+    void interrupted(uint64_t, std::optional<uint64_t>, uint64_t) override {}
+    void transaction(bool, bool, std::optional<uint64_t>, uint64_t) override {}
+    void ptwrite(std::optional<uint64_t>, uint64_t, uint64_t) override {}
+    void core_frequency(uint32_t, uint64_t) override {}
+    void lost(FlowError, uint64_t, uint64_t) override {}
+    std::vector<std::string> blocks;
+  };
+  TraceBuilder trace;
+  trace.synchronize(100);
+  trace.enable(kStart);
+  trace.branches("N");
+  trace.target(kStart + 7);
+  trace.disable();
+  Code code(kProgram);
+  Sizes sizes;
+  ASSERT_TRUE(follow(trace.view(), {}, code, sizes));
+  EXPECT_THAT(sizes.blocks, ElementsAre("401000 5 401000", "401010 2 401010", "401012 1 1 1 401014",
+                                        "401007 2 401007"));
 }
 
 TEST(FlowDecoder, NothingIsFine) {
