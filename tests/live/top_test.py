@@ -190,7 +190,7 @@ class TopTest(unittest.TestCase):
 
     def test_the_most_recent_samples(self):
         """Of a program that began afterwards, too: its mappings are in another ring, which nothing overwrites."""
-        top, out = self.top("-e", "cpu-clock", "-F", "20000", "--overwrite", "-m", "2", "-d", "0.3")
+        top, out = self.top("-e", "cpu-clock", "-F", "20000", "--overwrite", "-m", "64", "-d", "0.3")
         out.wait_for("PerfTop")
         self.busy()
         out.wait_for(r"^ +\d+\.\d\d%  busybody +\[\.\] the_hot_function")
