@@ -1,6 +1,7 @@
 #include "analysis/timelines/call_stacks.h"
 
 #include "analysis/timelines/call_timeline.h"
+#include "stacks/frame_spelling.h"
 #include "stacks/stack_tree_builder.h"
 
 namespace sonde {
@@ -8,14 +9,22 @@ namespace {
 
 class CallStacks {
  public:
-  CallStacks(const view::Timeline& timeline, bool want_samples)
-      : timeline_(timeline), want_samples_(want_samples) {
+  CallStacks(const view::Timeline& timeline, bool want_samples, const SpellingOptions& spelling)
+      : timeline_(timeline), want_samples_(want_samples), spelling_(spelling) {
     column_ = builder_.add_column("traced-time", "nanoseconds");
-    for (const view::TimelineFunction& function : timeline.functions)
-      frames_.push_back(
-          builder_.frame({.name = builder_.intern(function.name),
-                          .object = builder_.intern(function.object),
-                          .kind = function.is_kernel ? FrameKind::kKernel : FrameKind::kUser}));
+    std::vector<SpelledFrame> spelled;
+    for (const view::TimelineFunction& function : timeline.functions) {
+      spelled.clear();
+      spell_frame({.function = function.name,
+                   .object = function.object,
+                   .kind = function.is_kernel ? FrameKind::kKernel : FrameKind::kUser},
+                  spelling, spelled);
+      std::vector<StackFrameId>& frames = frames_.emplace_back();
+      for (const SpelledFrame& frame : spelled)
+        frames.push_back(builder_.frame({.name = builder_.intern(frame.name),
+                                         .object = builder_.intern(function.object),
+                                         .kind = frame.kind}));
+    }
   }
 
   StackProfile build() && {
@@ -31,9 +40,9 @@ class CallStacks {
   };
 
   void add(const view::TimelineThread& thread) {
+    std::string name = spell_task(thread.name, thread.pid, thread.tid, spelling_);
     StackNodeId root = builder_.child(
-        StackNodeId(),
-        builder_.frame({.name = builder_.intern(thread.name), .kind = FrameKind::kTask}));
+        StackNodeId(), builder_.frame({.name = builder_.intern(name), .kind = FrameKind::kTask}));
     thread_ = static_cast<uint32_t>(
         builder_.add_thread({.pid = thread.pid,
                              .tid = thread.tid,
@@ -43,8 +52,9 @@ class CallStacks {
       close_until(call.start_ns);
       advance(call.start_ns);
       at_ns_ = call.start_ns;
-      StackNodeId parent = open_.empty() ? root : open_.back().node;
-      open_.push_back({builder_.child(parent, frames_[call.function]), call.end_ns});
+      StackNodeId node = open_.empty() ? root : open_.back().node;
+      for (StackFrameId frame : frames_[call.function]) node = builder_.child(node, frame);
+      open_.push_back({node, call.end_ns});
     }
     close_until(UINT64_MAX);
   }
@@ -69,9 +79,10 @@ class CallStacks {
 
   const view::Timeline& timeline_;
   bool want_samples_;
+  SpellingOptions spelling_;
   StackTreeBuilder builder_;
   size_t column_ = 0;
-  std::vector<StackFrameId> frames_;  // by function
+  std::vector<std::vector<StackFrameId>> frames_;  // by function
   uint32_t thread_ = 0;
   std::vector<Open> open_;  // outermost first
   uint64_t at_ns_ = 0;      // accounted for until then
@@ -80,11 +91,23 @@ class CallStacks {
 }  // namespace
 
 Result<StackProfile> call_stacks_of(Session& session, const SessionStacksOptions& options) {
-  return call_stacks(TRY(call_timeline_of(session)).timeline, options.want_samples);
+  const char* about_samples = !options.events.empty()                 ? "-e"
+                              : options.value == StackValue::kSamples ? "--samples"
+                              : options.spelling.lines                ? "--srcline"
+                              : options.spelling.addresses            ? "--addrs"
+                                                                      : nullptr;
+  if (about_samples != nullptr)
+    return fail(ErrorCode::kFailed,
+                "{} is about samples, of which --itrace without options makes none: it "
+                "shows the time of whole calls; --itrace=ig makes samples",
+                about_samples);
+  return call_stacks(TRY(call_timeline_of(session)).timeline, options.want_samples,
+                     options.spelling);
 }
 
-StackProfile call_stacks(const view::Timeline& timeline, bool want_samples) {
-  return CallStacks(timeline, want_samples).build();
+StackProfile call_stacks(const view::Timeline& timeline, bool want_samples,
+                         const SpellingOptions& spelling) {
+  return CallStacks(timeline, want_samples, spelling).build();
 }
 
 }  // namespace sonde

@@ -14,7 +14,8 @@ namespace sonde {
 /// Of all threads that are shown; the column is "traced-time" in nanoseconds. With `want_samples`,
 /// each time between one call's entry or return and the next in its thread is a sample at its
 /// start.
-StackProfile call_stacks(const view::Timeline& timeline, bool want_samples);
+StackProfile call_stacks(const view::Timeline& timeline, bool want_samples,
+                         const SpellingOptions& spelling = {});
 
 /// The same of a session that was opened with call_timeline_trace(), as a ProfileSourceOptions
 /// takes it.
