@@ -153,6 +153,19 @@ def answer(option, rows):
     return "missing", ""
 
 
+def shown_tests():
+    """By command and option, from the page as it is."""
+    shown, command = {}, ""
+    for line in PAGE.read_text().splitlines() if PAGE.exists() else []:
+        if line.startswith("## "):
+            command = line.removeprefix("## ")
+        elif line.startswith("| `"):
+            cells = line.strip("| ").split(" | ")
+            if len(cells) > 2:
+                shown[command, cells[0].removesuffix(" (later)")] = cells[-1]
+    return shown
+
+
 class Tests:
     """The words of the tests, to find one that uses an option."""
 
@@ -164,16 +177,19 @@ class Tests:
                 # -F99 is a use of -F.
                 words = re.findall(r"(?<![\w-])--?[\w-]+|[\w-]+", (SOURCE / path).read_text(errors="replace"))
                 self.words[path] = set(words) | {word[:2] for word in words if re.fullmatch(r"-[A-Za-z]\d+", word)}
+        self.shown = shown_tests()
 
     def using(self, command, option):
-        """Of the files that name the command too; those that are about it first."""
+        """Of the files that name the command too; the one that the page shows already, so that it does not change with every new test;
+        otherwise those that are about the command first."""
         wanted = {word for word in (option.letter, option.name) if word}
 
         def order(path):
             about = command.replace("-", "_")
             return (f"/{about}/" not in path and not Path(path).stem.startswith(about), about not in path, path)
         found = [path for path, words in self.words.items() if command in words and wanted & words]
-        return min(found, key=order).removeprefix("tests/") if found else ""
+        shown = "tests/" + self.shown.get((command, option.text()), "")
+        return (shown if shown in found else min(found, key=order)).removeprefix("tests/") if found else ""
 
 
 def page(commands, table, tests):
