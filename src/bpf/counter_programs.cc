@@ -11,12 +11,12 @@ namespace sonde {
 
 static_assert(sizeof(CpuCount) == sizeof(cpu_count));
 
-bool put_counters(const bpf_map* table, std::span<const CpuCounter> counters, int cpus) {
-  return std::ranges::all_of(counters, [&](const CpuCounter& counter) {
-    uint32_t slot =
-        counter.event * static_cast<uint32_t>(cpus) + static_cast<uint32_t>(counter.cpu);
-    return bpf_map_update_elem(bpf_map__fd(table), &slot, &counter.fd, BPF_ANY) == 0;
-  });
+bool put_counters(const bpf_map* table, std::span<const Fd> maps) {
+  for (uint32_t event = 0; event < maps.size(); ++event) {
+    int map = maps[event].get();
+    if (bpf_map_update_elem(bpf_map__fd(table), &event, &map, BPF_ANY) != 0) return false;
+  }
+  return true;
 }
 
 std::vector<CpuCount> counts_by_cpu(const bpf_map* totals, uint32_t event) {

@@ -8,22 +8,14 @@
 #include <span>
 #include <vector>
 
+#include "base/file.h"
 #include "bpf/cpu_counters.h"
 
 namespace sonde {
 
-/// To be called before the program is loaded.
-template <typename Skeleton>
-void make_room_for_counters(Skeleton& skeleton, size_t events, int cpus) {
-  skeleton.rodata->event_count = static_cast<uint32_t>(events);
-  skeleton.rodata->cpu_count = static_cast<uint32_t>(cpus);
-  bpf_map__set_max_entries(skeleton.maps.counters,
-                           static_cast<uint32_t>(events) * static_cast<uint32_t>(cpus));
-}
-
-/// To be called before the program is attached; `cpus` as above. False if the kernel refuses; errno
-/// says why.
-bool put_counters(const bpf_map* table, std::span<const CpuCounter> counters, int cpus);
+/// To be called before the program is attached, with a counter map per event
+/// (bpf/shared_counters.h). False if the kernel refuses; errno says why.
+bool put_counters(const bpf_map* table, std::span<const Fd> maps);
 
 /// An event's counts so far, by CPU; zeros if the kernel refuses.
 std::vector<CpuCount> counts_by_cpu(const bpf_map* totals, uint32_t event);

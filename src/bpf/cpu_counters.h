@@ -7,7 +7,6 @@ namespace sonde {
 
 /// A perf event that counts on one CPU, whatever task runs there.
 struct CpuCounter {
-  uint32_t event;  // which of the events that are counted together
   int cpu, fd;
 };
 

@@ -74,10 +74,9 @@ Result<std::string> entry_of(uint32_t id, int program_fd) {
 
 }  // namespace
 
-Result<ProgramCounts> ProgramCounts::open(const std::vector<uint32_t>& program_ids, size_t events,
-                                          const std::vector<CpuCounter>& counters) {
-  int cpus = libbpf_num_possible_cpus();
-  if (cpus <= 0 || events > kMaxEvents)
+Result<ProgramCounts> ProgramCounts::open(const std::vector<uint32_t>& program_ids,
+                                          std::span<const Fd> counter_maps) {
+  if (counter_maps.size() > kMaxEvents)
     return fail(ErrorCode::kUnsupported, "-b counts at most {} events", kMaxEvents);
   std::vector<std::unique_ptr<Watched>> all;
   for (uint32_t id : program_ids) {
@@ -88,12 +87,12 @@ Result<ProgramCounts> ProgramCounts::open(const std::vector<uint32_t>& program_i
     auto watched = std::make_unique<Watched>(program_counts__open());
     program_counts* skeleton = watched->skeleton;
     if (skeleton == nullptr) return refused(id, log, "watch");
-    make_room_for_counters(*skeleton, events, cpus);
+    skeleton->rodata->event_count = static_cast<uint32_t>(counter_maps.size());
     for (bpf_program* probe : {skeleton->progs.on_entry, skeleton->progs.on_exit})
       if (bpf_program__set_attach_target(probe, program.get(), entry.c_str()) != 0)
         return refused(id, log, "watch");
     if (program_counts__load(skeleton) != 0) return refused(id, log, "watch");
-    if (!put_counters(skeleton->maps.counters, counters, cpus)) return refused(id, log, "count in");
+    if (!put_counters(skeleton->maps.counters, counter_maps)) return refused(id, log, "count in");
     if (program_counts__attach(skeleton) != 0) return refused(id, log, "watch");
     all.push_back(std::move(watched));
   }

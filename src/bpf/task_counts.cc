@@ -4,7 +4,6 @@
 #include <bpf/libbpf.h>
 #include <linux/bpf.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -31,27 +30,24 @@ TaskCounts::TaskCounts(TaskCounts&&) noexcept = default;
 TaskCounts& TaskCounts::operator=(TaskCounts&&) noexcept = default;
 TaskCounts::~TaskCounts() = default;
 
-Result<TaskCounts> TaskCounts::open(const FollowedTasks& tasks, size_t events,
-                                    const std::vector<CpuCounter>& counters) {
+Result<TaskCounts> TaskCounts::open(const FollowedTasks& tasks, std::span<const Fd> counter_maps,
+                                    std::vector<int> cpus) {
   constexpr std::string_view kProgram = "the BPF program that counts for tasks";
   BpfLog log;
   auto state = std::make_unique<State>(task_counts__open());
   task_counts* skeleton = state->skeleton;
   if (skeleton == nullptr) return bpf_refused(log, "open", kProgram);
-  int cpus = libbpf_num_possible_cpus();
-  if (cpus <= 0 || events > kMaxEvents || tasks.all) {
+  if (counter_maps.size() > kMaxEvents || tasks.all) {
     errno = EINVAL;
     return bpf_refused(log, "size", kProgram);
   }
-  make_room_for_counters(*skeleton, events, cpus);
+  skeleton->rodata->event_count = static_cast<uint32_t>(counter_maps.size());
   skeleton->rodata->inherit = tasks.inherit;
   skeleton->rodata->enable_on_exec = tasks.enable_on_exec;
   if (task_counts__load(skeleton) != 0) return bpf_refused(log, "load", kProgram);
-  if (!put_counters(skeleton->maps.counters, counters, cpus))
+  if (!put_counters(skeleton->maps.counters, counter_maps))
     return bpf_refused(log, "give counters to", kProgram);
-  for (const CpuCounter& counter : counters) state->cpus.push_back(counter.cpu);
-  std::ranges::sort(state->cpus);
-  state->cpus.erase(std::ranges::unique(state->cpus).begin(), state->cpus.end());
+  state->cpus = std::move(cpus);
   if (!add_threads(skeleton->maps.tasks, tasks.tids))
     return bpf_refused(log, "fill the table of threads of", kProgram);
   if (task_counts__attach(skeleton) != 0) return bpf_refused(log, "attach", kProgram);

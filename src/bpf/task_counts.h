@@ -3,19 +3,21 @@
 // is one counter per event and CPU, and a CPU's hardware counter is not reprogrammed at each
 // switch.
 //
-//   TaskCounts counts = TRY(TaskCounts::open({.tids = {pid}}, 1, counters));
+//   TaskCounts counts = TRY(TaskCounts::open({.tids = {pid}}, maps, cpus));
 //   std::vector<CpuCount> by_cpu = counts.by_cpu(0);   // the first event
 //
-// The counters belong to the caller, one per event and CPU, for all tasks, and must be enabled. The
-// programs stay attached for the lifetime of the object, and disappear with the process however it
-// ends.
+// The counters, one per event and CPU, for all tasks, must be enabled. The maps that hold them
+// (bpf/shared_counters.h), one per event, may be closed afterwards. The programs stay attached for
+// the lifetime of the object, and disappear with the process however it ends.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "bpf/cpu_counters.h"
 #include "bpf/followed_tasks.h"
 
@@ -27,8 +29,8 @@ class TaskCounts {
 
   /// Not for all tasks: the CPUs' counters give that directly. Errors say what the kernel refused,
   /// including its verifier's last words.
-  static Result<TaskCounts> open(const FollowedTasks& tasks, size_t events,
-                                 const std::vector<CpuCounter>& counters);
+  static Result<TaskCounts> open(const FollowedTasks& tasks, std::span<const Fd> counter_maps,
+                                 std::vector<int> cpus);
   TaskCounts(TaskCounts&&) noexcept;
   TaskCounts& operator=(TaskCounts&&) noexcept;
   ~TaskCounts();

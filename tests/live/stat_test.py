@@ -188,6 +188,60 @@ class StatTest(OwnDirectoryTest):
         self.assertIn("CPUs are counted as a whole without a BPF program",
                       self.stat("-v", "-a", "--bpf-counters", "-e", "page-faults", "true"))
 
+    def shared(self, script, **more):
+        """A shell script in which bpffs is mounted at ./bpffs, and `count EVENTS COMMAND` counts with the map ./bpffs/map."""
+        (self.path / "bpffs").mkdir(exist_ok=True)
+        head = f'mount -t bpf bpf bpffs || exit 77\ncount() {{ {SONDE} stat -v --json=2 --bpf-counters --bpf-attr-map bpffs/map -e "$@"; }}\n'
+        run = subprocess.run(["unshare", "-m", "sh", "-c", head + script], cwd=self.path, text=True, timeout=120,
+                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)
+        if run.returncode == 77 or "forbids" in run.stderr or "need root" in run.stderr:
+            self.skipTest("this machine forbids bpffs or BPF: " + run.stderr)
+        return run
+
+    def test_tools_share_their_counters(self):
+        program = "import os\nfor i in range(1234): os.getppid()"
+        (self.path / "program.py").write_text(program)
+        command = f"{sys.executable} -S program.py"
+        events = "syscalls:sys_enter_getppid,syscalls:sys_enter_getpgid,page-faults"
+        # The first lives until the second has begun, and the second counts on after it has gone.
+        run = self.shared(f"""
+mkfifo begun ended
+(count {events} -- cat begun 2> first) &
+first=$!
+until bpftool map dump pinned bpffs/map 2> /dev/null | grep -q 'Found 3 elements'; do sleep 0.05; done
+(count {events} -- sh -c 'echo > begun; read line < ended; {command}' 2> second) &
+second=$!
+wait $first || exit 1
+echo > ended
+wait $second
+""")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        first, second = ((self.path / name).read_text() for name in ("first", "second"))
+        self.assertRegex(first, r"counts 3 events at switches of tasks\n")
+        self.assertRegex(second, r"counts 3 events at switches of tasks, 3 of them with counters that another tool has opened\n")
+        counts = self.values(json.loads(second[second.index("{"):]))
+        plainly = self.values(self.document("-e", events, "--", "sh", "-c", command))
+        self.assertGreaterEqual(counts["syscalls:sys_enter_getppid"], 1234)
+        self.assertEqual(counts["syscalls:sys_enter_getppid"], plainly["syscalls:sys_enter_getppid"])
+        self.assertEqual(counts["syscalls:sys_enter_getpgid"], plainly["syscalls:sys_enter_getpgid"])
+
+    def test_more_events_than_the_shared_table_has_room_for(self):
+        kinds = "page-faults minor-faults major-faults cs migrations alignment-faults emulation-faults cpu-clock task-clock dummy"
+        names = [f"{name}:{mode}" for name in kinds.split() for mode in "uk"] + ["page-faults"]
+        run = self.shared(f"count {','.join(names)} -- true; bpftool map dump pinned bpffs/map | tail -1")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertEqual(run.stdout, "Found 16 elements\n")
+        counts = self.values(json.loads(run.stderr[run.stderr.index("{"):]))
+        self.assertGreater(counts["page-faults"], 0)
+        self.assertEqual(counts["page-faults:u"] + counts["page-faults:k"], counts["page-faults"])
+
+    def test_other_maps_are_not_taken_for_the_table(self):
+        run = self.shared("bpftool map create bpffs/map type array key 4 value 4 entries 1 name other; count cs true")
+        self.assertEqual(run.returncode, 255)
+        self.assertRegex(run.stderr, r"bpffs/map is not a map from attrs of \d+ bytes to ids: .*; remove it or give another --bpf-attr-map")
+        run = self.shared(f"{SONDE} stat --bpf-counters --bpf-attr-map map -e cs true")
+        self.assertRegex(run.stderr, "cannot make the map map: .*: the directory must be a mounted bpffs")
+
     def test_a_group_is_one(self):
         document = self.document("-e", "{page-faults,minor-faults,major-faults}", "--", *BUSY)
         counts = self.values(document)

@@ -22,7 +22,6 @@ __u8 enabled = 0;
 // The loader sets which program that is.
 SEC("fentry/program")
 int on_entry(void* context) {
-  __u32 cpu = bpf_get_smp_processor_id();
   if (!enabled) return 0;
   for (__u32 event = 0; event < CPU_COUNT_EVENTS; ++event) {
     if (event >= event_count) break;
@@ -31,7 +30,7 @@ int on_entry(void* context) {
     struct bpf_perf_event_value now;
     if (!start) return 0;
     start->is_running = 0;
-    if (!read_counter(event, cpu, &now)) continue;
+    if (!read_counter(event, &now)) continue;
     remember(&start->reading, &now);
     start->is_running = 1;
   }
@@ -40,7 +39,6 @@ int on_entry(void* context) {
 
 SEC("fexit/program")
 int on_exit(void* context) {
-  __u32 cpu = bpf_get_smp_processor_id();
   for (__u32 event = 0; event < CPU_COUNT_EVENTS; ++event) {
     if (event >= event_count) break;
     __u32 key = event;
@@ -50,7 +48,7 @@ int on_exit(void* context) {
     if (!start || !total) return 0;
     if (!start->is_running) continue;  // entered before counting began
     start->is_running = 0;
-    if (read_counter(event, cpu, &now)) add_since(total, &start->reading, &now);
+    if (read_counter(event, &now)) add_since(total, &start->reading, &now);
   }
   return 0;
 }

@@ -43,7 +43,6 @@ static void follow(__u32 tid) {
 
 /// Reads this CPU's counters. `counts`: whether the difference since the last read belongs to the measured tasks.
 static void read_counters(_Bool counts) {
-  __u32 cpu = bpf_get_smp_processor_id();
   for (__u32 event = 0; event < CPU_COUNT_EVENTS; ++event) {
     if (event >= event_count) break;
     __u32 key = event;
@@ -51,7 +50,7 @@ static void read_counters(_Bool counts) {
     struct cpu_count* total = bpf_map_lookup_elem(&totals, &key);
     struct bpf_perf_event_value now;
     if (!last || !total) return;
-    if (!read_counter(event, cpu, &now)) continue;
+    if (!read_counter(event, &now)) continue;
     if (counts) add_since(total, last, &now);
     remember(last, &now);
   }

@@ -21,6 +21,7 @@ struct CountOptions {
   bool all_kernel = false;             // --all-kernel
   bool group_all = false;              // -g
   bool bpf_counters = false;           // --bpf-counters
+  std::string bpf_attr_map;            // --bpf-attr-map; empty: perf's default, if that is possible
   std::vector<uint32_t> bpf_programs;  // -b: count while the programs with these ids run
 
   DelayOptions delay;           // -D

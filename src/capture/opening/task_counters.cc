@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/sys.h"
+#include "bpf/shared_counters.h"
 #include "capture/opening/cpu_map.h"
 #include "capture/opening/event_opener.h"
 #include "capture/opening/followed_target.h"
@@ -48,6 +49,64 @@ void close_all(Sys& sys, std::vector<CaptureEvent>& events) {
   }
 }
 
+/// The table of counters that tools share. None if the default place is impossible: nobody asked
+/// for it, and counting does not need it.
+Result<std::optional<SharedCounters>> shared_counters(const CountOptions& options) {
+  if (!options.bpf_programs.empty()) return std::nullopt;
+  if (!options.bpf_attr_map.empty()) return TRY(SharedCounters::open(options.bpf_attr_map));
+  auto shared = SharedCounters::open(SharedCounters::kDefaultPath);
+  if (!shared) return std::nullopt;
+  return std::move(*shared);
+}
+
+/// Whether the attr alone says what the event is: those of kprobe and uprobe PMUs contain addresses
+/// of this process's memory in config1.
+bool is_same_for_all(const CaptureEvent& event) {
+  const abi::EventAttr& attr = event.attr();
+  return attr.type <= abi::kTypeBreakpoint || (attr.config1() == 0 && attr.config2() == 0);
+}
+
+Result<Fd> map_of(const CaptureEvent& copy, std::span<const int> cpus) {
+  std::vector<CpuCounter> counters;
+  for (const OpenedEvent& opened : copy.opened) counters.push_back({opened.cpu, opened.fd});
+  return make_counter_map(counters, cpus);
+}
+
+/// A map of counters per event: those of another tool, which are marked in `copies`, or opened
+/// here.
+Result<std::vector<Fd>> open_counters(const CountOptions& options, Target& target, Env& env,
+                                      std::vector<CaptureEvent>& copies) {
+  auto shared = TRY(shared_counters(options));
+  const std::vector<int> cpus = target.cpus;
+  std::vector<Fd> maps(copies.size());
+  std::vector<abi::EventAttr> attrs;  // as asked for: opening may ask for less
+  for (size_t i = 0; i < copies.size(); ++i) {
+    attrs.push_back(copies[i].attr());
+    if (shared && is_same_for_all(copies[i])) maps[i] = shared->find(attrs[i], cpus);
+    copies[i].by_task_counters = maps[i].valid();
+  }
+  TRY(EventOpener(env.sys, target, {}, {.counting = true}).open(copies));
+  for (size_t i = 0; i < copies.size(); ++i) {
+    if (copies[i].by_task_counters) continue;
+    maps[i] = TRY(map_of(copies[i], cpus));
+    if (shared && is_same_for_all(copies[i]) && !copies[i].is_unsupported)
+      shared->add(attrs[i], maps[i]);
+  }
+  return maps;
+}
+
+Result<> check_attr_map(const CountOptions& options, std::span<const CaptureEvent> events) {
+  bool is_asked = options.bpf_counters ||
+                  std::ranges::any_of(
+                      events, [](const CaptureEvent& event) { return event.parsed.bpf_counter; });
+  bool may_share = is_asked && options.bpf_programs.empty() && !options.to_file;
+  if (options.bpf_attr_map.empty() || may_share) return {};
+  return fail(ErrorCode::kUsage,
+              "--bpf-attr-map {}: only counters of --bpf-counters, and of events with the modifier "
+              "b, are shared, and not for stat record",
+              options.bpf_attr_map);
+}
+
 std::string_view first_line_behind_error(std::string_view message) {
   constexpr std::string_view kHead = "Error:\n";
   if (message.starts_with(kHead)) message.remove_prefix(kHead.size());
@@ -67,6 +126,7 @@ Result<std::optional<TaskCounters>> TaskCounters::open(const CountOptions& optio
     return fail(ErrorCode::kUsage,
                 "-b: events with their own filters, cgroups or CPUs, and tool events, are "
                 "not counted in BPF programs");
+  TRY(check_attr_map(options, events));
   if (members.empty() || options.to_file) return std::nullopt;
   if (!of_programs && (target.has_cpu() || per_thread)) {
     said = fmt::format("{} counted as {} without a BPF program",
@@ -77,7 +137,7 @@ Result<std::optional<TaskCounters>> TaskCounters::open(const CountOptions& optio
   Result<Counts> counts = open_counts(options, target, events, members, env, copies);
   if (!counts) {
     close_all(env.sys, copies);
-    if (of_programs) return std::unexpected(counts.error());
+    if (of_programs || !options.bpf_attr_map.empty()) return std::unexpected(counts.error());
     said = fmt::format("{}; {} events are counted without a BPF program",
                        first_line_behind_error(counts.error().message), members.size());
     return std::nullopt;
@@ -89,6 +149,8 @@ Result<std::optional<TaskCounters>> TaskCounters::open(const CountOptions& optio
   said = of_programs
              ? fmt::format("{} events are counted in BPF programs", members.size())
              : fmt::format("One BPF program counts {} events at switches of tasks", members.size());
+  if (auto shared = std::ranges::count_if(copies, &CaptureEvent::by_task_counters))
+    said += fmt::format(", {} of them with counters that another tool has opened", shared);
   return TaskCounters(std::move(*counts), std::move(members), std::move(copies));
 }
 
@@ -105,15 +167,11 @@ Result<TaskCounters::Counts> TaskCounters::open_counts(const CountOptions& optio
   cpus.cpus = target.has_cpu() ? target.cpus : TRY(online_cpus());
   cpus.threads = {{-1, {}}};
   for (size_t member : members) copies.push_back(on_cpus(events[member], copies.size()));
-  TRY(EventOpener(env.sys, cpus, {}, {.counting = true}).open(copies));
-  std::vector<CpuCounter> counters;
-  for (uint32_t i = 0; i < copies.size(); ++i)
-    for (const OpenedEvent& opened : copies[i].opened)
-      counters.push_back({i, opened.cpu, opened.fd});
-  if (!options.bpf_programs.empty())
-    return TRY(ProgramCounts::open(options.bpf_programs, members.size(), counters));
-  return TRY(TaskCounts::open(followed_tasks(target, !options.no_inherit, options.delay),
-                              members.size(), counters));
+  std::vector<int> counted = cpus.cpus;
+  std::vector<Fd> maps = TRY(open_counters(options, cpus, env, copies));
+  if (!options.bpf_programs.empty()) return TRY(ProgramCounts::open(options.bpf_programs, maps));
+  return TRY(TaskCounts::open(followed_tasks(target, !options.no_inherit, options.delay), maps,
+                              std::move(counted)));
 }
 
 void TaskCounters::set_enabled(bool on) {

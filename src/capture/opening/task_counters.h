@@ -4,8 +4,9 @@
 //
 // The first is for tasks only: whole CPUs are counted directly by their counters. Events with a
 // restriction of their own (a filter, a cgroup, specific CPUs) are opened the ordinary way, and so
-// is everything if the kernel or the privileges refuse; `said` has the reason for -v. The second
-// has no ordinary way: a refusal is an error.
+// is everything if the kernel or the privileges refuse; `said` has the reason for -v. Counters that
+// another tool has open for the same events are shared (bpf/shared_counters.h). The second has no
+// ordinary way: a refusal is an error.
 #pragma once
 
 #include <optional>
@@ -42,7 +43,8 @@ class TaskCounters {
   using Counts = std::variant<TaskCounts, ProgramCounts>;
   TaskCounters(Counts counts, std::vector<size_t> members, std::vector<CaptureEvent> on_cpus)
       : counts_(std::move(counts)), members_(std::move(members)), on_cpus_(std::move(on_cpus)) {}
-  /// `copies`: the counters on the CPUs, to be closed by the caller on failure.
+  /// `copies`: the counters on the CPUs, to be closed by the caller on failure; those that another
+  /// tool has open are marked by_task_counters.
   static Result<Counts> open_counts(const CountOptions& options, const Target& target,
                                     const std::vector<CaptureEvent>& events,
                                     const std::vector<size_t>& members, Env& env,

@@ -8,15 +8,12 @@
 #include "capture/control/control_channel.h"
 #include "capture/control/delay_schedule.h"
 #include "capture/opening/owned_events_setup.h"
-#include "cli/refused_options.h"
 #include "cmd/options/event_selection_flags.h"
 
 namespace sonde {
 namespace {
 
 constexpr uint64_t kMinTimeoutMs = 10;
-constexpr const char* kNoAttrMap =
-    "--bpf-attr-map: counters of BPF programs are not shared with other tools, so there is no map";
 
 }  // namespace
 
@@ -30,7 +27,10 @@ void StatFlags::declare(FlagTable& flags) {
   declare_run(flags);
   declare_metrics(flags);
   declare_comparison(flags);
-  declare_refused(flags);
+  flags
+      .text(0, "iostat", root_ports_, "default",
+            "measure I/O performance metrics provided by arch/platform")
+      .when_bare("");
 }
 
 Result<> StatFlags::configure(const Config& config) {
@@ -44,6 +44,8 @@ void StatFlags::declare_events(FlagTable& flags) {
   declare_event_selection(flags, selection_);
   flags.text(0, "for-each-cgroup", for_each_cgroup_, "name", "expand events for each cgroup");
   flags.boolean(0, "bpf-counters", options_.count.bpf_counters, "use bpf program to count events");
+  flags.text(0, "bpf-attr-map", options_.count.bpf_attr_map, "attr-map-path",
+             "path to perf_event_attr map");
   flags.boolean('g', "group", options_.count.group_all, "put the counters into a counter group");
   flags.boolean('n', "null", null_run_, "null run - dont start any counters");
   flags.count('d', "detailed", detail_, "detailed run - start a lot of events");
@@ -212,19 +214,7 @@ void StatFlags::declare_metrics(FlagTable& flags) {
       .without_effect(kNoLatencies);
 }
 
-/// perf options that cannot be supported: each says why, none is silently ignored.
-void StatFlags::declare_refused(FlagTable& flags) {
-  sonde::declare_refused(
-      flags, {0, "bpf-attr-map", "attr-map-path", "path to perf_event_attr map", kNoAttrMap},
-      refused_);
-  flags
-      .text(0, "iostat", root_ports_, "default",
-            "measure I/O performance metrics provided by arch/platform")
-      .when_bare("");
-}
-
 Result<StatOptions> StatFlags::finalize(Env& env, const Arguments& arguments, bool recording) {
-  if (refused_) return fail(ErrorCode::kUnsupported, "{}", *refused_);
   options_.count.output_to_stdout = recording && options_.output == "-";
   options_.count.to_file = recording;
   TRY(finalize_target(arguments));

@@ -56,7 +56,6 @@ class StatFlags {
   void declare_run(FlagTable& flags);
   void declare_metrics(FlagTable& flags);
   void declare_comparison(FlagTable& flags);
-  void declare_refused(FlagTable& flags);
 
   Result<> finalize_target(const Arguments& arguments);
   Result<> finalize_comparison(bool recording);
@@ -74,7 +73,7 @@ class StatFlags {
   StatOptions options_;
   EventSelection selection_{/*counting=*/true};
   std::optional<bool> big_num_;
-  std::optional<std::string> refused_, root_ports_;
+  std::optional<std::string> root_ports_;
   std::string for_each_cgroup_, core_kind_, pmu_filter_;
   std::optional<uint64_t> interval_ms_, interval_count_, timeout_ms_;
   std::optional<int> topdown_level_, runs_;
