@@ -14,9 +14,14 @@ file(GLOB module_perfdata CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/src/perfdata/re
 set(module_capture rings/ring_buffer.cc opening/cpu_map.cc opening/thread_map.cc opening/event_config.cc
   recorders/off_cpu_event.cc)
 list(TRANSFORM module_capture PREPEND "${CMAKE_SOURCE_DIR}/src/capture/")
+set(module_analysis "${CMAKE_SOURCE_DIR}/src/analysis/counts/counted_event.cc")
+foreach(part formula metrics metric_groups vendor_metrics)
+  list(APPEND module_analysis "${CMAKE_SOURCE_DIR}/src/analysis/counts/${part}.cc")
+endforeach()
+set(module_cli "${CMAKE_SOURCE_DIR}/src/cli/config_files.cc")
 
 add_library(sonde-perf MODULE)
-foreach(layer base abi event perfdata capture bindings)
+foreach(layer base abi event perfdata capture analysis cli bindings)
   list(FILTER module_${layer} EXCLUDE REGEX "_test\\.cc$")
   # Read by targets that are built by groups, as this one alone is.
   set_source_files_properties(${module_${layer}} PROPERTIES UNITY_GROUP "${layer}")

@@ -182,6 +182,37 @@ PyObject* evlist_config(PyObject* self, PyObject* /*unused*/) {
   Py_RETURN_NONE;
 }
 
+PyObject* evlist_metrics(PyObject* self, PyObject* /*unused*/) {
+  PyRef list(PyList_New(0));
+  for (const std::string& name : unbox<EventsOnTarget>(self).metrics.names()) {
+    PyRef text(list ? text_object(name) : nullptr);
+    if (!text || PyList_Append(list.get(), text.get()) != 0) return nullptr;
+  }
+  return list.release();
+}
+
+PyObject* evlist_compute_metric(PyObject* self, PyObject* arguments, PyObject* keywords) {
+  static const char* const names[] = {"metric", "cpu", "thread", nullptr};
+  const char* metric = nullptr;
+  int cpu = 0, thread = 0;
+  if (PyArg_ParseTupleAndKeywords(arguments, keywords, "sii", const_cast<char**>(names), &metric,
+                                  &cpu, &thread) == 0)
+    return nullptr;
+  auto& list = unbox<EventsOnTarget>(self);
+  const std::vector<std::string>& known = list.metrics.names();
+  if (std::ranges::find(known, metric) == known.end())
+    return PyErr_Format(PyExc_TypeError, "Unknown metric '%s': metrics() has this evlist's",
+                        metric);
+  SysResult<double> value = list.metrics.compute(metric, events_of(list), cpu, thread);
+  if (value) return PyFloat_FromDouble(*value);
+  if (value.error() == ENOENT)
+    return PyErr_Format(PyExc_TypeError,
+                        "Unknown CPU '%d' or thread '%d' for metric '%s': its events are not open "
+                        "there",
+                        cpu, thread, metric);
+  return raise_errno(value.error(), "evlist.compute_metric");
+}
+
 PyObject* evlist_all_cpus(PyObject* self, PyObject* /*unused*/) {
   return make_cpu_map(unbox<EventsOnTarget>(self).cpus);
 }
@@ -214,6 +245,7 @@ PyObject* make_evlist(EventsOnTarget target) {
     list.cpus = std::move(target.cpus);
     list.threads = std::move(target.threads);
     list.events = std::move(target.events);
+    list.metrics = std::move(target.metrics);
   }
   return object;
 }
@@ -232,6 +264,10 @@ bool add_evlist(PyObject* module) {
        "read_on_cpu(cpu): the next record of that CPU, or None"},
       {"enable", method(&evlist_enable), METH_NOARGS, "enable(): lets all events count"},
       {"disable", method(&evlist_disable), METH_NOARGS, "disable(): stops them"},
+      {"metrics", method(&evlist_metrics), METH_NOARGS,
+       "metrics(): the names of the metrics that its events are for"},
+      {"compute_metric", method(&evlist_compute_metric), kNamed,
+       "compute_metric(metric, cpu, thread): its value there, since the last call for it"},
       {"all_cpus", method(&evlist_all_cpus), METH_NOARGS, "all_cpus(): the CPUs of its events"},
       {nullptr, nullptr, 0, nullptr}};
   PyType_Slot slots[] = {{Py_tp_new, slot(&box_new<EventsOnTarget>)},

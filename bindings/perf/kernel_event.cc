@@ -68,13 +68,17 @@ SysResult<void> KernelEvent::control(unsigned long request) const {
   return {};
 }
 
-SysResult<CounterValue> KernelEvent::read(int cpu, pid_t thread) {
+int KernelEvent::descriptor_of(int cpu, pid_t thread) const {
   auto at_cpu = std::ranges::find(cpus_, cpu);
   auto at_thread = std::ranges::find(threads_, thread);
-  if (!is_open() || at_cpu == cpus_.end() || at_thread == threads_.end())
-    return std::unexpected(ENOENT);
-  int fd = descriptors_[static_cast<size_t>(at_cpu - cpus_.begin()) * threads_.size() +
-                        static_cast<size_t>(at_thread - threads_.begin())];
+  if (!is_open() || at_cpu == cpus_.end() || at_thread == threads_.end()) return -1;
+  return descriptors_[static_cast<size_t>(at_cpu - cpus_.begin()) * threads_.size() +
+                      static_cast<size_t>(at_thread - threads_.begin())];
+}
+
+SysResult<CounterValue> KernelEvent::total(int cpu, pid_t thread) {
+  int fd = descriptor_of(cpu, thread);
+  if (fd < 0) return std::unexpected(ENOENT);
   std::array<uint64_t, 512> words{};  // a group's values have their own places in it
   SysResult<size_t> size = Sys::host().read(fd, words.data(), sizeof(words));
   if (!size) return std::unexpected(size.error());
@@ -82,12 +86,14 @@ SysResult<CounterValue> KernelEvent::read(int cpu, pid_t thread) {
   if (!decode_read_block(as_bytes(std::span(words)).first(*size), kHostOrder, layout(), block))
     return CounterValue{};
   ReadValue first = block.count > 0 ? block.at(0) : ReadValue{};
-  CounterValue now{first.value, block.time_enabled, block.time_running, first.id, first.lost};
-  CounterValue& last = last_[fd];
-  CounterValue since = {now.value - last.value, now.enabled - last.enabled,
-                        now.running - last.running, now.id, now.lost};
-  last = now;
-  return since;
+  return CounterValue{first.value, block.time_enabled, block.time_running, first.id, first.lost};
+}
+
+SysResult<CounterValue> KernelEvent::read(int cpu, pid_t thread) {
+  SysResult<CounterValue> now = total(cpu, thread);
+  if (!now) return now;
+  CounterValue before = std::exchange(last_[descriptor_of(cpu, thread)], *now);
+  return now->since(before);
 }
 
 const SampleLayout& KernelEvent::layout() {

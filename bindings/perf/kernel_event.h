@@ -24,6 +24,11 @@ namespace sonde::bindings {
 /// What a counter has counted, and for how long; times in ns.
 struct CounterValue {
   uint64_t value = 0, enabled = 0, running = 0, id = 0, lost = 0;
+
+  /// What was counted after an earlier reading.
+  [[nodiscard]] CounterValue since(const CounterValue& before) const {
+    return {value - before.value, enabled - before.enabled, running - before.running, id, lost};
+  }
 };
 
 class KernelEvent {
@@ -55,12 +60,17 @@ class KernelEvent {
   /// What was counted since the last call. ENOENT: not open there. A group's leader gives its own
   /// value.
   SysResult<CounterValue> read(int cpu, pid_t thread);
+  /// Likewise, but since it was opened. Does not change what `read` gives.
+  SysResult<CounterValue> total(int cpu, pid_t thread);
 
   [[nodiscard]] const SampleLayout& layout();
   /// The format of a tracepoint; null for other events, and if it cannot be read.
   [[nodiscard]] const TracepointFormat* format();
 
  private:
+  /// -1: not open there.
+  [[nodiscard]] int descriptor_of(int cpu, pid_t thread) const;
+
   std::vector<int> cpus_;
   std::vector<pid_t> threads_;
   std::vector<int> descriptors_;

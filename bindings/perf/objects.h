@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kernel_event.h"
+#include "metrics.h"
 #include "python_api.h"
 
 namespace sonde::bindings {
@@ -17,6 +18,7 @@ struct EventsOnTarget {
   Cpus cpus;
   Threads threads;
   std::vector<PyRef> events;  // evsel objects
+  MetricsOfEvents metrics;    // of parse_metrics: computed from these events
   EventRings rings;           // go before the events that they belong to
 };
 

@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 """The Python module `perf`: programs written for perf's own get the same records from it, and the same text. Debian's module, where
 it is installed, is the second observer; the kernel's own accounts are the others. Needs root."""
+import ast
 import glob
+import json
 import os
 import re
 import subprocess
 import sys
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -70,8 +73,8 @@ print(perf.tracepoint("sched", "no_such_event"), perf.tracepoint(sys="sched", na
 """
 
 
-def run(directory, program):
-    environment = dict(os.environ, PYTHONPATH=str(directory))
+def run(directory, program, **variables):
+    environment = dict(os.environ, PYTHONPATH=str(directory), **variables)
     return subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False,
                           timeout=60)
 
@@ -184,6 +187,63 @@ for _, name, value in sorted(seen):
         self.assertEqual(["evsel(syscalls:sys_enter_getppid) False", "evsel(syscalls:sys_exit_getppid) True"] * 5,
                          ours.stdout.splitlines())
 
+    def test_metrics_are_those_of_stat(self):
+        ours = run(OURS, r"""
+import perf
+for metric in perf.metrics():
+    print(metric["MetricName"], ";".join(metric["MetricGroup"]), metric["MetricExpr"], sep="|")
+""")
+        self.assertEqual("", ours.stderr)
+        listed = subprocess.run([os.environ["SONDE"], "list", "-j", "metric"], capture_output=True, text=True).stdout
+        expected = [f"{m['MetricName']}|{m['MetricGroup']}|{m['MetricExpr']}" for m in json.loads(listed) if "MetricName" in m]
+        self.assertEqual(sorted(expected), ours.stdout.splitlines())
+        self.assertGreater(len(expected), 10)
+
+    def test_a_metric_is_computed_from_its_counters(self):
+        ours = run(OURS, r"""
+import math, mmap, os, perf
+threads = perf.thread_map(os.getpid())
+evlist = perf.parse_metrics("page_faults_per_second,cpus_utilized", None, perf.cpu_map(), threads)
+print(evlist.metrics(), evlist)
+evlist.open()
+memory = mmap.mmap(-1, 1 << 22)
+for rounds in (300, 20):
+    evlist.enable()
+    for page in range(rounds):
+        memory[4096 * page + (2 << 20 if rounds == 20 else 0)] = 1
+    evlist.disable()
+    for cpu in evlist.all_cpus():
+        rate = evlist.compute_metric("page_faults_per_second", cpu, threads[0])
+        used = evlist.compute_metric(metric="cpus_utilized", cpu=cpu, thread=threads[0])
+        reads = {str(event): event.read(cpu, threads[0]) for event in evlist}
+        faults, clock = (next(v for k, v in reads.items() if name in k) for name in ("page-faults", "task-clock"))
+        if faults.run == 0:
+            assert math.isnan(rate)
+        else:
+            assert math.isclose(rate, faults.val * faults.ena / faults.run * 1e9 / (clock.val * clock.ena / clock.run)), (rate, reads)
+            assert 0 < used < 1.5, used
+    # Nothing has been counted since.
+    assert all(math.isnan(evlist.compute_metric("cpus_utilized", cpu, threads[0])) for cpu in evlist.all_cpus())
+print("ok")
+""")
+        self.assertEqual("", ours.stderr)
+        self.assertEqual(["['page_faults_per_second', 'cpus_utilized'] evlist([page-faults,task-clock])", "ok"],
+                         ours.stdout.splitlines())
+
+    def test_the_vendors_metrics_are_there_where_files_are_configured(self):
+        with tempfile.TemporaryDirectory() as directory:
+            files = Path(directory, "files")
+            files.mkdir()
+            (files / "metrics.json").write_text(json.dumps({"Metrics": [
+                {"MetricName": "Slack", "MetricGroup": "Mine;Yours", "Formula": "1 - A.B / 2", "BriefDescription": "what is left",
+                 "UnitOfMeasure": "percent"}]}))
+            Path(directory, "config").write_text(f"[events]\n\tdirectory = {files}\n")
+            ours = run(OURS, "import perf\nprint([m for m in perf.metrics() if m['MetricName'] == 'Slack'])\nperf.parse_metrics('mine')",
+                       PERF_CONFIG=str(Path(directory, "config")))
+        self.assertEqual([{"MetricGroup": ["Mine", "Yours"], "MetricName": "Slack", "MetricExpr": "1 - A.B / 2",
+                           "BriefDescription": "what is left", "ScaleUnit": "1percent"}], ast.literal_eval(ours.stdout))
+        self.assertIn("ValueError: metric Slack: it needs 'A.B', which is not known here", ours.stderr)
+
     def test_errors_say_what_is_wrong(self):
         for program, error in [
             ("perf.cpu_map('x')", "ValueError: cpu_map: not a list of CPUs, as in 0-3,8: 'x'"),
@@ -201,6 +261,11 @@ for _, name, value in sorted(seen):
             ("perf.evlist(perf.cpu_map(), perf.thread_map()).read_on_cpu(0)",
              "TypeError: Unknown CPU '0': no ring was mapped for it"),
             ("perf.sample_event()", "TypeError: cannot create 'perf.sample_event' instances"),
+            ("perf.parse_metrics('no_such_metric')", "ValueError: Cannot find metric or group `no_such_metric'"),
+            ("perf.parse_metrics('ghz').compute_metric('cpus_utilized', 0, -1)",
+             "TypeError: Unknown metric 'cpus_utilized': metrics() has this evlist's"),
+            ("perf.parse_metrics('cpus_utilized').compute_metric('cpus_utilized', 0, -1)",
+             "TypeError: Unknown CPU '0' or thread '-1' for metric 'cpus_utilized': its events are not open there"),
             ("perf.parse_events('no_such_event')", "ValueError: event syntax error: 'no_such_event'"),
         ]:
             with self.subTest(program):
