@@ -120,6 +120,7 @@ With --futex the waits are those of programs for their own locks and conditions,
     LockTypeFilter types = TRY(options_.type_filter());
     if (options_.use_bpf)
       return measure_contention(options_, std::move(style), *key, arguments.words, env);
+    TRY(options_.lock.input.dump_first(env));
     auto recording = TRY(LockRecording::open(options_.lock.input.chosen_path(env),
                                              options_.lock.input.open_options(env),
                                              options_.lock.symbols, options_.max_stack, env));
@@ -168,6 +169,8 @@ With --futex the waits are those of programs for their own locks and conditions,
       return fail(
           ErrorCode::kUsage,
           "Error: -g and -G apply only to waits for kernel locks that are measured now (-b)");
+    if (options_.use_bpf && options_.lock.input.dump)
+      return fail(ErrorCode::kUsage, "Error: -D dumps a recording; -b measures without one");
     if (options_.use_bpf) return {};
     if (!arguments.empty())
       return fail(ErrorCode::kUsage,

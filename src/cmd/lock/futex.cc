@@ -107,6 +107,7 @@ Result<int> record(const std::vector<std::string>& words, Env& env) {
 Result<int> show_futexes(const ContentionOptions& options, LockTableStyle style,
                          const LockColumn& key, Env& env) {
   TRY(check(options));
+  TRY(options.lock.input.dump_first(env));
   return show(options.lock.input.chosen_path(env), options, std::move(style), key, env);
 }
 

@@ -10,6 +10,7 @@ namespace sonde {
 std::unique_ptr<Command> make_script();
 
 void LockOptions::declare(FlagTable& flags) {
+  flags.boolean('D', "dump-raw-trace", input.dump, "dump raw trace in ASCII");
   input.declare(flags);
   flags.boolean('q', "quiet", quiet, "Do not show any warnings or messages");
   flags.text(0, "vmlinux", symbols.vmlinux, "file", "vmlinux pathname");
@@ -42,7 +43,7 @@ The options here may also follow the subcommand.)");
 
  private:
   [[nodiscard]] std::vector<FamilyMember> members() const override {
-    return {{"record", [] { return make_lock_record(); }},
+    return {{"record", [this] { return make_lock_record(options_); }},
             {"report", [this] { return make_lock_report(options_); }},
             {"script", [this] { return make_lock_script(options_); }},
             {"info", [this] { return make_lock_info(options_); }},
@@ -58,6 +59,7 @@ std::unique_ptr<Command> make_lock_script(const LockOptions& options) {
   std::vector<std::string> words;
   if (!options.input.path.empty()) words = {"-i", options.input.path};
   if (options.input.force) words.emplace_back("-f");
+  if (options.input.dump) words.emplace_back("-D");
   return preset(make_script(), std::move(words), kScriptText);
 }
 

@@ -19,7 +19,7 @@ struct LockOptions {
   void declare(FlagTable& flags);
 };
 
-std::unique_ptr<Command> make_lock_record();
+std::unique_ptr<Command> make_lock_record(const LockOptions& options);
 std::unique_ptr<Command> make_lock_script(const LockOptions& options);
 std::unique_ptr<Command> make_lock_report(LockOptions options);
 std::unique_ptr<Command> make_lock_info(LockOptions options);

@@ -19,6 +19,8 @@ With --futex it records where threads of programs sleep for locks, conditions an
 
 class LockRecord final : public Command {
  public:
+  explicit LockRecord(bool dumps) : dumps_(dumps) {}
+
   Result<> configure(const Config& config) override {
     TRY(shown_->configure(config));
     return recorder_->configure(config);
@@ -44,6 +46,9 @@ class LockRecord final : public Command {
   }
 
   Result<int> run(Env& env, const Arguments& arguments) override {
+    if (dumps_)
+      return fail(ErrorCode::kUsage,
+                  "Error: -D dumps a recording that exists; give it to '{} lock report'", env.tool);
     if (use_bpf_ && !futex_)
       return fail(
           ErrorCode::kUsage,
@@ -117,12 +122,13 @@ class LockRecord final : public Command {
   std::unique_ptr<Command> shown_ = make_record(), recorder_ = make_record();
   std::vector<std::string> words_;  // record's flags, as given
   bool futex_ = false, use_bpf_ = false;
+  bool dumps_;  // -D before the subcommand
 };
 
 }  // namespace
 
-std::unique_ptr<Command> make_lock_record() {
-  return std::make_unique<LockRecord>();
+std::unique_ptr<Command> make_lock_record(const LockOptions& options) {
+  return std::make_unique<LockRecord>(options.input.dump);
 }
 
 }  // namespace sonde

@@ -17,7 +17,8 @@ struct LockTotals {
   LockRowTable table;
 };
 
-Result<LockTotals> add_up(const LockOptions& options, LockGrouping grouping, const Env& env) {
+Result<LockTotals> add_up(const LockOptions& options, LockGrouping grouping, Env& env) {
+  TRY(options.input.dump_first(env));
   LockTotals sums;
   sums.recording =
       TRY(LockRecording::open(options.input.chosen_path(env), options.input.open_options(env),
