@@ -47,7 +47,7 @@ class LockRecord final : public Command {
 
   Result<int> run(Env& env, const Arguments& arguments) override {
     if (dumps_)
-      return fail(ErrorCode::kUsage,
+      return fail(ErrorCode::kFailed,
                   "Error: -D dumps a recording that exists; give it to '{} lock report'", env.tool);
     if (use_bpf_ && !futex_)
       return fail(
