@@ -198,7 +198,7 @@ Result<> StepRecording::finish() {
   mark_present(state.features);
   state.note(state.output.writer().finish(state.features));
   if (wanted.collect && wanted.update_cache)
-    keep_hit_objects(wanted.cache_directory, state.scan.hits(), state.features.build_ids);
+    keep_hit_objects(wanted, state.scan.hits(), state.features.build_ids);
   if (state.options.output.timestamp_name) TRY(state.output.rename_finished());
   if (state.error) return std::unexpected(*state.error);
   return {};

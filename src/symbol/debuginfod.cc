@@ -49,7 +49,7 @@ bool debuginfod_is_installed() {
 }
 
 Result<> start_debuginfod(const std::string& urls) {
-  if (!urls.empty()) ::setenv("DEBUGINFOD_URLS", urls.c_str(), 1);
+  if (!urls.empty() && urls != "system") ::setenv("DEBUGINFOD_URLS", urls.c_str(), 1);
   const char* servers = std::getenv("DEBUGINFOD_URLS");
   if (servers == nullptr || *servers == '\0')
     return fail(ErrorCode::kUsage,

@@ -13,7 +13,8 @@ namespace sonde {
 [[nodiscard]] bool debuginfod_is_installed();
 
 /// Call before the first fetch, while there is one thread: the library takes the list of servers
-/// only from the process environment. An empty `urls` leaves the environment unchanged.
+/// only from the process environment. An empty `urls`, or perf's word "system", leaves the
+/// environment unchanged.
 /// kUnsupported if the library is not installed, kUsage if there are no servers at all.
 Result<> start_debuginfod(const std::string& urls);
 

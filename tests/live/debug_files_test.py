@@ -147,6 +147,40 @@ class DebugFiles(unittest.TestCase):
         finally:
             server.close()
 
+    def test_a_recording_keeps_what_servers_have(self):
+        debug = self.path / "program.debug"
+        run("objcopy", "--only-keep-debug", self.program, debug)
+        self.strip()
+        server = Server(self.build_id, {"debuginfo": debug.read_bytes()})
+        environment = {**self.environment, "PERF_BUILDID_DIR": str(self.path / "buildids")}
+        data = self.path / "kept.data"
+        record = (SONDE, "record", "-q", "-e", "cpu-clock:u", "-F", "2000", "-o", data)
+        kept = self.path / "buildids" / ".build-id" / self.build_id[:2] / self.build_id[2:] / "debug"
+        try:
+            run(*record, "--", self.program, env={**environment, "DEBUGINFOD_URLS": server.url})
+            self.assertEqual(server.asked, [])  # nobody asked it to
+            self.assertFalse(kept.exists())
+            # The object itself is there by now; its debug file is added.
+            run(*record, f"--debuginfod={server.url}", "--", self.program, env=environment)
+            self.assertEqual(kept.read_bytes(), debug.read_bytes())
+            # Perf's word for the servers of the environment, and its way to make it permanent.
+            for words, config in (["--debuginfod=system"], ""), ([], "[record]\n\tdebuginfod = system\n"):
+                shutil.rmtree(self.path / "buildids")
+                shutil.rmtree(self.path / "fetched")
+                (self.path / "perfconfig").write_text(config)
+                run(*record, *words, "--", self.program,
+                    env={**environment, "DEBUGINFOD_URLS": server.url, "PERF_CONFIG": str(self.path / "perfconfig")})
+                self.assertEqual(kept.read_bytes(), debug.read_bytes())
+        finally:
+            server.close()
+        # Nobody has to be asked any more.
+        shown = run(SONDE, "report", "--stdio", "-i", data, "--sort", "srcline,sym", env=environment).stdout
+        self.assertRegex(shown, r"\.(h|tcc):[1-9]")
+        for words, said in (["--debuginfod"], "DEBUGINFOD_URLS"), (["--debuginfod=http://x", "-N"], "build-id cache"):
+            done = subprocess.run([*record, *words, "true"], env=environment, capture_output=True, text=True, timeout=60)
+            self.assertEqual(done.returncode, 129)
+            self.assertIn(said, done.stderr)
+
     def test_below_symfs(self):
         view = ("--no-children", "-g", "none", "--sort", "srcline,sym", "--dso", "program")
         plain = self.report(*view)

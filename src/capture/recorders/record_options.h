@@ -130,6 +130,7 @@ struct BuildIdOptions {
   bool update_cache = true;     // -N
   bool all = false;             // --buildid-all
   std::string cache_directory;  // ~/.debug
+  bool debuginfod = false;      // the cache also gets what servers have (symbol/debuginfod.h)
 };
 
 struct ControlOptions {

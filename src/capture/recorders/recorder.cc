@@ -244,7 +244,7 @@ class Recorder {
     bytes_written_ = output_->writer().bytes_written();
     keep(output_->writer().finish(features));
     if (options_.build_ids.collect && options_.build_ids.update_cache)
-      keep_hit_objects(options_.build_ids.cache_directory, scan_.hits(), features.build_ids);
+      keep_hit_objects(options_.build_ids, scan_.hits(), features.build_ids);
     if (options_.switch_output.enabled || options_.output.timestamp_name)
       TRY(output_->rename_finished());
     return {};

@@ -1,17 +1,60 @@
 #include "capture/synthesis/object_caching.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "base/file.h"
 #include "capture/synthesis/object_build_id.h"
+#include "elf/elf_file.h"
 #include "probe/usdt/sdt_cache_text.h"
 #include "store/build_id_cache.h"
 #include "store/mapped_object.h"
+#include "symbol/debuginfod.h"
 
 namespace sonde {
 namespace {
 
-void keep(const BuildIdCache& cache, const BuildIdEntry& entry, const HitObject& hit) {
+bool exists(const std::string& file) {
+  std::error_code error;
+  return std::filesystem::exists(file, error);
+}
+
+bool has_debug_info(const std::string& file) {
+  Result<ElfFile> elf = ElfFile::open(file);
+  return elf && elf->section(".debug_info") != nullptr;
+}
+
+/// The files of an object: those of this machine, and from servers what this machine lacks.
+CachedObject files_of(const BuildIdEntry& entry, const HitObject& hit, bool ask_servers) {
+  CachedObject object{.path = std::string(without_deleted(entry.path)), .build_id = entry.build_id};
+  object.file = object_file(hit);
+  if (object.file.empty() && ask_servers)
+    object.file = fetch_from_debuginfod(entry.build_id, DebuginfodFile::kExecutable);
+  if (object.file.empty()) return object;
+  object.probes = sdt_cache_text(object.file, object.path);
+  object.debug_file =
+      object_file({.path = debug_file_of(entry.build_id), .pid = hit.pid, .pids = hit.pids});
+  if (object.debug_file.empty() && ask_servers && !has_debug_info(object.file))
+    object.debug_file = fetch_from_debuginfod(entry.build_id, DebuginfodFile::kDebugInfo);
+  return object;
+}
+
+void keep_file(const BuildIdCache& cache, const BuildIdEntry& entry, const HitObject& hit,
+               bool ask_servers) {
+  bool is_there = cache.holds(entry.build_id);
+  // An earlier recording may have kept the object without its debug file.
+  if (is_there && (!ask_servers || exists(cache.file(entry.build_id, "debug")))) return;
+  CachedObject object = files_of(entry, hit, ask_servers);
+  if (object.file.empty() || (is_there && object.debug_file.empty())) return;
+  if (is_there)
+    (void)cache.replace(object);
+  else
+    (void)cache.add(object);
+}
+
+void keep(const BuildIdCache& cache, const BuildIdEntry& entry, const HitObject& hit,
+          bool ask_servers) {
+  if (entry.path.starts_with('/')) return keep_file(cache, entry, hit, ask_servers);
   CachedObject object{.path = entry.path, .build_id = entry.build_id};
   std::string kernel_symbols;
   if (cached_name(entry.path) == "kallsyms") {
@@ -21,14 +64,6 @@ void keep(const BuildIdCache& cache, const BuildIdEntry& entry, const HitObject&
     object.content = as_bytes(kernel_symbols);
   } else if (entry.path == "[vdso]") {
     object.content = vdso_bytes();
-  } else if (entry.path.starts_with('/')) {
-    if (cache.holds(entry.build_id)) return;
-    object.path = without_deleted(entry.path);
-    object.file = object_file(hit);
-    if (object.file.empty()) return;
-    object.probes = sdt_cache_text(object.file, object.path);
-    object.debug_file =
-        object_file({.path = debug_file_of(entry.build_id), .pid = hit.pid, .pids = hit.pids});
   } else {
     return;  // "[module]": no file is known
   }
@@ -37,15 +72,15 @@ void keep(const BuildIdCache& cache, const BuildIdEntry& entry, const HitObject&
 
 }  // namespace
 
-void keep_hit_objects(const std::string& directory, const std::vector<HitObject>& hits,
+void keep_hit_objects(const BuildIdOptions& wanted, const std::vector<HitObject>& hits,
                       const std::vector<BuildIdEntry>& build_ids) {
-  if (directory.empty()) return;
-  BuildIdCache cache(directory);
+  if (wanted.cache_directory.empty()) return;
+  BuildIdCache cache(wanted.cache_directory);
   for (const BuildIdEntry& entry : build_ids) {
     auto hit = std::ranges::find_if(hits, [&](const HitObject& object) {
       return object.path == entry.path && (!entry.file.known() || object.file == entry.file);
     });
-    if (hit != hits.end()) keep(cache, entry, *hit);
+    if (hit != hits.end()) keep(cache, entry, *hit, wanted.debuginfod);
   }
 }
 

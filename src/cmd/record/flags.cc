@@ -16,6 +16,7 @@
 #include "cmd/options/event_selection_flags.h"
 #include "cmd/options/guest_flags.h"
 #include "store/build_id_cache.h"
+#include "symbol/debuginfod.h"
 #include "unwind/stack_unwinder.h"
 
 namespace sonde {
@@ -178,10 +179,6 @@ void RecordFlags::declare_refused(FlagTable& flags) {
           "No AUX area tracing to snapshot"})
       .when_bare("");
   refuse({0, "aux-sample", "opts", "sample AUX area", "No AUX area event to sample"}).when_bare("");
-  refuse({0, "debuginfod", "debuginfod urls",
-          "Enable debuginfod data retrieval from DEBUGINFOD_URLS or specified urls",
-          "--debuginfod: recording does not query debuginfod servers"})
-      .when_bare("");
   refuse({0, "setup-filter", "pin|unpin", "Pin or unpin BPF filters",
           "--setup-filter: BPF filters are not supported: use --filter on tracepoints"});
 }
@@ -199,6 +196,7 @@ Result<> RecordFlags::configure(const Config& config) {
       return fail(ErrorCode::kFailed,
                   "record.build-id: '{}' is none of cache, no-cache, skip, mmap", *mode);
   }
+  if (auto urls = config.get("record.debuginfod")) configured_debuginfod_ = *urls;
   if (auto size = config.get("call-graph.dump-size")) {
     std::optional<uint64_t> bytes = parse_number(*size);
     if (!bytes || *bytes == 0 || *bytes > kMaxStackDumpSize)
@@ -230,7 +228,7 @@ Result<RecordOptions> RecordFlags::finalize(Env& env, const Arguments& arguments
   }
   options_.sampling.bpf_events = !no_bpf_events_;
   if (options_.sampling.overwrite) options_.synthesis.at_end = true;
-  settle_build_ids(env);
+  TRY(settle_build_ids(env));
   settle_bundle();
   TRY(settle_latency());
   TRY(refuse_conflicts());
@@ -352,7 +350,7 @@ void RecordFlags::settle_bundle() {
   if (bundle_ == ".bundle") bundle_ = path + ".bundle";
 }
 
-void RecordFlags::settle_build_ids(const Env& env) {
+Result<> RecordFlags::settle_build_ids(const Env& env) {
   BuildIdOptions& build_ids = options_.build_ids;
   // What would take long at each switch is omitted, unless requested.
   bool switching = options_.switch_output.enabled;
@@ -361,6 +359,15 @@ void RecordFlags::settle_build_ids(const Env& env) {
     build_ids.update_cache = !no_buildid_cache_.value_or(switching);
   if (options_.sampling.buildid_mmap) build_ids.collect = false;
   build_ids.cache_directory = build_id_directory(env);
+  bool fills_cache = build_ids.collect && build_ids.update_cache;
+  if (debuginfod_ && !fills_cache)
+    return fail(ErrorCode::kUsage,
+                "--debuginfod fills the build-id cache, which this recording leaves alone (-B, -N, "
+                "--buildid-mmap, --switch-output, record.build-id): omit one of them");
+  std::optional<std::string>& urls = debuginfod_ ? debuginfod_ : configured_debuginfod_;
+  build_ids.debuginfod = urls && fills_cache;
+  if (build_ids.debuginfod) TRY(start_debuginfod(*urls));
+  return {};
 }
 
 }  // namespace sonde

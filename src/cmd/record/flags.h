@@ -54,7 +54,7 @@ class RecordFlags {
   Result<> set_synthesis(std::string_view list);
   Result<> set_switch_output(std::string_view text);
   Result<> refuse_conflicts() const;
-  void settle_build_ids(const Env& env);
+  Result<> settle_build_ids(const Env& env);
   Result<> settle_off_cpu();
   Result<> settle_latency();
   void settle_bundle();
@@ -65,8 +65,9 @@ class RecordFlags {
   RecordOptions options_;
   EventSelection selection_{/*counting=*/false};
   std::optional<bool> no_inherit_, no_buildid_, no_buildid_cache_, timestamps_;
-  std::optional<std::string> refused_;  // why a flag cannot be honoured
-  std::string rounding_;                // what to say about -m
+  std::optional<std::string> debuginfod_, configured_debuginfod_;  // URLs
+  std::optional<std::string> refused_;                             // why a flag cannot be honoured
+  std::string rounding_;                                           // what to say about -m
   unsigned synthesis_threads_ = 0;
   std::optional<int> compression_level_;  // -z, or its negation
   bool dry_run_ = false;

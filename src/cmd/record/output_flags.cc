@@ -120,6 +120,15 @@ void RecordFlags::declare_output(FlagTable& flags) {
                "Limit number of switch output generated files");
   flags.boolean('B', "no-buildid", no_buildid_, "do not collect buildids in perf.data");
   flags.boolean('N', "no-buildid-cache", no_buildid_cache_, "do not update the buildid cache");
+  flags
+      .call(0, "debuginfod", "debuginfod urls",
+            "Keep what debuginfod servers (DEBUGINFOD_URLS or these) have for the objects of the "
+            "recording in the buildid cache",
+            [this](std::string_view urls) -> Result<> {
+              debuginfod_ = urls;
+              return {};
+            })
+      .when_bare("");
   flags.boolean(0, "buildid-all", options_.build_ids.all,
                 "Record build-id of all DSOs regardless of hits");
   flags.boolean(0, "buildid-mmap", options_.sampling.buildid_mmap, "Record build-id in map events");
