@@ -31,7 +31,10 @@ bool ControlCommands::obey(const ControlChannel::Command& command, ControlChanne
     case Kind::kPing:
       break;
     case Kind::kSnapshot:
-      actions_.say("snapshot: there is no AUX area event to take one from");
+      if (actions_.take_snapshot)
+        actions_.take_snapshot();
+      else
+        actions_.say("snapshot: there is no AUX area event to take one from, or no -S");
       break;
     case Kind::kUnknown:
       actions_.say(fmt::format("Message from control fd unsupported: '{}'", command.text));

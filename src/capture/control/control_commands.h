@@ -19,6 +19,7 @@ class ControlCommands {
     std::function<void(bool on)> set_all;
     std::function<bool(std::string_view name, bool on)> set_one;  // false: there is no such event
     std::function<void(std::string_view text)> say;               // -q may drop it
+    std::function<void()> take_snapshot = {};  // empty: there is nothing to take one of
   };
   ControlCommands(Actions actions, Env& env, const std::vector<CaptureEvent>& events)
       : actions_(std::move(actions)), env_(env), events_(events) {}

@@ -29,6 +29,10 @@ struct CaptureEvent {
   bool is_tracking = false;       // carries the sideband: mmap, comm, task …
   bool is_immediate = false;      // counts as soon as it is opened
   bool is_added = false;          // the dummy that the recorder added to carry the sideband
+  bool is_trace = false;          // writes an AUX area
+  bool is_system_wide = false;    // opened for whole CPUs, whatever the target
+  bool adds_switches = false;     // a dummy beside a trace, for context switches
+  bool adds_text_pokes = false;   // a dummy beside a trace, for changes of the kernel's code
   bool is_unsupported = false;    // counting only: there is no such counter; not an error
   bool is_in_family = false;      // counting only: counted by a SyscallFamily, nothing is opened
   bool by_task_counters = false;  // counting only: counted by TaskCounters, nothing is opened here

@@ -45,7 +45,7 @@ class Configurator {
     attr.read_format = abi::kFormatLost | abi::kFormatId;
     attr.sample_type |= abi::kSampleIp | abi::kSampleTid;
     if (event.parsed.sample_read) set_group_read(attr, group_size);
-    set_rate(attr);
+    set_rate(event);
     set_contents(event);
     set_call_graph(attr, options_.call_graph, options_.dump_size, options_.max_stack);
     if (user_registers_ != 0 && !event.is_dummy()) {
@@ -60,6 +60,7 @@ class Configurator {
     apply_terms(event);
     if (options_.period_in_sample) set_bit(attr, abi::kSamplePeriod, *options_.period_in_sample);
     if (event.is_dummy()) set_bit(attr, abi::kSampleBranchStack, false);
+    if (is_beside_trace(event)) set_beside_trace(event);
     if (is_off_cpu_event(event.parsed) || is_waker_event(event.parsed) ||
         is_futex_event(event.parsed))
       set_off_cpu_contents(attr);
@@ -78,10 +79,16 @@ class Configurator {
     attr.inherit = 0;  // a group cannot be read over inherited copies
   }
 
-  void set_rate(EventAttr& attr) const {
+  [[nodiscard]] bool is_beside_trace(const CaptureEvent& event) const {
+    return context_.trace && (event.is_trace || event.is_added);
+  }
+
+  void set_rate(CaptureEvent& event) const {
+    EventAttr& attr = event.attr();
     // Some kinds of events (tracepoints, breakpoints …) have their own period, which only -F or -c
     // override.
-    if (attr.sample_period == 0 || context_.rate.given) {
+    bool own_rate = is_beside_trace(event);
+    if (attr.sample_period == 0 || (context_.rate.given && !own_rate)) {
       if (context_.rate.freq != 0) {
         attr.freq = 1;
         attr.sample_period = context_.rate.freq;
@@ -174,9 +181,28 @@ class Configurator {
     attr.build_id = track && options_.buildid_mmap;
     attr.namespaces = track && options_.namespaces;
     attr.cgroup = track && options_.cgroups;
-    attr.context_switch = track && options_.switch_events;
-    attr.ksymbol = track;
+    attr.context_switch = track && tracks_switches();
+    attr.ksymbol = track && !(context_.trace && context_.trace->text_pokes);
     attr.bpf_event = track && options_.bpf_events;
+  }
+
+  /// The trace itself and its dummies: when and where, so that they can be put in order.
+  void set_beside_trace(CaptureEvent& event) const {
+    EventAttr& attr = event.attr();
+    bool is_pokes = event.is_system_wide && event.adds_text_pokes;
+    if (context_.trace->per_cpu && !is_pokes)
+      attr.sample_type |= abi::kSampleTime | abi::kSampleCpu;
+    if (is_pokes) attr.sample_type |= abi::kSampleTime;
+    if (event.adds_text_pokes) attr.ksymbol = attr.text_poke = 1;
+    if (event.adds_switches) attr.context_switch = 1;
+  }
+
+  /// Whether the tracking event tells of context switches.
+  [[nodiscard]] bool tracks_switches() const {
+    using Switches = TraceCompanions::Switches;
+    Switches traced = context_.trace ? context_.trace->switches : Switches::kNone;
+    if (traced == Switches::kNone) return options_.switch_events;
+    return traced != Switches::kOfCpus;
   }
 
   void set_start(CaptureEvent& event) const {
@@ -184,7 +210,8 @@ class Configurator {
     attr.disabled = 1;
     attr.enable_on_exec = context_.target.is_command() && !context_.delayed;
     if (event.is_immediate) attr.disabled = attr.enable_on_exec = 0;
-    if (event.is_added && !event.is_immediate) attr.enable_on_exec = 1;
+    bool until_exec = !context_.trace || context_.delayed;
+    if (event.is_added && !event.is_immediate && until_exec) attr.enable_on_exec = 1;
   }
 
   void apply_terms(CaptureEvent& event) const {
@@ -243,9 +270,43 @@ class Configurator {
 };
 static_assert(static_cast<int>(CallGraphTerm::kLbr) == static_cast<int>(CallGraphMode::kLbr));
 
+/// A dummy in the manner of those that perf adds to traces.
+CaptureEvent& add_trace_dummy(std::vector<CaptureEvent>& events) {
+  CaptureEvent& dummy = events.emplace_back();
+  EventAttr& attr = dummy.attr();
+  attr.type = abi::kTypeSoftware;
+  attr.config = abi::kSwDummy;
+  attr.sample_period = 1;
+  attr.exclude_kernel = attr.exclude_hv = attr.exclude_guest = 1;
+  dummy.parsed.name = "dummy:u";
+  dummy.parsed.leader = static_cast<uint32_t>(events.size() - 1);
+  dummy.is_added = true;
+  return dummy;
+}
+
+void add_trace_companions(std::vector<CaptureEvent>& events, const ConfigContext& context) {
+  using Switches = TraceCompanions::Switches;
+  const TraceCompanions& trace = *context.trace;
+  events.front().is_trace = true;
+  if (trace.switches == Switches::kOfCpus) {
+    CaptureEvent& switches = add_trace_dummy(events);
+    switches.adds_switches = switches.is_system_wide = switches.is_immediate = true;
+  }
+  CaptureEvent& tracking = add_trace_dummy(events);
+  tracking.is_tracking = true;
+  tracking.is_immediate = context.target.has_cpu() || trace.switches == Switches::kOfThreads ||
+                          trace.switches == Switches::kOfTracking;
+  tracking.parsed.terms.cpus = tracking.parsed.cpus = context.all_cpus;
+  if (!trace.text_pokes) return;
+  CaptureEvent& pokes = add_trace_dummy(events);
+  pokes.adds_text_pokes = pokes.is_system_wide = pokes.is_immediate = true;
+  if (!trace.per_cpu) pokes.parsed.terms.cpus = trace.online_cpus;
+}
+
 /// Chooses the event that carries the sideband; appends a dummy if none of the given ones can.
 void choose_tracking(std::vector<CaptureEvent>& events, const SamplingOptions& options,
                      const ConfigContext& context) {
+  if (context.trace) return add_trace_companions(events, context);
   bool has_own_ring = options.overwrite && options.keep_sideband;
   if (!context.delayed && !context.target.has_cpu() && !has_own_ring) {
     events.front().is_tracking = true;
@@ -374,7 +435,7 @@ std::vector<CaptureEvent> configure_events(const EventList& list, const Sampling
     if (!leads) event.attr().disabled = event.attr().enable_on_exec = 0;
   }
   set_leader_sampling(events);
-  set_ids(events, options.identifier);
+  set_ids(events, options.identifier || context.trace.has_value());
   return events;
 }
 

@@ -7,11 +7,15 @@
 //   - if only some CPUs are recorded (-C), that dummy is opened on all;
 //   - with several events a sample must tell which one it belongs to: by ID if all have the same
 //     sample_type, else by IDENTIFIER, whose position does not depend on the sample_type;
+//   - an instruction trace has dummies beside it: one that tracks, one for context switches, one
+//   for
+//     changes of the kernel's code (TraceCompanions); ids are then always IDENTIFIERs;
 //   - on arm64 a frame-pointer chain lacks the caller of a function that has no frame; such chains
 //     are sampled with the link register, which then holds it;
 //   - members of a group follow their leader's enable bits; with :S only the leader samples.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +39,21 @@ struct SamplingRate {
 Result<SamplingRate> settle_rate(const SamplingOptions& options, uint64_t kernel_max_freq,
                                  uint64_t default_freq, std::vector<std::string>& messages);
 
+/// What is recorded beside an instruction trace, so that it can be decoded.
+struct TraceCompanions {
+  /// Who tells which thread runs on a CPU; the numbers are AUXTRACE_INFO's.
+  enum class Switches : uint8_t {
+    kNone = 0,
+    kOfThreads = 2,   // the tracking event, of the recorded threads
+    kOfCpus = 3,      // a dummy of its own, of whole CPUs
+    kOfTracking = 4,  // the tracking event, which is one of whole CPUs (told as kOfCpus)
+  };
+  bool per_cpu = true;  // AUX areas belong to CPUs, not to threads
+  Switches switches = Switches::kNone;
+  bool text_pokes = false;  // changes of the kernel's code
+  std::vector<int> online_cpus = {};
+};
+
 /// The kernel's limits that shape attrs.
 struct ConfigContext {
   const Target& target;
@@ -44,6 +63,8 @@ struct ConfigContext {
   /// Every CPU, if only some of them are recorded (-C): tasks bring along what they mapped on
   /// others.
   std::vector<int> all_cpus = {};
+  /// If the first event is an instruction trace.
+  std::optional<TraceCompanions> trace = {};
 };
 
 std::vector<CaptureEvent> configure_events(const EventList& events, const SamplingOptions& options,

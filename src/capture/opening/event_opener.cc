@@ -119,10 +119,12 @@ std::expected<void, EventOpener::Refusal> EventOpener::open_everywhere(
   trace_attr(attr);
   unsigned long flags = missing_.cloexec ? 0 : PERF_FLAG_FD_CLOEXEC;
   const std::vector<int>& cpus = cpus_of(event, target_);
+  const std::vector<ThreadEntry> whole_cpus{{-1, {}}};
+  const std::vector<ThreadEntry>& threads = event.is_system_wide ? whole_cpus : target_.threads;
   size_t slot = 0;
   for (size_t c = 0; c < cpus.size(); ++c)
-    for (size_t t = 0; t < target_.threads.size(); ++t, ++slot) {
-      pid_t tid = target_.threads[t].tid;
+    for (size_t t = 0; t < threads.size(); ++t, ++slot) {
+      pid_t tid = threads[t].tid;
       if (event.cgroup_fd >= 0) {
         tid = event.cgroup_fd;
         flags |= PERF_FLAG_PID_CGROUP;

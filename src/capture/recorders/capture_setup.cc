@@ -51,6 +51,12 @@ ParsedEvent default_event(Sys& sys) {
 /// silently.
 Result<> check_terms(const EventList& events, const RecordOptions& options, Env& env) {
   for (const ParsedEvent& event : events.events()) {
+    if (event.terms.aux_action != 0 || event.terms.aux_output)
+      if (std::ranges::any_of(events.events(), is_trace_event))
+        return fail(ErrorCode::kUnsupported,
+                    "{}: aux-output and aux-action act on the trace of their group's leader, and "
+                    "groups with a trace are not recorded yet",
+                    event.name);
     if (event.terms.aux_sample_size)
       return fail(ErrorCode::kUnsupported, "No AUX area event to sample ({})", event.name);
     if (event.terms.driver_config)
@@ -151,6 +157,17 @@ void say(const RecordOptions& options, Env& env, std::string_view text) {
   env.err.flush();
 }
 
+/// The AUX areas, and the clock that only the kernel's control pages tell.
+static Result<> map_trace(const RecordOptions& options, Env& env, Capture& capture) {
+  capture.trace_rings = TRY(TraceRings::create(env.sys, *capture.trace, capture.target,
+                                               capture.events.front(), *capture.rings));
+  const perf_event_mmap_page& page = capture.rings->rings().front().buffer.page();
+  set_trace_clock(page, capture.trace->info);
+  if (!page.cap_user_time_zero)
+    say(options, env, "Warning:\nIntel Processor Trace: TSC not available");
+  return {};
+}
+
 Result<Capture> set_up_capture(const RecordOptions& options, bool pipe_output, Env& env) {
   Capture capture;
   std::vector<std::string> messages;
@@ -166,6 +183,9 @@ Result<Capture> set_up_capture(const RecordOptions& options, bool pipe_output, E
   if (options.futex.enabled) list.append({futex_event()});
   TRY(check_terms(list, options, env));
   choose_sides(options.guests, list);
+  std::vector<std::string> cgroups = options.cgroups;
+  PmuCatalog pmus;
+  capture.trace = TRY(plan_trace(options, capture.target, pmus, env.sys, list, cgroups));
   capture.guests = TRY(guest_layouts(options.guests.files));
   SamplingOptions sampling = options.sampling;
   // A thread is recorded alone: what it starts is not, unless requested.
@@ -176,8 +196,9 @@ Result<Capture> set_up_capture(const RecordOptions& options, bool pipe_output, E
                         .rate = rate,
                         .arch = abi::host_arch()};
   if (!options.target.cpus.empty()) context.all_cpus = TRY(online_cpus());
+  if (capture.trace) context.trace = capture.trace->companions;
   capture.events = configure_events(list, sampling, context);
-  TRY(assign_cgroups(options.cgroups, capture));
+  TRY(assign_cgroups(cgroups, capture));
 
   if (!options.target.command.empty()) {
     capture.workload.emplace(TRY(Workload::fork(options.target.command, pipe_output)));
@@ -199,6 +220,7 @@ Result<Capture> set_up_capture(const RecordOptions& options, bool pipe_output, E
     capture.ring_pages = default_ring_pages(places, env.sys.geteuid() == 0, stack_copies);
   capture.rings =
       TRY(RingSet::create(env.sys, capture.events, capture.ring_pages, capture.target.per_thread));
+  if (capture.trace) TRY(map_trace(options, env, capture));
   return capture;
 }
 

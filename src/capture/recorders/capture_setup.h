@@ -9,6 +9,7 @@
 
 #include "base/env.h"
 #include "base/error.h"
+#include "capture/aux/trace_rings.h"
 #include "capture/control/workload.h"
 #include "capture/opening/capture_event.h"
 #include "capture/opening/target.h"
@@ -24,6 +25,8 @@ struct Capture {
   std::vector<Fd> cgroups;
   std::optional<RingSet> rings;
   size_t ring_pages = 0;
+  std::optional<TracePlan> trace;         // of an event that writes AUX areas
+  std::optional<TraceRings> trace_rings;  // those areas; refers to `events`
   std::vector<GuestLayout> guests;
 
   [[nodiscard]] std::vector<abi::EventAttr> attrs() const;

@@ -139,6 +139,15 @@ struct ControlOptions {
   [[nodiscard]] bool any() const { return !fifo.empty() || fd >= 0; }
 };
 
+/// Of events that write AUX areas (instruction traces).
+struct AuxOptions {
+  uint64_t area_pages = 0;       // -m ,N; 0: the default
+  bool snapshot = false;         // -S: overwrite, and keep what is newest on SIGUSR2
+  bool snapshot_at_end = false;  // -Se
+  size_t snapshot_bytes = 0;     // -SN; 0: the whole area
+  bool switch_events = true;     // not --no-switch-events
+};
+
 /// --off-cpu
 struct OffCpuOptions {
   bool enabled = false;
@@ -175,6 +184,7 @@ struct RecordOptions {
   OutputOptions output;
   BuildIdOptions build_ids;
   ControlOptions control;
+  AuxOptions trace;
   OffCpuOptions off_cpu;
   FutexOptions futex;
   GuestOptions guests;

@@ -89,6 +89,13 @@ void RecordScan::record(const std::byte* at, const abi::RecordHeader& header) {
     case abi::kRecordLostSamples:
       if (size >= 8) counts_.lost_samples += load<uint64_t>(payload);
       break;
+    case abi::kRecordAux: {
+      // linux/perf_event.h: PERF_AUX_FLAG_TRUNCATED, PERF_AUX_FLAG_PARTIAL, after offset and size.
+      constexpr uint64_t kTruncated = 1, kPartial = 4;
+      if (size >= 24 && (load<uint64_t>(payload + 16) & (kTruncated | kPartial)) != 0)
+        ++counts_.lost_aux;
+      break;
+    }
     case abi::kRecordMmap:
     case abi::kRecordMmap2:
       if (options_.objects) mapping(at, header);

@@ -48,6 +48,7 @@ struct ScanCounts {
   uint64_t lost_events = 0;   // as reported by LOST records
   uint64_t lost_chunks = 0;   // number of LOST records
   uint64_t lost_samples = 0;  // LOST_SAMPLES
+  uint64_t lost_aux = 0;      // AUX records of traces that are cut or have gaps
   uint64_t first_ns = UINT64_MAX, last_ns = 0;
   [[nodiscard]] bool has_time() const { return first_ns <= last_ns; }
 };

@@ -56,6 +56,15 @@ TEST(RecordScan, CountsSamplesAndTheirTimes) {
   EXPECT_EQ(scan.counts().lost_events, 12u);
 }
 
+TEST(RecordScan, CountsTracesThatAreCutOrHaveGaps) {
+  RecordScan scan({kAttr}, {});
+  ByteBuilder records;
+  for (uint64_t flags : {0u, 1u, 2u, 4u, 5u})  // truncated: 1, overwritten: 2, partial: 4
+    encode(AuxRecord{0, 4096, flags}, RecordFrame{.attr = &kAttr, .id = {}}, records);
+  scan.piece(records.view());
+  EXPECT_EQ(scan.counts().lost_aux, 3u);
+}
+
 TEST(RecordScan, EveryWrapPointGivesTheSame) {
   ByteBuilder records;
   add_mapping(1, 0x1000, "/bin/a", records);

@@ -48,13 +48,17 @@ class Recorder {
         poller_(poller),
         capture_(capture),
         events_(env.sys, capture.events),
-        commands_({[this](bool on) { switch_events(on); },
-                   [this](std::string_view name, bool on) { return events_.set_one(name, on); },
-                   [this](std::string_view text) { say(options_, env_, text); }},
-                  env, capture.events),
+        commands_(
+            {[this](bool on) { switch_events(on); },
+             [this](std::string_view name, bool on) { return events_.set_one(name, on); },
+             [this](std::string_view text) { say(options_, env_, text); },
+             capture.trace && capture.trace->snapshot_bytes ? [this] { keep(take_snapshot()); }
+                                                            : std::function<void()>()},
+            env, capture.events),
         scan_(capture.attrs(),
               {.objects = options.build_ids.collect,
-               .all_objects = options.build_ids.all,
+               // Nobody decodes a trace at once: whatever was mapped may have been executed.
+               .all_objects = options.build_ids.all || capture.trace.has_value(),
                .call_chains = options.sampling.call_graph != CallGraphMode::kNone ||
                               options.off_cpu.enabled || options.futex.enabled,
                .hold_files = options.build_ids.collect}),
@@ -71,6 +75,7 @@ class Recorder {
     while (!done_) {
       if (poller_.wait(wait_ms_)) ++wakeups_;
       keep(read_rings(false));
+      if (snapshot_wanted_) keep(take_snapshot());
       if (!done_) keep(check_limits());
     }
     return finish();
@@ -182,6 +187,7 @@ class Recorder {
     limit_wait();
     if (threads_) threads_->start();
     // A command's events are enabled by its exec; others now. With -D they wait.
+    events_on_ = !options_.delay.any();
     if (options_.delay.any())
       say(options_, env_, "Events disabled");
     else if (!capture_.target.is_command())
@@ -193,6 +199,7 @@ class Recorder {
   }
 
   void switch_events(bool on) {
+    events_on_ = on;
     on ? events_.enable() : events_.disable();
     set_measuring(on ? FollowPhase::kOn : FollowPhase::kOff);
   }
@@ -204,7 +211,9 @@ class Recorder {
 
   Result<int> finish() {
     if (capture_.workload && !child_ended_) capture_.workload->signal(SIGTERM);
+    if (options_.trace.snapshot_at_end) keep(take_snapshot());
     events_.disable();
+    events_on_ = false;
     set_measuring(FollowPhase::kOver);
     if (threads_) keep(threads_->stop());
     if (bpf_watch_) keep_bpf_programs();
@@ -239,6 +248,7 @@ class Recorder {
     if (scan_.counts().has_time())
       features.sample_time = SampleTimeRange{scan_.counts().first_ns, scan_.counts().last_ns};
     if (options_.build_ids.collect) features.build_ids = build_ids_of(scan_.hits());
+    add_trace_index(features);
     features.present.clear();
     mark_present(features);
     bytes_written_ = output_->writer().bytes_written();
@@ -271,20 +281,39 @@ class Recorder {
   Result<> read_rings(bool all) {
     if (threads_ && !all) return {};
     size_t most = 0;
-    for (CaptureRing& ring : capture_.rings->rings())
-      most = std::max(most, TRY(drain_.forward(ring, *main_, all)));
+    size_t traced = 0;
+    for (size_t i = 0; i < capture_.rings->rings().size(); ++i) {
+      most = std::max(most, TRY(drain_.forward(capture_.rings->rings()[i], *main_, all)));
+      if (capture_.trace_rings)
+        traced += TRY(capture_.trace_rings->read(i, events_on_ && !all, trace_output()));
+    }
     wait_ms_ = pace_.next_wait_ms(DrainPace::Clock::now(), most,
                                   capture_.rings->rings().front().buffer.data_size());
     limit_wait();
     ByteBuilder waits;
     if (off_cpu_) off_cpu_->write_long(waits);
     TRY(write_own(waits));
-    if (most + waits.size() == 0) return {};
+    if (most + traced + waits.size() == 0) return {};
     ByteBuilder round;
     encode_empty(abi::kRecordFinishedRound, round);
     TRY(main_->own(round.view()));
     scan_.end_round();
     return {};
+  }
+
+  TraceRings::Output trace_output() { return {*main_, output_->writer().main()}; }
+
+  Result<> take_snapshot() {
+    snapshot_wanted_ = false;
+    if (!capture_.trace_rings || !capture_.trace_rings->takes_snapshots()) return {};
+    if (options_.verbose > 0) say(options_, env_, "Recording AUX area tracing snapshot");
+    return capture_.trace_rings->take_snapshot(events_on_, trace_output());
+  }
+
+  void add_trace_index(Features& features) {
+    if (!capture_.trace_rings) return;
+    features.auxtrace_index = capture_.trace_rings->index();
+    capture_.trace_rings->restart();
   }
 
   /// A container that is gone took its files along: they must be seen, and held, before that.
@@ -343,8 +372,10 @@ class Recorder {
     if (scan_.counts().has_time())
       features.sample_time = SampleTimeRange{scan_.counts().first_ns, scan_.counts().last_ns};
     if (options_.build_ids.collect) features.build_ids = build_ids_of(scan_.hits());
+    add_trace_index(features);
     mark_present(features);
     samples_before_ += scan_.counts().samples;
+    lost_aux_before_ += scan_.counts().lost_aux;
     TRY(output_->writer().finish(features));
     std::string name = TRY(output_->rename_finished());
     say(options_, env_, fmt::format("[ {} record: Dump {} ]", env_.tool, name));
@@ -356,6 +387,7 @@ class Recorder {
   void on_signals() {
     while (std::optional<int> number = signals_.next()) {
       if (*number == SIGUSR2) {
+        snapshot_wanted_ |= options_.trace.snapshot;
         switch_wanted_ |= options_.switch_output.enabled && options_.switch_output.on_signal;
       } else if (*number == SIGCHLD) {
         if (!capture_.workload || !capture_.workload->reap(false)) continue;
@@ -406,6 +438,8 @@ class Recorder {
 
   void report_losses() {
     if (lost_ > 0) env_.losses.add(LossKind::k_lost_by_kernel, lost_);
+    if (uint64_t cut = lost_aux_before_ + scan_.counts().lost_aux; cut > 0)
+      env_.losses.add(LossKind::k_lost_aux, cut);
     if (lost_samples_ > 0) env_.losses.add(LossKind::k_lost_samples, lost_samples_);
   }
 
@@ -466,6 +500,8 @@ class Recorder {
   bool done_ = false;
   bool child_ended_ = false;
   bool switch_wanted_ = false;
+  bool snapshot_wanted_ = false;
+  bool events_on_ = false;
   int ended_by_ = 0;  // signal
   std::optional<int> exec_error_;
   std::optional<Error> failure_;
@@ -474,6 +510,7 @@ class Recorder {
   uint64_t lost_ = 0;
   uint64_t lost_samples_ = 0;
   uint64_t samples_before_ = 0;  // in files already finished
+  uint64_t lost_aux_before_ = 0;
   uint64_t bytes_written_ = 0;
 };
 

@@ -59,6 +59,8 @@ class RingBuffer {
   [[nodiscard]] int fd() const { return fd_; }
   [[nodiscard]] size_t data_size() const { return mask_ + 1; }
   [[nodiscard]] const perf_event_mmap_page& page() const { return *page_; }
+  /// To be written to by who maps an AUX area; forward rings only.
+  [[nodiscard]] perf_event_mmap_page& control_page() { return *page_; }
 
  private:
   RingBuffer() = default;

@@ -36,9 +36,10 @@ RingSet RingSet::of(Sys& sys, std::vector<CaptureRing> rings) {
 
 Result<uint32_t> RingSet::ring_of(const OpenedEvent& opened, bool backward, size_t pages,
                                   bool per_thread) {
+  bool of_thread = per_thread && opened.tid >= 0;
   for (uint32_t i = 0; i < rings_.size(); ++i) {
     const CaptureRing& ring = rings_[i];
-    bool same_place = per_thread ? ring.tid == opened.tid : ring.cpu == opened.cpu;
+    bool same_place = of_thread ? ring.tid == opened.tid : ring.cpu == opened.cpu && ring.tid < 0;
     if (!same_place || ring.buffer.is_backward() != backward) continue;
     auto target = static_cast<uint64_t>(ring.buffer.fd());
     if (SysResult<int> sent = sys_->ioctl(opened.fd, PERF_EVENT_IOC_SET_OUTPUT, target); !sent)
@@ -47,8 +48,7 @@ Result<uint32_t> RingSet::ring_of(const OpenedEvent& opened, bool backward, size
   }
   SysResult<RingBuffer> buffer = RingBuffer::map(*sys_, opened.fd, pages, backward);
   if (!buffer) return std::unexpected(explain_map_failure(pages, buffer.error()));
-  rings_.push_back(
-      {std::move(*buffer), per_thread ? -1 : opened.cpu, per_thread ? opened.tid : -1});
+  rings_.push_back({std::move(*buffer), of_thread ? -1 : opened.cpu, of_thread ? opened.tid : -1});
   return static_cast<uint32_t>(rings_.size() - 1);
 }
 

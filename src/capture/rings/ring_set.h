@@ -1,6 +1,6 @@
 // RingSet: the rings of a recording. All events of a CPU (or, with --per-thread, of a thread) write
 // to one ring, so that their records are in order; events in overwrite mode have a second, separate
-// ring there.
+// ring there. Events of whole CPUs write to those CPUs' rings, even with --per-thread.
 #pragma once
 
 #include <functional>

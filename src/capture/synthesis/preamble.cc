@@ -52,6 +52,14 @@ void write_time_conversion(const Capture& capture, ByteBuilder& out) {
   encode(record, out);
 }
 
+/// How the processor was set up to trace.
+void write_trace_info(const Capture& capture, ByteBuilder& out) {
+  if (!capture.trace) return;
+  ByteBuilder words;
+  for (uint64_t word : capture.trace->info) words.u64(word);
+  encode(AuxtraceInfoRecord{kAuxtraceIntelPt, {words.view(), kHostOrder}}, out);
+}
+
 /// Units, scales and CPUs of PMU events, which attrs cannot express.
 void write_event_updates(const Capture& capture, ByteBuilder& out) {
   for (const CaptureEvent& event : capture.events) {
@@ -102,6 +110,7 @@ TaskSynthesis task_options(const Capture& capture, const RecordOptions& options)
 
 void write_event_records(const Capture& capture, ByteBuilder& out) {
   write_time_conversion(capture, out);
+  write_trace_info(capture, out);
   write_id_index(capture, out);
   write_event_updates(capture, out);
 }

@@ -7,6 +7,7 @@
 
 #include "abi/regs.h"
 #include "base/text.h"
+#include "capture/aux/trace_plan.h"
 #include "capture/control/control_channel.h"
 #include "capture/control/delay_schedule.h"
 #include "capture/opening/owned_events_setup.h"
@@ -77,7 +78,7 @@ void RecordFlags::declare_sideband(FlagTable& flags) {
   SamplingOptions& sampling = options_.sampling;
   flags.boolean(0, "namespaces", sampling.namespaces, "Record namespaces events");
   flags.boolean(0, "all-cgroups", sampling.cgroups, "Record cgroup events");
-  flags.boolean(0, "switch-events", sampling.switch_events, "Record context switch events");
+  flags.boolean(0, "switch-events", switch_events_, "Record context switch events");
   flags.boolean(0, "latency", latency_,
                 "Record context switches, for report --latency: how many threads were running");
   flags.boolean(0, "no-bpf-event", no_bpf_events_, "do not record bpf events");
@@ -89,6 +90,20 @@ void RecordFlags::declare_sideband(FlagTable& flags) {
                "per thread proc mmap processing timeout in ms");
   flags.number(0, "num-thread-synthesize", synthesis_threads_, "n",
                "number of threads to run for event synthesis");
+}
+
+/// -S[e][SIZE]
+Result<> RecordFlags::set_snapshot(std::string_view text) {
+  options_.trace.snapshot = true;
+  if (text.starts_with('e')) {
+    options_.trace.snapshot_at_end = true;
+    text.remove_prefix(1);
+  }
+  if (text.empty()) return {};
+  std::optional<uint64_t> bytes = parse_number(text);
+  if (!bytes || *bytes == 0) return fail(ErrorCode::kUsage, "expects e, a size in bytes, or both");
+  options_.trace.snapshot_bytes = *bytes;
+  return {};
 }
 
 Result<> RecordFlags::set_synthesis(std::string_view list) {
@@ -163,6 +178,10 @@ void RecordFlags::declare_run(FlagTable& flags) {
             })
       .when_bare("")
       .on_negation([this] { options_.futex.enabled = false; });
+  flags
+      .call('S', "snapshot", "opts", "AUX area tracing Snapshot Mode",
+            [this](std::string_view text) { return set_snapshot(text); })
+      .when_bare("");
   declare_guest_sides(flags, options_.guests.host, options_.guests.guest);
   declare_guest_files(flags, options_.guests.files);
   flags.boolean(0, "dry-run", dry_run_, "Parse options then exit");
@@ -175,9 +194,6 @@ void RecordFlags::declare_refused(FlagTable& flags) {
   auto refuse = [&](const RefusedOption& option) -> Flag& {
     return sonde::declare_refused(flags, option, refused_);
   };
-  refuse({'S', "snapshot", "opts", "AUX area tracing Snapshot Mode",
-          "No AUX area tracing to snapshot"})
-      .when_bare("");
   refuse({0, "aux-sample", "opts", "sample AUX area", "No AUX area event to sample"}).when_bare("");
   refuse({0, "setup-filter", "pin|unpin", "Pin or unpin BPF filters",
           "--setup-filter: BPF filters are not supported: use --filter on tracepoints"});
@@ -225,6 +241,10 @@ Result<RecordOptions> RecordFlags::finalize(Env& env, const Arguments& arguments
   if (timestamps_) {
     options_.sampling.timestamps = *timestamps_;
     options_.sampling.timestamps_given = *timestamps_;
+  }
+  if (switch_events_) {
+    options_.sampling.switch_events = *switch_events_;
+    options_.trace.switch_events = *switch_events_;
   }
   options_.sampling.bpf_events = !no_bpf_events_;
   if (options_.sampling.overwrite) options_.synthesis.at_end = true;
@@ -277,6 +297,8 @@ void RecordFlags::settle_unwinding(Env& env) {
     reason = "mappings are described at the end (--overwrite, --tail-synthesize)";
   else if (!options_.sampling.timestamps)
     reason = "records have no time (--no-timestamp)";
+  else if (std::ranges::any_of(options_.events.events(), is_trace_event))
+    reason = "an instruction trace is recorded beside them";
   else if (!StackUnwinder::knows(abi::host_arch()))
     reason = "stacks of this architecture cannot be unwound yet";
   if (reason.empty()) {

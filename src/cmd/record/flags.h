@@ -53,6 +53,8 @@ class RecordFlags {
   Result<> set_call_graph(std::string_view text);
   Result<> set_synthesis(std::string_view list);
   Result<> set_switch_output(std::string_view text);
+  Result<> set_snapshot(std::string_view text);
+  Result<size_t> take_pages(std::string_view text);
   Result<> refuse_conflicts() const;
   Result<> settle_build_ids(const Env& env);
   Result<> settle_off_cpu();
@@ -64,7 +66,7 @@ class RecordFlags {
 
   RecordOptions options_;
   EventSelection selection_{/*counting=*/false};
-  std::optional<bool> no_inherit_, no_buildid_, no_buildid_cache_, timestamps_;
+  std::optional<bool> no_inherit_, no_buildid_, no_buildid_cache_, timestamps_, switch_events_;
   std::optional<std::string> debuginfod_, configured_debuginfod_;  // URLs
   std::optional<std::string> refused_;                             // why a flag cannot be honoured
   std::string rounding_;                                           // what to say about -m

@@ -9,23 +9,28 @@
 
 namespace sonde {
 
+Result<size_t> RecordFlags::take_pages(std::string_view text) {
+  bool rounded = false;
+  size_t pages = TRY(parse_ring_pages(text, rounded));
+  if (rounded) {
+    auto bytes = pages * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+    if (!rounding_.empty()) rounding_ += '\n';
+    rounding_ +=
+        bytes >= 1 << 20
+            ? fmt::format("rounding mmap pages size to {}M ({} pages)", bytes >> 20, pages)
+            : fmt::format("rounding mmap pages size to {}K ({} pages)", bytes >> 10, pages);
+  }
+  return pages;
+}
+
 void RecordFlags::declare_buffers(FlagTable& flags) {
   flags.call('m', "mmap-pages", "pages[,pages]",
              "number of mmap data pages and AUX area tracing mmap pages",
              [this](std::string_view text) -> Result<> {
-               if (size_t comma = text.find(','); comma != std::string_view::npos)
-                 return fail(ErrorCode::kUnsupported,
-                             "-m {}: there is no AUX area event to use AUX pages", text);
-               bool rounded = false;
-               options_.ring_pages = TRY(parse_ring_pages(text, rounded));
-               if (rounded) {
-                 auto bytes = options_.ring_pages * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
-                 rounding_ = bytes >= 1 << 20
-                                 ? fmt::format("rounding mmap pages size to {}M ({} pages)",
-                                               bytes >> 20, options_.ring_pages)
-                                 : fmt::format("rounding mmap pages size to {}K ({} pages)",
-                                               bytes >> 10, options_.ring_pages);
-               }
+               size_t comma = std::min(text.find(','), text.size());
+               if (comma > 0) options_.ring_pages = TRY(take_pages(text.substr(0, comma)));
+               if (comma + 1 < text.size())
+                 options_.trace.area_pages = TRY(take_pages(text.substr(comma + 1)));
                return {};
              });
   flags.boolean(0, "overwrite", options_.sampling.overwrite, "use overwrite mode");

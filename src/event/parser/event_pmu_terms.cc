@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "event/parser/event_terms.h"
 #include "event/pmu/event_name.h"
+#include "event/pmu/trace_pmu.h"
 #include "event/vendor/vendor_events.h"
 
 namespace sonde {
@@ -39,6 +40,7 @@ class PmuTerms {
   void set_pmu() {
     event_.attr.type = pmu_.type();
     event_.pmu = pmu_.name();
+    if (auto config = default_trace_config(pmu_)) event_.attr.config = *config;
     event_.cpus = pmu_.cpus();
     event_.filters_addresses = pmu_.filters_addresses();
   }

@@ -252,8 +252,14 @@ void put_intel_pt_setup(const WordView& words, Sink& out) {
               kLines[i].is_hex ? prefixed_hex(words[i]) : fmt::to_string(words[i]));
   if (words.size() < kFilter) return;
   Bytes rest = words.without_first(kFilter).bytes();
-  std::string_view filter(reinterpret_cast<const char*>(rest.data()), rest.size());
+  uint64_t length = words[kFilter - 1];
+  std::string_view filter(reinterpret_cast<const char*>(rest.data()),
+                          std::min<uint64_t>(rest.size(), length));
   out.print("  Filter string       {}\n", filter.substr(0, filter.find('\0')));
+  // Behind the text and its NUL, since perf 5.17.
+  size_t text_words = length == 0 ? 0 : std::min<uint64_t>(length, rest.size()) / 8 + 1;
+  if (words.size() > kFilter + text_words)
+    out.print("  Cap Event Trace     {}\n", words[kFilter + text_words]);
 }
 
 void put(const AuxtraceInfoRecord& a, Sink& out) {

@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+"""Recordings with AUX areas, made without a PMU that writes any (aux_producer.c stands in for it), read by the installed perf and by
+us: the description of the trace, each AUXTRACE record, the packets behind it; then perf's decoder, and what perf inject makes of it.
+
+    tests/oracle/aux_oracle.py [BUILD_DIR]      $SONDE is the binary; needs root: a PMU in sysfs is mounted for each recording
+"""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import kernel_turn
+
+SONDE = os.environ.get("SONDE") or str(Path(sys.argv[1] if len(sys.argv) > 1 else "build/release") / "sonde")
+SONDE = str(Path(SONDE).resolve())
+SOURCE = Path(os.environ.get("SONDE_SOURCE", Path(__file__).resolve().parents[2])).resolve()
+DEVICES = Path("/sys/bus/event_source/devices")
+PMU = {"type": "77", "nr_addr_filters": "2", "format/pt": "config:0", "format/cyc": "config:1", "format/mtc": "config:9",
+       "format/tsc": "config:10", "format/noretcomp": "config:11", "format/branch": "config:13", "format/mtc_period": "config:14-17",
+       "format/psb_period": "config:24-27", "caps/mtc": "1", "caps/mtc_periods": "249", "caps/psb_cyc": "1", "caps/psb_periods": "3f",
+       "caps/max_nonturbo_ratio": "18"}
+# PSB, TSC, PSBEND, then a trace that never starts: packets for every reader, branches for none.
+ROUND = b"\x02\x82" * 8 + b"\x19\x01\x02\x03\x04\x05\x06\x07" + b"\x02\x23" + b"\x00" * 30 + b"\x59\x07"
+RUNS = {  # options: bytes of trace, how many of them arrive
+    "-e intel_pt//u": (500, 500),
+    "-e intel_pt// -a": (10000, 10000),
+    "-e cs -e intel_pt/cyc/u": (4096, 4096),
+    "-e intel_pt//u --per-thread": (777, 777),
+    "-e intel_pt//u -z": (5000, 5000),
+    "-e intel_pt//u --aio": (5000, 5000),
+    "-e intel_pt//u -m ,4": (100000, 4 * 4096),
+    "-e intel_pt//u -Se": (3000, 3000),
+    "-e intel_pt//u -Se1024": (3000, 1024),
+    "-e intel_pt//u -Se -m,2": (100000, 2 * 4096),
+    "-e intel_pt//u -S": (3000, 0),
+    "-e intel_pt//u -o -": (2000, 2000),
+}
+failures = []
+
+
+def check(ok, what, detail=""):
+    print(("ok     " if ok else "FAILED ") + what, flush=True)
+    if not ok:
+        failures.append(what)
+        print(detail)
+
+
+def run(command, **more):
+    return subprocess.run(command, capture_output=True, errors="replace", text=True, **more)
+
+
+def make_machine():
+    for entry in DEVICES.iterdir():
+        Path("devices", entry.name).mkdir(parents=True)
+        Path("devices", entry.name, "type").write_text((entry / "type").read_text())
+    for name, text in PMU.items():
+        path = Path("devices/intel_pt") / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text + "\n")
+    subprocess.run(["gcc", "-O1", "-shared", "-fPIC", "-Wall", SOURCE / "tests/oracle/aux_producer.c", "-o", "producer.so", "-ldl"],
+                   check=True)
+
+
+def record(options, trace):
+    Path("trace").write_bytes((ROUND * (trace // len(ROUND) + 1))[:trace])
+    environment = dict(os.environ, LD_PRELOAD=str(Path("producer.so").resolve()), AUX_PMU_TYPE=PMU["type"],
+                       AUX_TRACE=str(Path("trace").resolve()))
+    script = f'mount --bind devices {DEVICES} && exec {SONDE} record {options} {"" if "-o" in options else "-o perf.data"} true'
+    if "-o -" in options:
+        script += " > perf.data"
+    return run(["unshare", "-m", "bash", "-c", script], env=environment)
+
+
+def traces(dump):
+    """The lines of a dump that tell of traces, without where records lie in the file."""
+    lines, inside = [], False
+    for line in dump.splitlines():
+        if "PERF_RECORD_AUXTRACE" in line:
+            inside = True
+            lines.append(re.sub(r"^.*PERF_RECORD", "PERF_RECORD", line))
+        elif inside and re.match(r"\.? *(\.\.\. Intel|\.  [0-9a-f]{8}:|  [A-Z])|  ", line):
+            lines.append(line.rstrip())
+        elif line.strip(". "):
+            inside = False
+    return lines
+
+
+def compare(options, arrives):
+    perf, ours = (run([tool, "report", "-D", "-i", "perf.data"]).stdout for tool in ("perf", SONDE))
+    mine, theirs = traces(ours), traces(perf)
+    difference = [pair for pair in zip(mine, theirs) if pair[0] != pair[1]][:5]
+    check(len(theirs) > 18 and mine == theirs, f"{options}: both read the same trace", f"{difference}\n{len(mine)} {len(theirs)}")
+    sizes = [int(size, 0) for size in re.findall(r"PERF_RECORD_AUXTRACE size: (\S+)", perf)]
+    check(sum(sizes) == (arrives + 7) // 8 * 8, f"{options}: the whole trace is there", f"{sizes}")
+    if "-o -" not in options:
+        check(("AUX area data" in run(["perf", "script", "--header-only", "-i", "perf.data"]).stdout) == (arrives > 0),
+              f"{options}: the header tells of a trace")
+    decoded = run(["perf", "script", "--itrace=be", "-i", "perf.data"])
+    check(decoded.returncode == 0, f"{options}: perf decodes it", decoded.stderr)
+    injected = run(["perf", "inject", "-i", "perf.data", "-o", "injected.data"])
+    again = traces(run(["perf", "report", "-D", "-i", "injected.data"]).stdout)
+    check(injected.returncode == 0 and again == theirs, f"{options}: perf inject keeps it", injected.stderr)
+
+
+def main():
+    if run(["unshare", "-m", "true"]).returncode != 0 or not DEVICES.is_dir():
+        print("needs root")
+        return 77
+    with tempfile.TemporaryDirectory() as directory:
+        os.chdir(directory)
+        make_machine()
+        for options, (trace, arrives) in RUNS.items():
+            Path("perf.data").unlink(missing_ok=True)
+            with kernel_turn.taken():
+                made = record(options, trace)
+            check(made.returncode == 0, f"{options}: is recorded", made.stderr)
+            if made.returncode == 0:
+                compare(options, arrives)
+        os.chdir("/")
+    print(f"{len(failures)} failures")
+    return 1 if failures else 0
+
+
+sys.exit(main())
