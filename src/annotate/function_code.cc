@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "annotate/bpf_code.h"
+#include "perfdata/header/bpf_code.h"
 
 namespace sonde::annotate {
 namespace {
@@ -169,7 +169,9 @@ Result<FunctionCode> CodeStore::generated(const SymbolInfo& symbol) const {
 }
 
 Result<FunctionCode> CodeStore::in_bpf_program(const SymbolInfo& symbol) const {
-  Bytes code = bpf_code(session_.recording(), symbol.start, symbol.end - symbol.start);
+  const Recording& recording = session_.recording();
+  Bytes code = bpf_code(recording.features(), recording.byte_order(), symbol.start,
+                        symbol.end - symbol.start);
   if (code.empty())
     return fail(
         ErrorCode::kNotFound,

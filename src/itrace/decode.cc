@@ -7,7 +7,6 @@
 #include <mutex>
 
 #include "base/parallel.h"
-#include "itrace/code_image.h"
 #include "itrace/etm_queue.h"
 #include "itrace/queue_tasks.h"
 #include "itrace/synthesizer.h"
@@ -80,11 +79,11 @@ class RecordStore {
 /// Images of the same code; each serves one thread at a time.
 class CodeImages {
  public:
-  CodeImages(const Machine& machine, const ObjectFinder& finder)
-      : machine_(machine), finder_(finder) {}
+  CodeImages(const Recording& recording, const Machine& machine, const CodeSources& sources)
+      : recording_(recording), machine_(machine), sources_(sources) {}
   std::unique_ptr<CodeImage> take() {
     std::lock_guard lock(mutex_);
-    if (free_.empty()) return std::make_unique<CodeImage>(machine_, finder_);
+    if (free_.empty()) return std::make_unique<CodeImage>(recording_, machine_, sources_);
     std::unique_ptr<CodeImage> image = std::move(free_.back());
     free_.pop_back();
     return image;
@@ -95,8 +94,9 @@ class CodeImages {
   }
 
  private:
+  const Recording& recording_;
   const Machine& machine_;
-  const ObjectFinder& finder_;
+  const CodeSources& sources_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<CodeImage>> free_;
 };
@@ -229,7 +229,7 @@ Result<> follow_one(const Following& with, const TraceQueue& queue, CodeImage& i
 
 }  // namespace
 
-Result<> add_trace_samples(Recording& recording, const Machine& machine, const ObjectFinder& finder,
+Result<> add_trace_samples(Recording& recording, const Machine& machine, const CodeSources& sources,
                            const ItraceOptions& options, LossLedger& losses) {
   if (const char* what = options.not_decoded())
     return fail(ErrorCode::kUnsupported,
@@ -256,7 +256,7 @@ Result<> add_trace_samples(Recording& recording, const Machine& machine, const O
   std::atomic<size_t> memory = 0;
   std::deque<Followed> followed;
   for (size_t i = 0; i < input.queues.size(); ++i) followed.emplace_back(memory);
-  CodeImages images(machine, finder);
+  CodeImages images(recording, machine, sources);
   const Following with{recording.events(), machine, input, wanted, made};
   parallel_jobs(input.queues.size(), [&](size_t i) {
     Followed& one = followed[i];

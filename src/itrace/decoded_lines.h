@@ -51,7 +51,7 @@ inline Result<std::vector<std::string>> decoded_lines(FileBuilder& file, const s
   FinderOptions where;
   where.symfs = root;
   ObjectFinder finder(where);
-  TRY(add_trace_samples(recording, machine, finder, options, losses));
+  TRY(add_trace_samples(recording, machine, {finder}, options, losses));
   std::vector<std::string> lines;
   for (size_t i = before; i < recording.blocks().size(); ++i) {
     RecordRange range(recording.blocks()[i], kHostOrder);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "event/pmu/event_name.h"
+#include "itrace/kernel_code.h"
 #include "perfdata/records/record_encoder.h"
 #include "perfdata/records/trace_flags.h"
 
@@ -12,10 +13,6 @@ namespace {
 // perf numbers its own events from the trace's first id on.
 constexpr uint64_t kFirstOwnId = 1'000'000'000;
 constexpr uint32_t kErrorFromTrace = 1;  // AUXTRACE_ERROR: an instruction trace's
-
-bool is_kernel(uint64_t address) {
-  return static_cast<int64_t>(address) < 0;
-}
 
 const EventDesc* event_of_trace(const EventTable& events, uint32_t pmu_type) {
   auto found = std::ranges::find_if(
@@ -290,7 +287,7 @@ void Synthesizer::finish() {
 
 void Synthesizer::put_chain(Sample& sample, const TaskFlow& flow) {
   auto context_of = [](uint64_t ip) -> uint64_t {
-    return is_kernel(ip) ? abi::kContextKernel : abi::kContextUser;
+    return is_kernel_address(ip) ? abi::kContextKernel : abi::kContextUser;
   };
   // As in perf, the leaf counts, and one marker.
   size_t most = size_t{options_.chain_size} + 1;
@@ -332,7 +329,7 @@ void Synthesizer::put(EventId event, const TakenBranch& what, uint64_t period, u
   sample.ip = what.from;
   sample.addr = what.to;
   sample.period = period;
-  sample.misc = is_kernel(what.from != 0 ? what.from : what.to) ? abi::kMiscKernel : abi::kMiscUser;
+  sample.misc = is_kernel_address(what.from != 0 ? what.from : what.to) ? abi::kMiscKernel : abi::kMiscUser;
   TraceDetails details;
   details.flags = what.flags;
   details.length = what.length;

@@ -65,6 +65,7 @@ struct Session::State {
   uint32_t frame_generation = 0;
 
   Result<> add_traces();
+  [[nodiscard]] JitReplay::Options dump_places() const;
   void open_whole();
   void read_batch(uint64_t first_rank);
   void read_state(uint64_t first_rank);
@@ -88,14 +89,17 @@ struct Session::State {
   ForgetPolicy forget;
 };
 
+/// Where to look for jitdumps.
+JitReplay::Options Session::State::dump_places() const {
+  return {
+      .symfs = options.symbols.symfs,
+      .bundle = recording.bundle(),
+      .trusts_paths = options.symbols.unverified || is_this_host(host_of(recording.features()))};
+}
+
 /// The first pass: what was mapped, and when.
 void Session::State::read_state(uint64_t first_rank) {
-  if (!jit)
-    jit.emplace(machine, jit_objects,
-                JitReplay::Options{.symfs = options.symbols.symfs,
-                                   .bundle = recording.bundle(),
-                                   .trusts_paths = options.symbols.unverified ||
-                                                   is_this_host(host_of(recording.features()))});
+  if (!jit) jit.emplace(machine, jit_objects, dump_places());
   sideband = read_sideband(recording, machine, env->losses, first_rank, &*jit);
   if (!finder) {
     options.symbols.path_trust =
@@ -129,12 +133,17 @@ Result<> Session::State::add_traces() {
   LossLedger counted_later;
   StringPool names;
   Machine history(names);
-  read_sideband(recording, history, counted_later);
+  JitObjects generated;
+  JitReplay dumps(history, generated, dump_places());
+  read_sideband(recording, history, counted_later, 0, &dumps);
   SymbolOptions symbols = options.symbols;
   symbols.path_trust = path_trust_of(symbols, host_of(recording.features()), history);
   symbols.bundle = recording.bundle();
   ObjectFinder objects(finder_options(symbols, *env));
-  return itrace::add_trace_samples(recording, history, objects, *options.itrace, env->losses);
+  itrace::CodeSources sources{objects, &generated, symbols.kallsyms};
+  // What `record --kcore` copied is the code of exactly that boot.
+  if (sources.kallsyms.empty()) sources.kallsyms = recording.facts().kernel_symbols;
+  return itrace::add_trace_samples(recording, history, sources, *options.itrace, env->losses);
 }
 
 /// The two passes over the blocks that the recording currently shows.

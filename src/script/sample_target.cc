@@ -19,6 +19,9 @@ Frame target_frame(const Session& session, uint32_t pid, uint64_t time, uint64_t
   Frame frame = session.resolve(pid, time, RuntimeAddr(address), cpu_mode);
   if (!frame.dso.valid() && static_cast<int64_t>(address) >= 0)
     frame = session.resolve(pid, time, RuntimeAddr(address), abi::kMiscUser);
+  // A system call, or an interrupt.
+  if (!frame.dso.valid() && static_cast<int64_t>(address) < 0 && cpu_mode == abi::kMiscUser)
+    frame = session.resolve(pid, time, RuntimeAddr(address), abi::kMiscKernel);
   return frame;
 }
 

@@ -1,8 +1,8 @@
-#include "annotate/bpf_code.h"
+#include "perfdata/header/bpf_code.h"
 
 #include <algorithm>
 
-namespace sonde::annotate {
+namespace sonde {
 namespace {
 
 constexpr size_t kHeader = 16;  // info_len, data_len, arrays
@@ -44,11 +44,10 @@ Bytes bpf_code(Bytes stored, ByteOrder order, uint64_t address, uint64_t size) {
   return {};
 }
 
-Bytes bpf_code(const Recording& recording, uint64_t address, uint64_t size) {
-  for (const BpfProgram& program : recording.features().bpf_programs)
-    if (Bytes code = bpf_code(program.info, recording.byte_order(), address, size); !code.empty())
-      return code;
+Bytes bpf_code(const Features& features, ByteOrder order, uint64_t address, uint64_t size) {
+  for (const BpfProgram& program : features.bpf_programs)
+    if (Bytes code = bpf_code(program.info, order, address, size); !code.empty()) return code;
   return {};
 }
 
-}  // namespace sonde::annotate
+}  // namespace sonde

@@ -1,11 +1,11 @@
-#include "annotate/bpf_code.h"
+#include "perfdata/header/bpf_code.h"
 
 #include <gtest/gtest.h>
 
 #include <cstring>
 #include <vector>
 
-namespace sonde::annotate {
+namespace sonde {
 namespace {
 
 template <typename T>
@@ -52,4 +52,4 @@ TEST(BpfCode, CutShortItHasNothing) {
 }
 
 }  // namespace
-}  // namespace sonde::annotate
+}  // namespace sonde

@@ -2,16 +2,16 @@
 #pragma once
 
 #include "base/bytes.h"
-#include "perfdata/read/recording.h"
+#include "perfdata/header/features.h"
 
-namespace sonde::annotate {
+namespace sonde {
 
 /// The code of the program, or of one of its functions, that was at `address`; at most `size`
 /// bytes. Empty if the recording does not have it.
-Bytes bpf_code(const Recording& recording, uint64_t address, uint64_t size);
+Bytes bpf_code(const Features& features, ByteOrder order, uint64_t address, uint64_t size);
 
 /// The same in one stored program: struct bpf_prog_info (include/uapi/linux/bpf.h) followed by its
 /// arrays, whose addresses are stored as offsets.
 Bytes bpf_code(Bytes stored, ByteOrder order, uint64_t address, uint64_t size);
 
-}  // namespace sonde::annotate
+}  // namespace sonde
