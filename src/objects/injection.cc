@@ -55,15 +55,17 @@ class Injection {
     TRY(plan(session));
     TRY(collect(session.recording(), env_));
     if (options_.build_ids || options_.all_build_ids)
-      build_ids_ = build_ids_to_inject(session, options_.all_build_ids, options_.known);
+      build_ids_ = build_ids_to_inject(
+          session, options_.all_build_ids || copies_traces(session.recording()), options_.known);
     return write(session.recording(), env_);
   }
 
  private:
-  /// A record of the copy with its time.
+  /// A record of the copy with its time, and the piece of an instruction trace that follows it.
   struct Item {
     uint64_t time;
     Bytes record;
+    Bytes trace = {};
   };
 
   /// The stages that records go through on their way into the copy.
@@ -99,9 +101,15 @@ class Injection {
     if (recording.byte_order() != kHostOrder)
       return fail(ErrorCode::kUnsupported,
                   "{}: recorded on a machine with the other byte order: run inject there", name);
-    if (recording.record_counts().by_type[abi::kRecordAuxtrace] > 0 && !options_.itrace)
+    if (copies_traces(recording) && options_.hide_addresses)
       return fail(ErrorCode::kUnsupported,
-                  "{}: AUX area data is not copied; --itrace puts its samples in its place", name);
+                  "{}: AUX area data would tell the addresses that --aslr hides; --itrace puts its "
+                  "samples in its place",
+                  name);
+    if (copies_traces(recording) && options_.mappings)
+      return fail(
+          ErrorCode::kUnsupported,
+          "{}: -B would drop the mappings that AUX area data needs: use --mmap2-buildid-all", name);
     if (recording.record_counts().simpleperf_private > 0)
       return fail(ErrorCode::kUnsupported, "{}: simpleperf's recordings are not copied", name);
     if (options_.jit && !has_jit_dump_clock(recording.events()))
@@ -110,35 +118,55 @@ class Injection {
     return {};
   }
 
+  /// Whether the copy has instruction traces.
+  [[nodiscard]] bool copies_traces(const Recording& recording) const {
+    return recording.record_counts().by_type[abi::kRecordAuxtrace] > 0 && !options_.itrace;
+  }
+
   /// The records to copy, and what is injected for them.
   Result<> collect(const Recording& recording, Env& env) {
     const EventTable& events = recording.events();
     bool many_streams =
         std::ranges::any_of(recording.blocks(), [](const RecordBlock& b) { return b.stream > 0; });
     bool sorted = options_.jit || options_.sched_stat || options_.hide_addresses || many_streams;
-    uint64_t now = 0;
+    uint64_t now = 0, latest = 0;
     SampleLayout none;
     for (const RecordBlock& block : recording.blocks()) {
       RecordRange range(block, recording.byte_order());
-      for (RecordView record; range.next(record);) {
+      RecordView last;
+      for (RecordView record; range.next(record); last = record) {
         if (belongs_to_container(record.type)) continue;
         if (sorted && record.type == abi::kRecordFinishedRound) continue;
         EventId event = record.type < abi::kRecordUserStart ? events.of(record) : EventId();
         const SampleLayout& layout = event.valid() ? events[event].layout : none;
         if (event.valid()) now = time_of(record, layout, now);
+        latest = std::max(latest, now);
         if (options_.jit && is_mapping(record)) {
           if (auto mapped = decode_as<MmapRecord>(record, layout)) {
             TRY(code_.look_at(*mapped, recording, env));
             if (code_.replaces(*mapped)) continue;
           }
         }
-        items_.push_back({now, record.raw()});
+        // Traces stay in their order.
+        items_.push_back({record.type == abi::kRecordAuxtrace ? latest : now, record.raw()});
       }
+      if (last.type == abi::kRecordAuxtrace) take_trace(last, block.trailing);
     }
     for (const InjectedCode::Mapped& mapped : code_.mapped())
       items_.push_back({mapped.time_ns, code_.records().subspan(mapped.offset, mapped.size)});
     if (sorted) std::ranges::stable_sort(items_, {}, &Item::time);
     return {};
+  }
+
+  /// What follows the latest item. Without all of it, a copy of the record would swallow others.
+  void take_trace(const RecordView& record, Bytes trace) {
+    auto told = decode_user<AuxtraceRecord>(record);
+    if (told && told->size == trace.size()) {
+      items_.back().trace = trace;
+      return;
+    }
+    items_.pop_back();
+    env_.losses.add(LossKind::k_lost_aux, 1, "cut off");
   }
 
   static bool is_mapping(const RecordView& record) {
@@ -196,9 +224,21 @@ class Injection {
       encode(entry, abi::kRecordHeaderBuildId, ids);
     }
     TRY(writer_->main().write(ids.view()));
-    for (const Item& item : items_) TRY(pass_on(item.record, item.time, 0));
+    for (const Item& item : items_)
+      TRY(item.trace.empty() || options_.itrace ? pass_on(item.record, item.time, 0)
+                                                : write_trace(item, features));
     if (chains_) TRY(chains_->finish(env));
+    if (!features.auxtrace_index.empty() && !to_pipe)
+      features.present.insert(std::ranges::upper_bound(features.present, abi::kFeatureAuxtrace),
+                              abi::kFeatureAuxtrace);
     return writer_->finish(features);
+  }
+
+  /// Puts a piece of trace into the copy as it is, and into the index.
+  Result<> write_trace(const Item& item, Features& features) {
+    RecordStream& out = writer_->main();
+    features.auxtrace_index.push_back({out.position(), item.record.size()});
+    return out.write(item.record, item.trace);
   }
 
   /// Gives records, which are whole, to the stages from `stage` on.
