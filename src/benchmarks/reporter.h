@@ -62,6 +62,11 @@ class Reporter {
     out_.put('\n');
     out_.flush();
   }
+  /// Part of a line of both formats, shown at once.
+  void text(std::string_view text) {
+    out_.write(text);
+    out_.flush();
+  }
 
  private:
   Sink& out_;

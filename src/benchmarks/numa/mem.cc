@@ -1,12 +1,21 @@
 // numa mem: processes with threads go through memory that all, those of a process, or one of them
 // uses; bound to CPUs and memory nodes, or left to the scheduler.
+#include <sched.h>
+#include <sys/resource.h>
+
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstring>
+#include <map>
+#include <mutex>
+#include <optional>
 #include <random>
+#include <thread>
 
 #include "base/clock.h"
 #include "benchmarks/benchmark.h"
+#include "benchmarks/numa/convergence.h"
 #include "benchmarks/numa/memory_walk.h"
 #include "benchmarks/numa/shared_memory.h"
 #include "benchmarks/support/child_processes.h"
@@ -23,23 +32,18 @@ namespace {
 constexpr RefusedOption kRefused[] = {
     {'a', "all", nullptr, "refused: the tests of perf's suite are not here",
      "the tests of perf's suite are not here: give -p, -t, -P …"},
-    {'c', "show_convergence", nullptr, "refused: convergence is not measured",
-     "convergence is not measured"},
-    {'d', "show_details", nullptr, "refused: there are no details", "there are no details"},
-    {'m', "measure_convergence", nullptr, "refused: convergence is not measured",
-     "convergence is not measured"},
-    {'S', "serialize-startup", nullptr, "refused: threads begin together",
-     "threads begin together"},
-    {'x', "perturb_secs", "n", "refused: convergence is not measured",
-     "convergence is not measured"},
 };
 
 /// What a task leaves, in memory that its parent sees.
 struct TaskResult {
   uint64_t elapsed_ns, bytes;
-  int error;      // an errno
-  char step[24];  // what failed with it
+  uint64_t user_us, system_us;  // on CPUs
+  std::atomic<uint64_t> loops;  // while it runs, and
+  std::atomic<int> cpu_seen;    // the CPU it was on after the last one, plus one; 0: not yet
+  int error;                    // an errno
+  char step[24];                // what failed with it
 };
+static_assert(std::atomic<uint64_t>::is_always_lock_free);
 
 struct NumaOptions {
   unsigned processes = 1, threads = 0;  // 0: as many as CPUs
@@ -47,7 +51,9 @@ struct NumaOptions {
   std::optional<uint64_t> loops;
   unsigned seconds = 5, sleep_us = 0;
   bool init_on_cpu0 = false, init_random = false, init_zero = false;
-  int huge_pages = 0, quiet = 0;
+  int huge_pages = 0, quiet = 0, details = 0;
+  bool show_convergence = false, measure_convergence = false, serialize = false;
+  unsigned perturb_s = 0;
   std::string cpus, nodes;
   MemoryWalk walk;
 };
@@ -84,6 +90,14 @@ class NumaMem final : public Benchmark {
                   "access the data via writes (can be mixed with -R)");
     flags.boolean('Z', "data_zero_memset", o.walk.clears, "access the data via glibc bzero only");
     flags.boolean('z', "init_zero", o.init_zero, "bzero the initial allocations");
+    flags.boolean('c', "show_convergence", o.show_convergence,
+                  "show convergence details, convergence is reached when each process (all its "
+                  "threads) is running on a single NUMA node.");
+    flags.count('d', "show_details", o.details, "Show details");
+    flags.boolean('m', "measure_convergence", o.measure_convergence, "measure convergence latency");
+    flags.boolean('S', "serialize-startup", o.serialize, "serialize thread startup");
+    flags.number('x', "perturb_secs", o.perturb_s, "n",
+                 "perturb thread 0/0 every X secs, to test convergence stability");
     declare_refused(flags, kRefused);
   }
 
@@ -91,9 +105,11 @@ class NumaMem final : public Benchmark {
     TRY(prepare());
     Reporter& report = run.report;
     report.line("\n # Running main, \"{}\"", run.env.command_line);
-    if (!options_.quiet) show_work(report);
-    WalkedMemory results = TRY(WalkedMemory::map(tasks_ * sizeof(TaskResult), true, 0));
+    if (is_chatty()) show_work(report);
+    // All zero, as the kernel gives it.
+    WalkedMemory results = TRY(WalkedMemory::map((tasks_ + 1) * sizeof(TaskResult), true, 0));
     results_ = reinterpret_cast<TaskResult*>(results.words().data());
+    stop_ = &results_[tasks_].loops;
     global_ = TRY(WalkedMemory::map(options_.global_mb << 20, true, options_.huge_pages));
     fill(global_);
     TRY(run_tasks(report));
@@ -142,6 +158,8 @@ class NumaMem final : public Benchmark {
     report.line(" ###\n\n ###\n #");
   }
 
+  [[nodiscard]] bool is_chatty() const { return !options_.quiet || options_.details > 0; }
+
   static size_t nodes_count() {
     auto text = read_file("/sys/devices/system/node/online");
     auto nodes =
@@ -155,26 +173,79 @@ class NumaMem final : public Benchmark {
     ready_ = ready.out.get();
     begin_ = begin.in.get();
     ChildProcesses processes;
-    for (unsigned i = 0; i < options_.processes; ++i)
+    if (is_chatty()) report.text(" # Startup synchronization: ...");
+    bool begun = true;
+    for (unsigned i = 0; i < options_.processes && begun; ++i) {
       TRY(processes.start([&, i] {
         ready.in.reset();
         begin.out.reset();
         return run_process(i);
       }));
+      if (options_.details > 0) report.line(" # process {:>2}: PID {}", i, processes.last());
+      if (options_.serialize) begun = wait_until_ready(ready.in.get(), options_.threads);
+    }
     ready.out.reset();
     char byte = 0;
-    bool begun = wait_until_ready(ready.in.get(), tasks_);
-    if (begun && !options_.quiet)
-      report.line(
-          " # Startup synchronization: ... threads initialized in {:.6f} seconds.\n #\n\n ###\n",
-          static_cast<double>(monotonic_ns() - start_ns) / 1e9);
+    if (!options_.serialize) begun = wait_until_ready(ready.in.get(), tasks_);
+    if (begun && is_chatty())
+      report.text(fmt::format(" threads initialized in {:.6f} seconds.\n #\n",
+                              static_cast<double>(monotonic_ns() - start_ns) / 1e9));
     if (begun) write_fully(begin.out.get(), &byte, 1);
+    std::thread watcher([this, &report] { watch(report); });
     Result<> done = processes.wait();
+    has_ended_ = true;
+    watcher.join();
+    if (begun && is_chatty()) report.line("\n ###\n");
     for (size_t i = 0; i < tasks_; ++i)
       if (results_[i].error)
         return fail(ErrorCode::kFailed, "task {}: {}: {}", i, results_[i].step,
                     std::strerror(results_[i].error));
     return done;
+  }
+
+  /// While the tasks run: whether they have converged, and since when.
+  void watch(Reporter& report) {
+    const NumaOptions& o = options_;
+    if (!o.show_convergence && !o.measure_convergence) return;
+    std::map<int, int> nodes;  // of CPUs
+    uint64_t start_ns = monotonic_ns(), shown_s = 0;
+    for (; !has_ended_; std::this_thread::sleep_for(std::chrono::milliseconds(1))) {
+      std::vector<TaskPlace> places;
+      for (size_t i = 0; i < tasks_; ++i) {
+        int cpu = results_[i].cpu_seen - 1;
+        if (cpu >= 0 && !nodes.contains(cpu)) nodes[cpu] = node_of_cpu(cpu);
+        places.push_back({results_[i].loops, cpu >= 0 ? nodes[cpu] : -1});
+      }
+      Convergence now = Convergence::of(places, o.threads, nodes_count());
+      double seconds = static_cast<double>(monotonic_ns() - start_ns) / 1e9;
+      bool changed = now.has_converged() != converged_s_.has_value();
+      bool is_due = static_cast<uint64_t>(seconds) > shown_s;
+      if (!changed && !is_due) continue;
+      shown_s = static_cast<uint64_t>(seconds);
+      if (is_chatty()) report.text(progress(seconds, places) + now.text());
+      if (changed) note_change(report, seconds);
+      if (converged_s_ && o.measure_convergence) *stop_ = 1;
+      if (*stop_) return;
+    }
+  }
+
+  void note_change(Reporter& report, double seconds) {
+    if (is_chatty())
+      report.line(" ({:6.1f}s {})", seconds, converged_s_ ? "de-converged" : "converged");
+    if (converged_s_)
+      converged_s_.reset();
+    else
+      converged_s_ = seconds;
+  }
+
+  /// How much of the run is over, by loops or by time, whichever is more.
+  [[nodiscard]] std::string progress(double seconds, const std::vector<TaskPlace>& places) const {
+    double share = options_.seconds > 0 ? seconds / options_.seconds : 1;
+    if (options_.loops && *options_.loops > 0)
+      share = std::max(share,
+                       static_cast<double>(std::ranges::max(places, {}, &TaskPlace::loops).loops) /
+                           static_cast<double>(*options_.loops));
+    return fmt::format("\r # {:6.1f}%  [{:.1f} mins]", std::min(share, 1.0) * 100, seconds / 60);
   }
 
   /// In a child. Its threads share this process's memory.
@@ -206,17 +277,61 @@ class NumaMem final : public Benchmark {
       gave_up(task, "memory of a thread", ENOMEM);
       return;
     }
-    fill(*own);
+    {
+      std::unique_lock in_turn(starting_, std::defer_lock);
+      if (options_.serialize) in_turn.lock();
+      fill(*own);
+      if (options_.details > 1) show_memory(task, *own);
+    }
     if (!wait_to_begin(ready_, begin_)) return;
     uint64_t start_ns = monotonic_ns(), end_ns = start_ns + options_.seconds * 1'000'000'000ull;
-    uint64_t bytes = 0;
+    uint64_t bytes = 0, perturbed_ns = start_ns;
+    TaskResult& result = results_[task];
     for (uint64_t i = 0; !options_.loops || i < *options_.loops; ++i) {
       bytes += walk_all(own->words());
-      if (monotonic_ns() >= end_ns) break;
+      result.loops = i + 1;
+      result.cpu_seen = ::sched_getcpu() + 1;
+      uint64_t now_ns = monotonic_ns();
+      if (now_ns >= end_ns || *stop_) break;
+      if (task == 0 && options_.perturb_s &&
+          now_ns - perturbed_ns >= options_.perturb_s * 1'000'000'000ull) {
+        perturb();
+        perturbed_ns = now_ns;
+      }
       if (options_.sleep_us) ::usleep(options_.sleep_us);
     }
-    results_[task].elapsed_ns = monotonic_ns() - start_ns;
-    results_[task].bytes = bytes;
+    result.elapsed_ns = monotonic_ns() - start_ns;
+    result.bytes = bytes;
+    rusage used{};
+    if (::getrusage(RUSAGE_THREAD, &used) != 0) return;
+    auto us = [](const timeval& time) {
+      return static_cast<uint64_t>(time.tv_sec) * 1'000'000 + static_cast<uint64_t>(time.tv_usec);
+    };
+    result.user_us = us(used.ru_utime);
+    result.system_us = us(used.ru_stime);
+  }
+
+  /// Moves the calling thread to the other end of the machine; then it may go anywhere again.
+  static void perturb() {
+    cpu_set_t before;
+    if (::sched_getaffinity(0, sizeof before, &before) != 0) return;
+    std::vector<int> allowed = allowed_cpus();
+    bool is_in_first_half = ::sched_getcpu() <= allowed[(allowed.size() - 1) / 2];
+    bind_to_cpu(is_in_first_half ? allowed.back() : allowed.front());
+    ::sched_setaffinity(0, sizeof before, &before);
+  }
+
+  /// Where a thread's memory is; written at once, since other processes write, too.
+  void show_memory(size_t task, const WalkedMemory& own) const {
+    auto address = [](const WalkedMemory& memory) {
+      return memory.words().empty() ? "(nil)"
+                                    : fmt::format("{}", static_cast<void*>(memory.words().data()));
+    };
+    std::string line =
+        fmt::format("#  thread {:>2} / {:>2} global mem: {}, process mem: {}, thread mem: {}\n",
+                    task / options_.threads, task % options_.threads, address(global_),
+                    address(process_memory_), address(own));
+    write_fully(STDOUT_FILENO, line.data(), line.size());
   }
 
   uint64_t walk_all(std::span<uint64_t> own) {
@@ -276,6 +391,9 @@ class NumaMem final : public Benchmark {
       sum += ns;
       bytes += static_cast<double>(results_[i].bytes);
     }
+    if (options_.measure_convergence && converged_s_)
+      put(report, *converged_s_, "secs", "NUMA-convergence-latency",
+          "secs latency to NUMA-converge");
     auto tasks = static_cast<double>(tasks_);
     double spread = max > 0 ? (max - min) / max / 2 * 100 : 0;
     put(report, max / 1e9, "secs", "runtime-max/thread", "secs slowest (max) thread-runtime");
@@ -287,20 +405,44 @@ class NumaMem final : public Benchmark {
     put(report, max * tasks / bytes, "nsecs", "runtime/byte/thread", "nsecs/byte/thread runtime");
     put(report, bytes / tasks / max, "GB/sec", "thread-speed", "GB/sec/thread speed");
     put(report, bytes / max, "GB/sec", "total-speed", "GB/sec total speed");
+    if (options_.details > 1)
+      for (size_t i = 0; i < tasks_; ++i) show_task(report, i);
+  }
+
+  void show_task(Reporter& report, size_t task) const {
+    const TaskResult& result = results_[task];
+    std::string name =
+        fmt::format("process{}:thread{}", task / options_.threads, task % options_.threads);
+    double speed = result.elapsed_ns == 0
+                       ? 0
+                       : static_cast<double>(result.bytes) / static_cast<double>(result.elapsed_ns);
+    put_for(report, name, speed, "GB/sec", "thread-speed", "GB/sec/thread speed");
+    put_for(report, name, static_cast<double>(result.system_us) / 1e6, "secs", "thread-system-time",
+            "system CPU time/thread");
+    put_for(report, name, static_cast<double>(result.user_us) / 1e6, "secs", "thread-user-time",
+            "user CPU time/thread");
   }
 
   void put(Reporter& report, double value, std::string_view unit, std::string_view name,
            std::string_view text) const {
+    put_for(report, "main,", value, fmt::format("{},", unit), name, text);
+  }
+
+  void put_for(Reporter& report, std::string_view whom, double value, std::string_view unit,
+               std::string_view name, std::string_view text) const {
     if (options_.quiet) return report.line("{:15.3f} {}", value, text);
-    report.line(" {:<30} {:15.3f}, {:<15} {}", "main,", value, fmt::format("{},", unit), name);
+    report.line(" {:<30} {:15.3f}, {:<15} {}", whom, value, unit, name);
   }
 
   NumaOptions options_;
   size_t tasks_ = 0;
   std::vector<int> cpus_, nodes_;
   TaskResult* results_ = nullptr;
+  std::atomic<uint64_t>* stop_ = nullptr;  // not 0: the tasks end; in memory that all share
+  std::optional<double> converged_s_;      // the watcher's, until that has ended
+  std::atomic<bool> has_ended_ = false;
   WalkedMemory global_, process_memory_;
-  std::mutex locked_;
+  std::mutex locked_, starting_;
   int ready_ = -1, begin_ = -1;
 };
 
