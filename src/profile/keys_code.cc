@@ -193,19 +193,13 @@ class SymbolKey : public PlaceKey {
   }
 
   void text(uint64_t value, std::string& out) const override {
-    const Place& place = places_[value];
-    if (settings_.verbose) {
-      char origin = place.dso.valid() ? input_.symbols.origin(place.dso) : '!';
-      fmt::format_to(std::back_inserter(out), "{:<#18x} {} ", place.ip, origin);
-    }
-    append_place(place, place.level, out);
+    append_place(places_[value], places_[value].level, out);
   }
 
-  // For a caller outside any mapping, perf uses the level of the frame it looked at before.
+  // Addresses without a symbol are one place, whatever they are in: each row has its own level.
   void text_of_row(uint64_t value, uint32_t first_sample, std::string& out) const override {
     const Place& place = places_[value];
-    if (place.dso.valid() || settings_.verbose) return text(value, out);
-    append_place(place, level_before(place, first_sample), out);
+    append_place(place, place.is_bare() ? level_in_row(place, first_sample) : place.level, out);
   }
 
   /// Functions move between builds; their names stay the same.
@@ -296,6 +290,10 @@ class SymbolKey : public PlaceKey {
   }
 
   void append_place(const Place& place, FrameLevel level, std::string& out) const {
+    if (settings_.verbose) {
+      char origin = place.dso.valid() ? input_.symbols.origin(place.dso) : '!';
+      fmt::format_to(std::back_inserter(out), "{:<#18x} {} ", place.ip, origin);
+    }
     out += '[';
     out += static_cast<char>(level);
     out += "] ";
@@ -305,20 +303,24 @@ class SymbolKey : public PlaceKey {
       out += function(place).name;
   }
 
-  [[nodiscard]] FrameLevel level_before(const Place& place, uint32_t sample) const {
+  /// The level of an address without a symbol, in the sample that made a row of it. For a caller
+  /// outside any mapping, perf uses the level of the frame it looked at before.
+  [[nodiscard]] FrameLevel level_in_row(const Place& place, uint32_t sample) const {
+    auto is_there = [&](const Frame& frame) {
+      return !frame.symbol.valid() &&
+             (frame.address == place.ip || input_.details.shown_address(frame) == place.ip);
+    };
     const Frame& leaf = input_.frame(input_.samples.leaf[sample]);
     ChainId chain = input_.samples.chain_of(sample);
-    if (!chain.valid() || (!leaf.dso.valid() && leaf.address == place.ip)) return leaf.level;
-    std::span<const FrameId> frames = input_.chains[chain];
+    if (is_there(leaf)) return leaf.level;
     FrameLevel level = leaf.level;
-    for (size_t i = 0; i < frames.size(); ++i) {
-      const Frame& step = input_.frame(frames[settings_.caller_order ? frames.size() - 1 - i : i]);
-      if (step.dso.valid())
-        level = step.level;
-      else if (step.address == place.ip)
-        break;
+    for (size_t i = 0, count = chain.valid() ? input_.chains[chain].size() : 0; i < count; ++i) {
+      const Frame& step =
+          input_.frame(input_.chains[chain][settings_.caller_order ? count - 1 - i : i]);
+      if (is_there(step)) return step.dso.valid() ? step.level : level;
+      if (step.dso.valid()) level = step.level;
     }
-    return level;
+    return place.dso.valid() ? place.level : level;
   }
 
   void note_unresolved(DsoId dso, int64_t ip) {
