@@ -27,6 +27,21 @@ __attribute__((noinline)) void work(void) { for (int i = 0; i < 16; ++i) shared[
 int main(void) { work(); a_function_with_a_name_longer_than_its_column(); return 0; }
 """
 
+# A kernel with two functions, as large as the mapping of the recordings.
+KERNEL = """
+.text
+.globl _stext, take_a_line, give_it_back
+_stext: .skip 0x300
+.type take_a_line, @function
+take_a_line: .skip 0x100
+.size take_a_line, 0x100
+.skip 0x200000 - 0x100
+.type give_it_back, @function
+give_it_back: .skip 0x100
+.size give_it_back, 0x100
+.skip 0xe00000
+"""
+
 both = side_by_side.Comparison("c2c")
 
 
@@ -55,6 +70,18 @@ def program(directory):
     symbols = subprocess.run(["readelf", "-sW", path], capture_output=True, text=True, check=True).stdout
     start = int(re.search(r": (\w+) +\d+ FUNC .* a_function_with", symbols)[1], 16) & ~0xf
     return str(path), start, int(offset, 16) + int(size, 16) - start
+
+
+def check_kernel(directory):
+    """The kernel's functions have the names of the file that --vmlinux gives."""
+    source, path = directory / "kernel.s", directory / "vmlinux"
+    source.write_text(KERNEL)
+    subprocess.run(["gcc", "-nostdlib", "-static", "-Wl,-Ttext=0xffffffff81000000,-e,_stext,--build-id=none", "-o", path, source], check=True)
+    recording = memory_recordings.make(SONDE, directory / "kernel.data", seed=7, samples=600)
+    for option in ["--vmlinux", str(path)], ["-k", str(path), "-c", "pid,iaddr"]:
+        check(recording, [option])
+        named = tables(SONDE, recording, option).lines
+        both.expect(sum("take_a_line" in line for line in named) > 5 and any("give_it_back" in line for line in named), f"{option}: no names")
 
 
 def check_recording(directory, user_only):
@@ -87,6 +114,7 @@ def main():
         for real in REAL:
             if (FIXTURES / real).exists():
                 check(FIXTURES / real, [[], ["-N", "--show-all"], ["--stats"]], least=50)
+        check_kernel(directory)
         for user_only in (True, False):
             check_recording(directory, user_only)
     both.finish()
