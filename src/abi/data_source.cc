@@ -32,6 +32,41 @@ constexpr std::string_view kTlbs[] = {"N/A", "HIT", "MISS", "L1", "L2", "Walker"
 constexpr std::string_view kHops[] = {"N/A", "core, same node", "node, same socket",
                                       "socket, same board", "board"};
 
+// A value's index in each of these is what memory_aspect_value returns.
+constexpr std::string_view kOpValues[] = {"Load", "Store", "Ld+St", "Pfetch", "Exec", "Other"};
+constexpr std::string_view kCacheValues[] = {"L1", "L2", "L3", "L4", "L1-buf", "L2-buf", "Other"};
+constexpr std::string_view kMemoryValues[] = {"RAM", "MSC", "Uncach", "CXL", "IO", "PMEM", "Other"};
+constexpr std::string_view kSnoopValues[] = {"Hit", "HitM", "Miss", "Other"};
+constexpr std::string_view kTlbValues[] = {"L1-Hit", "L2-Hit", "L?-Hit", "Miss", "Other"};
+
+constexpr MemoryAspectText kAspects[kMemoryAspects] = {
+    {"op", "Mem Op", kOpValues},         {"cache", "Cache", kCacheValues},
+    {"memory", "Memory", kMemoryValues}, {"snoop", "Snoop", kSnoopValues},
+    {"dtlb", "D-TLB", kTlbValues},
+};
+
+/// The index of the first value, or that of "Other", the last one.
+template <size_t kCount>
+size_t index_of(uint64_t value, const uint64_t (&values)[kCount]) {
+  for (size_t i = 0; i < kCount; ++i)
+    if (values[i] == value) return i;
+  return kCount;
+}
+
+size_t op_value(uint64_t ops) {
+  constexpr uint64_t kLoad = 2, kStore = 4, kPrefetch = 8, kExec = 16;
+  size_t exact = index_of(ops, {kLoad, kStore, kLoad | kStore});
+  if (exact < 3) return exact;
+  return (ops & kPrefetch) != 0 ? 3 : (ops & kExec) != 0 ? 4 : 5;
+}
+
+size_t tlb_value(uint64_t tlb) {
+  constexpr uint64_t kHit = 2, kMiss = 4, kL1 = 8, kL2 = 16;
+  size_t exact = index_of(tlb, {kHit | kL1, kHit | kL2, kHit | kL1 | kL2});
+  if (exact < 3) return exact;
+  return (tlb & kMiss) != 0 ? 3 : 4;
+}
+
 /// Names of the set bits among `names`, from bit `from` on.
 std::string joined(uint64_t value, std::span<const std::string_view> names, size_t from,
                    std::string_view separator) {
@@ -140,6 +175,28 @@ std::string data_source_text(uint64_t data_src) {
                      memory_level_text(data_src), memory_snoop_text(data_src),
                      memory_tlb_text(data_src), memory_lock_text(data_src),
                      memory_block_text(data_src));
+}
+
+const MemoryAspectText& memory_aspect_text(MemoryAspect aspect) {
+  return kAspects[static_cast<size_t>(aspect)];
+}
+
+size_t memory_aspect_value(MemoryAspect aspect, uint64_t data_src) {
+  constexpr uint64_t kSnoopHit = 4, kSnoopMiss = 8, kSnoopHitModified = 16;
+  uint64_t level = bits(data_src, 33, 4);  // PERF_MEM_LVLNUM_*
+  switch (aspect) {
+    case MemoryAspect::kOperation:
+      return op_value(bits(data_src, 0, 5));
+    case MemoryAspect::kCache:
+      return index_of(level, {1, 2, 3, 4, 0xc, 5});
+    case MemoryAspect::kMemory:
+      return index_of(level, {0xd, 6, 8, 9, 0xa, 0xe});
+    case MemoryAspect::kSnoop:
+      return index_of(bits(data_src, 19, 5), {kSnoopHit, kSnoopHitModified, kSnoopMiss});
+    case MemoryAspect::kTlb:
+      return tlb_value(bits(data_src, 26, 7));
+  }
+  return 0;
 }
 
 }  // namespace sonde::abi

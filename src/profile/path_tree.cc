@@ -95,6 +95,7 @@ void PathTreeBuilder::end_at(uint32_t node, const OrderedPath& path, const PathU
                           .first_sample = samples.first,
                           .period = 0});
     if (options_.by_mode) tree_.modes.emplace_back();
+    if (options_.by_source) tree_.sources.emplace_back();
   }
   if (!end_of_use_.empty()) end_of_use_[path.use] = static_cast<uint32_t>(tree_.ends.size() - 1);
   PathEnd& end = tree_.ends.back();
@@ -102,6 +103,7 @@ void PathTreeBuilder::end_at(uint32_t node, const OrderedPath& path, const PathU
   end.period += use.period;
   if (is_earlier(samples_, samples.first, end.first_sample)) end.first_sample = samples.first;
   if (options_.by_mode) tree_.modes.back() += uses_.modes[path.use];
+  if (options_.by_source) tree_.sources.back() += uses_.sources[path.use];
   add_below(
       tree_.trie.levels() - 1,
       {.sums = {.period = use.period, .count = samples.count, .first = samples.first, .height = 0},

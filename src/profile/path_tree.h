@@ -34,12 +34,13 @@ struct PathSums {
 
 struct PathTree {
   CallTrie trie;
-  LargeVector<PathEnd> ends;       // in node order; rows are filled in later
-  std::vector<uint32_t> roots;     // in node order
-  Column<PathSums> sums;           // by run
-  std::vector<uint32_t> own;       // by end: place key of the samples' own place
-  std::vector<ModePeriods> modes;  // by end; if requested
-  LargeVector<EndSample> members;  // by end; if branches are counted
+  LargeVector<PathEnd> ends;           // in node order; rows are filled in later
+  std::vector<uint32_t> roots;         // in node order
+  Column<PathSums> sums;               // by run
+  std::vector<uint32_t> own;           // by end: place key of the samples' own place
+  std::vector<ModePeriods> modes;      // by end; if requested
+  std::vector<SourcePeriods> sources;  // the same
+  LargeVector<EndSample> members;      // by end; if branches are counted
 };
 
 /// With `children`, the tree has one root per group, otherwise one per group and own place.

@@ -128,6 +128,7 @@ void UseCollector::clear(uint32_t use) {
   result_.uses[use].period = 0;
   result_.samples[use] = {};
   if (options_.by_mode) result_.modes[use] = {};
+  if (options_.by_source) result_.sources[use] = {};
 }
 
 void UseCollector::add_branches(uint32_t sample) {
@@ -205,6 +206,9 @@ void UseCollector::add_to(uint32_t id, uint32_t sample, uint64_t period) {
   ++known.count;
   if (options_.branch_counts) result_.members.push_back({id, sample});
   if (options_.by_mode) add_mode(id, input_.samples.cpu_mode[sample], period);
+  if (!options_.by_source) return;
+  if (result_.sources.size() <= id) result_.sources.resize(id + 1);
+  result_.sources[id].add(reader_.details().data_src, period);
 }
 
 void UseCollector::add_to_totals(uint32_t sample, uint64_t period) {

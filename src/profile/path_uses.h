@@ -25,7 +25,8 @@ struct UseSample {
 struct PathUses {
   LargeVector<PathUse> uses;
   LargeVector<UseSamples> samples;
-  std::vector<ModePeriods> modes;  // if requested
+  std::vector<ModePeriods> modes;      // if requested
+  std::vector<SourcePeriods> sources;  // the same
   ProfileTotals totals;
   LargeVector<UseSample> members;  // if branches are counted
 };

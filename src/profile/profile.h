@@ -28,6 +28,8 @@ class Profile {
   [[nodiscard]] const ProfileTotals& totals() const { return totals_; }
   [[nodiscard]] const ProfileOptions& options() const { return options_; }
   [[nodiscard]] const std::vector<ModePeriods>& mode_periods() const { return rows_.modes; }
+  /// By row, if the options say so.
+  [[nodiscard]] const std::vector<SourcePeriods>& source_periods() const { return rows_.sources; }
 
   // The input of call_tree.h. With `children` the trie has one root per group, otherwise one per
   // row.

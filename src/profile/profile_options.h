@@ -1,9 +1,11 @@
 // The options of a profile, and the sums that its passes share.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
+#include "abi/data_source.h"
 #include "profile/path_frames.h"
 
 namespace sonde {
@@ -24,6 +26,7 @@ struct ProfileOptions {
   /// need not be distinguished, which saves most of the work; 0 keeps all.
   double min_path_share = 0;
   bool by_mode = false;    // split periods by kernel, user and guest
+  bool by_source = false;  // split them by what the data sources of memory accesses say
   bool by_weight = false;  // samples count by weight or latency instead of period
   /// By sample; with `by_weight`, samples count by latency.
   const std::vector<uint32_t>* parallelism = nullptr;
@@ -46,6 +49,21 @@ struct ModePeriods {
     user += more.user;
     guest_system += more.guest_system;
     guest_user += more.guest_user;
+    return *this;
+  }
+};
+
+/// Weights of memory accesses by the values of each aspect of their data sources.
+struct SourcePeriods {
+  using Values = std::array<uint64_t, abi::kMostAspectValues>;
+  std::array<Values, abi::kMemoryAspects> by{};  // abi::MemoryAspect
+  void add(uint64_t data_src, uint64_t period) {
+    for (size_t i = 0; i < by.size(); ++i)
+      by[i][abi::memory_aspect_value(static_cast<abi::MemoryAspect>(i), data_src)] += period;
+  }
+  SourcePeriods& operator+=(const SourcePeriods& more) {
+    for (size_t i = 0; i < by.size(); ++i)
+      for (size_t j = 0; j < by[i].size(); ++j) by[i][j] += more.by[i][j];
     return *this;
   }
 };

@@ -46,7 +46,8 @@ class RowBuilder {
  private:
   uint32_t row_of(uint32_t root, uint32_t place_key);
   void add_own(uint32_t root, size_t end_id);
-  void sum_modes();
+  template <typename Periods>
+  void sum_by_row(const std::vector<Periods>& of_ends, std::vector<Periods>& of_rows) const;
   void note(Row& row, uint32_t first, uint32_t step, uint32_t depth);
   void visit_tree(uint32_t root, size_t end);
   void enter_run(uint32_t root, uint32_t run);
@@ -82,7 +83,8 @@ ProfileRows RowBuilder::build() && {
       add_own(root, end);
     if (options_.children) visit_tree(root, first_end);
   }
-  if (options_.by_mode) sum_modes();
+  if (options_.by_mode) sum_by_row(tree_.modes, made_.modes);
+  if (options_.by_source) sum_by_row(tree_.sources, made_.sources);
   total_rows();
   return std::move(made_);
 }
@@ -107,9 +109,11 @@ void RowBuilder::add_own(uint32_t root, size_t end_id) {
   note(row, end.first_sample, 0, end.depth);
 }
 
-void RowBuilder::sum_modes() {
-  made_.modes.resize(made_.rows.size());
-  for (size_t i = 0; i < tree_.ends.size(); ++i) made_.modes[tree_.ends[i].row] += tree_.modes[i];
+template <typename Periods>
+void RowBuilder::sum_by_row(const std::vector<Periods>& of_ends,
+                            std::vector<Periods>& of_rows) const {
+  of_rows.resize(made_.rows.size());
+  for (size_t i = 0; i < tree_.ends.size(); ++i) of_rows[tree_.ends[i].row] += of_ends[i];
 }
 
 /// `step`: index in the path of sample `first`.

@@ -36,8 +36,9 @@ class SpanTable {
 
 struct ProfileRows {
   LargeVector<Row> rows;
-  std::vector<ModePeriods> modes;     // by row; if requested
-  std::vector<uint32_t> root_of_row;  // CallTrie::kNone if it has none
+  std::vector<ModePeriods> modes;      // by row; if requested
+  std::vector<SourcePeriods> sources;  // the same
+  std::vector<uint32_t> root_of_row;   // CallTrie::kNone if it has none
   SpanTable own_ends;
   SpanTable occurrences;
 };

@@ -70,6 +70,11 @@ uint64_t TableRows::weight(uint32_t row, size_t member, Weight weight) const {
     case Weight::kOverhead:
     case Weight::kPeriod:
     case Weight::kOverheadInterval:
+    case Weight::kByOperation:
+    case Weight::kByCache:
+    case Weight::kByMemory:
+    case Weight::kBySnoop:
+    case Weight::kByTlb:
       return found.self;
     case Weight::kChildren:
     case Weight::kChildrenInterval:
@@ -91,6 +96,15 @@ uint64_t TableRows::weight(uint32_t row, size_t member, Weight weight) const {
     default:
       return modes.guest_user;
   }
+}
+
+SourcePeriods TableRows::sources(uint32_t row) const {
+  SourcePeriods sum;
+  for (size_t member = 0; member < members(); ++member)
+    if (uint32_t id = row_in(row, member); id != kAbsent)
+      if (const auto& sources = profiles_[member]->source_periods(); !sources.empty())
+        sum += sources[id];
+  return sum;
 }
 
 /// Tables with more rows than this are sorted as well as a consistent order allows, without trees:

@@ -29,7 +29,25 @@ enum class Weight : uint8_t {
   kChildrenInterval,
   kLatency,  // period divided by parallelism (ProfileOptions)
   kLatencyChildren,
+  // The period once more, as a place for its parts by an abi::MemoryAspect, in their order.
+  kByOperation,
+  kByCache,
+  kByMemory,
+  kBySnoop,
+  kByTlb,
 };
+
+[[nodiscard]] constexpr bool is_breakdown(Weight weight) {
+  return weight >= Weight::kByOperation;
+}
+[[nodiscard]] constexpr abi::MemoryAspect aspect_of(Weight weight) {
+  return static_cast<abi::MemoryAspect>(static_cast<uint8_t>(weight) -
+                                        static_cast<uint8_t>(Weight::kByOperation));
+}
+[[nodiscard]] constexpr Weight weight_by(abi::MemoryAspect aspect) {
+  return static_cast<Weight>(static_cast<uint8_t>(Weight::kByOperation) +
+                             static_cast<uint8_t>(aspect));
+}
 
 [[nodiscard]] constexpr bool is_latency(Weight weight) {
   return weight == Weight::kLatency || weight == Weight::kLatencyChildren;
@@ -72,6 +90,8 @@ class TableRows {
     return found_[row * profiles_.size() + member];
   }
   [[nodiscard]] uint64_t weight(uint32_t row, size_t member, Weight weight) const;
+  /// The parts of a row's period, all members together; zeros unless their profiles have them.
+  [[nodiscard]] SourcePeriods sources(uint32_t row) const;
   /// The row in the first member that has it: for names and widths.
   [[nodiscard]] const Row& any(uint32_t row) const { return *rows_[row]; }
   [[nodiscard]] bool hidden(uint32_t row) const { return rows_[row]->hidden; }

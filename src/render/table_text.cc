@@ -71,6 +71,7 @@ class RowWriter {
  private:
   /// Returns how many of the appended characters are invisible.
   size_t append_numbers(const Column& column, size_t row, size_t cell) {
+    if (!column.parts.empty()) return append_parts(column, row, cell);
     size_t invisible = 0;
     size_t one = column.user_width != 0 ? column.user_width : column.value_width;
     bool is_percent = column.kind == Column::Kind::kPercent;
@@ -99,6 +100,19 @@ class RowWriter {
         line_ += kReset;
         invisible += color.size() + kReset.size();
       }
+    }
+    return invisible;
+  }
+
+  /// "  75.0%  25.0%", as wide between separators. Returns what append_numbers does.
+  size_t append_parts(const Column& column, size_t row, size_t cell) {
+    size_t invisible = 0;
+    for (size_t i = 0; i < column.values; ++i) {
+      double percent = table_.percent(row, cell + i);
+      std::string_view color = options_.color ? percent_color(percent) : std::string_view();
+      fmt::format_to(std::back_inserter(line_), "{}{:{}.1f}%{}", color, percent,
+                     column.value_width - 1, color.empty() ? color : kReset);
+      if (!color.empty()) invisible += color.size() + kReset.size();
     }
     return invisible;
   }
@@ -139,6 +153,12 @@ size_t title_width(const Column& column) {
 void append_title(std::string& line, const Column& column) {
   size_t width = title_width(column);
   std::string_view title = column.title;
+  if (!column.parts.empty()) {
+    for (const std::string& part : column.parts)
+      fmt::format_to(std::back_inserter(line), "{:>{}}", part, column.value_width);
+    line.append(width - column.width, ' ');
+    return;
+  }
   if (column.kind != Column::Kind::kText) {
     if (title.size() < width) line.append(width - title.size(), ' ');
     line += title;
@@ -148,6 +168,20 @@ void append_title(std::string& line, const Column& column) {
   if (column.right_aligned) line.append(width - title.size(), ' ');
   line += title;
   if (!column.right_aligned) line.append(width - title.size(), ' ');
+}
+
+/// "---- Cache -----" above the titles of its parts; a single part has only the name there.
+void append_spanning_title(std::string& line, const Column& column) {
+  size_t width = title_width(column);
+  std::string_view title = column.title;
+  if (column.parts.size() < 2) {
+    if (title.size() < width) line.append(width - title.size(), ' ');
+    line += title;
+    return;
+  }
+  size_t left = (width - title.size()) / 2 - 1;
+  size_t right = width - left - title.size() - 2;
+  fmt::format_to(std::back_inserter(line), "{0:-<{1}} {2} {0:-<{3}}", "", left, title, right);
 }
 
 /// Both header lines: titles, and the dots below them.
@@ -248,12 +282,31 @@ std::string table_row_text(const Table& table, size_t row, const TableTextOption
   return RowWriter(table, options).line(row, &starts);
 }
 
+std::string table_spanning_titles(const Table& table, const TableTextOptions& options) {
+  auto has_parts = [](const Column& column) { return !column.parts.empty(); };
+  if (std::ranges::none_of(table.columns, has_parts)) return {};
+  std::string line = "# ";
+  bool plain = options.separator.empty();
+  if (plain) line.append(level_margin(table), ' ');
+  for (const Column& column : table.columns) {
+    if (&column != &table.columns.front()) line += plain ? "  " : options.separator;
+    if (has_parts(column))
+      append_spanning_title(line, column);
+    else
+      line.append(title_width(column), ' ');
+  }
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line;
+}
+
 std::string table_titles(const Table& table, const TableTextOptions& options) {
   return header_lines(table, options).titles;
 }
 
 void write_table_header(Sink& out, const Table& table, const TableTextOptions& options) {
   HeaderLines lines = header_lines(table, options);
+  if (std::string above = table_spanning_titles(table, options); !above.empty())
+    out.print("{}\n", above);
   out.print("{}\n", lines.titles);
   if (options.separator.empty() || table.hierarchy_levels != 0) out.print("{}\n#\n", lines.dots);
 }

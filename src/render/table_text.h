@@ -1,5 +1,6 @@
-// Tables as text, in the format of `report --stdio`: two header lines prefixed with "#", then a
-// line per row with its call tree below; or, with a separator (-t), as values for other programs.
+// Tables as text, in the format of `report --stdio`: two header lines (or three) prefixed with "#",
+// then a line per row with its call tree below; or, with a separator (-t), as values for other
+// programs.
 #pragma once
 
 #include <string>
@@ -21,7 +22,11 @@ struct TableTextOptions {
 [[nodiscard]] std::string table_row_text(const view::Table& table, size_t row,
                                          const TableTextOptions& options,
                                          std::vector<size_t>& starts);
-/// The first header line, including "#".
+/// The line above the titles, including "#", if some columns have parts: what those are parts of.
+/// Empty if there are none.
+[[nodiscard]] std::string table_spanning_titles(const view::Table& table,
+                                                const TableTextOptions& options);
+/// The header line with the titles, including "#".
 [[nodiscard]] std::string table_titles(const view::Table& table, const TableTextOptions& options);
 /// The width of a column in characters.
 [[nodiscard]] size_t column_width(const view::Column& column);

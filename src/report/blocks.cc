@@ -51,6 +51,7 @@ view::Table block_table(const Session& session, const BlockSums& sums, double pe
                              .title = title.title,
                              .kind = view::Column::Kind::kText,
                              .width = title.width,
+                             .parts = {},
                              .right_aligned = true});
   uint64_t averages = 0;
   for (const Block& block : sums.blocks) averages += block.average();

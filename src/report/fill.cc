@@ -2,6 +2,7 @@
 
 #include "base/parallel.h"
 #include "base/text.h"
+#include "report/breakdown.h"
 
 namespace sonde::report {
 namespace {
@@ -52,8 +53,9 @@ std::string_view weight_name(Weight weight) {
       return "latency";
     case Weight::kLatencyChildren:
       return "latency_children";
+    default:
+      return {};
   }
-  return {};
 }
 
 std::string_view weight_title(Weight weight, bool self_title) {
@@ -81,8 +83,9 @@ std::string_view weight_title(Weight weight, bool self_title) {
       return self_title ? "Self Latency" : "Latency";
     case Weight::kLatencyChildren:
       return "Children Latency";
+    default:
+      return {};
   }
-  return {};
 }
 
 /// Rows that one thread works on before it takes others.
@@ -117,7 +120,8 @@ class TableFiller {
         data_(*report.data),
         options_(options),
         plan_(plan),
-        totals_(data_, options.relative) {}
+        totals_(data_, options.relative),
+        breakdown_(data_, plan) {}
 
   void fill() {
     make_columns();
@@ -150,7 +154,9 @@ class TableFiller {
     for (const OrderTerm& term : plan_.columns) {
       if (!term.is_key) {
         table.columns.push_back(
-            weight_column(term.weight, plan_.self_title, data_.rows->members()));
+            is_breakdown(term.weight)
+                ? breakdown_.column(term.weight)
+                : weight_column(term.weight, plan_.self_title, data_.rows->members()));
         if (!plan_.children && is_of_children(term.weight))
           table.columns.back().kind = view::Column::Kind::kNotAvailable;
         terms_.push_back(term);
@@ -168,6 +174,10 @@ class TableFiller {
       if (term.is_key) {
         append_key_text(data_, term.key, row, data_.rows->any(row).self_count, table.text_buffer());
         table.add_text();
+        continue;
+      }
+      if (is_breakdown(term.weight)) {
+        breakdown_.add_cell(table, term.weight, data_.rows->sources(row));
         continue;
       }
       for (size_t member = 0; member < data_.rows->members(); ++member) {
@@ -196,6 +206,7 @@ class TableFiller {
   const ReportOptions& options_;
   const Plan& plan_;
   ShareTotals totals_;
+  Breakdown breakdown_;
   std::vector<OrderTerm> terms_;   // of the table's columns; keys index data_.keys
   std::vector<double> effective_;  // by member: samples
 };

@@ -39,6 +39,17 @@ std::optional<Weight> find_weight(std::string_view word) {
   return std::nullopt;
 }
 
+/// The aspect of memory accesses that an output field names; fields can be abbreviated.
+std::optional<abi::MemoryAspect> find_aspect(std::string_view word) {
+  for (size_t i = 0; i < abi::kMemoryAspects; ++i) {
+    auto aspect = static_cast<abi::MemoryAspect>(i);
+    std::string_view name = abi::memory_aspect_text(aspect).field;
+    if (word.size() <= name.size() && strncasecmp(word.data(), name.data(), word.size()) == 0)
+      return aspect;
+  }
+  return std::nullopt;
+}
+
 /// "; did you mean `symbol'?" if some name is close.
 std::string nearest(std::string_view word) {
   std::string_view best;
@@ -232,6 +243,11 @@ class Planner {
       add(terms, OrderTerm::of(*weight));
       return {};
     }
+    // As fields, `mem` and `snoop` are these and not the sort keys, as in perf since 6.16.
+    if (auto aspect = find_aspect(word); aspect && plan_.rows == RowsOf::kMemory) {
+      add(terms, OrderTerm::of(weight_by(*aspect)));
+      return {};
+    }
     if (const SortKeyInfo* key = find_sort_key(word); key != nullptr)
       return add_key(*key, word, "--fields", terms);
     return add_fields(word, "--fields", terms);
@@ -352,6 +368,7 @@ class Planner {
         continue;
       }
       plan_.needs_latency = plan_.needs_latency || is_latency(term.weight);
+      plan_.needs_sources = plan_.needs_sources || is_breakdown(term.weight);
       plan_.needs_modes = plan_.needs_modes ||
                           (term.weight >= Weight::kSystem && term.weight <= Weight::kGuestUser);
     }

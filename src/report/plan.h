@@ -40,6 +40,7 @@ struct Plan {
   std::vector<OrderTerm> columns;  // OrderTerm::key indexes `keys`
   std::vector<OrderTerm> order;
   bool needs_modes = false;
+  bool needs_sources = false;      // some column breaks rows down by their data sources
   bool needs_latency = false;      // some column is a latency
   bool needs_parallelism = false;  // for latencies, the sort key, or --parallelism
   bool latency_first = false;      // latencies come before shares of the period

@@ -321,6 +321,7 @@ Result<std::unique_ptr<EventReport>> ReportBuilder::build_one(const std::vector<
                          .max_stack = session_.branch_history() ? UINT32_MAX : options_.max_stack,
                          .min_path_share = plan_.branch_counts ? 0 : min_path_share(),
                          .by_mode = plan_.needs_modes,
+                         .by_source = plan_.needs_sources,
                          .by_weight = plan_.rows == RowsOf::kMemory,
                          .by_branch = plan_.rows == RowsOf::kBranches,
                          .branch_counts = plan_.branch_counts,

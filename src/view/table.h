@@ -34,6 +34,9 @@ struct Column {
   size_t user_width = 0;   // set by the user (-w); 0: not set
   size_t value_width = 8;  // characters per number
   size_t values = 1;       // numbers per cell
+  /// Of shares that break a row down: what each number of a cell is of ("Load", "Store"). They
+  /// have a title line of their own, below the column's title.
+  std::vector<std::string> parts;
   bool right_aligned = false;
   bool cuts = false;   // text longer than the column is truncated
   bool signs = false;  // percentages always show their sign

@@ -51,7 +51,10 @@ void print_table(tui::TableView& view, const std::vector<std::string>& heading, 
     path = fmt::format("perf.hist.{}", i);
   std::ofstream file(path);
   for (const std::string& line : heading) file << "# " << line << '\n';
-  file << "#\n" << render::table_titles(view.table(), {}) << '\n';
+  file << "#\n";
+  if (std::string above = render::table_spanning_titles(view.table(), {}); !above.empty())
+    file << above << '\n';
+  file << render::table_titles(view.table(), {}) << '\n';
   tui::TableView::Place place;
   if (!view.empty()) do
       file << tui::TablePainter::line_text(view, place) << '\n';

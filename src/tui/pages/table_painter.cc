@@ -52,17 +52,24 @@ void TablePainter::put(Grid& grid, size_t row, size_t column, std::string_view t
   if (!text.empty()) grid.put(row, column - shift, text, style);
 }
 
-void TablePainter::draw_titles(Grid& grid, size_t row, const TableView& view, size_t shift) const {
-  std::string titles = render::table_titles(view.table(), {});
-  titles[0] = ' ';
-  grid.fill(row, 0, grid.columns(), theme_.titles);
-  put(grid, row, 0, titles, theme_.titles, shift);
-  if (!view.choice().sorting() || view.table().hierarchy_levels != 0) return;
+size_t TablePainter::draw_titles(Grid& grid, size_t row, const TableView& view,
+                                 size_t shift) const {
+  size_t lines = 0;
+  for (std::string titles :
+       {render::table_spanning_titles(view.table(), {}), render::table_titles(view.table(), {})}) {
+    if (titles.empty()) continue;
+    titles[0] = ' ';
+    grid.fill(row + lines, 0, grid.columns(), theme_.titles);
+    put(grid, row + lines++, 0, titles, theme_.titles, shift);
+  }
+  row += lines - 1;
+  if (!view.choice().sorting() || view.table().hierarchy_levels != 0) return lines;
   // An arrow in the gap before the column.
   size_t column = 0;
   for (size_t i = 0; i < view.choice().sorting()->column; ++i)
     column += kGap + render::column_width(view.table().columns[i]);
   put(grid, row, column + 1, view.choice().sorting()->reversed ? "↑" : "↓", theme_.match, shift);
+  return lines;
 }
 
 void TablePainter::draw_row(Grid& grid, size_t at, TableView& view, const TableView::Place& place,
@@ -117,9 +124,9 @@ void TablePainter::draw_tree_line(Grid& grid, size_t at, TableView& view,
 }
 
 void TablePainter::draw(Grid& grid, size_t first, size_t height, TableView& view, size_t shift) {
-  draw_titles(grid, first, view, shift);
-  first_ = first + 1;
-  view.set_height(height > 1 ? height - 1 : 1);
+  size_t titles = draw_titles(grid, first, view, shift);
+  first_ = first + titles;
+  view.set_height(height > titles ? height - titles : 1);
   size_t at = first_;
   for (const TableView::Place& place : view.visible()) {
     if (at >= first + height) break;

@@ -21,7 +21,8 @@ class TablePainter {
   [[nodiscard]] static std::string line_text(TableView& view, const TableView::Place& place);
 
  private:
-  void draw_titles(Grid& grid, size_t row, const TableView& view, size_t shift) const;
+  /// Returns the number of lines.
+  size_t draw_titles(Grid& grid, size_t row, const TableView& view, size_t shift) const;
   void draw_row(Grid& grid, size_t at, TableView& view, const TableView::Place& place, size_t shift,
                 bool is_cursor) const;
   void draw_tree_line(Grid& grid, size_t at, TableView& view, const TableView::Place& place,
