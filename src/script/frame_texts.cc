@@ -28,20 +28,22 @@ std::string build_id_of(const Session& session, DsoId id) {
 namespace {
 
 /// "file.c:12"; if lines are not known, "libc.so.6[1234]" like perf.
-void append_srcline(const Session& session, const Frame& frame, std::string& out) {
+void append_srcline(const Session& session, const Frame& frame, std::string_view call,
+                    std::string& out) {
   const Dso& dso = session.machine().dsos()[frame.dso];
   const Symbolizer& symbols = session.symbolizer();
   auto to = std::back_inserter(out);
-  if (symbols.srcfile(frame.dso, frame.address).empty())
+  if (!call.empty())
+    fmt::format_to(to, "\n  {}", call);
+  else if (symbols.srcfile(frame.dso, frame.address).empty())
     fmt::format_to(to, "\n  {}[{:x}]", dso.short_name, frame.address);
   else
     fmt::format_to(to, "\n  {}", symbols.srcline(frame.dso, frame.address));
 }
 
-}  // namespace
-
-void append_place(const Session& session, const Frame& frame, const FrameStyle& style,
-                  std::string& out) {
+/// `call`: the line of the call of the function inlined there, if a chain shows that.
+void append_frame(const Session& session, const Frame& frame, std::string_view call,
+                  const FrameStyle& style, std::string& out) {
   auto to = std::back_inserter(out);
   if (style.fields.has(Field::kSym)) {
     out += ' ';
@@ -61,11 +63,10 @@ void append_place(const Session& session, const Frame& frame, const FrameStyle& 
       fmt::format_to(to, "+{:#x}", frame.address);
     out += ')';
   }
-  if (style.fields.has(Field::kSrcline) && frame.dso.valid()) append_srcline(session, frame, out);
+  if (style.fields.has(Field::kSrcline) && frame.dso.valid())
+    append_srcline(session, frame, call, out);
   if (is_inlined) out += " (inlined)";
 }
-
-namespace {
 
 /// The load addresses of modules: chains show run-time kernel addresses, even if the object's
 /// addresses are relative to its own start.
@@ -86,7 +87,13 @@ bool is_bare(const Frame& frame) {
 
 }  // namespace
 
-FrameTexts::FrameTexts(const Session& session, const FrameStyle& style) : style_(style) {
+void append_place(const Session& session, const Frame& frame, const FrameStyle& style,
+                  std::string& out) {
+  append_frame(session, frame, {}, style, out);
+}
+
+FrameTexts::FrameTexts(const Session& session, const FrameStyle& style)
+    : style_(style), inlined_(style.full_source_path) {
   append_place(session, Frame(), style, rest_);
   rest_ += '\n';
   rest_size_ = rest_.size();
@@ -98,6 +105,7 @@ void FrameTexts::grow(const Session& session) {
   size_t known = texts_.size();
   size_t count = session.frames().size();
   if (known == count) return;
+  if (style_.fields.has(Field::kSrcline)) inlined_.grow(session, known);
   auto modules = module_mappings(session);
   auto shown_address = [&](const Frame& frame) {
     if (frame.level != FrameLevel::kKernel || !frame.dso.valid()) return frame.address;
@@ -124,7 +132,7 @@ void FrameTexts::grow(const Session& session) {
       size_t from = text.size();
       text += '\t';
       if (shows_ip) script::append_hex16(text, shown_address(frame));
-      append_place(session, frame, style_, text);
+      append_frame(session, frame, inlined_.of(FrameId(i)), style_, text);
       text += '\n';
       texts_[i].size = text.size() - from;
     }
@@ -137,6 +145,7 @@ void FrameTexts::grow(const Session& session) {
 
 void FrameTexts::clear() {
   texts_.clear();
+  inlined_.clear();
   chunks_.clear();
 }
 

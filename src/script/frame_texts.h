@@ -14,6 +14,7 @@
 
 #include "replay/session.h"
 #include "script/fields.h"
+#include "script/inlined_lines.h"
 
 namespace sonde {
 
@@ -21,6 +22,7 @@ namespace sonde {
 struct FrameStyle {
   FieldSet fields;
   bool show_kernel_path = false;
+  bool full_source_path = false;
 };
 
 /// "leaf+0x30 (/usr/bin/spin)" with the parts that the style selects, each preceded by a blank.
@@ -54,6 +56,7 @@ class FrameTexts {
   static void put(char* to, const char* chars, size_t size);
 
   FrameStyle style_;
+  InlinedLines inlined_;
   std::vector<std::unique_ptr<std::string>> chunks_;  // texts_ point into them
   std::vector<Text> texts_;                           // by FrameId
   std::string rest_;  // of the line of an address in no object, with padding

@@ -91,12 +91,15 @@ constexpr FieldSet kWithoutFrames = {
 
 void narrow_to_lines(const ScriptOptions& options, const EventTable& events,
                      const Features& features, SessionOptions& session) {
+  auto fields =
+      options.fields.fields_for(events, !options.hide_call_graph, features.clock_data.has_value());
+  if (!fields) return;  // SamplePrinter says why
+  bool shows_lines =
+      std::ranges::any_of(*fields, [](FieldSet shown) { return shown.has(Field::kSrcline); });
+  if (!options.inlines && shows_lines) session.inlines = Inlines::kOfAll;
   if (options.verbose > 0 || options.dump || options.items.records.any() ||
       !options.items.dsos.empty() || !options.items.symbols.empty())
     return;
-  auto fields =
-      options.fields.fields_for(events, !options.hide_call_graph, features.clock_data.has_value());
-  if (!fields) return;                    // SamplePrinter says why
   if (!options.dlfilter.empty()) return;  // which may ask for symbols, and for files of places
   if (std::ranges::all_of(*fields, [](FieldSet shown) { return kWithoutFrames.contains(shown); }))
     session.want_chains = session.want_symbols = false;
@@ -145,7 +148,8 @@ Result<> ScriptLines::prepare() {
                             options_.max_stack,
                             options_.max_blocks,
                             options_.stop_backtrace_at,
-                            options_.pads_objects ? kObjectWidth : 0};
+                            options_.pads_objects ? kObjectWidth : 0,
+                            options_.symbol_sources.full_source_path};
     printer_ = TRY(SamplePrinter::make(session_, printing));
     events_known_ = session_.events().size();
   } else {

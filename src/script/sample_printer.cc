@@ -86,7 +86,7 @@ Result<> SamplePrinter::prepare() {
     if (!is_bpf_output(event.attr)) style.fields.remove(Field::kBpfOutput);
     style.needs_decode = style.fields.intersects(kDecodedFields) || style.is_branch_trace ||
                          (style.fields.has(Field::kIp) && !style.has_chain);
-    FrameStyle frame_style{style.fields, options_.show_kernel_path};
+    FrameStyle frame_style{style.fields, options_.show_kernel_path, options_.full_source_path};
     auto known = std::ranges::find(frame_styles_, style.fields, &FrameStyle::fields);
     style.frame_style = static_cast<uint32_t>(known - frame_styles_.begin());
     if (known == frame_styles_.end()) {

@@ -31,6 +31,7 @@ struct PrinterOptions {
   uint32_t max_blocks = 0;                     // of brstackinsn; 0: all
   std::vector<std::string> stop_backtrace_at;  // --stop-bt: symbols at which backtraces stop
   uint32_t object_width = 0;                   // of call traces: names of objects have it; 0: any
+  bool full_source_path = false;
 };
 
 class SamplePrinter {

@@ -424,6 +424,24 @@ class TraceTest(unittest.TestCase):
         done = subprocess.run([SONDE, "trace", "--max-events", "5", "ls", "/"], capture_output=True, text=True, timeout=60)
         self.assertEqual(len([line for line in done.stderr.splitlines() if LINE.match(line)]), 5)
 
+    def test_types_of_the_kernel(self):
+        """Enumerators and structures as BTF describes them, in the words that perf's own tests look for."""
+        lines, _ = self.run_trace("--force-btf", "-e", "clock_nanosleep", "sleep", "0.02")
+        self.assertRegex(lines, r"rqtp: \(struct __kernel_timespec\)\{\.tv_nsec = \([\w ]+\)20000000,\}")
+        settings = self.path / "config"
+        settings.write_text("[trace]\n\tshow_arg_names = no\n\tshow_zeros = yes\n")
+        with unittest.mock.patch.dict(os.environ, PERF_CONFIG=str(settings)):
+            lines, _ = self.run_trace("--force-btf", "-e", "clock_nanosleep", "--max-events=1", "--", "sleep", "1")
+        self.assertRegex(lines, r"clock_nanosleep\(.*\{1,0,\}, 0x[0-9a-f]+\) += 0")
+        lines, _ = self.run_trace("-e", "clock_nanosleep", "sleep", "0.02")
+        self.assertNotIn("struct", lines)
+        lines, _ = self.run_trace("-e", "timer:hrtimer_start", "--max-events", "1", "--", "sleep", "0.02")
+        self.assertRegex(lines, r"mode: HRTIMER_MODE_[A-Z]+")
+        add_rule = "import ctypes; ctypes.CDLL(None).syscall(445, 11, 1, 0xf00, 45)"
+        for words in ([], ["--force-btf"]):
+            lines, _ = self.run_trace(*words, "-e", "landlock_add_rule", sys.executable, "-c", add_rule)
+            self.assertRegex(lines, r"landlock_add_rule\(ruleset_fd: 11, rule_type: LANDLOCK_RULE_PATH_BENEATH, rule_attr: 0xf00, flags: 45\) += -1")
+
     def test_what_cannot_be_done_is_said(self):
         for words, what in ((["-e", "nosuch*", "true"], "no system call"), (["--map-dump", "x", "true"], 'BPF map "x" not found'),
                             (["--map-dump", "x", "-i", "x"], "no BPF program traces"),

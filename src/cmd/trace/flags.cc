@@ -23,7 +23,6 @@ void TraceFlags::declare(FlagTable& flags) {
   declare_lines(flags);
   declare_tables(flags);
   declare_chains(flags);
-  declare_refused(flags);
 }
 
 void TraceFlags::declare_targets(FlagTable& flags) {
@@ -114,6 +113,9 @@ void TraceFlags::declare_lines(FlagTable& flags) {
                "Set the maximum number of events to print, exit after that is reached");
   flags.number(0, "string-size", options_.style.string_bytes, "bytes",
                "how much of strings and buffers to show (32)");
+  flags.boolean(0, "force-btf", options_.style.by_types,
+                "Print enumerators and structures as the kernel's types (BTF) describe them, also "
+                "where there is another form");
   flags.boolean(0, "libtraceevent_print", options_.kernel_text,
                 "Print tracepoint arguments in the kernel's print format");
   flags.text(0, "map-dump", options_.map_dump, "map",
@@ -169,21 +171,6 @@ void TraceFlags::declare_chains(FlagTable& flags) {
   declare_symbol_sources(flags, options_.symbols);
 }
 
-/// perf options that have no meaning here: each says why, none is silently ignored.
-void TraceFlags::declare_refused(FlagTable& flags) {
-  auto refuse = [this](const char* why) -> Result<> {
-    refused_ = why;
-    return {};
-  };
-  static constexpr const char* kNoBtf =
-      "--force-btf: arguments have printers of their own, and names that do not depend on the "
-      "kernel's BTF";
-  flags
-      .act(0, "force-btf", "Prefer btf_dump general pretty printer",
-           [refuse] { return refuse(kNoBtf); })
-      .refused(kNoBtf);
-}
-
 Result<> TraceFlags::configure(const Config& config) {
   options_.show_duration = TRY(config.get_bool("trace.show_duration", true));
   no_inherit_ = TRY(config.get_bool("trace.no_inherit", false));
@@ -211,7 +198,6 @@ Result<> TraceFlags::configure(const Config& config) {
 }
 
 Result<> TraceFlags::check(const std::vector<std::string>& command) const {
-  if (refused_) return fail(ErrorCode::kUnsupported, "{}", *refused_);
   bool live_only = !command.empty() || options_.record.target.has_task() ||
                    !options_.cgroup_of_all.empty() || options_.record.target.all_cpus ||
                    options_.record.delay.any();

@@ -27,7 +27,6 @@ class TraceFlags {
   void declare_lines(FlagTable& flags);
   void declare_tables(FlagTable& flags);
   void declare_chains(FlagTable& flags);
-  void declare_refused(FlagTable& flags);
   Result<> set_faults(std::string_view kinds);
   Result<> add_events(const std::string& text, Env& env);
   Result<> add_word(std::string_view word, bool negated, std::string& events);
@@ -42,7 +41,6 @@ class TraceFlags {
   std::optional<bool> syscalls_;  // --syscalls, --no-syscalls
   bool has_call_graph_ = false;
   bool no_inherit_ = false;
-  std::optional<std::string> refused_;
 };
 
 }  // namespace sonde

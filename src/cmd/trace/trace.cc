@@ -89,8 +89,9 @@ A line is printed when the call returns; if another thread's output comes in bet
       return fail(ErrorCode::kFailed, "{}: it has no events", options.input);
     TracedTasks tasks({}, options.summary);
     TaskFds fds(tasks, nullptr);
-    CallTexts texts(options.style, &fds);
     const Features& features = recording.features();
+    BtfText types = TRY(types_of_recording(options, features.os_release.value_or("")));
+    CallTexts texts(options.style, &fds, std::move(types));
     std::unique_ptr<TraceLocations> places =
         make_places(options, source->events(), features.os_release.value_or(""),
                     features.arch.value_or(""), features.hostname.value_or(""), env);

@@ -82,6 +82,20 @@ void append_pid_result(ArgContext& context) {
   context.out += ')';
 }
 
+/// --force-btf: enumerators, and structures that were captured. What the kernel's types do not
+/// describe, the layouts of 32-bit programs among it, is left to the argument's own printer.
+bool print_by_types(ArgContext& context, BtfText* types) {
+  if (types == nullptr || !context.style.by_types || context.is_32()) return false;
+  std::string_view declared = types->declared(context.call.name, context.index);
+  std::string_view name = types->enumerator(declared, context.value);
+  context.out += name;
+  if (!name.empty()) return true;
+  const ArgMemory* memory = context.memory();
+  if (memory == nullptr || context.arg().shape != MemoryShape::kFixed) return false;
+  return types->append_pointed(declared, memory->bytes,
+                               {context.style.show_names, context.style.show_zeros}, context.out);
+}
+
 }  // namespace
 
 uint64_t argument_value(const SyscallEvent& event, const Syscall& call, size_t i) {
@@ -120,7 +134,7 @@ Bytes ArgContext::structure(size_t bytes) const {
 }
 
 void append_arguments(std::string& out, const SyscallEvent& event, const Syscall& call,
-                      FdNames& fds, const ArgStyle& style) {
+                      FdNames& fds, const ArgStyle& style, BtfText* types) {
   bool is_first = true;
   ArgContext context{.out = out, .event = event, .call = call, .fds = fds, .style = style};
   for (size_t i = 0; i < call.arg_count; i++) {
@@ -133,7 +147,7 @@ void append_arguments(std::string& out, const SyscallEvent& event, const Syscall
       out += call.args[i].name;
       out += ": ";
     }
-    kPrinters[static_cast<size_t>(call.args[i].type)](context);
+    if (!print_by_types(context, types)) kPrinters[static_cast<size_t>(call.args[i].type)](context);
   }
 }
 

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <string>
 
+#include "trace/arguments/btf_text.h"
 #include "trace/arguments/fd_names.h"
 #include "trace/arguments/syscall_table.h"
 #include "trace/sources/trace_event.h"
@@ -26,12 +27,13 @@ struct ArgStyle {
   bool show_names = true;      // perf's: "fd: " before each argument (trace.show_arg_names)
   bool show_prefixes = false;  // perf's: O_RDONLY for RDONLY (trace.show_prefix)
   uint16_t string_bytes = 32;  // of a string or buffer, before "..."
+  bool by_types = false;       // perf's: as the kernel's types say, where they do (--force-btf)
 };
 
 /// The arguments, separated by ", ", without parentheses. Memory that the call writes is shown once
-/// the call has returned.
+/// the call has returned. `types` is for styles that want them.
 void append_arguments(std::string& out, const SyscallEvent& event, const Syscall& call,
-                      FdNames& fds, const ArgStyle& style);
+                      FdNames& fds, const ArgStyle& style, BtfText* types = nullptr);
 
 /// The result without the " = ": a number, an address, `-1 ENOENT (No such file or directory)`, or
 /// "?" for a call that does not return. For an event that has its exit.

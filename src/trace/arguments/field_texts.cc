@@ -90,7 +90,7 @@ void append_value(const TracepointField& field, uint64_t value, const TracedTask
 }  // namespace
 
 void append_fields(const TracepointFormat& format, Bytes raw, ByteOrder order,
-                   const TracedTasks& tasks, std::string& out) {
+                   const TracedTasks& tasks, BtfText& types, std::string& out) {
   bool first = true;
   auto name = [&](const TracepointField& field) {
     fmt::format_to(std::back_inserter(out), "{}{}: ", first ? "" : ", ", field.name);
@@ -108,9 +108,13 @@ void append_fields(const TracepointFormat& format, Bytes raw, ByteOrder order,
     }
     std::optional<uint64_t> value =
         load_number(raw, order, field.offset, field.size, field.is_signed);
-    if (!value || *value == 0) continue;
+    std::string_view word = value ? types.enumerator(field.type, *value) : std::string_view();
+    if (!value || (*value == 0 && word.empty())) continue;
     name(field);
-    append_value(field, *value, tasks, out);
+    if (!word.empty())
+      out += word;
+    else
+      append_value(field, *value, tasks, out);
   }
 }
 

@@ -37,8 +37,9 @@ TEST(FieldTexts, EachFieldAsItsDeclarationSays) {
   std::memcpy(raw.data() + 40, "/a\nb", 4);
   TracedTasks tasks({}, false);
   tasks.rename(42, 42, "cat");
+  BtfText types = BtfText::none();
   std::string text;
-  append_fields(format, raw, kHostOrder, tasks, text);
+  append_fields(format, raw, kHostOrder, tasks, types, text);
   EXPECT_EQ(
       text,
       R"(comm: "sleep", pid: 42 (cat), prio: -3, where: 0xffff1234, path: "/a\12b", ports: [80, 443])");
@@ -48,8 +49,9 @@ TEST(FieldTexts, ZerosAndWhatIsNotThereAreLeftOut) {
   TracepointFormat format = *TracepointFormat::parse(kFormat, "test");
   std::vector<std::byte> raw(24);
   TracedTasks tasks({}, false);
+  BtfText types = BtfText::none();
   std::string text;
-  append_fields(format, raw, kHostOrder, tasks, text);
+  append_fields(format, raw, kHostOrder, tasks, types, text);
   EXPECT_EQ(text, R"(comm: "", path: "", ports: [])");
 }
 

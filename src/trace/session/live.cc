@@ -45,6 +45,7 @@ class LiveTrace {
         texts_(options.style, &fds_) {}
 
   Result<int> run() {
+    if (options_.style.by_types) TRY(texts_.types().check());
     TRY(open());
     TRY(watch());
     start();

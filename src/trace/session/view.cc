@@ -1,5 +1,7 @@
 #include "trace/session/view.h"
 
+#include <sys/utsname.h>
+
 #include <algorithm>
 
 #include "base/file.h"
@@ -58,6 +60,19 @@ Result<TraceViewOptions> view_options(const TraceOptions& options,
   view.gate = TRY(gate_of(options, events, env));
   view.verbose = options.verbose;
   return view;
+}
+
+Result<BtfText> types_of_recording(const TraceOptions& options, const std::string& release) {
+  utsname here{};
+  bool is_this_kernel = ::uname(&here) == 0 && release == here.release;
+  BtfText types = is_this_kernel ? BtfText() : BtfText::none();
+  if (!options.style.by_types) return types;
+  if (!is_this_kernel)
+    return fail(ErrorCode::kUnsupported,
+                "--force-btf: {} is from another kernel ({}), whose types are not here",
+                options.input, release.empty() ? "unknown" : release);
+  TRY(types.check());
+  return types;
 }
 
 std::unique_ptr<TraceLocations> make_places(const TraceOptions& options,

@@ -15,6 +15,9 @@ namespace sonde {
 [[nodiscard]] Result<TraceViewOptions> view_options(const TraceOptions& options,
                                                     const std::vector<TracedEvent>& events,
                                                     const Env& env);
+/// The types of the kernel that made the recording, which has this release: the running kernel's
+/// if it is the same. kUnsupported: --force-btf, but they are not here.
+Result<BtfText> types_of_recording(const TraceOptions& options, const std::string& release);
 /// Null if no address is shown.
 [[nodiscard]] std::unique_ptr<TraceLocations> make_places(const TraceOptions& options,
                                                           const std::vector<TracedEvent>& events,

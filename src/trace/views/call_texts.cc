@@ -17,7 +17,7 @@ std::string_view CallTexts::name(SyscallAbi abi, uint32_t number) {
 
 void CallTexts::append_arguments(const SyscallEvent& event, std::string& out) {
   const Syscall* call = SyscallTable::get().find(event.abi, event.number);
-  if (call != nullptr) return sonde::append_arguments(out, event, *call, fds_, style_);
+  if (call != nullptr) return sonde::append_arguments(out, event, *call, fds_, style_, &types_);
   for (size_t i = 0; i < event.args.size(); ++i)
     fmt::format_to(std::back_inserter(out), "{}arg{}: {:#x}", i > 0 ? ", " : "", i, event.args[i]);
 }

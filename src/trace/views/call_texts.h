@@ -15,8 +15,10 @@ namespace sonde {
 class CallTexts {
  public:
   /// `source` knows the descriptors of running processes; null for recordings. Must outlive this.
-  explicit CallTexts(const ArgStyle& style = {}, FdSource* source = nullptr)
-      : style_(style), fds_(source) {}
+  /// `types` are those of the kernel that was traced.
+  explicit CallTexts(const ArgStyle& style = {}, FdSource* source = nullptr,
+                     BtfText types = BtfText())
+      : style_(style), fds_(source), types_(std::move(types)) {}
 
   /// The call's name; "sys_4096" if it is not in the table. Valid until the next member call.
   std::string_view name(SyscallAbi abi, uint32_t number);
@@ -31,6 +33,7 @@ class CallTexts {
   void has_open(int32_t pid, int32_t fd, std::string name) {
     fds_.has_open(pid, fd, std::move(name));
   }
+  [[nodiscard]] BtfText& types() { return types_; }
   /// Where the names of descriptors came from.
   [[nodiscard]] const FdNames::Counts& descriptor_counts() const { return fds_.counts(); }
   /// "ENOENT"; "ERRNO_600" if there is no such errno.
@@ -41,6 +44,7 @@ class CallTexts {
  private:
   ArgStyle style_;
   FdNames fds_;
+  BtfText types_;
   std::string unknown_;
 };
 

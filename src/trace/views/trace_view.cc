@@ -203,7 +203,7 @@ void TraceView::append_event(const EventPlan& plan, const TraceItem& item,
   else if (item.call.has_entry)
     texts_.append_arguments(item.call, out);
   else if (event.format != nullptr)
-    append_fields(*event.format, sample.raw, sample.order, tasks_, out);
+    append_fields(*event.format, sample.raw, sample.order, tasks_, texts_.types(), out);
   out += ")\n";
 }
 
