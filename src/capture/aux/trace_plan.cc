@@ -187,7 +187,7 @@ Result<std::optional<TracePlan>> plan_trace(const RecordOptions& options, const 
   TRY(choose_sizes(options.trace, sys, plan));
   event.attr.freq = 0;
   event.attr.sample_period = 1;
-  // Tracers know no guests unless told of them; the bit would be refused by some.
+  // As in perf, where the PMU's default config takes the place of the usual exclusions.
   if (!event.host_guest_given) event.attr.exclude_guest = 0;
   if (!plan.snapshot_bytes)
     event.attr.aux_watermark =
