@@ -329,7 +329,8 @@ void Synthesizer::put(EventId event, const TakenBranch& what, uint64_t period, u
   sample.ip = what.from;
   sample.addr = what.to;
   sample.period = period;
-  sample.misc = is_kernel_address(what.from != 0 ? what.from : what.to) ? abi::kMiscKernel : abi::kMiscUser;
+  sample.misc =
+      is_kernel_address(what.from != 0 ? what.from : what.to) ? abi::kMiscKernel : abi::kMiscUser;
   TraceDetails details;
   details.flags = what.flags;
   details.length = what.length;
