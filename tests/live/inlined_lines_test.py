@@ -23,6 +23,8 @@ INLINED void middle(int n) {
   sum -= n;
 }
 __attribute__((noinline)) void outside(int n) {
+  volatile char needs_a_frame_pointer[n % 8 + 1];
+  needs_a_frame_pointer[0] = 1;
   middle(n);
   sum *= 3;
 }
@@ -57,7 +59,7 @@ class InlinedLines(unittest.TestCase):
         path = Path(cls.directory.name)
         (path / "prog.c").write_text(PROGRAM)
         cls.program = path / "prog"
-        run("gcc", "-g", "-O1", "-fno-omit-frame-pointer", "-no-pie", path / "prog.c", "-o", cls.program)
+        run("gcc", "-g", "-O1", "-fno-omit-frame-pointer", "-pie", "-fPIE", path / "prog.c", "-o", cls.program)
         cls.data = {}
         for mode in ("fp", "dwarf"):
             cls.data[mode] = path / f"{mode}.data"
