@@ -108,7 +108,8 @@ def record(directory):
     with kernel_turn.taken():
         for name, words in RECORDINGS.items():
             # On one CPU, so that both recordings have samples of it.
-            command = [PERF, *words, "-o", f"{directory}/{name}.data", "--", "taskset", "-c", "0", program]
+            # perf stays there, too: a program that it starts elsewhere may leave a sample in that ring, which perf shows too late.
+            command = ["taskset", "-c", "0", PERF, *words, "-o", f"{directory}/{name}.data", "--", program]
             subprocess.run(command, check=True, capture_output=True)
 
 
