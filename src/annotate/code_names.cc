@@ -19,6 +19,7 @@ struct Candidate {
   uint8_t type = 0;
   uint8_t locality = 2;  // 0: global, 1: weak, 2: local
   bool is_plt = false;
+  uint64_t resolver = 0;  // of a PLT entry without a name
 };
 
 bool is_function(const Candidate& c) {
@@ -75,13 +76,16 @@ void for_each_candidate(const CodeObject& object, std::vector<PltEntry>& plt, co
                     .size = 0,
                     .type = STT_FUNC,
                     .locality = 0,
-                    .is_plt = true});
+                    .is_plt = true,
+                    .resolver = entry.resolver});
 }
 
 std::string shown(const Candidate& candidate, bool demangles) {
   std::string name;
   if (demangles) name = demangle(candidate.name, true);
   if (name.empty()) name = candidate.name;
+  // As objdump names a function that is chosen at run time.
+  if (candidate.is_plt && name.empty()) name = fmt::format("*ABS*+{:#x}", candidate.resolver);
   if (candidate.is_plt) name += "@plt";
   return name;
 }

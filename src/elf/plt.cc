@@ -8,6 +8,12 @@
 namespace sonde {
 namespace {
 
+/// What an entry calls.
+struct Callee {
+  const char* name;
+  uint64_t resolver;
+};
+
 /// The function whose address goes into each slot of the global offset table.
 class Slots {
  public:
@@ -23,22 +29,28 @@ class Slots {
     std::ranges::sort(by_slot_, {}, &ElfRelocation::offset);
   }
 
-  [[nodiscard]] const char* name_of_slot(uint64_t slot) const {
+  [[nodiscard]] std::optional<Callee> of_slot(uint64_t slot) const {
     auto found = std::ranges::lower_bound(by_slot_, slot, {}, &ElfRelocation::offset);
-    return found == by_slot_.end() || found->offset != slot ? nullptr : name(*found);
+    if (found == by_slot_.end() || found->offset != slot) return std::nullopt;
+    return callee(*found);
   }
-  [[nodiscard]] const char* name_of_index(uint64_t index) const {
-    return index < in_plt_order_.size() ? name(in_plt_order_[static_cast<size_t>(index)]) : nullptr;
+  [[nodiscard]] std::optional<Callee> of_index(uint64_t index) const {
+    if (index >= in_plt_order_.size()) return std::nullopt;
+    return callee(in_plt_order_[static_cast<size_t>(index)]);
   }
   [[nodiscard]] size_t count() const { return in_plt_order_.size(); }
 
  private:
-  [[nodiscard]] const char* name(const ElfRelocation& relocation) const {
-    // Functions chosen at run time (ifuncs) have no name here; perf calls their entries "@plt".
-    if (relocation.symbol == 0) return chooses_at_run_time(relocation) ? "" : nullptr;
-    if (relocation.symbol >= symbols_.size()) return nullptr;
+  [[nodiscard]] std::optional<Callee> callee(const ElfRelocation& relocation) const {
+    if (relocation.symbol == 0) {
+      // Functions chosen at run time (ifuncs) have no name here; perf calls their entries "@plt".
+      if (chooses_at_run_time(relocation)) return Callee{"", relocation.addend};
+      return std::nullopt;
+    }
+    if (relocation.symbol >= symbols_.size()) return std::nullopt;
     const char* text = symbols_[relocation.symbol].name;
-    return *text == '\0' ? nullptr : text;
+    if (*text == '\0') return std::nullopt;
+    return Callee{text, 0};
   }
 
   [[nodiscard]] bool chooses_at_run_time(const ElfRelocation& relocation) const {
@@ -53,18 +65,18 @@ class Slots {
 
 /// x86-64: an entry jumps through its slot (jmp *disp(%rip)); with branch tracking, the lazy half
 /// of an entry only pushes its index for the resolver.
-const char* name_of_x86_entry(Bytes entry, uint64_t addr, const Slots& slots) {
+std::optional<Callee> callee_of_x86_entry(Bytes entry, uint64_t addr, const Slots& slots) {
   auto byte = [&](size_t i) { return static_cast<uint8_t>(entry[i]); };
   for (size_t i = 0; i + 6 <= entry.size() && i <= 5; ++i) {
     if (byte(i) != 0xff || byte(i + 1) != 0x25) continue;
     auto distance =
         static_cast<uint64_t>(int64_t{load<int32_t>(&entry[i + 2], ByteOrder::kLittle)});
-    return slots.name_of_slot(addr + i + 6 + distance);
+    return slots.of_slot(addr + i + 6 + distance);
   }
   size_t push_at = entry.size() >= 9 && byte(0) == 0xf3 && byte(1) == 0x0f ? 4 : 0;  // endbr64
   if (push_at + 5 <= entry.size() && byte(push_at) == 0x68)
-    return slots.name_of_index(load<uint32_t>(&entry[push_at + 1], ByteOrder::kLittle));
-  return nullptr;
+    return slots.of_index(load<uint32_t>(&entry[push_at + 1], ByteOrder::kLittle));
+  return std::nullopt;
 }
 
 void add_x86_64(const ElfFile& file, const Slots& slots, std::vector<PltEntry>& out) {
@@ -75,8 +87,8 @@ void add_x86_64(const ElfFile& file, const Slots& slots, std::vector<PltEntry>& 
     size_t size = section->entry_size == 8 ? 8 : 16;
     for (size_t at = 0; at + size <= code.size(); at += size) {
       uint64_t addr = section->addr + at;
-      if (const char* name = name_of_x86_entry(code.subspan(at, size), addr, slots))
-        out.push_back({ElfAddr(addr), size, name});
+      if (auto callee = callee_of_x86_entry(code.subspan(at, size), addr, slots))
+        out.push_back({ElfAddr(addr), size, callee->name, callee->resolver});
     }
   }
 }
@@ -96,11 +108,11 @@ void add_arm64(const ElfFile& file, const Slots& slots, std::vector<PltEntry>& o
     uint64_t pages = ((adrp >> 5) & 0x7ffff) << 2 | ((adrp >> 29) & 3);
     if ((pages & (1U << 20)) != 0) pages |= ~uint64_t{(1U << 21) - 1};
     uint64_t page = ((section->addr + at) & ~uint64_t{4095}) + (pages << 12);
-    const char* name = slots.name_of_slot(page + ((ldr >> 10) & 0xfff) * 8);
-    if (name == nullptr) continue;
+    std::optional<Callee> callee = slots.of_slot(page + ((ldr >> 10) & 0xfff) * 8);
+    if (!callee) continue;
     constexpr uint32_t kBtiC = 0xd503245f;
     size_t start = at >= 4 && instruction(at - 4) == kBtiC ? at - 4 : at;
-    out.push_back({ElfAddr(section->addr + start), entry_size, name});
+    out.push_back({ElfAddr(section->addr + start), entry_size, callee->name, callee->resolver});
   }
 }
 
@@ -129,8 +141,9 @@ void add_in_order(const ElfFile& file, const Slots& slots, std::vector<PltEntry>
   if (entry_size == 0 || header_size > section->size) return;
   uint64_t count = std::min<uint64_t>(slots.count(), (section->size - header_size) / entry_size);
   for (uint64_t i = 0; i < count; ++i)
-    if (const char* name = slots.name_of_index(i))
-      out.push_back({ElfAddr(section->addr + header_size + i * entry_size), entry_size, name});
+    if (auto callee = slots.of_index(i))
+      out.push_back({ElfAddr(section->addr + header_size + i * entry_size), entry_size,
+                     callee->name, callee->resolver});
 }
 
 }  // namespace

@@ -16,6 +16,7 @@ struct PltEntry {
   ElfAddr start;
   uint64_t size = 0;
   const char* name = "";  // the function's name without "@plt"; lives as long as the ElfFile
+  uint64_t resolver = 0;  // of a function without a name: the address of what chooses it
 };
 
 /// Entries of .plt, .plt.sec and .plt.got, in address order. On x86-64 and arm64 an entry's jump is
