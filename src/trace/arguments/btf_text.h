@@ -2,10 +2,9 @@
 // structures with their members. Types are named as tracefs declares fields and arguments.
 //
 //   BtfText types;
-//   types.enumerator("enum hrtimer_mode", 1)                    // "HRTIMER_MODE_REL"
-//   types.declared("clock_nanosleep", 2)                        // "const struct __kernel_timespec
-//   *" types.append_pointed(declared, bytes, {}, out)
-//   // (struct __kernel_timespec){.tv_sec = (__kernel_time64_t)1,}
+//   types.enumerator("enum hrtimer_mode", 1)          // "HRTIMER_MODE_REL"
+//   types.declared("clock_nanosleep", 2)              // "const struct __kernel_timespec *"
+//   types.append_pointed(declared, bytes, {}, out)    // (struct __kernel_timespec){.tv_sec = 1,}
 //
 // The types are read when the first is asked for, which takes milliseconds; without any, nothing
 // has a name. Not thread-safe.
