@@ -97,7 +97,7 @@ class Configurator {
         attr.sample_period = context_.rate.period;
       }
     }
-    if (attr.freq) attr.sample_type |= abi::kSamplePeriod;
+    if (attr.freq || options_.aggregation.enabled) attr.sample_type |= abi::kSamplePeriod;
     if (options_.no_samples) attr.sample_period = 0;
     if (options_.thread_counts) {
       attr.read_format |= abi::kFormatTotalTimeEnabled | abi::kFormatTotalTimeRunning;
@@ -116,7 +116,8 @@ class Configurator {
       attr.sample_type |= abi::kSampleRegsIntr;
       attr.sample_regs_intr = options_.interrupt_registers;
     }
-    if (target.has_cpu() || options_.cpu) attr.sample_type |= abi::kSampleCpu;
+    if ((target.has_cpu() && !options_.aggregation.enabled) || options_.cpu)
+      attr.sample_type |= abi::kSampleCpu;
     if (options_.timestamps && (!target.per_thread || options_.timestamps_given))
       attr.sample_type |= abi::kSampleTime;
     if (options_.raw) attr.sample_type |= abi::kSampleTime | abi::kSampleRaw | abi::kSampleCpu;
@@ -221,7 +222,7 @@ class Configurator {
     if (terms.period) {
       attr.freq = 0;
       attr.sample_period = *terms.period;
-      set_bit(attr, abi::kSamplePeriod, false);
+      set_bit(attr, abi::kSamplePeriod, options_.aggregation.enabled);
     }
     if (terms.freq) {
       attr.freq = 1;

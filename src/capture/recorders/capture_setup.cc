@@ -13,6 +13,7 @@
 #include "capture/opening/event_config.h"
 #include "capture/opening/event_opener.h"
 #include "capture/opening/owned_events.h"
+#include "capture/recorders/aggregate_recorder.h"
 #include "capture/recorders/futex_event.h"
 #include "capture/recorders/off_cpu_event.h"
 #include "capture/synthesis/synthesis_cgroup.h"
@@ -198,6 +199,7 @@ Result<Capture> set_up_capture(const RecordOptions& options, bool pipe_output, E
   if (!options.target.cpus.empty()) context.all_cpus = TRY(online_cpus());
   if (capture.trace) context.trace = capture.trace->companions;
   capture.events = configure_events(list, sampling, context);
+  if (sampling.aggregation.enabled) TRY(check_aggregated(capture.events));
   TRY(assign_cgroups(cgroups, capture));
 
   if (!options.target.command.empty()) {

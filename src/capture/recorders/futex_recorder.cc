@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "capture/opening/followed_target.h"
 #include "capture/recorders/futex_event.h"
+#include "capture/recorders/stacked_sample.h"
 #include "perfdata/records/record_encoder.h"
 
 namespace sonde {
@@ -44,13 +45,7 @@ Result<> FutexRecorder::write(ByteBuilder& out) {
   for (const FutexWaits::Row& row : rows) {
     ByteBuilder chain, raw;
     Sample sample;
-    sample.misc = abi::kMiscUser;
-    if (!row.user_stack.empty()) {
-      sample.ip = row.user_stack.front();
-      chain.u64(abi::kContextUser);
-      for (uint64_t address : row.user_stack) chain.u64(address);
-    }
-    sample.callchain = WordView(chain.view(), kHostOrder);
+    set_call_chain({}, row.user_stack, sample, chain);
     sample.id.pid = row.pid;
     sample.id.tid = row.tid;
     sample.id.time = now_ns;

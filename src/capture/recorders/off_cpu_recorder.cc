@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "capture/opening/followed_target.h"
 #include "capture/recorders/off_cpu_event.h"
+#include "capture/recorders/stacked_sample.h"
 #include "perfdata/records/record_encoder.h"
 
 namespace sonde {
@@ -81,19 +82,8 @@ std::span<const uint64_t> OffCpuRecorder::from(Function function,
 
 void OffCpuRecorder::add_stacks(std::span<const uint64_t> kernel, std::span<const uint64_t> user,
                                 Sample& sample, ByteBuilder& chain) const {
-  auto add = [&](std::span<const uint64_t> addresses, uint64_t marker, uint16_t mode) {
-    if (addresses.empty()) return;
-    if (chain.size() == 0) {
-      sample.ip = addresses.front();
-      sample.misc = mode;
-    }
-    chain.u64(marker);
-    for (uint64_t address : addresses) chain.u64(address);
-  };
-  sample.misc = abi::kMiscUser;
-  if (kernel_chains_) add(kernel, abi::kContextKernel, abi::kMiscKernel);
-  if (user_chains_) add(user, abi::kContextUser, abi::kMiscUser);
-  sample.callchain = WordView(chain.view(), kHostOrder);
+  std::span<const uint64_t> none;
+  set_call_chain(kernel_chains_ ? kernel : none, user_chains_ ? user : none, sample, chain);
 }
 
 void OffCpuRecorder::write(const OffCpu::Wait& wait, uint64_t now_ns, ByteBuilder& out) {

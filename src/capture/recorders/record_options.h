@@ -26,6 +26,12 @@ struct TargetOptions {
   [[nodiscard]] bool has_cpu() const { return all_cpus || !cpus.empty(); }
 };
 
+/// --aggregate: samples are counted in the kernel, and written as sums.
+struct AggregationOptions {
+  bool enabled = false;
+  uint64_t window_s = 60;  // sums are written this often
+};
+
 enum class CallGraphMode : uint8_t { kNone, kFramePointer, kDwarf, kLbr };
 
 /// What each sample holds, and when one is taken. Event terms override this per event.
@@ -38,6 +44,7 @@ struct SamplingOptions {
   uint32_t dump_size = 8192;   // --call-graph dwarf,SIZE
   bool unwind_stacks = false;  // unwind stack copies before they are written (not dwarf,raw)
   uint32_t max_stack = 0;      // --call-graph fp,N; 0: the kernel's default
+  AggregationOptions aggregation;
 
   bool no_inherit = false;               // -i
   bool no_inherit_given = false;         // -i or --inherit was on the command line

@@ -16,6 +16,7 @@
 #include "capture/opening/event_closer.h"
 #include "capture/opening/event_switch.h"
 #include "capture/opening/lost_counts.h"
+#include "capture/recorders/aggregate_recorder.h"
 #include "capture/recorders/capture_setup.h"
 #include "capture/recorders/futex_recorder.h"
 #include "capture/recorders/off_cpu_recorder.h"
@@ -68,6 +69,8 @@ class Recorder {
     TRY(begin_output());
     if (options_.off_cpu.enabled) off_cpu_.emplace(TRY(OffCpuRecorder::open(capture_, options_)));
     if (options_.futex.enabled) futex_.emplace(TRY(FutexRecorder::open(capture_, options_)));
+    if (options_.sampling.aggregation.enabled)
+      aggregate_.emplace(TRY(AggregateRecorder::open(env_.sys, capture_, options_)));
     TRY(watch());
     keep(raise_recorder_priority(options_));
     keep(begin_file());
@@ -76,6 +79,7 @@ class Recorder {
       if (poller_.wait(wait_ms_)) ++wakeups_;
       keep(read_rings(false));
       if (snapshot_wanted_) keep(take_snapshot());
+      if (window_over_) keep(write_window());
       if (!done_) keep(check_limits());
     }
     return finish();
@@ -108,6 +112,8 @@ class Recorder {
     poller_.add(signals_.fd(), [this](auto) { on_signals(); });
     watch_rings();
     if (capture_.workload) poller_.add(capture_.workload->exec_fd(), [this](auto) { on_exec(); });
+    if (aggregate_)
+      poller_.add(aggregate_->fd(), [this](auto) { window_over_ |= aggregate_->is_due(); });
     if (options_.delay.any()) {
       delay_.emplace(TRY(DelaySchedule::create(options_.delay)));
       poller_.add(delay_->fd(), [this](auto) { on_delay(); });
@@ -219,6 +225,7 @@ class Recorder {
     if (bpf_watch_) keep_bpf_programs();
     keep(read_rings(true));
     keep(read_backward_rings());
+    keep(write_window());
     keep(end_off_cpu());
     keep(end_futex());
     if (capture_.workload) (void)capture_.workload->reap(true);
@@ -270,6 +277,25 @@ class Recorder {
     return write_own(records);
   }
 
+  /// The sums of samples so far.
+  Result<> write_window() {
+    window_over_ = false;
+    if (!aggregate_) return {};
+    ByteBuilder records;
+    aggregate_->write(records);
+    if (records.size() == 0) return {};
+    TRY(write_own(records));
+    return end_round();
+  }
+
+  Result<> end_round() {
+    ByteBuilder round;
+    encode_empty(abi::kRecordFinishedRound, round);
+    TRY(main_->own(round.view()));
+    scan_.end_round();
+    return {};
+  }
+
   Result<> end_futex() {
     if (!futex_) return {};
     ByteBuilder records;
@@ -293,12 +319,8 @@ class Recorder {
     ByteBuilder waits;
     if (off_cpu_) off_cpu_->write_long(waits);
     TRY(write_own(waits));
-    if (most + traced + waits.size() == 0) return {};
-    ByteBuilder round;
-    encode_empty(abi::kRecordFinishedRound, round);
-    TRY(main_->own(round.view()));
-    scan_.end_round();
-    return {};
+    // Sums come with times of their whole window.
+    return most + traced + waits.size() == 0 || aggregate_ ? Result<>{} : end_round();
   }
 
   TraceRings::Output trace_output() { return {*main_, output_->writer().main()}; }
@@ -356,6 +378,7 @@ class Recorder {
   Result<> switch_file() {
     switch_wanted_ = false;
     TRY(read_backward_rings());
+    TRY(write_window());
     TRY(end_file_for_switch());
     main_.reset();
     TRY(output_->next());
@@ -445,6 +468,7 @@ class Recorder {
 
   void report_captured() {
     if (options_.quiet) return;
+    if (aggregate_) aggregate_->report(options_, env_);
     env_.err.print(
         "{}\n",
         summary_line(env_.tool, {.file = output_->shown_name(),
@@ -491,6 +515,7 @@ class Recorder {
   std::optional<BpfWatch> bpf_watch_;
   std::optional<OffCpuRecorder> off_cpu_;
   std::optional<FutexRecorder> futex_;
+  std::optional<AggregateRecorder> aggregate_;
   std::optional<DelaySchedule> delay_;
   std::optional<ControlChannel> control_;
   Fd switch_timer_;
@@ -501,6 +526,7 @@ class Recorder {
   bool child_ended_ = false;
   bool switch_wanted_ = false;
   bool snapshot_wanted_ = false;
+  bool window_over_ = false;
   bool events_on_ = false;
   int ended_by_ = 0;  // signal
   std::optional<int> exec_error_;

@@ -252,6 +252,7 @@ Result<RecordOptions> RecordFlags::finalize(Env& env, const Arguments& arguments
   settle_bundle();
   TRY(settle_latency());
   TRY(refuse_conflicts());
+  TRY(settle_aggregation());
   TRY(settle_off_cpu());
   settle_unwinding(env);
   settle_compression(env);
@@ -338,6 +339,33 @@ Result<> RecordFlags::refuse_conflicts() const {
   }
   if (pipe && options_.switch_output.enabled)
     return fail(ErrorCode::kFailed, "--switch-output needs a file: a pipe cannot be renamed");
+  return {};
+}
+
+/// The BPF programs that count read CLOCK_MONOTONIC, so everything uses it.
+Result<> RecordFlags::settle_aggregation() {
+  SamplingOptions& sampling = options_.sampling;
+  if (!sampling.aggregation.enabled) return {};
+  std::string_view other = sampling.clockid.value_or(CLOCK_MONOTONIC) != CLOCK_MONOTONIC
+                               ? "-k, except -k mono,"
+                           : sampling.call_graph == CallGraphMode::kDwarf ? "--call-graph dwarf"
+                           : sampling.call_graph == CallGraphMode::kLbr   ? "--call-graph lbr"
+                           : options_.output.threads                      ? "--threads"
+                           : sampling.overwrite                           ? "--overwrite"
+                           : !sampling.timestamps                         ? "--no-timestamp"
+                           : !sampling.period_in_sample.value_or(true)    ? "--no-period"
+                           : latency_                                     ? "--latency"
+                                                                          : "";
+  if (!other.empty())
+    return fail(ErrorCode::kFailed, "--aggregate cannot be combined with {}: omit one of them",
+                other);
+  sampling.clockid = CLOCK_MONOTONIC;
+  sampling.timestamps_given = true;
+  if (sampling.call_graph == CallGraphMode::kNone)
+    sampling.call_graph = CallGraphMode::kFramePointer;
+  // Unless a threshold was chosen, long waits are summed like all others.
+  constexpr uint64_t kNever = UINT64_MAX / 1'000'000;
+  if (options_.off_cpu.long_ms == OffCpuOptions{}.long_ms) options_.off_cpu.long_ms = kNever;
   return {};
 }
 

@@ -57,6 +57,7 @@ class RecordFlags {
   Result<size_t> take_pages(std::string_view text);
   Result<> refuse_conflicts() const;
   Result<> settle_build_ids(const Env& env);
+  Result<> settle_aggregation();
   Result<> settle_off_cpu();
   Result<> settle_latency();
   void settle_bundle();

@@ -98,6 +98,20 @@ void RecordFlags::declare_sampling(FlagTable& flags) {
 
 void RecordFlags::declare_call_graphs(FlagTable& flags) {
   SamplingOptions& sampling = options_.sampling;
+  flags
+      .call(0, "aggregate", "seconds",
+            "count samples in the kernel, by thread and call chain, and write the sums, every so "
+            "many seconds (default: 60)",
+            [&sampling](std::string_view seconds) -> Result<> {
+              sampling.aggregation.enabled = true;
+              if (seconds.empty()) return {};
+              sampling.aggregation.window_s = TRY(number_from<uint64_t>(seconds));
+              if (sampling.aggregation.window_s == 0 || sampling.aggregation.window_s > 86'400)
+                return fail(ErrorCode::kFailed, "--aggregate expects 1 to 86400 seconds");
+              return {};
+            })
+      .when_bare("")
+      .on_negation([&sampling] { sampling.aggregation.enabled = false; });
   flags.act('g', "", "enables call-graph recording", [&sampling]() -> Result<> {
     if (sampling.call_graph == CallGraphMode::kNone)
       sampling.call_graph = CallGraphMode::kFramePointer;

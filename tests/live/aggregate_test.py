@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+"""`record --aggregate`: samples counted in the kernel, against the same program's samples one by one. Needs root."""
+import os
+import re
+import signal
+import subprocess
+import time
+import unittest
+
+from own_directory import OwnDirectoryTest
+
+SONDE = os.environ["SONDE"]
+AS_NOBODY = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
+# Touches new pages, a known number in each function: one page fault for each.
+PAGES = """
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+enum { PAGE = 4096 };
+#define FRAME volatile void* frame __attribute__((unused)) = __builtin_frame_address(0)
+static char* fresh(long pages) {
+  char* at = mmap(NULL, pages * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (at == MAP_FAILED || madvise(at, pages * PAGE, MADV_NOHUGEPAGE) != 0) exit(1);
+  return at;
+}
+__attribute__((noinline)) void touch_few(volatile char* at) { FRAME; for (long i = 0; i < 400; i++) at[i * PAGE] = 1; }
+__attribute__((noinline)) void touch_many(volatile char* at) { FRAME; for (long i = 0; i < 3000; i++) at[i * PAGE] = 1; }
+__attribute__((noinline)) void round_of_both(void) { touch_few(fresh(400)); touch_many(fresh(3000)); }
+int main(int argc, char** argv) {
+  for (int i = 0; i < atoi(argv[1]); i++) { round_of_both(); usleep(atoi(argv[2]) * 1000); }
+  return 0;
+}
+"""
+
+
+class AggregateTest(OwnDirectoryTest):
+    def setUp(self):
+        super().setUp()
+        (self.path / "pages.c").write_text(PAGES)
+        self.run_in("cc", "-O1", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", "-o", "pages", "pages.c")
+
+    def run_in(self, *command, status=0):
+        done = subprocess.run(list(map(str, command)), cwd=self.path, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        return done
+
+    def record(self, *options, output="perf.data", rounds=(1, 0)):
+        return self.run_in(SONDE, "record", "-N", "-e", "page-faults:u", "-c", "1", "-o", output, *options, "--", "./pages", *rounds).stderr
+
+    def chains(self, file, tool=SONDE):
+        """Page faults by call chain within the program."""
+        faults = {}
+        lines = self.run_in(tool, "script", "-i", file, "-F", "period,ip,sym,dso", "--show-mmap-events").stdout
+        for sample in re.split(r"\n\s*\n", lines):
+            functions = [word.split("+")[0] for word in re.findall(r"\b(touch_\w+|round_of_both|main)\b", sample)]
+            period = re.search(r"^\s*(\d+)", sample, re.M)
+            if functions and period:
+                faults[tuple(functions)] = faults.get(tuple(functions), 0) + int(period[1])
+        return faults
+
+    def test_sums_are_those_of_the_samples(self):
+        said = self.record("--aggregate", output="sums.data")
+        self.record("-g", output="samples.data")
+        sums, samples = self.chains("sums.data"), self.chains("samples.data")
+        self.assertEqual(sums, samples)
+        self.assertEqual(sums[("touch_many", "round_of_both", "main")], 3000)
+        self.assertEqual(sums, self.chains("sums.data", tool="perf"))
+        counted, rows = map(int, re.search(r"(\d+) samples counted in (\d+) sums", said).groups())
+        self.assertGreater(counted, 3400)
+        self.assertLess(rows, counted / 4)
+
+    def test_windows(self):
+        """Of a second each; the records of several are in order, for perf too."""
+        self.record("--aggregate=1", rounds=(4, 800))
+        dump = self.run_in("perf", "report", "-D", "-i", "perf.data")
+        self.assertGreaterEqual(len(re.findall("PERF_RECORD_FINISHED_ROUND", dump.stdout)), 3)
+        self.assertNotIn("out of order", dump.stderr.lower())
+        self.assertEqual(self.chains("perf.data")[("touch_many", "round_of_both", "main")], 4 * 3000)
+        times = [float(word) for word in self.run_in(SONDE, "script", "-F", "time", "-i", "perf.data").stdout.replace(":", "").split()]
+        self.assertEqual(times, sorted(times))
+        self.assertGreater(times[-1] - times[0], 2)
+
+    def test_of_the_machine(self):
+        self.run_in(SONDE, "record", "-N", "--aggregate", "--off-cpu", "-a", "-e", "cpu-clock", "-F", "99", "-o", "perf.data", "--", "./pages", "3", "200")
+        report = self.run_in(SONDE, "report", "--stdio", "--no-children", "-g", "none", "--comm", "pages", "-F", "period,comm,sym").stdout
+        self.assertIn("of event 'offcpu-time'", report)
+        waited = max(int(word) for word in re.findall(r"^\s*(\d+)  ", report.split("offcpu-time")[1], re.M))
+        self.assertGreater(waited, 0.59e9)
+        perf = self.run_in("perf", "report", "--stdio", "-g", "none", "-F", "period,comm")
+        self.assertIn("cpu-clock", perf.stdout)
+
+    def test_what_a_sum_cannot_say(self):
+        for options, words in ((["-e", "sched:sched_switch"], "--aggregate counts samples taken by time or by the processor, not sched:"),
+                               (["-d"], "differs from one to the next"), (["--call-graph", "dwarf"], "cannot be combined with --call-graph dwarf"),
+                               (["--latency"], "cannot be combined with --latency"), (["--threads"], "cannot be combined with --threads"), (["--aggregate=0"], "1 to 86400 seconds")):
+            with self.subTest(options):
+                self.assertIn(words, self.run_in(SONDE, "record", "--aggregate", *options, "--", "true", status=255).stderr)
+
+    def test_without_privilege(self):
+        os.chmod(self.path, 0o777)
+        said = self.run_in(*AS_NOBODY, SONDE, "record", "-N", "--aggregate", "-e", "cpu-clock:u", "--", "true", status=255).stderr
+        self.assertRegex(said, "cannot (open|load) the BPF program that counts samples: (Operation not permitted|Permission denied)")
+        self.assertEqual(said.count("\n"), 1, said)
+
+    def test_nothing_is_left_behind(self):
+        loaded = lambda: self.run_in("bpftool", "prog", "show").stdout.count("name sum_sample")
+        before = loaded()
+        recorder = subprocess.Popen([SONDE, "record", "-N", "--aggregate", "-a", "-e", "cpu-clock", "-o", "perf.data"], cwd=self.path, stdin=subprocess.DEVNULL,
+                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            while loaded() == before:
+                self.assertIsNone(recorder.poll())
+                time.sleep(0.05)
+        finally:
+            recorder.send_signal(signal.SIGKILL)
+            recorder.wait()
+        for _ in range(200):  # the kernel frees it a moment later
+            if loaded() == before:
+                return
+            time.sleep(0.05)
+        self.fail("a program is still loaded")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
