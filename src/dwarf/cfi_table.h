@@ -49,6 +49,16 @@ class CfiTable {
     return Bytes(expression_bytes_).subspan(span.offset, span.size);
   }
 
+  /// Calls `visit(ElfAddr start, const UnwindRule* rule)` in address order, for each stretch of
+  /// code that begins where the one before it ends; null: nothing is known about it.
+  template <typename Visit>
+  void for_each_row(const Visit& visit) const {
+    for (const Row& row : rows_) {
+      const UnwindRule& rule = rules_[row.rule];
+      visit(ElfAddr(base_ + row.start), rule.cfa_from == CfaFrom::kNothing ? nullptr : &rule);
+    }
+  }
+
   [[nodiscard]] bool empty() const { return rows_.empty(); }
   [[nodiscard]] size_t row_count() const { return rows_.size(); }
   [[nodiscard]] size_t rule_count() const { return rules_.size(); }

@@ -28,7 +28,13 @@ enum bpf_map_type {
   BPF_MAP_TYPE_RINGBUF = 27,
   BPF_MAP_TYPE_TASK_STORAGE = 29,
 };
-enum { BPF_ANY = 0, BPF_NOEXIST = 1, BPF_F_NO_PREALLOC = 1 };
+enum {
+  BPF_ANY = 0,
+  BPF_NOEXIST = 1,
+  BPF_F_NO_PREALLOC = 1,
+  BPF_F_MMAPABLE = 1 << 10,
+  BPF_F_INNER_MAP = 1 << 12
+};
 enum { BPF_F_USER_STACK = 1 << 8, BPF_F_FAST_STACK_CMP = 1 << 9 };  // for bpf_get_stackid()
 enum { BPF_LOCAL_STORAGE_GET_F_CREATE = 1, BPF_RB_NO_WAKEUP = 1, BPF_RB_AVAIL_DATA = 0 };
 

@@ -58,6 +58,7 @@ class Configurator {
     if (options_.all_user) attr.exclude_kernel = 1, attr.exclude_user = 0;
     if (options_.all_kernel) attr.exclude_kernel = 0, attr.exclude_user = 1;
     apply_terms(event);
+    leave_user_chain_out(event);
     if (options_.period_in_sample) set_bit(attr, abi::kSamplePeriod, *options_.period_in_sample);
     if (event.is_dummy()) set_bit(attr, abi::kSampleBranchStack, false);
     if (is_beside_trace(event)) set_beside_trace(event);
@@ -172,6 +173,12 @@ class Configurator {
       // Unwinding while recording can use what frame pointers say beyond the end of the copy.
       attr.exclude_callchain_user = !options_.unwind_stacks || options_.kernel_callchains;
     }
+  }
+
+  /// What the BPF stack walker finds takes the place of what the kernel would by frame pointers.
+  void leave_user_chain_out(CaptureEvent& event) const {
+    if (options_.call_graph == CallGraphMode::kBpf && !event.parsed.terms.call_graph)
+      event.attr().exclude_callchain_user = 1;
   }
 
   void set_tracking(CaptureEvent& event) const {
@@ -436,7 +443,8 @@ std::vector<CaptureEvent> configure_events(const EventList& list, const Sampling
     if (!leads) event.attr().disabled = event.attr().enable_on_exec = 0;
   }
   set_leader_sampling(events);
-  set_ids(events, options.identifier || context.trace.has_value());
+  set_ids(events, options.identifier || context.trace.has_value() ||
+                      options.call_graph == CallGraphMode::kBpf);
   return events;
 }
 

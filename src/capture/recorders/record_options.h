@@ -32,7 +32,7 @@ struct AggregationOptions {
   uint64_t window_s = 60;  // sums are written this often
 };
 
-enum class CallGraphMode : uint8_t { kNone, kFramePointer, kDwarf, kLbr };
+enum class CallGraphMode : uint8_t { kNone, kFramePointer, kDwarf, kLbr, kBpf };
 
 /// What each sample holds, and when one is taken. Event terms override this per event.
 struct SamplingOptions {

@@ -34,6 +34,7 @@
 #include "capture/synthesis/object_caching.h"
 #include "capture/synthesis/preamble.h"
 #include "capture/synthesis/recording_features.h"
+#include "capture/unwinding/kernel_unwinding.h"
 #include "perfdata/records/user_records.h"
 
 namespace sonde {
@@ -67,6 +68,11 @@ class Recorder {
 
   Result<int> run() {
     TRY(begin_output());
+    if (options_.sampling.call_graph == CallGraphMode::kBpf) {
+      unwinding_ =
+          TRY(KernelUnwinding::open(capture_, event_descriptions(capture_), options_, env_));
+      drain_.set_joiner(&unwinding_->joiner());
+    }
     if (options_.off_cpu.enabled) off_cpu_.emplace(TRY(OffCpuRecorder::open(capture_, options_)));
     if (options_.futex.enabled) futex_.emplace(TRY(FutexRecorder::open(capture_, options_)));
     if (options_.sampling.aggregation.enabled)
@@ -232,6 +238,7 @@ class Recorder {
     if (!options_.quiet && !exec_error_)
       env_.err.print("[ {} record: Woken up {} times to write data ]\n", env_.tool, wakeups_);
     keep(end_file());
+    if (unwinding_) unwinding_->report(options_, env_);
     report_losses();
     if (!failure_ && !exec_error_) report_captured();
     close_events(capture_, env_.sys);
@@ -513,6 +520,7 @@ class Recorder {
   std::optional<StreamThreads> threads_;
   std::optional<SwitchTrigger> trigger_;
   std::optional<BpfWatch> bpf_watch_;
+  std::unique_ptr<KernelUnwinding> unwinding_;
   std::optional<OffCpuRecorder> off_cpu_;
   std::optional<FutexRecorder> futex_;
   std::optional<AggregateRecorder> aggregate_;

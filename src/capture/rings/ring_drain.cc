@@ -38,11 +38,13 @@ Result<size_t> RingDrain::forward(CaptureRing& ring, StreamWriter& stream, bool 
   RingPiece piece = ring.buffer.peek();
   if (piece.empty() || (!all && piece.size() < options_.output.flush_bytes)) return size_t{0};
   move_near(ring);
+  size_t size = piece.size();
+  if (joiner_ != nullptr) piece = {joiner_->join(ring.cpu, piece.first, piece.second), {}};
   scan_.piece(piece.first, piece.second);
   Result<> written = stream.ring(piece.first, piece.second);
   ring.buffer.consume();
   if (!written) return std::unexpected(std::move(written).error());
-  return piece.size();
+  return size;
 }
 
 Result<bool> RingDrain::backward(CaptureRing& ring, StreamWriter& stream) {

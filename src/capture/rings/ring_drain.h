@@ -9,12 +9,16 @@
 #include "capture/recorders/record_scan.h"
 #include "capture/rings/ring_set.h"
 #include "capture/rings/stream_writer.h"
+#include "capture/unwinding/chain_joiner.h"
 
 namespace sonde {
 
 class RingDrain {
  public:
   RingDrain(RecordScan& scan, const RecordOptions& options) : scan_(scan), options_(options) {}
+
+  /// From now on user chains are joined with their samples (--call-graph bpf).
+  void set_joiner(ChainJoiner* joiner) { joiner_ = joiner; }
 
   /// Writes what has arrived in a forward ring; returns how many bytes. With `all`, even less than
   /// --mmap-flush is written.
@@ -27,6 +31,7 @@ class RingDrain {
 
   RecordScan& scan_;
   const RecordOptions& options_;
+  ChainJoiner* joiner_ = nullptr;
 };
 
 }  // namespace sonde

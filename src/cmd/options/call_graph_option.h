@@ -8,8 +8,8 @@
 
 namespace sonde {
 
-/// Parses "fp[,FRAMES]", "dwarf[,BYTES][,raw]" or "lbr" into `sampling`. `keep_copies` tells
-/// whether raw was given; if it is null, raw is an error, like anything else (kUsage).
+/// Parses "fp[,FRAMES]", "dwarf[,BYTES][,raw]", "lbr" or "bpf" into `sampling`. `keep_copies` tells
+/// whether raw was given; if it is null, raw and bpf are errors (kUsage, kUnsupported).
 Result<> parse_call_graph(std::string_view text, SamplingOptions& sampling, bool* keep_copies);
 
 }  // namespace sonde

@@ -120,7 +120,7 @@ void RecordFlags::declare_call_graphs(FlagTable& flags) {
   flags
       .call(0, "call-graph", "record_mode[,record_size]",
             "setup and enables call-graph (stack chain/backtrace):\n\n"
-            "\t\t\t\trecord_mode:\tcall graph recording mode (fp|dwarf|lbr)\n"
+            "\t\t\t\trecord_mode:\tcall graph recording mode (fp|dwarf|lbr|bpf)\n"
             "\t\t\t\trecord_size:\tif record_mode is 'dwarf', max size of stack recording "
             "(<bytes>)\n"
             "\t\t\t\t\t\tdefault: 8192 (bytes)\n"

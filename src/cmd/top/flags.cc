@@ -64,7 +64,7 @@ void declare_target(FlagTable& flags, TopOptions& o) {
 Result<> set_call_graph(std::string_view text, TopOptions& o) {
   std::vector<std::string_view> words = split(text, ',');
   size_t recording = 0;
-  if (words[0] == "fp" || words[0] == "dwarf" || words[0] == "lbr")
+  if (words[0] == "fp" || words[0] == "dwarf" || words[0] == "lbr" || words[0] == "bpf")
     recording = words.size() > 1 && words[0] != "lbr" && parse_number(words[1]) ? 2 : 1;
   std::string how = "fp", shown;
   for (size_t i = 0; i < words.size(); ++i) {

@@ -99,4 +99,18 @@ void append_without_user_chain(const RecordView& record, const Sample& sample,
   to.finish();
 }
 
+bool append_with_user_chain(const RecordView& record, const Sample& sample,
+                            std::span<const uint64_t> user_chain, std::vector<std::byte>& out) {
+  Bytes chain = sample.callchain.bytes();
+  size_t kernel_words = user_marker(sample.callchain);
+  RecordCopy to(record, out);
+  to.bytes(record.payload.data(), chain.data() - sizeof(uint64_t));
+  to.word(kernel_words + (user_chain.empty() ? 0 : 1 + user_chain.size()));
+  to.bytes(chain.first(kernel_words * sizeof(uint64_t)));
+  if (!user_chain.empty()) to.word(abi::kContextUser);
+  to.bytes(std::as_bytes(user_chain));
+  to.bytes(chain.data() + chain.size(), record.payload.data() + record.payload.size());
+  return to.finish();
+}
+
 }  // namespace sonde

@@ -33,6 +33,12 @@ bool append_unwound(const RecordView& record, const Sample& sample,
 void append_without_user_chain(const RecordView& record, const Sample& sample,
                                std::vector<std::byte>& out);
 
+/// Appends the record of a sample that holds a call chain, with `user_chain` as the chain's user
+/// part: `sample` is the decoded record, in the host's byte order. Returns false, and appends
+/// nothing, if the chain does not fit into a record.
+bool append_with_user_chain(const RecordView& record, const Sample& sample,
+                            std::span<const uint64_t> user_chain, std::vector<std::byte>& out);
+
 /// The user part of a call chain as the kernel wrote it: the words after the USER marker.
 [[nodiscard]] WordView user_part(const WordView& chain);
 

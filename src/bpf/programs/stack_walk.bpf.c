@@ -1,0 +1,452 @@
+// Walks the user stack of a sampled thread by call frame information, and writes the chain in front of the sample.
+//
+// Which object is mapped where, the kernel itself tells: its tree of mappings (a maple tree) is walked as it is at that moment. So
+// processes need no tables, however short they live; only objects do. Rules refer to registers of the caller lazily: a saved
+// register is the address where it was saved until its value is needed.
+#include "core_types.h"
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+
+#include "stack_walk.h"
+
+char LICENSE[] SEC("license") = "GPL";
+
+enum { REG_FP = 6, REG_SP = 7, REG_IP = 16 };
+enum { NODE_WORDS = 32, MOST_LEVELS = 8, NODE_MASK = 255, PAGE_SHIFT = 12, VM_EXECUTABLE = 4 };
+enum { LEAF_NODE = 1, RANGE_NODE = 2, ARANGE_NODE = 3 };
+enum { MAPPINGS = 8, REQUEST_BYTES = 1 << 16, SEARCH_STEPS = 25 };
+enum { USER_CODE_64 = 0x33, USER_MODE = 3, MOST_FRAME_BYTES = 16 << 20 };
+
+struct maple_range_64 {
+  unsigned long pivot[15];
+  void* slot[16];
+} KERNEL_TYPE;
+struct maple_arange_64 {
+  unsigned long pivot[9];
+  void* slot[10];
+} KERNEL_TYPE;
+struct maple_tree {
+  void* ma_root;
+} KERNEL_TYPE;
+struct mm_struct___walk {
+  struct maple_tree mm_mt;
+  struct {
+    void* vdso;
+  } context;
+} KERNEL_TYPE;
+struct super_block {
+  __u32 s_dev;
+} KERNEL_TYPE;
+struct inode {
+  struct super_block* i_sb;
+  unsigned long i_ino;
+  long long i_size;
+} KERNEL_TYPE;
+struct file {
+  struct inode* f_inode;
+} KERNEL_TYPE;
+struct vm_area_struct {
+  unsigned long vm_start, vm_end, vm_flags, vm_pgoff;
+  struct file* vm_file;
+} KERNEL_TYPE;
+
+/// x86's registers, and the beginning of a perf_event program's context, which are the same.
+struct pt_regs {
+  unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, orig_ax, ip, cs, flags, sp, ss;
+};
+struct bpf_perf_event_data {
+  struct pt_regs regs;
+  __u64 sample_period;
+  __u64 addr;
+};
+
+struct mapping {
+  __u64 start, end;
+  __u64 file_offset;  // of `start`
+  struct walk_object_key key;
+  __u32 kind;
+  __u32 zero;
+};
+enum { NO_MAPPING, HAS_FILE, NO_FILE };
+
+struct walk {
+  __u64 value[32];   // of a register, or the address where it was saved
+  __u32 known;       // a bit per register
+  __u32 in_memory;   // likewise: `value` is an address
+  __u64 root;        // of the tree of mappings
+  __u64 vdso;
+  __u32 is_exact;    // the place is where the thread was, rather than where a call returns to
+  __u32 found;       // the mapping that find_mapping() found
+  __u32 next_slot;
+  __u32 zero;
+  __u64 node[NODE_WORDS];
+  struct mapping mappings[MAPPINGS];
+  struct walk_chain chain;
+};
+
+struct {
+  __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+  __uint(max_entries, 1);
+  __type(key, __u32);
+  __type(value, struct walk);
+} walks SEC(".maps");
+
+struct row_table {
+  __uint(type, BPF_MAP_TYPE_ARRAY);
+  __uint(max_entries, 1);
+  __uint(map_flags, BPF_F_INNER_MAP | BPF_F_MMAPABLE);
+  __uint(key_size, sizeof(__u32));
+  __uint(value_size, sizeof(struct walk_row));
+};
+struct {
+  __uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+  __uint(max_entries, WALK_TABLES);
+  __type(key, __u32);
+  __array(values, struct row_table);
+} tables SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_ARRAY);
+  __uint(max_entries, WALK_RULES);
+  __type(key, __u32);
+  __type(value, struct walk_rule);
+} rules SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_HASH);
+  __uint(max_entries, WALK_OBJECTS);
+  __type(key, struct walk_object_key);
+  __type(value, struct walk_object);
+} objects SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_RINGBUF);
+  __uint(max_entries, REQUEST_BYTES);
+} requests SEC(".maps");
+
+/// A bpf-output event per CPU, which writes to the ring of the sampling events there.
+struct {
+  __uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
+  __type(key, __u32);
+  __type(value, __u32);
+} carriers SEC(".maps");
+
+/// What there was no room for.
+__u64 chains_lost = 0, objects_lost = 0;
+
+static struct walk* this_walk(void) {
+  __u32 zero = 0;
+  return bpf_map_lookup_elem(&walks, &zero);
+}
+
+static _Bool read_word(__u64 address, __u64* word) {
+  return bpf_probe_read_user(word, sizeof *word, (void*)address) == 0;
+}
+
+/// A register's value in the current frame; false if it is lost, or cannot be read.
+static _Bool value_of(struct walk* w, __u32 reg, __u64* value) {
+  reg &= 31;
+  if (!(w->known & (1u << reg))) return 0;
+  *value = w->value[reg];
+  if (w->in_memory & (1u << reg)) return read_word(*value, value);
+  return 1;
+}
+
+static void set_value(struct walk* w, __u32 reg, __u64 value) {
+  reg &= 31;
+  w->value[reg] = value;
+  w->known |= 1u << reg;
+  w->in_memory &= ~(1u << reg);
+}
+
+static void set_address(struct walk* w, __u32 reg, __u64 address) {
+  reg &= 31;
+  w->value[reg] = address;
+  w->known |= 1u << reg;
+  w->in_memory |= 1u << reg;
+}
+
+/// The index of the node's slot that covers `address`.
+static __u32 slot_of(struct walk* w, __u64 address, __u32 first, __u32 count) {
+  __u32 i;
+  for (i = 0; i < 15; ++i) {
+    if (i >= count) break;
+    __u64 pivot = w->node[(first + i) & (NODE_WORDS - 1)];
+    if (address <= pivot || (pivot == 0 && i > 0)) break;
+  }
+  return i;
+}
+
+/// The vm_area_struct at an address, or null: what lib/maple_tree.c's mtree_load() does.
+__noinline __u64 find_area(struct walk* w, __u64 address) {
+  if (!w) return 0;
+  __u64 entry = w->root;
+  if ((entry & 3) != 2 || entry < 4096) return 0;  // the root is no node: at most one mapping
+  for (__u32 level = 0; level < MOST_LEVELS; ++level) {
+    __u32 type = (__u32)(entry >> 3) & 15;
+    if (bpf_probe_read_kernel(w->node, sizeof w->node, (void*)(entry & ~(__u64)NODE_MASK))) return 0;
+    if (type == ARANGE_NODE) {
+      __u32 slot = slot_of(w, address, bpf_core_field_offset(struct maple_arange_64, pivot) / 8, 9);
+      entry = w->node[(bpf_core_field_offset(struct maple_arange_64, slot) / 8 + slot) & (NODE_WORDS - 1)];
+    } else {
+      __u32 slot = slot_of(w, address, bpf_core_field_offset(struct maple_range_64, pivot) / 8, 15);
+      entry = w->node[(bpf_core_field_offset(struct maple_range_64, slot) / 8 + slot) & (NODE_WORDS - 1)];
+      if (type == LEAF_NODE) return entry;
+    }
+  }
+  return 0;
+}
+
+/// Finds the executable mapping of an address, remembered from an earlier frame or from the kernel; NO_MAPPING if there is none.
+__noinline int find_mapping(struct walk* w, __u64 address) {
+  if (!w) return NO_MAPPING;
+  for (__u32 i = 0; i < MAPPINGS; ++i) {
+    struct mapping* known = &w->mappings[i];
+    if (address - known->start < known->end - known->start) {
+      w->found = i;
+      return known->kind;
+    }
+  }
+  struct vm_area_struct* area = (struct vm_area_struct*)find_area(w, address);
+  if (!area) return NO_MAPPING;
+  __u32 next = w->next_slot & (MAPPINGS - 1);
+  w->next_slot = next + 1;
+  struct mapping* found = &w->mappings[next];
+  w->found = next;
+  found->start = BPF_CORE_READ(area, vm_start);
+  found->end = BPF_CORE_READ(area, vm_end);
+  found->kind = NO_MAPPING;
+  if (!(BPF_CORE_READ(area, vm_flags) & VM_EXECUTABLE) || address < found->start || address >= found->end) {
+    found->end = found->start;
+    return NO_MAPPING;
+  }
+  struct file* file = BPF_CORE_READ(area, vm_file);
+  found->key.inode = found->key.bytes = 0;
+  found->key.device = found->key.zero = 0;
+  if (file) {
+    struct inode* inode = BPF_CORE_READ(file, f_inode);
+    found->key.inode = BPF_CORE_READ(inode, i_ino);
+    found->key.bytes = (__u64)BPF_CORE_READ(inode, i_size);
+    found->key.device = BPF_CORE_READ(inode, i_sb, s_dev);
+    found->file_offset = (__u64)BPF_CORE_READ(area, vm_pgoff) << PAGE_SHIFT;
+    found->kind = HAS_FILE;
+  } else {
+    found->file_offset = 0;
+    found->kind = found->start == w->vdso ? HAS_FILE : NO_FILE;
+  }
+  return found->kind;
+}
+
+/// The number of the rule for an offset in an object: that of the last row that starts at or before it.
+__noinline __u32 find_rule(__u32 table, __u32 count, __u32 offset) {
+  void* rows = bpf_map_lookup_elem(&tables, &table);
+  if (!rows) return 0;
+  __u32 low = 0, high = count, rule = 0;
+  for (__u32 i = 0; i < SEARCH_STEPS; ++i) {
+    if (low >= high) break;
+    __u32 middle = low + (high - low) / 2;
+    struct walk_row* row = bpf_map_lookup_elem(rows, &middle);
+    if (!row) return 0;
+    if (row->start <= offset) {
+      rule = row->rule;
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return rule;
+}
+
+static void request(struct mapping* mapping) {
+  struct walk_object wanted = {.state = WALK_REQUESTED};
+  if (bpf_map_update_elem(&objects, &mapping->key, &wanted, BPF_NOEXIST) != 0) {
+    __sync_fetch_and_add(&objects_lost, 1);
+    return;
+  }
+  struct walk_request message = {.key = mapping->key,
+                                 .pid = (__u32)(bpf_get_current_pid_tgid() >> 32),
+                                 .start = mapping->start,
+                                 .end = mapping->end};
+  if (bpf_ringbuf_output(&requests, &message, sizeof message, 0) != 0) {
+    bpf_map_delete_elem(&objects, &mapping->key);
+    __sync_fetch_and_add(&objects_lost, 1);
+  }
+}
+
+#define CURRENT_CPU 0xffffffffu  // BPF_F_CURRENT_CPU
+
+enum { GOES_ON = -1 };
+
+/// Becomes the caller's frame by a rule. Returns GOES_ON, or why there is none.
+__noinline int by_rule(struct walk* w, __u32 number) {
+  struct walk_rule* rule = bpf_map_lookup_elem(&rules, &number);
+  if (!w || !rule) return WALK_NO_RULE;
+  if (rule->flags & WALK_NOT_EXPRESSIBLE) return WALK_BAD_FRAME;
+  if (rule->flags & WALK_IS_OUTERMOST) return WALK_OUTERMOST;
+  __u64 cfa, base = 0;
+  if (!value_of(w, rule->cfa_base, &cfa)) return WALK_BAD_FRAME;
+  cfa += (__u64)(__s64)rule->value;
+  if (rule->cfa == WALK_CFA_DEREF) {
+    if (!read_word(cfa, &cfa)) return WALK_NO_MEMORY;
+    cfa += (__u64)(__s64)rule->extra;
+  } else if (rule->cfa == WALK_CFA_PLT && (w->value[REG_IP] & 15) >= (__u64)rule->extra) {
+    cfa += 8;
+  }
+  // Rules refer to this frame's registers, some of which are about to change.
+  if (rule->base < REG_IP && !value_of(w, rule->base, &base)) return WALK_BAD_FRAME;
+  set_value(w, REG_SP, cfa);
+  for (__u32 i = 0; i < WALK_MOST_SAVED; ++i) {
+    if (i >= rule->saved_count) break;
+    struct walk_saved* saved = &rule->saved[i];
+    __u64 sum = (saved->how <= WALK_IS_CFA ? cfa : base) + (__u64)(__s64)saved->value;
+    if (saved->how == WALK_LOST)
+      w->known &= ~(1u << (saved->reg & 31));
+    else if (saved->how == WALK_AT_CFA || saved->how == WALK_AT_BASE)
+      set_address(w, saved->reg, sum);
+    else
+      set_value(w, saved->reg, sum);
+  }
+  __u64 ip;
+  if (!value_of(w, REG_IP, &ip)) return WALK_NO_MEMORY;
+  set_value(w, REG_IP, ip);
+  w->is_exact = rule->flags & WALK_SIGNAL_FRAME;
+  return GOES_ON;
+}
+
+/// For code without call frame information, which mostly keeps the frame pointer.
+__noinline int by_frame_pointer(struct walk* w) {
+  if (!w) return WALK_NO_RULE;
+  __u64 frame, sp, next, back;
+  if (!value_of(w, REG_FP, &frame) || !value_of(w, REG_SP, &sp)) return WALK_NO_RULE;
+  if (frame == 0) return WALK_OUTERMOST;
+  if (frame < sp || frame % 8 != 0 || frame - sp > MOST_FRAME_BYTES) return WALK_NO_RULE;
+  if (!read_word(frame, &next) || !read_word(frame + 8, &back)) return WALK_NO_MEMORY;
+  if (back == 0) return WALK_OUTERMOST;
+  if (find_mapping(w, back - 1) == NO_MAPPING) return WALK_NO_RULE;
+  set_value(w, REG_FP, next);
+  set_value(w, REG_SP, frame + 16);
+  set_value(w, REG_IP, back);
+  w->is_exact = 0;
+  return GOES_ON;
+}
+
+static int go_up(struct walk* w, __u64 place, int kind) {
+  struct mapping* mapping = &w->mappings[w->found & (MAPPINGS - 1)];
+  w->chain.object = 0;
+  if (kind == NO_FILE) return by_frame_pointer(w);
+  struct walk_object* object = bpf_map_lookup_elem(&objects, &mapping->key);
+  if (!object) {
+    request(mapping);
+    return WALK_NO_TABLE;
+  }
+  w->chain.object = object->number;
+  if (object->state == WALK_REQUESTED) return WALK_NO_TABLE;
+  __u32 rule = 0;
+  if (object->state == WALK_LOADED) {
+    object->used_ns = bpf_ktime_get_ns();
+    rule = find_rule(object->table, object->row_count, (__u32)(place - mapping->start + mapping->file_offset));
+  }
+  return rule == 0 ? by_frame_pointer(w) : by_rule(w, rule);
+}
+
+/// One frame; returns 1 at the end of the chain.
+static long step(__u32 index, void* context) {
+  struct walk* w = this_walk();
+  if (!w) return 1;
+  __u64 ip = w->value[REG_IP], sp, sp_after;
+  __u64 place = w->is_exact ? ip : ip - 1;
+  if (!value_of(w, REG_SP, &sp)) {
+    w->chain.end = WALK_BAD_FRAME;
+    return 1;
+  }
+  int kind = find_mapping(w, place);
+  // What was taken for a return address is none; the thread's own position is a fact.
+  if (kind == NO_MAPPING && index > 0) {
+    w->chain.end = WALK_NOT_MAPPED;
+    return 1;
+  }
+  __u64 slot = index;
+  asm volatile("" : "+r"(slot));  // or the compiler drops the mask, which the verifier needs
+  slot &= WALK_MOST_FRAMES - 1;
+  w->chain.addresses[slot] = place;
+  w->chain.count = (__u16)(index + 1);
+  int end = kind == NO_MAPPING ? WALK_NOT_MAPPED : go_up(w, place, kind);
+  if (end == GOES_ON) {
+    // Nothing called the code that a handler returns to: it is at its own start.
+    if (w->is_exact) w->chain.addresses[slot] = ip;
+    if (w->value[REG_IP] == 0)
+      end = WALK_OUTERMOST;
+    else if (!value_of(w, REG_SP, &sp_after))
+      end = WALK_NO_MEMORY;
+    else if (w->value[REG_IP] == ip && sp_after == sp)
+      end = WALK_BAD_FRAME;
+    else
+      return 0;
+  }
+  w->chain.end = (__u16)end;
+  return 1;
+}
+
+static void begin(struct walk* w, const struct pt_regs* regs) {
+  w->value[0] = regs->ax;
+  w->value[1] = regs->dx;
+  w->value[2] = regs->cx;
+  w->value[3] = regs->bx;
+  w->value[4] = regs->si;
+  w->value[5] = regs->di;
+  w->value[6] = regs->bp;
+  w->value[7] = regs->sp;
+  w->value[8] = regs->r8;
+  w->value[9] = regs->r9;
+  w->value[10] = regs->r10;
+  w->value[11] = regs->r11;
+  w->value[12] = regs->r12;
+  w->value[13] = regs->r13;
+  w->value[14] = regs->r14;
+  w->value[15] = regs->r15;
+  w->value[REG_IP] = regs->ip;
+}
+
+SEC("perf_event")
+int walk_stack(struct bpf_perf_event_data* context) {
+  struct walk* w = this_walk();
+  struct task_struct* task = bpf_get_current_task_btf();
+  struct mm_struct___walk* mm = (struct mm_struct___walk*)BPF_CORE_READ(task, mm);
+  if (!w || !mm) return 1;  // a kernel thread has no user stack
+  __u64 code_segment;
+  if ((context->regs.cs & USER_MODE) == USER_MODE) {
+    begin(w, &context->regs);
+    code_segment = context->regs.cs;
+  } else {
+    struct pt_regs saved;
+    if (bpf_probe_read_kernel(&saved, sizeof saved, (void*)bpf_task_pt_regs(task))) return 1;
+    begin(w, &saved);
+    code_segment = saved.cs;
+  }
+  __u64 both = bpf_get_current_pid_tgid();
+  w->chain.pid = (__u32)(both >> 32);
+  w->chain.tid = (__u32)both;
+  w->chain.end = WALK_LIMIT;
+  w->chain.count = 0;
+  w->chain.object = 0;
+  w->known = (1u << WALK_REGISTERS) - 1;
+  w->in_memory = 0;
+  w->is_exact = 1;
+  w->next_slot = 0;
+  w->root = (__u64)BPF_CORE_READ(mm, mm_mt.ma_root);
+  w->vdso = (__u64)BPF_CORE_READ(mm, context.vdso);
+  for (__u32 i = 0; i < MAPPINGS; ++i) w->mappings[i].start = w->mappings[i].end = 0;
+  if (code_segment == USER_CODE_64) {
+    bpf_loop(WALK_MOST_FRAMES, step, 0, 0);
+  } else {
+    w->chain.end = WALK_OTHER_MODE;
+    w->chain.addresses[0] = w->value[REG_IP];
+    w->chain.count = 1;
+  }
+  __u32 count = w->chain.count;
+  if (count > WALK_MOST_FRAMES) return 1;
+  if (bpf_perf_event_output(context, &carriers, CURRENT_CPU, &w->chain, WALK_CHAIN_HEADER + count * 8))
+    __sync_fetch_and_add(&chains_lost, 1);
+  return 1;
+}

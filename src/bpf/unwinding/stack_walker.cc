@@ -1,0 +1,145 @@
+#include "bpf/unwinding/stack_walker.h"
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/file.h"
+#include "bpf/bpf_log.h"
+#include "bpf/bpf_ring.h"
+#include "bpf/skeletons/stack_walk.skel.h"
+
+namespace sonde {
+namespace {
+
+constexpr std::string_view kStackWalker = "the BPF program that walks user stacks";
+
+/// The features that appeared last: helpers and types, with the version that has them.
+Result<> check_kernel() {
+  btf* kernel = btf__load_vmlinux_btf();
+  if (kernel == nullptr)
+    return fail(ErrorCode::kUnsupported,
+                "--call-graph bpf: this kernel describes no types (CONFIG_DEBUG_INFO_BTF): use "
+                "--call-graph dwarf");
+  bool has_maple_trees = btf__find_by_name_kind(kernel, "maple_arange_64", BTF_KIND_STRUCT) > 0;
+  btf__free(kernel);
+  if (!has_maple_trees ||
+      libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, BPF_FUNC_loop, nullptr) == 0)
+    return fail(ErrorCode::kUnsupported,
+                "--call-graph bpf: this kernel has no maple trees of mappings (Linux 6.1): use "
+                "--call-graph dwarf");
+  return {};
+}
+
+}  // namespace
+
+struct StackWalker::Program {
+  explicit Program(stack_walk* opened) : skeleton(opened) {}
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+  ~Program() { stack_walk__destroy(skeleton); }
+  stack_walk* skeleton;
+  std::optional<BpfRing> ring;
+};
+
+StackWalker::StackWalker(std::unique_ptr<Program> program) : program_(std::move(program)) {}
+StackWalker::StackWalker(StackWalker&&) noexcept = default;
+StackWalker& StackWalker::operator=(StackWalker&&) noexcept = default;
+StackWalker::~StackWalker() = default;
+
+Result<StackWalker> StackWalker::open() {
+  BpfLog log;
+  TRY(check_kernel());
+  auto program = std::make_unique<Program>(stack_walk__open());
+  stack_walk* skeleton = program->skeleton;
+  if (skeleton == nullptr) return bpf_refused(log, "open", kStackWalker);
+  if (stack_walk__load(skeleton) != 0) return bpf_refused(log, "load", kStackWalker);
+  int ring = bpf_map__fd(skeleton->maps.requests);
+  program->ring.emplace(TRY(BpfRing::map(Fd(::fcntl(ring, F_DUPFD_CLOEXEC, 0)),
+                                         bpf_map__max_entries(skeleton->maps.requests))));
+  return StackWalker(std::move(program));
+}
+
+int StackWalker::program() const {
+  return bpf_program__fd(program_->skeleton->progs.walk_stack);
+}
+
+Result<> StackWalker::set_carrier(int cpu, int fd) {
+  if (bpf_map_update_elem(bpf_map__fd(program_->skeleton->maps.carriers), &cpu, &fd, BPF_ANY) == 0)
+    return {};
+  return fail(ErrorCode::kFailed, "cannot give {} the ring of CPU {}: {}", kStackWalker, cpu,
+              std::strerror(errno));
+}
+
+bool StackWalker::put_rule(uint32_t number, const walk_rule& rule) {
+  return bpf_map_update_elem(bpf_map__fd(program_->skeleton->maps.rules), &number, &rule,
+                             BPF_ANY) == 0;
+}
+
+bool StackWalker::put_table(uint32_t slot, std::span<const walk_row> rows) {
+  bpf_map_create_opts options{};
+  options.sz = sizeof options;
+  options.map_flags = BPF_F_INNER_MAP | BPF_F_MMAPABLE;
+  Fd table(::bpf_map_create(BPF_MAP_TYPE_ARRAY, "unwind_rows", sizeof(uint32_t), sizeof(walk_row),
+                            static_cast<uint32_t>(rows.size()), &options));
+  if (!table.valid()) return false;
+  void* memory =
+      ::mmap(nullptr, rows.size_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, table.get(), 0);
+  if (memory == MAP_FAILED) return false;
+  std::memcpy(memory, rows.data(), rows.size_bytes());
+  ::munmap(memory, rows.size_bytes());
+  int fd = table.get();
+  return bpf_map_update_elem(bpf_map__fd(program_->skeleton->maps.tables), &slot, &fd, BPF_ANY) ==
+         0;
+}
+
+void StackWalker::drop_table(uint32_t slot) {
+  (void)bpf_map_delete_elem(bpf_map__fd(program_->skeleton->maps.tables), &slot);
+}
+
+bool StackWalker::put_object(const walk_object_key& key, const walk_object& object) {
+  return bpf_map_update_elem(bpf_map__fd(program_->skeleton->maps.objects), &key, &object,
+                             BPF_ANY) == 0;
+}
+
+std::optional<walk_object> StackWalker::find_object(const walk_object_key& key) const {
+  walk_object object;
+  int map = bpf_map__fd(program_->skeleton->maps.objects);
+  return bpf_map_lookup_elem(map, &key, &object) == 0 ? std::optional(object) : std::nullopt;
+}
+
+void StackWalker::forget_object(const walk_object_key& key) {
+  (void)bpf_map_delete_elem(bpf_map__fd(program_->skeleton->maps.objects), &key);
+}
+
+int StackWalker::requests() const {
+  return bpf_map__fd(program_->skeleton->maps.requests);
+}
+
+std::vector<walk_request> StackWalker::take_requests() {
+  std::vector<walk_request> requests;
+  BpfRing& ring = *program_->ring;
+  ring.look();
+  for (Bytes record = ring.front(); !record.empty(); record = ring.front()) {
+    walk_request request;
+    if (record.size() >= sizeof request) {
+      std::memcpy(&request, record.data(), sizeof request);
+      requests.push_back(request);
+    }
+    ring.pop();
+  }
+  ring.release();
+  return requests;
+}
+
+StackWalker::Lost StackWalker::lost() const {
+  return {.chains = program_->skeleton->bss->chains_lost,
+          .objects = program_->skeleton->bss->objects_lost};
+}
+
+}  // namespace sonde

@@ -1,0 +1,64 @@
+// StackWalker: a BPF program for sampling events that walks the user stack of the sampled thread by
+// call frame information, in the kernel, and writes the chain in front of the sample.
+//
+//   StackWalker walker = TRY(StackWalker::open());
+//   walker.put_rule(number, rule); walker.put_table(slot, rows); walker.put_object(key, object);
+//   walker.set_carrier(cpu, fd);            a bpf-output event that writes to the CPU's ring
+//   ioctl(event, PERF_EVENT_IOC_SET_BPF, walker.program())
+//   poll(walker.requests()) … walker.take_requests()     objects that are not known yet
+//
+// Which object is mapped where, the program sees in the kernel. Every map is bounded
+// (programs/stack_walk.h). Nothing is pinned: all of it disappears with the process, however that
+// ends.
+#pragma once
+
+#include <linux/types.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/error.h"
+#include "bpf/programs/stack_walk.h"
+
+namespace sonde {
+
+class StackWalker {
+ public:
+  /// Errors name what the kernel lacks, or what it refused.
+  static Result<StackWalker> open();
+  StackWalker(StackWalker&&) noexcept;
+  StackWalker& operator=(StackWalker&&) noexcept;
+  ~StackWalker();
+
+  /// Descriptor of the program; owned by this object.
+  [[nodiscard]] int program() const;
+  Result<> set_carrier(int cpu, int fd);
+
+  // Each returns false if the kernel refuses, mostly for want of memory.
+  bool put_rule(uint32_t number, const walk_rule& rule);
+  bool put_table(uint32_t slot, std::span<const walk_row> rows);
+  void drop_table(uint32_t slot);
+  bool put_object(const walk_object_key& key, const walk_object& object);
+  [[nodiscard]] std::optional<walk_object> find_object(const walk_object_key& key) const;
+  void forget_object(const walk_object_key& key);
+
+  /// Becomes readable when there are requests.
+  [[nodiscard]] int requests() const;
+  std::vector<walk_request> take_requests();
+
+  struct Lost {
+    uint64_t chains = 0;   // for which the ring had no room
+    uint64_t objects = 0;  // requests for which there was no room
+  };
+  [[nodiscard]] Lost lost() const;
+
+ private:
+  struct Program;
+  explicit StackWalker(std::unique_ptr<Program> program);
+  std::unique_ptr<Program> program_;
+};
+
+}  // namespace sonde

@@ -1,0 +1,75 @@
+// ChainJoiner: puts the user chains that the BPF stack walker wrote into the samples that they
+// belong to.
+//
+// The walker writes a chain through its CPU's carrier, an event of our own in the same ring,
+// right before the kernel writes the sample. An interrupt may sample in between, with both of its
+// records:
+//
+//   chain A   chain B   sample B   sample A
+//
+// So the last chain that has no sample yet belongs to the next sample of a walked event. When the
+// ring had no room for one of the two, the kernel says so before anything else gets in, and what
+// was left waits for nothing. Carriers appear in no file: their records are taken out here.
+//
+//   ChainJoiner joiner(events, walked);   joiner.add_ring(cpu, carrier_id);
+//   Bytes records = joiner.join(cpu, piece.first, piece.second);      valid until the next call
+//
+// Different rings may be joined at the same time.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "base/bytes.h"
+#include "bpf/unwinding/stack_walker.h"
+#include "perfdata/header/event_table.h"
+
+namespace sonde {
+
+/// How the chains of a recording ended, and in which object: walk_end, walk_object::number.
+struct ChainEnds {
+  std::array<uint64_t, WALK_ENDS> by_reason{};
+  std::map<std::pair<uint32_t, uint32_t>, uint64_t> unfinished;  // by object and reason
+
+  void add(uint32_t end, uint32_t object);
+  void add(const ChainEnds& other);
+  [[nodiscard]] uint64_t all() const;
+};
+
+class ChainJoiner {
+ public:
+  /// `events` are those of the file, all with PERF_SAMPLE_IDENTIFIER. `walked`: for each of them,
+  /// whether the walker is attached to it.
+  ChainJoiner(const std::vector<EventDesc>& events, std::vector<bool> walked);
+  /// `layout` is that of the carrier's records.
+  void add_ring(int cpu, uint64_t carrier_id, const SampleLayout& layout);
+
+  Bytes join(int cpu, Bytes first, Bytes rest);
+  [[nodiscard]] ChainEnds ends() const;
+
+ private:
+  struct Chain {
+    uint32_t tid = 0;
+    uint32_t end = 0, object = 0;
+    std::vector<uint64_t> addresses;
+  };
+  struct Ring {
+    uint64_t carrier_id = 0;
+    SampleLayout layout;
+    std::vector<Chain> waiting;
+    std::vector<std::byte> whole, joined;
+    ChainEnds ends;
+  };
+  void record(Ring& ring, const RecordView& record);
+  void chain(Ring& ring, const RecordView& record);
+  bool sample(Ring& ring, const RecordView& record);
+  void lost(Ring& ring, const RecordView& record);
+
+  EventTable events_;
+  std::vector<bool> walked_;
+  std::map<int, Ring> rings_;  // by CPU
+};
+
+}  // namespace sonde

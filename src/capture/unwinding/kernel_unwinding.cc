@@ -1,0 +1,176 @@
+#include "capture/unwinding/kernel_unwinding.h"
+
+#include <linux/perf_event.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "base/text.h"
+#include "symbol/dso_symbols.h"
+
+namespace sonde {
+namespace {
+
+/// By walk_end.
+constexpr std::array<std::string_view, WALK_ENDS> kReasons = {
+    "complete",
+    "at a return address in no code",
+    "in code without call frame information and frame pointers",
+    "where call frame information is of no use",
+    "after 512 frames",
+    "in objects whose tables were not loaded yet",
+    "in stack that is not in memory",
+    "in 32-bit code"};
+
+/// What a carrier's records have in common with those of the other events: the id block, so that a
+/// LOST record that comes through it looks like theirs.
+constexpr uint64_t kIdBlock = abi::kSampleTid | abi::kSampleTime | abi::kSampleCpu |
+                              abi::kSampleStreamId | abi::kSampleId | abi::kSampleIdentifier;
+
+abi::EventAttr carrier_attr(const abi::EventAttr& like) {
+  abi::EventAttr attr;
+  attr.type = abi::kTypeSoftware;
+  attr.config = abi::kSwBpfOutput;
+  attr.sample_period = 1;
+  attr.sample_type = (like.sample_type & kIdBlock) | abi::kSampleRaw;
+  attr.sample_id_all = 1;
+  attr.use_clockid = like.use_clockid;
+  attr.clockid = like.clockid;
+  return attr;
+}
+
+/// Whether the walker gives this event its user chains.
+bool is_walked(const CaptureEvent& event) {
+  const abi::EventAttr& attr = event.attr();
+  bool is_own = attr.type == abi::kTypeSoftware && attr.config == abi::kSwBpfOutput;
+  return attr.samples(abi::kSampleCallchain) && !event.is_dummy() && !is_own &&
+         !event.parsed.terms.call_graph;
+}
+
+/// The program that execvp() would run.
+std::string program_path(const std::string& name, const Env& env) {
+  if (name.find('/') != std::string::npos) return name;
+  std::string search = env.variable("PATH").value_or("/usr/bin:/bin");
+  for (std::string_view directory : split(search, ':'))
+    if (std::string path = fmt::format("{}/{}", directory, name); ::access(path.c_str(), X_OK) == 0)
+      return path;
+  return {};
+}
+
+}  // namespace
+
+KernelUnwinding::KernelUnwinding(StackWalker walker, Env& env)
+    : walker_(std::move(walker)), tables_(walker_, {.files = finder_options({}, env)}) {}
+
+Result<std::unique_ptr<KernelUnwinding>> KernelUnwinding::open(const Capture& capture,
+                                                               const std::vector<EventDesc>& events,
+                                                               const RecordOptions& options,
+                                                               Env& env) {
+  StackWalker walker = TRY(StackWalker::open());
+  std::unique_ptr<KernelUnwinding> opened(new KernelUnwinding(std::move(walker), env));
+  std::vector<bool> walked;
+  for (const CaptureEvent& event : capture.events) walked.push_back(is_walked(event));
+  opened->joiner_.emplace(events, std::move(walked));
+  TRY(opened->add_carriers(capture, env.sys));
+  opened->load_tables(capture, options, env);
+  TRY(opened->tables_.start());
+  TRY(opened->attach(capture, env.sys));
+  return opened;
+}
+
+Result<> KernelUnwinding::add_carriers(const Capture& capture, Sys& sys) {
+  abi::EventAttr attr = carrier_attr(capture.events.front().attr());
+  SampleLayout layout(attr);
+  for (const CaptureRing& ring : capture.rings->rings()) {
+    if (ring.cpu < 0)
+      return fail(ErrorCode::kUnsupported,
+                  "--call-graph bpf: not with --per-thread: chains arrive in the rings of CPUs");
+    SysResult<int> fd = sys.perf_event_open(reinterpret_cast<perf_event_attr*>(&attr), -1, ring.cpu,
+                                            -1, PERF_FLAG_FD_CLOEXEC);
+    if (!fd)
+      return fail(ErrorCode::kPermission, "--call-graph bpf: cannot open an event on CPU {}: {}",
+                  ring.cpu, std::strerror(fd.error()));
+    carriers_.emplace_back(*fd);
+    uint64_t id = 0;
+    SysResult<int> done = sys.ioctl(*fd, PERF_EVENT_IOC_ID, reinterpret_cast<uint64_t>(&id));
+    if (done)
+      done = sys.ioctl(*fd, PERF_EVENT_IOC_SET_OUTPUT, static_cast<uint64_t>(ring.buffer.fd()));
+    if (!done)
+      return fail(ErrorCode::kUnsupported, "--call-graph bpf: cannot use the ring of CPU {}: {}",
+                  ring.cpu, std::strerror(done.error()));
+    TRY(walker_.set_carrier(ring.cpu, *fd));
+    joiner_->add_ring(ring.cpu, id, layout);
+  }
+  return {};
+}
+
+Result<> KernelUnwinding::attach(const Capture& capture, Sys& sys) {
+  auto program = static_cast<uint64_t>(walker_.program());
+  for (const CaptureEvent& event : capture.events) {
+    if (!is_walked(event)) continue;
+    for (const OpenedEvent& opened : event.opened) {
+      SysResult<int> set = sys.ioctl(opened.fd, PERF_EVENT_IOC_SET_BPF, program);
+      if (set) continue;
+      if (set.error() == EEXIST)
+        return fail(ErrorCode::kUnsupported,
+                    "--call-graph bpf: {} has another BPF program, and there is room for one: use "
+                    "--call-graph dwarf",
+                    event.parsed.name);
+      return fail(
+          ErrorCode::kUnsupported,
+          "--call-graph bpf: {}: {}: the walker runs on sampling events, not on tracepoints "
+          "and probes: use --call-graph dwarf",
+          event.parsed.name, std::strerror(set.error()));
+    }
+  }
+  return {};
+}
+
+void KernelUnwinding::load_tables(const Capture& capture, const RecordOptions& options,
+                                  const Env& env) {
+  std::vector<pid_t> pids;
+  if (capture.target.kind == Target::Kind::kTasks)
+    for (const ThreadEntry& thread : capture.target.threads) pids.push_back(thread.tid);
+  if (capture.target.is_command()) pids.push_back(::getpid());  // libc and the like
+  tables_.load_mapped(pids);
+  // Programs that run others (taskset, time, env) have their names among the arguments.
+  for (const std::string& word : options.target.command)
+    tables_.load_program(program_path(word, env));
+}
+
+void KernelUnwinding::report(const RecordOptions& options, Env& env) const {
+  ChainEnds ends = joiner_->ends();
+  uint64_t all = ends.all(), complete = ends.by_reason[WALK_OUTERMOST];
+  if (all > complete) {
+    std::string reasons;
+    for (size_t end = WALK_OUTERMOST + 1; end < kReasons.size(); ++end)
+      if (uint64_t count = ends.by_reason[end]; count > 0)
+        reasons += fmt::format("{} {} {}", reasons.empty() ? ":" : ",", count, kReasons[end]);
+    say(options, env,
+        fmt::format("[ {} record: {} of {} user call chains are incomplete, and end{} ]", env.tool,
+                    all - complete, all, reasons));
+  }
+  if (uint64_t lost = walker_.lost().objects; lost > 0)
+    say(options, env,
+        fmt::format("[ {} record: {} times there was no room to ask for an object's unwinding "
+                    "table ]",
+                    env.tool, lost));
+  if (options.verbose == 0) return;
+  for (const auto& [where, count] : ends.unfinished) {
+    std::string name = tables_.name_of(where.first);
+    say(options, env,
+        fmt::format("  {}: {} end {}", name.empty() ? "[no object]" : name, count,
+                    kReasons[where.second]));
+  }
+  ObjectTables::Figures figures = tables_.figures();
+  say(options, env,
+      fmt::format(
+          "[ {} record: unwinding tables of {} of {} objects, {:.1f} MB; {} were dropped to "
+          "save memory ]",
+          env.tool, figures.loaded, figures.objects, static_cast<double>(figures.bytes) / (1 << 20),
+          figures.dropped));
+}
+
+}  // namespace sonde

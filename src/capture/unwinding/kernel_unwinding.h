@@ -1,0 +1,51 @@
+// KernelUnwinding: --call-graph bpf for a recording. Loads the stack walker, opens its carriers,
+// attaches it to the sampling events, and keeps its tables; the recorder's drain joins what comes
+// out (ring_drain.h).
+//
+//   auto unwinding = TRY(KernelUnwinding::open(capture, events, options, env));
+//   drain.set_joiner(&unwinding->joiner());
+//   … the recording …
+//   unwinding->report(options, env);
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/env.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "bpf/unwinding/stack_walker.h"
+#include "capture/recorders/capture_setup.h"
+#include "capture/unwinding/chain_joiner.h"
+#include "capture/unwinding/object_tables.h"
+
+namespace sonde {
+
+class KernelUnwinding {
+ public:
+  /// `capture` has its rings, and nothing counts yet; `events` are those of the file. Errors name
+  /// what the kernel lacks, or the event that the walker cannot be attached to.
+  static Result<std::unique_ptr<KernelUnwinding>> open(const Capture& capture,
+                                                       const std::vector<EventDesc>& events,
+                                                       const RecordOptions& options, Env& env);
+  KernelUnwinding(const KernelUnwinding&) = delete;
+  KernelUnwinding& operator=(const KernelUnwinding&) = delete;
+
+  [[nodiscard]] ChainJoiner& joiner() { return *joiner_; }
+  /// What could not be unwound, by reason; with -v also by object, and the memory of the tables.
+  void report(const RecordOptions& options, Env& env) const;
+
+ private:
+  KernelUnwinding(StackWalker walker, Env& env);
+  Result<> add_carriers(const Capture& capture, Sys& sys);
+  Result<> attach(const Capture& capture, Sys& sys);
+  void load_tables(const Capture& capture, const RecordOptions& options, const Env& env);
+
+  StackWalker walker_;
+  ObjectTables tables_;
+  std::vector<Fd> carriers_;
+  std::optional<ChainJoiner> joiner_;
+};
+
+}  // namespace sonde

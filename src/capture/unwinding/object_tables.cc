@@ -1,0 +1,270 @@
+#include "capture/unwinding/object_tables.h"
+
+#include <dirent.h>
+#include <elf.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <set>
+#include <system_error>
+
+#include "base/parallel.h"
+#include "base/text.h"
+#include "capture/synthesis/object_build_id.h"
+#include "store/mapped_object.h"
+#include "store/object_cache.h"
+#include "store/proc_maps.h"
+
+namespace sonde {
+namespace {
+
+/// Rows of a table that takes some milliseconds to build: smaller ones are not cached on disk.
+constexpr size_t kWorthCaching = 20000;
+constexpr std::string_view kVdso = "[vdso]";
+
+/// A device number as the kernel keeps it (MKDEV in linux/kdev_t.h).
+uint32_t kernel_device(uint32_t major, uint32_t minor) {
+  constexpr unsigned kMinorBits = 20;
+  return major << kMinorBits | minor;
+}
+
+std::vector<pid_t> all_processes() {
+  std::vector<pid_t> pids;
+  DIR* directory = ::opendir("/proc");
+  if (directory == nullptr) return pids;
+  while (const dirent* entry = ::readdir(directory))
+    if (std::optional<uint64_t> pid = parse_number(entry->d_name))
+      pids.push_back(static_cast<pid_t>(*pid));
+  ::closedir(directory);
+  return pids;
+}
+
+template <typename Visit>
+void for_each_code_mapping(pid_t pid, const Visit& visit) {
+  Result<std::string> maps = read_file(fmt::format("/proc/{}/maps", pid));
+  if (!maps) return;
+  for (std::string_view line : split(*maps, '\n'))
+    if (std::optional<ProcMapping> mapping = parse_proc_mapping(line);
+        mapping && mapping->executable)
+      visit(*mapping);
+}
+
+/// The size of a process's file; nothing if another file is at its path now.
+std::optional<uint64_t> size_of(pid_t pid, const ProcMapping& mapping) {
+  struct stat found{};
+  std::string inside = fmt::format("/proc/{}/root{}", pid, mapping.path);
+  if (::stat(inside.c_str(), &found) != 0 || found.st_ino != mapping.inode) return std::nullopt;
+  return static_cast<uint64_t>(found.st_size);
+}
+
+/// "#!/usr/bin/python3 -u": the program that runs a script.
+std::string interpreter_of(const std::string& script) {
+  constexpr size_t kMostBytes = 256;
+  Fd fd(::open(script.c_str(), O_RDONLY | O_CLOEXEC));
+  char begin[kMostBytes];
+  ssize_t size = fd.valid() ? ::read(fd.get(), begin, sizeof begin) : 0;
+  std::string_view text(begin, static_cast<size_t>(std::max<ssize_t>(size, 0)));
+  if (!text.starts_with("#!")) return {};
+  text = trim(text.substr(2, text.find('\n') - 2));
+  return std::string(text.substr(0, text.find_first_of(" \t")));
+}
+
+}  // namespace
+
+ObjectTables::ObjectTables(StackWalker& walker, Options options)
+    : walker_(walker), options_(std::move(options)), finder_(options_.files) {
+  for (uint32_t slot = 0; slot < WALK_TABLES; ++slot) free_slots_.push_back(slot);
+}
+
+ObjectTables::~ObjectTables() {
+  if (!thread_.joinable()) return;
+  ::eventfd_write(stop_.get(), 1);
+  thread_.join();
+}
+
+Result<> ObjectTables::start() {
+  stop_ = Fd(::eventfd(0, EFD_CLOEXEC));
+  if (!stop_.valid())
+    return fail(ErrorCode::kFailed, "cannot create an eventfd: {}", std::strerror(errno));
+  thread_ = std::thread([this] { work(); });
+  return {};
+}
+
+void ObjectTables::work() {
+  while (true) {
+    pollfd fds[] = {{walker_.requests(), POLLIN, 0}, {stop_.get(), POLLIN, 0}};
+    if (::poll(fds, std::size(fds), -1) < 0 && errno != EINTR) return;
+    if (fds[1].revents != 0) return;
+    for (const walk_request& request : walker_.take_requests()) serve(request);
+  }
+}
+
+void ObjectTables::serve(const walk_request& request) {
+  Object object{.key = request.key, .path = {}, .pid = request.pid};
+  if (request.key.inode == 0) {
+    object.path = kVdso;
+  } else {
+    for_each_code_mapping(static_cast<pid_t>(request.pid), [&](const ProcMapping& mapping) {
+      if (mapping.start <= request.start && request.start < mapping.end) object.path = mapping.path;
+    });
+  }
+  // The process is gone: the next one that maps the object asks again.
+  if (object.path.empty()) return walker_.forget_object(request.key);
+  load(object, read(object));
+}
+
+void ObjectTables::collect(pid_t pid, std::vector<Object>& objects) const {
+  for_each_code_mapping(pid, [&](const ProcMapping& mapping) {
+    if (mapping.inode == 0) return;
+    std::optional<uint64_t> bytes = size_of(pid, mapping);
+    if (!bytes) return;
+    objects.push_back({.key = {.inode = mapping.inode,
+                               .bytes = *bytes,
+                               .device = kernel_device(mapping.major, mapping.minor),
+                               .zero = 0},
+                       .path = std::string(mapping.path),
+                       .pid = static_cast<uint32_t>(pid)});
+  });
+}
+
+void ObjectTables::load_mapped(std::span<const pid_t> pids) {
+  std::vector<pid_t> all;
+  if (pids.empty()) pids = all = all_processes();
+  std::vector<Object> objects = {{.key = {}, .path = std::string(kVdso)}};
+  for (pid_t pid : pids) collect(pid, objects);
+  load_all(std::move(objects));
+}
+
+void ObjectTables::load_program(const std::string& path) {
+  std::vector<Object> objects;
+  for (const std::string& name : {path, interpreter_of(path)}) {
+    std::error_code failed;
+    std::string file = std::filesystem::canonical(name, failed);
+    struct stat found{};
+    if (failed || ::stat(file.c_str(), &found) != 0) continue;
+    objects.push_back(
+        {.key = {.inode = found.st_ino,
+                 .bytes = static_cast<uint64_t>(found.st_size),
+                 .device = kernel_device(gnu_dev_major(found.st_dev), gnu_dev_minor(found.st_dev)),
+                 .zero = 0},
+         .path = file,
+         .pid = static_cast<uint32_t>(::getpid())});
+  }
+  load_all(std::move(objects));
+}
+
+void ObjectTables::load_all(std::vector<Object> objects) {
+  std::set<KeyParts> seen;
+  std::erase_if(objects, [&](const Object& object) {
+    return numbers_.contains(parts_of(object.key)) || !seen.insert(parts_of(object.key)).second;
+  });
+  parallel_for(objects.size(), [&](size_t i) { load(objects[i], read(objects[i])); });
+}
+
+ObjectTables::Unwinding ObjectTables::read(const Object& object) const {
+  Unwinding result;
+  if (object.path == kVdso) {
+    if (Result<ElfFile> vdso = ElfFile::view(vdso_bytes(), std::string(kVdso))) {
+      result.table = CfiTable::build(*vdso, nullptr);
+      result.segments = vdso->segments();
+    }
+    return result;
+  }
+  FoundObject found = finder_.find(
+      {.path = object.path, .pids = {object.pid}, .inode = object.key.inode, .by_inode = true});
+  if (!found.usable()) return result;
+  const ElfFile& file = found.runtime ? *found.runtime : *found.symbols;
+  if (file.machine() != EM_X86_64) return result;
+  const ElfFile* debug = found.runtime && found.symbols ? &*found.symbols : nullptr;
+  result.segments = found.segments();
+  ObjectCache cache(options_.files.object_cache);
+  std::string_view kind = debug != nullptr ? "cfi+debug" : "cfi";
+  if (auto kept = cache.find(file.build_id(), kind, CfiTable::kPackedVersion)) {
+    if (auto table = CfiTable::unpack(kept->bytes())) {
+      result.table = std::move(*table);
+      return result;
+    }
+  }
+  result.table = CfiTable::build(file, debug);
+  if (result.table.row_count() >= kWorthCaching)
+    cache.keep(file.build_id(), kind, CfiTable::kPackedVersion, result.table.pack());
+  return result;
+}
+
+void ObjectTables::load(Object object, const Unwinding& unwinding) {
+  std::lock_guard lock(mutex_);
+  std::vector<walk_row> rows;
+  if (!unwinding.table.empty()) rows = walk_rows(unwinding.table, unwinding.segments, rules_);
+  for (const walk_rule& rule : rules_.added(rules_put_))
+    if (walker_.put_rule(static_cast<uint32_t>(rules_put_), rule)) ++rules_put_;
+  auto [known, is_new] = numbers_.try_emplace(parts_of(object.key), objects_.size() + 1);
+  if (is_new) objects_.push_back(object);
+  Object& kept = objects_[known->second - 1];
+  walk_object entry{.state = WALK_WITHOUT_TABLE,
+                    .table = 0,
+                    .row_count = static_cast<uint32_t>(rows.size()),
+                    .number = known->second,
+                    .used_ns = 0};
+  if (!rows.empty() && rules_put_ == rules_.size()) {
+    make_room(rows.size() * sizeof(walk_row));
+    uint32_t slot = free_slots_.front();
+    if (walker_.put_table(slot, rows)) {
+      free_slots_.pop_front();
+      kept.slot = entry.table = slot;
+      kept.bytes = rows.size() * sizeof(walk_row);
+      bytes_ += kept.bytes;
+      entry.state = WALK_LOADED;
+    }
+  }
+  walker_.put_object(object.key, entry);
+}
+
+void ObjectTables::make_room(uint64_t bytes) {
+  while (bytes_ + bytes > options_.most_bytes || free_slots_.empty())
+    if (!drop_oldest()) return;
+}
+
+bool ObjectTables::drop_oldest() {
+  Object* oldest = nullptr;
+  uint64_t oldest_ns = UINT64_MAX;
+  for (Object& object : objects_) {
+    if (!object.slot) continue;
+    std::optional<walk_object> entry = walker_.find_object(object.key);
+    uint64_t used_ns = entry ? entry->used_ns : 0;
+    if (oldest != nullptr && used_ns >= oldest_ns) continue;
+    oldest = &object;
+    oldest_ns = used_ns;
+  }
+  if (oldest == nullptr) return false;
+  walker_.forget_object(oldest->key);
+  walker_.drop_table(*oldest->slot);
+  free_slots_.push_back(*oldest->slot);
+  bytes_ -= oldest->bytes;
+  oldest->slot.reset();
+  ++dropped_;
+  return true;
+}
+
+std::string ObjectTables::name_of(uint32_t number) const {
+  std::lock_guard lock(mutex_);
+  return number == 0 || number > objects_.size() ? std::string() : objects_[number - 1].path;
+}
+
+ObjectTables::Figures ObjectTables::figures() const {
+  std::lock_guard lock(mutex_);
+  auto loaded = std::ranges::count_if(objects_, [](const Object& o) { return o.slot.has_value(); });
+  return {.objects = objects_.size(),
+          .loaded = static_cast<size_t>(loaded),
+          .bytes = bytes_,
+          .dropped = dropped_};
+}
+
+}  // namespace sonde

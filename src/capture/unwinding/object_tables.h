@@ -1,0 +1,105 @@
+// ObjectTables: gives the BPF stack walker the tables of the objects that run, as they appear.
+//
+// What is mapped when recording begins is loaded in advance; what appears later when the walker
+// first meets it, by a thread of its own: a few milliseconds, or as many as a compiler's table
+// takes. An object is one file, whoever maps it. When the tables together would exceed their
+// memory, those that have not been used for the longest time are dropped; they are loaded again
+// when they are met again.
+//
+//   ObjectTables tables(walker, {.files = finder_options({}, env)});
+//   tables.load_mapped(pids);
+//   tables.start();
+//   … tables.name_of(chain.object) …
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <thread>
+#include <tuple>
+#include <vector>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "bpf/unwinding/stack_walker.h"
+#include "capture/unwinding/walk_table.h"
+#include "symbol/object_finder.h"
+
+namespace sonde {
+
+class ObjectTables {
+ public:
+  struct Options {
+    FinderOptions files;
+    /// For all tables. A table takes eight bytes per row: libc's 230 KB, a large compiler's 4 MB.
+    uint64_t most_bytes = uint64_t{256} << 20;
+  };
+  /// `walker` must outlive this object.
+  ObjectTables(StackWalker& walker, Options options);
+  ~ObjectTables();
+  ObjectTables(const ObjectTables&) = delete;
+  ObjectTables& operator=(const ObjectTables&) = delete;
+
+  /// Loads what these processes map, or all processes if there are none.
+  void load_mapped(std::span<const pid_t> pids);
+  /// Loads a program that is about to be run, and its interpreter.
+  void load_program(const std::string& path);
+  /// From here on, what the walker asks for is loaded.
+  Result<> start();
+
+  /// The path of an object, by walk_object::number; empty if there is none.
+  [[nodiscard]] std::string name_of(uint32_t number) const;
+  struct Figures {
+    size_t objects = 0, loaded = 0;
+    uint64_t bytes = 0, dropped = 0;
+  };
+  [[nodiscard]] Figures figures() const;
+
+ private:
+  struct Object {
+    walk_object_key key;
+    std::string path;
+    uint32_t pid = 0;  // a process that maps it
+    std::optional<uint32_t> slot = {};
+    uint64_t bytes = 0;  // of its table
+  };
+  using KeyParts = std::tuple<uint64_t, uint64_t, uint32_t>;
+  static KeyParts parts_of(const walk_object_key& key) {
+    return {key.inode, key.bytes, key.device};
+  }
+  struct Unwinding {
+    CfiTable table;
+    SegmentMap segments;
+  };
+
+  void work();
+  void serve(const walk_request& request);
+  void collect(pid_t pid, std::vector<Object>& objects) const;
+  void load_all(std::vector<Object> objects);
+  [[nodiscard]] Unwinding read(const Object& object) const;
+  void load(Object object, const Unwinding& unwinding);
+  void make_room(uint64_t bytes);
+  [[nodiscard]] bool drop_oldest();
+
+  StackWalker& walker_;
+  Options options_;
+  ObjectFinder finder_;
+  mutable std::mutex mutex_;
+  std::deque<Object> objects_;  // by number - 1
+  std::map<KeyParts, uint32_t> numbers_;
+  WalkRules rules_;
+  size_t rules_put_ = 1;
+  std::deque<uint32_t> free_slots_;  // those used last come last: a walk may still be in them
+  uint64_t bytes_ = 0;
+  uint64_t dropped_ = 0;
+  Fd stop_;
+  std::thread thread_;
+};
+
+}  // namespace sonde

@@ -1,0 +1,53 @@
+// Call frame information in the form that the BPF stack walker reads
+// (bpf/unwinding/stack_walker.h): rows by file offset, and rules that all objects share, of which a
+// machine has a few thousand.
+//
+//   WalkRules rules;
+//   std::vector<walk_row> rows = walk_rows(table, segments, rules);
+//   … rules.added(known) …                rules that the walker does not have yet
+//
+// The walker knows no DWARF expressions, only what compilers and assemblers make of them: PLT
+// entries, signal frames, realigned stacks. Anything else becomes a rule that ends the chain and
+// says so.
+#pragma once
+
+#include <linux/types.h>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bpf/programs/stack_walk.h"
+#include "dwarf/cfi_table.h"
+#include "elf/segment_map.h"
+
+namespace sonde {
+
+class WalkRules {
+ public:
+  WalkRules();
+  /// The rule's number. When there is no room for another one: that of the rule that ends chains.
+  uint32_t number_of(const walk_rule& rule);
+  /// Those from this number on; they are never forgotten.
+  [[nodiscard]] std::span<const walk_rule> added(size_t from) const {
+    return std::span(rules_).subspan(from);
+  }
+  [[nodiscard]] size_t size() const { return rules_.size(); }
+
+ private:
+  static constexpr uint32_t kNotExpressible = 1;
+  std::vector<walk_rule> rules_;  // 0: nothing is known
+  std::map<std::string, uint32_t, std::less<>> numbers_;
+};
+
+/// A rule of an x86-64 object, as the walker understands it.
+[[nodiscard]] walk_rule walk_rule_of(const CfiTable& table, const UnwindRule& rule);
+
+/// The rows of an x86-64 object's executable segments, by file offset.
+[[nodiscard]] std::vector<walk_row> walk_rows(const CfiTable& table, const SegmentMap& segments,
+                                              WalkRules& rules);
+
+}  // namespace sonde
