@@ -7,6 +7,8 @@
 #include <tsl/robin_set.h>
 
 #include "pt/instruction_table.h"
+#include "pt/trace_reader.h"
+#include "pt/walker.h"
 
 #ifdef SONDE_HAS_LIBIPT
 #include <intel-pt.h>
@@ -57,7 +59,11 @@ bool can_follow() {
   return false;
 }
 
-Result<> follow(Bytes, const TraceSetup&, CodeReader&, FlowObserver&) {
+Result<> follow(Bytes trace, const TraceSetup& setup, CodeReader& code, FlowObserver& observer) {
+  return follow_by_libipt(trace, setup, code, observer);
+}
+
+Result<> follow_by_libipt(Bytes, const TraceSetup&, CodeReader&, FlowObserver&) {
   return fail(ErrorCode::kUnsupported,
               "Intel PT is not decoded: this build has no libipt; use one for x86");
 }
@@ -97,6 +103,23 @@ FlowError error_of(int status) {
   }
 }
 
+pt_cpu cpu_of(const TraceSetup& setup) {
+  pt_cpu cpu{};
+  cpu.vendor = pcv_intel;
+  cpu.family = static_cast<uint16_t>(setup.family);
+  cpu.model = static_cast<uint8_t>(setup.model);
+  cpu.stepping = static_cast<uint8_t>(setup.stepping);
+  return cpu;
+}
+
+/// Of a CPU that libipt doesn't know: none.
+pt_errata errata_of(const TraceSetup& setup) {
+  pt_errata errata{};
+  pt_cpu cpu = cpu_of(setup);
+  if (setup.family == 0 || pt_cpu_errata(&errata, &cpu) < 0) errata = {};
+  return errata;
+}
+
 class Follower {
  public:
   Follower(CodeReader& code, FlowObserver& observer)
@@ -109,12 +132,8 @@ class Follower {
     config.begin = reinterpret_cast<uint8_t*>(const_cast<std::byte*>(trace.data()));
     config.end = config.begin + trace.size();
     if (setup.family != 0) {
-      config.cpu.vendor = pcv_intel;
-      config.cpu.family = static_cast<uint16_t>(setup.family);
-      config.cpu.model = static_cast<uint8_t>(setup.model);
-      config.cpu.stepping = static_cast<uint8_t>(setup.stepping);
-      // A CPU that it doesn't know has no known errata.
-      if (pt_cpu_errata(&config.errata, &config.cpu) < 0) config.errata = {};
+      config.cpu = cpu_of(setup);
+      config.errata = errata_of(setup);
     }
     // CPUID has denominator and numerator in this order.
     config.cpuid_0x15_eax = setup.crystal_denominator;
@@ -204,8 +223,8 @@ class Follower {
       if (status < 0) break;
       if ((status & pts_eos) != 0 || !follow_code()) return false;
       pt_block found{};
+      uint64_t before = now_;  // reading code looks at the clock
       status = pt_blk_next(decoder_.get(), &found, sizeof found);
-      uint64_t before = now_;
       look_at_clock();
       tell(found, status, before);
       if (unmapped_) add_file();
@@ -318,11 +337,24 @@ bool can_follow() {
   return true;
 }
 
-Result<> follow(Bytes trace, const TraceSetup& setup, CodeReader& code, FlowObserver& observer) {
+Result<> follow_by_libipt(Bytes trace, const TraceSetup& setup, CodeReader& code,
+                          FlowObserver& observer) {
   if (trace.empty()) return {};
   Follower follower(code, observer);
   TRY(follower.open(trace, setup));
   follower.run();
+  return {};
+}
+
+Result<> follow(Bytes trace, const TraceSetup& setup, CodeReader& code, FlowObserver& observer) {
+  pt_errata errata = errata_of(setup);
+  TraceContents contents = look_through(trace, setup);
+  bool is_simple = contents.is_readable && errata.bdm70 == 0;
+  if (contents.has_overflows)
+    is_simple &= errata.skd010 == 0 && errata.apl11 == 0 && errata.apl12 == 0;
+  if (contents.has_transactions) is_simple &= errata.bdm64 == 0;
+  if (!is_simple) return follow_by_libipt(trace, setup, code, observer);
+  walk(trace, setup, {.skd022 = errata.skd022 != 0}, code, observer);
   return {};
 }
 

@@ -105,6 +105,17 @@ class FlowObserver {
   virtual void instruction(const Instruction& instruction, uint64_t now) = 0;
   /// Several of them; `now` is the time of the last. Passed on one by one, unless overridden.
   virtual void ran(const Block& block, BlockSizes& sizes, uint64_t now);
+  /// What the observer can do without.
+  struct Indifference {
+    uint64_t instructions = 0;  // so many next ones, all at the time of the latest, may be skipped
+    bool to_calls = false;      // else it is told where blocks end with calls and returns
+  };
+  /// Asked from time to time; decoding is faster for whoever is indifferent.
+  virtual Indifference indifference(uint64_t /*now*/) { return {}; }
+  /// In place of `ran`: `count` instructions from `ip` on, which branched in between. All of it was
+  /// at the time `now`, as what was told before.
+  virtual void skipped(uint64_t /*ip*/, uint64_t /*count*/, const Instruction& /*last*/,
+                       uint64_t /*now*/) {}
   /// Tracing begins, or resumes, at `ip`.
   virtual void enabled(uint64_t ip, uint64_t now) = 0;
   /// Tracing ends after the latest instruction, which goes to `to` if that is known; or at `at`, by

@@ -3,22 +3,19 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
 #include <tsl/robin_map.h>
 
 #include "pt/flow_decoder.h"
+#include "pt/instruction_decoder.h"
 
 namespace sonde::pt {
 
 class InstructionTable final : public BlockSizes {
  public:
   explicit InstructionTable(CodeReader& code);
-  ~InstructionTable() override;
-  InstructionTable(const InstructionTable&) = delete;
-  InstructionTable& operator=(const InstructionTable&) = delete;
 
   /// The instruction at an address. Bytes that are none have size 1.
   const Instruction& at(uint64_t ip, bool is_64_bit, uint64_t tsc);
@@ -27,11 +24,10 @@ class InstructionTable final : public BlockSizes {
   void clear();
 
  private:
-  struct Decoder;
   [[nodiscard]] Instruction decode(uint64_t ip, bool is_64_bit, uint64_t tsc) const;
 
   CodeReader& code_;
-  std::unique_ptr<Decoder> decoder_;
+  InstructionDecoder decoder_;
   /// By the low bits of the address; the latest of those that share them.
   std::vector<Instruction> recent_;
   struct Sizes {

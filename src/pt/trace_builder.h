@@ -47,6 +47,13 @@ class TraceBuilder {
       packet_.payload.tnt.payload = packet_.payload.tnt.payload << 1 | (c == 'T' ? 1u : 0u);
     put(taken.size() > 6 ? ppt_tnt_64 : ppt_tnt_8);
   }
+  void happened_at(uint64_t ip) { address(ppt_fup, ip); }
+  void transaction(bool begins, bool aborts) {
+    packet_.payload.mode.leaf = pt_mol_tsx;
+    packet_.payload.mode.bits.tsx.intx = begins;
+    packet_.payload.mode.bits.tsx.abrt = aborts;
+    put(ppt_mode);
+  }
   void overflow() { put(ppt_ovf); }
   void pad() { put(ppt_pad); }
   void put(const pt_packet& packet) {
