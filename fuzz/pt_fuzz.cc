@@ -8,6 +8,7 @@
 #include "fuzz/fuzz_target.h"
 #include "pt/flow_decoder.h"
 #include "pt/packet.h"
+#include "pt/walker.h"
 
 namespace {
 
@@ -27,7 +28,7 @@ class PtFuzzCode final : public sonde::pt::CodeReader {
   size_t size_;
 };
 
-class PtFuzzCount final : public sonde::pt::FlowObserver {
+class PtFuzzCount : public sonde::pt::FlowObserver {
  public:
   void instruction(const sonde::pt::Instruction& i, uint64_t) override {
     if (i.size == 0 || i.size > i.bytes.size()) __builtin_trap();
@@ -43,6 +44,19 @@ class PtFuzzCount final : public sonde::pt::FlowObserver {
   }
 };
 
+/// Lets instructions be skipped.
+class PtFuzzSkip final : public PtFuzzCount {
+ public:
+  explicit PtFuzzSkip(uint64_t most) : most_(most) {}
+  Indifference indifference(uint64_t) override { return {most_, most_ % 2 == 0}; }
+  void skipped(uint64_t, uint64_t count, const sonde::pt::Instruction& last, uint64_t) override {
+    if (count == 0 || count > most_ || last.size == 0) __builtin_trap();
+  }
+
+ private:
+  uint64_t most_;
+};
+
 }  // namespace
 
 FUZZ_TARGET(pt)(const uint8_t* data, size_t size) {
@@ -52,6 +66,10 @@ FUZZ_TARGET(pt)(const uint8_t* data, size_t size) {
   pt::put_packets(trace, out);
   PtFuzzCode code(data, size);
   PtFuzzCount count;
-  if (pt::can_follow()) (void)pt::follow(trace, {}, code, count);
+  if (pt::can_follow()) (void)pt::follow_by_libipt(trace, {}, code, count);
+  // Also traces that `follow` would leave to libipt.
+  pt::walk(trace, {}, {.skd022 = true}, code, count);
+  PtFuzzSkip skip(size);
+  pt::walk(trace, {}, {}, code, skip);
   return 0;
 }

@@ -40,6 +40,11 @@ class PeriodClock {
     since_now_ = since + instructions;
     return true;
   }
+  /// How many instructions `skips` accepts now.
+  [[nodiscard]] uint64_t skippable(uint64_t now) const {
+    uint64_t passed = now + (now != now_ ? 0 : since_now_), end = period_ + ticks_ - 1;
+    return runs_ && passed < end ? end - passed : 0;
+  }
   /// Tracing stops: what passes until it goes on does not count.
   void pause() { runs_ = false; }
 

@@ -152,6 +152,19 @@ void Synthesizer::ran(const pt::Block& block, pt::BlockSizes& sizes, uint64_t no
   last_ = block.last;
 }
 
+pt::FlowObserver::Indifference Synthesizer::indifference(uint64_t now) {
+  if (made_.branches.valid() || options_.branch_stacks) return {};
+  return {made_.instructions.valid() ? instructions_until_due(now) : UINT64_MAX, !follows_calls_};
+}
+
+void Synthesizer::skipped(uint64_t ip, uint64_t count, const pt::Instruction& last, uint64_t now) {
+  put_counted(0);
+  finish_branch(ip, 0, now);
+  in_transaction_ = last.in_transaction;
+  if (made_.instructions.valid()) (void)may_be_due(count, now);
+  last_ = last;
+}
+
 /// The successor of the latest instruction is known now.
 void Synthesizer::finish_branch(uint64_t to, uint32_t more_flags, uint64_t now) {
   if (!last_) return;
@@ -229,10 +242,13 @@ void Synthesizer::branch(const TakenBranch& branch, uint64_t now) {
 }
 
 Synthesizer::TaskFlow& Synthesizer::flow_of(const TaskTimeline::Task& task) {
+  if (flow_ != nullptr && flow_tid_ == task.tid) return *flow_;
   auto [entry, is_new] = flows_.try_emplace(task.tid);
   if (is_new && options_.branch_stacks)
     entry.value().branches = BranchRing(options_.branch_stack_size);
-  return entry.value();
+  flow_tid_ = task.tid;
+  flow_ = &entry.value();
+  return *flow_;
 }
 
 /// Whether one of the next instructions, at the same time, is to be sampled. If none is, they are
@@ -245,6 +261,13 @@ bool Synthesizer::may_be_due(uint64_t instructions, uint64_t now) {
   }
   since_sample_ += instructions;
   return false;
+}
+
+/// So many may pass before one that is to be sampled.
+uint64_t Synthesizer::instructions_until_due(uint64_t now) const {
+  if (options_.period <= 1) return 0;
+  if (options_.unit != PeriodUnit::kInstructions) return period_clock_.skippable(now);
+  return options_.period - std::min(options_.period, since_sample_ + 1);
 }
 
 bool Synthesizer::is_due(uint64_t now) {

@@ -54,6 +54,8 @@ class Synthesizer final : public pt::FlowObserver {
 
   void instruction(const pt::Instruction& instruction, uint64_t now) override;
   void ran(const pt::Block& block, pt::BlockSizes& sizes, uint64_t now) override;
+  Indifference indifference(uint64_t now) override;
+  void skipped(uint64_t ip, uint64_t count, const pt::Instruction& last, uint64_t now) override;
   void enabled(uint64_t ip, uint64_t now) override;
   void disabled(std::optional<uint64_t> at, std::optional<uint64_t> to, uint64_t now) override;
   void interrupted(uint64_t from, std::optional<uint64_t> to, uint64_t now) override;
@@ -88,6 +90,7 @@ class Synthesizer final : public pt::FlowObserver {
   void count(const pt::Instruction& instruction, uint64_t now);
   void count_some(uint64_t ip, std::span<const uint8_t> sizes, uint64_t now);
   [[nodiscard]] bool may_be_due(uint64_t instructions, uint64_t now);
+  [[nodiscard]] uint64_t instructions_until_due(uint64_t now) const;
   [[nodiscard]] bool is_due(uint64_t now);
   void sample(uint64_t ip, uint32_t flags, uint64_t now);
   void put_counted(uint32_t more_flags);
@@ -119,7 +122,9 @@ class Synthesizer final : public pt::FlowObserver {
   PeriodClock period_clock_;  // for periods of time
   ByteBuilder record_;
   bool follows_calls_;
-  tsl::robin_map<uint32_t, TaskFlow> flows_;    // by tid
+  tsl::robin_map<uint32_t, TaskFlow> flows_;  // by tid
+  TaskFlow* flow_ = nullptr;                  // the latest one, until another is added
+  uint32_t flow_tid_ = 0;
   std::vector<uint64_t> chain_, branch_words_;  // of the latest sample
 };
 
