@@ -46,6 +46,9 @@ struct inode {
 struct file {
   struct inode* f_inode;
 } KERNEL_TYPE;
+struct linux_binprm___walk {
+  struct file* file;
+} KERNEL_TYPE;
 struct vm_area_struct {
   unsigned long vm_start, vm_end, vm_flags, vm_pgoff;
   struct file* vm_file;
@@ -198,6 +201,14 @@ __noinline __u64 find_area(struct walk* w, __u64 address) {
   return 0;
 }
 
+static void read_key(struct file* file, struct walk_object_key* key) {
+  struct inode* inode = BPF_CORE_READ(file, f_inode);
+  key->inode = BPF_CORE_READ(inode, i_ino);
+  key->bytes = (__u64)BPF_CORE_READ(inode, i_size);
+  key->device = BPF_CORE_READ(inode, i_sb, s_dev);
+  key->is_generated = 0;
+}
+
 /// Finds the executable mapping of an address, remembered from an earlier frame or from the kernel; NO_MAPPING if there is none.
 __noinline int find_mapping(struct walk* w, __u64 address) {
   if (!w) return NO_MAPPING;
@@ -223,17 +234,15 @@ __noinline int find_mapping(struct walk* w, __u64 address) {
   }
   struct file* file = BPF_CORE_READ(area, vm_file);
   found->key.inode = found->key.bytes = 0;
-  found->key.device = found->key.zero = 0;
+  found->key.device = found->key.is_generated = 0;
   if (file) {
-    struct inode* inode = BPF_CORE_READ(file, f_inode);
-    found->key.inode = BPF_CORE_READ(inode, i_ino);
-    found->key.bytes = (__u64)BPF_CORE_READ(inode, i_size);
-    found->key.device = BPF_CORE_READ(inode, i_sb, s_dev);
+    read_key(file, &found->key);
     found->file_offset = (__u64)BPF_CORE_READ(area, vm_pgoff) << PAGE_SHIFT;
     found->kind = HAS_FILE;
   } else {
     found->file_offset = 0;
     found->kind = found->start == w->vdso ? HAS_FILE : NO_FILE;
+    found->key.is_generated = found->kind == NO_FILE;
   }
   return found->kind;
 }
@@ -258,18 +267,16 @@ __noinline __u32 find_rule(__u32 table, __u32 count, __u32 offset) {
   return rule;
 }
 
-static void request(struct mapping* mapping) {
+/// Asks for an object's table, once. `message` has all but the process.
+static void request(struct walk_request* message) {
   struct walk_object wanted = {.state = WALK_REQUESTED};
-  if (bpf_map_update_elem(&objects, &mapping->key, &wanted, BPF_NOEXIST) != 0) {
+  message->pid = (__u32)(bpf_get_current_pid_tgid() >> 32);
+  if (bpf_map_update_elem(&objects, &message->key, &wanted, BPF_NOEXIST) != 0) {
     __sync_fetch_and_add(&objects_lost, 1);
     return;
   }
-  struct walk_request message = {.key = mapping->key,
-                                 .pid = (__u32)(bpf_get_current_pid_tgid() >> 32),
-                                 .start = mapping->start,
-                                 .end = mapping->end};
-  if (bpf_ringbuf_output(&requests, &message, sizeof message, 0) != 0) {
-    bpf_map_delete_elem(&objects, &mapping->key);
+  if (bpf_ringbuf_output(&requests, message, sizeof *message, 0) != 0) {
+    bpf_map_delete_elem(&objects, &message->key);
     __sync_fetch_and_add(&objects_lost, 1);
   }
 }
@@ -333,14 +340,13 @@ __noinline int by_frame_pointer(struct walk* w) {
 
 static int go_up(struct walk* w, __u64 place, int kind) {
   struct mapping* mapping = &w->mappings[w->found & (MAPPINGS - 1)];
-  w->chain.object = 0;
   if (kind == NO_FILE) return by_frame_pointer(w);
   struct walk_object* object = bpf_map_lookup_elem(&objects, &mapping->key);
   if (!object) {
-    request(mapping);
+    struct walk_request message = {.key = mapping->key, .start = mapping->start, .end = mapping->end};
+    request(&message);
     return WALK_NO_TABLE;
   }
-  w->chain.object = object->number;
   if (object->state == WALK_REQUESTED) return WALK_NO_TABLE;
   __u32 rule = 0;
   if (object->state == WALK_LOADED) {
@@ -371,6 +377,7 @@ static long step(__u32 index, void* context) {
   slot &= WALK_MOST_FRAMES - 1;
   w->chain.addresses[slot] = place;
   w->chain.count = (__u16)(index + 1);
+  if (kind != NO_MAPPING) w->chain.object = w->mappings[w->found & (MAPPINGS - 1)].key;
   int end = kind == NO_MAPPING ? WALK_NOT_MAPPED : go_up(w, place, kind);
   if (end == GOES_ON) {
     // Nothing called the code that a handler returns to: it is at its own start.
@@ -429,7 +436,9 @@ int walk_stack(struct bpf_perf_event_data* context) {
   w->chain.tid = (__u32)both;
   w->chain.end = WALK_LIMIT;
   w->chain.count = 0;
-  w->chain.object = 0;
+  w->chain.zero = 0;
+  __builtin_memset(&w->chain.object, 0, sizeof w->chain.object);
+  w->chain.object.is_generated = 1;
   w->known = (1u << WALK_REGISTERS) - 1;
   w->in_memory = 0;
   w->is_exact = 1;
@@ -449,4 +458,16 @@ int walk_stack(struct bpf_perf_event_data* context) {
   if (bpf_perf_event_output(context, &carriers, CURRENT_CPU, &w->chain, WALK_CHAIN_HEADER + count * 8))
     __sync_fetch_and_add(&chains_lost, 1);
   return 1;
+}
+
+/// A program's table is asked for when it begins, before it is sampled.
+SEC("raw_tp/sched_process_exec")
+int on_exec(struct bpf_raw_tracepoint_args* context) {
+  struct linux_binprm___walk* program = (struct linux_binprm___walk*)context->args[2];
+  struct file* file = BPF_CORE_READ(program, file);
+  struct walk_request message = {.start = 0};
+  if (!file) return 0;
+  read_key(file, &message.key);
+  if (!bpf_map_lookup_elem(&objects, &message.key)) request(&message);
+  return 0;
 }

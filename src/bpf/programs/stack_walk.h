@@ -24,12 +24,13 @@ enum walk_end {
   WALK_ENDS,
 };
 
-/// An object, as the kernel tells one file from another; all zero: the vDSO.
+/// An object, as the kernel tells one file from another. No inode: the vDSO, or code without a
+/// file.
 struct walk_object_key {
   __u64 inode;
   __u64 bytes;   // size of the file: an object that was written anew is another one
   __u32 device;  // dev_t of the kernel
-  __u32 zero;
+  __u32 is_generated;
 };
 
 enum { WALK_REQUESTED = 1, WALK_LOADED = 2, WALK_WITHOUT_TABLE = 3 };
@@ -38,7 +39,7 @@ struct walk_object {
   __u32 state;
   __u32 table;  // index in the array of tables
   __u32 row_count;
-  __u32 number;   // for messages
+  __u32 zero;
   __u64 used_ns;  // CLOCK_MONOTONIC
 };
 
@@ -83,17 +84,18 @@ struct walk_rule {
 /// The contents of a carrier's record, right in front of the sample that it belongs to.
 struct walk_chain {
   __u32 pid, tid;
-  __u16 end;     // walk_end
-  __u16 count;   // of addresses
-  __u32 object;  // number of the object in which the chain ended; 0: none
+  __u16 end;    // walk_end
+  __u16 count;  // of addresses
+  __u32 zero;
+  struct walk_object_key object;  // of the last address
   __u64 addresses[WALK_MOST_FRAMES];
 };
-enum { WALK_CHAIN_HEADER = 16 };
+enum { WALK_CHAIN_HEADER = 40 };
 
 /// A request to load an object's table.
 struct walk_request {
   struct walk_object_key key;
   __u32 pid;
   __u32 zero;
-  __u64 start, end;  // the mapping
+  __u64 start, end;  // the mapping; zeros: the program that the process executes
 };

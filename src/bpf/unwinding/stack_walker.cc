@@ -76,6 +76,14 @@ Result<> StackWalker::set_carrier(int cpu, int fd) {
               std::strerror(errno));
 }
 
+Result<> StackWalker::watch_programs() {
+  BpfLog log;
+  stack_walk& skeleton = *program_->skeleton;
+  skeleton.links.on_exec = bpf_program__attach(skeleton.progs.on_exec);
+  if (skeleton.links.on_exec == nullptr) return bpf_refused(log, "attach", kStackWalker);
+  return {};
+}
+
 bool StackWalker::put_rule(uint32_t number, const walk_rule& rule) {
   return bpf_map_update_elem(bpf_map__fd(program_->skeleton->maps.rules), &number, &rule,
                              BPF_ANY) == 0;

@@ -36,6 +36,8 @@ class StackWalker {
   /// Descriptor of the program; owned by this object.
   [[nodiscard]] int program() const;
   Result<> set_carrier(int cpu, int fd);
+  /// From now on the table of a program is asked for when it begins.
+  Result<> watch_programs();
 
   // Each returns false if the kernel refuses, mostly for want of memory.
   bool put_rule(uint32_t number, const walk_rule& rule);

@@ -21,15 +21,18 @@ void append(Bytes bytes, std::vector<std::byte>& to) {
 
 }  // namespace
 
-void ChainEnds::add(uint32_t end, uint32_t object) {
+void ChainEnds::add(uint32_t end, const walk_object_key& object) {
   if (end >= WALK_ENDS) return;
   ++by_reason[end];
-  if (end != WALK_OUTERMOST) ++unfinished[{object, end}];
+  if (end != WALK_OUTERMOST) ++unfinished[object][end];
 }
 
 void ChainEnds::add(const ChainEnds& other) {
-  for (size_t i = 0; i < by_reason.size(); ++i) by_reason[i] += other.by_reason[i];
-  for (const auto& [where, count] : other.unfinished) unfinished[where] += count;
+  auto add_to = [](ByReason& sums, const ByReason& more) {
+    for (size_t i = 0; i < sums.size(); ++i) sums[i] += more[i];
+  };
+  add_to(by_reason, other.by_reason);
+  for (const auto& [object, counts] : other.unfinished) add_to(unfinished[object], counts);
 }
 
 uint64_t ChainEnds::all() const {

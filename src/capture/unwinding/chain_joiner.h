@@ -20,6 +20,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <tuple>
 #include <vector>
 
 #include "base/bytes.h"
@@ -28,12 +29,21 @@
 
 namespace sonde {
 
-/// How the chains of a recording ended, and in which object: walk_end, walk_object::number.
-struct ChainEnds {
-  std::array<uint64_t, WALK_ENDS> by_reason{};
-  std::map<std::pair<uint32_t, uint32_t>, uint64_t> unfinished;  // by object and reason
+/// Orders objects, to keep them in maps.
+struct ObjectOrder {
+  bool operator()(const walk_object_key& a, const walk_object_key& b) const {
+    return std::tie(a.inode, a.bytes, a.device, a.is_generated) <
+           std::tie(b.inode, b.bytes, b.device, b.is_generated);
+  }
+};
 
-  void add(uint32_t end, uint32_t object);
+/// How the chains of a recording ended (walk_end), and in which object.
+struct ChainEnds {
+  using ByReason = std::array<uint64_t, WALK_ENDS>;
+  ByReason by_reason{};
+  std::map<walk_object_key, ByReason, ObjectOrder> unfinished;
+
+  void add(uint32_t end, const walk_object_key& object);
   void add(const ChainEnds& other);
   [[nodiscard]] uint64_t all() const;
 };
@@ -52,7 +62,8 @@ class ChainJoiner {
  private:
   struct Chain {
     uint32_t tid = 0;
-    uint32_t end = 0, object = 0;
+    uint32_t end = 0;
+    walk_object_key object{};
     std::vector<uint64_t> addresses;
   };
   struct Ring {

@@ -76,6 +76,7 @@ Result<std::unique_ptr<KernelUnwinding>> KernelUnwinding::open(const Capture& ca
   TRY(opened->add_carriers(capture, env.sys));
   opened->load_tables(capture, options, env);
   TRY(opened->tables_.start());
+  if (capture.target.kind != Target::Kind::kTasks) TRY(opened->walker_.watch_programs());
   TRY(opened->attach(capture, env.sys));
   return opened;
 }
@@ -158,12 +159,11 @@ void KernelUnwinding::report(const RecordOptions& options, Env& env) const {
                     "table ]",
                     env.tool, lost));
   if (options.verbose == 0) return;
-  for (const auto& [where, count] : ends.unfinished) {
-    std::string name = tables_.name_of(where.first);
-    say(options, env,
-        fmt::format("  {}: {} end {}", name.empty() ? "[no object]" : name, count,
-                    kReasons[where.second]));
-  }
+  for (const auto& [object, counts] : ends.unfinished)
+    for (size_t end = 0; end < counts.size(); ++end)
+      if (counts[end] > 0)
+        say(options, env,
+            fmt::format("  {}: {} end {}", tables_.name_of(object), counts[end], kReasons[end]));
   ObjectTables::Figures figures = tables_.figures();
   say(options, env,
       fmt::format(

@@ -19,6 +19,7 @@
 #include "base/parallel.h"
 #include "base/text.h"
 #include "capture/synthesis/object_build_id.h"
+#include "capture/unwinding/needed_libraries.h"
 #include "store/mapped_object.h"
 #include "store/object_cache.h"
 #include "store/proc_maps.h"
@@ -63,6 +64,23 @@ std::optional<uint64_t> size_of(pid_t pid, const ProcMapping& mapping) {
   std::string inside = fmt::format("/proc/{}/root{}", pid, mapping.path);
   if (::stat(inside.c_str(), &found) != 0 || found.st_ino != mapping.inode) return std::nullopt;
   return static_cast<uint64_t>(found.st_size);
+}
+
+/// Of a file in our own view of them.
+std::optional<walk_object_key> key_of(const std::string& path) {
+  struct stat found{};
+  if (path.empty() || ::stat(path.c_str(), &found) != 0 || !S_ISREG(found.st_mode))
+    return std::nullopt;
+  return walk_object_key{
+      .inode = found.st_ino,
+      .bytes = static_cast<uint64_t>(found.st_size),
+      .device = kernel_device(gnu_dev_major(found.st_dev), gnu_dev_minor(found.st_dev)),
+      .is_generated = 0};
+}
+
+std::string executable_of(uint32_t pid) {
+  std::error_code failed;
+  return std::filesystem::read_symlink(fmt::format("/proc/{}/exe", pid), failed);
 }
 
 /// "#!/usr/bin/python3 -u": the program that runs a script.
@@ -111,6 +129,8 @@ void ObjectTables::serve(const walk_request& request) {
   Object object{.key = request.key, .path = {}, .pid = request.pid};
   if (request.key.inode == 0) {
     object.path = kVdso;
+  } else if (request.start == 0) {
+    object.path = executable_of(request.pid);
   } else {
     for_each_code_mapping(static_cast<pid_t>(request.pid), [&](const ProcMapping& mapping) {
       if (mapping.start <= request.start && request.start < mapping.end) object.path = mapping.path;
@@ -119,6 +139,7 @@ void ObjectTables::serve(const walk_request& request) {
   // The process is gone: the next one that maps the object asks again.
   if (object.path.empty()) return walker_.forget_object(request.key);
   load(object, read(object));
+  load_needed(object);
 }
 
 void ObjectTables::collect(pid_t pid, std::vector<Object>& objects) const {
@@ -129,7 +150,7 @@ void ObjectTables::collect(pid_t pid, std::vector<Object>& objects) const {
     objects.push_back({.key = {.inode = mapping.inode,
                                .bytes = *bytes,
                                .device = kernel_device(mapping.major, mapping.minor),
-                               .zero = 0},
+                               .is_generated = 0},
                        .path = std::string(mapping.path),
                        .pid = static_cast<uint32_t>(pid)});
   });
@@ -144,29 +165,39 @@ void ObjectTables::load_mapped(std::span<const pid_t> pids) {
 }
 
 void ObjectTables::load_program(const std::string& path) {
-  std::vector<Object> objects;
   for (const std::string& name : {path, interpreter_of(path)}) {
     std::error_code failed;
     std::string file = std::filesystem::canonical(name, failed);
-    struct stat found{};
-    if (failed || ::stat(file.c_str(), &found) != 0) continue;
-    objects.push_back(
-        {.key = {.inode = found.st_ino,
-                 .bytes = static_cast<uint64_t>(found.st_size),
-                 .device = kernel_device(gnu_dev_major(found.st_dev), gnu_dev_minor(found.st_dev)),
-                 .zero = 0},
-         .path = file,
-         .pid = static_cast<uint32_t>(::getpid())});
+    std::optional<walk_object_key> key = key_of(file);
+    if (failed || !key) continue;
+    Object object{.key = *key, .path = file, .pid = static_cast<uint32_t>(::getpid())};
+    if (!is_known(*key)) load(object, read(object));
+    load_needed(object);
   }
-  load_all(std::move(objects));
+}
+
+bool ObjectTables::is_known(const walk_object_key& key) const {
+  std::lock_guard lock(mutex_);
+  return objects_.contains(key);
 }
 
 void ObjectTables::load_all(std::vector<Object> objects) {
-  std::set<KeyParts> seen;
+  std::set<walk_object_key, ObjectOrder> seen;
   std::erase_if(objects, [&](const Object& object) {
-    return numbers_.contains(parts_of(object.key)) || !seen.insert(parts_of(object.key)).second;
+    return is_known(object.key) || !seen.insert(object.key).second;
   });
   parallel_for(objects.size(), [&](size_t i) { load(objects[i], read(objects[i])); });
+}
+
+/// A program's libraries follow it within a millisecond: they are loaded before they are asked for.
+void ObjectTables::load_needed(const Object& object) {
+  std::vector<std::string> paths = needed_libraries(object.path);
+  for (const std::string& path : paths)
+    if (std::optional<walk_object_key> key = key_of(path); key && !is_known(*key)) {
+      Object library{.key = *key, .path = path, .pid = object.pid};
+      load(library, read(library));
+      load_needed(library);
+    }
 }
 
 ObjectTables::Unwinding ObjectTables::read(const Object& object) const {
@@ -205,13 +236,12 @@ void ObjectTables::load(Object object, const Unwinding& unwinding) {
   if (!unwinding.table.empty()) rows = walk_rows(unwinding.table, unwinding.segments, rules_);
   for (const walk_rule& rule : rules_.added(rules_put_))
     if (walker_.put_rule(static_cast<uint32_t>(rules_put_), rule)) ++rules_put_;
-  auto [known, is_new] = numbers_.try_emplace(parts_of(object.key), objects_.size() + 1);
-  if (is_new) objects_.push_back(object);
-  Object& kept = objects_[known->second - 1];
+  Object& kept = objects_.try_emplace(object.key, object).first->second;
+  if (kept.slot) return;
   walk_object entry{.state = WALK_WITHOUT_TABLE,
                     .table = 0,
                     .row_count = static_cast<uint32_t>(rows.size()),
-                    .number = known->second,
+                    .zero = 0,
                     .used_ns = 0};
   if (!rows.empty() && rules_put_ == rules_.size()) {
     make_room(rows.size() * sizeof(walk_row));
@@ -235,7 +265,7 @@ void ObjectTables::make_room(uint64_t bytes) {
 bool ObjectTables::drop_oldest() {
   Object* oldest = nullptr;
   uint64_t oldest_ns = UINT64_MAX;
-  for (Object& object : objects_) {
+  for (auto& [key, object] : objects_) {
     if (!object.slot) continue;
     std::optional<walk_object> entry = walker_.find_object(object.key);
     uint64_t used_ns = entry ? entry->used_ns : 0;
@@ -253,14 +283,17 @@ bool ObjectTables::drop_oldest() {
   return true;
 }
 
-std::string ObjectTables::name_of(uint32_t number) const {
+std::string ObjectTables::name_of(const walk_object_key& key) const {
   std::lock_guard lock(mutex_);
-  return number == 0 || number > objects_.size() ? std::string() : objects_[number - 1].path;
+  if (key.is_generated != 0) return "[code without a file]";
+  auto found = objects_.find(key);
+  return found == objects_.end() ? fmt::format("[inode {}]", key.inode) : found->second.path;
 }
 
 ObjectTables::Figures ObjectTables::figures() const {
   std::lock_guard lock(mutex_);
-  auto loaded = std::ranges::count_if(objects_, [](const Object& o) { return o.slot.has_value(); });
+  auto loaded = std::ranges::count_if(
+      objects_, [](const auto& entry) { return entry.second.slot.has_value(); });
   return {.objects = objects_.size(),
           .loaded = static_cast<size_t>(loaded),
           .bytes = bytes_,

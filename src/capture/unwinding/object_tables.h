@@ -9,7 +9,7 @@
 //   ObjectTables tables(walker, {.files = finder_options({}, env)});
 //   tables.load_mapped(pids);
 //   tables.start();
-//   … tables.name_of(chain.object) …
+//   … tables.name_of(chain.object) …      for messages
 #pragma once
 
 #include <sys/types.h>
@@ -22,12 +22,12 @@
 #include <span>
 #include <string>
 #include <thread>
-#include <tuple>
 #include <vector>
 
 #include "base/error.h"
 #include "base/file.h"
 #include "bpf/unwinding/stack_walker.h"
+#include "capture/unwinding/chain_joiner.h"
 #include "capture/unwinding/walk_table.h"
 #include "symbol/object_finder.h"
 
@@ -53,8 +53,8 @@ class ObjectTables {
   /// From here on, what the walker asks for is loaded.
   Result<> start();
 
-  /// The path of an object, by walk_object::number; empty if there is none.
-  [[nodiscard]] std::string name_of(uint32_t number) const;
+  /// The path of an object, or what is known instead.
+  [[nodiscard]] std::string name_of(const walk_object_key& key) const;
   struct Figures {
     size_t objects = 0, loaded = 0;
     uint64_t bytes = 0, dropped = 0;
@@ -69,19 +69,17 @@ class ObjectTables {
     std::optional<uint32_t> slot = {};
     uint64_t bytes = 0;  // of its table
   };
-  using KeyParts = std::tuple<uint64_t, uint64_t, uint32_t>;
-  static KeyParts parts_of(const walk_object_key& key) {
-    return {key.inode, key.bytes, key.device};
-  }
   struct Unwinding {
     CfiTable table;
     SegmentMap segments;
   };
+  [[nodiscard]] bool is_known(const walk_object_key& key) const;
 
   void work();
   void serve(const walk_request& request);
   void collect(pid_t pid, std::vector<Object>& objects) const;
   void load_all(std::vector<Object> objects);
+  void load_needed(const Object& object);
   [[nodiscard]] Unwinding read(const Object& object) const;
   void load(Object object, const Unwinding& unwinding);
   void make_room(uint64_t bytes);
@@ -91,8 +89,7 @@ class ObjectTables {
   Options options_;
   ObjectFinder finder_;
   mutable std::mutex mutex_;
-  std::deque<Object> objects_;  // by number - 1
-  std::map<KeyParts, uint32_t> numbers_;
+  std::map<walk_object_key, Object, ObjectOrder> objects_;
   WalkRules rules_;
   size_t rules_put_ = 1;
   std::deque<uint32_t> free_slots_;  // those used last come last: a walk may still be in them
