@@ -41,6 +41,8 @@ class Parser {
 
  private:
   ParseOutcome finish(size_t from) {
+    arguments_.before_dashes = arguments_.words.size();
+    if (!arguments_.after_dashes) arguments_.before_dashes += words_.size() - from;
     arguments_.words.insert(arguments_.words.end(),
                             words_.begin() + static_cast<std::ptrdiff_t>(from), words_.end());
     return std::move(arguments_);

@@ -147,6 +147,16 @@ TEST(FlagParser, TwoDashesEndTheFlags) {
   ParseOutcome outcome = s.parse({"-v", "--", "-n"});
   EXPECT_THAT(std::get<Arguments>(outcome).words, ElementsAre("-n"));
   EXPECT_TRUE(std::get<Arguments>(outcome).after_dashes);
+  EXPECT_EQ(std::get<Arguments>(outcome).before_dashes, 0u);
+}
+
+TEST(FlagParser, WordsBeforeTwoDashesAreCounted) {
+  Sample s;
+  ParseOutcome outcome = s.parse({"a", "-v", "b", "--", "ls", "-n"});
+  EXPECT_THAT(std::get<Arguments>(outcome).words, ElementsAre("a", "b", "ls", "-n"));
+  EXPECT_EQ(std::get<Arguments>(outcome).before_dashes, 2u);
+  outcome = s.parse({"a", "b"});
+  EXPECT_EQ(std::get<Arguments>(outcome).before_dashes, 2u);
 }
 
 TEST(FlagParser, SaysWhatIsWrongAsPerfDoes) {

@@ -32,7 +32,8 @@ namespace sonde {
 /// What is left of the command line after the flags are removed.
 struct Arguments {
   std::vector<std::string> words;
-  bool after_dashes = false;  // "--" preceded them
+  bool after_dashes = false;  // "--" preceded them, or some of them
+  size_t before_dashes = 0;   // how many of them came before "--", or in all
 
   [[nodiscard]] bool empty() const { return words.empty(); }
   [[nodiscard]] size_t size() const { return words.size(); }

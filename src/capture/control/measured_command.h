@@ -33,10 +33,16 @@ class MeasuredCommand {
   Result<int> run();
   /// The same; meanwhile `turn` is called every `period_ms`.
   Result<int> run(int period_ms, const std::function<void()>& turn);
+  /// The same; `turn` says after how many ms it is to be called again (less than 0: never). If it
+  /// says nothing, the measurement is over: the command gets SIGTERM, and the result is 0.
+  Result<int> run_timed(const std::function<std::optional<int>()>& turn);
 
  private:
   MeasuredCommand(SignalQueue signals, std::string name)
       : signals_(std::move(signals)), name_(std::move(name)) {}
+  Result<> start();
+  /// The result, once the command has ended or, without one, a signal ends the wait.
+  std::optional<int> look();
 
   SignalQueue signals_;
   std::string name_;

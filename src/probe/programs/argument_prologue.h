@@ -13,23 +13,16 @@
 #include <linux/bpf.h>
 
 #include <cstdint>
-#include <functional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/error.h"
 #include "probe/probe_definition.h"
+#include "probe/programs/fetched_value.h"
 
 namespace sonde {
 
 constexpr size_t kMaxProgramArguments = 3;
-
-struct PrologueSetting {
-  uint16_t machine = 0;  // EM_*: whose struct pt_regs the context is
-  /// The address of a kernel symbol, which may be preceded by "MODULE:"; 0 if there is none.
-  std::function<uint64_t(std::string_view)> symbol_address = {};
-};
 
 /// To be followed by the program's own instructions; empty if the place has no arguments. Errors:
 /// kUnsupported for more than three arguments, text, arrays and other machines than x86-64 and
