@@ -1,6 +1,7 @@
 #include "histogram/histogram_svg.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "export/pictures/axis.h"
@@ -89,6 +90,7 @@ class HistogramsSvg {
   void draw_scale() {
     constexpr size_t kMostTicks = 4;
     for (double tick : round_ticks(0, static_cast<double>(most_), kMostTicks)) {
+      if (tick != std::floor(tick)) continue;
       double y = top_ + kChartHeight * (1 - tick / static_cast<double>(most_));
       svg_ += fmt::format(
           "<line class=\"line\" x1=\"{0:.1f}\" x2=\"{1:.1f}\" y1=\"{2:.1f}\" y2=\"{2:.1f}\"/>\n",
@@ -103,9 +105,10 @@ class HistogramsSvg {
         std::max(1.0, kChartHeight * static_cast<double>(events) / static_cast<double>(most_));
     double share = static_cast<double>(events) / static_cast<double>(histogram.count) * 100;
     BucketEnds ends = bucket_ends(set_, bucket);
-    std::string range = ends.first.empty()  ? "up to " + ends.last
-                        : ends.last.empty() ? ends.first + " and up"
-                                            : ends.first + " .. " + ends.last;
+    std::string range = ends.first.empty()        ? "up to " + ends.last
+                        : ends.last.empty()       ? ends.first + " and up"
+                        : ends.first == ends.last ? ends.first
+                                                  : ends.first + " .. " + ends.last;
     svg_ += fmt::format(
         "<rect class=\"bar\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\">"
         "<title>",

@@ -44,12 +44,13 @@ uint64_t events_of(const Histogram& histogram, int32_t bucket) {
 }
 
 std::string range_text(const BucketEnds& ends, size_t first_width, size_t last_width) {
-  std::string_view between = ends.first.empty() || ends.last.empty() ? "  " : "..";
   if (ends.first.empty())
     return fmt::format("{:>{}}    {:>{}}", "below", first_width, ends.last, last_width);
   if (ends.last.empty())
     return fmt::format("{:>{}}    {:<{}}", ends.first, first_width, "and up", last_width);
-  return fmt::format("{:>{}} {} {:>{}}", ends.first, first_width, between, ends.last, last_width);
+  if (ends.first == ends.last)
+    return fmt::format("{:>{}}", ends.first, first_width + last_width + 4);
+  return fmt::format("{:>{}} .. {:>{}}", ends.first, first_width, ends.last, last_width);
 }
 
 void write_rows(Sink& out, const HistogramSet& set, const Histogram& histogram, size_t width) {

@@ -26,7 +26,7 @@ TEST(HistogramText, RowsAreAlignedAndWhole) {
 
 5 events, mean 9.8, p50 <= 7, p90 <= 31, p99 <= 31
             bytes  count  percent
-      1 ..      1      1    20.0%  |########                |
+                1      1    20.0%  |########                |
       2 ..      3      0     0.0%  |                        |
       4 ..      7      3    60.0%  |########################|
       8 ..     15      0     0.0%  |                        |
@@ -65,7 +65,7 @@ TEST(HistogramText, OpenBucketsAndNoEvents) {
   set.histograms[0].buckets = {{-1, 1}, {0, 3}, {3, 1}};
   StringSink text;
   write_histograms(text, set, 10, 60);
-  EXPECT_NE(text.text().find("below           4      1"), std::string::npos) << text.text();
+  EXPECT_NE(text.text().find("below         4      1"), std::string::npos) << text.text();
   EXPECT_NE(text.text().find("20    and up      1"), std::string::npos) << text.text();
   set.histograms.clear();
   StringSink none, svg;

@@ -3,6 +3,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <linux/bpf.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -109,6 +110,26 @@ uint64_t LoadedSource::missed() const {
   return info.recursion_misses;
 }
 
+/// Without the PMU, libbpf would make an event in tracefs, which is left behind if we are killed.
+Result<> check_probe_pmu(const HistogramSource& source) {
+  if (source.kind == HistogramSource::Kind::kTracepoint) return {};
+  bool in_kernel = source.kind == HistogramSource::Kind::kKernelFunction;
+  std::string_view pmu = in_kernel ? "kprobe" : "uprobe";
+  if (::access(fmt::format("/sys/bus/event_source/devices/{}/type", pmu).c_str(), F_OK) == 0)
+    return {};
+  return fail(ErrorCode::kUnsupported, "{}: this kernel has no {}s (CONFIG_{}); {} work",
+              source.description(), pmu, in_kernel ? "KPROBE_EVENTS" : "UPROBE_EVENTS",
+              in_kernel ? "tracepoints and functions of programs" : "tracepoints");
+}
+
+std::unexpected<Error> source_refused(const BpfLog& log, std::string_view action,
+                                      const HistogramSource& source) {
+  Error refused = bpf_refused(log, action, kHistogramProgram).error();
+  std::string_view remedy =
+      refused.code == ErrorCode::kPermission ? "; this needs root, or CAP_BPF and CAP_PERFMON" : "";
+  return fail(refused.code, "{}: {}{}", source.description(), refused.message, remedy);
+}
+
 }  // namespace
 
 std::string HistogramSource::description() const {
@@ -134,16 +155,15 @@ Result<> KernelHistograms::State::load(const Options& options) {
     if (loaded.skeleton == nullptr) return bpf_refused(log, "open", kHistogramProgram);
     loaded.set_up(options, source, is_first);
     bool is_ready = is_first || loaded.share_maps(sources.front());
-    if (!is_ready || histogram__load(loaded.skeleton) != 0) {
-      Error refused = bpf_refused(log, "load", kHistogramProgram).error();
-      return fail(refused.code, "{}: {}", source.description(), refused.message);
-    }
+    if (!is_ready || histogram__load(loaded.skeleton) != 0)
+      return source_refused(log, "load", source);
   }
   return {};
 }
 
 Result<> KernelHistograms::State::attach(const Options& options) {
   BpfLog log;
+  for (const HistogramSource& source : options.sources) TRY(check_probe_pmu(source));
   bool is_filled = follow_tasks(first(), options.tasks.tids);
   uint8_t yes = 1;
   for (uint32_t cpu : options.cpus)
@@ -157,8 +177,7 @@ Result<> KernelHistograms::State::attach(const Options& options) {
       if ((source.role == HISTOGRAM_END) != is_end) continue;
       sources[i].attach(source);
       if (sources[i].link != nullptr) continue;
-      Error refused = bpf_refused(log, "attach", kHistogramProgram).error();
-      return fail(refused.code, "{}: {}", source.description(), refused.message);
+      return source_refused(log, "attach", source);
     }
   if (!follow_begun(first(), options.tasks))
     return bpf_refused(log, "fill the tables of", kHistogramProgram);
