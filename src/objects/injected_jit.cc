@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/sys.h"
 #include "perfdata/records/record_encoder.h"
+#include "perfdata/records/user_records.h"
 #include "symbol/jit_image.h"
 
 namespace sonde {
@@ -29,6 +30,22 @@ Result<> write_image(const std::string& path, const std::vector<std::byte>& byte
   return write_all(file.get(), path, bytes);
 }
 
+/// From the recorded processor's time stamp counter to the recording's clock; no multiplier: it
+/// does not say.
+itrace::TraceClock cycle_clock_of(const Recording& recording) {
+  itrace::TraceClock clock;
+  if (recording.record_counts().by_type[abi::kRecordTimeConv] == 0) return clock;
+  for (const RecordBlock& block : recording.blocks()) {
+    RecordRange range(block, recording.byte_order());
+    for (RecordView record; range.next(record);) {
+      if (record.type != abi::kRecordTimeConv) continue;
+      if (auto told = decode_user<TimeConvRecord>(record))
+        return {told->shift, told->multiplier, told->zero};
+    }
+  }
+  return clock;
+}
+
 }  // namespace
 
 Result<> InjectedCode::look_at(const MmapRecord& record, const Recording& recording, Env& env) {
@@ -41,10 +58,22 @@ Result<> InjectedCode::look_at(const MmapRecord& record, const Recording& record
                    fmt::format("{}: {}", path, found.error().message));
     return {};
   }
-  if (found->dump.header().order != kHostOrder || found->dump.header().counts_cycles) {
-    env.losses.add(LossKind::k_bad_symbol_source, 1,
-                   fmt::format("{}: of another byte order, or timed in CPU cycles", path));
+  auto unusable = [&](std::string_view why) {
+    env.losses.add(LossKind::k_bad_symbol_source, 1, fmt::format("{}: {}", path, why));
+  };
+  if (found->dump.header().order != kHostOrder) {
+    unusable("of another byte order");
     return {};
+  }
+  if (found->dump.header().counts_cycles) {
+    if (!cycle_clock_) cycle_clock_ = cycle_clock_of(recording);
+    if (cycle_clock_->multiplier == 0) {
+      unusable("timed in cycles, which the recording doesn't say how to convert (TIME_CONV)");
+      return {};
+    }
+  } else if (!has_jit_dump_clock(recording.events())) {
+    return fail(ErrorCode::kFailed, "error, jitted code must be sampled with {} record -k 1",
+                "perf");
   }
   if (found->dump.bad_records() > 0)
     env.losses.add(
@@ -92,11 +121,12 @@ Result<> InjectedCode::take(const MmapRecord& record, const FoundJitDump& found,
                       .id = kSynthesisedId};
     frame.id.pid = mmap.pid;
     frame.id.tid = mmap.tid;
-    frame.id.time = placed.time_ns;
+    frame.id.time =
+        dump.header().counts_cycles ? cycle_clock_->to_ns(placed.time_ns) : placed.time_ns;
     frame.id.id = event.ids.empty() ? 0 : event.ids.front();
     size_t offset = records_.size();
     if (encode(mmap, frame, records_))
-      mapped_.push_back({placed.time_ns, offset, records_.size() - offset});
+      mapped_.push_back({frame.id.time, offset, records_.size() - offset});
   }
   return {};
 }

@@ -2,11 +2,13 @@
 // its dump, and the records that say that it was mapped, and from when on.
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "base/env.h"
+#include "itrace/trace_input.h"
 #include "perfdata/read/recording.h"
 #include "replay/passes/jit_replay.h"
 
@@ -34,6 +36,7 @@ class InjectedCode {
                 Env& env);
 
   std::set<std::pair<uint32_t, std::string>> seen_;
+  std::optional<itrace::TraceClock> cycle_clock_;  // of dumps that count cycles
   std::set<uint32_t> processes_;
   ByteBuilder records_;
   std::vector<Mapped> mapped_;

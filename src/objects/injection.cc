@@ -112,9 +112,6 @@ class Injection {
           "{}: -B would drop the mappings that AUX area data needs: use --mmap2-buildid-all", name);
     if (recording.record_counts().simpleperf_private > 0)
       return fail(ErrorCode::kUnsupported, "{}: simpleperf's recordings are not copied", name);
-    if (options_.jit && !has_jit_dump_clock(recording.events()))
-      return fail(ErrorCode::kFailed, "error, jitted code must be sampled with {} record -k 1",
-                  "perf");
     return {};
   }
 
