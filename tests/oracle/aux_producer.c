@@ -1,6 +1,7 @@
 // A shared object for LD_PRELOAD: a machine with a PMU that writes AUX data, for recorders to be tested without one. Events of the
 // type in $AUX_PMU_TYPE are opened as dummies; what the recorder maps as their AUX area is ordinary memory. The first area gets the
-// bytes of the file $AUX_TRACE, and the control page says that they have just been written.
+// bytes of the file $AUX_TRACE, and the control page says that they have just been written. Samples that would have a piece of it
+// have one of no bytes, as the kernel gives them where there is nothing to be had: the physical address of nowhere, which is zero.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -60,8 +61,18 @@ long syscall(long number, ...) {
   if (number == SYS_perf_event_open) {
     const char* type = getenv("AUX_PMU_TYPE");
     const struct perf_event_attr* attr = (const struct perf_event_attr*)arguments[0];
+    memset(&dummy, 0, sizeof dummy);
+    memcpy(&dummy, attr, attr->size < sizeof dummy ? attr->size : sizeof dummy);
+    if (type != NULL && (dummy.sample_type & PERF_SAMPLE_AUX) != 0) {
+      dummy.sample_type = (dummy.sample_type & ~(uint64_t)PERF_SAMPLE_AUX) | PERF_SAMPLE_PHYS_ADDR;
+      dummy.aux_sample_size = 0;
+      arguments[0] = (long)&dummy;
+    }
+    if (type != NULL && dummy.aux_output) {
+      dummy.aux_output = 0;
+      arguments[0] = (long)&dummy;
+    }
     if (type != NULL && attr->type == strtoul(type, NULL, 0)) {
-      memcpy(&dummy, attr, attr->size < sizeof dummy ? attr->size : sizeof dummy);
       dummy.type = PERF_TYPE_SOFTWARE;
       dummy.config = PERF_COUNT_SW_DUMMY;
       dummy.config1 = dummy.config2 = 0;

@@ -4,13 +4,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
-#if defined(__x86_64__)
-#include <cpuid.h>
-#endif
 
-#include "base/text.h"
-#include "capture/opening/cpu_map.h"
+#include "capture/aux/arm_tracers.h"
+#include "capture/aux/intel_tracers.h"
+#include "capture/aux/trace_groups.h"
 #include "capture/opening/event_opener.h"
 #include "capture/rings/ring_buffer.h"
 #include "event/pmu/trace_pmu.h"
@@ -20,51 +17,26 @@ namespace {
 
 constexpr size_t kMinFullTrace = 8192;  // perf-intel-pt(1), "new auxtrace mmap size option"
 
-/// The tracers that are not recorded yet, by the beginnings of their PMUs' names.
-constexpr std::string_view kNotRecorded[] = {"cs_etm", "arm_spe_", "intel_bts", "hisi_ptt"};
+/// HiSilicon's.
+constexpr std::string_view kPciTracer = "hisi_ptt";
 
-/// AUXTRACE_INFO's numbers, in their order.
-enum Word : uint8_t {
-  kPmuType,
-  kTimeShift,
-  kTimeMultiplier,
-  kTimeZero,
-  kCapTimeZero,
-  kTscBit,
-  kNoReturnCompressionBit,
-  kHaveSwitches,
-  kSnapshotMode,
-  kPerCpu,
-  kMtcBit,
-  kMtcFreqBits,
-  kCtcNumerator,
-  kCtcDenominator,
-  kCycBit,
-  kNonTurboRatio,
-  kFilterLength,
+struct TracerKind {
+  std::string_view pmu;
+  bool is_prefix;  // of several PMUs' names
+  std::string_view in_words;
+  Result<> (*plan)(const TracerSetting&);
+};
+constexpr TracerKind kTracers[] = {
+    {kIntelPtPmu, false, "Intel Processor Trace", plan_intel_pt},
+    {kIntelBtsPmu, false, "Intel BTS", plan_intel_bts},
+    {kArmSpePmus, true, "ARM SPE", plan_arm_spe},
+    {kCoreSightPmu, false, "CoreSight ETM", plan_core_sight},
 };
 
-uint64_t format_mask(const Pmu& pmu, std::string_view name) {
-  const PmuFormat* format = pmu.format(name);
-  return format == nullptr || format->word != 0 ? 0 : format->mask();
-}
-
-bool may_open(Sys& sys, abi::EventAttr attr) {
-  attr.size = 128;
-  attr.sample_period = 1;
-  attr.disabled = 1;
-  auto* raw = reinterpret_cast<perf_event_attr*>(&attr);
-  SysResult<int> fd = sys.perf_event_open(raw, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
-  if (fd) (void)sys.close(*fd);
-  return fd.has_value();
-}
-
-abi::EventAttr dummy_attr() {
-  abi::EventAttr attr;
-  attr.type = abi::kTypeSoftware;
-  attr.config = abi::kSwDummy;
-  attr.exclude_kernel = 1;
-  return attr;
+const TracerKind* tracer_of(const ParsedEvent& event) {
+  for (const TracerKind& kind : kTracers)
+    if (kind.is_prefix ? event.pmu.starts_with(kind.pmu) : event.pmu == kind.pmu) return &kind;
+  return nullptr;
 }
 
 Result<> refuse_conflicts(const RecordOptions& options, const ParsedEvent& event) {
@@ -85,8 +57,25 @@ size_t default_area_bytes(Sys& sys) {
   return privileged ? size_t{4} << 20 : size_t{128} << 10;
 }
 
-Result<> choose_sizes(const AuxOptions& options, Sys& sys, TracePlan& plan) {
+/// The sizes of the samples that have a piece of the trace, in bytes.
+void choose_sample_sizes(const EventList& list, TracePlan& plan) {
+  uint32_t most = 0;
+  plan.least_sample = UINT32_MAX;
+  for (const ParsedEvent& event : list.events()) {
+    uint32_t size = event.attr.aux_sample_size;
+    if (size == 0) continue;
+    most = std::max(most, size);
+    plan.least_sample = std::min(plan.least_sample, size);
+  }
+  if (plan.area_bytes == 0) plan.area_bytes = std::max(std::bit_ceil(size_t{most}), page_size());
+}
+
+Result<> choose_sizes(const AuxOptions& options, const EventList& list, Sys& sys, TracePlan& plan) {
   plan.area_bytes = options.area_pages * page_size();
+  if (plan.is_sampled) {
+    choose_sample_sizes(list, plan);
+    return {};
+  }
   if (options.snapshot) {
     size_t wanted = options.snapshot_bytes;
     if (plan.area_bytes == 0)
@@ -102,141 +91,92 @@ Result<> choose_sizes(const AuxOptions& options, Sys& sys, TracePlan& plan) {
   if (plan.area_bytes == 0) plan.area_bytes = default_area_bytes(sys);
   if (plan.area_bytes < kMinFullTrace)
     return fail(ErrorCode::kFailed,
-                "Invalid mmap size for Intel Processor Trace: must be at least {}KiB and a power "
-                "of 2",
+                "Invalid mmap size for {}: must be at least {}KiB and a power of 2", plan.tracer,
                 kMinFullTrace / 1024);
   return {};
 }
 
-void move_to_front(size_t at, EventList& list, std::vector<std::string>& cgroups) {
-  auto offset = static_cast<std::ptrdiff_t>(at);
-  std::vector<ParsedEvent>& events = list.edit();
-  for (ParsedEvent& event : events)
-    event.leader = event.leader == at ? 0 : event.leader < at ? event.leader + 1 : event.leader;
-  std::rotate(events.begin(), events.begin() + offset, events.begin() + offset + 1);
-  if (cgroups.empty()) return;
-  cgroups.resize(std::max(cgroups.size(), at + 1));
-  std::rotate(cgroups.begin(), cgroups.begin() + offset, cgroups.begin() + offset + 1);
+/// The one event that traces; nothing if there is none.
+Result<std::optional<size_t>> find_tracer(const EventList& list) {
+  std::optional<size_t> at;
+  for (size_t i = 0; i < list.size(); ++i) {
+    const ParsedEvent& event = list[i];
+    if (event.pmu.starts_with(kPciTracer))
+      return fail(ErrorCode::kUnsupported,
+                  "{}: traces of PCI Express are not recorded; perf record can record them",
+                  event.name);
+    if (!is_trace_event(event)) continue;
+    if (at && list[*at].pmu == event.pmu)
+      return fail(ErrorCode::kFailed, "There may be only one {} event", event.pmu);
+    if (at)
+      return fail(ErrorCode::kFailed, "{} and {} may not be used together", event.pmu,
+                  list[*at].pmu);
+    at = i;
+  }
+  return at;
 }
 
-TraceCompanions companions_of(const Pmu& pmu, const ParsedEvent& event, const Target& target,
-                              bool wants_switches, Sys& sys) {
-  TraceCompanions chosen{.per_cpu = !target.per_thread};
-  abi::EventAttr clock;
-  clock.type = abi::kTypeSoftware;
-  clock.exclude_kernel = 1;
-  bool whole_cpus = may_open(sys, clock);
-  bool has_times = (event.attr.config & format_mask(pmu, "tsc")) != 0;
-  if (has_times && chosen.per_cpu && wants_switches) {
-    using Switches = TraceCompanions::Switches;
-    chosen.switches = target.has_cpu() ? Switches::kOfTracking
-                      : whole_cpus     ? Switches::kOfCpus
-                                       : Switches::kOfThreads;
-  }
-  abi::EventAttr pokes = dummy_attr();
-  pokes.ksymbol = pokes.text_poke = 1;
-  chosen.text_pokes = has_times && !event.attr.exclude_kernel && whole_cpus && may_open(sys, pokes);
-  if (Result<std::vector<int>> cpus = online_cpus()) chosen.online_cpus = std::move(*cpus);
-  return chosen;
+/// Options and terms that only a trace gives a meaning to.
+Result<> refuse_without_tracer(const AuxOptions& options, const EventList& list) {
+  if (options.snapshot) return fail(ErrorCode::kFailed, "No AUX area tracing to snapshot");
+  if (options.sample_bytes != 0) return fail(ErrorCode::kFailed, "No AUX area event to sample");
+  for (const ParsedEvent& event : list.events())
+    if (event.terms.aux_sample_size.value_or(0) != 0)
+      return fail(ErrorCode::kFailed, "No AUX area event to sample ({})", event.name);
+  if (options.area_pages != 0)
+    return fail(ErrorCode::kUnsupported, "-m ,{}: there is no AUX area event to use AUX pages",
+                options.area_pages);
+  return {};
 }
 
 }  // namespace
 
+bool may_open_on_cpus(Sys& sys, abi::EventAttr attr) {
+  attr.size = 128;
+  attr.sample_period = 1;
+  attr.disabled = 1;
+  auto* raw = reinterpret_cast<perf_event_attr*>(&attr);
+  SysResult<int> fd = sys.perf_event_open(raw, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+  if (fd) (void)sys.close(*fd);
+  return fd.has_value();
+}
+
+uint64_t config_mask(const Pmu& pmu, std::string_view name) {
+  const PmuFormat* format = pmu.format(name);
+  return format == nullptr || format->word != 0 ? 0 : format->mask();
+}
+
 bool is_trace_event(const ParsedEvent& event) {
-  return event.pmu == kIntelPtPmu;
+  return tracer_of(event) != nullptr;
 }
 
 Result<std::optional<TracePlan>> plan_trace(const RecordOptions& options, const Target& target,
                                             PmuCatalog& pmus, Sys& sys, EventList& list,
                                             std::vector<std::string>& cgroups) {
-  std::optional<size_t> at;
-  for (size_t i = 0; i < list.size(); ++i) {
-    const ParsedEvent& event = list[i];
-    for (std::string_view prefix : kNotRecorded)
-      if (event.pmu.starts_with(prefix))
-        return fail(ErrorCode::kUnsupported,
-                    "{}: AUX areas are recorded of intel_pt only; perf record can record this one",
-                    event.name);
-    if (!is_trace_event(event)) continue;
-    if (at) return fail(ErrorCode::kFailed, "There may be only one {} event", event.pmu);
-    at = i;
-  }
+  std::optional<size_t> at = TRY(find_tracer(list));
   if (!at) {
-    if (options.trace.snapshot) return fail(ErrorCode::kFailed, "No AUX area tracing to snapshot");
-    if (options.trace.area_pages != 0)
-      return fail(ErrorCode::kUnsupported, "-m ,{}: there is no AUX area event to use AUX pages",
-                  options.trace.area_pages);
+    TRY(refuse_without_tracer(options.trace, list));
     return std::nullopt;
   }
-  ParsedEvent& event = list.edit()[*at];
-  TRY(refuse_conflicts(options, event));
-  const Pmu* pmu = pmus.find(event.pmu);
+  TRY(refuse_conflicts(options, list[*at]));
+  const Pmu* pmu = pmus.find(list[*at].pmu);
   if (pmu == nullptr)
-    return fail(ErrorCode::kUnsupported, "{}: this machine has no {}", event.name, event.pmu);
-  if (event.leader != *at || list.group_size(*at) > 1)
-    return fail(ErrorCode::kUnsupported,
-                "{}: a group with it samples the AUX area, which is not recorded yet: name it "
-                "outside of groups",
-                event.name);
-  event.attr.config |= format_mask(*pmu, "pt");
-  TRY(check_trace_config(*pmu, event.attr.config));
-  TracePlan plan{.companions = companions_of(*pmu, event, target, options.trace.switch_events, sys),
-                 .pmu_type = event.attr.type,
-                 .snapshot_bytes = {},
-                 .info = {}};
-  TRY(choose_sizes(options.trace, sys, plan));
+    return fail(ErrorCode::kUnsupported, "{}: this machine has no {}", list[*at].name,
+                list[*at].pmu);
+  const TracerKind& kind = *tracer_of(list[*at]);
+  TracePlan plan{.tracer = kind.in_words};
+  TRY(complete_trace_group(*at, options.sampling.group_all, list));
+  plan.is_sampled = TRY(set_aux_samples(*at, options.trace, list));
+  if (plan.is_sampled && options.trace.snapshot)
+    return fail(ErrorCode::kFailed,
+                "Snapshot mode ({} PMU) and sample trace cannot be used together", pmu->name());
+  TRY(choose_sizes(options.trace, list, sys, plan));
+  ParsedEvent& event = list.edit()[*at];
   event.attr.freq = 0;
   event.attr.sample_period = 1;
-  // As in perf, where the PMU's default config takes the place of the usual exclusions.
-  if (!event.host_guest_given) event.attr.exclude_guest = 0;
-  if (!plan.snapshot_bytes)
-    event.attr.aux_watermark =
-        static_cast<uint32_t>(std::min<size_t>(plan.area_bytes / 4, UINT32_MAX));
-  plan.info = intel_pt_info(*pmu, event, plan, plan.companions.per_cpu);
-  move_to_front(*at, list, cgroups);
+  TRY(kind.plan({options, target, *pmu, sys, event, plan}));
+  move_group_to_front(*at, list, cgroups);
   return plan;
-}
-
-std::vector<uint64_t> intel_pt_info(const Pmu& pmu, const ParsedEvent& event, const TracePlan& plan,
-                                    bool per_cpu) {
-  std::vector<uint64_t> info(kFilterLength + 1);
-  info[kPmuType] = pmu.type();
-  info[kTscBit] = format_mask(pmu, "tsc");
-  info[kNoReturnCompressionBit] = format_mask(pmu, "noretcomp");
-  info[kHaveSwitches] = static_cast<uint64_t>(plan.companions.switches);
-  if (plan.companions.switches == TraceCompanions::Switches::kOfTracking)
-    info[kHaveSwitches] = static_cast<uint64_t>(TraceCompanions::Switches::kOfCpus);
-  info[kSnapshotMode] = plan.snapshot_bytes.has_value();
-  info[kPerCpu] = per_cpu;
-  info[kMtcBit] = format_mask(pmu, "mtc");
-  info[kMtcFreqBits] = format_mask(pmu, "mtc_period");
-#if defined(__x86_64__)
-  // Intel SDM, CPUID leaf 15H: EBX/EAX is the ratio of the time stamp counter to the crystal clock.
-  constexpr unsigned kClockLeaf = 0x15;
-  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
-  if (__get_cpuid(kClockLeaf, &eax, &ebx, &ecx, &edx) != 0) {
-    info[kCtcNumerator] = ebx;
-    info[kCtcDenominator] = eax;
-  }
-#endif
-  info[kCycBit] = format_mask(pmu, "cyc");
-  info[kNonTurboRatio] = parse_number(pmu.cap("max_nonturbo_ratio").value_or("")).value_or(0);
-  info[kFilterLength] = event.filter.size();
-  if (!event.filter.empty()) {
-    std::vector<uint64_t> text(event.filter.size() / 8 + 1);
-    std::memcpy(text.data(), event.filter.data(), event.filter.size());
-    info.insert(info.end(), text.begin(), text.end());
-  }
-  info.push_back(parse_number(pmu.cap("event_trace").value_or("")).value_or(0));
-  return info;
-}
-
-void set_trace_clock(const perf_event_mmap_page& page, std::vector<uint64_t>& info) {
-  if (!page.cap_user_time_zero) return;
-  info[kTimeShift] = page.time_shift;
-  info[kTimeMultiplier] = page.time_mult;
-  info[kTimeZero] = page.time_zero;
-  info[kCapTimeZero] = 1;
 }
 
 }  // namespace sonde

@@ -43,6 +43,7 @@ Result<TraceRings> TraceRings::create(Sys& sys, const TracePlan& plan, const Tar
                                       const CaptureEvent& traced, RingSet& rings) {
   TraceRings made(sys, traced);
   made.snapshot_bytes_ = plan.snapshot_bytes;
+  made.is_read_ = !plan.is_overwritten();
   for (uint32_t i = 0; i < rings.rings().size(); ++i) {
     CaptureRing& ring = rings.rings()[i];
     bool owns = false;
@@ -50,7 +51,7 @@ Result<TraceRings> TraceRings::create(Sys& sys, const TracePlan& plan, const Tar
     if (!owns) continue;
     SysResult<AuxRing> area =
         AuxRing::map(sys, ring.buffer.fd(), ring.buffer.control_page(), ring.buffer.data_size(),
-                     plan.area_bytes, plan.snapshot_bytes.has_value());
+                     plan.area_bytes, plan.is_overwritten());
     if (!area) {
       Error error = explain_map_failure(plan.area_bytes / page_size(), area.error());
       error.message.insert(0, fmt::format("{}: no AUX area: ", traced.parsed.name));
@@ -66,7 +67,7 @@ Result<TraceRings> TraceRings::create(Sys& sys, const TracePlan& plan, const Tar
 }
 
 Result<size_t> TraceRings::read(size_t ring, bool go_on, Output output) {
-  if (takes_snapshots()) return size_t{0};
+  if (!is_read_) return size_t{0};
   for (Area& area : areas_) {
     if (area.place.index != ring) continue;
     AuxRing::Piece piece = area.ring.peek();

@@ -45,7 +45,7 @@ class TraceRings {
                                    const CaptureEvent& traced, RingSet& rings);
 
   /// Takes what the area beside ring `ring` holds; returns how many bytes. With `go_on`, the PMU
-  /// is then started again. Nothing in snapshot mode.
+  /// is then started again. Nothing where it is written over.
   Result<size_t> read(size_t ring, bool go_on, Output output);
   /// Stops the PMU and takes what is newest in every area; with `go_on`, starts it again.
   Result<> take_snapshot(bool go_on, Output output);
@@ -71,6 +71,7 @@ class TraceRings {
   std::vector<Area> areas_;
   std::vector<AuxtraceIndexEntry> index_;
   std::optional<size_t> snapshot_bytes_;
+  bool is_read_ = true;
 };
 
 }  // namespace sonde

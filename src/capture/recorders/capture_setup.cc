@@ -9,6 +9,7 @@
 
 #include "abi/regs.h"
 #include "base/text.h"
+#include "capture/aux/intel_tracers.h"
 #include "capture/opening/cpu_map.h"
 #include "capture/opening/event_config.h"
 #include "capture/opening/event_opener.h"
@@ -17,6 +18,7 @@
 #include "capture/recorders/futex_event.h"
 #include "capture/recorders/off_cpu_event.h"
 #include "capture/synthesis/synthesis_cgroup.h"
+#include "event/pmu/trace_pmu.h"
 
 namespace sonde {
 namespace {
@@ -52,18 +54,9 @@ ParsedEvent default_event(Sys& sys) {
 /// silently.
 Result<> check_terms(const EventList& events, const RecordOptions& options, Env& env) {
   for (const ParsedEvent& event : events.events()) {
-    if (event.terms.aux_action != 0 || event.terms.aux_output)
-      if (std::ranges::any_of(events.events(), is_trace_event))
-        return fail(ErrorCode::kUnsupported,
-                    "{}: aux-output and aux-action act on the trace of their group's leader, and "
-                    "groups with a trace are not recorded yet",
-                    event.name);
-    if (event.terms.aux_sample_size)
-      return fail(ErrorCode::kUnsupported, "No AUX area event to sample ({})", event.name);
-    if (event.terms.driver_config)
-      return fail(ErrorCode::kUnsupported,
-                  "{}: driver-config is for CoreSight traces, which are not recorded yet",
-                  event.name);
+    if (event.terms.driver_config && event.pmu != kCoreSightPmu)
+      return fail(ErrorCode::kUnsupported, "{}: @{} names a sink of CoreSight: it applies to {}",
+                  event.name, *event.terms.driver_config, kCoreSightPmu);
     if (event.terms.percore)
       say(options, env, fmt::format("{}: percore adds up counts: it applies to stat", event.name));
     if (event.terms.max_events)
@@ -163,9 +156,9 @@ static Result<> map_trace(const RecordOptions& options, Env& env, Capture& captu
   capture.trace_rings = TRY(TraceRings::create(env.sys, *capture.trace, capture.target,
                                                capture.events.front(), *capture.rings));
   const perf_event_mmap_page& page = capture.rings->rings().front().buffer.page();
-  set_trace_clock(page, capture.trace->info);
-  if (!page.cap_user_time_zero)
-    say(options, env, "Warning:\nIntel Processor Trace: TSC not available");
+  set_trace_clock(page, *capture.trace);
+  for (const std::string& warning : capture.trace->warnings)
+    say(options, env, fmt::format("Warning:\n{}", warning));
   return {};
 }
 

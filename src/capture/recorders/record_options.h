@@ -152,6 +152,7 @@ struct AuxOptions {
   bool snapshot = false;         // -S: overwrite, and keep what is newest on SIGUSR2
   bool snapshot_at_end = false;  // -Se
   size_t snapshot_bytes = 0;     // -SN; 0: the whole area
+  uint32_t sample_bytes = 0;     // --aux-sample: of the newest trace in samples; 0: none
   bool switch_events = true;     // not --no-switch-events
 };
 

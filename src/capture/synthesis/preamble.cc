@@ -57,7 +57,7 @@ void write_trace_info(const Capture& capture, ByteBuilder& out) {
   if (!capture.trace) return;
   ByteBuilder words;
   for (uint64_t word : capture.trace->info) words.u64(word);
-  encode(AuxtraceInfoRecord{kAuxtraceIntelPt, {words.view(), kHostOrder}}, out);
+  encode(AuxtraceInfoRecord{capture.trace->info_type, {words.view(), kHostOrder}}, out);
 }
 
 /// Units, scales and CPUs of PMU events, which attrs cannot express.
@@ -110,8 +110,9 @@ TaskSynthesis task_options(const Capture& capture, const RecordOptions& options)
 
 void write_event_records(const Capture& capture, ByteBuilder& out) {
   write_time_conversion(capture, out);
-  write_trace_info(capture, out);
+  // Before the trace's: readers sort what samples have of it by the ring that they are in.
   write_id_index(capture, out);
+  write_trace_info(capture, out);
   write_event_updates(capture, out);
 }
 

@@ -7,6 +7,7 @@
 
 #include "abi/regs.h"
 #include "base/text.h"
+#include "capture/aux/trace_groups.h"
 #include "capture/aux/trace_plan.h"
 #include "capture/control/control_channel.h"
 #include "capture/control/delay_schedule.h"
@@ -182,6 +183,14 @@ void RecordFlags::declare_run(FlagTable& flags) {
       .call('S', "snapshot", "opts", "AUX area tracing Snapshot Mode",
             [this](std::string_view text) { return set_snapshot(text); })
       .when_bare("");
+  flags
+      .call(0, "aux-sample", "opts", "sample AUX area",
+            [this](std::string_view text) -> Result<> {
+              options_.trace.sample_bytes = TRY(parse_aux_sample_size(text));
+              return {};
+            })
+      .when_bare("")
+      .on_negation([this] { options_.trace.sample_bytes = 0; });
   declare_guest_sides(flags, options_.guests.host, options_.guests.guest);
   declare_guest_files(flags, options_.guests.files);
   flags.boolean(0, "dry-run", dry_run_, "Parse options then exit");
@@ -194,7 +203,6 @@ void RecordFlags::declare_refused(FlagTable& flags) {
   auto refuse = [&](const RefusedOption& option) -> Flag& {
     return sonde::declare_refused(flags, option, refused_);
   };
-  refuse({0, "aux-sample", "opts", "sample AUX area", "No AUX area event to sample"}).when_bare("");
   refuse({0, "setup-filter", "pin|unpin", "Pin or unpin BPF filters",
           "--setup-filter: BPF filters are not supported: use --filter on tracepoints"});
 }

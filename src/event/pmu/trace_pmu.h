@@ -10,7 +10,10 @@
 
 namespace sonde {
 
-inline constexpr std::string_view kIntelPtPmu = "intel_pt";
+inline constexpr std::string_view kIntelPtPmu = "intel_pt", kIntelBtsPmu = "intel_bts",
+                                  kCoreSightPmu = "cs_etm";
+/// SPE has a PMU for each kind of core: arm_spe_0 …
+inline constexpr std::string_view kArmSpePmus = "arm_spe_";
 
 /// The config of an event without terms: with times (tsc, and mtc where the processor has it) and
 /// branches. Nothing for PMUs other than intel_pt.
