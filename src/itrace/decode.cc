@@ -7,8 +7,10 @@
 #include <mutex>
 
 #include "base/parallel.h"
+#include "itrace/bts_samples.h"
 #include "itrace/etm_queue.h"
 #include "itrace/queue_tasks.h"
+#include "itrace/spe_samples.h"
 #include "itrace/synthesizer.h"
 #include "perfdata/read/spool.h"
 
@@ -186,6 +188,26 @@ ItraceOptions of_etm(ItraceOptions options) {
   return options;
 }
 
+/// BTS tells branches only.
+ItraceOptions of_bts(ItraceOptions options) {
+  options.instructions = options.transactions = options.ptwrites = options.power = false;
+  options.chains = options.branch_stacks = false;
+  return options;
+}
+
+ItraceOptions of_tracer(Tracer tracer, const ItraceOptions& options) {
+  switch (tracer) {
+    case Tracer::kCoreSight:
+      return of_etm(options);
+    case Tracer::kIntelBts:
+      return of_bts(options);
+    case Tracer::kIntelPt:
+    case Tracer::kArmSpe:
+      return options;
+  }
+  return options;
+}
+
 /// All of a queue, and what was lost of it. `samples` has finish and put_lost.
 Result<> follow_queue(const TraceInput& input, const TraceQueue& queue, auto& samples,
                       const auto& follow) {
@@ -205,6 +227,7 @@ struct Following {
   const TraceInput& input;
   const ItraceOptions& options;
   const SynthesizedEvents& made;
+  const std::vector<SpeEvent>& made_of_spe;
 };
 
 Result<> follow_one(const Following& with, const TraceQueue& queue, CodeImage& image,
@@ -217,9 +240,22 @@ Result<> follow_one(const Following& with, const TraceQueue& queue, CodeImage& i
     etm.report(losses);
     return {};
   }
+  if (with.input.tracer == Tracer::kArmSpe) {
+    SpeSamples spe(with.events, with.made_of_spe, with.options, with.input, queue, with.machine,
+                   sink);
+    std::vector<std::vector<std::byte>> memory;
+    for (const TracePiece& run : joined(queue.pieces, memory)) spe.follow(run.bytes);
+    spe.report(losses);
+    return {};
+  }
   QueueTasks tasks(with.input, queue.cpu, queue.tid, with.machine);
   QueueCode code(image, tasks, with.input.clock);
   Synthesizer samples(with.events, with.made, with.options, with.input, queue.cpu, tasks, sink);
+  if (with.input.tracer == Tracer::kIntelBts) {
+    BtsSamples(samples, code, with.input.clock, tasks, queue.cpu).follow(queue.pieces);
+    samples.report(losses);
+    return {};
+  }
   TRY(follow_queue(with.input, queue, samples, [&](const TracePiece& run) {
     return pt::follow(run.bytes, with.input.setup, code, samples);
   }));
@@ -231,19 +267,25 @@ Result<> follow_one(const Following& with, const TraceQueue& queue, CodeImage& i
 
 Result<> add_trace_samples(Recording& recording, const Machine& machine, const CodeSources& sources,
                            const ItraceOptions& options, LossLedger& losses) {
-  if (const char* what = options.not_decoded())
+  auto traces = read_traces(recording);
+  bool of_spe = traces && traces->tracer == Tracer::kArmSpe;
+  if (const char* what = options.not_decoded(); what != nullptr && !of_spe)
     return fail(ErrorCode::kUnsupported,
                 "--itrace: {} cannot be had yet; i, b, c, r, x, e, g and l can", what);
   if (recording.byte_order() != kHostOrder)
     return fail(ErrorCode::kUnsupported,
                 "{}: recorded on a machine with the other byte order, whose traces are not decoded",
                 recording.facts().path);
-  auto traces = read_traces(recording);
   // What nobody asked for is not missed either.
   if (!traces && traces.error().code == ErrorCode::kUnsupported && is_default(options)) return {};
   TraceInput input = TRY(std::move(traces));
-  ItraceOptions wanted = input.tracer == Tracer::kCoreSight ? of_etm(options) : options;
-  SynthesizedEvents made = add_events(recording.edit_events(), input, wanted);
+  ItraceOptions wanted = of_tracer(input.tracer, options);
+  SynthesizedEvents made;
+  std::vector<SpeEvent> made_of_spe;
+  if (of_spe)
+    made_of_spe = TRY(add_spe_events(recording.edit_events(), input, wanted));
+  else
+    made = add_events(recording.edit_events(), input, wanted);
   std::vector<RecordBlock> blocks = recording.blocks();
   uint32_t stream = 0;
   for (const RecordBlock& block : blocks) stream = std::max(stream, block.stream);
@@ -257,7 +299,7 @@ Result<> add_trace_samples(Recording& recording, const Machine& machine, const C
   std::deque<Followed> followed;
   for (size_t i = 0; i < input.queues.size(); ++i) followed.emplace_back(memory);
   CodeImages images(recording, machine, sources);
-  const Following with{recording.events(), machine, input, wanted, made};
+  const Following with{recording.events(), machine, input, wanted, made, made_of_spe};
   parallel_jobs(input.queues.size(), [&](size_t i) {
     Followed& one = followed[i];
     std::unique_ptr<CodeImage> image = images.take();

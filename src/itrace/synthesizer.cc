@@ -70,6 +70,7 @@ SynthesizedEvents add_events(EventTable& events, const TraceInput& input,
                                                    abi::kSampleId | abi::kSampleStreamId);
   pattern.sample_type |= abi::kSampleIp | abi::kSampleTid | abi::kSampleTime | abi::kSamplePeriod;
   if (!input.per_cpu) pattern.sample_type &= ~uint64_t{abi::kSampleCpu};
+  if (!input.has_times) pattern.sample_type &= ~uint64_t{abi::kSampleTime};
   pattern.read_format = trace->attr.read_format;
   pattern.exclude_user = trace->attr.exclude_user;
   pattern.exclude_kernel = trace->attr.exclude_kernel;
@@ -78,7 +79,7 @@ SynthesizedEvents add_events(EventTable& events, const TraceInput& input,
   pattern.exclude_guest = trace->attr.exclude_guest;
   pattern.sample_id_all = trace->attr.sample_id_all;
   pattern.type = abi::kTypeHardware;
-  uint64_t id = kFirstOwnId + (trace->ids.empty() ? 0 : trace->ids.front());
+  uint64_t id = first_own_id(events, input);
   auto add = [&](const char* name, const abi::EventAttr& attr) {
     EventDesc desc;
     desc.attr = attr;
@@ -109,6 +110,12 @@ SynthesizedEvents add_events(EventTable& events, const TraceInput& input,
   pattern.sample_type &= ~uint64_t{abi::kSamplePeriod};
   if (options.transactions) made.transactions = add("transactions", pattern);
   return made;
+}
+
+uint64_t first_own_id(const EventTable& events, const TraceInput& input) {
+  const EventDesc* trace = event_of_trace(events, input.pmu_type);
+  if (trace == nullptr) trace = &events.all().front();
+  return kFirstOwnId + (trace->ids.empty() ? 0 : trace->ids.front());
 }
 
 bool is_synthesized(const EventDesc& event) {

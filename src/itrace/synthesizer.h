@@ -30,6 +30,9 @@ struct SynthesizedEvents {
 SynthesizedEvents add_events(EventTable& events, const TraceInput& input,
                              const ItraceOptions& options);
 
+/// The id of the first of the events that are made of a trace, as perf numbers them.
+uint64_t first_own_id(const EventTable& events, const TraceInput& input);
+
 /// Whether samples of the event were made of a trace, here or by perf's inject.
 bool is_synthesized(const EventDesc& event);
 
@@ -64,6 +67,8 @@ class Synthesizer final : public pt::FlowObserver {
   void core_frequency(uint32_t, uint64_t) override {}
   void lost(pt::FlowError why, uint64_t ip, uint64_t now) override;
 
+  /// A branch that the trace tells whole.
+  void taken(const TakenBranch& what, uint64_t now) { branch(what, now); }
   /// After the last call as an observer.
   void finish();
   /// Counts the errors that were not hidden.

@@ -6,6 +6,8 @@
 #include <unordered_map>
 
 #include "base/text.h"
+#include "itrace/sampled_trace.h"
+#include "perfdata/records/auxtrace_kinds.h"
 #include "perfdata/records/sideband.h"
 #include "perfdata/records/user_records.h"
 #include "perfdata/records/words.h"
@@ -28,10 +30,6 @@ enum InfoWord : uint8_t {
 
 const char* tracer_name(uint32_t type) {
   switch (type) {
-    case 2:
-      return "Intel BTS";
-    case 4:
-      return "Arm SPE";
     case 5:
       return "s390 sampling data";
     case 6:
@@ -57,9 +55,15 @@ void read_cpu(std::string_view id, pt::TraceSetup& setup) {
   setup.stepping = numbers[2];
 }
 
+bool samples_traces(const EventTable& events) {
+  return std::ranges::any_of(
+      events.all(), [](const EventDesc& event) { return event.attr.samples(abi::kSampleAux); });
+}
+
 class InputReader {
  public:
-  explicit InputReader(const Recording& recording) : recording_(recording) {}
+  explicit InputReader(const Recording& recording)
+      : recording_(recording), samples_traces_(itrace::samples_traces(recording.events())) {}
 
   Result<TraceInput> read() {
     for (const RecordBlock& block : recording_.blocks()) {
@@ -72,7 +76,9 @@ class InputReader {
     if (!has_info_)
       return fail(ErrorCode::kCorrupt, "{}: has AUX data, but not what it was traced with",
                   recording_.facts().path);
+    for (TraceQueue& queue : sampled_.take_queues()) input_.queues.push_back(std::move(queue));
     if (input_.tracer == Tracer::kCoreSight) finish_etm();
+    if (input_.tracer == Tracer::kArmSpe) input_.clock = conversion_;
     count_moves();
     std::ranges::stable_sort(input_.switches, [](const TaskSwitch& a, const TaskSwitch& b) {
       return std::pair(a.cpu, a.time_ns) < std::pair(b.cpu, b.time_ns);
@@ -88,6 +94,12 @@ class InputReader {
       case abi::kRecordTimeConv:
         if (auto conversion = decode_user<TimeConvRecord>(record))
           conversion_ = {conversion->shift, conversion->multiplier, conversion->zero};
+        return {};
+      case abi::kRecordIdIndex:
+        if (auto index = decode_user<IdIndexRecord>(record)) sampled_.take_index(*index);
+        return {};
+      case abi::kRecordSample:
+        if (samples_traces_) take_sample(record);
         return {};
       case abi::kRecordSwitchCpuWide:
       case abi::kRecordAuxOutputHwId:
@@ -117,11 +129,13 @@ class InputReader {
     auto info = decode_user<AuxtraceInfoRecord>(record);
     if (!info) return {};
     if (info->type == kAuxtraceCoreSight) return take_etm_info(*info);
+    if (info->type == kAuxtraceArmSpe) return take_spe_info(*info);
+    if (info->type == kAuxtraceIntelBts) return take_bts_info(*info);
     if (info->type != kAuxtraceIntelPt)
       return fail(
           ErrorCode::kUnsupported,
-          "{}: traces of {} are not decoded, only those of Intel PT and of CoreSight's ETM; "
-          "--no-itrace shows the rest",
+          "{}: traces of {} are not decoded, only those of Intel PT and BTS, CoreSight's ETM and "
+          "Arm's SPE; --no-itrace shows the rest",
           recording_.facts().path, tracer_name(info->type));
     auto word = [&](InfoWord which) { return which < info->priv.size() ? info->priv[which] : 0; };
     has_info_ = true;
@@ -150,6 +164,43 @@ class InputReader {
     input_.pmu_type = found->pmu_type;
     input_.units = std::move(found->units);
     return {};
+  }
+
+  /// Its samples have the times, if any, of the tracing event.
+  void take_times_of_event() {
+    for (const EventDesc& event : recording_.events().all())
+      if (event.attr.type == input_.pmu_type)
+        input_.has_times = event.attr.samples(abi::kSampleTime);
+  }
+
+  Result<> take_spe_info(const AuxtraceInfoRecord& info) {
+    constexpr size_t kPmu = 0, kCpus = 1;
+    has_info_ = true;
+    input_.tracer = Tracer::kArmSpe;
+    input_.pmu_type = info.priv.size() > kPmu ? static_cast<uint32_t>(info.priv[kPmu]) : 0;
+    input_.per_cpu = info.priv.size() > kCpus && info.priv[kCpus] != 0;
+    input_.midr = parse_number(recording_.features().cpu_id.value_or("")).value_or(0);
+    take_times_of_event();
+    return {};
+  }
+
+  Result<> take_bts_info(const AuxtraceInfoRecord& info) {
+    has_info_ = true;
+    input_.tracer = Tracer::kIntelBts;
+    if (info.priv.size() <= kTimeZero) return {};
+    input_.pmu_type = static_cast<uint32_t>(info.priv[kPmuType]);
+    input_.clock = {info.priv[kTimeShift], info.priv[kTimeMultiplier], info.priv[kTimeZero]};
+    input_.has_times = false;  // a branch has none
+    return {};
+  }
+
+  void take_sample(const RecordView& record) {
+    EventId event = recording_.events().of(record);
+    if (!event.valid()) return;
+    const EventDesc& desc = recording_.events()[event];
+    Sample sample;
+    if (desc.attr.samples(abi::kSampleAux) && decode_sample(record, desc.layout, sample))
+      sampled_.take(sample, desc.attr.samples(abi::kSampleCpu));
   }
 
   /// What can be told of CoreSight only after all records.
@@ -228,12 +279,14 @@ class InputReader {
         trace->offset = end;
       }
     }
-    queue->pieces.push_back({data, trace->offset});
+    queue->pieces.push_back({data, trace->offset, trace->reference});
   }
 
   const Recording& recording_;
   TraceInput input_;
   bool has_info_ = false;
+  bool samples_traces_;
+  SampledTrace sampled_;
   TraceClock conversion_;                  // of TIME_CONV
   std::map<uint32_t, uint8_t> trace_ids_;  // by CPU, as told while recording
   std::map<uint32_t, std::vector<TraceStretch>> stretches_of_cpu_, stretches_of_thread_;
@@ -242,7 +295,9 @@ class InputReader {
 }  // namespace
 
 bool has_traces(const Recording& recording) {
-  return recording.record_counts().by_type[abi::kRecordAuxtrace] != 0;
+  const auto& counts = recording.record_counts().by_type;
+  return counts[abi::kRecordAuxtrace] != 0 ||
+         (counts[abi::kRecordAuxtraceInfo] != 0 && samples_traces(recording.events()));
 }
 
 Result<TraceInput> read_traces(const Recording& recording) {

@@ -32,7 +32,8 @@ struct TraceClock {
 /// A piece of trace, contiguous in time.
 struct TracePiece {
   Bytes bytes;
-  uint64_t offset = 0;  // in the queue
+  uint64_t offset = 0;     // in the queue
+  uint64_t reference = 0;  // when it was taken, in the trace's time; 0: not known
 };
 
 /// What the tracer wrote between two times at which its buffer was looked after; told by an AUX
@@ -65,15 +66,17 @@ struct LostTrace {
   uint32_t cpu, pid, tid;
 };
 
-enum class Tracer : uint8_t { kIntelPt, kCoreSight };
+enum class Tracer : uint8_t { kIntelPt, kCoreSight, kIntelBts, kArmSpe };
 
 struct TraceInput {
   Tracer tracer = Tracer::kIntelPt;
   uint32_t pmu_type = 0;
   bool per_cpu = false;
+  bool has_times = true;  // its samples have times
   TraceClock clock;
   pt::TraceSetup setup;               // of Intel PT
   std::vector<etm::TraceUnit> units;  // of CoreSight
+  uint64_t midr = 0;                  // of the processor of Arm's SPE
   /// Of CoreSight's timestamps, if they can be converted; `clock` then leaves times alone.
   std::optional<TraceClock> counter;
   std::vector<TraceQueue> queues;
@@ -81,10 +84,10 @@ struct TraceInput {
   std::vector<LostTrace> lost;
 };
 
-/// Whether the recording has AUX data.
+/// Whether the recording has AUX data, as pieces of its own or in samples.
 bool has_traces(const Recording& recording);
 
-/// kUnsupported if something else than Intel PT or CoreSight's ETM traced.
+/// kUnsupported if something else traced.
 Result<TraceInput> read_traces(const Recording& recording);
 
 }  // namespace sonde::itrace

@@ -12,7 +12,7 @@ CallName call_name(const Session& session, uint32_t index, const Sample& sample,
   Frame frame;
   uint64_t address = 0;
   if ((details.flags & (kTraceCall | kTraceBegin)) != 0) {
-    uint64_t time = sample.id.has_time() ? sample.id.time : 0;
+    uint64_t time = sample.id.has_time() ? sample.id.time : UINT64_MAX - 1;
     frame = target_frame(session, sample.id.pid, time, sample.addr, sample.cpu_mode);
     address = sample.addr;
   } else if ((details.flags & (kTraceReturn | kTraceEnd)) != 0) {

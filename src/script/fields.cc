@@ -240,7 +240,7 @@ Result<std::vector<FieldSet>> FieldSelection::fields_for(const EventTable& event
   bool has_traces = std::ranges::any_of(events.all(), itrace::is_synthesized);
   for (size_t i = 0; i < kOutputKinds; ++i) {
     Kind kind = kinds_[i];
-    if (has_traces) kind.wanted.remove(Field::kAddr);
+    if (has_traces) kind.wanted = {};
     auto of_kind = [i](const EventDesc& event) {
       return output_kind(event.attr) == static_cast<OutputKind>(i);
     };

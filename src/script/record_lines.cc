@@ -123,7 +123,9 @@ void print_trace_error(const RecordView& view, std::string& out) {
   auto to = std::back_inserter(out);
   fmt::format_to(to, " {} error type {}",
                  error->type == 1 ? "instruction trace" : "unknown error type", error->type);
-  if (error->format > 0 && error->time != 0)
+  if (error->format > 0 && error->time == 0)
+    out += " time 0";
+  else if (error->format > 0)
     fmt::format_to(to, " time {}.{:09}", error->time / kSecond, error->time % kSecond);
   fmt::format_to(to, " cpu {} pid {} tid {} ip {} code {}: {}\n", static_cast<int32_t>(error->cpu),
                  static_cast<int32_t>(error->pid), static_cast<int32_t>(error->tid),

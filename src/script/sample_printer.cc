@@ -298,7 +298,7 @@ void SamplePrinter::print_address(const EventStyle& style, const Sample& sample,
                                   std::string& out) const {
   append_hex16(out, sample.addr);
   if (!style.addr_is_place) return;
-  uint64_t time = sample.id.has_time() ? sample.id.time : 0;
+  uint64_t time = sample.id.has_time() ? sample.id.time : UINT64_MAX - 1;
   Frame frame = target_frame(*session_, sample.id.pid, time, sample.addr, sample.cpu_mode);
   FrameStyle without_line = frame_styles_[style.frame_style];
   without_line.fields.remove(Field::kSrcline);

@@ -128,8 +128,8 @@ def is_power(line):
     return "psb offs:" in line or "cbr:" in line
 
 
-def compare(options, data, keeps=lambda line: not is_power(line)):
-    ours, perfs = (list(filter(keeps, lines_of([tool, *options], data))) for tool in (SONDE, "perf"))
+def compare(options, data, keeps=lambda line: not is_power(line), text=str):
+    ours, perfs = (list(map(text, filter(keeps, lines_of([tool, *options], data)))) for tool in (SONDE, "perf"))
     if ours == perfs and ours:
         print(f"ok: {' '.join(options)}: {len(ours)} lines")
         return True
