@@ -76,15 +76,16 @@ class TraceDecoding : public testing::Test {
     mmap.path = kObject;
     encode(mmap, frame, file_.data);
   }
-  void add(const pt::TraceBuilder& trace, uint64_t offset = 0) {
-    encode(AuxtraceRecord{.size = trace.view().size(),
+  void add(const pt::TraceBuilder& trace, uint64_t offset = 0) { add(trace.view(), offset); }
+  void add(Bytes trace, uint64_t offset = 0) {
+    encode(AuxtraceRecord{.size = trace.size(),
                           .offset = offset,
                           .reference = 0,
                           .index = 0,
                           .tid = 11,
                           .cpu = UINT32_MAX},
            file_.data);
-    file_.data.bytes(trace.view());
+    file_.data.bytes(trace);
   }
 
   Result<std::vector<std::string>> decode(std::string_view options) {
@@ -199,14 +200,62 @@ TEST_F(TraceDecoding, PiecesThatContinueOneAnotherAreOneTrace) {
 }
 
 TEST_F(TraceDecoding, OtherTracersAndLettersAreRefused) {
-  begin(4);
+  begin(5);
   add(one_call());
   auto refused = decode("b");
   ASSERT_FALSE(refused);
-  EXPECT_THAT(refused.error().message, ::testing::HasSubstr("Arm SPE"));
+  EXPECT_THAT(refused.error().message, ::testing::HasSubstr("s390 sampling data"));
   auto chains = decode("iG");
   ASSERT_FALSE(chains);
   EXPECT_THAT(chains.error().message, ::testing::HasSubstr("call chains"));
+}
+
+TEST_F(TraceDecoding, BranchTraceStoresTellBranchesAndTheCodeTheirKinds) {
+  begin(kAuxtraceIntelBts);
+  ByteBuilder branches;
+  auto branch = [&](uint64_t from, uint64_t to) {
+    for (uint64_t word : {from, to, uint64_t{0}}) branches.u64(word);
+  };
+  branch(0, kStart);
+  branch(kStart, kStart + 0x10);
+  branch(kStart + 0x14, kStart + 5);
+  branch(0, 0);
+  branch(0x99000, kStart);
+  Bytes all = branches.view();
+  constexpr size_t kCut = 30;  // within a record
+  add(all.first(kCut));
+  add(all.subspan(kCut), kCut);
+  auto lines = decode("be");
+  ASSERT_TRUE(lines) << lines.error().message;
+  ASSERT_EQ(lines->size(), 5u);
+  EXPECT_THAT((*lines)[0], ::testing::EndsWith(" 0 401000 1 101"));
+  EXPECT_THAT((*lines)[1], ::testing::EndsWith(" 401000 401010 1 3"));
+  EXPECT_THAT((*lines)[2], ::testing::EndsWith(" 401014 401005 1 5"));
+  EXPECT_EQ((*lines)[3], "error 5 99000 0 Failed to get instruction");
+  EXPECT_THAT((*lines)[4], ::testing::EndsWith(" 99000 401000 1 0"));
+}
+
+TEST_F(TraceDecoding, TracesInSamplesAreFollowedAsOne) {
+  EventDesc sampled = file_.events[0];
+  sampled.attr.type = 1;
+  sampled.attr.sample_type |= abi::kSampleAux;
+  sampled.ids = {6};
+  file_.events.push_back(sampled);
+  begin();
+  pt::TraceBuilder trace = one_call();
+  for (Bytes seen : {trace.view(), trace.view()}) {
+    Sample sample;
+    sample.id = {.pid = 10, .tid = 11, .time = 2000, .id = 6, .stream_id = 6, .cpu = 0};
+    sample.ip = kStart;
+    sample.aux = seen;
+    encode_sample(sample, file_.events[1].attr, file_.data);
+  }
+  auto lines = decode("b");
+  ASSERT_TRUE(lines) << lines.error().message;
+  EXPECT_THAT(*lines, ElementsAre("branches:u 10/11 1100 0 401000 1 101",
+                                  "branches:u 10/11 1100 401000 401010 1 3",
+                                  "branches:u 10/11 1100 401014 401007 1 5",
+                                  ::testing::StartsWith("branches:u 10/11 1100 401007")));
 }
 
 }  // namespace
