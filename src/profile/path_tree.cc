@@ -45,7 +45,7 @@ PathTree PathTreeBuilder::build() && {
   for (const OrderedPath& path : paths) steps += path.kept + 1;
   tree_.trie.reserve(steps);
   tree_.ends.reserve(paths.size());
-  if (options_.branch_counts) end_of_use_.assign(uses_.uses.size(), kNone);
+  if (options_.keeps_members()) end_of_use_.assign(uses_.uses.size(), kNone);
   auto close = [this](const CallTrie::ClosedRun& run) { close_run(run); };
   std::vector<uint32_t> keys;
   uint64_t head = 0;

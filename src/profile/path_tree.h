@@ -40,7 +40,7 @@ struct PathTree {
   std::vector<uint32_t> own;           // by end: place key of the samples' own place
   std::vector<ModePeriods> modes;      // by end; if requested
   std::vector<SourcePeriods> sources;  // the same
-  LargeVector<EndSample> members;      // by end; if branches are counted
+  LargeVector<EndSample> members;      // by end; if the options keep them
 };
 
 /// With `children`, the tree has one root per group, otherwise one per group and own place.

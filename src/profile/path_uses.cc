@@ -204,7 +204,7 @@ void UseCollector::add_to(uint32_t id, uint32_t sample, uint64_t period) {
     known.first = sample;
   }
   ++known.count;
-  if (options_.branch_counts) result_.members.push_back({id, sample});
+  if (options_.keeps_members()) result_.members.push_back({id, sample});
   if (options_.by_mode) add_mode(id, input_.samples.cpu_mode[sample], period);
   if (!options_.by_source) return;
   if (result_.sources.size() <= id) result_.sources.resize(id + 1);

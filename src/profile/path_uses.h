@@ -28,7 +28,7 @@ struct PathUses {
   std::vector<ModePeriods> modes;      // if requested
   std::vector<SourcePeriods> sources;  // the same
   ProfileTotals totals;
-  LargeVector<UseSample> members;  // if branches are counted
+  LargeVector<UseSample> members;  // if the options keep them
 };
 
 class UseCollector {

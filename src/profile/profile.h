@@ -43,7 +43,8 @@ class Profile {
   [[nodiscard]] uint32_t root_of(size_t row) const { return rows_.root_of_row[row]; }
   /// The path ends whose own place is this row's.
   [[nodiscard]] std::span<const uint32_t> own_ends(size_t row) const { return rows_.own_ends[row]; }
-  /// The samples of a path end; only if branches are counted.
+  /// The samples of a path end; only if the options keep them. By branch, a sample is there once
+  /// for each of its branches in the row.
   [[nodiscard]] std::span<const EndSample> members(uint32_t end) const {
     auto [first, last] = std::ranges::equal_range(tree_.members, end, {}, &EndSample::end);
     return {first, last};

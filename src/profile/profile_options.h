@@ -33,11 +33,13 @@ struct ProfileOptions {
   bool by_branch = false;  // a row entry per branch of a sample instead of per sample
   /// Chains contain branches (Session::branch_history), and call trees tell what they sum to.
   bool branch_counts = false;
+  bool keep_samples = false;  // Profile::members, for samples of a row
   /// Samples to hide (by SampleColumns index); empty: none. They still count in totals.
   std::vector<uint8_t> hidden = {};
   /// Frames whose callees are ignored (--ignore-callees), by FrameId; empty: none.
   std::vector<uint8_t> is_root_frame = {};
 
+  [[nodiscard]] bool keeps_members() const { return branch_counts || keep_samples; }
   [[nodiscard]] bool hides(uint32_t sample) const { return !hidden.empty() && hidden[sample] != 0; }
 };
 

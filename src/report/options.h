@@ -108,13 +108,13 @@ struct ReportOptions {
   bool threads = false;       // -T
   bool raw_counters = false;  // --pretty raw
   std::string color = "auto";
-  std::optional<bool> browser;  // --tui, --stdio
+  std::optional<bool> browser;   // --tui, --stdio
+  uint32_t browser_samples = 0;  // --samples: that many of each row can be looked at
 
   // Accepted for compatibility with perf.
   std::optional<bool> inlines;          // --inline, --no-inline; neither: of unwound chains
   std::optional<ItraceOptions> itrace;  // --itrace; not set: perf's default
   bool reference_graphs = false;
-  uint32_t browser_samples = 0;
   annotate::ListingOptions code;  // of functions opened in the browser
 
   SymbolOptions symbol_sources;

@@ -319,8 +319,9 @@ Result<std::unique_ptr<EventReport>> ReportBuilder::build_one(const std::vector<
                          .call_key = call_key(options_),
                          // Chains with branches are as long as they should be.
                          .max_stack = session_.branch_history() ? UINT32_MAX : options_.max_stack,
-                         .min_path_share = plan_.branch_counts ? 0 : min_path_share(),
+                         .min_path_share = keeps_members ? 0 : min_path_share(),
                          .by_mode = plan_.needs_modes,
+  bool keeps_members = plan_.branch_counts || options_.browser_samples > 0;
                          .by_source = plan_.needs_sources,
                          .by_weight = plan_.rows == RowsOf::kMemory,
                          .by_branch = plan_.rows == RowsOf::kBranches,
@@ -333,6 +334,7 @@ Result<std::unique_ptr<EventReport>> ReportBuilder::build_one(const std::vector<
   by_latency.parallelism = &parallelism_;
   by_latency.call_graph = false;
   std::vector<const Profile*> latencies;
+                         .keep_samples = options_.browser_samples > 0,
   for (EventId member : members) {
     std::vector<uint32_t> samples = samples_of(member);
     LeftOut left_out = leave_out_levels(samples);

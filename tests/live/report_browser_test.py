@@ -347,6 +347,43 @@ class ReportBrowserTest(tmux.TmuxTest):
         terminal.wait_for(r"cpu-clock'.* perf\.data$")
         self.quit(terminal)
 
+    # --- single samples ---
+
+    def test_samples_of_a_row_and_what_is_around_them(self):
+        text = subprocess.run([SONDE, "script", "-G", "--ns", "-F", "tid,time,ip,sym"], cwd=self.home, check=True, capture_output=True,
+                              text=True).stdout
+        taken = [(int(tid), int(seconds) * 10**9 + int(part), symbol) for tid, seconds, part, symbol in
+                 re.findall(r"^ *(\d+) +(\d+)\.(\d{9}): +[0-9a-f]+ (\S+)$", text, re.M)]
+        times = {f"{time // 10**9}.{time // 1000 % 10**6:06}": (tid, time) for tid, time, symbol in taken if symbol == "leaf_root"}
+        self.assertGreater(len(times), 4)
+        terminal = self.browser("-s", "sym", "--no-children", "--samples", "4", size=(120, 60))
+        terminal.press("C-f")
+        terminal.type("leaf_root")
+        terminal.press("Enter")
+        terminal.press("S")
+        item = r"(\d+\.\d{6})  \S.* (\d+)  \[\d{3}\]"
+        lines = terminal.wait_for("─ ?Samples|Samples ─")
+        shown = [match.groups() for line in lines if (match := re.search(item, line))]
+        self.assertEqual(len(shown), 4)
+        self.assertEqual(shown, sorted(shown))
+        for time, tid in shown:
+            self.assertEqual(times[time][0], int(tid))
+        terminal.press("Down", "Enter")
+        tid, at = times[shown[1][0]]
+        around = sum(tid == other and abs(time - at) <= 10**7 for other, time, _ in taken)
+        lines = terminal.wait_for("around ")
+        self.assertEqual(sum(bool(re.match(r"[ >] " + item, line)) for line in lines), around)
+        marked = [line for line in lines if line.startswith("> ")]
+        self.assertEqual(len(marked), 1)
+        self.assertRegex(marked[0], re.escape(shown[1][0]) + ".* leaf_root ")
+        terminal.press("q")
+        terminal.wait_for("^ Samples: ")
+        self.quit(terminal)
+        terminal = self.browser()
+        terminal.press("S")
+        terminal.wait_for("report --samples N")
+        self.quit(terminal)
+
     # --- the terminal ---
 
     def test_help_menu_header(self):

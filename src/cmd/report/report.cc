@@ -78,6 +78,8 @@ Where more than a tenth could not be read, the exit status is 1. This holds for 
     if (wants_browser() && can_browse(env)) return open_browser(std::move(session), env);
     if (o_.browser.value_or(false))
       env.err.write("--tui: there is no terminal to show it on; this is the text of --stdio\n");
+    if (std::exchange(o_.browser_samples, 0) > 0)
+      env.err.write("--samples: single samples are shown by the browser (--tui), not by --stdio\n");
     TraceTexts traces(session);
     Plan plan;
     if (!o_.header_only && !o_.stats && !o_.tasks && !o_.mmaps)

@@ -10,6 +10,7 @@
 #include "report/browser/code_pages.h"
 #include "report/browser/flame.h"
 #include "report/browser/level.h"
+#include "report/browser/sample_context.h"
 #include "report/browser/sandwich.h"
 #include "report/browser/type.h"
 #include "report/heading.h"
@@ -135,6 +136,8 @@ class ReportPage final : public tui::Page {
       show_flame_graph(pages);
     else if (key.is('m'))
       show_menu(pages);
+    else if (key.is('S'))
+      show_samples(pages);
     else
       return false;
     return true;
@@ -160,6 +163,22 @@ class ReportPage final : public tui::Page {
         to.push(std::make_unique<tui::LayoutPage>(screen_.theme, std::move(*made)));
       };
     });
+  }
+
+  /// Some samples of the row; each opens what its thread did around it.
+  void show_samples(Pages& pages) {
+    uint32_t most = level().options().browser_samples;
+    if (most == 0) return pages.say("no samples are kept: report --samples N keeps N of each row");
+    auto row = level().row();
+    if (!row) return pages.say("this table has no rows");
+    std::vector<tui::Menu::Item> items;
+    for (uint32_t sample : samples_of_row(level().report(), *row, most))
+      items.push_back({sample_text(level().report(), sample), [this, sample](Pages& to) {
+                         to.push(std::make_unique<tui::TextPage>(
+                             screen_.theme, "around " + sample_text(level().report(), sample),
+                             sample_context(level().report(), recording_->session, sample)));
+                       }});
+    pages.push(std::make_unique<tui::Menu>(screen_.theme, "Samples", std::move(items)));
   }
 
   void show_flame_graph(Pages& pages) {
@@ -386,6 +405,7 @@ class ReportPage final : public tui::Page {
     };
     add("a  code of the function", 'a');
     add("T  type of data, field by field", 'T');
+    if (level().options().browser_samples > 0) add("S  samples of the row …", 'S');
     add("z  zoom …", 'z');
     add("f  flame graph", 'f');
     add("x  callers or callees", 'x');
@@ -422,6 +442,7 @@ class ReportPage final : public tui::Page {
              "  f                flame graph of what is zoomed into",
              "  a                the code of the function, with the samples on each instruction",
              "  T                the type of data that it touches, with the samples on each field",
+             "  S                samples of the row, and what happened around them (--samples)",
              "  Tab Shift-Tab    next, previous event",
              "  m                a menu of these",
              "  P                print to perf.hist.N in this directory",

@@ -32,6 +32,7 @@ class ReportLevel {
   [[nodiscard]] tui::TableView& view() { return *views_[event_]; }
 
   // For the row at the cursor; nothing if the table is empty or the row has none.
+  [[nodiscard]] std::optional<uint32_t> row() const;  // into EventReport::Data::rows
   [[nodiscard]] std::optional<Frame> frame() const;
   /// Rows distinguish data types, not functions.
   [[nodiscard]] bool is_of_types() const {
@@ -48,7 +49,6 @@ class ReportLevel {
  private:
   ReportLevel(ReportOptions options, Plan plan)
       : options_(std::move(options)), plan_(std::move(plan)) {}
-  [[nodiscard]] std::optional<uint32_t> row() const;
   [[nodiscard]] bool has_key(std::string_view name) const;
 
   ReportOptions options_;
