@@ -13,6 +13,10 @@ bool is_kernel(uint64_t address) {
   return static_cast<int64_t>(address) < 0;
 }
 
+uint16_t mode_of(uint64_t address) {
+  return is_kernel(address) ? abi::kMiscKernel : abi::kMiscUser;
+}
+
 }  // namespace
 
 void BranchCode::print() {
@@ -20,7 +24,7 @@ void BranchCode::print() {
   if (count == 0) return;
   if (style_.max_blocks > 0) count = std::min<size_t>(count, style_.max_blocks + size_t{1});
   out_ += '\n';
-  print_oldest(sample_.branch(count - 1));
+  print_oldest(count - 1);
   for (size_t i = count - 1; i-- > 0;) {
     uint64_t start = sample_.branch(i + 1).to;
     Found found = read_block(start, sample_.branch(i).from);
@@ -30,15 +34,14 @@ void BranchCode::print() {
       --i;
       found = read_block(start, sample_.branch(i).from);
     }
-    if (found == Found::kBytes) print_block(start, sample_.branch(i).from, sample_.branch(i));
+    if (found == Found::kBytes) print_block(start, sample_.branch(i).from, i);
   }
   abi::BranchEntry newest = sample_.branch(0);
   if (newest.from != sample_.ip && !newest.aborted()) print_last_block();
 }
 
 Frame BranchCode::frame_of(uint64_t address) const {
-  return session_.resolve(sample_.id.pid, time_, RuntimeAddr(address),
-                          is_kernel(address) ? abi::kMiscKernel : abi::kMiscUser);
+  return session_.resolve(sample_.id.pid, time_, RuntimeAddr(address), mode_of(address));
 }
 
 BranchCode::Found BranchCode::read_block(uint64_t start, uint64_t end) {
@@ -50,18 +53,19 @@ BranchCode::Found BranchCode::read_block(uint64_t start, uint64_t end) {
 }
 
 CodeBytes::Code BranchCode::rest(size_t offset) const {
-  return {block_.bytes.subspan(offset), block_.is_64_bit};
+  return {.bytes = block_.bytes.subspan(offset), .is_64_bit = block_.is_64_bit};
 }
 
 /// For the oldest branch only the branch itself is known, not the block before it.
-void BranchCode::print_oldest(const abi::BranchEntry& branch) {
-  if (read_block(branch.from, branch.from) != Found::kBytes) return;
-  put_symbol(branch.from);
+void BranchCode::print_oldest(size_t branch) {
+  uint64_t from = sample_.branch(branch).from;
+  if (read_block(from, from) != Found::kBytes) return;
+  put_symbol(from);
   put_branch(branch, 0, 0);
-  put_source(branch.from);
+  put_source(from);
 }
 
-void BranchCode::print_block(uint64_t start, uint64_t end, const abi::BranchEntry& branch) {
+void BranchCode::print_block(uint64_t start, uint64_t end, size_t branch) {
   uint32_t instructions = 0;
   size_t offset = 0;
   while (offset < block_.bytes.size()) {
@@ -128,19 +132,48 @@ size_t BranchCode::put_instruction(uint64_t address, size_t offset) {
   CodeBytes::Code code = rest(offset);
   size_t length = code_.decode(code).length;
   fmt::format_to(std::back_inserter(out_), "\t{:016x}\t", address);
-  append_instruction(code.bytes.first(length), out_);
+  out_ += instruction_at(address, code);
   if (style_.lengths) fmt::format_to(std::back_inserter(out_), "\tilen: {}", length);
   return length;
 }
 
-void BranchCode::put_branch(const abi::BranchEntry& branch, size_t offset, uint32_t instructions) {
+std::string BranchCode::instruction_at(uint64_t address, const CodeBytes::Code& code) const {
+  std::string text;
+  size_t length = code_.decode(code).length;
+  if (style_.texts != nullptr && length > 0)
+    style_.texts->append(code, {sample_.id.pid, time_, address, mode_of(address)}, text);
+  else
+    append_instruction(code.bytes.first(length), text);
+  return text;
+}
+
+void BranchCode::put_counters(size_t branch) {
+  if (style_.counted.empty() || branch >= sample_.branch_counters.size()) return;
+  uint64_t word = sample_.branch_counters[branch];
+  out_ += "br_cntr: ";
+  size_t start = out_.size();
+  for (const BranchCounters::Counter& counter : style_.counted) {
+    uint64_t value = style_.counters->value(word, counter);
+    std::string_view more = value == style_.counters->most() ? "+" : "";
+    if (style_.counter_names)
+      fmt::format_to(std::back_inserter(out_), "{} {}{} ", session_.events()[counter.event].name,
+                     value, more);
+    else
+      out_.append(value, counter.letter).append(more);
+  }
+  if (out_.size() == start) out_ += '-';
+  out_ += '\t';
+}
+
+void BranchCode::put_branch(size_t number, size_t offset, uint32_t instructions) {
+  abi::BranchEntry branch = sample_.branch(number);
   CodeBytes::Code code = rest(offset);
   size_t length = code_.decode(code).length;
-  std::string text;
-  append_instruction(code.bytes.first(length), text);
+  std::string text = instruction_at(branch.from, code);
   auto to = std::back_inserter(out_);
   fmt::format_to(to, "\t{:016x}\t{:<30}\t", branch.from, text);
   if (style_.lengths) fmt::format_to(to, "ilen: {}\t", length);
+  put_counters(number);
   fmt::format_to(to, "#{}{}{}{}", branch.predicted() ? " PRED" : "",
                  branch.mispredicted() ? " MISPRED" : "", branch.in_tx() ? " INTX" : "",
                  branch.aborted() ? " ABORT" : "");

@@ -8,9 +8,12 @@
 // Blocks are printed oldest first; the last one extends to the sample.
 #pragma once
 
+#include <span>
 #include <string>
 
+#include "replay/branches/branch_counters.h"
 #include "script/code_bytes.h"
+#include "script/instruction_text.h"
 #include "script/source_code.h"
 
 namespace sonde {
@@ -20,6 +23,11 @@ struct BranchCodeStyle {
   bool srclines = false;
   SourceCode* source = nullptr;  // srccode
   uint32_t max_blocks = 0;       // the newest ones; 0: all
+  /// brcntr: of the sample's event; empty: not shown.
+  std::span<const BranchCounters::Counter> counted = {};
+  const BranchCounters* counters = nullptr;
+  bool counter_names = false;              // events' names and numbers, not letters
+  const InstructionText* texts = nullptr;  // brstackdisasm: instructions as text; null: as bytes
 };
 
 class BranchCode {
@@ -34,13 +42,15 @@ class BranchCode {
   Found read_block(uint64_t start, uint64_t end);
   [[nodiscard]] Frame frame_of(uint64_t address) const;
   [[nodiscard]] CodeBytes::Code rest(size_t offset) const;
-  void print_oldest(const abi::BranchEntry& branch);
-  void print_block(uint64_t start, uint64_t end, const abi::BranchEntry& branch);
+  void print_oldest(size_t branch);
+  void print_block(uint64_t start, uint64_t end, size_t branch);
   void print_last_block();
   void print_sampled_instruction();
   void put_symbol(uint64_t address);
   size_t put_instruction(uint64_t address, size_t offset);
-  void put_branch(const abi::BranchEntry& branch, size_t offset, uint32_t instructions);
+  [[nodiscard]] std::string instruction_at(uint64_t address, const CodeBytes::Code& code) const;
+  void put_branch(size_t number, size_t offset, uint32_t instructions);
+  void put_counters(size_t branch);
   void put_source(uint64_t address);
 
   const Session& session_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "disasm/disassembler.h"
+#include "itrace/code_image.h"
 
 namespace sonde {
 
@@ -18,10 +19,49 @@ const MappedFile& CodeBytes::file_of(DsoId dso) const {
   return *entry->second;
 }
 
+CodeBytes::CodeBytes(const Session& session, abi::Arch arch, bool with_kernel)
+    : session_(session), arch_(arch) {
+  if (!with_kernel) return;
+  const Symbolizer& names = session.symbolizer();
+  kernel_.emplace(session.recording(), session.machine(),
+                  itrace::KernelCode::Sources{
+                      [&names](const Dso&) { return names.kernel_core(); },
+                      [&names](DsoId id, const Dso&) { return names.kernel_image(id); }});
+}
+
 CodeBytes::Code CodeBytes::at(const Frame& frame, size_t size) const {
+  if (!frame.dso.valid()) return {};
+  const Dso& object = session_.machine().dsos()[frame.dso];
+  switch (object.kind) {
+    case DsoKind::kFile:
+      return in_file(frame, size);
+    case DsoKind::kJitDump: {
+      const JitObject* generated = session_.symbolizer().generated_code(frame.dso);
+      Bytes code =
+          generated != nullptr ? itrace::generated_code(*generated, frame.address) : Bytes();
+      return {.bytes = code.first(std::min(size, code.size()))};
+    }
+    case DsoKind::kKernel:
+    case DsoKind::kModule:
+    case DsoKind::kBpf:
+      return object.is_guest ? Code() : in_kernel(frame.address, size);
+    default:
+      return {};
+  }
+}
+
+CodeBytes::Code CodeBytes::in_kernel(uint64_t address, size_t size) const {
+  if (!kernel_) return {};
+  constexpr uint64_t kAtTheEnd = UINT64_MAX - 1;  // programs that were loaded then
+  auto own = std::make_unique<std::byte[]>(size);
+  std::scoped_lock lock(mutex_);
+  size_t known = kernel_->read(kAtTheEnd, address, {own.get(), size});
+  return {.bytes = {own.get(), known}, .own = std::move(own)};
+}
+
+CodeBytes::Code CodeBytes::in_file(const Frame& frame, size_t size) const {
   constexpr size_t kClass = 4;  // index into e_ident
   constexpr std::byte kClass64{2};
-  if (!frame.dso.valid() || session_.machine().dsos()[frame.dso].kind != DsoKind::kFile) return {};
   Bytes file = file_of(frame.dso).bytes();
   if (frame.address >= file.size() || file.size() <= kClass) return {};
   size_t left = file.size() - frame.address;

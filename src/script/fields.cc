@@ -22,9 +22,6 @@ constexpr FieldInfo kFields[] = {
 #undef FIELD
 };
 
-/// Fields of later perf versions that are not implemented.
-constexpr std::string_view kNotHere[] = {"brstackdisasm", "disasm", "brcntr"};
-
 /// perf's fields for which no supported recording has data.
 struct EmptyField {
   std::string_view word, reason;
@@ -82,8 +79,6 @@ std::optional<Field> field_of(std::string_view word) {
 }
 
 std::unexpected<Error> unknown_field(std::string_view word) {
-  if (std::ranges::find(kNotHere, word) != std::end(kNotHere))
-    return fail(ErrorCode::kUsage, "field '{}' of later perf versions is not there yet", word);
   std::string_view nearest;
   size_t best = 4;
   for (const FieldInfo& info : kFields)
@@ -190,6 +185,20 @@ Result<> FieldSelection::apply_words(std::string_view words, size_t first_kind, 
   return {};
 }
 
+bool FieldSelection::show_instructions_as_text() {
+  bool any = false;
+  for (Kind& kind : kinds_)
+    for (auto [bytes, text] : {std::pair(Field::kInsn, Field::kDisasm),
+                               std::pair(Field::kBranchCode, Field::kBranchDisasm),
+                               std::pair(Field::kBranchCodeLength, Field::kBranchDisasm)}) {
+      if (!kind.fields.has(bytes)) continue;
+      if (bytes == Field::kInsn) kind.fields.remove(bytes);
+      kind.fields.add(text);
+      any = true;
+    }
+  return any;
+}
+
 Result<> FieldSelection::check(FieldSet fields, const abi::EventAttr& attr,
                                uint64_t branch_filters) {
   bool has_addresses = attr.samples(abi::kSampleIp | abi::kSampleAddr);
@@ -206,8 +215,15 @@ Result<> FieldSelection::check(FieldSet fields, const abi::EventAttr& attr,
     return fail(ErrorCode::kFailed,
                 "Display of source line number requested but sample IP is not\nselected. Hence, no "
                 "address to lookup the source line number.");
-  if (fields.intersects({Field::kBranchCode, Field::kBranchCodeLength}) &&
-      (branch_filters & abi::kBranchAny) == 0)
+  if (fields.has(Field::kBranchCounters) && !fields.intersects(kBranchCodeFields))
+    return fail(ErrorCode::kFailed,
+                "Display of branch counters requested but no instructions to show them at: add "
+                "brstackinsn");
+  if (fields.has(Field::kBranchCounters) && (branch_filters & abi::kBranchCounters) == 0)
+    return fail(ErrorCode::kFailed,
+                "Display of branch counters requested, but there are none\nHint: run 'perf record "
+                "-j any,counter ...'");
+  if (fields.intersects(kBranchCodeFields) && (branch_filters & abi::kBranchAny) == 0)
     return fail(ErrorCode::kFailed,
                 "Display of branch stack assembler requested, but non all-branch filter set\nHint: "
                 "run 'perf record -b ...'");

@@ -47,6 +47,10 @@ class FieldSet {
   uint64_t bits_ = 0;
 };
 
+/// The code between the branches of a sample.
+constexpr FieldSet kBranchCodeFields = {Field::kBranchCode, Field::kBranchCodeLength,
+                                        Field::kBranchDisasm};
+
 /// Kinds of events that -F distinguishes, in the order of their warnings. No event is of the last
 /// kind: those are made by decoders of instruction traces.
 enum class OutputKind : uint8_t {
@@ -77,6 +81,8 @@ class FieldSelection {
   [[nodiscard]] Result<std::vector<FieldSet>> fields_for(const EventTable& events, bool call_chains,
                                                          bool has_clock) const;
 
+  /// --xed: where instructions are shown as bytes, they become text; false if they are not shown.
+  bool show_instructions_as_text();
   /// Whether -F changed what such events print.
   [[nodiscard]] bool changed(OutputKind kind) const {
     return kinds_[static_cast<size_t>(kind)].user_set;

@@ -21,7 +21,7 @@ struct ScriptOptions {
   std::optional<ItraceOptions> itrace;  // --itrace; not set: perf's default
   bool pads_objects = false;            // --call-trace
   std::vector<std::string> graph_functions;
-  std::string refused;  // an unsupported option, with the reason
+  bool disassembles = false;  // --xed: instructions as text where fields have their bytes
   bool nanoseconds = false;
   bool latency_format = false;
   bool hide_call_graph = false;

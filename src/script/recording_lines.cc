@@ -149,9 +149,13 @@ Result<> ScriptLines::prepare() {
                             options_.max_blocks,
                             options_.stop_backtrace_at,
                             options_.pads_objects ? kObjectWidth : 0,
-                            options_.symbol_sources.full_source_path};
+                            options_.symbol_sources.full_source_path,
+                            options_.verbose > 0};
     printer_ = TRY(SamplePrinter::make(session_, printing));
     events_known_ = session_.events().size();
+    if (!options_.per_event_dump)
+      if (std::string legend = printer_->legend(); std::exchange(legend_, legend) != legend)
+        env_.out.write(legend);
   } else {
     printer_->grow();
   }

@@ -40,6 +40,7 @@ class ScriptLines {
   bool begun_ = false;
   std::optional<StatLines> counts_;  // for a recording of `stat`
   std::optional<SamplePrinter> printer_;
+  std::string legend_;  // of branch counters, as written
   size_t events_known_ = 0;
   size_t objects_known_ = 0;
   ItemFilter filter_;

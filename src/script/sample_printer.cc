@@ -14,28 +14,17 @@ using namespace script;
 namespace {
 
 /// Fields that the columns don't hold.
-constexpr FieldSet kDecodedFields = {Field::kTrace,
-                                     Field::kAddr,
-                                     Field::kIntrRegs,
-                                     Field::kUserRegs,
-                                     Field::kBranchStack,
-                                     Field::kBranchSymbols,
-                                     Field::kBranchOffsets,
-                                     Field::kDataSrc,
-                                     Field::kBpfOutput,
-                                     Field::kPhysAddr,
-                                     Field::kMisc,
-                                     Field::kDataPageSize,
-                                     Field::kCodePageSize,
-                                     Field::kInsLat,
-                                     Field::kCgroup,
-                                     Field::kInsn,
-                                     Field::kInsnLength,
-                                     Field::kBranchCode,
-                                     Field::kBranchCodeLength};
+constexpr FieldSet kDecodedFields = {
+    Field::kTrace,        Field::kAddr,          Field::kIntrRegs,      Field::kUserRegs,
+    Field::kBranchStack,  Field::kBranchSymbols, Field::kBranchOffsets, Field::kDataSrc,
+    Field::kBpfOutput,    Field::kPhysAddr,      Field::kMisc,          Field::kDataPageSize,
+    Field::kCodePageSize, Field::kInsLat,        Field::kCgroup,        Field::kInsn,
+    Field::kDisasm,       Field::kInsnLength,    Field::kBranchCode,    Field::kBranchCodeLength,
+    Field::kBranchDisasm};
 
-constexpr FieldSet kCodeFields = {Field::kInsn, Field::kInsnLength, Field::kBranchCode,
-                                  Field::kBranchCodeLength};
+constexpr FieldSet kCodeFields = {
+    Field::kInsn,       Field::kDisasm,           Field::kInsnLength,
+    Field::kBranchCode, Field::kBranchCodeLength, Field::kBranchDisasm};
 
 bool is_bpf_output(const abi::EventAttr& attr) {
   return attr.type == abi::kTypeSoftware && attr.config == abi::kSwBpfOutput;
@@ -67,6 +56,7 @@ Result<> SamplePrinter::prepare() {
     name_width = std::max(name_width, event.name.size());
   for (const EventDesc& event : session.events().all()) {
     EventStyle& style = events_.emplace_back();
+    style.event = EventId(events_.size() - 1);
     style.fields = fields[events_.size() - 1];
     append_padded(style.padded_name, event.name, name_width);
     style.padded_name += ": ";
@@ -78,10 +68,7 @@ Result<> SamplePrinter::prepare() {
         style.is_branch_trace &&
         (style.fields.has(Field::kAddr) || (event.attr.samples(abi::kSampleAddr) &&
                                             !options_.fields.changed(output_kind(event.attr))));
-    if (style.fields.intersects(kCodeFields) && !code_)
-      code_ = std::make_unique<CodeBytes>(session, arch_);
-    if (style.fields.has(Field::kSourceCode) && !source_)
-      source_ = std::make_unique<SourceCode>(session);
+    TRY(prepare_code(style));
     if (style.fields.has(Field::kCallIndent) && !indent_) indent_ = std::make_unique<CallIndent>();
     if (!is_bpf_output(event.attr)) style.fields.remove(Field::kBpfOutput);
     style.needs_decode = style.fields.intersects(kDecodedFields) || style.is_branch_trace ||
@@ -96,6 +83,25 @@ Result<> SamplePrinter::prepare() {
   }
   grow();
   return {};
+}
+
+Result<> SamplePrinter::prepare_code(const EventStyle& style) {
+  if (style.fields.intersects(kCodeFields) && !code_)
+    code_ = std::make_unique<CodeBytes>(*session_, arch_, true);
+  if (style.fields.intersects({Field::kDisasm, Field::kBranchDisasm}) && !instructions_)
+    instructions_ = std::make_unique<InstructionText>(TRY(InstructionText::make(*session_, arch_)));
+  if (style.fields.has(Field::kSourceCode) && !source_)
+    source_ = std::make_unique<SourceCode>(*session_);
+  if (!style.fields.has(Field::kBranchCounters) || counters_) return {};
+  counters_ = std::make_unique<BranchCounters>(session_->recording());
+  if (!counters_->all().empty()) return {};
+  return fail(ErrorCode::kFailed,
+              "brcntr: the recording does not say how wide its branch counters are "
+              "(branch_counter_width of CPU_PMU_CAPS or PMU_CAPS); record it on the machine anew");
+}
+
+std::string SamplePrinter::legend() const {
+  return counters_ && !options_.counter_names ? counters_->legend() : std::string();
 }
 
 void SamplePrinter::grow() {
@@ -257,7 +263,7 @@ void SamplePrinter::print_instruction(const EventStyle& style, const Sample& sam
   const FieldSet& fields = style.fields;
   if (!fields.intersects(kCodeFields)) return;
   auto to = std::back_inserter(out);
-  if (fields.intersects({Field::kInsn, Field::kInsnLength})) {
+  if (fields.intersects({Field::kInsn, Field::kDisasm, Field::kInsnLength})) {
     Frame leaf = session_->resolve(sample.id.pid, time, RuntimeAddr(sample.ip), sample.cpu_mode);
     CodeBytes::Code code = code_->at(leaf, CodeBytes::kMaxLength);
     size_t length = code_->decode(code).length;
@@ -267,11 +273,21 @@ void SamplePrinter::print_instruction(const EventStyle& style, const Sample& sam
       for (std::byte byte : code.bytes.first(length))
         fmt::format_to(to, " {:02x}", std::to_integer<unsigned>(byte));
     }
+    if (fields.has(Field::kDisasm) && length > 0) {
+      out += "\t\t";
+      instructions_->append(code, {sample.id.pid, time, sample.ip, sample.cpu_mode}, out);
+    }
   }
-  if (!fields.intersects({Field::kBranchCode, Field::kBranchCodeLength})) return;
+  if (!fields.intersects(kBranchCodeFields)) return;
   BranchCodeStyle how{fields.has(Field::kBranchCodeLength), fields.has(Field::kSrcline),
                       fields.has(Field::kSourceCode) ? source_.get() : nullptr,
                       options_.max_blocks};
+  if (fields.has(Field::kBranchCounters)) {
+    how.counters = counters_.get();
+    how.counted = counters_->of(style.event);
+    how.counter_names = options_.counter_names;
+  }
+  if (fields.has(Field::kBranchDisasm)) how.texts = instructions_.get();
   BranchCode(*session_, *code_, how, sample, time, out).print();
 }
 

@@ -18,6 +18,7 @@
 #include "script/call_names.h"
 #include "script/fields.h"
 #include "script/frame_texts.h"
+#include "script/instruction_text.h"
 
 namespace sonde {
 
@@ -32,6 +33,7 @@ struct PrinterOptions {
   std::vector<std::string> stop_backtrace_at;  // --stop-bt: symbols at which backtraces stop
   uint32_t object_width = 0;                   // of call traces: names of objects have it; 0: any
   bool full_source_path = false;
+  bool counter_names = false;  // -v: brcntr shows names and numbers instead of letters
 };
 
 class SamplePrinter {
@@ -52,6 +54,8 @@ class SamplePrinter {
                    RecordKind record, std::string& out) const;
   /// A frame as printed in call chains, as a line.
   void print_frame(EventId event, const Frame& frame, std::string& out) const;
+  /// What the letters of branch counters stand for, in lines to put first; often empty.
+  [[nodiscard]] std::string legend() const;
   /// Whether any event prints anything.
   [[nodiscard]] bool prints(EventId event) const { return !events_[event.index()].fields.empty(); }
   /// Whether samples must be printed one at a time, in order, by one thread.
@@ -61,6 +65,7 @@ class SamplePrinter {
 
  private:
   struct EventStyle {
+    EventId event;
     FieldSet fields;
     std::string padded_name;  // "  cs: "
     bool has_chain = false;
@@ -73,6 +78,7 @@ class SamplePrinter {
 
   explicit SamplePrinter(const Session& session, PrinterOptions options);
   Result<> prepare();
+  Result<> prepare_code(const EventStyle& style);
   void print_chain(const EventStyle& style, ChainId chain, std::string& out) const;
   void print_address(const EventStyle& style, const Sample& sample, std::string& out) const;
   void print_branch_trace(const EventStyle& style, const Sample& sample, size_t i,
@@ -97,10 +103,12 @@ class SamplePrinter {
   std::vector<char> stops_;              // by FrameId; empty without --stop-bt
   uint32_t frame_generation_ = 0;        // of those
   TraceTexts traces_;
-  std::unique_ptr<CodeBytes> code_;     // null if no instructions are shown
-  std::unique_ptr<SourceCode> source_;  // null without srccode
-  std::unique_ptr<CallIndent> indent_;  // null without callindent
-  uint64_t epoch_ns_ = 0;               // offset from recorded times to the epoch
+  std::unique_ptr<CodeBytes> code_;                // null if no instructions are shown
+  std::unique_ptr<InstructionText> instructions_;  // null unless as text
+  std::unique_ptr<BranchCounters> counters_;       // null without brcntr
+  std::unique_ptr<SourceCode> source_;             // null without srccode
+  std::unique_ptr<CallIndent> indent_;             // null without callindent
+  uint64_t epoch_ns_ = 0;                          // offset from recorded times to the epoch
   abi::Arch arch_ = abi::Arch::kUnknown;
 };
 

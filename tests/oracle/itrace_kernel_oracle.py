@@ -185,11 +185,16 @@ def main():
             ["--itrace=c", "-F", "+flags"],
             ["--itrace=r", "-F", "ip,sym,flags,addr"],
             ["--itrace=i0ns", "-F", "+flags"],
+            ["--itrace=i0ns", "-F", "ip,sym,insn"],
             ["--itrace=i1ig"],
             ["--itrace=i3il8", "-F", "ip,sym,brstack"],
             ["--itrace=cre", "--call-ret-trace"],
         )]
         results.append(without_kcore(data, vmlinux))
+        text, _ = lines_of(SONDE, ["--insn-trace=disasm"], data)
+        shown = all(any(part in line for line in text) for part in ("swapgs", "<do_syscall_64>", "sysret", "iretq"))
+        results.append(shown)
+        print(f"{'ok' if shown else 'DIFFERENT'}: --insn-trace=disasm: {len(text)} lines")
     sys.exit(0 if all(results) else 1)
 
 

@@ -14,8 +14,8 @@ void declare_lines(FlagTable& flags, ScriptOptions& o) {
              "remove.Valid types: hw,sw,trace,raw,break,synth. Fields: "
              "comm,tid,pid,time,cpu,event,trace,ip,sym,dso,dsoff,addr,symoff,srcline,period,iregs,"
              "uregs,brstack,brstacksym,brstackoff,data_src,weight,bpf-output,phys_addr,misc,"
-             "data_page_size,code_page_size,ins_lat,cgroup,flags,insn,insnlen,brstackinsn,"
-             "brstackinsnlen,srccode,tod",
+             "data_page_size,code_page_size,ins_lat,cgroup,flags,insn,disasm,insnlen,brstackinsn,"
+             "brstackinsnlen,brstackdisasm,brcntr,srccode,tod",
              [&o](std::string_view text) { return o.fields.apply(text, o.warnings); });
   flags.boolean('G', "hide-call-graph", o.hide_call_graph,
                 "When printing symbols do not display call chain");
@@ -80,11 +80,10 @@ void declare_records(FlagTable& flags, RecordFilter& show) {
 Result<> show_instructions(std::string_view how, ScriptOptions& o) {
   if (!how.empty() && how != "raw" && how != "disasm")
     return fail(ErrorCode::kUsage, "Only accept raw|disasm");
-  if (how == "disasm")
-    return fail(ErrorCode::kUnsupported, "--insn-trace=disasm is not there yet: no disassembler");
   o.nanoseconds = true;
   if (!o.itrace) o.itrace = TRY(parse_itrace("i0ns", ItraceDefaults::kScript));
-  return o.fields.apply("+insn,-event,-period", o.warnings);
+  return o.fields.apply(how == "disasm" ? "+disasm,-event,-period" : "+insn,-event,-period",
+                        o.warnings);
 }
 
 /// Calls as an indented list, with the returns on request.
@@ -97,30 +96,6 @@ Result<> show_calls(bool with_returns, ScriptOptions& o) {
   return o.fields.apply(with_returns ? "-ip,-addr,-event,-period,+flags,+callindent"
                                      : "-ip,-addr,-event,-period,+callindent",
                         o.warnings);
-}
-
-/// What perf script has and this does not have yet. The first such option ends the command with its
-/// reason.
-void declare_refused(FlagTable& flags, std::string& refused) {
-  struct Refused {
-    char letter;
-    const char *name, *argument, *help, *reason;
-  };
-  static constexpr Refused kRefused[] = {
-      {0, "xed", "", "Run xed disassembler on output",
-       "no disassembler is run; -F +insn shows the bytes"},
-  };
-  for (const Refused& r : kRefused) {
-    auto refuse = [&refused, &r](std::string_view) -> Result<> {
-      if (refused.empty()) refused = fmt::format("--{}: {}", r.name, r.reason);
-      return {};
-    };
-    std::string help = fmt::format("{} (refused: {})", r.help, r.reason);
-    if (*r.argument == 0)
-      flags.act(r.letter, r.name, help, [refuse] { return refuse({}); }).refused(r.reason);
-    else
-      flags.call(r.letter, r.name, r.argument, help, refuse).refused(r.reason);
-  }
 }
 
 }  // namespace
@@ -152,9 +127,14 @@ void declare_script_flags(FlagTable& flags, ScriptOptions& o) {
     return {};
   });
   flags
-      .call(0, "insn-trace", "raw|disasm", "Show the bytes of traced or sampled instructions",
+      .call(0, "insn-trace", "raw|disasm",
+            "Show traced or sampled instructions, as bytes or as text",
             [&o](std::string_view how) { return show_instructions(how, o); })
       .when_bare("");
+  flags.boolean(
+      0, "xed", o.disassembles,
+      "Show the text of instructions instead of their bytes (Sonde's own; the tool xed is "
+      "not run)");
   flags.act(0, "call-trace", "Decode calls from itrace", [&o] { return show_calls(false, o); });
   flags.act(0, "call-ret-trace", "Decode calls and returns from itrace",
             [&o] { return show_calls(true, o); });
@@ -166,7 +146,6 @@ void declare_script_flags(FlagTable& flags, ScriptOptions& o) {
   declare_symbol_sources(flags, o.symbol_sources);
   declare_guest_files(flags, o.symbol_sources.guests);
   declare_unwind_style(flags);
-  declare_refused(flags, o.refused);
   auto nothing = [] { return Result<>(); };
   flags
       .call(0, "addr2line", "path", "addr2line binary to use for line numbers",

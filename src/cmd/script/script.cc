@@ -103,7 +103,9 @@ class Script final : public Command {
 
  private:
   Result<> check(Env& env) {
-    if (!options_.refused.empty()) return fail(ErrorCode::kUnsupported, "{}", options_.refused);
+    if (options_.disassembles && !options_.fields.show_instructions_as_text())
+      return fail(ErrorCode::kFailed,
+                  "--xed: no instructions are shown; add --insn-trace or -F +insn");
     if (options_.relative_time && options_.delta_time)
       return fail(ErrorCode::kFailed,
                   "reltime and deltatime - the two don't get along well. Please limit to --reltime "
