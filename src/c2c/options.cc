@@ -34,4 +34,27 @@ Result<std::vector<RowField>> parse_row_fields(std::string_view words) {
   return fields;
 }
 
+void choose_branch_history(const Options& o, const EventTable& events, SessionOptions& session) {
+  report::ReportOptions rows;
+  rows.call_graph = o.call_graph;
+  rows.children = false;  // which would turn the chains around
+  report::choose_branch_history(rows, events, session);
+}
+
+Result<> check_branch_history(const Options& o, const Session& session) {
+  if (!o.call_graph.branch_history) return {};
+  auto any_sample_has = [&](uint64_t bits) {
+    return std::ranges::any_of(session.events().all(),
+                               [bits](const EventDesc& event) { return event.attr.samples(bits); });
+  };
+  if (!any_sample_has(abi::kSampleBranchStack))
+    return fail(ErrorCode::kFailed,
+                "-g branch: the samples have no branches; record them with c2c record -- -b");
+  if (any_sample_has(abi::kSampleStackUser))
+    return fail(ErrorCode::kFailed,
+                "-g branch: branches are not put into call chains from copied stacks; record with "
+                "--call-graph fp, or leave it out");
+  return {};
+}
+
 }  // namespace sonde::c2c

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "replay/session.h"
 #include "report/options.h"
 
 namespace sonde::c2c {
@@ -35,5 +36,10 @@ struct Options {
   uint64_t line_bytes = 64;
   report::CallGraphOptions call_graph = {};
 };
+
+/// -g branch: sets the options of the session, so that chains begin with the branches taken.
+void choose_branch_history(const Options& o, const EventTable& events, SessionOptions& session);
+/// Whether the recording allows that: it has branches, and no copied stacks.
+Result<> check_branch_history(const Options& o, const Session& session);
 
 }  // namespace sonde::c2c

@@ -35,10 +35,12 @@ class C2cReport final : public Command {
         !options_.only_counts && options_.call_graph.style != view::GraphStyle::kNone;
     session_options.want_symbols = !options_.only_counts;
     session_options.stitch_calls = stitch_calls_;
+    session_options.narrow = [this](const EventTable& events, const Features& /*features*/,
+                                    SessionOptions& narrowed) {
+      c2c::choose_branch_history(options_, events, narrowed);
+    };
     Session session = TRY(Session::open(input_.chosen_path(env), session_options, env));
-    if (options_.call_graph.branch_history)
-      return fail(ErrorCode::kFailed,
-                  "-g branch: branches are not put into call chains yet; report -b shows them");
+    TRY(c2c::check_branch_history(options_, session));
     if (stitch_calls_) warn_about_stitching(session.recording(), env.err);
     complete_options(session);
     if (session.samples().size() == 0)
