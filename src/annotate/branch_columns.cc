@@ -101,10 +101,12 @@ bool BranchColumns::has_any(const Session& session) {
          has_branch_stacks(session.events());
 }
 
-BranchColumns::BranchColumns(const Session& session) : coverage_(session) {
+BranchColumns::BranchColumns(const Session& session)
+    : coverage_(session), counters_(session.recording()) {
   auto has_stack = [&](EventId event) { return has_branch_stack(session.events()[event]); };
-  for (const Block& block : sum_blocks(session, has_stack).blocks)
-    blocks_[block.symbol.value].push_back(block);
+  BlockSums sums = sum_blocks(session, has_stack);
+  counted_ = std::move(sums.counters);
+  for (Block& block : sums.blocks) blocks_[block.symbol.value].push_back(std::move(block));
   for (auto& [symbol, blocks] : blocks_) std::ranges::sort(blocks, std::greater(), &Block::end);
 }
 
@@ -122,8 +124,12 @@ void BranchColumns::add(SymbolId symbol, const SymbolInfo& function, view::Listi
     line.cycles = block.average();
     line.least_cycles = block.least;
     line.most_cycles = block.most;
+    if (counted_.empty()) continue;
+    line.counters = counters_.text(counted_, block.counted, false);
+    out.counter_width = std::max(out.counter_width, line.counters.size());
   }
   out.has_cycles = true;
+  if (!counted_.empty()) out.counter_legend = counters_.legend();
   if (sums.cycles > 0)
     out.average_ipc = static_cast<double>(sums.run) / static_cast<double>(sums.cycles);
   out.ipc_coverage = percent_of(sums.covered, code.count());

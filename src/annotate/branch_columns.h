@@ -25,6 +25,8 @@ class BranchColumns {
 
  private:
   CodeCoverage coverage_;
+  BranchCounters counters_;
+  std::vector<BranchCounters::Counter> counted_;   // those that samples had
   std::map<uint32_t, std::vector<Block>> blocks_;  // by symbol; those that end last first
 };
 

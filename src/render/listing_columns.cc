@@ -10,6 +10,7 @@ namespace sonde::render {
 namespace {
 
 constexpr size_t kCycleWidth = 6;
+constexpr std::string_view kCounterTitle = "Branch Counter";
 
 std::string_view without_blanks(std::string_view text) {
   size_t first = text.find_first_not_of(' ');
@@ -31,6 +32,8 @@ class ColumnWriter {
   ColumnWriter(Sink& out, const view::Listing& listing, const ListingTextOptions& options)
       : out_(out), listing_(listing), options_(options) {
     value_width_ = options.column == ListingColumn::kPeriod ? 12 : 7;
+    if (listing.counter_width > 0)
+      counter_width_ = std::max(listing.counter_width, kCounterTitle.size()) + 1;
     uint64_t size = listing.end - listing.start;
     address_width_ = fmt::formatted_size("{:x}", size);
     for (const view::ListingLine& line : listing.lines) {
@@ -65,6 +68,7 @@ class ColumnWriter {
                listing_.frequency, listing_.shown.empty() ? 0 : listing_.shown[0].period,
                percent_words(options_.percent));
     out_.print("{}() {}\n", listing_.function, listing_.path);
+    out_.write(listing_.counter_legend);
     out_.write(column_title(options_.column));
     if (listing_.has_cycles) write_cycle_titles();
     out_.put('\n');
@@ -74,12 +78,13 @@ class ColumnWriter {
     size_t title = column_title(options_.column).size();
     out_.write(std::string(values - std::min(values, title), ' '));
     out_.print("{:>{}} {:>{}} ", "IPC", kCycleWidth - 1, "Cycle", kCycleWidth - 1);
+    if (counter_width_ > 0) out_.print("{:>{}} ", kCounterTitle, counter_width_ - 1);
     out_.print("{:>36}", ipc_summary(listing_));
   }
 
   /// The column where texts begin.
   [[nodiscard]] size_t text_column() const {
-    size_t cycles = listing_.has_cycles ? 2 * kCycleWidth : 0;
+    size_t cycles = listing_.has_cycles ? 2 * kCycleWidth + counter_width_ : 0;
     return value_width_ * listing_.events.size() + cycles + 1 + address_width_ + 2;
   }
 
@@ -114,6 +119,7 @@ class ColumnWriter {
       out_.print("{:{}} ", branches.cycles, kCycleWidth - 1);
     else
       out_.write(std::string(kCycleWidth, ' '));
+    if (counter_width_ > 0) out_.print("{:>{}} ", branches.counters, counter_width_ - 1);
   }
   /// Blank only if no event has hits on the line.
   void write_value(const view::ListingHits& hits, size_t event, bool any) {
@@ -184,6 +190,7 @@ class ColumnWriter {
   size_t value_width_;
   size_t address_width_;
   size_t name_width_ = 0;
+  size_t counter_width_ = 0;  // with the blank behind it; 0: there are none
   std::set<uint64_t> targets_;
 };
 

@@ -33,26 +33,33 @@ std::string range_of(const Session& session, const Block& block) {
 
 }  // namespace
 
-view::Table block_table(const Session& session, const BlockSums& sums, double percent) {
+view::Table block_table(const Session& session, const BlockSums& sums, double percent,
+                        bool counts) {
   view::Table table;
   struct Title {
     const char* name;
     const char* title;
     size_t width;
   };
-  constexpr Title kTitles[] = {{"sampled_cycles_percent", "Sampled Cycles%", 15},
-                               {"sampled_cycles", "Sampled Cycles", 14},
-                               {"average_cycles_percent", "Avg Cycles%", 11},
-                               {"average_cycles", "Avg Cycles", 10},
-                               {"block", "[Program Block Range]", 70},
-                               {"dso", "Shared Object", 20}};
-  for (const Title& title : kTitles)
+  const Title titles[] = {{"sampled_cycles_percent", "Sampled Cycles%", 15},
+                          {"sampled_cycles", "Sampled Cycles", 14},
+                          {"average_cycles_percent", "Avg Cycles%", 11},
+                          {"average_cycles", "Avg Cycles", 10},
+                          {"branch_counter", "Branch Counter", 22},
+                          {"block", "[Program Block Range]", 70},
+                          {"dso", "Shared Object", 20}};
+  constexpr size_t kCounters = 4;  // the column, if there are any
+  bool has_counters = !sums.counters.empty();
+  BranchCounters counters(session.recording());
+  for (const Title& title : titles) {
+    if (&title == &titles[kCounters] && !has_counters) continue;
     table.columns.push_back({.name = title.name,
                              .title = title.title,
                              .kind = view::Column::Kind::kText,
                              .width = title.width,
                              .parts = {},
                              .right_aligned = true});
+  }
   uint64_t averages = 0;
   for (const Block& block : sums.blocks) averages += block.average();
   auto total = static_cast<double>(sums.total_cycles);
@@ -65,15 +72,22 @@ view::Table block_table(const Session& session, const BlockSums& sums, double pe
         short_cycles(block.cycles),
         percent_text(static_cast<double>(average), static_cast<double>(averages)),
         short_cycles(average),
+        has_counters ? counters.text(sums.counters, block.counted, counts) : std::string(),
         range_of(session, block),
         std::string(session.machine().dsos()[block.dso].short_name)};
     for (const std::string& text : texts) {
+      if (&text == &texts[kCounters] && !has_counters) continue;
       table.text_buffer() += text;
       table.add_text();
     }
     table.end_row();
   }
   return table;
+}
+
+void write_counter_legend(Sink& out, const Session& session) {
+  std::string legend = BranchCounters(session.recording()).legend();
+  if (!legend.empty()) out.print("{}#\n", legend);
 }
 
 std::string_view option_without_blocks(const ReportOptions& o) {

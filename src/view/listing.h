@@ -29,6 +29,7 @@ struct ListingBranches {
   double ipc = 0;        // instructions per cycle of its block
   uint64_t cycles = 0;   // of the block that ends here, on average
   uint64_t least_cycles = 0, most_cycles = 0;
+  std::string counters = {};  // events in the block that ends here: "|AA  |-   |"
 };
 
 struct ListingLine {
@@ -72,9 +73,11 @@ struct Listing {
   std::vector<ListingLine> lines;
   std::vector<ListingHits> hits;  // one per line and event
   std::vector<ListingPlace> places;
-  bool has_cycles = false;  // branches were recorded with cycles
-  double average_ipc = 0;   // of the blocks whose instructions are known
-  double ipc_coverage = 0;  // percent: instructions in such blocks
+  bool has_cycles = false;          // branches were recorded with cycles
+  double average_ipc = 0;           // of the blocks whose instructions are known
+  double ipc_coverage = 0;          // percent: instructions in such blocks
+  size_t counter_width = 0;         // of ListingBranches::counters; 0: there are no branch counters
+  std::string counter_legend = {};  // lines that say what the letters are
 
   [[nodiscard]] std::span<const ListingHits> hits_of(size_t line) const {
     return std::span(hits).subspan(line * events.size(), events.size());

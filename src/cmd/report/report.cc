@@ -243,6 +243,7 @@ Where more than a tenth could not be read, the exit status is 1. This holds for 
         .color = o_.color == "always" || (o_.color == "auto" && env.out.is_terminal())};
     for (const std::unique_ptr<EventReport>& table : reports) {
       if (!o_.quiet) report::write_heading(env.out, *table, o_, plan);
+      if (o_.total_cycles && !o_.quiet) report::write_counter_legend(env.out, session);
       render::write_table(env.out, o_.total_cycles ? blocks_of(session, *table) : table->table,
                           text);
       env.out.write("\n\n");
@@ -258,7 +259,8 @@ Where more than a tenth could not be read, the exit status is 1. This holds for 
     auto wants = [&](EventId event) {
       return std::ranges::find(table.members, event) != table.members.end();
     };
-    return report::block_table(session, sum_blocks(session, wants), o_.percent_limit);
+    return report::block_table(session, sum_blocks(session, wants), o_.percent_limit,
+                               o_.verbose > 0);
   }
 
   Result<> check_data(const Session& session, const Plan& plan) const {

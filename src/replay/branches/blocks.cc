@@ -10,17 +10,28 @@ namespace {
 
 class BlockCounter {
  public:
-  explicit BlockCounter(const Session& session) : session_(session), places_(session) {}
+  explicit BlockCounter(const Session& session)
+      : session_(session), places_(session), counters_(session.recording()) {}
 
-  void add(size_t index, bool has_all_branches);
+  void add(size_t index, EventId event, bool has_all_branches);
   BlockSums finish() &&;
 
  private:
-  void add_block(const Frame* start, const Frame& end, uint32_t cycles);
+  /// The block that a branch of the sample ends.
+  struct Pass {
+    size_t branch;
+    uint32_t cycles;
+    std::span<const BranchCounters::Counter> counters;
+  };
+  void add_block(const Frame* start, const Frame& end, const Pass& pass);
+  void add_counts(Block& block, const Pass& pass);
+  void keep_counted(Block& block) const;
   static void add_to_longest(Block& block, const Frame* start, uint32_t cycles);
 
   const Session& session_;
   BranchPlaces places_;
+  BranchCounters counters_;
+  std::vector<char> is_counted_;  // by counter
   Sample sample_;
   std::map<std::pair<uint32_t, uint64_t>, Block> blocks_;  // by symbol and end
   uint64_t total_ = 0;
@@ -28,7 +39,7 @@ class BlockCounter {
 
 /// Branches come newest first, each with the cycles since the one before it. `has_all_branches`:
 /// otherwise code between two of them may have had others.
-void BlockCounter::add(size_t index, bool has_all_branches) {
+void BlockCounter::add(size_t index, EventId event, bool has_all_branches) {
   sample_ = Sample();
   if (!session_.decode(index, sample_)) return;
   size_t count = sample_.branch_count();
@@ -37,13 +48,15 @@ void BlockCounter::add(size_t index, bool has_all_branches) {
   for (size_t i = count; i-- > 0;) {
     abi::BranchEntry branch = sample_.branch(i);
     Frame end = places_.at(index, branch.from);
-    add_block(start && has_all_branches ? &*start : nullptr, end, branch.cycles());
+    add_block(start && has_all_branches ? &*start : nullptr, end,
+              {i, branch.cycles(), counters_.of(event)});
     start = places_.at(index, branch.to);
     total_ += branch.cycles();
   }
 }
 
-void BlockCounter::add_block(const Frame* start, const Frame& end, uint32_t cycles) {
+void BlockCounter::add_block(const Frame* start, const Frame& end, const Pass& pass) {
+  uint32_t cycles = pass.cycles;
   if (cycles == 0 || !end.symbol.valid()) return;
   Block& block = blocks_[{end.symbol.value, end.address}];
   block.dso = end.dso;
@@ -53,8 +66,25 @@ void BlockCounter::add_block(const Frame* start, const Frame& end, uint32_t cycl
   ++block.passes;
   block.most = std::max<uint64_t>(block.most, cycles);
   block.least = block.least == 0 ? cycles : std::min<uint64_t>(block.least, cycles);
+  add_counts(block, pass);
   bool is_in_function = start != nullptr && start->symbol == end.symbol;
   add_to_longest(block, is_in_function && start->address < end.address ? start : nullptr, cycles);
+}
+
+void BlockCounter::add_counts(Block& block, const Pass& pass) {
+  if (pass.branch >= sample_.branch_counters.size()) return;
+  uint64_t word = sample_.branch_counters[pass.branch];
+  for (const BranchCounters::Counter& counter : pass.counters) {
+    auto number = static_cast<size_t>(&counter - counters_.all().data());
+    block.counted.resize(counters_.all().size());
+    is_counted_.resize(counters_.all().size());
+    is_counted_[number] = 1;
+    uint64_t count = counters_.value(word, counter);
+    BranchCounters::Sum& sum = block.counted[number];
+    sum.count += count;
+    ++sum.passes;
+    sum.may_be_more |= count == counters_.most();
+  }
 }
 
 void BlockCounter::add_to_longest(Block& block, const Frame* start, uint32_t cycles) {
@@ -71,12 +101,24 @@ void BlockCounter::add_to_longest(Block& block, const Frame* start, uint32_t cyc
   ++longest.passes;
 }
 
+/// Leaves out counters of groups that had no samples.
+void BlockCounter::keep_counted(Block& block) const {
+  std::vector<BranchCounters::Sum> kept;
+  block.counted.resize(is_counted_.size());
+  for (size_t i = 0; i < is_counted_.size(); ++i)
+    if (is_counted_[i] != 0) kept.push_back(block.counted[i]);
+  block.counted = std::move(kept);
+}
+
 BlockSums BlockCounter::finish() && {
-  BlockSums sums{.blocks = {}, .total_cycles = total_};
+  BlockSums sums{.blocks = {}, .total_cycles = total_, .counters = {}};
+  for (size_t i = 0; i < is_counted_.size(); ++i)
+    if (is_counted_[i] != 0) sums.counters.push_back(counters_.all()[i]);
   for (auto& [place, block] : blocks_) {
     // Where no start is known, the block is all of the function up to its end.
     if (!block.has_start) block.start = session_.symbolizer().start_of(block.symbol);
-    sums.blocks.push_back(block);
+    keep_counted(block);
+    sums.blocks.push_back(std::move(block));
   }
   std::ranges::stable_sort(sums.blocks, std::greater(), &Block::cycles);
   return sums;
@@ -91,7 +133,7 @@ BlockSums sum_blocks(const Session& session, const std::function<bool(EventId)>&
     EventId event(size_t{samples.event[i]});
     if (!wants(event)) continue;
     uint64_t types = session.events()[event].attr.branch_sample_type;
-    counter.add(i, (types & abi::kBranchAny) != 0);
+    counter.add(i, event, (types & abi::kBranchAny) != 0);
   }
   return std::move(counter).finish();
 }

@@ -9,6 +9,7 @@
 #include <functional>
 #include <vector>
 
+#include "replay/branches/branch_counters.h"
 #include "replay/session.h"
 
 namespace sonde {
@@ -31,6 +32,7 @@ struct Block {
   uint64_t passes = 0;
   uint64_t least = 0, most = 0;  // cycles of a pass
   Longest longest;
+  std::vector<BranchCounters::Sum> counted;  // by BlockSums::counters
 
   [[nodiscard]] uint64_t average() const { return cycles / passes; }
 };
@@ -38,6 +40,7 @@ struct Block {
 struct BlockSums {
   std::vector<Block> blocks;  // most cycles first
   uint64_t total_cycles = 0;  // of all branches, those outside of functions included
+  std::vector<BranchCounters::Counter> counters;  // branch counters of the samples; often none
 };
 
 /// Of the samples of the events that `wants` accepts. The symbols of their objects must be loaded

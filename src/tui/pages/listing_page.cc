@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/text.h"
 #include "render/listing_columns.h"
 #include "render/listing_text.h"
 #include "tui/pages/line_keys.h"
@@ -20,6 +21,7 @@ using view::ListingKind;
 
 constexpr size_t kValueWidth = 8, kArrowWidth = 3;
 constexpr size_t kIpcWidth = 6, kCyclesWidth = 6, kRangeWidth = 19;
+constexpr std::string_view kCounterTitle = "Branch Counter";
 /// Types are aligned in a column, unless an instruction is longer.
 constexpr size_t kFurthestTypeColumn = 34;
 
@@ -55,7 +57,12 @@ ListingPage::ListingPage(const Theme& theme, view::Listing listing, view::Listin
 
 size_t ListingPage::arrow_column() const {
   size_t cycles = shows_range_ ? kIpcWidth + kRangeWidth : kIpcWidth + kCyclesWidth;
+  if (listing_.counter_width > 0) cycles += counters_width();
   return listing_.events.size() * kValueWidth + (listing_.has_cycles ? cycles : 0) + 1;
+}
+
+size_t ListingPage::counters_width() const {
+  return std::max(listing_.counter_width, kCounterTitle.size()) + 1;
 }
 
 void ListingPage::draw_cycles(Grid& grid, size_t row, size_t column,
@@ -67,6 +74,9 @@ void ListingPage::draw_cycles(Grid& grid, size_t row, size_t column,
   if (shows_range_) text += fmt::format("({}/{})", branches.least_cycles, branches.most_cycles);
   size_t width = shows_range_ ? kRangeWidth : kCyclesWidth;
   grid.put(row, column + kIpcWidth, fmt::format("{:>{}}", text, width - 1), style);
+  if (listing_.counter_width > 0)
+    grid.put(row, column + kIpcWidth + width,
+             fmt::format("{:>{}}", branches.counters, counters_width() - 1), style);
 }
 
 /// From the jump at the cursor to its target: ┌ ─ at one end, → at the other.
@@ -132,6 +142,9 @@ void ListingPage::draw(Grid& grid) {
                          shows_range_ ? "Cycle(min/max)" : "Cycle",
                          (shows_range_ ? kRangeWidth : kCyclesWidth) - 1),
              theme_.titles);
+  if (listing_.counter_width > 0)
+    grid.put(1, arrow_column() - counters_width() - 1,
+             fmt::format("{:>{}}", kCounterTitle, counters_width() - 1), theme_.titles);
   column = grid.put(1, column, view_.shows_source() ? "Source and instructions" : "Instructions",
                     theme_.titles);
   if (shows_types_) grid.put(1, column + 1, "[Type]", theme_.titles);
@@ -157,6 +170,8 @@ bool ListingPage::other_key(const Key& key, Pages& pages) {
     view_.show_source(!view_.shows_source());
   } else if (key.is('c') && listing_.has_cycles) {
     shows_range_ = !shows_range_;
+  } else if (key.is('B')) {
+    show_counters(pages);
   } else if (key.is('t')) {
     view_.next_percent_type();
   } else if (key.is('T')) {
@@ -177,6 +192,16 @@ bool ListingPage::other_key(const Key& key, Pages& pages) {
 void ListingPage::on_key(const Key& key, Pages& pages) {
   if (move_in_lines(key, view_, first_row_, shift_) || other_key(key, pages)) return;
   if (key.kind == Key::Kind::kEscape || key.is('q')) pages.pop();
+}
+
+void ListingPage::show_counters(Pages& pages) const {
+  if (listing_.counter_width == 0)
+    return pages.say(
+        "branches have no counters: record -j any,counter, where processors have them");
+  std::vector<std::string> lines;
+  for (std::string_view line : split(listing_.counter_legend, '\n'))
+    lines.emplace_back(line.substr(std::min<size_t>(2, line.size())));
+  pages.push(std::make_unique<TextPage>(theme_, "branch counters", std::move(lines)));
 }
 
 void ListingPage::show_types(Pages& pages) {
@@ -227,6 +252,7 @@ void ListingPage::show_help(Pages& pages) const {
       "  s                source lines, or instructions only",
       "  T                show or hide the type and field that each instruction touches",
       "  c                of recorded branches: the least and the most cycles of each block",
+      "  B                of recorded branches: the events that the letters of counters stand for",
       "  t                percentages of the function or of all, by period or by samples",
       "  / n N            search; next, previous",
       "  Esc q            back",

@@ -33,6 +33,7 @@ class ListingPage final : public Page {
   ListingPage(const Theme& theme, view::Listing listing, view::ListingPercent percent, bool source,
               std::unique_ptr<TypesOfListing> types);
   /// Shows data types after the instructions, as soon as they are found; says so if there are none.
+  void show_counters(Pages& pages) const;
   void show_types(Pages& pages);
   void draw(Grid& grid) override;
   void on_key(const Key& key, Pages& pages) override;
@@ -43,6 +44,7 @@ class ListingPage final : public Page {
   void draw_line(Grid& grid, size_t row, size_t place) const;
   void draw_arrow(Grid& grid, size_t row, size_t place, size_t column) const;
   bool other_key(const Key& key, Pages& pages);
+  [[nodiscard]] size_t counters_width() const;  // of the column, with a blank
   void draw_cycles(Grid& grid, size_t row, size_t column, const view::ListingBranches& branches,
                    const Style& style) const;
   [[nodiscard]] size_t arrow_column() const;
