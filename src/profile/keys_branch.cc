@@ -301,13 +301,23 @@ class TargetAddrKey final : public AddressKey {
   uint64_t of_row(RowReader& row) override { return row.details().branch(row.branch()).to; }
 };
 
-/// Instructions per cycle of the code between branches. Counting instructions requires a
-/// disassembler.
-class IpcKey final : public KeyOfInput {
+/// Instructions per cycle of the function that a branch leads to.
+class IpcKey final : public BranchPlaceKey<End::kTo> {
  public:
-  using KeyOfInput::KeyOfInput;
-  uint64_t of_row(RowReader& /*row*/) override { return 0; }
-  void text(uint64_t /*value*/, std::string& out) const override { out += '-'; }
+  using BranchPlaceKey::BranchPlaceKey;
+  /// Only where rows are of such functions: it is never what tells rows apart.
+  uint64_t of_row(RowReader& row) override {
+    return settings_.ipc ? place_of(row).frame.symbol.value : SymbolId::kNone;
+  }
+  void text(uint64_t value, std::string& out) const override {
+    SymbolId symbol(static_cast<size_t>(value));
+    std::optional<FunctionIpc> ipc;
+    if (symbol.valid() && settings_.ipc) ipc = settings_.ipc(symbol);
+    if (ipc)
+      fmt::format_to(std::back_inserter(out), "{:<5.2f} [{:5.1f}%]", ipc->ipc, ipc->coverage);
+    else
+      out += '-';
+  }
 };
 
 }  // namespace

@@ -10,7 +10,9 @@
 // A key is a class and one line in sort_keys.def. docs/extending.md says how to add one.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -64,6 +66,12 @@ class RowReader {
 enum class KeyFamily : uint8_t { kAny, kBranch, kMemory };
 
 /// Settings used by several keys.
+/// What branch stacks say about a function.
+struct FunctionIpc {
+  double ipc = 0;       // instructions per cycle of its blocks
+  double coverage = 0;  // percent: its instructions that are in such blocks
+};
+
 struct KeySettings {
   bool nanoseconds = false;  // --ns
   uint64_t time_quantum_ns = 100'000'000;
@@ -75,6 +83,8 @@ struct KeySettings {
   bool caller_order = true;            // call chains start at the root
   const TraceTexts* traces = nullptr;  // print formats of the recording's tracepoints
   DataTypeSource* data_types = nullptr;
+  /// Of the key ipc_lbr; nothing where no cycles were recorded, or the code is not here.
+  std::function<std::optional<FunctionIpc>(SymbolId)> ipc = nullptr;
   const std::vector<uint32_t>* parallelism = nullptr;  // by sample (replay/fields/parallelism.h)
 };
 

@@ -12,6 +12,7 @@
 #include "replay/fields/time_ranges.h"
 #include "replay/frames/idle_frames.h"
 #include "report/data.h"
+#include "report/function_ipc.h"
 
 namespace sonde::report {
 namespace {
@@ -87,6 +88,13 @@ ReportBuilder::ReportBuilder(const Session& session, const TraceTexts& traces,
   settings_.caller_order = plan.caller_order;
   settings_.traces = &traces;
   settings_.data_types = data_types_.get();
+  // Rows that are not of functions have no such figure.
+  if (std::ranges::any_of(plan.keys, [](const KeySelection& key) {
+        return key.info != nullptr && key.info->name == "symbol";
+      })) {
+    ipcs_ = std::make_unique<FunctionIpcs>(session);
+    settings_.ipc = [this](SymbolId symbol) { return ipcs_->of(symbol); };
+  }
   if (plan.needs_parallelism) {
     parallelism_ = parallelism_of_samples(session);
     settings_.parallelism = &parallelism_;
@@ -313,6 +321,7 @@ Result<std::unique_ptr<EventReport>> ReportBuilder::build_one(const std::vector<
     }
   }
   data.keys.seal();
+  bool keeps_members = plan_.branch_counts || options_.browser_samples > 0;
   ProfileOptions options{.children = plan_.children,
                          .call_graph = plan_.call_graph,
                          .caller_order = plan_.caller_order,
@@ -321,11 +330,11 @@ Result<std::unique_ptr<EventReport>> ReportBuilder::build_one(const std::vector<
                          .max_stack = session_.branch_history() ? UINT32_MAX : options_.max_stack,
                          .min_path_share = keeps_members ? 0 : min_path_share(),
                          .by_mode = plan_.needs_modes,
-  bool keeps_members = plan_.branch_counts || options_.browser_samples > 0;
                          .by_source = plan_.needs_sources,
                          .by_weight = plan_.rows == RowsOf::kMemory,
                          .by_branch = plan_.rows == RowsOf::kBranches,
                          .branch_counts = plan_.branch_counts,
+                         .keep_samples = options_.browser_samples > 0,
                          .hidden = hidden_,
                          .is_root_frame = root_frames_};
   std::vector<const Profile*> profiles;
@@ -334,7 +343,6 @@ Result<std::unique_ptr<EventReport>> ReportBuilder::build_one(const std::vector<
   by_latency.parallelism = &parallelism_;
   by_latency.call_graph = false;
   std::vector<const Profile*> latencies;
-                         .keep_samples = options_.browser_samples > 0,
   for (EventId member : members) {
     std::vector<uint32_t> samples = samples_of(member);
     LeftOut left_out = leave_out_levels(samples);

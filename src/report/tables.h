@@ -15,6 +15,8 @@ class SessionTypes;
 
 namespace sonde::report {
 
+class FunctionIpcs;
+
 /// A table with the data of its heading. Owns everything that the table's call trees need.
 struct EventReport {
   std::vector<EventId> members;  // leader first
@@ -73,6 +75,7 @@ class ReportBuilder {
   ProfileInput input_;
   KeySettings settings_;
   std::shared_ptr<datatype::SessionTypes> data_types_;
+  std::unique_ptr<FunctionIpcs> ipcs_;
   uint64_t samples_ = 0;
   std::vector<uint8_t> hidden_;
   std::vector<uint8_t> off_;  // per sample: outside of what --switch-on, --switch-off leave
