@@ -44,5 +44,19 @@ TEST(PeriodClock, SkippingIsTheSameAsPassingOneByOne) {
   }
 }
 
+TEST(PeriodClock, SaysHowManyItSkips) {
+  PeriodClock clock(16);
+  EXPECT_EQ(clock.skippable(100), 0U);  // nothing passed yet
+  (void)clock.passes(100);
+  for (uint64_t now : {uint64_t{100}, uint64_t{105}, uint64_t{111}}) {
+    uint64_t most = clock.skippable(now);
+    PeriodClock copy = clock;
+    EXPECT_TRUE(copy.skips(now, most));
+    copy = clock;
+    EXPECT_FALSE(copy.skips(now, most + 1));
+  }
+  EXPECT_EQ(clock.skippable(1000), 0U);
+}
+
 }  // namespace
 }  // namespace sonde::itrace

@@ -282,7 +282,12 @@ bool TraceReader::load_bits() {
   const uint8_t* behind = at_ + size;
   Next next = *behind == kExtended && behind[1] == kLongTntByte ? Next::kLongTnt : kind_of(*behind);
   if (next != Next::kTip && !is_tnt(next)) return false;
-  if (decode_tnt() != kDone) return false;
+  // Eight bytes are the size of a long packet, whose bits are the upper six.
+  uint64_t payload = next_ == Next::kShortTnt ? *at_ >> 1 : load(at_, kLongTntSize) >> 16;
+  if (payload < 2) return false;
+  bit_count_ = static_cast<unsigned>(std::bit_width(payload) - 1);
+  bits_ = payload << (64 - bit_count_);
+  at_ = behind;
   next_ = next;
   return true;
 }
@@ -768,26 +773,8 @@ bool is_readable_mode(uint8_t mode) {
   return (mode & kWidth) == k64Bit || (mode & kWidth) == k32Bit;
 }
 
-/// The size of a packet that TraceReader knows; 0: it is not one.
-size_t readable_size(const uint8_t* at, size_t left) {
-  uint8_t first = *at;
-  if (first != kExtended) {
-    if ((first & 1) == 0) return 1;
-    switch (first) {
-      case kModeByte:
-        return left < 2 || is_readable_mode(at[1]) ? kShortSize : 0;
-      case kTscByte:
-        return kTscSize;
-      case kMtcByte:
-        return kShortSize;
-      default:
-        break;
-    }
-    uint8_t kind = first & 0x1f;
-    if (kind != 0x0d && kind != 0x1d && kind != 0x11 && kind != 0x01) return 0;
-    uint8_t size = kAddressSizes[first >> 5];
-    return size == 0xff ? 0 : size + 1u;
-  }
+/// The size of a packet that its second byte tells.
+size_t size_of_extended(const uint8_t* at, size_t left) {
   if (left < 2) return kShortSize;
   switch (at[1]) {
     case kLongTntByte:
@@ -811,6 +798,27 @@ size_t readable_size(const uint8_t* at, size_t left) {
     default:
       return 0;
   }
+}
+
+/// Sizes of packets by their first byte; 0: more has to be looked at, or there is no such packet.
+constexpr std::array<uint8_t, 256> kPacketSizes = [] {
+  std::array<uint8_t, 256> sizes{};
+  for (size_t even = 0; even < sizes.size(); even += 2) sizes[even] = 1;
+  for (size_t form = 0; form < kAddressSizes.size(); ++form)
+    for (size_t kind : {0x0du, 0x1du, 0x11u, 0x01u})
+      if (kAddressSizes[form] != 0xff)
+        sizes[form << 5 | kind] = static_cast<uint8_t>(kAddressSizes[form] + 1);
+  sizes[kTscByte] = kTscSize;
+  sizes[kMtcByte] = kShortSize;
+  sizes[kExtended] = sizes[kModeByte] = 0;
+  return sizes;
+}();
+
+/// The size of a packet that TraceReader knows; 0: it is not one.
+size_t readable_size(const uint8_t* at, size_t left) {
+  if (size_t size = kPacketSizes[*at]; size > 0) return size;
+  if (*at == kExtended) return size_of_extended(at, left);
+  return *at == kModeByte && (left < 2 || is_readable_mode(at[1])) ? kShortSize : 0;
 }
 
 }  // namespace

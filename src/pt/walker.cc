@@ -618,31 +618,35 @@ class Walker {
   }
 
   uint64_t hurry_skipping(uint32_t index, uint64_t most, bool tells_calls) {
-    uint64_t left = most, from_left = most;
-    uint64_t first = ip_;
+    uint64_t first = ip_, passed = 0, untold = 0;
     uint32_t last = CodeBlocks::kNone;
-    auto tell_skipped = [&] {
-      if (from_left == left) return;
-      block_.last = blocks_.last(last);
-      block_.last.in_transaction = speculative_;
-      told_ip_ = block_.last.ip;
-      observer_.skipped(first, from_left - left, block_.last, now_);
-      from_left = left;
-      first = blocks_[index].ip;
-    };
     for (;;) {
       uint32_t count = blocks_[index].count;
-      if (count > left) break;
+      if (count > most - passed) break;
       Ending ending = blocks_[index].ending;
       uint32_t next = step(index);
       if (next == CodeBlocks::kNone) break;
-      left -= count;
+      passed += count;
+      untold += count;
       last = std::exchange(index, next);
-      if (tells_calls && is_call_or_return(ending)) tell_skipped();
+      if (tells_calls && is_call_or_return(ending)) {
+        tell_skipped(first, untold, last);
+        first = blocks_[index].ip;
+        untold = 0;
+      }
     }
-    tell_skipped();
+    if (untold > 0) tell_skipped(first, untold, last);
     ip_ = blocks_[index].ip;
-    return most - left;
+    return passed;
+  }
+
+  void tell_skipped(uint64_t first, uint64_t count, uint32_t block) {
+    const Instruction& last = blocks_.last(block);
+    told_ip_ = last.ip;
+    if (!speculative_) return observer_.skipped(first, count, last, now_);
+    block_.last = last;
+    block_.last.in_transaction = true;
+    observer_.skipped(first, count, block_.last, now_);
   }
 
   static bool is_call_or_return(Ending ending) {
