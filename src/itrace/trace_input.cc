@@ -101,6 +101,7 @@ class InputReader {
       case abi::kRecordSample:
         if (samples_traces_) take_sample(record);
         return {};
+      case abi::kRecordSwitch:
       case abi::kRecordSwitchCpuWide:
       case abi::kRecordAuxOutputHwId:
       case abi::kRecordItraceStart:
@@ -246,7 +247,7 @@ class InputReader {
     if (record.type == abi::kRecordItraceStart) {
       if (auto start = decode_as<ItraceStartRecord>(record, layout))
         input_.switches.push_back({time, id.cpu, start->pid, start->tid});
-    } else if (record.type == abi::kRecordSwitchCpuWide) {
+    } else if (record.type == abi::kRecordSwitchCpuWide || record.type == abi::kRecordSwitch) {
       auto change = decode_as<SwitchRecord>(record, layout);
       if (change && !change->out) input_.switches.push_back({time, id.cpu, id.pid, id.tid});
     } else if (record.type == abi::kRecordAuxOutputHwId) {

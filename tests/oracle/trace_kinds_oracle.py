@@ -81,6 +81,15 @@ def sampled(name, pieces):
     return assemble(name, events, info, samples, 'feature ARCH: "x86_64"\n')
 
 
+def switched(name):
+    """A CPU's trace; that a thread began to run there, its own record tells."""
+    event = ("event : name = intel_pt//u, id = { 5 }, type = 77, config = 0x2c01, { sample_period, sample_freq } = 1, sample_type = "
+             "IP|TID|TIME|CPU|IDENTIFIER, exclude_kernel = 1, exclude_hv = 1, sample_id_all = 1, context_switch = 1")
+    info = "AUXTRACE_INFO type=1 priv=77,0,1,0,1,0x400,0x800,2,0,1,0,0,0,0,0,0,0,0"
+    records = f"SWITCH pid=10 tid=10 time={TSC - 2} id=5 cpu=0\n" + auxtrace([turns(2, True, TSC)], 0xffffffff, 0)
+    return assemble(name, event, info, records, 'feature ARCH: "x86_64"\n')
+
+
 # --- Intel BTS
 
 
@@ -165,6 +174,7 @@ def main():
         for data in (apart, common):
             results += [compare(["script", *options], data) for options in (
                 ["--itrace=be"], ["--itrace=be", "-F", "+flags"], ["--itrace=cr", "-F", "ip,sym,flags"], ["--itrace=i1i"])]
+        results.append(compare(["script", "--itrace=be", "-F", "+flags"], switched("switched")))
         branches = bts("bts.data")
         results += [compare(["script", *options], branches) for options in (
             ["--itrace=be"], ["--itrace=be", "-F", "+flags"], ["--itrace=ce", "-F", "+flags"], ["--itrace=r", "-F", "+flags"], [])]
