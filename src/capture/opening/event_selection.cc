@@ -1,5 +1,7 @@
 #include "capture/opening/event_selection.h"
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "capture/opening/owned_events_setup.h"
 #include "event/parser/event_parser.h"
@@ -18,6 +20,19 @@ Result<> assign_cgroups(std::string_view list, EventSelection::Chosen& chosen) {
   for (std::string_view name : names) chosen.cgroups.emplace_back(name);
   if (names.size() == 1) chosen.cgroups.resize(events, std::string(names[0]));
   return {};
+}
+
+/// The events of the last -e.
+std::vector<ParsedEvent*> last_events(EventList& list) {
+  std::vector<ParsedEvent*> last;
+  for (ParsedEvent& event : list.edit())
+    if (event.option == list.events().back().option) last.push_back(&event);
+  return last;
+}
+
+/// The kernel itself filters tracepoints, and PMUs that trace filter addresses.
+bool needs_program(const ParsedEvent* event) {
+  return event->attr.type != abi::kTypeTracepoint && !event->filters_addresses;
 }
 
 }  // namespace
@@ -53,7 +68,23 @@ void EventSelection::add_pfm_events(std::string text) {
 }
 
 void EventSelection::add_filter(std::string text) {
-  then([text = std::move(text)](Chosen& chosen, Env&) { return chosen.events.add_filter(text); });
+  then([this, text = std::move(text)](Chosen& chosen, Env&) -> Result<> {
+    bool is_sampling = !counting_ && made_ != nullptr;
+    if (!is_sampling || chosen.events.empty()) return chosen.events.add_filter(text);
+    std::vector<ParsedEvent*> events = last_events(chosen.events);
+    if (std::ranges::none_of(events, needs_program)) return chosen.events.add_filter(text);
+    if (!std::ranges::all_of(events, needs_program))
+      return fail(ErrorCode::kUsage,
+                  "--filter '{}': it follows a -e with tracepoints and other events, whose filters "
+                  "differ: give them a -e each",
+                  text);
+    if (events.front()->bpf_program)
+      return fail(ErrorCode::kUsage,
+                  "--filter '{}': these events have a filter: join the two with a comma", text);
+    uint32_t program = TRY(made_->make_sample_filter(text));
+    for (ParsedEvent* event : events) event->bpf_program = program;
+    return {};
+  });
 }
 
 void EventSelection::add_cgroups(std::string names) {

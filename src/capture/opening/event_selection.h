@@ -48,7 +48,8 @@ class EventSelection {
   void add_probe(std::string definition);
   /// --pfm-events.
   void add_pfm_events(std::string text);
-  /// --filter, for the events before it.
+  /// --filter, for the events before it: the kernel's for tracepoints, the PMU's for traces; to
+  /// sample other events, a BPF program.
   void add_filter(std::string text);
   /// -G, for the events before it.
   void add_cgroups(std::string names);

@@ -1,6 +1,8 @@
 #include "capture/opening/owned_events.h"
 
 #include <linux/perf_event.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -221,6 +223,45 @@ Result<std::vector<OwnedEvent>> OwnedEvents::make_programs(
   return events;
 }
 
+Result<uint32_t> OwnedEvents::make_sample_filter(const std::string& text) {
+  auto cgroup_id = [](const std::string& path) -> std::optional<uint64_t> {
+    // A cgroup's id is the number of its directory, which is named from the mount or the root.
+    struct stat status{};
+    for (std::string_view mount : {"", "/sys/fs/cgroup", "/sys/fs/cgroup/unified"}) {
+      std::string directory = std::string(mount) + path;
+      bool is_one = ::access((directory + "/cgroup.procs").c_str(), F_OK) == 0;
+      if (is_one && ::stat(directory.c_str(), &status) == 0) return status.st_ino;
+    }
+    return std::nullopt;
+  };
+  SampleFilterTerms terms = TRY(parse_sample_filter(text, cgroup_id));
+  BpfSampleFilter filter = TRY(BpfSampleFilter::load(terms));
+  auto program = static_cast<uint32_t>(program_fds_.size());
+  program_fds_.push_back(filter.fd());
+  filters_.push_back({text, std::move(terms), std::move(filter), program});
+  return program;
+}
+
+std::vector<std::string> OwnedEvents::filter_notes() const {
+  std::vector<std::string> notes;
+  for (const MadeFilter& made : filters_) {
+    uint64_t dropped = made.filter.dropped();
+    notes.push_back(fmt::format("--filter '{}' dropped {} {}", made.text, dropped,
+                                dropped == 1 ? "sample" : "samples"));
+  }
+  return notes;
+}
+
+Result<> OwnedEvents::check_samples(const CaptureEvent& event) const {
+  auto made = std::ranges::find(filters_, *event.parsed.bpf_program, &MadeFilter::program);
+  if (made == filters_.end()) return {};
+  for (const SampleFilterTerms::Need& need : made->terms.needs)
+    if ((event.attr().sample_type & need.sample_types) == 0)
+      return fail(ErrorCode::kUsage, "--filter '{}': {} does not sample '{}': {}", made->text,
+                  event.parsed.name, need.term, need.remedy);
+  return {};
+}
+
 Result<> OwnedEvents::fill_map(Loaded& loaded, const MapSetting& setting,
                                const std::vector<CaptureEvent>& events) {
   auto event = std::ranges::find(events, setting.event,
@@ -253,6 +294,7 @@ Result<> OwnedEvents::attach(Sys& sys, const std::vector<CaptureEvent>& events) 
   }
   for (const CaptureEvent& event : events) {
     if (!event.parsed.bpf_program || *event.parsed.bpf_program >= program_fds_.size()) continue;
+    TRY(check_samples(event));
     auto program = static_cast<uint64_t>(program_fds_[*event.parsed.bpf_program]);
     for (const OpenedEvent& opened : event.opened) {
       SysResult<int> set = sys.ioctl(opened.fd, PERF_EVENT_IOC_SET_BPF, program);

@@ -1,6 +1,7 @@
 // OwnedEvents: the events of one command that must be created before they can be opened, kept until
 // the command ends: probes (USDT and those of --probe, in tracefs, removed however the process
-// ends) and BPF programs that decide which samples of their events are kept.
+// ends) and BPF programs that decide which samples of their events are kept: the user's own, and
+// those of --filter.
 //
 //   OwnedEvents made({.tracefs = path, .usdt = scope, .note = note});
 //   parse_events(text, {…, .maker = &made}, list);
@@ -17,6 +18,7 @@
 
 #include "base/error.h"
 #include "base/sys.h"
+#include "bpf/filters/sample_filter.h"
 #include "bpf/map_setting.h"
 #include "bpf/program_compiler.h"
 #include "bpf/program_object.h"
@@ -52,6 +54,13 @@ class OwnedEvents final : public EventFactory {
   /// processes and the kernel that has the place.
   Result<std::vector<OwnedEvent>> make_probes(std::string_view definition);
 
+  /// A program for samples that are not tracepoints', from a filter in the grammar of
+  /// bpf/filters/sample_filter_terms.h: what ParsedEvent::bpf_program is to be. Errors: bad terms;
+  /// what the kernel refuses.
+  Result<uint32_t> make_sample_filter(const std::string& text);
+  /// For each of them: "--filter 'cpu == 1' dropped 12 samples".
+  [[nodiscard]] std::vector<std::string> filter_notes() const;
+
   /// Attaches their programs to the opened events, and fills the programs' maps with the
   /// descriptors of the events they are to hold.
   Result<> attach(Sys& sys, const std::vector<CaptureEvent>& events);
@@ -61,6 +70,14 @@ class OwnedEvents final : public EventFactory {
     ProgramObject object;
     std::vector<MapSetting> event_settings;
   };
+  struct MadeFilter {
+    std::string text;
+    SampleFilterTerms terms;
+    BpfSampleFilter filter;
+    uint32_t program;  // index in program_fds_
+  };
+  /// Whether the event samples what its filter tests.
+  Result<> check_samples(const CaptureEvent& event) const;
   Result<> make_program_events(const ProgramObject::Program& program,
                                const std::vector<ProgramProbe>& probes,
                                std::vector<OwnedEvent>& events);
@@ -78,7 +95,8 @@ class OwnedEvents final : public EventFactory {
   Setup setup_;
   OwnedProbes probes_;
   std::vector<Loaded> objects_;
-  std::vector<int> program_fds_;  // by OwnedEvent::program; the objects own them
+  std::vector<MadeFilter> filters_;
+  std::vector<int> program_fds_;  // by OwnedEvent::program; objects and filters own them
 };
 
 }  // namespace sonde

@@ -1,4 +1,5 @@
 #include "capture/recorders/recorder.h"
+#include "capture/opening/owned_events.h"
 
 #include <linux/perf_event.h>
 #include <sys/timerfd.h>
@@ -482,6 +483,9 @@ class Recorder {
                                  .bytes = bytes_written_,
                                  .samples = samples_before_ + scan_.counts().samples,
                                  .compression_in_out = output_->writer().compression_in_out()}));
+    if (options_.made == nullptr) return;
+    for (const std::string& note : options_.made->filter_notes())
+      env_.err.print("[ {} record: {} ]\n", env_.tool, note);
   }
 
   Result<int> outcome() {

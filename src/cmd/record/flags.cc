@@ -204,7 +204,8 @@ void RecordFlags::declare_refused(FlagTable& flags) {
     return sonde::declare_refused(flags, option, refused_);
   };
   refuse({0, "setup-filter", "pin|unpin", "Pin or unpin BPF filters",
-          "--setup-filter: BPF filters are not supported: use --filter on tracepoints"});
+          "--setup-filter: programs for --filter are not kept for other users: --filter "
+          "needs root, or CAP_BPF and CAP_PERFMON"});
 }
 
 Result<> RecordFlags::configure(const Config& config) {
