@@ -1,0 +1,115 @@
+#include "capture/unwinding/walk_table.h"
+
+#include <elf.h>
+#include <gtest/gtest.h>
+
+#include "dwarf/debug_frame_builder.h"
+#include "elf/elf_builder.h"
+#include "elf/elf_file.h"
+
+namespace sonde {
+namespace {
+
+constexpr uint64_t kText = 0x401000, kOffset = 0x1000;
+constexpr int kStackPointer = 7, kReturnAddress = 16;
+
+CfiTable table_of(const DebugFrameBuilder& frames) {
+  ElfBuilder elf;
+  elf.section(".debug_frame", SHT_PROGBITS, 0, 0, frames.content());
+  auto file = ElfFile::own(elf.build(), "test");
+  EXPECT_TRUE(file.has_value());
+  return CfiTable::build(*file, nullptr);
+}
+
+SegmentMap one_segment() {
+  SegmentMap segments;
+  segments.add({.offset = FileOffset(kOffset),
+                .addr = ElfAddr(kText),
+                .file_size = 0x1000,
+                .memory_size = 0x1000,
+                .executable = true});
+  return segments;
+}
+
+/// The rule that a program of call frame instructions leads to.
+walk_rule rule_after(std::initializer_list<int> program) {
+  DebugFrameBuilder frames(kStackPointer, kReturnAddress);
+  frames.function(kText, program);
+  CfiTable table = table_of(frames);
+  const UnwindRule* rule = table.find(ElfAddr(kText));
+  return rule == nullptr ? walk_rule{} : walk_rule_of(table, *rule);
+}
+
+TEST(WalkTable, RowsAreByFileOffsetAndEndWithTheirFunction) {
+  DebugFrameBuilder frames(kStackPointer, kReturnAddress);
+  frames.function(kText, {DW_CFA_advance_loc | 4, DW_CFA_def_cfa_offset, 16});
+  frames.function(kText + 0x800, {});
+  WalkRules rules;
+  std::vector<walk_row> rows = walk_rows(table_of(frames), one_segment(), rules);
+  std::vector<uint32_t> starts, numbers;
+  for (const walk_row& row : rows) {
+    starts.push_back(row.start);
+    numbers.push_back(row.rule);
+  }
+  EXPECT_EQ(starts, (std::vector<uint32_t>{0x1000, 0x1004, 0x1100, 0x1800, 0x1900, 0x2000}));
+  EXPECT_EQ(numbers[2], 0u);
+  EXPECT_EQ(numbers[0], numbers[3]);  // objects and functions share rules
+  EXPECT_NE(numbers[0], numbers[1]);
+  EXPECT_EQ(rules.added(numbers[1])[0].value, 16);
+}
+
+TEST(WalkTable, ASavedRegisterIsRelativeToTheCfa) {
+  walk_rule rule = rule_after({DW_CFA_offset | 6, 2});
+  ASSERT_EQ(rule.saved_count, 2u);
+  EXPECT_EQ(rule.saved[0].reg, 6);
+  EXPECT_EQ(rule.saved[0].how, WALK_AT_CFA);
+  EXPECT_EQ(rule.saved[0].value, -16);
+  EXPECT_EQ(rule.cfa, WALK_CFA_PLUS);
+  EXPECT_EQ(rule.cfa_base, kStackPointer);
+}
+
+TEST(WalkTable, TheExpressionOfAPltEntry) {
+  walk_rule rule =
+      rule_after({DW_CFA_def_cfa_expression, 11, DW_OP_breg7, 8, DW_OP_breg16, 0, DW_OP_lit15,
+                  DW_OP_and, DW_OP_lit11, DW_OP_ge, DW_OP_lit3, DW_OP_shl, DW_OP_plus});
+  EXPECT_EQ(rule.cfa, WALK_CFA_PLT);
+  EXPECT_EQ(rule.value, 8);
+  EXPECT_EQ(rule.extra, 11);
+}
+
+TEST(WalkTable, ARealignedStackIsFoundThroughMemory) {
+  walk_rule rule = rule_after({DW_CFA_def_cfa_expression, 3, DW_OP_breg6, 0x78, DW_OP_deref,
+                               DW_CFA_expression, 3, 2, DW_OP_breg6, 0x70});
+  EXPECT_EQ(rule.cfa, WALK_CFA_DEREF);
+  EXPECT_EQ(rule.cfa_base, 6);
+  EXPECT_EQ(rule.value, -8);
+  EXPECT_EQ(rule.base, 6);
+  EXPECT_EQ(rule.saved[0].how, WALK_AT_BASE);
+  EXPECT_EQ(rule.saved[0].value, -16);
+}
+
+TEST(WalkTable, WhatItCannotExpressEndsTheChain) {
+  // A product; registers of two kinds besides the CFA.
+  EXPECT_EQ(rule_after({DW_CFA_def_cfa_expression, 4, DW_OP_breg7, 8, DW_OP_lit3, DW_OP_mul}).flags,
+            WALK_NOT_EXPRESSIBLE);
+  EXPECT_EQ(rule_after(
+                {DW_CFA_expression, 3, 2, DW_OP_breg6, 0, DW_CFA_expression, 12, 2, DW_OP_breg7, 0})
+                .flags,
+            WALK_NOT_EXPRESSIBLE);
+  EXPECT_EQ(rule_after({DW_CFA_undefined, kReturnAddress}).flags, WALK_IS_OUTERMOST);
+}
+
+TEST(WalkTable, RulesBeyondTheLimitEndChains) {
+  WalkRules rules;
+  walk_rule rule{};
+  for (int32_t i = 0; i < WALK_RULES; ++i) {
+    rule.value = i;
+    (void)rules.number_of(rule);
+  }
+  EXPECT_EQ(rules.size(), size_t{WALK_RULES});
+  rule.value = -1;
+  EXPECT_EQ(rules.added(rules.number_of(rule))[0].flags, WALK_NOT_EXPRESSIBLE);
+}
+
+}  // namespace
+}  // namespace sonde
