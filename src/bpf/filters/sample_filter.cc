@@ -51,7 +51,11 @@ Result<BpfSampleFilter> BpfSampleFilter::load(const SampleFilterTerms& terms) {
   auto& settings = *state->skeleton->rodata;
   std::ranges::copy(terms.tests, settings.tests);
   settings.test_count = static_cast<uint8_t>(terms.tests.size());
-  if (sample_filter__load(state->skeleton) != 0) return bpf_refused(log, "load", kFilterProgram);
+  if (sample_filter__load(state->skeleton) != 0) {
+    Error refused = bpf_refused(log, "load", kFilterProgram).error();
+    if (refused.code != ErrorCode::kPermission) return std::unexpected(refused);
+    return fail(refused.code, "{}; this needs root, or CAP_BPF and CAP_PERFMON", refused.message);
+  }
   return BpfSampleFilter(std::move(state));
 }
 

@@ -1,7 +1,9 @@
-// What histogram.bpf.c and its loader agree on: how a value is read from the context of an event, and how an event is tested.
+// What histogram.bpf.c and its loader agree on: how a value is read from the context of an event,
+// and how an event is tested.
 #pragma once
 
-/* Values by which the two events of a pair find each other; as many as in analysis/latencies/event_pairing.h. */
+/* Values by which the two events of a pair find each other; as many as in
+ * analysis/latencies/event_pairing.h. */
 #define HISTOGRAM_PAIR_KEYS 4
 /* Pointers that lead to a value. */
 #define HISTOGRAM_STEPS 4
@@ -26,20 +28,21 @@ enum histogram_origin {
   // Text.
   HISTOGRAM_COMM = 6,
   HISTOGRAM_TEXT_IN_CONTEXT = 7,  // `number` bytes from its start, `bytes` long
-  HISTOGRAM_TEXT_AT_OFFSET = 8,   // there is a u32, whose lower half, plus `plus`, is where the text begins
+  HISTOGRAM_TEXT_AT_OFFSET =
+      8,  // there is a u32, whose lower half, plus `plus`, is where the text begins
 };
 
 /// How a value is read.
 struct histogram_fetch {
-  unsigned char origin;      // enum histogram_origin
-  unsigned char bytes;       // of what is read last: 1, 2, 4, 8
-  unsigned char steps;       // pointers to follow
-  unsigned char user_steps;  // a bit for each: whether it leads to the program's memory
+  unsigned char origin;        // enum histogram_origin
+  unsigned char bytes;         // of what is read last: 1, 2, 4, 8
+  unsigned char steps;         // pointers to follow
+  unsigned char user_steps;    // a bit for each: whether it leads to the program's memory
   unsigned char shift, width;  // the bits wanted of it
   unsigned char is_signed;
   unsigned char unused;
   long long number;
-  long long plus;  // added to the value
+  long long plus;                      // added to the value
   long long offsets[HISTOGRAM_STEPS];  // added to each pointer
 };
 
@@ -53,7 +56,8 @@ enum histogram_operation {
   HISTOGRAM_HAS_BITS = 6,  // any of them
 };
 
-/// One comparison of a filter. `if_true` and `if_false` are the number of a later test, or one of the results.
+/// One comparison of a filter. `if_true` and `if_false` are the number of a later test, or one of
+/// the results.
 struct histogram_test {
   struct histogram_fetch what;
   unsigned char operation;  // enum histogram_operation

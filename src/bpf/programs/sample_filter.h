@@ -40,8 +40,8 @@ enum sample_operation {
 
 /// One comparison; `if_true` and `if_false` are the number of a later one, or one of the results.
 struct sample_test {
-  unsigned char value;      // enum sample_value
-  unsigned char operation;  // enum sample_operation
+  unsigned char value;         // enum sample_value
+  unsigned char operation;     // enum sample_operation
   unsigned char shift, width;  // the bits wanted of the value
   unsigned char if_true, if_false;
   unsigned char unused[2];
