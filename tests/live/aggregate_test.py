@@ -92,7 +92,7 @@ class AggregateTest(OwnDirectoryTest):
     def test_what_a_sum_cannot_say(self):
         for options, words in ((["-e", "sched:sched_switch"], "--aggregate counts samples taken by time or by the processor, not sched:"),
                                (["-d"], "differs from one to the next"), (["--call-graph", "dwarf"], "cannot be combined with --call-graph dwarf"),
-                               (["--latency"], "cannot be combined with --latency"), (["--threads"], "cannot be combined with --threads"), (["--aggregate=0"], "1 to 86400 seconds")):
+                               (["-e", "cpu-clock", "--filter", "cpu == 0"], "the kernel runs one BPF program per event"), (["--latency"], "cannot be combined with --latency"), (["--threads"], "cannot be combined with --threads"), (["--aggregate=0"], "1 to 86400 seconds")):
             with self.subTest(options):
                 self.assertIn(words, self.run_in(SONDE, "record", "--aggregate", *options, "--", "true", status=255).stderr)
 

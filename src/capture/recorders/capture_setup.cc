@@ -65,6 +65,21 @@ Result<> check_terms(const EventList& events, const RecordOptions& options, Env&
   return {};
 }
 
+/// The kernel runs one BPF program per event, and some options are one.
+Result<> check_programs(const std::vector<CaptureEvent>& events, const SamplingOptions& sampling) {
+  std::string_view option = sampling.aggregation.enabled                  ? "--aggregate"
+                            : sampling.call_graph == CallGraphMode::kBpf ? "--call-graph bpf"
+                                                                         : "";
+  if (option.empty()) return {};
+  for (const CaptureEvent& event : events)
+    if (event.parsed.bpf_program && event.attr().type != abi::kTypeTracepoint)
+      return fail(ErrorCode::kUnsupported,
+                  "{} excludes --filter and programs of your own for {}: the kernel runs one BPF "
+                  "program per event",
+                  option, event.parsed.name);
+  return {};
+}
+
 /// Events that say nothing themselves about host and guests count what the options say.
 void choose_sides(const GuestOptions& sides, EventList& list) {
   if (sides.host && !sides.guest) return;  // as they are
@@ -193,6 +208,7 @@ Result<Capture> set_up_capture(const RecordOptions& options, bool pipe_output, E
   if (capture.trace) context.trace = capture.trace->companions;
   capture.events = configure_events(list, sampling, context);
   if (sampling.aggregation.enabled) TRY(check_aggregated(capture.events));
+  TRY(check_programs(capture.events, sampling));
   TRY(assign_cgroups(cgroups, capture));
 
   if (!options.target.command.empty()) {
