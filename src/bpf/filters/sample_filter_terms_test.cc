@@ -5,7 +5,7 @@
 namespace sonde {
 namespace {
 
-Result<SampleFilterTerms> parse(std::string_view text) {
+Result<SampleFilterTerms> terms_of(std::string_view text) {
   return parse_sample_filter(text, [](const std::string& path) -> std::optional<uint64_t> {
     if (path == "/known") return 77;
     return std::nullopt;
@@ -13,7 +13,7 @@ Result<SampleFilterTerms> parse(std::string_view text) {
 }
 
 TEST(SampleFilterTerms, CommasJoinWhatAllHolds) {
-  SampleFilterTerms terms = parse("period > 1000, ip<0x7fff||cpu == 1").value();
+  SampleFilterTerms terms = terms_of("period > 1000, ip<0x7fff||cpu == 1").value();
   ASSERT_EQ(terms.tests.size(), 3u);
   EXPECT_EQ(terms.tests[0].if_true, 1);
   EXPECT_EQ(terms.tests[0].if_false, SAMPLE_FILTER_DROPS);
@@ -26,13 +26,13 @@ TEST(SampleFilterTerms, CommasJoinWhatAllHolds) {
 }
 
 TEST(SampleFilterTerms, ValuesHaveNames) {
-  SampleFilterTerms terms = parse("mem_op == LOAD || mem_op == store, mem_lvl > l1").value();
+  SampleFilterTerms terms = terms_of("mem_op == LOAD || mem_op == store, mem_lvl > l1").value();
   EXPECT_EQ(terms.tests[0].operand, 2u);
   EXPECT_EQ(terms.tests[1].operand, 4u);
   EXPECT_EQ(terms.tests[1].if_true, 2);
   EXPECT_EQ(terms.tests[2].shift, 33);
   EXPECT_EQ(terms.needs.size(), 3u);
-  EXPECT_EQ(parse("cgroup == /known").value().tests[0].operand, 77u);
+  EXPECT_EQ(terms_of("cgroup == /known").value().tests[0].operand, 77u);
 }
 
 TEST(SampleFilterTerms, SaysWhatIsWrongAndWhere) {
@@ -48,7 +48,7 @@ TEST(SampleFilterTerms, SaysWhatIsWrongAndWhere) {
         Case{"mem_op == l1", "one of na load store pfetch exec at 'l1'"},
         Case{"cpu == 1 cpu == 2", "expected || or a comma at 'cpu == 2'"},
         Case{"cgroup == /nowhere", "no such cgroup"}, Case{many, "more than 16 comparisons"}}) {
-    auto terms = parse(one.text);
+    auto terms = terms_of(one.text);
     ASSERT_FALSE(terms) << one.text;
     EXPECT_NE(terms.error().message.find(one.message), std::string::npos) << terms.error().message;
   }

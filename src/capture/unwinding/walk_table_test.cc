@@ -10,7 +10,7 @@
 namespace sonde {
 namespace {
 
-constexpr uint64_t kText = 0x401000, kOffset = 0x1000;
+constexpr uint64_t kCode = 0x401000, kOffset = 0x1000;
 constexpr int kStackPointer = 7, kReturnAddress = 16;
 
 CfiTable table_of(const DebugFrameBuilder& frames) {
@@ -24,7 +24,7 @@ CfiTable table_of(const DebugFrameBuilder& frames) {
 SegmentMap one_segment() {
   SegmentMap segments;
   segments.add({.offset = FileOffset(kOffset),
-                .addr = ElfAddr(kText),
+                .addr = ElfAddr(kCode),
                 .file_size = 0x1000,
                 .memory_size = 0x1000,
                 .executable = true});
@@ -34,16 +34,16 @@ SegmentMap one_segment() {
 /// The rule that a program of call frame instructions leads to.
 walk_rule rule_after(std::initializer_list<int> program) {
   DebugFrameBuilder frames(kStackPointer, kReturnAddress);
-  frames.function(kText, program);
+  frames.function(kCode, program);
   CfiTable table = table_of(frames);
-  const UnwindRule* rule = table.find(ElfAddr(kText));
+  const UnwindRule* rule = table.find(ElfAddr(kCode));
   return rule == nullptr ? walk_rule{} : walk_rule_of(table, *rule);
 }
 
 TEST(WalkTable, RowsAreByFileOffsetAndEndWithTheirFunction) {
   DebugFrameBuilder frames(kStackPointer, kReturnAddress);
-  frames.function(kText, {DW_CFA_advance_loc | 4, DW_CFA_def_cfa_offset, 16});
-  frames.function(kText + 0x800, {});
+  frames.function(kCode, {DW_CFA_advance_loc | 4, DW_CFA_def_cfa_offset, 16});
+  frames.function(kCode + 0x800, {});
   WalkRules rules;
   std::vector<walk_row> rows = walk_rows(table_of(frames), one_segment(), rules);
   std::vector<uint32_t> starts, numbers;
