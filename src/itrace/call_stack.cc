@@ -36,6 +36,11 @@ void CallStack::return_to(uint64_t address) {
 }
 
 void CallStack::leave_down_to(size_t depth) {
+  if (depth + 1 == calls_.size()) {  // as nearly always
+    left_.push_back(calls_.back());
+    calls_.pop_back();
+    return;
+  }
   left_.insert(left_.end(), calls_.rbegin(), calls_.rend() - static_cast<std::ptrdiff_t>(depth));
   calls_.resize(depth);
 }

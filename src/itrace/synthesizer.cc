@@ -135,7 +135,8 @@ Synthesizer::Synthesizer(const EventTable& events, const SynthesizedEvents& made
       to_skip_(options.skipped),
       period_clock_(options.unit == PeriodUnit::kNanoseconds ? input.clock.to_ticks(options.period)
                                                              : options.period),
-      follows_calls_(made.branches.valid() || options.chains || options.branch_stacks) {}
+      follows_calls_(made.branches.valid() || options.chains || options.branch_stacks),
+      branch_time_ns_(input.clock.to_ns(0)) {}
 
 void Synthesizer::instruction(const pt::Instruction& instruction, uint64_t now) {
   put_counted(0);
@@ -237,7 +238,11 @@ void Synthesizer::branch(const TakenBranch& branch, uint64_t now) {
   if (!follows_calls_) return;
   constexpr uint32_t kOfCalls = kTraceCall | kTraceReturn | kTraceBegin;
   if (!made_.branches.valid() && !options_.branch_stacks && (branch.flags & kOfCalls) == 0) return;
-  uint64_t time = clock_.to_ns(now);
+  if (now != branch_now_) {
+    branch_now_ = now;
+    branch_time_ns_ = clock_.to_ns(now);
+  }
+  uint64_t time = branch_time_ns_;
   TaskTimeline::Task task = tasks_.task_at(time);
   TaskFlow& flow = flow_of(task);
   if (options_.branch_stacks) {

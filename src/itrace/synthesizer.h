@@ -127,6 +127,7 @@ class Synthesizer final : public pt::FlowObserver {
   PeriodClock period_clock_;  // for periods of time
   ByteBuilder record_;
   bool follows_calls_;
+  uint64_t branch_now_ = 0, branch_time_ns_;  // of the latest branch
   tsl::robin_map<uint32_t, TaskFlow> flows_;  // by tid
   TaskFlow* flow_ = nullptr;                  // the latest one, until another is added
   uint32_t flow_tid_ = 0;

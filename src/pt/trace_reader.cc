@@ -2,7 +2,9 @@
 
 #include <bit>
 #include <cstring>
+#include <vector>
 
+#include "base/parallel.h"
 #include "pt/packet.h"
 
 namespace sonde::pt {
@@ -821,13 +823,12 @@ size_t readable_size(const uint8_t* at, size_t left) {
   return *at == kModeByte && (left < 2 || is_readable_mode(at[1])) ? kShortSize : 0;
 }
 
-}  // namespace
-
-TraceContents look_through(Bytes trace, const TraceSetup& setup) {
+/// Looks at packets from one PSB on, to another one or the end.
+TraceContents look_at_packets(Bytes trace, size_t from, size_t to) {
   TraceContents contents;
-  contents.is_readable = setup.mtc_period < TraceTime::kTmaBits;
   const auto* bytes = reinterpret_cast<const uint8_t*>(trace.data());
-  for (size_t at = find_psb(trace, 0); at < trace.size() && contents.is_readable;) {
+  size_t at = from;
+  while (at < to && contents.is_readable) {
     size_t left = trace.size() - at;
     size_t size = readable_size(bytes + at, left);
     contents.is_readable = size > 0;
@@ -837,7 +838,30 @@ TraceContents look_through(Bytes trace, const TraceSetup& setup) {
     }
     at += size;
   }
+  // A PSB inside of a packet is none, and what was seen from there on means nothing.
+  contents.is_readable &= at == to || to == trace.size();
   return contents;
+}
+
+}  // namespace
+
+TraceContents look_through(Bytes trace, const TraceSetup& setup) {
+  constexpr size_t kPart = size_t{4} << 20;
+  std::vector<size_t> parts = {find_psb(trace, 0)};
+  while (trace.size() - parts.back() > kPart)
+    parts.push_back(find_psb(trace, parts.back() + kPart));
+  if (parts.back() != trace.size()) parts.push_back(trace.size());
+  std::vector<TraceContents> found(parts.size() - 1);
+  parallel_jobs(found.size(),
+                [&](size_t i) { found[i] = look_at_packets(trace, parts[i], parts[i + 1]); });
+  TraceContents all;
+  all.is_readable = setup.mtc_period < TraceTime::kTmaBits;
+  for (const TraceContents& part : found) {
+    all.is_readable &= part.is_readable;
+    all.has_overflows |= part.has_overflows;
+    all.has_transactions |= part.has_transactions;
+  }
+  return all;
 }
 
 }  // namespace sonde::pt
