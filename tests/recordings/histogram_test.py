@@ -4,6 +4,7 @@ not in them."""
 import json
 import os
 import subprocess
+import sys
 import unittest
 import xml.etree.ElementTree as xml
 
@@ -91,4 +92,4 @@ dev 8,1: 1 event, mean 30us, p50 < 40us, p90 < 40us, p99 < 40us
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(argv=sys.argv[:1])

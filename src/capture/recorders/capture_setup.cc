@@ -67,7 +67,7 @@ Result<> check_terms(const EventList& events, const RecordOptions& options, Env&
 
 /// The kernel runs one BPF program per event, and some options are one.
 Result<> check_programs(const std::vector<CaptureEvent>& events, const SamplingOptions& sampling) {
-  std::string_view option = sampling.aggregation.enabled                  ? "--aggregate"
+  std::string_view option = sampling.aggregation.enabled                 ? "--aggregate"
                             : sampling.call_graph == CallGraphMode::kBpf ? "--call-graph bpf"
                                                                          : "";
   if (option.empty()) return {};
