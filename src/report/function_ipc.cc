@@ -1,5 +1,7 @@
 #include "report/function_ipc.h"
 
+#include "replay/branches/branch_events.h"
+
 namespace sonde::report {
 
 FunctionIpcs::FunctionIpcs(const Session& session)
@@ -8,8 +10,20 @@ FunctionIpcs::FunctionIpcs(const Session& session)
 std::optional<FunctionIpc> FunctionIpcs::of(SymbolId symbol) {
   std::scoped_lock lock(mutex_);
   auto [known, added] = known_.try_emplace(symbol.value);
-  if (added && annotate::BranchColumns::has_any(session_)) known->second = find(symbol);
+  if (added && has_blocks(symbol)) known->second = find(symbol);
   return known->second;
+}
+
+/// Others need not be disassembled.
+bool FunctionIpcs::has_blocks(SymbolId symbol) {
+  if (!with_blocks_) {
+    with_blocks_.emplace();
+    auto has_stack = [&](EventId event) { return has_branch_stack(session_.events()[event]); };
+    if (annotate::BranchColumns::has_any(session_))
+      for (const Block& block : sum_blocks(session_, has_stack).blocks)
+        if (block.has_start) with_blocks_->insert(block.symbol.value);
+  }
+  return with_blocks_->contains(symbol.value);
 }
 
 std::optional<FunctionIpc> FunctionIpcs::find(SymbolId symbol) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 
 #include "annotate/listing_builder.h"
 #include "profile/sort_key.h"
@@ -19,11 +20,13 @@ class FunctionIpcs {
   [[nodiscard]] std::optional<FunctionIpc> of(SymbolId symbol);
 
  private:
+  [[nodiscard]] bool has_blocks(SymbolId symbol);
   [[nodiscard]] std::optional<FunctionIpc> find(SymbolId symbol);
 
   const Session& session_;
   annotate::ListingBuilder code_;
   std::mutex mutex_;
+  std::optional<std::set<uint32_t>> with_blocks_;  // symbols; known when first needed
   std::map<uint32_t, std::optional<FunctionIpc>> known_;
 };
 
