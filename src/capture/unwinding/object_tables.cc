@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -116,7 +117,11 @@ Result<> ObjectTables::start() {
   return {};
 }
 
+/// Chains end where a table is missing: on a busy machine the program would run, and be sampled,
+/// for a long time before it is our turn.
 void ObjectTables::work() {
+  constexpr int kUrgent = -15;
+  (void)::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kUrgent);
   while (true) {
     pollfd fds[] = {{walker_.requests(), POLLIN, 0}, {stop_.get(), POLLIN, 0}};
     if (::poll(fds, std::size(fds), -1) < 0 && errno != EINTR) return;
