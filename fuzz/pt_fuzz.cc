@@ -8,6 +8,7 @@
 #include "fuzz/fuzz_target.h"
 #include "pt/flow_decoder.h"
 #include "pt/packet.h"
+#include "pt/vm_time.h"
 #include "pt/walker.h"
 
 namespace {
@@ -71,5 +72,14 @@ FUZZ_TARGET(pt)(const uint8_t* data, size_t size) {
   pt::walk(trace, {}, {.skd022 = true}, code, count);
   PtFuzzSkip skip(size);
   pt::walk(trace, {}, {}, code, skip);
+  // In two pieces, so that packets lie in both.
+  Bytes first = trace.first(size / 2), rest = trace.subspan(size / 2);
+  pt::TraceSetup setup;
+  setup.crystal_numerator = setup.crystal_denominator = 1;
+  pt::TscOffsets offsets;
+  pt::TscTranslation translation(setup, offsets, [](std::string_view) {});
+  translation.run({{first, 0}, {rest, 1000}}, [&](size_t piece, size_t at, Bytes bytes) {
+    if (at + bytes.size() > (piece == 0 ? first : rest).size()) __builtin_trap();
+  });
   return 0;
 }
