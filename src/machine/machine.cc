@@ -44,6 +44,10 @@ void Machine::apply(const RecordView& record, const SampleLayout& layout, uint64
     else
       add_damaged(record, kShortRecord, losses);
   };
+  // What a guest recorded of itself (inject --guest-data): only its kernel is looked at, since the
+  // numbers of its tasks are its own.
+  bool is_mapping = record.type == abi::kRecordMmap || record.type == abi::kRecordMmap2;
+  if (is_guest_mode(record.cpu_mode()) && !is_mapping) return;
   switch (record.type) {
     case abi::kRecordMmap:
     case abi::kRecordMmap2:
@@ -171,8 +175,13 @@ void Machine::apply_kernel_mmap(const MmapRecord& record, uint64_t time) {
 }
 
 void Machine::apply_guest_mmap(const MmapRecord& record, uint64_t time) {
-  add_guest_mapping(record.pid, record.path, record.start, end_of(record),
-                    RuntimeAddr(record.offset.value), time);
+  // A guest's own record: of its kernel by the name that a host has for its own, of no process.
+  constexpr std::string_view kOwnKernel = "[kernel.kallsyms]";
+  uint32_t pid = record.pid == UINT32_MAX ? kAnyGuest : record.pid;
+  std::string path(record.path);
+  if (path.starts_with(kOwnKernel)) path.replace(0, kOwnKernel.size(), "[guest.kernel.kallsyms]");
+  add_guest_mapping(pid, path, record.start, end_of(record), RuntimeAddr(record.offset.value),
+                    time);
 }
 
 void Machine::add_guest_mapping(uint32_t pid, std::string_view path, RuntimeAddr start,

@@ -4,16 +4,35 @@
 #include "base/text.h"
 #include "capture/recorders/record_scan.h"
 #include "capture/synthesis/object_build_id.h"
+#include "elf/build_id.h"
 #include "objects/build_id_text.h"
+#include "objects/guest_files.h"
 #include "replay/passes/recorded_host.h"
 
 namespace sonde {
 namespace {
 
+std::string_view module_name(const Dso& dso) {
+  std::string_view name = dso.short_name;
+  return name.starts_with('[') && name.ends_with(']') ? name.substr(1, name.size() - 2) : name;
+}
+
+/// What the guest's own kernel says; `mount` has a directory for each.
+std::string build_id_in_guest(const Dso& dso, const std::string& mount) {
+  if (!dso.build_id.empty() || mount.empty()) return dso.build_id;
+  bool is_kernel = dso.kind == DsoKind::kKernel;
+  if (!is_kernel && dso.kind != DsoKind::kModule) return {};
+  std::string notes = is_kernel
+                          ? std::string("sys/kernel/notes")
+                          : fmt::format("sys/module/{}/notes/.note.gnu.build-id", module_name(dso));
+  Result<std::string> content = read_guest_file(fmt::format("{}/{}", mount, dso.pid), notes);
+  return content ? std::string(build_id_in_notes(as_bytes(*content))) : std::string();
+}
+
 /// The recorded one, else what this machine knows; of a recording made elsewhere (`is_foreign`) it
 /// knows nothing. Empty if there is none.
 std::string build_id_of(const Dso& dso, bool is_foreign) {
-  if (!dso.build_id.empty() || is_foreign || dso.is_guest) return dso.build_id;
+  if (!dso.build_id.empty() || is_foreign) return dso.build_id;
   switch (dso.kind) {
     case DsoKind::kFile:
     case DsoKind::kVdso:
@@ -24,11 +43,8 @@ std::string build_id_of(const Dso& dso, bool is_foreign) {
           .value_or("");
     case DsoKind::kKernel:
       return kernel_build_id().value_or("");
-    case DsoKind::kModule: {
-      std::string_view name = dso.short_name;
-      if (name.starts_with('[') && name.ends_with(']')) name = name.substr(1, name.size() - 2);
-      return module_build_id(std::string(name)).value_or("");
-    }
+    case DsoKind::kModule:
+      return module_build_id(std::string(module_name(dso))).value_or("");
     default:
       return {};
   }
@@ -59,7 +75,8 @@ Result<KnownBuildIds> parse_known_build_ids(std::string_view text) {
 }
 
 std::vector<BuildIdEntry> build_ids_to_inject(const Session& session, bool of_all,
-                                              const KnownBuildIds& known) {
+                                              const KnownBuildIds& known,
+                                              const std::string& guest_mount) {
   const DsoTable& dsos = session.machine().dsos();
   std::vector<char> wanted(dsos.size(), of_all ? 1 : 0);
   for (const Frame& frame : session.frames())
@@ -72,10 +89,15 @@ std::vector<BuildIdEntry> build_ids_to_inject(const Session& session, bool of_al
     if (wanted[i] == 0) continue;
     const Dso& dso = dsos[DsoId(i)];
     auto given = known.find(dso.path);
-    std::string id = given != known.end() ? given->second : build_id_of(dso, is_foreign);
+    std::string id = given != known.end() ? given->second
+                     : dso.is_guest       ? build_id_in_guest(dso, guest_mount)
+                                          : build_id_of(dso, is_foreign);
     if (id.empty()) continue;
-    uint16_t misc = dso.is_kernel_side ? abi::kMiscKernel : abi::kMiscUser;
-    entries.push_back({misc, -1, std::move(id), dso.path});
+    uint16_t misc = dso.is_guest         ? abi::kMiscGuestKernel
+                    : dso.is_kernel_side ? abi::kMiscKernel
+                                         : abi::kMiscUser;
+    int32_t pid = dso.is_guest ? static_cast<int32_t>(dso.pid) : -1;
+    entries.push_back({misc, pid, std::move(id), dso.path});
   }
   return entries;
 }

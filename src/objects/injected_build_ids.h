@@ -18,8 +18,11 @@ using KnownBuildIds = std::map<std::string, std::string, std::less<>>;
 Result<KnownBuildIds> parse_known_build_ids(std::string_view text);
 
 /// The recording's build id of an object takes precedence over that of its file here; `known` takes
-/// precedence over both. Objects without a build id are left out.
+/// precedence over both. Objects without a build id are left out. `guest_mount` has a directory for
+/// each guest, the root of its files, named after the process that runs it; empty: no build ids of
+/// guests are looked for.
 std::vector<BuildIdEntry> build_ids_to_inject(const Session& session, bool of_all,
-                                              const KnownBuildIds& known);
+                                              const KnownBuildIds& known,
+                                              const std::string& guest_mount = {});
 
 }  // namespace sonde

@@ -11,6 +11,7 @@
 #include "base/own_command_line.h"
 #include "base/text.h"
 #include "objects/converted_chains.h"
+#include "objects/guest_files.h"
 #include "objects/hidden_addresses.h"
 #include "objects/injected_jit.h"
 #include "objects/injected_mappings.h"
@@ -54,9 +55,11 @@ class Injection {
     TRY(check_input(session.recording()));
     TRY(plan(session));
     TRY(collect(session.recording(), env_));
+    if (guest_) merge_guest(session.recording());
     if (options_.build_ids || options_.all_build_ids)
-      build_ids_ = build_ids_to_inject(
-          session, options_.all_build_ids || copies_traces(session.recording()), options_.known);
+      build_ids_ =
+          build_ids_to_inject(session, options_.all_build_ids || copies_traces(session.recording()),
+                              options_.known, options_.guest_mount);
     return write(session.recording(), env_);
   }
 
@@ -66,6 +69,7 @@ class Injection {
     uint64_t time;
     Bytes record;
     Bytes trace = {};
+    bool is_guests = false;  // no stage changes it
   };
 
   /// The stages that records go through on their way into the copy.
@@ -81,6 +85,8 @@ class Injection {
           ConvertedChains::make(session, env_, [this](Bytes records) { return emit(records); }));
     if (options_.hide_addresses) hidden_ = std::make_unique<HiddenAddresses>(session.recording());
     recording_ = &session.recording();
+    if (options_.guest)
+      guest_.emplace(TRY(GuestRecording::open(*options_.guest, *recording_, options_.force, env_)));
     return {};
   }
 
@@ -125,7 +131,8 @@ class Injection {
     const EventTable& events = recording.events();
     bool many_streams =
         std::ranges::any_of(recording.blocks(), [](const RecordBlock& b) { return b.stream > 0; });
-    bool sorted = options_.jit || options_.sched_stat || options_.hide_addresses || many_streams;
+    bool sorted =
+        options_.jit || options_.sched_stat || options_.hide_addresses || guest_ || many_streams;
     uint64_t now = 0, latest = 0;
     SampleLayout none;
     for (const RecordBlock& block : recording.blocks()) {
@@ -153,6 +160,48 @@ class Injection {
       items_.push_back({mapped.time_ns, code_.records().subspan(mapped.offset, mapped.size)});
     if (sorted) std::ranges::stable_sort(items_, {}, &Item::time);
     return {};
+  }
+
+  /// Puts the guest's records between the host's: before what it says about its beginning ends, and
+  /// then by time.
+  void merge_guest(const Recording& recording) {
+    std::vector<Item> merged;
+    merged.reserve(items_.size());
+    auto put = [&](Bytes records, uint64_t time) {
+      if (!records.empty()) merged.push_back({time, records, {}, true});
+    };
+    guest_->put_id_index(guest_setup_);
+    bool has_begun = false;
+    SampleId who;
+    for (const Item& item : items_) {
+      bool is_init = type_of(item.record) == abi::kRecordFinishedInit;
+      if (!has_begun && (is_init || item.time > 0)) {
+        put(guest_setup_.view(), 0);
+        put(guest_->until(0), 0);
+        has_begun = true;
+      }
+      if (has_begun && who_of(item.record, recording.events(), who)) guest_->watch(who);
+      if (has_begun && !is_init) put(guest_->until(item.time), item.time);
+      merged.push_back(item);
+    }
+    if (!has_begun) put(guest_setup_.view(), 0);
+    put(guest_->until(UINT64_MAX), UINT64_MAX);
+    items_ = std::move(merged);
+  }
+
+  static uint32_t type_of(Bytes record) { return load<uint32_t>(record.data(), kHostOrder); }
+
+  static bool who_of(Bytes record, const EventTable& events, SampleId& who) {
+    RecordBlock block;
+    block.bytes = record;
+    RecordRange range(block, kHostOrder);
+    RecordView view;
+    if (!range.next(view) || view.type >= abi::kRecordUserStart) return false;
+    EventId event = events.of(view);
+    if (!event.valid()) return false;
+    if (view.type == abi::kRecordSample) return decode_sample_id(view, events[event].layout, who);
+    who = decode_trailing_id(view, events[event].layout);
+    return true;
   }
 
   /// What follows the latest item. Without all of it, a copy of the record would swallow others.
@@ -189,7 +238,7 @@ class Injection {
     features.dir_format_version.reset();
     features.command_line = own_command_line();
     auto add = [&](const BuildIdEntry& entry) {
-      auto same = [&](const BuildIdEntry& e) { return e.path == entry.path; };
+      auto same = [&](const BuildIdEntry& e) { return e.path == entry.path && e.pid == entry.pid; };
       auto there = std::ranges::find_if(features.build_ids, same);
       if (there == features.build_ids.end())
         features.build_ids.push_back(entry);
@@ -197,8 +246,11 @@ class Injection {
         there->build_id = entry.build_id;
     };
     for (const BuildIdEntry& entry : build_ids_) add(entry);
-    features.build_ids.insert(features.build_ids.end(), code_.build_ids().begin(),
-                              code_.build_ids().end());
+    auto append = [&](const std::vector<BuildIdEntry>& more) {
+      features.build_ids.insert(features.build_ids.end(), more.begin(), more.end());
+    };
+    append(code_.build_ids());
+    if (guest_) append(guest_->build_ids());
     bool had_stat = features.has(abi::kFeatureStat);
     features.present.clear();
     mark_present(features);
@@ -208,12 +260,19 @@ class Injection {
     return features;
   }
 
+  [[nodiscard]] std::vector<EventDesc> events_of_copy(const Recording& recording) const {
+    std::vector<EventDesc> events = hidden_ ? hidden_->events() : recording.events().all();
+    if (guest_) events.insert(events.end(), guest_->events().begin(), guest_->events().end());
+    return events;
+  }
+
   Result<> write(const Recording& recording, Env& env) {
     bool to_pipe = options_.output == "-";
     Features features = features_of_copy(recording);
     writer_.emplace(TRY(open(env, to_pipe)));
+    if (!to_pipe) TRY(take_files(recording));
     if (hidden_) hidden_->clean(features);
-    TRY(writer_->begin(hidden_ ? hidden_->events() : recording.events().all(), features));
+    TRY(writer_->begin(events_of_copy(recording), features));
     ByteBuilder ids;
     // A pipe has no section for them.
     for (const BuildIdEntry& entry : to_pipe ? features.build_ids : build_ids_) {
@@ -221,14 +280,31 @@ class Injection {
       encode(entry, abi::kRecordHeaderBuildId, ids);
     }
     TRY(writer_->main().write(ids.view()));
-    for (const Item& item : items_)
-      TRY(item.trace.empty() || options_.itrace ? pass_on(item.record, item.time, 0)
-                                                : write_trace(item, features));
+    for (const Item& item : items_) {
+      if (item.is_guests)
+        TRY(writer_->main().write(item.record));
+      else
+        TRY(item.trace.empty() || options_.itrace ? pass_on(item.record, item.time, 0)
+                                                  : write_trace(item, features));
+    }
     if (chains_) TRY(chains_->finish(env));
     if (!features.auxtrace_index.empty() && !to_pipe)
       features.present.insert(std::ranges::upper_bound(features.present, abi::kFeatureAuxtrace),
                               abi::kFeatureAuxtrace);
     return writer_->finish(features);
+  }
+
+  /// What lies beside the recordings, and what the guest's files are.
+  Result<> take_files(const Recording& recording) {
+    TRY(take_kernel_copy(recording, options_.output + "/kcore_dir"));
+    if (!guest_) return {};
+    uint32_t pid = options_.guest->machine_pid;
+    TRY(take_kernel_copy(guest_->recording(),
+                         fmt::format("{}/kcore_dir__{}", options_.output, pid)));
+    if (!options_.guest_mount.empty())
+      cache_guest_objects(guest_->build_ids(), fmt::format("{}/{}", options_.guest_mount, pid),
+                          env_);
+    return {};
   }
 
   /// Puts a piece of trace into the copy as it is, and into the index.
@@ -272,6 +348,8 @@ class Injection {
   Result<PerfDataWriter> open(Env& env, bool to_pipe) const {
     WriterOptions how;
     how.sys = &env.sys;
+    how.directory =
+        has_kernel_copy(*recording_) || (guest_ && has_kernel_copy(guest_->recording()));
     if (!to_pipe) return PerfDataWriter::create(options_.output, how);
     Fd copy(::dup(env.out_fd));
     if (!copy.valid())
@@ -287,6 +365,8 @@ class Injection {
   std::vector<std::unique_ptr<RecordRewriter>> rewriters_;
   std::unique_ptr<ConvertedChains> chains_;  // after them
   std::unique_ptr<HiddenAddresses> hidden_;  // after those
+  std::optional<GuestRecording> guest_;
+  ByteBuilder guest_setup_;
   const Recording* recording_ = nullptr;
   std::optional<PerfDataWriter> writer_;
 };

@@ -6,6 +6,7 @@
 
 #include "base/env.h"
 #include "itrace/options.h"
+#include "objects/guest_recording.h"
 #include "objects/injected_build_ids.h"
 
 namespace sonde {
@@ -25,6 +26,14 @@ struct InjectOptions {
   std::optional<ItraceOptions> itrace;  // --itrace: samples of instruction traces replace them
   bool strip = false;                   // --strip: and all other samples
   bool convert_chains = false;          // --convert-callchain: copied stacks become call chains
+  std::optional<GuestData> guest;       // --guest-data: a guest's records between the host's
+  std::string guest_mount;              // --guestmount: DIRECTORY/PID is a guest's root
+
+  /// Whether anything is to be different in the copy.
+  [[nodiscard]] bool any() const {
+    return build_ids || all_build_ids || mappings || all_mappings || jit || sched_stat ||
+           hide_addresses || itrace || strip || convert_chains || guest;
+  }
 };
 
 /// Errors: what cannot be copied, or lacks what an option needs.

@@ -4,6 +4,7 @@
 #include "cmd/options/profile_flags.h"
 #include "cmd/options/row_flags.h"
 #include "objects/injection.h"
+#include "objects/vm_time.h"
 
 namespace sonde {
 namespace {
@@ -44,10 +45,16 @@ With -j, each piece of code in the recording's jitdumps becomes an ELF file besi
                   "Inject build-ids of all DSOs into the output stream");
     flags.boolean(0, "convert-callchain", options_.convert_chains,
                   "Turn the copies of stacks of --call-graph dwarf into call chains");
-    constexpr const char* kNoPrograms =
-        "programs of guests are not looked up; report --guestmount names their kernels' code";
-    refuse(flags, "guest-data", "opts", kNoPrograms).when_bare("");
-    refuse(flags, "guestmount", "directory", kNoPrograms);
+    flags.call(0, "guest-data", "path,pid[,offset[,scale]]",
+               "Insert what a virtual machine's guest recorded about its tasks: its perf.data, the "
+               "process that runs it, and the offset and scale of its time stamp counter",
+               [this](std::string_view text) -> Result<> {
+                 options_.guest = TRY(parse_guest_data(text));
+                 return {};
+               });
+    flags.text(0, "guestmount", options_.guest_mount, "directory",
+               "where guests' files are, DIRECTORY/PID is the root of the guest that process PID "
+               "runs: what --guest-data names is added to the build-id cache");
     flags
         .boolean(0, "ignore-vmlinux", ignore_vmlinux_,
                  "accepted for perf's sake: no symbols are read here")
@@ -66,8 +73,14 @@ With -j, each piece of code in the recording's jitdumps becomes an ELF file besi
     declare_unwind_style(flags);
     flags.boolean(0, "strip", options_.strip,
                   "Leave out all samples that are not of the trace (use with --itrace)");
-    refuse(flags, "vm-time-correlation", "opts",
-           "the TSC offsets of guests are not looked for in traces")
+    flags
+        .call(0, "vm-time-correlation", "opts",
+              "Change the times that traces of Intel PT took in guests to the host's, in the input "
+              "itself (with -f); [dry-run] [offset[:vmcs[,vmcs]...]]...",
+              [this](std::string_view text) -> Result<> {
+                vm_time_ = TRY(parse_vm_time(text));
+                return {};
+              })
         .when_bare("");
   }
 
@@ -79,22 +92,35 @@ With -j, each piece of code in the recording's jitdumps becomes an ELF file besi
       return fail(ErrorCode::kFailed, "--strip option requires --itrace option");
     if (options_.mappings && options_.all_mappings)
       return fail(ErrorCode::kUsage, "-B and --mmap2-buildid-all: one of them only");
-    TRY(inject(options_, env));
+    if (options_.guest && (options_.hide_addresses || options_.convert_chains))
+      return fail(
+          ErrorCode::kUsage,
+          "--guest-data goes without --aslr and --convert-callchain: use them on its output");
+    if (vm_time_)
+      TRY(correct_times(env));
+    else
+      TRY(inject(options_, env));
     return 0;
   }
 
  private:
-  static std::unexpected<Error> refusal(std::string_view option, std::string_view why) {
-    return fail(ErrorCode::kUnsupported, "inject --{}: {}", option, why);
-  }
-  static Flag& refuse(FlagTable& flags, std::string name, std::string argument, std::string why) {
-    return flags
-        .call(0, name, std::move(argument), "refused: " + why,
-              [name, why](std::string_view) -> Result<> { return refusal(name, why); })
-        .refused(why);
+  Result<> correct_times(Env& env) {
+    if (options_.input == "-")
+      return fail(ErrorCode::kFailed, "--vm-time-correlation changes a file: name it with -i");
+    if (options_.output != "-" || options_.any())
+      return fail(ErrorCode::kFailed,
+                  "--vm-time-correlation changes the input itself: it goes without -o and without "
+                  "options that change a copy");
+    if (!options_.force && !vm_time_->dry_run)
+      return fail(ErrorCode::kFailed,
+                  "{} would be changed in place: say -f, or look first, with "
+                  "--vm-time-correlation=dry-run",
+                  options_.input);
+    return correct_vm_times(options_.input, *vm_time_, options_.force, env);
   }
 
   InjectOptions options_;
+  std::optional<VmTimeOptions> vm_time_;
   std::string vmlinux_, kallsyms_;
   bool ignore_vmlinux_ = false;
 };
