@@ -1,5 +1,6 @@
 // Untrusted Intel PT traces: packets are read to the end, whatever they are, and following them
-// through code that is all bytes of the input ends, too.
+// through code that is all bytes of the input ends, too, with cycles or without; so do the quick
+// ways.
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -8,6 +9,7 @@
 #include "fuzz/fuzz_target.h"
 #include "pt/flow_decoder.h"
 #include "pt/packet.h"
+#include "pt/quick_flow.h"
 #include "pt/vm_time.h"
 #include "pt/walker.h"
 
@@ -58,6 +60,11 @@ class PtFuzzSkip final : public PtFuzzCount {
   uint64_t most_;
 };
 
+class PtFuzzPlaces final : public PtFuzzCount {
+ public:
+  void instruction(const sonde::pt::Instruction&, uint64_t) override {}
+};
+
 }  // namespace
 
 FUZZ_TARGET(pt)(const uint8_t* data, size_t size) {
@@ -67,7 +74,9 @@ FUZZ_TARGET(pt)(const uint8_t* data, size_t size) {
   pt::put_packets(trace, out);
   PtFuzzCode code(data, size);
   PtFuzzCount count;
-  if (pt::can_follow()) (void)pt::follow_by_libipt(trace, {}, code, count);
+  pt::TraceSetup cycles;
+  cycles.counts_cycles = size % 2 == 0;
+  if (pt::can_follow()) (void)pt::follow_by_libipt(trace, cycles, code, count);
   // Also traces that `follow` would leave to libipt.
   pt::walk(trace, {}, {.skd022 = true}, code, count);
   PtFuzzSkip skip(size);
@@ -81,5 +90,9 @@ FUZZ_TARGET(pt)(const uint8_t* data, size_t size) {
   translation.run({{first, 0}, {rest, 1000}}, [&](size_t piece, size_t at, Bytes bytes) {
     if (at + bytes.size() > (piece == 0 ? first : rest).size()) __builtin_trap();
   });
+  setup.mtc_period = 3;
+  PtFuzzPlaces places;
+  for (pt::QuickDetail detail : {pt::QuickDetail::kAddresses, pt::QuickDetail::kPsbs})
+    pt::follow_quickly(trace, setup, detail, places);
   return 0;
 }

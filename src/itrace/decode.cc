@@ -9,10 +9,12 @@
 #include "base/parallel.h"
 #include "itrace/bts_samples.h"
 #include "itrace/etm_queue.h"
+#include "itrace/existing_samples.h"
 #include "itrace/queue_tasks.h"
 #include "itrace/spe_samples.h"
 #include "itrace/synthesizer.h"
 #include "perfdata/read/spool.h"
+#include "pt/quick_flow.h"
 
 namespace sonde::itrace {
 namespace {
@@ -172,8 +174,7 @@ std::vector<TracePiece> joined(const std::vector<TracePiece>& pieces,
 bool is_default(const ItraceOptions& options) {
   bool of_script = options.calls && options.errors && options.period == 1 &&
                    options.unit == PeriodUnit::kInstructions;
-  bool of_report = options.instructions && options.transactions && options.ptwrites &&
-                   options.power && options.interrupts;
+  bool of_report = options.instructions && options.transactions && options.interrupts;
   return of_script || of_report;
 }
 
@@ -228,10 +229,12 @@ struct Following {
   const ItraceOptions& options;
   const SynthesizedEvents& made;
   const std::vector<SpeEvent>& made_of_spe;
+  const ExistingSamples& existing;
 };
 
-Result<> follow_one(const Following& with, const TraceQueue& queue, CodeImage& image,
-                    const RecordSink& sink, LossLedger& losses) {
+Result<> follow_one(const Following& with, size_t number, CodeImage& image, const RecordSink& sink,
+                    LossLedger& losses) {
+  const TraceQueue& queue = with.input.queues[number];
   if (with.input.tracer == Tracer::kCoreSight) {
     EtmQueue etm(with.events, with.made, with.options, with.input, queue, with.machine, image,
                  sink);
@@ -250,14 +253,20 @@ Result<> follow_one(const Following& with, const TraceQueue& queue, CodeImage& i
   }
   QueueTasks tasks(with.input, queue.cpu, queue.tid, with.machine);
   QueueCode code(image, tasks, with.input.clock);
-  Synthesizer samples(with.events, with.made, with.options, with.input, queue.cpu, tasks, sink);
+  Synthesizer samples(with.events, with.made, with.options, with.input, queue.cpu, tasks, sink,
+                      {with.existing.of_queue(number), with.options});
   if (with.input.tracer == Tracer::kIntelBts) {
     BtsSamples(samples, code, with.input.clock, tasks, queue.cpu).follow(queue.pieces);
     samples.report(losses);
     return {};
   }
   TRY(follow_queue(with.input, queue, samples, [&](const TracePiece& run) {
-    return pt::follow(run.bytes, with.input.setup, code, samples);
+    samples.put_psbs(run.bytes, run.offset);
+    if (with.options.quick == 0) return pt::follow(run.bytes, with.input.setup, code, samples);
+    using enum pt::QuickDetail;
+    pt::follow_quickly(run.bytes, with.input.setup, with.options.quick == 1 ? kAddresses : kPsbs,
+                       samples);
+    return Result<>();
   }));
   samples.report(losses);
   return {};
@@ -271,7 +280,8 @@ Result<> add_trace_samples(Recording& recording, const Machine& machine, const C
   bool of_spe = traces && traces->tracer == Tracer::kArmSpe;
   if (const char* what = options.not_decoded(); what != nullptr && !of_spe)
     return fail(ErrorCode::kUnsupported,
-                "--itrace: {} cannot be had yet; i, b, c, r, x, e, g and l can", what);
+                "--itrace: {} cannot be had; i, b, c, r, x, w, p, e, g, G, l, L, s, q and A can",
+                what);
   if (recording.byte_order() != kHostOrder)
     return fail(ErrorCode::kUnsupported,
                 "{}: recorded on a machine with the other byte order, whose traces are not decoded",
@@ -280,15 +290,34 @@ Result<> add_trace_samples(Recording& recording, const Machine& machine, const C
   if (!traces && traces.error().code == ErrorCode::kUnsupported && is_default(options)) return {};
   TraceInput input = TRY(std::move(traces));
   ItraceOptions wanted = of_tracer(input.tracer, options);
+  if (const char* what = options.only_of_intel_pt();
+      what != nullptr && input.tracer != Tracer::kIntelPt)
+    return fail(ErrorCode::kUnsupported,
+                "--itrace: {} can be had of Intel PT only, which did not trace {}", what,
+                recording.facts().path);
+  if (wanted.quick > 0) {
+    if (wanted.counts_cycles || wanted.approximate_ipc)
+      return fail(
+          ErrorCode::kUnsupported,
+          "--itrace=q follows no instructions, whose cycles could be told: leave out -F ipc "
+          "and A");
+    // Places that packets have: all of them, as in perf.
+    wanted.unit = PeriodUnit::kInstructions;
+    wanted.period = 1;
+  }
+  if ((wanted.counts_cycles || wanted.approximate_ipc) && !input.setup.counts_cycles)
+    return fail(ErrorCode::kUnsupported,
+                "{}: its trace does not tell cycles: record with -e intel_pt/cyc/, or leave out "
+                "-F ipc and --itrace=A",
+                recording.facts().path);
+  input.setup.counts_cycles &= wanted.counts_cycles || wanted.approximate_ipc;
+  ExistingSamples existing(recording, input, wanted);
   SynthesizedEvents made;
   std::vector<SpeEvent> made_of_spe;
   if (of_spe)
     made_of_spe = TRY(add_spe_events(recording.edit_events(), input, wanted));
   else
     made = add_events(recording.edit_events(), input, wanted);
-  std::vector<RecordBlock> blocks = recording.blocks();
-  uint32_t stream = 0;
-  for (const RecordBlock& block : blocks) stream = std::max(stream, block.stream);
   struct Followed {
     explicit Followed(std::atomic<size_t>& memory) : records(memory) {}
     RecordStore records;
@@ -299,17 +328,20 @@ Result<> add_trace_samples(Recording& recording, const Machine& machine, const C
   std::deque<Followed> followed;
   for (size_t i = 0; i < input.queues.size(); ++i) followed.emplace_back(memory);
   CodeImages images(recording, machine, sources);
-  const Following with{recording.events(), machine, input, wanted, made, made_of_spe};
+  const Following with{recording.events(), machine, input, wanted, made, made_of_spe, existing};
   parallel_jobs(input.queues.size(), [&](size_t i) {
     Followed& one = followed[i];
     std::unique_ptr<CodeImage> image = images.take();
-    one.outcome = follow_one(
-        with, input.queues[i], *image, [&one](Bytes record) { one.records.add(record); },
-        one.losses);
+    one.outcome =
+        follow_one(with, i, *image, [&one](Bytes record) { one.records.add(record); }, one.losses);
     images.give_back(std::move(image));
   });
+  for (Followed& one : followed) TRY(one.outcome);
+  TRY(existing.put_into(recording, losses));
+  std::vector<RecordBlock> blocks = recording.blocks();
+  uint32_t stream = 0;
+  for (const RecordBlock& block : blocks) stream = std::max(stream, block.stream);
   for (Followed& one : followed) {
-    TRY(one.outcome);
     TRY(one.records.move_to(recording, blocks, ++stream));
     losses.merge(one.losses);
   }

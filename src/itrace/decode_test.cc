@@ -93,6 +93,11 @@ class TraceDecoding : public testing::Test {
     return itrace::decoded_lines(file_, root_, wanted, losses_, line_of);
   }
 
+  /// Of all samples that the recording has then.
+  std::vector<std::string> all_lines(const ItraceOptions& wanted) {
+    return *itrace::decoded_lines(file_, root_, wanted, losses_, line_of, true);
+  }
+
   LossLedger losses_;
   FileBuilder file_;
   std::string root_;
@@ -107,6 +112,9 @@ class TraceDecoding : public testing::Test {
       line += fmt::format(" <{:x}", sample.callchain[i]);
     for (size_t i = 0; i < sample.branch_count(); ++i)
       line += fmt::format(" {:x}>{:x}", sample.branch(i).from, sample.branch(i).to);
+    if (sample.raw.size() >= 4) line += fmt::format(" raw {:x}", load<uint32_t>(sample.raw.data()));
+    if (sample.raw.size() >= 12)
+      line += fmt::format(" {:x}", load<uint64_t>(sample.raw.data() + 4));
     return line;
   }
 };
@@ -205,9 +213,79 @@ TEST_F(TraceDecoding, OtherTracersAndLettersAreRefused) {
   auto refused = decode("b");
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message, ::testing::HasSubstr("s390 sampling data"));
-  auto chains = decode("iG");
-  ASSERT_FALSE(chains);
-  EXPECT_THAT(chains.error().message, ::testing::HasSubstr("call chains"));
+  auto log = decode("id");
+  ASSERT_FALSE(log);
+  EXPECT_THAT(log.error().message, ::testing::HasSubstr("a debug log"));
+  EXPECT_THAT(decode("bA").error().message, ::testing::HasSubstr("does not tell cycles"));
+}
+
+TEST_F(TraceDecoding, QuickDecodingNeedsNoCode) {
+  begin();
+  add(one_call());
+  fs::remove_all(root_);
+  EXPECT_THAT(*decode("biq"), ElementsAre("branches:u 10/11 1100 0 401000 1 101",
+                                          "instructions:u 10/11 1100 401000 0 1 0",
+                                          "instructions:u 10/11 1100 401007 0 1 0"));
+  EXPECT_THAT(*decode("iqq"), ElementsAre());
+  EXPECT_EQ(losses_.total(), 0u);
+}
+
+TEST_F(TraceDecoding, PowerEventsAreSamplesWithTheirPackets) {
+  begin();
+  pt::TraceBuilder trace;
+  trace.synchronize(100);
+  trace.enable(kStart);
+  trace.branches("N");
+  trace.bytes({0x02, 0x22, 0x80, 0x31});                    // PWRE
+  trace.bytes({0x02, 0xa2, 0x34, 0x01, 0x00, 0x00, 0x00});  // PWRX
+  trace.bytes({0x02, 0x62});                                // EXSTOP
+  trace.bytes({0x02, 0x03, 0x14, 0x00});                    // CBR
+  trace.target(kStart + 7);
+  trace.disable();
+  add(trace);
+  auto lines = decode("p");
+  ASSERT_TRUE(lines) << lines.error().message;
+  // What happened between two instructions has the address of the second.
+  EXPECT_THAT(
+      *lines,
+      ElementsAre("psb 10/11 1100 0 0 1 0 raw 0 0", "pwre 10/11 1100 401012 0 1 0 raw 0 3180",
+                  "pwrx 10/11 1100 401012 0 1 0 raw 0 134", "exstop 10/11 1100 401012 0 1 0 raw 0",
+                  "cbr 10/11 1100 401012 0 1 0 raw a0014 1e8480"));
+}
+
+TEST_F(TraceDecoding, OtherSamplesGetTheTracesChains) {
+  EventDesc other = file_.events[0];
+  other.attr.type = abi::kTypeHardware;
+  other.name = "cycles:u";
+  other.ids = {6};
+  file_.events.push_back(other);
+  begin();
+  auto sample = [&](uint64_t time, uint64_t ip) {
+    Sample made;
+    made.id = {.pid = 10, .tid = 11, .time = time, .id = 6, .stream_id = 6, .cpu = 0};
+    made.ip = ip;
+    made.misc = abi::kMiscUser;
+    encode_sample(made, file_.events[1].attr, file_.data);
+  };
+  sample(1050, 0x401000);
+  sample(1150, 0x401012);
+  sample(1900, 0x401008);
+  pt::TraceBuilder trace;
+  trace.synchronize(100);
+  trace.enable(kStart);
+  trace.branches("N");
+  trace.time(400);
+  trace.target(kStart + 7);
+  trace.disable();
+  add(trace);
+  ItraceOptions wanted = *parse_itrace("GL2", ItraceDefaults::kReport);
+  std::vector<std::string> all = all_lines(wanted);
+  std::string user = " <fffffffffffffe00";
+  EXPECT_THAT(all, ElementsAre("cycles:u 10/11 1050 401000 0 1 ffffffff" + user + " <401000",
+                               "cycles:u 10/11 1150 401012 0 1 ffffffff" + user +
+                                   " <401012 <401005 401000>401010 0>401000",
+                               "cycles:u 10/11 1900 401008 0 1 ffffffff" + user +
+                                   " <401008 <401005 401007>0 401014>401007"));
 }
 
 TEST_F(TraceDecoding, BranchTraceStoresTellBranchesAndTheCodeTheirKinds) {

@@ -32,10 +32,12 @@ inline std::string line_of(const RecordView& record, const Recording& recording,
   return line(recording.events()[event].name, sample, trace_flags_of(record).value_or(~0u));
 }
 
-/// `root`: where the traced program's files are. `options` as of --itrace.
+/// `root`: where the traced program's files are. `options` as of --itrace. `all`: all samples that
+/// the recording then has.
 inline Result<std::vector<std::string>> decoded_lines(FileBuilder& file, const std::string& root,
                                                       const ItraceOptions& options,
-                                                      LossLedger& losses, const SampleLine& line) {
+                                                      LossLedger& losses, const SampleLine& line,
+                                                      bool all = false) {
   std::vector<std::byte> bytes = file.file();
   Recording recording = TRY(Recording::open_bytes(bytes, "test", losses));
   size_t before = recording.blocks().size();
@@ -53,9 +55,11 @@ inline Result<std::vector<std::string>> decoded_lines(FileBuilder& file, const s
   ObjectFinder finder(where);
   TRY(add_trace_samples(recording, machine, {finder}, options, losses));
   std::vector<std::string> lines;
-  for (size_t i = before; i < recording.blocks().size(); ++i) {
+  for (size_t i = all ? 0 : before; i < recording.blocks().size(); ++i) {
     RecordRange range(recording.blocks()[i], kHostOrder);
-    for (RecordView record; range.next(record);) lines.push_back(line_of(record, recording, line));
+    for (RecordView record; range.next(record);)
+      if (!all || record.type == abi::kRecordSample)
+        lines.push_back(line_of(record, recording, line));
   }
   return lines;
 }

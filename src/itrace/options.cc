@@ -12,13 +12,15 @@ constexpr uint32_t kMostFrames = 1024;
 ItraceOptions defaults_of(ItraceDefaults defaults) {
   ItraceOptions o;
   o.errors = true;
+  o.transactions = o.interrupts = true;
+  o.ptwrites = o.power = defaults != ItraceDefaults::kProfile;
   if (defaults == ItraceDefaults::kScript) {
     o.calls = true;
     o.unit = PeriodUnit::kInstructions;
     o.period = 1;
     return o;
   }
-  o.instructions = o.branches = o.transactions = o.ptwrites = o.power = o.interrupts = true;
+  o.instructions = o.branches = true;
   o.period = kDefaultPeriod_ns;
   if (defaults == ItraceDefaults::kProfile) {
     o.branches = false;
@@ -192,17 +194,21 @@ class Parser {
 }  // namespace
 
 const char* ItraceOptions::not_decoded() const {
-  if (is_given && ptwrites) return "w (PTWRITE)";
-  if (is_given && power) return "p (power events)";
   if (is_given && interrupts) return "I (event trace)";
   if (other_events) return "o (events recorded by aux-output)";
   if (debug_log) return "d (a debug log)";
+  if (first_level || last_level || tlb || remote || memory) return "f, m, t, a and M (Arm's SPE)";
+  if (without_times) return "Z (decoding without times)";
+  return nullptr;
+}
+
+const char* ItraceOptions::only_of_intel_pt() const {
+  if (is_given && ptwrites) return "w (PTWRITE)";
+  if (is_given && power) return "p (power events)";
   if (chains_for_others) return "G (call chains for other events)";
   if (branch_stacks_for_others) return "L (branch stacks for other events)";
-  if (first_level || last_level || tlb || remote || memory) return "f, m, t, a and M (Arm's SPE)";
-  if (quick > 0) return "q (decoding without the program's code)";
-  if (without_times) return "Z (decoding without times)";
   if (approximate_ipc) return "A (approximate IPC)";
+  if (quick > 0) return "q (decoding without the program's code)";
   return nullptr;
 }
 

@@ -34,10 +34,13 @@ struct ItraceOptions {
   uint64_t skipped = 0;  // samples left out at the beginning
   uint32_t quick = 0;
   bool approximate_ipc = false, without_times = false;
+  bool counts_cycles = false;  // samples tell them, as far as the trace does
   bool hides_overflows = false, hides_lost_data = false;  // e-o, e-l
 
   /// The first word of what was asked for that is not decoded; nullptr if there is nothing.
   [[nodiscard]] const char* not_decoded() const;
+  /// The same of what only Intel PT's traces tell.
+  [[nodiscard]] const char* only_of_intel_pt() const;
 };
 
 /// An empty text stands for the defaults.

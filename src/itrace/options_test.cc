@@ -17,9 +17,10 @@ TEST(ItraceOptions, DefaultsAreOfTheCommand) {
   EXPECT_EQ(report.period, 100'000u);
   ItraceOptions profile = parsed("", ItraceDefaults::kProfile);
   EXPECT_TRUE(profile.instructions && profile.chains);
-  EXPECT_FALSE(profile.branches);
+  EXPECT_FALSE(profile.branches || profile.ptwrites || profile.power);
   ItraceOptions script = parsed("", ItraceDefaults::kScript);
-  EXPECT_TRUE(script.calls && script.errors);
+  EXPECT_TRUE(script.calls && script.errors && script.transactions && script.ptwrites &&
+              script.power);
   EXPECT_FALSE(script.instructions || script.branches);
 }
 
@@ -39,6 +40,16 @@ TEST(ItraceOptions, PeriodsHaveUnits) {
   EXPECT_TRUE(many.hides_overflows);
   EXPECT_FALSE(many.hides_lost_data);
   EXPECT_EQ(parsed("qq").quick, 2u);
+}
+
+TEST(ItraceOptions, WhatCannotBeMadeIsNamed) {
+  EXPECT_EQ(parsed("ibcrxwpegGlLs5Aq").not_decoded(), nullptr);
+  EXPECT_STREQ(parsed("bZ").not_decoded(), "Z (decoding without times)");
+  EXPECT_STREQ(parsed("bI").not_decoded(), "I (event trace)");
+  EXPECT_EQ(parsed("").not_decoded(), nullptr);
+  EXPECT_STREQ(parsed("bG").only_of_intel_pt(), "G (call chains for other events)");
+  EXPECT_STREQ(parsed("bq").only_of_intel_pt(), "q (decoding without the program's code)");
+  EXPECT_EQ(parsed("ibgl").only_of_intel_pt(), nullptr);
 }
 
 // perf 6.1 takes and refuses the same.

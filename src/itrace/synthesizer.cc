@@ -1,6 +1,7 @@
 #include "itrace/synthesizer.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "event/pmu/event_name.h"
 #include "itrace/kernel_code.h"
@@ -109,6 +110,14 @@ SynthesizedEvents add_events(EventTable& events, const TraceInput& input,
   }
   pattern.sample_type &= ~uint64_t{abi::kSamplePeriod};
   if (options.transactions) made.transactions = add("transactions", pattern);
+  abi::EventAttr attr = pattern;
+  attr.type = kTypeTraceEvent;
+  attr.sample_type |= abi::kSampleRaw;
+  for (TraceEventKind kind : wanted_trace_events(options)) {
+    if (input.tracer != Tracer::kIntelPt) break;
+    attr.config = static_cast<uint64_t>(kind);
+    made.told[static_cast<size_t>(kind)] = add(name_of(kind), attr);
+  }
   return made;
 }
 
@@ -124,7 +133,7 @@ bool is_synthesized(const EventDesc& event) {
 
 Synthesizer::Synthesizer(const EventTable& events, const SynthesizedEvents& made,
                          const ItraceOptions& options, const TraceInput& input, uint32_t cpu,
-                         TaskTimeline& tasks, RecordSink sink)
+                         TaskTimeline& tasks, RecordSink sink, LateSamples late)
     : events_(events),
       made_(made),
       options_(options),
@@ -133,39 +142,50 @@ Synthesizer::Synthesizer(const EventTable& events, const SynthesizedEvents& made
       tasks_(tasks),
       sink_(std::move(sink)),
       to_skip_(options.skipped),
+      told_(made.told, input,
+            [this](EventId event, uint64_t ip, Bytes raw, uint64_t now) {
+              put(event, {ip, 0, 0, 0}, 1, now, raw);
+            }),
       period_clock_(options.unit == PeriodUnit::kNanoseconds ? input.clock.to_ticks(options.period)
                                                              : options.period),
-      follows_calls_(made.branches.valid() || options.chains || options.branch_stacks),
+      late_(late),
+      keeps_branches_(options.branch_stacks || options.branch_stacks_for_others),
+      follows_calls_(made.branches.valid() || options.chains || options.branch_stacks ||
+                     !late.empty()),
       branch_time_ns_(input.clock.to_ns(0)) {}
 
 void Synthesizer::instruction(const pt::Instruction& instruction, uint64_t now) {
+  told_.goes_on(instruction.ip);
   put_counted(0);
   finish_branch(instruction.ip, 0, now);
   in_transaction_ = instruction.in_transaction;
-  if (made_.instructions.valid()) count(instruction, now);
+  progress_.is_new = false;
+  count(instruction, now);
   last_ = instruction;
 }
 
 void Synthesizer::ran(const pt::Block& block, pt::BlockSizes& sizes, uint64_t now) {
+  told_.goes_on(block.ip);
   put_counted(0);
   finish_branch(block.ip, 0, block.count > 1 ? block.began : now);
   in_transaction_ = block.last.in_transaction;
-  if (made_.instructions.valid()) {
-    uint32_t before_last = block.count - 1;
-    if (may_be_due(before_last, block.began)) {
-      count_some(block.ip, sizes.of(block).first(before_last), block.began);
-    }
-    count(block.last, now);
-  }
+  progress_.is_new = false;
+  uint32_t before_last = block.count - 1;
+  if (!made_.instructions.valid())
+    progress_.instructions += before_last;
+  else if (may_be_due(before_last, block.began))
+    count_some(block.ip, sizes.of(block).first(before_last), block.began);
+  count(block.last, now);
   last_ = block.last;
 }
 
 pt::FlowObserver::Indifference Synthesizer::indifference(uint64_t now) {
-  if (made_.branches.valid() || options_.branch_stacks) return {};
+  if (made_.branches.valid() || keeps_branches_) return {};
   return {made_.instructions.valid() ? instructions_until_due(now) : UINT64_MAX, !follows_calls_};
 }
 
 void Synthesizer::skipped(uint64_t ip, uint64_t count, const pt::Instruction& last, uint64_t now) {
+  told_.goes_on(ip);
   put_counted(0);
   finish_branch(ip, 0, now);
   in_transaction_ = last.in_transaction;
@@ -184,22 +204,45 @@ void Synthesizer::finish_branch(uint64_t to, uint32_t more_flags, uint64_t now) 
   branch({last_->ip, to, flags | more_flags, last_->size}, now);
 }
 
+/// What just happened is what the cycles led to.
+void Synthesizer::spend_cycles() {
+  if (cycles_ahead_ == 0) return;
+  progress_.cycles += std::exchange(cycles_ahead_, 0);
+  progress_.is_new = true;
+}
+
+/// The next sample tells the cycles since `before`, if they are known.
+void Synthesizer::note_ipc(Progress& before) {
+  details_ = {};
+  if (!progress_.is_new && !options_.approximate_ipc) return;
+  if (progress_.cycles == before.cycles) return;
+  details_.cycles = static_cast<uint32_t>(progress_.cycles - before.cycles);
+  details_.instructions = static_cast<uint32_t>(progress_.instructions - before.instructions);
+  before = progress_;
+}
+
 void Synthesizer::enabled(uint64_t ip, uint64_t now) {
+  told_.goes_on(stopped_at_);  // what happened while nothing was traced
   put_counted(0);
   last_.reset();
+  spend_cycles();
   branch({0, ip, kTraceBranch | kTraceBegin, 0}, now);
 }
 
 void Synthesizer::disabled(std::optional<uint64_t> at, std::optional<uint64_t> to, uint64_t now) {
+  if (at || last_) stopped_at_ = at ? *at : last_->ip;
+  told_.goes_on(stopped_at_);
   put_counted(at ? 0 : kTraceEnd);
   if (at) {
     finish_branch(*at, 0, now);
+    spend_cycles();
     branch({*at, to.value_or(0),
             to ? kTraceBranch | kTraceCall | kTraceAsync | kTraceInterrupt | kTraceEnd
                : kTraceBranch | kTraceEnd,
             0},
            now);
   } else {
+    spend_cycles();
     finish_branch(to.value_or(0), kTraceBranch | kTraceEnd, now);
   }
   last_.reset();
@@ -210,6 +253,7 @@ void Synthesizer::interrupted(uint64_t from, std::optional<uint64_t> to, uint64_
   put_counted(0);
   finish_branch(from, 0, now);
   last_.reset();
+  spend_cycles();
   branch({from, to.value_or(0),
           to ? kTraceBranch | kTraceCall | kTraceAsync | kTraceInterrupt : kTraceBranch | kTraceEnd,
           0},
@@ -219,12 +263,21 @@ void Synthesizer::interrupted(uint64_t from, std::optional<uint64_t> to, uint64_
 void Synthesizer::transaction(bool begins, bool aborted, std::optional<uint64_t> ip, uint64_t now) {
   put_counted(0);
   in_transaction_ = begins;
-  if (!aborted && !begins) return;
   if (made_.transactions.valid() && ip)
     put(made_.transactions, {*ip, 0, aborted ? kTraceBranch | kTraceAbort : 0, 0}, 1, now);
 }
 
-void Synthesizer::ptwrite(std::optional<uint64_t> /*ip*/, uint64_t /*value*/, uint64_t /*now*/) {}
+void Synthesizer::ptwrite(std::optional<uint64_t> ip, uint64_t value, uint64_t now) {
+  told_.ptwrite(ip, value, now);
+}
+
+void Synthesizer::power(const pt::PowerEvent& event, std::optional<uint64_t> ip, uint64_t now) {
+  told_.power(event, ip, now);
+}
+
+void Synthesizer::core_frequency(uint32_t ratio, uint64_t now) {
+  told_.core_frequency(ratio, now);
+}
 
 bool Synthesizer::wants(uint32_t flags) const {
   constexpr uint32_t kOfCalls = kTraceCall | kTraceAsync | kTraceEnd;
@@ -237,26 +290,37 @@ bool Synthesizer::wants(uint32_t flags) const {
 void Synthesizer::branch(const TakenBranch& branch, uint64_t now) {
   if (!follows_calls_) return;
   constexpr uint32_t kOfCalls = kTraceCall | kTraceReturn | kTraceBegin;
-  if (!made_.branches.valid() && !options_.branch_stacks && (branch.flags & kOfCalls) == 0) return;
+  if (!made_.branches.valid() && !keeps_branches_ && (branch.flags & kOfCalls) == 0) return;
   if (now != branch_now_) {
     branch_now_ = now;
     branch_time_ns_ = clock_.to_ns(now);
   }
   uint64_t time = branch_time_ns_;
+  if (late_.is_due(time)) put_late(time);
   TaskTimeline::Task task = tasks_.task_at(time);
   TaskFlow& flow = flow_of(task);
-  if (options_.branch_stacks) {
+  if (keeps_branches_) {
     if (flow.calls.trace() != task.trace) flow.branches.clear();
     flow.branches.add(branch);
   }
   flow.calls.take(branch, task.trace, time);
-  if (made_.branches.valid() && wants(branch.flags)) put(made_.branches, branch, 1, now);
+  if (!made_.branches.valid() || !wants(branch.flags)) return;
+  note_ipc(before_branch_);
+  put(made_.branches, branch, 1, now);
+}
+
+/// Samples of other events that were taken before.
+void Synthesizer::put_late(uint64_t time_ns) {
+  while (late_.is_due(time_ns)) {
+    const TaskFlow& flow = flow_of({0, late_.tid()});
+    late_.take(flow.calls, flow.branches);
+  }
 }
 
 Synthesizer::TaskFlow& Synthesizer::flow_of(const TaskTimeline::Task& task) {
   if (flow_ != nullptr && flow_tid_ == task.tid) return *flow_;
   auto [entry, is_new] = flows_.try_emplace(task.tid);
-  if (is_new && options_.branch_stacks)
+  if (is_new && keeps_branches_)
     entry.value().branches = BranchRing(options_.branch_stack_size);
   flow_tid_ = task.tid;
   flow_ = &entry.value();
@@ -272,6 +336,7 @@ bool Synthesizer::may_be_due(uint64_t instructions, uint64_t now) {
     return instructions > 0;
   }
   since_sample_ += instructions;
+  progress_.instructions += instructions;
   return false;
 }
 
@@ -284,6 +349,7 @@ uint64_t Synthesizer::instructions_until_due(uint64_t now) const {
 
 bool Synthesizer::is_due(uint64_t now) {
   ++since_sample_;
+  ++progress_.instructions;
   if (options_.period <= 1 && options_.unit != PeriodUnit::kTicks) return true;
   if (options_.unit == PeriodUnit::kInstructions) return since_sample_ >= options_.period;
   return period_clock_.passes(now);
@@ -292,7 +358,8 @@ bool Synthesizer::is_due(uint64_t now) {
 void Synthesizer::sample(uint64_t ip, uint32_t flags, uint64_t now) {
   put_counted(0);
   if (in_transaction_) flags |= kTraceInTransaction;
-  counted_ = {ip, since_sample_, now, flags};
+  note_ipc(before_instruction_);
+  counted_ = {ip, since_sample_, now, flags, std::exchange(details_, {})};
   since_sample_ = 0;
 }
 
@@ -305,11 +372,16 @@ void Synthesizer::count_some(uint64_t ip, std::span<const uint8_t> sizes, uint64
 }
 
 void Synthesizer::count(const pt::Instruction& instruction, uint64_t now) {
-  if (is_due(now)) sample(instruction.ip, flags_of(instruction), now);
+  if (cycles_ahead_ != 0 && pt::consumes_trace(instruction)) spend_cycles();
+  if (!made_.instructions.valid())
+    ++progress_.instructions;
+  else if (is_due(now))
+    sample(instruction.ip, flags_of(instruction), now);
 }
 
 void Synthesizer::put_counted(uint32_t more_flags) {
   if (!counted_) return;
+  details_ = counted_->cycles;
   put(made_.instructions,
       {counted_->ip, 0, counted_->flags != 0 ? counted_->flags | more_flags : 0, 0},
       counted_->period, counted_->now);
@@ -317,27 +389,13 @@ void Synthesizer::put_counted(uint32_t more_flags) {
 }
 
 void Synthesizer::finish() {
+  put_late(UINT64_MAX);
+  told_.goes_on(stopped_at_);
   put_counted(0);
 }
 
 void Synthesizer::put_chain(Sample& sample, const TaskFlow& flow) {
-  auto context_of = [](uint64_t ip) -> uint64_t {
-    return is_kernel_address(ip) ? abi::kContextKernel : abi::kContextUser;
-  };
-  // As in perf, the leaf counts, and one marker.
-  size_t most = size_t{options_.chain_size} + 1;
-  uint64_t context = context_of(sample.ip);
-  chain_.assign({context, sample.ip});
-  std::span<const CallStack::Call> calls = flow.calls.calls();
-  for (size_t i = calls.size(); i > 0 && chain_.size() < most; --i) {
-    uint64_t caller = calls[i - 1].return_address;
-    if (context_of(caller) != context) {
-      if (chain_.size() + 1 >= most) break;
-      context = context_of(caller);
-      chain_.push_back(context);
-    }
-    chain_.push_back(caller);
-  }
+  append_chain(sample.ip, flow.calls.calls(), options_.chain_size, chain_);
   sample.callchain = WordView(std::as_bytes(std::span(chain_)), kHostOrder);
 }
 
@@ -348,7 +406,9 @@ void Synthesizer::put_branches(Sample& sample, const TaskFlow& flow) {
   sample.branches = WordView(std::as_bytes(std::span(branch_words_)), kHostOrder);
 }
 
-void Synthesizer::put(EventId event, const TakenBranch& what, uint64_t period, uint64_t now) {
+void Synthesizer::put(EventId event, const TakenBranch& what, uint64_t period, uint64_t now,
+                      Bytes raw) {
+  TraceDetails details = std::exchange(details_, {});
   if (to_skip_ > 0) {
     --to_skip_;
     return;
@@ -364,9 +424,9 @@ void Synthesizer::put(EventId event, const TakenBranch& what, uint64_t period, u
   sample.ip = what.from;
   sample.addr = what.to;
   sample.period = period;
+  sample.raw = raw;
   sample.misc =
       is_kernel_address(what.from != 0 ? what.from : what.to) ? abi::kMiscKernel : abi::kMiscUser;
-  TraceDetails details;
   details.flags = what.flags;
   details.length = what.length;
   if (follows_calls_) {
@@ -382,6 +442,7 @@ void Synthesizer::put(EventId event, const TakenBranch& what, uint64_t period, u
 }
 
 void Synthesizer::lost(pt::FlowError why, uint64_t ip, uint64_t now) {
+  told_.goes_on(ip);
   put_counted(0);
   // Where the latest branch went is known, even if not what is there.
   if (why == pt::FlowError::kNoInstruction && ip != 0) finish_branch(ip, 0, now);

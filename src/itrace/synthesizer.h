@@ -11,10 +11,13 @@
 #include "base/loss.h"
 #include "itrace/branch_ring.h"
 #include "itrace/call_stack.h"
+#include "itrace/event_samples.h"
+#include "itrace/existing_samples.h"
 #include "itrace/options.h"
 #include "itrace/period_clock.h"
 #include "itrace/trace_input.h"
 #include "perfdata/header/event_table.h"
+#include "perfdata/records/trace_flags.h"
 #include "perfdata/records/user_records.h"
 #include "pt/flow_decoder.h"
 
@@ -22,7 +25,8 @@ namespace sonde::itrace {
 
 /// The events that samples are made for. Invalid: none are.
 struct SynthesizedEvents {
-  EventId instructions, branches, transactions, ptwrites;
+  EventId instructions, branches, transactions;
+  TraceEventIds told;  // what the trace tells besides branches
 };
 
 /// Adds the events that the options ask for, with perf's names and ids; the trace's own event gives
@@ -53,7 +57,8 @@ using RecordSink = std::function<void(Bytes)>;
 class Synthesizer final : public pt::FlowObserver {
  public:
   Synthesizer(const EventTable& events, const SynthesizedEvents& made, const ItraceOptions& options,
-              const TraceInput& input, uint32_t cpu, TaskTimeline& tasks, RecordSink sink);
+              const TraceInput& input, uint32_t cpu, TaskTimeline& tasks, RecordSink sink,
+              LateSamples late = {});
 
   void instruction(const pt::Instruction& instruction, uint64_t now) override;
   void ran(const pt::Block& block, pt::BlockSizes& sizes, uint64_t now) override;
@@ -64,11 +69,15 @@ class Synthesizer final : public pt::FlowObserver {
   void interrupted(uint64_t from, std::optional<uint64_t> to, uint64_t now) override;
   void transaction(bool begins, bool aborted, std::optional<uint64_t> ip, uint64_t now) override;
   void ptwrite(std::optional<uint64_t> ip, uint64_t value, uint64_t now) override;
-  void core_frequency(uint32_t, uint64_t) override {}
+  void power(const pt::PowerEvent& event, std::optional<uint64_t> ip, uint64_t now) override;
+  void cycles(uint64_t count) override { cycles_ahead_ += count; }
+  void core_frequency(uint32_t ratio, uint64_t now) override;
   void lost(pt::FlowError why, uint64_t ip, uint64_t now) override;
 
   /// A branch that the trace tells whole.
   void taken(const TakenBranch& what, uint64_t now) { branch(what, now); }
+  /// Samples of the PSBs of a piece of trace, before it is followed.
+  void put_psbs(Bytes trace, uint64_t offset) { told_.psbs(trace, offset); }
   /// After the last call as an observer.
   void finish();
   /// Counts the errors that were not hidden.
@@ -90,6 +99,14 @@ class Synthesizer final : public pt::FlowObserver {
   void finish_branch(uint64_t to, uint32_t more_flags, uint64_t now);
   void branch(const TakenBranch& branch, uint64_t now);
   TaskFlow& flow_of(const TaskTimeline::Task& task);
+  /// Instructions and cycles up to where the flow is.
+  struct Progress {
+    uint64_t instructions = 0, cycles = 0;
+    bool is_new = false;  // cycles were told of at the latest instruction, or event
+  };
+  void spend_cycles();
+  void note_ipc(Progress& before);
+  void put_late(uint64_t time_ns);
   void put_chain(Sample& sample, const TaskFlow& flow);
   void put_branches(Sample& sample, const TaskFlow& flow);
   void count(const pt::Instruction& instruction, uint64_t now);
@@ -99,7 +116,7 @@ class Synthesizer final : public pt::FlowObserver {
   [[nodiscard]] bool is_due(uint64_t now);
   void sample(uint64_t ip, uint32_t flags, uint64_t now);
   void put_counted(uint32_t more_flags);
-  void put(EventId event, const TakenBranch& what, uint64_t period, uint64_t now);
+  void put(EventId event, const TakenBranch& what, uint64_t period, uint64_t now, Bytes raw = {});
   [[nodiscard]] bool wants(uint32_t flags) const;
 
   const EventTable& events_;
@@ -111,14 +128,17 @@ class Synthesizer final : public pt::FlowObserver {
   RecordSink sink_;
   std::optional<pt::Instruction> last_;  // whose successor is not known yet
   bool in_transaction_ = false;
+  uint64_t stopped_at_ = 0;  // where tracing ended last
   /// The sample of an instruction waits until it is known whether tracing ends with it.
   struct Counted {
     uint64_t ip, period, now;
     uint32_t flags;
+    TraceDetails cycles;
   };
   std::optional<Counted> counted_;
   uint64_t since_sample_ = 0;  // instructions
   uint64_t to_skip_;
+  EventSamples told_;
   struct Errors {
     uint64_t count = 0;
     std::string first;
@@ -126,6 +146,12 @@ class Synthesizer final : public pt::FlowObserver {
   Errors data_errors_, code_errors_, other_errors_;
   PeriodClock period_clock_;  // for periods of time
   ByteBuilder record_;
+  Progress progress_, before_branch_,
+      before_instruction_;     // before: at the latest samples with IPC
+  uint64_t cycles_ahead_ = 0;  // of what comes next
+  TraceDetails details_;       // of the next sample
+  LateSamples late_;
+  bool keeps_branches_;
   bool follows_calls_;
   uint64_t branch_now_ = 0, branch_time_ns_;  // of the latest branch
   tsl::robin_map<uint32_t, TaskFlow> flows_;  // by tid

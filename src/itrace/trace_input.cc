@@ -23,6 +23,7 @@ enum InfoWord : uint8_t {
   kTimeZero = 3,
   kPerCpu = 9,
   kMtcFreqBits = 11,
+  kCycBit = 14,
   kCtcNumerator = 12,
   kCtcDenominator = 13,
   kNonTurboRatio = 15,
@@ -146,11 +147,16 @@ class InputReader {
     input_.setup.crystal_numerator = static_cast<uint32_t>(word(kCtcNumerator));
     input_.setup.crystal_denominator = static_cast<uint32_t>(word(kCtcDenominator));
     input_.setup.non_turbo_ratio = static_cast<uint8_t>(word(kNonTurboRatio));
-    if (uint64_t bits = word(kMtcFreqBits); bits != 0) {
-      for (const EventDesc& event : recording_.events().all())
-        if (event.attr.type == input_.pmu_type)
-          input_.setup.mtc_period =
-              static_cast<uint8_t>((event.attr.config & bits) >> std::countr_zero(bits));
+    // The kernel's format of this PMU has fup_on_ptw in `config:5`.
+    constexpr uint64_t kFupOnPtw = uint64_t{1} << 5;
+    uint64_t mtc_bits = word(kMtcFreqBits);
+    for (const EventDesc& event : recording_.events().all()) {
+      if (event.attr.type != input_.pmu_type) continue;
+      input_.tells_ptwrite_ip |= (event.attr.config & kFupOnPtw) != 0;
+      input_.setup.counts_cycles |= (event.attr.config & word(kCycBit)) != 0;
+      if (mtc_bits != 0)
+        input_.setup.mtc_period =
+            static_cast<uint8_t>((event.attr.config & mtc_bits) >> std::countr_zero(mtc_bits));
     }
     read_cpu(recording_.features().cpu_id.value_or(""), input_.setup);
     return {};

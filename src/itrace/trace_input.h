@@ -75,6 +75,7 @@ struct TraceInput {
   bool has_times = true;  // its samples have times
   TraceClock clock;
   pt::TraceSetup setup;               // of Intel PT
+  bool tells_ptwrite_ip = false;      // fup_on_ptw: the trace has the address of each PTWRITE
   std::vector<etm::TraceUnit> units;  // of CoreSight
   uint64_t midr = 0;                  // of the processor of Arm's SPE
   /// Of CoreSight's timestamps, if they can be converted; `clock` then leaves times alone.

@@ -31,8 +31,9 @@ class TraceRecords final : public RecordRewriter {
  private:
   /// Other readers do not expect anything behind a sample's fields.
   static bool without_flags(const RecordView& view, ByteBuilder& out) {
-    if (!trace_details_of(view)) return false;
-    Bytes fields = view.raw().first(view.size() - kTraceDetailsSize);
+    auto details = trace_details_of(view);
+    if (!details) return false;
+    Bytes fields = view.raw().first(view.size() - details->size());
     out.bytes(fields);
     constexpr size_t kSizeInHeader = 6;
     out.patch<uint16_t>(kSizeInHeader, static_cast<uint16_t>(fields.size()));

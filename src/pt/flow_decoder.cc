@@ -6,7 +6,9 @@
 
 #include <tsl/robin_set.h>
 
+#include "pt/cycle_packets.h"
 #include "pt/instruction_table.h"
+#include "pt/packet.h"
 #include "pt/trace_reader.h"
 #include "pt/walker.h"
 
@@ -36,6 +38,26 @@ std::string_view describe(FlowError error) {
       return "Never-ending loop (refer perf config intel-pt.max-loops)";
   }
   return "Unknown error!";
+}
+
+bool consumes_trace(const Instruction& instruction) {
+  switch (instruction.kind) {
+    case InstructionKind::kOther:
+    case InstructionKind::kPtWrite:
+      return false;
+    case InstructionKind::kCall:
+    case InstructionKind::kJump: {
+      // Direct ones are e8, e9 and eb, behind prefixes; the indirect ones are ff.
+      constexpr uint8_t kCall = 0xe8, kJump = 0xe9, kShortJump = 0xeb, kIndirect = 0xff;
+      for (uint8_t byte : std::span(instruction.bytes).first(instruction.size)) {
+        if (byte == kCall || byte == kJump || byte == kShortJump) return false;
+        if (byte == kIndirect) return true;
+      }
+      return false;
+    }
+    default:
+      return true;
+  }
 }
 
 void FlowObserver::ran(const Block& block, BlockSizes& sizes, uint64_t now) {
@@ -148,6 +170,8 @@ class Follower {
     if (!decoder_ || !files_)
       return fail(ErrorCode::kFailed, "libipt cannot make a decoder for this trace");
     pt_iscache_set_limit(files_.get(), kMostMapped);
+    if (setup.counts_cycles) cycles_.emplace(trace);
+    trace_ = trace;
     return begin_image();
   }
 
@@ -161,6 +185,8 @@ class Follower {
         if (!skip_psb()) return;
         continue;
       }
+      pt_blk_get_sync_offset(decoder_.get(), &pwre_at_);
+      if (cycles_) cycles_->begin(pwre_at_);
       if (!walk(status)) return;
     }
   }
@@ -217,6 +243,7 @@ class Follower {
       while (status >= 0 && (status & pts_event_pending) != 0) {
         pt_event event;
         status = pt_blk_event(decoder_.get(), &event, sizeof event);
+        tell_cycles();
         if (status >= 0) tell(event);
         look_at_clock();
       }
@@ -227,14 +254,15 @@ class Follower {
       status = pt_blk_next(decoder_.get(), &found, sizeof found);
       look_at_clock();
       tell(found, status, before);
+      if (cycles_ && found.ninsn > 0) cycles_->ran(block_.last, offset());
+      tell_cycles();
       if (unmapped_) add_file();
       if (status < 0) break;
       unchecked += found.ninsn + 1;
       if (unchecked < kUncheckedInstructions) continue;
       since_packet += std::exchange(unchecked, 0);
-      uint64_t offset = 0;
-      pt_blk_get_offset(decoder_.get(), &offset);
-      if (std::exchange(last_offset, offset) != offset) since_packet = 0;
+      uint64_t at = offset();
+      if (std::exchange(last_offset, at) != at) since_packet = 0;
       if (since_packet < kMostWithoutPacket) continue;
       tell_lost(FlowError::kLoop);
       return true;
@@ -242,6 +270,17 @@ class Follower {
     if (status == -pte_eos) return false;
     tell_lost(error_of(status));
     return true;
+  }
+
+  [[nodiscard]] uint64_t offset() const {
+    uint64_t at = 0;
+    pt_blk_get_offset(decoder_.get(), &at);
+    return at;
+  }
+
+  void tell_cycles() {
+    if (!cycles_) return;
+    if (uint64_t count = cycles_->due(offset()); count != 0) observer_.cycles(count);
   }
 
   /// False if there is no further one.
@@ -276,7 +315,7 @@ class Follower {
       if (event.ip_suppressed != 0) return std::nullopt;
       return ip;
     };
-    if (event.status_update != 0 && event.type != ptev_enabled) return;
+    if (event.status_update != 0 && event.type != ptev_enabled && event.type != ptev_cbr) return;
     switch (event.type) {
       case ptev_enabled:
         ip_ = event.variant.enabled.ip;
@@ -291,6 +330,7 @@ class Follower {
                                      known(event.variant.async_branch.to), now_);
       case ptev_overflow:
         if (auto ip = known(event.variant.overflow.ip)) ip_ = *ip;
+        if (cycles_) cycles_->begin(offset());
         return tell_lost(FlowError::kOverflow);
       case ptev_tsx:
         return observer_.transaction(event.variant.tsx.speculative != 0,
@@ -299,11 +339,52 @@ class Follower {
       case ptev_ptwrite:
         return observer_.ptwrite(known(event.variant.ptwrite.ip), event.variant.ptwrite.payload,
                                  now_);
+      case ptev_mwait:
+      case ptev_pwre:
+      case ptev_exstop:
+      case ptev_pwrx:
+        return tell_power(event);
       case ptev_cbr:
         return observer_.core_frequency(event.variant.cbr.ratio, now_);
       default:
         return;
     }
+  }
+
+  /// Of the next PWRE: libipt 2.0 does not read the bit of transitions that hardware initiated.
+  std::optional<uint64_t> pwre_payload() {
+    uint64_t end = std::min<uint64_t>(offset(), trace_.size());
+    for (Packet packet; pwre_at_ < end && read_packet(trace_.subspan(pwre_at_), packet);) {
+      pwre_at_ += packet.size;
+      if (packet.type == PacketType::kPwre) return packet.payload;
+    }
+    pwre_at_ = end;
+    return std::nullopt;
+  }
+
+  void tell_power(const pt_event& event) {
+    using Kind = PowerEvent::Kind;
+    auto tell = [&](Kind kind, uint64_t payload, std::optional<uint64_t> ip) {
+      observer_.power({kind, payload}, ip, now_);
+    };
+    auto known = [&](uint64_t ip) -> std::optional<uint64_t> {
+      if (event.ip_suppressed != 0) return std::nullopt;
+      return ip;
+    };
+    if (event.type == ptev_mwait) {
+      const auto& mwait = event.variant.mwait;
+      return tell(Kind::kMwait, mwait.hints | uint64_t{mwait.ext} << 32, known(mwait.ip));
+    }
+    if (event.type == ptev_exstop) return tell(Kind::kExStop, 0, known(event.variant.exstop.ip));
+    if (event.type == ptev_pwre) {
+      const auto& pwre = event.variant.pwre;
+      uint64_t states = uint64_t{pwre.sub_state} << 8 | uint64_t{pwre.state} << 12;
+      return tell(Kind::kPwre, pwre_payload().value_or(states), {});
+    }
+    const auto& pwrx = event.variant.pwrx;
+    uint64_t reasons = (pwrx.interrupt != 0 ? 0x100u : 0u) | (pwrx.store != 0 ? 0x400u : 0u) |
+                       (pwrx.autonomous != 0 ? 0x800u : 0u);
+    tell(Kind::kPwrx, (pwrx.deepest & 0xfu) | uint64_t{pwrx.last} << 4 | reasons, {});
   }
 
   struct FreeDecoder {
@@ -326,6 +407,9 @@ class Follower {
   tsl::robin_set<uint64_t> refused_;                // parts of files that libipt does not take
   uint64_t version_ = 0, checked_at_ = UINT64_MAX;  // of the code
   Block block_;
+  std::optional<CyclePackets> cycles_;
+  Bytes trace_;
+  uint64_t pwre_at_ = 0;  // the latest PWRE was before
   uint64_t now_ = 0;
   uint64_t ip_ = 0;
   uint64_t stuck_at_ = UINT64_MAX;
@@ -353,7 +437,8 @@ Result<> follow(Bytes trace, const TraceSetup& setup, CodeReader& code, FlowObse
   if (contents.has_overflows)
     is_simple &= errata.skd010 == 0 && errata.apl11 == 0 && errata.apl12 == 0;
   if (contents.has_transactions) is_simple &= errata.bdm64 == 0;
-  if (!is_simple) return follow_by_libipt(trace, setup, code, observer);
+  // The walk does not tell how many cycles passed.
+  if (!is_simple || setup.counts_cycles) return follow_by_libipt(trace, setup, code, observer);
   walk(trace, setup, {.skd022 = errata.skd022 != 0}, code, observer);
   return {};
 }

@@ -25,6 +25,7 @@ struct TraceSetup {
   uint32_t crystal_numerator = 0, crystal_denominator = 0;  // TSC per crystal clock (CPUID 0x15)
   uint8_t mtc_period = 0;       // an MTC packet every 2^this crystal clocks
   uint8_t non_turbo_ratio = 0;  // TSC frequency in bus clocks
+  bool counts_cycles = false;   // tell the observer of CYC packets
 };
 
 enum class InstructionKind : uint8_t {
@@ -63,6 +64,16 @@ class BlockSizes {
   virtual ~BlockSizes() = default;
   /// The size of each instruction in bytes; valid until the next call.
   virtual std::span<const uint8_t> of(const Block& block) = 0;
+};
+
+/// Whether the trace has a packet, or a bit of one, for where this instruction goes.
+bool consumes_trace(const Instruction& instruction);
+
+/// What happened to the processor's power state.
+struct PowerEvent {
+  enum class Kind : uint8_t { kMwait, kPwre, kExStop, kPwrx };
+  Kind kind = Kind::kMwait;
+  uint64_t payload = 0;  // as in the packet (packet.h), MWAIT's extensions in the upper half
 };
 
 /// Why the flow was lost, with the numbers that perf gives these errors.
@@ -125,7 +136,13 @@ class FlowObserver {
   virtual void interrupted(uint64_t from, std::optional<uint64_t> to, uint64_t now) = 0;
   virtual void transaction(bool begins, bool aborted, std::optional<uint64_t> ip, uint64_t now) = 0;
   virtual void ptwrite(std::optional<uint64_t> ip, uint64_t value, uint64_t now) = 0;
-  /// In bus clocks.
+  /// Between the latest instruction and the next, where the trace has no address.
+  virtual void power(const PowerEvent& /*event*/, std::optional<uint64_t> /*ip*/,
+                     uint64_t /*now*/) {}
+  /// Cycles of the core, up to the next instruction that consumes_trace or the next event. Told
+  /// only if the setup says so.
+  virtual void cycles(uint64_t /*count*/) {}
+  /// In bus clocks; told again at every PSB.
   virtual void core_frequency(uint32_t ratio, uint64_t now) = 0;
   /// `ip` is the latest address known, 0 if there is none.
   virtual void lost(FlowError why, uint64_t ip, uint64_t now) = 0;

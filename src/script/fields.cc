@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "itrace/synthesizer.h"
+#include "perfdata/records/trace_events.h"
 
 namespace sonde {
 namespace {
@@ -27,8 +28,6 @@ struct EmptyField {
   std::string_view word, reason;
 };
 constexpr EmptyField kEmpty[] = {
-    {"synth", "instruction traces are not decoded"},
-    {"ipc", "cycles are not counted in instruction traces"},
     {"metric", "group metrics are not calculated"},
     {"machine_pid", "guests' recordings are not merged"},
     {"vcpu", "guests' recordings are not merged"},
@@ -58,6 +57,10 @@ constexpr FieldSet defaults(OutputKind kind) {
       for (Field field : {Field::kAddr, Field::kDataSrc, Field::kWeight, Field::kPhysAddr,
                           Field::kDataPageSize, Field::kCodePageSize, Field::kInsLat})
         fields.add(field);
+      break;
+    case OutputKind::kSynthesized:
+      fields.remove(Field::kPeriod);
+      fields.add(Field::kSynthesized);
       break;
     default:
       break;
@@ -107,6 +110,8 @@ OutputKind output_kind(const abi::EventAttr& attr) {
       return OutputKind::kHwCache;
     case abi::kTypeBreakpoint:
       return OutputKind::kBreakpoint;
+    case kTypeTraceEvent:
+      return OutputKind::kSynthesized;
     default:
       return OutputKind::kOther;
   }

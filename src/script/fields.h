@@ -6,6 +6,7 @@
 //   -F sw:                       nothing for software events
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>
@@ -51,8 +52,8 @@ class FieldSet {
 constexpr FieldSet kBranchCodeFields = {Field::kBranchCode, Field::kBranchCodeLength,
                                         Field::kBranchDisasm};
 
-/// Kinds of events that -F distinguishes, in the order of their warnings. No event is of the last
-/// kind: those are made by decoders of instruction traces.
+/// Kinds of events that -F distinguishes, in the order of their warnings. The last are what
+/// decoders of instruction traces tell of besides branches and instructions.
 enum class OutputKind : uint8_t {
   kHardware,
   kSoftware,
@@ -83,6 +84,10 @@ class FieldSelection {
 
   /// --xed: where instructions are shown as bytes, they become text; false if they are not shown.
   bool show_instructions_as_text();
+  /// Whether any event prints the field.
+  [[nodiscard]] bool has(Field field) const {
+    return std::ranges::any_of(kinds_, [&](const Kind& kind) { return kind.fields.has(field); });
+  }
   /// Whether -F changed what such events print.
   [[nodiscard]] bool changed(OutputKind kind) const {
     return kinds_[static_cast<size_t>(kind)].user_set;

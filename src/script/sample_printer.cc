@@ -6,6 +6,7 @@
 #include "perfdata/records/trace_flags.h"
 #include "script/field_texts.h"
 #include "script/sample_target.h"
+#include "script/trace_event_text.h"
 
 namespace sonde {
 
@@ -15,7 +16,7 @@ namespace {
 
 /// Fields that the columns don't hold.
 constexpr FieldSet kDecodedFields = {
-    Field::kTrace,        Field::kAddr,          Field::kIntrRegs,      Field::kUserRegs,
+    Field::kTrace,        Field::kSynthesized, Field::kAddr,          Field::kIntrRegs,      Field::kUserRegs,
     Field::kBranchStack,  Field::kBranchSymbols, Field::kBranchOffsets, Field::kDataSrc,
     Field::kBpfOutput,    Field::kPhysAddr,      Field::kMisc,          Field::kDataPageSize,
     Field::kCodePageSize, Field::kInsLat,        Field::kCgroup,        Field::kInsn,
@@ -71,6 +72,8 @@ Result<> SamplePrinter::prepare() {
     TRY(prepare_code(style));
     if (style.fields.has(Field::kCallIndent) && !indent_) indent_ = std::make_unique<CallIndent>();
     if (!is_bpf_output(event.attr)) style.fields.remove(Field::kBpfOutput);
+    if (output_kind(event.attr) != OutputKind::kSynthesized)
+      style.fields.remove(Field::kSynthesized);
     style.needs_decode = style.fields.intersects(kDecodedFields) || style.is_branch_trace ||
                          (style.fields.has(Field::kIp) && !style.has_chain);
     FrameStyle frame_style{style.fields, options_.show_kernel_path, options_.full_source_path};
@@ -192,6 +195,8 @@ void SamplePrinter::print(size_t i, uint64_t time, std::string& out) const {
     append_trace_flags(trace_flags_of(session_->record(i)).value_or(0), out);
   if (style.is_branch_trace) return print_branch_trace(style, sample, i, out);
   if (fields.has(Field::kTrace) && !sample.raw.empty()) traces_.print(event, sample.raw, out);
+  if (fields.has(Field::kSynthesized))
+    append_trace_event_text(session_->events()[event].attr.config, sample.raw, sample.order, out);
   if (style.needs_decode) print_decoded_before_ip(style, sample, out);
   if (fields.has(Field::kWeight)) append_number(out, columns.weight[i], 16);
   if (fields.has(Field::kInsLat)) append_number(out, sample.ins_latency, 16);
@@ -207,6 +212,7 @@ void SamplePrinter::print(size_t i, uint64_t time, std::string& out) const {
     }
   }
   if (style.needs_decode) print_decoded_after_ip(style, sample, columns.time[i], out);
+  if (fields.has(Field::kInstructionsPerCycle)) append_ipc(session_->record(i), out);
   end_line(style, i, out);
 }
 
@@ -239,6 +245,7 @@ void SamplePrinter::print_branch_trace(const EventStyle& style, const Sample& sa
   }
   if (!style.has_chain && style.fields.has(Field::kSrcline))
     append_place(*session_, leaf, {{Field::kSrcline}, false}, out);
+  if (style.fields.has(Field::kInstructionsPerCycle)) append_ipc(session_->record(i), out);
   print_instruction(style, sample, columns.time[i], out);
   end_line(style, i, out);
 }

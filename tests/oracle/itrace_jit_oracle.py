@@ -14,9 +14,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from itrace_oracle import TSC, Trace, symbols
+from pt_recordings import SONDE, TSC, Trace, symbols
 
-SONDE = os.environ["SONDE"]
 PID = 4_000_001  # no process here
 CODE = 0x7f0000001000
 PROGRAM = f"""

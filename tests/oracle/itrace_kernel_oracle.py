@@ -16,9 +16,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from itrace_oracle import TSC, Trace, symbols
+from pt_recordings import SONDE, TSC, Trace, build, records_of, same, symbols
 
-SONDE = os.environ["SONDE"]
 KERNEL_START = 0xffffffff81000000
 BUILD_ID = "1122334455667788990011223344556677889900"
 PROGRAM = """
@@ -103,22 +102,10 @@ def recording(folder, program, vmlinux):
     user, kernel = symbols(program), symbols(vmlinux)
     trace = trace_of(user, kernel)
     start = user["_start"] & ~0xfff
-    lines = f"""event : name = intel_pt//, id = {{ 5 }}, type = 77, config = 0x2c01, {{ sample_period, sample_freq }} = 1, \
-sample_type = IP|TID|TIME|CPU|IDENTIFIER, sample_id_all = 1
-feature ARCH: "x86_64"
-feature AUXTRACE: 00 00 00 00 00 00 00 00
-feature HOSTNAME: "{os.uname().nodename}"
-feature OSRELEASE: "{os.uname().release}"
-AUXTRACE_INFO type=1 priv=77,0,1,0,1,0x400,0x800,0,0,0,0,0,0,0,0,0,0
-MMAP mode=kernel pid=-1 tid=0 start={KERNEL_START:#x} length=0x1000000 offset={KERNEL_START:#x} path="[kernel.kallsyms]_text" \
-time=0 id=5 cpu=0
-COMM pid=10 tid=10 comm="app" exec time={TSC - 3} id=5 cpu=0
-MMAP2 mode=user pid=10 tid=10 start={start:#x} length=0x1000 offset=0x1000 protection=5 flags=2 path="{program}" time={TSC - 2} id=5 cpu=0
-ITRACE_START pid=10 tid=10 time={TSC - 1} id=5 cpu=0
-AUXTRACE size={len(trace)} offset=0 reference={TSC + 5000} index=0 tid=10 cpu=0xffffffff
-raw: {trace.hex(" ")}
-AUX offset=0 size={len(trace)} flags=0 pid=10 tid=10 time={TSC + 5000} id=5 cpu=0
-"""
+    kernel_map = f'''MMAP mode=kernel pid=-1 tid=0 start={KERNEL_START:#x} length=0x1000000 offset={KERNEL_START:#x} \
+path="[kernel.kallsyms]_text" time=0 id=5 cpu=0
+'''
+    lines = records_of(trace, program, start, scope="", more=kernel_map)
     (folder / "text").write_text(lines, encoding="utf-8")
     data = folder / "perf.data"
     beside = data / "kcore_dir"
@@ -142,18 +129,9 @@ def lines_of(tool, options, data):
     return [line for line in lines if "psb offs:" not in line and "cbr:" not in line], done.stderr
 
 
-def compare(options, data, ours=()):
-    (mine, error), (its, _) = lines_of(SONDE, [*options, *ours], data), lines_of("perf", options, data)
-    name = " ".join([*options, *map(str, ours)])
-    if mine == its and mine:
-        print(f"ok: {name}: {len(mine)} lines")
-        return True
-    print(f"DIFFERENT: {name}: {len(mine)} lines, perf has {len(its)}; {error}")
-    for one, other in zip(mine + [""] * len(its), its + [""] * len(mine)):
-        if one != other:
-            print(f"  ours {one}\n  perf {other}")
-            break
-    return False
+def compare(options, data):
+    (mine, error), (its, _) = (lines_of(tool, options, data) for tool in (SONDE, "perf"))
+    return same(" ".join(options), mine, its, error)
 
 
 def without_kcore(data, vmlinux):
@@ -176,8 +154,7 @@ def main():
         folder = Path(name)
         program, vmlinux = folder / "app", folder / "vmlinux"
         for source, target, more in ((PROGRAM, program, []), (KERNEL, vmlinux, [f"-Wl,-Ttext={KERNEL_START:#x}", "-Wl,-e,_text"])):
-            (folder / "source.s").write_text(source, encoding="utf-8")
-            subprocess.run(["gcc", "-nostdlib", "-static", "-Wl,--build-id=none", *more, "-o", target, folder / "source.s"], check=True)
+            build(source, target, *more)
         data = recording(folder, program, vmlinux)
         results = [compare(options, data) for options in (
             ["--itrace=be"],

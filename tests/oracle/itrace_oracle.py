@@ -12,7 +12,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-SONDE = os.environ["SONDE"]
+from pt_recordings import SONDE, TSC, Trace, assemble, build, lines_of, records_of, same, symbols
+
 PROGRAM = """
 .globl _start, work, after_call, loop, done
 .type work, @function
@@ -34,49 +35,6 @@ after_call: dec %ebx
 done: nop
 .size _start, .-_start
 """
-TSC = 1_000_000_005_000
-
-
-def symbols(program):
-    lines = subprocess.run(["nm", program], capture_output=True, text=True, check=True).stdout.splitlines()
-    return {name: int(address, 16) for address, _, name in map(str.split, lines)}
-
-
-class Trace:
-    """Packets as in the Intel SDM: full addresses, uncompressed returns, a TSC at every synchronisation."""
-
-    def __init__(self):
-        self.bytes = b""
-        self.bits = ""
-
-    def flush(self):
-        for start in range(0, len(self.bits), 6):
-            part = self.bits[start:start + 6]
-            self.bytes += bytes([int("1" + part, 2) << 1])
-        self.bits = ""
-
-    def synchronize(self, tsc):
-        self.flush()
-        self.bytes += b"\x02\x82" * 8 + b"\x99\x01" + b"\x19" + tsc.to_bytes(7, "little") + b"\x02\x23"
-
-    def address(self, opcode, address):
-        self.flush()
-        self.bytes += bytes([opcode | 3 << 5]) + (address & (1 << 48) - 1).to_bytes(6, "little")
-
-    def enable(self, address):
-        self.address(0x11, address)
-
-    def target(self, address):
-        self.address(0x0d, address)
-
-    def disable(self):
-        self.flush()
-        self.bytes += b"\x01"
-
-    def branch(self, taken):
-        self.bits += "1" if taken else "0"
-
-
 def trace_of(at):
     trace = Trace()
     trace.synchronize(TSC)
@@ -96,32 +54,7 @@ def trace_of(at):
 
 def recording(program, data):
     at = symbols(program)
-    start = at["work"] & ~0xfff
-    trace = trace_of(at)
-    text = f"""event : name = intel_pt//u, id = {{ 5 }}, type = 77, config = 0x2c01, {{ sample_period, sample_freq }} = 1, \
-sample_type = IP|TID|TIME|CPU|IDENTIFIER, exclude_kernel = 1, exclude_hv = 1, sample_id_all = 1
-feature ARCH: "x86_64"
-feature AUXTRACE: 00 00 00 00 00 00 00 00
-feature HOSTNAME: "{os.uname().nodename}"
-feature OSRELEASE: "{os.uname().release}"
-AUXTRACE_INFO type=1 priv=77,0,1,0,1,0x400,0x800,0,0,0,0,0,0,0,0,0,0
-COMM pid=10 tid=10 comm="app" exec time={TSC - 3} id=5 cpu=0
-MMAP2 mode=user pid=10 tid=10 start={start:#x} length=0x1000 offset=0x1000 protection=5 flags=2 path="{program}" time={TSC - 2} id=5 cpu=0
-ITRACE_START pid=10 tid=10 time={TSC - 1} id=5 cpu=0
-AUXTRACE size={len(trace)} offset=0 reference={TSC + 5000} index=0 tid=10 cpu=0xffffffff
-raw: {trace.hex(" ")}
-AUX offset=0 size={len(trace)} flags=0 pid=10 tid=10 time={TSC + 5000} id=5 cpu=0
-"""
-    Path(f"{data}.txt").write_text(text, encoding="utf-8")
-    made = subprocess.run([SONDE, "assemble", f"{data}.txt", data], capture_output=True, text=True, check=False)
-    if made.returncode != 0:
-        sys.exit(f"assemble: {made.stderr}")
-
-
-def lines_of(command, data, stderr=False):
-    done = subprocess.run([*command, "-i", data], capture_output=True, text=True, check=False)
-    lines = done.stdout.splitlines() + (done.stderr.splitlines() if stderr else [])
-    return [line.rstrip() for line in lines]
+    assemble(records_of(trace_of(at), program, at["work"] & ~0xfff), data)
 
 
 def is_power(line):
@@ -129,16 +62,8 @@ def is_power(line):
 
 
 def compare(options, data, keeps=lambda line: not is_power(line), text=str):
-    ours, perfs = (list(map(text, filter(keeps, lines_of([tool, *options], data)))) for tool in (SONDE, "perf"))
-    if ours == perfs and ours:
-        print(f"ok: {' '.join(options)}: {len(ours)} lines")
-        return True
-    print(f"DIFFERENT: {' '.join(options)}: {len(ours)} lines, perf has {len(perfs)}")
-    for mine, its in zip(ours + [""] * len(perfs), perfs + [""] * len(ours)):
-        if mine != its:
-            print(f"  ours {mine}\n  perf {its}")
-            break
-    return False
+    ours, perfs = (list(map(text, filter(keeps, lines_of([tool, *options], data)[0]))) for tool in (SONDE, "perf"))
+    return same(" ".join(options), ours, perfs)
 
 
 def main():
@@ -146,9 +71,8 @@ def main():
         sys.exit(77)
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)
-        source, program, data = (str(Path(folder) / name) for name in ("app.s", "app", "app.data"))
-        Path(source).write_text(PROGRAM, encoding="utf-8")
-        subprocess.run(["gcc", "-nostdlib", "-static", "-Wl,--build-id=none", "-o", program, source], check=True)
+        program, data = (str(Path(folder) / name) for name in ("app", "app.data"))
+        build(PROGRAM, program)
         recording(program, data)
         results = [compare(options, data) for options in (
             ["script", "--itrace=be"],
@@ -176,10 +100,9 @@ def main():
             print(f"DIFFERENT: inject: {done.stderr}")
             results.append(False)
         else:
-            made = lines_of(["perf", "script"], copy)
-            direct = lines_of(["perf", "script", "--itrace=b"], data)
-            results.append(made == direct and bool(made))
-            print(f"{'ok' if results[-1] else 'DIFFERENT'}: perf script of inject --itrace=b: {len(made)} lines")
+            made, _ = lines_of(["perf", "script"], copy)
+            direct, _ = lines_of(["perf", "script", "--itrace=b"], data)
+            results.append(same("perf script of inject --itrace=b", made, direct))
     sys.exit(0 if all(results) else 1)
 
 

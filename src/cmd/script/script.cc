@@ -129,6 +129,8 @@ class Script final : public Command {
       options.itrace.reset();
     else if (!options.itrace)
       options.itrace = TRY(parse_itrace("", ItraceDefaults::kScript));
+    if (options.itrace)
+      options.itrace->counts_cycles = options_.fields.has(Field::kInstructionsPerCycle);
     options.follow = options_.input == "-" && options_.can_follow();
     options.in_batches = options_.can_batch();
     options.narrow = [this](const EventTable& events, const Features& features,

@@ -1,6 +1,6 @@
-// What a sample made from an instruction trace says besides its fields: the kind of branch, and how
-// deep in calls it is. It follows the sample's fields in the record, where readers that don't know
-// it stop before it; recordings that `inject` writes don't have it.
+// What a sample made from an instruction trace says besides its fields: the kind of branch, how
+// deep in calls it is, and cycles. It follows the sample's fields in the record, where readers that
+// don't know it stop before it; recordings that `inject` writes don't have it.
 #pragma once
 
 #include <cstdint>
@@ -22,17 +22,25 @@ struct TraceDetails {
   uint32_t flags = 0;
   uint32_t depth = 0;  // calls that the thread is in after a branch, as far as they were seen
   uint8_t length = 0;  // bytes of a branch instruction; 0 for what interrupted one
+  /// Since the last sample of the event that had cycles; 0 cycles: not known.
+  uint32_t instructions = 0, cycles = 0;
+
+  /// Bytes in a record.
+  [[nodiscard]] size_t size() const { return cycles == 0 ? 16 : 24; }
 };
 
-inline constexpr size_t kTraceDetailsSize = 16;
-inline constexpr uint32_t kTraceFlagsMark = 0x74667073;
+inline constexpr uint32_t kTraceFlagsMark = 0x74667073, kTraceCyclesMark = 0x74667074;
 
 /// Appends the details to the record that begins at `start` of `out`, and counts them into its
 /// size.
 inline void append_trace_details(const TraceDetails& details, size_t start, ByteBuilder& out) {
+  if (details.cycles != 0) {
+    out.u32(details.instructions);
+    out.u32(details.cycles);
+  }
   out.u32(details.depth);
   out.u32(details.length);
-  out.u32(kTraceFlagsMark);
+  out.u32(details.cycles != 0 ? kTraceCyclesMark : kTraceFlagsMark);
   out.u32(details.flags);
   constexpr size_t kSizeInHeader = 6;
   out.patch<uint16_t>(start + kSizeInHeader, static_cast<uint16_t>(out.size() - start));
@@ -40,13 +48,17 @@ inline void append_trace_details(const TraceDetails& details, size_t start, Byte
 
 [[nodiscard]] inline std::optional<TraceDetails> trace_details_of(const RecordView& record) {
   size_t size = record.payload.size();
-  if (size < kTraceDetailsSize) return std::nullopt;
-  const std::byte* end = record.payload.data() + size;
-  if (load<uint32_t>(end - 8, record.order) != kTraceFlagsMark) return std::nullopt;
   TraceDetails details;
+  if (size < details.size()) return std::nullopt;
+  const std::byte* end = record.payload.data() + size;
+  auto mark = load<uint32_t>(end - 8, record.order);
+  if (mark != kTraceFlagsMark && mark != kTraceCyclesMark) return std::nullopt;
   details.flags = load<uint32_t>(end - 4, record.order);
   details.depth = load<uint32_t>(end - 16, record.order);
   details.length = static_cast<uint8_t>(load<uint32_t>(end - 12, record.order));
+  if (mark == kTraceFlagsMark || size < 24) return details;
+  details.instructions = load<uint32_t>(end - 24, record.order);
+  details.cycles = load<uint32_t>(end - 20, record.order);
   return details;
 }
 

@@ -1,0 +1,230 @@
+#!/usr/bin/env python3
+"""What an Intel PT trace tells besides branches, against perf's lines: PTWRITE, power events, PSBs and the core's frequency, cycles;
+and the call chains and branches that it gives the samples of another event.
+
+  SONDE=build/release/sonde tests/oracle/itrace_events_oracle.py
+"""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from pt_recordings import SONDE, TSC, Trace, assemble, build, lines_of, records_of, same, symbols
+
+PROGRAM = """
+.globl _start, work, after_call, loop, done
+.type work, @function
+work:
+  mov $3,%ecx
+loop: dec %ecx
+  jnz loop
+  ret
+.size work, .-work
+.type _start, @function
+_start:
+  mov $5,%ebx
+again: ptwrite %rbx
+  call work
+after_call: dec %ebx
+  jnz again
+  mov $60,%eax
+  xor %edi,%edi
+  syscall
+done: nop
+.size _start, .-_start
+"""
+# MTC and CYC bits, a bus clock of 100 MHz, 24 times that without turbo; the event asks for pwr_evt, and ptw or fup_on_ptw, or cyc.
+INFO = "77,0,1,0,1,0x400,0x800,0,0,0,0x200,0x3c000,2,1,0x2,24,0"
+VALUES = (0x6f6c6c6568, 0, 0x0a61, 0x4142434445464748, 0xffffffffffffffff)
+
+
+def turn(trace, at, goes_on, between=lambda: None):
+    for taken in (True, True, False):
+        trace.branch(taken)
+    between()
+    trace.target(at["after_call"])
+    trace.branch(goes_on)
+
+
+def trace_of_events(at, addresses):
+    trace = Trace()
+    trace.psb(TSC, 20)
+    trace.enable(at["_start"])
+    for number, value in enumerate(VALUES):
+        trace.ptwrite(value, 4 if value == 0x0a61 else 8, at["again"] if addresses else None)
+        turn(trace, at, number < 4)
+        if number < 4:
+            trace.psb(TSC + 100 * number + 100, 20 + number // 2, at["again"])
+        if number == 1:
+            trace.extended(0xc2, 0x21 | 1 << 32, 8)  # MWAIT
+            trace.extended(0x22, 0x3180, 2)  # PWRE
+            trace.extended(0xe2)  # EXSTOP
+            trace.interrupted(at["again"])
+            trace.time(TSC + 250)
+            trace.extended(0xa2, 0x134, 5)  # PWRX
+            trace.extended(0x62)
+            trace.extended(0x03, 33, 2)  # CBR
+    trace.disable()
+    return trace.bytes
+
+
+def trace_of_cycles(at):
+    trace = Trace()
+    trace.synchronize(TSC)
+    trace.enable(at["_start"])
+    for number in range(5):
+        if number in (1, 2, 4):
+            trace.cycles(10 * number + 3)
+        turn(trace, at, number < 4, lambda n=number: trace.cycles(7) if n == 2 else None)
+        if number == 3:
+            trace.cycles(1)
+            trace.cycles(1000)
+            trace.time(TSC + 400)
+    trace.cycles(5)
+    trace.disable()
+    return trace.bytes
+
+
+def trace_of_times(at):
+    trace = Trace()
+    trace.synchronize(TSC)
+    trace.enable(at["_start"])
+    for number in range(5):
+        trace.time(TSC + 100 * number)
+        turn(trace, at, number < 4, lambda n=number: trace.time(TSC + 220) if n == 2 else None)
+    trace.disable()
+    return trace.bytes
+
+
+def trace_of_places(at):
+    """For q: starts, ends, interrupts, overflows, transactions."""
+    trace = Trace()
+    trace.psb(TSC, 20)
+    trace.enable(at["_start"])
+    trace.branch(True)
+    trace.target(at["work"])
+    trace.time(TSC + 100)
+    trace.interrupted(at["loop"])
+    trace.target(at["after_call"])
+    trace.time(TSC + 200)
+    trace.interrupted(at["again"])
+    trace.address(0x01, at["done"])  # TIP.PGD
+    trace.time(TSC + 300)
+    trace.enable(at["loop"])
+    trace.disable()
+    trace.psb(TSC + 500, 20)
+    trace.enable(at["again"])
+    trace.psb(TSC + 700, 20, at["loop"])
+    trace.branch(True)
+    trace.extended(0xf3)  # OVF
+    trace.interrupted(at["after_call"])
+    trace.time(TSC + 800)
+    trace.target(at["work"])
+    trace.bytes += b"\x99\x21"  # MODE.TSX
+    trace.interrupted(at["loop"])
+    trace.time(TSC + 900)
+    trace.bytes += b"\x99\x20"
+    trace.interrupted(at["again"])
+    trace.ptwrite(5, 8, at["again"])
+    trace.extended(0xf3)
+    trace.time(TSC + 950)
+    trace.enable(at["again"])
+    trace.disable()
+    return trace.bytes
+
+
+def other_event(at):
+    event = """event : name = cycles:u, id = { 6 }, type = 0, config = 0, { sample_period, sample_freq } = 1000, \
+sample_type = IP|TID|TIME|CPU|IDENTIFIER, exclude_kernel = 1, exclude_hv = 1, sample_id_all = 1
+"""
+    places = ((50, "again"), (150, "loop"), (200, "loop"), (250, "after_call"), (320, "work"))
+    samples = "".join(f"SAMPLE mode=user id=6 ip={at[place]:#x} pid=10 tid=10 time={TSC + after} cpu=0\n" for after, place in places)
+    return event, samples
+
+
+def compare(options, data, ours=lambda lines: lines):
+    mine, error = lines_of([SONDE, "script", *options], data)
+    its, _ = lines_of(["perf", "script", *options], data)
+    return same(" ".join(options), ours(mine), its, error)
+
+
+def with_leaf(lines):
+    """perf leaves out the sampled address where there are callers; Sonde's chains begin with it, as all do."""
+    kept = []
+    for at, line in enumerate(lines):
+        begins = at > 0 and lines[at - 1].endswith(":")
+        goes_on = at + 1 < len(lines) and lines[at + 1].startswith("\t")
+        if not (begins and goes_on):
+            kept.append(line)
+    return kept
+
+
+def injected(data, copy):
+    """perf's script of what Sonde injects, against its script of the trace."""
+    done = subprocess.run([SONDE, "inject", "--itrace=wp", "-i", data, "-o", copy], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        print(f"DIFFERENT: inject: {done.stderr}")
+        return False
+    fields = ["-F", "time,synth,ip"]
+    return same("perf script of inject --itrace=wp", lines_of(["perf", "script", *fields], copy)[0],
+                lines_of(["perf", "script", "--itrace=wp", *fields], data)[0])
+
+
+def main():
+    if not shutil.which("perf"):
+        sys.exit(77)
+    with tempfile.TemporaryDirectory() as name:
+        os.chmod(name, 0o755)
+        program = f"{name}/app"
+        build(PROGRAM, program)
+        at = symbols(program)
+        start = at["work"] & ~0xfff
+        told, silent, cycles, chains = (f"{name}/{what}.data" for what in ("told", "silent", "cycles", "chains"))
+        assemble(records_of(trace_of_events(at, True), program, start, "0x3c31", info=INFO), told)
+        assemble(records_of(trace_of_events(at, False), program, start, "0x3c11", info=INFO), silent)
+        assemble(records_of(trace_of_cycles(at), program, start, "0x2c03", info=INFO), cycles)
+        event, samples = other_event(at)
+        assemble(records_of(trace_of_times(at), program, start, events=event, more=samples), chains)
+        results = [compare(options, told) for options in (
+            ["--itrace=wp"],
+            ["--itrace=w", "--ns"],
+            ["--itrace=p", "-F", "event,synth,ip,sym"],
+            ["--itrace=ws3"],
+            ["--itrace=wp", "-F", "synth:time,event,synth"],
+        )]
+        # Where the trace has no address, perf has that of the branch before, Sonde the instruction's.
+        results.append(compare(["--itrace=w", "-F", "time,event,synth"], silent))
+        results += [compare(options, cycles) for options in (
+            ["--itrace=be", "-F", "+ipc"],
+            ["--itrace=i0nse", "-F", "+ipc"],
+            ["--itrace=beA", "-F", "+ipc,+insn,+flags"],
+            ["--itrace=i3iA", "-F", "ip,ipc"],
+            ["--itrace=i3i", "-F", "ip,ipc,insn"],
+            ["--itrace=cr", "-F", "+ipc,+addr"],
+            ["--itrace=bi1i", "-F", "event,ip,ipc"],
+        )]
+        results += [compare(options, chains, ours=with_leaf) for options in (
+            ["--itrace=Ge"],
+            ["--itrace=Gi3i", "-F", "event,ip,time"],
+        )]
+        results += [compare(options, chains) for options in (
+            ["--itrace=Le", "-F", "event,ip,brstack"],
+            ["--itrace=L3b", "-F", "event,time,brstacksym"],
+        )]
+        places = f"{name}/places.data"
+        assemble(records_of(trace_of_places(at), program, start, "0x3c31", info=INFO), places)
+        results += [compare(options, places) for options in (
+            ["--itrace=qbe", "--ns", "-F", "+flags"],
+            ["--itrace=qie", "--ns", "-F", "event,time,ip,period"],
+            ["--itrace=qx", "-F", "time,ip"],
+            ["--itrace=qwp", "-F", "time,event,synth,ip"],
+            ["--itrace=qqi", "-F", "time,event,ip"],
+        )]
+        results.append(injected(told, f"{name}/copy.data"))
+    sys.exit(0 if all(results) else 1)
+
+
+if __name__ == "__main__":
+    main()
