@@ -216,7 +216,14 @@ TEST_F(TraceDecoding, OtherTracersAndLettersAreRefused) {
   auto log = decode("id");
   ASSERT_FALSE(log);
   EXPECT_THAT(log.error().message, ::testing::HasSubstr("a debug log"));
-  EXPECT_THAT(decode("bA").error().message, ::testing::HasSubstr("does not tell cycles"));
+}
+
+TEST_F(TraceDecoding, CyclesAreThoseOfCycPackets) {
+  begin();
+  add(one_call());
+  auto none = decode("bA");
+  ASSERT_FALSE(none);
+  EXPECT_THAT(none.error().message, ::testing::HasSubstr("does not tell cycles"));
 }
 
 TEST_F(TraceDecoding, QuickDecodingNeedsNoCode) {
@@ -281,10 +288,10 @@ TEST_F(TraceDecoding, OtherSamplesGetTheTracesChains) {
   ItraceOptions wanted = *parse_itrace("GL2", ItraceDefaults::kReport);
   std::vector<std::string> all = all_lines(wanted);
   std::string user = " <fffffffffffffe00";
-  EXPECT_THAT(all, ElementsAre("cycles:u 10/11 1050 401000 0 1 ffffffff" + user + " <401000",
-                               "cycles:u 10/11 1150 401012 0 1 ffffffff" + user +
+  EXPECT_THAT(all, ElementsAre("cycles:u 10/11 1050 401000 0 0 ffffffff" + user + " <401000",
+                               "cycles:u 10/11 1150 401012 0 0 ffffffff" + user +
                                    " <401012 <401005 401000>401010 0>401000",
-                               "cycles:u 10/11 1900 401008 0 1 ffffffff" + user +
+                               "cycles:u 10/11 1900 401008 0 0 ffffffff" + user +
                                    " <401008 <401005 401007>0 401014>401007"));
 }
 
