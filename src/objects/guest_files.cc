@@ -39,8 +39,8 @@ Result<std::string> read_guest_file(const std::string& root, const std::string& 
   struct open_how how{};
   how.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
   how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
-  Fd file(static_cast<int>(
-      ::syscall(SYS_openat2, directory.get(), name.c_str(), &how, sizeof how)));
+  Fd file(
+      static_cast<int>(::syscall(SYS_openat2, directory.get(), name.c_str(), &how, sizeof how)));
   struct stat status{};
   if (!file.valid() || ::fstat(file.get(), &status) != 0) return failed();
   if (!S_ISREG(status.st_mode)) return fail(ErrorCode::kCorrupt, "{}: not a regular file", path);

@@ -137,7 +137,8 @@ Result<> GuestRecording::find_virtual_cpus(const Recording& host) {
       id = decode_trailing_id(record, layout);
     else if (!decode_sample_id(record, layout, id))
       return;
-    if (id.pid == data_.machine_pid && id.has_cpu()) first_cpus.try_emplace(id.tid, id.cpu);
+    bool is_seen = id.pid == data_.machine_pid && id.has_cpu() && id.time != 0;
+    if (is_seen) first_cpus.try_emplace(id.tid, id.cpu);
   });
   if (virtual_cpus_.empty())
     return fail(ErrorCode::kNotFound,

@@ -61,6 +61,8 @@ class VmTimes {
     OpenOptions how;
     how.force = force;
     Recording recording = TRY(Recording::open(path, how, env_.losses));
+    if (!itrace::has_traces(recording))
+      return fail(ErrorCode::kNotFound, "{}: it has no traces: record with -e intel_pt//", path);
     itrace::TraceInput input = TRY(itrace::read_traces(recording));
     TRY(find_pieces(recording, input));
     for (auto& [index, queue] : queues_) {
@@ -102,9 +104,6 @@ class VmTimes {
       queue.pieces.push_back({block.trailing, told->reference});
       queue.positions.push_back(last.file_offset + last.size());
     }
-    if (queues_.empty())
-      return fail(ErrorCode::kNotFound, "{}: it has no traces: record with -e intel_pt//",
-                  facts.path);
     return {};
   }
 
