@@ -320,8 +320,7 @@ void Synthesizer::put_late(uint64_t time_ns) {
 Synthesizer::TaskFlow& Synthesizer::flow_of(const TaskTimeline::Task& task) {
   if (flow_ != nullptr && flow_tid_ == task.tid) return *flow_;
   auto [entry, is_new] = flows_.try_emplace(task.tid);
-  if (is_new && keeps_branches_)
-    entry.value().branches = BranchRing(options_.branch_stack_size);
+  if (is_new && keeps_branches_) entry.value().branches = BranchRing(options_.branch_stack_size);
   flow_tid_ = task.tid;
   flow_ = &entry.value();
   return *flow_;

@@ -13,7 +13,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-class Lines final : public FlowObserver {
+class FlowLines final : public FlowObserver {
  public:
   void instruction(const Instruction& i, uint64_t now) override { add("at {:x} {}", i.ip, now); }
   void enabled(uint64_t ip, uint64_t now) override { add("on {:x} {}", ip, now); }
@@ -42,7 +42,7 @@ class Lines final : public FlowObserver {
 };
 
 std::vector<std::string> lines_of(Bytes trace, QuickDetail detail = QuickDetail::kAddresses) {
-  Lines lines;
+  FlowLines lines;
   TraceSetup setup;
   setup.crystal_numerator = 2;
   setup.crystal_denominator = 1;

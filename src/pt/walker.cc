@@ -163,7 +163,7 @@ class Walker {
 
   void tell(const TraceEvent& event) {
     if (event.has_time) now_ = event.time;
-    if (event.is_update) return;
+    if (event.is_update && event.type != EventType::kFrequency) return;
     std::optional<uint64_t> ip;
     if (event.has_ip) ip = event.ip;
     switch (event.type) {

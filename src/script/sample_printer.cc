@@ -16,11 +16,13 @@ namespace {
 
 /// Fields that the columns don't hold.
 constexpr FieldSet kDecodedFields = {
-    Field::kTrace,        Field::kSynthesized, Field::kAddr,          Field::kIntrRegs,      Field::kUserRegs,
-    Field::kBranchStack,  Field::kBranchSymbols, Field::kBranchOffsets, Field::kDataSrc,
-    Field::kBpfOutput,    Field::kPhysAddr,      Field::kMisc,          Field::kDataPageSize,
-    Field::kCodePageSize, Field::kInsLat,        Field::kCgroup,        Field::kInsn,
-    Field::kDisasm,       Field::kInsnLength,    Field::kBranchCode,    Field::kBranchCodeLength,
+    Field::kTrace,         Field::kSynthesized,   Field::kAddr,
+    Field::kIntrRegs,      Field::kUserRegs,      Field::kBranchStack,
+    Field::kBranchSymbols, Field::kBranchOffsets, Field::kDataSrc,
+    Field::kBpfOutput,     Field::kPhysAddr,      Field::kMisc,
+    Field::kDataPageSize,  Field::kCodePageSize,  Field::kInsLat,
+    Field::kCgroup,        Field::kInsn,          Field::kDisasm,
+    Field::kInsnLength,    Field::kBranchCode,    Field::kBranchCodeLength,
     Field::kBranchDisasm};
 
 constexpr FieldSet kCodeFields = {
