@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "itrace/sampled_trace.h"
+#include "machine/machine.h"
 #include "perfdata/records/auxtrace_kinds.h"
 #include "perfdata/records/sideband.h"
 #include "perfdata/records/user_records.h"
@@ -107,7 +108,7 @@ class InputReader {
       case abi::kRecordAuxOutputHwId:
       case abi::kRecordItraceStart:
       case abi::kRecordAux:
-        take_sideband(record);
+        if (!is_guest_mode(record.cpu_mode())) take_sideband(record);
         return {};
       default:
         return {};

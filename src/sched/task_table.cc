@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "machine/machine.h"
 #include "perfdata/records/sideband.h"
 
 namespace sonde {
@@ -76,6 +77,7 @@ void TaskTable::fork(uint32_t pid, uint32_t tid, uint32_t parent_pid, uint32_t p
 }
 
 void TaskTable::apply(const RecordView& record, const SampleLayout& layout) {
+  if (is_guest_mode(record.cpu_mode())) return;  // of another machine's task
   if (record.type == abi::kRecordComm) {
     auto comm = decode_as<CommRecord>(record, layout);
     if (!comm) return;

@@ -10,6 +10,7 @@
 #include "base/number_hash.h"
 #include "itrace/synthesizer.h"
 #include "itrace/trace_input.h"
+#include "machine/machine.h"
 #include "perfdata/records/trace_flags.h"
 #include "perfdata/records/user_records.h"
 
@@ -155,7 +156,7 @@ class CallReader {
         if (!error) continue;
         ++result_.errors;
         breaks_.push_back({error->time, error->tid});
-      } else if (other.view.type == abi::kRecordComm &&
+      } else if (other.view.type == abi::kRecordComm && !is_guest_mode(other.view.cpu_mode()) &&
                  (other.view.misc & abi::kMiscCommExec) != 0 && other.view.payload.size() >= 8) {
         breaks_.push_back(
             {other.time, load<uint32_t>(other.view.payload.data() + 4, other.view.order)});

@@ -7,6 +7,7 @@
 
 #include <tsl/robin_map.h>
 
+#include "machine/machine.h"
 #include "perfdata/records/sideband.h"
 #include "replay/passes/tracepoint_pipeline.h"
 
@@ -173,6 +174,8 @@ view::Timeline io_timeline(FileScan& scan, const IoOptions& options, LossLedger&
     for (const TracepointItem& item : items) {
       if (item.kind != TracepointItem::kOther) {
         builder.take(item);
+      } else if (is_guest_mode(pipeline.record(item).cpu_mode())) {
+        continue;
       } else if (auto comm = decode_as<CommRecord>(pipeline.record(item), pipeline.layout(item))) {
         builder.name(comm->pid, comm->tid, comm->comm);
       }

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/number_hash.h"
+#include "machine/machine.h"
 
 namespace sonde {
 namespace {
@@ -31,6 +32,7 @@ struct Change {
 };
 
 std::optional<Change> change_of(const OtherRecord& other, const SampleLayout& layout) {
+  if (is_guest_mode(other.view.cpu_mode())) return std::nullopt;
   switch (other.view.type) {
     case abi::kRecordSwitch:
     case abi::kRecordSwitchCpuWide: {

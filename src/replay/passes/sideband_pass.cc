@@ -132,7 +132,7 @@ void apply_in_order(std::span<const OtherRecord> records, const EventTable& even
   };
   if (jit != nullptr) {
     for (const OtherRecord& other : records) {
-      if (!JitReplay::may_tell(other.view)) continue;
+      if (!JitReplay::may_tell(other.view) || is_guest_mode(other.view.cpu_mode())) continue;
       if (auto mapped = decode_as<MmapRecord>(other.view, layout_of(other))) jit->look_at(*mapped);
     }
     jit->read_dumps(events, losses);
