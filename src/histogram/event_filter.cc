@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "base/text.h"
+#include "bpf/filters/filter_text.h"
 
 namespace sonde {
 namespace {
@@ -19,9 +20,9 @@ struct FilterNode {
 };
 using Node = std::unique_ptr<FilterNode>;
 
-class FilterReader {
+class FilterReader : FilterText {
  public:
-  explicit FilterReader(std::string_view text) : text_(text) {}
+  explicit FilterReader(std::string_view text) : FilterText(text) {}
 
   Result<Node> read() {
     Node node = TRY(read_alternatives());
@@ -33,19 +34,6 @@ class FilterReader {
  private:
   static constexpr size_t kDeepest = 32;
 
-  [[nodiscard]] std::unexpected<Error> refuse(std::string_view why) const {
-    return fail(ErrorCode::kUsage, "--filter '{}': {} at '{}'", text_, why,
-                at_ < text_.size() ? text_.substr(at_) : std::string_view("the end"));
-  }
-  void skip_blanks() {
-    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t')) ++at_;
-  }
-  bool take(std::string_view word) {
-    skip_blanks();
-    if (!text_.substr(at_).starts_with(word)) return false;
-    at_ += word.size();
-    return true;
-  }
   static Node joined(FilterNode::Kind kind, Node left, Node right) {
     auto node = std::make_unique<FilterNode>();
     node->kind = kind;
@@ -150,8 +138,7 @@ class FilterReader {
     return {};
   }
 
-  std::string_view text_;
-  size_t at_ = 0, depth_ = 0, tests_ = 0;
+  size_t depth_ = 0, tests_ = 0;
 };
 
 /// Appends the tests of a part, which begin where the list ends: that is where others jump to.

@@ -6,6 +6,7 @@
 
 #include "abi/perf_event.h"
 #include "base/text.h"
+#include "bpf/filters/filter_text.h"
 
 namespace sonde {
 namespace {
@@ -88,11 +89,11 @@ std::string names_of(const List& list) {
   return join(names, " ");
 }
 
-class SampleFilterReader {
+class SampleFilterReader : FilterText {
  public:
   SampleFilterReader(std::string_view text,
                      const std::function<std::optional<uint64_t>(const std::string&)>& cgroup_id)
-      : text_(text), cgroup_id_(cgroup_id) {}
+      : FilterText(text), cgroup_id_(cgroup_id) {}
 
   Result<SampleFilterTerms> read() && {
     std::vector<std::vector<sample_test>> groups;
@@ -112,19 +113,6 @@ class SampleFilterReader {
   }
 
  private:
-  [[nodiscard]] std::unexpected<Error> refuse(std::string_view why) const {
-    return fail(ErrorCode::kUsage, "--filter '{}': {} at '{}'", text_, why,
-                at_ < text_.size() ? text_.substr(at_) : std::string_view("the end"));
-  }
-  void skip_blanks() {
-    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t')) ++at_;
-  }
-  bool take(std::string_view word) {
-    skip_blanks();
-    if (!text_.substr(at_).starts_with(word)) return false;
-    at_ += word.size();
-    return true;
-  }
   std::string_view take_word(std::string_view ends) {
     skip_blanks();
     size_t end = std::min(text_.find_first_of(ends, at_), text_.size());
@@ -192,9 +180,7 @@ class SampleFilterReader {
     }
   }
 
-  std::string_view text_;
   const std::function<std::optional<uint64_t>(const std::string&)>& cgroup_id_;
-  size_t at_ = 0;
   SampleFilterTerms made_;
 };
 

@@ -15,14 +15,14 @@ constexpr uint64_t kCarrier = 99, kEvent = 7;
 constexpr uint64_t kFields =
     abi::kSampleIdentifier | abi::kSampleTid | abi::kSampleTime | abi::kSampleCpu;
 
-abi::EventAttr attr_with(uint64_t more) {
+abi::EventAttr attr_joining(uint64_t more) {
   abi::EventAttr attr;
   attr.sample_type = kFields | more;
   attr.sample_id_all = 1;
   return attr;
 }
-const abi::EventAttr kSampling = attr_with(abi::kSampleIp | abi::kSampleCallchain);
-const abi::EventAttr kCarrying = attr_with(abi::kSampleRaw);
+const abi::EventAttr kSampling = attr_joining(abi::kSampleIp | abi::kSampleCallchain);
+const abi::EventAttr kCarrying = attr_joining(abi::kSampleRaw);
 
 /// A ring's content, record by record.
 class Records {
