@@ -4,6 +4,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import time
 import unittest
 
@@ -122,4 +123,4 @@ class AggregateTest(OwnDirectoryTest):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    unittest.main(argv=sys.argv[:1])  # ctest passes the build directory, which is not a test
