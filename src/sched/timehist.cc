@@ -143,23 +143,27 @@ void Timehist::take_switch(const SchedEvent& event, const SchedPipeline& pipelin
   bool is_skipped = is_filtered(task);
   if (is_skipped) ++skipped_;
   if (options_.idle_only && event.task != 0 && event.next != 0) is_skipped = true;
-  if (!options_.priorities.empty() && !is_skipped) {
-    auto priority = static_cast<uint32_t>(
-        pipeline.places(event).prev_prio.read(pipeline.raw(event), pipeline.record(event).order));
-    is_skipped = !allows(options_.priorities, priority);
-  }
   if (!is_skipped) {
     TaskTimes& of_task = is_idle ? here.idle : times(task);
-    std::string_view priority;
-    if (options_.priority) priority = priority_text(event, pipeline, of_task);
-    if (account(event, of_task, here, now) && options_.lines)
-      write_switch(event, pipeline, task, of_task, now, priority);
+    if (has_chosen_priority(event, pipeline)) {
+      std::string_view priority;
+      if (options_.priority) priority = priority_text(event, pipeline, of_task);
+      if (account(event, of_task, here, now) && options_.lines)
+        write_switch(event, pipeline, task, of_task, now, priority);
+    }
+    // Also of a run that is not shown: the next one, of another priority, waited since then.
     of_task.last_out_ns = event.time;
     of_task.last_state = event.value;
     of_task.woken_ns = 0;
   }
   note_window(now);
   here.last_switch_ns = event.time;
+}
+
+bool Timehist::has_chosen_priority(const SchedEvent& event, const SchedPipeline& pipeline) const {
+  if (options_.priorities.empty()) return true;
+  return allows(options_.priorities, static_cast<uint32_t>(pipeline.places(event).prev_prio.read(
+                                         pipeline.raw(event), pipeline.record(event).order)));
 }
 
 /// False if the switch is outside the window. `now` is clamped to its end.

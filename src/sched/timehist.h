@@ -92,6 +92,8 @@ class Timehist {
   };
 
   void take_switch(const SchedEvent& event, const SchedPipeline& pipeline);
+  [[nodiscard]] bool has_chosen_priority(const SchedEvent& event,
+                                         const SchedPipeline& pipeline) const;
   bool account(const SchedEvent& event, TaskTimes& times, Cpu& cpu, uint64_t& now);
   bool account_idle(Cpu& cpu, uint64_t now, uint64_t came);
   void take_wakeup(const SchedEvent& event);

@@ -24,6 +24,8 @@ RECORDINGS = {
     "kwork": ["kwork", "-k", "irq,softirq", "record"],
     "sched": ["sched", "record"],
 }
+# A task that runs, sleeps, and runs on with another priority.
+CHANGES_PRIORITY = "sh -c 'sleep 0.01; renice -n 9 -p $$; sleep 0.01'; exec \"$0\""
 # Words with a recording's name in braces: the same lines.
 READERS = """
 annotate --stdio -i {prog} -f one
@@ -109,7 +111,8 @@ def record(directory):
         for name, words in RECORDINGS.items():
             # On one CPU, so that both recordings have samples of it.
             # perf stays there, too: a program that it starts elsewhere may leave a sample in that ring, which perf shows too late.
-            command = ["taskset", "-c", "0", PERF, *words, "-o", f"{directory}/{name}.data", "--", program]
+            load = [program] if name != "sched" else ["sh", "-c", CHANGES_PRIORITY, program]
+            command = ["taskset", "-c", "0", PERF, *words, "-o", f"{directory}/{name}.data", "--", *load]
             subprocess.run(command, check=True, capture_output=True)
 
 
@@ -138,10 +141,11 @@ def check_priorities(recording):
     """timehist --prio keeps the runs of the priorities that --show-prio shows, and those are the ones of sched_switch."""
     def runs(*words):
         done = side_by_side.ask(SONDE, "sched", "timehist", "-i", recording, "--show-prio", *words)
-        return [line for line in done.lines if re.match(r" *[\d.]+ \[", line)]
+        # Whose priority has changed is shown with both, if the run before was shown.
+        return [" ".join(re.sub(r"\d+->", "", line).split()) for line in done.lines if re.match(r" *[\d.]+ \[", line)]
     by_priority = {}
     for line in runs():
-        by_priority.setdefault(re.search(r" (\d+) +[\d.]+ +[\d.]+ +[\d.]+ *$", line)[1], []).append(line)
+        by_priority.setdefault(re.search(r" (\d+) [\d.]+ [\d.]+ [\d.]+$", line)[1], []).append(line)
     known = set(re.findall(r"prev_prio=(\d+)", "\n".join(side_by_side.ask(SONDE, "script", "-i", recording).lines)))
     both.expect(by_priority and set(by_priority) <= known, f"sched timehist --show-prio: {set(by_priority)} of {known}")
     for priority, lines in by_priority.items():
