@@ -137,4 +137,8 @@ bool FlowDecoder::decode(Bytes trace) {
   return state_->tree.decode(trace);
 }
 
+uint64_t FlowDecoder::bytes_of_unknown_units() const {
+  return state_->tree.bytes_of_unknown_units();
+}
+
 }  // namespace sonde::etm

@@ -78,6 +78,9 @@ class FlowDecoder {
   /// if the decoder gave up within it; the rest of the stretch is lost.
   [[nodiscard]] bool decode(Bytes trace);
 
+  /// Of all that was decoded, the bytes whose trace id is that of no unit.
+  [[nodiscard]] uint64_t bytes_of_unknown_units() const;
+
  private:
   struct State;
   explicit FlowDecoder(std::unique_ptr<State> state);

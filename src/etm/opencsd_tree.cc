@@ -66,6 +66,7 @@ Result<> OpencsdTree::add(const TraceUnit& unit, int flags) {
         ErrorCode::kCorrupt,
         "the trace unit of CPU {} (trace id {}) has settings that OpenCSD refuses (error {})",
         unit.cpu, unit.trace_id, static_cast<int>(error));
+  trace_id_ = unit.trace_id;
   return {};
 }
 
@@ -96,6 +97,16 @@ bool OpencsdTree::feed(Bytes trace) {
     trace = trace.subspan(std::min<size_t>(used, trace.size()));
   }
   return true;
+}
+
+uint64_t OpencsdTree::bytes_of_unknown_units() const {
+  if (format_ != Format::kFrames || !trace_id_) return 0;
+  // What takes frames apart counts for all units, and every unit's statistics have its counts.
+  ocsd_decode_stats_t* statistics = nullptr;
+  if (library_->dt_get_decode_stats(handle_, *trace_id_, &statistics) != OCSD_OK ||
+      statistics->revision < OCSD_STATS_REVISION)
+    return 0;
+  return statistics->demux.no_id_bytes;
 }
 
 bool OpencsdTree::decode(Bytes trace) {

@@ -2,6 +2,8 @@
 // out goes to the callbacks that users attach to its handle.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <utility>
 
 #include "base/bytes.h"
@@ -19,6 +21,7 @@ class OpencsdTree {
       : library_(other.library_),
         format_(other.format_),
         handle_(std::exchange(other.handle_, C_API_INVALID_TREE_HANDLE)),
+        trace_id_(other.trace_id_),
         position_(other.position_) {}
   OpencsdTree& operator=(OpencsdTree&&) = delete;
   ~OpencsdTree();
@@ -28,6 +31,9 @@ class OpencsdTree {
 
   /// A stretch of trace from its beginning. False if the library gave up within it.
   [[nodiscard]] bool decode(Bytes trace);
+
+  /// Of all frames that were decoded, the bytes whose trace id is that of no added unit.
+  [[nodiscard]] uint64_t bytes_of_unknown_units() const;
 
   [[nodiscard]] const OpencsdLibrary& library() const { return *library_; }
   [[nodiscard]] dcd_tree_handle_t handle() const { return handle_; }
@@ -42,6 +48,7 @@ class OpencsdTree {
   const OpencsdLibrary* library_;
   Format format_;
   dcd_tree_handle_t handle_;
+  std::optional<uint8_t> trace_id_;  // of one of the units
   ocsd_trc_index_t position_ = 0;  // in all that was decoded
 };
 

@@ -143,6 +143,8 @@ void EtmQueue::put_lost(const LostTrace& lost) {
 
 void EtmQueue::report(LossLedger& losses) const {
   for (const auto& channel : channels_) channel->synthesizer.report(losses);
+  if (uint64_t bytes = frames_ ? frames_->bytes_of_unknown_units() : 0; bytes != 0)
+    losses.add(LossKind::k_trace_of_unknown_unit, bytes);
 }
 
 size_t EtmQueue::read(uint8_t trace_id, uint64_t address, std::span<std::byte> to) {

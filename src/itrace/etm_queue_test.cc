@@ -154,6 +154,17 @@ TEST_F(EtmQueueTest, ABufferMayHaveTheTracesOfSeveralUnits) {
   EXPECT_THAT(*lines, ::testing::Contains("branches:u 10/12 1 500 401000 401008 1"));
 }
 
+TEST_F(EtmQueueTest, BytesOfUnitsThatAreNotDescribedAreCounted) {
+  std::vector<uint8_t> both = loop(kIdOfCpu0), unknown = loop(0x33);
+  both.insert(both.end(), unknown.begin(), unknown.end());
+  at(500, 0);
+  add_stretch(0, both.size());
+  add(both, 0);
+  EXPECT_EQ(decode("b")->size(), 4U);
+  EXPECT_GE(losses_.count(LossKind::k_trace_of_unknown_unit), 16U);
+  EXPECT_LE(losses_.count(LossKind::k_trace_of_unknown_unit), unknown.size());
+}
+
 TEST_F(EtmQueueTest, KernelsMayTellTheTraceIds) {
   at(2, 0);
   encode(AuxOutputHwIdRecord{0x33}, frame_, file_.data);
