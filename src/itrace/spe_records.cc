@@ -5,28 +5,7 @@
 namespace sonde::itrace {
 namespace {
 
-enum Header : uint8_t {
-  kPad = 0x00,
-  kEnd = 0x01,
-  kExtended = 0x20,  // to 0x23: the next byte goes on
-  kEvents = 0x42,
-  kDataSource = 0x43,
-  kContext = 0x64,
-  kOther = 0x48,
-  kLoadOrStore = 0x49,
-  kBranch = 0x4a,
-  kTimestamp = 0x71,
-  kCounter = 0x98,  // to 0x9f
-  kAddress = 0xb0,  // to 0xb7
-};
-enum AddressIndex : uint8_t { kProgramCounter, kBranchTarget, kVirtual, kPhysical };
-
-constexpr uint8_t kSizeBits = 0x30, kIndexBits = 0x07;
 constexpr uint64_t kAddressBits = (uint64_t{1} << 56) - 1, kTopByte = uint64_t{0xff} << 56;
-
-size_t payload_size(uint8_t header) {
-  return size_t{1} << ((header & kSizeBits) >> 4);
-}
 
 /// The top byte of a code address says in which security state and exception level it is.
 uint64_t code_address(uint64_t payload) {
@@ -45,16 +24,16 @@ uint64_t data_address(uint64_t payload) {
 
 void take_address(unsigned index, uint64_t payload, SpeRecord& record) {
   switch (index) {
-    case kProgramCounter:
+    case spe::Packet::kProgramCounter:
       record.ip = code_address(payload);
       break;
-    case kBranchTarget:
+    case spe::Packet::kBranchTarget:
       record.target = code_address(payload);
       break;
-    case kVirtual:
+    case spe::Packet::kVirtual:
       record.virtual_address = data_address(payload);
       break;
-    case kPhysical:
+    case spe::Packet::kPhysical:
       record.physical_address = payload & kAddressBits;
       break;
     default:  // a previous branch's target …
@@ -62,91 +41,62 @@ void take_address(unsigned index, uint64_t payload, SpeRecord& record) {
   }
 }
 
-void take_counter(unsigned index, uint64_t payload, SpeRecord& record) {
+SpeRecord::Operation operation_of(const spe::Packet& packet) {
+  using Operation = SpeRecord::Operation;
+  if (packet.index == spe::Packet::kBranch) return Operation::kBranch;
+  if (packet.index != spe::Packet::kLoadOrStore) return Operation::kOther;
+  return (packet.payload & 1) != 0 ? Operation::kStore : Operation::kLoad;
+}
+
+void take_packet(const spe::Packet& packet, SpeRecord& record) {
   constexpr uint64_t kCycles = 0xfff;
-  if (index == 0) record.latency = static_cast<uint16_t>(payload & kCycles);
+  using Type = spe::PacketType;
+  switch (packet.type) {
+    case Type::kPad:
+    case Type::kEnd:
+      break;
+    case Type::kTimestamp:
+      record.time = packet.payload;
+      break;
+    case Type::kEvents:
+      record.events = packet.payload;
+      break;
+    case Type::kDataSource:
+      record.source = static_cast<uint16_t>(packet.payload);
+      break;
+    case Type::kContext:
+      record.context = static_cast<uint32_t>(packet.payload);
+      break;
+    case Type::kOperation:
+      record.operation = operation_of(packet);
+      break;
+    case Type::kAddress:
+      take_address(packet.index, packet.payload, record);
+      break;
+    case Type::kCounter:
+      if (packet.index == spe::Packet::kTotal)
+        record.latency = static_cast<uint16_t>(packet.payload & kCycles);
+      break;
+  }
 }
 
 }  // namespace
 
-std::optional<uint64_t> SpeReader::payload(uint8_t header) {
-  size_t size = payload_size(header);
-  if (size > trace_.size() - at_) {
-    at_ = trace_.size();
-    return std::nullopt;
-  }
-  uint64_t value = 0;
-  for (size_t i = size; i-- > 0;) value = value << 8 | static_cast<uint8_t>(trace_[at_ + i]);
-  at_ += size;
-  return value;
-}
-
-/// An index of more than three bits, or room up to an aligned address.
-bool SpeReader::take_extended(SpeRecord& record) {
-  auto first = static_cast<uint8_t>(trace_[at_ - 1]);
-  if (at_ == trace_.size()) return false;
-  auto header = static_cast<uint8_t>(trace_[at_++]);
-  if (header == kPad) {
-    size_t alignment = size_t{2} << (first & 0xf);
-    at_ = std::min((at_ + alignment - 1) / alignment * alignment, trace_.size());
-    return false;
-  }
-  bool is_address = (header & ~kIndexBits) == kAddress,
-       is_counter = (header & ~kIndexBits) == kCounter;
-  if (!is_address && !is_counter) {
-    bad_bytes_ += 2;
-    return false;
-  }
-  unsigned index = (first & 3u) << 3 | (header & kIndexBits);
-  if (auto value = payload(header))
-    is_address ? take_address(index, *value, record) : take_counter(index, *value, record);
-  return false;
-}
-
-bool SpeReader::take_packet(SpeRecord& record) {
-  auto header = static_cast<uint8_t>(trace_[at_++]);
-  if (header == kPad) return false;
-  if (header == kEnd) return true;
-  if ((header & ~3) == kExtended) return take_extended(record);
-  auto known = static_cast<uint8_t>(header & ~kSizeBits);
-  bool is_known = known == (kEvents & ~kSizeBits) || known == (kDataSource & ~kSizeBits) ||
-                  (header & ~3) == kContext || (header >= kOther && header <= kBranch) ||
-                  header == kTimestamp || (header & ~kIndexBits) == kCounter ||
-                  (header & ~kIndexBits) == kAddress;
-  if (!is_known) {
-    ++bad_bytes_;
-    return false;
-  }
-  std::optional<uint64_t> value = payload(header);
-  if (!value) return false;
-  using Operation = SpeRecord::Operation;
-  if (header == kTimestamp) {
-    record.time = *value;
-    return true;
-  }
-  if ((header & ~3) == kContext) {
-    record.context = static_cast<uint32_t>(*value);
-  } else if (header >= kOther && header <= kBranch) {
-    record.operation = header == kOther    ? Operation::kOther
-                       : header == kBranch ? Operation::kBranch
-                       : (*value & 1) != 0 ? Operation::kStore
-                                           : Operation::kLoad;
-  } else if ((header & ~kIndexBits) == kAddress) {
-    take_address(header & kIndexBits, *value, record);
-  } else if ((header & ~kIndexBits) == kCounter) {
-    take_counter(header & kIndexBits, *value, record);
-  } else if (known == (kEvents & ~kSizeBits)) {
-    record.events = *value;
-  } else {
-    record.source = static_cast<uint16_t>(*value);
-  }
-  return false;
-}
-
 bool SpeReader::next(SpeRecord& record) {
   record = {};
-  while (at_ < trace_.size())
-    if (take_packet(record)) return true;
+  while (at_ < trace_.size()) {
+    spe::Packet packet;
+    bool is_packet = spe::read_packet(trace_, at_, packet);
+    size_t size = std::min(packet.size, trace_.size() - at_);
+    at_ += size;
+    if (!is_packet) {
+      bad_bytes_ += size;
+      continue;
+    }
+    take_packet(packet, record);
+    if (packet.type == spe::PacketType::kEnd || packet.type == spe::PacketType::kTimestamp)
+      return true;
+  }
   return false;
 }
 

@@ -1,17 +1,18 @@
-// The records of an Arm SPE trace: what the processor noted of one sampled operation, as packets
-// (Arm DDI 0487, "Statistical Profiling Extension Sample Record Specification").
+// The records of an Arm SPE trace: what the processor noted of one sampled operation, in several
+// packets (spe/packet.h).
 //
 //   SpeReader reader(trace);
 //   for (SpeRecord record; reader.next(record);) ... record.ip ... record.events ...
 //
-// A record ends with an END or a TIMESTAMP packet. Bytes that are no packet are skipped and
-// counted.
+// A record ends with an END or a TIMESTAMP packet. Bytes that are no packet, and a packet that is
+// cut off at the end, are skipped and counted.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 
 #include "base/bytes.h"
+#include "spe/packet.h"
 
 namespace sonde::itrace {
 
@@ -52,11 +53,6 @@ class SpeReader {
   [[nodiscard]] uint64_t bad_bytes() const { return bad_bytes_; }
 
  private:
-  /// Takes a packet; true if the record is complete.
-  bool take_packet(SpeRecord& record);
-  bool take_extended(SpeRecord& record);
-  std::optional<uint64_t> payload(uint8_t header);
-
   Bytes trace_;
   size_t at_ = 0;
   uint64_t bad_bytes_ = 0;

@@ -67,7 +67,7 @@ TEST_F(SpeRecords, WhatIsNoPacketIsSkippedAndWhatIsCutOffEnds) {
   std::vector<SpeRecord> all = records();
   ASSERT_EQ(all.size(), 1u);
   EXPECT_EQ(all[0].operation, Operation::kStore);
-  EXPECT_EQ(bad_bytes_, 1u);
+  EXPECT_EQ(bad_bytes_, 5u);
 }
 
 TEST_F(SpeRecords, ExtendedHeadersHaveMoreIndexes) {

@@ -101,7 +101,7 @@ void write_stats(Sink& out, const Session& session, bool skip_empty) {
   const ReplayCounts& counts = session.counts();
   uint64_t total = 0;
   for (uint64_t count : counts.records_by_type) total += count;
-  bool has_traces = counts.records_by_type[abi::kRecordAuxtrace] != 0;
+  bool has_traces = session.recording().features().has(abi::kFeatureAuxtrace);
   out.print("\nAggregated stats:{}\n",
             has_traces
                 ? " (excludes AUX area (e.g. instruction trace) decoded / synthesized events)"

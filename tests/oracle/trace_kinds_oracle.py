@@ -143,15 +143,27 @@ def spe_records():
     return b"".join(made)
 
 
-def spe(name, midr, per_cpu):
+def spe(name, midr, per_cpu, trace=None):
     event = (f"event : name = arm_spe_0//, id = {{ 5 }}, type = 79, config = 1, {{ sample_period, sample_freq }} = 1024, sample_type = "
              f"IP|TID|TIME{'|CPU' if per_cpu else ''}|IDENTIFIER|DATA_SRC, exclude_hv = 1, sample_id_all = 1")
     info = ("TIME_CONV shift=0 multiplier=1 zero=0 cycles=0 mask=0xffffffffffffffff cap_user_time_zero=1 cap_user_time_short=0\n"
             f"AUXTRACE_INFO type=4 priv=79,{int(per_cpu)}")
-    trace = spe_records()
+    trace = trace or spe_records()
     pieces = [trace[:1024], trace[1024:]]
     records = auxtrace(pieces, 0xffffffff, 0) if per_cpu else auxtrace(pieces)
     return assemble(name, event, info, records, f'feature ARCH: "aarch64"\nfeature CPUID: "{midr:#018x}"\n')
+
+
+def spe_packets():
+    """Each header with several payloads, and what is no packet. None that aligns what follows: perf counts from an address in its memory."""
+    size = lambda header: 1 << (header >> 4 & 3)  # noqa: E731
+    payloads = lambda n: [bytes(n), b"\xff" * n, *((1 << bit).to_bytes(n, "little") for bit in range(8 * n) if bit % 8 != 5)]  # noqa: E731
+    made = b"".join(bytes([header, payload]) for header in (0x48, 0x49, 0x4a, 0x4b) for payload in range(256))
+    for header in (*range(0x40, 0x80), *range(0x90, 0xa0), *range(0xb0, 0xb8)):
+        made += b"".join(bytes([header]) + payload for payload in payloads(size(header)))
+        for extended in range(0x20, 0x24):
+            made += bytes([extended, header]) + b"\x55" * size(header)
+    return made + bytes(20) + bytes([0x01, 0xff, 0x00, 0x24, 0x00, 0xb0, 0x12])
 
 
 def same_columns(line):
@@ -183,6 +195,8 @@ def main():
             results += [compare(["script", f"--itrace={letters}", *fields], data, text=same_columns) for letters in (
                 "f", "m", "t", "a", "M", "b", "c", "i1i", "i3i", "fmtaMb")]
             results.append(compare(["script"], data))
+        for data in (apart, branches, "n1.data", spe("packets.data", CORTEX_A53, True, spe_packets())):
+            results += [compare([command, "-D"], data, lambda line: True) for command in ("report", "script")]
         os.chdir("/")
     sys.exit(0 if all(results) else 1)
 

@@ -3,12 +3,9 @@
 #include <map>
 
 #include "abi/record_names.h"
-#include "etm/packet_text.h"
 #include "perfdata/header/file_layout.h"
 #include "perfdata/records/sideband.h"
 #include "perfdata/records/user_records.h"
-#include "perfdata/records/words.h"
-#include "pt/packet.h"
 
 namespace sonde {
 namespace {
@@ -133,44 +130,17 @@ void RecordDumper::dump(const TimedRecord& timed, uint32_t stream, const DumpTai
     out_.write(": unhandled!\n");
   }
   if (record.type == abi::kRecordHeaderAttr) ++events_known_;
-  if (record.type == abi::kRecordAuxtraceInfo)
-    if (auto info = decode_user<AuxtraceInfoRecord>(record)) {
-      trace_type_ = info->type;
-      if (info->type == kAuxtraceCoreSight)
-        trace_units_ = etm::parse_trace_units(words_of(info->priv));
-    }
+  if (record.type == abi::kRecordAuxtraceInfo) traces_.take_info(record);
   if (tail) tail(timed, has_sample ? &sample : nullptr, out_);
+  if (has_sample) traces_.put_of_sample(sample.aux, out_);
 }
 
 void RecordDumper::note_trace(const RecordView& record, const SampleLayout& layout) {
-  if (record.type == abi::kRecordAux) {
-    constexpr uint64_t kFormat = 0xff00, kRaw = 0x0100;  // linux/perf_event.h: PERF_AUX_FLAG_…
-    if (auto aux = decode_as<AuxRecord>(record, layout))
-      trace_format_ = (aux->flags & kFormat) == kRaw ? etm::Format::kRaw : etm::Format::kFrames;
-  } else if (record.type == abi::kRecordAuxOutputHwId && trace_units_) {
-    constexpr uint64_t kTraceId = 0x7f;
-    auto told = decode_as<AuxOutputHwIdRecord>(record, layout);
-    uint32_t cpu = decode_trailing_id(record, layout).cpu;
-    for (etm::TraceUnit& unit : trace_units_->units)
-      if (told && unit.cpu == cpu) unit.trace_id = static_cast<uint8_t>(told->hw_id & kTraceId);
-  }
-}
-
-void RecordDumper::dump_etm_trace(Bytes data) {
-  std::string_view name = "ETM";
-  if (trace_units_ && !trace_units_->units.empty())
-    name = etm::protocol_name(trace_units_->units.front());
-  out_.print("\n. ... CoreSight {} Trace data: size {:#x} bytes\n", name, data.size());
-  auto done = !trace_units_ ? std::unexpected(trace_units_.error())
-                            : etm::put_packets(trace_units_->units, trace_format_, data, out_);
-  if (!done) out_.print("\t({})\n", done.error().message);
+  traces_.note(record, layout);
 }
 
 void RecordDumper::dump_trace(Bytes data) {
-  if (trace_type_ == kAuxtraceCoreSight) return dump_etm_trace(data);
-  if (trace_type_ != kAuxtraceIntelPt) return;
-  out_.print(".\n. ... Intel Processor Trace data: size {} bytes\n", data.size());
-  pt::put_packets(data, out_);
+  traces_.put(data, out_);
 }
 
 namespace {
@@ -219,10 +189,11 @@ void dump_recording(const Recording& recording, const DumpOptions& options, cons
     SampleId id;
     if (timed.event.valid()) {
       const SampleLayout& layout = events[timed.event].layout;
+      // A sample that cannot be decoded has been counted by what opened the recording.
       if (record.type != abi::kRecordSample)
         id = decode_trailing_id(record, layout);
-      else if (!decode_sample_id(record, layout, id))
-        losses.add(LossKind::k_bad_record);
+      else
+        decode_sample_id(record, layout, id);
       dumper.note_trace(record, layout);
     }
     // Without a time there is nothing to wait for.

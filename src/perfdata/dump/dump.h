@@ -19,7 +19,7 @@
 #include "abi/regs.h"
 #include "base/loss.h"
 #include "base/sink.h"
-#include "etm/trace_unit.h"
+#include "perfdata/dump/trace_dump.h"
 #include "perfdata/read/ordering.h"
 #include "perfdata/read/recording.h"
 
@@ -53,7 +53,6 @@ class RecordDumper {
   void note_trace(const RecordView& record, const SampleLayout& layout);
 
  private:
-  void dump_etm_trace(Bytes data);
   void put_headline(const RecordView& record, uint32_t stream);
   void put_stamp(const TimedRecord& record);
   [[nodiscard]] const EventDesc* event_of(const TimedRecord& record) const;
@@ -63,9 +62,7 @@ class RecordDumper {
   DumpOptions options_;
   Sink& out_;
   abi::Arch arch_;
-  uint32_t trace_type_ = 0;  // of the latest AUXTRACE_INFO; 0: none
-  Result<etm::TraceUnits> trace_units_;
-  etm::Format trace_format_ = etm::Format::kFrames;
+  dump::TraceDump traces_;
   size_t events_known_;  // in a pipe, events are announced one at a time
 };
 

@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "etm/packet_text.h"
 #include "perfdata/dump/dump.h"
+#include "perfdata/records/auxtrace_kinds.h"
 #include "perfdata/records/sideband.h"
 #include "perfdata/records/user_records.h"
 #include "perfdata/records/words.h"
@@ -230,6 +231,17 @@ void put(const AuxtraceRecord& a, Sink& out) {
             signed_id(a.cpu));
 }
 
+void put_intel_bts_setup(const WordView& words, Sink& out) {
+  static constexpr const char* kTitles[] = {"PMU Type      ", "Time Shift    ", "Time Muliplier",
+                                            "Time Zero     ", "Cap Time Zero ", "Snapshot mode "};
+  for (size_t i = 0; i < std::min(words.size(), std::size(kTitles)); ++i)
+    out.print("  {}     {}\n", kTitles[i], words[i]);
+}
+
+void put_arm_spe_setup(const WordView& words, Sink& out) {
+  if (words.size() > 0) out.print("  PMU Type           {}\n", words[0]);
+}
+
 /// How the processor was set up to trace: a number for each line, then the address filter.
 void put_intel_pt_setup(const WordView& words, Sink& out) {
   struct Line {
@@ -265,6 +277,8 @@ void put_intel_pt_setup(const WordView& words, Sink& out) {
 void put(const AuxtraceInfoRecord& a, Sink& out) {
   out.print(" type: {}\n", a.type);
   if (a.type == kAuxtraceIntelPt) put_intel_pt_setup(a.priv, out);
+  if (a.type == kAuxtraceIntelBts) put_intel_bts_setup(a.priv, out);
+  if (a.type == kAuxtraceArmSpe) put_arm_spe_setup(a.priv, out);
   if (a.type == kAuxtraceCoreSight) etm::put_trace_units(words_of(a.priv), out);
 }
 
