@@ -4,8 +4,12 @@
 #include <cstring>
 
 #include <bpf/libbpf.h>
+#include <linux/capability.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <cstdarg>
+#include <cstdint>
 #include <cstdio>
 #include <span>
 #include <vector>
@@ -49,6 +53,28 @@ std::string_view verifiers_verdict(std::string_view text) {
   return last;
 }
 
+/// What libbpf says before it goes on: it raises the limit of locked memory because older kernels
+/// count maps against it, and does not know that the next call fails for another reason.
+bool is_about_locked_memory(std::string_view line) {
+  return line.find("RLIMIT_MEMLOCK") != std::string_view::npos;
+}
+
+/// capabilities(7): CAP_SYS_ADMIN stands for the two that exist since Linux 5.8.
+bool may_load_programs() {
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3]{};
+  if (::syscall(SYS_capget, &header, data) != 0) return false;
+  uint64_t effective = data[0].effective | uint64_t{data[1].effective} << 32;
+  auto has = [effective](unsigned capability) { return (effective >> capability & 1) != 0; };
+  return has(CAP_SYS_ADMIN) || (has(CAP_BPF) && has(CAP_PERFMON));
+}
+
+std::string_view why_not_permitted(bool is_privileged) {
+  return is_privileged ? "this process has the capabilities, so a container's user namespace "
+                         "or seccomp filter, a security module or kernel lockdown forbids it"
+                       : "this needs root, or CAP_BPF and CAP_PERFMON";
+}
+
 }  // namespace
 
 BpfLog::BpfLog() {
@@ -66,19 +92,29 @@ const std::string& BpfLog::text() const {
 
 std::string BpfLog::cause() const {
   std::string found;
+  if (collected.find("kernel BTF") != std::string::npos ||
+      collected.find("vmlinux BTF") != std::string::npos)
+    return "this kernel has no BTF (CONFIG_DEBUG_INFO_BTF), or it cannot be read";
   for (std::string_view line : split(collected, '\n'))
-    if (!trim(line).empty() && !line.starts_with("-- ") && found.empty()) found = trim(line);
+    if (!trim(line).empty() && !line.starts_with("-- ") && !is_about_locked_memory(line) &&
+        found.empty())
+      found = trim(line);
   std::string_view verdict = verifiers_verdict(collected);
   return verdict.empty() ? found : fmt::format("{}: {}", found, verdict);
 }
 
 std::unexpected<Error> bpf_refused(const BpfLog& log, std::string_view action,
-                                   std::string_view program) {
+                                   const BpfSubject& subject) {
   int error = errno;
-  std::string cause = log.cause();
-  return fail(error == EPERM || error == EACCES ? ErrorCode::kPermission : ErrorCode::kUnsupported,
-              "cannot {} {}: {}{}{}", action, program, std::strerror(error),
-              cause.empty() ? "" : ": ", cause);
+  bool is_privileged = may_load_programs();
+  std::string cause = is_privileged ? log.cause() : "";
+  std::string refusal = fmt::format("cannot {} {}: {}{}{}", action, subject.program,
+                                    std::strerror(error), cause.empty() ? "" : ": ", cause);
+  // The verifier refuses by EACCES, too.
+  if (error == EPERM || (error == EACCES && !is_privileged))
+    return fail(ErrorCode::kPermission, "{}; {}", refusal, why_not_permitted(is_privileged));
+  return fail(ErrorCode::kUnsupported, "{}{}{}", refusal, subject.instead.empty() ? "" : "; ",
+              subject.instead);
 }
 
 }  // namespace sonde

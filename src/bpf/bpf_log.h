@@ -22,9 +22,18 @@ class BpfLog {
   [[nodiscard]] std::string cause() const;
 };
 
+/// "the BPF program that counts system calls", and what does the job where the kernel cannot run
+/// it: "record without --aggregate".
+struct BpfSubject {
+  constexpr BpfSubject(std::string_view program_name, std::string_view other_way = {})
+      : program(program_name), instead(other_way) {}
+  std::string_view program, instead;
+};
+
 /// The error for a libbpf call that has just set errno: "cannot load the BPF program that counts
-/// system calls: Operation not permitted", and the cause. kPermission, or kUnsupported.
+/// system calls: Operation not permitted", and the cause. kPermission, with what privilege is
+/// missing; or kUnsupported, with what to do instead.
 std::unexpected<Error> bpf_refused(const BpfLog& log, std::string_view action,
-                                   std::string_view program);
+                                   const BpfSubject& subject);
 
 }  // namespace sonde

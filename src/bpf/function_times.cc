@@ -15,7 +15,8 @@
 namespace sonde {
 namespace {
 
-constexpr std::string_view kProgram = "the BPF program that measures calls";
+constexpr BpfSubject kProgram{"the BPF program that measures calls",
+                              "'ftrace latency' without -b does without"};
 constexpr std::string_view kTrampoline = "trampoline", kProbe = "kprobe", kEvents = "tracepoint";
 
 }  // namespace

@@ -17,7 +17,8 @@
 namespace sonde {
 namespace {
 
-constexpr std::string_view kFutexMeasurer = "the BPF program that measures futex(2) waits";
+constexpr BpfSubject kFutexMeasurer{"the BPF program that measures futex(2) waits",
+                                    "'trace -s -e futex' measures the system calls"};
 
 /// Only newer kernels have these calls.
 void leave_out_missing(futex_waits& skeleton) {

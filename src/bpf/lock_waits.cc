@@ -75,7 +75,8 @@ LockWaits::Row joined(const lock_wait_key& key, const std::vector<lock_wait_sum>
 }  // namespace
 
 Result<LockWaits> LockWaits::open(const Options& options) {
-  constexpr std::string_view kProgram = "the BPF program that measures lock waits";
+  constexpr BpfSubject kProgram{"the BPF program that measures lock waits",
+                                "'lock record' and 'lock contention -i' do without"};
   static_assert(static_cast<int>(By::kCgroup) == LOCK_BY_CGROUP);
   BpfLog log;
   auto state = std::make_unique<State>(lock_waits__open());

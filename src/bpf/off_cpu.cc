@@ -20,7 +20,8 @@
 namespace sonde {
 namespace {
 
-constexpr std::string_view kWaitMeasurer = "the BPF program that measures off-CPU waits";
+constexpr BpfSubject kWaitMeasurer{"the BPF program that measures off-CPU waits",
+                                   "'sched record' and 'sched timehist' show waits without it"};
 
 OffCpu::State state_from(uint32_t number) {
   return number == OFF_CPU_WAITS_FOR_IO ? OffCpu::State::kWaitsForIo

@@ -22,7 +22,8 @@
 namespace sonde {
 namespace {
 
-constexpr std::string_view kSumsProgram = "the BPF program that adds up what the scheduler does";
+constexpr BpfSubject kSumsProgram{"the BPF program that adds up what the scheduler does",
+                                  "'sched record' without --summary does without"};
 
 SchedSum sum_from(const sched_sum& kernel) {
   static_assert(SCHED_DELAY_BUCKETS == SchedSum::kBuckets);

@@ -32,7 +32,8 @@ TaskCounts::~TaskCounts() = default;
 
 Result<TaskCounts> TaskCounts::open(const FollowedTasks& tasks, std::span<const Fd> counter_maps,
                                     std::vector<int> cpus) {
-  constexpr std::string_view kProgram = "the BPF program that counts for tasks";
+  constexpr BpfSubject kProgram{"the BPF program that counts for tasks",
+                                "counters without --bpf-counters count the same"};
   BpfLog log;
   auto state = std::make_unique<State>(task_counts__open());
   task_counts* skeleton = state->skeleton;

@@ -52,7 +52,8 @@ void choose_programs(work_totals& skeleton, const WorkTotals::Options& options) 
 
 Result<WorkTotals> WorkTotals::open(const Options& options) {
   static_assert(static_cast<int>(Class::kSched) == WORK_SCHED);
-  constexpr std::string_view kWorkMeasurer = "the BPF program that measures the kernel's work";
+  constexpr BpfSubject kWorkMeasurer{"the BPF program that measures the kernel's work",
+                                     "'kwork record' and 'kwork report' do without"};
   BpfLog log;
   auto state = std::make_unique<State>(work_totals__open());
   work_totals* skeleton = state->skeleton;

@@ -3,6 +3,7 @@
 import os
 import re
 import signal
+import struct
 import subprocess
 import sys
 import time
@@ -70,6 +71,30 @@ class AggregateTest(OwnDirectoryTest):
         self.assertGreater(counted, 3400)
         self.assertLess(rows, counted / 4)
 
+    def test_sums_are_compressed(self):
+        """Unless the option forbids it, and so that perf reads them."""
+        self.record("--aggregate", output="packed.data")
+        self.record("--aggregate", "--no-compression-level", output="plain.data")
+        sample, compressed = 9, 81  # PERF_RECORD_SAMPLE, PERF_RECORD_COMPRESSED
+        packed, plain = (self.record_types(self.path / name) for name in ("packed.data", "plain.data"))
+        self.assertEqual((packed.count(sample), plain.count(compressed)), (0, 0))
+        self.assertGreater(packed.count(compressed), 0)
+        self.assertGreater(plain.count(sample), 0)
+        self.assertEqual(self.chains("packed.data"), self.chains("plain.data"))
+        self.assertEqual(self.chains("packed.data"), self.chains("packed.data", tool="perf"))
+
+    @staticmethod
+    def record_types(file):
+        """Of the records as they are in the file: the header says where they begin, and how many bytes they are."""
+        content = file.read_bytes()
+        at, size = struct.unpack_from("<QQ", content, 40)
+        end, types = at + size, []
+        while at < end:
+            kind, _, length = struct.unpack_from("<IHH", content, at)
+            types.append(kind)
+            at += length
+        return types
+
     def test_windows(self):
         """Of a second each; the records of several are in order, for perf too."""
         self.record("--aggregate=1", rounds=(4, 800))
@@ -100,7 +125,8 @@ class AggregateTest(OwnDirectoryTest):
     def test_without_privilege(self):
         os.chmod(self.path, 0o777)
         said = self.run_in(*AS_NOBODY, SONDE, "record", "-N", "--aggregate", "-e", "cpu-clock:u", "--", "true", status=255).stderr
-        self.assertRegex(said, "cannot (open|load) the BPF program that counts samples: (Operation not permitted|Permission denied)")
+        self.assertRegex(said, "cannot (open|load) the BPF program that counts samples: (Operation not permitted|Permission denied)"
+                               "; this needs root, or CAP_BPF and CAP_PERFMON$")
         self.assertEqual(said.count("\n"), 1, said)
 
     def test_nothing_is_left_behind(self):

@@ -18,7 +18,7 @@
 namespace sonde {
 namespace {
 
-constexpr std::string_view kSummer = "the BPF program that counts samples";
+constexpr BpfSubject kSummer{"the BPF program that counts samples", "record without --aggregate"};
 constexpr uint64_t kFirstContextMarker = static_cast<uint64_t>(-4095);  // PERF_CONTEXT_MAX
 
 /// Until no BPF program that began before runs any more: they run in read-side sections of RCU.

@@ -16,7 +16,8 @@
 namespace sonde {
 namespace {
 
-constexpr std::string_view kHistogramProgram = "the BPF program that adds up histograms";
+constexpr BpfSubject kHistogramProgram{"the BPF program that adds up histograms",
+                                       "'histogram -i' does it with a recording of the events"};
 
 /// One copy of the program.
 struct LoadedSource {
@@ -125,9 +126,7 @@ Result<> check_probe_pmu(const HistogramSource& source) {
 std::unexpected<Error> source_refused(const BpfLog& log, std::string_view action,
                                       const HistogramSource& source) {
   Error refused = bpf_refused(log, action, kHistogramProgram).error();
-  std::string_view remedy =
-      refused.code == ErrorCode::kPermission ? "; this needs root, or CAP_BPF and CAP_PERFMON" : "";
-  return fail(refused.code, "{}: {}{}", source.description(), refused.message, remedy);
+  return fail(refused.code, "{}: {}", source.description(), refused.message);
 }
 
 }  // namespace

@@ -17,7 +17,8 @@
 namespace sonde {
 namespace {
 
-constexpr std::string_view kStackWalker = "the BPF program that walks user stacks";
+constexpr BpfSubject kStackWalker{"the BPF program that walks user stacks",
+                                  "--call-graph dwarf unwinds without it"};
 
 /// The features that appeared last: helpers and types, with the version that has them.
 Result<> check_kernel() {
@@ -72,8 +73,8 @@ int StackWalker::program() const {
 Result<> StackWalker::set_carrier(int cpu, int fd) {
   if (bpf_map_update_elem(bpf_map__fd(program_->skeleton->maps.carriers), &cpu, &fd, BPF_ANY) == 0)
     return {};
-  return fail(ErrorCode::kFailed, "cannot give {} the ring of CPU {}: {}", kStackWalker, cpu,
-              std::strerror(errno));
+  return fail(ErrorCode::kFailed, "cannot give {} the ring of CPU {}: {}", kStackWalker.program,
+              cpu, std::strerror(errno));
 }
 
 Result<> StackWalker::watch_programs() {
