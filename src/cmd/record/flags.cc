@@ -290,10 +290,11 @@ bool RecordFlags::copies_stacks() const {
 }
 
 /// Chains of one program are very similar: compression reduces them to a tenth, for a few percent
-/// of the time that unwinding takes.
+/// of the time that unwinding takes; and so are the sums of one window and the next.
 void RecordFlags::settle_compression(const Env& env) {
-  bool by_itself =
-      options_.sampling.unwind_stacks && !RecordOutput::is_pipe(options_.output, env.out_fd);
+  const SamplingOptions& sampling = options_.sampling;
+  bool by_itself = (sampling.unwind_stacks || sampling.aggregation.enabled) &&
+                   !RecordOutput::is_pipe(options_.output, env.out_fd);
   options_.output.compression_level = compression_level_.value_or(by_itself ? 1 : 0);
 }
 
