@@ -21,6 +21,7 @@ struct TopOptions {
   uint64_t least_samples = 0;  // -f
   bool zero = false;           // each screen shows only the samples since the previous one
   std::string annotated;       // --sym-annotate: a function's name
+  std::string by_event;        // --by: the event whose values the rows are
   bool dump_symbols = false;   // -D
   bool hide_kernel = false, hide_user = false;
   bool show_idle = false;

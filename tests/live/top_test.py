@@ -136,6 +136,24 @@ class TopTest(unittest.TestCase):
         self.assertGreater(int(match[1]), 0)
         self.assertEqual(self.end(top, signal.SIGTERM), 0)
 
+    def test_by_a_value_of_an_event(self):
+        """The program calls getppid, whose number is 110 on x86-64 and 173 on arm64."""
+        number = {"x86_64": "110", "aarch64": "173"}[os.uname().machine]
+        busy = self.busy("calls")
+        for by, rows in ((["raw_syscalls:sys_enter:id"], rf"100\.00% +[1-9]\d* +{number}\n"),
+                         (["raw_syscalls:sys_enter"], r"100\.00% +[1-9]\d* +busybody\n"),
+                         (["raw_syscalls:sys_enter:id", "--by", "raw_syscalls:sys_enter:comm"], rf"100\.00% +[1-9]\d* +{number} +busybody\n"),
+                         (["cpu-clock:u:dso", "-F", "999"], r"\d+\.\d\d% +[1-9]\d* +busybody\n")):
+            with self.subTest(by):
+                top, out = self.top("--by", *by, "-p", busy.pid, "-d", "0.3")
+                out.wait_for(r"PerfTop:.*\n-+\n\n +" + rows)
+                self.assertEqual(self.end(top), 0)
+        for by, said in (("raw_syscalls:sys_enter:nothing", "has no field 'nothing'; it has id args"), ("page-faults:u:nothing", "sort keys work"),
+                         ("sched:nosuch:x", "nosuch")):
+            done = subprocess.run([SONDE, "top", "--stdio", "--by", by], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn(said, done.stderr)
+
     def test_calls_of_a_probed_function(self):
         group = f"livetop{os.getpid()}"
         subprocess.run([SONDE, "probe", "-q", "-x", self.program, f"{group}:hot=the_hot_function"], check=True)

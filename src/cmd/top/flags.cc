@@ -10,6 +10,7 @@
 #include "cmd/options/profile_flags.h"
 #include "cmd/options/row_flags.h"
 #include "event/parser/event_branch.h"
+#include "top/by.h"
 
 namespace sonde::top {
 namespace {
@@ -17,6 +18,16 @@ namespace {
 void declare_events(FlagTable& flags, TopOptions& o) {
   SamplingOptions& sampling = o.record.sampling;
   declare_event_selection(flags, o.selection);
+  flags.call(
+      0, "by", "event[:field]",
+      "every occurrence of an event, by a value of it: a field of a tracepoint or probe, or "
+      "any sort key (default: comm). Once more for another field of the same event",
+      [&o](std::string_view text) -> Result<> {
+        o.selection.then([&o, by = std::string(text)](EventSelection::Chosen& chosen, Env& env) {
+          return add_by(o, by, chosen, env);
+        });
+        return {};
+      });
   flags.number('c', "count", sampling.period, "n", "event period to sample");
   flags.call('F', "freq", "freq or 'max'", "profile at this frequency", frequency_into(sampling));
   flags.boolean('i', "no-inherit", sampling.no_inherit, "child tasks do not inherit counters");
