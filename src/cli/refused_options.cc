@@ -19,14 +19,4 @@ void declare_refused(FlagTable& flags, std::span<const RefusedOption> options) {
   }
 }
 
-Flag& declare_refused(FlagTable& flags, const RefusedOption& option,
-                      std::optional<std::string>& refused) {
-  const char* why = option.reason;
-  auto refuse = [&refused, why](std::string_view) -> Result<> {
-    if (!refused) refused = why;
-    return {};
-  };
-  return flags.call(option.letter, option.name, option.argument, option.help, refuse).refused(why);
-}
-
 }  // namespace sonde

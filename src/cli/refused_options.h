@@ -2,9 +2,7 @@
 // and what to use instead.
 #pragma once
 
-#include <optional>
 #include <span>
-#include <string>
 
 #include "cli/flags.h"
 
@@ -20,10 +18,5 @@ struct RefusedOption {
 
 /// `options` must outlive the table.
 void declare_refused(FlagTable& flags, std::span<const RefusedOption> options);
-
-/// One with an argument, for a command that checks all of its command line first: its use sets
-/// `refused` to the reason, if no other's has.
-Flag& declare_refused(FlagTable& flags, const RefusedOption& option,
-                      std::optional<std::string>& refused);
 
 }  // namespace sonde

@@ -6,12 +6,14 @@
 #include <algorithm>
 
 #include "bpf/bpf_log.h"
+#include "bpf/filters/shared_filter.h"
 #include "bpf/skeletons/sample_filter.skel.h"
 
 namespace sonde {
 namespace {
 
-constexpr std::string_view kFilterProgram = "the BPF program that filters samples";
+constexpr BpfSubject kFilterProgram{"the BPF program that filters samples",
+                                    "'report' filters afterwards"};
 
 /// Whether the kernel fills in the data of samples before their program runs. It does since it
 /// has the function that gives programs access to them.
@@ -31,6 +33,7 @@ struct BpfSampleFilter::State {
   State& operator=(const State&) = delete;
   ~State() { sample_filter__destroy(skeleton); }
   sample_filter* skeleton;
+  std::optional<SharedSampleFilter> shared;  // used instead
 };
 
 BpfSampleFilter::BpfSampleFilter(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -53,17 +56,25 @@ Result<BpfSampleFilter> BpfSampleFilter::load(const SampleFilterTerms& terms) {
   settings.test_count = static_cast<uint8_t>(terms.tests.size());
   if (sample_filter__load(state->skeleton) != 0) {
     Error refused = bpf_refused(log, "load", kFilterProgram).error();
-    if (refused.code != ErrorCode::kPermission) return std::unexpected(refused);
-    return fail(refused.code, "{}; this needs root, or CAP_BPF and CAP_PERFMON", refused.message);
+    if (refused.code != ErrorCode::kPermission) return std::unexpected(std::move(refused));
+    if (!SharedSampleFilter::is_pinned())
+      return fail(refused.code, "{}; or root runs 'record --setup-filter pin' once, for all users",
+                  refused.message);
+    state->shared.emplace(TRY(SharedSampleFilter::open(terms)));
   }
   return BpfSampleFilter(std::move(state));
 }
 
 int BpfSampleFilter::fd() const {
-  return bpf_program__fd(state_->skeleton->progs.on_sample);
+  return state_->shared ? state_->shared->fd() : bpf_program__fd(state_->skeleton->progs.on_sample);
 }
 
-uint64_t BpfSampleFilter::dropped() const {
+Result<> BpfSampleFilter::add_event(uint64_t id) {
+  return state_->shared ? state_->shared->add_event(id) : Result<>();
+}
+
+std::optional<uint64_t> BpfSampleFilter::dropped() const {
+  if (state_->shared) return state_->shared->dropped();
   return __atomic_load_n(&state_->skeleton->bss->dropped, __ATOMIC_RELAXED);
 }
 

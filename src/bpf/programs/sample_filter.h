@@ -47,3 +47,15 @@ struct sample_test {
   unsigned char unused[2];
   unsigned long long operand;
 };
+
+// The program that users share: how many recordings and events it serves at a time.
+#define SHARED_FILTERS 512
+#define SHARED_FILTER_EVENTS 16384
+
+/// What one recording filters by.
+struct shared_filter_entry {
+  struct sample_test tests[SAMPLE_FILTER_TESTS];
+  unsigned int owner;  // the recorder's process id: entries of dead ones may be taken
+  unsigned int unused;
+  unsigned long long dropped;
+};

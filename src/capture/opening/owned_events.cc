@@ -11,6 +11,7 @@
 
 #include "base/blocked_signals.h"
 #include "base/text.h"
+#include "bpf/filters/shared_filter.h"
 #include "elf/elf_file.h"
 #include "event/parser/event_error.h"
 #include "probe/events/probe_names.h"
@@ -223,7 +224,8 @@ Result<std::vector<OwnedEvent>> OwnedEvents::make_programs(
   return events;
 }
 
-Result<uint32_t> OwnedEvents::make_sample_filter(const std::string& text) {
+Result<OwnedEvents::MadeFilter> OwnedEvents::make_filter(const std::string& text,
+                                                         uint32_t program) {
   auto cgroup_id = [](const std::string& path) -> std::optional<uint64_t> {
     // A cgroup's id is the number of its directory, which is named from the mount or the root.
     struct stat status{};
@@ -236,18 +238,37 @@ Result<uint32_t> OwnedEvents::make_sample_filter(const std::string& text) {
   };
   SampleFilterTerms terms = TRY(parse_sample_filter(text, cgroup_id));
   BpfSampleFilter filter = TRY(BpfSampleFilter::load(terms));
+  return MadeFilter{text, std::move(terms), std::move(filter), program};
+}
+
+Result<uint32_t> OwnedEvents::make_sample_filter(const std::string& text) {
   auto program = static_cast<uint32_t>(program_fds_.size());
-  program_fds_.push_back(filter.fd());
-  filters_.push_back({text, std::move(terms), std::move(filter), program});
+  filters_.push_back(TRY(make_filter(text, program)));
+  program_fds_.push_back(filters_.back().filter.fd());
   return program;
+}
+
+bool OwnedEvents::is_sample_filter(uint32_t program) const {
+  return std::ranges::find(filters_, program, &MadeFilter::program) != filters_.end();
+}
+
+Result<> OwnedEvents::narrow_sample_filter(uint32_t program, const std::string& text) {
+  auto made = std::ranges::find(filters_, program, &MadeFilter::program);
+  *made = TRY(make_filter(fmt::format("{}, {}", made->text, text), program));
+  program_fds_[program] = made->filter.fd();
+  return {};
 }
 
 std::vector<std::string> OwnedEvents::filter_notes() const {
   std::vector<std::string> notes;
   for (const MadeFilter& made : filters_) {
-    uint64_t dropped = made.filter.dropped();
-    notes.push_back(fmt::format("--filter '{}' dropped {} {}", made.text, dropped,
-                                dropped == 1 ? "sample" : "samples"));
+    std::optional<uint64_t> dropped = made.filter.dropped();
+    notes.push_back(
+        dropped ? fmt::format("--filter '{}' dropped {} {}", made.text, *dropped,
+                              *dropped == 1 ? "sample" : "samples")
+                : fmt::format("--filter '{}': somebody removed it from {} during the recording, "
+                              "and no sample was kept from then on",
+                              made.text, shared_filter_directory()));
   }
   return notes;
 }
@@ -292,17 +313,27 @@ Result<> OwnedEvents::attach(Sys& sys, const std::vector<CaptureEvent>& events) 
     for (const MapSetting& setting : loaded.event_settings) TRY(fill_map(loaded, setting, events));
     TRY(loaded.object.attach_others());
   }
-  for (const CaptureEvent& event : events) {
-    if (!event.parsed.bpf_program || *event.parsed.bpf_program >= program_fds_.size()) continue;
-    TRY(check_samples(event));
-    auto program = static_cast<uint64_t>(program_fds_[*event.parsed.bpf_program]);
-    for (const OpenedEvent& opened : event.opened) {
-      SysResult<int> set = sys.ioctl(opened.fd, PERF_EVENT_IOC_SET_BPF, program);
-      // A program is attached only once to each tracepoint, whichever descriptor it came through.
-      if (!set && set.error() != EEXIST)
-        return fail(ErrorCode::kUnsupported, "cannot attach the BPF program to {}: {}",
-                    event.parsed.name, std::strerror(set.error()));
-    }
+  for (const CaptureEvent& event : events)
+    if (event.parsed.bpf_program && *event.parsed.bpf_program < program_fds_.size())
+      TRY(attach_program(sys, event));
+  return {};
+}
+
+Result<> OwnedEvents::attach_program(Sys& sys, const CaptureEvent& event) {
+  TRY(check_samples(event));
+  uint32_t number = *event.parsed.bpf_program;
+  auto filter = std::ranges::find(filters_, number, &MadeFilter::program);
+  auto program = static_cast<uint64_t>(program_fds_[number]);
+  for (const OpenedEvent& opened : event.opened) {
+    uint64_t id = 0;
+    if (filter != filters_.end() &&
+        sys.ioctl(opened.fd, PERF_EVENT_IOC_ID, reinterpret_cast<uint64_t>(&id)))
+      TRY(filter->filter.add_event(id));
+    SysResult<int> set = sys.ioctl(opened.fd, PERF_EVENT_IOC_SET_BPF, program);
+    // A program is attached only once to each tracepoint, whichever descriptor it came through.
+    if (!set && set.error() != EEXIST)
+      return fail(ErrorCode::kUnsupported, "cannot attach the BPF program to {}: {}",
+                  event.parsed.name, std::strerror(set.error()));
   }
   return {};
 }

@@ -58,6 +58,10 @@ class OwnedEvents final : public EventFactory {
   /// bpf/filters/sample_filter_terms.h: what ParsedEvent::bpf_program is to be. Errors: bad terms;
   /// what the kernel refuses.
   Result<uint32_t> make_sample_filter(const std::string& text);
+  /// Whether `program` is a filter made by the above.
+  [[nodiscard]] bool is_sample_filter(uint32_t program) const;
+  /// Makes such a filter keep only what `text` holds for, too.
+  Result<> narrow_sample_filter(uint32_t program, const std::string& text);
   /// For each of them: "--filter 'cpu == 1' dropped 12 samples".
   [[nodiscard]] std::vector<std::string> filter_notes() const;
 
@@ -76,6 +80,8 @@ class OwnedEvents final : public EventFactory {
     BpfSampleFilter filter;
     uint32_t program;  // index in program_fds_
   };
+  static Result<MadeFilter> make_filter(const std::string& text, uint32_t program);
+  Result<> attach_program(Sys& sys, const CaptureEvent& event);
   /// Whether the event samples what its filter tests.
   Result<> check_samples(const CaptureEvent& event) const;
   Result<> make_program_events(const ProgramObject::Program& program,

@@ -31,19 +31,19 @@ Result<std::vector<pid_t>> parse_ids(std::string_view list, std::string_view wha
   return ids;
 }
 
-Result<uid_t> user_id(const std::string& user) {
-  if (passwd* entry = ::getpwnam(user.c_str())) return entry->pw_uid;
-  if (std::optional<uint64_t> number = parse_number(user); number && *number <= UINT32_MAX)
-    return static_cast<uid_t>(*number);
-  return fail(ErrorCode::kNotFound, "Invalid User: {}", user);
-}
-
 void add_threads(pid_t pid, std::vector<ThreadEntry>& threads) {
   for (pid_t tid : numeric_entries(fmt::format("/proc/{}/task", pid)))
     threads.push_back({tid, comm_of(tid)});
 }
 
 }  // namespace
+
+Result<uid_t> user_id(const std::string& user) {
+  if (passwd* entry = ::getpwnam(user.c_str())) return entry->pw_uid;
+  if (std::optional<uint64_t> number = parse_number(user); number && *number <= UINT32_MAX)
+    return static_cast<uid_t>(*number);
+  return fail(ErrorCode::kNotFound, "Invalid User: {}", user);
+}
 
 std::vector<uint64_t> numbered_entries(const std::string& directory, std::string_view prefix) {
   std::vector<uint64_t> numbers;

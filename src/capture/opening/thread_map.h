@@ -24,6 +24,8 @@ Result<std::vector<ThreadEntry>> threads_of_processes(std::string_view pids);
 Result<std::vector<ThreadEntry>> threads_by_id(std::string_view tids);
 /// Those of one of the two lists, or none if both are empty. kUsage: both are given.
 Result<std::vector<ThreadEntry>> threads_of_either(std::string_view pids, std::string_view tids);
+/// Of a name or a number. kNotFound: no such user.
+Result<uid_t> user_id(const std::string& user);
 /// All threads that `user` (a name or a number) owns. kNotFound: no such user, or no thread.
 Result<std::vector<ThreadEntry>> threads_of_user(const std::string& user);
 

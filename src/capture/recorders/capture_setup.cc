@@ -17,6 +17,7 @@
 #include "capture/recorders/aggregate_recorder.h"
 #include "capture/recorders/futex_event.h"
 #include "capture/recorders/off_cpu_event.h"
+#include "capture/recorders/user_filter.h"
 #include "capture/synthesis/synthesis_cgroup.h"
 #include "event/pmu/trace_pmu.h"
 
@@ -180,13 +181,14 @@ static Result<> map_trace(const RecordOptions& options, Env& env, Capture& captu
 Result<Capture> set_up_capture(const RecordOptions& options, bool pipe_output, Env& env) {
   Capture capture;
   std::vector<std::string> messages;
-  capture.target = TRY(resolve_target(options.target, messages));
+  EventList list = options.events;
+  if (list.empty()) list.append({default_event(env.sys)});
+  TargetOptions whom = TRY(filtered_by_user(options, list, env));
+  capture.target = TRY(resolve_target(whom, messages));
   for (std::string& message : messages) message.insert(0, "Warning:\n");
   SamplingRate rate = TRY(settle_rate(options.sampling, kernel_max_freq(), kDefaultFreq, messages));
   for (const std::string& message : messages) say(options, env, message);
 
-  EventList list = options.events;
-  if (list.empty()) list.append({default_event(env.sys)});
   if (options.off_cpu.enabled) list.append({off_cpu_event()});
   if (options.off_cpu.enabled && options.off_cpu.wakers) list.append({waker_event()});
   if (options.futex.enabled) list.append({futex_event()});
@@ -204,7 +206,7 @@ Result<Capture> set_up_capture(const RecordOptions& options, bool pipe_output, E
                         .delayed = options.delay.any(),
                         .rate = rate,
                         .arch = abi::host_arch()};
-  if (!options.target.cpus.empty()) context.all_cpus = TRY(online_cpus());
+  if (!whom.cpus.empty()) context.all_cpus = TRY(online_cpus());
   if (capture.trace) context.trace = capture.trace->companions;
   capture.events = configure_events(list, sampling, context);
   if (sampling.aggregation.enabled) TRY(check_aggregated(capture.events));

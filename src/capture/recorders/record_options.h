@@ -21,6 +21,7 @@ struct TargetOptions {
   std::string pids, tids, user, cpus;  // as given; empty: not given
   bool all_cpus = false;
   bool per_thread = false;
+  bool user_later = false;  // -u: also what the user starts later, where the kernel can tell
 
   [[nodiscard]] bool has_task() const { return !pids.empty() || !tids.empty() || !user.empty(); }
   [[nodiscard]] bool has_cpu() const { return all_cpus || !cpus.empty(); }

@@ -14,7 +14,6 @@
 #include "capture/opening/owned_events_setup.h"
 #include "capture/recorders/record_output.h"
 #include "capture/synthesis/kernel_copy.h"
-#include "cli/refused_options.h"
 #include "cmd/options/event_selection_flags.h"
 #include "cmd/options/guest_flags.h"
 #include "store/build_id_cache.h"
@@ -35,7 +34,6 @@ void RecordFlags::declare(FlagTable& flags) {
   declare_buffers(flags);
   declare_output(flags);
   declare_run(flags);
-  declare_refused(flags);
 }
 
 void RecordFlags::declare_events(FlagTable& flags) {
@@ -46,6 +44,15 @@ void RecordFlags::declare_events(FlagTable& flags) {
     });
     return {};
   });
+  flags.call(0, "setup-filter", "pin|unpin",
+             "pin (as root): from now on, every user can filter the samples of his own tasks with "
+             "--filter; unpin: no longer",
+             [this](std::string_view text) -> Result<> {
+               if (text != "pin" && text != "unpin")
+                 return fail(ErrorCode::kUsage, "--setup-filter expects pin or unpin");
+               filter_setup_ = text;
+               return {};
+             });
   flags.text(0, "clang-path", selection_.compiler().clang, "clang path",
              "clang binary to use for compiling BPF scriptlets");
   flags.text(0, "clang-opt", selection_.compiler().options, "clang options",
@@ -198,16 +205,6 @@ void RecordFlags::declare_run(FlagTable& flags) {
   flags.boolean('q', "quiet", options_.quiet, "don't print any warnings or messages");
 }
 
-/// perf's options that are not supported: each says why, none is silently ignored.
-void RecordFlags::declare_refused(FlagTable& flags) {
-  auto refuse = [&](const RefusedOption& option) -> Flag& {
-    return sonde::declare_refused(flags, option, refused_);
-  };
-  refuse({0, "setup-filter", "pin|unpin", "Pin or unpin BPF filters",
-          "--setup-filter: programs for --filter are not kept for other users: --filter "
-          "needs root, or CAP_BPF and CAP_PERFMON"});
-}
-
 Result<> RecordFlags::configure(const Config& config) {
   configure_compiler(config, selection_.compiler());
   if (auto mode = config.get("record.build-id")) {
@@ -233,8 +230,8 @@ Result<> RecordFlags::configure(const Config& config) {
 }
 
 Result<RecordOptions> RecordFlags::finalize(Env& env, const Arguments& arguments) {
-  if (refused_) return fail(ErrorCode::kUnsupported, "{}", *refused_);
   options_.target.command = arguments.words;
+  options_.target.user_later = true;
   if (options_.sampling.all_user && options_.sampling.all_kernel)
     return fail(ErrorCode::kUsage, " Error: option `all-kernel' cannot be used with all-user");
   if (!rounding_.empty() && !options_.quiet) env.err.print("{}\n", rounding_);

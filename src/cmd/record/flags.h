@@ -31,6 +31,8 @@ class RecordFlags {
   Result<RecordOptions> finalize(Env& env, const Arguments& arguments);
 
   [[nodiscard]] bool dry_run() const { return dry_run_; }
+  /// --setup-filter: "pin" or "unpin" is all there is to do; empty: a recording is.
+  [[nodiscard]] const std::string& filter_setup() const { return filter_setup_; }
   /// --bundle: the file written at the end; empty: none.
   [[nodiscard]] const std::string& bundle() const { return bundle_; }
   /// --num-thread-synthesize; 0: one per CPU.
@@ -48,7 +50,6 @@ class RecordFlags {
   // cmd_record_output_flags.cc
   void declare_buffers(FlagTable& flags);
   void declare_output(FlagTable& flags);
-  void declare_refused(FlagTable& flags);
 
   Result<> set_call_graph(std::string_view text);
   Result<> set_synthesis(std::string_view list);
@@ -70,8 +71,8 @@ class RecordFlags {
   EventSelection selection_{/*counting=*/false};
   std::optional<bool> no_inherit_, no_buildid_, no_buildid_cache_, timestamps_, switch_events_;
   std::optional<std::string> debuginfod_, configured_debuginfod_;  // URLs
-  std::optional<std::string> refused_;                             // why a flag cannot be honoured
-  std::string rounding_;                                           // what to say about -m
+  std::string filter_setup_;
+  std::string rounding_;  // what to say about -m
   unsigned synthesis_threads_ = 0;
   std::optional<int> compression_level_;  // -z, or its negation
   bool dry_run_ = false;

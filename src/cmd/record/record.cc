@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "base/own_command_line.h"
+#include "bpf/filters/shared_filter.h"
 #include "capture/opening/target.h"
 #include "capture/recorders/recorder.h"
 #include "capture/synthesis/jit_maps.h"
@@ -68,6 +69,7 @@ A full disk, Ctrl-C, SIGTERM and --max-size end a recording, but leave a readabl
   }
 
   Result<int> run(Env& env, const Arguments& arguments) override {
+    if (!flags_.filter_setup().empty()) return set_up_filter();
     RecordOptions options = TRY(flags_.finalize(env, arguments));
     if (!picture_.empty()) TRY(prepare_picture(options));
     if (flags_.dry_run()) return 0;
@@ -84,6 +86,11 @@ A full disk, Ctrl-C, SIGTERM and --max-size end a recording, but leave a readabl
   }
 
  private:
+  Result<int> set_up_filter() const {
+    TRY(flags_.filter_setup() == "pin" ? pin_shared_filter() : unpin_shared_filter());
+    return 0;
+  }
+
   Result<> make_bundle(const RecordOptions& options, Env& env) {
     BundleSummary made = TRY(write_bundle({.input = options.output.path}, flags_.bundle(), env));
     if (!options.quiet)

@@ -41,6 +41,7 @@ On a terminal it is report's browser on live data: h lists its keys, a shows a f
     o_.selection.serve(o_.record.target, o_.report.verbose, env);
     o_.record.made = o_.selection.made();
     TRY(o_.selection.finalize({o_.record.events, o_.record.cgroups}, env));
+    o_.record.target.user_later = true;
     o_.record.guests.files = o_.report.symbol_sources.guests;
     o_.record.command_line = own_command_line();
     if (!o_.record.target.has_task() && !o_.record.target.has_cpu())
