@@ -1,7 +1,7 @@
 // help: the commands, and the manual page of each; also the source of manual pages and completion
 // scripts, for packagers.
 #include "cli/command.h"
-#include "cli/completion.h"
+#include "cli/completion/completion.h"
 #include "cli/manual.h"
 #include "cli/refused_options.h"
 #include "cmd/commands.h"
@@ -27,13 +27,15 @@ class Help final : public Command {
     flags.boolean('m', "man", man_, "show the manual page (the default)");
     declare_refused(flags, kHelpRefuses);
     flags.boolean(0, "troff", troff_, "print the manual page's source, to install it");
-    flags.text(0, "completion", completion_, "shell",
-               "print the completion script of a shell: bash");
+    flags
+        .text(0, "completion", completion_, "shell",
+              "print the completion script of a shell: bash, zsh or fish")
+        .offers({"bash", "zsh", "fish"});
   }
 
   Result<int> run(Env& env, const Arguments& arguments) override {
     if (completion_) {
-      env.out.write(TRY(completion_script(*completion_, env.tool)));
+      env.out.write(TRY(completion_script(*completion_, env.tool, all_commands())));
       return 0;
     }
     bool lists = all_ || (arguments.empty() && !troff_ && !man_);

@@ -1,6 +1,6 @@
-#include "cli/completion.h"
+#include "cli/completion/completion.h"
 
-#include "base/text.h"
+#include "cli/completion/scripts.h"
 
 namespace sonde {
 namespace {
@@ -43,16 +43,13 @@ complete -o bashdefault -o default -F _@tool@ @tool@
 
 }  // namespace
 
-Result<std::string> completion_script(std::string_view shell, std::string_view tool) {
-  if (shell != "bash")
-    return fail(ErrorCode::kUsage, "no completion for the shell '{}': use bash", shell);
-  std::string script;
-  bool name = false;
-  for (std::string_view part : split(kBash, '@')) {
-    script += name ? tool : part;
-    name = !name;
-  }
-  return script;
+Result<std::string> completion_script(std::string_view shell, std::string_view tool,
+                                      CommandList commands) {
+  if (shell == "bash") return with_tool_name(kBash, tool);
+  if (shell == "zsh") return zsh_completion(tool, commands);
+  if (shell == "fish") return fish_completion(tool, commands);
+  return fail(ErrorCode::kUsage, "no completion for the shell '{}': there is bash, zsh or fish",
+              shell);
 }
 
 }  // namespace sonde
