@@ -1,11 +1,37 @@
-# `cmake --install build/release --prefix DIR`: the binary, and the files it generates (manual pages, completion).
+# `cmake --install build/release --prefix DIR`: programs, stripped, with their debug information beside them; the files that `sonde`
+# generates (manual pages, completion); documentation. Each component is a Debian package (tools/packaging/deb.py); --component
+# installs one alone.
 
 include(GNUInstallDirs)
-install(FILES "${CMAKE_SOURCE_DIR}/src/script/dlfilters/perf_dlfilter.h" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/sonde")
-install(TARGETS sonde RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+
+# strip_program(TARGET COMPONENT DIRECTORY [EXCLUDE_FROM_ALL]): the program without debug information below the prefix, and that
+# information, by build id, where debuggers and Sonde itself look for it.
+function(strip_program target component directory)
+  set(function "include(\"${CMAKE_SOURCE_DIR}/cmake/stripped.cmake\")")
+  set(program "\"$<TARGET_FILE:${target}>\"")
+  set(debug sonde-dbgsym)
+  if(component STREQUAL "portable")
+    set(debug portable-dbgsym)
+  endif()
+  install(CODE "${function}\ninstall_stripped(${program} \"${directory}\")" COMPONENT ${component} ${ARGN})
+  install(CODE "${function}\ninstall_debug_information(${program})" COMPONENT ${debug} ${ARGN})
+endfunction()
+
+strip_program(sonde sonde ${CMAKE_INSTALL_BINDIR})
+install(FILES "${CMAKE_SOURCE_DIR}/src/script/dlfilters/perf_dlfilter.h" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/sonde" COMPONENT sonde)
+install(FILES "${CMAKE_SOURCE_DIR}/README.md" "${CMAKE_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/sonde" COMPONENT sonde)
+# README.md's links lead there. Decisions are for those who change the source.
+install(DIRECTORY "${CMAKE_SOURCE_DIR}/docs" DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/sonde" COMPONENT sonde
+  PATTERN decisions EXCLUDE)
+install(CODE "
+  include(\"${CMAKE_SOURCE_DIR}/cmake/generated_files.cmake\")
+  install_generated_files(\"$<TARGET_FILE:sonde>\" \"${CMAKE_INSTALL_DATADIR}\" \"${CMAKE_INSTALL_MANDIR}\")
+" COMPONENT sonde)
+
 if(TARGET sonde-jvmti)
-  install(TARGETS sonde-jvmti LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  strip_program(sonde-jvmti sonde-jvmti lib/sonde)
 endif()
+
 set(SONDE_PYTHON_MODULES "" CACHE STRING "directory of the Python module perf, below the prefix; empty: where Debian's python3 looks")
 if(TARGET sonde-perf)
   # The prefix may be given only now: python3 looks in one place below /usr, and in another below /usr/local.
@@ -16,20 +42,26 @@ if(TARGET sonde-perf)
     elseif(NOT modules)
       set(modules lib/python3.11/dist-packages)
     endif()
-    file(INSTALL DESTINATION \"\${CMAKE_INSTALL_PREFIX}/\${modules}\" TYPE MODULE FILES \"${CMAKE_BINARY_DIR}/python/perf.abi3.so\")
-  ")
+    include(\"${CMAKE_SOURCE_DIR}/cmake/stripped.cmake\")
+    install_stripped(\"$<TARGET_FILE:sonde-perf>\" \"\${modules}\")
+  " COMPONENT python3-sonde)
+  install(CODE "
+    include(\"${CMAKE_SOURCE_DIR}/cmake/stripped.cmake\")
+    install_debug_information(\"$<TARGET_FILE:sonde-perf>\")
+  " COMPONENT sonde-dbgsym)
 endif()
-install(CODE "
-  set(sonde \"${CMAKE_BINARY_DIR}/sonde\")
-  set(prefix \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}\")
-  set(man \"\${prefix}/${CMAKE_INSTALL_MANDIR}/man1\")
-  set(completions \"\${prefix}/${CMAKE_INSTALL_DATADIR}/bash-completion/completions\")
-  file(MAKE_DIRECTORY \"\${man}\" \"\${completions}\")
-  execute_process(COMMAND \"\${sonde}\" help --completion bash OUTPUT_FILE \"\${completions}/sonde\" COMMAND_ERROR_IS_FATAL ANY)
-  execute_process(COMMAND \"\${sonde}\" help --troff OUTPUT_FILE \"\${man}/sonde.1\" COMMAND_ERROR_IS_FATAL ANY)
-  execute_process(COMMAND \"\${sonde}\" --list-cmds OUTPUT_VARIABLE commands OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
-  string(REPLACE \" \" \";\" commands \"\${commands}\")
-  foreach(command IN LISTS commands)
-    execute_process(COMMAND \"\${sonde}\" help --troff \"\${command}\" OUTPUT_FILE \"\${man}/sonde-\${command}.1\" COMMAND_ERROR_IS_FATAL ANY)
-  endforeach()
-")
+
+# What the archive of ./dev tarball has instead of these programs.
+if(TARGET sonde-portable)
+  strip_program(sonde-portable portable ${CMAKE_INSTALL_BINDIR} EXCLUDE_FROM_ALL)
+  strip_program(sonde-jvmti-portable portable lib/sonde EXCLUDE_FROM_ALL)
+  install(FILES "${portable_libs}/libipt.so.2" DESTINATION lib/sonde COMPONENT portable EXCLUDE_FROM_ALL)
+endif()
+
+# What `cmake --install` needs, and no more.
+add_custom_target(installable DEPENDS sonde)
+foreach(target sonde-jvmti sonde-perf)
+  if(TARGET ${target})
+    add_dependencies(installable ${target})
+  endif()
+endforeach()
