@@ -58,6 +58,7 @@ void declare_grid(FlagTable& flags, HeatMapOptions& o) {
   flags.text(0, "unitslatency", o.unit_of_values, "unit",
              "unit of the second column of text, for labels; for recordings: the unit of --minlat, "
              "--maxlat and --steplat (us), one of s, ms, us, ns");
+  flags.text(0, "unitslabel", o.unit_of_values, "unit", "the same as --unitslatency");
   flags.text(0, "minlat", o.least, "n", "smallest latency or value to draw");
   flags.text(0, "maxlat", o.largest, "n", "largest latency or value to draw");
   flags.number(0, "rows", o.rows, "n", "number of rows (at most 50, with round boundaries)");
