@@ -226,7 +226,13 @@ class JitTest(OwnDirectoryTest):
         if not AGENT.exists():
             self.skipTest("a virtual machine cannot load an agent that is under a sanitizer: none was built")
         self.compile_java()
-        self.record("-k", "mono", "--call-graph", "dwarf", "--", "java", f"-agentpath:{AGENT}={self.path}",
+        # The kernel does not know the dump: it copies the stacks, and readers unwind them.
+        for how in ("dwarf", "bpf"):
+            with self.subTest(how=how):
+                self.check_java_agent(how)
+
+    def check_java_agent(self, how):
+        self.record("-k", "mono", "--call-graph", how, "--", "java", f"-agentpath:{AGENT}={self.path}",
                     "-XX:+UnlockDiagnosticVMOptions", "-XX:+DebugNonSafepoints", "-cp", ".", "Hot", BUSY_MS)
         self.check_names("Hot.")
         text = self.run_it(SONDE, "script", "-i", "perf.data", "-F", "comm,ip,sym").stdout

@@ -8,6 +8,7 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 
+#include "stack_copy.h"
 #include "stack_walk.h"
 
 char LICENSE[] SEC("license") = "GPL";
@@ -242,7 +243,10 @@ __noinline int find_mapping(struct walk* w, __u64 address) {
   } else {
     found->file_offset = 0;
     found->kind = found->start == w->vdso ? HAS_FILE : NO_FILE;
-    found->key.is_generated = found->kind == NO_FILE;
+    if (found->kind == NO_FILE) {
+      found->key.is_generated = 1;
+      found->key.device = w->chain.pid;
+    }
   }
   return found->kind;
 }
@@ -281,15 +285,13 @@ static void request(struct walk_request* message) {
   }
 }
 
-#define CURRENT_CPU 0xffffffffu  // BPF_F_CURRENT_CPU
-
 enum { GOES_ON = -1 };
 
 /// Becomes the caller's frame by a rule. Returns GOES_ON, or why there is none.
 __noinline int by_rule(struct walk* w, __u32 number) {
   struct walk_rule* rule = bpf_map_lookup_elem(&rules, &number);
   if (!w || !rule) return WALK_NO_RULE;
-  if (rule->flags & WALK_NOT_EXPRESSIBLE) return WALK_BAD_FRAME;
+  if (rule->flags & WALK_NOT_EXPRESSIBLE) return WALK_NO_TABLE;
   if (rule->flags & WALK_IS_OUTERMOST) return WALK_OUTERMOST;
   __u64 cfa, base = 0;
   if (!value_of(w, rule->cfa_base, &cfa)) return WALK_BAD_FRAME;
@@ -338,9 +340,8 @@ __noinline int by_frame_pointer(struct walk* w) {
   return GOES_ON;
 }
 
-static int go_up(struct walk* w, __u64 place, int kind) {
+static int go_up(struct walk* w, __u64 place) {
   struct mapping* mapping = &w->mappings[w->found & (MAPPINGS - 1)];
-  if (kind == NO_FILE) return by_frame_pointer(w);
   struct walk_object* object = bpf_map_lookup_elem(&objects, &mapping->key);
   if (!object) {
     struct walk_request message = {.key = mapping->key, .start = mapping->start, .end = mapping->end};
@@ -378,7 +379,7 @@ static long step(__u32 index, void* context) {
   w->chain.addresses[slot] = place;
   w->chain.count = (__u16)(index + 1);
   if (kind != NO_MAPPING) w->chain.object = w->mappings[w->found & (MAPPINGS - 1)].key;
-  int end = kind == NO_MAPPING ? WALK_NOT_MAPPED : go_up(w, place, kind);
+  int end = kind == NO_MAPPING ? WALK_NOT_MAPPED : go_up(w, place);
   if (end == GOES_ON) {
     // Nothing called the code that a handler returns to: it is at its own start.
     if (w->is_exact) w->chain.addresses[slot] = ip;
@@ -431,12 +432,12 @@ int walk_stack(struct bpf_perf_event_data* context) {
     begin(w, &saved);
     code_segment = saved.cs;
   }
-  __u64 both = bpf_get_current_pid_tgid();
+  __u64 both = bpf_get_current_pid_tgid(), stack_pointer = w->value[REG_SP];
   w->chain.pid = (__u32)(both >> 32);
   w->chain.tid = (__u32)both;
   w->chain.end = WALK_LIMIT;
   w->chain.count = 0;
-  w->chain.zero = 0;
+  w->chain.stack_bytes = 0;
   __builtin_memset(&w->chain.object, 0, sizeof w->chain.object);
   w->chain.object.is_generated = 1;
   w->known = (1u << WALK_REGISTERS) - 1;
@@ -453,6 +454,8 @@ int walk_stack(struct bpf_perf_event_data* context) {
     w->chain.addresses[0] = w->value[REG_IP];
     w->chain.count = 1;
   }
+  if ((w->chain.end == WALK_NO_TABLE || w->chain.end == WALK_OTHER_MODE) && put_stack(context, &carriers, &w->chain, stack_pointer))
+    return 1;
   __u32 count = w->chain.count;
   if (count > WALK_MOST_FRAMES) return 1;
   if (bpf_perf_event_output(context, &carriers, CURRENT_CPU, &w->chain, WALK_CHAIN_HEADER + count * 8))

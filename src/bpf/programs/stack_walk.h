@@ -18,21 +18,22 @@ enum walk_end {
   WALK_NO_RULE,     // no call frame information there, and no usable frame pointer
   WALK_BAD_FRAME,   // the information contradicts itself
   WALK_LIMIT,       // WALK_MOST_FRAMES
-  WALK_NO_TABLE,    // the object's table is not loaded (yet)
+  WALK_NO_TABLE,    // the object's table is not loaded (yet), or only a reader understands it
   WALK_NO_MEMORY,   // the stack could not be read: its page is not present
   WALK_OTHER_MODE,  // 32-bit code
   WALK_ENDS,
 };
 
-/// An object, as the kernel tells one file from another. No inode: the vDSO, or code without a
-/// file.
+/// An object, as the kernel tells one file from another. No inode: the vDSO, or the generated code
+/// of the process `device`.
 struct walk_object_key {
   __u64 inode;
   __u64 bytes;   // size of the file: an object that was written anew is another one
-  __u32 device;  // dev_t of the kernel
+  __u32 device;  // dev_t of the kernel; of generated code: the process
   __u32 is_generated;
 };
 
+/// Until a request is answered, stacks are copied; for good if only readers can unwind the object.
 enum { WALK_REQUESTED = 1, WALK_LOADED = 2, WALK_WITHOUT_TABLE = 3 };
 
 struct walk_object {
@@ -81,16 +82,19 @@ struct walk_rule {
   struct walk_saved saved[WALK_MOST_SAVED];
 };
 
-/// The contents of a carrier's record, right in front of the sample that it belongs to.
+/// The contents of a carrier's record, right in front of the sample that it belongs to. With
+/// `stack_bytes`, that many bytes of stack are in place of the addresses: from the last multiple of
+/// WALK_COPY_PIECE before the stack pointer on.
 struct walk_chain {
   __u32 pid, tid;
   __u16 end;    // walk_end
   __u16 count;  // of addresses
-  __u32 zero;
+  __u32 stack_bytes;
   struct walk_object_key object;  // of the last address
   __u64 addresses[WALK_MOST_FRAMES];
 };
 enum { WALK_CHAIN_HEADER = 40 };
+enum { WALK_COPY_PIECE = 1024, WALK_COPY_PIECES = 31 };
 
 /// A request to load an object's table.
 struct walk_request {

@@ -173,6 +173,11 @@ class Configurator {
       // Unwinding while recording can use what frame pointers say beyond the end of the copy.
       attr.exclude_callchain_user = !options_.unwind_stacks || options_.kernel_callchains;
     }
+    // The kernel leaves the stack empty: the walker copies it for the samples that need it.
+    if (mode == CallGraphMode::kBpf && attr.type != abi::kTypeTracepoint && !is_dummy(attr)) {
+      attr.sample_type |= abi::kSampleRegsUser | abi::kSampleStackUser;
+      attr.sample_regs_user |= abi::default_register_mask(context_.arch);
+    }
   }
 
   /// What the BPF stack walker finds takes the place of what the kernel would by frame pointers.

@@ -239,7 +239,7 @@ class Recorder {
     if (!options_.quiet && !exec_error_)
       env_.err.print("[ {} record: Woken up {} times to write data ]\n", env_.tool, wakeups_);
     keep(end_file());
-    if (unwinding_) unwinding_->report(options_, env_);
+    if (unwinding_) unwinding_->report("record", options_, env_);
     report_losses();
     if (!failure_ && !exec_error_) report_captured();
     close_events(capture_, env_.sys);

@@ -15,6 +15,12 @@ namespace {
 /// Interrupts that may sample one another: one of each kind.
 constexpr size_t kMostWaiting = 4;
 
+ChainCut cut_of(uint32_t end) {
+  return end == WALK_OUTERMOST ? ChainCut::kNone
+         : end == WALK_LIMIT   ? ChainCut::kLimit
+                               : ChainCut::kBroken;
+}
+
 void append(Bytes bytes, std::vector<std::byte>& to) {
   to.insert(to.end(), bytes.begin(), bytes.end());
 }
@@ -32,14 +38,16 @@ void ChainEnds::add(const ChainEnds& other) {
     for (size_t i = 0; i < sums.size(); ++i) sums[i] += more[i];
   };
   add_to(by_reason, other.by_reason);
+  copied += other.copied;
+  missing += other.missing;
   for (const auto& [object, counts] : other.unfinished) add_to(unfinished[object], counts);
 }
 
 uint64_t ChainEnds::all() const {
-  return std::accumulate(by_reason.begin(), by_reason.end(), uint64_t{0});
+  return std::accumulate(by_reason.begin(), by_reason.end(), copied + missing);
 }
 
-ChainJoiner::ChainJoiner(const std::vector<EventDesc>& events, std::vector<bool> walked)
+ChainJoiner::ChainJoiner(const std::vector<EventDesc>& events, std::vector<Walked> walked)
     : walked_(std::move(walked)) {
   for (const EventDesc& event : events) events_.add(event);
 }
@@ -82,27 +90,53 @@ void ChainJoiner::chain(Ring& ring, const RecordView& record) {
   if (carried.raw.size() < WALK_CHAIN_HEADER) return;
   std::memcpy(&header, carried.raw.data(), WALK_CHAIN_HEADER);
   Bytes addresses = carried.raw.subspan(WALK_CHAIN_HEADER);
+  Bytes stack = addresses.first(std::min<size_t>(header.stack_bytes, addresses.size()));
   size_t count = std::min<size_t>(header.count, addresses.size() / sizeof(uint64_t));
   if (ring.waiting.size() == kMostWaiting) ring.waiting.erase(ring.waiting.begin());
   Chain& chain = ring.waiting.emplace_back();
   chain.tid = header.tid;
   chain.end = header.end;
   chain.object = header.object;
+  chain.stack.assign(stack.begin(), stack.end());
   chain.addresses.resize(count);
   std::memcpy(chain.addresses.data(), addresses.data(), count * sizeof(uint64_t));
 }
 
 bool ChainJoiner::sample(Ring& ring, const RecordView& record) {
   EventId event = events_.of(record);
-  if (!event.valid() || !walked_[event.index()] || ring.waiting.empty()) return false;
+  if (!event.valid() || !walked_[event.index()].is_walked) return false;
   Sample sample;
   if (!decode_sample(record, events_[event].layout, sample)) return false;
-  const Chain& chain = ring.waiting.back();
-  if (chain.tid != sample.id.tid) return false;
-  bool is_joined = append_with_user_chain(record, sample, chain.addresses, ring.joined);
-  if (is_joined) ring.ends.add(chain.end, chain.object);
+  if (ring.waiting.empty() || ring.waiting.back().tid != sample.id.tid) {
+    // Kernel threads have neither registers of a user program nor a chain.
+    if (sample.regs_user.abi != abi::kRegsAbiNone) ++ring.ends.missing;
+    return false;
+  }
+  Chain chain = std::move(ring.waiting.back());
   ring.waiting.pop_back();
+  if (!chain.stack.empty() && join_copy(ring, record, sample, chain.stack)) return true;
+  bool is_joined = append_unwound(record, sample, chain.addresses, cut_of(chain.end),
+                                  walked_[event.index()].keeps_registers, ring.joined);
+  if (is_joined)
+    ring.ends.add(chain.end, chain.object);
+  else
+    ++ring.ends.missing;
   return is_joined;
+}
+
+/// The copy begins at a multiple of a piece; a stack copy of the kernel's at the stack pointer.
+bool ChainJoiner::join_copy(Ring& ring, const RecordView& record, const Sample& sample,
+                            Bytes stack) {
+  constexpr uint32_t kStackPointer = 7;  // in perf_event's x86 numbering
+  std::optional<uint64_t> pointer = sample.regs_user.get(kStackPointer);
+  if (!pointer) return false;
+  size_t before = *pointer % WALK_COPY_PIECE;
+  if (before >= stack.size()) return false;
+  Bytes copy = stack.subspan(before);
+  copy = copy.first(copy.size() / sizeof(uint64_t) * sizeof(uint64_t));
+  if (copy.empty() || !append_with_stack(record, sample, copy, ring.joined)) return false;
+  ++ring.ends.copied;
+  return true;
 }
 
 /// Readers know nothing of carriers: the losses are those of the first event.

@@ -9,7 +9,9 @@
 //
 // So the last chain that has no sample yet belongs to the next sample of a walked event. When the
 // ring had no room for one of the two, the kernel says so before anything else gets in, and what
-// was left waits for nothing. Carriers appear in no file: their records are taken out here.
+// was left waits for nothing. A sample whose stack the walker copied gets the copy instead, as if
+// the kernel had taken it (unwound_sample.h). Carriers appear in no file: their records are taken
+// out here.
 //
 //   ChainJoiner joiner(events, walked);   joiner.add_ring(cpu, carrier_id);
 //   Bytes records = joiner.join(cpu, piece.first, piece.second);      valid until the next call
@@ -42,6 +44,8 @@ struct ChainEnds {
   using ByReason = std::array<uint64_t, WALK_ENDS>;
   ByReason by_reason{};
   std::map<walk_object_key, ByReason, ObjectOrder> unfinished;
+  uint64_t copied = 0;   // samples that got a stack copy
+  uint64_t missing = 0;  // samples of user tasks that got nothing
 
   void add(uint32_t end, const walk_object_key& object);
   void add(const ChainEnds& other);
@@ -50,9 +54,13 @@ struct ChainEnds {
 
 class ChainJoiner {
  public:
-  /// `events` are those of the file, all with PERF_SAMPLE_IDENTIFIER. `walked`: for each of them,
-  /// whether the walker is attached to it.
-  ChainJoiner(const std::vector<EventDesc>& events, std::vector<bool> walked);
+  struct Walked {
+    bool is_walked = false;        // the walker is attached to this event
+    bool keeps_registers = false;  // they are sampled for their own sake, too
+  };
+  /// `events` are those of the file, all with PERF_SAMPLE_IDENTIFIER; those walked have
+  /// PERF_SAMPLE_CALLCHAIN, REGS_USER and STACK_USER. `walked` is in the same order.
+  ChainJoiner(const std::vector<EventDesc>& events, std::vector<Walked> walked);
   /// `layout` is that of the carrier's records.
   void add_ring(int cpu, uint64_t carrier_id, const SampleLayout& layout);
 
@@ -65,6 +73,7 @@ class ChainJoiner {
     uint32_t end = 0;
     walk_object_key object{};
     std::vector<uint64_t> addresses;
+    std::vector<std::byte> stack;  // instead of addresses
   };
   struct Ring {
     uint64_t carrier_id = 0;
@@ -76,10 +85,11 @@ class ChainJoiner {
   void record(Ring& ring, const RecordView& record);
   void chain(Ring& ring, const RecordView& record);
   bool sample(Ring& ring, const RecordView& record);
+  bool join_copy(Ring& ring, const RecordView& record, const Sample& sample, Bytes stack);
   void lost(Ring& ring, const RecordView& record);
 
   EventTable events_;
-  std::vector<bool> walked_;
+  std::vector<Walked> walked_;
   std::map<int, Ring> rings_;  // by CPU
 };
 

@@ -21,14 +21,26 @@ abi::EventAttr attr_joining(uint64_t more) {
   attr.sample_id_all = 1;
   return attr;
 }
-const abi::EventAttr kSampling = attr_joining(abi::kSampleIp | abi::kSampleCallchain);
+constexpr uint64_t kStackPointerBit = 1 << 7;
+const abi::EventAttr kSampling = [] {
+  abi::EventAttr attr = attr_joining(abi::kSampleIp | abi::kSampleCallchain | abi::kSampleRegsUser |
+                                     abi::kSampleStackUser);
+  attr.sample_regs_user = kStackPointerBit;
+  return attr;
+}();
 const abi::EventAttr kCarrying = attr_joining(abi::kSampleRaw);
 
 /// A ring's content, record by record.
 class Records {
  public:
-  Records& sample(uint32_t tid, std::vector<uint64_t> kernel_part = {}) {
+  Records& sample(uint32_t tid, std::vector<uint64_t> kernel_part = {},
+                  std::optional<uint64_t> stack_pointer = 0x7000) {
     Sample sample;
+    if (stack_pointer) {
+      sample.regs_user.abi = abi::kRegsAbi64;
+      sample.regs_user.mask = kStackPointerBit;
+      sample.regs_user.words = WordView(std::as_bytes(std::span(&*stack_pointer, 1)), kHostOrder);
+    }
     sample.id.id = kEvent;
     sample.id.pid = sample.id.tid = tid;
     sample.callchain = WordView(std::as_bytes(std::span(kernel_part)), kHostOrder);
@@ -42,16 +54,17 @@ class Records {
     chain.count = static_cast<uint16_t>(addresses.size());
     chain.object.inode = 5;
     std::ranges::copy(addresses, chain.addresses);
-    // The kernel pads raw data: its size and the data end at a multiple of eight bytes.
-    size_t size = WALK_CHAIN_HEADER + addresses.size() * sizeof(uint64_t) + 4;
-    Sample sample;
-    sample.id.id = kCarrier;
-    sample.id.pid = sample.id.tid = tid;
-    std::vector<std::byte> raw(size);
-    std::memcpy(raw.data(), &chain, size - 4);
-    sample.raw = raw;
-    EXPECT_TRUE(encode_sample(sample, kCarrying, out_));
-    return *this;
+    return carried(tid, std::as_bytes(std::span(&chain, 1))
+                            .first(WALK_CHAIN_HEADER + addresses.size() * sizeof(uint64_t)));
+  }
+  Records& stack(uint32_t tid, const std::vector<uint64_t>& words) {
+    walk_chain chain{};
+    chain.pid = chain.tid = tid;
+    chain.end = WALK_NO_TABLE;
+    chain.stack_bytes = static_cast<uint32_t>(words.size() * sizeof(uint64_t));
+    std::ranges::copy(words, chain.addresses);
+    return carried(
+        tid, std::as_bytes(std::span(&chain, 1)).first(WALK_CHAIN_HEADER + chain.stack_bytes));
   }
   Records& lost() {
     SampleId id;
@@ -63,6 +76,18 @@ class Records {
   [[nodiscard]] Bytes bytes() const { return out_.view(); }
 
  private:
+  /// The kernel pads raw data: its size and the data end at a multiple of eight bytes.
+  Records& carried(uint32_t tid, Bytes data) {
+    Sample sample;
+    sample.id.id = kCarrier;
+    sample.id.pid = sample.id.tid = tid;
+    std::vector<std::byte> raw(data.begin(), data.end());
+    raw.resize(data.size() + 4);
+    sample.raw = raw;
+    EXPECT_TRUE(encode_sample(sample, kCarrying, out_));
+    return *this;
+  }
+
   ByteBuilder out_{kHostOrder};
 };
 
@@ -70,7 +95,7 @@ ChainJoiner joiner() {
   EventDesc event;
   event.attr = kSampling;
   event.ids = {kEvent};
-  ChainJoiner made({event, event}, {true, true});
+  ChainJoiner made({event, event}, {{.is_walked = true}, {.is_walked = true}});
   made.add_ring(0, kCarrier, SampleLayout(kCarrying));
   return made;
 }
@@ -142,6 +167,52 @@ TEST(ChainJoiner, AnotherThreadsSampleGetsNoChain) {
   Records ring;
   ring.chain(1, {10}).sample(2);
   EXPECT_EQ(chains(join.join(0, ring.bytes(), {})), (Chains{{}}));
+}
+
+/// The only sample.
+Sample sample_in(Bytes bytes) {
+  static const SampleLayout layout(kSampling);
+  RecordBlock block;
+  block.bytes = bytes;
+  RecordRange range(block, kHostOrder);
+  RecordView record;
+  Sample sample;
+  EXPECT_TRUE(range.next(record) && decode_sample(record, layout, sample));
+  EXPECT_FALSE(range.next(record));
+  return sample;
+}
+
+TEST(ChainJoiner, LeavesRegistersOutAndSaysIfTheChainIsIncomplete) {
+  ChainJoiner join = joiner();
+  auto joined = [&](uint16_t end) {
+    return sample_in(join.join(0, Records().chain(1, {10}, end).sample(1).bytes(), {}));
+  };
+  EXPECT_EQ(joined(WALK_OUTERMOST).chain_cut, ChainCut::kNone);
+  EXPECT_EQ(joined(WALK_NO_RULE).chain_cut, ChainCut::kBroken);
+  EXPECT_EQ(joined(WALK_LIMIT).chain_cut, ChainCut::kLimit);
+  EXPECT_EQ(joined(WALK_OUTERMOST).regs_user.abi, uint64_t{abi::kRegsAbiNone});
+}
+
+TEST(ChainJoiner, AStackCopyBeginsAtTheStackPointer) {
+  ChainJoiner join = joiner();
+  Records ring;
+  ring.stack(1, {1, 2, 3, 4}).sample(1, {abi::kContextKernel, 8}, 0x7010);
+  Sample sample = sample_in(join.join(0, ring.bytes(), {}));
+  WordView words(sample.stack_user, kHostOrder);
+  ASSERT_EQ(words.size(), 2u);
+  EXPECT_EQ(words[0], 3u);
+  EXPECT_EQ(words[1], 4u);
+  EXPECT_EQ(sample.regs_user.get(7), 0x7010u);
+  EXPECT_EQ(sample.callchain.size(), 2u);
+  EXPECT_EQ(join.ends().copied, 1u);
+  EXPECT_TRUE(join.ends().unfinished.empty());
+}
+
+TEST(ChainJoiner, CountsUserTasksSamplesThatGetNothing) {
+  ChainJoiner join = joiner();
+  (void)join.join(0, Records().sample(1).sample(2, {abi::kContextKernel, 8}, {}).bytes(), {});
+  EXPECT_EQ(join.ends().missing, 1u);
+  EXPECT_EQ(join.ends().all(), 1u);
 }
 
 TEST(ChainJoiner, CountsWhereChainsEnd) {

@@ -70,8 +70,10 @@ Result<std::unique_ptr<KernelUnwinding>> KernelUnwinding::open(const Capture& ca
                                                                Env& env) {
   StackWalker walker = TRY(StackWalker::open());
   std::unique_ptr<KernelUnwinding> opened(new KernelUnwinding(std::move(walker), env));
-  std::vector<bool> walked;
-  for (const CaptureEvent& event : capture.events) walked.push_back(is_walked(event));
+  std::vector<ChainJoiner::Walked> walked;
+  for (const CaptureEvent& event : capture.events)
+    walked.push_back(
+        {.is_walked = is_walked(event), .keeps_registers = options.sampling.user_registers != 0});
   opened->joiner_.emplace(events, std::move(walked));
   TRY(opened->add_carriers(capture, env.sys));
   opened->load_tables(capture, options, env);
@@ -141,36 +143,49 @@ void KernelUnwinding::load_tables(const Capture& capture, const RecordOptions& o
     tables_.load_program(program_path(word, env));
 }
 
-void KernelUnwinding::report(const RecordOptions& options, Env& env) const {
+void KernelUnwinding::report(std::string_view command, const RecordOptions& options,
+                             Env& env) const {
   ChainEnds ends = joiner_->ends();
-  uint64_t all = ends.all(), complete = ends.by_reason[WALK_OUTERMOST];
+  auto tell = [&](std::string_view text) {
+    say(options, env, fmt::format("[ {} {}: {} ]", env.tool, command, text));
+  };
+  uint64_t all = ends.all(), complete = ends.by_reason[WALK_OUTERMOST] + ends.copied;
   if (all > complete) {
     std::string reasons;
+    auto add = [&](uint64_t count, std::string_view reason) {
+      if (count > 0) reasons += fmt::format("{} {} {}", reasons.empty() ? ":" : ",", count, reason);
+    };
     for (size_t end = WALK_OUTERMOST + 1; end < kReasons.size(); ++end)
-      if (uint64_t count = ends.by_reason[end]; count > 0)
-        reasons += fmt::format("{} {} {}", reasons.empty() ? ":" : ",", count, kReasons[end]);
-    say(options, env,
-        fmt::format("[ {} record: {} of {} user call chains are incomplete, and end{} ]", env.tool,
-                    all - complete, all, reasons));
+      add(ends.by_reason[end], kReasons[end]);
+    add(ends.missing, "for which the ring had no room (-m)");
+    tell(fmt::format("{} of {} user call chains are incomplete, and end{}", all - complete, all,
+                     reasons));
   }
+  bool in_generated_code = std::ranges::any_of(ends.unfinished, [](const auto& entry) {
+    return entry.first.is_generated != 0 && entry.second[WALK_NO_RULE] > 0;
+  });
+  if (in_generated_code)
+    tell(
+        "generated code can be crossed if it keeps frame pointers, as Java's does with --jit, or "
+        "if a jitdump describes it");
   if (uint64_t lost = walker_.lost().objects; lost > 0)
-    say(options, env,
-        fmt::format("[ {} record: {} times there was no room to ask for an object's unwinding "
-                    "table ]",
-                    env.tool, lost));
+    tell(fmt::format("{} times there was no room to ask for an object's unwinding table", lost));
   if (options.verbose == 0) return;
+  if (ends.copied > 0)
+    tell(
+        fmt::format("{} of {} stacks are copies, in objects whose tables were not loaded yet, "
+                    "code that jitdumps describe, or 32-bit code",
+                    ends.copied, all));
   for (const auto& [object, counts] : ends.unfinished)
     for (size_t end = 0; end < counts.size(); ++end)
       if (counts[end] > 0)
         say(options, env,
             fmt::format("  {}: {} end {}", tables_.name_of(object), counts[end], kReasons[end]));
   ObjectTables::Figures figures = tables_.figures();
-  say(options, env,
-      fmt::format(
-          "[ {} record: unwinding tables of {} of {} objects, {:.1f} MB; {} were dropped to "
-          "save memory ]",
-          env.tool, figures.loaded, figures.objects, static_cast<double>(figures.bytes) / (1 << 20),
-          figures.dropped));
+  tell(
+      fmt::format("unwinding tables of {} of {} objects, {:.1f} MB; {} were dropped to save memory",
+                  figures.loaded, figures.objects, static_cast<double>(figures.bytes) / (1 << 20),
+                  figures.dropped));
 }
 
 }  // namespace sonde

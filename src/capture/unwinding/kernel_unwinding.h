@@ -1,11 +1,11 @@
-// KernelUnwinding: --call-graph bpf for a recording. Loads the stack walker, opens its carriers,
-// attaches it to the sampling events, and keeps its tables; the recorder's drain joins what comes
-// out (ring_drain.h).
+// KernelUnwinding: --call-graph bpf for `record` and `top`. Loads the stack walker, opens its
+// carriers, attaches it to the sampling events, and keeps its tables; the recorder's drain joins
+// what comes out (ring_drain.h, ring_copies.h).
 //
 //   auto unwinding = TRY(KernelUnwinding::open(capture, events, options, env));
 //   drain.set_joiner(&unwinding->joiner());
 //   … the recording …
-//   unwinding->report(options, env);
+//   unwinding->report("record", options, env);
 #pragma once
 
 #include <memory>
@@ -34,7 +34,7 @@ class KernelUnwinding {
 
   [[nodiscard]] ChainJoiner& joiner() { return *joiner_; }
   /// What could not be unwound, by reason; with -v also by object, and the memory of the tables.
-  void report(const RecordOptions& options, Env& env) const;
+  void report(std::string_view command, const RecordOptions& options, Env& env) const;
 
  private:
   KernelUnwinding(StackWalker walker, Env& env);

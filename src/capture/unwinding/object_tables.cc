@@ -17,6 +17,7 @@
 #include <set>
 #include <system_error>
 
+#include "base/clock.h"
 #include "base/parallel.h"
 #include "base/text.h"
 #include "capture/synthesis/object_build_id.h"
@@ -24,6 +25,7 @@
 #include "store/mapped_object.h"
 #include "store/object_cache.h"
 #include "store/proc_maps.h"
+#include "symbol/jit_dump.h"
 
 namespace sonde {
 namespace {
@@ -84,6 +86,23 @@ std::string executable_of(uint32_t pid) {
   return std::filesystem::read_symlink(fmt::format("/proc/{}/exe", pid), failed);
 }
 
+/// Its compiler maps a page of the dump, so that profilers learn of it.
+bool maps_jit_dump(uint32_t pid) {
+  bool maps = false;
+  for_each_code_mapping(static_cast<pid_t>(pid), [&](const ProcMapping& mapping) {
+    maps |= is_jit_dump_name(mapping.path);
+  });
+  return maps;
+}
+
+walk_object_key generated_code_of(uint32_t pid) {
+  return {.inode = 0, .bytes = 0, .device = pid, .is_generated = 1};
+}
+
+walk_object unloaded(uint32_t state) {
+  return {.state = state, .table = 0, .row_count = 0, .zero = 0, .used_ns = 0};
+}
+
 /// "#!/usr/bin/python3 -u": the program that runs a script.
 std::string interpreter_of(const std::string& script) {
   constexpr size_t kMostBytes = 256;
@@ -120,17 +139,37 @@ Result<> ObjectTables::start() {
 /// Chains end where a table is missing: on a busy machine the program would run, and be sampled,
 /// for a long time before it is our turn.
 void ObjectTables::work() {
-  constexpr int kUrgent = -15;
+  constexpr int kUrgent = -15, kDumpsEvery_ms = 2000;
   (void)::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kUrgent);
   while (true) {
     pollfd fds[] = {{walker_.requests(), POLLIN, 0}, {stop_.get(), POLLIN, 0}};
-    if (::poll(fds, std::size(fds), -1) < 0 && errno != EINTR) return;
-    if (fds[1].revents != 0) return;
+    int ready = ::poll(fds, std::size(fds), without_dump_.empty() ? -1 : kDumpsEvery_ms);
+    if ((ready < 0 && errno != EINTR) || fds[1].revents != 0) return;
+    if (ready == 0) look_for_dumps();
     for (const walk_request& request : walker_.take_requests()) serve(request);
   }
 }
 
+/// Only readers know what jitdumps will say: the walker goes on copying stacks.
+void ObjectTables::serve_generated_code(uint32_t pid) {
+  if (maps_jit_dump(pid)) return;
+  walker_.put_object(generated_code_of(pid), unloaded(WALK_WITHOUT_TABLE));
+  without_dump_.push_back(pid);
+}
+
+/// Compilers may begin to write dumps later.
+void ObjectTables::look_for_dumps() {
+  std::erase_if(without_dump_, [this](uint32_t pid) {
+    bool is_gone = ::access(fmt::format("/proc/{}", pid).c_str(), F_OK) != 0;
+    if (is_gone) walker_.forget_object(generated_code_of(pid));
+    bool has_dump = !is_gone && maps_jit_dump(pid);
+    if (has_dump) walker_.put_object(generated_code_of(pid), unloaded(WALK_REQUESTED));
+    return is_gone || has_dump;
+  });
+}
+
 void ObjectTables::serve(const walk_request& request) {
+  if (request.key.is_generated != 0) return serve_generated_code(request.key.device);
   Object object{.key = request.key, .path = {}, .pid = request.pid};
   if (request.key.inode == 0) {
     object.path = kVdso;
@@ -243,13 +282,10 @@ void ObjectTables::load(Object object, const Unwinding& unwinding) {
     if (walker_.put_rule(static_cast<uint32_t>(rules_put_), rule)) ++rules_put_;
   Object& kept = objects_.try_emplace(object.key, object).first->second;
   if (kept.slot) return;
-  walk_object entry{.state = WALK_WITHOUT_TABLE,
-                    .table = 0,
-                    .row_count = static_cast<uint32_t>(rows.size()),
-                    .zero = 0,
-                    .used_ns = 0};
-  if (!rows.empty() && rules_put_ == rules_.size()) {
-    make_room(rows.size() * sizeof(walk_row));
+  walk_object entry = unloaded(rows.empty() ? WALK_WITHOUT_TABLE : WALK_REQUESTED);
+  entry.row_count = static_cast<uint32_t>(rows.size());
+  entry.used_ns = monotonic_ns();  // or it would be the first to go
+  if (!rows.empty() && rules_put_ == rules_.size() && make_room(rows.size() * sizeof(walk_row))) {
     uint32_t slot = free_slots_.front();
     if (walker_.put_table(slot, rows)) {
       free_slots_.pop_front();
@@ -262,9 +298,11 @@ void ObjectTables::load(Object object, const Unwinding& unwinding) {
   walker_.put_object(object.key, entry);
 }
 
-void ObjectTables::make_room(uint64_t bytes) {
+bool ObjectTables::make_room(uint64_t bytes) {
+  if (bytes > options_.most_bytes) return false;
   while (bytes_ + bytes > options_.most_bytes || free_slots_.empty())
-    if (!drop_oldest()) return;
+    if (!drop_oldest()) return false;
+  return true;
 }
 
 bool ObjectTables::drop_oldest() {

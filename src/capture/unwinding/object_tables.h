@@ -4,7 +4,8 @@
 // first meets it, by a thread of its own: a few milliseconds, or as many as a compiler's table
 // takes. An object is one file, whoever maps it. When the tables together would exceed their
 // memory, those that have not been used for the longest time are dropped; they are loaded again
-// when they are met again.
+// when they are met again. An object whose table does not fit at all, and code that a jitdump
+// describes, stay without: the walker copies their stacks.
 //
 //   ObjectTables tables(walker, {.files = finder_options({}, env)});
 //   tables.load_mapped(pids);
@@ -77,12 +78,14 @@ class ObjectTables {
 
   void work();
   void serve(const walk_request& request);
+  void serve_generated_code(uint32_t pid);
+  void look_for_dumps();
   void collect(pid_t pid, std::vector<Object>& objects) const;
   void load_all(std::vector<Object> objects);
   void load_needed(const Object& object);
   [[nodiscard]] Unwinding read(const Object& object) const;
   void load(Object object, const Unwinding& unwinding);
-  void make_room(uint64_t bytes);
+  [[nodiscard]] bool make_room(uint64_t bytes);
   [[nodiscard]] bool drop_oldest();
 
   StackWalker& walker_;
@@ -95,6 +98,7 @@ class ObjectTables {
   std::deque<uint32_t> free_slots_;  // those used last come last: a walk may still be in them
   uint64_t bytes_ = 0;
   uint64_t dropped_ = 0;
+  std::vector<uint32_t> without_dump_;  // processes with generated code; only the thread's
   Fd stop_;
   std::thread thread_;
 };

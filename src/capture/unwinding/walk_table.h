@@ -7,8 +7,8 @@
 //   … rules.added(known) …                rules that the walker does not have yet
 //
 // The walker knows no DWARF expressions, only what compilers and assemblers make of them: PLT
-// entries, signal frames, realigned stacks. Anything else becomes a rule that ends the chain and
-// says so.
+// entries, signal frames, realigned stacks. Anything else becomes a rule for which the stack is
+// copied.
 #pragma once
 
 #include <linux/types.h>

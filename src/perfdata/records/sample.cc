@@ -250,7 +250,7 @@ struct SampleDecoder {
   bool regs(uint64_t mask, uint8_t count, SampleRegs& regs) {
     if (left() < 8) return false;
     regs.abi = word();
-    if (regs.abi == abi::kRegsAbiNone) return true;
+    if (regs.abi == abi::kRegsAbiNone) return words(0, regs.words);
     regs.mask = mask;
     return words(count, regs.words);
   }

@@ -45,6 +45,18 @@ class RecordCopy {
   size_t start_;
 };
 
+/// STACK_USER of a sample that has it; it follows REGS_USER.
+const std::byte* stack_of(const Sample& sample) {
+  Bytes registers = sample.regs_user.words.bytes();
+  return registers.data() + registers.size();
+}
+
+/// Its size, and unless that is 0 the copy and how much of it is valid.
+const std::byte* end_of_stack(const std::byte* stack) {
+  auto size = load<uint64_t>(stack);
+  return stack + sizeof size + (size == 0 ? 0 : size + sizeof size);
+}
+
 }  // namespace
 
 WordView user_part(const WordView& chain) {
@@ -59,8 +71,6 @@ bool append_unwound(const RecordView& record, const Sample& sample,
   const std::byte* payload_end = record.payload.data() + record.payload.size();
   Bytes chain = sample.callchain.bytes();
   Bytes registers = sample.regs_user.words.bytes();
-  const std::byte* copy = registers.data() + registers.size();  // STACK_USER follows REGS_USER
-  auto copy_size = load<uint64_t>(copy);
 
   RecordCopy to(record, out);
   size_t kernel_words = user_marker(sample.callchain);
@@ -79,7 +89,7 @@ bool append_unwound(const RecordView& record, const Sample& sample,
     to.word(static_cast<uint64_t>(cut));
     to.word(0);
   }
-  to.bytes(copy + sizeof(uint64_t) + copy_size + sizeof(uint64_t), payload_end);
+  to.bytes(end_of_stack(stack_of(sample)), payload_end);
   return to.finish();
 }
 
@@ -99,17 +109,15 @@ void append_without_user_chain(const RecordView& record, const Sample& sample,
   to.finish();
 }
 
-bool append_with_user_chain(const RecordView& record, const Sample& sample,
-                            std::span<const uint64_t> user_chain, std::vector<std::byte>& out) {
-  Bytes chain = sample.callchain.bytes();
-  size_t kernel_words = user_marker(sample.callchain);
+bool append_with_stack(const RecordView& record, const Sample& sample, Bytes stack,
+                       std::vector<std::byte>& out) {
+  const std::byte* own = stack_of(sample);
   RecordCopy to(record, out);
-  to.bytes(record.payload.data(), chain.data() - sizeof(uint64_t));
-  to.word(kernel_words + (user_chain.empty() ? 0 : 1 + user_chain.size()));
-  to.bytes(chain.first(kernel_words * sizeof(uint64_t)));
-  if (!user_chain.empty()) to.word(abi::kContextUser);
-  to.bytes(std::as_bytes(user_chain));
-  to.bytes(chain.data() + chain.size(), record.payload.data() + record.payload.size());
+  to.bytes(record.payload.data(), own);
+  to.word(stack.size());
+  to.bytes(stack);
+  if (!stack.empty()) to.word(stack.size());  // all of it is valid
+  to.bytes(end_of_stack(own), record.payload.data() + record.payload.size());
   return to.finish();
 }
 

@@ -21,9 +21,9 @@
 namespace sonde {
 
 /// Appends the record of an unwound sample to `out`. `sample` is the decoded record; it must have
-/// the host's byte order and hold a call chain, registers and a stack copy. `keep_registers`: the
-/// user asked for them separately. Returns false, and appends nothing, if the chain does not fit
-/// into a record.
+/// the host's byte order, and its event call chains, registers and stack copies. `keep_registers`:
+/// the user asked for them separately. Returns false, and appends nothing, if the chain does not
+/// fit into a record.
 bool append_unwound(const RecordView& record, const Sample& sample,
                     std::span<const uint64_t> user_chain, ChainCut cut, bool keep_registers,
                     std::vector<std::byte>& out);
@@ -33,11 +33,10 @@ bool append_unwound(const RecordView& record, const Sample& sample,
 void append_without_user_chain(const RecordView& record, const Sample& sample,
                                std::vector<std::byte>& out);
 
-/// Appends the record of a sample that holds a call chain, with `user_chain` as the chain's user
-/// part: `sample` is the decoded record, in the host's byte order. Returns false, and appends
-/// nothing, if the chain does not fit into a record.
-bool append_with_user_chain(const RecordView& record, const Sample& sample,
-                            std::span<const uint64_t> user_chain, std::vector<std::byte>& out);
+/// Appends the record with `stack`, a copy of a multiple of eight bytes from the stack pointer on,
+/// in place of its own. Returns false, and appends nothing, if that does not fit into a record.
+bool append_with_stack(const RecordView& record, const Sample& sample, Bytes stack,
+                       std::vector<std::byte>& out);
 
 /// The user part of a call chain as the kernel wrote it: the words after the USER marker.
 [[nodiscard]] WordView user_part(const WordView& chain);
