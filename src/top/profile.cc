@@ -59,6 +59,11 @@ Result<> LiveProfile::start() {
   figures_.events = event_text(session_.events());
   figures_.target = target_text(o_.record.target, capture_.target.cpus.size());
   describe_running();
+  if (o_.record.sampling.call_graph == CallGraphMode::kBpf) {
+    unwinding_ =
+        TRY(KernelUnwinding::open(capture_, event_descriptions(capture_), o_.record, env_));
+    copies_.set_joiner(&unwinding_->joiner());
+  }
   EventSwitch(env_.sys, capture_.events).enable();
   taken_ns_ = monotonic_ns();
   return {};
@@ -244,6 +249,7 @@ void LiveProfile::finish() {
   uint64_t lost = std::max(figures_.lost_before + figures_.lost,
                            read_lost_counts(env_.sys, capture_.events, records));
   if (lost > counted) env_.losses.add(LossKind::k_lost_by_kernel, lost - counted);
+  if (unwinding_) unwinding_->report("top", o_.record, env_);
   close_events(capture_, env_.sys);
 }
 

@@ -18,6 +18,7 @@
 #include "capture/rings/poller.h"
 #include "capture/rings/ring_copies.h"
 #include "capture/synthesis/recording_features.h"
+#include "capture/unwinding/kernel_unwinding.h"
 #include "report/browser/browser.h"
 #include "top/figures.h"
 #include "top/options.h"
@@ -98,6 +99,7 @@ class LiveProfile {
   std::shared_ptr<datatype::SessionTypes>
       data_types_;  // findings are shared from one screen to the next
   report::Plan plan_;
+  std::unique_ptr<KernelUnwinding> unwinding_;  // --call-graph bpf
   RingCopies copies_;
   // What --switch-on and --switch-off make of the next sample, and of the first one shown now.
   EventWindow window_, window_before_;

@@ -3,6 +3,7 @@
 (unwind_test.py, live_unwind_test.py), so the two ways are compared with the same facts. Needs root and a C compiler."""
 import os
 import re
+import signal
 import subprocess
 import sys
 import unittest
@@ -57,8 +58,8 @@ class KernelUnwindTest(live_unwind_test.UnwindTest):
     def record(self, *arguments, how="plain", graph="bpf", depth=3, library=None, launcher=()):
         return super().record(*arguments, how=how, graph=graph, depth=depth, library=library, launcher=launcher)
 
-    def assert_whole_but_first(self, run, how, tool=SONDE, depth=3):
-        """Until an object's table is loaded, chains end in it; the recorder says how many do."""
+    def assert_whole_but_told(self, run, how, tool=SONDE, depth=3):
+        """Until an object's table is loaded, samples in it have their stack, for the reader to unwind. What is incomplete was told."""
         chains = self.chains(tool)
         whole = [chain for chain in chains if len(chain) > 1]
         self.assertLessEqual(len(chains) - len(whole), incomplete(run))
@@ -70,15 +71,15 @@ class KernelUnwindTest(live_unwind_test.UnwindTest):
             for launcher in ((), ("sh", "-c", 'true; exec "$0" "$@"')):
                 with self.subTest(how=how, launcher=launcher):
                     run = self.record(how=how, launcher=launcher)
-                    self.assert_whole_but_first(run, how)
+                    self.assert_whole_but_told(run, how)
                     if live_unwind_test.PERF:
-                        self.assert_whole_but_first(run, how, live_unwind_test.PERF)
+                        self.assert_whole_but_told(run, how, live_unwind_test.PERF)
 
     def test_on_the_whole_machine_with_kernel_parts(self):
         run = self.run_tool(SONDE, "record", "-a", "-e", "cpu-clock", "-F", "1000", "--call-graph", "bpf", "-o", "perf.data",
                             "--", self.program, "thread", self.library, live_unwind_test.ROUNDS, 3)
         # Samples of the kernel, too, as of timer interrupts; those begin elsewhere.
-        self.assert_whole_but_first(run, "thread")
+        self.assert_whole_but_told(run, "thread")
 
     def test_deeper_than_a_stack_copy(self):
         run = self.record(depth=300)
@@ -113,10 +114,38 @@ class KernelUnwindTest(live_unwind_test.UnwindTest):
             run = self.run_tool(SONDE, "record", "--call-graph", "bpf", *words, "-o", "perf.data", "--", "true", check=False)
             self.assertNotEqual(run.returncode, 0, words)
             self.assertIn(reason, run.stderr)
-        for command in ("top", "trace"):
-            run = self.run_tool(SONDE, command, "--call-graph", "bpf", check=False)
-            self.assertNotEqual(run.returncode, 0, command)
-            self.assertIn("only record unwinds in the kernel so far", run.stderr)
+        run = self.run_tool(SONDE, "trace", "--call-graph", "bpf", check=False)
+        self.assertNotEqual(run.returncode, 0)
+        self.assertIn("only record and top unwind in the kernel", run.stderr)
+
+    def test_what_no_table_is_loaded_for_is_copied(self):
+        """The library is not among those that the program says it needs: the first sample in it asks for its table."""
+        run = self.record("-v")
+        self.assertEqual(incomplete(run), 0, run.stderr)
+        copies = int(re.search(r"(\d+) of \d+ stacks are copies", run.stderr).group(1))
+        dump = self.run_tool(SONDE, "script", "-D", "-i", "perf.data").stdout
+        self.assertEqual(len(re.findall(r"ustack: size [1-9]", dump)), copies)
+        for tool in filter(None, (SONDE, live_unwind_test.PERF)):
+            self.assert_whole(self.chains(tool), "plain")
+
+    def test_on_the_screen(self):
+        target = subprocess.Popen([self.program, "plain", self.library, str(10**12), "3"])
+        top = subprocess.Popen([SONDE, "top", "--stdio", "-e", "cpu-clock:u", "-p", str(target.pid), "-d", "0.3", "--no-children",
+                                "--call-graph", "bpf,caller"], text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE)
+        try:
+            seen = ""
+            for line in top.stdout:
+                seen += line
+                if seen.count("descend") >= 3 and "main" in seen:
+                    break
+            self.assertIn("main", seen)
+        finally:
+            top.send_signal(signal.SIGINT)
+            top.communicate()
+            target.kill()
+            target.wait()
+        self.assertEqual(top.returncode, 0)
 
 
 if __name__ == "__main__":

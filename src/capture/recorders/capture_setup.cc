@@ -66,6 +66,28 @@ Result<> check_terms(const EventList& events, const RecordOptions& options, Env&
   return {};
 }
 
+/// The walker writes to rings of CPUs that are read forward, and only sampling events run it.
+Result<> check_kernel_unwinding(const RecordOptions& options) {
+  if (options.sampling.call_graph != CallGraphMode::kBpf) return {};
+  if (abi::host_arch() != abi::Arch::kX86_64)
+    return fail(ErrorCode::kUnsupported,
+                "--call-graph bpf: the kernel part unwinds x86-64 only so far: use --call-graph "
+                "dwarf");
+  std::string_view other = options.sampling.overwrite           ? "--overwrite"
+                           : options.target.per_thread          ? "--per-thread"
+                           : options.sampling.kernel_callchains ? "--kernel-callchains"
+                                                                : "";
+  if (!other.empty())
+    return fail(ErrorCode::kUsage, "--call-graph bpf cannot be combined with {}", other);
+  for (const ParsedEvent& event : options.events.events())
+    if (event.attr.type == abi::kTypeTracepoint || is_trace_event(event))
+      return fail(ErrorCode::kUnsupported,
+                  "--call-graph bpf: {}: the walker runs on sampling events, not on tracepoints, "
+                  "probes and traces: use --call-graph dwarf",
+                  event.name);
+  return {};
+}
+
 /// The kernel runs one BPF program per event, and some options are one.
 Result<> check_programs(const std::vector<CaptureEvent>& events, const SamplingOptions& sampling) {
   std::string_view option = sampling.aggregation.enabled                 ? "--aggregate"
@@ -180,6 +202,7 @@ static Result<> map_trace(const RecordOptions& options, Env& env, Capture& captu
 
 Result<Capture> set_up_capture(const RecordOptions& options, bool pipe_output, Env& env) {
   Capture capture;
+  TRY(check_kernel_unwinding(options));
   std::vector<std::string> messages;
   EventList list = options.events;
   if (list.empty()) list.append({default_event(env.sys)});

@@ -30,6 +30,7 @@ size_t RingCopies::drain() {
     if (ring.is_backward()) continue;
     RingPiece piece = ring.peek();
     fullest = std::max(fullest, piece.size());
+    if (joiner_ != nullptr) piece = {joiner_->join(rings[i].cpu, piece.first, piece.second), {}};
     std::vector<std::byte>& copy = waiting_[i];
     copy.insert(copy.end(), piece.first.begin(), piece.first.end());
     copy.insert(copy.end(), piece.second.begin(), piece.second.end());

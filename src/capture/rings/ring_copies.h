@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "capture/rings/ring_set.h"
+#include "capture/unwinding/chain_joiner.h"
 #include "perfdata/records/record.h"
 
 namespace sonde {
@@ -19,6 +20,9 @@ class RingCopies {
   /// `keep_bytes`: how much of what was taken is kept.
   RingCopies(RingSet& set, size_t keep_bytes)
       : set_(&set), waiting_(set.rings().size()), keep_bytes_(keep_bytes) {}
+
+  /// From now on user chains are joined with their samples (--call-graph bpf).
+  void set_joiner(ChainJoiner* joiner) { joiner_ = joiner; }
 
   /// Copies what has arrived in forward rings. Returns the largest number of bytes that a ring
   /// held.
@@ -37,6 +41,7 @@ class RingCopies {
   void read_backward();
 
   RingSet* set_;
+  ChainJoiner* joiner_ = nullptr;
   std::vector<std::vector<std::byte>> waiting_;  // by ring
   std::deque<std::vector<std::vector<std::byte>>> kept_;
   size_t keep_bytes_, kept_bytes_ = 0;

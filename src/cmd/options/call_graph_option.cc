@@ -39,10 +39,6 @@ Result<> parse_call_graph(std::string_view text, SamplingOptions& sampling, bool
   } else if (mode == "lbr" && !number) {
     sampling.call_graph = CallGraphMode::kLbr;
   } else if (mode == "bpf" && !number) {
-    if (keep_copies == nullptr)
-      return fail(ErrorCode::kUnsupported,
-                  "--call-graph bpf: only record unwinds in the kernel so far: use --call-graph "
-                  "dwarf");
     sampling.call_graph = CallGraphMode::kBpf;
   } else {
     return fail(ErrorCode::kUsage, "callchain: Unknown --call-graph option value: {}", text);

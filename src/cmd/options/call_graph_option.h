@@ -1,4 +1,4 @@
-// The value of --call-graph, for `record` and `trace`.
+// The value of --call-graph, for `record`, `top` and `trace`.
 #pragma once
 
 #include <string_view>
@@ -9,7 +9,7 @@
 namespace sonde {
 
 /// Parses "fp[,FRAMES]", "dwarf[,BYTES][,raw]", "lbr" or "bpf" into `sampling`. `keep_copies` tells
-/// whether raw was given; if it is null, raw and bpf are errors (kUsage, kUnsupported).
+/// whether raw was given; if it is null, raw is an error (kUsage).
 Result<> parse_call_graph(std::string_view text, SamplingOptions& sampling, bool* keep_copies);
 
 }  // namespace sonde

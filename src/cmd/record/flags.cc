@@ -316,30 +316,7 @@ void RecordFlags::settle_unwinding(Env& env) {
   }
 }
 
-/// The walker writes to rings of CPUs that are read forward, and only sampling events run it.
-Result<> RecordFlags::refuse_bpf_conflicts() const {
-  if (options_.sampling.call_graph != CallGraphMode::kBpf) return {};
-  if (abi::host_arch() != abi::Arch::kX86_64)
-    return fail(ErrorCode::kUnsupported,
-                "--call-graph bpf: the kernel part unwinds x86-64 only so far: use --call-graph "
-                "dwarf");
-  std::string_view other = options_.sampling.overwrite           ? "--overwrite"
-                           : options_.target.per_thread          ? "--per-thread"
-                           : options_.sampling.kernel_callchains ? "--kernel-callchains"
-                                                                 : "";
-  if (!other.empty())
-    return fail(ErrorCode::kUsage, "--call-graph bpf cannot be combined with {}", other);
-  for (const ParsedEvent& event : options_.events.events())
-    if (event.attr.type == abi::kTypeTracepoint || is_trace_event(event))
-      return fail(ErrorCode::kUnsupported,
-                  "--call-graph bpf: {}: the walker runs on sampling events, not on tracepoints, "
-                  "probes and traces: use --call-graph dwarf",
-                  event.name);
-  return {};
-}
-
 Result<> RecordFlags::refuse_conflicts() const {
-  TRY(refuse_bpf_conflicts());
   bool pipe = options_.output.path == "-";
   if (options_.output.threads) {
     if (options_.output.aio_blocks > 0)

@@ -57,7 +57,6 @@ class RecordFlags {
   Result<> set_snapshot(std::string_view text);
   Result<size_t> take_pages(std::string_view text);
   Result<> refuse_conflicts() const;
-  Result<> refuse_bpf_conflicts() const;
   Result<> settle_build_ids(const Env& env);
   Result<> settle_aggregation();
   Result<> settle_off_cpu();

@@ -106,7 +106,7 @@ void declare_rows(FlagTable& flags, TopOptions& o) {
   });
   flags.call(0, "call-graph",
              "record_mode[,record_size],print_type,threshold[,print_limit],order,sort_key",
-             "setup and enables call-graph (stack chain/backtrace): fp, dwarf or lbr, then as "
+             "setup and enables call-graph (stack chain/backtrace): fp, dwarf, lbr or bpf, then as "
              "report's -g",
              [&o](std::string_view text) { return set_call_graph(text, o); });
   flags.boolean(0, "stitch-lbr", r.stitch_lbr,

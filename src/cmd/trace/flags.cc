@@ -156,9 +156,14 @@ void TraceFlags::declare_tables(FlagTable& flags) {
 
 void TraceFlags::declare_chains(FlagTable& flags) {
   flags.call(0, "call-graph", "record_mode[,record_size]",
-             "show call chains: fp, dwarf[,size] or lbr", [this](std::string_view text) {
+             "show call chains: fp, dwarf[,size] or lbr",
+             [this](std::string_view text) -> Result<> {
                has_call_graph_ = true;
-               return parse_call_graph(text, options_.record.sampling, nullptr);
+               TRY(parse_call_graph(text, options_.record.sampling, nullptr));
+               if (options_.record.sampling.call_graph != CallGraphMode::kBpf) return {};
+               return fail(ErrorCode::kUnsupported,
+                           "--call-graph bpf: only record and top unwind in the kernel: use "
+                           "--call-graph dwarf");
              });
   flags.boolean(0, "kernel-syscall-graph", options_.kernel_call_chains,
                 "Show the kernel callchains on the syscall exit path");
