@@ -2,8 +2,8 @@
 // test.
 #pragma once
 
-#include "core_types.h"
-#include "sample_filter.h"
+#include "bpf/programs/core_types.h"
+#include "bpf/programs/sample_filter.h"
 
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
