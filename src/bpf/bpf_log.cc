@@ -59,6 +59,20 @@ bool is_about_locked_memory(std::string_view line) {
   return line.find("RLIMIT_MEMLOCK") != std::string_view::npos;
 }
 
+/// What libbpf looked for in the kernel's type information: all of it, or a function, tracepoint or
+/// structure that older kernels do not have. Empty: nothing was missing.
+std::string what_the_kernel_lacks(std::string_view text) {
+  for (std::string_view lacks_all : {"failed to find valid kernel BTF", "Error loading vmlinux BTF",
+                                     "vmlinux BTF is not found", "failed to get target BTF"})
+    if (text.find(lacks_all) != std::string_view::npos)
+      return "this kernel has no BTF (CONFIG_DEBUG_INFO_BTF), or it cannot be read";
+  constexpr std::string_view kLacksOne = "failed to find kernel BTF type ID of '";
+  size_t found = text.find(kLacksOne);
+  if (found == std::string_view::npos) return {};
+  std::string_view name = text.substr(found + kLacksOne.size());
+  return fmt::format("this kernel has no {}", name.substr(0, name.find('\'')));
+}
+
 /// capabilities(7): CAP_SYS_ADMIN stands for the two that exist since Linux 5.8.
 bool may_load_programs() {
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
@@ -92,9 +106,7 @@ const std::string& BpfLog::text() const {
 
 std::string BpfLog::cause() const {
   std::string found;
-  if (collected.find("kernel BTF") != std::string::npos ||
-      collected.find("vmlinux BTF") != std::string::npos)
-    return "this kernel has no BTF (CONFIG_DEBUG_INFO_BTF), or it cannot be read";
+  if (std::string lacking = what_the_kernel_lacks(collected); !lacking.empty()) return lacking;
   for (std::string_view line : split(collected, '\n'))
     if (!trim(line).empty() && !line.starts_with("-- ") && !is_about_locked_memory(line) &&
         found.empty())
