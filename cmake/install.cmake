@@ -20,9 +20,8 @@ endfunction()
 strip_program(sonde sonde ${CMAKE_INSTALL_BINDIR})
 install(FILES "${CMAKE_SOURCE_DIR}/src/script/dlfilters/perf_dlfilter.h" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/sonde" COMPONENT sonde)
 install(FILES "${CMAKE_SOURCE_DIR}/README.md" "${CMAKE_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/sonde" COMPONENT sonde)
-# README.md's links lead there. Decisions are for those who change the source.
-install(DIRECTORY "${CMAKE_SOURCE_DIR}/docs" DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/sonde" COMPONENT sonde
-  PATTERN decisions EXCLUDE)
+# README.md's links lead there.
+install(DIRECTORY "${CMAKE_SOURCE_DIR}/docs" DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/sonde" COMPONENT sonde)
 install(CODE "
   include(\"${CMAKE_SOURCE_DIR}/cmake/generated_files.cmake\")
   install_generated_files(\"$<TARGET_FILE:sonde>\" \"${CMAKE_INSTALL_DATADIR}\" \"${CMAKE_INSTALL_MANDIR}\")
