@@ -24,6 +24,8 @@
 set(long_tests
   # guests boot and emulate
   guest.arm64 guest.x86
+  # nearly two hundred command lines; other tests look at each command
+  live.one_liners
   # hundreds of command lines under both tools; live.record and live.stat look at some
   oracle.record_attr oracle.stat
 )
