@@ -76,10 +76,8 @@ def main():
         pages = Path(scratch) / "docs"
         lay_out(pages)
         entries = navigation(pages)
-        # JSON is YAML.
-        settings = (HERE / "mkdocs.yml").read_text(encoding="utf-8").split("\nnav:")[0]
-        settings = settings.replace("custom_dir: theme", f"custom_dir: {HERE / 'theme'}")
-        settings += f"\nnav: {json.dumps(entries)}\ndocs_dir: {pages}\nsite_dir: {site}\n"
+        settings = (HERE / "mkdocs.yml").read_text(encoding="utf-8").replace("custom_dir: theme", f"custom_dir: {HERE / 'theme'}")
+        settings += f"nav: {json.dumps(entries)}\ndocs_dir: {pages}\nsite_dir: {site}\n"  # JSON is YAML
         (Path(scratch) / "mkdocs.yml").write_text(settings, encoding="utf-8")
         subprocess.run(["mkdocs", "build", "--quiet", "--strict", "--clean", "-f", f"{scratch}/mkdocs.yml"], check=True,
                        env={**os.environ, "PYTHONPATH": str(HERE), "PYTHONDONTWRITEBYTECODE": "1"})
