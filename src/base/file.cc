@@ -110,7 +110,9 @@ Result<std::string> read_all(int fd, const std::string& name, size_t limit) {
     if (got == 0) return text;
     if (text.size() > limit)
       return fail(ErrorCode::kCorrupt, "{} is larger than {} bytes", name, limit);
-    chunk = std::min(chunk * 2, kMaxChunkSize);
+    // Files of /proc give a page or less at a time, and what is not filled has been cleared in
+    // vain.
+    if (static_cast<size_t>(got) == chunk) chunk = std::min(chunk * 2, kMaxChunkSize);
   }
 }
 
