@@ -7,6 +7,7 @@
 
 #include "elf/build_id.h"
 #include "elf/packed_file.h"
+#include "elf/relocations.h"
 #include "elf/xz.h"
 
 namespace sonde {
@@ -207,20 +208,8 @@ Result<ElfFile> ElfFile::mini_debug_info() const {
 
 std::vector<ElfRelocation> ElfFile::relocations(const ElfSection& section) const {
   std::vector<ElfRelocation> relocations;
-  if (section.type != SHT_RELA && section.type != SHT_REL) return relocations;
-  bool addends = section.type == SHT_RELA;
-  size_t size = (is_64bit_ ? 8U : 4U) * (addends ? 3U : 2U);
-  ByteCursor cursor(content(section), order_);
-  relocations.reserve(cursor.left() / size);
-  while (cursor.left() >= size) {
-    ElfRelocation relocation;
-    relocation.offset = word(cursor, is_64bit_);
-    uint64_t info = word(cursor, is_64bit_);
-    if (addends) relocation.addend = word(cursor, is_64bit_);
-    relocation.symbol = static_cast<uint32_t>(is_64bit_ ? info >> 32 : info >> 8);
-    relocation.type = static_cast<uint32_t>(is_64bit_ ? info & 0xffffffff : info & 0xff);
-    relocations.push_back(relocation);
-  }
+  for_each_relocation(*this, section, 0,
+                      [&](const ElfRelocation& relocation) { relocations.push_back(relocation); });
   return relocations;
 }
 

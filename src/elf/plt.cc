@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "elf/relocations.h"
+
 namespace sonde {
 namespace {
 
@@ -14,6 +16,23 @@ struct Callee {
   uint64_t resolver;
 };
 
+/// How many relocations at the beginning of .rel(a).dyn only add the load address, as the dynamic
+/// linker is told (DT_RELACOUNT in <elf.h>).
+uint64_t leading_relative(const ElfFile& file) {
+  const ElfSection* section = file.section(".dynamic");
+  if (section == nullptr) return 0;
+  Bytes content = file.content(*section);
+  size_t word = file.is_64bit() ? 8 : 4;
+  auto word_at = [&](size_t at) {
+    return word == 8 ? load<uint64_t>(&content[at], file.order())
+                     : uint64_t{load<uint32_t>(&content[at], file.order())};
+  };
+  for (size_t at = 0; at + 2 * word <= content.size(); at += 2 * word)
+    if (uint64_t tag = word_at(at); tag == DT_RELACOUNT || tag == DT_RELCOUNT)
+      return word_at(at + word);
+  return 0;
+}
+
 /// The function whose address goes into each slot of the global offset table.
 class Slots {
  public:
@@ -22,9 +41,12 @@ class Slots {
     for (const ElfSection& section : file.sections()) {
       bool of_plt = section.name == ".rela.plt" || section.name == ".rel.plt";
       if (!of_plt && section.name != ".rela.dyn" && section.name != ".rel.dyn") continue;
-      std::vector<ElfRelocation> relocations = file.relocations(section);
-      if (of_plt && in_plt_order_.empty()) in_plt_order_ = relocations;
-      by_slot_.insert(by_slot_.end(), relocations.begin(), relocations.end());
+      if (of_plt && in_plt_order_.empty()) in_plt_order_ = file.relocations(section);
+      uint64_t first = of_plt ? 0 : leading_relative(file);
+      for_each_relocation(file, section, first, [this](const ElfRelocation& relocation) {
+        if (relocation.symbol != 0 || chooses_at_run_time(relocation))
+          by_slot_.push_back(relocation);
+      });
     }
     std::ranges::sort(by_slot_, {}, &ElfRelocation::offset);
   }
