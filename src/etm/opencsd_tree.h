@@ -49,7 +49,7 @@ class OpencsdTree {
   Format format_;
   dcd_tree_handle_t handle_;
   std::optional<uint8_t> trace_id_;  // of one of the units
-  ocsd_trc_index_t position_ = 0;  // in all that was decoded
+  ocsd_trc_index_t position_ = 0;    // in all that was decoded
 };
 
 }  // namespace sonde::etm
