@@ -9,7 +9,7 @@
 #include "pt/cycle_packets.h"
 #include "pt/instruction_table.h"
 #include "pt/packet.h"
-#include "pt/trace_reader.h"
+#include "pt/trace_contents.h"
 #include "pt/walker.h"
 
 #ifdef SONDE_HAS_LIBIPT

@@ -17,6 +17,7 @@
 
 #include "base/bytes.h"
 #include "pt/flow_decoder.h"
+#include "pt/packet_bytes.h"
 #include "pt/trace_time.h"
 
 namespace sonde::pt {
@@ -187,7 +188,9 @@ class TraceReader {
   static bool is_tnt(Next next) { return next == Next::kShortTnt || next == Next::kLongTnt; }
   [[nodiscard]] bool is_branch() const { return next_ == Next::kTip || is_tnt(next_); }
   [[nodiscard]] size_t left() const { return static_cast<size_t>(end_ - at_); }
-  [[nodiscard]] uint64_t number(size_t offset, size_t size) const;
+  [[nodiscard]] uint64_t number(size_t offset, size_t size) const {
+    return packet_number(at_ + offset, size);
+  }
   static Next kind_of(uint8_t first);
   Next extended() const;
   Status fetch();
@@ -235,13 +238,5 @@ class TraceReader {
   TraceTime time_, last_time_;
   Waiting at_psb_end_, at_tip_, at_fup_;
 };
-
-/// What a trace consists of.
-struct TraceContents {
-  bool is_readable = true;  // all packets are among those that TraceReader knows
-  bool has_overflows = false, has_transactions = false;
-};
-/// Looks at every packet from the first PSB on.
-TraceContents look_through(Bytes trace, const TraceSetup& setup);
 
 }  // namespace sonde::pt

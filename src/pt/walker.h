@@ -14,7 +14,7 @@ struct WalkQuirks {
   bool skd022 = false;  // a FUP behind a VMLAUNCH or a VMRESUME may be wrong
 };
 
-/// The trace must be one that TraceReader knows (look_through).
+/// The trace must be one that TraceReader knows (trace_contents.h).
 void walk(Bytes trace, const TraceSetup& setup, const WalkQuirks& quirks, CodeReader& code,
           FlowObserver& observer);
 

@@ -9,7 +9,7 @@
 
 #include "pt/instruction_decoder.h"
 #include "pt/trace_builder.h"
-#include "pt/trace_reader.h"
+#include "pt/trace_contents.h"
 
 #if __has_include(<intel-pt.h>)
 

@@ -1,0 +1,464 @@
+// What TraceReader makes of each packet: bits, addresses, times, and events, which are told at once
+// or wait for the packet that has their address.
+#include <bit>
+
+#include "pt/packet.h"
+#include "pt/packet_bytes.h"
+#include "pt/trace_reader.h"
+
+namespace sonde::pt {
+
+Status TraceReader::publish(const TraceEvent& event) {
+  event_ = event;
+  has_event_ = true;
+  return kDone;
+}
+
+void TraceReader::stamp(TraceEvent& event) const {
+  if (!time_.has_value()) return;
+  event.has_time = true;
+  event.time = time_.value();
+}
+
+void TraceReader::locate(TraceEvent& event) const {
+  event.has_ip = last_address_.is_known();
+  event.ip = event.has_ip ? last_address_.value() : 0;
+}
+
+Status TraceReader::decode() {
+  switch (next_) {
+    case Next::kShortTnt:
+    case Next::kLongTnt:
+      return decode_tnt();
+    case Next::kTip:
+      return decode_tip();
+    case Next::kTipPge:
+      return decode_tip_pge();
+    case Next::kTipPgd:
+      return decode_tip_pgd();
+    case Next::kFup:
+      return decode_fup();
+    case Next::kPip:
+      return decode_pip();
+    case Next::kMode:
+      return decode_mode();
+    case Next::kVmcs:
+      return decode_vmcs();
+    case Next::kOvf:
+      return decode_overflow();
+    case Next::kPsb:
+      return decode_psb();
+    case Next::kPsbEnd:
+      return decode_psb_end();
+    case Next::kPad:
+      ++at_;
+      return kDone;
+    case Next::kTsc:
+    case Next::kTma:
+    case Next::kMtc:
+      return decode_time();
+    default:
+      return decode_other();
+  }
+}
+
+Status TraceReader::decode_tnt() {
+  bool is_short = next_ == Next::kShortTnt;
+  size_t size = is_short ? 1 : kLongTntSize;
+  if (left() < size) return kEnd;
+  uint64_t payload = is_short ? *at_ >> 1 : number(2, kLongTntSize - 2);
+  if (payload < 2) return kDamagedPacket;
+  bit_count_ = static_cast<unsigned>(std::bit_width(payload) - 1);
+  bits_ = payload << (64 - bit_count_);
+  at_ += size;
+  return kDone;
+}
+
+/// Of the packet at at_, which is not consumed.
+Status TraceReader::read_address(size_t& size) {
+  uint8_t form = *at_ >> 5, bytes = kAddressSizes[form];
+  if (bytes == 0xff) return kDamagedPacket;
+  if (left() < bytes + 1u) return kEnd;
+  size = bytes + 1u;
+  return last_address_.update(form, number(1, bytes)) ? kDone : kDamagedPacket;
+}
+
+Status TraceReader::decode_tip() {
+  size_t size = 0;
+  if (Status got = read_address(size); got != kDone) return got;
+  if (at_tip_.count > 0) {
+    TraceEvent event = at_tip_.take();
+    switch (event.type) {
+      case EventType::kAsyncBranch:
+        consumes_ = true;
+        break;
+      case EventType::kAsyncPaging:
+      case EventType::kAsyncVmcs:
+      case EventType::kMode:
+        break;
+      default:
+        return kBadContext;
+    }
+    locate(event);
+    (void)publish(event);
+    // The packet is there until something takes it.
+    if (at_tip_.count > 0 || !consumes_) return kDone;
+    consumes_ = false;
+  }
+  at_ += size;
+  return kDone;
+}
+
+Status TraceReader::decode_tip_pge() {
+  size_t size = 0;
+  if (Status got = read_address(size); got != kDone) return got;
+  if (!consumes_) {
+    // Told before the events that wait for it.
+    if (!last_address_.is_known()) return kDamagedPacket;
+    TraceEvent event;
+    event.type = EventType::kEnabled;
+    locate(event);
+    stamp(event);
+    bit_count_ = 0;
+    consumes_ = enabled_ = true;
+    (void)publish(event);
+  } else {
+    if (at_tip_.count == 0) return kImpossible;
+    TraceEvent event = at_tip_.take();
+    if (event.type != EventType::kMode) return kBadContext;
+    locate(event);
+    (void)publish(event);
+  }
+  if (at_tip_.count > 0) return kDone;
+  consumes_ = false;
+  at_ += size;
+  return kDone;
+}
+
+Status TraceReader::decode_tip_pgd() {
+  size_t size = 0;
+  if (Status got = read_address(size); got != kDone) return got;
+  TraceEvent event;
+  if (at_tip_.count > 0) {
+    event = at_tip_.take();
+    switch (event.type) {
+      case EventType::kAsyncBranch:
+        event.type = EventType::kAsyncDisabled;
+        locate(event);
+        break;
+      case EventType::kAsyncPaging:
+      case EventType::kAsyncVmcs:
+      case EventType::kMode:
+        event.has_ip = false;
+        break;
+      default:
+        return kBadContext;
+    }
+  } else {
+    event.type = EventType::kDisabled;
+    locate(event);
+    stamp(event);
+  }
+  (void)publish(event);
+  if (at_tip_.count > 0) return kDone;
+  enabled_ = false;
+  at_ += size;
+  return kDone;
+}
+
+Status TraceReader::decode_fup() {
+  size_t size = 0;
+  if (Status got = read_address(size); got != kDone) return got;
+  if (at_fup_.count > 0) {
+    TraceEvent event = at_fup_.take();
+    if (event.type == EventType::kOverflow) {
+      consumes_ = true;
+      if (!last_address_.is_known()) return kNoAddress;
+    } else if (!event.aborts) {
+      consumes_ = true;
+    }
+    locate(event);
+    (void)publish(event);
+    if (at_fup_.count > 0 || !consumes_) return kDone;
+    consumes_ = false;
+  } else {
+    if (!last_address_.is_known()) return kNoAddress;
+    TraceEvent* event = at_tip_.add();
+    if (event == nullptr) return kImpossible;
+    event->type = EventType::kAsyncBranch;
+    event->from = last_address_.value();
+    stamp(*event);
+  }
+  at_ += size;
+  return kDone;
+}
+
+Status TraceReader::decode_pip() {
+  if (left() < kPipSize) return kEnd;
+  uint64_t cr3 = number(2, kPipSize - 2) >> 1 << 5;
+  if (at_tip_.find(EventType::kAsyncBranch) != nullptr) {
+    TraceEvent* event = at_tip_.add();
+    if (event == nullptr) return kImpossible;
+    event->type = EventType::kAsyncPaging;
+    event->value = cr3;
+    stamp(*event);
+  } else {
+    TraceEvent event;
+    event.type = EventType::kPaging;
+    event.value = cr3;
+    stamp(event);
+    (void)publish(event);
+  }
+  at_ += kPipSize;
+  return kDone;
+}
+
+Status TraceReader::decode_mode() {
+  if (left() < kShortSize) return kEnd;
+  uint8_t mode = at_[1];
+  TraceEvent event;
+  stamp(event);
+  if (mode >> 5 == 0) {
+    event.type = EventType::kMode;
+    event.value = mode & 1;
+    TraceEvent* waiting = at_tip_.add();
+    if (waiting == nullptr) return kImpossible;
+    *waiting = event;
+  } else if (mode >> 5 == 1) {
+    event.type = EventType::kTransaction;
+    event.begins = (mode & 1) != 0;
+    event.aborts = (mode & 2) != 0;
+    if (enabled_) {
+      TraceEvent* waiting = at_fup_.add();
+      if (waiting == nullptr) return kImpossible;
+      *waiting = event;
+    } else {
+      event.has_ip = false;
+      (void)publish(event);
+    }
+  } else {
+    return kDamagedPacket;
+  }
+  at_ += kShortSize;
+  return kDone;
+}
+
+Status TraceReader::decode_vmcs() {
+  if (left() < kVmcsSize) return kEnd;
+  TraceEvent event;
+  event.value = number(2, kVmcsSize - 2) << 12;
+  TraceEvent* paging = at_tip_.find(EventType::kAsyncPaging);
+  if (paging != nullptr || at_tip_.find(EventType::kAsyncBranch) != nullptr) {
+    TraceEvent* added = at_tip_.add();
+    if (added == nullptr) return kImpossible;
+    event.type = EventType::kAsyncVmcs;
+    // It is told before the paging event that it belongs to.
+    if (paging != nullptr) {
+      *added = *paging;
+      event.has_time = paging->has_time;
+      event.time = paging->time;
+      added = paging;
+    }
+    *added = event;
+  } else {
+    event.type = EventType::kVmcs;
+    stamp(event);
+    (void)publish(event);
+  }
+  at_ += kVmcsSize;
+  return kDone;
+}
+
+Status TraceReader::find_overflow_address() const {
+  Packet packet;
+  for (const uint8_t* at = at_; at != end_; at += packet.size) {
+    Bytes rest(reinterpret_cast<const std::byte*>(at), static_cast<size_t>(end_ - at));
+    if (!read_packet(rest, packet)) return kDone;  // a part of one, at the end
+    switch (packet.type) {
+      case PacketType::kFup:
+        return kReached;
+      case PacketType::kPad:
+      case PacketType::kMnt:
+      case PacketType::kCbr:
+      case PacketType::kTsc:
+      case PacketType::kTma:
+      case PacketType::kMtc:
+        break;
+      case PacketType::kPsbEnd:
+      case PacketType::kTip:
+      case PacketType::kTipPgd:
+      case PacketType::kTnt:
+        return kBadContext;
+      default:
+        return kDone;
+    }
+  }
+  return kDone;
+}
+
+Status TraceReader::decode_overflow() {
+  if (at_psb_end_.count > 0) return header_event();
+  TraceTime time = time_;
+  reset();
+  time_ = time;
+  at_ += kShortSize;
+  Status found = find_overflow_address();
+  if (found < kDone) return found;
+  TraceEvent event;
+  event.type = EventType::kOverflow;
+  stamp(event);
+  enabled_ = found == kReached;
+  if (enabled_) {
+    *at_fup_.add() = event;
+    return kDone;
+  }
+  event.has_ip = false;
+  return publish(event);
+}
+
+/// What a PSB's packets say is told at its end.
+Status TraceReader::header_event() {
+  TraceEvent event = at_psb_end_.take();
+  event.is_update = event.type != EventType::kMaintenance;
+  stamp(event);
+  if (event.type != EventType::kFrequency && event.type != EventType::kMaintenance) locate(event);
+  return publish(event);
+}
+
+Status TraceReader::decode_psb_end() {
+  if (at_psb_end_.count > 0) return header_event();
+  at_ += kShortSize;
+  return kDone;
+}
+
+Status TraceReader::decode_psb() {
+  const uint8_t* psb = at_;
+  Bytes rest(reinterpret_cast<const std::byte*>(at_), left());
+  if (left() < kSyncSize) return kEnd;
+  if (find_psb(rest.first(kSyncSize), 0) != 0) return kDamagedPacket;
+  at_ += kSyncSize;
+  Status got = read_header();
+  if (got != kDone) {
+    at_ = psb;
+    at_psb_end_.count = 0;
+    next_ = Next::kPsb;
+  }
+  return got;
+}
+
+Status TraceReader::read_header() {
+  last_address_ = {};
+  for (;;) {
+    if (Status got = fetch(); got != kDone) return got;
+    if (next_ == Next::kPsbEnd || next_ == Next::kOvf) return kDone;
+    if (Status got = decode_header(); got != kDone) return got;
+  }
+}
+
+Status TraceReader::header_address() {
+  size_t size = 0;
+  if (Status got = read_address(size); got != kDone) return got;
+  if (size > 1) enabled_ = true;
+  at_ += size;
+  return kDone;
+}
+
+Status TraceReader::decode_header() {
+  TraceEvent event;
+  size_t size = 0;
+  switch (next_) {
+    case Next::kPad:
+    case Next::kTsc:
+    case Next::kTma:
+    case Next::kMtc:
+    case Next::kUnknown:
+      return decode();
+    case Next::kFup:
+      return header_address();
+    case Next::kPip:
+      size = kPipSize;
+      event.type = EventType::kAsyncPaging;
+      if (left() >= size) event.value = number(2, kPipSize - 2) >> 1 << 5;
+      break;
+    case Next::kVmcs:
+      size = kVmcsSize;
+      event.type = EventType::kAsyncVmcs;
+      if (left() >= size) event.value = number(2, kVmcsSize - 2) << 12;
+      break;
+    case Next::kMnt:
+      size = kMntSize;
+      event.type = EventType::kMaintenance;
+      break;
+    case Next::kCbr:
+      size = kCbrSize;
+      event.type = EventType::kFrequency;
+      if (left() >= size && (event.value = at_[2]) == 0) return kDamagedPacket;
+      break;
+    case Next::kMode:
+      size = kShortSize;
+      if (left() < size) return kEnd;
+      if (at_[1] >> 5 > 1) return kDamagedPacket;
+      event.type = at_[1] >> 5 == 0 ? EventType::kMode : EventType::kTransaction;
+      event.value = event.begins = (at_[1] & 1) != 0;
+      event.aborts = (at_[1] & 2) != 0;
+      break;
+    default:
+      return kBadContext;
+  }
+  if (left() < size) return kEnd;
+  TraceEvent* waiting = at_psb_end_.add();
+  if (waiting == nullptr) return kImpossible;
+  *waiting = event;
+  at_ += size;
+  return kDone;
+}
+
+Status TraceReader::decode_time() {
+  constexpr uint16_t kFastClockMask = 0x1ff;
+  if (next_ == Next::kTsc) {
+    if (left() < kTscSize) return kEnd;
+    time_.set_tsc(number(1, kTscSize - 1));
+    at_ += kTscSize;
+    return kDone;
+  }
+  if (next_ == Next::kMtc) {
+    if (left() < kShortSize) return kEnd;
+    if (!time_.set_mtc(at_[1])) return kDamagedPacket;
+    at_ += kShortSize;
+    return kDone;
+  }
+  if (left() < kTmaSize) return kEnd;
+  auto fast = static_cast<uint16_t>(number(5, 2));
+  if ((fast & ~kFastClockMask) != 0 || at_[4] != 0) return kDamagedPacket;
+  if (!time_.set_tma(static_cast<uint16_t>(number(2, 2)), fast)) return kBadContext;
+  at_ += kTmaSize;
+  return kDone;
+}
+
+Status TraceReader::decode_other() {
+  TraceEvent event;
+  size_t size = 0;
+  switch (next_) {
+    case Next::kCbr:
+      size = kCbrSize;
+      event.type = EventType::kFrequency;
+      if (left() >= size && (event.value = at_[2]) == 0) return kDamagedPacket;
+      break;
+    case Next::kStop:
+      size = kShortSize;
+      event.type = EventType::kStop;
+      break;
+    case Next::kMnt:
+      size = kMntSize;
+      event.type = EventType::kMaintenance;
+      break;
+    default:
+      return kUnknownPacket;
+  }
+  if (left() < size) return kEnd;
+  stamp(event);
+  at_ += size;
+  return publish(event);
+}
+
+}  // namespace sonde::pt
