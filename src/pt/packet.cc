@@ -54,6 +54,13 @@ bool read_ptwrite(Bytes bytes, uint8_t opcode, Packet& packet) {
   return true;
 }
 
+/// CFE and EVD, which tell of interrupts and the like.
+bool set_event_type(Bytes bytes, uint8_t mask, Packet& packet) {
+  packet.count = byte_at(bytes, 2) & mask;
+  packet.flag = (byte_at(bytes, 2) & 0x80) != 0;
+  return true;
+}
+
 /// Packets whose first byte is 2.
 bool read_extended(Bytes bytes, Packet& packet) {
   if (bytes.size() < 2) return false;
@@ -73,7 +80,7 @@ bool read_extended(Bytes bytes, Packet& packet) {
     case 0x83:
       return take(bytes, PacketType::kTraceStop, 2, packet);
     case 0x03:
-      return with_number(PacketType::kCbr, 2, 1, 4);
+      return with_number(PacketType::kCbr, 2, 2, 4);
     case 0x43:
       if (!with_number(PacketType::kPip, 2, 6, 8)) return false;
       packet.flag = (packet.payload & 1) != 0;
@@ -96,6 +103,10 @@ bool read_extended(Bytes bytes, Packet& packet) {
       return true;
     case 0x22:
       return with_number(PacketType::kPwre, 2, 2, 4);
+    case 0x13:
+      return with_number(PacketType::kCfe, 3, 1, 4) && set_event_type(bytes, 0x1f, packet);
+    case 0x53:
+      return with_number(PacketType::kEvd, 3, 8, 11) && set_event_type(bytes, 0x3f, packet);
     case 0xa2:
       return with_number(PacketType::kPwrx, 2, 5, 7);
     case 0x62:
@@ -141,10 +152,11 @@ bool read_cyc(Bytes bytes, Packet& packet) {
 }
 
 std::string_view name_of(PacketType type) {
-  constexpr std::array<std::string_view, 25> kNames = {
-      "PAD",       "TNT", "TIP",     "TIP.PGE", "TIP.PGD", "FUP",  "PIP",  "MODE.Exec", "MODE.TSX",
-      "TraceSTOP", "CBR", "TSC",     "MTC",     "TMA",     "CYC",  "VMCS", "OVF",       "PSB",
-      "PSBEND",    "MNT", "PTWRITE", "EXSTOP",  "MWAIT",   "PWRE", "PWRX"};
+  constexpr std::array<std::string_view, 30> kNames = {
+      "PAD",      "TNT",       "TIP",    "TIP.PGE", "TIP.PGD", "FUP",    "PIP",   "MODE.Exec",
+      "MODE.TSX", "TraceSTOP", "CBR",    "TSC",     "MTC",     "TMA",    "CYC",   "VMCS",
+      "OVF",      "PSB",       "PSBEND", "MNT",     "PTWRITE", "EXSTOP", "MWAIT", "PWRE",
+      "PWRX",     "CFE",       "EVD",    "BBP",     "BIP",     "BEP"};
   return kNames[static_cast<size_t>(type)];
 }
 
@@ -182,6 +194,65 @@ bool read_packet(Bytes bytes, Packet& packet) {
     default:
       return false;
   }
+}
+
+namespace {
+
+/// Whether a block goes on behind such a packet.
+bool is_within_block(PacketType type) {
+  switch (type) {
+    case PacketType::kPad:
+    case PacketType::kFup:
+    case PacketType::kCbr:
+    case PacketType::kTsc:
+    case PacketType::kMtc:
+    case PacketType::kTma:
+    case PacketType::kCyc:
+    case PacketType::kMnt:
+    case PacketType::kExStop:
+    case PacketType::kPwre:
+    case PacketType::kPwrx:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// BBP and BEP.
+bool read_block_end(Bytes bytes, Packet& packet) {
+  if (bytes.size() < 2 || byte_at(bytes, 0) != 2) return false;
+  uint8_t opcode = byte_at(bytes, 1);
+  if (opcode == 0x33 || opcode == 0xb3) {
+    packet.flag = opcode == 0xb3;
+    return take(bytes, PacketType::kBep, 2, packet);
+  }
+  if (opcode != 0x63 || !take(bytes, PacketType::kBbp, 3, packet)) return false;
+  packet.count = byte_at(bytes, 2) & 0x1f;
+  packet.flag = (byte_at(bytes, 2) & 0x80) != 0;
+  return true;
+}
+
+}  // namespace
+
+bool ItemBlock::read_packet(Bytes bytes, Packet& packet) {
+  constexpr uint8_t kItemMask = 7, kItem = 4;
+  packet = {};
+  if (bytes.empty()) return false;
+  uint8_t first = byte_at(bytes, 0);
+  if (item_size_ > 0 && (first & kItemMask) == kItem) {
+    if (!take(bytes, PacketType::kBip, 1 + item_size_, packet)) return false;
+    packet.count = first >> 3;
+    packet.payload = number(bytes, 1, item_size_);
+    return true;
+  }
+  if (read_block_end(bytes, packet)) {
+    bool begins = packet.type == PacketType::kBbp;
+    item_size_ = !begins ? 0 : packet.flag ? 4 : 8;
+    return true;
+  }
+  if (!pt::read_packet(bytes, packet)) return false;
+  if (!is_within_block(packet.type)) item_size_ = 0;
+  return true;
 }
 
 size_t find_psb(Bytes bytes, size_t from) {
@@ -243,6 +314,22 @@ void append_text(const Packet& packet, std::string& out) {
       fmt::format_to(to, "PWRX {:#x} Last CState:{} Deepest CState:{} Wake Reason {:#x}", payload,
                      payload >> 4 & 15, payload & 15, payload >> 8 & 15);
       break;
+    case PacketType::kCfe:
+      fmt::format_to(to, "CFE IP:{:d} Type {:#04x} Vector {:#x}", packet.flag, packet.count,
+                     payload);
+      break;
+    case PacketType::kEvd:
+      fmt::format_to(to, "EVD Type {:#04x} Payload {:#x}", packet.count, payload);
+      break;
+    case PacketType::kBbp:
+      fmt::format_to(to, "BBP SZ {}-byte Type {:#x}", packet.flag ? 4 : 8, packet.count);
+      break;
+    case PacketType::kBip:
+      fmt::format_to(to, "BIP ID {:#04x} Value {:#x}", packet.count, payload);
+      break;
+    case PacketType::kBep:
+      fmt::format_to(to, "BEP IP:{:d}", packet.flag);
+      break;
     case PacketType::kPad:
     case PacketType::kOvf:
     case PacketType::kPsb:
@@ -258,9 +345,10 @@ void append_text(const Packet& packet, std::string& out) {
 void put_packets(Bytes bytes, Sink& out) {
   constexpr size_t kColumn = 8;  // padding that follows a shorter packet is shown on its line
   std::string line;
+  ItemBlock block;
   for (size_t at = 0; at < bytes.size();) {
     Packet packet;
-    bool is_packet = read_packet(bytes.subspan(at), packet);
+    bool is_packet = block.read_packet(bytes.subspan(at), packet);
     size_t size = is_packet ? packet.size : 1;
     while (is_packet && size < kColumn && at + size < bytes.size() &&
            bytes[at + size] == std::byte{0})

@@ -40,19 +40,36 @@ enum class PacketType : uint8_t {
   kMwait,
   kPwre,
   kPwrx,
+  kCfe,
+  kEvd,
+  kBbp,
+  kBip,
+  kBep,
 };
 
 struct Packet {
   PacketType type = PacketType::kPad;
-  uint8_t size = 1;       // bytes
-  uint8_t count = 0;      // TNT: bits; TIP, FUP …: bytes of the address, 0: none; PTWRITE: bytes
-  bool flag = false;      // PIP: non-root; PTWRITE, EXSTOP: a FUP says where
-  uint64_t payload = 0;   // as in the packet; TNT: the first branch is the highest bit
+  uint8_t size = 1;  // bytes
+  /// TNT: bits; TIP, FUP …: bytes of the address, 0: none; PTWRITE: bytes; CFE, EVD, BBP, BIP: type
+  uint8_t count = 0;
+  bool flag = false;     // PIP: non-root; PTWRITE, EXSTOP, CFE, BEP: a FUP says where; BBP: 4 bytes
+  uint64_t payload = 0;  // as in the packet; TNT: the first branch is the highest bit
   uint64_t payload2 = 0;  // TMA: FC; MWAIT: extensions
 };
 
 /// Reads the packet at the start of `bytes`. False if there is none, or only a part of one.
 bool read_packet(Bytes bytes, Packet& packet);
+
+/// Between BBP and BEP are blocks of items (BIP), which are told from TNT packets by where they
+/// are.
+class ItemBlock {
+ public:
+  /// The same as above, also of blocks; to be asked for one packet after the other.
+  bool read_packet(Bytes bytes, Packet& packet);
+
+ private:
+  size_t item_size_ = 0;  // bytes of an item's value; 0: not in a block
+};
 
 /// The position of the next PSB at or after `from`, where decoding can begin; bytes.size() if there
 /// is none.

@@ -47,6 +47,29 @@ TEST(Packet, DumpKeepsPaddingOnTheLineOfAShorterPacket) {
             ".  00000008:  00 00 00 00 00                                  PAD\n");
 }
 
+TEST(Packet, EventTracePacketsTellTypeAndVector) {
+  EXPECT_EQ(text_of({0x02, 0x13, 0x81, 0x0e}), "4:CFE IP:1 Type 0x01 Vector 0xe");
+  EXPECT_EQ(text_of({0x02, 0x53, 0x00, 0x10, 0x20, 0, 0, 0, 0, 0, 0}),
+            "11:EVD Type 0x00 Payload 0x2010");
+}
+
+TEST(Packet, ItemsAreThoseOfABlock) {
+  // Times may come in between; what else comes ends a block without a BEP.
+  std::vector<uint8_t> trace = {0x02, 0x63, 0x81, 0x0c, 1, 2, 3, 4,    0x59, 7,    0x04,
+                                5,    0,    0,    0,    6, 4, 2, 0x63, 4,    0x02, 0xb3};
+  StringSink out;
+  put_packets(std::as_bytes(std::span(trace)), out);
+  std::string meanings;
+  constexpr size_t kBefore = 62;
+  for (size_t at = 0, end; at < out.text().size(); at = end + 1) {
+    end = out.text().find('\n', at);
+    meanings += out.text().substr(at + kBefore, end - at - kBefore) + "|";
+  }
+  EXPECT_EQ(meanings,
+            "BBP SZ 4-byte Type 0x1|BIP ID 0x01 Value 0x4030201|MTC 0x7|BIP ID 0x00 Value 0x5|"
+            "TNT T (1)|TNT N (1)|BBP SZ 8-byte Type 0x4|BEP IP:1|");
+}
+
 #if __has_include(<intel-pt.h>)
 
 /// What libipt reads at the start of the bytes: the size, or an error.
