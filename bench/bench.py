@@ -22,6 +22,7 @@ from recorders import compare_recorders
 from instruction_traces import compare_instruction_traces
 from kmem import compare_kmem
 from lock import compare_lock
+from kernel_stacks import compare_kernel_stacks
 from kernel_work import compare_kernel_work
 from sched import compare_sched
 from stacks import compare_stacks
@@ -180,6 +181,9 @@ def main():
     name = "record --call-graph dwarf"
     if options.only in name:
         recorders += compare_stacks(name, sonde, perf, KEPT, options.runs)
+    name = "record --call-graph bpf"
+    kernel_stacks = compare_kernel_stacks(name, sonde, KEPT, options.runs) if options.only in name else []
+    recorders += kernel_stacks
     name = "counting every system call of dd"
     overheads = []
     if options.only in name:
@@ -202,7 +206,7 @@ def main():
     for found in [*recorders, *overheads, *pages]:
         print(found.table())
     bench.write_json(options.json, recorders, overheads, pages)
-    failed = len(bench.failed()) + sum(found.failed() for found in [*pages, *traces, *switches, *tops])
+    failed = len(bench.failed()) + sum(found.failed() for found in [*pages, *traces, *switches, *tops, *kernel_stacks])
     print(f"bench: {len(bench.comparisons) + len(pages)} comparisons, {failed} failed; {options.json}")
     return 1 if failed or not (bench.comparisons or recorders or overheads or pages) else 0
 

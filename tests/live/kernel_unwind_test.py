@@ -119,8 +119,9 @@ class KernelUnwindTest(live_unwind_test.UnwindTest):
         self.assertIn("only record and top unwind in the kernel", run.stderr)
 
     def test_what_no_table_is_loaded_for_is_copied(self):
-        """The library is not among those that the program says it needs: the first sample in it asks for its table."""
-        run = self.record("-v")
+        """Neither does the program say that it needs the library, nor is it a word of the command: its first sample asks for its table."""
+        run = self.run_tool(SONDE, "record", "-v", "-e", "cpu-clock:u", "-F", "1000", "--call-graph", "bpf", "-o", "perf.data", "--",
+                            "sh", "-c", f"exec {self.program} plain {self.library} {live_unwind_test.ROUNDS} 3")
         self.assertEqual(incomplete(run), 0, run.stderr)
         copies = int(re.search(r"(\d+) of \d+ stacks are copies", run.stderr).group(1))
         dump = self.run_tool(SONDE, "script", "-D", "-i", "perf.data").stdout
