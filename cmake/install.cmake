@@ -54,7 +54,9 @@ endif()
 if(TARGET sonde-portable)
   strip_program(sonde-portable portable ${CMAKE_INSTALL_BINDIR} EXCLUDE_FROM_ALL)
   strip_program(sonde-jvmti-portable portable lib/sonde EXCLUDE_FROM_ALL)
-  install(FILES "${portable_libs}/libipt.so.2" DESTINATION lib/sonde COMPONENT portable EXCLUDE_FROM_ALL)
+  install(CODE "
+    file(INSTALL \"${portable_libs}/libipt.so.2\" DESTINATION \"\${CMAKE_INSTALL_PREFIX}/lib/sonde\" FOLLOW_SYMLINK_CHAIN)
+  " COMPONENT portable EXCLUDE_FROM_ALL)
 endif()
 
 # What `cmake --install` needs, and no more.
