@@ -31,7 +31,7 @@ def words_of(line):
     callee has no branch of its own, however nearly it is the only one)."""
     line = re.sub(r"0x[0-9a-f]+|\b[0-9a-f]{8,}\b|[+-]?\d[\d,.]*", "#", line)
     line = re.sub(r"# [KMG]/sec", "# /sec", line)
-    line = re.sub(r"^[ |]*--#%--|^[ |]+", "", line)
+    line = re.sub(r"^[ |]*-+#%-+|^[ |]+", "", line)
     return " ".join(line.replace("-", " ").replace(".", " ").split())
 
 
