@@ -4,7 +4,42 @@
 
 namespace sonde {
 
-std::span<const FrameId> AddressedPaths::steps(RowReader& reader, ChainId chain) {
+AddressedPaths::AddressedPaths(const ProfileInput& input, PathFrames& frames,
+                               const RetainedPaths& kept)
+    : input_(input), frames_(frames), kept_(kept) {
+  if (const Machine* machine = input.details.machine_of_chains()) places_.emplace(*machine);
+}
+
+uint32_t AddressedPaths::owner_of(uint32_t sample) {
+  const SampleColumns& samples = input_.samples;
+  return places_
+             ? places_->enter(samples.pid[sample], samples.time[sample], samples.cpu_mode[sample])
+             : kNobody;
+}
+
+std::span<const FrameId> AddressedPaths::steps(RowReader& reader, ChainId chain, uint32_t& owner) {
+  if (owner != kNobody && place_steps(chain, owner)) return path_;
+  owner = kNobody;
+  read_steps(reader, chain);
+  return path_;
+}
+
+/// False if a frame's address cannot be told.
+bool AddressedPaths::place_steps(ChainId chain, uint32_t owner) {
+  path_.clear();
+  for (FrameId id : kept_.frames(chain)) {
+    std::optional<FrameId> step = frames_.known_step_of(id, owner);
+    if (!step) {
+      std::optional<uint64_t> ip = places_->of(input_.frame(id), owner);
+      if (!ip) return false;
+      step = frames_.step_of({id, *ip}, owner);
+    }
+    path_.push_back(*step);
+  }
+  return true;
+}
+
+void AddressedPaths::read_steps(RowReader& reader, ChainId chain) {
   path_.clear();
   std::span<const FrameId> frames = input_.chains[chain];
   std::span<const FrameId> kept = kept_.frames(chain);
@@ -20,7 +55,6 @@ std::span<const FrameId> AddressedPaths::steps(RowReader& reader, ChainId chain)
     if (known < addresses_.size() && !InlinedSymbols::has(input_.frame(frames[at]).symbol)) ++known;
     if (at >= first) path_.push_back(frames_.step_of(CodePlace{frames[at], ip}));
   }
-  return path_;
 }
 
 /// Whether the record has the addresses of those frames for which they matter. For chains from

@@ -4,6 +4,8 @@
 //   Interner groups(2);
 //   uint32_t id = groups.intern({comm, cpu});   // 0, 1, 2 …
 //   groups.at(id)[1]                            // cpu
+//
+// IdTable is the same for values that are kept elsewhere, by id.
 #pragma once
 
 #include <xxhash.h>
@@ -17,68 +19,41 @@
 
 namespace sonde {
 
-class Interner {
+/// Ids by the hash of what they stand for.
+class IdTable {
  public:
-  explicit Interner(size_t arity) : arity_(arity), slots_(kInitialSlots) {}
-
-  uint32_t intern(std::span<const uint64_t> tuple) {
-    uint32_t hash = hash_of(tuple.data());
+  /// The id whose value is the one looked for, according to `equal(id)`; if there is none, a new
+  /// one: the number of those before it.
+  template <typename Equal>
+  uint32_t find_or_add(uint32_t hash, const Equal& equal) {
     size_t mask = slots_.size() - 1;
     for (size_t at = hash & mask;; at = (at + 1) & mask) {
       const Slot& slot = slots_[at];
-      if (slot.id == kEmpty) return add(tuple, {hash, kEmpty}, at);
-      if (slot.hash == hash && equal(slot.id, tuple.data())) return slot.id;
+      if (slot.id == kEmpty) return add(hash, at);
+      if (slot.hash == hash && equal(slot.id)) return slot.id;
     }
   }
-  uint32_t intern(std::initializer_list<uint64_t> tuple) {
-    return intern(std::span(tuple.begin(), tuple.size()));
-  }
-
-  /// Makes room for that many tuples, so that slots are not copied on the way there.
+  /// Makes room for that many, so that slots are not copied on the way there.
   void reserve(size_t count) {
-    values_.reserve(count * arity_);
     if (size_t wanted = std::bit_ceil(count * 2 + 1); wanted > slots_.size()) grow(wanted);
   }
-
-  [[nodiscard]] std::span<const uint64_t> at(uint32_t id) const {
-    return {values_.data() + size_t{id} * arity_, arity_};
-  }
-  [[nodiscard]] bool is(uint32_t id, std::span<const uint64_t> tuple) const {
-    return equal(id, tuple.data());
-  }
   [[nodiscard]] size_t size() const { return count_; }
-  [[nodiscard]] size_t arity() const { return arity_; }
 
  private:
   static constexpr uint32_t kEmpty = UINT32_MAX;
   static constexpr size_t kInitialSlots = 64;
 
-  /// With the hash in the slot, a new tuple costs one cache line, and growing is a linear pass.
+  /// With the hash in the slot, a new value costs one cache line, and growing is a linear pass.
   struct Slot {
     uint32_t hash = 0;
     uint32_t id = kEmpty;
   };
 
-  [[nodiscard]] uint32_t hash_of(const uint64_t* tuple) const {
-    if (arity_ == 1) return mix(tuple[0]);
-    if (arity_ == 2) return mix(tuple[0] * 0x9e3779b97f4a7c15 + tuple[1]);
-    return static_cast<uint32_t>(XXH3_64bits(tuple, arity_ * sizeof(uint64_t)));
-  }
-  static uint32_t mix(uint64_t value) {
-    return static_cast<uint32_t>((value * 0x9fb21c651e98df25) >> 32);
-  }
-  [[nodiscard]] bool equal(uint32_t id, const uint64_t* tuple) const {
-    const uint64_t* have = values_.data() + size_t{id} * arity_;
-    for (size_t i = 0; i < arity_; ++i)
-      if (have[i] != tuple[i]) return false;
-    return true;
-  }
-  uint32_t add(std::span<const uint64_t> tuple, Slot slot, size_t at) {
-    slot.id = static_cast<uint32_t>(count_++);
-    values_.insert(values_.end(), tuple.begin(), tuple.end());
-    slots_[at] = slot;
+  uint32_t add(uint32_t hash, size_t at) {
+    auto id = static_cast<uint32_t>(count_++);
+    slots_[at] = {hash, id};
     if (count_ * 2 > slots_.size()) grow(slots_.size() * 2);
-    return slot.id;
+    return id;
   }
   void grow(size_t wanted) {
     LargeVector<Slot> slots(wanted);
@@ -92,10 +67,61 @@ class Interner {
     slots_ = std::move(slots);
   }
 
-  size_t arity_;
   size_t count_ = 0;
+  LargeVector<Slot> slots_ =
+      LargeVector<Slot>(kInitialSlots);  // open addressing, at most half full
+};
+
+class Interner {
+ public:
+  explicit Interner(size_t arity) : arity_(arity) {}
+
+  uint32_t intern(std::span<const uint64_t> tuple) {
+    uint32_t id = ids_.find_or_add(hash_of(tuple),
+                                   [&](uint32_t known) { return equal(known, tuple.data()); });
+    if (size_t{id} * arity_ == values_.size())
+      values_.insert(values_.end(), tuple.begin(), tuple.end());
+    return id;
+  }
+  uint32_t intern(std::initializer_list<uint64_t> tuple) {
+    return intern(std::span(tuple.begin(), tuple.size()));
+  }
+
+  /// Makes room for that many tuples, so that slots are not copied on the way there.
+  void reserve(size_t count) {
+    values_.reserve(count * arity_);
+    ids_.reserve(count);
+  }
+
+  [[nodiscard]] std::span<const uint64_t> at(uint32_t id) const {
+    return {values_.data() + size_t{id} * arity_, arity_};
+  }
+  [[nodiscard]] bool is(uint32_t id, std::span<const uint64_t> tuple) const {
+    return equal(id, tuple.data());
+  }
+  [[nodiscard]] size_t size() const { return ids_.size(); }
+  [[nodiscard]] size_t arity() const { return arity_; }
+
+  [[nodiscard]] static uint32_t hash_of(std::span<const uint64_t> tuple) {
+    if (tuple.size() == 1) return mix(tuple[0]);
+    if (tuple.size() == 2) return mix(tuple[0] * 0x9e3779b97f4a7c15 + tuple[1]);
+    return static_cast<uint32_t>(XXH3_64bits(tuple.data(), tuple.size_bytes()));
+  }
+
+ private:
+  static uint32_t mix(uint64_t value) {
+    return static_cast<uint32_t>((value * 0x9fb21c651e98df25) >> 32);
+  }
+  [[nodiscard]] bool equal(uint32_t id, const uint64_t* tuple) const {
+    const uint64_t* have = values_.data() + size_t{id} * arity_;
+    for (size_t i = 0; i < arity_; ++i)
+      if (have[i] != tuple[i]) return false;
+    return true;
+  }
+
+  size_t arity_;
   LargeVector<uint64_t> values_;
-  LargeVector<Slot> slots_;  // open addressing, at most half full
+  IdTable ids_;
 };
 
 }  // namespace sonde

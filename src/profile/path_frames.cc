@@ -11,8 +11,14 @@ PathFrames::PathFrames(const ProfileInput& input, KeySet& keys, CallKey kind)
   key_of_step_.assign(input.frames.size(), kUnknown);
   own_key_of_frame_.assign(input.frames.size(), kUnknown);
   // Each address without a symbol is a place of its own.
-  keys_.expect_places(static_cast<size_t>(std::ranges::count_if(
-      input.frames, [](const Frame& frame) { return !frame.symbol.valid(); })));
+  auto addresses = static_cast<size_t>(std::ranges::count_if(
+      input.frames, [](const Frame& frame) { return !frame.symbol.valid(); }));
+  keys_.expect_places(addresses);
+  // Reserves only address space, so that growing does not copy.
+  calls_.reserve(addresses);
+  key_of_call_.reserve(addresses);
+  calls_of_keys_.reserve(addresses);
+  places_of_keys_.reserve(addresses);
 }
 
 bool PathFrames::needs_address(const Frame& frame) const {
@@ -29,14 +35,17 @@ bool PathFrames::learn(FrameId frame) {
   return known;
 }
 
-FrameId PathFrames::step_of(const CodePlace& place) {
+FrameId PathFrames::step_of(const CodePlace& place, uint32_t owner) {
   if (key_of_step_[place.frame.index()] < kNeedsAddress) return place.frame;
   if (last_step_.empty()) last_step_.resize(input_.frames.size());
   Step& last = last_step_[place.frame.index()];
-  if (last.id.valid() && last.ip == place.ip) return last.id;
+  if (last.id.valid() && last.ip == place.ip) {
+    last.owner = owner;
+    return last.id;
+  }
   size_t step = input_.frames.size() + places_.intern({place.frame.value, place.ip});
   if (step == key_of_step_.size()) key_of_step_.push_back(add(place));
-  last = {place.ip, FrameId(step)};
+  last = {place.ip, FrameId(step), owner};
   return last.id;
 }
 
@@ -60,12 +69,20 @@ uint32_t PathFrames::add(const CodePlace& place) {
 uint32_t PathFrames::intern(const CodePlace& place) {
   uint32_t call = call_for(place);
   uint32_t place_key = keys_.place_key_of(place);
-  uint32_t key = path_keys_.intern({call, place_key});
-  if (key == calls_of_keys_.size()) {
-    calls_of_keys_.push_back(call);
-    places_of_keys_.push_back(place_key);
+  if (call == key_of_call_.size()) {
+    key_of_call_.push_back(add_key(call, place_key));
+    return key_of_call_.back();
   }
-  return key;
+  if (uint32_t key = key_of_call_[call]; places_of_keys_[key] == place_key) return key;
+  uint32_t more = more_keys_.intern({call, place_key});
+  if (more == keys_of_more_.size()) keys_of_more_.push_back(add_key(call, place_key));
+  return keys_of_more_[more];
+}
+
+uint32_t PathFrames::add_key(uint32_t call, uint32_t place_key) {
+  calls_of_keys_.push_back(call);
+  places_of_keys_.push_back(place_key);
+  return static_cast<uint32_t>(calls_of_keys_.size() - 1);
 }
 
 StringId PathFrames::srcline_of(const CodePlace& place) const {
@@ -74,30 +91,33 @@ StringId PathFrames::srcline_of(const CodePlace& place) const {
   return input_.strings.intern(source_line(input_, frame));
 }
 
+PathFrames::Identity PathFrames::identity_of(const Call& call) const {
+  enum Kind : uint64_t { kSymbol = 1, kAddress, kLine, kInlined };
+  const Frame& frame = input_.frame(call.frame);
+  if (kind_ == CallKey::kSrcline && call.srcline.valid()) return {0, kLine, call.srcline.value};
+  if (!frame.symbol.valid() || kind_ == CallKey::kAddress)
+    return {frame.dso.value, kAddress, call.ip};
+  if (InlinedSymbols::has(frame.symbol)) return {frame.dso.value, kInlined, frame.symbol.value};
+  return {frame.dso.value, kSymbol, frame.symbol_start};
+}
+
 uint32_t PathFrames::call_for(const CodePlace& place) {
   const Frame& frame = input_.frame(place.frame);
-  StringId srcline = srcline_of(place);
   bool by_symbol = frame.symbol.valid() && kind_ != CallKey::kAddress;
-  uint64_t dso = frame.dso.value;
-  uint64_t tag = by_symbol ? 1 : 2;
-  uint64_t address = by_symbol ? frame.symbol_start : place.ip;
-  if (by_symbol && InlinedSymbols::has(frame.symbol)) {
-    tag = 4;
-    address = frame.symbol.value;
-  }
-  if (kind_ == CallKey::kSrcline && srcline.valid()) {
-    dso = 0;
-    tag = 3;
-    address = srcline.value;
-  }
-  uint32_t id = call_tuples_.intern({dso, tag, address});
-  if (id == calls_.size()) {
-    Call call{.frame = place.frame, .ip = place.ip, .srcline = srcline, .dso_rank = 0, .order = 0};
-    call.dso_rank = frame.dso.valid() ? frame.dso.value + 1 : 0;
-    call.order = by_symbol ? frame.symbol_start : (frame.dso.valid() ? frame.address : place.ip);
-    if (!by_symbol && kind_ == CallKey::kAddress) call.order = place.ip;
-    calls_.push_back(call);
-  }
+  Call call{.frame = place.frame,
+            .ip = place.ip,
+            .srcline = srcline_of(place),
+            .dso_rank = frame.dso.valid() ? frame.dso.value + 1 : 0,
+            .order = place.ip};
+  if (by_symbol)
+    call.order = frame.symbol_start;
+  else if (frame.dso.valid() && kind_ != CallKey::kAddress)
+    call.order = frame.address;
+  Identity identity = identity_of(call);
+  uint32_t id = call_ids_.find_or_add(Interner::hash_of(identity), [&](uint32_t known) {
+    return identity_of(calls_[known]) == identity;
+  });
+  if (id == calls_.size()) calls_.push_back(call);
   return id;
 }
 

@@ -1,8 +1,8 @@
 // PathFrames: what the frames of call chains mean for grouping.
 //
 // Two frames of the same function are the same step of a call path (CallKey::kFunction). Frames
-// without a symbol are distinguished by run-time address, which the columns don't hold, so chains
-// with such frames are read again from their samples. A step's *path key* is the pair (call, place
+// without a symbol are distinguished by run-time address, which the columns don't hold
+// (addressed_paths.h). A step's *path key* is the pair (call, place
 // key): the call decides which nodes of a printed tree merge, the place key which row of the report
 // the step belongs to.
 //
@@ -11,6 +11,8 @@
 // step, so a path takes no memory if its chain needs no addresses.
 #pragma once
 
+#include <array>
+#include <optional>
 #include <vector>
 
 #include "profile/key_set.h"
@@ -42,7 +44,14 @@ class PathFrames {
         known = learn(frame) && known;
     return known;
   }
-  FrameId step_of(const CodePlace& place);
+  FrameId step_of(const CodePlace& place, uint32_t owner = kNobody);
+  /// The step of a frame whose address does not matter, or that step_of() had for this owner of
+  /// addresses most recently.
+  [[nodiscard]] std::optional<FrameId> known_step_of(FrameId frame, uint32_t owner) const {
+    if (key_of_step_[frame.index()] < kNeedsAddress) return frame;
+    if (last_step_.empty() || last_step_[frame.index()].owner != owner) return std::nullopt;
+    return last_step_[frame.index()].id;
+  }
   /// Whether such frames are distinguished by run-time address.
   [[nodiscard]] bool needs_address(const Frame& frame) const;
   /// By step.
@@ -61,10 +70,15 @@ class PathFrames {
   [[nodiscard]] size_t call_count() const { return calls_.size(); }
 
  private:
+  static constexpr uint32_t kNobody = UINT32_MAX;  // RunTimeAddresses
   static constexpr uint32_t kUnknown = UINT32_MAX, kNeedsAddress = UINT32_MAX - 1;
   bool learn(FrameId frame);
   uint32_t add(const CodePlace& place);
   uint32_t intern(const CodePlace& place);
+  uint32_t add_key(uint32_t call, uint32_t place_key);
+  /// What makes calls the same: an object (or none), the kind of the last number, and that number.
+  using Identity = std::array<uint64_t, 3>;
+  [[nodiscard]] Identity identity_of(const Call& call) const;
   uint32_t call_for(const CodePlace& place);
   StringId srcline_of(const CodePlace& place) const;
 
@@ -77,12 +91,15 @@ class PathFrames {
   struct Step {
     uint64_t ip = 0;
     FrameId id;
+    uint32_t owner = kNobody;
   };
   std::vector<Step> last_step_;  // by FrameId: successive processes ask for the same one
-  Interner call_tuples_{3};
+  IdTable call_ids_;
   LargeVector<Call> calls_;
+  LargeVector<uint32_t> key_of_call_;  // the first of each call: most calls have but one place key
   tsl::robin_map<uint32_t, uint32_t, NumberHash> key_of_symbol_;  // where symbols determine keys
-  Interner path_keys_{2};
+  Interner more_keys_{2};                                         // (call, place key) of the others
+  LargeVector<uint32_t> keys_of_more_;
   LargeVector<uint32_t> calls_of_keys_;
   LargeVector<uint32_t> places_of_keys_;
 };

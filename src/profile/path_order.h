@@ -23,8 +23,11 @@ struct PathUse {
   const FrameId* steps;  // of the path, as recorded: the sampled place first
   uint32_t length;
   uint32_t group;
-  uint32_t own;                // place key of the samples' own place
-  bool has_addresses = false;  // the steps are not the chain's frames
+  uint32_t own;  // place key of the samples' own place
+  /// Whose run-time addresses distinguish the steps (RunTimeAddresses); kNoAddresses: nobody's, the
+  /// steps are the chain's frames.
+  static constexpr uint32_t kNoAddresses = UINT32_MAX - 1;
+  uint32_t owner = kNoAddresses;
   uint64_t period = 0;
 };
 

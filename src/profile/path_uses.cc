@@ -168,12 +168,19 @@ uint32_t UseCollector::use_of_path(uint32_t group, uint32_t own, ChainId chain) 
     std::span<const FrameId> path = kept_.frames(chain);
     if (frames_.learn(path)) return known = add_use(group, own, path);
   }
-  if (known == kNone || result_.uses[known].has_addresses) {
-    std::span<const FrameId> path = addressed_.steps(reader_, chain);
-    if (known == kNone || !std::ranges::equal(path, steps_of(result_.uses[known]))) {
-      known = add_use(group, own, addressed_.keep(path));
-      result_.uses[known].has_addresses = true;
-      return known;
+  if (known == kNone || result_.uses[known].owner != PathUse::kNoAddresses) {
+    uint32_t owner = addressed_.owner_of(reader_.sample());
+    bool is_same =
+        known != kNone && result_.uses[known].owner == owner && owner != AddressedPaths::kNobody;
+    if (!is_same) {
+      std::span<const FrameId> path = addressed_.steps(reader_, chain, owner);
+      is_same = known != kNone && std::ranges::equal(path, steps_of(result_.uses[known]));
+      if (!is_same) {
+        known = add_use(group, own, addressed_.keep(path));
+        result_.uses[known].owner = owner;
+        return known;
+      }
+      result_.uses[known].owner = owner;
     }
   }
   if (is_of(result_.uses[known], group, own)) return known;
@@ -189,9 +196,9 @@ uint32_t UseCollector::add_use(uint32_t group, uint32_t own, std::span<const Fra
 }
 
 uint32_t UseCollector::add_use_like(const PathUse& known, uint32_t group, uint32_t own) {
-  bool has_addresses = known.has_addresses;
+  uint32_t owner = known.owner;
   uint32_t use = add_use(group, own, steps_of(known));
-  result_.uses[use].has_addresses = has_addresses;
+  result_.uses[use].owner = owner;
   return use;
 }
 

@@ -2,6 +2,8 @@
 
 #include <elf.h>
 
+#include <algorithm>
+
 #include "replay/frames/chain_builder.h"
 
 namespace sonde {
@@ -68,6 +70,14 @@ void SessionInput::chain_addresses(const Sample& sample, size_t index,
     return;
   }
   append_recorded_addresses(sample, session_.events()[event].attr, out);
+}
+
+const Machine* SessionInput::machine_of_chains() const {
+  bool any = session_.branch_history() ||
+             !std::ranges::all_of(session_.events().all(), [](const EventDesc& event) {
+               return has_only_recorded_chains(event.attr);
+             });
+  return any ? nullptr : &session_.machine();
 }
 
 bool SessionInput::has_branch_path(EventId event) const {

@@ -29,6 +29,7 @@ class SessionInput final : public SymbolNames, public SampleDetails {
   bool decode(size_t sample, Sample& out) const override;
   void chain_addresses(const Sample& sample, size_t index,
                        std::vector<uint64_t>& out) const override;
+  [[nodiscard]] const Machine* machine_of_chains() const override;
   void branch_path(const Sample& sample, size_t index, std::vector<PathStep>& out) const override;
   [[nodiscard]] Frame resolve(size_t sample, uint64_t address) const override;
   [[nodiscard]] Frame resolve_anywhere(size_t sample, uint64_t address) const override;

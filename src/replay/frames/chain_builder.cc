@@ -77,6 +77,10 @@ void append_recorded_addresses(const Sample& sample, const abi::EventAttr& attr,
   if (calls) for_each_call(sample, [&](uint64_t address) { out.push_back(address); });
 }
 
+bool has_only_recorded_chains(const abi::EventAttr& attr) {
+  return !attr.samples(abi::kSampleStackUser | abi::kSampleRegsUser) && !has_call_stacks(attr);
+}
+
 bool has_branch_path(const abi::EventAttr& attr) {
   return !has_call_stacks(attr);
 }

@@ -47,6 +47,10 @@ struct ChainSources {
 void append_recorded_addresses(const Sample& sample, const abi::EventAttr& attr,
                                std::vector<uint64_t>& out);
 
+/// Whether a ChainBuilder makes an event's chains of nothing but the addresses of recorded call
+/// chains, one frame for each: none is unwound, or comes from branches.
+[[nodiscard]] bool has_only_recorded_chains(const abi::EventAttr& attr);
+
 /// Whether branches can be put into an event's chains: those of a processor's open calls are chains
 /// themselves.
 [[nodiscard]] bool has_branch_path(const abi::EventAttr& attr);
