@@ -2,6 +2,7 @@
 // searches up the call chain.
 #include <regex.h>
 
+#include <mutex>
 #include <set>
 
 #include "profile/key_tools.h"
@@ -281,9 +282,10 @@ class SymbolKey : public PlaceKey {
                          bare ? 0 : function(place).end});
     }
     std::vector<uint32_t> order = all_rows(entries.size());
-    order_by(order, [&](uint32_t i) { return entries[i].end; });
-    order_by(order, [&](uint32_t i) { return entries[i].start; });
-    order_by(order, [&](uint32_t i) { return entries[i].group; });
+    OrderBuffers buffers;
+    order_by(order, [&](uint32_t i) { return entries[i].end; }, buffers);
+    order_by(order, [&](uint32_t i) { return entries[i].start; }, buffers);
+    order_by(order, [&](uint32_t i) { return entries[i].group; }, buffers);
     std::vector<uint32_t> ranks(distinct.size());
     for (uint32_t i = 0; i < order.size(); ++i) ranks[order[i]] = i;
     return ranks;
@@ -306,21 +308,31 @@ class SymbolKey : public PlaceKey {
   /// The level of an address without a symbol, in the sample that made a row of it. For a caller
   /// outside any mapping, perf uses the level of the frame it looked at before.
   [[nodiscard]] FrameLevel level_in_row(const Place& place, uint32_t sample) const {
-    auto is_there = [&](const Frame& frame) {
-      return !frame.symbol.valid() &&
-             (frame.address == place.ip || input_.details.shown_address(frame) == place.ip);
+    std::call_once(briefs_made_, [this] { make_briefs(); });
+    auto is_there = [&](FrameId id) {
+      if (!briefs_[id.index()].is_bare) return false;
+      const Frame& frame = input_.frame(id);
+      return frame.address == place.ip || input_.details.shown_address(frame) == place.ip;
     };
-    const Frame& leaf = input_.frame(input_.samples.leaf[sample]);
+    FrameId leaf = input_.samples.leaf[sample];
+    FrameLevel level = briefs_[leaf.index()].level;
+    if (is_there(leaf)) return level;
     ChainId chain = input_.samples.chain_of(sample);
-    if (is_there(leaf)) return leaf.level;
-    FrameLevel level = leaf.level;
-    for (size_t i = 0, count = chain.valid() ? input_.chains[chain].size() : 0; i < count; ++i) {
-      const Frame& step =
-          input_.frame(input_.chains[chain][settings_.caller_order ? count - 1 - i : i]);
-      if (is_there(step)) return step.dso.valid() ? step.level : level;
-      if (step.dso.valid()) level = step.level;
+    std::span<const FrameId> steps =
+        chain.valid() ? input_.chains[chain] : std::span<const FrameId>();
+    for (size_t i = 0; i < steps.size(); ++i) {
+      FrameId step = steps[settings_.caller_order ? steps.size() - 1 - i : i];
+      const Brief& brief = briefs_[step.index()];
+      if (is_there(step)) return brief.has_dso ? brief.level : level;
+      if (brief.has_dso) level = brief.level;
     }
     return place.dso.valid() ? place.level : level;
+  }
+  /// What the walks over chains look at; frames themselves would be fetched from memory.
+  void make_briefs() const {
+    briefs_.reserve(input_.frames.size());
+    for (const Frame& frame : input_.frames)
+      briefs_.push_back({frame.level, frame.dso.valid(), !frame.symbol.valid()});
   }
 
   void note_unresolved(DsoId dso, int64_t ip) {
@@ -331,6 +343,13 @@ class SymbolKey : public PlaceKey {
     any_unresolved_ = true;
   }
 
+  struct Brief {
+    FrameLevel level;
+    bool has_dso : 1;
+    bool is_bare : 1;
+  };
+  mutable std::once_flag briefs_made_;
+  mutable std::vector<Brief> briefs_;  // by FrameId, once a row needs them
   Interner resolved_{4};
   LargeVector<uint32_t> place_of_resolved_;
   Interner bare_{1};

@@ -44,10 +44,15 @@ void scatter_by_digit(const LargeVector<NumberedRow>& from, LargeVector<Numbered
 
 }  // namespace internal
 
+/// Memory for several orders, one after the other.
+struct OrderBuffers {
+  LargeVector<internal::NumberedRow> rows, other;
+};
+
 /// Smaller numbers first; rows with equal numbers stay in their order. `number_of(row)` is a
 /// uint64_t.
 template <typename NumberOf>
-void order_by(std::span<uint32_t> order, const NumberOf& number_of) {
+void order_by(std::span<uint32_t> order, const NumberOf& number_of, OrderBuffers& buffers) {
   constexpr unsigned kDigitBits = 11;  // a table of 8 KB fits into the first cache
   constexpr size_t kFew = 2048;        // comparing is faster than clearing tables
   if (order.size() < 2) return;
@@ -55,7 +60,9 @@ void order_by(std::span<uint32_t> order, const NumberOf& number_of) {
     std::ranges::stable_sort(order, {}, number_of);
     return;
   }
-  LargeVector<internal::NumberedRow> rows(order.size()), other(order.size());
+  auto& [rows, other] = buffers;
+  rows.resize(order.size());
+  other.resize(order.size());
   uint64_t first = number_of(order[0]), differing = 0;
   for (size_t i = 0; i < order.size(); ++i) {
     rows[i] = {number_of(order[i]), order[i]};
@@ -67,6 +74,11 @@ void order_by(std::span<uint32_t> order, const NumberOf& number_of) {
     rows.swap(other);
   }
   for (size_t i = 0; i < order.size(); ++i) order[i] = rows[i].row;
+}
+template <typename NumberOf>
+void order_by(std::span<uint32_t> order, const NumberOf& number_of) {
+  OrderBuffers buffers;
+  order_by(order, number_of, buffers);
 }
 
 }  // namespace sonde

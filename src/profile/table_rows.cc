@@ -185,8 +185,9 @@ class TableRows::Criteria {
   }
   /// Sorts by all terms; rows that they cannot distinguish stay in their order.
   void order(std::span<uint32_t> rows) const {
+    OrderBuffers buffers;
     for (size_t term = terms_; term-- > 0;)
-      order_by(rows, [this, term](uint32_t row) { return get(row, term); });
+      order_by(rows, [this, term](uint32_t row) { return get(row, term); }, buffers);
   }
 
  private:
