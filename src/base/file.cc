@@ -79,6 +79,14 @@ void MappedFile::release_pages() const {
   if (data_ != nullptr) ::madvise(const_cast<std::byte*>(data_), size_, MADV_DONTNEED);
 }
 
+void MappedFile::release_pages(Bytes part) const {
+  if (data_ == nullptr || part.data() < data_ || part.data() + part.size() > data_ + size_) return;
+  auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
+  auto start = (reinterpret_cast<uintptr_t>(part.data()) + page - 1) / page * page;
+  auto end = reinterpret_cast<uintptr_t>(part.data() + part.size()) / page * page;
+  if (start < end) ::madvise(reinterpret_cast<void*>(start), end - start, MADV_DONTNEED);
+}
+
 void MappedFile::unmap() {
   if (data_ != nullptr) ::munmap(const_cast<std::byte*>(data_), size_);
 }

@@ -43,6 +43,8 @@ class MappedFile {
   [[nodiscard]] size_t size() const { return size_; }
   /// The kernel takes the pages back; one that is read again comes back from its cache.
   void release_pages() const;
+  /// The same for the whole pages in `part`; does nothing if that is not part of the file.
+  void release_pages(Bytes part) const;
 
  private:
   void unmap();

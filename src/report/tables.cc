@@ -359,7 +359,7 @@ Result<std::unique_ptr<EventReport>> ReportBuilder::build_one(const std::vector<
         std::make_unique<Profile>(build_profile(data.input, data.keys, samples, by_latency)));
     latencies.push_back(data.latencies.back().get());
   }
-  // Few records are read again.
+  // What was read again of the records is not needed any more.
   if (is_last) session_.recording().release_pages();
   data.rows = std::make_unique<TableRows>(std::move(profiles), data.keys, latencies);
   TableRows::SortOptions sorting;

@@ -316,6 +316,16 @@ void Recording::release_pages() const {
   for (const MappedFile& file : state_->files) file.release_pages();
 }
 
+void Recording::release_pages(std::span<const RecordBlock> blocks) const {
+  for (size_t i = 0; i < blocks.size();) {
+    const std::byte* start = blocks[i].bytes.data();
+    const std::byte* end = start;
+    // In a file they follow each other, unless data follows a record.
+    for (; i < blocks.size() && blocks[i].bytes.data() == end; ++i) end += blocks[i].bytes.size();
+    for (const MappedFile& file : state_->files) file.release_pages({start, end});
+  }
+}
+
 StreamReader* Recording::stream() {
   return state_->followed ? &*state_->followed : nullptr;
 }

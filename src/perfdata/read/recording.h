@@ -94,6 +94,8 @@ class Recording {
   [[nodiscard]] const std::vector<RecordBlock>& blocks() const;
   /// After the records were read once: they can be read again, from the kernel's cache of the file.
   void release_pages() const;
+  /// The same for the records of some adjacent blocks.
+  void release_pages(std::span<const RecordBlock> blocks) const;
   /// The objects bundled with the recording; null if there are none.
   [[nodiscard]] const Bundle* bundle() const;
   /// The number of records of each type in the blocks.

@@ -149,6 +149,29 @@ TEST(Recording, AttrsOfEverySize) {
   }
 }
 
+/// Of a file its pages go, of anybody else's memory nothing; the records stay the same.
+TEST(Recording, ReleasedPagesAreReadAgain) {
+  FileBuilder builder = small_file(kHostOrder);
+  std::vector<std::byte> once(builder.data.view().begin(), builder.data.view().end());
+  for (int copies = 0; copies < 1000; ++copies) builder.data.bytes(once);
+  std::vector<std::byte> bytes = builder.file();
+  std::string path = testing::TempDir() + "sonde-pages-" + std::to_string(::getpid()) + ".data";
+  std::ofstream(path, std::ios::binary)
+      .write(reinterpret_cast<const char*>(bytes.data()),
+             static_cast<std::streamsize>(bytes.size()));
+  LossLedger losses;
+  auto mapped = Recording::open(path, {}, losses),
+       viewed = Recording::open_bytes(bytes, path, losses);
+  std::filesystem::remove(path);
+  ASSERT_TRUE(mapped && viewed);
+  for (const Recording* recording : {&*mapped, &*viewed}) {
+    std::vector<uint32_t> before = types(recording->blocks(), kHostOrder);
+    ASSERT_GT(before.size(), 1000u);
+    recording->release_pages(recording->blocks());
+    EXPECT_EQ(types(recording->blocks(), kHostOrder), before);
+  }
+}
+
 TEST(Recording, CrashedRecorder) {
   FileBuilder builder = small_file(kHostOrder);
   builder.crashed = true;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/parallel.h"
 #include "replay/frames/address_resolver.h"
@@ -81,6 +82,10 @@ void prefetch_next(const RecordView& record) {
 
 /// A run of blocks with its own tables. Rows go straight to their place in the shared columns.
 class Slice {
+  /// Few records are read again, and the pages of a large file that stay mapped would be a large
+  /// part of a command's memory.
+  static constexpr size_t kBlocksMapped = 8;
+
  public:
   Slice(const Recording& recording, const Machine& machine, const SidebandResult& sideband,
         const SamplePassOptions& options, const ChainSources& sources, SampleColumns& columns,
@@ -100,9 +105,11 @@ class Slice {
   void read(size_t first_block, size_t end_block) {
     first_row = row_ = sideband_.samples_before[first_block];
     if (options_.want_chains) expect_chains(first_block, end_block);
+    size_t mapped_from = first_block;
     for (size_t block = first_block; block < end_block; ++block) {
       const RecordBlock& bytes = recording_.blocks()[block];
       if (bytes.samples_taken) continue;
+      if (block - mapped_from >= kBlocksMapped) release(std::exchange(mapped_from, block), block);
       RecordRange range(bytes, recording_.byte_order());
       uint64_t rank = sideband_.records_before[block];
       size_t offset = 0;
@@ -113,6 +120,7 @@ class Slice {
         offset = range.stopped_at();
       }
     }
+    release(mapped_from, end_block);
     queue_.flush();
     rows = row_ - first_row;
   }
@@ -167,6 +175,11 @@ class Slice {
     for (size_t block = first_block; block < end_block; ++block)
       bytes += recording_.blocks()[block].bytes.size();
     chains.expect(sideband_.samples_before[end_block] - first_row, bytes / sizeof(uint64_t));
+  }
+
+  void release(size_t first_block, size_t end_block) const {
+    recording_.release_pages(
+        std::span(recording_.blocks()).subspan(first_block, end_block - first_block));
   }
 
   void prefetch(RecordRef where) const {

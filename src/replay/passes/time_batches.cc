@@ -46,10 +46,15 @@ TimeBatches::TimeBatches(const Recording& recording, const SidebandResult& sideb
     for_each_time(recording, sideband, block, [&](uint64_t time, uint32_t) {
       earliest[block] = std::min(earliest[block].value_or(time), time);
     });
+    release(block);
   });
   for (size_t block = 0; block < earliest.size(); ++block)
     if (earliest[block]) starts_.push_back({*earliest[block], static_cast<uint32_t>(block)});
   std::ranges::stable_sort(starts_, {}, &Start::time);
+}
+
+void TimeBatches::release(size_t block) const {
+  recording_.release_pages(std::span(recording_.blocks()).subspan(block, 1));
 }
 
 std::span<const TimedSample> TimeBatches::next() {
@@ -65,6 +70,8 @@ std::span<const TimedSample> TimeBatches::next() {
 void TimeBatches::take_blocks() {
   pending_.erase(pending_.begin(), pending_.begin() + static_cast<ptrdiff_t>(given_));
   given_ = 0;
+  // Their records are not read again, but for the few samples that wait for others.
+  for (; released_ < taken_; ++released_) release(starts_[released_].block);
   std::span<const Start> blocks = std::span<const Start>(starts_).subspan(
       taken_, std::min(limits_.blocks, starts_.size() - taken_));
   taken_ += blocks.size();

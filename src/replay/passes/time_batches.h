@@ -50,12 +50,14 @@ class TimeBatches {
     uint32_t block;
   };
   void take_blocks();
+  void release(size_t block) const;
 
   const Recording& recording_;
   const SidebandResult& sideband_;
   Limits limits_;
   std::vector<Start> starts_;                     // of blocks with samples, by time
   size_t taken_ = 0;                              // of them
+  size_t released_ = 0;                           // of them: their pages are not mapped
   std::vector<std::vector<TimedSample>> walked_;  // buffers, one per block walked at a time
   std::vector<TimedSample> pending_;              // sorted
   size_t given_ = 0, ready_ = 0;                  // positions in it
