@@ -47,6 +47,11 @@ class Trace:
     def branch(self, taken):
         self.bits += "1" if taken else "0"
 
+    def clock(self, ticks):
+        """An MTC packet: bits of the crystal's clock."""
+        self.flush()
+        self.bytes += bytes([0x59, ticks & 0xff])
+
     def time(self, tsc):
         self.flush()
         self.bytes += b"\x19" + tsc.to_bytes(7, "little")
@@ -73,14 +78,51 @@ class Trace:
         if address:
             self.interrupted(address)
 
-    def psb(self, tsc, ratio, address=None):
+    def psb(self, tsc, ratio, address=None, clock=None):
+        """`clock`: what the crystal's clock was at that time."""
         self.flush()
         self.bytes += b"\x02\x82" * 8 + b"\x19" + tsc.to_bytes(7, "little")
+        if clock is not None:
+            self.extended(0x73, clock & 0xffff, 5)
         self.extended(0x03, ratio, 2)
         self.bytes += b"\x99\x01"
         if address:
             self.interrupted(address)
         self.bytes += b"\x02\x23"
+
+
+def looping_program(more=""):
+    """Calls `work`, which counts down from three, five times; `more` comes before each call."""
+    return f"""
+.globl _start, work, after_call, loop, done
+.type work, @function
+work:
+  mov $3,%ecx
+loop: dec %ecx
+  jnz loop
+  ret
+.size work, .-work
+.type _start, @function
+_start:
+  mov $5,%ebx
+again: {more}call work
+after_call: dec %ebx
+  jnz again
+  mov $60,%eax
+  xor %edi,%edi
+  syscall
+done: nop
+.size _start, .-_start
+"""
+
+
+def turn(trace, at, goes_on, between=lambda: None):
+    """One of its five rounds."""
+    for taken in (True, True, False):
+        trace.branch(taken)
+    between()
+    trace.target(at["after_call"])
+    trace.branch(goes_on)
 
 
 def build(source, program, *options):

@@ -13,6 +13,7 @@
 #include "itrace/queue_tasks.h"
 #include "itrace/spe_samples.h"
 #include "itrace/synthesizer.h"
+#include "perfdata/header/dummy_event.h"
 #include "perfdata/read/spool.h"
 #include "pt/quick_flow.h"
 
@@ -107,23 +108,24 @@ class CodeImages {
 
 class QueueCode final : public pt::CodeReader {
  public:
-  QueueCode(CodeImage& image, TaskTimeline& tasks, const TraceClock& clock)
-      : image_(image), tasks_(tasks), clock_(clock) {}
+  /// `is_timeless`: what the code was last is read, whatever the trace's times are.
+  QueueCode(CodeImage& image, TaskTimeline& tasks, const TraceClock& clock, bool is_timeless)
+      : image_(image), tasks_(tasks), clock_(clock), is_timeless_(is_timeless) {}
   size_t read(uint64_t address, std::span<std::byte> to, uint64_t tsc) override {
-    uint64_t time = clock_.to_ns(tsc);
+    uint64_t time = time_of(tsc);
     size_t got = image_.read(tasks_.task_at(time).pid, time, address, to);
     if (got > 0) use();
     return got;
   }
   std::optional<FilePart> file_part(uint64_t address, uint64_t tsc) override {
-    uint64_t time = clock_.to_ns(tsc);
+    uint64_t time = time_of(tsc);
     auto part = image_.file_part(tasks_.task_at(time).pid, time, address);
     if (part) use();
     return part;
   }
   /// Another process runs, or something that was read is not mapped any more.
   uint64_t version(uint64_t tsc) override {
-    uint64_t time = clock_.to_ns(tsc);
+    uint64_t time = time_of(tsc);
     uint32_t pid = tasks_.task_at(time).pid;
     if (pid == pid_ && time >= valid_from_ && time < valid_to_) return version_;
     pid_ = pid;
@@ -133,6 +135,10 @@ class QueueCode final : public pt::CodeReader {
   }
 
  private:
+  [[nodiscard]] uint64_t time_of(uint64_t tsc) const {
+    constexpr uint64_t kLast = UINT64_MAX - 1;
+    return is_timeless_ ? kLast : clock_.to_ns(tsc);
+  }
   /// The latest answer of the image is one that decoding goes by.
   void use() {
     auto [from, to] = image_.valid();
@@ -143,6 +149,7 @@ class QueueCode final : public pt::CodeReader {
   CodeImage& image_;
   TaskTimeline& tasks_;
   TraceClock clock_;
+  bool is_timeless_;
   uint32_t pid_ = UINT32_MAX;
   uint64_t valid_from_ = 0, valid_to_ = UINT64_MAX;  // of all that was read
   uint64_t version_ = 0;
@@ -194,6 +201,15 @@ ItraceOptions of_bts(ItraceOptions options) {
   options.instructions = options.transactions = options.ptwrites = options.power = false;
   options.chains = options.branch_stacks = false;
   return options;
+}
+
+/// An event that has samples with times of its own; null if there is none.
+const EventDesc* other_timed_event(const EventTable& events, uint32_t tracer) {
+  for (const EventDesc& event : events.all()) {
+    if (event.attr.type != tracer && !is_dummy(event.attr) && event.attr.samples(abi::kSampleTime))
+      return &event;
+  }
+  return nullptr;
 }
 
 ItraceOptions of_tracer(Tracer tracer, const ItraceOptions& options) {
@@ -252,7 +268,9 @@ Result<> follow_one(const Following& with, size_t number, CodeImage& image, cons
     return {};
   }
   QueueTasks tasks(with.input, queue.cpu, queue.tid, with.machine);
-  QueueCode code(image, tasks, with.input.clock);
+  // A CPU's times tell whose instructions they are.
+  bool is_timeless = with.options.without_times && queue.cpu == UINT32_MAX;
+  QueueCode code(image, tasks, with.input.clock, is_timeless);
   Synthesizer samples(with.events, with.made, with.options, with.input, queue.cpu, tasks, sink,
                       {with.existing.of_queue(number), with.options});
   if (with.input.tracer == Tracer::kIntelBts) {
@@ -278,10 +296,15 @@ Result<> add_trace_samples(Recording& recording, const Machine& machine, const C
                            const ItraceOptions& options, LossLedger& losses) {
   auto traces = read_traces(recording);
   bool of_spe = traces && traces->tracer == Tracer::kArmSpe;
-  if (const char* what = options.not_decoded(); what != nullptr && !of_spe)
-    return fail(ErrorCode::kUnsupported,
-                "--itrace: {} cannot be had; i, b, c, r, x, w, p, e, g, G, l, L, s, q and A can",
-                what);
+  if (const char* what = options.not_decoded())
+    return fail(
+        ErrorCode::kUnsupported,
+        "--itrace: {} cannot be had; i, b, c, r, x, w, p, e, g, G, l, L, s, q, A and Z can, of "
+        "Arm's SPE f, m, t, a, M, b and i",
+        what);
+  if (const char* what = of_spe ? options.not_of_spe() : options.only_of_spe())
+    return fail(ErrorCode::kUnsupported, "--itrace: {} cannot be had of what traced {}", what,
+                recording.facts().path);
   if (recording.byte_order() != kHostOrder)
     return fail(ErrorCode::kUnsupported,
                 "{}: recorded on a machine with the other byte order, whose traces are not decoded",
@@ -305,11 +328,20 @@ Result<> add_trace_samples(Recording& recording, const Machine& machine, const C
     wanted.unit = PeriodUnit::kInstructions;
     wanted.period = 1;
   }
-  if ((wanted.counts_cycles || wanted.approximate_ipc) && !input.setup.counts_cycles)
+  if ((wanted.counts_cycles || wanted.approximate_ipc) && !input.setup.counts_cycles &&
+      !input.has_mtc)
     return fail(ErrorCode::kUnsupported,
-                "{}: its trace does not tell cycles: record with -e intel_pt/cyc/, or leave out "
-                "-F ipc and --itrace=A",
+                "{}: its trace does not tell cycles: record with -e intel_pt/cyc/, or at least "
+                "with MTC packets (mtc), or leave out -F ipc and --itrace=A",
                 recording.facts().path);
+  if (wanted.without_times) {
+    // Without times for some, there would be none for any.
+    if (const EventDesc* other = other_timed_event(recording.events(), input.pmu_type))
+      return fail(ErrorCode::kUnsupported,
+                  "--itrace=Z is for recordings of a trace alone: samples of {} have times",
+                  other->name);
+    input.has_times = false;
+  }
   input.setup.counts_cycles &= wanted.counts_cycles || wanted.approximate_ipc;
   ExistingSamples existing(recording, input, wanted);
   SynthesizedEvents made;

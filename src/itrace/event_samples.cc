@@ -8,7 +8,6 @@ namespace sonde::itrace {
 namespace {
 
 constexpr uint64_t kNanosecondsPerSecond = 1'000'000'000;
-constexpr uint64_t kBusClock_Hz = 100'000'000;  // of all processors that trace
 
 struct PsbFacts {
   uint64_t tsc = 0, ip = 0;
@@ -52,10 +51,8 @@ EventSamples::EventSamples(const TraceEventIds& events, const TraceInput& input,
     : events_(events),
       put_(std::move(put)),
       tells_ptwrite_ip_(input.tells_ptwrite_ip),
-      base_ratio_(input.setup.non_turbo_ratio) {
+      base_ratio_(base_ratio(input)) {
   uint64_t tsc_Hz = input.clock.to_ticks(kNanosecondsPerSecond);
-  if (base_ratio_ == 0)
-    base_ratio_ = static_cast<uint32_t>((tsc_Hz + kBusClock_Hz / 2) / kBusClock_Hz);
   kilohertz_per_ratio_ = base_ratio_ == 0 ? 0 : tsc_Hz / base_ratio_ / 1000;
 }
 

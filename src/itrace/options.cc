@@ -197,9 +197,16 @@ const char* ItraceOptions::not_decoded() const {
   if (is_given && interrupts) return "I (event trace)";
   if (other_events) return "o (events recorded by aux-output)";
   if (debug_log) return "d (a debug log)";
-  if (first_level || last_level || tlb || remote || memory) return "f, m, t, a and M (Arm's SPE)";
-  if (without_times) return "Z (decoding without times)";
   return nullptr;
+}
+
+const char* ItraceOptions::only_of_spe() const {
+  if (first_level || last_level || tlb || remote || memory) return "f, m, t, a and M (Arm's SPE)";
+  return nullptr;
+}
+
+const char* ItraceOptions::not_of_spe() const {
+  return without_times ? "Z (samples without times)" : nullptr;
 }
 
 const char* ItraceOptions::only_of_intel_pt() const {

@@ -39,6 +39,9 @@ struct ItraceOptions {
 
   /// The first word of what was asked for that is not decoded; nullptr if there is nothing.
   [[nodiscard]] const char* not_decoded() const;
+  /// The same of what only Arm's SPE tells, and of what it does not.
+  [[nodiscard]] const char* only_of_spe() const;
+  [[nodiscard]] const char* not_of_spe() const;
   /// The same of what only Intel PT's traces tell.
   [[nodiscard]] const char* only_of_intel_pt() const;
 };

@@ -44,7 +44,9 @@ TEST(ItraceOptions, PeriodsHaveUnits) {
 
 TEST(ItraceOptions, WhatCannotBeMadeIsNamed) {
   EXPECT_EQ(parsed("ibcrxwpegGlLs5Aq").not_decoded(), nullptr);
-  EXPECT_STREQ(parsed("bZ").not_decoded(), "Z (decoding without times)");
+  EXPECT_EQ(parsed("bZ").not_decoded(), nullptr);
+  EXPECT_STREQ(parsed("bZ").not_of_spe(), "Z (samples without times)");
+  EXPECT_STREQ(parsed("bM").only_of_spe(), "f, m, t, a and M (Arm's SPE)");
   EXPECT_STREQ(parsed("bI").not_decoded(), "I (event trace)");
   EXPECT_EQ(parsed("").not_decoded(), nullptr);
   EXPECT_STREQ(parsed("bG").only_of_intel_pt(), "G (call chains for other events)");

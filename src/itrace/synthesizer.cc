@@ -152,7 +152,12 @@ Synthesizer::Synthesizer(const EventTable& events, const SynthesizedEvents& made
       keeps_branches_(options.branch_stacks || options.branch_stacks_for_others),
       follows_calls_(made.branches.valid() || options.chains || options.branch_stacks ||
                      !late.empty()),
-      branch_time_ns_(input.clock.to_ns(0)) {}
+      branch_time_ns_(input.clock.to_ns(0)) {
+  bool wants_cycles = options.counts_cycles || options.approximate_ipc;
+  if (!wants_cycles || input.setup.counts_cycles || !input.has_mtc) return;
+  estimate_ = CycleEstimate(base_ratio(input));
+  options_.approximate_ipc = true;  // no packet tells where cycles belong
+}
 
 void Synthesizer::instruction(const pt::Instruction& instruction, uint64_t now) {
   told_.goes_on(instruction.ip);
@@ -170,6 +175,7 @@ void Synthesizer::ran(const pt::Block& block, pt::BlockSizes& sizes, uint64_t no
   finish_branch(block.ip, 0, block.count > 1 ? block.began : now);
   in_transaction_ = block.last.in_transaction;
   progress_.is_new = false;
+  if (estimate_.is_on() && block.count > 1) progress_.cycles = estimate_.total(block.began);
   uint32_t before_last = block.count - 1;
   if (!made_.instructions.valid())
     progress_.instructions += before_last;
@@ -226,6 +232,7 @@ void Synthesizer::enabled(uint64_t ip, uint64_t now) {
   put_counted(0);
   last_.reset();
   spend_cycles();
+  if (estimate_.is_on()) estimate_.begin(now);
   branch({0, ip, kTraceBranch | kTraceBegin, 0}, now);
 }
 
@@ -246,6 +253,7 @@ void Synthesizer::disabled(std::optional<uint64_t> at, std::optional<uint64_t> t
     finish_branch(to.value_or(0), kTraceBranch | kTraceEnd, now);
   }
   last_.reset();
+  if (estimate_.is_on()) estimate_.pause(now);
   period_clock_.pause();
 }
 
@@ -277,6 +285,7 @@ void Synthesizer::power(const pt::PowerEvent& event, std::optional<uint64_t> ip,
 
 void Synthesizer::core_frequency(uint32_t ratio, uint64_t now) {
   told_.core_frequency(ratio, now);
+  if (estimate_.is_on()) estimate_.set_ratio(ratio, now);
 }
 
 bool Synthesizer::wants(uint32_t flags) const {
@@ -372,6 +381,7 @@ void Synthesizer::count_some(uint64_t ip, std::span<const uint8_t> sizes, uint64
 
 void Synthesizer::count(const pt::Instruction& instruction, uint64_t now) {
   if (cycles_ahead_ != 0 && pt::consumes_trace(instruction)) spend_cycles();
+  if (estimate_.is_on()) progress_.cycles = estimate_.total(now);
   if (!made_.instructions.valid())
     ++progress_.instructions;
   else if (is_due(now))
@@ -442,6 +452,7 @@ void Synthesizer::put(EventId event, const TakenBranch& what, uint64_t period, u
 
 void Synthesizer::lost(pt::FlowError why, uint64_t ip, uint64_t now) {
   told_.goes_on(ip);
+  if (estimate_.is_on()) estimate_.pause(now);
   put_counted(0);
   // Where the latest branch went is known, even if not what is there.
   if (why == pt::FlowError::kNoInstruction && ip != 0) finish_branch(ip, 0, now);

@@ -11,6 +11,7 @@
 #include "base/loss.h"
 #include "itrace/branch_ring.h"
 #include "itrace/call_stack.h"
+#include "itrace/cycle_estimate.h"
 #include "itrace/event_samples.h"
 #include "itrace/existing_samples.h"
 #include "itrace/options.h"
@@ -146,6 +147,7 @@ class Synthesizer final : public pt::FlowObserver {
   Errors data_errors_, code_errors_, other_errors_;
   PeriodClock period_clock_;  // for periods of time
   ByteBuilder record_;
+  CycleEstimate estimate_;  // in place of cycles that the trace tells
   Progress progress_, before_branch_,
       before_instruction_;     // before: at the latest samples with IPC
   uint64_t cycles_ahead_ = 0;  // of what comes next

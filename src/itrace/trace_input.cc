@@ -23,6 +23,7 @@ enum InfoWord : uint8_t {
   kTimeMultiplier = 2,
   kTimeZero = 3,
   kPerCpu = 9,
+  kMtcBit = 10,
   kMtcFreqBits = 11,
   kCycBit = 14,
   kCtcNumerator = 12,
@@ -155,6 +156,7 @@ class InputReader {
       if (event.attr.type != input_.pmu_type) continue;
       input_.tells_ptwrite_ip |= (event.attr.config & kFupOnPtw) != 0;
       input_.setup.counts_cycles |= (event.attr.config & word(kCycBit)) != 0;
+      input_.has_mtc |= (event.attr.config & word(kMtcBit)) != 0;
       if (mtc_bits != 0)
         input_.setup.mtc_period =
             static_cast<uint8_t>((event.attr.config & mtc_bits) >> std::countr_zero(mtc_bits));
@@ -301,6 +303,27 @@ class InputReader {
 };
 
 }  // namespace
+
+TraceClock cycle_clock_of(const Recording& recording) {
+  if (recording.record_counts().by_type[abi::kRecordTimeConv] == 0) return {};
+  for (const RecordBlock& block : recording.blocks()) {
+    RecordRange range(block, recording.byte_order());
+    for (RecordView record; range.next(record);) {
+      if (record.type != abi::kRecordTimeConv) continue;
+      if (auto told = decode_user<TimeConvRecord>(record))
+        return {told->shift, told->multiplier, told->zero};
+    }
+  }
+  return {};
+}
+
+uint32_t base_ratio(const TraceInput& input) {
+  constexpr uint64_t kNanosecondsPerSecond = 1'000'000'000;
+  constexpr uint64_t kBusClock_Hz = 100'000'000;  // of all processors that trace
+  if (input.setup.non_turbo_ratio != 0) return input.setup.non_turbo_ratio;
+  uint64_t tsc_Hz = input.clock.to_ticks(kNanosecondsPerSecond);
+  return static_cast<uint32_t>((tsc_Hz + kBusClock_Hz / 2) / kBusClock_Hz);
+}
 
 bool has_traces(const Recording& recording) {
   const auto& counts = recording.record_counts().by_type;

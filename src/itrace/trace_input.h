@@ -76,6 +76,7 @@ struct TraceInput {
   TraceClock clock;
   pt::TraceSetup setup;               // of Intel PT
   bool tells_ptwrite_ip = false;      // fup_on_ptw: the trace has the address of each PTWRITE
+  bool has_mtc = false;               // MTC packets tell times between those of TSC packets
   std::vector<etm::TraceUnit> units;  // of CoreSight
   uint64_t midr = 0;                  // of the processor of Arm's SPE
   /// Of CoreSight's timestamps, if they can be converted; `clock` then leaves times alone.
@@ -84,6 +85,14 @@ struct TraceInput {
   std::vector<TaskSwitch> switches;  // by CPU and time
   std::vector<LostTrace> lost;
 };
+
+/// From the recorded processor's time stamp counter to the kernel's clock, as TIME_CONV tells; no
+/// multiplier: the recording does not say.
+TraceClock cycle_clock_of(const Recording& recording);
+
+/// The frequency of the time stamp counter in bus clocks, the core's largest one without turbo; 0:
+/// not known.
+uint32_t base_ratio(const TraceInput& input);
 
 /// Whether the recording has AUX data, as pieces of its own or in samples.
 bool has_traces(const Recording& recording);

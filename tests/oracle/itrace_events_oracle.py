@@ -11,41 +11,12 @@ import sys
 import tempfile
 from pathlib import Path
 
-from pt_recordings import SONDE, TSC, Trace, assemble, build, lines_of, records_of, same, symbols
+from pt_recordings import SONDE, TSC, Trace, assemble, build, lines_of, looping_program, records_of, same, symbols, turn
 
-PROGRAM = """
-.globl _start, work, after_call, loop, done
-.type work, @function
-work:
-  mov $3,%ecx
-loop: dec %ecx
-  jnz loop
-  ret
-.size work, .-work
-.type _start, @function
-_start:
-  mov $5,%ebx
-again: ptwrite %rbx
-  call work
-after_call: dec %ebx
-  jnz again
-  mov $60,%eax
-  xor %edi,%edi
-  syscall
-done: nop
-.size _start, .-_start
-"""
+PROGRAM = looping_program("ptwrite %rbx\n  ")
 # MTC and CYC bits, a bus clock of 100 MHz, 24 times that without turbo; the event asks for pwr_evt, and ptw or fup_on_ptw, or cyc.
 INFO = "77,0,1,0,1,0x400,0x800,0,0,0,0x200,0x3c000,2,1,0x2,24,0"
 VALUES = (0x6f6c6c6568, 0, 0x0a61, 0x4142434445464748, 0xffffffffffffffff)
-
-
-def turn(trace, at, goes_on, between=lambda: None):
-    for taken in (True, True, False):
-        trace.branch(taken)
-    between()
-    trace.target(at["after_call"])
-    trace.branch(goes_on)
 
 
 def trace_of_events(at, addresses):
@@ -95,6 +66,44 @@ def trace_of_times(at):
         trace.time(TSC + 100 * number)
         turn(trace, at, number < 4, lambda n=number: trace.time(TSC + 220) if n == 2 else None)
     trace.disable()
+    return trace.bytes
+
+
+def trace_of_clock(at):
+    """Without CYC packets, cycles are the time that MTC packets tell, at the core's frequency."""
+    trace, ticks = Trace(), TSC // 2  # of the crystal
+    trace.psb(2 * ticks, 20, clock=ticks)
+    trace.enable(at["_start"])
+    for number, after in enumerate((3, 4, 11, 20, 31)):
+        turn(trace, at, number < 4, lambda t=after: trace.clock(ticks + t))
+    trace.disable()
+    trace.psb(2 * ticks + 80, 33, clock=ticks + 40)
+    trace.enable(at["_start"])
+    for number, after in enumerate((51, 61, 72)):
+        turn(trace, at, True, lambda t=after: trace.clock(ticks + t))
+    trace.psb(2 * ticks + 144, 10, at["again"], clock=ticks + 72)
+    for number, after in enumerate((91, 95)):
+        turn(trace, at, number < 1, lambda t=after: trace.clock(ticks + t))
+    trace.disable()
+    return trace.bytes
+
+
+def trace_of_event_packets():
+    """What only dumps show: CFE, EVD, and blocks of items with all that may be inside of one."""
+    trace = Trace()
+    trace.psb(TSC, 20)
+    for kind in range(32):
+        trace.extended(0x13, kind | (kind & 1) << 7 | 0x300, 2)
+        trace.extended(0x53, kind | 0x123456789abcdef00, 9)
+    inside = [b"", b"\x00", b"\x06", b"\x2d\x01\x02", b"\x31\x01\x02", b"\x01", b"\x3d\x01\x02", b"\x99\x01", b"\x99\x21", b"\x02\x83",
+              b"\x02\x03\x09\x00", b"\x19" + b"\x01" * 7, b"\x59\x03", b"\x02\x73\x01\x01\x00\x01\x00", b"\x0b", b"\x02\xf3",
+              b"\x02\xc8\x01\x02\x03\x04\x05", b"\x02\x82" * 8, b"\x02\x23", b"\x02\xc3\x88" + b"\x01" * 8, b"\x02\x62",
+              b"\x02\x12\x01\x01\x01\x01", b"\x02\xc2" + b"\x01" * 8, b"\x02\x22\x01\x01", b"\x02\xa2" + b"\x01" * 5,
+              b"\x02\x43\x02" + b"\x00" * 5, b"\x02\x63\x81", b"\x02\x33", b"\x02\xb3", b"\x02\x13\x01\x01", b"\x15", b"\x02\xff"]
+    for size in (0, 0x80):
+        for number, packet in enumerate(inside):
+            trace.bytes += b"\x02\x63" + bytes([size | number]) + packet + b"\x04" * 9 + b"\xfc\x02\x33\xfe\xfe"
+    trace.bytes += b"\x02\x63\x01\x04\x01"
     return trace.bytes
 
 
@@ -213,6 +222,17 @@ def main():
             ["--itrace=Le", "-F", "event,ip,brstack"],
             ["--itrace=L3b", "-F", "event,time,brstacksym"],
         )]
+        clock, packets = f"{name}/clock.data", f"{name}/packets.data"
+        assemble(records_of(trace_of_clock(at), program, start, "0x2e01", info=INFO), clock)
+        results += [compare(options, clock) for options in (
+            ["--itrace=be", "--ns", "-F", "+ipc"],
+            ["--itrace=i0nse", "--ns", "-F", "+ipc"],
+            ["--itrace=i7i", "-F", "ip,ipc"],
+            ["--itrace=beA", "-F", "+ipc,+flags"],
+            ["--itrace=crZ", "-F", "event,ip,ipc,addr"],
+        )]
+        assemble(records_of(trace_of_event_packets(), program, start), packets)
+        results.append(compare(["-D"], packets))
         places = f"{name}/places.data"
         assemble(records_of(trace_of_places(at), program, start, "0x3c31", info=INFO), places)
         results += [compare(options, places) for options in (

@@ -12,38 +12,17 @@ import sys
 import tempfile
 from pathlib import Path
 
-from pt_recordings import SONDE, TSC, Trace, assemble, build, lines_of, records_of, same, symbols
+from pt_recordings import SONDE, TSC, Trace, assemble, build, lines_of, looping_program, records_of, same, symbols, turn
 
-PROGRAM = """
-.globl _start, work, after_call, loop, done
-.type work, @function
-work:
-  mov $3,%ecx
-loop: dec %ecx
-  jnz loop
-  ret
-.size work, .-work
-.type _start, @function
-_start:
-  mov $5,%ebx
-again: call work
-after_call: dec %ebx
-  jnz again
-  mov $60,%eax
-  xor %edi,%edi
-  syscall
-done: nop
-.size _start, .-_start
-"""
+PROGRAM = looping_program()
+
+
 def trace_of(at):
     trace = Trace()
     trace.synchronize(TSC)
     trace.enable(at["_start"])
-    for turn in range(5):
-        for taken in (True, True, False):
-            trace.branch(taken)
-        trace.target(at["after_call"])
-        trace.branch(turn < 4)
+    for number in range(5):
+        turn(trace, at, number < 4)
     trace.disable()
     # Code that is not there.
     trace.synchronize(TSC + 1000)
@@ -91,6 +70,8 @@ def main():
             ["script", "--itrace=cre", "--call-ret-trace"],
             ["script", "--itrace=ce", "--call-trace"],
             ["script", "--itrace=cre", "--call-ret-trace", "--graph-function", "work"],
+            ["script", "--itrace=beZ"],
+            ["script", "--itrace=i1igZ", "-F", "comm,tid,event,ip,sym"],
         )]
         is_row = lambda line: line and not line.startswith("#")  # noqa: E731
         results.append(compare(["report", "--stdio", "--itrace=i0ns", "-s", "sym"], data, is_row))
