@@ -9,7 +9,6 @@
 #include "base/file.h"
 #include "base/sys.h"
 #include "perfdata/records/record_encoder.h"
-#include "perfdata/records/user_records.h"
 #include "symbol/jit_image.h"
 
 namespace sonde {
@@ -28,22 +27,6 @@ Result<> write_image(const std::string& path, const std::vector<std::byte>& byte
   if (!fd) return fail(ErrorCode::kIo, "failed to open {}: {}", path, std::strerror(fd.error()));
   Fd file(*fd);
   return write_all(file.get(), path, bytes);
-}
-
-/// From the recorded processor's time stamp counter to the recording's clock; no multiplier: it
-/// does not say.
-itrace::TraceClock cycle_clock_of(const Recording& recording) {
-  itrace::TraceClock clock;
-  if (recording.record_counts().by_type[abi::kRecordTimeConv] == 0) return clock;
-  for (const RecordBlock& block : recording.blocks()) {
-    RecordRange range(block, recording.byte_order());
-    for (RecordView record; range.next(record);) {
-      if (record.type != abi::kRecordTimeConv) continue;
-      if (auto told = decode_user<TimeConvRecord>(record))
-        return {told->shift, told->multiplier, told->zero};
-    }
-  }
-  return clock;
 }
 
 }  // namespace
@@ -66,7 +49,7 @@ Result<> InjectedCode::look_at(const MmapRecord& record, const Recording& record
     return {};
   }
   if (found->dump.header().counts_cycles) {
-    if (!cycle_clock_) cycle_clock_ = cycle_clock_of(recording);
+    if (!cycle_clock_) cycle_clock_ = itrace::cycle_clock_of(recording);
     if (cycle_clock_->multiplier == 0) {
       unusable("timed in cycles, which the recording doesn't say how to convert (TIME_CONV)");
       return {};

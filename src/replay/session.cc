@@ -91,10 +91,10 @@ struct Session::State {
 
 /// Where to look for jitdumps.
 JitReplay::Options Session::State::dump_places() const {
-  return {
-      .symfs = options.symbols.symfs,
-      .bundle = recording.bundle(),
-      .trusts_paths = options.symbols.unverified || is_this_host(host_of(recording.features()))};
+  return {.symfs = options.symbols.symfs,
+          .bundle = recording.bundle(),
+          .trusts_paths = options.symbols.unverified || is_this_host(host_of(recording.features())),
+          .cycles = itrace::cycle_clock_of(recording)};
 }
 
 /// The first pass: what was mapped, and when.

@@ -47,26 +47,30 @@ def trace_of(at):
     return trace.bytes
 
 
-def jitdump():
+def jitdump(counts_cycles):
     def load(index, name, time, code):
         body = struct.pack("<IIQQQQ", PID, PID, CODE, CODE, len(code), index) + name + b"\0" + code
         return struct.pack("<IIQ", 0, 16 + len(body), time) + body
 
-    header = struct.pack("<IIIIIIQQ", 0x4A695444, 1, 40, 62, 0, PID, TSC - 100, 0)
+    header = struct.pack("<IIIIIIQQ", 0x4A695444, 1, 40, 62, 0, PID, TSC - 100, int(counts_cycles))
     return header + load(1, b"first", TSC - 50, FIRST) + load(2, b"second", TSC + 5000, SECOND)
 
 
-def recording(folder, program):
+def recording(folder, program, counts_cycles):
+    """A cycle is a nanosecond; the clock is the one that the dump needs."""
+    clock = "" if counts_cycles else ", use_clockid = 1, clockid = 1"
+    conversion = ("TIME_CONV shift=0 multiplier=1 zero=0 cycles=0 mask=0xffffffffffffffff cap_user_time_zero=1 cap_user_time_short=0\n"
+                  if counts_cycles else "")
     at = symbols(program)
     trace = trace_of(at)
     start = at["_start"] & ~0xfff
     lines = f"""event : name = intel_pt//u, id = {{ 5 }}, type = 77, config = 0x2c01, {{ sample_period, sample_freq }} = 1, \
-sample_type = IP|TID|TIME|CPU|IDENTIFIER, exclude_kernel = 1, exclude_hv = 1, sample_id_all = 1, use_clockid = 1, clockid = 1
+sample_type = IP|TID|TIME|CPU|IDENTIFIER, exclude_kernel = 1, exclude_hv = 1, sample_id_all = 1{clock}
 feature ARCH: "x86_64"
 feature AUXTRACE: 00 00 00 00 00 00 00 00
 feature HOSTNAME: "{os.uname().nodename}"
 feature OSRELEASE: "{os.uname().release}"
-AUXTRACE_INFO type=1 priv=77,0,1,0,1,0x400,0x800,0,0,0,0,0,0,0,0,0,0
+{conversion}AUXTRACE_INFO type=1 priv=77,0,1,0,1,0x400,0x800,0,0,0,0,0,0,0,0,0,0
 COMM pid={PID} tid={PID} comm="app" exec time={TSC - 300} id=5 cpu=0
 MMAP2 mode=user pid={PID} tid={PID} start={start:#x} length=0x1000 offset=0x1000 protection=5 flags=2 path="{program}" \
 time={TSC - 299} id=5 cpu=0
@@ -80,7 +84,7 @@ AUX offset=0 size={len(trace)} flags=0 pid={PID} tid={PID} time={TSC + 20_000} i
 """
     (folder / "text").write_text(lines, encoding="utf-8")
     subprocess.run([SONDE, "assemble", folder / "text", folder / "perf.data"], check=True)
-    (folder / f"jit-{PID}.dump").write_bytes(jitdump())
+    (folder / f"jit-{PID}.dump").write_bytes(jitdump(counts_cycles))
 
 
 def lines_of(tool, data, *options):
@@ -99,26 +103,27 @@ def main():
         program, source = folder / "app", folder / "app.s"
         source.write_text(PROGRAM, encoding="utf-8")
         subprocess.run(["gcc", "-nostdlib", "-static", "-Wl,--build-id=none", "-o", program, source], check=True)
-        recording(folder, program)
-        copy = folder / "jitted.data"
-        done = subprocess.run([SONDE, "inject", "--jit", "-i", folder / "perf.data", "-o", copy], capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            sys.exit(f"inject: {done.stderr}")
-        # Which of two times a jump has that no packet tells of is an estimate.
-        for options in (["--itrace=be", "-F", "ip,sym,symoff,dso,addr,flags"], ["--itrace=i0nse", "-F", "ip,sym"]):
-            ours, perfs = lines_of(SONDE, copy, *options), lines_of("perf", copy, *options)
-            # Where the last packet leads is shown when the next instruction is known.
-            results.append(ours == perfs[:len(ours)] and len(perfs) - len(ours) <= 1 and any("second" in line for line in ours))
-            print(f"{'ok' if results[-1] else 'DIFFERENT'}: inject --jit, script {' '.join(options)}: {len(ours)} lines, perf has {len(perfs)}")
+        for counts_cycles in (False, True):
+            recording(folder, program, counts_cycles)
+            copy = folder / "jitted.data"
+            done = subprocess.run([SONDE, "inject", "--jit", "-i", folder / "perf.data", "-o", copy], capture_output=True, text=True, check=False)
+            if done.returncode != 0:
+                sys.exit(f"inject: {done.stderr}")
+            # Which of two times a jump has that no packet tells of is an estimate.
+            for options in (["--itrace=be", "-F", "ip,sym,symoff,dso,addr,flags"], ["--itrace=i0nse", "-F", "ip,sym"]):
+                ours, perfs = lines_of(SONDE, copy, *options), lines_of("perf", copy, *options)
+                # Where the last packet leads is shown when the next instruction is known.
+                results.append(ours == perfs[:len(ours)] and len(perfs) - len(ours) <= 1 and any("second" in line for line in ours))
+                print(f"{'ok' if results[-1] else 'DIFFERENT'}: inject --jit, script {' '.join(options)}: {len(ours)} lines, perf has {len(perfs)}")
+                if not results[-1]:
+                    print("\n".join(["ours", *ours, "perf", *perfs]))
+            places = ["-F", "ip,addr,flags,time"]
+            direct = lines_of(SONDE, folder / "perf.data", "--itrace=be", *places)
+            results.append(direct == lines_of(SONDE, copy, "--itrace=be", *places)
+                           and len(direct) >= 8)
+            print(f"{'ok' if results[-1] else 'DIFFERENT'}: straight from the jitdump: {len(direct)} lines")
             if not results[-1]:
-                print("\n".join(["ours", *ours, "perf", *perfs]))
-        places = ["-F", "ip,addr,flags,time"]
-        direct = lines_of(SONDE, folder / "perf.data", "--itrace=be", *places)
-        results.append(direct == lines_of(SONDE, copy, "--itrace=be", *places)
-                       and len(direct) >= 8)
-        print(f"{'ok' if results[-1] else 'DIFFERENT'}: straight from the jitdump: {len(direct)} lines")
-        if not results[-1]:
-            print("\n".join(["direct", *direct, "copy", *lines_of(SONDE, copy, "--itrace=be", *places)]))
+                print("\n".join(["direct", *direct, "copy", *lines_of(SONDE, copy, "--itrace=be", *places)]))
     sys.exit(0 if all(results) else 1)
 
 

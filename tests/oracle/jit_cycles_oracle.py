@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Jitdumps whose times are counts of the time stamp counter (JITDUMP_FLAGS_ARCH_TIMESTAMP), injected by perf and by us: the same mappings
-at the same times. The recording's TIME_CONV tells how to convert them; it needs no -k mono.
+at the same times. The recording's TIME_CONV tells how to convert them; it needs no -k mono. Our script reads them without a copy, too.
 
   SONDE=build/release/sonde tests/oracle/jit_cycles_oracle.py
 """
@@ -81,6 +81,10 @@ def main():
         (_, perfs), (_, ours) = inject("perf", folder), inject(SONDE, folder)
         check(ours == perfs and sum("jitted-" in line for line in ours) >= 4 and any("f2" in line for line in ours),
               f"timed by cycles: {len(ours)} lines", "\n".join(["ours", *ours, "perf", *perfs]))
+        fields = ["script", "-F", "comm,tid,time,ip,sym", "--ns"]
+        copied, direct = (subprocess.run([tool, *fields, "-i", folder / data], capture_output=True, text=True, check=False).stdout
+                          for tool, data in (("perf", "copy.data"), (SONDE, "perf.data")))
+        check(direct == copied and "f2" in direct and "f4" in direct, "straight from the dump", f"ours\n{direct}perf\n{copied}")
         recording(folder, "")
         done, ours = inject(SONDE, folder)
         check("TIME_CONV" in done.stderr and not any("jitted-" in line for line in ours), "without the conversion it is said", done.stderr)

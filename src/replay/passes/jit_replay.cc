@@ -29,6 +29,14 @@ bool is_regular(const std::string& path) {
   return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
 }
 
+/// Whether all samples are timed by the kernel's own clock.
+bool has_kernel_clock(const EventTable& events) {
+  return events.size() > 0 && std::ranges::all_of(events.all(), [](const EventDesc& event) {
+           return event.attr.use_clockid == 0 && event.attr.samples(abi::kSampleTime) &&
+                  event.attr.sample_id_all != 0;
+         });
+}
+
 }  // namespace
 
 bool has_jit_dump_clock(const EventTable& events) {
@@ -73,20 +81,19 @@ bool JitReplay::knows_dump_of(uint32_t pid) const {
 }
 
 void JitReplay::read_dumps(const EventTable& events, LossLedger& losses) {
-  bool same_clock = has_jit_dump_clock(events);
   events_.erase(events_.begin(), events_.begin() + static_cast<ptrdiff_t>(next_));
   next_ = 0;
   for (Dump& dump : dumps_) {
     if (dump.last != nullptr) {
       std::string more = read_tail(dump.found_at, dump.last->dump().end());
       if (!more.empty())
-        add(dump, JitDump::parse_more(dump.last->dump(), std::move(more)), same_clock, losses);
+        add(dump, JitDump::parse_more(dump.last->dump(), std::move(more)), events, losses);
       continue;
     }
     auto found = find_jit_dump(dump.pid, dump.path, options_);
     if (found) {
       dump.found_at = std::move(found->path);
-      add(dump, std::move(found->dump), same_clock, losses);
+      add(dump, std::move(found->dump), events, losses);
       continue;
     }
     losses.add(LossKind::k_bad_symbol_source, 1,
@@ -99,18 +106,20 @@ void JitReplay::read_dumps(const EventTable& events, LossLedger& losses) {
   std::ranges::stable_sort(events_, order);
 }
 
-void JitReplay::add(Dump& dump, JitDump read, bool same_clock, LossLedger& losses) {
+void JitReplay::add(Dump& dump, JitDump read, const EventTable& events, LossLedger& losses) {
   if (read.bad_records() > 0)
     losses.add(LossKind::k_bad_symbol_source, 1,
                fmt::format("{}: {} of its records are invalid", dump.path, read.bad_records()));
   DsoId dso = machine_.edit_dsos().add_jit_dump(dump.path, dump.pid);
   dump.last = &objects_.add(dso, std::move(read));
   const JitDump& whole = dump.last->dump();
-  bool has_time = same_clock && !whole.header().counts_cycles;
+  bool counts_cycles = whole.header().counts_cycles;
+  bool has_time = counts_cycles ? options_.cycles.multiplier != 0 && has_kernel_clock(events)
+                                : has_jit_dump_clock(events);
   for (const JitDump::Placed& placed : whole.placed()) {
     const JitDump::Code& code = whole.codes()[placed.code];
-    events_.push_back(
-        {placed.time_ns, has_time, dump.pid, placed.address, code.size, dso, code.offset});
+    uint64_t time_ns = counts_cycles ? options_.cycles.to_ns(placed.time_ns) : placed.time_ns;
+    events_.push_back({time_ns, has_time, dump.pid, placed.address, code.size, dso, code.offset});
   }
 }
 

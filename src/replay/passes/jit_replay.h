@@ -3,7 +3,8 @@
 // A process that writes a dump maps the file executable; that mapping's record reveals the dump. It
 // is looked for in the process's mount namespace while the process lives, then under its path here.
 // Its times are CLOCK_MONOTONIC: if the recording's are as well (record -k mono), each sample sees
-// the code that reused memory held at that time; otherwise the last code there. The first code in a
+// the code that reused memory held at that time; otherwise the last code there. Or they count
+// cycles, which TIME_CONV relates to the clock of recordings without -k. The first code in a
 // piece of memory is treated as if it had always been there: compilers report code when it is
 // running already.
 #pragma once
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "base/loss.h"
+#include "itrace/trace_input.h"
 #include "machine/machine.h"
 #include "perfdata/header/event_table.h"
 #include "symbol/jit_objects.h"
@@ -29,6 +31,7 @@ struct JitDumpOffsets {
   std::string proc = "/proc";      // where procfs is mounted
   const Bundle* bundle = nullptr;  // objects bundled with the recording come first
   bool trusts_paths = true;        // what is at a path of this machine is what was recorded
+  itrace::TraceClock cycles = {};  // of dumps that count them; no multiplier: not known
 };
 struct FoundJitDump {
   std::string path;  // as it can be opened here
@@ -75,7 +78,7 @@ class JitReplay {
     uint64_t offset;
   };
 
-  void add(Dump& dump, JitDump read, bool same_clock, LossLedger& losses);
+  void add(Dump& dump, JitDump read, const EventTable& events, LossLedger& losses);
   void apply(const Event& event);
   bool is_first_there(const Event& event);
 

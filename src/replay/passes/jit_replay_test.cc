@@ -87,6 +87,22 @@ TEST_F(JitReplayTest, ReusedMemoryIsWhatItWasAtTheTime) {
   EXPECT_EQ(losses_.total(), 0u);
 }
 
+TEST_F(JitReplayTest, CyclesAreConvertedToTheKernelsClock) {
+  events(false);
+  constexpr uint64_t kCountsCycles = 1;
+  JitDumpBuilder builder(kHostOrder, kCountsCycles);
+  builder.code(100, 0x7000, 1, "old", std::string(16, '\x90'));
+  builder.code(200, 0x7000, 2, "new", std::string(16, '\x90'));
+  write_dump(builder);
+  JitReplay timed(machine_, objects_,
+                  {.symfs = {}, .proc = directory_, .cycles = {.multiplier = 3, .zero = 1000}});
+  timed.look_at(mapped("/srv/jit-12.dump"));
+  timed.read_dumps(table_, losses_);
+  timed.apply_all();
+  EXPECT_EQ(name_at(1599, 0x7000), "old");
+  EXPECT_EQ(name_at(1600, 0x7000), "new");
+}
+
 TEST_F(JitReplayTest, OfAnotherClockTheLastHolds) {
   events(false);
   JitDumpBuilder builder;
