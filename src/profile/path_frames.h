@@ -2,9 +2,8 @@
 //
 // Two frames of the same function are the same step of a call path (CallKey::kFunction). Frames
 // without a symbol are distinguished by run-time address, which the columns don't hold
-// (addressed_paths.h). A step's *path key* is the pair (call, place
-// key): the call decides which nodes of a printed tree merge, the place key which row of the report
-// the step belongs to.
+// (addressed_paths.h). A step's *path key* is the pair (call, place key): the call decides which
+// nodes of a printed tree merge, the place key which row of the report the step belongs to.
 //
 // A path is a span of *steps*: the frames of a chain as stored in the chain table, with a separate
 // step (`step_of`) for each frame whose address matters. keys_of_steps() has the path key of every
